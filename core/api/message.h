@@ -1,0 +1,101 @@
+// message - what goes in and what comes out of a queue, on every engine.
+#pragma once
+
+// System.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+// fq, below us.
+#include "core/base/bytes.h"
+#include "core/base/ids.h"
+
+namespace fq {
+
+inline constexpr size_t kTenantBytesMax = 255;
+inline constexpr size_t kTenantLevelsMax = 8;
+inline constexpr size_t kSortKeyBytesMax = 64;
+inline constexpr size_t kTagsMax = 64;              // arbitrary: tags are labels, not data
+inline constexpr size_t kTagBytesMax = 4096;        // of one tag, name and value
+inline constexpr uint32_t kAttemptsMax = 65535;     // what the segment's counter holds
+inline constexpr size_t kReasonBytesMax = 1024;     // longer reasons are cut
+inline constexpr std::string_view kDefaultTenant = "default";
+
+/// A sort key in its order-preserving form: compare the bytes and numbers come first, then times, then
+/// text. Made by core/base/sort_key.h; empty means none (which sorts last).
+struct SortKey {
+  std::string bytes;
+};
+
+struct Tag {
+  std::string name;
+  std::string value;
+  bool operator==(const Tag&) const = default;
+};
+
+/// A message to be pushed. The views must live until push returns.
+struct NewMessage {
+  std::string_view tenant = kDefaultTenant;
+  Bytes payload;
+  int32_t priority = 0;
+  std::string_view key;                    // SortKey bytes
+  std::optional<int64_t> delay_ms;         // from now
+  std::optional<int64_t> at_wall_ms;       // or at this time; the past is now
+  std::optional<uint32_t> attempts_max;    // else the queue's
+  std::vector<Tag> tags;
+};
+
+/// A short printable text that only the engine which gave it can read: a receipt or a cursor.
+struct Receipt {
+  std::string text;
+  bool operator==(const Receipt&) const = default;
+};
+struct Cursor {
+  std::string text;  // empty: from the start, or (returned) no more
+};
+
+enum class State { ready, delayed, leased, held, dead, acked, cancelled };
+std::string_view name_of(State state);
+
+/// Why the last attempt failed. What is unknown is empty.
+struct LastError {
+  std::optional<int> exit;
+  std::optional<int> signal;
+  std::string reason;
+  std::string stderr_tail;
+  int64_t at_wall_ms = 0;
+};
+
+/// A message as peek and get show it.
+struct MessageInfo {
+  MessageId id{};
+  std::string tenant;
+  State state = State::ready;
+  int32_t priority = 0;
+  std::string key;  // as typed, "" for none
+  std::vector<Tag> tags;
+  uint32_t attempts = 0;  // that counted
+  uint32_t attempts_max = 0;
+  uint32_t deliveries = 0;
+  uint32_t crashes = 0;
+  std::optional<int64_t> pushed_at_wall_ms;  // none for a finished one whose record is gone
+  std::optional<int64_t> due_at_wall_ms;
+  std::optional<int64_t> lease_until_wall_ms;
+  std::optional<Receipt> receipt;
+  std::optional<int> holder_pid;
+  std::optional<std::string> payload;  // none when the record is gone
+  std::optional<LastError> last_error;
+};
+
+/// One step in a message's life, oldest first.
+struct HistoryEvent {
+  std::string_view event;  // "pushed", "leased", "acked", "retried", "released", "buried", "kicked", ...
+  int64_t at_wall_ms = 0;
+  std::optional<Receipt> receipt;
+  std::optional<int> pid;
+  std::string reason;
+};
+
+}  // namespace fq

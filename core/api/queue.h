@@ -1,0 +1,293 @@
+// queue - the door: what every engine offers, and all that cli and worker know of one.
+//
+// The local engine (core/spool) stands behind it now; another may come. So nothing here names files,
+// locks or the caller's clock: durations or wall times go in, wall times come out, receipts and cursors
+// are opaque, and any batch call may answer partly. Not thread-safe: one object, one thread at a time
+// (Interrupt is the exception).
+#pragma once
+
+// System.
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+// fq, below us.
+#include "core/base/clock.h"
+#include "core/base/result.h"
+// fq, this room.
+#include "core/api/message.h"
+#include "core/api/settings.h"
+
+namespace fq {
+
+/// Which queue: a spool's directory and a queue's name. Both are checked by open_queue.
+struct Location {
+  std::string spool;
+  std::string queue = "default";
+};
+
+/// Ends a waiting call from a signal handler or another thread.
+class Interrupt {
+ public:
+  void raise() { raised_.store(1, std::memory_order_relaxed); }
+  bool raised() const { return raised_.load(std::memory_order_relaxed) != 0; }
+
+ private:
+  std::atomic<uint32_t> raised_{0};
+};
+
+// ---- put ----------------------------------------------------------------------------------------
+
+enum class Durability { policy, always, lazy };
+
+struct PushOptions {
+  Durability durability = Durability::policy;
+};
+
+enum class PushStatus { accepted, full, invalid, unknown };
+
+struct PushResult {
+  PushStatus status = PushStatus::unknown;
+  MessageId id{};
+};
+
+/// Results are per item, in order. `error` says why where a status is not accepted.
+struct PushReply {
+  std::vector<PushResult> items;
+  std::optional<Error> error;
+};
+
+inline constexpr size_t kBatchMessagesMax = 1024;
+inline constexpr size_t kBatchBytesMax = 256 * 1024;
+
+// ---- take ---------------------------------------------------------------------------------------
+
+enum class Hold {
+  process,   // until settled or this process is dead
+  duration,  // until settled or the time is over, whether the process lives or not
+};
+
+struct LeaseRequest {
+  size_t want = 1;
+  uint64_t bytes_max = UINT64_MAX;  // of payload; the first message is always taken
+  Hold hold = Hold::process;
+  std::optional<int64_t> hold_ms;   // Hold::duration: none is the queue's `lease`
+  std::string_view tenant;          // only this tenant and below; empty: any
+  bool wait = false;                // until at least one can be served
+  std::optional<int64_t> wait_ms;   // with wait: at most so long
+  Interrupt* interrupt = nullptr;
+};
+
+/// A payload is held in memory, or stays in a file that `descriptor` reads (closed with the Delivery).
+class Payload {
+ public:
+  Payload() = default;
+  explicit Payload(std::string bytes) : bytes_(std::move(bytes)), size_(bytes_.size()) {}
+  Payload(int descriptor, uint64_t size) : size_(size), descriptor_(descriptor) {}
+  Payload(Payload&& other) noexcept { swap(other); }
+  Payload& operator=(Payload&& other) noexcept { return swap(other), *this; }
+  ~Payload();
+
+  uint64_t size() const { return size_; }
+  int descriptor() const { return descriptor_; }  // -1: in memory
+  /// The bytes in memory. Needs: descriptor() == -1.
+  std::string_view bytes() const { return bytes_; }
+  /// The whole payload, read from the file where it lies in one.
+  Result<std::string> read_all() const;
+
+ private:
+  void swap(Payload& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    std::swap(size_, other.size_);
+    std::swap(descriptor_, other.descriptor_);
+  }
+  std::string bytes_;
+  uint64_t size_ = 0;
+  int descriptor_ = -1;
+};
+
+struct Delivery {
+  Receipt receipt;
+  MessageId id{};
+  std::string tenant;
+  uint32_t attempt = 0;  // from 1
+  uint32_t attempts_max = 0;
+  uint32_t delivery = 0;  // from 1
+  uint32_t crashes = 0;
+  int32_t priority = 0;
+  int64_t pushed_at_wall_ms = 0;
+  std::optional<int64_t> deadline_wall_ms;  // Hold::duration
+  Payload payload;
+};
+
+enum class WhyEmpty {
+  none,         // something was leased
+  nothing,      // nothing can be served now
+  timed_out,    // wait_ms is over
+  interrupted,  // by Interrupt
+};
+
+struct LeaseReply {
+  std::vector<Delivery> deliveries;
+  WhyEmpty why_empty = WhyEmpty::none;
+  std::optional<int64_t> next_wake_ms;  // from now, where a timer is set
+};
+
+// ---- settle -------------------------------------------------------------------------------------
+
+enum class Verdict { ack, retry, release, bury };
+
+struct Settle {
+  Receipt receipt;
+  Verdict verdict = Verdict::ack;
+  int64_t delay_ms = 0;        // retry, release
+  std::string_view reason;     // retry, bury
+  std::optional<int> exit;     // what the job left behind, for last_error
+  std::optional<int> signal;
+  std::string_view stderr_tail;
+};
+
+enum class SettleStatus {
+  ok,
+  buried,   // a retry that was the last attempt
+  stale,    // the receipt is no longer valid: the lease ended, or another verdict came first
+  gone,     // no such message
+  invalid,  // no receipt at all
+  unknown,  // the engine cannot say
+};
+
+struct SettleReply {
+  std::vector<SettleStatus> items;
+  std::optional<Error> error;  // why, where an item is unknown
+  LeaseReply next;             // when a next lease was asked for
+};
+
+struct ExtendResult {
+  SettleStatus status = SettleStatus::unknown;  // ok, stale, gone, invalid or unknown
+  int64_t deadline_wall_ms = 0;
+};
+
+// ---- look ---------------------------------------------------------------------------------------
+
+struct Filter {
+  std::string tenant;          // this one and below; empty: any
+  std::optional<State> state;  // none: every state that is not finished
+  std::optional<Tag> tag;
+};
+
+struct MessagePage {
+  std::vector<MessageInfo> messages;
+  Cursor next;
+};
+
+struct HistoryPage {
+  std::vector<HistoryEvent> events;
+  Cursor next;
+};
+
+struct Percentiles {
+  uint64_t count = 0;
+  std::optional<int64_t> p50, p90, p99, max;  // none when count is 0
+};
+
+/// Of a queue, or of one tenant's own messages. Counts are since the queue was made (or, of a tenant,
+/// since it was last forgotten or the segment rebuilt from what the journal still holds).
+struct StatsRow {
+  std::string tenant;  // "" for the queue
+  uint64_t ready = 0, delayed = 0, leased = 0, held = 0, dead = 0;
+  uint64_t tenants = 0, active_tenants = 0, parked_tenants = 0;
+  std::optional<double> oldest_ready_s;
+  uint64_t bytes = 0;  // payload bytes of what is not finished
+  uint64_t pushed = 0, popped = 0, acked = 0, retried = 0, released = 0, buried = 0, expired = 0, cancelled = 0;
+  Percentiles wait_ms, run_ms;
+  uint64_t segment_bytes = 0, journal_bytes = 0, recoveries = 0;  // of the queue only
+  double weight = 1.0;                                           // of a tenant
+  std::optional<double> share;  // of a tenant: its part of the turns while all active ones stay so
+};
+
+struct StatsRequest {
+  bool tenants = false;  // a row a tenant instead of the queue's one
+  std::string tenant;    // only this one and below
+};
+
+struct StatsReply {
+  std::vector<StatsRow> rows;
+  int64_t as_of_wall_ms = 0;
+};
+
+// ---- change many --------------------------------------------------------------------------------
+
+enum class Action { cancel, kick };
+
+struct MutateReply {
+  uint64_t changed = 0;
+  std::vector<SettleStatus> items;  // by id: ok, gone or stale (not in a state that the action takes)
+  Cursor next;                      // by filter: not empty while there may be more
+};
+
+// ---- check --------------------------------------------------------------------------------------
+
+struct CheckReport {
+  uint64_t records = 0;
+  uint64_t messages = 0;
+  std::vector<std::string> findings;  // each a line for a person; empty: all is well
+};
+
+/// What this engine can do, so that callers and the contract tests need not know its name.
+struct Caps {
+  bool exact_global_order = false;      // turns are exact over all tenants, not per shard
+  bool kernel_death_detection = false;  // a dead process's leases come back at once
+  int64_t wake_latency_bound_ms = 0;
+  uint32_t fairness_bound = 1;  // turns of an equal tenant between two turns of another
+};
+
+class Queue {
+ public:
+  virtual ~Queue() = default;
+
+  virtual Caps caps() const = 0;
+
+  /// Puts up to kBatchMessagesMax messages, all or nothing. An Error: nothing was pushed. Otherwise each
+  /// item says what became of it; `unknown` may or may not have happened.
+  virtual Result<PushReply> push(std::span<const NewMessage> messages, const PushOptions& options = {}) = 0;
+
+  virtual Result<LeaseReply> lease(const LeaseRequest& request) = 0;
+  /// Verdicts, each by itself; with `next` also the next lease, in the same turn.
+  virtual Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next = nullptr) = 0;
+  virtual Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms) = 0;
+
+  /// A page of at most `n` messages: ready ones in the order in which they would be served, others by
+  /// due time or id. Changes nothing.
+  virtual Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) = 0;
+  virtual Result<std::optional<MessageInfo>> get(MessageId id) = 0;
+  virtual Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) = 0;
+
+  virtual Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) = 0;
+  /// One page of at most `n` changes; idempotent. kick takes `filter.state` dead or delayed.
+  virtual Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) = 0;
+
+  virtual Result<Settings> settings() = 0;
+  /// Whether the policy file with this identity is the one whose values hold now.
+  virtual Result<bool> policy_is_current(const FileIdentity& identity) = 0;
+  virtual Result<void> policy_load(const Settings& settings, const FileIdentity& identity) = 0;
+
+  virtual Result<StatsReply> stats(const StatsRequest& request) = 0;
+  virtual Result<CheckReport> check() = 0;
+  /// Housekeeping for about `budget_ms`: due timers, leases of the dead, compaction. Anybody may call it.
+  virtual Result<void> maintain(int64_t budget_ms) = 0;
+};
+
+struct OpenOptions {
+  bool create = false;  // else a queue that does not exist is ErrorKind::missing
+  Clock* clock = nullptr;  // none: the system's
+};
+
+Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOptions& options = {});
+Result<std::vector<std::string>> list_queues(const std::string& spool);
+/// True when it was made, false when it was there.
+Result<bool> create_queue(const Location& location);
+/// Removes the queue and all in it. ErrorKind::later, naming the pids, while anyone is attached.
+Result<void> remove_queue(const Location& location);
+
+}  // namespace fq

@@ -1,0 +1,95 @@
+// arena - arrays that grow by chunks inside one byte region.
+//
+// A region is one block of address space that is mapped once and never moves; its backing grows at the
+// end. A ChunkedArray is a table of chunks in it: indexes instead of pointers, so every process may map
+// the region anywhere. Growing has two halves: the backing is made larger outside any lock (by whoever
+// owns the region), then add_chunk publishes it in a transaction.
+//
+// What lies in the region is not trusted for memory safety: each access is checked against the published
+// capacity and the mapped size, and a breach throws RegionDamaged, which the owner answers by a rebuild.
+#pragma once
+
+// System.
+#include <cstddef>
+#include <cstdint>
+// fq, this room.
+#include "core/base/undo.h"
+
+namespace fq {
+
+/// Thrown where shared bytes contradict themselves. Caught in one place, by whoever holds the lock.
+struct RegionDamaged {
+  const char* what;
+};
+
+inline constexpr uint32_t kNoIndex = UINT32_MAX;
+
+inline constexpr uint32_t kPageBytes = 4096;
+inline constexpr uint32_t kSmallChunkBytes = 64 * 1024;   // so that an empty queue stays small
+inline constexpr uint32_t kSmallChunks = 16;
+inline constexpr uint32_t kLargeChunkBytes = 1024 * 1024;
+
+/// An array of T in a region; T is a struct of Shared fields. Large enough for kLargeChunks MiB.
+template <class T, uint32_t kLargeChunks>
+struct ChunkedArray {
+  static constexpr uint32_t kPerSmall = kSmallChunkBytes / sizeof(T);
+  static constexpr uint32_t kPerLarge = kLargeChunkBytes / sizeof(T);
+  static constexpr uint32_t kInSmall = kPerSmall * kSmallChunks;
+  static constexpr uint32_t kChunksMax = kSmallChunks + kLargeChunks;
+
+  Shared<uint32_t> chunk_count;
+  Shared<uint32_t> capacity;  // elements that chunk_count chunks hold
+  Shared<uint32_t> chunk_page[kChunksMax];
+};
+
+class Arena {
+ public:
+  Arena(std::byte* base, uint64_t bytes) : base_(base), bytes_(bytes) {}
+
+  std::byte* base() const { return base_; }
+  uint64_t bytes() const { return bytes_; }
+
+  /// The element `index`; throws RegionDamaged when it lies outside.
+  template <class T, uint32_t n>
+  T& at(const ChunkedArray<T, n>& array, uint32_t index) const {
+    using Array = ChunkedArray<T, n>;
+    if (__builtin_expect(index >= array.capacity, 0)) throw RegionDamaged{"an index is out of range"};
+    uint32_t chunk;
+    uint32_t within;
+    if (index < Array::kInSmall) {
+      chunk = index / Array::kPerSmall;
+      within = index % Array::kPerSmall;
+    } else {
+      chunk = kSmallChunks + (index - Array::kInSmall) / Array::kPerLarge;
+      within = (index - Array::kInSmall) % Array::kPerLarge;
+    }
+    if (__builtin_expect(chunk >= Array::kChunksMax, 0)) throw RegionDamaged{"a chunk is out of range"};
+    const uint64_t offset = uint64_t{array.chunk_page[chunk]} * kPageBytes + uint64_t{within} * sizeof(T);
+    if (__builtin_expect(offset + sizeof(T) > bytes_, 0)) throw RegionDamaged{"a chunk lies outside"};
+    return *reinterpret_cast<T*>(base_ + offset);
+  }
+
+  /// Bytes that the array's next chunk takes; 0 when it can grow no more.
+  template <class T, uint32_t n>
+  static uint32_t next_chunk_bytes(const ChunkedArray<T, n>& array) {
+    if (array.chunk_count >= ChunkedArray<T, n>::kChunksMax) return 0;
+    return array.chunk_count < kSmallChunks ? kSmallChunkBytes : kLargeChunkBytes;
+  }
+
+  /// Publishes the zeroed bytes at `page` as the array's next chunk.
+  template <class T, uint32_t n>
+  static void add_chunk(Txn& txn, ChunkedArray<T, n>& array, uint32_t page) {
+    using Array = ChunkedArray<T, n>;
+    const uint32_t chunk = array.chunk_count;
+    FQ_ASSERT(chunk < Array::kChunksMax);
+    txn.set(array.chunk_page[chunk], page);
+    txn.set(array.capacity, array.capacity + (chunk < kSmallChunks ? Array::kPerSmall : Array::kPerLarge));
+    txn.set(array.chunk_count, chunk + 1);
+  }
+
+ private:
+  std::byte* base_;
+  uint64_t bytes_;
+};
+
+}  // namespace fq

@@ -1,0 +1,24 @@
+// clock - the two times that fq knows, handed in so that tests can set them.
+//
+// boot_ms counts from boot, suspend included, and never steps: every timer inside a boot is in it.
+// wall_ms is what people and the journal read.
+#pragma once
+
+// System.
+#include <cstdint>
+
+namespace fq {
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual int64_t boot_ms() = 0;
+  virtual int64_t wall_ms() = 0;
+};
+
+/// The kernel's clocks. One object serves the whole process.
+Clock& system_clock();
+
+inline constexpr int64_t kNever = INT64_MAX;  // a due time that does not come
+
+}  // namespace fq

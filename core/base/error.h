@@ -1,0 +1,35 @@
+// error - what went wrong in the environment, as a value.
+//
+// An Error is made at the leaf that saw the fault and is prefixed by at most one layer above it.
+// Its text follows `object: what is wrong; what to do`, lower case, no full stop. Only cli prints it
+// and turns its kind into an exit code. Expected things (an empty queue) are values, bugs are asserts.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace fq {
+
+/// Each kind has one exit code, in cli/exit_code.h.
+enum class ErrorKind {
+  missing,   // no such queue, spool or message
+  usage,     // an argument breaks a rule of the contract
+  bad_data,  // a payload or a line that cannot be read, damage found by check
+  unusable,  // refused file system, other format version, another pid namespace at work
+  io,        // the outcome is unknown
+  later,     // full, a limit, a lock held by a stopped process
+  denied,    // no permission
+  config,    // fq.toml or the environment is wrong
+};
+
+struct Error {
+  ErrorKind kind = ErrorKind::io;
+  std::string text;
+  int sys = 0;  // errno where a system call failed, else 0
+};
+
+/// The one place where errno becomes an Error: "object: call: what errno says". ENOSPC, EDQUOT, EFBIG,
+/// EMFILE, ENFILE and ENOMEM are `later`, EACCES and EPERM `denied`, the rest `io`.
+Error sys_error(std::string_view call, std::string_view object, int sys);
+
+}  // namespace fq

@@ -1,0 +1,75 @@
+// result - a value or an Error.
+//
+// FQ_TRY passes an error up; FQ_TRY_SET also keeps the value:
+//   FQ_TRY(journal.sync());
+//   FQ_TRY_SET(auto file, disk.open(path));
+#pragma once
+
+// System.
+#include <utility>
+#include <variant>
+// fq, this room.
+#include "core/base/assert.h"
+#include "core/base/error.h"
+
+namespace fq {
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : held_(std::in_place_index<1>, std::move(error)) {}
+
+  bool ok() const { return held_.index() == 0; }
+  explicit operator bool() const { return ok(); }
+
+  /// Needs: ok().
+  T& value() & { return check_ok(), std::get<0>(held_); }
+  const T& value() const& { return check_ok(), std::get<0>(held_); }
+  T&& value() && { return check_ok(), std::get<0>(std::move(held_)); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+  /// Needs: !ok().
+  const Error& error() const& { return std::get<1>(held_); }
+  Error&& error() && { return std::get<1>(std::move(held_)); }
+
+ private:
+  void check_ok() const { FQ_ASSERT(ok()); }
+  std::variant<T, Error> held_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Error error) : error_(std::move(error)), ok_(false) {}
+
+  bool ok() const { return ok_; }
+  explicit operator bool() const { return ok_; }
+  const Error& error() const& { return error_; }
+  Error&& error() && { return std::move(error_); }
+
+ private:
+  Error error_;
+  bool ok_ = true;
+};
+
+}  // namespace fq
+
+#define FQ_CONCAT_(a, b) a##b
+#define FQ_CONCAT(a, b) FQ_CONCAT_(a, b)
+
+#define FQ_TRY(expression)                                           \
+  do {                                                               \
+    auto fq_tried = (expression);                                    \
+    if (!fq_tried.ok()) return std::move(fq_tried).error();          \
+  } while (false)
+
+#define FQ_TRY_SET_(name, target, expression)      \
+  auto name = (expression);                        \
+  if (!name.ok()) return std::move(name).error();  \
+  target = std::move(name).value()
+#define FQ_TRY_SET(target, expression) FQ_TRY_SET_(FQ_CONCAT(fq_tried_, __LINE__), target, expression)

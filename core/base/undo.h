@@ -1,0 +1,126 @@
+// undo - stores that can be taken back: shared fields, transactions and their log.
+//
+// A Shared<T> is a field of a structure that several processes (or a crash) may find half-changed. It has
+// no public assignment: the only way to change it is a Txn, which first notes the old value in an
+// UndoLog that lies in the same byte region. Commit is one store (count = 0). When a process dies inside,
+// the next one calls undo_rollback and the structure is as it was before.
+//
+// The order of the stores is what matters, and only for a process that is killed: retired stores of a
+// killed process are seen by the next lock holder in program order, so compiler barriers are enough.
+// Nothing here survives a power cut; the region is thrown away at boot.
+//
+// Invariants
+//  U1  entries[0 .. count) hold the values before the transaction, oldest first.
+//  U2  count is 0 whenever no transaction is open.
+//  U3  A field is changed only after its entry is counted.
+#pragma once
+
+// System.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+// fq, this room.
+#include "core/base/assert.h"
+
+namespace fq {
+
+/// A field that only a Txn can change. T is a number or an enum of at most 8 bytes.
+template <class T>
+class Shared {
+  static_assert(std::is_trivially_copyable_v<T>);
+  static_assert(sizeof(T) <= 8);
+
+ public:
+  Shared() = default;
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+
+  T get() const { return value_; }
+  operator T() const { return value_; }
+
+ private:
+  friend class Txn;
+  T value_;
+};
+
+struct UndoEntry {
+  uint64_t where;  // offset from the region's base << 4 | bytes of the field
+  uint64_t old_value;
+};
+
+// 3072: the largest transaction makes 64 element steps of at most 48 stores (see Txn).
+inline constexpr uint32_t kUndoEntries = 3072;
+
+struct UndoLog {
+  uint32_t count;
+  uint32_t zero;
+  UndoEntry entries[kUndoEntries];
+};
+static_assert(sizeof(UndoLog) == 8 + 16 * kUndoEntries);
+
+/// Puts back what a dead process left half-changed in the region [base, base + bytes). Idempotent: dying
+/// inside it and calling it again gives the same. Returns false, with nothing changed, when the log is no
+/// valid log (the region is damaged: rebuild it).
+bool undo_rollback(std::byte* base, uint64_t bytes, UndoLog& log);
+
+/// One transaction over the region that starts at `base`. Needs: the lock that guards the region, and no
+/// other Txn open on it. Destroyed without commit, it takes everything back.
+class Txn {
+ public:
+  /// The most element steps (linked, unlinked, moved or split elements) in one transaction; larger work
+  /// is done in several. kUndoEntries follows from it.
+  static constexpr uint32_t kStepsMax = 64;
+
+  Txn(std::byte* base, uint64_t bytes, UndoLog& log) : base_(base), bytes_(bytes), log_(log) {
+    FQ_ASSERT(log_.count == 0);
+  }
+  Txn(const Txn&) = delete;
+  Txn& operator=(const Txn&) = delete;
+  ~Txn() {
+    if (log_.count != 0) undo_rollback(base_, bytes_, log_);
+  }
+
+  template <class T>
+  void set(Shared<T>& field, std::type_identity_t<T> value) {
+    note(&field.value_, sizeof(T));
+    field.value_ = value;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+
+  /// Writes a field of a slot that nothing reachable refers to yet: not undone, since after an undo
+  /// nobody looks at it. Never for a field that a free list reads.
+  template <class T>
+  void fresh(Shared<T>& field, std::type_identity_t<T> value) {
+    field.value_ = value;
+  }
+
+  void commit() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    log_.count = 0;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+
+  uint32_t noted() const { return log_.count; }
+
+ private:
+  void note(const void* field, uint32_t field_bytes) {
+    const uint32_t n = log_.count;
+    FQ_ASSERT(n < kUndoEntries);
+    uint64_t old_value = 0;
+    std::memcpy(&old_value, field, field_bytes);
+    const auto offset = static_cast<uint64_t>(static_cast<const std::byte*>(field) - base_);
+    log_.entries[n].where = offset << 4 | field_bytes;
+    log_.entries[n].old_value = old_value;
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // the entry before the count (U1)
+    log_.count = n + 1;
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // the count before the store (U3)
+  }
+
+  std::byte* base_;
+  uint64_t bytes_;
+  UndoLog& log_;
+};
+
+}  // namespace fq
