@@ -1,0 +1,30 @@
+// fake_clock - time that stands still until a test moves it.
+//
+// boot_ms and wall_ms are set apart, so that a test can step the wall clock (ntp, a person, a reboot)
+// while boot time goes on. Starts at values that are easy to tell apart and far from zero.
+#pragma once
+
+// fq, below us.
+#include "core/base/clock.h"
+
+namespace fq::test {
+
+class FakeClock final : public Clock {
+ public:
+  int64_t boot_ms() override { return boot_ms_; }
+  int64_t wall_ms() override { return wall_ms_; }
+
+  /// Time goes by, on both clocks.
+  void advance(int64_t ms) {
+    boot_ms_ += ms;
+    wall_ms_ += ms;
+  }
+  void set_boot_ms(int64_t ms) { boot_ms_ = ms; }
+  void set_wall_ms(int64_t ms) { wall_ms_ = ms; }
+
+ private:
+  int64_t boot_ms_ = 1'000'000;
+  int64_t wall_ms_ = 1'700'000'000'000;
+};
+
+}  // namespace fq::test
