@@ -1,0 +1,109 @@
+#include "core/base/json_writer.h"
+
+// System.
+#include <cmath>
+#include <cstdio>
+// fq, this room.
+#include "core/base/base64.h"
+#include "core/base/utf8.h"
+
+namespace fq {
+
+namespace {
+
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+
+void append_escape(std::string& to, uint32_t code) {
+  switch (code) {
+    case '"':
+      to += "\\\"";
+      return;
+    case '\\':
+      to += "\\\\";
+      return;
+    case '\n':
+      to += "\\n";
+      return;
+    case '\r':
+      to += "\\r";
+      return;
+    case '\t':
+      to += "\\t";
+      return;
+    default:
+      break;
+  }
+  char text[8];
+  std::snprintf(text, sizeof text, "\\u%04x", code & 0xffff);
+  to += text;
+}
+
+/// C1 controls and DEL too: JSON allows them, but a terminal that shows the line would obey them.
+bool needs_escape(uint32_t code) { return code == '"' || code == '\\' || is_control(code); }
+
+void append_string(std::string& to, std::string_view value) {
+  to.push_back('"');
+  size_t plain = 0;
+  while (plain < value.size()) {
+    const std::string_view rest = value.substr(plain);
+    const Utf8Char next = utf8_next(rest);
+    if (next.bytes == 0) {
+      to += kReplacement;
+      plain += 1;
+      continue;
+    }
+    if (needs_escape(next.code)) {
+      append_escape(to, next.code);
+    } else {
+      to.append(rest.substr(0, next.bytes));
+    }
+    plain += next.bytes;
+  }
+  to.push_back('"');
+}
+
+}  // namespace
+
+void JsonWriter::separate() {
+  if (!first_) to_.push_back(',');
+  first_ = false;
+}
+
+JsonWriter& JsonWriter::key(std::string_view name) {
+  separate();
+  append_string(to_, name);
+  to_.push_back(':');
+  first_ = true;  // its value follows without a comma
+  return *this;
+}
+
+JsonWriter& JsonWriter::text(std::string_view value) {
+  separate();
+  append_string(to_, value);
+  return *this;
+}
+
+JsonWriter& JsonWriter::number(uint64_t value) { return separate(), to_ += std::to_string(value), *this; }
+JsonWriter& JsonWriter::number(int64_t value) { return separate(), to_ += std::to_string(value), *this; }
+
+JsonWriter& JsonWriter::number(double value) {
+  if (!std::isfinite(value)) return null();
+  separate();
+  char text[400];
+  std::snprintf(text, sizeof text, "%.3f", value);
+  std::string_view shown = text;
+  while (shown.ends_with('0')) shown.remove_suffix(1);
+  if (shown.ends_with('.')) shown.remove_suffix(1);
+  to_ += shown;
+  return *this;
+}
+
+JsonWriter& JsonWriter::boolean(bool value) { return separate(), to_ += value ? "true" : "false", *this; }
+JsonWriter& JsonWriter::null() { return separate(), to_ += "null", *this; }
+
+JsonWriter& JsonWriter::payload(std::string_view bytes) {
+  if (utf8_valid(bytes)) return key("payload").text(bytes).key("payload_base64").null();
+  return key("payload").null().key("payload_base64").text(base64_encode(bytes));
+}
+
+}  // namespace fq

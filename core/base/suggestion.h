@@ -1,0 +1,14 @@
+// suggestion - "did you mean": the known word nearest to a mistyped one.
+#pragma once
+
+// System.
+#include <span>
+#include <string_view>
+
+namespace fq {
+
+/// The candidate with the fewest inserted, removed, changed or swapped letters, or "" when none is near
+/// enough to be worth a mention.
+std::string_view suggest(std::string_view word, std::span<const std::string_view> candidates);
+
+}  // namespace fq

@@ -1,0 +1,56 @@
+#include "core/base/tenant_name.h"
+
+// fq, this room.
+#include "core/base/utf8.h"
+
+namespace fq {
+
+namespace {
+
+bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
+std::string_view tenant_name_fault(std::string_view name) {
+  if (name.empty()) return "is empty";
+  if (name.size() > kTenantNameBytesMax) return "is longer than 255 bytes";
+  for (std::string_view rest = name; !rest.empty();) {
+    const Utf8Char next = utf8_next(rest);
+    if (next.bytes == 0) return "is not UTF-8";
+    if (is_control(next.code)) return "has a control character in it";
+    rest.remove_prefix(next.bytes);
+  }
+  size_t levels = 0;
+  for (size_t start = 0; start <= name.size(); ++levels) {
+    const size_t end = name.find('/', start) == std::string_view::npos ? name.size() : name.find('/', start);
+    const std::string_view level = name.substr(start, end - start);
+    if (level.empty()) return "has an empty level";
+    if (level == "." || level == "..") return "has a level '.' or '..'";
+    start = end + 1;
+  }
+  if (levels > kTenantNameLevelsMax) return "has more than 8 levels";
+  return "";
+}
+
+std::string_view queue_name_fault(std::string_view name) {
+  if (name.empty()) return "is empty";
+  if (name.size() > kQueueNameBytesMax) return "is longer than 64 characters";
+  if (name[0] == '.' || name[0] == '-') return "begins with '.' or '-'";
+  for (const char c : name) {
+    if (!is_letter(c) && !is_digit(c) && c != '.' && c != '_' && c != '-') {
+      return "may only have A-Z a-z 0-9 . _ and - in it";
+    }
+  }
+  return "";
+}
+
+bool is_shell_name(std::string_view name) {
+  if (name.empty() || is_digit(name[0])) return false;
+  for (const char c : name) {
+    if (!is_letter(c) && !is_digit(c) && c != '_') return false;
+  }
+  return true;
+}
+
+}  // namespace fq
