@@ -1,0 +1,96 @@
+// layout - what the scheduler keeps in the segment: messages, tenants, and the arrays that hold them.
+//
+// Indexes instead of pointers, every field Shared, so that only a transaction can change it. The sizes are
+// a promise (96 bytes a message with its index and heap place, 256 a tenant) and are asserted below.
+#pragma once
+
+// fq, below us.
+#include "core/base/arena.h"
+#include "core/base/clock.h"
+#include "core/base/ids.h"
+#include "core/journal/record.h"
+
+namespace fq {
+
+enum class SlotIndex : uint32_t {};
+enum class TenantIndex : uint32_t {};
+enum class HolderIndex : uint16_t {};
+inline constexpr SlotIndex kNoSlot{kNoIndex};
+inline constexpr TenantIndex kNoTenant{kNoIndex};
+inline constexpr TenantIndex kRootTenant{0};
+inline constexpr HolderIndex kHeldByTime{0xffff};  // a lease that only its time ends
+inline constexpr uint32_t kHoldersMax = 1024;      // consumers at once; arbitrary, two words each
+
+/// A message. What the links mean depends on its state: in a lane (ready), in its holder's list (leased by
+/// a process), on the free list.
+struct Entry {
+  Shared<uint64_t> id;
+  Shared<uint64_t> item_position;   // stream position of its item in the journal
+  Shared<uint64_t> event_position;  // of the newest record about it; 0: only its push
+  Shared<int64_t> at_ms;   // ready: since; delayed: due; leased: until (kNever: by a process); dead: since
+  Shared<uint64_t> serial;          // leased: of this delivery
+  Shared<uint32_t> tenant;
+  Shared<uint32_t> prev;            // lane list or tree (left); holder's list
+  Shared<uint32_t> next;            // lane list or tree (right); holder's list
+  Shared<uint32_t> heap_place;      // kNoIndex: no timer
+  Shared<uint32_t> chain;           // next in its id bucket, or next free
+  Shared<uint32_t> rank;            // keyed: text pool index of the key; else the priority
+  Shared<uint32_t> payload_bytes;
+  Shared<uint32_t> deliveries;
+  Shared<uint32_t> began_ms;        // leased: delivered at (boot ms modulo 2^32: spans below 49 days)
+  Shared<uint16_t> attempts;        // that counted
+  Shared<uint16_t> attempts_max;    // in force; 0: not leased yet and no own
+  Shared<uint16_t> crashes;
+  Shared<uint16_t> holder;          // leased: HolderIndex
+  Shared<uint8_t> state;            // SlotState
+  Shared<uint8_t> flags;            // kEntry...
+  Shared<uint8_t> height;           // in a lane's tree
+  Shared<uint8_t> zero;
+};
+static_assert(sizeof(Entry) == 88);
+
+inline constexpr uint8_t kEntryKeyed = 1;        // rank is a key
+inline constexpr uint8_t kEntryOwnAttempts = 2;  // attempts_max was given at push
+inline constexpr uint8_t kEntryInTree = 4;       // in its lane's tree, not in its list
+inline constexpr uint8_t kEntryBlob = 8;         // its payload lies in blobs/
+
+/// Things in an order: those that came in order in a list (O(1) at both ends), the others in a tree.
+struct Lane {
+  Shared<uint32_t> head;
+  Shared<uint32_t> tail;
+  Shared<uint32_t> root;
+  Shared<uint32_t> count;  // of both
+};
+
+/// Times by powers of two; a bucket that is full halves them all, so that it speaks of recent ones.
+struct Histogram {
+  static constexpr uint32_t kBuckets = 24;  // the last is 2^22 ms (70 minutes) and more
+  Shared<uint8_t> bucket[kBuckets];
+  Shared<uint32_t> max_ms;
+};
+
+struct Tenant;  // core/schedule/tenant.h
+
+struct Outcome {
+  Shared<uint64_t> id;
+  Shared<uint64_t> event_position;
+  Shared<int64_t> at_wall_ms;
+  Shared<uint32_t> chain;
+  Shared<uint16_t> attempts;
+  Shared<uint8_t> verdict;  // RecordType acked or cancelled
+  Shared<uint8_t> zero;
+};
+static_assert(sizeof(Outcome) == 32);
+
+/// 28 bytes of a text; the first cell's first two are its length, see text_pool.h.
+struct TextCell {
+  Shared<uint32_t> next;
+  Shared<uint32_t> words[7];  // as bytes; words because each store is noted
+};
+static_assert(sizeof(TextCell) == 32);
+
+struct IndexCell {
+  Shared<uint32_t> index;
+};
+
+}  // namespace fq

@@ -1,0 +1,97 @@
+// root - what a schedule is made of: its arrays, its sums, and where its lists begin.
+//
+// Lies in the segment's header, at a fixed place, so that everything else can be reached from it. Zeroed
+// bytes are no valid root: Schedule::initialise makes one. All fields are Shared: they change only through
+// a transaction. Sums are kept here because a look at a queue must not walk it; they change in one place
+// (core/schedule/state.h) together with the state that they count.
+//
+// Invariants
+//  S1  used elements + free elements + elements at or above the high-water mark = capacity, an array each.
+//  S2  counts.x is the number of entries in state x; payload_bytes is the sum over all of them.
+//  S3  heap capacity holds a place for every used entry and tenant, so a lease never needs room.
+#pragma once
+
+// fq, this room.
+#include "core/schedule/tenant.h"
+
+namespace fq {
+
+/// The arrays by name, so that whoever owns the region can make room for them.
+enum class ArrayName : uint8_t {
+  entries,
+  heap,
+  id_buckets,
+  tenants,
+  tenant_buckets,
+  text,
+  outcomes,
+  outcome_buckets,
+};
+inline constexpr ArrayName kArrayNames[] = {ArrayName::entries, ArrayName::heap, ArrayName::id_buckets,
+                                            ArrayName::tenants, ArrayName::tenant_buckets, ArrayName::text,
+                                            ArrayName::outcomes, ArrayName::outcome_buckets};
+
+inline constexpr uint32_t kOutcomesMax = 65536;        // the last so many ends are remembered
+inline constexpr uint32_t kOutcomeBucketsMax = 16384;  // four a chain; chosen
+
+/// Where elements of an array come from: first the freed ones, then those never used.
+struct Supply {
+  Shared<uint32_t> free_head;
+  Shared<uint32_t> high_water;  // elements at or above it were never used
+  Shared<uint32_t> used;
+};
+
+/// Times of a whole queue by powers of two, never halved.
+struct QueueHistogram {
+  Shared<uint64_t> bucket[Histogram::kBuckets];
+  Shared<uint64_t> max_ms;
+};
+
+/// The leases of one process, linked through Entry::prev and next.
+struct Holder {
+  Shared<uint32_t> head;
+  Shared<uint32_t> count;
+};
+
+/// Counts since the queue was made, with the names of core/journal/record.h.
+struct RootCounters {
+  Shared<uint64_t> pushed, popped, acked, retried, released, buried, expired, cancelled, recoveries;
+};
+
+struct ScheduleRoot {
+  ChunkedArray<Entry, 8192> entries;
+  ChunkedArray<IndexCell, 512> heap;
+  ChunkedArray<IndexCell, 512> id_buckets;
+  ChunkedArray<Tenant, 4096> tenants;
+  ChunkedArray<IndexCell, 64> tenant_buckets;
+  ChunkedArray<TextCell, 4096> text;
+  ChunkedArray<Outcome, 1> outcomes;
+  ChunkedArray<IndexCell, 1> outcome_buckets;
+
+  Supply entry_supply;
+  Supply tenant_supply;
+  Supply text_supply;
+
+  Shared<uint32_t> heap_count;
+  Shared<uint32_t> id_bucket_count;  // in use, see linear_hash.h
+  Shared<uint32_t> tenant_bucket_count;
+  Shared<uint32_t> outcome_bucket_count;
+  Shared<uint32_t> named_tenants;  // in the tenant index
+  Shared<uint32_t> outcome_next;   // place of the next outcome
+  Shared<uint32_t> outcome_count;
+
+  Shared<uint32_t> tenants_count;  // that have a queue of their own (leaves)
+  Shared<uint32_t> active_count;   // of these, with something ready
+  Shared<uint32_t> parked_count;   // nodes that are parked
+
+  StateCounts counts;
+  Shared<uint64_t> payload_bytes;
+  RootCounters counters;
+  QueueHistogram wait;
+  QueueHistogram run;
+
+  Shared<uint64_t> hash_key[2];  // random, set by the owner before the first tenant; keys the tenant index
+  Holder holders[kHoldersMax];
+};
+
+}  // namespace fq

@@ -1,0 +1,174 @@
+// schedule - who is next: the one object through which messages and tenants in the segment change.
+//
+// A pure library over a byte region and a given time: no locks, no system calls, no clock, no allocation
+// in anything that takes a Txn. The caller holds the state lock. Every call that takes a Txn makes at most
+// the element steps that its comment names, so that the caller can fit several in one transaction.
+#pragma once
+
+// System.
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+// fq, this room.
+#include "core/schedule/layout.h"
+#include "core/schedule/root.h"
+
+namespace fq {
+
+/// Room that a change may need, at most. Only pushes need any.
+struct Need {
+  uint32_t messages = 0;
+  uint32_t tenants = 0;
+  uint32_t text_cells = 0;
+};
+
+struct NewEntry {
+  MessageId id{};
+  std::string_view tenant;  // a valid path
+  std::string_view key;     // order-preserving bytes, empty for none
+  int32_t priority = 0;
+  uint64_t item_position = 0;
+  uint32_t payload_bytes = 0;
+  uint16_t attempts_max = 0;  // 0: the queue's, when leased
+  bool blob = false;
+  int64_t due_ms = 0;  // boot time; at or before now_ms: ready at once
+  int64_t now_ms = 0;
+};
+
+/// What a message was when it was copied forward; restore() puts it back so.
+struct RestoredEntry {
+  NewEntry entry;
+  SlotState state{};
+  int64_t at_ms = 0;
+  uint64_t event_position = 0;
+  uint64_t serial = 0;
+  HolderIndex holder = kHeldByTime;
+  uint32_t deliveries = 0;
+  uint16_t attempts = 0, attempts_max = 0, crashes = 0;
+};
+
+struct LeaseTerms {
+  uint64_t serial = 0;
+  HolderIndex holder = kHeldByTime;
+  int64_t until_ms = kNever;      // kNever: held by the process alone
+  uint16_t attempts_max = 0;      // for messages without their own
+  int64_t now_ms = 0;
+};
+
+class Schedule {
+ public:
+  Schedule(Arena arena, ScheduleRoot& root) : arena_(arena), root_(root) {}
+
+  // ---- room --------------------------------------------------------------------------------------
+
+  /// Makes the root tenant and empty structures. Needs: zeroed bytes and at least one chunk an array.
+  void initialise(Txn& txn);
+  /// Which array has to grow before `need` fits (with a margin ahead of it), or none.
+  std::optional<ArrayName> growth_for(const Need& need) const;
+  uint32_t growth_bytes(ArrayName array) const;  // 0: it is at its limit
+  void grow(Txn& txn, ArrayName array, uint32_t page);
+  /// An upper bound of what adding a message of this tenant and key needs.
+  static Need need_of(std::string_view tenant, std::string_view key);
+  bool fits(const Need& need) const;
+
+  // ---- messages ----------------------------------------------------------------------------------
+
+  /// At most 24 steps (8 new tenants, a lane or the heap).
+  SlotIndex add(Txn& txn, const NewEntry& entry);
+  SlotIndex restore(Txn& txn, const RestoredEntry& entry);
+  std::optional<SlotIndex> find(MessageId id) const;
+  const Entry& entry(SlotIndex slot) const;
+  std::string key_of(SlotIndex slot) const;  // order-preserving bytes; allocates: not under a hot path
+
+  /// Takes the next turn below `from`: chooses the message whose turn it is, charges its tenants and
+  /// leases it. None when nothing can be served. At most 20 steps.
+  std::optional<SlotIndex> lease_next(Txn& txn, TenantIndex from, const LeaseTerms& terms);
+  /// Leases this message, whatever its turn and state (replay). At most 12 steps.
+  void lease(Txn& txn, SlotIndex slot, const LeaseTerms& terms);
+  void extend(Txn& txn, SlotIndex slot, int64_t until_ms);
+
+  /// Gives a message back to its old place: ready, or delayed when due_ms is after now_ms. `counted`: an
+  /// attempt; `crashed`: its holder died or its time was over. Where that was the last attempt it is dead
+  /// instead; returns true then. At most 12 steps.
+  bool give_back(Txn& txn, SlotIndex slot, bool counted, bool crashed, int64_t due_ms, int64_t now_ms);
+  void bury(Txn& txn, SlotIndex slot, int64_t now_ms);
+  /// Dead or delayed to ready; attempts start anew.
+  void kick(Txn& txn, SlotIndex slot, int64_t now_ms);
+  /// Ends a message (`verdict` acked or cancelled) and frees its slot; leaves an outcome.
+  void finish(Txn& txn, SlotIndex slot, RecordType verdict, uint64_t event_position, int64_t now_ms,
+              int64_t at_wall_ms);
+  void set_event(Txn& txn, SlotIndex slot, uint64_t event_position);
+  void set_item(Txn& txn, SlotIndex slot, uint64_t item_position);
+  void set_holder(Txn& txn, SlotIndex slot, HolderIndex holder);
+
+  /// The first lease that this process holds, or none.
+  std::optional<SlotIndex> first_held(HolderIndex holder) const;
+
+  // ---- time --------------------------------------------------------------------------------------
+
+  /// When the next timer is due; kNever without one.
+  int64_t next_timer_ms() const;
+  /// Fires due timers: delayed messages become ready, leases whose time is over come back (an attempt and
+  /// a crash), idle tenants are forgotten, parked ones with a time are unparked. As many as fit 32 steps;
+  /// returns how many, 0 when none is due.
+  uint32_t fire(Txn& txn, int64_t now_ms);
+  /// Replay only, after a reboot: rewrites all times from the old boot's clock to the new one's, where
+  /// `shift_ms` is the old offset of wall time minus the new one. A timer t becomes t + shift_ms (the same
+  /// wall time), but never before new_now_ms and never further away than it was at old_now_ms:
+  /// clamp(t + shift_ms, new_now_ms, new_now_ms + max(0, t - old_now_ms)). What is no timer (ready since,
+  /// dead since) is shifted only. Walks all, without a transaction: never on a region that others see.
+  void shift_timers(int64_t old_now_ms, int64_t new_now_ms, int64_t shift_ms);
+
+  // ---- tenants -----------------------------------------------------------------------------------
+
+  /// The node of this path, with all below it; none when nobody pushed there (or it was forgotten).
+  std::optional<TenantIndex> find_tenant(std::string_view path) const;
+  std::string path_of(TenantIndex tenant) const;
+  const Tenant& tenant(TenantIndex tenant) const;
+  bool is_below(TenantIndex tenant, TenantIndex ancestor) const;
+  /// The next tenant that holds messages of its own at or after `from` in index order.
+  std::optional<TenantIndex> next_leaf(TenantIndex from) const;
+  void park(Txn& txn, TenantIndex tenant, int64_t until_ms);  // kNever: until unpark
+  void unpark(Txn& txn, TenantIndex tenant);
+  void set_weight(Txn& txn, TenantIndex tenant, uint32_t weight_milli);  // 100 to 1,000,000
+
+  // ---- looking -----------------------------------------------------------------------------------
+
+  std::optional<SlotIndex> next_slot(SlotIndex from) const;  // the next used slot at or after
+  struct OutcomeView {
+    RecordType verdict;
+    uint64_t event_position;
+    int64_t at_wall_ms;
+    uint32_t attempts;
+  };
+  std::optional<OutcomeView> outcome(MessageId id) const;
+  const ScheduleRoot& root() const { return root_; }
+
+ private:
+  Arena arena_;
+  ScheduleRoot& root_;
+};
+
+/// The order in which messages would be served from now on, without changing anything: a private
+/// simulation of the rings. Allocates; bounded by what is asked of it.
+class Preview {
+ public:
+  Preview(const Schedule& schedule, TenantIndex from);
+  ~Preview();
+  std::optional<SlotIndex> next();
+
+ private:
+  struct Node;
+  const Schedule& schedule_;
+  std::unique_ptr<Node> root_;
+};
+
+/// Everything that must hold inside one schedule; each breach is a line. Walks all: for check and tests.
+std::vector<std::string> schedule_faults(const Schedule& schedule);
+/// Where two schedules differ in what a rebuild must give again: messages, states, attempts, order within
+/// tenants, due times. Timers may differ by `slack_ms`.
+std::vector<std::string> schedule_differences(const Schedule& live, const Schedule& rebuilt, int64_t slack_ms);
+
+}  // namespace fq
