@@ -1,0 +1,169 @@
+// contract - the fixture's verbs: each makes one call through the door and insists that it was answered.
+#include "tests/api/contract.h"
+
+namespace fq::test {
+
+namespace {
+
+template <class T>
+T answered(Result<T> result) {
+  INFO((result.ok() ? std::string() : result.error().text));
+  REQUIRE(result.ok());
+  return std::move(result).value();
+}
+
+void append(std::string& words, std::string_view word) {
+  if (!words.empty()) words += ' ';
+  words += word;
+}
+
+}  // namespace
+
+QueueFixture::QueueFixture(size_t engine, Time time) : engine_(make_engine(engine)), time_(time) {
+  queue_ = another_handle();
+}
+
+std::unique_ptr<Queue> QueueFixture::another_handle() {
+  return engine_->open(time_ == Time::fake ? static_cast<Clock&>(clock_) : system_clock());
+}
+
+NewMessage message_of(std::string_view tenant, std::string_view payload, const With& with) {
+  NewMessage message;
+  message.tenant = tenant;
+  message.payload = as_bytes(payload);
+  message.priority = with.priority;
+  if (!with.key.empty()) message.key = with.key;
+  message.delay_ms = with.delay_ms;
+  message.at_wall_ms = with.at_wall_ms;
+  message.attempts_max = with.attempts_max;
+  message.tags = with.tags;
+  return message;
+}
+
+std::string payload_of(const Delivery& delivery) { return answered(delivery.payload.read_all()); }
+
+MessageId QueueFixture::push(const std::string& tenant, const std::string& payload, const With& with) {
+  const NewMessage message = message_of(tenant, payload, with);
+  const PushReply reply = answered(queue_->push({&message, 1}));
+  REQUIRE(reply.items.size() == 1);
+  INFO((reply.error ? reply.error->text : std::string()));
+  REQUIRE(reply.items[0].status == PushStatus::accepted);
+  return reply.items[0].id;
+}
+
+void QueueFixture::push_many(const std::string& tenant, size_t count) {
+  std::vector<std::string> payloads;
+  for (size_t i = 1; i <= count; ++i) payloads.push_back(tenant + std::to_string(i));
+  std::vector<NewMessage> messages;
+  for (const std::string& payload : payloads) messages.push_back(message_of(tenant, payload, {}));
+  for (size_t at = 0; at < count; at += kBatchMessagesMax) {
+    const std::span batch = std::span(messages).subspan(at, std::min(kBatchMessagesMax, count - at));
+    for (const PushResult& item : answered(queue_->push(batch)).items) {
+      REQUIRE(item.status == PushStatus::accepted);
+    }
+  }
+}
+
+bool QueueFixture::refuses(const std::string& tenant, const std::string& payload, const With& with) {
+  const NewMessage message = message_of(tenant, payload, with);
+  const uint64_t before = stats().pushed;
+  const Result<PushReply> reply = queue_->push({&message, 1});
+  const bool refused = !reply.ok() || reply->items.at(0).status == PushStatus::invalid;
+  return refused && stats().pushed == before;
+}
+
+LeaseReply QueueFixture::lease_all(LeaseRequest request) { return answered(queue_->lease(request)); }
+
+Delivery QueueFixture::lease() {
+  LeaseReply reply = lease_all(timed_lease());
+  REQUIRE(reply.deliveries.size() == 1);
+  return std::move(reply.deliveries[0]);
+}
+
+SettleStatus QueueFixture::settle(const Receipt& receipt, Verdict verdict, int64_t delay_ms,
+                                  std::string reason) {
+  Settle item;
+  item.receipt = receipt;
+  item.verdict = verdict;
+  item.delay_ms = delay_ms;
+  item.reason = reason;
+  const SettleReply reply = answered(queue_->settle({&item, 1}));
+  REQUIRE(reply.items.size() == 1);
+  return reply.items[0];
+}
+
+ExtendResult QueueFixture::extend(const Delivery& d, int64_t ms) {
+  return answered(queue_->extend({&d.receipt, 1}, ms)).at(0);
+}
+
+std::string QueueFixture::pop(size_t count) {
+  std::string payloads;
+  for (size_t i = 0; i < count; ++i) {
+    const LeaseReply reply = lease_all(timed_lease());
+    if (reply.deliveries.empty()) break;
+    append(payloads, payload_of(reply.deliveries[0]));
+    REQUIRE(ack(reply.deliveries[0]) == SettleStatus::ok);
+  }
+  return payloads;
+}
+
+std::string QueueFixture::peek(size_t n, const Filter& filter) {
+  std::string payloads;
+  for (const MessageInfo& message : answered(queue_->peek(filter, {}, n)).messages) {
+    append(payloads, message.payload.value_or("?"));
+  }
+  return payloads;
+}
+
+MessageInfo QueueFixture::get(MessageId id) {
+  const std::optional<MessageInfo> found = answered(queue_->get(id));
+  REQUIRE(found.has_value());
+  return *found;
+}
+
+std::string QueueFixture::events(MessageId id) {
+  std::string names;
+  Cursor cursor;
+  do {
+    const HistoryPage page = answered(queue_->history(id, cursor, 100));
+    for (const HistoryEvent& event : page.events) append(names, event.event);
+    cursor = page.next;
+  } while (!cursor.text.empty());
+  return names;
+}
+
+StatsRow QueueFixture::stats() { return answered(queue_->stats({})).rows.at(0); }
+
+StatsRow QueueFixture::stats(const std::string& tenant) {
+  for (const StatsRow& row : answered(queue_->stats({.tenants = true, .tenant = {}})).rows) {
+    if (row.tenant == tenant) return row;
+  }
+  return {};
+}
+
+void QueueFixture::set_policy(const std::function<void(Settings&)>& change) {
+  Settings settings = answered(queue_->settings());
+  change(settings);
+  FileIdentity identity;
+  identity.inode = ++policy_count_;
+  const Result<void> loaded = queue_->policy_load(settings, identity);
+  REQUIRE(loaded.ok());
+}
+
+MutateReply QueueFixture::mutate(const std::vector<MessageId>& ids, Action action) {
+  return answered(queue_->mutate(ids, action));
+}
+
+uint64_t QueueFixture::mutate_all(const Filter& filter, Action action, size_t page) {
+  uint64_t changed = 0;
+  Cursor cursor;
+  do {
+    const MutateReply reply = answered(queue_->mutate(filter, action, cursor, page));
+    REQUIRE(reply.changed <= page);
+    changed += reply.changed;
+    cursor = reply.next;
+  } while (!cursor.text.empty());
+  return changed;
+}
+
+}  // namespace fq::test

@@ -1,0 +1,76 @@
+// engines - the one place in tests/api that knows which engines there are.
+//
+// A new engine is one more row in `factories`; nothing else in this folder changes.
+#include "tests/api/contract.h"
+
+// System.
+#include <cstdlib>
+#include <filesystem>
+// Tests.
+#include "tests/fakes/model_queue.h"
+
+namespace fq::test {
+
+namespace {
+
+class ModelEngine final : public Engine {
+ public:
+  std::unique_ptr<Queue> open(Clock& clock) override {
+    if (!store_) store_ = std::make_shared<ModelStore>(clock);
+    return std::make_unique<ModelQueue>(store_);
+  }
+
+ private:
+  std::shared_ptr<ModelStore> store_;
+};
+
+std::unique_ptr<Engine> make_model() { return std::make_unique<ModelEngine>(); }
+
+#ifdef FQ_HAVE_LOCAL_ENGINE
+class LocalEngine final : public Engine {
+ public:
+  LocalEngine() {
+    const char* base = std::getenv("TMPDIR");
+    directory_ = std::string(base != nullptr ? base : "/tmp") + "/fq-contract-XXXXXX";
+    REQUIRE(::mkdtemp(directory_.data()) != nullptr);
+  }
+  ~LocalEngine() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+  std::unique_ptr<Queue> open(Clock& clock) override {
+    OpenOptions options;
+    options.create = true;
+    options.clock = &clock;
+    auto queue = open_queue({directory_ + "/spool", "default"}, options);
+    INFO((queue.ok() ? std::string() : queue.error().text));
+    REQUIRE(queue.ok());
+    return std::move(queue).value();
+  }
+
+ private:
+  std::string directory_;
+};
+
+std::unique_ptr<Engine> make_local() { return std::make_unique<LocalEngine>(); }
+#endif
+
+struct Factory {
+  const char* name;
+  std::unique_ptr<Engine> (*make)();
+};
+
+constexpr Factory factories[] = {
+    {"model", make_model},
+#ifdef FQ_HAVE_LOCAL_ENGINE
+    {"local", make_local},
+#endif
+};
+
+}  // namespace
+
+size_t engine_count() { return std::size(factories); }
+std::string engine_name(size_t engine) { return factories[engine].name; }
+std::unique_ptr<Engine> make_engine(size_t engine) { return factories[engine].make(); }
+
+}  // namespace fq::test

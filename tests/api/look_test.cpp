@@ -1,0 +1,248 @@
+// look_test - what a queue shows of its messages, and cancel and kick, by id and by filter.
+#include "tests/api/contract.h"
+
+namespace fq::test {
+
+TEST_CASE("a message can be looked at in each state") {
+  ON_EVERY_ENGINE(q);
+  const MessageId id = q.push("acme", "hello", {.priority = 2});
+  const MessageInfo ready = q.get(id);
+  CHECK(ready.state == State::ready);
+  CHECK(ready.tenant == "acme");
+  CHECK(ready.priority == 2);
+  CHECK(ready.payload == "hello");
+  CHECK(ready.pushed_at_wall_ms.has_value());
+  const Delivery d = q.lease();
+  CHECK(q.get(id).state == State::leased);
+  CHECK(q.get(id).deliveries == 1);
+  q.bury(d);
+  CHECK(q.get(id).state == State::dead);
+}
+
+TEST_CASE("a message that never was is not there") {
+  ON_EVERY_ENGINE(q);
+  const MessageId id = q.push("t", "x");
+  for (const uint64_t other : {uint64_t{0}, number(id) + 1, kMessageIdMax}) {
+    const Result<std::optional<MessageInfo>> found = q.door().get(MessageId{other});
+    REQUIRE(found.ok());
+    CHECK(!found->has_value());
+  }
+}
+
+TEST_CASE("a dead letter keeps its last error") {
+  ON_EVERY_ENGINE(q);
+  const MessageId id = q.push("t", "x");
+  const Delivery d = q.lease();
+  Settle item;
+  item.receipt = d.receipt;
+  item.verdict = Verdict::bury;
+  item.reason = "no such host";
+  item.exit = 65;
+  item.stderr_tail = "cannot resolve\n";
+  REQUIRE(q.door().settle({&item, 1}).ok());
+  const LastError error = q.get(id).last_error.value();
+  CHECK(error.reason == "no such host");
+  CHECK(error.exit == 65);
+  CHECK(!error.signal.has_value());
+  CHECK(error.stderr_tail == "cannot resolve\n");
+}
+
+TEST_CASE("the history tells what happened, oldest first") {
+  ON_EVERY_ENGINE(q);
+  const MessageId id = q.push("t", "x");
+  q.retry(q.lease());
+  q.release(q.lease());
+  q.bury(q.lease());
+  q.mutate({id}, Action::kick);
+  CHECK(q.events(id) == "pushed leased retried leased released leased buried kicked");
+}
+
+TEST_CASE("kick brings a dead letter back with new attempts") {
+  ON_EVERY_ENGINE(q);
+  const MessageId id = q.push("t", "x", {.attempts_max = 1});
+  q.retry(q.lease());
+  const MutateReply reply = q.mutate({id}, Action::kick);
+  CHECK(reply.changed == 1);
+  CHECK(reply.items.at(0) == SettleStatus::ok);
+  const Delivery d = q.lease();
+  CHECK(d.attempt == 1);
+  CHECK(d.delivery == 2);
+}
+
+TEST_CASE("kick by id also takes a delayed message, but no other") {
+  ON_EVERY_ENGINE(q);
+  const MessageId delayed = q.push("t", "delayed", {.delay_ms = 60'000});
+  const MessageId ready = q.push("t", "ready");
+  const MutateReply reply = q.mutate({delayed, ready}, Action::kick);
+  CHECK(reply.changed == 1);
+  CHECK(reply.items.at(0) == SettleStatus::ok);
+  CHECK(reply.items.at(1) == SettleStatus::stale);
+  CHECK(q.pop(2) == "delayed ready");
+}
+
+TEST_CASE("a cancelled message is not served") {
+  ON_EVERY_ENGINE(q);
+  const MessageId id = q.push("t", "x");
+  q.push("t", "y");
+  CHECK(q.mutate({id}, Action::cancel).changed == 1);
+  CHECK(q.get(id).state == State::cancelled);
+  CHECK(q.pop(2) == "y");
+}
+
+TEST_CASE("cancel takes delayed, leased and dead messages by id") {
+  ON_EVERY_ENGINE(q);
+  const MessageId dead = q.push("t", "dead");
+  q.bury(q.lease());
+  const MessageId leased = q.push("t", "leased");
+  const Delivery d = q.lease();
+  const MessageId delayed = q.push("t", "delayed", {.delay_ms = 1'000});
+  CHECK(q.mutate({dead, leased, delayed}, Action::cancel).changed == 3);
+  CHECK(is_refused(q.ack(d)));
+  q.clock().advance(100'000);
+  CHECK(q.pop() == "");
+}
+
+TEST_CASE("cancel and kick of what has ended or never was change nothing") {
+  ON_EVERY_ENGINE(q);
+  const MessageId acked = q.push("t", "x");
+  q.ack(q.lease());
+  for (const Action action : {Action::cancel, Action::kick}) {
+    const MutateReply reply = q.mutate({acked, MessageId{number(acked) + 1000}}, action);
+    CHECK(reply.changed == 0);
+    for (const SettleStatus status : reply.items) CHECK(is_refused(status));
+  }
+}
+
+TEST_CASE("kick by filter goes page by page to the end") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("a", 3);
+  q.push_many("b", 2);
+  for (int i = 0; i < 5; ++i) q.bury(q.lease());
+  CHECK(q.mutate_all({.tenant = "a", .state = State::dead, .tag = {}}, Action::kick) == 3);
+  CHECK(q.pop(10) == "a1 a2 a3");
+  CHECK(q.mutate_all({.tenant = {}, .state = State::dead, .tag = {}}, Action::kick) == 2);
+  CHECK(q.mutate_all({.tenant = {}, .state = State::dead, .tag = {}}, Action::kick) == 0);
+}
+
+TEST_CASE("cancel by filter spares the dead unless they are named") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("t", 5);
+  q.bury(q.lease());
+  CHECK(q.mutate_all({}, Action::cancel) == 4);
+  CHECK(q.stats().dead == 1);
+  CHECK(q.mutate_all({.tenant = {}, .state = State::dead, .tag = {}}, Action::cancel) == 1);
+  CHECK(q.stats().dead == 0);
+}
+
+TEST_CASE("cancel by tag takes those that bear it") {
+  ON_EVERY_ENGINE(q);
+  q.push("t", "blue", {.tags = {{"team", "blue"}}});
+  q.push("t", "red", {.tags = {{"team", "red"}}});
+  q.push("t", "none");
+  CHECK(q.mutate_all({.tenant = {}, .state = {}, .tag = Tag{"team", "blue"}}, Action::cancel) == 1);
+  CHECK(q.pop(3) == "red none");
+}
+
+TEST_CASE("peek by state shows the delayed by due time") {
+  ON_EVERY_ENGINE(q);
+  q.push("t", "last", {.delay_ms = 3'000});
+  q.push("t", "first", {.delay_ms = 1'000});
+  q.push("u", "middle", {.delay_ms = 2'000});
+  q.push("t", "ready");
+  CHECK(q.peek(10, {.tenant = {}, .state = State::delayed, .tag = {}}) == "first middle last");
+}
+
+TEST_CASE("peek without a state shows every message that has not ended") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("t", 4);
+  q.ack(q.lease());
+  q.bury(q.lease());
+  q.lease();
+  q.push("t", "later", {.delay_ms = 1'000});
+  const Result<MessagePage> page = q.door().peek({}, {}, 100);
+  REQUIRE(page.ok());
+  CHECK(page->messages.size() == 4);
+}
+
+TEST_CASE("peek of a tenant shows it and what is below it") {
+  ON_EVERY_ENGINE(q);
+  for (const char* tenant : {"acme", "acme/sub", "acmes", "other"}) q.push(tenant, tenant);
+  CHECK(q.peek(10, {.tenant = "acme", .state = State::ready, .tag = {}}) == "acme acme/sub");
+}
+
+TEST_CASE("the counts of a quiet queue are exact") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("t", 6);
+  q.ack(q.lease());
+  q.bury(q.lease());
+  q.retry(q.lease(), 1'000);
+  q.release(q.lease(), 1'000);
+  q.lease();
+  const StatsRow row = q.stats();
+  CHECK(row.ready == 1);
+  CHECK(row.delayed == 2);
+  CHECK(row.leased == 1);
+  CHECK(row.dead == 1);
+  CHECK(row.held == 0);
+  CHECK(row.pushed == 6);
+  CHECK(row.popped == 5);
+  CHECK(row.acked == 1);
+  CHECK(row.retried == 1);
+  CHECK(row.released == 1);
+  CHECK(row.buried == 1);
+  CHECK(row.cancelled == 0);
+}
+
+TEST_CASE("a tenant's row counts its own messages") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("a", 3);
+  q.push_many("a/b", 2);
+  q.push("c", "c1");
+  q.ack(q.lease());
+  CHECK(q.stats("a").ready == 2);
+  CHECK(q.stats("a").acked == 1);
+  CHECK(q.stats("a/b").ready == 2);
+  CHECK(q.stats("c").ready == 1);
+}
+
+TEST_CASE("settings are those that were loaded last") {
+  ON_EVERY_ENGINE(q);
+  q.set_policy([](Settings& s) { s.attempts_max = 7; });
+  const Result<Settings> settings = q.door().settings();
+  REQUIRE(settings.ok());
+  CHECK(settings->attempts_max == 7);
+}
+
+TEST_CASE("a policy file is known by its identity") {
+  ON_EVERY_ENGINE(q);
+  FileIdentity identity;
+  identity.inode = 17;
+  REQUIRE(q.door().policy_load({}, identity).ok());
+  CHECK(q.door().policy_is_current(identity).value());
+  identity.modified_ns = 1;
+  CHECK(!q.door().policy_is_current(identity).value());
+}
+
+TEST_CASE("two handles see one queue") {
+  ON_EVERY_ENGINE(q);
+  const std::unique_ptr<Queue> other = q.another_handle();
+  q.push("t", "x");
+  Result<LeaseReply> reply = other->lease(timed_lease());
+  REQUIRE(reply.ok());
+  REQUIRE(reply->deliveries.size() == 1);
+  CHECK(q.pop() == "");
+  CHECK(q.ack(reply->deliveries[0]) == SettleStatus::ok);
+}
+
+TEST_CASE("check finds nothing in a queue that was only used") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("t", 20);
+  q.retry(q.lease());
+  q.ack(q.lease());
+  const Result<CheckReport> report = q.door().check();
+  REQUIRE(report.ok());
+  for (const std::string& finding : report->findings) FAIL_CHECK(finding);
+  CHECK(report->messages == 19);
+}
+
+}  // namespace fq::test

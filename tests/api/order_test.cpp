@@ -1,0 +1,166 @@
+// order_test - who is served next: turns between tenants, order inside one, old places kept.
+#include "tests/api/contract.h"
+
+namespace fq::test {
+
+TEST_CASE("the classic example is served in turns") {
+  ON_EVERY_ENGINE(q);
+  for (const char* payload : {"测试111", "测试111222", "测试111333"}) q.push("client_1", payload);
+  for (const char* payload : {"测试222", "测试222333"}) q.push("client_2", payload);
+  q.push("client_3", "测试333");
+  CHECK(q.pop(6) == "测试111 测试222 测试333 测试111222 测试222333 测试111333");
+  CHECK(q.pop() == "");
+}
+
+TEST_CASE("one message of B and one of C are served second and third behind 1000 of A") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("A", 1000);
+  q.push("B", "b");
+  q.push("C", "c");
+  CHECK(q.pop(5) == "A1 b c A2 A3");
+}
+
+TEST_CASE("a tenant that comes anew joins at the end of the ring") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("a", 3);
+  q.push_many("b", 3);
+  CHECK(q.pop() == "a1");
+  q.push("c", "c1");
+  CHECK(q.pop(4) == "b1 a2 c1 b2");
+}
+
+TEST_CASE("an account that splits its work over many tenants gains no turns") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("big/x", 2);
+  q.push_many("big/y", 2);
+  q.push_many("small", 4);
+  CHECK(q.pop(8) == "big/x1 small1 big/y1 small2 big/x2 small3 big/y2 small4");
+}
+
+TEST_CASE("a node's own messages are one more child of it") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("a", 2);
+  q.push_many("a/b", 2);
+  q.push_many("c", 4);
+  CHECK(q.pop(8) == "a1 c1 a/b1 c2 a2 c3 a/b2 c4");
+}
+
+TEST_CASE("a path of eight levels is served like any other") {
+  ON_EVERY_ENGINE(q);
+  q.push("a/b/c/d/e/f/g/h", "deep");
+  q.push("z", "flat");
+  CHECK(q.pop(2) == "deep flat");
+}
+
+TEST_CASE("inside a tenant higher priorities go first and equals as accepted") {
+  ON_EVERY_ENGINE(q);
+  q.push("t", "first");
+  q.push("t", "low", {.priority = -1});
+  q.push("t", "high", {.priority = 7});
+  q.push("t", "second");
+  q.push("t", "high2", {.priority = 7});
+  CHECK(q.pop(5) == "high high2 first second low");
+}
+
+TEST_CASE("the extremes of priority are kept apart") {
+  ON_EVERY_ENGINE(q);
+  q.push("t", "min", {.priority = INT32_MIN});
+  q.push("t", "zero");
+  q.push("t", "max", {.priority = INT32_MAX});
+  CHECK(q.pop(3) == "max zero min");
+}
+
+TEST_CASE("a high priority takes no turn from another tenant") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("quiet", 2);
+  q.push("loud", "l1", {.priority = 9});
+  q.push("loud", "l2", {.priority = 9});
+  CHECK(q.pop(4) == "quiet1 l1 quiet2 l2");
+}
+
+TEST_CASE("sort keys go smallest first and messages without one last") {
+  ON_EVERY_ENGINE(q);
+  q.set_policy([](Settings& s) { s.order = Order::key; });
+  q.push("t", "none");
+  q.push("t", "b", {.key = "b"});
+  q.push("t", "a2", {.key = "aa"});
+  q.push("t", "a1", {.key = "a"});
+  q.push("t", "bytes", {.key = "\xff"});
+  CHECK(q.pop(5) == "a1 a2 b bytes none");
+}
+
+TEST_CASE("equal sort keys are served as accepted") {
+  ON_EVERY_ENGINE(q);
+  q.set_policy([](Settings& s) { s.order = Order::key; });
+  for (const char* payload : {"one", "two", "three"}) q.push("t", payload, {.key = "same"});
+  CHECK(q.pop(3) == "one two three");
+}
+
+TEST_CASE("fifo serves as accepted") {
+  ON_EVERY_ENGINE(q);
+  q.set_policy([](Settings& s) { s.order = Order::fifo; });
+  q.push_many("t", 4);
+  CHECK(q.pop(4) == "t1 t2 t3 t4");
+}
+
+TEST_CASE("what comes back takes its old place in its tenant") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("t", 3);
+  const Delivery first = q.lease();
+  const Delivery second = q.lease();
+  CHECK(q.release(second) == SettleStatus::ok);
+  CHECK(q.retry(first) == SettleStatus::ok);
+  CHECK(q.pop(3) == "t1 t2 t3");
+}
+
+TEST_CASE("what comes back jumps no ring") {
+  ON_EVERY_ENGINE(q);
+  q.push("a", "a1");
+  const Delivery taken = q.lease();
+  q.push_many("b", 2);
+  q.push_many("c", 2);
+  q.release(taken);
+  CHECK(q.pop(5) == "b1 c1 a1 b2 c2");
+}
+
+TEST_CASE("peek shows the order of serving and changes nothing") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("a", 3);
+  q.push("b/x", "bx");
+  q.push_many("b/y", 2);
+  q.push("c", "c1", {.priority = 3});
+  const std::string shown = q.peek();
+  CHECK(q.peek() == shown);
+  CHECK(q.pop(100) == shown);
+}
+
+TEST_CASE("peek goes on from its cursor where the page before ended") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("a", 5);
+  q.push_many("b", 2);
+  std::string payloads;
+  Cursor cursor;
+  size_t pages = 0;
+  do {
+    const Result<MessagePage> page = q.door().peek({.tenant = {}, .state = State::ready, .tag = {}}, cursor, 2);
+    REQUIRE(page.ok());
+    CHECK(page->messages.size() <= 2);
+    for (const MessageInfo& message : page->messages) payloads += *message.payload + " ";
+    cursor = page->next;
+  } while (!cursor.text.empty() && ++pages < 20);
+  CHECK(payloads == "a1 b1 a2 b2 a3 a4 a5 ");
+}
+
+TEST_CASE("between two turns of a busy tenant an equal one gets no more than the bound") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("a", 50);
+  q.push_many("b", 50);
+  const uint32_t bound = q.door().caps().fairness_bound;
+  uint32_t run = 0;
+  for (int i = 0; i < 60; ++i) {
+    run = q.pop().starts_with("a") ? run + 1 : 0;
+    CHECK(run <= bound);
+  }
+}
+
+}  // namespace fq::test

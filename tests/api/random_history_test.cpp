@@ -1,0 +1,277 @@
+// random_history_test - random operations on an engine and on the model, compared after each.
+//
+// A history is a seed: it picks an order, then some dozens of pushes, leases, verdicts, cancels, kicks and
+// steps of time. Ids and receipts are the engines' own, so they are paired by when they were given. Timers
+// never tie (engines may fire equal ones in any order) and none is due exactly now. FQ_SEED=n runs one
+// history again, FQ_HISTORIES=n more of them.
+#include "tests/api/contract.h"
+
+// System.
+#include <cstdlib>
+#include <random>
+#include <set>
+// Tests.
+#include "tests/fakes/model_queue.h"
+
+namespace fq::test {
+
+namespace {
+
+struct Taken {
+  Receipt engine;
+  Receipt model;
+};
+
+class History {
+ public:
+  History(Engine& engine, uint64_t seed) : random_(seed), engine_(engine.open(clock_)) {
+    // Due times end in 0, now ends in 5.
+    clock_.set_boot_ms(clock_.boot_ms() / 10 * 10 + 5);
+    model_ = std::make_unique<ModelQueue>(std::make_shared<ModelStore>(clock_));
+    order_ = static_cast<Order>(below(3));
+    Settings settings;
+    settings.order = order_;
+    settings.sync = SyncMode::lazy;  // durability is proved elsewhere; here speed buys histories
+    settings.attempts_max = 3;
+    FileIdentity identity;
+    identity.inode = seed + 1;
+    REQUIRE(engine_->policy_load(settings, identity).ok());
+    REQUIRE(model_->policy_load(settings, identity).ok());
+  }
+
+  void run(size_t steps) {
+    for (size_t i = 0; i < steps && same_; ++i) {
+      step();
+      compare();
+    }
+    if (!same_) return;
+    clock_.advance(10'000'000);
+    while (same_ && lease() != 0) settle();
+    compare();
+    const Result<CheckReport> report = engine_->check();
+    if (!report.ok() || !report->findings.empty()) {
+      differ("check: " + (report.ok() ? report->findings[0] : report.error().text));
+    }
+  }
+
+  bool same() const { return same_; }
+  const std::string& log() const { return log_; }
+
+ private:
+  uint64_t below(uint64_t n) { return random_() % n; }
+
+  void differ(const std::string& what) {
+    same_ = false;
+    log_ += "  != " + what + "\n";
+  }
+  template <class T>
+  bool equal(const T& engine, const T& model, const std::string& what) {
+    if (engine == model) return true;
+    if constexpr (std::is_same_v<T, std::string>) {
+      differ(what + ": engine '" + engine + "', model '" + model + "'");
+    } else {
+      differ(what + ": engine " + std::to_string(engine) + ", model " + std::to_string(model));
+    }
+    return false;
+  }
+
+  /// A span that ends at a time at which no other timer ends.
+  int64_t fresh_span_ms(int64_t most) {
+    for (;;) {
+      const auto steps = static_cast<int64_t>(below(static_cast<uint64_t>(most) / 10)) + 1;
+      const int64_t due_ms = (clock_.boot_ms() / 10 + steps) * 10;
+      if (dues_.insert(due_ms).second) return due_ms - clock_.boot_ms();
+      most += 100;
+    }
+  }
+
+  void step() {
+    switch (below(12)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+        return push();
+      case 4:
+      case 5:
+      case 6:
+        lease();
+        return;
+      case 7:
+      case 8:
+        return settle();
+      case 9:
+        return mutate(Action::cancel);
+      case 10:
+        return mutate(Action::kick);
+      default: {
+        const auto ms = static_cast<int64_t>(below(100)) * 10;
+        log_ += "advance " + std::to_string(ms) + "\n";
+        clock_.advance(ms);
+      }
+    }
+  }
+
+  void push() {
+    static const char* const tenants[] = {"a", "b", "c", "a/x", "a/y", "b/z/1", "b/z/2", "default"};
+    std::vector<std::string> payloads;
+    std::vector<NewMessage> batch(1 + below(4));
+    std::vector<std::string> keys(batch.size());
+    for (size_t i = 0; i < batch.size(); ++i) payloads.push_back("m" + std::to_string(pushed_++));
+    for (size_t i = 0; i < batch.size(); ++i) {
+      NewMessage& message = batch[i];
+      message.tenant = tenants[below(std::size(tenants))];
+      message.payload = as_bytes(payloads[i]);
+      if (order_ == Order::priority && below(3) == 0) message.priority = static_cast<int32_t>(below(5)) - 2;
+      if (order_ == Order::key && below(4) != 0) keys[i] = std::string(1, static_cast<char>('a' + below(5)));
+      message.key = keys[i];
+      if (below(4) == 0) message.delay_ms = fresh_span_ms(2'000);
+      if (below(4) == 0) message.attempts_max = 1 + static_cast<uint32_t>(below(3));
+      log_ += "push " + payloads[i] + " " + std::string(message.tenant) + " priority " +
+              std::to_string(message.priority) + " key '" + keys[i] + "' delay " +
+              std::to_string(message.delay_ms.value_or(0)) + "\n";
+    }
+    const Result<PushReply> engine = engine_->push(batch);
+    const Result<PushReply> model = model_->push(batch, {});
+    if (!engine.ok()) return differ("push: " + engine.error().text);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (engine->items.at(i).status != PushStatus::accepted) return differ("push: was not accepted");
+      ids_.push_back({engine->items[i].id, model->items[i].id});
+    }
+  }
+
+  size_t lease() {
+    const LeaseRequest request = timed_lease(1, fresh_span_ms(3'000));
+    const Result<LeaseReply> engine = engine_->lease(request);
+    const Result<LeaseReply> model = model_->lease(request);
+    if (!engine.ok()) return differ("lease: " + engine.error().text), size_t{0};
+    if (!equal(engine->deliveries.size(), model->deliveries.size(), "leased")) return 0;
+    if (model->deliveries.empty()) return 0;
+    const Delivery& mine = engine->deliveries[0];
+    const Delivery& other = model->deliveries[0];
+    log_ += "lease " + payload_of(other) + " for " + std::to_string(*request.hold_ms) + "\n";
+    equal(payload_of(mine), payload_of(other), "served");
+    equal(mine.attempt, other.attempt, "attempt");
+    equal(mine.attempts_max, other.attempts_max, "attempts_max");
+    equal(mine.delivery, other.delivery, "delivery");
+    equal(mine.crashes, other.crashes, "crashes");
+    taken_.push_back({mine.receipt, other.receipt});
+    return 1;
+  }
+
+  void settle() {
+    if (taken_.empty()) return;
+    const Taken taken = taken_[below(taken_.size())];  // also receipts that are stale by now
+    if (below(6) == 0) return extend(taken);
+    Settle item;
+    item.verdict = static_cast<Verdict>(below(4));
+    const bool can_delay = item.verdict == Verdict::retry || item.verdict == Verdict::release;
+    if (can_delay && below(2) == 0) item.delay_ms = fresh_span_ms(2'000);
+    item.receipt = taken.model;
+    const SettleStatus model = model_->settle({&item, 1}, nullptr)->items.at(0);
+    item.receipt = taken.engine;
+    const Result<SettleReply> engine = engine_->settle({&item, 1});
+    log_ += "settle " + taken.model.text + " verdict " + std::to_string(static_cast<int>(item.verdict)) +
+            " delay " + std::to_string(item.delay_ms) + "\n";
+    if (!engine.ok()) return differ("settle: " + engine.error().text);
+    equal(status_name(engine->items.at(0)), status_name(model), "settled");
+  }
+
+  void extend(const Taken& taken) {
+    const int64_t ms = fresh_span_ms(3'000);
+    log_ += "extend " + taken.model.text + " by " + std::to_string(ms) + "\n";
+    const Result<std::vector<ExtendResult>> engine = engine_->extend({&taken.engine, 1}, ms);
+    const Result<std::vector<ExtendResult>> model = model_->extend({&taken.model, 1}, ms);
+    if (!engine.ok()) return differ("extend: " + engine.error().text);
+    equal(status_name(engine->at(0).status), status_name(model->at(0).status), "extended");
+  }
+
+  /// stale and gone are told apart only as long as an engine remembers.
+  static std::string status_name(SettleStatus status) {
+    if (is_refused(status)) return "refused";
+    if (status == SettleStatus::ok) return "ok";
+    return status == SettleStatus::buried ? "buried" : "other";
+  }
+
+  void mutate(Action action) {
+    if (ids_.empty()) return;
+    const auto& [engine_id, model_id] = ids_[below(ids_.size())];
+    log_ += std::string(action == Action::cancel ? "cancel " : "kick ") + std::to_string(number(model_id)) + "\n";
+    const Result<MutateReply> engine = engine_->mutate({&engine_id, 1}, action);
+    const Result<MutateReply> model = model_->mutate({&model_id, 1}, action);
+    if (!engine.ok()) return differ("mutate: " + engine.error().text);
+    equal(engine->changed, model->changed, "changed");
+  }
+
+  void compare() {
+    if (!same_) return;
+    equal(ready_order(*engine_), ready_order(*model_), "peek");
+    equal(counts(*engine_), counts(*model_), "stats");
+    if (ids_.empty()) return;
+    const auto& [engine_id, model_id] = ids_[below(ids_.size())];
+    equal(state_of(*engine_, engine_id), state_of(*model_, model_id), "state of " + std::to_string(number(model_id)));
+  }
+
+  std::string ready_order(Queue& queue) {
+    const Result<MessagePage> page = queue.peek({.tenant = {}, .state = State::ready, .tag = {}}, {}, 1'000);
+    if (!page.ok()) return page.error().text;
+    std::string payloads;
+    for (const MessageInfo& message : page->messages) payloads += message.payload.value_or("?") + " ";
+    return payloads;
+  }
+
+  std::string counts(Queue& queue) {
+    const Result<StatsReply> reply = queue.stats({});
+    if (!reply.ok()) return reply.error().text;
+    std::string text;
+    const StatsRow& row = reply->rows.at(0);
+    for (const uint64_t n : {row.ready, row.delayed, row.leased, row.dead, row.pushed, row.popped, row.acked,
+                             row.released, row.cancelled}) {
+      text += std::to_string(n) + " ";
+    }
+    return text;
+  }
+
+  std::string state_of(Queue& queue, MessageId id) {
+    const Result<std::optional<MessageInfo>> found = queue.get(id);
+    if (!found.ok()) return found.error().text;
+    return found->has_value() ? std::string(name_of((*found)->state)) : std::string("none");
+  }
+
+  std::mt19937_64 random_;
+  FakeClock clock_;
+  std::unique_ptr<Queue> engine_;
+  std::unique_ptr<Queue> model_;
+  Order order_ = Order::priority;
+  size_t pushed_ = 0;
+  std::vector<std::pair<MessageId, MessageId>> ids_;
+  std::vector<Taken> taken_;
+  std::set<int64_t> dues_;
+  std::string log_;
+  bool same_ = true;
+};
+
+uint64_t from_environment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+}  // namespace
+
+TEST_CASE("random histories end as in the model") {
+  const size_t engine = GENERATE(range(size_t{0}, engine_count()));
+  const uint64_t one = from_environment("FQ_SEED", 0);
+  const uint64_t first = one != 0 ? one : std::random_device{}() | 1U;
+  const uint64_t count = one != 0 ? 1 : from_environment("FQ_HISTORIES", 200);
+  INFO("engine: " << engine_name(engine));
+  WARN("engine " << engine_name(engine) << ": " << count << " histories, first seed " << first);
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const std::unique_ptr<Engine> made = make_engine(engine);
+    History history(*made, seed);
+    history.run(80);
+    if (history.same()) continue;
+    FAIL("FQ_SEED=" << seed << "\n" << history.log());
+  }
+}
+
+}  // namespace fq::test
