@@ -1,0 +1,156 @@
+// codec - records to bytes and back, field by field, little-endian.
+//
+//   offset size field                     (the header; 48 bytes)
+//        0    4 magic "fqr1"
+//        4    4 bytes of header and body, without the padding to 8
+//        8    8 seq
+//       16    8 stream position
+//       24    8 at_wall_ms
+//       32    4 position - durable position; 2^32 - 1: too far to tell, read back as durable 0
+//       36    1 type
+//       37    1 flags
+//       38    2 count of items
+//       40    4 CRC32C of the body, unseeded (computed before any lock)
+//       44    4 CRC32C of bytes 0..44, seeded with the file's salt and number
+// The seeded header is what keeps stale or hostile bytes from ever parsing as a record; since it holds
+// the body's CRC it also ties the body to its place.
+//
+// To change this: 1 raise kJournalFormat, 2 add a golden spool of the old format, 3 add its row to the
+// tests of the format.
+#pragma once
+
+// System.
+#include <array>
+#include <string>
+// fq, this room.
+#include "core/journal/record.h"
+
+namespace fq {
+
+inline constexpr uint32_t kJournalFormat = 1;
+inline constexpr uint32_t kRecordHeaderBytes = 48;
+inline constexpr uint32_t kRecordAlign = 8;
+// No record is above half of the ring of unwritten bytes (512 KiB).
+inline constexpr uint32_t kRecordBytesMax = 256 * 1024;
+/// A payload up to this lies in its record.
+inline constexpr uint32_t kInlinePayloadBytesMax = 64 * 1024;
+/// What `acked` takes for one message on disk: the closing room that each live message keeps free.
+inline constexpr uint32_t kClosingBytes = 64;
+
+constexpr uint64_t padded(uint64_t bytes) { return (bytes + kRecordAlign - 1) & ~uint64_t{kRecordAlign - 1}; }
+
+/// What seeds the header CRCs of a file.
+struct FileKey {
+  uint32_t number = 0;
+  uint64_t salt = 0;
+};
+
+// ---- bodies -------------------------------------------------------------------------------------
+
+/// An encoded body with its CRC, ready to be put behind a header. Used again and again: encoding keeps
+/// the capacity, so that what is encoded under the state lock allocates nothing.
+struct Body {
+  RecordType type{};
+  uint8_t flags = 0;
+  uint16_t count = 0;
+  uint32_t crc = 0;
+  std::vector<std::byte> bytes;
+};
+
+/// The first id is not known before the lock, everything else of a push is encoded before it. So a pushed
+/// body begins with 8 bytes for the first id that its CRC leaves out; the header CRC covers them instead.
+void encode_pushed(Body& into, std::span<const MessageItem> items, bool lazy);
+void encode_event(Body& into, RecordType type, std::span<const EventItem> items, const EventDetail& detail);
+void encode_moved(Body& into, const MovedRecord& moved);
+void encode_low(Body& into, const LowRecord& low);
+void encode_limits(Body& into, const LimitsRecord& limits);
+void encode_clock(Body& into, const ClockRecord& clock);
+
+/// Bytes that encode_event gives for `items` ids with this detail (header included, padded).
+uint64_t event_record_bytes(RecordType type, size_t items, const EventDetail& detail);
+
+// ---- headers: encoded under the lock ------------------------------------------------------------
+
+using HeaderBytes = std::array<std::byte, kRecordHeaderBytes>;
+
+/// Fills `header.bytes`, type, flags and count from the body and encodes it. For a pushed body `first_id`
+/// is also written into body.bytes[0..8); other types pass MessageId{0}.
+HeaderBytes encode_header(const FileKey& key, RecordHeader header, Body& body, MessageId first_id);
+
+/// Seals a header anew for another file: same record, other salt. `record` is the whole record, header
+/// first; its header CRC is replaced. Needs: it was valid under some key.
+void reseal_record(const FileKey& to, MutableBytes record);
+
+/// Checks magic, type, length and header CRC. `bytes` begins at the header and holds at least
+/// kRecordHeaderBytes + 8 bytes; none when it is no record of this file.
+std::optional<RecordHeader> decode_header(const FileKey& key, Bytes bytes);
+/// Whether `body` (header.bytes - kRecordHeaderBytes of it) is what the header's CRC says.
+bool body_is_whole(Bytes header, Bytes body, RecordType type);
+
+// ---- bodies, read back: none when they break the format -----------------------------------------
+
+/// Walks the messages of a pushed body.
+class PushedReader {
+ public:
+  explicit PushedReader(Bytes body, uint16_t count);
+  MessageId first_id() const;
+  /// The next message, or none at the end or on a broken item (then broken() is true).
+  std::optional<MessageItem> next();
+  /// Where the item that next() gave last begins, in bytes from the body's start, and its length with
+  /// its own length and CRC: what read_item needs to find it alone.
+  uint32_t item_offset() const { return item_offset_; }
+  uint32_t item_bytes() const { return item_bytes_; }
+  bool broken() const { return broken_; }
+
+ private:
+  Bytes body_;
+  uint32_t left_ = 0;
+  uint32_t next_offset_ = 8;
+  uint32_t item_offset_ = 0;
+  uint32_t item_bytes_ = 0;
+  bool broken_ = false;
+};
+
+/// Into `event`, whose vector is used again. False when the body breaks the format.
+bool decode_event(RecordType type, uint16_t count, Bytes body, EventRecord& event);
+/// `item_offset` and `item_bytes`, where given, tell where the message item lies in the body.
+std::optional<MovedRecord> decode_moved(Bytes body, uint32_t* item_offset = nullptr, uint32_t* item_bytes = nullptr);
+std::optional<LowRecord> decode_low(Bytes body);
+std::optional<LimitsRecord> decode_limits(Bytes body);
+std::optional<ClockRecord> decode_clock(Bytes body);
+
+/// One message item alone, as it lies in a pushed or moved body: {u32 bytes, u32 crc, content}. Checks
+/// its own CRC, so that one message of a batch is read without the whole batch.
+std::optional<MessageItem> decode_item(Bytes item);
+
+// ---- files --------------------------------------------------------------------------------------
+
+//   journal/<number>.fqj: 4096 bytes of file header, 128 bytes that hold the OPENED record once the file
+//   is in use, then records. A record at stream position p of a file that was opened at start s lies at
+//   kFirstRecordOffset + (p - s).
+inline constexpr uint32_t kFileHeaderBytes = 4096;
+inline constexpr uint32_t kOpenedBytes = 128;
+inline constexpr uint32_t kFirstRecordOffset = kFileHeaderBytes + kOpenedBytes;
+
+struct FileHeader {
+  FileKey key;
+  int64_t made_wall_ms = 0;
+};
+std::vector<std::byte> encode_file_header(const FileHeader& header);
+enum class FileHeaderFault { none, not_ours, other_format, damaged };
+FileHeaderFault decode_file_header(Bytes bytes, FileHeader& header, uint32_t& format);
+
+std::vector<std::byte> encode_opened(const FileKey& key, const OpenedRecord& opened, int64_t at_wall_ms);
+std::optional<OpenedRecord> decode_opened(const FileKey& key, Bytes bytes);
+
+// ---- tags ---------------------------------------------------------------------------------------
+
+struct TagView {
+  std::string_view name;
+  std::string_view value;
+};
+std::string encode_tags(std::span<const TagView> tags);
+/// None when the bytes are no tags.
+std::optional<std::vector<TagView>> decode_tags(std::string_view bytes);
+
+}  // namespace fq

@@ -1,0 +1,112 @@
+// codec_header - the 48 bytes before each body, sealed for one place of one file.
+//
+// Called under the state lock when a record is appended, so nothing here allocates. For `pushed` the
+// header CRC goes on over the first 8 body bytes: the id that was not known when the body was encoded.
+
+// fq, below us.
+#include "core/base/crc32c.h"
+// fq, this room.
+#include "core/journal/codec_parts.h"
+
+namespace fq {
+
+namespace {
+
+constexpr uint32_t kMagic = 0x31727166;  // "fqr1"
+constexpr size_t kBodyCrcOffset = 40;
+constexpr size_t kHeaderCrcOffset = 44;
+constexpr uint32_t kIdBytes = 8;
+// The distance to the durable point that is too far to tell: it then says nothing.
+constexpr uint32_t kFar = UINT32_MAX;
+
+Bytes covered_body(RecordType type, Bytes body) {
+  if (type != RecordType::pushed) return body;
+  return body.size() < kIdBytes ? Bytes{} : body.subspan(kIdBytes);
+}
+
+uint32_t header_crc(const FileKey& key, Bytes header, RecordType type, Bytes first_body_bytes) {
+  const uint32_t crc = crc32c(codec::file_seed(key), header.first(kHeaderCrcOffset));
+  return type == RecordType::pushed ? crc32c(crc, first_body_bytes.first(kIdBytes)) : crc;
+}
+
+bool type_is_known(uint8_t type) {
+  return type >= static_cast<uint8_t>(RecordType::pushed) && type <= static_cast<uint8_t>(RecordType::clock);
+}
+
+bool flags_are_known(RecordType type, uint8_t flags) {
+  return flags == 0 || (type == RecordType::pushed && flags == kFlagLazy);
+}
+
+}  // namespace
+
+uint32_t codec::file_seed(const FileKey& key) {
+  std::byte bytes[12];
+  put_number(bytes, key.salt);
+  put_number(bytes + 8, key.number);
+  return crc32c(0, bytes);
+}
+
+HeaderBytes encode_header(const FileKey& key, RecordHeader header, Body& body, MessageId first_id) {
+  FQ_ASSERT(body.bytes.size() >= kIdBytes);
+  FQ_ASSERT(body.bytes.size() <= kRecordBytesMax);
+  FQ_ASSERT(header.durable_position <= header.position);
+  if (body.type == RecordType::pushed) put_number(body.bytes.data(), number(first_id));
+
+  const uint64_t distance = header.position - header.durable_position;
+  HeaderBytes bytes{};
+  codec::ByteWriter to(bytes);
+  to.put(kMagic);
+  to.put(static_cast<uint32_t>(kRecordHeaderBytes + body.bytes.size()));
+  to.put(header.seq);
+  to.put(header.position);
+  to.put(header.at_wall_ms);
+  to.put(distance < kFar ? static_cast<uint32_t>(distance) : kFar);
+  to.put(static_cast<uint8_t>(body.type));
+  to.put(body.flags);
+  to.put(body.count);
+  to.put(body.crc);
+  put_number(bytes.data() + kHeaderCrcOffset, header_crc(key, bytes, body.type, body.bytes));
+  return bytes;
+}
+
+void reseal_record(const FileKey& to, MutableBytes record) {
+  FQ_ASSERT(record.size() >= kRecordHeaderBytes + kIdBytes);
+  const auto type = static_cast<RecordType>(std::to_integer<uint8_t>(record[36]));
+  const uint32_t crc =
+      header_crc(to, record.first(kRecordHeaderBytes), type, record.subspan(kRecordHeaderBytes, kIdBytes));
+  put_number(record.data() + kHeaderCrcOffset, crc);
+}
+
+std::optional<RecordHeader> decode_header(const FileKey& key, Bytes bytes) {
+  if (bytes.size() < kRecordHeaderBytes + kIdBytes) return std::nullopt;
+  codec::ByteReader from(bytes.first(kRecordHeaderBytes));
+  if (from.get<uint32_t>() != kMagic) return std::nullopt;
+  RecordHeader header;
+  header.bytes = from.get<uint32_t>();
+  header.seq = from.get<uint64_t>();
+  header.position = from.get<uint64_t>();
+  header.at_wall_ms = from.get<int64_t>();
+  const auto distance = from.get<uint32_t>();
+  const auto type = from.get<uint8_t>();
+  header.flags = from.get<uint8_t>();
+  header.count = from.get<uint16_t>();
+  from.get<uint32_t>();  // the body's CRC: see body_is_whole
+  const auto crc = from.get<uint32_t>();
+
+  if (!type_is_known(type)) return std::nullopt;
+  header.type = static_cast<RecordType>(type);
+  if (!flags_are_known(header.type, header.flags)) return std::nullopt;
+  if (header.bytes < kRecordHeaderBytes + kIdBytes) return std::nullopt;
+  if (header.bytes > kRecordBytesMax + kRecordHeaderBytes) return std::nullopt;
+  if (distance != kFar && distance > header.position) return std::nullopt;
+  header.durable_position = distance == kFar ? 0 : header.position - distance;
+  if (crc != header_crc(key, bytes, header.type, bytes.subspan(kRecordHeaderBytes))) return std::nullopt;
+  return header;
+}
+
+bool body_is_whole(Bytes header, Bytes body, RecordType type) {
+  if (header.size() < kRecordHeaderBytes) return false;
+  return get_number<uint32_t>(header.data() + kBodyCrcOffset) == crc32c(0, covered_body(type, body));
+}
+
+}  // namespace fq

@@ -1,0 +1,159 @@
+// record - what the journal says, as plain values: the words of fq's truth.
+//
+// Every change of a queue is one record; state is what applying all records in order gives. A record
+// stands at a position of one logical stream that runs over all files and is never renumbered, so a
+// message is found by its stream position whatever file holds it now.
+//
+// Values are views: into the caller's memory when encoding, into the bytes read when decoding.
+#pragma once
+
+// System.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+// fq, below us.
+#include "core/base/bytes.h"
+#include "core/base/ids.h"
+
+namespace fq {
+
+/// On disk: add at the end, never renumber, never reuse.
+enum class RecordType : uint8_t {
+  pushed = 1,     // messages, one or a batch
+  leased = 2,     // ids with consecutive serials
+  acked = 3,      // ids
+  retried = 4,    // ids; an attempt that counts
+  released = 5,   // ids; given back, does not count
+  buried = 6,     // ids
+  kicked = 7,     // ids; back from the dead or the delayed
+  extended = 8,   // ids; their leases end at another time
+  cancelled = 9,  // ids
+  died = 10,      // ids; their holder died: an attempt and a crash
+  moved = 11,     // one message with all that is known of it, copied forward
+  low = 12,       // files below a number are done with; a snapshot of the counts
+  limits = 13,    // ids and serials below these were handed out or may be
+  clock = 14,     // the boot and the difference between its clock and wall time
+  opened = 15,    // first in each file: what it follows (outside the stream)
+};
+
+/// Record flags.
+inline constexpr uint8_t kFlagLazy = 1;  // pushed: its sender did not wait for the disk
+
+struct RecordHeader {
+  uint32_t bytes = 0;     // header and body, without padding
+  uint64_t seq = 0;       // +1 from record to record, over all files
+  uint64_t position = 0;  // where it stands in the stream
+  int64_t at_wall_ms = 0;
+  uint64_t durable_position = 0;  // the stream was on disk up to here when this was written
+  RecordType type{};
+  uint8_t flags = 0;
+  uint16_t count = 0;  // items
+};
+
+/// A payload too long for the journal lies in blobs/<name>, durable before its record.
+struct BlobName {
+  uint8_t random[16] = {};
+};
+
+/// One message of a `pushed` or `moved` record.
+struct MessageItem {
+  std::string_view tenant;
+  std::string_view key;   // order-preserving bytes, empty for none
+  std::string_view tags;  // encoded by encode_tags
+  Bytes payload;          // inline; empty when there is a blob
+  std::optional<BlobName> blob;
+  uint64_t payload_bytes = 0;  // also of a blob
+  uint32_t blob_crc = 0;
+  int32_t priority = 0;
+  uint16_t attempts_max = 0;  // 0: the queue's
+  int64_t due_wall_ms = 0;    // 0: at once
+};
+
+struct EventItem {
+  MessageId id{};
+  uint64_t previous_event = 0;  // stream position of the record before this one about the same message
+};
+
+/// What an event says of all its ids.
+struct EventDetail {
+  int64_t due_wall_ms = 0;    // retried, released: not before; 0: at once
+  int64_t until_wall_ms = 0;  // leased, extended: 0 is held by a process
+  Serial first_serial{};      // leased: the first id's; the others follow
+  uint32_t pid = 0;           // leased: the holder
+  uint64_t pid_started = 0;   // leased: in clock ticks since boot, as /proc tells
+  uint16_t attempts_max = 0;  // leased: of the queue, for messages without their own
+  std::optional<int16_t> exit;
+  std::optional<int16_t> signal;
+  std::string_view reason;
+  std::string_view stderr_tail;
+};
+
+/// leased, acked, retried, released, buried, kicked, extended, cancelled, died.
+struct EventRecord {
+  std::vector<EventItem> items;
+  EventDetail detail;
+};
+
+/// One past event carried in a `moved` record, so that history outlives its files.
+struct PastEvent {
+  RecordType type{};
+  int64_t at_wall_ms = 0;
+  uint64_t serial = 0;
+  uint32_t pid = 0;
+};
+inline constexpr size_t kPastEventsMax = 16;  // the newest ones
+
+/// On disk. held is for later: a message that waits for others.
+enum class SlotState : uint8_t { free = 0, ready = 1, delayed = 2, leased = 3, dead = 4, held = 5 };
+
+struct MovedRecord {
+  MessageId id{};
+  int64_t pushed_wall_ms = 0;
+  SlotState state{};
+  int64_t state_wall_ms = 0;  // ready: since; delayed: due; leased: until (0: by a process); dead: since
+  uint32_t deliveries = 0;
+  uint16_t attempts = 0;
+  uint16_t attempts_max = 0;  // in force
+  uint16_t crashes = 0;
+  Serial serial{};            // leased
+  uint32_t pid = 0;           // leased
+  uint64_t pid_started = 0;   // leased
+  int64_t error_wall_ms = 0;  // 0: no last error
+  EventDetail error;          // exit, signal, reason, stderr_tail only
+  std::vector<PastEvent> past;
+  MessageItem message;
+};
+
+/// Counts since the queue was made; the order is the format.
+struct Counts {
+  uint64_t pushed = 0, popped = 0, acked = 0, retried = 0, released = 0, buried = 0, expired = 0, cancelled = 0;
+  uint64_t recoveries = 0;
+  bool operator==(const Counts&) const = default;
+};
+
+struct LowRecord {
+  uint32_t file_number = 0;  // the oldest file that is still needed
+  Counts counts;
+  uint64_t id_limit = 0;
+  uint64_t serial_limit = 0;
+};
+
+struct LimitsRecord {
+  uint64_t id_limit = 0;
+  uint64_t serial_limit = 0;
+};
+
+struct ClockRecord {
+  uint8_t boot_id[16] = {};
+  int64_t wall_minus_boot_ms = 0;
+};
+
+struct OpenedRecord {
+  uint32_t previous_number = 0;  // 0: this is the first file
+  uint64_t start_position = 0;   // where this file's records begin; nothing of the previous one is valid past it
+  uint64_t first_seq = 0;
+};
+
+}  // namespace fq
