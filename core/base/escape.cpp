@@ -1,6 +1,7 @@
 #include "core/base/escape.h"
 
 // System.
+#include <algorithm>
 #include <cstdio>
 // fq, this room.
 #include "core/base/utf8.h"
@@ -62,7 +63,7 @@ std::string escape_terminal(std::string_view text, EscapeOptions options) {
     } else if (options.keep_newlines && (next.code == '\n' || next.code == '\t')) {
       shown += as_is;
     } else if (next.code == '\\') {
-      shown += options.keep_newlines ? "\\" : "\\\\";
+      shown += options.keep_backslash ? "\\" : "\\\\";
     } else if (is_control(next.code) || deceives(next.code) || (options.ascii_only && next.code >= 0x80)) {
       append_escaped(shown, next.code);
     } else {
@@ -71,6 +72,14 @@ std::string escape_terminal(std::string_view text, EscapeOptions options) {
     text.remove_prefix(bytes);
   }
   return shown;
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr size_t kShownBytesMax = 80;
+  if (text.size() <= kShownBytesMax) return "'" + std::string(text) + "'";
+  size_t bytes = 0;
+  while (bytes < kShownBytesMax) bytes += std::max<size_t>(utf8_next(text.substr(bytes)).bytes, 1);
+  return "'" + std::string(text.substr(0, bytes)) + "...'";
 }
 
 std::string escape_field(std::string_view text) {

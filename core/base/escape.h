@@ -15,9 +15,14 @@ namespace fq {
 struct EscapeOptions {
   bool ascii_only = false;      // also escape what is not ASCII (the locale cannot show it)
   bool keep_newlines = false;   // newline and tab stay: a whole payload on a terminal
+  bool keep_backslash = false;  // no doubling: for text that is read, not undone
 };
 
 std::string escape_terminal(std::string_view text, EscapeOptions options = {});
+
+/// `text` as a person sees it in a sentence: in single quotes, cut after about 80 bytes. Not escaped: that
+/// is done once, where the sentence is printed.
+std::string in_quotes(std::string_view text);
 
 /// Backslash, tab and newline as `\\`, `\t` and `\n`; other control characters and bytes that are no UTF-8
 /// as `\0OOO`.

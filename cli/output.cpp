@@ -1,0 +1,127 @@
+#include "cli/output.h"
+
+// System.
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+// fq, below us.
+#include "core/base/escape.h"
+#include "core/base/utf8.h"
+// fq, this room.
+#include "cli/signals.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr size_t kBufferBytes = 64 * 1024;
+// A pipe that poll calls writable takes one page without blocking, so no signal can be overslept.
+constexpr size_t kPipePieceBytes = 4096;
+constexpr std::string_view kObject = "standard output";
+
+}  // namespace
+
+Result<void> Output::write(std::string_view bytes) {
+  if (buffer_.size() + bytes.size() > kBufferBytes) FQ_TRY(flush());
+  if (bytes.size() > kBufferBytes) return write_now(bytes);
+  buffer_.append(bytes);
+  return {};
+}
+
+Result<void> Output::flush() {
+  if (buffer_.empty()) return {};
+  Result<void> written = write_now(buffer_);
+  buffer_.clear();
+  return written;
+}
+
+Result<void> Output::write_now(std::string_view bytes) {
+  if (piece_ == 0) {
+    struct stat info {};
+    piece_ = ::fstat(STDOUT_FILENO, &info) == 0 && S_ISREG(info.st_mode) ? SIZE_MAX : kPipePieceBytes;
+  }
+  while (!bytes.empty()) {
+    ssize_t done = 0;
+    {
+      const LetSignalsThrough open;
+      pollfd ready{STDOUT_FILENO, POLLOUT, 0};
+      if (piece_ != SIZE_MAX && ::poll(&ready, 1, -1) < 0) return sys_error("write", kObject, errno);
+      done = ::write(STDOUT_FILENO, bytes.data(), std::min(bytes.size(), piece_));
+    }
+    if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) continue;
+    if (done < 0) {
+      Error error = sys_error("write", kObject, errno);
+      error.kind = ErrorKind::io;  // whatever errno says: the outcome is what matters here
+      return error;
+    }
+    bytes.remove_prefix(static_cast<size_t>(done));
+  }
+  return {};
+}
+
+Result<void> Output::copy_file(int descriptor, uint64_t size) {
+  FQ_TRY(flush());
+  std::string piece(std::min<uint64_t>(size, kBufferBytes), '\0');
+  for (uint64_t at = 0; at < size;) {
+    const size_t want = static_cast<size_t>(std::min<uint64_t>(piece.size(), size - at));
+    const ssize_t got = ::pread(descriptor, piece.data(), want, static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return sys_error("read", "payload", errno);
+    if (got == 0) return Error{ErrorKind::bad_data, "payload: its file is shorter than its record says", 0};
+    FQ_TRY(write_now(std::string_view(piece).substr(0, static_cast<size_t>(got))));
+    at += static_cast<uint64_t>(got);
+  }
+  return {};
+}
+
+bool Output::is_terminal() {
+  if (terminal_ < 0) terminal_ = ::isatty(STDOUT_FILENO);
+  return terminal_ == 1;
+}
+
+bool Output::reader_left(const Error& error) { return error.sys == EPIPE; }
+bool Output::interrupted(const Error& error) { return error.sys == EINTR; }
+
+void say(std::string_view text) {
+  const EscapeOptions options{!locale_shows_utf8(), false, true};
+  const std::string line = "fq: " + escape_terminal(text, options) + "\n";
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t done = ::write(STDERR_FILENO, rest.data(), rest.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return;  // nobody left to tell
+    rest.remove_prefix(static_cast<size_t>(done));
+  }
+}
+
+bool locale_shows_utf8() {
+  static const bool utf8 = [] {
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+      const char* value = std::getenv(name);
+      if (value == nullptr || *value == '\0') continue;
+      std::string lower;
+      for (const char* c = value; *c != '\0'; ++c) lower.push_back(*c >= 'A' && *c <= 'Z' ? static_cast<char>(*c + 32) : *c);
+      return lower.find("utf-8") != std::string::npos || lower.find("utf8") != std::string::npos;
+    }
+    return false;
+  }();
+  return utf8;
+}
+
+std::string shown(std::string_view text) { return escape_terminal(text, {!locale_shows_utf8(), false, false}); }
+
+std::string shown_short(std::string_view text, size_t columns) {
+  size_t bytes = 0;
+  for (size_t count = 0; bytes < text.size() && count < columns; ++count) {
+    bytes += std::max<size_t>(utf8_next(text.substr(bytes)).bytes, 1);
+  }
+  std::string cut = shown(text.substr(0, bytes));
+  if (bytes < text.size()) cut += "...";
+  return cut;
+}
+
+}  // namespace fq::cli

@@ -1,0 +1,47 @@
+// output - standard output, buffered, where every write is checked; and the one place that talks on
+// standard error.
+//
+// A failed write is a value: the caller gives back what it holds before it ends. While a write waits,
+// signals come through (see cli/signals.h); one that raised the interrupt fails the write.
+#pragma once
+
+// System.
+#include <string>
+#include <string_view>
+// fq, below us.
+#include "core/base/result.h"
+
+namespace fq::cli {
+
+class Output {
+ public:
+  /// Buffers; writes when much has gathered.
+  Result<void> write(std::string_view bytes);
+  /// Copies `size` bytes of a file without holding them all.
+  Result<void> copy_file(int descriptor, uint64_t size);
+  Result<void> flush();
+  bool is_terminal();
+
+  /// The error of a reader that has left: not a message to anybody.
+  static bool reader_left(const Error& error);
+  static bool interrupted(const Error& error);
+
+ private:
+  Result<void> write_now(std::string_view bytes);
+  std::string buffer_;
+  int terminal_ = -1;   // -1: not asked yet
+  size_t piece_ = 0;    // bytes of one write; 0: not asked yet
+};
+
+/// One line on standard error, "fq: TEXT", escaped.
+void say(std::string_view text);
+
+/// Whether the locale's characters are UTF-8; else what is not ASCII is escaped in human views.
+bool locale_shows_utf8();
+
+/// For human views: one line, safe on a terminal.
+std::string shown(std::string_view text);
+/// The same, cut to about `columns` characters.
+std::string shown_short(std::string_view text, size_t columns);
+
+}  // namespace fq::cli

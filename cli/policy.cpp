@@ -1,0 +1,94 @@
+#include "cli/policy.h"
+
+// System.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+// fq, this room.
+#include "cli/policy_file.h"
+
+namespace fq::cli {
+
+namespace {
+
+FileIdentity identity_of(const struct stat& info) {
+  const auto ns = [](const timespec& at) { return int64_t{at.tv_sec} * 1'000'000'000 + at.tv_nsec; };
+  return FileIdentity{info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size), ns(info.st_ctim), ns(info.st_mtim)};
+}
+
+Error config(const std::string& path, std::string_view what) {
+  return Error{ErrorKind::config, path + ": " + std::string(what), 0};
+}
+
+/// A policy that somebody else can write is somebody else's policy.
+Result<void> check_owner(const struct stat& info, const std::string& path) {
+  if (!S_ISREG(info.st_mode)) return config(path, "is no regular file");
+  if (info.st_uid != ::geteuid()) {
+    return Error{ErrorKind::denied, path + ": belongs to user " + std::to_string(info.st_uid) + ", not to you; use a file of your own", 0};
+  }
+  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return config(path, "can be written by others; run chmod go-w on it");
+  }
+  if (info.st_size > static_cast<off_t>(kPolicyFileBytesMax)) return config(path, "is larger than 1MiB");
+  return {};
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+Result<std::string> read_whole(int descriptor, const std::string& path) {
+  std::string text;
+  char piece[16 * 1024];
+  for (;;) {
+    const ssize_t got = ::read(descriptor, piece, sizeof piece);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return sys_error("read", path, errno);
+    if (got == 0) return text;
+    text.append(piece, static_cast<size_t>(got));
+    if (text.size() > kPolicyFileBytesMax) return config(path, "is larger than 1MiB");
+  }
+}
+
+Result<void> load(Queue& queue, const Location& location, const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (file.number() < 0 && errno == ENOENT) return queue.policy_load(Settings{}, FileIdentity{});
+  if (file.number() < 0) return sys_error("open", path, errno);
+  struct stat info {};
+  if (::fstat(file.number(), &info) != 0) return sys_error("stat", path, errno);
+  FQ_TRY(check_owner(info, path));
+  FQ_TRY_SET(const std::string text, read_whole(file.number(), path));
+  FQ_TRY_SET(const Settings settings, parse_policy(text, path, location.queue));
+  // The identity is of before the reading: a change meanwhile is a new identity and read next time.
+  return queue.policy_load(settings, identity_of(info));
+}
+
+}  // namespace
+
+Result<void> bring_policy_up_to_date(Queue& queue, const Location& location) {
+  const std::string path = location.spool + "/fq.toml";
+  struct stat info {};
+  FileIdentity identity;
+  if (::stat(path.c_str(), &info) == 0) {
+    identity = identity_of(info);
+  } else if (errno != ENOENT) {
+    return sys_error("stat", path, errno);
+  }
+  FQ_TRY_SET(const bool current, queue.policy_is_current(identity));
+  if (current) return {};
+  return load(queue, location, path);
+}
+
+}  // namespace fq::cli

@@ -1,0 +1,128 @@
+// push - puts one message, or with --lines, --null or --ndjson many, into the queue and prints their ids.
+
+// System.
+#include <string>
+// fq, below us.
+#include "core/base/json_writer.h"
+// fq, this room.
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/push_batch.h"
+#include "cli/push_options.h"
+#include "cli/session.h"
+#include "cli/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"Message", 't', "tenant", Takes::value, "PATH", "whose queue it joins (default: $FQ_TENANT, else default)"},
+    {"Message", 'p', "priority", Takes::value, "N", "higher first (default: 0)"},
+    {"Message", 0, "key", Takes::value, "KEY", "sort key where order is \"key\" (default: none)"},
+    {"Message", 0, "delay", Takes::value, "DUR", "not before this long from now (default: none)"},
+    {"Message", 0, "at", Takes::value, "TIME", "not before this time (default: none)"},
+    {"Message", 0, "attempts", Takes::value, "N", "runs that count (default: attempts in fq.toml)"},
+    {"Message", 0, "tag", Takes::value, "K=V", "a label; may be given again"},
+    {"Message", 0, "lazy", Takes::nothing, "", "do not wait for the disk"},
+    {"Payload", 0, "payload", Takes::value, "TEXT", "also when it begins with '-'"},
+    {"Payload", 0, "file", Takes::value, "PATH", "read it from a file, '-' is stdin"},
+    {"Many at once", 0, "lines", Takes::nothing, "", "each line of stdin is a payload"},
+    {"Many at once", '0', "null", Takes::nothing, "", "the same, each ended by NUL"},
+    {"Many at once", 0, "ndjson", Takes::nothing, "", "each line is an object: see fq-push(1)"},
+};
+
+struct PushRequest {
+  PushFields fields;
+  PushOptions options;
+  std::optional<BatchForm> batch;
+  std::optional<std::string> payload;  // none: from the file
+  std::string file;                    // "-": standard input
+};
+
+Result<void> choose_batch(const Arguments& arguments, PushRequest& request) {
+  constexpr std::pair<std::string_view, BatchForm> kForms[] = {
+      {"lines", BatchForm::lines}, {"null", BatchForm::null}, {"ndjson", BatchForm::ndjson}};
+  for (const auto& [name, form] : kForms) {
+    if (!arguments.has(name)) continue;
+    if (request.batch) return usage_error("--" + std::string(name), "does not go with another form of batch; give one of --lines, --null and --ndjson");
+    request.batch = form;
+  }
+  if (request.batch && request.payload) return usage_error("PAYLOAD", "does not go with a batch, which reads standard input or --file");
+  return {};
+}
+
+/// Where the payload, or the batch, comes from.
+Result<void> choose_source(const Arguments& arguments, PushRequest& request) {
+  const auto& operands = arguments.operands();
+  if (operands.size() > 1) return usage_error("PAYLOAD", "is one argument, " + std::to_string(operands.size()) + " were given; quote it");
+  int sources = 0;
+  if (const auto text = arguments.value("payload")) request.payload = std::string(*text), ++sources;
+  if (const auto path = arguments.value("file")) request.file = std::string(*path), ++sources;
+  if (!operands.empty() && operands[0] == "-") {
+    request.file = "-", ++sources;
+  } else if (!operands.empty()) {
+    request.payload = operands[0], ++sources;
+  }
+  if (sources > 1) return usage_error("PAYLOAD", "comes from one place: an argument, --payload or --file");
+  FQ_TRY(choose_batch(arguments, request));
+  if (sources == 1) return {};
+  const std::string_view why = why_not_read_unasked();
+  if (!why.empty()) {
+    return usage_error("standard input", "is " + std::string(why) + ", so it is not read unasked; give PAYLOAD, or '-' to read it all the same");
+  }
+  request.file = "-";
+  return {};
+}
+
+Result<PushRequest> request_of(const Arguments& arguments) {
+  PushRequest request;
+  FQ_TRY_SET(request.fields, fields_of(arguments));
+  FQ_TRY(choose_source(arguments, request));
+  if (arguments.has("lazy")) request.options.durability = Durability::lazy;
+  return request;
+}
+
+Result<Reader> open_source(const std::string& file) {
+  if (file == "-") return Reader::standard_input();
+  return Reader::file(file);
+}
+
+Result<Exit> run_push(const Arguments& arguments, Session& session) {
+  FQ_TRY_SET(PushRequest request, request_of(arguments));
+  // A payload that cannot be read should not make a queue, so the source is opened first.
+  std::optional<Reader> source;
+  if (!request.payload) {
+    FQ_TRY_SET(Reader opened, open_source(request.file));
+    source.emplace(std::move(opened));
+  }
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::required, true));
+  FQ_TRY_SET(const Settings settings, queue->settings());
+  FQ_TRY(check_order(request.fields, settings.order, "--priority", "--key"));
+  Pusher pusher(session, *queue, settings, request.options);
+  if (request.batch) {
+    FQ_TRY(push_batch(pusher, *source, *request.batch, request.fields));
+    return Exit::done;
+  }
+  if (!request.payload) {
+    FQ_TRY_SET(request.payload, source->read_all(settings.payload_bytes_max));
+  }
+  if (request.payload->size() > settings.payload_bytes_max) return payload_too_long("PAYLOAD", settings.payload_bytes_max);
+  const NewMessage message = message_of(request.fields, *request.payload);
+  FQ_TRY(pusher.push({&message, 1}));
+  return Exit::done;
+}
+
+}  // namespace
+
+const Command push_command = {
+    "push",
+    "[OPTIONS] [PAYLOAD]",
+    "Adds one message, PAYLOAD or else standard input byte for byte, and prints its id.",
+    {kOptions, true, "human|json"},
+    "echo resize cat.png | fq push -t acme",
+    "0 accepted; 65 payload unreadable or too long, a bad line; 75 full",
+    run_push,
+};
+
+}  // namespace fq::cli

@@ -1,0 +1,39 @@
+// push_batch - many messages by --lines, --null or --ndjson, in batches that are all or nothing.
+//
+// A batch is up to 1,024 messages or 256 KiB, or what has come when the input pauses. Its ids are printed
+// once it is accepted; a bad line ends the command, names itself, and leaves its whole batch out.
+#pragma once
+
+// System.
+#include <span>
+// fq, below us.
+#include "core/api/queue.h"
+// fq, this room.
+#include "cli/input.h"
+#include "cli/push_options.h"
+#include "cli/session.h"
+
+namespace fq::cli {
+
+enum class BatchForm { lines, null, ndjson };
+
+/// Pushes and prints the ids.
+class Pusher {
+ public:
+  Pusher(Session& session, Queue& queue, const Settings& settings, const PushOptions& options)
+      : session_(session), queue_(queue), settings_(settings), options_(options) {}
+
+  Result<void> push(std::span<const NewMessage> messages);
+  const Settings& settings() const { return settings_; }
+
+ private:
+  Result<void> print(MessageId id);
+  Session& session_;
+  Queue& queue_;
+  const Settings& settings_;
+  const PushOptions& options_;
+};
+
+Result<void> push_batch(Pusher& pusher, Reader& source, BatchForm form, const PushFields& defaults);
+
+}  // namespace fq::cli

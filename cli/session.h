@@ -1,0 +1,58 @@
+// session - where a command works: which spool, which queue, which output format; and the queue opened
+// with the policy that holds now.
+//
+// Precedence: default < environment < option. A privileged process (AT_SECURE) does not listen to the
+// environment.
+#pragma once
+
+// System.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+// fq, below us.
+#include "core/api/queue.h"
+#include "core/base/result.h"
+// fq, this room.
+#include "cli/arguments.h"
+#include "cli/output.h"
+
+namespace fq::cli {
+
+enum class Format { human, json, sh, raw, prometheus };
+
+/// Set and not empty; none in a privileged process.
+std::optional<std::string> environment(const char* name);
+
+class Session {
+ public:
+  /// Resolves spool, queue and format from the options and the environment.
+  Result<void> resolve(const Arguments& arguments);
+
+  Output& out() { return out_; }
+  Format format() const { return format_; }
+  const std::string& spool() const { return location_.spool; }
+  const std::string& queue_name() const { return location_.queue; }
+  const Location& location() const { return location_; }
+  void name_queue(std::string name) { location_.queue = std::move(name), queue_named_ = true; }
+  bool queue_named() const { return queue_named_; }
+
+  /// How to go on when fq.toml cannot be used.
+  enum class Policy { required, last_good };
+  Result<std::unique_ptr<Queue>> open(Policy policy, bool create = false);
+  Result<std::unique_ptr<Queue>> open(const Location& location, Policy policy, bool create = false);
+  /// The one that was named, else all of the spool.
+  Result<std::vector<std::string>> queues();
+
+ private:
+  Result<void> resolve_spool(const Arguments& arguments);
+  Result<void> resolve_queue(const Arguments& arguments);
+  Result<void> resolve_format(const Arguments& arguments);
+
+  Location location_;
+  bool queue_named_ = false;
+  Format format_ = Format::human;
+  Output out_;
+};
+
+}  // namespace fq::cli

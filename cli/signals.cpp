@@ -1,0 +1,75 @@
+#include "cli/signals.h"
+
+// System.
+#include <csignal>
+
+namespace fq::cli {
+
+namespace {
+
+sigset_t mask_at_start;
+sigset_t mask_blocked;
+volatile sig_atomic_t caught_signal = 0;
+Interrupt interrupt;
+
+void on_signal(int number) {
+  caught_signal = number;
+  interrupt.raise();
+}
+
+void die_by(int number) {
+  struct sigaction dying {};
+  dying.sa_handler = SIG_DFL;
+  ::sigaction(number, &dying, nullptr);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  ::raise(number);
+  ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
+}
+
+}  // namespace
+
+void block_signals() {
+  sigfillset(&mask_blocked);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP}) sigdelset(&mask_blocked, fault);
+  ::sigprocmask(SIG_BLOCK, &mask_blocked, &mask_at_start);
+}
+
+LetSignalsThrough::LetSignalsThrough() {
+  // SIGPIPE stays blocked: a reader that left is an EPIPE here, after which what is held goes back first.
+  sigset_t open = mask_at_start;
+  sigaddset(&open, SIGPIPE);
+  ::sigprocmask(SIG_SETMASK, &open, nullptr);
+}
+
+LetSignalsThrough::~LetSignalsThrough() { ::sigprocmask(SIG_BLOCK, &mask_blocked, nullptr); }
+
+Interrupt& catch_signals() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    struct sigaction now {};
+    ::sigaction(number, nullptr, &now);
+    if (now.sa_handler == SIG_IGN) continue;
+    struct sigaction catching {};
+    catching.sa_handler = on_signal;  // without SA_RESTART: it has to end a write
+    ::sigaction(number, &catching, nullptr);
+  }
+  return interrupt;
+}
+
+void die_by_caught_signal() {
+  if (caught_signal != 0) die_by(caught_signal);
+}
+
+void die_by_sigpipe() {
+  struct sigaction now {};
+  ::sigaction(SIGPIPE, nullptr, &now);
+  if (now.sa_handler != SIG_IGN) die_by(SIGPIPE);
+}
+
+void deliver_pending_signals() {
+  ::sigprocmask(SIG_SETMASK, &mask_at_start, nullptr);
+  die_by_caught_signal();
+}
+
+}  // namespace fq::cli

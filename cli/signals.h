@@ -1,0 +1,37 @@
+// signals - blocked for a command's whole life, let through only where it waits and holds no lock.
+//
+// So a signal never ends a command between a change and its reply, and Ctrl-C still works: it ends waits
+// and reads at once, and what came meanwhile is delivered when the command has done its work.
+#pragma once
+
+// fq, below us.
+#include "core/api/queue.h"
+
+namespace fq::cli {
+
+/// Blocks every signal that can be blocked and is not a fault of our own. Once, at the start.
+void block_signals();
+
+/// Lets signals through as they were before block_signals, apart from SIGPIPE; for the life of the object.
+class LetSignalsThrough {
+ public:
+  LetSignalsThrough();
+  ~LetSignalsThrough();
+  LetSignalsThrough(const LetSignalsThrough&) = delete;
+  LetSignalsThrough& operator=(const LetSignalsThrough&) = delete;
+};
+
+/// From now on INT, TERM, HUP and QUIT raise the interrupt instead of ending the process, unless they are
+/// ignored. For commands that hold something which they must give back.
+Interrupt& catch_signals();
+
+/// Dies by the signal that was caught. Returns when there was none.
+void die_by_caught_signal();
+
+/// As the shell's tools end when their reader has left. Returns when SIGPIPE is ignored.
+void die_by_sigpipe();
+
+/// Delivers what came while the command worked; it may end the process.
+void deliver_pending_signals();
+
+}  // namespace fq::cli

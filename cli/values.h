@@ -1,0 +1,39 @@
+// values - option values and fields of a line as typed numbers, times and names.
+//
+// `name` is what the person wrote it for ("--delay", "delay"); it starts the message. Faults are
+// ErrorKind::usage; the batch reader turns them into bad data and adds the line.
+#pragma once
+
+// System.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+// fq, below us.
+#include "core/api/message.h"
+#include "core/base/result.h"
+
+namespace fq::cli {
+
+Error usage_error(std::string_view name, std::string_view what);
+
+Result<int64_t> to_duration(std::string_view name, std::string_view text);
+/// The same, but longer than nothing.
+Result<int64_t> to_positive_duration(std::string_view name, std::string_view text);
+Result<int64_t> to_wall_time(std::string_view name, std::string_view text);
+/// 1 or more.
+Result<uint64_t> to_count(std::string_view name, std::string_view text, uint64_t most);
+Result<int32_t> to_priority(std::string_view name, std::string_view text);
+Result<std::string> to_tenant(std::string_view name, std::string_view text);
+Result<std::string> to_queue(std::string_view name, std::string_view text);
+/// The encoded form.
+Result<std::string> to_sort_key(std::string_view name, std::string_view text);
+Result<Tag> to_tag(std::string_view name, std::string_view text);
+Result<void> check_tag(std::string_view name, const Tag& tag);
+/// Adds it; of the same name the last one holds.
+Result<void> add_tag(std::string_view name, std::vector<Tag>& tags, Tag tag);
+Result<MessageId> to_id(std::string_view name, std::string_view text);
+/// One of the states that a message in the queue can have; none for "all".
+Result<std::optional<State>> to_state(std::string_view name, std::string_view text);
+
+}  // namespace fq::cli
