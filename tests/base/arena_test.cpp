@@ -1,0 +1,127 @@
+// arena_test - arrays that grow by chunks, and the bounds that hold against hostile bytes.
+#include "core/base/arena.h"
+
+// System.
+#include <memory>
+// Tests.
+#include "tests/catch.h"
+
+namespace fq {
+
+namespace {
+
+struct Item {
+  Shared<uint64_t> value;
+  Shared<uint64_t> other;
+};
+using Items = ChunkedArray<Item, 2>;
+
+/// A region of 4 MiB: log and array head on the first pages, chunks behind.
+class Region {
+ public:
+  static constexpr uint64_t kBytes = 4 * 1024 * 1024;
+  static constexpr uint32_t kFirstPage = 32;
+
+  Region() : bytes_(std::make_unique<std::byte[]>(kBytes)), arena_(bytes_.get(), kBytes) {}
+
+  UndoLog& log() { return *reinterpret_cast<UndoLog*>(bytes_.get()); }
+  Items& items() { return *reinterpret_cast<Items*>(bytes_.get() + sizeof(UndoLog)); }
+  Arena& arena() { return arena_; }
+  Txn begin() { return Txn(bytes_.get(), kBytes, log()); }
+
+  uint32_t grow() {
+    const uint32_t chunk_bytes = Arena::next_chunk_bytes(items());
+    Txn txn = begin();
+    Arena::add_chunk(txn, items(), next_page_);
+    txn.commit();
+    next_page_ += chunk_bytes / kPageBytes;
+    return chunk_bytes;
+  }
+
+ private:
+  static_assert(sizeof(UndoLog) + sizeof(Items) < kFirstPage * kPageBytes);
+  std::unique_ptr<std::byte[]> bytes_;
+  Arena arena_;
+  uint32_t next_page_ = kFirstPage;
+};
+
+}  // namespace
+
+TEST_CASE("an array without a chunk has no elements") {
+  Region region;
+  CHECK(region.items().capacity == 0);
+  CHECK_THROWS_AS(region.arena().at(region.items(), 0), RegionDamaged);
+}
+
+TEST_CASE("the elements of a chunk are there and the one behind is not") {
+  Region region;
+  CHECK(region.grow() == kSmallChunkBytes);
+  CHECK(region.items().capacity == Items::kPerSmall);
+  CHECK_NOTHROW(region.arena().at(region.items(), Items::kPerSmall - 1));
+  CHECK_THROWS_AS(region.arena().at(region.items(), Items::kPerSmall), RegionDamaged);
+}
+
+TEST_CASE("chunks are small at first, then large, then there are no more") {
+  Region region;
+  for (uint32_t i = 0; i < kSmallChunks; ++i) CHECK(region.grow() == kSmallChunkBytes);
+  CHECK(region.grow() == kLargeChunkBytes);
+  CHECK(region.grow() == kLargeChunkBytes);
+  CHECK(Arena::next_chunk_bytes(region.items()) == 0);
+  CHECK(region.items().capacity == Items::kInSmall + 2 * Items::kPerLarge);
+}
+
+TEST_CASE("no two elements share bytes, across chunks of both sizes") {
+  Region region;
+  for (uint32_t i = 0; i < kSmallChunks + 2; ++i) region.grow();
+  const uint32_t capacity = region.items().capacity;
+  for (uint32_t i = 0; i < capacity; ++i) {
+    Txn txn = region.begin();
+    txn.set(region.arena().at(region.items(), i).value, i);
+    txn.set(region.arena().at(region.items(), i).other, uint64_t{i} * 3);
+    txn.commit();
+  }
+  bool same = true;
+  for (uint32_t i = 0; i < capacity; ++i) {
+    const Item& item = region.arena().at(region.items(), i);
+    same = same && item.value == i && item.other == uint64_t{i} * 3;
+  }
+  CHECK(same);
+}
+
+TEST_CASE("a growth that is undone leaves the array as it was") {
+  Region region;
+  region.grow();
+  {
+    Txn txn = region.begin();
+    Arena::add_chunk(txn, region.items(), 100);
+    CHECK(region.items().capacity == 2 * Items::kPerSmall);
+  }
+  CHECK(region.items().capacity == Items::kPerSmall);
+  CHECK(region.items().chunk_count == 1);
+}
+
+TEST_CASE("a chunk that claims to lie outside the region is damage") {
+  Region region;
+  region.grow();
+  {
+    Txn txn = region.begin();
+    txn.set(region.items().chunk_page[0], UINT32_MAX);
+    txn.commit();
+  }
+  CHECK_THROWS_AS(region.arena().at(region.items(), 0), RegionDamaged);
+}
+
+TEST_CASE("a capacity beyond the chunks is damage and not a wild access") {
+  Region region;
+  region.grow();
+  {
+    Txn txn = region.begin();
+    txn.set(region.items().capacity, UINT32_MAX);
+    txn.set(region.items().chunk_page[1], UINT32_MAX);
+    txn.commit();
+  }
+  CHECK_THROWS_AS(region.arena().at(region.items(), Items::kPerSmall), RegionDamaged);
+  CHECK_THROWS_AS(region.arena().at(region.items(), UINT32_MAX - 1), RegionDamaged);
+}
+
+}  // namespace fq
