@@ -1,0 +1,79 @@
+#!/bin/bash
+# tidy_test - the house's rules that neither compiler nor linter knows.
+#
+#   - includes point down only: each room includes the rooms below it and itself
+#   - no file has more than 400 lines, no function more than 70
+#   - no TODO or FIXME; every header opens by saying what it owns
+# usage: tidy_test.sh [DIRECTORY]. Prints each breach as file:line: rule, exit 1 when there is one.
+set -u
+cd "${1:-$(dirname "$0")/..}" || exit 2
+breaches=$(mktemp)
+trap 'rm -f "$breaches"' EXIT
+
+# What a room may include, as a pattern of paths.
+allowed_for() {
+  case $1 in
+    core/base/*) echo 'core/base/' ;;
+    core/shm/*) echo 'core/(shm|base)/' ;;
+    core/journal/*) echo 'core/(journal|base)/' ;;
+    core/schedule/*) echo 'core/(schedule|base)/|core/journal/record\.h' ;;
+    core/api/*) echo 'core/(api|base)/' ;;
+    core/spool/*) echo 'core/(spool|api|journal|schedule|shm|base)/' ;;
+    core/worker/*) echo 'core/(worker|api|base)/' ;;
+    cli/*) echo 'cli/|core/(worker|api|base)/' ;;
+  esac
+}
+
+check_includes() {
+  local file allowed
+  while read -r file; do
+    allowed=$(allowed_for "$file")
+    if [ -z "$allowed" ]; then
+      echo "$file:1: lies in no room"
+      continue
+    fi
+    grep -nE '^#include "' "$file" | grep -vE "^[0-9]+:#include \"($allowed)" \
+      | sed "s|^\([0-9]*\):#include \(.*\)|$file:\1: may not include \2|"
+  done < <(find core cli -name '*.h' -o -name '*.cpp' | sort)
+}
+
+# A function begins at a line that ends with ") {" or ") const {" and the like (or at the first line of its
+# signature) and ends at the next closing brace that stands no deeper.
+check_functions() {
+  find core cli tests -name '*.h' -o -name '*.cpp' | sort | xargs awk '
+    function indent_of(s) { match(s, /^ */); return RLENGTH }
+    FNR == 1 { inside = 0; balance = 0 }
+    {
+      code = $0
+      sub(/\/\/.*/, "", code)
+      if (balance == 0) { first_indent = indent_of($0); first_line = FNR }
+      opened = code; closed = code
+      balance += gsub(/\(/, "", opened) - gsub(/\)/, "", closed)
+      if (balance < 0) balance = 0
+    }
+    !inside && balance == 0 && code ~ /\)[a-z A-Z_:&>-]*\{$/ && code !~ /^ *(if|for|while|switch|else|do|\}|struct|class)/ {
+      inside = 1; start = first_line; indent = first_indent; next
+    }
+    inside && /^ *\}/ && indent_of($0) <= indent {
+      if (FNR - start + 1 > 70) print FILENAME ":" start ": a function of " FNR - start + 1 " lines, 70 are the limit"
+      inside = 0
+    }'
+}
+
+check_files() {
+  find core cli tests \( -name '*.h' -o -name '*.cpp' -o -name '*.sh' \) | sort | xargs awk '
+    FNR == 401 { print FILENAME ":401: a file has 400 lines at most" }
+    FNR == 1 && FILENAME ~ /\.h$/ && !/^\/\/ / { print FILENAME ":1: a header opens with what it owns" }
+    FILENAME !~ /tidy_test/ && /TODO|FIXME|XXX[^X]/ && !/XXXXXX/ { print FILENAME ":" FNR ": an open end: write an issue instead" }'
+}
+
+{
+  check_includes
+  check_functions
+  check_files
+} >"$breaches"
+if [ -s "$breaches" ]; then
+  cat "$breaches"
+  exit 1
+fi
+echo "tidy"
