@@ -1,0 +1,104 @@
+#include "cli/message_view.h"
+
+// fq, below us.
+#include "core/base/duration.h"
+#include "core/base/wall_time.h"
+
+namespace fq::cli {
+
+namespace {
+
+void write_time(JsonWriter& json, std::string_view key, const std::optional<int64_t>& at) {
+  json.key(key);
+  if (at) {
+    json.text(format_wall_time(*at));
+  } else {
+    json.null();
+  }
+}
+
+void write_optional(JsonWriter& json, std::string_view key, const std::optional<int>& value) {
+  json.key(key);
+  if (value) {
+    json.number(int64_t{*value});
+  } else {
+    json.null();
+  }
+}
+
+void write_tags(JsonWriter& json, const std::vector<Tag>& tags) {
+  json.key("tags").begin_object();
+  for (const Tag& tag : tags) json.key(tag.name).text(tag.value);
+  json.end_object();
+}
+
+void write_last_error(JsonWriter& json, const std::optional<LastError>& error) {
+  json.key("last_error");
+  if (!error) {
+    json.null();
+    return;
+  }
+  json.begin_object();
+  write_optional(json, "exit", error->exit);
+  write_optional(json, "signal", error->signal);
+  json.key("reason").text(error->reason);
+  json.key("stderr").text(error->stderr_tail);
+  json.key("at").text(format_wall_time(error->at_wall_ms)).end_object();
+}
+
+}  // namespace
+
+void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& message) {
+  json.key("id").number(number(message.id)).key("queue").text(queue).key("tenant").text(message.tenant);
+  json.key("state").text(name_of(message.state)).key("priority").number(int64_t{message.priority}).key("key");
+  if (message.key.empty()) {
+    json.null();
+  } else {
+    json.text(message.key);
+  }
+  write_tags(json, message.tags);
+  json.key("attempts").number(uint64_t{message.attempts}).key("max_attempts").number(uint64_t{message.attempts_max});
+  json.key("deliveries").number(uint64_t{message.deliveries}).key("crashes").number(uint64_t{message.crashes});
+  write_time(json, "pushed_at", message.pushed_at_wall_ms);
+  write_time(json, "due_at", message.due_at_wall_ms);
+  json.key("expires_at").null().key("receipt");
+  if (message.receipt) {
+    json.text(message.receipt->text);
+  } else {
+    json.null();
+  }
+  write_time(json, "lease_until", message.lease_until_wall_ms);
+  write_optional(json, "holder", message.holder_pid);
+  json.key("after").null().key("argv").null().key("cwd").null();
+  if (message.payload) {
+    json.payload(*message.payload);
+  } else {
+    json.key("payload").null().key("payload_base64").null();
+  }
+  write_last_error(json, message.last_error);
+}
+
+std::string message_line(std::string_view queue, const MessageInfo& message) {
+  std::string line;
+  JsonWriter json(line);
+  json.begin_object();
+  write_message(json, queue, message);
+  json.end_object();
+  return line.append("\n");
+}
+
+std::string relative_time(int64_t wall_ms, int64_t now_ms) {
+  const int64_t away_ms = wall_ms > now_ms ? wall_ms - now_ms : now_ms - wall_ms;
+  if (away_ms < 1000) return "now";
+  // Only the leading unit says something to an eye.
+  int64_t coarse_ms = away_ms;
+  for (const int64_t unit_ms : {int64_t{86'400'000}, int64_t{3'600'000}, int64_t{60'000}, int64_t{1000}}) {
+    if (away_ms < unit_ms) continue;
+    coarse_ms = away_ms / unit_ms * unit_ms;
+    break;
+  }
+  const std::string span = format_duration(coarse_ms);
+  return wall_ms > now_ms ? "in " + span : span + " ago";
+}
+
+}  // namespace fq::cli

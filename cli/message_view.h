@@ -1,0 +1,24 @@
+// message_view - one message as JSON or for a person's eyes.
+//
+// Keys of the JSON form are a contract (fq.1): every key is there, null without a value, keys are only
+// ever added.
+#pragma once
+
+// System.
+#include <string>
+// fq, below us.
+#include "core/api/message.h"
+#include "core/base/json_writer.h"
+
+namespace fq::cli {
+
+/// The members, between begin_object and end_object.
+void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& message);
+
+/// One object and a newline.
+std::string message_line(std::string_view queue, const MessageInfo& message);
+
+/// "in 5m", "2h ago" or "now"; coarse.
+std::string relative_time(int64_t wall_ms, int64_t now_ms);
+
+}  // namespace fq::cli
