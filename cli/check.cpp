@@ -1,0 +1,58 @@
+// check - reads everything and compares the segment with the journal.
+
+// fq, below us.
+#include "core/base/json_writer.h"
+// fq, this room.
+#include "cli/command.h"
+#include "cli/session.h"
+#include "cli/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+std::string json_of(const std::string& queue, const CheckReport& report) {
+  std::string line;
+  JsonWriter json(line);
+  json.begin_object().key("queue").text(queue).key("records").number(report.records);
+  json.key("messages").number(report.messages).key("findings").begin_array();
+  for (const std::string& finding : report.findings) json.text(finding);
+  json.end_array().end_object();
+  return line.append("\n");
+}
+
+std::string human_of(const std::string& queue, const CheckReport& report) {
+  std::string text = queue + ": " + std::to_string(report.records) + " records, " + std::to_string(report.messages) + " messages, ";
+  text += report.findings.empty() ? "all is well\n" : std::to_string(report.findings.size()) + " findings\n";
+  for (const std::string& finding : report.findings) text.append("  ").append(shown(finding)).append("\n");
+  return text;
+}
+
+Result<Exit> run_check(const Arguments& arguments, Session& session) {
+  if (!arguments.operands().empty()) return usage_error("fq check", "takes no operand; name a queue by -q");
+  FQ_TRY_SET(const std::vector<std::string> queues, session.queues());
+  bool damaged = false;
+  for (const std::string& name : queues) {
+    FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open({session.spool(), name}, Session::Policy::last_good));
+    FQ_TRY_SET(const CheckReport report, queue->check());
+    damaged = damaged || !report.findings.empty();
+    FQ_TRY(session.out().write(session.format() == Format::json ? json_of(name, report) : human_of(name, report)));
+    FQ_TRY(session.out().flush());
+  }
+  if (damaged) return Exit::bad_data;
+  return queues.empty() ? Exit::nothing : Exit::done;
+}
+
+}  // namespace
+
+const Command check_command = {
+    "check",
+    "",
+    "Reads every queue, or the one that -q or $FQ_QUEUE names, and compares segment and journal.",
+    {{}, true, "human|json"},
+    "fq check",
+    "0 all is well; 1 no queue; 65 damage found",
+    run_check,
+};
+
+}  // namespace fq::cli

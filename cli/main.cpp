@@ -1,0 +1,53 @@
+// main - the process around a command: signals, descriptors, file mode, bugs and exceptions.
+//
+// Runs the command with signals blocked (see
+// cli/signals.h), so that nothing ends it half-way, and makes nothing that others can read.
+
+// System.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <exception>
+#include <new>
+#include <string>
+// fq, below us.
+#include "core/base/assert.h"
+// fq, this room.
+#include "cli/exit_code.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/run.h"
+#include "cli/signals.h"
+
+namespace {
+
+using namespace fq::cli;
+
+void on_bug(const char* what, const char* file, int line) {
+  say(std::string(file) + ":" + std::to_string(line) + ": a bug in fq: '" + what + "' does not hold; please report it");
+  ::_exit(number(Exit::bug));
+}
+
+Exit run_guarded(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    say("memory: not enough of it; raise the limit (ulimit -v) or try later");
+    return Exit::later;
+  } catch (const std::exception& error) {
+    say(std::string("a bug in fq: ") + error.what() + "; please report it");
+    return Exit::bug;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  block_signals();
+  ::umask(077);
+  hold_standard_descriptors();
+  fq::set_bug_handler(on_bug);
+  const Exit exit = run_guarded(argc, argv);
+  deliver_pending_signals();
+  return number(exit);
+}

@@ -1,0 +1,66 @@
+#include "cli/run.h"
+
+// fq, this room.
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/session.h"
+#include "cli/signals.h"
+
+#ifndef FQ_VERSION
+#define FQ_VERSION "unknown"
+#endif
+
+namespace fq::cli {
+
+namespace {
+
+Result<Exit> print(Session& session, const std::string& text) {
+  FQ_TRY(session.out().write(text));
+  FQ_TRY(session.out().flush());
+  return Exit::done;
+}
+
+bool among(const std::vector<std::string>& words, std::string_view a, std::string_view b) {
+  for (const std::string& word : words) {
+    if (word == a || word == b) return true;
+  }
+  return false;
+}
+
+Result<Exit> run_line(int argc, char** argv, Session& session) {
+  CommandLine line = split_command_line(argc, argv);
+  if (!line.command) {
+    if (among(line.words, "--version", "-V")) return print(session, "fq " FQ_VERSION "\n");
+    if (among(line.words, "--help", "-h")) return print(session, overview());
+    if (line.words.empty()) return Error{ErrorKind::usage, "which command? see fq help", 0};
+    // Unknown options are refused by the parser, known ones lack their command.
+    FQ_TRY(parse_arguments(help_command, line.words));
+    return Error{ErrorKind::usage, "which command? see fq help", 0};
+  }
+  const Command* command = find_command(*line.command);
+  if (command == nullptr) return unknown_command(*line.command);
+  FQ_TRY_SET(const Arguments arguments, parse_arguments(*command, std::move(line.words)));
+  if (arguments.has("help")) return print(session, help_of(*command));
+  if (command == &help_command && arguments.has("version")) return print(session, "fq " FQ_VERSION "\n");
+  FQ_TRY(session.resolve(arguments));
+  return command->run(arguments, session);
+}
+
+}  // namespace
+
+Exit run(int argc, char** argv) {
+  Session session;
+  const Result<Exit> result = run_line(argc, argv, session);
+  if (result) return *result;
+  const Error& error = result.error();
+  if (Output::interrupted(error)) die_by_caught_signal();
+  if (Output::reader_left(error)) {
+    die_by_sigpipe();
+  } else {
+    say(error.text);
+  }
+  return exit_of(error.kind);
+}
+
+}  // namespace fq::cli

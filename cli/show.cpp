@@ -1,0 +1,133 @@
+// show - everything about one message, with its history.
+
+// fq, below us.
+#include "core/base/escape.h"
+#include "core/base/size.h"
+#include "core/base/wall_time.h"
+// fq, this room.
+#include "cli/command.h"
+#include "cli/message_view.h"
+#include "cli/session.h"
+#include "cli/table.h"
+#include "cli/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr size_t kHistoryPage = 100;
+constexpr size_t kPreviewColumns = 60;
+
+Result<std::vector<HistoryEvent>> history_of(Queue& queue, MessageId id) {
+  std::vector<HistoryEvent> events;
+  Cursor from;
+  do {
+    FQ_TRY_SET(HistoryPage page, queue.history(id, from, kHistoryPage));
+    for (HistoryEvent& event : page.events) events.push_back(std::move(event));
+    from = std::move(page.next);
+  } while (!from.text.empty());
+  return events;
+}
+
+std::string json_of(const Session& session, const MessageInfo& message, const std::vector<HistoryEvent>& events) {
+  std::string line;
+  JsonWriter json(line);
+  json.begin_object();
+  write_message(json, session.queue_name(), message);
+  json.key("history").begin_array();
+  for (const HistoryEvent& event : events) {
+    json.begin_object().key("event").text(event.event).key("at").text(format_wall_time(event.at_wall_ms));
+    json.key("queue").text(session.queue_name()).key("id").number(number(message.id)).key("tenant").text(message.tenant);
+    json.key("receipt");
+    event.receipt ? json.text(event.receipt->text) : json.null();
+    json.key("pid");
+    event.pid ? json.number(int64_t{*event.pid}) : json.null();
+    json.key("reason");
+    event.reason.empty() ? json.null() : json.text(event.reason);
+    json.end_object();
+  }
+  json.end_array().end_object();
+  return line.append("\n");
+}
+
+/// "name  value" lines; what is unknown is left out.
+class Facts {
+ public:
+  void add(std::string name, std::string value) { table_.row({std::move(name), std::move(value)}); }
+  void add_time(std::string name, const std::optional<int64_t>& at) {
+    if (at) add(std::move(name), format_wall_time(*at));
+  }
+  std::string text() const { return table_.text(); }
+
+ private:
+  Table table_;
+};
+
+std::string last_error_text(const LastError& error) {
+  std::string text = format_wall_time(error.at_wall_ms);
+  if (error.exit) text += ", exit " + std::to_string(*error.exit);
+  if (error.signal) text += ", signal " + std::to_string(*error.signal);
+  if (!error.reason.empty()) text += ", " + shown(error.reason);
+  return text;
+}
+
+std::string human_of(const Session& session, const MessageInfo& message, const std::vector<HistoryEvent>& events) {
+  Facts facts;
+  // A word first, so that the column is never taken for numbers.
+  facts.add("message", std::to_string(number(message.id)) + " in queue " + session.queue_name());
+  facts.add("tenant", shown(message.tenant));
+  facts.add("state", std::string(name_of(message.state)));
+  facts.add("priority", std::to_string(message.priority));
+  if (!message.key.empty()) facts.add("key", shown(message.key));
+  for (const Tag& tag : message.tags) facts.add("tag", shown(tag.name + "=" + tag.value));
+  facts.add("attempts", std::to_string(message.attempts) + " of " + std::to_string(message.attempts_max));
+  facts.add("deliveries", std::to_string(message.deliveries) + ", " + std::to_string(message.crashes) + " crashed");
+  facts.add_time("pushed at", message.pushed_at_wall_ms);
+  facts.add_time("due at", message.due_at_wall_ms);
+  if (message.receipt) facts.add("receipt", shown(message.receipt->text));
+  facts.add_time("lease until", message.lease_until_wall_ms);
+  if (message.holder_pid) facts.add("holder", "process " + std::to_string(*message.holder_pid));
+  if (message.last_error) facts.add("last error", last_error_text(*message.last_error));
+  if (message.payload) {
+    facts.add("payload", format_size(message.payload->size()) + ": " + shown_short(*message.payload, kPreviewColumns));
+  }
+  std::string text = facts.text() + "history\n";
+  Table table;
+  for (const HistoryEvent& event : events) {
+    std::string about = event.receipt ? shown(event.receipt->text) : "";
+    if (event.pid) about += (about.empty() ? "process " : ", process ") + std::to_string(*event.pid);
+    if (!event.reason.empty()) about += (about.empty() ? "" : ", ") + shown(event.reason);
+    table.row({"  " + format_wall_time(event.at_wall_ms), std::string(event.event), about});
+  }
+  return text + table.text();
+}
+
+Result<Exit> run_show(const Arguments& arguments, Session& session) {
+  if (arguments.operands().size() != 1) return usage_error("fq show", "takes one message id; write fq show 17");
+  FQ_TRY_SET(const MessageId id, to_id("ID", arguments.operands()[0]));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY_SET(const std::optional<MessageInfo> message, queue->get(id));
+  if (!message) {
+    say("message " + std::to_string(number(id)) + ": not in queue '" + session.queue_name() + "'");
+    return Exit::nothing;
+  }
+  FQ_TRY_SET(const std::vector<HistoryEvent> events, history_of(*queue, id));
+  const bool json = session.format() == Format::json;
+  FQ_TRY(session.out().write(json ? json_of(session, *message, events) : human_of(session, *message, events)));
+  FQ_TRY(session.out().flush());
+  return Exit::done;
+}
+
+}  // namespace
+
+const Command show_command = {
+    "show",
+    "ID",
+    "Shows everything about one message, with its history.",
+    {{}, true, "human|json"},
+    "fq show 17",
+    "0 shown; 1 no such message",
+    run_show,
+};
+
+}  // namespace fq::cli

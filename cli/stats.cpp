@@ -1,0 +1,57 @@
+// stats - counts of every queue, or of every tenant of them.
+
+// fq, this room.
+#include "cli/command.h"
+#include "cli/session.h"
+#include "cli/stats_view.h"
+#include "cli/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"Which", 0, "tenants", Takes::nothing, "", "a row a tenant instead of a row a queue"},
+};
+
+Result<Exit> run_stats(const Arguments& arguments, Session& session) {
+  if (!arguments.operands().empty()) return usage_error("fq stats", "takes no operand; name a queue by -q");
+  StatsRequest request;
+  request.tenants = arguments.has("tenants");
+  FQ_TRY_SET(const std::vector<std::string> queues, session.queues());
+  std::vector<QueueStats> all;
+  for (const std::string& name : queues) {
+    FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open({session.spool(), name}, Session::Policy::last_good));
+    FQ_TRY_SET(StatsReply reply, queue->stats(request));
+    all.push_back({name, std::move(reply)});
+  }
+  std::string text;
+  switch (session.format()) {
+    case Format::json:
+      text = stats_json(all, request.tenants);
+      break;
+    case Format::prometheus:
+      text = stats_prometheus(all, request.tenants);
+      break;
+    default:
+      text = stats_table(all, request.tenants);
+      break;
+  }
+  FQ_TRY(session.out().write(text));
+  FQ_TRY(session.out().flush());
+  return all.empty() ? Exit::nothing : Exit::done;
+}
+
+}  // namespace
+
+const Command stats_command = {
+    "stats",
+    "[--tenants]",
+    "Shows the counts of every queue, or only of the one that -q or $FQ_QUEUE names.",
+    {kOptions, true, "human|json|prometheus"},
+    "fq stats --json | jq 'select(.dead > 0).queue'",
+    "0 shown; 1 no queue",
+    run_stats,
+};
+
+}  // namespace fq::cli
