@@ -20,11 +20,12 @@ namespace fq {
 std::string journal_file_name(uint32_t number);  // "journal/7.fqj"
 
 /// A new file of `bytes` with real, zero-written blocks. Fails early (`later`) on a full disk, and leaves
-/// nothing behind then.
+/// nothing behind then. A number that is taken is refused.
 Result<void> make_journal_file(Disk& disk, const FileHeader& header, uint64_t bytes);
 /// Takes the dead file `old_number` for the new header; its bytes stay allocated.
 Result<void> recycle_journal_file(Disk& disk, uint32_t old_number, const FileHeader& header);
-/// Opens a file and checks that its header holds this key (another one: none, it was recycled).
+/// Opens a file and checks that its header holds this key (another one: none, it was recycled). A file
+/// that is gone is an Error with sys = ENOENT.
 Result<std::unique_ptr<File>> open_journal_file(Disk& disk, const FileKey& key);
 
 /// What a scan found of one file.
@@ -48,7 +49,11 @@ struct JournalDamage {
 
 struct ScanResult {
   std::vector<JournalFile> files;   // in use, oldest first
-  std::vector<JournalFile> ready;   // made ready, not in use
+  std::vector<JournalFile> ready;   // made ready, not in use; by number, and to be used in this order
+  // Not in use, yet some of their bytes parse: a file whose OPENED never reached the disk, one that was
+  // given up after a failed sync, one below LOW that came back. To be recycled; never used as they are,
+  // or what they still hold could be taken for new.
+  std::vector<JournalFile> stale;
   std::vector<std::string> unknown; // names in journal/ that fq did not make: reported, never touched
   std::vector<std::string> leftovers;  // our own temporary names
   std::vector<JournalDamage> damage;

@@ -1,0 +1,147 @@
+// chain - see the header. The one hard case is a file without a valid OPENED. It is in use if a later file
+// names it, or if one of its records says that an earlier one was on disk: OPENED is written before and
+// synced with them, so then it must have been there and is damaged. Else it was never in use for good.
+#include "core/journal/chain.h"
+
+// System.
+#include <algorithm>
+#include <cerrno>
+// fq, this room.
+#include "core/journal/journal_name.h"
+
+namespace fq {
+
+namespace {
+
+// Where a file that is in use has its first records; larger than any record, so one header lies in it.
+constexpr uint64_t kProbeBytes = 1024 * 1024;
+
+Result<void> infer_start(File& file, FileWindow& window, ChainFile& of) {
+  window.reset(file, of.file_bytes);
+  FileRecords probe(window, of.key, 0, of.file_bytes);
+  const auto first = probe.find_header(kFirstRecordOffset, std::min(of.file_bytes, kProbeBytes));
+  if (window.failure()) return *window.failure();
+  if (!first || first->header.position < first->offset - kFirstRecordOffset) return {};
+  of.inferred = true;
+  of.start_position = first->header.position - (first->offset - kFirstRecordOffset);
+  of.first_seq = first->offset == kFirstRecordOffset ? first->header.seq : 0;
+
+  FileRecords records(window, of.key, of.start_position, of.file_bytes);
+  auto record = records.find_from(kFirstRecordOffset, 0, UINT64_MAX);
+  while (record && record->header.durable_position <= of.start_position)
+    record = records.find_from(record->end_offset(), 0, UINT64_MAX);
+  if (window.failure()) return *window.failure();
+  of.inferred_durable = record.has_value();
+  return {};
+}
+
+Result<void> look_at_file(Disk& disk, FileWindow& window, const std::string& name, uint32_t number,
+                          Inventory& into) {
+  const std::string path = journal_file_name(number);
+  auto opened_file = disk.open(path, OpenMode::read);
+  if (!opened_file.ok() && opened_file.error().sys == ENOENT) return {};  // went away while we looked
+  FQ_TRY_SET(const auto file, std::move(opened_file));
+  FQ_TRY_SET(const uint64_t file_bytes, file->size());
+  std::vector<std::byte> bytes(kFirstRecordOffset);
+  FQ_TRY_SET(const size_t got, file->read_at(0, bytes));
+
+  FileHeader header;
+  uint32_t format = 0;
+  const auto fault = decode_file_header(Bytes(bytes).first(got), header, format);
+  if (fault == FileHeaderFault::other_format)
+    return Error{ErrorKind::unusable,
+                 disk.label() + "/" + path + ": format " + std::to_string(format) + ", this fq reads " +
+                     std::to_string(kJournalFormat) + "; made by another version of fq",
+                 0};
+  if (fault == FileHeaderFault::damaged) {
+    into.headless.push_back({number, file_bytes});
+    return {};
+  }
+  if (fault == FileHeaderFault::not_ours || header.key.number != number) {
+    into.unknown.push_back(name);
+    return {};
+  }
+  ChainFile found;
+  found.key = header.key;
+  found.file_bytes = file_bytes;
+  const Bytes opened_bytes = Bytes(bytes).first(got).subspan(std::min<size_t>(got, kFileHeaderBytes));
+  if (const auto opened = decode_opened(header.key, opened_bytes)) {
+    found.opened = true;
+    found.previous_number = opened->previous_number;
+    found.start_position = opened->start_position;
+    found.first_seq = opened->first_seq;
+  } else {
+    FQ_TRY(infer_start(*file, window, found));
+  }
+  into.files.push_back(found);
+  return {};
+}
+
+const ChainFile* find_number(const Inventory& inventory, uint32_t number) {
+  for (const ChainFile& file : inventory.files)
+    if (file.key.number == number && (file.opened || file.inferred)) return &file;
+  return nullptr;
+}
+
+const ChainFile* find_newest(const Inventory& inventory) {
+  const ChainFile* newest = nullptr;
+  for (const ChainFile& file : inventory.files) {
+    if (file.opened) newest = &file;
+    // Without its OPENED only the order of positions tells where it belongs.
+    if (file.inferred_durable && (newest == nullptr || file.start_position >= newest->start_position)) newest = &file;
+  }
+  return newest;
+}
+
+// Behind a gap: the newest older file that lies before.
+const ChainFile* find_older(const Inventory& inventory, uint32_t below, uint64_t start_max) {
+  const ChainFile* older = nullptr;
+  for (const ChainFile& file : inventory.files) {
+    if (!(file.opened || file.inferred_durable) || file.key.number >= below) continue;
+    if (file.start_position <= start_max) older = &file;
+  }
+  return older;
+}
+
+}  // namespace
+
+Result<Inventory> take_inventory(Disk& disk, FileWindow& window) {
+  Inventory inventory;
+  FQ_TRY_SET(const auto names, disk.list(kJournalDirectory));
+  for (const std::string& name : names) {
+    const auto number = parse_journal_name(name);
+    if (!number) {
+      (is_temporary_name(name) ? inventory.leftovers : inventory.unknown).push_back(name);
+      continue;
+    }
+    inventory.number_max = std::max(inventory.number_max, *number);
+    FQ_TRY(look_at_file(disk, window, name, *number, inventory));
+  }
+  std::sort(inventory.files.begin(), inventory.files.end(),
+            [](const ChainFile& a, const ChainFile& b) { return a.key.number < b.key.number; });
+  std::sort(inventory.unknown.begin(), inventory.unknown.end());
+  std::sort(inventory.leftovers.begin(), inventory.leftovers.end());
+  return inventory;
+}
+
+std::vector<ChainFile> link_chain(const Inventory& inventory, bool across_gaps) {
+  std::vector<ChainFile> chain;
+  const ChainFile* at = find_newest(inventory);
+  while (at != nullptr) {
+    chain.push_back(*at);
+    // Numbers only grow, so the walk ends; a file whose OPENED is lost follows the next older one.
+    if (at->opened && at->previous_number == 0) break;
+    const ChainFile* before = nullptr;
+    if (at->opened && at->previous_number < at->key.number) before = find_number(inventory, at->previous_number);
+    if (!at->opened) before = find_older(inventory, at->key.number, at->start_position);
+    chain.back().joins_previous = before != nullptr;
+    if (before == nullptr && across_gaps)
+      before = find_older(inventory, std::min(at->key.number, at->opened ? at->previous_number : UINT32_MAX),
+                          at->start_position);
+    at = before;
+  }
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
+
+}  // namespace fq

@@ -1,0 +1,55 @@
+// chain - which files in journal/ make the stream, and in what order.
+//
+// Each file in use names in OPENED the one before it and the position where it took over, so the chain is
+// walked back from the newest. A number that is missing there is legal below LOW and damage above it.
+// This file looks at names, headers and OPENED only; records are read just to tell a file that was never
+// in use from one whose OPENED is damaged.
+#pragma once
+
+// System.
+#include <optional>
+#include <string>
+#include <vector>
+// fq, below us.
+#include "core/base/disk.h"
+// fq, this room.
+#include "core/journal/file_records.h"
+#include "core/journal/journal.h"
+
+namespace fq {
+
+/// A file with a good header.
+struct ChainFile {
+  FileKey key;
+  uint64_t file_bytes = 0;
+  bool opened = false;            // OPENED is valid
+  uint32_t previous_number = 0;   // needs: opened
+  uint64_t start_position = 0;    // needs: opened or inferred
+  uint64_t first_seq = 0;         // 0: not known
+  bool inferred = false;          // records parse although OPENED does not: start told by their positions
+  bool inferred_durable = false;  // and one of them proves that an earlier one was on disk
+  bool joins_previous = false;    // in a chain: nothing is missing between it and the file before it
+};
+
+/// A file of ours whose header cannot be read.
+struct HeadlessFile {
+  uint32_t number = 0;
+  uint64_t file_bytes = 0;
+};
+
+struct Inventory {
+  std::vector<ChainFile> files;  // by number
+  std::vector<HeadlessFile> headless;
+  std::vector<std::string> unknown;
+  std::vector<std::string> leftovers;
+  uint32_t number_max = 0;
+};
+
+/// Looks at every name in journal/. Fails with `unusable` on a file of another format.
+Result<Inventory> take_inventory(Disk& disk, FileWindow& window);
+
+/// The files of the stream, oldest first, back to the first file that is missing; with `across_gaps` also
+/// older ones behind it. Empty when no file is in use.
+std::vector<ChainFile> link_chain(const Inventory& inventory, bool across_gaps);
+
+}  // namespace fq

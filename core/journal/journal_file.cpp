@@ -1,0 +1,180 @@
+// journal_file - a file of the journal as a whole: made, recycled, opened, its damage set aside.
+//
+// A file gets its name only when its header and its blocks are on disk, so whatever has a name is whole.
+// The order of syncs is the point of this file; each step says what breaks without it.
+
+// System.
+#include <algorithm>
+#include <cerrno>
+// fq, below us.
+#include "core/base/decimal.h"
+// fq, this room.
+#include "core/journal/journal.h"
+#include "core/journal/journal_name.h"
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kZeroBlockBytes = 1024 * 1024;  // arbitrary
+constexpr size_t kCopyBlockBytes = 256 * 1024;   // arbitrary
+constexpr std::string_view kFileEnding = ".fqj";
+constexpr std::string_view kTemporaryStart = "new-";
+constexpr std::string_view kTemporaryEnding = ".tmp";
+
+std::optional<uint32_t> parse_between(std::string_view name, std::string_view start, std::string_view ending) {
+  if (name.size() <= start.size() + ending.size()) return std::nullopt;
+  if (!name.starts_with(start) || !name.ends_with(ending)) return std::nullopt;
+  const std::string_view digits = name.substr(start.size(), name.size() - start.size() - ending.size());
+  const auto value = parse_decimal(digits);
+  if (!value || *value == 0 || *value > kJournalNumberMax || digits[0] == '0') return std::nullopt;
+  return static_cast<uint32_t>(*value);
+}
+
+Result<std::unique_ptr<File>> create_again(Disk& disk, const std::string& name) {
+  auto file = disk.open(name, OpenMode::create_new);
+  if (file.ok() || file.error().sys != EEXIST) return file;
+  FQ_TRY(disk.remove(name));  // left by somebody who died while making it
+  return disk.open(name, OpenMode::create_new);
+}
+
+// Blocks that were only reserved cost a change of metadata at each first sync; written ones do not.
+Result<void> write_zeros(File& file, uint64_t bytes) {
+  const std::vector<std::byte> zeros(static_cast<size_t>(std::min<uint64_t>(kZeroBlockBytes, bytes)));
+  for (uint64_t offset = 0; offset < bytes; offset += zeros.size()) {
+    const auto part = static_cast<size_t>(std::min<uint64_t>(zeros.size(), bytes - offset));
+    FQ_TRY(file.write_at(offset, Bytes(zeros).first(part)));
+  }
+  return {};
+}
+
+Result<void> fill_new_file(Disk& disk, const std::string& temporary, const FileHeader& header, uint64_t bytes) {
+  FQ_TRY_SET(const auto file, create_again(disk, temporary));
+  FQ_TRY(file->allocate(0, bytes));
+  FQ_TRY(write_zeros(*file, bytes));
+  FQ_TRY(file->write_at(0, encode_file_header(header)));
+  return file->sync_all();
+}
+
+// The new salt alone makes all old records unreadable; OPENED is wiped too, for people who read the bytes.
+Result<void> renew_header(Disk& disk, const std::string& temporary, const FileHeader& header) {
+  FQ_TRY_SET(const auto file, disk.open(temporary, OpenMode::write));
+  std::vector<std::byte> bytes = encode_file_header(header);
+  bytes.resize(kFirstRecordOffset);
+  FQ_TRY(file->write_at(0, bytes));
+  return file->sync_all();
+}
+
+// Without the last sync a crash may lose the name although the bytes are safe.
+Result<void> give_name(Disk& disk, const std::string& temporary, const std::string& name) {
+  FQ_TRY(disk.rename(temporary, name));
+  return disk.sync_directory(kJournalDirectory);
+}
+
+// A rename over another file would destroy it, whoever put it there.
+Result<void> check_free(Disk& disk, const std::string& name) {
+  const auto there = disk.open(name, OpenMode::read);
+  if (there.ok()) return Error{ErrorKind::unusable, name + ": is there already", EEXIST};
+  if (there.error().sys != ENOENT) return there.error();
+  return {};
+}
+
+}  // namespace
+
+std::string journal_file_name(uint32_t number) {
+  return std::string(kJournalDirectory).append("/").append(std::to_string(number)).append(kFileEnding);
+}
+
+std::string temporary_name(uint32_t number) {
+  std::string name(kJournalDirectory);
+  return name.append("/").append(kTemporaryStart).append(std::to_string(number)).append(kTemporaryEnding);
+}
+
+std::optional<uint32_t> parse_journal_name(std::string_view name) { return parse_between(name, "", kFileEnding); }
+
+bool is_temporary_name(std::string_view name) {
+  return parse_between(name, kTemporaryStart, kTemporaryEnding).has_value();
+}
+
+Result<void> make_journal_file(Disk& disk, const FileHeader& header, uint64_t bytes) {
+  FQ_ASSERT(header.key.number > 0);
+  FQ_ASSERT(header.key.number <= kJournalNumberMax);
+  FQ_ASSERT(bytes >= kFirstRecordOffset);
+  const std::string name = journal_file_name(header.key.number);
+  const std::string temporary = temporary_name(header.key.number);
+  FQ_TRY(check_free(disk, name));
+  auto made = fill_new_file(disk, temporary, header, bytes);
+  if (made.ok()) {
+    made = give_name(disk, temporary, name);
+    // Named but perhaps not for good: nobody may come to rely on it.
+    if (!made.ok()) (void)disk.remove(name);
+  }
+  if (!made.ok()) (void)disk.remove(temporary);
+  return made;
+}
+
+Result<void> recycle_journal_file(Disk& disk, uint32_t old_number, const FileHeader& header) {
+  FQ_ASSERT(header.key.number > old_number);
+  FQ_ASSERT(header.key.number <= kJournalNumberMax);
+  const std::string name = journal_file_name(header.key.number);
+  const std::string temporary = temporary_name(header.key.number);
+  FQ_TRY(check_free(disk, name));
+  FQ_TRY(disk.rename(journal_file_name(old_number), temporary));
+  // Before the header changes: else a crash may leave the old name over the new header.
+  auto renewed = disk.sync_directory(kJournalDirectory);
+  if (renewed.ok()) renewed = renew_header(disk, temporary, header);
+  if (renewed.ok()) {
+    renewed = give_name(disk, temporary, name);
+    if (!renewed.ok()) (void)disk.remove(name);
+  }
+  if (!renewed.ok()) (void)disk.remove(temporary);
+  return renewed;
+}
+
+Result<std::unique_ptr<File>> open_journal_file(Disk& disk, const FileKey& key) {
+  const std::string name = journal_file_name(key.number);
+  FQ_TRY_SET(auto file, disk.open(name, OpenMode::write));
+  std::vector<std::byte> bytes(kFileHeaderBytes);
+  FQ_TRY_SET(const size_t got, file->read_at(0, bytes));
+  FileHeader header;
+  uint32_t format = 0;
+  switch (decode_file_header(Bytes(bytes).first(got), header, format)) {
+    case FileHeaderFault::none:
+      break;
+    case FileHeaderFault::other_format:
+      return Error{ErrorKind::unusable, name + ": made by another version of fq", 0};
+    default:
+      return Error{ErrorKind::bad_data, name + ": its header is damaged", 0};
+  }
+  if (header.key.number != key.number || header.key.salt != key.salt) return std::unique_ptr<File>();
+  return file;
+}
+
+Result<void> keep_damage(Disk& disk, const JournalDamage& damage) {
+  if (damage.bytes == 0) return {};  // something that is missing leaves nothing to keep
+  const std::string base = std::to_string(damage.file_number) + "-" + std::to_string(damage.offset);
+  const std::string name = "damaged/" + base + ".bin";
+  const std::string temporary = "damaged/" + base + ".tmp";
+  FQ_TRY(disk.make_directory("damaged"));
+  const auto there = disk.open(name, OpenMode::read);
+  if (there.ok()) return {};
+  if (there.error().sys != ENOENT) return there.error();
+
+  FQ_TRY_SET(const auto from, disk.open(journal_file_name(damage.file_number), OpenMode::read));
+  FQ_TRY_SET(const auto to, create_again(disk, temporary));
+  std::vector<std::byte> block(kCopyBlockBytes);
+  uint64_t done = 0;
+  while (done < damage.bytes) {
+    const auto want = static_cast<size_t>(std::min<uint64_t>(block.size(), damage.bytes - done));
+    FQ_TRY_SET(const size_t got, from->read_at(damage.offset + done, MutableBytes(block).first(want)));
+    if (got == 0) break;
+    FQ_TRY(to->write_at(done, Bytes(block).first(got)));
+    done += got;
+  }
+  FQ_TRY(to->sync_all());
+  FQ_TRY(disk.rename(temporary, name));
+  FQ_TRY(disk.sync_directory("damaged"));
+  return disk.sync_directory("");  // the directory itself may be new
+}
+
+}  // namespace fq
