@@ -13,7 +13,7 @@
 #include <vector>
 // fq, this room.
 #include "core/schedule/layout.h"
-#include "core/schedule/root.h"
+#include "core/schedule/region.h"
 
 namespace fq {
 
@@ -59,11 +59,12 @@ struct LeaseTerms {
 
 class Schedule {
  public:
-  Schedule(Arena arena, ScheduleRoot& root) : arena_(arena), root_(root) {}
+  Schedule(Arena arena, ScheduleRoot& root) : region_{arena, root} {}
 
   // ---- room --------------------------------------------------------------------------------------
 
-  /// Makes the root tenant and empty structures. Needs: zeroed bytes and at least one chunk an array.
+  /// Makes the root tenant and empty structures. Needs: zeroed bytes, at least one chunk an array, and
+  /// root.hash_key set.
   void initialise(Txn& txn);
   /// Which array has to grow before `need` fits (with a margin ahead of it), or none.
   std::optional<ArrayName> growth_for(const Need& need) const;
@@ -81,11 +82,13 @@ class Schedule {
   std::optional<SlotIndex> find(MessageId id) const;
   const Entry& entry(SlotIndex slot) const;
   std::string key_of(SlotIndex slot) const;  // order-preserving bytes; allocates: not under a hot path
+  int32_t priority_of(SlotIndex slot) const;
 
   /// Takes the next turn below `from`: chooses the message whose turn it is, charges its tenants and
-  /// leases it. None when nothing can be served. At most 20 steps.
+  /// leases it. Nodes above `from` are not charged. None when nothing can be served (`from` or a node above
+  /// it may be parked). At most 20 steps.
   std::optional<SlotIndex> lease_next(Txn& txn, TenantIndex from, const LeaseTerms& terms);
-  /// Leases this message, whatever its turn and state (replay). At most 12 steps.
+  /// Leases this message, whatever its turn and state (replay); charges nobody. At most 12 steps.
   void lease(Txn& txn, SlotIndex slot, const LeaseTerms& terms);
   void extend(Txn& txn, SlotIndex slot, int64_t until_ms);
 
@@ -128,8 +131,10 @@ class Schedule {
   std::string path_of(TenantIndex tenant) const;
   const Tenant& tenant(TenantIndex tenant) const;
   bool is_below(TenantIndex tenant, TenantIndex ancestor) const;
-  /// The next tenant that holds messages of its own at or after `from` in index order.
+  /// The next node with a queue of its own (empty or not) at or after `from` in index order.
   std::optional<TenantIndex> next_leaf(TenantIndex from) const;
+  /// The message that its next turn gives, parked or not; none when it has none or is an inner node.
+  std::optional<SlotIndex> first_ready(TenantIndex leaf) const;
   void park(Txn& txn, TenantIndex tenant, int64_t until_ms);  // kNever: until unpark
   void unpark(Txn& txn, TenantIndex tenant);
   void set_weight(Txn& txn, TenantIndex tenant, uint32_t weight_milli);  // 100 to 1,000,000
@@ -144,11 +149,11 @@ class Schedule {
     uint32_t attempts;
   };
   std::optional<OutcomeView> outcome(MessageId id) const;
-  const ScheduleRoot& root() const { return root_; }
+  const ScheduleRoot& root() const { return region_.root; }
+  const Region& region() const { return region_; }
 
  private:
-  Arena arena_;
-  ScheduleRoot& root_;
+  Region region_;
 };
 
 /// The order in which messages would be served from now on, without changing anything: a private

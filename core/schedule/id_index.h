@@ -1,0 +1,40 @@
+// id_index - messages and outcomes by their id.
+//
+// Ids come in order, so sixteen neighbours share a cache line of buckets; the line is chosen by a hash,
+// so that the survivors of a pattern (every thousandth message kept) do not pile up in one chain.
+#pragma once
+
+// System.
+#include <algorithm>
+// fq, this room.
+#include "core/schedule/linear_hash.h"
+
+namespace fq {
+
+constexpr uint64_t hash_id(uint64_t id) {
+  return ((id >> 4) * 0x9e37'79b9'7f4a'7c15) >> 32 << 4 | (id & 15);
+}
+
+struct EntryIndexKind {
+  static constexpr uint32_t kLoad = 2;
+  const Region* region;
+  Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.id_buckets, b).index; }
+  Shared<uint32_t>& bucket_count() const { return region->root.id_bucket_count; }
+  uint32_t capacity() const { return region->root.id_buckets.capacity; }
+  Shared<uint32_t>& chain(uint32_t i) const { return region->entry(i).chain; }
+  uint64_t hash(uint32_t i) const { return hash_id(region->entry(i).id); }
+};
+using EntryIndex = LinearHash<EntryIndexKind>;
+
+struct OutcomeIndexKind {
+  static constexpr uint32_t kLoad = 4;
+  const Region* region;
+  Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.outcome_buckets, b).index; }
+  Shared<uint32_t>& bucket_count() const { return region->root.outcome_bucket_count; }
+  uint32_t capacity() const { return std::min<uint32_t>(region->root.outcome_buckets.capacity, kOutcomeBucketsMax); }
+  Shared<uint32_t>& chain(uint32_t i) const { return region->arena.at(region->root.outcomes, i).chain; }
+  uint64_t hash(uint32_t i) const { return hash_id(region->arena.at(region->root.outcomes, i).id); }
+};
+using OutcomeIndex = LinearHash<OutcomeIndexKind>;
+
+}  // namespace fq

@@ -1,0 +1,100 @@
+// linear_hash - an index that grows by one bucket at a time, so that no push ever pays for a big rehash.
+//
+// Linear hashing: with n buckets a hash goes to its low bits below the power of two at or above n, or, where
+// that bucket does not exist yet, to those with one bit less. One insert splits at most one bucket. It never
+// shrinks. Buckets beyond n are never read. Elements are chained through a field of their own.
+//
+// A Kind says what is indexed: cell(b) the head of a bucket, bucket_count() and capacity() of cells,
+// chain(i) the link, hash(i), and kLoad, the elements a bucket above which one is split.
+//
+// Invariants
+//  H1  An element is in the chain of the bucket of its hash, once.
+//  H2  A chain is never longer than kChainMax: what is, is damage.
+#pragma once
+
+// System.
+#include <bit>
+// fq, this room.
+#include "core/schedule/region.h"
+
+namespace fq {
+
+inline constexpr uint32_t kChainMax = 10'000;
+// A longer chain (which honest hashes do not give) is not split: its stores would not fit a step.
+inline constexpr uint32_t kSplitMax = 40;
+
+template <class Kind>
+class LinearHash {
+ public:
+  explicit LinearHash(Kind kind) : kind_(kind) {}
+
+  /// The first element with this hash for which `matches`, or kNoIndex.
+  template <class Matches>
+  uint32_t find(uint64_t hash, Matches matches) const {
+    StepLimit limit(kChainMax);
+    uint32_t i = kind_.cell(bucket_of(hash, kind_.bucket_count()));
+    while (i != kNoIndex && !matches(i)) {
+      limit.step();
+      i = kind_.chain(i);
+    }
+    return i;
+  }
+
+  /// `count` is how many elements there are with this one. One step.
+  void insert(Txn& txn, uint32_t i, uint32_t count) const {
+    Shared<uint32_t>& head = kind_.cell(bucket_of(kind_.hash(i), kind_.bucket_count()));
+    txn.set(kind_.chain(i), head.get());
+    txn.set(head, i);
+    const uint32_t buckets = kind_.bucket_count();
+    if (count / Kind::kLoad > buckets && buckets < kind_.capacity()) split(txn, buckets);
+  }
+
+  void remove(Txn& txn, uint32_t i) const {
+    StepLimit limit(kChainMax);
+    Shared<uint32_t>* link = &kind_.cell(bucket_of(kind_.hash(i), kind_.bucket_count()));
+    while (*link != i) {
+      if (*link == kNoIndex) throw RegionDamaged{"an element is missing in its index"};
+      limit.step();
+      link = &kind_.chain(*link);
+    }
+    txn.set(*link, kind_.chain(i).get());
+  }
+
+  /// Puts `with` into the place of i, which has the same hash.
+  void replace(Txn& txn, uint32_t i, uint32_t with) const {
+    remove(txn, i);
+    Shared<uint32_t>& head = kind_.cell(bucket_of(kind_.hash(with), kind_.bucket_count()));
+    txn.set(kind_.chain(with), head.get());
+    txn.set(head, with);
+  }
+
+ private:
+  static uint32_t bucket_of(uint64_t hash, uint32_t buckets) {
+    if (buckets == 0) throw RegionDamaged{"an index has no buckets"};
+    const uint32_t mask = std::bit_ceil(buckets) - 1;
+    const uint32_t bucket = static_cast<uint32_t>(hash) & mask;
+    return bucket < buckets ? bucket : bucket & mask >> 1;
+  }
+
+  void split(Txn& txn, uint32_t buckets) const {
+    Shared<uint32_t>* stay = &kind_.cell(buckets - std::bit_floor(buckets));
+    uint32_t i = *stay;
+    uint32_t length = 0;
+    for (uint32_t at = i; at != kNoIndex; at = kind_.chain(at)) {
+      if (++length > kSplitMax) return;
+    }
+    Shared<uint32_t>* move = &kind_.cell(buckets);
+    txn.set(kind_.bucket_count(), buckets + 1);
+    for (; i != kNoIndex; i = kind_.chain(i)) {
+      Shared<uint32_t>*& link = bucket_of(kind_.hash(i), buckets + 1) == buckets ? move : stay;
+      put(txn, *link, i);
+      link = &kind_.chain(i);
+    }
+    put(txn, *stay, kNoIndex);
+    put(txn, *move, kNoIndex);
+  }
+
+  Kind kind_;
+};
+
+}  // namespace fq

@@ -1,0 +1,44 @@
+// message_order - which of two messages of one tenant goes first.
+//
+// Those with a sort key before those without, by the key's bytes; then the higher priority; then the older
+// id. Messages without key and priority 0 come in id order and use the lane's list, so they cost O(1); the
+// others always go to its tree, so that they never push plain ones out of the list.
+#pragma once
+
+// fq, this room.
+#include "core/schedule/lane.h"
+#include "core/schedule/text_pool.h"
+
+namespace fq {
+
+// A key's text ends with the message's priority, since rank cannot hold both.
+inline constexpr uint32_t kKeyTailBytes = 4;
+
+struct MessageKind {
+  static constexpr uint8_t kInTree = kEntryInTree;
+  const Region* region;
+
+  Entry& at(uint32_t i) const { return region->entry(i); }
+  bool may_list(uint32_t i) const {
+    const Entry& entry = at(i);
+    return (entry.flags & kEntryKeyed) == 0 && entry.rank == 0;
+  }
+  bool less(uint32_t a, uint32_t b) const {
+    const Entry& x = at(a);
+    const Entry& y = at(b);
+    if (((x.flags | y.flags) & kEntryKeyed) != 0 || x.rank != y.rank) {
+      if (const int order = compare_rank(x, y); order != 0) return order < 0;
+    }
+    return x.id < y.id;
+  }
+
+ private:
+  int compare_rank(const Entry& x, const Entry& y) const;
+};
+
+using MessageLane = LaneOps<MessageKind>;
+
+/// The priority of a message, keyed or not.
+int32_t priority_of(const Region& region, const Entry& entry);
+
+}  // namespace fq

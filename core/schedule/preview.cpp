@@ -1,0 +1,80 @@
+// preview - who would be served next, and after that, without changing anything.
+//
+// A private copy of the rings, made only as far as it is asked: each inner node is its real ring, walked
+// in order, plus those seats that were served in the simulation and wait for their next turn. Costs the
+// depth and a logarithm a message. The schedule must not change meanwhile.
+#include "core/schedule/schedule.h"
+
+// System.
+#include <map>
+#include <utility>
+// fq, this room.
+#include "core/schedule/message_order.h"
+#include "core/schedule/tenant_tree.h"
+
+namespace fq {
+
+struct Preview::Node {
+  using Place = std::pair<uint64_t, uint64_t>;  // tag, sequence
+
+  Node(const Region& in, uint32_t index) : region(in), tenant(in.tenant(index)), joins(tenant.joins) {
+    if (is_inner(tenant)) {
+      waiting.emplace(SeatKind{&region}, tenant.lane);
+    } else {
+      messages.emplace(MessageKind{&region}, tenant.lane);
+    }
+  }
+
+  bool is_empty() const {
+    if (messages) return messages->peek() == kNoIndex;
+    return waiting->peek() == kNoIndex && served.empty();
+  }
+
+  uint32_t next(uint32_t depth) {
+    if (depth > kDepthMax) throw RegionDamaged{"the tenant tree is too deep"};
+    if (messages) return messages->next();
+    auto [place, child] = take_seat();
+    if (child == nullptr) return kNoIndex;
+    const uint32_t slot = child->next(depth + 1);
+    const uint64_t tag = place.first + turn_of(child->tenant.weight_milli);
+    if (!child->is_empty()) served.emplace(Place{tag, joins++}, std::move(child));
+    return slot;
+  }
+
+  std::pair<Place, std::unique_ptr<Node>> take_seat() {
+    const uint32_t seat = waiting->peek();
+    Place place{UINT64_MAX, UINT64_MAX};
+    if (seat != kNoIndex) place = {region.tenant(seat).tag, region.tenant(seat).sequence};
+    if (!served.empty() && served.begin()->first < place) {
+      auto first = served.extract(served.begin());
+      return {first.key(), std::move(first.mapped())};
+    }
+    if (seat == kNoIndex) return {place, nullptr};
+    waiting->next();
+    return {place, std::make_unique<Node>(region, seat)};
+  }
+
+  const Region& region;
+  const Tenant& tenant;
+  uint64_t joins;
+  std::optional<LaneWalk<MessageKind>> messages;
+  std::optional<LaneWalk<SeatKind>> waiting;
+  std::map<Place, std::unique_ptr<Node>> served;
+};
+
+Preview::Preview(const Schedule& schedule, TenantIndex from) : schedule_(schedule) {
+  const Region& region = schedule_.region();
+  const auto index = static_cast<uint32_t>(from);
+  if (!TenantTree(region).is_blocked(index)) root_ = std::make_unique<Node>(region, index);
+}
+
+Preview::~Preview() = default;
+
+std::optional<SlotIndex> Preview::next() {
+  if (root_ == nullptr || root_->is_empty()) return std::nullopt;
+  const uint32_t slot = root_->next(0);
+  if (slot == kNoIndex) return std::nullopt;
+  return SlotIndex{slot};
+}
+
+}  // namespace fq

@@ -1,0 +1,131 @@
+// room - how much place a schedule has, and what has to grow before a push.
+//
+// Only pushes need room. The arrays that follow others (heap, buckets, outcomes) are grown together with
+// those, so everything that happens to a message after its push finds its place: on a full disk a queue
+// can still be served to the end.
+#include "core/schedule/schedule.h"
+
+// System.
+#include <algorithm>
+// fq, this room.
+#include "core/schedule/message_order.h"
+#include "core/schedule/tenant_tree.h"
+
+namespace fq {
+namespace {
+
+// What is kept free beyond the need of one push, so that growing happens ahead; chosen.
+constexpr Need kMargin{.messages = 64, .tenants = 16, .text_cells = 64};
+
+template <class Visit>
+auto visit_array(ScheduleRoot& root, ArrayName name, Visit visit) {
+  switch (name) {
+    case ArrayName::entries:
+      return visit(root.entries);
+    case ArrayName::heap:
+      return visit(root.heap);
+    case ArrayName::id_buckets:
+      return visit(root.id_buckets);
+    case ArrayName::tenants:
+      return visit(root.tenants);
+    case ArrayName::tenant_buckets:
+      return visit(root.tenant_buckets);
+    case ArrayName::text:
+      return visit(root.text);
+    case ArrayName::outcomes:
+      return visit(root.outcomes);
+    case ArrayName::outcome_buckets:
+      break;
+  }
+  return visit(root.outcome_buckets);
+}
+
+void empty(Txn& txn, Supply& supply) {
+  txn.set(supply.free_head, kNoIndex);
+  txn.set(supply.high_water, 0);
+  txn.set(supply.used, 0);
+}
+
+/// The capacity that this array should have so that `need` fits.
+uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& need) {
+  const uint64_t entries = uint64_t{root.entry_supply.used} + need.messages;
+  const uint64_t tenants = uint64_t{root.tenant_supply.used} + need.tenants;
+  switch (name) {
+    case ArrayName::entries:
+      return entries;
+    case ArrayName::tenants:
+      return tenants;
+    case ArrayName::text:
+      return uint64_t{root.text_supply.used} + need.text_cells;
+    case ArrayName::heap:
+      return std::max(entries + tenants, uint64_t{root.entries.capacity} + root.tenants.capacity);
+    case ArrayName::id_buckets:
+      return root.entries.capacity / 2;
+    case ArrayName::tenant_buckets:
+      return root.tenants.capacity;
+    case ArrayName::outcomes:
+      return std::min<uint64_t>(kOutcomesMax, root.outcome_count + entries);
+    case ArrayName::outcome_buckets:
+      return std::min<uint64_t>(kOutcomeBucketsMax, root.outcomes.capacity / 4);
+  }
+  return 0;
+}
+
+Need with_margin(const Need& need) {
+  return {need.messages + kMargin.messages, need.tenants + kMargin.tenants, need.text_cells + kMargin.text_cells};
+}
+
+}  // namespace
+
+void Schedule::initialise(Txn& txn) {
+  ScheduleRoot& root = region_.root;
+  empty(txn, root.entry_supply);
+  empty(txn, root.tenant_supply);
+  empty(txn, root.text_supply);
+  txn.set(root.id_bucket_count, 1);
+  txn.set(root.tenant_bucket_count, 1);
+  txn.set(root.outcome_bucket_count, 1);
+  txn.set(region_.arena.at(root.id_buckets, 0).index, kNoIndex);
+  txn.set(region_.arena.at(root.tenant_buckets, 0).index, kNoIndex);
+  txn.set(region_.arena.at(root.outcome_buckets, 0).index, kNoIndex);
+  TenantTree(region_).make_root(txn);
+}
+
+std::optional<ArrayName> Schedule::growth_for(const Need& need) const {
+  const Need ahead = with_margin(need);
+  for (const ArrayName name : kArrayNames) {
+    const uint64_t capacity = visit_array(region_.root, name, [](auto& a) { return uint64_t{a.capacity}; });
+    if (capacity < wanted_capacity(region_.root, name, ahead) && growth_bytes(name) != 0) return name;
+  }
+  return std::nullopt;
+}
+
+uint32_t Schedule::growth_bytes(ArrayName array) const {
+  const uint64_t capacity = visit_array(region_.root, array, [](auto& a) { return uint64_t{a.capacity}; });
+  if (array == ArrayName::outcome_buckets && capacity >= kOutcomeBucketsMax) return 0;
+  return visit_array(region_.root, array, [](auto& a) { return Arena::next_chunk_bytes(a); });
+}
+
+void Schedule::grow(Txn& txn, ArrayName array, uint32_t page) {
+  visit_array(region_.root, array, [&](auto& a) { Arena::add_chunk(txn, a, page); });
+}
+
+Need Schedule::need_of(std::string_view tenant, std::string_view key) {
+  Need need{.messages = 1, .tenants = 1, .text_cells = key.empty() ? 0 : text_cells(key.size() + kKeyTailBytes)};
+  for (size_t end = 0; end != std::string_view::npos; ++need.tenants) {
+    end = tenant.find('/', end == 0 ? 0 : end + 1);
+    need.text_cells += text_cells(std::min(end, tenant.size()));
+  }
+  return need;
+}
+
+bool Schedule::fits(const Need& need) const {
+  const ScheduleRoot& root = region_.root;
+  const uint64_t entries = uint64_t{root.entry_supply.used} + need.messages;
+  const uint64_t tenants = uint64_t{root.tenant_supply.used} + need.tenants;
+  return entries <= root.entries.capacity && tenants <= root.tenants.capacity &&
+         entries + tenants <= root.heap.capacity &&
+         uint64_t{root.text_supply.used} + need.text_cells <= root.text.capacity;
+}
+
+}  // namespace fq

@@ -1,0 +1,277 @@
+// schedule - messages: how they come in, whose turn it is, and how they end. Room is in room.cpp, timers in
+// timers.cpp, tenants and looking in views.cpp.
+#include "core/schedule/schedule.h"
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/base/bytes.h"
+// fq, this room.
+#include "core/schedule/histogram.h"
+#include "core/schedule/id_index.h"
+#include "core/schedule/outcomes.h"
+#include "core/schedule/state.h"
+
+namespace fq {
+namespace {
+
+Shared<uint32_t>& free_link(Entry& entry) { return entry.chain; }
+
+void bump(Txn& txn, Shared<uint16_t>& field) {
+  if (field != UINT16_MAX) add_to(txn, field, 1);
+}
+
+// The rank of a new entry: its priority, or the text of its key with the priority behind it.
+uint32_t make_rank(Txn& txn, const Region& region, const NewEntry& from) {
+  if (from.key.empty()) return static_cast<uint32_t>(from.priority);
+  std::string text(from.key);
+  std::byte tail[kKeyTailBytes];
+  put_number(tail, from.priority);
+  text.append(as_text(tail));
+  return text_add(txn, region, text);
+}
+
+// A used slot in no state yet, in the id index, with all that is known at a push.
+uint32_t make_entry(Txn& txn, const Region& region, const NewEntry& from) {
+  const uint32_t tenant = TenantTree(region).leaf_of(txn, from.tenant);
+  const uint32_t slot = take_element(txn, region.arena, region.root.entries, region.root.entry_supply, free_link);
+  Entry& entry = region.entry(slot);
+  put(txn, entry.id, number(from.id));
+  put(txn, entry.item_position, from.item_position);
+  put(txn, entry.event_position, 0);
+  put(txn, entry.serial, 0);
+  put(txn, entry.tenant, tenant);
+  put(txn, entry.heap_place, kNoIndex);
+  put(txn, entry.rank, make_rank(txn, region, from));
+  put(txn, entry.payload_bytes, from.payload_bytes);
+  put(txn, entry.deliveries, 0);
+  put(txn, entry.began_ms, 0);
+  put(txn, entry.attempts, 0);
+  put(txn, entry.attempts_max, from.attempts_max);
+  put(txn, entry.crashes, 0);
+  put(txn, entry.holder, static_cast<uint16_t>(kHeldByTime));
+  put(txn, entry.state, static_cast<uint8_t>(SlotState::free));
+  put(txn, entry.flags,
+      static_cast<uint8_t>((from.key.empty() ? 0 : kEntryKeyed) | (from.attempts_max != 0 ? kEntryOwnAttempts : 0) |
+                           (from.blob ? kEntryBlob : 0)));
+  EntryIndex(EntryIndexKind{&region}).insert(txn, slot, region.root.entry_supply.used);
+  add_to(txn, region.root.payload_bytes, from.payload_bytes);
+  add_to(txn, region.tenant(tenant).payload_bytes, from.payload_bytes);
+  return slot;
+}
+
+// What a delivery changes in the message itself and in the counts.
+void note_delivery(Txn& txn, const Region& region, Entry& entry, const LeaseTerms& terms) {
+  Tenant& tenant = region.tenant(entry.tenant);
+  if (entry.deliveries == 0 && state_of(entry) == SlotState::ready) {
+    const auto wait = static_cast<uint64_t>(std::max<int64_t>(0, terms.now_ms - entry.at_ms));
+    histogram_note(txn, region.root.wait, wait);
+    histogram_note(txn, tenant.wait, wait);
+  }
+  put(txn, entry.serial, terms.serial);
+  put(txn, entry.began_ms, static_cast<uint32_t>(terms.now_ms));
+  if ((entry.flags & kEntryOwnAttempts) == 0) put(txn, entry.attempts_max, terms.attempts_max);
+  add_to(txn, entry.deliveries, 1);
+  add_to(txn, region.root.counters.popped, 1);
+  add_to(txn, tenant.popped, 1);
+}
+
+void note_buried(Txn& txn, const Region& region, const Entry& entry) {
+  add_to(txn, region.root.counters.buried, 1);
+  add_to(txn, region.tenant(entry.tenant).buried, 1);
+}
+
+}  // namespace
+
+SlotIndex Schedule::add(Txn& txn, const NewEntry& from) {
+  FQ_ASSERT(fits(need_of(from.tenant, from.key)));
+  const uint32_t slot = make_entry(txn, region_, from);
+  Entry& entry = region_.entry(slot);
+  add_to(txn, region_.root.counters.pushed, 1);
+  add_to(txn, region_.tenant(entry.tenant).pushed, 1);
+  const States states(region_);
+  if (from.due_ms > from.now_ms) {
+    states.enter_delayed(txn, slot, from.due_ms);
+  } else {
+    states.enter_ready(txn, slot, from.now_ms);
+  }
+  return SlotIndex{slot};
+}
+
+SlotIndex Schedule::restore(Txn& txn, const RestoredEntry& from) {
+  FQ_ASSERT(fits(need_of(from.entry.tenant, from.entry.key)));
+  const uint32_t slot = make_entry(txn, region_, from.entry);
+  Entry& entry = region_.entry(slot);
+  put(txn, entry.event_position, from.event_position);
+  put(txn, entry.serial, from.serial);
+  put(txn, entry.deliveries, from.deliveries);
+  put(txn, entry.attempts, from.attempts);
+  if (from.attempts_max != 0) put(txn, entry.attempts_max, from.attempts_max);
+  put(txn, entry.crashes, from.crashes);
+  put(txn, entry.began_ms, static_cast<uint32_t>(from.entry.now_ms));
+  const States states(region_);
+  switch (from.state) {
+    case SlotState::delayed:
+      states.enter_delayed(txn, slot, from.at_ms);
+      break;
+    case SlotState::leased:
+      states.enter_leased(txn, slot, from.holder, from.at_ms);
+      break;
+    case SlotState::dead:
+      states.enter_dead(txn, slot, from.at_ms);
+      break;
+    default:
+      states.enter_ready(txn, slot, from.at_ms);
+  }
+  return SlotIndex{slot};
+}
+
+std::optional<SlotIndex> Schedule::find(MessageId id) const {
+  const uint64_t wanted = number(id);
+  const uint32_t slot = EntryIndex(EntryIndexKind{&region_}).find(hash_id(wanted), [&](uint32_t i) {
+    return region_.entry(i).id == wanted;
+  });
+  if (slot == kNoIndex) return std::nullopt;
+  return SlotIndex{slot};
+}
+
+std::optional<SlotIndex> Schedule::lease_next(Txn& txn, TenantIndex from, const LeaseTerms& terms) {
+  const auto top = static_cast<uint32_t>(from);
+  const Seats seats(region_);
+  uint32_t path[kDepthMax + 1];
+  uint32_t depth = 0;
+  path[0] = top;
+  while (is_inner(region_.tenant(path[depth]))) {
+    const uint32_t child = seats.first(region_.tenant(path[depth]));
+    if (child == kNoIndex) return std::nullopt;
+    if (depth == kDepthMax) throw RegionDamaged{"the tenant tree is too deep"};
+    path[++depth] = child;
+  }
+  const uint32_t slot = MessageLane(MessageKind{&region_}).first(region_.tenant(path[depth]).lane);
+  if (slot == kNoIndex || TenantTree(region_).is_blocked(top)) return std::nullopt;
+  Entry& entry = region_.entry(slot);
+  if (entry.tenant != path[depth] || state_of(entry) != SlotState::ready) {
+    throw RegionDamaged{"a message lies in a lane that is not its own"};
+  }
+  const States states(region_);
+  note_delivery(txn, region_, entry, terms);
+  states.leave(txn, slot, false);
+  states.enter_leased(txn, slot, terms.holder, terms.until_ms);
+  for (; depth > 0; --depth) seats.charge(txn, path[depth - 1], path[depth]);
+  seats.settle(txn, top);
+  return SlotIndex{slot};
+}
+
+void Schedule::lease(Txn& txn, SlotIndex index, const LeaseTerms& terms) {
+  const auto slot = static_cast<uint32_t>(index);
+  const States states(region_);
+  note_delivery(txn, region_, region_.entry(slot), terms);
+  states.leave(txn, slot);
+  states.enter_leased(txn, slot, terms.holder, terms.until_ms);
+}
+
+void Schedule::extend(Txn& txn, SlotIndex index, int64_t until_ms) {
+  const auto slot = static_cast<uint32_t>(index);
+  Entry& entry = region_.entry(slot);
+  if (state_of(entry) != SlotState::leased) return;
+  const DelayHeap heap(region_);
+  heap.remove(txn, slot);
+  put(txn, entry.at_ms, until_ms);
+  if (until_ms != kNever) heap.insert(txn, slot);
+}
+
+bool Schedule::give_back(Txn& txn, SlotIndex index, bool counted, bool crashed, int64_t due_ms, int64_t now_ms) {
+  const auto slot = static_cast<uint32_t>(index);
+  Entry& entry = region_.entry(slot);
+  Tenant& tenant = region_.tenant(entry.tenant);
+  const States states(region_);
+  states.leave(txn, slot);
+  if (counted) bump(txn, entry.attempts);
+  if (crashed) {
+    bump(txn, entry.crashes);
+  } else {
+    add_to(txn, counted ? region_.root.counters.retried : region_.root.counters.released, 1);
+    add_to(txn, counted ? tenant.retried : tenant.released, 1);
+  }
+  if (counted && entry.attempts_max > 0 && entry.attempts >= entry.attempts_max) {
+    note_buried(txn, region_, entry);
+    states.enter_dead(txn, slot, now_ms);
+    return true;
+  }
+  if (due_ms > now_ms) {
+    states.enter_delayed(txn, slot, due_ms);
+  } else {
+    states.enter_ready(txn, slot, now_ms);
+  }
+  return false;
+}
+
+void Schedule::bury(Txn& txn, SlotIndex index, int64_t now_ms) {
+  const auto slot = static_cast<uint32_t>(index);
+  Entry& entry = region_.entry(slot);
+  if (state_of(entry) == SlotState::dead) return;
+  const States states(region_);
+  states.leave(txn, slot);
+  note_buried(txn, region_, entry);
+  states.enter_dead(txn, slot, now_ms);
+}
+
+void Schedule::kick(Txn& txn, SlotIndex index, int64_t now_ms) {
+  const auto slot = static_cast<uint32_t>(index);
+  Entry& entry = region_.entry(slot);
+  if (state_of(entry) != SlotState::dead && state_of(entry) != SlotState::delayed) return;
+  const States states(region_);
+  states.leave(txn, slot);
+  put(txn, entry.attempts, 0);
+  put(txn, entry.crashes, 0);
+  states.enter_ready(txn, slot, now_ms);
+}
+
+void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t event_position, int64_t now_ms,
+                      int64_t at_wall_ms) {
+  const auto slot = static_cast<uint32_t>(index);
+  Entry& entry = region_.entry(slot);
+  Tenant& tenant = region_.tenant(entry.tenant);
+  const States states(region_);
+  if (state_of(entry) == SlotState::leased) {
+    const uint32_t run = static_cast<uint32_t>(now_ms) - entry.began_ms;
+    histogram_note(txn, region_.root.run, run);
+    histogram_note(txn, tenant.run, run);
+  }
+  states.leave(txn, slot);
+  const bool acked = verdict == RecordType::acked;
+  add_to(txn, acked ? region_.root.counters.acked : region_.root.counters.cancelled, 1);
+  if (acked) {
+    add_to(txn, tenant.acked, 1);
+  } else {
+    add_to(txn, tenant.cancelled, 1);
+  }
+  outcome_add(txn, region_, {entry.id, event_position, at_wall_ms, entry.attempts, verdict});
+  EntryIndex(EntryIndexKind{&region_}).remove(txn, slot);
+  if ((entry.flags & kEntryKeyed) != 0) text_remove(txn, region_, entry.rank);
+  states.count(txn, entry, state_of(entry), SlotState::free);
+  take_from(txn, region_.root.payload_bytes, entry.payload_bytes.get());
+  take_from(txn, tenant.payload_bytes, entry.payload_bytes.get());
+  txn.set(entry.state, static_cast<uint8_t>(SlotState::free));
+  free_element(txn, region_.arena, region_.root.entries, region_.root.entry_supply, free_link, slot);
+  TenantTree(region_).note_idle(txn, entry.tenant, now_ms);
+}
+
+void Schedule::set_event(Txn& txn, SlotIndex slot, uint64_t event_position) {
+  txn.set(region_.entry(static_cast<uint32_t>(slot)).event_position, event_position);
+}
+
+void Schedule::set_item(Txn& txn, SlotIndex slot, uint64_t item_position) {
+  txn.set(region_.entry(static_cast<uint32_t>(slot)).item_position, item_position);
+}
+
+void Schedule::set_holder(Txn& txn, SlotIndex index, HolderIndex holder) {
+  const auto slot = static_cast<uint32_t>(index);
+  Entry& entry = region_.entry(slot);
+  if (state_of(entry) != SlotState::leased) return;
+  const States states(region_);
+  if (has_holder(entry)) states.unlink_holder(txn, slot);
+  if (holder != kHeldByTime) states.link_holder(txn, slot, holder);
+}
+
+}  // namespace fq

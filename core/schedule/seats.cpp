@@ -1,0 +1,84 @@
+// seats - see seats.h.
+#include "core/schedule/seats.h"
+
+// System.
+#include <algorithm>
+
+namespace fq {
+namespace {
+
+constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
+
+uint64_t take_sequence(Txn& txn, Tenant& parent) {
+  const uint64_t sequence = parent.joins;
+  txn.set(parent.joins, sequence + 1);
+  return sequence;
+}
+
+}  // namespace
+
+void Seats::settle(Txn& txn, uint32_t i) const {
+  StepLimit limit(kDepthMax);
+  while (i != kRoot) {
+    limit.step();
+    Tenant& tenant = region_.tenant(i);
+    const bool wanted = can_be_served(tenant);
+    if (wanted == is_seated(tenant)) return;
+    Tenant& parent = region_.tenant(tenant.parent);
+    if (!is_inner(parent)) throw RegionDamaged{"a parent is no inner node"};
+    if (wanted) {
+      const uint64_t tag = parent.vtime + turn_of(tenant.weight_milli);
+      put(txn, tenant.tag, std::max<uint64_t>(tag, tenant.tag));
+      put(txn, tenant.sequence, take_sequence(txn, parent));
+      ring_.insert(txn, parent.lane, i);
+    } else {
+      ring_.remove(txn, parent.lane, i);
+    }
+    set_flag(txn, tenant, kTenantSeated, wanted);
+    i = tenant.parent;
+  }
+}
+
+void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat) const {
+  Tenant& parent = region_.tenant(parent_index);
+  Tenant& tenant = region_.tenant(seat);
+  ring_.remove(txn, parent.lane, seat);
+  put(txn, parent.vtime, tenant.tag.get());
+  txn.set(tenant.tag, tenant.tag + turn_of(tenant.weight_milli));
+  if (can_be_served(tenant)) {
+    put(txn, tenant.sequence, take_sequence(txn, parent));
+    ring_.insert(txn, parent.lane, seat);
+  } else {
+    set_flag(txn, tenant, kTenantSeated, false);
+  }
+}
+
+void Seats::replace(Txn& txn, uint32_t i, uint32_t with) const {
+  Tenant& tenant = region_.tenant(i);
+  Tenant& other = region_.tenant(with);
+  put(txn, other.tag, tenant.tag.get());
+  put(txn, other.sequence, tenant.sequence.get());
+  if (!is_seated(tenant)) return;
+  Tenant& parent = region_.tenant(tenant.parent);
+  ring_.remove(txn, parent.lane, i);
+  set_flag(txn, tenant, kTenantSeated, false);
+  ring_.insert(txn, parent.lane, with);
+  set_flag(txn, other, kTenantSeated, true);
+}
+
+void Seats::set_weight(Txn& txn, uint32_t i, uint32_t weight_milli) const {
+  Tenant& tenant = region_.tenant(i);
+  put(txn, tenant.weight_milli, weight_milli);
+  if (i == kRoot) return;
+  Tenant& parent = region_.tenant(tenant.parent);
+  // A light tenant that becomes heavy must not sit out a turn of its old length.
+  const uint64_t tag = std::min<uint64_t>(tenant.tag, parent.vtime + turn_of(weight_milli));
+  if (tag == tenant.tag) return;
+  if (is_seated(tenant)) ring_.remove(txn, parent.lane, i);
+  put(txn, tenant.tag, tag);
+  if (!is_seated(tenant)) return;
+  put(txn, tenant.sequence, take_sequence(txn, parent));
+  ring_.insert(txn, parent.lane, i);
+}
+
+}  // namespace fq

@@ -1,0 +1,75 @@
+// seats - whose turn it is below a node: weighted round robin by virtual time.
+//
+// A child that can be served has a seat in its parent's ring, ordered by its tag, among equal tags by who
+// came first. Serving the first seat sets the parent's virtual time to its tag, and its next tag is one
+// turn later: kTurn / weight. A newcomer's tag is one turn of its own after the virtual time, but never
+// before the tag it left with. So:
+//  - with equal weights this is exactly A B C A B C, and each turn is O(1): a seat leaves the list's head
+//    and joins its tail;
+//  - who was idle has saved up nothing, who leaves and comes back has gained nothing;
+//  - a newcomer of the same weight is served after everyone who waits has had one turn;
+//  - between two turns of a child that always has work, another gets at most ceil(its weight / mine)
+//    turns, exactly one with equal weights (one more where weights do not divide and tags are rounded).
+// This takes the place of deficit round robin: the same shares, but a heavy tenant's turns are spread
+// over the round instead of coming in one burst.
+//
+// A seat is taken and left at the change that makes the difference (the first message, the last one, park,
+// unpark), never found by a scan. See T1 in tenant.h.
+#pragma once
+
+// fq, this room.
+#include "core/schedule/lane.h"
+
+namespace fq {
+
+inline constexpr uint64_t kTurn = 1'000'000'000;  // over a weight in thousandths: exact for whole weights
+
+struct SeatKind {
+  static constexpr uint8_t kInTree = kTenantInTree;
+  const Region* region;
+
+  Tenant& at(uint32_t i) const { return region->tenant(i); }
+  bool may_list(uint32_t) const { return true; }
+  bool less(uint32_t a, uint32_t b) const {
+    const Tenant& x = at(a);
+    const Tenant& y = at(b);
+    return x.tag != y.tag ? x.tag < y.tag : x.sequence < y.sequence;
+  }
+};
+using Ring = LaneOps<SeatKind>;
+
+constexpr uint64_t turn_of(uint32_t weight_milli) { return weight_milli == 0 ? kTurn : kTurn / weight_milli; }
+
+inline bool is_inner(const Tenant& tenant) { return (tenant.flags & kTenantInner) != 0; }
+inline bool is_parked(const Tenant& tenant) { return (tenant.flags & kTenantParked) != 0; }
+inline bool is_seated(const Tenant& tenant) { return (tenant.flags & kTenantSeated) != 0; }
+inline bool is_used(const Tenant& tenant) { return (tenant.flags & kTenantUsed) != 0; }
+inline bool can_be_served(const Tenant& tenant) { return !is_parked(tenant) && tenant.lane.count != 0; }
+
+inline void set_flag(Txn& txn, Tenant& tenant, uint8_t flag, bool on) {
+  const unsigned others = tenant.flags.get() & ~unsigned{flag};
+  put(txn, tenant.flags, static_cast<uint8_t>(on ? others | flag : others));
+}
+
+class Seats {
+ public:
+  explicit Seats(const Region& region) : region_(region), ring_(SeatKind{&region}) {}
+
+  /// After something changed in `tenant`: gives it its seat or takes it away, and so on up the tree as far
+  /// as that makes a difference. At most one step a level.
+  void settle(Txn& txn, uint32_t tenant) const;
+  /// The seat whose turn it is, has had it: on to its next place, or away when it has nothing more.
+  /// Needs: its own lane is as it will be. One step.
+  void charge(Txn& txn, uint32_t parent, uint32_t seat) const;
+  /// The child whose turn it is, or kNoIndex.
+  uint32_t first(const Tenant& inner) const { return ring_.first(inner.lane); }
+  /// Puts `with` into the seat of `tenant`. Needs: `with` is in no ring.
+  void replace(Txn& txn, uint32_t tenant, uint32_t with) const;
+  void set_weight(Txn& txn, uint32_t tenant, uint32_t weight_milli) const;
+
+ private:
+  const Region& region_;
+  Ring ring_;
+};
+
+}  // namespace fq

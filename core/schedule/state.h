@@ -1,0 +1,46 @@
+// state - a message's way from one state to another: out of the structure of the old, into that of the new.
+//
+// The one place where counts of messages by state change, so that they are the states and nothing else.
+// An entry in flight between leave() and enter_...() belongs to no structure; both happen in one change.
+#pragma once
+
+// fq, this room.
+#include "core/schedule/delay_heap.h"
+#include "core/schedule/message_order.h"
+#include "core/schedule/tenant_tree.h"
+
+namespace fq {
+
+inline SlotState state_of(const Entry& entry) { return static_cast<SlotState>(entry.state.get()); }
+inline bool has_holder(const Entry& entry) {
+  return entry.holder != static_cast<uint16_t>(kHeldByTime);
+}
+
+class States {
+ public:
+  explicit States(const Region& region)
+      : region_(region), heap_(region), lanes_(MessageKind{&region}), seats_(region) {}
+
+  /// Out of its lane, heap or holder's list; its tenant's seat follows unless `settle` is false.
+  void leave(Txn& txn, uint32_t slot, bool settle = true) const;
+  void enter_ready(Txn& txn, uint32_t slot, int64_t since_ms) const;
+  void enter_delayed(Txn& txn, uint32_t slot, int64_t due_ms) const;
+  /// `until_ms` kNever: no timer. Holder kHeldByTime: in no holder's list.
+  void enter_leased(Txn& txn, uint32_t slot, HolderIndex holder, int64_t until_ms) const;
+  void enter_dead(Txn& txn, uint32_t slot, int64_t since_ms) const;
+  /// Counts a message that is new (from free) or that ends (to free).
+  void count(Txn& txn, const Entry& entry, SlotState from, SlotState to) const;
+
+  void link_holder(Txn& txn, uint32_t slot, HolderIndex holder) const;
+  void unlink_holder(Txn& txn, uint32_t slot) const;
+
+ private:
+  void set_state(Txn& txn, Entry& entry, SlotState to) const;
+
+  const Region& region_;
+  DelayHeap heap_;
+  MessageLane lanes_;
+  Seats seats_;
+};
+
+}  // namespace fq

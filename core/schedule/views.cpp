@@ -1,0 +1,103 @@
+// views - looking at a schedule, and what is done to tenants by name.
+#include "core/schedule/schedule.h"
+
+// System.
+#include <algorithm>
+// fq, this room.
+#include "core/schedule/outcomes.h"
+#include "core/schedule/state.h"
+
+namespace fq {
+namespace {
+
+uint32_t index_of(TenantIndex tenant) { return static_cast<uint32_t>(tenant); }
+
+std::optional<SlotIndex> slot_or_none(uint32_t slot) {
+  if (slot == kNoIndex) return std::nullopt;
+  return SlotIndex{slot};
+}
+
+}  // namespace
+
+const Entry& Schedule::entry(SlotIndex slot) const { return region_.entry(static_cast<uint32_t>(slot)); }
+
+std::string Schedule::key_of(SlotIndex slot) const {
+  const Entry& from = entry(slot);
+  if ((from.flags & kEntryKeyed) == 0) return {};
+  std::string text = text_of(region_, from.rank);
+  if (text.size() < kKeyTailBytes) throw RegionDamaged{"a sort key is too short"};
+  text.resize(text.size() - kKeyTailBytes);
+  return text;
+}
+
+int32_t Schedule::priority_of(SlotIndex slot) const { return fq::priority_of(region_, entry(slot)); }
+
+std::optional<SlotIndex> Schedule::first_held(HolderIndex holder) const {
+  const auto place = static_cast<uint16_t>(holder);
+  if (place >= kHoldersMax || region_.root.holders[place].count == 0) return std::nullopt;
+  return slot_or_none(region_.root.holders[place].head);
+}
+
+std::optional<SlotIndex> Schedule::first_ready(TenantIndex leaf) const {
+  const Tenant& from = tenant(leaf);
+  if (is_inner(from)) return std::nullopt;
+  return slot_or_none(MessageLane(MessageKind{&region_}).first(from.lane));
+}
+
+std::optional<SlotIndex> Schedule::next_slot(SlotIndex from) const {
+  const uint32_t end = std::min<uint32_t>(region_.root.entry_supply.high_water, region_.root.entries.capacity);
+  for (auto i = static_cast<uint32_t>(from); i < end; ++i) {
+    if (state_of(region_.entry(i)) != SlotState::free) return SlotIndex{i};
+  }
+  return std::nullopt;
+}
+
+std::optional<Schedule::OutcomeView> Schedule::outcome(MessageId id) const {
+  const uint32_t place = outcome_find(region_, number(id));
+  if (place == kNoIndex) return std::nullopt;
+  const Outcome& from = region_.arena.at(region_.root.outcomes, place);
+  return OutcomeView{static_cast<RecordType>(from.verdict.get()), from.event_position, from.at_wall_ms,
+                     from.attempts};
+}
+
+std::optional<TenantIndex> Schedule::find_tenant(std::string_view path) const {
+  const uint32_t found = TenantTree(region_).find(path);
+  if (found == kNoIndex) return std::nullopt;
+  return TenantIndex{found};
+}
+
+std::string Schedule::path_of(TenantIndex tenant) const { return TenantTree(region_).path_of(index_of(tenant)); }
+
+const Tenant& Schedule::tenant(TenantIndex tenant) const { return region_.tenant(index_of(tenant)); }
+
+bool Schedule::is_below(TenantIndex tenant, TenantIndex ancestor) const {
+  return TenantTree(region_).is_below(index_of(tenant), index_of(ancestor));
+}
+
+std::optional<TenantIndex> Schedule::next_leaf(TenantIndex from) const {
+  const uint32_t end = std::min<uint32_t>(region_.root.tenant_supply.high_water, region_.root.tenants.capacity);
+  for (uint32_t i = index_of(from); i < end; ++i) {
+    const Tenant& at = region_.tenant(i);
+    if (is_used(at) && !is_inner(at)) return TenantIndex{i};
+  }
+  return std::nullopt;
+}
+
+void Schedule::park(Txn& txn, TenantIndex tenant, int64_t until_ms) {
+  TenantTree(region_).park(txn, index_of(tenant), until_ms);
+}
+
+void Schedule::unpark(Txn& txn, TenantIndex tenant) {
+  const TenantTree tree(region_);
+  tree.unpark(txn, index_of(tenant));
+  tree.note_idle(txn, index_of(tenant), region_.tenant(index_of(tenant)).used_ms);
+}
+
+void Schedule::set_weight(Txn& txn, TenantIndex tenant, uint32_t weight_milli) {
+  FQ_ASSERT(weight_milli >= kWeightMin);
+  FQ_ASSERT(weight_milli <= kWeightMax);
+  Seats(region_).set_weight(txn, index_of(tenant), weight_milli);
+  TenantTree(region_).note_idle(txn, index_of(tenant), region_.tenant(index_of(tenant)).used_ms);
+}
+
+}  // namespace fq
