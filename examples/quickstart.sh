@@ -27,9 +27,9 @@ export FQ_SPOOL=$work/spool
 
 echo
 echo "1. Three tenants push, each from a process of its own: bulk 1000 messages first, then anna 3 and ben 2."
-for n in $(seq 1000); do echo "bulk-$n"; done | fq push -t bulk --lines >"$work/accepted-ids"
-for n in 1 2 3; do fq push -t anna "anna-$n" >>"$work/accepted-ids"; done
-for n in 1 2; do fq push -t ben "ben-$n" >>"$work/accepted-ids"; done
+for n in $(seq 1000); do echo "bulk-$n"; done | fq push -t bulk --attempts 100 --lines >"$work/accepted-ids"
+for n in 1 2 3; do fq push -t anna --attempts 100 "anna-$n" >>"$work/accepted-ids"; done
+for n in 1 2; do fq push -t ben --attempts 100 "ben-$n" >>"$work/accepted-ids"; done
 { for n in $(seq 1000); do echo "bulk-$n"; done; printf '%s\n' anna-1 anna-2 anna-3 ben-1 ben-2; } >"$work/accepted"
 
 echo
@@ -53,7 +53,7 @@ echo "3. 60 more pushes, every second one ended by kill -9 while it is at work."
 killed=0
 for n in $(seq 60); do
   tenant=$([ $((n % 3)) = 0 ] && echo ben || echo anna)
-  "$FQ" push -t "$tenant" "late-$n" >/dev/null 2>&1 &
+  "$FQ" push -t "$tenant" --attempts 100 "late-$n" >/dev/null 2>&1 &
   pid=$!
   if [ $((n % 2)) = 0 ]; then kill_soon $pid; else status=0; wait $pid || status=$?; fi
   # Exit 0 is a promise. A push that was killed may have happened or not.
@@ -64,7 +64,8 @@ touch "$work/unknown"
 echo "   $killed pushers were killed; $(grep -c late "$work/accepted") pushes said that they were accepted"
 
 # Pops until the queue is empty; about every fourth pop is ended by kill -9. What a killed one held comes
-# back at once, so a message may be seen twice, but none is lost.
+# back at once, so a message may be seen twice, but none is lost. (A pop that dies counts as an attempt, and the
+# last attempt buries: hence --attempts 100 above.)
 consumer() {
   local status pid killed=0 empty=0
   RANDOM=$1
