@@ -20,7 +20,7 @@ Result<Exit> run_ack(const Arguments& arguments, Session& session) {
 const Command ack_command = {
     "ack",
     "[RECEIPT... | -]",
-    "Ends leased messages as done. Without RECEIPT it is $FQ_RECEIPT; '-' reads one a line.",
+    "Ends leased messages as done. Without RECEIPT it is $FQ_RECEIPT; '-' reads them.",
     {{}, true, ""},
     "while m=$(fq pop --lease 1m --format sh); do eval \"$m\"; fq ack; done",
     "0 all acked; 1 a receipt was refused",

@@ -1,7 +1,7 @@
 #include "cli/arguments.h"
 
 // System.
-#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <map>
@@ -41,8 +41,10 @@ std::string cli11_names(const OptionSpec& option) {
   return names.append("--").append(option.long_name);
 }
 
-void add_option(CLI::App& app, const OptionSpec& option, std::map<const CLI::Option*, const OptionSpec*>& specs) {
-  CLI::Option* added = app.add_option(cli11_names(option), CLI::callback_t([](const CLI::results_t&) { return true; }));
+void add_option(CLI::App& app, const OptionSpec& option,
+                std::map<const CLI::Option*, const OptionSpec*>& specs) {
+  CLI::Option* added =
+      app.add_option(cli11_names(option), CLI::callback_t([](const CLI::results_t&) { return true; }));
   added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   switch (option.takes) {
     case Takes::nothing:
@@ -65,12 +67,29 @@ struct Synonym {
   std::string_view ours;
 };
 constexpr Synonym kSynonyms[] = {
-    {"pri", "priority"},   {"prio", "priority"},     {"ttr", "lease"},          {"visibility-timeout", "lease"},
-    {"group", "tenant"},   {"body", "payload"},      {"message", "payload"},    {"data", "payload"},
-    {"limit", "count"},    {"number", "count"},      {"max-attempts", "attempts"}, {"tries", "attempts"},
-    {"later", "delay"},    {"in", "delay"},          {"dir", "spool"},          {"force", "yes"},
-    {"output", "format"},  {"zero", "null"},         {"print0", "null"},        {"label", "tag"},
-    {"follow", "wait"},    {"block", "wait"},        {"why", "reason"},
+    {"pri", "priority"},
+    {"prio", "priority"},
+    {"ttr", "lease"},
+    {"visibility-timeout", "lease"},
+    {"group", "tenant"},
+    {"body", "payload"},
+    {"message", "payload"},
+    {"data", "payload"},
+    {"limit", "count"},
+    {"number", "count"},
+    {"max-attempts", "attempts"},
+    {"tries", "attempts"},
+    {"later", "delay"},
+    {"in", "delay"},
+    {"dir", "spool"},
+    {"force", "yes"},
+    {"output", "format"},
+    {"zero", "null"},
+    {"print0", "null"},
+    {"label", "tag"},
+    {"follow", "wait"},
+    {"block", "wait"},
+    {"why", "reason"},
 };
 
 Error unknown_option(const Command& command, const std::string& word) {
@@ -98,7 +117,8 @@ Error double_dash(const Command& command) {
   if (command.name == "push") {
     return usage("--: what follows it is not a payload; for one that begins with '-' write --payload=TEXT");
   }
-  return usage("--: not used by fq " + std::string(command.name) + "; for a value that begins with '-' write --OPTION=VALUE");
+  return usage("--: not used by fq " + std::string(command.name) +
+               "; for a value that begins with '-' write --OPTION=VALUE");
 }
 
 }  // namespace
@@ -119,8 +139,8 @@ Result<Arguments> parse_arguments(const Command& command, std::vector<std::strin
   try {
     app.parse(reversed);
   } catch (const CLI::ArgumentMismatch&) {
-    const std::string& last = words.back();
-    return usage(in_quotes(last) + ": needs a value");
+    // It is only ever the last word that lacks one: before it, the next word is taken.
+    return usage(words.back() + ": needs a value");
   } catch (const CLI::Error& error) {
     return usage(error.what());
   }

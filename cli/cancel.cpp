@@ -15,16 +15,19 @@ constexpr OptionSpec kOptions[] = {
     {"Which", 0, "all", Takes::nothing, "", "those of every tenant; asks first"},
     {"Which", 0, "state", Takes::value, "STATE", "only those in it (default: all but dead)"},
     {"Which", 'n', "count", Takes::value, "N", "at most so many (default: unlimited)"},
-    {"General", 0, "yes", Takes::nothing, "", "do not ask; needed for --all without a terminal"},
+    {"General", 0, "yes", Takes::nothing, "", "do not ask; --all needs it without a terminal"},
 };
 
 Result<Selection> selection_of(const Arguments& arguments) {
   Selection selection;
   FQ_TRY_SET(selection.ids, ids_of(arguments));
   const bool by_filter = arguments.has("tenant") || arguments.has("tag") || arguments.has("all");
-  if (by_filter && !arguments.operands().empty()) return usage_error("ID", "does not go with -t, --tag or --all; give one of them");
-  if (!by_filter && arguments.operands().empty()) return usage_error("fq cancel", "which? give ids, -t TENANT, --tag K=V or --all");
-  if (!by_filter && (arguments.has("state") || arguments.has("count"))) return usage_error("ID", "does not go with --state or -n, which are for -t, --tag and --all");
+  if (by_filter && !arguments.operands().empty())
+    return usage_error("ID", "does not go with -t, --tag or --all; give one of them");
+  if (!by_filter && arguments.operands().empty())
+    return usage_error("fq cancel", "which? give ids, -t TENANT, --tag K=V or --all");
+  if (!by_filter && (arguments.has("state") || arguments.has("count")))
+    return usage_error("ID", "does not go with --state or -n, which are for -t, --tag and --all");
   if (const auto typed = arguments.value("tenant")) {
     FQ_TRY_SET(selection.filter.tenant, to_tenant("--tenant", *typed));
   }
@@ -46,7 +49,9 @@ Result<Selection> selection_of(const Arguments& arguments) {
 Result<Exit> run_cancel(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const Selection selection, selection_of(arguments));
   if (arguments.has("all")) {
-    FQ_TRY_SET(const bool go_on, confirmed(arguments.has("yes"), "cancel --all takes every message out of queue '" + session.queue_name() + "'"));
+    FQ_TRY_SET(const bool go_on,
+               confirmed(arguments.has("yes"),
+                         "cancel --all takes every message out of queue '" + session.queue_name() + "'"));
     if (!go_on) return Exit::nothing;
   }
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
@@ -59,7 +64,7 @@ Result<Exit> run_cancel(const Arguments& arguments, Session& session) {
 const Command cancel_command = {
     "cancel",
     "[ID... | - | -t TENANT | --tag K=V | --all] [--state STATE] [-n N]",
-    "Takes messages out of the queue for good; the receipt of a leased one is no longer valid.",
+    "Takes messages out of the queue for good; a receipt of theirs is no longer valid.",
     {kOptions, true, ""},
     "fq cancel -t acme",
     "0 done (by filter it prints how many); 1 none, or an id was refused",

@@ -22,7 +22,8 @@ std::string json_of(const std::string& queue, const CheckReport& report) {
 }
 
 std::string human_of(const std::string& queue, const CheckReport& report) {
-  std::string text = queue + ": " + std::to_string(report.records) + " records, " + std::to_string(report.messages) + " messages, ";
+  std::string text = queue + ": " + std::to_string(report.records) + " records, " +
+                     std::to_string(report.messages) + " messages, ";
   text += report.findings.empty() ? "all is well\n" : std::to_string(report.findings.size()) + " findings\n";
   for (const std::string& finding : report.findings) text.append("  ").append(shown(finding)).append("\n");
   return text;
@@ -33,10 +34,12 @@ Result<Exit> run_check(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const std::vector<std::string> queues, session.queues());
   bool damaged = false;
   for (const std::string& name : queues) {
-    FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open({session.spool(), name}, Session::Policy::last_good));
+    FQ_TRY_SET(const std::unique_ptr<Queue> queue,
+               session.open({session.spool(), name}, Session::Policy::last_good));
     FQ_TRY_SET(const CheckReport report, queue->check());
     damaged = damaged || !report.findings.empty();
-    FQ_TRY(session.out().write(session.format() == Format::json ? json_of(name, report) : human_of(name, report)));
+    FQ_TRY(session.out().write(session.format() == Format::json ? json_of(name, report)
+                                                                : human_of(name, report)));
     FQ_TRY(session.out().flush());
   }
   if (damaged) return Exit::bad_data;
@@ -48,7 +51,7 @@ Result<Exit> run_check(const Arguments& arguments, Session& session) {
 const Command check_command = {
     "check",
     "",
-    "Reads every queue, or the one that -q or $FQ_QUEUE names, and compares segment and journal.",
+    "Reads all of every queue and compares the segment with the journal.",
     {{}, true, "human|json"},
     "fq check",
     "0 all is well; 1 no queue; 65 damage found",

@@ -22,7 +22,7 @@ struct Command {
   std::string_view sentence;  // what it does
   OptionTable options;
   std::string_view example;
-  std::string_view exits;     // the codes that it can end with, apart from those of every command
+  std::string_view exits;  // the codes that it can end with, apart from those of every command
   Result<Exit> (*run)(const Arguments&, Session&);
 };
 

@@ -10,15 +10,15 @@ namespace fq::cli {
 
 enum class Exit : int {
   done = 0,
-  nothing = 1,        // empty, no such message, receipt no longer valid
-  usage = 64,         // wrong usage
-  bad_data = 65,      // a line, a payload that cannot be read or is too long, damage found by check
-  unusable = 69,      // refused file system, other version, another pid namespace at work in it
+  nothing = 1,    // empty, no such message, receipt no longer valid
+  usage = 64,     // wrong usage
+  bad_data = 65,  // a line, a payload that cannot be read or is too long, damage found by check
+  unusable = 69,  // refused file system, other version, another pid namespace at work in it
   bug = 70,
-  io = 74,            // I/O error, outcome unknown
-  later = 75,         // full, limit reached, lock held by a stopped process, wait ended
-  denied = 77,        // no permission
-  config = 78,        // bad configuration
+  io = 74,      // I/O error, outcome unknown
+  later = 75,   // full, limit reached, lock held by a stopped process, wait ended
+  denied = 77,  // no permission
+  config = 78,  // bad configuration
 };
 
 constexpr int number(Exit exit) { return static_cast<int>(exit); }

@@ -13,7 +13,8 @@ namespace {
 Result<Exit> run_extend(const Arguments& arguments, Session& session) {
   const auto& operands = arguments.operands();
   if (operands.empty()) return usage_error("fq extend", "needs a duration; write fq extend 17.3 5m");
-  if (operands.size() > 2) return usage_error("fq extend", "takes one receipt and a duration; write fq extend 17.3 5m");
+  if (operands.size() > 2)
+    return usage_error("fq extend", "takes one receipt and a duration; write fq extend 17.3 5m");
   FQ_TRY_SET(const int64_t duration_ms, to_positive_duration("DUR", operands.back()));
   std::vector<std::string> texts;
   if (operands.size() == 2) {
@@ -40,7 +41,7 @@ Result<Exit> run_extend(const Arguments& arguments, Session& session) {
 const Command extend_command = {
     "extend",
     "[RECEIPT | -] DUR",
-    "Lets a lease end DUR from now. Without RECEIPT it is $FQ_RECEIPT; '-' reads one a line.",
+    "Lets a lease end DUR from now. Without RECEIPT it is $FQ_RECEIPT; '-' reads them.",
     {{}, true, ""},
     "fq extend 17.3 5m",
     "0 extended; 1 the receipt was refused",

@@ -55,13 +55,15 @@ struct Synonym {
   std::string_view ours;
 };
 constexpr Synonym kSynonyms[] = {
-    {"put", "push"},     {"add", "push"},      {"enqueue", "push"}, {"send", "push"},    {"submit", "push"},
-    {"reserve", "pop"},  {"get", "pop"},       {"take", "pop"},     {"receive", "pop"},  {"dequeue", "pop"},
-    {"delete", "ack"},   {"done", "ack"},      {"complete", "ack"}, {"touch", "extend"}, {"renew", "extend"},
-    {"nack", "retry"},   {"reject", "bury"},   {"fail", "bury"},    {"requeue", "release"}, {"list", "peek"},
-    {"ls", "peek"},      {"status", "stats"},  {"info", "stats"},   {"stat", "stats"},   {"remove", "cancel"},
-    {"rm", "cancel"},    {"drop", "cancel"},   {"kill", "cancel"},  {"inspect", "show"}, {"fsck", "check"},
-    {"queues", "queue"}, {"purge", "queue"},   {"create", "queue"},
+    {"put", "push"},      {"add", "push"},     {"enqueue", "push"},    {"send", "push"},
+    {"submit", "push"},   {"reserve", "pop"},  {"get", "pop"},         {"take", "pop"},
+    {"receive", "pop"},   {"dequeue", "pop"},  {"delete", "ack"},      {"done", "ack"},
+    {"complete", "ack"},  {"touch", "extend"}, {"renew", "extend"},    {"nack", "retry"},
+    {"reject", "bury"},   {"fail", "bury"},    {"requeue", "release"}, {"list", "peek"},
+    {"ls", "peek"},       {"status", "stats"}, {"info", "stats"},      {"stat", "stats"},
+    {"remove", "cancel"}, {"rm", "cancel"},    {"drop", "cancel"},     {"kill", "cancel"},
+    {"inspect", "show"},  {"fsck", "check"},   {"queues", "queue"},    {"purge", "queue"},
+    {"create", "queue"},
 };
 
 constexpr OptionSpec kOptions[] = {
@@ -91,7 +93,8 @@ std::string help_of(const Command& command) {
   std::vector<std::string_view> groups;
   const std::vector<const OptionSpec*> options = options_of(command);
   for (const OptionSpec* option : options) {
-    if (std::find(groups.begin(), groups.end(), option->group) == groups.end()) groups.push_back(option->group);
+    if (std::find(groups.begin(), groups.end(), option->group) == groups.end())
+      groups.push_back(option->group);
   }
   for (const std::string_view group : groups) {
     text.append("\n").append(group).append(":\n");
@@ -105,7 +108,8 @@ std::string help_of(const Command& command) {
 }
 
 std::string overview() {
-  std::string text = "usage: fq [--spool DIR] [-q QUEUE] COMMAND ...\n\nA fair queue for the shell: tenants take turns.\n\n";
+  std::string text =
+      "usage: fq [--spool DIR] [-q QUEUE] COMMAND ...\n\nA fair queue for the shell: tenants take turns.\n\n";
   for (const Command* command : all_commands()) {
     std::string line = "  " + std::string(command->name);
     line.resize(11, ' ');

@@ -33,7 +33,8 @@ bool is_closed(int descriptor) { return ::fcntl(descriptor, F_GETFD) < 0 && errn
 }  // namespace
 
 Result<Reader> Reader::standard_input() {
-  if (standard_input_was_closed) return Error{ErrorKind::usage, "standard input: is closed; give PAYLOAD, --payload or --file", 0};
+  if (standard_input_was_closed)
+    return Error{ErrorKind::usage, "standard input: is closed; give PAYLOAD, --payload or --file", 0};
   return Reader(STDIN_FILENO, "standard input");
 }
 
@@ -94,7 +95,8 @@ std::string_view why_not_read_unasked() {
   if (standard_input_was_closed) return "closed";
   if (::isatty(STDIN_FILENO) == 1) return "a terminal";
   struct stat info {};
-  if (::fstat(STDIN_FILENO, &info) == 0 && S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3)) return "/dev/null";
+  if (::fstat(STDIN_FILENO, &info) == 0 && S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3))
+    return "/dev/null";
   return "";
 }
 
@@ -102,7 +104,8 @@ void hold_standard_descriptors() {
   standard_input_was_closed = is_closed(STDIN_FILENO);
   // Opened the wrong way round, so that using one still fails.
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (is_closed(descriptor) && ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+    if (is_closed(descriptor) && ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+      return;
   }
 }
 
@@ -126,7 +129,11 @@ Result<std::vector<std::string>> expand_dash(const std::vector<std::string>& ope
 
 Error payload_too_long(std::string_view name, uint64_t bytes_max) {
   return Error{ErrorKind::bad_data,
-               std::string(name).append(": the payload is longer than ").append(format_size(bytes_max)).append(", the limit (max_payload in fq.toml)"), 0};
+               std::string(name)
+                   .append(": the payload is longer than ")
+                   .append(format_size(bytes_max))
+                   .append(", the limit (max_payload in fq.toml)"),
+               0};
 }
 
 }  // namespace fq::cli

@@ -18,7 +18,9 @@ class Reader {
  public:
   static Result<Reader> standard_input();
   static Result<Reader> file(const std::string& path);
-  Reader(Reader&& other) noexcept : descriptor_(other.descriptor_), name_(std::move(other.name_)) { other.descriptor_ = 0; }
+  Reader(Reader&& other) noexcept : descriptor_(other.descriptor_), name_(std::move(other.name_)) {
+    other.descriptor_ = 0;
+  }
   ~Reader();
 
   /// Appends what comes next to `to`; false at the end.

@@ -20,9 +20,12 @@ Result<Selection> selection_of(const Arguments& arguments) {
   Selection selection;
   FQ_TRY_SET(selection.ids, ids_of(arguments));
   const bool by_filter = arguments.has("tenant") || arguments.has("all");
-  if (by_filter && !arguments.operands().empty()) return usage_error("ID", "does not go with -t or --all; give one of them");
-  if (!by_filter && arguments.operands().empty()) return usage_error("fq kick", "which? give ids, -t TENANT or --all");
-  if (!by_filter && (arguments.has("state") || arguments.has("count"))) return usage_error("ID", "does not go with --state or -n, which are for -t and --all");
+  if (by_filter && !arguments.operands().empty())
+    return usage_error("ID", "does not go with -t or --all; give one of them");
+  if (!by_filter && arguments.operands().empty())
+    return usage_error("fq kick", "which? give ids, -t TENANT or --all");
+  if (!by_filter && (arguments.has("state") || arguments.has("count")))
+    return usage_error("ID", "does not go with --state or -n, which are for -t and --all");
   if (const auto typed = arguments.value("tenant")) {
     FQ_TRY_SET(selection.filter.tenant, to_tenant("--tenant", *typed));
   }

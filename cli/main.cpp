@@ -24,7 +24,8 @@ namespace {
 using namespace fq::cli;
 
 void on_bug(const char* what, const char* file, int line) {
-  say(std::string(file) + ":" + std::to_string(line) + ": a bug in fq: '" + what + "' does not hold; please report it");
+  say(std::string(file) + ":" + std::to_string(line) + ": a bug in fq: '" + what +
+      "' does not hold; please report it");
   ::_exit(number(Exit::bug));
 }
 

@@ -57,8 +57,14 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
     json.text(message.key);
   }
   write_tags(json, message.tags);
-  json.key("attempts").number(uint64_t{message.attempts}).key("max_attempts").number(uint64_t{message.attempts_max});
-  json.key("deliveries").number(uint64_t{message.deliveries}).key("crashes").number(uint64_t{message.crashes});
+  json.key("attempts")
+      .number(uint64_t{message.attempts})
+      .key("max_attempts")
+      .number(uint64_t{message.attempts_max});
+  json.key("deliveries")
+      .number(uint64_t{message.deliveries})
+      .key("crashes")
+      .number(uint64_t{message.crashes});
   write_time(json, "pushed_at", message.pushed_at_wall_ms);
   write_time(json, "due_at", message.due_at_wall_ms);
   json.key("expires_at").null().key("receipt");

@@ -18,9 +18,9 @@ enum class Takes {
 };
 
 struct OptionSpec {
-  std::string_view group;       // heading in --help
-  char short_name;              // 0: none
-  std::string_view long_name;   // without the dashes
+  std::string_view group;      // heading in --help
+  char short_name;             // 0: none
+  std::string_view long_name;  // without the dashes
   Takes takes;
   std::string_view value_name;  // as shown
   std::string_view help;        // with its default
@@ -28,15 +28,19 @@ struct OptionSpec {
 
 struct OptionTable {
   std::span<const OptionSpec> own;
-  bool takes_queue = true;              // --spool and -q
-  std::string_view formats = "";        // what --format takes, "human|json"; "": no --format
+  bool takes_queue = true;        // --spool and -q
+  std::string_view formats = "";  // what --format takes, "human|json"; "": no --format
 };
 
-inline constexpr OptionSpec kSpoolOption = {"General", 0, "spool", Takes::value, "DIR", "the spool (default: $FQ_SPOOL)"};
-inline constexpr OptionSpec kQueueOption = {"General", 'q', "queue", Takes::value, "QUEUE", "the queue (default: $FQ_QUEUE, else default)"};
+inline constexpr OptionSpec kSpoolOption = {"General",    0,     "spool",
+                                            Takes::value, "DIR", "the spool (default: $FQ_SPOOL)"};
+inline constexpr OptionSpec kQueueOption = {
+    "General", 'q', "queue", Takes::value, "QUEUE", "the queue (default: $FQ_QUEUE, else default)"};
 inline constexpr OptionSpec kHelpOption = {"General", 'h', "help", Takes::nothing, "", "this text"};
 inline constexpr OptionSpec kFormatOption = {"Output", 0, "format", Takes::value, "FORMAT", ""};
-inline constexpr OptionSpec kJsonOption = {"Output", 0, "json", Takes::nothing, "", "short for --format json"};
-inline constexpr OptionSpec kRawOption = {"Output", 0, "raw", Takes::nothing, "", "exact payload bytes, nothing between"};
+inline constexpr OptionSpec kJsonOption = {"Output",       0,  "json",
+                                           Takes::nothing, "", "short for --format json"};
+inline constexpr OptionSpec kRawOption = {"Output",       0,  "raw",
+                                          Takes::nothing, "", "exact payload bytes, nothing between"};
 
 }  // namespace fq::cli

@@ -104,7 +104,8 @@ bool locale_shows_utf8() {
       const char* value = std::getenv(name);
       if (value == nullptr || *value == '\0') continue;
       std::string lower;
-      for (const char* c = value; *c != '\0'; ++c) lower.push_back(*c >= 'A' && *c <= 'Z' ? static_cast<char>(*c + 32) : *c);
+      for (const char* c = value; *c != '\0'; ++c)
+        lower.push_back(*c >= 'A' && *c <= 'Z' ? static_cast<char>(*c + 32) : *c);
       return lower.find("utf-8") != std::string::npos || lower.find("utf8") != std::string::npos;
     }
     return false;
@@ -112,7 +113,9 @@ bool locale_shows_utf8() {
   return utf8;
 }
 
-std::string shown(std::string_view text) { return escape_terminal(text, {!locale_shows_utf8(), false, false}); }
+std::string shown(std::string_view text) {
+  return escape_terminal(text, {!locale_shows_utf8(), false, false});
+}
 
 std::string shown_short(std::string_view text, size_t columns) {
   size_t bytes = 0;

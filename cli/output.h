@@ -29,8 +29,8 @@ class Output {
  private:
   Result<void> write_now(std::string_view bytes);
   std::string buffer_;
-  int terminal_ = -1;   // -1: not asked yet
-  size_t piece_ = 0;    // bytes of one write; 0: not asked yet
+  int terminal_ = -1;  // -1: not asked yet
+  size_t piece_ = 0;   // bytes of one write; 0: not asked yet
 };
 
 /// One line on standard error, "fq: TEXT", escaped.

@@ -20,7 +20,8 @@ namespace {
 constexpr OptionSpec kOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "only of this one and below (default: any)"},
     {"Which", 'n', "count", Takes::value, "N", "at most so many (default: 10)"},
-    {"Which", 0, "state", Takes::value, "STATE", "ready, delayed, leased, held, dead or all\n(default: ready)"},
+    {"Which", 0, "state", Takes::value, "STATE",
+     "ready, delayed, leased, held, dead or all\n(default: ready)"},
 };
 
 constexpr size_t kPage = 100;
@@ -35,7 +36,8 @@ struct PeekRequest {
 Result<PeekRequest> request_of(const Arguments& arguments) {
   PeekRequest request;
   if (!arguments.operands().empty()) {
-    return usage_error("fq peek", "takes no operand " + in_quotes(arguments.operands()[0]) + "; one message is fq show ID");
+    return usage_error(
+        "fq peek", "takes no operand " + in_quotes(arguments.operands()[0]) + "; one message is fq show ID");
   }
   if (const auto typed = arguments.value("tenant")) {
     FQ_TRY_SET(request.filter.tenant, to_tenant("--tenant", *typed));
@@ -52,8 +54,10 @@ Result<PeekRequest> request_of(const Arguments& arguments) {
 
 /// When it matters: a lease's end, a due time, else when it was pushed.
 std::string when_of(const MessageInfo& message, int64_t now_ms) {
-  if (message.state == State::leased && message.lease_until_wall_ms) return relative_time(*message.lease_until_wall_ms, now_ms);
-  if (message.state == State::delayed && message.due_at_wall_ms) return relative_time(*message.due_at_wall_ms, now_ms);
+  if (message.state == State::leased && message.lease_until_wall_ms)
+    return relative_time(*message.lease_until_wall_ms, now_ms);
+  if (message.state == State::delayed && message.due_at_wall_ms)
+    return relative_time(*message.due_at_wall_ms, now_ms);
   if (message.pushed_at_wall_ms) return relative_time(*message.pushed_at_wall_ms, now_ms);
   return "-";
 }
@@ -70,7 +74,8 @@ class Peeking {
       Cursor from;
       do {
         if (left == 0) break;
-        FQ_TRY_SET(MessagePage page, queue_.peek(filter, from, static_cast<size_t>(std::min<uint64_t>(left, kPage))));
+        FQ_TRY_SET(MessagePage page,
+                   queue_.peek(filter, from, static_cast<size_t>(std::min<uint64_t>(left, kPage))));
         for (const MessageInfo& message : page.messages) FQ_TRY(write(message));
         left -= std::min<uint64_t>(left, page.messages.size());
         from = std::move(page.next);
@@ -92,8 +97,9 @@ class Peeking {
         break;
     }
     if (table_.empty()) table_.row({"ID", "STATE", "TENANT", "WHEN", "PAYLOAD"});
-    table_.row({std::to_string(number(message.id)), std::string(name_of(message.state)), shown_short(message.tenant, kPreviewColumns),
-                when_of(message, now_ms_), shown_short(message.payload.value_or(""), kPreviewColumns)});
+    table_.row({std::to_string(number(message.id)), std::string(name_of(message.state)),
+                shown_short(message.tenant, kPreviewColumns), when_of(message, now_ms_),
+                shown_short(message.payload.value_or(""), kPreviewColumns)});
     return {};
   }
 
@@ -114,7 +120,7 @@ Result<Exit> run_peek(const Arguments& arguments, Session& session) {
 const Command peek_command = {
     "peek",
     "[-t TENANT] [-n N] [--state STATE]",
-    "Shows messages in the order in which they would be served, the others by due time.",
+    "Shows messages in the order in which they would be served; the others by due time.",
     {kOptions, true, "human|json|raw"},
     "fq peek --state dead --json | jq .last_error.reason",
     "0 shown; 1 none",

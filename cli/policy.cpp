@@ -15,7 +15,8 @@ namespace {
 
 FileIdentity identity_of(const struct stat& info) {
   const auto ns = [](const timespec& at) { return int64_t{at.tv_sec} * 1'000'000'000 + at.tv_nsec; };
-  return FileIdentity{info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size), ns(info.st_ctim), ns(info.st_mtim)};
+  return FileIdentity{info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size), ns(info.st_ctim),
+                      ns(info.st_mtim)};
 }
 
 Error config(const std::string& path, std::string_view what) {
@@ -26,7 +27,10 @@ Error config(const std::string& path, std::string_view what) {
 Result<void> check_owner(const struct stat& info, const std::string& path) {
   if (!S_ISREG(info.st_mode)) return config(path, "is no regular file");
   if (info.st_uid != ::geteuid()) {
-    return Error{ErrorKind::denied, path + ": belongs to user " + std::to_string(info.st_uid) + ", not to you; use a file of your own", 0};
+    return Error{
+        ErrorKind::denied,
+        path + ": belongs to user " + std::to_string(info.st_uid) + ", not to you; use a file of your own",
+        0};
   }
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return config(path, "can be written by others; run chmod go-w on it");

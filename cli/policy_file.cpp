@@ -56,14 +56,18 @@ class PolicyReader {
     for (const auto& [key, node] : top) {
       const std::string_view name(key.str());
       if (name != "queue") return unknown(name, key.source(), {{"queue"}});
-      if (!node.is_table()) return fault(key.source().begin.line, "'queue' must be a table; write [queue.NAME]");
+      if (!node.is_table())
+        return fault(key.source().begin.line, "'queue' must be a table; write [queue.NAME]");
       for (const auto& [pattern, value] : *node.as_table()) {
         const std::string_view text(pattern.str());
         if (!value.is_table()) {
-          return fault(pattern.source().begin.line, in_quotes(text) + " stands outside a queue's table; write it below [queue.\"*\"] or [queue.NAME]");
+          return fault(pattern.source().begin.line,
+                       in_quotes(text) +
+                           " stands outside a queue's table; write it below [queue.\"*\"] or [queue.NAME]");
         }
         const auto stars = static_cast<size_t>(std::count(text.begin(), text.end(), '*'));
-        entries.push_back({text, value.as_table(), stars == 0, text.size() - stars, pattern.source().begin.line});
+        entries.push_back(
+            {text, value.as_table(), stars == 0, text.size() - stars, pattern.source().begin.line});
       }
     }
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
@@ -72,7 +76,8 @@ class PolicyReader {
     return {};
   }
 
-  Error unknown(std::string_view name, const toml::source_region& where, std::vector<std::string_view> known) const {
+  Error unknown(std::string_view name, const toml::source_region& where,
+                std::vector<std::string_view> known) const {
     const std::string_view near = suggest(name, known);
     std::string what = "unknown key " + in_quotes(name);
     if (!near.empty()) {
@@ -84,7 +89,8 @@ class PolicyReader {
     return fault(where.begin.line, what);
   }
 
-  Result<void> apply(std::string_view key, const toml::source_region& where, const toml::node& node, Settings& to) const {
+  Result<void> apply(std::string_view key, const toml::source_region& where, const toml::node& node,
+                     Settings& to) const {
     if (key == "order") return apply_order(node, where, to);
     if (key == "sync") return apply_sync(node, where, to);
     if (key == "lease") return apply_duration(key, node, where, to.lease_ms);
@@ -119,10 +125,12 @@ class PolicyReader {
     return bad("sync", where, R"(must be "always" or "lazy")");
   }
 
-  Result<void> apply_duration(std::string_view key, const toml::node& node, const toml::source_region& where, int64_t& to) const {
+  Result<void> apply_duration(std::string_view key, const toml::node& node, const toml::source_region& where,
+                              int64_t& to) const {
     const DurationParse parsed = parse_duration(text_of(node));
     if (parsed.fault == DurationFault::too_long) return bad(key, where, "is too long; the limit is 36500d");
-    if (parsed.fault != DurationFault::none || parsed.ms == 0) return bad(key, where, R"(must be a duration like "60s" or "5m")");
+    if (parsed.fault != DurationFault::none || parsed.ms == 0)
+      return bad(key, where, R"(must be a duration like "60s" or "5m")");
     to = parsed.ms;
     return {};
   }

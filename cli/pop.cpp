@@ -21,7 +21,7 @@ namespace {
 constexpr OptionSpec kOptions[] = {
     {"What", 't', "tenant", Takes::value, "TENANT", "only of this one and below (default: any)"},
     {"What", 'n', "count", Takes::value, "N", "at most so many (default: 1)"},
-    {"What", 0, "wait", Takes::attached, "DUR", "until one can be served, at most DUR (default: do not wait)"},
+    {"What", 0, "wait", Takes::attached, "DUR", "until one can be served (default: do not wait)"},
     {"What", 0, "lease", Takes::optional, "DUR", "lease for DUR instead of ack (DUR: lease in fq.toml)"},
     {"Output", '0', "null", Takes::nothing, "", "exact payload bytes, each ended by NUL"},
 };
@@ -40,7 +40,8 @@ struct PopRequest {
 
 Result<DeliveryForm> form_of(const Arguments& arguments, Format format) {
   if (arguments.has("null")) {
-    if (format != Format::human && format != Format::raw) return usage_error("--null", "does not go with --format; give one of them");
+    if (format != Format::human && format != Format::raw)
+      return usage_error("--null", "does not go with --format; give one of them");
     return DeliveryForm::null;
   }
   switch (format) {
@@ -63,7 +64,8 @@ Result<void> read_lease(const Arguments& arguments, PopRequest& request) {
     FQ_TRY_SET(request.lease.hold_ms, to_positive_duration("--lease", *typed));
   }
   if (request.form == DeliveryForm::raw || request.form == DeliveryForm::null) {
-    return usage_error("--lease", "its receipts are not shown by --raw and --null; use --json, --format sh or neither");
+    return usage_error("--lease",
+                       "its receipts are not shown by --raw and --null; use --json, --format sh or neither");
   }
   return {};
 }
@@ -71,7 +73,8 @@ Result<void> read_lease(const Arguments& arguments, PopRequest& request) {
 Result<PopRequest> request_of(const Arguments& arguments, Format format) {
   PopRequest request;
   if (!arguments.operands().empty()) {
-    return usage_error("fq pop", "takes no operand " + in_quotes(arguments.operands()[0]) + "; the time to wait is --wait=DUR");
+    return usage_error("fq pop", "takes no operand " + in_quotes(arguments.operands()[0]) +
+                                     "; the time to wait is --wait=DUR");
   }
   FQ_TRY_SET(request.form, form_of(arguments, format));
   if (const auto typed = arguments.value("tenant")) {
@@ -80,7 +83,8 @@ Result<PopRequest> request_of(const Arguments& arguments, Format format) {
   if (const auto typed = arguments.value("count")) {
     FQ_TRY_SET(request.count, to_count("-n", *typed, UINT32_MAX));
   }
-  if (request.form == DeliveryForm::sh && request.count > 1) return usage_error("-n", "--format sh is for one message");
+  if (request.form == DeliveryForm::sh && request.count > 1)
+    return usage_error("-n", "--format sh is for one message");
   request.lease.wait = arguments.has("wait");
   if (const auto typed = arguments.value("wait")) {
     FQ_TRY_SET(request.lease.wait_ms, to_duration("--wait", *typed));
@@ -89,17 +93,26 @@ Result<PopRequest> request_of(const Arguments& arguments, Format format) {
   return request;
 }
 
-Error refused(const Session& session, const Delivery& delivery, SettleStatus status, const std::optional<Error>& why) {
+Error refused(const Session& session, const Delivery& delivery, SettleStatus status,
+              const std::optional<Error>& why) {
   if (why && status == SettleStatus::unknown) return *why;
-  const std::string what = status == SettleStatus::unknown ? "whether it was acked is unknown" : "was written, but its lease had ended before the ack";
-  return Error{ErrorKind::io, "queue '" + session.queue_name() + "': message " + std::to_string(number(delivery.id)) + ": " + what, 0};
+  const std::string what = status == SettleStatus::unknown
+                               ? "whether it was acked is unknown"
+                               : "was written, but its lease had ended before the ack";
+  return Error{
+      ErrorKind::io,
+      "queue '" + session.queue_name() + "': message " + std::to_string(number(delivery.id)) + ": " + what,
+      0};
 }
 
 /// Takes page after page.
 class Popping {
  public:
   Popping(Session& session, Queue& queue, PopRequest& request)
-      : session_(session), queue_(queue), request_(request), writer_(session, queue, request.form, request.keep) {}
+      : session_(session),
+        queue_(queue),
+        request_(request),
+        writer_(session, queue, request.form, request.keep) {}
 
   Result<Exit> run() {
     limit();

@@ -2,8 +2,6 @@
 
 // System.
 #include <string>
-// fq, below us.
-#include "core/base/json_writer.h"
 // fq, this room.
 #include "cli/command.h"
 #include "cli/input.h"
@@ -17,7 +15,7 @@ namespace fq::cli {
 namespace {
 
 constexpr OptionSpec kOptions[] = {
-    {"Message", 't', "tenant", Takes::value, "PATH", "whose queue it joins (default: $FQ_TENANT, else default)"},
+    {"Message", 't', "tenant", Takes::value, "PATH", "whose it is (default: $FQ_TENANT, else default)"},
     {"Message", 'p', "priority", Takes::value, "N", "higher first (default: 0)"},
     {"Message", 0, "key", Takes::value, "KEY", "sort key where order is \"key\" (default: none)"},
     {"Message", 0, "delay", Takes::value, "DUR", "not before this long from now (default: none)"},
@@ -45,17 +43,22 @@ Result<void> choose_batch(const Arguments& arguments, PushRequest& request) {
       {"lines", BatchForm::lines}, {"null", BatchForm::null}, {"ndjson", BatchForm::ndjson}};
   for (const auto& [name, form] : kForms) {
     if (!arguments.has(name)) continue;
-    if (request.batch) return usage_error("--" + std::string(name), "does not go with another form of batch; give one of --lines, --null and --ndjson");
+    if (request.batch)
+      return usage_error("--" + std::string(name),
+                         "does not go with another form of batch; give one of --lines, --null and --ndjson");
     request.batch = form;
   }
-  if (request.batch && request.payload) return usage_error("PAYLOAD", "does not go with a batch, which reads standard input or --file");
+  if (request.batch && request.payload)
+    return usage_error("PAYLOAD", "does not go with a batch, which reads standard input or --file");
   return {};
 }
 
 /// Where the payload, or the batch, comes from.
 Result<void> choose_source(const Arguments& arguments, PushRequest& request) {
   const auto& operands = arguments.operands();
-  if (operands.size() > 1) return usage_error("PAYLOAD", "is one argument, " + std::to_string(operands.size()) + " were given; quote it");
+  if (operands.size() > 1)
+    return usage_error("PAYLOAD",
+                       "is one argument, " + std::to_string(operands.size()) + " were given; quote it");
   int sources = 0;
   if (const auto text = arguments.value("payload")) request.payload = std::string(*text), ++sources;
   if (const auto path = arguments.value("file")) request.file = std::string(*path), ++sources;
@@ -69,7 +72,9 @@ Result<void> choose_source(const Arguments& arguments, PushRequest& request) {
   if (sources == 1) return {};
   const std::string_view why = why_not_read_unasked();
   if (!why.empty()) {
-    return usage_error("standard input", "is " + std::string(why) + ", so it is not read unasked; give PAYLOAD, or '-' to read it all the same");
+    return usage_error("standard input",
+                       "is " + std::string(why) +
+                           ", so it is not read unasked; give PAYLOAD, or '-' to read it all the same");
   }
   request.file = "-";
   return {};
@@ -107,7 +112,8 @@ Result<Exit> run_push(const Arguments& arguments, Session& session) {
   if (!request.payload) {
     FQ_TRY_SET(request.payload, source->read_all(settings.payload_bytes_max));
   }
-  if (request.payload->size() > settings.payload_bytes_max) return payload_too_long("PAYLOAD", settings.payload_bytes_max);
+  if (request.payload->size() > settings.payload_bytes_max)
+    return payload_too_long("PAYLOAD", settings.payload_bytes_max);
   const NewMessage message = message_of(request.fields, *request.payload);
   FQ_TRY(pusher.push({&message, 1}));
   return Exit::done;
@@ -118,7 +124,7 @@ Result<Exit> run_push(const Arguments& arguments, Session& session) {
 const Command push_command = {
     "push",
     "[OPTIONS] [PAYLOAD]",
-    "Adds one message, PAYLOAD or else standard input byte for byte, and prints its id.",
+    "Adds one message, PAYLOAD or else all of standard input, and prints its id.",
     {kOptions, true, "human|json"},
     "echo resize cat.png | fq push -t acme",
     "0 accepted; 65 payload unreadable or too long, a bad line; 75 full",

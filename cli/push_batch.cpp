@@ -22,7 +22,8 @@ class Splitter {
       const size_t end = buffer_.find(separator_, searched_);
       if (end != std::string::npos) return take(item, end, end + 1);
       searched_ = buffer_.size();
-      if (at_end_) return at_ < buffer_.size() ? take(item, buffer_.size(), buffer_.size()) : Result<Next>(Next::end);
+      if (at_end_)
+        return at_ < buffer_.size() ? take(item, buffer_.size(), buffer_.size()) : Result<Next>(Next::end);
       if (buffer_.size() - at_ > item_bytes_max_) return too_long();
       if (!wait && !source_.ready()) return Next::pause;
       buffer_.erase(0, at_);
@@ -111,7 +112,8 @@ Result<void> Pusher::push(std::span<const NewMessage> messages) {
   if (reply.error) return *reply.error;
   const std::string object = "queue '" + session_.queue_name() + "': ";
   if (*worst == PushStatus::full) return Error{ErrorKind::later, object + "is full; try again later", 0};
-  if (*worst == PushStatus::invalid) return Error{ErrorKind::bad_data, object + "does not take this message", 0};
+  if (*worst == PushStatus::invalid)
+    return Error{ErrorKind::bad_data, object + "does not take this message", 0};
   return Error{ErrorKind::io, object + "the outcome of the push is unknown", 0};
 }
 
@@ -126,7 +128,8 @@ Result<void> Pusher::print(MessageId id) {
 
 Result<void> push_batch(Pusher& pusher, Reader& source, BatchForm form, const PushFields& defaults) {
   const Settings& settings = pusher.settings();
-  Splitter splitter(source, form == BatchForm::null ? '\0' : '\n', line_bytes_max(form, settings.payload_bytes_max));
+  Splitter splitter(source, form == BatchForm::null ? '\0' : '\n',
+                    line_bytes_max(form, settings.payload_bytes_max));
   Batch batch;
   for (;;) {
     std::string_view item;

@@ -17,7 +17,8 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-constexpr std::string_view kLineKeys[] = {"payload", "payload_base64", "tenant", "priority", "key", "delay", "at", "attempts", "tags"};
+constexpr std::string_view kLineKeys[] = {"payload", "payload_base64", "tenant", "priority", "key", "delay",
+                                          "at",      "attempts",       "tags"};
 
 Error bad_line(std::string text) { return Error{ErrorKind::bad_data, std::move(text), 0}; }
 
@@ -31,7 +32,8 @@ class LineFields {
   LineFields(PushLine& to, std::vector<Tag>& tags) : to_(to), tags_(tags) {}
 
   Result<void> take(const std::string& key, const JsonValue& value) {
-    if (std::find(std::begin(kLineKeys), std::end(kLineKeys), key) == std::end(kLineKeys)) return unknown(key);
+    if (std::find(std::begin(kLineKeys), std::end(kLineKeys), key) == std::end(kLineKeys))
+      return unknown(key);
     if (value.kind == Kind::null) return {};
     if (key == "tags") return take_tags(value);
     if (key == "priority" || key == "attempts") return take_number(key, value);
@@ -130,11 +132,20 @@ Result<PushFields> fields_of(const Arguments& arguments) {
     if (!tenant) return Error{ErrorKind::config, tenant.error().text, 0};
     fields.tenant = std::move(tenant).value();
   }
-  if (const auto typed = arguments.value("priority")) { FQ_TRY_SET(fields.priority, to_priority("--priority", *typed)); }
-  if (const auto typed = arguments.value("key")) { FQ_TRY_SET(fields.key, to_sort_key("--key", *typed)); }
-  if (const auto typed = arguments.value("delay")) { FQ_TRY_SET(fields.delay_ms, to_duration("--delay", *typed)); }
-  if (const auto typed = arguments.value("at")) { FQ_TRY_SET(fields.at_wall_ms, to_wall_time("--at", *typed)); }
-  if (fields.delay_ms && fields.at_wall_ms) return usage_error("--delay", "does not go with --at; give one of them");
+  if (const auto typed = arguments.value("priority")) {
+    FQ_TRY_SET(fields.priority, to_priority("--priority", *typed));
+  }
+  if (const auto typed = arguments.value("key")) {
+    FQ_TRY_SET(fields.key, to_sort_key("--key", *typed));
+  }
+  if (const auto typed = arguments.value("delay")) {
+    FQ_TRY_SET(fields.delay_ms, to_duration("--delay", *typed));
+  }
+  if (const auto typed = arguments.value("at")) {
+    FQ_TRY_SET(fields.at_wall_ms, to_wall_time("--at", *typed));
+  }
+  if (fields.delay_ms && fields.at_wall_ms)
+    return usage_error("--delay", "does not go with --at; give one of them");
   if (const auto typed = arguments.value("attempts")) {
     FQ_TRY_SET(const uint64_t attempts, to_count("--attempts", *typed, kAttemptsMax));
     fields.attempts_max = static_cast<uint32_t>(attempts);
@@ -146,9 +157,11 @@ Result<PushFields> fields_of(const Arguments& arguments) {
   return fields;
 }
 
-Result<void> check_order(const PushFields& fields, Order order, std::string_view priority_name, std::string_view key_name) {
+Result<void> check_order(const PushFields& fields, Order order, std::string_view priority_name,
+                         std::string_view key_name) {
   const std::string_view names[] = {"priority", "fifo", "key"};
-  const std::string setting = "the queue's order is \"" + std::string(names[static_cast<size_t>(order)]) + "\" (order in fq.toml), which would ignore it";
+  const std::string setting = "the queue's order is \"" + std::string(names[static_cast<size_t>(order)]) +
+                              "\" (order in fq.toml), which would ignore it";
   if (fields.priority && order != Order::priority) return usage_error(priority_name, setting);
   if (!fields.key.empty() && order != Order::key) return usage_error(key_name, setting);
   return {};
@@ -162,7 +175,8 @@ Result<PushLine> parse_push_line(std::string_view line, const PushFields& defaul
   std::vector<Tag> tags = defaults.tags;
   LineFields fields(push, tags);
   for (const auto& [key, value] : read.object.members) FQ_TRY(fields.take(key, value));
-  if (fields.has_two_payloads()) return bad_line("payload: does not go with payload_base64; give one of them");
+  if (fields.has_two_payloads())
+    return bad_line("payload: does not go with payload_base64; give one of them");
   if (!fields.has_payload()) return bad_line("has no payload; give payload or payload_base64");
   if (fields.has_two_times()) return bad_line("delay: does not go with at; give one of them");
   push.fields.tags = std::move(tags);

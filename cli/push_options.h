@@ -31,7 +31,8 @@ NewMessage message_of(const PushFields& fields, std::string_view payload);
 Result<PushFields> fields_of(const Arguments& arguments);
 
 /// Refuses what the queue's order would ignore.
-Result<void> check_order(const PushFields& fields, Order order, std::string_view priority_name, std::string_view key_name);
+Result<void> check_order(const PushFields& fields, Order order, std::string_view priority_name,
+                         std::string_view key_name);
 
 struct PushLine {
   PushFields fields;

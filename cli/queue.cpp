@@ -14,7 +14,7 @@ namespace fq::cli {
 namespace {
 
 constexpr OptionSpec kOptions[] = {
-    {"General", 0, "yes", Takes::nothing, "", "do not ask; purge and remove need it without a terminal"},
+    {"General", 0, "yes", Takes::nothing, "", "do not ask; needed without a terminal"},
 };
 
 Result<Exit> list(const Arguments&, Session& session) {
@@ -38,7 +38,8 @@ Result<Exit> create(const Arguments&, Session& session) {
 }
 
 Result<Exit> purge(const Arguments& arguments, Session& session) {
-  FQ_TRY_SET(const bool go_on, confirmed(arguments.has("yes"), "purge takes every message out of queue '" + session.queue_name() + "'"));
+  FQ_TRY_SET(const bool go_on, confirmed(arguments.has("yes"), "purge takes every message out of queue '" +
+                                                                   session.queue_name() + "'"));
   if (!go_on) return Exit::nothing;
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   Selection everything;
@@ -47,7 +48,9 @@ Result<Exit> purge(const Arguments& arguments, Session& session) {
 }
 
 Result<Exit> remove(const Arguments& arguments, Session& session) {
-  FQ_TRY_SET(const bool go_on, confirmed(arguments.has("yes"), "remove deletes queue '" + session.queue_name() + "' and all that is in it"));
+  FQ_TRY_SET(const bool go_on,
+             confirmed(arguments.has("yes"),
+                       "remove deletes queue '" + session.queue_name() + "' and all that is in it"));
   if (!go_on) return Exit::nothing;
   FQ_TRY(remove_queue(session.location()));
   return Exit::done;
@@ -59,8 +62,10 @@ struct Verb {
   bool takes_name;
   bool needs_name;  // as an operand: what destroys is never meant by default
 };
-constexpr Verb kVerbs[] = {
-    {"list", list, false, false}, {"create", create, true, false}, {"purge", purge, true, true}, {"remove", remove, true, true}};
+constexpr Verb kVerbs[] = {{"list", list, false, false},
+                           {"create", create, true, false},
+                           {"purge", purge, true, true},
+                           {"remove", remove, true, true}};
 
 Error unknown_verb(std::string_view word) {
   std::vector<std::string_view> names;
@@ -70,7 +75,8 @@ Error unknown_verb(std::string_view word) {
   if (near.empty() && (word == "rm" || word == "delete" || word == "drop")) near = "remove";
   if (near.empty() && (word == "clear" || word == "empty" || word == "flush")) near = "purge";
   if (near.empty() && (word == "add" || word == "new" || word == "make")) near = "create";
-  const std::string hint = near.empty() ? "use list, create, purge or remove" : "did you mean " + std::string(near) + "?";
+  const std::string hint =
+      near.empty() ? "use list, create, purge or remove" : "did you mean " + std::string(near) + "?";
   return usage_error("fq queue", "unknown command " + in_quotes(word) + "; " + hint);
 }
 
@@ -83,7 +89,8 @@ Result<Exit> run_queue(const Arguments& arguments, Session& session) {
   }
   if (verb == nullptr) return unknown_verb(operands[0]);
   const std::string object = "fq queue " + std::string(verb->name);
-  if (operands.size() > (verb->takes_name ? 2 : 1)) return usage_error(object, verb->takes_name ? "takes one queue" : "takes no queue");
+  if (operands.size() > (verb->takes_name ? 2 : 1))
+    return usage_error(object, verb->takes_name ? "takes one queue" : "takes no queue");
   if (verb->needs_name && operands.size() < 2) return usage_error(object, "needs the name of the queue");
   if (operands.size() == 2) {
     FQ_TRY_SET(std::string name, to_queue("QUEUE", operands[1]));
@@ -97,7 +104,7 @@ Result<Exit> run_queue(const Arguments& arguments, Session& session) {
 const Command queue_command = {
     "queue",
     "list | create [QUEUE] | purge QUEUE | remove QUEUE",
-    "Lists, makes, empties or removes whole queues; purge prints how many messages it took out.",
+    "Lists, makes, empties or removes whole queues; purge prints how many it took.",
     {kOptions, true, "human|json"},
     "fq queue create mail",
     "0 done; 1 nothing there; 75 remove: somebody uses the queue",

@@ -28,7 +28,7 @@ Result<Exit> run_release(const Arguments& arguments, Session& session) {
 const Command release_command = {
     "release",
     "[RECEIPT... | -] [--delay DUR]",
-    "Gives leased messages back as if they had not been taken: it does not count as an attempt.",
+    "Gives leased messages back as if not taken: it does not count as an attempt.",
     {kOptions, true, ""},
     "fq release 17.3",
     "0 all given back; 1 a receipt was refused",

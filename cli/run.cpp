@@ -21,9 +21,9 @@ Result<Exit> print(Session& session, const std::string& text) {
   return Exit::done;
 }
 
-bool among(const std::vector<std::string>& words, std::string_view a, std::string_view b) {
+bool among(const std::vector<std::string>& words, std::string_view wanted) {
   for (const std::string& word : words) {
-    if (word == a || word == b) return true;
+    if (word == wanted) return true;
   }
   return false;
 }
@@ -31,8 +31,8 @@ bool among(const std::vector<std::string>& words, std::string_view a, std::strin
 Result<Exit> run_line(int argc, char** argv, Session& session) {
   CommandLine line = split_command_line(argc, argv);
   if (!line.command) {
-    if (among(line.words, "--version", "-V")) return print(session, "fq " FQ_VERSION "\n");
-    if (among(line.words, "--help", "-h")) return print(session, overview());
+    if (among(line.words, "--version")) return print(session, "fq " FQ_VERSION "\n");
+    if ((among(line.words, "--help") || among(line.words, "-h"))) return print(session, overview());
     if (line.words.empty()) return Error{ErrorKind::usage, "which command? see fq help", 0};
     // Unknown options are refused by the parser, known ones lack their command.
     FQ_TRY(parse_arguments(help_command, line.words));

@@ -15,7 +15,8 @@ namespace {
 
 constexpr size_t kPage = 256;  // changes in one turn: arbitrary
 
-Result<Exit> act_on_ids(const Session& session, Queue& queue, const std::vector<MessageId>& ids, Action action) {
+Result<Exit> act_on_ids(const Session& session, Queue& queue, const std::vector<MessageId>& ids,
+                        Action action) {
   Exit exit = Exit::done;
   for (size_t start = 0; start < ids.size(); start += kPage) {
     const size_t count = std::min(kPage, ids.size() - start);
@@ -36,7 +37,9 @@ Result<Exit> act_on_ids(const Session& session, Queue& queue, const std::vector<
 
 }  // namespace
 
-std::vector<State> all_states() { return {State::ready, State::delayed, State::leased, State::held, State::dead}; }
+std::vector<State> all_states() {
+  return {State::ready, State::delayed, State::leased, State::held, State::dead};
+}
 
 Result<std::vector<MessageId>> ids_of(const Arguments& arguments) {
   FQ_TRY_SET(const std::vector<std::string> texts, expand_dash(arguments.operands()));
@@ -57,7 +60,8 @@ Result<uint64_t> change_by_filter(Queue& queue, const Selection& selection, Acti
     do {
       const uint64_t left = selection.count_max - changed;
       if (left == 0) return changed;
-      FQ_TRY_SET(MutateReply reply, queue.mutate(filter, action, from, static_cast<size_t>(std::min<uint64_t>(left, kPage))));
+      FQ_TRY_SET(MutateReply reply,
+                 queue.mutate(filter, action, from, static_cast<size_t>(std::min<uint64_t>(left, kPage))));
       changed += reply.changed;
       from = std::move(reply.next);
     } while (!from.text.empty());

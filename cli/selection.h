@@ -10,9 +10,9 @@
 namespace fq::cli {
 
 struct Selection {
-  std::vector<MessageId> ids;   // these, or by filter when empty
+  std::vector<MessageId> ids;  // these, or by filter when empty
   Filter filter;
-  std::vector<State> states;    // of the filter, one after the other
+  std::vector<State> states;  // of the filter, one after the other
   uint64_t count_max = UINT64_MAX;
 };
 

@@ -116,7 +116,9 @@ Result<void> Session::resolve_format(const Arguments& arguments) {
   return {};
 }
 
-Result<std::unique_ptr<Queue>> Session::open(Policy policy, bool create) { return open(location_, policy, create); }
+Result<std::unique_ptr<Queue>> Session::open(Policy policy, bool create) {
+  return open(location_, policy, create);
+}
 
 Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy policy, bool create) {
   OpenOptions options;

@@ -29,7 +29,8 @@ Result<std::vector<HistoryEvent>> history_of(Queue& queue, MessageId id) {
   return events;
 }
 
-std::string json_of(const Session& session, const MessageInfo& message, const std::vector<HistoryEvent>& events) {
+std::string json_of(const Session& session, const MessageInfo& message,
+                    const std::vector<HistoryEvent>& events) {
   std::string line;
   JsonWriter json(line);
   json.begin_object();
@@ -37,7 +38,12 @@ std::string json_of(const Session& session, const MessageInfo& message, const st
   json.key("history").begin_array();
   for (const HistoryEvent& event : events) {
     json.begin_object().key("event").text(event.event).key("at").text(format_wall_time(event.at_wall_ms));
-    json.key("queue").text(session.queue_name()).key("id").number(number(message.id)).key("tenant").text(message.tenant);
+    json.key("queue")
+        .text(session.queue_name())
+        .key("id")
+        .number(number(message.id))
+        .key("tenant")
+        .text(message.tenant);
     json.key("receipt");
     event.receipt ? json.text(event.receipt->text) : json.null();
     json.key("pid");
@@ -71,7 +77,8 @@ std::string last_error_text(const LastError& error) {
   return text;
 }
 
-std::string human_of(const Session& session, const MessageInfo& message, const std::vector<HistoryEvent>& events) {
+std::string human_of(const Session& session, const MessageInfo& message,
+                     const std::vector<HistoryEvent>& events) {
   Facts facts;
   // A word first, so that the column is never taken for numbers.
   facts.add("message", std::to_string(number(message.id)) + " in queue " + session.queue_name());
@@ -81,7 +88,8 @@ std::string human_of(const Session& session, const MessageInfo& message, const s
   if (!message.key.empty()) facts.add("key", shown(message.key));
   for (const Tag& tag : message.tags) facts.add("tag", shown(tag.name + "=" + tag.value));
   facts.add("attempts", std::to_string(message.attempts) + " of " + std::to_string(message.attempts_max));
-  facts.add("deliveries", std::to_string(message.deliveries) + ", " + std::to_string(message.crashes) + " crashed");
+  facts.add("deliveries",
+            std::to_string(message.deliveries) + ", " + std::to_string(message.crashes) + " crashed");
   facts.add_time("pushed at", message.pushed_at_wall_ms);
   facts.add_time("due at", message.due_at_wall_ms);
   if (message.receipt) facts.add("receipt", shown(message.receipt->text));
@@ -89,7 +97,8 @@ std::string human_of(const Session& session, const MessageInfo& message, const s
   if (message.holder_pid) facts.add("holder", "process " + std::to_string(*message.holder_pid));
   if (message.last_error) facts.add("last error", last_error_text(*message.last_error));
   if (message.payload) {
-    facts.add("payload", format_size(message.payload->size()) + ": " + shown_short(*message.payload, kPreviewColumns));
+    facts.add("payload",
+              format_size(message.payload->size()) + ": " + shown_short(*message.payload, kPreviewColumns));
   }
   std::string text = facts.text() + "history\n";
   Table table;
@@ -103,7 +112,8 @@ std::string human_of(const Session& session, const MessageInfo& message, const s
 }
 
 Result<Exit> run_show(const Arguments& arguments, Session& session) {
-  if (arguments.operands().size() != 1) return usage_error("fq show", "takes one message id; write fq show 17");
+  if (arguments.operands().size() != 1)
+    return usage_error("fq show", "takes one message id; write fq show 17");
   FQ_TRY_SET(const MessageId id, to_id("ID", arguments.operands()[0]));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY_SET(const std::optional<MessageInfo> message, queue->get(id));
@@ -113,7 +123,8 @@ Result<Exit> run_show(const Arguments& arguments, Session& session) {
   }
   FQ_TRY_SET(const std::vector<HistoryEvent> events, history_of(*queue, id));
   const bool json = session.format() == Format::json;
-  FQ_TRY(session.out().write(json ? json_of(session, *message, events) : human_of(session, *message, events)));
+  FQ_TRY(
+      session.out().write(json ? json_of(session, *message, events) : human_of(session, *message, events)));
   FQ_TRY(session.out().flush());
   return Exit::done;
 }

@@ -32,7 +32,8 @@ void die_by(int number) {
 
 void block_signals() {
   sigfillset(&mask_blocked);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP}) sigdelset(&mask_blocked, fault);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP})
+    sigdelset(&mask_blocked, fault);
   ::sigprocmask(SIG_BLOCK, &mask_blocked, &mask_at_start);
 }
 

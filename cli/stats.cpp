@@ -21,7 +21,8 @@ Result<Exit> run_stats(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const std::vector<std::string> queues, session.queues());
   std::vector<QueueStats> all;
   for (const std::string& name : queues) {
-    FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open({session.spool(), name}, Session::Policy::last_good));
+    FQ_TRY_SET(const std::unique_ptr<Queue> queue,
+               session.open({session.spool(), name}, Session::Policy::last_good));
     FQ_TRY_SET(StatsReply reply, queue->stats(request));
     all.push_back({name, std::move(reply)});
   }
@@ -47,7 +48,7 @@ Result<Exit> run_stats(const Arguments& arguments, Session& session) {
 const Command stats_command = {
     "stats",
     "[--tenants]",
-    "Shows the counts of every queue, or only of the one that -q or $FQ_QUEUE names.",
+    "Shows the counts of every queue; -q or $FQ_QUEUE names a single one.",
     {kOptions, true, "human|json|prometheus"},
     "fq stats --json | jq 'select(.dead > 0).queue'",
     "0 shown; 1 no queue",

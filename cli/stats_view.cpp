@@ -49,7 +49,8 @@ constexpr Count kFileGauges[] = {
 
 void write_percentiles(JsonWriter& json, std::string_view key, const Percentiles& of) {
   json.key(key).begin_object().key("count").number(of.count);
-  const std::pair<std::string_view, const std::optional<int64_t>*> parts[] = {{"p50", &of.p50}, {"p90", &of.p90}, {"p99", &of.p99}, {"max", &of.max}};
+  const std::pair<std::string_view, const std::optional<int64_t>*> parts[] = {
+      {"p50", &of.p50}, {"p90", &of.p90}, {"p99", &of.p99}, {"max", &of.max}};
   for (const auto& [name, value] : parts) {
     json.key(name);
     *value ? json.number(**value) : json.null();
@@ -110,27 +111,35 @@ class Prometheus {
   void counts(std::span<const Count> counts, std::string_view type, std::string_view suffix) {
     for (const Count& count : counts) {
       const std::string name = begin(std::string(count.name).append(suffix), type, count.help);
-      each([&](const std::string& labels, const StatsRow& row) { value(name, labels, std::to_string(row.*count.member)); });
+      each([&](const std::string& labels, const StatsRow& row) {
+        value(name, labels, std::to_string(row.*count.member));
+      });
     }
   }
 
   void oldest() {
     const std::string name = begin("oldest_ready_seconds", "gauge", "Age of the oldest ready message.");
-    each([&](const std::string& labels, const StatsRow& row) { value(name, labels, decimal(row.oldest_ready_s.value_or(0))); });
+    each([&](const std::string& labels, const StatsRow& row) {
+      value(name, labels, decimal(row.oldest_ready_s.value_or(0)));
+    });
   }
 
   void bytes() {
     const std::string name = begin("payload_bytes", "gauge", "Payload bytes of what is not finished.");
-    each([&](const std::string& labels, const StatsRow& row) { value(name, labels, std::to_string(row.bytes)); });
+    each([&](const std::string& labels, const StatsRow& row) {
+      value(name, labels, std::to_string(row.bytes));
+    });
   }
 
   void summary(std::string_view base, Percentiles StatsRow::*member, std::string_view help) {
     const std::string name = begin(base, "summary", help);
     each([&](const std::string& labels, const StatsRow& row) {
       const Percentiles& of = row.*member;
-      const std::pair<std::string_view, std::optional<int64_t>> parts[] = {{"0.5", of.p50}, {"0.9", of.p90}, {"0.99", of.p99}, {"1", of.max}};
+      const std::pair<std::string_view, std::optional<int64_t>> parts[] = {
+          {"0.5", of.p50}, {"0.9", of.p90}, {"0.99", of.p99}, {"1", of.max}};
       for (const auto& [quantile, ms] : parts) {
-        if (ms) value(name, labels + ",quantile=" + label(quantile), decimal(static_cast<double>(*ms) / 1000));
+        if (ms)
+          value(name, labels + ",quantile=" + label(quantile), decimal(static_cast<double>(*ms) / 1000));
       }
       value(name + "_count", labels, std::to_string(of.count));
     });
@@ -146,7 +155,15 @@ class Prometheus {
   }
   std::string begin(std::string_view base, std::string_view type, std::string_view help) {
     const std::string name = (tenants_ ? "fq_tenant_" : "fq_") + std::string(base);
-    text.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name).append(" ").append(type).append("\n");
+    text.append("# HELP ")
+        .append(name)
+        .append(" ")
+        .append(help)
+        .append("\n# TYPE ")
+        .append(name)
+        .append(" ")
+        .append(type)
+        .append("\n");
     return name;
   }
   template <class F>
@@ -172,15 +189,18 @@ class Prometheus {
 std::string stats_table(const std::vector<QueueStats>& queues, bool tenants) {
   Table table;
   if (tenants) {
-    table.row({"QUEUE", "TENANT", "READY", "DELAYED", "LEASED", "DEAD", "PUSHED", "ACKED", "SHARE", "OLDEST", "WAIT P50", "P99"});
+    table.row({"QUEUE", "TENANT", "READY", "DELAYED", "LEASED", "DEAD", "PUSHED", "ACKED", "SHARE", "OLDEST",
+               "WAIT P50", "P99"});
   } else {
-    table.row({"QUEUE", "READY", "DELAYED", "LEASED", "DEAD", "TENANTS", "PUSHED", "ACKED", "OLDEST", "WAIT P50", "P99", "JOURNAL"});
+    table.row({"QUEUE", "READY", "DELAYED", "LEASED", "DEAD", "TENANTS", "PUSHED", "ACKED", "OLDEST",
+               "WAIT P50", "P99", "JOURNAL"});
   }
   for (const QueueStats& queue : queues) {
     for (const StatsRow& row : queue.stats.rows) {
       std::vector<std::string> cells{queue.queue};
       if (tenants) cells.push_back(shown_short(row.tenant, 40));
-      for (const uint64_t count : {row.ready, row.delayed, row.leased, row.dead}) cells.push_back(std::to_string(count));
+      for (const uint64_t count : {row.ready, row.delayed, row.leased, row.dead})
+        cells.push_back(std::to_string(count));
       if (!tenants) cells.push_back(std::to_string(row.tenants));
       for (const uint64_t count : {row.pushed, row.acked}) cells.push_back(std::to_string(count));
       if (tenants) cells.push_back(percent_text(row.share));

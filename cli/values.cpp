@@ -15,7 +15,9 @@ namespace fq::cli {
 
 namespace {
 
-std::string with(std::string_view text, std::string_view what) { return in_quotes(text).append(" ").append(what); }
+std::string with(std::string_view text, std::string_view what) {
+  return in_quotes(text).append(" ").append(what);
+}
 
 }  // namespace
 
@@ -44,21 +46,24 @@ Result<int64_t> to_positive_duration(std::string_view name, std::string_view tex
 
 Result<int64_t> to_wall_time(std::string_view name, std::string_view text) {
   const std::optional<int64_t> at = parse_wall_time(text, system_clock().wall_ms());
-  if (!at) return usage_error(name, with(text, "is not a time; write 2030-01-31T08:00:00Z, @1900000000 or +5m"));
+  if (!at)
+    return usage_error(name, with(text, "is not a time; write 2030-01-31T08:00:00Z, @1900000000 or +5m"));
   return *at;
 }
 
 Result<uint64_t> to_count(std::string_view name, std::string_view text, uint64_t most) {
   const std::optional<uint64_t> count = parse_decimal(text);
   if (!count || *count == 0) return usage_error(name, with(text, "is not a number of 1 or more"));
-  if (*count > most) return usage_error(name, with(text, "is too large; the limit is " + std::to_string(most)));
+  if (*count > most)
+    return usage_error(name, with(text, "is too large; the limit is " + std::to_string(most)));
   return *count;
 }
 
 Result<int32_t> to_priority(std::string_view name, std::string_view text) {
   const std::optional<int64_t> priority = parse_signed(text);
   if (!priority || *priority < INT32_MIN || *priority > INT32_MAX) {
-    return usage_error(name, with(text, "is not a priority; write a whole number from -2147483648 to 2147483647"));
+    return usage_error(name,
+                       with(text, "is not a priority; write a whole number from -2147483648 to 2147483647"));
   }
   return static_cast<int32_t>(*priority);
 }
@@ -92,10 +97,12 @@ Result<std::string> to_sort_key(std::string_view name, std::string_view text) {
 
 Result<void> check_tag(std::string_view name, const Tag& tag) {
   if (!is_shell_name(tag.name)) {
-    return usage_error(name, with(tag.name, "is not a tag's name; use letters, digits and _, no digit first"));
+    return usage_error(name,
+                       with(tag.name, "is not a tag's name; use letters, digits and _, no digit first"));
   }
   if (tag.name.size() + tag.value.size() > kTagBytesMax) {
-    return usage_error(name, "tag " + with(tag.name, "is longer than " + std::to_string(kTagBytesMax) + " bytes"));
+    return usage_error(name,
+                       "tag " + with(tag.name, "is longer than " + std::to_string(kTagBytesMax) + " bytes"));
   }
   if (!utf8_valid(tag.value)) return usage_error(name, "the value of tag " + with(tag.name, "is not UTF-8"));
   return {};
@@ -103,7 +110,8 @@ Result<void> check_tag(std::string_view name, const Tag& tag) {
 
 Result<Tag> to_tag(std::string_view name, std::string_view text) {
   const size_t equals = text.find('=');
-  if (equals == std::string_view::npos) return usage_error(name, with(text, "is not a tag; write NAME=VALUE"));
+  if (equals == std::string_view::npos)
+    return usage_error(name, with(text, "is not a tag; write NAME=VALUE"));
   Tag tag{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
   FQ_TRY(check_tag(name, tag));
   return tag;
@@ -120,7 +128,8 @@ Result<void> add_tag(std::string_view name, std::vector<Tag>& tags, Tag tag) {
 
 Result<MessageId> to_id(std::string_view name, std::string_view text) {
   const std::optional<uint64_t> id = parse_decimal(text);
-  if (!id || *id > kMessageIdMax) return usage_error(name, with(text, "is not a message id; ids are whole numbers"));
+  if (!id || *id > kMessageIdMax)
+    return usage_error(name, with(text, "is not a message id; ids are whole numbers"));
   return MessageId{*id};
 }
 
@@ -133,7 +142,8 @@ Result<std::optional<State>> to_state(std::string_view name, std::string_view te
     names.push_back(name_of(state));
   }
   const std::string_view near = suggest(text, names);
-  const std::string hint = near.empty() ? "use ready, delayed, leased, held, dead or all" : "did you mean " + std::string(near) + "?";
+  const std::string hint = near.empty() ? "use ready, delayed, leased, held, dead or all"
+                                        : "did you mean " + std::string(near) + "?";
   return usage_error(name, with(text, "is not a state; " + hint));
 }
 

@@ -21,7 +21,8 @@ constexpr size_t kPage = 256;  // verdicts in one turn: arbitrary
 Result<std::vector<std::string>> receipts_of(const Arguments& arguments) {
   if (!arguments.operands().empty()) return expand_dash(arguments.operands());
   if (const auto set = environment("FQ_RECEIPT")) return std::vector<std::string>{*set};
-  return usage_error("fq " + std::string(arguments.command().name), "needs a receipt; give one, or set FQ_RECEIPT");
+  return usage_error("fq " + std::string(arguments.command().name),
+                     "needs a receipt; give one, or set FQ_RECEIPT");
 }
 
 bool say_refusal(std::string_view receipt, SettleStatus status, const std::optional<Error>& why) {
@@ -46,7 +47,8 @@ bool say_refusal(std::string_view receipt, SettleStatus status, const std::optio
   return true;
 }
 
-Result<Exit> give_verdicts(Session& session, const std::vector<std::string>& receipts, const Settle& verdict) {
+Result<Exit> give_verdicts(Session& session, const std::vector<std::string>& receipts,
+                           const Settle& verdict) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   bool refused = false;
   std::optional<Exit> unknown;
@@ -57,7 +59,8 @@ Result<Exit> give_verdicts(Session& session, const std::vector<std::string>& rec
     FQ_TRY_SET(const SettleReply reply, queue->settle(items));
     for (size_t i = 0; i < reply.items.size(); ++i) {
       refused = say_refusal(receipts[start + i], reply.items[i], reply.error) || refused;
-      if (reply.items[i] == SettleStatus::unknown) unknown = reply.error ? exit_of(reply.error->kind) : Exit::io;
+      if (reply.items[i] == SettleStatus::unknown)
+        unknown = reply.error ? exit_of(reply.error->kind) : Exit::io;
     }
   }
   if (unknown) return *unknown;

@@ -29,7 +29,8 @@ std::string base64_encode(std::string_view bytes) {
   for (size_t i = 0; i < bytes.size(); i += 3) {
     const size_t have = bytes.size() - i < 3 ? bytes.size() - i : 3;
     uint32_t group = 0;
-    for (size_t k = 0; k < 3; ++k) group = group << 8 | (k < have ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    for (size_t k = 0; k < 3; ++k)
+      group = group << 8 | (k < have ? static_cast<unsigned char>(bytes[i + k]) : 0U);
     text.push_back(kLetters[group >> 18]);
     text.push_back(kLetters[group >> 12 & 63]);
     text.push_back(have > 1 ? kLetters[group >> 6 & 63] : '=');

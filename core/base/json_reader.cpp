@@ -51,7 +51,9 @@ class Reader {
     return true;
   }
   void skip_space() {
-    while (at_ < line_.size() && (line_[at_] == ' ' || line_[at_] == '\t' || line_[at_] == '\r' || line_[at_] == '\n')) ++at_;
+    while (at_ < line_.size() &&
+           (line_[at_] == ' ' || line_[at_] == '\t' || line_[at_] == '\r' || line_[at_] == '\n'))
+      ++at_;
   }
   bool word(std::string_view expected) {
     if (line_.substr(at_, expected.size()) != expected) return fail_here("no JSON value");
@@ -140,7 +142,9 @@ class Reader {
     for (;;) {
       // Plain stretches are copied whole: payloads are long and mostly plain.
       const size_t start = at_;
-      while (at_ < line_.size() && line_[at_] != '"' && line_[at_] != '\\' && static_cast<unsigned char>(line_[at_]) >= 0x20) ++at_;
+      while (at_ < line_.size() && line_[at_] != '"' && line_[at_] != '\\' &&
+             static_cast<unsigned char>(line_[at_]) >= 0x20)
+        ++at_;
       to.append(line_.substr(start, at_ - start));
       if (at_ >= line_.size()) return fail("has a text without its end");
       if (take('"')) return true;

@@ -16,9 +16,16 @@ __extension__ typedef unsigned __int128 Wide;  // products of two 64-bit numbers
 
 constexpr uint64_t kKilo = 1000;
 constexpr Unit kUnits[] = {
-    {"TiB", uint64_t{1} << 40}, {"GiB", uint64_t{1} << 30}, {"MiB", uint64_t{1} << 20}, {"KiB", 1 << 10},
-    {"TB", kKilo * kKilo * kKilo * kKilo}, {"GB", kKilo * kKilo * kKilo}, {"MB", kKilo * kKilo},
-    {"kB", kKilo}, {"KB", kKilo}, {"B", 1},
+    {"TiB", uint64_t{1} << 40},
+    {"GiB", uint64_t{1} << 30},
+    {"MiB", uint64_t{1} << 20},
+    {"KiB", 1 << 10},
+    {"TB", kKilo* kKilo* kKilo* kKilo},
+    {"GB", kKilo* kKilo* kKilo},
+    {"MB", kKilo* kKilo},
+    {"kB", kKilo},
+    {"KB", kKilo},
+    {"B", 1},
 };
 constexpr size_t kBinaryUnits = 4;
 
@@ -34,7 +41,8 @@ std::optional<uint64_t> parse_size(std::string_view text) {
   for (const Unit& each : kUnits) {
     if (text.substr(digits) == each.name) unit = &each;
   }
-  if (unit == nullptr || number.empty() || !is_digit(number.front()) || !is_digit(number.back())) return std::nullopt;
+  if (unit == nullptr || number.empty() || !is_digit(number.front()) || !is_digit(number.back()))
+    return std::nullopt;
   Wide value = 0;
   Wide scale = 1;
   bool point = false;

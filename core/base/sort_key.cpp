@@ -141,7 +141,8 @@ std::optional<std::string> decode_number(std::string_view bytes) {
     number.negative = bytes[1] == kNegative;
     const uint32_t flip = number.negative ? 0xff : 0;
     if (bytes.size() < 4) return std::nullopt;
-    number.exponent = static_cast<int64_t>((as_byte(bytes[2]) ^ flip) << 8 | (as_byte(bytes[3]) ^ flip)) - kExponentBias;
+    number.exponent =
+        static_cast<int64_t>((as_byte(bytes[2]) ^ flip) << 8 | (as_byte(bytes[3]) ^ flip)) - kExponentBias;
     size_t used = 0;
     std::optional<std::string> digits = decode_digits(bytes.substr(4), flip, used);
     if (!digits) return std::nullopt;

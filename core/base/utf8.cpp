@@ -43,7 +43,9 @@ bool utf8_valid(std::string_view text) {
 }
 
 void utf8_append(std::string& to, uint32_t code) {
-  const auto put = [&to](uint32_t byte) { to.push_back(static_cast<char>(static_cast<unsigned char>(byte))); };
+  const auto put = [&to](uint32_t byte) {
+    to.push_back(static_cast<char>(static_cast<unsigned char>(byte)));
+  };
   if (code < 0x80) {
     put(code);
   } else if (code < 0x800) {

@@ -106,8 +106,8 @@ std::optional<Instant> parse_rfc3339(std::string_view text) {
   if (!take(text, "Zz")) {
     int64_t offset_hour, offset_minute;
     const bool west = !text.empty() && text[0] == '-';
-    if (!take(text, "+-") || !take(text, 2, offset_hour) || !take(text, ":") || !take(text, 2, offset_minute) ||
-        offset_hour > 23 || offset_minute > 59) {
+    if (!take(text, "+-") || !take(text, 2, offset_hour) || !take(text, ":") ||
+        !take(text, 2, offset_minute) || offset_hour > 23 || offset_minute > 59) {
       return std::nullopt;
     }
     offset = (offset_hour * 60 + offset_minute) * (west ? -60 : 60);
