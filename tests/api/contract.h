@@ -106,8 +106,8 @@ inline LeaseRequest timed_lease(size_t want = 1, int64_t hold_ms = 60'000) {
 
 }  // namespace fq::test
 
-#define ON_EVERY_ENGINE_WITH(fixture, time)                                              \
-  const size_t fq_engine = GENERATE(range(size_t{0}, fq::test::engine_count()));         \
-  INFO("engine: " << fq::test::engine_name(fq_engine));                                  \
+#define ON_EVERY_ENGINE_WITH(fixture, time)                                      \
+  const size_t fq_engine = GENERATE(range(size_t{0}, fq::test::engine_count())); \
+  INFO("engine: " << fq::test::engine_name(fq_engine));                          \
   fq::test::QueueFixture fixture(fq_engine, time)
 #define ON_EVERY_ENGINE(fixture) ON_EVERY_ENGINE_WITH(fixture, fq::test::Time::fake)

@@ -142,7 +142,8 @@ TEST_CASE("peek goes on from its cursor where the page before ended") {
   Cursor cursor;
   size_t pages = 0;
   do {
-    const Result<MessagePage> page = q.door().peek({.tenant = {}, .state = State::ready, .tag = {}}, cursor, 2);
+    const Result<MessagePage> page =
+        q.door().peek({.tenant = {}, .state = State::ready, .tag = {}}, cursor, 2);
     REQUIRE(page.ok());
     CHECK(page->messages.size() <= 2);
     for (const MessageInfo& message : page->messages) payloads += *message.payload + " ";

@@ -75,9 +75,9 @@ TEST_CASE("a batch of 1024 is taken and one of 1025 is refused whole") {
 
 TEST_CASE("tenant names at their limits are taken") {
   ON_EVERY_ENGINE(q);
-  for (const std::string& tenant :
-       {std::string(kTenantBytesMax, 'x'), levels(kTenantLevelsMax), std::string("测试/账户"), std::string("a b"),
-        std::string("..."), std::string(".a/b."), std::string("-t"), std::string("a\"b'c\\d")}) {
+  for (const std::string& tenant : {std::string(kTenantBytesMax, 'x'), levels(kTenantLevelsMax),
+                                    std::string("测试/账户"), std::string("a b"), std::string("..."),
+                                    std::string(".a/b."), std::string("-t"), std::string("a\"b'c\\d")}) {
     CAPTURE(tenant);
     q.push(tenant, tenant);
     CHECK(q.pop() == tenant);

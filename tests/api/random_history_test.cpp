@@ -196,7 +196,8 @@ class History {
   void mutate(Action action) {
     if (ids_.empty()) return;
     const auto& [engine_id, model_id] = ids_[below(ids_.size())];
-    log_ += std::string(action == Action::cancel ? "cancel " : "kick ") + std::to_string(number(model_id)) + "\n";
+    log_ +=
+        std::string(action == Action::cancel ? "cancel " : "kick ") + std::to_string(number(model_id)) + "\n";
     const Result<MutateReply> engine = engine_->mutate({&engine_id, 1}, action);
     const Result<MutateReply> model = model_->mutate({&model_id, 1}, action);
     if (!engine.ok()) return differ("mutate: " + engine.error().text);
@@ -209,7 +210,8 @@ class History {
     equal(counts(*engine_), counts(*model_), "stats");
     if (ids_.empty()) return;
     const auto& [engine_id, model_id] = ids_[below(ids_.size())];
-    equal(state_of(*engine_, engine_id), state_of(*model_, model_id), "state of " + std::to_string(number(model_id)));
+    equal(state_of(*engine_, engine_id), state_of(*model_, model_id),
+          "state of " + std::to_string(number(model_id)));
   }
 
   std::string ready_order(Queue& queue) {

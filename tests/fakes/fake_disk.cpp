@@ -184,7 +184,7 @@ class FakeFile final : public File {
 FakeDisk::FakeDisk() : state_(std::make_shared<State>()) {}
 FakeDisk::FakeDisk(const FakeDisk& other) : Disk(), state_(std::make_shared<State>(*other.state_)) {}
 FakeDisk& FakeDisk::operator=(const FakeDisk& other) {
-  state_ = std::make_shared<State>(*other.state_);
+  if (this != &other) state_ = std::make_shared<State>(*other.state_);
   return *this;
 }
 FakeDisk::~FakeDisk() = default;

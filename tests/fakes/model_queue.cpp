@@ -254,7 +254,7 @@ void ModelQueue::note(ModelMessage& message, std::string_view event, std::string
   message.history.push_back({event, store_->clock.wall_ms(), {}, {}, std::string(reason)});
 }
 
-void ModelQueue::count(const ModelMessage& message, uint64_t StatsRow::* counter) {
+void ModelQueue::count(const ModelMessage& message, uint64_t StatsRow::*counter) {
   store_->counters[""].*counter += 1;
   store_->counters[message.info.tenant].*counter += 1;
 }

@@ -106,7 +106,7 @@ class ModelQueue final : public Queue {
   void come_back(ModelMessage& message, int64_t delay_ms);
   void attempt_failed(ModelMessage& message);
   void note(ModelMessage& message, std::string_view event, std::string_view reason = {});
-  void count(const ModelMessage& message, uint64_t StatsRow::* counter);
+  void count(const ModelMessage& message, uint64_t StatsRow::*counter);
   bool act(ModelMessage& message, Action action);
   uint32_t attempts_max(const ModelMessage& message) const;
   std::vector<const ModelMessage*> matching(const Filter& filter) const;

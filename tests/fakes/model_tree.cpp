@@ -20,8 +20,9 @@ bool is_utf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const auto byte = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
     const unsigned char lead = byte(i);
-    const size_t more = lead < 0x80 ? 0 : lead >= 0xC2 && lead < 0xE0 ? 1 : lead >= 0xE0 && lead < 0xF0 ? 2 : 3;
-    if (more == 3 && (lead < 0xF0 || lead > 0xF4)) return false;
+    size_t more = 0;
+    if (lead >= 0x80) more = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
+    if (more != 0 && (lead < 0xC2 || lead > 0xF4)) return false;
     if (i + more >= text.size()) return false;
     for (size_t k = 1; k <= more; ++k) {
       if ((byte(i + k) & 0xC0) != 0x80) return false;
@@ -35,9 +36,8 @@ bool is_utf8(std::string_view text) {
 
 bool is_tenant(std::string_view tenant) {
   if (tenant.empty() || tenant.size() > kTenantBytesMax || !is_utf8(tenant)) return false;
-  if (std::any_of(tenant.begin(), tenant.end(), [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-      })) {
+  if (std::any_of(tenant.begin(), tenant.end(),
+                  [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; })) {
     return false;
   }
   size_t levels = 0;

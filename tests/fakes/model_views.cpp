@@ -186,7 +186,9 @@ Result<StatsReply> ModelQueue::stats(const StatsRequest& request) {
 Result<CheckReport> ModelQueue::check() {
   const std::lock_guard lock(store_->mutex);
   CheckReport report;
-  for (const auto& [id, message] : store_->messages) report.messages += is_finished(message.info.state) ? 0U : 1U;
+  for (const auto& [id, message] : store_->messages) {
+    report.messages += is_finished(message.info.state) ? 0U : 1U;
+  }
   return report;
 }
 
