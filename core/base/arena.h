@@ -25,8 +25,8 @@ struct RegionDamaged {
 inline constexpr uint32_t kNoIndex = UINT32_MAX;
 
 inline constexpr uint32_t kPageBytes = 4096;
-inline constexpr uint32_t kSmallChunkBytes = 64 * 1024;   // so that an empty queue stays small
-inline constexpr uint32_t kSmallChunks = 16;
+inline constexpr uint32_t kSmallChunkBytes = 16 * 1024;  // so that an empty queue stays small
+inline constexpr uint32_t kSmallChunks = 64;
 inline constexpr uint32_t kLargeChunkBytes = 1024 * 1024;
 
 /// An array of T in a region; T is a struct of Shared fields. Large enough for kLargeChunks MiB.

@@ -1,0 +1,74 @@
+#include "core/shm/robust_mutex.h"
+
+// System.
+#include <cerrno>
+#include <ctime>
+// fq, below us.
+#include "core/base/assert.h"
+
+namespace fq {
+
+namespace {
+
+Taken taken_from(int code) {
+  switch (code) {
+    case 0:
+      return Taken::clean;
+    case EOWNERDEAD:
+      return Taken::owner_died;
+    case EBUSY:
+    case ETIMEDOUT:
+      return Taken::timed_out;
+    default:
+      // ENOTRECOVERABLE, or a word of garbage: either way this lock is no lock.
+      return Taken::unusable;
+  }
+}
+
+}  // namespace
+
+bool RobustMutex::initialise() {
+  pthread_mutexattr_t attributes;
+  if (pthread_mutexattr_init(&attributes) != 0) return false;
+  int robust = PTHREAD_MUTEX_STALLED;
+  const bool made = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED) == 0 &&
+                    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST) == 0 &&
+                    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_NORMAL) == 0 &&
+                    pthread_mutexattr_getrobust(&attributes, &robust) == 0 &&
+                    robust == PTHREAD_MUTEX_ROBUST && pthread_mutex_init(&mutex_, &attributes) == 0;
+  pthread_mutexattr_destroy(&attributes);
+  return made;
+}
+
+Taken RobustMutex::try_take() { return taken_from(pthread_mutex_trylock(&mutex_)); }
+
+Taken RobustMutex::take(int64_t timeout_ms) {
+  // The clock is read only by those who have to wait.
+  const Taken at_once = try_take();
+  if (at_once != Taken::timed_out) return at_once;
+  // MONOTONIC: a stepped wall clock neither cuts the wait short nor makes it endless.
+  timespec until{};
+  ::clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += timeout_ms / 1000;
+  until.tv_nsec += (timeout_ms % 1000) * 1'000'000;
+  if (until.tv_nsec >= 1'000'000'000) {
+    until.tv_nsec -= 1'000'000'000;
+    ++until.tv_sec;
+  }
+  return taken_from(pthread_mutex_clocklock(&mutex_, CLOCK_MONOTONIC, &until));
+}
+
+void RobustMutex::consistent() { FQ_ASSERT(pthread_mutex_consistent(&mutex_) == 0); }
+
+void RobustMutex::unlock() { FQ_ASSERT(pthread_mutex_unlock(&mutex_) == 0); }
+
+void RobustMutex::lock() { FQ_ASSERT(take(INT32_MAX) == Taken::clean); }
+
+bool RobustMutex::try_lock() { return try_take() == Taken::clean; }
+
+int RobustMutex::holder() const {
+  // glibc's layout; the owner word is the only trace that a stopped holder leaves.
+  return __atomic_load_n(&mutex_.__data.__owner, __ATOMIC_RELAXED);
+}
+
+}  // namespace fq

@@ -1,0 +1,48 @@
+// robust_mutex - a lock in shared memory that tells when its holder died.
+//
+// pthread, process-shared, robust, type normal: neither Boost's interprocess mutexes (not robust in 1.74)
+// nor anything that keeps state which a dead process could spoil. It has lock, try_lock and unlock, so
+// boost::interprocess::scoped_lock takes it; what a death means is told by take().
+//
+// A taken lock whose holder died must be made whole with consistent() before unlock, else it can never be
+// locked again. The memory must not be unmapped or truncated while any thread may still be unlocking.
+#pragma once
+
+// System.
+#include <pthread.h>
+
+#include <cstdint>
+
+namespace fq {
+
+enum class Taken {
+  clean,        // locked
+  owner_died,   // locked; the last holder died inside: repair, then consistent()
+  timed_out,    // not locked: somebody alive (perhaps stopped) holds it
+  unusable,     // not locked, never again: somebody unlocked it without consistent()
+};
+
+class RobustMutex {
+ public:
+  /// In zeroed shared memory, before anybody else can see it. False where the system makes no robust
+  /// mutexes (checked by asking back, since a silent fall-back was seen elsewhere).
+  bool initialise();
+
+  Taken take(int64_t timeout_ms);
+  Taken try_take();
+  void consistent();
+  void unlock();
+
+  // For boost::interprocess::scoped_lock.
+  void lock();
+  bool try_lock();
+
+  /// The thread that holds it now, 0 for none. A hint: it may be gone when this returns.
+  int holder() const;
+
+ private:
+  friend class LifeLock;
+  pthread_mutex_t mutex_;
+};
+
+}  // namespace fq

@@ -1,0 +1,128 @@
+#include "core/spool/apply.h"
+
+// System.
+#include <algorithm>
+
+namespace fq {
+
+namespace {
+
+NewEntry entry_of(const Store& store, const MessageItem& item, MessageId id, uint64_t item_position,
+                  int64_t at_wall_ms) {
+  NewEntry entry;
+  entry.id = id;
+  entry.tenant = item.tenant;
+  entry.key = item.key;
+  entry.priority = item.priority;
+  entry.item_position = item_position;
+  entry.payload_bytes = static_cast<uint32_t>(item.payload_bytes);
+  entry.attempts_max = item.attempts_max;
+  entry.blob = item.blob.has_value();
+  entry.now_ms = store.boot_of(at_wall_ms);
+  entry.due_ms = item.due_wall_ms == 0 ? entry.now_ms : store.boot_of(item.due_wall_ms);
+  return entry;
+}
+
+}  // namespace
+
+SlotIndex Apply::message(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position,
+                         int64_t at_wall_ms) {
+  SegmentHeader& header = store_.header();
+  const SlotIndex slot = store_.schedule().add(txn, entry_of(store_, item, id, item_position, at_wall_ms));
+  table_.add_live(txn, item_position);
+  if (number(id) >= header.next_id) txn.set(header.next_id, number(id) + 1);
+  return slot;
+}
+
+bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& detail, Serial serial,
+                  HolderIndex holder, uint64_t position, int64_t at_wall_ms) {
+  SegmentHeader& header = store_.header();
+  Schedule& schedule = store_.schedule();
+  const int64_t now_ms = store_.boot_of(at_wall_ms);
+  const int64_t due_ms = detail.due_wall_ms == 0 ? now_ms : store_.boot_of(detail.due_wall_ms);
+  const int64_t until_ms = detail.until_wall_ms == 0 ? kNever : store_.boot_of(detail.until_wall_ms);
+  if (type == RecordType::acked || type == RecordType::cancelled) {
+    table_.remove_live(txn, schedule.entry(slot).item_position);
+    schedule.finish(txn, slot, type, position, now_ms, at_wall_ms);
+    return false;
+  }
+  schedule.set_event(txn, slot, position);
+  switch (type) {
+    case RecordType::leased:
+      if (fq::number(serial) >= header.next_serial) txn.set(header.next_serial, fq::number(serial) + 1);
+      schedule.lease(txn, slot, {fq::number(serial), holder, until_ms, detail.attempts_max, now_ms});
+      return false;
+    case RecordType::retried:
+      return schedule.give_back(txn, slot, true, false, due_ms, now_ms);
+    case RecordType::released:
+      return schedule.give_back(txn, slot, false, false, due_ms, now_ms);
+    case RecordType::died:
+      return schedule.give_back(txn, slot, true, true, now_ms, now_ms);
+    case RecordType::buried:
+      schedule.bury(txn, slot, now_ms);
+      return true;
+    case RecordType::kicked:
+      schedule.kick(txn, slot, now_ms);
+      return false;
+    case RecordType::extended:
+      schedule.extend(txn, slot, until_ms);
+      return false;
+    default:
+      FQ_ASSERT(!"not an event");
+      return false;
+  }
+}
+
+void Apply::leased(Txn& txn, SlotIndex slot, uint64_t position) {
+  store_.schedule().set_event(txn, slot, position);
+}
+
+void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_t item_position,
+                  HolderIndex holder, int64_t at_wall_ms) {
+  SegmentHeader& header = store_.header();
+  Schedule& schedule = store_.schedule();
+  if (const std::optional<SlotIndex> known = schedule.find(moved.id)) {
+    table_.remove_live(txn, schedule.entry(*known).item_position);
+    schedule.set_item(txn, *known, item_position);
+    schedule.set_event(txn, *known, position);
+    table_.add_live(txn, item_position);
+    return;
+  }
+  RestoredEntry restored;
+  restored.entry = entry_of(store_, moved.message, moved.id, item_position, at_wall_ms);
+  restored.state = moved.state;
+  restored.at_ms = moved.state_wall_ms == 0 ? kNever : store_.boot_of(moved.state_wall_ms);
+  restored.event_position = position;
+  restored.serial = fq::number(moved.serial);
+  restored.holder = holder;
+  restored.deliveries = moved.deliveries;
+  restored.attempts = moved.attempts;
+  restored.attempts_max = moved.attempts_max;
+  restored.crashes = moved.crashes;
+  schedule.restore(txn, restored);
+  table_.add_live(txn, item_position);
+  if (number(moved.id) >= header.next_id) txn.set(header.next_id, number(moved.id) + 1);
+}
+
+void Apply::limits(Txn& txn, const LimitsRecord& limits) {
+  SegmentHeader& header = store_.header();
+  txn.set(header.id_limit, std::max<uint64_t>(header.id_limit, limits.id_limit));
+  txn.set(header.serial_limit, std::max<uint64_t>(header.serial_limit, limits.serial_limit));
+}
+
+void Apply::low(Txn& txn, const LowRecord& low) {
+  // The counts stand for all that the removed files said: they are set, not added.
+  RootCounters& counters = store_.header().schedule.counters;
+  txn.set(counters.pushed, low.counts.pushed);
+  txn.set(counters.popped, low.counts.popped);
+  txn.set(counters.acked, low.counts.acked);
+  txn.set(counters.retried, low.counts.retried);
+  txn.set(counters.released, low.counts.released);
+  txn.set(counters.buried, low.counts.buried);
+  txn.set(counters.expired, low.counts.expired);
+  txn.set(counters.cancelled, low.counts.cancelled);
+  txn.set(counters.recoveries, low.counts.recoveries);
+  limits(txn, {low.id_limit, low.serial_limit});
+}
+
+}  // namespace fq

@@ -1,0 +1,41 @@
+// apply - the one transition function: what a record does to the schedule, live and in replay.
+//
+// It takes what a record says and nothing else: no clock, no disk, no decision. Live operations decide,
+// append the record and call this in the same transaction; a rebuild only calls this.
+#pragma once
+
+// fq, below us.
+#include "core/journal/codec.h"
+// fq, this room.
+#include "core/spool/journal_table.h"
+
+namespace fq {
+
+class Apply {
+ public:
+  explicit Apply(Store& store) : store_(store), table_(store.header()) {}
+
+  /// One message of a pushed record that stands at `item_position`.
+  SlotIndex message(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms);
+
+  /// What the record at `position` says of the message in `slot`. `holder`: leased only. `serial`: leased
+  /// only, of this message. A retry or a death that was the last attempt leaves it dead: returns true then.
+  bool event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& detail, Serial serial,
+             HolderIndex holder, uint64_t position, int64_t at_wall_ms);
+
+  /// A live lease has taken its turn already (Schedule::lease_next); this is the rest of `leased`.
+  void leased(Txn& txn, SlotIndex slot, uint64_t position);
+
+  /// The message lies at `item_position` now, with all that the record says of it where it was unknown.
+  void moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_t item_position,
+             HolderIndex holder, int64_t at_wall_ms);
+
+  void limits(Txn& txn, const LimitsRecord& limits);
+  void low(Txn& txn, const LowRecord& low);
+
+ private:
+  Store& store_;
+  JournalTable table_;
+};
+
+}  // namespace fq

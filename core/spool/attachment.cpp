@@ -1,0 +1,117 @@
+#include "core/spool/attachment.h"
+
+// System.
+#include <cerrno>
+// fq, below us.
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/spool/queue_directory.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int64_t kAttachTimeoutMs = 5'000;  // settings are behind the door that we are opening
+constexpr int kAttachTries = 8;              // against removers and rebuilders that come in between
+
+}  // namespace
+
+Result<std::unique_ptr<Attachment>> Attachment::open(const Location& location, bool create, Clock& clock) {
+  std::unique_ptr<Attachment> attachment(new Attachment(location, clock));
+  if (!read_kernel_identity(attachment->kernel_)) {
+    return Error{ErrorKind::unusable, "/proc: does not tell the boot and the namespaces; fq needs it mounted", 0};
+  }
+  Result<std::unique_ptr<Disk>> disk = open_queue_directory(location.spool, location.queue);
+  if (!disk.ok() && disk.error().kind == ErrorKind::missing && create) {
+    FQ_TRY_SET([[maybe_unused]] const bool made, make_queue_directory(location.spool, location.queue));
+    disk = open_queue_directory(location.spool, location.queue);
+  }
+  if (!disk.ok()) return std::move(disk).error();
+  attachment->disk_ = std::move(disk).value();
+  FQ_TRY(attachment->attach());
+  return attachment;
+}
+
+Result<void> Attachment::attach() {
+  if (store_ != nullptr) {
+    FQ_ASSERT(left_.size() < kLeftSegmentsMax);
+    left_.push_back(std::move(store_));
+  }
+  for (int attempt = 0; attempt < kAttachTries; ++attempt) {
+    FQ_TRY_SET(const bool attached, attach_once());
+    if (attached) return {};
+  }
+  return Error{ErrorKind::later, object() + ": it is being removed or rebuilt again and again", 0};
+}
+
+Result<bool> Attachment::attach_once() {
+  FQ_TRY_SET(LockFile opened, LockFile::open(*disk_, "lock", true));
+  lock_file_ = std::make_unique<LockFile>(std::move(opened));
+  FQ_TRY_SET(const bool shared, lock_file_->lock(LockFile::Mode::shared, kAttachTimeoutMs));
+  if (!shared) {
+    return Error{ErrorKind::later,
+                 object() + ": process " + join_pids(lock_file_->holders()) +
+                     " has it for itself (rebuilding or removing); continue or end it",
+                 0};
+  }
+  FQ_POINT("attach.shared");
+  if (!names_lock(location_.spool, location_.queue, lock_file_->device(), lock_file_->inode())) {
+    // Removed, and perhaps made anew, since we opened it.
+    FQ_TRY_SET(disk_, open_queue_directory(location_.spool, location_.queue));
+    return false;
+  }
+  LockIdentity identity;
+  FQ_TRY_SET(const bool has_identity, lock_file_->read(identity));
+  FQ_TRY_SET(const Found found, map_existing(identity, has_identity));
+  if (found == Found::usable) return true;
+  FQ_TRY(rebuild());
+  return store_ != nullptr;
+}
+
+Result<Attachment::Found> Attachment::map_existing(const LockIdentity& identity, bool has_identity) {
+  store_.reset();
+  Result<std::unique_ptr<File>> file = disk_->open("segment", OpenMode::write);
+  if (!file.ok()) {
+    if (file.error().sys == ENOENT) return Found::absent;
+    return std::move(file).error();
+  }
+  FQ_TRY_SET(const uint64_t bytes, (*file)->size());
+  if (bytes < kFirstChunkOffset) return Found::garbage;
+  FQ_TRY_SET(std::unique_ptr<SegmentMemory> memory, map_segment(std::move(file).value(), object()));
+  store_ = std::make_unique<Store>(std::move(memory));
+  const Found found = judge(identity, has_identity);
+  // A poisoned one is kept: what its ring holds is rescued before the rebuild.
+  if (found != Found::usable && found != Found::poisoned) store_.reset();
+  if (found == Found::usable && store_->header().segment_bytes > bytes) {
+    store_.reset();
+    return Found::garbage;
+  }
+  return found;
+}
+
+Attachment::Found Attachment::judge(const LockIdentity& identity, bool has_identity) const {
+  const SegmentHeader& header = store_->header();
+  const SegmentIdentity& own = header.identity;
+  if (std::memcmp(own.magic, kSegmentMagic, sizeof own.magic) != 0) return Found::garbage;
+  if (own.layout_hash != layout_hash()) return Found::other_build;
+  if (identity_crc(own) != header.identity_crc) return Found::garbage;
+  if (std::memcmp(own.boot_id, kernel_.boot_id, sizeof own.boot_id) != 0) return Found::absent;
+  const bool here = has_identity && own.lock_device == lock_file_->device() &&
+                    own.lock_inode == lock_file_->inode() &&
+                    std::memcmp(own.nonce, identity.nonce, sizeof own.nonce) == 0;
+  if (!here) return Found::absent;
+  if (own.pid_namespace != kernel_.pid_namespace || own.time_namespace != kernel_.time_namespace) {
+    return Found::foreign;
+  }
+  if (own.generation != identity.generation) return Found::absent;
+  switch (header.phase.load(std::memory_order_acquire)) {
+    case Phase::working:
+      return Found::usable;
+    case Phase::poisoned:
+      return Found::poisoned;
+    default:
+      return Found::absent;
+  }
+}
+
+}  // namespace fq

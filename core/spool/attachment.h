@@ -1,0 +1,76 @@
+// attachment - one process's hold on one queue: directory, `lock`, the mapped segment.
+//
+// Opening is quick when the segment is this boot's, this namespace's and this directory's: open, flock,
+// stat, map. Otherwise it is rebuilt from the journal (core/spool/rebuild.cpp), under `rebuild` so that only
+// one process does it.
+#pragma once
+
+// fq, below us.
+#include "core/api/queue.h"
+// fq, this room.
+#include "core/spool/lock_file.h"
+#include "core/spool/process_info.h"
+#include "core/spool/replay.h"
+
+namespace fq {
+
+class Attachment {
+ public:
+  static Result<std::unique_ptr<Attachment>> open(const Location& location, bool create, Clock& clock);
+
+  /// Leaves the segment (which was replaced or is damaged) and attaches to the queue's present one.
+  Result<void> attach();
+
+  Store& store() { return *store_; }
+  Disk& disk() { return *disk_; }
+  const LockFile& lock_file() const { return *lock_file_; }
+  const KernelIdentity& kernel() const { return kernel_; }
+  const std::string& object() const { return disk_->label(); }
+  /// What a rebuild had to report, for a person; emptied by the call.
+  std::vector<std::string> take_notices() { return std::exchange(notices_, {}); }
+
+ private:
+  enum class Found {
+    usable,
+    absent,     // none, half-made, or of another boot or place: nobody can be at work in it
+    poisoned,   // ours, but damaged inside
+    foreign,    // another pid or time namespace's
+    other_build,
+    garbage,
+  };
+
+  explicit Attachment(Location location, Clock& clock) : location_(std::move(location)), clock_(clock) {}
+
+  Result<bool> attach_once();
+  Result<Found> map_existing(const LockIdentity& identity, bool has_identity);
+  Found judge(const LockIdentity& identity, bool has_identity) const;
+
+  // core/spool/rebuild.cpp
+  Result<void> rebuild();
+  Result<void> rebuild_locked(LockFile& rebuild_lock);
+  Result<bool> prove_alone(Found found);
+  Result<void> retire_old();
+  Result<void> rescue_ring(Store& old);
+  Result<void> build(bool alone);
+  Result<std::unique_ptr<Store>> make_store(uint64_t generation, const LockIdentity& identity);
+  Result<void> choose_files(Store& store, const ScanResult& scan);
+  Result<void> take_over_numbers(Store& store);
+  Result<void> settle_boot(Store& store, const Replayed& replayed);
+  void carry_holders(Store& store, bool alone);
+  Result<void> write_first_records(Store& store, const Replayed& replayed);
+  Result<void> report_damage(const ScanResult& scan);
+
+  Location location_;
+  Clock& clock_;
+  KernelIdentity kernel_;
+  std::unique_ptr<Disk> disk_;
+  std::unique_ptr<LockFile> lock_file_;
+  std::unique_ptr<Store> store_;
+  std::vector<std::unique_ptr<Store>> left_;  // never unmapped while the process lives, see RobustMutex
+  std::vector<std::string> notices_;
+};
+
+/// A segment kept mapped after it was left: its locks may still be on this thread's robust list.
+inline constexpr size_t kLeftSegmentsMax = 64;
+
+}  // namespace fq

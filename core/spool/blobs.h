@@ -1,0 +1,45 @@
+// blobs - payloads too long for the journal, one file each: blobs/<32 hex digits>.
+//
+// Durable (file and name) before the record that speaks of them, gone after their message's end is
+// durable. While its push is under way a blob is held by flock, so that nobody takes it for an orphan.
+#pragma once
+
+// System.
+#include <string>
+// fq, below us.
+#include "core/base/disk.h"
+#include "core/journal/record.h"
+// fq, this room.
+#include "core/spool/store.h"
+
+namespace fq {
+
+std::string blob_file_name(const BlobName& name);
+
+/// A blob on disk whose record is not written yet; removed again unless keep() was called.
+class NewBlob {
+ public:
+  static Result<NewBlob> write(Disk& disk, Bytes payload);
+  NewBlob(NewBlob&&) noexcept = default;
+  NewBlob& operator=(NewBlob&&) noexcept = delete;
+  ~NewBlob();
+
+  const BlobName& name() const { return name_; }
+  uint32_t crc() const { return crc_; }
+  void keep() { file_.reset(); }
+
+ private:
+  NewBlob(Disk& disk, BlobName name) : disk_(&disk), name_(name) {}
+  Disk* disk_;
+  BlobName name_;
+  std::unique_ptr<File> file_;  // holds the flock
+  uint32_t crc_ = 0;
+};
+
+Result<std::unique_ptr<File>> open_blob(Disk& disk, const BlobName& name);
+void remove_blob(Disk& disk, const BlobName& name);
+
+/// Removes blobs of our own naming that no message of the store speaks of and nobody holds.
+Result<void> remove_unreferenced_blobs(Disk& disk, Store& store);
+
+}  // namespace fq

@@ -1,0 +1,182 @@
+#include "core/spool/gate.h"
+
+// System.
+#include <algorithm>
+#include <array>
+// fq, below us.
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/spool/process_info.h"
+
+namespace fq {
+
+namespace {
+// Messages linked in one transaction: each makes up to 24 steps in the worst case of new tenants, 3 otherwise.
+constexpr uint32_t kMessagesPerTransaction = 16;
+}  // namespace
+
+Result<void> Gate::enter() {
+  SegmentHeader& header = store_.header();
+  const Taken taken = header.state.take(header.settings.lock_timeout_ms);
+  switch (taken) {
+    case Taken::clean:
+      break;
+    case Taken::owner_died:
+      dead_holder_ = true;
+      if (!repair()) return poison("its undo log is no log");
+      header.state.consistent();
+      dead_holder_ = false;
+      break;
+    case Taken::timed_out:
+      return Error{ErrorKind::later,
+                   object_ + ": locked by " + describe_holder(header.state.holder()) +
+                       "; it holds the state lock: continue or end it",
+                   0};
+    case Taken::unusable:
+      trouble_ = SegmentTrouble::damaged;
+      return Error{ErrorKind::unusable, object_ + ": its lock is damaged", 0};
+  }
+  const Phase phase = header.phase.load(std::memory_order_acquire);
+  if (phase != Phase::working) {
+    trouble_ = phase == Phase::retired ? SegmentTrouble::replaced : SegmentTrouble::damaged;
+    header.state.unlock();
+    return Error{ErrorKind::unusable, object_ + ": its segment was replaced", 0};
+  }
+  return {};
+}
+
+bool Gate::repair() {
+  SegmentHeader& header = store_.header();
+  FQ_POINT("repair.begin");
+  if (!undo_rollback(store_.memory().base(), store_.memory().mapped_bytes(), header.undo)) {
+    return false;
+  }
+  FQ_POINT("repair.undone");
+  // Whoever died may have committed without publishing, and owed a wake to those who sleep.
+  stream_.publish();
+  Txn txn = store_.begin();
+  txn.set(header.schedule.counters.recoveries, header.schedule.counters.recoveries + 1);
+  txn.commit();
+  FQ_POINT("repair.counted");
+  announce(header.ready_event);
+  announce(header.sync_event);
+  return true;
+}
+
+void Gate::leave() { store_.header().state.unlock(); }
+
+Error Gate::poison(const char* what) {
+  // The Txn that was open has taken its changes back while unwinding; what it met is wrong all the same.
+  SegmentHeader& header = store_.header();
+  header.phase.store(Phase::poisoned, std::memory_order_release);
+  trouble_ = SegmentTrouble::damaged;
+  if (dead_holder_) header.state.consistent();
+  dead_holder_ = false;
+  header.state.unlock();
+  return Error{ErrorKind::unusable, object_ + ": its segment is damaged: " + what, 0};
+}
+
+Now Gate::now() const {
+  const SegmentHeader& header = store_.header();
+  const int64_t boot_ms = clock_.boot_ms();
+  return {boot_ms, boot_ms + header.wall_minus_boot_ms};
+}
+
+Now Gate::now_locked(Txn& txn) {
+  SegmentHeader& header = store_.header();
+  // Another process may have read its clock later and got the lock first.
+  const int64_t boot_ms = std::max<int64_t>(clock_.boot_ms(), header.last_boot_ms);
+  if (boot_ms != header.last_boot_ms) txn.set(header.last_boot_ms, boot_ms);
+  return {boot_ms, boot_ms + header.wall_minus_boot_ms};
+}
+
+bool Gate::fire_timers(const Now& now, uint32_t transactions) {
+  Schedule& schedule = store_.schedule();
+  bool fired = false;
+  for (uint32_t i = 0; i < transactions && schedule.next_timer_ms() <= now.boot_ms; ++i) {
+    Txn txn = store_.begin();
+    if (schedule.fire(txn, now.boot_ms) == 0) break;
+    FQ_POINT("timers.fired");
+    txn.commit();
+    fired = true;
+  }
+  if (fired) wake_ = true;
+  return fired;
+}
+
+void Gate::apply_pending() {
+  SegmentHeader& header = store_.header();
+  while (header.applied_end < header.servable_end) {
+    if (!apply_some()) break;
+    FQ_POINT("pending.applied");
+  }
+}
+
+bool Gate::apply_some() {
+  SegmentHeader& header = store_.header();
+  const uint64_t position = header.applied_end;
+  std::array<std::byte, kRecordHeaderBytes + 8> start;
+  stream_.copy_out(position, start);
+  const std::optional<uint32_t> file = stream_.table().find(position);
+  if (!file) throw RegionDamaged{"the stream's pending end lies in no file"};
+  RecordHeader record;
+  record.bytes = get_number<uint32_t>(start.data() + 4);
+  if (record.bytes < kRecordHeaderBytes || record.bytes > kRecordBytesMax) {
+    throw RegionDamaged{"a pending record has no length"};
+  }
+  const uint64_t end = position + padded(record.bytes);
+  Bytes whole = stream_.view(position, record.bytes);
+  if (whole.empty()) {
+    // It wraps around the ring's end. 256 KiB at most, allocated once; the rare case that pays for it.
+    scratch_.resize(kRecordBytesMax);
+    stream_.copy_out(position, MutableBytes(scratch_).first(record.bytes));
+    whole = Bytes(scratch_).first(record.bytes);
+  }
+  const auto type = static_cast<RecordType>(whole[36]);
+  Txn txn = store_.begin();
+  if (type != RecordType::pushed) {
+    txn.set(header.applied_end, end);
+    txn.commit();
+    return true;
+  }
+  const auto count = get_number<uint16_t>(whole.data() + 38);
+  const auto at_wall_ms = get_number<int64_t>(whole.data() + 24);
+  PushedReader reader(whole.subspan(kRecordHeaderBytes), count);
+  uint32_t index = 0;
+  uint32_t added = 0;
+  while (std::optional<MessageItem> item = reader.next()) {
+    if (index++ < header.applied_item) continue;
+    const MessageId id{number(reader.first_id()) + index - 1};
+    apply_.message(txn, *item, id, position + kRecordHeaderBytes + reader.item_offset(), at_wall_ms);
+    release_pending(txn, *item);
+    if (++added == kMessagesPerTransaction) break;
+  }
+  if (reader.broken()) throw RegionDamaged{"a pending record is broken"};
+  if (index == count) {
+    txn.set(header.applied_item, 0);
+    txn.set(header.applied_end, end);
+  } else {
+    txn.set(header.applied_item, index);
+  }
+  txn.commit();
+  wake_ = true;
+  return true;
+}
+
+void Gate::release_pending(Txn& txn, const MessageItem& item) {
+  SegmentHeader& header = store_.header();
+  const Need need = Schedule::need_of(item.tenant, item.key);
+  txn.set(header.pending_messages, header.pending_messages - 1);
+  txn.set(header.pending_tenants, header.pending_tenants - need.tenants);
+  txn.set(header.pending_cells, header.pending_cells - need.text_cells);
+}
+
+void Gate::wake_consumers() {
+  if (!wake_) return;
+  wake_ = false;
+  SegmentHeader& header = store_.header();
+  header.ready_event.fetch_add(1, std::memory_order_seq_cst);
+  if (header.ready_waiters.load(std::memory_order_seq_cst) != 0) futex_wake_all(header.ready_event);
+}
+
+}  // namespace fq

@@ -1,0 +1,113 @@
+#include "core/spool/item_reader.h"
+
+// System.
+#include <algorithm>
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kItemFrameBytes = 8;
+
+}  // namespace
+
+std::optional<ItemPlace> ItemReader::find_item(const Stream& stream, const SegmentHeader& header,
+                                               const Entry& entry) {
+  const std::optional<FilePlace> file = stream.table().place(entry.item_position);
+  if (!file) return std::nullopt;
+  ItemPlace place;
+  place.position = entry.item_position;
+  place.file = *file;
+  place.written_end = header.ring_start.load(std::memory_order_relaxed);
+  place.blob = (entry.flags & kEntryBlob) != 0;
+  return place;
+}
+
+Result<bool> ItemReader::read(const ItemPlace& place, StoredItem& stored) {
+  bool found = place.position >= place.written_end && read_ring(place.position, stored.bytes);
+  if (!found) {
+    FQ_TRY_SET(found, read_file(place, stored.bytes));
+  }
+  if (!found) return false;
+  const std::optional<MessageItem> item = decode_item(stored.bytes);
+  if (!item) return false;
+  stored.item = *item;
+  return true;
+}
+
+bool ItemReader::read_ring(uint64_t position, std::vector<std::byte>& bytes) {
+  std::array<std::byte, kItemFrameBytes> frame;
+  if (!stream_.copy_out(position, frame)) return false;
+  const size_t item_bytes = kItemFrameBytes + get_number<uint32_t>(frame.data());
+  if (item_bytes > kRecordBytesMax) return false;
+  bytes.resize(item_bytes);
+  return stream_.copy_out(position, bytes);
+}
+
+Result<bool> ItemReader::read_file(const ItemPlace& place, std::vector<std::byte>& bytes) {
+  // Bytes behind written_end are not in the file yet, or only partly: never kept in the cache.
+  const uint64_t behind = place.position < place.written_end ? place.written_end - place.position : 0;
+  std::array<std::byte, kItemFrameBytes> frame;
+  const uint64_t readable = place.file.offset + std::max<uint64_t>(behind, kItemFrameBytes);
+  FQ_TRY_SET(const bool has_frame, read_cached(place.file, readable, frame));
+  if (!has_frame) return false;
+  const size_t item_bytes = kItemFrameBytes + get_number<uint32_t>(frame.data());
+  if (item_bytes > kRecordBytesMax) return false;
+  bytes.resize(item_bytes);
+  return read_cached(place.file, place.file.offset + std::max<uint64_t>(behind, item_bytes), bytes);
+}
+
+Result<bool> ItemReader::read_cached(const FilePlace& place, uint64_t readable, MutableBytes to) {
+  uint64_t offset = place.offset;
+  while (!to.empty()) {
+    const uint64_t number = offset / kBlockBytes;
+    Block& block = blocks_[(number + place.key.number * 7) % kBlocks];
+    const size_t within = offset % kBlockBytes;
+    const size_t part = std::min(to.size(), kBlockBytes - within);
+    if (block.salt != place.key.salt || block.number != number || block.valid < within + part) {
+      Result<File*> file = files_.get(place.key);
+      // Recycled or removed since it was looked up: the caller looks again.
+      if (!file.ok()) return false;
+      block.bytes.resize(kBlockBytes);
+      block.salt = place.key.salt;
+      block.number = number;
+      block.valid = 0;
+      FQ_TRY_SET(const size_t got, (*file)->read_at(number * kBlockBytes, block.bytes));
+      const uint64_t known = readable > number * kBlockBytes ? readable - number * kBlockBytes : 0;
+      block.valid = std::min<uint64_t>(got, known);
+      if (block.valid < within + part) return false;
+    }
+    std::memcpy(to.data(), block.bytes.data() + within, part);
+    to = to.subspan(part);
+    offset += part;
+  }
+  return true;
+}
+
+Result<bool> ItemReader::read_record(const FilePlace& place, uint64_t position, uint64_t written_end,
+                                     std::vector<std::byte>& record) {
+  std::array<std::byte, kRecordHeaderBytes + 8> start{};
+  const bool fresh = position >= written_end;
+  if (fresh) {
+    if (!stream_.copy_out(position, start)) return false;
+  } else {
+    FQ_TRY_SET(const bool found, read_cached(place, place.offset + (written_end - position), start));
+    if (!found) return false;
+  }
+  const size_t bytes = get_number<uint32_t>(start.data() + 4);
+  if (bytes < kRecordHeaderBytes || bytes > kRecordBytesMax) return false;
+  // decode_header reads eight bytes of body, also of a record that has none.
+  record.assign(std::max<size_t>(bytes, start.size()), std::byte{0});
+  if (fresh) {
+    if (!stream_.copy_out(position, MutableBytes(record).first(bytes))) return false;
+  } else {
+    FQ_TRY_SET(const bool found,
+               read_cached(place, place.offset + (written_end - position), MutableBytes(record).first(bytes)));
+    if (!found) return false;
+  }
+  const std::optional<RecordHeader> header = decode_header(place.key, record);
+  return header && header->position == position &&
+         body_is_whole(record, Bytes(record).subspan(kRecordHeaderBytes, bytes - kRecordHeaderBytes), header->type);
+}
+
+}  // namespace fq

@@ -1,0 +1,68 @@
+// item_reader - a message's bytes, from the ring while it is fresh, else from its file.
+//
+// Needs no lock: where a message lies is looked up under it (find_item), the bytes are read afterwards and
+// proved by their own CRC. A small cache of journal blocks serves those who read many messages in a row;
+// blocks never change until their file is recycled, which the salt tells.
+#pragma once
+
+// System.
+#include <array>
+#include <vector>
+// fq, this room.
+#include "core/spool/open_files.h"
+#include "core/spool/stream.h"
+
+namespace fq {
+
+/// Where a message's item lies, as seen under the state lock.
+struct ItemPlace {
+  uint64_t position = 0;
+  FilePlace file;
+  uint64_t written_end = 0;  // stream bytes before this had left the ring for their files
+  bool blob = false;
+};
+
+/// An item with the bytes that its views point into.
+struct StoredItem {
+  std::vector<std::byte> bytes;
+  MessageItem item;
+};
+
+class ItemReader {
+ public:
+  ItemReader(Stream& stream, OpenFiles& files) : stream_(stream), files_(files) {}
+
+  /// Needs: the state lock. None when its file was removed.
+  static std::optional<ItemPlace> find_item(const Stream& stream, const SegmentHeader& header, const Entry& entry);
+
+  /// Reads into `stored`, whose memory is used again. False: the record is gone (moved or recycled since:
+  /// look it up again) or damaged.
+  Result<bool> read(const ItemPlace& place, StoredItem& stored);
+
+  /// Drops the cached blocks: what they hold may be of before a write.
+  void forget() { blocks_ = {}; }
+
+  /// A whole record at a stream position: header and body. False as above.
+  Result<bool> read_record(const FilePlace& place, uint64_t position, uint64_t written_end,
+                           std::vector<std::byte>& record);
+
+ private:
+  static constexpr size_t kBlockBytes = 32 * 1024;  // arbitrary
+  static constexpr size_t kBlocks = 32;
+  struct Block {
+    uint64_t salt = 0;
+    uint64_t number = UINT64_MAX;
+    size_t valid = 0;
+    std::vector<std::byte> bytes;
+  };
+
+  bool read_ring(uint64_t position, std::vector<std::byte>& bytes);
+  Result<bool> read_file(const ItemPlace& place, std::vector<std::byte>& bytes);
+  Result<bool> read_cached(const FilePlace& place, uint64_t readable, MutableBytes to);
+
+  Stream& stream_;
+  OpenFiles& files_;
+  std::array<Block, kBlocks> blocks_;
+};
+
+}  // namespace fq

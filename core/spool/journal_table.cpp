@@ -1,0 +1,87 @@
+#include "core/spool/journal_table.h"
+
+namespace fq {
+
+std::optional<uint32_t> JournalTable::find(uint64_t position) const {
+  uint32_t low = header_.oldest_file;
+  uint32_t high = header_.current_file;
+  if (high - low >= kJournalFilesMax) throw RegionDamaged{"the file table is out of range"};
+  if (position < slot(low).start) return std::nullopt;
+  // The last file that starts at or before the position: of two with one start the later holds it.
+  while (low < high) {
+    const uint32_t middle = low + (high - low + 1) / 2;
+    if (slot(middle).start <= position) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+std::optional<FilePlace> JournalTable::place(uint64_t position) const {
+  const std::optional<uint32_t> number = find(position);
+  if (!number) return std::nullopt;
+  return FilePlace{key(*number), kFirstRecordOffset + (position - slot(*number).start)};
+}
+
+uint64_t JournalTable::current_room() const {
+  const JournalSlot& current = slot(header_.current_file);
+  const uint64_t used = kFirstRecordOffset + (header_.tail - current.start);
+  return current.bytes > used ? current.bytes - used : 0;
+}
+
+uint64_t JournalTable::ready_room() const {
+  uint64_t room = current_room();
+  for (uint32_t n = header_.current_file + 1; n <= header_.newest_file; ++n) {
+    room += slot(n).bytes - kFirstRecordOffset;
+  }
+  return room;
+}
+
+uint64_t JournalTable::journal_bytes() const {
+  uint64_t bytes = 0;
+  for (uint32_t n = header_.oldest_file; n <= header_.newest_file; ++n) bytes += slot(n).bytes;
+  return bytes;
+}
+
+void JournalTable::open_next(Txn& txn) {
+  FQ_ASSERT(has_ready());
+  JournalSlot& old = slot(header_.current_file);
+  JournalSlot& next = slot(header_.current_file + 1);
+  if (next.state != FileState::ready) throw RegionDamaged{"the next journal file is not ready"};
+  txn.set(old.end, header_.tail);
+  txn.set(old.state, FileState::sealed);
+  txn.set(next.start, header_.tail);
+  txn.set(next.end, 0);
+  txn.set(next.state, FileState::current);
+  txn.set(header_.current_file, header_.current_file + 1);
+}
+
+void JournalTable::add_ready(Txn& txn, const FileKey& key, uint64_t bytes) {
+  FQ_ASSERT(key.number == header_.newest_file + 1);
+  JournalSlot& added = slot(key.number);
+  txn.set(added.number, key.number);
+  txn.set(added.state, FileState::ready);
+  txn.set(added.salt, key.salt);
+  txn.set(added.bytes, bytes);
+  txn.set(added.live, 0);
+  txn.set(added.start, UINT64_MAX);
+  txn.set(header_.newest_file, key.number);
+}
+
+void JournalTable::add_live(Txn& txn, uint64_t position) {
+  const std::optional<uint32_t> number = find(position);
+  if (!number) throw RegionDamaged{"a message lies in no file"};
+  txn.set(slot(*number).live, slot(*number).live + 1);
+}
+
+void JournalTable::remove_live(Txn& txn, uint64_t position) {
+  const std::optional<uint32_t> number = find(position);
+  // A message whose file is gone was damaged away; there is nothing to count down.
+  if (!number) return;
+  if (slot(*number).live == 0) throw RegionDamaged{"a file holds fewer messages than none"};
+  txn.set(slot(*number).live, slot(*number).live - 1);
+}
+
+}  // namespace fq

@@ -1,0 +1,163 @@
+// layout - the segment of one queue: header, locks, stream, file table, settings, schedule, holders, ring.
+//
+// The header lies at the start of the segment; the ring of unwritten journal bytes follows at kRingPage,
+// the chunks of the schedule's arrays behind it. Lock order, always downwards, never two of one rank:
+//   1  rebuild      flock          serialises rebuilders
+//   2  lock         flock          shared while attached; exclusive proves that nobody is
+//   3  life         LifeLock       one a consumer, for as long as it lives
+//   4  compaction   RobustMutex    one compactor, one maker of journal files
+//   5  flush        RobustMutex    one leader writes and syncs
+//   6  state        RobustMutex    append and apply; no system call, malloc or payload CRC inside
+//
+// To change anything here nothing needs raising: the layout hash in the header follows the sizes and
+// offsets, and a segment of another layout is rebuilt from the journal.
+//
+// Stream invariants (positions only grow)
+//  S1  durable_end <= ring_start <= applied_end <= servable_end <= tail, and tail - ring_start fits the ring.
+//  S2  Bytes before ring_start are in their files; before durable_end they are on disk.
+//  S3  Messages of pushed records before applied_end are in the schedule, none behind it is.
+//  S4  committed_end is tail as of the last commit; whoever repairs the state lock sets it.
+//  S5  [durable_end, ring_start) is not empty only after lazy bytes left the ring unsynced.
+#pragma once
+
+// System.
+#include <cstddef>
+// fq, below us.
+#include "core/api/settings.h"
+#include "core/schedule/schedule.h"
+#include "core/shm/life_lock.h"
+#include "core/shm/segment.h"
+
+namespace fq {
+
+inline constexpr char kSegmentMagic[8] = {'f', 'q', 's', 'e', 'g', 'm', 't', '\n'};
+
+// 512 KiB: twice the largest record, so that one can be appended while another is written.
+inline constexpr uint64_t kRingBytes = 512 * 1024;
+
+// 2048 files of at most 64 MiB are 128 GiB of journal; larger journals take larger files.
+inline constexpr uint32_t kJournalFilesMax = 2048;
+
+enum class FileState : uint32_t { none = 0, ready = 1, current = 2, sealed = 3, failed = 4 };
+
+/// One journal file, at index number % kJournalFilesMax.
+struct JournalSlot {
+  Shared<uint32_t> number;
+  Shared<FileState> state;
+  Shared<uint64_t> salt;
+  Shared<uint64_t> start;  // stream position of its first record
+  Shared<uint64_t> end;    // sealed, failed: nothing of it is valid from here on
+  Shared<uint64_t> bytes;  // of the file
+  Shared<uint32_t> live;   // messages whose payload record it holds
+  Shared<uint32_t> zero;
+};
+
+/// A consumer that holds leases by living.
+struct HolderSlot {
+  LifeLock life;
+  Shared<uint32_t> pid;          // 0: free
+  Shared<uint32_t> next_free;
+  Shared<uint64_t> started;      // of a carried holder: what /proc tells, since its life lock is elsewhere
+  Shared<uint32_t> carried;      // 1: taken over from a segment that was rebuilt; no life lock
+  Shared<uint32_t> zero;
+};
+
+struct SharedSettings {
+  Shared<uint32_t> order;
+  Shared<uint32_t> sync;
+  Shared<int64_t> lease_ms;
+  Shared<uint32_t> attempts_max;
+  Shared<uint32_t> zero;
+  Shared<uint64_t> payload_bytes_max;
+  Shared<int64_t> lock_timeout_ms;
+  Shared<uint64_t> file_device, file_inode, file_size;  // FileIdentity
+  Shared<int64_t> file_changed_ns, file_modified_ns;
+};
+
+/// What ties a segment to its boot, its namespace and its directory. Constant once the segment is ready.
+struct SegmentIdentity {
+  char magic[8];
+  uint64_t layout_hash;
+  uint8_t boot_id[16];
+  uint64_t pid_namespace;
+  uint64_t time_namespace;
+  uint64_t lock_device;
+  uint64_t lock_inode;
+  uint8_t nonce[16];
+  uint64_t generation;
+};
+
+enum class Phase : uint32_t {
+  making = 0,    // not whole yet
+  working = 1,
+  poisoned = 2,  // found damaged: rebuild it
+  retired = 3,   // another segment has taken its place: attach anew
+};
+
+struct SegmentHeader {
+  // Constant after creation.
+  SegmentIdentity identity;
+  uint32_t identity_crc;
+
+  // Atomic: read and written without a lock.
+  std::atomic<Phase> phase;
+  std::atomic<uint64_t> committed_end;
+  std::atomic<uint64_t> durable_end;   // written by the leader, under flush
+  std::atomic<uint64_t> ring_start;    // written by the leader, under flush
+  std::atomic<uint32_t> sync_failed;   // sticky: no file takes the journal any more
+  std::atomic<uint32_t> sync_under_way;
+  EventWord ready_event;               // something can be served, or a waiter has to look again
+  EventWord sync_event;                // durable_end moved, or the leader gave up
+  std::atomic<uint32_t> ready_waiters; // a hint that may drift up: costs a system call, never skips one
+  std::atomic<uint32_t> sync_waiters;
+
+  RobustMutex compaction;
+  RobustMutex flush;
+  RobustMutex state;
+
+  // Guarded by state.
+  UndoLog undo;
+  Shared<uint64_t> segment_bytes;  // of the file; where the next chunk goes
+  Shared<uint64_t> tail;
+  Shared<uint64_t> applied_end;
+  Shared<uint32_t> applied_item;   // within the pushed record at applied_end
+  Shared<uint32_t> zero;
+  Shared<uint64_t> servable_end;
+  Shared<uint64_t> resealed_end;   // records before it may carry the seal of a file that failed
+  Shared<uint64_t> next_seq;
+  Shared<uint64_t> next_id;
+  Shared<uint64_t> next_serial;
+  Shared<uint64_t> id_limit;       // durable: ids and serials below may be handed out
+  Shared<uint64_t> serial_limit;
+  Shared<uint64_t> id_limit_pending;  // appended, not yet known durable
+  Shared<uint64_t> serial_limit_pending;
+  Shared<uint64_t> limits_position;   // where the pending LIMITS record ends
+  Shared<int64_t> last_boot_ms;       // time never goes back from one operation to the next
+  Shared<int64_t> wall_minus_boot_ms;
+  Shared<uint64_t> pending_messages;  // room kept for pushed records that are not applied yet
+  Shared<uint64_t> pending_tenants;
+  Shared<uint64_t> pending_cells;
+  Shared<uint64_t> pending_bytes;     // of payload
+  Shared<uint32_t> current_file;      // number
+  Shared<uint32_t> oldest_file;
+  Shared<uint32_t> newest_file;       // the highest number, ready ones included
+  Shared<uint32_t> free_holder;
+  Shared<uint32_t> holders_used;      // high-water mark
+  Shared<uint32_t> salvage_file;      // where unsynced bytes that left the ring still lie
+  SharedSettings settings;
+  JournalSlot files[kJournalFilesMax];
+  ScheduleRoot schedule;
+  HolderSlot holders[kHoldersMax];
+};
+static_assert(std::is_standard_layout_v<SegmentHeader>);
+
+inline constexpr uint64_t kRingOffset = (sizeof(SegmentHeader) + kPageBytes - 1) / kPageBytes * kPageBytes;
+inline constexpr uint64_t kFirstChunkOffset = kRingOffset + kRingBytes;
+static_assert(kFirstChunkOffset % kPageBytes == 0);
+
+/// Differs whenever a build lays the segment out differently, its C library's locks included.
+uint64_t layout_hash();
+
+uint32_t identity_crc(const SegmentIdentity& identity);
+
+}  // namespace fq

@@ -1,0 +1,43 @@
+// open_files - this process's descriptors of journal files.
+//
+// Opened when first needed, checked by salt, closed when the file was removed or recycled (the engine
+// calls forget_before at its wait cap), so that a removed file's blocks are freed in time.
+#pragma once
+
+// System.
+#include <map>
+// fq, below us.
+#include "core/journal/journal.h"
+
+namespace fq {
+
+class OpenFiles {
+ public:
+  explicit OpenFiles(Disk& disk) : disk_(disk) {}
+
+  Result<File*> get(const FileKey& key) {
+    auto found = files_.find(key.number);
+    if (found != files_.end() && found->second.salt == key.salt) return found->second.file.get();
+    FQ_TRY_SET(std::unique_ptr<File> file, open_journal_file(disk_, key));
+    if (file == nullptr) {
+      return Error{ErrorKind::io, journal_file_name(key.number) + ": was recycled under us", 0};
+    }
+    File* opened = file.get();
+    files_.insert_or_assign(key.number, Opened{key.salt, std::move(file)});
+    return opened;
+  }
+
+  void forget(uint32_t number) { files_.erase(number); }
+  void forget_before(uint32_t number) { files_.erase(files_.begin(), files_.lower_bound(number)); }
+  Disk& disk() { return disk_; }
+
+ private:
+  struct Opened {
+    uint64_t salt;
+    std::unique_ptr<File> file;
+  };
+  Disk& disk_;
+  std::map<uint32_t, Opened> files_;
+};
+
+}  // namespace fq

@@ -1,0 +1,138 @@
+#include "core/spool/process_info.h"
+
+// System.
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+// fq, below us.
+#include "core/base/assert.h"
+
+namespace fq {
+
+namespace {
+
+/// A small file of /proc, whole; empty when it cannot be read.
+std::string read_proc(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return {};
+  std::string text;
+  char block[4096];
+  for (;;) {
+    const ssize_t got = ::read(descriptor, block, sizeof block);
+    if (got <= 0) break;
+    text.append(block, static_cast<size_t>(got));
+  }
+  ::close(descriptor);
+  return text;
+}
+
+/// The fields of /proc/<pid>/stat behind the name (which may hold spaces and parentheses): state is 0.
+std::string_view stat_field(std::string_view stat, size_t index) {
+  const size_t name_end = stat.rfind(") ");
+  if (name_end == std::string_view::npos) return {};
+  std::string_view rest = stat.substr(name_end + 2);
+  for (; index > 0; --index) {
+    const size_t space = rest.find(' ');
+    if (space == std::string_view::npos) return {};
+    rest.remove_prefix(space + 1);
+  }
+  return rest.substr(0, rest.find(' '));
+}
+
+std::string stat_of(int tid) { return read_proc("/proc/" + std::to_string(tid) + "/stat"); }
+
+constexpr size_t kStateField = 0;
+constexpr size_t kStartField = 19;
+
+uint64_t namespace_inode(const char* path) {
+  struct stat about {};
+  return ::stat(path, &about) == 0 ? about.st_ino : 0;
+}
+
+}  // namespace
+
+bool is_stopped(int tid) {
+  const std::string stat = stat_of(tid);
+  const std::string_view state = stat_field(stat, kStateField);
+  return state == "T" || state == "t";
+}
+
+std::string describe_holder(int tid) {
+  const std::string stat = tid > 0 ? stat_of(tid) : std::string();
+  if (stat.empty()) return "an unknown process";
+  std::string text = "process " + std::to_string(tid);
+  const size_t open = stat.find('(');
+  const size_t close = stat.rfind(')');
+  if (open != std::string::npos && close != std::string::npos && close > open) {
+    text.append(" ").append(stat, open, close - open + 1);
+  }
+  const std::string_view state = stat_field(stat, kStateField);
+  if (state == "T" || state == "t") text.append(", which is stopped");
+  if (state == "D") text.append(", which waits for the disk");
+  return text;
+}
+
+std::optional<uint64_t> process_started(uint32_t pid) {
+  const std::string stat = stat_of(static_cast<int>(pid));
+  const std::string_view field = stat_field(stat, kStartField);
+  if (field.empty() || stat_field(stat, kStateField) == "Z") return std::nullopt;
+  return std::strtoull(std::string(field).c_str(), nullptr, 10);
+}
+
+std::vector<int> flock_holders(uint64_t device, uint64_t inode) {
+  // 1: FLOCK  ADVISORY  WRITE 1234 08:01:123456 0 EOF   ("->" in front of the type while it waits)
+  std::vector<int> pids;
+  const std::string locks = read_proc("/proc/locks");
+  for (size_t at = 0; at < locks.size();) {
+    const size_t end = std::min(locks.find('\n', at), locks.size());
+    const std::string line = locks.substr(at, end - at);
+    at = end + 1;
+    int pid = 0;
+    unsigned major_number = 0, minor_number = 0;
+    unsigned long long found_inode = 0;
+    if (std::sscanf(line.c_str(), "%*s FLOCK %*s %*s %d %x:%x:%llu", &pid, &major_number, &minor_number,
+                    &found_inode) != 4) {
+      continue;
+    }
+    if (found_inode != inode || makedev(major_number, minor_number) != device) continue;
+    if (pid > 0 && pid != ::getpid()) pids.push_back(pid);
+  }
+  return pids;
+}
+
+std::string join_pids(const std::vector<int>& pids) {
+  if (pids.empty()) return "unknown";
+  std::string text;
+  for (const int pid : pids) {
+    if (!text.empty()) text.append(", ");
+    text.append(std::to_string(pid));
+  }
+  return text;
+}
+
+bool read_kernel_identity(KernelIdentity& identity) {
+  const std::string text = read_proc("/proc/sys/kernel/random/boot_id");
+  size_t digits = 0;
+  for (const char c : text) {
+    const int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (value < 0) continue;
+    if (digits == 32) return false;
+    uint8_t& byte = identity.boot_id[digits / 2];
+    byte = static_cast<uint8_t>(byte << 4 | value);
+    ++digits;
+  }
+  identity.pid_namespace = namespace_inode("/proc/self/ns/pid");
+  identity.time_namespace = namespace_inode("/proc/self/ns/time");
+  return digits == 32 && identity.pid_namespace != 0;
+}
+
+void fill_random(void* to, size_t bytes) { FQ_ASSERT(::getrandom(to, bytes, 0) == static_cast<ssize_t>(bytes)); }
+
+}  // namespace fq

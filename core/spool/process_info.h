@@ -1,0 +1,37 @@
+// process_info - what /proc tells of other processes, for messages and for leases that outlive a segment.
+#pragma once
+
+// System.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fq {
+
+/// "process 1234 (fq), which is stopped" for a thread id; "an unknown process" when it is gone.
+std::string describe_holder(int tid);
+
+/// When the process was started, in clock ticks since boot; none when it is gone.
+std::optional<uint64_t> process_started(uint32_t pid);
+
+/// Whether the thread is stopped (SIGSTOP, a debugger).
+bool is_stopped(int tid);
+
+/// Who holds flocks on this file, from /proc/locks; this process left out.
+std::vector<int> flock_holders(uint64_t device, uint64_t inode);
+/// "12, 34" for people.
+std::string join_pids(const std::vector<int>& pids);
+
+struct KernelIdentity {
+  uint8_t boot_id[16] = {};
+  uint64_t pid_namespace = 0;
+  uint64_t time_namespace = 0;
+};
+/// False where /proc does not tell.
+bool read_kernel_identity(KernelIdentity& identity);
+
+/// Bytes nobody can guess, from the kernel. No file is opened.
+void fill_random(void* to, size_t bytes);
+
+}  // namespace fq

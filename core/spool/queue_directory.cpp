@@ -1,0 +1,225 @@
+#include "core/spool/queue_directory.h"
+
+// System.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+// fq, below us.
+#include "core/base/tenant_name.h"
+// fq, this room.
+#include "core/spool/process_info.h"
+
+namespace fq {
+
+namespace {
+
+constexpr mode_t kDirectoryMode = 0700;
+constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
+constexpr std::array<const char*, 4> kSubdirectories = {"journal", "blobs", "output", "damaged"};
+
+/// A descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int get() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
+
+std::string spool_object(const std::string& spool) { return "spool '" + spool + "'"; }
+
+Result<void> check_owner(int directory, const std::string& object) {
+  struct stat about {};
+  if (::fstat(directory, &about) != 0) return sys_error("stat", object, errno);
+  if (about.st_uid != ::geteuid()) {
+    return Error{ErrorKind::denied, object + ": belongs to another user; a spool belongs to one", 0};
+  }
+  if ((about.st_mode & kOthersMayWrite) != 0) {
+    return Error{ErrorKind::denied, object + ": others may write to it; chmod go-w it", 0};
+  }
+  return {};
+}
+
+Error cannot_open(const std::string& object, int sys) {
+  if (sys == ELOOP || sys == ENOTDIR) {
+    return Error{ErrorKind::unusable, object + ": is not a directory (fq follows no symlink here)", sys};
+  }
+  return sys_error("open", object, sys);
+}
+
+Result<void> sync_directory_of(const std::string& path, const std::string& object) {
+  const size_t slash = path.find_last_of('/');
+  const std::string parent = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+  const Descriptor opened(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.get() < 0 || ::fsync(opened.get()) != 0) return sys_error("sync", object, errno);
+  return {};
+}
+
+/// mkdir -p with each new name synced. True: the last one was made.
+Result<bool> make_directories(const std::string& path, const std::string& object) {
+  if (::mkdir(path.c_str(), kDirectoryMode) == 0) {
+    FQ_TRY(sync_directory_of(path, object));
+    return true;
+  }
+  if (errno == EEXIST) return false;
+  if (errno != ENOENT) return sys_error("mkdir", object, errno);
+  const size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos || slash == 0) return sys_error("mkdir", object, ENOENT);
+  FQ_TRY_SET([[maybe_unused]] const bool made, make_directories(path.substr(0, slash), object));
+  return make_directories(path, object);
+}
+
+std::string trimmed(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+struct RefusedKind {
+  unsigned long magic;
+  const char* name;
+};
+// statfs(2); what is shared between machines, or decides itself when a sync is one.
+constexpr std::array<RefusedKind, 10> kRefusedKinds = {{{0x6969, "NFS"},
+                                                        {0xff534d42, "CIFS"},
+                                                        {0xfe534d42, "SMB"},
+                                                        {0x517b, "SMB"},
+                                                        {0x01021997, "9p"},
+                                                        {0x5346414f, "AFS"},
+                                                        {0x00c36400, "Ceph"},
+                                                        {0x0bd00bd0, "Lustre"},
+                                                        {0x65735546, "FUSE"},
+                                                        {0x73757245, "Coda"}}};
+
+/// Nobody else may be able to put another directory in place of one above the spool.
+Result<void> check_parents(const std::string& spool, const std::string& object) {
+  std::string path = trimmed(spool);
+  for (;;) {
+    const size_t slash = path.find_last_of('/');
+    path = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+    struct stat about {};
+    if (::stat(path.c_str(), &about) != 0) return sys_error("stat", object, errno);
+    const bool sticky = (about.st_mode & S_ISVTX) != 0;
+    if ((about.st_mode & S_IWOTH) != 0 && !sticky) {
+      return Error{ErrorKind::denied, object + ": others may replace it: '" + path + "' is writable by all", 0};
+    }
+    if (path == "/" || path == ".") return {};
+  }
+}
+
+void remove_tree(int parent, const char* name) {
+  const Descriptor here(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (here.get() < 0) return;
+  DIR* listing = ::fdopendir(::dup(here.get()));
+  if (listing == nullptr) return;
+  while (const dirent* item = ::readdir(listing)) {
+    const std::string_view child(item->d_name);
+    if (child == "." || child == "..") continue;
+    if (::unlinkat(here.get(), item->d_name, 0) != 0) remove_tree(here.get(), item->d_name);
+  }
+  ::closedir(listing);
+  ::unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+}  // namespace
+
+std::string queue_object(std::string_view queue) { return "queue '" + std::string(queue) + "'"; }
+
+Result<std::unique_ptr<Disk>> open_queue_directory(const std::string& spool, const std::string& queue) {
+  const std::string path = trimmed(spool) + "/queues/" + queue;
+  Descriptor opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (opened.get() < 0) {
+    if (errno != ENOENT) return cannot_open(queue_object(queue), errno);
+    struct stat about {};
+    if (::stat(spool.c_str(), &about) != 0 && errno == ENOENT) {
+      return Error{ErrorKind::missing, spool_object(spool) + ": there is none; the first push makes it", ENOENT};
+    }
+    return Error{ErrorKind::missing, queue_object(queue) + ": there is none; the first push makes it", ENOENT};
+  }
+  FQ_TRY(check_owner(opened.get(), queue_object(queue)));
+  return open_disk(opened.release(), queue_object(queue));
+}
+
+Result<bool> make_queue_directory(const std::string& spool, const std::string& queue) {
+  const std::string object = queue_object(queue);
+  const std::string top = trimmed(spool);
+  FQ_TRY_SET([[maybe_unused]] const bool spool_made, make_directories(top, spool_object(spool)));
+  FQ_TRY(check_parents(top, spool_object(spool)));
+  const Descriptor spool_directory(::open(top.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (spool_directory.get() < 0) return cannot_open(spool_object(spool), errno);
+  FQ_TRY(check_owner(spool_directory.get(), spool_object(spool)));
+  FQ_TRY_SET([[maybe_unused]] const bool queues_made, make_directories(top + "/queues", object));
+  FQ_TRY_SET(const bool made, make_directories(top + "/queues/" + queue, object));
+  FQ_TRY_SET(const std::unique_ptr<Disk> disk, open_queue_directory(spool, queue));
+  for (const char* name : kSubdirectories) FQ_TRY(disk->make_directory(name));
+  FQ_TRY(disk->sync_directory(""));
+  return made;
+}
+
+bool names_lock(const std::string& spool, const std::string& queue, uint64_t device, uint64_t inode) {
+  const std::string path = trimmed(spool) + "/queues/" + queue + "/lock";
+  struct stat about {};
+  return ::stat(path.c_str(), &about) == 0 && about.st_dev == device && about.st_ino == inode;
+}
+
+Result<void> check_place(const std::string& spool, Disk& queue) {
+  const std::string object = spool_object(spool);
+  struct statfs about {};
+  if (::statfs(spool.c_str(), &about) != 0) return sys_error("statfs", object, errno);
+  const auto kind = static_cast<unsigned long>(about.f_type) & 0xffffffffUL;
+  for (const RefusedKind& refused : kRefusedKinds) {
+    if (kind != refused.magic) continue;
+    return Error{ErrorKind::unusable,
+                 object + ": lies on " + refused.name + "; fq needs a local file system (set FQ_SPOOL)", 0};
+  }
+  FQ_TRY(check_parents(spool, object));
+  for (const char* name : kSubdirectories) FQ_TRY(queue.make_directory(name));
+  return {};
+}
+
+Result<std::vector<std::string>> list_queue_directories(const std::string& spool) {
+  const std::string path = trimmed(spool) + "/queues";
+  std::vector<std::string> names;
+  DIR* listing = ::opendir(path.c_str());
+  if (listing == nullptr) {
+    if (errno == ENOENT) return names;
+    return sys_error("open", spool_object(spool), errno);
+  }
+  while (const dirent* item = ::readdir(listing)) {
+    if (queue_name_fault(item->d_name).empty()) names.emplace_back(item->d_name);
+  }
+  ::closedir(listing);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<void> remove_queue_directory(const std::string& spool, const std::string& queue) {
+  const std::string object = queue_object(queue);
+  const std::string path = trimmed(spool) + "/queues";
+  const Descriptor queues(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (queues.get() < 0) return cannot_open(object, errno);
+  uint64_t random = 0;
+  fill_random(&random, sizeof random);
+  // A name that no queue can have: a crash in between leaves something that list and open never see.
+  const std::string doomed = ".removed-" + queue + "-" + std::to_string(random);
+  if (::renameat(queues.get(), queue.c_str(), queues.get(), doomed.c_str()) != 0) {
+    return sys_error("rename", object, errno);
+  }
+  if (::fsync(queues.get()) != 0) return sys_error("sync", object, errno);
+  remove_tree(queues.get(), doomed.c_str());
+  return {};
+}
+
+}  // namespace fq

@@ -1,0 +1,31 @@
+// queue_directory - queues/<name> below the spool: found, made, judged, removed.
+//
+// A spool belongs to one user: another owner, or a directory that others may write to, is refused. Where a
+// queue may lie at all (no network file system, no hostile parent) is looked at when it is made or rebuilt,
+// not in every command.
+#pragma once
+
+// System.
+#include <string>
+#include <vector>
+// fq, below us.
+#include "core/base/disk.h"
+
+namespace fq {
+
+/// "queue 'name'", as messages call it.
+std::string queue_object(std::string_view queue);
+
+/// Opens the queue's directory; ErrorKind::missing, naming spool or queue, when it is not there.
+Result<std::unique_ptr<Disk>> open_queue_directory(const std::string& spool, const std::string& queue);
+/// Makes spool, queue and its sub-directories where they are missing, every name synced. True: it was made.
+Result<bool> make_queue_directory(const std::string& spool, const std::string& queue);
+/// Whether queues/<queue>/lock still is this file: a removed queue's is not.
+bool names_lock(const std::string& spool, const std::string& queue, uint64_t device, uint64_t inode);
+/// Whether the queue's place is one where fq keeps its word.
+Result<void> check_place(const std::string& spool, Disk& queue);
+Result<std::vector<std::string>> list_queue_directories(const std::string& spool);
+/// Renames the queue out of the way, then deletes it. Needs: nobody is attached.
+Result<void> remove_queue_directory(const std::string& spool, const std::string& queue);
+
+}  // namespace fq

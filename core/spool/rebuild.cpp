@@ -1,0 +1,359 @@
+// rebuild - a new segment from the journal, in place of one that is gone, foreign or damaged.
+//
+// One process at a time, under `rebuild`. Alone (proved by the exclusive lock) it makes the new segment and
+// renames it over the old. With others attached it first flushes and retires the old one through its own
+// locks; they attach anew at their next lock. Where not even the locks can be trusted it raises the
+// generation, which stops their leaders, and waits for them to go.
+
+// fq, this room.
+#include "core/spool/attachment.h"
+#include "core/spool/blobs.h"
+#include "core/spool/flush.h"
+#include "core/spool/queue_directory.h"
+
+// System.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+// fq, below us.
+#include "core/base/fault_point.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int64_t kRebuildWaitMs = 5'000;
+constexpr std::string_view kNewSegment = "segment.new";
+// Ids and serials are handed out below a durable limit that moves in steps of this.
+constexpr uint64_t kLimitStep = uint64_t{1} << 20;
+// A young queue's journal file; later ones follow the queue's size (core/spool/file_supply.cpp).
+constexpr uint64_t kYoungFileBytes = 512 * 1024;
+// Less room than this in the last file is not worth going on in it.
+constexpr uint64_t kRoomToGoOn = 64 * 1024;
+
+std::string bytes_at(const JournalDamage& damage) {
+  return journal_file_name(damage.file_number) + ": " + damage.what + " at byte " + std::to_string(damage.offset);
+}
+
+}  // namespace
+
+Result<void> Attachment::rebuild() {
+  FQ_TRY_SET(LockFile rebuild_lock, LockFile::open(*disk_, "rebuild", true));
+  FQ_TRY_SET(const bool mine, rebuild_lock.lock(LockFile::Mode::exclusive, kRebuildWaitMs));
+  if (!mine) {
+    return Error{ErrorKind::later,
+                 object() + ": process " + join_pids(rebuild_lock.holders()) + " is rebuilding it; try again", 0};
+  }
+  FQ_POINT("rebuild.begin");
+  return rebuild_locked(rebuild_lock);
+}
+
+Result<void> Attachment::rebuild_locked(LockFile&) {
+  // Somebody else may have done it while we waited.
+  LockIdentity identity;
+  FQ_TRY_SET(const bool has_identity, lock_file_->read(identity));
+  FQ_TRY_SET(const Found found, map_existing(identity, has_identity));
+  if (found == Found::usable) return {};
+  FQ_TRY(check_place(location_.spool, *disk_));
+  FQ_TRY_SET(const bool alone, prove_alone(found));
+  if (store_ != nullptr) FQ_TRY(retire_old());
+  FQ_TRY(build(alone));
+  // Shared again before anybody can see that we were alone; `rebuild` keeps other rebuilders out.
+  FQ_TRY_SET(const bool shared, lock_file_->lock(LockFile::Mode::shared, kRebuildWaitMs));
+  FQ_ASSERT(shared);
+  return {};
+}
+
+Result<bool> Attachment::prove_alone(Found found) {
+  lock_file_->unlock();
+  FQ_TRY_SET(bool alone, lock_file_->try_lock(LockFile::Mode::exclusive));
+  if (alone) return true;
+  const std::string pids = join_pids(lock_file_->holders());
+  if (found == Found::foreign) {
+    return Error{ErrorKind::unusable,
+                 object() + ": another pid or time namespace is at work in it (process " + pids + " or hidden)", 0};
+  }
+  if (found == Found::other_build) {
+    return Error{ErrorKind::unusable,
+                 object() + ": another build of fq is at work in it (process " + pids + "); end it first", 0};
+  }
+  if (found == Found::poisoned) {
+    FQ_TRY_SET([[maybe_unused]] const bool shared, lock_file_->lock(LockFile::Mode::shared, kRebuildWaitMs));
+    return false;
+  }
+  // Nothing in that segment can be trusted, its locks neither: its leaders are stopped by the generation.
+  LockIdentity identity;
+  FQ_TRY_SET(const bool has_identity, lock_file_->read(identity));
+  if (has_identity) {
+    ++identity.generation;
+    FQ_TRY(lock_file_->write(identity));
+  }
+  FQ_TRY_SET(alone, lock_file_->lock(LockFile::Mode::exclusive, kRebuildWaitMs));
+  if (alone) return true;
+  return Error{ErrorKind::later,
+               object() + ": its segment is damaged and process " + pids + " still uses it; end it, then try again",
+               0};
+}
+
+Result<void> Attachment::retire_old() {
+  SegmentHeader& old = store_->header();
+  const Taken flush = old.flush.take(kRebuildWaitMs);
+  if (flush == Taken::owner_died) old.flush.consistent();
+  const bool has_flush = flush == Taken::clean || flush == Taken::owner_died;
+  const Taken state = has_flush ? old.state.take(kRebuildWaitMs) : Taken::timed_out;
+  const bool has_state = state == Taken::clean || state == Taken::owner_died;
+  if (state == Taken::owner_died) {
+    // Undone where that is possible; the journal decides anyway.
+    undo_rollback(store_->memory().base(), store_->memory().mapped_bytes(), old.undo);
+    old.state.consistent();
+  }
+  if (has_state) {
+    Result<void> rescued = rescue_ring(*store_);
+    old.phase.store(Phase::retired, std::memory_order_release);
+    old.state.unlock();
+    if (!rescued.ok()) notices_.push_back(rescued.error().text);
+  }
+  if (has_flush) old.flush.unlock();
+  announce(old.ready_event);
+  announce(old.sync_event);
+  FQ_POINT("rebuild.retired");
+  if (has_state) return {};
+  return Error{ErrorKind::later,
+               object() + ": its segment is damaged and held by " + describe_holder(old.state.holder()), 0};
+}
+
+Result<void> Attachment::rescue_ring(Store& old) {
+  SegmentHeader& header = old.header();
+  const uint64_t ring_start = header.ring_start.load(std::memory_order_acquire);
+  const uint64_t tail = header.tail;
+  if (ring_start > tail || tail - ring_start > kRingBytes) return {};
+  Stream stream(old);
+  OpenFiles files(*disk_);
+  try {
+    for (uint64_t at = ring_start; at < tail;) {
+      std::array<std::byte, kRecordHeaderBytes + 8> start;
+      stream.copy_out(at, start);
+      const std::optional<FilePlace> place = stream.table().place(at);
+      if (!place) return {};
+      const std::optional<RecordHeader> record = decode_header(place->key, start);
+      if (!record || record->position != at || record->bytes > tail - at) return {};
+      std::vector<std::byte> bytes(padded(record->bytes));
+      stream.copy_out(at, bytes);
+      FQ_TRY_SET(File * file, files.get(place->key));
+      if (place->offset == kFirstRecordOffset) {
+        const uint32_t number = at == 0 ? 0 : stream.table().find(at - 1).value_or(0);
+        const OpenedRecord opened{number, at, record->seq};
+        FQ_TRY(file->write_at(kFileHeaderBytes, encode_opened(place->key, opened, record->at_wall_ms)));
+      }
+      FQ_TRY(file->write_at(place->offset, bytes));
+      FQ_TRY(file->sync_data());
+      at += bytes.size();
+    }
+  } catch (const RegionDamaged&) {
+    // Its file table is damaged too: what had left the ring is all that there is.
+    return {};
+  }
+  header.durable_end.store(tail, std::memory_order_release);
+  return {};
+}
+
+Result<void> Attachment::build(bool alone) {
+  LockIdentity identity;
+  FQ_TRY_SET(const bool has_identity, lock_file_->read(identity));
+  if (!has_identity) {
+    // A new queue, or a copy: a segment that came along belongs to the original.
+    identity = LockIdentity{};
+    fill_random(identity.nonce, sizeof identity.nonce);
+    identity.device = lock_file_->device();
+    identity.inode = lock_file_->inode();
+  }
+  ++identity.generation;
+  FQ_TRY(lock_file_->write(identity));
+  FQ_TRY_SET(std::unique_ptr<Store> store, make_store(identity.generation, identity));
+  FQ_TRY_SET(const Replayed replayed, replay_journal(*disk_, *store));
+  FQ_POINT("rebuild.replayed");
+  FQ_TRY(report_damage(replayed.scan));
+  FQ_TRY(choose_files(*store, replayed.scan));
+  FQ_TRY(settle_boot(*store, replayed));
+  carry_holders(*store, alone);
+  FQ_TRY(take_over_numbers(*store));
+  store->header().phase.store(Phase::working, std::memory_order_release);
+  FQ_TRY(write_first_records(*store, replayed));
+  FQ_TRY(remove_unreferenced_blobs(*disk_, *store));
+  FQ_POINT("rebuild.made");
+  FQ_TRY(disk_->rename(kNewSegment, "segment"));
+  FQ_POINT("rebuild.renamed");
+  if (store_ != nullptr) left_.push_back(std::move(store_));
+  store_ = std::move(store);
+  return {};
+}
+
+Result<std::unique_ptr<Store>> Attachment::make_store(uint64_t generation, const LockIdentity& identity) {
+  Result<void> removed = disk_->remove(kNewSegment);
+  if (!removed.ok() && removed.error().sys != ENOENT) return std::move(removed).error();
+  FQ_TRY_SET(std::unique_ptr<File> file, disk_->open(kNewSegment, OpenMode::create_new));
+  FQ_TRY_SET(std::unique_ptr<SegmentMemory> memory, map_segment(std::move(file), object()));
+  FQ_TRY(memory->extend_to(kFirstChunkOffset));
+  auto store = std::make_unique<Store>(std::move(memory));
+  FQ_TRY(initialise_segment(*store));
+  SegmentHeader& header = store->header();
+  SegmentIdentity& own = header.identity;
+  std::memcpy(own.magic, kSegmentMagic, sizeof own.magic);
+  own.layout_hash = layout_hash();
+  std::memcpy(own.boot_id, kernel_.boot_id, sizeof own.boot_id);
+  own.pid_namespace = kernel_.pid_namespace;
+  own.time_namespace = kernel_.time_namespace;
+  own.lock_device = identity.device;
+  own.lock_inode = identity.inode;
+  std::memcpy(own.nonce, identity.nonce, sizeof own.nonce);
+  own.generation = generation;
+  header.identity_crc = identity_crc(own);
+  Txn txn = store->begin();
+  txn.set(header.settings.lock_timeout_ms, Settings{}.lock_timeout_ms);
+  txn.set(header.settings.lease_ms, Settings{}.lease_ms);
+  txn.set(header.settings.attempts_max, Settings{}.attempts_max);
+  txn.set(header.settings.payload_bytes_max, Settings{}.payload_bytes_max);
+  txn.commit();
+  return store;
+}
+
+Result<void> Attachment::report_damage(const ScanResult& scan) {
+  for (const JournalDamage& damage : scan.damage) {
+    FQ_TRY(keep_damage(*disk_, damage));
+    std::string lost = damage.records_lost == 0 ? "" : ", " + std::to_string(damage.records_lost) + " records lost";
+    notices_.push_back(bytes_at(damage) + "; " + std::to_string(damage.bytes) + " bytes kept in damaged/" + lost);
+  }
+  return {};
+}
+
+Result<void> Attachment::choose_files(Store& store, const ScanResult& scan) {
+  SegmentHeader& header = store.header();
+  JournalTable table(header);
+  for (const std::string& name : scan.leftovers) FQ_TRY(disk_->remove("journal/" + name));
+  // The tail was read, perhaps from memory only: before anybody rests on it, it is made durable.
+  for (const JournalFile& file : scan.files) {
+    if (file.end_position <= scan.durable_position && &file != &scan.files.back()) continue;
+    FQ_TRY_SET(const std::unique_ptr<File> opened, open_journal_file(*disk_, file.key));
+    if (opened != nullptr) FQ_TRY(opened->sync_all());
+  }
+  uint32_t newest = scan.files.empty() ? 0 : scan.files.back().key.number;
+  const uint32_t last_used = newest;
+  for (const JournalFile& file : scan.ready) {
+    if (file.key.number == newest + 1) {
+      Txn txn = store.begin();
+      table.add_ready(txn, file.key, file.file_bytes);
+      txn.commit();
+      newest = file.key.number;
+    } else if (file.key.number < last_used || file.key.number > newest) {
+      // Passed over when another file was opened, or behind a number that is gone.
+      FQ_TRY(disk_->remove(journal_file_name(file.key.number)));
+    }
+  }
+  const bool go_on = !scan.files.empty() && scan.clean_end && table.current_room() >= kRoomToGoOn;
+  while (!table.has_ready()) {
+    FileKey key;
+    key.number = header.newest_file + 1;
+    fill_random(&key.salt, sizeof key.salt);
+    Result<void> made = make_journal_file(*disk_, FileHeader{key, clock_.wall_ms()}, kYoungFileBytes);
+    // On a full disk a queue that can go on in its last file may still be drained.
+    if (!made.ok() && go_on) break;
+    FQ_TRY(std::move(made));
+    Txn txn = store.begin();
+    table.add_ready(txn, key, kYoungFileBytes);
+    txn.commit();
+    if (go_on) break;
+  }
+  Txn txn = store.begin();
+  if (go_on) {
+    txn.set(table.slot(header.current_file).state, FileState::current);
+  } else if (scan.files.empty()) {
+    JournalSlot& first = table.slot(header.newest_file);
+    txn.set(first.start, 0);
+    txn.set(first.state, FileState::current);
+    txn.set(header.oldest_file, header.newest_file);
+    txn.set(header.current_file, header.newest_file);
+  } else {
+    table.open_next(txn);
+  }
+  txn.commit();
+  return {};
+}
+
+Result<void> Attachment::settle_boot(Store& store, const Replayed& replayed) {
+  SegmentHeader& header = store.header();
+  const int64_t boot_ms = clock_.boot_ms();
+  const int64_t offset_ms = clock_.wall_ms() - boot_ms;
+  const bool same_boot =
+      replayed.has_clock && std::memcmp(replayed.last_boot.boot_id, kernel_.boot_id, sizeof kernel_.boot_id) == 0;
+  if (!same_boot) apply_reboot(store, header.last_boot_ms, boot_ms, offset_ms);
+  return {};
+}
+
+void Attachment::carry_holders(Store& store, bool alone) {
+  SegmentHeader& header = store.header();
+  for (uint32_t i = 0; i < header.holders_used; ++i) {
+    HolderSlot& holder = header.holders[i];
+    if (holder.pid == 0) continue;
+    // Alone means that every holder is gone; else a process that still lives keeps what it holds.
+    const uint64_t started = alone ? 0 : process_started(holder.pid).value_or(0);
+    Txn txn = store.begin();
+    txn.set(holder.started, started);
+    txn.commit();
+  }
+}
+
+Result<void> Attachment::take_over_numbers(Store& store) {
+  SegmentHeader& header = store.header();
+  Txn txn = store.begin();
+  const SegmentHeader* old = store_ == nullptr ? nullptr : &store_->header();
+  const bool goes_on = old != nullptr && old->next_id >= header.next_id && old->next_id <= old->id_limit &&
+                       old->next_serial >= header.next_serial && old->next_serial <= old->serial_limit;
+  if (goes_on) {
+    txn.set(header.next_id, old->next_id);
+    txn.set(header.next_serial, old->next_serial);
+  } else {
+    // Ids below the limit may have been given out by pushes that never reached the disk.
+    txn.set(header.next_id, std::max<uint64_t>(header.next_id, header.id_limit));
+    txn.set(header.next_serial, std::max<uint64_t>(header.next_serial, header.serial_limit));
+  }
+  txn.commit();
+  return {};
+}
+
+Result<void> Attachment::write_first_records(Store& store, const Replayed& replayed) {
+  SegmentHeader& header = store.header();
+  Gate gate(store, clock_, object());
+  OpenFiles files(*disk_);
+  Flusher flusher(gate, files, *lock_file_);
+  const bool same_boot =
+      replayed.has_clock && std::memcmp(replayed.last_boot.boot_id, kernel_.boot_id, sizeof kernel_.boot_id) == 0;
+  uint64_t end = 0;
+  FQ_TRY(gate.locked([&]() -> Result<void> {
+    Body body;
+    Txn txn = store.begin();
+    const Now now = gate.now_locked(txn);
+    if (!same_boot) {
+      ClockRecord clock;
+      std::memcpy(clock.boot_id, kernel_.boot_id, sizeof clock.boot_id);
+      clock.wall_minus_boot_ms = header.wall_minus_boot_ms;
+      encode_clock(body, clock);
+      gate.stream().append(txn, body, MessageId{0}, now.wall_ms);
+    }
+    if (header.next_id + kLimitStep / 2 > header.id_limit || header.next_serial + kLimitStep / 2 > header.serial_limit) {
+      const LimitsRecord limits{header.next_id + kLimitStep, header.next_serial + kLimitStep};
+      encode_limits(body, limits);
+      gate.stream().append(txn, body, MessageId{0}, now.wall_ms);
+      gate.apply().limits(txn, limits);
+    }
+    txn.set(header.id_limit_pending, header.id_limit);
+    txn.set(header.serial_limit_pending, header.serial_limit);
+    txn.commit();
+    gate.stream().publish();
+    end = header.tail;
+    return {};
+  }));
+  return flusher.wait_durable(end);
+}
+
+}  // namespace fq
