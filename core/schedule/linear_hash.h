@@ -68,7 +68,6 @@ class LinearHash {
     txn.set(head, with);
   }
 
- private:
   static uint32_t bucket_of(uint64_t hash, uint32_t buckets) {
     if (buckets == 0) throw RegionDamaged{"an index has no buckets"};
     const uint32_t mask = std::bit_ceil(buckets) - 1;
@@ -76,6 +75,7 @@ class LinearHash {
     return bucket < buckets ? bucket : bucket & mask >> 1;
   }
 
+ private:
   void split(Txn& txn, uint32_t buckets) const {
     Shared<uint32_t>* stay = &kind_.cell(buckets - std::bit_floor(buckets));
     uint32_t i = *stay;

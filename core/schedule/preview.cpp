@@ -46,8 +46,10 @@ struct Preview::Node {
     Place place{UINT64_MAX, UINT64_MAX};
     if (seat != kNoIndex) place = {region.tenant(seat).tag, region.tenant(seat).sequence};
     if (!served.empty() && served.begin()->first < place) {
-      auto first = served.extract(served.begin());
-      return {first.key(), std::move(first.mapped())};
+      const auto first = served.begin();
+      std::pair<Place, std::unique_ptr<Node>> taken{first->first, std::move(first->second)};
+      served.erase(first);
+      return taken;
     }
     if (seat == kNoIndex) return {place, nullptr};
     waiting->next();

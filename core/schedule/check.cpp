@@ -1,0 +1,301 @@
+// check - everything that must hold inside one schedule, walked from end to end: for fq check and tests.
+//
+// The invariants are those named in the headers; a breach is a line. Links of a damaged region may lead
+// anywhere: each walk is bounded, and RegionDamaged becomes a line too.
+#include "core/schedule/check.h"
+
+// System.
+#include <algorithm>
+
+namespace fq {
+
+Checker::Checker(const Schedule& schedule) : schedule_(schedule), region_(schedule.region()) {}
+
+void Checker::fault(const std::string& what) {
+  if (faults_.size() < kFaultsMax) faults_.push_back(what);
+}
+
+void Checker::expect(bool holds, const char* what, uint32_t index) {
+  if (!holds) fault(std::string(what) + " (" + std::to_string(index) + ")");
+}
+
+std::vector<std::string> Checker::run() {
+  try {
+    check_capacities();
+    if (!faults_.empty()) return faults_;  // loops over a wrong capacity might not end
+    check_supplies();
+    check_entries();
+    check_tenants();
+    check_heap();
+    check_holders();
+    check_indexes();
+    check_sums();
+  } catch (const RegionDamaged& damaged) {
+    fault(damaged.what);
+  }
+  return faults_;
+}
+
+template <class Array>
+void Checker::check_capacity(const Array& array, const char* what) {
+  using Type = std::remove_const_t<Array>;
+  const uint64_t small = std::min<uint32_t>(array.chunk_count, kSmallChunks);
+  const uint64_t large = array.chunk_count - small;
+  const bool fits = array.chunk_count <= Type::kChunksMax &&
+                    small * kSmallChunkBytes + large * kLargeChunkBytes <= region_.arena.bytes();
+  const uint64_t capacity = small * Type::kPerSmall + large * Type::kPerLarge;
+  if (!fits || array.capacity != capacity) fault(std::string("the capacity of ") + what + " is wrong");
+}
+
+void Checker::check_capacities() {
+  const ScheduleRoot& root = region_.root;
+  check_capacity(root.entries, "entries");
+  check_capacity(root.heap, "heap");
+  check_capacity(root.id_buckets, "id_buckets");
+  check_capacity(root.tenants, "tenants");
+  check_capacity(root.tenant_buckets, "tenant_buckets");
+  check_capacity(root.text, "text");
+  check_capacity(root.outcomes, "outcomes");
+  check_capacity(root.outcome_buckets, "outcome_buckets");
+  if (root.entry_supply.high_water > root.entries.capacity) fault("S1: entries beyond their capacity");
+  if (root.tenant_supply.high_water > root.tenants.capacity) fault("S1: tenants beyond their capacity");
+  if (root.text_supply.high_water > root.text.capacity) fault("S1: text beyond its capacity");
+  if (root.heap_count > root.heap.capacity) fault("S3: more timers than places");
+  if (root.id_bucket_count > root.id_buckets.capacity) fault("more id buckets than cells");
+  if (root.tenant_bucket_count > root.tenant_buckets.capacity) fault("more tenant buckets than cells");
+  if (root.outcome_bucket_count > root.outcome_buckets.capacity) fault("more outcome buckets than cells");
+  if (root.outcome_count > root.outcomes.capacity) fault("more outcomes than places");
+}
+
+template <class Array, class Link>
+void Checker::check_supply(const Array& array, const Supply& supply, Link link, const char* what) {
+  uint64_t free = 0;
+  StepLimit limit(supply.high_water + 1);
+  for (uint32_t i = supply.free_head; i != kNoIndex; i = link(region_.arena.at(array, i))) {
+    limit.step();
+    ++free;
+  }
+  if (supply.used + free != supply.high_water) fault(std::string("S1: lost elements of ") + what);
+}
+
+void Checker::check_supplies() {
+  const ScheduleRoot& root = region_.root;
+  check_supply(root.entries, root.entry_supply, [](const Entry& e) { return e.chain.get(); }, "entries");
+  check_supply(root.tenants, root.tenant_supply, [](const Tenant& t) { return t.chain.get(); }, "tenants");
+  check_supply(root.text, root.text_supply, [](const TextCell& c) { return c.next.get(); }, "text");
+  if (root.heap.capacity < uint64_t{root.entry_supply.used} + root.tenant_supply.used) fault("S3: heap too small");
+}
+
+void Checker::check_entries() {
+  const ScheduleRoot& root = region_.root;
+  tenant_sums_.assign(root.tenant_supply.high_water, {});
+  for (uint32_t i = 0; i < root.entry_supply.high_water; ++i) {
+    const Entry& entry = region_.entry(i);
+    const SlotState state = state_of(entry);
+    if (state == SlotState::free) continue;
+    ++used_entries_;
+    if (state > SlotState::held || entry.tenant >= tenant_sums_.size()) {
+      expect(false, "a message in no known state or tenant", i);
+      continue;
+    }
+    Sums& sums = tenant_sums_[entry.tenant];
+    ++sums.of_state[static_cast<size_t>(state)];
+    sums.bytes += entry.payload_bytes;
+    const auto found = schedule_.find(MessageId{entry.id.get()});
+    expect(found.has_value() && *found == SlotIndex{i}, "H1: a message that its id does not find", i);
+    const bool timed = (state == SlotState::delayed || state == SlotState::leased) && entry.at_ms != kNever;
+    expect((entry.heap_place != kNoIndex) == timed, "D2: a message whose timer is wrong", i);
+    if ((entry.flags & kEntryKeyed) != 0) text_cells_ += text_cells(text_length(region_, entry.rank));
+    timers_ += timed ? 1u : 0u;
+    held_ += state == SlotState::leased && has_holder(entry) ? 1u : 0u;
+  }
+}
+
+void Checker::check_tenants() {
+  const ScheduleRoot& root = region_.root;
+  std::vector<uint32_t> children(root.tenant_supply.high_water, 0);
+  for (uint32_t i = 0; i < root.tenant_supply.high_water; ++i) {
+    const Tenant& tenant = region_.tenant(i);
+    if (!is_used(tenant)) continue;
+    ++used_tenants_;
+    parked_ += is_parked(tenant) ? 1u : 0u;
+    timers_ += tenant.heap_place != kNoIndex ? 1u : 0u;
+    check_node(i, tenant);
+    if (is_inner(tenant)) {
+      check_lane(SeatKind{&region_}, tenant.lane, i);
+      check_ring(i, tenant);
+    } else {
+      ++leaves_;
+      active_ += tenant.lane.count != 0 ? 1u : 0u;
+      check_lane(MessageKind{&region_}, tenant.lane, i);
+      check_messages(i, tenant);
+    }
+    if (i != 0 && tenant.parent < children.size()) ++children[tenant.parent];
+  }
+  for (uint32_t i = 0; i < children.size(); ++i) {
+    const Tenant& tenant = region_.tenant(i);
+    if (is_used(tenant)) expect(tenant.children == children[i], "T3: a node that counts its children wrongly", i);
+  }
+}
+
+void Checker::check_node(uint32_t i, const Tenant& tenant) {
+  const Sums& sums = tenant_sums_[i];
+  const StateCounts& counts = tenant.counts;
+  const auto of = [&](SlotState state) { return sums.of_state[static_cast<size_t>(state)]; };
+  expect(counts.ready == of(SlotState::ready) && counts.delayed == of(SlotState::delayed) &&
+             counts.leased == of(SlotState::leased) && counts.held == of(SlotState::held) &&
+             counts.dead == of(SlotState::dead) && tenant.payload_bytes == sums.bytes,
+         "T2: a tenant that counts its messages wrongly", i);
+  if (i == 0) return;
+  const Tenant& parent = region_.tenant(tenant.parent);
+  expect(is_used(parent) && is_inner(parent), "a tenant below a leaf", i);
+  expect(tenant.level == parent.level + 1, "a tenant on a wrong level", i);
+  expect(is_seated(tenant) == can_be_served(tenant), "T1: a seat without need, or the other way round", i);
+  if ((tenant.flags & kTenantSelf) != 0) {
+    expect(parent.self == i, "a self child that its parent does not know", i);
+    return;
+  }
+  ++named_;
+  const std::string path = schedule_.path_of(TenantIndex{i});
+  text_cells_ += text_cells(path.size());
+  expect(schedule_.find_tenant(path) == TenantIndex{i}, "H1: a tenant that its path does not find", i);
+  const std::string above = schedule_.path_of(TenantIndex{tenant.parent.get()});
+  expect(above.empty() || path.starts_with(above + "/"), "a tenant below a path that is not its own", i);
+}
+
+void Checker::check_ring(uint32_t i, const Tenant& tenant) {
+  LaneWalk<SeatKind> walk(SeatKind{&region_}, tenant.lane);
+  for (uint32_t seat; (seat = walk.next()) != kNoIndex;) {
+    const Tenant& child = region_.tenant(seat);
+    expect(is_used(child) && child.parent == i && is_seated(child), "T1: a wrong seat", seat);
+    expect(child.tag >= tenant.vtime && child.sequence < tenant.joins, "a seat in the past", seat);
+  }
+}
+
+void Checker::check_messages(uint32_t i, const Tenant& tenant) {
+  expect(tenant.lane.count == tenant.counts.ready, "a lane that is not what is ready", i);
+  LaneWalk<MessageKind> walk(MessageKind{&region_}, tenant.lane);
+  for (uint32_t slot; (slot = walk.next()) != kNoIndex;) {
+    const Entry& entry = region_.entry(slot);
+    expect(entry.tenant == i && state_of(entry) == SlotState::ready, "a wrong message in a lane", slot);
+  }
+}
+
+// L1 to L3.
+template <class Kind>
+void Checker::check_lane(Kind kind, const Lane& lane, uint32_t owner) {
+  const uint32_t most = std::max<uint32_t>(region_.root.entry_supply.high_water, region_.root.tenant_supply.high_water);
+  if (lane.count > most) return expect(false, "L3: a lane counts too many", owner);
+  uint32_t seen = 0, last = kNoIndex;
+  LaneWalk<Kind> walk(kind, lane);
+  for (uint32_t i; (i = walk.next()) != kNoIndex; last = i, ++seen) {
+    if (last != kNoIndex) expect(kind.less(last, i), "L1: a lane out of order", owner);
+  }
+  expect(seen == lane.count, "L3: a lane that does not count right", owner);
+  uint32_t listed = 0, prev = kNoIndex;
+  StepLimit limit(lane.count + 1);
+  for (uint32_t i = lane.head; i != kNoIndex; prev = i, i = kind.at(i).next) {
+    limit.step();
+    ++listed;
+    expect(kind.at(i).prev == prev && (kind.at(i).flags & Kind::kInTree) == 0, "L1: a broken list", owner);
+  }
+  expect(lane.tail == prev, "L1: a list with another tail", owner);
+  uint32_t in_tree = 0;
+  check_tree(kind, lane.root, kTreeHeightMax, in_tree, owner);
+  expect(listed + in_tree == lane.count, "L3: list and tree are not the lane", owner);
+}
+
+template <class Kind>
+uint32_t Checker::check_tree(Kind kind, uint32_t i, uint32_t depth, uint32_t& count, uint32_t owner) {
+  if (i == kNoIndex) return 0;
+  const uint32_t most = std::max<uint32_t>(region_.root.entry_supply.high_water, region_.root.tenant_supply.high_water);
+  if (depth == 0 || ++count > most) throw RegionDamaged{"L2: a tree is too high"};
+  const uint32_t left = check_tree(kind, kind.at(i).prev, depth - 1, count, owner);
+  const uint32_t right = check_tree(kind, kind.at(i).next, depth - 1, count, owner);
+  const uint32_t height = 1 + std::max(left, right);
+  expect(kind.at(i).height == height && left <= right + 1 && right <= left + 1, "L2: a tree out of balance", owner);
+  expect((kind.at(i).flags & Kind::kInTree) != 0, "L3: a tree element that does not say so", owner);
+  return height;
+}
+
+void Checker::check_heap() {
+  const DelayHeap heap(region_);
+  const ScheduleRoot& root = region_.root;
+  expect(root.heap_count == timers_, "D2: timers that are not in the heap, or the other way round", root.heap_count);
+  for (uint32_t i = 0; i < root.heap_count; ++i) {
+    const uint32_t cell = region_.arena.at(root.heap, i).index;
+    expect(heap.place_of(cell) == i, "D2: a timer that does not know its place", i);
+    if (i == 0) continue;
+    const uint32_t above = region_.arena.at(root.heap, (i - 1) / 4).index;
+    expect(heap.time_of(above) <= heap.time_of(cell), "D1: a timer above an earlier one", i);
+  }
+}
+
+void Checker::check_holders() {
+  uint64_t linked = 0;
+  for (uint32_t i = 0; i < kHoldersMax; ++i) {
+    const Holder& holder = region_.root.holders[i];
+    uint32_t slot = holder.count == 0 ? kNoIndex : holder.head.get();
+    uint32_t prev = kNoIndex, count = 0;
+    for (StepLimit limit(region_.root.entry_supply.high_water); slot != kNoIndex; ++count) {
+      limit.step();
+      const Entry& entry = region_.entry(slot);
+      expect(entry.holder == i && state_of(entry) == SlotState::leased && entry.prev == prev,
+             "a wrong message in a holder's list", slot);
+      prev = slot;
+      slot = entry.next;
+    }
+    expect(count == holder.count, "a holder that does not count right", i);
+    linked += count;
+  }
+  expect(linked == held_, "leases that their holders do not know", static_cast<uint32_t>(held_));
+}
+
+template <class Kind>
+uint64_t Checker::check_index(Kind kind, const char* what) {
+  uint64_t count = 0;
+  const uint32_t buckets = kind.bucket_count();
+  for (uint32_t b = 0; b < buckets; ++b) {
+    StepLimit limit(kChainMax);
+    for (uint32_t i = kind.cell(b); i != kNoIndex; i = kind.chain(i), ++count) {
+      limit.step();
+      expect(LinearHash<Kind>::bucket_of(kind.hash(i), buckets) == b, what, i);
+    }
+  }
+  return count;
+}
+
+void Checker::check_indexes() {
+  const ScheduleRoot& root = region_.root;
+  const uint64_t ids = check_index(EntryIndexKind{&region_}, "H1: a message in a wrong bucket");
+  const uint64_t names = check_index(TenantIndexKind{&region_}, "H1: a tenant in a wrong bucket");
+  const uint64_t ends = check_index(OutcomeIndexKind{&region_}, "H1: an outcome in a wrong bucket");
+  if (ids != root.entry_supply.used) fault("H1: the id index does not hold all messages");
+  if (names != root.named_tenants || names != named_) fault("H1: the tenant index does not hold all tenants");
+  if (ends != root.outcome_count) fault("H1: the outcome index does not hold all outcomes");
+}
+
+void Checker::check_sums() {
+  const ScheduleRoot& root = region_.root;
+  Sums all;
+  for (const Sums& sums : tenant_sums_) {
+    for (size_t i = 0; i < all.of_state.size(); ++i) all.of_state[i] += sums.of_state[i];
+    all.bytes += sums.bytes;
+  }
+  const auto of = [&](SlotState state) { return all.of_state[static_cast<size_t>(state)]; };
+  if (root.counts.ready != of(SlotState::ready) || root.counts.delayed != of(SlotState::delayed) ||
+      root.counts.leased != of(SlotState::leased) || root.counts.held != of(SlotState::held) ||
+      root.counts.dead != of(SlotState::dead) || root.payload_bytes != all.bytes) {
+    fault("S2: the queue counts its messages wrongly");
+  }
+  if (root.entry_supply.used != used_entries_) fault("S1: used entries are counted wrongly");
+  if (root.tenant_supply.used != used_tenants_) fault("S1: used tenants are counted wrongly");
+  if (root.text_supply.used != text_cells_) fault("S1: used text cells are counted wrongly");
+  if (root.tenants_count != leaves_ || root.active_count != active_ || root.parked_count != parked_) {
+    fault("S2: the queue counts its tenants wrongly");
+  }
+}
+
+std::vector<std::string> schedule_faults(const Schedule& schedule) { return Checker(schedule).run(); }
+
+}  // namespace fq

@@ -1,0 +1,123 @@
+// differences - where two schedules that should say the same do not: the oracle of a rebuild.
+//
+// Compared is what a rebuild must give again: messages with their states, attempts and due times, and the
+// order within each tenant. Places in arrays, turns, counts since the beginning and idle tenants may differ.
+#include "core/schedule/schedule.h"
+
+// System.
+#include <map>
+// fq, this room.
+#include "core/schedule/state.h"
+
+namespace fq {
+namespace {
+
+constexpr size_t kLinesMax = 100;
+
+using Lines = std::vector<std::string>;
+
+void say(Lines& lines, const std::string& what) {
+  if (lines.size() < kLinesMax) lines.push_back(what);
+}
+
+bool close(int64_t a, int64_t b, int64_t slack_ms) {
+  if (a == kNever || b == kNever) return a == b;
+  return a - b <= slack_ms && b - a <= slack_ms;
+}
+
+void compare_number(Lines& lines, const std::string& who, const char* what, uint64_t live, uint64_t rebuilt) {
+  if (live == rebuilt) return;
+  say(lines, who + ": " + what + " " + std::to_string(live) + ", rebuilt " + std::to_string(rebuilt));
+}
+
+struct Side {
+  const Schedule& schedule;
+  SlotIndex slot;
+  const Entry& entry() const { return schedule.entry(slot); }
+  std::string tenant() const { return schedule.path_of(TenantIndex{entry().tenant.get()}); }
+};
+
+void compare_message(Lines& lines, const Side& live, const Side& rebuilt, int64_t slack_ms) {
+  const Entry& a = live.entry();
+  const Entry& b = rebuilt.entry();
+  const std::string who = "message " + std::to_string(a.id.get());
+  compare_number(lines, who, "state", a.state, b.state);
+  compare_number(lines, who, "attempts", a.attempts, b.attempts);
+  compare_number(lines, who, "attempts_max", a.attempts_max, b.attempts_max);
+  compare_number(lines, who, "crashes", a.crashes, b.crashes);
+  compare_number(lines, who, "deliveries", a.deliveries, b.deliveries);
+  compare_number(lines, who, "payload bytes", a.payload_bytes, b.payload_bytes);
+  if (live.tenant() != rebuilt.tenant()) {
+    say(lines, who + ": tenant '" + live.tenant() + "', rebuilt '" + rebuilt.tenant() + "'");
+  }
+  if (live.schedule.key_of(live.slot) != rebuilt.schedule.key_of(rebuilt.slot) ||
+      live.schedule.priority_of(live.slot) != rebuilt.schedule.priority_of(rebuilt.slot)) {
+    say(lines, who + ": another key or priority");
+  }
+  const SlotState state = state_of(a);
+  if (state != state_of(b)) return;
+  if (state == SlotState::leased) compare_number(lines, who, "serial", a.serial, b.serial);
+  if ((state == SlotState::leased || state == SlotState::delayed) && !close(a.at_ms, b.at_ms, slack_ms)) {
+    compare_number(lines, who, "due", static_cast<uint64_t>(a.at_ms), static_cast<uint64_t>(b.at_ms));
+  }
+}
+
+using Orders = std::map<std::string, std::vector<uint64_t>>;
+
+Orders orders_of(const Schedule& schedule) {
+  Orders orders;
+  const Region& region = schedule.region();
+  TenantIndex from = kRootTenant;
+  while (const auto leaf = schedule.next_leaf(from)) {
+    LaneWalk<MessageKind> walk(MessageKind{&region}, schedule.tenant(*leaf).lane);
+    for (uint32_t slot; (slot = walk.next()) != kNoIndex;) {
+      orders[schedule.path_of(*leaf)].push_back(region.entry(slot).id);
+    }
+    from = TenantIndex{static_cast<uint32_t>(*leaf) + 1};
+  }
+  return orders;
+}
+
+void compare_orders(Lines& lines, const Orders& live, const Orders& rebuilt) {
+  for (const auto& [path, order] : live) {
+    const auto found = rebuilt.find(path);
+    if (found == rebuilt.end()) {
+      say(lines, "tenant '" + path + "': nothing ready, rebuilt");
+    } else if (found->second != order) {
+      say(lines, "tenant '" + path + "': another order");
+    }
+  }
+  for (const auto& [path, order] : rebuilt) {
+    if (!live.contains(path)) say(lines, "tenant '" + path + "': something ready only when rebuilt");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> schedule_differences(const Schedule& live, const Schedule& rebuilt, int64_t slack_ms) {
+  Lines lines;
+  try {
+    SlotIndex from{0};
+    while (const auto slot = live.next_slot(from)) {
+      const MessageId id{live.entry(*slot).id.get()};
+      if (const auto other = rebuilt.find(id)) {
+        compare_message(lines, {live, *slot}, {rebuilt, *other}, slack_ms);
+      } else {
+        say(lines, "message " + std::to_string(number(id)) + ": not rebuilt");
+      }
+      from = SlotIndex{static_cast<uint32_t>(*slot) + 1};
+    }
+    from = SlotIndex{0};
+    while (const auto slot = rebuilt.next_slot(from)) {
+      const MessageId id{rebuilt.entry(*slot).id.get()};
+      if (!live.find(id)) say(lines, "message " + std::to_string(number(id)) + ": only when rebuilt");
+      from = SlotIndex{static_cast<uint32_t>(*slot) + 1};
+    }
+    compare_orders(lines, orders_of(live), orders_of(rebuilt));
+  } catch (const RegionDamaged& damaged) {
+    say(lines, damaged.what);
+  }
+  return lines;
+}
+
+}  // namespace fq

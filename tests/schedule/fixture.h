@@ -1,0 +1,188 @@
+// fixture - a schedule on a plain byte array, with verbs, so that a test's body is a few lines.
+//
+// The array is as large as the test asks; chunks are taken from its end, as the segment does. Each verb is
+// one transaction. The log lies in the array too, so a copy of the array is a killed process's region.
+#pragma once
+
+// System.
+#include <memory>
+#include <string>
+#include <vector>
+// fq, below us.
+#include "core/schedule/histogram.h"
+#include "core/schedule/schedule.h"
+#include "core/schedule/state.h"
+#include "tests/catch.h"
+
+namespace fq::test {
+
+struct Header {
+  ScheduleRoot root;
+  UndoLog log;
+};
+
+/// Numbers that look random and are the same each time.
+class Dice {
+ public:
+  explicit Dice(uint64_t seed) : state_(seed * 0x9e37'79b9'7f4a'7c15 + 1) {}
+  uint32_t roll(uint32_t sides) {
+    state_ ^= state_ << 13;
+    state_ ^= state_ >> 7;
+    state_ ^= state_ << 17;
+    return static_cast<uint32_t>((state_ >> 33) % sides);
+  }
+
+ private:
+  uint64_t state_;
+};
+
+class ScheduleFixture {
+ public:
+  explicit ScheduleFixture(uint32_t mib = 16)
+      : words((size_t{mib} << 20) / 8, 0), next_page((sizeof(Header) + kPageBytes - 1) / kPageBytes) {
+    header().log.count = 0;
+    Txn txn = open();
+    txn.set(header().root.hash_key[0], 0x1234'5678'9abc'def0);
+    txn.set(header().root.hash_key[1], 0x0fed'cba9'8765'4321);
+    for (const ArrayName name : kArrayNames) grow(txn, name);
+    schedule().initialise(txn);
+    txn.commit();
+  }
+
+  std::byte* base() { return reinterpret_cast<std::byte*>(words.data()); }
+  uint64_t bytes() const { return words.size() * 8; }
+  Header& header() { return *reinterpret_cast<Header*>(base()); }
+  Txn open() { return Txn(base(), bytes(), header().log); }
+  Schedule schedule() { return Schedule(Arena(base(), bytes()), header().root); }
+  const ScheduleRoot& root() { return header().root; }
+
+  void make_room(const Need& need) {
+    for (auto name = schedule().growth_for(need); name; name = schedule().growth_for(need)) {
+      Txn txn = open();
+      grow(txn, *name);
+      txn.commit();
+    }
+  }
+
+  /// Pushes `count` messages; ids count from 1.
+  ScheduleFixture& push(const std::string& tenant, uint32_t count = 1) {
+    for (uint32_t i = 0; i < count; ++i) add({.tenant = tenant});
+    return *this;
+  }
+  uint64_t add(NewEntry entry) {
+    entry.id = MessageId{++last_id};
+    entry.now_ms = now;
+    make_room(Schedule::need_of(entry.tenant, entry.key));
+    change([&](Schedule& s, Txn& txn) { s.add(txn, entry); });
+    return last_id;
+  }
+  /// Leases the next message and returns its id, 0 when nothing can be served.
+  uint64_t lease(const std::string& from = "", int64_t until_ms = kNever, uint16_t attempts_max = 0) {
+    std::optional<SlotIndex> slot;
+    change([&](Schedule& s, Txn& txn) {
+      slot = s.lease_next(txn, *s.find_tenant(from),
+                          {.serial = ++last_serial, .until_ms = until_ms, .attempts_max = attempts_max, .now_ms = now});
+    });
+    return slot ? schedule().entry(*slot).id.get() : 0;
+  }
+  void ack(uint64_t id) {
+    change([&](Schedule& s, Txn& txn) { s.finish(txn, slot(id), RecordType::acked, 7, now, now); });
+  }
+  bool give_back(uint64_t id, bool counted = false, int64_t due_ms = 0) {
+    bool dead = false;
+    change([&](Schedule& s, Txn& txn) { dead = s.give_back(txn, slot(id), counted, false, due_ms, now); });
+    return dead;
+  }
+  void park(const std::string& tenant, int64_t until_ms = kNever) {
+    change([&](Schedule& s, Txn& txn) { s.park(txn, *s.find_tenant(tenant), until_ms); });
+  }
+  void unpark(const std::string& tenant) {
+    change([&](Schedule& s, Txn& txn) { s.unpark(txn, *s.find_tenant(tenant)); });
+  }
+  void weigh(const std::string& tenant, uint32_t weight_milli) {
+    change([&](Schedule& s, Txn& txn) { s.set_weight(txn, *s.find_tenant(tenant), weight_milli); });
+  }
+  void kick(uint64_t id) {
+    change([&](Schedule& s, Txn& txn) { s.kick(txn, slot(id), now); });
+  }
+  void bury(uint64_t id) {
+    change([&](Schedule& s, Txn& txn) { s.bury(txn, slot(id), now); });
+  }
+  /// Lets time go by and fires all that became due.
+  uint32_t wait_until(int64_t at_ms) {
+    now = at_ms;
+    uint32_t all = 0;
+    for (uint32_t fired = 1; fired > 0; all += fired) {
+      change([&](Schedule& s, Txn& txn) { fired = s.fire(txn, now); });
+    }
+    return all;
+  }
+
+  /// Serves and finishes up to `count` messages: their tenants, or ids, in order.
+  std::string serve_tenants(uint32_t count = 1'000'000, const std::string& from = "") {
+    std::string out;
+    for (uint64_t id; count > 0 && (id = lease(from)) != 0; --count) {
+      out += (out.empty() ? "" : " ") + tenant_of(id);
+      ack(id);
+    }
+    return out;
+  }
+  std::string serve_ids(const std::string& from = "") {
+    std::string out;
+    for (uint64_t id; (id = lease(from)) != 0;) {
+      out += (out.empty() ? "" : " ") + std::to_string(id);
+      ack(id);
+    }
+    return out;
+  }
+  std::string preview_ids(const std::string& from = "") {
+    std::string out;
+    const Schedule s = schedule();
+    Preview preview(s, *s.find_tenant(from));
+    while (const auto next = preview.next()) {
+      out += (out.empty() ? "" : " ") + std::to_string(s.entry(*next).id.get());
+    }
+    return out;
+  }
+
+  SlotIndex slot(uint64_t id) { return schedule().find(MessageId{id}).value(); }
+  const Entry& entry(uint64_t id) { return header_region().entry(static_cast<uint32_t>(slot(id))); }
+  const Tenant& tenant(const std::string& path) {
+    return header_region().tenant(static_cast<uint32_t>(*schedule().find_tenant(path)));
+  }
+  std::string tenant_of(uint64_t id) { return schedule().path_of(TenantIndex{entry(id).tenant.get()}); }
+  std::string faults() {
+    std::string out;
+    for (const auto& line : schedule_faults(schedule())) out += line + "; ";
+    return out;
+  }
+
+  template <class Change>
+  void change(Change what) {
+    Schedule s = schedule();
+    Txn txn = open();
+    what(s, txn);
+    noted_most = std::max(noted_most, txn.noted());
+    txn.commit();
+  }
+
+  std::vector<uint64_t> words;
+  uint32_t next_page;
+  int64_t now = 1000;
+  uint64_t last_id = 0;
+  uint64_t last_serial = 0;
+  uint32_t noted_most = 0;
+
+ private:
+  Region header_region() { return Region{Arena(base(), bytes()), header().root}; }
+  void grow(Txn& txn, ArrayName name) {
+    Schedule s = schedule();
+    const uint32_t more = s.growth_bytes(name);
+    REQUIRE(more > 0);
+    REQUIRE((uint64_t{next_page} * kPageBytes + more) <= bytes());
+    s.grow(txn, name, next_page);
+    next_page += more / kPageBytes;
+  }
+};
+
+}  // namespace fq::test
