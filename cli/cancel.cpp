@@ -63,8 +63,8 @@ Result<Exit> run_cancel(const Arguments& arguments, Session& session) {
 
 const Command cancel_command = {
     "cancel",
-    "[ID... | - | -t TENANT | --tag K=V | --all] [--state STATE] [-n N]",
-    "Takes messages out of the queue for good; a receipt of theirs is no longer valid.",
+    "[ID... | - | -t TENANT | --tag K=V | --all] [--state S] [-n N]",
+    "Takes messages out of the queue for good, leased ones too.",
     {kOptions, true, ""},
     "fq cancel -t acme",
     "0 done (by filter it prints how many); 1 none, or an id was refused",

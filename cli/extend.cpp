@@ -41,7 +41,7 @@ Result<Exit> run_extend(const Arguments& arguments, Session& session) {
 const Command extend_command = {
     "extend",
     "[RECEIPT | -] DUR",
-    "Lets a lease end DUR from now. Without RECEIPT it is $FQ_RECEIPT; '-' reads them.",
+    "Lets a lease end DUR from now. Without RECEIPT it is that of $FQ_RECEIPT.",
     {{}, true, ""},
     "fq extend 17.3 5m",
     "0 extended; 1 the receipt was refused",

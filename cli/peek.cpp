@@ -120,7 +120,7 @@ Result<Exit> run_peek(const Arguments& arguments, Session& session) {
 const Command peek_command = {
     "peek",
     "[-t TENANT] [-n N] [--state STATE]",
-    "Shows messages in the order in which they would be served; the others by due time.",
+    "Shows messages in the order of their turns; those of other states by due time.",
     {kOptions, true, "human|json|raw"},
     "fq peek --state dead --json | jq .last_error.reason",
     "0 shown; 1 none",

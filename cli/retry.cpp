@@ -31,7 +31,7 @@ Result<Exit> run_retry(const Arguments& arguments, Session& session) {
 const Command retry_command = {
     "retry",
     "[RECEIPT... | -] [--delay DUR] [--reason TEXT]",
-    "Gives leased messages back as failed: that is an attempt, and the last one buries.",
+    "Gives leased messages back as failed: that counts, and the last attempt buries.",
     {kOptions, true, ""},
     "fq retry 17.3 --delay 30s --reason 'mail server is down'",
     "0 all given back or buried; 1 a receipt was refused",

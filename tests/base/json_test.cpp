@@ -1,0 +1,87 @@
+#include "core/base/json_reader.h"
+#include "core/base/json_writer.h"
+#include "tests/catch.h"
+
+using namespace fq;
+using namespace std::string_literals;
+
+TEST_CASE("a line is read with its keys in their order and its numbers as written") {
+  const JsonRead read = read_json_object(
+      R"( {"a":"x\n\u6d4b\ud83d\ude00","n":-1.50e3,"t":true,"f":false,"z":null,"o":{"k":"v"},"l":[1,2]} )");
+  REQUIRE(read.fault == "");
+  const auto& members = read.object.members;
+  REQUIRE(members.size() == 7);
+  CHECK(members[0].second.text == "x\n测😀");
+  CHECK(members[1].second.text == "-1.50e3");
+  CHECK(members[2].second.boolean);
+  CHECK(members[4].second.kind == JsonValue::Kind::null);
+  CHECK(members[5].second.members[0].second.text == "v");
+  CHECK(members[6].second.members[1].second.text == "2");
+}
+
+TEST_CASE("a line that is not strictly JSON is refused with a reason") {
+  for (const char* line : {"",
+                           "x",
+                           "[]",
+                           "\"a\"",
+                           "{",
+                           "{}x",
+                           "{\"a\"}",
+                           "{\"a\":}",
+                           "{\"a\":1,}",
+                           "{a:1}",
+                           "{'a':1}",
+                           "{\"a\":01}",
+                           "{\"a\":1.}",
+                           "{\"a\":.5}",
+                           "{\"a\":+1}",
+                           "{\"a\":NaN}",
+                           "{\"a\":tru}",
+                           "{\"a\":\"\\x\"}",
+                           "{\"a\":\"\\u12\"}",
+                           "{\"a\":\"\\ud800\"}",
+                           "{\"a\":\"\\ud800\\u0041\"}",
+                           "{\"a\":\"\\udc00\"}",
+                           "{\"a\":\"x",
+                           "{\"a\":\"\t\"}",
+                           "{\"a\":1,\"a\":2}",
+                           "{\"a\":{\"b\":{}}}",
+                           "{\"a\":\"\xff\"}",
+                           "{\"a\":1}{\"b\":2}"}) {
+    INFO(line);
+    CHECK(read_json_object(line).fault != "");
+  }
+}
+
+TEST_CASE("written text is valid JSON whatever it holds") {
+  std::string line;
+  JsonWriter(line)
+      .begin_object()
+      .key("a")
+      .text("\"\\\n\x01\x7f\xff测")
+      .key("n")
+      .number(uint64_t{5})
+      .key("d")
+      .number(0.5)
+      .key("z")
+      .null()
+      .end_object();
+  CHECK(line == "{\"a\":\"\\\"\\\\\\n\\u0001\\u007f\xef\xbf\xbd测\",\"n\":5,\"d\":0.5,\"z\":null}");
+  CHECK(read_json_object(line).fault == "");
+}
+
+TEST_CASE("a payload is text where it is UTF-8 and base64 elsewhere, and both keys are always there") {
+  std::string text, binary;
+  JsonWriter(text).begin_object().payload("hi").end_object();
+  JsonWriter(binary).begin_object().payload("\xff").end_object();
+  CHECK(text == R"({"payload":"hi","payload_base64":null})");
+  CHECK(binary == R"({"payload":null,"payload_base64":"/w=="})");
+}
+
+TEST_CASE("whatever was written is read back the same") {
+  std::string all;
+  for (int byte = 0; byte < 128; ++byte) all.push_back(static_cast<char>(byte));
+  std::string line;
+  JsonWriter(line).begin_object().key("a").text(all).end_object();
+  CHECK(read_json_object(line).object.members[0].second.text == all);
+}
