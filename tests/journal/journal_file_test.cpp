@@ -1,0 +1,109 @@
+// journal_file_test - files are whole or not there, whatever call fails and whenever the power goes.
+#include "core/journal/journal.h"
+
+// System.
+#include <cerrno>
+// fq, this room.
+#include "tests/journal/journal_writer.h"
+
+using namespace fq;
+using namespace fq::test;
+
+namespace {
+
+constexpr uint64_t kBytes = 16 * 1024;
+const FileHeader kFirst{{1, 11}, 5};
+const FileHeader kSecond{{2, 22}, 6};
+
+size_t names(FakeDisk& disk) { return disk.list("journal").value().size(); }
+
+FakeDisk empty_disk() {
+  FakeDisk disk;
+  REQUIRE(disk.make_directory("journal").ok());
+  REQUIRE(disk.sync_directory("").ok());
+  return disk;
+}
+
+}  // namespace
+
+TEST_CASE("a made file outlives a power cut, whole") {
+  FakeDisk disk = empty_disk();
+  REQUIRE(make_journal_file(disk, kFirst, kBytes).ok());
+  FakeDisk after = disk.crash();
+  CHECK(after.content("journal/1.fqj").size() == kBytes);
+  CHECK(open_journal_file(after, kFirst.key).value() != nullptr);
+  CHECK(open_journal_file(after, {1, 12}).value() == nullptr);
+  CHECK(open_journal_file(after, {3, 12}).error().sys == ENOENT);
+  CHECK(scan(after).result.ready.size() == 1);
+}
+
+TEST_CASE("a file that cannot be made leaves nothing behind") {
+  for (uint64_t call = 0;; ++call) {
+    FakeDisk disk = empty_disk();
+    disk.fail_at(disk.call_count() + call, ENOSPC);
+    const auto made = make_journal_file(disk, kFirst, kBytes);
+    disk.heal();
+    if (made.ok()) break;
+    CHECK(made.error().kind == ErrorKind::later);
+    CHECK(names(disk) == 0);
+    REQUIRE(make_journal_file(disk, kFirst, kBytes).ok());
+  }
+}
+
+TEST_CASE("a full disk is met when the file is made") {
+  FakeDisk disk = empty_disk();
+  disk.set_capacity(kBytes / 2);
+  CHECK(make_journal_file(disk, kFirst, kBytes).error().kind == ErrorKind::later);
+  CHECK(names(disk) == 0);
+}
+
+TEST_CASE("a name that is taken is not overwritten") {
+  FakeDisk disk = empty_disk();
+  disk.put("journal/1.fqj", "precious");
+  CHECK(!make_journal_file(disk, kFirst, kBytes).ok());
+  CHECK(disk.content("journal/1.fqj") == "precious");
+}
+
+TEST_CASE("whenever the power goes, a name means a whole file with its own header") {
+  for (uint64_t call = 0; call < 40; ++call)
+    for (uint64_t seed = 0; seed < 8; ++seed) {
+      FakeDisk disk = empty_disk();
+      REQUIRE(make_journal_file(disk, kFirst, kBytes).ok());
+      disk.fail_at(disk.call_count() + call, EIO, true);
+      (void)recycle_journal_file(disk, 1, kSecond);
+      disk.heal();
+      FakeDisk after = disk.crash(seed);
+      for (const FileHeader& header : {kFirst, kSecond}) {
+        const auto file = open_journal_file(after, header.key);
+        if (file.ok()) CHECK(file.value() != nullptr);
+        if (!file.ok()) CHECK(file.error().sys == ENOENT);
+      }
+      CHECK(scan(after).result.damage.empty());
+    }
+}
+
+TEST_CASE("old records of a recycled file never parse") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).use(1).push("old").push("older").sync().push("oldest");
+  REQUIRE(recycle_journal_file(disk, 1, {{5, 55}, 7}).ok());
+  const Scanned scanned = scan(disk);
+  CHECK(scanned.seqs.empty());
+  REQUIRE(scanned.result.ready.size() == 1);
+  CHECK(scanned.result.ready[0].key.number == 5);
+  CHECK(scanned.result.ready[0].file_bytes == 16 * 1024);
+  CHECK(scanned.result.stale.empty());
+  CHECK(scanned.result.number_max == 5);
+}
+
+TEST_CASE("damage is set aside once, byte by byte") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).use(1).push("something");
+  const JournalDamage damage{1, kFirstRecordOffset, 64, 1, "records are damaged"};
+  REQUIRE(keep_damage(disk, damage).ok());
+  REQUIRE(keep_damage(disk, damage).ok());
+  const std::string kept = disk.crash().content("damaged/1-4224.bin");
+  CHECK(kept == disk.content("journal/1.fqj").substr(kFirstRecordOffset, 64));
+  CHECK(disk.list("damaged").value().size() == 1);
+}

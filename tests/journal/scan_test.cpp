@@ -1,0 +1,429 @@
+// scan_test - what a scan gives of whole, cut, damaged and shuffled journals.
+#include "core/journal/journal.h"
+
+// System.
+#include <cstdlib>
+#include <cstring>
+// fq, below us.
+#include "core/base/crc32c.h"
+// fq, this room.
+#include "tests/journal/journal_writer.h"
+
+using namespace fq;
+using namespace fq::test;
+
+namespace {
+
+/// How far a loop over cases goes at once: by one in the long form.
+uint64_t step(uint64_t short_form) { return std::getenv("FQ_LONG") != nullptr ? 1 : short_form; }
+
+/// Three files of four pushes each; all but the last two records are proven.
+struct ThreeFiles {
+  ThreeFiles() : journal(disk) {
+    journal.make(1, 8192).make(2, 8192).make(3, 8192);
+    for (uint32_t number = 1; number <= 3; ++number) {
+      journal.use(number);
+      for (int i = 0; i < 4; ++i) {
+        if (number == 3 && i == 3) journal.sync();
+        journal.push("payload " + std::to_string(i));
+      }
+    }
+  }
+  const Written& record(uint64_t seq) const { return journal.records[seq - 1]; }
+
+  FakeDisk disk;
+  JournalWriter journal;
+};
+
+}  // namespace
+
+TEST_CASE("an empty directory and files that wait are an empty journal") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  CHECK(scan(disk).result.next_seq == 1);
+  journal.make(1).make(2);
+  const Scanned scanned = scan(disk);
+  CHECK(scanned.result.ready.size() == 2);
+  CHECK(scanned.result.files.empty());
+  CHECK(scanned.result.end_position == 0);
+}
+
+TEST_CASE("a whole journal comes back in order with its end") {
+  ThreeFiles t;
+  t.journal.make(4);
+  const Scanned scanned = scan(t.disk);
+  CHECK(scanned.seqs == all_up_to(12));
+  CHECK(scanned.result.damage.empty());
+  CHECK(scanned.result.clean_end);
+  CHECK(scanned.result.end_position == t.journal.position);
+  CHECK(scanned.result.next_seq == 13);
+  CHECK(scanned.result.records == 12);
+  CHECK(scanned.result.durable_position == t.journal.durable);
+  REQUIRE(scanned.result.files.size() == 3);
+  CHECK(scanned.result.files[1].key.number == 2);
+  CHECK(scanned.result.files[1].first_seq == 5);
+  CHECK(scanned.result.files[1].end_position == scanned.result.files[2].start_position);
+  REQUIRE(scanned.result.ready.size() == 1);
+  CHECK(scanned.result.number_max == 4);
+}
+
+TEST_CASE("what the visitor says ends the scan") {
+  ThreeFiles t;
+  const auto result =
+      scan_journal(t.disk, [](const ScannedRecord&) -> Result<void> { return Error{ErrorKind::later, "full", 0}; });
+  CHECK(result.error().text == "full");
+}
+
+TEST_CASE("a cut of the last file gives a prefix, in silence") {
+  ThreeFiles t;
+  const std::string full = t.disk.content("journal/3.fqj");
+  const uint64_t first_end = t.journal.records.back().end_offset;
+  for (uint64_t cut = kFirstRecordOffset; cut <= first_end + 16; ++cut) {
+    FakeDisk disk(t.disk);
+    disk.put("journal/3.fqj", full.substr(0, cut));
+    const Scanned scanned = scan(disk);
+    uint64_t expected = 8;
+    while (expected < 12 && t.record(expected + 1).end_offset <= cut + 7) ++expected;
+    if (scanned.seqs.size() < expected && t.record(expected).end_offset > cut) --expected;  // only padding was cut
+    if (scanned.seqs != all_up_to(expected)) FAIL("cut at " << cut);
+    if (!scanned.result.damage.empty()) FAIL("damage at " << cut);
+  }
+}
+
+TEST_CASE("any cut of any file loses what was cut and nothing else") {
+  ThreeFiles t;
+  for (uint32_t number = 1; number <= 3; ++number) {
+    const std::string full = t.disk.content(journal_file_name(number));
+    for (uint64_t cut = 0; cut < full.size(); cut += step(13)) {
+      FakeDisk disk(t.disk);
+      disk.put(journal_file_name(number), full.substr(0, cut));
+      const Scanned scanned = scan(disk);
+      std::vector<uint64_t> sure;
+      for (const Written& record : t.journal.records)
+        if (record.file_number != number || record.end_offset <= cut) sure.push_back(record.seq);
+      for (const uint64_t seq : sure) {
+        // A file that was cut into its header is gone as a whole.
+        if (cut < kFirstRecordOffset && t.record(seq).file_number == number) continue;
+        if (std::find(scanned.seqs.begin(), scanned.seqs.end(), seq) == scanned.seqs.end())
+          FAIL("file " << number << " cut at " << cut << " lost " << seq);
+      }
+      if (!std::is_sorted(scanned.seqs.begin(), scanned.seqs.end())) FAIL("out of order");
+      const bool lost = scanned.seqs.size() < 12;
+      if (number < 3 && lost && scanned.result.damage.empty()) FAIL("file " << number << " cut at " << cut << ": silent");
+    }
+  }
+}
+
+TEST_CASE("a damaged record before a later file is reported and costs itself only") {
+  ThreeFiles t;
+  flip_bit(t.disk, 1, t.record(2).offset + 60, 3);
+  const Scanned scanned = scan(t.disk);
+  CHECK(scanned.seqs == all_up_to(12, {2}));
+  REQUIRE(scanned.result.damage.size() == 1);
+  CHECK(scanned.result.damage[0].file_number == 1);
+  CHECK(scanned.result.damage[0].offset == t.record(2).offset);
+  CHECK(scanned.result.damage[0].bytes == t.record(3).offset - t.record(2).offset);
+  CHECK(scanned.result.damage[0].records_lost == 1);
+}
+
+TEST_CASE("a damaged last record of a sealed file is reported") {
+  ThreeFiles t;
+  flip_bit(t.disk, 2, t.record(8).offset + 2, 3);
+  const Scanned scanned = scan(t.disk);
+  CHECK(scanned.seqs == all_up_to(12, {8}));
+  CHECK(scanned.lost == 1);
+}
+
+TEST_CASE("in the last file a later record's proof makes a bad place damage") {
+  ThreeFiles t;
+  flip_bit(t.disk, 3, t.record(10).offset + 9, 3);  // 12 says that 11 was on disk
+  const Scanned scanned = scan(t.disk);
+  CHECK(scanned.seqs == all_up_to(12, {10}));
+  CHECK(scanned.lost == 1);
+  CHECK(scanned.result.clean_end);
+}
+
+TEST_CASE("without proof a bad place ends the stream, whatever follows it") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).use(1).push("a").push("b").push("c").push("d");
+  flip_bit(disk, 1, journal.records[1].offset + 50, 0);
+  const Scanned scanned = scan(disk);
+  CHECK(scanned.seqs == all_up_to(1));
+  CHECK(scanned.result.damage.empty());
+  CHECK(!scanned.result.clean_end);
+  CHECK(scanned.result.end_position == journal.records[1].position);
+}
+
+TEST_CASE("a torn body at the end is not a clean end, zeros are") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).use(1).push("a").push("b");
+  CHECK(scan(disk).result.clean_end);
+  flip_bit(disk, 1, journal.records[1].offset + kRecordHeaderBytes + 12, 0);
+  CHECK(!scan(disk).result.clean_end);
+  const std::vector<std::byte> zeros(64);
+  journal.write(1, journal.records[1].offset, zeros);
+  CHECK(scan(disk).result.clean_end);
+}
+
+TEST_CASE("each flipped bit of a journal costs at most the record that it lies in") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1, 40'000).make(2, 40'000).use(1);
+  while (journal.position < 33'000) journal.sync().push(std::string(200 + journal.seq * 37 % 900, 'x')).ack(journal.seq);
+  journal.use(2);
+  while (journal.position < 66'000) journal.sync().push(std::string(200 + journal.seq * 37 % 900, 'y')).ack(journal.seq);
+  journal.sync().ack(1).sync().ack(2);
+  const uint64_t last = journal.seq - 1;
+  uint64_t cases = 0;
+  for (uint32_t number = 1; number <= 2; ++number) {
+    const uint64_t end = kFirstRecordOffset + (number == 1 ? 33'000 : journal.position - journal.start);
+    // A prime, so that all bits of a byte get their turn.
+    for (uint64_t bit = 0; bit < end * 8; bit += step(1009), ++cases) {
+      flip_bit(disk, number, bit / 8, static_cast<int>(bit % 8));
+      const Scanned scanned = scan(disk);
+      flip_bit(disk, number, bit / 8, static_cast<int>(bit % 8));
+      std::vector<uint64_t> hit;
+      for (const Written& record : journal.records)
+        if (record.file_number == number && bit / 8 >= record.offset && bit / 8 < record.end_offset)
+          hit.push_back(record.seq);
+      const bool untouched = scanned.seqs == all_up_to(last) && scanned.result.damage.empty();
+      const bool lost_it = !hit.empty() && scanned.seqs == all_up_to(last, hit);
+      // The very last record has no later one to prove it.
+      const bool told = scanned.lost == 1 || (hit.size() == 1 && hit[0] == last);
+      if (!untouched && !(lost_it && told)) FAIL("file " << number << " bit " << bit);
+      // Padding belongs to no record, but nothing else in one may change unseen.
+      if (untouched && !hit.empty() && bit / 8 + 8 <= journal.records[hit[0] - 1].end_offset) FAIL("unseen " << bit);
+    }
+  }
+  INFO(cases << " cases");
+  CHECK(cases > 500);
+}
+
+TEST_CASE("a payload that holds a perfect record of another file never parses") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).make(2).use(1).push("a").push("b");
+  const std::string old = disk.content("journal/1.fqj").substr(journal.records[1].offset, 256);
+  journal.use(2).push(old).push("c").sync().push("d");
+  flip_bit(disk, 2, journal.records[2].offset, 0);
+  const Scanned scanned = scan(disk);
+  CHECK(scanned.seqs == all_up_to(5, {3}));
+  CHECK(scanned.lost == 1);
+}
+
+TEST_CASE("a block at the wrong place of its own file never parses") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).use(1);
+  for (int i = 0; i < 8; ++i) journal.sync().push("same size");
+  const std::string content = disk.content("journal/1.fqj");
+  const uint64_t bytes = journal.records[0].end_offset - journal.records[0].offset;
+  journal.write(1, journal.records[4].offset, as_bytes(std::string_view(content).substr(journal.records[2].offset, bytes)));
+  const Scanned scanned = scan(disk);
+  CHECK(scanned.seqs == all_up_to(8, {5}));
+  CHECK(scanned.lost == 1);
+}
+
+TEST_CASE("a batch comes back whole or not at all") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).use(1);
+  std::vector<MessageItem> items(20);
+  for (MessageItem& item : items) item.payload = as_bytes("batched payload");
+  encode_pushed(journal.body, items, false);
+  journal.append(MessageId{100});
+  const std::string full = disk.content("journal/1.fqj");
+  const uint64_t bytes = kRecordHeaderBytes + journal.body.bytes.size();
+  for (uint64_t cut = kFirstRecordOffset; cut < kFirstRecordOffset + bytes; ++cut) {
+    disk.put("journal/1.fqj", full.substr(0, cut) + std::string(full.size() - cut, '\0'));
+    const size_t found = scan(disk).seqs.size();
+    // Zeros in place of zeros change nothing.
+    const bool same = disk.content("journal/1.fqj") == full;
+    if (found != (same ? 1u : 0u)) FAIL("cut at " << cut);
+  }
+}
+
+TEST_CASE("a hole in the numbers is found although all places fit") {
+  ThreeFiles t;
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).use(1).push("a").push("b");
+  journal.seq += 3;
+  journal.push("c").sync().push("d");
+  const Scanned scanned = scan(disk);
+  CHECK(scanned.seqs == std::vector<uint64_t>{1, 2, 6, 7});
+  CHECK(scanned.lost == 3);
+}
+
+TEST_CASE("a missing, a duplicated and a swapped file are told from whole ones") {
+  ThreeFiles t;
+  SECTION("missing") {
+    REQUIRE(t.disk.remove("journal/2.fqj").ok());
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12, {5, 6, 7, 8}));
+    REQUIRE(scanned.result.damage.size() == 1);
+    CHECK(scanned.result.damage[0].file_number == 2);
+    CHECK(scanned.lost == 4);
+  }
+  SECTION("the oldest is missing") {
+    REQUIRE(t.disk.remove("journal/1.fqj").ok());
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12, {1, 2, 3, 4}));
+    REQUIRE(scanned.result.damage.size() == 1);
+    CHECK(scanned.result.damage[0].file_number == 1);
+  }
+  SECTION("duplicated") {
+    t.disk.put("journal/9.fqj", t.disk.content("journal/2.fqj"));
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12));
+    CHECK(scanned.result.unknown == std::vector<std::string>{"9.fqj"});
+    CHECK(scanned.result.number_max == 9);
+  }
+  SECTION("swapped") {
+    const std::string one = t.disk.content("journal/1.fqj");
+    t.disk.put("journal/1.fqj", t.disk.content("journal/2.fqj"));
+    t.disk.put("journal/2.fqj", one);
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12, {1, 2, 3, 4, 5, 6, 7, 8}));
+    CHECK(scanned.result.unknown.size() == 2);
+    CHECK(!scanned.result.damage.empty());
+  }
+}
+
+TEST_CASE("files below LOW are not missed, and one that came back is ignored") {
+  ThreeFiles t;
+  const std::string one = t.disk.content("journal/1.fqj");
+  t.journal.low(3);
+  REQUIRE(t.disk.remove("journal/1.fqj").ok());
+  REQUIRE(t.disk.remove("journal/2.fqj").ok());
+  CHECK(scan(t.disk).result.damage.empty());
+  t.disk.put("journal/1.fqj", one);
+  const Scanned scanned = scan(t.disk);
+  CHECK(scanned.seqs == std::vector<uint64_t>{9, 10, 11, 12, 13});
+  CHECK(scanned.result.damage.empty());
+  REQUIRE(scanned.result.stale.size() == 1);
+  CHECK(scanned.result.stale[0].key.number == 1);
+}
+
+TEST_CASE("nothing of a file is read past the start of the next one") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).make(2).use(1).push("a").push("b");
+  const uint64_t fence = journal.position;
+  const uint64_t seq = journal.seq;
+  journal.push("given up").push("given up");
+  journal.position = fence;
+  journal.seq = seq;
+  journal.use(2).push("c");
+  const Scanned scanned = scan(disk);
+  CHECK(scanned.seqs == std::vector<uint64_t>{1, 2, 3});
+  CHECK(scanned.result.damage.empty());
+  CHECK(scanned.result.end_position == journal.position);
+}
+
+TEST_CASE("a file that was given up for another is stale") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).make(2).make(3).use(1).push("a");
+  const uint64_t fence = journal.position;
+  journal.use(2).push("given up");
+  journal.position = fence;
+  journal.seq = 2;
+  journal.current = 1;
+  journal.use(3).push("b");
+  const Scanned scanned = scan(disk);
+  CHECK(scanned.seqs == all_up_to(2));
+  CHECK(scanned.result.damage.empty());
+  REQUIRE(scanned.result.stale.size() == 1);
+  CHECK(scanned.result.stale[0].key.number == 2);
+}
+
+TEST_CASE("a lost OPENED is damage if something proves it, else the file was never in use") {
+  ThreeFiles t;
+  const std::vector<std::byte> zeros(kOpenedBytes);
+  SECTION("a later file names it") {
+    t.journal.write(2, kFileHeaderBytes, zeros);
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12));
+    REQUIRE(scanned.result.damage.size() == 1);
+    CHECK(scanned.result.damage[0].offset == kFileHeaderBytes);
+  }
+  SECTION("its own records prove it") {
+    t.journal.write(3, kFileHeaderBytes, zeros);
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12));
+    CHECK(scanned.result.damage.size() == 1);
+  }
+  SECTION("nothing proves it") {
+    t.journal.make(4).use(4).push("never synced");
+    t.journal.write(4, kFileHeaderBytes, zeros);
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12));
+    CHECK(scanned.result.damage.empty());
+    CHECK(scanned.result.ready.empty());
+    REQUIRE(scanned.result.stale.size() == 1);
+  }
+}
+
+TEST_CASE("a file without a readable header is damage, and the rest is read") {
+  ThreeFiles t;
+  flip_bit(t.disk, 2, 20, 0);
+  flip_bit(t.disk, 2, 2048 + 20, 0);
+  const Scanned scanned = scan(t.disk);
+  CHECK(scanned.seqs == all_up_to(12, {5, 6, 7, 8}));
+  REQUIRE(scanned.result.damage.size() == 1);
+  CHECK(scanned.result.damage[0].file_number == 2);
+  CHECK(scanned.result.damage[0].bytes == 8192);
+  CHECK(scanned.lost == 4);
+}
+
+TEST_CASE("foreign names are reported and never touched") {
+  ThreeFiles t;
+  for (const char* name : {"07.fqj", "7.fqj~", "0.fqj", "-1.fqj", "99999999999.fqj", "notes.txt", "8.fqj"})
+    t.disk.put(std::string("journal/") + name, "mine");
+  t.disk.put("journal/new-9.tmp", "half");
+  const uint64_t calls = t.disk.operations().size();
+  const Scanned scanned = scan(t.disk);
+  CHECK(scanned.seqs == all_up_to(12));
+  CHECK(scanned.result.unknown.size() == 7);
+  CHECK(scanned.result.leftovers == std::vector<std::string>{"new-9.tmp"});
+  for (size_t i = calls; i < t.disk.operations().size(); ++i) {
+    const std::string& call = t.disk.operations()[i].call;
+    if (call == "write" || call == "rename" || call == "remove" || call == "sync") FAIL(call);
+  }
+}
+
+TEST_CASE("a file of another format is refused") {
+  ThreeFiles t;
+  std::vector<std::byte> header = encode_file_header({JournalWriter::key_of(2), 1});
+  put_number(header.data() + 8, uint32_t{9});
+  put_number(header.data() + 32, crc32c(0, Bytes(header).first(32)));
+  t.journal.write(2, 0, header);
+  const auto result = scan_journal(t.disk, [](const ScannedRecord&) -> Result<void> { return {}; });
+  REQUIRE(!result.ok());
+  CHECK(result.error().kind == ErrorKind::unusable);
+  CHECK(result.error().text.find("; made by another version of fq") != std::string::npos);
+}
+
+TEST_CASE("swapped, doubled and zeroed blocks never give a record twice or out of order") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1, 65'536).use(1);
+  while (journal.position < 50'000) journal.sync().push(std::string(journal.seq * 53 % 700, 'z'));
+  const std::string full = disk.content("journal/1.fqj");
+  const size_t block = 512;
+  const size_t blocks = full.size() / block;
+  for (size_t from = 9; from < blocks; from += step(7))
+    for (size_t to = 9; to < blocks; to += step(11)) {
+      std::string content = full;
+      content.replace(to * block, block, full, from * block, block);
+      if ((from + to) % 3 == 0) content.replace(from * block, block, full, to * block, block);
+      if ((from + to) % 3 == 1) content.replace(from * block, block, block, '\0');
+      disk.put("journal/1.fqj", content);
+      const Scanned scanned = scan(disk);
+      for (size_t i = 1; i < scanned.seqs.size(); ++i)
+        if (scanned.seqs[i] <= scanned.seqs[i - 1]) FAIL("from " << from << " to " << to);
+    }
+}
