@@ -94,9 +94,10 @@ class History {
         return push();
       case 4:
       case 5:
-      case 6:
-        lease();
+        lease(true);
         return;
+      case 6:
+        return lease_many();
       case 7:
       case 8:
         return settle();
@@ -140,23 +141,43 @@ class History {
     }
   }
 
-  size_t lease() {
-    const LeaseRequest request = timed_lease(1, fresh_span_ms(3'000));
+  size_t lease(bool narrow = false) {
+    static const char* const filters[] = {"", "", "a", "b", "b/z", "c", "nobody"};
+    LeaseRequest request = timed_lease(1, fresh_span_ms(3'000));
+    if (narrow) request.tenant = filters[below(std::size(filters))];
     const Result<LeaseReply> engine = engine_->lease(request);
     const Result<LeaseReply> model = model_->lease(request);
+    log_ += "lease '" + std::string(request.tenant) + "' for " + std::to_string(*request.hold_ms) + "\n";
     if (!engine.ok()) return differ("lease: " + engine.error().text), size_t{0};
     if (!equal(engine->deliveries.size(), model->deliveries.size(), "leased")) return 0;
     if (model->deliveries.empty()) return 0;
-    const Delivery& mine = engine->deliveries[0];
-    const Delivery& other = model->deliveries[0];
-    log_ += "lease " + payload_of(other) + " for " + std::to_string(*request.hold_ms) + "\n";
+    compare_delivery(engine->deliveries[0], model->deliveries[0]);
+    return 1;
+  }
+
+  /// Several in one call are held by the process, since leases of one time would tie.
+  void lease_many() {
+    LeaseRequest request;
+    request.want = 2 + below(4);
+    request.bytes_max = 4 + below(20);
+    const Result<LeaseReply> engine = engine_->lease(request);
+    const Result<LeaseReply> model = model_->lease(request);
+    log_ += "lease " + std::to_string(request.want) + " of " + std::to_string(request.bytes_max) + " bytes\n";
+    if (!engine.ok()) return differ("lease: " + engine.error().text);
+    if (!equal(engine->deliveries.size(), model->deliveries.size(), "leased")) return;
+    for (size_t i = 0; i < model->deliveries.size(); ++i) {
+      compare_delivery(engine->deliveries[i], model->deliveries[i]);
+    }
+  }
+
+  void compare_delivery(const Delivery& mine, const Delivery& other) {
+    log_ += "  took " + payload_of(other) + " as " + other.receipt.text + "\n";
     equal(payload_of(mine), payload_of(other), "served");
     equal(mine.attempt, other.attempt, "attempt");
     equal(mine.attempts_max, other.attempts_max, "attempts_max");
     equal(mine.delivery, other.delivery, "delivery");
     equal(mine.crashes, other.crashes, "crashes");
     taken_.push_back({mine.receipt, other.receipt});
-    return 1;
   }
 
   void settle() {
