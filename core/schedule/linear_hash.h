@@ -21,7 +21,7 @@ namespace fq {
 
 inline constexpr uint32_t kChainMax = 10'000;
 // A longer chain (which honest hashes do not give) is not split: its stores would not fit a step.
-inline constexpr uint32_t kSplitMax = 40;
+inline constexpr uint32_t kSplitMax = 64;
 
 template <class Kind>
 class LinearHash {

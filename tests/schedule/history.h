@@ -1,0 +1,63 @@
+// history - random operations on a schedule, the same for the tests of undo, of damage and of the model.
+#pragma once
+
+// fq, this room.
+#include "tests/schedule/fixture.h"
+
+namespace fq::test {
+
+inline const std::string kPaths[] = {"a", "b", "c", "c/x", "c/y/z", "d/e/f/g/h/i/j/k", "d/e", "d", "e", "f/1"};
+
+/// One random change that fits one transaction; room was made before. Messages are those with ids up to
+/// `last_id`.
+inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, int64_t now) {
+  const auto slot = s.find(MessageId{1 + dice.roll(static_cast<uint32_t>(last_id) + 1)});
+  const SlotState state = slot ? state_of(s.entry(*slot)) : SlotState::free;
+  const auto tenant = s.find_tenant(kPaths[dice.roll(10)]);
+  const std::string key(dice.roll(5) == 0 ? dice.roll(40) + 1 : 0, static_cast<char>('a' + dice.roll(3)));
+  const HolderIndex holder = dice.roll(2) == 0 ? kHeldByTime : HolderIndex{static_cast<uint16_t>(dice.roll(4))};
+  const int64_t until = holder == kHeldByTime ? now + 1 + dice.roll(500) : kNever;
+  const LeaseTerms terms{
+      .serial = last_id, .holder = holder, .until_ms = until, .attempts_max = 4, .now_ms = now};
+  switch (dice.roll(14)) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+      s.add(txn, {.id = MessageId{++last_id}, .tenant = kPaths[dice.roll(10)], .key = key,
+                  .priority = static_cast<int32_t>(dice.roll(4)) / 2, .payload_bytes = dice.roll(99),
+                  .due_ms = dice.roll(4) == 0 ? now + dice.roll(300) : 0, .now_ms = now});
+      break;
+    case 4:
+    case 5:
+    case 6:
+      s.lease_next(txn, tenant && dice.roll(4) == 0 ? *tenant : kRootTenant, terms);
+      break;
+    case 7:
+      if (state == SlotState::ready || state == SlotState::delayed) s.lease(txn, *slot, terms);
+      break;
+    case 8:
+      if (state == SlotState::leased) {
+        s.give_back(txn, *slot, dice.roll(2) == 0, dice.roll(3) == 0, dice.roll(3) == 0 ? now + 90 : 0, now);
+      }
+      break;
+    case 9:
+      if (slot) s.finish(txn, *slot, dice.roll(2) == 0 ? RecordType::acked : RecordType::cancelled, 3, now, now);
+      break;
+    case 10:
+      if (slot && dice.roll(2) == 0) s.bury(txn, *slot, now);
+      if (slot && dice.roll(2) == 0) s.kick(txn, *slot, now);
+      break;
+    case 11:
+      if (tenant && dice.roll(2) == 0) s.park(txn, *tenant, dice.roll(2) == 0 ? kNever : now + dice.roll(300));
+      if (tenant && dice.roll(2) == 0) s.unpark(txn, *tenant);
+      break;
+    case 12:
+      if (tenant) s.set_weight(txn, *tenant, dice.roll(2) == 0 ? kWeightDefault : 100 + dice.roll(5000));
+      break;
+    default:
+      s.fire(txn, now);
+  }
+}
+
+}  // namespace fq::test

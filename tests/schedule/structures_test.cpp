@@ -1,0 +1,177 @@
+// The structures by themselves, against those of the standard library.
+#include "tests/schedule/fixture.h"
+
+// System.
+#include <map>
+#include <set>
+// fq, this room.
+#include "core/schedule/id_index.h"
+#include "core/schedule/name_hash.h"
+
+namespace fq::test {
+
+TEST_CASE("a lane gives the least first whatever comes and goes") {
+  const uint32_t seed = GENERATE(range(1u, 9u));
+  INFO("seed " << seed);
+  Dice dice(seed);
+  ScheduleFixture q;
+  using Place = std::pair<int, uint64_t>;  // priority downwards, id
+  std::set<Place> model;
+  std::set<uint64_t> away;
+  const auto first = [&] { return model.empty() ? 0 : model.begin()->second; };
+  const auto place = [&](uint64_t id) { return Place{-q.schedule().priority_of(q.slot(id)), id}; };
+  for (int i = 0; i < 3000; ++i) {
+    const uint32_t what = dice.roll(seed % 2 == 0 ? 3 : 4);
+    if (what == 0 || model.empty()) {
+      q.add({.tenant = "a", .priority = dice.roll(3) == 0 ? static_cast<int>(dice.roll(5)) - 2 : 0});
+      model.insert(place(q.last_id));
+    } else if (what == 1 && !away.empty()) {
+      const uint64_t id = *std::next(away.begin(), dice.roll(static_cast<uint32_t>(away.size())));
+      q.give_back(id);
+      model.insert(place(id));
+      away.erase(id);
+    } else if (what == 2) {
+      const uint64_t id = std::next(model.begin(), dice.roll(static_cast<uint32_t>(model.size())))->second;
+      q.change([&](Schedule& s, Txn& txn) { s.lease(txn, q.slot(id), {.now_ms = q.now}); });
+      model.erase(place(id));
+      away.insert(id);
+    } else {
+      const uint64_t id = first();
+      REQUIRE(q.lease() == id);
+      model.erase(place(id));
+      away.insert(id);
+    }
+    const auto next = q.schedule().first_ready(*q.schedule().find_tenant("a"));
+    REQUIRE((next ? q.schedule().entry(*next).id.get() : 0) == first());
+    if (i % 300 == 0) REQUIRE(q.faults().empty());
+  }
+  CHECK(q.faults().empty());
+}
+
+TEST_CASE("the delay heap gives what is due first") {
+  const uint32_t seed = GENERATE(range(1u, 6u));
+  INFO("seed " << seed);
+  Dice dice(seed);
+  ScheduleFixture q;
+  std::map<uint64_t, int64_t> model;  // id, due
+  const auto earliest = [&] {
+    int64_t least = kNever;
+    for (const auto& [id, due] : model) least = std::min(least, due);
+    return least;
+  };
+  for (int i = 0; i < 1200; ++i) {
+    if (dice.roll(3) != 0 || model.empty()) {
+      const int64_t due = q.now + 1 + dice.roll(500);
+      model[q.add({.tenant = "a", .due_ms = due})] = due;
+    } else if (dice.roll(2) == 0) {
+      const auto it = std::next(model.begin(), dice.roll(static_cast<uint32_t>(model.size())));
+      q.kick(it->first);
+      model.erase(it);
+    } else {
+      q.wait_until(q.now + dice.roll(40));
+      std::erase_if(model, [&](const auto& each) { return each.second <= q.now; });
+    }
+    REQUIRE(q.schedule().next_timer_ms() == earliest());
+    REQUIRE(q.root().counts.delayed == model.size());
+  }
+  CHECK(q.faults().empty());
+}
+
+TEST_CASE("ids are found however their numbers lie") {
+  const uint64_t stride = GENERATE(1u, 16u, 64u, 1024u, 4097u);
+  ScheduleFixture q(64);
+  std::vector<uint64_t> ids;
+  for (uint32_t i = 0; i < 3000; ++i) {
+    q.last_id += stride - 1;
+    ids.push_back(q.add({.tenant = "a"}));
+  }
+  CHECK(q.root().id_bucket_count > 1400);
+  for (const uint64_t id : ids) REQUIRE(q.entry(id).id == id);
+  CHECK_FALSE(q.schedule().find(MessageId{q.last_id + 1}).has_value());
+  for (size_t i = 0; i < ids.size(); i += 2) q.ack(ids[i]);
+  for (size_t i = 0; i < ids.size(); ++i) REQUIRE(q.schedule().find(MessageId{ids[i]}).has_value() == (i % 2 == 1));
+  CHECK(q.faults().empty());
+}
+
+TEST_CASE("texts of any length come back as they went in") {
+  ScheduleFixture q;
+  const Region region{Arena(q.base(), q.bytes()), q.header().root};
+  q.make_room({.text_cells = 400});
+  std::map<uint32_t, std::string> texts;
+  Dice dice(3);
+  for (int i = 0; i < 400; ++i) {
+    if (texts.size() < 20) {
+      std::string text(dice.roll(kTextBytesMax + 1), static_cast<char>('a' + dice.roll(20)));
+      q.change([&](Schedule&, Txn& txn) { texts[text_add(txn, region, text)] = text; });
+    } else {
+      const auto it = std::next(texts.begin(), dice.roll(20));
+      q.change([&](Schedule&, Txn& txn) { text_remove(txn, region, it->first); });
+      texts.erase(it);
+    }
+    for (const auto& [at, text] : texts) REQUIRE(text_of(region, at) == text);
+  }
+  for (const auto& [a, x] : texts) {
+    for (const auto& [b, y] : texts) REQUIRE((text_compare(region, a, b, 0) < 0) == (x < y));
+  }
+}
+
+TEST_CASE("a name's hash is SipHash-1-3") {
+  // Key 00..0f, message 00..0e; the vector of the reference implementation with one and three rounds.
+  std::string message;
+  for (char c = 0; c < 15; ++c) message.push_back(c);
+  const uint64_t k0 = 0x0706050403020100, k1 = 0x0f0e0d0c0b0a0908;
+  CHECK(hash_name(k0, k1, "") == 0xabac0158050fc4dc);
+  CHECK(hash_name(k0, k1, message) == 0xd320d86d2a519956);
+}
+
+TEST_CASE("thousands of tenants are found by their paths") {
+  ScheduleFixture q;
+  for (int i = 0; i < 3000; ++i) q.push("account_" + std::to_string(i % 50) + "/function_with_a_long_name_" + std::to_string(i));
+  CHECK(q.root().tenant_bucket_count > 3000);
+  CHECK(q.tenant_of(77) == "account_26/function_with_a_long_name_76");
+  CHECK(q.faults().empty());
+  for (int i = 0; i < 50; ++i) CHECK(q.serve_tenants(1).starts_with("account_" + std::to_string(i) + "/"));
+}
+
+TEST_CASE("the last outcomes are kept and the oldest give way") {
+  ScheduleFixture q(32);
+  for (uint32_t i = 0; i < kOutcomesMax + 500; ++i) {
+    q.push("a");
+    q.ack(q.lease());
+  }
+  CHECK_FALSE(q.schedule().outcome(MessageId{500}).has_value());
+  CHECK(q.schedule().outcome(MessageId{501}).has_value());
+  CHECK(q.schedule().outcome(MessageId{q.last_id}).has_value());
+  CHECK(q.root().outcome_bucket_count <= kOutcomeBucketsMax);
+  CHECK(q.faults().empty());
+}
+
+TEST_CASE("a full bucket halves a tenant's histogram") {
+  ScheduleFixture q;
+  Histogram& histogram = const_cast<Tenant&>(q.tenant("")).wait;
+  q.change([&](Schedule&, Txn& txn) {
+    for (int i = 0; i < 100; ++i) histogram_note(txn, histogram, 0);
+    for (int i = 0; i < 256; ++i) histogram_note(txn, histogram, 1000);
+  });
+  CHECK(histogram.bucket[0] == 50);
+  CHECK(histogram.bucket[10] == 128);
+  CHECK(histogram_percentile_ms(histogram, 0.9) == 1000);
+}
+
+TEST_CASE("room grows with the pushes and finishing needs none") {
+  ScheduleFixture q;
+  const Need need = Schedule::need_of("a/b/c", "key");
+  CHECK(need.tenants >= 3);
+  CHECK(need.text_cells == 4);
+  CHECK(q.schedule().fits(need));
+  CHECK_FALSE(q.schedule().fits({.messages = 10'000}));
+  q.push("a", 5000);
+  CHECK(q.root().heap.capacity >= q.root().entries.capacity + q.root().tenants.capacity);
+  const uint32_t page = q.next_page;
+  for (int i = 0; i < 5000; ++i) q.lease("", q.now + 50);
+  q.wait_until(q.now + 50);
+  q.serve_ids();
+  CHECK(q.next_page == page);
+}
+
+}  // namespace fq::test

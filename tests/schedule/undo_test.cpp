@@ -1,0 +1,114 @@
+// A change that is cut off anywhere leaves nothing; no change is too large for the log; damage is met.
+#include "tests/schedule/history.h"
+
+// System.
+#include <cstring>
+
+namespace fq::test {
+namespace {
+
+const Need kRoom = {.messages = 2, .tenants = 20, .text_cells = 90};
+
+/// The region as a process leaves it that is killed after the first `stores` stores of its change: what
+/// later stores changed holds its old value, and the log ends there.
+void kill_at(std::vector<uint64_t>& region, uint32_t stores) {
+  auto& header = *reinterpret_cast<Header*>(region.data());
+  auto* base = reinterpret_cast<std::byte*>(region.data());
+  for (uint32_t i = header.log.count; i-- > stores;) {
+    const UndoEntry& entry = header.log.entries[i];
+    std::memcpy(base + (entry.where >> 4), &entry.old_value, entry.where & 15);
+  }
+  header.log.count = stores;
+}
+
+}  // namespace
+
+TEST_CASE("a change that is killed at any store is undone to the last byte of what is in use") {
+  const uint32_t seed = GENERATE(range(1u, 7u));
+  INFO("seed " << seed);
+  Dice dice(seed);
+  ScheduleFixture q(2), copy(2);
+  for (int i = 0; i < 260; ++i) {
+    q.now += dice.roll(60) == 0 ? 30'000 : dice.roll(20);
+    q.make_room(kRoom);
+    const std::vector<uint64_t> before = q.words;
+    const bool deep = i > 60 && i % 4 == 0;
+    Schedule s = q.schedule();
+    Txn txn = q.open();
+    for (uint32_t n = 1 + dice.roll(3); n > 0; --n) {
+      random_change(s, txn, dice, q.last_id, q.now);  // several in one transaction
+      if (!s.fits(kRoom)) break;
+    }
+    REQUIRE(txn.noted() < kUndoEntries / 2);
+    for (uint32_t k = 0; deep && k <= txn.noted(); k += 1 + dice.roll(12)) {
+      copy.words = q.words;
+      kill_at(copy.words, k);
+      REQUIRE(undo_rollback(copy.base(), copy.bytes(), copy.header().log));
+      REQUIRE(copy.faults().empty());
+      ScheduleFixture original(2);
+      original.words = before;
+      REQUIRE(schedule_differences(original.schedule(), copy.schedule(), 0).empty());
+      REQUIRE(original.preview_ids() == copy.preview_ids());
+      // The log itself and places that were never used may differ; the header may not.
+      REQUIRE(std::memcmp(copy.base(), before.data(), sizeof(ScheduleRoot)) == 0);
+    }
+    txn.commit();
+    REQUIRE(q.faults().empty());
+  }
+}
+
+TEST_CASE("no single change comes near the size of the log") {
+  ScheduleFixture q(128);
+  const std::string deep = "a/b/c/d/e/f/g/" + std::string(200, 'n');
+  for (uint32_t i = 0; i < 20'000; ++i) {
+    q.add({.tenant = i % 2 == 0 ? deep : "a/b/c/d/e/f/h" + std::to_string(i % 999),
+           .key = std::string(60, 'k') + std::to_string((i * 7919) % 20'000), .attempts_max = 1});
+  }
+  CHECK(q.noted_most < 700);
+  q.noted_most = 0;
+  Dice dice(5);
+  for (uint32_t i = 0; i < 6000; ++i) {
+    const uint64_t id = q.lease("", q.now + 1 + dice.roll(2000));
+    if (i % 3 == 0) q.give_back(id, false, q.now + dice.roll(900));
+    if (i % 3 == 1) q.ack(id);
+  }
+  CHECK(q.noted_most < 400);
+  q.wait_until(q.now + 5000);
+  CHECK(q.noted_most < 1200);
+  CHECK(q.faults().empty());
+}
+
+TEST_CASE("a damaged region gives an exception or a list of faults and nothing worse") {
+  const uint32_t seed = GENERATE(range(1u, 401u));
+  Dice dice(seed);
+  ScheduleFixture q(2);
+  for (int i = 0; i < 150; ++i) {
+    q.make_room(kRoom);
+    q.now += dice.roll(20);
+    q.change([&](Schedule& s, Txn& txn) { random_change(s, txn, dice, q.last_id, q.now); });
+  }
+  const uint32_t used = q.next_page * (kPageBytes / 8);
+  for (uint32_t n = 1 + dice.roll(40); n > 0; --n) {
+    const bool in_root = dice.roll(3) == 0;
+    const uint32_t word = in_root ? dice.roll(sizeof(ScheduleRoot) / 8)
+                                  : sizeof(Header) / 8 + dice.roll(used - uint32_t{sizeof(Header) / 8});
+    q.words[word] = dice.roll(2) == 0 ? dice.roll(200) : (uint64_t{dice.roll(UINT32_MAX)} << 32 | dice.roll(300));
+  }
+  const auto faults = schedule_faults(q.schedule());
+  CHECK(faults.size() <= 100);
+  for (int i = 0; i < 60; ++i) {
+    try {
+      Schedule s = q.schedule();
+      if (!s.fits(kRoom)) break;
+      Txn txn = q.open();
+      random_change(s, txn, dice, q.last_id, q.now);
+      txn.commit();
+      Preview preview(s, kRootTenant);
+      for (int n = 0; n < 50 && preview.next(); ++n) continue;
+    } catch (const RegionDamaged&) {
+      // As it should be; the owner rebuilds.
+    }
+  }
+}
+
+}  // namespace fq::test
