@@ -101,6 +101,7 @@ __attribute__((target("sse4.2"))) uint32_t hardware_raw(uint32_t start, const st
 
 bool crc32c_has_hardware() {
 #if defined(__x86_64__)
+  __builtin_cpu_init();
   return __builtin_cpu_supports("sse4.2") != 0;
 #else
   return false;
@@ -118,9 +119,11 @@ uint32_t crc32c_by_hardware(uint32_t seed, Bytes bytes) {
 #endif
 }
 
+// Chosen once, at the start; whoever comes before that goes by the tables and gets the same sum.
+static const bool kHardware = crc32c_has_hardware();
+
 uint32_t crc32c(uint32_t seed, Bytes bytes) {
-  static const bool hardware = crc32c_has_hardware();
-  return hardware ? crc32c_by_hardware(seed, bytes) : crc32c_by_tables(seed, bytes);
+  return kHardware ? crc32c_by_hardware(seed, bytes) : crc32c_by_tables(seed, bytes);
 }
 
 }  // namespace fq

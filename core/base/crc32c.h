@@ -2,7 +2,7 @@
 //
 // crc32c(0, "123456789") is 0xe3069283. The seed is a sum over what came before, so sums chain:
 // crc32c(crc32c(0, a), b) is the sum of a and b together. Two paths give the same numbers: the processor's
-// own instruction, chosen once at the first call, and tables for processors without it.
+// own instruction, chosen once at the start, and tables for processors without it.
 #pragma once
 
 // System.

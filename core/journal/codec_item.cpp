@@ -1,15 +1,16 @@
 // codec_item - one message as bytes, in a pushed or a moved body.
 //
-//   offset size field                     (the content; 24 bytes and what they tell the length of)
+//   offset size field                     (the content; 32 bytes and what they tell the length of)
 //        0    2 flags (1: the payload lies in a blob)
 //        2    2 attempts_max
 //        4    4 priority
 //        8    8 due_wall_ms
-//       16    2 bytes of the tenant
-//       18    2 bytes of the key
-//       20    2 bytes of the tags
-//       22    2 zero
-//       24      tenant, key, tags, then up to the end the payload, or of a blob: 16 bytes of name, 8 of
+//       16    8 pushed_wall_ms
+//       24    2 bytes of the tenant
+//       26    2 bytes of the key
+//       28    2 bytes of the tags
+//       30    2 zero
+//       32      tenant, key, tags, then up to the end the payload, or of a blob: 16 bytes of name, 8 of
 //               payload bytes, 4 of CRC
 // The content has its own CRC, so a pop reads its message alone out of a batch of a thousand.
 
@@ -23,7 +24,7 @@ namespace fq {
 namespace {
 
 constexpr uint16_t kFlagBlob = 1;
-constexpr size_t kFixedBytes = 24;
+constexpr size_t kFixedBytes = 32;
 constexpr size_t kBlobBytes = sizeof(BlobName::random) + 8 + 4;
 constexpr size_t kTextBytesMax = UINT16_MAX;
 
@@ -45,6 +46,7 @@ void codec::encode_item(MutableBytes to, const MessageItem& item) {
   writer.put(item.attempts_max);
   writer.put(item.priority);
   writer.put(item.due_wall_ms);
+  writer.put(item.pushed_wall_ms);
   writer.put(static_cast<uint16_t>(item.tenant.size()));
   writer.put(static_cast<uint16_t>(item.key.size()));
   writer.put(static_cast<uint16_t>(item.tags.size()));
@@ -71,6 +73,7 @@ std::optional<MessageItem> codec::decode_item_content(Bytes content) {
   item.attempts_max = from.get<uint16_t>();
   item.priority = from.get<int32_t>();
   item.due_wall_ms = from.get<int64_t>();
+  item.pushed_wall_ms = from.get<int64_t>();
   const auto tenant_bytes = from.get<uint16_t>();
   const auto key_bytes = from.get<uint16_t>();
   const auto tags_bytes = from.get<uint16_t>();

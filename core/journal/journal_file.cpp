@@ -74,7 +74,7 @@ Result<void> give_name(Disk& disk, const std::string& temporary, const std::stri
 // A rename over another file would destroy it, whoever put it there.
 Result<void> check_free(Disk& disk, const std::string& name) {
   const auto there = disk.open(name, OpenMode::read);
-  if (there.ok()) return Error{ErrorKind::unusable, name + ": is there already", EEXIST};
+  if (there.ok()) return Error{ErrorKind::unusable, name + ": is there already; move it away", EEXIST};
   if (there.error().sys != ENOENT) return there.error();
   return {};
 }

@@ -68,7 +68,8 @@ struct MessageItem {
   uint32_t blob_crc = 0;
   int32_t priority = 0;
   uint16_t attempts_max = 0;  // 0: the queue's
-  int64_t due_wall_ms = 0;    // 0: at once
+  int64_t due_wall_ms = 0;     // 0: at once
+  int64_t pushed_wall_ms = 0;
 };
 
 struct EventItem {

@@ -2,7 +2,8 @@
 #include "core/journal/codec.h"
 
 // System.
-#include <iostream>
+#include <algorithm>
+#include <cstdlib>
 #include <random>
 // fq, below us.
 #include "core/base/crc32c.h"
@@ -78,8 +79,9 @@ MovedRecord full_moved() {
 
 std::vector<std::byte> sealed(Body& body, RecordHeader header = {}, MessageId first = MessageId{0}) {
   const HeaderBytes bytes = encode_header(kKey, header, body, first);
-  std::vector<std::byte> record(bytes.begin(), bytes.end());
-  record.insert(record.end(), body.bytes.begin(), body.bytes.end());
+  std::vector<std::byte> record(bytes.size() + body.bytes.size());
+  std::copy(bytes.begin(), bytes.end(), record.begin());
+  std::copy(body.bytes.begin(), body.bytes.end(), record.begin() + kRecordHeaderBytes);
   return record;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 // System.
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 // fq, below us.
@@ -70,9 +72,9 @@ class JournalWriter {
     header.at_wall_ms = 1234;
     header.durable_position = durable;
     const HeaderBytes sealed = encode_header(key_of(current), header, body, first_id);
-    std::vector<std::byte> bytes(sealed.begin(), sealed.end());
-    bytes.insert(bytes.end(), body.bytes.begin(), body.bytes.end());
-    bytes.resize(padded(bytes.size()));
+    std::vector<std::byte> bytes(padded(sealed.size() + body.bytes.size()));
+    std::copy(sealed.begin(), sealed.end(), bytes.begin());
+    std::copy(body.bytes.begin(), body.bytes.end(), bytes.begin() + kRecordHeaderBytes);
     const uint64_t offset = kFirstRecordOffset + (position - start);
     write(current, offset, bytes);
     records.push_back({seq, position, current, offset, offset + bytes.size()});
@@ -129,5 +131,26 @@ inline void flip_bit(FakeDisk& disk, uint32_t number, uint64_t offset, int bit) 
   content[offset] = static_cast<char>(static_cast<unsigned char>(content[offset]) ^ (1u << bit));
   disk.put(journal_file_name(number), std::move(content));
 }
+
+/// How far a loop over cases goes at once: by one in the long form.
+inline uint64_t step(uint64_t short_form) { return std::getenv("FQ_LONG") != nullptr ? 1 : short_form; }
+
+/// Three files of four pushes each; all but the last two records are proven.
+struct ThreeFiles {
+  ThreeFiles() : journal(disk) {
+    journal.make(1, 8192).make(2, 8192).make(3, 8192);
+    for (uint32_t number = 1; number <= 3; ++number) {
+      journal.use(number);
+      for (int i = 0; i < 4; ++i) {
+        if (number == 3 && i == 3) journal.sync();
+        journal.push("payload " + std::to_string(i));
+      }
+    }
+  }
+  const Written& record(uint64_t seq) const { return journal.records[seq - 1]; }
+
+  FakeDisk disk;
+  JournalWriter journal;
+};
 
 }  // namespace fq::test

@@ -1,0 +1,160 @@
+// chain_test - files that are missing, doubled, given up, foreign, of another format, or came back.
+#include "core/journal/journal.h"
+
+// fq, below us.
+#include "core/base/crc32c.h"
+// fq, this room.
+#include "tests/journal/journal_writer.h"
+
+using namespace fq;
+using namespace fq::test;
+
+TEST_CASE("a missing, a duplicated and a swapped file are told from whole ones") {
+  ThreeFiles t;
+  SECTION("missing") {
+    REQUIRE(t.disk.remove("journal/2.fqj").ok());
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12, {5, 6, 7, 8}));
+    REQUIRE(scanned.result.damage.size() == 1);
+    CHECK(scanned.result.damage[0].file_number == 2);
+    CHECK(scanned.lost == 4);
+  }
+  SECTION("the oldest is missing") {
+    REQUIRE(t.disk.remove("journal/1.fqj").ok());
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12, {1, 2, 3, 4}));
+    REQUIRE(scanned.result.damage.size() == 1);
+    CHECK(scanned.result.damage[0].file_number == 1);
+  }
+  SECTION("duplicated") {
+    t.disk.put("journal/9.fqj", t.disk.content("journal/2.fqj"));
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12));
+    CHECK(scanned.result.unknown == std::vector<std::string>{"9.fqj"});
+    CHECK(scanned.result.number_max == 9);
+  }
+  SECTION("swapped") {
+    const std::string one = t.disk.content("journal/1.fqj");
+    t.disk.put("journal/1.fqj", t.disk.content("journal/2.fqj"));
+    t.disk.put("journal/2.fqj", one);
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12, {1, 2, 3, 4, 5, 6, 7, 8}));
+    CHECK(scanned.result.unknown.size() == 2);
+    CHECK(!scanned.result.damage.empty());
+  }
+}
+
+TEST_CASE("files below LOW are not missed, and one that came back is ignored") {
+  ThreeFiles t;
+  const std::string one = t.disk.content("journal/1.fqj");
+  t.journal.low(3);
+  REQUIRE(t.disk.remove("journal/1.fqj").ok());
+  REQUIRE(t.disk.remove("journal/2.fqj").ok());
+  CHECK(scan(t.disk).result.damage.empty());
+  t.disk.put("journal/1.fqj", one);
+  const Scanned scanned = scan(t.disk);
+  CHECK(scanned.seqs == std::vector<uint64_t>{9, 10, 11, 12, 13});
+  CHECK(scanned.result.damage.empty());
+  REQUIRE(scanned.result.stale.size() == 1);
+  CHECK(scanned.result.stale[0].key.number == 1);
+}
+
+TEST_CASE("nothing of a file is read past the start of the next one") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).make(2).use(1).push("a").push("b");
+  const uint64_t fence = journal.position;
+  const uint64_t seq = journal.seq;
+  journal.push("given up").push("given up");
+  journal.position = fence;
+  journal.seq = seq;
+  journal.use(2).push("c");
+  const Scanned scanned = scan(disk);
+  CHECK(scanned.seqs == std::vector<uint64_t>{1, 2, 3});
+  CHECK(scanned.result.damage.empty());
+  CHECK(scanned.result.end_position == journal.position);
+}
+
+TEST_CASE("a file that was given up for another is stale") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).make(2).make(3).use(1).push("a");
+  const uint64_t fence = journal.position;
+  journal.use(2).push("given up");
+  journal.position = fence;
+  journal.seq = 2;
+  journal.current = 1;
+  journal.use(3).push("b");
+  const Scanned scanned = scan(disk);
+  CHECK(scanned.seqs == all_up_to(2));
+  CHECK(scanned.result.damage.empty());
+  REQUIRE(scanned.result.stale.size() == 1);
+  CHECK(scanned.result.stale[0].key.number == 2);
+}
+
+TEST_CASE("a lost OPENED is damage if something proves it, else the file was never in use") {
+  ThreeFiles t;
+  const std::vector<std::byte> zeros(kOpenedBytes);
+  SECTION("a later file names it") {
+    t.journal.write(2, kFileHeaderBytes, zeros);
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12));
+    REQUIRE(scanned.result.damage.size() == 1);
+    CHECK(scanned.result.damage[0].offset == kFileHeaderBytes);
+  }
+  SECTION("its own records prove it") {
+    t.journal.write(3, kFileHeaderBytes, zeros);
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12));
+    CHECK(scanned.result.damage.size() == 1);
+  }
+  SECTION("nothing proves it") {
+    t.journal.make(4).use(4).push("never synced");
+    t.journal.write(4, kFileHeaderBytes, zeros);
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12));
+    CHECK(scanned.result.damage.empty());
+    CHECK(scanned.result.ready.empty());
+    REQUIRE(scanned.result.stale.size() == 1);
+  }
+}
+
+TEST_CASE("a file without a readable header is damage, and the rest is read") {
+  ThreeFiles t;
+  flip_bit(t.disk, 2, 20, 0);
+  flip_bit(t.disk, 2, 2048 + 20, 0);
+  const Scanned scanned = scan(t.disk);
+  CHECK(scanned.seqs == all_up_to(12, {5, 6, 7, 8}));
+  REQUIRE(scanned.result.damage.size() == 1);
+  CHECK(scanned.result.damage[0].file_number == 2);
+  CHECK(scanned.result.damage[0].bytes == 8192);
+  CHECK(scanned.lost == 4);
+}
+
+TEST_CASE("foreign names are reported and never touched") {
+  ThreeFiles t;
+  for (const char* name : {"07.fqj", "7.fqj~", "0.fqj", "-1.fqj", "99999999999.fqj", "notes.txt", "8.fqj"})
+    t.disk.put(std::string("journal/") + name, "mine");
+  t.disk.put("journal/new-9.tmp", "half");
+  const uint64_t calls = t.disk.operations().size();
+  const Scanned scanned = scan(t.disk);
+  CHECK(scanned.seqs == all_up_to(12));
+  CHECK(scanned.result.unknown.size() == 7);
+  CHECK(scanned.result.leftovers == std::vector<std::string>{"new-9.tmp"});
+  for (size_t i = calls; i < t.disk.operations().size(); ++i) {
+    const std::string& call = t.disk.operations()[i].call;
+    if (call == "write" || call == "rename" || call == "remove" || call == "sync") FAIL(call);
+  }
+}
+
+TEST_CASE("a file of another format is refused") {
+  ThreeFiles t;
+  std::vector<std::byte> header = encode_file_header({JournalWriter::key_of(2), 1});
+  put_number(header.data() + 8, uint32_t{9});
+  put_number(header.data() + 32, crc32c(0, Bytes(header).first(32)));
+  t.journal.write(2, 0, header);
+  const auto result = scan_journal(t.disk, [](const ScannedRecord&) -> Result<void> { return {}; });
+  REQUIRE(!result.ok());
+  CHECK(result.error().kind == ErrorKind::unusable);
+  CHECK(result.error().text.find("; made by another version of fq") != std::string::npos);
+}
