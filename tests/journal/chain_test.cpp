@@ -68,11 +68,14 @@ TEST_CASE("nothing of a file is read past the start of the next one") {
   journal.push("given up").push("given up");
   journal.position = fence;
   journal.seq = seq;
-  journal.use(2).push("c");
+  journal.use(2);
+  journal.durable = 0;
+  journal.push("c");
   const Scanned scanned = scan(disk);
   CHECK(scanned.seqs == std::vector<uint64_t>{1, 2, 3});
   CHECK(scanned.result.damage.empty());
   CHECK(scanned.result.end_position == journal.position);
+  CHECK(scanned.result.durable_position == journal.start);  // OPENED alone proves that
 }
 
 TEST_CASE("a file that was given up for another is stale") {

@@ -199,6 +199,21 @@ TEST_CASE("a block at the wrong place of its own file never parses") {
   CHECK(scanned.lost == 1);
 }
 
+TEST_CASE("a record copied to another place of its own file is not taken for itself") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).use(1).push("a").push(std::string(400, 'x')).sync().push("c").sync().push("d");
+  const Written& hit = journal.records[1];
+  const Written& copied = journal.records[2];
+  const std::string content = disk.content("journal/1.fqj");
+  const std::string_view bytes(content.data() + copied.offset, copied.end_offset - copied.offset);
+  journal.write(1, hit.offset + 64, as_bytes(bytes));
+  const Scanned scanned = scan(disk);
+  CHECK(scanned.seqs == all_up_to(4, {2}));
+  REQUIRE(scanned.result.damage.size() == 1);
+  CHECK(scanned.result.damage[0].bytes == hit.end_offset - hit.offset);
+}
+
 TEST_CASE("a batch comes back whole or not at all") {
   FakeDisk disk;
   JournalWriter journal(disk);
