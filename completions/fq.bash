@@ -1,0 +1,65 @@
+# fq.bash - completion of fq for bash.
+#
+# A test compares the options here with those of `fq help` (tests/cli/options_test.cpp).
+
+_fq() {
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command= i
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    case ${COMP_WORDS[i]} in
+      --spool | --queue | -q) ((++i)) ;;
+      -*) ;;
+      *) command=${COMP_WORDS[i]}; break ;;
+    esac
+  done
+  case $prev in
+    --spool) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
+    --file) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+    --queue | -q) mapfile -t COMPREPLY < <(compgen -W "$(fq queue list 2>/dev/null)" -- "$cur"); return ;;
+    --state) mapfile -t COMPREPLY < <(compgen -W 'ready delayed leased held dead all' -- "$cur"); return ;;
+  esac
+  local options= words=
+  case $command in
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show stats queue check help' ;;
+    push)
+      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
+      options='--tenant --priority --key --delay --at --attempts --tag --lazy --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
+    pop)
+      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json sh raw' -- "$cur"); return; fi
+      options='--tenant --count --wait --lease --null --format --json --raw --spool --queue --help' ;;
+    ack)
+      options='--spool --queue --help' ;;
+    retry)
+      options='--delay --reason --spool --queue --help' ;;
+    release)
+      options='--delay --spool --queue --help' ;;
+    bury)
+      options='--reason --spool --queue --help' ;;
+    extend)
+      options='--spool --queue --help' ;;
+    kick)
+      options='--tenant --all --state --count --spool --queue --help' ;;
+    cancel)
+      options='--tenant --tag --all --state --count --yes --spool --queue --help' ;;
+    peek)
+      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json raw' -- "$cur"); return; fi
+      options='--tenant --count --state --format --json --raw --spool --queue --help' ;;
+    show)
+      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
+      options='--format --json --spool --queue --help' ;;
+    stats)
+      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json prometheus' -- "$cur"); return; fi
+      options='--tenants --format --json --spool --queue --help' ;;
+    queue)
+      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
+      options='--yes --spool --queue --help --format --json' words='list create purge remove' ;;
+    check)
+      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
+      options='--format --json --spool --queue --help' ;;
+    help)
+      options='--version --help' words='push pop ack retry release bury extend kick cancel peek show stats queue check help' ;;
+  esac
+  if [[ $cur == -* ]]; then words=$options; fi
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+}
+complete -F _fq fq

@@ -1,0 +1,94 @@
+#include "cli/policy_file.h"
+
+#include "tests/catch.h"
+
+using namespace fq;
+using namespace fq::cli;
+
+namespace {
+
+Settings settings_of(std::string_view toml, std::string_view queue = "mail") {
+  const Result<Settings> settings = parse_policy(toml, "fq.toml", queue);
+  INFO(toml);
+  if (!settings) FAIL(settings.error().text);
+  return *settings;
+}
+
+std::string fault_of(std::string_view toml) {
+  const Result<Settings> settings = parse_policy(toml, "fq.toml", "mail");
+  INFO(toml);
+  REQUIRE_FALSE(settings.ok());
+  CHECK(settings.error().kind == ErrorKind::config);
+  return settings.error().text;
+}
+
+}  // namespace
+
+TEST_CASE("without an entry every value is the default") {
+  CHECK(settings_of("") == Settings{});
+  CHECK(settings_of("[queue.other]\nattempts = 9\n") == Settings{});
+}
+
+TEST_CASE("every key of the file reaches its setting") {
+  const Settings settings = settings_of(R"(
+[queue."*"]
+order = "key"
+sync = "lazy"
+lease = "5m"
+attempts = 3
+max_payload = "64KiB"
+lock_timeout = "250ms"
+)");
+  CHECK(settings == Settings{Order::key, SyncMode::lazy, 300'000, 3, 65536, 250});
+}
+
+TEST_CASE("a plain name wins over patterns, more literal characters over fewer, the later over the earlier") {
+  CHECK(settings_of("[queue.mail]\nattempts = 1\n[queue.\"*\"]\nattempts = 2\n").attempts_max == 1);
+  CHECK(settings_of("[queue.\"ma*\"]\nattempts = 1\n[queue.\"*\"]\nattempts = 2\n").attempts_max == 1);
+  CHECK(settings_of("[queue.\"m*l\"]\nattempts = 1\n[queue.\"ma*\"]\nattempts = 2\n").attempts_max == 2);
+  CHECK(settings_of("[queue.\"ma*\"]\nattempts = 2\n[queue.\"m*l\"]\nattempts = 1\n").attempts_max == 1);
+}
+
+TEST_CASE("each value comes from the most exact entry that sets it") {
+  const Settings settings =
+      settings_of("[queue.mail]\nlease = \"5s\"\n[queue.\"*\"]\nattempts = 2\nlease = \"9s\"\n");
+  CHECK(settings.lease_ms == 5000);
+  CHECK(settings.attempts_max == 2);
+}
+
+TEST_CASE("an unknown key names its line and what was meant, also in another queue's table") {
+  CHECK(fault_of("\n[queue.other]\natempts = 2\n") ==
+        "fq.toml:3: unknown key 'atempts'; did you mean 'attempts'?");
+  CHECK(fault_of("[queues.mail]\n").find("did you mean 'queue'") != std::string::npos);
+  CHECK(fault_of("[queue]\nattempts = 2\n").find("fq.toml:2") == 0);
+  CHECK(fault_of("[queue.mail.tenant.a]\nweight = 2\n").find("unknown key 'tenant'") != std::string::npos);
+}
+
+TEST_CASE("a bad value names its line, its key and what it must be") {
+  CHECK(fault_of("[queue.mail]\nattempts = 0\n").find("fq.toml:2: attempts: must be") == 0);
+  for (const char* line :
+       {"attempts = 65536", "attempts = \"5\"", "attempts = 1.5", "lease = 60", "lease = \"60\"",
+        "lease = \"0s\"", "lease = \"99999999999d\"", "order = \"lifo\"", "order = 1", "sync = true",
+        "max_payload = 5", "max_payload = \"0B\"", "lock_timeout = \"none\""}) {
+    fault_of(std::string("[queue.mail]\n") + line + "\n");
+  }
+}
+
+TEST_CASE("a file that is no TOML names the line") {
+  CHECK(fault_of("[queue.mail]\nattempts = \n").find("fq.toml:2: ") == 0);
+  CHECK(fault_of("[queue.mail\n").find("fq.toml:1: ") == 0);
+  fault_of("\xff\xfe");
+  fault_of(std::string("[queue.mail]\nattempts = 1\nattempts = 2\n"));
+}
+
+TEST_CASE("a star stands for anything that has no slash in it") {
+  CHECK(pattern_matches("*", "mail"));
+  CHECK(pattern_matches("*", ""));
+  CHECK(pattern_matches("ma*", "mail"));
+  CHECK(pattern_matches("*i*", "mail"));
+  CHECK(pattern_matches("m*a*l", "mail"));
+  CHECK_FALSE(pattern_matches("m*x", "mail"));
+  CHECK_FALSE(pattern_matches("mai", "mail"));
+  CHECK_FALSE(pattern_matches("*", "a/b"));
+  CHECK(pattern_matches("*/*", "a/b"));
+}

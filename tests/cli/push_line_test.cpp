@@ -1,0 +1,83 @@
+#include "cli/push_options.h"
+
+#include "tests/catch.h"
+
+using namespace fq;
+using namespace fq::cli;
+
+namespace {
+
+PushLine line_of(std::string_view text, const PushFields& defaults = {}, Order order = Order::priority) {
+  Result<PushLine> line = parse_push_line(text, defaults, order);
+  INFO(text);
+  if (!line) FAIL(line.error().text);
+  return std::move(line).value();
+}
+
+std::string fault_of(std::string_view text, const PushFields& defaults = {}, Order order = Order::priority) {
+  const Result<PushLine> line = parse_push_line(text, defaults, order);
+  INFO(text);
+  REQUIRE_FALSE(line.ok());
+  return line.error().text;
+}
+
+}  // namespace
+
+TEST_CASE("a line gives payload and fields, and the options fill what it leaves out") {
+  PushFields defaults;
+  defaults.tenant = "acme";
+  defaults.priority = 3;
+  defaults.tags = {{"a", "1"}, {"b", "2"}};
+  const PushLine line =
+      line_of(R"({"payload":"x","priority":-5,"attempts":2,"delay":"5s","tags":{"b":"3"}})", defaults);
+  CHECK(line.payload == "x");
+  CHECK(line.fields.tenant == "acme");
+  CHECK(line.fields.priority == -5);
+  CHECK(line.fields.attempts_max == 2U);
+  CHECK(line.fields.delay_ms == 5000);
+  CHECK(line.fields.tags == std::vector<Tag>{{"a", "1"}, {"b", "3"}});
+}
+
+TEST_CASE("null is absent") {
+  PushFields defaults;
+  defaults.tenant = "acme";
+  CHECK(
+      line_of(R"({"payload":"x","payload_base64":null,"tenant":null,"tags":null})", defaults).fields.tenant ==
+      "acme");
+}
+
+TEST_CASE("a time of the line takes the place of the options' time") {
+  PushFields defaults;
+  defaults.delay_ms = 1000;
+  const PushLine line = line_of(R"({"payload":"x","at":"@5"})", defaults);
+  CHECK_FALSE(line.fields.delay_ms);
+  CHECK(line.fields.at_wall_ms == 5000);
+}
+
+TEST_CASE("a payload may hold any byte") {
+  CHECK(line_of(R"({"payload_base64":"AP8="})").payload == std::string("\0\xff", 2));
+  CHECK(line_of(R"({"payload":"a\u0000b"})").payload == std::string("a\0b", 3));
+}
+
+TEST_CASE("a bad line says what is wrong") {
+  CHECK(fault_of(R"({"paylod":"x"})") == "unknown key 'paylod'; did you mean 'payload'?");
+  CHECK(fault_of(R"({"tenant":"a"})") == "has no payload; give payload or payload_base64");
+  for (const char* text : {"", "x", R"({"payload":5})", R"({"payload":"x","payload_base64":"eA=="})",
+                           R"({"payload_base64":"*"})", R"({"payload":"x","tenant":"a//b"})",
+                           R"({"payload":"x","tenant":""})", R"({"payload":"x","priority":"5"})",
+                           R"({"payload":"x","priority":1.5})", R"({"payload":"x","priority":2147483648})",
+                           R"({"payload":"x","attempts":0})", R"({"payload":"x","delay":5})",
+                           R"({"payload":"x","delay":"99999999999d"})", R"({"payload":"x","at":"now"})",
+                           R"({"payload":"x","at":"@5","delay":"5s"})", R"({"payload":"x","tags":["a"]})",
+                           R"({"payload":"x","tags":{"a-b":"c"}})", R"({"payload":"x","unique":"k"})"}) {
+    fault_of(text);
+  }
+}
+
+TEST_CASE("a priority or key that the queue's order would ignore is refused") {
+  CHECK(fault_of(R"({"payload":"x","priority":0})", {}, Order::fifo).find("fifo") != std::string::npos);
+  fault_of(R"({"payload":"x","key":"5"})", {}, Order::priority);
+  fault_of(R"({"payload":"x","priority":1})", {}, Order::key);
+  CHECK(line_of(R"({"payload":"x","key":5})", {}, Order::key).fields.key ==
+        line_of(R"({"payload":"x","key":"5"})", {}, Order::key).fields.key);
+}
