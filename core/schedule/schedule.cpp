@@ -84,7 +84,6 @@ void note_buried(Txn& txn, const Region& region, const Entry& entry) {
 }  // namespace
 
 SlotIndex Schedule::add(Txn& txn, const NewEntry& from) {
-  FQ_ASSERT(fits(need_of(from.tenant, from.key)));
   const uint32_t slot = make_entry(txn, region_, from);
   Entry& entry = region_.entry(slot);
   add_to(txn, region_.root.counters.pushed, 1);
@@ -99,7 +98,6 @@ SlotIndex Schedule::add(Txn& txn, const NewEntry& from) {
 }
 
 SlotIndex Schedule::restore(Txn& txn, const RestoredEntry& from) {
-  FQ_ASSERT(fits(need_of(from.entry.tenant, from.entry.key)));
   const uint32_t slot = make_entry(txn, region_, from.entry);
   Entry& entry = region_.entry(slot);
   put(txn, entry.event_position, from.event_position);

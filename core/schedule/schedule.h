@@ -76,7 +76,8 @@ class Schedule {
 
   // ---- messages ----------------------------------------------------------------------------------
 
-  /// At most 24 steps (8 new tenants, a lane or the heap).
+  /// At most 24 steps (8 new tenants, a lane or the heap). Needs: fits(need_of(tenant, key)); where it does
+  /// not, RegionDamaged is thrown.
   SlotIndex add(Txn& txn, const NewEntry& entry);
   SlotIndex restore(Txn& txn, const RestoredEntry& entry);
   std::optional<SlotIndex> find(MessageId id) const;
