@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# bad_input_test - whatever is wrong with what was typed or piped gets a line that names it, the right exit
+# code, and nothing is lost or half-done.
+. "$(dirname "$0")/lib.sh"
+
+long=$(printf 'x%.0s' $(seq 256))
+one=$(fq push one)
+
+# Tenants and queues.
+gives 64 'is empty' fq push x -t ''
+gives 64 'longer than 255 bytes' fq push x -t "$long"
+gives 64 'control character' fq push x -t $'a\nb'
+gives 64 'a\x1b[31mb' fq push x -t $'a\e[31mb'
+gives 64 'not UTF-8' fq push x -t $'\xff'
+for bad in . .. a/.. ./a; do gives 64 "'.' or '..'" fq push x -t "$bad"; done
+for bad in / /a a/ a//b; do gives 64 'an empty level' fq push x -t "$bad"; done
+gives 64 'more than 8 levels' fq push x -t a/b/c/d/e/f/g/h/i
+gives 64 "begins with '.' or '-'" fq push x -q ..
+gives 64 'may only have' fq push x -q a/b
+gives 64 'longer than 64' fq push x --queue="$long"
+gives 78 'FQ_QUEUE' env FQ_QUEUE=../x "$FQ" push x
+gives 78 'FQ_TENANT' env FQ_TENANT=a//b "$FQ" push x
+gives 64 '--spool: is empty' fq push x --spool=
+
+# Durations, times, numbers.
+for bad in 5 5x '' -5s 1m1h inf; do gives 64 'not a duration' fq push x --delay="$bad"; done
+gives 64 'too long' fq push x --delay 99999999999d
+gives 64 'too long' fq push x --delay 99999999999999999999999999999999h
+for bad in yesterday 2026-02-30T00:00:00Z @99999999999999999999 +5; do gives 64 'not a time' fq push x --at "$bad"; done
+gives 64 'does not go with --at' fq push x --at +5m --delay 5m
+for bad in 1.5 x '' 2147483648 -2147483649; do gives 64 'not a priority' fq push x --priority="$bad"; done
+for bad in 0 -1 x '' 1.5; do gives 64 'not a number of 1 or more' fq push x --attempts="$bad"; done
+gives 64 'the limit is 65535' fq push x --attempts 65536
+for bad in 0 x 99999999999999999999; do gives 64 '-n:' fq pop -n "$bad"; done
+gives 64 'no time at all' fq pop --lease 0s
+gives 64 'not a tag' fq push x --tag ab
+gives 64 "not a tag's name" fq push x --tag a-b=c
+gives 64 'order is "priority"' fq push x --key 5
+
+# Words.
+gives 64 'unknown option '"'--priorty'"'; did you mean --priority?' fq push --priorty 5 x
+gives 64 "unknown option '--ten'" fq push --ten a x
+gives 64 "--payload=TEXT" fq push -hello
+gives 64 '--payload=TEXT' fq push -- hello
+gives 64 'did you mean push?' fq put x
+gives 64 'did you mean retry?' fq nack 1.1
+gives 64 'did you mean stats?' fq status
+gives 64 'unknown command' fq $'x\ey'
+gives 64 'which command' fq
+gives 64 'one argument, 2 were given' fq push a b
+gives 64 'one place' fq push a --payload b
+gives 64 'needs a value' fq push x --delay
+gives 64 'takes no value' fq push x --lazy=yes
+gives 64 'not a format' fq pop --format xml
+gives 64 'for one message' fq pop -n 2 --format sh
+gives 64 'receipts are not shown' fq pop --lease --raw
+gives 64 'did you mean dead?' fq peek --state daed
+
+# Payloads.
+gives 64 '/dev/null' fq push
+gives 64 'closed' bash -c '"$FQ" push <&-'
+gives 65 'No such file' fq push --file "$work/none"
+gives 65 'directory' fq push --file "$work"
+gives 0 '' fq push --file -
+printf '[queue.small]\nmax_payload = "4B"\n' >"$FQ_SPOOL/fq.toml"
+gives 0 '' fq push -q small 1234
+gives 65 'longer than 4B' fq push -q small 12345
+is 'a payload over the limit by pipe is refused' 65 "$(printf 12345 | fq push -q small 2>/dev/null; echo $?)"
+is 'a line over the limit is refused' 65 "$(printf '1234\n12345\n' | fq push -q small --lines >/dev/null 2>&1; echo $?)"
+rm "$FQ_SPOOL/fq.toml"
+
+# Batches: a bad line, nothing of its batch.
+fq queue create batch
+printf '{"payload":"good"}\n{"payload":"bad","tennant":"a"}\n{"payload":"good"}\n' >"$work/lines"
+gives 65 "line 2: unknown key 'tennant'; did you mean 'tenant'?" fq push -q batch --ndjson --file "$work/lines"
+is 'nothing of the batch was pushed' '' "$(fq peek -q batch)"
+for bad in 'x' '[]' '{"payload":1}' '{}' '{"payload":"a","delay":"99999999999d"}' '{"payload":"a","tenant":"a//b"}' '{"payload":"a"' \
+  '{"payload_base64":"*"}' $'{"payload":"\xff"}' '{"payload":"a","payload":"b"}' '{"payload":"\ud800"}' '{"payload":"a","unique":"k"}'; do
+  printf '%s\n' "$bad" >"$work/lines"
+  gives 65 'line 1: ' fq push -q batch --ndjson --file "$work/lines"
+done
+{ seq 1024 | sed 's/.*/{"payload":"&"}/'; echo bad; } >"$work/lines"
+is 'the ids of earlier batches were printed' 1024 "$(fq push -q batch --ndjson --file "$work/lines" 2>/dev/null | wc -l)"
+is 'and they are in the queue' 1024 "$(fq peek -q batch -n 2000 --json | wc -l)"
+is 'no input is no message' '0' "$(printf '' | fq push -q batch --lines; echo $?)"
+
+# Ids, receipts, names that are not there.
+receipt=$(fq pop -q batch --lease 1m | cut -f1)
+fq ack -q batch "$receipt"
+gives 1 'no longer valid' fq ack -q batch "$receipt"
+gives 1 'is no receipt' fq ack hello
+gives 64 'needs a receipt' fq ack
+gives 64 'not a message id' fq show x
+gives 64 'not a message id' fq show 99999999999999999999
+gives 1 'not in queue' fq show 9007199254740991
+gives 1 'not in queue' fq cancel 9007199254740991
+gives 1 "'nowhere'" fq pop -q nowhere
+gives 1 "'nowhere'" fq stats -q nowhere
+gives 1 'nospool' fq stats --spool "$work/nospool"
+gives 1 "'nowhere'" fq queue remove nowhere --yes
+gives 64 '--yes' fq cancel --all
+gives 64 '--yes' fq queue purge default
+gives 64 'which?' fq cancel
+gives 64 'which?' fq kick
+gives 64 'unknown command' fq queue pause
+
+# fq.toml.
+policy=$FQ_SPOOL/fq.toml
+printf '[queue."*"]\natempts = 3\n' >"$policy"
+gives 78 "fq.toml:2: unknown key 'atempts'; did you mean 'attempts'?" fq push x
+gives 78 'fq.toml:2' fq pop
+gives 0 '' fq stats
+printf '[queue."*"]\nlease = 60\n' >"$policy"
+gives 78 'fq.toml:2: lease: must be a duration' fq push x
+printf '[queue."*"\n' >"$policy"
+gives 78 'fq.toml:1' fq push x
+printf '[queue."*"]\nattempts = 3\n' >"$policy"
+chmod 666 "$policy"
+gives 78 'chmod go-w' fq push x
+chmod 600 "$policy"
+gives 0 '' fq push x
+head -c 2000000 /dev/zero | tr '\0' '#' >"$policy"
+gives 78 'larger than 1MiB' fq push x
+rm "$policy"
+gives 0 '' fq push x
+
+is 'what was there before all this is still there' "$one one" "$(fq peek --json -n 1 | sed 's/{"id":\([0-9]*\),.*"payload":"\([a-z]*\)".*/\1 \2/')"
+finish

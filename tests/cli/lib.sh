@@ -1,0 +1,47 @@
+# lib.sh - what the process tests of cli share: a spool of their own and sentences with a verdict.
+#
+# Sourced by tests/cli/*_test.sh. FQ is the binary under test.
+
+set -u
+: "${FQ:?the binary under test}"
+unset FQ_SPOOL FQ_QUEUE FQ_TENANT FQ_RECEIPT
+export LC_ALL=C.UTF-8
+work=$(mktemp -d "${TMPDIR:-/tmp}/fq-cli.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+export FQ_SPOOL=$work/spool
+failures=0
+
+fq() { "$FQ" "$@"; }
+
+fail() {
+  printf 'not ok: %s\n' "$1"
+  failures=$((failures + 1))
+}
+
+# is "sentence" EXPECTED ACTUAL
+is() {
+  if [ "$2" != "$3" ]; then fail "$1"; printf '  expected: %s\n  actual:   %s\n' "$2" "$3"; fi
+}
+
+# gives CODE STDERR-PART COMMAND...: runs it without standard input; STDERR-PART '' means silent.
+gives() {
+  local code=$1 part=$2 actual said
+  shift 2
+  "$@" </dev/null >"$work/out" 2>"$work/err"
+  actual=$?
+  said=$(cat "$work/err")
+  if [ "$actual" != "$code" ]; then fail "$*: exit $actual instead of $code: $said"; fi
+  if [ -z "$part" ] && [ -n "$said" ]; then fail "$*: was not silent: $said"; fi
+  case $said in
+    *"$part"*) ;;
+    *) fail "$*: said '$said' and not '$part'" ;;
+  esac
+  if [ -n "$said" ] && [ "$(printf '%s\n' "$said" | grep -vc '^fq: ')" != 0 ]; then fail "$*: a line without 'fq: ': $said"; fi
+}
+
+# An empty spool for the next story.
+fresh() { rm -rf "$FQ_SPOOL"; }
+
+finish() {
+  [ "$failures" = 0 ] || { printf '%s failures\n' "$failures"; exit 1; }
+}
