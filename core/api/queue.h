@@ -276,6 +276,8 @@ class Queue {
   virtual Result<CheckReport> check() = 0;
   /// Housekeeping for about `budget_ms`: due timers, leases of the dead, compaction. Anybody may call it.
   virtual Result<void> maintain(int64_t budget_ms) = 0;
+  /// What a person should hear (damage that a recovery met), each once; not an error of any call.
+  virtual std::vector<std::string> take_notices() { return {}; }
 };
 
 struct OpenOptions {

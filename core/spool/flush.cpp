@@ -38,7 +38,11 @@ Result<void> Flusher::wait_durable(uint64_t end) {
       // Whoever retired the segment has flushed all of it first; what it could not flush stayed unknown.
       return Error{ErrorKind::io, gate_.object() + ": its segment was replaced; the outcome is unknown", 0};
     }
-    FQ_TRY(take_turn(FlushGoal::durable, seen, patience));
+    Result<void> turn = take_turn(FlushGoal::durable, seen, patience);
+    // Another process may have made it durable and then put the segment away.
+    if (!turn.ok() && header.durable_end.load(std::memory_order_acquire) < end) {
+      return Error{ErrorKind::io, std::move(turn).error().text, 0};
+    }
   }
 }
 

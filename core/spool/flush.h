@@ -70,6 +70,7 @@ class Flusher {
   // core/spool/salvage.cpp
   Result<void> continue_in_new_file();
   Result<void> make_room_for(uint64_t bytes, FileKey& key);
+  Result<void> make_large_file(uint64_t bytes, FileKey& key);
   Result<void> write_salvaged(const FlushPlan& plan);
   void recount_live(Txn& txn, uint64_t durable_end, uint32_t first, uint32_t last);
   Result<std::vector<std::byte>> gather(const FlushPlan& plan);

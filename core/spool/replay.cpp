@@ -11,9 +11,10 @@ namespace {
 
 class Replayer {
  public:
-  explicit Replayer(Store& store) : store_(store), header_(store.header()), apply_(store) {}
+  Replayer(Store& store, uint64_t until) : store_(store), header_(store.header()), apply_(store), until_(until) {}
 
   Result<void> visit(const ScannedRecord& record) {
+    if (record.header.position >= until_) return {};
     note_file(record);
     const int64_t now_ms = store_.boot_of(record.header.at_wall_ms);
     if (record.header.type != RecordType::clock) fire_until(now_ms);
@@ -163,6 +164,7 @@ class Replayer {
   SegmentHeader& header_;
   Apply apply_;
   EventRecord event_;
+  uint64_t until_;
   bool seen_file_ = false;
   int64_t last_boot_ms_ = 0;
 
@@ -272,8 +274,8 @@ void apply_reboot(Store& store, int64_t old_boot_ms, int64_t new_boot_ms, int64_
   txn.commit();
 }
 
-Result<Replayed> replay_journal(Disk& disk, Store& store) {
-  Replayer replayer(store);
+Result<Replayed> replay_journal(Disk& disk, Store& store, uint64_t until) {
+  Replayer replayer(store, until);
   FQ_TRY_SET(ScanResult scan,
              scan_journal(disk, [&](const ScannedRecord& record) { return replayer.visit(record); }));
   finish_table(store, scan);

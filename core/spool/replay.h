@@ -22,8 +22,8 @@ struct Replayed {
 /// Makes an empty queue's structures in zeroed memory (the phase stays `making`).
 Result<void> initialise_segment(Store& store);
 
-/// Needs: an initialised store that nobody else sees.
-Result<Replayed> replay_journal(Disk& disk, Store& store);
+/// Applies the records before the stream position `until`. Needs: an initialised store that nobody else sees.
+Result<Replayed> replay_journal(Disk& disk, Store& store, uint64_t until = UINT64_MAX);
 
 /// What a boot does: leases are void without counting an attempt, and timers keep their wall time, but
 /// none waits longer than it still had to when the machine went down.

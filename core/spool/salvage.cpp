@@ -18,16 +18,15 @@ namespace fq {
 namespace {
 // Room behind what is salvaged, so that the queue can go on while the next file is made.
 constexpr uint64_t kSalvageMarginBytes = 512 * 1024;
+constexpr int64_t kMakerTimeoutMs = 5'000;
 }  // namespace
 
 Result<void> Flusher::make_room_for(uint64_t bytes, FileKey& key) {
   const uint64_t needed = kFirstRecordOffset + bytes + kSalvageMarginBytes;
-  uint32_t newest = 0;
   bool ready = false;
   FQ_TRY(gate_.locked([&]() -> Result<void> {
     SegmentHeader& header = gate_.header();
     JournalTable& table = gate_.stream().table();
-    newest = header.newest_file;
     const uint32_t next = header.current_file + 1;
     ready = table.has_ready() && table.slot(next).state == FileState::ready &&
             table.slot(next).bytes >= kFirstRecordOffset + bytes;
@@ -35,12 +34,25 @@ Result<void> Flusher::make_room_for(uint64_t bytes, FileKey& key) {
     return {};
   }));
   if (ready) return {};
-  key.number = newest + 1;
+  // Upwards in the lock order, so with a limit: nobody waits for the disk while holding it.
+  SegmentHeader& header = gate_.header();
+  const Taken taken = header.compaction.take(kMakerTimeoutMs);
+  if (taken == Taken::owner_died) header.compaction.consistent();
+  if (taken != Taken::clean && taken != Taken::owner_died) {
+    return Error{ErrorKind::io, gate_.object() + ": journal files are held by another process", 0};
+  }
+  Result<void> made = make_large_file(needed, key);
+  header.compaction.unlock();
+  return made;
+}
+
+Result<void> Flusher::make_large_file(uint64_t bytes, FileKey& key) {
+  key.number = gate_.header().newest_file + 1;
   fill_random(&key.salt, sizeof key.salt);
-  FQ_TRY(make_journal_file(files_.disk(), FileHeader{key, gate_.now().wall_ms}, needed));
+  FQ_TRY(make_journal_file(files_.disk(), FileHeader{key, gate_.now().wall_ms}, bytes));
   return gate_.locked([&]() -> Result<void> {
     Txn txn = gate_.store().begin();
-    gate_.stream().table().add_ready(txn, key, needed);
+    gate_.stream().table().add_ready(txn, key, bytes);
     txn.commit();
     return {};
   });

@@ -1,0 +1,317 @@
+// compaction - journal files given back: the oldest first, never one that anything still needs.
+//
+// A file whose messages are all finished is dropped: LOW is made durable, then the file is recycled or
+// removed. A file that few live messages pin has them copied forward as MOVED records first. Run in small
+// steps by consumers after a verdict, never by push. The compaction lock is held while files change, not
+// while the disk is waited for.
+#include "core/spool/local_queue.h"
+
+// System.
+#include <algorithm>
+#include <cerrno>
+// fq, below us.
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/spool/local_looked.h"
+
+namespace fq {
+
+namespace {
+
+constexpr uint64_t kCopyBytesPerStep = 1024 * 1024;
+constexpr uint64_t kSparseFloorBytes = 4 * 1024 * 1024;  // a journal below this is not worth copying
+constexpr uint64_t kRecordOverheadBytes = 128;           // about, of a live message
+constexpr uint32_t kAcksBetweenLooks = 64;               // the sums over all files are not made every time
+constexpr uint32_t kReadyFilesKept = 2;
+constexpr int64_t kCompactionTimeoutMs = 100;            // somebody else is at it: fine
+
+PastEvent past_of(RecordType type, int64_t at_wall_ms, uint64_t serial, const EventDetail& detail) {
+  PastEvent past;
+  past.type = type;
+  past.at_wall_ms = at_wall_ms;
+  past.serial = serial;
+  past.pid = detail.pid;
+  return past;
+}
+
+bool is_failure(RecordType type) {
+  return type == RecordType::retried || type == RecordType::buried || type == RecordType::died;
+}
+
+}  // namespace
+
+bool LocalQueue::oldest_is_dead() const {
+  const SegmentHeader& shared = attachment_->store().header();
+  if (shared.oldest_file == shared.current_file) return false;
+  const JournalSlot& oldest = shared.files[shared.oldest_file % kJournalFilesMax];
+  const uint64_t durable_end = shared.durable_end.load(std::memory_order_relaxed);
+  return oldest.live == 0 && oldest.end <= durable_end && oldest.end <= shared.applied_end;
+}
+
+bool LocalQueue::oldest_is_sparse() const {
+  const SegmentHeader& shared = attachment_->store().header();
+  if (shared.oldest_file == shared.current_file) return false;
+  const uint64_t in_use = shared.tail - shared.files[shared.oldest_file % kJournalFilesMax].start;
+  const StateCounts& counts = shared.schedule.counts;
+  const uint64_t live = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead;
+  const uint64_t needed = shared.schedule.payload_bytes + live * kRecordOverheadBytes;
+  return in_use > kSparseFloorBytes + 2 * needed;
+}
+
+bool LocalQueue::is_compaction_due() {
+  if (oldest_is_dead()) return true;
+  return header().schedule.counters.acked % kAcksBetweenLooks == 0 && oldest_is_sparse();
+}
+
+Result<void> LocalQueue::compact_step() {
+  compaction_due_ = false;
+  bool dead = false;
+  bool sparse = false;
+  FQ_TRY(locked([&]() -> Result<void> {
+    dead = oldest_is_dead();
+    sparse = !dead && oldest_is_sparse();
+    return {};
+  }));
+  if (sparse) FQ_TRY(copy_forward());
+  return dead ? drop_oldest_file() : Result<void>();
+}
+
+Result<void> LocalQueue::drop_oldest_file() {
+  uint32_t number = 0;
+  uint64_t low_end = 0;
+  FQ_TRY(locked([&]() -> Result<void> {
+    SegmentHeader& shared = header();
+    low_end = 0;
+    if (!oldest_is_dead()) return {};
+    number = shared.oldest_file;
+    const RootCounters& counters = shared.schedule.counters;
+    LowRecord low;
+    low.file_number = number + 1;
+    low.counts = {counters.pushed,   counters.popped, counters.acked,   counters.retried,   counters.released,
+                  counters.buried, counters.expired, counters.cancelled, counters.recoveries};
+    low.id_limit = shared.id_limit;
+    low.serial_limit = shared.serial_limit;
+    encode_low(body_, low);
+    if (event_obstacle(padded(kRecordHeaderBytes + body_.bytes.size())) != Obstacle::none) return {};
+    Txn txn = store().begin();
+    const Now now = gate().now_locked(txn);
+    stream().append(txn, body_, MessageId{0}, now.wall_ms);
+    // The boot and the clock are known from a record too, which may lie in the file that goes.
+    ClockRecord clock;
+    std::memcpy(clock.boot_id, attachment_->kernel().boot_id, sizeof clock.boot_id);
+    clock.wall_minus_boot_ms = shared.wall_minus_boot_ms;
+    encode_clock(body_, clock);
+    stream().append(txn, body_, MessageId{0}, now.wall_ms);
+    txn.commit();
+    stream().publish();
+    low_end = shared.tail;
+    return {};
+  }));
+  if (low_end == 0) return {};
+  FQ_POINT("compaction.low");
+  FQ_TRY(session_->flusher.wait_durable(low_end));
+  FQ_POINT("compaction.low_durable");
+  SegmentHeader& shared = header();
+  const Taken taken = shared.compaction.take(kCompactionTimeoutMs);
+  if (taken == Taken::owner_died) shared.compaction.consistent();
+  if (taken != Taken::clean && taken != Taken::owner_died) return {};
+  Result<void> removed = remove_oldest_file(number);
+  shared.compaction.unlock();
+  return removed;
+}
+
+Result<void> LocalQueue::remove_oldest_file(uint32_t number) {
+  bool still_oldest = false;
+  bool recycle = false;
+  FileKey key;
+  uint64_t bytes = 0;
+  FQ_TRY(locked([&]() -> Result<void> {
+    const SegmentHeader& shared = header();
+    still_oldest = shared.oldest_file == number && oldest_is_dead();
+    if (!still_oldest) return {};
+    const JournalSlot& slot = stream().table().slot(number);
+    recycle = slot.state == FileState::sealed && shared.newest_file - shared.current_file < kReadyFilesKept;
+    bytes = slot.bytes;
+    key.number = shared.newest_file + 1;
+    return {};
+  }));
+  if (!still_oldest) return {};
+  session_->files.forget(number);
+  Disk& disk = attachment_->disk();
+  if (recycle) {
+    fill_random(&key.salt, sizeof key.salt);
+    FQ_TRY(recycle_journal_file(disk, number, FileHeader{key, gate().now().wall_ms}));
+  } else {
+    Result<void> removed = disk.remove(journal_file_name(number));
+    if (!removed.ok() && removed.error().sys != ENOENT) return removed;
+    FQ_TRY(disk.sync_directory("journal"));
+  }
+  FQ_POINT("compaction.removed");
+  return locked([&]() -> Result<void> {
+    SegmentHeader& shared = header();
+    if (shared.oldest_file != number) return {};
+    Txn txn = store().begin();
+    txn.set(stream().table().slot(number).state, FileState::none);
+    txn.set(shared.oldest_file, number + 1);
+    if (recycle && shared.newest_file + 1 == key.number) stream().table().add_ready(txn, key, bytes);
+    txn.commit();
+    return {};
+  });
+}
+
+Result<void> LocalQueue::copy_forward() {
+  uint32_t number = 0;
+  uint64_t start = 0;
+  uint64_t end = 0;
+  FQ_TRY(locked([&]() -> Result<void> {
+    number = header().oldest_file;
+    start = stream().table().slot(number).start;
+    end = stream().table().slot(number).end;
+    return {};
+  }));
+  if (copied_file_ != number) copied_to_ = start;
+  copied_file_ = number;
+  uint64_t copied_bytes = 0;
+  while (copied_to_ < end && copied_bytes < kCopyBytesPerStep) {
+    uint64_t next = 0;
+    FQ_TRY_SET(const bool readable, copy_record(copied_to_, next, copied_bytes));
+    if (!readable) return {};
+    copied_to_ = next;
+  }
+  // Read to the end and still pinned: something came back meanwhile, look again from the start.
+  if (copied_to_ >= end) copied_file_ = 0;
+  return {};
+}
+
+Result<bool> LocalQueue::copy_record(uint64_t position, uint64_t& next, uint64_t& copied_bytes) {
+  std::optional<FilePlace> place;
+  uint64_t written_end = 0;
+  FQ_TRY(locked([&]() -> Result<void> {
+    place = stream().table().place(position);
+    written_end = header().ring_start.load(std::memory_order_relaxed);
+    return {};
+  }));
+  std::vector<std::byte> record;
+  if (!place) return false;
+  FQ_TRY_SET(const bool found, session_->reader.read_record(*place, position, written_end, record));
+  if (!found) return false;
+  const RecordHeader about = *decode_header(place->key, record);
+  next = position + padded(about.bytes);
+  copied_bytes += about.bytes / 8;  // reading costs too, though less than copying
+  const Bytes body = Bytes(record).subspan(kRecordHeaderBytes, about.bytes - kRecordHeaderBytes);
+  if (about.type == RecordType::moved) {
+    uint32_t offset = 0;
+    const std::optional<MovedRecord> moved = decode_moved(body, &offset);
+    if (!moved) return true;
+    FQ_TRY_SET(const uint64_t bytes, copy_message(moved->id, position + kRecordHeaderBytes + offset));
+    copied_bytes += bytes;
+    return true;
+  }
+  if (about.type != RecordType::pushed) return true;
+  PushedReader reader(body, about.count);
+  uint64_t id = number(reader.first_id());
+  while (reader.next()) {
+    const uint64_t item = position + kRecordHeaderBytes + reader.item_offset();
+    FQ_TRY_SET(const uint64_t bytes, copy_message(MessageId{id++}, item));
+    copied_bytes += bytes;
+  }
+  return true;
+}
+
+Result<uint64_t> LocalQueue::copy_message(MessageId id, uint64_t item_position) {
+  std::optional<Looked> looked;
+  Entry const* entry = nullptr;
+  const auto look = [&]() -> std::optional<SlotIndex> {
+    const std::optional<SlotIndex> slot = schedule().find(id);
+    if (!slot) return std::nullopt;
+    entry = &schedule().entry(*slot);
+    if (entry->item_position != item_position) return std::nullopt;
+    return slot;
+  };
+  FQ_TRY(locked([&]() -> Result<void> {
+    looked.reset();
+    if (const auto slot = look()) looked = look_at(*slot);
+    return {};
+  }));
+  if (!looked || !looked->place) return 0;
+  FQ_TRY_SET(const bool found, session_->reader.read(*looked->place, stored_));
+  if (!found) return 0;
+  const StoredItem stored = std::move(stored_);
+  MovedRecord moved;
+  moved.id = id;
+  moved.pushed_wall_ms = stored.item.pushed_wall_ms;
+  moved.message = stored.item;
+  std::string reason;
+  std::string stderr_tail;
+  FQ_TRY(walk_events(number(id), looked->event_position,
+                     [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t serial,
+                         EventSource source) {
+                       const bool failed = is_failure(type) && source != EventSource::carried;
+                       if (failed && moved.error_wall_ms == 0) {
+                         moved.error = detail;
+                         reason = detail.reason;
+                         stderr_tail = detail.stderr_tail;
+                         moved.error_wall_ms = at_wall_ms;
+                       }
+                       if (source == EventSource::carried_error) return true;
+                       moved.past.push_back(past_of(type, at_wall_ms, serial, detail));
+                       return moved.past.size() < kPastEventsMax;
+                     }));
+  std::reverse(moved.past.begin(), moved.past.end());
+  moved.error.reason = reason;
+  moved.error.stderr_tail = stderr_tail;
+  moved.attempts = looked->attempts;
+  moved.attempts_max = looked->attempts_max;
+  moved.crashes = looked->crashes;
+  moved.deliveries = looked->deliveries;
+  moved.serial = Serial{looked->serial};
+  moved.pid = static_cast<uint32_t>(looked->pid);
+  moved.state_wall_ms = looked->at_wall_ms;
+  moved.state = looked->slot_state;
+  uint32_t item_offset = 0;
+  encode_moved(body_, moved);
+  if (!decode_moved(body_.bytes, &item_offset)) return 0;
+  const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
+  Obstacle obstacle = Obstacle::none;
+  FQ_TRY(locked([&]() -> Result<void> {
+    obstacle = event_obstacle(bytes);
+    if (obstacle == Obstacle::none && !stream().leaves_closing_room(bytes, 0)) obstacle = Obstacle::closing_room;
+    if (obstacle != Obstacle::none) return {};
+    // Still where it was, and nothing happened to it since it was looked at.
+    const std::optional<SlotIndex> slot = look();
+    if (!slot || entry->event_position != looked->event_position || entry->serial != looked->serial ||
+        static_cast<SlotState>(entry->state.get()) != looked->slot_state) {
+      return {};
+    }
+    Txn txn = store().begin();
+    const Now now = gate().now_locked(txn);
+    const uint64_t position = stream().append(txn, body_, MessageId{0}, now.wall_ms);
+    gate().apply().moved(txn, moved, position, position + kRecordHeaderBytes + item_offset,
+                         HolderIndex{entry->holder.get()}, now.wall_ms);
+    FQ_POINT("compaction.moved");
+    txn.commit();
+    stream().publish();
+    return {};
+  }));
+  if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
+  return bytes;
+}
+
+Result<void> LocalQueue::maintain(int64_t budget_ms) {
+  const int64_t until_ms = clock_.boot_ms() + budget_ms;
+  FQ_TRY(reap_dead());
+  do {
+    bool fired = false;
+    bool due = false;
+    FQ_TRY(locked([&]() -> Result<void> {
+      fired = gate().fire_timers(gate().now(), 32);
+      due = oldest_is_dead() || oldest_is_sparse();
+      return {};
+    }));
+    if (due) FQ_TRY(compact_step());
+    if (!fired && !due) break;
+  } while (clock_.boot_ms() < until_ms);
+  return session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire));
+}
+
+}  // namespace fq

@@ -1,0 +1,72 @@
+// file_supply - journal files made ready before they are needed, so that a full disk is met early.
+#include "core/spool/local_queue.h"
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/base/fault_point.h"
+
+namespace fq {
+
+namespace {
+
+constexpr uint64_t kFileBytesMin = 512 * 1024;        // of a young queue
+constexpr uint64_t kFileBytesMax = 64 * 1024 * 1024;  // chosen: what one sync and one removal should move at most
+constexpr int64_t kSupplyTimeoutMs = 5'000;
+
+/// A file is an eighth of the journal that there is, so that their number stays small.
+uint64_t next_file_bytes(uint64_t journal_bytes) {
+  const uint64_t wanted = std::clamp(journal_bytes / 8, kFileBytesMin, kFileBytesMax);
+  return (wanted + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
+}  // namespace
+
+Result<void> LocalQueue::make_ready_file() {
+  SegmentHeader& shared = header();
+  // One maker at a time; the others find its file ready when they get here.
+  const Taken taken = shared.compaction.take(kSupplyTimeoutMs);
+  if (taken == Taken::timed_out || taken == Taken::unusable) {
+    return Error{ErrorKind::later,
+                 attachment_->object() + ": journal files are held by " + describe_holder(shared.compaction.holder()) +
+                     "; continue or end it",
+                 0};
+  }
+  if (taken == Taken::owner_died) shared.compaction.consistent();
+  Result<void> made = make_ready_file_alone();
+  shared.compaction.unlock();
+  return made;
+}
+
+Result<void> LocalQueue::make_ready_file_alone() {
+  FileKey key;
+  uint64_t bytes = 0;
+  bool full = false;
+  FQ_TRY(locked([&]() -> Result<void> {
+    const JournalTable& table = stream().table();
+    full = table.is_full();
+    key.number = header().newest_file + 1;
+    bytes = next_file_bytes(table.journal_bytes());
+    return {};
+  }));
+  if (full) return Error{ErrorKind::later, attachment_->object() + ": the journal has its largest size", 0};
+  fill_random(&key.salt, sizeof key.salt);
+  Result<void> made = make_journal_file(attachment_->disk(), FileHeader{key, gate().now().wall_ms}, bytes);
+  if (!made.ok() && made.error().kind == ErrorKind::later && bytes > kFileBytesMin) {
+    // The disk has no room for a large one; a small one may still fit.
+    bytes = kFileBytesMin;
+    made = make_journal_file(attachment_->disk(), FileHeader{key, gate().now().wall_ms}, bytes);
+  }
+  if (!made.ok()) return made.error().kind == ErrorKind::later ? refuse_full() : std::move(made).error();
+  FQ_POINT("supply.made");
+  return locked([&]() -> Result<void> {
+    // A leader whose file failed makes one without our lock: then ours is passed over.
+    if (header().newest_file + 1 != key.number) return {};
+    Txn txn = store().begin();
+    stream().table().add_ready(txn, key, bytes);
+    txn.commit();
+    return {};
+  });
+}
+
+}  // namespace fq

@@ -1,0 +1,149 @@
+// holders - consumers that hold leases by living: how one becomes known, and what happens when it dies.
+#include "core/spool/local_queue.h"
+
+// System.
+#include <unistd.h>
+// fq, below us.
+#include "core/base/fault_point.h"
+
+namespace fq {
+
+namespace {
+
+// Busy consumers look at the life words at most so often; sleeping ones are woken by the kernel.
+constexpr int64_t kReapIntervalMs = 10;
+
+}  // namespace
+
+Result<void> LocalQueue::become_holder() {
+  return locked([&]() -> Result<void> {
+    SegmentHeader& shared = header();
+    const uint32_t free = shared.free_holder;
+    const uint32_t index = free == kNoIndex ? shared.holders_used.get() : free;
+    if (index >= kHoldersMax) {
+      return Error{ErrorKind::later,
+                   attachment_->object() + ": " + std::to_string(kHoldersMax) + " consumers are at work, the limit", 0};
+    }
+    HolderSlot& slot = shared.holders[index];
+    // The life lock first: a slot that is in use is always held by somebody, or by somebody dead.
+    if (!slot.life.begin()) throw RegionDamaged{"a free holder slot is held"};
+    FQ_POINT("holder.begun");
+    Txn txn = store().begin();
+    if (free == kNoIndex) {
+      txn.set(shared.holders_used, index + 1);
+    } else {
+      txn.set(shared.free_holder, slot.next_free);
+    }
+    txn.set(slot.pid, static_cast<uint32_t>(::getpid()));
+    txn.set(slot.carried, 0);
+    txn.commit();
+    holder_ = static_cast<HolderIndex>(index);
+    return {};
+  });
+}
+
+void LocalQueue::leave_holder() {
+  if (!holder_) return;
+  const HolderIndex own = *holder_;
+  // What was not settled is given back uncounted; what cannot be given back now is when we are gone.
+  for (;;) {
+    bool more = false;
+    const Result<void> given = locked([&]() -> Result<void> {
+      more = false;
+      // The segment may have been replaced while we came in: then our leases are carried by pid.
+      if (!holder_) return {};
+      const std::optional<SlotIndex> slot = schedule().first_held(own);
+      if (!slot) return {};
+      const uint64_t bytes = event_record_bytes(RecordType::released, 1, EventDetail{});
+      if (event_obstacle(bytes) != Obstacle::none) return {};
+      append_event(RecordType::released, std::span(&*slot, 1), EventDetail{}, gate().now(), {});
+      more = true;
+      return {};
+    });
+    if (!given.ok() || !more) break;
+  }
+  if (!holder_) return;
+  static_cast<void>(locked([&]() -> Result<void> {
+    if (!holder_ || schedule().first_held(own)) return {};
+    HolderSlot& slot = header().holders[static_cast<uint16_t>(own)];
+    Txn txn = store().begin();
+    txn.set(slot.pid, 0);
+    txn.set(slot.next_free, header().free_holder);
+    txn.set(header().free_holder, static_cast<uint32_t>(own));
+    txn.commit();
+    slot.life.end();
+    return {};
+  }));
+  holder_.reset();
+}
+
+std::vector<HolderIndex> LocalQueue::dead_holders() {
+  std::vector<HolderIndex> dead;
+  struct Carried {
+    HolderIndex index;
+    uint32_t pid;
+    uint64_t started;
+  };
+  std::vector<Carried> carried;
+  static_cast<void>(locked([&]() -> Result<void> {
+    const SegmentHeader& shared = header();
+    dead.clear();
+    carried.clear();
+    for (uint32_t i = 0; i < shared.holders_used; ++i) {
+      const HolderSlot& slot = shared.holders[i];
+      if (slot.pid == 0) continue;
+      const auto index = static_cast<HolderIndex>(i);
+      if (slot.carried != 0) carried.push_back({index, slot.pid, slot.started});
+      if (slot.carried == 0 && slot.life.is_dead()) dead.push_back(index);
+    }
+    return {};
+  }));
+  for (const Carried& holder : carried) {
+    // The same pid with another start is another process.
+    if (holder.started == 0 || process_started(holder.pid) != holder.started) dead.push_back(holder.index);
+  }
+  return dead;
+}
+
+Result<void> LocalQueue::reap_dead() {
+  const int64_t now_ms = clock_.boot_ms();
+  if (reaped_at_ms_ != 0 && now_ms - reaped_at_ms_ < kReapIntervalMs) return {};
+  reaped_at_ms_ = now_ms == 0 ? 1 : now_ms;
+  for (const HolderIndex holder : dead_holders()) FQ_TRY(reap(holder));
+  return {};
+}
+
+Result<void> LocalQueue::reap(HolderIndex holder) {
+  for (;;) {
+    bool more = false;
+    Obstacle obstacle = Obstacle::none;
+    FQ_TRY(locked([&]() -> Result<void> {
+      more = false;
+      HolderSlot& slot = header().holders[static_cast<uint16_t>(holder)];
+      // Another consumer may have done it, and a new one may live there now.
+      const bool still_dead = slot.pid != 0 && (slot.carried != 0 || slot.life.is_dead());
+      if (!still_dead) return {};
+      std::optional<SlotIndex> held = schedule().first_held(holder);
+      if (held) {
+        obstacle = event_obstacle(event_record_bytes(RecordType::died, 1, EventDetail{}));
+        if (obstacle != Obstacle::none) return {};
+        append_event(RecordType::died, std::span(&*held, 1), EventDetail{}, gate().now(), {});
+        FQ_POINT("reap.returned");
+        more = true;
+        return {};
+      }
+      Txn txn = store().begin();
+      txn.set(slot.pid, 0);
+      txn.set(slot.carried, 0);
+      txn.set(slot.next_free, header().free_holder);
+      txn.set(header().free_holder, static_cast<uint32_t>(holder));
+      txn.commit();
+      FQ_POINT("reap.freed");
+      return {};
+    }));
+    if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
+    if (obstacle == Obstacle::none && !more) return {};
+  }
+}
+
+}  // namespace fq

@@ -1,0 +1,72 @@
+// local_check - the live segment held against a rebuild from the journal.
+//
+// The segment is copied under the lock, the journal replayed up to the same point into private memory, and
+// the two compared. What is not compared, because a rebuild starts it anew: turns, tokens, averages.
+#include "core/spool/local_queue.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int64_t kTimerSlackMs = 2;  // wall and boot time are both cut to milliseconds
+constexpr size_t kFindingsMax = 100;
+
+void add(std::vector<std::string>& findings, const std::string& prefix, const std::vector<std::string>& more) {
+  for (const std::string& each : more) {
+    if (findings.size() < kFindingsMax) findings.push_back(prefix + each);
+  }
+}
+
+Result<std::unique_ptr<Store>> private_store() {
+  FQ_TRY_SET(std::unique_ptr<SegmentMemory> memory, private_segment());
+  return std::make_unique<Store>(std::move(memory));
+}
+
+}  // namespace
+
+Result<CheckReport> LocalQueue::check() {
+  FQ_TRY_SET(const std::unique_ptr<Store> live, private_store());
+  FQ_TRY_SET(const std::unique_ptr<Store> rebuilt, private_store());
+  Now now;
+  FQ_TRY(locked([&]() -> Result<void> {
+    now = gate().now();
+    while (gate().fire_timers(now, 1024)) {
+    }
+    gate().apply_pending();
+    // Whole, under the lock: nothing less is one moment of the queue.
+    std::memcpy(live->memory().base(), store().memory().base(), header().segment_bytes);
+    return {};
+  }));
+  const SegmentHeader& copy = live->header();
+  FQ_TRY(session_->flusher.wait_durable(copy.tail));
+  // What was pushed and not yet durable at that moment is in the journal but not in the copy.
+  const uint64_t until = copy.applied_end;
+  FQ_TRY(initialise_segment(*rebuilt));
+  FQ_TRY_SET(const Replayed replayed, replay_journal(attachment_->disk(), *rebuilt, until));
+  for (;;) {
+    Txn txn = rebuilt->begin();
+    const bool fired = rebuilt->schedule().fire(txn, now.boot_ms) > 0;
+    txn.commit();
+    if (!fired) break;
+  }
+
+  CheckReport report;
+  report.records = replayed.scan.records;
+  const StateCounts& counts = copy.schedule.counts;
+  report.messages = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead;
+  add(report.findings, "segment: ", schedule_faults(live->schedule()));
+  add(report.findings, "segment and journal differ: ",
+      schedule_differences(live->schedule(), rebuilt->schedule(), kTimerSlackMs));
+  for (const JournalDamage& damage : replayed.scan.damage) {
+    add(report.findings, journal_file_name(damage.file_number) + ": ",
+        {damage.what + " at byte " + std::to_string(damage.offset) + ", " + std::to_string(damage.bytes) + " bytes"});
+  }
+  for (const std::string& name : replayed.scan.unknown) add(report.findings, "journal/" + name, {": not made by fq"});
+  Result<std::vector<std::string>> set_aside = attachment_->disk().list("damaged");
+  if (set_aside.ok()) {
+    for (const std::string& name : *set_aside) add(report.findings, "damaged/" + name, {": set aside by a recovery"});
+  }
+  return report;
+}
+
+}  // namespace fq

@@ -1,0 +1,301 @@
+// local_lease - messages out: a turn each, payloads read outside the lock, sleeping while there is none.
+#include "core/spool/local_queue.h"
+
+// System.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+// fq, below us.
+#include "core/base/crc32c.h"
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/spool/blobs.h"
+
+namespace fq {
+
+namespace {
+
+// Undo entries that one more message may need at the worst: a chunk ends when so few are left.
+constexpr uint32_t kUndoReserve = 512;
+constexpr size_t kLeasesPerRecord = 64;
+constexpr uint32_t kTimerTransactions = 32;
+constexpr int kReadTries = 3;
+
+// Waiting: never longer than this without a look, since a waker may have died before it woke us.
+constexpr int64_t kWaitCapMs = 1'000;
+constexpr int64_t kWaitCapWithoutWaitvMs = 50;
+constexpr int64_t kLazySyncMs = 100;
+
+/// While we sleep no lock is held: signals may come, so that Ctrl-C works.
+class SignalsAllowed {
+ public:
+  SignalsAllowed() {
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, &before_);
+  }
+  ~SignalsAllowed() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsAllowed(const SignalsAllowed&) = delete;
+  SignalsAllowed& operator=(const SignalsAllowed&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+/// A message that was leased under the lock and is read behind it.
+struct LocalQueue::TakenMessage {
+  uint64_t id = 0;
+  uint64_t serial = 0;
+  uint16_t attempts = 0;
+  uint16_t attempts_max = 0;
+  uint16_t crashes = 0;
+  uint32_t deliveries = 0;
+  std::optional<int64_t> until_wall_ms;
+  std::optional<ItemPlace> place;
+  StoredItem stored;
+};
+
+Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
+  LeaseReply reply;
+  if (request.hold == Hold::process && !holder_) FQ_TRY(become_holder());
+  const int64_t started_ms = clock_.boot_ms();
+  const bool bounded = request.wait && request.wait_ms;
+  const int64_t deadline_ms = bounded ? started_ms + *request.wait_ms : kNever;
+  for (;;) {
+    const uint32_t seen = header().ready_event.load(std::memory_order_acquire);
+    FQ_TRY(reap_dead());
+    FQ_TRY(try_lease(request, reply));
+    if (!reply.deliveries.empty()) return reply;
+    // Something accepted may wait behind a push whose process is gone: nobody else would make it
+    // durable. Only now, when there is nothing else to serve.
+    if (header().committed_end.load(std::memory_order_acquire) > header().ring_start.load(std::memory_order_acquire)) {
+      uint64_t awaited_end = 0;
+      FQ_TRY(locked([&]() -> Result<void> {
+        if (header().servable_end < header().tail) awaited_end = header().tail;
+        return {};
+      }));
+      if (awaited_end > 0) {
+        FQ_TRY(session_->flusher.wait_durable(awaited_end));
+        FQ_TRY(try_lease(request, reply));
+        if (!reply.deliveries.empty()) return reply;
+      }
+    }
+    reply.why_empty = WhyEmpty::nothing;
+    if (!request.wait) return reply;
+    reply.why_empty = WhyEmpty::timed_out;
+    if (clock_.boot_ms() >= deadline_ms) return reply;
+    reply.why_empty = WhyEmpty::interrupted;
+    if (request.interrupt != nullptr && request.interrupt->raised()) return reply;
+    FQ_TRY(sleep_until_ready(request, deadline_ms, seen));
+  }
+}
+
+Result<void> LocalQueue::try_lease(const LeaseRequest& request, LeaseReply& reply) {
+  std::vector<TakenMessage> taken;
+  taken.reserve(std::min<size_t>(request.want, kBatchMessagesMax));
+  uint64_t bytes = 0;
+  reply.next_wake_ms.reset();
+  while (taken.size() < request.want) {
+    const size_t before = taken.size();
+    Obstacle obstacle = Obstacle::none;
+    if (before + kLeasesPerRecord > taken.capacity()) taken.reserve(before + kBatchMessagesMax);
+    FQ_TRY(locked([&]() -> Result<void> {
+      taken.resize(before);
+      const Now now = gate().now();
+      gate().fire_timers(now, kTimerTransactions);
+      gate().apply_pending();
+      std::optional<TenantIndex> from = kRootTenant;
+      if (!request.tenant.empty()) from = schedule().find_tenant(request.tenant);
+      if (from) obstacle = take_some(request, *from, taken, bytes);
+      const int64_t timer_ms = schedule().next_timer_ms();
+      if (timer_ms != kNever) reply.next_wake_ms = std::max<int64_t>(0, timer_ms - now.boot_ms);
+      return {};
+    }));
+    if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
+    if (obstacle == Obstacle::none && taken.size() == before) break;
+    if (bytes >= request.bytes_max) break;
+  }
+  return deliver(taken, reply);
+}
+
+Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, std::vector<TakenMessage>& taken,
+                               uint64_t& bytes) {
+  SegmentHeader& shared = header();
+  const uint64_t record_bytes = event_record_bytes(RecordType::leased, kLeasesPerRecord, EventDetail{});
+  const Obstacle obstacle = event_obstacle(record_bytes);
+  // In the closing room leases are not written down: the room belongs to what ends messages.
+  const bool journaled = obstacle == Obstacle::none && stream().leaves_closing_room(record_bytes, 0);
+  if (obstacle == Obstacle::ring_full) return obstacle;
+  if (shared.next_serial + kLeasesPerRecord > shared.serial_limit) return Obstacle::limits;
+  const size_t before = taken.size();
+  uint64_t bytes_left = bytes >= request.bytes_max ? 0 : request.bytes_max - bytes;
+  Txn txn = store().begin();
+  const Now now = gate().now_locked(txn);
+  LeaseTerms terms;
+  terms.now_ms = now.boot_ms;
+  terms.attempts_max = static_cast<uint16_t>(shared.settings.attempts_max);
+  if (request.hold == Hold::process) {
+    terms.holder = *holder_;
+  } else {
+    terms.until_ms = now.boot_ms + request.hold_ms.value_or(shared.settings.lease_ms);
+  }
+  event_items_.clear();
+  EventDetail detail;
+  detail.first_serial = Serial{shared.next_serial.get()};
+  detail.pid = request.hold == Hold::process ? static_cast<uint32_t>(::getpid()) : 0;
+  detail.until_wall_ms = request.hold == Hold::process ? 0 : store().wall_of(terms.until_ms);
+  detail.attempts_max = terms.attempts_max;
+  while (taken.size() < request.want && taken.size() - before < kLeasesPerRecord &&
+         txn.noted() + kUndoReserve < kUndoEntries) {
+    // A limit of bytes is looked at before the turn is taken: a turn cannot be given back.
+    if (request.bytes_max != UINT64_MAX && !taken.empty()) {
+      const std::optional<SlotIndex> next = Preview(schedule(), from).next();
+      if (!next || schedule().entry(*next).payload_bytes > bytes_left) break;
+    }
+    terms.serial = shared.next_serial;
+    const std::optional<SlotIndex> slot = schedule().lease_next(txn, from, terms);
+    if (!slot) break;
+    txn.set(shared.next_serial, shared.next_serial + 1);
+    const Entry& entry = schedule().entry(*slot);
+    TakenMessage one;
+    one.id = entry.id;
+    one.serial = terms.serial;
+    one.attempts = entry.attempts;
+    one.attempts_max = entry.attempts_max;
+    one.crashes = entry.crashes;
+    one.deliveries = entry.deliveries;
+    if (detail.until_wall_ms != 0) one.until_wall_ms = detail.until_wall_ms;
+    one.place = ItemReader::find_item(stream(), shared, entry);
+    event_items_.push_back({MessageId{one.id}, entry.event_position});
+    bytes += entry.payload_bytes;
+    bytes_left = bytes >= request.bytes_max ? 0 : request.bytes_max - bytes;
+    taken.push_back(std::move(one));
+    if (journaled) gate().apply().leased(txn, *slot, shared.tail);
+  }
+  if (taken.size() == before) return Obstacle::none;
+  if (journaled) {
+    encode_event(body_, RecordType::leased, event_items_, detail);
+    stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  }
+  FQ_POINT("lease.appended");
+  txn.commit();
+  FQ_POINT("lease.committed");
+  stream().publish();
+  return Obstacle::none;
+}
+
+Result<void> LocalQueue::deliver(std::vector<TakenMessage>& taken, LeaseReply& reply) {
+  reply.deliveries.reserve(taken.size());
+  for (TakenMessage& one : taken) {
+    FQ_TRY_SET(const bool whole, read_taken(one));
+    if (!whole) {
+      FQ_TRY(set_aside(one));
+      continue;
+    }
+    FQ_TRY_SET(Payload payload, payload_of(one.stored));
+    Delivery delivery;
+    delivery.receipt.text = receipt_text(one.id, one.serial);
+    delivery.id = MessageId{one.id};
+    delivery.tenant = one.stored.item.tenant;
+    delivery.attempt = one.attempts + 1U;
+    delivery.attempts_max = one.attempts_max;
+    delivery.delivery = one.deliveries;
+    delivery.crashes = one.crashes;
+    delivery.priority = one.stored.item.priority;
+    delivery.pushed_at_wall_ms = one.stored.item.pushed_wall_ms;
+    delivery.deadline_wall_ms = one.until_wall_ms;
+    delivery.payload = std::move(payload);
+    reply.deliveries.push_back(std::move(delivery));
+  }
+  return {};
+}
+
+Result<bool> LocalQueue::read_taken(TakenMessage& taken) {
+  for (int attempt = 0; attempt < kReadTries; ++attempt) {
+    if (taken.place) {
+      FQ_TRY_SET(const bool found, session_->reader.read(*taken.place, taken.stored));
+      if (found) return true;
+    }
+    // Moved to another file since, or written over in the ring: where is it now?
+    session_->reader.forget();
+    FQ_TRY(locked([&]() -> Result<void> {
+      const std::optional<SlotIndex> slot = schedule().find(MessageId{taken.id});
+      taken.place.reset();
+      if (slot) taken.place = ItemReader::find_item(stream(), header(), schedule().entry(*slot));
+      return {};
+    }));
+  }
+  return false;
+}
+
+/// A record that is damaged costs its message its delivery, and nothing else: it goes to the dead letters.
+Result<void> LocalQueue::set_aside(const TakenMessage& taken) {
+  Settle bury;
+  bury.receipt.text = receipt_text(taken.id, taken.serial);
+  bury.verdict = Verdict::bury;
+  bury.reason = "its record is damaged";
+  FQ_TRY_SET([[maybe_unused]] const SettleReply reply, settle(std::span(&bury, 1), nullptr));
+  return {};
+}
+
+Result<Payload> LocalQueue::payload_of(const StoredItem& stored) {
+  if (!stored.item.blob) return Payload(std::string(as_text(stored.item.payload)));
+  FQ_TRY_SET(const std::unique_ptr<File> file, open_blob(attachment_->disk(), *stored.item.blob));
+  uint32_t crc = 0;
+  std::vector<std::byte> block(64 * 1024);
+  uint64_t at = 0;
+  for (;;) {
+    FQ_TRY_SET(const size_t got, file->read_at(at, block));
+    if (got == 0) break;
+    crc = crc32c(crc, Bytes(block).first(got));
+    at += got;
+  }
+  if (at != stored.item.payload_bytes || crc != stored.item.blob_crc) {
+    return Error{ErrorKind::bad_data, blob_file_name(*stored.item.blob) + ": is damaged", 0};
+  }
+  return Payload(::dup(file->descriptor()), at);
+}
+
+Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen) {
+  SegmentHeader& shared = header();
+  std::array<WatchedWord, kWatchedWordsMax> words;
+  size_t count = 0;
+  words[count++] = {&shared.ready_event, seen};
+  int64_t timer_ms = kNever;
+  bool lazy_bytes = false;
+  FQ_TRY(locked([&]() -> Result<void> {
+    timer_ms = schedule().next_timer_ms();
+    lazy_bytes = shared.durable_end.load(std::memory_order_relaxed) < shared.tail;
+    for (uint32_t i = 0; i < shared.holders_used && count < words.size(); ++i) {
+      const HolderSlot& holder = shared.holders[i];
+      const bool ours = holder_ && *holder_ == static_cast<HolderIndex>(i);
+      if (holder.pid != 0 && holder.carried == 0 && !ours) words[count++] = holder.life.watched();
+    }
+    return {};
+  }));
+  const int64_t now_ms = clock_.boot_ms();
+  int64_t wait_ms = std::min(kWaitCapMs, std::max<int64_t>(0, deadline_ms - now_ms));
+  if (timer_ms != kNever) wait_ms = std::min(wait_ms, std::max<int64_t>(0, timer_ms - now_ms));
+  if (lazy_bytes) wait_ms = std::min(wait_ms, kLazySyncMs);
+  shared.ready_waiters.fetch_add(1, std::memory_order_seq_cst);
+  {
+    const SignalsAllowed allowed;
+    // A signal that came just before this line is caught by the cap.
+    if (request.interrupt == nullptr || !request.interrupt->raised()) {
+      if (!futex_wait_any(std::span(words).first(count), wait_ms)) {
+        futex_wait(shared.ready_event, seen, std::min(wait_ms, kWaitCapWithoutWaitvMs));
+      }
+    }
+  }
+  shared.ready_waiters.fetch_sub(1, std::memory_order_seq_cst);
+  session_->files.forget_before(shared.oldest_file);
+  if (lazy_bytes && clock_.boot_ms() - now_ms >= kLazySyncMs) {
+    return session_->flusher.wait_durable(shared.committed_end.load(std::memory_order_acquire));
+  }
+  return {};
+}
+
+}  // namespace fq

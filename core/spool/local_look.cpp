@@ -1,0 +1,252 @@
+// local_look - peek, get and history: what is there, without changing it.
+//
+// Under the lock only fields are copied (Looked); payloads are read behind it. Pages are bounded and weakly
+// consistent: what changes between two pages may be seen twice or not at all.
+#include "core/spool/local_queue.h"
+
+// System.
+#include <algorithm>
+#include <charconv>
+// fq, below us.
+#include "core/base/sort_key.h"
+// fq, this room.
+#include "core/spool/local_looked.h"
+
+namespace fq {
+
+namespace {
+
+constexpr uint32_t kSlotsPerLook = 4096;  // walked under one hold of the lock
+constexpr size_t kPreviewPerLook = 512;
+
+std::optional<State> state_of(const Entry& entry) {
+  switch (static_cast<SlotState>(entry.state.get())) {
+    case SlotState::ready:
+      return State::ready;
+    case SlotState::delayed:
+      return State::delayed;
+    case SlotState::leased:
+      return State::leased;
+    case SlotState::dead:
+      return State::dead;
+    case SlotState::held:
+      return State::held;
+    case SlotState::free:
+      break;
+  }
+  return std::nullopt;
+}
+
+uint64_t number_in(const Cursor& cursor) {
+  uint64_t value = 0;
+  std::from_chars(cursor.text.data(), cursor.text.data() + cursor.text.size(), value);
+  return value;
+}
+
+/// What a page is ordered by: due time for those that wait for one, else the id.
+struct Place {
+  int64_t at_ms = 0;
+  uint64_t id = 0;
+  SlotIndex slot{};
+  bool operator<(const Place& other) const { return at_ms != other.at_ms ? at_ms < other.at_ms : id < other.id; }
+};
+
+}  // namespace
+
+bool LocalQueue::matches(const Filter& filter, std::optional<TenantIndex> below, const Entry& entry) const {
+  const std::optional<State> state = state_of(entry);
+  if (!state || (filter.state && *filter.state != *state)) return false;
+  if (!below) return true;
+  return attachment_->store().schedule().is_below(TenantIndex{entry.tenant.get()}, *below);
+}
+
+LocalQueue::Looked LocalQueue::look_at(SlotIndex slot) {
+  const Entry& entry = schedule().entry(slot);
+  Looked looked;
+  looked.id = entry.id;
+  looked.state = state_of(entry).value_or(State::ready);
+  looked.slot_state = static_cast<SlotState>(entry.state.get());
+  looked.attempts = entry.attempts;
+  looked.attempts_max = entry.attempts_max != 0 ? entry.attempts_max.get()
+                                                : static_cast<uint16_t>(header().settings.attempts_max);
+  looked.crashes = entry.crashes;
+  looked.deliveries = entry.deliveries;
+  looked.at_wall_ms = entry.at_ms == kNever ? 0 : store().wall_of(entry.at_ms);
+  looked.serial = entry.serial;
+  if (looked.state == State::leased && entry.at_ms == kNever) {
+    looked.pid = static_cast<int>(header().holders[entry.holder % kHoldersMax].pid);
+  }
+  looked.event_position = entry.event_position;
+  looked.place = ItemReader::find_item(stream(), header(), entry);
+  return looked;
+}
+
+Result<MessageInfo> LocalQueue::describe(const Looked& looked) {
+  MessageInfo info;
+  info.id = MessageId{looked.id};
+  info.state = looked.state;
+  info.attempts = looked.attempts;
+  info.attempts_max = looked.attempts_max;
+  info.deliveries = looked.deliveries;
+  info.crashes = looked.crashes;
+  if (looked.state == State::delayed) info.due_at_wall_ms = looked.at_wall_ms;
+  if (looked.state == State::leased) {
+    info.receipt = Receipt{receipt_text(looked.id, looked.serial)};
+    if (looked.at_wall_ms != 0) info.lease_until_wall_ms = looked.at_wall_ms;
+    if (looked.pid != 0) info.holder_pid = looked.pid;
+  }
+  if (looked.place) {
+    FQ_TRY_SET(const bool found, session_->reader.read(*looked.place, stored_));
+    if (found) {
+      const MessageItem& item = stored_.item;
+      info.tenant = item.tenant;
+      info.priority = item.priority;
+      info.key = decode_sort_key(item.key).value_or("");
+      for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{})) {
+        info.tags.push_back({std::string(tag.name), std::string(tag.value)});
+      }
+      info.pushed_at_wall_ms = item.pushed_wall_ms;
+      FQ_TRY_SET(const Payload payload, payload_of(stored_));
+      FQ_TRY_SET(info.payload, payload.read_all());
+    }
+  }
+  FQ_TRY(add_error(looked, info));
+  return info;
+}
+
+Result<std::vector<SlotIndex>> LocalQueue::select(const Filter& filter, const Selection& after, size_t n) {
+  // The n smallest places behind `after`, from one walk over all slots, a part of it under each lock hold.
+  std::vector<Place> best;
+  uint32_t next_slot = 0;
+  for (bool more = true; more;) {
+    FQ_TRY(locked([&]() -> Result<void> {
+      more = false;
+      std::optional<TenantIndex> below;
+      if (!filter.tenant.empty()) {
+        below = schedule().find_tenant(filter.tenant);
+        if (!below) return {};
+      }
+      std::optional<SlotIndex> slot = schedule().next_slot(SlotIndex{next_slot});
+      for (uint32_t walked = 0; slot && walked < kSlotsPerLook; ++walked) {
+        const Entry& entry = schedule().entry(*slot);
+        const bool by_due = after.by_due && static_cast<SlotState>(entry.state.get()) == SlotState::delayed;
+        const Place place{by_due ? entry.at_ms.get() : 0, entry.id, *slot};
+        if (Place{after.at_ms, after.id, {}} < place && matches(filter, below, entry)) {
+          best.push_back(place);
+          std::push_heap(best.begin(), best.end());
+          if (best.size() > n) {
+            std::pop_heap(best.begin(), best.end());
+            best.pop_back();
+          }
+        }
+        slot = schedule().next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1});
+      }
+      more = slot.has_value();
+      if (slot) next_slot = static_cast<uint32_t>(*slot);
+      return {};
+    }));
+  }
+  std::sort_heap(best.begin(), best.end());
+  std::vector<SlotIndex> slots;
+  for (const Place& place : best) slots.push_back(place.slot);
+  return slots;
+}
+
+Result<bool> LocalQueue::has_tag(const Looked& looked, const Tag& tag) {
+  if (!looked.place) return false;
+  FQ_TRY_SET(const bool found, session_->reader.read(*looked.place, stored_));
+  if (!found) return false;
+  for (const TagView& each : decode_tags(stored_.item.tags).value_or(std::vector<TagView>{})) {
+    if (each.name == tag.name && each.value == tag.value) return true;
+  }
+  return false;
+}
+
+Result<MessagePage> LocalQueue::peek_ready(const Filter& filter, size_t skip, size_t n) {
+  std::vector<Looked> looked;
+  FQ_TRY(locked([&]() -> Result<void> {
+    looked.clear();
+    std::optional<TenantIndex> from = kRootTenant;
+    if (!filter.tenant.empty()) from = schedule().find_tenant(filter.tenant);
+    if (!from) return {};
+    gate().fire_timers(gate().now(), 1);
+    Preview preview(schedule(), *from);
+    for (size_t i = 0; i < skip + n; ++i) {
+      const std::optional<SlotIndex> slot = preview.next();
+      if (!slot) break;
+      if (i >= skip) looked.push_back(look_at(*slot));
+    }
+    return {};
+  }));
+  MessagePage page;
+  for (const Looked& one : looked) {
+    if (filter.tag) {
+      FQ_TRY_SET(const bool tagged, has_tag(one, *filter.tag));
+      if (!tagged) continue;
+    }
+    FQ_TRY_SET(MessageInfo info, describe(one));
+    page.messages.push_back(std::move(info));
+  }
+  if (looked.size() == n) page.next.text = std::to_string(skip + n);
+  return page;
+}
+
+Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, size_t n) {
+  if (filter.state == State::ready) return peek_ready(filter, number_in(from), std::min(n, kPreviewPerLook));
+  Selection after;
+  after.by_due = filter.state == State::delayed;
+  if (!from.text.empty()) {
+    const size_t dot = from.text.find('.');
+    after.at_ms = static_cast<int64_t>(number_in(from));
+    if (dot != std::string::npos) after.id = number_in(Cursor{from.text.substr(dot + 1)});
+  }
+  MessagePage page;
+  size_t selected = 0;
+  do {
+    FQ_TRY_SET(const std::vector<SlotIndex> slots, select(filter, after, n));
+    selected = slots.size();
+    for (const SlotIndex slot : slots) {
+      std::optional<Looked> looked;
+      FQ_TRY(locked([&]() -> Result<void> {
+        looked.reset();
+        const Entry& entry = schedule().entry(slot);
+        if (!matches(filter, std::nullopt, entry)) return {};
+        looked = look_at(slot);
+        after.id = entry.id;
+        after.at_ms = after.by_due ? entry.at_ms.get() : 0;
+        return {};
+      }));
+      if (!looked) continue;
+      if (filter.tag) {
+        FQ_TRY_SET(const bool tagged, has_tag(*looked, *filter.tag));
+        if (!tagged) continue;
+      }
+      FQ_TRY_SET(MessageInfo info, describe(*looked));
+      page.messages.push_back(std::move(info));
+    }
+    // A page without a match says nothing about the next: with a tag it may be far.
+  } while (page.messages.empty() && selected == n);
+  if (selected == n) page.next.text = std::to_string(after.at_ms) + "." + std::to_string(after.id);
+  return page;
+}
+
+Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
+  std::optional<Looked> looked;
+  std::optional<Schedule::OutcomeView> outcome;
+  FQ_TRY(locked([&]() -> Result<void> {
+    looked.reset();
+    gate().fire_timers(gate().now(), 1);
+    const std::optional<SlotIndex> slot = schedule().find(id);
+    if (slot) looked = look_at(*slot);
+    if (!slot) outcome = schedule().outcome(id);
+    return {};
+  }));
+  if (!looked && !outcome) return std::optional<MessageInfo>();
+  if (looked) {
+    FQ_TRY_SET(MessageInfo info, describe(*looked));
+    return std::optional<MessageInfo>(std::move(info));
+  }
+  return describe_finished(id, *outcome);
+}
+
+}  // namespace fq

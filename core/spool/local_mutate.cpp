@@ -1,0 +1,109 @@
+// local_mutate - cancel and kick, by id or by filter, a page at a time.
+#include "core/spool/local_queue.h"
+
+// System.
+#include <algorithm>
+#include <charconv>
+// fq, this room.
+#include "core/spool/blobs.h"
+#include "core/spool/local_looked.h"
+
+namespace fq {
+
+namespace {
+
+constexpr uint32_t kTimerTransactions = 32;
+constexpr int kObstaclesMax = 64;
+constexpr size_t kPageMax = 10'000;  // ids looked for in one walk
+
+bool takes(Action action, SlotState state) {
+  if (action == Action::cancel) return state != SlotState::free;
+  return state == SlotState::dead || state == SlotState::delayed;
+}
+
+}  // namespace
+
+Result<SettleStatus> LocalQueue::change_one(MessageId id, Action action, const Filter* filter,
+                                            std::vector<ItemPlace>& blobs) {
+  SettleStatus status = SettleStatus::gone;
+  for (int attempt = 0; attempt < kObstaclesMax; ++attempt) {
+    Obstacle obstacle = Obstacle::none;
+    FQ_TRY(locked([&]() -> Result<void> {
+      obstacle = Obstacle::none;
+      status = SettleStatus::gone;
+      gate().fire_timers(gate().now(), kTimerTransactions);
+      const std::optional<SlotIndex> slot = schedule().find(id);
+      if (!slot) return {};
+      const Entry& entry = schedule().entry(*slot);
+      status = SettleStatus::stale;
+      if (!takes(action, static_cast<SlotState>(entry.state.get()))) return {};
+      // Found by what it was a moment ago: it must still be that.
+      if (filter != nullptr && !matches(*filter, std::nullopt, entry)) return {};
+      const RecordType type = action == Action::cancel ? RecordType::cancelled : RecordType::kicked;
+      obstacle = event_obstacle(event_record_bytes(type, 1, EventDetail{}));
+      if (obstacle != Obstacle::none) return {};
+      if (action == Action::cancel && (entry.flags & kEntryBlob) != 0) {
+        if (const auto place = ItemReader::find_item(stream(), header(), entry)) blobs.push_back(*place);
+      }
+      append_event(type, std::span(&*slot, 1), EventDetail{}, gate().now(), {});
+      status = SettleStatus::ok;
+      return {};
+    }));
+    if (obstacle == Obstacle::none) return status;
+    FQ_TRY(overcome(obstacle, Need{}));
+  }
+  return refuse_full();
+}
+
+Result<void> LocalQueue::finish_changes(const std::vector<ItemPlace>& blobs) {
+  std::vector<BlobName> doomed;
+  FQ_TRY(name_blobs(blobs, doomed));
+  if (!syncs_lazily()) {
+    FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+  }
+  for (const BlobName& name : doomed) remove_blob(attachment_->disk(), name);
+  return {};
+}
+
+Result<MutateReply> LocalQueue::mutate(std::span<const MessageId> ids, Action action) {
+  MutateReply reply;
+  std::vector<ItemPlace> blobs;
+  for (const MessageId id : ids) {
+    FQ_TRY_SET(const SettleStatus status, change_one(id, action, nullptr, blobs));
+    reply.items.push_back(status);
+    if (status == SettleStatus::ok) ++reply.changed;
+  }
+  FQ_TRY(finish_changes(blobs));
+  return reply;
+}
+
+Result<MutateReply> LocalQueue::mutate(const Filter& filter, Action action, const Cursor& from, size_t n) {
+  MutateReply reply;
+  Selection after;
+  std::from_chars(from.text.data(), from.text.data() + from.text.size(), after.id);
+  const size_t most = std::min(n, kPageMax);
+  FQ_TRY_SET(const std::vector<SlotIndex> slots, select(filter, after, most));
+  std::vector<ItemPlace> blobs;
+  uint64_t last_id = after.id;
+  for (const SlotIndex slot : slots) {
+    std::optional<Looked> looked;
+    FQ_TRY(locked([&]() -> Result<void> {
+      looked.reset();
+      if (matches(filter, std::nullopt, schedule().entry(slot))) looked = look_at(slot);
+      return {};
+    }));
+    if (!looked) continue;
+    last_id = std::max(last_id, looked->id);
+    if (filter.tag) {
+      FQ_TRY_SET(const bool tagged, has_tag(*looked, *filter.tag));
+      if (!tagged) continue;
+    }
+    FQ_TRY_SET(const SettleStatus status, change_one(MessageId{looked->id}, action, &filter, blobs));
+    if (status == SettleStatus::ok) ++reply.changed;
+  }
+  FQ_TRY(finish_changes(blobs));
+  if (slots.size() == most) reply.next.text = std::to_string(last_id);
+  return reply;
+}
+
+}  // namespace fq

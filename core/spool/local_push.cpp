@@ -1,0 +1,279 @@
+// local_push - messages in: checked, written aside where they are long, appended, made durable.
+#include "core/spool/local_queue.h"
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/base/fault_point.h"
+#include "core/base/tenant_name.h"
+// fq, this room.
+#include "core/spool/blobs.h"
+
+namespace fq {
+
+namespace {
+
+// In a pushed body the items follow the first id.
+constexpr uint64_t kFirstItemOffset = 8;
+// Ids and serials are handed out below a durable limit; it is raised when half of this is left.
+constexpr uint64_t kLimitStep = uint64_t{1} << 20;
+constexpr int kObstaclesMax = 64;  // in one operation: a livelock would be a bug, an endless loop a worse one
+
+Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max) {
+  const std::string_view fault = tenant_name_fault(message.tenant);
+  if (!fault.empty()) {
+    return Error{ErrorKind::usage, "tenant '" + std::string(message.tenant) + "': " + std::string(fault), 0};
+  }
+  if (message.payload.size() > payload_bytes_max) {
+    return Error{ErrorKind::bad_data,
+                 "payload: has " + std::to_string(message.payload.size()) + " bytes, the limit is " +
+                     std::to_string(payload_bytes_max) + " (max_payload in fq.toml)",
+                 0};
+  }
+  if (message.payload.size() > UINT32_MAX) return Error{ErrorKind::bad_data, "payload: has 4 GiB or more", 0};
+  if (message.key.size() > kSortKeyBytesMax) {
+    return Error{ErrorKind::usage, "key: has more than " + std::to_string(kSortKeyBytesMax) + " bytes", 0};
+  }
+  if (message.tags.size() > kTagsMax) {
+    return Error{ErrorKind::usage, "tags: there are more than " + std::to_string(kTagsMax), 0};
+  }
+  size_t tag_bytes = 0;
+  for (const Tag& tag : message.tags) tag_bytes += tag.name.size() + tag.value.size() + 4;
+  if (tag_bytes > kTagBytesMax) {
+    return Error{ErrorKind::usage, "tags: have more than " + std::to_string(kTagBytesMax) + " bytes in all", 0};
+  }
+  const bool bad_attempts = message.attempts_max && (*message.attempts_max == 0 || *message.attempts_max > kAttemptsMax);
+  if (bad_attempts) return Error{ErrorKind::usage, "attempts: must be 1 to " + std::to_string(kAttemptsMax), 0};
+  return {};
+}
+
+int64_t due_wall_ms(const NewMessage& message, int64_t wall_ms) {
+  if (message.delay_ms && *message.delay_ms > 0) {
+    // A delay that does not fit is as good as never; cli has refused what a person would mistype.
+    return *message.delay_ms > INT64_MAX / 4 - wall_ms ? INT64_MAX / 4 : wall_ms + *message.delay_ms;
+  }
+  if (message.at_wall_ms && *message.at_wall_ms > wall_ms) return std::min(*message.at_wall_ms, INT64_MAX / 4);
+  return 0;
+}
+
+/// The items of one record, with what their views point to.
+struct Prepared {
+  std::vector<MessageItem> items;
+  std::vector<std::string> tags;
+  std::vector<NewBlob> blobs;
+  Need need;
+};
+
+void add_need(Need& sum, const Need& more) {
+  sum.messages += more.messages;
+  sum.tenants += more.tenants;
+  sum.text_cells += more.text_cells;
+}
+
+Result<void> prepare(std::span<const NewMessage> messages, int64_t wall_ms, Disk& disk, Prepared& prepared) {
+  prepared.items.reserve(messages.size());
+  prepared.tags.reserve(messages.size());
+  for (const NewMessage& message : messages) {
+    MessageItem item;
+    item.tenant = message.tenant;
+    item.key = message.key;
+    item.priority = message.priority;
+    item.attempts_max = static_cast<uint16_t>(message.attempts_max.value_or(0));
+    item.due_wall_ms = due_wall_ms(message, wall_ms);
+    item.pushed_wall_ms = wall_ms;
+    item.payload_bytes = message.payload.size();
+    if (!message.tags.empty()) {
+      std::vector<TagView> views;
+      for (const Tag& tag : message.tags) views.push_back({tag.name, tag.value});
+      prepared.tags.push_back(encode_tags(views));
+      item.tags = prepared.tags.back();
+    }
+    if (message.payload.size() > kInlinePayloadBytesMax) {
+      FQ_TRY_SET(NewBlob blob, NewBlob::write(disk, message.payload));
+      item.blob = blob.name();
+      item.blob_crc = blob.crc();
+      prepared.blobs.push_back(std::move(blob));
+    } else {
+      item.payload = message.payload;
+    }
+    add_need(prepared.need, Schedule::need_of(item.tenant, item.key));
+    prepared.items.push_back(item);
+  }
+  return {};
+}
+
+}  // namespace
+
+Error LocalQueue::refuse_full() {
+  return Error{ErrorKind::later,
+               attachment_->object() + ": the disk is full; what is queued can still be served and acked", 0};
+}
+
+Obstacle LocalQueue::push_obstacle(uint64_t bytes, const Need& need, uint64_t messages) {
+  const SegmentHeader& shared = header();
+  const bool ids_left = shared.next_id + messages <= shared.id_limit;
+  if (!ids_left) return Obstacle::limits;
+  switch (stream().room_for(bytes)) {
+    case Stream::Room::ring_full:
+      return Obstacle::ring_full;
+    case Stream::Room::file_needed:
+      return Obstacle::file_needed;
+    case Stream::Room::enough:
+      break;
+  }
+  if (!stream().leaves_closing_room(bytes, messages)) return Obstacle::closing_room;
+  Need all = need;
+  all.messages += static_cast<uint32_t>(shared.pending_messages);
+  all.tenants += static_cast<uint32_t>(shared.pending_tenants);
+  all.text_cells += static_cast<uint32_t>(shared.pending_cells);
+  if (schedule().growth_for(all)) return Obstacle::memory;
+  return Obstacle::none;
+}
+
+Result<void> LocalQueue::overcome(Obstacle obstacle, const Need& need) {
+  switch (obstacle) {
+    case Obstacle::none:
+      return {};
+    case Obstacle::ring_full:
+      return session_->flusher.write_out(true);
+    case Obstacle::file_needed:
+    case Obstacle::closing_room:
+      return make_ready_file();
+    case Obstacle::memory:
+      return grow(need);
+    case Obstacle::limits:
+      return raise_limits();
+  }
+  return {};
+}
+
+Result<void> LocalQueue::grow(const Need& need) {
+  std::optional<ArrayName> array;
+  uint64_t from = 0;
+  uint32_t bytes = 0;
+  const auto look = [&]() {
+    Need all = need;
+    all.messages += static_cast<uint32_t>(header().pending_messages);
+    all.tenants += static_cast<uint32_t>(header().pending_tenants);
+    all.text_cells += static_cast<uint32_t>(header().pending_cells);
+    array = schedule().growth_for(all);
+    if (!array) return;
+    from = header().segment_bytes;
+    bytes = schedule().growth_bytes(*array);
+  };
+  for (;;) {
+    FQ_TRY(locked([&]() -> Result<void> { return look(), Result<void>(); }));
+    if (!array) return {};
+    if (bytes == 0) return Error{ErrorKind::later, attachment_->object() + ": the segment has its largest size", 0};
+    // Outside the lock: the disk may be slow, or full. Two who do it at once allocate the same bytes.
+    FQ_TRY(store().memory().extend_to(from + bytes));
+    FQ_POINT("grow.allocated");
+    FQ_TRY(locked([&]() -> Result<void> {
+      const ArrayName wanted = *array;
+      const uint64_t allocated = from;
+      look();
+      if (!array || *array != wanted || from != allocated) return {};
+      Txn txn = store().begin();
+      schedule().grow(txn, wanted, static_cast<uint32_t>(from / kPageBytes));
+      txn.set(header().segment_bytes, from + bytes);
+      txn.commit();
+      return {};
+    }));
+  }
+}
+
+Result<void> LocalQueue::raise_limits() {
+  uint64_t end = 0;
+  FQ_TRY(locked([&]() -> Result<void> {
+    SegmentHeader& shared = header();
+    const LimitsRecord limits{shared.next_id + kLimitStep, shared.next_serial + kLimitStep};
+    encode_limits(body_, limits);
+    const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
+    if (event_obstacle(bytes) != Obstacle::none) return refuse_full();
+    Txn txn = store().begin();
+    const Now now = gate().now_locked(txn);
+    stream().append(txn, body_, MessageId{0}, now.wall_ms);
+    txn.set(shared.id_limit_pending, limits.id_limit);
+    txn.set(shared.serial_limit_pending, limits.serial_limit);
+    txn.set(shared.limits_position, shared.tail);
+    txn.commit();
+    stream().publish();
+    end = shared.tail;
+    return {};
+  }));
+  // Nothing is handed out above the old limit before the new one is on disk.
+  return session_->flusher.wait_durable(end);
+}
+
+MessageId LocalQueue::append_pushed(std::span<const MessageItem> items, const Need& need, bool lazy) {
+  SegmentHeader& shared = header();
+  Txn txn = store().begin();
+  const Now now = gate().now_locked(txn);
+  const MessageId first_id{shared.next_id.get()};
+  body_.flags = lazy ? kFlagLazy : 0;
+  const uint64_t position = stream().append(txn, body_, first_id, now.wall_ms);
+  txn.set(shared.next_id, number(first_id) + items.size());
+  if (lazy && items.size() == 1 && shared.applied_end == position) {
+    // Nothing is pending before it: it is served at once, in this very transaction.
+    gate().apply().message(txn, items[0], first_id, position + kRecordHeaderBytes + kFirstItemOffset, now.wall_ms);
+    txn.set(shared.applied_end, shared.tail);
+    gate().mark_servable();
+  } else {
+    txn.set(shared.pending_messages, shared.pending_messages + items.size());
+    txn.set(shared.pending_tenants, shared.pending_tenants + need.tenants);
+    txn.set(shared.pending_cells, shared.pending_cells + need.text_cells);
+  }
+  FQ_POINT("push.appended");
+  txn.commit();
+  FQ_POINT("push.committed");
+  stream().publish();
+  gate().apply_pending();
+  return first_id;
+}
+
+Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const PushOptions& options) {
+  PushReply reply;
+  if (messages.empty()) return reply;
+  if (messages.size() > kBatchMessagesMax) {
+    return Error{ErrorKind::usage, "batch: has more than " + std::to_string(kBatchMessagesMax) + " messages", 0};
+  }
+  FQ_TRY_SET(const Settings policy, settings());
+  for (const NewMessage& message : messages) FQ_TRY(check_message(message, policy.payload_bytes_max));
+  Prepared prepared;
+  FQ_TRY(prepare(messages, gate().now().wall_ms, attachment_->disk(), prepared));
+  const bool lazy = options.durability == Durability::lazy ||
+                    (options.durability == Durability::policy && policy.sync == SyncMode::lazy);
+  encode_pushed(body_, prepared.items, lazy);
+  const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
+  if (bytes > kRecordBytesMax) {
+    return Error{ErrorKind::usage, "batch: takes " + std::to_string(bytes) + " bytes, the limit is " +
+                                       std::to_string(kRecordBytesMax) + "; split it", 0};
+  }
+  MessageId first_id{};
+  uint64_t end = 0;
+  for (int attempt = 0;; ++attempt) {
+    Obstacle obstacle = Obstacle::none;
+    FQ_TRY(locked([&]() -> Result<void> {
+      gate().fire_timers(gate().now(), 1);
+      obstacle = push_obstacle(bytes, prepared.need, messages.size());
+      if (obstacle != Obstacle::none) return {};
+      first_id = append_pushed(prepared.items, prepared.need, lazy);
+      end = header().tail;
+      return {};
+    }));
+    if (obstacle == Obstacle::none) break;
+    if (attempt == kObstaclesMax) return refuse_full();
+    FQ_TRY(overcome(obstacle, prepared.need));
+    // What was overcome may have used the body for a record of its own.
+    encode_pushed(body_, prepared.items, lazy);
+  }
+  for (NewBlob& blob : prepared.blobs) blob.keep();
+  Result<void> durable = lazy ? Result<void>() : session_->flusher.wait_durable(end);
+  FQ_POINT("push.durable");
+  const PushStatus status = durable.ok() ? PushStatus::accepted : PushStatus::unknown;
+  if (!durable.ok()) reply.error = std::move(durable).error();
+  for (size_t i = 0; i < messages.size(); ++i) reply.items.push_back({status, MessageId{number(first_id) + i}});
+  return reply;
+}
+
+}  // namespace fq

@@ -1,0 +1,195 @@
+#include "core/spool/local_queue.h"
+
+// System.
+#include <charconv>
+#include <cstdlib>
+// fq, this room.
+#include "core/spool/queue_directory.h"
+// fq, below us.
+#include "core/base/tenant_name.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int kSegmentTries = 4;         // against a segment that is replaced again and again
+constexpr size_t kScratchEvents = 1024;  // more ids than one transaction ever takes
+constexpr int64_t kClockStepMs = 100;    // a smaller difference is drift between two reads
+
+Error name_error(std::string_view what, std::string_view name, std::string_view fault) {
+  std::string text(what);
+  text.append(" '").append(name).append("': ").append(fault);
+  return Error{ErrorKind::usage, std::move(text), 0};
+}
+
+Result<void> check_queue_name(const std::string& queue) {
+  const std::string_view fault = queue_name_fault(queue);
+  if (fault.empty()) return {};
+  return name_error("queue", queue, fault);
+}
+
+}  // namespace
+
+LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock)
+    : attachment_(std::move(attachment)), clock_(clock), session_(std::make_unique<Session>(*attachment_, clock)) {
+  event_items_.reserve(kScratchEvents);
+  body_.bytes.reserve(4096);
+}
+
+LocalQueue::~LocalQueue() {
+  leave_holder();
+  // Lazy bytes get at least as far as the kernel, from where a killed process cannot take them back.
+  if (header().phase.load(std::memory_order_acquire) == Phase::working) {
+    static_cast<void>(session_->flusher.write_out(false));
+  }
+}
+
+Caps LocalQueue::caps() const {
+  Caps caps;
+  caps.exact_global_order = true;
+  caps.kernel_death_detection = true;
+  caps.wake_latency_bound_ms = 5;
+  caps.fairness_bound = 1;
+  return caps;
+}
+
+Result<void> LocalQueue::locked(const std::function<Result<void>()>& body) {
+  for (int attempt = 0;; ++attempt) {
+    Result<void> done = gate().locked(body);
+    if (done.ok() || gate().trouble() == SegmentTrouble::none) return done;
+    if (attempt == kSegmentTries) return done;
+    FQ_TRY(attach_anew());
+  }
+}
+
+Result<void> LocalQueue::attach_anew() {
+  // The life lock stays behind in the old segment; what it held was carried over under our pid.
+  holder_.reset();
+  FQ_TRY(attachment_->attach());
+  session_ = std::make_unique<Session>(*attachment_, clock_);
+  return {};
+}
+
+Result<void> LocalQueue::follow_wall_clock() {
+  const int64_t measured = clock_.wall_ms() - clock_.boot_ms();
+  return locked([&]() -> Result<void> {
+    const int64_t noted = header().wall_minus_boot_ms;
+    if (std::abs(measured - noted) <= kClockStepMs) return {};
+    ClockRecord clock;
+    std::memcpy(clock.boot_id, attachment_->kernel().boot_id, sizeof clock.boot_id);
+    clock.wall_minus_boot_ms = measured;
+    encode_clock(body_, clock);
+    const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
+    // A full queue has no room for it: the next command tries again.
+    if (event_obstacle(bytes) != Obstacle::none || !stream().leaves_closing_room(bytes, 0)) return {};
+    Txn txn = store().begin();
+    const Now now = gate().now_locked(txn);
+    stream().append(txn, body_, MessageId{0}, now.boot_ms + measured);
+    txn.set(header().wall_minus_boot_ms, measured);
+    txn.commit();
+    stream().publish();
+    return {};
+  });
+}
+
+Result<Settings> LocalQueue::settings() {
+  Settings settings;
+  FQ_TRY(locked([&]() -> Result<void> {
+    const SharedSettings& shared = header().settings;
+    settings.order = static_cast<Order>(shared.order.get());
+    settings.sync = static_cast<SyncMode>(shared.sync.get());
+    settings.lease_ms = shared.lease_ms;
+    settings.attempts_max = shared.attempts_max;
+    settings.payload_bytes_max = shared.payload_bytes_max;
+    settings.lock_timeout_ms = shared.lock_timeout_ms;
+    return {};
+  }));
+  return settings;
+}
+
+Result<bool> LocalQueue::policy_is_current(const FileIdentity& identity) {
+  FileIdentity loaded;
+  FQ_TRY(locked([&]() -> Result<void> {
+    const SharedSettings& shared = header().settings;
+    loaded = {shared.file_device, shared.file_inode, shared.file_size, shared.file_changed_ns,
+              shared.file_modified_ns};
+    return {};
+  }));
+  return loaded == identity;
+}
+
+Result<void> LocalQueue::policy_load(const Settings& settings, const FileIdentity& identity) {
+  return locked([&]() -> Result<void> {
+    SharedSettings& shared = header().settings;
+    Txn txn = store().begin();
+    txn.set(shared.order, static_cast<uint32_t>(settings.order));
+    txn.set(shared.sync, static_cast<uint32_t>(settings.sync));
+    txn.set(shared.lease_ms, settings.lease_ms);
+    txn.set(shared.attempts_max, settings.attempts_max);
+    txn.set(shared.payload_bytes_max, settings.payload_bytes_max);
+    txn.set(shared.lock_timeout_ms, settings.lock_timeout_ms);
+    txn.set(shared.file_device, identity.device);
+    txn.set(shared.file_inode, identity.inode);
+    txn.set(shared.file_size, identity.size);
+    txn.set(shared.file_changed_ns, identity.changed_ns);
+    txn.set(shared.file_modified_ns, identity.modified_ns);
+    txn.commit();
+    return {};
+  });
+}
+
+Result<void> LocalQueue::set_weight(std::string_view tenant, uint32_t weight_milli) {
+  return locked([&]() -> Result<void> {
+    const std::optional<TenantIndex> found = schedule().find_tenant(tenant);
+    if (!found) return Error{ErrorKind::missing, "tenant '" + std::string(tenant) + "': there is none", 0};
+    Txn txn = store().begin();
+    schedule().set_weight(txn, *found, weight_milli);
+    txn.commit();
+    return {};
+  });
+}
+
+std::string receipt_text(uint64_t id, uint64_t serial) {
+  char text[48];
+  char* end = std::to_chars(text, text + sizeof text, id).ptr;
+  *end++ = '.';
+  end = std::to_chars(end, text + sizeof text, serial).ptr;
+  return std::string(text, static_cast<size_t>(end - text));
+}
+
+Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOptions& options) {
+  FQ_TRY(check_queue_name(location.queue));
+  Clock& clock = options.clock == nullptr ? system_clock() : *options.clock;
+  FQ_TRY_SET(std::unique_ptr<Attachment> attachment, Attachment::open(location, options.create, clock));
+  auto queue = std::make_unique<LocalQueue>(std::move(attachment), clock);
+  FQ_TRY(queue->follow_wall_clock());
+  return std::unique_ptr<Queue>(std::move(queue));
+}
+
+Result<std::vector<std::string>> list_queues(const std::string& spool) { return list_queue_directories(spool); }
+
+Result<bool> create_queue(const Location& location) {
+  FQ_TRY(check_queue_name(location.queue));
+  FQ_TRY_SET(const bool made, make_queue_directory(location.spool, location.queue));
+  FQ_TRY_SET(const std::unique_ptr<Attachment> attachment, Attachment::open(location, true, system_clock()));
+  return made;
+}
+
+Result<void> remove_queue(const Location& location) {
+  FQ_TRY(check_queue_name(location.queue));
+  FQ_TRY_SET(const std::unique_ptr<Disk> disk, open_queue_directory(location.spool, location.queue));
+  FQ_TRY_SET(LockFile rebuild, LockFile::open(*disk, "rebuild", true));
+  FQ_TRY_SET(LockFile lock, LockFile::open(*disk, "lock", true));
+  FQ_TRY_SET(const bool no_rebuilder, rebuild.try_lock(LockFile::Mode::exclusive));
+  FQ_TRY_SET(const bool alone, lock.try_lock(LockFile::Mode::exclusive));
+  if (!alone || !no_rebuilder) {
+    const std::string pids = join_pids(alone ? rebuild.holders() : lock.holders());
+    return Error{ErrorKind::later, queue_object(location.queue) + ": in use by process " + pids + "; end it first", 0};
+  }
+  if (!names_lock(location.spool, location.queue, lock.device(), lock.inode())) {
+    return Error{ErrorKind::missing, queue_object(location.queue) + ": somebody else removed it", 0};
+  }
+  return remove_queue_directory(location.spool, location.queue);
+}
+
+}  // namespace fq

@@ -1,0 +1,161 @@
+// local_queue - the local engine behind the door: one queue, one process's view of it.
+//
+// Every operation has the same four beats under the state lock: look and decide, append the record, apply
+// it, commit; then, without the lock, whatever the disk has to do. What stands in the way of an append (the
+// ring is full, a file or memory is needed) is found under the lock and mended outside it (Obstacle).
+#pragma once
+
+// System.
+#include <functional>
+// fq, this room.
+#include "core/spool/session.h"
+
+namespace fq {
+
+/// Why an append could not be made as things stood.
+enum class Obstacle {
+  none,
+  ring_full,     // write it out first
+  file_needed,   // make a journal file
+  closing_room,  // what is live could not be closed any more: make a file or refuse
+  memory,        // grow the segment
+  limits,        // raise the limit of ids and serials
+};
+
+class LocalQueue final : public Queue {
+ public:
+  LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock);
+  ~LocalQueue() override;
+
+  Caps caps() const override;
+  Result<PushReply> push(std::span<const NewMessage> messages, const PushOptions& options) override;
+  Result<LeaseReply> lease(const LeaseRequest& request) override;
+  Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next) override;
+  Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms) override;
+  Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) override;
+  Result<std::optional<MessageInfo>> get(MessageId id) override;
+  Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override;
+  Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
+  Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
+  Result<Settings> settings() override;
+  Result<bool> policy_is_current(const FileIdentity& identity) override;
+  Result<void> policy_load(const Settings& settings, const FileIdentity& identity) override;
+  Result<StatsReply> stats(const StatsRequest& request) override;
+  Result<CheckReport> check() override;
+  Result<void> maintain(int64_t budget_ms) override;
+  std::vector<std::string> take_notices() override { return attachment_->take_notices(); }
+
+  /// After opening: the wall clock may have been set since the segment's difference was noted.
+  Result<void> follow_wall_clock();
+
+  /// Of a tenant and all below it, in thousandths; for tests until the policy sets it.
+  Result<void> set_weight(std::string_view tenant, uint32_t weight_milli);
+
+ private:
+  struct TakenMessage;
+  struct Looked;
+
+  /// Runs `body` under the state lock; attaches anew (or rebuilds) and repeats where the segment was
+  /// replaced or damaged. `body` must be repeatable: whatever it did not commit is undone.
+  Result<void> locked(const std::function<Result<void>()>& body);
+  Result<void> attach_anew();
+
+  // shorthands
+  Store& store() { return attachment_->store(); }
+  SegmentHeader& header() { return attachment_->store().header(); }
+  Schedule& schedule() { return attachment_->store().schedule(); }
+  Gate& gate() { return session_->gate; }
+  Stream& stream() { return session_->gate.stream(); }
+  bool syncs_lazily() { return static_cast<SyncMode>(header().settings.sync.get()) == SyncMode::lazy; }
+
+  // local_push.cpp
+  Error refuse_full();
+  Result<void> overcome(Obstacle obstacle, const Need& need);
+  Result<void> grow(const Need& need);
+  Result<void> raise_limits();
+  Obstacle push_obstacle(uint64_t bytes, const Need& need, uint64_t messages);
+  MessageId append_pushed(std::span<const MessageItem> items, const Need& need, bool lazy);
+
+  // local_lease.cpp
+  Result<void> try_lease(const LeaseRequest& request, LeaseReply& reply);
+  Obstacle take_some(const LeaseRequest& request, TenantIndex from, std::vector<TakenMessage>& taken, uint64_t& bytes);
+  Result<void> deliver(std::vector<TakenMessage>& taken, LeaseReply& reply);
+  Result<bool> read_taken(TakenMessage& taken);
+  Result<void> set_aside(const TakenMessage& taken);
+  Result<void> sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen);
+  Result<Payload> payload_of(const StoredItem& stored);
+
+  // local_settle.cpp
+  Result<void> settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses, uint64_t& durable_end,
+                            std::vector<ItemPlace>& blobs);
+  SettleStatus judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot);
+  /// Appends one event record for `slots` and applies it, in one transaction of its own. Needs: the lock
+  /// and that obstacle_for() was none.
+  void append_event(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
+                    const Now& now, std::span<SettleStatus> statuses);
+  Obstacle event_obstacle(uint64_t bytes);
+  Result<void> name_blobs(const std::vector<ItemPlace>& places, std::vector<BlobName>& names);
+
+  // holders.cpp
+  Result<void> become_holder();
+  void leave_holder();
+  Result<void> reap_dead();
+  Result<void> reap(HolderIndex holder);
+  std::vector<HolderIndex> dead_holders();
+
+  // local_look.cpp, local_history.cpp
+  struct Selection;
+  enum class EventSource { record, carried, carried_error };
+  using EventVisitor = std::function<bool(RecordType type, int64_t at_wall_ms, const EventDetail& detail,
+                                          uint64_t serial, EventSource source)>;
+  Result<void> walk_events(uint64_t id, uint64_t position, const EventVisitor& visit);
+  Result<std::optional<MessageInfo>> describe_finished(MessageId id, const Schedule::OutcomeView& outcome);
+  Result<std::vector<SlotIndex>> select(const Filter& filter, const Selection& after, size_t n);
+  bool matches(const Filter& filter, std::optional<TenantIndex> below, const Entry& entry) const;
+  Looked look_at(SlotIndex slot);
+  Result<MessageInfo> describe(const Looked& looked);
+  Result<bool> has_tag(const Looked& looked, const Tag& tag);
+  Result<void> add_error(const Looked& looked, MessageInfo& info);
+  Result<MessagePage> peek_ready(const Filter& filter, size_t skip, size_t n);
+
+  // local_mutate.cpp
+  Result<SettleStatus> change_one(MessageId id, Action action, const Filter* filter, std::vector<ItemPlace>& blobs);
+  Result<void> finish_changes(const std::vector<ItemPlace>& blobs);
+
+  // local_stats.cpp
+  Result<void> add_oldest(StatsRow& row);
+  int64_t oldest_in(TenantIndex leaf);
+  Result<void> tenant_rows(const StatsRequest& request, StatsReply& reply);
+  StatsRow tenant_row(TenantIndex index, const Now& now);
+
+  // file_supply.cpp
+  Result<void> make_ready_file();
+  Result<void> make_ready_file_alone();
+  // compaction.cpp
+  bool is_compaction_due();
+  bool oldest_is_dead() const;
+  bool oldest_is_sparse() const;
+  Result<void> compact_step();
+  Result<void> drop_oldest_file();
+  Result<void> remove_oldest_file(uint32_t number);
+  Result<void> copy_forward();
+  Result<bool> copy_record(uint64_t position, uint64_t& next, uint64_t& copied_bytes);
+  Result<uint64_t> copy_message(MessageId id, uint64_t item_position);
+
+  std::unique_ptr<Attachment> attachment_;
+  Clock& clock_;
+  std::unique_ptr<Session> session_;
+  std::optional<HolderIndex> holder_;
+  int64_t reaped_at_ms_ = 0;
+  bool compaction_due_ = false;
+  uint32_t copied_file_ = 0;  // copy_forward: the file and how far it was read
+  uint64_t copied_to_ = 0;
+  // Used again and again, so that what runs under the lock allocates nothing.
+  Body body_;
+  std::vector<EventItem> event_items_;
+  StoredItem stored_;
+};
+
+std::string receipt_text(uint64_t id, uint64_t serial);
+
+}  // namespace fq

@@ -1,0 +1,251 @@
+// local_settle - verdicts: receipts judged, one record a group, applied, durable before the answer.
+#include "core/spool/local_queue.h"
+
+// System.
+#include <algorithm>
+#include <charconv>
+// fq, below us.
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/spool/blobs.h"
+
+namespace fq {
+
+namespace {
+
+// Of one record and transaction; each takes up to 30 undo entries, and more where trees are rebalanced.
+constexpr size_t kVerdictsPerRecord = 32;
+constexpr size_t kReturnsPerRecord = 8;
+constexpr uint32_t kTimerTransactions = 32;
+constexpr int kObstaclesMax = 64;
+
+RecordType record_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::ack:
+      return RecordType::acked;
+    case Verdict::retry:
+      return RecordType::retried;
+    case Verdict::release:
+      return RecordType::released;
+    case Verdict::bury:
+      return RecordType::buried;
+  }
+  return RecordType::acked;
+}
+
+bool same_record(const Settle& a, const Settle& b) {
+  return a.verdict == b.verdict && a.delay_ms == b.delay_ms && a.reason == b.reason && a.exit == b.exit &&
+         a.signal == b.signal && a.stderr_tail == b.stderr_tail;
+}
+
+EventDetail detail_of(const Settle& settle, int64_t wall_ms) {
+  EventDetail detail;
+  if (settle.verdict == Verdict::ack) return detail;
+  if (settle.delay_ms > 0) detail.due_wall_ms = wall_ms + std::min(settle.delay_ms, INT64_MAX / 4);
+  if (settle.exit) detail.exit = static_cast<int16_t>(*settle.exit);
+  if (settle.signal) detail.signal = static_cast<int16_t>(*settle.signal);
+  detail.reason = settle.reason.substr(0, kReasonBytesMax);
+  detail.stderr_tail = settle.stderr_tail;
+  return detail;
+}
+
+struct ParsedReceipt {
+  uint64_t id = 0;
+  uint64_t serial = 0;
+};
+
+std::optional<ParsedReceipt> parse_receipt(std::string_view text) {
+  ParsedReceipt receipt;
+  const char* end = text.data() + text.size();
+  const auto id = std::from_chars(text.data(), end, receipt.id);
+  if (id.ec != std::errc() || id.ptr == end || *id.ptr != '.') return std::nullopt;
+  const auto serial = std::from_chars(id.ptr + 1, end, receipt.serial);
+  if (serial.ec != std::errc() || serial.ptr != end) return std::nullopt;
+  return receipt;
+}
+
+}  // namespace
+
+Obstacle LocalQueue::event_obstacle(uint64_t bytes) {
+  switch (stream().room_for(bytes)) {
+    case Stream::Room::ring_full:
+      return Obstacle::ring_full;
+    case Stream::Room::file_needed:
+      return Obstacle::file_needed;
+    case Stream::Room::enough:
+      return Obstacle::none;
+  }
+  return Obstacle::none;
+}
+
+SettleStatus LocalQueue::judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot) {
+  const std::optional<ParsedReceipt> parsed = parse_receipt(receipt.text);
+  if (!parsed) return SettleStatus::invalid;
+  slot = schedule().find(MessageId{parsed->id});
+  if (!slot) return SettleStatus::gone;
+  const Entry& entry = schedule().entry(*slot);
+  const bool leased = static_cast<SlotState>(entry.state.get()) == SlotState::leased;
+  // A lease whose time is over is over, also when its timer has not been fired yet.
+  const bool held = leased && entry.serial == parsed->serial && entry.at_ms > now.boot_ms;
+  if (!held) slot.reset();
+  return held ? SettleStatus::ok : SettleStatus::stale;
+}
+
+void LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
+                              const Now& now, std::span<SettleStatus> statuses) {
+  Txn txn = store().begin();
+  event_items_.clear();
+  for (const SlotIndex slot : slots) {
+    const Entry& entry = schedule().entry(slot);
+    event_items_.push_back({MessageId{entry.id.get()}, entry.event_position});
+  }
+  encode_event(body_, type, event_items_, detail);
+  const uint64_t position = stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const bool dead =
+        gate().apply().event(txn, type, slots[i], detail, Serial{0}, kHeldByTime, position, now.wall_ms);
+    if (dead && type == RecordType::retried && i < statuses.size()) statuses[i] = SettleStatus::buried;
+  }
+  FQ_POINT("event.appended");
+  txn.commit();
+  FQ_POINT("event.committed");
+  stream().publish();
+  const bool may_serve = type != RecordType::acked && type != RecordType::cancelled;
+  if (may_serve) gate().mark_servable();
+}
+
+Result<void> LocalQueue::settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
+                                      uint64_t& durable_end, std::vector<ItemPlace>& blobs) {
+  Obstacle obstacle = Obstacle::none;
+  for (int attempt = 0; attempt < kObstaclesMax; ++attempt) {
+    obstacle = Obstacle::none;
+    FQ_TRY(locked([&]() -> Result<void> {
+      gate().fire_timers(gate().now(), kTimerTransactions);
+      const Now now = gate().now();
+      EventDetail detail = detail_of(group[0], now.wall_ms);
+      const RecordType type = record_of(group[0].verdict);
+      uint64_t bytes = event_record_bytes(type, group.size(), detail);
+      // In the closing room reasons are cut: the room belongs to what ends messages.
+      if (!stream().leaves_closing_room(bytes, 0)) {
+        detail.reason = {};
+        detail.stderr_tail = {};
+        bytes = event_record_bytes(type, group.size(), detail);
+      }
+      obstacle = event_obstacle(bytes);
+      if (obstacle != Obstacle::none) return {};
+      std::array<SlotIndex, kVerdictsPerRecord> slots;
+      std::array<SettleStatus, kVerdictsPerRecord> verdicts;
+      std::array<size_t, kVerdictsPerRecord> places;
+      size_t count = 0;
+      blobs.clear();
+      for (size_t i = 0; i < group.size(); ++i) {
+        std::optional<SlotIndex> slot;
+        statuses[i] = judge_receipt(group[i].receipt, now, slot);
+        if (!slot) continue;
+        const bool twice = std::find(slots.begin(), slots.begin() + count, *slot) != slots.begin() + count;
+        if (twice) statuses[i] = SettleStatus::stale;
+        if (twice) continue;
+        const Entry& entry = schedule().entry(*slot);
+        if (type == RecordType::acked && (entry.flags & kEntryBlob) != 0) {
+          if (const auto place = ItemReader::find_item(stream(), header(), entry)) blobs.push_back(*place);
+        }
+        slots[count] = *slot;
+        verdicts[count] = SettleStatus::ok;
+        places[count++] = i;
+      }
+      if (count > 0) {
+        append_event(type, std::span(slots).first(count), detail, now, std::span(verdicts).first(count));
+      }
+      for (size_t i = 0; i < count; ++i) statuses[places[i]] = verdicts[i];
+      compaction_due_ = is_compaction_due();
+      // Also what is refused rests on durable state: the verdict that came first must not be lost.
+      durable_end = header().tail;
+      return {};
+    }));
+    if (obstacle == Obstacle::none) return {};
+    FQ_TRY(overcome(obstacle, Need{}));
+  }
+  return refuse_full();
+}
+
+Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const LeaseRequest* next) {
+  SettleReply reply;
+  reply.items.assign(items.size(), SettleStatus::unknown);
+  uint64_t durable_end = 0;
+  std::vector<BlobName> doomed;
+  for (size_t from = 0; from < items.size();) {
+    const bool returns = items[from].verdict != Verdict::ack;
+    const size_t limit = returns ? kReturnsPerRecord : kVerdictsPerRecord;
+    size_t to = from + 1;
+    while (to < items.size() && to - from < limit && same_record(items[from], items[to])) ++to;
+    std::vector<ItemPlace> blobs;
+    Result<void> settled = settle_group(items.subspan(from, to - from),
+                                        std::span(reply.items).subspan(from, to - from), durable_end, blobs);
+    if (!settled.ok()) {
+      std::fill(reply.items.begin() + static_cast<std::ptrdiff_t>(from), reply.items.end(), SettleStatus::unknown);
+      reply.error = std::move(settled).error();
+      break;
+    }
+    FQ_TRY(name_blobs(blobs, doomed));
+    from = to;
+  }
+  if (!syncs_lazily()) {
+    Result<void> durable = session_->flusher.wait_durable(durable_end);
+    if (!durable.ok()) {
+      std::fill(reply.items.begin(), reply.items.end(), SettleStatus::unknown);
+      reply.error = std::move(durable).error();
+      return reply;
+    }
+  }
+  FQ_POINT("settle.durable");
+  for (const BlobName& name : doomed) remove_blob(attachment_->disk(), name);
+  // Consumers keep house, and a fault in that is no fault of the verdict.
+  if (compaction_due_) static_cast<void>(compact_step());
+  if (next != nullptr && !reply.error) {
+    FQ_TRY_SET(reply.next, lease(*next));
+  }
+  return reply;
+}
+
+Result<void> LocalQueue::name_blobs(const std::vector<ItemPlace>& places, std::vector<BlobName>& names) {
+  for (const ItemPlace& place : places) {
+    FQ_TRY_SET(const bool found, session_->reader.read(place, stored_));
+    // One that cannot be read now is an orphan later, which the next rebuild takes away.
+    if (found && stored_.item.blob) names.push_back(*stored_.item.blob);
+  }
+  return {};
+}
+
+Result<std::vector<ExtendResult>> LocalQueue::extend(std::span<const Receipt> receipts, int64_t duration_ms) {
+  std::vector<ExtendResult> results(receipts.size());
+  uint64_t durable_end = 0;
+  for (size_t i = 0; i < receipts.size(); ++i) {
+    Obstacle obstacle = Obstacle::none;
+    do {
+      FQ_TRY(locked([&]() -> Result<void> {
+        obstacle = Obstacle::none;
+        gate().fire_timers(gate().now(), kTimerTransactions);
+        const Now now = gate().now();
+        std::optional<SlotIndex> slot;
+        results[i].status = judge_receipt(receipts[i], now, slot);
+        if (!slot) return {};
+        EventDetail detail;
+        detail.until_wall_ms = now.wall_ms + std::min(duration_ms, INT64_MAX / 4);
+        results[i].deadline_wall_ms = detail.until_wall_ms;
+        // A lease that a process holds has no time of its own.
+        if (schedule().entry(*slot).at_ms == kNever) return {};
+        const uint64_t bytes = event_record_bytes(RecordType::extended, 1, detail);
+        obstacle = event_obstacle(bytes);
+        if (obstacle != Obstacle::none) return {};
+        append_event(RecordType::extended, std::span(&*slot, 1), detail, now, {});
+        durable_end = header().tail;
+        return {};
+      }));
+      if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
+    } while (obstacle != Obstacle::none);
+  }
+  if (!syncs_lazily()) FQ_TRY(session_->flusher.wait_durable(durable_end));
+  return results;
+}
+
+}  // namespace fq
