@@ -80,10 +80,14 @@ void Checker::check_supply(const Array& array, const Supply& supply, Link link, 
 
 void Checker::check_supplies() {
   const ScheduleRoot& root = region_.root;
-  check_supply(root.entries, root.entry_supply, [](const Entry& e) { return e.chain.get(); }, "entries");
-  check_supply(root.tenants, root.tenant_supply, [](const Tenant& t) { return t.chain.get(); }, "tenants");
-  check_supply(root.text, root.text_supply, [](const TextCell& c) { return c.next.get(); }, "text");
-  if (root.heap.capacity < uint64_t{root.entry_supply.used} + root.tenant_supply.used) fault("S3: heap too small");
+  check_supply(
+      root.entries, root.entry_supply, [](const Entry& e) { return e.chain.get(); }, "entries");
+  check_supply(
+      root.tenants, root.tenant_supply, [](const Tenant& t) { return t.chain.get(); }, "tenants");
+  check_supply(
+      root.text, root.text_supply, [](const TextCell& c) { return c.next.get(); }, "text");
+  if (root.heap.capacity < uint64_t{root.entry_supply.used} + root.tenant_supply.used)
+    fault("S3: heap too small");
 }
 
 void Checker::check_entries() {
@@ -134,7 +138,8 @@ void Checker::check_tenants() {
   }
   for (uint32_t i = 0; i < children.size(); ++i) {
     const Tenant& tenant = region_.tenant(i);
-    if (is_used(tenant)) expect(tenant.children == children[i], "T3: a node that counts its children wrongly", i);
+    if (is_used(tenant))
+      expect(tenant.children == children[i], "T3: a node that counts its children wrongly", i);
   }
 }
 
@@ -184,7 +189,8 @@ void Checker::check_messages(uint32_t i, const Tenant& tenant) {
 // L1 to L3.
 template <class Kind>
 void Checker::check_lane(Kind kind, const Lane& lane, uint32_t owner) {
-  const uint32_t most = std::max<uint32_t>(region_.root.entry_supply.high_water, region_.root.tenant_supply.high_water);
+  const uint32_t most =
+      std::max<uint32_t>(region_.root.entry_supply.high_water, region_.root.tenant_supply.high_water);
   if (lane.count > most) return expect(false, "L3: a lane counts too many", owner);
   uint32_t seen = 0, last = kNoIndex;
   LaneWalk<Kind> walk(kind, lane);
@@ -208,12 +214,14 @@ void Checker::check_lane(Kind kind, const Lane& lane, uint32_t owner) {
 template <class Kind>
 uint32_t Checker::check_tree(Kind kind, uint32_t i, uint32_t depth, uint32_t& count, uint32_t owner) {
   if (i == kNoIndex) return 0;
-  const uint32_t most = std::max<uint32_t>(region_.root.entry_supply.high_water, region_.root.tenant_supply.high_water);
+  const uint32_t most =
+      std::max<uint32_t>(region_.root.entry_supply.high_water, region_.root.tenant_supply.high_water);
   if (depth == 0 || ++count > most) throw RegionDamaged{"L2: a tree is too high"};
   const uint32_t left = check_tree(kind, kind.at(i).prev, depth - 1, count, owner);
   const uint32_t right = check_tree(kind, kind.at(i).next, depth - 1, count, owner);
   const uint32_t height = 1 + std::max(left, right);
-  expect(kind.at(i).height == height && left <= right + 1 && right <= left + 1, "L2: a tree out of balance", owner);
+  expect(kind.at(i).height == height && left <= right + 1 && right <= left + 1, "L2: a tree out of balance",
+         owner);
   expect((kind.at(i).flags & Kind::kInTree) != 0, "L3: a tree element that does not say so", owner);
   return height;
 }
@@ -221,7 +229,8 @@ uint32_t Checker::check_tree(Kind kind, uint32_t i, uint32_t depth, uint32_t& co
 void Checker::check_heap() {
   const DelayHeap heap(region_);
   const ScheduleRoot& root = region_.root;
-  expect(root.heap_count == timers_, "D2: timers that are not in the heap, or the other way round", root.heap_count);
+  expect(root.heap_count == timers_, "D2: timers that are not in the heap, or the other way round",
+         root.heap_count);
   for (uint32_t i = 0; i < root.heap_count; ++i) {
     const uint32_t cell = region_.arena.at(root.heap, i).index;
     expect(heap.place_of(cell) == i, "D2: a timer that does not know its place", i);

@@ -94,7 +94,8 @@ void compare_orders(Lines& lines, const Orders& live, const Orders& rebuilt) {
 
 }  // namespace
 
-std::vector<std::string> schedule_differences(const Schedule& live, const Schedule& rebuilt, int64_t slack_ms) {
+std::vector<std::string> schedule_differences(const Schedule& live, const Schedule& rebuilt,
+                                              int64_t slack_ms) {
   Lines lines;
   try {
     SlotIndex from{0};

@@ -12,9 +12,7 @@
 
 namespace fq {
 
-constexpr uint64_t hash_id(uint64_t id) {
-  return ((id >> 2) * 0x9e37'79b9'7f4a'7c15) >> 32 << 2 | (id & 3);
-}
+constexpr uint64_t hash_id(uint64_t id) { return ((id >> 2) * 0x9e37'79b9'7f4a'7c15) >> 32 << 2 | (id & 3); }
 
 struct EntryIndexKind {
   static constexpr uint32_t kLoad = 2;
@@ -32,7 +30,9 @@ struct OutcomeIndexKind {
   const Region* region;
   Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.outcome_buckets, b).index; }
   Shared<uint32_t>& bucket_count() const { return region->root.outcome_bucket_count; }
-  uint32_t capacity() const { return std::min<uint32_t>(region->root.outcome_buckets.capacity, kOutcomeBucketsMax); }
+  uint32_t capacity() const {
+    return std::min<uint32_t>(region->root.outcome_buckets.capacity, kOutcomeBucketsMax);
+  }
   Shared<uint32_t>& chain(uint32_t i) const { return region->arena.at(region->root.outcomes, i).chain; }
   uint64_t hash(uint32_t i) const { return hash_id(region->arena.at(region->root.outcomes, i).id); }
 };

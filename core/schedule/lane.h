@@ -230,7 +230,9 @@ class LaneOps {
 template <class Kind>
 class LaneWalk {
  public:
-  LaneWalk(Kind kind, const Lane& lane) : kind_(kind), list_(lane.head), left_(lane.count) { descend(lane.root); }
+  LaneWalk(Kind kind, const Lane& lane) : kind_(kind), list_(lane.head), left_(lane.count) {
+    descend(lane.root);
+  }
 
   /// The next element, kNoIndex after the last; peek() does not move on.
   uint32_t peek() const {

@@ -15,8 +15,10 @@ namespace fq {
 class SipState {
  public:
   SipState(uint64_t k0, uint64_t k1)
-      : a_(k0 ^ 0x736f'6d65'7073'6575), b_(k1 ^ 0x646f'7261'6e64'6f6d),
-        c_(k0 ^ 0x6c79'6765'6e65'7261), d_(k1 ^ 0x7465'6462'7974'6573) {}
+      : a_(k0 ^ 0x736f'6d65'7073'6575),
+        b_(k1 ^ 0x646f'7261'6e64'6f6d),
+        c_(k0 ^ 0x6c79'6765'6e65'7261),
+        d_(k1 ^ 0x7465'6462'7974'6573) {}
 
   void add(uint64_t word) {
     d_ ^= word;

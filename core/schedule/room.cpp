@@ -72,7 +72,8 @@ uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& n
 }
 
 Need with_margin(const Need& need) {
-  return {need.messages + kMargin.messages, need.tenants + kMargin.tenants, need.text_cells + kMargin.text_cells};
+  return {need.messages + kMargin.messages, need.tenants + kMargin.tenants,
+          need.text_cells + kMargin.text_cells};
 }
 
 }  // namespace
@@ -111,7 +112,8 @@ void Schedule::grow(Txn& txn, ArrayName array, uint32_t page) {
 }
 
 Need Schedule::need_of(std::string_view tenant, std::string_view key) {
-  Need need{.messages = 1, .tenants = 1, .text_cells = key.empty() ? 0 : text_cells(key.size() + kKeyTailBytes)};
+  Need need{
+      .messages = 1, .tenants = 1, .text_cells = key.empty() ? 0 : text_cells(key.size() + kKeyTailBytes)};
   for (size_t end = 0; end != std::string_view::npos; ++need.tenants) {
     end = tenant.find('/', end == 0 ? 0 : end + 1);
     need.text_cells += text_cells(std::min(end, tenant.size()));

@@ -27,9 +27,9 @@ enum class ArrayName : uint8_t {
   outcomes,
   outcome_buckets,
 };
-inline constexpr ArrayName kArrayNames[] = {ArrayName::entries, ArrayName::heap, ArrayName::id_buckets,
-                                            ArrayName::tenants, ArrayName::tenant_buckets, ArrayName::text,
-                                            ArrayName::outcomes, ArrayName::outcome_buckets};
+inline constexpr ArrayName kArrayNames[] = {
+    ArrayName::entries,        ArrayName::heap, ArrayName::id_buckets, ArrayName::tenants,
+    ArrayName::tenant_buckets, ArrayName::text, ArrayName::outcomes,   ArrayName::outcome_buckets};
 
 inline constexpr uint32_t kOutcomesMax = 65536;        // the last so many ends are remembered
 inline constexpr uint32_t kOutcomeBucketsMax = 16384;  // four a chain; chosen

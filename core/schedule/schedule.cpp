@@ -34,7 +34,8 @@ uint32_t make_rank(Txn& txn, const Region& region, const NewEntry& from) {
 // A used slot in no state yet, in the id index, with all that is known at a push.
 uint32_t make_entry(Txn& txn, const Region& region, const NewEntry& from) {
   const uint32_t tenant = TenantTree(region).leaf_of(txn, from.tenant);
-  const uint32_t slot = take_element(txn, region.arena, region.root.entries, region.root.entry_supply, free_link);
+  const uint32_t slot =
+      take_element(txn, region.arena, region.root.entries, region.root.entry_supply, free_link);
   Entry& entry = region.entry(slot);
   put(txn, entry.id, number(from.id));
   put(txn, entry.item_position, from.item_position);
@@ -52,8 +53,8 @@ uint32_t make_entry(Txn& txn, const Region& region, const NewEntry& from) {
   put(txn, entry.holder, static_cast<uint16_t>(kHeldByTime));
   put(txn, entry.state, static_cast<uint8_t>(SlotState::free));
   put(txn, entry.flags,
-      static_cast<uint8_t>((from.key.empty() ? 0 : kEntryKeyed) | (from.attempts_max != 0 ? kEntryOwnAttempts : 0) |
-                           (from.blob ? kEntryBlob : 0)));
+      static_cast<uint8_t>((from.key.empty() ? 0 : kEntryKeyed) |
+                           (from.attempts_max != 0 ? kEntryOwnAttempts : 0) | (from.blob ? kEntryBlob : 0)));
   EntryIndex(EntryIndexKind{&region}).insert(txn, slot, region.root.entry_supply.used);
   add_to(txn, region.root.payload_bytes, from.payload_bytes);
   add_to(txn, region.tenant(tenant).payload_bytes, from.payload_bytes);
@@ -178,7 +179,8 @@ void Schedule::extend(Txn& txn, SlotIndex index, int64_t until_ms) {
   if (until_ms != kNever) heap.insert(txn, slot);
 }
 
-bool Schedule::give_back(Txn& txn, SlotIndex index, bool counted, bool crashed, int64_t due_ms, int64_t now_ms) {
+bool Schedule::give_back(Txn& txn, SlotIndex index, bool counted, bool crashed, int64_t due_ms,
+                         int64_t now_ms) {
   const auto slot = static_cast<uint32_t>(index);
   Entry& entry = region_.entry(slot);
   Tenant& tenant = region_.tenant(entry.tenant);

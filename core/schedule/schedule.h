@@ -150,6 +150,10 @@ class Schedule {
     uint32_t attempts;
   };
   std::optional<OutcomeView> outcome(MessageId id) const;
+  /// Counts since the queue was made. A rebuild sets them from the journal's snapshot: restore() counts
+  /// nothing itself.
+  Counts counts() const;
+  void set_counts(Txn& txn, const Counts& counts);
   const ScheduleRoot& root() const { return region_.root; }
   const Region& region() const { return region_; }
 

@@ -51,8 +51,8 @@ void clear(Txn& txn, Tenant& tenant) {
 }  // namespace
 
 void TenantTree::make_root(Txn& txn) const {
-  const uint32_t root = take_element(txn, region_.arena, region_.root.tenants, region_.root.tenant_supply,
-                                     free_link);
+  const uint32_t root =
+      take_element(txn, region_.arena, region_.root.tenants, region_.root.tenant_supply, free_link);
   FQ_ASSERT(root == kRoot);
   Tenant& tenant = region_.tenant(root);
   clear(txn, tenant);
@@ -63,8 +63,8 @@ void TenantTree::make_root(Txn& txn) const {
 
 // A node below `parent`, not yet in the index and without name.
 uint32_t TenantTree::make(Txn& txn, uint32_t parent, uint8_t flags) const {
-  const uint32_t i = take_element(txn, region_.arena, region_.root.tenants, region_.root.tenant_supply,
-                                  free_link);
+  const uint32_t i =
+      take_element(txn, region_.arena, region_.root.tenants, region_.root.tenant_supply, free_link);
   Tenant& tenant = region_.tenant(i);
   clear(txn, tenant);
   put(txn, tenant.parent, parent);

@@ -101,7 +101,8 @@ uint32_t text_length(const Region& region, uint32_t text) { return Reader(region
 bool text_equals(const Region& region, uint32_t text, std::string_view other) {
   if (other.size() <= kTextCellBytes - 2) {  // each push looks up a short name
     const std::byte* bytes = bytes_of(region.text(text));
-    return get_number<uint16_t>(bytes) == other.size() && std::memcmp(bytes + 2, other.data(), other.size()) == 0;
+    return get_number<uint16_t>(bytes) == other.size() &&
+           std::memcmp(bytes + 2, other.data(), other.size()) == 0;
   }
   Reader reader(region, text);
   if (reader.left() != other.size()) return false;

@@ -67,7 +67,8 @@ void Schedule::shift_timers(int64_t old_now_ms, int64_t new_now_ms, int64_t shif
     const SlotState state = state_of(entry);
     if (state == SlotState::free) continue;
     const bool timer = state == SlotState::delayed || state == SlotState::leased;
-    txn.fresh(entry.at_ms, timer ? shifted(entry.at_ms, old_now_ms, new_now_ms, shift_ms) : entry.at_ms + shift_ms);
+    txn.fresh(entry.at_ms,
+              timer ? shifted(entry.at_ms, old_now_ms, new_now_ms, shift_ms) : entry.at_ms + shift_ms);
     txn.fresh(entry.began_ms, entry.began_ms + static_cast<uint32_t>(shift_ms));
   }
   for (uint32_t i = 0; i < root.tenant_supply.high_water; ++i) {

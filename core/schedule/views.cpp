@@ -45,7 +45,8 @@ std::optional<SlotIndex> Schedule::first_ready(TenantIndex leaf) const {
 }
 
 std::optional<SlotIndex> Schedule::next_slot(SlotIndex from) const {
-  const uint32_t end = std::min<uint32_t>(region_.root.entry_supply.high_water, region_.root.entries.capacity);
+  const uint32_t end =
+      std::min<uint32_t>(region_.root.entry_supply.high_water, region_.root.entries.capacity);
   for (auto i = static_cast<uint32_t>(from); i < end; ++i) {
     if (state_of(region_.entry(i)) != SlotState::free) return SlotIndex{i};
   }
@@ -60,13 +61,34 @@ std::optional<Schedule::OutcomeView> Schedule::outcome(MessageId id) const {
                      from.attempts};
 }
 
+Counts Schedule::counts() const {
+  const RootCounters& from = region_.root.counters;
+  return {from.pushed, from.popped,  from.acked,     from.retried,   from.released,
+          from.buried, from.expired, from.cancelled, from.recoveries};
+}
+
+void Schedule::set_counts(Txn& txn, const Counts& counts) {
+  RootCounters& to = region_.root.counters;
+  txn.set(to.pushed, counts.pushed);
+  txn.set(to.popped, counts.popped);
+  txn.set(to.acked, counts.acked);
+  txn.set(to.retried, counts.retried);
+  txn.set(to.released, counts.released);
+  txn.set(to.buried, counts.buried);
+  txn.set(to.expired, counts.expired);
+  txn.set(to.cancelled, counts.cancelled);
+  txn.set(to.recoveries, counts.recoveries);
+}
+
 std::optional<TenantIndex> Schedule::find_tenant(std::string_view path) const {
   const uint32_t found = TenantTree(region_).find(path);
   if (found == kNoIndex) return std::nullopt;
   return TenantIndex{found};
 }
 
-std::string Schedule::path_of(TenantIndex tenant) const { return TenantTree(region_).path_of(index_of(tenant)); }
+std::string Schedule::path_of(TenantIndex tenant) const {
+  return TenantTree(region_).path_of(index_of(tenant));
+}
 
 const Tenant& Schedule::tenant(TenantIndex tenant) const { return region_.tenant(index_of(tenant)); }
 
@@ -75,7 +97,8 @@ bool Schedule::is_below(TenantIndex tenant, TenantIndex ancestor) const {
 }
 
 std::optional<TenantIndex> Schedule::next_leaf(TenantIndex from) const {
-  const uint32_t end = std::min<uint32_t>(region_.root.tenant_supply.high_water, region_.root.tenants.capacity);
+  const uint32_t end =
+      std::min<uint32_t>(region_.root.tenant_supply.high_water, region_.root.tenants.capacity);
   for (uint32_t i = index_of(from); i < end; ++i) {
     const Tenant& at = region_.tenant(i);
     if (is_used(at) && !is_inner(at)) return TenantIndex{i};

@@ -88,7 +88,8 @@ TEST_CASE("between two turns of a busy tenant another gets at most its weight's 
   for (int turn = 0; turn < 1500; ++turn) {
     const auto served = static_cast<size_t>(q.serve_tenants(1).at(1) - '0');
     for (size_t other = 0; other < 6; ++other) {
-      const auto bound = static_cast<uint32_t>(std::ceil(double(weights[other]) / double(weights[served]))) + 1;
+      const auto bound =
+          static_cast<uint32_t>(std::ceil(double(weights[other]) / double(weights[served]))) + 1;
       INFO("seed " << seed << " " << other << " between turns of " << served);
       if (other != served) REQUIRE(since[served][other] <= bound);
       since[served][other] = 0;
@@ -124,8 +125,7 @@ TEST_CASE("an account that splits its work over many functions gains nothing") {
 TEST_CASE("turns hold at every level down to the eighth") {
   ScheduleFixture q;
   q.push("a/b/c/d/e/f/g/h", 2).push("a/b/c/d/e/f/g/i", 1).push("a/b/x", 2).push("z", 3);
-  CHECK(q.serve_tenants() ==
-        "a/b/c/d/e/f/g/h z a/b/x z a/b/c/d/e/f/g/i z a/b/x a/b/c/d/e/f/g/h");
+  CHECK(q.serve_tenants() == "a/b/c/d/e/f/g/h z a/b/x z a/b/c/d/e/f/g/i z a/b/x a/b/c/d/e/f/g/h");
   CHECK(q.faults().empty());
 }
 

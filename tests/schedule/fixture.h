@@ -80,8 +80,9 @@ class ScheduleFixture {
   uint64_t lease(const std::string& from = "", int64_t until_ms = kNever, uint16_t attempts_max = 0) {
     std::optional<SlotIndex> slot;
     change([&](Schedule& s, Txn& txn) {
-      slot = s.lease_next(txn, *s.find_tenant(from),
-                          {.serial = ++last_serial, .until_ms = until_ms, .attempts_max = attempts_max, .now_ms = now});
+      slot = s.lease_next(
+          txn, *s.find_tenant(from),
+          {.serial = ++last_serial, .until_ms = until_ms, .attempts_max = attempts_max, .now_ms = now});
     });
     return slot ? schedule().entry(*slot).id.get() : 0;
   }

@@ -6,7 +6,8 @@
 
 namespace fq::test {
 
-inline const std::string kPaths[] = {"a", "b", "c", "c/x", "c/y/z", "d/e/f/g/h/i/j/k", "d/e", "d", "e", "f/1"};
+inline const std::string kPaths[] = {"a",   "b", "c", "c/x", "c/y/z", "d/e/f/g/h/i/j/k",
+                                     "d/e", "d", "e", "f/1"};
 
 /// One random change that fits one transaction; room was made before. Messages are those with ids up to
 /// `last_id`.
@@ -15,7 +16,8 @@ inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, 
   const SlotState state = slot ? state_of(s.entry(*slot)) : SlotState::free;
   const auto tenant = s.find_tenant(kPaths[dice.roll(10)]);
   const std::string key(dice.roll(5) == 0 ? dice.roll(40) + 1 : 0, static_cast<char>('a' + dice.roll(3)));
-  const HolderIndex holder = dice.roll(2) == 0 ? kHeldByTime : HolderIndex{static_cast<uint16_t>(dice.roll(4))};
+  const HolderIndex holder =
+      dice.roll(2) == 0 ? kHeldByTime : HolderIndex{static_cast<uint16_t>(dice.roll(4))};
   const int64_t until = holder == kHeldByTime ? now + 1 + dice.roll(500) : kNever;
   const LeaseTerms terms{
       .serial = last_id, .holder = holder, .until_ms = until, .attempts_max = 4, .now_ms = now};
@@ -24,9 +26,13 @@ inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, 
     case 1:
     case 2:
     case 3:
-      s.add(txn, {.id = MessageId{++last_id}, .tenant = kPaths[dice.roll(10)], .key = key,
-                  .priority = static_cast<int32_t>(dice.roll(4)) / 2, .payload_bytes = dice.roll(99),
-                  .due_ms = dice.roll(4) == 0 ? now + dice.roll(300) : 0, .now_ms = now});
+      s.add(txn, {.id = MessageId{++last_id},
+                  .tenant = kPaths[dice.roll(10)],
+                  .key = key,
+                  .priority = static_cast<int32_t>(dice.roll(4)) / 2,
+                  .payload_bytes = dice.roll(99),
+                  .due_ms = dice.roll(4) == 0 ? now + dice.roll(300) : 0,
+                  .now_ms = now});
       break;
     case 4:
     case 5:
@@ -42,14 +48,16 @@ inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, 
       }
       break;
     case 9:
-      if (slot) s.finish(txn, *slot, dice.roll(2) == 0 ? RecordType::acked : RecordType::cancelled, 3, now, now);
+      if (slot)
+        s.finish(txn, *slot, dice.roll(2) == 0 ? RecordType::acked : RecordType::cancelled, 3, now, now);
       break;
     case 10:
       if (slot && dice.roll(2) == 0) s.bury(txn, *slot, now);
       if (slot && dice.roll(2) == 0) s.kick(txn, *slot, now);
       break;
     case 11:
-      if (tenant && dice.roll(2) == 0) s.park(txn, *tenant, dice.roll(2) == 0 ? kNever : now + dice.roll(300));
+      if (tenant && dice.roll(2) == 0)
+        s.park(txn, *tenant, dice.roll(2) == 0 ? kNever : now + dice.roll(300));
       if (tenant && dice.roll(2) == 0) s.unpark(txn, *tenant);
       break;
     case 12:

@@ -34,7 +34,8 @@ class Model {
     for (std::string at = message.tenant;; at = above(at)) {
       auto& ring = nodes[at].ring;
       if (nodes[at].own.empty()) std::erase(ring, at + "/");
-      std::erase_if(ring, [&](const std::string& child) { return child.back() != '/' && nodes[child].ring.empty(); });
+      std::erase_if(
+          ring, [&](const std::string& child) { return child.back() != '/' && nodes[child].ring.empty(); });
       if (at.empty()) return true;
     }
   }
@@ -134,8 +135,15 @@ TEST_CASE("a restored message is what it was") {
   const auto restore = [&](uint64_t id, SlotState state, int64_t at_ms, HolderIndex holder) {
     q.make_room(Schedule::need_of("a", ""));
     q.change([&](Schedule& s, Txn& txn) {
-      s.restore(txn, {.entry = {.id = MessageId{id}, .tenant = "a", .now_ms = q.now}, .state = state, .at_ms = at_ms,
-                      .serial = 4, .holder = holder, .deliveries = 3, .attempts = 2, .attempts_max = 5, .crashes = 1});
+      s.restore(txn, {.entry = {.id = MessageId{id}, .tenant = "a", .now_ms = q.now},
+                      .state = state,
+                      .at_ms = at_ms,
+                      .serial = 4,
+                      .holder = holder,
+                      .deliveries = 3,
+                      .attempts = 2,
+                      .attempts_max = 5,
+                      .crashes = 1});
     });
   };
   restore(10, SlotState::ready, 900, kHeldByTime);

@@ -36,14 +36,16 @@ TEST_CASE("a prioritised message does not push plain ones out of the list") {
   q.add({.tenant = "a", .priority = -4});
   q.push("a", 3);
   CHECK(q.entry(4).flags == kEntryInTree);
-  for (const uint64_t plain : {1u, 3u, 5u, 7u, 9u, 10u, 11u}) CHECK((q.entry(plain).flags & kEntryInTree) == 0);
+  for (const uint64_t plain : {1u, 3u, 5u, 7u, 9u, 10u, 11u})
+    CHECK((q.entry(plain).flags & kEntryInTree) == 0);
   CHECK(q.serve_ids() == "4 1 2 3 5 6 7 9 10 11 8");
 }
 
 TEST_CASE("long keys are compared over all their bytes") {
   ScheduleFixture q;
   const std::string common(60, 'k');
-  const std::string keys[] = {common + "b", common + "a", common, common + "a" + '\0', std::string("\xff", 1)};
+  const std::string keys[] = {common + "b", common + "a", common, common + "a" + '\0',
+                              std::string("\xff", 1)};
   for (const auto& key : keys) q.add({.tenant = "a", .key = key, .priority = -7});
   CHECK(q.schedule().key_of(q.slot(4)) == keys[3]);
   CHECK(q.schedule().priority_of(q.slot(4)) == -7);
@@ -110,6 +112,10 @@ TEST_CASE("counts say what happened") {
   CHECK(counters.acked == 1);
   CHECK(counters.cancelled == 1);
   CHECK(q.tenant("a").cancelled == 1);
+  Counts later = q.schedule().counts();
+  ++later.recoveries;
+  q.change([&](Schedule& s, Txn& txn) { s.set_counts(txn, later); });
+  CHECK(q.schedule().counts() == later);
   CHECK(q.schedule().outcome(MessageId{3})->verdict == RecordType::cancelled);
   CHECK(q.schedule().outcome(MessageId{3})->at_wall_ms == 77);
   CHECK_FALSE(q.schedule().outcome(MessageId{1}).has_value());

@@ -89,7 +89,8 @@ TEST_CASE("ids are found however their numbers lie") {
   for (const uint64_t id : ids) REQUIRE(q.entry(id).id == id);
   CHECK_FALSE(q.schedule().find(MessageId{q.last_id + 1}).has_value());
   for (size_t i = 0; i < ids.size(); i += 2) q.ack(ids[i]);
-  for (size_t i = 0; i < ids.size(); ++i) REQUIRE(q.schedule().find(MessageId{ids[i]}).has_value() == (i % 2 == 1));
+  for (size_t i = 0; i < ids.size(); ++i)
+    REQUIRE(q.schedule().find(MessageId{ids[i]}).has_value() == (i % 2 == 1));
   CHECK(q.faults().empty());
 }
 
@@ -126,7 +127,8 @@ TEST_CASE("a name's hash is SipHash-1-3") {
 
 TEST_CASE("thousands of tenants are found by their paths") {
   ScheduleFixture q;
-  for (int i = 0; i < 3000; ++i) q.push("account_" + std::to_string(i % 50) + "/function_with_a_long_name_" + std::to_string(i));
+  for (int i = 0; i < 3000; ++i)
+    q.push("account_" + std::to_string(i % 50) + "/function_with_a_long_name_" + std::to_string(i));
   CHECK(q.root().tenant_bucket_count > 3000);
   CHECK(q.tenant_of(77) == "account_26/function_with_a_long_name_76");
   CHECK(q.faults().empty());

@@ -34,7 +34,8 @@ TEST_CASE("a holder's leases are found by the holder and have no timer") {
   q.push("a", 3);
   const HolderIndex holder{5};
   for (int i = 0; i < 3; ++i) {
-    q.change([&](Schedule& s, Txn& txn) { s.lease_next(txn, kRootTenant, {.holder = holder, .now_ms = q.now}); });
+    q.change(
+        [&](Schedule& s, Txn& txn) { s.lease_next(txn, kRootTenant, {.holder = holder, .now_ms = q.now}); });
   }
   CHECK(q.schedule().next_timer_ms() == kNever);
   CHECK(q.faults().empty());

@@ -62,7 +62,8 @@ TEST_CASE("no single change comes near the size of the log") {
   const std::string deep = "a/b/c/d/e/f/g/" + std::string(200, 'n');
   for (uint32_t i = 0; i < 20'000; ++i) {
     q.add({.tenant = i % 2 == 0 ? deep : "a/b/c/d/e/f/h" + std::to_string(i % 999),
-           .key = std::string(60, 'k') + std::to_string((i * 7919) % 20'000), .attempts_max = 1});
+           .key = std::string(60, 'k') + std::to_string((i * 7919) % 20'000),
+           .attempts_max = 1});
   }
   CHECK(q.noted_most < 700);
   q.noted_most = 0;
@@ -92,7 +93,8 @@ TEST_CASE("a damaged region gives an exception or a list of faults and nothing w
     const bool in_root = dice.roll(3) == 0;
     const uint32_t word = in_root ? dice.roll(sizeof(ScheduleRoot) / 8)
                                   : sizeof(Header) / 8 + dice.roll(used - uint32_t{sizeof(Header) / 8});
-    q.words[word] = dice.roll(2) == 0 ? dice.roll(200) : (uint64_t{dice.roll(UINT32_MAX)} << 32 | dice.roll(300));
+    q.words[word] =
+        dice.roll(2) == 0 ? dice.roll(200) : (uint64_t{dice.roll(UINT32_MAX)} << 32 | dice.roll(300));
   }
   const auto faults = schedule_faults(q.schedule());
   CHECK(faults.size() <= 100);
