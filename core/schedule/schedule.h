@@ -179,6 +179,7 @@ class Preview {
 std::vector<std::string> schedule_faults(const Schedule& schedule);
 /// Where two schedules differ in what a rebuild must give again: messages, states, attempts, order within
 /// tenants, due times. Timers may differ by `slack_ms`.
-std::vector<std::string> schedule_differences(const Schedule& live, const Schedule& rebuilt, int64_t slack_ms);
+std::vector<std::string> schedule_differences(const Schedule& live, const Schedule& rebuilt,
+                                              int64_t slack_ms);
 
 }  // namespace fq
