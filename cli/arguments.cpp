@@ -102,7 +102,7 @@ Error unknown_option(const Command& command, const std::string& word) {
     const bool takes = std::find(known.begin(), known.end(), synonym.ours) != known.end();
     if (near.empty() && takes && synonym.theirs == std::string_view(name).substr(dashes)) near = synonym.ours;
   }
-  std::string text = "fq " + std::string(command.name) + ": unknown option " + in_quotes(name);
+  std::string text = std::string(command.name) + ": unknown option " + in_quotes(name);
   if (!near.empty()) {
     text += "; did you mean --" + std::string(near) + "?";
   } else if (command.name == "push" && dashes == 1) {

@@ -25,7 +25,7 @@ Result<Selection> selection_of(const Arguments& arguments) {
   if (by_filter && !arguments.operands().empty())
     return usage_error("ID", "does not go with -t, --tag or --all; give one of them");
   if (!by_filter && arguments.operands().empty())
-    return usage_error("fq cancel", "which? give ids, -t TENANT, --tag K=V or --all");
+    return usage_error("cancel", "which? give ids, -t TENANT, --tag K=V or --all");
   if (!by_filter && (arguments.has("state") || arguments.has("count")))
     return usage_error("ID", "does not go with --state or -n, which are for -t, --tag and --all");
   if (const auto typed = arguments.value("tenant")) {

@@ -30,20 +30,14 @@ std::string human_of(const std::string& queue, const CheckReport& report) {
 }
 
 Result<Exit> run_check(const Arguments& arguments, Session& session) {
-  if (!arguments.operands().empty()) return usage_error("fq check", "takes no operand; name a queue by -q");
-  FQ_TRY_SET(const std::vector<std::string> queues, session.queues());
-  bool damaged = false;
-  for (const std::string& name : queues) {
-    FQ_TRY_SET(const std::unique_ptr<Queue> queue,
-               session.open({session.spool(), name}, Session::Policy::last_good));
-    FQ_TRY_SET(const CheckReport report, queue->check());
-    damaged = damaged || !report.findings.empty();
-    FQ_TRY(session.out().write(session.format() == Format::json ? json_of(name, report)
-                                                                : human_of(name, report)));
+  if (!arguments.operands().empty()) return usage_error("check", "takes no operand; name a queue by -q");
+  return session.for_each_queue([&](const std::string& name, Queue& queue) -> Result<Exit> {
+    FQ_TRY_SET(const CheckReport report, queue.check());
+    const bool json = session.format() == Format::json;
+    FQ_TRY(session.out().write(json ? json_of(name, report) : human_of(name, report)));
     FQ_TRY(session.out().flush());
-  }
-  if (damaged) return Exit::bad_data;
-  return queues.empty() ? Exit::nothing : Exit::done;
+    return report.findings.empty() ? Exit::done : Exit::bad_data;
+  });
 }
 
 }  // namespace

@@ -12,9 +12,9 @@ namespace {
 
 Result<Exit> run_extend(const Arguments& arguments, Session& session) {
   const auto& operands = arguments.operands();
-  if (operands.empty()) return usage_error("fq extend", "needs a duration; write fq extend 17.3 5m");
+  if (operands.empty()) return usage_error("extend", "needs a duration; write fq extend 17.3 5m");
   if (operands.size() > 2)
-    return usage_error("fq extend", "takes one receipt and a duration; write fq extend 17.3 5m");
+    return usage_error("extend", "takes one receipt and a duration; write fq extend 17.3 5m");
   FQ_TRY_SET(const int64_t duration_ms, to_positive_duration("DUR", operands.back()));
   std::vector<std::string> texts;
   if (operands.size() == 2) {
@@ -22,7 +22,7 @@ Result<Exit> run_extend(const Arguments& arguments, Session& session) {
   } else if (const auto set = environment("FQ_RECEIPT")) {
     texts.push_back(*set);
   } else {
-    return usage_error("fq extend", "needs a receipt; give one, or set FQ_RECEIPT");
+    return usage_error("extend", "needs a receipt; give one, or set FQ_RECEIPT");
   }
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   std::vector<Receipt> receipts;

@@ -72,7 +72,7 @@ constexpr OptionSpec kOptions[] = {
 
 Result<Exit> run_help(const Arguments& arguments, Session& session) {
   const auto& operands = arguments.operands();
-  if (operands.size() > 1) return usage_error("fq help", "takes one command");
+  if (operands.size() > 1) return usage_error("help", "takes one command");
   std::string text = overview();
   if (!operands.empty()) {
     const Command* command = find_command(operands[0]);

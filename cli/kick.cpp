@@ -23,7 +23,7 @@ Result<Selection> selection_of(const Arguments& arguments) {
   if (by_filter && !arguments.operands().empty())
     return usage_error("ID", "does not go with -t or --all; give one of them");
   if (!by_filter && arguments.operands().empty())
-    return usage_error("fq kick", "which? give ids, -t TENANT or --all");
+    return usage_error("kick", "which? give ids, -t TENANT or --all");
   if (!by_filter && (arguments.has("state") || arguments.has("count")))
     return usage_error("ID", "does not go with --state or -n, which are for -t and --all");
   if (const auto typed = arguments.value("tenant")) {

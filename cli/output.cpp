@@ -40,6 +40,12 @@ Result<void> Output::flush() {
 }
 
 Result<void> Output::write_now(std::string_view bytes) {
+  Result<void> written = write_pieces(bytes);
+  failed_ = failed_ || !written;
+  return written;
+}
+
+Result<void> Output::write_pieces(std::string_view bytes) {
   if (piece_ == 0) {
     struct stat info {};
     piece_ = ::fstat(STDOUT_FILENO, &info) == 0 && S_ISREG(info.st_mode) ? SIZE_MAX : kPipePieceBytes;

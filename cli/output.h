@@ -21,6 +21,8 @@ class Output {
   Result<void> copy_file(int descriptor, uint64_t size);
   Result<void> flush();
   bool is_terminal();
+  /// A write has failed; nothing more will come out.
+  bool failed() const { return failed_; }
 
   /// The error of a reader that has left: not a message to anybody.
   static bool reader_left(const Error& error);
@@ -28,7 +30,9 @@ class Output {
 
  private:
   Result<void> write_now(std::string_view bytes);
+  Result<void> write_pieces(std::string_view bytes);
   std::string buffer_;
+  bool failed_ = false;
   int terminal_ = -1;  // -1: not asked yet
   size_t piece_ = 0;   // bytes of one write; 0: not asked yet
 };

@@ -73,8 +73,8 @@ Result<void> read_lease(const Arguments& arguments, PopRequest& request) {
 Result<PopRequest> request_of(const Arguments& arguments, Format format) {
   PopRequest request;
   if (!arguments.operands().empty()) {
-    return usage_error("fq pop", "takes no operand " + in_quotes(arguments.operands()[0]) +
-                                     "; the time to wait is --wait=DUR");
+    return usage_error(
+        "pop", "takes no operand " + in_quotes(arguments.operands()[0]) + "; the time to wait is --wait=DUR");
   }
   FQ_TRY_SET(request.form, form_of(arguments, format));
   if (const auto typed = arguments.value("tenant")) {

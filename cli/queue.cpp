@@ -77,18 +77,18 @@ Error unknown_verb(std::string_view word) {
   if (near.empty() && (word == "add" || word == "new" || word == "make")) near = "create";
   const std::string hint =
       near.empty() ? "use list, create, purge or remove" : "did you mean " + std::string(near) + "?";
-  return usage_error("fq queue", "unknown command " + in_quotes(word) + "; " + hint);
+  return usage_error("queue", "unknown command " + in_quotes(word) + "; " + hint);
 }
 
 Result<Exit> run_queue(const Arguments& arguments, Session& session) {
   const auto& operands = arguments.operands();
-  if (operands.empty()) return usage_error("fq queue", "needs a command; use list, create, purge or remove");
+  if (operands.empty()) return usage_error("queue", "needs a command; use list, create, purge or remove");
   const Verb* verb = nullptr;
   for (const Verb& each : kVerbs) {
     if (each.name == operands[0]) verb = &each;
   }
   if (verb == nullptr) return unknown_verb(operands[0]);
-  const std::string object = "fq queue " + std::string(verb->name);
+  const std::string object = "queue " + std::string(verb->name);
   if (operands.size() > (verb->takes_name ? 2 : 1))
     return usage_error(object, verb->takes_name ? "takes one queue" : "takes no queue");
   if (verb->needs_name && operands.size() < 2) return usage_error(object, "needs the name of the queue");

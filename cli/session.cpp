@@ -126,12 +126,27 @@ Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy po
   FQ_TRY_SET(std::unique_ptr<Queue> queue, open_queue(location, options));
   Result<void> loaded = bring_policy_up_to_date(*queue, location);
   if (!loaded && policy == Policy::required) return std::move(loaded).error();
+  for (const std::string& notice : queue->take_notices()) say(notice);
   return queue;
 }
 
 Result<std::vector<std::string>> Session::queues() {
   if (queue_named_) return std::vector<std::string>{location_.queue};
   return list_queues(location_.spool);
+}
+
+Result<Exit> Session::for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look) {
+  FQ_TRY_SET(const std::vector<std::string> names, queues());
+  Exit worst = names.empty() ? Exit::nothing : Exit::done;
+  for (const std::string& name : names) {
+    const Result<std::unique_ptr<Queue>> queue = open({location_.spool, name}, Policy::last_good);
+    const Result<Exit> exit = queue ? look(name, **queue) : queue.error();
+    if (out_.failed()) return exit;
+    if (!exit) say(exit.error().text);
+    const Exit ended = exit ? *exit : exit_of(exit.error().kind);
+    if (ended != Exit::done) worst = ended;
+  }
+  return worst;
 }
 
 }  // namespace fq::cli

@@ -6,6 +6,7 @@
 #pragma once
 
 // System.
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "core/base/result.h"
 // fq, this room.
 #include "cli/arguments.h"
+#include "cli/exit_code.h"
 #include "cli/output.h"
 
 namespace fq::cli {
@@ -43,6 +45,9 @@ class Session {
   Result<std::unique_ptr<Queue>> open(const Location& location, Policy policy, bool create = false);
   /// The one that was named, else all of the spool.
   Result<std::vector<std::string>> queues();
+  /// Calls `look(name, queue)` for each of queues(). One that cannot be used is named and does not hide the
+  /// others: the exit is its own. Exit::nothing when there is none.
+  Result<Exit> for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look);
 
  private:
   Result<void> resolve_spool(const Arguments& arguments);

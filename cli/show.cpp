@@ -112,8 +112,7 @@ std::string human_of(const Session& session, const MessageInfo& message,
 }
 
 Result<Exit> run_show(const Arguments& arguments, Session& session) {
-  if (arguments.operands().size() != 1)
-    return usage_error("fq show", "takes one message id; write fq show 17");
+  if (arguments.operands().size() != 1) return usage_error("show", "takes one message id; write fq show 17");
   FQ_TRY_SET(const MessageId id, to_id("ID", arguments.operands()[0]));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY_SET(const std::optional<MessageInfo> message, queue->get(id));

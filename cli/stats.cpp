@@ -15,17 +15,16 @@ constexpr OptionSpec kOptions[] = {
 };
 
 Result<Exit> run_stats(const Arguments& arguments, Session& session) {
-  if (!arguments.operands().empty()) return usage_error("fq stats", "takes no operand; name a queue by -q");
+  if (!arguments.operands().empty()) return usage_error("stats", "takes no operand; name a queue by -q");
   StatsRequest request;
   request.tenants = arguments.has("tenants");
-  FQ_TRY_SET(const std::vector<std::string> queues, session.queues());
   std::vector<QueueStats> all;
-  for (const std::string& name : queues) {
-    FQ_TRY_SET(const std::unique_ptr<Queue> queue,
-               session.open({session.spool(), name}, Session::Policy::last_good));
-    FQ_TRY_SET(StatsReply reply, queue->stats(request));
+  const auto look = [&](const std::string& name, Queue& queue) -> Result<Exit> {
+    FQ_TRY_SET(StatsReply reply, queue.stats(request));
     all.push_back({name, std::move(reply)});
-  }
+    return Exit::done;
+  };
+  FQ_TRY_SET(const Exit exit, session.for_each_queue(look));
   std::string text;
   switch (session.format()) {
     case Format::json:
@@ -40,7 +39,7 @@ Result<Exit> run_stats(const Arguments& arguments, Session& session) {
   }
   FQ_TRY(session.out().write(text));
   FQ_TRY(session.out().flush());
-  return all.empty() ? Exit::nothing : Exit::done;
+  return exit;
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr size_t kPage = 256;  // verdicts in one turn: arbitrary
 Result<std::vector<std::string>> receipts_of(const Arguments& arguments) {
   if (!arguments.operands().empty()) return expand_dash(arguments.operands());
   if (const auto set = environment("FQ_RECEIPT")) return std::vector<std::string>{*set};
-  return usage_error("fq " + std::string(arguments.command().name),
+  return usage_error("" + std::string(arguments.command().name),
                      "needs a receipt; give one, or set FQ_RECEIPT");
 }
 
