@@ -112,16 +112,7 @@ void Apply::limits(Txn& txn, const LimitsRecord& limits) {
 
 void Apply::low(Txn& txn, const LowRecord& low) {
   // The counts stand for all that the removed files said: they are set, not added.
-  RootCounters& counters = store_.header().schedule.counters;
-  txn.set(counters.pushed, low.counts.pushed);
-  txn.set(counters.popped, low.counts.popped);
-  txn.set(counters.acked, low.counts.acked);
-  txn.set(counters.retried, low.counts.retried);
-  txn.set(counters.released, low.counts.released);
-  txn.set(counters.buried, low.counts.buried);
-  txn.set(counters.expired, low.counts.expired);
-  txn.set(counters.cancelled, low.counts.cancelled);
-  txn.set(counters.recoveries, low.counts.recoveries);
+  store_.schedule().set_counts(txn, low.counts);
   limits(txn, {low.id_limit, low.serial_limit});
 }
 

@@ -59,6 +59,7 @@ class Attachment {
   void carry_holders(Store& store, bool alone);
   Result<void> write_first_records(Store& store, const Replayed& replayed);
   Result<void> report_damage(const ScanResult& scan);
+  Result<void> remove_unusable(const ScanResult& scan);
 
   Location location_;
   Clock& clock_;

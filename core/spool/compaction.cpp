@@ -84,11 +84,9 @@ Result<void> LocalQueue::drop_oldest_file() {
     low_end = 0;
     if (!oldest_is_dead()) return {};
     number = shared.oldest_file;
-    const RootCounters& counters = shared.schedule.counters;
     LowRecord low;
     low.file_number = number + 1;
-    low.counts = {counters.pushed,   counters.popped, counters.acked,   counters.retried,   counters.released,
-                  counters.buried, counters.expired, counters.cancelled, counters.recoveries};
+    low.counts = schedule().counts();
     low.id_limit = shared.id_limit;
     low.serial_limit = shared.serial_limit;
     encode_low(body_, low);

@@ -190,7 +190,11 @@ Result<void> Flusher::write_pieces(const FlushPlan& plan) {
       FQ_TRY(sync_file(piece.previous));
     }
     FQ_TRY_SET(File * file, files_.get(piece.key));
-    if (piece.from == piece.start) FQ_TRY(write_opened(*file, piece));
+    if (piece.from == piece.start) {
+      // On disk before any record of this file: a file whose OPENED is missing counts as never used.
+      FQ_TRY(write_opened(*file, piece));
+      FQ_TRY(file->sync_data());
+    }
     FQ_TRY(write_from_ring(*file, piece));
     unsynced = true;
   }

@@ -11,8 +11,8 @@
 namespace fq {
 
 namespace {
-// Messages linked in one transaction: each makes up to 24 steps in the worst case of new tenants, 3 otherwise.
-constexpr uint32_t kMessagesPerTransaction = 16;
+// Undo entries that one more message may need at the worst (eight new tenants with long names, a long key).
+constexpr uint32_t kUndoReserve = 800;
 }  // namespace
 
 Result<void> Gate::enter() {
@@ -143,13 +143,12 @@ bool Gate::apply_some() {
   const auto at_wall_ms = get_number<int64_t>(whole.data() + 24);
   PushedReader reader(whole.subspan(kRecordHeaderBytes), count);
   uint32_t index = 0;
-  uint32_t added = 0;
   while (std::optional<MessageItem> item = reader.next()) {
     if (index++ < header.applied_item) continue;
     const MessageId id{number(reader.first_id()) + index - 1};
     apply_.message(txn, *item, id, position + kRecordHeaderBytes + reader.item_offset(), at_wall_ms);
     release_pending(txn, *item);
-    if (++added == kMessagesPerTransaction) break;
+    if (txn.noted() + kUndoReserve > kUndoEntries) break;
   }
   if (reader.broken()) throw RegionDamaged{"a pending record is broken"};
   if (index == count) {

@@ -109,7 +109,7 @@ Error LocalQueue::refuse_full() {
                attachment_->object() + ": the disk is full; what is queued can still be served and acked", 0};
 }
 
-Obstacle LocalQueue::push_obstacle(uint64_t bytes, const Need& need, uint64_t messages) {
+Obstacle LocalQueue::push_obstacle(uint64_t bytes, const Need& need, uint64_t messages, bool may_grow) {
   const SegmentHeader& shared = header();
   const bool ids_left = shared.next_id + messages <= shared.id_limit;
   if (!ids_left) return Obstacle::limits;
@@ -126,7 +126,8 @@ Obstacle LocalQueue::push_obstacle(uint64_t bytes, const Need& need, uint64_t me
   all.messages += static_cast<uint32_t>(shared.pending_messages);
   all.tenants += static_cast<uint32_t>(shared.pending_tenants);
   all.text_cells += static_cast<uint32_t>(shared.pending_cells);
-  if (schedule().growth_for(all)) return Obstacle::memory;
+  // growth_for asks for a margin; on a full disk what fits is enough.
+  if (schedule().growth_for(all) && (may_grow || !schedule().fits(all))) return Obstacle::memory;
   return Obstacle::none;
 }
 
@@ -251,11 +252,12 @@ Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const P
   }
   MessageId first_id{};
   uint64_t end = 0;
+  bool may_grow = true;
   for (int attempt = 0;; ++attempt) {
     Obstacle obstacle = Obstacle::none;
     FQ_TRY(locked([&]() -> Result<void> {
       gate().fire_timers(gate().now(), 1);
-      obstacle = push_obstacle(bytes, prepared.need, messages.size());
+      obstacle = push_obstacle(bytes, prepared.need, messages.size(), may_grow);
       if (obstacle != Obstacle::none) return {};
       first_id = append_pushed(prepared.items, prepared.need, lazy);
       end = header().tail;
@@ -263,7 +265,10 @@ Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const P
     }));
     if (obstacle == Obstacle::none) break;
     if (attempt == kObstaclesMax) return refuse_full();
-    FQ_TRY(overcome(obstacle, prepared.need));
+    Result<void> overcame = overcome(obstacle, prepared.need);
+    const bool no_memory = !overcame.ok() && obstacle == Obstacle::memory && may_grow;
+    if (!overcame.ok() && !no_memory) return std::move(overcame).error();
+    if (no_memory) may_grow = false;
     // What was overcome may have used the body for a record of its own.
     encode_pushed(body_, prepared.items, lazy);
   }

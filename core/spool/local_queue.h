@@ -73,7 +73,7 @@ class LocalQueue final : public Queue {
   Result<void> overcome(Obstacle obstacle, const Need& need);
   Result<void> grow(const Need& need);
   Result<void> raise_limits();
-  Obstacle push_obstacle(uint64_t bytes, const Need& need, uint64_t messages);
+  Obstacle push_obstacle(uint64_t bytes, const Need& need, uint64_t messages, bool may_grow);
   MessageId append_pushed(std::span<const MessageItem> items, const Need& need, bool lazy);
 
   // local_lease.cpp

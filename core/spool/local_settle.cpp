@@ -13,9 +13,9 @@ namespace fq {
 
 namespace {
 
-// Of one record and transaction; each takes up to 30 undo entries, and more where trees are rebalanced.
+// Of one record and transaction. What comes back may rebalance a tree: up to 400 undo entries each.
 constexpr size_t kVerdictsPerRecord = 32;
-constexpr size_t kReturnsPerRecord = 8;
+constexpr size_t kReturnsPerRecord = 6;
 constexpr uint32_t kTimerTransactions = 32;
 constexpr int kObstaclesMax = 64;
 

@@ -120,14 +120,9 @@ Result<void> LocalQueue::add_oldest(StatsRow& row) {
 }
 
 int64_t LocalQueue::oldest_in(TenantIndex leaf) {
-  // First in the list and first in the tree: what waits longest in a tenant is one of the next in line
-  // unless priorities hold it back, and those who set priorities mean that.
-  const Lane& lane = schedule().tenant(leaf).lane;
-  int64_t oldest_ms = kNever;
-  for (const uint32_t first : {lane.head.get(), lane.root.get()}) {
-    if (first != kNoIndex) oldest_ms = std::min<int64_t>(oldest_ms, schedule().entry(SlotIndex{first}).at_ms);
-  }
-  return oldest_ms;
+  // The next in line waits longest, unless priorities hold another back, and those who set them mean that.
+  const std::optional<SlotIndex> first = schedule().first_ready(leaf);
+  return first ? schedule().entry(*first).at_ms.get() : kNever;
 }
 
 Result<void> LocalQueue::tenant_rows(const StatsRequest& request, StatsReply& reply) {

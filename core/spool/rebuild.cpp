@@ -174,6 +174,7 @@ Result<void> Attachment::build(bool alone) {
   FQ_TRY_SET(const Replayed replayed, replay_journal(*disk_, *store));
   FQ_POINT("rebuild.replayed");
   FQ_TRY(report_damage(replayed.scan));
+  FQ_TRY(remove_unusable(replayed.scan));
   FQ_TRY(choose_files(*store, replayed.scan));
   FQ_TRY(settle_boot(*store, replayed));
   carry_holders(*store, alone);
@@ -221,8 +222,25 @@ Result<std::unique_ptr<Store>> Attachment::make_store(uint64_t generation, const
 Result<void> Attachment::report_damage(const ScanResult& scan) {
   for (const JournalDamage& damage : scan.damage) {
     FQ_TRY(keep_damage(*disk_, damage));
-    std::string lost = damage.records_lost == 0 ? "" : ", " + std::to_string(damage.records_lost) + " records lost";
-    notices_.push_back(bytes_at(damage) + "; " + std::to_string(damage.bytes) + " bytes kept in damaged/" + lost);
+    std::string notice = bytes_at(damage);
+    if (damage.records_lost != 0) notice.append(", ").append(std::to_string(damage.records_lost)).append(" records lost");
+    if (damage.bytes != 0) notice.append("; ").append(std::to_string(damage.bytes)).append(" bytes kept in damaged/");
+    notices_.push_back(std::move(notice));
+  }
+  return {};
+}
+
+Result<void> Attachment::remove_unusable(const ScanResult& scan) {
+  // Not in use, though old bytes in them might still parse; our own temporary names; files that are damage
+  // from their first byte on, of which a copy was kept. Their numbers are wanted for new files.
+  for (const std::string& name : scan.leftovers) FQ_TRY(disk_->remove("journal/" + name));
+  for (const JournalFile& file : scan.stale) FQ_TRY(disk_->remove(journal_file_name(file.key.number)));
+  for (const JournalDamage& damage : scan.damage) {
+    const bool in_use = std::any_of(scan.files.begin(), scan.files.end(), [&](const JournalFile& file) {
+      return file.key.number == damage.file_number;
+    });
+    if (in_use || damage.bytes == 0 || damage.offset != 0) continue;
+    FQ_TRY(disk_->remove(journal_file_name(damage.file_number)));
   }
   return {};
 }
@@ -230,7 +248,6 @@ Result<void> Attachment::report_damage(const ScanResult& scan) {
 Result<void> Attachment::choose_files(Store& store, const ScanResult& scan) {
   SegmentHeader& header = store.header();
   JournalTable table(header);
-  for (const std::string& name : scan.leftovers) FQ_TRY(disk_->remove("journal/" + name));
   // The tail was read, perhaps from memory only: before anybody rests on it, it is made durable.
   for (const JournalFile& file : scan.files) {
     if (file.end_position <= scan.durable_position && &file != &scan.files.back()) continue;
