@@ -18,7 +18,7 @@ constexpr OptionSpec kOptions[] = {
 };
 
 Result<Exit> list(const Arguments&, Session& session) {
-  FQ_TRY_SET(const std::vector<std::string> queues, list_queues(session.spool()));
+  FQ_TRY_SET(const std::vector<std::string> queues, session.all_queues());
   for (const std::string& name : queues) {
     std::string line;
     if (session.format() == Format::json) {

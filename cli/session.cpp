@@ -132,7 +132,16 @@ Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy po
 
 Result<std::vector<std::string>> Session::queues() {
   if (queue_named_) return std::vector<std::string>{location_.queue};
-  return list_queues(location_.spool);
+  return all_queues();
+}
+
+Result<std::vector<std::string>> Session::all_queues() const {
+  FQ_TRY_SET(std::vector<std::string> names, list_queues(location_.spool));
+  if (names.empty() && ::access(location_.spool.c_str(), F_OK) != 0) {
+    return Error{ErrorKind::missing,
+                 "spool " + in_quotes(location_.spool) + ": does not exist; the first push makes it", 0};
+  }
+  return names;
 }
 
 Result<Exit> Session::for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look) {

@@ -43,6 +43,8 @@ class Session {
   enum class Policy { required, last_good };
   Result<std::unique_ptr<Queue>> open(Policy policy, bool create = false);
   Result<std::unique_ptr<Queue>> open(const Location& location, Policy policy, bool create = false);
+  /// All of the spool; ErrorKind::missing when there is no spool.
+  Result<std::vector<std::string>> all_queues() const;
   /// The one that was named, else all of the spool.
   Result<std::vector<std::string>> queues();
   /// Calls `look(name, queue)` for each of queues(). One that cannot be used is named and does not hide the

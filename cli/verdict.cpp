@@ -35,7 +35,7 @@ bool say_refusal(std::string_view receipt, SettleStatus status, const std::optio
       say(object + "no longer valid; its lease ended or another verdict came first");
       return true;
     case SettleStatus::gone:
-      say(object + "no such message");
+      say(object + "no longer valid; its message has ended or never was");
       return true;
     case SettleStatus::invalid:
       say(object + "is no receipt; receipts look like 17.3 and come from fq pop --lease");

@@ -76,6 +76,7 @@ is '--wait stays until one can be served' woken "$(echo 1 >"$work/waiting"; fq p
 wait
 
 "$FQ" pop --wait &
+until [ "/proc/$!/exe" -ef "$FQ" ]; do :; done
 kill -TERM $!
 wait $!
 is 'a waiting pop ends by TERM' 143 $?

@@ -7,7 +7,7 @@ set -u
 unset FQ_SPOOL FQ_QUEUE FQ_TENANT FQ_RECEIPT
 export LC_ALL=C.UTF-8
 work=$(mktemp -d "${TMPDIR:-/tmp}/fq-cli.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
+trap '[ "$BASHPID" = "$$" ] && rm -rf "$work"' EXIT
 export FQ_SPOOL=$work/spool
 failures=0
 
