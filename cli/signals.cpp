@@ -31,6 +31,10 @@ void die_by(int number) {
 }  // namespace
 
 void block_signals() {
+  // A file size limit is to be an error of the write, not a signal that waits for the command's end.
+  struct sigaction ignoring {};
+  ignoring.sa_handler = SIG_IGN;
+  ::sigaction(SIGXFSZ, &ignoring, nullptr);
   sigfillset(&mask_blocked);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP})
     sigdelset(&mask_blocked, fault);

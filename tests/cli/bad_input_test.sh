@@ -104,6 +104,14 @@ gives 64 'which?' fq cancel
 gives 64 'which?' fq kick
 gives 64 'unknown command' fq queue pause
 
+# Limits of the process.
+gives 75 'ulimit -v' bash -c 'ulimit -v 60000; "$FQ" push x -q limited'
+is 'a file size limit is an error, not a signal' said "$(bash -c 'ulimit -f 1; "$FQ" push x -q limited2' 2>/dev/null; case $? in 74 | 75) echo said ;; *) echo $? ;; esac)"
+ln -s "$work" "$FQ_SPOOL/queues/link"
+gives 69 "'link'" fq push x -q link
+gives 69 "'link'" fq check
+rm "$FQ_SPOOL/queues/link"
+
 # fq.toml.
 policy=$FQ_SPOOL/fq.toml
 printf '[queue."*"]\natempts = 3\n' >"$policy"
