@@ -157,7 +157,9 @@ MutateReply QueueFixture::mutate(const std::vector<MessageId>& ids, Action actio
 uint64_t QueueFixture::mutate_all(const Filter& filter, Action action, size_t page) {
   uint64_t changed = 0;
   Cursor cursor;
+  size_t pages = 0;
   do {
+    REQUIRE(++pages < 1'000);
     const MutateReply reply = answered(queue_->mutate(filter, action, cursor, page));
     REQUIRE(reply.changed <= page);
     changed += reply.changed;

@@ -275,6 +275,17 @@ TEST_CASE("a lease held by the process does not end by time") {
   CHECK(q.ack(reply.deliveries[0]) == SettleStatus::ok);
 }
 
+TEST_CASE("extending a lease that the process holds gives it no time") {
+  ON_EVERY_ENGINE(q);
+  q.push("t", "only");
+  const LeaseReply reply = q.lease_all({});
+  REQUIRE(reply.deliveries.size() == 1);
+  CHECK(q.extend(reply.deliveries[0], 1'000).status == SettleStatus::ok);
+  q.clock().advance(10'000);
+  CHECK(q.pop() == "");
+  CHECK(q.ack(reply.deliveries[0]) == SettleStatus::ok);
+}
+
 TEST_CASE("waiting ends when its time is over") {
   ON_EVERY_ENGINE_WITH(q, Time::real);
   LeaseRequest request = timed_lease();

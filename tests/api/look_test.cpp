@@ -124,14 +124,33 @@ TEST_CASE("kick by filter goes page by page to the end") {
   CHECK(q.mutate_all({.tenant = {}, .state = State::dead, .tag = {}}, Action::kick) == 0);
 }
 
-TEST_CASE("cancel by filter spares the dead unless they are named") {
+TEST_CASE("cancel by filter takes one state where that is named, else every one") {
   ON_EVERY_ENGINE(q);
   q.push_many("t", 5);
   q.bury(q.lease());
-  CHECK(q.mutate_all({}, Action::cancel) == 4);
+  q.lease();
+  CHECK(q.mutate_all({.tenant = {}, .state = State::ready, .tag = {}}, Action::cancel) == 3);
   CHECK(q.stats().dead == 1);
-  CHECK(q.mutate_all({.tenant = {}, .state = State::dead, .tag = {}}, Action::cancel) == 1);
+  CHECK(q.stats().leased == 1);
+  CHECK(q.mutate_all({}, Action::cancel) == 2);
   CHECK(q.stats().dead == 0);
+}
+
+TEST_CASE("peek by state goes on from its cursor and shows none twice") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("t", 5);
+  for (int i = 0; i < 5; ++i) q.bury(q.lease());
+  std::string payloads;
+  Cursor cursor;
+  size_t pages = 0;
+  do {
+    const Result<MessagePage> page =
+        q.door().peek({.tenant = {}, .state = State::dead, .tag = {}}, cursor, 2);
+    REQUIRE(page.ok());
+    for (const MessageInfo& message : page->messages) payloads += *message.payload + " ";
+    cursor = page->next;
+  } while (!cursor.text.empty() && ++pages < 20);
+  CHECK(payloads == "t1 t2 t3 t4 t5 ");
 }
 
 TEST_CASE("cancel by tag takes those that bear it") {

@@ -205,7 +205,8 @@ Result<std::vector<ExtendResult>> ModelQueue::extend(std::span<const Receipt> re
   for (const Receipt& receipt : receipts) {
     ExtendResult result;
     if (ModelMessage* message = held_by(receipt, result.status)) {
-      move(*message, State::leased, store_->clock.boot_ms() + duration_ms);
+      // A lease that a process holds has no time of its own.
+      if (message->timer) move(*message, State::leased, store_->clock.boot_ms() + duration_ms);
       result.deadline_wall_ms = store_->clock.wall_ms() + duration_ms;
       note(*message, "extended");
     }

@@ -131,8 +131,7 @@ Result<MutateReply> ModelQueue::mutate(const Filter& filter, Action action, cons
   if (action == Action::kick && !filter.state) exact.state = State::dead;
   std::vector<uint64_t> ids;
   for (const ModelMessage* message : matching(exact)) {
-    const bool spared = action == Action::cancel && !filter.state && message->info.state == State::dead;
-    if (!spared && number(message->info.id) > number_in(from)) ids.push_back(number(message->info.id));
+    if (number(message->info.id) > number_in(from)) ids.push_back(number(message->info.id));
   }
   std::sort(ids.begin(), ids.end());
   MutateReply reply;
