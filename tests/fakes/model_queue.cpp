@@ -274,6 +274,7 @@ bool ModelQueue::act(ModelMessage& message, Action action) {
   }
   if (message.info.state != State::dead && message.info.state != State::delayed) return false;
   message.info.attempts = 0;
+  message.info.crashes = 0;  // attempts too, that ended badly
   note(message, "kicked");
   move(message, State::ready);
   return true;
