@@ -43,14 +43,6 @@ uint64_t number_in(const Cursor& cursor) {
   return value;
 }
 
-/// What a page is ordered by: due time for those that wait for one, else the id.
-struct Place {
-  int64_t at_ms = 0;
-  uint64_t id = 0;
-  SlotIndex slot{};
-  bool operator<(const Place& other) const { return at_ms != other.at_ms ? at_ms < other.at_ms : id < other.id; }
-};
-
 }  // namespace
 
 bool LocalQueue::matches(const Filter& filter, std::optional<TenantIndex> below, const Entry& entry) const {
@@ -114,7 +106,7 @@ Result<MessageInfo> LocalQueue::describe(const Looked& looked) {
   return info;
 }
 
-Result<std::vector<SlotIndex>> LocalQueue::select(const Filter& filter, const Selection& after, size_t n) {
+Result<std::vector<LocalQueue::Place>> LocalQueue::select(const Filter& filter, const Place& after, size_t n) {
   // The n smallest places behind `after`, from one walk over all slots, a part of it under each lock hold.
   std::vector<Place> best;
   uint32_t next_slot = 0;
@@ -129,9 +121,8 @@ Result<std::vector<SlotIndex>> LocalQueue::select(const Filter& filter, const Se
       std::optional<SlotIndex> slot = schedule().next_slot(SlotIndex{next_slot});
       for (uint32_t walked = 0; slot && walked < kSlotsPerLook; ++walked) {
         const Entry& entry = schedule().entry(*slot);
-        const bool by_due = after.by_due && static_cast<SlotState>(entry.state.get()) == SlotState::delayed;
-        const Place place{by_due ? entry.at_ms.get() : 0, entry.id, *slot};
-        if (Place{after.at_ms, after.id, {}} < place && matches(filter, below, entry)) {
+        const Place place{filter.state == State::delayed ? entry.at_ms.get() : 0, entry.id, *slot};
+        if (after < place && matches(filter, below, entry)) {
           best.push_back(place);
           std::push_heap(best.begin(), best.end());
           if (best.size() > n) {
@@ -147,9 +138,7 @@ Result<std::vector<SlotIndex>> LocalQueue::select(const Filter& filter, const Se
     }));
   }
   std::sort_heap(best.begin(), best.end());
-  std::vector<SlotIndex> slots;
-  for (const Place& place : best) slots.push_back(place.slot);
-  return slots;
+  return best;
 }
 
 Result<bool> LocalQueue::has_tag(const Looked& looked, const Tag& tag) {
@@ -193,8 +182,7 @@ Result<MessagePage> LocalQueue::peek_ready(const Filter& filter, size_t skip, si
 
 Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, size_t n) {
   if (filter.state == State::ready) return peek_ready(filter, number_in(from), std::min(n, kPreviewPerLook));
-  Selection after;
-  after.by_due = filter.state == State::delayed;
+  Place after;
   if (!from.text.empty()) {
     const size_t dot = from.text.find('.');
     after.at_ms = static_cast<int64_t>(number_in(from));
@@ -203,31 +191,35 @@ Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, s
   MessagePage page;
   size_t selected = 0;
   do {
-    FQ_TRY_SET(const std::vector<SlotIndex> slots, select(filter, after, n));
-    selected = slots.size();
-    for (const SlotIndex slot : slots) {
-      std::optional<Looked> looked;
-      FQ_TRY(locked([&]() -> Result<void> {
-        looked.reset();
-        const Entry& entry = schedule().entry(slot);
-        if (!matches(filter, std::nullopt, entry)) return {};
-        looked = look_at(slot);
-        after.id = entry.id;
-        after.at_ms = after.by_due ? entry.at_ms.get() : 0;
-        return {};
-      }));
+    FQ_TRY_SET(const std::vector<Place> places, select(filter, after, n));
+    selected = places.size();
+    for (const Place& place : places) {
+      after = place;
+      FQ_TRY_SET(const std::optional<Looked> looked, look_again(filter, place));
       if (!looked) continue;
-      if (filter.tag) {
-        FQ_TRY_SET(const bool tagged, has_tag(*looked, *filter.tag));
-        if (!tagged) continue;
-      }
       FQ_TRY_SET(MessageInfo info, describe(*looked));
       page.messages.push_back(std::move(info));
     }
     // A page without a match says nothing about the next: with a tag it may be far.
-  } while (page.messages.empty() && selected == n);
-  if (selected == n) page.next.text = std::to_string(after.at_ms) + "." + std::to_string(after.id);
+  } while (page.messages.empty() && selected == n && n > 0);
+  if (selected == n && n > 0) page.next.text = std::to_string(after.at_ms) + "." + std::to_string(after.id);
   return page;
+}
+
+/// What was found a moment ago, if it still is that: the same message, in a state and with a tag that the
+/// filter takes.
+Result<std::optional<LocalQueue::Looked>> LocalQueue::look_again(const Filter& filter, const Place& place) {
+  std::optional<Looked> looked;
+  FQ_TRY(locked([&]() -> Result<void> {
+    looked.reset();
+    const Entry& entry = schedule().entry(place.slot);
+    if (entry.id == place.id && matches(filter, std::nullopt, entry)) looked = look_at(place.slot);
+    return {};
+  }));
+  if (!looked || !filter.tag) return looked;
+  FQ_TRY_SET(const bool tagged, has_tag(*looked, *filter.tag));
+  if (!tagged) looked.reset();
+  return looked;
 }
 
 Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {

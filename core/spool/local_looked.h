@@ -21,11 +21,12 @@ struct LocalQueue::Looked {
   std::optional<ItemPlace> place;
 };
 
-/// Where a page goes on: behind this place.
-struct LocalQueue::Selection {
-  bool by_due = false;
-  int64_t at_ms = INT64_MIN;
+/// A place in the order of pages: due time for those that wait for one, else (0) the id alone.
+struct LocalQueue::Place {
+  int64_t at_ms = 0;
   uint64_t id = 0;
+  SlotIndex slot{};
+  bool operator<(const Place& other) const { return at_ms != other.at_ms ? at_ms < other.at_ms : id < other.id; }
 };
 
 }  // namespace fq

@@ -79,30 +79,23 @@ Result<MutateReply> LocalQueue::mutate(std::span<const MessageId> ids, Action ac
 
 Result<MutateReply> LocalQueue::mutate(const Filter& filter, Action action, const Cursor& from, size_t n) {
   MutateReply reply;
-  Selection after;
+  Place after;
   std::from_chars(from.text.data(), from.text.data() + from.text.size(), after.id);
   const size_t most = std::min(n, kPageMax);
-  FQ_TRY_SET(const std::vector<SlotIndex> slots, select(filter, after, most));
+  // By id, also of those that wait for a time: what is found first is what was pushed first.
+  Filter by_id = filter;
+  if (filter.state == State::delayed) by_id.state.reset();
+  FQ_TRY_SET(const std::vector<Place> places, select(by_id, after, most));
   std::vector<ItemPlace> blobs;
-  uint64_t last_id = after.id;
-  for (const SlotIndex slot : slots) {
-    std::optional<Looked> looked;
-    FQ_TRY(locked([&]() -> Result<void> {
-      looked.reset();
-      if (matches(filter, std::nullopt, schedule().entry(slot))) looked = look_at(slot);
-      return {};
-    }));
+  for (const Place& place : places) {
+    after = place;
+    FQ_TRY_SET(const std::optional<Looked> looked, look_again(filter, place));
     if (!looked) continue;
-    last_id = std::max(last_id, looked->id);
-    if (filter.tag) {
-      FQ_TRY_SET(const bool tagged, has_tag(*looked, *filter.tag));
-      if (!tagged) continue;
-    }
     FQ_TRY_SET(const SettleStatus status, change_one(MessageId{looked->id}, action, &filter, blobs));
     if (status == SettleStatus::ok) ++reply.changed;
   }
   FQ_TRY(finish_changes(blobs));
-  if (slots.size() == most) reply.next.text = std::to_string(last_id);
+  if (places.size() == most && most > 0) reply.next.text = std::to_string(after.id);
   return reply;
 }
 

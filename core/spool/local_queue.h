@@ -104,13 +104,14 @@ class LocalQueue final : public Queue {
   std::vector<HolderIndex> dead_holders();
 
   // local_look.cpp, local_history.cpp
-  struct Selection;
+  struct Place;
   enum class EventSource { record, carried, carried_error };
   using EventVisitor = std::function<bool(RecordType type, int64_t at_wall_ms, const EventDetail& detail,
                                           uint64_t serial, EventSource source)>;
   Result<void> walk_events(uint64_t id, uint64_t position, const EventVisitor& visit);
   Result<std::optional<MessageInfo>> describe_finished(MessageId id, const Schedule::OutcomeView& outcome);
-  Result<std::vector<SlotIndex>> select(const Filter& filter, const Selection& after, size_t n);
+  Result<std::vector<Place>> select(const Filter& filter, const Place& after, size_t n);
+  Result<std::optional<Looked>> look_again(const Filter& filter, const Place& place);
   bool matches(const Filter& filter, std::optional<TenantIndex> below, const Entry& entry) const;
   Looked look_at(SlotIndex slot);
   Result<MessageInfo> describe(const Looked& looked);

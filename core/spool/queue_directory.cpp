@@ -55,7 +55,7 @@ Result<void> check_owner(int directory, const std::string& object) {
 
 Error cannot_open(const std::string& object, int sys) {
   if (sys == ELOOP || sys == ENOTDIR) {
-    return Error{ErrorKind::unusable, object + ": is not a directory (fq follows no symlink here)", sys};
+    return Error{ErrorKind::unusable, object + ": is no directory (a symlink is none here)", sys};
   }
   return sys_error("open", object, sys);
 }
@@ -75,9 +75,13 @@ Result<bool> make_directories(const std::string& path, const std::string& object
     return true;
   }
   if (errno == EEXIST) return false;
-  if (errno != ENOENT) return sys_error("mkdir", object, errno);
+  const int sys = errno;
+  struct stat about {};
   const size_t slash = path.find_last_of('/');
-  if (slash == std::string::npos || slash == 0) return sys_error("mkdir", object, ENOENT);
+  const bool parent_missing = slash != std::string::npos && slash != 0 &&
+                              ::stat(path.substr(0, slash).c_str(), &about) != 0 && errno == ENOENT;
+  // A parent that is there and still gives ENOENT takes no directories at all (/proc).
+  if (sys != ENOENT || !parent_missing) return sys_error("mkdir", object, sys);
   FQ_TRY_SET([[maybe_unused]] const bool made, make_directories(path.substr(0, slash), object));
   return make_directories(path, object);
 }

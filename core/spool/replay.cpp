@@ -16,8 +16,10 @@ class Replayer {
   Result<void> visit(const ScannedRecord& record) {
     if (record.header.position >= until_) return {};
     note_file(record);
+    // What a clock record says is needed to know what time it is; it comes first in every queue.
+    if (record.header.type == RecordType::clock) return clock(record), Result<void>();
     const int64_t now_ms = store_.boot_of(record.header.at_wall_ms);
-    if (record.header.type != RecordType::clock) fire_until(now_ms);
+    fire_until(now_ms);
     last_boot_ms_ = std::max(last_boot_ms_, now_ms);
     switch (record.header.type) {
       case RecordType::pushed:
@@ -35,8 +37,6 @@ class Replayer {
         }
         return {};
       case RecordType::clock:
-        clock(record);
-        return {};
       case RecordType::opened:
         return {};
       default:
