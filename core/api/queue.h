@@ -32,6 +32,8 @@ class Interrupt {
  public:
   void raise() { raised_.store(1, std::memory_order_relaxed); }
   bool raised() const { return raised_.load(std::memory_order_relaxed) != 0; }
+  /// For an engine that sleeps on words: 0 until raised.
+  const void* word() const { return &raised_; }
 
  private:
   std::atomic<uint32_t> raised_{0};

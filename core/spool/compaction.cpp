@@ -12,6 +12,7 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
+#include "core/spool/file_supply.h"
 #include "core/spool/local_looked.h"
 
 namespace fq {
@@ -138,8 +139,10 @@ Result<void> LocalQueue::remove_oldest_file(uint32_t number) {
   Disk& disk = attachment_->disk();
   if (recycle) {
     fill_random(&key.salt, sizeof key.salt);
-    FQ_TRY(recycle_journal_file(disk, number, FileHeader{key, gate().now().wall_ms}));
-  } else {
+    // What cannot be recycled (half-way by somebody who died) is removed.
+    recycle = supply_recycled_file(disk, number, FileHeader{key, gate().now().wall_ms}).ok();
+  }
+  if (!recycle) {
     Result<void> removed = disk.remove(journal_file_name(number));
     if (!removed.ok() && removed.error().sys != ENOENT) return removed;
     FQ_TRY(disk.sync_directory("journal"));
@@ -218,37 +221,54 @@ Result<bool> LocalQueue::copy_record(uint64_t position, uint64_t& next, uint64_t
 
 Result<uint64_t> LocalQueue::copy_message(MessageId id, uint64_t item_position) {
   std::optional<Looked> looked;
-  Entry const* entry = nullptr;
-  const auto look = [&]() -> std::optional<SlotIndex> {
-    const std::optional<SlotIndex> slot = schedule().find(id);
-    if (!slot) return std::nullopt;
-    entry = &schedule().entry(*slot);
-    if (entry->item_position != item_position) return std::nullopt;
-    return slot;
-  };
   FQ_TRY(locked([&]() -> Result<void> {
     looked.reset();
-    if (const auto slot = look()) looked = look_at(*slot);
+    const std::optional<SlotIndex> slot = schedule().find(id);
+    if (slot && schedule().entry(*slot).item_position == item_position) looked = look_at(*slot);
     return {};
   }));
   if (!looked || !looked->place) return 0;
-  FQ_TRY_SET(const bool found, session_->reader.read(*looked->place, stored_));
+  StoredItem stored;
+  FQ_TRY_SET(const bool found, session_->reader.read(*looked->place, stored));
   if (!found) return 0;
-  const StoredItem stored = std::move(stored_);
-  MovedRecord moved;
-  moved.id = id;
+  Carried carried;
+  FQ_TRY(carry(*looked, stored, carried));
+  encode_moved(body_, carried.record);
+  if (!decode_moved(body_.bytes, &carried.item_offset)) return 0;
+  const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
+  Obstacle obstacle = Obstacle::none;
+  FQ_TRY(locked([&]() -> Result<void> {
+    obstacle = event_obstacle(bytes);
+    if (obstacle == Obstacle::none && !stream().leaves_closing_room(bytes, 0)) obstacle = Obstacle::closing_room;
+    if (obstacle == Obstacle::none) append_moved(*looked, item_position, carried);
+    return {};
+  }));
+  if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
+  return bytes;
+}
+
+/// All that is known of a message, so that it needs no older file.
+Result<void> LocalQueue::carry(const Looked& looked, const StoredItem& stored, Carried& carried) {
+  MovedRecord& moved = carried.record;
+  moved.id = MessageId{looked.id};
   moved.pushed_wall_ms = stored.item.pushed_wall_ms;
   moved.message = stored.item;
-  std::string reason;
-  std::string stderr_tail;
-  FQ_TRY(walk_events(number(id), looked->event_position,
+  moved.attempts = looked.attempts;
+  moved.attempts_max = looked.attempts_max;
+  moved.crashes = looked.crashes;
+  moved.deliveries = looked.deliveries;
+  moved.serial = Serial{looked.serial};
+  moved.pid = static_cast<uint32_t>(looked.pid);
+  moved.state_wall_ms = looked.at_wall_ms;
+  moved.state = looked.slot_state;
+  FQ_TRY(walk_events(looked.id, looked.event_position,
                      [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t serial,
                          EventSource source) {
                        const bool failed = is_failure(type) && source != EventSource::carried;
                        if (failed && moved.error_wall_ms == 0) {
                          moved.error = detail;
-                         reason = detail.reason;
-                         stderr_tail = detail.stderr_tail;
+                         carried.reason = detail.reason;
+                         carried.stderr_tail = detail.stderr_tail;
                          moved.error_wall_ms = at_wall_ms;
                        }
                        if (source == EventSource::carried_error) return true;
@@ -256,43 +276,28 @@ Result<uint64_t> LocalQueue::copy_message(MessageId id, uint64_t item_position) 
                        return moved.past.size() < kPastEventsMax;
                      }));
   std::reverse(moved.past.begin(), moved.past.end());
-  moved.error.reason = reason;
-  moved.error.stderr_tail = stderr_tail;
-  moved.attempts = looked->attempts;
-  moved.attempts_max = looked->attempts_max;
-  moved.crashes = looked->crashes;
-  moved.deliveries = looked->deliveries;
-  moved.serial = Serial{looked->serial};
-  moved.pid = static_cast<uint32_t>(looked->pid);
-  moved.state_wall_ms = looked->at_wall_ms;
-  moved.state = looked->slot_state;
-  uint32_t item_offset = 0;
-  encode_moved(body_, moved);
-  if (!decode_moved(body_.bytes, &item_offset)) return 0;
-  const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
-  Obstacle obstacle = Obstacle::none;
-  FQ_TRY(locked([&]() -> Result<void> {
-    obstacle = event_obstacle(bytes);
-    if (obstacle == Obstacle::none && !stream().leaves_closing_room(bytes, 0)) obstacle = Obstacle::closing_room;
-    if (obstacle != Obstacle::none) return {};
-    // Still where it was, and nothing happened to it since it was looked at.
-    const std::optional<SlotIndex> slot = look();
-    if (!slot || entry->event_position != looked->event_position || entry->serial != looked->serial ||
-        static_cast<SlotState>(entry->state.get()) != looked->slot_state) {
-      return {};
-    }
-    Txn txn = store().begin();
-    const Now now = gate().now_locked(txn);
-    const uint64_t position = stream().append(txn, body_, MessageId{0}, now.wall_ms);
-    gate().apply().moved(txn, moved, position, position + kRecordHeaderBytes + item_offset,
-                         HolderIndex{entry->holder.get()}, now.wall_ms);
-    FQ_POINT("compaction.moved");
-    txn.commit();
-    stream().publish();
-    return {};
-  }));
-  if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
-  return bytes;
+  moved.error.reason = carried.reason;
+  moved.error.stderr_tail = carried.stderr_tail;
+  return {};
+}
+
+/// Appends the encoded record, if the message still is where and what it was when it was looked at.
+void LocalQueue::append_moved(const Looked& looked, uint64_t item_position, const Carried& carried) {
+  const std::optional<SlotIndex> slot = schedule().find(MessageId{looked.id});
+  if (!slot) return;
+  const Entry& entry = schedule().entry(*slot);
+  if (entry.item_position != item_position || entry.event_position != looked.event_position ||
+      entry.serial != looked.serial || static_cast<SlotState>(entry.state.get()) != looked.slot_state) {
+    return;
+  }
+  Txn txn = store().begin();
+  const Now now = gate().now_locked(txn);
+  const uint64_t position = stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  gate().apply().moved(txn, carried.record, position, position + kRecordHeaderBytes + carried.item_offset,
+                       HolderIndex{entry.holder.get()}, now.wall_ms);
+  FQ_POINT("compaction.moved");
+  txn.commit();
+  stream().publish();
 }
 
 Result<void> LocalQueue::maintain(int64_t budget_ms) {

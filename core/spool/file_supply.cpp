@@ -1,10 +1,12 @@
-// file_supply - journal files made ready before they are needed, so that a full disk is met early.
-#include "core/spool/local_queue.h"
+#include "core/spool/file_supply.h"
 
 // System.
 #include <algorithm>
+#include <cerrno>
 // fq, below us.
 #include "core/base/fault_point.h"
+// fq, this room.
+#include "core/spool/local_queue.h"
 
 namespace fq {
 
@@ -20,7 +22,24 @@ uint64_t next_file_bytes(uint64_t journal_bytes) {
   return (wanted + kPageBytes - 1) / kPageBytes * kPageBytes;
 }
 
+/// Whether the number was taken, and is free now.
+bool clear_number(Disk& disk, uint32_t number, const Result<void>& tried) {
+  return !tried.ok() && tried.error().sys == EEXIST && disk.remove(journal_file_name(number)).ok();
+}
+
 }  // namespace
+
+Result<void> supply_new_file(Disk& disk, const FileHeader& header, uint64_t bytes) {
+  Result<void> made = make_journal_file(disk, header, bytes);
+  if (clear_number(disk, header.key.number, made)) made = make_journal_file(disk, header, bytes);
+  return made;
+}
+
+Result<void> supply_recycled_file(Disk& disk, uint32_t old_number, const FileHeader& header) {
+  Result<void> made = recycle_journal_file(disk, old_number, header);
+  if (clear_number(disk, header.key.number, made)) made = recycle_journal_file(disk, old_number, header);
+  return made;
+}
 
 Result<void> LocalQueue::make_ready_file() {
   SegmentHeader& shared = header();
@@ -51,16 +70,16 @@ Result<void> LocalQueue::make_ready_file_alone() {
   }));
   if (full) return Error{ErrorKind::later, attachment_->object() + ": the journal has its largest size", 0};
   fill_random(&key.salt, sizeof key.salt);
-  Result<void> made = make_journal_file(attachment_->disk(), FileHeader{key, gate().now().wall_ms}, bytes);
+  Result<void> made = supply_new_file(attachment_->disk(), FileHeader{key, gate().now().wall_ms}, bytes);
   if (!made.ok() && made.error().kind == ErrorKind::later && bytes > kFileBytesMin) {
     // The disk has no room for a large one; a small one may still fit.
     bytes = kFileBytesMin;
-    made = make_journal_file(attachment_->disk(), FileHeader{key, gate().now().wall_ms}, bytes);
+    made = supply_new_file(attachment_->disk(), FileHeader{key, gate().now().wall_ms}, bytes);
   }
   if (!made.ok()) return made.error().kind == ErrorKind::later ? refuse_full() : std::move(made).error();
   FQ_POINT("supply.made");
   return locked([&]() -> Result<void> {
-    // A leader whose file failed makes one without our lock: then ours is passed over.
+    // Another segment may have taken the place of ours meanwhile; its rebuild has seen the file.
     if (header().newest_file + 1 != key.number) return {};
     Txn txn = store().begin();
     stream().table().add_ready(txn, key, bytes);

@@ -100,16 +100,15 @@ Result<void> Flusher::lead(bool inherited, FlushGoal goal) {
   Result<void> led = lead_once(inherited, goal);
   if (led.ok() || gate_.trouble() != SegmentTrouble::none) return led;
   // Never a second sync of that file: its pages may have been dropped, and the error told only once.
+  std::string why = led.error().text;
   for (int attempt = 0; attempt < 2; ++attempt) {
     Result<void> moved = continue_in_new_file();
     if (moved.ok()) moved = lead_once(false, FlushGoal::durable);
     if (moved.ok()) return moved;
+    why.append("; then ").append(moved.error().text);
   }
   header.sync_failed.store(1, std::memory_order_release);
-  Error error = std::move(led).error();
-  error.kind = ErrorKind::io;
-  error.text.append("; the outcome is unknown");
-  return error;
+  return Error{ErrorKind::io, why + "; the outcome is unknown", 0};
 }
 
 Result<void> Flusher::lead_once(bool inherited, FlushGoal goal) {

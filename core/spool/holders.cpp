@@ -79,12 +79,12 @@ void LocalQueue::leave_holder() {
 
 std::vector<HolderIndex> LocalQueue::dead_holders() {
   std::vector<HolderIndex> dead;
-  struct Carried {
+  struct OtherHolder {
     HolderIndex index;
     uint32_t pid;
     uint64_t started;
   };
-  std::vector<Carried> carried;
+  std::vector<OtherHolder> carried;
   static_cast<void>(locked([&]() -> Result<void> {
     const SegmentHeader& shared = header();
     dead.clear();
@@ -98,7 +98,7 @@ std::vector<HolderIndex> LocalQueue::dead_holders() {
     }
     return {};
   }));
-  for (const Carried& holder : carried) {
+  for (const OtherHolder& holder : carried) {
     // The same pid with another start is another process.
     if (holder.started == 0 || process_started(holder.pid) != holder.started) dead.push_back(holder.index);
   }

@@ -31,9 +31,12 @@ constexpr int64_t kLazySyncMs = 100;
 class SignalsAllowed {
  public:
   SignalsAllowed() {
-    sigset_t none;
-    sigemptyset(&none);
-    pthread_sigmask(SIG_SETMASK, &none, &before_);
+    sigset_t asked;
+    sigemptyset(&asked);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGALRM, SIGUSR1, SIGUSR2}) {
+      sigaddset(&asked, signal);
+    }
+    pthread_sigmask(SIG_UNBLOCK, &asked, &before_);
   }
   ~SignalsAllowed() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
   SignalsAllowed(const SignalsAllowed&) = delete;
@@ -264,6 +267,8 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   std::array<WatchedWord, kWatchedWordsMax> words;
   size_t count = 0;
   words[count++] = {&shared.ready_event, seen};
+  // A signal that comes just before the sleep has changed this word: the sleep does not begin.
+  if (request.interrupt != nullptr) words[count++] = {request.interrupt->word(), 0};
   int64_t timer_ms = kNever;
   bool lazy_bytes = false;
   FQ_TRY(locked([&]() -> Result<void> {
@@ -283,11 +288,8 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   shared.ready_waiters.fetch_add(1, std::memory_order_seq_cst);
   {
     const SignalsAllowed allowed;
-    // A signal that came just before this line is caught by the cap.
-    if (request.interrupt == nullptr || !request.interrupt->raised()) {
-      if (!futex_wait_any(std::span(words).first(count), wait_ms)) {
-        futex_wait(shared.ready_event, seen, std::min(wait_ms, kWaitCapWithoutWaitvMs));
-      }
+    if (!futex_wait_any(std::span(words).first(count), wait_ms)) {
+      futex_wait(shared.ready_event, seen, std::min(wait_ms, kWaitCapWithoutWaitvMs));
     }
   }
   shared.ready_waiters.fetch_sub(1, std::memory_order_seq_cst);

@@ -21,6 +21,14 @@ struct LocalQueue::Looked {
   std::optional<ItemPlace> place;
 };
 
+/// What compaction copies forward, with the texts that its views point to.
+struct LocalQueue::Carried {
+  MovedRecord record;
+  std::string reason;
+  std::string stderr_tail;
+  uint32_t item_offset = 0;  // of the message in the encoded body
+};
+
 /// A place in the order of pages: due time for those that wait for one, else (0) the id alone.
 struct LocalQueue::Place {
   int64_t at_ms = 0;

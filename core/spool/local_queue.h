@@ -141,7 +141,10 @@ class LocalQueue final : public Queue {
   Result<void> remove_oldest_file(uint32_t number);
   Result<void> copy_forward();
   Result<bool> copy_record(uint64_t position, uint64_t& next, uint64_t& copied_bytes);
+  struct Carried;
   Result<uint64_t> copy_message(MessageId id, uint64_t item_position);
+  Result<void> carry(const Looked& looked, const StoredItem& stored, Carried& carried);
+  void append_moved(const Looked& looked, uint64_t item_position, const Carried& carried);
 
   std::unique_ptr<Attachment> attachment_;
   Clock& clock_;

@@ -4,14 +4,15 @@
 // failed file ends at durable_end, the new one begins there); then the bytes are gathered, sealed anew and
 // written. resealed_end > durable_end tells the next leader that the second step is still owed.
 
-// fq, this room.
 #include "core/spool/flush.h"
-#include "core/spool/process_info.h"
 
 // System.
 #include <algorithm>
 // fq, below us.
 #include "core/base/fault_point.h"
+// fq, this room.
+#include "core/spool/file_supply.h"
+#include "core/spool/process_info.h"
 
 namespace fq {
 
@@ -47,9 +48,12 @@ Result<void> Flusher::make_room_for(uint64_t bytes, FileKey& key) {
 }
 
 Result<void> Flusher::make_large_file(uint64_t bytes, FileKey& key) {
-  key.number = gate_.header().newest_file + 1;
+  FQ_TRY(gate_.locked([&]() -> Result<void> {
+    key.number = gate_.header().newest_file + 1;
+    return {};
+  }));
   fill_random(&key.salt, sizeof key.salt);
-  FQ_TRY(make_journal_file(files_.disk(), FileHeader{key, gate_.now().wall_ms}, bytes));
+  FQ_TRY(supply_new_file(files_.disk(), FileHeader{key, gate_.now().wall_ms}, bytes));
   return gate_.locked([&]() -> Result<void> {
     Txn txn = gate_.store().begin();
     gate_.stream().table().add_ready(txn, key, bytes);
