@@ -2,6 +2,7 @@
 
 // System.
 #include <cerrno>
+#include <climits>
 #include <ctime>
 // fq, below us.
 #include "core/base/assert.h"
@@ -9,6 +10,8 @@
 namespace fq {
 
 namespace {
+
+constexpr int kNotRecoverable = INT_MAX;  // glibc's owner of a lock that was unlocked while inconsistent
 
 Taken taken_from(int code) {
   switch (code) {
@@ -40,7 +43,11 @@ bool RobustMutex::initialise() {
   return made;
 }
 
-Taken RobustMutex::try_take() { return taken_from(pthread_mutex_trylock(&mutex_)); }
+Taken RobustMutex::try_take() {
+  const Taken taken = taken_from(pthread_mutex_trylock(&mutex_));
+  // glibc's trylock leaves the word of a lost lock taken, so that only the first try says what it is.
+  return taken == Taken::timed_out && holder() == kNotRecoverable ? Taken::unusable : taken;
+}
 
 Taken RobustMutex::take(int64_t timeout_ms) {
   // The clock is read only by those who have to wait.

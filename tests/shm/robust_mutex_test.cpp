@@ -1,0 +1,113 @@
+// robust_mutex_test - what a lock in shared memory tells when its holder dies, and when it does not.
+//
+// Real processes: only the kernel can mark a robust lock.
+
+// fq, this room.
+#include "core/shm/robust_mutex.h"
+// Tests.
+#include "tests/shm/forked.h"
+
+namespace fq::test {
+
+namespace {
+
+struct Box {
+  RobustMutex mutex;
+  EventWord step;
+  uint64_t counter;
+};
+
+/// Takes the lock in a child and lets it die there.
+void die_inside(Box& box) {
+  const uint32_t before = box.step.load();
+  Forked child([&] {
+    if (box.mutex.take(1000) == Taken::unusable) ::_exit(1);
+    announce(box.step);
+    for (;;) ::pause();
+  });
+  await(box.step, before + 1);
+  child.kill();
+}
+
+}  // namespace
+
+TEST_CASE("a lock whose holder was killed is taken with the news of it, and is clean once made consistent") {
+  SharedBox<Box> box;
+  REQUIRE(box->mutex.initialise());
+  for (int round = 0; round < 20; ++round) {
+    die_inside(*box);
+    REQUIRE(box->mutex.take(1000) == Taken::owner_died);
+    box->mutex.consistent();
+    box->mutex.unlock();
+    REQUIRE(box->mutex.take(1000) == Taken::clean);
+    box->mutex.unlock();
+  }
+}
+
+TEST_CASE("a recoverer that dies too leaves the lock to the next one") {
+  SharedBox<Box> box;
+  REQUIRE(box->mutex.initialise());
+  die_inside(*box);
+  die_inside(*box);  // takes it as owner_died, dies before consistent()
+  REQUIRE(box->mutex.try_take() == Taken::owner_died);
+  box->mutex.consistent();
+  box->mutex.unlock();
+  CHECK(box->mutex.try_take() == Taken::clean);
+}
+
+TEST_CASE("a lock that was unlocked without being made consistent says for ever that it is unusable") {
+  SharedBox<Box> box;
+  REQUIRE(box->mutex.initialise());
+  die_inside(*box);
+  REQUIRE(box->mutex.take(1000) == Taken::owner_died);
+  box->mutex.unlock();
+  CHECK(box->mutex.take(1000) == Taken::unusable);
+  CHECK(box->mutex.try_take() == Taken::unusable);
+}
+
+TEST_CASE("a stopped holder is waited for as long as asked, and then named") {
+  SharedBox<Box> box;
+  REQUIRE(box->mutex.initialise());
+  Forked child([&] {
+    if (box->mutex.take(1000) != Taken::clean) ::_exit(1);
+    announce(box->step);
+    ::raise(SIGSTOP);
+    box->mutex.unlock();
+  });
+  ::waitpid(child.pid(), nullptr, WUNTRACED);
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(box->mutex.take(60) == Taken::timed_out);
+  CHECK(elapsed_ms(start) >= 60);
+  CHECK(elapsed_ms(start) < 1000);
+  CHECK(box->mutex.holder() == child.pid());
+  ::kill(child.pid(), SIGCONT);
+  CHECK(box->mutex.take(10'000) == Taken::clean);
+  CHECK(child.wait() == 0);
+}
+
+TEST_CASE("processes that count under the lock lose no count, though some are killed inside") {
+  SharedBox<Box> box;
+  REQUIRE(box->mutex.initialise());
+  constexpr uint64_t kEach = 2000;
+  const auto count = [&](uint64_t die_at) {
+    for (uint64_t i = 0; i < kEach; ++i) {
+      if (box->mutex.take(10'000) == Taken::owner_died) box->mutex.consistent();
+      // Not atomic on purpose: only the lock protects it.
+      const uint64_t seen = *static_cast<volatile uint64_t*>(&box->counter);
+      *static_cast<volatile uint64_t*>(&box->counter) = seen + 1;
+      if (i + 1 == die_at) ::raise(SIGKILL);
+      box->mutex.unlock();
+    }
+  };
+  {
+    Forked a([&] { count(0); });
+    Forked b([&] { count(kEach / 2); });
+    Forked c([&] { count(kEach / 3); });
+    Forked d([&] { count(0); });
+    for (Forked* each : {&a, &b, &c, &d}) each->wait();
+  }
+  if (box->mutex.take(1000) == Taken::owner_died) box->mutex.consistent();
+  CHECK(box->counter == 2 * kEach + kEach / 2 + kEach / 3);
+}
+
+}  // namespace fq::test
