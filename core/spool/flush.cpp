@@ -46,23 +46,29 @@ Result<void> Flusher::wait_durable(uint64_t end) {
   }
 }
 
-Result<void> Flusher::write_out(bool wait) {
+Result<void> Flusher::make_room() {
   SegmentHeader& header = gate_.header();
   const uint64_t goal = header.committed_end.load(std::memory_order_acquire);
   Patience patience;
   while (header.ring_start.load(std::memory_order_acquire) < goal) {
     if (header.sync_failed.load(std::memory_order_acquire) != 0) return sticky_failure(gate_.object());
-    if (!wait) {
-      const Taken taken = header.flush.try_take();
-      if (taken != Taken::clean && taken != Taken::owner_died) return {};
-      if (taken == Taken::owner_died) header.flush.consistent();
-      Result<void> led = lead(taken == Taken::owner_died, FlushGoal::tidy);
-      header.flush.unlock();
-      return led;
-    }
     FQ_TRY(take_turn(FlushGoal::room, header.sync_event.load(std::memory_order_acquire), patience));
   }
   return {};
+}
+
+void Flusher::tidy() {
+  SegmentHeader& header = gate_.header();
+  const uint64_t written_end = header.written_end.load(std::memory_order_relaxed);
+  const uint64_t durable_end = header.durable_end.load(std::memory_order_acquire);
+  if (header.committed_end.load(std::memory_order_acquire) <= std::max(written_end, durable_end)) return;
+  const Taken taken = header.flush.try_take();
+  // Whoever leads now writes our bytes as well.
+  if (taken != Taken::clean && taken != Taken::owner_died) return;
+  if (taken == Taken::owner_died) header.flush.consistent();
+  // A failure costs nothing that was promised, and the next leader meets it again.
+  static_cast<void>(lead_once(FlushGoal::tidy));
+  header.flush.unlock();
 }
 
 Result<void> Flusher::take_turn(FlushGoal goal, uint32_t seen, Patience& patience) {
@@ -72,7 +78,7 @@ Result<void> Flusher::take_turn(FlushGoal goal, uint32_t seen, Patience& patienc
     // Nothing to repair: durable_end only grows, and what the dead leader wrote is written again.
     if (taken == Taken::owner_died) header.flush.consistent();
     FQ_POINT("flush.taken");
-    Result<void> led = lead(taken == Taken::owner_died, goal);
+    Result<void> led = lead(goal);
     header.flush.unlock();
     FQ_POINT("flush.unlocked");
     header.sync_event.fetch_add(1, std::memory_order_seq_cst);
@@ -95,15 +101,15 @@ Result<void> Flusher::take_turn(FlushGoal goal, uint32_t seen, Patience& patienc
                0};
 }
 
-Result<void> Flusher::lead(bool inherited, FlushGoal goal) {
+Result<void> Flusher::lead(FlushGoal goal) {
   SegmentHeader& header = gate_.header();
-  Result<void> led = lead_once(inherited, goal);
+  Result<void> led = lead_once(goal);
   if (led.ok() || gate_.trouble() != SegmentTrouble::none) return led;
   // Never a second sync of that file: its pages may have been dropped, and the error told only once.
   std::string why = led.error().text;
   for (int attempt = 0; attempt < 2; ++attempt) {
     Result<void> moved = continue_in_new_file();
-    if (moved.ok()) moved = lead_once(false, FlushGoal::durable);
+    if (moved.ok()) moved = lead_once(FlushGoal::durable);
     if (moved.ok()) return moved;
     why.append("; then ").append(moved.error().text);
   }
@@ -111,15 +117,15 @@ Result<void> Flusher::lead(bool inherited, FlushGoal goal) {
   return Error{ErrorKind::io, why + "; the outcome is unknown", 0};
 }
 
-Result<void> Flusher::lead_once(bool inherited, FlushGoal goal) {
+Result<void> Flusher::lead_once(FlushGoal goal) {
   SegmentHeader& header = gate_.header();
-  FQ_TRY_SET(const FlushPlan plan, make_plan());
+  FQ_TRY_SET(const FlushPlan plan, make_plan(goal));
   if (plan.target == plan.durable_end) return {};
   if (goal == FlushGoal::tidy && (plan.awaited || plan.salvage)) return {};
   const bool sync = goal == FlushGoal::durable || plan.awaited || plan.salvage;
   const bool unsynced_left_ring = plan.durable_end < plan.ring_start;
-  if (inherited && unsynced_left_ring && header.sync_under_way.load(std::memory_order_acquire) != 0) {
-    // The dead leader's sync may have met an error over bytes that are in no ring any more, and the
+  if (unsynced_left_ring && header.sync_under_way.load(std::memory_order_acquire) != 0) {
+    // The mark outlives only a leader that died. Its sync may have met an error over bytes that are in no ring any more, and the
     // kernel tells it once: only a copy in another file is certain.
     return Error{ErrorKind::io, gate_.object() + ": a sync was cut short", 0};
   }
@@ -129,6 +135,10 @@ Result<void> Flusher::lead_once(bool inherited, FlushGoal goal) {
     FQ_TRY(write_pieces(plan));
   }
   FQ_POINT("flush.written");
+  if (goal == FlushGoal::tidy) {
+    header.written_end.store(plan.target, std::memory_order_relaxed);
+    return {};
+  }
   if (sync) {
     header.sync_under_way.store(1, std::memory_order_release);
     Result<void> synced = sync_file(plan.pieces.empty() ? FileKey{} : plan.pieces.back().key);
@@ -140,7 +150,7 @@ Result<void> Flusher::lead_once(bool inherited, FlushGoal goal) {
   return publish(plan, sync);
 }
 
-Result<FlushPlan> Flusher::make_plan() {
+Result<FlushPlan> Flusher::make_plan(FlushGoal goal) {
   SegmentHeader& header = gate_.header();
   FlushPlan plan;
   Result<void> made = gate_.locked([&]() -> Result<void> {
@@ -156,6 +166,7 @@ Result<FlushPlan> Flusher::make_plan() {
     }
     // One piece at least, so that there is a file to sync when all was written before.
     uint64_t from = plan.salvage ? plan.durable_end : plan.ring_start;
+    if (goal == FlushGoal::tidy) from = std::max(from, header.written_end.load(std::memory_order_relaxed));
     while (from < plan.target || plan.pieces.empty()) {
       const std::optional<uint32_t> number =
           from < plan.target ? table.find(from) : std::optional<uint32_t>(header.current_file);
@@ -181,7 +192,7 @@ Result<FlushPlan> Flusher::make_plan() {
 }
 
 Result<void> Flusher::write_pieces(const FlushPlan& plan) {
-  bool unsynced = plan.durable_end < plan.ring_start;
+  bool unsynced = plan.durable_end < plan.pieces.front().from;
   for (const FlushPiece& piece : plan.pieces) {
     if (piece.from == piece.to) continue;
     if (piece.from == piece.start && unsynced) {

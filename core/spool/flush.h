@@ -18,7 +18,8 @@ namespace fq {
 enum class FlushGoal {
   durable,  // write and sync
   room,     // write, so that the ring gets room; sync only where messages wait for it
-  tidy,     // write what may be written without a sync, else nothing
+  tidy,     // write what may be written without a sync, and keep it in the ring all the same: a leader
+            // that dies in its sync is repeated from there
 };
 
 /// A stretch of the stream within one file.
@@ -51,16 +52,17 @@ class Flusher {
   /// Returns once the stream is on disk up to `end`. An Error means unknown (`io`), naming the process
   /// that holds the flush lock where that is the reason.
   Result<void> wait_durable(uint64_t end);
-  /// Writes what is committed without waiting for the disk, so that the ring gets room. With `wait` false
-  /// it does nothing while another process leads.
-  Result<void> write_out(bool wait);
+  /// Writes what is committed, so that the ring gets room; waits for the disk only where messages do.
+  Result<void> make_room();
+  /// Before leaving: lazy bytes get as far as the kernel, from where a killed process cannot take them back.
+  void tidy();
 
  private:
   struct Patience;
   Result<void> take_turn(FlushGoal goal, uint32_t seen, Patience& patience);
-  Result<void> lead(bool inherited, FlushGoal goal);
-  Result<void> lead_once(bool inherited, FlushGoal goal);
-  Result<FlushPlan> make_plan();
+  Result<void> lead(FlushGoal goal);
+  Result<void> lead_once(FlushGoal goal);
+  Result<FlushPlan> make_plan(FlushGoal goal);
   Result<void> write_pieces(const FlushPlan& plan);
   Result<void> write_opened(File& file, const FlushPiece& piece);
   Result<void> write_from_ring(File& file, const FlushPiece& piece);

@@ -104,6 +104,7 @@ struct SegmentHeader {
   std::atomic<uint64_t> committed_end;
   std::atomic<uint64_t> durable_end;   // written by the leader, under flush
   std::atomic<uint64_t> ring_start;    // written by the leader, under flush
+  std::atomic<uint64_t> written_end;   // likewise; a hint: bytes before it need no second tidy write
   std::atomic<uint32_t> sync_failed;   // sticky: no file takes the journal any more
   std::atomic<uint32_t> sync_under_way;
   EventWord ready_event;               // something can be served, or a waiter has to look again

@@ -136,7 +136,7 @@ Result<void> LocalQueue::overcome(Obstacle obstacle, const Need& need) {
     case Obstacle::none:
       return {};
     case Obstacle::ring_full:
-      return session_->flusher.write_out(true);
+      return session_->flusher.make_room();
     case Obstacle::file_needed:
     case Obstacle::closing_room:
       return make_ready_file();

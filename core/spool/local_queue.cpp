@@ -38,10 +38,7 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock)
 
 LocalQueue::~LocalQueue() {
   leave_holder();
-  // Lazy bytes get at least as far as the kernel, from where a killed process cannot take them back.
-  if (header().phase.load(std::memory_order_acquire) == Phase::working) {
-    static_cast<void>(session_->flusher.write_out(false));
-  }
+  if (header().phase.load(std::memory_order_acquire) == Phase::working) session_->flusher.tidy();
 }
 
 Caps LocalQueue::caps() const {

@@ -92,6 +92,8 @@ Result<void> Flusher::continue_in_new_file() {
     txn.set(header.resealed_end, header.tail);
     recount_live(txn, durable_end, failed, key.number);
     txn.commit();
+    header.sync_under_way.store(0, std::memory_order_release);
+    header.written_end.store(durable_end, std::memory_order_relaxed);
     return {};
   });
 }
