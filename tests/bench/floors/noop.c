@@ -1,0 +1,2 @@
+/* noop - what it costs to start a static program that does nothing. */
+int main(void) { return 0; }

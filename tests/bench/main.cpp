@@ -1,0 +1,34 @@
+// main - runs the sections that are named, or all. usage: fq_bench PROGRAMS PLACE SCALE [SECTION...]
+
+// System.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+// fq, this room.
+#include "tests/bench/bench.h"
+
+int main(int argc, char** argv) {
+  using namespace fq::bench;
+  if (argc < 4) {
+    std::fprintf(stderr, "usage: fq_bench PROGRAMS PLACE SCALE [SECTION...]; see tests/bench/run.sh\n");
+    return 2;
+  }
+  const Setup setup{argv[1], argv[2], std::atof(argv[3])};
+  std::filesystem::create_directories(setup.place);
+  struct Section {
+    std::string_view name;
+    void (*run)(const Setup&);
+  };
+  constexpr Section kSections[] = {
+      {"commands", bench_commands}, {"door", bench_door}, {"backlog", bench_backlog},
+      {"durable", bench_durable},   {"wake", bench_wake}, {"size", bench_size},
+      {"rebuild", bench_rebuild},
+  };
+  for (const Section& each : kSections) {
+    bool wanted = argc == 4;
+    for (int i = 4; i < argc; ++i) wanted = wanted || each.name == argv[i];
+    if (wanted) each.run(setup);
+  }
+  std::filesystem::remove_all(setup.place);
+  return 0;
+}

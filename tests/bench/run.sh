@@ -1,0 +1,26 @@
+#!/bin/bash
+# run.sh - builds fq as it is shipped, then measures it beside its floors and prints one table.
+#
+# usage: tests/bench/run.sh [--quick] [SECTION...]   sections: commands door backlog durable wake size rebuild
+# FQ_BENCH_BUILD: where to build (default: build/bench). FQ_BENCH_PLACE: where the queues lie, a real disk
+# (default: below the build).
+set -eu
+source=$(cd "$(dirname "$0")/../.." && pwd)
+build=${FQ_BENCH_BUILD:-$source/build/bench}
+place=${FQ_BENCH_PLACE:-$build/place}
+scale=1
+if [ "${1:-}" = --quick ]; then
+  scale=0.1
+  shift
+fi
+
+mkdir -p "$build"
+cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON \
+  -DFQ_STATIC=ON -DFQ_TESTS=OFF -DFQ_BENCH=ON >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
+ninja -C "$build" fq fq_bench floor_noop floor_sync floor_map >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
+
+disk=$(df --output=fstype "$build" | tail -1)
+model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)
+echo "fq bench, $(date +%F), $(nproc) x $model, $disk, Linux $(uname -r)"
+echo "Medians of interleaved rounds; ratios are to what was measured in the same run."
+exec "$build/tests/bench/fq_bench" "$build" "$place" "$scale" "$@"
