@@ -11,7 +11,7 @@ namespace fq {
 
 namespace {
 
-constexpr int kNotRecoverable = INT_MAX;  // glibc's owner of a lock that was unlocked while inconsistent
+constexpr int kNotRecoverable = INT_MAX - 1;  // glibc's owner of a lock unlocked while inconsistent
 
 Taken taken_from(int code) {
   switch (code) {
