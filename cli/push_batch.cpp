@@ -71,7 +71,7 @@ struct Batch {
     return lines.empty() || (lines.size() < kBatchMessagesMax && bytes + more <= kBatchBytesMax);
   }
   void add(PushLine line) {
-    bytes += line.payload.size();
+    bytes += batch_bytes(message_of(line.fields, line.payload));
     lines.push_back(std::move(line));
   }
   Result<void> send(Pusher& pusher) {
@@ -147,7 +147,7 @@ Result<void> push_batch(Pusher& pusher, Reader& source, BatchForm form, const Pu
       if (line.payload.size() > settings.payload_bytes_max) {
         return splitter.fault(payload_too_long("payload", settings.payload_bytes_max));
       }
-      if (!batch.fits(line.payload.size())) FQ_TRY(batch.send(pusher));
+      if (!batch.fits(batch_bytes(message_of(line.fields, line.payload)))) FQ_TRY(batch.send(pusher));
       batch.add(std::move(line));
       if (batch.fits(1)) continue;
     }

@@ -5,6 +5,16 @@
 
 namespace fq {
 
+size_t batch_bytes(const NewMessage& message) {
+  // Lengths, numbers and check sums around a message and around a tag.
+  constexpr size_t kMessageOverhead = 80;
+  constexpr size_t kTagOverhead = 8;
+  size_t bytes = kMessageOverhead + message.tenant.size() + message.key.size();
+  for (const Tag& tag : message.tags) bytes += kTagOverhead + tag.name.size() + tag.value.size();
+  if (message.payload.size() <= kBatchedPayloadBytesMax) bytes += message.payload.size();
+  return bytes;
+}
+
 std::string_view name_of(State state) {
   switch (state) {
     case State::ready:

@@ -20,6 +20,7 @@ inline constexpr size_t kSortKeyBytesMax = 64;
 inline constexpr size_t kTagsMax = 64;              // arbitrary: tags are labels, not data
 inline constexpr size_t kTagBytesMax = 4096;        // of one tag, name and value
 inline constexpr uint32_t kAttemptsMax = 65535;     // what the segment's counter holds
+inline constexpr size_t kBatchedPayloadBytesMax = 64 * 1024;  // a longer one lies beside its batch
 inline constexpr size_t kReasonBytesMax = 1024;     // longer reasons are cut
 inline constexpr std::string_view kDefaultTenant = "default";
 
@@ -46,6 +47,10 @@ struct NewMessage {
   std::optional<uint32_t> attempts_max;    // else the queue's
   std::vector<Tag> tags;
 };
+
+/// What a message takes of a batch, at most: its bytes with all that stands around them. A payload above
+/// kBatchedPayloadBytesMax takes none of it.
+size_t batch_bytes(const NewMessage& message);
 
 /// A short printable text that only the engine which gave it can read: a receipt or a cursor.
 struct Receipt {

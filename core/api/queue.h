@@ -61,7 +61,7 @@ struct PushReply {
 };
 
 inline constexpr size_t kBatchMessagesMax = 1024;
-inline constexpr size_t kBatchBytesMax = 256 * 1024;
+inline constexpr size_t kBatchBytesMax = 256 * 1024 - 256;  // sum of batch_bytes(); the rest frames the batch
 
 // ---- take ---------------------------------------------------------------------------------------
 

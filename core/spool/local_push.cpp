@@ -17,6 +17,8 @@ namespace {
 constexpr uint64_t kFirstItemOffset = 8;
 // Ids and serials are handed out below a durable limit; it is raised when half of this is left.
 constexpr uint64_t kLimitStep = uint64_t{1} << 20;
+static_assert(kBatchedPayloadBytesMax == kInlinePayloadBytesMax);
+static_assert(kBatchBytesMax + kRecordHeaderBytes + kFirstItemOffset <= kRecordBytesMax);
 constexpr int kObstaclesMax = 64;  // in one operation: a livelock would be a bug, an endless loop a worse one
 
 Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max) {

@@ -188,4 +188,20 @@ TEST_CASE("lazy and always are both taken") {
   CHECK(q.pop(2) == "x x");
 }
 
+TEST_CASE("a batch of as many bytes as the door allows is taken whole") {
+  ON_EVERY_ENGINE(q);
+  const std::string payload(kBatchedPayloadBytesMax, 'x');
+  NewMessage message;
+  message.payload = as_bytes(payload);
+  std::vector<NewMessage> batch;
+  while ((batch.size() + 1) * batch_bytes(message) <= kBatchBytesMax) batch.push_back(message);
+  const std::string rest(kBatchBytesMax - batch.size() * batch_bytes(message) - batch_bytes(NewMessage{}), 'y');
+  NewMessage last;
+  last.payload = as_bytes(rest);
+  batch.push_back(last);
+  const Result<PushReply> reply = q.door().push(batch, {});
+  REQUIRE(reply.ok());
+  CHECK(reply->items.size() == batch.size());
+}
+
 }  // namespace fq::test
