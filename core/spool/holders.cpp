@@ -55,7 +55,7 @@ void LocalQueue::leave_holder() {
       const std::optional<SlotIndex> slot = schedule().first_held(own);
       if (!slot) return {};
       const uint64_t bytes = event_record_bytes(RecordType::released, 1, EventDetail{});
-      if (event_obstacle(bytes) != Obstacle::none) return {};
+      if (event_obstacle(RecordType::released, bytes) != Obstacle::none) return {};
       append_event(RecordType::released, std::span(&*slot, 1), EventDetail{}, gate().now(), {});
       more = true;
       return {};
@@ -125,7 +125,7 @@ Result<void> LocalQueue::reap(HolderIndex holder) {
       if (!still_dead) return {};
       std::optional<SlotIndex> held = schedule().first_held(holder);
       if (held) {
-        obstacle = event_obstacle(event_record_bytes(RecordType::died, 1, EventDetail{}));
+        obstacle = event_obstacle(RecordType::died, event_record_bytes(RecordType::died, 1, EventDetail{}));
         if (obstacle != Obstacle::none) return {};
         append_event(RecordType::died, std::span(&*held, 1), EventDetail{}, gate().now(), {});
         FQ_POINT("reap.returned");

@@ -40,7 +40,7 @@ Result<SettleStatus> LocalQueue::change_one(MessageId id, Action action, const F
       // Found by what it was a moment ago: it must still be that.
       if (filter != nullptr && !matches(*filter, std::nullopt, entry)) return {};
       const RecordType type = action == Action::cancel ? RecordType::cancelled : RecordType::kicked;
-      obstacle = event_obstacle(event_record_bytes(type, 1, EventDetail{}));
+      obstacle = event_obstacle(type, event_record_bytes(type, 1, EventDetail{}));
       if (obstacle != Obstacle::none) return {};
       if (action == Action::cancel && (entry.flags & kEntryBlob) != 0) {
         if (const auto place = ItemReader::find_item(stream(), header(), entry)) blobs.push_back(*place);

@@ -90,10 +90,11 @@ class LocalQueue final : public Queue {
                             std::vector<ItemPlace>& blobs);
   SettleStatus judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot);
   /// Appends one event record for `slots` and applies it, in one transaction of its own. Needs: the lock
-  /// and that obstacle_for() was none.
+  /// and that event_obstacle() was none.
   void append_event(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
                     const Now& now, std::span<SettleStatus> statuses);
   Obstacle event_obstacle(uint64_t bytes);
+  Obstacle event_obstacle(RecordType type, uint64_t bytes);
   Result<void> name_blobs(const std::vector<ItemPlace>& places, std::vector<BlobName>& names);
 
   // holders.cpp
@@ -124,6 +125,7 @@ class LocalQueue final : public Queue {
   Result<void> finish_changes(const std::vector<ItemPlace>& blobs);
 
   // local_stats.cpp
+  Result<void> walk_tenants(const std::function<void(TenantIndex leaf, const Now& now)>& visit);
   Result<void> add_oldest(StatsRow& row);
   int64_t oldest_in(TenantIndex leaf);
   Result<void> tenant_rows(const StatsRequest& request, StatsReply& reply);

@@ -33,6 +33,11 @@ RecordType record_of(Verdict verdict) {
   return RecordType::acked;
 }
 
+/// What ends messages has a right to the last of the journal's room.
+bool closes(RecordType type) {
+  return type == RecordType::acked || type == RecordType::cancelled || type == RecordType::buried;
+}
+
 bool same_record(const Settle& a, const Settle& b) {
   return a.verdict == b.verdict && a.delay_ms == b.delay_ms && a.reason == b.reason && a.exit == b.exit &&
          a.signal == b.signal && a.stderr_tail == b.stderr_tail;
@@ -78,6 +83,12 @@ Obstacle LocalQueue::event_obstacle(uint64_t bytes) {
   return Obstacle::none;
 }
 
+Obstacle LocalQueue::event_obstacle(RecordType type, uint64_t bytes) {
+  const Obstacle obstacle = event_obstacle(bytes);
+  // Without a file the others are done all the same, unwritten (see append_event).
+  return obstacle == Obstacle::file_needed && !closes(type) ? Obstacle::none : obstacle;
+}
+
 SettleStatus LocalQueue::judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot) {
   const std::optional<ParsedReceipt> parsed = parse_receipt(receipt.text);
   if (!parsed) return SettleStatus::invalid;
@@ -93,17 +104,25 @@ SettleStatus LocalQueue::judge_receipt(const Receipt& receipt, const Now& now, s
 
 void LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
                               const Now& now, std::span<SettleStatus> statuses) {
+  const uint64_t bytes = event_record_bytes(type, slots.size(), detail);
+  // On a full disk the room that is left belongs to what ends messages. Anything else is done but not
+  // written down: after a crash such a message is where it was before, and is served again.
+  const bool written = closes(type) || (stream().room_for(bytes) == Stream::Room::enough && stream().leaves_floor(bytes));
   Txn txn = store().begin();
   event_items_.clear();
   for (const SlotIndex slot : slots) {
     const Entry& entry = schedule().entry(slot);
     event_items_.push_back({MessageId{entry.id.get()}, entry.event_position});
   }
-  encode_event(body_, type, event_items_, detail);
-  const uint64_t position = stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  uint64_t position = 0;
+  if (written) {
+    encode_event(body_, type, event_items_, detail);
+    position = stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  }
   for (size_t i = 0; i < slots.size(); ++i) {
+    const uint64_t event_position = written ? position : event_items_[i].previous_event;
     const bool dead =
-        gate().apply().event(txn, type, slots[i], detail, Serial{0}, kHeldByTime, position, now.wall_ms);
+        gate().apply().event(txn, type, slots[i], detail, Serial{0}, kHeldByTime, event_position, now.wall_ms);
     if (dead && type == RecordType::retried && i < statuses.size()) statuses[i] = SettleStatus::buried;
   }
   FQ_POINT("event.appended");
@@ -131,7 +150,7 @@ Result<void> LocalQueue::settle_group(std::span<const Settle> group, std::span<S
         detail.stderr_tail = {};
         bytes = event_record_bytes(type, group.size(), detail);
       }
-      obstacle = event_obstacle(bytes);
+      obstacle = event_obstacle(type, bytes);
       if (obstacle != Obstacle::none) return {};
       std::array<SlotIndex, kVerdictsPerRecord> slots;
       std::array<SettleStatus, kVerdictsPerRecord> verdicts;
@@ -234,8 +253,7 @@ Result<std::vector<ExtendResult>> LocalQueue::extend(std::span<const Receipt> re
         results[i].deadline_wall_ms = detail.until_wall_ms;
         // A lease that a process holds has no time of its own.
         if (schedule().entry(*slot).at_ms == kNever) return {};
-        const uint64_t bytes = event_record_bytes(RecordType::extended, 1, detail);
-        obstacle = event_obstacle(bytes);
+        obstacle = event_obstacle(RecordType::extended, event_record_bytes(RecordType::extended, 1, detail));
         if (obstacle != Obstacle::none) return {};
         append_event(RecordType::extended, std::span(&*slot, 1), detail, now, {});
         durable_end = header().tail;

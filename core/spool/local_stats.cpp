@@ -3,6 +3,8 @@
 
 // System.
 #include <algorithm>
+#include <map>
+#include <set>
 // fq, below us.
 #include "core/schedule/histogram.h"
 
@@ -11,6 +13,12 @@ namespace fq {
 namespace {
 
 constexpr size_t kTenantsPerLook = 256;  // rows made under one hold of the lock
+
+/// Sums of the weights of those who sit in each ring (by the node that the ring belongs to).
+struct RingWeights {
+  std::map<uint32_t, uint64_t> of_ring;
+  std::set<uint32_t> counted;
+};
 
 template <class AnyHistogram>
 Percentiles percentiles_of(const AnyHistogram& histogram, uint64_t count) {
@@ -50,16 +58,26 @@ void put_counts(StatsRow& row, const StateCounts& counts, const Counters& counte
   row.cancelled = counters.cancelled;
 }
 
+/// Adds the weights of the node and of those above it to their rings, each node once.
+void add_weights(const Schedule& schedule, TenantIndex index, RingWeights& weights) {
+  for (TenantIndex node = index; node != kRootTenant; node = TenantIndex{schedule.tenant(node).parent.get()}) {
+    const Tenant& tenant = schedule.tenant(node);
+    if ((tenant.flags & kTenantSeated) == 0) return;
+    if (!weights.counted.insert(static_cast<uint32_t>(node)).second) return;
+    weights.of_ring[tenant.parent] += tenant.weight_milli;
+  }
+}
+
 /// The part of all turns that this tenant gets while those that are active now stay so: its weight's share
 /// at each level of its path.
-double share_of(const Schedule& schedule, TenantIndex index) {
+double share_of(const Schedule& schedule, TenantIndex index, const RingWeights& weights) {
   double share = 1.0;
   for (TenantIndex node = index; node != kRootTenant; node = TenantIndex{schedule.tenant(node).parent.get()}) {
     const Tenant& tenant = schedule.tenant(node);
-    const Tenant& parent = schedule.tenant(TenantIndex{tenant.parent.get()});
-    if ((tenant.flags & kTenantSeated) == 0) return 0.0;
-    const double seats = std::max<double>(parent.lane.count, 1);
-    share /= seats;
+    const auto ring = weights.of_ring.find(tenant.parent);
+    if ((tenant.flags & kTenantSeated) == 0 || ring == weights.of_ring.end()) return 0.0;
+    // A tenant that became active since the weights were summed has more than all of them.
+    share *= std::min(1.0, tenant.weight_milli / static_cast<double>(ring->second));
   }
   return share;
 }
@@ -96,18 +114,16 @@ Result<StatsReply> LocalQueue::stats(const StatsRequest& request) {
   return reply;
 }
 
-/// The oldest ready message stands first in some tenant: a walk over tenants, a part under each lock hold.
-Result<void> LocalQueue::add_oldest(StatsRow& row) {
-  int64_t oldest_ms = kNever;
-  int64_t now_ms = 0;
+/// Calls `visit` for every tenant that has messages of its own, a part of them under each hold of the lock.
+Result<void> LocalQueue::walk_tenants(const std::function<void(TenantIndex leaf, const Now& now)>& visit) {
   uint32_t next = 0;
   for (bool more = true; more;) {
     FQ_TRY(locked([&]() -> Result<void> {
-      more = false;
-      now_ms = gate().now().boot_ms;
+      const Now now = gate().now();
+      gate().fire_timers(now, 32);
       std::optional<TenantIndex> leaf = schedule().next_leaf(TenantIndex{next});
       for (size_t i = 0; leaf && i < kTenantsPerLook; ++i) {
-        oldest_ms = std::min(oldest_ms, oldest_in(*leaf));
+        visit(*leaf, now);
         leaf = schedule().next_leaf(TenantIndex{static_cast<uint32_t>(*leaf) + 1});
       }
       more = leaf.has_value();
@@ -115,6 +131,16 @@ Result<void> LocalQueue::add_oldest(StatsRow& row) {
       return {};
     }));
   }
+  return {};
+}
+
+Result<void> LocalQueue::add_oldest(StatsRow& row) {
+  int64_t oldest_ms = kNever;
+  int64_t now_ms = 0;
+  FQ_TRY(walk_tenants([&](TenantIndex leaf, const Now& now) {
+    oldest_ms = std::min(oldest_ms, oldest_in(leaf));
+    now_ms = now.boot_ms;
+  }));
   if (oldest_ms != kNever) row.oldest_ready_s = static_cast<double>(std::max<int64_t>(0, now_ms - oldest_ms)) / 1000.0;
   return {};
 }
@@ -126,28 +152,17 @@ int64_t LocalQueue::oldest_in(TenantIndex leaf) {
 }
 
 Result<void> LocalQueue::tenant_rows(const StatsRequest& request, StatsReply& reply) {
-  uint32_t next = 0;
-  for (bool more = true; more;) {
-    FQ_TRY(locked([&]() -> Result<void> {
-      more = false;
-      const Now now = gate().now();
-      gate().fire_timers(now, 32);
-      reply.as_of_wall_ms = now.wall_ms;
-      std::optional<TenantIndex> below;
-      if (!request.tenant.empty()) {
-        below = schedule().find_tenant(request.tenant);
-        if (!below) return {};
-      }
-      std::optional<TenantIndex> leaf = schedule().next_leaf(TenantIndex{next});
-      for (size_t i = 0; leaf && i < kTenantsPerLook; ++i) {
-        if (!below || schedule().is_below(*leaf, *below)) reply.rows.push_back(tenant_row(*leaf, now));
-        leaf = schedule().next_leaf(TenantIndex{static_cast<uint32_t>(*leaf) + 1});
-      }
-      more = leaf.has_value();
-      if (leaf) next = static_cast<uint32_t>(*leaf);
-      return {};
-    }));
-  }
+  RingWeights weights;
+  FQ_TRY(walk_tenants([&](TenantIndex leaf, const Now&) { add_weights(schedule(), leaf, weights); }));
+  FQ_TRY(walk_tenants([&](TenantIndex leaf, const Now& now) {
+    reply.as_of_wall_ms = now.wall_ms;
+    std::optional<TenantIndex> below = kRootTenant;
+    if (!request.tenant.empty()) below = schedule().find_tenant(request.tenant);
+    if (!below || !schedule().is_below(leaf, *below)) return;
+    StatsRow row = tenant_row(leaf, now);
+    row.share = share_of(schedule(), leaf, weights);
+    reply.rows.push_back(std::move(row));
+  }));
   std::sort(reply.rows.begin(), reply.rows.end(),
             [](const StatsRow& a, const StatsRow& b) { return a.tenant < b.tenant; });
   return {};
@@ -165,7 +180,6 @@ StatsRow LocalQueue::tenant_row(TenantIndex index, const Now& now) {
   row.wait_ms = percentiles_of(tenant.wait, sum_of(tenant.wait));
   row.run_ms = percentiles_of(tenant.run, sum_of(tenant.run));
   row.weight = tenant.weight_milli / 1000.0;
-  row.share = share_of(schedule(), index);
   const int64_t oldest_ms = oldest_in(index);
   if (oldest_ms != kNever) {
     row.oldest_ready_s = static_cast<double>(std::max<int64_t>(0, now.boot_ms - oldest_ms)) / 1000.0;

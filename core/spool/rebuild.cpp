@@ -36,6 +36,12 @@ std::string bytes_at(const JournalDamage& damage) {
   return journal_file_name(damage.file_number) + ": " + damage.what + " at byte " + std::to_string(damage.offset);
 }
 
+Result<void> remove_if_there(Disk& disk, std::string_view name) {
+  Result<void> removed = disk.remove(name);
+  if (!removed.ok() && removed.error().sys == ENOENT) return {};
+  return removed;
+}
+
 }  // namespace
 
 Result<void> Attachment::rebuild() {
@@ -170,6 +176,8 @@ Result<void> Attachment::build(bool alone) {
   }
   ++identity.generation;
   FQ_TRY(lock_file_->write(identity));
+  // Nobody needs the old segment: on a full disk its room is what the new one is made of.
+  if (alone && store_ == nullptr) FQ_TRY(remove_if_there(*disk_, "segment"));
   FQ_TRY_SET(std::unique_ptr<Store> store, make_store(identity.generation, identity));
   FQ_TRY_SET(const Replayed replayed, replay_journal(*disk_, *store));
   FQ_POINT("rebuild.replayed");
@@ -191,8 +199,7 @@ Result<void> Attachment::build(bool alone) {
 }
 
 Result<std::unique_ptr<Store>> Attachment::make_store(uint64_t generation, const LockIdentity& identity) {
-  Result<void> removed = disk_->remove(kNewSegment);
-  if (!removed.ok() && removed.error().sys != ENOENT) return std::move(removed).error();
+  FQ_TRY(remove_if_there(*disk_, kNewSegment));
   FQ_TRY_SET(std::unique_ptr<File> file, disk_->open(kNewSegment, OpenMode::create_new));
   FQ_TRY_SET(std::unique_ptr<SegmentMemory> memory, map_segment(std::move(file), object()));
   FQ_TRY(memory->extend_to(kFirstChunkOffset));

@@ -29,6 +29,10 @@ bool Stream::leaves_closing_room(uint64_t bytes, uint64_t more_messages) const {
   return table_.has_ready() && table_.ready_room() >= needed;
 }
 
+bool Stream::leaves_floor(uint64_t bytes) const {
+  return table_.ready_room() >= bytes + live_messages(header_.schedule) * kClosingBytes;
+}
+
 uint64_t Stream::append(Txn& txn, Body& body, MessageId first_id, int64_t at_wall_ms) {
   const uint64_t position = header_.tail;
   const uint64_t bytes = kRecordHeaderBytes + body.bytes.size();
