@@ -39,6 +39,12 @@ class Shared {
 
   T get() const { return value_; }
   operator T() const { return value_; }
+  /// Without the lock that guards it: some value it had, old by the time it is used.
+  T peek() const {
+    T value;
+    __atomic_load(&value_, &value, __ATOMIC_RELAXED);
+    return value;
+  }
 
  private:
   friend class Txn;
@@ -85,7 +91,7 @@ class Txn {
   template <class T>
   void set(Shared<T>& field, std::type_identity_t<T> value) {
     note(&field.value_, sizeof(T));
-    field.value_ = value;
+    __atomic_store(&field.value_, &value, __ATOMIC_RELAXED);  // a plain store, whole for whoever peeks
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
 

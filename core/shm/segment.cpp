@@ -2,9 +2,12 @@
 
 // System.
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <boost/interprocess/mapped_region.hpp>
 #include <cerrno>
+#include <map>
+#include <mutex>
 
 namespace fq {
 
@@ -32,13 +35,35 @@ class OpenedMapping {
   int descriptor_;
 };
 
+#ifdef __SANITIZE_THREAD__
+/// The thread sanitizer knows memory by its address: what the queues of several threads do to one segment it
+/// sees only where all have it at the same one.
+template <class Make>
+std::shared_ptr<bip::mapped_region> shared_in_process(const OpenedMapping& mapping, Make make) {
+  static std::mutex lock;
+  static std::map<std::pair<dev_t, ino_t>, std::weak_ptr<bip::mapped_region>> regions;
+  struct stat status {};
+  ::fstat(mapping.get_mapping_handle().handle, &status);
+  const std::scoped_lock locked(lock);
+  std::weak_ptr<bip::mapped_region>& known = regions[{status.st_dev, status.st_ino}];
+  std::shared_ptr<bip::mapped_region> region = known.lock();
+  if (region == nullptr) known = region = make();
+  return region;
+}
+#else
+template <class Make>
+std::shared_ptr<bip::mapped_region> shared_in_process(const OpenedMapping&, Make make) {
+  return make();
+}
+#endif
+
 class MappedSegment final : public SegmentMemory {
  public:
   MappedSegment(std::unique_ptr<File> file, std::string_view object) : file_(std::move(file)) {
     const OpenedMapping mapping(file_->descriptor());
     try {
-      region_ = bip::mapped_region(mapping, bip::read_write, 0, kSegmentMapBytes, nullptr, MAP_NORESERVE);
-      base_ = static_cast<std::byte*>(region_.get_address());
+      region_ = map(mapping);
+      base_ = static_cast<std::byte*>(region_->get_address());
       // A child that a worker starts must not be able to touch the queue, nor hold its locks.
       ::madvise(base_, kSegmentMapBytes, MADV_DONTFORK);
     } catch (const bip::interprocess_exception& fault) {
@@ -56,8 +81,17 @@ class MappedSegment final : public SegmentMemory {
   const Error& error() const { return error_; }
 
  private:
+  using Region = std::shared_ptr<bip::mapped_region>;
+
+  static Region map(const OpenedMapping& mapping) {
+    return shared_in_process(mapping, [&] {
+      return std::make_shared<bip::mapped_region>(mapping, bip::read_write, 0, kSegmentMapBytes, nullptr,
+                                                  MAP_NORESERVE);
+    });
+  }
+
   std::unique_ptr<File> file_;
-  bip::mapped_region region_;
+  Region region_;
   Error error_;
 };
 
