@@ -77,20 +77,25 @@ Result<Attachment::Found> Attachment::map_existing(const LockIdentity& identity,
   }
   FQ_TRY_SET(const uint64_t bytes, (*file)->size());
   if (bytes < kFirstChunkOffset) return Found::garbage;
+  File& opened = **file;  // the mapping keeps it
   FQ_TRY_SET(std::unique_ptr<SegmentMemory> memory, map_segment(std::move(file).value(), object()));
   store_ = std::make_unique<Store>(std::move(memory));
   const Found found = judge(identity, has_identity);
   // A poisoned one is kept: what its ring holds is rescued before the rebuild.
   if (found != Found::usable && found != Found::poisoned) store_.reset();
-  if (found == Found::usable && store_->header().segment_bytes > bytes) {
-    store_.reset();
-    return Found::garbage;
-  }
-  return found;
+  if (found != Found::usable) return found;
+  // The file after the header: it grows before the header says so, perhaps just now.
+  const uint64_t used_bytes = store_->header().segment_bytes.peek();
+  FQ_TRY_SET(const uint64_t bytes_now, opened.size());
+  if (used_bytes <= bytes_now) return found;
+  store_.reset();
+  return Found::garbage;
 }
 
 Attachment::Found Attachment::judge(const LockIdentity& identity, bool has_identity) const {
   const SegmentHeader& header = store_->header();
+  // First: all else was written before whoever made it set the phase.
+  const Phase phase = header.phase.load(std::memory_order_acquire);
   const SegmentIdentity& own = header.identity;
   if (std::memcmp(own.magic, kSegmentMagic, sizeof own.magic) != 0) return Found::garbage;
   if (own.layout_hash != layout_hash()) return Found::other_build;
@@ -104,7 +109,7 @@ Attachment::Found Attachment::judge(const LockIdentity& identity, bool has_ident
     return Found::foreign;
   }
   if (own.generation != identity.generation) return Found::absent;
-  switch (header.phase.load(std::memory_order_acquire)) {
+  switch (phase) {
     case Phase::working:
       return Found::usable;
     case Phase::poisoned:

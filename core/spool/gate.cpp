@@ -17,7 +17,7 @@ constexpr uint32_t kUndoReserve = 800;
 
 Result<void> Gate::enter() {
   SegmentHeader& header = store_.header();
-  const Taken taken = header.state.take(header.settings.lock_timeout_ms);
+  const Taken taken = header.state.take(header.settings.lock_timeout_ms.peek());
   switch (taken) {
     case Taken::clean:
       break;
@@ -79,7 +79,7 @@ Error Gate::poison(const char* what) {
 Now Gate::now() const {
   const SegmentHeader& header = store_.header();
   const int64_t boot_ms = clock_.boot_ms();
-  return {boot_ms, boot_ms + header.wall_minus_boot_ms};
+  return {boot_ms, boot_ms + header.wall_minus_boot_ms.peek()};
 }
 
 Now Gate::now_locked(Txn& txn) {

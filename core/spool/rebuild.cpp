@@ -46,11 +46,22 @@ Result<void> remove_if_there(Disk& disk, std::string_view name) {
 
 Result<void> Attachment::rebuild() {
   FQ_TRY_SET(LockFile rebuild_lock, LockFile::open(*disk_, "rebuild", true));
+  // Whoever is rebuilding wants `lock` for itself: not held while we wait for it.
+  store_.reset();
+  lock_file_->unlock();
   FQ_TRY_SET(const bool mine, rebuild_lock.lock(LockFile::Mode::exclusive, kRebuildWaitMs));
   if (!mine) {
     return Error{ErrorKind::later,
                  object() + ": process " + join_pids(rebuild_lock.holders()) + " is rebuilding it; try again", 0};
   }
+  FQ_TRY_SET(const bool shared, lock_file_->lock(LockFile::Mode::shared, kRebuildWaitMs));
+  if (!shared) {
+    return Error{ErrorKind::later,
+                 object() + ": process " + join_pids(lock_file_->holders()) + " has it for itself; continue or end it",
+                 0};
+  }
+  // Removed while nobody held it: with nothing attached, the caller looks anew.
+  if (!names_lock(location_.spool, location_.queue, lock_file_->device(), lock_file_->inode())) return {};
   FQ_POINT("rebuild.begin");
   return rebuild_locked(rebuild_lock);
 }

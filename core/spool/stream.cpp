@@ -7,6 +7,42 @@ namespace fq {
 
 namespace {
 
+// Ring bytes may be read while they are written over (copy_out finds out afterwards): so they are moved as
+// atomic words, and not by memcpy. Acquire and release keep them before the check of ring_start and behind
+// whoever moved it; on x86-64 both are plain moves.
+using Word [[gnu::may_alias]] = uint64_t;
+constexpr size_t kWordBytes = sizeof(Word);
+
+size_t bytes_to_word(const std::byte* at, size_t bytes) {
+  const size_t over = reinterpret_cast<uintptr_t>(at) % kWordBytes;
+  return over == 0 ? 0 : std::min(bytes, kWordBytes - over);
+}
+
+void load_ring(std::byte* to, const std::byte* from, size_t bytes) {
+  const auto load_bytes = [&](size_t count) {
+    for (; count > 0; --count, --bytes) __atomic_load(from++, to++, __ATOMIC_ACQUIRE);
+  };
+  load_bytes(bytes_to_word(from, bytes));
+  for (; bytes >= kWordBytes; to += kWordBytes, from += kWordBytes, bytes -= kWordBytes) {
+    put_number(to, __atomic_load_n(reinterpret_cast<const Word*>(from), __ATOMIC_ACQUIRE));
+  }
+  load_bytes(bytes);
+}
+
+void store_ring(std::byte* to, const std::byte* from, size_t bytes) {
+  const auto store_bytes = [&](size_t count) {
+    for (; count > 0; --count, --bytes) {
+      std::byte one = *from++;
+      __atomic_store(to++, &one, __ATOMIC_RELEASE);
+    }
+  };
+  store_bytes(bytes_to_word(to, bytes));
+  for (; bytes >= kWordBytes; to += kWordBytes, from += kWordBytes, bytes -= kWordBytes) {
+    __atomic_store_n(reinterpret_cast<Word*>(to), get_number<uint64_t>(from), __ATOMIC_RELEASE);
+  }
+  store_bytes(bytes);
+}
+
 uint64_t live_messages(const ScheduleRoot& root) {
   const StateCounts& counts = root.counts;
   return uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead;
@@ -64,10 +100,9 @@ uint64_t Stream::append(Txn& txn, Body& body, MessageId first_id, int64_t at_wal
 bool Stream::copy_out(uint64_t position, MutableBytes to) const {
   const uint64_t at = position % kRingBytes;
   const uint64_t first = std::min<uint64_t>(to.size(), kRingBytes - at);
-  std::memcpy(to.data(), store_.ring() + at, first);
-  if (first < to.size()) std::memcpy(to.data() + first, store_.ring(), to.size() - first);
+  load_ring(to.data(), store_.ring() + at, first);
+  load_ring(to.data() + first, store_.ring(), to.size() - first);
   // The copy before the check: bytes behind ring_start may have been overwritten while we copied.
-  std::atomic_thread_fence(std::memory_order_acquire);
   return header_.ring_start.load(std::memory_order_acquire) <= position;
 }
 
@@ -80,8 +115,8 @@ Bytes Stream::view(uint64_t position, uint64_t bytes) const {
 void Stream::write_ring(uint64_t position, Bytes from) {
   const uint64_t at = position % kRingBytes;
   const uint64_t first = std::min<uint64_t>(from.size(), kRingBytes - at);
-  std::memcpy(store_.ring() + at, from.data(), first);
-  if (first < from.size()) std::memcpy(store_.ring(), from.data() + first, from.size() - first);
+  store_ring(store_.ring() + at, from.data(), first);
+  store_ring(store_.ring(), from.data() + first, from.size() - first);
 }
 
 }  // namespace fq
