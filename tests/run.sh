@@ -2,7 +2,7 @@
 # run - builds fq and runs all short tests: one command on a fresh Debian 12, under 10 minutes on 2 cores.
 #
 #   1  unit tests by room, with address and undefined-behaviour sanitizers
-#   2  the same with the thread sanitizer
+#   2  those of the rooms where threads meet, with the thread sanitizer
 #   3  the house's rules, and process tests with the test build (fault points) and the release binary
 #
 # Missing Debian packages are installed when that is possible (root or sudo), and named otherwise. The
@@ -16,7 +16,7 @@ install_missing $BUILD_PACKAGES $TEST_PACKAGES
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$(nproc)}"
 
-step() { printf '\n== %s\n' "$*"; }
+step() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS"; }
 configure() { cmake --preset "$1" >"build/$1.configure.log" 2>&1 || { cat "build/$1.configure.log"; exit 1; }; }
 build() {  # preset, targets
   local preset=$1
