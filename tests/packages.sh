@@ -20,6 +20,8 @@ install_missing() {
     fi
   fi
   echo "installing Debian packages:$missing" >&2
-  $as_root apt-get update -qq >&2
-  $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
+  local patience="-o Acquire::Retries=3 -o DPkg::Lock::Timeout=120"
+  $as_root apt-get update -qq $patience </dev/null >&2
+  $as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends $patience $missing </dev/null >&2
 }
