@@ -32,11 +32,11 @@ class LaneOps {
   void insert(Txn& txn, Lane& lane, uint32_t i) const {
     if (lane.count >= kNoIndex - 1) throw RegionDamaged{"a lane holds too many"};
     const uint32_t tail = lane.tail;
-    if (!kind_.may_list(i)) {
-      insert_tree(txn, lane, i);
-    } else if (tail == kNoIndex || kind_.less(tail, i)) {
+    const uint32_t head = lane.head;
+    const bool may_list = kind_.may_list(i);
+    if (may_list && (tail == kNoIndex || kind_.less(tail, i))) {
       link(txn, lane, i, tail, kNoIndex);
-    } else if (const uint32_t head = lane.head; kind_.less(i, head)) {
+    } else if (may_list && kind_.less(i, head)) {
       link(txn, lane, i, kNoIndex, head);
     } else {
       insert_tree(txn, lane, i);
