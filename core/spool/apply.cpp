@@ -97,7 +97,8 @@ void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_
   restored.holder = holder;
   restored.deliveries = moved.deliveries;
   restored.attempts = moved.attempts;
-  restored.attempts_max = moved.attempts_max;
+  // Before its first lease the queue's attempts do not hold for it yet, only its own, which the item tells.
+  restored.attempts_max = moved.deliveries == 0 ? 0 : moved.attempts_max;
   restored.crashes = moved.crashes;
   schedule.restore(txn, restored);
   table_.add_live(txn, item_position);

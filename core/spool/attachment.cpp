@@ -108,6 +108,8 @@ Attachment::Found Attachment::judge(const LockIdentity& identity, bool has_ident
   if (own.pid_namespace != kernel_.pid_namespace || own.time_namespace != kernel_.time_namespace) {
     return Found::foreign;
   }
+  // Whatever the generation: the rebuilder may have died before or after raising it.
+  if (phase == Phase::retired) return Found::retired;
   if (own.generation != identity.generation) return Found::absent;
   switch (phase) {
     case Phase::working:

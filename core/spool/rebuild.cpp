@@ -95,7 +95,9 @@ Result<bool> Attachment::prove_alone(Found found) {
     return Error{ErrorKind::unusable,
                  object() + ": another build of fq is at work in it (process " + pids + "); end it first", 0};
   }
-  if (found == Found::poisoned) {
+  // Those who are attached leave by themselves at their next lock. A retired one they may be leaving right
+  // now, to wait for `rebuild` with the shared lock held: waiting for them in turn would be a deadlock.
+  if (found == Found::poisoned || found == Found::retired) {
     FQ_TRY_SET([[maybe_unused]] const bool shared, lock_file_->lock(LockFile::Mode::shared, kRebuildWaitMs));
     return false;
   }
