@@ -94,7 +94,14 @@ class Child {
   Child(Child&& other) noexcept
       : pid_(std::exchange(other.pid_, -1)), pidfd_(std::exchange(other.pidfd_, -1)),
         out_(std::exchange(other.out_, -1)), err_(std::exchange(other.err_, -1)), start_(other.start_) {}
-  Child& operator=(Child&&) = delete;
+  Child& operator=(Child&& other) noexcept {
+    std::swap(pid_, other.pid_);
+    std::swap(pidfd_, other.pidfd_);
+    std::swap(out_, other.out_);
+    std::swap(err_, other.err_);
+    std::swap(start_, other.start_);
+    return *this;
+  }
   ~Child() {
     if (pid_ > 0) {
       ::kill(pid_, SIGKILL);

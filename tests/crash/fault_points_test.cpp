@@ -1,0 +1,151 @@
+// fault_points_test - every operation killed at every fault point that it passes, as a loop.
+//
+// After each death: the next command answers within a second and needs no repair, what was accepted is
+// there, what was not is not, what was acked stays acked, and fq check finds the segment equal to a rebuild
+// from the journal. The list of points is held against the sources, the table of operations against the
+// list: a new point without an operation that passes it fails the test.
+
+// System.
+#include <regex>
+// Tests.
+#include "tests/crash/operations.h"
+
+namespace fq::test {
+
+namespace {
+
+constexpr const char* kPoints[] = {
+    "attach.shared",     "blob.written",   "compaction.low",   "compaction.low_durable", "compaction.moved",
+    "compaction.removed", "event.appended", "event.committed",  "flush.applied",          "flush.servable",
+    "flush.synced",      "flush.taken",    "flush.unlocked",   "flush.written",          "grow.allocated",
+    "holder.begun",      "lease.appended", "lease.committed",  "pending.applied",        "push.appended",
+    "push.committed",    "push.durable",   "reap.freed",       "reap.returned",          "rebuild.begin",
+    "rebuild.made",      "rebuild.renamed", "rebuild.replayed", "rebuild.retired",        "repair.begin",
+    "repair.counted",    "repair.undone",  "salvage.ready",    "salvage.written",        "settle.durable",
+    "supply.made",       "timers.fired",
+};
+
+std::filesystem::path source_root() { return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path(); }
+
+std::set<std::string> points_of_sources() {
+  std::set<std::string> found;
+  const std::regex point("FQ_POINT\\(\"([a-z_.]+)\"\\)");
+  for (const char* room : {"core/spool", "core/journal", "core/schedule", "core/shm"}) {
+    for (const auto& item : std::filesystem::directory_iterator(source_root() / room)) {
+      const std::string text = read_whole(item.path().string());
+      for (std::sregex_iterator at(text.begin(), text.end(), point), end; at != end; ++at) found.insert((*at)[1]);
+    }
+  }
+  return found;
+}
+
+Outcome run_killed(const Trial& t, const std::string& point) {
+  std::vector<std::string> command = t.wrapper;
+  command.push_back(fq_binary());
+  command.insert(command.end(), t.words.begin(), t.words.end());
+  Start how = t.spool.with(t.how);
+  how.env.push_back("FQ_KILL_AT=" + point);
+  return run(command, how);
+}
+
+/// A pop that died may have acked what it had written, and nothing else.
+void check_written_or_there(const Trial& t, const Outcome& died, const std::set<std::string>& there) {
+  if (t.words[0] != "pop") return;
+  const std::vector<std::string> written = lines_of(died.out);
+  for (const std::string& each : t.may) {
+    if (each == "orphan" || there.count(each) != 0) continue;
+    INFO("message " << each << " is gone and was not written");
+    CHECK(std::find(written.begin(), written.end(), each) != written.end());
+  }
+}
+
+void check_after(const Trial& t, const Outcome& died) {
+  const Outcome next = t.spool.fq({"push", "-t", "probe", "probe"});
+  INFO("the next command: exit " << next.exit << " signal " << next.signal << ": " << next.err);
+  CHECK(next.exit == 0);
+  CHECK(next.ms < 1000);
+  t.spool.check_clean();
+  std::set<std::string> there = t.spool.payloads();
+  CHECK(there.erase("probe") == 1);
+  check_written_or_there(t, died, there);
+  for (const std::string& each : t.must) {
+    INFO("accepted and lost: " << each.substr(0, 20));
+    CHECK(there.erase(each) == 1);
+  }
+  size_t unanswered = 0;
+  for (const std::string& each : t.may) unanswered += there.erase(each);
+  if (t.all_or_none) CHECK((unanswered == 0 || unanswered == t.may.size()));
+  for (const std::string& each : there) {
+    INFO("a phantom: " << each.substr(0, 20));
+    CHECK(false);
+  }
+}
+
+bool have_strace() { return run({"/bin/sh", "-c", "command -v strace"}).exit == 0; }
+
+/// Kills the operation at its first, second and third pass of the point. Returns how often it was killed.
+int kill_at_each_pass(const Operation& operation, const char* point) {
+  for (int pass = 1; pass <= 3; ++pass) {
+    Trial trial;
+    operation.prepare(trial);
+    if (!trial.wrapper.empty() && !have_strace()) return -1;
+    const std::string at = std::string(point) + ":" + std::to_string(pass);
+    INFO(operation.name << " killed at " << at);
+    const Outcome died = run_killed(trial, at);
+    CHECK_FALSE(died.hung);
+    if (died.signal != SIGKILL) {
+      INFO("exit " << died.exit << " signal " << died.signal << ": " << died.err);
+      CHECK(died.exit == 0);
+      return pass - 1;
+    }
+    check_after(trial, died);
+  }
+  return 3;
+}
+
+bool wants_all() { return std::getenv("FQ_LONG") != nullptr; }
+
+}  // namespace
+
+TEST_CASE("the list of fault points is that of the sources") {
+  const std::set<std::string> listed(std::begin(kPoints), std::end(kPoints));
+  CHECK(listed == points_of_sources());
+}
+
+TEST_CASE("every fault point is passed by an operation of the table") {
+  std::set<std::string> listed(std::begin(kPoints), std::end(kPoints));
+  for (const Operation& operation : operations()) {
+    for (const char* point : operation.points) listed.erase(point);
+  }
+  for (const std::string& point : listed) {
+    INFO("no operation passes " << point);
+    CHECK(false);
+  }
+}
+
+TEST_CASE("an operation killed at any fault point loses nothing, repeats nothing and leaves no mess") {
+  for (const Operation& operation : operations()) {
+    for (const char* point : operation.points) {
+      const int killed = kill_at_each_pass(operation, point);
+      if (killed < 0) {
+        WARN("strace is not installed: " << operation.name << " is skipped");
+        break;
+      }
+      INFO(operation.name << " does not pass " << point << " any more");
+      CHECK(killed >= 1);
+    }
+  }
+}
+
+TEST_CASE("the long form: every operation is tried with every point, listed or not") {
+  if (!wants_all()) return;
+  for (const Operation& operation : operations()) {
+    std::string passed;
+    for (const char* point : kPoints) {
+      if (kill_at_each_pass(operation, point) >= 1) passed += std::string("\"") + point + "\", ";
+    }
+    WARN(operation.name << ": " << passed);
+  }
+}
+
+}  // namespace fq::test

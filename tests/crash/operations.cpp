@@ -1,0 +1,295 @@
+// operations - the table of operations: how each is prepared, and which fault points it passes.
+#include "tests/crash/operations.h"
+
+// System.
+#include <cstddef>
+// fq, below us.
+#include "core/spool/layout.h"
+
+namespace fq::test {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// Two tenants, four messages, and one that was acked.
+void few(Trial& t) {
+  t.spool.push("done", "a");
+  t.spool.says({"pop"});
+  t.finished = {"done"};
+  for (const char* payload : {"a1", "a2"}) t.spool.push(payload, "a");
+  for (const char* payload : {"b1", "b2"}) t.spool.push(payload, "b");
+  t.must = {"a1", "a2", "b1", "b2"};
+}
+
+void some_may_go(Trial& t, const std::set<std::string>& payloads) {
+  for (const std::string& each : payloads) t.must.erase(each);
+  t.may.insert(payloads.begin(), payloads.end());
+}
+
+void push(Trial& t) { few(t), t.words = {"push", "new"}, t.may = {"new"}; }
+void push_lazy(Trial& t) { few(t), t.words = {"push", "--lazy", "new"}, t.may = {"new"}; }
+void push_delayed(Trial& t) { few(t), t.words = {"push", "--delay", "1h", "new"}, t.may = {"new"}; }
+void push_batch(Trial& t) {
+  few(t);
+  t.words = {"push", "--lines", "-t", "c"};
+  t.how.input = "n1\nn2\nn3\n";
+  t.may = {"n1", "n2", "n3"};
+  t.all_or_none = true;
+}
+void push_large(Trial& t) {
+  few(t);
+  t.words = {"push"};
+  t.how.input = std::string(100 * 1024, 'x');
+  t.may = {t.how.input};
+}
+void push_behind_lazy(Trial& t) {
+  few(t);
+  t.spool.says({"push", "--lazy", "lazy"});
+  t.must.insert("lazy");
+  t.words = {"push", "new"};
+  t.may = {"new"};
+}
+/// Nine batches of 60 KiB lines are more than a journal file, and more than the ring.
+void push_through_files(Trial& t) {
+  few(t);
+  t.words = {"push", "--lines"};
+  for (int i = 0; i < 36; ++i) {
+    const std::string line = std::to_string(i) + std::string(60 * 1024, 'x');
+    t.how.input += line + "\n";
+    t.may.insert(line);
+  }
+}
+void push_thousands(Trial& t) {
+  few(t);
+  t.words = {"push", "--lines"};
+  for (int i = 0; i < 6000; ++i) {
+    t.how.input += "m" + std::to_string(i) + "\n";
+    t.may.insert("m" + std::to_string(i));
+  }
+}
+void pop(Trial& t) { few(t), t.words = {"pop"}, some_may_go(t, {"a1"}); }
+void pop_three(Trial& t) { few(t), t.words = {"pop", "-n", "3"}, some_may_go(t, {"a1", "a2", "b1"}); }
+void pop_lease(Trial& t) { few(t), t.words = {"pop", "--lease", "1h"}; }
+void pop_behind_dead_push(Trial& t) {
+  few(t);
+  t.spool.fq_killed_at("push.committed:1", {"push", "orphan"});
+  t.may = {"orphan"};
+  for (int i = 0; i < 4; ++i) t.spool.lease();
+  t.words = {"pop", "--lease", "1h"};
+}
+
+void verdict(Trial& t, Words words) {
+  few(t);
+  words.push_back(t.spool.lease());
+  t.words = std::move(words);
+
+}
+void ack(Trial& t) { verdict(t, {"ack"}), some_may_go(t, {"a1"}); }
+void retry(Trial& t) { verdict(t, {"retry"}); }
+void retry_later(Trial& t) { verdict(t, {"retry", "--delay", "1h", "--reason", "busy"}); }
+void release(Trial& t) { verdict(t, {"release"}); }
+void bury(Trial& t) { verdict(t, {"bury", "--reason", "broken"}); }
+void extend(Trial& t) {
+  few(t);
+  t.words = {"extend", t.spool.lease(), "2h"};
+}
+void kick(Trial& t) {
+  few(t);
+  t.spool.says({"bury", t.spool.lease()});
+  t.words = {"kick", "--all"};
+}
+void cancel(Trial& t) {
+  few(t);
+  t.words = {"cancel", t.spool.push("doomed")};
+  t.may = {"doomed"};
+}
+void cancel_large(Trial& t) {
+  few(t);
+  const std::string large(100 * 1024, 'x');
+  t.words = {"cancel", t.spool.says({"push"}, {.env = {}, .input = large})};
+  t.may = {large};
+}
+void due(Trial& t) {
+  few(t);
+  t.spool.says({"push", "--delay", "1ms", "-p", "9", "late"});
+  t.must.insert("late");
+  ::usleep(2'000);
+  t.words = {"pop", "--lease", "1h"};
+}
+void lease_over(Trial& t) {
+  few(t);
+  t.spool.says({"pop", "--lease", "1ms"});
+  ::usleep(2'000);
+  t.words = {"pop", "--lease", "1h"};
+}
+void pop_of_the_dead(Trial& t) {
+  few(t);
+  t.spool.fq_killed_at("lease.committed:1", {"pop", "-n", "2"});
+  t.words = {"pop", "--lease", "1h"};
+}
+void after_death_inside(Trial& t) {
+  few(t);
+  t.spool.fq_killed_at("push.appended:1", {"push", "orphan"});
+  t.may = {"orphan", "new"};
+  t.words = {"push", "new"};
+}
+void rebuild(Trial& t) {
+  few(t);
+  std::filesystem::remove(t.spool.queue("segment"));
+  t.words = {"push", "new"};
+  t.may = {"new"};
+}
+/// The segment is marked as damaged while another process sleeps in it.
+void rebuild_beside_others(Trial& t) {
+  few(t);
+  t.others.push_back(t.spool.start({"pop", "--wait", "-t", "nobody"}));
+  REQUIRE(t.others.back().asleep_in_futex());
+  const auto poisoned = static_cast<uint32_t>(Phase::poisoned);
+  write_at(t.spool.queue("segment"), offsetof(SegmentHeader, phase),
+           {reinterpret_cast<const char*>(&poisoned), sizeof poisoned});
+  t.words = {"push", "new"};
+  t.may = {"new"};
+}
+
+/// Pushes and acks: through the door, since thousands of processes would take long.
+void churn(const Trial& t, uint64_t bytes) {
+  const std::unique_ptr<Queue> queue = t.spool.door();
+  const std::string payload(8000, 'c');
+  std::vector<NewMessage> batch(24);
+  for (NewMessage& each : batch) each.payload = as_bytes(payload), each.tenant = "churn";
+  for (uint64_t done = 0; done < bytes; done += batch.size() * payload.size()) {
+    REQUIRE(queue->push(batch, {.durability = Durability::lazy}).ok());
+    auto leased = queue->lease({.want = batch.size(), .tenant = "churn"});
+    REQUIRE(leased.ok());
+    std::vector<Settle> acks;
+    for (const Delivery& each : leased->deliveries) acks.push_back({.receipt = each.receipt});
+    REQUIRE(queue->settle(acks).ok());
+  }
+}
+void give_back_file(Trial& t) {
+  t.spool.push("done", "churn");
+  t.spool.says({"pop"});
+  t.finished = {"done"};
+  {
+    const std::unique_ptr<Queue> queue = t.spool.door();
+    // It pins the oldest file until the command acks it.
+    NewMessage pin{.tenant = "pin", .payload = as_bytes("pin")};
+    REQUIRE(queue->push({&pin, 1}).ok());
+  }
+  const std::string line = t.spool.says({"pop", "--lease", "1h", "-t", "pin"});
+  churn(t, 900'000);
+  t.spool.push("last", "a");
+  t.must = {"last"};
+  t.may = {"pin"};
+  t.words = {"ack", line.substr(0, line.find('\t'))};
+}
+/// A journal in which one old message pins its file and, once the command has acked, almost nothing lives.
+void copy_forward(Trial& t) {
+  t.spool.push("old", "a");
+  t.must = {"old"};
+  churn(t, 3'700'000);
+  const std::unique_ptr<Queue> queue = t.spool.door();
+  // As many as make the command's last ack pass a number at which the sums are looked at.
+  const uint64_t acked = queue->stats({}).value().rows.at(0).acked;
+  const uint64_t missing = 128 - acked % 64;
+  for (uint64_t i = 0; i < missing; ++i) {
+    const std::string payload = "m" + std::to_string(i) + std::string(8000, 'x');
+    NewMessage one{.tenant = "churn", .payload = as_bytes(payload)};
+    REQUIRE(queue->push({&one, 1}, {.durability = Durability::lazy}).ok());
+    t.may.insert(payload);
+  }
+  t.words = {"pop", "-t", "churn", "-n", std::to_string(missing)};
+}
+/// The first sync fails: what was written goes on in another file.
+void push_with_failing_sync(Trial& t) {
+  few(t);
+  t.wrapper = {"strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync",
+               "-e",     "inject=fdatasync:error=EIO:when=1"};
+  t.words = {"push", "new"};
+  t.may = {"new"};
+}
+
+}  // namespace
+
+const std::vector<Operation>& operations() {
+  static const std::vector<Operation> all = {
+    {"push", push, {"attach.shared", "push.appended", "push.committed", "push.durable", "pending.applied",
+        "flush.applied", "flush.servable", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"push_lazy", push_lazy, {"attach.shared", "push.appended", "push.committed", "push.durable", "flush.written"}},
+    {"push_delayed", push_delayed, {"attach.shared", "push.appended", "push.committed", "push.durable",
+        "pending.applied", "flush.applied", "flush.servable", "flush.synced", "flush.taken", "flush.unlocked",
+        "flush.written"}},
+    {"push_batch", push_batch, {"attach.shared", "push.appended", "push.committed", "push.durable",
+        "pending.applied", "flush.applied", "flush.servable", "flush.synced", "flush.taken", "flush.unlocked",
+        "flush.written"}},
+    {"push_large", push_large, {"attach.shared", "blob.written", "push.appended", "push.committed",
+        "push.durable", "pending.applied", "flush.applied", "flush.servable", "flush.synced", "flush.taken",
+        "flush.unlocked", "flush.written"}},
+    {"push_behind_lazy", push_behind_lazy, {"attach.shared", "push.appended", "push.committed", "push.durable",
+        "pending.applied", "flush.applied", "flush.servable", "flush.synced", "flush.taken", "flush.unlocked",
+        "flush.written"}},
+    {"push_through_files", push_through_files, {"attach.shared", "supply.made", "push.appended",
+        "push.committed", "push.durable", "pending.applied", "flush.applied", "flush.servable", "flush.synced",
+        "flush.taken", "flush.unlocked", "flush.written"}},
+    {"push_thousands", push_thousands, {"attach.shared", "grow.allocated", "push.appended", "push.committed",
+        "push.durable", "pending.applied", "flush.applied", "flush.servable", "flush.synced", "flush.taken",
+        "flush.unlocked", "flush.written"}},
+    {"pop", pop, {"attach.shared", "holder.begun", "lease.appended", "lease.committed", "event.appended",
+        "event.committed", "settle.durable", "flush.applied", "flush.servable", "flush.synced", "flush.taken",
+        "flush.unlocked", "flush.written"}},
+    {"pop_three", pop_three, {"attach.shared", "holder.begun", "lease.appended", "lease.committed",
+        "event.appended", "event.committed", "settle.durable", "flush.applied", "flush.servable", "flush.synced",
+        "flush.taken", "flush.unlocked", "flush.written"}},
+    {"pop_lease", pop_lease, {"attach.shared", "lease.appended", "lease.committed", "flush.written"}},
+    {"pop_behind_dead_push", pop_behind_dead_push, {"attach.shared", "pending.applied", "lease.appended",
+        "lease.committed", "flush.applied", "flush.servable", "flush.synced", "flush.taken", "flush.unlocked",
+        "flush.written"}},
+    {"ack", ack, {"attach.shared", "event.appended", "event.committed", "settle.durable", "flush.applied",
+        "flush.servable", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"retry", retry, {"attach.shared", "event.appended", "event.committed", "settle.durable", "flush.applied",
+        "flush.servable", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"retry_later", retry_later, {"attach.shared", "event.appended", "event.committed", "settle.durable",
+        "flush.applied", "flush.servable", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"release", release, {"attach.shared", "event.appended", "event.committed", "settle.durable",
+        "flush.applied", "flush.servable", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"bury", bury, {"attach.shared", "event.appended", "event.committed", "settle.durable", "flush.applied",
+        "flush.servable", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"extend", extend, {"attach.shared", "event.appended", "event.committed", "flush.applied", "flush.servable",
+        "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"kick", kick, {"attach.shared", "event.appended", "event.committed", "flush.applied",
+        "flush.servable", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"cancel", cancel, {"attach.shared", "event.appended", "event.committed", "flush.applied", "flush.servable",
+        "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"cancel_large", cancel_large, {"attach.shared", "event.appended", "event.committed", "flush.applied",
+        "flush.servable", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"due", due, {"attach.shared", "timers.fired", "lease.appended", "lease.committed", "flush.written"}},
+    {"lease_over", lease_over, {"attach.shared", "timers.fired", "lease.appended", "lease.committed",
+        "flush.written"}},
+    {"pop_of_the_dead", pop_of_the_dead, {"attach.shared", "repair.begin", "repair.counted", "repair.undone",
+        "reap.freed", "reap.returned", "lease.appended", "lease.committed", "event.appended", "event.committed",
+        "flush.written"}},
+    {"after_death_inside", after_death_inside, {"attach.shared", "repair.begin", "repair.counted",
+        "repair.undone", "push.appended", "push.committed", "push.durable", "pending.applied", "flush.applied",
+        "flush.servable", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"rebuild", rebuild, {"attach.shared", "rebuild.begin", "rebuild.made", "rebuild.renamed",
+        "rebuild.replayed", "push.appended", "push.committed", "push.durable", "pending.applied",
+        "flush.applied", "flush.servable", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"rebuild_beside_others", rebuild_beside_others, {"attach.shared", "rebuild.begin", "rebuild.made",
+        "rebuild.renamed", "rebuild.replayed", "rebuild.retired", "push.appended", "push.committed",
+        "push.durable", "pending.applied", "flush.applied", "flush.servable", "flush.synced", "flush.taken",
+        "flush.unlocked", "flush.written"}},
+    {"give_back_file", give_back_file, {"attach.shared", "event.appended", "event.committed", "settle.durable",
+        "flush.applied", "flush.servable", "flush.synced", "flush.taken", "flush.unlocked", "flush.written",
+        "compaction.low", "compaction.low_durable", "compaction.removed"}},
+    {"copy_forward", copy_forward, {"attach.shared", "holder.begun", "lease.appended", "lease.committed",
+        "event.appended", "event.committed", "settle.durable", "flush.applied", "flush.servable", "flush.synced",
+        "flush.taken", "flush.unlocked", "flush.written", "compaction.moved"}},
+    {"push_with_failing_sync", push_with_failing_sync, {"attach.shared", "push.appended", "push.committed",
+        "push.durable", "pending.applied", "flush.applied", "flush.servable", "flush.synced", "flush.taken",
+        "flush.unlocked", "flush.written", "salvage.ready", "salvage.written"}},
+  };
+  return all;
+}
+
+}  // namespace fq::test

@@ -1,0 +1,136 @@
+// fixture - a local queue in a directory of its own, with a clock that stands still.
+//
+// Speaks verbs, so that a test body is about the engine. lose_segment() closes every handle and deletes the
+// segment: what is there afterwards comes from the journal alone.
+#pragma once
+
+// System.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+// fq, below us.
+#include "core/api/queue.h"
+// Tests.
+#include "tests/catch.h"
+#include "tests/fakes/fake_clock.h"
+
+namespace fq::test {
+
+class SpoolFixture {
+ public:
+  SpoolFixture() {
+    const char* base = std::getenv("TMPDIR");
+    directory_ = std::string(base != nullptr ? base : "/tmp") + "/fq-engine-XXXXXX";
+    REQUIRE(::mkdtemp(directory_.data()) != nullptr);
+    queue_ = open();
+  }
+  ~SpoolFixture() {
+    queue_.reset();
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+  SpoolFixture(const SpoolFixture&) = delete;
+  SpoolFixture& operator=(const SpoolFixture&) = delete;
+
+  FakeClock clock;
+
+  Queue& door() { return *queue_; }
+  std::unique_ptr<Queue> open() {
+    OpenOptions options;
+    options.create = true;
+    options.clock = &clock;
+    auto opened = open_queue({directory_ + "/spool", "default"}, options);
+    INFO((opened.ok() ? std::string() : opened.error().text));
+    REQUIRE(opened.ok());
+    return std::move(opened).value();
+  }
+  std::string path(const std::string& name) const { return directory_ + "/spool/queues/default/" + name; }
+  void lose_segment() {
+    queue_.reset();
+    std::filesystem::remove(path("segment"));
+    queue_ = open();
+  }
+  void reopen() {
+    queue_.reset();
+    queue_ = open();
+  }
+
+  uint64_t push(const std::string& payload, Durability durability = Durability::always,
+                const std::string& tenant = "default") {
+    NewMessage message{.tenant = tenant, .payload = as_bytes(payload)};
+    auto pushed = queue_->push({&message, 1}, {.durability = durability});
+    REQUIRE(pushed.ok());
+    REQUIRE(pushed->items.at(0).status == PushStatus::accepted);
+    return number(pushed->items[0].id);
+  }
+  LeaseReply lease_from(Queue& queue, LeaseRequest request) {
+    auto leased = queue.lease(request);
+    INFO((leased.ok() ? std::string() : leased.error().text));
+    REQUIRE(leased.ok());
+    return std::move(leased).value();
+  }
+  /// One, for a time; there must be one.
+  Delivery lease(int64_t hold_ms = 60'000) {
+    LeaseReply reply = lease_from(*queue_, {.hold = Hold::duration, .hold_ms = hold_ms});
+    REQUIRE(reply.deliveries.size() == 1);
+    return std::move(reply.deliveries[0]);
+  }
+  SettleStatus settle(Queue& queue, const Settle& verdict) {
+    auto settled = queue.settle({&verdict, 1});
+    REQUIRE(settled.ok());
+    return settled->items.at(0);
+  }
+  SettleStatus ack(const Delivery& delivery) { return settle(*queue_, {.receipt = delivery.receipt}); }
+  MessageInfo get(uint64_t id) {
+    auto got = queue_->get(MessageId{id});
+    REQUIRE(got.ok());
+    REQUIRE(got->has_value());
+    return **got;
+  }
+  std::string history(uint64_t id) {
+    auto page = queue_->history(MessageId{id}, {}, 100);
+    REQUIRE(page.ok());
+    std::string text;
+    for (const HistoryEvent& each : page->events) text += (text.empty() ? "" : " ") + std::string(each.event);
+    return text;
+  }
+  /// Payloads that can be served now, in order, leased and acked.
+  std::string drain() {
+    std::string text;
+    for (;;) {
+      LeaseReply reply = lease_from(*queue_, {.want = 100});
+      if (reply.deliveries.empty()) return text;
+      for (const Delivery& each : reply.deliveries) {
+        text += (text.empty() ? "" : " ") + each.payload.read_all().value();
+        CHECK(ack(each) == SettleStatus::ok);
+      }
+    }
+  }
+  StatsRow stats() { return queue_->stats({}).value().rows.at(0); }
+  /// The live segment equals a rebuild from the journal.
+  void check_clean() {
+    auto report = queue_->check();
+    INFO((report.ok() ? std::string() : report.error().text));
+    REQUIRE(report.ok());
+    for (const std::string& finding : report->findings) {
+      INFO(finding);
+      CHECK(false);
+    }
+  }
+  void set_policy(const Settings& settings) {
+    FileIdentity identity;
+    identity.inode = ++policy_count_;
+    REQUIRE(queue_->policy_load(settings, identity).ok());
+  }
+
+ private:
+  std::string directory_;
+  std::unique_ptr<Queue> queue_;
+  uint64_t policy_count_ = 0;
+};
+
+inline std::string text_of(const Delivery& delivery) { return delivery.payload.read_all().value(); }
+
+}  // namespace fq::test
