@@ -1,8 +1,6 @@
 #include "cli/arguments.h"
 
 // System.
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <map>
 // fq, below us.
@@ -10,6 +8,7 @@
 #include "core/base/escape.h"
 #include "core/base/suggestion.h"
 // fq, this room.
+#include "cli/cli11.h"
 #include "cli/command.h"
 
 namespace fq::cli {

@@ -28,8 +28,6 @@ Error unreadable(Error error) {
   return error;
 }
 
-bool is_closed(int descriptor) { return ::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF; }
-
 }  // namespace
 
 Result<Reader> Reader::standard_input() {
@@ -101,11 +99,13 @@ std::string_view why_not_read_unasked() {
 }
 
 void hold_standard_descriptors() {
-  standard_input_was_closed = is_closed(STDIN_FILENO);
+  pollfd standard[] = {{STDIN_FILENO, 0, 0}, {STDOUT_FILENO, 0, 0}, {STDERR_FILENO, 0, 0}};
+  ::poll(standard, std::size(standard), 0);
+  standard_input_was_closed = (standard[0].revents & POLLNVAL) != 0;
   // Opened the wrong way round, so that using one still fails.
-  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (is_closed(descriptor) && ::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
-      return;
+  for (const pollfd& each : standard) {
+    const bool closed = (each.revents & POLLNVAL) != 0;
+    if (closed && ::open("/dev/null", each.fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
   }
 }
 

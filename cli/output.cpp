@@ -3,6 +3,7 @@
 // System.
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,13 @@ constexpr size_t kBufferBytes = 64 * 1024;
 // A pipe that poll calls writable takes one page without blocking, so no signal can be overslept.
 constexpr size_t kPipePieceBytes = 4096;
 constexpr std::string_view kObject = "standard output";
+
+/// A file, or /dev/null: a write to it never waits for anybody, so signals need not come through.
+bool takes_all_at_once(int descriptor) {
+  struct stat info {};
+  if (::fstat(descriptor, &info) != 0) return false;
+  return S_ISREG(info.st_mode) || (S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3));
+}
 
 }  // namespace
 
@@ -46,16 +54,15 @@ Result<void> Output::write_now(std::string_view bytes) {
 }
 
 Result<void> Output::write_pieces(std::string_view bytes) {
-  if (piece_ == 0) {
-    struct stat info {};
-    piece_ = ::fstat(STDOUT_FILENO, &info) == 0 && S_ISREG(info.st_mode) ? SIZE_MAX : kPipePieceBytes;
-  }
+  if (piece_ == 0) piece_ = takes_all_at_once(STDOUT_FILENO) ? SIZE_MAX : kPipePieceBytes;
   while (!bytes.empty()) {
     ssize_t done = 0;
-    {
+    if (piece_ == SIZE_MAX) {
+      done = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+    } else {
       const LetSignalsThrough open;
       pollfd ready{STDOUT_FILENO, POLLOUT, 0};
-      if (piece_ != SIZE_MAX && ::poll(&ready, 1, -1) < 0) return sys_error("write", kObject, errno);
+      if (::poll(&ready, 1, -1) < 0) return sys_error("write", kObject, errno);
       done = ::write(STDOUT_FILENO, bytes.data(), std::min(bytes.size(), piece_));
     }
     if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) continue;

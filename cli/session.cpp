@@ -6,6 +6,7 @@
 #include <cstdlib>
 // fq, below us.
 #include "core/base/escape.h"
+#include "core/base/own_user.h"
 #include "core/base/suggestion.h"
 // fq, this room.
 #include "cli/command.h"
@@ -81,7 +82,7 @@ Result<void> Session::resolve_spool(const Arguments& arguments) {
     location_.spool = std::string(*typed);
   } else if (const auto set = environment("FQ_SPOOL")) {
     location_.spool = *set;
-  } else if (::geteuid() == 0) {
+  } else if (own_user() == 0) {
     location_.spool = "/var/spool/fq";
   } else if (const auto state = environment("XDG_STATE_HOME"); state && state->starts_with('/')) {
     location_.spool = *state + "/fq";

@@ -18,6 +18,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+// fq, this room.
+#include "core/base/own_user.h"
 
 namespace fq {
 
@@ -275,7 +277,7 @@ class PosixDisk final : public Disk {
     if (!S_ISREG(status.st_mode)) return unusable(object, "is not a regular file");
     if (status.st_nlink == 0) return sys_error("open", object, ENOENT);  // removed in between
     if (status.st_nlink != 1) return unusable(object, "has a second hard link; fq wants its files alone");
-    if (status.st_uid != ::geteuid()) return unusable(object, "belongs to another user");
+    if (status.st_uid != own_user()) return unusable(object, "belongs to another user");
     return {};
   }
 

@@ -18,6 +18,16 @@ namespace fq {
 
 namespace {
 
+/// Of a file of /proc that is one short line: one read gives it all.
+std::string read_proc_line(const char* path) {
+  const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return {};
+  char line[128];
+  const ssize_t got = ::read(descriptor, line, sizeof line);
+  ::close(descriptor);
+  return got <= 0 ? std::string() : std::string(line, static_cast<size_t>(got));
+}
+
 /// A small file of /proc, whole; empty when it cannot be read.
 std::string read_proc(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -118,7 +128,7 @@ std::string join_pids(const std::vector<int>& pids) {
 }
 
 bool read_kernel_identity(KernelIdentity& identity) {
-  const std::string text = read_proc("/proc/sys/kernel/random/boot_id");
+  const std::string text = read_proc_line("/proc/sys/kernel/random/boot_id");
   size_t digits = 0;
   for (const char c : text) {
     const int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;

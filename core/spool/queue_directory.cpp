@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 // fq, below us.
+#include "core/base/own_user.h"
 #include "core/base/tenant_name.h"
 // fq, this room.
 #include "core/spool/process_info.h"
@@ -44,7 +45,7 @@ std::string spool_object(const std::string& spool) { return "spool '" + spool + 
 Result<void> check_owner(int directory, const std::string& object) {
   struct stat about {};
   if (::fstat(directory, &about) != 0) return sys_error("stat", object, errno);
-  if (about.st_uid != ::geteuid()) {
+  if (about.st_uid != own_user()) {
     return Error{ErrorKind::denied, object + ": belongs to another user; a spool belongs to one", 0};
   }
   if ((about.st_mode & kOthersMayWrite) != 0) {
