@@ -3,11 +3,13 @@
 // System.
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <boost/interprocess/mapped_region.hpp>
 #include <cerrno>
 #include <map>
 #include <mutex>
+#include <tuple>
 
 namespace fq {
 
@@ -41,11 +43,12 @@ class OpenedMapping {
 template <class Make>
 std::shared_ptr<bip::mapped_region> shared_in_process(const OpenedMapping& mapping, Make make) {
   static std::mutex lock;
-  static std::map<std::pair<dev_t, ino_t>, std::weak_ptr<bip::mapped_region>> regions;
+  // By process too: a forked child has this map, but not the mappings.
+  static std::map<std::tuple<pid_t, dev_t, ino_t>, std::weak_ptr<bip::mapped_region>> regions;
   struct stat status {};
   ::fstat(mapping.get_mapping_handle().handle, &status);
   const std::scoped_lock locked(lock);
-  std::weak_ptr<bip::mapped_region>& known = regions[{status.st_dev, status.st_ino}];
+  std::weak_ptr<bip::mapped_region>& known = regions[{::getpid(), status.st_dev, status.st_ino}];
   std::shared_ptr<bip::mapped_region> region = known.lock();
   if (region == nullptr) known = region = make();
   return region;
