@@ -210,10 +210,7 @@ void push_with_failing_sync(Trial& t) {
   t.may = {"new"};
 }
 
-}  // namespace
-
-const std::vector<Operation>& operations() {
-  static const std::vector<Operation> all = {
+const std::vector<Operation> kOperations = {
     {"push", push, {"attach.shared", "push.appended", "push.committed", "push.durable", "pending.applied",
         "flush.applied", "flush.servable", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
     {"push_lazy", push_lazy, {"attach.shared", "push.appended", "push.committed", "push.durable", "flush.written"}},
@@ -288,8 +285,10 @@ const std::vector<Operation>& operations() {
     {"push_with_failing_sync", push_with_failing_sync, {"attach.shared", "push.appended", "push.committed",
         "push.durable", "pending.applied", "flush.applied", "flush.servable", "flush.synced", "flush.taken",
         "flush.unlocked", "flush.written", "salvage.ready", "salvage.written"}},
-  };
-  return all;
-}
+};
+
+}  // namespace
+
+const std::vector<Operation>& operations() { return kOperations; }
 
 }  // namespace fq::test
