@@ -33,10 +33,24 @@ Result<std::unique_ptr<Attachment>> Attachment::open(const Location& location, b
 }
 
 Result<void> Attachment::attach() {
-  if (store_ != nullptr) {
+  const bool had_one = store_ != nullptr;
+  if (had_one) {
     FQ_ASSERT(left_.size() < kLeftSegmentsMax);
     left_.push_back(std::move(store_));
+    // Whoever still speaks of it goes on finding it; only its hold on the queue ends.
+    lock_file_->unlock();
+    left_locks_.push_back(std::move(lock_file_));
   }
+  Result<void> attached = try_to_attach();
+  if (!attached.ok() && had_one) {
+    // There is always a segment to look at, if only a retired one.
+    store_ = std::move(left_.back());
+    left_.pop_back();
+  }
+  return attached;
+}
+
+Result<void> Attachment::try_to_attach() {
   for (int attempt = 0; attempt < kAttachTries; ++attempt) {
     FQ_TRY_SET(const bool attached, attach_once());
     if (attached) return {};
@@ -113,7 +127,8 @@ Attachment::Found Attachment::judge(const LockIdentity& identity, bool has_ident
   if (own.generation != identity.generation) return Found::absent;
   switch (phase) {
     case Phase::working:
-      return Found::usable;
+      // No file took the journal any more: one that can be made now may.
+      return header.sync_failed.load(std::memory_order_acquire) == 0 ? Found::usable : Found::poisoned;
     case Phase::poisoned:
       return Found::poisoned;
     default:

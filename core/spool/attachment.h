@@ -42,6 +42,7 @@ class Attachment {
 
   explicit Attachment(Location location, Clock& clock) : location_(std::move(location)), clock_(clock) {}
 
+  Result<void> try_to_attach();
   Result<bool> attach_once();
   Result<Found> map_existing(const LockIdentity& identity, bool has_identity);
   Found judge(const LockIdentity& identity, bool has_identity) const;
@@ -69,6 +70,7 @@ class Attachment {
   std::unique_ptr<LockFile> lock_file_;
   std::unique_ptr<Store> store_;
   std::vector<std::unique_ptr<Store>> left_;  // never unmapped while the process lives, see RobustMutex
+  std::vector<std::unique_ptr<LockFile>> left_locks_;
   std::vector<std::string> notices_;
 };
 

@@ -2,6 +2,7 @@
 
 // System.
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <set>
 // fq, below us.
@@ -26,6 +27,9 @@ bool is_held(const File& file) {
   return ::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0;
 }
 
+/// What stays behind on an error is an orphan, which the next rebuild takes away.
+void remove_blob_file(Disk& disk, const std::string& path) { static_cast<void>(disk.remove(path)); }
+
 }  // namespace
 
 std::string blob_file_name(const BlobName& name) {
@@ -45,6 +49,10 @@ Result<NewBlob> NewBlob::write(Disk& disk, Bytes payload) {
   FQ_TRY_SET(blob.file_, disk.open(blob_file_name(name), OpenMode::create_new));
   // Held until its record is accepted: an orphan is a blob that nobody holds and no record names.
   ::flock(blob.file_->descriptor(), LOCK_EX);
+  struct stat about {};
+  const bool named = ::fstat(blob.file_->descriptor(), &about) == 0 && about.st_nlink > 0;
+  // A rebuild took the nameless moment between making and holding it for an orphan's.
+  if (!named) return Error{ErrorKind::later, "blobs: a rebuild came in between; try again", 0};
   FQ_TRY(blob.file_->write_at(0, payload));
   FQ_TRY(blob.file_->sync_all());
   FQ_TRY(disk.sync_directory("blobs"));
@@ -61,10 +69,7 @@ Result<std::unique_ptr<File>> open_blob(Disk& disk, const BlobName& name) {
   return disk.open(blob_file_name(name), OpenMode::read);
 }
 
-void remove_blob(Disk& disk, const BlobName& name) {
-  // What stays behind on an error is an orphan, which the next rebuild or check takes away.
-  static_cast<void>(disk.remove(blob_file_name(name)));
-}
+void remove_blob(Disk& disk, const BlobName& name) { remove_blob_file(disk, blob_file_name(name)); }
 
 Result<void> remove_unreferenced_blobs(Disk& disk, Store& store) {
   FQ_TRY_SET(const std::vector<std::string> names, disk.list("blobs"));
@@ -88,8 +93,9 @@ Result<void> remove_unreferenced_blobs(Disk& disk, Store& store) {
   for (const std::string& name : names) {
     const std::string path = std::string(kDirectory) + name;
     if (!is_blob_name(name) || wanted.count(path) != 0) continue;
-    FQ_TRY_SET(const std::unique_ptr<File> file, disk.open(path, OpenMode::read));
-    if (!is_held(*file)) FQ_TRY(disk.remove(path));
+    const Result<std::unique_ptr<File>> file = disk.open(path, OpenMode::read);
+    // Gone meanwhile, or nothing that fq made: not ours to judge.
+    if (file.ok() && !is_held(**file)) remove_blob_file(disk, path);
   }
   return {};
 }

@@ -20,6 +20,7 @@ namespace fq {
 namespace {
 
 constexpr uint64_t kCopyBytesPerStep = 1024 * 1024;
+constexpr uint32_t kSlotsPerStep = 65536;                // walked under one hold of the lock: about 1 ms
 constexpr uint64_t kSparseFloorBytes = 4 * 1024 * 1024;  // a journal below this is not worth copying
 constexpr uint64_t kRecordOverheadBytes = 128;           // about, of a live message
 constexpr uint32_t kAcksBetweenLooks = 64;               // the sums over all files are not made every time
@@ -90,8 +91,10 @@ Result<void> LocalQueue::drop_oldest_file() {
     low.counts = schedule().counts();
     low.id_limit = shared.id_limit;
     low.serial_limit = shared.serial_limit;
+    low.counts.pushed += shared.pending_messages;
     encode_low(body_, low);
-    if (event_obstacle(padded(kRecordHeaderBytes + body_.bytes.size())) != Obstacle::none) return {};
+    // The CLOCK record behind it is no longer than LOW.
+    if (event_obstacle(2 * padded(kRecordHeaderBytes + body_.bytes.size())) != Obstacle::none) return {};
     Txn txn = store().begin();
     const Now now = gate().now_locked(txn);
     stream().append(txn, body_, MessageId{0}, now.wall_ms);
@@ -160,63 +163,42 @@ Result<void> LocalQueue::remove_oldest_file(uint32_t number) {
   });
 }
 
+/// Looks for messages whose payload lies in the oldest file, from where the last step (perhaps another
+/// process's) stopped, and copies up to 1 MiB of them.
 Result<void> LocalQueue::copy_forward() {
-  uint32_t number = 0;
-  uint64_t start = 0;
-  uint64_t end = 0;
+  struct Found {
+    MessageId id;
+    uint64_t item_position;
+  };
+  std::vector<Found> found;
   FQ_TRY(locked([&]() -> Result<void> {
-    number = header().oldest_file;
-    start = stream().table().slot(number).start;
-    end = stream().table().slot(number).end;
+    SegmentHeader& shared = header();
+    found.clear();
+    const JournalSlot& oldest = stream().table().slot(shared.oldest_file);
+    const uint32_t from = shared.copied_file == shared.oldest_file ? shared.copied_slots.get() : 0;
+    uint64_t bytes = 0;
+    uint32_t walked = 0;
+    std::optional<SlotIndex> slot = schedule().next_slot(SlotIndex{from});
+    for (; slot && walked < kSlotsPerStep && bytes < kCopyBytesPerStep; ++walked) {
+      const Entry& entry = schedule().entry(*slot);
+      const uint64_t position = entry.item_position;
+      if (position >= oldest.start && position < oldest.end) {
+        found.push_back({MessageId{entry.id.get()}, position});
+        bytes += entry.payload_bytes + kRecordOverheadBytes;
+      }
+      slot = schedule().next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1});
+    }
+    Txn txn = store().begin();
+    txn.set(shared.copied_file, shared.oldest_file);
+    // At the end it begins again: messages may have taken slots behind us meanwhile.
+    txn.set(shared.copied_slots, slot ? static_cast<uint32_t>(*slot) : 0);
+    txn.commit();
     return {};
   }));
-  if (copied_file_ != number) copied_to_ = start;
-  copied_file_ = number;
-  uint64_t copied_bytes = 0;
-  while (copied_to_ < end && copied_bytes < kCopyBytesPerStep) {
-    uint64_t next = 0;
-    FQ_TRY_SET(const bool readable, copy_record(copied_to_, next, copied_bytes));
-    if (!readable) return {};
-    copied_to_ = next;
+  for (const Found& each : found) {
+    FQ_TRY_SET([[maybe_unused]] const uint64_t bytes, copy_message(each.id, each.item_position));
   }
-  // Read to the end and still pinned: something came back meanwhile, look again from the start.
-  if (copied_to_ >= end) copied_file_ = 0;
   return {};
-}
-
-Result<bool> LocalQueue::copy_record(uint64_t position, uint64_t& next, uint64_t& copied_bytes) {
-  std::optional<FilePlace> place;
-  uint64_t written_end = 0;
-  FQ_TRY(locked([&]() -> Result<void> {
-    place = stream().table().place(position);
-    written_end = header().ring_start.load(std::memory_order_relaxed);
-    return {};
-  }));
-  std::vector<std::byte> record;
-  if (!place) return false;
-  FQ_TRY_SET(const bool found, session_->reader.read_record(*place, position, written_end, record));
-  if (!found) return false;
-  const RecordHeader about = *decode_header(place->key, record);
-  next = position + padded(about.bytes);
-  copied_bytes += about.bytes / 8;  // reading costs too, though less than copying
-  const Bytes body = Bytes(record).subspan(kRecordHeaderBytes, about.bytes - kRecordHeaderBytes);
-  if (about.type == RecordType::moved) {
-    uint32_t offset = 0;
-    const std::optional<MovedRecord> moved = decode_moved(body, &offset);
-    if (!moved) return true;
-    FQ_TRY_SET(const uint64_t bytes, copy_message(moved->id, position + kRecordHeaderBytes + offset));
-    copied_bytes += bytes;
-    return true;
-  }
-  if (about.type != RecordType::pushed) return true;
-  PushedReader reader(body, about.count);
-  uint64_t id = number(reader.first_id());
-  while (reader.next()) {
-    const uint64_t item = position + kRecordHeaderBytes + reader.item_offset();
-    FQ_TRY_SET(const uint64_t bytes, copy_message(MessageId{id++}, item));
-    copied_bytes += bytes;
-  }
-  return true;
 }
 
 Result<uint64_t> LocalQueue::copy_message(MessageId id, uint64_t item_position) {

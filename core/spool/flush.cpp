@@ -14,6 +14,8 @@ namespace {
 // A leader's death is seen by the next try; without one the longest wait is this.
 constexpr int64_t kFollowerCapMs = 20;
 
+Error unknown(const std::string& why) { return Error{ErrorKind::io, why + "; the outcome is unknown", 0}; }
+
 Error sticky_failure(const std::string& object) {
   return Error{ErrorKind::io, object + ": the journal takes no more writes; the outcome is unknown", 0};
 }
@@ -104,17 +106,21 @@ Result<void> Flusher::take_turn(FlushGoal goal, uint32_t seen, Patience& patienc
 Result<void> Flusher::lead(FlushGoal goal) {
   SegmentHeader& header = gate_.header();
   Result<void> led = lead_once(goal);
-  if (led.ok() || gate_.trouble() != SegmentTrouble::none) return led;
+  // A lock that did not come or a descriptor that could not be had says nothing about the file.
+  if (led.ok() || header.file_failed.load(std::memory_order_acquire) == 0) return led;
   // Never a second sync of that file: its pages may have been dropped, and the error told only once.
   std::string why = led.error().text;
   for (int attempt = 0; attempt < 2; ++attempt) {
     Result<void> moved = continue_in_new_file();
-    if (moved.ok()) moved = lead_once(FlushGoal::durable);
+    // No room for another file, say: the next leader tries again.
+    if (!moved.ok()) return unknown(why + "; then " + moved.error().text);
+    moved = lead_once(FlushGoal::durable);
     if (moved.ok()) return moved;
     why.append("; then ").append(moved.error().text);
+    if (header.file_failed.load(std::memory_order_acquire) == 0) return unknown(why);
   }
   header.sync_failed.store(1, std::memory_order_release);
-  return Error{ErrorKind::io, why + "; the outcome is unknown", 0};
+  return unknown(why);
 }
 
 Result<void> Flusher::lead_once(FlushGoal goal) {
@@ -122,12 +128,15 @@ Result<void> Flusher::lead_once(FlushGoal goal) {
   FQ_TRY_SET(const FlushPlan plan, make_plan(goal));
   if (plan.target == plan.durable_end) return {};
   if (goal == FlushGoal::tidy && (plan.awaited || plan.salvage)) return {};
+  if (header.file_failed.load(std::memory_order_acquire) != 0) {
+    return Error{ErrorKind::io, gate_.object() + ": a journal file failed before", 0};
+  }
   const bool sync = goal == FlushGoal::durable || plan.awaited || plan.salvage;
   const bool unsynced_left_ring = plan.durable_end < plan.ring_start;
   if (unsynced_left_ring && header.sync_under_way.load(std::memory_order_acquire) != 0) {
     // The mark outlives only a leader that died. Its sync may have met an error over bytes that are in no ring any more, and the
     // kernel tells it once: only a copy in another file is certain.
-    return Error{ErrorKind::io, gate_.object() + ": a sync was cut short", 0};
+    return failed(Error{ErrorKind::io, gate_.object() + ": a sync was cut short", 0});
   }
   if (plan.salvage) {
     FQ_TRY(write_salvaged(plan));
@@ -140,11 +149,7 @@ Result<void> Flusher::lead_once(FlushGoal goal) {
     return {};
   }
   if (sync) {
-    header.sync_under_way.store(1, std::memory_order_release);
-    Result<void> synced = sync_file(plan.pieces.empty() ? FileKey{} : plan.pieces.back().key);
-    FQ_POINT("flush.synced");
-    header.sync_under_way.store(0, std::memory_order_release);
-    FQ_TRY(std::move(synced));
+    FQ_TRY(sync_file(plan.pieces.back().key));
     FQ_TRY(lock_file_.check_generation(header.identity.generation));
   }
   return publish(plan, sync);
@@ -203,7 +208,7 @@ Result<void> Flusher::write_pieces(const FlushPlan& plan) {
     if (piece.from == piece.start) {
       // On disk before any record of this file: a file whose OPENED is missing counts as never used.
       FQ_TRY(write_opened(*file, piece));
-      FQ_TRY(file->sync_data());
+      FQ_TRY(sync_file(piece.key));
     }
     FQ_TRY(write_from_ring(*file, piece));
     unsynced = true;
@@ -217,7 +222,8 @@ Result<void> Flusher::write_opened(File& file, const FlushPiece& piece) {
   std::array<std::byte, kRecordHeaderBytes> first;
   gate_.stream().copy_out(piece.from, first);
   opened.first_seq = get_number<uint64_t>(first.data() + 8);
-  return file.write_at(kFileHeaderBytes, encode_opened(piece.key, opened, gate_.now().wall_ms));
+  Result<void> written = file.write_at(kFileHeaderBytes, encode_opened(piece.key, opened, gate_.now().wall_ms));
+  return written.ok() ? std::move(written) : failed(std::move(written).error());
 }
 
 Result<void> Flusher::write_from_ring(File& file, const FlushPiece& piece) {
@@ -225,15 +231,29 @@ Result<void> Flusher::write_from_ring(File& file, const FlushPiece& piece) {
   while (from < piece.to) {
     const uint64_t to_ring_end = kRingBytes - from % kRingBytes;
     const uint64_t bytes = std::min(piece.to - from, to_ring_end);
-    FQ_TRY(file.write_at(kFirstRecordOffset + (from - piece.start), gate_.stream().view(from, bytes)));
+    Result<void> written = file.write_at(kFirstRecordOffset + (from - piece.start), gate_.stream().view(from, bytes));
+    if (!written.ok()) return failed(std::move(written).error());
     from += bytes;
   }
   return {};
 }
 
 Result<void> Flusher::sync_file(const FileKey& key) {
+  SegmentHeader& header = gate_.header();
   FQ_TRY_SET(File * file, files_.get(key));
-  return file->sync_data();
+  // The mark is for whoever inherits from a leader that dies in here.
+  header.sync_under_way.store(1, std::memory_order_release);
+  FQ_POINT("flush.syncing");
+  Result<void> synced = file->sync_data();
+  FQ_POINT("flush.synced");
+  if (!synced.ok()) return failed(std::move(synced).error());
+  header.sync_under_way.store(0, std::memory_order_release);
+  return {};
+}
+
+Error Flusher::failed(Error error) {
+  gate_.header().file_failed.store(1, std::memory_order_release);
+  return error;
 }
 
 Result<void> Flusher::publish(const FlushPlan& plan, bool synced) {
@@ -249,15 +269,15 @@ Result<void> Flusher::publish(const FlushPlan& plan, bool synced) {
     FQ_POINT("flush.applied");
     // Whatever is not applied yet is still read from the ring.
     header.ring_start.store(std::min<uint64_t>(plan.target, header.applied_end), std::memory_order_release);
-    if (synced) {
-      header.durable_end.store(plan.target, std::memory_order_release);
-      const bool limits_durable = plan.target >= header.limits_position;
-      if (limits_durable && header.id_limit_pending > header.id_limit) {
-        Txn txn = gate_.store().begin();
-        txn.set(header.id_limit, header.id_limit_pending);
-        txn.set(header.serial_limit, header.serial_limit_pending);
-        txn.commit();
-      }
+    // Where a file was crossed, the one before was synced: what is not durable lies in one file (S5).
+    const FlushPiece& last = plan.pieces.back();
+    const uint64_t proved = synced ? plan.target : std::max(plan.durable_end, last.start);
+    if (proved > plan.durable_end) header.durable_end.store(proved, std::memory_order_release);
+    if (proved >= header.limits_position) {
+      Txn txn = gate_.store().begin();
+      txn.set(header.id_limit, std::max<uint64_t>(header.id_limit, header.id_limit_pending));
+      txn.set(header.serial_limit, std::max<uint64_t>(header.serial_limit, header.serial_limit_pending));
+      txn.commit();
     }
     return {};
   });

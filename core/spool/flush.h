@@ -67,6 +67,8 @@ class Flusher {
   Result<void> write_opened(File& file, const FlushPiece& piece);
   Result<void> write_from_ring(File& file, const FlushPiece& piece);
   Result<void> sync_file(const FileKey& key);
+  /// Notes for all leaders that the file took no write or sync: never another one.
+  Error failed(Error error);
   Result<void> publish(const FlushPlan& plan, bool synced);
 
   // core/spool/salvage.cpp

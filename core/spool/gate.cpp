@@ -33,6 +33,7 @@ Result<void> Gate::enter() {
                        "; it holds the state lock: continue or end it",
                    0};
     case Taken::unusable:
+      header.phase.store(Phase::poisoned, std::memory_order_release);
       trouble_ = SegmentTrouble::damaged;
       return Error{ErrorKind::unusable, object_ + ": its lock is damaged", 0};
   }

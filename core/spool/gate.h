@@ -46,6 +46,10 @@ class Gate {
       return done;
     } catch (const RegionDamaged& damage) {
       return poison(damage.what);
+    } catch (...) {
+      // No memory, say: the open transaction was taken back while unwinding, the segment is whole.
+      leave();
+      throw;
     }
   }
 

@@ -16,6 +16,8 @@ constexpr int64_t kReapIntervalMs = 10;
 }  // namespace
 
 Result<void> LocalQueue::become_holder() {
+  // Tells us from a later process with our pid, should our leases outlive the segment.
+  if (started_ == 0) started_ = process_started(static_cast<uint32_t>(::getpid())).value_or(0);
   return locked([&]() -> Result<void> {
     SegmentHeader& shared = header();
     const uint32_t free = shared.free_holder;
@@ -35,6 +37,7 @@ Result<void> LocalQueue::become_holder() {
       txn.set(shared.free_holder, slot.next_free);
     }
     txn.set(slot.pid, static_cast<uint32_t>(::getpid()));
+    txn.set(slot.started, started_);
     txn.set(slot.carried, 0);
     txn.commit();
     holder_ = static_cast<HolderIndex>(index);
@@ -48,6 +51,7 @@ void LocalQueue::leave_holder() {
   // What was not settled is given back uncounted; what cannot be given back now is when we are gone.
   for (;;) {
     bool more = false;
+    Obstacle obstacle = Obstacle::none;
     const Result<void> given = locked([&]() -> Result<void> {
       more = false;
       // The segment may have been replaced while we came in: then our leases are carried by pid.
@@ -55,12 +59,14 @@ void LocalQueue::leave_holder() {
       const std::optional<SlotIndex> slot = schedule().first_held(own);
       if (!slot) return {};
       const uint64_t bytes = event_record_bytes(RecordType::released, 1, EventDetail{});
-      if (event_obstacle(RecordType::released, bytes) != Obstacle::none) return {};
-      append_event(RecordType::released, std::span(&*slot, 1), EventDetail{}, gate().now(), {});
+      obstacle = event_obstacle(RecordType::released, bytes);
       more = true;
+      if (obstacle != Obstacle::none) return {};
+      append_event(RecordType::released, std::span(&*slot, 1), EventDetail{}, gate().now(), {});
       return {};
     });
     if (!given.ok() || !more) break;
+    if (obstacle != Obstacle::none && !overcome_for_event(obstacle).ok()) break;
   }
   if (!holder_) return;
   static_cast<void>(locked([&]() -> Result<void> {
@@ -141,7 +147,7 @@ Result<void> LocalQueue::reap(HolderIndex holder) {
       FQ_POINT("reap.freed");
       return {};
     }));
-    if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
+    if (obstacle != Obstacle::none) FQ_TRY(overcome_for_event(obstacle));
     if (obstacle == Obstacle::none && !more) return {};
   }
 }

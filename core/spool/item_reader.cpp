@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <cerrno>
 
 namespace fq {
 
@@ -67,7 +68,8 @@ Result<bool> ItemReader::read_cached(const FilePlace& place, uint64_t readable, 
     if (block.salt != place.key.salt || block.number != number || block.valid < within + part) {
       Result<File*> file = files_.get(place.key);
       // Recycled or removed since it was looked up: the caller looks again.
-      if (!file.ok()) return false;
+      if (!file.ok() && file.error().sys == ENOENT) return false;
+      if (!file.ok()) return std::move(file).error();
       block.bytes.resize(kBlockBytes);
       block.salt = place.key.salt;
       block.number = number;

@@ -107,6 +107,7 @@ struct SegmentHeader {
   std::atomic<uint64_t> written_end;   // likewise; a hint: bytes before it need no second tidy write
   std::atomic<uint32_t> sync_failed;   // sticky: no file takes the journal any more
   std::atomic<uint32_t> sync_under_way;
+  std::atomic<uint32_t> file_failed;   // the current file took no write or sync: the next leader moves on
   EventWord ready_event;               // something can be served, or a waiter has to look again
   EventWord sync_event;                // durable_end moved, or the leader gave up
   std::atomic<uint32_t> ready_waiters; // a hint that may drift up: costs a system call, never skips one
@@ -144,6 +145,9 @@ struct SegmentHeader {
   Shared<uint32_t> newest_file;       // the highest number, ready ones included
   Shared<uint32_t> free_holder;
   Shared<uint32_t> holders_used;      // high-water mark
+  Shared<uint32_t> copied_file;       // compaction: the file that is copied forward, and how far the
+  Shared<uint32_t> copied_slots;      // messages were looked through for it
+  Shared<uint32_t> zero2;
   Shared<uint32_t> salvage_file;      // where unsynced bytes that left the ring still lie
   SharedSettings settings;
   JournalSlot files[kJournalFilesMax];

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 // fq, below us.
 #include "core/base/crc32c.h"
 #include "core/base/fault_point.h"
@@ -21,6 +22,7 @@ constexpr uint32_t kUndoReserve = 512;
 constexpr size_t kLeasesPerRecord = 64;
 constexpr uint32_t kTimerTransactions = 32;
 constexpr int kReadTries = 3;
+constexpr int kObstaclesMax = 64;
 
 // Waiting: never longer than this without a look, since a waker may have died before it woke us.
 constexpr int64_t kWaitCapMs = 1'000;
@@ -101,6 +103,7 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, LeaseReply& repl
   taken.reserve(std::min<size_t>(request.want, kBatchMessagesMax));
   uint64_t bytes = 0;
   reply.next_wake_ms.reset();
+  int obstacles = 0;
   while (taken.size() < request.want) {
     const size_t before = taken.size();
     Obstacle obstacle = Obstacle::none;
@@ -117,8 +120,12 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, LeaseReply& repl
       if (timer_ms != kNever) reply.next_wake_ms = std::max<int64_t>(0, timer_ms - now.boot_ms);
       return {};
     }));
-    if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
-    if (obstacle == Obstacle::none && taken.size() == before) break;
+    if (obstacle != Obstacle::none) {
+      if (++obstacles > kObstaclesMax) return refuse_full();
+      FQ_TRY(overcome_for_event(obstacle));
+      continue;
+    }
+    if (taken.size() == before) break;
     if (bytes >= request.bytes_max) break;
   }
   return deliver(taken, reply);
@@ -129,9 +136,10 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, st
   SegmentHeader& shared = header();
   const uint64_t record_bytes = event_record_bytes(RecordType::leased, kLeasesPerRecord, EventDetail{});
   const Obstacle obstacle = event_obstacle(record_bytes);
-  // In the closing room leases are not written down: the room belongs to what ends messages.
-  const bool journaled = obstacle == Obstacle::none && stream().leaves_closing_room(record_bytes, 0);
   if (obstacle == Obstacle::ring_full) return obstacle;
+  const bool journaled = obstacle == Obstacle::none && stream().leaves_closing_room(record_bytes, 0);
+  // On a full disk leases are not written down: the room that is left belongs to what ends messages.
+  if (!journaled && !disk_is_full()) return Obstacle::closing_room;
   if (shared.next_serial + kLeasesPerRecord > shared.serial_limit) return Obstacle::limits;
   const size_t before = taken.size();
   uint64_t bytes_left = bytes >= request.bytes_max ? 0 : request.bytes_max - bytes;
@@ -143,13 +151,15 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, st
   if (request.hold == Hold::process) {
     terms.holder = *holder_;
   } else {
-    terms.until_ms = now.boot_ms + request.hold_ms.value_or(shared.settings.lease_ms);
+    const int64_t hold_ms = request.hold_ms.value_or(shared.settings.lease_ms);
+    terms.until_ms = now.boot_ms + std::clamp<int64_t>(hold_ms, 0, INT64_MAX / 4);
   }
   event_items_.clear();
   EventDetail detail;
   detail.first_serial = Serial{shared.next_serial.get()};
   detail.pid = request.hold == Hold::process ? static_cast<uint32_t>(::getpid()) : 0;
   detail.until_wall_ms = request.hold == Hold::process ? 0 : store().wall_of(terms.until_ms);
+  detail.pid_started = detail.pid != 0 ? started_ : 0;
   detail.attempts_max = terms.attempts_max;
   while (taken.size() < request.want && taken.size() - before < kLeasesPerRecord &&
          txn.noted() + kUndoReserve < kUndoEntries) {
@@ -198,7 +208,13 @@ Result<void> LocalQueue::deliver(std::vector<TakenMessage>& taken, LeaseReply& r
       FQ_TRY(set_aside(one));
       continue;
     }
-    FQ_TRY_SET(Payload payload, payload_of(one.stored));
+    Result<Payload> payload = payload_of(one.stored);
+    const bool lost = !payload.ok() && (payload.error().sys == ENOENT || payload.error().kind == ErrorKind::bad_data);
+    if (lost) {
+      FQ_TRY(set_aside(one));
+      continue;
+    }
+    if (!payload.ok()) return std::move(payload).error();
     Delivery delivery;
     delivery.receipt.text = receipt_text(one.id, one.serial);
     delivery.id = MessageId{one.id};
@@ -210,7 +226,7 @@ Result<void> LocalQueue::deliver(std::vector<TakenMessage>& taken, LeaseReply& r
     delivery.priority = one.stored.item.priority;
     delivery.pushed_at_wall_ms = one.stored.item.pushed_wall_ms;
     delivery.deadline_wall_ms = one.until_wall_ms;
-    delivery.payload = std::move(payload);
+    delivery.payload = std::move(payload).value();
     reply.deliveries.push_back(std::move(delivery));
   }
   return {};
@@ -271,17 +287,25 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   if (request.interrupt != nullptr) words[count++] = {request.interrupt->word(), 0};
   int64_t timer_ms = kNever;
   bool lazy_bytes = false;
+  bool dead = false;
   FQ_TRY(locked([&]() -> Result<void> {
     timer_ms = schedule().next_timer_ms();
     lazy_bytes = shared.durable_end.load(std::memory_order_relaxed) < shared.tail;
     for (uint32_t i = 0; i < shared.holders_used && count < words.size(); ++i) {
       const HolderSlot& holder = shared.holders[i];
       const bool ours = holder_ && *holder_ == static_cast<HolderIndex>(i);
-      if (holder.pid != 0 && holder.carried == 0 && !ours) words[count++] = holder.life.watched();
+      if (holder.pid == 0 || holder.carried != 0 || ours) continue;
+      // Dead since we looked: its word would not change any more, and nobody would wake us.
+      if (holder.life.is_dead()) dead = true;
+      words[count++] = holder.life.watched();
     }
     return {};
   }));
+  if (dead) reaped_at_ms_ = 0;
+  if (dead) return {};
   const int64_t now_ms = clock_.boot_ms();
+  if (!lazy_bytes) lazy_since_ms_ = 0;
+  if (lazy_bytes && lazy_since_ms_ == 0) lazy_since_ms_ = now_ms;
   int64_t wait_ms = std::min(kWaitCapMs, std::max<int64_t>(0, deadline_ms - now_ms));
   if (timer_ms != kNever) wait_ms = std::min(wait_ms, std::max<int64_t>(0, timer_ms - now_ms));
   if (lazy_bytes) wait_ms = std::min(wait_ms, kLazySyncMs);
@@ -294,7 +318,8 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   }
   shared.ready_waiters.fetch_sub(1, std::memory_order_seq_cst);
   session_->files.forget_before(shared.oldest_file);
-  if (lazy_bytes && clock_.boot_ms() - now_ms >= kLazySyncMs) {
+  if (lazy_bytes && clock_.boot_ms() - lazy_since_ms_ >= kLazySyncMs) {
+    lazy_since_ms_ = 0;
     return session_->flusher.wait_durable(shared.committed_end.load(std::memory_order_acquire));
   }
   return {};

@@ -98,8 +98,11 @@ Result<MessageInfo> LocalQueue::describe(const Looked& looked) {
         info.tags.push_back({std::string(tag.name), std::string(tag.value)});
       }
       info.pushed_at_wall_ms = item.pushed_wall_ms;
-      FQ_TRY_SET(const Payload payload, payload_of(stored_));
-      FQ_TRY_SET(info.payload, payload.read_all());
+      const Result<Payload> payload = payload_of(stored_);
+      // Acked meanwhile, or damaged: the rest can be shown all the same.
+      if (payload.ok()) {
+        FQ_TRY_SET(info.payload, payload->read_all());
+      }
     }
   }
   FQ_TRY(add_error(looked, info));

@@ -50,7 +50,7 @@ Result<SettleStatus> LocalQueue::change_one(MessageId id, Action action, const F
       return {};
     }));
     if (obstacle == Obstacle::none) return status;
-    FQ_TRY(overcome(obstacle, Need{}));
+    FQ_TRY(overcome_for_event(obstacle));
   }
   return refuse_full();
 }
@@ -58,7 +58,7 @@ Result<SettleStatus> LocalQueue::change_one(MessageId id, Action action, const F
 Result<void> LocalQueue::finish_changes(const std::vector<ItemPlace>& blobs) {
   std::vector<BlobName> doomed;
   FQ_TRY(name_blobs(blobs, doomed));
-  if (!syncs_lazily()) {
+  if (!syncs_lazily() || !doomed.empty()) {
     FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
   }
   for (const BlobName& name : doomed) remove_blob(attachment_->disk(), name);

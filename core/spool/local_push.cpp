@@ -19,6 +19,7 @@ constexpr uint64_t kFirstItemOffset = 8;
 constexpr uint64_t kLimitStep = uint64_t{1} << 20;
 static_assert(kBatchedPayloadBytesMax == kInlinePayloadBytesMax);
 static_assert(kBatchBytesMax + kRecordHeaderBytes + kFirstItemOffset <= kRecordBytesMax);
+constexpr int64_t kExtendTimeoutMs = 5'000;
 constexpr int kObstaclesMax = 64;  // in one operation: a livelock would be a bug, an endless loop a worse one
 
 Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max) {
@@ -137,8 +138,12 @@ Result<void> LocalQueue::overcome(Obstacle obstacle, const Need& need) {
   switch (obstacle) {
     case Obstacle::none:
       return {};
-    case Obstacle::ring_full:
-      return session_->flusher.make_room();
+    case Obstacle::ring_full: {
+      Result<void> room = session_->flusher.make_room();
+      // Nothing of this operation was appended yet: it can be tried again.
+      if (!room.ok()) return Error{ErrorKind::later, attachment_->object() + ": nothing was done: " + room.error().text, 0};
+      return room;
+    }
     case Obstacle::file_needed:
     case Obstacle::closing_room:
       return make_ready_file();
@@ -169,7 +174,7 @@ Result<void> LocalQueue::grow(const Need& need) {
     if (!array) return {};
     if (bytes == 0) return Error{ErrorKind::later, attachment_->object() + ": the segment has its largest size", 0};
     // Outside the lock: the disk may be slow, or full. Two who do it at once allocate the same bytes.
-    FQ_TRY(store().memory().extend_to(from + bytes));
+    FQ_TRY(extend_segment(from + bytes));
     FQ_POINT("grow.allocated");
     FQ_TRY(locked([&]() -> Result<void> {
       const ArrayName wanted = *array;
@@ -185,14 +190,30 @@ Result<void> LocalQueue::grow(const Need& need) {
   }
 }
 
+Result<void> LocalQueue::extend_segment(uint64_t bytes) {
+  // One at a time: where the file system cannot allocate, zeros are written, which nobody may use yet.
+  SegmentHeader& shared = header();
+  const Taken taken = shared.compaction.take(kExtendTimeoutMs);
+  if (taken == Taken::owner_died) shared.compaction.consistent();
+  if (taken != Taken::clean && taken != Taken::owner_died) {
+    return Error{ErrorKind::later,
+                 attachment_->object() + ": its growth is held by " + describe_holder(shared.compaction.holder()), 0};
+  }
+  Result<void> extended = store().memory().extend_to(bytes);
+  shared.compaction.unlock();
+  return extended;
+}
+
 Result<void> LocalQueue::raise_limits() {
+  Obstacle obstacle = Obstacle::none;
   uint64_t end = 0;
   FQ_TRY(locked([&]() -> Result<void> {
     SegmentHeader& shared = header();
     const LimitsRecord limits{shared.next_id + kLimitStep, shared.next_serial + kLimitStep};
     encode_limits(body_, limits);
     const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
-    if (event_obstacle(bytes) != Obstacle::none) return refuse_full();
+    obstacle = event_obstacle(bytes);
+    if (obstacle != Obstacle::none) return {};
     Txn txn = store().begin();
     const Now now = gate().now_locked(txn);
     stream().append(txn, body_, MessageId{0}, now.wall_ms);
@@ -204,6 +225,8 @@ Result<void> LocalQueue::raise_limits() {
     end = shared.tail;
     return {};
   }));
+  // The caller comes back for the limits once this is out of the way.
+  if (obstacle != Obstacle::none) return overcome(obstacle, Need{});
   // Nothing is handed out above the old limit before the new one is on disk.
   return session_->flusher.wait_durable(end);
 }
@@ -230,7 +253,6 @@ MessageId LocalQueue::append_pushed(std::span<const MessageItem> items, const Ne
   txn.commit();
   FQ_POINT("push.committed");
   stream().publish();
-  gate().apply_pending();
   return first_id;
 }
 
@@ -258,11 +280,14 @@ Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const P
   for (int attempt = 0;; ++attempt) {
     Obstacle obstacle = Obstacle::none;
     FQ_TRY(locked([&]() -> Result<void> {
+      // Repeated in another segment after damage was met: what was appended has been carried over.
+      if (end != 0) return {};
       gate().fire_timers(gate().now(), 1);
       obstacle = push_obstacle(bytes, prepared.need, messages.size(), may_grow);
       if (obstacle != Obstacle::none) return {};
       first_id = append_pushed(prepared.items, prepared.need, lazy);
       end = header().tail;
+      if (lazy) gate().apply_pending();
       return {};
     }));
     if (obstacle == Obstacle::none) break;

@@ -72,6 +72,7 @@ class LocalQueue final : public Queue {
   Error refuse_full();
   Result<void> overcome(Obstacle obstacle, const Need& need);
   Result<void> grow(const Need& need);
+  Result<void> extend_segment(uint64_t bytes);
   Result<void> raise_limits();
   Obstacle push_obstacle(uint64_t bytes, const Need& need, uint64_t messages, bool may_grow);
   MessageId append_pushed(std::span<const MessageItem> items, const Need& need, bool lazy);
@@ -95,6 +96,9 @@ class LocalQueue final : public Queue {
                     const Now& now, std::span<SettleStatus> statuses);
   Obstacle event_obstacle(uint64_t bytes);
   Obstacle event_obstacle(RecordType type, uint64_t bytes);
+  Result<void> overcome_for_event(Obstacle obstacle);
+  /// Whether the disk was found to have no room for a journal file a moment ago.
+  bool disk_is_full();
   Result<void> name_blobs(const std::vector<ItemPlace>& places, std::vector<BlobName>& names);
 
   // holders.cpp
@@ -131,6 +135,9 @@ class LocalQueue final : public Queue {
   Result<void> tenant_rows(const StatsRequest& request, StatsReply& reply);
   StatsRow tenant_row(TenantIndex index, const Now& now);
 
+  // local_check.cpp
+  Result<CheckReport> check_once();
+
   // file_supply.cpp
   Result<void> make_ready_file();
   Result<void> make_ready_file_alone();
@@ -142,7 +149,6 @@ class LocalQueue final : public Queue {
   Result<void> drop_oldest_file();
   Result<void> remove_oldest_file(uint32_t number);
   Result<void> copy_forward();
-  Result<bool> copy_record(uint64_t position, uint64_t& next, uint64_t& copied_bytes);
   struct Carried;
   Result<uint64_t> copy_message(MessageId id, uint64_t item_position);
   Result<void> carry(const Looked& looked, const StoredItem& stored, Carried& carried);
@@ -153,9 +159,10 @@ class LocalQueue final : public Queue {
   std::unique_ptr<Session> session_;
   std::optional<HolderIndex> holder_;
   int64_t reaped_at_ms_ = 0;
+  int64_t disk_full_until_ms_ = 0;
+  int64_t lazy_since_ms_ = 0;  // when waiting began with lazy bytes about; 0: there were none
+  uint64_t started_ = 0;       // this process, in clock ticks since boot; read when it first holds a lease
   bool compaction_due_ = false;
-  uint32_t copied_file_ = 0;  // copy_forward: the file and how far it was read
-  uint64_t copied_to_ = 0;
   // Used again and again, so that what runs under the lock allocates nothing.
   Body body_;
   std::vector<EventItem> event_items_;

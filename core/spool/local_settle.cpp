@@ -14,10 +14,11 @@ namespace fq {
 namespace {
 
 // Of one record and transaction. What comes back may rebalance a tree: up to 400 undo entries each.
-constexpr size_t kVerdictsPerRecord = 32;
+constexpr size_t kVerdictsPerRecord = 24;
 constexpr size_t kReturnsPerRecord = 6;
 constexpr uint32_t kTimerTransactions = 32;
 constexpr int kObstaclesMax = 64;
+constexpr int64_t kDiskFullMs = 1'000;  // arbitrary
 
 RecordType record_of(Verdict verdict) {
   switch (verdict) {
@@ -85,8 +86,20 @@ Obstacle LocalQueue::event_obstacle(uint64_t bytes) {
 
 Obstacle LocalQueue::event_obstacle(RecordType type, uint64_t bytes) {
   const Obstacle obstacle = event_obstacle(bytes);
-  // Without a file the others are done all the same, unwritten (see append_event).
-  return obstacle == Obstacle::file_needed && !closes(type) ? Obstacle::none : obstacle;
+  if (closes(type) || obstacle == Obstacle::ring_full) return obstacle;
+  const bool tight = obstacle == Obstacle::file_needed || !stream().leaves_floor(bytes);
+  // First a file is asked for; only a disk that has none lets the event go unwritten (see append_event).
+  return tight && !disk_is_full() ? Obstacle::closing_room : Obstacle::none;
+}
+
+bool LocalQueue::disk_is_full() { return clock_.boot_ms() < disk_full_until_ms_; }
+
+Result<void> LocalQueue::overcome_for_event(Obstacle obstacle) {
+  Result<void> overcame = overcome(obstacle, Need{});
+  if (overcame.ok() || obstacle != Obstacle::closing_room || overcame.error().kind != ErrorKind::later) return overcame;
+  // For a moment it is not asked again: making a file that does not fit is slow.
+  disk_full_until_ms_ = clock_.boot_ms() + kDiskFullMs;
+  return {};
 }
 
 SettleStatus LocalQueue::judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot) {
@@ -145,7 +158,7 @@ Result<void> LocalQueue::settle_group(std::span<const Settle> group, std::span<S
       const RecordType type = record_of(group[0].verdict);
       uint64_t bytes = event_record_bytes(type, group.size(), detail);
       // In the closing room reasons are cut: the room belongs to what ends messages.
-      if (!stream().leaves_closing_room(bytes, 0)) {
+      if (disk_is_full() && !stream().leaves_closing_room(bytes, 0)) {
         detail.reason = {};
         detail.stderr_tail = {};
         bytes = event_record_bytes(type, group.size(), detail);
@@ -182,7 +195,7 @@ Result<void> LocalQueue::settle_group(std::span<const Settle> group, std::span<S
       return {};
     }));
     if (obstacle == Obstacle::none) return {};
-    FQ_TRY(overcome(obstacle, Need{}));
+    FQ_TRY(overcome_for_event(obstacle));
   }
   return refuse_full();
 }
@@ -208,7 +221,8 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
     FQ_TRY(name_blobs(blobs, doomed));
     from = to;
   }
-  if (!syncs_lazily()) {
+  // A payload beside the journal goes only after the end of its message can no longer be lost.
+  if (!syncs_lazily() || !doomed.empty()) {
     Result<void> durable = session_->flusher.wait_durable(durable_end);
     if (!durable.ok()) {
       std::fill(reply.items.begin(), reply.items.end(), SettleStatus::unknown);
@@ -247,6 +261,7 @@ Result<std::vector<ExtendResult>> LocalQueue::extend(std::span<const Receipt> re
         const Now now = gate().now();
         std::optional<SlotIndex> slot;
         results[i].status = judge_receipt(receipts[i], now, slot);
+        durable_end = header().tail;  // of what is refused too: it rests on what came before
         if (!slot) return {};
         EventDetail detail;
         detail.until_wall_ms = now.wall_ms + std::min(duration_ms, INT64_MAX / 4);
@@ -259,7 +274,7 @@ Result<std::vector<ExtendResult>> LocalQueue::extend(std::span<const Receipt> re
         durable_end = header().tail;
         return {};
       }));
-      if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
+      if (obstacle != Obstacle::none) FQ_TRY(overcome_for_event(obstacle));
     } while (obstacle != Obstacle::none);
   }
   if (!syncs_lazily()) FQ_TRY(session_->flusher.wait_durable(durable_end));

@@ -5,6 +5,7 @@
 #pragma once
 
 // System.
+#include <cerrno>
 #include <map>
 // fq, below us.
 #include "core/journal/journal.h"
@@ -15,13 +16,17 @@ class OpenFiles {
  public:
   explicit OpenFiles(Disk& disk) : disk_(disk) {}
 
+  /// Valid until the next call.
   Result<File*> get(const FileKey& key) {
     auto found = files_.find(key.number);
     if (found != files_.end() && found->second.salt == key.salt) return found->second.file.get();
     FQ_TRY_SET(std::unique_ptr<File> file, open_journal_file(disk_, key));
     if (file == nullptr) {
-      return Error{ErrorKind::io, journal_file_name(key.number) + ": was recycled under us", 0};
+      // As if it had been removed: what it held lies elsewhere now, or nowhere.
+      return Error{ErrorKind::io, journal_file_name(key.number) + ": was recycled under us", ENOENT};
     }
+    // Only the newest few are worth a descriptor; which one goes does not matter for being right.
+    if (files_.size() >= kOpenFilesMax) files_.erase(files_.begin());
     File* opened = file.get();
     files_.insert_or_assign(key.number, Opened{key.salt, std::move(file)});
     return opened;
@@ -32,6 +37,7 @@ class OpenFiles {
   Disk& disk() { return disk_; }
 
  private:
+  static constexpr size_t kOpenFilesMax = 16;
   struct Opened {
     uint64_t salt;
     std::unique_ptr<File> file;

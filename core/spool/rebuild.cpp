@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 // fq, below us.
 #include "core/base/fault_point.h"
@@ -74,7 +75,12 @@ Result<void> Attachment::rebuild_locked(LockFile&) {
   if (found == Found::usable) return {};
   FQ_TRY(check_place(location_.spool, *disk_));
   FQ_TRY_SET(const bool alone, prove_alone(found));
-  if (store_ != nullptr) FQ_TRY(retire_old());
+  if (store_ != nullptr) {
+    Result<void> retired = retire_old();
+    // With nobody attached its locks are held by nobody alive: what could not be rescued is only told.
+    if (!retired.ok() && !alone) return retired;
+    if (!retired.ok()) notices_.push_back(retired.error().text);
+  }
   FQ_TRY(build(alone));
   // Shared again before anybody can see that we were alone; `rebuild` keeps other rebuilders out.
   FQ_TRY_SET(const bool shared, lock_file_->lock(LockFile::Mode::shared, kRebuildWaitMs));
@@ -117,31 +123,35 @@ Result<bool> Attachment::prove_alone(Found found) {
 
 Result<void> Attachment::retire_old() {
   SegmentHeader& old = store_->header();
-  const Taken flush = old.flush.take(kRebuildWaitMs);
-  if (flush == Taken::owner_died) old.flush.consistent();
-  const bool has_flush = flush == Taken::clean || flush == Taken::owner_died;
-  const Taken state = has_flush ? old.state.take(kRebuildWaitMs) : Taken::timed_out;
-  const bool has_state = state == Taken::clean || state == Taken::owner_died;
-  if (state == Taken::owner_died) {
-    // Undone where that is possible; the journal decides anyway.
-    undo_rollback(store_->memory().base(), store_->memory().mapped_bytes(), old.undo);
-    old.state.consistent();
+  // All three, by rank: nobody makes a file, leads or changes anything while the old segment ends.
+  std::array<RobustMutex*, 3> locks = {&old.compaction, &old.flush, &old.state};
+  size_t held = 0;
+  for (; held < locks.size(); ++held) {
+    const Taken taken = locks[held]->take(kRebuildWaitMs);
+    if (taken == Taken::owner_died && locks[held] == &old.state) {
+      // Undone where that is possible; the journal decides anyway.
+      undo_rollback(store_->memory().base(), store_->memory().mapped_bytes(), old.undo);
+    }
+    if (taken == Taken::owner_died) locks[held]->consistent();
+    if (taken != Taken::clean && taken != Taken::owner_died) break;
   }
-  if (has_state) {
-    Result<void> rescued = rescue_ring(*store_);
+  const bool has_all = held == locks.size();
+  if (has_all) {
+    // A file that failed is never synced again: what lies behind durable_end was answered with unknown.
+    Result<void> rescued = old.file_failed.load(std::memory_order_acquire) == 0 ? rescue_ring(*store_) : Result<void>();
     old.phase.store(Phase::retired, std::memory_order_release);
-    old.state.unlock();
     if (!rescued.ok()) notices_.push_back(rescued.error().text);
   }
-  if (has_flush) old.flush.unlock();
+  const int holder = has_all ? 0 : locks[held]->holder();
+  while (held > 0) locks[--held]->unlock();
   announce(old.ready_event);
   announce(old.sync_event);
   FQ_POINT("rebuild.retired");
-  if (has_state) return {};
-  return Error{ErrorKind::later,
-               object() + ": its segment is damaged and held by " + describe_holder(old.state.holder()), 0};
+  if (has_all) return {};
+  return Error{ErrorKind::later, object() + ": its segment is damaged and held by " + describe_holder(holder), 0};
 }
 
+/// Records that are whole go from the ring to their files; the first that is not ends it.
 Result<void> Attachment::rescue_ring(Store& old) {
   SegmentHeader& header = old.header();
   const uint64_t ring_start = header.ring_start.load(std::memory_order_acquire);
@@ -149,6 +159,7 @@ Result<void> Attachment::rescue_ring(Store& old) {
   if (ring_start > tail || tail - ring_start > kRingBytes) return {};
   Stream stream(old);
   OpenFiles files(*disk_);
+  File* last = nullptr;
   try {
     for (uint64_t at = ring_start; at < tail;) {
       std::array<std::byte, kRecordHeaderBytes + 8> start;
@@ -159,20 +170,23 @@ Result<void> Attachment::rescue_ring(Store& old) {
       if (!record || record->position != at || record->bytes > tail - at) return {};
       std::vector<std::byte> bytes(padded(record->bytes));
       stream.copy_out(at, bytes);
-      FQ_TRY_SET(File * file, files.get(place->key));
-      if (place->offset == kFirstRecordOffset) {
+      const bool begins_file = place->offset == kFirstRecordOffset;
+      if (begins_file && last != nullptr) FQ_TRY(last->sync_data());
+      FQ_TRY_SET(last, files.get(place->key));
+      if (begins_file) {
         const uint32_t number = at == 0 ? 0 : stream.table().find(at - 1).value_or(0);
         const OpenedRecord opened{number, at, record->seq};
-        FQ_TRY(file->write_at(kFileHeaderBytes, encode_opened(place->key, opened, record->at_wall_ms)));
+        FQ_TRY(last->write_at(kFileHeaderBytes, encode_opened(place->key, opened, record->at_wall_ms)));
+        FQ_TRY(last->sync_data());
       }
-      FQ_TRY(file->write_at(place->offset, bytes));
-      FQ_TRY(file->sync_data());
+      FQ_TRY(last->write_at(place->offset, bytes));
       at += bytes.size();
     }
   } catch (const RegionDamaged&) {
     // Its file table is damaged too: what had left the ring is all that there is.
     return {};
   }
+  if (last != nullptr) FQ_TRY(last->sync_data());
   header.durable_end.store(tail, std::memory_order_release);
   return {};
 }
@@ -241,10 +255,12 @@ Result<std::unique_ptr<Store>> Attachment::make_store(uint64_t generation, const
 
 Result<void> Attachment::report_damage(const ScanResult& scan) {
   for (const JournalDamage& damage : scan.damage) {
-    FQ_TRY(keep_damage(*disk_, damage));
     std::string notice = bytes_at(damage);
+    const Result<void> kept = keep_damage(*disk_, damage);
+    // A full disk has no room for a copy; the damaged file stays as long as anything in it lives.
+    if (!kept.ok() && kept.error().kind != ErrorKind::later) return kept.error();
     if (damage.records_lost != 0) notice.append(", ").append(std::to_string(damage.records_lost)).append(" records lost");
-    if (damage.bytes != 0) notice.append("; ").append(std::to_string(damage.bytes)).append(" bytes kept in damaged/");
+    if (damage.bytes != 0 && kept.ok()) notice.append("; ").append(std::to_string(damage.bytes)).append(" bytes kept in damaged/");
     notices_.push_back(std::move(notice));
   }
   return {};
@@ -333,7 +349,8 @@ void Attachment::carry_holders(Store& store, bool alone) {
     HolderSlot& holder = header.holders[i];
     if (holder.pid == 0) continue;
     // Alone means that every holder is gone; else a process that still lives keeps what it holds.
-    const uint64_t started = alone ? 0 : process_started(holder.pid).value_or(0);
+    const uint64_t now_there = alone ? 0 : process_started(holder.pid).value_or(0);
+    const uint64_t started = now_there == holder.started ? now_there : 0;
     Txn txn = store.begin();
     txn.set(holder.started, started);
     txn.commit();

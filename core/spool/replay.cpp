@@ -108,7 +108,7 @@ class Replayer {
     FQ_TRY(grow_alone(store_, Schedule::need_of(moved->message.tenant, moved->message.key)));
     in_txn([&](Txn& txn) {
       const HolderIndex holder =
-          moved->state == SlotState::leased && moved->state_wall_ms == 0 ? holder_of(txn, moved->pid) : kHeldByTime;
+          moved->state == SlotState::leased && moved->state_wall_ms == 0 ? holder_of(txn, moved->pid, moved->pid_started) : kHeldByTime;
       const uint64_t item = record.header.position + kRecordHeaderBytes + offset;
       apply_.moved(txn, *moved, record.header.position, item, holder, record.header.at_wall_ms);
     });
@@ -124,7 +124,7 @@ class Replayer {
         // An event whose message was lost with a damaged record speaks of nothing.
         if (!slot) return;
         const bool by_process = record.header.type == RecordType::leased && event_.detail.until_wall_ms == 0;
-        const HolderIndex holder = by_process ? holder_of(txn, event_.detail.pid) : kHeldByTime;
+        const HolderIndex holder = by_process ? holder_of(txn, event_.detail.pid, event_.detail.pid_started) : kHeldByTime;
         apply_.event(txn, record.header.type, *slot, event_.detail, Serial{serial}, holder,
                      record.header.position, record.header.at_wall_ms);
       });
@@ -147,14 +147,15 @@ class Replayer {
     has_clock = true;
   }
 
-  HolderIndex holder_of(Txn& txn, uint32_t pid) {
+  HolderIndex holder_of(Txn& txn, uint32_t pid, uint64_t started) {
     const uint32_t used = header_.holders_used;
     for (uint32_t i = 0; i < used; ++i) {
-      if (header_.holders[i].pid == pid) return static_cast<HolderIndex>(i);
+      if (header_.holders[i].pid == pid && header_.holders[i].started == started) return static_cast<HolderIndex>(i);
     }
     // More holders than there can be: the lease is kept by nobody, and is given back as of a dead one.
     const uint32_t index = used < kHoldersMax ? used : kHoldersMax - 1;
     txn.set(header_.holders[index].pid, pid);
+    txn.set(header_.holders[index].started, started);
     txn.set(header_.holders[index].carried, 1);
     if (used < kHoldersMax) txn.set(header_.holders_used, used + 1);
     return static_cast<HolderIndex>(index);
@@ -274,7 +275,9 @@ void apply_reboot(Store& store, int64_t old_boot_ms, int64_t new_boot_ms, int64_
   txn.commit();
 }
 
-Result<Replayed> replay_journal(Disk& disk, Store& store, uint64_t until) {
+namespace {
+
+Result<Replayed> replay_all(Disk& disk, Store& store, uint64_t until) {
   Replayer replayer(store, until);
   FQ_TRY_SET(ScanResult scan,
              scan_journal(disk, [&](const ScannedRecord& record) { return replayer.visit(record); }));
@@ -295,6 +298,17 @@ Result<Replayed> replay_journal(Disk& disk, Store& store, uint64_t until) {
   replayed.last_boot = replayer.boot;
   replayed.has_clock = replayer.has_clock;
   return replayed;
+}
+
+}  // namespace
+
+Result<Replayed> replay_journal(Disk& disk, Store& store, uint64_t until) {
+  try {
+    return replay_all(disk, store, until);
+  } catch (const RegionDamaged& contradiction) {
+    // Valid records that cannot all be true: no crash makes them, so a person has to look.
+    return Error{ErrorKind::bad_data, std::string("journal: its records contradict each other: ") + contradiction.what, 0};
+  }
 }
 
 }  // namespace fq

@@ -93,6 +93,7 @@ Result<void> Flusher::continue_in_new_file() {
     recount_live(txn, durable_end, failed, key.number);
     txn.commit();
     header.sync_under_way.store(0, std::memory_order_release);
+    header.file_failed.store(0, std::memory_order_release);
     header.written_end.store(durable_end, std::memory_order_relaxed);
     return {};
   });
@@ -156,11 +157,14 @@ Result<void> Flusher::write_salvaged(const FlushPlan& plan) {
     if (piece.from == piece.start) {
       OpenedRecord opened = piece.opened;
       opened.first_seq = get_number<uint64_t>(bytes.data() + (piece.from - plan.durable_end) + 8);
-      FQ_TRY(file->write_at(kFileHeaderBytes, encode_opened(piece.key, opened, gate_.now().wall_ms)));
+      Result<void> written = file->write_at(kFileHeaderBytes, encode_opened(piece.key, opened, gate_.now().wall_ms));
+      if (!written.ok()) return failed(std::move(written).error());
+      FQ_TRY(sync_file(piece.key));
     }
     const Bytes part = Bytes(bytes).subspan(piece.from - plan.durable_end, piece.to - piece.from);
-    FQ_TRY(file->write_at(kFirstRecordOffset + (piece.from - piece.start), part));
-    if (&piece != &plan.pieces.back()) FQ_TRY(file->sync_data());
+    Result<void> written = file->write_at(kFirstRecordOffset + (piece.from - piece.start), part);
+    if (!written.ok()) return failed(std::move(written).error());
+    if (&piece != &plan.pieces.back()) FQ_TRY(sync_file(piece.key));
   }
   FQ_POINT("salvage.written");
   return {};
