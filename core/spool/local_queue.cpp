@@ -12,7 +12,6 @@ namespace fq {
 
 namespace {
 
-constexpr int kSegmentTries = 4;         // against a segment that is replaced again and again
 constexpr size_t kScratchEvents = 1024;  // more ids than one transaction ever takes
 constexpr int64_t kClockStepMs = 100;    // a smaller difference is drift between two reads
 
@@ -48,15 +47,6 @@ Caps LocalQueue::caps() const {
   caps.wake_latency_bound_ms = 5;
   caps.fairness_bound = 1;
   return caps;
-}
-
-Result<void> LocalQueue::locked(const std::function<Result<void>()>& body) {
-  for (int attempt = 0;; ++attempt) {
-    Result<void> done = gate().locked(body);
-    if (done.ok() || gate().trouble() == SegmentTrouble::none) return done;
-    if (attempt == kSegmentTries) return done;
-    FQ_TRY(attach_anew());
-  }
 }
 
 Result<void> LocalQueue::attach_anew() {

@@ -22,6 +22,8 @@ enum class Obstacle {
   limits,        // raise the limit of ids and serials
 };
 
+inline constexpr int kSegmentTries = 4;  // against a segment that is replaced again and again
+
 class LocalQueue final : public Queue {
  public:
   LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock);
@@ -57,7 +59,14 @@ class LocalQueue final : public Queue {
 
   /// Runs `body` under the state lock; attaches anew (or rebuilds) and repeats where the segment was
   /// replaced or damaged. `body` must be repeatable: whatever it did not commit is undone.
-  Result<void> locked(const std::function<Result<void>()>& body);
+  template <class Work>
+  Result<void> locked(Work&& body) {
+    for (int attempt = 0;; ++attempt) {
+      Result<void> done = gate().locked(body);
+      if (done.ok() || gate().trouble() == SegmentTrouble::none || attempt == kSegmentTries) return done;
+      FQ_TRY(attach_anew());
+    }
+  }
   Result<void> attach_anew();
 
   // shorthands
