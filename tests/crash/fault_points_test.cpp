@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kPoints[] = {
     "attach.shared",     "blob.written",   "compaction.low",   "compaction.low_durable", "compaction.moved",
     "compaction.removed", "event.appended", "event.committed",  "flush.applied",          "flush.servable",
-    "flush.synced",      "flush.taken",    "flush.unlocked",   "flush.written",          "grow.allocated",
+    "flush.synced",      "flush.syncing", "flush.taken",    "flush.unlocked",   "flush.written",          "grow.allocated",
     "holder.begun",      "lease.appended", "lease.committed",  "pending.applied",        "push.appended",
     "push.committed",    "push.durable",   "reap.freed",       "reap.returned",          "rebuild.begin",
     "rebuild.made",      "rebuild.renamed", "rebuild.replayed", "rebuild.retired",        "repair.begin",
