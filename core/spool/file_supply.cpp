@@ -12,13 +12,12 @@ namespace fq {
 
 namespace {
 
-constexpr uint64_t kFileBytesMin = 512 * 1024;        // of a young queue
 constexpr uint64_t kFileBytesMax = 64 * 1024 * 1024;  // chosen: what one sync and one removal should move at most
 constexpr int64_t kSupplyTimeoutMs = 5'000;
 
 /// A file is an eighth of the journal that there is, so that their number stays small.
 uint64_t next_file_bytes(uint64_t journal_bytes) {
-  const uint64_t wanted = std::clamp(journal_bytes / 8, kFileBytesMin, kFileBytesMax);
+  const uint64_t wanted = std::clamp(journal_bytes / 8, kYoungFileBytes, kFileBytesMax);
   return (wanted + kPageBytes - 1) / kPageBytes * kPageBytes;
 }
 
@@ -71,9 +70,9 @@ Result<void> LocalQueue::make_ready_file_alone() {
   if (full) return Error{ErrorKind::later, attachment_->object() + ": the journal has its largest size", 0};
   fill_random(&key.salt, sizeof key.salt);
   Result<void> made = supply_new_file(attachment_->disk(), FileHeader{key, gate().now().wall_ms}, bytes);
-  if (!made.ok() && made.error().kind == ErrorKind::later && bytes > kFileBytesMin) {
+  if (!made.ok() && made.error().kind == ErrorKind::later && bytes > kYoungFileBytes) {
     // The disk has no room for a large one; a small one may still fit.
-    bytes = kFileBytesMin;
+    bytes = kYoungFileBytes;
     made = supply_new_file(attachment_->disk(), FileHeader{key, gate().now().wall_ms}, bytes);
   }
   if (!made.ok()) return made.error().kind == ErrorKind::later ? refuse_full() : std::move(made).error();

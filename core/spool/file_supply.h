@@ -9,6 +9,9 @@
 
 namespace fq {
 
+/// A young queue's journal file; later ones follow the queue's size.
+inline constexpr uint64_t kYoungFileBytes = 512 * 1024;
+
 Result<void> supply_new_file(Disk& disk, const FileHeader& header, uint64_t bytes);
 Result<void> supply_recycled_file(Disk& disk, uint32_t old_number, const FileHeader& header);
 

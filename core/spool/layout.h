@@ -38,6 +38,9 @@ inline constexpr uint64_t kRingBytes = 512 * 1024;
 // 2048 files of at most 64 MiB are 128 GiB of journal; larger journals take larger files.
 inline constexpr uint32_t kJournalFilesMax = 2048;
 
+// Ids and serials are handed out below a durable limit that moves in steps of this.
+inline constexpr uint64_t kLimitStep = uint64_t{1} << 20;
+
 enum class FileState : uint32_t { none = 0, ready = 1, current = 2, sealed = 3, failed = 4 };
 
 /// One journal file, at index number % kJournalFilesMax.

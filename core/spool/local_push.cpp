@@ -15,8 +15,6 @@ namespace {
 
 // In a pushed body the items follow the first id.
 constexpr uint64_t kFirstItemOffset = 8;
-// Ids and serials are handed out below a durable limit; it is raised when half of this is left.
-constexpr uint64_t kLimitStep = uint64_t{1} << 20;
 static_assert(kBatchedPayloadBytesMax == kInlinePayloadBytesMax);
 static_assert(kBatchBytesMax + kRecordHeaderBytes + kFirstItemOffset <= kRecordBytesMax);
 constexpr int64_t kExtendTimeoutMs = 5'000;

@@ -4,12 +4,7 @@
 // renames it over the old. With others attached it first flushes and retires the old one through its own
 // locks; they attach anew at their next lock. Where not even the locks can be trusted it raises the
 // generation, which stops their leaders, and waits for them to go.
-
-// fq, this room.
 #include "core/spool/attachment.h"
-#include "core/spool/blobs.h"
-#include "core/spool/flush.h"
-#include "core/spool/queue_directory.h"
 
 // System.
 #include <unistd.h>
@@ -19,6 +14,10 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/fault_point.h"
+// fq, this room.
+#include "core/spool/blobs.h"
+#include "core/spool/flush.h"
+#include "core/spool/queue_directory.h"
 
 namespace fq {
 
@@ -26,16 +25,6 @@ namespace {
 
 constexpr int64_t kRebuildWaitMs = 5'000;
 constexpr std::string_view kNewSegment = "segment.new";
-// Ids and serials are handed out below a durable limit that moves in steps of this.
-constexpr uint64_t kLimitStep = uint64_t{1} << 20;
-// A young queue's journal file; later ones follow the queue's size (core/spool/file_supply.cpp).
-constexpr uint64_t kYoungFileBytes = 512 * 1024;
-// Less room than this in the last file is not worth going on in it.
-constexpr uint64_t kRoomToGoOn = 64 * 1024;
-
-std::string bytes_at(const JournalDamage& damage) {
-  return journal_file_name(damage.file_number) + ": " + damage.what + " at byte " + std::to_string(damage.offset);
-}
 
 Result<void> remove_if_there(Disk& disk, std::string_view name) {
   Result<void> removed = disk.remove(name);
@@ -251,86 +240,6 @@ Result<std::unique_ptr<Store>> Attachment::make_store(uint64_t generation, const
   txn.set(header.settings.payload_bytes_max, Settings{}.payload_bytes_max);
   txn.commit();
   return store;
-}
-
-Result<void> Attachment::report_damage(const ScanResult& scan) {
-  for (const JournalDamage& damage : scan.damage) {
-    std::string notice = bytes_at(damage);
-    const Result<void> kept = keep_damage(*disk_, damage);
-    // A full disk has no room for a copy; the damaged file stays as long as anything in it lives.
-    if (!kept.ok() && kept.error().kind != ErrorKind::later) return kept.error();
-    if (damage.records_lost != 0) notice.append(", ").append(std::to_string(damage.records_lost)).append(" records lost");
-    if (damage.bytes != 0 && kept.ok()) notice.append("; ").append(std::to_string(damage.bytes)).append(" bytes kept in damaged/");
-    notices_.push_back(std::move(notice));
-  }
-  return {};
-}
-
-Result<void> Attachment::remove_unusable(const ScanResult& scan) {
-  // Not in use, though old bytes in them might still parse; our own temporary names; files that are damage
-  // from their first byte on, of which a copy was kept. Their numbers are wanted for new files.
-  for (const std::string& name : scan.leftovers) FQ_TRY(disk_->remove("journal/" + name));
-  for (const JournalFile& file : scan.stale) FQ_TRY(disk_->remove(journal_file_name(file.key.number)));
-  for (const JournalDamage& damage : scan.damage) {
-    const bool in_use = std::any_of(scan.files.begin(), scan.files.end(), [&](const JournalFile& file) {
-      return file.key.number == damage.file_number;
-    });
-    if (in_use || damage.bytes == 0 || damage.offset != 0) continue;
-    FQ_TRY(disk_->remove(journal_file_name(damage.file_number)));
-  }
-  return {};
-}
-
-Result<void> Attachment::choose_files(Store& store, const ScanResult& scan) {
-  SegmentHeader& header = store.header();
-  JournalTable table(header);
-  // The tail was read, perhaps from memory only: before anybody rests on it, it is made durable.
-  for (const JournalFile& file : scan.files) {
-    if (file.end_position <= scan.durable_position && &file != &scan.files.back()) continue;
-    FQ_TRY_SET(const std::unique_ptr<File> opened, open_journal_file(*disk_, file.key));
-    if (opened != nullptr) FQ_TRY(opened->sync_all());
-  }
-  uint32_t newest = scan.files.empty() ? 0 : scan.files.back().key.number;
-  const uint32_t last_used = newest;
-  for (const JournalFile& file : scan.ready) {
-    if (file.key.number == newest + 1) {
-      Txn txn = store.begin();
-      table.add_ready(txn, file.key, file.file_bytes);
-      txn.commit();
-      newest = file.key.number;
-    } else if (file.key.number < last_used || file.key.number > newest) {
-      // Passed over when another file was opened, or behind a number that is gone.
-      FQ_TRY(disk_->remove(journal_file_name(file.key.number)));
-    }
-  }
-  const bool go_on = !scan.files.empty() && scan.clean_end && table.current_room() >= kRoomToGoOn;
-  while (!table.has_ready()) {
-    FileKey key;
-    key.number = header.newest_file + 1;
-    fill_random(&key.salt, sizeof key.salt);
-    Result<void> made = make_journal_file(*disk_, FileHeader{key, clock_.wall_ms()}, kYoungFileBytes);
-    // On a full disk a queue that can go on in its last file may still be drained.
-    if (!made.ok() && go_on) break;
-    FQ_TRY(std::move(made));
-    Txn txn = store.begin();
-    table.add_ready(txn, key, kYoungFileBytes);
-    txn.commit();
-    if (go_on) break;
-  }
-  Txn txn = store.begin();
-  if (go_on) {
-    txn.set(table.slot(header.current_file).state, FileState::current);
-  } else if (scan.files.empty()) {
-    JournalSlot& first = table.slot(header.newest_file);
-    txn.set(first.start, 0);
-    txn.set(first.state, FileState::current);
-    txn.set(header.oldest_file, header.newest_file);
-    txn.set(header.current_file, header.newest_file);
-  } else {
-    table.open_next(txn);
-  }
-  txn.commit();
-  return {};
 }
 
 Result<void> Attachment::settle_boot(Store& store, const Replayed& replayed) {
