@@ -157,7 +157,7 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, st
   event_items_.clear();
   EventDetail detail;
   detail.first_serial = Serial{shared.next_serial.get()};
-  detail.pid = request.hold == Hold::process ? static_cast<uint32_t>(::getpid()) : 0;
+  detail.pid = request.hold == Hold::process ? shared.holders[static_cast<uint16_t>(*holder_)].pid.get() : 0;
   detail.until_wall_ms = request.hold == Hold::process ? 0 : store().wall_of(terms.until_ms);
   detail.pid_started = detail.pid != 0 ? started_ : 0;
   detail.attempts_max = terms.attempts_max;
