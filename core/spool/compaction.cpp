@@ -22,6 +22,7 @@ namespace {
 constexpr uint64_t kCopyBytesPerStep = 1024 * 1024;
 constexpr uint32_t kSlotsPerStep = 65536;                // walked under one hold of the lock: about 1 ms
 constexpr uint64_t kSparseFloorBytes = 4 * 1024 * 1024;  // a journal below this is not worth copying
+constexpr uint64_t kSparseFactor = 4;  // what is about to be served soon goes by itself
 constexpr uint64_t kRecordOverheadBytes = 128;           // about, of a live message
 constexpr uint32_t kAcksBetweenLooks = 64;               // the sums over all files are not made every time
 constexpr uint32_t kReadyFilesKept = 2;
@@ -57,7 +58,7 @@ bool LocalQueue::oldest_is_sparse() const {
   const StateCounts& counts = shared.schedule.counts;
   const uint64_t live = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead;
   const uint64_t needed = shared.schedule.payload_bytes + live * kRecordOverheadBytes;
-  return in_use > kSparseFloorBytes + 2 * needed;
+  return in_use > kSparseFloorBytes + kSparseFactor * needed;
 }
 
 bool LocalQueue::is_compaction_due() {

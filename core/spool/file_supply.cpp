@@ -15,9 +15,10 @@ namespace {
 constexpr uint64_t kFileBytesMax = 64 * 1024 * 1024;  // chosen: what one sync and one removal should move at most
 constexpr int64_t kSupplyTimeoutMs = 5'000;
 
-/// A file is an eighth of the journal that there is, so that their number stays small.
+/// A file is half of the journal that there is, so that a busy queue soon has large ones: each change of
+/// file costs three syncs.
 uint64_t next_file_bytes(uint64_t journal_bytes) {
-  const uint64_t wanted = std::clamp(journal_bytes / 8, kYoungFileBytes, kFileBytesMax);
+  const uint64_t wanted = std::clamp(journal_bytes / 2, kYoungFileBytes, kFileBytesMax);
   return (wanted + kPageBytes - 1) / kPageBytes * kPageBytes;
 }
 

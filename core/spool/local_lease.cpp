@@ -65,7 +65,6 @@ struct LocalQueue::TakenMessage {
 
 Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
   LeaseReply reply;
-  if (request.hold == Hold::process && !holder_) FQ_TRY(become_holder());
   const int64_t started_ms = clock_.boot_ms();
   const bool bounded = request.wait && request.wait_ms;
   const int64_t deadline_ms = bounded ? started_ms + *request.wait_ms : kNever;
@@ -134,6 +133,8 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, LeaseReply& repl
 Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, std::vector<TakenMessage>& taken,
                                uint64_t& bytes) {
   SegmentHeader& shared = header();
+  // Not yet, or no more: the segment that knew us was replaced.
+  if (request.hold == Hold::process && !holder_) return Obstacle::holder;
   const uint64_t record_bytes = event_record_bytes(RecordType::leased, kLeasesPerRecord, EventDetail{});
   const Obstacle obstacle = event_obstacle(record_bytes);
   if (obstacle == Obstacle::ring_full) return obstacle;

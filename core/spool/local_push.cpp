@@ -149,6 +149,8 @@ Result<void> LocalQueue::overcome(Obstacle obstacle, const Need& need) {
       return grow(need);
     case Obstacle::limits:
       return raise_limits();
+    case Obstacle::holder:
+      return become_holder();
   }
   return {};
 }

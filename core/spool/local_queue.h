@@ -20,6 +20,7 @@ enum class Obstacle {
   closing_room,  // what is live could not be closed any more: make a file or refuse
   memory,        // grow the segment
   limits,        // raise the limit of ids and serials
+  holder,        // become known as one who holds leases by living
 };
 
 inline constexpr int kSegmentTries = 4;  // against a segment that is replaced again and again
