@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <climits>
 #include <ctime>
+// fq, this room.
+#include "core/shm/deadline.h"
 
 namespace fq {
 
@@ -51,14 +53,7 @@ bool futex_wait_any(std::span<const WatchedWord> words, int64_t timeout_ms) {
   for (size_t i = 0; i < n; ++i) {
     waiters[i] = {words[i].seen, reinterpret_cast<uint64_t>(words[i].word), kWord32Bits, 0};
   }
-  timespec until{};
-  ::clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += timeout_ms / 1000;
-  until.tv_nsec += (timeout_ms % 1000) * 1'000'000;
-  if (until.tv_nsec >= 1'000'000'000) {
-    until.tv_nsec -= 1'000'000'000;
-    ++until.tv_sec;
-  }
+  const timespec until = deadline_after(timeout_ms);
   const long code = ::syscall(kFutexWaitv, waiters.data(), n, 0, &until, CLOCK_MONOTONIC);
   return code >= 0 || errno != ENOSYS;
 }

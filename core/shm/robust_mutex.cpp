@@ -6,6 +6,8 @@
 #include <ctime>
 // fq, below us.
 #include "core/base/assert.h"
+// fq, this room.
+#include "core/shm/deadline.h"
 
 namespace fq {
 
@@ -65,14 +67,7 @@ Taken RobustMutex::take(int64_t timeout_ms) {
   // The clock is read only by those who have to wait.
   const Taken at_once = try_take();
   if (at_once != Taken::timed_out) return at_once;
-  timespec until{};
-  ::clock_gettime(kWaitClock, &until);
-  until.tv_sec += timeout_ms / 1000;
-  until.tv_nsec += (timeout_ms % 1000) * 1'000'000;
-  if (until.tv_nsec >= 1'000'000'000) {
-    until.tv_nsec -= 1'000'000'000;
-    ++until.tv_sec;
-  }
+  const timespec until = deadline_after(timeout_ms, kWaitClock);
   return taken_from(lock_until(&mutex_, until));
 }
 

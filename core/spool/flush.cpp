@@ -96,7 +96,7 @@ Result<void> Flusher::take_turn(FlushGoal goal, uint32_t seen, Patience& patienc
   patience.last_durable_end = durable_end;
   const int holder = header.flush.holder();
   // A disk may take longer than any limit; a stopped process has no such excuse.
-  if (patience.waited_ms < header.settings.lock_timeout_ms || !is_stopped(holder)) return {};
+  if (patience.waited_ms < header.settings.lock_timeout_ms.peek() || !is_stopped(holder)) return {};
   return Error{ErrorKind::io,
                gate_.object() + ": the outcome is unknown: the journal is held by " + describe_holder(holder) +
                    "; continue or end it",

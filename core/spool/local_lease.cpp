@@ -318,7 +318,7 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
     }
   }
   shared.ready_waiters.fetch_sub(1, std::memory_order_seq_cst);
-  session_->files.forget_before(shared.oldest_file);
+  session_->files.forget_before(shared.oldest_file.peek());
   if (lazy_bytes && clock_.boot_ms() - lazy_since_ms_ >= kLazySyncMs) {
     lazy_since_ms_ = 0;
     return session_->flusher.wait_durable(shared.committed_end.load(std::memory_order_acquire));

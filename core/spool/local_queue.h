@@ -76,7 +76,7 @@ class LocalQueue final : public Queue {
   Schedule& schedule() { return attachment_->store().schedule(); }
   Gate& gate() { return session_->gate; }
   Stream& stream() { return session_->gate.stream(); }
-  bool syncs_lazily() { return static_cast<SyncMode>(header().settings.sync.get()) == SyncMode::lazy; }
+  bool syncs_lazily() { return static_cast<SyncMode>(header().settings.sync.peek()) == SyncMode::lazy; }
 
   // local_push.cpp
   Error refuse_full();
