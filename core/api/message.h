@@ -17,11 +17,11 @@ namespace fq {
 inline constexpr size_t kTenantBytesMax = 255;
 inline constexpr size_t kTenantLevelsMax = 8;
 inline constexpr size_t kSortKeyBytesMax = 64;
-inline constexpr size_t kTagsMax = 64;              // arbitrary: tags are labels, not data
-inline constexpr size_t kTagBytesMax = 4096;        // of one tag, name and value
-inline constexpr uint32_t kAttemptsMax = 65535;     // what the segment's counter holds
+inline constexpr size_t kTagsMax = 64;                        // arbitrary: tags are labels, not data
+inline constexpr size_t kTagBytesMax = 4096;                  // of one tag, name and value
+inline constexpr uint32_t kAttemptsMax = 65535;               // what the segment's counter holds
 inline constexpr size_t kBatchedPayloadBytesMax = 64 * 1024;  // a longer one lies beside its batch
-inline constexpr size_t kReasonBytesMax = 1024;     // longer reasons are cut
+inline constexpr size_t kReasonBytesMax = 1024;               // longer reasons are cut
 inline constexpr std::string_view kDefaultTenant = "default";
 
 /// A sort key in its order-preserving form: compare the bytes and numbers come first, then times, then
@@ -41,10 +41,10 @@ struct NewMessage {
   std::string_view tenant = kDefaultTenant;
   Bytes payload;
   int32_t priority = 0;
-  std::string_view key;                    // SortKey bytes
-  std::optional<int64_t> delay_ms;         // from now
-  std::optional<int64_t> at_wall_ms;       // or at this time; the past is now
-  std::optional<uint32_t> attempts_max;    // else the queue's
+  std::string_view key;                  // SortKey bytes
+  std::optional<int64_t> delay_ms;       // from now
+  std::optional<int64_t> at_wall_ms;     // or at this time; the past is now
+  std::optional<uint32_t> attempts_max;  // else the queue's
   std::vector<Tag> tags;
 };
 

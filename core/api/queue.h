@@ -74,10 +74,10 @@ struct LeaseRequest {
   size_t want = 1;
   uint64_t bytes_max = UINT64_MAX;  // of payload; the first message is always taken
   Hold hold = Hold::process;
-  std::optional<int64_t> hold_ms;   // Hold::duration: none is the queue's `lease`
-  std::string_view tenant;          // only this tenant and below; empty: any
-  bool wait = false;                // until at least one can be served
-  std::optional<int64_t> wait_ms;   // with wait: at most so long
+  std::optional<int64_t> hold_ms;  // Hold::duration: none is the queue's `lease`
+  std::string_view tenant;         // only this tenant and below; empty: any
+  bool wait = false;               // until at least one can be served
+  std::optional<int64_t> wait_ms;  // with wait: at most so long
   Interrupt* interrupt = nullptr;
 };
 
@@ -143,9 +143,9 @@ enum class Verdict { ack, retry, release, bury };
 struct Settle {
   Receipt receipt;
   Verdict verdict = Verdict::ack;
-  int64_t delay_ms = 0;        // retry, release
-  std::string_view reason;     // retry, bury
-  std::optional<int> exit;     // what the job left behind, for last_error
+  int64_t delay_ms = 0;     // retry, release
+  std::string_view reason;  // retry, bury
+  std::optional<int> exit;  // what the job left behind, for last_error
   std::optional<int> signal;
   std::string_view stderr_tail;
 };
@@ -201,10 +201,11 @@ struct StatsRow {
   uint64_t tenants = 0, active_tenants = 0, parked_tenants = 0;
   std::optional<double> oldest_ready_s;
   uint64_t bytes = 0;  // payload bytes of what is not finished
-  uint64_t pushed = 0, popped = 0, acked = 0, retried = 0, released = 0, buried = 0, expired = 0, cancelled = 0;
+  uint64_t pushed = 0, popped = 0, acked = 0, retried = 0, released = 0, buried = 0, expired = 0,
+           cancelled = 0;
   Percentiles wait_ms, run_ms;
   uint64_t segment_bytes = 0, journal_bytes = 0, recoveries = 0;  // of the queue only
-  double weight = 1.0;                                           // of a tenant
+  double weight = 1.0;                                            // of a tenant
   std::optional<double> share;  // of a tenant: its part of the turns while all active ones stay so
 };
 
@@ -257,7 +258,8 @@ class Queue {
   virtual Result<LeaseReply> lease(const LeaseRequest& request) = 0;
   /// Verdicts, each by itself; with `next` also the next lease, in the same turn.
   virtual Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next = nullptr) = 0;
-  virtual Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms) = 0;
+  virtual Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts,
+                                                   int64_t duration_ms) = 0;
 
   /// A page of at most `n` messages: ready ones in the order in which they would be served, others by
   /// due time or id. Changes nothing.
@@ -283,7 +285,7 @@ class Queue {
 };
 
 struct OpenOptions {
-  bool create = false;  // else a queue that does not exist is ErrorKind::missing
+  bool create = false;     // else a queue that does not exist is ErrorKind::missing
   Clock* clock = nullptr;  // none: the system's
 };
 

@@ -25,7 +25,7 @@ struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;
   uint64_t size = 0;
-  int64_t changed_ns = 0;   // ctime: a file put in place by rename keeps its mtime
+  int64_t changed_ns = 0;  // ctime: a file put in place by rename keeps its mtime
   int64_t modified_ns = 0;
 
   bool operator==(const FileIdentity&) const = default;

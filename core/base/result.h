@@ -62,14 +62,14 @@ class [[nodiscard]] Result<void> {
 #define FQ_CONCAT_(a, b) a##b
 #define FQ_CONCAT(a, b) FQ_CONCAT_(a, b)
 
-#define FQ_TRY(expression)                                           \
-  do {                                                               \
-    auto fq_tried = (expression);                                    \
-    if (!fq_tried.ok()) return std::move(fq_tried).error();          \
+#define FQ_TRY(expression)                                  \
+  do {                                                      \
+    auto fq_tried = (expression);                           \
+    if (!fq_tried.ok()) return std::move(fq_tried).error(); \
   } while (false)
 
-#define FQ_TRY_SET_(name, target, expression)      \
-  auto name = (expression);                        \
-  if (!name.ok()) return std::move(name).error();  \
+#define FQ_TRY_SET_(name, target, expression)     \
+  auto name = (expression);                       \
+  if (!name.ok()) return std::move(name).error(); \
   target = std::move(name).value()
 #define FQ_TRY_SET(target, expression) FQ_TRY_SET_(FQ_CONCAT(fq_tried_, __LINE__), target, expression)

@@ -33,7 +33,9 @@ Taken taken_from(int code) {
 #ifdef __SANITIZE_THREAD__
 // The thread sanitizer of g++ 12 does not know pthread_mutex_clocklock, and would see a lock never taken.
 constexpr clockid_t kWaitClock = CLOCK_REALTIME;
-int lock_until(pthread_mutex_t* mutex, const timespec& until) { return pthread_mutex_timedlock(mutex, &until); }
+int lock_until(pthread_mutex_t* mutex, const timespec& until) {
+  return pthread_mutex_timedlock(mutex, &until);
+}
 #else
 // MONOTONIC: a stepped wall clock neither cuts the wait short nor makes it endless.
 constexpr clockid_t kWaitClock = CLOCK_MONOTONIC;

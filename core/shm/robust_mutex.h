@@ -16,10 +16,10 @@
 namespace fq {
 
 enum class Taken {
-  clean,        // locked
-  owner_died,   // locked; the last holder died inside: repair, then consistent()
-  timed_out,    // not locked: somebody alive (perhaps stopped) holds it
-  unusable,     // not locked, never again: somebody unlocked it without consistent()
+  clean,       // locked
+  owner_died,  // locked; the last holder died inside: repair, then consistent()
+  timed_out,   // not locked: somebody alive (perhaps stopped) holds it
+  unusable,    // not locked, never again: somebody unlocked it without consistent()
 };
 
 class RobustMutex {

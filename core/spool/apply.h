@@ -16,7 +16,8 @@ class Apply {
   explicit Apply(Store& store) : store_(store), table_(store.header()) {}
 
   /// One message of a pushed record that stands at `item_position`.
-  SlotIndex message(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms);
+  SlotIndex message(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position,
+                    int64_t at_wall_ms);
 
   /// What the record at `position` says of the message in `slot`. `holder`: leased only. `serial`: leased
   /// only, of this message. A retry or a death that was the last attempt leaves it dead: returns true then.

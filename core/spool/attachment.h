@@ -32,10 +32,10 @@ class Attachment {
  private:
   enum class Found {
     usable,
-    absent,     // none, half-made, or of another boot or place: nobody can be at work in it
-    poisoned,   // ours, but damaged inside
-    retired,    // ours, flushed and left by a rebuilder that died before its own was in place
-    foreign,    // another pid or time namespace's
+    absent,    // none, half-made, or of another boot or place: nobody can be at work in it
+    poisoned,  // ours, but damaged inside
+    retired,   // ours, flushed and left by a rebuilder that died before its own was in place
+    foreign,   // another pid or time namespace's
     other_build,
     garbage,
   };

@@ -23,9 +23,7 @@ bool is_blob_name(std::string_view name) {
          name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-bool is_held(const File& file) {
-  return ::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0;
-}
+bool is_held(const File& file) { return ::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0; }
 
 /// What stays behind on an error is an orphan, which the next rebuild takes away.
 void remove_blob_file(Disk& disk, const std::string& path) { static_cast<void>(disk.remove(path)); }
@@ -83,7 +81,8 @@ Result<void> remove_unreferenced_blobs(Disk& disk, Store& store) {
   for (std::optional<SlotIndex> slot = schedule.next_slot(SlotIndex{0}); slot;
        slot = schedule.next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1})) {
     if ((schedule.entry(*slot).flags & kEntryBlob) == 0) continue;
-    const std::optional<ItemPlace> place = ItemReader::find_item(stream, store.header(), schedule.entry(*slot));
+    const std::optional<ItemPlace> place =
+        ItemReader::find_item(stream, store.header(), schedule.entry(*slot));
     // A message that cannot be read may name any of them: then nothing is taken away.
     if (!place) return {};
     FQ_TRY_SET(const bool found, reader.read(*place, stored));

@@ -22,11 +22,11 @@ namespace {
 constexpr uint64_t kCopyBytesPerStep = 1024 * 1024;
 constexpr uint32_t kSlotsPerStep = 65536;                // walked under one hold of the lock: about 1 ms
 constexpr uint64_t kSparseFloorBytes = 4 * 1024 * 1024;  // a journal below this is not worth copying
-constexpr uint64_t kSparseFactor = 4;  // what is about to be served soon goes by itself
+constexpr uint64_t kSparseFactor = 4;                    // what is about to be served soon goes by itself
 constexpr uint64_t kRecordOverheadBytes = 128;           // about, of a live message
 constexpr uint32_t kAcksBetweenLooks = 64;               // the sums over all files are not made every time
 constexpr uint32_t kReadyFilesKept = 2;
-constexpr int64_t kCompactionTimeoutMs = 100;            // somebody else is at it: fine
+constexpr int64_t kCompactionTimeoutMs = 100;  // somebody else is at it: fine
 
 PastEvent past_of(RecordType type, int64_t at_wall_ms, uint64_t serial, const EventDetail& detail) {
   PastEvent past;
@@ -222,7 +222,8 @@ Result<uint64_t> LocalQueue::copy_message(MessageId id, uint64_t item_position) 
   Obstacle obstacle = Obstacle::none;
   FQ_TRY(locked([&]() -> Result<void> {
     obstacle = event_obstacle(bytes);
-    if (obstacle == Obstacle::none && !stream().leaves_closing_room(bytes, 0)) obstacle = Obstacle::closing_room;
+    if (obstacle == Obstacle::none && !stream().leaves_closing_room(bytes, 0))
+      obstacle = Obstacle::closing_room;
     if (obstacle == Obstacle::none) append_moved(*looked, item_position, carried);
     return {};
   }));

@@ -12,7 +12,8 @@ namespace fq {
 
 namespace {
 
-constexpr uint64_t kFileBytesMax = 64 * 1024 * 1024;  // chosen: what one sync and one removal should move at most
+constexpr uint64_t kFileBytesMax =
+    64 * 1024 * 1024;  // chosen: what one sync and one removal should move at most
 constexpr int64_t kSupplyTimeoutMs = 5'000;
 
 /// A file is half of the journal that there is, so that a busy queue soon has large ones: each change of
@@ -47,8 +48,8 @@ Result<void> LocalQueue::make_ready_file() {
   const Taken taken = shared.compaction.take(kSupplyTimeoutMs);
   if (taken == Taken::timed_out || taken == Taken::unusable) {
     return Error{ErrorKind::later,
-                 attachment_->object() + ": journal files are held by " + describe_holder(shared.compaction.holder()) +
-                     "; continue or end it",
+                 attachment_->object() + ": journal files are held by " +
+                     describe_holder(shared.compaction.holder()) + "; continue or end it",
                  0};
   }
   if (taken == Taken::owner_died) shared.compaction.consistent();

@@ -87,7 +87,8 @@ Result<void> Flusher::take_turn(FlushGoal goal, uint32_t seen, Patience& patienc
     if (header.sync_waiters.load(std::memory_order_seq_cst) != 0) futex_wake_all(header.sync_event);
     return led;
   }
-  if (taken == Taken::unusable) return Error{ErrorKind::io, gate_.object() + ": its flush lock is damaged", 0};
+  if (taken == Taken::unusable)
+    return Error{ErrorKind::io, gate_.object() + ": its flush lock is damaged", 0};
   header.sync_waiters.fetch_add(1, std::memory_order_seq_cst);
   futex_wait(header.sync_event, seen, kFollowerCapMs);
   header.sync_waiters.fetch_sub(1, std::memory_order_seq_cst);
@@ -98,8 +99,8 @@ Result<void> Flusher::take_turn(FlushGoal goal, uint32_t seen, Patience& patienc
   // A disk may take longer than any limit; a stopped process has no such excuse.
   if (patience.waited_ms < header.settings.lock_timeout_ms.peek() || !is_stopped(holder)) return {};
   return Error{ErrorKind::io,
-               gate_.object() + ": the outcome is unknown: the journal is held by " + describe_holder(holder) +
-                   "; continue or end it",
+               gate_.object() + ": the outcome is unknown: the journal is held by " +
+                   describe_holder(holder) + "; continue or end it",
                0};
 }
 
@@ -134,8 +135,8 @@ Result<void> Flusher::lead_once(FlushGoal goal) {
   const bool sync = goal == FlushGoal::durable || plan.awaited || plan.salvage;
   const bool unsynced_left_ring = plan.durable_end < plan.ring_start;
   if (unsynced_left_ring && header.sync_under_way.load(std::memory_order_acquire) != 0) {
-    // The mark outlives only a leader that died. Its sync may have met an error over bytes that are in no ring any more, and the
-    // kernel tells it once: only a copy in another file is certain.
+    // The mark outlives only a leader that died. Its sync may have met an error over bytes that are in no
+    // ring any more, and the kernel tells it once: only a copy in another file is certain.
     return failed(Error{ErrorKind::io, gate_.object() + ": a sync was cut short", 0});
   }
   if (plan.salvage) {
@@ -222,7 +223,8 @@ Result<void> Flusher::write_opened(File& file, const FlushPiece& piece) {
   std::array<std::byte, kRecordHeaderBytes> first;
   gate_.stream().copy_out(piece.from, first);
   opened.first_seq = get_number<uint64_t>(first.data() + 8);
-  Result<void> written = file.write_at(kFileHeaderBytes, encode_opened(piece.key, opened, gate_.now().wall_ms));
+  Result<void> written =
+      file.write_at(kFileHeaderBytes, encode_opened(piece.key, opened, gate_.now().wall_ms));
   return written.ok() ? std::move(written) : failed(std::move(written).error());
 }
 
@@ -231,7 +233,8 @@ Result<void> Flusher::write_from_ring(File& file, const FlushPiece& piece) {
   while (from < piece.to) {
     const uint64_t to_ring_end = kRingBytes - from % kRingBytes;
     const uint64_t bytes = std::min(piece.to - from, to_ring_end);
-    Result<void> written = file.write_at(kFirstRecordOffset + (from - piece.start), gate_.stream().view(from, bytes));
+    Result<void> written =
+        file.write_at(kFirstRecordOffset + (from - piece.start), gate_.stream().view(from, bytes));
     if (!written.ok()) return failed(std::move(written).error());
     from += bytes;
   }

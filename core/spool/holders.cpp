@@ -23,8 +23,10 @@ Result<void> LocalQueue::become_holder() {
     const uint32_t free = shared.free_holder;
     const uint32_t index = free == kNoIndex ? shared.holders_used.get() : free;
     if (index >= kHoldersMax) {
-      return Error{ErrorKind::later,
-                   attachment_->object() + ": " + std::to_string(kHoldersMax) + " consumers are at work, the limit", 0};
+      return Error{
+          ErrorKind::later,
+          attachment_->object() + ": " + std::to_string(kHoldersMax) + " consumers are at work, the limit",
+          0};
     }
     HolderSlot& slot = shared.holders[index];
     // The life lock first: a slot that is in use is always held by somebody, or by somebody dead.

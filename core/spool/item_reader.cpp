@@ -103,13 +103,14 @@ Result<bool> ItemReader::read_record(const FilePlace& place, uint64_t position, 
   if (fresh) {
     if (!stream_.copy_out(position, MutableBytes(record).first(bytes))) return false;
   } else {
-    FQ_TRY_SET(const bool found,
-               read_cached(place, place.offset + (written_end - position), MutableBytes(record).first(bytes)));
+    FQ_TRY_SET(const bool found, read_cached(place, place.offset + (written_end - position),
+                                             MutableBytes(record).first(bytes)));
     if (!found) return false;
   }
   const std::optional<RecordHeader> header = decode_header(place.key, record);
   return header && header->position == position &&
-         body_is_whole(record, Bytes(record).subspan(kRecordHeaderBytes, bytes - kRecordHeaderBytes), header->type);
+         body_is_whole(record, Bytes(record).subspan(kRecordHeaderBytes, bytes - kRecordHeaderBytes),
+                       header->type);
 }
 
 }  // namespace fq

@@ -33,7 +33,8 @@ class ItemReader {
   ItemReader(Stream& stream, OpenFiles& files) : stream_(stream), files_(files) {}
 
   /// Needs: the state lock. None when its file was removed.
-  static std::optional<ItemPlace> find_item(const Stream& stream, const SegmentHeader& header, const Entry& entry);
+  static std::optional<ItemPlace> find_item(const Stream& stream, const SegmentHeader& header,
+                                            const Entry& entry);
 
   /// Reads into `stored`, whose memory is used again. False: the record is gone (moved or recycled since:
   /// look it up again) or damaged.

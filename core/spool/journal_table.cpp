@@ -24,7 +24,8 @@ std::optional<FilePlace> JournalTable::place(uint64_t position) const {
   if (!number) return std::nullopt;
   // While the unsynced end is being moved to another file, it still lies where it was.
   const bool moving = position >= header_.durable_end.load(std::memory_order_acquire) &&
-                      position < header_.resealed_end && position < header_.ring_start.load(std::memory_order_acquire);
+                      position < header_.resealed_end &&
+                      position < header_.ring_start.load(std::memory_order_acquire);
   if (moving) number = header_.salvage_file.get();
   return FilePlace{key(*number), kFirstRecordOffset + (position - slot(*number).start)};
 }

@@ -58,10 +58,10 @@ struct JournalSlot {
 /// A consumer that holds leases by living.
 struct HolderSlot {
   LifeLock life;
-  Shared<uint32_t> pid;          // 0: free
+  Shared<uint32_t> pid;  // 0: free
   Shared<uint32_t> next_free;
-  Shared<uint64_t> started;      // of a carried holder: what /proc tells, since its life lock is elsewhere
-  Shared<uint32_t> carried;      // 1: taken over from a segment that was rebuilt; no life lock
+  Shared<uint64_t> started;  // of a carried holder: what /proc tells, since its life lock is elsewhere
+  Shared<uint32_t> carried;  // 1: taken over from a segment that was rebuilt; no life lock
   Shared<uint32_t> zero;
 };
 
@@ -91,7 +91,7 @@ struct SegmentIdentity {
 };
 
 enum class Phase : uint32_t {
-  making = 0,    // not whole yet
+  making = 0,  // not whole yet
   working = 1,
   poisoned = 2,  // found damaged: rebuild it
   retired = 3,   // another segment has taken its place: attach anew
@@ -105,15 +105,15 @@ struct SegmentHeader {
   // Atomic: read and written without a lock.
   std::atomic<Phase> phase;
   std::atomic<uint64_t> committed_end;
-  std::atomic<uint64_t> durable_end;   // written by the leader, under flush
-  std::atomic<uint64_t> ring_start;    // written by the leader, under flush
-  std::atomic<uint64_t> written_end;   // likewise; a hint: bytes before it need no second tidy write
-  std::atomic<uint32_t> sync_failed;   // sticky: no file takes the journal any more
+  std::atomic<uint64_t> durable_end;  // written by the leader, under flush
+  std::atomic<uint64_t> ring_start;   // written by the leader, under flush
+  std::atomic<uint64_t> written_end;  // likewise; a hint: bytes before it need no second tidy write
+  std::atomic<uint32_t> sync_failed;  // sticky: no file takes the journal any more
   std::atomic<uint32_t> sync_under_way;
-  std::atomic<uint32_t> file_failed;   // the current file took no write or sync: the next leader moves on
-  EventWord ready_event;               // something can be served, or a waiter has to look again
-  EventWord sync_event;                // durable_end moved, or the leader gave up
-  std::atomic<uint32_t> ready_waiters; // a hint that may drift up: costs a system call, never skips one
+  std::atomic<uint32_t> file_failed;    // the current file took no write or sync: the next leader moves on
+  EventWord ready_event;                // something can be served, or a waiter has to look again
+  EventWord sync_event;                 // durable_end moved, or the leader gave up
+  std::atomic<uint32_t> ready_waiters;  // a hint that may drift up: costs a system call, never skips one
   std::atomic<uint32_t> sync_waiters;
 
   RobustMutex compaction;
@@ -125,33 +125,33 @@ struct SegmentHeader {
   Shared<uint64_t> segment_bytes;  // of the file; where the next chunk goes
   Shared<uint64_t> tail;
   Shared<uint64_t> applied_end;
-  Shared<uint32_t> applied_item;   // within the pushed record at applied_end
+  Shared<uint32_t> applied_item;  // within the pushed record at applied_end
   Shared<uint32_t> zero;
   Shared<uint64_t> servable_end;
-  Shared<uint64_t> resealed_end;   // records before it may carry the seal of a file that failed
+  Shared<uint64_t> resealed_end;  // records before it may carry the seal of a file that failed
   Shared<uint64_t> next_seq;
   Shared<uint64_t> next_id;
   Shared<uint64_t> next_serial;
-  Shared<uint64_t> id_limit;       // durable: ids and serials below may be handed out
+  Shared<uint64_t> id_limit;  // durable: ids and serials below may be handed out
   Shared<uint64_t> serial_limit;
   Shared<uint64_t> id_limit_pending;  // appended, not yet known durable
   Shared<uint64_t> serial_limit_pending;
-  Shared<uint64_t> limits_position;   // where the pending LIMITS record ends
-  Shared<int64_t> last_boot_ms;       // time never goes back from one operation to the next
+  Shared<uint64_t> limits_position;  // where the pending LIMITS record ends
+  Shared<int64_t> last_boot_ms;      // time never goes back from one operation to the next
   Shared<int64_t> wall_minus_boot_ms;
   Shared<uint64_t> pending_messages;  // room kept for pushed records that are not applied yet
   Shared<uint64_t> pending_tenants;
   Shared<uint64_t> pending_cells;
-  Shared<uint64_t> pending_bytes;     // of payload
-  Shared<uint32_t> current_file;      // number
+  Shared<uint64_t> pending_bytes;  // of payload
+  Shared<uint32_t> current_file;   // number
   Shared<uint32_t> oldest_file;
-  Shared<uint32_t> newest_file;       // the highest number, ready ones included
+  Shared<uint32_t> newest_file;  // the highest number, ready ones included
   Shared<uint32_t> free_holder;
-  Shared<uint32_t> holders_used;      // high-water mark
-  Shared<uint32_t> copied_file;       // compaction: the file that is copied forward, and how far the
-  Shared<uint32_t> copied_slots;      // messages were looked through for it
+  Shared<uint32_t> holders_used;  // high-water mark
+  Shared<uint32_t> copied_file;   // compaction: the file that is copied forward, and how far the
+  Shared<uint32_t> copied_slots;  // messages were looked through for it
   Shared<uint32_t> zero2;
-  Shared<uint32_t> salvage_file;      // where unsynced bytes that left the ring still lie
+  Shared<uint32_t> salvage_file;  // where unsynced bytes that left the ring still lie
   SharedSettings settings;
   JournalSlot files[kJournalFilesMax];
   ScheduleRoot schedule;

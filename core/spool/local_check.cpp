@@ -12,7 +12,8 @@ constexpr int64_t kTimerSlackMs = 2;  // wall and boot time are both cut to mill
 constexpr size_t kFindingsMax = 100;
 constexpr int kCheckTries = 5;
 
-void add(std::vector<std::string>& findings, const std::string& prefix, const std::vector<std::string>& more) {
+void add(std::vector<std::string>& findings, const std::string& prefix,
+         const std::vector<std::string>& more) {
   for (const std::string& each : more) {
     if (findings.size() < kFindingsMax) findings.push_back(prefix + each);
   }
@@ -72,12 +73,15 @@ Result<CheckReport> LocalQueue::check_once() {
       schedule_differences(live->schedule(), rebuilt->schedule(), kTimerSlackMs));
   for (const JournalDamage& damage : replayed.scan.damage) {
     add(report.findings, journal_file_name(damage.file_number) + ": ",
-        {damage.what + " at byte " + std::to_string(damage.offset) + ", " + std::to_string(damage.bytes) + " bytes"});
+        {damage.what + " at byte " + std::to_string(damage.offset) + ", " + std::to_string(damage.bytes) +
+         " bytes"});
   }
-  for (const std::string& name : replayed.scan.unknown) add(report.findings, "journal/" + name, {": not made by fq"});
+  for (const std::string& name : replayed.scan.unknown)
+    add(report.findings, "journal/" + name, {": not made by fq"});
   Result<std::vector<std::string>> set_aside = attachment_->disk().list("damaged");
   if (set_aside.ok()) {
-    for (const std::string& name : *set_aside) add(report.findings, "damaged/" + name, {": set aside by a recovery"});
+    for (const std::string& name : *set_aside)
+      add(report.findings, "damaged/" + name, {": set aside by a recovery"});
   }
   return report;
 }

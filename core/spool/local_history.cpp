@@ -42,7 +42,8 @@ std::string_view name_of_event(RecordType type) {
   }
 }
 
-HistoryEvent event_of(RecordType type, int64_t at_wall_ms, uint64_t id, const EventDetail& detail, uint64_t serial) {
+HistoryEvent event_of(RecordType type, int64_t at_wall_ms, uint64_t id, const EventDetail& detail,
+                      uint64_t serial) {
   HistoryEvent event;
   event.event = name_of_event(type);
   event.at_wall_ms = at_wall_ms;
@@ -121,21 +122,24 @@ Result<void> LocalQueue::walk_events(uint64_t id, uint64_t position, const Event
 Result<void> LocalQueue::add_error(const Looked& looked, MessageInfo& info) {
   if (looked.attempts == 0 && looked.crashes == 0 && looked.state != State::dead) return {};
   bool first = true;
-  FQ_TRY(walk_events(looked.id, looked.event_position,
-                     [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
-                       // A lease that ran out is no record of its own: it shows as a lease without an end.
-                       const bool ran_out = first && type == RecordType::leased && looked.state != State::leased;
-                       first = false;
-                       if (!is_failure(type) && !ran_out) return true;
-                       info.last_error = error_of(type, at_wall_ms, detail);
-                       if (ran_out) info.last_error->reason = "its lease ran out";
-                       if (ran_out && detail.until_wall_ms != 0) info.last_error->at_wall_ms = detail.until_wall_ms;
-                       return false;
-                     }));
+  FQ_TRY(
+      walk_events(looked.id, looked.event_position,
+                  [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
+                    // A lease that ran out is no record of its own: it shows as a lease without an end.
+                    const bool ran_out = first && type == RecordType::leased && looked.state != State::leased;
+                    first = false;
+                    if (!is_failure(type) && !ran_out) return true;
+                    info.last_error = error_of(type, at_wall_ms, detail);
+                    if (ran_out) info.last_error->reason = "its lease ran out";
+                    if (ran_out && detail.until_wall_ms != 0)
+                      info.last_error->at_wall_ms = detail.until_wall_ms;
+                    return false;
+                  }));
   return {};
 }
 
-Result<std::optional<MessageInfo>> LocalQueue::describe_finished(MessageId id, const Schedule::OutcomeView& outcome) {
+Result<std::optional<MessageInfo>> LocalQueue::describe_finished(MessageId id,
+                                                                 const Schedule::OutcomeView& outcome) {
   MessageInfo info;
   info.id = id;
   info.state = outcome.verdict == RecordType::acked ? State::acked : State::cancelled;
@@ -168,7 +172,8 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
   if (place && page.events.size() < most) {
     FQ_TRY_SET(const bool found, session_->reader.read(*place, stored_));
     if (found) {
-      page.events.push_back(event_of(RecordType::pushed, stored_.item.pushed_wall_ms, number(id), EventDetail{}, 0));
+      page.events.push_back(
+          event_of(RecordType::pushed, stored_.item.pushed_wall_ms, number(id), EventDetail{}, 0));
     }
   }
   std::reverse(page.events.begin(), page.events.end());

@@ -75,7 +75,8 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
     if (!reply.deliveries.empty()) return reply;
     // Something accepted may wait behind a push whose process is gone: nobody else would make it
     // durable. Only now, when there is nothing else to serve.
-    if (header().committed_end.load(std::memory_order_acquire) > header().ring_start.load(std::memory_order_acquire)) {
+    if (header().committed_end.load(std::memory_order_acquire) >
+        header().ring_start.load(std::memory_order_acquire)) {
       uint64_t awaited_end = 0;
       FQ_TRY(locked([&]() -> Result<void> {
         if (header().servable_end < header().tail) awaited_end = header().tail;
@@ -130,8 +131,8 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, LeaseReply& repl
   return deliver(taken, reply);
 }
 
-Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, std::vector<TakenMessage>& taken,
-                               uint64_t& bytes) {
+Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from,
+                               std::vector<TakenMessage>& taken, uint64_t& bytes) {
   SegmentHeader& shared = header();
   // Not yet, or no more: the segment that knew us was replaced.
   if (request.hold == Hold::process && !holder_) return Obstacle::holder;
@@ -210,7 +211,8 @@ Result<void> LocalQueue::deliver(std::vector<TakenMessage>& taken, LeaseReply& r
       continue;
     }
     Result<Payload> payload = payload_of(one.stored);
-    const bool lost = !payload.ok() && (payload.error().sys == ENOENT || payload.error().kind == ErrorKind::bad_data);
+    const bool lost =
+        !payload.ok() && (payload.error().sys == ENOENT || payload.error().kind == ErrorKind::bad_data);
     if (lost) {
       FQ_TRY(set_aside(one));
       continue;

@@ -109,7 +109,8 @@ Result<MessageInfo> LocalQueue::describe(const Looked& looked) {
   return info;
 }
 
-Result<std::vector<LocalQueue::Place>> LocalQueue::select(const Filter& filter, const Place& after, size_t n) {
+Result<std::vector<LocalQueue::Place>> LocalQueue::select(const Filter& filter, const Place& after,
+                                                          size_t n) {
   // The n smallest places behind `after`, from one walk over all slots, a part of it under each lock hold.
   std::vector<Place> best;
   uint32_t next_slot = 0;

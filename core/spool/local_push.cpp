@@ -41,10 +41,13 @@ Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max
   size_t tag_bytes = 0;
   for (const Tag& tag : message.tags) tag_bytes += tag.name.size() + tag.value.size() + 4;
   if (tag_bytes > kTagBytesMax) {
-    return Error{ErrorKind::usage, "tags: have more than " + std::to_string(kTagBytesMax) + " bytes in all", 0};
+    return Error{ErrorKind::usage, "tags: have more than " + std::to_string(kTagBytesMax) + " bytes in all",
+                 0};
   }
-  const bool bad_attempts = message.attempts_max && (*message.attempts_max == 0 || *message.attempts_max > kAttemptsMax);
-  if (bad_attempts) return Error{ErrorKind::usage, "attempts: must be 1 to " + std::to_string(kAttemptsMax), 0};
+  const bool bad_attempts =
+      message.attempts_max && (*message.attempts_max == 0 || *message.attempts_max > kAttemptsMax);
+  if (bad_attempts)
+    return Error{ErrorKind::usage, "attempts: must be 1 to " + std::to_string(kAttemptsMax), 0};
   return {};
 }
 
@@ -53,7 +56,8 @@ int64_t due_wall_ms(const NewMessage& message, int64_t wall_ms) {
     // A delay that does not fit is as good as never; cli has refused what a person would mistype.
     return *message.delay_ms > INT64_MAX / 4 - wall_ms ? INT64_MAX / 4 : wall_ms + *message.delay_ms;
   }
-  if (message.at_wall_ms && *message.at_wall_ms > wall_ms) return std::min(*message.at_wall_ms, INT64_MAX / 4);
+  if (message.at_wall_ms && *message.at_wall_ms > wall_ms)
+    return std::min(*message.at_wall_ms, INT64_MAX / 4);
   return 0;
 }
 
@@ -139,7 +143,8 @@ Result<void> LocalQueue::overcome(Obstacle obstacle, const Need& need) {
     case Obstacle::ring_full: {
       Result<void> room = session_->flusher.make_room();
       // Nothing of this operation was appended yet: it can be tried again.
-      if (!room.ok()) return Error{ErrorKind::later, attachment_->object() + ": nothing was done: " + room.error().text, 0};
+      if (!room.ok())
+        return Error{ErrorKind::later, attachment_->object() + ": nothing was done: " + room.error().text, 0};
       return room;
     }
     case Obstacle::file_needed:
@@ -172,7 +177,8 @@ Result<void> LocalQueue::grow(const Need& need) {
   for (;;) {
     FQ_TRY(locked([&]() -> Result<void> { return look(), Result<void>(); }));
     if (!array) return {};
-    if (bytes == 0) return Error{ErrorKind::later, attachment_->object() + ": the segment has its largest size", 0};
+    if (bytes == 0)
+      return Error{ErrorKind::later, attachment_->object() + ": the segment has its largest size", 0};
     // Outside the lock: the disk may be slow, or full. Two who do it at once allocate the same bytes.
     FQ_TRY(extend_segment(from + bytes));
     FQ_POINT("grow.allocated");
@@ -196,8 +202,9 @@ Result<void> LocalQueue::extend_segment(uint64_t bytes) {
   const Taken taken = shared.compaction.take(kExtendTimeoutMs);
   if (taken == Taken::owner_died) shared.compaction.consistent();
   if (taken != Taken::clean && taken != Taken::owner_died) {
-    return Error{ErrorKind::later,
-                 attachment_->object() + ": its growth is held by " + describe_holder(shared.compaction.holder()), 0};
+    return Error{
+        ErrorKind::later,
+        attachment_->object() + ": its growth is held by " + describe_holder(shared.compaction.holder()), 0};
   }
   Result<void> extended = store().memory().extend_to(bytes);
   shared.compaction.unlock();
@@ -241,7 +248,8 @@ MessageId LocalQueue::append_pushed(std::span<const MessageItem> items, const Ne
   txn.set(shared.next_id, number(first_id) + items.size());
   if (lazy && items.size() == 1 && shared.applied_end == position) {
     // Nothing is pending before it: it is served at once, in this very transaction.
-    gate().apply().message(txn, items[0], first_id, position + kRecordHeaderBytes + kFirstItemOffset, now.wall_ms);
+    gate().apply().message(txn, items[0], first_id, position + kRecordHeaderBytes + kFirstItemOffset,
+                           now.wall_ms);
     txn.set(shared.applied_end, shared.tail);
     gate().mark_servable();
   } else {
@@ -260,7 +268,8 @@ Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const P
   PushReply reply;
   if (messages.empty()) return reply;
   if (messages.size() > kBatchMessagesMax) {
-    return Error{ErrorKind::usage, "batch: has more than " + std::to_string(kBatchMessagesMax) + " messages", 0};
+    return Error{ErrorKind::usage, "batch: has more than " + std::to_string(kBatchMessagesMax) + " messages",
+                 0};
   }
   FQ_TRY_SET(const Settings policy, settings());
   for (const NewMessage& message : messages) FQ_TRY(check_message(message, policy.payload_bytes_max));
@@ -271,8 +280,10 @@ Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const P
   encode_pushed(body_, prepared.items, lazy);
   const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
   if (bytes > kRecordBytesMax) {
-    return Error{ErrorKind::usage, "batch: takes " + std::to_string(bytes) + " bytes, the limit is " +
-                                       std::to_string(kRecordBytesMax) + "; split it", 0};
+    return Error{ErrorKind::usage,
+                 "batch: takes " + std::to_string(bytes) + " bytes, the limit is " +
+                     std::to_string(kRecordBytesMax) + "; split it",
+                 0};
   }
   MessageId first_id{};
   uint64_t end = 0;
@@ -304,7 +315,8 @@ Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const P
   FQ_POINT("push.durable");
   const PushStatus status = durable.ok() ? PushStatus::accepted : PushStatus::unknown;
   if (!durable.ok()) reply.error = std::move(durable).error();
-  for (size_t i = 0; i < messages.size(); ++i) reply.items.push_back({status, MessageId{number(first_id) + i}});
+  for (size_t i = 0; i < messages.size(); ++i)
+    reply.items.push_back({status, MessageId{number(first_id) + i}});
   return reply;
 }
 

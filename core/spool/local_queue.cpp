@@ -30,7 +30,9 @@ Result<void> check_queue_name(const std::string& queue) {
 }  // namespace
 
 LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock)
-    : attachment_(std::move(attachment)), clock_(clock), session_(std::make_unique<Session>(*attachment_, clock)) {
+    : attachment_(std::move(attachment)),
+      clock_(clock),
+      session_(std::make_unique<Session>(*attachment_, clock)) {
   event_items_.reserve(kScratchEvents);
   body_.bytes.reserve(4096);
 }
@@ -153,7 +155,9 @@ Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOp
   return std::unique_ptr<Queue>(std::move(queue));
 }
 
-Result<std::vector<std::string>> list_queues(const std::string& spool) { return list_queue_directories(spool); }
+Result<std::vector<std::string>> list_queues(const std::string& spool) {
+  return list_queue_directories(spool);
+}
 
 Result<bool> create_queue(const Location& location) {
   FQ_TRY(check_queue_name(location.queue));
@@ -171,7 +175,8 @@ Result<void> remove_queue(const Location& location) {
   FQ_TRY_SET(const bool alone, lock.try_lock(LockFile::Mode::exclusive));
   if (!alone || !no_rebuilder) {
     const std::string pids = join_pids(alone ? rebuild.holders() : lock.holders());
-    return Error{ErrorKind::later, queue_object(location.queue) + ": in use by process " + pids + "; end it first", 0};
+    return Error{ErrorKind::later,
+                 queue_object(location.queue) + ": in use by process " + pids + "; end it first", 0};
   }
   if (!names_lock(location.spool, location.queue, lock.device(), lock.inode())) {
     return Error{ErrorKind::missing, queue_object(location.queue) + ": somebody else removed it", 0};

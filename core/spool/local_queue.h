@@ -89,7 +89,8 @@ class LocalQueue final : public Queue {
 
   // local_lease.cpp
   Result<void> try_lease(const LeaseRequest& request, LeaseReply& reply);
-  Obstacle take_some(const LeaseRequest& request, TenantIndex from, std::vector<TakenMessage>& taken, uint64_t& bytes);
+  Obstacle take_some(const LeaseRequest& request, TenantIndex from, std::vector<TakenMessage>& taken,
+                     uint64_t& bytes);
   Result<void> deliver(std::vector<TakenMessage>& taken, LeaseReply& reply);
   Result<bool> read_taken(TakenMessage& taken);
   Result<void> set_aside(const TakenMessage& taken);
@@ -97,8 +98,8 @@ class LocalQueue final : public Queue {
   Result<Payload> payload_of(const StoredItem& stored);
 
   // local_settle.cpp
-  Result<void> settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses, uint64_t& durable_end,
-                            std::vector<ItemPlace>& blobs);
+  Result<void> settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
+                            uint64_t& durable_end, std::vector<ItemPlace>& blobs);
   SettleStatus judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot);
   /// Appends one event record for `slots` and applies it, in one transaction of its own. Needs: the lock
   /// and that event_obstacle() was none.
@@ -135,7 +136,8 @@ class LocalQueue final : public Queue {
   Result<MessagePage> peek_ready(const Filter& filter, size_t skip, size_t n);
 
   // local_mutate.cpp
-  Result<SettleStatus> change_one(MessageId id, Action action, const Filter* filter, std::vector<ItemPlace>& blobs);
+  Result<SettleStatus> change_one(MessageId id, Action action, const Filter* filter,
+                                  std::vector<ItemPlace>& blobs);
   Result<void> finish_changes(const std::vector<ItemPlace>& blobs);
 
   // local_stats.cpp

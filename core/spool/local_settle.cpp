@@ -96,13 +96,15 @@ bool LocalQueue::disk_is_full() { return clock_.boot_ms() < disk_full_until_ms_;
 
 Result<void> LocalQueue::overcome_for_event(Obstacle obstacle) {
   Result<void> overcame = overcome(obstacle, Need{});
-  if (overcame.ok() || obstacle != Obstacle::closing_room || overcame.error().kind != ErrorKind::later) return overcame;
+  if (overcame.ok() || obstacle != Obstacle::closing_room || overcame.error().kind != ErrorKind::later)
+    return overcame;
   // For a moment it is not asked again: making a file that does not fit is slow.
   disk_full_until_ms_ = clock_.boot_ms() + kDiskFullMs;
   return {};
 }
 
-SettleStatus LocalQueue::judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot) {
+SettleStatus LocalQueue::judge_receipt(const Receipt& receipt, const Now& now,
+                                       std::optional<SlotIndex>& slot) {
   const std::optional<ParsedReceipt> parsed = parse_receipt(receipt.text);
   if (!parsed) return SettleStatus::invalid;
   slot = schedule().find(MessageId{parsed->id});
@@ -120,7 +122,8 @@ void LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slots,
   const uint64_t bytes = event_record_bytes(type, slots.size(), detail);
   // On a full disk the room that is left belongs to what ends messages. Anything else is done but not
   // written down: after a crash such a message is where it was before, and is served again.
-  const bool written = closes(type) || (stream().room_for(bytes) == Stream::Room::enough && stream().leaves_floor(bytes));
+  const bool written =
+      closes(type) || (stream().room_for(bytes) == Stream::Room::enough && stream().leaves_floor(bytes));
   Txn txn = store().begin();
   event_items_.clear();
   for (const SlotIndex slot : slots) {
@@ -134,8 +137,8 @@ void LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slots,
   }
   for (size_t i = 0; i < slots.size(); ++i) {
     const uint64_t event_position = written ? position : event_items_[i].previous_event;
-    const bool dead =
-        gate().apply().event(txn, type, slots[i], detail, Serial{0}, kHeldByTime, event_position, now.wall_ms);
+    const bool dead = gate().apply().event(txn, type, slots[i], detail, Serial{0}, kHeldByTime,
+                                           event_position, now.wall_ms);
     if (dead && type == RecordType::retried && i < statuses.size()) statuses[i] = SettleStatus::buried;
   }
   FQ_POINT("event.appended");
@@ -214,7 +217,8 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
     Result<void> settled = settle_group(items.subspan(from, to - from),
                                         std::span(reply.items).subspan(from, to - from), durable_end, blobs);
     if (!settled.ok()) {
-      std::fill(reply.items.begin() + static_cast<std::ptrdiff_t>(from), reply.items.end(), SettleStatus::unknown);
+      std::fill(reply.items.begin() + static_cast<std::ptrdiff_t>(from), reply.items.end(),
+                SettleStatus::unknown);
       reply.error = std::move(settled).error();
       break;
     }

@@ -60,7 +60,8 @@ void put_counts(StatsRow& row, const StateCounts& counts, const Counters& counte
 
 /// Adds the weights of the node and of those above it to their rings, each node once.
 void add_weights(const Schedule& schedule, TenantIndex index, RingWeights& weights) {
-  for (TenantIndex node = index; node != kRootTenant; node = TenantIndex{schedule.tenant(node).parent.get()}) {
+  for (TenantIndex node = index; node != kRootTenant;
+       node = TenantIndex{schedule.tenant(node).parent.get()}) {
     const Tenant& tenant = schedule.tenant(node);
     if ((tenant.flags & kTenantSeated) == 0) return;
     if (!weights.counted.insert(static_cast<uint32_t>(node)).second) return;
@@ -72,7 +73,8 @@ void add_weights(const Schedule& schedule, TenantIndex index, RingWeights& weigh
 /// at each level of its path.
 double share_of(const Schedule& schedule, TenantIndex index, const RingWeights& weights) {
   double share = 1.0;
-  for (TenantIndex node = index; node != kRootTenant; node = TenantIndex{schedule.tenant(node).parent.get()}) {
+  for (TenantIndex node = index; node != kRootTenant;
+       node = TenantIndex{schedule.tenant(node).parent.get()}) {
     const Tenant& tenant = schedule.tenant(node);
     const auto ring = weights.of_ring.find(tenant.parent);
     if ((tenant.flags & kTenantSeated) == 0 || ring == weights.of_ring.end()) return 0.0;
@@ -141,7 +143,8 @@ Result<void> LocalQueue::add_oldest(StatsRow& row) {
     oldest_ms = std::min(oldest_ms, oldest_in(leaf));
     now_ms = now.boot_ms;
   }));
-  if (oldest_ms != kNever) row.oldest_ready_s = static_cast<double>(std::max<int64_t>(0, now_ms - oldest_ms)) / 1000.0;
+  if (oldest_ms != kNever)
+    row.oldest_ready_s = static_cast<double>(std::max<int64_t>(0, now_ms - oldest_ms)) / 1000.0;
   return {};
 }
 

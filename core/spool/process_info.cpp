@@ -143,6 +143,8 @@ bool read_kernel_identity(KernelIdentity& identity) {
   return digits == 32 && identity.pid_namespace != 0;
 }
 
-void fill_random(void* to, size_t bytes) { FQ_ASSERT(::getrandom(to, bytes, 0) == static_cast<ssize_t>(bytes)); }
+void fill_random(void* to, size_t bytes) {
+  FQ_ASSERT(::getrandom(to, bytes, 0) == static_cast<ssize_t>(bytes));
+}
 
 }  // namespace fq

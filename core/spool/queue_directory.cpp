@@ -118,7 +118,8 @@ Result<void> check_parents(const std::string& spool, const std::string& object) 
     if (::stat(path.c_str(), &about) != 0) return sys_error("stat", object, errno);
     const bool sticky = (about.st_mode & S_ISVTX) != 0;
     if ((about.st_mode & S_IWOTH) != 0 && !sticky) {
-      return Error{ErrorKind::denied, object + ": others may replace it: '" + path + "' is writable by all", 0};
+      return Error{ErrorKind::denied, object + ": others may replace it: '" + path + "' is writable by all",
+                   0};
     }
     if (path == "/" || path == ".") return {};
   }
@@ -149,9 +150,11 @@ Result<std::unique_ptr<Disk>> open_queue_directory(const std::string& spool, con
     if (errno != ENOENT) return cannot_open(queue_object(queue), errno);
     struct stat about {};
     if (::stat(spool.c_str(), &about) != 0 && errno == ENOENT) {
-      return Error{ErrorKind::missing, spool_object(spool) + ": there is none; the first push makes it", ENOENT};
+      return Error{ErrorKind::missing, spool_object(spool) + ": there is none; the first push makes it",
+                   ENOENT};
     }
-    return Error{ErrorKind::missing, queue_object(queue) + ": there is none; the first push makes it", ENOENT};
+    return Error{ErrorKind::missing, queue_object(queue) + ": there is none; the first push makes it",
+                 ENOENT};
   }
   FQ_TRY(check_owner(opened.get(), queue_object(queue)));
   return open_disk(opened.release(), queue_object(queue));

@@ -42,13 +42,15 @@ Result<void> Attachment::rebuild() {
   FQ_TRY_SET(const bool mine, rebuild_lock.lock(LockFile::Mode::exclusive, kRebuildWaitMs));
   if (!mine) {
     return Error{ErrorKind::later,
-                 object() + ": process " + join_pids(rebuild_lock.holders()) + " is rebuilding it; try again", 0};
+                 object() + ": process " + join_pids(rebuild_lock.holders()) + " is rebuilding it; try again",
+                 0};
   }
   FQ_TRY_SET(const bool shared, lock_file_->lock(LockFile::Mode::shared, kRebuildWaitMs));
   if (!shared) {
-    return Error{ErrorKind::later,
-                 object() + ": process " + join_pids(lock_file_->holders()) + " has it for itself; continue or end it",
-                 0};
+    return Error{
+        ErrorKind::later,
+        object() + ": process " + join_pids(lock_file_->holders()) + " has it for itself; continue or end it",
+        0};
   }
   // Removed while nobody held it: with nothing attached, the caller looks anew.
   if (!names_lock(location_.spool, location_.queue, lock_file_->device(), lock_file_->inode())) return {};
@@ -83,8 +85,9 @@ Result<bool> Attachment::prove_alone(Found found) {
   if (alone) return true;
   const std::string pids = join_pids(lock_file_->holders());
   if (found == Found::foreign) {
-    return Error{ErrorKind::unusable,
-                 object() + ": another pid or time namespace is at work in it (process " + pids + " or hidden)", 0};
+    return Error{
+        ErrorKind::unusable,
+        object() + ": another pid or time namespace is at work in it (process " + pids + " or hidden)", 0};
   }
   if (found == Found::other_build) {
     return Error{ErrorKind::unusable,
@@ -105,9 +108,10 @@ Result<bool> Attachment::prove_alone(Found found) {
   }
   FQ_TRY_SET(alone, lock_file_->lock(LockFile::Mode::exclusive, kRebuildWaitMs));
   if (alone) return true;
-  return Error{ErrorKind::later,
-               object() + ": its segment is damaged and process " + pids + " still uses it; end it, then try again",
-               0};
+  return Error{
+      ErrorKind::later,
+      object() + ": its segment is damaged and process " + pids + " still uses it; end it, then try again",
+      0};
 }
 
 Result<void> Attachment::retire_old() {
@@ -127,7 +131,8 @@ Result<void> Attachment::retire_old() {
   const bool has_all = held == locks.size();
   if (has_all) {
     // A file that failed is never synced again: what lies behind durable_end was answered with unknown.
-    Result<void> rescued = old.file_failed.load(std::memory_order_acquire) == 0 ? rescue_ring(*store_) : Result<void>();
+    Result<void> rescued =
+        old.file_failed.load(std::memory_order_acquire) == 0 ? rescue_ring(*store_) : Result<void>();
     old.phase.store(Phase::retired, std::memory_order_release);
     if (!rescued.ok()) notices_.push_back(rescued.error().text);
   }
@@ -137,7 +142,8 @@ Result<void> Attachment::retire_old() {
   announce(old.sync_event);
   FQ_POINT("rebuild.retired");
   if (has_all) return {};
-  return Error{ErrorKind::later, object() + ": its segment is damaged and held by " + describe_holder(holder), 0};
+  return Error{ErrorKind::later, object() + ": its segment is damaged and held by " + describe_holder(holder),
+               0};
 }
 
 /// Records that are whole go from the ring to their files; the first that is not ends it.
@@ -246,8 +252,8 @@ Result<void> Attachment::settle_boot(Store& store, const Replayed& replayed) {
   SegmentHeader& header = store.header();
   const int64_t boot_ms = clock_.boot_ms();
   const int64_t offset_ms = clock_.wall_ms() - boot_ms;
-  const bool same_boot =
-      replayed.has_clock && std::memcmp(replayed.last_boot.boot_id, kernel_.boot_id, sizeof kernel_.boot_id) == 0;
+  const bool same_boot = replayed.has_clock && std::memcmp(replayed.last_boot.boot_id, kernel_.boot_id,
+                                                           sizeof kernel_.boot_id) == 0;
   if (!same_boot) apply_reboot(store, header.last_boot_ms, boot_ms, offset_ms);
   return {};
 }
@@ -289,8 +295,8 @@ Result<void> Attachment::write_first_records(Store& store, const Replayed& repla
   Gate gate(store, clock_, object());
   OpenFiles files(*disk_);
   Flusher flusher(gate, files, *lock_file_);
-  const bool same_boot =
-      replayed.has_clock && std::memcmp(replayed.last_boot.boot_id, kernel_.boot_id, sizeof kernel_.boot_id) == 0;
+  const bool same_boot = replayed.has_clock && std::memcmp(replayed.last_boot.boot_id, kernel_.boot_id,
+                                                           sizeof kernel_.boot_id) == 0;
   uint64_t end = 0;
   FQ_TRY(gate.locked([&]() -> Result<void> {
     Body body;
@@ -303,7 +309,8 @@ Result<void> Attachment::write_first_records(Store& store, const Replayed& repla
       encode_clock(body, clock);
       gate.stream().append(txn, body, MessageId{0}, now.wall_ms);
     }
-    if (header.next_id + kLimitStep / 2 > header.id_limit || header.next_serial + kLimitStep / 2 > header.serial_limit) {
+    if (header.next_id + kLimitStep / 2 > header.id_limit ||
+        header.next_serial + kLimitStep / 2 > header.serial_limit) {
       const LimitsRecord limits{header.next_id + kLimitStep, header.next_serial + kLimitStep};
       encode_limits(body, limits);
       gate.stream().append(txn, body, MessageId{0}, now.wall_ms);

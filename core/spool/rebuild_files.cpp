@@ -16,7 +16,8 @@ namespace {
 constexpr uint64_t kRoomToGoOn = 64 * 1024;
 
 std::string bytes_at(const JournalDamage& damage) {
-  return journal_file_name(damage.file_number) + ": " + damage.what + " at byte " + std::to_string(damage.offset);
+  return journal_file_name(damage.file_number) + ": " + damage.what + " at byte " +
+         std::to_string(damage.offset);
 }
 
 }  // namespace
@@ -27,8 +28,10 @@ Result<void> Attachment::report_damage(const ScanResult& scan) {
     const Result<void> kept = keep_damage(*disk_, damage);
     // A full disk has no room for a copy; the damaged file stays as long as anything in it lives.
     if (!kept.ok() && kept.error().kind != ErrorKind::later) return kept.error();
-    if (damage.records_lost != 0) notice.append(", ").append(std::to_string(damage.records_lost)).append(" records lost");
-    if (damage.bytes != 0 && kept.ok()) notice.append("; ").append(std::to_string(damage.bytes)).append(" bytes kept in damaged/");
+    if (damage.records_lost != 0)
+      notice.append(", ").append(std::to_string(damage.records_lost)).append(" records lost");
+    if (damage.bytes != 0 && kept.ok())
+      notice.append("; ").append(std::to_string(damage.bytes)).append(" bytes kept in damaged/");
     notices_.push_back(std::move(notice));
   }
   return {};

@@ -11,7 +11,8 @@ namespace {
 
 class Replayer {
  public:
-  Replayer(Store& store, uint64_t until) : store_(store), header_(store.header()), apply_(store), until_(until) {}
+  Replayer(Store& store, uint64_t until)
+      : store_(store), header_(store.header()), apply_(store), until_(until) {}
 
   Result<void> visit(const ScannedRecord& record) {
     if (record.header.position >= until_) return {};
@@ -107,8 +108,9 @@ class Replayer {
     if (!moved) return {};
     FQ_TRY(grow_alone(store_, Schedule::need_of(moved->message.tenant, moved->message.key)));
     in_txn([&](Txn& txn) {
-      const HolderIndex holder =
-          moved->state == SlotState::leased && moved->state_wall_ms == 0 ? holder_of(txn, moved->pid, moved->pid_started) : kHeldByTime;
+      const HolderIndex holder = moved->state == SlotState::leased && moved->state_wall_ms == 0
+                                     ? holder_of(txn, moved->pid, moved->pid_started)
+                                     : kHeldByTime;
       const uint64_t item = record.header.position + kRecordHeaderBytes + offset;
       apply_.moved(txn, *moved, record.header.position, item, holder, record.header.at_wall_ms);
     });
@@ -124,7 +126,8 @@ class Replayer {
         // An event whose message was lost with a damaged record speaks of nothing.
         if (!slot) return;
         const bool by_process = record.header.type == RecordType::leased && event_.detail.until_wall_ms == 0;
-        const HolderIndex holder = by_process ? holder_of(txn, event_.detail.pid, event_.detail.pid_started) : kHeldByTime;
+        const HolderIndex holder =
+            by_process ? holder_of(txn, event_.detail.pid, event_.detail.pid_started) : kHeldByTime;
         apply_.event(txn, record.header.type, *slot, event_.detail, Serial{serial}, holder,
                      record.header.position, record.header.at_wall_ms);
       });
@@ -150,7 +153,8 @@ class Replayer {
   HolderIndex holder_of(Txn& txn, uint32_t pid, uint64_t started) {
     const uint32_t used = header_.holders_used;
     for (uint32_t i = 0; i < used; ++i) {
-      if (header_.holders[i].pid == pid && header_.holders[i].started == started) return static_cast<HolderIndex>(i);
+      if (header_.holders[i].pid == pid && header_.holders[i].started == started)
+        return static_cast<HolderIndex>(i);
     }
     // More holders than there can be: the lease is kept by nobody, and is given back as of a dead one.
     const uint32_t index = used < kHoldersMax ? used : kHoldersMax - 1;
@@ -219,7 +223,8 @@ Result<void> initialise_segment(Store& store) {
     return Error{ErrorKind::unusable, "segment: this system makes no robust locks", 0};
   }
   for (HolderSlot& holder : header.holders) {
-    if (!holder.life.initialise()) return Error{ErrorKind::unusable, "segment: this system makes no robust locks", 0};
+    if (!holder.life.initialise())
+      return Error{ErrorKind::unusable, "segment: this system makes no robust locks", 0};
   }
   {
     Txn txn = store.begin();
@@ -307,7 +312,8 @@ Result<Replayed> replay_journal(Disk& disk, Store& store, uint64_t until) {
     return replay_all(disk, store, until);
   } catch (const RegionDamaged& contradiction) {
     // Valid records that cannot all be true: no crash makes them, so a person has to look.
-    return Error{ErrorKind::bad_data, std::string("journal: its records contradict each other: ") + contradiction.what, 0};
+    return Error{ErrorKind::bad_data,
+                 std::string("journal: its records contradict each other: ") + contradiction.what, 0};
   }
 }
 

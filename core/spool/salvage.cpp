@@ -77,7 +77,8 @@ Result<void> Flusher::continue_in_new_file() {
     const uint32_t failed = table.find(durable_end == 0 ? 0 : durable_end - 1).value_or(header.oldest_file);
     Txn txn = gate_.store().begin();
     // Where [durable_end, ring_start) lies; a second failure in a row keeps the first source.
-    if (header.resealed_end <= durable_end) txn.set(header.salvage_file, table.find(durable_end).value_or(failed));
+    if (header.resealed_end <= durable_end)
+      txn.set(header.salvage_file, table.find(durable_end).value_or(failed));
     for (uint32_t n = failed; n < key.number; ++n) {
       JournalSlot& slot = table.slot(n);
       if (slot.start == UINT64_MAX || slot.start > durable_end) txn.set(slot.start, durable_end);
@@ -132,7 +133,8 @@ Result<std::vector<std::byte>> Flusher::gather(const FlushPlan& plan) {
     const Bytes rest = Bytes(bytes).subspan(at);
     const std::optional<RecordHeader> record = decode_header(plan.failed_key, rest);
     if (!record || record->position != plan.durable_end + at ||
-        !body_is_whole(rest, rest.subspan(kRecordHeaderBytes, record->bytes - kRecordHeaderBytes), record->type)) {
+        !body_is_whole(rest, rest.subspan(kRecordHeaderBytes, record->bytes - kRecordHeaderBytes),
+                       record->type)) {
       return Error{ErrorKind::io, gate_.object() + ": unsynced records did not survive", 0};
     }
     at += padded(record->bytes);
@@ -157,7 +159,8 @@ Result<void> Flusher::write_salvaged(const FlushPlan& plan) {
     if (piece.from == piece.start) {
       OpenedRecord opened = piece.opened;
       opened.first_seq = get_number<uint64_t>(bytes.data() + (piece.from - plan.durable_end) + 8);
-      Result<void> written = file->write_at(kFileHeaderBytes, encode_opened(piece.key, opened, gate_.now().wall_ms));
+      Result<void> written =
+          file->write_at(kFileHeaderBytes, encode_opened(piece.key, opened, gate_.now().wall_ms));
       if (!written.ok()) return failed(std::move(written).error());
       FQ_TRY(sync_file(piece.key));
     }

@@ -15,8 +15,8 @@ class Stream {
 
   enum class Room {
     enough,
-    ring_full,     // flush first
-    file_needed,   // make a journal file ready first
+    ring_full,    // flush first
+    file_needed,  // make a journal file ready first
   };
   /// Whether records of `bytes` in all (each padded, none above kRecordBytesMax) can be appended.
   Room room_for(uint64_t bytes) const;
