@@ -203,6 +203,8 @@ Result<void> LocalQueue::copy_forward() {
 }
 
 Result<uint64_t> LocalQueue::copy_message(MessageId id, uint64_t item_position) {
+  Carried carried;
+  carried.wall_minus_boot_ms = header().wall_minus_boot_ms.peek();
   std::optional<Looked> looked;
   FQ_TRY(locked([&]() -> Result<void> {
     looked.reset();
@@ -214,7 +216,6 @@ Result<uint64_t> LocalQueue::copy_message(MessageId id, uint64_t item_position) 
   StoredItem stored;
   FQ_TRY_SET(const bool found, session_->reader.read(*looked->place, stored));
   if (!found) return 0;
-  Carried carried;
   FQ_TRY(carry(*looked, stored, carried));
   encode_moved(body_, carried.record);
   if (!decode_moved(body_.bytes, &carried.item_offset)) return 0;
@@ -270,6 +271,7 @@ void LocalQueue::append_moved(const Looked& looked, uint64_t item_position, cons
   const std::optional<SlotIndex> slot = schedule().find(MessageId{looked.id});
   if (!slot) return;
   const Entry& entry = schedule().entry(*slot);
+  if (header().wall_minus_boot_ms != carried.wall_minus_boot_ms) return;
   if (entry.item_position != item_position || entry.event_position != looked.event_position ||
       entry.serial != looked.serial || static_cast<SlotState>(entry.state.get()) != looked.slot_state) {
     return;

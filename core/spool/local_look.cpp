@@ -229,12 +229,14 @@ Result<std::optional<LocalQueue::Looked>> LocalQueue::look_again(const Filter& f
 Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
   std::optional<Looked> looked;
   std::optional<Schedule::OutcomeView> outcome;
+  uint64_t ended_before = 0;
   FQ_TRY(locked([&]() -> Result<void> {
     looked.reset();
     gate().fire_timers(gate().now(), 1);
     const std::optional<SlotIndex> slot = schedule().find(id);
     if (slot) looked = look_at(*slot);
     if (!slot) outcome = schedule().outcome(id);
+    ended_before = header().tail;
     return {};
   }));
   if (!looked && !outcome) return std::optional<MessageInfo>();
@@ -242,6 +244,8 @@ Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
     FQ_TRY_SET(MessageInfo info, describe(*looked));
     return std::optional<MessageInfo>(std::move(info));
   }
+  // An end is told only once it can no longer be lost.
+  if (!syncs_lazily()) FQ_TRY(session_->flusher.wait_durable(ended_before));
   return describe_finished(id, *outcome);
 }
 

@@ -26,7 +26,8 @@ struct LocalQueue::Carried {
   MovedRecord record;
   std::string reason;
   std::string stderr_tail;
-  uint32_t item_offset = 0;  // of the message in the encoded body
+  uint32_t item_offset = 0;        // of the message in the encoded body
+  int64_t wall_minus_boot_ms = 0;  // with which its times were made wall times
 };
 
 /// A place in the order of pages: due time for those that wait for one, else (0) the id alone.
