@@ -14,6 +14,7 @@
 #include "core/base/utf8.h"
 // fq, this room.
 #include "cli/signals.h"
+#include "cli/table.h"
 
 namespace fq::cli {
 
@@ -131,12 +132,18 @@ std::string shown(std::string_view text) {
 }
 
 std::string shown_short(std::string_view text, size_t columns) {
-  size_t bytes = 0;
-  for (size_t count = 0; bytes < text.size() && count < columns; ++count) {
-    bytes += std::max<size_t>(utf8_next(text.substr(bytes)).bytes, 1);
+  // Characters are limited too: accents without end take no column.
+  const size_t characters_max = 4 * columns;
+  std::string cut;
+  size_t used = 0;
+  for (size_t count = 0; !text.empty(); ++count) {
+    const size_t bytes = std::max<size_t>(utf8_next(text).bytes, 1);
+    const std::string next = shown(text.substr(0, bytes));
+    used += columns_of(next);
+    if (used > columns || count == characters_max) return cut + "...";
+    cut += next;
+    text.remove_prefix(bytes);
   }
-  std::string cut = shown(text.substr(0, bytes));
-  if (bytes < text.size()) cut += "...";
   return cut;
 }
 

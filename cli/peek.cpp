@@ -105,7 +105,7 @@ class Peeking {
 
   Session& session_;
   Queue& queue_;
-  Table table_;
+  Table table_{{1, 2, 3, 4}};
   const int64_t now_ms_ = system_clock().wall_ms();
 };
 

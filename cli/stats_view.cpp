@@ -187,7 +187,7 @@ class Prometheus {
 }  // namespace
 
 std::string stats_table(const std::vector<QueueStats>& queues, bool tenants) {
-  Table table;
+  Table table(tenants ? std::vector<size_t>{0, 1} : std::vector<size_t>{0});
   if (tenants) {
     table.row({"QUEUE", "TENANT", "READY", "DELAYED", "LEASED", "DEAD", "PUSHED", "ACKED", "SHARE", "OLDEST",
                "WAIT P50", "P99"});

@@ -2,6 +2,8 @@
 
 // System.
 #include <algorithm>
+#include <cstdint>
+#include <span>
 // fq, below us.
 #include "core/base/utf8.h"
 
@@ -9,15 +11,47 @@ namespace fq::cli {
 
 namespace {
 
-bool is_wide(uint32_t code) {
-  return (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
-         (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
-         (code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60) ||
-         (code >= 0x1f300 && code <= 0x1faff) || (code >= 0x20000 && code <= 0x3fffd);
+struct Range {
+  uint32_t first;
+  uint32_t last;
+};
+
+// Of Unicode's East Asian Width what is wide, emoji included.
+constexpr Range kWide[] = {
+    {0x1100, 0x115f},   {0x231a, 0x231b},   {0x23e9, 0x23ec},   {0x23f0, 0x23f0},   {0x23f3, 0x23f3},
+    {0x25fd, 0x25fe},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x267f, 0x267f},   {0x2693, 0x2693},
+    {0x26a1, 0x26a1},   {0x26aa, 0x26ab},   {0x26bd, 0x26be},   {0x26c4, 0x26c5},   {0x26ce, 0x26ce},
+    {0x26d4, 0x26d4},   {0x26ea, 0x26ea},   {0x26f2, 0x26f3},   {0x26f5, 0x26f5},   {0x26fa, 0x26fa},
+    {0x26fd, 0x26fd},   {0x2705, 0x2705},   {0x270a, 0x270b},   {0x2728, 0x2728},   {0x274c, 0x274c},
+    {0x274e, 0x274e},   {0x2753, 0x2755},   {0x2757, 0x2757},   {0x2795, 0x2797},   {0x27b0, 0x27b0},
+    {0x27bf, 0x27bf},   {0x2b1b, 0x2b1c},   {0x2b50, 0x2b50},   {0x2b55, 0x2b55},   {0x2e80, 0x303e},
+    {0x3041, 0xa4cf},   {0xa960, 0xa97c},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe10, 0xfe19},
+    {0xfe30, 0xfe6b},   {0xff01, 0xff60},   {0xffe0, 0xffe6},   {0x1f004, 0x1f004}, {0x1f0cf, 0x1f0cf},
+    {0x1f18e, 0x1f18e}, {0x1f191, 0x1f19a}, {0x1f200, 0x1f320}, {0x1f32d, 0x1faff}, {0x20000, 0x3fffd},
+};
+
+// What joins the character before it: accents, vowel signs, joiners, variation selectors.
+constexpr Range kJoining[] = {
+    {0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x0610, 0x061a}, {0x064b, 0x065f},
+    {0x0900, 0x0902}, {0x093c, 0x093c}, {0x0941, 0x0948}, {0x094d, 0x094d}, {0x0e31, 0x0e31},
+    {0x0e34, 0x0e3a}, {0x0e47, 0x0e4e}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200c, 0x200d},
+    {0x20d0, 0x20ff}, {0x3099, 0x309a}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef},
+};
+
+bool among(std::span<const Range> ranges, uint32_t code) {
+  const auto after = std::upper_bound(ranges.begin(), ranges.end(), code,
+                                      [](uint32_t wanted, const Range& each) { return wanted < each.first; });
+  return after != ranges.begin() && code <= (after - 1)->last;
+}
+
+size_t columns_of_character(const Utf8Char& character) {
+  if (character.bytes == 0 || character.code < 0x300) return 1;
+  if (among(kJoining, character.code)) return 0;
+  return among(kWide, character.code) ? 2 : 1;
 }
 
 bool is_number(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789.-") == std::string_view::npos;
+  return !text.empty() && text.find_first_not_of("0123456789.-%") == std::string_view::npos;
 }
 
 }  // namespace
@@ -26,7 +60,7 @@ size_t columns_of(std::string_view text) {
   size_t columns = 0;
   while (!text.empty()) {
     const Utf8Char next = utf8_next(text);
-    columns += next.bytes > 0 && is_wide(next.code) ? 2U : 1U;
+    columns += columns_of_character(next);
     text.remove_prefix(std::max<size_t>(next.bytes, 1));
   }
   return columns;
@@ -42,6 +76,9 @@ std::string Table::text() const {
       widths[c] = std::max(widths[c], columns_of(rows_[r][c]));
       if (r > 0) right[c] = right[c] && is_number(rows_[r][c]);
     }
+  }
+  for (const size_t text : texts_) {
+    if (text < right.size()) right[text] = false;
   }
   std::string all;
   for (const auto& row : rows_) {
