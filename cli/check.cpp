@@ -21,10 +21,14 @@ std::string json_of(const std::string& queue, const CheckReport& report) {
   return line.append("\n");
 }
 
+std::string counted(uint64_t count, std::string_view what) {
+  return std::to_string(count).append(" ").append(what).append(count == 1 ? "" : "s");
+}
+
 std::string human_of(const std::string& queue, const CheckReport& report) {
-  std::string text = queue + ": " + std::to_string(report.records) + " records, " +
-                     std::to_string(report.messages) + " messages, ";
-  text += report.findings.empty() ? "all is well\n" : std::to_string(report.findings.size()) + " findings\n";
+  std::string text =
+      queue + ": " + counted(report.records, "record") + ", " + counted(report.messages, "message") + ", ";
+  text += report.findings.empty() ? "all is well\n" : counted(report.findings.size(), "finding") + "\n";
   for (const std::string& finding : report.findings) text.append("  ").append(shown(finding)).append("\n");
   return text;
 }

@@ -49,10 +49,15 @@ Result<void> DeliveryWriter::write_bytes(const Delivery& delivery) {
   return session_.out().write(payload.bytes());
 }
 
+Result<void> DeliveryWriter::write_text(std::string text) {
+  if (session_.out().is_terminal()) text = escape_terminal(text, {!locale_shows_utf8(), true, true});
+  return session_.out().write(text);
+}
+
 Result<void> DeliveryWriter::write_human(const Delivery& delivery) {
   if (session_.out().is_terminal()) {
     FQ_TRY_SET(const std::string bytes, delivery.payload.read_all());
-    FQ_TRY(session_.out().write(escape_terminal(bytes, {!locale_shows_utf8(), true, true})));
+    FQ_TRY(write_text(bytes));
   } else {
     FQ_TRY(write_bytes(delivery));
   }
@@ -64,7 +69,7 @@ Result<void> DeliveryWriter::write_leased_line(const Delivery& delivery) {
   FQ_TRY_SET(const std::string bytes, delivery.payload.read_all());
   std::string line = delivery.receipt.text;
   line.append("\t").append(delivery.tenant).append("\t").append(escape_field(bytes)).append("\n");
-  return session_.out().write(line);
+  return write_text(std::move(line));
 }
 
 Result<void> DeliveryWriter::write_json(const Delivery& delivery) {
@@ -107,7 +112,7 @@ Result<void> DeliveryWriter::write_shell(const Delivery& delivery) {
   } else {
     text.append("FQ_PAYLOAD_BASE64=").append(base64_encode(bytes)).append("\n");
   }
-  return session_.out().write(text);
+  return write_text(std::move(text));
 }
 
 }  // namespace fq::cli

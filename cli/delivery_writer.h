@@ -21,6 +21,8 @@ class DeliveryWriter {
 
  private:
   Result<void> write_human(const Delivery& delivery);
+  /// As it is, escaped on a terminal.
+  Result<void> write_text(std::string text);
   Result<void> write_leased_line(const Delivery& delivery);
   Result<void> write_json(const Delivery& delivery);
   Result<void> write_shell(const Delivery& delivery);

@@ -48,23 +48,29 @@ void write_last_error(JsonWriter& json, const std::optional<LastError>& error) {
 
 }  // namespace
 
+bool only_outcome_known(const MessageInfo& message) { return message.tenant.empty(); }
+
 void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& message) {
-  json.key("id").number(number(message.id)).key("queue").text(queue).key("tenant").text(message.tenant);
-  json.key("state").text(name_of(message.state)).key("priority").number(int64_t{message.priority}).key("key");
+  const bool known = !only_outcome_known(message);
+  const auto count = [&json, known](std::string_view key, uint64_t value) {
+    json.key(key);
+    known ? json.number(value) : json.null();
+  };
+  json.key("id").number(number(message.id)).key("queue").text(queue).key("tenant");
+  known ? json.text(message.tenant) : json.null();
+  json.key("state").text(name_of(message.state)).key("priority");
+  known ? json.number(int64_t{message.priority}) : json.null();
+  json.key("key");
   if (message.key.empty()) {
     json.null();
   } else {
     json.text(message.key);
   }
   write_tags(json, message.tags);
-  json.key("attempts")
-      .number(uint64_t{message.attempts})
-      .key("max_attempts")
-      .number(uint64_t{message.attempts_max});
-  json.key("deliveries")
-      .number(uint64_t{message.deliveries})
-      .key("crashes")
-      .number(uint64_t{message.crashes});
+  count("attempts", message.attempts);
+  count("max_attempts", message.attempts_max);
+  count("deliveries", message.deliveries);
+  count("crashes", message.crashes);
   write_time(json, "pushed_at", message.pushed_at_wall_ms);
   write_time(json, "due_at", message.due_at_wall_ms);
   json.key("expires_at").null().key("receipt");

@@ -12,6 +12,9 @@
 
 namespace fq::cli {
 
+/// Of a finished message that nothing was kept of: state and history, all else is null.
+bool only_outcome_known(const MessageInfo& message);
+
 /// The members, between begin_object and end_object.
 void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& message);
 

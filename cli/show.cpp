@@ -38,12 +38,8 @@ std::string json_of(const Session& session, const MessageInfo& message,
   json.key("history").begin_array();
   for (const HistoryEvent& event : events) {
     json.begin_object().key("event").text(event.event).key("at").text(format_wall_time(event.at_wall_ms));
-    json.key("queue")
-        .text(session.queue_name())
-        .key("id")
-        .number(number(message.id))
-        .key("tenant")
-        .text(message.tenant);
+    json.key("queue").text(session.queue_name()).key("id").number(number(message.id)).key("tenant");
+    only_outcome_known(message) ? json.null() : json.text(message.tenant);
     json.key("receipt");
     event.receipt ? json.text(event.receipt->text) : json.null();
     json.key("pid");
@@ -66,7 +62,7 @@ class Facts {
   std::string text() const { return table_.text(); }
 
  private:
-  Table table_;
+  Table table_{{0, 1}};
 };
 
 std::string last_error_text(const LastError& error) {
@@ -77,11 +73,25 @@ std::string last_error_text(const LastError& error) {
   return text;
 }
 
+std::string history_text(const std::vector<HistoryEvent>& events) {
+  Table table({0, 1, 2});
+  for (const HistoryEvent& event : events) {
+    std::string about = event.receipt ? shown(event.receipt->text) : "";
+    if (event.pid) about += (about.empty() ? "process " : ", process ") + std::to_string(*event.pid);
+    if (!event.reason.empty()) about += (about.empty() ? "" : ", ") + shown(event.reason);
+    table.row({"  " + format_wall_time(event.at_wall_ms), std::string(event.event), about});
+  }
+  return "history\n" + table.text();
+}
+
 std::string human_of(const Session& session, const MessageInfo& message,
                      const std::vector<HistoryEvent>& events) {
   Facts facts;
-  // A word first, so that the column is never taken for numbers.
   facts.add("message", std::to_string(number(message.id)) + " in queue " + session.queue_name());
+  if (only_outcome_known(message)) {
+    facts.add("state", std::string(name_of(message.state)));
+    return facts.text() + history_text(events);
+  }
   facts.add("tenant", shown(message.tenant));
   facts.add("state", std::string(name_of(message.state)));
   facts.add("priority", std::to_string(message.priority));
@@ -97,18 +107,10 @@ std::string human_of(const Session& session, const MessageInfo& message,
   if (message.holder_pid) facts.add("holder", "process " + std::to_string(*message.holder_pid));
   if (message.last_error) facts.add("last error", last_error_text(*message.last_error));
   if (message.payload) {
-    facts.add("payload",
-              format_size(message.payload->size()) + ": " + shown_short(*message.payload, kPreviewColumns));
+    const std::string preview = shown_short(*message.payload, kPreviewColumns);
+    facts.add("payload", format_size(message.payload->size()) + (preview.empty() ? "" : ": " + preview));
   }
-  std::string text = facts.text() + "history\n";
-  Table table;
-  for (const HistoryEvent& event : events) {
-    std::string about = event.receipt ? shown(event.receipt->text) : "";
-    if (event.pid) about += (about.empty() ? "process " : ", process ") + std::to_string(*event.pid);
-    if (!event.reason.empty()) about += (about.empty() ? "" : ", ") + shown(event.reason);
-    table.row({"  " + format_wall_time(event.at_wall_ms), std::string(event.event), about});
-  }
-  return text + table.text();
+  return facts.text() + history_text(events);
 }
 
 Result<Exit> run_show(const Arguments& arguments, Session& session) {
