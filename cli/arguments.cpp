@@ -91,6 +91,10 @@ constexpr Synonym kSynonyms[] = {
     {"why", "reason"},
 };
 
+std::string words_of_help(const Command& command) {
+  return command.name.empty() ? "fq help" : "fq help " + std::string(command.name);
+}
+
 Error unknown_option(const Command& command, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
   const size_t dashes = name.starts_with("--") ? 2 : 1;
@@ -101,13 +105,14 @@ Error unknown_option(const Command& command, const std::string& word) {
     const bool takes = std::find(known.begin(), known.end(), synonym.ours) != known.end();
     if (near.empty() && takes && synonym.theirs == std::string_view(name).substr(dashes)) near = synonym.ours;
   }
-  std::string text = std::string(command.name) + ": unknown option " + in_quotes(name);
+  std::string text = command.name.empty() ? "" : std::string(command.name) + ": ";
+  text += "unknown option " + in_quotes(name);
   if (!near.empty()) {
     text += "; did you mean --" + std::string(near) + "?";
   } else if (command.name == "push" && dashes == 1) {
     text += "; a payload that begins with '-' goes by --payload=TEXT";
   } else {
-    text += "; see fq help " + std::string(command.name);
+    text += "; see " + words_of_help(command);
   }
   return usage(std::move(text));
 }
@@ -116,8 +121,8 @@ Error double_dash(const Command& command) {
   if (command.name == "push") {
     return usage("--: what follows it is not a payload; for one that begins with '-' write --payload=TEXT");
   }
-  return usage("--: not used by fq " + std::string(command.name) +
-               "; for a value that begins with '-' write --OPTION=VALUE");
+  return usage("--: not used here; for a value that begins with '-' write --OPTION=VALUE, or see " +
+               words_of_help(command));
 }
 
 }  // namespace
@@ -196,6 +201,8 @@ CommandLine split_command_line(int argc, char** argv) {
     const std::string_view word = argv[i];
     if (!word.starts_with('-') || word.size() == 1) break;
     line.words.emplace_back(word);
+    const std::string_view name = word.substr(0, word.find('='));
+    line.misplaced_option = name != "--spool" && name != "--queue" && !word.starts_with("-q");
     const bool value_follows = word == "--spool" || word == "--queue" || word == "-q";
     if (value_follows && i + 1 < argc) line.words.emplace_back(argv[++i]);
   }

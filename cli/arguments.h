@@ -47,6 +47,7 @@ Result<Arguments> parse_arguments(const Command& command, std::vector<std::strin
 /// The arguments split at the command: what stood before it goes behind it.
 struct CommandLine {
   std::optional<std::string> command;  // none: there was no command
+  bool misplaced_option = false;       // just before the command, whose value the "command" may be
   std::vector<std::string> words;
 };
 CommandLine split_command_line(int argc, char** argv);

@@ -24,6 +24,8 @@ Result<Selection> selection_of(const Arguments& arguments) {
   const bool by_filter = arguments.has("tenant") || arguments.has("tag") || arguments.has("all");
   if (by_filter && !arguments.operands().empty())
     return usage_error("ID", "does not go with -t, --tag or --all; give one of them");
+  if (arguments.has("all") && (arguments.has("tenant") || arguments.has("tag")))
+    return usage_error("--all", "does not go with -t or --tag, which take less; give one of them");
   if (!by_filter && arguments.operands().empty())
     return usage_error("cancel", "which? give ids, -t TENANT, --tag K=V or --all");
   if (!by_filter && (arguments.has("state") || arguments.has("count")))
@@ -46,12 +48,21 @@ Result<Selection> selection_of(const Arguments& arguments) {
   return selection;
 }
 
+std::string what_all_is(const Arguments& arguments) {
+  const std::string count =
+      arguments.has("count") ? "up to " + std::string(*arguments.value("count")) + " of " : "";
+  const auto state = arguments.value("state");
+  if (!state) return count + "every message but the dead ones";
+  return count + (*state == "all" ? "every message, the dead ones too,"
+                                  : "every " + std::string(*state) + " message");
+}
+
 Result<Exit> run_cancel(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const Selection selection, selection_of(arguments));
   if (arguments.has("all")) {
     FQ_TRY_SET(const bool go_on,
-               confirmed(arguments.has("yes"),
-                         "cancel --all takes every message out of queue '" + session.queue_name() + "'"));
+               confirmed(arguments.has("yes"), "cancel --all takes " + what_all_is(arguments) +
+                                                   " out of queue '" + session.queue_name() + "'"));
     if (!go_on) return Exit::nothing;
   }
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));

@@ -26,6 +26,9 @@ struct Command {
   Result<Exit> (*run)(const Arguments&, Session&);
 };
 
+/// What is taken where no command stands, and by help.
+extern const Command no_command;
+
 /// All subcommands, in the order of the overview.
 std::span<const Command* const> all_commands();
 /// Null when there is none of that name.

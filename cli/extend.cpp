@@ -31,7 +31,8 @@ Result<Exit> run_extend(const Arguments& arguments, Session& session) {
   Exit exit = Exit::done;
   for (size_t i = 0; i < results.size(); ++i) {
     if (!say_refusal(texts[i], results[i].status, std::nullopt)) continue;
-    exit = results[i].status == SettleStatus::unknown ? Exit::io : Exit::nothing;
+    if (results[i].status == SettleStatus::unknown) exit = Exit::io;
+    if (exit == Exit::done) exit = Exit::nothing;
   }
   return exit;
 }

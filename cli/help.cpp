@@ -123,7 +123,7 @@ std::string overview() {
   return text;
 }
 
-Error unknown_command(std::string_view word) {
+Error unknown_command(std::string_view word, bool misplaced_option) {
   std::vector<std::string_view> names;
   for (const Command* command : all_commands()) names.push_back(command->name);
   std::string_view near;
@@ -131,9 +131,13 @@ Error unknown_command(std::string_view word) {
     if (synonym.theirs == word) near = synonym.ours;
   }
   if (near.empty()) near = suggest(word, names);
-  const std::string hint = near.empty() ? "see fq help" : "did you mean " + std::string(near) + "?";
+  std::string hint = "see fq help";
+  if (misplaced_option) hint = "only --spool and -q stand before the command, other options behind it";
+  if (!near.empty()) hint = "did you mean " + std::string(near) + "?";
   return Error{ErrorKind::usage, "unknown command " + in_quotes(word) + "; " + hint, 0};
 }
+
+const Command no_command = {"", "", "", {kOptions, true, ""}, "", "", run_help};
 
 const Command help_command = {
     "help",

@@ -12,6 +12,6 @@ std::string help_of(const Command& command);
 std::string overview();
 
 /// A word that is no command: names it and what may have been meant.
-Error unknown_command(std::string_view word);
+Error unknown_command(std::string_view word, bool misplaced_option = false);
 
 }  // namespace fq::cli

@@ -22,6 +22,8 @@ Result<Selection> selection_of(const Arguments& arguments) {
   const bool by_filter = arguments.has("tenant") || arguments.has("all");
   if (by_filter && !arguments.operands().empty())
     return usage_error("ID", "does not go with -t or --all; give one of them");
+  if (arguments.has("all") && arguments.has("tenant"))
+    return usage_error("--all", "does not go with -t, which takes less; give one of them");
   if (!by_filter && arguments.operands().empty())
     return usage_error("kick", "which? give ids, -t TENANT or --all");
   if (!by_filter && (arguments.has("state") || arguments.has("count")))

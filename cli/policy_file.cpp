@@ -14,6 +14,7 @@
 #include "core/base/escape.h"
 #include "core/base/size.h"
 #include "core/base/suggestion.h"
+#include "core/base/tenant_name.h"
 
 namespace fq::cli {
 
@@ -27,6 +28,13 @@ struct Entry {
   size_t literals;
   size_t line;
 };
+
+/// A name, or a pattern that takes in some.
+bool can_name_queue(std::string_view pattern) {
+  std::string example(pattern);
+  std::replace(example.begin(), example.end(), '*', 'x');
+  return queue_name_fault(example).empty();
+}
 
 class PolicyReader {
  public:
@@ -64,6 +72,10 @@ class PolicyReader {
           return fault(pattern.source().begin.line,
                        in_quotes(text) +
                            " stands outside a queue's table; write it below [queue.\"*\"] or [queue.NAME]");
+        }
+        if (!can_name_queue(text)) {
+          return fault(pattern.source().begin.line,
+                       in_quotes(text) + " is no queue's name; use A-Z a-z 0-9 . _ - and * as a wildcard");
         }
         const auto stars = static_cast<size_t>(std::count(text.begin(), text.end(), '*'));
         entries.push_back(

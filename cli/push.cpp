@@ -72,9 +72,9 @@ Result<void> choose_source(const Arguments& arguments, PushRequest& request) {
   if (sources == 1) return {};
   const std::string_view why = why_not_read_unasked();
   if (!why.empty()) {
-    return usage_error("standard input",
-                       "is " + std::string(why) +
-                           ", so it is not read unasked; give PAYLOAD, or '-' to read it all the same");
+    return usage_error("standard input", "is " + std::string(why) + ", so it is not read unasked; give " +
+                                             (request.batch ? "--file" : "PAYLOAD") +
+                                             ", or '-' to read it all the same");
   }
   request.file = "-";
   return {};

@@ -14,7 +14,7 @@ namespace fq::cli {
 namespace {
 
 constexpr OptionSpec kOptions[] = {
-    {"General", 0, "yes", Takes::nothing, "", "do not ask; needed without a terminal"},
+    {"How", 0, "yes", Takes::nothing, "", "do not ask; needed without a terminal"},
 };
 
 Result<Exit> list(const Arguments&, Session& session) {
@@ -94,6 +94,9 @@ Result<Exit> run_queue(const Arguments& arguments, Session& session) {
   if (verb->needs_name && operands.size() < 2) return usage_error(object, "needs the name of the queue");
   if (operands.size() == 2) {
     FQ_TRY_SET(std::string name, to_queue("QUEUE", operands[1]));
+    if (arguments.value("queue").value_or(name) != name)
+      return usage_error(object, "two queues are named, " + in_quotes(*arguments.value("queue")) + " and " +
+                                     in_quotes(name) + "; give one of them");
     session.name_queue(std::move(name));
   }
   return verb->run(arguments, session);

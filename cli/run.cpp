@@ -35,14 +35,17 @@ Result<Exit> run_line(int argc, char** argv, Session& session) {
     if ((among(line.words, "--help") || among(line.words, "-h"))) return print(session, overview());
     if (line.words.empty()) return Error{ErrorKind::usage, "which command? see fq help", 0};
     // Unknown options are refused by the parser, known ones lack their command.
-    FQ_TRY(parse_arguments(help_command, line.words));
+    FQ_TRY(parse_arguments(no_command, line.words));
     return Error{ErrorKind::usage, "which command? see fq help", 0};
   }
   const Command* command = find_command(*line.command);
-  if (command == nullptr) return unknown_command(*line.command);
-  FQ_TRY_SET(const Arguments arguments, parse_arguments(*command, std::move(line.words)));
+  if (command == nullptr) return unknown_command(*line.command, line.misplaced_option);
+  const bool helps = command == &help_command;  // needs no spool, wherever -q points
+  FQ_TRY_SET(const Arguments arguments,
+             parse_arguments(helps ? no_command : *command, std::move(line.words)));
   if (arguments.has("help")) return print(session, help_of(*command));
-  if (command == &help_command && arguments.has("version")) return print(session, "fq " FQ_VERSION "\n");
+  if (helps && arguments.has("version")) return print(session, "fq " FQ_VERSION "\n");
+  if (helps) return command->run(arguments, session);
   FQ_TRY(session.resolve(arguments));
   return command->run(arguments, session);
 }

@@ -47,6 +47,13 @@ gives 64 'did you mean retry?' fq nack 1.1
 gives 64 'did you mean stats?' fq status
 gives 64 'unknown command' fq $'x\ey'
 gives 64 'which command' fq
+gives 64 'which command' fq -q mail
+gives 64 "unknown option '-x'; see fq help" fq -x
+gives 64 '--spool: needs a value' fq --spool
+gives 64 'other options behind it' fq --format json stats
+gives 64 'other options behind it' fq -n 2 pop
+gives 0 '' fq -q mail help push
+gives 0 '' env -u FQ_SPOOL -u HOME "$FQ" help
 gives 64 'one argument, 2 were given' fq push a b
 gives 64 'one place' fq push a --payload b
 gives 64 'needs a value' fq push x --delay
@@ -59,6 +66,7 @@ gives 64 'did you mean dead?' fq peek --state daed
 # Payloads.
 gives 64 '/dev/null' fq push
 gives 64 'closed' bash -c '"$FQ" push <&-'
+gives 64 'give --file' fq push --lines
 gives 65 'No such file' fq push --file "$work/none"
 gives 65 'directory' fq push --file "$work"
 gives 0 '' fq push --file -
@@ -74,6 +82,8 @@ fq queue create batch
 printf '{"payload":"good"}\n{"payload":"bad","tennant":"a"}\n{"payload":"good"}\n' >"$work/lines"
 gives 65 "line 2: unknown key 'tennant'; did you mean 'tenant'?" fq push -q batch --ndjson --file "$work/lines"
 is 'nothing of the batch was pushed' '' "$(fq peek -q batch)"
+printf '{"payload":{"a":{"b":[{"c":1}]}}}\n' >"$work/lines"
+gives 65 'line 1: payload: must be text' fq push -q batch --ndjson --file "$work/lines"
 for bad in 'x' '[]' '{"payload":1}' '{}' '{"payload":"a","delay":"99999999999d"}' '{"payload":"a","tenant":"a//b"}' '{"payload":"a"' \
   '{"payload_base64":"*"}' $'{"payload":"\xff"}' '{"payload":"a","payload":"b"}' '{"payload":"\ud800"}' '{"payload":"a","unique":"k"}'; do
   printf '%s\n' "$bad" >"$work/lines"
@@ -101,6 +111,12 @@ gives 1 "'nowhere'" fq queue remove nowhere --yes
 gives 64 '--yes' fq cancel --all
 gives 64 '--yes' fq queue purge default
 gives 64 'which?' fq cancel
+gives 64 '--all: does not go with -t' fq cancel --all -t acme --yes
+gives 64 '--all: does not go with -t' fq cancel --all --tag a=b --yes
+gives 64 '--all: does not go with -t' fq kick --all -t acme
+gives 64 'every message but the dead ones' fq cancel --all
+gives 64 'every dead message' fq cancel --all --state dead
+gives 64 'two queues are named' fq -q mail queue remove default --yes
 gives 64 'which?' fq kick
 gives 64 'unknown command' fq queue pause
 
@@ -120,6 +136,8 @@ gives 78 'fq.toml:2' fq pop
 gives 0 '' fq stats
 printf '[queue."*"]\nlease = 60\n' >"$policy"
 gives 78 'fq.toml:2: lease: must be a duration' fq push x
+printf '[queue."a b"]\nlease = "5m"\n' >"$policy"
+gives 78 "fq.toml:1: 'a b' is no queue's name" fq push x
 printf '[queue."*"\n' >"$policy"
 gives 78 'fq.toml:1' fq push x
 printf '[queue."*"]\nattempts = 3\n' >"$policy"

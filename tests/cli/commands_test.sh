@@ -113,6 +113,15 @@ is 'stats for Prometheus' 'fq_ready{queue="default"} 1' "$(fq stats --format pro
 id=$(fq peek --json | sed 's/{"id":\([0-9]*\).*/\1/')
 is 'show has a history' '"event":"pushed"' "$(fq show "$id" --json | grep -o '"event":"pushed"')"
 is 'untrusted text is escaped for people' 1 "$(fq push $'\e[2J' >/dev/null; fq peek | grep -c 'x1b\[2J')"
+fq push -t 7 12345 -q pictures >/dev/null; fq push -t 测试 '✅ 测试 👍' -q pictures >/dev/null; fq push -t $'e\u0301' 1 -q pictures >/dev/null
+picture=$(fq peek -q pictures | sed -E 's/(WHEN|now|[0-9]+s ago)  *//')
+is 'columns stand in line, whatever is in them' \
+  $'ID  STATE  TENANT  PAYLOAD\n 1  ready  7       12345\n 2  ready  测试    ✅ 测试 👍\n 3  ready  e\u0301       1' "$picture"
+fq push -q pictures -t wide "$(printf '测%.0s' $(seq 100))" >/dev/null
+is 'a preview is cut by columns' "$(printf '测%.0s' $(seq 20))..." "$(fq peek -q pictures -t wide | awk 'NR == 2 { print $NF }')"
+is 'of what was acked only the outcome is known' 'null null acked' "$(fq pop -q pictures >/dev/null; fq show -q pictures 1 --json | sed 's/.*"tenant":\([^,]*\),"state":"\([a-z]*\)","priority":\([^,]*\),.*/\1 \3 \2/')"
+is 'and no zero is made up' 0 "$(fq show -q pictures 1 | grep -c '^attempts')"
+fq queue remove pictures --yes
 is 'cancel by tag' 1 "$(fq cancel --tag order=7)"
 is 'cancel --all with --yes' 1 "$(fq cancel --all --yes)"
 
@@ -127,6 +136,7 @@ is 'queue purge prints how many' 1 "$(fq queue purge mail --yes)"
 gives 0 '' fq queue remove mail --yes
 is 'and it is gone' default "$(fq queue list)"
 gives 0 '' fq check
+is 'one message is one' ', 1 message, all is well' "$(fq push -q one x >/dev/null; fq check -q one | grep -o ', 1 .*'; fq queue remove one --yes)"
 is 'check says so' 1 "$(fq check | grep -c 'all is well')"
 is 'the spool is private' 700 "$(stat -c %a "$FQ_SPOOL")"
 gives 0 '' fq --version
