@@ -16,7 +16,11 @@ _fq() {
     --spool) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
     --file) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
     --queue | -q) mapfile -t COMPREPLY < <(compgen -W "$(fq queue list 2>/dev/null)" -- "$cur"); return ;;
-    --state) mapfile -t COMPREPLY < <(compgen -W 'ready delayed leased held dead all' -- "$cur"); return ;;
+    --state)
+      local states='ready delayed leased held dead all'
+      if [[ $command == kick ]]; then states='dead delayed'; fi
+      mapfile -t COMPREPLY < <(compgen -W "$states" -- "$cur")
+      return ;;
   esac
   local options= words=
   case $command in
@@ -52,7 +56,8 @@ _fq() {
       options='--tenants --format --json --spool --queue --help' ;;
     queue)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
-      options='--yes --spool --queue --help --format --json' words='list create purge remove' ;;
+      options='--yes --spool --queue --help --format --json' words='list create purge remove'
+      if [[ $prev == purge || $prev == remove ]]; then words=$(fq queue list 2>/dev/null); fi ;;
     check)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
       options='--format --json --spool --queue --help' ;;

@@ -6,13 +6,27 @@ function __fq_queues
     fq queue list 2>/dev/null
 end
 
+# No command yet; the value of an option before it is none.
+function __fq_needs_command
+    set -l value_follows no
+    for word in (commandline -opc)[2..]
+        if test $value_follows = yes
+            set value_follows no
+        else if contains -- $word --spool --queue -q
+            set value_follows yes
+        else if not string match -q -- '-*' $word
+            return 1
+        end
+    end
+end
+
 complete -c fq -f
-complete -c fq -n __fish_use_subcommand -l version -d 'the version of fq'
+complete -c fq -n __fq_needs_command -l version -d 'the version of fq'
 complete -c fq -l spool -x -a '(__fish_complete_directories)' -d 'the spool'
 complete -c fq -s q -l queue -x -a '(__fq_queues)' -d 'the queue'
 complete -c fq -s h -l help -d 'help'
 
-complete -c fq -n __fish_use_subcommand -a push -d 'add messages to a queue'
+complete -c fq -n __fq_needs_command -a push -d 'add messages to a queue'
 complete -c fq -n '__fish_seen_subcommand_from push' -s t -l tenant -x -d 'whose it is (default: $FQ_TENANT, else default)'
 complete -c fq -n '__fish_seen_subcommand_from push' -s p -l priority -x -d 'higher first (default: 0)'
 complete -c fq -n '__fish_seen_subcommand_from push' -l key -x -d 'sort key where order is "key" (default: none)'
@@ -29,7 +43,7 @@ complete -c fq -n '__fish_seen_subcommand_from push' -l ndjson -d 'each line is 
 complete -c fq -n '__fish_seen_subcommand_from push' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from push' -l json -d 'short for --format json'
 
-complete -c fq -n __fish_use_subcommand -a pop -d 'take messages in fair order'
+complete -c fq -n __fq_needs_command -a pop -d 'take messages in fair order'
 complete -c fq -n '__fish_seen_subcommand_from pop' -s t -l tenant -x -d 'only of this one and below (default: any)'
 complete -c fq -n '__fish_seen_subcommand_from pop' -s n -l count -x -d 'at most so many (default: 1)'
 complete -c fq -n '__fish_seen_subcommand_from pop' -l wait -d 'until one can be served (default: do not wait)'
@@ -39,27 +53,27 @@ complete -c fq -n '__fish_seen_subcommand_from pop' -l format -x -a 'human json 
 complete -c fq -n '__fish_seen_subcommand_from pop' -l json -d 'short for --format json'
 complete -c fq -n '__fish_seen_subcommand_from pop' -l raw -d 'exact payload bytes, nothing between'
 
-complete -c fq -n __fish_use_subcommand -a ack -d 'end leased messages as done'
+complete -c fq -n __fq_needs_command -a ack -d 'end leased messages as done'
 
-complete -c fq -n __fish_use_subcommand -a retry -d 'give messages back as failed'
+complete -c fq -n __fq_needs_command -a retry -d 'give messages back as failed'
 complete -c fq -n '__fish_seen_subcommand_from retry' -l delay -x -d 'not before this long from now (default: none)'
 complete -c fq -n '__fish_seen_subcommand_from retry' -l reason -x -d 'why, kept as its last error'
 
-complete -c fq -n __fish_use_subcommand -a release -d 'give messages back as if not taken'
+complete -c fq -n __fq_needs_command -a release -d 'give messages back as if not taken'
 complete -c fq -n '__fish_seen_subcommand_from release' -l delay -x -d 'not before this long from now (default: none)'
 
-complete -c fq -n __fish_use_subcommand -a bury -d 'send messages to the dead letters'
+complete -c fq -n __fq_needs_command -a bury -d 'send messages to the dead letters'
 complete -c fq -n '__fish_seen_subcommand_from bury' -l reason -x -d 'why, kept as its last error'
 
-complete -c fq -n __fish_use_subcommand -a extend -d 'let a lease end later'
+complete -c fq -n __fq_needs_command -a extend -d 'let a lease end later'
 
-complete -c fq -n __fish_use_subcommand -a kick -d 'bring dead or delayed messages back'
+complete -c fq -n __fq_needs_command -a kick -d 'bring dead or delayed messages back'
 complete -c fq -n '__fish_seen_subcommand_from kick' -s t -l tenant -x -d 'those of this one and below'
 complete -c fq -n '__fish_seen_subcommand_from kick' -l all -d 'those of every tenant'
 complete -c fq -n '__fish_seen_subcommand_from kick' -l state -x -a 'dead delayed' -d 'dead or delayed (default: dead)'
 complete -c fq -n '__fish_seen_subcommand_from kick' -s n -l count -x -d 'at most so many (default: unlimited)'
 
-complete -c fq -n __fish_use_subcommand -a cancel -d 'take messages out for good'
+complete -c fq -n __fq_needs_command -a cancel -d 'take messages out for good'
 complete -c fq -n '__fish_seen_subcommand_from cancel' -s t -l tenant -x -d 'those of this one and below'
 complete -c fq -n '__fish_seen_subcommand_from cancel' -l tag -x -d 'those with this tag'
 complete -c fq -n '__fish_seen_subcommand_from cancel' -l all -d 'those of every tenant; asks first'
@@ -67,7 +81,7 @@ complete -c fq -n '__fish_seen_subcommand_from cancel' -l state -x -a 'ready del
 complete -c fq -n '__fish_seen_subcommand_from cancel' -s n -l count -x -d 'at most so many (default: unlimited)'
 complete -c fq -n '__fish_seen_subcommand_from cancel' -l yes -d 'do not ask; --all needs it without a terminal'
 
-complete -c fq -n __fish_use_subcommand -a peek -d 'look at messages without taking them'
+complete -c fq -n __fq_needs_command -a peek -d 'look at messages without taking them'
 complete -c fq -n '__fish_seen_subcommand_from peek' -s t -l tenant -x -d 'only of this one and below (default: any)'
 complete -c fq -n '__fish_seen_subcommand_from peek' -s n -l count -x -d 'at most so many (default: 10)'
 complete -c fq -n '__fish_seen_subcommand_from peek' -l state -x -a 'ready delayed leased held dead all' -d 'ready, delayed, leased, held, dead or all (default: ready)'
@@ -75,25 +89,26 @@ complete -c fq -n '__fish_seen_subcommand_from peek' -l format -x -a 'human json
 complete -c fq -n '__fish_seen_subcommand_from peek' -l json -d 'short for --format json'
 complete -c fq -n '__fish_seen_subcommand_from peek' -l raw -d 'exact payload bytes, nothing between'
 
-complete -c fq -n __fish_use_subcommand -a show -d 'show everything about one message'
+complete -c fq -n __fq_needs_command -a show -d 'show everything about one message'
 complete -c fq -n '__fish_seen_subcommand_from show' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from show' -l json -d 'short for --format json'
 
-complete -c fq -n __fish_use_subcommand -a stats -d 'show the counts of queues and tenants'
+complete -c fq -n __fq_needs_command -a stats -d 'show the counts of queues and tenants'
 complete -c fq -n '__fish_seen_subcommand_from stats' -l tenants -d 'a row a tenant instead of a row a queue'
 complete -c fq -n '__fish_seen_subcommand_from stats' -l format -x -a 'human json prometheus' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from stats' -l json -d 'short for --format json'
 
-complete -c fq -n __fish_use_subcommand -a queue -d 'list, make, empty and remove queues'
+complete -c fq -n __fq_needs_command -a queue -d 'list, make, empty and remove queues'
 complete -c fq -n '__fish_seen_subcommand_from queue' -l yes -d 'do not ask; needed without a terminal'
 complete -c fq -n '__fish_seen_subcommand_from queue' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from queue' -l json -d 'short for --format json'
-complete -c fq -n '__fish_seen_subcommand_from queue' -a 'list create purge remove'
+complete -c fq -n '__fish_seen_subcommand_from queue; and not __fish_seen_subcommand_from list create purge remove' -a 'list create purge remove'
+complete -c fq -n '__fish_seen_subcommand_from queue; and __fish_seen_subcommand_from purge remove' -a '(__fq_queues)'
 
-complete -c fq -n __fish_use_subcommand -a check -d 'read everything and compare'
+complete -c fq -n __fq_needs_command -a check -d 'read everything and compare'
 complete -c fq -n '__fish_seen_subcommand_from check' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from check' -l json -d 'short for --format json'
 
-complete -c fq -n __fish_use_subcommand -a help -d 'explain fq or a command'
+complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
 complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel peek show stats queue check help'
