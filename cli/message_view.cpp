@@ -67,7 +67,7 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
     json.text(message.key);
   }
   write_tags(json, message.tags);
-  count("attempts", message.attempts);
+  json.key("attempts").number(uint64_t{message.attempts});
   count("max_attempts", message.attempts_max);
   count("deliveries", message.deliveries);
   count("crashes", message.crashes);

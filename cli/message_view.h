@@ -12,7 +12,7 @@
 
 namespace fq::cli {
 
-/// Of a finished message that nothing was kept of: state and history, all else is null.
+/// Of a finished message that nothing was kept of: state, attempts and history; all else is null.
 bool only_outcome_known(const MessageInfo& message);
 
 /// The members, between begin_object and end_object.

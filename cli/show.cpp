@@ -90,6 +90,7 @@ std::string human_of(const Session& session, const MessageInfo& message,
   facts.add("message", std::to_string(number(message.id)) + " in queue " + session.queue_name());
   if (only_outcome_known(message)) {
     facts.add("state", std::string(name_of(message.state)));
+    facts.add("attempts", std::to_string(message.attempts));
     return facts.text() + history_text(events);
   }
   facts.add("tenant", shown(message.tenant));

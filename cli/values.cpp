@@ -1,5 +1,7 @@
 #include "cli/values.h"
 
+// System.
+#include <algorithm>
 // fq, below us.
 #include "core/base/clock.h"
 #include "core/base/decimal.h"
@@ -118,11 +120,19 @@ Result<Tag> to_tag(std::string_view name, std::string_view text) {
 }
 
 Result<void> add_tag(std::string_view name, std::vector<Tag>& tags, Tag tag) {
-  for (Tag& there : tags) {
-    if (there.name == tag.name) return there.value = std::move(tag.value), Result<void>{};
+  const auto there =
+      std::find_if(tags.begin(), tags.end(), [&tag](const Tag& each) { return each.name == tag.name; });
+  if (there == tags.end()) {
+    tags.push_back(std::move(tag));
+  } else {
+    there->value = std::move(tag.value);
   }
-  if (tags.size() == kTagsMax) return usage_error(name, "more than " + std::to_string(kTagsMax) + " tags");
-  tags.push_back(std::move(tag));
+  if (tags.size() > kTagsMax)
+    return usage_error(name, "there are more than " + std::to_string(kTagsMax) + " tags");
+  size_t bytes = 0;
+  for (const Tag& each : tags) bytes += each.name.size() + each.value.size();
+  if (bytes > kTagBytesMax)
+    return usage_error(name, "the tags have more than " + std::to_string(kTagBytesMax) + " bytes in all");
   return {};
 }
 

@@ -35,6 +35,7 @@ for bad in 0 x 99999999999999999999; do gives 64 '-n:' fq pop -n "$bad"; done
 gives 64 'no time at all' fq pop --lease 0s
 gives 64 'not a tag' fq push x --tag ab
 gives 64 "not a tag's name" fq push x --tag a-b=c
+gives 64 '4096 bytes in all' fq push x --tag "a=$(printf 'x%.0s' $(seq 3000))" --tag "b=$(printf 'x%.0s' $(seq 3000))"
 gives 64 'order is "priority"' fq push x --key 5
 
 # Words.
@@ -84,6 +85,8 @@ gives 65 "line 2: unknown key 'tennant'; did you mean 'tenant'?" fq push -q batc
 is 'nothing of the batch was pushed' '' "$(fq peek -q batch)"
 printf '{"payload":{"a":{"b":[{"c":1}]}}}\n' >"$work/lines"
 gives 65 'line 1: payload: must be text' fq push -q batch --ndjson --file "$work/lines"
+printf '{"payload":"a"}\n{"payload":"a","tags":{"a":"%03000d","b":"%03000d"}}\n' 1 1 >"$work/lines"
+gives 65 'line 2: tags: the tags have more than 4096 bytes in all' fq push -q batch --ndjson --file "$work/lines"
 for bad in 'x' '[]' '{"payload":1}' '{}' '{"payload":"a","delay":"99999999999d"}' '{"payload":"a","tenant":"a//b"}' '{"payload":"a"' \
   '{"payload_base64":"*"}' $'{"payload":"\xff"}' '{"payload":"a","payload":"b"}' '{"payload":"\ud800"}' '{"payload":"a","unique":"k"}'; do
   printf '%s\n' "$bad" >"$work/lines"
