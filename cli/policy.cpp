@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+// fq, below us.
+#include "core/base/descriptor.h"
 // fq, this room.
 #include "cli/policy_file.h"
 
@@ -39,20 +41,6 @@ Result<void> check_owner(const struct stat& info, const std::string& path) {
   return {};
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 Result<std::string> read_whole(int descriptor, const std::string& path) {
   std::string text;
   char piece[16 * 1024];
@@ -68,12 +56,12 @@ Result<std::string> read_whole(int descriptor, const std::string& path) {
 
 Result<void> load(Queue& queue, const Location& location, const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  if (file.number() < 0 && errno == ENOENT) return queue.policy_load(Settings{}, FileIdentity{});
-  if (file.number() < 0) return sys_error("open", path, errno);
+  if (file.get() < 0 && errno == ENOENT) return queue.policy_load(Settings{}, FileIdentity{});
+  if (file.get() < 0) return sys_error("open", path, errno);
   struct stat info {};
-  if (::fstat(file.number(), &info) != 0) return sys_error("stat", path, errno);
+  if (::fstat(file.get(), &info) != 0) return sys_error("stat", path, errno);
   FQ_TRY(check_owner(info, path));
-  FQ_TRY_SET(const std::string text, read_whole(file.number(), path));
+  FQ_TRY_SET(const std::string text, read_whole(file.get(), path));
   FQ_TRY_SET(const Settings settings, parse_policy(text, path, location.queue));
   // The identity is of before the reading: a change meanwhile is a new identity and read next time.
   return queue.policy_load(settings, identity_of(info));

@@ -30,7 +30,7 @@ struct Location {
 /// Ends a waiting call from a signal handler or another thread.
 class Interrupt {
  public:
-  void raise() { raised_.store(1, std::memory_order_relaxed); }
+  void raise();
   bool raised() const { return raised_.load(std::memory_order_relaxed) != 0; }
   /// For an engine that sleeps on words: 0 until raised.
   const void* word() const { return &raised_; }

@@ -21,6 +21,10 @@ ErrorKind kind_of(int sys) {
     case EPERM:
     case EROFS:
       return ErrorKind::denied;
+    case ENOTDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+      return ErrorKind::unusable;
     default:
       return ErrorKind::io;
   }

@@ -29,7 +29,8 @@ struct Error {
 };
 
 /// The one place where errno becomes an Error: "object: call: what errno says". ENOSPC, EDQUOT, EFBIG,
-/// EMFILE, ENFILE and ENOMEM are `later`, EACCES and EPERM `denied`, the rest `io`.
+/// EMFILE, ENFILE and ENOMEM are `later`, EACCES, EPERM and EROFS `denied`, ENOTDIR, ELOOP and
+/// ENAMETOOLONG `unusable`, the rest `io`.
 Error sys_error(std::string_view call, std::string_view object, int sys);
 
 }  // namespace fq

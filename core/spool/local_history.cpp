@@ -149,11 +149,15 @@ Result<std::optional<MessageInfo>> LocalQueue::describe_finished(MessageId id,
 
 Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
   uint64_t position = 0;
+  bool dead = false;
+  int64_t dead_wall_ms = 0;
   std::optional<ItemPlace> place;
   FQ_TRY(locked([&]() -> Result<void> {
     const std::optional<SlotIndex> slot = schedule().find(id);
     if (slot) {
       position = schedule().entry(*slot).event_position;
+      dead = static_cast<SlotState>(schedule().entry(*slot).state.get()) == SlotState::dead;
+      dead_wall_ms = store().wall_of(schedule().entry(*slot).at_ms);
       place = ItemReader::find_item(stream(), header(), schedule().entry(*slot));
     } else if (const auto outcome = schedule().outcome(id)) {
       position = outcome->event_position;
@@ -177,6 +181,10 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
     }
   }
   std::reverse(page.events.begin(), page.events.end());
+  // The last attempt buries without a record of its own: what ended it stands last, and the state tells.
+  if (dead && !page.events.empty() && page.events.back().event != "buried" && page.events.size() < most) {
+    page.events.push_back(event_of(RecordType::buried, dead_wall_ms, number(id), EventDetail{}, 0));
+  }
   return page;
 }
 

@@ -1,6 +1,7 @@
 #include "core/spool/local_queue.h"
 
 // System.
+#include <array>
 #include <charconv>
 #include <cstdlib>
 // fq, this room.
@@ -139,11 +140,12 @@ Result<void> LocalQueue::set_weight(std::string_view tenant, uint32_t weight_mil
 }
 
 std::string receipt_text(uint64_t id, uint64_t serial) {
-  char text[48];
-  char* end = std::to_chars(text, text + sizeof text, id).ptr;
+  constexpr size_t kDigitsMax = 20;
+  std::array<char, 2 * kDigitsMax + 1> text;
+  char* end = std::to_chars(text.data(), text.data() + kDigitsMax, id).ptr;
   *end++ = '.';
-  end = std::to_chars(end, text + sizeof text, serial).ptr;
-  return std::string(text, static_cast<size_t>(end - text));
+  end = std::to_chars(end, end + kDigitsMax, serial).ptr;
+  return std::string(text.data(), static_cast<size_t>(end - text.data()));
 }
 
 Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOptions& options) {

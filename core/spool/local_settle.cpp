@@ -50,7 +50,7 @@ EventDetail detail_of(const Settle& settle, int64_t wall_ms) {
   if (settle.delay_ms > 0) detail.due_wall_ms = wall_ms + std::min(settle.delay_ms, INT64_MAX / 4);
   if (settle.exit) detail.exit = static_cast<int16_t>(*settle.exit);
   if (settle.signal) detail.signal = static_cast<int16_t>(*settle.signal);
-  detail.reason = settle.reason.substr(0, kReasonBytesMax);
+  detail.reason = settle.reason;  // the encoder cuts it, between characters
   detail.stderr_tail = settle.stderr_tail;
   return detail;
 }

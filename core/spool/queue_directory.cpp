@@ -12,6 +12,7 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/own_user.h"
+#include "core/base/descriptor.h"
 #include "core/base/tenant_name.h"
 // fq, this room.
 #include "core/spool/process_info.h"
@@ -23,22 +24,6 @@ namespace {
 constexpr mode_t kDirectoryMode = 0700;
 constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
 constexpr std::array<const char*, 4> kSubdirectories = {"journal", "blobs", "output", "damaged"};
-
-/// A descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int get() const { return number_; }
-  int release() { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
 
 std::string spool_object(const std::string& spool) { return "spool '" + spool + "'"; }
 

@@ -45,12 +45,18 @@ TEST_CASE("a line that is not strictly JSON is refused with a reason") {
                            "{\"a\":\"x",
                            "{\"a\":\"\t\"}",
                            "{\"a\":1,\"a\":2}",
-                           "{\"a\":{\"b\":{}}}",
                            "{\"a\":\"\xff\"}",
                            "{\"a\":1}{\"b\":2}"}) {
     INFO(line);
     CHECK(read_json_object(line).fault != "");
   }
+}
+
+TEST_CASE("objects may lie in objects, but not without end") {
+  CHECK(read_json_object("{\"a\":{\"b\":{}}}").fault == "");
+  std::string deep;
+  for (int i = 0; i < 1'000; ++i) deep += "{\"a\":";
+  CHECK(read_json_object(deep).fault == "is nested too deeply");
 }
 
 TEST_CASE("written text is valid JSON whatever it holds") {
