@@ -122,4 +122,30 @@ TEST_CASE("the last attempt that a message has buries it, after the loss of the 
   CHECK(q.get(id).state == State::dead);
 }
 
+TEST_CASE("the history of a message that its last attempt buried says so") {
+  SpoolFixture q;
+  Settings settings;
+  settings.attempts_max = 1;
+  q.set_policy(settings);
+  const uint64_t retried = q.push("retried");
+  q.settle(q.door(), {.receipt = q.lease().receipt, .verdict = Verdict::retry});
+  CHECK(q.history(retried) == "pushed leased retried buried");
+  const uint64_t forgotten = q.push("forgotten");
+  q.lease(1'000);
+  q.clock.advance(1'100);
+  CHECK(q.get(forgotten).state == State::dead);
+  CHECK(q.history(forgotten) == "pushed leased buried");
+}
+
+TEST_CASE("a reason that is too long is cut between two characters") {
+  SpoolFixture q;
+  const uint64_t id = q.push("m");
+  std::string reason = "r";
+  while (reason.size() < 2 * kReasonBytesMax) reason += "\u00e9";
+  q.settle(q.door(), {.receipt = q.lease().receipt, .verdict = Verdict::bury, .reason = reason});
+  const std::string kept = q.get(id).last_error.value().reason;
+  CHECK(kept.size() == kReasonBytesMax - 1);
+  CHECK(kept == reason.substr(0, kept.size()));
+}
+
 }  // namespace fq::test
