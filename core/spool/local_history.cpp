@@ -157,7 +157,7 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
     if (slot) {
       position = schedule().entry(*slot).event_position;
       dead = static_cast<SlotState>(schedule().entry(*slot).state.get()) == SlotState::dead;
-      dead_wall_ms = store().wall_of(schedule().entry(*slot).at_ms);
+      if (dead) dead_wall_ms = store().wall_of(schedule().entry(*slot).at_ms);
       place = ItemReader::find_item(stream(), header(), schedule().entry(*slot));
     } else if (const auto outcome = schedule().outcome(id)) {
       position = outcome->event_position;
