@@ -71,6 +71,7 @@ void consume(Board& board, const std::string& spool) {
   request.wait = true;
   for (;;) {
     int turn = 0;
+    // Between rounds, outside what is timed: a spin would keep the other side from its core.
     while ((turn = board.turn.load()) == 0) ::usleep(50);
     if (turn == 3) return;
     if (turn == 1) {
@@ -91,6 +92,7 @@ double turn(Board& board, int whose, const std::function<void()>& push) {
   while (board.turn.load() != 0) ::usleep(50);
   board.woken_ns.store(0);
   board.turn.store(whose);
+  // The consumer has to be asleep when it is woken: a round that comes too early would time no wake-up.
   ::usleep(kPauseUs);
   const int64_t from = now_ns();
   push();
