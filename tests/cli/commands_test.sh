@@ -101,7 +101,11 @@ is 'and the rest when it ends' second "$(fq pop)"
 fq push keep >/dev/null
 gives 74 'standard output' bash -c '"$FQ" pop >/dev/full'
 gives 74 'standard output' bash -c '"$FQ" pop >&-'
-is 'a reader that left is SIGPIPE and silence' '141 ' "$(bash -c '{ until [ -e "$0/go" ]; do :; done; "$FQ" pop 2>"$0/err"; echo $? >"$0/code"; } | { exec <&-; : >"$0/go"; until [ -s "$0/code" ]; do :; done; }' "$work"; echo "$(cat "$work/code") $(cat "$work/err")")"
+# The write end of a pipe that nobody can read from, made so that no process may still hold the other end.
+mkfifo "$work/unread"; exec 3<>"$work/unread" 4>"$work/unread" 3<&-
+gives 141 '' env --default-signal=PIPE bash -c '"$FQ" pop 1>&4 4>&-; exit $?'
+gives 74 'standard output: write: Broken pipe' env --ignore-signal=PIPE bash -c '"$FQ" pop 1>&4 4>&-'
+exec 4>&-
 is 'and nothing was lost or counted' 'keep 0' "$(fq peek --json | sed 's/.*"attempts":\([0-9]*\).*"payload":"\([a-z]*\)".*/\2 \1/')"
 is 'it is still served' keep "$(fq pop)"
 
