@@ -1,7 +1,4 @@
-// fake_disk - see the header.
-//
-// Files are inodes in a map; names map to inode numbers (0 is a directory). Both exist twice: as a reader
-// sees them now and as they are on the platter, with the list of changes between the two.
+// fake_disk - see the header. The files are a Platter's; here are the calls, their faults and their counting.
 #include "tests/fakes/fake_disk.h"
 
 // System.
@@ -11,68 +8,8 @@
 
 namespace fq::test {
 
-namespace {
-
-constexpr uint64_t kSectorBytes = 512;
-
-struct Write {
-  uint64_t offset = 0;
-  std::string bytes;
-};
-
-struct Inode {
-  std::string current;
-  std::string durable;
-  std::vector<Write> unsynced;
-};
-
-using Names = std::map<std::string, uint64_t, std::less<>>;
-
-/// One change of names: `to` empty is a removal, `from` empty a creation.
-struct NameChange {
-  std::string from;
-  std::string to;
-  uint64_t inode = 0;
-};
-
-std::string parent_of(std::string_view name) {
-  const size_t slash = name.rfind('/');
-  return slash == std::string_view::npos ? std::string() : std::string(name.substr(0, slash));
-}
-
-void write_into(std::string& content, const Write& write) {
-  if (content.size() < write.offset + write.bytes.size()) content.resize(write.offset + write.bytes.size());
-  content.replace(write.offset, write.bytes.size(), write.bytes);
-}
-
-void apply_change(Names& names, const NameChange& change) {
-  if (!change.from.empty()) {
-    if (names.erase(change.from) == 0) return;  // what it renames or removes did not survive
-  }
-  if (!change.to.empty()) names[change.to] = change.inode;
-}
-
-bool touches(const NameChange& change, std::string_view directory) {
-  return (!change.from.empty() && parent_of(change.from) == directory) ||
-         (!change.to.empty() && parent_of(change.to) == directory);
-}
-
-/// Names whose directory did not survive are gone with it.
-void drop_orphans(Names& names) {
-  for (auto it = names.begin(); it != names.end();) {
-    const std::string parent = parent_of(it->first);
-    it = parent.empty() || names.contains(parent) ? std::next(it) : names.erase(it);
-  }
-}
-
-}  // namespace
-
 struct FakeDisk::State {
-  std::map<uint64_t, Inode> inodes;
-  Names names;
-  Names durable_names;
-  std::vector<NameChange> unsynced_names;
-  uint64_t next_inode = 1;
+  Platter platter;
   uint64_t capacity = UINT64_MAX;
   uint64_t calls = 0;
   std::optional<uint64_t> fail_call;
@@ -93,15 +30,17 @@ struct FakeDisk::State {
 
   uint64_t used() const {
     uint64_t sum = 0;
-    for (const auto& [name, inode] : names) {
-      if (inode != 0) sum += inodes.at(inode).current.size();
+    for (const auto& [name, inode] : platter.names()) {
+      if (inode != Platter::kDirectory) sum += platter.content(inode).size();
     }
     return sum;
   }
 
-  void change_name(NameChange change) {
-    apply_change(names, change);
-    unsynced_names.push_back(std::move(change));
+  /// The errno with which a call that needs the name to be there fails, or 0.
+  int missing(std::string_view name) const { return platter.find(name) ? 0 : ENOENT; }
+  bool has_parent(std::string_view name) const {
+    const std::string parent = parent_of(name);
+    return parent.empty() || platter.find(parent);
   }
 };
 
@@ -112,7 +51,7 @@ class FakeFile final : public File {
 
   Result<size_t> read_at(uint64_t offset, MutableBytes to) override {
     if (const int sys = disk_->count("read", name_, offset, to.size())) return sys_error("read", name_, sys);
-    const std::string& content = inode().current;
+    const std::string& content = disk_->platter.content(inode_);
     if (offset >= content.size()) return size_t{0};
     const size_t n = std::min<size_t>(to.size(), content.size() - offset);
     std::memcpy(to.data(), content.data() + offset, n);
@@ -128,7 +67,7 @@ class FakeFile final : public File {
       sys = ENOSPC;
       n = 0;
     }
-    if (n != 0 && sys != EBADF) store(Write{offset, std::string(as_text(from.first(n)))});
+    if (n != 0 && sys != EBADF) disk_->platter.write(inode_, offset, as_text(from.first(n)));
     if (sys != 0) return sys_error("write", name_, sys);
     return {};
   }
@@ -138,8 +77,7 @@ class FakeFile final : public File {
       return sys_error("fallocate", name_, sys);
     }
     if (grows_too_far(offset + bytes)) return sys_error("fallocate", name_, ENOSPC);
-    // A longer file is a write of nothing at its new end.
-    if (inode().current.size() < offset + bytes) store(Write{offset + bytes, {}});
+    disk_->platter.lengthen(inode_, offset + bytes);
     return {};
   }
 
@@ -148,29 +86,19 @@ class FakeFile final : public File {
 
   Result<uint64_t> size() override {
     if (const int sys = disk_->count("size", name_)) return sys_error("fstat", name_, sys);
-    return uint64_t{inode().current.size()};
+    return uint64_t{disk_->platter.content(inode_).size()};
   }
   int descriptor() const override { return -1; }
 
  private:
-  Inode& inode() { return disk_->inodes.at(inode_); }
-
   bool grows_too_far(uint64_t end) {
-    const uint64_t size = inode().current.size();
+    const uint64_t size = disk_->platter.content(inode_).size();
     return end > size && disk_->used() + (end - size) > disk_->capacity;
-  }
-
-  void store(Write write) {
-    write_into(inode().current, write);
-    inode().unsynced.push_back(std::move(write));
   }
 
   Result<void> sync() {
     const int sys = disk_->count("sync", name_);
-    if (sys == 0) {
-      for (const Write& write : inode().unsynced) write_into(inode().durable, write);
-    }
-    inode().unsynced.clear();  // also after a failure: the kernel has marked the pages clean
+    disk_->platter.sync(inode_, sys == 0);
     if (sys != 0) return sys_error("fdatasync", name_, sys);
     return {};
   }
@@ -194,27 +122,25 @@ const std::string& FakeDisk::label() const { return state_->label; }
 Result<std::unique_ptr<File>> FakeDisk::open(std::string_view name, OpenMode mode) {
   const bool create = mode == OpenMode::create_new;
   if (const int sys = state_->count(create ? "create" : "open", name)) return sys_error("open", name, sys);
-  const auto found = state_->names.find(name);
-  const std::string parent = parent_of(name);
-  if (!parent.empty() && !state_->names.contains(parent)) return sys_error("open", name, ENOENT);
+  if (!state_->has_parent(name)) return sys_error("open", name, ENOENT);
+  const std::optional<uint64_t> found = state_->platter.find(name);
   if (create) {
-    if (found != state_->names.end()) return sys_error("open", name, EEXIST);
-    const uint64_t inode = state_->next_inode++;
-    state_->inodes[inode];
-    state_->change_name({"", std::string(name), inode});
+    if (found) return sys_error("open", name, EEXIST);
+    const uint64_t inode = state_->platter.create(name);
     return std::unique_ptr<File>(new FakeFile(state_, inode, std::string(name), true));
   }
-  if (found == state_->names.end()) return sys_error("open", name, ENOENT);
-  if (found->second == 0) return Error{ErrorKind::unusable, std::string(name) + ": is a directory", 0};
-  return std::unique_ptr<File>(
-      new FakeFile(state_, found->second, std::string(name), mode == OpenMode::write));
+  if (!found) return sys_error("open", name, ENOENT);
+  if (*found == Platter::kDirectory) {
+    return Error{ErrorKind::unusable, std::string(name) + ": is a directory", 0};
+  }
+  return std::unique_ptr<File>(new FakeFile(state_, *found, std::string(name), mode == OpenMode::write));
 }
 
 Result<std::vector<std::string>> FakeDisk::list(std::string_view name) {
   if (const int sys = state_->count("list", name)) return sys_error("opendir", name, sys);
-  if (!name.empty() && !state_->names.contains(name)) return sys_error("opendir", name, ENOENT);
+  if (!name.empty() && !exists(name)) return sys_error("opendir", name, ENOENT);
   std::vector<std::string> found;
-  for (const auto& [path, inode] : state_->names) {
+  for (const auto& [path, inode] : state_->platter.names()) {
     if (parent_of(path) == name) found.push_back(name.empty() ? path : path.substr(name.size() + 1));
   }
   return found;
@@ -222,36 +148,27 @@ Result<std::vector<std::string>> FakeDisk::list(std::string_view name) {
 
 Result<void> FakeDisk::make_directory(std::string_view name) {
   if (const int sys = state_->count("make_directory", name)) return sys_error("mkdir", name, sys);
-  if (!state_->names.contains(name)) state_->change_name({"", std::string(name), 0});
+  if (!exists(name)) state_->platter.make_directory(name);
   return {};
 }
 
 Result<void> FakeDisk::rename(std::string_view from, std::string_view to) {
   if (const int sys = state_->count("rename", from)) return sys_error("rename", from, sys);
-  const auto found = state_->names.find(from);
-  if (found == state_->names.end()) return sys_error("rename", from, ENOENT);
-  state_->change_name({std::string(from), std::string(to), found->second});
+  if (const int sys = state_->missing(from)) return sys_error("rename", from, sys);
+  state_->platter.rename(from, to);
   return {};
 }
 
 Result<void> FakeDisk::remove(std::string_view name) {
   if (const int sys = state_->count("remove", name)) return sys_error("unlink", name, sys);
-  if (!state_->names.contains(name)) return sys_error("unlink", name, ENOENT);
-  state_->change_name({std::string(name), "", 0});
+  if (const int sys = state_->missing(name)) return sys_error("unlink", name, sys);
+  state_->platter.remove(name);
   return {};
 }
 
 Result<void> FakeDisk::sync_directory(std::string_view name) {
   if (const int sys = state_->count("sync_directory", name)) return sys_error("fsync", name, sys);
-  std::vector<NameChange> left;
-  for (NameChange& change : state_->unsynced_names) {
-    if (touches(change, name)) {
-      apply_change(state_->durable_names, change);
-    } else {
-      left.push_back(std::move(change));
-    }
-  }
-  state_->unsynced_names = std::move(left);
+  state_->platter.sync_directory(name);
   return {};
 }
 
@@ -261,32 +178,16 @@ FakeDisk FakeDisk::crash(uint64_t seed) const {
   std::mt19937_64 random(seed);
   // Seed 0 keeps nothing; others keep each piece with a chance that itself varies from seed to seed.
   const uint64_t chance = seed == 0 ? 0 : random() % 101;
-  const auto kept = [&] { return random() % 100 < chance; };
-
-  FakeDisk after(*this);
-  State& state = *after.state_;
-  for (auto& [number, inode] : state.inodes) {
-    for (const Write& write : inode.unsynced) {
-      if (write.bytes.empty() && kept()) write_into(inode.durable, write);
-      for (uint64_t at = 0; at < write.bytes.size();) {
-        const uint64_t sector_end = ((write.offset + at) / kSectorBytes + 1) * kSectorBytes - write.offset;
-        const uint64_t end = std::min<uint64_t>(sector_end, write.bytes.size());
-        if (kept()) write_into(inode.durable, {write.offset + at, write.bytes.substr(at, end - at)});
-        at = end;
-      }
-    }
-    inode.unsynced.clear();
-    inode.current = inode.durable;
+  const std::vector<Platter::Open> open = state_->platter.open();
+  std::vector<uint32_t> outcomes;
+  for (const Platter::Open& each : open) {
+    const bool kept = random() % 100 < chance;
+    outcomes.push_back(kept ? 1 + static_cast<uint32_t>(random() % (each.outcomes - 1)) : 0);
   }
-  for (const NameChange& change : state.unsynced_names) {
-    if (kept()) apply_change(state.durable_names, change);
-  }
-  state.unsynced_names.clear();
-  drop_orphans(state.durable_names);
-  state.names = state.durable_names;
-  state.fail_call.reset();
-  state.calls = 0;
-  state.operations.clear();
+  FakeDisk after;
+  after.state_->platter = state_->platter.after_cut(open, outcomes, Platter::kSectorBytes);
+  after.state_->capacity = state_->capacity;
+  after.state_->label = state_->label;
   return after;
 }
 
@@ -301,29 +202,13 @@ uint64_t FakeDisk::used_bytes() const { return state_->used(); }
 uint64_t FakeDisk::call_count() const { return state_->calls; }
 const std::vector<FakeDisk::Operation>& FakeDisk::operations() const { return state_->operations; }
 
-bool FakeDisk::exists(std::string_view name) const { return state_->names.contains(name); }
+bool FakeDisk::exists(std::string_view name) const { return state_->platter.find(name).has_value(); }
 
 std::string FakeDisk::content(std::string_view name) const {
-  const auto found = state_->names.find(name);
-  return found == state_->names.end() || found->second == 0 ? std::string()
-                                                            : state_->inodes.at(found->second).current;
+  const std::optional<uint64_t> inode = state_->platter.find(name);
+  return !inode || *inode == Platter::kDirectory ? std::string() : state_->platter.content(*inode);
 }
 
-void FakeDisk::put(std::string_view name, std::string bytes) {
-  auto found = state_->names.find(name);
-  if (found == state_->names.end()) {
-    found = state_->names.emplace(std::string(name), state_->next_inode++).first;
-  }
-  state_->durable_names[found->first] = found->second;
-  Inode& inode = state_->inodes[found->second];
-  inode.current = inode.durable = std::move(bytes);
-  inode.unsynced.clear();
-}
-
-size_t FakeDisk::unsynced_count() const {
-  size_t count = 0;
-  for (const auto& [number, inode] : state_->inodes) count += inode.unsynced.size();
-  return count;
-}
+void FakeDisk::put(std::string_view name, std::string bytes) { state_->platter.put(name, std::move(bytes)); }
 
 }  // namespace fq::test

@@ -1,20 +1,20 @@
 // fake_disk - a disk in memory that knows what was synced and forgets the rest.
 //
-// It keeps for each file what is durable and which writes are not, and for the directories which changes
-// of names were not synced. crash() gives the disk that a power cut would leave: with what was synced,
-// and by a seed any part of what was not (sectors of 512 bytes, in any order; names likewise).
+// crash() gives the disk that a power cut would leave: with what was synced, and by a seed any part of what
+// was not (tests/fakes/platter.h says which parts there are).
 //
-// Faults: fail_at() fails one call by its number, set_capacity() fills the disk. A failed sync drops the
-// unsynced writes for good although they can still be read, as Linux does: a second sync proves nothing.
-// Copies are deep; files that are open keep pointing into the disk that opened them. Not thread-safe.
+// Faults: fail_at() fails one call by its number, set_capacity() fills the disk. Copies are deep; files that
+// are open keep pointing into the disk that opened them. Not thread-safe.
 #pragma once
 
 // System.
-#include <map>
-#include <optional>
-#include <set>
+#include <memory>
+#include <string>
+#include <vector>
 // fq, below us.
 #include "core/base/disk.h"
+// Tests.
+#include "tests/fakes/platter.h"
 
 namespace fq::test {
 
@@ -62,8 +62,6 @@ class FakeDisk final : public Disk {
   bool exists(std::string_view name) const;
   std::string content(std::string_view name) const;
   void put(std::string_view name, std::string bytes);
-  /// Writes that no sync has made durable, in all files.
-  size_t unsynced_count() const;
 
  private:
   friend class FakeFile;
