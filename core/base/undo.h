@@ -23,6 +23,7 @@
 #include <type_traits>
 // fq, this room.
 #include "core/base/assert.h"
+#include "core/base/fault_point.h"
 
 namespace fq {
 
@@ -91,8 +92,10 @@ class Txn {
   template <class T>
   void set(Shared<T>& field, std::type_identity_t<T> value) {
     note(&field.value_, sizeof(T));
+    FQ_POINT("txn.store");
     __atomic_store(&field.value_, &value, __ATOMIC_RELAXED);  // a plain store, whole for whoever peeks
     std::atomic_signal_fence(std::memory_order_seq_cst);
+    FQ_POINT("txn.store");
   }
 
   /// Writes a field of a slot that nothing reachable refers to yet: not undone, since after an undo

@@ -3,9 +3,11 @@
 // After each death: the next command answers within a second and needs no repair, what was accepted is
 // there, what was not is not, what was acked stays acked, and fq check finds the segment equal to a rebuild
 // from the journal. The list of points is held against the sources, the table of operations against the
-// list: a new point without an operation that passes it fails the test.
+// list: a new point without an operation that passes it fails the test. One point every operation passes,
+// and often: before and after each store of a transaction.
 
 // System.
+#include <cstdio>
 #include <regex>
 // Tests.
 #include "tests/crash/operations.h"
@@ -14,26 +16,62 @@ namespace fq::test {
 
 namespace {
 
+constexpr const char* kStore = "txn.store";
+
 constexpr const char* kPoints[] = {
-    "attach.shared",     "blob.written",   "compaction.low",   "compaction.low_durable", "compaction.moved",
-    "compaction.removed", "event.appended", "event.committed",  "flush.applied",          "flush.servable",
-    "flush.synced",      "flush.syncing", "flush.taken",    "flush.unlocked",   "flush.written",          "grow.allocated",
-    "holder.begun",      "lease.appended", "lease.committed",  "pending.applied",        "push.appended",
-    "push.committed",    "push.durable",   "reap.freed",       "reap.returned",          "rebuild.begin",
-    "rebuild.made",      "rebuild.renamed", "rebuild.replayed", "rebuild.retired",        "repair.begin",
-    "repair.counted",    "repair.undone",  "salvage.ready",    "salvage.written",        "settle.durable",
-    "supply.made",       "timers.fired",
+    "attach.shared",
+    "blob.written",
+    "compaction.low",
+    "compaction.low_durable",
+    "compaction.moved",
+    "compaction.removed",
+    "event.appended",
+    "event.committed",
+    "flush.applied",
+    "flush.servable",
+    "flush.synced",
+    "flush.syncing",
+    "flush.taken",
+    "flush.unlocked",
+    "flush.written",
+    "grow.allocated",
+    "holder.begun",
+    "lease.appended",
+    "lease.committed",
+    "pending.applied",
+    "push.appended",
+    "push.committed",
+    "push.durable",
+    "reap.freed",
+    "reap.returned",
+    "rebuild.begin",
+    "rebuild.made",
+    "rebuild.renamed",
+    "rebuild.replayed",
+    "rebuild.retired",
+    "repair.begin",
+    "repair.counted",
+    "repair.undone",
+    "salvage.ready",
+    "salvage.written",
+    "settle.durable",
+    "supply.made",
+    "timers.fired",
+    kStore,
 };
 
-std::filesystem::path source_root() { return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path(); }
+std::filesystem::path source_root() {
+  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+}
 
 std::set<std::string> points_of_sources() {
   std::set<std::string> found;
   const std::regex point("FQ_POINT\\(\"([a-z_.]+)\"\\)");
-  for (const char* room : {"core/spool", "core/journal", "core/schedule", "core/shm"}) {
+  for (const char* room : {"core/spool", "core/journal", "core/schedule", "core/shm", "core/base"}) {
     for (const auto& item : std::filesystem::directory_iterator(source_root() / room)) {
       const std::string text = read_whole(item.path().string());
-      for (std::sregex_iterator at(text.begin(), text.end(), point), end; at != end; ++at) found.insert((*at)[1]);
+      for (std::sregex_iterator at(text.begin(), text.end(), point), end; at != end; ++at)
+        found.insert((*at)[1]);
     }
   }
   return found;
@@ -83,22 +121,32 @@ void check_after(const Trial& t, const Outcome& died) {
 
 bool have_strace() { return run({"/bin/sh", "-c", "command -v strace"}).exit == 0; }
 
+enum class End { killed, done, no_strace };
+
+/// The operation, on a queue of its own, killed at one pass of the point, and what is left looked at.
+End kill_at_pass(const Operation& operation, const char* point, int pass) {
+  Trial trial;
+  operation.prepare(trial);
+  if (!trial.wrapper.empty() && !have_strace()) return End::no_strace;
+  const std::string at = std::string(point) + ":" + std::to_string(pass);
+  INFO(operation.name << " killed at " << at);
+  const Outcome died = run_killed(trial, at);
+  CHECK_FALSE(died.hung);
+  if (died.signal != SIGKILL) {
+    INFO("exit " << died.exit << " signal " << died.signal << ": " << died.err);
+    CHECK(died.exit == 0);
+    return End::done;
+  }
+  check_after(trial, died);
+  return End::killed;
+}
+
 /// Kills the operation at its first, second and third pass of the point. Returns how often it was killed.
 int kill_at_each_pass(const Operation& operation, const char* point) {
   for (int pass = 1; pass <= 3; ++pass) {
-    Trial trial;
-    operation.prepare(trial);
-    if (!trial.wrapper.empty() && !have_strace()) return -1;
-    const std::string at = std::string(point) + ":" + std::to_string(pass);
-    INFO(operation.name << " killed at " << at);
-    const Outcome died = run_killed(trial, at);
-    CHECK_FALSE(died.hung);
-    if (died.signal != SIGKILL) {
-      INFO("exit " << died.exit << " signal " << died.signal << ": " << died.err);
-      CHECK(died.exit == 0);
-      return pass - 1;
-    }
-    check_after(trial, died);
+    const End end = kill_at_pass(operation, point, pass);
+    if (end == End::no_strace) return -1;
+    if (end == End::done) return pass - 1;
   }
   return 3;
 }
@@ -117,6 +165,7 @@ TEST_CASE("every fault point is passed by an operation of the table") {
   for (const Operation& operation : operations()) {
     for (const char* point : operation.points) listed.erase(point);
   }
+  listed.erase(kStore);
   for (const std::string& point : listed) {
     INFO("no operation passes " << point);
     CHECK(false);
@@ -135,6 +184,22 @@ TEST_CASE("an operation killed at any fault point loses nothing, repeats nothing
       CHECK(killed >= 1);
     }
   }
+}
+
+TEST_CASE("an operation killed before or after any store of a transaction is undone or whole") {
+  int kills = 0;
+  for (const Operation& operation : operations()) {
+    int pass = 1;
+    while (kill_at_pass(operation, kStore, pass) == End::killed) {
+      ++kills;
+      // A rebuild makes thousands: all of the first hundred, then every hundredth part; or a doubling.
+      pass += wants_all() ? 1 + pass / 100 : pass;
+    }
+    const bool skipped = pass == 1 && !have_strace();
+    INFO(operation.name << " makes no store");
+    CHECK((pass > 1 || skipped));
+  }
+  std::printf("stores: %d kills\n", kills);
 }
 
 TEST_CASE("the long form: every operation is tried with every point, listed or not") {
