@@ -2,13 +2,11 @@
 
 // System.
 #include <algorithm>
-#include <map>
 // fq, below us.
 #include "core/base/assert.h"
 #include "core/base/escape.h"
 #include "core/base/suggestion.h"
 // fq, this room.
-#include "cli/cli11.h"
 #include "cli/command.h"
 
 namespace fq::cli {
@@ -18,47 +16,6 @@ namespace {
 Error usage(std::string text) { return Error{ErrorKind::usage, std::move(text), 0}; }
 
 std::string dashed(const OptionSpec& option) { return "--" + std::string(option.long_name); }
-
-/// CLI11 reads meanings into some words: `--x=` means that the value follows, "++" ends a subcommand,
-/// "[a,b]" is a list. A NUL in front, which no argument can hold, keeps it from that.
-constexpr char kPlain = '\0';
-
-std::string guard(const std::string& word) {
-  if (word.size() < 2 || word[0] != '-') return std::string(1, kPlain) + word;
-  const size_t equals = word.find('=');
-  if (word[1] != '-' || equals == std::string::npos) return word;
-  return word.substr(0, equals + 1) + kPlain + word.substr(equals + 1);
-}
-
-bool guarded(const std::string& word) { return !word.empty() && word[0] == kPlain; }
-std::string unguard(const std::string& word) { return guarded(word) ? word.substr(1) : word; }
-
-std::string cli11_names(const OptionSpec& option) {
-  std::string names;
-  if (option.short_name != 0) names.append("-").push_back(option.short_name);
-  if (option.short_name != 0) names.push_back(',');
-  return names.append("--").append(option.long_name);
-}
-
-void add_option(CLI::App& app, const OptionSpec& option,
-                std::map<const CLI::Option*, const OptionSpec*>& specs) {
-  CLI::Option* added =
-      app.add_option(cli11_names(option), CLI::callback_t([](const CLI::results_t&) { return true; }));
-  added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  switch (option.takes) {
-    case Takes::nothing:
-    case Takes::attached:
-      added->type_size(0);
-      break;
-    case Takes::value:
-      added->expected(1);
-      break;
-    case Takes::optional:
-      added->expected(0, 1);
-      break;
-  }
-  specs[added] = &option;
-}
 
 /// Words of beanstalkd, SQS, RabbitMQ and getopt habits, for options that we call otherwise.
 struct Synonym {
@@ -95,8 +52,8 @@ std::string words_of_help(const Command& command) {
   return command.name.empty() ? "fq help" : "fq help " + std::string(command.name);
 }
 
-Error unknown_option(const Command& command, const std::string& word) {
-  const std::string name = word.substr(0, word.find('='));
+Error unknown_option(const Command& command, std::string_view word) {
+  const std::string name(word.substr(0, word.find('=')));
   const size_t dashes = name.starts_with("--") ? 2 : 1;
   std::vector<std::string_view> known;
   for (const OptionSpec* option : options_of(command)) known.push_back(option->long_name);
@@ -127,46 +84,89 @@ Error double_dash(const Command& command) {
 
 }  // namespace
 
+/// Goes over the words once. What stands behind an option is its value, whatever it looks like, where the
+/// option needs one; nothing is abbreviated, and no word has a meaning of its own.
+class Arguments::Parser {
+ public:
+  Parser(Arguments& to, std::vector<std::string> words) : to_(to), words_(std::move(words)) {}
+
+  Result<void> run() {
+    if (std::find(words_.begin(), words_.end(), "--") != words_.end()) return double_dash(*to_.command_);
+    for (; next_ < words_.size(); ++next_) {
+      std::string& word = words_[next_];
+      if (!is_option(word)) {
+        to_.operands_.push_back(std::move(word));
+      } else if (word.starts_with("--")) {
+        FQ_TRY(take_long(word));
+      } else {
+        FQ_TRY(take_cluster(word));
+      }
+    }
+    return {};
+  }
+
+ private:
+  /// "-" alone is a word like any other.
+  static bool is_option(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
+
+  template <class Named>
+  const OptionSpec* find(Named named) const {
+    const auto found = std::find_if(to_.known_.begin(), to_.known_.end(), named);
+    return found == to_.known_.end() ? nullptr : *found;
+  }
+
+  Result<void> take_long(std::string_view word) {
+    const size_t equals = word.find('=');
+    const std::string_view name = word.substr(2, equals == word.npos ? equals : equals - 2);
+    const OptionSpec* option = find([&](const OptionSpec* each) { return each->long_name == name; });
+    if (option == nullptr) return unknown_option(*to_.command_, word);
+    if (equals == word.npos) return take_what_follows(option);
+    if (option->takes == Takes::nothing) return usage(dashed(*option) + ": takes no value");
+    add(option, std::string(word.substr(equals + 1)));
+    return {};
+  }
+
+  /// "-t", "-tacme" or, of those that need no value, several: "-0n5".
+  Result<void> take_cluster(std::string_view word) {
+    for (word.remove_prefix(1); !word.empty(); word.remove_prefix(1)) {
+      const OptionSpec* option = find([&](const OptionSpec* each) { return each->short_name == word[0]; });
+      if (option == nullptr) return unknown_option(*to_.command_, "-" + std::string(word));
+      const bool takes_rest = option->takes == Takes::value || option->takes == Takes::optional;
+      if (takes_rest && word.size() > 1) return add(option, std::string(word.substr(1))), Result<void>{};
+      FQ_TRY(take_what_follows(option));
+    }
+    return {};
+  }
+
+  Result<void> take_what_follows(const OptionSpec* option) {
+    const bool last = next_ + 1 == words_.size();
+    if (option->takes == Takes::value && last) return usage(words_[next_] + ": needs a value");
+    const bool takes_next = option->takes == Takes::value ||
+                            (option->takes == Takes::optional && !last && !is_option(words_[next_ + 1]));
+    add(option, takes_next ? std::optional(std::move(words_[++next_])) : std::nullopt);
+    return {};
+  }
+
+  void add(const OptionSpec* option, std::optional<std::string> value) {
+    to_.given_.push_back({option, std::move(value)});
+  }
+
+  Arguments& to_;
+  std::vector<std::string> words_;
+  size_t next_ = 0;
+};
+
 Result<Arguments> parse_arguments(const Command& command, std::vector<std::string> words) {
   Arguments arguments;
   arguments.command_ = &command;
-  std::vector<std::string> reversed;  // as CLI11 wants them
-  for (auto word = words.rbegin(); word != words.rend(); ++word) {
-    if (*word == "--") return double_dash(command);
-    reversed.push_back(guard(*word));
-  }
-  CLI::App app;
-  app.set_help_flag();
-  app.allow_extras();
-  std::map<const CLI::Option*, const OptionSpec*> specs;
-  for (const OptionSpec* option : options_of(command)) add_option(app, *option, specs);
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ArgumentMismatch&) {
-    // It is only ever the last word that lacks one: before it, the next word is taken.
-    return usage(words.back() + ": needs a value");
-  } catch (const CLI::Error& error) {
-    return usage(error.what());
-  }
-  std::map<const CLI::Option*, size_t> seen;
-  for (const CLI::Option* option : app.parse_order()) {
-    const OptionSpec* spec = specs.at(option);
-    const std::string& result = option->results().at(seen[option]++);
-    const bool has_value = spec->takes == Takes::value || guarded(result);
-    if (spec->takes == Takes::nothing && has_value) return usage(dashed(*spec) + ": takes no value");
-    arguments.given_.push_back({spec, has_value ? std::optional(unguard(result)) : std::nullopt});
-  }
-  for (const std::string& word : app.remaining()) {
-    if (!guarded(word)) return unknown_option(command, word);
-    arguments.operands_.push_back(unguard(word));
-  }
+  arguments.known_ = options_of(command);
+  FQ_TRY(Arguments::Parser(arguments, std::move(words)).run());
   return arguments;
 }
 
 void Arguments::check_known(std::string_view long_name) const {
-  bool known = false;
-  for (const OptionSpec* option : options_of(*command_)) known = known || option->long_name == long_name;
-  FQ_ASSERT(known);
+  const auto named = [&](const OptionSpec* option) { return option->long_name == long_name; };
+  FQ_ASSERT(std::any_of(known_.begin(), known_.end(), named));
 }
 
 bool Arguments::has(std::string_view long_name) const {

@@ -36,7 +36,9 @@ class Arguments {
  private:
   friend Result<Arguments> parse_arguments(const Command& command, std::vector<std::string> words);
   void check_known(std::string_view long_name) const;
+  class Parser;
   const Command* command_ = nullptr;
+  std::vector<const OptionSpec*> known_;
   std::vector<Given> given_;
   std::vector<std::string> operands_;
 };
