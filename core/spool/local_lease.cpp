@@ -2,8 +2,8 @@
 #include "core/spool/local_queue.h"
 
 // System.
+#include <fcntl.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -108,7 +108,7 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, LeaseReply& repl
     const size_t before = taken.size();
     Obstacle obstacle = Obstacle::none;
     if (before + kLeasesPerRecord > taken.capacity()) taken.reserve(before + kBatchMessagesMax);
-    FQ_TRY(locked([&]() -> Result<void> {
+    Result<void> took = locked([&]() -> Result<void> {
       taken.resize(before);
       const Now now = gate().now();
       gate().fire_timers(now, kTimerTransactions);
@@ -119,12 +119,14 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, LeaseReply& repl
       const int64_t timer_ms = schedule().next_timer_ms();
       if (timer_ms != kNever) reply.next_wake_ms = std::max<int64_t>(0, timer_ms - now.boot_ms);
       return {};
-    }));
-    if (obstacle != Obstacle::none) {
-      if (++obstacles > kObstaclesMax) return refuse_full();
-      FQ_TRY(overcome_for_event(obstacle));
-      continue;
+    });
+    if (took.ok() && obstacle != Obstacle::none) {
+      took = ++obstacles > kObstaclesMax ? refuse_full() : overcome_for_event(obstacle);
+      if (took.ok()) continue;
     }
+    // What is in our hands already is delivered all the same.
+    if (!took.ok() && before == 0) return took;
+    if (!took.ok()) taken.resize(before);
     if (taken.size() == before) break;
     if (bytes >= request.bytes_max) break;
   }
@@ -204,35 +206,47 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from,
 
 Result<void> LocalQueue::deliver(std::vector<TakenMessage>& taken, LeaseReply& reply) {
   reply.deliveries.reserve(taken.size());
-  for (TakenMessage& one : taken) {
-    FQ_TRY_SET(const bool whole, read_taken(one));
-    if (!whole) {
-      FQ_TRY(set_aside(one));
-      continue;
-    }
-    Result<Payload> payload = payload_of(one.stored);
-    const bool lost =
-        !payload.ok() && (payload.error().sys == ENOENT || payload.error().kind == ErrorKind::bad_data);
-    if (lost) {
-      FQ_TRY(set_aside(one));
-      continue;
-    }
-    if (!payload.ok()) return std::move(payload).error();
-    Delivery delivery;
-    delivery.receipt.text = receipt_text(one.id, one.serial);
-    delivery.id = MessageId{one.id};
-    delivery.tenant = one.stored.item.tenant;
-    delivery.attempt = one.attempts + 1U;
-    delivery.attempts_max = one.attempts_max;
-    delivery.delivery = one.deliveries;
-    delivery.crashes = one.crashes;
-    delivery.priority = one.stored.item.priority;
-    delivery.pushed_at_wall_ms = one.stored.item.pushed_wall_ms;
-    delivery.deadline_wall_ms = one.until_wall_ms;
-    delivery.payload = std::move(payload).value();
-    reply.deliveries.push_back(std::move(delivery));
+  for (size_t i = 0; i < taken.size(); ++i) {
+    Result<void> delivered = deliver_one(taken[i], reply);
+    if (delivered.ok()) continue;
+    // Nobody gets what could not be read: it goes back at once, instead of when a lease is over.
+    give_back(std::span(taken).subspan(i));
+    // What could be read is served; the next lease meets the fault again, and says it.
+    return reply.deliveries.empty() ? std::move(delivered) : Result<void>();
   }
   return {};
+}
+
+Result<void> LocalQueue::deliver_one(TakenMessage& one, LeaseReply& reply) {
+  FQ_TRY_SET(const bool whole, read_taken(one));
+  if (!whole) return set_aside(one);
+  Result<Payload> payload = payload_of(one.stored);
+  if (!payload.ok() && is_lost(payload.error())) return set_aside(one);
+  if (!payload.ok()) return std::move(payload).error();
+  Delivery delivery;
+  delivery.receipt.text = receipt_text(one.id, one.serial);
+  delivery.id = MessageId{one.id};
+  delivery.tenant = one.stored.item.tenant;
+  delivery.attempt = one.attempts + 1U;
+  delivery.attempts_max = one.attempts_max;
+  delivery.delivery = one.deliveries;
+  delivery.crashes = one.crashes;
+  delivery.priority = one.stored.item.priority;
+  delivery.pushed_at_wall_ms = one.stored.item.pushed_wall_ms;
+  delivery.deadline_wall_ms = one.until_wall_ms;
+  delivery.payload = std::move(payload).value();
+  reply.deliveries.push_back(std::move(delivery));
+  return {};
+}
+
+void LocalQueue::give_back(std::span<const TakenMessage> taken) {
+  std::vector<Settle> items(taken.size());
+  for (size_t i = 0; i < taken.size(); ++i) {
+    items[i].receipt.text = receipt_text(taken[i].id, taken[i].serial);
+    items[i].verdict = Verdict::release;
+  }
+  // It follows an error already; where it fails too, the end of the lease gives them back.
+  static_cast<void>(settle(items, nullptr));
 }
 
 Result<bool> LocalQueue::read_taken(TakenMessage& taken) {
@@ -263,6 +277,10 @@ Result<void> LocalQueue::set_aside(const TakenMessage& taken) {
   return {};
 }
 
+bool LocalQueue::is_lost(const Error& error) {
+  return error.sys == ENOENT || error.kind == ErrorKind::bad_data;
+}
+
 Result<Payload> LocalQueue::payload_of(const StoredItem& stored) {
   if (!stored.item.blob) return Payload(std::string(as_text(stored.item.payload)));
   FQ_TRY_SET(const std::unique_ptr<File> file, open_blob(attachment_->disk(), *stored.item.blob));
@@ -278,7 +296,9 @@ Result<Payload> LocalQueue::payload_of(const StoredItem& stored) {
   if (at != stored.item.payload_bytes || crc != stored.item.blob_crc) {
     return Error{ErrorKind::bad_data, blob_file_name(*stored.item.blob) + ": is damaged", 0};
   }
-  return Payload(::dup(file->descriptor()), at);
+  const int own = ::fcntl(file->descriptor(), F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return sys_error("dup", blob_file_name(*stored.item.blob), errno);
+  return Payload(own, at);
 }
 
 Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen) {

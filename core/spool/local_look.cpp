@@ -100,6 +100,7 @@ Result<MessageInfo> LocalQueue::describe(const Looked& looked) {
       info.pushed_at_wall_ms = item.pushed_wall_ms;
       const Result<Payload> payload = payload_of(stored_);
       // Acked meanwhile, or damaged: the rest can be shown all the same.
+      if (!payload.ok() && !is_lost(payload.error())) return payload.error();
       if (payload.ok()) {
         FQ_TRY_SET(info.payload, payload->read_all());
       }

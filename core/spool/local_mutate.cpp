@@ -57,7 +57,7 @@ Result<SettleStatus> LocalQueue::change_one(MessageId id, Action action, const F
 
 Result<void> LocalQueue::finish_changes(const std::vector<ItemPlace>& blobs) {
   std::vector<BlobName> doomed;
-  FQ_TRY(name_blobs(blobs, doomed));
+  name_blobs(blobs, doomed);
   if (!syncs_lazily() || !doomed.empty()) {
     FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
   }

@@ -92,10 +92,14 @@ class LocalQueue final : public Queue {
   Obstacle take_some(const LeaseRequest& request, TenantIndex from, std::vector<TakenMessage>& taken,
                      uint64_t& bytes);
   Result<void> deliver(std::vector<TakenMessage>& taken, LeaseReply& reply);
+  Result<void> deliver_one(TakenMessage& one, LeaseReply& reply);
+  void give_back(std::span<const TakenMessage> taken);
   Result<bool> read_taken(TakenMessage& taken);
   Result<void> set_aside(const TakenMessage& taken);
   Result<void> sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen);
   Result<Payload> payload_of(const StoredItem& stored);
+  /// Whether the payload itself is gone or damaged, rather than only not to be had now.
+  static bool is_lost(const Error& error);
 
   // local_settle.cpp
   Result<void> settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
@@ -110,7 +114,8 @@ class LocalQueue final : public Queue {
   Result<void> overcome_for_event(Obstacle obstacle);
   /// Whether the disk was found to have no room for a journal file a moment ago.
   bool disk_is_full();
-  Result<void> name_blobs(const std::vector<ItemPlace>& places, std::vector<BlobName>& names);
+  /// Which files hold the payloads of what has just ended.
+  void name_blobs(const std::vector<ItemPlace>& places, std::vector<BlobName>& names);
 
   // holders.cpp
   Result<void> become_holder();

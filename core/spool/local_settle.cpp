@@ -222,7 +222,7 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
       reply.error = std::move(settled).error();
       break;
     }
-    FQ_TRY(name_blobs(blobs, doomed));
+    name_blobs(blobs, doomed);
     from = to;
   }
   // A payload beside the journal goes only after the end of its message can no longer be lost.
@@ -244,13 +244,12 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
   return reply;
 }
 
-Result<void> LocalQueue::name_blobs(const std::vector<ItemPlace>& places, std::vector<BlobName>& names) {
+void LocalQueue::name_blobs(const std::vector<ItemPlace>& places, std::vector<BlobName>& names) {
   for (const ItemPlace& place : places) {
-    FQ_TRY_SET(const bool found, session_->reader.read(place, stored_));
+    const Result<bool> found = session_->reader.read(place, stored_);
     // One that cannot be read now is an orphan later, which the next rebuild takes away.
-    if (found && stored_.item.blob) names.push_back(*stored_.item.blob);
+    if (found.ok() && *found && stored_.item.blob) names.push_back(*stored_.item.blob);
   }
-  return {};
 }
 
 Result<std::vector<ExtendResult>> LocalQueue::extend(std::span<const Receipt> receipts, int64_t duration_ms) {

@@ -228,4 +228,25 @@ TEST_CASE("low limits of the process are errors that name them, and lose nothing
   spool.check_clean();
 }
 
+TEST_CASE("large payloads that cannot be opened stay where they are, whatever the limit of open files") {
+  Spool spool;
+  std::set<std::string> left;
+  for (int i = 0; i < 4; ++i) {
+    const std::string payload = std::to_string(i) + std::string(100 * 1024, 'x');
+    spool.says({"push"}, {.env = {}, .input = payload});
+    left.insert(payload);
+  }
+  // Each payload is a file of its own, so that a limit is met at the first, the second, ...
+  for (int limit = 5; limit < 16; ++limit) {
+    const Outcome outcome = spool.shell("ulimit -n " + std::to_string(limit) + "; exec $FQ pop -n 2");
+    INFO("limit " << limit << ": exit " << outcome.exit << " signal " << outcome.signal << ": " << outcome.err);
+    CHECK((outcome.exit == 0 || outcome.exit == 1 || outcome.exit == 75));
+    for (const std::string& line : lines_of(outcome.out)) CHECK(left.erase(line) == 1);
+    CHECK((spool.payloads() == left));
+    for (const auto& [payload, seen] : spool.live()) CHECK(seen.attempts == 0);
+  }
+  CHECK(left.empty());
+  spool.check_clean();
+}
+
 }  // namespace fq::test
