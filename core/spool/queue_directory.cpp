@@ -110,18 +110,19 @@ Result<void> check_parents(const std::string& spool, const std::string& object) 
   }
 }
 
-void remove_tree(int parent, const char* name) {
+/// As much of it as goes. True: all of it.
+bool remove_tree(int parent, const char* name) {
   const Descriptor here(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (here.get() < 0) return;
-  DIR* listing = ::fdopendir(::dup(here.get()));
-  if (listing == nullptr) return;
+  if (here.get() < 0) return false;
+  DIR* listing = ::fdopendir(::fcntl(here.get(), F_DUPFD_CLOEXEC, 0));
+  if (listing == nullptr) return false;
   while (const dirent* item = ::readdir(listing)) {
     const std::string_view child(item->d_name);
     if (child == "." || child == "..") continue;
     if (::unlinkat(here.get(), item->d_name, 0) != 0) remove_tree(here.get(), item->d_name);
   }
   ::closedir(listing);
-  ::unlinkat(parent, name, AT_REMOVEDIR);
+  return ::unlinkat(parent, name, AT_REMOVEDIR) == 0;
 }
 
 }  // namespace
@@ -190,10 +191,15 @@ Result<std::vector<std::string>> list_queue_directories(const std::string& spool
     if (errno == ENOENT) return names;
     return sys_error("open", spool_object(spool), errno);
   }
+  errno = 0;
   while (const dirent* item = ::readdir(listing)) {
     if (queue_name_fault(item->d_name).empty()) names.emplace_back(item->d_name);
+    errno = 0;
   }
+  const int failed = errno;
   ::closedir(listing);
+  // A part of the queues is no answer.
+  if (failed != 0) return sys_error("list", spool_object(spool), failed);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -210,9 +216,15 @@ Result<void> remove_queue_directory(const std::string& spool, const std::string&
   if (::renameat(queues.get(), queue.c_str(), queues.get(), doomed.c_str()) != 0) {
     return sys_error("rename", object, errno);
   }
-  if (::fsync(queues.get()) != 0) return sys_error("sync", object, errno);
-  remove_tree(queues.get(), doomed.c_str());
-  return {};
+  // From here on it is gone for everybody, whatever else fails: never "try later".
+  if (::fsync(queues.get()) != 0) {
+    Error error = sys_error("sync", object, errno);
+    error.kind = ErrorKind::io;
+    error.text += "; it is removed, but a power cut may bring it back";
+    return error;
+  }
+  if (remove_tree(queues.get(), doomed.c_str())) return {};
+  return Error{ErrorKind::io, object + ": removed, but not all of its files: delete " + path + "/" + doomed, 0};
 }
 
 }  // namespace fq
