@@ -18,10 +18,7 @@ constexpr int kAttachTries = 8;              // against removers and rebuilders 
 
 Result<std::unique_ptr<Attachment>> Attachment::open(const Location& location, bool create, Clock& clock) {
   std::unique_ptr<Attachment> attachment(new Attachment(location, clock));
-  if (!read_kernel_identity(attachment->kernel_)) {
-    return Error{ErrorKind::unusable, "/proc: does not tell the boot and the namespaces; fq needs it mounted",
-                 0};
-  }
+  FQ_TRY(read_kernel_identity(attachment->kernel_));
   Result<std::unique_ptr<Disk>> disk = open_queue_directory(location.spool, location.queue);
   if (!disk.ok() && disk.error().kind == ErrorKind::missing && create) {
     FQ_TRY_SET([[maybe_unused]] const bool made, make_queue_directory(location.spool, location.queue));

@@ -7,25 +7,36 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 // fq, below us.
 #include "core/base/assert.h"
+#include "core/base/descriptor.h"
 
 namespace fq {
 
 namespace {
 
+constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";
+
+Error no_proc() {
+  return Error{ErrorKind::unusable, "/proc: does not tell the boot and the namespaces; fq needs it mounted", 0};
+}
+
+/// A process that may open no more files is told that, and not to mount anything.
+Error cannot_read(const char* path, int sys) { return sys == ENOENT ? no_proc() : sys_error("read", path, sys); }
+
 /// Of a file of /proc that is one short line: one read gives it all.
-std::string read_proc_line(const char* path) {
-  const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return {};
+Result<std::string> read_proc_line(const char* path) {
+  const Descriptor file(::open(path, O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return cannot_read(path, errno);
   char line[128];
-  const ssize_t got = ::read(descriptor, line, sizeof line);
-  ::close(descriptor);
-  return got <= 0 ? std::string() : std::string(line, static_cast<size_t>(got));
+  const ssize_t got = ::read(file.get(), line, sizeof line);
+  if (got < 0) return cannot_read(path, errno);
+  return std::string(line, static_cast<size_t>(got));
 }
 
 /// A small file of /proc, whole; empty when it cannot be read.
@@ -61,9 +72,12 @@ std::string stat_of(int tid) { return read_proc("/proc/" + std::to_string(tid) +
 constexpr size_t kStateField = 0;
 constexpr size_t kStartField = 19;
 
-uint64_t namespace_inode(const char* path) {
+/// 0: the kernel knows no namespaces of that kind.
+Result<uint64_t> namespace_inode(const char* path) {
   struct stat about {};
-  return ::stat(path, &about) == 0 ? about.st_ino : 0;
+  if (::stat(path, &about) == 0) return uint64_t{about.st_ino};
+  if (errno == ENOENT) return uint64_t{0};
+  return sys_error("stat", path, errno);
 }
 
 }  // namespace
@@ -127,24 +141,30 @@ std::string join_pids(const std::vector<int>& pids) {
   return text;
 }
 
-bool read_kernel_identity(KernelIdentity& identity) {
-  const std::string text = read_proc_line("/proc/sys/kernel/random/boot_id");
+Result<void> read_kernel_identity(KernelIdentity& identity) {
+  FQ_TRY_SET(const std::string text, read_proc_line(kBootId));
   size_t digits = 0;
   for (const char c : text) {
     const int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
     if (value < 0) continue;
-    if (digits == 32) return false;
+    if (digits == 32) return no_proc();
     uint8_t& byte = identity.boot_id[digits / 2];
     byte = static_cast<uint8_t>(byte << 4 | value);
     ++digits;
   }
-  identity.pid_namespace = namespace_inode("/proc/self/ns/pid");
-  identity.time_namespace = namespace_inode("/proc/self/ns/time");
-  return digits == 32 && identity.pid_namespace != 0;
+  FQ_TRY_SET(identity.pid_namespace, namespace_inode("/proc/self/ns/pid"));
+  FQ_TRY_SET(identity.time_namespace, namespace_inode("/proc/self/ns/time"));
+  if (digits != 32 || identity.pid_namespace == 0) return no_proc();
+  return {};
 }
 
 void fill_random(void* to, size_t bytes) {
-  FQ_ASSERT(::getrandom(to, bytes, 0) == static_cast<ssize_t>(bytes));
+  // It waits, and can be interrupted, only while the machine starts and the kernel has no randomness yet.
+  ssize_t got = 0;
+  do {
+    got = ::getrandom(to, bytes, 0);
+  } while (got < 0 && errno == EINTR);
+  FQ_ASSERT(got == static_cast<ssize_t>(bytes));
 }
 
 }  // namespace fq

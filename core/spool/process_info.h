@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+// fq, below us.
+#include "core/base/result.h"
 
 namespace fq {
 
@@ -28,8 +30,8 @@ struct KernelIdentity {
   uint64_t pid_namespace = 0;
   uint64_t time_namespace = 0;
 };
-/// False where /proc does not tell.
-bool read_kernel_identity(KernelIdentity& identity);
+/// An error where /proc does not tell.
+Result<void> read_kernel_identity(KernelIdentity& identity);
 
 /// Bytes nobody can guess, from the kernel. No file is opened.
 void fill_random(void* to, size_t bytes);
