@@ -70,6 +70,7 @@ Result<void> look_at_file(Disk& disk, FileWindow& window, const std::string& nam
     found.previous_number = opened->previous_number;
     found.start_position = opened->start_position;
     found.first_seq = opened->first_seq;
+    found.clock = opened->clock;
   } else {
     FQ_TRY(infer_start(*file, window, found));
   }

@@ -26,6 +26,7 @@ struct ChainFile {
   uint32_t previous_number = 0;   // needs: opened
   uint64_t start_position = 0;    // needs: opened or inferred
   uint64_t first_seq = 0;         // 0: not known
+  std::optional<ClockRecord> clock;  // as OPENED tells
   bool inferred = false;          // records parse although OPENED does not: start told by their positions
   bool inferred_durable = false;  // and one of them proves that an earlier one was on disk
   bool joins_previous = false;    // in a chain: nothing is missing between it and the file before it

@@ -14,11 +14,15 @@
 //        8    8 start position
 //       16    8 first seq
 //       24    8 at_wall_ms
-//       32    4 CRC32C of bytes 0..32, seeded with the file's salt and number
+//       32   16 boot_id
+//       48    8 wall clock - boot clock, ms
+//       56    4 CRC32C of bytes 0..56, seeded with the file's salt and number
 // Both stand twice because the whole file hangs on them: without the salt no record of it can be read.
 //
 // Tags: {u16 bytes of the name, u16 bytes of the value, name, value}, one behind the other.
 
+// System.
+#include <algorithm>
 // fq, below us.
 #include "core/base/crc32c.h"
 // fq, this room.
@@ -31,6 +35,7 @@ namespace {
 constexpr uint64_t kFileMagic = 0x6c6e72756f6a7166;  // "fqjournl"
 constexpr uint32_t kOpenedMagic = 0x316f7166;        // "fqo1"
 constexpr size_t kSealedBytes = 32;
+constexpr size_t kOpenedSealedBytes = 56;
 constexpr size_t kFileHeaderCopies[] = {0, kFileHeaderBytes / 2};
 constexpr size_t kOpenedCopies[] = {0, kOpenedBytes / 2};
 
@@ -58,9 +63,12 @@ std::optional<OpenedRecord> decode_opened_copy(const FileKey& key, Bytes copy) {
   opened.start_position = from.get<uint64_t>();
   opened.first_seq = from.get<uint64_t>();
   from.get<int64_t>();  // when: for people who read the bytes
+  const Bytes boot_id = from.take(sizeof opened.clock.boot_id);
+  std::copy(boot_id.begin(), boot_id.end(), std::as_writable_bytes(std::span(opened.clock.boot_id)).begin());
+  opened.clock.wall_minus_boot_ms = from.get<int64_t>();
   const auto crc = from.get<uint32_t>();
   if (from.broken() || magic != kOpenedMagic) return std::nullopt;
-  if (crc != crc32c(codec::file_seed(key), copy.first(kSealedBytes))) return std::nullopt;
+  if (crc != crc32c(codec::file_seed(key), copy.first(kOpenedSealedBytes))) return std::nullopt;
   return opened;
 }
 
@@ -102,7 +110,9 @@ std::vector<std::byte> encode_opened(const FileKey& key, const OpenedRecord& ope
     to.put(opened.start_position);
     to.put(opened.first_seq);
     to.put(at_wall_ms);
-    to.put(crc32c(codec::file_seed(key), copy.first(kSealedBytes)));
+    to.put_bytes(std::as_bytes(std::span(opened.clock.boot_id)));
+    to.put(opened.clock.wall_minus_boot_ms);
+    to.put(crc32c(codec::file_seed(key), copy.first(kOpenedSealedBytes)));
   }
   return bytes;
 }

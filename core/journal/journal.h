@@ -8,6 +8,7 @@
 
 // System.
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 // fq, below us.
@@ -36,6 +37,7 @@ struct JournalFile {
   uint64_t start_position = 0;  // of its first record
   uint64_t end_position = 0;    // past its last valid record
   uint64_t first_seq = 0;
+  std::optional<ClockRecord> clock;  // as it was opened; none where its OPENED is damaged
 };
 
 /// A stretch that is no valid record before a point that was once on disk: damage, not a torn tail.
@@ -70,6 +72,7 @@ struct ScannedRecord {
   RecordHeader header;
   Bytes body;
   uint32_t file_number = 0;
+  const std::optional<ClockRecord>& file_clock;  // JournalFile::clock
 };
 
 /// Reads the whole journal in sequence order, with pread in large blocks, and hands each valid record to

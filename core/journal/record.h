@@ -155,6 +155,7 @@ struct OpenedRecord {
   uint32_t previous_number = 0;  // 0: this is the first file
   uint64_t start_position = 0;   // where this file's records begin; nothing of the previous one is valid past it
   uint64_t first_seq = 0;
+  ClockRecord clock;  // as that record's time was told: the file with the last CLOCK may be gone
 };
 
 }  // namespace fq

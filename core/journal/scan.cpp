@@ -39,7 +39,7 @@ class Scan {
   Result<void> read_chain();
   Result<void> read_file(const ChainFile& file, const Fence& fence);
   Result<void> read_records(FileRecords& records, JournalFile& file, const Fence& fence);
-  Result<void> hand_out(const PlacedRecord& record, uint32_t number);
+  Result<void> hand_out(const PlacedRecord& record, const JournalFile& file);
   bool is_proven(FileRecords& records, uint64_t offset, std::optional<uint64_t>& next_offset);
   void begin_file(const ChainFile& file);
   void report_missing(uint32_t number, uint64_t lost);
@@ -134,7 +134,8 @@ void Scan::begin_file(const ChainFile& file) {
 
 Result<void> Scan::read_file(const ChainFile& file, const Fence& fence) {
   begin_file(file);
-  JournalFile found{file.key, file.file_bytes, true, file.start_position, file.start_position, file.first_seq};
+  JournalFile found{file.key,           file.file_bytes, true, file.start_position, file.start_position,
+                    file.first_seq, file.clock};
   if (fence.position > file.start_position) {
     const uint64_t room = fence.position - file.start_position;
     const bool fence_inside = file.file_bytes > kFirstRecordOffset && room < file.file_bytes - kFirstRecordOffset;
@@ -154,7 +155,7 @@ Result<void> Scan::read_records(FileRecords& records, JournalFile& file, const F
   uint64_t offset = kFirstRecordOffset;
   while (true) {
     if (const auto record = records.at(offset); record && (!seq_known_ || record->header.seq == next_seq_)) {
-      FQ_TRY(hand_out(*record, file.key.number));
+      FQ_TRY(hand_out(*record, file));
       offset = record->end_offset();
       file.end_position = records.position_of(offset);
       continue;
@@ -206,7 +207,7 @@ bool Scan::is_proven(FileRecords& records, uint64_t offset, std::optional<uint64
   return next_offset && proof_ > position;
 }
 
-Result<void> Scan::hand_out(const PlacedRecord& record, uint32_t number) {
+Result<void> Scan::hand_out(const PlacedRecord& record, const JournalFile& file) {
   seq_known_ = true;
   next_seq_ = record.header.seq + 1;
   proof_ = std::max(proof_, record.header.durable_position);
@@ -214,7 +215,7 @@ Result<void> Scan::hand_out(const PlacedRecord& record, uint32_t number) {
     if (const auto low = decode_low(record.body)) low_number_ = std::max(low_number_, low->file_number);
   if (quiet_) return {};
   ++result_.records;
-  return visit_(ScannedRecord{record.header, record.body, number});
+  return visit_(ScannedRecord{record.header, record.body, file.key.number, file.clock});
 }
 
 void Scan::report_missing(uint32_t number, uint64_t lost) {
@@ -250,7 +251,8 @@ void Scan::sort_others() {
     // An older number than one in use, or one cut short, was not left like this by us.
     const bool untouched = !file.opened && !file.inferred && file.file_bytes > kFirstRecordOffset &&
                            (chain_.empty() || file.key.number > chain_.back().key.number);
-    JournalFile other{file.key, file.file_bytes, file.opened, file.start_position, file.start_position, file.first_seq};
+    JournalFile other{file.key,           file.file_bytes, file.opened, file.start_position, file.start_position,
+                      file.first_seq, file.clock};
     (untouched ? result_.ready : result_.stale).push_back(other);
   }
 }

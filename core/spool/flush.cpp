@@ -166,6 +166,9 @@ Result<FlushPlan> Flusher::make_plan(FlushGoal goal) {
     plan.target = header.tail;
     plan.awaited = header.servable_end < plan.target;
     plan.salvage = header.resealed_end > plan.durable_end;
+    ClockRecord clock;
+    std::memcpy(clock.boot_id, header.identity.boot_id, sizeof clock.boot_id);
+    clock.wall_minus_boot_ms = header.wall_minus_boot_ms;
     if (plan.salvage) {
       plan.failed_key = table.key(header.salvage_file);
       plan.failed_start = table.slot(header.salvage_file).start;
@@ -185,6 +188,7 @@ Result<FlushPlan> Flusher::make_plan(FlushGoal goal) {
       piece.to = slot.state == FileState::current ? plan.target : std::min<uint64_t>(plan.target, slot.end);
       if (piece.to <= piece.from && from < plan.target) throw RegionDamaged{"a journal file has no end"};
       piece.opened.start_position = slot.start;
+      piece.opened.clock = clock;
       const std::optional<uint32_t> previous = slot.start == 0 ? std::nullopt : table.find(slot.start - 1);
       if (previous) piece.previous = table.key(*previous);
       piece.opened.previous_number = piece.previous.number;

@@ -170,7 +170,10 @@ Result<void> Attachment::rescue_ring(Store& old) {
       FQ_TRY_SET(last, files.get(place->key));
       if (begins_file) {
         const uint32_t number = at == 0 ? 0 : stream.table().find(at - 1).value_or(0);
-        const OpenedRecord opened{number, at, record->seq};
+        ClockRecord clock;
+        std::memcpy(clock.boot_id, header.identity.boot_id, sizeof clock.boot_id);
+        clock.wall_minus_boot_ms = header.wall_minus_boot_ms;
+        const OpenedRecord opened{number, at, record->seq, clock};
         FQ_TRY(last->write_at(kFileHeaderBytes, encode_opened(place->key, opened, record->at_wall_ms)));
         FQ_TRY(last->sync_data());
       }

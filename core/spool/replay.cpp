@@ -17,8 +17,11 @@ class Replayer {
   Result<void> visit(const ScannedRecord& record) {
     if (record.header.position >= until_) return {};
     note_file(record);
-    // What a clock record says is needed to know what time it is; it comes first in every queue.
-    if (record.header.type == RecordType::clock) return clock(record), Result<void>();
+    if (record.header.type == RecordType::clock) {
+      const std::optional<ClockRecord> clock = decode_clock(record.body);
+      if (clock) set_clock(*clock, record.header.at_wall_ms);
+      return {};
+    }
     const int64_t now_ms = store_.boot_of(record.header.at_wall_ms);
     fire_until(now_ms);
     last_boot_ms_ = std::max(last_boot_ms_, now_ms);
@@ -60,6 +63,10 @@ class Replayer {
   void note_file(const ScannedRecord& record) {
     const uint32_t number = record.file_number;
     if (seen_file_ && number == header_.current_file) return;
+    // Nothing tells the time without it: the file with the last CLOCK may have been given back, or be lost.
+    if (record.file_clock && !is_this_boot(*record.file_clock)) {
+      set_clock(*record.file_clock, record.header.at_wall_ms);
+    }
     in_txn([&](Txn& txn) {
       if (!seen_file_) txn.set(header_.oldest_file, number);
       for (uint32_t n = seen_file_ ? header_.current_file + 1 : number; n <= number; ++n) {
@@ -136,17 +143,18 @@ class Replayer {
     return {};
   }
 
-  void clock(const ScannedRecord& record) {
-    const std::optional<ClockRecord> clock = decode_clock(record.body);
-    if (!clock) return;
-    const bool same_boot = has_clock && std::memcmp(boot.boot_id, clock->boot_id, sizeof boot.boot_id) == 0;
-    if (has_clock && !same_boot) {
-      const int64_t new_boot_ms = record.header.at_wall_ms - clock->wall_minus_boot_ms;
-      apply_reboot(store_, last_boot_ms_, new_boot_ms, clock->wall_minus_boot_ms);
+  bool is_this_boot(const ClockRecord& clock) const {
+    return has_clock && std::memcmp(boot.boot_id, clock.boot_id, sizeof boot.boot_id) == 0;
+  }
+
+  void set_clock(const ClockRecord& clock, int64_t at_wall_ms) {
+    if (has_clock && !is_this_boot(clock)) {
+      const int64_t new_boot_ms = at_wall_ms - clock.wall_minus_boot_ms;
+      apply_reboot(store_, last_boot_ms_, new_boot_ms, clock.wall_minus_boot_ms);
       last_boot_ms_ = new_boot_ms;
     }
-    in_txn([&](Txn& txn) { txn.set(header_.wall_minus_boot_ms, clock->wall_minus_boot_ms); });
-    std::memcpy(boot.boot_id, clock->boot_id, sizeof boot.boot_id);
+    in_txn([&](Txn& txn) { txn.set(header_.wall_minus_boot_ms, clock.wall_minus_boot_ms); });
+    std::memcpy(boot.boot_id, clock.boot_id, sizeof boot.boot_id);
     has_clock = true;
   }
 

@@ -130,6 +130,22 @@ TEST_CASE("what pins old files is carried forward with its payload, error, histo
   q.check_clean();
 }
 
+TEST_CASE("a delayed message comes at its time although the file that first told the clock is gone") {
+  SpoolFixture q;
+  for (int i = 0; i < 10; ++i) q.push(std::string(60'000, 'f'));
+  NewMessage late{.payload = as_bytes("late"), .delay_ms = 60'000};
+  const auto pushed = q.door().push({&late, 1});
+  REQUIRE(pushed.ok());
+  const uint64_t id = number(pushed->items.at(0).id);
+  const std::optional<int64_t> due = q.get(id).due_at_wall_ms;
+  q.drain();
+  REQUIRE_FALSE(std::filesystem::exists(q.path("journal/1.fqj")));
+  q.lose_segment();
+  CHECK(q.get(id).due_at_wall_ms == due);
+  q.clock.advance(61'000);
+  CHECK(q.drain() == "late");
+}
+
 TEST_CASE("a journal whose files were recycled and moved again and again is the same after a rebuild") {
   SpoolFixture q;
   std::string expected;
