@@ -46,20 +46,14 @@ Error cannot_open(const std::string& object, int sys) {
   return sys_error("open", object, sys);
 }
 
-Result<void> sync_directory_of(const std::string& path, const std::string& object) {
+std::string parent_of(const std::string& path) {
   const size_t slash = path.find_last_of('/');
-  const std::string parent = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  const Descriptor opened(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened.get() < 0 || ::fsync(opened.get()) != 0) return sys_error("sync", object, errno);
-  return {};
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// mkdir -p with each new name synced. True: the last one was made.
+/// mkdir -p. True: the last one was made. Nothing is synced: check_place does that.
 Result<bool> make_directories(const std::string& path, const std::string& object) {
-  if (::mkdir(path.c_str(), kDirectoryMode) == 0) {
-    FQ_TRY(sync_directory_of(path, object));
-    return true;
-  }
+  if (::mkdir(path.c_str(), kDirectoryMode) == 0) return true;
   if (errno == EEXIST) return false;
   const int sys = errno;
   struct stat about {};
@@ -97,8 +91,7 @@ constexpr std::array<RefusedKind, 10> kRefusedKinds = {{{0x6969, "NFS"},
 Result<void> check_parents(const std::string& spool, const std::string& object) {
   std::string path = trimmed(spool);
   for (;;) {
-    const size_t slash = path.find_last_of('/');
-    path = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+    path = parent_of(path);
     struct stat about {};
     if (::stat(path.c_str(), &about) != 0) return sys_error("stat", object, errno);
     const bool sticky = (about.st_mode & S_ISVTX) != 0;
@@ -106,6 +99,22 @@ Result<void> check_parents(const std::string& spool, const std::string& object) 
       return Error{ErrorKind::denied, object + ": others may replace it: '" + path + "' is writable by all",
                    0};
     }
+    if (path == "/" || path == ".") return {};
+  }
+}
+
+/// From queues/ upwards. Whoever made a directory may have died before its name was synced, and whoever comes
+/// later finds it there without a trace of that: so it is not left to the maker.
+Result<void> sync_names(const std::string& spool, const std::string& object) {
+  dev_t device = 0;
+  for (std::string path = trimmed(spool) + "/queues";; path = parent_of(path)) {
+    const Descriptor opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    struct stat about {};
+    // Of another user or another file system: no name in it is of our making.
+    if (opened.get() < 0 || ::fstat(opened.get(), &about) != 0 || about.st_uid != own_user()) return {};
+    if (device != 0 && about.st_dev != device) return {};
+    device = about.st_dev;
+    if (::fsync(opened.get()) != 0) return sys_error("sync", object, errno);
     if (path == "/" || path == ".") return {};
   }
 }
@@ -158,7 +167,6 @@ Result<bool> make_queue_directory(const std::string& spool, const std::string& q
   FQ_TRY_SET(const bool made, make_directories(top + "/queues/" + queue, object));
   FQ_TRY_SET(const std::unique_ptr<Disk> disk, open_queue_directory(spool, queue));
   for (const char* name : kSubdirectories) FQ_TRY(disk->make_directory(name));
-  FQ_TRY(disk->sync_directory(""));
   return made;
 }
 
@@ -180,7 +188,8 @@ Result<void> check_place(const std::string& spool, Disk& queue) {
   }
   FQ_TRY(check_parents(spool, object));
   for (const char* name : kSubdirectories) FQ_TRY(queue.make_directory(name));
-  return {};
+  FQ_TRY(queue.sync_directory(""));
+  return sync_names(spool, object);
 }
 
 Result<std::vector<std::string>> list_queue_directories(const std::string& spool) {
