@@ -188,8 +188,19 @@ class Replayer {
 /// The table as the scan saw the files: keys, sizes, and where each one's records begin and end.
 void finish_table(Store& store, const ScanResult& scan) {
   SegmentHeader& header = store.header();
+  uint32_t next = scan.files.empty() ? 0 : scan.files.front().key.number;
   for (const JournalFile& file : scan.files) {
     Txn txn = store.begin();
+    // A file given up after a failed sync leaves its number behind: an empty stretch, or find() goes astray.
+    for (; next < file.key.number; ++next) {
+      JournalSlot& gap = header.files[next % kJournalFilesMax];
+      if (gap.number == next) continue;
+      txn.set(gap.number, next);
+      txn.set(gap.start, file.start_position);
+      txn.set(gap.end, file.start_position);
+      txn.set(gap.state, FileState::sealed);
+    }
+    ++next;
     JournalSlot& slot = header.files[file.key.number % kJournalFilesMax];
     if (slot.number != file.key.number) txn.set(slot.live, 0);
     txn.set(slot.number, file.key.number);
