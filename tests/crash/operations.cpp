@@ -152,21 +152,6 @@ void rebuild_beside_others(Trial& t) {
   t.may = {"new"};
 }
 
-/// Pushes and acks: through the door, since thousands of processes would take long.
-void churn(const Trial& t, uint64_t bytes) {
-  const std::unique_ptr<Queue> queue = t.spool.door();
-  const std::string payload(8000, 'c');
-  std::vector<NewMessage> batch(24);
-  for (NewMessage& each : batch) each.payload = as_bytes(payload), each.tenant = "churn";
-  for (uint64_t done = 0; done < bytes; done += batch.size() * payload.size()) {
-    REQUIRE(queue->push(batch, {.durability = Durability::lazy}).ok());
-    auto leased = queue->lease({.want = batch.size(), .tenant = "churn"});
-    REQUIRE(leased.ok());
-    std::vector<Settle> acks;
-    for (const Delivery& each : leased->deliveries) acks.push_back({.receipt = each.receipt});
-    REQUIRE(queue->settle(acks).ok());
-  }
-}
 void give_back_file(Trial& t) {
   t.spool.push("done", "churn");
   t.spool.says({"pop"});
@@ -178,7 +163,7 @@ void give_back_file(Trial& t) {
     REQUIRE(queue->push({&pin, 1}).ok());
   }
   const std::string line = t.spool.says({"pop", "--lease", "1h", "-t", "pin"});
-  churn(t, 900'000);
+  churn(t.spool, 900'000);
   t.spool.push("last", "a");
   t.must = {"last"};
   t.may = {"pin"};
@@ -188,7 +173,7 @@ void give_back_file(Trial& t) {
 void copy_forward(Trial& t) {
   t.spool.push("old", "a");
   t.must = {"old"};
-  churn(t, 3'700'000);
+  churn(t.spool, 3'700'000);
   const std::unique_ptr<Queue> queue = t.spool.door();
   // As many as make the command's last ack pass a number at which the sums are looked at.
   const uint64_t acked = queue->stats({}).value().rows.at(0).acked;
@@ -293,6 +278,21 @@ const std::vector<Operation> kOperations = {
 };
 
 }  // namespace
+
+void churn(const Spool& spool, uint64_t bytes) {
+  const std::unique_ptr<Queue> queue = spool.door();
+  const std::string payload(8000, 'c');
+  std::vector<NewMessage> batch(24);
+  for (NewMessage& each : batch) each.payload = as_bytes(payload), each.tenant = "churn";
+  for (uint64_t done = 0; done < bytes; done += batch.size() * payload.size()) {
+    REQUIRE(queue->push(batch, {.durability = Durability::lazy}).ok());
+    auto leased = queue->lease({.want = batch.size(), .tenant = "churn"});
+    REQUIRE(leased.ok());
+    std::vector<Settle> acks;
+    for (const Delivery& each : leased->deliveries) acks.push_back({.receipt = each.receipt});
+    REQUIRE(queue->settle(acks).ok());
+  }
+}
 
 const std::vector<Operation>& operations() { return kOperations; }
 

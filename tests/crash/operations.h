@@ -33,4 +33,7 @@ struct Operation {
 
 const std::vector<Operation>& operations();
 
+/// Pushes and acks so many bytes: through the door, since thousands of processes would take long.
+void churn(const Spool& spool, uint64_t bytes);
+
 }  // namespace fq::test

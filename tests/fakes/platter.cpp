@@ -195,8 +195,9 @@ std::string Platter::content_after(const Inode& inode, std::span<const Open> ope
     if (open[i].what == Open::What::fresh) shows_stale = outcomes[i] != 0;
   }
   if (shows_stale) {
-    content.resize(inode.current.size());
-    for (uint64_t at = length; at < content.size(); ++at) content[at] = stale[at % stale.size()];
+    while (content.size() < inode.current.size()) {
+      content.append(stale, 0, inode.current.size() - content.size());
+    }
   }
   for (size_t i = 0; i < open.size(); ++i) {
     if (open[i].what != Open::What::sectors || outcomes[i] == 0) continue;
