@@ -4,6 +4,7 @@
 
 // System.
 #include <algorithm>
+#include <cerrno>
 // fq, this room.
 #include "core/spool/file_supply.h"
 #include "core/spool/journal_table.h"
@@ -14,10 +15,31 @@ namespace {
 
 // Less room than this in the last file is not worth going on in it.
 constexpr uint64_t kRoomToGoOn = 64 * 1024;
+// But on a full disk it is, as long as it takes what a rebuild itself writes and some ends of messages.
+constexpr uint64_t kRoomToDrain = 4 * 1024;
+constexpr size_t kZeroBlockBytes = 64 * 1024;  // arbitrary
 
 std::string bytes_at(const JournalDamage& damage) {
   return journal_file_name(damage.file_number) + ": " + damage.what + " at byte " +
          std::to_string(damage.offset);
+}
+
+bool is_full(const Error& error) { return error.sys == ENOSPC || error.sys == EDQUOT; }
+
+/// A torn end made a clean one, in blocks that are there: zeros over all that lies behind the last record, so
+/// that nothing of it can be taken for new. Torn bytes were promised to nobody. Half of it is a torn end
+/// again.
+Result<void> wipe_torn_end(Disk& disk, const JournalFile& last) {
+  FQ_TRY_SET(const std::unique_ptr<File> file, open_journal_file(disk, last.key));
+  if (file == nullptr) return Error{ErrorKind::later, journal_file_name(last.key.number) + ": is gone", 0};
+  const std::vector<std::byte> zeros(kZeroBlockBytes);
+  uint64_t offset = kFirstRecordOffset + (last.end_position - last.start_position);
+  while (offset < last.file_bytes) {
+    const auto part = static_cast<size_t>(std::min<uint64_t>(zeros.size(), last.file_bytes - offset));
+    FQ_TRY(file->write_at(offset, Bytes(zeros).first(part)));
+    offset += part;
+  }
+  return file->sync_data();
 }
 
 }  // namespace
@@ -74,13 +96,18 @@ Result<void> Attachment::choose_files(Store& store, const ScanResult& scan) {
       FQ_TRY(disk_->remove(journal_file_name(file.key.number)));
     }
   }
-  const bool go_on = !scan.files.empty() && scan.clean_end && table.current_room() >= kRoomToGoOn;
+  const uint64_t room = scan.files.empty() ? 0 : table.current_room();
+  bool go_on = scan.clean_end && room >= kRoomToGoOn;
   while (!table.has_ready()) {
     FileKey key;
     key.number = header.newest_file + 1;
     fill_random(&key.salt, sizeof key.salt);
     Result<void> made = make_journal_file(*disk_, FileHeader{key, clock_.wall_ms()}, kYoungFileBytes);
     // On a full disk a queue that can go on in its last file may still be drained.
+    if (!made.ok() && !go_on && room >= kRoomToDrain && is_full(made.error())) {
+      if (!scan.clean_end) FQ_TRY(wipe_torn_end(*disk_, scan.files.back()));
+      go_on = true;
+    }
     if (!made.ok() && go_on) break;
     FQ_TRY(std::move(made));
     Txn txn = store.begin();
