@@ -194,7 +194,8 @@ TEST_CASE("every disk that a power cut may leave is recovered: nothing lost, inv
     if (!long_form && contains(workload.name, "killed at change") && random() % 6 != 0) continue;
     CrashStates explored(workload, limits, seed);
     explored.explore();
-    if (long_form) std::printf("  %6zu states  %s\n", explored.states(), workload.name.c_str());
+    if (long_form)
+      std::printf("  %6zu states  %s\n", explored.states(), workload.name.c_str()), std::fflush(stdout);
     states += explored.states();
     faults += explored.faults();
     ++stories;
