@@ -23,6 +23,8 @@ namespace {
 
 constexpr mode_t kDirectoryMode = 0700;
 constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
+// A name that no queue can have: a crash in between leaves something that list and open never see.
+constexpr std::string_view kRemovedStart = ".removed-";
 constexpr std::array<const char*, 4> kSubdirectories = {"journal", "blobs", "output", "damaged"};
 
 std::string spool_object(const std::string& spool) { return "spool '" + spool + "'"; }
@@ -122,7 +124,7 @@ Result<void> sync_names(const std::string& spool, const std::string& object) {
 /// As much of it as goes. True: all of it.
 bool remove_tree(int parent, const char* name) {
   const Descriptor here(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (here.get() < 0) return false;
+  if (here.get() < 0) return errno == ENOENT;  // somebody else does the same
   DIR* listing = ::fdopendir(::fcntl(here.get(), F_DUPFD_CLOEXEC, 0));
   if (listing == nullptr) return false;
   while (const dirent* item = ::readdir(listing)) {
@@ -131,7 +133,19 @@ bool remove_tree(int parent, const char* name) {
     if (::unlinkat(here.get(), item->d_name, 0) != 0) remove_tree(here.get(), item->d_name);
   }
   ::closedir(listing);
-  return ::unlinkat(parent, name, AT_REMOVEDIR) == 0;
+  return ::unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
+}
+
+/// What a crash left of queues that were removed: nobody else would ever give its room back.
+void remove_leftovers(const std::string& spool) {
+  const Descriptor queues(::open((trimmed(spool) + "/queues").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (queues.get() < 0) return;
+  DIR* listing = ::fdopendir(::fcntl(queues.get(), F_DUPFD_CLOEXEC, 0));
+  if (listing == nullptr) return;
+  while (const dirent* item = ::readdir(listing)) {
+    if (std::string_view(item->d_name).starts_with(kRemovedStart)) remove_tree(queues.get(), item->d_name);
+  }
+  ::closedir(listing);
 }
 
 }  // namespace
@@ -164,6 +178,7 @@ Result<bool> make_queue_directory(const std::string& spool, const std::string& q
   if (spool_directory.get() < 0) return cannot_open(spool_object(spool), errno);
   FQ_TRY(check_owner(spool_directory.get(), spool_object(spool)));
   FQ_TRY_SET([[maybe_unused]] const bool queues_made, make_directories(top + "/queues", object));
+  remove_leftovers(top);
   FQ_TRY_SET(const bool made, make_directories(top + "/queues/" + queue, object));
   FQ_TRY_SET(const std::unique_ptr<Disk> disk, open_queue_directory(spool, queue));
   for (const char* name : kSubdirectories) FQ_TRY(disk->make_directory(name));
@@ -218,10 +233,10 @@ Result<void> remove_queue_directory(const std::string& spool, const std::string&
   const std::string path = trimmed(spool) + "/queues";
   const Descriptor queues(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (queues.get() < 0) return cannot_open(object, errno);
+  remove_leftovers(spool);
   uint64_t random = 0;
   fill_random(&random, sizeof random);
-  // A name that no queue can have: a crash in between leaves something that list and open never see.
-  const std::string doomed = ".removed-" + queue + "-" + std::to_string(random);
+  const std::string doomed = std::string(kRemovedStart) + queue + "-" + std::to_string(random);
   if (::renameat(queues.get(), queue.c_str(), queues.get(), doomed.c_str()) != 0) {
     return sys_error("rename", object, errno);
   }
