@@ -16,6 +16,13 @@
 
 namespace fq {
 
+/// Of a file as it was when it was opened; where it is a fake, all but the bytes are 0.
+struct FileOpened {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  uint64_t bytes = 0;
+};
+
 class File {
  public:
   virtual ~File() = default;
@@ -29,6 +36,7 @@ class File {
   virtual Result<void> sync_data() = 0;  // fdatasync
   virtual Result<void> sync_all() = 0;   // fsync
   virtual Result<uint64_t> size() = 0;
+  virtual const FileOpened& opened() const = 0;
   /// The descriptor, for what only the kernel can do (map, flock, hand to a reader); -1 on a fake disk.
   virtual int descriptor() const = 0;
 };

@@ -1,16 +1,14 @@
-// own_user - who runs us, asked of the kernel once.
+// own_user - who runs us, as the kernel told when it started us.
 //
 // fq never changes its user, so the files of a process belong to one and the same all along.
 #pragma once
 
 // System.
-#include <unistd.h>
+#include <sys/auxv.h>
+#include <sys/types.h>
 
 namespace fq {
 
-inline uid_t own_user() {
-  static const uid_t user = ::geteuid();
-  return user;
-}
+inline uid_t own_user() { return static_cast<uid_t>(::getauxval(AT_EUID)); }
 
 }  // namespace fq

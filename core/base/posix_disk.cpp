@@ -60,7 +60,8 @@ Error unusable(const std::string& object, std::string_view what, int sys = 0) {
 
 class PosixFile final : public File {
  public:
-  PosixFile(Descriptor fd, std::string object) : fd_(std::move(fd)), object_(std::move(object)) {}
+  PosixFile(Descriptor fd, const FileOpened& opened, std::string object)
+      : fd_(std::move(fd)), opened_(opened), object_(std::move(object)) {}
 
   Result<size_t> read_at(uint64_t offset, MutableBytes to) override {
     size_t done = 0;
@@ -113,6 +114,7 @@ class PosixFile final : public File {
     return static_cast<uint64_t>(status.st_size);
   }
 
+  const FileOpened& opened() const override { return opened_; }
   int descriptor() const override { return fd_.get(); }
 
  private:
@@ -129,6 +131,7 @@ class PosixFile final : public File {
   }
 
   Descriptor fd_;
+  FileOpened opened_;
   std::string object_;
 };
 
@@ -191,8 +194,8 @@ class PosixDisk final : public Disk {
     if (mode == OpenMode::create_new) flags |= O_CREAT | O_EXCL;
     Descriptor fd(open_below(fd_.get(), std::string(name), flags, kFileMode));
     if (fd.get() < 0) return open_error(object, errno);
-    FQ_TRY(check_file(fd.get(), object));
-    return std::unique_ptr<File>(std::make_unique<PosixFile>(std::move(fd), object));
+    FQ_TRY_SET(const FileOpened opened, check_file(fd.get(), object));
+    return std::unique_ptr<File>(std::make_unique<PosixFile>(std::move(fd), opened, object));
   }
 
   Result<std::vector<std::string>> list(std::string_view name) override {
@@ -231,7 +234,8 @@ class PosixDisk final : public Disk {
 
   Result<void> remove(std::string_view name) override {
     FQ_TRY_SET(Descriptor parent, open_parent(name));
-    if (::unlinkat(parent.get(), leaf_of(name).c_str(), 0) != 0) return sys_error("remove", object_of(name), errno);
+    if (::unlinkat(parent.get(), leaf_of(name).c_str(), 0) != 0)
+      return sys_error("remove", object_of(name), errno);
     return {};
   }
 
@@ -271,21 +275,23 @@ class PosixDisk final : public Disk {
     }
   }
 
-  static Result<void> check_file(int fd, const std::string& object) {
+  static Result<FileOpened> check_file(int fd, const std::string& object) {
     struct stat status {};
     if (::fstat(fd, &status) != 0) return sys_error("stat", object, errno);
     if (!S_ISREG(status.st_mode)) return unusable(object, "is not a regular file");
     if (status.st_nlink == 0) return sys_error("open", object, ENOENT);  // removed in between
     if (status.st_nlink != 1) return unusable(object, "has a second hard link; fq wants its files alone");
     if (status.st_uid != own_user()) return unusable(object, "belongs to another user");
-    return {};
+    return FileOpened{status.st_dev, status.st_ino, static_cast<uint64_t>(status.st_size)};
   }
 
   Result<Descriptor> open_directory(std::string_view name) const {
     const std::string object = object_of(name);
-    if (!name.empty() && !name_is_plain(name)) return unusable(object, "is not a name inside the directory", EINVAL);
+    if (!name.empty() && !name_is_plain(name))
+      return unusable(object, "is not a name inside the directory", EINVAL);
     constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    const int fd = name.empty() ? ::openat(fd_.get(), ".", kFlags) : open_below(fd_.get(), std::string(name), kFlags);
+    const int fd =
+        name.empty() ? ::openat(fd_.get(), ".", kFlags) : open_below(fd_.get(), std::string(name), kFlags);
     if (fd < 0) return open_error(object, errno);
     return Descriptor(fd);
   }

@@ -67,8 +67,6 @@ class MappedSegment final : public SegmentMemory {
     try {
       region_ = map(mapping);
       base_ = static_cast<std::byte*>(region_->get_address());
-      // A child that a worker starts must not be able to touch the queue, nor hold its locks.
-      ::madvise(base_, kSegmentMapBytes, MADV_DONTFORK);
     } catch (const bip::interprocess_exception& fault) {
       const int sys = fault.get_native_error();
       error_ = sys == ENOMEM ? no_room(object) : sys_error("map", object, sys);
@@ -80,6 +78,8 @@ class MappedSegment final : public SegmentMemory {
     if (bytes <= size) return {};
     return file_->allocate(size, bytes - size);
   }
+
+  void keep_from_children() override { ::madvise(base_, kSegmentMapBytes, MADV_DONTFORK); }
 
   const Error& error() const { return error_; }
 
@@ -109,6 +109,7 @@ class PrivateSegment final : public SegmentMemory {
     if (base_ != nullptr) ::munmap(base_, kSegmentMapBytes);
   }
   Result<void> extend_to(uint64_t) override { return {}; }
+  void keep_from_children() override {}
 };
 
 }  // namespace

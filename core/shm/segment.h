@@ -23,6 +23,8 @@ class SegmentMemory {
   uint64_t mapped_bytes() const { return kSegmentMapBytes; }
   /// Makes [0, bytes) usable; new bytes are zero. Idempotent; a full disk is `later`.
   virtual Result<void> extend_to(uint64_t bytes) = 0;
+  /// A child that this process starts will not be able to touch it, nor hold its locks.
+  virtual void keep_from_children() = 0;
 
  protected:
   std::byte* base_ = nullptr;

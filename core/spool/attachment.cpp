@@ -2,6 +2,7 @@
 
 // System.
 #include <cerrno>
+#include <cstdlib>
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
@@ -87,24 +88,24 @@ Result<Attachment::Found> Attachment::map_existing(const LockIdentity& identity,
     if (file.error().sys == ENOENT) return Found::absent;
     return std::move(file).error();
   }
-  FQ_TRY_SET(const uint64_t bytes, (*file)->size());
-  if (bytes < kFirstChunkOffset) return Found::garbage;
+  if ((*file)->opened().bytes < kFirstChunkOffset) return Found::garbage;
   File& opened = **file;  // the mapping keeps it
   FQ_TRY_SET(std::unique_ptr<SegmentMemory> memory, map_segment(std::move(file).value(), object()));
   store_ = std::make_unique<Store>(std::move(memory));
-  const Found found = judge(identity, has_identity);
+  FQ_TRY_SET(const Found found, judge(identity, has_identity));
   // A poisoned one is kept: what its ring holds is rescued before the rebuild.
   if (found != Found::usable && found != Found::poisoned) store_.reset();
   if (found != Found::usable) return found;
-  // The file after the header: it grows before the header says so, perhaps just now.
   const uint64_t used_bytes = store_->header().segment_bytes.peek();
+  if (used_bytes <= opened.opened().bytes) return found;
+  // The file after the header: it grows before the header says so, perhaps just now.
   FQ_TRY_SET(const uint64_t bytes_now, opened.size());
   if (used_bytes <= bytes_now) return found;
   store_.reset();
   return Found::garbage;
 }
 
-Attachment::Found Attachment::judge(const LockIdentity& identity, bool has_identity) const {
+Result<Attachment::Found> Attachment::judge(const LockIdentity& identity, bool has_identity) const {
   const SegmentHeader& header = store_->header();
   // First: all else was written before whoever made it set the phase.
   const Phase phase = header.phase.load(std::memory_order_acquire);
@@ -117,9 +118,9 @@ Attachment::Found Attachment::judge(const LockIdentity& identity, bool has_ident
                     own.lock_inode == lock_file_->inode() &&
                     std::memcmp(own.nonce, identity.nonce, sizeof own.nonce) == 0;
   if (!here) return Found::absent;
-  if (own.pid_namespace != kernel_.pid_namespace || own.time_namespace != kernel_.time_namespace) {
-    return Found::foreign;
-  }
+  if (own.pid_namespace != kernel_.pid_namespace) return Found::foreign;
+  FQ_TRY_SET(const bool same_times, shows_same_times(header));
+  if (!same_times) return Found::foreign;
   // Whatever the generation: the rebuilder may have died before or after raising it.
   if (phase == Phase::retired) return Found::retired;
   if (own.generation != identity.generation) return Found::absent;
@@ -132,6 +133,15 @@ Attachment::Found Attachment::judge(const LockIdentity& identity, bool has_ident
     default:
       return Found::absent;
   }
+}
+
+/// A time namespace matters by what it adds to the time since boot, and nothing is added to the wall clock:
+/// where the two differ as the segment notes it, nobody has to ask the kernel which namespace this is.
+Result<bool> Attachment::shows_same_times(const SegmentHeader& header) const {
+  const int64_t wall_minus_boot_ms = clock_.wall_ms() - clock_.boot_ms();
+  if (std::abs(wall_minus_boot_ms - header.wall_minus_boot_ms.peek()) <= kClockStepMs) return true;
+  FQ_TRY_SET(const uint64_t ours, read_time_namespace());
+  return header.identity.time_namespace == ours;
 }
 
 }  // namespace fq

@@ -45,7 +45,8 @@ class Attachment {
   Result<void> try_to_attach();
   Result<bool> attach_once();
   Result<Found> map_existing(const LockIdentity& identity, bool has_identity);
-  Found judge(const LockIdentity& identity, bool has_identity) const;
+  Result<Found> judge(const LockIdentity& identity, bool has_identity) const;
+  Result<bool> shows_same_times(const SegmentHeader& header) const;
 
   // core/spool/rebuild.cpp
   Result<void> rebuild();
@@ -73,6 +74,9 @@ class Attachment {
   std::vector<std::unique_ptr<LockFile>> left_locks_;
   std::vector<std::string> notices_;
 };
+
+/// Less than this between two reads of the clocks is drift and rounding.
+inline constexpr int64_t kClockStepMs = 100;
 
 /// A segment kept mapped after it was left: its locks may still be on this thread's robust list.
 inline constexpr size_t kLeftSegmentsMax = 64;

@@ -16,6 +16,8 @@ constexpr int64_t kReapIntervalMs = 10;
 }  // namespace
 
 Result<void> LocalQueue::become_holder() {
+  // Who takes a message may start a child for it.
+  store().memory().keep_from_children();
   // Tells us from a later process with our pid, should our leases outlive the segment.
   if (started_ == 0) started_ = process_started(static_cast<uint32_t>(::getpid())).value_or(0);
   return locked([&]() -> Result<void> {

@@ -14,7 +14,6 @@ namespace fq {
 namespace {
 
 constexpr size_t kScratchEvents = 1024;  // more ids than one transaction ever takes
-constexpr int64_t kClockStepMs = 100;    // a smaller difference is drift between two reads
 
 Error name_error(std::string_view what, std::string_view name, std::string_view fault) {
   std::string text(what);
@@ -56,6 +55,7 @@ Result<void> LocalQueue::attach_anew() {
   // The life lock stays behind in the old segment; what it held was carried over under our pid.
   holder_.reset();
   FQ_TRY(attachment_->attach());
+  if (started_ != 0) store().memory().keep_from_children();
   session_ = std::make_unique<Session>(*attachment_, clock_);
   return {};
 }

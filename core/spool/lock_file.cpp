@@ -2,7 +2,6 @@
 
 // System.
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -44,10 +43,6 @@ Result<LockFile> LockFile::open(Disk& disk, std::string_view name, bool create) 
   }
   if (!opened.ok()) return std::move(opened).error();
   lock.file_ = std::move(opened).value();
-  struct stat about {};
-  if (::fstat(lock.file_->descriptor(), &about) != 0) return sys_error("stat", lock.object_, errno);
-  lock.device_ = about.st_dev;
-  lock.inode_ = about.st_ino;
   return lock;
 }
 
@@ -84,7 +79,7 @@ Result<bool> LockFile::read(LockIdentity& identity) const {
   identity.inode = get_number<uint64_t>(bytes.data() + 16);
   std::memcpy(identity.nonce, bytes.data() + 24, sizeof identity.nonce);
   identity.generation = get_number<uint64_t>(bytes.data() + 40);
-  return identity.device == device_ && identity.inode == inode_;
+  return identity.device == device() && identity.inode == inode();
 }
 
 Result<void> LockFile::write(const LockIdentity& identity) {
@@ -106,6 +101,6 @@ Result<void> LockFile::check_generation(uint64_t generation) const {
   return Error{ErrorKind::io, object_ + ": the segment was given up meanwhile; the outcome is unknown", 0};
 }
 
-std::vector<int> LockFile::holders() const { return flock_holders(device_, inode_); }
+std::vector<int> LockFile::holders() const { return flock_holders(device(), inode()); }
 
 }  // namespace fq

@@ -39,16 +39,14 @@ class LockFile {
   Result<void> check_generation(uint64_t generation) const;
 
   /// Of the open file.
-  uint64_t device() const { return device_; }
-  uint64_t inode() const { return inode_; }
+  uint64_t device() const { return file_->opened().device; }
+  uint64_t inode() const { return file_->opened().inode; }
   /// Other processes that hold it.
   std::vector<int> holders() const;
 
  private:
   std::string object_;
   std::unique_ptr<File> file_;
-  uint64_t device_ = 0;
-  uint64_t inode_ = 0;
 };
 
 }  // namespace fq

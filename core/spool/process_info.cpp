@@ -23,11 +23,14 @@ namespace {
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";
 
 Error no_proc() {
-  return Error{ErrorKind::unusable, "/proc: does not tell the boot and the namespaces; fq needs it mounted", 0};
+  return Error{ErrorKind::unusable, "/proc: does not tell the boot and the namespaces; fq needs it mounted",
+               0};
 }
 
 /// A process that may open no more files is told that, and not to mount anything.
-Error cannot_read(const char* path, int sys) { return sys == ENOENT ? no_proc() : sys_error("read", path, sys); }
+Error cannot_read(const char* path, int sys) {
+  return sys == ENOENT ? no_proc() : sys_error("read", path, sys);
+}
 
 /// Of a file of /proc that is one short line: one read gives it all.
 Result<std::string> read_proc_line(const char* path) {
@@ -153,10 +156,11 @@ Result<void> read_kernel_identity(KernelIdentity& identity) {
     ++digits;
   }
   FQ_TRY_SET(identity.pid_namespace, namespace_inode("/proc/self/ns/pid"));
-  FQ_TRY_SET(identity.time_namespace, namespace_inode("/proc/self/ns/time"));
   if (digits != 32 || identity.pid_namespace == 0) return no_proc();
   return {};
 }
+
+Result<uint64_t> read_time_namespace() { return namespace_inode("/proc/self/ns/time"); }
 
 void fill_random(void* to, size_t bytes) {
   // It waits, and can be interrupted, only while the machine starts and the kernel has no randomness yet.

@@ -28,10 +28,10 @@ std::string join_pids(const std::vector<int>& pids);
 struct KernelIdentity {
   uint8_t boot_id[16] = {};
   uint64_t pid_namespace = 0;
-  uint64_t time_namespace = 0;
 };
 /// An error where /proc does not tell.
 Result<void> read_kernel_identity(KernelIdentity& identity);
+Result<uint64_t> read_time_namespace();
 
 /// Bytes nobody can guess, from the kernel. No file is opened.
 void fill_random(void* to, size_t bytes);

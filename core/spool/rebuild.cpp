@@ -236,7 +236,7 @@ Result<std::unique_ptr<Store>> Attachment::make_store(uint64_t generation, const
   own.layout_hash = layout_hash();
   std::memcpy(own.boot_id, kernel_.boot_id, sizeof own.boot_id);
   own.pid_namespace = kernel_.pid_namespace;
-  own.time_namespace = kernel_.time_namespace;
+  FQ_TRY_SET(own.time_namespace, read_time_namespace());
   own.lock_device = identity.device;
   own.lock_inode = identity.inode;
   std::memcpy(own.nonce, identity.nonce, sizeof own.nonce);

@@ -47,7 +47,9 @@ struct FakeDisk::State {
 class FakeFile final : public File {
  public:
   FakeFile(std::shared_ptr<FakeDisk::State> disk, uint64_t inode, std::string name, bool writable)
-      : disk_(std::move(disk)), inode_(inode), name_(std::move(name)), writable_(writable) {}
+      : disk_(std::move(disk)), inode_(inode), name_(std::move(name)), writable_(writable) {
+    opened_.bytes = disk_->platter.content(inode_).size();
+  }
 
   Result<size_t> read_at(uint64_t offset, MutableBytes to) override {
     if (const int sys = disk_->count("read", name_, offset, to.size())) return sys_error("read", name_, sys);
@@ -88,6 +90,7 @@ class FakeFile final : public File {
     if (const int sys = disk_->count("size", name_)) return sys_error("fstat", name_, sys);
     return uint64_t{disk_->platter.content(inode_).size()};
   }
+  const FileOpened& opened() const override { return opened_; }
   int descriptor() const override { return -1; }
 
  private:
@@ -107,6 +110,7 @@ class FakeFile final : public File {
   uint64_t inode_;
   std::string name_;
   bool writable_;
+  FileOpened opened_;
 };
 
 FakeDisk::FakeDisk() : state_(std::make_shared<State>()) {}

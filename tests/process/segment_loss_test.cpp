@@ -37,7 +37,9 @@ void expect_states(const Spool& spool) {
   CHECK(seen.at("ready").state == State::ready);
 }
 
-bool may_unshare(const std::string& options) { return shell("unshare " + options + " true 2>/dev/null").exit == 0; }
+bool may_unshare(const std::string& options) {
+  return shell("unshare " + options + " true 2>/dev/null").exit == 0;
+}
 
 }  // namespace
 
@@ -55,8 +57,8 @@ TEST_CASE("a queue goes on as it was after its segment was deleted") {
 }
 
 TEST_CASE("a segment of garbage, of any length, is made anew") {
-  for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{4096}, kFirstChunkOffset - 1, kFirstChunkOffset,
-                               kFirstChunkOffset + 70'000}) {
+  for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{4096}, kFirstChunkOffset - 1,
+                               kFirstChunkOffset, kFirstChunkOffset + 70'000}) {
     INFO("bytes of garbage: " << bytes);
     Spool spool;
     const auto expected = fill(spool);
@@ -74,7 +76,8 @@ TEST_CASE("a segment of garbage, of any length, is made anew") {
 TEST_CASE("a segment cut at its end is made anew") {
   Spool spool;
   const auto expected = fill(spool);
-  std::filesystem::resize_file(spool.queue("segment"), std::filesystem::file_size(spool.queue("segment")) - 4096);
+  std::filesystem::resize_file(spool.queue("segment"),
+                               std::filesystem::file_size(spool.queue("segment")) - 4096);
   CHECK(spool.payloads() == expected);
   spool.check_clean();
 }
@@ -146,8 +149,8 @@ TEST_CASE("after a reboot leases are void, no attempt is counted and no id is us
   const Outcome rebooted = spool.shell(
       "unshare -m /bin/bash -c 'echo 00000000-1111-2222-3333-444444444444 >$FQ_SPOOL/boot_id && "
       "mount --bind $FQ_SPOOL/boot_id /proc/sys/kernel/random/boot_id && "
-      "timeout 10 $FQ push next && timeout 10 $FQ pop --json -n 9 --lease 1h; timeout 10 $FQ ack " + receipt +
-      "; echo ack $?; timeout 10 $FQ check >&2; echo check $?'");
+      "timeout 10 $FQ push next && timeout 10 $FQ pop --json -n 9 --lease 1h; timeout 10 $FQ ack " +
+      receipt + "; echo ack $?; timeout 10 $FQ check >&2; echo check $?'");
   INFO(rebooted.out << rebooted.err);
   const std::vector<std::string> lines = lines_of(rebooted.out);
   REQUIRE(lines.size() >= 4);
@@ -212,6 +215,27 @@ TEST_CASE("a second pid namespace is refused while the first is at work and take
   INFO(taken.err);
   CHECK(taken.exit == 0);
   CHECK(spool.payloads() == std::set<std::string>{"kept", "next"});
+  spool.check_clean();
+}
+
+TEST_CASE("a time namespace is refused where the time since boot is another, and only there") {
+  if (!is_root() || !may_unshare("-Tf --boottime 100000")) {
+    WARN("a second time namespace needs root and unshare -T: skipped");
+    return;
+  }
+  Spool spool;
+  spool.push("kept");
+  {
+    Child waiter = spool.start({"pop", "--wait", "-t", "nobody"});
+    REQUIRE(waiter.asleep_in_futex());
+    const Outcome refused = spool.shell("unshare -Tf --boottime 100000 timeout 10 $FQ push next");
+    CHECK(refused.exit == 69);
+    CHECK(contains(refused.err, "namespace"));
+    CHECK(spool.shell("unshare -Tf --boottime 0 timeout 10 $FQ push same").exit == 0);
+    waiter.killed();
+  }
+  CHECK(spool.shell("unshare -Tf --boottime 100000 timeout 10 $FQ push next").exit == 0);
+  CHECK(spool.payloads() == std::set<std::string>{"kept", "next", "same"});
   spool.check_clean();
 }
 
