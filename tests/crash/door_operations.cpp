@@ -1,0 +1,188 @@
+#include "tests/crash/door_operations.h"
+
+namespace fq::test {
+
+namespace {
+
+constexpr int64_t kHourMs = 3'600'000;
+constexpr uint64_t kChurnBytes = 8'000;
+
+/// Two tenants, four messages, and one that was acked.
+void few(Scene& s) {
+  const std::unique_ptr<Queue> queue = s.open();
+  REQUIRE(pushed(*queue, {{"done", "a"}}));
+  s.settle(*queue, s.lease(*queue, {}).at(0).receipt.text);
+  s.push(*queue, {{"a1", "a"}});
+  s.push(*queue, {{"b1", "b"}, {"a2", "a"}, {"b2", "b"}});
+}
+
+/// One of them is leased, so that it can be settled.
+void few_and_a_lease(Scene& s) {
+  few(s);
+  const std::unique_ptr<Queue> queue = s.open();
+  const std::vector<Delivery> leased = s.lease(*queue, {.hold = Hold::duration, .hold_ms = kHourMs});
+  s.receipts = {leased[0].receipt.text};
+}
+
+void to_push(Scene& s) { few(s), s.deeds[kFirst].adds = {"new"}; }
+void push(Scene& s) {
+  s.act([](Queue& queue) { return pushed(queue, {{"new", "n"}}); });
+}
+void push_lazy(Scene& s) {
+  s.act([](Queue& queue) { return pushed(queue, {{"new", "a"}}, Durability::lazy); });
+}
+void push_later(Scene& s) {
+  s.act([](Queue& queue) { return pushed(queue, {{"new", "a", kHourMs}}); });
+}
+void to_push_later(Scene& s) { to_push(s), s.withheld = {"new"}; }
+void to_push_batch(Scene& s) { few(s), s.deeds[kFirst].adds = {"n1", "n2", "n3"}; }
+void push_batch(Scene& s) {
+  s.act([](Queue& queue) { return pushed(queue, {{"n1", "a"}, {"n2", "n"}, {"n3", "n/deep"}}); });
+}
+
+bool leased(Queue& queue, const LeaseRequest& request) {
+  const Result<LeaseReply> reply = queue.lease(request);
+  return reply.ok() && reply->deliveries.size() == request.want;
+}
+/// By this process: it dies with its leases, and they come back.
+void lease(Scene& s) {
+  s.act([](Queue& queue) { return leased(queue, {.want = 2}); });
+}
+
+void settle(Scene& s, Settle verdict) {
+  verdict.receipt.text = s.receipts[0];
+  s.act([&](Queue& queue) { return settled(queue, verdict); });
+}
+void to_ack(Scene& s) {
+  few_and_a_lease(s);
+  s.must.erase("a1");
+  s.withheld = s.deeds[kFirst].ends = {"a1"};
+}
+void ack(Scene& s) { settle(s, {}); }
+void to_give_back(Scene& s) { few_and_a_lease(s), s.withheld = s.deeds[kFirst].frees = {"a1"}; }
+void to_retry(Scene& s) { to_give_back(s), s.retried = "a1"; }
+void to_retry_later(Scene& s) { to_retry(s), s.deeds[kFirst].frees.clear(); }
+void to_bury(Scene& s) { few_and_a_lease(s), s.withheld = {"a1"}; }
+void retry(Scene& s) { settle(s, {.verdict = Verdict::retry, .reason = "busy"}); }
+void retry_later(Scene& s) { settle(s, {.verdict = Verdict::retry, .delay_ms = kHourMs}); }
+void release(Scene& s) { settle(s, {.verdict = Verdict::release}); }
+void bury(Scene& s) { settle(s, {.verdict = Verdict::bury, .reason = "broken"}); }
+
+void to_fire_delay(Scene& s) {
+  few(s);
+  s.push(*s.open(), {{"l1", "a", 2}, {"l2", "late", 1}, {"l3", "late", 2}});
+  s.clock.advance(5);
+}
+void to_end_lease(Scene& s) {
+  few(s);
+  s.lease(*s.open(), {.want = 3, .hold = Hold::duration, .hold_ms = 1});
+  s.clock.advance(5);
+}
+void to_reap(Scene& s) {
+  few(s);
+  Forked dead([&] { s.open().release()->lease({.want = 2}).ok(); });
+  REQUIRE(dead.wait() == 0);
+}
+
+/// Messages that come and go, until this much has gone through the journal.
+void churn(Scene& s, Queue& queue, uint64_t bytes) {
+  const std::string payload(kChurnBytes, 'c');
+  const uint64_t until = SegmentView(s)->tail + bytes;
+  while (SegmentView(s)->tail < until) {
+    REQUIRE(pushed(queue, {{payload, "churn"}}, Durability::lazy));
+    s.settle(queue, s.lease(queue, {.tenant = "churn"}).at(0).receipt.text);
+  }
+}
+/// The next message goes to the next journal file.
+void to_rotate(Scene& s) {
+  few(s);
+  const std::unique_ptr<Queue> queue = s.open();
+  churn(s, *queue, SegmentView(s).room_in_file() - 3 * kChurnBytes);
+  const std::string filler(SegmentView(s).room_in_file() - 200, 'f');
+  s.push(*queue, {{filler, "a"}});
+  REQUIRE(SegmentView(s).room_in_file() < 100);
+  s.deeds[kFirst].adds = {"new"};
+}
+/// And this one finds no file ready behind the current one.
+void to_make_file(Scene& s) {
+  to_rotate(s);
+  s.push(*s.open(), {{"before", "a"}});
+  const SegmentView seen(s);
+  REQUIRE(seen->current_file == seen->newest_file);
+}
+/// The oldest file holds nothing any more once the message is acked that pins it.
+void to_drop_file(Scene& s) {
+  few_and_a_lease(s);
+  const std::unique_ptr<Queue> queue = s.open();
+  for (const Delivery& each : s.lease(*queue, {.want = 3})) s.settle(*queue, each.receipt.text);
+  s.must.clear();
+  s.withheld = s.deeds[kFirst].ends = {"a1"};
+  churn(s, *queue, SegmentView(s).room_in_file());
+  s.push(*queue, {{"last", "a"}});
+}
+/// Four MiB of journal, of which next to nothing lives.
+void to_copy_forward(Scene& s) {
+  few(s);
+  churn(s, *s.open(), 4 * 1024 * 1024);
+  const SegmentView seen(s);
+  REQUIRE(seen->files[seen->oldest_file % kJournalFilesMax].live > 0);
+}
+void maintain(Scene& s) {
+  s.act([](Queue& queue) { return queue.maintain(0).ok(); });
+}
+
+void attach(Scene& s) {
+  begin_mark();
+  s.answer(kFirst, s.open().release() != nullptr);
+  end_mark();
+}
+void detach(Scene& s) {
+  std::unique_ptr<Queue> queue = s.open();
+  leased(*queue, {.want = 2});
+  begin_mark();
+  queue.reset();
+  s.answer(kFirst, true);
+  end_mark();
+}
+void to_rebuild(Scene& s) {
+  few_and_a_lease(s);
+  s.withheld = {"a1"};
+  std::filesystem::remove(s.spool.queue("segment"));
+}
+
+const std::vector<DoorOperation> kOperations = {
+    {"push", to_push, push, Short::kills_and_pairs},
+    {"push_lazy", to_push, push_lazy},
+    {"push_later", to_push_later, push_later, Short::nothing},
+    {"push_batch", to_push_batch, push_batch},
+    {"lease", few, lease, Short::kills_and_pairs},
+    {"ack", to_ack, ack, Short::kills_and_pairs},
+    {"retry", to_retry, retry},
+    {"retry_later", to_retry_later, retry_later, Short::nothing},
+    {"release", to_give_back, release},
+    {"bury", to_bury, bury},
+    {"delay_fire", to_fire_delay, lease},
+    {"lease_expiry", to_end_lease, lease},
+    {"reap", to_reap, lease, Short::nothing},
+    {"rotate", to_rotate, push, Short::kills_and_pairs},
+    {"make_file", to_make_file, push},
+    {"drop_file", to_drop_file, ack},
+    {"copy_forward", to_copy_forward, maintain},
+    {"attach", few, attach},
+    {"detach", few, detach},
+    {"rebuild", to_rebuild, attach, Short::nothing},
+};
+
+}  // namespace
+
+const std::vector<DoorOperation>& door_operations() { return kOperations; }
+
+void act_second(Scene& scene) {
+  begin_mark();
+  Queue* queue = scene.open().release();
+  scene.answer(kSecond, pushed(*queue, {{"second", "s"}}));
+  leased(*queue, {.want = 1});
+  end_mark();
+}
+
+}  // namespace fq::test
