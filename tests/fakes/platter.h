@@ -53,6 +53,9 @@ class Platter {
   std::optional<uint64_t> find(std::string_view name) const;
   const std::string& content(uint64_t inode) const { return inodes_.at(inode).current; }
 
+  /// To be changed in place, behind everybody's back; durable with the next settle().
+  std::string& rot(uint64_t inode) { return inodes_.at(inode).current; }
+
   /// All that is open, with sectors torn apart every `piece_bytes` (512 or a multiple).
   std::vector<Open> open(uint64_t piece_bytes = kSectorBytes) const;
   /// What is left after a power cut. Needs: `open` is what open(piece_bytes) gives, an outcome for each.

@@ -48,6 +48,12 @@ class JournalWriter {
     encode_pushed(body, std::span(&item, 1), false);
     return append(MessageId{seq});
   }
+  JournalWriter& batch(size_t count) {
+    std::vector<MessageItem> items(count);
+    for (MessageItem& item : items) item.tenant = "acme", item.payload = as_bytes("one of many");
+    encode_pushed(body, items, false);
+    return append(MessageId{seq});
+  }
   JournalWriter& ack(uint64_t id) {
     const EventItem item{MessageId{id}, 0};
     encode_event(body, RecordType::acked, std::span(&item, 1), {});
