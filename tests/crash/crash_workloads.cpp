@@ -66,6 +66,53 @@ void blob(Story& s) { two_there(s), s.push(large('b')), s.push("three"); }
 void blob_and_gone(Story& s) { two_there(s), s.push(large('b')), s.pop(3); }
 void blob_cancelled(Story& s) { two_there(s), s.push(large('b')), s.cancel(large('b')); }
 
+// ---- pushes over many sectors -------------------------------------------------------------------
+
+/// Some twelve sectors of records, each message less than one: small enough for every subset of them.
+Words twelve_sectors(const std::string& prefix) { return many(18, 280, prefix); }
+void lazy_batches(Story& s) {
+  two_there(s);
+  for (const char* prefix : {"a", "b"}) s.push_lines(twelve_sectors(prefix), {"--lazy"});
+  s.push("three");
+}
+void lazy_singles(Story& s) {
+  two_there(s);
+  for (const char* each : {"a", "b", "c"}) s.push(std::string(1800, *each), {"--lazy"});
+}
+void durable_batches(Story& s) {
+  two_there(s);
+  for (const char* prefix : {"a", "b"}) s.push_lines(twelve_sectors(prefix));
+}
+void lazy_batch_popped(Story& s) { two_there(s), s.push_lines(twelve_sectors("a"), {"--lazy"}), s.pop(3); }
+void lazy_batch_unsynced_sync(Story& s) {
+  two_there(s);
+  s.push_lines(twelve_sectors("a"), {"--lazy"});
+  s.push("three", {}, {.failed_sync = 1});
+  s.push("four");
+}
+void batch_failed(Story& s) {
+  two_there(s), s.push_lines(twelve_sectors("a"), {}, {.failed_sync = 1}), s.push("three");
+}
+void batch_written_in_part(Story& s) {
+  two_there(s);
+  s.push_lines(twelve_sectors("a"), {}, {.failed_write = 1});
+  s.push("three");
+}
+void torn_then_lazy_batch(Story& s) {
+  s.push("one");
+  s.push("lazily-pushed", {"--lazy"});
+  s.tear("lazily-pushed");
+  s.from_here();
+  s.push_lines(twelve_sectors("a"), {"--lazy"});
+  s.push("two");
+}
+void batch_over_two_files(Story& s) {
+  nearly_full(s);
+  s.push_lines(many(6, 4000, "a"), {"--lazy"});
+  s.push_lines(twelve_sectors("b"), {"--lazy"});
+  s.push("three");
+}
+
 // ---- deliveries and verdicts --------------------------------------------------------------------
 
 void pop_two(Story& s) { two_there(s), s.pop(), s.pop(); }
@@ -95,6 +142,17 @@ void extend(Story& s) {
   // After the reboot the lease is void, however long it was.
   s.change({"extend", receipt, "2h"}, "one", State::ready);
 }
+void bury_at_length(Story& s) {
+  two_there(s);
+  s.change({"bury", "--reason", std::string(1000, 'r'), s.lease()}, "one", State::dead);
+  s.change({"kick", "--all"}, "one", State::ready);
+}
+void pop_many(Story& s) {
+  s.push_lines(many(60, 20, "m"));
+  s.from_here();
+  s.pop(60);
+  s.push("three");
+}
 void cancel(Story& s) { two_there(s), s.cancel("one"), s.push("three"); }
 
 // ---- files --------------------------------------------------------------------------------------
@@ -116,6 +174,17 @@ void recycled_file_used(Story& s) {
   const std::string receipt = pinned(s);
   s.ack(receipt, "pin");
   s.push_lines(many(15, 60 * 1024, "m"), {"--lazy"});
+  s.push("three");
+}
+/// The first records over those of the file's earlier life.
+void lazy_over_old_records(Story& s) {
+  const std::string receipt = pinned(s);
+  s.ack(receipt, "pin");
+  s.push_lines(many(8, 60 * 1024, "m"));
+  s.pop(9);
+  s.from_here();
+  s.push_lines(twelve_sectors("a"), {"--lazy"});
+  s.push_lines(twelve_sectors("b"), {"--lazy"});
   s.push("three");
 }
 void copied_forward(Story& s) {
@@ -202,6 +271,15 @@ std::vector<Workload> workloads() {
       {"large blob, push", blob},
       {"large blob, pop", blob_and_gone},
       {"large blob, cancel", blob_cancelled},
+      {"two lazy batches, push", lazy_batches},
+      {"three long lazy pushes", lazy_singles},
+      {"two batches", durable_batches},
+      {"lazy batch, pop", lazy_batch_popped},
+      {"lazy batch, failed sync, push", lazy_batch_unsynced_sync},
+      {"batch with failed sync, push", batch_failed},
+      {"batch with failed write, push", batch_written_in_part},
+      {"torn tail, lazy batch, push", torn_then_lazy_batch},
+      {"lazy batches over two files, push", batch_over_two_files},
       {"pop, pop", pop_two},
       {"push, pop, push", push_pop_push},
       {"lease, ack, push", lease_and_ack},
@@ -211,12 +289,15 @@ std::vector<Workload> workloads() {
       {"lease, bury, push", bury},
       {"lease, bury, kick", bury_and_kick},
       {"lease, extend", extend},
+      {"lease, bury at length, kick", bury_at_length},
+      {"pop of many, push", pop_many},
       {"cancel, push", cancel},
       {"rotation", rotation},
       {"rotation by lazy pushes, push", rotation_by_lazy},
       {"rotation by batches", rotation_by_batches},
       {"ack gives a file back, push", file_given_back},
       {"a recycled file is used", recycled_file_used},
+      {"lazy batches over old records, push", lazy_over_old_records},
       {"copied forward", copied_forward},
       {"queue removed, push", queue_removed},
       {"failed sync, push", failed_sync},
