@@ -28,6 +28,7 @@ enum Inside : uint32_t {
   kFlush = 2,
   kMaker = 4,
   kHalfChanged = 8,  // a transaction is open that has stored something
+  kRepairing = 16,   // the state lock is held, and what a dead holder left is not yet made good
 };
 
 struct Figures {
@@ -66,7 +67,7 @@ std::vector<size_t> spread(const std::vector<size_t>& all, size_t count) {
 std::vector<size_t> steps_where(const Trace& trace, uint32_t any_of) {
   std::vector<size_t> steps;
   for (size_t step = 0; step <= trace.steps(); ++step) {
-    if (any_of == 0 || (trace.seen(step) & any_of) != 0) steps.push_back(step);
+    if (any_of == 0 || (trace[step].seen & any_of) != 0) steps.push_back(step);
   }
   return steps;
 }
@@ -79,7 +80,7 @@ std::vector<size_t> steps_of_long_form(const Trace& trace) {
   std::vector<size_t> steps = steps_where(trace, 0);
   if (trace.steps() < kMany) return steps;
   std::erase_if(steps,
-                [&](size_t step) { return trace.seen(step) == 0 && trace.passes(step) >= kPassesMax; });
+                [&](size_t step) { return trace[step].seen == 0 && trace[step].passes >= kPassesMax; });
   return steps;
 }
 
@@ -117,7 +118,10 @@ class Trials {
     const Moment dead = Moment::of(scene_.spool.path());
     scene_.deeds[kSecond].adds = {"second"};
     const Trace repair = record(second_, dead);
-    const std::vector<size_t> second_steps = sample(repair, count);
+    std::vector<size_t> second_steps = sample(repair, count / 2);
+    for (const size_t each : spread(steps_where(repair, kRepairing), count - count / 2)) {
+      second_steps.push_back(each);
+    }
     for (const size_t second_step : second_steps) {
       die(second_, dead, repair, second_step);
       scene_.answer(kFirst, answered);
@@ -134,17 +138,19 @@ class Trials {
   Trace record(const Body& body, const Moment& world) {
     world.put_back();
     const SegmentView seen(scene_);
-    const auto look = [&seen](pid_t pid) -> uint32_t {
+    const uint64_t recoveries_before = seen->schedule.counters.recoveries;
+    const auto look = [&seen, recoveries_before](pid_t pid) -> uint32_t {
       uint32_t inside = 0;
       if (seen->state.holder() == pid) inside |= kState;
       if (seen->flush.holder() == pid) inside |= kFlush;
       if (seen->compaction.holder() == pid) inside |= kMaker;
       if ((inside & kState) != 0 && seen->undo.count > 0) inside |= kHalfChanged;
+      const bool repaired = seen->schedule.counters.recoveries > recoveries_before;
+      if ((inside & kState) != 0 && !repaired) inside |= kRepairing;
       return inside;
     };
-    std::string broken;
-    std::optional<Trace> trace = Stepper::record(body, look, broken);
-    INFO(operation_.name << ": " << broken);
+    std::optional<Trace> trace = Trace::of(body, look);
+    INFO(operation_.name);
     REQUIRE(trace);
     REQUIRE(scene_.answered(&body == &first_ ? kFirst : kSecond));
     return std::move(*trace);
@@ -168,7 +174,7 @@ class Trials {
     ++figures_.violations;
     const auto image = reinterpret_cast<uint64_t>(&__executable_start);
     INFO(operation_.name << " killed after " << where << " instructions, at image + 0x" << std::hex
-                         << trace.address(step) - image << ":\n"
+                         << trace[step].address - image << ":\n"
                          << survival.faults);
     CHECK(false);
     REQUIRE(figures_.violations < kViolationsShown);
