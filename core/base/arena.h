@@ -10,6 +10,7 @@
 #pragma once
 
 // System.
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 // fq, this room.
@@ -29,11 +30,18 @@ inline constexpr uint32_t kSmallChunkBytes = 16 * 1024;  // so that an empty que
 inline constexpr uint32_t kSmallChunks = 64;
 inline constexpr uint32_t kLargeChunkBytes = 1024 * 1024;
 
-/// An array of T in a region; T is a struct of Shared fields. Large enough for kLargeChunks MiB.
+constexpr uint32_t whole_pages(uint64_t bytes) {
+  return static_cast<uint32_t>((bytes + kPageBytes - 1) / kPageBytes * kPageBytes);
+}
+
+/// An array of T in a region; T is a struct of Shared fields. Chunks are at most 16 KiB, later 1 MiB.
 template <class T, uint32_t kLargeChunks>
 struct ChunkedArray {
-  static constexpr uint32_t kPerSmall = kSmallChunkBytes / sizeof(T);
-  static constexpr uint32_t kPerLarge = kLargeChunkBytes / sizeof(T);
+  // Powers of two, so that an index is split by shifts: it is done several times in each operation.
+  static constexpr uint32_t kPerSmall = std::bit_floor(uint32_t{kSmallChunkBytes / sizeof(T)});
+  static constexpr uint32_t kPerLarge = std::bit_floor(uint32_t{kLargeChunkBytes / sizeof(T)});
+  static constexpr uint32_t kSmallBytes = whole_pages(kPerSmall * sizeof(T));
+  static constexpr uint32_t kLargeBytes = whole_pages(kPerLarge * sizeof(T));
   static constexpr uint32_t kInSmall = kPerSmall * kSmallChunks;
   static constexpr uint32_t kChunksMax = kSmallChunks + kLargeChunks;
 
@@ -73,7 +81,8 @@ class Arena {
   template <class T, uint32_t n>
   static uint32_t next_chunk_bytes(const ChunkedArray<T, n>& array) {
     if (array.chunk_count >= ChunkedArray<T, n>::kChunksMax) return 0;
-    return array.chunk_count < kSmallChunks ? kSmallChunkBytes : kLargeChunkBytes;
+    using Array = ChunkedArray<T, n>;
+    return array.chunk_count < kSmallChunks ? Array::kSmallBytes : Array::kLargeBytes;
   }
 
   /// Publishes the zeroed bytes at `page` as the array's next chunk.

@@ -91,7 +91,9 @@ class Txn {
 
   template <class T>
   void set(Shared<T>& field, std::type_identity_t<T> value) {
-    note(&field.value_, sizeof(T));
+    uint64_t old_value = 0;
+    std::memcpy(&old_value, &field.value_, sizeof(T));
+    note(&field.value_, sizeof(T), old_value);
     FQ_POINT("txn.store");
     __atomic_store(&field.value_, &value, __ATOMIC_RELAXED);  // a plain store, whole for whoever peeks
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -102,34 +104,39 @@ class Txn {
   /// nobody looks at it. Never for a field that a free list reads.
   template <class T>
   void fresh(Shared<T>& field, std::type_identity_t<T> value) {
+    if (freed_) return set(field, value);
     field.value_ = value;
+    FQ_POINT("txn.store");
   }
+  /// Something reachable was freed: what is taken from now on may be it, and an undo brings it back.
+  void note_freed() { freed_ = true; }
 
   void commit() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     log_.count = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);
+    freed_ = false;
   }
 
   uint32_t noted() const { return log_.count; }
 
  private:
-  void note(const void* field, uint32_t field_bytes) {
-    const uint32_t n = log_.count;
+  void note(const void* field, uint32_t field_bytes, uint64_t old_value) {
+    UndoLog& log = log_;
+    const uint32_t n = log.count;
     FQ_ASSERT(n < kUndoEntries);
-    uint64_t old_value = 0;
-    std::memcpy(&old_value, field, field_bytes);
     const auto offset = static_cast<uint64_t>(static_cast<const std::byte*>(field) - base_);
-    log_.entries[n].where = offset << 4 | field_bytes;
-    log_.entries[n].old_value = old_value;
+    log.entries[n].where = offset << 4 | field_bytes;
+    log.entries[n].old_value = old_value;
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the entry before the count (U1)
-    log_.count = n + 1;
+    log.count = n + 1;
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the count before the store (U3)
   }
 
   std::byte* base_;
   uint64_t bytes_;
   UndoLog& log_;
+  bool freed_ = false;
 };
 
 }  // namespace fq

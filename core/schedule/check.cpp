@@ -42,7 +42,7 @@ void Checker::check_capacity(const Array& array, const char* what) {
   const uint64_t small = std::min<uint32_t>(array.chunk_count, kSmallChunks);
   const uint64_t large = array.chunk_count - small;
   const bool fits = array.chunk_count <= Type::kChunksMax &&
-                    small * kSmallChunkBytes + large * kLargeChunkBytes <= region_.arena.bytes();
+                    small * Type::kSmallBytes + large * Type::kLargeBytes <= region_.arena.bytes();
   const uint64_t capacity = small * Type::kPerSmall + large * Type::kPerLarge;
   if (!fits || array.capacity != capacity) fault(std::string("the capacity of ") + what + " is wrong");
 }

@@ -26,7 +26,7 @@ struct EntryIndexKind {
 using EntryIndex = LinearHash<EntryIndexKind>;
 
 struct OutcomeIndexKind {
-  static constexpr uint32_t kLoad = 4;
+  static constexpr uint32_t kLoad = 1;  // their number has a bound, so the buckets are not dear
   const Region* region;
   Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.outcome_buckets, b).index; }
   Shared<uint32_t>& bucket_count() const { return region->root.outcome_bucket_count; }

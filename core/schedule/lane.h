@@ -58,6 +58,22 @@ class LaneOps {
     take_from(txn, lane.count, 1);
   }
 
+  /// The head of the list, whose order has changed, goes to its end if that is its place now. False: it is
+  /// not, and nothing was done.
+  bool rotate(Txn& txn, Lane& lane) const {
+    const uint32_t i = lane.head, tail = lane.tail;
+    if (i == tail || kind_.less(i, tail)) return false;
+    auto& node = kind_.at(i);
+    const uint32_t next = node.next;
+    txn.set(lane.head, next);
+    txn.set(kind_.at(next).prev, kNoIndex);
+    txn.set(kind_.at(tail).next, i);
+    txn.set(node.prev, tail);
+    txn.set(node.next, kNoIndex);
+    txn.set(lane.tail, i);
+    return true;
+  }
+
   /// The first of the lane, kNoIndex when it is empty.
   uint32_t first(const Lane& lane) const {
     const uint32_t head = lane.head;

@@ -25,26 +25,26 @@ inline constexpr uint32_t kHoldersMax = 1024;      // consumers at once; arbitra
 /// a process), on the free list.
 struct Entry {
   Shared<uint64_t> id;
+  Shared<uint32_t> chain;  // next in its id bucket, or next free; beside the id, to be found with it
+  Shared<uint32_t> tenant;
   Shared<uint64_t> item_position;   // stream position of its item in the journal
   Shared<uint64_t> event_position;  // of the newest record about it; 0: only its push
-  Shared<int64_t> at_ms;   // ready: since; delayed: due; leased: until (kNever: by a process); dead: since
-  Shared<uint64_t> serial;          // leased: of this delivery
-  Shared<uint32_t> tenant;
-  Shared<uint32_t> prev;            // lane list or tree (left); holder's list
-  Shared<uint32_t> next;            // lane list or tree (right); holder's list
-  Shared<uint32_t> heap_place;      // kNoIndex: no timer
-  Shared<uint32_t> chain;           // next in its id bucket, or next free
-  Shared<uint32_t> rank;            // keyed: text pool index of the key; else the priority
+  Shared<int64_t> at_ms;    // ready: since; delayed: due; leased: until (kNever: by a process); dead: since
+  Shared<uint64_t> serial;  // leased: of this delivery
+  Shared<uint32_t> prev;    // lane list or tree (left); holder's list
+  Shared<uint32_t> next;    // lane list or tree (right); holder's list
+  Shared<uint32_t> heap_place;  // kNoIndex: no timer
+  Shared<uint32_t> rank;        // keyed: text pool index of the key; else the priority
   Shared<uint32_t> payload_bytes;
   Shared<uint32_t> deliveries;
-  Shared<uint32_t> began_ms;        // leased: delivered at (boot ms modulo 2^32: spans below 49 days)
-  Shared<uint16_t> attempts;        // that counted
-  Shared<uint16_t> attempts_max;    // in force; 0: not leased yet and no own
+  Shared<uint32_t> began_ms;      // leased: delivered at (boot ms modulo 2^32: spans below 49 days)
+  Shared<uint16_t> attempts;      // that counted
+  Shared<uint16_t> attempts_max;  // in force; 0: not leased yet and no own
   Shared<uint16_t> crashes;
-  Shared<uint16_t> holder;          // leased: HolderIndex
-  Shared<uint8_t> state;            // SlotState
-  Shared<uint8_t> flags;            // kEntry...
-  Shared<uint8_t> height;           // in a lane's tree
+  Shared<uint16_t> holder;  // leased: HolderIndex
+  Shared<uint8_t> state;    // SlotState
+  Shared<uint8_t> flags;    // kEntry...
+  Shared<uint8_t> height;   // in a lane's tree
   Shared<uint8_t> zero;
 };
 static_assert(sizeof(Entry) == 88);

@@ -9,12 +9,23 @@
 
 namespace fq {
 
+/// A message with its tenant: looked up once for all that is done to it.
+struct Message {
+  uint32_t slot;
+  Entry& entry;
+  Tenant& tenant;
+};
+
 struct Region {
   Arena arena;
   ScheduleRoot& root;
 
   Entry& entry(uint32_t i) const { return arena.at(root.entries, i); }
   Tenant& tenant(uint32_t i) const { return arena.at(root.tenants, i); }
+  Message message(uint32_t slot) const {
+    Entry& found = entry(slot);
+    return {slot, found, tenant(found.tenant)};
+  }
   TextCell& text(uint32_t i) const { return arena.at(root.text, i); }
 };
 
@@ -49,7 +60,7 @@ void take_from(Txn& txn, Shared<T>& field, std::type_identity_t<T> less) {
 }
 
 /// Takes a free element of `array`, whose free ones are linked through `link`. Its fields hold what they
-/// held when it was freed, perhaps in this very transaction: write them with put, not with fresh.
+/// held when it was freed.
 template <class Array, class Link>
 uint32_t take_element(Txn& txn, const Arena& arena, Array& array, Supply& supply, Link link) {
   uint32_t index = supply.free_head;
@@ -69,6 +80,7 @@ void free_element(Txn& txn, const Arena& arena, Array& array, Supply& supply, Li
   txn.set(link(arena.at(array, index)), supply.free_head.get());
   txn.set(supply.free_head, index);
   take_from(txn, supply.used, 1);
+  txn.note_freed();
 }
 
 }  // namespace fq

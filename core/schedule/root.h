@@ -32,7 +32,7 @@ inline constexpr ArrayName kArrayNames[] = {
     ArrayName::tenant_buckets, ArrayName::text, ArrayName::outcomes,   ArrayName::outcome_buckets};
 
 inline constexpr uint32_t kOutcomesMax = 65536;        // the last so many ends are remembered
-inline constexpr uint32_t kOutcomeBucketsMax = 16384;  // four a chain; chosen
+inline constexpr uint32_t kOutcomeBucketsMax = 65536;  // one a chain
 
 /// Where elements of an array come from: first the freed ones, then those never used.
 struct Supply {

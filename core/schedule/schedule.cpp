@@ -31,39 +31,40 @@ uint32_t make_rank(Txn& txn, const Region& region, const NewEntry& from) {
   return text_add(txn, region, text);
 }
 
-// A used slot in no state yet, in the id index, with all that is known at a push.
-uint32_t make_entry(Txn& txn, const Region& region, const NewEntry& from) {
-  const uint32_t tenant = TenantTree(region).leaf_of(txn, from.tenant);
+// A used slot in no state yet, in the id index, with all that is known at a push. Its fields are fresh:
+// nobody looks at a slot whose state is free.
+Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
+  const uint32_t tenant_index = TenantTree(region).leaf_of(txn, from.tenant);
+  Tenant& tenant = region.tenant(tenant_index);
   const uint32_t slot =
       take_element(txn, region.arena, region.root.entries, region.root.entry_supply, free_link);
   Entry& entry = region.entry(slot);
-  put(txn, entry.id, number(from.id));
-  put(txn, entry.item_position, from.item_position);
-  put(txn, entry.event_position, 0);
-  put(txn, entry.serial, 0);
-  put(txn, entry.tenant, tenant);
-  put(txn, entry.heap_place, kNoIndex);
-  put(txn, entry.rank, make_rank(txn, region, from));
-  put(txn, entry.payload_bytes, from.payload_bytes);
-  put(txn, entry.deliveries, 0);
-  put(txn, entry.began_ms, 0);
-  put(txn, entry.attempts, 0);
-  put(txn, entry.attempts_max, from.attempts_max);
-  put(txn, entry.crashes, 0);
-  put(txn, entry.holder, static_cast<uint16_t>(kHeldByTime));
-  put(txn, entry.state, static_cast<uint8_t>(SlotState::free));
-  put(txn, entry.flags,
-      static_cast<uint8_t>((from.key.empty() ? 0 : kEntryKeyed) |
-                           (from.attempts_max != 0 ? kEntryOwnAttempts : 0) | (from.blob ? kEntryBlob : 0)));
+  txn.fresh(entry.id, number(from.id));
+  txn.fresh(entry.item_position, from.item_position);
+  txn.fresh(entry.event_position, 0);
+  txn.fresh(entry.serial, 0);
+  txn.fresh(entry.tenant, tenant_index);
+  txn.fresh(entry.heap_place, kNoIndex);
+  txn.fresh(entry.rank, make_rank(txn, region, from));
+  txn.fresh(entry.payload_bytes, from.payload_bytes);
+  txn.fresh(entry.deliveries, 0);
+  txn.fresh(entry.began_ms, 0);
+  txn.fresh(entry.attempts, 0);
+  txn.fresh(entry.attempts_max, from.attempts_max);
+  txn.fresh(entry.crashes, 0);
+  txn.fresh(entry.holder, static_cast<uint16_t>(kHeldByTime));
+  txn.fresh(entry.flags, static_cast<uint8_t>((from.key.empty() ? 0 : kEntryKeyed) |
+                                              (from.attempts_max != 0 ? kEntryOwnAttempts : 0) |
+                                              (from.blob ? kEntryBlob : 0)));
   EntryIndex(EntryIndexKind{&region}).insert(txn, slot, region.root.entry_supply.used);
   add_to(txn, region.root.payload_bytes, from.payload_bytes);
-  add_to(txn, region.tenant(tenant).payload_bytes, from.payload_bytes);
-  return slot;
+  add_to(txn, tenant.payload_bytes, from.payload_bytes);
+  return {slot, entry, tenant};
 }
 
 // What a delivery changes in the message itself and in the counts.
-void note_delivery(Txn& txn, const Region& region, Entry& entry, const LeaseTerms& terms) {
-  Tenant& tenant = region.tenant(entry.tenant);
+void note_delivery(Txn& txn, const Region& region, const Message& message, const LeaseTerms& terms) {
+  auto& [slot, entry, tenant] = message;
   if (entry.deliveries == 0 && state_of(entry) == SlotState::ready) {
     const auto wait = static_cast<uint64_t>(std::max<int64_t>(0, terms.now_ms - entry.at_ms));
     histogram_note(txn, region.root.wait, wait);
@@ -77,30 +78,29 @@ void note_delivery(Txn& txn, const Region& region, Entry& entry, const LeaseTerm
   add_to(txn, tenant.popped, 1);
 }
 
-void note_buried(Txn& txn, const Region& region, const Entry& entry) {
+void note_buried(Txn& txn, const Region& region, Tenant& tenant) {
   add_to(txn, region.root.counters.buried, 1);
-  add_to(txn, region.tenant(entry.tenant).buried, 1);
+  add_to(txn, tenant.buried, 1);
 }
 
 }  // namespace
 
 SlotIndex Schedule::add(Txn& txn, const NewEntry& from) {
-  const uint32_t slot = make_entry(txn, region_, from);
-  Entry& entry = region_.entry(slot);
+  const Message message = make_entry(txn, region_, from);
   add_to(txn, region_.root.counters.pushed, 1);
-  add_to(txn, region_.tenant(entry.tenant).pushed, 1);
+  add_to(txn, message.tenant.pushed, 1);
   const States states(region_);
   if (from.due_ms > from.now_ms) {
-    states.enter_delayed(txn, slot, from.due_ms);
+    states.enter_delayed(txn, message, from.due_ms);
   } else {
-    states.enter_ready(txn, slot, from.now_ms);
+    states.enter_ready(txn, message, from.now_ms);
   }
-  return SlotIndex{slot};
+  return SlotIndex{message.slot};
 }
 
 SlotIndex Schedule::restore(Txn& txn, const RestoredEntry& from) {
-  const uint32_t slot = make_entry(txn, region_, from.entry);
-  Entry& entry = region_.entry(slot);
+  const Message message = make_entry(txn, region_, from.entry);
+  Entry& entry = message.entry;
   put(txn, entry.event_position, from.event_position);
   put(txn, entry.serial, from.serial);
   put(txn, entry.deliveries, from.deliveries);
@@ -111,18 +111,18 @@ SlotIndex Schedule::restore(Txn& txn, const RestoredEntry& from) {
   const States states(region_);
   switch (from.state) {
     case SlotState::delayed:
-      states.enter_delayed(txn, slot, from.at_ms);
+      states.enter_delayed(txn, message, from.at_ms);
       break;
     case SlotState::leased:
-      states.enter_leased(txn, slot, from.holder, from.at_ms);
+      states.enter_leased(txn, message, from.holder, from.at_ms);
       break;
     case SlotState::dead:
-      states.enter_dead(txn, slot, from.at_ms);
+      states.enter_dead(txn, message, from.at_ms);
       break;
     default:
-      states.enter_ready(txn, slot, from.at_ms);
+      states.enter_ready(txn, message, from.at_ms);
   }
-  return SlotIndex{slot};
+  return SlotIndex{message.slot};
 }
 
 std::optional<SlotIndex> Schedule::find(MessageId id) const {
@@ -134,39 +134,64 @@ std::optional<SlotIndex> Schedule::find(MessageId id) const {
   return SlotIndex{slot};
 }
 
-std::optional<SlotIndex> Schedule::lease_next(Txn& txn, TenantIndex from, const LeaseTerms& terms) {
-  const auto top = static_cast<uint32_t>(from);
-  const Seats seats(region_);
+/// The way from a node down to the message whose turn is next.
+struct Schedule::Turn {
   uint32_t path[kDepthMax + 1];
   uint32_t depth = 0;
-  path[0] = top;
-  while (is_inner(region_.tenant(path[depth]))) {
-    const uint32_t child = seats.first(region_.tenant(path[depth]));
-    if (child == kNoIndex) return std::nullopt;
-    if (depth == kDepthMax) throw RegionDamaged{"the tenant tree is too deep"};
-    path[++depth] = child;
+  uint32_t slot = kNoIndex;  // none: nothing can be served
+};
+
+Schedule::Turn Schedule::next_turn(TenantIndex from) const {
+  const auto top = static_cast<uint32_t>(from);
+  const Seats seats(region_);
+  Turn turn;
+  turn.path[0] = top;
+  while (is_inner(region_.tenant(turn.path[turn.depth]))) {
+    const uint32_t child = seats.first(region_.tenant(turn.path[turn.depth]));
+    if (child == kNoIndex) return turn;
+    if (turn.depth == kDepthMax) throw RegionDamaged{"the tenant tree is too deep"};
+    turn.path[++turn.depth] = child;
   }
-  const uint32_t slot = MessageLane(MessageKind{&region_}).first(region_.tenant(path[depth]).lane);
-  if (slot == kNoIndex || TenantTree(region_).is_blocked(top)) return std::nullopt;
-  Entry& entry = region_.entry(slot);
-  if (entry.tenant != path[depth] || state_of(entry) != SlotState::ready) {
+  const uint32_t leaf = turn.path[turn.depth];
+  const uint32_t slot = MessageLane(MessageKind{&region_}).first(region_.tenant(leaf).lane);
+  if (slot == kNoIndex || TenantTree(region_).is_blocked(top)) return turn;
+  const Entry& entry = region_.entry(slot);
+  if (entry.tenant != leaf || state_of(entry) != SlotState::ready) {
     throw RegionDamaged{"a message lies in a lane that is not its own"};
   }
+  turn.slot = slot;
+  return turn;
+}
+
+std::optional<SlotIndex> Schedule::next(TenantIndex from) const {
+  const Turn turn = next_turn(from);
+  if (turn.slot == kNoIndex) return std::nullopt;
+  return SlotIndex{turn.slot};
+}
+
+std::optional<SlotIndex> Schedule::lease_next(Txn& txn, TenantIndex from, const LeaseTerms& terms) {
+  const Turn turn = next_turn(from);
+  const uint32_t slot = turn.slot;
+  if (slot == kNoIndex) return std::nullopt;
+  const Seats seats(region_);
   const States states(region_);
-  note_delivery(txn, region_, entry, terms);
-  states.leave(txn, slot, false);
-  states.enter_leased(txn, slot, terms.holder, terms.until_ms);
-  for (; depth > 0; --depth) seats.charge(txn, path[depth - 1], path[depth]);
-  seats.settle(txn, top);
+  const Message message = region_.message(slot);
+  note_delivery(txn, region_, message, terms);
+  states.leave(txn, message, false);
+  states.enter_leased(txn, message, terms.holder, terms.until_ms);
+  for (uint32_t depth = turn.depth; depth > 0; --depth) {
+    seats.charge(txn, turn.path[depth - 1], turn.path[depth]);
+  }
+  seats.settle(txn, static_cast<uint32_t>(from));
   return SlotIndex{slot};
 }
 
 void Schedule::lease(Txn& txn, SlotIndex index, const LeaseTerms& terms) {
-  const auto slot = static_cast<uint32_t>(index);
+  const Message message = region_.message(static_cast<uint32_t>(index));
   const States states(region_);
-  note_delivery(txn, region_, region_.entry(slot), terms);
-  states.leave(txn, slot);
-  states.enter_leased(txn, slot, terms.holder, terms.until_ms);
+  note_delivery(txn, region_, message, terms);
+  states.leave(txn, message);
+  states.enter_leased(txn, message, terms.holder, terms.until_ms);
 }
 
 void Schedule::extend(Txn& txn, SlotIndex index, int64_t until_ms) {
@@ -181,11 +206,10 @@ void Schedule::extend(Txn& txn, SlotIndex index, int64_t until_ms) {
 
 bool Schedule::give_back(Txn& txn, SlotIndex index, bool counted, bool crashed, int64_t due_ms,
                          int64_t now_ms) {
-  const auto slot = static_cast<uint32_t>(index);
-  Entry& entry = region_.entry(slot);
-  Tenant& tenant = region_.tenant(entry.tenant);
+  const Message message = region_.message(static_cast<uint32_t>(index));
+  auto& [slot, entry, tenant] = message;
   const States states(region_);
-  states.leave(txn, slot);
+  states.leave(txn, message);
   if (counted) bump(txn, entry.attempts);
   if (crashed) {
     bump(txn, entry.crashes);
@@ -194,51 +218,50 @@ bool Schedule::give_back(Txn& txn, SlotIndex index, bool counted, bool crashed, 
     add_to(txn, counted ? tenant.retried : tenant.released, 1);
   }
   if (counted && entry.attempts_max > 0 && entry.attempts >= entry.attempts_max) {
-    note_buried(txn, region_, entry);
-    states.enter_dead(txn, slot, now_ms);
+    note_buried(txn, region_, message.tenant);
+    states.enter_dead(txn, message, now_ms);
     return true;
   }
   if (due_ms > now_ms) {
-    states.enter_delayed(txn, slot, due_ms);
+    states.enter_delayed(txn, message, due_ms);
   } else {
-    states.enter_ready(txn, slot, now_ms);
+    states.enter_ready(txn, message, now_ms);
   }
   return false;
 }
 
 void Schedule::bury(Txn& txn, SlotIndex index, int64_t now_ms) {
-  const auto slot = static_cast<uint32_t>(index);
-  Entry& entry = region_.entry(slot);
+  const Message message = region_.message(static_cast<uint32_t>(index));
+  Entry& entry = message.entry;
   if (state_of(entry) == SlotState::dead) return;
   const States states(region_);
-  states.leave(txn, slot);
-  note_buried(txn, region_, entry);
-  states.enter_dead(txn, slot, now_ms);
+  states.leave(txn, message);
+  note_buried(txn, region_, message.tenant);
+  states.enter_dead(txn, message, now_ms);
 }
 
 void Schedule::kick(Txn& txn, SlotIndex index, int64_t now_ms) {
-  const auto slot = static_cast<uint32_t>(index);
-  Entry& entry = region_.entry(slot);
+  const Message message = region_.message(static_cast<uint32_t>(index));
+  Entry& entry = message.entry;
   if (state_of(entry) != SlotState::dead && state_of(entry) != SlotState::delayed) return;
   const States states(region_);
-  states.leave(txn, slot);
+  states.leave(txn, message);
   put(txn, entry.attempts, 0);
   put(txn, entry.crashes, 0);
-  states.enter_ready(txn, slot, now_ms);
+  states.enter_ready(txn, message, now_ms);
 }
 
 void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t event_position, int64_t now_ms,
                       int64_t at_wall_ms) {
-  const auto slot = static_cast<uint32_t>(index);
-  Entry& entry = region_.entry(slot);
-  Tenant& tenant = region_.tenant(entry.tenant);
+  const Message message = region_.message(static_cast<uint32_t>(index));
+  auto& [slot, entry, tenant] = message;
   const States states(region_);
   if (state_of(entry) == SlotState::leased) {
     const uint32_t run = static_cast<uint32_t>(now_ms) - entry.began_ms;
     histogram_note(txn, region_.root.run, run);
     histogram_note(txn, tenant.run, run);
   }
-  states.leave(txn, slot);
+  states.leave(txn, message);
   const bool acked = verdict == RecordType::acked;
   add_to(txn, acked ? region_.root.counters.acked : region_.root.counters.cancelled, 1);
   if (acked) {
@@ -249,7 +272,7 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   outcome_add(txn, region_, {entry.id, event_position, at_wall_ms, entry.attempts, verdict});
   EntryIndex(EntryIndexKind{&region_}).remove(txn, slot);
   if ((entry.flags & kEntryKeyed) != 0) text_remove(txn, region_, entry.rank);
-  states.count(txn, entry, state_of(entry), SlotState::free);
+  states.count(txn, message, state_of(entry), SlotState::free);
   take_from(txn, region_.root.payload_bytes, entry.payload_bytes.get());
   take_from(txn, tenant.payload_bytes, entry.payload_bytes.get());
   txn.set(entry.state, static_cast<uint8_t>(SlotState::free));
@@ -266,12 +289,12 @@ void Schedule::set_item(Txn& txn, SlotIndex slot, uint64_t item_position) {
 }
 
 void Schedule::set_holder(Txn& txn, SlotIndex index, HolderIndex holder) {
-  const auto slot = static_cast<uint32_t>(index);
-  Entry& entry = region_.entry(slot);
+  const Message message = region_.message(static_cast<uint32_t>(index));
+  Entry& entry = message.entry;
   if (state_of(entry) != SlotState::leased) return;
   const States states(region_);
-  if (has_holder(entry)) states.unlink_holder(txn, slot);
-  if (holder != kHeldByTime) states.link_holder(txn, slot, holder);
+  if (has_holder(entry)) states.unlink_holder(txn, message);
+  if (holder != kHeldByTime) states.link_holder(txn, message, holder);
 }
 
 }  // namespace fq

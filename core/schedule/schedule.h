@@ -52,8 +52,8 @@ struct RestoredEntry {
 struct LeaseTerms {
   uint64_t serial = 0;
   HolderIndex holder = kHeldByTime;
-  int64_t until_ms = kNever;      // kNever: held by the process alone
-  uint16_t attempts_max = 0;      // for messages without their own
+  int64_t until_ms = kNever;  // kNever: held by the process alone
+  uint16_t attempts_max = 0;  // for messages without their own
   int64_t now_ms = 0;
 };
 
@@ -81,10 +81,12 @@ class Schedule {
   SlotIndex add(Txn& txn, const NewEntry& entry);
   SlotIndex restore(Txn& txn, const RestoredEntry& entry);
   std::optional<SlotIndex> find(MessageId id) const;
-  const Entry& entry(SlotIndex slot) const;
+  const Entry& entry(SlotIndex slot) const { return region_.entry(static_cast<uint32_t>(slot)); }
   std::string key_of(SlotIndex slot) const;  // order-preserving bytes; allocates: not under a hot path
   int32_t priority_of(SlotIndex slot) const;
 
+  /// The message whose turn is next below `from`; what lease_next would take.
+  std::optional<SlotIndex> next(TenantIndex from) const;
   /// Takes the next turn below `from`: chooses the message whose turn it is, charges its tenants and
   /// leases it. Nodes above `from` are not charged. None when nothing can be served (`from` or a node above
   /// it may be parked). At most 20 steps.
@@ -158,6 +160,8 @@ class Schedule {
   const Region& region() const { return region_; }
 
  private:
+  struct Turn;
+  Turn next_turn(TenantIndex from) const;
   Region region_;
 };
 

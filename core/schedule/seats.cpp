@@ -42,11 +42,15 @@ void Seats::settle(Txn& txn, uint32_t i) const {
 void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat) const {
   Tenant& parent = region_.tenant(parent_index);
   Tenant& tenant = region_.tenant(seat);
-  ring_.remove(txn, parent.lane, seat);
+  const bool stays = can_be_served(tenant);
+  const bool is_head = parent.lane.head == seat;
+  if (!stays || !is_head) ring_.remove(txn, parent.lane, seat);
   put(txn, parent.vtime, tenant.tag.get());
   txn.set(tenant.tag, tenant.tag + turn_of(tenant.weight_milli));
-  if (can_be_served(tenant)) {
-    put(txn, tenant.sequence, take_sequence(txn, parent));
+  if (stays) {
+    txn.set(tenant.sequence, take_sequence(txn, parent));
+    if (is_head && ring_.rotate(txn, parent.lane)) return;
+    if (is_head) ring_.remove(txn, parent.lane, seat);
     ring_.insert(txn, parent.lane, seat);
   } else {
     set_flag(txn, tenant, kTenantSeated, false);

@@ -29,34 +29,33 @@ void move_count(Txn& txn, StateCounts& counts, SlotState from, SlotState to) {
 
 }  // namespace
 
-void States::count(Txn& txn, const Entry& entry, SlotState from, SlotState to) const {
+void States::count(Txn& txn, const Message& message, SlotState from, SlotState to) const {
   if (from == to) return;
   move_count(txn, region_.root.counts, from, to);
-  move_count(txn, region_.tenant(entry.tenant).counts, from, to);
+  move_count(txn, message.tenant.counts, from, to);
 }
 
-void States::set_state(Txn& txn, Entry& entry, SlotState to) const {
-  count(txn, entry, state_of(entry), to);
-  put(txn, entry.state, static_cast<uint8_t>(to));
+void States::set_state(Txn& txn, const Message& message, SlotState to) const {
+  count(txn, message, state_of(message.entry), to);
+  put(txn, message.entry.state, static_cast<uint8_t>(to));
 }
 
-void States::leave(Txn& txn, uint32_t slot, bool settle) const {
-  Entry& entry = region_.entry(slot);
+void States::leave(Txn& txn, const Message& message, bool settle) const {
+  auto& [slot, entry, tenant] = message;
   switch (state_of(entry)) {
-    case SlotState::ready: {
-      Tenant& tenant = region_.tenant(entry.tenant);
+    case SlotState::ready:
       if (is_inner(tenant)) throw RegionDamaged{"a message lies in an inner node"};
       lanes_.remove(txn, tenant.lane, slot);
       if (tenant.lane.count != 0) return;
       take_from(txn, region_.root.active_count, 1);
       if (settle) seats_.settle(txn, entry.tenant);
       return;
-    }
-    case SlotState::delayed:
-      return heap_.remove(txn, slot);
     case SlotState::leased:
-      if (has_holder(entry)) unlink_holder(txn, slot);
-      return heap_.remove(txn, slot);
+      if (has_holder(entry)) unlink_holder(txn, message);
+      [[fallthrough]];
+    case SlotState::delayed:
+      if (entry.heap_place != kNoIndex) heap_.remove(txn, slot);
+      return;
     case SlotState::dead:
     case SlotState::held:
       return;
@@ -66,56 +65,52 @@ void States::leave(Txn& txn, uint32_t slot, bool settle) const {
   throw RegionDamaged{"a message is in no known state"};
 }
 
-void States::enter_ready(Txn& txn, uint32_t slot, int64_t since_ms) const {
-  Entry& entry = region_.entry(slot);
-  Tenant& tenant = region_.tenant(entry.tenant);
+void States::enter_ready(Txn& txn, const Message& message, int64_t since_ms) const {
+  auto& [slot, entry, tenant] = message;
   if (is_inner(tenant)) throw RegionDamaged{"a message lies in an inner node"};
   put(txn, entry.at_ms, since_ms);
   lanes_.insert(txn, tenant.lane, slot);
-  set_state(txn, entry, SlotState::ready);
+  set_state(txn, message, SlotState::ready);
   if (tenant.lane.count != 1) return;
   add_to(txn, region_.root.active_count, 1);
   seats_.settle(txn, entry.tenant);
 }
 
-void States::enter_delayed(Txn& txn, uint32_t slot, int64_t due_ms) const {
-  Entry& entry = region_.entry(slot);
-  put(txn, entry.at_ms, due_ms);
-  if (due_ms != kNever) heap_.insert(txn, slot);
-  set_state(txn, entry, SlotState::delayed);
+void States::enter_delayed(Txn& txn, const Message& message, int64_t due_ms) const {
+  put(txn, message.entry.at_ms, due_ms);
+  if (due_ms != kNever) heap_.insert(txn, message.slot);
+  set_state(txn, message, SlotState::delayed);
 }
 
-void States::enter_leased(Txn& txn, uint32_t slot, HolderIndex holder, int64_t until_ms) const {
-  Entry& entry = region_.entry(slot);
-  put(txn, entry.at_ms, until_ms);
-  put(txn, entry.holder, static_cast<uint16_t>(holder));
-  if (has_holder(entry)) link_holder(txn, slot, holder);
-  if (until_ms != kNever) heap_.insert(txn, slot);
-  set_state(txn, entry, SlotState::leased);
+void States::enter_leased(Txn& txn, const Message& message, HolderIndex holder, int64_t until_ms) const {
+  put(txn, message.entry.at_ms, until_ms);
+  put(txn, message.entry.holder, static_cast<uint16_t>(holder));
+  if (has_holder(message.entry)) link_holder(txn, message, holder);
+  if (until_ms != kNever) heap_.insert(txn, message.slot);
+  set_state(txn, message, SlotState::leased);
 }
 
-void States::enter_dead(Txn& txn, uint32_t slot, int64_t since_ms) const {
-  Entry& entry = region_.entry(slot);
-  put(txn, entry.at_ms, since_ms);
-  set_state(txn, entry, SlotState::dead);
+void States::enter_dead(Txn& txn, const Message& message, int64_t since_ms) const {
+  put(txn, message.entry.at_ms, since_ms);
+  set_state(txn, message, SlotState::dead);
 }
 
-void States::link_holder(Txn& txn, uint32_t slot, HolderIndex index) const {
+void States::link_holder(Txn& txn, const Message& message, HolderIndex index) const {
   const auto place = static_cast<uint16_t>(index);
   if (place >= kHoldersMax) throw RegionDamaged{"a holder is out of range"};
   Holder& holder = region_.root.holders[place];
-  Entry& entry = region_.entry(slot);
+  Entry& entry = message.entry;
   const uint32_t head = holder.count == 0 ? kNoIndex : holder.head.get();
   put(txn, entry.holder, place);
   put(txn, entry.prev, kNoIndex);
   put(txn, entry.next, head);
-  if (head != kNoIndex) txn.set(region_.entry(head).prev, slot);
-  txn.set(holder.head, slot);
+  if (head != kNoIndex) txn.set(region_.entry(head).prev, message.slot);
+  txn.set(holder.head, message.slot);
   add_to(txn, holder.count, 1);
 }
 
-void States::unlink_holder(Txn& txn, uint32_t slot) const {
-  Entry& entry = region_.entry(slot);
+void States::unlink_holder(Txn& txn, const Message& message) const {
+  Entry& entry = message.entry;
   if (entry.holder >= kHoldersMax) throw RegionDamaged{"a holder is out of range"};
   Holder& holder = region_.root.holders[entry.holder];
   const uint32_t prev = entry.prev, next = entry.next;

@@ -20,20 +20,20 @@ class States {
       : region_(region), heap_(region), lanes_(MessageKind{&region}), seats_(region) {}
 
   /// Out of its lane, heap or holder's list; its tenant's seat follows unless `settle` is false.
-  void leave(Txn& txn, uint32_t slot, bool settle = true) const;
-  void enter_ready(Txn& txn, uint32_t slot, int64_t since_ms) const;
-  void enter_delayed(Txn& txn, uint32_t slot, int64_t due_ms) const;
+  void leave(Txn& txn, const Message& message, bool settle = true) const;
+  void enter_ready(Txn& txn, const Message& message, int64_t since_ms) const;
+  void enter_delayed(Txn& txn, const Message& message, int64_t due_ms) const;
   /// `until_ms` kNever: no timer. Holder kHeldByTime: in no holder's list.
-  void enter_leased(Txn& txn, uint32_t slot, HolderIndex holder, int64_t until_ms) const;
-  void enter_dead(Txn& txn, uint32_t slot, int64_t since_ms) const;
+  void enter_leased(Txn& txn, const Message& message, HolderIndex holder, int64_t until_ms) const;
+  void enter_dead(Txn& txn, const Message& message, int64_t since_ms) const;
   /// Counts a message that is new (from free) or that ends (to free).
-  void count(Txn& txn, const Entry& entry, SlotState from, SlotState to) const;
+  void count(Txn& txn, const Message& message, SlotState from, SlotState to) const;
 
-  void link_holder(Txn& txn, uint32_t slot, HolderIndex holder) const;
-  void unlink_holder(Txn& txn, uint32_t slot) const;
+  void link_holder(Txn& txn, const Message& message, HolderIndex holder) const;
+  void unlink_holder(Txn& txn, const Message& message) const;
 
  private:
-  void set_state(Txn& txn, Entry& entry, SlotState to) const;
+  void set_state(Txn& txn, const Message& message, SlotState to) const;
 
   const Region& region_;
   DelayHeap heap_;

@@ -42,11 +42,11 @@ uint32_t Schedule::fire(Txn& txn, int64_t now_ms) {
       TenantTree(region_).fire(txn, cell & ~kTimerOfTenant, now_ms);
       continue;
     }
-    const Entry& entry = region_.entry(cell);
-    if (state_of(entry) == SlotState::delayed) {
-      states.leave(txn, cell);
-      states.enter_ready(txn, cell, entry.at_ms);
-    } else if (state_of(entry) == SlotState::leased) {
+    const Message message = region_.message(cell);
+    if (state_of(message.entry) == SlotState::delayed) {
+      states.leave(txn, message);
+      states.enter_ready(txn, message, message.entry.at_ms);
+    } else if (state_of(message.entry) == SlotState::leased) {
       give_back(txn, SlotIndex{cell}, true, true, 0, now_ms);
     } else {
       throw RegionDamaged{"a message has a timer that its state does not know"};

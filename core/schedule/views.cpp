@@ -19,8 +19,6 @@ std::optional<SlotIndex> slot_or_none(uint32_t slot) {
 
 }  // namespace
 
-const Entry& Schedule::entry(SlotIndex slot) const { return region_.entry(static_cast<uint32_t>(slot)); }
-
 std::string Schedule::key_of(SlotIndex slot) const {
   const Entry& from = entry(slot);
   if ((from.flags & kEntryKeyed) == 0) return {};

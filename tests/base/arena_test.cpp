@@ -55,7 +55,7 @@ TEST_CASE("an array without a chunk has no elements") {
 
 TEST_CASE("the elements of a chunk are there and the one behind is not") {
   Region region;
-  CHECK(region.grow() == kSmallChunkBytes);
+  CHECK(region.grow() == Items::kSmallBytes);
   CHECK(region.items().capacity == Items::kPerSmall);
   CHECK_NOTHROW(region.arena().at(region.items(), Items::kPerSmall - 1));
   CHECK_THROWS_AS(region.arena().at(region.items(), Items::kPerSmall), RegionDamaged);
@@ -63,9 +63,9 @@ TEST_CASE("the elements of a chunk are there and the one behind is not") {
 
 TEST_CASE("chunks are small at first, then large, then there are no more") {
   Region region;
-  for (uint32_t i = 0; i < kSmallChunks; ++i) CHECK(region.grow() == kSmallChunkBytes);
-  CHECK(region.grow() == kLargeChunkBytes);
-  CHECK(region.grow() == kLargeChunkBytes);
+  for (uint32_t i = 0; i < kSmallChunks; ++i) CHECK(region.grow() == Items::kSmallBytes);
+  CHECK(region.grow() == Items::kLargeBytes);
+  CHECK(region.grow() == Items::kLargeBytes);
   CHECK(Arena::next_chunk_bytes(region.items()) == 0);
   CHECK(region.items().capacity == Items::kInSmall + 2 * Items::kPerLarge);
 }
