@@ -73,9 +73,12 @@ uint64_t event_record_bytes(RecordType type, size_t items, const EventDetail& de
 
 using HeaderBytes = std::array<std::byte, kRecordHeaderBytes>;
 
+/// CRC of what makes one file differ from another, with which its header CRCs begin.
+uint32_t file_seed(const FileKey& key);
+
 /// Fills `header.bytes`, type, flags and count from the body and encodes it. For a pushed body `first_id`
 /// is also written into body.bytes[0..8); other types pass MessageId{0}.
-HeaderBytes encode_header(const FileKey& key, RecordHeader header, Body& body, MessageId first_id);
+HeaderBytes encode_header(uint32_t seed, const RecordHeader& header, Body& body, MessageId first_id);
 
 /// Seals a header anew for another file: same record, other salt. `record` is the whole record, header
 /// first; its header CRC is replaced. Needs: it was valid under some key.
@@ -114,7 +117,8 @@ class PushedReader {
 /// Into `event`, whose vector is used again. False when the body breaks the format.
 bool decode_event(RecordType type, uint16_t count, Bytes body, EventRecord& event);
 /// `item_offset` and `item_bytes`, where given, tell where the message item lies in the body.
-std::optional<MovedRecord> decode_moved(Bytes body, uint32_t* item_offset = nullptr, uint32_t* item_bytes = nullptr);
+std::optional<MovedRecord> decode_moved(Bytes body, uint32_t* item_offset = nullptr,
+                                        uint32_t* item_bytes = nullptr);
 std::optional<LowRecord> decode_low(Bytes body);
 std::optional<LimitsRecord> decode_limits(Bytes body);
 std::optional<ClockRecord> decode_clock(Bytes body);

@@ -1,6 +1,7 @@
 // codec_body - the bodies of pushed, low, limits and clock records.
 //
-//   pushed   8 bytes for the first id (outside the body's CRC), then items one behind the other
+//   pushed   8 bytes for the first id, then items one behind the other; the body's CRC is that of their
+//            frames alone, since an item's content has its own
 //   low      u32 file number, u32 zero, the nine counts in their order, id limit, serial limit
 //   limits   id limit, serial limit
 //   clock    16 bytes of boot id, wall minus boot in ms
@@ -16,9 +17,9 @@ namespace fq {
 namespace {
 
 constexpr size_t kFirstIdBytes = 8;
-constexpr uint64_t Counts::*kCounts[] = {&Counts::pushed,   &Counts::popped,  &Counts::acked,
-                                         &Counts::retried,  &Counts::released, &Counts::buried,
-                                         &Counts::expired,  &Counts::cancelled, &Counts::recoveries};
+constexpr uint64_t Counts::*kCounts[] = {&Counts::pushed,  &Counts::popped,    &Counts::acked,
+                                         &Counts::retried, &Counts::released,  &Counts::buried,
+                                         &Counts::expired, &Counts::cancelled, &Counts::recoveries};
 constexpr size_t kLimitsBytes = 16;
 constexpr size_t kLowBytes = 8 + 8 * std::size(kCounts) + kLimitsBytes;
 constexpr size_t kClockBytes = sizeof(ClockRecord::boot_id) + 8;
@@ -46,13 +47,14 @@ void encode_pushed(Body& into, std::span<const MessageItem> items, bool lazy) {
   into.count = static_cast<uint16_t>(items.size());
   const MutableBytes all(into.bytes);
   put_number(all.data(), uint64_t{0});
+  into.crc = 0;
   size_t offset = kFirstIdBytes;
   for (const MessageItem& item : items) {
     const size_t item_bytes = codec::item_bytes(item);
     codec::encode_item(all.subspan(offset, item_bytes), item);
+    into.crc = crc32c(into.crc, all.subspan(offset, codec::kItemFrameBytes));
     offset += item_bytes;
   }
-  into.crc = crc32c(0, all.subspan(kFirstIdBytes));
 }
 
 PushedReader::PushedReader(Bytes body, uint16_t count) : body_(body), left_(count) {
@@ -74,7 +76,7 @@ std::optional<MessageItem> PushedReader::next() {
   if (rest.size() < codec::kItemFrameBytes) return std::nullopt;
   const auto content_bytes = get_number<uint32_t>(rest.data());
   if (content_bytes > rest.size() - codec::kItemFrameBytes) return std::nullopt;
-  // Its own CRC is not looked at: the body's, which holds, covers the same bytes.
+  // Its CRC is not looked at again: it was when the record was found whole.
   auto item = codec::decode_item_content(rest.subspan(codec::kItemFrameBytes, content_bytes));
   if (!item) return std::nullopt;
   item_offset_ = next_offset_;

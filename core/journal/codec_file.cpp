@@ -68,7 +68,7 @@ std::optional<OpenedRecord> decode_opened_copy(const FileKey& key, Bytes copy) {
   opened.clock.wall_minus_boot_ms = from.get<int64_t>();
   const auto crc = from.get<uint32_t>();
   if (from.broken() || magic != kOpenedMagic) return std::nullopt;
-  if (crc != crc32c(codec::file_seed(key), copy.first(kOpenedSealedBytes))) return std::nullopt;
+  if (crc != crc32c(file_seed(key), copy.first(kOpenedSealedBytes))) return std::nullopt;
   return opened;
 }
 
@@ -112,7 +112,7 @@ std::vector<std::byte> encode_opened(const FileKey& key, const OpenedRecord& ope
     to.put(at_wall_ms);
     to.put_bytes(std::as_bytes(std::span(opened.clock.boot_id)));
     to.put(opened.clock.wall_minus_boot_ms);
-    to.put(crc32c(codec::file_seed(key), copy.first(kOpenedSealedBytes)));
+    to.put(crc32c(file_seed(key), copy.first(kOpenedSealedBytes)));
   }
   return bytes;
 }

@@ -19,13 +19,8 @@ constexpr uint32_t kIdBytes = 8;
 // The distance to the durable point that is too far to tell: it then says nothing.
 constexpr uint32_t kFar = UINT32_MAX;
 
-Bytes covered_body(RecordType type, Bytes body) {
-  if (type != RecordType::pushed) return body;
-  return body.size() < kIdBytes ? Bytes{} : body.subspan(kIdBytes);
-}
-
-uint32_t header_crc(const FileKey& key, Bytes header, RecordType type, Bytes first_body_bytes) {
-  const uint32_t crc = crc32c(codec::file_seed(key), header.first(kHeaderCrcOffset));
+uint32_t header_crc(uint32_t seed, Bytes header, RecordType type, Bytes first_body_bytes) {
+  const uint32_t crc = crc32c(seed, header.first(kHeaderCrcOffset));
   return type == RecordType::pushed ? crc32c(crc, first_body_bytes.first(kIdBytes)) : crc;
 }
 
@@ -39,14 +34,14 @@ bool flags_are_known(RecordType type, uint8_t flags) {
 
 }  // namespace
 
-uint32_t codec::file_seed(const FileKey& key) {
+uint32_t file_seed(const FileKey& key) {
   std::byte bytes[12];
   put_number(bytes, key.salt);
   put_number(bytes + 8, key.number);
   return crc32c(0, bytes);
 }
 
-HeaderBytes encode_header(const FileKey& key, RecordHeader header, Body& body, MessageId first_id) {
+HeaderBytes encode_header(uint32_t seed, const RecordHeader& header, Body& body, MessageId first_id) {
   FQ_ASSERT(body.bytes.size() >= kIdBytes);
   FQ_ASSERT(body.bytes.size() <= kRecordBytesMax);
   FQ_ASSERT(header.durable_position <= header.position);
@@ -65,15 +60,15 @@ HeaderBytes encode_header(const FileKey& key, RecordHeader header, Body& body, M
   to.put(body.flags);
   to.put(body.count);
   to.put(body.crc);
-  put_number(bytes.data() + kHeaderCrcOffset, header_crc(key, bytes, body.type, body.bytes));
+  put_number(bytes.data() + kHeaderCrcOffset, header_crc(seed, bytes, body.type, body.bytes));
   return bytes;
 }
 
 void reseal_record(const FileKey& to, MutableBytes record) {
   FQ_ASSERT(record.size() >= kRecordHeaderBytes + kIdBytes);
   const auto type = static_cast<RecordType>(std::to_integer<uint8_t>(record[36]));
-  const uint32_t crc =
-      header_crc(to, record.first(kRecordHeaderBytes), type, record.subspan(kRecordHeaderBytes, kIdBytes));
+  const uint32_t crc = header_crc(file_seed(to), record.first(kRecordHeaderBytes), type,
+                                  record.subspan(kRecordHeaderBytes, kIdBytes));
   put_number(record.data() + kHeaderCrcOffset, crc);
 }
 
@@ -100,13 +95,16 @@ std::optional<RecordHeader> decode_header(const FileKey& key, Bytes bytes) {
   if (header.bytes > kRecordBytesMax + kRecordHeaderBytes) return std::nullopt;
   if (distance != kFar && distance > header.position) return std::nullopt;
   header.durable_position = distance == kFar ? 0 : header.position - distance;
-  if (crc != header_crc(key, bytes, header.type, bytes.subspan(kRecordHeaderBytes))) return std::nullopt;
+  if (crc != header_crc(file_seed(key), bytes, header.type, bytes.subspan(kRecordHeaderBytes)))
+    return std::nullopt;
   return header;
 }
 
 bool body_is_whole(Bytes header, Bytes body, RecordType type) {
   if (header.size() < kRecordHeaderBytes) return false;
-  return get_number<uint32_t>(header.data() + kBodyCrcOffset) == crc32c(0, covered_body(type, body));
+  const auto crc = get_number<uint32_t>(header.data() + kBodyCrcOffset);
+  if (type != RecordType::pushed) return crc == crc32c(0, body);
+  return body.size() >= kIdBytes && codec::items_are_whole(body.subspan(kIdBytes), crc);
 }
 
 }  // namespace fq

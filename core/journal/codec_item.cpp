@@ -66,6 +66,20 @@ void codec::encode_item(MutableBytes to, const MessageItem& item) {
   put_number(to.data() + 4, crc32c(0, content));
 }
 
+bool codec::items_are_whole(Bytes items, uint32_t frames_crc) {
+  uint32_t crc = 0;
+  while (items.size() >= kItemFrameBytes) {
+    const Bytes frame = items.first(kItemFrameBytes);
+    items = items.subspan(kItemFrameBytes);
+    const auto content_bytes = get_number<uint32_t>(frame.data());
+    if (content_bytes > items.size()) return false;
+    if (get_number<uint32_t>(frame.data() + 4) != crc32c(0, items.first(content_bytes))) return false;
+    crc = crc32c(crc, frame);
+    items = items.subspan(content_bytes);
+  }
+  return items.empty() && crc == frames_crc;
+}
+
 std::optional<MessageItem> codec::decode_item_content(Bytes content) {
   ByteReader from(content);
   MessageItem item;

@@ -76,15 +76,14 @@ class ByteWriter {
   MutableBytes left_;
 };
 
-/// CRC of everything that makes one file differ from another: the start of its header CRCs.
-uint32_t file_seed(const FileKey& key);
-
 // ---- message items: {u32 content bytes, u32 crc of the content, content} ------------------------
 
 inline constexpr uint32_t kItemFrameBytes = 8;
 size_t item_bytes(const MessageItem& item);
 /// `to` is item_bytes(item) long.
 void encode_item(MutableBytes to, const MessageItem& item);
+/// Whether these bytes are items, each as its CRC says, whose frames together have this CRC.
+bool items_are_whole(Bytes items, uint32_t frames_crc);
 /// The content alone, its CRC not looked at.
 std::optional<MessageItem> decode_item_content(Bytes content);
 

@@ -29,18 +29,25 @@ void load_ring(std::byte* to, const std::byte* from, size_t bytes) {
   load_bytes(bytes);
 }
 
+void store_word(std::byte* to, uint64_t word) {
+  __atomic_store_n(reinterpret_cast<Word*>(to), word, __ATOMIC_RELEASE);
+}
+
+/// Whole words; `to` is aligned, as everything in the ring is. A last part of a word is filled with zeros.
 void store_ring(std::byte* to, const std::byte* from, size_t bytes) {
-  const auto store_bytes = [&](size_t count) {
-    for (; count > 0; --count, --bytes) {
-      std::byte one = *from++;
-      __atomic_store(to++, &one, __ATOMIC_RELEASE);
-    }
-  };
-  store_bytes(bytes_to_word(to, bytes));
-  for (; bytes >= kWordBytes; to += kWordBytes, from += kWordBytes, bytes -= kWordBytes) {
-    __atomic_store_n(reinterpret_cast<Word*>(to), get_number<uint64_t>(from), __ATOMIC_RELEASE);
+  for (; bytes >= 4 * kWordBytes; to += 4 * kWordBytes, from += 4 * kWordBytes, bytes -= 4 * kWordBytes) {
+    store_word(to, get_number<uint64_t>(from));
+    store_word(to + kWordBytes, get_number<uint64_t>(from + kWordBytes));
+    store_word(to + 2 * kWordBytes, get_number<uint64_t>(from + 2 * kWordBytes));
+    store_word(to + 3 * kWordBytes, get_number<uint64_t>(from + 3 * kWordBytes));
   }
-  store_bytes(bytes);
+  for (; bytes >= kWordBytes; to += kWordBytes, from += kWordBytes, bytes -= kWordBytes) {
+    store_word(to, get_number<uint64_t>(from));
+  }
+  if (bytes == 0) return;
+  uint64_t rest = 0;
+  std::memcpy(&rest, from, bytes);
+  store_word(to, rest);
 }
 
 uint64_t live_messages(const ScheduleRoot& root) {
@@ -82,11 +89,8 @@ uint64_t Stream::append(Txn& txn, Body& body, MessageId first_id, int64_t at_wal
   record.position = position;
   record.at_wall_ms = at_wall_ms;
   record.durable_position = header_.durable_end.load(std::memory_order_relaxed);
-  const HeaderBytes sealed = encode_header(table_.key(header_.current_file), record, body, first_id);
-  write_ring(position, sealed);
+  write_ring(position, encode_header(current_seed(), record, body, first_id));
   write_ring(position + kRecordHeaderBytes, body.bytes);
-  static constexpr std::byte kPadding[kRecordAlign] = {};
-  write_ring(position + bytes, Bytes(kPadding, end - position - bytes));
 
   const bool pushed = body.type == RecordType::pushed;
   const bool waits = pushed && (body.flags & kFlagLazy) == 0;
@@ -110,6 +114,15 @@ Bytes Stream::view(uint64_t position, uint64_t bytes) const {
   const uint64_t at = position % kRingBytes;
   if (at + bytes > kRingBytes) return {};
   return Bytes(store_.ring() + at, bytes);
+}
+
+uint32_t Stream::current_seed() {
+  const FileKey key = table_.key(header_.current_file);
+  if (key.salt != seed_of_.salt || key.number != seed_of_.number) {
+    seed_of_ = key;
+    seed_ = file_seed(key);
+  }
+  return seed_;
 }
 
 void Stream::write_ring(uint64_t position, Bytes from) {

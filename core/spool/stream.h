@@ -36,6 +36,7 @@ class Stream {
   bool copy_out(uint64_t position, MutableBytes to) const;
   /// The bytes where they lie, when they do not wrap around; else empty.
   Bytes view(uint64_t position, uint64_t bytes) const;
+  uint32_t current_seed();
   void write_ring(uint64_t position, Bytes from);
 
   JournalTable& table() { return table_; }
@@ -45,6 +46,8 @@ class Stream {
   Store& store_;
   SegmentHeader& header_;
   JournalTable table_;
+  FileKey seed_of_;  // the file whose seed is kept
+  uint32_t seed_ = 0;
 };
 
 }  // namespace fq

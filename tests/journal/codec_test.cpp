@@ -78,15 +78,15 @@ MovedRecord full_moved() {
 }
 
 std::vector<std::byte> sealed(Body& body, RecordHeader header = {}, MessageId first = MessageId{0}) {
-  const HeaderBytes bytes = encode_header(kKey, header, body, first);
+  const HeaderBytes bytes = encode_header(file_seed(kKey), header, body, first);
   std::vector<std::byte> record(bytes.size() + body.bytes.size());
   std::copy(bytes.begin(), bytes.end(), record.begin());
   std::copy(body.bytes.begin(), body.bytes.end(), record.begin() + kRecordHeaderBytes);
   return record;
 }
 
-constexpr RecordType kEvents[] = {RecordType::leased, RecordType::acked,    RecordType::retried,
-                                  RecordType::released, RecordType::buried, RecordType::kicked,
+constexpr RecordType kEvents[] = {RecordType::leased,   RecordType::acked,     RecordType::retried,
+                                  RecordType::released, RecordType::buried,    RecordType::kicked,
                                   RecordType::extended, RecordType::cancelled, RecordType::died};
 
 }  // namespace
@@ -182,7 +182,8 @@ TEST_CASE("every event comes back with the detail of its type") {
     CHECK(event.items[1].id == MessageId{2});
     CHECK(event.items[1].previous_event == 128);
     const bool leased = type == RecordType::leased;
-    const bool failed = type == RecordType::retried || type == RecordType::released || type == RecordType::buried;
+    const bool failed =
+        type == RecordType::retried || type == RecordType::released || type == RecordType::buried;
     CHECK(event.detail.until_wall_ms == (leased || type == RecordType::extended ? 22 : 0));
     CHECK(event.detail.first_serial == Serial{leased ? 33u : 0u});
     CHECK(event.detail.pid == (leased ? 44u : 0u));
@@ -350,7 +351,8 @@ TEST_CASE("decoders live through random and broken bytes") {
       bytes.resize(random() % 300);
       for (std::byte& byte : bytes) byte = static_cast<std::byte>(random() & 0xff);
     } else {
-      for (unsigned n = random() % 4; n > 0; --n) bytes[random() % bytes.size()] = static_cast<std::byte>(random() & 0xff);
+      for (unsigned n = random() % 4; n > 0; --n)
+        bytes[random() % bytes.size()] = static_cast<std::byte>(random() & 0xff);
       bytes.resize(bytes.size() - random() % 3);
     }
     const auto count = static_cast<uint16_t>(random() % 4 == 0 ? random() : 2);

@@ -26,7 +26,9 @@ class JournalWriter {
  public:
   explicit JournalWriter(FakeDisk& on) : disk(on) { REQUIRE(disk.make_directory("journal").ok()); }
 
-  static FileKey key_of(uint32_t number) { return {number, 0x5a17'0000'0000'0000ULL + uint64_t{number} * 77}; }
+  static FileKey key_of(uint32_t number) {
+    return {number, 0x5a17'0000'0000'0000ULL + uint64_t{number} * 77};
+  }
 
   JournalWriter& make(uint32_t number, uint64_t bytes = 16 * 1024) {
     REQUIRE(make_journal_file(disk, {key_of(number), 1000}, bytes).ok());
@@ -77,7 +79,7 @@ class JournalWriter {
     header.position = position;
     header.at_wall_ms = 1234;
     header.durable_position = durable;
-    const HeaderBytes sealed = encode_header(key_of(current), header, body, first_id);
+    const HeaderBytes sealed = encode_header(file_seed(key_of(current)), header, body, first_id);
     std::vector<std::byte> bytes(padded(sealed.size() + body.bytes.size()));
     std::copy(sealed.begin(), sealed.end(), bytes.begin());
     std::copy(body.bytes.begin(), body.bytes.end(), bytes.begin() + kRecordHeaderBytes);
