@@ -87,7 +87,10 @@ class Payload {
   Payload() = default;
   explicit Payload(std::string bytes) : bytes_(std::move(bytes)), size_(bytes_.size()) {}
   Payload(int descriptor, uint64_t size) : size_(size), descriptor_(descriptor) {}
-  Payload(Payload&& other) noexcept { swap(other); }
+  Payload(Payload&& other) noexcept
+      : bytes_(std::move(other.bytes_)),
+        size_(other.size_),
+        descriptor_(std::exchange(other.descriptor_, -1)) {}
   Payload& operator=(Payload&& other) noexcept { return swap(other), *this; }
   ~Payload();
 

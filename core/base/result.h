@@ -6,6 +6,7 @@
 #pragma once
 
 // System.
+#include <memory>
 #include <utility>
 #include <variant>
 // fq, this room.
@@ -45,16 +46,16 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error error) : error_(std::move(error)), ok_(false) {}
+  Result(Error error) : error_(std::make_unique<Error>(std::move(error))) {}
 
-  bool ok() const { return ok_; }
-  explicit operator bool() const { return ok_; }
-  const Error& error() const& { return error_; }
-  Error&& error() && { return std::move(error_); }
+  bool ok() const { return error_ == nullptr; }
+  explicit operator bool() const { return ok(); }
+  /// Needs: !ok().
+  const Error& error() const& { return *error_; }
+  Error&& error() && { return std::move(*error_); }
 
  private:
-  Error error_;
-  bool ok_ = true;
+  std::unique_ptr<Error> error_;  // apart: success, which is passed up through many hands, costs nothing
 };
 
 }  // namespace fq

@@ -1,5 +1,8 @@
 #include "core/base/tenant_name.h"
 
+// System.
+#include <algorithm>
+#include <array>
 // fq, this room.
 #include "core/base/utf8.h"
 
@@ -10,12 +13,23 @@ namespace {
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+// Of a name of such characters alone nothing but its length can be wrong: almost all names, and each push
+// asks.
+constexpr auto kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (int c = '!'; c <= '~'; ++c) plain[static_cast<size_t>(c)] = c != '/' && c != '.';
+  return plain;
+}();
+
 }  // namespace
 
 std::string_view tenant_name_fault(std::string_view name) {
   if (name.empty()) return "is empty";
   if (name.size() > kTenantNameBytesMax) return "is longer than 255 bytes";
-  for (std::string_view rest = name; !rest.empty();) {
+  size_t plain = 0;
+  while (plain < name.size() && kPlain[static_cast<unsigned char>(name[plain])]) ++plain;
+  if (plain == name.size()) return "";
+  for (std::string_view rest = name.substr(plain); !rest.empty();) {
     const Utf8Char next = utf8_next(rest);
     if (next.bytes == 0) return "is not UTF-8";
     if (is_control(next.code)) return "has a control character in it";
@@ -23,7 +37,7 @@ std::string_view tenant_name_fault(std::string_view name) {
   }
   size_t levels = 0;
   for (size_t start = 0; start <= name.size(); ++levels) {
-    const size_t end = name.find('/', start) == std::string_view::npos ? name.size() : name.find('/', start);
+    const size_t end = std::min(name.find('/', start), name.size());
     const std::string_view level = name.substr(start, end - start);
     if (level.empty()) return "has an empty level";
     if (level == "." || level == "..") return "has a level '.' or '..'";

@@ -97,7 +97,7 @@ Result<void> LocalQueue::drop_oldest_file() {
     // The CLOCK record behind it is no longer than LOW.
     if (event_obstacle(2 * padded(kRecordHeaderBytes + body_.bytes.size())) != Obstacle::none) return {};
     Txn txn = store().begin();
-    const Now now = gate().now_locked(txn);
+    const Now now = gate().in_order(txn, gate().now());
     stream().append(txn, body_, MessageId{0}, now.wall_ms);
     // The boot and the clock are known from a record too, which may lie in the file that goes.
     ClockRecord clock;
@@ -277,7 +277,7 @@ void LocalQueue::append_moved(const Looked& looked, uint64_t item_position, cons
     return;
   }
   Txn txn = store().begin();
-  const Now now = gate().now_locked(txn);
+  const Now now = gate().in_order(txn, gate().now());
   const uint64_t position = stream().append(txn, body_, MessageId{0}, now.wall_ms);
   gate().apply().moved(txn, carried.record, position, position + kRecordHeaderBytes + carried.item_offset,
                        HolderIndex{entry.holder.get()}, now.wall_ms);
@@ -288,7 +288,7 @@ void LocalQueue::append_moved(const Looked& looked, uint64_t item_position, cons
 
 Result<void> LocalQueue::maintain(int64_t budget_ms) {
   const int64_t until_ms = clock_.boot_ms() + budget_ms;
-  FQ_TRY(reap_dead());
+  FQ_TRY(reap_dead(gate().now()));
   do {
     bool fired = false;
     bool due = false;

@@ -17,7 +17,9 @@ constexpr uint32_t kUndoReserve = 800;
 
 Result<void> Gate::enter() {
   SegmentHeader& header = store_.header();
-  const Taken taken = header.state.take(header.settings.lock_timeout_ms.peek());
+  Taken taken = header.state.try_take();
+  waited_ = taken == Taken::timed_out;
+  if (waited_) taken = header.state.take(header.settings.lock_timeout_ms.peek());
   switch (taken) {
     case Taken::clean:
       break;
@@ -83,10 +85,11 @@ Now Gate::now() const {
   return {boot_ms, boot_ms + header.wall_minus_boot_ms.peek()};
 }
 
-Now Gate::now_locked(Txn& txn) {
+Now Gate::in_order(Txn& txn, const Now& read) {
   SegmentHeader& header = store_.header();
   // Another process may have read its clock later and got the lock first.
-  const int64_t boot_ms = std::max<int64_t>(clock_.boot_ms(), header.last_boot_ms);
+  const int64_t read_ms = waited_ ? clock_.boot_ms() : read.boot_ms;
+  const int64_t boot_ms = std::max<int64_t>(read_ms, header.last_boot_ms);
   if (boot_ms != header.last_boot_ms) txn.set(header.last_boot_ms, boot_ms);
   return {boot_ms, boot_ms + header.wall_minus_boot_ms};
 }

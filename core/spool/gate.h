@@ -59,9 +59,11 @@ class Gate {
   /// Fires due timers in at most `transactions` transactions; returns whether something fired.
   bool fire_timers(const Now& now, uint32_t transactions);
 
-  /// Reads the clock; inside the lock, never before last_boot_ms.
+  /// Reads the clock.
   Now now() const;
-  Now now_locked(Txn& txn);
+  /// `read` as the holder of the lock may use it: never before what an earlier holder used, and read anew
+  /// where the lock had to be waited for.
+  Now in_order(Txn& txn, const Now& read);
 
   SegmentTrouble trouble() const { return trouble_; }
   Store& store() { return store_; }
@@ -90,6 +92,7 @@ class Gate {
   std::string object_;
   SegmentTrouble trouble_ = SegmentTrouble::none;
   bool wake_ = false;
+  bool waited_ = false;       // for the lock, this time
   bool dead_holder_ = false;  // the lock is ours but not yet consistent
   std::vector<std::byte> scratch_;
 };

@@ -115,10 +115,9 @@ std::vector<HolderIndex> LocalQueue::dead_holders() {
   return dead;
 }
 
-Result<void> LocalQueue::reap_dead() {
-  const int64_t now_ms = clock_.boot_ms();
-  if (reaped_at_ms_ != 0 && now_ms - reaped_at_ms_ < kReapIntervalMs) return {};
-  reaped_at_ms_ = now_ms == 0 ? 1 : now_ms;
+Result<void> LocalQueue::reap_dead(const Now& now) {
+  if (reaped_at_ms_ != 0 && now.boot_ms - reaped_at_ms_ < kReapIntervalMs) return {};
+  reaped_at_ms_ = now.boot_ms == 0 ? 1 : now.boot_ms;
   for (const HolderIndex holder : dead_holders()) FQ_TRY(reap(holder));
   return {};
 }

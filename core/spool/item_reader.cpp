@@ -26,6 +26,7 @@ std::optional<ItemPlace> ItemReader::find_item(const Stream& stream, const Segme
 
 Result<bool> ItemReader::read(const ItemPlace& place, StoredItem& stored) {
   bool found = place.position >= place.written_end && read_ring(place.position, stored.bytes);
+  if (!found && read_block(place, stored.item)) return true;
   if (!found) {
     FQ_TRY_SET(found, read_file(place, stored.bytes));
   }
@@ -45,6 +46,17 @@ bool ItemReader::read_ring(uint64_t position, std::vector<std::byte>& bytes) {
   return stream_.copy_out(position, bytes);
 }
 
+bool ItemReader::read_block(const ItemPlace& place, MessageItem& item) {
+  const Block& block = block_of(place.file);
+  const size_t within = place.file.offset % kBlockBytes;
+  if (!block.holds(place.file) || block.valid < within + kItemFrameBytes) return false;
+  const size_t item_bytes = kItemFrameBytes + get_number<uint32_t>(block.bytes.data() + within);
+  if (block.valid - within < item_bytes) return false;
+  const std::optional<MessageItem> found = decode_item(Bytes(block.bytes).subspan(within, item_bytes));
+  if (found) item = *found;
+  return found.has_value();
+}
+
 Result<bool> ItemReader::read_file(const ItemPlace& place, std::vector<std::byte>& bytes) {
   // Bytes behind written_end are not in the file yet, or only partly: never kept in the cache.
   const uint64_t behind = place.position < place.written_end ? place.written_end - place.position : 0;
@@ -59,13 +71,13 @@ Result<bool> ItemReader::read_file(const ItemPlace& place, std::vector<std::byte
 }
 
 Result<bool> ItemReader::read_cached(const FilePlace& place, uint64_t readable, MutableBytes to) {
-  uint64_t offset = place.offset;
+  FilePlace at = place;
   while (!to.empty()) {
-    const uint64_t number = offset / kBlockBytes;
-    Block& block = blocks_[(number + place.key.number * 7) % kBlocks];
-    const size_t within = offset % kBlockBytes;
+    const uint64_t number = at.offset / kBlockBytes;
+    Block& block = block_of(at);
+    const size_t within = at.offset % kBlockBytes;
     const size_t part = std::min(to.size(), kBlockBytes - within);
-    if (block.salt != place.key.salt || block.number != number || block.valid < within + part) {
+    if (!block.holds(at) || block.valid < within + part) {
       Result<File*> file = files_.get(place.key);
       // Recycled or removed since it was looked up: the caller looks again.
       if (!file.ok() && file.error().sys == ENOENT) return false;
@@ -81,7 +93,7 @@ Result<bool> ItemReader::read_cached(const FilePlace& place, uint64_t readable, 
     }
     std::memcpy(to.data(), block.bytes.data() + within, part);
     to = to.subspan(part);
-    offset += part;
+    at.offset += part;
   }
   return true;
 }

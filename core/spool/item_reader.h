@@ -22,7 +22,7 @@ struct ItemPlace {
   bool blob = false;
 };
 
-/// An item with the bytes that its views point into.
+/// An item with the bytes that its views point into, unless these lie in the reader: good until its next use.
 struct StoredItem {
   std::vector<std::byte> bytes;
   MessageItem item;
@@ -55,8 +55,17 @@ class ItemReader {
     uint64_t number = UINT64_MAX;
     size_t valid = 0;
     std::vector<std::byte> bytes;
+
+    bool holds(const FilePlace& place) const {
+      return salt == place.key.salt && number == place.offset / kBlockBytes;
+    }
   };
 
+  Block& block_of(const FilePlace& place) {
+    return blocks_[(place.offset / kBlockBytes + place.key.number * 7) % kBlocks];
+  }
+  /// Where the item lies whole in a cached block: decoded there, its views point into the block.
+  bool read_block(const ItemPlace& place, MessageItem& item);
   bool read_ring(uint64_t position, std::vector<std::byte>& bytes);
   Result<bool> read_file(const ItemPlace& place, std::vector<std::byte>& bytes);
   Result<bool> read_cached(const FilePlace& place, uint64_t readable, MutableBytes to);

@@ -6,6 +6,7 @@ std::optional<uint32_t> JournalTable::find(uint64_t position) const {
   uint32_t low = header_.oldest_file;
   uint32_t high = header_.current_file;
   if (high - low >= kJournalFilesMax) throw RegionDamaged{"the file table is out of range"};
+  if (position >= slot(high).start) return high;  // what is new, mostly
   if (position < slot(low).start) return std::nullopt;
   // The last file that starts at or before the position: of two with one start the later holds it.
   while (low < high) {

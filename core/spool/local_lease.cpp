@@ -28,6 +28,7 @@ constexpr int kObstaclesMax = 64;
 constexpr int64_t kWaitCapMs = 1'000;
 constexpr int64_t kWaitCapWithoutWaitvMs = 50;
 constexpr int64_t kLazySyncMs = 100;
+constexpr int64_t kWaitMaxMs = INT64_MAX / 4;  // as good as for ever, and no sum with it overflows
 
 /// While we sleep no lock is held: signals may come, so that Ctrl-C works.
 class SignalsAllowed {
@@ -50,28 +51,15 @@ class SignalsAllowed {
 
 }  // namespace
 
-/// A message that was leased under the lock and is read behind it.
-struct LocalQueue::TakenMessage {
-  uint64_t id = 0;
-  uint64_t serial = 0;
-  uint16_t attempts = 0;
-  uint16_t attempts_max = 0;
-  uint16_t crashes = 0;
-  uint32_t deliveries = 0;
-  std::optional<int64_t> until_wall_ms;
-  std::optional<ItemPlace> place;
-  StoredItem stored;
-};
-
 Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
   LeaseReply reply;
-  const int64_t started_ms = clock_.boot_ms();
+  Now now = gate().now();
   const bool bounded = request.wait && request.wait_ms;
-  const int64_t deadline_ms = bounded ? started_ms + *request.wait_ms : kNever;
-  for (;;) {
+  const int64_t deadline_ms = bounded ? now.boot_ms + std::min(*request.wait_ms, kWaitMaxMs) : kNever;
+  for (;; now = gate().now()) {
     const uint32_t seen = header().ready_event.load(std::memory_order_acquire);
-    FQ_TRY(reap_dead());
-    FQ_TRY(try_lease(request, reply));
+    FQ_TRY(reap_dead(now));
+    FQ_TRY(try_lease(request, now, reply));
     if (!reply.deliveries.empty()) return reply;
     // Something accepted may wait behind a push whose process is gone: nobody else would make it
     // durable. Only now, when there is nothing else to serve.
@@ -84,7 +72,7 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
       }));
       if (awaited_end > 0) {
         FQ_TRY(session_->flusher.wait_durable(awaited_end));
-        FQ_TRY(try_lease(request, reply));
+        FQ_TRY(try_lease(request, gate().now(), reply));
         if (!reply.deliveries.empty()) return reply;
       }
     }
@@ -98,24 +86,22 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
   }
 }
 
-Result<void> LocalQueue::try_lease(const LeaseRequest& request, LeaseReply& reply) {
-  std::vector<TakenMessage> taken;
-  taken.reserve(std::min<size_t>(request.want, kBatchMessagesMax));
+Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply) {
+  taken_.clear();
   uint64_t bytes = 0;
   reply.next_wake_ms.reset();
   int obstacles = 0;
-  while (taken.size() < request.want) {
-    const size_t before = taken.size();
+  while (taken_.size() < request.want) {
+    const size_t before = taken_.size();
     Obstacle obstacle = Obstacle::none;
-    if (before + kLeasesPerRecord > taken.capacity()) taken.reserve(before + kBatchMessagesMax);
+    taken_.reserve(before + kLeasesPerRecord);  // nothing is allocated under the lock
     Result<void> took = locked([&]() -> Result<void> {
-      taken.resize(before);
-      const Now now = gate().now();
+      taken_.resize(before);
       gate().fire_timers(now, kTimerTransactions);
       gate().apply_pending();
       std::optional<TenantIndex> from = kRootTenant;
       if (!request.tenant.empty()) from = schedule().find_tenant(request.tenant);
-      if (from) obstacle = take_some(request, *from, taken, bytes);
+      if (from) obstacle = take_some(request, *from, now, bytes);
       const int64_t timer_ms = schedule().next_timer_ms();
       if (timer_ms != kNever) reply.next_wake_ms = std::max<int64_t>(0, timer_ms - now.boot_ms);
       return {};
@@ -126,15 +112,15 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, LeaseReply& repl
     }
     // What is in our hands already is delivered all the same.
     if (!took.ok() && before == 0) return took;
-    if (!took.ok()) taken.resize(before);
-    if (taken.size() == before) break;
+    if (!took.ok()) taken_.resize(before);
+    if (taken_.size() == before) break;
     if (bytes >= request.bytes_max) break;
   }
-  return deliver(taken, reply);
+  return deliver(reply);
 }
 
-Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from,
-                               std::vector<TakenMessage>& taken, uint64_t& bytes) {
+Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, const Now& read,
+                               uint64_t& bytes) {
   SegmentHeader& shared = header();
   // Not yet, or no more: the segment that knew us was replaced.
   if (request.hold == Hold::process && !holder_) return Obstacle::holder;
@@ -145,10 +131,10 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from,
   // On a full disk leases are not written down: the room that is left belongs to what ends messages.
   if (!journaled && !disk_is_full()) return Obstacle::closing_room;
   if (shared.next_serial + kLeasesPerRecord > shared.serial_limit) return Obstacle::limits;
-  const size_t before = taken.size();
+  const size_t before = taken_.size();
   uint64_t bytes_left = bytes >= request.bytes_max ? 0 : request.bytes_max - bytes;
   Txn txn = store().begin();
-  const Now now = gate().now_locked(txn);
+  const Now now = gate().in_order(txn, read);
   LeaseTerms terms;
   terms.now_ms = now.boot_ms;
   terms.attempts_max = static_cast<uint16_t>(shared.settings.attempts_max);
@@ -165,11 +151,11 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from,
   detail.until_wall_ms = request.hold == Hold::process ? 0 : store().wall_of(terms.until_ms);
   detail.pid_started = detail.pid != 0 ? started_ : 0;
   detail.attempts_max = terms.attempts_max;
-  while (taken.size() < request.want && taken.size() - before < kLeasesPerRecord &&
+  while (taken_.size() < request.want && taken_.size() - before < kLeasesPerRecord &&
          txn.noted() + kUndoReserve < kUndoEntries) {
     // A limit of bytes is looked at before the turn is taken: a turn cannot be given back.
-    if (request.bytes_max != UINT64_MAX && !taken.empty()) {
-      const std::optional<SlotIndex> next = Preview(schedule(), from).next();
+    if (request.bytes_max != UINT64_MAX && !taken_.empty()) {
+      const std::optional<SlotIndex> next = schedule().next(from);
       if (!next || schedule().entry(*next).payload_bytes > bytes_left) break;
     }
     terms.serial = shared.next_serial;
@@ -177,22 +163,21 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from,
     if (!slot) break;
     txn.set(shared.next_serial, shared.next_serial + 1);
     const Entry& entry = schedule().entry(*slot);
-    TakenMessage one;
+    TakenMessage& one = taken_.emplace_back();
     one.id = entry.id;
     one.serial = terms.serial;
+    one.until_wall_ms = detail.until_wall_ms;
     one.attempts = entry.attempts;
     one.attempts_max = entry.attempts_max;
     one.crashes = entry.crashes;
     one.deliveries = entry.deliveries;
-    if (detail.until_wall_ms != 0) one.until_wall_ms = detail.until_wall_ms;
     one.place = ItemReader::find_item(stream(), shared, entry);
     event_items_.push_back({MessageId{one.id}, entry.event_position});
     bytes += entry.payload_bytes;
     bytes_left = bytes >= request.bytes_max ? 0 : request.bytes_max - bytes;
-    taken.push_back(std::move(one));
     if (journaled) gate().apply().leased(txn, *slot, shared.tail);
   }
-  if (taken.size() == before) return Obstacle::none;
+  if (taken_.size() == before) return Obstacle::none;
   if (journaled) {
     encode_event(body_, RecordType::leased, event_items_, detail);
     stream().append(txn, body_, MessageId{0}, now.wall_ms);
@@ -204,13 +189,13 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from,
   return Obstacle::none;
 }
 
-Result<void> LocalQueue::deliver(std::vector<TakenMessage>& taken, LeaseReply& reply) {
-  reply.deliveries.reserve(taken.size());
-  for (size_t i = 0; i < taken.size(); ++i) {
-    Result<void> delivered = deliver_one(taken[i], reply);
+Result<void> LocalQueue::deliver(LeaseReply& reply) {
+  reply.deliveries.reserve(taken_.size());
+  for (size_t i = 0; i < taken_.size(); ++i) {
+    Result<void> delivered = deliver_one(taken_[i], reply);
     if (delivered.ok()) continue;
     // Nobody gets what could not be read: it goes back at once, instead of when a lease is over.
-    give_back(std::span(taken).subspan(i));
+    give_back(std::span(taken_).subspan(i));
     // What could be read is served; the next lease meets the fault again, and says it.
     return reply.deliveries.empty() ? std::move(delivered) : Result<void>();
   }
@@ -220,22 +205,21 @@ Result<void> LocalQueue::deliver(std::vector<TakenMessage>& taken, LeaseReply& r
 Result<void> LocalQueue::deliver_one(TakenMessage& one, LeaseReply& reply) {
   FQ_TRY_SET(const bool whole, read_taken(one));
   if (!whole) return set_aside(one);
-  Result<Payload> payload = payload_of(one.stored);
+  Result<Payload> payload = payload_of(stored_);
   if (!payload.ok() && is_lost(payload.error())) return set_aside(one);
   if (!payload.ok()) return std::move(payload).error();
-  Delivery delivery;
+  Delivery& delivery = reply.deliveries.emplace_back();
   delivery.receipt.text = receipt_text(one.id, one.serial);
   delivery.id = MessageId{one.id};
-  delivery.tenant = one.stored.item.tenant;
+  delivery.tenant = stored_.item.tenant;
   delivery.attempt = one.attempts + 1U;
   delivery.attempts_max = one.attempts_max;
   delivery.delivery = one.deliveries;
   delivery.crashes = one.crashes;
-  delivery.priority = one.stored.item.priority;
-  delivery.pushed_at_wall_ms = one.stored.item.pushed_wall_ms;
-  delivery.deadline_wall_ms = one.until_wall_ms;
+  delivery.priority = stored_.item.priority;
+  delivery.pushed_at_wall_ms = stored_.item.pushed_wall_ms;
+  if (one.until_wall_ms != 0) delivery.deadline_wall_ms = one.until_wall_ms;
   delivery.payload = std::move(payload).value();
-  reply.deliveries.push_back(std::move(delivery));
   return {};
 }
 
@@ -252,7 +236,7 @@ void LocalQueue::give_back(std::span<const TakenMessage> taken) {
 Result<bool> LocalQueue::read_taken(TakenMessage& taken) {
   for (int attempt = 0; attempt < kReadTries; ++attempt) {
     if (taken.place) {
-      FQ_TRY_SET(const bool found, session_->reader.read(*taken.place, taken.stored));
+      FQ_TRY_SET(const bool found, session_->reader.read(*taken.place, stored_));
       if (found) return true;
     }
     // Moved to another file since, or written over in the ring: where is it now?

@@ -6,8 +6,6 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 #include "core/base/tenant_name.h"
-// fq, this room.
-#include "core/spool/blobs.h"
 
 namespace fq {
 
@@ -61,23 +59,20 @@ int64_t due_wall_ms(const NewMessage& message, int64_t wall_ms) {
   return 0;
 }
 
-/// The items of one record, with what their views point to.
-struct Prepared {
-  std::vector<MessageItem> items;
-  std::vector<std::string> tags;
-  std::vector<NewBlob> blobs;
-  Need need;
-};
-
 void add_need(Need& sum, const Need& more) {
   sum.messages += more.messages;
   sum.tenants += more.tenants;
   sum.text_cells += more.text_cells;
 }
 
-Result<void> prepare(std::span<const NewMessage> messages, int64_t wall_ms, Disk& disk, Prepared& prepared) {
-  prepared.items.reserve(messages.size());
-  prepared.tags.reserve(messages.size());
+}  // namespace
+
+Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t wall_ms,
+                                 std::vector<NewBlob>& blobs) {
+  Need need;
+  items_.clear();
+  tag_texts_.clear();
+  tag_texts_.reserve(messages.size());  // the items point into them
   for (const NewMessage& message : messages) {
     MessageItem item;
     item.tenant = message.tenant;
@@ -90,24 +85,22 @@ Result<void> prepare(std::span<const NewMessage> messages, int64_t wall_ms, Disk
     if (!message.tags.empty()) {
       std::vector<TagView> views;
       for (const Tag& tag : message.tags) views.push_back({tag.name, tag.value});
-      prepared.tags.push_back(encode_tags(views));
-      item.tags = prepared.tags.back();
+      tag_texts_.push_back(encode_tags(views));
+      item.tags = tag_texts_.back();
     }
     if (message.payload.size() > kInlinePayloadBytesMax) {
-      FQ_TRY_SET(NewBlob blob, NewBlob::write(disk, message.payload));
+      FQ_TRY_SET(NewBlob blob, NewBlob::write(attachment_->disk(), message.payload));
       item.blob = blob.name();
       item.blob_crc = blob.crc();
-      prepared.blobs.push_back(std::move(blob));
+      blobs.push_back(std::move(blob));
     } else {
       item.payload = message.payload;
     }
-    add_need(prepared.need, Schedule::need_of(item.tenant, item.key));
-    prepared.items.push_back(item);
+    add_need(need, Schedule::need_of(item.tenant, item.key));
+    items_.push_back(item);
   }
-  return {};
+  return need;
 }
-
-}  // namespace
 
 Error LocalQueue::refuse_full() {
   return Error{ErrorKind::later,
@@ -222,7 +215,7 @@ Result<void> LocalQueue::raise_limits() {
     obstacle = event_obstacle(bytes);
     if (obstacle != Obstacle::none) return {};
     Txn txn = store().begin();
-    const Now now = gate().now_locked(txn);
+    const Now now = gate().in_order(txn, gate().now());
     stream().append(txn, body_, MessageId{0}, now.wall_ms);
     txn.set(shared.id_limit_pending, limits.id_limit);
     txn.set(shared.serial_limit_pending, limits.serial_limit);
@@ -238,22 +231,22 @@ Result<void> LocalQueue::raise_limits() {
   return session_->flusher.wait_durable(end);
 }
 
-MessageId LocalQueue::append_pushed(std::span<const MessageItem> items, const Need& need, bool lazy) {
+MessageId LocalQueue::append_pushed(const Need& need, bool lazy, const Now& read) {
   SegmentHeader& shared = header();
   Txn txn = store().begin();
-  const Now now = gate().now_locked(txn);
+  const Now now = gate().in_order(txn, read);
   const MessageId first_id{shared.next_id.get()};
   body_.flags = lazy ? kFlagLazy : 0;
   const uint64_t position = stream().append(txn, body_, first_id, now.wall_ms);
-  txn.set(shared.next_id, number(first_id) + items.size());
-  if (lazy && items.size() == 1 && shared.applied_end == position) {
+  txn.set(shared.next_id, number(first_id) + items_.size());
+  if (lazy && items_.size() == 1 && shared.applied_end == position) {
     // Nothing is pending before it: it is served at once, in this very transaction.
-    gate().apply().message(txn, items[0], first_id, position + kRecordHeaderBytes + kFirstItemOffset,
+    gate().apply().message(txn, items_[0], first_id, position + kRecordHeaderBytes + kFirstItemOffset,
                            now.wall_ms);
     txn.set(shared.applied_end, shared.tail);
     gate().mark_servable();
   } else {
-    txn.set(shared.pending_messages, shared.pending_messages + items.size());
+    txn.set(shared.pending_messages, shared.pending_messages + items_.size());
     txn.set(shared.pending_tenants, shared.pending_tenants + need.tenants);
     txn.set(shared.pending_cells, shared.pending_cells + need.text_cells);
   }
@@ -271,13 +264,14 @@ Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const P
     return Error{ErrorKind::usage, "batch: has more than " + std::to_string(kBatchMessagesMax) + " messages",
                  0};
   }
-  FQ_TRY_SET(const Settings policy, settings());
-  for (const NewMessage& message : messages) FQ_TRY(check_message(message, policy.payload_bytes_max));
-  Prepared prepared;
-  FQ_TRY(prepare(messages, gate().now().wall_ms, attachment_->disk(), prepared));
-  const bool lazy = options.durability == Durability::lazy ||
-                    (options.durability == Durability::policy && policy.sync == SyncMode::lazy);
-  encode_pushed(body_, prepared.items, lazy);
+  const uint64_t payload_bytes_max = header().settings.payload_bytes_max.peek();
+  for (const NewMessage& message : messages) FQ_TRY(check_message(message, payload_bytes_max));
+  const Now now = gate().now();
+  std::vector<NewBlob> blobs;
+  FQ_TRY_SET(const Need need, prepare(messages, now.wall_ms, blobs));
+  const bool lazy =
+      options.durability == Durability::lazy || (options.durability == Durability::policy && syncs_lazily());
+  encode_pushed(body_, items_, lazy);
   const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
   if (bytes > kRecordBytesMax) {
     return Error{ErrorKind::usage,
@@ -293,28 +287,29 @@ Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const P
     FQ_TRY(locked([&]() -> Result<void> {
       // Repeated in another segment after damage was met: what was appended has been carried over.
       if (end != 0) return {};
-      gate().fire_timers(gate().now(), 1);
-      obstacle = push_obstacle(bytes, prepared.need, messages.size(), may_grow);
+      gate().fire_timers(now, 1);
+      obstacle = push_obstacle(bytes, need, messages.size(), may_grow);
       if (obstacle != Obstacle::none) return {};
-      first_id = append_pushed(prepared.items, prepared.need, lazy);
+      first_id = append_pushed(need, lazy, now);
       end = header().tail;
       if (lazy) gate().apply_pending();
       return {};
     }));
     if (obstacle == Obstacle::none) break;
     if (attempt == kObstaclesMax) return refuse_full();
-    Result<void> overcame = overcome(obstacle, prepared.need);
+    Result<void> overcame = overcome(obstacle, need);
     const bool no_memory = !overcame.ok() && obstacle == Obstacle::memory && may_grow;
     if (!overcame.ok() && !no_memory) return std::move(overcame).error();
     if (no_memory) may_grow = false;
     // What was overcome may have used the body for a record of its own.
-    encode_pushed(body_, prepared.items, lazy);
+    encode_pushed(body_, items_, lazy);
   }
-  for (NewBlob& blob : prepared.blobs) blob.keep();
+  for (NewBlob& blob : blobs) blob.keep();
   Result<void> durable = lazy ? Result<void>() : session_->flusher.wait_durable(end);
   FQ_POINT("push.durable");
   const PushStatus status = durable.ok() ? PushStatus::accepted : PushStatus::unknown;
   if (!durable.ok()) reply.error = std::move(durable).error();
+  reply.items.reserve(messages.size());
   for (size_t i = 0; i < messages.size(); ++i)
     reply.items.push_back({status, MessageId{number(first_id) + i}});
   return reply;

@@ -73,7 +73,7 @@ Result<void> LocalQueue::follow_wall_clock() {
     // A full queue has no room for it: the next command tries again.
     if (event_obstacle(bytes) != Obstacle::none || !stream().leaves_closing_room(bytes, 0)) return {};
     Txn txn = store().begin();
-    const Now now = gate().now_locked(txn);
+    const Now now = gate().in_order(txn, gate().now());
     stream().append(txn, body_, MessageId{0}, now.boot_ms + measured);
     txn.set(header().wall_minus_boot_ms, measured);
     txn.commit();

@@ -8,6 +8,7 @@
 // System.
 #include <functional>
 // fq, this room.
+#include "core/spool/blobs.h"
 #include "core/spool/session.h"
 
 namespace fq {
@@ -55,7 +56,17 @@ class LocalQueue final : public Queue {
   Result<void> set_weight(std::string_view tenant, uint32_t weight_milli);
 
  private:
-  struct TakenMessage;
+  /// A message that was leased under the lock and is read behind it.
+  struct TakenMessage {
+    uint64_t id = 0;
+    uint64_t serial = 0;
+    int64_t until_wall_ms = 0;  // 0: until its process is dead
+    uint32_t deliveries = 0;
+    uint16_t attempts = 0;
+    uint16_t attempts_max = 0;
+    uint16_t crashes = 0;
+    std::optional<ItemPlace> place;
+  };
   struct Looked;
 
   /// Runs `body` under the state lock; attaches anew (or rebuilds) and repeats where the segment was
@@ -85,15 +96,17 @@ class LocalQueue final : public Queue {
   Result<void> extend_segment(uint64_t bytes);
   Result<void> raise_limits();
   Obstacle push_obstacle(uint64_t bytes, const Need& need, uint64_t messages, bool may_grow);
-  MessageId append_pushed(std::span<const MessageItem> items, const Need& need, bool lazy);
+  /// Fills items_; what lies in blobs is written to `blobs`.
+  Result<Need> prepare(std::span<const NewMessage> messages, int64_t wall_ms, std::vector<NewBlob>& blobs);
+  MessageId append_pushed(const Need& need, bool lazy, const Now& read);
 
   // local_lease.cpp
-  Result<void> try_lease(const LeaseRequest& request, LeaseReply& reply);
-  Obstacle take_some(const LeaseRequest& request, TenantIndex from, std::vector<TakenMessage>& taken,
-                     uint64_t& bytes);
-  Result<void> deliver(std::vector<TakenMessage>& taken, LeaseReply& reply);
+  Result<void> try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply);
+  Obstacle take_some(const LeaseRequest& request, TenantIndex from, const Now& read, uint64_t& bytes);
+  Result<void> deliver(LeaseReply& reply);
   Result<void> deliver_one(TakenMessage& one, LeaseReply& reply);
   void give_back(std::span<const TakenMessage> taken);
+  /// Into stored_.
   Result<bool> read_taken(TakenMessage& taken);
   Result<void> set_aside(const TakenMessage& taken);
   Result<void> sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen);
@@ -120,7 +133,7 @@ class LocalQueue final : public Queue {
   // holders.cpp
   Result<void> become_holder();
   void leave_holder();
-  Result<void> reap_dead();
+  Result<void> reap_dead(const Now& now);
   Result<void> reap(HolderIndex holder);
   std::vector<HolderIndex> dead_holders();
 
@@ -182,6 +195,9 @@ class LocalQueue final : public Queue {
   bool compaction_due_ = false;
   // Used again and again, so that what runs under the lock allocates nothing.
   Body body_;
+  std::vector<MessageItem> items_;
+  std::vector<std::string> tag_texts_;
+  std::vector<TakenMessage> taken_;
   std::vector<EventItem> event_items_;
   StoredItem stored_;
 };

@@ -92,7 +92,7 @@ Obstacle LocalQueue::event_obstacle(RecordType type, uint64_t bytes) {
   return tight && !disk_is_full() ? Obstacle::closing_room : Obstacle::none;
 }
 
-bool LocalQueue::disk_is_full() { return clock_.boot_ms() < disk_full_until_ms_; }
+bool LocalQueue::disk_is_full() { return disk_full_until_ms_ != 0 && clock_.boot_ms() < disk_full_until_ms_; }
 
 Result<void> LocalQueue::overcome_for_event(Obstacle obstacle) {
   Result<void> overcame = overcome(obstacle, Need{});
@@ -155,8 +155,8 @@ Result<void> LocalQueue::settle_group(std::span<const Settle> group, std::span<S
   for (int attempt = 0; attempt < kObstaclesMax; ++attempt) {
     obstacle = Obstacle::none;
     FQ_TRY(locked([&]() -> Result<void> {
-      gate().fire_timers(gate().now(), kTimerTransactions);
       const Now now = gate().now();
+      gate().fire_timers(now, kTimerTransactions);
       EventDetail detail = detail_of(group[0], now.wall_ms);
       const RecordType type = record_of(group[0].verdict);
       uint64_t bytes = event_record_bytes(type, group.size(), detail);
@@ -260,8 +260,8 @@ Result<std::vector<ExtendResult>> LocalQueue::extend(std::span<const Receipt> re
     do {
       FQ_TRY(locked([&]() -> Result<void> {
         obstacle = Obstacle::none;
-        gate().fire_timers(gate().now(), kTimerTransactions);
         const Now now = gate().now();
+        gate().fire_timers(now, kTimerTransactions);
         std::optional<SlotIndex> slot;
         results[i].status = judge_receipt(receipts[i], now, slot);
         durable_end = header().tail;  // of what is refused too: it rests on what came before

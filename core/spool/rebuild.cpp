@@ -304,7 +304,7 @@ Result<void> Attachment::write_first_records(Store& store, const Replayed& repla
   FQ_TRY(gate.locked([&]() -> Result<void> {
     Body body;
     Txn txn = store.begin();
-    const Now now = gate.now_locked(txn);
+    const Now now = gate.in_order(txn, gate.now());
     if (!same_boot) {
       ClockRecord clock;
       std::memcpy(clock.boot_id, kernel_.boot_id, sizeof clock.boot_id);
