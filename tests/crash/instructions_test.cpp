@@ -6,9 +6,10 @@
 // killed after k, the repairer killed after j, and a third process. The short form takes a sample of k and j,
 // more of them inside the locks; FQ_LONG takes every k, and FQ_LONG=N N times as many pairs. The seed is
 // printed, FQ_SEED repeats a sample. FQ_OPERATION picks one operation (tests/torture/instructions.sh runs as
-// many at once as there are processors).
+// many at once as there are processors), FQ_STEP the one k that a violation named.
 
 // System.
+#include <climits>
 #include <cstdio>
 #include <random>
 // Tests.
@@ -28,8 +29,11 @@ enum Inside : uint32_t {
   kFlush = 2,
   kMaker = 4,
   kHalfChanged = 8,  // a transaction is open that has stored something
-  kRepairing = 16,   // the state lock is held, and what a dead holder left is not yet made good
+  kRepairing = 16,   // the state lock was taken from a dead holder, whose half-change is being undone
 };
+
+// glibc's owner of a lock that was taken from a dead holder and not yet made consistent.
+constexpr int kInconsistent = INT_MAX;
 
 struct Figures {
   uint64_t kills = 0;
@@ -138,15 +142,13 @@ class Trials {
   Trace record(const Body& body, const Moment& world) {
     world.put_back();
     const SegmentView seen(scene_);
-    const uint64_t recoveries_before = seen->schedule.counters.recoveries;
-    const auto look = [&seen, recoveries_before](pid_t pid) -> uint32_t {
+    const auto look = [&seen](pid_t pid) -> uint32_t {
       uint32_t inside = 0;
       if (seen->state.holder() == pid) inside |= kState;
       if (seen->flush.holder() == pid) inside |= kFlush;
       if (seen->compaction.holder() == pid) inside |= kMaker;
       if ((inside & kState) != 0 && seen->undo.count > 0) inside |= kHalfChanged;
-      const bool repaired = seen->schedule.counters.recoveries > recoveries_before;
-      if ((inside & kState) != 0 && !repaired) inside |= kRepairing;
+      if (seen->state.holder() == kInconsistent) inside |= kRepairing;
       return inside;
     };
     std::optional<Trace> trace = Trace::of(body, look);
@@ -209,7 +211,8 @@ void print(const DoorOperation& operation, const char* what, uint64_t count, con
 /// C1
 void kill_at_instructions(const DoorOperation& operation, Trials& trials, const Trace& trace) {
   constexpr size_t kSample = 128;
-  const std::vector<size_t> steps = long_form() > 0 ? steps_of_long_form(trace) : sample(trace, kSample);
+  std::vector<size_t> steps = long_form() > 0 ? steps_of_long_form(trace) : sample(trace, kSample);
+  if (const char* only = std::getenv("FQ_STEP")) steps = {std::strtoull(only, nullptr, 10)};
   for (const size_t step : steps) trials.kill_first(trace, step);
   print(operation, "steps", trace.steps(), trials.take_figures());
 }
