@@ -39,6 +39,7 @@ Result<void> Gate::enter() {
       trouble_ = SegmentTrouble::damaged;
       return Error{ErrorKind::unusable, object_ + ": its lock is damaged", 0};
   }
+  if (after_lock != nullptr) after_lock();
   const Phase phase = header.phase.load(std::memory_order_acquire);
   if (phase != Phase::working) {
     trouble_ = phase == Phase::retired ? SegmentTrouble::replaced : SegmentTrouble::damaged;
@@ -66,7 +67,10 @@ bool Gate::repair() {
   return true;
 }
 
-void Gate::leave() { store_.header().state.unlock(); }
+void Gate::leave() {
+  if (before_unlock != nullptr) before_unlock();
+  store_.header().state.unlock();
+}
 
 Error Gate::poison(const char* what) {
   // The Txn that was open has taken its changes back while unwinding; what it met is wrong all the same.

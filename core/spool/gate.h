@@ -73,6 +73,10 @@ class Gate {
   const std::string& object() const { return object_; }
   void set_object(std::string object) { object_ = std::move(object); }
 
+  /// For benches: how long the lock is held, what a death inside it costs.
+  static inline void (*before_unlock)() = nullptr;
+  static inline void (*after_lock)() = nullptr;
+
   /// Something became servable: who sleeps is woken after the unlock.
   void mark_servable() { wake_ = true; }
 

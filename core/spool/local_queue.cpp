@@ -128,15 +128,25 @@ Result<void> LocalQueue::policy_load(const Settings& settings, const FileIdentit
   });
 }
 
-Result<void> LocalQueue::set_weight(std::string_view tenant, uint32_t weight_milli) {
+Result<void> LocalQueue::change_tenant(std::string_view tenant,
+                                       const std::function<void(Txn&, TenantIndex)>& change) {
   return locked([&]() -> Result<void> {
     const std::optional<TenantIndex> found = schedule().find_tenant(tenant);
     if (!found) return Error{ErrorKind::missing, "tenant '" + std::string(tenant) + "': there is none", 0};
     Txn txn = store().begin();
-    schedule().set_weight(txn, *found, weight_milli);
+    change(txn, *found);
     txn.commit();
     return {};
   });
+}
+
+Result<void> LocalQueue::set_weight(std::string_view tenant, uint32_t weight_milli) {
+  return change_tenant(tenant,
+                       [&](Txn& txn, TenantIndex found) { schedule().set_weight(txn, found, weight_milli); });
+}
+
+Result<void> LocalQueue::park(std::string_view tenant) {
+  return change_tenant(tenant, [&](Txn& txn, TenantIndex found) { schedule().park(txn, found, kNever); });
 }
 
 std::string receipt_text(uint64_t id, uint64_t serial) {

@@ -54,6 +54,8 @@ class LocalQueue final : public Queue {
 
   /// Of a tenant and all below it, in thousandths; for tests until the policy sets it.
   Result<void> set_weight(std::string_view tenant, uint32_t weight_milli);
+  /// Gives a tenant no turns; for benches until the policy does it.
+  Result<void> park(std::string_view tenant);
 
  private:
   /// A message that was leased under the lock and is read behind it.
@@ -80,6 +82,7 @@ class LocalQueue final : public Queue {
     }
   }
   Result<void> attach_anew();
+  Result<void> change_tenant(std::string_view tenant, const std::function<void(Txn&, TenantIndex)>& change);
 
   // shorthands
   Store& store() { return attachment_->store(); }

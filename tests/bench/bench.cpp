@@ -134,6 +134,19 @@ void take_and_ack(Queue& queue, size_t count, size_t batch) {
   }
 }
 
+double push_each(Queue& queue, size_t count, size_t batch) {
+  const std::string payload = payload_of(64);
+  const std::vector<NewMessage> all = messages(0, tenants().size() + batch, payload);
+  const double each = ns_each(count / batch, [&](size_t i) {
+    must(queue.push(std::span(all).subspan(i * batch % tenants().size(), batch), {Durability::lazy}));
+  });
+  return each / static_cast<double>(batch);
+}
+
+double per_message(size_t count, const std::function<void()>& work) {
+  return ns_each(1, [&](size_t) { work(); }) / static_cast<double>(count);
+}
+
 std::vector<double> in_processes(size_t count, const std::function<double(size_t)>& child) {
   const size_t bytes = count * sizeof(double);
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -81,6 +81,10 @@ void fill(Queue& queue, size_t count, std::string_view payload);
 std::string payload_of(size_t bytes);
 /// Takes `count` one by one, or `batch` at once, and acks them; every payload is read.
 void take_and_ack(Queue& queue, size_t count, size_t batch);
+/// Pushes `count` of 64 bytes lazily, `batch` at once; nanoseconds a message.
+double push_each(Queue& queue, size_t count, size_t batch);
+/// Nanoseconds of `work` for each of `count`.
+double per_message(size_t count, const std::function<void()>& work);
 
 // ---- processes ----------------------------------------------------------------------------------
 
@@ -94,6 +98,8 @@ void bench_door(const Setup& setup);
 void bench_backlog(const Setup& setup);
 void bench_durable(const Setup& setup);
 void bench_size(const Setup& setup);
+void bench_held(const Setup& setup);
+void bench_peers(const Setup& setup);
 void bench_wake(const Setup& setup);
 void bench_rebuild(const Setup& setup);
 

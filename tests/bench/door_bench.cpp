@@ -14,7 +14,6 @@ namespace fq::bench {
 namespace {
 
 constexpr int kRounds = 9;
-constexpr size_t kPayload = 64;
 constexpr size_t kBatch = 100;
 
 /// Robust lock, copy of 128 bytes into a ring, CRC32C of them, unlock.
@@ -57,19 +56,6 @@ class Floor {
   volatile uint32_t sum_ = 0;
 };
 
-double push_ns(Queue& queue, size_t count, size_t batch) {
-  const std::string payload = payload_of(kPayload);
-  const std::vector<NewMessage> all = messages(0, tenants().size() + batch, payload);
-  const double each = ns_each(count / batch, [&](size_t i) {
-    must(queue.push(std::span(all).subspan(i * batch % tenants().size(), batch), {Durability::lazy}));
-  });
-  return each / static_cast<double>(batch);
-}
-
-double per_message(size_t count, const std::function<void()>& work) {
-  return ns_each(1, [&](size_t) { work(); }) / static_cast<double>(count);
-}
-
 struct Wanted {
   double floors = 0;  // at most
   double peer = 0;    // times its rate, at least
@@ -92,7 +78,7 @@ void bench_door(const Setup& setup) {
   const std::unique_ptr<Queue> queue = open(fresh_spool(setup, "door"), Sync::lazy);
   const std::unique_ptr<Peer> peer = open_peer(setup.place + "/peer.sqlite");
   Floor floor;
-  fill(*queue, count, payload_of(kPayload));  // so that no round begins or ends with an empty queue
+  fill(*queue, count, payload_of(64));  // so that no round begins or ends with an empty queue
   if (peer != nullptr) peer->push(count, kBatch);
   const auto of_peer = [&](bool takes, size_t batch) {
     if (peer == nullptr) return 0.0;
@@ -103,9 +89,9 @@ void bench_door(const Setup& setup) {
   };
   const std::function<double()> subjects[] = {
       [&] { return floor.measure(20 * count); },
-      [&] { return push_ns(*queue, count, 1); },
+      [&] { return push_each(*queue, count, 1); },
       [&] { return per_message(count, [&] { take_and_ack(*queue, count, 1); }); },
-      [&] { return push_ns(*queue, count, kBatch); },
+      [&] { return push_each(*queue, count, kBatch); },
       [&] { return per_message(count, [&] { take_and_ack(*queue, count, kBatch); }); },
       [&] { return of_peer(false, 1); },
       [&] { return of_peer(true, 1); },
@@ -118,29 +104,6 @@ void bench_door(const Setup& setup) {
   report("lease + ack", ns[2], ns[0], ns[6], {25, 8});
   report("push, 100 at once", ns[3], ns[0], ns[7], {5, 4});
   report("lease + ack, 100 at once", ns[4], ns[0], ns[8], {12.5, 4});
-}
-
-void bench_backlog(const Setup& setup) {
-  section("The same with many queued (lease + ack one by one; ns a message)");
-  const size_t count = scaled(setup, 10'000);
-  const size_t sizes[] = {scaled(setup, 100'000), scaled(setup, 1'000'000)};
-  std::vector<std::unique_ptr<Queue>> queues;
-  for (const size_t size : sizes) {
-    queues.push_back(open(fresh_spool(setup, "backlog-" + std::to_string(size)), Sync::lazy));
-    fill(*queues.back(), size, payload_of(kPayload));
-  }
-  const auto turn = [&](Queue& queue) {
-    push_ns(queue, count, kBatch);
-    return per_message(count, [&] { take_and_ack(queue, count, 1); });
-  };
-  const std::function<double()> subjects[] = {
-      [&] { return turn(*queues[0]); },
-      [&] { return turn(*queues[1]); },
-  };
-  const std::vector<double> ns = interleave(kRounds, subjects);
-  line(std::to_string(sizes[0]) + " queued", with_unit(ns[0], "ns"));
-  line(std::to_string(sizes[1]) + " queued", with_unit(ns[1], "ns"), ratio_of(ns[1] / ns[0], "the fewer"),
-       verdict_of(ns[1] / ns[0], {Sense::at_most, 2.0}));
 }
 
 }  // namespace fq::bench
