@@ -53,8 +53,7 @@ Result<CheckReport> LocalQueue::check_once() {
   }));
   const SegmentHeader& copy = live->header();
   FQ_TRY(session_->flusher.wait_durable(copy.tail));
-  // What was pushed and not yet durable at that moment is in the journal but not in the copy.
-  const uint64_t until = copy.applied_end;
+  const ReplayUntil until{copy.tail, copy.applied_end};
   FQ_TRY(initialise_segment(*rebuilt));
   FQ_TRY_SET(const Replayed replayed, replay_journal(attachment_->disk(), *rebuilt, until));
   for (;;) {

@@ -11,12 +11,13 @@ namespace {
 
 class Replayer {
  public:
-  Replayer(Store& store, uint64_t until)
+  Replayer(Store& store, const ReplayUntil& until)
       : store_(store), header_(store.header()), apply_(store), until_(until) {}
 
   Result<void> visit(const ScannedRecord& record) {
-    if (record.header.position >= until_) return {};
+    if (record.header.position >= until_.tail) return {};
     note_file(record);
+    if (record.header.type == RecordType::pushed && record.header.position >= until_.applied_end) return {};
     if (record.header.type == RecordType::clock) {
       const std::optional<ClockRecord> clock = decode_clock(record.body);
       if (clock) set_clock(*clock, record.header.at_wall_ms);
@@ -177,7 +178,7 @@ class Replayer {
   SegmentHeader& header_;
   Apply apply_;
   EventRecord event_;
-  uint64_t until_;
+  ReplayUntil until_;
   bool seen_file_ = false;
   int64_t last_boot_ms_ = 0;
 
@@ -301,7 +302,7 @@ void apply_reboot(Store& store, int64_t old_boot_ms, int64_t new_boot_ms, int64_
 
 namespace {
 
-Result<Replayed> replay_all(Disk& disk, Store& store, uint64_t until) {
+Result<Replayed> replay_all(Disk& disk, Store& store, const ReplayUntil& until) {
   Replayer replayer(store, until);
   FQ_TRY_SET(ScanResult scan,
              scan_journal(disk, [&](const ScannedRecord& record) { return replayer.visit(record); }));
@@ -326,7 +327,7 @@ Result<Replayed> replay_all(Disk& disk, Store& store, uint64_t until) {
 
 }  // namespace
 
-Result<Replayed> replay_journal(Disk& disk, Store& store, uint64_t until) {
+Result<Replayed> replay_journal(Disk& disk, Store& store, const ReplayUntil& until) {
   try {
     return replay_all(disk, store, until);
   } catch (const RegionDamaged& contradiction) {

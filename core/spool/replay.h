@@ -22,8 +22,15 @@ struct Replayed {
 /// Makes an empty queue's structures in zeroed memory (the phase stays `making`).
 Result<void> initialise_segment(Store& store);
 
-/// Applies the records before the stream position `until`. Needs: an initialised store that nobody else sees.
-Result<Replayed> replay_journal(Disk& disk, Store& store, uint64_t until = UINT64_MAX);
+/// Stream positions at which a replay stops: what a live queue had done at one moment. Its messages come
+/// after their record is durable, everything else with the record.
+struct ReplayUntil {
+  uint64_t tail = UINT64_MAX;
+  uint64_t applied_end = UINT64_MAX;  // pushed records from here on are passed over
+};
+
+/// Applies the journal's records. Needs: an initialised store that nobody else sees.
+Result<Replayed> replay_journal(Disk& disk, Store& store, const ReplayUntil& until = {});
 
 /// What a boot does: leases are void without counting an attempt, and timers keep their wall time, but
 /// none waits longer than it still had to when the machine went down.

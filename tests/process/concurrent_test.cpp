@@ -30,7 +30,8 @@ TEST_CASE("six pops give one message of each tenant in turn") {
   CHECK(order == "测试111 测试222 测试333 测试111222 测试222333 测试111333 ");
 }
 
-TEST_CASE("four pushers and four poppers at once hand over every message exactly once, each tenant's in order") {
+TEST_CASE(
+    "four pushers and four poppers at once hand over every message exactly once, each tenant's in order") {
   Spool spool;
   spool.says({"queue", "create"});
   constexpr int kEach = 300;
@@ -201,6 +202,16 @@ TEST_CASE("a queue in use is not removed, and who uses it is named") {
   CHECK(spool.payloads() == std::set<std::string>{"kept"});
   waiter.killed();
   CHECK(spool.fq({"queue", "remove", "default", "--yes"}).exit == 0);
+}
+
+TEST_CASE("fq check finds nothing wrong while a push is not durable yet and an ack behind it is done") {
+  Spool spool;
+  spool.push("acked");
+  spool.fq_killed_at("push.committed:1", {"push", "not yet durable"});
+  spool.policy("sync = \"lazy\"");  // or the ack would make it durable
+  CHECK(spool.says({"pop"}) == "acked");
+  spool.check_clean();
+  CHECK(spool.payloads() == std::set<std::string>{"not yet durable"});
 }
 
 }  // namespace fq::test
