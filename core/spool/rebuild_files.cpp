@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kRoomToGoOn = 64 * 1024;
 // But on a full disk it is, as long as it takes what a rebuild itself writes and some ends of messages.
 constexpr uint64_t kRoomToDrain = 4 * 1024;
-constexpr size_t kZeroBlockBytes = 64 * 1024;  // arbitrary
+constexpr size_t kBlockBytes = 64 * 1024;  // arbitrary
 
 std::string bytes_at(const JournalDamage& damage) {
   return journal_file_name(damage.file_number) + ": " + damage.what + " at byte " +
@@ -32,7 +32,7 @@ bool is_full(const Error& error) { return error.sys == ENOSPC || error.sys == ED
 Result<void> wipe_torn_end(Disk& disk, const JournalFile& last) {
   FQ_TRY_SET(const std::unique_ptr<File> file, open_journal_file(disk, last.key));
   if (file == nullptr) return Error{ErrorKind::later, journal_file_name(last.key.number) + ": is gone", 0};
-  const std::vector<std::byte> zeros(kZeroBlockBytes);
+  const std::vector<std::byte> zeros(kBlockBytes);
   uint64_t offset = kFirstRecordOffset + (last.end_position - last.start_position);
   while (offset < last.file_bytes) {
     const auto part = static_cast<size_t>(std::min<uint64_t>(zeros.size(), last.file_bytes - offset));
@@ -40,6 +40,23 @@ Result<void> wipe_torn_end(Disk& disk, const JournalFile& last) {
     offset += part;
   }
   return file->sync_data();
+}
+
+/// Makes durable what was read, perhaps from memory only, from `proven` to the file's last record. A sync
+/// alone proves nothing: one before it may have failed, after which the kernel takes those pages for clean.
+Result<void> write_again(File& file, const JournalFile& of, uint64_t proven) {
+  const bool opening_too = proven <= of.start_position;
+  uint64_t offset = opening_too ? kFileHeaderBytes : kFirstRecordOffset + (proven - of.start_position);
+  const uint64_t end = kFirstRecordOffset + (of.end_position - of.start_position);
+  std::vector<std::byte> block(kBlockBytes);
+  while (offset < end) {
+    const auto want = static_cast<size_t>(std::min<uint64_t>(block.size(), end - offset));
+    FQ_TRY_SET(const size_t got, file.read_at(offset, MutableBytes(block).first(want)));
+    if (got == 0) break;
+    FQ_TRY(file.write_at(offset, Bytes(block).first(got)));
+    offset += got;
+  }
+  return file.sync_all();
 }
 
 }  // namespace
@@ -77,11 +94,11 @@ Result<void> Attachment::remove_unusable(const ScanResult& scan) {
 Result<void> Attachment::choose_files(Store& store, const ScanResult& scan) {
   SegmentHeader& header = store.header();
   JournalTable table(header);
-  // The tail was read, perhaps from memory only: before anybody rests on it, it is made durable.
+  // Before anybody rests on the tail, it is made durable.
   for (const JournalFile& file : scan.files) {
     if (file.end_position <= scan.durable_position && &file != &scan.files.back()) continue;
     FQ_TRY_SET(const std::unique_ptr<File> opened, open_journal_file(*disk_, file.key));
-    if (opened != nullptr) FQ_TRY(opened->sync_all());
+    if (opened != nullptr) FQ_TRY(write_again(*opened, file, scan.durable_position));
   }
   uint32_t newest = scan.files.empty() ? 0 : scan.files.back().key.number;
   const uint32_t last_used = newest;
