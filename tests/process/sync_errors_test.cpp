@@ -1,0 +1,319 @@
+// sync_errors_test - syncs and writes that fail, for leaders and followers: no answer rests on them.
+//
+// A case: up to four threads, each with a queue of its own as processes have, push, lease and ack; one of
+// their syncs or writes fails, once, a few times or from then on, for all or for one of them, and sometimes
+// its thread is gone right after. Then the power is cut. What was accepted is there, what was acked is not,
+// a torn end is not called damage, and the queue goes on. Each case is a process of its own, found again by
+// its seed (as far as threads allow). FQ_LONG tries 1,500; FQ_KEEP names where the files of a bad one are
+// left.
+
+// System.
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+// Tests.
+#include "tests/process/page_cache.h"
+#include "tests/process/real_fq.h"
+
+namespace fq::test {
+
+namespace {
+
+constexpr int kOperations = 8;
+constexpr int kLimitMs = 20'000;
+
+struct Fate {
+  bool accepted = false;
+  bool acking = false;
+  bool acked = false;
+};
+using Fates = std::map<std::string, Fate>;
+
+/// What all threads asked for and were told, by payload.
+class Book {
+ public:
+  void sent(const std::string& payload) {
+    const std::scoped_lock locked(lock_);
+    fates_[payload];
+  }
+  void note(const std::string& payload, bool Fate::*what) {
+    const std::scoped_lock locked(lock_);
+    fates_[payload].*what = true;
+  }
+  Fates fates() const {
+    const std::scoped_lock locked(lock_);
+    return fates_;
+  }
+
+ private:
+  mutable std::mutex lock_;
+  Fates fates_;
+};
+
+struct Case {
+  explicit Case(uint64_t seed) : random(seed) {
+    const auto below = [&](uint64_t n) { return static_cast<int>(random() % n); };
+    using Call = PageCache::Fault::Call;
+    threads = 1 + below(4);
+    fault.call = below(3) != 0 ? Call::sync : Call::write;
+    fault.n = 1 + below(static_cast<uint64_t>(threads * kOperations));
+    constexpr uint64_t kOnce = PageCache::kOnce;
+    const uint64_t patterns[] = {kOnce,        kOnce,       kOnce, 0b11, 0b111, PageCache::kFromThenOn,
+                                 random() | 1, random() | 1};
+    fault.pattern = patterns[below(8)];
+    const int errors[] = {EIO, EIO, ENOSPC, EDQUOT};
+    fault.sys = errors[below(4)];
+    fault.thread = below(2) == 0 ? PageCache::kAnyThread : 0;
+    fault.bytes_written = static_cast<size_t>(below(300));
+    fault.dies = fault.pattern == kOnce && below(2) == 0;
+    cut_after_us = below(4000);
+    // Enough to fill the ring, so that bytes leave it unsynced, and a leader that meets the error of those.
+    mostly_lazy = below(3) == 0;
+    if (!mostly_lazy) return;
+    fault = {.call = Call::sync, .n = 1 + below(4), .sys = EIO, .dies = below(3) != 0};
+  }
+  std::string text() const {
+    return std::to_string(threads) + " threads, " +
+           (fault.call == PageCache::Fault::Call::sync ? "sync " : "write ") + std::to_string(fault.n) +
+           " of " + (fault.thread < 0 ? "any" : "one") + " failed with errno " + std::to_string(fault.sys) +
+           ", pattern " + std::to_string(fault.pattern) + (fault.dies ? ", and killed" : "");
+  }
+
+  std::mt19937_64 random;
+  int threads = 1;
+  PageCache::Fault fault;
+  int cut_after_us = 0;
+  bool mostly_lazy = false;
+};
+
+/// What a case came to; `wrong` is empty when all was well.
+struct Verdict {
+  int failures = 0;  // calls that failed
+  int refused = 0;   // operations that were answered with an error
+  std::string wrong;
+};
+
+Result<std::unique_ptr<Queue>> open_at(const std::string& spool) {
+  OpenOptions options;
+  options.create = true;
+  return open_queue({spool, "default"}, options);
+}
+
+/// One thread's work, through a queue of its own.
+class Worker {
+ public:
+  Worker(std::string spool, int thread, uint64_t seed, bool mostly_lazy, Book& book)
+      : spool_(std::move(spool)), thread_(thread), random_(seed), mostly_lazy_(mostly_lazy), book_(book) {}
+
+  void run() {
+    PageCache::this_thread_is(thread_);
+    const auto opened = open_at(spool_);
+    if (!opened.ok()) ++refused;
+    for (int i = 0; i < kOperations && opened.ok(); ++i) {
+      const uint64_t dice = random_() % 10;
+      const bool lazy = mostly_lazy_ ? dice < 7 : dice == 0;
+      if (dice < 8) push(**opened, dice % 2 == 0 ? 3 : 1, lazy ? Durability::lazy : Durability::always);
+      if (dice >= 8) take(**opened);
+    }
+  }
+
+  int refused = 0;
+
+ private:
+  void push(Queue& queue, size_t count, Durability durability) {
+    std::vector<std::string> payloads;
+    for (size_t i = 0; i < count; ++i) {
+      payloads.push_back(std::to_string(thread_) + "." + std::to_string(++pushed_) + ".");
+      // Now and then a long one, so that files are crossed.
+      if (mostly_lazy_ || random_() % 3 == 0) payloads.back().resize(30'000 + random_() % 30'000, 'x');
+      book_.sent(payloads.back());
+    }
+    std::vector<NewMessage> messages(count);
+    for (size_t i = 0; i < count; ++i) messages[i].payload = as_bytes(payloads[i]);
+    const Result<PushReply> reply = queue.push(messages, {.durability = durability});
+    const bool accepted = reply.ok() && reply->items.at(0).status == PushStatus::accepted;
+    if (!accepted) ++refused;
+    if (!accepted || durability == Durability::lazy) return;
+    for (const std::string& each : payloads) book_.note(each, &Fate::accepted);
+  }
+
+  void take(Queue& queue) {
+    const Result<LeaseReply> leased = queue.lease({.want = 2});
+    if (!leased.ok()) ++refused;
+    if (!leased.ok()) return;
+    std::vector<std::string> payloads;
+    std::vector<Settle> acks;
+    for (const Delivery& each : leased->deliveries) {
+      payloads.push_back(each.payload.read_all().value());
+      book_.note(payloads.back(), &Fate::acking);
+      acks.push_back({.receipt = each.receipt});
+    }
+    const Result<SettleReply> settled = queue.settle(acks);
+    if (!settled.ok() || settled->error) ++refused;
+    for (size_t i = 0; i < acks.size() && settled.ok(); ++i) {
+      if (settled->items[i] == SettleStatus::ok) book_.note(payloads[i], &Fate::acked);
+    }
+  }
+
+  const std::string spool_;
+  const int thread_;
+  std::mt19937_64 random_;
+  const bool mostly_lazy_;
+  Book& book_;
+  int pushed_ = 0;
+};
+
+std::string shortened(const std::string& payload) { return "'" + payload.substr(0, 12) + "'"; }
+
+/// What is wrong with this spool, if `then` is what had been told when it was cut off, and `in_all` what was
+/// told in the end.
+std::string fault_of(const std::string& spool, const Fates& then, const Fates& in_all) {
+  const auto queue = open_at(spool);
+  if (!queue.ok()) return "cannot be opened: " + queue.error().text;
+  for (const std::string& notice : (*queue)->take_notices()) return "called damage: " + notice;
+  std::set<std::string> there;
+  Cursor from;
+  do {
+    const Result<MessagePage> page = (*queue)->peek(Filter{}, from, 1000);
+    if (!page.ok()) return "peek: " + page.error().text;
+    for (const MessageInfo& each : page->messages) {
+      const std::string payload = each.payload.value_or("(none)");
+      if (!there.insert(payload).second) return "there twice: " + shortened(payload);
+      if (in_all.count(payload) == 0) return "never pushed: " + shortened(payload);
+    }
+    from = page->next;
+  } while (!from.text.empty());
+  for (const auto& [payload, fate] : then) {
+    const bool is_there = there.count(payload) != 0;
+    if (fate.acked && is_there) return "came back: " + shortened(payload);
+    if (fate.accepted && !in_all.at(payload).acking && !is_there) return "lost: " + shortened(payload);
+  }
+  const Result<CheckReport> report = (*queue)->check();
+  if (!report.ok()) return "check: " + report.error().text;
+  return report->findings.empty() ? std::string() : "check: " + report->findings.front();
+}
+
+std::string push_one(const std::string& spool, const std::string& payload, Book& book) {
+  book.sent(payload);
+  const auto queue = open_at(spool);
+  if (!queue.ok()) return "cannot be opened: " + queue.error().text;
+  NewMessage message{.payload = as_bytes(payload)};
+  const Result<PushReply> reply = (*queue)->push({&message, 1});
+  if (!reply.ok()) return "push: " + reply.error().text;
+  if (reply->error) return "push: " + reply->error->text;
+  book.note(payload, &Fate::accepted);
+  return {};
+}
+
+std::string first_of(std::initializer_list<std::pair<const char*, std::string>> faults) {
+  for (const auto& [when, fault] : faults) {
+    if (!fault.empty()) return std::string(when) + ": " + fault;
+  }
+  return {};
+}
+
+Verdict try_case(Case one, const std::string& directory) {
+  const std::string spool = directory + "/spool";
+  Book book;
+  Verdict verdict;
+  verdict.wrong = push_one(spool, "first", book);
+  if (!verdict.wrong.empty()) return verdict;
+  PageCache cache(spool, one.fault);
+  std::vector<Worker> workers;
+  for (int i = 0; i < one.threads; ++i) workers.emplace_back(spool, i, one.random(), one.mostly_lazy, book);
+  std::vector<std::thread> threads;
+  for (Worker& worker : workers) threads.emplace_back([&worker] { worker.run(); });
+  ::usleep(static_cast<useconds_t>(one.cut_after_us));
+  const Fates in_the_middle = book.fates();
+  cache.cut(directory + "/middle", &one.random);
+  for (std::thread& thread : threads) thread.join();
+  for (const Worker& worker : workers) verdict.refused += worker.refused;
+  verdict.failures = cache.failures();
+  const Fates at_the_end = book.fates();
+  cache.cut(directory + "/end");
+  cache.cut(directory + "/partly", &one.random);
+  cache.heal();
+  const std::string alive = fault_of(spool, at_the_end, at_the_end);
+  const std::string refused = push_one(spool, "last", book);
+  const Fates later = book.fates();
+  cache.cut(directory + "/later");
+  verdict.wrong =
+      first_of({{"alive", alive},
+                {"goes on", refused},
+                {"cut in the middle", fault_of(directory + "/middle", in_the_middle, at_the_end)},
+                {"cut at the end", fault_of(directory + "/end", at_the_end, at_the_end)},
+                {"cut at the end, partly", fault_of(directory + "/partly", at_the_end, at_the_end)},
+                {"cut after going on", fault_of(directory + "/later", later, later)}});
+  return verdict;
+}
+
+/// Each case in a process of its own: threads that die leave everything lying about.
+Verdict run_case(uint64_t seed) {
+  const Spool scratch;
+  int pipe[2];
+  REQUIRE(::pipe(pipe) == 0);
+  const pid_t pid = ::fork();
+  REQUIRE(pid >= 0);
+  if (pid == 0) {
+    const Verdict verdict = try_case(Case(seed), scratch.directory());
+    const std::string text =
+        std::to_string(verdict.failures) + " " + std::to_string(verdict.refused) + " " + verdict.wrong;
+    ::_exit(::write(pipe[1], text.data(), text.size()) == ssize_t(text.size()) ? 0 : 1);
+  }
+  ::close(pipe[1]);
+  pollfd said{pipe[0], POLLIN, 0};
+  const bool hung = ::poll(&said, 1, kLimitMs) == 0;
+  if (hung) ::kill(pid, SIGKILL);
+  char text[4096];
+  const ssize_t got = hung ? 0 : ::read(pipe[0], text, sizeof text);
+  ::close(pipe[0]);
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  Verdict verdict;
+  if (got <= 0) verdict.wrong = hung ? "hung" : "ended with status " + std::to_string(status);
+  if (got <= 0) return verdict;
+  std::istringstream line(std::string(text, static_cast<size_t>(got)));
+  line >> verdict.failures >> verdict.refused;
+  std::getline(line >> std::ws, verdict.wrong);
+  const char* keep = std::getenv("FQ_KEEP");
+  if (!verdict.wrong.empty() && keep != nullptr && !std::filesystem::exists(keep)) {
+    std::filesystem::copy(scratch.directory(), keep, std::filesystem::copy_options::recursive);
+  }
+  return verdict;
+}
+
+uint64_t number_of(const char* variable, uint64_t otherwise) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
+}
+
+}  // namespace
+
+TEST_CASE("no answer rests on a sync or write that failed, and the queue goes on") {
+  const bool all = std::getenv("FQ_LONG") != nullptr;
+  const uint64_t seed = number_of("FQ_SEED", std::random_device{}());
+  const int cases = static_cast<int>(number_of("FQ_CASES", all ? 1500 : 80));
+  int failing = 0, unharmed = 0, wrong = 0;
+  for (int i = 0; i < cases; ++i) {
+    const uint64_t own = seed + static_cast<uint64_t>(i);
+    const Verdict verdict = run_case(own);
+    if (verdict.failures > 0) ++failing;
+    if (verdict.failures > 0 && verdict.refused == 0) ++unharmed;
+    if (verdict.wrong.empty()) continue;
+    ++wrong;
+    FAIL_CHECK("FQ_SEED=" << own << ": " << Case(own).text() << ", " << verdict.failures
+                          << " did: " << verdict.wrong);
+  }
+  CHECK(failing > cases / 2);
+  std::printf(
+      "sync errors: FQ_SEED=%llu, %d cases, %d with failures, %d of them without an error for anybody, "
+      "%d false\n",
+      static_cast<unsigned long long>(seed), cases, failing, unharmed, wrong);
+}
+
+}  // namespace fq::test
