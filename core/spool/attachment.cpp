@@ -15,20 +15,32 @@ namespace {
 constexpr int64_t kAttachTimeoutMs = 5'000;  // settings are behind the door that we are opening
 constexpr int kAttachTries = 8;              // against removers and rebuilders that come in between
 
+template <class T>
+bool is_missing(const Result<T>& result) {
+  return !result.ok() && (result.error().kind == ErrorKind::missing || result.error().sys == ENOENT);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Attachment>> Attachment::open(const Location& location, bool create, Clock& clock) {
-  std::unique_ptr<Attachment> attachment(new Attachment(location, clock));
+  std::unique_ptr<Attachment> attachment(new Attachment(location, create, clock));
   FQ_TRY(read_kernel_identity(attachment->kernel_));
-  Result<std::unique_ptr<Disk>> disk = open_queue_directory(location.spool, location.queue);
-  if (!disk.ok() && disk.error().kind == ErrorKind::missing && create) {
-    FQ_TRY_SET([[maybe_unused]] const bool made, make_queue_directory(location.spool, location.queue));
-    disk = open_queue_directory(location.spool, location.queue);
-  }
-  if (!disk.ok()) return std::move(disk).error();
-  attachment->disk_ = std::move(disk).value();
+  FQ_TRY(attachment->open_directory());
   FQ_TRY(attachment->attach());
   return attachment;
+}
+
+Result<void> Attachment::open_directory() {
+  Result<std::unique_ptr<Disk>> disk = open_queue_directory(location_.spool, location_.queue);
+  // What was made may be removed before it is opened: then it is made anew.
+  for (int attempt = 0; create_ && is_missing(disk) && attempt < kAttachTries; ++attempt) {
+    const Result<bool> made = make_queue_directory(location_.spool, location_.queue);
+    if (!made.ok() && (!is_missing(made) || attempt + 1 == kAttachTries)) return made.error();
+    disk = open_queue_directory(location_.spool, location_.queue);
+  }
+  if (!disk.ok()) return std::move(disk).error();
+  disk_ = std::move(disk).value();
+  return {};
 }
 
 Result<void> Attachment::attach() {
@@ -58,8 +70,14 @@ Result<void> Attachment::try_to_attach() {
 }
 
 Result<bool> Attachment::attach_once() {
-  FQ_TRY_SET(LockFile opened, LockFile::open(*disk_, "lock", true));
-  lock_file_ = std::make_unique<LockFile>(std::move(opened));
+  Result<LockFile> opened = LockFile::open(*disk_, "lock", true);
+  if (is_missing(opened)) {
+    // The directory is removed with everything in it: not even a lock can be made there.
+    FQ_TRY(open_directory());
+    return false;
+  }
+  if (!opened.ok()) return std::move(opened).error();
+  lock_file_ = std::make_unique<LockFile>(std::move(opened).value());
   FQ_TRY_SET(const bool shared, lock_file_->lock(LockFile::Mode::shared, kAttachTimeoutMs));
   if (!shared) {
     return Error{ErrorKind::later,
@@ -70,7 +88,7 @@ Result<bool> Attachment::attach_once() {
   FQ_POINT("attach.shared");
   if (!names_lock(location_.spool, location_.queue, lock_file_->device(), lock_file_->inode())) {
     // Removed, and perhaps made anew, since we opened it.
-    FQ_TRY_SET(disk_, open_queue_directory(location_.spool, location_.queue));
+    FQ_TRY(open_directory());
     return false;
   }
   LockIdentity identity;

@@ -40,8 +40,11 @@ class Attachment {
     garbage,
   };
 
-  explicit Attachment(Location location, Clock& clock) : location_(std::move(location)), clock_(clock) {}
+  Attachment(Location location, bool create, Clock& clock)
+      : location_(std::move(location)), clock_(clock), create_(create) {}
 
+  /// The queue's present directory; made, if it may be.
+  Result<void> open_directory();
   Result<void> try_to_attach();
   Result<bool> attach_once();
   Result<Found> map_existing(const LockIdentity& identity, bool has_identity);
@@ -73,6 +76,7 @@ class Attachment {
   std::vector<std::unique_ptr<Store>> left_;  // never unmapped while the process lives, see RobustMutex
   std::vector<std::unique_ptr<LockFile>> left_locks_;
   std::vector<std::string> notices_;
+  bool create_;  // a queue that is not there may be made
 };
 
 /// Less than this between two reads of the clocks is drift and rounding.
