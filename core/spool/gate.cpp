@@ -183,6 +183,7 @@ void Gate::wake_consumers() {
   wake_ = false;
   SegmentHeader& header = store_.header();
   header.ready_event.fetch_add(1, std::memory_order_seq_cst);
+  FQ_POINT("wake.counted");
   if (header.ready_waiters.load(std::memory_order_seq_cst) != 0) futex_wake_all(header.ready_event);
 }
 

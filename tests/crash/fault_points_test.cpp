@@ -57,6 +57,7 @@ constexpr const char* kPoints[] = {
     "settle.durable",
     "supply.made",
     "timers.fired",
+    "wake.counted",
     kStore,
 };
 

@@ -133,6 +133,11 @@ class Child {
     return outcome;
   }
 
+  bool runs() const {
+    pollfd ended{pidfd_, POLLIN, 0};
+    return ::poll(&ended, 1, 0) == 0;
+  }
+
   Outcome killed() {
     send(SIGKILL);
     return end();
