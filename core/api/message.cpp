@@ -32,7 +32,7 @@ std::string_view name_of(State state) {
     case State::cancelled:
       return "cancelled";
   }
-  FQ_ASSERT(!"a state without a name");
+  FQ_ASSERT(false && "a state without a name");
   return "";
 }
 

@@ -107,7 +107,7 @@ class Reader {
     if (peek() != '"') return fail_here("no key in quotes");
     if (!string(name)) return false;
     // The new member is already in the list, as its last.
-    const auto same = [&name](const auto& member) { return member.first == name; };
+    const auto same = [&name](const auto& member) { return member.name == name; };
     if (std::any_of(object.members.begin(), object.members.end() - 1, same)) {
       return fail("has the key '" + name + "' twice");
     }

@@ -9,17 +9,22 @@
 // System.
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace fq {
 
+struct JsonMember;
 struct JsonValue {
   enum class Kind { null, boolean, number, text, object, array };
   Kind kind = Kind::null;
   bool boolean = false;
-  std::string text;                                        // of a text, or a number as written
-  std::vector<std::pair<std::string, JsonValue>> members;  // of an object; of an array with empty names
+  std::string text;                 // of a text, or a number as written
+  std::vector<JsonMember> members;  // of an object; of an array with empty names
+};
+
+struct JsonMember {
+  std::string name;
+  JsonValue value;
 };
 
 struct JsonRead {

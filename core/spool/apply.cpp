@@ -68,7 +68,7 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
       schedule.extend(txn, slot, until_ms);
       return false;
     default:
-      FQ_ASSERT(!"not an event");
+      FQ_ASSERT(false && "not an event");
       return false;
   }
 }

@@ -11,12 +11,12 @@ TEST_CASE("a line is read with its keys in their order and its numbers as writte
   REQUIRE(read.fault == "");
   const auto& members = read.object.members;
   REQUIRE(members.size() == 7);
-  CHECK(members[0].second.text == "x\n测😀");
-  CHECK(members[1].second.text == "-1.50e3");
-  CHECK(members[2].second.boolean);
-  CHECK(members[4].second.kind == JsonValue::Kind::null);
-  CHECK(members[5].second.members[0].second.text == "v");
-  CHECK(members[6].second.members[1].second.text == "2");
+  CHECK(members[0].value.text == "x\n测😀");
+  CHECK(members[1].value.text == "-1.50e3");
+  CHECK(members[2].value.boolean);
+  CHECK(members[4].value.kind == JsonValue::Kind::null);
+  CHECK(members[5].value.members[0].value.text == "v");
+  CHECK(members[6].value.members[1].value.text == "2");
 }
 
 TEST_CASE("a line that is not strictly JSON is refused with a reason") {
@@ -89,5 +89,5 @@ TEST_CASE("whatever was written is read back the same") {
   for (int byte = 0; byte < 128; ++byte) all.push_back(static_cast<char>(byte));
   std::string line;
   JsonWriter(line).begin_object().key("a").text(all).end_object();
-  CHECK(read_json_object(line).object.members[0].second.text == all);
+  CHECK(read_json_object(line).object.members[0].value.text == all);
 }
