@@ -179,8 +179,8 @@ class ScheduleFixture {
   void grow(Txn& txn, ArrayName name) {
     Schedule s = schedule();
     const uint32_t more = s.growth_bytes(name);
-    REQUIRE(more > 0);
-    REQUIRE((uint64_t{next_page} * kPageBytes + more) <= bytes());
+    FQ_ASSERT(more > 0);
+    FQ_ASSERT(uint64_t{next_page} * kPageBytes + more <= bytes());
     s.grow(txn, name, next_page);
     next_page += more / kPageBytes;
   }
