@@ -43,6 +43,7 @@ class Storm {
     while (kills_ < kills) {
       while (doing_.size() < 6) doing_.push_back(begin());
       step();
+      if (kills_ >= 50 * (probes_ + 1)) probe();
     }
     for (Doing& each : doing_) finish(each, each.child.end());
     doing_.clear();
@@ -72,6 +73,7 @@ class Storm {
   uint64_t recoveries() const { return recoveries_; }
   int kills() const { return kills_; }
   int hung_count() const { return hung_; }
+  double slowest_ms() const { return slowest_ms_; }
   size_t messages() const { return fates_.size(); }
 
  private:
@@ -80,9 +82,10 @@ class Storm {
   Doing begin() {
     Start how;
     // Half of them die at a named place inside a lock: random moments alone rarely hit one.
-    static const char* const kInside[] = {"push.appended",  "push.committed", "lease.appended", "lease.committed",
-                                          "event.appended", "event.committed", "flush.servable", "flush.applied",
-                                          "pending.applied", "flush.written",  "repair.undone",  "reap.returned"};
+    static const char* const kInside[] = {"push.appended",   "push.committed", "lease.appended",
+                                          "lease.committed", "event.appended", "event.committed",
+                                          "flush.servable",  "flush.applied",  "pending.applied",
+                                          "flush.written",   "repair.undone",  "reap.returned"};
     if (below(2) == 0) {
       how.env.push_back(std::string("FQ_KILL_AT=") + kInside[below(std::size(kInside))] + ":1");
     }
@@ -131,6 +134,18 @@ class Storm {
     if (left_ms > 0) ::usleep(static_cast<useconds_t>(left_ms * 1000));
     doing.child.send(SIGKILL);  // no effect on one that has ended
     finish(doing, doing.child.end());
+  }
+
+  /// Whatever the dead have left, a healthy process is not kept waiting for a second.
+  void probe() {
+    ++probes_;
+    const std::string payload = next_payload("probe");
+    const Outcome end = spool_.fq({"push", "-t", "probe", payload});
+    INFO("push in the storm: exit " << end.exit << ": " << end.err);
+    CHECK(end.exit == 0);
+    CHECK(end.ms < 1'000);
+    slowest_ms_ = std::max(slowest_ms_, end.ms);
+    fates_[payload].pushed = Known::accepted;
   }
 
   void finish(const Doing& doing, const Outcome& end) {
@@ -201,6 +216,8 @@ class Storm {
   int sent_ = 0;
   int kills_ = 0;
   int hung_ = 0;
+  int probes_ = 0;
+  double slowest_ms_ = 0;
   uint64_t recoveries_ = 0;
 };
 
@@ -219,9 +236,11 @@ TEST_CASE("a storm of kills loses nothing that was accepted and repeats nothing 
   storm.settle();
   CHECK(storm.hung_count() == 0);
   CHECK(storm.recoveries() > 0);
-  std::printf("storm: FQ_SEED=%llu, %d kills, %llu of them inside the state lock, %zu messages\n",
-              static_cast<unsigned long long>(seed), storm.kills(),
-              static_cast<unsigned long long>(storm.recoveries()), storm.messages());
+  std::printf(
+      "storm: FQ_SEED=%llu, %d kills, %llu of them inside the state lock, %zu messages, %.0f ms the slowest "
+      "push\n",
+      static_cast<unsigned long long>(seed), storm.kills(),
+      static_cast<unsigned long long>(storm.recoveries()), storm.messages(), storm.slowest_ms());
 }
 
 }  // namespace fq::test
