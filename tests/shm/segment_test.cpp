@@ -77,10 +77,11 @@ TEST_CASE("what one mapping grows and writes another one reads without mapping a
   CHECK(other->base()[1024 * 1024 - 1] == std::byte{9});
 }
 
-TEST_CASE("a child does not inherit the mapping, so that a job cannot touch the queue") {
+TEST_CASE("a child does not inherit a mapping that is kept from it, so that a job cannot touch the queue") {
   SegmentFile file;
   const std::unique_ptr<SegmentMemory> memory = file.map();
   REQUIRE(memory->extend_to(4096).ok());
+  memory->keep_from_children();
   Forked child([&] {
     ::signal(SIGSEGV, SIG_DFL);
     *static_cast<volatile std::byte*>(memory->base()) = std::byte{1};
