@@ -17,8 +17,6 @@
 #include "tests/crash/moment.h"
 #include "tests/crash/survivor.h"
 
-extern "C" const char __executable_start;
-
 namespace fq::test {
 
 namespace {
@@ -76,11 +74,11 @@ std::vector<size_t> steps_where(const Trace& trace, uint32_t any_of) {
   return steps;
 }
 
-/// All; but of a million steps those that repeat an instruction for the hundredth time are left out, where
-/// no lock is held: a loop that nobody else can see.
+/// All; but of a million steps, where no lock is held, those are left out that repeat an instruction for the
+/// sixteenth time or later: loops that nobody else can see.
 std::vector<size_t> steps_of_long_form(const Trace& trace) {
   constexpr size_t kMany = 250'000;
-  constexpr uint32_t kPassesMax = 100;
+  constexpr uint32_t kPassesMax = 16;
   std::vector<size_t> steps = steps_where(trace, 0);
   if (trace.steps() < kMany) return steps;
   std::erase_if(steps,
@@ -174,9 +172,8 @@ class Trials {
     if (survival.recoveries > recoveries_before) ++figures_.recoveries;
     if (survival.faults.empty()) return;
     ++figures_.violations;
-    const auto image = reinterpret_cast<uint64_t>(&__executable_start);
-    INFO(operation_.name << " killed after " << where << " instructions, at image + 0x" << std::hex
-                         << trace[step].address - image << ":\n"
+    INFO(operation_.name << " killed after " << where << " instructions, at " << place_of(trace[step].address)
+                         << ":\n"
                          << survival.faults);
     CHECK(false);
     REQUIRE(figures_.violations < kViolationsShown);

@@ -49,7 +49,8 @@ class Traced {
     if (WIFEXITED(status_)) return "ended with " + std::to_string(WEXITSTATUS(status_));
     if (WIFSIGNALED(status_)) return "ended by signal " + std::to_string(WTERMSIG(status_));
     const int signal = WSTOPSIG(status_);
-    return signal == SIGALRM ? "hangs" : "got signal " + std::to_string(signal);
+    const std::string what = signal == SIGALRM ? "hangs" : "got signal " + std::to_string(signal);
+    return what + " at " + place_of(address());
   }
 
   uint64_t address() const {

@@ -11,7 +11,10 @@
 #include <x86intrin.h>
 
 #include <cstring>
+#include <sstream>
 #include <unordered_map>
+
+extern "C" const char __executable_start;
 
 namespace fq::test {
 
@@ -93,6 +96,12 @@ void record_from(uint64_t start) {
 // Before its trap, or stopped by it.
 bool is_end_mark(uint64_t address) { return address - reinterpret_cast<uint64_t>(&end_mark) < 8; }
 
+std::string place_of(uint64_t address) {
+  std::ostringstream text;
+  text << "image + 0x" << std::hex << address - reinterpret_cast<uint64_t>(&__executable_start);
+  return text.str();
+}
+
 uint64_t length_of_repeated(const uint8_t* code) {
   if (code[0] != 0xf3) return 0;
   const uint64_t length = (code[1] & 0xf8) == 0x48 ? 3 : 2;
@@ -156,6 +165,7 @@ namespace fq::test {
 void begin_mark() {}
 void end_mark() {}
 bool is_end_mark(uint64_t) { return false; }
+std::string place_of(uint64_t) { return {}; }
 uint64_t length_of_repeated(const uint8_t*) { return 0; }
 std::optional<Trace> Trace::of(const Body&, const Look&) { return std::nullopt; }
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace fq::test {
@@ -23,6 +24,8 @@ namespace fq::test {
 void begin_mark();
 void end_mark();
 bool is_end_mark(uint64_t address);
+/// For a person with addr2line.
+std::string place_of(uint64_t address);
 
 using Body = std::function<void()>;
 /// What the caller wants to know of each moment. Runs in the child: neither allocates nor calls the system.
