@@ -105,7 +105,8 @@ TEST_CASE("two who find the segment damaged while others use it replace it once"
     Child first = spool.start_stopping_at(point, {"push", "first"});
     REQUIRE(first.stopped());
     Child second = spool.start({"push", "second"});
-    REQUIRE(has_open(second, "lock"));
+    // Once the new segment is in its place the second need not wait for anybody, and may be done already.
+    if (std::string_view(point) != "rebuild.renamed:1") REQUIRE(has_open(second, "lock"));
     first.send(SIGCONT);
     CHECK(first.end().exit == 0);
     CHECK(second.end().exit == 0);
