@@ -20,3 +20,17 @@ build() {  # release | test | torture, targets
   { cmake --preset "$preset" -B "build/$flavour" "${options[@]}" && cmake --build "build/$flavour" --target "$@"; } \
     >"build/$flavour.build.log" 2>&1 || { cat "build/$flavour.build.log" >&2; exit 1; }
 }
+
+# Runs a test and ends with its line of figures, which begins with `word`, and the number of failed checks.
+prove() {  # word, command
+  local word=$1 lines broken=0
+  shift
+  lines=$(mktemp)
+  "$@" | tee "$lines" || broken=1
+  awk -v word="$word: " '
+    index($0, word) == 1 { figures = $0 }
+    /FAILED:/ { ++faults }
+    END { printf "%s, %d faults\n", figures == "" ? word "did not end" : figures, faults }' "$lines"
+  rm -f "$lines"
+  return $broken
+}
