@@ -10,10 +10,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <random>
 #include <set>
 // Tests.
-#include "tests/fakes/model_queue.h"
+#include "tests/fakes/model.h"
 
 namespace fq::test {
 
@@ -31,7 +32,6 @@ class History {
   History(Engine& engine, uint64_t seed) : random_(seed), engine_(engine.open(clock_)) {
     // Due times end in 0, now ends in 5.
     clock_.set_boot_ms(clock_.boot_ms() / 10 * 10 + 5);
-    model_ = std::make_unique<ModelQueue>(std::make_shared<ModelStore>(clock_));
     order_ = static_cast<Order>(below(3));
     Settings settings;
     settings.order = order_;
@@ -40,7 +40,7 @@ class History {
     FileIdentity identity;
     identity.inode = seed + 1;
     REQUIRE(engine_->policy_load(settings, identity).ok());
-    REQUIRE(model_->policy_load(settings, identity).ok());
+    model_.settings = settings;
   }
 
   void run(size_t steps) {
@@ -137,11 +137,10 @@ class History {
               std::to_string(message.delay_ms.value_or(0)) + "\n";
     }
     const Result<PushReply> engine = engine_->push(batch);
-    const Result<PushReply> model = model_->push(batch, {});
     if (!engine.ok()) return differ("push: " + engine.error().text);
     for (size_t i = 0; i < batch.size(); ++i) {
       if (engine->items.at(i).status != PushStatus::accepted) return differ("push: was not accepted");
-      ids_.push_back({engine->items[i].id, model->items[i].id});
+      ids_.push_back({engine->items[i].id, model_.push(batch[i])});
     }
   }
 
@@ -150,12 +149,12 @@ class History {
     LeaseRequest request = timed_lease(1, fresh_span_ms(3'000));
     if (narrow) request.tenant = filters[below(std::size(filters))];
     const Result<LeaseReply> engine = engine_->lease(request);
-    const Result<LeaseReply> model = model_->lease(request);
+    const std::vector<Delivery> model = model_.lease(request);
     log_ += "lease '" + std::string(request.tenant) + "' for " + std::to_string(*request.hold_ms) + "\n";
     if (!engine.ok()) return differ("lease: " + engine.error().text), size_t{0};
-    if (!equal(engine->deliveries.size(), model->deliveries.size(), "leased")) return 0;
-    if (model->deliveries.empty()) return 0;
-    compare_delivery(engine->deliveries[0], model->deliveries[0]);
+    if (!equal(engine->deliveries.size(), model.size(), "leased")) return 0;
+    if (model.empty()) return 0;
+    compare_delivery(engine->deliveries[0], model[0]);
     return 1;
   }
 
@@ -165,12 +164,12 @@ class History {
     request.want = 2 + below(4);
     request.bytes_max = 4 + below(20);
     const Result<LeaseReply> engine = engine_->lease(request);
-    const Result<LeaseReply> model = model_->lease(request);
+    const std::vector<Delivery> model = model_.lease(request);
     log_ += "lease " + std::to_string(request.want) + " of " + std::to_string(request.bytes_max) + " bytes\n";
     if (!engine.ok()) return differ("lease: " + engine.error().text);
-    if (!equal(engine->deliveries.size(), model->deliveries.size(), "leased")) return;
-    for (size_t i = 0; i < model->deliveries.size(); ++i) {
-      compare_delivery(engine->deliveries[i], model->deliveries[i]);
+    if (!equal(engine->deliveries.size(), model.size(), "leased")) return;
+    for (size_t i = 0; i < model.size(); ++i) {
+      compare_delivery(engine->deliveries[i], model[i]);
     }
   }
 
@@ -193,7 +192,7 @@ class History {
     const bool can_delay = item.verdict == Verdict::retry || item.verdict == Verdict::release;
     if (can_delay && below(2) == 0) item.delay_ms = fresh_span_ms(2'000);
     item.receipt = taken.model;
-    const SettleStatus model = model_->settle({&item, 1}, nullptr)->items.at(0);
+    const SettleStatus model = model_.settle(item);
     item.receipt = taken.engine;
     const Result<SettleReply> engine = engine_->settle({&item, 1});
     log_ += "settle " + taken.model.text + " verdict " + std::to_string(static_cast<int>(item.verdict)) +
@@ -206,9 +205,9 @@ class History {
     const int64_t ms = fresh_span_ms(3'000);
     log_ += "extend " + taken.model.text + " by " + std::to_string(ms) + "\n";
     const Result<std::vector<ExtendResult>> engine = engine_->extend({&taken.engine, 1}, ms);
-    const Result<std::vector<ExtendResult>> model = model_->extend({&taken.model, 1}, ms);
+    const ExtendResult model = model_.extend(taken.model, ms);
     if (!engine.ok()) return differ("extend: " + engine.error().text);
-    equal(status_name(engine->at(0).status), status_name(model->at(0).status), "extended");
+    equal(status_name(engine->at(0).status), status_name(model.status), "extended");
   }
 
   /// stale and gone are told apart only as long as an engine remembers.
@@ -224,43 +223,61 @@ class History {
     log_ +=
         std::string(action == Action::cancel ? "cancel " : "kick ") + std::to_string(number(model_id)) + "\n";
     const Result<MutateReply> engine = engine_->mutate({&engine_id, 1}, action);
-    const Result<MutateReply> model = model_->mutate({&model_id, 1}, action);
+    const SettleStatus model = model_.mutate(model_id, action);
     if (!engine.ok()) return differ("mutate: " + engine.error().text);
-    equal(engine->changed, model->changed, "changed");
+    equal(engine->changed, uint64_t{model == SettleStatus::ok ? 1U : 0U}, "changed");
   }
 
   void compare() {
     if (!same_) return;
-    equal(ready_order(*engine_), ready_order(*model_), "peek");
-    equal(counts(*engine_), counts(*model_), "stats");
+    model_.fire_timers();
+    std::string expected;
+    for (const MessageId id : model_.ready("")) expected += *model_.find(id)->info.payload + " ";
+    equal(ready_order(), expected, "peek");
+    equal(counts(), model_counts(), "stats");
     if (ids_.empty()) return;
     const auto& [engine_id, model_id] = ids_[below(ids_.size())];
-    equal(state_of(*engine_, engine_id), state_of(*model_, model_id),
+    equal(state_of(engine_id), std::string(name_of(model_.find(model_id)->info.state)),
           "state of " + std::to_string(number(model_id)));
   }
 
-  std::string ready_order(Queue& queue) {
-    const Result<MessagePage> page = queue.peek({.tenant = {}, .state = State::ready, .tag = {}}, {}, 1'000);
+  std::string ready_order() {
+    const Result<MessagePage> page =
+        engine_->peek({.tenant = {}, .state = State::ready, .tag = {}}, {}, 1'000);
     if (!page.ok()) return page.error().text;
     std::string payloads;
     for (const MessageInfo& message : page->messages) payloads += message.payload.value_or("?") + " ";
     return payloads;
   }
 
-  std::string counts(Queue& queue) {
-    const Result<StatsReply> reply = queue.stats({});
+  std::string counts() {
+    const Result<StatsReply> reply = engine_->stats({});
     if (!reply.ok()) return reply.error().text;
     std::string text;
     const StatsRow& row = reply->rows.at(0);
     for (const uint64_t n : {row.ready, row.delayed, row.leased, row.dead, row.pushed, row.popped, row.acked,
-                             row.released, row.cancelled}) {
+                             row.released, row.buried, row.cancelled}) {
       text += std::to_string(n) + " ";
     }
     return text;
   }
 
-  std::string state_of(Queue& queue, MessageId id) {
-    const Result<std::optional<MessageInfo>> found = queue.get(id);
+  std::string model_counts() {
+    std::map<std::string, uint64_t> counts;
+    for (const Model::Message& message : model_.messages) {
+      counts["is " + std::string(name_of(message.info.state))] += 1;
+      for (const HistoryEvent& event : message.history) counts["was " + std::string(event.event)] += 1;
+    }
+    std::string text;
+    for (const char* what : {"is ready", "is delayed", "is leased", "is dead", "was pushed", "was leased",
+                             "was acked", "was released", "was buried", "was cancelled"}) {
+      text += std::to_string(counts[what]) + " ";
+    }
+    return text;
+  }
+
+  std::string state_of(MessageId id) {
+    const Result<std::optional<MessageInfo>> found = engine_->get(id);
     if (!found.ok()) return found.error().text;
     return found->has_value() ? std::string(name_of((*found)->state)) : std::string("none");
   }
@@ -268,7 +285,7 @@ class History {
   std::mt19937_64 random_;
   FakeClock clock_;
   std::unique_ptr<Queue> engine_;
-  std::unique_ptr<Queue> model_;
+  Model model_{clock_};
   Order order_ = Order::priority;
   size_t pushed_ = 0;
   std::vector<std::pair<MessageId, MessageId>> ids_;

@@ -5,18 +5,13 @@
 
 // System.
 #include <algorithm>
+#include <map>
 
 namespace fq::test {
 
 namespace {
 
 uint64_t number_in(const Cursor& cursor) { return cursor.text.empty() ? 0 : std::stoull(cursor.text); }
-
-bool is_below(const std::string& tenant, const std::string& path) {
-  return path.empty() || tenant == path || tenant.starts_with(path + "/");
-}
-
-bool is_finished(State state) { return state == State::acked || state == State::cancelled; }
 
 template <class T>
 Cursor cut_page(std::vector<T>& all, const Cursor& from, size_t n) {
@@ -28,48 +23,42 @@ Cursor cut_page(std::vector<T>& all, const Cursor& from, size_t n) {
   return {more ? std::to_string(end) : std::string()};
 }
 
-void count_state(StatsRow& row, const ModelMessage& message) {
-  switch (message.info.state) {
-    case State::ready:
-      row.ready += 1;
-      break;
-    case State::delayed:
-      row.delayed += 1;
-      break;
-    case State::leased:
-      row.leased += 1;
-      break;
-    case State::held:
-      row.held += 1;
-      break;
-    case State::dead:
-      row.dead += 1;
-      break;
-    case State::acked:
-    case State::cancelled:
-      return;
+void count(StatsRow& row, const Model::Message& message) {
+  static const std::map<std::string_view, uint64_t StatsRow::*> kCounters = {
+      {"pushed", &StatsRow::pushed},      {"leased", &StatsRow::popped},     {"acked", &StatsRow::acked},
+      {"retried", &StatsRow::retried},    {"released", &StatsRow::released}, {"buried", &StatsRow::buried},
+      {"cancelled", &StatsRow::cancelled}};
+  for (const HistoryEvent& event : message.history) {
+    const auto counter = kCounters.find(event.event);
+    if (counter != kCounters.end()) row.*counter->second += 1;
   }
+  static const std::map<State, uint64_t StatsRow::*> kStates = {{State::ready, &StatsRow::ready},
+                                                                {State::delayed, &StatsRow::delayed},
+                                                                {State::leased, &StatsRow::leased},
+                                                                {State::held, &StatsRow::held},
+                                                                {State::dead, &StatsRow::dead}};
+  if (is_finished(message.info.state)) return;
+  row.*kStates.at(message.info.state) += 1;
   row.bytes += message.info.payload->size();
 }
 
 }  // namespace
 
-std::vector<const ModelMessage*> ModelQueue::matching(const Filter& filter) const {
-  std::vector<const ModelMessage*> found;
-  const auto fits = [&](const ModelMessage& message) {
+std::vector<const Model::Message*> ModelQueue::matching(const Filter& filter) const {
+  std::vector<const Model::Message*> found;
+  const auto fits = [&](const Model::Message& message) {
     if (!is_below(message.info.tenant, filter.tenant)) return false;
     if (filter.state ? message.info.state != *filter.state : is_finished(message.info.state)) return false;
     const auto& tags = message.info.tags;
     return !filter.tag || std::find(tags.begin(), tags.end(), *filter.tag) != tags.end();
   };
-  // Ready ones in the order of turns, on a copy; then the others, by timer and id.
-  ModelTree turns = store_->tree;
-  while (const std::optional<uint64_t> id = turns.take(filter.tenant)) {
-    const ModelMessage& message = store_->messages.at(*id);
+  // Ready ones in the order of turns; then the others, by timer and id.
+  for (const MessageId id : store_->model.ready(filter.tenant)) {
+    const Model::Message& message = *store_->model.find(id);
     if (fits(message)) found.push_back(&message);
   }
   const auto ready_count = static_cast<std::ptrdiff_t>(found.size());
-  for (const auto& [id, message] : store_->messages) {
+  for (const Model::Message& message : store_->model.messages) {
     if (message.info.state != State::ready && fits(message)) found.push_back(&message);
   }
   std::stable_sort(found.begin() + ready_count, found.end(), [](const auto* a, const auto* b) {
@@ -78,59 +67,56 @@ std::vector<const ModelMessage*> ModelQueue::matching(const Filter& filter) cons
   return found;
 }
 
+MessageInfo ModelQueue::info_of(const Model::Message& message) const {
+  MessageInfo info = message.info;
+  info.attempts_max = store_->model.attempts_max(message);
+  if (is_finished(info.state)) info.payload.reset();
+  return info;
+}
+
 Result<MessagePage> ModelQueue::peek(const Filter& filter, const Cursor& from, size_t n) {
   const std::lock_guard lock(store_->mutex);
-  fire_timers();
+  store_->model.fire_timers();
   MessagePage page;
-  for (const ModelMessage* message : matching(filter)) {
-    page.messages.push_back(message->info);
-    page.messages.back().attempts_max = attempts_max(*message);
-  }
+  for (const Model::Message* message : matching(filter)) page.messages.push_back(info_of(*message));
   page.next = cut_page(page.messages, from, n);
   return page;
 }
 
 Result<std::optional<MessageInfo>> ModelQueue::get(MessageId id) {
   const std::lock_guard lock(store_->mutex);
-  fire_timers();
-  const auto found = store_->messages.find(number(id));
-  if (found == store_->messages.end()) return std::optional<MessageInfo>();
-  MessageInfo info = found->second.info;
-  info.attempts_max = attempts_max(found->second);
-  if (is_finished(info.state)) info.payload.reset();
-  return std::optional(info);
+  store_->model.fire_timers();
+  const Model::Message* found = store_->model.find(id);
+  return found == nullptr ? std::optional<MessageInfo>() : std::optional(info_of(*found));
 }
 
 Result<HistoryPage> ModelQueue::history(MessageId id, const Cursor& from, size_t n) {
   const std::lock_guard lock(store_->mutex);
   HistoryPage page;
-  const auto found = store_->messages.find(number(id));
-  if (found != store_->messages.end()) page.events = found->second.history;
+  const Model::Message* found = store_->model.find(id);
+  if (found != nullptr) page.events = found->history;
   page.next = cut_page(page.events, from, n);
   return page;
 }
 
 Result<MutateReply> ModelQueue::mutate(std::span<const MessageId> ids, Action action) {
   const std::lock_guard lock(store_->mutex);
-  fire_timers();
+  store_->model.fire_timers();
   MutateReply reply;
   for (const MessageId id : ids) {
-    const auto found = store_->messages.find(number(id));
-    const bool gone = found == store_->messages.end() || is_finished(found->second.info.state);
-    const bool done = !gone && act(found->second, action);
-    reply.changed += done ? 1U : 0U;
-    reply.items.push_back(gone ? SettleStatus::gone : done ? SettleStatus::ok : SettleStatus::stale);
+    reply.items.push_back(store_->model.mutate(id, action));
+    reply.changed += reply.items.back() == SettleStatus::ok ? 1U : 0U;
   }
   return reply;
 }
 
 Result<MutateReply> ModelQueue::mutate(const Filter& filter, Action action, const Cursor& from, size_t n) {
   const std::lock_guard lock(store_->mutex);
-  fire_timers();
+  store_->model.fire_timers();
   Filter exact = filter;
   if (action == Action::kick && !filter.state) exact.state = State::dead;
   std::vector<uint64_t> ids;
-  for (const ModelMessage* message : matching(exact)) {
+  for (const Model::Message* message : matching(exact)) {
     if (number(message->info.id) > number_in(from)) ids.push_back(number(message->info.id));
   }
   std::sort(ids.begin(), ids.end());
@@ -140,14 +126,14 @@ Result<MutateReply> ModelQueue::mutate(const Filter& filter, Action action, cons
       reply.next.text = std::to_string(id - 1);
       break;
     }
-    reply.changed += act(store_->messages.at(id), action) ? 1U : 0U;
+    reply.changed += store_->model.mutate(MessageId{id}, action) == SettleStatus::ok ? 1U : 0U;
   }
   return reply;
 }
 
 Result<Settings> ModelQueue::settings() {
   const std::lock_guard lock(store_->mutex);
-  return store_->settings;
+  return store_->model.settings;
 }
 
 Result<bool> ModelQueue::policy_is_current(const FileIdentity& identity) {
@@ -157,22 +143,22 @@ Result<bool> ModelQueue::policy_is_current(const FileIdentity& identity) {
 
 Result<void> ModelQueue::policy_load(const Settings& settings, const FileIdentity& identity) {
   const std::lock_guard lock(store_->mutex);
-  store_->settings = settings;
+  store_->model.settings = settings;
   store_->policy = identity;
   return {};
 }
 
 Result<StatsReply> ModelQueue::stats(const StatsRequest& request) {
   const std::lock_guard lock(store_->mutex);
-  fire_timers();
-  std::map<std::string, StatsRow> rows = store_->counters;
+  store_->model.fire_timers();
+  std::map<std::string, StatsRow> rows;
   rows[""];
-  for (const auto& [id, message] : store_->messages) {
-    count_state(rows[""], message);
-    count_state(rows[message.info.tenant], message);
+  for (const Model::Message& message : store_->model.messages) {
+    count(rows[""], message);
+    count(rows[message.info.tenant], message);
   }
   StatsReply reply;
-  reply.as_of_wall_ms = store_->clock.wall_ms();
+  reply.as_of_wall_ms = store_->model.clock.wall_ms();
   for (auto& [tenant, row] : rows) {
     if (tenant.empty() == request.tenants) continue;
     if (request.tenants && !is_below(tenant, request.tenant)) continue;
@@ -185,7 +171,7 @@ Result<StatsReply> ModelQueue::stats(const StatsRequest& request) {
 Result<CheckReport> ModelQueue::check() {
   const std::lock_guard lock(store_->mutex);
   CheckReport report;
-  for (const auto& [id, message] : store_->messages) {
+  for (const Model::Message& message : store_->model.messages) {
     report.messages += is_finished(message.info.state) ? 0U : 1U;
   }
   return report;
@@ -193,7 +179,7 @@ Result<CheckReport> ModelQueue::check() {
 
 Result<void> ModelQueue::maintain(int64_t) {
   const std::lock_guard lock(store_->mutex);
-  fire_timers();
+  store_->model.fire_timers();
   return {};
 }
 

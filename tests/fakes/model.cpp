@@ -1,0 +1,213 @@
+// model - the life of a message: pushed, leased, settled, moved by timers.
+#include "tests/fakes/model.h"
+
+// System.
+#include <algorithm>
+
+namespace fq::test {
+
+namespace {
+
+/// Of "a/b/" it is "a/b", of "a" it is "".
+std::string_view parent_of(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+/// Inside their tenant: with a sort key first, then higher priority, then older.
+bool is_before(const Model::Message& a, const Model::Message& b) {
+  if (a.key.empty() != b.key.empty()) return !a.key.empty();
+  if (a.key != b.key) return a.key < b.key;  // std::string compares as unsigned bytes
+  if (a.rank != b.rank) return a.rank > b.rank;
+  return a.info.id < b.info.id;
+}
+
+}  // namespace
+
+MessageId Model::push(const NewMessage& from) {
+  fire_timers();
+  Message& message = messages.emplace_back();
+  message.info.id = MessageId{messages.size()};
+  message.info.tenant = from.tenant;
+  message.info.state = State::held;  // neither ready nor with a timer: move() takes it out of nothing
+  message.info.priority = from.priority;
+  message.info.tags = from.tags;
+  message.info.attempts_max = from.attempts_max.value_or(0);  // 0: the queue's
+  message.info.pushed_at_wall_ms = clock.wall_ms();
+  message.info.payload = std::string(as_text(from.payload));
+  if (settings.order != Order::fifo) message.key = from.key, message.rank = from.priority;
+  note(message, "pushed");
+  come_back(message, from.at_wall_ms ? *from.at_wall_ms - clock.wall_ms() : from.delay_ms.value_or(0));
+  return message.info.id;
+}
+
+std::vector<Delivery> Model::lease(const LeaseRequest& request) {
+  fire_timers();
+  std::vector<Delivery> deliveries;
+  uint64_t bytes = 0;
+  while (deliveries.size() < request.want) {
+    Message* message = next(request.tenant);
+    if (message == nullptr) break;
+    bytes += message->info.payload->size();
+    if (!deliveries.empty() && bytes > request.bytes_max) break;
+    deliveries.push_back(deliver(*message, request));
+  }
+  return deliveries;
+}
+
+Delivery Model::deliver(Message& message, const LeaseRequest& request) {
+  const int64_t hold_ms = request.hold_ms.value_or(settings.lease_ms);
+  const bool timed = request.hold == Hold::duration;
+  const std::string own = message.info.tenant + "/";
+  for (std::string_view path = own; path != request.tenant; path = parent_of(path)) {
+    turns_.find(path)->second = ++last_turn_;
+  }
+  move(message, State::leased, timed ? std::optional(clock.boot_ms() + hold_ms) : std::nullopt);
+  message.receipt.text = std::to_string(number(message.info.id)) + "." + std::to_string(++last_serial_);
+  message.info.deliveries += 1;
+  note(message, "leased");
+  Delivery delivery{.receipt = message.receipt,
+                    .id = message.info.id,
+                    .tenant = message.info.tenant,
+                    .attempt = message.info.attempts + 1,
+                    .attempts_max = attempts_max(message),
+                    .delivery = message.info.deliveries,
+                    .crashes = message.info.crashes,
+                    .priority = message.info.priority,
+                    .pushed_at_wall_ms = *message.info.pushed_at_wall_ms,
+                    .payload = Payload(*message.info.payload)};
+  if (timed) delivery.deadline_wall_ms = clock.wall_ms() + hold_ms;
+  return delivery;
+}
+
+Model::Message* Model::held_by(const Receipt& receipt) {
+  const auto held = std::find_if(messages.begin(), messages.end(), [&](const Message& each) {
+    return each.info.state == State::leased && each.receipt == receipt;
+  });
+  return held == messages.end() ? nullptr : &*held;
+}
+
+SettleStatus Model::settle(const Settle& item) {
+  fire_timers();
+  Message* message = held_by(item.receipt);
+  if (message == nullptr) return SettleStatus::stale;
+  const std::string reason(item.reason);
+  if (item.verdict == Verdict::ack) return end(*message, State::acked, "acked");
+  if (item.verdict == Verdict::release) {
+    come_back(*message, item.delay_ms);
+    note(*message, "released");
+    return SettleStatus::ok;
+  }
+  message->info.last_error =
+      LastError{item.exit, item.signal, reason, std::string(item.stderr_tail), clock.wall_ms()};
+  if (item.verdict == Verdict::bury) return end(*message, State::dead, "buried", reason);
+  if (attempt_failed(*message, item.delay_ms, reason)) return SettleStatus::buried;
+  note(*message, "retried", reason);
+  return SettleStatus::ok;
+}
+
+ExtendResult Model::extend(const Receipt& receipt, int64_t duration_ms) {
+  fire_timers();
+  Message* message = held_by(receipt);
+  if (message == nullptr) return {.status = SettleStatus::stale};
+  // A lease that a process holds has no time of its own.
+  if (message->timer) message->timer = clock.boot_ms() + duration_ms;
+  note(*message, "extended");
+  return {SettleStatus::ok, clock.wall_ms() + duration_ms};
+}
+
+SettleStatus Model::mutate(MessageId id, Action action) {
+  fire_timers();
+  Message* message = find(id);
+  if (message == nullptr || is_finished(message->info.state)) return SettleStatus::gone;
+  if (action == Action::cancel) return end(*message, State::cancelled, "cancelled");
+  if (message->info.state != State::dead && message->info.state != State::delayed) return SettleStatus::stale;
+  message->info.attempts = 0;
+  message->info.crashes = 0;  // attempts too, that ended badly
+  move(*message, State::ready);
+  note(*message, "kicked");
+  return SettleStatus::ok;
+}
+
+void Model::fire_timers() {
+  const auto time_of = [](const Message& message) { return message.timer.value_or(kNever); };
+  for (;;) {
+    const auto first =
+        std::min_element(messages.begin(), messages.end(),
+                         [&](const Message& a, const Message& b) { return time_of(a) < time_of(b); });
+    if (first == messages.end() || time_of(*first) > clock.boot_ms()) return;
+    if (first->info.state == State::delayed) {
+      move(*first, State::ready);
+    } else {
+      first->info.crashes += 1;
+      attempt_failed(*first, 0, {});
+    }
+  }
+}
+
+bool Model::attempt_failed(Message& message, int64_t delay_ms, const std::string& reason) {
+  message.info.attempts += 1;
+  const bool last = message.info.attempts >= attempts_max(message);
+  if (last) end(message, State::dead, "buried", reason);
+  if (!last) come_back(message, delay_ms);
+  return last;
+}
+
+SettleStatus Model::end(Message& message, State state, std::string_view event, const std::string& reason) {
+  move(message, state);
+  note(message, event, reason);
+  return SettleStatus::ok;
+}
+
+void Model::come_back(Message& message, int64_t delay_ms) {
+  if (delay_ms <= 0) return move(message, State::ready);
+  message.info.due_at_wall_ms = clock.wall_ms() + delay_ms;
+  move(message, State::delayed, clock.boot_ms() + delay_ms);
+}
+
+void Model::move(Message& message, State state, std::optional<int64_t> timer) {
+  message.info.state = state;
+  message.timer = timer;
+  // Who has nothing ready any more is forgotten, who comes anew is behind all.
+  for (std::string path = message.info.tenant + "/"; !path.empty(); path = parent_of(path)) {
+    const bool has_work = std::any_of(messages.begin(), messages.end(), [&](const Message& each) {
+      return each.info.state == State::ready && is_below(each.info.tenant + "/", path);
+    });
+    if (!has_work) turns_.erase(path);
+    if (has_work && turns_.count(path) == 0) turns_[path] = ++last_turn_;
+  }
+}
+
+Model::Message* Model::next(std::string_view path) {
+  while (path.empty() || path.back() != '/') {
+    const std::pair<const std::string, uint64_t>* first = nullptr;
+    for (const auto& child : turns_) {
+      if (parent_of(child.first) != path) continue;
+      if (first == nullptr || child.second < first->second) first = &child;
+    }
+    if (first == nullptr) return nullptr;
+    path = first->first;
+  }
+  Message* best = nullptr;
+  for (Message& each : messages) {
+    if (each.info.state != State::ready || each.info.tenant != parent_of(path)) continue;
+    if (best == nullptr || is_before(each, *best)) best = &each;
+  }
+  return best;
+}
+
+Model::Message* Model::find(MessageId id) {
+  return number(id) == 0 || number(id) > messages.size() ? nullptr : &messages[number(id) - 1];
+}
+
+std::vector<MessageId> Model::ready(std::string_view path) const {
+  Model served = *this;
+  std::erase_if(served.messages, [](const Message& each) { return each.info.state != State::ready; });
+  std::vector<MessageId> ids;
+  LeaseRequest request;
+  request.tenant = path;
+  while (Message* message = served.next(path)) ids.push_back(served.deliver(*message, request).id);
+  return ids;
+}
+
+}  // namespace fq::test

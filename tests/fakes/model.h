@@ -1,0 +1,77 @@
+// model - what a queue has to do, in so few lines that one can see that it is right.
+//
+// The oracle of the random histories: one vector of messages, looked through whenever something is asked. It
+// forgets nothing, checks no input and never waits; model_queue makes an engine of it.
+#pragma once
+
+// System.
+#include <map>
+// fq, below us.
+#include "core/api/queue.h"
+
+namespace fq::test {
+
+class Model {
+ public:
+  struct Message {
+    MessageInfo info;  // attempts_max 0: the queue's
+    std::string key;   // its place in its tenant: by key, by rank, by age
+    int32_t rank = 0;
+    std::optional<int64_t> timer;  // boot_ms of its due time or its lease's end
+    Receipt receipt;               // "ID.SERIAL" of its last lease
+    std::vector<HistoryEvent> history;
+  };
+
+  explicit Model(Clock& c) : clock(c) {}
+
+  // Every call first fires what is due, earliest first, as every engine must.
+  MessageId push(const NewMessage& from);
+  std::vector<Delivery> lease(const LeaseRequest& request);
+  SettleStatus settle(const Settle& item);
+  ExtendResult extend(const Receipt& receipt, int64_t duration_ms);
+  SettleStatus mutate(MessageId id, Action action);
+  void fire_timers();
+
+  Message* find(MessageId id);  // none: there never was one
+  /// Its own, or the queue's.
+  uint32_t attempts_max(const Message& message) const {
+    return message.info.attempts_max != 0 ? message.info.attempts_max : settings.attempts_max;
+  }
+  /// Those that are ready at `path` and below, in the order in which they would be served.
+  std::vector<MessageId> ready(std::string_view path) const;
+
+  Clock& clock;
+  Settings settings;
+  std::vector<Message> messages;  // by id, from 1; finished ones too
+
+ private:
+  /// The message whose turn it is at `path` and below ("" is everything).
+  Message* next(std::string_view path);
+  Delivery deliver(Message& message, const LeaseRequest& request);
+  Message* held_by(const Receipt& receipt);
+  /// Moves a message to a state, out of whatever it was in. Not ready: with a timer, or without.
+  void move(Message& message, State state, std::optional<int64_t> timer = {});
+  SettleStatus end(Message& message, State state, std::string_view event, const std::string& reason = {});
+  void come_back(Message& message, int64_t delay_ms);
+  /// True: that was the last one, and it is dead.
+  bool attempt_failed(Message& message, int64_t delay_ms, const std::string& reason);
+  void note(Message& message, std::string_view event, const std::string& reason = {}) {
+    message.history.push_back({event, clock.wall_ms(), {}, {}, reason});
+  }
+
+  // Who has something ready, and when their last turn was, or when they came: the oldest of the siblings is
+  // next. By path; "a/b/" stands for a/b's own messages, a sibling of "a/b/c".
+  std::map<std::string, uint64_t, std::less<>> turns_;
+  uint64_t last_turn_ = 0;
+  uint64_t last_serial_ = 0;
+};
+
+inline bool is_finished(State state) { return state == State::acked || state == State::cancelled; }
+
+/// Whether a tenant is `path` or below it; "" is above all.
+inline bool is_below(std::string_view tenant, std::string_view path) {
+  if (path.empty() || tenant == path) return true;
+  return tenant.starts_with(path) && tenant[path.size()] == '/';
+}
+
+}  // namespace fq::test
