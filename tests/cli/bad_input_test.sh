@@ -133,6 +133,8 @@ rm "$FQ_SPOOL/queues/link"
 
 # fq.toml.
 policy=$FQ_SPOOL/fq.toml
+printf '[?' >"$policy"
+gives 78 'fq.toml:1' fq push x
 printf '[queue."*"]\natempts = 3\n' >"$policy"
 gives 78 "fq.toml:2: unknown key 'atempts'; did you mean 'attempts'?" fq push x
 gives 78 'fq.toml:2' fq pop
