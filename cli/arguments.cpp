@@ -7,6 +7,7 @@
 #include "core/base/escape.h"
 #include "core/base/suggestion.h"
 // fq, this room.
+#include "cli/cli11.h"
 #include "cli/command.h"
 
 namespace fq::cli {
@@ -16,6 +17,69 @@ namespace {
 Error usage(std::string text) { return Error{ErrorKind::usage, std::move(text), 0}; }
 
 std::string dashed(const OptionSpec& option) { return "--" + std::string(option.long_name); }
+
+/// CLI11 reads meanings into some words: `--x=` means that the value follows, "++" ends a subcommand,
+/// "[a,b]" is a list, "-0-json" holds "--json". A NUL in front, which no argument can hold, keeps it from
+/// that.
+constexpr char kPlain = '\0';
+
+std::string guard(std::string_view word) {
+  std::string guarded;
+  guarded.reserve(word.size() + 1);
+  if (word.size() < 2 || word[0] != '-') return guarded.append(1, kPlain).append(word);
+  const bool is_long = word[1] == '-';
+  const size_t at = is_long ? word.find('=') : word.find('-', 1);
+  if (at == word.npos) return guarded.append(word);
+  const size_t kept = is_long ? at + 1 : at;
+  return guarded.append(word.substr(0, kept)).append(1, kPlain).append(word.substr(kept));
+}
+
+bool guarded(std::string_view word) { return word.starts_with(kPlain); }
+
+/// Also inside: of "-t --x=y" the value is "--x=y".
+std::string unguard(std::string word) {
+  std::erase(word, kPlain);
+  return word;
+}
+
+/// What an option is called. CLI11 trims the names that it is told by way of a std::locale, and to make that
+/// costs more than all else that it does; so it is told none and they are put where it keeps them.
+struct Names : CLI::Option {
+  static void set(CLI::Option& option, const OptionSpec& spec) {
+    if (spec.short_name != 0) (option.*&Names::snames_).emplace_back(1, spec.short_name);
+    (option.*&Names::lnames_).emplace_back(spec.long_name);
+  }
+};
+
+/// CLI11's parser without what it makes for help: fq prints its own.
+class OneLine : public CLI::App {
+ public:
+  OneLine() : App("", "", nullptr) { allow_extras(); }
+
+  void add(const OptionSpec& spec) {
+    CLI::Option* option = add_option("");
+    Names::set(*option, spec);
+    option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    if (spec.takes == Takes::nothing || spec.takes == Takes::attached) option->type_size(0);
+    if (spec.takes == Takes::optional) option->expected(0, 1);
+    added_.push_back({option, &spec, 0});
+  }
+
+  /// What `option` means and what it was given, this time.
+  std::pair<const OptionSpec*, std::string> next_result(const CLI::Option* option) {
+    const auto found =
+        std::find_if(added_.begin(), added_.end(), [&](const Added& each) { return each.option == option; });
+    return {found->spec, option->results().at(found->read++)};
+  }
+
+ private:
+  struct Added {
+    const CLI::Option* option;
+    const OptionSpec* spec;
+    size_t read;  // of its results
+  };
+  std::vector<Added> added_;
+};
 
 /// Words of beanstalkd, SQS, RabbitMQ and getopt habits, for options that we call otherwise.
 struct Synonym {
@@ -84,76 +148,74 @@ Error double_dash(const Command& command) {
 
 }  // namespace
 
-/// Goes over the words once. What stands behind an option is its value, whatever it looks like, where the
-/// option needs one; nothing is abbreviated, and no word has a meaning of its own.
+/// Has CLI11 take the words apart. To build all options of a command costs more than all else that a short
+/// command does, so it gets only those that the words can name.
 class Arguments::Parser {
  public:
   Parser(Arguments& to, std::vector<std::string> words) : to_(to), words_(std::move(words)) {}
 
   Result<void> run() {
     if (std::find(words_.begin(), words_.end(), "--") != words_.end()) return double_dash(*to_.command_);
-    for (; next_ < words_.size(); ++next_) {
-      std::string& word = words_[next_];
-      if (!is_option(word)) {
-        to_.operands_.push_back(std::move(word));
-      } else if (word.starts_with("--")) {
-        FQ_TRY(take_long(word));
-      } else {
-        FQ_TRY(take_cluster(word));
-      }
+    Result<void> taken = take(words_.size());
+    // CLI11 keeps options and other words apart; which of several faults comes first, shorter lines tell.
+    for (size_t count = 1; !taken.ok() && count < words_.size(); ++count) {
+      Result<void> sooner = take(count);
+      if (!sooner.ok() && !lacks_value_) return sooner;
     }
-    return {};
+    return taken;
   }
 
  private:
-  /// "-" alone is a word like any other.
-  static bool is_option(std::string_view word) { return word.size() > 1 && word[0] == '-'; }
-
-  template <class Named>
-  const OptionSpec* find(Named named) const {
-    const auto found = std::find_if(to_.known_.begin(), to_.known_.end(), named);
-    return found == to_.known_.end() ? nullptr : *found;
-  }
-
-  Result<void> take_long(std::string_view word) {
-    const size_t equals = word.find('=');
-    const std::string_view name = word.substr(2, equals == word.npos ? equals : equals - 2);
-    const OptionSpec* option = find([&](const OptionSpec* each) { return each->long_name == name; });
-    if (option == nullptr) return unknown_option(*to_.command_, word);
-    if (equals == word.npos) return take_what_follows(option);
-    if (option->takes == Takes::nothing) return usage(dashed(*option) + ": takes no value");
-    add(option, std::string(word.substr(equals + 1)));
-    return {};
-  }
-
-  /// "-t", "-tacme" or, of those that need no value, several: "-0n5".
-  Result<void> take_cluster(std::string_view word) {
-    for (word.remove_prefix(1); !word.empty(); word.remove_prefix(1)) {
-      const OptionSpec* option = find([&](const OptionSpec* each) { return each->short_name == word[0]; });
-      if (option == nullptr) return unknown_option(*to_.command_, "-" + std::string(word));
-      const bool takes_rest = option->takes == Takes::value || option->takes == Takes::optional;
-      if (takes_rest && word.size() > 1) return add(option, std::string(word.substr(1))), Result<void>{};
-      FQ_TRY(take_what_follows(option));
+  /// The first `count` words.
+  Result<void> take(size_t count) {
+    OneLine line;
+    std::vector<std::string> reversed;  // as CLI11 wants them
+    reversed.reserve(count);
+    for (size_t i = count; i > 0; --i) reversed.push_back(guard(words_[i - 1]));
+    for (const OptionSpec* option : to_.known_) {
+      if (can_be_named(*option)) line.add(*option);
+    }
+    lacks_value_ = false;
+    try {
+      line.parse(std::move(reversed));
+    } catch (const CLI::ArgumentMismatch&) {
+      // It is only ever the last word that lacks one: before it, the next word is taken.
+      lacks_value_ = true;
+      return usage(words_[count - 1] + ": needs a value");
+    }
+    to_.given_.clear();
+    to_.operands_.clear();
+    FQ_TRY(read_options(line));
+    for (const std::string& word : line.remaining()) {
+      if (!guarded(word)) return unknown_option(*to_.command_, unguard(word));
+      to_.operands_.push_back(unguard(word));
     }
     return {};
   }
 
-  Result<void> take_what_follows(const OptionSpec* option) {
-    const bool last = next_ + 1 == words_.size();
-    if (option->takes == Takes::value && last) return usage(words_[next_] + ": needs a value");
-    const bool takes_next = option->takes == Takes::value ||
-                            (option->takes == Takes::optional && !last && !is_option(words_[next_ + 1]));
-    add(option, takes_next ? std::optional(std::move(words_[++next_])) : std::nullopt);
+  Result<void> read_options(OneLine& line) {
+    for (const CLI::Option* each : line.parse_order()) {
+      const auto& [spec, result] = line.next_result(each);
+      const bool has_value = spec->takes == Takes::value || guarded(result);
+      if (spec->takes == Takes::nothing && has_value) return usage(dashed(*spec) + ": takes no value");
+      // "-5" is a value to CLI11 where no option has that digit.
+      if (!has_value && !result.empty()) return unknown_option(*to_.command_, unguard(result));
+      to_.given_.push_back({spec, has_value ? std::optional(unguard(result)) : std::nullopt});
+    }
     return {};
   }
 
-  void add(const OptionSpec* option, std::optional<std::string> value) {
-    to_.given_.push_back({option, std::move(value)});
+  bool can_be_named(const OptionSpec& option) const {
+    return std::any_of(words_.begin(), words_.end(), [&](std::string_view word) {
+      if (!word.starts_with('-')) return false;
+      if (word.starts_with("--")) return word.substr(2).starts_with(option.long_name);
+      return option.short_name != 0 && word.find(option.short_name) != word.npos;
+    });
   }
 
   Arguments& to_;
   std::vector<std::string> words_;
-  size_t next_ = 0;
+  bool lacks_value_ = false;
 };
 
 Result<Arguments> parse_arguments(const Command& command, std::vector<std::string> words) {

@@ -1,104 +1,128 @@
-// arguments_test - the words of random command lines mean what CLI11 says they mean. FQ_SEED=n repeats a run,
-// FQ_LONG=N makes it N times as long.
+// arguments_test - what the words of a command line mean: options in every spelling, operands, faults.
 #include "cli/arguments.h"
-
-#include <cstdlib>
-#include <random>
 
 #include "cli/command.h"
 #include "tests/catch.h"
-#include "tests/cli/cli11_oracle.h"
 
 using namespace fq;
 using namespace fq::cli;
-using fq::test::Taken;
 
 namespace {
 
-std::optional<Taken> taken_by_us(const Command& command, const std::vector<std::string>& words) {
-  const Result<Arguments> arguments = parse_arguments(command, words);
-  if (!arguments.ok()) return std::nullopt;
-  Taken taken;
-  for (const Arguments::Given& each : arguments->given())
-    taken.given.emplace_back(each.option->long_name, each.value);
-  taken.operands = arguments->operands();
-  return taken;
+Result<Arguments> parse(const Command& command, std::vector<std::string> words) {
+  return parse_arguments(command, std::move(words));
 }
 
-class Lines {
- public:
-  explicit Lines(uint64_t seed) : random_(seed) {}
-
-  const Command& command() { return *all_commands()[below(all_commands().size())]; }
-
-  std::vector<std::string> words(const Command& command) {
-    std::vector<std::string> words(below(6));
-    for (std::string& word : words) word = one(command);
-    return words;
-  }
-
- private:
-  size_t below(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random_); }
-
-  std::string value() {
-    static const char* const kValues[] = {"",    "x",   "5m", "a=b",  "-",   "[1,2]", "++",  "{}",
-                                          "%%",  "=",   "-5", "-t",   "--",  "--tag", "---", "---x",
-                                          "-é",  "é",   " ",  "-0n5", "\"q", "-n",    "\n",  "true",
-                                          "--=", "--h", "-h", "-=",   "- ",  "--json"};
-    return kValues[below(std::size(kValues))];
-  }
-
-  std::string one(const Command& command) {
-    const std::vector<const OptionSpec*> options = options_of(command);
-    const OptionSpec& option = *options[below(options.size())];
-    const std::string name = "--" + std::string(option.long_name);
-    const std::string shorter(option.short_name == 0 ? "-x" : std::string("-") + option.short_name);
-    switch (below(8)) {
-      case 0:
-      case 1:
-        return name;
-      case 2:
-        return name + "=" + value();
-      case 3:
-        return shorter;
-      case 4:
-        return shorter + value();
-      case 5:
-        return name.substr(0, below(name.size() + 1)) + value();
-      default:
-        return value();
-    }
-  }
-
-  std::mt19937_64 random_;
-};
-
-uint64_t number_of(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
-std::string shown(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += "'" + word + "' ";
-  return text;
+/// What is said of a line that is refused.
+std::string fault(const Command& command, std::vector<std::string> words) {
+  const Result<Arguments> arguments = parse(command, std::move(words));
+  return arguments.ok() ? "" : arguments.error().text;
 }
 
 }  // namespace
 
-TEST_CASE("every command line means what CLI11 would make of it") {
-  const uint64_t seed = number_of("FQ_SEED", std::random_device{}());
-  const uint64_t lines = 5'000 * number_of("FQ_LONG", 1);
-  INFO("FQ_SEED=" << seed);
-  Lines random(seed);
-  uint64_t accepted = 0;
-  for (uint64_t i = 0; i < lines; ++i) {
-    const Command& command = random.command();
-    const std::vector<std::string> words = random.words(command);
-    const std::optional<Taken> taken = taken_by_us(command, words);
-    if (taken) ++accepted;
-    INFO(command.name << " " << shown(words));
-    REQUIRE(taken == test::taken_by_cli11(command, words));
+TEST_CASE("options and operands mix, the last one holds, and --opt=VALUE takes any value") {
+  const Result<Arguments> arguments =
+      parse(push_command, {"-t", "a", "x", "--tenant=b", "-p", "-5", "--payload=", "--key=-k", "-"});
+  REQUIRE(arguments.ok());
+  CHECK(arguments->value("tenant") == "b");
+  CHECK(arguments->value("priority") == "-5");
+  CHECK(arguments->value("payload") == "");
+  CHECK(arguments->value("key") == "-k");
+  CHECK(arguments->operands() == std::vector<std::string>{"x", "-"});
+}
+
+TEST_CASE("words that a parser could have a meaning for reach the command as they are") {
+  for (const char* word : {"[1,2]", "++", "", "{}", "%%", "a=b", "\"q\"", "-5x=\n", "--x=y"}) {
+    INFO(word);
+    if (word[0] != '-') CHECK(parse(push_command, {word})->operands() == std::vector<std::string>{word});
+    CHECK(parse(push_command, {std::string("--payload=") + word})->value("payload") == word);
+    CHECK(parse(push_command, {"--payload", word})->value("payload") == word);
+    CHECK(parse(push_command, {"--tag", word, "--tag", word})->values("tag").size() == 2);
   }
-  CHECK(accepted > lines / 10);  // or nothing much was compared
+}
+
+TEST_CASE("an optional value is taken from --lease VALUE, but --wait only takes --wait=VALUE") {
+  CHECK(parse(pop_command, {"--lease", "5m"})->value("lease") == "5m");
+  CHECK(parse(pop_command, {"--lease=5m"})->value("lease") == "5m");
+  CHECK_FALSE(parse(pop_command, {"--lease", "-n", "3"})->value("lease"));
+  CHECK(parse(pop_command, {"--lease", "-n", "3"})->value("count") == "3");
+  CHECK(parse(pop_command, {"--wait", "5m"})->operands().size() == 1);
+  CHECK(parse(pop_command, {"--wait=5m"})->value("wait") == "5m");
+  CHECK(parse(pop_command, {"--wait="})->value("wait") == "");
+}
+
+TEST_CASE("short options cluster and take what is attached") {
+  CHECK(parse(pop_command, {"-n5"})->value("count") == "5");
+  CHECK(parse(pop_command, {"-0n5"})->has("null"));
+  CHECK(parse(pop_command, {"-tacme"})->value("tenant") == "acme");
+}
+
+TEST_CASE("no abbreviation, no unknown option and no -- gets through") {
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"--tenan", "a"},
+                                                                                     {"--ten=a"},
+                                                                                     {"-x"},
+                                                                                     {"--"},
+                                                                                     {"x", "--", "y"},
+                                                                                     {"--json=1"},
+                                                                                     {"-5"},
+                                                                                     {"--tenant"},
+                                                                                     {"-t"},
+                                                                                     {"---"}}) {
+    const Result<Arguments> arguments = parse(push_command, words);
+    INFO(words[0]);
+    REQUIRE_FALSE(arguments.ok());
+    CHECK(arguments.error().kind == ErrorKind::usage);
+  }
+}
+
+TEST_CASE("every option is known in each of its spellings, whatever else is on the line") {
+  for (const Command* command : all_commands()) {
+    for (const OptionSpec* option : options_of(*command)) {
+      const std::string name = "--" + std::string(option->long_name);
+      INFO(command->name << " " << name);
+      const bool valued = option->takes != Takes::nothing;
+      const Result<Arguments> alone = parse(*command, {"x", valued ? name + "=v" : name, "-h"});
+      REQUIRE(alone.ok());
+      CHECK(alone->has(option->long_name));
+      if (option->short_name == 0) continue;
+      const Result<Arguments> shorter = parse(*command, {std::string("-") + option->short_name, "v"});
+      REQUIRE(shorter.ok());
+      CHECK(shorter->has(option->long_name));
+    }
+  }
+}
+
+TEST_CASE("a value may look like an option, with a sign of equality or without") {
+  CHECK(parse(push_command, {"-t", "--x=y"})->value("tenant") == "--x=y");
+  CHECK(parse(push_command, {"-t", "-x-y"})->value("tenant") == "-x-y");
+  CHECK(parse(push_command, {"-t-x-y"})->value("tenant") == "-x-y");
+  CHECK(parse(push_command, {"-t=a"})->value("tenant") == "=a");
+  CHECK(parse(push_command, {"--tenant", "--lazy"})->value("tenant") == "--lazy");
+  CHECK_FALSE(parse(push_command, {"--tenant", "--lazy"})->has("lazy"));
+  CHECK(parse(pop_command, {"--lease", "-"})->value("lease") == "-");
+}
+
+TEST_CASE("options come in the order in which they were given") {
+  const Result<Arguments> arguments = parse(push_command, {"--tag=a=1", "-t", "x", "--tag", "b=2", "-ty"});
+  REQUIRE(arguments.ok());
+  std::string order;
+  for (const Arguments::Given& each : arguments->given())
+    order += std::string(each.option->long_name) + ":" + each.value.value_or("") + " ";
+  CHECK(order == "tag:a=1 tenant:x tag:b=2 tenant:y ");
+}
+
+TEST_CASE("what is unknown inside a cluster is refused, also where it would be a long option") {
+  CHECK(fault(pop_command, {"-0x5"}).find("unknown option '-x5'") != std::string::npos);
+  CHECK(fault(pop_command, {"-0-json", "--json"}).find("unknown option '--json'") != std::string::npos);
+  CHECK(fault(pop_command, {"-0h--json", "--json"}).find("unknown option '---json'") != std::string::npos);
+  CHECK(fault(pop_command, {"--lease", "-5"}).find("unknown option '-5'") != std::string::npos);
+}
+
+TEST_CASE("of several faults the first one is told") {
+  CHECK(fault(push_command, {"--lazy=x", "--tenan", "-t"}) == "--lazy: takes no value");
+  CHECK(fault(push_command, {"--tenan", "--lazy=x", "-t"}).find("did you mean --tenant?") !=
+        std::string::npos);
+  CHECK(fault(push_command, {"x", "--tenant"}) == "--tenant: needs a value");
+  CHECK(fault(push_command, {"-0t"}) == "-0t: needs a value");
 }

@@ -55,10 +55,6 @@ std::set<std::string> in_table(const Command& command) {
   return names;
 }
 
-Result<Arguments> parse(const Command& command, std::vector<std::string> words) {
-  return parse_arguments(command, std::move(words));
-}
-
 }  // namespace
 
 TEST_CASE("the manual page of each command lists exactly the options of its table") {
@@ -109,61 +105,6 @@ TEST_CASE("fq.1 lists the exit codes of the table") {
                           Exit::io, Exit::later, Exit::denied, Exit::config}) {
     INFO(number(exit));
     CHECK(page.find("\n.It " + std::to_string(number(exit)) + "\n") != std::string::npos);
-  }
-}
-
-TEST_CASE("options and operands mix, the last one holds, and --opt=VALUE takes any value") {
-  const Result<Arguments> arguments =
-      parse(push_command, {"-t", "a", "x", "--tenant=b", "-p", "-5", "--payload=", "--key=-k", "-"});
-  REQUIRE(arguments.ok());
-  CHECK(arguments->value("tenant") == "b");
-  CHECK(arguments->value("priority") == "-5");
-  CHECK(arguments->value("payload") == "");
-  CHECK(arguments->value("key") == "-k");
-  CHECK(arguments->operands() == std::vector<std::string>{"x", "-"});
-}
-
-TEST_CASE("words that a parser could have a meaning for reach the command as they are") {
-  for (const char* word : {"[1,2]", "++", "", "{}", "%%", "a=b", "\"q\"", "-5x=\n", "--x=y"}) {
-    INFO(word);
-    if (word[0] != '-') CHECK(parse(push_command, {word})->operands() == std::vector<std::string>{word});
-    CHECK(parse(push_command, {std::string("--payload=") + word})->value("payload") == word);
-    CHECK(parse(push_command, {"--payload", word})->value("payload") == word);
-    CHECK(parse(push_command, {"--tag", word, "--tag", word})->values("tag").size() == 2);
-  }
-}
-
-TEST_CASE("an optional value is taken from --lease VALUE, but --wait only takes --wait=VALUE") {
-  CHECK(parse(pop_command, {"--lease", "5m"})->value("lease") == "5m");
-  CHECK(parse(pop_command, {"--lease=5m"})->value("lease") == "5m");
-  CHECK_FALSE(parse(pop_command, {"--lease", "-n", "3"})->value("lease"));
-  CHECK(parse(pop_command, {"--lease", "-n", "3"})->value("count") == "3");
-  CHECK(parse(pop_command, {"--wait", "5m"})->operands().size() == 1);
-  CHECK(parse(pop_command, {"--wait=5m"})->value("wait") == "5m");
-  CHECK(parse(pop_command, {"--wait="})->value("wait") == "");
-}
-
-TEST_CASE("short options cluster and take what is attached") {
-  CHECK(parse(pop_command, {"-n5"})->value("count") == "5");
-  CHECK(parse(pop_command, {"-0n5"})->has("null"));
-  CHECK(parse(pop_command, {"-tacme"})->value("tenant") == "acme");
-}
-
-TEST_CASE("no abbreviation, no unknown option and no -- gets through") {
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"--tenan", "a"},
-                                                                                     {"--ten=a"},
-                                                                                     {"-x"},
-                                                                                     {"--"},
-                                                                                     {"x", "--", "y"},
-                                                                                     {"--json=1"},
-                                                                                     {"-5"},
-                                                                                     {"--tenant"},
-                                                                                     {"-t"},
-                                                                                     {"---"}}) {
-    const Result<Arguments> arguments = parse(push_command, words);
-    INFO(words[0]);
-    REQUIRE_FALSE(arguments.ok());
-    CHECK(arguments.error().kind == ErrorKind::usage);
   }
 }
 
