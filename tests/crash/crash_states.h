@@ -86,6 +86,7 @@ class Story {
 struct Workload {
   std::string name;
   std::function<void(Story&)> tell;
+  bool every_cut = false;  // in the short form too
 };
 std::vector<Workload> workloads();
 

@@ -94,7 +94,8 @@ class CrashStates {
     for (size_t cut = 0; cut <= calls.size(); ++cut) {
       if (cut > 0) Recorder::apply(disk, calls[cut - 1]);
       const bool answered = cut == calls.size() || (cut > 0 && calls[cut - 1].kind == FileCall::Kind::answer);
-      if (!answered && random_() % (calls.size() + 1) >= limits_.cuts) continue;
+      const bool chosen = workload_.every_cut || random_() % (calls.size() + 1) < limits_.cuts;
+      if (!answered && !chosen) continue;
       for (const uint64_t piece_bytes : {Platter::kSectorBytes, kPage}) explore_cut(disk, cut, piece_bytes);
     }
   }
@@ -184,9 +185,9 @@ class Choice {
     const bool mine = told_++ % parts_ == part_;
     const char* wanted = std::getenv("FQ_STORY");
     if (wanted != nullptr) return mine && contains(name, wanted);
-    // Of the many that differ by the moment of a kill only, the short form tells some.
-    const bool one_of_many = contains(name, "killed at change") && std::getenv("FQ_LONG") == nullptr;
-    return mine && (!one_of_many || random_() % 6 == 0);
+    // Of those that differ by the moment of a kill only, and of long ones, the short form tells some.
+    const bool one_of_many = contains(name, "killed at change") || contains(name, "out of the ring");
+    return mine && (!one_of_many || std::getenv("FQ_LONG") != nullptr || random_() % 6 == 0);
   }
 
  private:

@@ -3,12 +3,16 @@
 #include "tests/crash/crash_states.h"
 // Tests.
 #include "tests/crash/operations.h"
+#include "tests/process/left_ring.h"
 
 namespace fq::test {
 
 namespace {
 
 using Words = Story::Words;
+
+// From the first write to the answer: the old file's sync, the new one's first record, its sync, and so on.
+constexpr int kChangesOverTwoFiles = 8;
 
 std::string large(char fill) { return std::string(100 * 1024, fill); }
 std::string inline_max(char fill) { return std::string(60 * 1024, fill); }
@@ -217,11 +221,22 @@ void failed_thrice(Story& s) {
   two_there(s), s.push("three", {}, {.failed_sync = 1, .failures = 9}), s.push("four");
 }
 void failed_write(Story& s) { two_there(s), s.push("three", {}, {.failed_write = 1}), s.push("four"); }
-void failed_in_rotation(Story& s, int sync) {
+/// One flush ends a file and begins the next: both are synced, in order.
+void flush_over_two_files(Story& s, const Mishap& mishap) {
   nearly_full(s);
   s.push(std::string(20 * 1024, 'a'), {"--lazy"});
-  s.push(std::string(20 * 1024, 'b'), {}, {.failed_sync = sync});
+  s.push(std::string(20 * 1024, 'b'), {}, mishap);
   s.push("three");
+}
+/// Its leader meets an error and is killed before it can tell: lazy bytes of its file have left the ring.
+void heir_of_failed(Story& s, const char* point) {
+  // Then the current file has room for all that is lazy.
+  s.push_lines(many(44, 60'000, "filler"));
+  s.from_here();
+  for (const std::string& each : many(10, 60'000, "lazy")) s.push(each, {"--lazy"});
+  REQUIRE(unsynced_left_ring(s.spool().path()));
+  s.push_killed_at(point, "three", {.failed_sync = 1});
+  s.push("four");
 }
 void leader_killed(Story& s, const char* point) {
   two_there(s);
@@ -252,6 +267,32 @@ void segment_lost(Story& s) {
   std::filesystem::remove(s.spool().queue("segment"));
   s.push("three");
   s.pop();
+}
+
+/// Those that differ by the moment of an error or a death.
+std::vector<Workload> failures() {
+  std::vector<Workload> all;
+  all.push_back({"flush over two files, push", [](Story& s) { flush_over_two_files(s, {}); }, true});
+  for (const int sync : {1, 2, 3})
+    all.push_back({"flush over two files with failed sync " + std::to_string(sync),
+                   [=](Story& s) { flush_over_two_files(s, {.failed_sync = sync}); }, true});
+  for (int call = 1; call <= kChangesOverTwoFiles; ++call)
+    all.push_back({"flush over two files, leader killed at change " + std::to_string(call),
+                   [=](Story& s) { flush_over_two_files(s, {.killed_at = call}); }});
+  for (const char* point : {"flush.synced:1", "salvage.ready:1", "salvage.written:1"})
+    all.push_back({"lazy bytes out of the ring, failed leader killed at " + std::string(point),
+                   [=](Story& s) { heir_of_failed(s, point); }});
+  for (const char* point : {"flush.taken:1", "flush.written:1", "flush.syncing:1", "flush.synced:1"})
+    all.push_back({"leader killed at " + std::string(point), [=](Story& s) { leader_killed(s, point); }});
+  for (const char* point : {"salvage.ready:1", "salvage.written:1", "flush.synced:1"})
+    all.push_back(
+        {"failed leader killed at " + std::string(point), [=](Story& s) { failed_leader_killed(s, point); }});
+  for (int call = 1; call <= 4; ++call)
+    all.push_back({"pop killed at change " + std::to_string(call), [=](Story& s) { pop_killed(s, call); }});
+  for (int call = 1; call <= 40; ++call)
+    all.push_back({"first push killed at change " + std::to_string(call),
+                   [=](Story& s) { first_push_killed(s, call); }});
+  return all;
 }
 
 }  // namespace
@@ -308,19 +349,7 @@ std::vector<Workload> workloads() {
       {"torn tail, push, push", torn_tail},
       {"segment lost, push, pop", segment_lost},
   };
-  for (const int sync : {1, 2, 3})
-    all.push_back({"rotation with failed sync " + std::to_string(sync),
-                   [=](Story& s) { failed_in_rotation(s, sync); }});
-  for (const char* point : {"flush.taken:1", "flush.written:1", "flush.syncing:1", "flush.synced:1"})
-    all.push_back({"leader killed at " + std::string(point), [=](Story& s) { leader_killed(s, point); }});
-  for (const char* point : {"salvage.ready:1", "salvage.written:1", "flush.synced:1"})
-    all.push_back(
-        {"failed leader killed at " + std::string(point), [=](Story& s) { failed_leader_killed(s, point); }});
-  for (int call = 1; call <= 4; ++call)
-    all.push_back({"pop killed at change " + std::to_string(call), [=](Story& s) { pop_killed(s, call); }});
-  for (int call = 1; call <= 40; ++call)
-    all.push_back({"first push killed at change " + std::to_string(call),
-                   [=](Story& s) { first_push_killed(s, call); }});
+  for (Workload& each : failures()) all.push_back(std::move(each));
   return all;
 }
 

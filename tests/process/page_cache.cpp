@@ -79,6 +79,7 @@ ssize_t PageCache::write(int file, const void* from, size_t bytes, off_t at) {
   }
   if (!failing) return done;
   locked.unlock();
+  if (fault_.meanwhile) fault_.meanwhile();
   if (fault_.dies) ::syscall(SYS_exit, 0);
   errno = fault_.sys;
   return -1;
@@ -91,6 +92,7 @@ int PageCache::sync(int file) {
   if (inode != 0) platter_.sync(inode, !failing);
   if (!failing) return 0;
   locked.unlock();
+  if (fault_.meanwhile) fault_.meanwhile();
   if (fault_.dies) ::syscall(SYS_exit, 0);
   errno = fault_.sys;
   return -1;

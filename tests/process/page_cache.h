@@ -7,6 +7,7 @@
 #pragma once
 
 // System.
+#include <functional>
 #include <map>
 #include <mutex>
 #include <random>
@@ -31,8 +32,9 @@ class PageCache {
     uint64_t pattern = kOnce;
     int sys = 0;
     int thread = kAnyThread;
-    size_t bytes_written = 0;  // by a write that fails, before it does
-    bool dies = false;         // the thread is gone right after, as a killed process is
+    size_t bytes_written = 0;              // by a write that fails, before it does
+    bool dies = false;                     // the thread is gone right after, as a killed process is
+    std::function<void()> meanwhile = {};  // what happens while a call that fails is under way
   };
 
   /// From now on, for files below the directory. One at a time.

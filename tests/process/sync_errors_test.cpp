@@ -8,52 +8,21 @@
 // left.
 
 // System.
-#include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <mutex>
+#include <random>
 #include <thread>
 // Tests.
+#include "tests/process/fates.h"
 #include "tests/process/page_cache.h"
-#include "tests/process/real_fq.h"
 
 namespace fq::test {
 
 namespace {
 
 constexpr int kOperations = 8;
-constexpr int kLimitMs = 20'000;
-
-struct Fate {
-  bool accepted = false;
-  bool acking = false;
-  bool acked = false;
-};
-using Fates = std::map<std::string, Fate>;
-
-/// What all threads asked for and were told, by payload.
-class Book {
- public:
-  void sent(const std::string& payload) {
-    const std::scoped_lock locked(lock_);
-    fates_[payload];
-  }
-  void note(const std::string& payload, bool Fate::*what) {
-    const std::scoped_lock locked(lock_);
-    fates_[payload].*what = true;
-  }
-  Fates fates() const {
-    const std::scoped_lock locked(lock_);
-    return fates_;
-  }
-
- private:
-  mutable std::mutex lock_;
-  Fates fates_;
-};
 
 struct Case {
   explicit Case(uint64_t seed) : random(seed) {
@@ -90,19 +59,6 @@ struct Case {
   int cut_after_us = 0;
   bool mostly_lazy = false;
 };
-
-/// What a case came to; `wrong` is empty when all was well.
-struct Verdict {
-  int failures = 0;  // calls that failed
-  int refused = 0;   // operations that were answered with an error
-  std::string wrong;
-};
-
-Result<std::unique_ptr<Queue>> open_at(const std::string& spool) {
-  OpenOptions options;
-  options.create = true;
-  return open_queue({spool, "default"}, options);
-}
 
 /// One thread's work, through a queue of its own.
 class Worker {
@@ -168,48 +124,6 @@ class Worker {
   int pushed_ = 0;
 };
 
-std::string shortened(const std::string& payload) { return "'" + payload.substr(0, 12) + "'"; }
-
-/// What is wrong with this spool, if `then` is what had been told when it was cut off, and `in_all` what was
-/// told in the end.
-std::string fault_of(const std::string& spool, const Fates& then, const Fates& in_all) {
-  const auto queue = open_at(spool);
-  if (!queue.ok()) return "cannot be opened: " + queue.error().text;
-  for (const std::string& notice : (*queue)->take_notices()) return "called damage: " + notice;
-  std::set<std::string> there;
-  Cursor from;
-  do {
-    const Result<MessagePage> page = (*queue)->peek(Filter{}, from, 1000);
-    if (!page.ok()) return "peek: " + page.error().text;
-    for (const MessageInfo& each : page->messages) {
-      const std::string payload = each.payload.value_or("(none)");
-      if (!there.insert(payload).second) return "there twice: " + shortened(payload);
-      if (in_all.count(payload) == 0) return "never pushed: " + shortened(payload);
-    }
-    from = page->next;
-  } while (!from.text.empty());
-  for (const auto& [payload, fate] : then) {
-    const bool is_there = there.count(payload) != 0;
-    if (fate.acked && is_there) return "came back: " + shortened(payload);
-    if (fate.accepted && !in_all.at(payload).acking && !is_there) return "lost: " + shortened(payload);
-  }
-  const Result<CheckReport> report = (*queue)->check();
-  if (!report.ok()) return "check: " + report.error().text;
-  return report->findings.empty() ? std::string() : "check: " + report->findings.front();
-}
-
-std::string push_one(const std::string& spool, const std::string& payload, Book& book) {
-  book.sent(payload);
-  const auto queue = open_at(spool);
-  if (!queue.ok()) return "cannot be opened: " + queue.error().text;
-  NewMessage message{.payload = as_bytes(payload)};
-  const Result<PushReply> reply = (*queue)->push({&message, 1});
-  if (!reply.ok()) return "push: " + reply.error().text;
-  if (reply->error) return "push: " + reply->error->text;
-  book.note(payload, &Fate::accepted);
-  return {};
-}
-
 std::string first_of(std::initializer_list<std::pair<const char*, std::string>> faults) {
   for (const auto& [when, fault] : faults) {
     if (!fault.empty()) return std::string(when) + ": " + fault;
@@ -252,41 +166,6 @@ Verdict try_case(Case one, const std::string& directory) {
   return verdict;
 }
 
-/// Each case in a process of its own: threads that die leave everything lying about.
-Verdict run_case(uint64_t seed) {
-  const Spool scratch;
-  int pipe[2];
-  REQUIRE(::pipe(pipe) == 0);
-  const pid_t pid = ::fork();
-  REQUIRE(pid >= 0);
-  if (pid == 0) {
-    const Verdict verdict = try_case(Case(seed), scratch.directory());
-    const std::string text =
-        std::to_string(verdict.failures) + " " + std::to_string(verdict.refused) + " " + verdict.wrong;
-    ::_exit(::write(pipe[1], text.data(), text.size()) == ssize_t(text.size()) ? 0 : 1);
-  }
-  ::close(pipe[1]);
-  pollfd said{pipe[0], POLLIN, 0};
-  const bool hung = ::poll(&said, 1, kLimitMs) == 0;
-  if (hung) ::kill(pid, SIGKILL);
-  char text[4096];
-  const ssize_t got = hung ? 0 : ::read(pipe[0], text, sizeof text);
-  ::close(pipe[0]);
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  Verdict verdict;
-  if (got <= 0) verdict.wrong = hung ? "hung" : "ended with status " + std::to_string(status);
-  if (got <= 0) return verdict;
-  std::istringstream line(std::string(text, static_cast<size_t>(got)));
-  line >> verdict.failures >> verdict.refused;
-  std::getline(line >> std::ws, verdict.wrong);
-  const char* keep = std::getenv("FQ_KEEP");
-  if (!verdict.wrong.empty() && keep != nullptr && !std::filesystem::exists(keep)) {
-    std::filesystem::copy(scratch.directory(), keep, std::filesystem::copy_options::recursive);
-  }
-  return verdict;
-}
-
 uint64_t number_of(const char* variable, uint64_t otherwise) {
   const char* value = std::getenv(variable);
   return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
@@ -301,7 +180,8 @@ TEST_CASE("no answer rests on a sync or write that failed, and the queue goes on
   int failing = 0, unharmed = 0, wrong = 0;
   for (int i = 0; i < cases; ++i) {
     const uint64_t own = seed + static_cast<uint64_t>(i);
-    const Verdict verdict = run_case(own);
+    const Verdict verdict =
+        in_own_process([own](const std::string& directory) { return try_case(Case(own), directory); });
     if (verdict.failures > 0) ++failing;
     if (verdict.failures > 0 && verdict.refused == 0) ++unharmed;
     if (verdict.wrong.empty()) continue;

@@ -1,0 +1,101 @@
+// failed_leader_test - a leader that met an error of the disk and died before it could tell anybody.
+//
+// Its heir was waiting for the same sync. The kernel tells such an error once, and it was told to the dead:
+// the heir may rest nothing on those bytes being there, whether they lie in the ring still or have left it.
+
+// System.
+#include <sys/syscall.h>
+
+#include <atomic>
+#include <cerrno>
+#include <thread>
+// Tests.
+#include "tests/process/fates.h"
+#include "tests/process/left_ring.h"
+#include "tests/process/page_cache.h"
+
+namespace fq::test {
+
+namespace {
+
+constexpr int kFillers = 44;  // then the current file has room for all that is lazy
+
+/// Waits until the thread sleeps in the kernel on a futex: it needs what another one holds.
+void await_sleep(pid_t thread) {
+  const std::string call_of = "/proc/self/task/" + std::to_string(thread) + "/syscall";
+  for (const auto begin = Clock_::now(); ms_since(begin) < 5'000; ::usleep(200)) {
+    if (read_whole(call_of).starts_with(std::to_string(SYS_futex) + " ")) return;
+  }
+}
+
+/// Pushes, takes all that is served, and cuts the power: what was told and what was served is in the book.
+std::string inherit(const std::string& spool, const std::string& cut_to, Book& book) {
+  if (const std::string wrong = push_one(spool, "heir", book); !wrong.empty()) return wrong;
+  const auto queue = open_at(spool);
+  if (!queue.ok()) return "cannot be opened: " + queue.error().text;
+  const Result<LeaseReply> served = (*queue)->lease({.want = 1000});
+  if (!served.ok()) return "lease: " + served.error().text;
+  for (const Delivery& each : served->deliveries) book.note(each.payload.read_all().value(), &Fate::accepted);
+  PageCache::active()->cut(cut_to);
+  return {};
+}
+
+struct Death {
+  int lazy_messages = 0;
+  bool left_ring = false;
+};
+
+/// A leader pushes lazily, then durably; its sync fails, and it is killed before it can tell anybody, while
+/// its heir waits. What is wrong with what that one was told, or with what it served.
+std::string die(const Death& death, const std::string& directory) {
+  const std::string spool = directory + "/spool";
+  Book book;
+  for (int i = 0; i < kFillers; ++i) {
+    const std::string wrong = push_one(spool, "filler" + std::to_string(i) + std::string(60'000, 'f'), book);
+    if (!wrong.empty()) return wrong;
+  }
+  std::string wrong = "no sync failed";
+  std::thread heir;
+  PageCache::Fault fault{.call = PageCache::Fault::Call::sync, .sys = EIO, .dies = true};
+  fault.meanwhile = [&] {
+    if (unsynced_left_ring(spool) != death.left_ring) wrong = "the ring is not as it should be";
+    if (unsynced_left_ring(spool) != death.left_ring) return;
+    std::atomic<pid_t> id = 0;
+    heir = std::thread([&] {
+      id = ::gettid();
+      wrong = inherit(spool, directory + "/told", book);
+    });
+    while (id == 0) ::usleep(100);
+    await_sleep(id);
+  };
+  PageCache cache(spool, fault);
+  std::thread leader([&] {
+    const auto queue = open_at(spool);
+    for (int i = 0; i <= death.lazy_messages; ++i) {
+      const std::string payload = "message" + std::to_string(i) + std::string(60'000, 'm');
+      book.sent(payload);
+      const NewMessage message{.payload = as_bytes(payload)};
+      const bool lazy = i < death.lazy_messages;
+      static_cast<void>(
+          (*queue)->push({&message, 1}, {.durability = lazy ? Durability::lazy : Durability::always}));
+    }
+  });
+  leader.join();
+  if (heir.joinable()) heir.join();
+  const Fates fates = book.fates();
+  return wrong.empty() ? fault_of(directory + "/told", fates, fates) : wrong;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "what a leader could not sync before it was killed is told and served by nobody until it is on disk") {
+  for (const Death& death : {Death{0, false}, Death{1, false}, Death{10, true}}) {
+    INFO(death.lazy_messages << " lazy messages before it");
+    const Verdict verdict =
+        in_own_process([&](const std::string& directory) { return Verdict{.wrong = die(death, directory)}; });
+    CHECK(verdict.wrong == "");
+  }
+}
+
+}  // namespace fq::test
