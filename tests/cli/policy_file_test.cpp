@@ -78,6 +78,10 @@ TEST_CASE("a file that is no TOML names the line") {
   CHECK(fault_of("[queue.mail]\nattempts = \n").find("fq.toml:2: ") == 0);
   CHECK(fault_of("[queue.mail\n").find("fq.toml:1: ") == 0);
   fault_of("\xff\xfe");
+  for (const char* word :
+       {"[?", "[queue\u00e9]\n", "[queue\u0499]\n", "[queue.mail]\nattempts = 1 \u3042\n"}) {
+    fault_of(word);
+  }
   fault_of(std::string("[queue.mail]\nattempts = 1\nattempts = 2\n"));
 }
 
