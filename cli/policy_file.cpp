@@ -19,6 +19,7 @@
 #include <vector>
 // fq, below us.
 #include "core/api/message.h"
+#include "core/base/backoff.h"
 #include "core/base/duration.h"
 #include "core/base/escape.h"
 #include "core/base/size.h"
@@ -118,7 +119,12 @@ class PolicyReader {
     if (key == "lock_timeout") return apply_duration(key, node, where, to.lock_timeout_ms);
     if (key == "attempts") return apply_attempts(node, where, to);
     if (key == "max_payload") return apply_size(node, where, to);
-    return unknown(key, where, {"order", "sync", "lease", "attempts", "max_payload", "lock_timeout"});
+    if (key == "backoff") return apply_backoff(node, where, to);
+    if (key == "timeout") return apply_duration_or_none(key, node, where, to.timeout_ms);
+    if (key == "retention") return apply_duration_or_none(key, node, where, to.retention_ms);
+    return unknown(key, where,
+                   {"order", "sync", "lease", "attempts", "max_payload", "lock_timeout", "backoff", "timeout",
+                    "retention"});
   }
 
   Error bad(std::string_view key, const toml::source_region& where, std::string_view what) const {
@@ -153,6 +159,20 @@ class PolicyReader {
     if (parsed.fault != DurationFault::none || parsed.ms == 0)
       return bad(key, where, R"(must be a duration like "60s" or "5m")");
     to = parsed.ms;
+    return {};
+  }
+
+  Result<void> apply_duration_or_none(std::string_view key, const toml::node& node,
+                                      const toml::source_region& where, int64_t& to) const {
+    if (text_of(node) == "none") return to = 0, Result<void>{};
+    return apply_duration(key, node, where, to);
+  }
+
+  Result<void> apply_backoff(const toml::node& node, const toml::source_region& where, Settings& to) const {
+    const std::optional<BackoffRange> range = parse_backoff(text_of(node));
+    if (!range) return bad("backoff", where, R"(must be two durations like "5s..1h", the smaller one first)");
+    to.backoff_base_ms = range->base_ms;
+    to.backoff_max_ms = range->max_ms;
     return {};
   }
 

@@ -9,8 +9,16 @@ size_t batch_bytes(const NewMessage& message) {
   // Lengths, numbers and check sums around a message and around a tag.
   constexpr size_t kMessageOverhead = 80;
   constexpr size_t kTagOverhead = 8;
+  constexpr size_t kCommandOverhead = 64;
+  constexpr size_t kWordOverhead = 4;
   size_t bytes = kMessageOverhead + message.tenant.size() + message.key.size();
   for (const Tag& tag : message.tags) bytes += kTagOverhead + tag.name.size() + tag.value.size();
+  if (message.command || message.timeout_ms || message.keep_ms) bytes += kCommandOverhead;
+  if (message.command) {
+    bytes += message.command->cwd.size();
+    for (const std::string& word : message.command->argv) bytes += kWordOverhead + word.size();
+    for (const std::string& word : message.command->env) bytes += kWordOverhead + word.size();
+  }
   if (message.payload.size() <= kBatchedPayloadBytesMax) bytes += message.payload.size();
   return bytes;
 }

@@ -22,6 +22,7 @@ inline constexpr size_t kTagBytesMax = 4096;                  // of all tags of 
 inline constexpr uint32_t kAttemptsMax = 65535;               // what the segment's counter holds
 inline constexpr size_t kBatchedPayloadBytesMax = 64 * 1024;  // a longer one lies beside its batch
 inline constexpr size_t kReasonBytesMax = 1024;               // longer reasons are cut
+inline constexpr size_t kCommandBytesMax = 60 * 1024;  // of a command message's argv, cwd and variables
 inline constexpr std::string_view kDefaultTenant = "default";
 
 /// A sort key in its order-preserving form: compare the bytes and numbers come first, then times, then
@@ -36,6 +37,14 @@ struct Tag {
   bool operator==(const Tag&) const = default;
 };
 
+/// What a command message runs, and where; its payload is its standard input.
+struct JobCommand {
+  std::vector<std::string> argv;
+  std::string cwd;
+  std::vector<std::string> env;  // "NAME=value"
+  bool operator==(const JobCommand&) const = default;
+};
+
 /// A message to be pushed. The views must live until push returns.
 struct NewMessage {
   std::string_view tenant = kDefaultTenant;
@@ -46,6 +55,9 @@ struct NewMessage {
   std::optional<int64_t> at_wall_ms;     // or at this time; the past is now
   std::optional<uint32_t> attempts_max;  // else the queue's
   std::vector<Tag> tags;
+  std::optional<JobCommand> command;
+  std::optional<int64_t> timeout_ms;  // of a run in a worker
+  std::optional<int64_t> keep_ms;     // record and output, after the end
 };
 
 /// What a message takes of a batch, at most: its bytes with all that stands around them. A payload above
@@ -81,6 +93,7 @@ struct MessageInfo {
   int32_t priority = 0;
   std::string key;  // as typed, "" for none
   std::vector<Tag> tags;
+  std::optional<JobCommand> command;
   uint32_t attempts = 0;  // that counted
   uint32_t attempts_max = 0;
   uint32_t deliveries = 0;

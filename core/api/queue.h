@@ -31,6 +31,8 @@ struct Location {
 class Interrupt {
  public:
   void raise();
+  /// By the one who waits, before it looks at what it was raised for.
+  void lower() { raised_.store(0, std::memory_order_seq_cst); }
   bool raised() const { return raised_.load(std::memory_order_relaxed) != 0; }
   /// For an engine that sleeps on words: 0 until raised.
   const void* word() const { return &raised_; }
@@ -71,13 +73,19 @@ enum class Hold {
 };
 
 struct LeaseRequest {
-  size_t want = 1;
+  size_t want = 1;                  // 0: takes nothing, and with `wait` returns for other reasons only
   uint64_t bytes_max = UINT64_MAX;  // of payload; the first message is always taken
   Hold hold = Hold::process;
-  std::optional<int64_t> hold_ms;  // Hold::duration: none is the queue's `lease`
-  std::string_view tenant;         // only this tenant and below; empty: any
-  bool wait = false;               // until at least one can be served
-  std::optional<int64_t> wait_ms;  // with wait: at most so long
+  std::optional<int64_t> hold_ms;        // Hold::duration: none is the queue's `lease`
+  std::string_view tenant;               // only this tenant and below; empty: any
+  std::optional<uint32_t> attempts_max;  // for messages without their own; none: the queue's
+  bool one_tenant = false;               // no other than the one whose turn the first message is
+  bool look = false;                     // takes nothing: only until something could be taken
+  bool wait = false;                     // until at least one can be served
+  std::optional<int64_t> wait_ms;        // with wait: at most so long
+  bool until_idle = false;               // with wait: or until the queue is idle
+  bool signals = true;                   // come through while it waits
+  bool watch = false;                    // with wait: or until a lease of this Queue was changed by others
   Interrupt* interrupt = nullptr;
 };
 
@@ -122,6 +130,10 @@ struct Delivery {
   uint32_t crashes = 0;
   int32_t priority = 0;
   int64_t pushed_at_wall_ms = 0;
+  std::vector<Tag> tags;
+  std::optional<JobCommand> command;
+  std::optional<int64_t> timeout_ms;        // the message's own
+  std::optional<int64_t> keep_ms;           // likewise
   std::optional<int64_t> deadline_wall_ms;  // Hold::duration
   Payload payload;
 };
@@ -131,10 +143,20 @@ enum class WhyEmpty {
   nothing,      // nothing can be served now
   timed_out,    // wait_ms is over
   interrupted,  // by Interrupt
+  servable,     // nothing was asked for, but something could be served
+  idle,         // nothing is ready or leased by anybody, and nothing is on its way back
+  changed,      // see `changes`
+};
+
+/// What others made of a lease that this Queue gave with `watch`.
+struct LeaseChange {
+  Receipt receipt;
+  std::optional<int64_t> run_until_wall_ms;  // extended: its job may run until then; none: it has ended
 };
 
 struct LeaseReply {
   std::vector<Delivery> deliveries;
+  std::vector<LeaseChange> changes;
   WhyEmpty why_empty = WhyEmpty::none;
   std::optional<int64_t> next_wake_ms;  // from now, where a timer is set
 };
@@ -142,6 +164,13 @@ struct LeaseReply {
 // ---- settle -------------------------------------------------------------------------------------
 
 enum class Verdict { ack, retry, release, bury };
+
+/// What a job wrote, as far as it is kept.
+struct JobOutput {
+  std::string out;
+  std::string err;
+  int64_t keep_ms = 0;
+};
 
 struct Settle {
   Receipt receipt;
@@ -151,6 +180,7 @@ struct Settle {
   std::optional<int> exit;  // what the job left behind, for last_error
   std::optional<int> signal;
   std::string_view stderr_tail;
+  const JobOutput* output = nullptr;  // kept when the verdict ends the message
 };
 
 enum class SettleStatus {
@@ -222,6 +252,16 @@ struct StatsReply {
   int64_t as_of_wall_ms = 0;
 };
 
+/// Waiting for messages to end: to be acked, dead, cancelled, or unknown.
+struct EndRequest {
+  std::span<const MessageId> ids;
+  bool until_idle = false;         // instead: until the queue is idle, as WhyEmpty::idle says it
+  std::optional<int64_t> wait_ms;  // at most so long; none: as long as it takes
+  Interrupt* interrupt = nullptr;
+};
+
+enum class EndStatus { ended, timed_out, interrupted };
+
 // ---- change many --------------------------------------------------------------------------------
 
 enum class Action { cancel, kick };
@@ -269,6 +309,13 @@ class Queue {
   virtual Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) = 0;
   virtual Result<std::optional<MessageInfo>> get(MessageId id) = 0;
   virtual Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) = 0;
+
+  /// The kept output of a finished message: none when there is none, or no more.
+  virtual Result<std::optional<JobOutput>> output(MessageId id) = 0;
+  virtual Result<EndStatus> await_end(const EndRequest& request) = 0;
+  /// A descriptor for a job to inherit: should this process die, the message stays away from others while
+  /// any process still has it open. The caller closes its own. None: the engine has nothing like it.
+  virtual Result<std::optional<int>> hold_for_job(MessageId id) = 0;
 
   virtual Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) = 0;
   /// One page of at most `n` changes; idempotent. kick takes `filter.state` dead or delayed.

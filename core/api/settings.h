@@ -16,6 +16,10 @@ struct Settings {
   uint32_t attempts_max = 5;
   uint64_t payload_bytes_max = uint64_t{1} << 30;
   int64_t lock_timeout_ms = 5'000;
+  int64_t timeout_ms = 0;  // of a run in a worker; 0: none
+  int64_t backoff_base_ms = 5'000;
+  int64_t backoff_max_ms = 3'600'000;
+  int64_t retention_ms = 0;  // of records and outputs, after the end; 0: none
 
   bool operator==(const Settings&) const = default;
 };

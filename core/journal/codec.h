@@ -157,4 +157,19 @@ std::string encode_tags(std::span<const TagView> tags);
 /// None when the bytes are no tags.
 std::optional<std::vector<TagView>> decode_tags(std::string_view bytes);
 
+// ---- jobs ---------------------------------------------------------------------------------------
+
+/// How a worker is to run the message: its own limits, and of a command message what to run.
+struct JobTerms {
+  std::optional<int64_t> timeout_ms;
+  std::optional<int64_t> keep_ms;
+  std::vector<std::string_view> argv;  // empty: no command message
+  std::string_view cwd;
+  std::vector<std::string_view> env;  // "NAME=value"
+};
+/// Empty when the terms are.
+std::string encode_job(const JobTerms& terms);
+/// None when the bytes are no terms.
+std::optional<JobTerms> decode_job(std::string_view bytes);
+
 }  // namespace fq

@@ -9,8 +9,8 @@
 //       24    2 bytes of the tenant
 //       26    2 bytes of the key
 //       28    2 bytes of the tags
-//       30    2 zero
-//       32      tenant, key, tags, then up to the end the payload, or of a blob: 16 bytes of name, 8 of
+//       30    2 bytes of the job's terms
+//       32      tenant, key, tags, job, then up to the end the payload, or of a blob: 16 bytes of name, 8 of
 //               payload bytes, 4 of CRC
 // The content has its own CRC, so a pop reads its message alone out of a batch of a thousand.
 
@@ -32,13 +32,14 @@ constexpr size_t kTextBytesMax = UINT16_MAX;
 
 size_t codec::item_bytes(const MessageItem& item) {
   return kItemFrameBytes + kFixedBytes + item.tenant.size() + item.key.size() + item.tags.size() +
-         (item.blob ? kBlobBytes : item.payload.size());
+         item.job.size() + (item.blob ? kBlobBytes : item.payload.size());
 }
 
 void codec::encode_item(MutableBytes to, const MessageItem& item) {
   FQ_ASSERT(item.tenant.size() <= kTextBytesMax);
   FQ_ASSERT(item.key.size() <= kTextBytesMax);
   FQ_ASSERT(item.tags.size() <= kTextBytesMax);
+  FQ_ASSERT(item.job.size() <= kTextBytesMax);
   FQ_ASSERT(to.size() <= kRecordBytesMax);
   const MutableBytes content = to.subspan(kItemFrameBytes);
   ByteWriter writer(content);
@@ -50,10 +51,11 @@ void codec::encode_item(MutableBytes to, const MessageItem& item) {
   writer.put(static_cast<uint16_t>(item.tenant.size()));
   writer.put(static_cast<uint16_t>(item.key.size()));
   writer.put(static_cast<uint16_t>(item.tags.size()));
-  writer.put(uint16_t{0});
+  writer.put(static_cast<uint16_t>(item.job.size()));
   writer.put_text(item.tenant);
   writer.put_text(item.key);
   writer.put_text(item.tags);
+  writer.put_text(item.job);
   if (item.blob) {
     writer.put_bytes(std::as_bytes(std::span(item.blob->random)));
     writer.put(item.payload_bytes);
@@ -91,11 +93,12 @@ std::optional<MessageItem> codec::decode_item_content(Bytes content) {
   const auto tenant_bytes = from.get<uint16_t>();
   const auto key_bytes = from.get<uint16_t>();
   const auto tags_bytes = from.get<uint16_t>();
-  from.expect_zero(2);
+  const auto job_bytes = from.get<uint16_t>();
   if ((flags & ~kFlagBlob) != 0) return std::nullopt;
   item.tenant = from.take_text(tenant_bytes);
   item.key = from.take_text(key_bytes);
   item.tags = from.take_text(tags_bytes);
+  item.job = from.take_text(job_bytes);
   if ((flags & kFlagBlob) != 0) {
     const Bytes name = from.take(sizeof(BlobName::random));
     item.blob.emplace();

@@ -62,13 +62,14 @@ struct MessageItem {
   std::string_view tenant;
   std::string_view key;   // order-preserving bytes, empty for none
   std::string_view tags;  // encoded by encode_tags
+  std::string_view job;   // encoded by encode_job, empty when there is nothing to say
   Bytes payload;          // inline; empty when there is a blob
   std::optional<BlobName> blob;
   uint64_t payload_bytes = 0;  // also of a blob
   uint32_t blob_crc = 0;
   int32_t priority = 0;
   uint16_t attempts_max = 0;  // 0: the queue's
-  int64_t due_wall_ms = 0;     // 0: at once
+  int64_t due_wall_ms = 0;    // 0: at once
   int64_t pushed_wall_ms = 0;
 };
 
@@ -129,7 +130,8 @@ struct MovedRecord {
 
 /// Counts since the queue was made; the order is the format.
 struct Counts {
-  uint64_t pushed = 0, popped = 0, acked = 0, retried = 0, released = 0, buried = 0, expired = 0, cancelled = 0;
+  uint64_t pushed = 0, popped = 0, acked = 0, retried = 0, released = 0, buried = 0, expired = 0,
+           cancelled = 0;
   uint64_t recoveries = 0;
   bool operator==(const Counts&) const = default;
 };
@@ -153,7 +155,8 @@ struct ClockRecord {
 
 struct OpenedRecord {
   uint32_t previous_number = 0;  // 0: this is the first file
-  uint64_t start_position = 0;   // where this file's records begin; nothing of the previous one is valid past it
+  uint64_t start_position =
+      0;  // where this file's records begin; nothing of the previous one is valid past it
   uint64_t first_seq = 0;
   ClockRecord clock;  // as that record's time was told: the file with the last CLOCK may be gone
 };

@@ -105,6 +105,7 @@ void Checker::check_entries() {
     Sums& sums = tenant_sums_[entry.tenant];
     ++sums.of_state[static_cast<size_t>(state)];
     sums.bytes += entry.payload_bytes;
+    returning_ += state == SlotState::delayed && entry.deliveries != 0 ? 1u : 0u;
     const auto found = schedule_.find(MessageId{entry.id.get()});
     expect(found.has_value() && *found == SlotIndex{i}, "H1: a message that its id does not find", i);
     const bool timed = (state == SlotState::delayed || state == SlotState::leased) && entry.at_ms != kNever;
@@ -297,6 +298,7 @@ void Checker::check_sums() {
       root.counts.dead != of(SlotState::dead) || root.payload_bytes != all.bytes) {
     fault("S2: the queue counts its messages wrongly");
   }
+  if (root.returning != returning_) fault("S2: the queue counts what comes back wrongly");
   if (root.entry_supply.used != used_entries_) fault("S1: used entries are counted wrongly");
   if (root.tenant_supply.used != used_tenants_) fault("S1: used tenants are counted wrongly");
   if (root.text_supply.used != text_cells_) fault("S1: used text cells are counted wrongly");

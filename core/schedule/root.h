@@ -85,6 +85,8 @@ struct ScheduleRoot {
   Shared<uint32_t> parked_count;   // nodes that are parked
 
   StateCounts counts;
+  Shared<uint32_t> returning;  // delayed ones that were delivered before: retried or released
+  Shared<uint32_t> zero;
   Shared<uint64_t> payload_bytes;
   RootCounters counters;
   QueueHistogram wait;

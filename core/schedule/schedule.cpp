@@ -189,8 +189,8 @@ std::optional<SlotIndex> Schedule::lease_next(Txn& txn, TenantIndex from, const 
 void Schedule::lease(Txn& txn, SlotIndex index, const LeaseTerms& terms) {
   const Message message = region_.message(static_cast<uint32_t>(index));
   const States states(region_);
+  states.leave(txn, message);  // first: what is on its way back is counted by its deliveries
   note_delivery(txn, region_, message, terms);
-  states.leave(txn, message);
   states.enter_leased(txn, message, terms.holder, terms.until_ms);
 }
 

@@ -111,6 +111,7 @@ class Schedule {
 
   /// The first lease that this process holds, or none.
   std::optional<SlotIndex> first_held(HolderIndex holder) const;
+  std::optional<SlotIndex> next_held(SlotIndex slot) const;
 
   // ---- time --------------------------------------------------------------------------------------
 
@@ -152,6 +153,8 @@ class Schedule {
     uint32_t attempts;
   };
   std::optional<OutcomeView> outcome(MessageId id) const;
+  /// Nothing is ready or leased, and nothing is on its way back after a retry or release.
+  bool is_idle() const;
   /// Counts since the queue was made. A rebuild sets them from the journal's snapshot: restore() counts
   /// nothing itself.
   Counts counts() const;

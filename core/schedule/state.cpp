@@ -52,8 +52,10 @@ void States::leave(Txn& txn, const Message& message, bool settle) const {
       return;
     case SlotState::leased:
       if (has_holder(entry)) unlink_holder(txn, message);
-      [[fallthrough]];
+      if (entry.heap_place != kNoIndex) heap_.remove(txn, slot);
+      return;
     case SlotState::delayed:
+      if (entry.deliveries != 0) take_from(txn, region_.root.returning, 1);
       if (entry.heap_place != kNoIndex) heap_.remove(txn, slot);
       return;
     case SlotState::dead:
@@ -78,6 +80,7 @@ void States::enter_ready(Txn& txn, const Message& message, int64_t since_ms) con
 
 void States::enter_delayed(Txn& txn, const Message& message, int64_t due_ms) const {
   put(txn, message.entry.at_ms, due_ms);
+  if (message.entry.deliveries != 0) add_to(txn, region_.root.returning, 1);
   if (due_ms != kNever) heap_.insert(txn, message.slot);
   set_state(txn, message, SlotState::delayed);
 }

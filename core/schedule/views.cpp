@@ -36,6 +36,8 @@ std::optional<SlotIndex> Schedule::first_held(HolderIndex holder) const {
   return slot_or_none(region_.root.holders[place].head);
 }
 
+std::optional<SlotIndex> Schedule::next_held(SlotIndex slot) const { return slot_or_none(entry(slot).next); }
+
 std::optional<SlotIndex> Schedule::first_ready(TenantIndex leaf) const {
   const Tenant& from = tenant(leaf);
   if (is_inner(from)) return std::nullopt;
@@ -57,6 +59,11 @@ std::optional<Schedule::OutcomeView> Schedule::outcome(MessageId id) const {
   const Outcome& from = region_.arena.at(region_.root.outcomes, place);
   return OutcomeView{static_cast<RecordType>(from.verdict.get()), from.event_position, from.at_wall_ms,
                      from.attempts};
+}
+
+bool Schedule::is_idle() const {
+  const ScheduleRoot& root = region_.root;
+  return root.counts.ready == 0 && root.counts.leased == 0 && root.returning == 0;
 }
 
 Counts Schedule::counts() const {

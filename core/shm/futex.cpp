@@ -27,7 +27,7 @@ struct KernelWaiter {
 };
 constexpr uint32_t kWord32Bits = 2;  // FUTEX_32, shared
 
-long call(void* word, int operation, uint32_t value, const timespec* timeout) {
+long call(const void* word, int operation, uint32_t value, const timespec* timeout) {
   return ::syscall(SYS_futex, word, operation, value, timeout, nullptr, 0);
 }
 
@@ -37,6 +37,8 @@ void futex_wait(EventWord& word, uint32_t seen, int64_t timeout_ms) {
   const timespec timeout{timeout_ms / 1000, (timeout_ms % 1000) * 1'000'000};
   call(&word, FUTEX_WAIT, seen, &timeout);
 }
+
+void futex_wake_all(const void* word) { call(word, FUTEX_WAKE, INT_MAX, nullptr); }
 
 void futex_wake_all(EventWord& word) { call(&word, FUTEX_WAKE, INT_MAX, nullptr); }
 

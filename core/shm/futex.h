@@ -26,6 +26,7 @@ inline constexpr size_t kWatchedWordsMax = 128;  // the kernel's limit
 /// Returns when the word differs from `seen`, on a wake, a signal, or after timeout_ms.
 void futex_wait(EventWord& word, uint32_t seen, int64_t timeout_ms);
 void futex_wake_all(EventWord& word);
+void futex_wake_all(const void* word);
 void futex_wake_one(EventWord& word);
 
 /// Sleeps on many words at once; false where the kernel cannot (before 5.16): then nothing was waited.

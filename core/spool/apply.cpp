@@ -65,7 +65,8 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
       schedule.kick(txn, slot, now_ms);
       return false;
     case RecordType::extended:
-      schedule.extend(txn, slot, until_ms);
+      // A lease that a process holds has no time of its own: it is its job that may run until then.
+      if (schedule.entry(slot).at_ms != kNever) schedule.extend(txn, slot, until_ms);
       return false;
     default:
       FQ_ASSERT(false && "not an event");

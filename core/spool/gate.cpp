@@ -108,7 +108,7 @@ bool Gate::fire_timers(const Now& now, uint32_t transactions) {
     txn.commit();
     fired = true;
   }
-  if (fired) wake_ = true;
+  if (fired) wake_ = ended_ = true;
   return fired;
 }
 
@@ -178,10 +178,15 @@ void Gate::release_pending(Txn& txn, const MessageItem& item) {
   txn.set(header.pending_cells, header.pending_cells - need.text_cells);
 }
 
-void Gate::wake_consumers() {
-  if (!wake_) return;
-  wake_ = false;
+void Gate::wake_sleepers() {
   SegmentHeader& header = store_.header();
+  if (std::exchange(ended_, false)) {
+    header.end_event.fetch_add(1, std::memory_order_seq_cst);
+    if (header.end_waiters.load(std::memory_order_seq_cst) != 0) futex_wake_all(header.end_event);
+  }
+  if (changed_holder_) futex_wake_all(&header.holders[*changed_holder_].changes);
+  changed_holder_.reset();
+  if (!std::exchange(wake_, false)) return;
   header.ready_event.fetch_add(1, std::memory_order_seq_cst);
   FQ_POINT("wake.counted");
   if (header.ready_waiters.load(std::memory_order_seq_cst) != 0) futex_wake_all(header.ready_event);

@@ -42,7 +42,7 @@ class Gate {
     try {
       Result<void> done = body();
       leave();
-      wake_consumers();
+      wake_sleepers();
       return done;
     } catch (const RegionDamaged& damage) {
       return poison(damage.what);
@@ -79,9 +79,14 @@ class Gate {
 
   /// Something became servable: who sleeps is woken after the unlock.
   void mark_servable() { wake_ = true; }
+  /// A message may have ended: likewise.
+  void mark_ended() { ended_ = true; }
+  /// The leases of this holder were changed by us: it is woken likewise (one of them; the others look at
+  /// the latest when their sleep is capped).
+  void mark_changed(uint16_t holder) { changed_holder_ = holder; }
 
  private:
-  void wake_consumers();
+  void wake_sleepers();
   Result<void> enter();
   void leave();
   bool repair();
@@ -96,6 +101,8 @@ class Gate {
   std::string object_;
   SegmentTrouble trouble_ = SegmentTrouble::none;
   bool wake_ = false;
+  bool ended_ = false;
+  std::optional<uint16_t> changed_holder_;
   bool waited_ = false;       // for the lock, this time
   bool dead_holder_ = false;  // the lock is ours but not yet consistent
   std::vector<std::byte> scratch_;

@@ -1,8 +1,15 @@
 // holders - consumers that hold leases by living: how one becomes known, and what happens when it dies.
+//
+// A job that outlives its worker keeps its message: it inherited a descriptor with a lock on the byte of
+// `running` that has its message's id for a number, and whoever buries the worker asks the kernel first.
 #include "core/spool/local_queue.h"
 
 // System.
+#include <fcntl.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 // fq, below us.
 #include "core/base/fault_point.h"
 
@@ -12,6 +19,27 @@ namespace {
 
 // Busy consumers look at the life words at most so often; sleeping ones are woken by the kernel.
 constexpr int64_t kReapIntervalMs = 10;
+
+constexpr size_t kIdsPerLook = 64;
+
+constexpr std::string_view kRunning = "running";
+
+struct flock lock_of(uint64_t id) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(id);
+  lock.l_len = 1;
+  return lock;
+}
+
+Result<std::unique_ptr<File>> open_running(Disk& disk) {
+  Result<std::unique_ptr<File>> opened = disk.open(kRunning, OpenMode::write);
+  if (opened.ok() || opened.error().sys != ENOENT) return opened;
+  opened = disk.open(kRunning, OpenMode::create_new);
+  if (opened.ok() || opened.error().sys != EEXIST) return opened;
+  return disk.open(kRunning, OpenMode::write);
+}
 
 }  // namespace
 
@@ -45,6 +73,7 @@ Result<void> LocalQueue::become_holder() {
     txn.set(slot.carried, 0);
     txn.commit();
     holder_ = static_cast<HolderIndex>(index);
+    changes_seen_ = slot.changes;
     return {};
   });
 }
@@ -115,44 +144,112 @@ std::vector<HolderIndex> LocalQueue::dead_holders() {
   return dead;
 }
 
+Result<std::optional<int>> LocalQueue::hold_for_job(MessageId id) {
+  FQ_TRY_SET(const std::unique_ptr<File> running, open_running(attachment_->disk()));
+  if (running->descriptor() < 0) return std::optional<int>();
+  // An open file of its own: the lock belongs to that, and goes with the last descriptor of it.
+  struct flock lock = lock_of(number(id));
+  if (::fcntl(running->descriptor(), F_OFD_SETLK, &lock) != 0) {
+    return sys_error("lock", attachment_->object() + ": running", errno);
+  }
+  const int own = ::fcntl(running->descriptor(), F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return sys_error("dup", attachment_->object() + ": running", errno);
+  return std::optional<int>(own);
+}
+
+Result<std::vector<uint64_t>> LocalQueue::running_jobs(const std::vector<uint64_t>& ids) {
+  std::vector<uint64_t> alive;
+  const Result<std::unique_ptr<File>> running = attachment_->disk().open(kRunning, OpenMode::write);
+  if (!running.ok() && running.error().sys == ENOENT) return alive;
+  if (!running.ok()) return running.error();
+  for (const uint64_t id : ids) {
+    struct flock lock = lock_of(id);
+    const bool held = ::fcntl((*running)->descriptor(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    if (held) alive.push_back(id);
+  }
+  return alive;
+}
+
 Result<void> LocalQueue::reap_dead(const Now& now) {
   if (reaped_at_ms_ != 0 && now.boot_ms - reaped_at_ms_ < kReapIntervalMs) return {};
   reaped_at_ms_ = now.boot_ms == 0 ? 1 : now.boot_ms;
+  orphans_ = false;
   for (const HolderIndex holder : dead_holders()) FQ_TRY(reap(holder));
   return {};
 }
 
+Result<bool> LocalQueue::held_by_dead(HolderIndex holder, std::vector<uint64_t>& ids) {
+  bool dead = false;
+  FQ_TRY(locked([&]() -> Result<void> {
+    ids.clear();
+    const HolderSlot& slot = header().holders[static_cast<uint16_t>(holder)];
+    // Another consumer may have done it, and a new one may live there now.
+    dead = slot.pid != 0 && (slot.carried != 0 || slot.life.is_dead());
+    if (!dead) return {};
+    for (auto held = schedule().first_held(holder); held && ids.size() < kIdsPerLook;
+         held = schedule().next_held(*held)) {
+      ids.push_back(schedule().entry(*held).id);
+    }
+    return {};
+  }));
+  return dead;
+}
+
 Result<void> LocalQueue::reap(HolderIndex holder) {
+  std::vector<uint64_t> ids;
+  ids.reserve(kIdsPerLook);
   for (;;) {
-    bool more = false;
+    FQ_TRY_SET(const bool dead, held_by_dead(holder, ids));
+    if (!dead) return {};
+    if (ids.empty()) return free_dead(holder);
+    FQ_TRY_SET(const std::vector<uint64_t> running, running_jobs(ids));
+    for (const uint64_t id : ids) {
+      if (std::find(running.begin(), running.end(), id) == running.end())
+        FQ_TRY(return_from_dead(holder, id));
+    }
+    if (running.empty()) continue;
+    orphans_ = true;
+    return {};
+  }
+}
+
+Result<void> LocalQueue::return_from_dead(HolderIndex holder, uint64_t id) {
+  for (;;) {
     Obstacle obstacle = Obstacle::none;
     FQ_TRY(locked([&]() -> Result<void> {
-      more = false;
-      HolderSlot& slot = header().holders[static_cast<uint16_t>(holder)];
-      // Another consumer may have done it, and a new one may live there now.
+      obstacle = Obstacle::none;
+      const std::optional<SlotIndex> held = schedule().find(MessageId{id});
+      const Entry* entry = held ? &schedule().entry(*held) : nullptr;
+      const HolderSlot& slot = header().holders[static_cast<uint16_t>(holder)];
       const bool still_dead = slot.pid != 0 && (slot.carried != 0 || slot.life.is_dead());
-      if (!still_dead) return {};
-      std::optional<SlotIndex> held = schedule().first_held(holder);
-      if (held) {
-        obstacle = event_obstacle(RecordType::died, event_record_bytes(RecordType::died, 1, EventDetail{}));
-        if (obstacle != Obstacle::none) return {};
-        append_event(RecordType::died, std::span(&*held, 1), EventDetail{}, gate().now(), {});
-        FQ_POINT("reap.returned");
-        more = true;
-        return {};
-      }
-      Txn txn = store().begin();
-      txn.set(slot.pid, 0);
-      txn.set(slot.carried, 0);
-      txn.set(slot.next_free, header().free_holder);
-      txn.set(header().free_holder, static_cast<uint32_t>(holder));
-      txn.commit();
-      FQ_POINT("reap.freed");
+      const bool still_held = entry != nullptr && HolderIndex{entry->holder.get()} == holder &&
+                              static_cast<SlotState>(entry->state.get()) == SlotState::leased;
+      if (!still_held || !still_dead) return {};
+      obstacle = event_obstacle(RecordType::died, event_record_bytes(RecordType::died, 1, EventDetail{}));
+      if (obstacle != Obstacle::none) return {};
+      append_event(RecordType::died, std::span(&*held, 1), EventDetail{}, gate().now(), {});
+      FQ_POINT("reap.returned");
       return {};
     }));
-    if (obstacle != Obstacle::none) FQ_TRY(overcome_for_event(obstacle));
-    if (obstacle == Obstacle::none && !more) return {};
+    if (obstacle == Obstacle::none) return {};
+    FQ_TRY(overcome_for_event(obstacle));
   }
+}
+
+Result<void> LocalQueue::free_dead(HolderIndex holder) {
+  return locked([&]() -> Result<void> {
+    HolderSlot& slot = header().holders[static_cast<uint16_t>(holder)];
+    const bool still_dead = slot.pid != 0 && (slot.carried != 0 || slot.life.is_dead());
+    if (!still_dead || schedule().first_held(holder)) return {};
+    Txn txn = store().begin();
+    txn.set(slot.pid, 0);
+    txn.set(slot.carried, 0);
+    txn.set(slot.next_free, header().free_holder);
+    txn.set(header().free_holder, static_cast<uint32_t>(holder));
+    txn.commit();
+    FQ_POINT("reap.freed");
+    return {};
+  });
 }
 
 }  // namespace fq

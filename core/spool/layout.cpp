@@ -46,6 +46,34 @@ uint64_t layout_hash() {
   return high << 32 | crc32c(2, shape_bytes);
 }
 
+void store_settings(Txn& txn, SharedSettings& shared, const Settings& settings) {
+  txn.set(shared.order, static_cast<uint32_t>(settings.order));
+  txn.set(shared.sync, static_cast<uint32_t>(settings.sync));
+  txn.set(shared.lease_ms, settings.lease_ms);
+  txn.set(shared.attempts_max, settings.attempts_max);
+  txn.set(shared.payload_bytes_max, settings.payload_bytes_max);
+  txn.set(shared.lock_timeout_ms, settings.lock_timeout_ms);
+  txn.set(shared.timeout_ms, settings.timeout_ms);
+  txn.set(shared.backoff_base_ms, settings.backoff_base_ms);
+  txn.set(shared.backoff_max_ms, settings.backoff_max_ms);
+  txn.set(shared.retention_ms, settings.retention_ms);
+}
+
+Settings settings_of(const SharedSettings& shared) {
+  Settings settings;
+  settings.order = static_cast<Order>(shared.order.get());
+  settings.sync = static_cast<SyncMode>(shared.sync.get());
+  settings.lease_ms = shared.lease_ms;
+  settings.attempts_max = shared.attempts_max;
+  settings.payload_bytes_max = shared.payload_bytes_max;
+  settings.lock_timeout_ms = shared.lock_timeout_ms;
+  settings.timeout_ms = shared.timeout_ms;
+  settings.backoff_base_ms = shared.backoff_base_ms;
+  settings.backoff_max_ms = shared.backoff_max_ms;
+  settings.retention_ms = shared.retention_ms;
+  return settings;
+}
+
 uint32_t identity_crc(const SegmentIdentity& identity) {
   return crc32c(0, std::as_bytes(std::span(&identity, 1)));
 }

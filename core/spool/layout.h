@@ -62,9 +62,10 @@ struct HolderSlot {
   Shared<uint32_t> next_free;
   Shared<uint64_t> started;  // of a carried holder: what /proc tells, since its life lock is elsewhere
   Shared<uint32_t> carried;  // 1: taken over from a segment that was rebuilt; no life lock
-  Shared<uint32_t> zero;
+  Shared<uint32_t> changes;  // its leases were ended or extended by others so often; it sleeps on this
 };
 
+/// The policy as it holds now. Written by store_settings() (layout.cpp), which also says the defaults.
 struct SharedSettings {
   Shared<uint32_t> order;
   Shared<uint32_t> sync;
@@ -73,6 +74,9 @@ struct SharedSettings {
   Shared<uint32_t> zero;
   Shared<uint64_t> payload_bytes_max;
   Shared<int64_t> lock_timeout_ms;
+  Shared<int64_t> timeout_ms;
+  Shared<int64_t> backoff_base_ms, backoff_max_ms;
+  Shared<int64_t> retention_ms;
   Shared<uint64_t> file_device, file_inode, file_size;  // FileIdentity
   Shared<int64_t> file_changed_ns, file_modified_ns;
 };
@@ -115,6 +119,8 @@ struct SegmentHeader {
   EventWord sync_event;                 // durable_end moved, or the leader gave up
   std::atomic<uint32_t> ready_waiters;  // a hint that may drift up: costs a system call, never skips one
   std::atomic<uint32_t> sync_waiters;
+  EventWord end_event;                // messages ended
+  std::atomic<uint32_t> end_waiters;  // likewise a hint
 
   RobustMutex compaction;
   RobustMutex flush;
@@ -165,6 +171,10 @@ static_assert(kFirstChunkOffset % kPageBytes == 0);
 
 /// Differs whenever a build lays the segment out differently, its C library's locks included.
 uint64_t layout_hash();
+
+/// All but which file they came from.
+void store_settings(Txn& txn, SharedSettings& shared, const Settings& settings);
+Settings settings_of(const SharedSettings& shared);
 
 uint32_t identity_crc(const SegmentIdentity& identity);
 

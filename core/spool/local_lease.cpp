@@ -3,7 +3,6 @@
 
 // System.
 #include <fcntl.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/spool/blobs.h"
+#include "core/spool/sleep.h"
 
 namespace fq {
 
@@ -24,30 +24,8 @@ constexpr uint32_t kTimerTransactions = 32;
 constexpr int kReadTries = 3;
 constexpr int kObstaclesMax = 64;
 
-// Waiting: never longer than this without a look, since a waker may have died before it woke us.
-constexpr int64_t kWaitCapMs = 1'000;
-constexpr int64_t kWaitCapWithoutWaitvMs = 50;
 constexpr int64_t kLazySyncMs = 100;
-constexpr int64_t kWaitMaxMs = INT64_MAX / 4;  // as good as for ever, and no sum with it overflows
-
-/// While we sleep no lock is held: signals may come, so that Ctrl-C works.
-class SignalsAllowed {
- public:
-  SignalsAllowed() {
-    sigset_t asked;
-    sigemptyset(&asked);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGALRM, SIGUSR1, SIGUSR2}) {
-      sigaddset(&asked, signal);
-    }
-    pthread_sigmask(SIG_UNBLOCK, &asked, &before_);
-  }
-  ~SignalsAllowed() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsAllowed(const SignalsAllowed&) = delete;
-  SignalsAllowed& operator=(const SignalsAllowed&) = delete;
-
- private:
-  sigset_t before_;
-};
+constexpr int64_t kOrphanLookMs = 50;  // how often it is looked whether a dead worker's job still lives
 
 }  // namespace
 
@@ -60,7 +38,9 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
     const uint32_t seen = header().ready_event.load(std::memory_order_acquire);
     FQ_TRY(reap_dead(now));
     FQ_TRY(try_lease(request, now, reply));
-    if (!reply.deliveries.empty()) return reply;
+    if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return reply;
+    if (request.watch) FQ_TRY(find_changes(reply));
+    if (!reply.changes.empty()) return reply;
     // Something accepted may wait behind a push whose process is gone: nobody else would make it
     // durable. Only now, when there is nothing else to serve.
     if (header().committed_end.load(std::memory_order_acquire) >
@@ -73,11 +53,13 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
       if (awaited_end > 0) {
         FQ_TRY(session_->flusher.wait_durable(awaited_end));
         FQ_TRY(try_lease(request, gate().now(), reply));
-        if (!reply.deliveries.empty()) return reply;
+        if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return reply;
       }
     }
     reply.why_empty = WhyEmpty::nothing;
     if (!request.wait) return reply;
+    if (request.until_idle) FQ_TRY(look_idle(reply));
+    if (reply.why_empty == WhyEmpty::idle) return reply;
     reply.why_empty = WhyEmpty::timed_out;
     if (clock_.boot_ms() >= deadline_ms) return reply;
     reply.why_empty = WhyEmpty::interrupted;
@@ -91,7 +73,7 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, 
   uint64_t bytes = 0;
   reply.next_wake_ms.reset();
   int obstacles = 0;
-  while (taken_.size() < request.want) {
+  while (taken_.size() < request.want || request.look) {
     const size_t before = taken_.size();
     Obstacle obstacle = Obstacle::none;
     taken_.reserve(before + kLeasesPerRecord);  // nothing is allocated under the lock
@@ -101,6 +83,8 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, 
       gate().apply_pending();
       std::optional<TenantIndex> from = kRootTenant;
       if (!request.tenant.empty()) from = schedule().find_tenant(request.tenant);
+      if (request.look && from && schedule().next(*from)) reply.why_empty = WhyEmpty::servable;
+      if (request.look) from.reset();
       if (from) obstacle = take_some(request, *from, now, bytes);
       const int64_t timer_ms = schedule().next_timer_ms();
       if (timer_ms != kNever) reply.next_wake_ms = std::max<int64_t>(0, timer_ms - now.boot_ms);
@@ -116,7 +100,22 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, 
     if (taken_.size() == before) break;
     if (bytes >= request.bytes_max) break;
   }
+  if (request.watch) watch(taken_);
   return deliver(reply);
+}
+
+LeaseTerms LocalQueue::terms_of(const LeaseRequest& request, const Now& now) {
+  const SegmentHeader& shared = header();
+  LeaseTerms terms;
+  terms.now_ms = now.boot_ms;
+  terms.attempts_max = static_cast<uint16_t>(request.attempts_max.value_or(shared.settings.attempts_max));
+  if (request.hold == Hold::process) {
+    terms.holder = *holder_;
+  } else {
+    const int64_t hold_ms = request.hold_ms.value_or(shared.settings.lease_ms);
+    terms.until_ms = now.boot_ms + std::clamp<int64_t>(hold_ms, 0, INT64_MAX / 4);
+  }
+  return terms;
 }
 
 Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, const Now& read,
@@ -132,18 +131,12 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, co
   if (!journaled && !disk_is_full()) return Obstacle::closing_room;
   if (shared.next_serial + kLeasesPerRecord > shared.serial_limit) return Obstacle::limits;
   const size_t before = taken_.size();
+  std::optional<TenantIndex> only;
+  if (request.one_tenant && before > 0) only = one_tenant_;
   uint64_t bytes_left = bytes >= request.bytes_max ? 0 : request.bytes_max - bytes;
   Txn txn = store().begin();
   const Now now = gate().in_order(txn, read);
-  LeaseTerms terms;
-  terms.now_ms = now.boot_ms;
-  terms.attempts_max = static_cast<uint16_t>(shared.settings.attempts_max);
-  if (request.hold == Hold::process) {
-    terms.holder = *holder_;
-  } else {
-    const int64_t hold_ms = request.hold_ms.value_or(shared.settings.lease_ms);
-    terms.until_ms = now.boot_ms + std::clamp<int64_t>(hold_ms, 0, INT64_MAX / 4);
-  }
+  LeaseTerms terms = terms_of(request, now);
   event_items_.clear();
   EventDetail detail;
   detail.first_serial = Serial{shared.next_serial.get()};
@@ -155,14 +148,15 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, co
          txn.noted() + kUndoReserve < kUndoEntries) {
     // A limit of bytes is looked at before the turn is taken: a turn cannot be given back.
     if (request.bytes_max != UINT64_MAX && !taken_.empty()) {
-      const std::optional<SlotIndex> next = schedule().next(from);
+      const std::optional<SlotIndex> next = schedule().next(only.value_or(from));
       if (!next || schedule().entry(*next).payload_bytes > bytes_left) break;
     }
     terms.serial = shared.next_serial;
-    const std::optional<SlotIndex> slot = schedule().lease_next(txn, from, terms);
+    const std::optional<SlotIndex> slot = schedule().lease_next(txn, only.value_or(from), terms);
     if (!slot) break;
     txn.set(shared.next_serial, shared.next_serial + 1);
     const Entry& entry = schedule().entry(*slot);
+    if (request.one_tenant) only = one_tenant_ = TenantIndex{entry.tenant.get()};
     TakenMessage& one = taken_.emplace_back();
     one.id = entry.id;
     one.serial = terms.serial;
@@ -176,6 +170,7 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, co
     bytes += entry.payload_bytes;
     bytes_left = bytes >= request.bytes_max ? 0 : request.bytes_max - bytes;
     if (journaled) gate().apply().leased(txn, *slot, shared.tail);
+    one.event_position = entry.event_position;
   }
   if (taken_.size() == before) return Obstacle::none;
   if (journaled) {
@@ -202,6 +197,19 @@ Result<void> LocalQueue::deliver(LeaseReply& reply) {
   return {};
 }
 
+void LocalQueue::describe_job(const MessageItem& item, Delivery& delivery) {
+  if (!item.tags.empty()) {
+    for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{})) {
+      delivery.tags.push_back({std::string(tag.name), std::string(tag.value)});
+    }
+  }
+  if (item.job.empty()) return;
+  const JobTerms terms = decode_job(item.job).value_or(JobTerms{});
+  delivery.timeout_ms = terms.timeout_ms;
+  delivery.keep_ms = terms.keep_ms;
+  delivery.command = command_of(terms);
+}
+
 Result<void> LocalQueue::deliver_one(TakenMessage& one, LeaseReply& reply) {
   FQ_TRY_SET(const bool whole, read_taken(one));
   if (!whole) return set_aside(one);
@@ -217,6 +225,7 @@ Result<void> LocalQueue::deliver_one(TakenMessage& one, LeaseReply& reply) {
   delivery.delivery = one.deliveries;
   delivery.crashes = one.crashes;
   delivery.priority = stored_.item.priority;
+  describe_job(stored_.item, delivery);
   delivery.pushed_at_wall_ms = stored_.item.pushed_wall_ms;
   if (one.until_wall_ms != 0) delivery.deadline_wall_ms = one.until_wall_ms;
   delivery.payload = std::move(payload).value();
@@ -292,6 +301,9 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   words[count++] = {&shared.ready_event, seen};
   // A signal that comes just before the sleep has changed this word: the sleep does not begin.
   if (request.interrupt != nullptr) words[count++] = {request.interrupt->word(), 0};
+  if (request.watch && holder_) {
+    words[count++] = {&shared.holders[static_cast<uint16_t>(*holder_)].changes, changes_seen_};
+  }
   int64_t timer_ms = kNever;
   bool lazy_bytes = false;
   bool dead = false;
@@ -302,8 +314,9 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
       const HolderSlot& holder = shared.holders[i];
       const bool ours = holder_ && *holder_ == static_cast<HolderIndex>(i);
       if (holder.pid == 0 || holder.carried != 0 || ours) continue;
-      // Dead since we looked: its word would not change any more, and nobody would wake us.
-      if (holder.life.is_dead()) dead = true;
+      // Dead since we looked: its word would not change any more, and nobody would wake us. Unless we
+      // know why it is still there: a process of its job lives.
+      if (holder.life.is_dead() && !orphans_) dead = true;
       words[count++] = holder.life.watched();
     }
     return {};
@@ -316,12 +329,11 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   int64_t wait_ms = std::min(kWaitCapMs, std::max<int64_t>(0, deadline_ms - now_ms));
   if (timer_ms != kNever) wait_ms = std::min(wait_ms, std::max<int64_t>(0, timer_ms - now_ms));
   if (lazy_bytes) wait_ms = std::min(wait_ms, kLazySyncMs);
+  if (orphans_) wait_ms = std::min(wait_ms, kOrphanLookMs);
   shared.ready_waiters.fetch_add(1, std::memory_order_seq_cst);
   {
-    const SignalsAllowed allowed;
-    if (!futex_wait_any(std::span(words).first(count), wait_ms)) {
-      futex_wait(shared.ready_event, seen, std::min(wait_ms, kWaitCapWithoutWaitvMs));
-    }
+    const SignalsAllowed allowed(request.signals);
+    sleep_on(std::span(words).first(count), shared.ready_event, seen, wait_ms);
   }
   shared.ready_waiters.fetch_sub(1, std::memory_order_seq_cst);
   session_->files.forget_before(shared.oldest_file.peek());

@@ -97,6 +97,7 @@ Result<MessageInfo> LocalQueue::describe(const Looked& looked) {
       for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{})) {
         info.tags.push_back({std::string(tag.name), std::string(tag.value)});
       }
+      info.command = command_of(decode_job(item.job).value_or(JobTerms{}));
       info.pushed_at_wall_ms = item.pushed_wall_ms;
       const Result<Payload> payload = payload_of(stored_);
       // Acked meanwhile, or damaged: the rest can be shown all the same.

@@ -18,6 +18,19 @@ static_assert(kBatchBytesMax + kRecordHeaderBytes + kFirstItemOffset <= kRecordB
 constexpr int64_t kExtendTimeoutMs = 5'000;
 constexpr int kObstaclesMax = 64;  // in one operation: a livelock would be a bug, an endless loop a worse one
 
+Result<void> check_command(const NewMessage& message) {
+  if (!message.command) return {};
+  if (message.command->argv.empty()) return Error{ErrorKind::usage, "command: has no words", 0};
+  size_t bytes = message.command->cwd.size();
+  for (const std::string& word : message.command->argv) bytes += word.size() + 2;
+  for (const std::string& variable : message.command->env) bytes += variable.size() + 2;
+  if (bytes <= kCommandBytesMax) return {};
+  return Error{ErrorKind::bad_data,
+               "command: its words and variables have " + std::to_string(bytes) + " bytes, the limit is " +
+                   std::to_string(kCommandBytesMax) + "; put what is long into its standard input",
+               0};
+}
+
 Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max) {
   const std::string_view fault = tenant_name_fault(message.tenant);
   if (!fault.empty()) {
@@ -46,7 +59,20 @@ Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max
       message.attempts_max && (*message.attempts_max == 0 || *message.attempts_max > kAttemptsMax);
   if (bad_attempts)
     return Error{ErrorKind::usage, "attempts: must be 1 to " + std::to_string(kAttemptsMax), 0};
-  return {};
+  return check_command(message);
+}
+
+/// How a worker is to run it, as the journal keeps it; empty for most.
+std::string job_of(const NewMessage& message) {
+  JobTerms terms;
+  terms.timeout_ms = message.timeout_ms;
+  terms.keep_ms = message.keep_ms;
+  if (message.command) {
+    terms.argv.assign(message.command->argv.begin(), message.command->argv.end());
+    terms.cwd = message.command->cwd;
+    terms.env.assign(message.command->env.begin(), message.command->env.end());
+  }
+  return encode_job(terms);
 }
 
 int64_t due_wall_ms(const NewMessage& message, int64_t wall_ms) {
@@ -73,6 +99,8 @@ Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t w
   items_.clear();
   tag_texts_.clear();
   tag_texts_.reserve(messages.size());  // the items point into them
+  job_texts_.clear();
+  job_texts_.reserve(messages.size());
   for (const NewMessage& message : messages) {
     MessageItem item;
     item.tenant = message.tenant;
@@ -87,6 +115,10 @@ Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t w
       for (const Tag& tag : message.tags) views.push_back({tag.name, tag.value});
       tag_texts_.push_back(encode_tags(views));
       item.tags = tag_texts_.back();
+    }
+    if (message.command || message.timeout_ms || message.keep_ms) {
+      job_texts_.push_back(job_of(message));
+      item.job = job_texts_.back();
     }
     if (message.payload.size() > kInlinePayloadBytesMax) {
       FQ_TRY_SET(NewBlob blob, NewBlob::write(attachment_->disk(), message.payload));

@@ -85,13 +85,7 @@ Result<void> LocalQueue::follow_wall_clock() {
 Result<Settings> LocalQueue::settings() {
   Settings settings;
   FQ_TRY(locked([&]() -> Result<void> {
-    const SharedSettings& shared = header().settings;
-    settings.order = static_cast<Order>(shared.order.get());
-    settings.sync = static_cast<SyncMode>(shared.sync.get());
-    settings.lease_ms = shared.lease_ms;
-    settings.attempts_max = shared.attempts_max;
-    settings.payload_bytes_max = shared.payload_bytes_max;
-    settings.lock_timeout_ms = shared.lock_timeout_ms;
+    settings = settings_of(header().settings);
     return {};
   }));
   return settings;
@@ -112,12 +106,7 @@ Result<void> LocalQueue::policy_load(const Settings& settings, const FileIdentit
   return locked([&]() -> Result<void> {
     SharedSettings& shared = header().settings;
     Txn txn = store().begin();
-    txn.set(shared.order, static_cast<uint32_t>(settings.order));
-    txn.set(shared.sync, static_cast<uint32_t>(settings.sync));
-    txn.set(shared.lease_ms, settings.lease_ms);
-    txn.set(shared.attempts_max, settings.attempts_max);
-    txn.set(shared.payload_bytes_max, settings.payload_bytes_max);
-    txn.set(shared.lock_timeout_ms, settings.lock_timeout_ms);
+    store_settings(txn, shared, settings);
     txn.set(shared.file_device, identity.device);
     txn.set(shared.file_inode, identity.inode);
     txn.set(shared.file_size, identity.size);
@@ -156,6 +145,15 @@ std::string receipt_text(uint64_t id, uint64_t serial) {
   *end++ = '.';
   end = std::to_chars(end, end + kDigitsMax, serial).ptr;
   return std::string(text.data(), static_cast<size_t>(end - text.data()));
+}
+
+std::optional<JobCommand> command_of(const JobTerms& terms) {
+  if (terms.argv.empty()) return std::nullopt;
+  JobCommand command;
+  command.argv.assign(terms.argv.begin(), terms.argv.end());
+  command.cwd = terms.cwd;
+  command.env.assign(terms.env.begin(), terms.env.end());
+  return command;
 }
 
 Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOptions& options) {

@@ -39,6 +39,9 @@ class LocalQueue final : public Queue {
   Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) override;
   Result<std::optional<MessageInfo>> get(MessageId id) override;
   Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override;
+  Result<std::optional<JobOutput>> output(MessageId id) override;
+  Result<EndStatus> await_end(const EndRequest& request) override;
+  Result<std::optional<int>> hold_for_job(MessageId id) override;
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
   Result<Settings> settings() override;
@@ -67,6 +70,7 @@ class LocalQueue final : public Queue {
     uint16_t attempts = 0;
     uint16_t attempts_max = 0;
     uint16_t crashes = 0;
+    uint64_t event_position = 0;
     std::optional<ItemPlace> place;
   };
   struct Looked;
@@ -105,9 +109,12 @@ class LocalQueue final : public Queue {
 
   // local_lease.cpp
   Result<void> try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply);
+  LeaseTerms terms_of(const LeaseRequest& request, const Now& now);
   Obstacle take_some(const LeaseRequest& request, TenantIndex from, const Now& read, uint64_t& bytes);
   Result<void> deliver(LeaseReply& reply);
   Result<void> deliver_one(TakenMessage& one, LeaseReply& reply);
+  /// What its tags and its job's terms say.
+  static void describe_job(const MessageItem& item, Delivery& delivery);
   void give_back(std::span<const TakenMessage> taken);
   /// Into stored_.
   Result<bool> read_taken(TakenMessage& taken);
@@ -125,11 +132,14 @@ class LocalQueue final : public Queue {
   /// and that event_obstacle() was none.
   void append_event(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
                     const Now& now, std::span<SettleStatus> statuses);
+  void note_change(Txn& txn, const Entry& entry);
   Obstacle event_obstacle(uint64_t bytes);
   Obstacle event_obstacle(RecordType type, uint64_t bytes);
   Result<void> overcome_for_event(Obstacle obstacle);
   /// Whether the disk was found to have no room for a journal file a moment ago.
   bool disk_is_full();
+  /// Before the verdicts: who sees the end of a message finds its output.
+  void keep_outputs(std::span<const Settle> items);
   /// Which files hold the payloads of what has just ended.
   void name_blobs(const std::vector<ItemPlace>& places, std::vector<BlobName>& names);
 
@@ -138,7 +148,28 @@ class LocalQueue final : public Queue {
   void leave_holder();
   Result<void> reap_dead(const Now& now);
   Result<void> reap(HolderIndex holder);
+  /// False: the holder lives. Some of what it holds goes into `ids`.
+  Result<bool> held_by_dead(HolderIndex holder, std::vector<uint64_t>& ids);
+  /// Those of them whose job, or what it left behind, still lives.
+  Result<std::vector<uint64_t>> running_jobs(const std::vector<uint64_t>& ids);
+  Result<void> return_from_dead(HolderIndex holder, uint64_t id);
+  Result<void> free_dead(HolderIndex holder);
   std::vector<HolderIndex> dead_holders();
+
+  // local_watch.cpp
+  /// A lease that was given with `watch`, and the newest record about it when that was last looked at.
+  struct WatchedLease {
+    uint64_t id = 0;
+    uint64_t serial = 0;
+    uint64_t event_position = 0;
+  };
+  void watch(std::span<const TakenMessage> taken);
+  void unwatch(uint64_t id);
+  Result<void> find_changes(LeaseReply& reply);
+  Result<void> look_idle(LeaseReply& reply);
+  bool is_idle();
+  bool has_ended(MessageId id);
+  Result<bool> look_at_ends(const EndRequest& request, int64_t& timer_ms);
 
   // local_look.cpp, local_history.cpp
   struct Place;
@@ -200,11 +231,18 @@ class LocalQueue final : public Queue {
   Body body_;
   std::vector<MessageItem> items_;
   std::vector<std::string> tag_texts_;
+  std::vector<std::string> job_texts_;
   std::vector<TakenMessage> taken_;
   std::vector<EventItem> event_items_;
   StoredItem stored_;
+  TenantIndex one_tenant_{};  // whose turn the first message was, where only one tenant's are wanted
+  std::vector<WatchedLease> watched_;
+  uint32_t changes_seen_ = 0;
+  size_t outputs_until_sweep_ = 0;
+  bool orphans_ = false;  // a dead holder's job still lives
 };
 
 std::string receipt_text(uint64_t id, uint64_t serial);
+std::optional<JobCommand> command_of(const JobTerms& terms);
 
 }  // namespace fq

@@ -8,6 +8,7 @@
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/spool/blobs.h"
+#include "core/spool/outputs.h"
 
 namespace fq {
 
@@ -18,7 +19,8 @@ constexpr size_t kVerdictsPerRecord = 24;
 constexpr size_t kReturnsPerRecord = 6;
 constexpr uint32_t kTimerTransactions = 32;
 constexpr int kObstaclesMax = 64;
-constexpr int64_t kDiskFullMs = 1'000;  // arbitrary
+constexpr size_t kOutputsPerSweep = 256;  // at least
+constexpr int64_t kDiskFullMs = 1'000;    // arbitrary
 
 RecordType record_of(Verdict verdict) {
   switch (verdict) {
@@ -68,6 +70,11 @@ std::optional<ParsedReceipt> parse_receipt(std::string_view text) {
   const auto serial = std::from_chars(id.ptr + 1, end, receipt.serial);
   if (serial.ec != std::errc() || serial.ptr != end) return std::nullopt;
   return receipt;
+}
+
+uint64_t id_in(const Receipt& receipt) {
+  const std::optional<ParsedReceipt> parsed = parse_receipt(receipt.text);
+  return parsed ? parsed->id : 0;
 }
 
 }  // namespace
@@ -137,6 +144,7 @@ void LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slots,
   }
   for (size_t i = 0; i < slots.size(); ++i) {
     const uint64_t event_position = written ? position : event_items_[i].previous_event;
+    note_change(txn, schedule().entry(slots[i]));
     const bool dead = gate().apply().event(txn, type, slots[i], detail, Serial{0}, kHeldByTime,
                                            event_position, now.wall_ms);
     if (dead && type == RecordType::retried && i < statuses.size()) statuses[i] = SettleStatus::buried;
@@ -146,7 +154,19 @@ void LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slots,
   FQ_POINT("event.committed");
   stream().publish();
   const bool may_serve = type != RecordType::acked && type != RecordType::cancelled;
-  if (may_serve) gate().mark_servable();
+  // Who waits for the queue to be idle is woken by the last end.
+  if (may_serve || schedule().is_idle()) gate().mark_servable();
+  gate().mark_ended();
+}
+
+/// Its holder hears of what another does to its lease.
+void LocalQueue::note_change(Txn& txn, const Entry& entry) {
+  if (static_cast<SlotState>(entry.state.get()) != SlotState::leased) return;
+  const auto holder = HolderIndex{entry.holder.get()};
+  if (holder == kHeldByTime || holder == holder_) return;
+  Shared<uint32_t>& changes = header().holders[static_cast<uint16_t>(holder)].changes;
+  txn.set(changes, changes + 1);
+  gate().mark_changed(static_cast<uint16_t>(holder));
 }
 
 Result<void> LocalQueue::settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
@@ -208,6 +228,7 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
   reply.items.assign(items.size(), SettleStatus::unknown);
   uint64_t durable_end = 0;
   std::vector<BlobName> doomed;
+  keep_outputs(items);
   for (size_t from = 0; from < items.size();) {
     const bool returns = items[from].verdict != Verdict::ack;
     const size_t limit = returns ? kReturnsPerRecord : kVerdictsPerRecord;
@@ -223,6 +244,9 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
       break;
     }
     name_blobs(blobs, doomed);
+    if (!watched_.empty()) {
+      for (const Settle& item : items.subspan(from, to - from)) unwatch(id_in(item.receipt));
+    }
     from = to;
   }
   // A payload beside the journal goes only after the end of its message can no longer be lost.
@@ -242,6 +266,25 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
     FQ_TRY_SET(reply.next, lease(*next));
   }
   return reply;
+}
+
+void LocalQueue::keep_outputs(std::span<const Settle> items) {
+  Disk& disk = attachment_->disk();
+  for (const Settle& item : items) {
+    if (item.output == nullptr) continue;
+    const int64_t wall_ms = gate().now().wall_ms;
+    // A verdict is worth more than an output that found no room: whoever asks for it hears that none is kept.
+    static_cast<void>(keep_output(disk, MessageId{id_in(item.receipt)}, *item.output, wall_ms));
+    if (outputs_until_sweep_ > 0) --outputs_until_sweep_;
+    if (outputs_until_sweep_ > 0) continue;
+    // All are looked at once for as many new ones as there were, so each costs two looks at most.
+    const Result<size_t> left = sweep_outputs(disk, wall_ms);
+    outputs_until_sweep_ = std::max(left.ok() ? *left : 0, kOutputsPerSweep);
+  }
+}
+
+Result<std::optional<JobOutput>> LocalQueue::output(MessageId id) {
+  return read_output(attachment_->disk(), id, gate().now().wall_ms);
 }
 
 void LocalQueue::name_blobs(const std::vector<ItemPlace>& places, std::vector<BlobName>& names) {
@@ -269,8 +312,6 @@ Result<std::vector<ExtendResult>> LocalQueue::extend(std::span<const Receipt> re
         EventDetail detail;
         detail.until_wall_ms = now.wall_ms + std::min(duration_ms, INT64_MAX / 4);
         results[i].deadline_wall_ms = detail.until_wall_ms;
-        // A lease that a process holds has no time of its own.
-        if (schedule().entry(*slot).at_ms == kNever) return {};
         obstacle = event_obstacle(RecordType::extended, event_record_bytes(RecordType::extended, 1, detail));
         if (obstacle != Obstacle::none) return {};
         append_event(RecordType::extended, std::span(&*slot, 1), detail, now, {});

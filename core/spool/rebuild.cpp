@@ -243,10 +243,7 @@ Result<std::unique_ptr<Store>> Attachment::make_store(uint64_t generation, const
   own.generation = generation;
   header.identity_crc = identity_crc(own);
   Txn txn = store->begin();
-  txn.set(header.settings.lock_timeout_ms, Settings{}.lock_timeout_ms);
-  txn.set(header.settings.lease_ms, Settings{}.lease_ms);
-  txn.set(header.settings.attempts_max, Settings{}.attempts_max);
-  txn.set(header.settings.payload_bytes_max, Settings{}.payload_bytes_max);
+  store_settings(txn, header.settings, Settings{});
   txn.commit();
   return store;
 }

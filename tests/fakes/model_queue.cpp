@@ -121,6 +121,8 @@ Result<SettleReply> ModelQueue::settle(std::span<const Settle> items, const Leas
     for (const Settle& item : items) {
       const SettleStatus status = store_->model.settle(item);
       const bool refused = status == SettleStatus::stale;
+      const std::string& receipt = item.receipt.text;
+      if (item.output != nullptr) store_->outputs[receipt.substr(0, receipt.find('.'))] = *item.output;
       reply.items.push_back(refused ? refusal(item.receipt, store_->model) : status);
     }
   }

@@ -20,6 +20,7 @@ struct ModelStore {
   std::mutex mutex;
   Model model;
   FileIdentity policy;
+  std::map<std::string, JobOutput> outputs;  // by the id of the message, as text
 };
 
 class ModelQueue final : public Queue {
@@ -34,6 +35,9 @@ class ModelQueue final : public Queue {
   Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) override;
   Result<std::optional<MessageInfo>> get(MessageId id) override;
   Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override;
+  Result<std::optional<JobOutput>> output(MessageId id) override;
+  Result<EndStatus> await_end(const EndRequest& request) override;
+  Result<std::optional<int>> hold_for_job(MessageId) override { return std::optional<int>(); }
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
   Result<Settings> settings() override;

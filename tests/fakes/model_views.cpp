@@ -131,6 +131,28 @@ Result<MutateReply> ModelQueue::mutate(const Filter& filter, Action action, cons
   return reply;
 }
 
+Result<std::optional<JobOutput>> ModelQueue::output(MessageId id) {
+  const std::lock_guard lock(store_->mutex);
+  const auto found = store_->outputs.find(std::to_string(number(id)));
+  if (found == store_->outputs.end()) return std::optional<JobOutput>();
+  return std::optional<JobOutput>(found->second);
+}
+
+Result<EndStatus> ModelQueue::await_end(const EndRequest& request) {
+  const std::lock_guard lock(store_->mutex);
+  store_->model.fire_timers();
+  bool ended = true;
+  for (const Model::Message& message : store_->model.messages) {
+    const MessageInfo& info = message.info;
+    const bool asked = std::find(request.ids.begin(), request.ids.end(), info.id) != request.ids.end();
+    const bool returns = info.state == State::delayed && info.deliveries > 0;
+    const bool busy = info.state == State::ready || info.state == State::leased || returns;
+    const bool open = info.state != State::dead && !is_finished(info.state);
+    if (request.until_idle ? busy : asked && open) ended = false;
+  }
+  return ended ? EndStatus::ended : EndStatus::timed_out;
+}
+
 Result<Settings> ModelQueue::settings() {
   const std::lock_guard lock(store_->mutex);
   return store_->model.settings;

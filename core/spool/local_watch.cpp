@@ -1,0 +1,140 @@
+// local_watch - what others do to what we hold or wait for: leases ended or extended under us, messages that
+// end, a queue that has nothing left to do.
+#include "core/spool/local_queue.h"
+
+// System.
+#include <algorithm>
+#include <cstdlib>
+// fq, this room.
+#include "core/spool/sleep.h"
+
+namespace fq {
+
+namespace {
+
+constexpr uint32_t kTimerTransactions = 32;
+
+/// A hint for wakers that somebody sleeps; dies drifting up, which costs them a system call.
+class WaiterCounted {
+ public:
+  explicit WaiterCounted(std::atomic<uint32_t>& count) : count_(count) {
+    count_.fetch_add(1, std::memory_order_seq_cst);
+  }
+  ~WaiterCounted() { count_.fetch_sub(1, std::memory_order_seq_cst); }
+  WaiterCounted(const WaiterCounted&) = delete;
+  WaiterCounted& operator=(const WaiterCounted&) = delete;
+
+ private:
+  std::atomic<uint32_t>& count_;
+};
+
+}  // namespace
+
+void LocalQueue::watch(std::span<const TakenMessage> taken) {
+  for (const TakenMessage& one : taken) watched_.push_back({one.id, one.serial, one.event_position});
+}
+
+void LocalQueue::unwatch(uint64_t id) {
+  const auto found = std::find_if(watched_.begin(), watched_.end(),
+                                  [id](const WatchedLease& lease) { return lease.id == id; });
+  if (found == watched_.end()) return;
+  *found = watched_.back();
+  watched_.pop_back();
+}
+
+Result<void> LocalQueue::find_changes(LeaseReply& reply) {
+  if (!holder_ || watched_.empty()) return {};
+  const Shared<uint32_t>& changes = header().holders[static_cast<uint16_t>(*holder_)].changes;
+  if (changes.peek() == changes_seen_) return {};
+  std::vector<WatchedLease> extended;
+  FQ_TRY(locked([&]() -> Result<void> {
+    extended.clear();
+    changes_seen_ = changes;
+    for (WatchedLease& lease : watched_) {
+      const std::optional<SlotIndex> slot = schedule().find(MessageId{lease.id});
+      const Entry* entry = slot ? &schedule().entry(*slot) : nullptr;
+      const bool held = entry != nullptr && entry->serial == lease.serial &&
+                        static_cast<SlotState>(entry->state.get()) == SlotState::leased;
+      if (held && entry->event_position == lease.event_position) continue;
+      if (held) lease.event_position = entry->event_position;
+      if (held) extended.push_back(lease);
+      if (!held) reply.changes.push_back({Receipt{receipt_text(lease.id, lease.serial)}, std::nullopt});
+    }
+    return {};
+  }));
+  for (const LeaseChange& ended : reply.changes) {
+    unwatch(std::strtoull(ended.receipt.text.c_str(), nullptr, 10));
+  }
+  for (const WatchedLease& lease : extended) {
+    FQ_TRY(walk_events(
+        lease.id, lease.event_position,
+        [&](RecordType type, int64_t, const EventDetail& detail, uint64_t, EventSource) {
+          if (type != RecordType::extended) return false;
+          reply.changes.push_back({Receipt{receipt_text(lease.id, lease.serial)}, detail.until_wall_ms});
+          return false;
+        }));
+  }
+  if (!reply.changes.empty()) reply.why_empty = WhyEmpty::changed;
+  return {};
+}
+
+/// Needs: the lock.
+bool LocalQueue::is_idle() { return schedule().is_idle() && header().pending_messages == 0; }
+
+Result<void> LocalQueue::look_idle(LeaseReply& reply) {
+  return locked([&]() -> Result<void> {
+    gate().fire_timers(gate().now(), kTimerTransactions);
+    if (is_idle()) reply.why_empty = WhyEmpty::idle;
+    return {};
+  });
+}
+
+/// Needs: the lock.
+bool LocalQueue::has_ended(MessageId id) {
+  const std::optional<SlotIndex> slot = schedule().find(id);
+  if (slot) return static_cast<SlotState>(schedule().entry(*slot).state.get()) == SlotState::dead;
+  // Accepted, but not in the schedule yet.
+  const bool pending = number(id) < header().next_id && header().pending_messages > 0;
+  return !pending || schedule().outcome(id).has_value();
+}
+
+Result<bool> LocalQueue::look_at_ends(const EndRequest& request, int64_t& timer_ms) {
+  bool ended = false;
+  FQ_TRY(reap_dead(gate().now()));
+  FQ_TRY(locked([&]() -> Result<void> {
+    gate().fire_timers(gate().now(), kTimerTransactions);
+    const auto has = [this](MessageId id) { return has_ended(id); };
+    ended = request.until_idle ? is_idle() : std::all_of(request.ids.begin(), request.ids.end(), has);
+    timer_ms = schedule().next_timer_ms();
+    return {};
+  }));
+  return ended;
+}
+
+Result<EndStatus> LocalQueue::await_end(const EndRequest& request) {
+  const int64_t deadline_ms =
+      request.wait_ms ? clock_.boot_ms() + std::min(*request.wait_ms, kWaitMaxMs) : kNever;
+  for (;;) {
+    SegmentHeader& shared = header();
+    const WaiterCounted counted(shared.end_waiters);
+    const uint32_t seen = shared.end_event.load(std::memory_order_acquire);
+    int64_t timer_ms = kNever;
+    FQ_TRY_SET(const bool ended, look_at_ends(request, timer_ms));
+    // An end is told only once it can no longer be lost.
+    if (ended && !syncs_lazily()) {
+      FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+    }
+    if (ended) return EndStatus::ended;
+    if (request.interrupt != nullptr && request.interrupt->raised()) return EndStatus::interrupted;
+    const int64_t now_ms = clock_.boot_ms();
+    if (now_ms >= deadline_ms) return EndStatus::timed_out;
+    int64_t wait_ms = std::min(kWaitCapMs, deadline_ms - now_ms);
+    if (timer_ms != kNever) wait_ms = std::min(wait_ms, std::max<int64_t>(0, timer_ms - now_ms));
+    std::array<WatchedWord, 2> words = {{{&shared.end_event, seen}, {&shared.end_event, seen}}};
+    if (request.interrupt != nullptr) words[1] = {request.interrupt->word(), 0};
+    const SignalsAllowed allowed(true);
+    sleep_on(words, shared.end_event, seen, wait_ms);
+  }
+}
+
+}  // namespace fq

@@ -1,0 +1,120 @@
+// outputs - see outputs.h.
+//
+//   offset size field                     (little-endian)
+//        0    8 magic "fqout1\n\0"
+//        8    8 kept until (wall time, ms)
+//       16    8 bytes of standard output
+//       24    8 bytes of standard error
+//       32    4 CRC32C of both
+//       36    4 zero
+//       40      standard output, standard error
+#include "core/spool/outputs.h"
+
+// System.
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+// fq, below us.
+#include "core/base/crc32c.h"
+
+namespace fq {
+
+namespace {
+
+constexpr std::string_view kMagic("fqout1\n\0", 8);
+constexpr size_t kHeaderBytes = 40;
+constexpr std::string_view kUnfinished = ".new";
+
+struct OutputHeader {
+  int64_t until_wall_ms = 0;
+  uint64_t out_bytes = 0;
+  uint64_t err_bytes = 0;
+  uint32_t crc = 0;
+};
+
+std::string name_of(MessageId id) { return "output/" + std::to_string(number(id)); }
+
+Result<std::optional<OutputHeader>> read_header(File& file) {
+  std::array<std::byte, kHeaderBytes> bytes;
+  FQ_TRY_SET(const size_t got, file.read_at(0, bytes));
+  if (got != bytes.size() || as_text(Bytes(bytes).first(kMagic.size())) != kMagic) {
+    return std::optional<OutputHeader>();
+  }
+  OutputHeader header;
+  header.until_wall_ms = get_number<int64_t>(bytes.data() + 8);
+  header.out_bytes = get_number<uint64_t>(bytes.data() + 16);
+  header.err_bytes = get_number<uint64_t>(bytes.data() + 24);
+  header.crc = get_number<uint32_t>(bytes.data() + 32);
+  // Sizes are compared with what is there before anything is made for them.
+  FQ_TRY_SET(const uint64_t size, file.size());
+  const uint64_t texts = size - kHeaderBytes;
+  if (header.out_bytes > texts || header.err_bytes != texts - header.out_bytes) {
+    return std::optional<OutputHeader>();
+  }
+  return std::optional<OutputHeader>(header);
+}
+
+Result<std::string> read_text(File& file, uint64_t from, uint64_t bytes) {
+  std::string text(bytes, '\0');
+  FQ_TRY_SET(const size_t got, file.read_at(from, std::as_writable_bytes(std::span(text))));
+  text.resize(got);
+  return text;
+}
+
+}  // namespace
+
+Result<void> keep_output(Disk& disk, MessageId id, const JobOutput& output, int64_t now_wall_ms) {
+  std::string bytes(kHeaderBytes, '\0');
+  std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
+  auto* to = std::as_writable_bytes(std::span(bytes)).data();
+  put_number(to + 8, now_wall_ms + std::min(output.keep_ms, INT64_MAX / 4));
+  put_number(to + 16, uint64_t{output.out.size()});
+  put_number(to + 24, uint64_t{output.err.size()});
+  put_number(to + 32, crc32c(crc32c(0, as_bytes(output.out)), as_bytes(output.err)));
+  bytes.append(output.out).append(output.err);
+  const std::string name = name_of(id), unfinished = name + std::string(kUnfinished);
+  // One that a dead worker left behind is in nobody's way.
+  static_cast<void>(disk.remove(unfinished));
+  {
+    FQ_TRY_SET(const std::unique_ptr<File> file, disk.open(unfinished, OpenMode::create_new));
+    FQ_TRY(file->write_at(0, as_bytes(bytes)));
+  }
+  return disk.rename(unfinished, name);
+}
+
+Result<std::optional<JobOutput>> read_output(Disk& disk, MessageId id, int64_t now_wall_ms) {
+  const Result<std::unique_ptr<File>> file = disk.open(name_of(id), OpenMode::read);
+  if (!file.ok() && file.error().sys == ENOENT) return std::optional<JobOutput>();
+  if (!file.ok()) return file.error();
+  FQ_TRY_SET(const std::optional<OutputHeader> header, read_header(**file));
+  if (!header || header->until_wall_ms <= now_wall_ms) return std::optional<JobOutput>();
+  JobOutput output;
+  FQ_TRY_SET(output.out, read_text(**file, kHeaderBytes, header->out_bytes));
+  FQ_TRY_SET(output.err, read_text(**file, kHeaderBytes + header->out_bytes, header->err_bytes));
+  output.keep_ms = header->until_wall_ms - now_wall_ms;
+  if (crc32c(crc32c(0, as_bytes(output.out)), as_bytes(output.err)) != header->crc) {
+    return std::optional<JobOutput>();
+  }
+  return std::optional<JobOutput>(std::move(output));
+}
+
+Result<size_t> sweep_outputs(Disk& disk, int64_t now_wall_ms) {
+  FQ_TRY_SET(const std::vector<std::string> names, disk.list("output"));
+  size_t left = 0;
+  for (const std::string& name : names) {
+    uint64_t id = 0;
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), id);
+    // What is not finished belongs to a worker that writes it now, or is taken away by the next one.
+    if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) continue;
+    const std::string path = "output/" + name;
+    const Result<std::unique_ptr<File>> file = disk.open(path, OpenMode::read);
+    if (!file.ok()) continue;
+    FQ_TRY_SET(const std::optional<OutputHeader> header, read_header(**file));
+    const bool over = !header || header->until_wall_ms <= now_wall_ms;
+    if (over) FQ_TRY(disk.remove(path));
+    if (!over) ++left;
+  }
+  return left;
+}
+
+}  // namespace fq

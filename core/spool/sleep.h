@@ -1,0 +1,44 @@
+// sleep - how an operation waits: on words, never without a cap, with signals let through or not.
+#pragma once
+
+// System.
+#include <signal.h>
+
+#include <algorithm>
+// fq, below us.
+#include "core/shm/futex.h"
+
+namespace fq {
+
+// Never longer than this without a look, since a waker may have died before it woke us.
+inline constexpr int64_t kWaitCapMs = 1'000;
+inline constexpr int64_t kWaitCapWithoutWaitvMs = 50;
+inline constexpr int64_t kWaitMaxMs = INT64_MAX / 4;  // as good as for ever, and no sum with it overflows
+
+/// While we sleep no lock is held: signals may come, so that Ctrl-C works. A worker reads them itself.
+class SignalsAllowed {
+ public:
+  explicit SignalsAllowed(bool allowed) {
+    sigset_t asked;
+    sigemptyset(&asked);
+    if (allowed) {
+      for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGALRM, SIGUSR1, SIGUSR2}) {
+        sigaddset(&asked, signal);
+      }
+    }
+    pthread_sigmask(SIG_UNBLOCK, &asked, &before_);
+  }
+  ~SignalsAllowed() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsAllowed(const SignalsAllowed&) = delete;
+  SignalsAllowed& operator=(const SignalsAllowed&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+/// Sleeps on all of the words, or where the kernel cannot do that, for a moment on `event` alone.
+inline void sleep_on(std::span<const WatchedWord> words, EventWord& event, uint32_t seen, int64_t wait_ms) {
+  if (!futex_wait_any(words, wait_ms)) futex_wait(event, seen, std::min(wait_ms, kWaitCapWithoutWaitvMs));
+}
+
+}  // namespace fq
