@@ -40,14 +40,15 @@ std::string inherit(const std::string& spool, const std::string& cut_to, Book& b
   return {};
 }
 
-struct Death {
+struct Failure {
   int lazy_messages = 0;
   bool left_ring = false;
+  bool dies = false;
 };
 
-/// A leader pushes lazily, then durably; its sync fails, and it is killed before it can tell anybody, while
-/// its heir waits. What is wrong with what that one was told, or with what it served.
-std::string die(const Death& death, const std::string& directory) {
+/// A leader pushes lazily, then durably; its sync fails, and perhaps it is killed before it can tell anybody,
+/// while another one waits. What is wrong with what that one was told, or with what it served.
+std::string fail(const Failure& failure, const std::string& directory) {
   const std::string spool = directory + "/spool";
   Book book;
   for (int i = 0; i < kFillers; ++i) {
@@ -56,10 +57,10 @@ std::string die(const Death& death, const std::string& directory) {
   }
   std::string wrong = "no sync failed";
   std::thread heir;
-  PageCache::Fault fault{.call = PageCache::Fault::Call::sync, .sys = EIO, .dies = true};
+  PageCache::Fault fault{.call = PageCache::Fault::Call::sync, .sys = EIO, .dies = failure.dies};
   fault.meanwhile = [&] {
-    if (unsynced_left_ring(spool) != death.left_ring) wrong = "the ring is not as it should be";
-    if (unsynced_left_ring(spool) != death.left_ring) return;
+    if (unsynced_left_ring(spool) != failure.left_ring) wrong = "the ring is not as it should be";
+    if (unsynced_left_ring(spool) != failure.left_ring) return;
     std::atomic<pid_t> id = 0;
     heir = std::thread([&] {
       id = ::gettid();
@@ -71,11 +72,11 @@ std::string die(const Death& death, const std::string& directory) {
   PageCache cache(spool, fault);
   std::thread leader([&] {
     const auto queue = open_at(spool);
-    for (int i = 0; i <= death.lazy_messages; ++i) {
+    for (int i = 0; i <= failure.lazy_messages; ++i) {
       const std::string payload = "message" + std::to_string(i) + std::string(60'000, 'm');
       book.sent(payload);
       const NewMessage message{.payload = as_bytes(payload)};
-      const bool lazy = i < death.lazy_messages;
+      const bool lazy = i < failure.lazy_messages;
       static_cast<void>(
           (*queue)->push({&message, 1}, {.durability = lazy ? Durability::lazy : Durability::always}));
     }
@@ -88,13 +89,15 @@ std::string die(const Death& death, const std::string& directory) {
 
 }  // namespace
 
-TEST_CASE(
-    "what a leader could not sync before it was killed is told and served by nobody until it is on disk") {
-  for (const Death& death : {Death{0, false}, Death{1, false}, Death{10, true}}) {
-    INFO(death.lazy_messages << " lazy messages before it");
-    const Verdict verdict =
-        in_own_process([&](const std::string& directory) { return Verdict{.wrong = die(death, directory)}; });
-    CHECK(verdict.wrong == "");
+TEST_CASE("what a leader could not sync is told and served by nobody until it is on disk, dead or alive") {
+  for (const bool dies : {false, true}) {
+    for (const Failure& failure :
+         {Failure{0, false, dies}, Failure{1, false, dies}, Failure{10, true, dies}}) {
+      INFO(failure.lazy_messages << " lazy messages before it, " << (dies ? "killed" : "alive"));
+      const Verdict verdict = in_own_process(
+          [&](const std::string& directory) { return Verdict{.wrong = fail(failure, directory)}; });
+      CHECK(verdict.wrong == "");
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 # usage: planted_bugs.sh [NAME...]. A copy of the tree in build/planted is patched, built and tested; a test
 # is run without the bug first, since one that is always red sees nothing.
 . "$(dirname "$0")/lib.sh"
+unset FQ_LONG  # what a test sees it must see in its short form
 
 tree=$PWD
 copy=$PWD/build/planted
@@ -25,16 +26,19 @@ built() {  # program
   case $1 in test_crash | test_process) targets+=(fq) ;; esac
   cmake --build --preset test --target "${targets[@]}" >build.log 2>&1
 }
-green() {  # program, test case
-  timeout 900 "build/test/tests/$1" "${2//,/\\,}" >test.log 2>&1
+# Green, red, or endless: longer than any test takes.
+run_test() {  # program, test case
+  local ended=0
+  timeout 900 "build/test/tests/$1" "${2//,/\\,}" >test.log 2>&1 || ended=$?
+  case $ended in 0) result=green ;; 124) result=endless ;; *) result=red ;; esac
 }
 
 declare -A was_green
-planted=0 seen=0
+planted=0 seen=0 result=""
 plant() {  # name, file, expression, program, test case
   local verdict="NOT SEEN by $5"
   if [ -z "${was_green[$4/$5]:-}" ]; then
-    if built "$4" && green "$4" "$5" && ! grep -q "No test cases matched" test.log; then was_green[$4/$5]=yes; else was_green[$4/$5]=no; fi
+    if built "$4" && run_test "$4" "$5" && [ $result = green ] && ! grep -q "No test cases matched" test.log; then was_green[$4/$5]=yes; else was_green[$4/$5]=no; fi
   fi
   sed -i "$3" "$2"
   if [ "${was_green[$4/$5]}" = no ]; then
@@ -43,9 +47,9 @@ plant() {  # name, file, expression, program, test case
     verdict="NOT PLANTED: the expression changes nothing in $2"
   elif ! built "$4"; then
     verdict="NOT PLANTED: does not build ($copy/build.log)"
-  elif ! green "$4" "$5"; then
-    verdict="caught by $5"
-    seen=$((seen + 1))
+  else
+    run_test "$4" "$5"
+    if [ $result != green ]; then verdict="caught by $5 ($result)" seen=$((seen + 1)); fi
   fi
   cp "$tree/$2" "$2"
   planted=$((planted + 1))
