@@ -139,9 +139,6 @@ Error unknown_option(const Command& command, std::string_view word) {
 }
 
 Error double_dash(const Command& command) {
-  if (command.name == "push") {
-    return usage("--: what follows it is not a payload; for one that begins with '-' write --payload=TEXT");
-  }
   return usage("--: not used here; for a value that begins with '-' write --OPTION=VALUE, or see " +
                words_of_help(command));
 }
@@ -155,7 +152,7 @@ class Arguments::Parser {
   Parser(Arguments& to, std::vector<std::string> words) : to_(to), words_(std::move(words)) {}
 
   Result<void> run() {
-    if (std::find(words_.begin(), words_.end(), "--") != words_.end()) return double_dash(*to_.command_);
+    FQ_TRY(split_job());
     Result<void> taken = take(words_.size());
     // CLI11 keeps options and other words apart; which of several faults comes first, shorter lines tell.
     for (size_t count = 1; !taken.ok() && count < words_.size(); ++count) {
@@ -166,6 +163,19 @@ class Arguments::Parser {
   }
 
  private:
+  /// What follows the first "--" is none of ours, whatever it looks like.
+  Result<void> split_job() {
+    const auto dashes = std::find(words_.begin(), words_.end(), "--");
+    if (dashes == words_.end()) return {};
+    if (!to_.command_->options.takes_job) return double_dash(*to_.command_);
+    to_.job_.assign(dashes + 1, words_.end());
+    if (to_.job_.empty() || to_.job_[0].empty())
+      return usage("--: needs a command behind it; write fq " + std::string(to_.command_->name) +
+                   " -- CMD ARG...");
+    words_.erase(dashes, words_.end());
+    return {};
+  }
+
   /// The first `count` words.
   Result<void> take(size_t count) {
     OneLine line;

@@ -31,6 +31,8 @@ class Arguments {
   std::vector<std::string_view> values(std::string_view long_name) const;
   const std::vector<Given>& given() const { return given_; }
   const std::vector<std::string>& operands() const { return operands_; }
+  /// CMD ARG... behind "--"; empty when there was none.
+  const std::vector<std::string>& job() const { return job_; }
   const Command& command() const { return *command_; }
 
  private:
@@ -41,6 +43,7 @@ class Arguments {
   std::vector<const OptionSpec*> known_;
   std::vector<Given> given_;
   std::vector<std::string> operands_;
+  std::vector<std::string> job_;
 };
 
 /// `words` are the arguments without the program's and the command's name. Faults are ErrorKind::usage.

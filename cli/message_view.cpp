@@ -32,6 +32,16 @@ void write_tags(JsonWriter& json, const std::vector<Tag>& tags) {
   json.end_object();
 }
 
+void write_command(JsonWriter& json, const std::optional<JobCommand>& command) {
+  if (!command) {
+    json.key("argv").null().key("cwd").null();
+    return;
+  }
+  json.key("argv").begin_array();
+  for (const std::string& word : command->argv) json.text(word);
+  json.end_array().key("cwd").text(command->cwd);
+}
+
 void write_last_error(JsonWriter& json, const std::optional<LastError>& error) {
   json.key("last_error");
   if (!error) {
@@ -81,7 +91,8 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
   }
   write_time(json, "lease_until", message.lease_until_wall_ms);
   write_optional(json, "holder", message.holder_pid);
-  json.key("after").null().key("argv").null().key("cwd").null();
+  json.key("after").null();
+  write_command(json, message.command);
   if (message.payload) {
     json.payload(*message.payload);
   } else {

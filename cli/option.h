@@ -30,6 +30,7 @@ struct OptionTable {
   std::span<const OptionSpec> own;
   bool takes_queue = true;        // --spool and -q
   std::string_view formats = "";  // what --format takes, "human|json"; "": no --format
+  bool takes_job = false;         // "-- CMD ARG..."
 };
 
 inline constexpr OptionSpec kSpoolOption = {"General",    0,     "spool",

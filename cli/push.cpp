@@ -23,6 +23,9 @@ constexpr OptionSpec kOptions[] = {
     {"Message", 0, "attempts", Takes::value, "N", "runs that count (default: attempts in fq.toml)"},
     {"Message", 0, "tag", Takes::value, "K=V", "a label; may be given again"},
     {"Message", 0, "lazy", Takes::nothing, "", "do not wait for the disk"},
+    {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
+    {"Job", 0, "keep", Takes::value, "DUR", "of record and output (default: retention)"},
+    {"Job", 0, "env", Takes::value, "VAR", "a variable for CMD; may be given again"},
     {"Payload", 0, "payload", Takes::value, "TEXT", "also when it begins with '-'"},
     {"Payload", 0, "file", Takes::value, "PATH", "read it from a file, '-' is stdin"},
     {"Many at once", 0, "lines", Takes::nothing, "", "each line of stdin is a payload"},
@@ -48,6 +51,8 @@ Result<void> choose_batch(const Arguments& arguments, PushRequest& request) {
                          "does not go with another form of batch; give one of --lines, --null and --ndjson");
     request.batch = form;
   }
+  if (request.batch && request.fields.command)
+    return usage_error("--", "does not go with a batch, whose lines are payloads");
   if (request.batch && request.payload)
     return usage_error("PAYLOAD", "does not go with a batch, which reads standard input or --file");
   return {};
@@ -70,6 +75,10 @@ Result<void> choose_source(const Arguments& arguments, PushRequest& request) {
   if (sources > 1) return usage_error("PAYLOAD", "comes from one place: an argument, --payload or --file");
   FQ_TRY(choose_batch(arguments, request));
   if (sources == 1) return {};
+  if (request.fields.command) {
+    request.payload = "";
+    return {};
+  }
   const std::string_view why = why_not_read_unasked();
   if (!why.empty()) {
     return usage_error("standard input", "is " + std::string(why) + ", so it is not read unasked; give " +
@@ -123,11 +132,11 @@ Result<Exit> run_push(const Arguments& arguments, Session& session) {
 
 const Command push_command = {
     "push",
-    "[OPTIONS] [PAYLOAD]",
+    "[OPTIONS] [PAYLOAD] [-- CMD ARG...]",
     "Adds one message, PAYLOAD or else all of standard input, and prints its id.",
-    {kOptions, true, "human|json"},
+    {kOptions, true, "human|json", true},
     "echo resize cat.png | fq push -t acme",
-    "0 accepted; 65 payload unreadable or too long, a bad line; 75 full",
+    "0 accepted; 65 payload or line is bad; 75 full",
     run_push,
 };
 

@@ -8,6 +8,7 @@
 #include "core/base/json_reader.h"
 #include "core/base/suggestion.h"
 // fq, this room.
+#include "cli/job_options.h"
 #include "cli/session.h"
 #include "cli/values.h"
 
@@ -17,8 +18,8 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-constexpr std::string_view kLineKeys[] = {"payload", "payload_base64", "tenant", "priority", "key", "delay",
-                                          "at",      "attempts",       "tags"};
+constexpr std::string_view kLineKeys[] = {"payload", "payload_base64", "tenant",  "priority", "key", "delay",
+                                          "at",      "attempts",       "timeout", "tags",     "keep"};
 
 Error bad_line(std::string text) { return Error{ErrorKind::bad_data, std::move(text), 0}; }
 
@@ -71,6 +72,10 @@ class LineFields {
       FQ_TRY_SET(to_.fields.delay_ms, to_duration(key, text));
       to_.fields.at_wall_ms.reset();
       ++times_;
+    } else if (key == "timeout") {
+      FQ_TRY_SET(to_.fields.timeout_ms, to_positive_duration(key, text));
+    } else if (key == "keep") {
+      FQ_TRY_SET(to_.fields.keep_ms, to_positive_duration(key, text));
     } else {
       FQ_TRY_SET(to_.fields.at_wall_ms, to_wall_time(key, text));
       to_.fields.delay_ms.reset();
@@ -108,6 +113,24 @@ class LineFields {
   int times_ = 0;
 };
 
+Result<void> take_times(const Arguments& arguments, PushFields& fields) {
+  if (const auto typed = arguments.value("delay")) {
+    FQ_TRY_SET(fields.delay_ms, to_duration("--delay", *typed));
+  }
+  if (const auto typed = arguments.value("at")) {
+    FQ_TRY_SET(fields.at_wall_ms, to_wall_time("--at", *typed));
+  }
+  if (fields.delay_ms && fields.at_wall_ms)
+    return usage_error("--delay", "does not go with --at; give one of them");
+  if (const auto typed = arguments.value("timeout")) {
+    FQ_TRY_SET(fields.timeout_ms, to_positive_duration("--timeout", *typed));
+  }
+  if (const auto typed = arguments.value("keep")) {
+    FQ_TRY_SET(fields.keep_ms, to_positive_duration("--keep", *typed));
+  }
+  return {};
+}
+
 }  // namespace
 
 NewMessage message_of(const PushFields& fields, std::string_view payload) {
@@ -120,6 +143,9 @@ NewMessage message_of(const PushFields& fields, std::string_view payload) {
   message.at_wall_ms = fields.at_wall_ms;
   message.attempts_max = fields.attempts_max;
   message.tags = fields.tags;
+  message.command = fields.command;
+  message.timeout_ms = fields.timeout_ms;
+  message.keep_ms = fields.keep_ms;
   return message;
 }
 
@@ -138,14 +164,7 @@ Result<PushFields> fields_of(const Arguments& arguments) {
   if (const auto typed = arguments.value("key")) {
     FQ_TRY_SET(fields.key, to_sort_key("--key", *typed));
   }
-  if (const auto typed = arguments.value("delay")) {
-    FQ_TRY_SET(fields.delay_ms, to_duration("--delay", *typed));
-  }
-  if (const auto typed = arguments.value("at")) {
-    FQ_TRY_SET(fields.at_wall_ms, to_wall_time("--at", *typed));
-  }
-  if (fields.delay_ms && fields.at_wall_ms)
-    return usage_error("--delay", "does not go with --at; give one of them");
+  FQ_TRY(take_times(arguments, fields));
   if (const auto typed = arguments.value("attempts")) {
     FQ_TRY_SET(const uint64_t attempts, to_count("--attempts", *typed, kAttemptsMax));
     fields.attempts_max = static_cast<uint32_t>(attempts);
@@ -154,6 +173,7 @@ Result<PushFields> fields_of(const Arguments& arguments) {
     FQ_TRY_SET(Tag tag, to_tag("--tag", typed));
     FQ_TRY(add_tag("--tag", fields.tags, std::move(tag)));
   }
+  FQ_TRY_SET(fields.command, job_of(arguments));
   return fields;
 }
 

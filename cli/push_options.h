@@ -22,6 +22,9 @@ struct PushFields {
   std::optional<int64_t> at_wall_ms;
   std::optional<uint32_t> attempts_max;
   std::vector<Tag> tags;
+  std::optional<JobCommand> command;  // only by options
+  std::optional<int64_t> timeout_ms;
+  std::optional<int64_t> keep_ms;
 };
 
 /// The view that the door takes; `fields` and `payload` must outlive it.

@@ -84,6 +84,13 @@ std::string history_text(const std::vector<HistoryEvent>& events) {
   return "history\n" + table.text();
 }
 
+/// As a shell would take it.
+std::string command_text(const JobCommand& command) {
+  std::string text;
+  for (const std::string& word : command.argv) text.append(text.empty() ? "" : " ").append(quote_shell(word));
+  return text;
+}
+
 std::string human_of(const Session& session, const MessageInfo& message,
                      const std::vector<HistoryEvent>& events) {
   Facts facts;
@@ -98,6 +105,10 @@ std::string human_of(const Session& session, const MessageInfo& message,
   facts.add("priority", std::to_string(message.priority));
   if (!message.key.empty()) facts.add("key", shown(message.key));
   for (const Tag& tag : message.tags) facts.add("tag", shown(tag.name + "=" + tag.value));
+  if (message.command) {
+    facts.add("command", shown(command_text(*message.command)));
+    facts.add("cwd", shown(message.command->cwd));
+  }
   facts.add("attempts", std::to_string(message.attempts) + " of " + std::to_string(message.attempts_max));
   facts.add("deliveries",
             std::to_string(message.deliveries) + ", " + std::to_string(message.crashes) + " crashed");

@@ -15,6 +15,7 @@ _fq() {
   case $prev in
     --spool) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
     --file) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+    --env) mapfile -t COMPREPLY < <(compgen -v -- "$cur"); return ;;
     --queue | -q) mapfile -t COMPREPLY < <(compgen -W "$(fq queue list 2>/dev/null)" -- "$cur"); return ;;
     --state)
       local states='ready delayed leased held dead all'
@@ -22,12 +23,17 @@ _fq() {
       mapfile -t COMPREPLY < <(compgen -W "$states" -- "$cur")
       return ;;
   esac
+  if [[ $command == push ]]; then
+    for ((++i; i < COMP_CWORD; ++i)); do
+      if [[ ${COMP_WORDS[i]} == -- ]]; then mapfile -t COMPREPLY < <(compgen -c -f -- "$cur"); return; fi
+    done
+  fi
   local options= words=
   case $command in
     '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show stats queue check help' ;;
     push)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
-      options='--tenant --priority --key --delay --at --attempts --tag --lazy --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
+      options='--tenant --priority --key --delay --at --attempts --tag --lazy --timeout --keep --env --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
     pop)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json sh raw' -- "$cur"); return; fi
       options='--tenant --count --wait --lease --null --format --json --raw --spool --queue --help' ;;

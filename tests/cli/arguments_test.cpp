@@ -58,12 +58,25 @@ TEST_CASE("short options cluster and take what is attached") {
   CHECK(parse(pop_command, {"-tacme"})->value("tenant") == "acme");
 }
 
-TEST_CASE("no abbreviation, no unknown option and no -- gets through") {
+TEST_CASE("what follows -- is a command, whatever it looks like, where one is taken") {
+  const Result<Arguments> arguments =
+      parse(push_command, {"-t", "a", "x", "--", "cmd", "-t", "b", "--lazy", "--", ""});
+  REQUIRE(arguments.ok());
+  CHECK(arguments->job() == std::vector<std::string>{"cmd", "-t", "b", "--lazy", "--", ""});
+  CHECK(arguments->value("tenant") == "a");
+  CHECK_FALSE(arguments->has("lazy"));
+  CHECK(arguments->operands() == std::vector<std::string>{"x"});
+  CHECK(parse(push_command, {"x"})->job().empty());
+  CHECK(fault(pop_command, {"--", "cmd"}).find("--: not used here") != std::string::npos);
+}
+
+TEST_CASE("no abbreviation, no unknown option and no bare -- gets through") {
   for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{{"--tenan", "a"},
                                                                                      {"--ten=a"},
                                                                                      {"-x"},
                                                                                      {"--"},
-                                                                                     {"x", "--", "y"},
+                                                                                     {"x", "--", ""},
+                                                                                     {"-t", "--", "x"},
                                                                                      {"--json=1"},
                                                                                      {"-5"},
                                                                                      {"--tenant"},

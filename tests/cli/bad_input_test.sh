@@ -42,7 +42,6 @@ gives 64 'order is "priority"' fq push x --key 5
 gives 64 'unknown option '"'--priorty'"'; did you mean --priority?' fq push --priorty 5 x
 gives 64 "unknown option '--ten'" fq push --ten a x
 gives 64 "--payload=TEXT" fq push -hello
-gives 64 '--payload=TEXT' fq push -- hello
 gives 64 'did you mean push?' fq put x
 gives 64 'did you mean retry?' fq nack 1.1
 gives 64 'did you mean stats?' fq status

@@ -38,6 +38,17 @@ TEST_CASE("a line gives payload and fields, and the options fill what it leaves 
   CHECK(line.fields.tags == std::vector<Tag>{{"a", "1"}, {"b", "3"}});
 }
 
+TEST_CASE("a line says how long it may run and be kept") {
+  PushFields defaults;
+  defaults.timeout_ms = 1;
+  const PushLine line = line_of(R"({"payload":"x","keep":"1d"})", defaults);
+  CHECK(line.fields.timeout_ms == 1);
+  CHECK(line.fields.keep_ms == 86'400'000);
+  CHECK(line_of(R"({"payload":"x","timeout":"5m"})", defaults).fields.timeout_ms == 300'000);
+  fault_of(R"({"payload":"x","keep":"0s"})");
+  fault_of(R"({"payload":"x","timeout":5})");
+}
+
 TEST_CASE("null is absent") {
   PushFields defaults;
   defaults.tenant = "acme";
