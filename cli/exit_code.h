@@ -21,6 +21,9 @@ enum class Exit : int {
   config = 78,  // bad configuration
 };
 
+/// For commands that leave as a job did.
+constexpr Exit exit_of_job(int status) { return static_cast<Exit>(status); }
+
 constexpr int number(Exit exit) { return static_cast<int>(exit); }
 
 constexpr Exit exit_of(ErrorKind kind) {

@@ -63,7 +63,7 @@ constexpr Synonym kSynonyms[] = {
     {"ls", "peek"},       {"status", "stats"}, {"info", "stats"},      {"stat", "stats"},
     {"remove", "cancel"}, {"rm", "cancel"},    {"drop", "cancel"},     {"kill", "cancel"},
     {"inspect", "show"},  {"fsck", "check"},   {"queues", "queue"},    {"purge", "queue"},
-    {"create", "queue"},
+    {"create", "queue"},  {"await", "wait"},   {"join", "wait"},       {"output", "result"},
 };
 
 constexpr OptionSpec kOptions[] = {

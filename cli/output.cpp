@@ -23,7 +23,6 @@ namespace {
 constexpr size_t kBufferBytes = 64 * 1024;
 // A pipe that poll calls writable takes one page without blocking, so no signal can be overslept.
 constexpr size_t kPipePieceBytes = 4096;
-constexpr std::string_view kObject = "standard output";
 
 /// A file, or /dev/null: a write to it never waits for anybody, so signals need not come through.
 bool takes_all_at_once(int descriptor) {
@@ -55,20 +54,21 @@ Result<void> Output::write_now(std::string_view bytes) {
 }
 
 Result<void> Output::write_pieces(std::string_view bytes) {
-  if (piece_ == 0) piece_ = takes_all_at_once(STDOUT_FILENO) ? SIZE_MAX : kPipePieceBytes;
+  const std::string_view object = descriptor_ == STDERR_FILENO ? "standard error" : "standard output";
+  if (piece_ == 0) piece_ = takes_all_at_once(descriptor_) ? SIZE_MAX : kPipePieceBytes;
   while (!bytes.empty()) {
     ssize_t done = 0;
     if (piece_ == SIZE_MAX) {
-      done = ::write(STDOUT_FILENO, bytes.data(), bytes.size());
+      done = ::write(descriptor_, bytes.data(), bytes.size());
     } else {
       const LetSignalsThrough open;
-      pollfd ready{STDOUT_FILENO, POLLOUT, 0};
-      if (::poll(&ready, 1, -1) < 0) return sys_error("write", kObject, errno);
-      done = ::write(STDOUT_FILENO, bytes.data(), std::min(bytes.size(), piece_));
+      pollfd ready{descriptor_, POLLOUT, 0};
+      if (::poll(&ready, 1, -1) < 0) return sys_error("write", object, errno);
+      done = ::write(descriptor_, bytes.data(), std::min(bytes.size(), piece_));
     }
     if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) continue;
     if (done < 0) {
-      Error error = sys_error("write", kObject, errno);
+      Error error = sys_error("write", object, errno);
       error.kind = ErrorKind::io;  // whatever errno says: the outcome is what matters here
       return error;
     }
@@ -93,7 +93,7 @@ Result<void> Output::copy_file(int descriptor, uint64_t size) {
 }
 
 bool Output::is_terminal() {
-  if (terminal_ < 0) terminal_ = ::isatty(STDOUT_FILENO);
+  if (terminal_ < 0) terminal_ = ::isatty(descriptor_);
   return terminal_ == 1;
 }
 

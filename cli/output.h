@@ -1,5 +1,5 @@
-// output - standard output, buffered, where every write is checked; and the one place that talks on
-// standard error.
+// output - standard output (or error), buffered, where every write is checked; and the one place that talks
+// on standard error.
 //
 // A failed write is a value: the caller gives back what it holds before it ends. While a write waits,
 // signals come through (see cli/signals.h); one that raised the interrupt fails the write.
@@ -15,6 +15,7 @@ namespace fq::cli {
 
 class Output {
  public:
+  explicit Output(int descriptor = 1) : descriptor_(descriptor) {}
   /// Buffers; writes when much has gathered.
   Result<void> write(std::string_view bytes);
   /// Copies `size` bytes of a file without holding them all.
@@ -31,6 +32,7 @@ class Output {
  private:
   Result<void> write_now(std::string_view bytes);
   Result<void> write_pieces(std::string_view bytes);
+  const int descriptor_;
   std::string buffer_;
   bool failed_ = false;
   int terminal_ = -1;  // -1: not asked yet

@@ -4,6 +4,7 @@
 #include <string>
 // fq, this room.
 #include "cli/command.h"
+#include "cli/ending.h"
 #include "cli/input.h"
 #include "cli/push_batch.h"
 #include "cli/push_options.h"
@@ -25,6 +26,7 @@ constexpr OptionSpec kOptions[] = {
     {"Message", 0, "lazy", Takes::nothing, "", "do not wait for the disk"},
     {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
     {"Job", 0, "keep", Takes::value, "DUR", "of record and output (default: retention)"},
+    {"Job", 0, "wait", Takes::attached, "DUR", "until it ends; its output, its exit status"},
     {"Job", 0, "env", Takes::value, "VAR", "a variable for CMD; may be given again"},
     {"Payload", 0, "payload", Takes::value, "TEXT", "also when it begins with '-'"},
     {"Payload", 0, "file", Takes::value, "PATH", "read it from a file, '-' is stdin"},
@@ -39,7 +41,11 @@ struct PushRequest {
   std::optional<BatchForm> batch;
   std::optional<std::string> payload;  // none: from the file
   std::string file;                    // "-": standard input
+  bool wait = false;
+  std::optional<int64_t> wait_ms;
 };
+
+constexpr int64_t kKeptForWaiterMs = 86'400'000;  // where neither --keep nor `retention` says how long
 
 Result<void> choose_batch(const Arguments& arguments, PushRequest& request) {
   constexpr std::pair<std::string_view, BatchForm> kForms[] = {
@@ -53,6 +59,8 @@ Result<void> choose_batch(const Arguments& arguments, PushRequest& request) {
   }
   if (request.batch && request.fields.command)
     return usage_error("--", "does not go with a batch, whose lines are payloads");
+  if (request.batch && arguments.has("wait"))
+    return usage_error("--wait", "does not go with a batch; fq wait - takes the ids that it prints");
   if (request.batch && request.payload)
     return usage_error("PAYLOAD", "does not go with a batch, which reads standard input or --file");
   return {};
@@ -89,11 +97,17 @@ Result<void> choose_source(const Arguments& arguments, PushRequest& request) {
   return {};
 }
 
-Result<PushRequest> request_of(const Arguments& arguments) {
+Result<PushRequest> request_of(const Arguments& arguments, Format format) {
   PushRequest request;
   FQ_TRY_SET(request.fields, fields_of(arguments));
   FQ_TRY(choose_source(arguments, request));
   if (arguments.has("lazy")) request.options.durability = Durability::lazy;
+  request.wait = arguments.has("wait");
+  if (const auto typed = arguments.value("wait")) {
+    FQ_TRY_SET(request.wait_ms, to_duration("--wait", *typed));
+  }
+  if (request.wait && format != Format::human)
+    return usage_error("--format", "does not go with --wait, which prints the job's output and no id");
   return request;
 }
 
@@ -102,8 +116,25 @@ Result<Reader> open_source(const std::string& file) {
   return Reader::file(file);
 }
 
+/// A call through the queue: pushes, stays until the message has ended, and leaves as its job did.
+Result<Exit> push_and_wait(Session& session, Queue& queue, Pusher& pusher, const PushRequest& request,
+                           NewMessage message) {
+  const int64_t retention_ms = pusher.settings().retention_ms;
+  if (!message.keep_ms) message.keep_ms = retention_ms > 0 ? retention_ms : kKeptForWaiterMs;
+  FQ_TRY_SET(const MessageId id, pusher.push_unsaid(message));
+  EndRequest ending;
+  ending.ids = {&id, 1};
+  ending.wait_ms = request.wait_ms;
+  FQ_TRY_SET(const EndStatus status, await_ends(queue, ending));
+  if (status == EndStatus::timed_out)
+    return Error{ErrorKind::later, "message " + std::to_string(number(id)) + ": has not ended yet; it stays",
+                 0};
+  FQ_TRY_SET([[maybe_unused]] const bool written, write_output(session, queue, id));
+  return exit_of_end(session, queue, id);
+}
+
 Result<Exit> run_push(const Arguments& arguments, Session& session) {
-  FQ_TRY_SET(PushRequest request, request_of(arguments));
+  FQ_TRY_SET(PushRequest request, request_of(arguments, session.format()));
   // A payload that cannot be read should not make a queue, so the source is opened first.
   std::optional<Reader> source;
   if (!request.payload) {
@@ -124,6 +155,7 @@ Result<Exit> run_push(const Arguments& arguments, Session& session) {
   if (request.payload->size() > settings.payload_bytes_max)
     return payload_too_long("PAYLOAD", settings.payload_bytes_max);
   const NewMessage message = message_of(request.fields, *request.payload);
+  if (request.wait) return push_and_wait(session, *queue, pusher, request, message);
   FQ_TRY(pusher.push({&message, 1}));
   return Exit::done;
 }
@@ -136,7 +168,7 @@ const Command push_command = {
     "Adds one message, PAYLOAD or else all of standard input, and prints its id.",
     {kOptions, true, "human|json", true},
     "echo resize cat.png | fq push -t acme",
-    "0 accepted; 65 payload or line is bad; 75 full",
+    "0 accepted (--wait: as fq wait); 65 payload or line is bad; 75 full",
     run_push,
 };
 

@@ -108,11 +108,22 @@ Result<void> Pusher::push(std::span<const NewMessage> messages) {
     }
   }
   FQ_TRY(session_.out().flush());
-  if (!worst) return {};
+  if (worst) return refusal(*worst, reply);
+  return {};
+}
+
+Result<MessageId> Pusher::push_unsaid(const NewMessage& message) {
+  FQ_TRY_SET(const PushReply reply, queue_.push({&message, 1}, options_));
+  const PushResult& item = reply.items.at(0);
+  if (item.status != PushStatus::accepted) return refusal(item.status, reply);
+  return item.id;
+}
+
+Error Pusher::refusal(PushStatus status, const PushReply& reply) const {
   if (reply.error) return *reply.error;
   const std::string object = "queue '" + session_.queue_name() + "': ";
-  if (*worst == PushStatus::full) return Error{ErrorKind::later, object + "is full; try again later", 0};
-  if (*worst == PushStatus::invalid)
+  if (status == PushStatus::full) return Error{ErrorKind::later, object + "is full; try again later", 0};
+  if (status == PushStatus::invalid)
     return Error{ErrorKind::bad_data, object + "does not take this message", 0};
   return Error{ErrorKind::io, object + "the outcome of the push is unknown", 0};
 }

@@ -17,16 +17,19 @@ namespace fq::cli {
 
 enum class BatchForm { lines, null, ndjson };
 
-/// Pushes and prints the ids.
+/// Pushes and prints the ids. What is not accepted is an Error.
 class Pusher {
  public:
   Pusher(Session& session, Queue& queue, const Settings& settings, const PushOptions& options)
       : session_(session), queue_(queue), settings_(settings), options_(options) {}
 
   Result<void> push(std::span<const NewMessage> messages);
+  /// One, without a word.
+  Result<MessageId> push_unsaid(const NewMessage& message);
   const Settings& settings() const { return settings_; }
 
  private:
+  Error refusal(PushStatus status, const PushReply& reply) const;
   Result<void> print(MessageId id);
   Session& session_;
   Queue& queue_;

@@ -30,10 +30,10 @@ _fq() {
   fi
   local options= words=
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show stats queue check help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result queue check help' ;;
     push)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
-      options='--tenant --priority --key --delay --at --attempts --tag --lazy --timeout --keep --env --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
+      options='--tenant --priority --key --delay --at --attempts --tag --lazy --timeout --keep --wait --env --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
     pop)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json sh raw' -- "$cur"); return; fi
       options='--tenant --count --wait --lease --null --format --json --raw --spool --queue --help' ;;
@@ -60,6 +60,10 @@ _fq() {
     stats)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json prometheus' -- "$cur"); return; fi
       options='--tenants --format --json --spool --queue --help' ;;
+    wait)
+      options='--for --all --spool --queue --help' ;;
+    result)
+      options='--spool --queue --help' ;;
     queue)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
       options='--yes --spool --queue --help --format --json' words='list create purge remove'
@@ -68,7 +72,7 @@ _fq() {
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel peek show stats queue check help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result queue check help' ;;
   esac
   if [[ $cur == -* ]]; then words=$options; fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

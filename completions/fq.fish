@@ -37,6 +37,7 @@ complete -c fq -n '__fish_seen_subcommand_from push' -l tag -x -d 'a label; may 
 complete -c fq -n '__fish_seen_subcommand_from push' -l lazy -d 'do not wait for the disk'
 complete -c fq -n '__fish_seen_subcommand_from push' -l timeout -x -d 'limit of a run (default: timeout in fq.toml)'
 complete -c fq -n '__fish_seen_subcommand_from push' -l keep -x -d 'of record and output (default: retention)'
+complete -c fq -n '__fish_seen_subcommand_from push' -l wait -d 'until it ends; its output, its exit status'
 complete -c fq -n '__fish_seen_subcommand_from push' -l env -x -a '(set -nx)' -d 'a variable for CMD; may be given again'
 complete -c fq -n '__fish_seen_subcommand_from push' -l payload -x -d 'also when it begins with \'-\''
 complete -c fq -n '__fish_seen_subcommand_from push' -l file -r -F -d 'read it from a file, \'-\' is stdin'
@@ -101,6 +102,12 @@ complete -c fq -n '__fish_seen_subcommand_from stats' -l tenants -d 'a row a ten
 complete -c fq -n '__fish_seen_subcommand_from stats' -l format -x -a 'human json prometheus' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from stats' -l json -d 'short for --format json'
 
+complete -c fq -n __fq_needs_command -a wait -d 'wait until messages have ended'
+complete -c fq -n '__fish_seen_subcommand_from wait' -l for -x -d 'at most so long (default: unlimited)'
+complete -c fq -n '__fish_seen_subcommand_from wait' -l all -d 'until the queue is idle'
+
+complete -c fq -n __fq_needs_command -a result -d 'write the kept output of a finished message'
+
 complete -c fq -n __fq_needs_command -a queue -d 'list, make, empty and remove queues'
 complete -c fq -n '__fish_seen_subcommand_from queue' -l yes -d 'do not ask; needed without a terminal'
 complete -c fq -n '__fish_seen_subcommand_from queue' -l format -x -a 'human json' -d 'how to show it'
@@ -114,4 +121,4 @@ complete -c fq -n '__fish_seen_subcommand_from check' -l json -d 'short for --fo
 
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel peek show stats queue check help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel peek show stats wait result queue check help'

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# wait_test - fq wait and fq result at the end of messages that pop, ack, bury and cancel ended.
+. "$(dirname "$0")/lib.sh"
+
+# What has ended already.
+acked=$(fq push acked); fq pop >/dev/null
+cancelled=$(fq push cancelled); fq cancel "$cancelled"
+dead=$(fq push dead); fq bury "$(fq pop --lease 1m | cut -f1)"
+gives 0 '' fq wait "$acked"
+gives 1 '' fq wait "$cancelled"
+gives 1 '' fq wait "$dead"
+gives 0 '' fq wait "$dead" "$cancelled" "$acked"
+gives 1 '' fq wait "$acked" "$dead"
+is 'ids come by standard input' 0 "$(printf '%s\n' "$dead" "$acked" | fq wait -; echo $?)"
+is 'no line is no message' 0 "$(printf '' | fq wait -; echo $?)"
+
+# What has not.
+ready=$(fq push ready)
+delayed=$(fq push delayed --delay 1h)
+gives 75 '' fq wait --for 10ms "$ready"
+gives 75 '' fq wait --for 10ms "$acked" "$delayed"
+gives 75 '' fq wait --for=0s "$ready" "$acked"
+gives 75 '' fq wait --for 10ms --all
+gives 75 'has not ended' fq result "$ready"
+gives 75 'has not ended' fq result "$delayed"
+
+# An unknown id is told at once, whatever else there is to wait for.
+gives 1 "message 9007199254740991: not in queue 'default'" fq wait "$ready" 9007199254740991
+gives 1 'not in queue' fq wait 9007199254740991 "$ready"
+gives 1 'not in queue' fq wait 0
+gives 1 'not in queue' fq result 9007199254740991
+gives 1 'no output was kept' fq result "$acked"
+gives 1 'no output was kept' fq result "$dead"
+
+# Until it ends: the order of ends and of ids does not matter.
+"$FQ" wait "$ready" "$delayed" & waiter=$!
+fq cancel "$delayed"
+is 'the ready one is served meanwhile' ready "$(fq pop)"
+wait $waiter
+is 'and the wait leaves as the last one named did' 1 $?
+gives 0 '' fq wait --all
+is 'what its push delayed does not keep a queue busy' 0 "$(fq push later --delay 1h >/dev/null; fq wait --all; echo $?)"
+is 'what was released with a delay does' 75 "$(fq push back >/dev/null; fq release "$(fq pop --lease 1m | cut -f1)" --delay 1h; fq wait --all --for 10ms; echo $?)"
+fq cancel --all --yes >/dev/null
+is 'a lease does' 75 "$(fq push held >/dev/null; fq pop --lease 1m >/dev/null; fq wait --all --for 10ms; echo $?)"
+fq cancel --all --yes >/dev/null
+
+# push --wait.
+gives 75 'has not ended yet; it stays' fq push stays --wait=10ms
+is 'it stays' stays "$(fq pop)"
+"$FQ" push called --wait >"$work/out" 2>"$work/err" & caller=$!
+is 'a call is taken by pop' called "$(fq pop --wait=20s)"
+wait $caller
+is 'and ends with it' 0 $?
+is 'without a word' '' "$(cat "$work/out" "$work/err")"
+"$FQ" push called --wait -- job & caller=$!
+fq bury "$(fq pop --wait=20s --lease 1m | cut -f1)"
+wait $caller
+is 'or as a failure' 1 $?
+gives 64 'does not go with a batch' fq push --lines --wait --file "$0"
+gives 64 'does not go with --wait' fq push x --wait --json
+gives 64 'not a duration' fq push x --wait=5
+
+# Words.
+gives 64 'for which?' fq wait
+gives 64 'does not go with --all' fq wait --all 1
+gives 64 'not a message id' fq wait x
+gives 64 'not a duration' fq wait --for 5 1
+gives 64 'takes one message id' fq result
+gives 64 'takes one message id' fq result 1 2
+gives 64 'did you mean wait?' fq await 1
+gives 1 "'nowhere'" fq wait -q nowhere --all
+gives 1 "'nowhere'" fq result -q nowhere 1
+is 'no queue was made' '' "$(fq queue list | grep nowhere)"
+finish
