@@ -118,12 +118,14 @@ Result<void> Session::resolve_format(const Arguments& arguments) {
 }
 
 Result<std::unique_ptr<Queue>> Session::open(Policy policy, bool create) {
-  return open(location_, policy, create);
-}
-
-Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy policy, bool create) {
   OpenOptions options;
   options.create = create;
+  options.until_exit = true;
+  return open(location_, policy, options);
+}
+
+Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy policy,
+                                             const OpenOptions& options) {
   FQ_TRY_SET(std::unique_ptr<Queue> queue, open_queue(location, options));
   Result<void> loaded = bring_policy_up_to_date(*queue, location);
   if (!loaded && policy == Policy::required) return std::move(loaded).error();
@@ -149,7 +151,8 @@ Result<Exit> Session::for_each_queue(const std::function<Result<Exit>(const std:
   FQ_TRY_SET(const std::vector<std::string> names, queues());
   Exit worst = names.empty() ? Exit::nothing : Exit::done;
   for (const std::string& name : names) {
-    const Result<std::unique_ptr<Queue>> queue = open({location_.spool, name}, Policy::last_good);
+    const Result<std::unique_ptr<Queue>> queue =
+        open({location_.spool, name}, Policy::last_good, OpenOptions{});
     const Result<Exit> exit = queue ? look(name, **queue) : queue.error();
     if (out_.failed()) return exit;
     if (!exit) say(exit.error().text);

@@ -41,8 +41,8 @@ class Session {
 
   /// How to go on when fq.toml cannot be used.
   enum class Policy { required, last_good };
+  /// The command's one queue, until its process ends.
   Result<std::unique_ptr<Queue>> open(Policy policy, bool create = false);
-  Result<std::unique_ptr<Queue>> open(const Location& location, Policy policy, bool create = false);
   /// All of the spool; ErrorKind::missing when there is no spool.
   Result<std::vector<std::string>> all_queues() const;
   /// The one that was named, else all of the spool.
@@ -52,6 +52,7 @@ class Session {
   Result<Exit> for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look);
 
  private:
+  Result<std::unique_ptr<Queue>> open(const Location& location, Policy policy, const OpenOptions& options);
   Result<void> resolve_spool(const Arguments& arguments);
   Result<void> resolve_queue(const Arguments& arguments);
   Result<void> resolve_format(const Arguments& arguments);

@@ -335,8 +335,9 @@ class Queue {
 };
 
 struct OpenOptions {
-  bool create = false;     // else a queue that does not exist is ErrorKind::missing
-  Clock* clock = nullptr;  // none: the system's
+  bool create = false;      // else a queue that does not exist is ErrorKind::missing
+  Clock* clock = nullptr;   // none: the system's
+  bool until_exit = false;  // the process ends with it: what the kernel takes back is not given back before
 };
 
 Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOptions& options = {});

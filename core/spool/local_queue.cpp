@@ -29,9 +29,10 @@ Result<void> check_queue_name(const std::string& queue) {
 
 }  // namespace
 
-LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock)
+LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, bool until_exit)
     : attachment_(std::move(attachment)),
       clock_(clock),
+      until_exit_(until_exit),
       session_(std::make_unique<Session>(*attachment_, clock)) {
   event_items_.reserve(kScratchEvents);
   body_.bytes.reserve(4096);
@@ -40,6 +41,10 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock)
 LocalQueue::~LocalQueue() {
   leave_holder();
   if (header().phase.load(std::memory_order_acquire) == Phase::working) session_->flusher.tidy();
+  if (!until_exit_) return;
+  // Mapping, lock and descriptors: the kernel is faster with all of them at once.
+  static_cast<void>(session_.release());
+  static_cast<void>(attachment_.release());
 }
 
 Caps LocalQueue::caps() const {
@@ -160,7 +165,7 @@ Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOp
   FQ_TRY(check_queue_name(location.queue));
   Clock& clock = options.clock == nullptr ? system_clock() : *options.clock;
   FQ_TRY_SET(std::unique_ptr<Attachment> attachment, Attachment::open(location, options.create, clock));
-  auto queue = std::make_unique<LocalQueue>(std::move(attachment), clock);
+  auto queue = std::make_unique<LocalQueue>(std::move(attachment), clock, options.until_exit);
   FQ_TRY(queue->follow_wall_clock());
   return std::unique_ptr<Queue>(std::move(queue));
 }

@@ -28,7 +28,7 @@ inline constexpr int kSegmentTries = 4;  // against a segment that is replaced a
 
 class LocalQueue final : public Queue {
  public:
-  LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock);
+  LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, bool until_exit);
   ~LocalQueue() override;
 
   Caps caps() const override;
@@ -220,6 +220,7 @@ class LocalQueue final : public Queue {
 
   std::unique_ptr<Attachment> attachment_;
   Clock& clock_;
+  bool until_exit_;
   std::unique_ptr<Session> session_;
   std::optional<HolderIndex> holder_;
   int64_t reaped_at_ms_ = 0;
