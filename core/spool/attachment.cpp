@@ -136,7 +136,8 @@ Result<Attachment::Found> Attachment::judge(const LockIdentity& identity, bool h
                     own.lock_inode == lock_file_->inode() &&
                     std::memcmp(own.nonce, identity.nonce, sizeof own.nonce) == 0;
   if (!here) return Found::absent;
-  if (own.pid_namespace != kernel_.pid_namespace) return Found::foreign;
+  FQ_TRY_SET(const bool same_pids, shows_same_pids(own));
+  if (!same_pids) return Found::foreign;
   FQ_TRY_SET(const bool same_times, shows_same_times(header));
   if (!same_times) return Found::foreign;
   // Whatever the generation: the rebuilder may have died before or after raising it.
@@ -151,6 +152,13 @@ Result<Attachment::Found> Attachment::judge(const LockIdentity& identity, bool h
     default:
       return Found::absent;
   }
+}
+
+/// Below /proc/self the kernel makes directories for each process anew: it is asked there only in doubt.
+Result<bool> Attachment::shows_same_pids(const SegmentIdentity& own) {
+  if (own.first_process != 0 && own.first_process == read_first_process()) return true;
+  FQ_TRY_SET(const uint64_t ours, read_pid_namespace());
+  return own.pid_namespace == ours;
 }
 
 /// A time namespace matters by what it adds to the time since boot, and nothing is added to the wall clock:

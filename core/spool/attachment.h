@@ -49,6 +49,7 @@ class Attachment {
   Result<bool> attach_once();
   Result<Found> map_existing(const LockIdentity& identity, bool has_identity);
   Result<Found> judge(const LockIdentity& identity, bool has_identity) const;
+  static Result<bool> shows_same_pids(const SegmentIdentity& own);
   Result<bool> shows_same_times(const SegmentHeader& header) const;
 
   // core/spool/rebuild.cpp

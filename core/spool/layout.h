@@ -87,6 +87,7 @@ struct SegmentIdentity {
   uint64_t layout_hash;
   uint8_t boot_id[16];
   uint64_t pid_namespace;
+  uint64_t first_process;  // of it; 0: the kernel has no number for that
   uint64_t time_namespace;
   uint64_t lock_device;
   uint64_t lock_inode;

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,6 +22,7 @@ namespace fq {
 
 namespace {
 
+constexpr long kPidFs = 0x50494446;  // PID_FS_MAGIC; not in Debian 12's headers
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";
 
 Error no_proc() {
@@ -155,9 +158,27 @@ Result<void> read_kernel_identity(KernelIdentity& identity) {
     byte = static_cast<uint8_t>(byte << 4 | value);
     ++digits;
   }
-  FQ_TRY_SET(identity.pid_namespace, namespace_inode("/proc/self/ns/pid"));
-  if (digits != 32 || identity.pid_namespace == 0) return no_proc();
+  if (digits != 32) return no_proc();
   return {};
+}
+
+Result<uint64_t> read_pid_namespace() {
+  FQ_TRY_SET(const uint64_t inode, namespace_inode("/proc/self/ns/pid"));
+  if (inode == 0) return no_proc();
+  return inode;
+}
+
+uint64_t read_first_process() {
+  const Descriptor first(static_cast<int>(::syscall(SYS_pidfd_open, 1, 0)));
+  struct stat about {};
+  if (first.get() < 0 || ::fstat(first.get(), &about) != 0) return 0;
+  return about.st_ino;
+}
+
+bool numbers_processes() {
+  const Descriptor first(static_cast<int>(::syscall(SYS_pidfd_open, 1, 0)));
+  struct statfs about {};
+  return first.get() >= 0 && ::fstatfs(first.get(), &about) == 0 && about.f_type == kPidFs;
 }
 
 Result<uint64_t> read_time_namespace() { return namespace_inode("/proc/self/ns/time"); }

@@ -235,7 +235,8 @@ Result<std::unique_ptr<Store>> Attachment::make_store(uint64_t generation, const
   std::memcpy(own.magic, kSegmentMagic, sizeof own.magic);
   own.layout_hash = layout_hash();
   std::memcpy(own.boot_id, kernel_.boot_id, sizeof own.boot_id);
-  own.pid_namespace = kernel_.pid_namespace;
+  FQ_TRY_SET(own.pid_namespace, read_pid_namespace());
+  own.first_process = numbers_processes() ? read_first_process() : 0;
   FQ_TRY_SET(own.time_namespace, read_time_namespace());
   own.lock_device = identity.device;
   own.lock_inode = identity.inode;
