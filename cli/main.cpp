@@ -43,6 +43,13 @@ Exit run_guarded(int argc, char** argv) {
 
 }  // namespace
 
+#ifdef FQ_STATIC
+/// Replaces the C library's, which before main asks /proc/self/exe where the program lies, for libraries that
+/// it might load from beside it: 24 us. fq loads none.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
+extern "C" char* _dl_get_origin() { return reinterpret_cast<char*>(-1); }
+#endif
+
 int main(int argc, char** argv) {
   block_signals();
   ::umask(077);
