@@ -23,6 +23,11 @@ struct RegionDamaged {
   const char* what;
 };
 
+/// Throws it; apart, so that the checks themselves stay small enough to be inlined.
+[[noreturn, gnu::cold, gnu::noinline]] inline void region_damaged(const char* what) {
+  throw RegionDamaged{what};
+}
+
 inline constexpr uint32_t kNoIndex = UINT32_MAX;
 
 inline constexpr uint32_t kPageBytes = 4096;
@@ -59,9 +64,9 @@ class Arena {
 
   /// The element `index`; throws RegionDamaged when it lies outside.
   template <class T, uint32_t n>
-  T& at(const ChunkedArray<T, n>& array, uint32_t index) const {
+  [[gnu::always_inline]] T& at(const ChunkedArray<T, n>& array, uint32_t index) const {
     using Array = ChunkedArray<T, n>;
-    if (__builtin_expect(index >= array.capacity, 0)) throw RegionDamaged{"an index is out of range"};
+    if (__builtin_expect(index >= array.capacity, 0)) region_damaged("an index is out of range");
     uint32_t chunk;
     uint32_t within;
     if (index < Array::kInSmall) {
@@ -71,9 +76,9 @@ class Arena {
       chunk = kSmallChunks + (index - Array::kInSmall) / Array::kPerLarge;
       within = (index - Array::kInSmall) % Array::kPerLarge;
     }
-    if (__builtin_expect(chunk >= Array::kChunksMax, 0)) throw RegionDamaged{"a chunk is out of range"};
+    if (__builtin_expect(chunk >= Array::kChunksMax, 0)) region_damaged("a chunk is out of range");
     const uint64_t offset = uint64_t{array.chunk_page[chunk]} * kPageBytes + uint64_t{within} * sizeof(T);
-    if (__builtin_expect(offset + sizeof(T) > bytes_, 0)) throw RegionDamaged{"a chunk lies outside"};
+    if (__builtin_expect(offset + sizeof(T) > bytes_, 0)) region_damaged("a chunk lies outside");
     return *reinterpret_cast<T*>(base_ + offset);
   }
 

@@ -10,7 +10,7 @@ namespace fq {
 using BugHandler = void (*)(const char* what, const char* file, int line);
 
 void set_bug_handler(BugHandler handler);
-[[noreturn]] void report_bug(const char* what, const char* file, int line);
+[[noreturn, gnu::cold]] void report_bug(const char* what, const char* file, int line);
 
 }  // namespace fq
 

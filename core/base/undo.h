@@ -89,8 +89,9 @@ class Txn {
     if (log_.count != 0) undo_rollback(base_, bytes_, log_);
   }
 
+  // Inline wherever it is used: an operation makes dozens of these, and a call costs as much as the work.
   template <class T>
-  void set(Shared<T>& field, std::type_identity_t<T> value) {
+  [[gnu::always_inline]] void set(Shared<T>& field, std::type_identity_t<T> value) {
     uint64_t old_value = 0;
     std::memcpy(&old_value, &field.value_, sizeof(T));
     note(&field.value_, sizeof(T), old_value);
@@ -103,8 +104,8 @@ class Txn {
   /// Writes a field of a slot that nothing reachable refers to yet: not undone, since after an undo
   /// nobody looks at it. Never for a field that a free list reads.
   template <class T>
-  void fresh(Shared<T>& field, std::type_identity_t<T> value) {
-    if (freed_) return set(field, value);
+  [[gnu::always_inline]] void fresh(Shared<T>& field, std::type_identity_t<T> value) {
+    if (__builtin_expect(freed_, false)) return set_apart(field, value);
     field.value_ = value;
     FQ_POINT("txn.store");
   }
@@ -121,7 +122,12 @@ class Txn {
   uint32_t noted() const { return log_.count; }
 
  private:
-  void note(const void* field, uint32_t field_bytes, uint64_t old_value) {
+  template <class T>
+  [[gnu::noinline]] void set_apart(Shared<T>& field, T value) {
+    set(field, value);
+  }
+
+  [[gnu::always_inline]] void note(const void* field, uint32_t field_bytes, uint64_t old_value) {
     UndoLog& log = log_;
     const uint32_t n = log.count;
     FQ_ASSERT(n < kUndoEntries);

@@ -196,7 +196,7 @@ void Checker::check_lane(Kind kind, const Lane& lane, uint32_t owner) {
   uint32_t seen = 0, last = kNoIndex;
   LaneWalk<Kind> walk(kind, lane);
   for (uint32_t i; (i = walk.next()) != kNoIndex; last = i, ++seen) {
-    if (last != kNoIndex) expect(kind.less(last, i), "L1: a lane out of order", owner);
+    if (last != kNoIndex) expect(kind.less(kind.at(last), kind.at(i)), "L1: a lane out of order", owner);
   }
   expect(seen == lane.count, "L3: a lane that does not count right", owner);
   uint32_t listed = 0, prev = kNoIndex;
@@ -267,9 +267,9 @@ uint64_t Checker::check_index(Kind kind, const char* what) {
   const uint32_t buckets = kind.bucket_count();
   for (uint32_t b = 0; b < buckets; ++b) {
     StepLimit limit(kChainMax);
-    for (uint32_t i = kind.cell(b); i != kNoIndex; i = kind.chain(i), ++count) {
+    for (uint32_t i = kind.cell(b); i != kNoIndex; i = kind.at(i).chain, ++count) {
       limit.step();
-      expect(LinearHash<Kind>::bucket_of(kind.hash(i), buckets) == b, what, i);
+      expect(LinearHash<Kind>::bucket_of(Kind::hash_of(kind.at(i)), buckets) == b, what, i);
     }
   }
   return count;

@@ -20,8 +20,8 @@ struct EntryIndexKind {
   Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.id_buckets, b).index; }
   Shared<uint32_t>& bucket_count() const { return region->root.id_bucket_count; }
   uint32_t capacity() const { return region->root.id_buckets.capacity; }
-  Shared<uint32_t>& chain(uint32_t i) const { return region->entry(i).chain; }
-  uint64_t hash(uint32_t i) const { return hash_id(region->entry(i).id); }
+  Entry& at(uint32_t i) const { return region->entry(i); }
+  static uint64_t hash_of(const Entry& entry) { return hash_id(entry.id); }
 };
 using EntryIndex = LinearHash<EntryIndexKind>;
 
@@ -33,8 +33,8 @@ struct OutcomeIndexKind {
   uint32_t capacity() const {
     return std::min<uint32_t>(region->root.outcome_buckets.capacity, kOutcomeBucketsMax);
   }
-  Shared<uint32_t>& chain(uint32_t i) const { return region->arena.at(region->root.outcomes, i).chain; }
-  uint64_t hash(uint32_t i) const { return hash_id(region->arena.at(region->root.outcomes, i).id); }
+  Outcome& at(uint32_t i) const { return region->arena.at(region->root.outcomes, i); }
+  static uint64_t hash_of(const Outcome& outcome) { return hash_id(outcome.id); }
 };
 using OutcomeIndex = LinearHash<OutcomeIndexKind>;
 

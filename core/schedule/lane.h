@@ -6,7 +6,7 @@
 // and the ring of an inner node (seats.h).
 //
 // A Kind says what is linked: at(i) gives the element (with prev, next, height, flags), kInTree is the flag
-// in it, less(a, b) the order, may_list(i) whether it may go into the list at all.
+// in it, less(x, y) the order of two elements, may_list(x) whether one may go into the list at all.
 //
 // Invariants
 //  L1  The list, from head by next, is strictly increasing, and prev is the opposite of next.
@@ -28,25 +28,40 @@ class LaneOps {
  public:
   explicit LaneOps(Kind kind) : kind_(kind) {}
 
-  /// Needs: i in no lane, nothing equal in this one. At most 1 + log steps.
-  void insert(Txn& txn, Lane& lane, uint32_t i) const {
-    if (lane.count >= kNoIndex - 1) throw RegionDamaged{"a lane holds too many"};
+  /// Puts in i, which is `node`. Needs: i in no lane, nothing equal in this one. At most 1 + log steps.
+  template <class Node>
+  void insert(Txn& txn, Lane& lane, uint32_t i, Node& node) const {
+    if (lane.count >= kNoIndex - 1) region_damaged("a lane holds too many");
     const uint32_t tail = lane.tail;
-    const uint32_t head = lane.head;
-    const bool may_list = kind_.may_list(i);
-    if (may_list && (tail == kNoIndex || kind_.less(tail, i))) {
-      link(txn, lane, i, tail, kNoIndex);
-    } else if (may_list && kind_.less(i, head)) {
-      link(txn, lane, i, kNoIndex, head);
-    } else {
-      insert_tree(txn, lane, i);
-    }
     add_to(txn, lane.count, 1);
+    if (!Kind::may_list(node)) return insert_tree(txn, lane, i, node);
+    if (tail == kNoIndex) {
+      put(txn, node.prev, kNoIndex);
+      put(txn, node.next, kNoIndex);
+      txn.set(lane.head, i);
+      txn.set(lane.tail, i);
+      return;
+    }
+    Node& last = kind_.at(tail);
+    if (kind_.less(last, node)) {
+      put(txn, node.prev, tail);
+      put(txn, node.next, kNoIndex);
+      txn.set(last.next, i);
+      txn.set(lane.tail, i);
+      return;
+    }
+    const uint32_t head = lane.head;
+    Node& first_node = kind_.at(head);
+    if (!kind_.less(node, first_node)) return insert_tree(txn, lane, i, node);
+    put(txn, node.prev, kNoIndex);
+    put(txn, node.next, head);
+    txn.set(first_node.prev, i);
+    txn.set(lane.head, i);
   }
 
-  /// Needs: i in this lane, and its order as it was at insert.
-  void remove(Txn& txn, Lane& lane, uint32_t i) const {
-    auto& node = kind_.at(i);
+  /// Takes out i, which is `node`. Needs: i in this lane, and its order as it was at insert.
+  template <class Node>
+  void remove(Txn& txn, Lane& lane, uint32_t i, Node& node) const {
     if ((node.flags & Kind::kInTree) != 0) {
       remove_tree(txn, lane, i);
       set_in_tree(txn, i, false);
@@ -62,12 +77,14 @@ class LaneOps {
   /// not, and nothing was done.
   bool rotate(Txn& txn, Lane& lane) const {
     const uint32_t i = lane.head, tail = lane.tail;
-    if (i == tail || kind_.less(i, tail)) return false;
+    if (i == tail) return false;
     auto& node = kind_.at(i);
+    auto& last = kind_.at(tail);
+    if (kind_.less(node, last)) return false;
     const uint32_t next = node.next;
     txn.set(lane.head, next);
     txn.set(kind_.at(next).prev, kNoIndex);
-    txn.set(kind_.at(tail).next, i);
+    txn.set(last.next, i);
     txn.set(node.prev, tail);
     txn.set(node.next, kNoIndex);
     txn.set(lane.tail, i);
@@ -79,7 +96,7 @@ class LaneOps {
     const uint32_t head = lane.head;
     if (lane.root == kNoIndex) return head;
     const uint32_t least = leftmost(lane.root);
-    return head == kNoIndex || kind_.less(least, head) ? least : head;
+    return head == kNoIndex || less(least, head) ? least : head;
   }
 
   static void clear(Txn& txn, Lane& lane) {
@@ -96,19 +113,13 @@ class LaneOps {
     bool left[kTreeHeightMax];
     uint32_t length = 0;
     void push(uint32_t i, bool went_left) {
-      if (length == kTreeHeightMax) throw RegionDamaged{"a tree is too high"};
+      if (length == kTreeHeightMax) region_damaged("a tree is too high");
       node[length] = i;
       left[length++] = went_left;
     }
   };
 
-  void link(Txn& txn, Lane& lane, uint32_t i, uint32_t prev, uint32_t next) const {
-    auto& node = kind_.at(i);
-    put(txn, node.prev, prev);
-    put(txn, node.next, next);
-    txn.set(prev == kNoIndex ? lane.head : kind_.at(prev).next, i);
-    txn.set(next == kNoIndex ? lane.tail : kind_.at(next).prev, i);
-  }
+  bool less(uint32_t a, uint32_t b) const { return kind_.less(kind_.at(a), kind_.at(b)); }
 
   void set_in_tree(Txn& txn, uint32_t i, bool in_tree) const {
     auto& flags = kind_.at(i).flags;
@@ -122,14 +133,15 @@ class LaneOps {
     return i;
   }
 
-  void insert_tree(Txn& txn, Lane& lane, uint32_t i) const {
+  template <class Node>
+  void insert_tree(Txn& txn, Lane& lane, uint32_t i, Node& node) const {
     Path path;
     for (uint32_t at = lane.root; at != kNoIndex;) {
-      const bool left = kind_.less(i, at);
+      Node& other = kind_.at(at);
+      const bool left = kind_.less(node, other);
       path.push(at, left);
-      at = left ? kind_.at(at).prev : kind_.at(at).next;
+      at = left ? other.prev : other.next;
     }
-    auto& node = kind_.at(i);
     put(txn, node.prev, kNoIndex);
     put(txn, node.next, kNoIndex);
     put(txn, node.height, 1);
@@ -142,8 +154,8 @@ class LaneOps {
     Path path;
     uint32_t at = lane.root;
     while (at != i) {
-      if (at == kNoIndex) throw RegionDamaged{"an element is missing in its tree"};
-      const bool left = kind_.less(i, at);
+      if (at == kNoIndex) region_damaged("an element is missing in its tree");
+      const bool left = less(i, at);
       path.push(at, left);
       at = left ? kind_.at(at).prev : kind_.at(at).next;
     }
@@ -254,12 +266,12 @@ class LaneWalk {
   uint32_t peek() const {
     if (depth_ == 0) return list_;
     const uint32_t least = stack_[depth_ - 1];
-    return list_ == kNoIndex || kind_.less(least, list_) ? least : list_;
+    return list_ == kNoIndex || kind_.less(kind_.at(least), kind_.at(list_)) ? least : list_;
   }
   uint32_t next() {
     const uint32_t i = peek();
     if (i == kNoIndex) return i;
-    if (left_-- == 0) throw RegionDamaged{"a lane holds more than it counts"};
+    if (left_-- == 0) region_damaged("a lane holds more than it counts");
     if (depth_ > 0 && stack_[depth_ - 1] == i) {
       --depth_;
       descend(kind_.at(i).next);
@@ -272,7 +284,7 @@ class LaneWalk {
  private:
   void descend(uint32_t i) {
     for (; i != kNoIndex; i = kind_.at(i).prev) {
-      if (depth_ == kTreeHeightMax) throw RegionDamaged{"a tree is too high"};
+      if (depth_ == kTreeHeightMax) region_damaged("a tree is too high");
       stack_[depth_++] = i;
     }
   }

@@ -19,13 +19,8 @@ struct MessageKind {
   const Region* region;
 
   Entry& at(uint32_t i) const { return region->entry(i); }
-  bool may_list(uint32_t i) const {
-    const Entry& entry = at(i);
-    return (entry.flags & kEntryKeyed) == 0 && entry.rank == 0;
-  }
-  bool less(uint32_t a, uint32_t b) const {
-    const Entry& x = at(a);
-    const Entry& y = at(b);
+  static bool may_list(const Entry& entry) { return (entry.flags & kEntryKeyed) == 0 && entry.rank == 0; }
+  bool less(const Entry& x, const Entry& y) const {
     if (((x.flags | y.flags) & kEntryKeyed) != 0 || x.rank != y.rank) {
       if (const int order = compare_rank(x, y); order != 0) return order < 0;
     }

@@ -12,7 +12,7 @@ void outcome_add(Txn& txn, const Region& region, const NewOutcome& outcome) {
   const uint32_t place = root.outcome_next;
   Outcome& slot = region.arena.at(root.outcomes, place);
   if (place < root.outcome_count) {
-    index.remove(txn, place);
+    index.remove(txn, place, slot);
   } else {
     txn.set(root.outcome_count, place + 1);
   }
@@ -23,13 +23,12 @@ void outcome_add(Txn& txn, const Region& region, const NewOutcome& outcome) {
   put(txn, slot.at_wall_ms, outcome.at_wall_ms);
   put(txn, slot.attempts, outcome.attempts);
   put(txn, slot.verdict, static_cast<uint8_t>(outcome.verdict));
-  index.insert(txn, place, root.outcome_count);
+  index.insert(txn, place, slot, root.outcome_count);
 }
 
 uint32_t outcome_find(const Region& region, uint64_t id) {
   const OutcomeIndex index(OutcomeIndexKind{&region});
-  return index.find(hash_id(id),
-                    [&](uint32_t i) { return region.arena.at(region.root.outcomes, i).id == id; });
+  return index.find(hash_id(id), [&](const Outcome& outcome) { return outcome.id == id; });
 }
 
 }  // namespace fq

@@ -34,7 +34,7 @@ class StepLimit {
  public:
   explicit StepLimit(uint32_t steps) : left_(steps) {}
   void step() {
-    if (left_-- == 0) throw RegionDamaged{"a chain of links does not end"};
+    if (left_-- == 0) region_damaged("a chain of links does not end");
   }
 
  private:
@@ -55,29 +55,37 @@ void add_to(Txn& txn, Shared<T>& field, std::type_identity_t<T> more) {
 /// Sums of damaged regions must not wrap below zero and look like billions.
 template <class T>
 void take_from(Txn& txn, Shared<T>& field, std::type_identity_t<T> less) {
-  if (field.get() < less) throw RegionDamaged{"a sum is too small"};
+  if (field.get() < less) region_damaged("a sum is too small");
   txn.set(field, static_cast<T>(field.get() - less));
 }
 
-/// Takes a free element of `array`, whose free ones are linked through `link`. Its fields hold what they
-/// held when it was freed.
-template <class Array, class Link>
-uint32_t take_element(Txn& txn, const Arena& arena, Array& array, Supply& supply, Link link) {
-  uint32_t index = supply.free_head;
-  if (index != kNoIndex) {
-    txn.set(supply.free_head, link(arena.at(array, index)).get());
-  } else {
-    index = supply.high_water;
-    if (index >= array.capacity) throw RegionDamaged{"no room was made before a change"};
-    txn.set(supply.high_water, index + 1);
-  }
+/// An element with its index.
+template <class T>
+struct Element {
+  uint32_t index;
+  T& at;
+};
+
+/// Takes a free element of `array`, whose free ones are linked through their `chain`. Its fields hold what
+/// they held when it was freed.
+template <class T, uint32_t n>
+Element<T> take_element(Txn& txn, const Arena& arena, ChunkedArray<T, n>& array, Supply& supply) {
+  const uint32_t freed = supply.free_head;
   add_to(txn, supply.used, 1);
-  return index;
+  if (freed != kNoIndex) {
+    T& element = arena.at(array, freed);
+    txn.set(supply.free_head, element.chain.get());
+    return {freed, element};
+  }
+  const uint32_t unused = supply.high_water;
+  if (unused >= array.capacity) region_damaged("no room was made before a change");
+  txn.set(supply.high_water, unused + 1);
+  return {unused, arena.at(array, unused)};
 }
 
-template <class Array, class Link>
-void free_element(Txn& txn, const Arena& arena, Array& array, Supply& supply, Link link, uint32_t index) {
-  txn.set(link(arena.at(array, index)), supply.free_head.get());
+template <class T>
+void free_element(Txn& txn, Supply& supply, T& element, uint32_t index) {
+  txn.set(element.chain, supply.free_head.get());
   txn.set(supply.free_head, index);
   take_from(txn, supply.used, 1);
   txn.note_freed();

@@ -15,8 +15,6 @@
 namespace fq {
 namespace {
 
-Shared<uint32_t>& free_link(Entry& entry) { return entry.chain; }
-
 void bump(Txn& txn, Shared<uint16_t>& field) {
   if (field != UINT16_MAX) add_to(txn, field, 1);
 }
@@ -36,9 +34,7 @@ uint32_t make_rank(Txn& txn, const Region& region, const NewEntry& from) {
 Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
   const uint32_t tenant_index = TenantTree(region).leaf_of(txn, from.tenant);
   Tenant& tenant = region.tenant(tenant_index);
-  const uint32_t slot =
-      take_element(txn, region.arena, region.root.entries, region.root.entry_supply, free_link);
-  Entry& entry = region.entry(slot);
+  const auto [slot, entry] = take_element(txn, region.arena, region.root.entries, region.root.entry_supply);
   txn.fresh(entry.id, number(from.id));
   txn.fresh(entry.item_position, from.item_position);
   txn.fresh(entry.event_position, 0);
@@ -56,7 +52,7 @@ Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
   txn.fresh(entry.flags, static_cast<uint8_t>((from.key.empty() ? 0 : kEntryKeyed) |
                                               (from.attempts_max != 0 ? kEntryOwnAttempts : 0) |
                                               (from.blob ? kEntryBlob : 0)));
-  EntryIndex(EntryIndexKind{&region}).insert(txn, slot, region.root.entry_supply.used);
+  EntryIndex(EntryIndexKind{&region}).insert(txn, slot, entry, region.root.entry_supply.used);
   add_to(txn, region.root.payload_bytes, from.payload_bytes);
   add_to(txn, tenant.payload_bytes, from.payload_bytes);
   return {slot, entry, tenant};
@@ -127,8 +123,8 @@ SlotIndex Schedule::restore(Txn& txn, const RestoredEntry& from) {
 
 std::optional<SlotIndex> Schedule::find(MessageId id) const {
   const uint64_t wanted = number(id);
-  const uint32_t slot = EntryIndex(EntryIndexKind{&region_}).find(hash_id(wanted), [&](uint32_t i) {
-    return region_.entry(i).id == wanted;
+  const uint32_t slot = EntryIndex(EntryIndexKind{&region_}).find(hash_id(wanted), [&](const Entry& entry) {
+    return entry.id == wanted;
   });
   if (slot == kNoIndex) return std::nullopt;
   return SlotIndex{slot};
@@ -270,13 +266,13 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
     add_to(txn, tenant.cancelled, 1);
   }
   outcome_add(txn, region_, {entry.id, event_position, at_wall_ms, entry.attempts, verdict});
-  EntryIndex(EntryIndexKind{&region_}).remove(txn, slot);
+  EntryIndex(EntryIndexKind{&region_}).remove(txn, slot, entry);
   if ((entry.flags & kEntryKeyed) != 0) text_remove(txn, region_, entry.rank);
   states.count(txn, message, state_of(entry), SlotState::free);
   take_from(txn, region_.root.payload_bytes, entry.payload_bytes.get());
   take_from(txn, tenant.payload_bytes, entry.payload_bytes.get());
   txn.set(entry.state, static_cast<uint8_t>(SlotState::free));
-  free_element(txn, region_.arena, region_.root.entries, region_.root.entry_supply, free_link, slot);
+  free_element(txn, region_.root.entry_supply, entry, slot);
   TenantTree(region_).note_idle(txn, entry.tenant, now_ms);
 }
 

@@ -30,9 +30,9 @@ void Seats::settle(Txn& txn, uint32_t i) const {
       const uint64_t tag = parent.vtime + turn_of(tenant.weight_milli);
       put(txn, tenant.tag, std::max<uint64_t>(tag, tenant.tag));
       put(txn, tenant.sequence, take_sequence(txn, parent));
-      ring_.insert(txn, parent.lane, i);
+      ring_.insert(txn, parent.lane, i, tenant);
     } else {
-      ring_.remove(txn, parent.lane, i);
+      ring_.remove(txn, parent.lane, i, tenant);
     }
     set_flag(txn, tenant, kTenantSeated, wanted);
     i = tenant.parent;
@@ -44,14 +44,14 @@ void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat) const {
   Tenant& tenant = region_.tenant(seat);
   const bool stays = can_be_served(tenant);
   const bool is_head = parent.lane.head == seat;
-  if (!stays || !is_head) ring_.remove(txn, parent.lane, seat);
+  if (!stays || !is_head) ring_.remove(txn, parent.lane, seat, tenant);
   put(txn, parent.vtime, tenant.tag.get());
   txn.set(tenant.tag, tenant.tag + turn_of(tenant.weight_milli));
   if (stays) {
     txn.set(tenant.sequence, take_sequence(txn, parent));
     if (is_head && ring_.rotate(txn, parent.lane)) return;
-    if (is_head) ring_.remove(txn, parent.lane, seat);
-    ring_.insert(txn, parent.lane, seat);
+    if (is_head) ring_.remove(txn, parent.lane, seat, tenant);
+    ring_.insert(txn, parent.lane, seat, tenant);
   } else {
     set_flag(txn, tenant, kTenantSeated, false);
   }
@@ -64,9 +64,9 @@ void Seats::replace(Txn& txn, uint32_t i, uint32_t with) const {
   put(txn, other.sequence, tenant.sequence.get());
   if (!is_seated(tenant)) return;
   Tenant& parent = region_.tenant(tenant.parent);
-  ring_.remove(txn, parent.lane, i);
+  ring_.remove(txn, parent.lane, i, tenant);
   set_flag(txn, tenant, kTenantSeated, false);
-  ring_.insert(txn, parent.lane, with);
+  ring_.insert(txn, parent.lane, with, other);
   set_flag(txn, other, kTenantSeated, true);
 }
 
@@ -78,11 +78,11 @@ void Seats::set_weight(Txn& txn, uint32_t i, uint32_t weight_milli) const {
   // A light tenant that becomes heavy must not sit out a turn of its old length.
   const uint64_t tag = std::min<uint64_t>(tenant.tag, parent.vtime + turn_of(weight_milli));
   if (tag == tenant.tag) return;
-  if (is_seated(tenant)) ring_.remove(txn, parent.lane, i);
+  if (is_seated(tenant)) ring_.remove(txn, parent.lane, i, tenant);
   put(txn, tenant.tag, tag);
   if (!is_seated(tenant)) return;
   put(txn, tenant.sequence, take_sequence(txn, parent));
-  ring_.insert(txn, parent.lane, i);
+  ring_.insert(txn, parent.lane, i, tenant);
 }
 
 }  // namespace fq

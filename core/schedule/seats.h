@@ -29,10 +29,8 @@ struct SeatKind {
   const Region* region;
 
   Tenant& at(uint32_t i) const { return region->tenant(i); }
-  bool may_list(uint32_t) const { return true; }
-  bool less(uint32_t a, uint32_t b) const {
-    const Tenant& x = at(a);
-    const Tenant& y = at(b);
+  static bool may_list(const Tenant&) { return true; }
+  static bool less(const Tenant& x, const Tenant& y) {
     return x.tag != y.tag ? x.tag < y.tag : x.sequence < y.sequence;
   }
 };

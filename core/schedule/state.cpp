@@ -45,7 +45,7 @@ void States::leave(Txn& txn, const Message& message, bool settle) const {
   switch (state_of(entry)) {
     case SlotState::ready:
       if (is_inner(tenant)) throw RegionDamaged{"a message lies in an inner node"};
-      lanes_.remove(txn, tenant.lane, slot);
+      lanes_.remove(txn, tenant.lane, slot, entry);
       if (tenant.lane.count != 0) return;
       take_from(txn, region_.root.active_count, 1);
       if (settle) seats_.settle(txn, entry.tenant);
@@ -71,7 +71,7 @@ void States::enter_ready(Txn& txn, const Message& message, int64_t since_ms) con
   auto& [slot, entry, tenant] = message;
   if (is_inner(tenant)) throw RegionDamaged{"a message lies in an inner node"};
   put(txn, entry.at_ms, since_ms);
-  lanes_.insert(txn, tenant.lane, slot);
+  lanes_.insert(txn, tenant.lane, slot, entry);
   set_state(txn, message, SlotState::ready);
   if (tenant.lane.count != 1) return;
   add_to(txn, region_.root.active_count, 1);

@@ -12,8 +12,6 @@ namespace {
 
 constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
 
-Shared<uint32_t>& free_link(Tenant& tenant) { return tenant.chain; }
-
 void clear(Txn& txn, Histogram& histogram) {
   for (auto& each : histogram.bucket) put(txn, each, 0);
   put(txn, histogram.max_ms, 0);
@@ -51,10 +49,9 @@ void clear(Txn& txn, Tenant& tenant) {
 }  // namespace
 
 void TenantTree::make_root(Txn& txn) const {
-  const uint32_t root =
-      take_element(txn, region_.arena, region_.root.tenants, region_.root.tenant_supply, free_link);
+  const auto [root, tenant] =
+      take_element(txn, region_.arena, region_.root.tenants, region_.root.tenant_supply);
   FQ_ASSERT(root == kRoot);
-  Tenant& tenant = region_.tenant(root);
   clear(txn, tenant);
   put(txn, tenant.parent, kNoIndex);
   put(txn, tenant.level, 0);
@@ -63,9 +60,7 @@ void TenantTree::make_root(Txn& txn) const {
 
 // A node below `parent`, not yet in the index and without name.
 uint32_t TenantTree::make(Txn& txn, uint32_t parent, uint8_t flags) const {
-  const uint32_t i =
-      take_element(txn, region_.arena, region_.root.tenants, region_.root.tenant_supply, free_link);
-  Tenant& tenant = region_.tenant(i);
+  const auto [i, tenant] = take_element(txn, region_.arena, region_.root.tenants, region_.root.tenant_supply);
   clear(txn, tenant);
   put(txn, tenant.parent, parent);
   put(txn, tenant.level, static_cast<uint8_t>(region_.tenant(parent).level + 1));
@@ -82,7 +77,7 @@ uint32_t TenantTree::make_named(Txn& txn, uint32_t parent, std::string_view path
   put(txn, tenant.name, text_add(txn, region_, path));
   put(txn, tenant.hash, hash_of(path));
   add_to(txn, region_.root.named_tenants, 1);
-  index_.insert(txn, i, region_.root.named_tenants);
+  index_.insert(txn, i, tenant, region_.root.named_tenants);
   return i;
 }
 
@@ -177,14 +172,14 @@ void TenantTree::forget(Txn& txn, uint32_t i) const {
     if ((tenant.flags & kTenantSelf) != 0) {
       txn.set(parent.self, kNoIndex);
     } else {
-      index_.remove(txn, i);
+      index_.remove(txn, i, tenant);
       text_remove(txn, region_, tenant.name);
       take_from(txn, region_.root.named_tenants, 1);
     }
     take_from(txn, parent.children, 1);
     if (!is_inner(tenant)) take_from(txn, region_.root.tenants_count, 1);
     put(txn, tenant.flags, 0);
-    free_element(txn, region_.arena, region_.root.tenants, region_.root.tenant_supply, free_link, i);
+    free_element(txn, region_.root.tenant_supply, tenant, i);
     i = parent_index;
   }
 }

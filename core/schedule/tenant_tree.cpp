@@ -18,8 +18,7 @@ uint64_t TenantTree::hash_of(std::string_view path) const {
 }
 
 uint32_t TenantTree::find_hashed(std::string_view path, uint64_t hash) const {
-  return index_.find(hash, [&](uint32_t i) {
-    const Tenant& tenant = region_.tenant(i);
+  return index_.find(hash, [&](const Tenant& tenant) {
     return tenant.hash == hash && text_equals(region_, tenant.name, path);
   });
 }

@@ -21,8 +21,8 @@ struct TenantIndexKind {
   Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.tenant_buckets, b).index; }
   Shared<uint32_t>& bucket_count() const { return region->root.tenant_bucket_count; }
   uint32_t capacity() const { return region->root.tenant_buckets.capacity; }
-  Shared<uint32_t>& chain(uint32_t i) const { return region->tenant(i).chain; }
-  uint64_t hash(uint32_t i) const { return region->tenant(i).hash; }
+  Tenant& at(uint32_t i) const { return region->tenant(i); }
+  static uint64_t hash_of(const Tenant& tenant) { return tenant.hash; }
 };
 
 class TenantTree {
