@@ -97,8 +97,8 @@ class PushedReader {
  public:
   explicit PushedReader(Bytes body, uint16_t count);
   MessageId first_id() const;
-  /// The next message, or none at the end or on a broken item (then broken() is true).
-  std::optional<MessageItem> next();
+  /// The next message, good until the next call; none at the end or on a broken item (then broken() is true).
+  const MessageItem* next();
   /// Where the item that next() gave last begins, in bytes from the body's start, and its length with
   /// its own length and CRC: what read_item needs to find it alone.
   uint32_t item_offset() const { return item_offset_; }
@@ -112,6 +112,7 @@ class PushedReader {
   uint32_t item_offset_ = 0;
   uint32_t item_bytes_ = 0;
   bool broken_ = false;
+  MessageItem item_;
 };
 
 /// Into `event`, whose vector is used again. False when the body breaks the format.

@@ -65,26 +65,25 @@ MessageId PushedReader::first_id() const {
   return body_.size() < kFirstIdBytes ? MessageId{0} : MessageId{get_number<uint64_t>(body_.data())};
 }
 
-std::optional<MessageItem> PushedReader::next() {
-  if (broken_) return std::nullopt;
+const MessageItem* PushedReader::next() {
+  if (broken_) return nullptr;
   const Bytes rest = body_.subspan(next_offset_);
   if (left_ == 0) {
     broken_ = !rest.empty();
-    return std::nullopt;
+    return nullptr;
   }
   broken_ = true;  // unless all below is well
-  if (rest.size() < codec::kItemFrameBytes) return std::nullopt;
+  if (rest.size() < codec::kItemFrameBytes) return nullptr;
   const auto content_bytes = get_number<uint32_t>(rest.data());
-  if (content_bytes > rest.size() - codec::kItemFrameBytes) return std::nullopt;
+  if (content_bytes > rest.size() - codec::kItemFrameBytes) return nullptr;
   // Its CRC is not looked at again: it was when the record was found whole.
-  auto item = codec::decode_item_content(rest.subspan(codec::kItemFrameBytes, content_bytes));
-  if (!item) return std::nullopt;
+  if (!codec::decode_item_content(rest.subspan(codec::kItemFrameBytes, content_bytes), item_)) return nullptr;
   item_offset_ = next_offset_;
   item_bytes_ = codec::kItemFrameBytes + content_bytes;
   next_offset_ += item_bytes_;
   --left_;
   broken_ = false;
-  return item;
+  return &item_;
 }
 
 void encode_low(Body& into, const LowRecord& low) {

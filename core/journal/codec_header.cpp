@@ -48,19 +48,19 @@ HeaderBytes encode_header(uint32_t seed, const RecordHeader& header, Body& body,
   if (body.type == RecordType::pushed) put_number(body.bytes.data(), number(first_id));
 
   const uint64_t distance = header.position - header.durable_position;
-  HeaderBytes bytes{};
-  codec::ByteWriter to(bytes);
-  to.put(kMagic);
-  to.put(static_cast<uint32_t>(kRecordHeaderBytes + body.bytes.size()));
-  to.put(header.seq);
-  to.put(header.position);
-  to.put(header.at_wall_ms);
-  to.put(distance < kFar ? static_cast<uint32_t>(distance) : kFar);
-  to.put(static_cast<uint8_t>(body.type));
-  to.put(body.flags);
-  to.put(body.count);
-  to.put(body.crc);
-  put_number(bytes.data() + kHeaderCrcOffset, header_crc(seed, bytes, body.type, body.bytes));
+  HeaderBytes bytes;
+  std::byte* to = bytes.data();
+  put_number(to, kMagic);
+  put_number(to + 4, static_cast<uint32_t>(kRecordHeaderBytes + body.bytes.size()));
+  put_number(to + 8, header.seq);
+  put_number(to + 16, header.position);
+  put_number(to + 24, header.at_wall_ms);
+  put_number(to + 32, distance < kFar ? static_cast<uint32_t>(distance) : kFar);
+  put_number(to + 36, static_cast<uint8_t>(body.type));
+  put_number(to + 37, body.flags);
+  put_number(to + 38, body.count);
+  put_number(to + kBodyCrcOffset, body.crc);
+  put_number(to + kHeaderCrcOffset, header_crc(seed, bytes, body.type, body.bytes));
   return bytes;
 }
 

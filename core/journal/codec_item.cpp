@@ -43,15 +43,16 @@ void codec::encode_item(MutableBytes to, const MessageItem& item) {
   FQ_ASSERT(to.size() <= kRecordBytesMax);
   const MutableBytes content = to.subspan(kItemFrameBytes);
   ByteWriter writer(content);
-  writer.put(item.blob ? kFlagBlob : uint16_t{0});
-  writer.put(item.attempts_max);
-  writer.put(item.priority);
-  writer.put(item.due_wall_ms);
-  writer.put(item.pushed_wall_ms);
-  writer.put(static_cast<uint16_t>(item.tenant.size()));
-  writer.put(static_cast<uint16_t>(item.key.size()));
-  writer.put(static_cast<uint16_t>(item.tags.size()));
-  writer.put(static_cast<uint16_t>(item.job.size()));
+  std::byte* fixed = writer.room(kFixedBytes);
+  put_number(fixed, item.blob ? kFlagBlob : uint16_t{0});
+  put_number(fixed + 2, item.attempts_max);
+  put_number(fixed + 4, item.priority);
+  put_number(fixed + 8, item.due_wall_ms);
+  put_number(fixed + 16, item.pushed_wall_ms);
+  put_number(fixed + 24, static_cast<uint16_t>(item.tenant.size()));
+  put_number(fixed + 26, static_cast<uint16_t>(item.key.size()));
+  put_number(fixed + 28, static_cast<uint16_t>(item.tags.size()));
+  put_number(fixed + 30, static_cast<uint16_t>(item.job.size()));
   writer.put_text(item.tenant);
   writer.put_text(item.key);
   writer.put_text(item.tags);
@@ -82,43 +83,49 @@ bool codec::items_are_whole(Bytes items, uint32_t frames_crc) {
   return items.empty() && crc == frames_crc;
 }
 
-std::optional<MessageItem> codec::decode_item_content(Bytes content) {
-  ByteReader from(content);
-  MessageItem item;
-  const auto flags = from.get<uint16_t>();
-  item.attempts_max = from.get<uint16_t>();
-  item.priority = from.get<int32_t>();
-  item.due_wall_ms = from.get<int64_t>();
-  item.pushed_wall_ms = from.get<int64_t>();
-  const auto tenant_bytes = from.get<uint16_t>();
-  const auto key_bytes = from.get<uint16_t>();
-  const auto tags_bytes = from.get<uint16_t>();
-  const auto job_bytes = from.get<uint16_t>();
-  if ((flags & ~kFlagBlob) != 0) return std::nullopt;
-  item.tenant = from.take_text(tenant_bytes);
-  item.key = from.take_text(key_bytes);
-  item.tags = from.take_text(tags_bytes);
-  item.job = from.take_text(job_bytes);
-  if ((flags & kFlagBlob) != 0) {
-    const Bytes name = from.take(sizeof(BlobName::random));
-    item.blob.emplace();
-    if (!name.empty()) std::memcpy(item.blob->random, name.data(), name.size());
-    item.payload_bytes = from.get<uint64_t>();
-    item.blob_crc = from.get<uint32_t>();
-  } else {
-    item.payload = from.take(from.left());
-    item.payload_bytes = item.payload.size();
-  }
-  if (!from.ended_well()) return std::nullopt;
-  return item;
+bool codec::decode_item_content(Bytes content, MessageItem& item) {
+  if (content.size() < kFixedBytes) return false;
+  const std::byte* fixed = content.data();
+  const auto flags = get_number<uint16_t>(fixed);
+  item.attempts_max = get_number<uint16_t>(fixed + 2);
+  item.priority = get_number<int32_t>(fixed + 4);
+  item.due_wall_ms = get_number<int64_t>(fixed + 8);
+  item.pushed_wall_ms = get_number<int64_t>(fixed + 16);
+  const size_t tenant_bytes = get_number<uint16_t>(fixed + 24);
+  const size_t key_bytes = get_number<uint16_t>(fixed + 26);
+  const size_t tags_bytes = get_number<uint16_t>(fixed + 28);
+  const size_t job_bytes = get_number<uint16_t>(fixed + 30);
+  if ((flags & ~kFlagBlob) != 0) return false;
+  const size_t text_bytes = tenant_bytes + key_bytes + tags_bytes + job_bytes;
+  if (text_bytes > content.size() - kFixedBytes) return false;
+  const std::string_view texts = as_text(content.subspan(kFixedBytes, text_bytes));
+  item.tenant = texts.substr(0, tenant_bytes);
+  item.key = texts.substr(tenant_bytes, key_bytes);
+  item.tags = texts.substr(tenant_bytes + key_bytes, tags_bytes);
+  item.job = texts.substr(tenant_bytes + key_bytes + tags_bytes);
+  item.payload = content.subspan(kFixedBytes + text_bytes);
+  item.payload_bytes = item.payload.size();
+  item.blob.reset();
+  item.blob_crc = 0;
+  if ((flags & kFlagBlob) == 0) return true;
+  ByteReader from(item.payload);
+  const Bytes name = from.take(sizeof(BlobName::random));
+  item.blob.emplace();
+  if (!name.empty()) std::memcpy(item.blob->random, name.data(), name.size());
+  item.payload_bytes = from.get<uint64_t>();
+  item.blob_crc = from.get<uint32_t>();
+  item.payload = {};
+  return from.ended_well();
 }
 
-std::optional<MessageItem> decode_item(Bytes item) {
-  if (item.size() < codec::kItemFrameBytes) return std::nullopt;
-  const Bytes content = item.subspan(codec::kItemFrameBytes);
-  if (get_number<uint32_t>(item.data()) != content.size()) return std::nullopt;
-  if (get_number<uint32_t>(item.data() + 4) != crc32c(0, content)) return std::nullopt;
-  return codec::decode_item_content(content);
+std::optional<MessageItem> decode_item(Bytes bytes) {
+  std::optional<MessageItem> item;
+  if (bytes.size() < codec::kItemFrameBytes) return item;
+  const Bytes content = bytes.subspan(codec::kItemFrameBytes);
+  if (get_number<uint32_t>(bytes.data()) != content.size()) return item;
+  if (get_number<uint32_t>(bytes.data() + 4) != crc32c(0, content)) return item;
+  if (!codec::decode_item_content(content, item.emplace())) item.reset();
+  return item;
 }
 
 }  // namespace fq

@@ -51,7 +51,7 @@ class ByteReader {
 
 class ByteWriter {
  public:
-  explicit ByteWriter(MutableBytes to) : left_(to) {}
+  explicit ByteWriter(MutableBytes to) : at_(to.data()), end_(to.data() + to.size()) {}
 
   template <class T>
   void put(T value) {
@@ -64,16 +64,19 @@ class ByteWriter {
   void put_zeros(size_t bytes) {
     if (bytes > 0) std::memset(room(bytes), 0, bytes);
   }
-  bool full() const { return left_.empty(); }
+  bool full() const { return at_ == end_; }
 
- private:
+  /// The next `bytes`, to be filled by the caller: one check for many fields.
   std::byte* room(size_t bytes) {
-    FQ_ASSERT(bytes <= left_.size());
-    std::byte* at = left_.data();
-    left_ = left_.subspan(bytes);
+    FQ_ASSERT(bytes <= static_cast<size_t>(end_ - at_));
+    std::byte* at = at_;
+    at_ += bytes;
     return at;
   }
-  MutableBytes left_;
+
+ private:
+  std::byte* at_;
+  std::byte* end_;
 };
 
 // ---- message items: {u32 content bytes, u32 crc of the content, content} ------------------------
@@ -84,8 +87,8 @@ size_t item_bytes(const MessageItem& item);
 void encode_item(MutableBytes to, const MessageItem& item);
 /// Whether these bytes are items, each as its CRC says, whose frames together have this CRC.
 bool items_are_whole(Bytes items, uint32_t frames_crc);
-/// The content alone, its CRC not looked at.
-std::optional<MessageItem> decode_item_content(Bytes content);
+/// The content alone, its CRC not looked at. False when it breaks the format; `item` is then half-filled.
+bool decode_item_content(Bytes content, MessageItem& item);
 
 // ---- why something went wrong: exit, signal, reason, stderr_tail --------------------------------
 

@@ -151,7 +151,7 @@ bool Gate::apply_some() {
   const auto at_wall_ms = get_number<int64_t>(whole.data() + 24);
   PushedReader reader(whole.subspan(kRecordHeaderBytes), count);
   uint32_t index = 0;
-  while (std::optional<MessageItem> item = reader.next()) {
+  while (const MessageItem* item = reader.next()) {
     if (index++ < header.applied_item) continue;
     const MessageId id{number(reader.first_id()) + index - 1};
     apply_.message(txn, *item, id, position + kRecordHeaderBytes + reader.item_offset(), at_wall_ms);

@@ -95,7 +95,7 @@ class Replayer {
   Result<void> pushed(const ScannedRecord& record) {
     PushedReader reader(record.body, record.header.count);
     uint64_t id = number(reader.first_id());
-    while (const std::optional<MessageItem> item = reader.next()) {
+    while (const MessageItem* item = reader.next()) {
       FQ_TRY(grow_alone(store_, Schedule::need_of(item->tenant, item->key)));
       const uint64_t position = record.header.position + kRecordHeaderBytes + reader.item_offset();
       in_txn([&](Txn& txn) {

@@ -222,7 +222,7 @@ void decode(const ScannedRecord& record) {
   switch (record.header.type) {
     case RecordType::pushed: {
       PushedReader messages(record.body, record.header.count);
-      while (const auto item = messages.next()) {
+      while (const MessageItem* item = messages.next()) {
         (void)decode_tags(item->tags);
         (void)decode_sort_key(item->key);
         // What was found whole can be read alone.
