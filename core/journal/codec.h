@@ -60,6 +60,9 @@ struct Body {
 /// The first id is not known before the lock, everything else of a push is encoded before it. So a pushed
 /// body begins with 8 bytes for the first id that its CRC leaves out; the header CRC covers them instead.
 void encode_pushed(Body& into, std::span<const MessageItem> items, bool lazy);
+/// Where the first item of a pushed body begins, and what each takes of it.
+inline constexpr uint32_t kFirstItemOffset = 8;
+size_t pushed_item_bytes(const MessageItem& item);
 void encode_event(Body& into, RecordType type, std::span<const EventItem> items, const EventDetail& detail);
 void encode_moved(Body& into, const MovedRecord& moved);
 void encode_low(Body& into, const LowRecord& low);
@@ -108,7 +111,7 @@ class PushedReader {
  private:
   Bytes body_;
   uint32_t left_ = 0;
-  uint32_t next_offset_ = 8;
+  uint32_t next_offset_ = kFirstItemOffset;
   uint32_t item_offset_ = 0;
   uint32_t item_bytes_ = 0;
   bool broken_ = false;

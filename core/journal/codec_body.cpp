@@ -16,7 +16,7 @@ namespace fq {
 
 namespace {
 
-constexpr size_t kFirstIdBytes = 8;
+constexpr size_t kFirstIdBytes = kFirstItemOffset;
 constexpr uint64_t Counts::*kCounts[] = {&Counts::pushed,  &Counts::popped,    &Counts::acked,
                                          &Counts::retried, &Counts::released,  &Counts::buried,
                                          &Counts::expired, &Counts::cancelled, &Counts::recoveries};
@@ -56,6 +56,8 @@ void encode_pushed(Body& into, std::span<const MessageItem> items, bool lazy) {
     offset += item_bytes;
   }
 }
+
+size_t pushed_item_bytes(const MessageItem& item) { return codec::item_bytes(item); }
 
 PushedReader::PushedReader(Bytes body, uint16_t count) : body_(body), left_(count) {
   if (body.size() < kFirstIdBytes || body.size() > UINT32_MAX || count == 0) broken_ = true;

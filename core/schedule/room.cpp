@@ -114,11 +114,12 @@ void Schedule::grow(Txn& txn, ArrayName array, uint32_t page) {
 }
 
 Need Schedule::need_of(std::string_view tenant, std::string_view key) {
-  Need need{
-      .messages = 1, .tenants = 1, .text_cells = key.empty() ? 0 : text_cells(key.size() + kKeyTailBytes)};
-  for (size_t end = 0; end != std::string_view::npos; ++need.tenants) {
-    end = tenant.find('/', end == 0 ? 0 : end + 1);
-    need.text_cells += text_cells(std::min(end, tenant.size()));
+  // A node each level, and the self child of an inner one.
+  Need need{.messages = 1, .tenants = 2, .text_cells = text_cells(tenant.size())};
+  if (!key.empty()) need.text_cells += text_cells(key.size() + kKeyTailBytes);
+  for (size_t end = tenant.find('/'); end != std::string_view::npos; end = tenant.find('/', end + 1)) {
+    ++need.tenants;
+    need.text_cells += text_cells(end);
   }
   return need;
 }

@@ -22,6 +22,13 @@ struct Need {
   uint32_t messages = 0;
   uint32_t tenants = 0;
   uint32_t text_cells = 0;
+
+  Need& operator+=(const Need& more) {
+    messages += more.messages;
+    tenants += more.tenants;
+    text_cells += more.text_cells;
+    return *this;
+  }
 };
 
 struct NewEntry {

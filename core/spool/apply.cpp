@@ -5,10 +5,8 @@
 
 namespace fq {
 
-namespace {
-
-NewEntry entry_of(const Store& store, const MessageItem& item, MessageId id, uint64_t item_position,
-                  int64_t at_wall_ms) {
+NewEntry Apply::entry_of(const MessageItem& item, MessageId id, uint64_t item_position,
+                         int64_t at_wall_ms) const {
   NewEntry entry;
   entry.id = id;
   entry.tenant = item.tenant;
@@ -18,17 +16,15 @@ NewEntry entry_of(const Store& store, const MessageItem& item, MessageId id, uin
   entry.payload_bytes = static_cast<uint32_t>(item.payload_bytes);
   entry.attempts_max = item.attempts_max;
   entry.blob = item.blob.has_value();
-  entry.now_ms = store.boot_of(at_wall_ms);
-  entry.due_ms = item.due_wall_ms == 0 ? entry.now_ms : store.boot_of(item.due_wall_ms);
+  entry.now_ms = store_.boot_of(at_wall_ms);
+  entry.due_ms = item.due_wall_ms == 0 ? entry.now_ms : store_.boot_of(item.due_wall_ms);
   return entry;
 }
-
-}  // namespace
 
 SlotIndex Apply::message(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position,
                          int64_t at_wall_ms) {
   SegmentHeader& header = store_.header();
-  const SlotIndex slot = store_.schedule().add(txn, entry_of(store_, item, id, item_position, at_wall_ms));
+  const SlotIndex slot = add(txn, item, id, item_position, at_wall_ms);
   table_.add_live(txn, item_position);
   if (number(id) >= header.next_id) txn.set(header.next_id, number(id) + 1);
   return slot;
@@ -90,7 +86,7 @@ void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_
     return;
   }
   RestoredEntry restored;
-  restored.entry = entry_of(store_, moved.message, moved.id, item_position, at_wall_ms);
+  restored.entry = entry_of(moved.message, moved.id, item_position, at_wall_ms);
   restored.state = moved.state;
   restored.at_ms = moved.state_wall_ms == 0 ? kNever : store_.boot_of(moved.state_wall_ms);
   restored.event_position = position;

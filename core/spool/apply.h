@@ -18,6 +18,10 @@ class Apply {
   /// One message of a pushed record that stands at `item_position`.
   SlotIndex message(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position,
                     int64_t at_wall_ms);
+  /// The same for one of many, whose ids are taken already and which are counted in their file together.
+  SlotIndex add(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms) {
+    return store_.schedule().add(txn, entry_of(item, id, item_position, at_wall_ms));
+  }
 
   /// What the record at `position` says of the message in `slot`. `holder`: leased only. `serial`: leased
   /// only, of this message. A retry or a death that was the last attempt leaves it dead: returns true then.
@@ -35,6 +39,8 @@ class Apply {
   void low(Txn& txn, const LowRecord& low);
 
  private:
+  NewEntry entry_of(const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms) const;
+
   Store& store_;
   JournalTable table_;
 };

@@ -112,13 +112,25 @@ bool Gate::fire_timers(const Now& now, uint32_t transactions) {
   return fired;
 }
 
-void Gate::apply_pending() {
+void Gate::apply_pending(PushedMessages* own) {
   SegmentHeader& header = store_.header();
   while (header.applied_end < header.servable_end) {
-    if (!apply_some()) break;
+    if (own != nullptr && own->position == header.applied_end) {
+      Txn txn = store_.begin();
+      apply_pushed(txn, *own, Need{});
+      txn.commit();
+    } else if (!apply_some()) {
+      break;
+    }
     FQ_POINT("pending.applied");
   }
 }
+
+/// What one transaction has linked of a record.
+struct Gate::Linked {
+  Need need;
+  uint64_t ends_at = 0;  // all of the record is linked, which ends there
+};
 
 bool Gate::apply_some() {
   SegmentHeader& header = store_.header();
@@ -150,32 +162,59 @@ bool Gate::apply_some() {
   const auto count = get_number<uint16_t>(whole.data() + 38);
   const auto at_wall_ms = get_number<int64_t>(whole.data() + 24);
   PushedReader reader(whole.subspan(kRecordHeaderBytes), count);
+  Linked linked;
   uint32_t index = 0;
   while (const MessageItem* item = reader.next()) {
     if (index++ < header.applied_item) continue;
     const MessageId id{number(reader.first_id()) + index - 1};
-    apply_.message(txn, *item, id, position + kRecordHeaderBytes + reader.item_offset(), at_wall_ms);
-    release_pending(txn, *item);
+    link(txn, *item, id, position + kRecordHeaderBytes + reader.item_offset(), at_wall_ms, linked);
     if (txn.noted() + kUndoReserve > kUndoEntries) break;
   }
   if (reader.broken()) throw RegionDamaged{"a pending record is broken"};
-  if (index == count) {
-    txn.set(header.applied_item, 0);
-    txn.set(header.applied_end, end);
-  } else {
-    txn.set(header.applied_item, index);
-  }
+  linked.ends_at = index == count ? end : 0;
+  finish_linking(txn, linked, position, Need{});
   txn.commit();
-  wake_ = true;
   return true;
 }
 
-void Gate::release_pending(Txn& txn, const MessageItem& item) {
+void Gate::apply_pushed(Txn& txn, PushedMessages& pushed, const Need& added) {
+  Linked linked;
+  while (pushed.next < pushed.items.size() && txn.noted() + kUndoReserve <= kUndoEntries) {
+    const MessageItem& item = pushed.items[pushed.next];
+    const MessageId id{number(pushed.first_id) + pushed.next};
+    link(txn, item, id, pushed.position + pushed.next_offset, pushed.at_wall_ms, linked);
+    pushed.next_offset += static_cast<uint32_t>(pushed_item_bytes(item));
+    ++pushed.next;
+  }
+  if (pushed.next == pushed.items.size()) linked.ends_at = pushed.position + padded(pushed.next_offset);
+  finish_linking(txn, linked, pushed.position, added);
+}
+
+void Gate::link(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms,
+                Linked& linked) {
+  apply_.add(txn, item, id, item_position, at_wall_ms);
+  linked.need += Schedule::need_of(item.tenant, item.key);
+}
+
+/// `position` is the record's, which is the pending end.
+void Gate::finish_linking(Txn& txn, const Linked& linked, uint64_t position, const Need& added) {
   SegmentHeader& header = store_.header();
-  const Need need = Schedule::need_of(item.tenant, item.key);
-  txn.set(header.pending_messages, header.pending_messages - 1);
-  txn.set(header.pending_tenants, header.pending_tenants - need.tenants);
-  txn.set(header.pending_cells, header.pending_cells - need.text_cells);
+  stream_.table().add_live(txn, position, linked.need.messages);
+  note_pending(txn, added, linked.need);
+  if (linked.ends_at != 0) {
+    put(txn, header.applied_item, 0);
+    txn.set(header.applied_end, linked.ends_at);
+  } else {
+    txn.set(header.applied_item, header.applied_item + linked.need.messages);
+  }
+  wake_ = true;
+}
+
+void Gate::note_pending(Txn& txn, const Need& added, const Need& linked) {
+  SegmentHeader& header = store_.header();
+  put(txn, header.pending_messages, header.pending_messages + added.messages - linked.messages);
+  put(txn, header.pending_tenants, header.pending_tenants + added.tenants - linked.tenants);
+  put(txn, header.pending_cells, header.pending_cells + added.text_cells - linked.text_cells);
 }
 
 void Gate::wake_sleepers() {

@@ -29,6 +29,16 @@ struct Now {
   int64_t wall_ms = 0;
 };
 
+/// The messages of one pushed record, still in the memory of who pushed them.
+struct PushedMessages {
+  std::span<const MessageItem> items;
+  MessageId first_id{};
+  uint64_t position = 0;  // of the record
+  int64_t at_wall_ms = 0;
+  size_t next = 0;  // the first that is not linked yet, and where it lies in the record
+  uint32_t next_offset = kRecordHeaderBytes + kFirstItemOffset;
+};
+
 class Gate {
  public:
   Gate(Store& store, Clock& clock, std::string object)
@@ -54,8 +64,14 @@ class Gate {
   }
 
   /// Applies pushed records that may be served now. Needs: the lock, no open Txn. Sets `wakes` when
-  /// something became ready. Needs scratch() to be large enough for a record that wraps around the ring.
-  void apply_pending();
+  /// something became ready. What `own` tells is not read back from the ring.
+  void apply_pending(PushedMessages* own = nullptr);
+  /// Applies the messages of the record at the pending end that are not applied yet, as many as fit in this
+  /// transaction. Needs: the lock; the record is appended and may be served; `added` is what note_pending
+  /// was not told of it yet.
+  void apply_pushed(Txn& txn, PushedMessages& pushed, const Need& added);
+  /// Keeps room for messages that are appended and not linked yet, gives up that of those that were linked.
+  void note_pending(Txn& txn, const Need& added, const Need& linked);
   /// Fires due timers in at most `transactions` transactions; returns whether something fired.
   bool fire_timers(const Now& now, uint32_t transactions);
 
@@ -92,7 +108,10 @@ class Gate {
   bool repair();
   Error poison(const char* what);
   bool apply_some();
-  void release_pending(Txn& txn, const MessageItem& item);
+  struct Linked;
+  void link(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms,
+            Linked& linked);
+  void finish_linking(Txn& txn, const Linked& linked, uint64_t position, const Need& added);
 
   Store& store_;
   Stream stream_;

@@ -76,10 +76,10 @@ void JournalTable::add_ready(Txn& txn, const FileKey& key, uint64_t bytes) {
   txn.set(header_.newest_file, key.number);
 }
 
-void JournalTable::add_live(Txn& txn, uint64_t position) {
+void JournalTable::add_live(Txn& txn, uint64_t position, uint32_t messages) {
   const std::optional<uint32_t> number = find(position);
   if (!number) throw RegionDamaged{"a message lies in no file"};
-  txn.set(slot(*number).live, slot(*number).live + 1);
+  txn.set(slot(*number).live, slot(*number).live + messages);
 }
 
 void JournalTable::remove_live(Txn& txn, uint64_t position) {

@@ -43,7 +43,7 @@ class JournalTable {
   void open_next(Txn& txn);
   void add_ready(Txn& txn, const FileKey& key, uint64_t bytes);
 
-  void add_live(Txn& txn, uint64_t position);
+  void add_live(Txn& txn, uint64_t position, uint32_t messages = 1);
   void remove_live(Txn& txn, uint64_t position);
 
  private:

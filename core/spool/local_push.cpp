@@ -11,8 +11,6 @@ namespace fq {
 
 namespace {
 
-// In a pushed body the items follow the first id.
-constexpr uint64_t kFirstItemOffset = 8;
 static_assert(kBatchedPayloadBytesMax == kInlinePayloadBytesMax);
 static_assert(kBatchBytesMax + kRecordHeaderBytes + kFirstItemOffset <= kRecordBytesMax);
 constexpr int64_t kExtendTimeoutMs = 5'000;
@@ -85,12 +83,6 @@ int64_t due_wall_ms(const NewMessage& message, int64_t wall_ms) {
   return 0;
 }
 
-void add_need(Need& sum, const Need& more) {
-  sum.messages += more.messages;
-  sum.tenants += more.tenants;
-  sum.text_cells += more.text_cells;
-}
-
 }  // namespace
 
 Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t wall_ms,
@@ -128,7 +120,7 @@ Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t w
     } else {
       item.payload = message.payload;
     }
-    add_need(need, Schedule::need_of(item.tenant, item.key));
+    need += Schedule::need_of(item.tenant, item.key);
     items_.push_back(item);
   }
   return need;
@@ -263,7 +255,7 @@ Result<void> LocalQueue::raise_limits() {
   return session_->flusher.wait_durable(end);
 }
 
-MessageId LocalQueue::append_pushed(const Need& need, bool lazy, const Now& read) {
+PushedMessages LocalQueue::append_pushed(const Need& need, bool lazy, const Now& read) {
   SegmentHeader& shared = header();
   Txn txn = store().begin();
   const Now now = gate().in_order(txn, read);
@@ -271,22 +263,18 @@ MessageId LocalQueue::append_pushed(const Need& need, bool lazy, const Now& read
   body_.flags = lazy ? kFlagLazy : 0;
   const uint64_t position = stream().append(txn, body_, first_id, now.wall_ms);
   txn.set(shared.next_id, number(first_id) + items_.size());
-  if (lazy && items_.size() == 1 && shared.applied_end == position) {
-    // Nothing is pending before it: it is served at once, in this very transaction.
-    gate().apply().message(txn, items_[0], first_id, position + kRecordHeaderBytes + kFirstItemOffset,
-                           now.wall_ms);
-    txn.set(shared.applied_end, shared.tail);
-    gate().mark_servable();
+  PushedMessages pushed{items_, first_id, position, now.wall_ms};
+  if (lazy && shared.applied_end == position) {
+    // Nothing is pending before it: it is served at once, as much of it as fits in this very transaction.
+    gate().apply_pushed(txn, pushed, need);
   } else {
-    txn.set(shared.pending_messages, shared.pending_messages + items_.size());
-    txn.set(shared.pending_tenants, shared.pending_tenants + need.tenants);
-    txn.set(shared.pending_cells, shared.pending_cells + need.text_cells);
+    gate().note_pending(txn, need, Need{});
   }
   FQ_POINT("push.appended");
   txn.commit();
   FQ_POINT("push.committed");
   stream().publish();
-  return first_id;
+  return pushed;
 }
 
 Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const PushOptions& options) {
@@ -322,9 +310,10 @@ Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const P
       gate().fire_timers(now, 1);
       obstacle = push_obstacle(bytes, need, messages.size(), may_grow);
       if (obstacle != Obstacle::none) return {};
-      first_id = append_pushed(need, lazy, now);
+      PushedMessages pushed = append_pushed(need, lazy, now);
+      first_id = pushed.first_id;
       end = header().tail;
-      if (lazy) gate().apply_pending();
+      if (lazy) gate().apply_pending(&pushed);
       return {};
     }));
     if (obstacle == Obstacle::none) break;

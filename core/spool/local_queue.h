@@ -105,7 +105,7 @@ class LocalQueue final : public Queue {
   Obstacle push_obstacle(uint64_t bytes, const Need& need, uint64_t messages, bool may_grow);
   /// Fills items_; what lies in blobs is written to `blobs`.
   Result<Need> prepare(std::span<const NewMessage> messages, int64_t wall_ms, std::vector<NewBlob>& blobs);
-  MessageId append_pushed(const Need& need, bool lazy, const Now& read);
+  PushedMessages append_pushed(const Need& need, bool lazy, const Now& read);
 
   // local_lease.cpp
   Result<void> try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply);

@@ -39,6 +39,11 @@ void to_push_batch(Scene& s) { few(s), s.deeds[kFirst].adds = {"n1", "n2", "n3"}
 void push_batch(Scene& s) {
   s.act([](Queue& queue) { return pushed(queue, {{"n1", "a"}, {"n2", "n"}, {"n3", "n/deep"}}); });
 }
+void push_lazy_batch(Scene& s) {
+  s.act([](Queue& queue) {
+    return pushed(queue, {{"n1", "a"}, {"n2", "n"}, {"n3", "n/deep"}}, Durability::lazy);
+  });
+}
 
 bool leased(Queue& queue, const LeaseRequest& request) {
   const Result<LeaseReply> reply = queue.lease(request);
@@ -155,6 +160,7 @@ const std::vector<DoorOperation> kOperations = {
     {"push_lazy", to_push, push_lazy},
     {"push_later", to_push_later, push_later, Short::nothing},
     {"push_batch", to_push_batch, push_batch},
+    {"push_lazy_batch", to_push_batch, push_lazy_batch},
     {"lease", few, lease, Short::kills_and_pairs},
     {"ack", to_ack, ack, Short::kills_and_pairs},
     {"retry", to_retry, retry},

@@ -37,6 +37,16 @@ void push_batch(Trial& t) {
   t.may = {"n1", "n2", "n3"};
   t.all_or_none = true;
 }
+/// More than one transaction links.
+void push_lazy_batch(Trial& t) {
+  few(t);
+  t.words = {"push", "--lazy", "--lines"};
+  for (int i = 0; i < 300; ++i) {
+    t.how.input += "m" + std::to_string(i) + "\n";
+    t.may.insert("m" + std::to_string(i));
+  }
+  t.all_or_none = true;
+}
 void push_large(Trial& t) {
   few(t);
   t.words = {"push"};
@@ -207,6 +217,8 @@ const std::vector<Operation> kOperations = {
     {"push_batch", push_batch, {"attach.shared", "push.appended", "push.committed", "push.durable",
         "pending.applied", "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken",
         "flush.unlocked", "flush.written"}},
+    {"push_lazy_batch", push_lazy_batch, {"attach.shared", "push.appended", "push.committed", "push.durable",
+        "pending.applied", "flush.written", "wake.counted"}},
     {"push_large", push_large, {"attach.shared", "blob.written", "push.appended", "push.committed",
         "push.durable", "pending.applied", "flush.applied", "flush.servable", "flush.syncing", "flush.synced",
         "flush.taken", "flush.unlocked", "flush.written"}},
