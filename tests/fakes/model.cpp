@@ -32,6 +32,9 @@ MessageId Model::push(const NewMessage& from) {
   message.info.state = State::held;  // neither ready nor with a timer: move() takes it out of nothing
   message.info.priority = from.priority;
   message.info.tags = from.tags;
+  message.info.command = from.command;
+  message.timeout_ms = from.timeout_ms;
+  message.keep_ms = from.keep_ms;
   message.info.attempts_max = from.attempts_max.value_or(0);  // 0: the queue's
   message.info.pushed_at_wall_ms = clock.wall_ms();
   message.info.payload = std::string(as_text(from.payload));
@@ -45,12 +48,14 @@ std::vector<Delivery> Model::lease(const LeaseRequest& request) {
   fire_timers();
   std::vector<Delivery> deliveries;
   uint64_t bytes = 0;
-  while (deliveries.size() < request.want) {
-    Message* message = next(request.tenant);
+  std::string path(request.tenant);
+  while (deliveries.size() < request.want && !request.look) {
+    Message* message = next(path);
     if (message == nullptr) break;
     bytes += message->info.payload->size();
     if (!deliveries.empty() && bytes > request.bytes_max) break;
     deliveries.push_back(deliver(*message, request));
+    if (request.one_tenant) path = message->info.tenant + "/";
   }
   return deliveries;
 }
@@ -65,6 +70,8 @@ Delivery Model::deliver(Message& message, const LeaseRequest& request) {
   move(message, State::leased, timed ? std::optional(clock.boot_ms() + hold_ms) : std::nullopt);
   message.receipt.text = std::to_string(number(message.info.id)) + "." + std::to_string(++last_serial_);
   message.info.deliveries += 1;
+  message.attempts_in_force = request.attempts_max.value_or(settings.attempts_max);
+  message.extended_until.clear();
   note(message, "leased");
   Delivery delivery{.receipt = message.receipt,
                     .id = message.info.id,
@@ -75,6 +82,10 @@ Delivery Model::deliver(Message& message, const LeaseRequest& request) {
                     .crashes = message.info.crashes,
                     .priority = message.info.priority,
                     .pushed_at_wall_ms = *message.info.pushed_at_wall_ms,
+                    .tags = message.info.tags,
+                    .command = message.info.command,
+                    .timeout_ms = message.timeout_ms,
+                    .keep_ms = message.keep_ms,
                     .payload = Payload(*message.info.payload)};
   if (timed) delivery.deadline_wall_ms = clock.wall_ms() + hold_ms;
   return delivery;
@@ -113,6 +124,7 @@ ExtendResult Model::extend(const Receipt& receipt, int64_t duration_ms) {
   // A lease that a process holds has no time of its own.
   if (message->timer) message->timer = clock.boot_ms() + duration_ms;
   note(*message, "extended");
+  message->extended_until.push_back(clock.wall_ms() + duration_ms);
   return {SettleStatus::ok, clock.wall_ms() + duration_ms};
 }
 
@@ -194,6 +206,13 @@ Model::Message* Model::next(std::string_view path) {
     if (best == nullptr || is_before(each, *best)) best = &each;
   }
   return best;
+}
+
+bool Model::is_idle() const {
+  return std::none_of(messages.begin(), messages.end(), [](const Message& each) {
+    const bool returns = each.info.state == State::delayed && each.info.deliveries > 0;
+    return each.info.state == State::ready || each.info.state == State::leased || returns;
+  });
 }
 
 Model::Message* Model::find(MessageId id) {

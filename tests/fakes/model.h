@@ -17,8 +17,11 @@ class Model {
     MessageInfo info;  // attempts_max 0: the queue's
     std::string key;   // its place in its tenant: by key, by rank, by age
     int32_t rank = 0;
-    std::optional<int64_t> timer;  // boot_ms of its due time or its lease's end
-    Receipt receipt;               // "ID.SERIAL" of its last lease
+    std::optional<int64_t> timer;    // boot_ms of its due time or its lease's end
+    Receipt receipt;                 // "ID.SERIAL" of its last lease
+    uint32_t attempts_in_force = 0;  // of its last lease; 0: never leased
+    std::optional<int64_t> timeout_ms, keep_ms;
+    std::vector<int64_t> extended_until;  // wall_ms, under its last lease
     std::vector<HistoryEvent> history;
   };
 
@@ -32,11 +35,15 @@ class Model {
   SettleStatus mutate(MessageId id, Action action);
   void fire_timers();
 
-  Message* find(MessageId id);  // none: there never was one
-  /// Its own, or the queue's.
+  Message* find(MessageId id);               // none: there never was one
+  Message* held_by(const Receipt& receipt);  // none: it is no longer valid
+  /// Its own, or those of its last lease, or the queue's.
   uint32_t attempts_max(const Message& message) const {
-    return message.info.attempts_max != 0 ? message.info.attempts_max : settings.attempts_max;
+    if (message.info.attempts_max != 0) return message.info.attempts_max;
+    return message.attempts_in_force != 0 ? message.attempts_in_force : settings.attempts_max;
   }
+  /// Nothing is ready or leased, and nothing that was leased once waits for its time.
+  bool is_idle() const;
   /// Those that are ready at `path` and below, in the order in which they would be served.
   std::vector<MessageId> ready(std::string_view path) const;
 
@@ -48,7 +55,6 @@ class Model {
   /// The message whose turn it is at `path` and below ("" is everything).
   Message* next(std::string_view path);
   Delivery deliver(Message& message, const LeaseRequest& request);
-  Message* held_by(const Receipt& receipt);
   /// Moves a message to a state, out of whatever it was in. Not ready: with a timer, or without.
   void move(Message& message, State state, std::optional<int64_t> timer = {});
   SettleStatus end(Message& message, State state, std::string_view event, const std::string& reason = {});

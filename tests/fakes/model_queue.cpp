@@ -91,26 +91,52 @@ Result<PushReply> ModelQueue::push(std::span<const NewMessage> messages, const P
   return reply;
 }
 
+LeaseReply ModelQueue::lease_now(const LeaseRequest& request) {
+  const std::lock_guard lock(store_->mutex);
+  Model& model = store_->model;
+  LeaseReply reply;
+  reply.deliveries = model.lease(request);
+  for (const Model::Message& each : model.messages) {
+    if (!each.timer) continue;
+    reply.next_wake_ms = std::min(*each.timer - model.clock.boot_ms(), reply.next_wake_ms.value_or(kNever));
+  }
+  if (!reply.deliveries.empty()) {
+    for (const Delivery& each : reply.deliveries) {
+      if (request.watch) watched_.push_back({each.receipt});
+    }
+    return reply;
+  }
+  reply.why_empty = WhyEmpty::nothing;
+  if (request.wait && request.until_idle && model.is_idle()) reply.why_empty = WhyEmpty::idle;
+  if (request.look && !model.ready(request.tenant).empty()) reply.why_empty = WhyEmpty::servable;
+  if (request.watch && reply.why_empty != WhyEmpty::servable) find_changes(reply);
+  return reply;
+}
+
+void ModelQueue::find_changes(LeaseReply& reply) {
+  std::vector<Watched> held;
+  for (const Watched& lease : watched_) {
+    const Model::Message* message = store_->model.held_by(lease.receipt);
+    if (message == nullptr) reply.changes.push_back({lease.receipt, std::nullopt});
+    if (message == nullptr) continue;
+    held.push_back({lease.receipt, message->extended_until.size()});
+    if (held.back().extended > lease.extended)
+      reply.changes.push_back({lease.receipt, message->extended_until.back()});
+  }
+  watched_ = std::move(held);
+  if (!reply.changes.empty()) reply.why_empty = WhyEmpty::changed;
+}
+
 Result<LeaseReply> ModelQueue::lease(const LeaseRequest& request) {
   Clock& clock = store_->model.clock;
   const int64_t start_ms = clock.boot_ms();
   for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
-    LeaseReply reply;
-    {
-      const std::lock_guard lock(store_->mutex);
-      reply.deliveries = store_->model.lease(request);
-      for (const Model::Message& each : store_->model.messages) {
-        if (!each.timer) continue;
-        reply.next_wake_ms = std::min(*each.timer - clock.boot_ms(), reply.next_wake_ms.value_or(kNever));
-      }
-    }
-    if (!reply.deliveries.empty()) return reply;
-    const bool interrupted = request.interrupt != nullptr && request.interrupt->raised();
+    LeaseReply reply = lease_now(request);
+    if (reply.why_empty != WhyEmpty::nothing || !request.wait) return reply;
     const bool timed_out = request.wait_ms && clock.boot_ms() - start_ms >= *request.wait_ms;
-    reply.why_empty = !request.wait ? WhyEmpty::nothing
-                      : interrupted ? WhyEmpty::interrupted
-                                    : WhyEmpty::timed_out;
-    if (!request.wait || interrupted || timed_out) return reply;
+    if (timed_out) reply.why_empty = WhyEmpty::timed_out;
+    if (request.interrupt != nullptr && request.interrupt->raised()) reply.why_empty = WhyEmpty::interrupted;
+    if (reply.why_empty != WhyEmpty::nothing) return reply;
   }
 }
 
@@ -122,7 +148,11 @@ Result<SettleReply> ModelQueue::settle(std::span<const Settle> items, const Leas
       const SettleStatus status = store_->model.settle(item);
       const bool refused = status == SettleStatus::stale;
       const std::string& receipt = item.receipt.text;
-      if (item.output != nullptr) store_->outputs[receipt.substr(0, receipt.find('.'))] = *item.output;
+      if (item.output != nullptr) {
+        JobOutput& kept = store_->outputs[receipt.substr(0, receipt.find('.'))] = *item.output;
+        kept.keep_ms += store_->model.clock.wall_ms();
+      }
+      std::erase_if(watched_, [&](const Watched& each) { return each.receipt == item.receipt; });
       reply.items.push_back(refused ? refusal(item.receipt, store_->model) : status);
     }
   }

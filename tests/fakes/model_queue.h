@@ -20,7 +20,7 @@ struct ModelStore {
   std::mutex mutex;
   Model model;
   FileIdentity policy;
-  std::map<std::string, JobOutput> outputs;  // by the id of the message, as text
+  std::map<std::string, JobOutput> outputs;  // by the id of the message, as text; keep_ms: until when
 };
 
 class ModelQueue final : public Queue {
@@ -51,8 +51,17 @@ class ModelQueue final : public Queue {
   // These need the store's mutex.
   std::vector<const Model::Message*> matching(const Filter& filter) const;
   MessageInfo info_of(const Model::Message& message) const;
+  LeaseReply lease_now(const LeaseRequest& request);
+  void find_changes(LeaseReply& reply);
+  bool have_ended(const EndRequest& request);
 
+  /// A lease given with `watch`, and how often it had been extended when that was last told.
+  struct Watched {
+    Receipt receipt;
+    size_t extended = 0;
+  };
   std::shared_ptr<ModelStore> store_;
+  std::vector<Watched> watched_;
 };
 
 }  // namespace fq::test

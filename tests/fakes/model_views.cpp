@@ -5,7 +5,9 @@
 
 // System.
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <thread>
 
 namespace fq::test {
 
@@ -134,23 +136,32 @@ Result<MutateReply> ModelQueue::mutate(const Filter& filter, Action action, cons
 Result<std::optional<JobOutput>> ModelQueue::output(MessageId id) {
   const std::lock_guard lock(store_->mutex);
   const auto found = store_->outputs.find(std::to_string(number(id)));
-  if (found == store_->outputs.end()) return std::optional<JobOutput>();
-  return std::optional<JobOutput>(found->second);
+  const int64_t now_ms = store_->model.clock.wall_ms();
+  if (found == store_->outputs.end() || found->second.keep_ms <= now_ms) return std::optional<JobOutput>();
+  JobOutput output = found->second;
+  output.keep_ms -= now_ms;
+  return std::optional<JobOutput>(std::move(output));
+}
+
+bool ModelQueue::have_ended(const EndRequest& request) {
+  const std::lock_guard lock(store_->mutex);
+  Model& model = store_->model;
+  model.fire_timers();
+  if (request.until_idle) return model.is_idle();
+  return std::all_of(request.ids.begin(), request.ids.end(), [&](MessageId id) {
+    const Model::Message* message = model.find(id);
+    return message == nullptr || message->info.state == State::dead || is_finished(message->info.state);
+  });
 }
 
 Result<EndStatus> ModelQueue::await_end(const EndRequest& request) {
-  const std::lock_guard lock(store_->mutex);
-  store_->model.fire_timers();
-  bool ended = true;
-  for (const Model::Message& message : store_->model.messages) {
-    const MessageInfo& info = message.info;
-    const bool asked = std::find(request.ids.begin(), request.ids.end(), info.id) != request.ids.end();
-    const bool returns = info.state == State::delayed && info.deliveries > 0;
-    const bool busy = info.state == State::ready || info.state == State::leased || returns;
-    const bool open = info.state != State::dead && !is_finished(info.state);
-    if (request.until_idle ? busy : asked && open) ended = false;
+  Clock& clock = store_->model.clock;
+  const int64_t start_ms = clock.boot_ms();
+  for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+    if (have_ended(request)) return EndStatus::ended;
+    if (request.interrupt != nullptr && request.interrupt->raised()) return EndStatus::interrupted;
+    if (request.wait_ms && clock.boot_ms() - start_ms >= *request.wait_ms) return EndStatus::timed_out;
   }
-  return ended ? EndStatus::ended : EndStatus::timed_out;
 }
 
 Result<Settings> ModelQueue::settings() {

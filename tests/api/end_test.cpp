@@ -1,0 +1,173 @@
+// end_test - waiting for messages to end, for an idle queue, and what jobs wrote.
+#include "tests/api/contract.h"
+
+// System.
+#include <chrono>
+#include <thread>
+
+namespace fq::test {
+
+namespace {
+
+/// Without waiting.
+EndStatus look(QueueFixture& q, std::vector<MessageId> ids) {
+  EndRequest request;
+  request.ids = ids;
+  request.wait_ms = 0;
+  return q.door().await_end(request).value();
+}
+
+bool is_idle(QueueFixture& q) {
+  EndRequest request;
+  request.until_idle = true;
+  request.wait_ms = 0;
+  return q.door().await_end(request).value() == EndStatus::ended;
+}
+
+SettleStatus settle_with(QueueFixture& q, const Delivery& d, Verdict verdict, const JobOutput& output) {
+  Settle item;
+  item.receipt = d.receipt;
+  item.verdict = verdict;
+  item.output = &output;
+  return q.door().settle({&item, 1}).value().items.at(0);
+}
+
+}  // namespace
+
+TEST_CASE("a message has ended when it is acked, dead or cancelled, and not before") {
+  ON_EVERY_ENGINE(q);
+  const MessageId acked = q.push("t", "acked");
+  const MessageId dead = q.push("t", "dead");
+  const MessageId cancelled = q.push("t", "cancelled");
+  const MessageId delayed = q.push("t", "delayed", {.delay_ms = 5'000});
+  for (const MessageId id : {acked, dead, cancelled, delayed}) CHECK(look(q, {id}) == EndStatus::timed_out);
+  const Delivery first = q.lease(), second = q.lease();
+  CHECK(look(q, {acked}) == EndStatus::timed_out);
+  q.ack(first);
+  q.bury(second);
+  q.mutate({cancelled}, Action::cancel);
+  for (const MessageId id : {acked, dead, cancelled}) CHECK(look(q, {id}) == EndStatus::ended);
+  CHECK(look(q, {acked, dead, cancelled}) == EndStatus::ended);
+  CHECK(look(q, {acked, delayed, cancelled}) == EndStatus::timed_out);
+  q.mutate({dead}, Action::kick);
+  CHECK(look(q, {dead}) == EndStatus::timed_out);
+}
+
+TEST_CASE("who is not known has ended, and so have none at all") {
+  ON_EVERY_ENGINE(q);
+  CHECK(look(q, {}) == EndStatus::ended);
+  CHECK(look(q, {MessageId{4'711}}) == EndStatus::ended);
+  const MessageId id = q.push("t", "only");
+  CHECK(look(q, {MessageId{4'711}}) == EndStatus::ended);
+  CHECK(look(q, {MessageId{4'711}, id}) == EndStatus::timed_out);
+}
+
+TEST_CASE("a lease that runs out on the last attempt ends its message") {
+  ON_EVERY_ENGINE(q);
+  const MessageId id = q.push("t", "only", {.attempts_max = 1});
+  q.lease();
+  CHECK(look(q, {id}) == EndStatus::timed_out);
+  q.clock().advance(60'001);
+  CHECK(look(q, {id}) == EndStatus::ended);
+}
+
+TEST_CASE("a queue is idle when nothing is ready or leased") {
+  ON_EVERY_ENGINE(q);
+  CHECK(is_idle(q));
+  q.push("t", "only");
+  CHECK_FALSE(is_idle(q));
+  const Delivery d = q.lease();
+  CHECK_FALSE(is_idle(q));
+  q.bury(d);
+  CHECK(is_idle(q));
+}
+
+TEST_CASE("what was delayed by its push does not keep a queue busy until it is due") {
+  ON_EVERY_ENGINE(q);
+  q.push("t", "later", {.delay_ms = 5'000});
+  CHECK(is_idle(q));
+  q.clock().advance(5'001);
+  CHECK_FALSE(is_idle(q));
+}
+
+TEST_CASE("what is on its way back keeps a queue busy") {
+  ON_EVERY_ENGINE(q);
+  for (const bool counted : {false, true}) {
+    const MessageId id = q.push("t", "back");
+    const Delivery d = q.lease();
+    counted ? q.retry(d, 5'000) : q.release(d, 5'000);
+    CHECK_FALSE(is_idle(q));
+    q.mutate({id}, Action::cancel);
+    CHECK(is_idle(q));
+  }
+}
+
+TEST_CASE("waiting for an end ends with it, or with its time, or when it is interrupted") {
+  ON_EVERY_ENGINE_WITH(q, Time::real);
+  const std::unique_ptr<Queue> other = q.another_handle();
+  const MessageId id = q.push("t", "only");
+  EndRequest request;
+  request.ids = {&id, 1};
+  request.wait_ms = 30;
+  const int64_t start_ms = system_clock().boot_ms();
+  CHECK(q.door().await_end(request).value() == EndStatus::timed_out);
+  CHECK(system_clock().boot_ms() - start_ms >= 29);
+  Interrupt interrupt;
+  request.interrupt = &interrupt;
+  request.wait_ms = 20'000;
+  const auto during = [&](const std::function<void()>& what) {
+    std::thread thread([&] {
+      // So that the other mostly sleeps by then; the test holds in any order.
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      what();
+    });
+    const EndStatus status = q.door().await_end(request).value();
+    thread.join();
+    return status;
+  };
+  CHECK(during([&] { interrupt.raise(); }) == EndStatus::interrupted);
+  interrupt.lower();
+  CHECK(during([&] { static_cast<void>(other->mutate(std::vector{id}, Action::cancel)); }) ==
+        EndStatus::ended);
+}
+
+TEST_CASE("an output is kept with an ack and with a bury, and no longer than asked") {
+  ON_EVERY_ENGINE(q);
+  for (const Verdict verdict : {Verdict::ack, Verdict::bury}) {
+    const MessageId id = q.push("t", "only");
+    CHECK_FALSE(q.door().output(id).value());
+    const JobOutput output{std::string("out\0\xff", 5), "err\n", 10'000};
+    CHECK(settle_with(q, q.lease(), verdict, output) == SettleStatus::ok);
+    q.clock().advance(4'000);
+    const std::optional<JobOutput> kept = q.door().output(id).value();
+    REQUIRE(kept);
+    CHECK(kept->out == output.out);
+    CHECK(kept->err == output.err);
+    CHECK(kept->keep_ms == 6'000);
+    q.clock().advance(6'000);
+    CHECK_FALSE(q.door().output(id).value());
+  }
+}
+
+TEST_CASE("an empty output is one, and a message without one has none") {
+  ON_EVERY_ENGINE(q);
+  const MessageId empty = q.push("t", "empty");
+  const MessageId none = q.push("t", "none");
+  CHECK(settle_with(q, q.lease(), Verdict::ack, {"", "", 1'000}) == SettleStatus::ok);
+  CHECK(q.ack(q.lease()) == SettleStatus::ok);
+  REQUIRE(q.door().output(empty).value());
+  CHECK(q.door().output(empty).value()->out == "");
+  CHECK_FALSE(q.door().output(none).value());
+  CHECK_FALSE(q.door().output(MessageId{4'711}).value());
+}
+
+TEST_CASE("a later output of the same message takes the place of the earlier one") {
+  ON_EVERY_ENGINE(q);
+  const MessageId id = q.push("t", "only");
+  CHECK(settle_with(q, q.lease(), Verdict::bury, {"first", "", 10'000}) == SettleStatus::ok);
+  q.mutate({id}, Action::kick);
+  CHECK(settle_with(q, q.lease(), Verdict::ack, {"second", "", 10'000}) == SettleStatus::ok);
+  CHECK(q.door().output(id).value()->out == "second");
+}
+
+}  // namespace fq::test
