@@ -57,9 +57,12 @@ Caps LocalQueue::caps() const {
 }
 
 Result<void> LocalQueue::attach_anew() {
-  // The life lock stays behind in the old segment; what it held was carried over under our pid.
-  holder_.reset();
+  LifeLock* const left = holder_ ? &header().holders[static_cast<uint16_t>(*holder_)].life : nullptr;
   FQ_TRY(attachment_->attach());
+  // What it held was carried over under our pid. It must not be held any more when the old segment goes with
+  // this object.
+  if (left != nullptr) left->end();
+  holder_.reset();
   if (started_ != 0) store().memory().keep_from_children();
   session_ = std::make_unique<Session>(*attachment_, clock_);
   return {};

@@ -1,0 +1,182 @@
+// job_test - what the local engine does for jobs: their terms in the journal, the descriptor that keeps a
+// message for what its job left behind, news of leases and ends over a rebuild.
+
+// System.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+// fq, below us.
+#include "core/spool/layout.h"
+// Tests.
+#include "tests/spool/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+const JobCommand kCommand{{"convert", "", "a b\n"}, "/a dir", {"LANG=C", "EMPTY="}};
+
+MessageId push_job(SpoolFixture& q, const std::string& payload) {
+  NewMessage message{.payload = as_bytes(payload)};
+  message.tags = {{"order", "7"}};
+  message.command = kCommand;
+  message.timeout_ms = 1'500;
+  message.keep_ms = 86'400'000;
+  return q.door().push({&message, 1}).value().items.at(0).id;
+}
+
+void check_job(const Delivery& delivery, const std::string& payload) {
+  CHECK(text_of(delivery) == payload);
+  CHECK(delivery.tags == std::vector<Tag>{{"order", "7"}});
+  CHECK(delivery.command == kCommand);
+  CHECK(delivery.timeout_ms == 1'500);
+  CHECK(delivery.keep_ms == 86'400'000);
+}
+
+/// Whoever takes the lock next finds the segment damaged and makes it anew.
+void poison(const SpoolFixture& q) {
+  const auto poisoned = static_cast<uint32_t>(Phase::poisoned);
+  std::fstream file(q.path("segment"), std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(static_cast<std::streamoff>(offsetof(SegmentHeader, phase)));
+  file.write(reinterpret_cast<const char*>(&poisoned), sizeof poisoned);
+}
+
+/// A process that leases the next message by living, with a child that inherits the job's descriptor.
+class Worker {
+ public:
+  explicit Worker(SpoolFixture& q) {
+    REQUIRE(::pipe(ready_) == 0);
+    REQUIRE(::pipe(job_) == 0);
+    pid_ = ::fork();
+    if (pid_ == 0) work(q);
+    char answer = 0;
+    REQUIRE(::read(ready_[0], &answer, 1) == 1);
+    REQUIRE(answer == 'y');
+    ::close(job_[0]);
+  }
+  ~Worker() {
+    kill();
+    end_job();
+    for (const int end : ready_) ::close(end);
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  void kill() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+  /// What the job left behind ends when nobody writes to it any more.
+  void end_job() {
+    if (job_[1] >= 0) ::close(job_[1]);
+    job_[1] = -1;
+  }
+
+ private:
+  [[noreturn]] void work(SpoolFixture& q) {
+    ::close(job_[1]);
+    OpenOptions options;
+    options.clock = &q.clock;
+    const auto queue = open_queue({q.path("../.."), "default"}, options);
+    bool held = queue.ok();
+    if (held) {
+      const LeaseReply reply = (*queue)->lease({}).value();
+      held =
+          reply.deliveries.size() == 1 && (*queue)->hold_for_job(reply.deliveries[0].id).value().has_value();
+      // The job: it has the descriptor, and nothing else of the worker's.
+      char byte = 0;
+      if (held && ::fork() == 0) ::_exit(::read(job_[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    static_cast<void>(::write(ready_[1], held ? "y" : "n", 1));
+    for (;;) ::pause();
+  }
+  int ready_[2];
+  int job_[2];
+  pid_t pid_ = -1;
+};
+
+}  // namespace
+
+TEST_CASE("what a push said of its job is there after the loss of the segment, with a large payload too") {
+  SpoolFixture q;
+  const std::string large(200'000, 'x');
+  const MessageId id = push_job(q, "small");
+  push_job(q, large);
+  q.lose_segment();
+  CHECK(q.get(number(id)).command == kCommand);
+  check_job(q.lease(), "small");
+  check_job(q.lease(), large);
+  q.check_clean();
+}
+
+TEST_CASE("a dead worker's message waits for what its job left behind, and comes back when that ends") {
+  SpoolFixture q;
+  q.push("m");
+  Worker worker(q);
+  worker.kill();
+  for (int i = 0; i < 3; ++i) {
+    q.clock.advance(10'000);
+    CHECK(q.lease_from(q.door(), {}).deliveries.empty());
+  }
+  worker.end_job();
+  LeaseReply reply;
+  for (int i = 0; i < 10'000 && reply.deliveries.empty(); ++i) {
+    ::usleep(200);  // the kernel ends the job
+    q.clock.advance(100);
+    reply = q.lease_from(q.door(), {});
+  }
+  REQUIRE(reply.deliveries.size() == 1);
+  CHECK(reply.deliveries[0].attempt == 2);
+  CHECK(reply.deliveries[0].crashes == 1);
+  q.check_clean();
+}
+
+TEST_CASE("a job that ended before its worker died holds nothing") {
+  SpoolFixture q;
+  q.push("m");
+  Worker worker(q);
+  worker.end_job();
+  worker.kill();
+  LeaseReply reply;
+  for (int i = 0; i < 10'000 && reply.deliveries.empty(); ++i) {
+    ::usleep(200);
+    q.clock.advance(100);
+    reply = q.lease_from(q.door(), {});
+  }
+  CHECK(reply.deliveries.size() == 1);
+}
+
+TEST_CASE("who held a message in a segment that is gone can be closed, and the process goes on") {
+  SpoolFixture q;
+  q.push("m");
+  {
+    const std::unique_ptr<Queue> holder = q.open();
+    CHECK(q.lease_from(*holder, {}).deliveries.size() == 1);
+    poison(q);
+    CHECK(q.stats().leased == 1);
+    CHECK(holder->stats({}).ok());  // goes over
+  }
+  q.push("next");
+  CHECK(q.drain() == "next");  // the other one is held by this process, as far as anybody knows
+  q.check_clean();
+}
+
+TEST_CASE("who waits for an end looks on in a segment that was made anew") {
+  SpoolFixture q;
+  const MessageId id{q.push("m")};
+  const std::unique_ptr<Queue> other = q.open();
+  poison(q);
+  EndRequest request;
+  request.ids = {&id, 1};
+  request.wait_ms = 0;
+  CHECK(q.door().await_end(request).value() == EndStatus::timed_out);
+  poison(q);
+  REQUIRE(other->mutate(std::vector{id}, Action::cancel).ok());
+  CHECK(q.door().await_end(request).value() == EndStatus::ended);
+}
+
+}  // namespace fq::test
