@@ -239,6 +239,7 @@ class LocalQueue final : public Queue {
   TenantIndex one_tenant_{};  // whose turn the first message was, where only one tenant's are wanted
   std::vector<WatchedLease> watched_;
   uint32_t changes_seen_ = 0;
+  bool watched_carried_ = false;  // some were given in a segment before: nobody counts their changes for us
   size_t outputs_until_sweep_ = 0;
   bool orphans_ = false;  // a dead holder's job still lives
 };

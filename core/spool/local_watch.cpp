@@ -43,13 +43,14 @@ void LocalQueue::unwatch(uint64_t id) {
 }
 
 Result<void> LocalQueue::find_changes(LeaseReply& reply) {
-  if (!holder_ || watched_.empty()) return {};
-  const Shared<uint32_t>& changes = header().holders[static_cast<uint16_t>(*holder_)].changes;
-  if (changes.peek() == changes_seen_) return {};
+  if (watched_.empty()) watched_carried_ = false;
+  if (watched_.empty()) return {};
+  const auto changes = [this] { return header().holders[static_cast<uint16_t>(*holder_)].changes.peek(); };
+  if (!watched_carried_ && holder_ && changes() == changes_seen_) return {};
   std::vector<WatchedLease> extended;
   FQ_TRY(locked([&]() -> Result<void> {
     extended.clear();
-    changes_seen_ = changes;
+    if (holder_) changes_seen_ = changes();
     for (WatchedLease& lease : watched_) {
       const std::optional<SlotIndex> slot = schedule().find(MessageId{lease.id});
       const Entry* entry = slot ? &schedule().entry(*slot) : nullptr;

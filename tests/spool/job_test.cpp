@@ -150,6 +150,30 @@ TEST_CASE("a job that ended before its worker died holds nothing") {
   CHECK(reply.deliveries.size() == 1);
 }
 
+TEST_CASE("news of a watched lease comes through although the segment was made anew") {
+  SpoolFixture q;
+  q.push("cancelled");
+  q.push("extended");
+  LeaseReply leased = q.lease_from(q.door(), {.want = 2, .watch = true});
+  REQUIRE(leased.deliveries.size() == 2);
+  const std::unique_ptr<Queue> other = q.open();
+  poison(q);
+  REQUIRE(other->mutate(std::vector{leased.deliveries[0].id}, Action::cancel).ok());
+  q.clock.advance(20);  // busy consumers look around every 10 ms
+  LeaseReply news = q.lease_from(q.door(), {.want = 0, .watch = true});
+  REQUIRE(news.changes.size() == 1);
+  CHECK(news.changes[0].receipt == leased.deliveries[0].receipt);
+  CHECK(q.lease_from(q.door(), {.want = 1, .watch = true}).changes.empty());
+  const Receipt receipt = leased.deliveries[1].receipt;
+  const ExtendResult extended = other->extend({&receipt, 1}, 5'000).value().at(0);
+  CHECK(extended.status == SettleStatus::ok);
+  news = q.lease_from(q.door(), {.want = 0, .watch = true});
+  REQUIRE(news.changes.size() == 1);
+  CHECK(news.changes[0].run_until_wall_ms == extended.deadline_wall_ms);
+  CHECK(q.ack(leased.deliveries[1]) == SettleStatus::ok);
+  q.check_clean();
+}
+
 TEST_CASE("who held a message in a segment that is gone can be closed, and the process goes on") {
   SpoolFixture q;
   q.push("m");
