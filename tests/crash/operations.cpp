@@ -1,10 +1,8 @@
 // operations - the table of operations: how each is prepared, and which fault points it passes.
 #include "tests/crash/operations.h"
 
-// System.
-#include <cstddef>
-// fq, below us.
-#include "core/spool/layout.h"
+// Tests.
+#include "tests/process/poisoned.h"
 
 namespace fq::test {
 
@@ -155,9 +153,7 @@ void rebuild_beside_others(Trial& t) {
   few(t);
   t.others.push_back(t.spool.start({"pop", "--wait", "-t", "nobody"}));
   REQUIRE(t.others.back().asleep_in_futex());
-  const auto poisoned = static_cast<uint32_t>(Phase::poisoned);
-  write_at(t.spool.queue("segment"), offsetof(SegmentHeader, phase),
-           {reinterpret_cast<const char*>(&poisoned), sizeof poisoned});
+  poison(t.spool);
   t.words = {"push", "new"};
   t.may = {"new"};
 }

@@ -3,12 +3,10 @@
 // Two rebuilders, a rebuild beside a consumer that holds messages by living, and `queue remove` against push.
 
 // System.
-#include <cstddef>
 #include <cstring>
-// fq, below us.
-#include "core/spool/layout.h"
 // Tests.
 #include "tests/process/held_message.h"
+#include "tests/process/poisoned.h"
 
 namespace fq::test {
 
@@ -26,13 +24,6 @@ bool has_open(const Child& child, const std::string& name) {
     }
   }
   return false;
-}
-
-/// Marks the segment as damaged: the next lock of each process finds it so.
-void poison(const Spool& spool) {
-  const auto poisoned = static_cast<uint32_t>(Phase::poisoned);
-  write_at(spool.queue("segment"), offsetof(SegmentHeader, phase),
-           {reinterpret_cast<const char*>(&poisoned), sizeof poisoned});
 }
 
 uint64_t generation(const Spool& spool) {
