@@ -169,7 +169,7 @@ class LocalQueue final : public Queue {
   Result<void> look_idle(LeaseReply& reply);
   bool is_idle();
   bool has_ended(MessageId id);
-  Result<bool> look_at_ends(const EndRequest& request, int64_t& timer_ms);
+  Result<bool> look_at_ends(const EndRequest& request, size_t& ended_count, int64_t& timer_ms);
 
   // local_look.cpp, local_history.cpp
   struct Place;

@@ -13,6 +13,7 @@ namespace fq {
 namespace {
 
 constexpr uint32_t kTimerTransactions = 32;
+constexpr size_t kEndsPerLook = 256;  // looked for under one hold of the lock
 
 /// A hint for wakers that somebody sleeps; dies drifting up, which costs them a system call.
 class WaiterCounted {
@@ -99,28 +100,35 @@ bool LocalQueue::has_ended(MessageId id) {
   return !pending || schedule().outcome(id).has_value();
 }
 
-Result<bool> LocalQueue::look_at_ends(const EndRequest& request, int64_t& timer_ms) {
-  bool ended = false;
+/// Of request.ids the first `ended_count` are known to have ended; more of them are found, in their order.
+Result<bool> LocalQueue::look_at_ends(const EndRequest& request, size_t& ended_count, int64_t& timer_ms) {
   FQ_TRY(reap_dead(gate().now()));
-  FQ_TRY(locked([&]() -> Result<void> {
-    gate().fire_timers(gate().now(), kTimerTransactions);
-    const auto has = [this](MessageId id) { return has_ended(id); };
-    ended = request.until_idle ? is_idle() : std::all_of(request.ids.begin(), request.ids.end(), has);
-    timer_ms = schedule().next_timer_ms();
-    return {};
-  }));
+  bool ended = false;
+  bool stuck = false;
+  while (!ended && !stuck) {
+    FQ_TRY(locked([&]() -> Result<void> {
+      gate().fire_timers(gate().now(), kTimerTransactions);
+      timer_ms = schedule().next_timer_ms();
+      const size_t end = std::min(ended_count + kEndsPerLook, request.ids.size());
+      while (ended_count < end && has_ended(request.ids[ended_count])) ++ended_count;
+      stuck = request.until_idle || ended_count < end;
+      ended = request.until_idle ? is_idle() : ended_count == request.ids.size();
+      return {};
+    }));
+  }
   return ended;
 }
 
 Result<EndStatus> LocalQueue::await_end(const EndRequest& request) {
   const int64_t deadline_ms =
       request.wait_ms ? clock_.boot_ms() + std::min(*request.wait_ms, kWaitMaxMs) : kNever;
+  size_t ended_count = 0;
   for (;;) {
     SegmentHeader& shared = header();
     const WaiterCounted counted(shared.end_waiters);
     const uint32_t seen = shared.end_event.load(std::memory_order_acquire);
     int64_t timer_ms = kNever;
-    FQ_TRY_SET(const bool ended, look_at_ends(request, timer_ms));
+    FQ_TRY_SET(const bool ended, look_at_ends(request, ended_count, timer_ms));
     // An end is told only once it can no longer be lost.
     if (ended && !syncs_lazily()) {
       FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));

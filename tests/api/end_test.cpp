@@ -53,6 +53,22 @@ TEST_CASE("a message has ended when it is acked, dead or cancelled, and not befo
   CHECK(look(q, {dead}) == EndStatus::timed_out);
 }
 
+TEST_CASE("many messages have ended when the last of them has, whatever the order") {
+  ON_EVERY_ENGINE(q);
+  std::vector<MessageId> ids;
+  for (int i = 0; i < 600; ++i) ids.push_back(q.push("t", "m", {.delay_ms = 3'600'000}));
+  std::vector<MessageId> backwards(ids.rbegin(), ids.rend());
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (i % 100 == 0 || i == ids.size() - 1) {
+      CHECK(look(q, ids) == EndStatus::timed_out);
+      CHECK(look(q, backwards) == EndStatus::timed_out);
+    }
+    q.mutate({ids[i]}, Action::cancel);
+  }
+  CHECK(look(q, ids) == EndStatus::ended);
+  CHECK(look(q, backwards) == EndStatus::ended);
+}
+
 TEST_CASE("who is not known has ended, and so have none at all") {
   ON_EVERY_ENGINE(q);
   CHECK(look(q, {}) == EndStatus::ended);
