@@ -25,7 +25,7 @@ constexpr OptionSpec kOptions[] = {
     {"Message", 0, "tag", Takes::value, "K=V", "a label; may be given again"},
     {"Message", 0, "lazy", Takes::nothing, "", "do not wait for the disk"},
     {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
-    {"Job", 0, "keep", Takes::value, "DUR", "of record and output (default: retention)"},
+    {"Job", 0, "keep", Takes::value, "DUR", "of the output of a job (default: retention)"},
     {"Job", 0, "wait", Takes::attached, "DUR", "until it ends; its output, its exit status"},
     {"Job", 0, "env", Takes::value, "VAR", "a variable for CMD; may be given again"},
     {"Payload", 0, "payload", Takes::value, "TEXT", "also when it begins with '-'"},
