@@ -38,8 +38,25 @@ lease = "5m"
 attempts = 3
 max_payload = "64KiB"
 lock_timeout = "250ms"
+timeout = "2m"
+backoff = "250ms..5m"
+retention = "7d"
 )");
-  CHECK(settings == Settings{Order::key, SyncMode::lazy, 300'000, 3, 65536, 250});
+  CHECK(settings ==
+        Settings{Order::key, SyncMode::lazy, 300'000, 3, 65536, 250, 120'000, 250, 300'000, 604'800'000});
+}
+
+TEST_CASE("a time limit and a retention may be none") {
+  const Settings settings = settings_of(R"(
+[queue.mail]
+timeout = "none"
+retention = "none"
+[queue."*"]
+timeout = "2m"
+retention = "7d"
+)");
+  CHECK(settings.timeout_ms == 0);
+  CHECK(settings.retention_ms == 0);
 }
 
 TEST_CASE("a plain name wins over patterns, more literal characters over fewer, the later over the earlier") {
@@ -69,7 +86,9 @@ TEST_CASE("a bad value names its line, its key and what it must be") {
   for (const char* line :
        {"attempts = 65536", "attempts = \"5\"", "attempts = 1.5", "lease = 60", "lease = \"60\"",
         "lease = \"0s\"", "lease = \"99999999999d\"", "order = \"lifo\"", "order = 1", "sync = true",
-        "max_payload = 5", "max_payload = \"0B\"", "lock_timeout = \"none\""}) {
+        "max_payload = 5", "max_payload = \"0B\"", "lock_timeout = \"none\"", "timeout = \"0s\"",
+        "timeout = 5", "retention = \"unlimited\"", "backoff = \"5s\"", "backoff = \"1h..5s\"",
+        "backoff = 5"}) {
     fault_of(std::string("[queue.mail]\n") + line + "\n");
   }
 }
