@@ -4,7 +4,6 @@
 // cli/signals.h), so that nothing ends it half-way, and makes nothing that others can read.
 
 // System.
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <exception>
@@ -52,7 +51,7 @@ extern "C" char* _dl_get_origin() { return reinterpret_cast<char*>(-1); }
 
 int main(int argc, char** argv) {
   block_signals();
-  ::umask(077);
+  make_nothing_for_others();
   hold_standard_descriptors();
   fq::set_bug_handler(on_bug);
   const Exit exit = run_guarded(argc, argv);

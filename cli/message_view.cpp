@@ -58,6 +58,25 @@ void write_last_error(JsonWriter& json, const std::optional<LastError>& error) {
 
 }  // namespace
 
+Result<MessageInfo> info_of(const Delivery& delivery) {
+  MessageInfo info;
+  info.id = delivery.id;
+  info.tenant = delivery.tenant;
+  info.state = State::leased;
+  info.priority = delivery.priority;
+  info.tags = delivery.tags;
+  info.command = delivery.command;
+  info.attempts = delivery.attempt - 1;
+  info.attempts_max = delivery.attempts_max;
+  info.deliveries = delivery.delivery;
+  info.crashes = delivery.crashes;
+  info.pushed_at_wall_ms = delivery.pushed_at_wall_ms;
+  info.receipt = delivery.receipt;
+  info.lease_until_wall_ms = delivery.deadline_wall_ms;
+  FQ_TRY_SET(info.payload, delivery.payload.read_all());
+  return info;
+}
+
 bool only_outcome_known(const MessageInfo& message) { return message.tenant.empty(); }
 
 void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& message) {

@@ -7,13 +7,16 @@
 // System.
 #include <string>
 // fq, below us.
-#include "core/api/message.h"
+#include "core/api/queue.h"
 #include "core/base/json_writer.h"
 
 namespace fq::cli {
 
 /// Of a finished message that nothing was kept of: state, attempts and history; all else is null.
 bool only_outcome_known(const MessageInfo& message);
+
+/// What a delivery tells of its message, payload included; what only the queue knows is left out.
+Result<MessageInfo> info_of(const Delivery& delivery);
 
 /// The members, between begin_object and end_object.
 void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& message);

@@ -43,6 +43,8 @@ class Session {
   enum class Policy { required, last_good };
   /// The command's one queue, until its process ends.
   Result<std::unique_ptr<Queue>> open(Policy policy, bool create = false);
+  /// One of several, with the policy that holds now.
+  Result<std::unique_ptr<Queue>> open(const Location& location, Policy policy, const OpenOptions& options);
   /// All of the spool; ErrorKind::missing when there is no spool.
   Result<std::vector<std::string>> all_queues() const;
   /// The one that was named, else all of the spool.
@@ -52,7 +54,6 @@ class Session {
   Result<Exit> for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look);
 
  private:
-  Result<std::unique_ptr<Queue>> open(const Location& location, Policy policy, const OpenOptions& options);
   Result<void> resolve_spool(const Arguments& arguments);
   Result<void> resolve_queue(const Arguments& arguments);
   Result<void> resolve_format(const Arguments& arguments);

@@ -1,12 +1,15 @@
 #include "cli/signals.h"
 
 // System.
+#include <sys/stat.h>
+
 #include <csignal>
 
 namespace fq::cli {
 
 namespace {
 
+mode_t start_umask = 022;
 sigset_t mask_at_start;
 sigset_t mask_blocked;
 volatile sig_atomic_t caught_signal = 0;
@@ -29,6 +32,9 @@ void die_by(int number) {
 }
 
 }  // namespace
+
+void make_nothing_for_others() { start_umask = ::umask(077); }
+unsigned umask_at_start() { return start_umask; }
 
 void block_signals() {
   // A file size limit is to be an error of the write, not a signal that waits for the command's end.

@@ -12,6 +12,10 @@ namespace fq::cli {
 /// Blocks every signal that can be blocked and is not a fault of our own. Once, at the start.
 void block_signals();
 
+/// What fq makes only its user can read. The mask as it was is for the jobs that a worker starts.
+void make_nothing_for_others();
+unsigned umask_at_start();
+
 /// Lets signals through as they were before block_signals, apart from SIGPIPE; for the life of the object.
 class LetSignalsThrough {
  public:

@@ -23,14 +23,14 @@ _fq() {
       mapfile -t COMPREPLY < <(compgen -W "$states" -- "$cur")
       return ;;
   esac
-  if [[ $command == push ]]; then
+  if [[ $command == push || $command == worker ]]; then
     for ((++i; i < COMP_CWORD; ++i)); do
       if [[ ${COMP_WORDS[i]} == -- ]]; then mapfile -t COMPREPLY < <(compgen -c -f -- "$cur"); return; fi
     done
   fi
   local options= words=
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result queue check help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result worker queue check help' ;;
     push)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
       options='--tenant --priority --key --delay --at --attempts --tag --lazy --timeout --keep --wait --env --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -64,6 +64,12 @@ _fq() {
       options='--for --all --spool --queue --help' ;;
     result)
       options='--spool --queue --help' ;;
+    worker)
+      case $prev in
+        --output) mapfile -t COMPREPLY < <(compgen -W 'inherit keep fail discard' -- "$cur"); return ;;
+        --batch-format) mapfile -t COMPREPLY < <(compgen -W 'ndjson lines null' -- "$cur"); return ;;
+      esac
+      options='--jobs --min --max --once --drain --grace --attempts --timeout --backoff --shell --nice --rlimit --batch --linger --batch-format --stream --prefetch --output --output-max --verbose --spool --queue --help' ;;
     queue)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
       options='--yes --spool --queue --help --format --json' words='list create purge remove'
@@ -72,7 +78,7 @@ _fq() {
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result queue check help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result worker queue check help' ;;
   esac
   if [[ $cur == -* ]]; then words=$options; fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

@@ -150,13 +150,20 @@ enum class WhyEmpty {
 
 /// What others made of a lease that this Queue gave with `watch`.
 struct LeaseChange {
+  enum class What {
+    ended,      // another verdict was given for it
+    cancelled,  // its message is gone, and its job is to end
+    extended,   // its job may run until `until_wall_ms`
+  };
   Receipt receipt;
-  std::optional<int64_t> run_until_wall_ms;  // extended: its job may run until then; none: it has ended
+  What what = What::ended;
+  int64_t until_wall_ms = 0;
 };
 
 struct LeaseReply {
   std::vector<Delivery> deliveries;
   std::vector<LeaseChange> changes;
+  bool more = false;  // with `watch`: something is left that could be served now
   WhyEmpty why_empty = WhyEmpty::none;
   std::optional<int64_t> next_wake_ms;  // from now, where a timer is set
 };
@@ -313,9 +320,9 @@ class Queue {
   /// The kept output of a finished message: none when there is none, or no more.
   virtual Result<std::optional<JobOutput>> output(MessageId id) = 0;
   virtual Result<EndStatus> await_end(const EndRequest& request) = 0;
-  /// A descriptor for a job to inherit: should this process die, the message stays away from others while
+  /// A descriptor for a job to inherit: should this process die, the messages stay away from others while
   /// any process still has it open. The caller closes its own. None: the engine has nothing like it.
-  virtual Result<std::optional<int>> hold_for_job(MessageId id) = 0;
+  virtual Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids) = 0;
 
   virtual Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) = 0;
   /// One page of at most `n` changes; idempotent. kick takes `filter.state` dead or delayed.

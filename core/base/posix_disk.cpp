@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <utility>
 // fq, this room.
+#include "core/base/descriptor.h"
 #include "core/base/own_user.h"
 
 namespace fq {
@@ -28,24 +29,6 @@ namespace {
 constexpr mode_t kFileMode = 0600;
 constexpr mode_t kDirectoryMode = 0700;
 constexpr size_t kZeroBlockBytes = 256 * 1024;  // arbitrary; only where fallocate is missing
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 template <class Call>
 auto uninterrupted(Call call) {

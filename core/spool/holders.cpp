@@ -144,13 +144,15 @@ std::vector<HolderIndex> LocalQueue::dead_holders() {
   return dead;
 }
 
-Result<std::optional<int>> LocalQueue::hold_for_job(MessageId id) {
+Result<std::optional<int>> LocalQueue::hold_for_job(std::span<const MessageId> ids) {
   FQ_TRY_SET(const std::unique_ptr<File> running, open_running(attachment_->disk()));
   if (running->descriptor() < 0) return std::optional<int>();
-  // An open file of its own: the lock belongs to that, and goes with the last descriptor of it.
-  struct flock lock = lock_of(number(id));
-  if (::fcntl(running->descriptor(), F_OFD_SETLK, &lock) != 0) {
-    return sys_error("lock", attachment_->object() + ": running", errno);
+  // An open file of its own: the locks belong to that, and go with the last descriptor of it.
+  for (const MessageId id : ids) {
+    struct flock lock = lock_of(number(id));
+    if (::fcntl(running->descriptor(), F_OFD_SETLK, &lock) != 0) {
+      return sys_error("lock", attachment_->object() + ": running", errno);
+    }
   }
   const int own = ::fcntl(running->descriptor(), F_DUPFD_CLOEXEC, 0);
   if (own < 0) return sys_error("dup", attachment_->object() + ": running", errno);

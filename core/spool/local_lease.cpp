@@ -73,7 +73,7 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, 
   uint64_t bytes = 0;
   reply.next_wake_ms.reset();
   int obstacles = 0;
-  while (taken_.size() < request.want || request.look) {
+  for (bool first = true; first || taken_.size() < request.want; first = false) {
     const size_t before = taken_.size();
     Obstacle obstacle = Obstacle::none;
     taken_.reserve(before + kLeasesPerRecord);  // nothing is allocated under the lock
@@ -84,8 +84,9 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, 
       std::optional<TenantIndex> from = kRootTenant;
       if (!request.tenant.empty()) from = schedule().find_tenant(request.tenant);
       if (request.look && from && schedule().next(*from)) reply.why_empty = WhyEmpty::servable;
-      if (request.look) from.reset();
+      if (request.look || request.want == 0) from.reset();
       if (from) obstacle = take_some(request, *from, now, bytes);
+      if (request.watch) reply.more = schedule().next(from.value_or(kRootTenant)).has_value();
       const int64_t timer_ms = schedule().next_timer_ms();
       if (timer_ms != kNever) reply.next_wake_ms = std::max<int64_t>(0, timer_ms - now.boot_ms);
       return {};

@@ -60,7 +60,11 @@ Result<void> LocalQueue::find_changes(LeaseReply& reply) {
       if (held && entry->event_position == lease.event_position) continue;
       if (held) lease.event_position = entry->event_position;
       if (held) extended.push_back(lease);
-      if (!held) reply.changes.push_back({Receipt{receipt_text(lease.id, lease.serial)}, std::nullopt});
+      if (held) continue;
+      const auto outcome = schedule().outcome(MessageId{lease.id});
+      const bool cancelled = !slot && outcome && outcome->verdict == RecordType::cancelled;
+      const auto what = cancelled ? LeaseChange::What::cancelled : LeaseChange::What::ended;
+      reply.changes.push_back({Receipt{receipt_text(lease.id, lease.serial)}, what, 0});
     }
     return {};
   }));
@@ -68,13 +72,13 @@ Result<void> LocalQueue::find_changes(LeaseReply& reply) {
     unwatch(std::strtoull(ended.receipt.text.c_str(), nullptr, 10));
   }
   for (const WatchedLease& lease : extended) {
-    FQ_TRY(walk_events(
-        lease.id, lease.event_position,
-        [&](RecordType type, int64_t, const EventDetail& detail, uint64_t, EventSource) {
-          if (type != RecordType::extended) return false;
-          reply.changes.push_back({Receipt{receipt_text(lease.id, lease.serial)}, detail.until_wall_ms});
-          return false;
-        }));
+    FQ_TRY(walk_events(lease.id, lease.event_position,
+                       [&](RecordType type, int64_t, const EventDetail& detail, uint64_t, EventSource) {
+                         if (type != RecordType::extended) return false;
+                         reply.changes.push_back({Receipt{receipt_text(lease.id, lease.serial)},
+                                                  LeaseChange::What::extended, detail.until_wall_ms});
+                         return false;
+                       }));
   }
   if (!reply.changes.empty()) reply.why_empty = WhyEmpty::changed;
   return {};

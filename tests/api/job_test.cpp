@@ -172,14 +172,14 @@ TEST_CASE("a watched lease that another cancels or settles is told as ended, onc
   std::vector<LeaseChange> changes = changes_of(q);
   REQUIRE(changes.size() == 1);
   CHECK(changes[0].receipt == receipt(0));
-  CHECK_FALSE(changes[0].run_until_wall_ms);
+  CHECK(changes[0].what == LeaseChange::What::cancelled);
   CHECK(settle_through(*other, receipt(1), Verdict::ack) == SettleStatus::ok);
   CHECK(settle_through(*other, receipt(2), Verdict::release) == SettleStatus::ok);
   changes = changes_of(q);
   REQUIRE(changes.size() == 2);
   for (const LeaseChange& change : changes) {
     CHECK((change.receipt == receipt(1) || change.receipt == receipt(2)));
-    CHECK_FALSE(change.run_until_wall_ms);
+    CHECK(change.what == LeaseChange::What::ended);
   }
   CHECK(changes_of(q).empty());
   CHECK(q.ack(leased.deliveries[3]) == SettleStatus::ok);
@@ -198,7 +198,8 @@ TEST_CASE("a watched lease that another extends is told with its new end") {
     const std::vector<LeaseChange> changes = changes_of(q);
     REQUIRE(changes.size() == 1);
     CHECK(changes[0].receipt == receipt);
-    CHECK(changes[0].run_until_wall_ms == extended.deadline_wall_ms);
+    CHECK(changes[0].what == LeaseChange::What::extended);
+    CHECK(changes[0].until_wall_ms == extended.deadline_wall_ms);
     CHECK(changes_of(q).empty());
   }
   CHECK(q.ack(leased.deliveries[0]) == SettleStatus::ok);

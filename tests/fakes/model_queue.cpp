@@ -114,14 +114,20 @@ LeaseReply ModelQueue::lease_now(const LeaseRequest& request) {
 }
 
 void ModelQueue::find_changes(LeaseReply& reply) {
+  using What = LeaseChange::What;
   std::vector<Watched> held;
   for (const Watched& lease : watched_) {
     const Model::Message* message = store_->model.held_by(lease.receipt);
-    if (message == nullptr) reply.changes.push_back({lease.receipt, std::nullopt});
-    if (message == nullptr) continue;
+    if (message == nullptr) {
+      const std::string id = lease.receipt.text.substr(0, lease.receipt.text.find('.'));
+      const Model::Message* known = store_->model.find(MessageId{std::stoull(id)});
+      const bool cancelled = known != nullptr && known->info.state == State::cancelled;
+      reply.changes.push_back({lease.receipt, cancelled ? What::cancelled : What::ended, 0});
+      continue;
+    }
     held.push_back({lease.receipt, message->extended_until.size()});
     if (held.back().extended > lease.extended)
-      reply.changes.push_back({lease.receipt, message->extended_until.back()});
+      reply.changes.push_back({lease.receipt, What::extended, message->extended_until.back()});
   }
   watched_ = std::move(held);
   if (!reply.changes.empty()) reply.why_empty = WhyEmpty::changed;

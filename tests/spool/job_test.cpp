@@ -85,8 +85,8 @@ class Worker {
     bool held = queue.ok();
     if (held) {
       const LeaseReply reply = (*queue)->lease({}).value();
-      held =
-          reply.deliveries.size() == 1 && (*queue)->hold_for_job(reply.deliveries[0].id).value().has_value();
+      held = reply.deliveries.size() == 1 &&
+             (*queue)->hold_for_job(std::span(&reply.deliveries[0].id, 1)).value().has_value();
       // The job: it has the descriptor, and nothing else of the worker's.
       char byte = 0;
       if (held && ::fork() == 0) ::_exit(::read(job_[0], &byte, 1) == 0 ? 0 : 1);
@@ -169,7 +169,7 @@ TEST_CASE("news of a watched lease comes through although the segment was made a
   CHECK(extended.status == SettleStatus::ok);
   news = q.lease_from(q.door(), {.want = 0, .watch = true});
   REQUIRE(news.changes.size() == 1);
-  CHECK(news.changes[0].run_until_wall_ms == extended.deadline_wall_ms);
+  CHECK(news.changes[0].until_wall_ms == extended.deadline_wall_ms);
   CHECK(q.ack(leased.deliveries[1]) == SettleStatus::ok);
   q.check_clean();
 }

@@ -1,0 +1,221 @@
+#include "core/worker/books.h"
+
+// System.
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace fq::worker {
+
+namespace {
+
+constexpr size_t kTakenMax = 256;  // at once; arbitrary
+constexpr uint64_t kBytesMax = 64 * 1024 * 1024;
+
+Settle settle_of(const Order& order) {
+  Settle item;
+  item.receipt = order.receipt;
+  item.verdict = order.verdict;
+  item.delay_ms = order.delay_ms;
+  item.reason = order.reason;
+  item.exit = order.exit;
+  item.signal = order.signal;
+  item.stderr_tail = order.stderr_tail;
+  item.output = order.output ? &*order.output : nullptr;
+  return item;
+}
+
+}  // namespace
+
+Books::Books(Source& source, const Options& options, const Voice& voice, const Terms& terms, int event)
+    : source_(source), options_(options), voice_(voice), terms_(terms), event_(event) {
+  thread_ = std::thread([this] { run(); });
+}
+
+Books::~Books() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  interrupt_.raise();
+  thread_.join();
+}
+
+void Books::allow(size_t slots) {
+  {
+    const std::lock_guard lock(mutex_);
+    allowed_ += slots;
+  }
+  interrupt_.raise();
+}
+
+void Books::settle(Order order) {
+  ++ordered_;
+  {
+    const std::lock_guard lock(mutex_);
+    orders_.push_back(std::move(order));
+  }
+  interrupt_.raise();
+}
+
+void Books::read_policy() {
+  {
+    const std::lock_guard lock(mutex_);
+    read_policy_ = true;
+  }
+  interrupt_.raise();
+}
+
+void Books::take_no_more() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    allowed_ = 0;
+  }
+  interrupt_.raise();
+}
+
+News Books::take_news() {
+  const std::lock_guard lock(mutex_);
+  News news = std::exchange(news_, News{});
+  settled_ += news.settled;
+  return news;
+}
+
+void Books::announce() {
+  const uint64_t one = 1;
+  // It only fails when the count is full: then the reader has been told.
+  static_cast<void>(::write(event_, &one, sizeof one));
+}
+
+void Books::run() {
+  while (step()) {
+  }
+  // What is still held goes back when the queue is closed, by this thread: it holds the leases.
+  source_.queue.reset();
+}
+
+Books::Work Books::take_work() {
+  const std::lock_guard lock(mutex_);
+  Work work;
+  work.orders.swap(orders_);
+  work.allowed = closed_ ? 0 : allowed_;
+  work.look = terms_.looks_first && look_ && !closed_;
+  work.stop = stop_;
+  work.read_policy = std::exchange(read_policy_, false);
+  return work;
+}
+
+/// One round: what is ordered first, then what is allowed.
+bool Books::step() {
+  interrupt_.lower();  // before we look: whoever adds to the mailbox raises it again
+  Work work = take_work();
+  if (work.stop && work.orders.empty()) return false;
+  Result<void> done = work.read_policy || work.allowed > 0 ? refresh() : Result<void>();
+  // The next jobs first: they need not wait for the disk that the verdicts wait for.
+  if (done.ok() && work.allowed > 0 && !work.orders.empty()) done = take(work, false);
+  if (done.ok() && !work.orders.empty())
+    done = give(work.orders);
+  else if (done.ok())
+    done = take(work, true);
+  if (done.ok()) return true;
+  const std::lock_guard lock(mutex_);
+  news_.failed = std::move(done).error();
+  news_.settled += work.orders.size();
+  announce();
+  return false;
+}
+
+Result<void> Books::refresh() {
+  const Result<void> refreshed = voice_.refresh_policy(source_.name, *source_.queue);
+  FQ_TRY_SET(const Settings settings, source_.queue->settings());
+  // While it is broken the last good one holds; that is said once.
+  const std::string fault = refreshed.ok() ? "" : refreshed.error().text;
+  const bool news = fault != policy_fault_ || settings_ != settings;
+  if (!news) return {};
+  const std::lock_guard lock(mutex_);
+  if (!fault.empty() && fault != policy_fault_) news_.notices.push_back(fault);
+  policy_fault_ = fault;
+  settings_ = settings;
+  news_.settings = settings;
+  announce();
+  return {};
+}
+
+Result<void> Books::give(std::vector<Order>& orders) {
+  std::vector<Settle> items;
+  items.reserve(orders.size());
+  for (const Order& order : orders) items.push_back(settle_of(order));
+  FQ_TRY_SET(const SettleReply reply, source_.queue->settle(items));
+  // A stale receipt is a job that decided for itself, or was cancelled: that stands. What is unknown may
+  // be on disk or not; it is told, and the message comes again at worst.
+  if (reply.error) return *reply.error;
+  const std::lock_guard lock(mutex_);
+  news_.settled += orders.size();
+  announce();
+  return {};
+}
+
+Result<void> Books::take(const Work& work, bool wait) {
+  LeaseRequest request;
+  request.want = std::min(work.allowed, kTakenMax);
+  request.look = work.look && work.allowed == 0;
+  request.bytes_max = kBytesMax;
+  request.attempts_max = options_.attempts;
+  request.one_tenant = terms_.together;
+  // Where one look is enough, the answer may be that there is nothing; else only the interrupt ends it.
+  const bool one_look = work.allowed > 0 && (!terms_.waits || terms_.looks_first);
+  request.wait = wait && !one_look;
+  request.until_idle = terms_.until_idle && !idle_told_;
+  request.watch = true;
+  request.signals = false;
+  request.interrupt = &interrupt_;
+  FQ_TRY_SET(LeaseReply reply, source_.queue->lease(request));
+  hand_over(reply, request.want);
+  return {};
+}
+
+std::shared_ptr<const Descriptor> Books::hold(std::span<const MessageId> ids) {
+  const Result<std::optional<int>> kept = source_.queue->hold_for_job(ids);
+  // Without it the messages would only come back sooner, should we die.
+  if (!kept.ok() || !*kept) return nullptr;
+  return std::make_shared<const Descriptor>(**kept);
+}
+
+void Books::hand_over(LeaseReply& reply, size_t allowed) {
+  std::vector<MessageId> ids;
+  for (const Delivery& delivery : reply.deliveries) ids.push_back(delivery.id);
+  std::shared_ptr<const Descriptor> all;
+  if (terms_.together && !ids.empty()) all = hold(ids);
+  std::vector<Arrival> arrivals;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const std::span<const MessageId> own = std::span(ids).subspan(i, 1);
+    arrivals.push_back({std::move(reply.deliveries[i]), terms_.together ? all : hold(own)});
+  }
+  std::vector<std::string> notices = source_.queue->take_notices();
+  if (reply.why_empty == WhyEmpty::idle) idle_told_ = true;
+  const std::lock_guard lock(mutex_);
+  book(reply, allowed, arrivals.size());
+  const bool told = !arrivals.empty() || !reply.changes.empty() || !notices.empty() || news_.servable ||
+                    news_.idle || news_.nothing;
+  for (Arrival& arrival : arrivals) news_.arrivals.push_back(std::move(arrival));
+  for (LeaseChange& change : reply.changes) news_.changes.push_back(std::move(change));
+  for (std::string& notice : notices) news_.notices.push_back(std::move(notice));
+  if (told) announce();
+}
+
+/// What became of the slots that were allowed. Needs: the mailbox's lock.
+void Books::book(const LeaseReply& reply, size_t allowed, size_t taken) {
+  if (reply.why_empty == WhyEmpty::servable) news_.servable = true;
+  if (reply.why_empty == WhyEmpty::idle) news_.idle = true;
+  news_.more = reply.more && taken == allowed;
+  const bool one_look = !terms_.waits || terms_.looks_first;
+  if (one_look && taken == 0 && reply.why_empty == WhyEmpty::nothing && allowed > 0) news_.nothing = true;
+  if (one_look) news_.refused += allowed - taken;
+  allowed_ -= std::min(allowed_, one_look ? allowed : taken);
+  // Told once; looked again when the answer has been used.
+  if (terms_.looks_first) look_ = allowed > 0 || (look_ && !news_.servable);
+}
+
+}  // namespace fq::worker

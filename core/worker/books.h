@@ -1,0 +1,123 @@
+// books - the thread that speaks to one queue: it takes messages for the free slots and gives the verdicts.
+//
+// The main thread starts and watches processes and must never wait for a disk; this one may. They meet in a
+// mailbox: orders in, news out, an eventfd that says "news". The queue is used by this thread alone, and
+// this thread lives as long as the worker, since the leases are held by its life.
+#pragma once
+
+// System.
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+// fq, below us.
+#include "core/base/descriptor.h"
+// fq, this room.
+#include "core/worker/options.h"
+
+namespace fq::worker {
+
+/// A verdict with everything that it says, owned.
+struct Order {
+  Receipt receipt;
+  Verdict verdict = Verdict::ack;
+  int64_t delay_ms = 0;
+  std::string reason;
+  std::optional<int> exit;
+  std::optional<int> signal;
+  std::string stderr_tail;
+  std::optional<JobOutput> output;
+};
+
+/// A message for a job, and what the job inherits so that its message waits for it; those that were taken
+/// together share it. Null: the engine has nothing like it.
+struct Arrival {
+  Delivery delivery;
+  std::shared_ptr<const Descriptor> kept;
+};
+
+struct News {
+  std::vector<Arrival> arrivals;
+  std::vector<LeaseChange> changes;
+  std::vector<std::string> notices;
+  std::optional<Settings> settings;  // when they have changed
+  bool servable = false;             // something could be taken (only where asked to look)
+  bool idle = false;                 // the queue has nothing left
+  bool nothing = false;              // there was nothing to take (only where it does not wait)
+  size_t refused = 0;                // slots that were allowed and found nothing
+  size_t settled = 0;                // verdicts that were given
+  bool more = false;                 // all that was allowed was taken, and there is more
+  std::optional<Error> failed;       // the queue cannot be used any more
+};
+
+class Books {
+ public:
+  struct Terms {
+    bool waits = true;         // for messages; else one look, and `nothing`
+    bool looks_first = false;  // several queues share the slots: say `servable`, take when allowed
+    bool until_idle = false;
+    bool together = false;  // what is taken at once goes to one job
+  };
+
+  Books(Source& source, const Options& options, const Voice& voice, const Terms& terms, int event);
+  ~Books();
+
+  // For the main thread.
+  void allow(size_t slots);
+  void settle(Order order);
+  void read_policy();
+  /// No more messages; verdicts are still given.
+  void take_no_more();
+  News take_news();
+  /// How many verdicts were ordered that are not given yet.
+  size_t open_orders() const { return ordered_ - settled_; }
+  const std::string& queue_name() const { return source_.name; }
+
+ private:
+  struct Work {
+    std::vector<Order> orders;
+    size_t allowed = 0;
+    bool look = false;
+    bool stop = false;
+    bool read_policy = false;
+  };
+
+  void run();
+  bool step();
+  Work take_work();
+  Result<void> give(std::vector<Order>& orders);
+  Result<void> take(const Work& work, bool wait);
+  Result<void> refresh();
+  std::shared_ptr<const Descriptor> hold(std::span<const MessageId> ids);
+  void hand_over(LeaseReply& reply, size_t allowed);
+  void book(const LeaseReply& reply, size_t allowed, size_t taken);
+  void announce();
+
+  Source& source_;
+  const Options& options_;
+  const Voice& voice_;
+  const Terms terms_;
+  const int event_;
+  Interrupt interrupt_;
+  std::optional<Settings> settings_;
+  std::string policy_fault_;
+  bool idle_told_ = false;
+
+  std::mutex mutex_;  // guards what follows
+  std::vector<Order> orders_;
+  size_t allowed_ = 0;
+  bool closed_ = false;
+  bool stop_ = false;
+  bool look_ = true;
+  bool read_policy_ = true;
+  News news_;
+
+  // Of the main thread alone.
+  size_t ordered_ = 0;
+  size_t settled_ = 0;
+
+  std::thread thread_;
+};
+
+}  // namespace fq::worker

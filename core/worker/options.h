@@ -1,0 +1,81 @@
+// options - what a worker was asked to do, after cli has read and checked every word of it.
+#pragma once
+
+// System.
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+// fq, below us.
+#include "core/api/queue.h"
+#include "core/base/backoff.h"
+
+namespace fq::worker {
+
+enum class OutputPolicy { inherit, keep, fail, discard };
+enum class BatchFormat { ndjson, lines, null };
+enum class Stay {
+  forever,
+  once,   // one message or batch
+  drain,  // until the queue is idle
+};
+
+struct ResourceLimit {
+  int resource = 0;
+  rlim_t value = 0;
+};
+
+struct Options {
+  std::vector<std::string> command;  // empty: only command messages
+  bool shell = false;                // command is one text for `sh -c`
+  uint32_t slots_min = 1;            // slots_min < slots_max: as many as the backlog asks for
+  uint32_t slots_max = 1;
+  Stay stay = Stay::forever;
+  std::optional<uint32_t> attempts;
+  std::optional<int64_t> timeout_ms;  // 0: none, whatever the queue says
+  std::optional<BackoffRange> backoff;
+  int64_t grace_ms = 10'000;
+  uint32_t batch = 0;  // 0: no batches
+  int64_t linger_ms = 0;
+  BatchFormat batch_format = BatchFormat::ndjson;
+  bool stream = false;
+  uint32_t prefetch = 64;
+  OutputPolicy output = OutputPolicy::inherit;
+  uint64_t output_bytes_max = uint64_t{1} << 20;
+  std::optional<int> nice;
+  unsigned umask = 022;  // of the jobs
+  std::vector<ResourceLimit> limits;
+  bool verbose = false;
+  std::string spool;                                     // absolute, for the jobs
+  std::vector<std::string> environment;                  // what the jobs inherit, "NAME=value"
+  std::string notify_socket, watchdog_us, watchdog_pid;  // as systemd sets them; "" where it does not
+};
+
+/// One queue that the worker serves.
+struct Source {
+  std::string name;
+  std::unique_ptr<Queue> queue;
+};
+
+/// What the worker has no voice of its own for.
+struct Voice {
+  std::function<void(std::string_view)> say;  // a line for a person
+  /// A message of this queue as one line of JSON.
+  std::function<Result<std::string>(const std::string&, const Delivery&)> line;
+  std::function<Result<void>(const std::string&, Queue&)> refresh_policy;
+};
+
+enum class End {
+  done,
+  nothing,   // once: there was none
+  unusable,  // the command cannot be started
+  killed,    // by a second signal
+};
+
+/// Serves until told to stop. Needs: every signal is blocked in all threads.
+Result<End> work(std::vector<Source> sources, const Options& options, const Voice& voice);
+
+}  // namespace fq::worker

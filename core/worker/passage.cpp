@@ -1,0 +1,63 @@
+#include "core/worker/passage.h"
+
+// System.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace fq::worker {
+
+namespace {
+
+// A write of at most this to a pipe that poll() calls writable does not block.
+constexpr size_t kAtomicBytes = 4096;
+
+}  // namespace
+
+Passage::Passage(int descriptor) : descriptor_(descriptor) {
+  struct stat about {};
+  if (::fstat(descriptor, &about) != 0) broken_ = true;
+  is_socket_ = S_ISSOCK(about.st_mode);
+  if (!S_ISFIFO(about.st_mode) && !S_ISCHR(about.st_mode)) return;
+  // Opened anew it is ours alone: O_NONBLOCK on the one that we share would change it for everybody.
+  const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+  own_ = Descriptor(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+}
+
+long Passage::write_some(std::string_view bytes) const {
+  if (own_) return ::write(own_.get(), bytes.data(), bytes.size());
+  if (is_socket_) return ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  pollfd ready{descriptor_, POLLOUT, 0};
+  if (::poll(&ready, 1, 0) != 1) return errno = EAGAIN, -1;
+  return ::write(descriptor_, bytes.data(), std::min(bytes.size(), kAtomicBytes));
+}
+
+void Passage::write(std::string_view bytes) {
+  if (broken_) return;
+  held_.append(bytes);
+  flush();
+}
+
+void Passage::flush() {
+  while (!held_.empty()) {
+    const long written = write_some(held_);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) return;
+    if (written < 0) broken_ = true;
+    if (written < 0) held_.clear();
+    if (written > 0) held_.erase(0, static_cast<size_t>(written));
+  }
+}
+
+void Passage::finish(int64_t patience_ms) {
+  flush();
+  pollfd ready{descriptor(), POLLOUT, 0};
+  while (!held_.empty() && ::poll(&ready, 1, static_cast<int>(patience_ms)) == 1) flush();
+}
+
+}  // namespace fq::worker

@@ -1,0 +1,175 @@
+#include "core/worker/stream.h"
+
+// System.
+#include <fcntl.h>
+
+#include <array>
+#include <cerrno>
+// fq, below us.
+#include "core/base/duration.h"
+#include "core/base/escape.h"
+// fq, this room.
+#include "core/worker/verdicts.h"
+
+namespace fq::worker {
+
+namespace {
+
+constexpr size_t kLineBytesMax = 64 * 1024;
+constexpr size_t kReadBytes = 64 * 1024;
+constexpr size_t kTailBytes = 4096;
+
+/// Takes the next word off the front.
+std::string_view take_word(std::string_view& text) {
+  const size_t space = text.find(' ');
+  const std::string_view word = text.substr(0, space);
+  text.remove_prefix(space == std::string_view::npos ? text.size() : space + 1);
+  return word;
+}
+
+struct VerdictName {
+  std::string_view name;
+  Verdict verdict;
+};
+constexpr VerdictName kVerdicts[] = {
+    {"ack", Verdict::ack}, {"release", Verdict::release}, {"retry", Verdict::retry}, {"bury", Verdict::bury}};
+
+}  // namespace
+
+Result<std::unique_ptr<Stream>> Stream::start(const Workshop& shop, const std::string& queue, uint32_t slot) {
+  int in[2], out[2], err[2];
+  if (::pipe2(in, O_CLOEXEC) != 0) return sys_error("pipe", "a command's input", errno);
+  const Descriptor in_read(in[0]);
+  std::unique_ptr<Stream> stream(new Stream);
+  stream->queue_ = queue;
+  stream->in_ = Descriptor(in[1]);
+  if (::pipe2(out, O_CLOEXEC) != 0) return sys_error("pipe", "a command's output", errno);
+  stream->out_ = Descriptor(out[0]);
+  const Descriptor out_write(out[1]);
+  if (::pipe2(err, O_CLOEXEC) != 0) return sys_error("pipe", "a command's output", errno);
+  Descriptor err_read(err[0]);
+  const Descriptor err_write(err[1]);
+  for (const int ours : {in[1], out[0], err[0]}) ::fcntl(ours, F_SETFL, O_NONBLOCK);
+  Launch launch;
+  launch.argv = shop.options.shell ? std::vector<std::string>{"/bin/sh", "-c", shop.options.command[0]}
+                                   : shop.options.command;
+  launch.environment = shop.environment.for_many(queue, "", 0, slot);
+  launch.nice = shop.options.nice;
+  launch.umask = shop.options.umask;
+  launch.limits = &shop.options.limits;
+  launch.in = in_read.get();
+  launch.out = out_write.get();
+  launch.err = err_write.get();
+  FQ_TRY_SET(stream->process_, worker::launch(launch));
+  stream->err_ = Capture(std::move(err_read), {&shop.err, 0, kTailBytes});
+  return stream;
+}
+
+Result<void> Stream::give(const Workshop& shop, Arrival& arrival) {
+  FQ_TRY_SET(const std::string line, shop.voice.line(queue_, arrival.delivery));
+  unwritten_ += line;
+  std::string receipt = arrival.delivery.receipt.text;
+  open_.emplace(std::move(receipt), std::move(arrival));
+  return {};
+}
+
+void Stream::flush() {
+  size_t done = 0;
+  while (in_ && done < unwritten_.size()) {
+    const ssize_t written = ::write(in_.get(), unwritten_.data() + done, unwritten_.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) break;
+    // It reads no more: what is open is retried when it has ended.
+    if (written < 0) in_.close();
+    if (written > 0) done += static_cast<size_t>(written);
+  }
+  unwritten_.erase(0, done);
+}
+
+std::optional<Order> Stream::order_of(const Workshop& shop, std::string_view line) const {
+  const std::string_view verdict = take_word(line);
+  const std::string_view receipt = take_word(line);
+  for (const VerdictName& each : kVerdicts) {
+    if (each.name != verdict) continue;
+    const auto open = open_.find(receipt);
+    if (open == open_.end()) return std::nullopt;
+    Order order;
+    order.receipt = open->second.delivery.receipt;
+    order.verdict = each.verdict;
+    const bool may_wait = each.verdict == Verdict::release || each.verdict == Verdict::retry;
+    if (may_wait && !line.empty()) {
+      const DurationParse delay = parse_duration(take_word(line));
+      if (delay.fault != DurationFault::none) return std::nullopt;
+      order.delay_ms = delay.ms;
+    } else if (each.verdict == Verdict::retry) {
+      order.delay_ms = backoff_for(shop, open->second.delivery);
+    }
+    const bool may_reason = each.verdict == Verdict::bury || each.verdict == Verdict::retry;
+    if (!may_reason && !line.empty()) return std::nullopt;
+    order.reason = line;
+    return order;
+  }
+  return std::nullopt;
+}
+
+std::vector<Order> Stream::read_verdicts(const Workshop& shop) {
+  std::vector<Order> orders;
+  std::array<char, kReadBytes> buffer;
+  const ssize_t got = out_ ? ::read(out_.get(), buffer.data(), buffer.size()) : 0;
+  if (got < 0) return orders;
+  if (got == 0) return out_.close(), orders;
+  line_.append(buffer.data(), static_cast<size_t>(got));
+  size_t from = 0;
+  for (size_t end; (end = line_.find('\n', from)) != std::string::npos; from = end + 1) {
+    const std::string_view line = std::string_view(line_).substr(from, end - from);
+    std::optional<Order> order = order_of(shop, line);
+    if (!order) {
+      shop.voice.say("the command wrote a line that is no verdict on an open message: " +
+                     in_quotes(line.substr(0, 200)) + "; it is ignored");
+      continue;
+    }
+    const auto open = open_.find(order->receipt.text);
+    if (order->verdict == Verdict::bury || order->verdict == Verdict::retry) {
+      Order told = *order;
+      if (told.reason.empty()) told.reason = "given back by the command";
+      shop.voice.say(failure_line(queue_, open->second.delivery, told));
+    }
+    open_.erase(open);
+    orders.push_back(std::move(*order));
+  }
+  line_.erase(0, from);
+  if (line_.size() > kLineBytesMax) {
+    shop.voice.say("the command wrote a line of more than 64 KiB; it is ignored");
+    line_.clear();
+  }
+  return orders;
+}
+
+std::vector<Order> Stream::finish(const Workshop& shop, bool stopped) {
+  const ExitStatus status = reap(process_);
+  std::vector<Order> orders;
+  // What it said before it ended counts.
+  while (out_) {
+    const size_t before = line_.size();
+    std::vector<Order> said = read_verdicts(shop);
+    if (said.empty() && line_.size() == before) break;
+    for (Order& order : said) orders.push_back(std::move(order));
+  }
+  err_.finish();
+  for (const auto& [receipt, arrival] : open_) {
+    Order order = release_of(arrival.delivery);
+    if (!stopped) {
+      order.verdict = Verdict::retry;
+      order.delay_ms = backoff_for(shop, arrival.delivery);
+      order.reason = "the command ended (" + reason_of(status, Ending::none) + ")";
+      order.exit = status.exit;
+      order.signal = status.signal;
+      order.stderr_tail = err_.tail();
+    }
+    orders.push_back(std::move(order));
+  }
+  open_.clear();
+  return orders;
+}
+
+}  // namespace fq::worker

@@ -1,0 +1,54 @@
+// stream - a command that stays up: messages go in as lines of JSON, verdicts come out as lines of text.
+//
+// It never waits for the command: what the command does not read yet is held here, at most `prefetch`
+// messages of it. A line that is no verdict costs nobody anything; a command that ends leaves its open
+// messages to be retried.
+#pragma once
+
+// System.
+#include <map>
+#include <memory>
+// fq, this room.
+#include "core/worker/job.h"
+
+namespace fq::worker {
+
+class Stream {
+ public:
+  static Result<std::unique_ptr<Stream>> start(const Workshop& shop, const std::string& queue, uint32_t slot);
+
+  const Process& process() const { return process_; }
+  int in() const { return in_.get(); }
+  int out() const { return out_.get(); }
+  Capture& err() { return err_; }
+  size_t open_count() const { return open_.size(); }
+  bool wants_to_write() const { return in_ && !unwritten_.empty(); }
+
+  /// An error: its payload cannot be read; it is not taken over then.
+  Result<void> give(const Workshop& shop, Arrival& arrival);
+  /// Writes what the command takes now.
+  void flush();
+  /// The verdicts that have come. Lines that are none are told through the voice.
+  std::vector<Order> read_verdicts(const Workshop& shop);
+  /// A verdict was given by somebody else.
+  void note_settled(const Receipt& receipt) { open_.erase(receipt.text); }
+  /// No more messages: the command reads the end of its input.
+  void close_input() { in_.close(); }
+  /// Its process has ended: its open messages are retried, or released where we stopped it.
+  std::vector<Order> finish(const Workshop& shop, bool stopped);
+
+ private:
+  Stream() = default;
+  std::optional<Order> order_of(const Workshop& shop, std::string_view line) const;
+
+  std::string queue_;
+  Process process_;
+  Descriptor in_;
+  Descriptor out_;
+  Capture err_;
+  std::string unwritten_;
+  std::string line_;                                  // not ended yet
+  std::map<std::string, Arrival, std::less<>> open_;  // by receipt
+};
+
+}  // namespace fq::worker

@@ -1,0 +1,201 @@
+// worker_intake - from the queues to the slots: what may be taken, what came, and what it becomes.
+
+// System.
+#include <unistd.h>
+
+#include <algorithm>
+// fq, this room.
+#include "core/worker/verdicts.h"
+#include "core/worker/worker.h"
+
+namespace fq::worker {
+
+namespace {
+
+constexpr size_t kGatheredMax = 1024;     // messages that wait for their batch; arbitrary
+constexpr int64_t kCancelGraceMs = 500;   // a cancelled job ends within a second
+constexpr int64_t kStartAgainMs = 1'000;  // after a process could not be made for want of something
+
+}  // namespace
+
+void Worker::on_news() {
+  uint64_t count = 0;
+  static_cast<void>(::read(event_.get(), &count, sizeof count));
+  for (size_t i = 0; i < served_.size(); ++i) {
+    News news = served_[i].books->take_news();
+    take_in(i, news);
+  }
+}
+
+void Worker::take_in(size_t source, News& news) {
+  Served& served = served_[source];
+  if (news.settings) served.settings = *news.settings;
+  for (const std::string& notice : news.notices) voice_.say(notice);
+  served.allowed -= std::min(served.allowed, news.arrivals.size() + news.refused);
+  if (news.servable) served.hungry = true;
+  for (Arrival& arrival : news.arrivals) sort_in(source, std::move(arrival));
+  for (const LeaseChange& change : news.changes) on_change(change);
+  if (news.more && free_slots() <= ready_.size()) growth_.on_backlog(system_clock().boot_ms());
+  if (news.idle) served.idle = true;
+  const bool drained = options_.stay == Stay::drain &&
+                       std::all_of(served_.begin(), served_.end(), [](const Served& s) { return s.idle; });
+  const bool none = news.nothing && options_.stay == Stay::once;
+  if (news.failed && !failed_) failed_ = std::move(news.failed);
+  if (news.failed || failed_) return stop(End::done);
+  if (none && seen_count_ == 0 && sources_.size() == 1) end_ = End::nothing;
+  if (drained || (none && sources_.size() == 1)) closed_ = true;
+}
+
+void Worker::sort_in(size_t source, Arrival arrival) {
+  const bool first = seen_count_++ == 0;
+  const bool is_command = arrival.delivery.command.has_value();
+  Load load;
+  load.source = source;
+  if (stopping_) {
+    load.arrivals.push_back(std::move(arrival));
+    return give_back(load);
+  }
+  if (options_.stay == Stay::once && options_.batch == 0) closed_ = true;
+  if (is_command && !options_.command.empty()) {
+    return settle(source, bury_of(arrival.delivery, "is a command message, and the worker has a command"));
+  }
+  if (!is_command && options_.command.empty()) {
+    if (!first)
+      return settle(source,
+                    bury_of(arrival.delivery, "is no command message, and the worker has no command"));
+    load.arrivals.push_back(std::move(arrival));
+    give_back(load);
+    voice_.say("worker: the first message is no command message; say which command to run: fq worker -- CMD");
+    return stop(End::unusable);
+  }
+  if (options_.stream) return give_to_stream(std::move(arrival));
+  if (options_.batch > 0) return gather_.add(source, std::move(arrival));
+  load.arrivals.push_back(std::move(arrival));
+  ready_.push_back(std::move(load));
+}
+
+void Worker::on_change(const LeaseChange& change) {
+  const int64_t now_ms = system_clock().boot_ms();
+  for (Slot& slot : slots_) {
+    if (slot.stream && change.what != LeaseChange::What::extended) slot.stream->note_settled(change.receipt);
+    if (!slot.job || !slot.job->holds(change.receipt)) continue;
+    if (change.what == LeaseChange::What::extended) {
+      slot.job->extend(now_ms + change.until_wall_ms - system_clock().wall_ms());
+      continue;
+    }
+    slot.job->note_settled(change.receipt);
+    // In a batch the others are still to be run.
+    const bool ends = change.what == LeaseChange::What::cancelled && !slot.job->is_batch();
+    if (ends) slot.job->end(Ending::cancelled, now_ms, std::min(kCancelGraceMs, options_.grace_ms));
+  }
+}
+
+/// How many messages the worker could take on now.
+size_t Worker::wanted() const {
+  if (closed_) return 0;
+  size_t room = free_slots();
+  if (options_.stream) {
+    room = size_t{growth_.slots()} * options_.prefetch;
+    for (const Slot& slot : slots_) {
+      if (slot.stream) room -= std::min(room, slot.stream->open_count());
+    }
+  } else if (options_.batch > 0) {
+    const size_t most = std::max(kGatheredMax, size_t{options_.batch} * (room + 1));
+    room = most - std::min(most, gather_.held());
+  } else {
+    room -= std::min(room, ready_.size());
+  }
+  if (options_.stay == Stay::once) {
+    const size_t once = std::max<size_t>(1, options_.batch);
+    room = started_count_ > 0 || seen_count_ > 0 ? 0 : std::min(room, once);
+  }
+  for (const Served& served : served_) room -= std::min(room, served.allowed);
+  return room;
+}
+
+void Worker::allow() {
+  size_t room = wanted();
+  if (room == 0) return;
+  if (served_.size() == 1) {
+    served_[0].allowed += room;
+    return served_[0].books->allow(room);
+  }
+  // Several queues take turns: each that has something gets one slot at a time.
+  for (size_t looked = 0; room > 0 && looked < served_.size(); ++looked) {
+    Served& served = served_[next_turn_++ % served_.size()];
+    if (!served.hungry) continue;
+    served.hungry = false;
+    const size_t share = options_.batch > 0 ? std::min<size_t>(room, options_.batch) : 1;
+    served.allowed += share;
+    served.books->allow(share);
+    room -= share;
+  }
+}
+
+void Worker::start_ready() {
+  const bool flush = options_.stay == Stay::once;  // what is there is the batch
+  while (free_slots() > ready_.size()) {
+    Load batch = flush ? gather_.take_any() : gather_.take_ready(system_clock().wall_ms());
+    if (batch.arrivals.empty()) break;
+    if (flush) closed_ = true;
+    ready_.push_back(std::move(batch));
+  }
+  while (!ready_.empty()) {
+    Slot* slot = free_slot();
+    if (slot == nullptr) return;
+    Load load = std::move(ready_.front());
+    ready_.pop_front();
+    start(*slot, std::move(load));
+  }
+}
+
+void Worker::start(Slot& slot, Load load) {
+  slot.source = load.source;
+  const std::string& queue = served_[load.source].books->queue_name();
+  Result<std::unique_ptr<Job>> job = Job::start(shop(load.source), queue, slot.number, load);
+  if (!job.ok()) return refuse(load, job.error());
+  slot.job = std::move(job).value();
+  ++started_count_;
+  const uint32_t index = slot.number - 1;
+  poller_.watch(slot.job->process().pidfd.get(), {Watched::process, index});
+  if (slot.job->out().open()) poller_.watch(slot.job->out().descriptor(), {Watched::out, index});
+  if (slot.job->err().open()) poller_.watch(slot.job->err().descriptor(), {Watched::err, index});
+}
+
+/// The job could not be started.
+void Worker::refuse(Load& load, const Error& error) {
+  const Delivery& first = load.arrivals[0].delivery;
+  const bool stored = options_.command.empty();
+  if (error.kind == ErrorKind::bad_data || (error.kind == ErrorKind::config && stored)) {
+    for (const Arrival& arrival : load.arrivals) {
+      Order order = bury_of(arrival.delivery, error.text);
+      voice_.say(failure_line(served_[load.source].books->queue_name(), first, order));
+      settle(load.source, std::move(order));
+    }
+    return;
+  }
+  voice_.say(error.text);
+  if (error.kind == ErrorKind::config) {
+    give_back(load);
+    return stop(End::unusable);
+  }
+  for (const Arrival& arrival : load.arrivals) {
+    Order order = release_of(arrival.delivery);
+    order.delay_ms = kStartAgainMs;
+    settle(load.source, std::move(order));
+  }
+}
+
+void Worker::settle(size_t source, Order order) { served_[source].books->settle(std::move(order)); }
+
+void Worker::give_back(Load& load) {
+  for (const Arrival& arrival : load.arrivals) settle(load.source, release_of(arrival.delivery));
+}
+
+void Worker::give_back_waiting() {
+  for (Load& load : ready_) give_back(load);
+  ready_.clear();
+  for (Load load = gather_.take_any(); !load.arrivals.empty(); load = gather_.take_any()) give_back(load);
+}
+
+}  // namespace fq::worker

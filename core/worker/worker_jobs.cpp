@@ -1,0 +1,155 @@
+// worker_jobs - what happens to processes: what they write, and how they end.
+
+// System.
+#include <algorithm>
+// fq, this room.
+#include "core/worker/verdicts.h"
+#include "core/worker/worker.h"
+
+namespace fq::worker {
+
+namespace {
+
+constexpr uint32_t kWritable = EPOLLOUT;
+constexpr uint32_t kNothing = 0;
+constexpr int64_t kStreamPauseMs = 500;  // between two starts of a command that does not stay up
+
+}  // namespace
+
+void Worker::on_process(Slot& slot) {
+  if (slot.job) return on_job_end(slot);
+  on_stream_end(slot);
+}
+
+void Worker::on_job_end(Slot& slot) {
+  const std::unique_ptr<Job> job = std::move(slot.job);
+  std::vector<Load> again;
+  const std::string& queue = served_[slot.source].books->queue_name();
+  std::vector<Order> orders = job->finish(shop(slot.source), again);
+  for (Order& order : orders) {
+    const auto& arrivals = job->load().arrivals;
+    const auto of = std::find_if(arrivals.begin(), arrivals.end(),
+                                 [&](const Arrival& each) { return each.delivery.receipt == order.receipt; });
+    const bool failed = order.verdict == Verdict::retry || order.verdict == Verdict::bury;
+    if (failed) voice_.say(failure_line(queue, of->delivery, order));
+    if (!failed && options_.verbose) {
+      voice_.say("queue '" + queue + "': message " + std::to_string(number(of->delivery.id)) +
+                 " of tenant '" + of->delivery.tenant +
+                 "': " + (order.verdict == Verdict::ack ? "done" : "given back"));
+    }
+    settle(slot.source, std::move(order));
+  }
+  if (!again.empty()) {
+    voice_.say("queue '" + queue + "': a batch of " + std::to_string(again.size()) + " of tenant '" +
+               again[0].arrivals[0].delivery.tenant + "' failed; its messages are run one by one");
+  }
+  for (Load& load : again) {
+    if (stopping_) give_back(load);
+    if (!stopping_) ready_.push_back(std::move(load));
+  }
+}
+
+void Worker::on_output(Slot& slot, Watched what) {
+  Capture* capture = slot.stream ? &slot.stream->err() : nullptr;
+  if (slot.job) capture = what == Watched::out ? &slot.job->out() : &slot.job->err();
+  if (!capture->open()) return;
+  const int descriptor = capture->descriptor();
+  // A closed descriptor leaves epoll by itself.
+  if (capture->take_some() == Capture::Progress::blocked) {
+    poller_.change(descriptor, {what, slot.number - 1}, 0);
+  }
+}
+
+void Worker::give_to_stream(Arrival arrival) {
+  Slot* least = nullptr;
+  for (Slot& slot : slots_) {
+    if (!slot.stream || slot.stream->open_count() >= options_.prefetch) continue;
+    if (least == nullptr || slot.stream->open_count() < least->stream->open_count()) least = &slot;
+  }
+  // One more process where the others have something to do already.
+  if (least == nullptr || least->stream->open_count() > 0) {
+    Slot* fresh = system_clock().boot_ms() >= stream_start_ms_ ? free_slot() : nullptr;
+    if (fresh != nullptr && start_stream(*fresh)) least = fresh;
+  }
+  if (least == nullptr) {
+    Order order = release_of(arrival.delivery);
+    order.delay_ms = closed_ ? 0 : kStreamPauseMs;
+    return settle(0, std::move(order));
+  }
+  const uint32_t index = least->number - 1;
+  const Result<void> given = least->stream->give(shop(0), arrival);
+  if (!given.ok()) return settle(0, bury_of(arrival.delivery, given.error().text));
+  least->stream->flush();
+  poller_.change(least->stream->in(), {Watched::stream_in, index},
+                 least->stream->wants_to_write() ? kWritable : kNothing);
+}
+
+bool Worker::start_stream(Slot& slot) {
+  Result<std::unique_ptr<Stream>> stream =
+      Stream::start(shop(0), served_[0].books->queue_name(), slot.number);
+  if (!stream.ok()) {
+    voice_.say(stream.error().text);
+    if (stream.error().kind == ErrorKind::config) stop(End::unusable);
+    return false;
+  }
+  slot.stream = std::move(stream).value();
+  stream_start_ms_ = system_clock().boot_ms() + kStreamPauseMs;
+  const uint32_t index = slot.number - 1;
+  poller_.watch(slot.stream->process().pidfd.get(), {Watched::process, index});
+  poller_.watch(slot.stream->in(), {Watched::stream_in, index}, 0);
+  poller_.watch(slot.stream->out(), {Watched::stream_out, index});
+  poller_.watch(slot.stream->err().descriptor(), {Watched::err, index});
+  return true;
+}
+
+void Worker::on_stream(Slot& slot, Watched what) {
+  if (!slot.stream) return;
+  const uint32_t index = slot.number - 1;
+  if (what == Watched::stream_out) {
+    for (Order& order : slot.stream->read_verdicts(shop(0))) settle(0, std::move(order));
+    return;
+  }
+  slot.stream->flush();
+  const bool waits = slot.stream->wants_to_write();
+  if (slot.stream->in() >= 0) {
+    poller_.change(slot.stream->in(), {Watched::stream_in, index}, waits ? kWritable : kNothing);
+  }
+}
+
+void Worker::on_stream_end(Slot& slot) {
+  const std::unique_ptr<Stream> stream = std::move(slot.stream);
+  const size_t open = stream->open_count();
+  for (Order& order : stream->finish(shop(0), stopping_)) settle(0, std::move(order));
+  if (!stopping_ && open > 0) {
+    voice_.say("the command ended with " + std::to_string(open) + " open messages; they are retried");
+  }
+}
+
+void Worker::watch_passages() {
+  Passage* const passages[] = {&out_, &err_};
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (!passages[i]->holds_something() || passages_watched_[i]) continue;
+    passages_watched_[i] = poller_.watch(passages[i]->descriptor(), {Watched::passage, i}, EPOLLOUT);
+  }
+}
+
+void Worker::on_passage(uint32_t which) {
+  Passage& passage = which == 0 ? out_ : err_;
+  passage.flush();
+  if (passage.holds_something()) return;
+  poller_.forget(passage.descriptor());
+  passages_watched_[which] = false;
+  for (Slot& slot : slots_) {
+    const uint32_t index = slot.number - 1;
+    if (slot.stream && slot.stream->err().open()) {
+      poller_.change(slot.stream->err().descriptor(), {Watched::err, index}, EPOLLIN);
+    }
+    if (!slot.job) continue;
+    for (const auto& [capture, what] :
+         {std::pair{&slot.job->out(), Watched::out}, std::pair{&slot.job->err(), Watched::err}}) {
+      if (capture->open()) poller_.change(capture->descriptor(), {what, index}, EPOLLIN);
+    }
+  }
+}
+
+}  // namespace fq::worker
