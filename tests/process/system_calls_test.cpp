@@ -99,6 +99,20 @@ void show(Scene& s) { few(s), s.words = {"show", "2"}; }
 void stats(Scene& s) { few(s), s.words = {"stats", "--json"}; }
 void stats_of_tenants(Scene& s) { few(s), s.words = {"stats", "--tenants", "--json"}; }
 void check(Scene& s) { with_large(s), s.words = {"check"}; }
+void wait(Scene& s) { few(s), s.words = {"wait", "2", "1"}; }
+void result(Scene& s) {
+  few(s);
+  s.words = {"result", s.spool.push("result", "c")};
+  const std::unique_ptr<Queue> consumer = s.spool.door();
+  LeaseRequest request;
+  request.tenant = "c";
+  const LeaseReply leased = consumer->lease(request).value();
+  const JobOutput output{"out", "err", 3'600'000};
+  Settle item;
+  item.receipt = leased.deliveries.at(0).receipt;
+  item.output = &output;
+  REQUIRE(consumer->settle({&item, 1}).value().items.at(0) == SettleStatus::ok);
+}
 void queue_create(Scene& s) { s.words = {"queue", "create"}; }
 void queue_list(Scene& s) { few(s), s.words = {"queue", "list"}; }
 void queue_purge(Scene& s) { few(s), s.words = {"queue", "purge", "default", "--yes"}; }
@@ -128,6 +142,8 @@ const std::vector<Story> kStories = {
     {.name = "stats", .prepare = stats, .says_the_clock = true},
     {.name = "stats --tenants", .prepare = stats_of_tenants, .says_the_clock = true},
     {.name = "check", .prepare = check, .says_the_clock = true},
+    {.name = "wait", .prepare = wait},
+    {.name = "result", .prepare = result},
     {.name = "queue create", .prepare = queue_create},
     {.name = "queue list", .prepare = queue_list},
     {.name = "queue purge", .prepare = queue_purge},
