@@ -90,6 +90,7 @@ constexpr Synonym kSynonyms[] = {
     {"pri", "priority"},
     {"prio", "priority"},
     {"ttr", "lease"},
+    {"ttr", "timeout"},  // of beanstalkd's put
     {"visibility-timeout", "lease"},
     {"group", "tenant"},
     {"body", "payload"},
@@ -110,6 +111,8 @@ constexpr Synonym kSynonyms[] = {
     {"follow", "wait"},
     {"block", "wait"},
     {"why", "reason"},
+    {"environment", "env"},
+    {"retention", "keep"},
 };
 
 std::string words_of_help(const Command& command) {

@@ -132,6 +132,11 @@ TEST_CASE("what is unknown inside a cluster is refused, also where it would be a
   CHECK(fault(pop_command, {"--lease", "-5"}).find("unknown option '-5'") != std::string::npos);
 }
 
+TEST_CASE("an option of another queue leads to ours, by what the command takes") {
+  CHECK(fault(push_command, {"--ttr", "5"}).find("did you mean --timeout?") != std::string::npos);
+  CHECK(fault(pop_command, {"--ttr", "5"}).find("did you mean --lease?") != std::string::npos);
+}
+
 TEST_CASE("of several faults the first one is told") {
   CHECK(fault(push_command, {"--lazy=x", "--tenan", "-t"}) == "--lazy: takes no value");
   CHECK(fault(push_command, {"--tenan", "--lazy=x", "-t"}).find("did you mean --tenant?") !=
