@@ -2,7 +2,6 @@
 
 // System.
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -84,9 +83,8 @@ News Books::take_news() {
 }
 
 void Books::announce() {
-  const uint64_t one = 1;
   // It only fails when the count is full: then the reader has been told.
-  static_cast<void>(::write(event_, &one, sizeof one));
+  ::eventfd_write(event_, 1);
 }
 
 void Books::run() {

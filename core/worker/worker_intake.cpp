@@ -1,7 +1,7 @@
 // worker_intake - from the queues to the slots: what may be taken, what came, and what it becomes.
 
 // System.
-#include <unistd.h>
+#include <sys/eventfd.h>
 
 #include <algorithm>
 // fq, this room.
@@ -19,8 +19,8 @@ constexpr int64_t kStartAgainMs = 1'000;  // after a process could not be made f
 }  // namespace
 
 void Worker::on_news() {
-  uint64_t count = 0;
-  static_cast<void>(::read(event_.get(), &count, sizeof count));
+  eventfd_t count = 0;
+  ::eventfd_read(event_.get(), &count);
   for (size_t i = 0; i < served_.size(); ++i) {
     News news = served_[i].books->take_news();
     take_in(i, news);
