@@ -1,8 +1,8 @@
 #!/bin/bash
 # quickstart - builds fq and tells a small story from separate shell processes.
 #
-# Three tenants push, one of them 1000 messages. Some pushers and some consumers are ended by kill -9 on the
-# way. It shows who is served when, and by counting that nothing that was accepted is lost. Uses a spool of
+# Three tenants push, one of them 1000 messages. Some pushers, some consumers and a worker are ended by kill -9
+# on the way. It shows who is served when, and by counting that nothing that was accepted is lost. Uses a spool of
 # its own that is removed at the end; FQ=PATH takes a binary that is built already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -65,19 +65,18 @@ done
 touch "$work/unknown"
 echo "   $killed pushers were killed; $(grep -c late "$work/accepted") pushes said that they were accepted"
 
-# Pops until the queue is empty; about every fourth pop is ended by kill -9. What a killed one held comes
-# back at once, so a message may be seen twice, but none is lost. (A pop that dies counts as an attempt, and the
-# last attempt buries: hence --attempts 100 above.)
+# Pops 300 times; about every fourth pop is ended by kill -9. What a killed one held comes back at once, so a
+# message may be seen twice, but none is lost. (A pop that dies counts as an attempt, and the last attempt buries:
+# hence --attempts 100 above.)
 consumer() {
-  local status pid killed=0 empty=0
+  local status pid turn killed=0
   RANDOM=$1
-  while [ "$empty" -lt 3 ]; do
+  for turn in $(seq 300); do
     "$FQ" pop >>"$work/served-$1" 2>>"$work/errors" &
     pid=$!
     if [ $((RANDOM % 4)) = 0 ]; then kill_soon $pid; else status=0; wait $pid || status=$?; fi
     case $status in
-      0) empty=0 ;;
-      1) empty=$((empty + 1)); sleep 0.05 ;;
+      0) ;;
       137) killed=$((killed + 1)) ;;
       *) echo "fq pop left with $status" >>"$work/errors"; break ;;
     esac
@@ -86,7 +85,7 @@ consumer() {
 }
 
 echo
-echo "4. Two consumers empty the queue side by side; about every fourth pop is ended by kill -9."
+echo "4. Two consumers pop 300 times each, side by side; about every fourth pop is ended by kill -9."
 consumer 1 2>/dev/null &
 one=$!
 consumer 2 2>/dev/null &
@@ -97,7 +96,27 @@ if [ -s "$work/errors" ]; then cat "$work/errors"; fi
 echo "   $(($(cat "$work/killed-1") + $(cat "$work/killed-2"))) pops were killed"
 
 echo
-echo "5. The count."
+echo "5. A worker runs a command for each of the rest. It is ended by kill -9; the next one goes on."
+# The payload is on standard input; exit 0 says that it is done.
+cat >"$work/job" <<'JOB'
+#!/bin/bash
+read -r text || :
+echo "$text" >>"${0%/*}/worked"
+JOB
+chmod +x "$work/job"
+touch "$work/worked"
+"$FQ" worker -j2 -- "$work/job" &
+worker=$!
+until [ "$(wc -l <"$work/worked")" -ge 100 ] || ! kill -0 $worker; do sleep 0.01; done
+kill -9 $worker
+{ wait $worker; } 2>/dev/null || true
+echo "   $(wc -l <"$work/worked") commands were run when it was killed, and its last ones with it"
+fq worker -j2 --drain -- "$work/job"
+echo "   $(wc -l <"$work/worked") when the queue was empty"
+cat "$work/worked" >>"$work/served"
+
+echo
+echo "6. The count."
 sort -u "$work/served" >"$work/distinct"
 lost=$(sort -u "$work/accepted" | comm -23 - "$work/distinct" | wc -l)
 invented=$(sort -u "$work/accepted" "$work/unknown" | comm -13 - "$work/distinct" | wc -l)
@@ -107,7 +126,7 @@ printf '   accepted %d   served %d (%d of them again after a kill)   lost %d   n
 fq check
 
 echo
-echo "6. fq stats"
+echo "7. fq stats"
 fq stats
 if [ "$lost" != 0 ] || [ "$invented" != 0 ]; then
   echo "quickstart: the count is wrong; this must not happen" >&2

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# examples_test - the stories of examples/ end as they promise. (quickstart.sh, which takes half a minute under
+# load, is told by hand.)
+. "$(dirname "$0")/lib.sh"
+mkdir "$work/stories"
+stories=$(dirname "$0")/../../examples
+
+# tells STORY PATTERN: it leaves with 0, and its last line is PATTERN.
+tells() {
+  local said
+  said=$(TMPDIR=$work/stories timeout 60 "$stories/$1" 2>"$work/err") || fail "$1 left with $?: $(cat "$work/err")"
+  case ${said##*$'\n'} in
+    $2) ;;
+    *) fail "$1 ended with '${said##*$'\n'}'" ;;
+  esac
+}
+
+tells thumbnails.sh '*  dead   ben  *'
+tells mail_per_customer.sh '4. All were sent, each once.'
+tells nightly_report.sh '   stock: 7'
+is 'nothing of a story is left' '' "$(ls "$work/stories")"
+
+if command -v systemd-analyze >/dev/null; then
+  sed "s#/usr/local/bin/fq #$FQ #; s/^User=.*/User=root/" "$stories/fq-worker.service" >"$work/fq-worker.service"
+  is 'systemd takes the unit' '' "$(systemd-analyze verify --man=no "$work/fq-worker.service" 2>&1 | grep fq-worker)"
+fi
+finish
