@@ -71,6 +71,8 @@ Result<void> LocalQueue::become_holder() {
     txn.set(slot.pid, static_cast<uint32_t>(::getpid()));
     txn.set(slot.started, started_);
     txn.set(slot.carried, 0);
+    txn.set(slot.job_limit_ms, 0);
+    txn.set(slot.orphaned_at_ms, 0);
     txn.commit();
     holder_ = static_cast<HolderIndex>(index);
     changes_seen_ = slot.changes;
@@ -144,7 +146,24 @@ std::vector<HolderIndex> LocalQueue::dead_holders() {
   return dead;
 }
 
-Result<std::optional<int>> LocalQueue::hold_for_job(std::span<const MessageId> ids) {
+Result<void> LocalQueue::note_job_limit(std::optional<int64_t> limit_ms) {
+  if (!holder_) return {};
+  // The longest of all its jobs holds for each: it only matters after a death.
+  const int64_t wanted_ms = limit_ms.value_or(kNever);
+  Shared<int64_t>& known = header().holders[static_cast<uint16_t>(*holder_)].job_limit_ms;
+  if (known.peek() >= wanted_ms) return {};
+  return locked([&]() -> Result<void> {
+    if (!holder_) return {};
+    Txn txn = store().begin();
+    txn.set(header().holders[static_cast<uint16_t>(*holder_)].job_limit_ms, wanted_ms);
+    txn.commit();
+    return {};
+  });
+}
+
+Result<std::optional<int>> LocalQueue::hold_for_job(std::span<const MessageId> ids,
+                                                    std::optional<int64_t> limit_ms) {
+  FQ_TRY(note_job_limit(limit_ms));
   FQ_TRY_SET(const std::unique_ptr<File> running, open_running(attachment_->disk()));
   if (running->descriptor() < 0) return std::optional<int>();
   // An open file of its own: the locks belong to that, and go with the last descriptor of it.
@@ -210,9 +229,30 @@ Result<void> LocalQueue::reap(HolderIndex holder) {
         FQ_TRY(return_from_dead(holder, id));
     }
     if (running.empty()) continue;
+    FQ_TRY_SET(const bool overdue, jobs_are_overdue(holder));
+    for (const uint64_t id : running) {
+      if (overdue) FQ_TRY(return_from_dead(holder, id));
+    }
+    if (overdue) continue;
     orphans_ = true;
     return {};
   }
+}
+
+Result<bool> LocalQueue::jobs_are_overdue(HolderIndex holder) {
+  bool overdue = false;
+  FQ_TRY(locked([&]() -> Result<void> {
+    HolderSlot& slot = header().holders[static_cast<uint16_t>(holder)];
+    const int64_t now_ms = gate().now().boot_ms;
+    if (slot.orphaned_at_ms == 0) {
+      Txn txn = store().begin();
+      txn.set(slot.orphaned_at_ms, std::max<int64_t>(1, now_ms));
+      txn.commit();
+    }
+    overdue = slot.job_limit_ms != kNever && now_ms - slot.orphaned_at_ms > slot.job_limit_ms;
+    return {};
+  }));
+  return overdue;
 }
 
 Result<void> LocalQueue::return_from_dead(HolderIndex holder, uint64_t id) {

@@ -41,7 +41,8 @@ class LocalQueue final : public Queue {
   Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override;
   Result<std::optional<JobOutput>> output(MessageId id) override;
   Result<EndStatus> await_end(const EndRequest& request) override;
-  Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids) override;
+  Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids,
+                                          std::optional<int64_t> limit_ms) override;
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
   Result<Settings> settings() override;
@@ -152,6 +153,9 @@ class LocalQueue final : public Queue {
   Result<bool> held_by_dead(HolderIndex holder, std::vector<uint64_t>& ids);
   /// Those of them whose job, or what it left behind, still lives.
   Result<std::vector<uint64_t>> running_jobs(const std::vector<uint64_t>& ids);
+  Result<void> note_job_limit(std::optional<int64_t> limit_ms);
+  /// Whether what a dead holder's jobs left behind has had its time. Notes when that began.
+  Result<bool> jobs_are_overdue(HolderIndex holder);
   Result<void> return_from_dead(HolderIndex holder, uint64_t id);
   Result<void> free_dead(HolderIndex holder);
   std::vector<HolderIndex> dead_holders();

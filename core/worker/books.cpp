@@ -163,7 +163,8 @@ Result<void> Books::take(const Work& work, bool wait) {
   request.attempts_max = options_.attempts;
   request.one_tenant = terms_.together;
   // Where one look is enough, the answer may be that there is nothing; else only the interrupt ends it.
-  const bool one_look = work.allowed > 0 && (!terms_.waits || terms_.looks_first);
+  const bool one_look =
+      (work.allowed > 0 && (!terms_.waits || terms_.looks_first)) || (request.look && !terms_.waits);
   request.wait = wait && !one_look;
   request.until_idle = terms_.until_idle && !idle_told_;
   request.watch = true;
@@ -174,8 +175,12 @@ Result<void> Books::take(const Work& work, bool wait) {
   return {};
 }
 
-std::shared_ptr<const Descriptor> Books::hold(std::span<const MessageId> ids) {
-  const Result<std::optional<int>> kept = source_.queue->hold_for_job(ids);
+std::shared_ptr<const Descriptor> Books::hold(std::span<const MessageId> ids, const Delivery& first) {
+  const int64_t queues_ms = options_.timeout_ms.value_or(settings_.value_or(Settings{}).timeout_ms);
+  const int64_t run_ms = first.timeout_ms.value_or(queues_ms);
+  std::optional<int64_t> limit_ms;
+  if (run_ms > 0) limit_ms = run_ms + options_.grace_ms;
+  const Result<std::optional<int>> kept = source_.queue->hold_for_job(ids, limit_ms);
   // Without it the messages would only come back sooner, should we die.
   if (!kept.ok() || !*kept) return nullptr;
   return std::make_shared<const Descriptor>(**kept);
@@ -185,11 +190,12 @@ void Books::hand_over(LeaseReply& reply, size_t allowed) {
   std::vector<MessageId> ids;
   for (const Delivery& delivery : reply.deliveries) ids.push_back(delivery.id);
   std::shared_ptr<const Descriptor> all;
-  if (terms_.together && !ids.empty()) all = hold(ids);
+  if (terms_.together && !ids.empty()) all = hold(ids, reply.deliveries[0]);
   std::vector<Arrival> arrivals;
   for (size_t i = 0; i < ids.size(); ++i) {
     const std::span<const MessageId> own = std::span(ids).subspan(i, 1);
-    arrivals.push_back({std::move(reply.deliveries[i]), terms_.together ? all : hold(own)});
+    std::shared_ptr<const Descriptor> kept = terms_.together ? all : hold(own, reply.deliveries[i]);
+    arrivals.push_back({std::move(reply.deliveries[i]), std::move(kept)});
   }
   std::vector<std::string> notices = source_.queue->take_notices();
   if (reply.why_empty == WhyEmpty::idle) idle_told_ = true;
@@ -209,11 +215,12 @@ void Books::book(const LeaseReply& reply, size_t allowed, size_t taken) {
   if (reply.why_empty == WhyEmpty::idle) news_.idle = true;
   news_.more = reply.more && taken == allowed;
   const bool one_look = !terms_.waits || terms_.looks_first;
-  if (one_look && taken == 0 && reply.why_empty == WhyEmpty::nothing && allowed > 0) news_.nothing = true;
+  const bool asked = allowed > 0 || (terms_.looks_first && look_ && !terms_.waits);
+  if (one_look && asked && taken == 0 && reply.why_empty == WhyEmpty::nothing) news_.nothing = true;
   if (one_look) news_.refused += allowed - taken;
   allowed_ -= std::min(allowed_, one_look ? allowed : taken);
   // Told once; looked again when the answer has been used.
-  if (terms_.looks_first) look_ = allowed > 0 || (look_ && !news_.servable);
+  if (terms_.looks_first) look_ = allowed > 0 || (look_ && !news_.servable && terms_.waits);
 }
 
 }  // namespace fq::worker

@@ -89,7 +89,7 @@ class Books {
   Result<void> give(std::vector<Order>& orders);
   Result<void> take(const Work& work, bool wait);
   Result<void> refresh();
-  std::shared_ptr<const Descriptor> hold(std::span<const MessageId> ids);
+  std::shared_ptr<const Descriptor> hold(std::span<const MessageId> ids, const Delivery& first);
   void hand_over(LeaseReply& reply, size_t allowed);
   void book(const LeaseReply& reply, size_t allowed, size_t taken);
   void announce();

@@ -39,6 +39,13 @@ Load Gather::take_ready(int64_t now_wall_ms) {
 
 Load Gather::take_any() { return open_.empty() ? Load{} : take(open_.begin()); }
 
+void Gather::drop(const Receipt& receipt) {
+  for (auto each = open_.begin(); each != open_.end();) {
+    held_ -= std::erase_if(each->second, [&](const Arrival& one) { return one.delivery.receipt == receipt; });
+    each = each->second.empty() ? open_.erase(each) : std::next(each);
+  }
+}
+
 int64_t Gather::next_wall_ms() const {
   int64_t next = kNever;
   for (const auto& [key, gathered] : open_) {

@@ -21,6 +21,7 @@ class Gather {
   Load take_ready(int64_t now_wall_ms);
   /// A batch, ready or not; empty when there is none.
   Load take_any();
+  void drop(const Receipt& receipt);
   /// Wall time at which the next one is due; kNever when none is held.
   int64_t next_wall_ms() const;
   size_t held() const { return held_; }

@@ -157,6 +157,7 @@ void Worker::on_time() {
   for (Slot& slot : slots_) {
     if (slot.job) slot.job->on_time(now_ms);
   }
+  if (closed_ && options_.stream) close_idle_streams(now_ms);
   if (now_ms >= kill_at_ms_) {
     kill_at_ms_ = kNever;
     for (Slot& slot : slots_) {
@@ -167,6 +168,15 @@ void Worker::on_time() {
   if (busy() >= growth_.slots()) growth_.on_busy(now_ms);
   growth_.on_idle(now_ms);
   watchdog_ms_ = notify_.keep_alive(now_ms);
+}
+
+/// Nothing more comes: a command that has nothing open reads the end of its input.
+void Worker::close_idle_streams(int64_t now_ms) {
+  for (Slot& slot : slots_) {
+    if (!slot.stream || slot.stream->open_count() > 0 || slot.stream->in() < 0) continue;
+    slot.stream->close_input();
+    if (kill_at_ms_ == kNever) kill_at_ms_ = now_ms + options_.grace_ms;
+  }
 }
 
 size_t Worker::busy() const {

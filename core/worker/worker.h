@@ -38,6 +38,7 @@ class Worker {
     size_t allowed = 0;  // messages that it may bring and has not brought
     bool hungry = false;
     bool idle = false;
+    bool empty = false;  // one look found nothing
   };
 
   // worker.cpp: the loop
@@ -45,6 +46,7 @@ class Worker {
   int wait_ms() const;
   void on_event(const Event& event);
   void on_signals();
+  void close_idle_streams(int64_t now_ms);
   void on_time();
   bool is_finished() const;
 
@@ -53,6 +55,7 @@ class Worker {
   void take_in(size_t source, News& news);
   void sort_in(size_t source, Arrival arrival);
   void on_change(const LeaseChange& change);
+  void drop_waiting(const Receipt& receipt);
   void allow();
   size_t wanted() const;
   void start_ready();

@@ -39,11 +39,13 @@ void Worker::take_in(size_t source, News& news) {
   if (news.idle) served.idle = true;
   const bool drained = options_.stay == Stay::drain &&
                        std::all_of(served_.begin(), served_.end(), [](const Served& s) { return s.idle; });
-  const bool none = news.nothing && options_.stay == Stay::once;
+  if (news.nothing) served.empty = true;
+  const bool none = options_.stay == Stay::once &&
+                    std::all_of(served_.begin(), served_.end(), [](const Served& s) { return s.empty; });
   if (news.failed && !failed_) failed_ = std::move(news.failed);
   if (news.failed || failed_) return stop(End::done);
-  if (none && seen_count_ == 0 && sources_.size() == 1) end_ = End::nothing;
-  if (drained || (none && sources_.size() == 1)) closed_ = true;
+  if (none && seen_count_ == 0) end_ = End::nothing;
+  if (drained || none) closed_ = true;
 }
 
 void Worker::sort_in(size_t source, Arrival arrival) {
@@ -76,6 +78,7 @@ void Worker::sort_in(size_t source, Arrival arrival) {
 
 void Worker::on_change(const LeaseChange& change) {
   const int64_t now_ms = system_clock().boot_ms();
+  if (change.what != LeaseChange::What::extended) drop_waiting(change.receipt);
   for (Slot& slot : slots_) {
     if (slot.stream && change.what != LeaseChange::What::extended) slot.stream->note_settled(change.receipt);
     if (!slot.job || !slot.job->holds(change.receipt)) continue;
@@ -87,6 +90,15 @@ void Worker::on_change(const LeaseChange& change) {
     // In a batch the others are still to be run.
     const bool ends = change.what == LeaseChange::What::cancelled && !slot.job->is_batch();
     if (ends) slot.job->end(Ending::cancelled, now_ms, std::min(kCancelGraceMs, options_.grace_ms));
+  }
+}
+
+/// It has ended before it was started.
+void Worker::drop_waiting(const Receipt& receipt) {
+  gather_.drop(receipt);
+  for (auto load = ready_.begin(); load != ready_.end();) {
+    std::erase_if(load->arrivals, [&](const Arrival& each) { return each.delivery.receipt == receipt; });
+    load = load->arrivals.empty() ? ready_.erase(load) : load + 1;
   }
 }
 

@@ -37,7 +37,9 @@ class ModelQueue final : public Queue {
   Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override;
   Result<std::optional<JobOutput>> output(MessageId id) override;
   Result<EndStatus> await_end(const EndRequest& request) override;
-  Result<std::optional<int>> hold_for_job(std::span<const MessageId>) override { return std::optional<int>(); }
+  Result<std::optional<int>> hold_for_job(std::span<const MessageId>, std::optional<int64_t>) override {
+    return std::optional<int>();
+  }
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
   Result<Settings> settings() override;

@@ -86,7 +86,7 @@ class Worker {
     if (held) {
       const LeaseReply reply = (*queue)->lease({}).value();
       held = reply.deliveries.size() == 1 &&
-             (*queue)->hold_for_job(std::span(&reply.deliveries[0].id, 1)).value().has_value();
+             (*queue)->hold_for_job(std::span(&reply.deliveries[0].id, 1), std::nullopt).value().has_value();
       // The job: it has the descriptor, and nothing else of the worker's.
       char byte = 0;
       if (held && ::fork() == 0) ::_exit(::read(job_[0], &byte, 1) == 0 ? 0 : 1);
