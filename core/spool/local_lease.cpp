@@ -299,7 +299,9 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   SegmentHeader& shared = header();
   std::array<WatchedWord, kWatchedWordsMax> words;
   size_t count = 0;
-  words[count++] = {&shared.ready_event, seen};
+  // Who wants no message is not woken by one: a worker with all its jobs running, say.
+  const bool wants = request.want > 0 || request.look || request.until_idle || !request.watch;
+  if (wants) words[count++] = {&shared.ready_event, seen};
   // A signal that comes just before the sleep has changed this word: the sleep does not begin.
   if (request.interrupt != nullptr) words[count++] = {request.interrupt->word(), 0};
   if (request.watch && holder_) {
@@ -331,12 +333,12 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   if (timer_ms != kNever) wait_ms = std::min(wait_ms, std::max<int64_t>(0, timer_ms - now_ms));
   if (lazy_bytes) wait_ms = std::min(wait_ms, kLazySyncMs);
   if (orphans_) wait_ms = std::min(wait_ms, kOrphanLookMs);
-  shared.ready_waiters.fetch_add(1, std::memory_order_seq_cst);
+  if (wants) shared.ready_waiters.fetch_add(1, std::memory_order_seq_cst);
   {
     const SignalsAllowed allowed(request.signals);
     sleep_on(std::span(words).first(count), shared.ready_event, seen, wait_ms);
   }
-  shared.ready_waiters.fetch_sub(1, std::memory_order_seq_cst);
+  if (wants) shared.ready_waiters.fetch_sub(1, std::memory_order_seq_cst);
   session_->files.forget_before(shared.oldest_file.peek());
   if (lazy_bytes && clock_.boot_ms() - lazy_since_ms_ >= kLazySyncMs) {
     lazy_since_ms_ = 0;
