@@ -1,6 +1,8 @@
 #include "tests/bench/bench.h"
 
 // System.
+#include <fcntl.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -162,6 +164,43 @@ std::vector<double> in_processes(size_t count, const std::function<double(size_t
   std::vector<double> values(cells, cells + count);
   ::munmap(memory, bytes);
   return values;
+}
+
+pid_t spawn(const Words& words, const Streams& streams) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, 0, streams.in.c_str(), O_RDONLY, 0);
+  if (streams.out >= 0) {
+    ::posix_spawn_file_actions_adddup2(&actions, streams.out, 1);
+  } else {
+    ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  }
+  pid_t child = 0;
+  const int failed = ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) std::fprintf(stderr, "fq_bench: '%s' did not start\n", arguments[0]), std::_Exit(1);
+  return child;
+}
+
+void await(pid_t child, const Words& words) {
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  if (status == 0) return;
+  std::fprintf(stderr, "fq_bench: '%s' ended with %d\n", words[0].c_str(), status);
+  std::_Exit(1);
+}
+
+double run_command(const Words& words, const std::string& in) {
+  const int64_t from = now_ns();
+  await(spawn(words, {in}), words);
+  return static_cast<double>(now_ns() - from) / 1000.0;
+}
+
+bool has_program(const std::string& name) {
+  return ::system(("command -v " + name + " >/dev/null 2>&1").c_str()) == 0;
 }
 
 }  // namespace fq::bench

@@ -91,6 +91,19 @@ double per_message(size_t count, const std::function<void()>& work);
 /// Runs `child` in `count` processes at once; returns what each put into its cell of `cells`.
 std::vector<double> in_processes(size_t count, const std::function<double(size_t)>& child);
 
+using Words = std::vector<std::string>;
+struct Streams {
+  std::string in = "/dev/null";
+  int out = -1;  // none: /dev/null
+};
+/// Starts words[0], looked for in PATH; a failed start ends the run.
+pid_t spawn(const Words& words, const Streams& streams = {});
+/// Until it has ended; another status than 0 ends the run.
+void await(pid_t child, const Words& words);
+/// Runs it to its end; microseconds from before the start to the end.
+double run_command(const Words& words, const std::string& in = "/dev/null");
+bool has_program(const std::string& name);
+
 // ---- sections -----------------------------------------------------------------------------------
 
 void bench_commands(const Setup& setup);
@@ -101,6 +114,7 @@ void bench_size(const Setup& setup);
 void bench_held(const Setup& setup);
 void bench_peers(const Setup& setup);
 void bench_wake(const Setup& setup);
+void bench_worker(const Setup& setup);
 void bench_rebuild(const Setup& setup);
 
 /// The peer in the same process; has_peer() is false where its library is not there.

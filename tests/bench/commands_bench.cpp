@@ -2,12 +2,6 @@
 #include "tests/bench/bench.h"
 
 // System.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdlib>
 #include <fstream>
 
 namespace fq::bench {
@@ -17,34 +11,12 @@ namespace {
 constexpr int kRounds = 300;
 constexpr double kCallsMax = 45;
 
-/// Runs it to its end with nothing on its descriptors; microseconds from before the start to the end.
-double run(const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  const int64_t from = now_ns();
-  pid_t child = 0;
-  int status = -1;
-  const bool spawned =
-      ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ) == 0;
-  if (spawned) ::waitpid(child, &status, 0);
-  const int64_t to = now_ns();
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (status != 0)
-    std::fprintf(stderr, "fq_bench: '%s' ended with %d\n", words[0].c_str(), status), std::_Exit(1);
-  return static_cast<double>(to - from) / 1000.0;
-}
-
 /// Lines of a trace but the last one, "+++ exited". 0: there is no strace.
 size_t calls_of(const Setup& setup, std::vector<std::string> words) {
-  if (::system("command -v strace >/dev/null 2>&1") != 0) return 0;
+  if (!has_program("strace")) return 0;
   const std::string trace = setup.place + "/trace";
   words.insert(words.begin(), {"strace", "-f", "-o", trace});
-  run(words);
+  run_command(words);
   std::ifstream file(trace);
   size_t lines = 0;
   for (std::string text; std::getline(file, text);) {
@@ -71,18 +43,18 @@ void bench_commands(const Setup& setup) {
   const std::vector<std::string> push = {bin + "/fq", "push", "--spool", spool, "-t", "acme", payload_of(64)};
   std::vector<std::string> lazy = push;
   lazy.insert(lazy.begin() + 2, "--lazy");
-  run({bin + "/floor_map", map, "make"});
-  run(push);  // makes the queue
+  run_command({bin + "/floor_map", map, "make"});
+  run_command(push);  // makes the queue
   const std::function<double()> subjects[] = {
-      [&] { return run({bin + "/floor_noop"}); },
+      [&] { return run_command({bin + "/floor_noop"}); },
       [&] {
-        return run({bin + "/floor_sync", file});
+        return run_command({bin + "/floor_sync", file});
       },
       [&] {
-        return run({bin + "/floor_map", map});
+        return run_command({bin + "/floor_map", map});
       },
-      [&] { return run(push); },
-      [&] { return run(lazy); },
+      [&] { return run_command(push); },
+      [&] { return run_command(lazy); },
   };
   const std::vector<double> us = interleave(static_cast<int>(scaled(setup, kRounds)), subjects);
   line("floor: a static program that does nothing", with_unit(us[0], "us"));

@@ -2,7 +2,7 @@
 # run.sh - builds fq as it is shipped, then measures it beside its floors and prints one table.
 #
 # usage: tests/bench/run.sh [--quick] [SECTION...]   sections: commands door backlog durable held wake
-#        size rebuild peers
+#        worker size rebuild peers
 # FQ_BENCH_BUILD: where to build (default: build/bench). FQ_BENCH_PLACE: where the queues lie, a real disk
 # (default: below the build).
 set -eu
@@ -18,7 +18,8 @@ fi
 mkdir -p "$build"
 cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON \
   -DFQ_STATIC=ON -DFQ_TESTS=OFF -DFQ_BENCH=ON >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
-ninja -C "$build" fq fq_bench floor_noop floor_sync floor_map >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
+ninja -C "$build" fq fq_bench floor_noop floor_sync floor_map floor_stamp floor_acker \
+  >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
 
 disk=$(df --output=fstype "$build" | tail -1)
 model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)
