@@ -100,9 +100,13 @@ bool Output::is_terminal() {
 bool Output::reader_left(const Error& error) { return error.sys == EPIPE; }
 bool Output::interrupted(const Error& error) { return error.sys == EINTR; }
 
-void say(std::string_view text) {
+std::string spoken(std::string_view text) {
   const EscapeOptions options{!locale_shows_utf8(), false, true};
-  const std::string line = "fq: " + escape_terminal(text, options) + "\n";
+  return "fq: " + escape_terminal(text, options) + "\n";
+}
+
+void say(std::string_view text) {
+  const std::string line = spoken(text);
   std::string_view rest = line;
   while (!rest.empty()) {
     const ssize_t done = ::write(STDERR_FILENO, rest.data(), rest.size());

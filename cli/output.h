@@ -41,6 +41,8 @@ class Output {
 
 /// One line on standard error, "fq: TEXT", escaped.
 void say(std::string_view text);
+/// The line that it writes.
+std::string spoken(std::string_view text);
 
 /// Whether the locale's characters are UTF-8; else what is not ASCII is escaped in human views.
 bool locale_shows_utf8();

@@ -76,7 +76,7 @@ Result<Exit> run_worker(const Arguments& arguments, Session& session) {
   options.watchdog_us = environment("WATCHDOG_USEC").value_or("");
   options.watchdog_pid = environment("WATCHDOG_PID").value_or("");
   worker::Voice voice;
-  voice.say = [](std::string_view line) { say(line); };
+  voice.spoken = spoken;
   voice.line = delivery_line;
   voice.refresh_policy = [spool = session.spool()](const std::string& name, Queue& queue) {
     return bring_policy_up_to_date(queue, {spool, name});

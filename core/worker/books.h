@@ -44,7 +44,7 @@ struct News {
   std::optional<Settings> settings;  // when they have changed
   bool servable = false;             // something could be taken (only where asked to look)
   bool idle = false;                 // the queue has nothing left
-  bool nothing = false;              // there was nothing to take (only where it does not wait)
+  bool nothing = false;              // there was nothing to take or to look at (where it does not wait)
   size_t refused = 0;                // slots that were allowed and found nothing
   size_t settled = 0;                // verdicts that were given
   bool more = false;                 // all that was allowed was taken, and there is more
@@ -55,7 +55,8 @@ class Books {
  public:
   struct Terms {
     bool waits = true;         // for messages; else one look, and `nothing`
-    bool looks_first = false;  // several queues share the slots: say `servable`, take when allowed
+    bool looks_first = false;  // say `servable`, take when allowed: several queues share the slots, or
+                               // their number follows the backlog
     bool until_idle = false;
     bool together = false;  // what is taken at once goes to one job
   };

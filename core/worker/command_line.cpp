@@ -50,6 +50,13 @@ std::string variable(std::string_view name, std::string_view value) {
   return std::string(name).append("=").append(value);
 }
 
+/// Replaces one of that name: of two the command would see either.
+void set_variable(std::vector<std::string>& environment, const std::string& variable) {
+  const std::string_view start = std::string_view(variable).substr(0, variable.find('=') + 1);
+  std::erase_if(environment, [start](const std::string& each) { return each.starts_with(start); });
+  environment.push_back(variable);
+}
+
 }  // namespace
 
 bool wants_payload(const std::vector<std::string>& command) {
@@ -90,7 +97,11 @@ Environment::Environment(const Options& options) {
 std::vector<std::string> Environment::for_message(const std::string& queue, const Delivery& delivery,
                                                   uint32_t slot) const {
   std::vector<std::string> all = base_;
-  if (delivery.command) all.insert(all.end(), delivery.command->env.begin(), delivery.command->env.end());
+  if (delivery.command) {
+    for (const std::string& each : delivery.command->env) {
+      if (!is_own(each)) set_variable(all, each);
+    }
+  }
   all.push_back(variable("FQ_ID", std::to_string(number(delivery.id))));
   all.push_back(variable("FQ_QUEUE", queue));
   all.push_back(variable("FQ_TENANT", delivery.tenant));

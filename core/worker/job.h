@@ -23,6 +23,8 @@ struct Workshop {
   Passage& out;
   Passage& err;
   Settings settings;  // of the queue that the job's messages are from
+
+  void say(std::string_view text) const { err.say(voice.spoken(text)); }
 };
 
 /// Messages that are run together. More than one, or `many`: as a batch.
@@ -53,7 +55,9 @@ class Job {
   /// TERM when its time is over, KILL when that did not help.
   void on_time(int64_t now_ms);
   /// Its job may run until then.
-  void extend(int64_t until_ms) { limit_at_ms_ = until_ms; }
+  void extend(int64_t until_ms) {
+    if (limit_at_ms_ != kNever) limit_at_ms_ = until_ms;  // without a limit there is nothing to move
+  }
   /// TERM, and KILL after `grace_ms`.
   void end(Ending why, int64_t now_ms, int64_t grace_ms);
   /// KILL, now.

@@ -62,7 +62,8 @@ struct Source {
 
 /// What the worker has no voice of its own for.
 struct Voice {
-  std::function<void(std::string_view)> say;  // a line for a person
+  /// A line for a person, as it is written.
+  std::function<std::string(std::string_view)> spoken;
   /// A message of this queue as one line of JSON.
   std::function<Result<std::string>(const std::string&, const Delivery&)> line;
   std::function<Result<void>(const std::string&, Queue&)> refresh_policy;

@@ -20,6 +20,10 @@ class Passage {
 
   /// What is over the limit goes in all the same; see has_room().
   void write(std::string_view bytes);
+  /// A line that is left out where there is no room: nobody has read the ones before it.
+  void say(std::string_view line) {
+    if (has_room()) write(line);
+  }
   /// Writes what is held, as far as that goes now.
   void flush();
   bool has_room() const { return held_.size() < kHeldBytesMax; }

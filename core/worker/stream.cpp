@@ -124,22 +124,22 @@ std::vector<Order> Stream::read_verdicts(const Workshop& shop) {
     const std::string_view line = std::string_view(line_).substr(from, end - from);
     std::optional<Order> order = order_of(shop, line);
     if (!order) {
-      shop.voice.say("the command wrote a line that is no verdict on an open message: " +
-                     in_quotes(line.substr(0, 200)) + "; it is ignored");
+      shop.say("the command wrote a line that is no verdict on an open message: " +
+               in_quotes(line.substr(0, 200)) + "; it is ignored");
       continue;
     }
     const auto open = open_.find(order->receipt.text);
     if (order->verdict == Verdict::bury || order->verdict == Verdict::retry) {
       Order told = *order;
       if (told.reason.empty()) told.reason = "given back by the command";
-      shop.voice.say(failure_line(queue_, open->second.delivery, told));
+      shop.say(failure_line(queue_, open->second.delivery, told));
     }
     open_.erase(open);
     orders.push_back(std::move(*order));
   }
   line_.erase(0, from);
   if (line_.size() > kLineBytesMax) {
-    shop.voice.say("the command wrote a line of more than 64 KiB; it is ignored");
+    shop.say("the command wrote a line of more than 64 KiB; it is ignored");
     line_.clear();
   }
   return orders;

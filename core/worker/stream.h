@@ -24,6 +24,8 @@ class Stream {
   size_t open_count() const { return open_.size(); }
   bool wants_to_write() const { return in_ && !unwritten_.empty(); }
 
+  /// Whether it takes messages still.
+  bool listens() const { return in_ && out_; }
   /// An error: its payload cannot be read; it is not taken over then.
   Result<void> give(const Workshop& shop, Arrival& arrival);
   /// Writes what the command takes now.

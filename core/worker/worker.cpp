@@ -43,7 +43,9 @@ Result<void> Worker::prepare() {
   for (uint32_t i = 0; i < slots_.size(); ++i) slots_[i].number = i + 1;
   Books::Terms terms;
   terms.waits = options_.stay != Stay::once;
-  terms.looks_first = sources_.size() > 1;
+  // A backlog must be seen while all slots are busy.
+  const bool grows = options_.slots_min < options_.slots_max && !options_.stream && options_.batch == 0;
+  terms.looks_first = looks_first_ = sources_.size() > 1 || (grows && options_.stay != Stay::once);
   terms.until_idle = options_.stay == Stay::drain;
   terms.together = options_.batch > 0;
   served_.resize(sources_.size());

@@ -62,6 +62,7 @@ class Worker {
   void start(Slot& slot, Load load);
   void refuse(Load& load, const Error& error);
   void settle(size_t source, Order order);
+  void bury(size_t source, const Delivery& delivery, const std::string& reason);
   void give_back(Load& load);
   void give_back_waiting();
 
@@ -73,9 +74,11 @@ class Worker {
   void on_stream(Slot& slot, Watched what);
   void give_to_stream(Arrival arrival);
   bool start_stream(Slot& slot);
+  void watch_capture(const Capture& capture, Event event) const;
   void watch_passages();
   void on_passage(uint32_t which);
 
+  void say(std::string_view text) { err_.say(voice_.spoken(text)); }
   void stop(End end);
   Workshop shop(size_t source);
   size_t busy() const;
@@ -100,7 +103,8 @@ class Worker {
   std::deque<Load> ready_;  // loads that wait for a slot
   size_t next_turn_ = 0;    // of the queues
   uint64_t started_count_ = 0;
-  uint64_t seen_count_ = 0;  // messages
+  uint64_t seen_count_ = 0;   // messages
+  bool looks_first_ = false;  // what there is, before slots are given to it
   bool stopping_ = false;
   bool closed_ = false;  // takes no more messages
   End end_ = End::done;

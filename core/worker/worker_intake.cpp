@@ -30,7 +30,7 @@ void Worker::on_news() {
 void Worker::take_in(size_t source, News& news) {
   Served& served = served_[source];
   if (news.settings) served.settings = *news.settings;
-  for (const std::string& notice : news.notices) voice_.say(notice);
+  for (const std::string& notice : news.notices) say(notice);
   served.allowed -= std::min(served.allowed, news.arrivals.size() + news.refused);
   if (news.servable) served.hungry = true;
   for (Arrival& arrival : news.arrivals) sort_in(source, std::move(arrival));
@@ -59,15 +59,15 @@ void Worker::sort_in(size_t source, Arrival arrival) {
   }
   if (options_.stay == Stay::once && options_.batch == 0) closed_ = true;
   if (is_command && !options_.command.empty()) {
-    return settle(source, bury_of(arrival.delivery, "is a command message, and the worker has a command"));
+    return bury(source, arrival.delivery, "is a command message, and the worker has a command");
   }
   if (!is_command && options_.command.empty()) {
-    if (!first)
-      return settle(source,
-                    bury_of(arrival.delivery, "is no command message, and the worker has no command"));
+    if (!first) {
+      return bury(source, arrival.delivery, "is no command message, and the worker has no command");
+    }
     load.arrivals.push_back(std::move(arrival));
     give_back(load);
-    voice_.say("worker: the first message is no command message; say which command to run: fq worker -- CMD");
+    say("worker: the first message is no command message; say which command to run: fq worker -- CMD");
     return stop(End::unusable);
   }
   if (options_.stream) return give_to_stream(std::move(arrival));
@@ -109,7 +109,9 @@ size_t Worker::wanted() const {
   if (options_.stream) {
     room = size_t{growth_.slots()} * options_.prefetch;
     for (const Slot& slot : slots_) {
-      if (slot.stream) room -= std::min(room, slot.stream->open_count());
+      if (!slot.stream) continue;
+      const size_t taken = slot.stream->listens() ? slot.stream->open_count() : options_.prefetch;
+      room -= std::min(room, taken);
     }
   } else if (options_.batch > 0) {
     const size_t most = std::max(kGatheredMax, size_t{options_.batch} * (room + 1));
@@ -127,8 +129,12 @@ size_t Worker::wanted() const {
 
 void Worker::allow() {
   size_t room = wanted();
+  const bool waits_for_slot =
+      room == 0 && !closed_ && looks_first_ && free_slots() == 0 &&
+      std::any_of(served_.begin(), served_.end(), [](const Served& s) { return s.hungry; });
+  if (waits_for_slot && growth_.on_backlog(system_clock().boot_ms())) room = wanted();
   if (room == 0) return;
-  if (served_.size() == 1) {
+  if (!looks_first_) {
     served_[0].allowed += room;
     return served_[0].books->allow(room);
   }
@@ -137,7 +143,8 @@ void Worker::allow() {
     Served& served = served_[next_turn_++ % served_.size()];
     if (!served.hungry) continue;
     served.hungry = false;
-    const size_t share = options_.batch > 0 ? std::min<size_t>(room, options_.batch) : 1;
+    const size_t turn = served_.size() == 1 ? room : std::max(1U, options_.batch);
+    const size_t share = std::min(room, turn);
     served.allowed += share;
     served.books->allow(share);
     room -= share;
@@ -152,6 +159,9 @@ void Worker::start_ready() {
     if (flush) closed_ = true;
     ready_.push_back(std::move(batch));
   }
+  const int64_t now_wall_ms = system_clock().wall_ms();
+  if (free_slots() == 0 && gather_.next_wall_ms() <= now_wall_ms)
+    growth_.on_backlog(system_clock().boot_ms());
   while (!ready_.empty()) {
     Slot* slot = free_slot();
     if (slot == nullptr) return;
@@ -170,23 +180,18 @@ void Worker::start(Slot& slot, Load load) {
   ++started_count_;
   const uint32_t index = slot.number - 1;
   poller_.watch(slot.job->process().pidfd.get(), {Watched::process, index});
-  if (slot.job->out().open()) poller_.watch(slot.job->out().descriptor(), {Watched::out, index});
-  if (slot.job->err().open()) poller_.watch(slot.job->err().descriptor(), {Watched::err, index});
+  watch_capture(slot.job->out(), {Watched::out, index});
+  watch_capture(slot.job->err(), {Watched::err, index});
 }
 
 /// The job could not be started.
 void Worker::refuse(Load& load, const Error& error) {
-  const Delivery& first = load.arrivals[0].delivery;
   const bool stored = options_.command.empty();
   if (error.kind == ErrorKind::bad_data || (error.kind == ErrorKind::config && stored)) {
-    for (const Arrival& arrival : load.arrivals) {
-      Order order = bury_of(arrival.delivery, error.text);
-      voice_.say(failure_line(served_[load.source].books->queue_name(), first, order));
-      settle(load.source, std::move(order));
-    }
+    for (const Arrival& arrival : load.arrivals) bury(load.source, arrival.delivery, error.text);
     return;
   }
-  voice_.say(error.text);
+  say(error.text);
   if (error.kind == ErrorKind::config) {
     give_back(load);
     return stop(End::unusable);
@@ -199,6 +204,13 @@ void Worker::refuse(Load& load, const Error& error) {
 }
 
 void Worker::settle(size_t source, Order order) { served_[source].books->settle(std::move(order)); }
+
+/// For what cannot be run at all; that is told.
+void Worker::bury(size_t source, const Delivery& delivery, const std::string& reason) {
+  Order order = bury_of(delivery, reason);
+  say(failure_line(served_[source].books->queue_name(), delivery, order));
+  settle(source, std::move(order));
+}
 
 void Worker::give_back(Load& load) {
   for (const Arrival& arrival : load.arrivals) settle(load.source, release_of(arrival.delivery));

@@ -31,17 +31,16 @@ void Worker::on_job_end(Slot& slot) {
     const auto of = std::find_if(arrivals.begin(), arrivals.end(),
                                  [&](const Arrival& each) { return each.delivery.receipt == order.receipt; });
     const bool failed = order.verdict == Verdict::retry || order.verdict == Verdict::bury;
-    if (failed) voice_.say(failure_line(queue, of->delivery, order));
+    if (failed) say(failure_line(queue, of->delivery, order));
     if (!failed && options_.verbose) {
-      voice_.say("queue '" + queue + "': message " + std::to_string(number(of->delivery.id)) +
-                 " of tenant '" + of->delivery.tenant +
-                 "': " + (order.verdict == Verdict::ack ? "done" : "given back"));
+      say("queue '" + queue + "': message " + std::to_string(number(of->delivery.id)) + " of tenant '" +
+          of->delivery.tenant + "': " + (order.verdict == Verdict::ack ? "done" : "given back"));
     }
     settle(slot.source, std::move(order));
   }
   if (!again.empty()) {
-    voice_.say("queue '" + queue + "': a batch of " + std::to_string(again.size()) + " of tenant '" +
-               again[0].arrivals[0].delivery.tenant + "' failed; its messages are run one by one");
+    say("queue '" + queue + "': a batch of " + std::to_string(again.size()) + " of tenant '" +
+        again[0].arrivals[0].delivery.tenant + "' failed; its messages are run one by one");
   }
   for (Load& load : again) {
     if (stopping_) give_back(load);
@@ -54,16 +53,16 @@ void Worker::on_output(Slot& slot, Watched what) {
   if (slot.job) capture = what == Watched::out ? &slot.job->out() : &slot.job->err();
   if (!capture->open()) return;
   const int descriptor = capture->descriptor();
-  // A closed descriptor leaves epoll by itself.
-  if (capture->take_some() == Capture::Progress::blocked) {
-    poller_.change(descriptor, {what, slot.number - 1}, 0);
-  }
+  // A closed descriptor leaves epoll by itself. A blocked one must leave it too: that its writer has gone
+  // would be told for ever.
+  if (capture->take_some() == Capture::Progress::blocked) poller_.forget(descriptor);
 }
 
 void Worker::give_to_stream(Arrival arrival) {
   Slot* least = nullptr;
   for (Slot& slot : slots_) {
-    if (!slot.stream || slot.stream->open_count() >= options_.prefetch) continue;
+    const bool takes = slot.stream && slot.stream->listens();
+    if (!takes || slot.stream->open_count() >= options_.prefetch) continue;
     if (least == nullptr || slot.stream->open_count() < least->stream->open_count()) least = &slot;
   }
   // One more process where the others have something to do already.
@@ -78,7 +77,7 @@ void Worker::give_to_stream(Arrival arrival) {
   }
   const uint32_t index = least->number - 1;
   const Result<void> given = least->stream->give(shop(0), arrival);
-  if (!given.ok()) return settle(0, bury_of(arrival.delivery, given.error().text));
+  if (!given.ok()) return bury(0, arrival.delivery, given.error().text);
   least->stream->flush();
   poller_.change(least->stream->in(), {Watched::stream_in, index},
                  least->stream->wants_to_write() ? kWritable : kNothing);
@@ -88,7 +87,7 @@ bool Worker::start_stream(Slot& slot) {
   Result<std::unique_ptr<Stream>> stream =
       Stream::start(shop(0), served_[0].books->queue_name(), slot.number);
   if (!stream.ok()) {
-    voice_.say(stream.error().text);
+    say(stream.error().text);
     if (stream.error().kind == ErrorKind::config) stop(End::unusable);
     return false;
   }
@@ -107,8 +106,12 @@ void Worker::on_stream(Slot& slot, Watched what) {
   const uint32_t index = slot.number - 1;
   if (what == Watched::stream_out) {
     for (Order& order : slot.stream->read_verdicts(shop(0))) settle(0, std::move(order));
+    // It can say nothing more; that it reads the end of its input lets it end.
+    if (slot.stream->out() < 0) slot.stream->close_input();
     return;
   }
+  // Told although we have nothing to write: nobody reads it any more.
+  if (!slot.stream->wants_to_write()) return slot.stream->close_input();
   slot.stream->flush();
   const bool waits = slot.stream->wants_to_write();
   if (slot.stream->in() >= 0) {
@@ -121,7 +124,7 @@ void Worker::on_stream_end(Slot& slot) {
   const size_t open = stream->open_count();
   for (Order& order : stream->finish(shop(0), stopping_)) settle(0, std::move(order));
   if (!stopping_ && open > 0) {
-    voice_.say("the command ended with " + std::to_string(open) + " open messages; they are retried");
+    say("the command ended with " + std::to_string(open) + " open messages; they are retried");
   }
 }
 
@@ -139,17 +142,17 @@ void Worker::on_passage(uint32_t which) {
   if (passage.holds_something()) return;
   poller_.forget(passage.descriptor());
   passages_watched_[which] = false;
+  // What was forgotten while it had no room; the others are watched already.
   for (Slot& slot : slots_) {
     const uint32_t index = slot.number - 1;
-    if (slot.stream && slot.stream->err().open()) {
-      poller_.change(slot.stream->err().descriptor(), {Watched::err, index}, EPOLLIN);
-    }
-    if (!slot.job) continue;
-    for (const auto& [capture, what] :
-         {std::pair{&slot.job->out(), Watched::out}, std::pair{&slot.job->err(), Watched::err}}) {
-      if (capture->open()) poller_.change(capture->descriptor(), {what, index}, EPOLLIN);
-    }
+    if (slot.stream) watch_capture(slot.stream->err(), {Watched::err, index});
+    if (slot.job) watch_capture(slot.job->out(), {Watched::out, index});
+    if (slot.job) watch_capture(slot.job->err(), {Watched::err, index});
   }
+}
+
+void Worker::watch_capture(const Capture& capture, Event event) const {
+  if (capture.open()) poller_.watch(capture.descriptor(), event);
 }
 
 }  // namespace fq::worker

@@ -1,0 +1,25 @@
+# worker_lib.sh - what the tests of fq worker share. Sourced after lib.sh.
+#
+# Nothing here sleeps to give others time: a job tells by a file that it runs (await), and goes on when the
+# test says so through a FIFO.
+
+# Every worker has a deadline: a hang is exit 124.
+worker() { timeout -k 5 "${limit:-15}" "$FQ" worker "$@"; }
+
+# json FILTER ID: what jq makes of the message.
+json() { fq show "$2" --json | jq -c "$1"; }
+state() { fq show "$1" --json | jq -r .state; }
+
+# await COMMAND...: until it succeeds; a failure after 20 s.
+await() {
+  local end=$((SECONDS + 20))
+  until "$@" 2>/dev/null; do
+    if [ "$SECONDS" -ge "$end" ]; then fail "in vain for 20 s: $*"; return 1; fi
+    read -rt 0.005 <>"$work/never" || :
+  done
+}
+mkfifo "$work/never"
+now_ms() { local t=$EPOCHREALTIME; echo $((${t%.*} * 1000 + 10#${t#*.} / 1000)); }
+holds_text() { [ -s "$1" ]; }
+gone() { ! kill -0 "$1" 2>/dev/null; }
+export FQ
