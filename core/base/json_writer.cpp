@@ -1,6 +1,7 @@
 #include "core/base/json_writer.h"
 
 // System.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 // fq, this room.
@@ -41,15 +42,26 @@ void append_escape(std::string& to, uint32_t code) {
 /// C1 controls and DEL too: JSON allows them, but a terminal that shows the line would obey them.
 bool needs_escape(uint32_t code) { return code == '"' || code == '\\' || is_control(code); }
 
+/// How many bytes at the front are ASCII that stands for itself: nearly all that is ever written.
+size_t plain_bytes(std::string_view text) {
+  const auto stands_for_itself = [](char c) { return c >= ' ' && c < '\x7f' && c != '"' && c != '\\'; };
+  const auto* const end = std::find_if_not(text.begin(), text.end(), stands_for_itself);
+  return static_cast<size_t>(end - text.begin());
+}
+
 void append_string(std::string& to, std::string_view value) {
   to.push_back('"');
-  size_t plain = 0;
-  while (plain < value.size()) {
-    const std::string_view rest = value.substr(plain);
+  size_t done = 0;
+  while (done < value.size()) {
+    const size_t plain = plain_bytes(value.substr(done));
+    to.append(value.substr(done, plain));
+    done += plain;
+    if (done == value.size()) break;
+    const std::string_view rest = value.substr(done);
     const Utf8Char next = utf8_next(rest);
     if (next.bytes == 0) {
       to += kReplacement;
-      plain += 1;
+      done += 1;
       continue;
     }
     if (needs_escape(next.code)) {
@@ -57,7 +69,7 @@ void append_string(std::string& to, std::string_view value) {
     } else {
       to.append(rest.substr(0, next.bytes));
     }
-    plain += next.bytes;
+    done += next.bytes;
   }
   to.push_back('"');
 }
