@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# worker_modes_test - once, drain, batches, streams, several queues, growing, results, and the order of starts.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/worker_lib.sh"
+
+clear_all() { fq cancel --all --state all --yes >/dev/null; rm -f "$work"/job*; }
+
+# Once and drain.
+gives 1 '' worker --once -- true
+gives 1 '' worker --once -q a -q b -- true
+fq push -q b x >/dev/null
+gives 0 '' worker --once -q a -q b -- true
+is '--once leaves with 0 whatever came of it' 0 "$(fq push x >/dev/null; worker --once --backoff 0s..0s -- false 2>/dev/null; echo $?)"
+clear_all
+later=$(fq push later --delay 1h); again=$(fq push again)
+worker --drain --backoff 50ms..100ms -- sh -c '[ "$FQ_ATTEMPT" = 2 ]' 2>/dev/null
+is '--drain waits for a retry and not for a delayed push' 'delayed acked' "$(state "$later") $(state "$again")"
+clear_all
+
+# Batches.
+for n in 1 2 3 4 5; do fq push -t a "a$n" >/dev/null; fq push -t b "b$n" >/dev/null; done
+worker --drain --batch 3 --batch-format lines -- sh -c 'echo "$FQ_BATCH:$FQ_TENANT:${FQ_ID-none}:$(paste -sd,)" >>"$0"' "$work/job"
+is 'batches are of one tenant, in order, and full first' '3:a:none:a1,a2,a3 2:a:none:a4,a5' "$(grep :a: "$work/job" | paste -sd' ')"
+is 'of each tenant' 'b1 b2 b3 b4 b5' "$(grep :b: "$work/job" | cut -d: -f4 | tr , '\n' | paste -sd' ')"
+rm "$work/job"
+for n in good1 bad good2; do fq push "$n" >/dev/null; done
+worker --drain --attempts 1 --batch 3 --batch-format lines -- sh -c 'cat >>"$0"; ! tail -n "$FQ_BATCH" "$0" | grep -q bad' "$work/job" 2>/dev/null
+is 'a failing batch is run one by one, and only the bad message fails' 'bad dead' "$(fq peek --state all --json | jq -r '"\(.payload) \(.state)"')"
+is 'in the same format' 'good1 bad good2 good1 bad good2' "$(paste -sd' ' "$work/job")"
+clear_all
+fq push one >/dev/null
+is '--linger: what is oldest is not kept waiting' '"one"' "$(worker --drain --batch 9 --linger 100ms -- jq -c .payload)"
+
+# Streams.
+for n in ack bury retry release; do fq push "$n" >/dev/null; done
+cat >"$work/stream" <<'END'
+printf 'no verdict\n'
+while read -r line; do
+  receipt=$(printf %s "$line" | jq -r .receipt)
+  case $(printf %s "$line" | jq -r .payload) in
+    ack) echo "ack $receipt" ;;
+    bury) echo "bury $receipt for a reason" ;;
+    retry) echo "retry $receipt 1h later" ;;
+    release) echo "release $receipt 1h" ;;
+    die) exit 3 ;;
+  esac
+done
+END
+"$FQ" worker --stream -- sh "$work/stream" 2>"$work/said" & worker=$!
+await eval '[ "$(fq peek --state ready | wc -l)$(fq peek --state leased | wc -l)" = 00 ]'
+kill -TERM $worker
+wait $worker
+is 'a stream ends with its input' 0 $?
+is 'a line that is no verdict is told' 1 "$(grep -c "'no verdict'\|\"no verdict\"" "$work/said")"
+is 'the verdicts of a stream' 'bury dead "for a reason" release delayed null retry delayed "later"' \
+  "$(fq peek --state all --json | jq -r '"\(.payload) \(.state) \(.last_error.reason | tojson)"' | sort | paste -sd' ')"
+clear_all
+id=$(fq push die --attempts 1)
+fq push ack >/dev/null
+worker --drain --stream -- sh "$work/stream" 2>/dev/null
+is 'a command that dies: its open message counts, and it is started again' 'dead 3' "$(state "$id") $(json .last_error.exit "$id")"
+clear_all
+
+# Growing: a backlog behind a busy slot.
+for n in 1 2 3; do fq push "$n" >/dev/null; done
+worker --drain --min 0 --max 3 -- sh -c 'echo >>"$0"; until [ "$(wc -l <"$0")" -ge 3 ]; do :; done' "$work/job"
+is '--max: as many as the backlog asks for' '' "$(fq peek --state all)"
+clear_all
+
+# Results.
+timeout 20 "$FQ" push --wait in -- sh -c 'tr a-z A-Z; echo err >&2; exit 65' >"$work/call.out" 2>"$work/call.err" & caller=$!
+await eval '[ -n "$(fq peek)" ]'
+worker --once --output keep >/dev/null 2>&1
+wait $caller
+is 'push --wait gives the output and the status' '65 IN err' "$? $(cat "$work/call.out") $(cat "$work/call.err")"
+clear_all
+for policy in keep:1:xx:0 keep:0:xx:0 fail:1:xx:0 fail:0::1 discard:1::1 inherit:0::1; do
+  IFS=: read -r how status text code <<<"$policy"
+  id=$(fq push x --attempts 1)
+  worker --once --output "$how" -- sh -c 'echo xx; exit "$0"' "$status" >/dev/null 2>&1
+  is "--output $how of exit $status" "$text $code" "$(fq result "$id" 2>/dev/null) $(fq result "$id" >/dev/null 2>&1; echo $?)"
+done
+id=$(fq push x)
+worker --once --output keep --output-max 10B -- sh -c 'echo 0123456789abcdef' 2>/dev/null ||
+  worker --once --output keep --output-max 10 -- sh -c 'echo 0123456789abcdef'
+is '--output-max cuts, and says so' '0123456789 cut' "$(fq result "$id" | sed 's/.*\(cut\).*/\1/' | paste -sd' ')"
+clear_all
+
+# The order of starts: between two of a busy tenant's every quiet one that waits has its turn.
+{ for ((n = 0; n < 10000; ++n)); do echo busy; done; } | fq push --lines -t busy >/dev/null
+for ((n = 1; n < 50; ++n)); do printf 'q\nq\n' | fq push --lines -t "quiet$n" >/dev/null; done
+"$FQ" worker -j8 -- sh -c 'echo "$FQ_TENANT" >>"$0"' "$work/job" & worker=$!
+await eval '[ "$(grep -c quiet "$work/job")" = 98 ]'
+kill -TERM $worker; wait $worker
+# Eight run at once, so that the log may be out of order by that many.
+is 'a quiet tenant is not passed by twice' yes \
+  "$([ "$(awk '/quiet/ { if (++n == 98) { print NR; exit } }' "$work/job")" -le $((100 + 16)) ] && echo yes)"
+clear_all
+finish
