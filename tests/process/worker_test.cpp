@@ -40,7 +40,15 @@ std::vector<pid_t> job_pids(const std::string& directory) {
 
 /// A process of ours whose working command still names the directory: a job, not somebody with its number.
 bool is_our_job(pid_t pid, const std::string& directory) {
-  return contains(read_whole("/proc/" + std::to_string(pid) + "/cmdline"), directory);
+  // A stream would throw when the process ends between its opening and its reading.
+  const std::string path = "/proc/" + std::to_string(pid) + "/cmdline";
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  std::string words(4096, '\0');
+  const ssize_t got = ::read(file, words.data(), words.size());
+  ::close(file);
+  words.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  return contains(words, directory);
 }
 
 size_t kill_some_jobs(const std::string& directory, size_t most) {
