@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 // fq, below us.
 #include "core/base/fault_point.h"
 
@@ -194,8 +195,9 @@ Result<std::vector<uint64_t>> LocalQueue::running_jobs(const std::vector<uint64_
 Result<void> LocalQueue::reap_dead(const Now& now) {
   if (reaped_at_ms_ != 0 && now.boot_ms - reaped_at_ms_ < kReapIntervalMs) return {};
   reaped_at_ms_ = now.boot_ms == 0 ? 1 : now.boot_ms;
-  orphans_ = false;
+  const bool had_orphans = std::exchange(orphans_, false);
   for (const HolderIndex holder : dead_holders()) FQ_TRY(reap(holder));
+  if (orphans_ && !had_orphans) orphans_since_ms_ = now.boot_ms;
   return {};
 }
 

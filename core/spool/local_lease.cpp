@@ -25,6 +25,9 @@ constexpr int kReadTries = 3;
 constexpr int kObstaclesMax = 64;
 
 constexpr int64_t kLazySyncMs = 100;
+// A killed worker's jobs die with it, a moment later than it: at first it is looked often.
+constexpr int64_t kOrphanSoonMs = 10;
+constexpr int64_t kOrphanYoungMs = 200;
 constexpr int64_t kOrphanLookMs = 50;  // how often it is looked whether a dead worker's job still lives
 
 }  // namespace
@@ -332,7 +335,8 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   int64_t wait_ms = std::min(kWaitCapMs, std::max<int64_t>(0, deadline_ms - now_ms));
   if (timer_ms != kNever) wait_ms = std::min(wait_ms, std::max<int64_t>(0, timer_ms - now_ms));
   if (lazy_bytes) wait_ms = std::min(wait_ms, kLazySyncMs);
-  if (orphans_) wait_ms = std::min(wait_ms, kOrphanLookMs);
+  const bool young = now_ms - orphans_since_ms_ < kOrphanYoungMs;
+  if (orphans_) wait_ms = std::min(wait_ms, young ? kOrphanSoonMs : kOrphanLookMs);
   if (wants) shared.ready_waiters.fetch_add(1, std::memory_order_seq_cst);
   {
     const SignalsAllowed allowed(request.signals);

@@ -246,6 +246,7 @@ class LocalQueue final : public Queue {
   bool watched_carried_ = false;  // some were given in a segment before: nobody counts their changes for us
   size_t outputs_until_sweep_ = 0;
   bool orphans_ = false;  // a dead holder's job still lives
+  int64_t orphans_since_ms_ = 0;
 };
 
 std::string receipt_text(uint64_t id, uint64_t serial);
