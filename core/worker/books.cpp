@@ -42,20 +42,20 @@ Books::~Books() {
 }
 
 void Books::allow(size_t slots) {
-  {
-    const std::lock_guard lock(mutex_);
-    allowed_ += slots;
-  }
-  interrupt_.raise();
+  unsent_ = true;
+  const std::lock_guard lock(mutex_);
+  allowed_ += slots;
 }
 
 void Books::settle(Order order) {
+  unsent_ = true;
   ++ordered_;
-  {
-    const std::lock_guard lock(mutex_);
-    orders_.push_back(std::move(order));
-  }
-  interrupt_.raise();
+  const std::lock_guard lock(mutex_);
+  orders_.push_back(std::move(order));
+}
+
+void Books::send() {
+  if (std::exchange(unsent_, false)) interrupt_.raise();
 }
 
 void Books::read_policy() {
@@ -72,6 +72,7 @@ void Books::take_no_more() {
     closed_ = true;
     allowed_ = 0;
   }
+  announce();  // what give() did not
   interrupt_.raise();
 }
 
@@ -151,7 +152,8 @@ Result<void> Books::give(std::vector<Order>& orders) {
   if (reply.error) return *reply.error;
   const std::lock_guard lock(mutex_);
   news_.settled += orders.size();
-  announce();
+  // Only one that is about to end waits for this.
+  if (closed_ || idle_told_ || !terms_.waits) announce();
   return {};
 }
 
@@ -176,6 +178,7 @@ Result<void> Books::take(const Work& work, bool wait) {
 }
 
 std::shared_ptr<const Descriptor> Books::hold(std::span<const MessageId> ids, const Delivery& first) {
+  if (options_.stream) return nullptr;  // nobody inherits it
   const int64_t queues_ms = options_.timeout_ms.value_or(settings_.value_or(Settings{}).timeout_ms);
   const int64_t run_ms = first.timeout_ms.value_or(queues_ms);
   std::optional<int64_t> limit_ms;

@@ -64,9 +64,10 @@ class Books {
   Books(Source& source, const Options& options, const Voice& voice, const Terms& terms, int event);
   ~Books();
 
-  // For the main thread.
+  // For the main thread. What is allowed and ordered is done after the next send(): one wake-up for all.
   void allow(size_t slots);
   void settle(Order order);
+  void send();
   void read_policy();
   /// No more messages; verdicts are still given.
   void take_no_more();
@@ -117,6 +118,7 @@ class Books {
   // Of the main thread alone.
   size_t ordered_ = 0;
   size_t settled_ = 0;
+  bool unsent_ = false;
 
   std::thread thread_;
 };

@@ -161,7 +161,10 @@ void Job::note_settled(const Receipt& receipt) {
 }
 
 std::vector<Order> Job::finish(const Workshop& shop, std::vector<Load>& again) {
-  const ExitStatus status = reap(process_);
+  const ExitStatus status = status_of(process_);
+  // What a failed run left of its group would run beside the next one.
+  if (verdict_of(status, ending_) == Verdict::retry) signal_group(process_, SIGKILL);
+  reap(process_);
   out_.finish();
   err_.finish();
   std::vector<Order> orders;

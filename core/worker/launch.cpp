@@ -152,11 +152,13 @@ Result<Process> launch(const Launch& launch) {
   return error;
 }
 
-ExitStatus reap(const Process& process) {
+namespace {
+
+ExitStatus wait_for(const Process& process, int how) {
   siginfo_t about{};
   int done = -1;
   do {
-    done = ::waitid(P_PIDFD, static_cast<id_t>(process.pidfd.get()), &about, WEXITED);
+    done = ::waitid(P_PIDFD, static_cast<id_t>(process.pidfd.get()), &about, how);
   } while (done != 0 && errno == EINTR);
   ExitStatus status;
   if (about.si_code == CLD_EXITED) {
@@ -166,6 +168,12 @@ ExitStatus reap(const Process& process) {
   }
   return status;
 }
+
+}  // namespace
+
+ExitStatus status_of(const Process& process) { return wait_for(process, WEXITED | WNOWAIT); }
+
+ExitStatus reap(const Process& process) { return wait_for(process, WEXITED); }
 
 void signal_group(const Process& process, int signal) { ::kill(-process.pid, signal); }
 

@@ -44,7 +44,8 @@ struct ExitStatus {
   std::optional<int> exit;
   std::optional<int> signal;
 };
-/// Needs: it has ended.
+/// Needs: it has ended. It stays to be reaped, and until then its number is nobody else's.
+ExitStatus status_of(const Process& process);
 ExitStatus reap(const Process& process);
 /// To the whole group.
 void signal_group(const Process& process, int signal);

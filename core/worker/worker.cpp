@@ -60,6 +60,8 @@ Result<End> Worker::run() {
   notify_.tell("READY=1");
   allow();
   while (!is_finished()) {
+    for (Served& each : served_) each.books->send();
+    flush_streams();
     for (const Event& event : poller_.wait(wait_ms())) on_event(event);
     on_time();
     start_ready();

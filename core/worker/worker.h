@@ -74,6 +74,7 @@ class Worker {
   void on_stream(Slot& slot, Watched what);
   void give_to_stream(Arrival arrival);
   bool start_stream(Slot& slot);
+  void flush_streams();
   void watch_capture(const Capture& capture, Event event) const;
   void watch_passages();
   void on_passage(uint32_t which);

@@ -107,11 +107,12 @@ size_t Worker::wanted() const {
   if (closed_) return 0;
   size_t room = free_slots();
   if (options_.stream) {
-    room = size_t{growth_.slots()} * options_.prefetch;
+    // What no process could be given now would only be leased and given back.
+    const bool starts = room > 0 && system_clock().boot_ms() >= stream_start_ms_;
+    room = starts ? room * options_.prefetch : 0;
     for (const Slot& slot : slots_) {
-      if (!slot.stream) continue;
-      const size_t taken = slot.stream->listens() ? slot.stream->open_count() : options_.prefetch;
-      room -= std::min(room, taken);
+      if (!slot.stream || !slot.stream->listens()) continue;
+      room += options_.prefetch - std::min<size_t>(options_.prefetch, slot.stream->open_count());
     }
   } else if (options_.batch > 0) {
     const size_t most = std::max(kGatheredMax, size_t{options_.batch} * (room + 1));

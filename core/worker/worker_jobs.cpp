@@ -75,12 +75,18 @@ void Worker::give_to_stream(Arrival arrival) {
     order.delay_ms = closed_ ? 0 : kStreamPauseMs;
     return settle(0, std::move(order));
   }
-  const uint32_t index = least->number - 1;
   const Result<void> given = least->stream->give(shop(0), arrival);
-  if (!given.ok()) return bury(0, arrival.delivery, given.error().text);
-  least->stream->flush();
-  poller_.change(least->stream->in(), {Watched::stream_in, index},
-                 least->stream->wants_to_write() ? kWritable : kNothing);
+  if (!given.ok()) bury(0, arrival.delivery, given.error().text);
+}
+
+/// Many lines in one write.
+void Worker::flush_streams() {
+  for (Slot& slot : slots_) {
+    if (!slot.stream || !slot.stream->wants_to_write()) continue;
+    slot.stream->flush();
+    const bool waits = slot.stream->wants_to_write();
+    poller_.change(slot.stream->in(), {Watched::stream_in, slot.number - 1}, waits ? kWritable : kNothing);
+  }
 }
 
 bool Worker::start_stream(Slot& slot) {
@@ -92,7 +98,6 @@ bool Worker::start_stream(Slot& slot) {
     return false;
   }
   slot.stream = std::move(stream).value();
-  stream_start_ms_ = system_clock().boot_ms() + kStreamPauseMs;
   const uint32_t index = slot.number - 1;
   poller_.watch(slot.stream->process().pidfd.get(), {Watched::process, index});
   poller_.watch(slot.stream->in(), {Watched::stream_in, index}, 0);
@@ -121,6 +126,7 @@ void Worker::on_stream(Slot& slot, Watched what) {
 
 void Worker::on_stream_end(Slot& slot) {
   const std::unique_ptr<Stream> stream = std::move(slot.stream);
+  stream_start_ms_ = system_clock().boot_ms() + kStreamPauseMs;
   const size_t open = stream->open_count();
   for (Order& order : stream->finish(shop(0), stopping_)) settle(0, std::move(order));
   if (!stopping_ && open > 0) {
