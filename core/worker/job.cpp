@@ -162,13 +162,16 @@ void Job::note_settled(const Receipt& receipt) {
 
 std::vector<Order> Job::finish(const Workshop& shop, std::vector<Load>& again) {
   const ExitStatus status = status_of(process_);
-  // What a failed run left of its group would run beside the next one.
-  if (verdict_of(status, ending_) == Verdict::retry) signal_group(process_, SIGKILL);
+  const Verdict verdict = verdict_of(status, ending_);
+  // What a run left of its group would run beside the next one.
+  const bool runs_again = verdict == Verdict::retry || verdict == Verdict::release;
+  if (runs_again) signal_group(process_, SIGKILL);
   reap(process_);
+  if (runs_again) wait_until_gone(process_);
   out_.finish();
   err_.finish();
   std::vector<Order> orders;
-  const bool failed = verdict_of(status, ending_) != Verdict::ack;
+  const bool failed = verdict != Verdict::ack;
   const bool singly = load_.many && load_.arrivals.size() > 1 && failed && ending_ != Ending::stopped;
   JobOutput output;
   const std::optional<int64_t> kept_ms = keep_ms(shop);

@@ -47,6 +47,9 @@ struct ExitStatus {
 /// Needs: it has ended. It stays to be reaped, and until then its number is nobody else's.
 ExitStatus status_of(const Process& process);
 ExitStatus reap(const Process& process);
+/// Until no process of its group is left. Needs: all were killed and it was reaped, so this takes no time to
+/// speak of; one that the kernel cannot end now (it waits for a disk, say) is not waited for.
+void wait_until_gone(const Process& process);
 /// To the whole group.
 void signal_group(const Process& process, int signal);
 

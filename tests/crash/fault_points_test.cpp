@@ -19,57 +19,23 @@ namespace {
 constexpr const char* kStore = "txn.store";
 
 constexpr const char* kPoints[] = {
-    "attach.shared",
-    "blob.written",
-    "compaction.low",
-    "compaction.low_durable",
-    "compaction.moved",
-    "compaction.removed",
-    "event.appended",
-    "event.committed",
-    "flush.applied",
-    "flush.servable",
-    "flush.synced",
-    "flush.syncing",
-    "flush.taken",
-    "flush.unlocked",
-    "flush.written",
-    "grow.allocated",
-    "holder.begun",
-    "lease.appended",
-    "lease.committed",
-    "pending.applied",
-    "push.appended",
-    "push.committed",
-    "push.durable",
-    "reap.freed",
-    "reap.returned",
-    "rebuild.begin",
-    "rebuild.made",
-    "rebuild.renamed",
-    "rebuild.replayed",
-    "rebuild.retired",
-    "repair.begin",
-    "repair.counted",
-    "repair.undone",
-    "salvage.ready",
-    "salvage.written",
-    "settle.durable",
-    "supply.made",
-    "timers.fired",
-    "wake.counted",
-    kStore,
+    "attach.shared",    "blob.written",       "compaction.low",  "compaction.low_durable",
+    "compaction.moved", "compaction.removed", "event.appended",  "event.committed",
+    "flush.applied",    "flush.servable",     "flush.synced",    "flush.syncing",
+    "flush.taken",      "flush.unlocked",     "flush.written",   "grow.allocated",
+    "holder.begun",     "lease.appended",     "lease.committed", "pending.applied",
+    "push.appended",    "push.committed",     "push.durable",    "reap.freed",
+    "reap.returned",    "rebuild.begin",      "rebuild.made",    "rebuild.renamed",
+    "rebuild.replayed", "rebuild.retired",    "repair.begin",    "repair.counted",
+    "repair.undone",    "salvage.ready",      "salvage.written", "settle.durable",
+    "supply.made",      "timers.fired",       "wake.counted",    kStore,
 };
-
-std::filesystem::path source_root() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-}
 
 std::set<std::string> points_of_sources() {
   std::set<std::string> found;
   const std::regex point("FQ_POINT\\(\"([a-z_.]+)\"\\)");
   for (const char* room : {"core/spool", "core/journal", "core/schedule", "core/shm", "core/base"}) {
-    for (const auto& item : std::filesystem::directory_iterator(source_root() / room)) {
+    for (const auto& item : std::filesystem::directory_iterator(std::filesystem::path(FQ_SOURCE) / room)) {
       const std::string text = read_whole(item.path().string());
       for (std::sregex_iterator at(text.begin(), text.end(), point), end; at != end; ++at)
         found.insert((*at)[1]);
