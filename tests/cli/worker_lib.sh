@@ -3,6 +3,9 @@
 # Nothing here sleeps to give others time: a job tells by a file that it runs (await), and goes on when the
 # test says so through a FIFO.
 
+# What steers the tests themselves is no business of a job's environment.
+for name in "${!FQ_@}"; do [ "$name" = FQ_SPOOL ] || unset "$name"; done
+
 # Every worker has a deadline: a hang is exit 124.
 worker() { timeout -k 5 "${limit:-15}" "$FQ" worker "$@"; }
 
