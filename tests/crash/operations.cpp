@@ -273,7 +273,7 @@ const std::vector<Operation> kOperations = {
         "flush.written"}},
     {"rebuild_beside_others", rebuild_beside_others, {"attach.shared", "rebuild.begin", "rebuild.made",
         "rebuild.renamed", "rebuild.replayed", "rebuild.retired", "push.appended", "push.committed",
-        "push.durable", "pending.applied", "flush.applied", "flush.servable", "flush.syncing", "flush.synced",
+        "push.durable", "flush.applied", "flush.servable", "flush.syncing", "flush.synced",
         "flush.taken", "flush.unlocked", "flush.written"}},
     {"give_back_file", give_back_file, {"attach.shared", "event.appended", "event.committed", "settle.durable",
         "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked",

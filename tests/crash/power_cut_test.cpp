@@ -222,6 +222,7 @@ TEST_CASE("a power cut of ext4 loses nothing accepted, returns nothing acked and
   const char* given = std::getenv("FQ_SEED");
   const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
   INFO("FQ_SEED=" << seed);
+  uint64_t accepted = 0;
   for (const char* options : {"data=ordered", "data=writeback", "data=ordered,nodelalloc"}) {
     const bool plain = std::string(options) == "data=ordered";
     PowerCuts cuts(options, seed);
@@ -234,8 +235,10 @@ TEST_CASE("a power cut of ext4 loses nothing accepted, returns nothing acked and
         static_cast<unsigned long long>(seen.accepted), static_cast<unsigned long long>(seen.acked),
         static_cast<unsigned long long>(seen.unanswered), static_cast<unsigned long long>(seen.first_pushes),
         static_cast<unsigned long long>(seen.torn_tails));
-    CHECK(seen.accepted > 0);
+    accepted += seen.accepted;
   }
+  // Of one kind alone all cuts may come before the first push is through.
+  CHECK(accepted > 0);
 }
 
 }  // namespace fq::test
