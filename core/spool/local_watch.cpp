@@ -4,7 +4,6 @@
 
 // System.
 #include <algorithm>
-#include <cstdlib>
 // fq, this room.
 #include "core/spool/sleep.h"
 
@@ -48,35 +47,42 @@ Result<void> LocalQueue::find_changes(LeaseReply& reply) {
   if (watched_.empty()) return {};
   const auto changes = [this] { return header().holders[static_cast<uint16_t>(*holder_)].changes.peek(); };
   if (!watched_carried_ && holder_ && changes() == changes_seen_) return {};
-  std::vector<WatchedLease> extended;
+  struct Changed {
+    WatchedLease lease;
+    LeaseChange::What what;
+  };
+  std::vector<Changed> changed;
+  changed.reserve(watched_.size());  // nothing is allocated under the lock
   FQ_TRY(locked([&]() -> Result<void> {
-    extended.clear();
+    changed.clear();
     if (holder_) changes_seen_ = changes();
-    for (WatchedLease& lease : watched_) {
+    for (WatchedLease lease : watched_) {
       const std::optional<SlotIndex> slot = schedule().find(MessageId{lease.id});
       const Entry* entry = slot ? &schedule().entry(*slot) : nullptr;
       const bool held = entry != nullptr && entry->serial == lease.serial &&
                         static_cast<SlotState>(entry->state.get()) == SlotState::leased;
       if (held && entry->event_position == lease.event_position) continue;
       if (held) lease.event_position = entry->event_position;
-      if (held) extended.push_back(lease);
-      if (held) continue;
-      const auto outcome = schedule().outcome(MessageId{lease.id});
-      const bool cancelled = !slot && outcome && outcome->verdict == RecordType::cancelled;
-      const auto what = cancelled ? LeaseChange::What::cancelled : LeaseChange::What::ended;
-      reply.changes.push_back({Receipt{receipt_text(lease.id, lease.serial)}, what, 0});
+      const auto outcome = slot ? std::nullopt : schedule().outcome(MessageId{lease.id});
+      const bool cancelled = outcome && outcome->verdict == RecordType::cancelled;
+      const auto ended = cancelled ? LeaseChange::What::cancelled : LeaseChange::What::ended;
+      changed.push_back({lease, held ? LeaseChange::What::extended : ended});
     }
     return {};
   }));
-  for (const LeaseChange& ended : reply.changes) {
-    unwatch(std::strtoull(ended.receipt.text.c_str(), nullptr, 10));
-  }
-  for (const WatchedLease& lease : extended) {
+  for (const auto& [lease, what] : changed) {
+    unwatch(lease.id);
+    const Receipt receipt{receipt_text(lease.id, lease.serial)};
+    if (what != LeaseChange::What::extended) {
+      reply.changes.push_back({receipt, what, 0});
+      continue;
+    }
+    watched_.push_back(lease);
     FQ_TRY(walk_events(lease.id, lease.event_position,
                        [&](RecordType type, int64_t, const EventDetail& detail, uint64_t, EventSource) {
-                         if (type != RecordType::extended) return false;
-                         reply.changes.push_back({Receipt{receipt_text(lease.id, lease.serial)},
-                                                  LeaseChange::What::extended, detail.until_wall_ms});
+                         if (type == RecordType::extended) {
+                           reply.changes.push_back({receipt, what, detail.until_wall_ms});
+                         }
                          return false;
                        }));
   }

@@ -122,13 +122,13 @@ void due(Trial& t) {
   few(t);
   t.spool.says({"push", "--delay", "1ms", "-p", "9", "late"});
   t.must.insert("late");
-  ::usleep(2'000);
+  ::usleep(2'000);  // its millisecond has to be over: the pop to be killed is what finds it due
   t.words = {"pop", "--lease", "1h"};
 }
 void lease_over(Trial& t) {
   few(t);
   t.spool.says({"pop", "--lease", "1ms"});
-  ::usleep(2'000);
+  ::usleep(2'000);  // likewise of the lease
   t.words = {"pop", "--lease", "1h"};
 }
 void pop_of_the_dead(Trial& t) {
