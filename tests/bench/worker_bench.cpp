@@ -140,7 +140,7 @@ class Stamps {
 };
 
 double rested(const std::function<double()>& measure) {
-  ::usleep(kPauseUs);
+  ::usleep(kPauseUs);  // the worker is to be asleep: what is timed begins with its wake-up
   return measure();
 }
 
