@@ -51,6 +51,7 @@ extern "C" char* _dl_get_origin() { return reinterpret_cast<char*>(-1); }
 
 int main(int argc, char** argv) {
   block_signals();
+  explain_disk_faults();
   make_nothing_for_others();
   hold_standard_descriptors();
   fq::set_bug_handler(on_bug);

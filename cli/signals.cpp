@@ -2,8 +2,12 @@
 
 // System.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <string_view>
+// fq, this room.
+#include "cli/exit_code.h"
 
 namespace fq::cli {
 
@@ -18,6 +22,16 @@ Interrupt interrupt;
 void on_signal(int number) {
   caught_signal = number;
   interrupt.raise();
+}
+
+/// The disk under mapped memory has failed. Not a page is put in its place: what was half written would
+/// look whole. To end here is like kill -9: the next one repairs.
+void on_disk_fault(int /*number*/) {
+  constexpr std::string_view kText =
+      "fq: I/O error: the disk under mapped memory failed, the outcome is unknown; see to the disk, then run "
+      "fq check\n";
+  (void)!::write(2, kText.data(), kText.size());
+  ::_exit(number(Exit::io));
 }
 
 void die_by(int number) {
@@ -45,6 +59,12 @@ void block_signals() {
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP})
     sigdelset(&mask_blocked, fault);
   ::sigprocmask(SIG_BLOCK, &mask_blocked, &mask_at_start);
+}
+
+void explain_disk_faults() {
+  struct sigaction dying {};
+  dying.sa_handler = on_disk_fault;
+  ::sigaction(SIGBUS, &dying, nullptr);
 }
 
 LetSignalsThrough::LetSignalsThrough() {

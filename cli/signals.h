@@ -12,6 +12,10 @@ namespace fq::cli {
 /// Blocks every signal that can be blocked and is not a fault of our own. Once, at the start.
 void block_signals();
 
+/// A page of a mapped file that cannot be read or written ends the process with a line and Exit::io instead
+/// of SIGBUS: its file system was shut down or its disk is gone.
+void explain_disk_faults();
+
 /// What fq makes only its user can read. The mask as it was is for the jobs that a worker starts.
 void make_nothing_for_others();
 unsigned umask_at_start();

@@ -82,6 +82,25 @@ TEST_CASE("a segment cut at its end is made anew") {
   spool.check_clean();
 }
 
+TEST_CASE(
+    "a segment whose pages are lost under a command ends it with a line, and the next one makes it anew") {
+  Spool spool;
+  const auto expected = fill(spool);
+  Child popping = spool.start_stopping_at("lease.appended:1", {"pop"});
+  REQUIRE(popping.stopped());
+  // What a file system does that was shut down: the page cannot be had.
+  std::filesystem::resize_file(spool.queue("segment"), 0);
+  popping.send(SIGCONT);
+  const Outcome end = popping.end();
+  CHECK(end.exit == 74);
+  CHECK(end.signal == 0);
+  CHECK(end.out.empty());
+  CHECK(end.err.substr(0, 15) == "fq: I/O error: ");
+  CHECK(lines_of(end.err).size() == 1);
+  CHECK(spool.payloads() == expected);
+  spool.check_clean();
+}
+
 TEST_CASE("each field that ties a segment to its layout, boot and place makes it anew when it differs") {
   for (size_t offset = 0; offset < sizeof(SegmentIdentity) + sizeof(uint32_t); offset += 4) {
     INFO("byte " << offset);
