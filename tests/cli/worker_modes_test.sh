@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# worker_modes_test - once, drain, batches, streams, several queues, growing, results, and the order of starts.
+# worker_modes_test - once, drain, batches, streams, several queues, growing and results.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/worker_lib.sh"
 
@@ -84,16 +84,5 @@ id=$(fq push x)
 worker --once --output keep --output-max 10B -- sh -c 'echo 0123456789abcdef' 2>/dev/null ||
   worker --once --output keep --output-max 10 -- sh -c 'echo 0123456789abcdef'
 is '--output-max cuts, and says so' '0123456789 cut' "$(fq result "$id" | sed 's/.*\(cut\).*/\1/' | paste -sd' ')"
-clear_all
-
-# The order of starts: between two of a busy tenant's every quiet one that waits has its turn.
-{ for ((n = 0; n < 10000; ++n)); do echo busy; done; } | fq push --lines -t busy >/dev/null
-for ((n = 1; n < 50; ++n)); do printf 'q\nq\n' | fq push --lines -t "quiet$n" >/dev/null; done
-"$FQ" worker -j8 -- sh -c 'echo "$FQ_TENANT" >>"$0"' "$work/job" & worker=$!
-await eval '[ "$(grep -c quiet "$work/job")" = 98 ]'
-kill -TERM $worker; wait $worker
-# Eight run at once, so that the log may be out of order by that many.
-is 'a quiet tenant is not passed by twice' yes \
-  "$([ "$(awk '/quiet/ { if (++n == 98) { print NR; exit } }' "$work/job")" -le $((100 + 16)) ] && echo yes)"
 clear_all
 finish
