@@ -38,11 +38,11 @@ void futex_wait(EventWord& word, uint32_t seen, int64_t timeout_ms) {
   call(&word, FUTEX_WAIT, seen, &timeout);
 }
 
-void futex_wake_all(const void* word) { call(word, FUTEX_WAKE, INT_MAX, nullptr); }
+void futex_wake_all(const void* word) { call(word, FUTEX_WAKE, kEverybody, nullptr); }
 
-void futex_wake_all(EventWord& word) { call(&word, FUTEX_WAKE, INT_MAX, nullptr); }
+void futex_wake_all(EventWord& word) { futex_wake(word, kEverybody); }
 
-void futex_wake_one(EventWord& word) { call(&word, FUTEX_WAKE, 1, nullptr); }
+void futex_wake(EventWord& word, uint32_t sleepers) { call(&word, FUTEX_WAKE, sleepers, nullptr); }
 
 void announce(EventWord& word) {
   word.fetch_add(1, std::memory_order_release);

@@ -108,7 +108,8 @@ bool Gate::fire_timers(const Now& now, uint32_t transactions) {
     txn.commit();
     fired = true;
   }
-  if (fired) wake_ = ended_ = true;
+  if (fired) mark_servable();
+  if (fired) mark_ended();
   return fired;
 }
 
@@ -130,6 +131,7 @@ void Gate::apply_pending(PushedMessages* own) {
 struct Gate::Linked {
   Need need;
   uint64_t ends_at = 0;  // all of the record is linked, which ends there
+  bool delayed = false;
 };
 
 bool Gate::apply_some() {
@@ -194,6 +196,7 @@ void Gate::link(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_p
                 Linked& linked) {
   apply_.add(txn, item, id, item_position, at_wall_ms);
   linked.need += Schedule::need_of(item.tenant, item.key);
+  linked.delayed |= item.due_wall_ms != 0;
 }
 
 /// `position` is the record's, which is the pending end.
@@ -207,7 +210,9 @@ void Gate::finish_linking(Txn& txn, const Linked& linked, uint64_t position, con
   } else {
     txn.set(header.applied_item, header.applied_item + linked.need.messages);
   }
-  wake_ = true;
+  // Who sleeps until a timer has to know of an earlier one; a message is for one of them.
+  if (linked.delayed) mark_servable();
+  mark_servable(linked.need.messages);
 }
 
 void Gate::note_pending(Txn& txn, const Need& added, const Need& linked) {
@@ -225,10 +230,14 @@ void Gate::wake_sleepers() {
   }
   if (changed_holder_) futex_wake_all(&header.holders[*changed_holder_].changes);
   changed_holder_.reset();
-  if (!std::exchange(wake_, false)) return;
+  const uint32_t messages = std::exchange(wake_, 0);
+  if (messages == 0) return;
   header.ready_event.fetch_add(1, std::memory_order_seq_cst);
   FQ_POINT("wake.counted");
-  if (header.ready_waiters.load(std::memory_order_seq_cst) != 0) futex_wake_all(header.ready_event);
+  if (header.ready_waiters.load(std::memory_order_seq_cst) == 0) return;
+  // Who wants only some messages might be the one that is woken, and leave it at that.
+  const bool choosy = header.choosy_waiters.load(std::memory_order_seq_cst) != 0;
+  futex_wake(header.ready_event, choosy ? kEverybody : messages);
 }
 
 }  // namespace fq

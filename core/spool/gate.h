@@ -93,8 +93,10 @@ class Gate {
   static inline void (*before_unlock)() = nullptr;
   static inline void (*after_lock)() = nullptr;
 
-  /// Something became servable: who sleeps is woken after the unlock.
-  void mark_servable() { wake_ = true; }
+  /// Something became servable, or may at another time than before: who sleeps is woken after the unlock.
+  void mark_servable() { wake_ = kEverybody; }
+  /// So many messages became servable at once: as many of those who sleep are woken.
+  void mark_servable(uint32_t messages) { wake_ += std::min(messages, kEverybody - wake_); }
   /// A message may have ended: likewise.
   void mark_ended() { ended_ = true; }
   /// The leases of this holder were changed by us: it is woken likewise (one of them; the others look at
@@ -119,7 +121,7 @@ class Gate {
   Clock& clock_;
   std::string object_;
   SegmentTrouble trouble_ = SegmentTrouble::none;
-  bool wake_ = false;
+  uint32_t wake_ = 0;  // how many sleepers
   bool ended_ = false;
   std::optional<uint16_t> changed_holder_;
   bool waited_ = false;       // for the lock, this time

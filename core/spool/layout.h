@@ -117,10 +117,11 @@ struct SegmentHeader {
   std::atomic<uint64_t> written_end;  // likewise; a hint: bytes before it need no second tidy write
   std::atomic<uint32_t> sync_failed;  // sticky: no file takes the journal any more
   std::atomic<uint32_t> sync_under_way;
-  std::atomic<uint32_t> file_failed;    // the current file took no write or sync: the next leader moves on
-  EventWord ready_event;                // something can be served, or a waiter has to look again
-  EventWord sync_event;                 // durable_end moved, or the leader gave up
-  std::atomic<uint32_t> ready_waiters;  // a hint that may drift up: costs a system call, never skips one
+  std::atomic<uint32_t> file_failed;     // the current file took no write or sync: the next leader moves on
+  EventWord ready_event;                 // something can be served, or a waiter has to look again
+  EventWord sync_event;                  // durable_end moved, or the leader gave up
+  std::atomic<uint32_t> ready_waiters;   // a hint that may drift up: costs a system call, never skips one
+  std::atomic<uint32_t> choosy_waiters;  // those of them that do not take just any message; likewise a hint
   std::atomic<uint32_t> sync_waiters;
   EventWord end_event;                // messages ended
   std::atomic<uint32_t> end_waiters;  // likewise a hint

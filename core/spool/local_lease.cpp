@@ -337,12 +337,13 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   if (lazy_bytes) wait_ms = std::min(wait_ms, kLazySyncMs);
   const bool young = now_ms - orphans_since_ms_ < kOrphanYoungMs;
   if (orphans_) wait_ms = std::min(wait_ms, young ? kOrphanSoonMs : kOrphanLookMs);
-  if (wants) shared.ready_waiters.fetch_add(1, std::memory_order_seq_cst);
   {
+    const bool choosy = !request.tenant.empty() || request.look || request.until_idle || request.want == 0;
+    const WaiterCounted counted(wants ? &shared.ready_waiters : nullptr);
+    const WaiterCounted choosy_counted(wants && choosy ? &shared.choosy_waiters : nullptr);
     const SignalsAllowed allowed(request.signals);
     sleep_on(std::span(words).first(count), shared.ready_event, seen, wait_ms);
   }
-  if (wants) shared.ready_waiters.fetch_sub(1, std::memory_order_seq_cst);
   session_->files.forget_before(shared.oldest_file.peek());
   if (lazy_bytes && clock_.boot_ms() - lazy_since_ms_ >= kLazySyncMs) {
     lazy_since_ms_ = 0;

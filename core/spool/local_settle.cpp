@@ -154,8 +154,9 @@ void LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slots,
   FQ_POINT("event.committed");
   stream().publish();
   const bool may_serve = type != RecordType::acked && type != RecordType::cancelled;
-  // Who waits for the queue to be idle is woken by the last end.
-  if (may_serve || schedule().is_idle()) gate().mark_servable();
+  // Who waits for the queue to be idle is woken by the last end; it counts among the choosy.
+  const bool awaited = header().choosy_waiters.load(std::memory_order_seq_cst) != 0;
+  if (may_serve || (awaited && schedule().is_idle())) gate().mark_servable();
   gate().mark_ended();
 }
 

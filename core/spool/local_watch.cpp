@@ -14,20 +14,6 @@ namespace {
 constexpr uint32_t kTimerTransactions = 32;
 constexpr size_t kEndsPerLook = 256;  // looked for under one hold of the lock
 
-/// A hint for wakers that somebody sleeps; dies drifting up, which costs them a system call.
-class WaiterCounted {
- public:
-  explicit WaiterCounted(std::atomic<uint32_t>& count) : count_(count) {
-    count_.fetch_add(1, std::memory_order_seq_cst);
-  }
-  ~WaiterCounted() { count_.fetch_sub(1, std::memory_order_seq_cst); }
-  WaiterCounted(const WaiterCounted&) = delete;
-  WaiterCounted& operator=(const WaiterCounted&) = delete;
-
- private:
-  std::atomic<uint32_t>& count_;
-};
-
 }  // namespace
 
 void LocalQueue::watch(std::span<const TakenMessage> taken) {
@@ -135,7 +121,7 @@ Result<EndStatus> LocalQueue::await_end(const EndRequest& request) {
   size_t ended_count = 0;
   for (;;) {
     SegmentHeader& shared = header();
-    const WaiterCounted counted(shared.end_waiters);
+    const WaiterCounted counted(&shared.end_waiters);
     const uint32_t seen = shared.end_event.load(std::memory_order_acquire);
     int64_t timer_ms = kNever;
     FQ_TRY_SET(const bool ended, look_at_ends(request, ended_count, timer_ms));

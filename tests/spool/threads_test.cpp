@@ -3,6 +3,7 @@
 
 // System.
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <filesystem>
@@ -144,7 +145,54 @@ void look_on(const TempSpool& spool, const std::atomic<int>& acked, Diary& diary
   }
 }
 
+/// Takes one message after the other until all are taken; how often it slept meanwhile.
+void take_each(const TempSpool& spool, std::atomic<int>& taken, int messages, long& sleeps, Diary& diary) {
+  Result<std::unique_ptr<Queue>> queue = spool.open();
+  if (!diary.fine(queue)) return;
+  rusage before{};
+  ::getrusage(RUSAGE_THREAD, &before);
+  while (taken.load() < messages) {
+    const Result<LeaseReply> leased = (*queue)->lease({.hold = Hold::duration, .wait = true, .wait_ms = 50});
+    if (!diary.fine(leased)) return;
+    if (leased->deliveries.empty()) continue;
+    ++taken;
+    taken.notify_all();
+  }
+  rusage after{};
+  ::getrusage(RUSAGE_THREAD, &after);
+  sleeps = after.ru_nvcsw - before.ru_nvcsw;
+}
+
 }  // namespace
+
+TEST_CASE("a message wakes one of those who sleep, not all") {
+  constexpr int kSleepers = 8;
+  constexpr int kEach = 300;
+  const TempSpool spool;
+  std::vector<Diary> diaries(kSleepers);
+  std::vector<long> sleeps(kSleepers);
+  std::atomic<int> taken{0};
+  Result<std::unique_ptr<Queue>> queue = spool.open();
+  REQUIRE(queue.ok());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < kSleepers; ++i) {
+    threads.emplace_back([&, i] { take_each(spool, taken, kEach, sleeps[i], diaries[i]); });
+  }
+  for (int n = 0; n < kEach; ++n) {
+    NewMessage message;
+    message.tenant = "t";
+    message.payload = as_bytes("x");
+    const auto pushed = (*queue)->push(std::span(&message, 1), {.durability = Durability::lazy});
+    REQUIRE(pushed.ok());
+    taken.wait(n);  // each is taken before the next comes: all others sleep
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Diary& diary : diaries) CHECK(diary.trouble == "");
+  long all = 0;
+  for (const long each : sleeps) all += each;
+  INFO(all << " sleeps for " << kEach << " messages");
+  CHECK(all < kEach * kSleepers / 2);
+}
 
 TEST_CASE("threads with a queue object each serve every message exactly once") {
   const TempSpool spool;
