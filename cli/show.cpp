@@ -67,10 +67,26 @@ class Facts {
 
 std::string last_error_text(const LastError& error) {
   std::string text = format_wall_time(error.at_wall_ms);
-  if (error.exit) text += ", exit " + std::to_string(*error.exit);
-  if (error.signal) text += ", signal " + std::to_string(*error.signal);
+  std::string status;
+  if (error.exit) status = "exit " + std::to_string(*error.exit);
+  if (error.signal) status = "signal " + std::to_string(*error.signal);
+  // A worker's reason may say the status itself.
+  if (!status.empty() && error.reason.find(status) == std::string::npos) text += ", " + status;
   if (!error.reason.empty()) text += ", " + shown(error.reason);
   return text;
+}
+
+/// What the job said on standard error at the end, a line of it a line.
+std::string stderr_text(std::string_view tail) {
+  if (tail.empty()) return "";
+  if (tail.back() == '\n') tail.remove_suffix(1);
+  std::string text = "stderr\n";
+  for (;;) {
+    const size_t end = tail.find('\n');
+    text.append("  ").append(shown(tail.substr(0, end))).append("\n");
+    if (end == std::string_view::npos) return text;
+    tail.remove_prefix(end + 1);
+  }
 }
 
 std::string history_text(const std::vector<HistoryEvent>& events) {
@@ -122,7 +138,8 @@ std::string human_of(const Session& session, const MessageInfo& message,
     const std::string preview = shown_short(*message.payload, kPreviewColumns);
     facts.add("payload", format_size(message.payload->size()) + (preview.empty() ? "" : ": " + preview));
   }
-  return facts.text() + history_text(events);
+  const std::string said = message.last_error ? stderr_text(message.last_error->stderr_tail) : "";
+  return facts.text() + said + history_text(events);
 }
 
 Result<Exit> run_show(const Arguments& arguments, Session& session) {

@@ -41,6 +41,10 @@ worker --once -- sh -c 'head -c 10000 /dev/zero | tr "\0" a >&2; echo bb >&2; ex
 is 'the last 4 KiB of stderr are kept' 4096 "$(fq show "$id" --json | jq -j .last_error.stderr | wc -c)"
 is 'and they are the last' 'abb' "$(fq show "$id" --json | jq -r .last_error.stderr | grep . | tail -c 4)"
 id=$(fq push x)
+worker --once -- sh -c 'printf "no\033[31m\n\nsuch thing\n" >&2; exit 65' 2>/dev/null
+is 'show has them line by line, safe on a terminal' 'exit 65|stderr|  no\x1b[31m|  |  such thing|history' \
+  "$(fq show "$id" | sed -n '/^last error/,/^history/p' | grep -v ^payload | sed 's/^last error.*Z, //' | paste -sd'|')"
+id=$(fq push x)
 is 'stderr of a job is passed on' 'said' "$(worker --once -- sh -c 'echo said >&2' 2>&1)"
 id=$(fq push x)
 is 'so is its stdout' 'said' "$(worker --once -- sh -c 'echo said' 2>/dev/null)"
