@@ -321,8 +321,8 @@ class Queue {
   virtual Result<std::optional<JobOutput>> output(MessageId id) = 0;
   virtual Result<EndStatus> await_end(const EndRequest& request) = 0;
   /// A descriptor for a job to inherit: should this process die, the messages stay away from others while
-  /// any process still has it open, but no longer than `limit_ms` (none: however long). The caller closes
-  /// its own. None: the engine has nothing like it.
+  /// any process still has it open, but no longer than `limit_ms` (none: however long). No ids: all that this
+  /// process holds. The caller closes its own. None: the engine has nothing like it.
   virtual Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids,
                                                   std::optional<int64_t> limit_ms) = 0;
 

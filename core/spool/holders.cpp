@@ -1,7 +1,8 @@
 // holders - consumers that hold leases by living: how one becomes known, and what happens when it dies.
 //
 // A job that outlives its worker keeps its message: it inherited a descriptor with a lock on the byte of
-// `running` that has its message's id for a number, and whoever buries the worker asks the kernel first.
+// `running` that has its message's id for a number, or on the byte of all that its worker holds, and whoever
+// buries the worker asks the kernel first.
 #include "core/spool/local_queue.h"
 
 // System.
@@ -25,13 +26,21 @@ constexpr size_t kIdsPerLook = 64;
 
 constexpr std::string_view kRunning = "running";
 
-struct flock lock_of(uint64_t id) {
+/// Shared: two workers of one pid, one after the other, may have the same byte of all.
+struct flock lock_of(uint64_t byte, int type) {
   struct flock lock {};
-  lock.l_type = F_WRLCK;
+  lock.l_type = static_cast<short>(type);
   lock.l_whence = SEEK_SET;
-  lock.l_start = static_cast<off_t>(id);
+  lock.l_start = static_cast<off_t>(byte);
   lock.l_len = 1;
   return lock;
+}
+
+/// Stands for all that the process holds; far behind the ids.
+uint64_t byte_of_all(uint32_t pid, uint64_t started) {
+  constexpr uint64_t kFirst = uint64_t{1} << 62;
+  constexpr uint64_t kStarts = uint64_t{1} << 30;
+  return kFirst + pid * kStarts + started % kStarts;
 }
 
 Result<std::unique_ptr<File>> open_running(Disk& disk) {
@@ -167,9 +176,12 @@ Result<std::optional<int>> LocalQueue::hold_for_job(std::span<const MessageId> i
   FQ_TRY(note_job_limit(limit_ms));
   FQ_TRY_SET(const std::unique_ptr<File> running, open_running(attachment_->disk()));
   if (running->descriptor() < 0) return std::optional<int>();
+  std::vector<uint64_t> bytes;
+  for (const MessageId id : ids) bytes.push_back(number(id));
+  if (ids.empty()) bytes.push_back(byte_of_all(static_cast<uint32_t>(::getpid()), started_));
   // An open file of its own: the locks belong to that, and go with the last descriptor of it.
-  for (const MessageId id : ids) {
-    struct flock lock = lock_of(number(id));
+  for (const uint64_t byte : bytes) {
+    struct flock lock = lock_of(byte, F_RDLCK);
     if (::fcntl(running->descriptor(), F_OFD_SETLK, &lock) != 0) {
       return sys_error("lock", attachment_->object() + ": running", errno);
     }
@@ -179,16 +191,18 @@ Result<std::optional<int>> LocalQueue::hold_for_job(std::span<const MessageId> i
   return std::optional<int>(own);
 }
 
-Result<std::vector<uint64_t>> LocalQueue::running_jobs(const std::vector<uint64_t>& ids) {
+/// Those whose jobs live.
+Result<std::vector<uint64_t>> LocalQueue::running_jobs(const HeldByDead& held) {
   std::vector<uint64_t> alive;
   const Result<std::unique_ptr<File>> running = attachment_->disk().open(kRunning, OpenMode::write);
   if (!running.ok() && running.error().sys == ENOENT) return alive;
   if (!running.ok()) return running.error();
-  for (const uint64_t id : ids) {
-    struct flock lock = lock_of(id);
-    const bool held = ::fcntl((*running)->descriptor(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-    if (held) alive.push_back(id);
-  }
+  const auto is_locked = [&](uint64_t byte) {
+    struct flock lock = lock_of(byte, F_WRLCK);
+    return ::fcntl((*running)->descriptor(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  };
+  if (is_locked(byte_of_all(held.pid, held.started))) return held.ids;
+  std::copy_if(held.ids.begin(), held.ids.end(), std::back_inserter(alive), is_locked);
   return alive;
 }
 
@@ -201,17 +215,20 @@ Result<void> LocalQueue::reap_dead(const Now& now) {
   return {};
 }
 
-Result<bool> LocalQueue::held_by_dead(HolderIndex holder, std::vector<uint64_t>& ids) {
+/// False: it is not dead, or nobody any more.
+Result<bool> LocalQueue::find_held_by_dead(HolderIndex holder, HeldByDead& found) {
   bool dead = false;
   FQ_TRY(locked([&]() -> Result<void> {
-    ids.clear();
+    found.ids.clear();
     const HolderSlot& slot = header().holders[static_cast<uint16_t>(holder)];
     // Another consumer may have done it, and a new one may live there now.
     dead = slot.pid != 0 && (slot.carried != 0 || slot.life.is_dead());
     if (!dead) return {};
-    for (auto held = schedule().first_held(holder); held && ids.size() < kIdsPerLook;
+    found.pid = slot.pid;
+    found.started = slot.started;
+    for (auto held = schedule().first_held(holder); held && found.ids.size() < kIdsPerLook;
          held = schedule().next_held(*held)) {
-      ids.push_back(schedule().entry(*held).id);
+      found.ids.push_back(schedule().entry(*held).id);
     }
     return {};
   }));
@@ -219,14 +236,14 @@ Result<bool> LocalQueue::held_by_dead(HolderIndex holder, std::vector<uint64_t>&
 }
 
 Result<void> LocalQueue::reap(HolderIndex holder) {
-  std::vector<uint64_t> ids;
-  ids.reserve(kIdsPerLook);
+  HeldByDead held;
+  held.ids.reserve(kIdsPerLook);
   for (;;) {
-    FQ_TRY_SET(const bool dead, held_by_dead(holder, ids));
+    FQ_TRY_SET(const bool dead, find_held_by_dead(holder, held));
     if (!dead) return {};
-    if (ids.empty()) return free_dead(holder);
-    FQ_TRY_SET(const std::vector<uint64_t> running, running_jobs(ids));
-    for (const uint64_t id : ids) {
+    if (held.ids.empty()) return free_dead(holder);
+    FQ_TRY_SET(const std::vector<uint64_t> running, running_jobs(held));
+    for (const uint64_t id : held.ids) {
       if (std::find(running.begin(), running.end(), id) == running.end())
         FQ_TRY(return_from_dead(holder, id));
     }

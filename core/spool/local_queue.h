@@ -150,9 +150,15 @@ class LocalQueue final : public Queue {
   Result<void> reap_dead(const Now& now);
   Result<void> reap(HolderIndex holder);
   /// False: the holder lives. Some of what it holds goes into `ids`.
-  Result<bool> held_by_dead(HolderIndex holder, std::vector<uint64_t>& ids);
+  /// Some of what a dead process held.
+  struct HeldByDead {
+    uint32_t pid = 0;
+    uint64_t started = 0;
+    std::vector<uint64_t> ids;
+  };
+  Result<bool> find_held_by_dead(HolderIndex holder, HeldByDead& found);
   /// Those of them whose job, or what it left behind, still lives.
-  Result<std::vector<uint64_t>> running_jobs(const std::vector<uint64_t>& ids);
+  Result<std::vector<uint64_t>> running_jobs(const HeldByDead& held);
   Result<void> note_job_limit(std::optional<int64_t> limit_ms);
   /// Whether what a dead holder's jobs left behind has had its time. Notes when that began.
   Result<bool> jobs_are_overdue(HolderIndex holder);

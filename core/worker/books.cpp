@@ -178,15 +178,29 @@ Result<void> Books::take(const Work& work, bool wait) {
 }
 
 std::shared_ptr<const Descriptor> Books::hold(std::span<const MessageId> ids, const Delivery& first) {
-  if (options_.stream) return nullptr;  // nobody inherits it
-  const int64_t queues_ms = options_.timeout_ms.value_or(settings_.value_or(Settings{}).timeout_ms);
-  const int64_t run_ms = first.timeout_ms.value_or(queues_ms);
-  std::optional<int64_t> limit_ms;
-  if (run_ms > 0) limit_ms = run_ms + options_.grace_ms;
-  const Result<std::optional<int>> kept = source_.queue->hold_for_job(ids, limit_ms);
+  const int64_t limit_ms = run_limit_of(first);
+  const std::optional<int64_t> limit = limit_ms == kNever ? std::nullopt : std::optional(limit_ms);
+  const Result<std::optional<int>> kept = source_.queue->hold_for_job(ids, limit);
   // Without it the messages would only come back sooner, should we die.
   if (!kept.ok() || !*kept) return nullptr;
   return std::make_shared<const Descriptor>(**kept);
+}
+
+/// How long its job may run at the most; kNever: for ever.
+int64_t Books::run_limit_of(const Delivery& delivery) const {
+  const int64_t queues_ms = options_.timeout_ms.value_or(settings_.value_or(Settings{}).timeout_ms);
+  const int64_t run_ms = delivery.timeout_ms.value_or(queues_ms);
+  return run_ms > 0 ? run_ms + options_.grace_ms : kNever;
+}
+
+/// Which of its messages a command that stays up is at work on is not known: it keeps all of them.
+void Books::hold_all(std::span<const Delivery> deliveries) {
+  for (const Delivery& delivery : deliveries) {
+    const int64_t limit_ms = run_limit_of(delivery);
+    if (limit_ms <= all_limit_ms_) continue;
+    all_limit_ms_ = limit_ms;
+    all_ = hold({}, delivery);
+  }
 }
 
 void Books::hand_over(LeaseReply& reply, size_t allowed) {
@@ -194,10 +208,13 @@ void Books::hand_over(LeaseReply& reply, size_t allowed) {
   for (const Delivery& delivery : reply.deliveries) ids.push_back(delivery.id);
   std::shared_ptr<const Descriptor> all;
   if (terms_.together && !ids.empty()) all = hold(ids, reply.deliveries[0]);
+  if (options_.stream) hold_all(reply.deliveries);
+  if (options_.stream) all = all_;
+  const bool shared = terms_.together || options_.stream;
   std::vector<Arrival> arrivals;
   for (size_t i = 0; i < ids.size(); ++i) {
     const std::span<const MessageId> own = std::span(ids).subspan(i, 1);
-    std::shared_ptr<const Descriptor> kept = terms_.together ? all : hold(own, reply.deliveries[i]);
+    std::shared_ptr<const Descriptor> kept = shared ? all : hold(own, reply.deliveries[i]);
     arrivals.push_back({std::move(reply.deliveries[i]), std::move(kept)});
   }
   std::vector<std::string> notices = source_.queue->take_notices();

@@ -91,6 +91,8 @@ class Books {
   Result<void> give(std::vector<Order>& orders);
   Result<void> take(const Work& work, bool wait);
   Result<void> refresh();
+  int64_t run_limit_of(const Delivery& delivery) const;
+  void hold_all(std::span<const Delivery> deliveries);
   std::shared_ptr<const Descriptor> hold(std::span<const MessageId> ids, const Delivery& first);
   void hand_over(LeaseReply& reply, size_t allowed);
   void book(const LeaseReply& reply, size_t allowed, size_t taken);
@@ -105,6 +107,8 @@ class Books {
   std::optional<Settings> settings_;
   std::string policy_fault_;
   bool idle_told_ = false;
+  std::shared_ptr<const Descriptor> all_;  // for a command that stays up: it keeps all that we hold
+  int64_t all_limit_ms_ = 0;               // for how long
 
   std::mutex mutex_;  // guards what follows
   std::vector<Order> orders_;

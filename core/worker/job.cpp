@@ -123,8 +123,7 @@ Result<void> Job::launch(const Workshop& shop, const std::string& queue, uint32_
 
 void Job::limit_time(const Workshop& shop, const Load& load) {
   grace_ms_ = shop.options.grace_ms;
-  const int64_t queues_ms = shop.options.timeout_ms.value_or(shop.settings.timeout_ms);
-  const int64_t limit_ms = load.arrivals[0].delivery.timeout_ms.value_or(queues_ms);
+  const int64_t limit_ms = limit_of(shop, load.arrivals[0].delivery);
   if (limit_ms > 0) limit_at_ms_ = system_clock().boot_ms() + limit_ms;
 }
 

@@ -2,7 +2,9 @@
 
 // System.
 #include <fcntl.h>
+#include <signal.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 // fq, below us.
@@ -36,7 +38,8 @@ constexpr VerdictName kVerdicts[] = {
 
 }  // namespace
 
-Result<std::unique_ptr<Stream>> Stream::start(const Workshop& shop, const std::string& queue, uint32_t slot) {
+Result<std::unique_ptr<Stream>> Stream::start(const Workshop& shop, const std::string& queue, uint32_t slot,
+                                              std::shared_ptr<const Descriptor> kept) {
   int in[2], out[2], err[2];
   if (::pipe2(in, O_CLOEXEC) != 0) return sys_error("pipe", "a command's input", errno);
   const Descriptor in_read(in[0]);
@@ -57,6 +60,7 @@ Result<std::unique_ptr<Stream>> Stream::start(const Workshop& shop, const std::s
   launch.nice = shop.options.nice;
   launch.umask = shop.options.umask;
   launch.limits = &shop.options.limits;
+  if (kept) launch.kept.push_back(kept->get());
   launch.in = in_read.get();
   launch.out = out_write.get();
   launch.err = err_write.get();
@@ -69,8 +73,41 @@ Result<void> Stream::give(const Workshop& shop, Arrival& arrival) {
   FQ_TRY_SET(const std::string line, shop.voice.line(queue_, arrival.delivery));
   unwritten_ += line;
   std::string receipt = arrival.delivery.receipt.text;
-  open_.emplace(std::move(receipt), std::move(arrival));
+  Open open;
+  if (const int64_t limit_ms = limit_of(shop, arrival.delivery); limit_ms > 0) {
+    open.limit_at_ms = system_clock().boot_ms() + limit_ms;
+    limited_ = true;
+  }
+  open.arrival = std::move(arrival);
+  open_.emplace(std::move(receipt), std::move(open));
   return {};
+}
+
+void Stream::extend(const Receipt& receipt, int64_t until_ms) {
+  const auto open = open_.find(receipt.text);
+  if (open == open_.end() || open->second.limit_at_ms == kNever) return;
+  open->second.limit_at_ms = until_ms;
+}
+
+int64_t Stream::next_ms() const {
+  if (kill_at_ms_ != kNever || !limited_) return kill_at_ms_;
+  int64_t next = kNever;
+  for (const auto& [receipt, open] : open_) next = std::min(next, open.limit_at_ms);
+  return next;
+}
+
+void Stream::on_time(int64_t now_ms, int64_t grace_ms) {
+  if (now_ms < next_ms()) return;
+  if (kill_at_ms_ != kNever) {
+    signal_group(process_, SIGKILL);
+    limited_ = false;  // there is nothing more to be done to it
+    kill_at_ms_ = kNever;
+    return;
+  }
+  for (auto& [receipt, open] : open_) open.timed_out = open.limit_at_ms <= now_ms;
+  signal_group(process_, SIGTERM);
+  signal_group(process_, SIGCONT);
+  kill_at_ms_ = now_ms + grace_ms;
 }
 
 void Stream::flush() {
@@ -94,7 +131,7 @@ std::optional<Order> Stream::order_of(const Workshop& shop, std::string_view lin
     const auto open = open_.find(receipt);
     if (open == open_.end()) return std::nullopt;
     Order order;
-    order.receipt = open->second.delivery.receipt;
+    order.receipt = open->second.arrival.delivery.receipt;
     order.verdict = each.verdict;
     const bool may_wait = each.verdict == Verdict::release || each.verdict == Verdict::retry;
     if (may_wait && !line.empty()) {
@@ -102,7 +139,7 @@ std::optional<Order> Stream::order_of(const Workshop& shop, std::string_view lin
       if (delay.fault != DurationFault::none) return std::nullopt;
       order.delay_ms = delay.ms;
     } else if (each.verdict == Verdict::retry) {
-      order.delay_ms = backoff_for(shop, open->second.delivery);
+      order.delay_ms = backoff_for(shop, open->second.arrival.delivery);
     }
     const bool may_reason = each.verdict == Verdict::bury || each.verdict == Verdict::retry;
     if (!may_reason && !line.empty()) return std::nullopt;
@@ -132,7 +169,7 @@ std::vector<Order> Stream::read_verdicts(const Workshop& shop) {
     if (order->verdict == Verdict::bury || order->verdict == Verdict::retry) {
       Order told = *order;
       if (told.reason.empty()) told.reason = "given back by the command";
-      shop.say(failure_line(queue_, open->second.delivery, told));
+      shop.say(failure_line(queue_, open->second.arrival.delivery, told));
     }
     open_.erase(open);
     orders.push_back(std::move(*order));
@@ -146,7 +183,7 @@ std::vector<Order> Stream::read_verdicts(const Workshop& shop) {
 }
 
 std::vector<Order> Stream::finish(const Workshop& shop, bool stopped) {
-  const ExitStatus status = reap(process_);
+  const ExitStatus status = status_of(process_);
   std::vector<Order> orders;
   // What it said before it ended counts.
   while (out_) {
@@ -155,13 +192,18 @@ std::vector<Order> Stream::finish(const Workshop& shop, bool stopped) {
     if (said.empty() && line_.size() == before) break;
     for (Order& order : said) orders.push_back(std::move(order));
   }
+  // What it left of its group would be at work on messages that are run again.
+  if (!open_.empty()) signal_group(process_, SIGKILL);
+  reap(process_);
+  if (!open_.empty()) wait_until_gone(process_);
   err_.finish();
-  for (const auto& [receipt, arrival] : open_) {
-    Order order = release_of(arrival.delivery);
+  for (const auto& [receipt, open] : open_) {
+    Order order = release_of(open.arrival.delivery);
     if (!stopped) {
       order.verdict = Verdict::retry;
-      order.delay_ms = backoff_for(shop, arrival.delivery);
-      order.reason = "the command ended (" + reason_of(status, Ending::none) + ")";
+      order.delay_ms = backoff_for(shop, open.arrival.delivery);
+      order.reason = open.timed_out ? reason_of(status, Ending::timed_out)
+                                    : "the command ended (" + reason_of(status, Ending::none) + ")";
       order.exit = status.exit;
       order.signal = status.signal;
       order.stderr_tail = err_.tail();

@@ -15,7 +15,9 @@ namespace fq::worker {
 
 class Stream {
  public:
-  static Result<std::unique_ptr<Stream>> start(const Workshop& shop, const std::string& queue, uint32_t slot);
+  /// `kept`: what its process inherits so that its messages wait for it; may be null.
+  static Result<std::unique_ptr<Stream>> start(const Workshop& shop, const std::string& queue, uint32_t slot,
+                                               std::shared_ptr<const Descriptor> kept);
 
   const Process& process() const { return process_; }
   int in() const { return in_.get(); }
@@ -25,7 +27,7 @@ class Stream {
   bool wants_to_write() const { return in_ && !unwritten_.empty(); }
 
   /// Whether it takes messages still.
-  bool listens() const { return in_ && out_; }
+  bool listens() const { return in_ && out_ && kill_at_ms_ == kNever; }
   /// An error: its payload cannot be read; it is not taken over then.
   Result<void> give(const Workshop& shop, Arrival& arrival);
   /// Writes what the command takes now.
@@ -34,12 +36,23 @@ class Stream {
   std::vector<Order> read_verdicts(const Workshop& shop);
   /// A verdict was given by somebody else.
   void note_settled(const Receipt& receipt) { open_.erase(receipt.text); }
+  /// Its message may be open until then.
+  void extend(const Receipt& receipt, int64_t until_ms);
+  /// When on_time() has something to do; kNever: nothing.
+  int64_t next_ms() const;
+  /// TERM when a message is open for too long, KILL when that did not help.
+  void on_time(int64_t now_ms, int64_t grace_ms);
   /// No more messages: the command reads the end of its input.
   void close_input() { in_.close(); }
   /// Its process has ended: its open messages are retried, or released where we stopped it.
   std::vector<Order> finish(const Workshop& shop, bool stopped);
 
  private:
+  struct Open {
+    Arrival arrival;
+    int64_t limit_at_ms = kNever;
+    bool timed_out = false;
+  };
   Stream() = default;
   std::optional<Order> order_of(const Workshop& shop, std::string_view line) const;
 
@@ -49,8 +62,10 @@ class Stream {
   Descriptor out_;
   Capture err_;
   std::string unwritten_;
-  std::string line_;                                  // not ended yet
-  std::map<std::string, Arrival, std::less<>> open_;  // by receipt
+  std::string line_;                               // not ended yet
+  std::map<std::string, Open, std::less<>> open_;  // by receipt
+  bool limited_ = false;                           // some of them have a limit
+  int64_t kill_at_ms_ = kNever;
 };
 
 }  // namespace fq::worker

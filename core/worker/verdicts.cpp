@@ -33,6 +33,10 @@ std::string reason_of(const ExitStatus& status, Ending ending) {
   return "exit " + std::to_string(status.exit.value_or(0));
 }
 
+int64_t limit_of(const Workshop& shop, const Delivery& delivery) {
+  return delivery.timeout_ms.value_or(shop.options.timeout_ms.value_or(shop.settings.timeout_ms));
+}
+
 int64_t backoff_for(const Workshop& shop, const Delivery& delivery) {
   const BackoffRange queues{shop.settings.backoff_base_ms, shop.settings.backoff_max_ms};
   return backoff_ms(shop.options.backoff.value_or(queues), delivery.attempt, draw());

@@ -14,6 +14,8 @@ std::string reason_of(const ExitStatus& status, Ending ending);
 /// The order for one message. Needs: a verdict other than ack is a failure of its own.
 Order order_for(const Workshop& shop, const Delivery& delivery, const ExitStatus& status, Ending ending,
                 std::string_view stderr_tail);
+/// How long its job may run; 0: for ever.
+int64_t limit_of(const Workshop& shop, const Delivery& delivery);
 /// How long a message waits before its next try.
 int64_t backoff_for(const Workshop& shop, const Delivery& delivery);
 /// For a message that goes back as if it had never been taken.

@@ -89,6 +89,7 @@ int Worker::wait_ms() const {
   int64_t next_ms = std::min(kill_at_ms_, growth_.next_ms());
   for (const Slot& slot : slots_) {
     if (slot.job) next_ms = std::min(next_ms, slot.job->next_ms());
+    if (slot.stream) next_ms = std::min(next_ms, slot.stream->next_ms());
   }
   const int64_t gathered_ms = gather_.next_wall_ms();
   if (gathered_ms != kNever && free_slots() > 0) {
@@ -160,6 +161,7 @@ void Worker::on_time() {
   const int64_t now_ms = system_clock().boot_ms();
   for (Slot& slot : slots_) {
     if (slot.job) slot.job->on_time(now_ms);
+    if (slot.stream) slot.stream->on_time(now_ms, options_.grace_ms);
   }
   if (closed_ && options_.stream) close_idle_streams(now_ms);
   if (now_ms >= kill_at_ms_) {

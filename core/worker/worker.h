@@ -73,7 +73,7 @@ class Worker {
   void on_output(Slot& slot, Watched what);
   void on_stream(Slot& slot, Watched what);
   void give_to_stream(Arrival arrival);
-  bool start_stream(Slot& slot);
+  bool start_stream(Slot& slot, const std::shared_ptr<const Descriptor>& kept);
   void flush_streams();
   void watch_capture(const Capture& capture, Event event) const;
   void watch_passages();

@@ -80,10 +80,13 @@ void Worker::on_change(const LeaseChange& change) {
   const int64_t now_ms = system_clock().boot_ms();
   if (change.what != LeaseChange::What::extended) drop_waiting(change.receipt);
   for (Slot& slot : slots_) {
-    if (slot.stream && change.what != LeaseChange::What::extended) slot.stream->note_settled(change.receipt);
+    const bool extended = change.what == LeaseChange::What::extended;
+    const int64_t until_ms = now_ms + change.until_wall_ms - system_clock().wall_ms();
+    if (slot.stream && extended) slot.stream->extend(change.receipt, until_ms);
+    if (slot.stream && !extended) slot.stream->note_settled(change.receipt);
     if (!slot.job || !slot.job->holds(change.receipt)) continue;
-    if (change.what == LeaseChange::What::extended) {
-      slot.job->extend(now_ms + change.until_wall_ms - system_clock().wall_ms());
+    if (extended) {
+      slot.job->extend(until_ms);
       continue;
     }
     slot.job->note_settled(change.receipt);

@@ -68,7 +68,7 @@ void Worker::give_to_stream(Arrival arrival) {
   // One more process where the others have something to do already.
   if (least == nullptr || least->stream->open_count() > 0) {
     Slot* fresh = system_clock().boot_ms() >= stream_start_ms_ ? free_slot() : nullptr;
-    if (fresh != nullptr && start_stream(*fresh)) least = fresh;
+    if (fresh != nullptr && start_stream(*fresh, arrival.kept)) least = fresh;
   }
   if (least == nullptr) {
     Order order = release_of(arrival.delivery);
@@ -89,9 +89,9 @@ void Worker::flush_streams() {
   }
 }
 
-bool Worker::start_stream(Slot& slot) {
+bool Worker::start_stream(Slot& slot, const std::shared_ptr<const Descriptor>& kept) {
   Result<std::unique_ptr<Stream>> stream =
-      Stream::start(shop(0), served_[0].books->queue_name(), slot.number);
+      Stream::start(shop(0), served_[0].books->queue_name(), slot.number, kept);
   if (!stream.ok()) {
     say(stream.error().text);
     if (stream.error().kind == ErrorKind::config) stop(End::unusable);

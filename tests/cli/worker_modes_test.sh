@@ -61,6 +61,35 @@ worker --drain --stream -- sh "$work/stream" 2>/dev/null
 is 'a command that dies: its open message counts, and it is started again' 'dead 3' "$(state "$id") $(json .last_error.exit "$id")"
 clear_all
 
+# shellcheck disable=SC2016
+acks='while read -r line; do case $line in *stuck*) sleep 1000 ;; esac; echo "ack $(printf %s "$line" | jq -r .receipt)"; done'
+id=$(fq push stuck --attempts 1)
+fq push other --attempts 5 >/dev/null
+worker --drain --stream --timeout 300ms --grace 100ms --backoff 0s..0s -- sh -c "$acks" 2>"$work/said"
+is '--timeout holds for a stream: its command ends, what was open is run again' 'dead "timed out"' \
+  "$(state "$id") $(json .last_error.reason "$id")"
+is 'and only what was stuck is lost for it' stuck "$(fq peek --state all --raw)"
+clear_all
+id=$(fq push stuck --attempts 1 --timeout 200ms)
+worker --drain --stream --grace 100ms -- sh -c "$acks" 2>/dev/null
+is "a message's own time limit too" 'dead "timed out"' "$(state "$id") $(json .last_error.reason "$id")"
+clear_all
+
+# What a stream's command started may still be at work on its messages when the worker is gone.
+id=$(fq push m)
+# shellcheck disable=SC2016
+"$FQ" worker --stream -- sh -c 'sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >"$0"; cat >/dev/null' "$work/left" 2>/dev/null & worker=$!
+await holds_text "$work/left"
+await eval '[ "$(state "$id")" = leased ]'
+kill -KILL $worker
+{ wait $worker; } 2>/dev/null
+gives 1 '' worker --once -- true
+is "a killed worker's message waits for what its stream left behind" leased "$(state "$id")"
+kill -KILL "$(cat "$work/left")"
+gives 0 '' worker --drain -- true
+is 'and comes back then' acked "$(state "$id")"
+clear_all
+
 # Growing: a backlog behind a busy slot.
 for n in 1 2 3; do fq push "$n" >/dev/null; done
 worker --drain --min 0 --max 3 -- sh -c 'echo >>"$0"; until [ "$(wc -l <"$0")" -ge 3 ]; do :; done' "$work/job"

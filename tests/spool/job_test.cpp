@@ -43,10 +43,13 @@ void poison(const SpoolFixture& q) {
   file.write(reinterpret_cast<const char*>(&poisoned), sizeof poisoned);
 }
 
+/// What the job's descriptor holds: its own message, or all of its worker's.
+enum class Keeps { own, all };
+
 /// A process that leases the next message by living, with a child that inherits the job's descriptor.
 class Worker {
  public:
-  explicit Worker(SpoolFixture& q) {
+  explicit Worker(SpoolFixture& q, Keeps keeps = Keeps::own) : keeps_(keeps) {
     REQUIRE(::pipe(ready_) == 0);
     REQUIRE(::pipe(job_) == 0);
     pid_ = ::fork();
@@ -85,8 +88,9 @@ class Worker {
     bool held = queue.ok();
     if (held) {
       const LeaseReply reply = (*queue)->lease({}).value();
-      held = reply.deliveries.size() == 1 &&
-             (*queue)->hold_for_job(std::span(&reply.deliveries[0].id, 1), std::nullopt).value().has_value();
+      std::vector<MessageId> ids;
+      if (keeps_ == Keeps::own) ids.push_back(reply.deliveries.at(0).id);
+      held = reply.deliveries.size() == 1 && (*queue)->hold_for_job(ids, std::nullopt).value().has_value();
       // The job: it has the descriptor, and nothing else of the worker's.
       char byte = 0;
       if (held && ::fork() == 0) ::_exit(::read(job_[0], &byte, 1) == 0 ? 0 : 1);
@@ -94,6 +98,7 @@ class Worker {
     static_cast<void>(::write(ready_[1], held ? "y" : "n", 1));
     for (;;) ::pause();
   }
+  const Keeps keeps_;
   int ready_[2];
   int job_[2];
   pid_t pid_ = -1;
@@ -114,9 +119,11 @@ TEST_CASE("what a push said of its job is there after the loss of the segment, w
 }
 
 TEST_CASE("a dead worker's message waits for what its job left behind, and comes back when that ends") {
+  const Keeps keeps = GENERATE(Keeps::own, Keeps::all);
+  INFO("all: " << (keeps == Keeps::all));
   SpoolFixture q;
   q.push("m");
-  Worker worker(q);
+  Worker worker(q, keeps);
   worker.kill();
   for (int i = 0; i < 3; ++i) {
     q.clock.advance(10'000);
