@@ -27,6 +27,7 @@ class Attachment {
   const KernelIdentity& kernel() const { return kernel_; }
   const std::string& object() const { return disk_->label(); }
   /// What a rebuild had to report, for a person; emptied by the call.
+  void notice(std::string text) { notices_.push_back(std::move(text)); }
   std::vector<std::string> take_notices() { return std::exchange(notices_, {}); }
 
  private:

@@ -274,8 +274,13 @@ void LocalQueue::keep_outputs(std::span<const Settle> items) {
   for (const Settle& item : items) {
     if (item.output == nullptr) continue;
     const int64_t wall_ms = gate().now().wall_ms;
-    // A verdict is worth more than an output that found no room: whoever asks for it hears that none is kept.
-    static_cast<void>(keep_output(disk, MessageId{id_in(item.receipt)}, *item.output, wall_ms));
+    const uint64_t id = id_in(item.receipt);
+    const Result<void> kept = keep_output(disk, MessageId{id}, *item.output, wall_ms);
+    // A verdict is worth more than an output that found no room.
+    if (!kept.ok()) {
+      attachment_->notice(attachment_->object() + ": the output of message " + std::to_string(id) +
+                          " is not kept: " + kept.error().text);
+    }
     if (outputs_until_sweep_ > 0) --outputs_until_sweep_;
     if (outputs_until_sweep_ > 0) continue;
     // All are looked at once for as many new ones as there were, so each costs two looks at most.

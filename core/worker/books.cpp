@@ -54,6 +54,12 @@ void Books::settle(Order order) {
   orders_.push_back(std::move(order));
 }
 
+void Books::confirm(Load load) {
+  unsent_ = true;
+  const std::lock_guard lock(mutex_);
+  unconfirmed_.push_back(std::move(load));
+}
+
 void Books::send() {
   if (std::exchange(unsent_, false)) interrupt_.raise();
 }
@@ -99,6 +105,7 @@ Books::Work Books::take_work() {
   const std::lock_guard lock(mutex_);
   Work work;
   work.orders.swap(orders_);
+  work.unconfirmed.swap(unconfirmed_);
   work.allowed = closed_ ? 0 : allowed_;
   work.look = terms_.looks_first && look_ && !closed_;
   work.stop = stop_;
@@ -112,6 +119,7 @@ bool Books::step() {
   Work work = take_work();
   if (work.stop && work.orders.empty()) return false;
   Result<void> done = work.read_policy || work.allowed > 0 ? refresh() : Result<void>();
+  if (done.ok() && !work.unconfirmed.empty()) done = look_at(work.unconfirmed);
   // The next jobs first: they need not wait for the disk that the verdicts wait for.
   if (done.ok() && work.allowed > 0 && !work.orders.empty()) done = take(work, false);
   if (done.ok() && !work.orders.empty())
@@ -124,6 +132,18 @@ bool Books::step() {
   news_.settled += work.orders.size();
   announce();
   return false;
+}
+
+Result<void> Books::look_at(std::vector<Load>& unconfirmed) {
+  LeaseRequest request;
+  request.want = 0;
+  request.watch = true;
+  FQ_TRY_SET(LeaseReply reply, source_.queue->lease(request));
+  const std::lock_guard lock(mutex_);
+  for (LeaseChange& change : reply.changes) news_.changes.push_back(std::move(change));
+  for (Load& load : unconfirmed) news_.confirmed.push_back(std::move(load));
+  announce();
+  return {};
 }
 
 Result<void> Books::refresh() {
@@ -150,7 +170,9 @@ Result<void> Books::give(std::vector<Order>& orders) {
   // A stale receipt is a job that decided for itself, or was cancelled: that stands. What is unknown may
   // be on disk or not; it is told, and the message comes again at worst.
   if (reply.error) return *reply.error;
+  std::vector<std::string> notices = source_.queue->take_notices();
   const std::lock_guard lock(mutex_);
+  for (std::string& notice : notices) news_.notices.push_back(std::move(notice));
   news_.settled += orders.size();
   // Only one that is about to end waits for this.
   if (closed_ || idle_told_ || !terms_.waits) announce();

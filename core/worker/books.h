@@ -37,6 +37,13 @@ struct Arrival {
   std::shared_ptr<const Descriptor> kept;
 };
 
+/// Messages that are run together. More than one, or `many`: as a batch.
+struct Load {
+  size_t source = 0;  // index of its queue
+  std::vector<Arrival> arrivals;
+  bool many = false;
+};
+
 struct News {
   std::vector<Arrival> arrivals;
   std::vector<LeaseChange> changes;
@@ -47,6 +54,7 @@ struct News {
   bool nothing = false;              // there was nothing to take or to look at (where it does not wait)
   size_t refused = 0;                // slots that were allowed and found nothing
   size_t settled = 0;                // verdicts that were given
+  std::vector<Load> confirmed;       // loads that were to be confirmed; what has ended of them is in changes
   bool more = false;                 // all that was allowed was taken, and there is more
   std::optional<Error> failed;       // the queue cannot be used any more
 };
@@ -67,6 +75,8 @@ class Books {
   // For the main thread. What is allowed and ordered is done after the next send(): one wake-up for all.
   void allow(size_t slots);
   void settle(Order order);
+  /// Asks what became of its messages meanwhile. It comes back as news, behind the changes that end them.
+  void confirm(Load load);
   void send();
   void read_policy();
   /// No more messages; verdicts are still given.
@@ -79,6 +89,7 @@ class Books {
  private:
   struct Work {
     std::vector<Order> orders;
+    std::vector<Load> unconfirmed;
     size_t allowed = 0;
     bool look = false;
     bool stop = false;
@@ -90,6 +101,7 @@ class Books {
   Work take_work();
   Result<void> give(std::vector<Order>& orders);
   Result<void> take(const Work& work, bool wait);
+  Result<void> look_at(std::vector<Load>& unconfirmed);
   Result<void> refresh();
   int64_t run_limit_of(const Delivery& delivery) const;
   void hold_all(std::span<const Delivery> deliveries);
@@ -112,6 +124,7 @@ class Books {
 
   std::mutex mutex_;  // guards what follows
   std::vector<Order> orders_;
+  std::vector<Load> unconfirmed_;
   size_t allowed_ = 0;
   bool closed_ = false;
   bool stop_ = false;

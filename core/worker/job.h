@@ -27,13 +27,6 @@ struct Workshop {
   void say(std::string_view text) const { err.say(voice.spoken(text)); }
 };
 
-/// Messages that are run together. More than one, or `many`: as a batch.
-struct Load {
-  size_t source = 0;  // index of its queue
-  std::vector<Arrival> arrivals;
-  bool many = false;
-};
-
 /// Why a job ends otherwise than by itself.
 enum class Ending { none, timed_out, cancelled, stopped };
 

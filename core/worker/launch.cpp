@@ -35,7 +35,11 @@ struct Plan {
   pid_t parent;
   std::vector<int> kept;    // where launch->kept lie in the job
   volatile int failed = 0;  // errno of what could not be done
+  volatile bool limits_failed = false;
 };
+
+/// As we were started with, once it was changed.
+std::optional<struct rlimit> descriptors_at_start;
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -68,6 +72,7 @@ void reset_signals(const std::vector<int>& ignored) {
 int kept_place(size_t count) {
   struct rlimit limit {};
   ::getrlimit(RLIMIT_NOFILE, &limit);
+  if (descriptors_at_start) limit = *descriptors_at_start;
   const rlim_t first_free = limit.rlim_cur > count + 3 ? limit.rlim_cur - count : 3;
   return static_cast<int>(std::min(first_free, kKeptPlace));
 }
@@ -93,6 +98,7 @@ bool place_descriptors(const Launch& launch, std::vector<int>& kept) {
 
 bool set_limits(const Launch& launch) {
   ::umask(launch.umask);
+  if (descriptors_at_start && ::setrlimit(RLIMIT_NOFILE, &*descriptors_at_start) != 0) return false;
   if (launch.nice && ::setpriority(PRIO_PROCESS, 0, *launch.nice) != 0) return false;
   if (launch.limits == nullptr) return true;
   for (const ResourceLimit& limit : *launch.limits) {
@@ -108,7 +114,9 @@ int become_command(void* argument) {
   bool ready = ::setpgid(0, 0) == 0 && ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
   // Dead before it could be asked for.
   if (ready && ::getppid() != plan.parent) ::_exit(127);
-  ready = ready && place_descriptors(launch, plan.kept) && set_limits(launch);
+  ready = ready && place_descriptors(launch, plan.kept);
+  plan.limits_failed = ready && !set_limits(launch);
+  ready = ready && !plan.limits_failed;
   if (ready && !launch.directory.empty()) ready = ::chdir(launch.directory.c_str()) == 0;
   if (ready) {
     reset_signals(*plan.ignored);
@@ -146,10 +154,22 @@ Result<Process> launch(const Launch& launch) {
   process.pidfd = Descriptor(pidfd);
   if (plan.failed == 0) return process;
   reap(process);
+  if (plan.limits_failed) {
+    Error error = sys_error("cannot be set", "--nice or --rlimit for a job", plan.failed);
+    error.kind = ErrorKind::denied;
+    return error;
+  }
   Error error = sys_error("cannot be started", launch.argv[0], plan.failed);
   // Too much for this one message is not the command's fault.
   error.kind = plan.failed == E2BIG ? ErrorKind::bad_data : ErrorKind::config;
   return error;
+}
+
+void allow_many_descriptors() {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const struct rlimit all { limit.rlim_max, limit.rlim_max };
+  if (::setrlimit(RLIMIT_NOFILE, &all) == 0) descriptors_at_start = limit;
 }
 
 namespace {

@@ -35,9 +35,13 @@ struct Process {
   Descriptor pidfd;
 };
 
-/// ErrorKind::config with sys = errno when the command could not be started; other kinds: no process could
-/// be made at all.
+/// ErrorKind::config with sys = errno when the command could not be started, denied when it may not have the
+/// limits or the niceness; other kinds: no process could be made at all.
 Result<Process> launch(const Launch& launch);
+
+/// From now on as many descriptors as we may have at all: each job and each message that waits takes some.
+/// What is launched has the limit that we started with.
+void allow_many_descriptors();
 
 /// How a process ended.
 struct ExitStatus {

@@ -30,6 +30,7 @@ Worker::Worker(std::vector<Source> sources, const Options& options, const Voice&
       notify_(options.notify_socket, options.watchdog_us, options.watchdog_pid) {}
 
 Result<void> Worker::prepare() {
+  allow_many_descriptors();
   if (!poller_.usable()) return sys_error("epoll_create", "worker", errno);
   sigset_t heard;
   sigemptyset(&heard);
@@ -80,6 +81,7 @@ bool Worker::is_finished() const {
   if (!closed_ || busy() > 0 || !ready_.empty() || gather_.held() > 0) return false;
   // After a fault of a queue its verdicts cannot be given any more.
   if (failed_) return true;
+  if (unconfirmed_ > 0) return false;
   return std::all_of(served_.begin(), served_.end(),
                      [](const Served& each) { return each.books->open_orders() == 0; });
 }

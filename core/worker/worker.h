@@ -103,6 +103,7 @@ class Worker {
   std::vector<Slot> slots_;
   std::deque<Load> ready_;  // loads that wait for a slot
   size_t next_turn_ = 0;    // of the queues
+  size_t unconfirmed_ = 0;  // loads whose messages are looked at before they are run again
   uint64_t started_count_ = 0;
   uint64_t seen_count_ = 0;   // messages
   bool looks_first_ = false;  // what there is, before slots are given to it

@@ -34,7 +34,10 @@ void Worker::take_in(size_t source, News& news) {
   served.allowed -= std::min(served.allowed, news.arrivals.size() + news.refused);
   if (news.servable) served.hungry = true;
   for (Arrival& arrival : news.arrivals) sort_in(source, std::move(arrival));
+  unconfirmed_ -= news.confirmed.size();
+  for (Load& load : news.confirmed) ready_.push_back(std::move(load));
   for (const LeaseChange& change : news.changes) on_change(change);
+  if (stopping_) give_back_waiting();
   if (news.more && free_slots() <= ready_.size()) growth_.on_backlog(system_clock().boot_ms());
   if (news.idle) served.idle = true;
   const bool drained = options_.stay == Stay::drain &&
@@ -196,7 +199,8 @@ void Worker::refuse(Load& load, const Error& error) {
     return;
   }
   say(error.text);
-  if (error.kind == ErrorKind::config) {
+  // What the worker was given cannot be: no message can help that.
+  if (error.kind == ErrorKind::config || error.kind == ErrorKind::denied) {
     give_back(load);
     return stop(End::unusable);
   }

@@ -42,9 +42,12 @@ void Worker::on_job_end(Slot& slot) {
     say("queue '" + queue + "': a batch of " + std::to_string(again.size()) + " of tenant '" +
         again[0].arrivals[0].delivery.tenant + "' failed; its messages are run one by one");
   }
+  // The job may have given verdicts itself that we have not heard of: those messages are not run again.
   for (Load& load : again) {
     if (stopping_) give_back(load);
-    if (!stopping_) ready_.push_back(std::move(load));
+    if (stopping_) continue;
+    ++unconfirmed_;
+    served_[slot.source].books->confirm(std::move(load));
   }
 }
 

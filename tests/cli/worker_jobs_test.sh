@@ -56,6 +56,17 @@ is 'it gets its three, and one that keeps its message' '0 1 2 500' \
   "$(worker --once -- sh -c 'ls /proc/$$/fd' | sort -n | paste -sd' ')"
 fq push x >/dev/null
 is '--rlimit and --nice hold' '77 5' "$(worker --once --rlimit nofile=77 --nice 5 -- sh -c 'echo $(ulimit -n) $(nice)')"
+if [ "$(id -u)" = 0 ] && chmod 711 "$work" 2>/dev/null; then
+  mkdir -m 700 "$work/other"
+  chown 65534:65534 "$work/other"
+  # shellcheck disable=SC2016
+  is 'without permission for --nice or --rlimit the worker leaves, and no message pays for it' '78 78 ready 1' \
+    "$(FQ_SPOOL=$work/other/spool setpriv --reuid 65534 --regid 65534 --clear-groups bash -c 'cd /
+      ulimit -n 200; "$FQ" push -- true >/dev/null
+      for option in "--nice -5" "--rlimit nofile=300"; do
+        timeout 15 "$FQ" worker --once $option 2>"$FQ_SPOOL/said"; echo $?
+      done; "$FQ" show 1 --json | jq -r .state; grep -c "cannot be set: Operation" "$FQ_SPOOL/said"' | paste -sd' ')"
+fi
 fq push x >/dev/null
 is 'signals are as a shell expects them' '0000000000000000 0000000000000000' \
   "$(trap '' INT QUIT USR1; worker --once -- awk '/^Sig(Blk|Ign)/ { print $2 }' /proc/self/status | paste -sd' ')"

@@ -28,6 +28,22 @@ worker --drain --attempts 1 --batch 3 --batch-format lines -- sh -c 'cat >>"$0";
 is 'a failing batch is run one by one, and only the bad message fails' 'bad dead' "$(fq peek --state all --json | jq -r '"\(.payload) \(.state)"')"
 is 'in the same format' 'good1 bad good2 good1 bad good2' "$(paste -sd' ' "$work/job")"
 clear_all
+rm -f "$work/job"
+for n in one done two; do fq push "$n" >/dev/null; done
+cat >"$work/batch" <<'END'
+lines=$(cat)
+printf '%s\n' "$lines" | jq -r .payload >>"$1"
+[ "$FQ_BATCH" = 1 ] && exit
+printf '%s\n' "$lines" | jq -r 'select(.payload == "done").receipt' | "$FQ" ack -
+exit 3
+END
+worker --drain --batch 3 --backoff 0s..0s -- sh "$work/batch" "$work/job" 2>/dev/null
+is 'what a failing batch acked itself is not run again' 'one done two one two' "$(paste -sd' ' "$work/job")"
+clear_all
+seq 150 | while read -r n; do printf '{"tenant":"t%s","payload":"x"}\n' "$n"; done | fq push --ndjson >/dev/null
+is 'messages that wait for their batches find descriptors enough, and jobs the limit as it was' '150 100' \
+  "$(ulimit -Sn 100; worker --drain --batch 9 --linger 300ms -- sh -c 'ulimit -n' | sort | uniq -c | awk '{ print $1, $2 }')"
+clear_all
 fq push one >/dev/null
 is '--linger: what is oldest is not kept waiting' '"one"' "$(worker --drain --batch 9 --linger 100ms -- jq -c .payload)"
 
@@ -81,8 +97,7 @@ id=$(fq push m)
 "$FQ" worker --stream -- sh -c 'sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >"$0"; cat >/dev/null' "$work/left" 2>/dev/null & worker=$!
 await holds_text "$work/left"
 await eval '[ "$(state "$id")" = leased ]'
-kill -KILL $worker
-{ wait $worker; } 2>/dev/null
+{ kill -KILL $worker; wait $worker; } 2>/dev/null
 gives 1 '' worker --once -- true
 is "a killed worker's message waits for what its stream left behind" leased "$(state "$id")"
 kill -KILL "$(cat "$work/left")"
