@@ -31,8 +31,13 @@ Load Gather::take(Open::iterator from) {
 }
 
 Load Gather::take_ready(int64_t now_wall_ms) {
-  for (auto each = open_.begin(); each != open_.end(); ++each) {
-    if (each->second.size() >= most_ || due_wall_ms(each->second) <= now_wall_ms) return take(each);
+  auto each = last_ ? open_.upper_bound(*last_) : open_.begin();
+  for (size_t looked = 0; looked < open_.size(); ++looked, ++each) {
+    if (each == open_.end()) each = open_.begin();
+    const bool ready = each->second.size() >= most_ || due_wall_ms(each->second) <= now_wall_ms;
+    if (!ready) continue;
+    last_ = each->first;
+    return take(each);
   }
   return {};
 }

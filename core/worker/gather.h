@@ -1,11 +1,12 @@
 // gather - messages of one tenant that wait to be run together.
 //
 // A batch is full when it has as many as asked for, and due when its oldest message was pushed that long ago.
-// Tenants are never mixed.
+// Tenants are never mixed, and those that are ready take turns.
 #pragma once
 
 // System.
 #include <map>
+#include <optional>
 #include <vector>
 // fq, this room.
 #include "core/worker/job.h"
@@ -36,6 +37,7 @@ class Gather {
   int64_t linger_ms_;
   size_t held_ = 0;
   Open open_;
+  std::optional<Key> last_;  // whose turn it was
 };
 
 }  // namespace fq::worker
