@@ -20,6 +20,9 @@ namespace {
 constexpr size_t kLineBytesMax = 64 * 1024;
 constexpr size_t kReadBytes = 64 * 1024;
 constexpr size_t kTailBytes = 4096;
+constexpr int kFinishReadsMax = 32;  // twice the largest pipe that a user may make
+constexpr size_t kToldBytes = 200;   // of a line that is no verdict
+constexpr size_t kToldMax = 8;       // such lines of one read; arbitrary
 
 /// Takes the next word off the front.
 std::string_view take_word(std::string_view& text) {
@@ -149,48 +152,67 @@ std::optional<Order> Stream::order_of(const Workshop& shop, std::string_view lin
   return std::nullopt;
 }
 
-std::vector<Order> Stream::read_verdicts(const Workshop& shop) {
-  std::vector<Order> orders;
+/// False: it is no verdict on an open message.
+bool Stream::take_line(const Workshop& shop, std::string_view line, std::vector<Order>& orders) {
+  std::optional<Order> order = line.size() > kLineBytesMax ? std::nullopt : order_of(shop, line);
+  if (!order) return false;
+  const auto open = open_.find(order->receipt.text);
+  if (order->verdict == Verdict::bury || order->verdict == Verdict::retry) {
+    Order told = *order;
+    if (told.reason.empty()) told.reason = "given back by the command";
+    shop.say(failure_line(queue_, open->second.arrival.delivery, told));
+  }
+  open_.erase(open);
+  orders.push_back(std::move(*order));
+  return true;
+}
+
+/// A bounded part of what there is. False: nothing now, or no more.
+bool Stream::take_some(const Workshop& shop, std::vector<Order>& orders) {
   std::array<char, kReadBytes> buffer;
   const ssize_t got = out_ ? ::read(out_.get(), buffer.data(), buffer.size()) : 0;
-  if (got < 0) return orders;
-  if (got == 0) return out_.close(), orders;
+  if (got < 0) return false;
+  if (got == 0) {
+    // It may be the front of a line that says something else: a receipt, a time.
+    if (!line_.empty()) {
+      shop.say("the command ended inside of a line: " + in_quotes(line_.substr(0, kToldBytes)) +
+               "; it is ignored");
+    }
+    line_.clear();
+    out_.close();
+    return false;
+  }
   line_.append(buffer.data(), static_cast<size_t>(got));
-  size_t from = 0;
+  size_t from = 0, refused = 0;
   for (size_t end; (end = line_.find('\n', from)) != std::string::npos; from = end + 1) {
     const std::string_view line = std::string_view(line_).substr(from, end - from);
-    std::optional<Order> order = order_of(shop, line);
-    if (!order) {
-      shop.say("the command wrote a line that is no verdict on an open message: " +
-               in_quotes(line.substr(0, 200)) + "; it is ignored");
-      continue;
-    }
-    const auto open = open_.find(order->receipt.text);
-    if (order->verdict == Verdict::bury || order->verdict == Verdict::retry) {
-      Order told = *order;
-      if (told.reason.empty()) told.reason = "given back by the command";
-      shop.say(failure_line(queue_, open->second.arrival.delivery, told));
-    }
-    open_.erase(open);
-    orders.push_back(std::move(*order));
+    if (std::exchange(skips_, false) || take_line(shop, line, orders)) continue;
+    if (++refused > kToldMax) continue;
+    shop.say("the command wrote a line that is no verdict on an open message: " +
+             in_quotes(line.substr(0, kToldBytes)) + "; it is ignored");
+  }
+  if (refused > kToldMax) {
+    shop.say("the command wrote " + std::to_string(refused - kToldMax) +
+             " more such lines; they are ignored");
   }
   line_.erase(0, from);
-  if (line_.size() > kLineBytesMax) {
+  if (line_.size() > kLineBytesMax && !std::exchange(skips_, true))
     shop.say("the command wrote a line of more than 64 KiB; it is ignored");
-    line_.clear();
-  }
+  if (skips_) line_.clear();
+  return true;
+}
+
+std::vector<Order> Stream::read_verdicts(const Workshop& shop) {
+  std::vector<Order> orders;
+  take_some(shop, orders);
   return orders;
 }
 
 std::vector<Order> Stream::finish(const Workshop& shop, bool stopped) {
   const ExitStatus status = status_of(process_);
   std::vector<Order> orders;
-  // What it said before it ended counts.
-  while (out_) {
-    const size_t before = line_.size();
-    std::vector<Order> said = read_verdicts(shop);
-    if (said.empty() && line_.size() == before) break;
-    for (Order& order : said) orders.push_back(std::move(order));
+  // What it said before it ended counts; what it left behind may write for ever.
+  for (int i = 0; i < kFinishReadsMax && take_some(shop, orders); ++i) {
   }
   // What it left of its group would be at work on messages that are run again.
   if (!open_.empty()) signal_group(process_, SIGKILL);

@@ -54,6 +54,8 @@ class Stream {
     bool timed_out = false;
   };
   Stream() = default;
+  bool take_some(const Workshop& shop, std::vector<Order>& orders);
+  bool take_line(const Workshop& shop, std::string_view line, std::vector<Order>& orders);
   std::optional<Order> order_of(const Workshop& shop, std::string_view line) const;
 
   std::string queue_;
@@ -63,6 +65,7 @@ class Stream {
   Capture err_;
   std::string unwritten_;
   std::string line_;                               // not ended yet
+  bool skips_ = false;                             // the rest of a line that was too long
   std::map<std::string, Open, std::less<>> open_;  // by receipt
   bool limited_ = false;                           // some of them have a limit
   int64_t kill_at_ms_ = kNever;

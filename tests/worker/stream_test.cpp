@@ -1,0 +1,253 @@
+// stream_test - a command that stays up: what it says is a verdict on an open message, or costs nobody
+// anything.
+
+// System.
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+// fq, below us.
+#include "core/worker/stream.h"
+// Tests.
+#include "tests/worker/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+using namespace std::string_literals;
+
+/// A stream whose command is a shell script, with messages 1, 2 and so on open in it.
+class StreamOf {
+ public:
+  explicit StreamOf(const std::string& script, uint64_t open = 3) : around_(options_of(script)) {
+    stream_ = std::move(Stream::start(around_.shop(), "q", 1, nullptr)).value();
+    for (uint64_t id = 1; id <= open; ++id) {
+      Arrival one = arrival(id);
+      REQUIRE(stream_->give(around_.shop(), one).ok());
+    }
+  }
+  Stream& stream() { return *stream_; }
+  /// "ack 1.1; bury 2.1 reason": what it has decided when its output has ended.
+  std::string decides() {
+    std::vector<Order> orders;
+    while (stream_->out() >= 0) {
+      pollfd ready{stream_->out(), POLLIN, 0};
+      REQUIRE(::poll(&ready, 1, 20'000) == 1);
+      for (Order& each : stream_->read_verdicts(around_.shop())) orders.push_back(std::move(each));
+    }
+    return text_of(orders);
+  }
+  std::string finish(bool stopped = false) { return text_of(stream_->finish(around_.shop(), stopped)); }
+  std::string said() const { return around_.err_file.text(); }
+  size_t lines_said() const {
+    const std::string text = said();
+    return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  }
+
+ private:
+  static Options options_of(const std::string& script) {
+    Options options;
+    options.shell = true;
+    options.command = {script};
+    return options;
+  }
+  static std::string text_of(const std::vector<Order>& orders) {
+    constexpr const char* kNames[] = {"ack", "retry", "release", "bury"};
+    std::string text;
+    for (const Order& each : orders) {
+      text += (text.empty() ? ""s : "; "s) + kNames[static_cast<int>(each.verdict)] + " " + each.receipt.text;
+      if (each.verdict == Verdict::release && each.delay_ms > 0)
+        text += " in " + std::to_string(each.delay_ms);
+      if (!each.reason.empty()) text += " " + each.reason;
+    }
+    return text;
+  }
+  Surroundings around_;
+  std::unique_ptr<Stream> stream_;
+};
+
+/// A script that writes exactly these bytes.
+class Spoken {
+ public:
+  explicit Spoken(const std::string& bytes)
+      : path_(std::filesystem::temp_directory_path() / ("fq-stream-" + std::to_string(::getpid()))) {
+    std::ofstream(path_, std::ios::binary) << bytes;
+  }
+  ~Spoken() { std::filesystem::remove(path_); }
+  std::string script() const { return "cat '" + path_.string() + "'"; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// What becomes of three open messages when the command says that.
+struct Said {
+  std::string decided;
+  size_t open = 0;
+  size_t told = 0;
+  std::string text;
+};
+Said says(const std::string& bytes) {
+  const Spoken file(bytes);
+  StreamOf stream(file.script());
+  Said said;
+  said.decided = stream.decides();
+  said.open = stream.stream().open_count();
+  said.told = stream.lines_said();
+  said.text = stream.said();
+  stream.finish(true);
+  return said;
+}
+
+}  // namespace
+
+TEST_CASE("verdicts in any order, each for its own message") {
+  const Said said = says("bury 3.1 for a reason\nack 1.1\nrelease 2.1 5s\n");
+  CHECK(said.decided == "bury 3.1 for a reason; ack 1.1; release 2.1 in 5000");
+  CHECK(said.open == 0);
+  CHECK(says("retry 1.1 5s why not\nretry 2.1\nrelease 3.1\n").decided ==
+        "retry 1.1 why not; retry 2.1; release 3.1");
+}
+
+TEST_CASE("a line that is no verdict is told, ignored, and costs nobody anything") {
+  const std::string bad[] = {"",
+                             " ",
+                             "ack",
+                             "ack ",
+                             "ACK 1.1",
+                             " ack 1.1",
+                             "ack  1.1",
+                             "ack 1",
+                             "ack 1.2",
+                             "ack 4.1",
+                             "ack 1.1x",
+                             "ack 1.1 more",
+                             "ack\t1.1",
+                             "ack 1.1\r",
+                             "ack {}",
+                             "{\"ack\":\"1.1\"}",
+                             "done 1.1",
+                             "extend 1.1 5s",
+                             "release 1.1 5",
+                             "release 1.1 soon",
+                             "release 1.1 5s more",
+                             "release 1.1 -5s",
+                             "release 1.1  5s",
+                             "retry 1.1 reason",
+                             "retry 1.1 99999999d",
+                             "bury",
+                             "bury 9.9 reason",
+                             "ack 1.1 2.1",
+                             "\"ack 1.1\"",
+                             "ack 1.1\0"s,
+                             "\0"s,
+                             "a\0ck 1.1"s,
+                             "\xff\xfe",
+                             "ack \xff",
+                             "\x1b[2Jack 1.1",
+                             "1.1 ack"};
+  for (const std::string& line : bad) {
+    INFO("'" << line << "'");
+    const Said said = says(line + "\nack 2.1\n");
+    CHECK(said.decided == "ack 2.1");
+    CHECK(said.open == 2);
+    CHECK(said.told == 1);
+  }
+}
+
+TEST_CASE("a heap of such lines is told in a few") {
+  std::string heap;
+  for (int i = 0; i < 1'000; ++i) heap += "garbage\n";
+  const Said said = says(heap + "ack 2.1\n");
+  CHECK(said.decided == "ack 2.1");
+  CHECK(said.told == 9);
+  CHECK(said.text.find("992 more such lines") != std::string::npos);
+}
+
+TEST_CASE("a second verdict on a message is one too many") {
+  const Said said = says("ack 1.1\nbury 1.1 after all\n");
+  CHECK(said.decided == "ack 1.1");
+  CHECK(said.text.find("no verdict on an open message: 'bury 1.1 after all'") != std::string::npos);
+}
+
+TEST_CASE("a verdict on a message that another process has is not taken") {
+  const Spoken file("ack 1.1\nack 2.1\n");
+  StreamOf other("cat >/dev/null", 2);
+  StreamOf stream(file.script(), 1);
+  CHECK(stream.decides() == "ack 1.1");
+  CHECK(other.stream().open_count() == 2);
+  CHECK(stream.lines_said() == 1);
+  other.stream().close_input();
+  other.finish(true);
+  stream.finish(true);
+}
+
+TEST_CASE("a line without end is told once, and what ends it is no verdict") {
+  for (const size_t size : {65'536U, 65'537U, 131'072U, 200'000U, 1'000'000U}) {
+    INFO(size << " bytes");
+    const Said said = says(std::string(size, 'x') + "ack 1.1\nack 2.1\n");
+    CHECK(said.decided == "ack 2.1");
+    CHECK(said.told == 1);
+  }
+  // The limit itself cuts just before a word that reads as a verdict.
+  for (size_t size = 65'530; size < 65'546; ++size) {
+    const Said said = says(std::string(size, 'x') + "\n" + std::string(size, '\0') + "ack 1.1\nack 2.1\n");
+    CHECK(said.decided == "ack 2.1");
+    CHECK(said.told == 2);
+  }
+}
+
+TEST_CASE("a line that the end of the command has cut off is not taken for a shorter one") {
+  const Said said = says("ack 1.1\nack 2.1");
+  CHECK(said.decided == "ack 1.1");
+  CHECK(said.open == 2);
+  CHECK(said.text.find("'ack 2.1'") != std::string::npos);
+}
+
+TEST_CASE("a long reason is one") {
+  const std::string reason(60'000, 'r');
+  CHECK(says("bury 1.1 " + reason + "\n").decided == "bury 1.1 " + reason);
+}
+
+TEST_CASE("what a command said before its end counts, what it left open is retried") {
+  StreamOf stream("printf 'ack 2.1\\n'; echo last words >&2; exit 3");
+  CHECK(stream.finish() ==
+        "ack 2.1; retry 1.1 the command ended (exit 3); retry 3.1 the command ended (exit 3)");
+}
+
+TEST_CASE("what it said behind a heap of lines that are none counts too") {
+  // More than a pipe holds by itself: it is made larger, so that the command can end before it is read.
+  StreamOf stream(
+      "perl -e 'fcntl(STDOUT, 1031, 1 << 20) or die; print \"garbage\\n\" x 60000, \"ack 2.1\\n\"'");
+  const std::string decided = stream.finish();
+  CHECK(decided.starts_with("ack 2.1; "));
+}
+
+TEST_CASE("a stream that was stopped gives back what is open") {
+  StreamOf stream("exec cat >/dev/null");
+  stream.stream().close_input();
+  CHECK(stream.finish(true) == "release 1.1; release 2.1; release 3.1");
+}
+
+TEST_CASE("what a command leaves behind and writes for ever is not waited for") {
+  for (const char* flood : {"yes abcde", "yes | tr -d '\\n'", "yes ack 9.9"}) {
+    INFO(flood);
+    StreamOf stream("("s + flood + ") 2>/dev/null & exit 0");
+    CHECK(stream.finish().starts_with("retry 1.1"));
+  }
+}
+
+TEST_CASE("a command that reads nothing is not waited for either") {
+  StreamOf stream("exec sleep 1000", 0);
+  Arrival large = arrival(1);
+  large.delivery.receipt.text = std::string(1 << 20, 'r');
+  Surroundings around(Options{});
+  REQUIRE(stream.stream().give(around.shop(), large).ok());
+  stream.stream().flush();
+  CHECK(stream.stream().wants_to_write());
+  signal_group(stream.stream().process(), SIGKILL);
+  CHECK(stream.finish().find("signal 9") != std::string::npos);
+}
+
+}  // namespace fq::test
