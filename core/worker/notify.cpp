@@ -14,6 +14,8 @@ namespace fq::worker {
 
 namespace {
 
+constexpr int64_t kShowMs = 1'000;
+
 uint64_t number_in(std::string_view text) {
   uint64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
@@ -57,6 +59,15 @@ int64_t Notify::keep_alive(int64_t now_ms) {
     next_ms_ = now_ms + interval_ms_;
   }
   return next_ms_;
+}
+
+int64_t Notify::show(const std::string& status, int64_t now_ms) {
+  if (!is_heard() || status == shown_) return kNever;
+  if (now_ms < show_ms_) return show_ms_;
+  tell("STATUS=" + status);
+  shown_ = status;
+  show_ms_ = now_ms + kShowMs;
+  return kNever;
 }
 
 }  // namespace fq::worker

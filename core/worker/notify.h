@@ -24,12 +24,18 @@ class Notify {
   void tell(std::string_view lines) const;
   /// Tells when it is time to; when to come back.
   int64_t keep_alive(int64_t now_ms);
+  /// Whether anybody may listen.
+  bool is_heard() const { return socket_ >= 0; }
+  /// What we do, for a person: told when it has changed, once a second at most; when to come back.
+  int64_t show(const std::string& status, int64_t now_ms);
 
  private:
   int socket_ = -1;
   std::string path_;
   int64_t interval_ms_ = 0;  // 0: no watchdog
   int64_t next_ms_ = kNever;
+  std::string shown_;
+  int64_t show_ms_ = 0;  // not before
 };
 
 }  // namespace fq::worker

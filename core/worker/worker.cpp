@@ -69,7 +69,7 @@ Result<End> Worker::run() {
     allow();
     watch_passages();
   }
-  notify_.tell("STOPPING=1");
+  if (!stopping_) notify_.tell("STOPPING=1");
   served_.clear();  // gives back what is still held
   out_.finish(kFlushMs);
   err_.finish(kFlushMs);
@@ -98,7 +98,7 @@ int Worker::wait_ms() const {
     next_ms = std::min(next_ms, now_ms + gathered_ms - system_clock().wall_ms());
   }
   if (options_.stream && stream_start_ms_ > now_ms) next_ms = std::min(next_ms, stream_start_ms_);
-  next_ms = std::min(next_ms, watchdog_ms_);
+  next_ms = std::min(next_ms, notify_ms_);
   if (next_ms == kNever) return -1;
   return static_cast<int>(std::clamp<int64_t>(next_ms - now_ms, 0, 60'000));
 }
@@ -149,6 +149,7 @@ void Worker::on_signals() {
 }
 
 void Worker::stop(End end) {
+  if (!stopping_) notify_.tell("STOPPING=1");
   end_ = end;
   stopping_ = closed_ = true;
   kill_at_ms_ = system_clock().boot_ms() + options_.grace_ms;
@@ -175,7 +176,14 @@ void Worker::on_time() {
   }
   if (busy() >= growth_.slots()) growth_.on_busy(now_ms);
   growth_.on_idle(now_ms);
-  watchdog_ms_ = notify_.keep_alive(now_ms);
+  notify_ms_ = notify_.keep_alive(now_ms);
+  if (notify_.is_heard()) notify_ms_ = std::min(notify_ms_, notify_.show(status(), now_ms));
+}
+
+std::string Worker::status() const {
+  const std::string running = std::to_string(busy()) + " of " + std::to_string(growth_.slots());
+  return running + " jobs running, " + std::to_string(seen_count_) + " messages taken" +
+         (stopping_ ? ", stopping" : "");
 }
 
 /// Nothing more comes: a command that has nothing open reads the end of its input.

@@ -81,6 +81,7 @@ class Worker {
 
   void say(std::string_view text) { err_.say(voice_.spoken(text)); }
   void stop(End end);
+  std::string status() const;
   Workshop shop(size_t source);
   size_t busy() const;
   size_t free_slots() const;
@@ -111,7 +112,7 @@ class Worker {
   bool closed_ = false;  // takes no more messages
   End end_ = End::done;
   int64_t kill_at_ms_ = kNever;  // of what still runs
-  int64_t watchdog_ms_ = kNever;
+  int64_t notify_ms_ = kNever;
   int64_t stream_start_ms_ = 0;  // not before: a stream that dies at once is not started in a hurry
   std::optional<Error> failed_;
 };
