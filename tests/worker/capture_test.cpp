@@ -1,0 +1,111 @@
+// capture_test - what comes out of a job's pipe: kept up to a limit, its end remembered, a flood slowed down.
+
+// fq, below us.
+#include "core/worker/capture.h"
+// Tests.
+#include "tests/worker/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+/// What `text` leaves behind when a job writes it and ends.
+struct Taken {
+  std::string kept, tail;
+};
+Taken taken(const std::string& text, uint64_t kept_bytes_max, size_t tail_bytes) {
+  PipeEnds pipe;
+  Capture capture(std::move(pipe.read), {nullptr, kept_bytes_max, tail_bytes});
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t written = ::write(pipe.write.get(), text.data() + done, text.size() - done);
+    if (written > 0) done += static_cast<size_t>(written);
+    CHECK(capture.take_some() == Capture::Progress::more);
+  }
+  pipe.write.close();
+  while (capture.take_some() != Capture::Progress::ended) {
+  }
+  CHECK_FALSE(capture.open());
+  std::string kept = capture.take_kept();
+  return {std::move(kept), capture.tail()};
+}
+
+}  // namespace
+
+TEST_CASE("an output at the limit is kept whole, one byte more is cut and said") {
+  CHECK(taken("0123456789", 10, 0).kept == "0123456789");
+  CHECK(taken("0123456789a", 10, 0).kept == "0123456789\n[fq: cut here; 1B more were not kept]\n");
+  CHECK(taken("", 10, 0).kept == "");
+  CHECK(taken("0123456789", 0, 0).kept == "");
+}
+
+TEST_CASE("a flood is cut at the limit and counted to its end") {
+  const Taken flood = taken(std::string(5 << 20, 'x'), 1 << 20, 4096);
+  CHECK(flood.kept == std::string(1 << 20, 'x') + "\n[fq: cut here; 4MiB more were not kept]\n");
+  CHECK(flood.tail == std::string(4096, 'x'));
+}
+
+TEST_CASE("the end of an output is remembered, however it came") {
+  CHECK(taken("short", 0, 10).tail == "short");
+  CHECK(taken("0123456789", 0, 10).tail == "0123456789");
+  CHECK(taken("a0123456789", 0, 10).tail == "0123456789");
+  PipeEnds pipe;
+  Capture capture(std::move(pipe.read), {nullptr, 0, 4});
+  for (const char* part : {"ab", "cd", "e", "fghijk", "l"}) {
+    REQUIRE(::write(pipe.write.get(), part, std::string_view(part).size()) > 0);
+    CHECK(capture.take_some() == Capture::Progress::more);
+  }
+  CHECK(capture.tail() == "ijkl");
+  CHECK(taken(std::string("a\0b\xff", 4), 9, 9).kept == std::string("a\0b\xff", 4));
+}
+
+TEST_CASE("nothing there is no end") {
+  PipeEnds pipe;
+  Capture capture(std::move(pipe.read), {});
+  CHECK(capture.take_some() == Capture::Progress::more);
+  CHECK(capture.open());
+}
+
+TEST_CASE("a job is not read while its output cannot be passed on: its own pipe stops it") {
+  PipeEnds ours, job;
+  Passage passage(ours.write.get());
+  Capture capture(std::move(job.read), {&passage, 0, 0});
+  size_t written = job.fill();
+  while (capture.take_some() == Capture::Progress::more) written += job.fill();
+  CHECK(capture.take_some() == Capture::Progress::blocked);
+  CHECK(job.fill() == 0);
+  CHECK(written < 600'000);  // two pipes, what is held, and a read over it
+  size_t got = 0;
+  for (std::string part; !(part = ours.drain()).empty(); passage.flush()) got += part.size();
+  CHECK(capture.take_some() == Capture::Progress::more);
+  CHECK(job.fill() > 0);
+  CHECK(got <= written);
+}
+
+TEST_CASE("what a job wrote before its end is taken, what its descendants write for ever is not") {
+  PipeEnds pipe;
+  REQUIRE(::write(pipe.write.get(), "said", 4) == 4);
+  Capture capture(std::move(pipe.read), {nullptr, 100, 100});
+  capture.finish();  // although it is still open for writing
+  CHECK_FALSE(capture.open());
+  CHECK(capture.take_kept() == "said");
+  // Who never stops: a device that always has more.
+  Capture endless(Descriptor(::open("/dev/zero", O_RDONLY | O_CLOEXEC)), {nullptr, 10, 10});
+  endless.finish();
+  CHECK(endless.tail() == std::string(10, '\0'));
+}
+
+TEST_CASE("after the end what cannot be passed on is dropped there, and kept all the same") {
+  PipeEnds ours, job;
+  Passage passage(ours.write.get());
+  ours.fill();
+  passage.write(std::string(256 * 1024, 'x'));
+  REQUIRE(::write(job.write.get(), "last words", 10) == 10);
+  Capture capture(std::move(job.read), {&passage, 100, 4});
+  CHECK(capture.take_some() == Capture::Progress::blocked);
+  capture.finish();
+  CHECK(capture.take_kept() == "last words");
+  CHECK(capture.tail() == "ords");
+}
+
+}  // namespace fq::test
