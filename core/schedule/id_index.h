@@ -1,8 +1,8 @@
 // id_index - messages and outcomes by their id.
 //
-// Ids come in order, so four neighbours lie in neighbouring buckets; where these are is chosen by a hash,
-// so that the survivors of a pattern (every thousandth message kept) do not pile up in one chain. At worst
-// a pattern uses every fourth bucket.
+// Ids come in order, so eight neighbours lie in neighbouring buckets, which memory fetches at once; where
+// these are is chosen by a hash, so that the survivors of a pattern (every thousandth message kept) do not
+// pile up in one chain. At worst a pattern uses every eighth bucket.
 #pragma once
 
 // System.
@@ -12,7 +12,7 @@
 
 namespace fq {
 
-constexpr uint64_t hash_id(uint64_t id) { return ((id >> 2) * 0x9e37'79b9'7f4a'7c15) >> 32 << 2 | (id & 3); }
+constexpr uint64_t hash_id(uint64_t id) { return ((id >> 3) * 0x9e37'79b9'7f4a'7c15) >> 32 << 3 | (id & 7); }
 
 struct EntryIndexKind {
   static constexpr uint32_t kLoad = 2;
