@@ -24,7 +24,7 @@ constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";
 
 class Opened {
  public:
-  Opened(const std::string& path, int flags) : descriptor_(::open(path.c_str(), flags | O_CLOEXEC)) {
+  Opened(const std::string& path, int flags) : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {
     INFO(path << ": " << std::strerror(errno));
     REQUIRE(descriptor_ >= 0);
   }
