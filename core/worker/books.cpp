@@ -203,9 +203,15 @@ std::shared_ptr<const Descriptor> Books::hold(std::span<const MessageId> ids, co
   const int64_t limit_ms = run_limit_of(first);
   const std::optional<int64_t> limit = limit_ms == kNever ? std::nullopt : std::optional(limit_ms);
   const Result<std::optional<int>> kept = source_.queue->hold_for_job(ids, limit);
+  if (kept.ok() && *kept) return std::make_shared<const Descriptor>(**kept);
   // Without it the messages would only come back sooner, should we die.
-  if (!kept.ok() || !*kept) return nullptr;
-  return std::make_shared<const Descriptor>(**kept);
+  if (!kept.ok() && kept.error().text != hold_fault_) {
+    hold_fault_ = kept.error().text;
+    const std::lock_guard lock(mutex_);
+    news_.notices.push_back(hold_fault_ +
+                            "; should the worker be killed, its messages do not wait for what its jobs left");
+  }
+  return nullptr;
 }
 
 /// How long its job may run at the most; kNever: for ever.

@@ -118,6 +118,7 @@ class Books {
   Interrupt interrupt_;
   std::optional<Settings> settings_;
   std::string policy_fault_;
+  std::string hold_fault_;
   bool idle_told_ = false;
   std::shared_ptr<const Descriptor> all_;  // for a command that stays up: it keeps all that we hold
   int64_t all_limit_ms_ = 0;               // for how long
