@@ -57,6 +57,7 @@ class Worker {
   void on_change(const LeaseChange& change);
   void drop_waiting(const Receipt& receipt);
   void allow();
+  size_t gathered_max() const;
   size_t wanted() const;
   void start_ready();
   void start(Slot& slot, Load load);

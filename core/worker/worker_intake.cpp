@@ -108,6 +108,10 @@ void Worker::drop_waiting(const Receipt& receipt) {
   }
 }
 
+size_t Worker::gathered_max() const {
+  return std::max(kGatheredMax, size_t{options_.batch} * (free_slots() + 1));
+}
+
 /// How many messages the worker could take on now.
 size_t Worker::wanted() const {
   if (closed_) return 0;
@@ -121,8 +125,7 @@ size_t Worker::wanted() const {
       room += options_.prefetch - std::min<size_t>(options_.prefetch, slot.stream->open_count());
     }
   } else if (options_.batch > 0) {
-    const size_t most = std::max(kGatheredMax, size_t{options_.batch} * (room + 1));
-    room = most - std::min(most, gather_.held());
+    room = gathered_max() - std::min(gathered_max(), gather_.held());
   } else {
     room -= std::min(room, ready_.size());
   }
@@ -161,7 +164,10 @@ void Worker::allow() {
 void Worker::start_ready() {
   const bool flush = options_.stay == Stay::once;  // what is there is the batch
   while (free_slots() > ready_.size()) {
-    Load batch = flush ? gather_.take_any() : gather_.take_ready(system_clock().wall_ms());
+    int64_t due_wall_ms = system_clock().wall_ms();
+    // What is full may lie behind what is not: where no more can be gathered, the next one due makes room.
+    if (gather_.held() >= gathered_max()) due_wall_ms = std::max(due_wall_ms, gather_.next_wall_ms());
+    Load batch = flush ? gather_.take_any() : gather_.take_ready(due_wall_ms);
     if (batch.arrivals.empty()) break;
     if (flush) closed_ = true;
     ready_.push_back(std::move(batch));

@@ -60,6 +60,18 @@ is '--linger with 200 tenants: none is lost' "$(jq -r .payload "$work/in" | sort
 is 'no batch is of two tenants or too large' '' "$(awk -F: '$2 > 10 { print }
   { n = split($3, each, ","); if (n != $2) print; for (i = 1; i <= n; ++i) if (index(each[i], $1 "-") != 1) print }' "$work/job")"
 clear_all
+# More than can be gathered, none of it a batch; behind it one that is.
+for ((m = 0; m < 9; ++m)); do
+  for ((n = 0; n < 150; ++n)); do printf '{"tenant":"t%d","payload":""}\n' "$n"; done
+done | fq push --ndjson --lazy >/dev/null
+for ((m = 0; m < 10; ++m)); do echo; done | fq push --lines --lazy -t full >/dev/null
+"$FQ" worker --batch 10 --linger 1h -- sh -c 'echo "$FQ_TENANT $FQ_BATCH" >>"$0"' "$work/job" & worker=$!
+await grep -q full "$work/job"
+stop "$worker" 'a worker ends that waits for batches'
+is 'a full batch is not held up by tenants that wait for theirs' 'full 10' "$(grep full "$work/job")"
+is 'and what still waited is given back' "$(awk '{ n += $2 } END { print 1360 - n }' "$work/job") 0" \
+  "$(fq stats --json | jq -r '"\(.ready) \(.leased)"')"
+clear_all
 
 # Any byte but NUL in a batch.
 printf 'a\nb\0\0c \\ "\0\xff' | fq push --null >/dev/null
