@@ -49,6 +49,31 @@ TEST_CASE("a worker tells when it is ready, that it lives, what it does, and at 
   CHECK_FALSE(contains(env, "WATCHDOG"));
 }
 
+TEST_CASE("a worker grows while there is a backlog, and gives its slots up again one by one") {
+  Spool spool;
+  const Listener systemd("@fq-worker-" + std::to_string(::getpid()));
+  const std::string gate = spool.directory() + "/gate";
+  REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
+  const int go = ::open(gate.c_str(), O_RDWR | O_CLOEXEC);
+  const Start how = {.env = {"NOTIFY_SOCKET=" + systemd.name()}, .input = {}};
+  Child worker = spool.start({"worker", "--max", "3", "--", "/bin/sh", "-c", "read -r x <\"$0\"", gate}, how);
+  CHECK(next(systemd, "STATUS=") == "STATUS=0 of 1 jobs running, 0 messages taken");
+  for (int i = 0; i < 4; ++i) spool.push("one");
+  next(systemd, "STATUS=3 of 3 jobs running, 3 messages taken");
+  REQUIRE(::write(go, "\n\n\n\n", 4) == 4);
+  next(systemd, "STATUS=0 of 3 jobs running, 4 messages taken");
+  if (std::getenv("FQ_LONG") != nullptr) {  // ten seconds without work for each
+    const auto idle = Clock_::now();
+    CHECK(next(systemd, "STATUS=") == "STATUS=0 of 2 jobs running, 4 messages taken");
+    CHECK(ms_since(idle) > 8'000);
+    CHECK(next(systemd, "STATUS=") == "STATUS=0 of 1 jobs running, 4 messages taken");
+    CHECK(ms_since(idle) > 18'000);
+  }
+  worker.send(SIGTERM);
+  CHECK(worker.end().exit == 0);
+  ::close(go);
+}
+
 TEST_CASE("a worker that nobody stops tells its end too") {
   Spool spool;
   const Listener systemd("@fq-worker-" + std::to_string(::getpid()));
