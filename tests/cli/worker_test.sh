@@ -151,7 +151,7 @@ fq cancel --all --state all --yes >/dev/null
 for bad in '-j 0' '-j x' '-j 9999' '-j 2 --max 3' '--min 2' '--max 2 --min 3' '--once --drain' '--grace 5' \
   '--attempts 0' '--timeout 0s' '--timeout 5' '--backoff 5s' '--backoff 2h..1h' '--nice 20' '--nice x' '--rlimit nofile' \
   '--rlimit files=3' '--rlimit nofile=x' '--output all' '--output-max 5x' '--batch 0' '--linger 1s' '--batch-format lines' \
-  '--batch 2 --batch-format tsv' '--prefetch 2' '--batch 2 --stream' '--stream --timeout 1s' '--stream --output keep' \
+  '--batch 2 --batch-format tsv' '--prefetch 2' '--batch 2 --stream' '--stream --output keep' \
   '--stream -q a -q b' '-q a/../b'; do
   # shellcheck disable=SC2086
   gives 64 'fq: ' worker $bad -- true
