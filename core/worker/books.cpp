@@ -195,6 +195,8 @@ Result<void> Books::take(const Work& work, bool wait) {
   request.signals = false;
   request.interrupt = &interrupt_;
   FQ_TRY_SET(LeaseReply reply, source_.queue->lease(request));
+  // What it waited for may come long after the policy was read.
+  if (request.wait && !reply.deliveries.empty()) FQ_TRY(refresh());
   hand_over(reply, request.want);
   return {};
 }

@@ -80,16 +80,28 @@ is '--batch-format null: payloads ended by NUL, newlines and all' "4 $(printf 'a
   "$(cat "$work/job.count") $(od -c <"$work/job")"
 clear_all
 
-# Several queues, one slot: each that has work is served in turn, also what comes later.
+# Several queues, one slot: each that has work is served in turn, also what comes later. A job ends only when
+# all queues have been looked into: the threads that do it are asleep then.
+have_looked() {
+  for thread in "/proc/$worker"/task/*; do
+    [ "${thread##*/}" = "$worker" ] || grep -qE '^(449|202) ' "$thread/syscall" || return 1
+  done
+}
 for n in 1 2 3 4 5; do for queue in a b c; do fq push -q "$queue" "$n" >/dev/null; done; done
+exec 7<>"$work/gate"
 : >"$work/job"
-"$FQ" worker -q a -q b -q c -q later -- sh -c 'echo "$FQ_QUEUE" >>"$0"' "$work/job" & worker=$!
-await lines "$work/job" 15
+"$FQ" worker -q a -q b -q c -q later -- sh -c "${job/\$\$/\$FQ_QUEUE}" "$work/job" 7>&- & worker=$!
+for ((n = 1; n <= 15; ++n)); do
+  await lines "$work/job" "$n"
+  await have_looked
+  echo >&7
+done
 is 'queues take turns' '' "$(awk '{ if (NR % 3 == 1) delete seen; if (seen[$1]++) print NR, $1 }' "$work/job")"
-for queue in later b a c later; do fq push -q "$queue" x >/dev/null; done
+for queue in later b a c later; do fq push -q "$queue" x >/dev/null; echo >&7; done
 await lines "$work/job" 20
 is 'and those that were empty are served when something comes' 'a b c later later' "$(tail -n 5 "$work/job" | sort | paste -sd' ')"
 stop "$worker" 'a worker of four queues ends'
+exec 7>&-
 clear_all
 
 # fq.toml under a worker.
@@ -111,11 +123,19 @@ is 'and without it' '1/1' "$(paste -sd' ' "$work/job")"
 policy 'attempts = 2' 'backoff = "36500d..36500d"'
 id=$(fq push x)
 await eval '[ "$(state "$id")" = delayed ]'
-is 'so does a backoff, the longest too' yes "$(fq show "$id" --json | jq -r 'if .due_at > "2026" and .due_at < "2200" then "yes" else .due_at end')"
-policy 'timeout = "100ms"' 'attempts = 1'
+# Drawn from all of a hundred years: less than a day is one of 36,500.
+is 'so does a backoff, the longest too' yes \
+  "$(fq show "$id" --json | jq -r '((.due_at | sub("\\..*Z"; "Z") | fromdate) - now) / 86400 | if . > 1 and . < 36501 then "yes" else . end')"
 stop "$worker" 'a worker ends whose message waits for a hundred years'
-"$FQ" worker --grace 0s -- sh -c 'exec sleep 60' 2>"$work/err" & worker=$!
-id=$(fq push x); fq wait --for 20s "$id"
-is 'a time limit' '"timed out"' "$(json .last_error.reason "$id")"
+policy 'attempts = 1'
+: >"$work/job"
+"$FQ" worker --grace 0s -- sh -c 'echo >>"$0"; exec sleep "$(cat)"' "$work/job" 2>/dev/null & worker=$!
+fq push 0 >/dev/null
+await lines "$work/job" 1
+fq wait --all --for 20s
+policy 'attempts = 1' 'timeout = "100ms"'
+id=$(fq push 60)
+fq wait --for 20s "$id"
+is 'and a time limit' '"timed out"' "$(json .last_error.reason "$id")"
 stop "$worker" 'the worker goes on after it'
 finish
