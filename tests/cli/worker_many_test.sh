@@ -73,6 +73,26 @@ is 'and what still waited is given back' "$(awk '{ n += $2 } END { print 1360 - 
   "$(fq stats --json | jq -r '"\(.ready) \(.leased)"')"
 clear_all
 
+# A worker that is killed with one batch at work and others half gathered: all of it comes back.
+for ((n = 0; n < 40; ++n)); do
+  for ((m = 0; m < 5; ++m)); do printf '{"tenant":"t%d","payload":"t%d-%d"}\n' "$n" "$n" "$m"; done
+done >"$work/in"
+for ((m = 0; m < 10; ++m)); do printf '{"tenant":"full","payload":"full-%d"}\n' "$m"; done >>"$work/in"
+fq push --ndjson --lazy <"$work/in" >/dev/null
+exec 7<>"$work/gate"
+"$FQ" worker --batch 10 --linger 1h -- sh -c 'exec 9>"$0.lock.$FQ_TENANT"; flock 9; echo >"$0.runs"; read -r x <"${0%job}gate"' "$work/job" 7>&- & worker=$!
+await holds_text "$work/job.runs"
+await eval '[ "$(fq stats --json | jq .leased)" = 210 ]'
+kill -KILL "$worker"
+wait "$worker" 2>/dev/null
+worker --drain -j3 --batch 10 --linger 1ms --batch-format lines -- \
+  sh -c 'exec 9>"$0.lock.$FQ_TENANT"; flock -n 9 || echo >"$0.twice"; cat >>"$0.$FQ_TENANT"' "$work/job"
+exec 7>&-
+is 'each message is run by the next worker, once' "$(jq -r .payload "$work/in" | sort)" "$(cat "$work"/job.t[0-9]* "$work/job.full" | sort)"
+is 'and not beside the batch that was at work' no "$([ -e "$work/job.twice" ] && echo yes || echo no)"
+is 'all are acked' '0 0 0' "$(fq stats --json | jq -r '"\(.ready) \(.leased) \(.dead)"')"
+clear_all
+
 # Any byte but NUL in a batch.
 printf 'a\nb\0\0c \\ "\0\xff' | fq push --null >/dev/null
 worker --drain --batch 9 --batch-format null -- sh -c 'echo "$FQ_BATCH" >"$0.count"; cat >"$0"' "$work/job"
@@ -128,11 +148,9 @@ is 'so does a backoff, the longest too' yes \
   "$(fq show "$id" --json | jq -r '((.due_at | sub("\\..*Z"; "Z") | fromdate) - now) / 86400 | if . > 1 and . < 36501 then "yes" else . end')"
 stop "$worker" 'a worker ends whose message waits for a hundred years'
 policy 'attempts = 1'
-: >"$work/job"
-"$FQ" worker --grace 0s -- sh -c 'echo >>"$0"; exec sleep "$(cat)"' "$work/job" 2>/dev/null & worker=$!
-fq push 0 >/dev/null
-await lines "$work/job" 1
-fq wait --all --for 20s
+"$FQ" worker --grace 0s -- sh -c 'exec sleep "$(cat)"' 2>/dev/null & worker=$!
+id=$(fq push 0)
+is 'a job without a time limit' 0 "$(fq wait --for 20s "$id"; echo $?)"
 policy 'attempts = 1' 'timeout = "100ms"'
 id=$(fq push 60)
 fq wait --for 20s "$id"
