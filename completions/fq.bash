@@ -30,7 +30,7 @@ _fq() {
   fi
   local options= words=
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result worker queue check help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result worker queue tenant check help' ;;
     push)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
       options='--tenant --priority --key --delay --at --attempts --tag --lazy --timeout --keep --wait --env --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -74,11 +74,13 @@ _fq() {
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
       options='--yes --spool --queue --help --format --json' words='list create purge remove'
       if [[ $prev == purge || $prev == remove ]]; then words=$(fq queue list 2>/dev/null); fi ;;
+    tenant)
+      options='--for --spool --queue --help' words='limit' ;;
     check)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result worker queue check help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result worker queue tenant check help' ;;
   esac
   if [[ $cur == -* ]]; then words=$options; fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

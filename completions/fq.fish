@@ -137,10 +137,13 @@ complete -c fq -n '__fish_seen_subcommand_from queue' -l json -d 'short for --fo
 complete -c fq -n '__fish_seen_subcommand_from queue; and not __fish_seen_subcommand_from list create purge remove' -a 'list create purge remove'
 complete -c fq -n '__fish_seen_subcommand_from queue; and __fish_seen_subcommand_from purge remove' -a '(__fq_queues)'
 
+complete -c fq -n __fq_needs_command -a tenant -d 'start nothing of a tenant for a while'
+complete -c fq -n '__fish_seen_subcommand_from tenant' -a limit
+complete -c fq -n '__fish_seen_subcommand_from tenant' -l for -x -d 'nothing of it starts for so long; none: at once again'
 complete -c fq -n __fq_needs_command -a check -d 'read everything and compare'
 complete -c fq -n '__fish_seen_subcommand_from check' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from check' -l json -d 'short for --format json'
 
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel peek show stats wait result worker queue check help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel peek show stats wait result worker queue tenant check help'

@@ -279,6 +279,13 @@ struct MutateReply {
   Cursor next;                      // by filter: not empty while there may be more
 };
 
+// ---- tenants ------------------------------------------------------------------------------------
+
+/// What is to hold for a tenant and all below it from now on; what is none stays as it is. Kept as a push is.
+struct TenantPatch {
+  std::optional<int64_t> limit_ms;  // nothing of it starts for so long; 0: takes such a limit back
+};
+
 // ---- check --------------------------------------------------------------------------------------
 
 struct CheckReport {
@@ -329,6 +336,8 @@ class Queue {
   virtual Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) = 0;
   /// One page of at most `n` changes; idempotent. kick takes `filter.state` dead or delayed.
   virtual Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) = 0;
+
+  virtual Result<void> set_tenant(std::string_view tenant, const TenantPatch& patch) = 0;
 
   virtual Result<Settings> settings() = 0;
   /// Whether the policy file with this identity is the one whose values hold now.

@@ -36,6 +36,7 @@ enum class RecordType : uint8_t {
   limits = 13,    // ids and serials below these were handed out or may be
   clock = 14,     // the boot and the difference between its clock and wall time
   opened = 15,    // first in each file: what it follows (outside the stream)
+  tenant = 16,    // what holds for a tenant and all below it
 };
 
 /// Record flags.
@@ -146,6 +147,11 @@ struct LowRecord {
 struct LimitsRecord {
   uint64_t id_limit = 0;
   uint64_t serial_limit = 0;
+};
+
+struct TenantRecord {
+  std::string_view path;
+  int64_t limited_until_wall_ms = 0;  // nothing of it starts before; 0: no such limit
 };
 
 struct ClockRecord {

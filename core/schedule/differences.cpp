@@ -1,7 +1,8 @@
 // differences - where two schedules that should say the same do not: the oracle of a rebuild.
 //
-// Compared is what a rebuild must give again: messages with their states, attempts and due times, and the
-// order within each tenant. Places in arrays, turns, counts since the beginning and idle tenants may differ.
+// Compared is what a rebuild must give again: messages with their states, attempts and due times, the order
+// within each tenant, and which tenants are limited. Places in arrays, turns, counts since the beginning and
+// idle tenants may differ.
 #include "core/schedule/schedule.h"
 
 // System.
@@ -92,6 +93,25 @@ void compare_orders(Lines& lines, const Orders& live, const Orders& rebuilt) {
   }
 }
 
+std::map<std::string, int64_t> limits_of(const Schedule& schedule) {
+  std::map<std::string, int64_t> limits;
+  for (Schedule::Limit& limit : schedule.limits()) limits[std::move(limit.path)] = limit.until_ms;
+  return limits;
+}
+
+void compare_limits(Lines& lines, const Schedule& live, const Schedule& rebuilt, int64_t slack_ms) {
+  const std::map<std::string, int64_t> of_live = limits_of(live);
+  const std::map<std::string, int64_t> of_rebuilt = limits_of(rebuilt);
+  for (const auto& [path, until_ms] : of_live) {
+    const auto found = of_rebuilt.find(path);
+    const bool same = found != of_rebuilt.end() && close(until_ms, found->second, slack_ms);
+    if (!same) say(lines, "tenant '" + path + "': limited otherwise when rebuilt");
+  }
+  for (const auto& [path, until_ms] : of_rebuilt) {
+    if (!of_live.contains(path)) say(lines, "tenant '" + path + "': limited only when rebuilt");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> schedule_differences(const Schedule& live, const Schedule& rebuilt,
@@ -115,6 +135,7 @@ std::vector<std::string> schedule_differences(const Schedule& live, const Schedu
       from = SlotIndex{static_cast<uint32_t>(*slot) + 1};
     }
     compare_orders(lines, orders_of(live), orders_of(rebuilt));
+    compare_limits(lines, live, rebuilt, slack_ms);
   } catch (const RegionDamaged& damaged) {
     say(lines, damaged.what);
   }

@@ -144,9 +144,20 @@ class Schedule {
   bool is_below(TenantIndex tenant, TenantIndex ancestor) const;
   /// The next node with a queue of its own (empty or not) at or after `from` in index order.
   std::optional<TenantIndex> next_leaf(TenantIndex from) const;
+  /// Nodes that are parked until a time, with that.
+  struct Limit {
+    std::string path;
+    int64_t until_ms = 0;
+  };
+  std::vector<Limit> limits() const;
+  /// True when it or a node above it is parked: its messages have no turns now.
+  bool is_blocked(TenantIndex tenant) const;
   /// The message that its next turn gives, parked or not; none when it has none or is an inner node.
   std::optional<SlotIndex> first_ready(TenantIndex leaf) const;
   void park(Txn& txn, TenantIndex tenant, int64_t until_ms);  // kNever: until unpark
+  /// Parks the node of this path until then, made where it is missing; at or before `now_ms`: unparks it. At
+  /// most 24 steps. Needs: fits(need_of(path, "")).
+  void limit(Txn& txn, std::string_view path, int64_t until_ms, int64_t now_ms);
   void unpark(Txn& txn, TenantIndex tenant);
   void set_weight(Txn& txn, TenantIndex tenant, uint32_t weight_milli);  // 100 to 1,000,000
 

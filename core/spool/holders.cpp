@@ -191,7 +191,6 @@ Result<std::optional<int>> LocalQueue::hold_for_job(std::span<const MessageId> i
   return std::optional<int>(own);
 }
 
-/// Those whose jobs live.
 Result<std::vector<uint64_t>> LocalQueue::running_jobs(const HeldByDead& held) {
   std::vector<uint64_t> alive;
   const Result<std::unique_ptr<File>> running = attachment_->disk().open(kRunning, OpenMode::write);
@@ -215,7 +214,6 @@ Result<void> LocalQueue::reap_dead(const Now& now) {
   return {};
 }
 
-/// False: it is not dead, or nobody any more.
 Result<bool> LocalQueue::find_held_by_dead(HolderIndex holder, HeldByDead& found) {
   bool dead = false;
   FQ_TRY(locked([&]() -> Result<void> {

@@ -138,6 +138,7 @@ struct SegmentHeader {
   Shared<uint32_t> applied_item;  // within the pushed record at applied_end
   Shared<uint32_t> zero;
   Shared<uint64_t> servable_end;
+  Shared<uint64_t> tenant_record;  // no tenant record before it holds any more; 0: there is none
   Shared<uint64_t> resealed_end;  // records before it may carry the seal of a file that failed
   Shared<uint64_t> next_seq;
   Shared<uint64_t> next_id;

@@ -7,8 +7,10 @@
 // System.
 #include <algorithm>
 #include <charconv>
+#include <map>
 // fq, below us.
 #include "core/base/sort_key.h"
+#include "core/schedule/message_order.h"
 // fq, this room.
 #include "core/spool/local_looked.h"
 
@@ -157,6 +159,26 @@ Result<bool> LocalQueue::has_tag(const Looked& looked, const Tag& tag) {
   return false;
 }
 
+/// Those of tenants that have no turns now come behind all others, by tenant.
+void LocalQueue::look_at_blocked(TenantIndex from, size_t skip, size_t n, std::vector<Looked>& looked) {
+  if (schedule().root().parked_count == 0) return;
+  std::map<std::string, TenantIndex> blocked;
+  for (auto leaf = schedule().next_leaf(kRootTenant); leaf;
+       leaf = schedule().next_leaf(TenantIndex{static_cast<uint32_t>(*leaf) + 1})) {
+    const bool waits = schedule().tenant(*leaf).lane.count != 0 && schedule().is_blocked(*leaf);
+    if (waits && schedule().is_below(*leaf, from)) blocked[schedule().path_of(*leaf)] = *leaf;
+  }
+  for (const auto& [path, leaf] : blocked) {
+    LaneWalk<MessageKind> walk(MessageKind{&schedule().region()}, schedule().tenant(leaf).lane);
+    for (uint32_t slot; looked.size() < n && (slot = walk.next()) != kNoIndex;) {
+      if (skip > 0)
+        --skip;
+      else
+        looked.push_back(look_at(SlotIndex{slot}));
+    }
+  }
+}
+
 Result<MessagePage> LocalQueue::peek_ready(const Filter& filter, size_t skip, size_t n) {
   std::vector<Looked> looked;
   FQ_TRY(locked([&]() -> Result<void> {
@@ -165,12 +187,15 @@ Result<MessagePage> LocalQueue::peek_ready(const Filter& filter, size_t skip, si
     if (!filter.tenant.empty()) from = schedule().find_tenant(filter.tenant);
     if (!from) return {};
     gate().fire_timers(gate().now(), 1);
-    Preview preview(schedule(), *from);
-    for (size_t i = 0; i < skip + n; ++i) {
-      const std::optional<SlotIndex> slot = preview.next();
+    std::optional<Preview> preview;
+    if (!schedule().is_blocked(*from)) preview.emplace(schedule(), *from);
+    size_t passed = 0;
+    for (; preview && passed < skip + n; ++passed) {
+      const std::optional<SlotIndex> slot = preview->next();
       if (!slot) break;
-      if (i >= skip) looked.push_back(look_at(*slot));
+      if (passed >= skip) looked.push_back(look_at(*slot));
     }
+    if (looked.size() < n) look_at_blocked(*from, skip - std::min(skip, passed), n, looked);
     return {};
   }));
   MessagePage page;

@@ -143,10 +143,6 @@ Result<void> LocalQueue::set_weight(std::string_view tenant, uint32_t weight_mil
                        [&](Txn& txn, TenantIndex found) { schedule().set_weight(txn, found, weight_milli); });
 }
 
-Result<void> LocalQueue::park(std::string_view tenant) {
-  return change_tenant(tenant, [&](Txn& txn, TenantIndex found) { schedule().park(txn, found, kNever); });
-}
-
 std::string receipt_text(uint64_t id, uint64_t serial) {
   constexpr size_t kDigitsMax = 20;
   std::array<char, 2 * kDigitsMax + 1> text;

@@ -45,6 +45,7 @@ class LocalQueue final : public Queue {
                                           std::optional<int64_t> limit_ms) override;
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
+  Result<void> set_tenant(std::string_view tenant, const TenantPatch& patch) override;
   Result<Settings> settings() override;
   Result<bool> policy_is_current(const FileIdentity& identity) override;
   Result<void> policy_load(const Settings& settings, const FileIdentity& identity) override;
@@ -58,8 +59,6 @@ class LocalQueue final : public Queue {
 
   /// Of a tenant and all below it, in thousandths; for tests until the policy sets it.
   Result<void> set_weight(std::string_view tenant, uint32_t weight_milli);
-  /// Gives a tenant no turns; for benches until the policy does it.
-  Result<void> park(std::string_view tenant);
 
  private:
   /// A message that was leased under the lock and is read behind it.
@@ -149,13 +148,13 @@ class LocalQueue final : public Queue {
   void leave_holder();
   Result<void> reap_dead(const Now& now);
   Result<void> reap(HolderIndex holder);
-  /// False: the holder lives. Some of what it holds goes into `ids`.
   /// Some of what a dead process held.
   struct HeldByDead {
     uint32_t pid = 0;
     uint64_t started = 0;
     std::vector<uint64_t> ids;
   };
+  /// False: it lives, or is nobody any more.
   Result<bool> find_held_by_dead(HolderIndex holder, HeldByDead& found);
   /// Those of them whose job, or what it left behind, still lives.
   Result<std::vector<uint64_t>> running_jobs(const HeldByDead& held);
@@ -195,7 +194,13 @@ class LocalQueue final : public Queue {
   Result<MessageInfo> describe(const Looked& looked);
   Result<bool> has_tag(const Looked& looked, const Tag& tag);
   Result<void> add_error(const Looked& looked, MessageInfo& info);
+  void look_at_blocked(TenantIndex from, size_t skip, size_t n, std::vector<Looked>& looked);
   Result<MessagePage> peek_ready(const Filter& filter, size_t skip, size_t n);
+
+  // local_tenants.cpp
+  /// Needs: the lock, and room for the record.
+  void append_tenant(const TenantRecord& record);
+  Result<void> carry_tenants();
 
   // local_mutate.cpp
   Result<SettleStatus> change_one(MessageId id, Action action, const Filter* filter,

@@ -31,6 +31,8 @@ class Replayer {
         return pushed(record);
       case RecordType::moved:
         return moved(record);
+      case RecordType::tenant:
+        return tenant(record);
       case RecordType::low:
         if (const auto low = decode_low(record.body)) {
           in_txn([&](Txn& txn) { apply_.low(txn, *low); });
@@ -106,6 +108,14 @@ class Replayer {
       });
       ++id;
     }
+    return {};
+  }
+
+  Result<void> tenant(const ScannedRecord& record) {
+    const std::optional<TenantRecord> tenant = decode_tenant(record.body);
+    if (!tenant) return {};
+    FQ_TRY(grow_alone(store_, Schedule::need_of(tenant->path, {})));
+    in_txn([&](Txn& txn) { apply_.tenant(txn, *tenant, record.header.position, record.header.at_wall_ms); });
     return {};
   }
 

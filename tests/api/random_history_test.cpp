@@ -90,7 +90,7 @@ class History {
   }
 
   void step() {
-    switch (below(12)) {
+    switch (below(13)) {
       case 0:
       case 1:
       case 2:
@@ -109,6 +109,8 @@ class History {
         return mutate(Action::cancel);
       case 10:
         return mutate(Action::kick);
+      case 11:
+        return limit();
       default: {
         const auto ms = static_cast<int64_t>(below(100)) * 10;
         log_ += "advance " + std::to_string(ms) + "\n";
@@ -226,6 +228,16 @@ class History {
     const SettleStatus model = model_.mutate(model_id, action);
     if (!engine.ok()) return differ("mutate: " + engine.error().text);
     equal(engine->changed, uint64_t{model == SettleStatus::ok ? 1U : 0U}, "changed");
+  }
+
+  void limit() {
+    static const char* const tenants[] = {"a", "b", "c", "a/x", "b/z", "new"};
+    const std::string tenant = tenants[below(std::size(tenants))];
+    const int64_t for_ms = below(3) == 0 ? 0 : fresh_span_ms(2'000);
+    log_ += "limit " + tenant + " for " + std::to_string(for_ms) + "\n";
+    model_.limit(tenant, for_ms);
+    const Result<void> engine = engine_->set_tenant(tenant, {.limit_ms = for_ms});
+    if (!engine.ok()) differ("limit: " + engine.error().text);
   }
 
   void compare() {

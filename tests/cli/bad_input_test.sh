@@ -103,6 +103,14 @@ gives 1 'no longer valid' fq ack -q batch "$receipt"
 gives 1 'is no receipt' fq ack hello
 gives 64 'needs a receipt' fq ack
 gives 64 'not a message id' fq show x
+gives 64 'needs a command' fq tenant
+gives 64 'did you mean limit?' fq tenant limits a --for 1m
+gives 64 'needs --for' fq tenant limit a
+gives 64 'needs a tenant' fq tenant limit --for 1m
+gives 64 'not a duration' fq tenant limit a --for soon
+gives 64 'tenant' fq tenant limit a//b --for 1m
+gives 64 'takes one tenant' fq tenant limit a b --for 1m
+gives 1 'nosuch' fq tenant limit a --for 1m -q nosuch
 gives 64 'not a message id' fq show 99999999999999999999
 gives 1 'not in queue' fq show 9007199254740991
 gives 1 'not in queue' fq cancel 9007199254740991

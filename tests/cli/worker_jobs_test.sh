@@ -47,6 +47,19 @@ gives 0 '' worker --once -- sh -c 'fq=$0; "$fq" extend 100ms && sleep 0.3' "$FQ"
 is 'and sets none where there was none' acked "$(state "$id")"
 clear_all
 
+# A service that asks for a pause: its tenant waits, the others go on, and no attempt is counted.
+busy=$(fq push busy -t slow --attempts 1); also=$(fq push also -t slow --attempts 1); other=$(fq push other -t quick)
+# shellcheck disable=SC2016
+worker --drain -- sh -c '[ "$FQ_TENANT" = slow ] && [ ! -e "$1" ] || exit 0
+  : >"$1"; "$0" tenant limit --for 300ms && "$0" release' "$FQ" "$work/asked"
+is 'a job may limit its tenant, and gives its message back uncounted' 'acked 0 acked acked' \
+  "$(state "$busy") $(json .attempts "$busy") $(state "$also") $(state "$other")"
+is 'nothing of it starts meanwhile' yes \
+  "$(fq show "$also" --json | jq -r --argjson asked "$(fq show "$busy" --json | jq '[.history[] | select(.event == "released").at][0]')" \
+    'def ms: (.[:19] + "Z" | fromdate) * 1000 + (.[20:23] | tonumber);
+     if ([.history[] | select(.event == "leased").at][0] | ms) - ($asked | ms) >= 290 then "yes" else "no" end')"
+clear_all
+
 # Descriptors, limits.
 id=$(fq push x)
 gives 0 '' bash -c 'ulimit -n 1100; exec timeout 20 "$FQ" worker --once -- bash -c "for ((i = 0; i < 1000; ++i)); do exec {fd}</dev/null || exit 1; done"'

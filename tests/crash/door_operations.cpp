@@ -136,6 +136,11 @@ void maintain(Scene& s) {
   s.act([](Queue& queue) { return queue.maintain(0).ok(); });
 }
 
+/// Of a tenant that is not there yet: what the others have to serve stays as it is.
+void limit(Scene& s) {
+  s.act([](Queue& queue) { return queue.set_tenant("new/one", {.limit_ms = kHourMs}).ok(); });
+}
+
 void attach(Scene& s) {
   begin_mark();
   s.answer(kFirst, s.open().release() != nullptr);
@@ -174,6 +179,7 @@ const std::vector<DoorOperation> kOperations = {
     {"make_file", to_make_file, push},
     {"drop_file", to_drop_file, ack},
     {"copy_forward", to_copy_forward, maintain},
+    {"limit", few, limit},
     {"attach", few, attach},
     {"detach", few, detach},
     {"rebuild", to_rebuild, attach, Short::nothing},

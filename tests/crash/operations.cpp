@@ -201,6 +201,8 @@ void push_with_failing_sync(Trial& t) {
   t.may = {"new"};
 }
 
+void limit(Trial& t) { few(t), t.words = {"tenant", "limit", "new/one", "--for", "1h"}; }
+
 const std::vector<Operation> kOperations = {
     {"push", push, {"attach.shared", "push.appended", "push.committed", "push.durable", "pending.applied",
         "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked",
@@ -257,6 +259,8 @@ const std::vector<Operation> kOperations = {
         "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
     {"cancel_large", cancel_large, {"attach.shared", "event.appended", "event.committed", "flush.applied",
         "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"limit", limit, {"attach.shared", "tenant.appended", "flush.applied", "flush.servable", "flush.syncing",
+        "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
     {"due", due, {"attach.shared", "timers.fired", "lease.appended", "lease.committed", "flush.written",
         "wake.counted"}},
     {"lease_over", lease_over, {"attach.shared", "timers.fired", "lease.appended", "lease.committed",

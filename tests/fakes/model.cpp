@@ -141,13 +141,39 @@ SettleStatus Model::mutate(MessageId id, Action action) {
   return SettleStatus::ok;
 }
 
+void Model::limit(const std::string& tenant, int64_t for_ms) {
+  fire_timers();
+  limits_.erase(tenant);
+  if (for_ms > 0) limits_[tenant] = clock.boot_ms() + for_ms;
+  settle_turns(tenant);
+}
+
+bool Model::is_limited(std::string_view path, std::string_view top) const {
+  for (; !path.empty() && is_below(path, top); path = parent_of(path)) {
+    if (limits_.contains(path)) return true;
+  }
+  return false;
+}
+
+int64_t Model::next_timer_ms() const {
+  int64_t next = kNever;
+  for (const Message& each : messages) next = std::min(next, each.timer.value_or(kNever));
+  for (const auto& [path, until_ms] : limits_) next = std::min(next, until_ms);
+  return next;
+}
+
 void Model::fire_timers() {
-  const auto time_of = [](const Message& message) { return message.timer.value_or(kNever); };
-  for (;;) {
-    const auto first =
-        std::min_element(messages.begin(), messages.end(),
-                         [&](const Message& a, const Message& b) { return time_of(a) < time_of(b); });
-    if (first == messages.end() || time_of(*first) > clock.boot_ms()) return;
+  while (next_timer_ms() <= clock.boot_ms()) {
+    const int64_t due_ms = next_timer_ms();
+    const auto limit =
+        std::find_if(limits_.begin(), limits_.end(), [&](const auto& each) { return each.second == due_ms; });
+    if (limit != limits_.end()) {
+      const auto ended = limits_.extract(limit);
+      settle_turns(ended.key());
+      continue;
+    }
+    const auto first = std::find_if(messages.begin(), messages.end(),
+                                    [&](const Message& each) { return each.timer == due_ms; });
     if (first->info.state == State::delayed) {
       move(*first, State::ready);
     } else {
@@ -180,10 +206,15 @@ void Model::come_back(Message& message, int64_t delay_ms) {
 void Model::move(Message& message, State state, std::optional<int64_t> timer) {
   message.info.state = state;
   message.timer = timer;
-  // Who has nothing ready any more is forgotten, who comes anew is behind all.
-  for (std::string path = message.info.tenant + "/"; !path.empty(); path = parent_of(path)) {
+  settle_turns(message.info.tenant + "/");
+}
+
+void Model::settle_turns(std::string path) {
+  // Who has nothing to serve any more is forgotten, who comes anew is behind all.
+  for (; !path.empty(); path = parent_of(path)) {
     const bool has_work = std::any_of(messages.begin(), messages.end(), [&](const Message& each) {
-      return each.info.state == State::ready && is_below(each.info.tenant + "/", path);
+      return each.info.state == State::ready && is_below(each.info.tenant + "/", path) &&
+             !is_limited(each.info.tenant, path);
     });
     if (!has_work) turns_.erase(path);
     if (has_work && turns_.count(path) == 0) turns_[path] = ++last_turn_;
@@ -191,6 +222,7 @@ void Model::move(Message& message, State state, std::optional<int64_t> timer) {
 }
 
 Model::Message* Model::next(std::string_view path) {
+  if (is_limited(path)) return nullptr;
   while (path.empty() || path.back() != '/') {
     const std::pair<const std::string, uint64_t>* first = nullptr;
     for (const auto& child : turns_) {
@@ -226,6 +258,15 @@ std::vector<MessageId> Model::ready(std::string_view path) const {
   LeaseRequest request;
   request.tenant = path;
   while (Message* message = served.next(path)) ids.push_back(served.deliver(*message, request).id);
+  std::vector<Message> limited;
+  std::copy_if(
+      served.messages.begin(), served.messages.end(), std::back_inserter(limited), [&](const auto& m) {
+        return m.info.state == State::ready && is_below(m.info.tenant, path) && is_limited(m.info.tenant);
+      });
+  std::sort(limited.begin(), limited.end(), [](const Message& a, const Message& b) {
+    return a.info.tenant != b.info.tenant ? a.info.tenant < b.info.tenant : is_before(a, b);
+  });
+  for (const Message& each : limited) ids.push_back(each.info.id);
   return ids;
 }
 

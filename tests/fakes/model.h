@@ -33,6 +33,7 @@ class Model {
   SettleStatus settle(const Settle& item);
   ExtendResult extend(const Receipt& receipt, int64_t duration_ms);
   SettleStatus mutate(MessageId id, Action action);
+  void limit(const std::string& tenant, int64_t for_ms);  // 0: takes a limit back
   void fire_timers();
 
   Message* find(MessageId id);               // none: there never was one
@@ -44,7 +45,12 @@ class Model {
   }
   /// Nothing is ready or leased, and nothing that was leased once waits for its time.
   bool is_idle() const;
-  /// Those that are ready at `path` and below, in the order in which they would be served.
+  /// When the next timer is due; kNever without one.
+  int64_t next_timer_ms() const;
+  /// The message whose turn it is at `path` and below ("" is everything).
+  Message* next(std::string_view path);
+  /// Those that are ready at `path` and below, in the order in which they would be served; what is limited
+  /// comes last, by tenant.
   std::vector<MessageId> ready(std::string_view path) const;
 
   Clock& clock;
@@ -52,8 +58,10 @@ class Model {
   std::vector<Message> messages;  // by id, from 1; finished ones too
 
  private:
-  /// The message whose turn it is at `path` and below ("" is everything).
-  Message* next(std::string_view path);
+  /// It or what is above it, up to `top`.
+  bool is_limited(std::string_view path, std::string_view top = {}) const;
+  /// Who of these has something to serve and who has not, from `path` upwards.
+  void settle_turns(std::string path);
   Delivery deliver(Message& message, const LeaseRequest& request);
   /// Moves a message to a state, out of whatever it was in. Not ready: with a timer, or without.
   void move(Message& message, State state, std::optional<int64_t> timer = {});
@@ -68,6 +76,7 @@ class Model {
   // Who has something ready, and when their last turn was, or when they came: the oldest of the siblings is
   // next. By path; "a/b/" stands for a/b's own messages, a sibling of "a/b/c".
   std::map<std::string, uint64_t, std::less<>> turns_;
+  std::map<std::string, int64_t, std::less<>> limits_;  // by path: until when (boot_ms)
   uint64_t last_turn_ = 0;
   uint64_t last_serial_ = 0;
 };

@@ -96,10 +96,8 @@ LeaseReply ModelQueue::lease_now(const LeaseRequest& request) {
   Model& model = store_->model;
   LeaseReply reply;
   reply.deliveries = model.lease(request);
-  for (const Model::Message& each : model.messages) {
-    if (!each.timer) continue;
-    reply.next_wake_ms = std::min(*each.timer - model.clock.boot_ms(), reply.next_wake_ms.value_or(kNever));
-  }
+  if (const int64_t timer_ms = model.next_timer_ms(); timer_ms != kNever)
+    reply.next_wake_ms = timer_ms - model.clock.boot_ms();
   if (!reply.deliveries.empty()) {
     for (const Delivery& each : reply.deliveries) {
       if (request.watch) watched_.push_back({each.receipt});
@@ -108,7 +106,7 @@ LeaseReply ModelQueue::lease_now(const LeaseRequest& request) {
   }
   reply.why_empty = WhyEmpty::nothing;
   if (request.wait && request.until_idle && model.is_idle()) reply.why_empty = WhyEmpty::idle;
-  if (request.look && !model.ready(request.tenant).empty()) reply.why_empty = WhyEmpty::servable;
+  if (request.look && model.next(request.tenant) != nullptr) reply.why_empty = WhyEmpty::servable;
   if (request.watch && reply.why_empty != WhyEmpty::servable) find_changes(reply);
   return reply;
 }
@@ -166,6 +164,13 @@ Result<SettleReply> ModelQueue::settle(std::span<const Settle> items, const Leas
     FQ_TRY_SET(reply.next, lease(*next));
   }
   return reply;
+}
+
+Result<void> ModelQueue::set_tenant(std::string_view tenant, const TenantPatch& patch) {
+  const std::lock_guard lock(store_->mutex);
+  if (!is_tenant(tenant)) return Error{ErrorKind::usage, "tenant: breaks a rule of names", 0};
+  if (patch.limit_ms) store_->model.limit(std::string(tenant), *patch.limit_ms);
+  return {};
 }
 
 Result<std::vector<ExtendResult>> ModelQueue::extend(std::span<const Receipt> receipts, int64_t duration_ms) {

@@ -42,6 +42,7 @@ class ModelQueue final : public Queue {
   }
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
+  Result<void> set_tenant(std::string_view tenant, const TenantPatch& patch) override;
   Result<Settings> settings() override;
   Result<bool> policy_is_current(const FileIdentity& identity) override;
   Result<void> policy_load(const Settings& settings, const FileIdentity& identity) override;

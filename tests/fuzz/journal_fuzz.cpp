@@ -87,7 +87,7 @@ class Script {
   }
 
   void append_raw() {
-    body_.type = static_cast<RecordType>(input_.get<uint8_t>() % 16);
+    body_.type = static_cast<RecordType>(input_.get<uint8_t>() % 17);
     body_.flags = input_.get<uint8_t>();
     body_.count = input_.get<uint16_t>();
     set_body(some_bytes(512));
@@ -135,7 +135,7 @@ class Script {
   }
 
   void append_fixed() {
-    switch (input_.get<uint8_t>() % 3) {
+    switch (input_.get<uint8_t>() % 4) {
       case 0: {
         LowRecord low;
         low.file_number = bend(input_.get<uint8_t>() % 6u);
@@ -144,6 +144,9 @@ class Script {
       }
       case 1:
         encode_limits(body_, {input_.get<uint64_t>(), input_.get<uint64_t>()});
+        break;
+      case 2:
+        encode_tenant(body_, {as_text(some_bytes(64)), input_.get<int64_t>()});
         break;
       default:
         encode_clock(body_, {{}, input_.get<int64_t>()});
@@ -244,6 +247,9 @@ void decode(const ScannedRecord& record) {
       break;
     case RecordType::clock:
       (void)decode_clock(record.body);
+      break;
+    case RecordType::tenant:
+      (void)decode_tenant(record.body);
       break;
     default: {
       EventRecord event;

@@ -92,6 +92,7 @@ void release(Scene& s) { with_receipt(s, {"release"}); }
 void bury(Scene& s) { with_receipt(s, {"bury"}); }
 void extend(Scene& s) { with_receipt(s, {"extend", "2h"}); }
 void kick(Scene& s) { few(s), s.words = {"kick", "--all"}; }
+void limit(Scene& s) { few(s), s.words = {"tenant", "limit", "b", "--for", "1h"}; }
 void cancel(Scene& s) { few(s), s.words = {"cancel", "-t", "b"}; }
 void cancel_large(Scene& s) { with_large(s), s.words = {"cancel", "-t", "large"}; }
 void peek(Scene& s) { with_large(s), s.words = {"peek", "--state", "all", "--json"}; }
@@ -135,6 +136,7 @@ const std::vector<Story> kStories = {
     {.name = "bury", .prepare = bury},
     {.name = "extend", .prepare = extend},
     {.name = "kick", .prepare = kick},
+    {.name = "limit", .prepare = limit},
     {.name = "cancel", .prepare = cancel},
     {.name = "cancel of a large payload", .prepare = cancel_large},
     {.name = "peek", .prepare = peek},

@@ -1,0 +1,111 @@
+// tenant_test - what is set for a tenant holds for it and all below it, until it is over.
+#include "tests/api/contract.h"
+
+namespace fq::test {
+
+namespace {
+
+std::string served(QueueFixture& q) {
+  std::string text;
+  for (const Delivery& each : q.lease_all({.want = 100}).deliveries) {
+    text += (text.empty() ? "" : " ") + payload_of(each);
+  }
+  return text;
+}
+
+void limit(QueueFixture& q, const std::string& tenant, int64_t for_ms) {
+  REQUIRE(q.door().set_tenant(tenant, {.limit_ms = for_ms}).ok());
+}
+
+}  // namespace
+
+TEST_CASE("a limited tenant and all below it have no turns until the limit is over") {
+  ON_EVERY_ENGINE(q);
+  q.push("a", "a1");
+  q.push("a/x", "x1");
+  q.push("b", "b1");
+  limit(q, "a", 10'000);
+  q.push("a/y", "y1");
+  CHECK(served(q) == "b1");
+  LeaseRequest narrow;
+  for (const char* tenant : {"a", "a/x"}) {
+    narrow.tenant = tenant;
+    CHECK(q.lease_all(narrow).deliveries.empty());
+  }
+  CHECK(q.stats().ready == 3);
+  const LeaseReply none = q.lease_all({});
+  CHECK(none.next_wake_ms == 10'000);
+  q.clock().advance(9'999);
+  CHECK(served(q).empty());
+  q.clock().advance(1);
+  CHECK(served(q) == "a1 x1 y1");
+}
+
+TEST_CASE("a limit is replaced by the next one and taken back by none") {
+  ON_EVERY_ENGINE(q);
+  q.push("a", "a1");
+  limit(q, "a", 10'000);
+  limit(q, "a", 1'000);
+  q.clock().advance(1'000);
+  CHECK(served(q) == "a1");
+  q.push("a", "a2");
+  limit(q, "a", 1'000);
+  limit(q, "a", 5'000);
+  q.clock().advance(1'000);
+  CHECK(served(q).empty());
+  limit(q, "a", 0);
+  CHECK(served(q) == "a2");
+}
+
+TEST_CASE("a limit may come before the tenant's first message, and outlives its last") {
+  ON_EVERY_ENGINE(q);
+  limit(q, "nobody", 0);
+  limit(q, "new/one", 120'000);
+  q.push("new/one", "m");
+  q.push("new/two", "other");
+  CHECK(served(q) == "other");
+  q.clock().advance(119'999);
+  CHECK(served(q).empty());
+  q.clock().advance(1);
+  CHECK(served(q) == "m");
+}
+
+TEST_CASE("what is leased when its tenant is limited goes on, and what comes back waits") {
+  ON_EVERY_ENGINE(q);
+  q.push("a", "a1");
+  const Delivery held = q.lease();
+  limit(q, "a", 1'000);
+  CHECK(q.release(held) == SettleStatus::ok);
+  CHECK(served(q).empty());
+  q.clock().advance(1'000);
+  CHECK(served(q) == "a1");
+}
+
+TEST_CASE("peek shows what is limited, behind all others") {
+  ON_EVERY_ENGINE(q);
+  for (const char* payload : {"a1", "a2", "a3"}) q.push("a", payload);
+  q.push("b", "b1");
+  q.push("c", "c1");
+  limit(q, "a", 1'000);
+  limit(q, "c", 1'000);
+  std::string seen;
+  Cursor from;
+  do {  // in pages of two, so that a page begins in the middle of a tenant
+    const MessagePage page = q.door().peek({.tenant = {}, .state = State::ready, .tag = {}}, from, 2).value();
+    for (const MessageInfo& each : page.messages) seen += each.payload.value() + " ";
+    from = page.next;
+  } while (!from.text.empty());
+  CHECK(seen == "b1 a1 a2 a3 c1 ");
+}
+
+TEST_CASE("a tenant's name is looked at before anything is set for it") {
+  ON_EVERY_ENGINE(q);
+  for (const char* name : {"", "a//b", "/", ".."}) {
+    const Result<void> set = q.door().set_tenant(name, {.limit_ms = 1'000});
+    REQUIRE_FALSE(set.ok());
+    CHECK(set.error().kind == ErrorKind::usage);
+  }
+  CHECK(q.door().set_tenant("a", {}).ok());
+}
+
+}  // namespace fq::test

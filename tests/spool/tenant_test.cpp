@@ -1,0 +1,87 @@
+// tenant_test - what is set for a tenant is written down: it is there after the loss of the segment, after a
+// reboot's worth of files came and went, and no longer than it holds.
+
+// Tests.
+#include "tests/spool/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+void limit(SpoolFixture& q, const std::string& tenant, int64_t for_ms) {
+  REQUIRE(q.door().set_tenant(tenant, {.limit_ms = for_ms}).ok());
+}
+
+/// Messages of another tenant come and go until the first journal file is given back.
+void outlive_first_file(SpoolFixture& q) {
+  const std::string payload(20'000, 'c');
+  const std::string first = q.path("journal/1.fqj");
+  for (int i = 0; i < 2'000 && std::filesystem::exists(first); ++i) {
+    q.push(payload, Durability::lazy, "churn");
+    LeaseReply leased = q.lease_from(q.door(), {.tenant = "churn"});
+    REQUIRE(leased.deliveries.size() == 1);
+    REQUIRE(q.ack(leased.deliveries[0]) == SettleStatus::ok);
+  }
+  REQUIRE_FALSE(std::filesystem::exists(first));
+}
+
+}  // namespace
+
+TEST_CASE("a limit holds to its time although the segment was lost") {
+  SpoolFixture q;
+  q.push("a1", Durability::always, "a");
+  q.push("b1", Durability::always, "b");
+  limit(q, "a", 60'000);
+  limit(q, "b", 60'000);
+  limit(q, "b", 0);
+  q.lose_segment();
+  CHECK(q.drain() == "b1");
+  q.clock.advance(59'999);
+  q.lose_segment();
+  CHECK(q.drain().empty());
+  q.clock.advance(1);
+  CHECK(q.drain() == "a1");
+  q.check_clean();
+}
+
+TEST_CASE("a limit that was over when the segment was lost does not come back") {
+  SpoolFixture q;
+  q.push("a1", Durability::always, "a");
+  limit(q, "a", 1'000);
+  q.clock.advance(2'000);
+  q.lose_segment();
+  CHECK(q.drain() == "a1");
+  q.check_clean();
+}
+
+TEST_CASE("limits are carried forward when the file that says them goes") {
+  SpoolFixture q;
+  limit(q, "a", 3'600'000);
+  limit(q, "over", 1'000);
+  limit(q, "back", 3'600'000);
+  limit(q, "back", 0);
+  q.clock.advance(2'000);
+  outlive_first_file(q);
+  q.check_clean();
+  for (const char* tenant : {"a", "over", "back"}) q.push(tenant, Durability::always, tenant);
+  q.lose_segment();
+  CHECK(q.drain() == "over back");
+  q.clock.advance(3'598'000);
+  CHECK(q.drain() == "a");
+  q.check_clean();
+}
+
+TEST_CASE("a leaf that is limited stays so when it gets children") {
+  SpoolFixture q;
+  q.push("own", Durability::always, "a");
+  limit(q, "a", 1'000);
+  q.push("child", Durability::always, "a/x");
+  CHECK(q.drain().empty());
+  q.lose_segment();
+  CHECK(q.drain().empty());
+  q.clock.advance(1'000);
+  CHECK(q.drain() == "own child");
+  q.check_clean();
+}
+
+}  // namespace fq::test
