@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace fq::worker {
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr size_t kTakenMax = 256;  // at once; arbitrary
 constexpr uint64_t kBytesMax = 64 * 1024 * 1024;
+constexpr std::chrono::milliseconds kLaterPause(100);
 
 Settle settle_of(const Order& order) {
   Settle item;
@@ -72,6 +74,14 @@ void Books::read_policy() {
   interrupt_.raise();
 }
 
+void Books::look_idle_again() {
+  {
+    const std::lock_guard lock(mutex_);
+    idle_again_ = true;
+  }
+  interrupt_.raise();
+}
+
 void Books::take_no_more() {
   {
     const std::lock_guard lock(mutex_);
@@ -110,28 +120,53 @@ Books::Work Books::take_work() {
   work.look = terms_.looks_first && look_ && !closed_;
   work.stop = stop_;
   work.read_policy = std::exchange(read_policy_, false);
+  work.idle_again = std::exchange(idle_again_, false);
   return work;
 }
 
-/// One round: what is ordered first, then what is allowed.
+/// One round. What fails for now is tried again, since the leases last as long as we do; another fault ends
+/// it, but not before the verdicts had a try of their own.
 bool Books::step() {
   interrupt_.lower();  // before we look: whoever adds to the mailbox raises it again
   Work work = take_work();
   if (work.stop && work.orders.empty()) return false;
-  Result<void> done = work.read_policy || work.allowed > 0 ? refresh() : Result<void>();
-  if (done.ok() && !work.unconfirmed.empty()) done = look_at(work.unconfirmed);
-  // The next jobs first: they need not wait for the disk that the verdicts wait for.
-  if (done.ok() && work.allowed > 0 && !work.orders.empty()) done = take(work, false);
-  if (done.ok() && !work.orders.empty())
-    done = give(work.orders);
-  else if (done.ok())
-    done = take(work, true);
-  if (done.ok()) return true;
+  Result<void> served = serve(work);
+  if (served.ok()) later_fault_.clear();
+  if (served.ok()) return true;
+  if (!work.orders.empty()) static_cast<void>(give(work.orders));
+  if (served.error().kind == ErrorKind::later && !work.stop) return try_later(work, served.error());
   const std::lock_guard lock(mutex_);
-  news_.failed = std::move(done).error();
+  news_.failed = std::move(served).error();
   news_.settled += work.orders.size();
   announce();
   return false;
+}
+
+/// What is ordered first, then what is allowed.
+Result<void> Books::serve(Work& work) {
+  if (work.idle_again) idle_told_ = false;
+  if (work.read_policy || work.allowed > 0) FQ_TRY(refresh());
+  if (!work.unconfirmed.empty()) FQ_TRY(look_at(work.unconfirmed));
+  // The next jobs first: they need not wait for the disk that the verdicts wait for.
+  if (work.allowed > 0 && !work.orders.empty()) FQ_TRY(take(work, false));
+  return work.orders.empty() ? take(work, true) : give(work.orders);
+}
+
+/// A full disk, a lock that a stopped process holds: said once, tried again until it is over.
+bool Books::try_later(Work& work, const Error& error) {
+  {
+    const std::lock_guard lock(mutex_);
+    orders_.insert(orders_.begin(), std::move_iterator(work.orders.begin()),
+                   std::move_iterator(work.orders.end()));
+    for (Load& load : work.unconfirmed) unconfirmed_.push_back(std::move(load));
+    read_policy_ = read_policy_ || work.read_policy;
+    idle_again_ = idle_again_ || work.idle_again;
+    if (error.text != later_fault_) news_.notices.push_back(error.text + "; the worker goes on trying");
+    if (error.text != later_fault_) announce();
+    later_fault_ = error.text;
+  }
+  std::this_thread::sleep_for(kLaterPause);
+  return true;
 }
 
 Result<void> Books::look_at(std::vector<Load>& unconfirmed) {
@@ -142,6 +177,7 @@ Result<void> Books::look_at(std::vector<Load>& unconfirmed) {
   const std::lock_guard lock(mutex_);
   for (LeaseChange& change : reply.changes) news_.changes.push_back(std::move(change));
   for (Load& load : unconfirmed) news_.confirmed.push_back(std::move(load));
+  unconfirmed.clear();
   announce();
   return {};
 }
@@ -174,6 +210,7 @@ Result<void> Books::give(std::vector<Order>& orders) {
   const std::lock_guard lock(mutex_);
   for (std::string& notice : notices) news_.notices.push_back(std::move(notice));
   news_.settled += orders.size();
+  orders.clear();
   // Only one that is about to end waits for this.
   if (closed_ || idle_told_ || !terms_.waits) announce();
   return {};
@@ -182,6 +219,9 @@ Result<void> Books::give(std::vector<Order>& orders) {
 Result<void> Books::take(const Work& work, bool wait) {
   LeaseRequest request;
   request.want = std::min(work.allowed, kTakenMax);
+  if (terms_.lot > 0 && work.allowed > 0) request.want = terms_.lot;
+  // What keeps one batch's messages should not keep another's.
+  if (terms_.together) request.want = std::min<size_t>(request.want, options_.batch);
   request.look = work.look && work.allowed == 0;
   request.bytes_max = kBytesMax;
   request.attempts_max = options_.attempts;
@@ -195,10 +235,11 @@ Result<void> Books::take(const Work& work, bool wait) {
   request.signals = false;
   request.interrupt = &interrupt_;
   FQ_TRY_SET(LeaseReply reply, source_.queue->lease(request));
-  // What it waited for may come long after the policy was read.
-  if (request.wait && !reply.deliveries.empty()) FQ_TRY(refresh());
-  hand_over(reply, request.want);
-  return {};
+  // What it waited for may come long after the policy was read. It is in our hands whatever that gives.
+  const bool late = request.wait && !reply.deliveries.empty();
+  Result<void> refreshed = late ? refresh() : Result<void>();
+  hand_over(reply, terms_.lot > 0 ? std::min<size_t>(work.allowed, 1) : request.want);
+  return refreshed;
 }
 
 std::shared_ptr<const Descriptor> Books::hold(std::span<const MessageId> ids, const Delivery& first) {
@@ -249,8 +290,10 @@ void Books::hand_over(LeaseReply& reply, size_t allowed) {
   }
   std::vector<std::string> notices = source_.queue->take_notices();
   if (reply.why_empty == WhyEmpty::idle) idle_told_ = true;
+  if (!arrivals.empty()) idle_told_ = false;
   const std::lock_guard lock(mutex_);
-  book(reply, allowed, arrivals.size());
+  if (!arrivals.empty()) news_.idle = false;
+  book(reply, allowed, terms_.lot > 0 ? std::min<size_t>(arrivals.size(), 1) : arrivals.size());
   const bool told = !arrivals.empty() || !reply.changes.empty() || !notices.empty() || news_.servable ||
                     news_.idle || news_.nothing;
   for (Arrival& arrival : arrivals) news_.arrivals.push_back(std::move(arrival));
@@ -267,6 +310,7 @@ void Books::book(const LeaseReply& reply, size_t allowed, size_t taken) {
   const bool one_look = !terms_.waits || terms_.looks_first;
   const bool asked = allowed > 0 || (terms_.looks_first && look_ && !terms_.waits);
   if (one_look && asked && taken == 0 && reply.why_empty == WhyEmpty::nothing) news_.nothing = true;
+  news_.used += taken;
   if (one_look) news_.refused += allowed - taken;
   allowed_ -= std::min(allowed_, one_look ? allowed : taken);
   // Told once; looked again when the answer has been used.

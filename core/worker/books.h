@@ -52,7 +52,8 @@ struct News {
   bool servable = false;             // something could be taken (only where asked to look)
   bool idle = false;                 // the queue has nothing left
   bool nothing = false;              // there was nothing to take or to look at (where it does not wait)
-  size_t refused = 0;                // slots that were allowed and found nothing
+  size_t used = 0;                   // of what was allowed, by what arrived
+  size_t refused = 0;                // of what was allowed: it found nothing
   size_t settled = 0;                // verdicts that were given
   std::vector<Load> confirmed;       // loads that were to be confirmed; what has ended of them is in changes
   bool more = false;                 // all that was allowed was taken, and there is more
@@ -67,6 +68,8 @@ class Books {
                                // their number follows the backlog
     bool until_idle = false;
     bool together = false;  // what is taken at once goes to one job
+    size_t lot = 0;  // together: the most of one take, and each take uses up one of what is allowed; 0: each
+                     // message does
   };
 
   Books(Source& source, const Options& options, const Voice& voice, const Terms& terms, int event);
@@ -79,6 +82,8 @@ class Books {
   void confirm(Load load);
   void send();
   void read_policy();
+  /// Where it was told that the queue is idle: to look once more.
+  void look_idle_again();
   /// No more messages; verdicts are still given.
   void take_no_more();
   News take_news();
@@ -94,10 +99,13 @@ class Books {
     bool look = false;
     bool stop = false;
     bool read_policy = false;
+    bool idle_again = false;
   };
 
   void run();
   bool step();
+  Result<void> serve(Work& work);
+  bool try_later(Work& work, const Error& error);
   Work take_work();
   Result<void> give(std::vector<Order>& orders);
   Result<void> take(const Work& work, bool wait);
@@ -119,6 +127,7 @@ class Books {
   std::optional<Settings> settings_;
   std::string policy_fault_;
   std::string hold_fault_;
+  std::string later_fault_;  // what was to be tried again, as it was told
   bool idle_told_ = false;
   std::shared_ptr<const Descriptor> all_;  // for a command that stays up: it keeps all that we hold
   int64_t all_limit_ms_ = 0;               // for how long
@@ -131,6 +140,7 @@ class Books {
   bool stop_ = false;
   bool look_ = true;
   bool read_policy_ = true;
+  bool idle_again_ = false;
   News news_;
 
   // Of the main thread alone.

@@ -51,6 +51,12 @@ void Gather::drop(const Receipt& receipt) {
   }
 }
 
+size_t Gather::batches() const {
+  size_t batches = 0;
+  for (const auto& [key, gathered] : open_) batches += (gathered.size() + most_ - 1) / most_;
+  return batches;
+}
+
 int64_t Gather::next_wall_ms() const {
   int64_t next = kNever;
   for (const auto& [key, gathered] : open_) {

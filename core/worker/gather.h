@@ -26,6 +26,7 @@ class Gather {
   /// Wall time at which the next one is due; kNever when none is held.
   int64_t next_wall_ms() const;
   size_t held() const { return held_; }
+  size_t batches() const;
 
  private:
   using Key = std::pair<size_t, std::string>;  // queue and tenant

@@ -49,6 +49,8 @@ Result<void> Worker::prepare() {
   terms.looks_first = looks_first_ = sources_.size() > 1 || (grows && options_.stay != Stay::once);
   terms.until_idle = options_.stay == Stay::drain;
   terms.together = options_.batch > 0;
+  // Where nothing lingers each take is a batch, and none is taken that no slot is free for.
+  if (terms.together && options_.linger_ms == 0) terms.lot = options_.batch;
   served_.resize(sources_.size());
   for (size_t i = 0; i < sources_.size(); ++i) {
     served_[i].books = std::make_unique<Books>(sources_[i], options_, voice_, terms, event_.get());

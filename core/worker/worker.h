@@ -53,6 +53,7 @@ class Worker {
   // worker_intake.cpp: from the queues to the slots
   void on_news();
   void take_in(size_t source, News& news);
+  bool stays_drained();
   void sort_in(size_t source, Arrival arrival);
   void on_change(const LeaseChange& change);
   void drop_waiting(const Receipt& receipt);
@@ -107,8 +108,9 @@ class Worker {
   size_t next_turn_ = 0;    // of the queues
   size_t unconfirmed_ = 0;  // loads whose messages are looked at before they are run again
   uint64_t started_count_ = 0;
-  uint64_t seen_count_ = 0;   // messages
-  bool looks_first_ = false;  // what there is, before slots are given to it
+  uint64_t seen_count_ = 0;                 // messages
+  std::optional<uint64_t> seen_when_idle_;  // how many, when all queues were idle last
+  bool looks_first_ = false;                // what there is, before slots are given to it
   bool stopping_ = false;
   bool closed_ = false;  // takes no more messages
   End end_ = End::done;

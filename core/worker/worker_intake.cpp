@@ -31,7 +31,7 @@ void Worker::take_in(size_t source, News& news) {
   Served& served = served_[source];
   if (news.settings) served.settings = *news.settings;
   for (const std::string& notice : news.notices) say(notice);
-  served.allowed -= std::min(served.allowed, news.arrivals.size() + news.refused);
+  served.allowed -= std::min(served.allowed, news.used + news.refused);
   if (news.servable) served.hungry = true;
   for (Arrival& arrival : news.arrivals) sort_in(source, std::move(arrival));
   unconfirmed_ -= news.confirmed.size();
@@ -39,6 +39,7 @@ void Worker::take_in(size_t source, News& news) {
   for (const LeaseChange& change : news.changes) on_change(change);
   if (stopping_) give_back_waiting();
   if (news.more && free_slots() <= ready_.size()) growth_.on_backlog(system_clock().boot_ms());
+  if (!news.arrivals.empty()) served.idle = false;
   if (news.idle) served.idle = true;
   const bool drained = options_.stay == Stay::drain &&
                        std::all_of(served_.begin(), served_.end(), [](const Served& s) { return s.idle; });
@@ -48,7 +49,19 @@ void Worker::take_in(size_t source, News& news) {
   if (news.failed && !failed_) failed_ = std::move(news.failed);
   if (news.failed || failed_) return stop(End::done);
   if (none && seen_count_ == 0) end_ = End::nothing;
-  if (drained || none) closed_ = true;
+  if (none || (drained && stays_drained())) closed_ = true;
+}
+
+/// All queues were idle, but not at one time: a job of one may have pushed to another that was looked at
+/// before. All are looked at again until nothing came meanwhile.
+bool Worker::stays_drained() {
+  if (served_.size() == 1 || seen_when_idle_ == seen_count_) return true;
+  seen_when_idle_ = seen_count_;
+  for (Served& each : served_) {
+    each.idle = false;
+    each.books->look_idle_again();
+  }
+  return false;
 }
 
 void Worker::sort_in(size_t source, Arrival arrival) {
@@ -124,13 +137,16 @@ size_t Worker::wanted() const {
       if (!slot.stream || !slot.stream->listens()) continue;
       room += options_.prefetch - std::min<size_t>(options_.prefetch, slot.stream->open_count());
     }
+  } else if (options_.batch > 0 && options_.linger_ms > 0) {
+    // What would gather behind running jobs others could run.
+    room = room == 0 ? 0 : gathered_max() - std::min(gathered_max(), gather_.held());
   } else if (options_.batch > 0) {
-    room = gathered_max() - std::min(gathered_max(), gather_.held());
+    room -= std::min(room, ready_.size() + gather_.batches());
   } else {
     room -= std::min(room, ready_.size());
   }
   if (options_.stay == Stay::once) {
-    const size_t once = std::max<size_t>(1, options_.batch);
+    const size_t once = options_.linger_ms > 0 ? std::max<size_t>(1, options_.batch) : 1;
     room = started_count_ > 0 || seen_count_ > 0 ? 0 : std::min(room, once);
   }
   for (const Served& served : served_) room -= std::min(room, served.allowed);
@@ -153,7 +169,8 @@ void Worker::allow() {
     Served& served = served_[next_turn_++ % served_.size()];
     if (!served.hungry) continue;
     served.hungry = false;
-    const size_t turn = served_.size() == 1 ? room : std::max(1U, options_.batch);
+    const size_t one = options_.linger_ms > 0 ? std::max(1U, options_.batch) : 1;
+    const size_t turn = served_.size() == 1 ? room : one;
     const size_t share = std::min(room, turn);
     served.allowed += share;
     served.books->allow(share);
