@@ -98,6 +98,12 @@ void die_by_sigpipe() {
   if (now.sa_handler != SIG_IGN) die_by(SIGPIPE);
 }
 
+void outlive_readers() {
+  struct sigaction ignoring {};
+  ignoring.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignoring, nullptr);
+}
+
 void deliver_pending_signals() {
   ::sigprocmask(SIG_SETMASK, &mask_at_start, nullptr);
   die_by_caught_signal();

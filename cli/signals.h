@@ -39,6 +39,9 @@ void die_by_caught_signal();
 /// As the shell's tools end when their reader has left. Returns when SIGPIPE is ignored.
 void die_by_sigpipe();
 
+/// For a command that goes on when its reader has left: no SIGPIPE waits for its end then.
+void outlive_readers();
+
 /// Delivers what came while the command worked; it may end the process.
 void deliver_pending_signals();
 

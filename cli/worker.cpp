@@ -81,6 +81,7 @@ Result<Exit> run_worker(const Arguments& arguments, Session& session) {
   voice.refresh_policy = [spool = session.spool()](const std::string& name, Queue& queue) {
     return bring_policy_up_to_date(queue, {spool, name});
   };
+  outlive_readers();
   FQ_TRY_SET(const worker::End end, worker::work(std::move(sources), options, voice));
   return exit_of_end(end);
 }
