@@ -50,7 +50,7 @@ void Capture::finish() {
     if (got <= 0) break;
     const std::string_view bytes(buffer.data(), static_cast<size_t>(got));
     keep(bytes);
-    if (terms_.passage != nullptr && terms_.passage->has_room()) terms_.passage->write(bytes);
+    if (terms_.passage != nullptr) terms_.passage->write(bytes);
   }
   pipe_.close();
 }

@@ -30,7 +30,7 @@ class Capture {
   bool open() const { return pipe_.get() >= 0; }
   /// Takes in what there is now, a bounded part of it. Blocked: the passage has no room.
   Progress take_some();
-  /// All that there is now, also when the passage is blocked (it is dropped there then); for a job that
+  /// All that there is now, a pipe full of it at most, whether the passage has room or not; for a job that
   /// has ended: what its descendants write later is not waited for.
   void finish();
 

@@ -24,7 +24,8 @@ struct Workshop {
   Passage& err;
   Settings settings;  // of the queue that the job's messages are from
 
-  void say(std::string_view text) const { err.say(voice.spoken(text)); }
+  void say(std::string_view text) const { err.write(voice.spoken(text)); }
+  void remark(std::string_view text) const { err.remark(voice.spoken(text)); }
 };
 
 /// Why a job ends otherwise than by itself.

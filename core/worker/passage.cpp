@@ -43,21 +43,32 @@ void Passage::write(std::string_view bytes) {
   flush();
 }
 
-void Passage::flush() {
-  while (!held_.empty()) {
-    const long written = write_some(held_);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EAGAIN) return;
-    if (written < 0) broken_ = true;
-    if (written < 0) held_.clear();
-    if (written > 0) held_.erase(0, static_cast<size_t>(written));
-  }
+void Passage::remark(std::string_view line) {
+  if (has_room()) return write(line);
+  lost_bytes_ += line.size();
 }
 
-void Passage::finish(int64_t patience_ms) {
+void Passage::flush() {
+  size_t done = 0;
+  while (done < held_.size()) {
+    const long written = write_some(std::string_view(held_).substr(done));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) break;
+    if (written < 0) broken_ = true;
+    if (written < 0) done = held_.size();
+    if (written > 0) done += static_cast<size_t>(written);
+  }
+  held_.erase(0, done);
+}
+
+uint64_t Passage::finish(int64_t patience_ms) {
   flush();
   pollfd ready{descriptor(), POLLOUT, 0};
   while (!held_.empty() && ::poll(&ready, 1, static_cast<int>(patience_ms)) == 1) flush();
+  const uint64_t lost_bytes = lost_bytes_ + held_.size();
+  lost_bytes_ = 0;
+  held_.clear();
+  return lost_bytes;
 }
 
 }  // namespace fq::worker

@@ -1,11 +1,12 @@
 // passage - the worker's own standard output or error, written to without ever being waited for.
 //
-// Somebody may look at us through a pager that stands still. So what cannot be written now is held, a
-// bounded amount of it; while there is no room, the jobs' pipes are not read, and the jobs wait instead of
-// us.
+// Somebody may look at us through a pager that stands still. So what cannot be written now is held; while
+// there is no room, the jobs' pipes are not read and no job is started: the jobs wait instead of us. What is
+// over the limit all the same is bounded by the jobs that ran then: a pipe each, and a line a message.
 #pragma once
 
 // System.
+#include <cstdint>
 #include <string>
 #include <string_view>
 // fq, below us.
@@ -20,10 +21,8 @@ class Passage {
 
   /// What is over the limit goes in all the same; see has_room().
   void write(std::string_view bytes);
-  /// A line that is left out where there is no room: nobody has read the ones before it.
-  void say(std::string_view line) {
-    if (has_room()) write(line);
-  }
+  /// A line that is left out, and counted, where there is no room: for what may be said without end.
+  void remark(std::string_view line);
   /// Writes what is held, as far as that goes now.
   void flush();
   bool has_room() const { return held_.size() < kHeldBytesMax; }
@@ -32,8 +31,8 @@ class Passage {
   int descriptor() const { return own_ ? own_.get() : descriptor_; }
   /// Its reader has left: what comes is dropped.
   bool broken() const { return broken_; }
-  /// Once, at the very end: waits until it is out, but not for ever.
-  void finish(int64_t patience_ms);
+  /// Once, at the very end: waits until it is out, but not for ever. Returns: how many bytes never came out.
+  uint64_t finish(int64_t patience_ms);
 
  private:
   static constexpr size_t kHeldBytesMax = 256 * 1024;
@@ -44,6 +43,7 @@ class Passage {
   bool is_socket_ = false;
   bool broken_ = false;
   std::string held_;
+  uint64_t lost_bytes_ = 0;
 };
 
 }  // namespace fq::worker

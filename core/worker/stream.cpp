@@ -175,8 +175,8 @@ bool Stream::take_some(const Workshop& shop, std::vector<Order>& orders) {
   if (got == 0) {
     // It may be the front of a line that says something else: a receipt, a time.
     if (!line_.empty()) {
-      shop.say("the command ended inside of a line: " + in_quotes(line_.substr(0, kToldBytes)) +
-               "; it is ignored");
+      shop.remark("the command ended inside of a line: " + in_quotes(line_.substr(0, kToldBytes)) +
+                  "; it is ignored");
     }
     line_.clear();
     out_.close();
@@ -188,16 +188,16 @@ bool Stream::take_some(const Workshop& shop, std::vector<Order>& orders) {
     const std::string_view line = std::string_view(line_).substr(from, end - from);
     if (std::exchange(skips_, false) || take_line(shop, line, orders)) continue;
     if (++refused > kToldMax) continue;
-    shop.say("the command wrote a line that is no verdict on an open message: " +
-             in_quotes(line.substr(0, kToldBytes)) + "; it is ignored");
+    shop.remark("the command wrote a line that is no verdict on an open message: " +
+                in_quotes(line.substr(0, kToldBytes)) + "; it is ignored");
   }
   if (refused > kToldMax) {
-    shop.say("the command wrote " + std::to_string(refused - kToldMax) +
-             " more such lines; they are ignored");
+    shop.remark("the command wrote " + std::to_string(refused - kToldMax) +
+                " more such lines; they are ignored");
   }
   line_.erase(0, from);
   if (line_.size() > kLineBytesMax && !std::exchange(skips_, true))
-    shop.say("the command wrote a line of more than 64 KiB; it is ignored");
+    shop.remark("the command wrote a line of more than 64 KiB; it is ignored");
   if (skips_) line_.clear();
   return true;
 }

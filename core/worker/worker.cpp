@@ -73,10 +73,14 @@ Result<End> Worker::run() {
   }
   if (!stopping_) notify_.tell("STOPPING=1");
   served_.clear();  // gives back what is still held
-  out_.finish(kFlushMs);
-  err_.finish(kFlushMs);
+  finish_passages();
   if (failed_) return *failed_;
   return end_;
+}
+
+void Worker::finish_passages() {
+  const uint64_t lost_bytes = out_.finish(kFlushMs) + err_.finish(kFlushMs);
+  if (lost_bytes > 0) say(std::to_string(lost_bytes) + " bytes of output were not shown");
 }
 
 bool Worker::is_finished() const {
@@ -96,7 +100,7 @@ int Worker::wait_ms() const {
     if (slot.stream) next_ms = std::min(next_ms, slot.stream->next_ms());
   }
   const int64_t gathered_ms = gather_.next_wall_ms();
-  if (gathered_ms != kNever && free_slots() > 0) {
+  if (gathered_ms != kNever && free_slots() > 0 && !is_blocked()) {
     next_ms = std::min(next_ms, now_ms + gathered_ms - system_clock().wall_ms());
   }
   if (options_.stream && stream_start_ms_ > now_ms) next_ms = std::min(next_ms, stream_start_ms_);

@@ -81,7 +81,10 @@ class Worker {
   void watch_passages();
   void on_passage(uint32_t which);
 
-  void say(std::string_view text) { err_.say(voice_.spoken(text)); }
+  void say(std::string_view text) { err_.write(voice_.spoken(text)); }
+  /// Nobody reads what the jobs write: no more of them are started.
+  bool is_blocked() const { return !out_.has_room() || !err_.has_room(); }
+  void finish_passages();
   void stop(End end);
   std::string status() const;
   Workshop shop(size_t source);

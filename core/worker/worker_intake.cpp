@@ -154,6 +154,7 @@ size_t Worker::wanted() const {
 }
 
 void Worker::allow() {
+  if (is_blocked()) return;
   size_t room = wanted();
   const bool waits_for_slot =
       room == 0 && !closed_ && looks_first_ && free_slots() == 0 &&
@@ -179,6 +180,7 @@ void Worker::allow() {
 }
 
 void Worker::start_ready() {
+  if (is_blocked()) return;
   const bool flush = options_.stay == Stay::once;  // what is there is the batch
   while (free_slots() > ready_.size()) {
     int64_t due_wall_ms = system_clock().wall_ms();

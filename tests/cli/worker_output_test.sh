@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# worker_output_test - what jobs write when it is read late, when nobody reads it, and when its reader has left.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/worker_lib.sh"
+
+clear_all() { fq cancel --all --state all --yes >/dev/null; rm -f "$work"/job*; }
+# Kept outputs pass through the worker.
+push_twenty() { for ((n = 0; n < 20; ++n)); do fq push --keep 1h --attempts 1 "m$n" >/dev/null; done; }
+# shellcheck disable=SC2016
+job='echo >>"$0"; exec seq 10000'  # 48,894 bytes
+bytes=48894
+
+# A reader that is slower than the jobs: it begins when they could all have ended.
+push_twenty
+is 'a late reader gets all that the jobs wrote' 200000 "$(worker --drain -- seq 10000 | (sleep 1; wc -l))"
+clear_all
+push_twenty
+is 'so it does of their standard error, and of what is said about them' '200000 20' "$(worker --drain -- sh -c 'seq 10000 >&2; exit 1' 2>&1 >/dev/null |
+  (sleep 1; awk '/^[0-9]+$/ { ++lines } /exit 1; buried/ { ++said } END { print lines, said }'))"
+clear_all
+
+# Nobody reads: no more jobs are started, TERM is heard, and what is lost is told.
+mkfifo "$work/pipe"
+exec 8<>"$work/pipe"
+push_twenty
+"$FQ" worker -j2 -- sh -c "$job" "$work/job" >"$work/pipe" 2>"$work/said" 8>&- & worker=$!
+await eval '[ "$(wc -l <"$work/job")" -ge 6 ]'
+kill -TERM $worker
+await gone $worker
+wait $worker
+is 'a worker whose output nobody reads can be stopped' 0 $?
+done=$(wc -l <"$work/job")
+is 'it started no more jobs than it could hold the output of' 1 "$((done >= 6 && done <= 9))"
+is 'and ran none of the others' "$((20 - done)) 0" "$(fq stats --json | jq -r '"\(.ready) \(.leased)"')"
+exec 9<"$work/pipe" 8>&-
+shown=$(wc -c <&9)
+exec 9<&-
+is 'all that was not shown is counted and told, once' "fq: $((done * bytes - shown)) bytes of output were not shown" "$(cat "$work/said")"
+clear_all
+
+# A reader that has left wanted no more.
+push_twenty
+worker --drain -- seq 10000 2>"$work/said" | head -n1 >/dev/null
+is 'a reader that has left does not stop a worker, and is not told of what it missed' '0 0 ' "${PIPESTATUS[0]} $(fq peek | wc -l) $(cat "$work/said")"
+clear_all
+finish
