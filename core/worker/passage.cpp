@@ -54,8 +54,12 @@ void Passage::flush() {
     const long written = write_some(std::string_view(held_).substr(done));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno == EAGAIN) break;
-    if (written < 0) broken_ = true;
-    if (written < 0) done = held_.size();
+    if (written < 0) {
+      // A full disk has room again one day; a reader that has left has not.
+      broken_ = errno == EPIPE || errno == EBADF;
+      if (!broken_) lost_bytes_ += held_.size() - done;
+      done = held_.size();
+    }
     if (written > 0) done += static_cast<size_t>(written);
   }
   held_.erase(0, done);

@@ -2,6 +2,7 @@
 
 // System.
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 // fq, below us.
 #include "core/worker/passage.h"
@@ -19,6 +20,25 @@ struct NoPipeSignal {
   NoPipeSignal() : before(::signal(SIGPIPE, SIG_IGN)) {}
   ~NoPipeSignal() { ::signal(SIGPIPE, before); }
   sighandler_t before;
+};
+
+/// No file grows over it: what a write finds then is what it finds on a full disk, but for the error's name.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &limit_before_);
+    const struct rlimit limit { bytes, limit_before_.rlim_max };
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  }
+  ~FileSizeLimit() {
+    lift();
+    ::signal(SIGXFSZ, signal_before_);
+  }
+  void lift() const { ::setrlimit(RLIMIT_FSIZE, &limit_before_); }
+
+ private:
+  sighandler_t signal_before_ = ::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit limit_before_ {};
 };
 
 /// The worker's descriptor, which others share: it blocks.
@@ -80,15 +100,34 @@ TEST_CASE("a reader that has left costs nothing") {
   CHECK(passage.finish(0) == 0);
 }
 
-TEST_CASE("so does a device that is full, and one that was never open") {
+TEST_CASE("so does one that was never open") {
+  Passage passage(1'000'000);
+  passage.write("x");
+  CHECK(passage.broken());
+  CHECK_FALSE(passage.holds_something());
+  CHECK(passage.finish(0) == 0);
+}
+
+TEST_CASE("a device that is full drops what it is given now, and that is counted") {
   const Descriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
-  for (const int descriptor : {full.get(), 1'000'000}) {
-    Passage passage(descriptor);
-    passage.write("x");
-    CHECK(passage.broken());
-    CHECK_FALSE(passage.holds_something());
-    passage.finish(0);
-  }
+  Passage passage(full.get());
+  passage.write("abc");
+  CHECK_FALSE(passage.broken());
+  CHECK_FALSE(passage.holds_something());
+  passage.write("de");
+  CHECK(passage.finish(0) == 5);
+}
+
+TEST_CASE("a log on a full disk goes on where there is room again") {
+  const FileSizeLimit limit(8);
+  Sink file;
+  Passage passage(file.get());
+  passage.write("first\n");
+  passage.write("second\n");
+  limit.lift();
+  passage.write("third\n");
+  CHECK(file.text() == "first\nsethird\n");
+  CHECK(passage.finish(0) == 5);
 }
 
 TEST_CASE("a file holds nothing back") {
