@@ -96,8 +96,13 @@ bool Worker::start_stream(Slot& slot, const std::shared_ptr<const Descriptor>& k
   Result<std::unique_ptr<Stream>> stream =
       Stream::start(shop(0), served_[0].books->queue_name(), slot.number, kept);
   if (!stream.ok()) {
+    const ErrorKind kind = stream.error().kind;
     say(stream.error().text);
-    if (stream.error().kind == ErrorKind::config) stop(End::unusable);
+    stream_start_ms_ = system_clock().boot_ms() + kStreamPauseMs;
+    // Its command line and its limits are the same for every message: none can help that.
+    const bool for_ever =
+        kind == ErrorKind::config || kind == ErrorKind::denied || kind == ErrorKind::bad_data;
+    if (for_ever) stop(End::unusable);
     return false;
   }
   slot.stream = std::move(stream).value();

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# worker_stream_test - a stream's command that cannot be started, that stops listening, or that is not needed
+# any more.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/worker_lib.sh"
+
+clear_all() { fq cancel --all --state all --yes >/dev/null; rm -f "$work"/job*; }
+# shellcheck disable=SC2016
+acks='while read -r line; do echo "ack $(printf %s "$line" | jq -r .receipt)"; done'
+
+# What cannot be set up for any message: as without --stream.
+id=$(fq push m)
+gives 78 '--rlimit' worker --stream --rlimit nofile=99999999999 -- cat
+gives 78 'cannot be started' worker --stream -- "$work/none"
+is 'no message is the worse for it' 'ready 0' "$(state "$id") $(json .attempts "$id")"
+# What there may be enough of later is asked for twice a second, however many messages there are.
+for ((n = 0; n < 20; ++n)); do fq push "m$n" >/dev/null; done
+(ulimit -n 17; limit=1.2 worker --stream -- cat 2>"$work/said")
+tries=$(grep -c 'Too many open files' "$work/said")
+is 'a stream that cannot be started now is tried again after a pause' 1 "$((tries >= 1 && tries <= 4))"
+clear_all
+finish
