@@ -30,7 +30,7 @@ class Poller {
   bool watch(int descriptor, Event event, uint32_t for_what = EPOLLIN) const {
     return control(EPOLL_CTL_ADD, descriptor, event, for_what);
   }
-  /// Nothing is told of it until it is watched for something again.
+  /// For nothing: only that its other end has gone is told still, again and again.
   bool change(int descriptor, Event event, uint32_t for_what) const {
     return control(EPOLL_CTL_MOD, descriptor, event, for_what);
   }

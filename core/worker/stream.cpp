@@ -93,24 +93,32 @@ void Stream::extend(const Receipt& receipt, int64_t until_ms) {
 }
 
 int64_t Stream::next_ms() const {
-  if (kill_at_ms_ != kNever || !limited_) return kill_at_ms_;
-  int64_t next = kNever;
+  if (stage_ == Stage::up && !(in_ && out_)) return 0;
+  int64_t next = step_at_ms_;
+  if (!limited_ || stage_ == Stage::ending || stage_ == Stage::killed) return next;
   for (const auto& [receipt, open] : open_) next = std::min(next, open.limit_at_ms);
   return next;
 }
 
 void Stream::on_time(int64_t now_ms, int64_t grace_ms) {
   if (now_ms < next_ms()) return;
-  if (kill_at_ms_ != kNever) {
-    signal_group(process_, SIGKILL);
-    limited_ = false;  // there is nothing more to be done to it
-    kill_at_ms_ = kNever;
-    return;
+  if (stage_ == Stage::ending) return kill();
+  bool over = step_at_ms_ <= now_ms;
+  for (auto& [receipt, open] : open_) {
+    open.timed_out = open.limit_at_ms <= now_ms;
+    over = over || open.timed_out;
   }
-  for (auto& [receipt, open] : open_) open.timed_out = open.limit_at_ms <= now_ms;
+  stage_ = over ? Stage::ending : Stage::leaving;
+  step_at_ms_ = now_ms + grace_ms;
+  if (!over) return;
   signal_group(process_, SIGTERM);
   signal_group(process_, SIGCONT);
-  kill_at_ms_ = now_ms + grace_ms;
+}
+
+void Stream::kill() {
+  signal_group(process_, SIGKILL);
+  stage_ = Stage::killed;
+  step_at_ms_ = kNever;
 }
 
 void Stream::flush() {
@@ -180,6 +188,7 @@ bool Stream::take_some(const Workshop& shop, std::vector<Order>& orders) {
     }
     line_.clear();
     out_.close();
+    in_.close();  // it can say nothing more; the end of its input lets it end
     return false;
   }
   line_.append(buffer.data(), static_cast<size_t>(got));

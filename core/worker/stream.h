@@ -27,7 +27,7 @@ class Stream {
   bool wants_to_write() const { return in_ && !unwritten_.empty(); }
 
   /// Whether it takes messages still.
-  bool listens() const { return in_ && out_ && kill_at_ms_ == kNever; }
+  bool listens() const { return in_ && out_ && stage_ == Stage::up; }
   /// An error: its payload cannot be read; it is not taken over then.
   Result<void> give(const Workshop& shop, Arrival& arrival);
   /// Writes what the command takes now.
@@ -40,8 +40,10 @@ class Stream {
   void extend(const Receipt& receipt, int64_t until_ms);
   /// When on_time() has something to do; kNever: nothing.
   int64_t next_ms() const;
-  /// TERM when a message is open for too long, KILL when that did not help.
+  /// TERM when a message is open for too long, or when it lives on without its input or output for too long;
+  /// KILL when that did not help.
   void on_time(int64_t now_ms, int64_t grace_ms);
+  void kill();
   /// No more messages: the command reads the end of its input.
   void close_input() { in_.close(); }
   /// Its process has ended: its open messages are retried, or released where we stopped it.
@@ -52,6 +54,12 @@ class Stream {
     Arrival arrival;
     int64_t limit_at_ms = kNever;
     bool timed_out = false;
+  };
+  enum class Stage {
+    up,
+    leaving,  // it has closed its input or output, or is to end with its input: TERM at step_at_ms_
+    ending,   // TERM was sent: KILL at step_at_ms_
+    killed,
   };
   Stream() = default;
   bool take_some(const Workshop& shop, std::vector<Order>& orders);
@@ -68,7 +76,8 @@ class Stream {
   bool skips_ = false;                             // the rest of a line that was too long
   std::map<std::string, Open, std::less<>> open_;  // by receipt
   bool limited_ = false;                           // some of them have a limit
-  int64_t kill_at_ms_ = kNever;
+  Stage stage_ = Stage::up;
+  int64_t step_at_ms_ = kNever;
 };
 
 }  // namespace fq::worker

@@ -177,7 +177,7 @@ void Worker::on_time() {
     kill_at_ms_ = kNever;
     for (Slot& slot : slots_) {
       if (slot.job) slot.job->kill(Ending::stopped);
-      if (slot.stream) signal_group(slot.stream->process(), SIGKILL);
+      if (slot.stream) slot.stream->kill();
     }
   }
   if (busy() >= growth_.slots()) growth_.on_busy(now_ms);

@@ -119,8 +119,6 @@ void Worker::on_stream(Slot& slot, Watched what) {
   const uint32_t index = slot.number - 1;
   if (what == Watched::stream_out) {
     for (Order& order : slot.stream->read_verdicts(shop(0))) settle(0, std::move(order));
-    // It can say nothing more; that it reads the end of its input lets it end.
-    if (slot.stream->out() < 0) slot.stream->close_input();
     return;
   }
   // Told although we have nothing to write: nobody reads it any more.

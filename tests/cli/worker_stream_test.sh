@@ -19,4 +19,16 @@ for ((n = 0; n < 20; ++n)); do fq push "m$n" >/dev/null; done
 tries=$(grep -c 'Too many open files' "$work/said")
 is 'a stream that cannot be started now is tried again after a pause' 1 "$((tries >= 1 && tries <= 4))"
 clear_all
+# A command that lives on when it has closed its input or output: its slot is needed.
+for closes in '<&-' '>&-'; do
+  id=$(fq push m --attempts 1)
+  worker --stream --drain --grace 200ms -- sh -c "exec $closes; exec sleep 1000" 2>/dev/null
+  is "a command that has closed $closes is ended" '0 dead "the command ended (signal 15)"' "$? $(state "$id") $(json .last_error.reason "$id")"
+done
+clear_all
+for n in 1 2 3; do fq push "m$n" >/dev/null; done
+worker --stream --drain --prefetch 1 --grace 200ms --backoff 0s..0s -- \
+  bash -c 'trap "" TERM; read -r line; echo "ack $(jq -r .receipt <<<"$line")"; exec <&-; sleep 1000' 2>/dev/null
+is 'so is one that does not hear TERM' '0 0' "$? $(fq peek --state all | wc -l)"
+clear_all
 finish

@@ -28,12 +28,21 @@ class StreamOf {
     }
   }
   Stream& stream() { return *stream_; }
+  void give_with_limit(uint64_t id) {
+    Arrival one = arrival(id);
+    one.delivery.timeout_ms = 1'000;
+    REQUIRE(stream_->give(around_.shop(), one).ok());
+  }
+  /// Until the command has written something.
+  void await_word() const {
+    pollfd ready{stream_->out(), POLLIN, 0};
+    REQUIRE(::poll(&ready, 1, 20'000) == 1);
+  }
   /// "ack 1.1; bury 2.1 reason": what it has decided when its output has ended.
   std::string decides() {
     std::vector<Order> orders;
     while (stream_->out() >= 0) {
-      pollfd ready{stream_->out(), POLLIN, 0};
-      REQUIRE(::poll(&ready, 1, 20'000) == 1);
+      await_word();
       for (Order& each : stream_->read_verdicts(around_.shop())) orders.push_back(std::move(each));
     }
     return text_of(orders);
@@ -228,6 +237,40 @@ TEST_CASE("a stream that was stopped gives back what is open") {
   StreamOf stream("exec cat >/dev/null");
   stream.stream().close_input();
   CHECK(stream.finish(true) == "release 1.1; release 2.1; release 3.1");
+}
+
+TEST_CASE("a command that lives on without its input has a grace time, then TERM, then KILL") {
+  StreamOf of("trap '' TERM; exec <&-; echo deaf; while :; do sleep 1000; done");
+  Stream& stream = of.stream();
+  of.await_word();
+  CHECK(stream.listens());
+  CHECK(stream.next_ms() == kNever);
+  stream.close_input();
+  CHECK_FALSE(stream.listens());
+  CHECK(stream.next_ms() == 0);
+  stream.on_time(100, 50);
+  CHECK(stream.next_ms() == 150);
+  stream.on_time(149, 50);
+  CHECK(stream.next_ms() == 150);
+  stream.on_time(150, 50);  // TERM
+  CHECK(stream.next_ms() == 200);
+  stream.on_time(200, 50);
+  CHECK(stream.next_ms() == kNever);
+  CHECK(of.finish().starts_with("retry 1.1 the command ended (signal 9)"));
+}
+
+TEST_CASE("a command that is being ended takes no more messages, also when it was killed") {
+  StreamOf of("trap '' TERM; echo deaf; while :; do sleep 1000; done", 0);
+  Stream& stream = of.stream();
+  of.await_word();
+  of.give_with_limit(1);
+  const int64_t over_ms = stream.next_ms();
+  CHECK(stream.listens());
+  stream.on_time(over_ms, 50);
+  CHECK_FALSE(stream.listens());
+  stream.on_time(over_ms + 50, 50);
+  CHECK_FALSE(stream.listens());
+  CHECK(of.finish() == "retry 1.1 timed out");
 }
 
 TEST_CASE("what a command leaves behind and writes for ever is not waited for") {
