@@ -143,8 +143,11 @@ Result<void> read_limits(const Arguments& arguments, worker::Options& options) {
     }
   }
   if (const auto typed = arguments.value("nice")) {
-    FQ_TRY_SET(options.nice, to_priority("--nice", *typed));
-    if (*options.nice < -20 || *options.nice > 19) return usage_error("--nice", "must be -20 to 19");
+    const Result<int32_t> nice = to_priority("--nice", *typed);
+    if (!nice.ok() || *nice < -20 || *nice > 19)
+      return usage_error("--nice",
+                         in_quotes(*typed) + " is no niceness; write a whole number from -20 to 19");
+    options.nice = *nice;
   }
   for (const std::string_view typed : arguments.values("rlimit")) {
     FQ_TRY_SET(const worker::ResourceLimit limit, limit_of(typed));
@@ -222,6 +225,8 @@ Result<void> check_command(const Arguments& arguments, const worker::Options& op
     if (used && options.shell)
       return usage_error("--shell",
                          std::string(mark) + " does not go with it; read the payload from standard input");
+    if (!options.command.empty() && options.command[0].find(mark) != std::string::npos)
+      return usage_error(mark, "is not taken in the command's own name; a message would choose the program");
     if (used && many && mark != "{tenant}")
       return usage_error(mark, "does not go with --batch and --stream: there are many messages");
     if (used && options.stream) return usage_error(mark, "does not go with --stream: there are many tenants");

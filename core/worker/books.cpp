@@ -82,6 +82,11 @@ void Books::look_idle_again() {
   interrupt_.raise();
 }
 
+void Books::abandon() {
+  const std::lock_guard lock(mutex_);
+  abandoned_ = true;
+}
+
 void Books::take_no_more() {
   {
     const std::lock_guard lock(mutex_);
@@ -108,6 +113,8 @@ void Books::run() {
   while (step()) {
   }
   // What is still held goes back when the queue is closed, by this thread: it holds the leases.
+  const std::lock_guard lock(mutex_);
+  if (abandoned_) static_cast<void>(source_.queue.release());
   source_.queue.reset();
 }
 

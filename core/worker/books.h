@@ -84,6 +84,8 @@ class Books {
   void read_policy();
   /// Where it was told that the queue is idle: to look once more.
   void look_idle_again();
+  /// At the end what is held is not given back: the engine sees our death, and what still lives.
+  void abandon();
   /// No more messages; verdicts are still given.
   void take_no_more();
   News take_news();
@@ -141,6 +143,7 @@ class Books {
   bool look_ = true;
   bool read_policy_ = true;
   bool idle_again_ = false;
+  bool abandoned_ = false;
   News news_;
 
   // Of the main thread alone.

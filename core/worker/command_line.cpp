@@ -67,7 +67,7 @@ bool wants_payload(const std::vector<std::string>& command) {
 Result<std::vector<std::string>> words_for(const Options& options, const Delivery& delivery,
                                            std::string_view payload) {
   if (delivery.command && options.command.empty()) return std::vector<std::string>(delivery.command->argv);
-  if (options.shell) return std::vector<std::string>{"/bin/sh", "-c", options.command[0]};
+  if (options.shell) return std::vector<std::string>{"/bin/sh", "-c", "--", options.command[0]};
   const std::string id = std::to_string(number(delivery.id));
   const std::vector<Placeholder> placeholders = {
       {"{}", payload}, {"{id}", id}, {"{tenant}", delivery.tenant}};

@@ -15,6 +15,7 @@ namespace fq::worker {
 namespace {
 
 constexpr size_t kTailBytes = 4096;
+constexpr int64_t kGoneMs = 100;  // that what was killed has to be gone
 constexpr int64_t kDayMs = 24 * 3600 * 1000;
 
 struct Pipe {
@@ -128,6 +129,7 @@ void Job::limit_time(const Workshop& shop, const Load& load) {
 }
 
 void Job::on_time(int64_t now_ms) {
+  if (over_) return;
   if (kill_at_ms_ != kNever) {
     if (now_ms >= kill_at_ms_) kill(ending_);
     return;
@@ -136,6 +138,7 @@ void Job::on_time(int64_t now_ms) {
 }
 
 void Job::end(Ending why, int64_t now_ms, int64_t grace_ms) {
+  if (over_) return;
   ending_ = why;
   signal_group(process_, SIGTERM);
   signal_group(process_, SIGCONT);  // one that has stopped itself is to hear it too
@@ -143,6 +146,7 @@ void Job::end(Ending why, int64_t now_ms, int64_t grace_ms) {
 }
 
 void Job::kill(Ending why) {
+  if (over_) return;
   ending_ = why;
   signal_group(process_, SIGKILL);
   limit_at_ms_ = kill_at_ms_ = kNever;
@@ -159,14 +163,26 @@ void Job::note_settled(const Receipt& receipt) {
   }
 }
 
+bool Job::close(int64_t now_ms) {
+  if (!over_) {
+    over_ = true;
+    status_ = status_of(process_);
+    const Verdict verdict = verdict_of(status_, ending_);
+    // What a run left of its group would run beside the next one, or go on with what was to end.
+    ends_group_ = ending_ != Ending::none || verdict == Verdict::retry || verdict == Verdict::release;
+    if (ends_group_) signal_group(process_, SIGKILL);
+    reap(process_);
+    limit_at_ms_ = kill_at_ms_ = kNever;
+    gone_by_ms_ = now_ms + kGoneMs;
+  }
+  // Nobody tells of the end of a process that is not our child: it has to be asked for. One that the kernel
+  // cannot end now (it waits for a disk, say), or that nobody reaps, is not waited for.
+  look_at_ms_ = now_ms + 1;
+  return !ends_group_ || group_is_gone(process_) || now_ms >= gone_by_ms_;
+}
+
 std::vector<Order> Job::finish(const Workshop& shop, std::vector<Load>& again) {
-  const ExitStatus status = status_of(process_);
-  const Verdict verdict = verdict_of(status, ending_);
-  // What a run left of its group would run beside the next one.
-  const bool runs_again = verdict == Verdict::retry || verdict == Verdict::release;
-  if (runs_again) signal_group(process_, SIGKILL);
-  reap(process_);
-  if (runs_again) wait_until_gone(process_);
+  const Verdict verdict = verdict_of(status_, ending_);
   out_.finish();
   err_.finish();
   std::vector<Order> orders;
@@ -188,7 +204,7 @@ std::vector<Order> Job::finish(const Workshop& shop, std::vector<Load>& again) {
       again.push_back(std::move(one));
       continue;
     }
-    orders.push_back(order_for(shop, arrival.delivery, status, ending_, err_.tail()));
+    orders.push_back(order_for(shop, arrival.delivery, status_, ending_, err_.tail()));
     if (keeps && orders.back().verdict != Verdict::release) orders.back().output = output;
   }
   return orders;

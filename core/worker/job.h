@@ -5,6 +5,7 @@
 #pragma once
 
 // System.
+#include <algorithm>
 #include <memory>
 #include <vector>
 // fq, this room.
@@ -42,10 +43,9 @@ class Job {
   Capture& out() { return out_; }
   Capture& err() { return err_; }
   const Load& load() const { return load_; }
-  bool is_batch() const { return load_.many; }
 
   /// When on_time() has something to do; kNever: nothing.
-  int64_t next_ms() const { return kill_at_ms_ != kNever ? kill_at_ms_ : limit_at_ms_; }
+  int64_t next_ms() const { return over_ ? look_at_ms_ : kill_at_ms_ != kNever ? kill_at_ms_ : limit_at_ms_; }
   /// TERM when its time is over, KILL when that did not help.
   void on_time(int64_t now_ms);
   /// Its job may run until then.
@@ -59,8 +59,13 @@ class Job {
   /// A verdict was given for it by somebody else: ours would be stale.
   void note_settled(const Receipt& receipt);
   bool holds(const Receipt& receipt) const;
+  bool is_settled() const { return std::find(settled_.begin(), settled_.end(), false) == settled_.end(); }
 
-  /// Its process has ended: the verdicts. Of a batch that failed, the messages are handed to `again` to be
+  /// Its process has ended. False: what it left of its group is about to be gone; to be asked again.
+  bool close(int64_t now_ms);
+  bool is_over() const { return over_; }
+
+  /// Once it is closed: the verdicts. Of a batch that failed, the messages are handed to `again` to be
   /// run one by one.
   std::vector<Order> finish(const Workshop& shop, std::vector<Load>& again);
 
@@ -78,6 +83,11 @@ class Job {
   int64_t limit_at_ms_ = kNever;
   int64_t kill_at_ms_ = kNever;
   int64_t grace_ms_ = 0;
+  bool over_ = false;  // its process was reaped
+  bool ends_group_ = false;
+  ExitStatus status_;
+  int64_t gone_by_ms_ = kNever;
+  int64_t look_at_ms_ = kNever;
   std::vector<bool> settled_;  // by the place in load_
 };
 

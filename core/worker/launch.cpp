@@ -21,10 +21,15 @@ namespace fq::worker {
 
 namespace {
 
-constexpr size_t kStackBytes = 256 * 1024;  // execvpe copies argv and names of PATH onto it
+// execvpe copies argv and names of PATH onto the stack.
+constexpr size_t kStackBytes = 256 * 1024;
+constexpr size_t kGuardBytes = 64 * 1024;
 
 // Where the descriptors that keep the messages lie in a job: far from the numbers that scripts use by hand.
 constexpr rlim_t kKeptPlace = 500;
+
+/// What a child does before it is the command.
+enum class Step { prepare, nice, limits, directory, exec };
 
 /// Everything the child needs, made before it starts: it shares our memory and may not allocate.
 struct Plan {
@@ -35,7 +40,7 @@ struct Plan {
   pid_t parent;
   std::vector<int> kept;    // where launch->kept lie in the job
   volatile int failed = 0;  // errno of what could not be done
-  volatile bool limits_failed = false;
+  volatile Step failed_at = Step::exec;
 };
 
 /// As we were started with, once it was changed.
@@ -97,9 +102,7 @@ bool place_descriptors(const Launch& launch, std::vector<int>& kept) {
 }
 
 bool set_limits(const Launch& launch) {
-  ::umask(launch.umask);
   if (descriptors_at_start && ::setrlimit(RLIMIT_NOFILE, &*descriptors_at_start) != 0) return false;
-  if (launch.nice && ::setpriority(PRIO_PROCESS, 0, *launch.nice) != 0) return false;
   if (launch.limits == nullptr) return true;
   for (const ResourceLimit& limit : *launch.limits) {
     const struct rlimit both { limit.value, limit.value };
@@ -108,29 +111,83 @@ bool set_limits(const Launch& launch) {
   return true;
 }
 
+/// Which step failed; none when the command can be become.
+std::optional<Step> failed_step(Plan& plan) {
+  const Launch& launch = *plan.launch;
+  const bool prepared = ::setpgid(0, 0) == 0 && ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
+  // Dead before it could be asked for.
+  if (prepared && ::getppid() != plan.parent) ::_exit(127);
+  if (!prepared || !place_descriptors(launch, plan.kept)) return Step::prepare;
+  ::umask(launch.umask);
+  if (launch.nice && ::setpriority(PRIO_PROCESS, 0, *launch.nice) != 0) return Step::nice;
+  if (!set_limits(launch)) return Step::limits;
+  if (!launch.directory.empty() && ::chdir(launch.directory.c_str()) != 0) return Step::directory;
+  return std::nullopt;
+}
+
 int become_command(void* argument) {
   auto& plan = *static_cast<Plan*>(argument);
-  const Launch& launch = *plan.launch;
-  bool ready = ::setpgid(0, 0) == 0 && ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
-  // Dead before it could be asked for.
-  if (ready && ::getppid() != plan.parent) ::_exit(127);
-  ready = ready && place_descriptors(launch, plan.kept);
-  plan.limits_failed = ready && !set_limits(launch);
-  ready = ready && !plan.limits_failed;
-  if (ready && !launch.directory.empty()) ready = ::chdir(launch.directory.c_str()) == 0;
-  if (ready) {
+  const std::optional<Step> failed = failed_step(plan);
+  if (!failed) {
     reset_signals(*plan.ignored);
     ::execvpe(plan.argv[0], plan.argv.data(), plan.environment.data());
   }
   plan.failed = errno;
+  plan.failed_at = failed.value_or(Step::exec);
   ::_exit(127);
 }
 
-/// One stack is enough: we wait until the child has become the command.
-void* child_stack() {
-  static void* stack = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
-  return stack;
+/// Its top. One is enough: we wait until the child has become the command. None: errno tells why.
+char* child_stack(size_t words) {
+  static char* stack = nullptr;
+  static size_t bytes = 0;
+  const size_t wanted = kStackBytes + 2 * words * sizeof(char*);
+  if (stack != nullptr && bytes >= wanted) return stack + kGuardBytes + bytes;
+  if (stack != nullptr) ::munmap(stack, kGuardBytes + bytes);
+  stack = nullptr;
+  void* const made = ::mmap(nullptr, kGuardBytes + wanted, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+  if (made == MAP_FAILED) return nullptr;
+  // It shares our memory: what does not fit must not go into something else.
+  ::mprotect(made, kGuardBytes, PROT_NONE);
+  stack = static_cast<char*>(made);
+  bytes = wanted;
+  return stack + kGuardBytes + bytes;
+}
+
+/// What no other moment and no other message would mend.
+bool is_the_commands_fault(int code) {
+  constexpr int kFaults[] = {ENOENT, EACCES, EPERM, ENOTDIR, ENOEXEC, ELOOP, ENAMETOOLONG, EISDIR, EINVAL};
+  return std::find(std::begin(kFaults), std::end(kFaults), code) != std::end(kFaults);
+}
+
+Error fault_of(const Plan& plan) {
+  const Launch& launch = *plan.launch;
+  Error error;
+  switch (plan.failed_at) {
+    case Step::nice:
+      error = sys_error("cannot be set", "--nice " + std::to_string(launch.nice.value_or(0)), plan.failed);
+      error.kind = ErrorKind::denied;
+      return error;
+    case Step::limits:
+      error = sys_error("cannot be set", "--rlimit", plan.failed);
+      error.kind = ErrorKind::denied;
+      return error;
+    case Step::directory:
+      error = sys_error("cannot be entered", "directory '" + launch.directory + "'", plan.failed);
+      break;
+    case Step::prepare:
+    case Step::exec:
+      error = sys_error("cannot be started", launch.argv[0], plan.failed);
+      break;
+  }
+  if (plan.failed == E2BIG) {
+    error.kind = ErrorKind::bad_data;  // too much for this one message
+  } else {
+    const bool lasts = plan.failed_at != Step::prepare && is_the_commands_fault(plan.failed);
+    error.kind = lasts ? ErrorKind::config : ErrorKind::later;
+  }
+  return error;
 }
 
 }  // namespace
@@ -143,26 +200,18 @@ Result<Process> launch(const Launch& launch) {
             &ignored,
             ::getpid(),
             std::vector<int>(launch.kept.size())};
-  void* const stack = child_stack();
-  if (stack == MAP_FAILED) return sys_error("map", "a stack for jobs", errno);
+  char* const stack = child_stack(plan.argv.size());
+  if (stack == nullptr) return sys_error("map", "a stack for jobs", errno);
   int pidfd = -1;
-  const int pid = ::clone(become_command, static_cast<char*>(stack) + kStackBytes,
-                          CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &plan, &pidfd);
+  const int pid =
+      ::clone(become_command, stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &plan, &pidfd);
   if (pid < 0) return sys_error("start", "a process for a job", errno);
   Process process;
   process.pid = pid;
   process.pidfd = Descriptor(pidfd);
   if (plan.failed == 0) return process;
   reap(process);
-  if (plan.limits_failed) {
-    Error error = sys_error("cannot be set", "--nice or --rlimit for a job", plan.failed);
-    error.kind = ErrorKind::denied;
-    return error;
-  }
-  Error error = sys_error("cannot be started", launch.argv[0], plan.failed);
-  // Too much for this one message is not the command's fault.
-  error.kind = plan.failed == E2BIG ? ErrorKind::bad_data : ErrorKind::config;
-  return error;
+  return fault_of(plan);
 }
 
 void allow_many_descriptors() {
@@ -195,11 +244,13 @@ ExitStatus status_of(const Process& process) { return wait_for(process, WEXITED 
 
 ExitStatus reap(const Process& process) { return wait_for(process, WEXITED); }
 
+bool group_is_gone(const Process& process) { return ::kill(-process.pid, 0) != 0; }
+
 void wait_until_gone(const Process& process) {
   constexpr int kLooks = 500;
   constexpr timespec kBetween{0, 200'000};
   // Nobody tells of the end of a process that is not our child: it has to be asked for.
-  for (int i = 0; i < kLooks && ::kill(-process.pid, 0) == 0; ++i) ::nanosleep(&kBetween, nullptr);
+  for (int i = 0; i < kLooks && !group_is_gone(process); ++i) ::nanosleep(&kBetween, nullptr);
 }
 
 void signal_group(const Process& process, int signal) { ::kill(-process.pid, signal); }

@@ -35,8 +35,8 @@ struct Process {
   Descriptor pidfd;
 };
 
-/// ErrorKind::config with sys = errno when the command could not be started, denied when it may not have the
-/// limits or the niceness; other kinds: no process could be made at all.
+/// ErrorKind::config with sys = errno when the command can never be started so, denied when it may not have
+/// the limits or the niceness, bad_data when it cannot take this many words; other kinds: not now.
 Result<Process> launch(const Launch& launch);
 
 /// From now on as many descriptors as we may have at all: each job and each message that waits takes some.
@@ -51,8 +51,9 @@ struct ExitStatus {
 /// Needs: it has ended. It stays to be reaped, and until then its number is nobody else's.
 ExitStatus status_of(const Process& process);
 ExitStatus reap(const Process& process);
-/// Until no process of its group is left. Needs: all were killed and it was reaped, so this takes no time to
-/// speak of; one that the kernel cannot end now (it waits for a disk, say) is not waited for.
+/// No process of its group is left. Needs: it was reaped.
+bool group_is_gone(const Process& process);
+/// For at most 0.1 s; one that the kernel cannot end now (it waits for a disk, say) is not waited for.
 void wait_until_gone(const Process& process);
 /// To the whole group.
 void signal_group(const Process& process, int signal);

@@ -13,7 +13,8 @@ namespace fq::worker {
 
 namespace {
 
-constexpr int kSignals[] = {SIGTERM, SIGINT, SIGHUP, SIGTSTP};
+constexpr int kSignals[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGALRM, SIGUSR1, SIGUSR2};
+constexpr int64_t kLeaveMs = 200;    // after the second signal's KILL, for those that it cannot end
 constexpr int64_t kFlushMs = 1'000;  // for what is still to be shown at the end
 
 }  // namespace
@@ -72,6 +73,10 @@ Result<End> Worker::run() {
     watch_passages();
   }
   if (!stopping_) notify_.tell("STOPPING=1");
+  // What could not be ended keeps its message by what it inherited: not given back, but left behind.
+  if (busy() > 0) {
+    for (Served& each : served_) each.books->abandon();
+  }
   served_.clear();  // gives back what is still held
   finish_passages();
   if (failed_) return *failed_;
@@ -84,6 +89,7 @@ void Worker::finish_passages() {
 }
 
 bool Worker::is_finished() const {
+  if (system_clock().boot_ms() >= leave_at_ms_) return true;
   if (!closed_ || busy() > 0 || !ready_.empty() || gather_.held() > 0) return false;
   // After a fault of a queue its verdicts cannot be given any more.
   if (failed_) return true;
@@ -94,7 +100,7 @@ bool Worker::is_finished() const {
 
 int Worker::wait_ms() const {
   const int64_t now_ms = system_clock().boot_ms();
-  int64_t next_ms = std::min(kill_at_ms_, growth_.next_ms());
+  int64_t next_ms = std::min({kill_at_ms_, leave_at_ms_, growth_.next_ms()});
   for (const Slot& slot : slots_) {
     if (slot.job) next_ms = std::min(next_ms, slot.job->next_ms());
     if (slot.stream) next_ms = std::min(next_ms, slot.stream->next_ms());
@@ -103,6 +109,7 @@ int Worker::wait_ms() const {
   if (gathered_ms != kNever && free_slots() > 0 && !is_blocked()) {
     next_ms = std::min(next_ms, now_ms + gathered_ms - system_clock().wall_ms());
   }
+  if (rest_until_ms_ > now_ms) next_ms = std::min(next_ms, rest_until_ms_);
   if (options_.stream && stream_start_ms_ > now_ms) next_ms = std::min(next_ms, stream_start_ms_);
   next_ms = std::min(next_ms, notify_ms_);
   if (next_ms == kNever) return -1;
@@ -145,11 +152,15 @@ void Worker::on_signals() {
       for (Served& each : served_) each.books->read_policy();
     } else if (number == SIGTSTP) {
       ::kill(::getpid(), SIGSTOP);
-    } else if (!stopping_) {
+    } else if (number != SIGTERM && number != SIGINT && number != SIGQUIT) {
+      // Heard, so that it does not wait for our end and then decide how we left.
+    } else if (!told_to_stop_) {
+      told_to_stop_ = true;
       stop(End::done);
     } else {
       end_ = End::killed;
       kill_at_ms_ = 0;
+      leave_at_ms_ = std::min(leave_at_ms_, system_clock().boot_ms() + kLeaveMs);
     }
   }
 }
@@ -158,7 +169,7 @@ void Worker::stop(End end) {
   if (!stopping_) notify_.tell("STOPPING=1");
   end_ = end;
   stopping_ = closed_ = true;
-  kill_at_ms_ = system_clock().boot_ms() + options_.grace_ms;
+  kill_at_ms_ = std::min(kill_at_ms_, system_clock().boot_ms() + options_.grace_ms);
   for (Served& each : served_) each.books->take_no_more();
   give_back_waiting();
   for (Slot& slot : slots_) {
@@ -170,6 +181,7 @@ void Worker::on_time() {
   const int64_t now_ms = system_clock().boot_ms();
   for (Slot& slot : slots_) {
     if (slot.job) slot.job->on_time(now_ms);
+    if (slot.job && slot.job->is_over() && slot.job->close(now_ms)) on_job_end(slot);
     if (slot.stream) slot.stream->on_time(now_ms, options_.grace_ms);
   }
   if (closed_ && options_.stream) close_idle_streams(now_ms);

@@ -55,6 +55,7 @@ class Worker {
   void take_in(size_t source, News& news);
   bool stays_drained();
   void sort_in(size_t source, Arrival arrival);
+  std::string misfit(const Delivery& delivery) const;
   void on_change(const LeaseChange& change);
   void drop_waiting(const Receipt& receipt);
   void allow();
@@ -115,7 +116,10 @@ class Worker {
   std::optional<uint64_t> seen_when_idle_;  // how many, when all queues were idle last
   bool looks_first_ = false;                // what there is, before slots are given to it
   bool stopping_ = false;
-  bool closed_ = false;  // takes no more messages
+  bool told_to_stop_ = false;     // by a signal
+  int64_t leave_at_ms_ = kNever;  // whatever still runs
+  int64_t rest_until_ms_ = 0;     // nothing is started: something that every start needs is short
+  bool closed_ = false;           // takes no more messages
   End end_ = End::done;
   int64_t kill_at_ms_ = kNever;  // of what still runs
   int64_t notify_ms_ = kNever;

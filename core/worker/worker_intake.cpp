@@ -86,10 +86,24 @@ void Worker::sort_in(size_t source, Arrival arrival) {
     say("worker: the first message is no command message; say which command to run: fq worker -- CMD");
     return stop(End::unusable);
   }
+  if (const std::string why = misfit(arrival.delivery); !why.empty()) {
+    return bury(source, arrival.delivery, why);
+  }
   if (options_.stream) return give_to_stream(std::move(arrival));
   if (options_.batch > 0) return gather_.add(source, std::move(arrival));
   load.arrivals.push_back(std::move(arrival));
   ready_.push_back(std::move(load));
+}
+
+/// Why it does not fit into a batch of this format; "" when it does.
+std::string Worker::misfit(const Delivery& delivery) const {
+  if (options_.batch == 0 || options_.batch_format == BatchFormat::ndjson) return "";
+  const bool lines = options_.batch_format == BatchFormat::lines;
+  const Result<std::string> payload = delivery.payload.read_all();
+  if (!payload.ok()) return payload.error().text;
+  if (payload->find(lines ? '\n' : '\0') == std::string::npos) return "";
+  return lines ? "its payload holds a newline, which ends it in --batch-format lines"
+               : "its payload holds a NUL, which ends it in --batch-format null";
 }
 
 void Worker::on_change(const LeaseChange& change) {
@@ -107,7 +121,7 @@ void Worker::on_change(const LeaseChange& change) {
     }
     slot.job->note_settled(change.receipt);
     // In a batch the others are still to be run.
-    const bool ends = change.what == LeaseChange::What::cancelled && !slot.job->is_batch();
+    const bool ends = change.what == LeaseChange::What::cancelled && slot.job->is_settled();
     if (ends) slot.job->end(Ending::cancelled, now_ms, std::min(kCancelGraceMs, options_.grace_ms));
   }
 }
@@ -127,7 +141,7 @@ size_t Worker::gathered_max() const {
 
 /// How many messages the worker could take on now.
 size_t Worker::wanted() const {
-  if (closed_) return 0;
+  if (closed_ || system_clock().boot_ms() < rest_until_ms_) return 0;
   size_t room = free_slots();
   if (options_.stream) {
     // What no process could be given now would only be leased and given back.
@@ -229,6 +243,8 @@ void Worker::refuse(Load& load, const Error& error) {
     give_back(load);
     return stop(End::unusable);
   }
+  // The next one would meet the same: it stays with the others.
+  rest_until_ms_ = system_clock().boot_ms() + kStartAgainMs;
   for (const Arrival& arrival : load.arrivals) {
     Order order = release_of(arrival.delivery);
     order.delay_ms = kStartAgainMs;

@@ -17,8 +17,9 @@ constexpr int64_t kStreamPauseMs = 500;  // between two starts of a command that
 }  // namespace
 
 void Worker::on_process(Slot& slot) {
-  if (slot.job) return on_job_end(slot);
-  on_stream_end(slot);
+  if (!slot.job) return on_stream_end(slot);
+  if (slot.job->close(system_clock().boot_ms())) return on_job_end(slot);
+  poller_.forget(slot.job->process().pidfd.get());  // it would be told for ever
 }
 
 void Worker::on_job_end(Slot& slot) {
@@ -39,8 +40,8 @@ void Worker::on_job_end(Slot& slot) {
     settle(slot.source, std::move(order));
   }
   if (!again.empty()) {
-    say("queue '" + queue + "': a batch of " + std::to_string(again.size()) + " of tenant '" +
-        again[0].arrivals[0].delivery.tenant + "' failed; its messages are run one by one");
+    say("queue '" + queue + "': a batch of tenant '" + again[0].arrivals[0].delivery.tenant +
+        "' failed; its messages are run one by one");
   }
   // The job may have given verdicts itself that we have not heard of: those messages are not run again.
   for (Load& load : again) {

@@ -3,6 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/worker_lib.sh"
 
+gone_or_zombie() { ! [ -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"; }
 clear_all() { fq cancel --all --state all --yes >/dev/null || :; rm -rf "$work"/job*; }
 
 # A stopped process holds the lock when a job ends: its verdict is given when the lock is free.
@@ -54,5 +55,69 @@ fq push -q a x >/dev/null; fq push -q b y >/dev/null
 worker --drain -q a -q b -- sh -c 'read -r x || :; [ "$FQ_QUEUE$x" != by ] || { sleep 0.2; for n in 1 2 3 4 5; do "$0" push -q a "late$n"; done; }' "$FQ" >/dev/null 2>&1
 is '--drain with several queues leaves nothing that a job pushed to another of them' 0 \
   "$(fq stats -q a --json | jq .ready)"
+
+clear_all
+
+# Cancelled: nothing of its group goes on, however the command takes it.
+id=$(fq push x)
+# shellcheck disable=SC2016
+"$FQ" worker --drain -- sh -c '(trap "" TERM; exec sleep 1000) & echo $! >"$0.child"; trap "exit 0" TERM; echo >"$0"; wait' "$work/job" 2>/dev/null & worker=$!
+await holds_text "$work/job"
+fq cancel "$id" >/dev/null
+wait $worker
+is 'what a cancelled job started is gone with it' yes "$(gone_or_zombie "$(cat "$work/job.child")" && echo yes)"
+clear_all
+for n in 1 2; do fq push $n >/dev/null; done
+"$FQ" worker --drain --batch 2 -- sh -c 'echo >"$0"; exec sleep 1000' "$work/job" 2>/dev/null & worker=$!
+await holds_text "$work/job"
+fq cancel --all --yes >/dev/null
+wait $worker
+is 'a batch is ended when all of it is cancelled' 0 $?
+clear_all
+
+# Failing jobs that leave something do not hold up the others, even where nobody reaps what they leave.
+seq 20 | fq push --lines >/dev/null
+started=$(now_ms)
+worker --drain --attempts 1 -j4 -- sh -c 'sleep 1000 >/dev/null 2>&1 & exit 1' 2>/dev/null
+is 'leftovers are ended beside the next jobs' yes "$([ $(($(now_ms) - started)) -lt 1500 ] && echo yes)"
+clear_all
+
+# What is short for a moment is not the command's fault.
+cp /bin/true "$work/busy"
+exec 9>>"$work/busy"
+id=$(fq push -- "$work/busy")
+gives 0 'Text file busy' worker --once
+is 'a stored command that cannot be started now is tried again' '"delayed" 0' "$(json '.state, .attempts' "$id" | paste -sd' ')"
+exec 9>&-
+fq kick "$id"
+worker --drain
+is 'and runs then' acked "$(state "$id")"
+mkdir "$work/cwd"
+id=$(cd "$work/cwd" && fq push -- true)
+rmdir "$work/cwd"
+gives 0 "directory '$work/cwd'" worker --once
+is 'a directory that is gone is named' dead "$(state "$id")"
+clear_all
+
+# Formats that cannot hold a payload.
+for payload in $'two\nlines' one; do fq push "$payload" >/dev/null; done
+is 'what would fall into two lines is buried, and the others run' one "$(worker --drain --batch 9 --batch-format lines -- cat 2>/dev/null)"
+is 'and says why' 1 "$(fq peek --state dead --json | grep -c 'holds a newline')"
+clear_all
+
+# Signals that are no business of a worker.
+fq push x >/dev/null
+"$FQ" worker --drain -- sh -c 'echo >"$0"; read -r x <"$1"' "$work/job" "$work/go" & worker=$!
+await holds_text "$work/job"
+kill -USR1 $worker; kill -ALRM $worker; echo >"$work/go"
+wait $worker
+is 'USR1 does not decide how a worker leaves' 0 $?
+rm -f "$work/job"
+fq push x >/dev/null
+"$FQ" worker -- sh -c 'echo >"$0"' "$work/job" & worker=$!
+await holds_text "$work/job"
+kill -QUIT $worker
+wait $worker
+is 'QUIT ends it as TERM does' 0 $?
 
 finish

@@ -75,7 +75,7 @@ TEST_CASE("a shell gets its one text, whatever is in it") {
   Options options;
   options.shell = true;
   options.command = {"echo {id}"};
-  CHECK(words_for(options, delivery(17), "a\0b"s).value() == Words{"/bin/sh", "-c", "echo {id}"});
+  CHECK(words_for(options, delivery(17), "a\0b"s).value() == Words{"/bin/sh", "-c", "--", "echo {id}"});
 }
 
 TEST_CASE("a stored command is run as it was stored") {
