@@ -125,7 +125,7 @@ TEST_CASE("workers and jobs are killed at random: each message is acked once and
             << " messages, seed " << seed << "\n";
 }
 
-TEST_CASE("a sleeping worker takes over from a killed one within 20 ms") {
+TEST_CASE("a sleeping worker takes over from a killed one at once, and not when its sleep is over") {
   std::vector<double> took_ms;
   for (int i = 0; i < 11; ++i) {
     Spool spool;
@@ -163,7 +163,9 @@ TEST_CASE("a sleeping worker takes over from a killed one within 20 ms") {
   std::sort(took_ms.begin(), took_ms.end());
   std::cout << "worker: from kill -9 to the start of its message elsewhere: median " << took_ms[5]
             << " ms, most " << took_ms.back() << " ms\n";
-  CHECK(took_ms[5] < 500);  // the aim is 20 on an idle machine; this one has other work
+  // Sleeps are capped at a second. On an idle machine it is 20 ms at most; here others are at work too, and
+  // the long form (tests/torture/worker.sh) says the figure.
+  CHECK(took_ms[5] < 500);
 }
 
 }  // namespace fq::test
