@@ -67,10 +67,23 @@ check_files() {
     FILENAME !~ /tidy_test/ && /TODO|FIXME|XXX[^X]/ && !/XXXXXX/ { print FILENAME ":" FNR ": an open end: write an issue instead" }'
 }
 
+# A planted bug that no longer finds its place would be a mistake that nothing looks for.
+check_planted_bugs() {
+  local kind rest name file
+  while read -r kind rest; do
+    case $kind in
+      bug) name=$rest ;;
+      file) file=$rest ;;
+      sed) if sed "$rest" "$file" | cmp -s - "$file"; then echo "tests/crash/planted_bugs: $name changes nothing"; fi ;;
+    esac
+  done <tests/crash/planted_bugs
+}
+
 {
   check_includes
   check_functions
   check_files
+  check_planted_bugs
 } >"$breaches"
 if [ -s "$breaches" ]; then
   cat "$breaches"
