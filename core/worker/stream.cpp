@@ -72,9 +72,7 @@ Result<std::unique_ptr<Stream>> Stream::start(const Workshop& shop, const std::s
   return stream;
 }
 
-Result<void> Stream::give(const Workshop& shop, Arrival& arrival) {
-  FQ_TRY_SET(const std::string line, shop.voice.line(queue_, arrival.delivery));
-  unwritten_ += line;
+void Stream::give(const Workshop& shop, Arrival arrival) {
   std::string receipt = arrival.delivery.receipt.text;
   Open open;
   if (const int64_t limit_ms = limit_of(shop, arrival.delivery); limit_ms > 0) {
@@ -82,8 +80,8 @@ Result<void> Stream::give(const Workshop& shop, Arrival& arrival) {
     limited_ = true;
   }
   open.arrival = std::move(arrival);
+  waiting_.push_back(receipt);
   open_.emplace(std::move(receipt), std::move(open));
-  return {};
 }
 
 void Stream::extend(const Receipt& receipt, int64_t until_ms) {
@@ -121,17 +119,51 @@ void Stream::kill() {
   step_at_ms_ = kNever;
 }
 
-void Stream::flush() {
-  size_t done = 0;
-  while (in_ && done < unwritten_.size()) {
-    const ssize_t written = ::write(in_.get(), unwritten_.data() + done, unwritten_.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EAGAIN) break;
-    // It reads no more: what is open is retried when it has ended.
-    if (written < 0) in_.close();
-    if (written > 0) done += static_cast<size_t>(written);
+void Stream::make_lines(const Workshop& shop, std::vector<Order>& orders) {
+  while (stage_ == Stage::up && !waiting_.empty() && outbox_.has_room()) {
+    std::string receipt = std::move(waiting_.front());
+    waiting_.pop_front();
+    const auto open = open_.find(receipt);
+    if (open == open_.end()) continue;  // somebody else gave its verdict
+    const Delivery& delivery = open->second.arrival.delivery;
+    const Result<std::string> line = shop.voice.line(queue_, delivery);
+    if (line.ok()) {
+      outbox_.add(std::move(receipt), line.value());
+      continue;
+    }
+    orders.push_back(bury_of(delivery, line.error().text));
+    shop.say(failure_line(queue_, delivery, orders.back()));
+    open_.erase(open);
   }
-  unwritten_.erase(0, done);
+}
+
+std::vector<Order> Stream::flush(const Workshop& shop) {
+  std::vector<Order> orders;
+  while (wants_to_write()) {
+    make_lines(shop, orders);
+    // It reads no more: what is open is retried when it has ended.
+    if (!outbox_.write_to(in_.get())) in_.close();
+    if (!outbox_.empty()) break;
+  }
+  if (stage_ == Stage::leaving && outbox_.empty()) in_.close();
+  return orders;
+}
+
+void Stream::release_unread(const std::string& receipt, std::vector<Order>& orders) {
+  const auto open = open_.find(receipt);
+  if (open == open_.end()) return;
+  orders.push_back(release_of(open->second.arrival.delivery));
+  open_.erase(open);
+}
+
+std::vector<Order> Stream::close_input() {
+  std::vector<Order> orders;
+  for (const std::string& receipt : outbox_.take_back()) release_unread(receipt, orders);
+  for (const std::string& receipt : waiting_) release_unread(receipt, orders);
+  waiting_.clear();
+  if (stage_ == Stage::up) stage_ = Stage::leaving;
+  if (outbox_.empty()) in_.close();
+  return orders;
 }
 
 std::optional<Order> Stream::order_of(const Workshop& shop, std::string_view line) const {

@@ -1,15 +1,17 @@
 // stream - a command that stays up: messages go in as lines of JSON, verdicts come out as lines of text.
 //
 // It never waits for the command: what the command does not read yet is held here, at most `prefetch`
-// messages of it. A line that is no verdict costs nobody anything; a command that ends leaves its open
-// messages to be retried.
+// messages, of which only the next ones are lines already. A line that is no verdict costs nobody anything; a
+// command that ends leaves its open messages to be retried.
 #pragma once
 
 // System.
+#include <deque>
 #include <map>
 #include <memory>
 // fq, this room.
 #include "core/worker/job.h"
+#include "core/worker/outbox.h"
 
 namespace fq::worker {
 
@@ -24,14 +26,15 @@ class Stream {
   int out() const { return out_.get(); }
   Capture& err() { return err_; }
   size_t open_count() const { return open_.size(); }
-  bool wants_to_write() const { return in_ && !unwritten_.empty(); }
+  bool wants_to_write() const {
+    return in_ && (!outbox_.empty() || (stage_ == Stage::up && !waiting_.empty()));
+  }
 
   /// Whether it takes messages still.
   bool listens() const { return in_ && out_ && stage_ == Stage::up; }
-  /// An error: its payload cannot be read; it is not taken over then.
-  Result<void> give(const Workshop& shop, Arrival& arrival);
-  /// Writes what the command takes now.
-  void flush();
+  void give(const Workshop& shop, Arrival arrival);
+  /// Writes what the command takes now. Messages whose payload cannot be read are buried.
+  std::vector<Order> flush(const Workshop& shop);
   /// The verdicts that have come. Lines that are none are told through the voice.
   std::vector<Order> read_verdicts(const Workshop& shop);
   /// A verdict was given by somebody else.
@@ -44,8 +47,11 @@ class Stream {
   /// KILL when that did not help.
   void on_time(int64_t now_ms, int64_t grace_ms);
   void kill();
-  /// No more messages: the command reads the end of its input.
-  void close_input() { in_.close(); }
+  /// The command has closed it.
+  void note_input_closed() { in_.close(); }
+  /// No more messages: the command reads the end of its input, behind the line that it has begun to read.
+  /// What is behind that is released.
+  std::vector<Order> close_input();
   /// Its process has ended: its open messages are retried, or released where we stopped it.
   std::vector<Order> finish(const Workshop& shop, bool stopped);
 
@@ -64,6 +70,8 @@ class Stream {
   Stream() = default;
   bool take_some(const Workshop& shop, std::vector<Order>& orders);
   bool take_line(const Workshop& shop, std::string_view line, std::vector<Order>& orders);
+  void make_lines(const Workshop& shop, std::vector<Order>& orders);
+  void release_unread(const std::string& receipt, std::vector<Order>& orders);
   std::optional<Order> order_of(const Workshop& shop, std::string_view line) const;
 
   std::string queue_;
@@ -71,8 +79,9 @@ class Stream {
   Descriptor in_;
   Descriptor out_;
   Capture err_;
-  std::string unwritten_;
-  std::string line_;                               // not ended yet
+  std::deque<std::string> waiting_;                // receipts of messages that are no lines yet
+  Outbox outbox_;                                  // what the command does not read yet
+  std::string line_;                               // of its output, not ended yet
   bool skips_ = false;                             // the rest of a line that was too long
   std::map<std::string, Open, std::less<>> open_;  // by receipt
   bool limited_ = false;                           // some of them have a limit

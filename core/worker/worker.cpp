@@ -173,7 +173,8 @@ void Worker::stop(End end) {
   for (Served& each : served_) each.books->take_no_more();
   give_back_waiting();
   for (Slot& slot : slots_) {
-    if (slot.stream) slot.stream->close_input();
+    if (!slot.stream) continue;
+    for (Order& order : slot.stream->close_input()) settle(0, std::move(order));
   }
 }
 
@@ -207,7 +208,7 @@ std::string Worker::status() const {
 /// Nothing more comes: a command that has nothing open reads the end of its input.
 void Worker::close_idle_streams(int64_t now_ms) {
   for (Slot& slot : slots_) {
-    if (!slot.stream || slot.stream->open_count() > 0 || slot.stream->in() < 0) continue;
+    if (!slot.stream || slot.stream->open_count() > 0 || !slot.stream->listens()) continue;
     slot.stream->close_input();
     if (kill_at_ms_ == kNever) kill_at_ms_ = now_ms + options_.grace_ms;
   }

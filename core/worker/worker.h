@@ -78,6 +78,7 @@ class Worker {
   void give_to_stream(Arrival arrival);
   bool start_stream(Slot& slot, const std::shared_ptr<const Descriptor>& kept);
   void flush_streams();
+  void flush(Slot& slot);
   void watch_capture(const Capture& capture, Event event) const;
   void watch_passages();
   void on_passage(uint32_t which);

@@ -79,18 +79,21 @@ void Worker::give_to_stream(Arrival arrival) {
     order.delay_ms = closed_ ? 0 : kStreamPauseMs;
     return settle(0, std::move(order));
   }
-  const Result<void> given = least->stream->give(shop(0), arrival);
-  if (!given.ok()) bury(0, arrival.delivery, given.error().text);
+  least->stream->give(shop(0), std::move(arrival));
 }
 
 /// Many lines in one write.
 void Worker::flush_streams() {
   for (Slot& slot : slots_) {
-    if (!slot.stream || !slot.stream->wants_to_write()) continue;
-    slot.stream->flush();
-    const bool waits = slot.stream->wants_to_write();
-    poller_.change(slot.stream->in(), {Watched::stream_in, slot.number - 1}, waits ? kWritable : kNothing);
+    if (slot.stream && slot.stream->wants_to_write()) flush(slot);
   }
+}
+
+void Worker::flush(Slot& slot) {
+  for (Order& order : slot.stream->flush(shop(0))) settle(0, std::move(order));
+  if (slot.stream->in() < 0) return;
+  const bool waits = slot.stream->wants_to_write();
+  poller_.change(slot.stream->in(), {Watched::stream_in, slot.number - 1}, waits ? kWritable : kNothing);
 }
 
 bool Worker::start_stream(Slot& slot, const std::shared_ptr<const Descriptor>& kept) {
@@ -117,18 +120,13 @@ bool Worker::start_stream(Slot& slot, const std::shared_ptr<const Descriptor>& k
 
 void Worker::on_stream(Slot& slot, Watched what) {
   if (!slot.stream) return;
-  const uint32_t index = slot.number - 1;
   if (what == Watched::stream_out) {
     for (Order& order : slot.stream->read_verdicts(shop(0))) settle(0, std::move(order));
     return;
   }
-  // Told although we have nothing to write: nobody reads it any more.
-  if (!slot.stream->wants_to_write()) return slot.stream->close_input();
-  slot.stream->flush();
-  const bool waits = slot.stream->wants_to_write();
-  if (slot.stream->in() >= 0) {
-    poller_.change(slot.stream->in(), {Watched::stream_in, index}, waits ? kWritable : kNothing);
-  }
+  if (slot.stream->wants_to_write()) return flush(slot);
+  // Told although we have nothing to write.
+  slot.stream->note_input_closed();
 }
 
 void Worker::on_stream_end(Slot& slot) {

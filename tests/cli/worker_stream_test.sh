@@ -31,4 +31,23 @@ worker --stream --drain --prefetch 1 --grace 200ms --backoff 0s..0s -- \
   bash -c 'trap "" TERM; read -r line; echo "ack $(jq -r .receipt <<<"$line")"; exec <&-; sleep 1000' 2>/dev/null
 is 'so is one that does not hear TERM' '0 0' "$? $(fq peek --state all | wc -l)"
 clear_all
+
+# TERM while the command is in the middle of a line: it gets the rest of it.
+mkfifo "$work/job.gate"
+exec 7<>"$work/job.gate"
+seq 100000 | tr '\n' ' ' >"$work/large"  # more than a pipe holds
+for n in 1 2 3; do fq push <"$work/large" >/dev/null; done
+# shellcheck disable=SC2016
+"$FQ" worker --stream -- bash -c 'head -c 1000 >"$0.1"; read -r x <"$0.gate"; cat >>"$0.1"; exit 0' "$work/job" 7>&- & worker=$!
+await holds_text "$work/job.1"
+kill -TERM $worker
+await eval '[ "$(fq stats --json | jq .ready)" = 2 ]'
+echo >&7
+await gone $worker
+wait $worker
+is 'a stream that is stopped ends well' 0 $?
+exec 7>&-
+is 'its command has read whole lines' "$(wc -c <"$work/large")" "$(jq -r .payload "$work/job.1" | tr -d '\n' | wc -c)"
+is 'and no attempt counts for it' '3 0' "$(fq peek --json | jq -s -r '"\(length) \(map(.attempts) | add)"')"
+clear_all
 finish

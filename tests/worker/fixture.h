@@ -4,6 +4,7 @@
 // System.
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,6 +34,13 @@ class Sink {
 
  private:
   Descriptor file_;
+};
+
+/// As in a worker: a reader that left is an error code and no signal.
+struct NoPipeSignal {
+  NoPipeSignal() : before(::signal(SIGPIPE, SIG_IGN)) {}
+  ~NoPipeSignal() { ::signal(SIGPIPE, before); }
+  sighandler_t before;
 };
 
 struct PipeEnds {

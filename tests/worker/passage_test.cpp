@@ -15,13 +15,6 @@ namespace {
 
 constexpr size_t kHeldMax = 256 * 1024;
 
-/// As in a worker: a reader that left is an error code and no signal.
-struct NoPipeSignal {
-  NoPipeSignal() : before(::signal(SIGPIPE, SIG_IGN)) {}
-  ~NoPipeSignal() { ::signal(SIGPIPE, before); }
-  sighandler_t before;
-};
-
 /// No file grows over it: what a write finds then is what it finds on a full disk, but for the error's name.
 class FileSizeLimit {
  public:

@@ -22,17 +22,31 @@ class StreamOf {
  public:
   explicit StreamOf(const std::string& script, uint64_t open = 3) : around_(options_of(script)) {
     stream_ = std::move(Stream::start(around_.shop(), "q", 1, nullptr)).value();
-    for (uint64_t id = 1; id <= open; ++id) {
-      Arrival one = arrival(id);
-      REQUIRE(stream_->give(around_.shop(), one).ok());
-    }
+    for (uint64_t id = 1; id <= open; ++id) stream_->give(around_.shop(), arrival(id));
   }
   Stream& stream() { return *stream_; }
   void give_with_limit(uint64_t id) {
     Arrival one = arrival(id);
     one.delivery.timeout_ms = 1'000;
-    REQUIRE(stream_->give(around_.shop(), one).ok());
+    stream_->give(around_.shop(), std::move(one));
   }
+  /// Messages whose lines are so long.
+  void give_long(uint64_t count, size_t line_bytes) {
+    around_.voice.line = [line_bytes, this](const std::string&, const Delivery&) {
+      ++lines_made_;
+      return Result<std::string>(std::string(line_bytes - 1, 'x') + "\n");
+    };
+    for (uint64_t id = 1; id <= count; ++id) stream_->give(around_.shop(), arrival(id));
+  }
+  void give_unreadable(uint64_t id) {
+    around_.voice.line = [](const std::string&, const Delivery&) {
+      return Result<std::string>(Error{ErrorKind::bad_data, "gone"});
+    };
+    stream_->give(around_.shop(), arrival(id));
+  }
+  size_t lines_made() const { return lines_made_; }
+  std::string flush() { return text_of(stream_->flush(around_.shop())); }
+  std::string close_input() { return text_of(stream_->close_input()); }
   /// Until the command has written something.
   void await_word() const {
     pollfd ready{stream_->out(), POLLIN, 0};
@@ -74,6 +88,7 @@ class StreamOf {
   }
   Surroundings around_;
   std::unique_ptr<Stream> stream_;
+  size_t lines_made_ = 0;
 };
 
 /// A script that writes exactly these bytes.
@@ -187,7 +202,7 @@ TEST_CASE("a verdict on a message that another process has is not taken") {
   CHECK(stream.decides() == "ack 1.1");
   CHECK(other.stream().open_count() == 2);
   CHECK(stream.lines_said() == 1);
-  other.stream().close_input();
+  other.close_input();
   other.finish(true);
   stream.finish(true);
 }
@@ -235,8 +250,53 @@ TEST_CASE("what it said behind a heap of lines that are none counts too") {
 
 TEST_CASE("a stream that was stopped gives back what is open") {
   StreamOf stream("exec cat >/dev/null");
-  stream.stream().close_input();
+  CHECK(stream.flush() == "");
+  CHECK(stream.close_input() == "");
   CHECK(stream.finish(true) == "release 1.1; release 2.1; release 3.1");
+}
+
+TEST_CASE("a stream that is stopped finishes the line that its command reads, and takes back the others") {
+  const NoPipeSignal ignored;
+  StreamOf of("exec head -c 150 >/dev/null", 0);
+  of.give_long(20, 100'000);
+  CHECK(of.flush() == "");  // a pipe is smaller than a line
+  Stream& stream = of.stream();
+  CHECK(of.close_input().starts_with("release 2.1; release 3.1"));
+  CHECK(stream.open_count() == 1);
+  CHECK_FALSE(stream.listens());
+  while (stream.in() >= 0) {
+    pollfd ready{stream.in(), POLLOUT, 0};
+    REQUIRE(::poll(&ready, 1, 20'000) == 1);
+    of.flush();
+  }
+  CHECK(of.finish(true) == "release 1.1");
+}
+
+TEST_CASE("only as many messages become lines as a slow command will soon read") {
+  StreamOf of("read -r x; exec cat >/dev/null", 0);
+  of.give_long(100, 300'000);
+  of.flush();
+  CHECK(of.lines_made() <= 6);
+  CHECK(of.stream().open_count() == 100);
+  while (of.stream().wants_to_write()) {
+    pollfd ready{of.stream().in(), POLLOUT, 0};
+    REQUIRE(::poll(&ready, 1, 20'000) == 1);
+    of.flush();
+  }
+  CHECK(of.lines_made() == 100);
+  of.close_input();
+  of.finish(true);
+}
+
+TEST_CASE("a message whose payload cannot be read is buried, and the others are not held up") {
+  StreamOf of("exec cat", 0);
+  of.give_unreadable(1);
+  of.give_unreadable(2);
+  CHECK(of.flush() == "bury 1.1 gone; bury 2.1 gone");
+  CHECK(of.lines_said() == 2);
+  CHECK(of.stream().open_count() == 0);
+  of.close_input();
+  of.finish(true);
 }
 
 TEST_CASE("a command that lives on without its input has a grace time, then TERM, then KILL") {
@@ -245,7 +305,7 @@ TEST_CASE("a command that lives on without its input has a grace time, then TERM
   of.await_word();
   CHECK(stream.listens());
   CHECK(stream.next_ms() == kNever);
-  stream.close_input();
+  stream.note_input_closed();
   CHECK_FALSE(stream.listens());
   CHECK(stream.next_ms() == 0);
   stream.on_time(100, 50);
@@ -286,8 +346,8 @@ TEST_CASE("a command that reads nothing is not waited for either") {
   Arrival large = arrival(1);
   large.delivery.receipt.text = std::string(1 << 20, 'r');
   Surroundings around(Options{});
-  REQUIRE(stream.stream().give(around.shop(), large).ok());
-  stream.stream().flush();
+  stream.stream().give(around.shop(), std::move(large));
+  stream.flush();
   CHECK(stream.stream().wants_to_write());
   signal_group(stream.stream().process(), SIGKILL);
   CHECK(stream.finish().find("signal 9") != std::string::npos);
