@@ -207,6 +207,11 @@ bool Stream::take_line(const Workshop& shop, std::string_view line, std::vector<
   return true;
 }
 
+void Stream::dismiss(int64_t term_at_ms) {
+  close_input();
+  step_at_ms_ = term_at_ms;
+}
+
 /// A bounded part of what there is. False: nothing now, or no more.
 bool Stream::take_some(const Workshop& shop, std::vector<Order>& orders) {
   std::array<char, kReadBytes> buffer;

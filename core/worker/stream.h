@@ -52,6 +52,8 @@ class Stream {
   /// No more messages: the command reads the end of its input, behind the line that it has begun to read.
   /// What is behind that is released.
   std::vector<Order> close_input();
+  /// Needs: nothing is open. It reads the end of its input, and TERM when it lives on then.
+  void dismiss(int64_t term_at_ms);
   /// Its process has ended: its open messages are retried, or released where we stopped it.
   std::vector<Order> finish(const Workshop& shop, bool stopped);
 

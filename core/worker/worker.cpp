@@ -193,8 +193,8 @@ void Worker::on_time() {
       if (slot.stream) slot.stream->kill();
     }
   }
-  if (busy() >= growth_.slots()) growth_.on_busy(now_ms);
-  growth_.on_idle(now_ms);
+  if (at_work() >= growth_.slots()) growth_.on_busy(now_ms);
+  if (growth_.on_idle(now_ms)) close_spare_stream(now_ms);
   notify_ms_ = notify_.keep_alive(now_ms);
   if (notify_.is_heard()) notify_ms_ = std::min(notify_ms_, notify_.show(status(), now_ms));
 }
@@ -212,6 +212,22 @@ void Worker::close_idle_streams(int64_t now_ms) {
     slot.stream->close_input();
     if (kill_at_ms_ == kNever) kill_at_ms_ = now_ms + options_.grace_ms;
   }
+}
+
+/// A slot was given up: a command that has nothing open holds it no longer.
+void Worker::close_spare_stream(int64_t now_ms) {
+  if (busy() <= growth_.slots()) return;
+  const auto spare = std::find_if(slots_.rbegin(), slots_.rend(), [](const Slot& slot) {
+    return slot.stream && slot.stream->listens() && slot.stream->open_count() == 0;
+  });
+  if (spare != slots_.rend()) spare->stream->dismiss(now_ms + options_.grace_ms);
+}
+
+/// As busy(), but for streams that wait for messages.
+size_t Worker::at_work() const {
+  return static_cast<size_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
+    return slot.job || (slot.stream && slot.stream->open_count() > 0);
+  }));
 }
 
 size_t Worker::busy() const {

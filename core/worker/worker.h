@@ -47,6 +47,7 @@ class Worker {
   void on_event(const Event& event);
   void on_signals();
   void close_idle_streams(int64_t now_ms);
+  void close_spare_stream(int64_t now_ms);
   void on_time();
   bool is_finished() const;
 
@@ -91,6 +92,7 @@ class Worker {
   std::string status() const;
   Workshop shop(size_t source);
   size_t busy() const;
+  size_t at_work() const;
   size_t free_slots() const;
   Slot* free_slot();
 

@@ -8,6 +8,17 @@ clear_all() { fq cancel --all --state all --yes >/dev/null; rm -f "$work"/job*; 
 # shellcheck disable=SC2016
 acks='while read -r line; do echo "ack $(printf %s "$line" | jq -r .receipt)"; done'
 
+# A slot that is given up after ten seconds without work: that is looked at last.
+mkfifo "$work/grown.gate"
+exec 6<>"$work/grown.gate"
+for n in 1 2 3; do fq push -q grown "m$n" >/dev/null; done
+# shellcheck disable=SC2016
+"$FQ" worker -q grown --stream --prefetch 1 --min 1 --max 3 -- bash -c \
+  'while read -r line; do echo >>"$0"; read -r x <"$0.gate"; echo "ack $(jq -r .receipt <<<"$line")"; done' "$work/grown" 6>&- & grown=$!
+await eval '[ "$(wc -l <"$work/grown")" = 3 ]'
+is 'streams grow by the backlog' 3 "$(pgrep -cP $grown)"
+for n in 1 2 3; do echo >&6; done
+
 # What cannot be set up for any message: as without --stream.
 id=$(fq push m)
 gives 78 '--rlimit' worker --stream --rlimit nofile=99999999999 -- cat
@@ -41,7 +52,7 @@ for n in 1 2 3; do fq push <"$work/large" >/dev/null; done
 "$FQ" worker --stream -- bash -c 'head -c 1000 >"$0.1"; read -r x <"$0.gate"; cat >>"$0.1"; exit 0' "$work/job" 7>&- & worker=$!
 await holds_text "$work/job.1"
 kill -TERM $worker
-await eval '[ "$(fq stats --json | jq .ready)" = 2 ]'
+await eval '[ "$(fq stats -q default --json | jq .ready)" = 2 ]'
 echo >&7
 await gone $worker
 wait $worker
@@ -50,4 +61,13 @@ exec 7>&-
 is 'its command has read whole lines' "$(wc -c <"$work/large")" "$(jq -r .payload "$work/job.1" | tr -d '\n' | wc -c)"
 is 'and no attempt counts for it' '3 0' "$(fq peek --json | jq -s -r '"\(length) \(map(.attempts) | add)"')"
 clear_all
+
+await eval '[ "$(pgrep -cP $grown)" -le 2 ]'
+fq push -q grown last >/dev/null
+echo >&6
+is 'those that are left take what comes' 0 "$(fq wait -q grown --all --for 20s; echo $?)"
+exec 6>&-
+kill -TERM $grown
+wait $grown
+is 'a worker that has shrunk ends well' 0 $?
 finish
