@@ -167,6 +167,7 @@ std::vector<Order> Stream::close_input() {
 }
 
 std::optional<Order> Stream::order_of(const Workshop& shop, std::string_view line) const {
+  if (line.ends_with('\r')) line.remove_suffix(1);
   const std::string_view verdict = take_word(line);
   const std::string_view receipt = take_word(line);
   for (const VerdictName& each : kVerdicts) {
@@ -200,6 +201,7 @@ bool Stream::take_line(const Workshop& shop, std::string_view line, std::vector<
   if (order->verdict == Verdict::bury || order->verdict == Verdict::retry) {
     Order told = *order;
     if (told.reason.empty()) told.reason = "given back by the command";
+    told.reason.resize(std::min(told.reason.size(), kReasonBytesMax));  // as it is kept
     shop.say(failure_line(queue_, open->second.arrival.delivery, told));
   }
   open_.erase(open);

@@ -148,7 +148,7 @@ TEST_CASE("a line that is no verdict is told, ignored, and costs nobody anything
                              "ack 1.1x",
                              "ack 1.1 more",
                              "ack\t1.1",
-                             "ack 1.1\r",
+                             "ack 1.1\r\r",
                              "ack {}",
                              "{\"ack\":\"1.1\"}",
                              "done 1.1",
@@ -229,9 +229,17 @@ TEST_CASE("a line that the end of the command has cut off is not taken for a sho
   CHECK(said.text.find("'ack 2.1'") != std::string::npos);
 }
 
-TEST_CASE("a long reason is one") {
+TEST_CASE("a long reason is told as it is kept") {
   const std::string reason(60'000, 'r');
-  CHECK(says("bury 1.1 " + reason + "\n").decided == "bury 1.1 " + reason);
+  const std::string kept(1'024, 'r');
+  const Said said = says("bury 1.1 " + reason + "\n");
+  CHECK(said.decided == "bury 1.1 " + reason);
+  CHECK(said.text.find(": " + kept + "; buried") != std::string::npos);
+}
+
+TEST_CASE("a line may end as on Windows") {
+  CHECK(says("ack 1.1\r\nrelease 2.1 5s\r\nbury 3.1 why not\r\n").decided ==
+        "ack 1.1; release 2.1 in 5000; bury 3.1 why not");
 }
 
 TEST_CASE("what a command said before its end counts, what it left open is retried") {
