@@ -19,6 +19,25 @@ await eval '[ "$(wc -l <"$work/grown")" = 3 ]'
 is 'streams grow by the backlog' 3 "$(pgrep -cP $grown)"
 for n in 1 2 3; do echo >&6; done
 
+# As many as --prefetch says are open in each process, and the next one comes when one of them is done.
+mkfifo "$work/open.gate"
+exec 7<>"$work/open.gate"
+for n in 1 2 3 4 5 6 7 8; do fq push -q open "m$n" >/dev/null; done
+# shellcheck disable=SC2016
+"$FQ" worker -q open --stream --prefetch 3 -j2 -- bash -c \
+  'exec 3<&0; { while read -r line; do jq -r .receipt <<<"$line"; echo "$line" >>"$0"; done; } <&3 >>"$0.$FQ_WORKER_SLOT" &
+   while read -r x <"$0.gate"; do echo "ack $(head -n 1 "$0.$FQ_WORKER_SLOT")"; done' "$work/open" 2>/dev/null 7>&- & open=$!
+await eval '[ "$(wc -l <"$work/open")" = 6 ]'
+is '--prefetch: so many a process' '3 3 6' \
+  "$(wc -l <"$work/open.1") $(wc -l <"$work/open.2") $(fq peek -q open --state leased --json | jq -s length)"
+echo >&7
+await eval '[ "$(wc -l <"$work/open")" = 7 ]'
+is 'and one more when one is done' '6 1' "$(fq peek -q open --state leased --json | jq -s length) $(fq stats -q open --json | jq .acked)"
+exec 7>&-
+kill -TERM $open; kill -TERM $open
+wait $open
+fq queue remove open --yes
+
 # What cannot be set up for any message: as without --stream.
 id=$(fq push m)
 gives 78 '--rlimit' worker --stream --rlimit nofile=99999999999 -- cat
