@@ -141,7 +141,11 @@ bool Books::step() {
   if (served.ok()) later_fault_.clear();
   if (served.ok()) return true;
   if (!work.orders.empty()) static_cast<void>(give(work.orders));
-  if (served.error().kind == ErrorKind::later && !work.stop) return try_later(work, served.error());
+  // Who came for one message or for what is there is told; a service, or who holds something, goes on.
+  const bool goes_on = options_.stay == Stay::forever || outstanding_ > 0;
+  if (served.error().kind == ErrorKind::later && !work.stop && goes_on) {
+    return try_later(work, served.error());
+  }
   const std::lock_guard lock(mutex_);
   news_.failed = std::move(served).error();
   news_.settled += work.orders.size();
@@ -217,6 +221,7 @@ Result<void> Books::give(std::vector<Order>& orders) {
   const std::lock_guard lock(mutex_);
   for (std::string& notice : notices) news_.notices.push_back(std::move(notice));
   news_.settled += orders.size();
+  outstanding_ -= std::min(outstanding_, orders.size());
   orders.clear();
   // Only one that is about to end waits for this.
   if (closed_ || idle_told_ || !terms_.waits) announce();
@@ -298,6 +303,7 @@ void Books::hand_over(LeaseReply& reply, size_t allowed) {
   std::vector<std::string> notices = source_.queue->take_notices();
   if (reply.why_empty == WhyEmpty::idle) idle_told_ = true;
   if (!arrivals.empty()) idle_told_ = false;
+  outstanding_ += arrivals.size();
   const std::lock_guard lock(mutex_);
   if (!arrivals.empty()) news_.idle = false;
   book(reply, allowed, terms_.lot > 0 ? std::min<size_t>(arrivals.size(), 1) : arrivals.size());

@@ -129,6 +129,7 @@ class Books {
   std::optional<Settings> settings_;
   std::string policy_fault_;
   std::string hold_fault_;
+  size_t outstanding_ = 0;   // messages that were handed over and have no verdict yet
   std::string later_fault_;  // what was to be tried again, as it was told
   bool idle_told_ = false;
   std::shared_ptr<const Descriptor> all_;  // for a command that stays up: it keeps all that we hold

@@ -18,6 +18,7 @@ stopped_there() { grep -q '^State:.T' "/proc/$stopped/status"; }
 await stopped_there
 echo >"$work/go"
 await grep -q 'goes on trying' "$work/said"
+gives 75 "process $stopped" worker --once -- true
 kill -CONT $stopped
 wait $stopped
 echo >"$work/go"   # for the job of x
