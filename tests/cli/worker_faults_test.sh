@@ -46,7 +46,7 @@ seq 6 | fq push --lines >/dev/null
   echo >>"$0/second"; exec sleep 1000' "$work/job.d" 2>/dev/null & worker=$!
 await holds_text "$work/job.d/second"
 { kill -KILL $worker; wait $worker; } 2>/dev/null
-limit=5 worker --drain -- true
+worker --drain -- true
 is 'nor do they wait for it' '' "$(fq peek --state all)"
 kill -KILL "$(cat "$work/job.d/left")"
 clear_all
@@ -77,10 +77,10 @@ is 'a batch is ended when all of it is cancelled' 0 $?
 clear_all
 
 # Failing jobs that leave something do not hold up the others, even where nobody reaps what they leave.
-seq 20 | fq push --lines >/dev/null
+seq 40 | fq push --lines >/dev/null
 started=$(now_ms)
-worker --drain --attempts 1 -j4 -- sh -c 'sleep 1000 >/dev/null 2>&1 & exit 1' 2>/dev/null
-is 'leftovers are ended beside the next jobs' yes "$([ $(($(now_ms) - started)) -lt 1500 ] && echo yes)"
+worker --drain --attempts 1 -j8 -- sh -c 'sleep 1000 >/dev/null 2>&1 & exit 1' 2>/dev/null
+is 'leftovers are ended beside the next jobs' yes "$([ $(($(now_ms) - started)) -lt 3000 ] && echo yes)"
 clear_all
 
 # What is short for a moment is not the command's fault.
