@@ -11,7 +11,7 @@ broken=0
 FQ=$PWD/build/release/fq build/torture/tests/test_crash "a power cut of ext4*" | tee "$lines" || broken=1
 
 awk -v seed="$FQ_SEED" '
-  /^power cuts: / { cuts += $4; kinds = kinds sprintf("%s%d %s", kinds == "" ? "" : ", ", $4, substr($3, 1, length($3) - 1)); accepted += $6; acked += $8; torn += $(NF - 2) }
+  /^power cuts: / { cuts += $5; kinds = kinds sprintf("%s%d %s", kinds == "" ? "" : ", ", $5, substr($4, 1, length($4) - 1)); accepted += $7; acked += $9; torn += $(NF - 2) }
   /FAILED:/ { ++faults }
   END { printf "power cuts: FQ_SEED=%s, %d cuts (%s), %d accepted, %d acked, %d torn tails, %d faults\n",
     seed, cuts, kinds, accepted, acked, torn, faults }' "$lines"
