@@ -6,10 +6,12 @@
 #pragma once
 
 // System.
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 // fq, below us.
 #include "core/api/queue.h"
@@ -91,6 +93,10 @@ class QueueFixture {
   std::unique_ptr<Queue> queue_;
   uint64_t policy_count_ = 0;
 };
+
+/// Mostly the other thread sleeps in its call when this is over. No engine tells when it does, so the tests
+/// hold in any order; this makes the order that they are about the usual one.
+inline void let_the_other_wait() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
 
 /// Views of its arguments, which have to live as long.
 NewMessage message_of(std::string_view tenant, std::string_view payload, const With& with);

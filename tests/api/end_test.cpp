@@ -2,7 +2,6 @@
 #include "tests/api/contract.h"
 
 // System.
-#include <chrono>
 #include <thread>
 
 namespace fq::test {
@@ -133,8 +132,7 @@ TEST_CASE("waiting for an end ends with it, or with its time, or when it is inte
   request.wait_ms = 20'000;
   const auto during = [&](const std::function<void()>& what) {
     std::thread thread([&] {
-      // So that the other mostly sleeps by then; the test holds in any order.
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      let_the_other_wait();
       what();
     });
     const EndStatus status = q.door().await_end(request).value();

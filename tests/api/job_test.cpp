@@ -2,7 +2,6 @@
 #include "tests/api/contract.h"
 
 // System.
-#include <chrono>
 #include <thread>
 
 namespace fq::test {
@@ -227,8 +226,7 @@ TEST_CASE("news of a lease wakes who waits for something else") {
   request.wait = true;
   request.wait_ms = 20'000;
   std::thread canceller([&] {
-    // So that the other mostly sleeps by then; the test holds in any order.
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    let_the_other_wait();
     static_cast<void>(other->mutate(std::vector{id}, Action::cancel));
   });
   const int64_t start_ms = system_clock().boot_ms();

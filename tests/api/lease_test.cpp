@@ -2,7 +2,6 @@
 #include "tests/api/contract.h"
 
 // System.
-#include <chrono>
 #include <thread>
 
 namespace fq::test {
@@ -309,8 +308,7 @@ TEST_CASE("waiting ends when somebody pushes") {
   ON_EVERY_ENGINE_WITH(q, Time::real);
   const std::unique_ptr<Queue> other = q.another_handle();
   std::thread pusher([&] {
-    // So that the other mostly sleeps by then; the test holds in any order.
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    let_the_other_wait();
     const NewMessage message = message_of("t", "now", {});
     static_cast<void>(other->push({&message, 1}));
   });
@@ -326,8 +324,7 @@ TEST_CASE("waiting ends when it is interrupted") {
   ON_EVERY_ENGINE_WITH(q, Time::real);
   Interrupt interrupt;
   std::thread thread([&] {
-    // So that the other mostly sleeps by then; the test holds in any order.
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    let_the_other_wait();
     interrupt.raise();
   });
   LeaseRequest request = timed_lease();

@@ -101,8 +101,7 @@ Rate rate_of(size_t count, int64_t ns, const std::function<std::function<void()>
   const int64_t start = now_ns() + 30'000'000;  // everybody is ready by then
   const std::vector<double> done = in_processes(count, [&](size_t) {
     const std::function<void()> push = prepare();
-    // All begin at one moment; spinning until then would take the cores from those still starting.
-    while (now_ns() < start) ::usleep(200);
+    while (now_ns() < start) ::usleep(200);  // all begin at once; a spin would take cores from those starting
     double pushed = 0;
     for (; now_ns() < start + ns; ++pushed) push();
     return pushed;

@@ -89,7 +89,7 @@ void consume(Board& board, const std::string& spool) {
 
 /// Microseconds from before the push to after the wake.
 double turn(Board& board, int whose, const std::function<void()>& push) {
-  while (board.turn.load() != 0) ::usleep(50);
+  while (board.turn.load() != 0) ::usleep(50);  // outside what is timed
   board.woken_ns.store(0);
   board.turn.store(whose);
   // The consumer has to be asleep when it is woken: a round that comes too early would time no wake-up.
@@ -97,7 +97,7 @@ double turn(Board& board, int whose, const std::function<void()>& push) {
   const int64_t from = now_ns();
   push();
   int64_t woken = 0;
-  while ((woken = board.woken_ns.load()) == 0) ::usleep(20);
+  while ((woken = board.woken_ns.load()) == 0) ::usleep(20);  // a spin would keep the other from its core
   return static_cast<double>(woken - from) / 1000.0;
 }
 
@@ -125,7 +125,7 @@ void bench_wake(const Setup& setup) {
     line("fq, lazy push", with_unit(us[1], "us"), ratio_of(us[1] / us[0], "the ring"),
          verdict_of(us[1] / us[0], {Sense::at_most, 2.0}));
   }
-  while (board.turn.load() != 0) ::usleep(50);
+  while (board.turn.load() != 0) ::usleep(50);  // outside what is timed
   board.turn.store(3);
   ::waitpid(child, nullptr, 0);
 }

@@ -51,7 +51,8 @@ is 'nor do they wait for it' '' "$(fq peek --state all)"
 kill -KILL "$(cat "$work/job.d/left")"
 clear_all
 
-# Several queues are idle together, or not at all.
+# Several queues are idle together, or not at all. The sleep lets the first one be found idle before the push: that
+# is what the test is about; without it the test would pass untried.
 fq push -q a x >/dev/null; fq push -q b y >/dev/null
 worker --drain -q a -q b -- sh -c 'read -r x || :; [ "$FQ_QUEUE$x" != by ] || { sleep 0.2; for n in 1 2 3 4 5; do "$0" push -q a "late$n"; done; }' "$FQ" >/dev/null 2>&1
 is '--drain with several queues leaves nothing that a job pushed to another of them' 0 \

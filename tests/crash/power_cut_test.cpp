@@ -64,7 +64,7 @@ class PowerCuts {
       finish(doing.front());
       doing.erase(doing.begin());
     }
-    ::usleep(static_cast<useconds_t>(below(3000)));
+    ::usleep(static_cast<useconds_t>(below(3000)));  // the random moment of the cut
     if (below(2) == 0) write_back_some();
     disk_.cut_power(how());
     // What is still said after the cut was true when it was found to be, or it is a lie.

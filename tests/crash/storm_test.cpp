@@ -131,8 +131,8 @@ class Storm {
     Doing doing = std::move(doing_.front());
     doing_.erase(doing_.begin());
     const double left_ms = doing.kill_after_ms - ms_since(doing.started);
-    if (left_ms > 0) ::usleep(static_cast<useconds_t>(left_ms * 1000));
-    doing.child.send(SIGKILL);  // no effect on one that has ended
+    if (left_ms > 0) ::usleep(static_cast<useconds_t>(left_ms * 1000));  // the random moment of the kill
+    doing.child.send(SIGKILL);                                           // no effect on one that has ended
     finish(doing, doing.child.end());
   }
 

@@ -157,6 +157,7 @@ bool ModelQueue::have_ended(const EndRequest& request) {
 Result<EndStatus> ModelQueue::await_end(const EndRequest& request) {
   Clock& clock = store_->model.clock;
   const int64_t start_ms = clock.boot_ms();
+  // The model has no words to sleep on: it looks again.
   for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
     if (have_ended(request)) return EndStatus::ended;
     if (request.interrupt != nullptr && request.interrupt->raised()) return EndStatus::interrupted;

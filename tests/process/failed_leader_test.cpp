@@ -66,7 +66,7 @@ std::string fail(const Failure& failure, const std::string& directory) {
       id = ::gettid();
       wrong = inherit(spool, directory + "/told", book);
     });
-    while (id == 0) ::usleep(100);
+    while (id == 0) ::usleep(100);  // until the thread has told its id
     await_sleep(id);
   };
   PageCache cache(spool, fault);

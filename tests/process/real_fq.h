@@ -157,7 +157,7 @@ class Child {
       std::string call;
       if (!(file >> call)) return false;
       if (call == std::to_string(SYS_futex) || call == "449") return true;
-      ::usleep(200);
+      ::usleep(200);  // between two looks: nothing tells of a sleep
     }
     return false;
   }

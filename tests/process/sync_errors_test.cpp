@@ -142,7 +142,7 @@ Verdict try_case(Case one, const std::string& directory) {
   for (int i = 0; i < one.threads; ++i) workers.emplace_back(spool, i, one.random(), one.mostly_lazy, book);
   std::vector<std::thread> threads;
   for (Worker& worker : workers) threads.emplace_back([&worker] { worker.run(); });
-  ::usleep(static_cast<useconds_t>(one.cut_after_us));
+  ::usleep(static_cast<useconds_t>(one.cut_after_us));  // the random moment of the cut
   const Fates in_the_middle = book.fates();
   cache.cut(directory + "/middle", &one.random);
   for (std::thread& thread : threads) thread.join();

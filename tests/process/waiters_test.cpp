@@ -28,7 +28,7 @@ double notice_of_death_ms() {
   Child reader({"/bin/sh", "-c", "exec cat <" + self + std::to_string(ends[0])}, none);
   while (!contains(read_whole("/proc/" + std::to_string(writer.pid()) + "/comm"), "sleep") ||
          !contains(read_whole("/proc/" + std::to_string(reader.pid()) + "/comm"), "cat")) {
-    ::usleep(200);
+    ::usleep(200);  // between two looks: nothing tells that they have become their programs
   }
   ::close(ends[0]);
   ::close(ends[1]);

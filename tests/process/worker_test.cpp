@@ -148,7 +148,8 @@ TEST_CASE("a sleeping worker takes over from a killed one at once, and not when 
       }
       return false;
     };
-    for (const auto begin = Clock_::now(); !sleeps() && ms_since(begin) < 10'000;) ::usleep(200);
+    for (const auto begin = Clock_::now(); !sleeps() && ms_since(begin) < 10'000;)
+      ::usleep(200);  // nothing tells of a sleep
     REQUIRE(sleeps());
     const auto start = Clock_::now();
     first.send(SIGKILL);

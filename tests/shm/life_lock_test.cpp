@@ -79,7 +79,7 @@ TEST_CASE("a sleeper on many words is woken by the kernel when one holder is kil
     const WatchedWord words[] = {{&other->step, 0}, box->life.watched()};
     // A second process ends the holder, 30 ms from now, and notes when.
     Forked killer([&] {
-      ::usleep(30'000);
+      ::usleep(30'000);  // until then the other sleeps on the words; too early, the test passes untried
       ::kill(holder.pid(), SIGKILL);
     });
     const auto start = std::chrono::steady_clock::now();
@@ -91,7 +91,7 @@ TEST_CASE("a sleeper on many words is woken by the kernel when one holder is kil
       return;
     }
   }
-  CHECK(best_ms >= 25);   // it did sleep
+  CHECK(best_ms >= 25);    // it did sleep
   CHECK(best_ms < 1'000);  // and not to the cap: by the kernel, not by time
   CHECK(box->life.is_dead());
 }

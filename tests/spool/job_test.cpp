@@ -150,7 +150,7 @@ TEST_CASE("a job that ended before its worker died holds nothing") {
   worker.kill();
   LeaseReply reply;
   for (int i = 0; i < 10'000 && reply.deliveries.empty(); ++i) {
-    ::usleep(200);
+    ::usleep(200);  // the kernel ends the job
     q.clock.advance(100);
     reply = q.lease_from(q.door(), {});
   }
