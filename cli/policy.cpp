@@ -56,7 +56,7 @@ Result<std::string> read_whole(int descriptor, const std::string& path) {
 
 Result<void> load(Queue& queue, const Location& location, const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  if (file.get() < 0 && errno == ENOENT) return queue.policy_load(Settings{}, FileIdentity{});
+  if (file.get() < 0 && errno == ENOENT) return queue.policy_load(Policy{}, FileIdentity{});
   if (file.get() < 0) return sys_error("open", path, errno);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return sys_error("stat", path, errno);
@@ -64,7 +64,7 @@ Result<void> load(Queue& queue, const Location& location, const std::string& pat
   FQ_TRY_SET(const std::string text, read_whole(file.get(), path));
   FQ_TRY_SET(const Settings settings, parse_policy(text, path, location.queue));
   // The identity is of before the reading: a change meanwhile is a new identity and read next time.
-  return queue.policy_load(settings, identity_of(info));
+  return queue.policy_load({values_of(settings), {}, {}}, identity_of(info));
 }
 
 }  // namespace

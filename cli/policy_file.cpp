@@ -22,6 +22,7 @@
 #include "core/base/backoff.h"
 #include "core/base/duration.h"
 #include "core/base/escape.h"
+#include "core/base/pattern.h"
 #include "core/base/size.h"
 #include "core/base/suggestion.h"
 #include "core/base/tenant_name.h"
@@ -205,27 +206,6 @@ Result<Settings> parse_policy(std::string_view text, const std::string& path, st
     return reader.fault(error.source().begin.line, std::string(error.description()));
   }
   return reader.read(parsed.table(), queue);
-}
-
-bool pattern_matches(std::string_view pattern, std::string_view name) {
-  // Greedy with one step back: the last `*` takes one more character whenever the rest does not fit.
-  size_t p = 0, n = 0;
-  size_t star = std::string_view::npos, resume = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = n;
-    } else if (p < pattern.size() && pattern[p] == name[n]) {
-      ++p, ++n;
-    } else if (star != std::string_view::npos && name[resume] != '/') {
-      n = ++resume;
-      p = star + 1;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
 }
 
 }  // namespace fq::cli

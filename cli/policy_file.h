@@ -20,7 +20,4 @@ inline constexpr size_t kPolicyFileBytesMax = 1024 * 1024;
 /// `path` is for messages only. Faults are ErrorKind::config.
 Result<Settings> parse_policy(std::string_view text, const std::string& path, std::string_view queue);
 
-/// Whether `pattern` (with `*`, which does not cross `/`) takes in the whole `name`.
-bool pattern_matches(std::string_view pattern, std::string_view name);
-
 }  // namespace fq::cli

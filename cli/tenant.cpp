@@ -27,13 +27,14 @@ Result<std::string> tenant_of(const Arguments& arguments) {
 Result<Exit> limit(const Arguments& arguments, Session& session) {
   const auto typed = arguments.value("for");
   if (!typed) return usage_error("tenant limit", "needs --for; write fq tenant limit acme --for 10m");
-  TenantPatch patch{.limit_ms = 0};
+  PolicyPatch patch = limited_no_more();
   if (*typed != "none") {
-    FQ_TRY_SET(patch.limit_ms, to_positive_duration("--for", *typed));
+    FQ_TRY_SET(const int64_t for_ms, to_positive_duration("--for", *typed));
+    patch = limited_for(for_ms);
   }
   FQ_TRY_SET(const std::string tenant, tenant_of(arguments));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
-  FQ_TRY(queue->set_tenant(tenant, patch));
+  FQ_TRY(queue->policy_set(tenant, patch));
   return Exit::done;
 }
 

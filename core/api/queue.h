@@ -279,11 +279,12 @@ struct MutateReply {
   Cursor next;                      // by filter: not empty while there may be more
 };
 
-// ---- tenants ------------------------------------------------------------------------------------
+// ---- policy -------------------------------------------------------------------------------------
 
-/// What is to hold for a tenant and all below it from now on; what is none stays as it is. Kept as a push is.
-struct TenantPatch {
-  std::optional<int64_t> limit_ms;  // nothing of it starts for so long; 0: takes such a limit back
+/// A page of what was set at run time, by path.
+struct OverridePage {
+  std::vector<PolicyOverride> overrides;
+  Cursor next;
 };
 
 // ---- check --------------------------------------------------------------------------------------
@@ -337,12 +338,17 @@ class Queue {
   /// One page of at most `n` changes; idempotent. kick takes `filter.state` dead or delayed.
   virtual Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) = 0;
 
-  virtual Result<void> set_tenant(std::string_view tenant, const TenantPatch& patch) = 0;
-
+  /// What holds for the whole queue.
   virtual Result<Settings> settings() = 0;
   /// Whether the policy file with this identity is the one whose values hold now.
   virtual Result<bool> policy_is_current(const FileIdentity& identity) = 0;
-  virtual Result<void> policy_load(const Settings& settings, const FileIdentity& identity) = 0;
+  /// The file's layer, not written down: what the file says is in the file.
+  virtual Result<void> policy_load(const Policy& policy, const FileIdentity& identity) = 0;
+  /// The run-time layer of a tenant and all below it, or with an empty path of the queue: kept as a push is,
+  /// and it wins over the file. A key that is not for this kind of node is ErrorKind::usage.
+  virtual Result<void> policy_set(std::string_view path, const PolicyPatch& patch) = 0;
+  /// A page of about `n` of what policy_set has set and still holds.
+  virtual Result<OverridePage> policy_overrides(const Cursor& from, size_t n) = 0;
 
   virtual Result<StatsReply> stats(const StatsRequest& request) = 0;
   virtual Result<CheckReport> check() = 0;

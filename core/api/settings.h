@@ -3,15 +3,25 @@
 
 // System.
 #include <cstdint>
+// fq, below us.
+#include "core/base/policy.h"
 
 namespace fq {
 
 enum class Order : uint32_t { priority, fifo, key };
+enum class Scope : uint32_t { tenant, queue };
+enum class FairBy : uint32_t { turns, bytes, time };
 enum class SyncMode : uint32_t { always, lazy };
 
+/// Of the whole queue. What its tenants may do together (concurrency, rate, ...) holds at the top of their
+/// tree and is not here.
 struct Settings {
   Order order = Order::priority;
+  Scope scope = Scope::tenant;
+  FairBy fair_by = FairBy::turns;
   SyncMode sync = SyncMode::always;
+  int64_t linger_ms = 0;            // 0: none
+  uint64_t batch_max = UINT64_MAX;  // of a group
   int64_t lease_ms = 60'000;
   uint32_t attempts_max = 5;
   uint64_t payload_bytes_max = uint64_t{1} << 30;
@@ -20,9 +30,37 @@ struct Settings {
   int64_t backoff_base_ms = 5'000;
   int64_t backoff_max_ms = 3'600'000;
   int64_t retention_ms = 0;  // of records and outputs, after the end; 0: none
+  int64_t dead_retention_ms = kUnlimited;
 
   bool operator==(const Settings&) const = default;
 };
+
+/// Calls `visit(key, field)`, or with the second field where a value has two, for every value of a Settings,
+/// or of anything with the same fields.
+template <class AnySettings, class Visit>
+void visit_settings(AnySettings&& settings, Visit&& visit) {
+  visit(PolicyKey::order, settings.order);
+  visit(PolicyKey::scope, settings.scope);
+  visit(PolicyKey::fair_by, settings.fair_by);
+  visit(PolicyKey::sync, settings.sync);
+  visit(PolicyKey::linger, settings.linger_ms);
+  visit(PolicyKey::batch, settings.batch_max);
+  visit(PolicyKey::lease, settings.lease_ms);
+  visit(PolicyKey::attempts, settings.attempts_max);
+  visit(PolicyKey::max_payload, settings.payload_bytes_max);
+  visit(PolicyKey::lock_timeout, settings.lock_timeout_ms);
+  visit(PolicyKey::timeout, settings.timeout_ms);
+  visit(PolicyKey::backoff, settings.backoff_base_ms, settings.backoff_max_ms);
+  visit(PolicyKey::retention, settings.retention_ms);
+  visit(PolicyKey::dead_retention, settings.dead_retention_ms);
+}
+
+/// The value that this key has, none for a key that is not of Settings.
+std::optional<PolicyValue> value_of(const Settings& settings, PolicyKey key);
+/// All of them.
+PolicyValues values_of(const Settings& settings);
+/// Takes over those of `values` that are of Settings.
+void apply(Settings& settings, const PolicyValues& values);
 
 /// Tells one state of the policy file from another without reading it. All zero: there is no file.
 struct FileIdentity {

@@ -68,7 +68,7 @@ void encode_moved(Body& into, const MovedRecord& moved);
 void encode_low(Body& into, const LowRecord& low);
 void encode_limits(Body& into, const LimitsRecord& limits);
 void encode_clock(Body& into, const ClockRecord& clock);
-void encode_tenant(Body& into, const TenantRecord& tenant);
+void encode_policy(Body& into, const PolicyRecord& policy);
 
 /// Bytes that encode_event gives for `items` ids with this detail (header included, padded).
 uint64_t event_record_bytes(RecordType type, size_t items, const EventDetail& detail);
@@ -128,7 +128,7 @@ std::optional<LowRecord> decode_low(Bytes body);
 std::optional<LimitsRecord> decode_limits(Bytes body);
 std::optional<ClockRecord> decode_clock(Bytes body);
 /// Its path points into `body`.
-std::optional<TenantRecord> decode_tenant(Bytes body);
+std::optional<PolicyRecord> decode_policy(Bytes body);
 
 /// One message item alone, as it lies in a pushed or moved body: {u32 bytes, u32 crc, content}. Checks
 /// its own CRC, so that one message of a batch is read without the whole batch.

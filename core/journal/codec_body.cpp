@@ -1,11 +1,10 @@
-// codec_body - the bodies of pushed, low, limits, clock and tenant records.
+// codec_body - the bodies of pushed, low, limits and clock records.
 //
 //   pushed   8 bytes for the first id, then items one behind the other; the body's CRC is that of their
 //            frames alone, since an item's content has its own
 //   low      u32 file number, u32 zero, the nine counts in their order, id limit, serial limit
 //   limits   id limit, serial limit
 //   clock    16 bytes of boot id, wall minus boot in ms
-//   tenant   limited until (wall time in ms, 0: no limit), u16 bytes of the path, six zero bytes, the path
 // Bodies are read to their last byte: what is too long is as wrong as what is too short.
 
 // fq, below us.
@@ -24,8 +23,6 @@ constexpr uint64_t Counts::*kCounts[] = {&Counts::pushed,  &Counts::popped,    &
 constexpr size_t kLimitsBytes = 16;
 constexpr size_t kLowBytes = 8 + 8 * std::size(kCounts) + kLimitsBytes;
 constexpr size_t kClockBytes = sizeof(ClockRecord::boot_id) + 8;
-
-constexpr size_t kTenantBytes = 16;  // before the path
 
 void start(Body& into, RecordType type, size_t bytes) {
   into.type = type;
@@ -147,29 +144,6 @@ std::optional<ClockRecord> decode_clock(Bytes body) {
   clock.wall_minus_boot_ms = from.get<int64_t>();
   if (!from.ended_well()) return std::nullopt;
   return clock;
-}
-
-void encode_tenant(Body& into, const TenantRecord& tenant) {
-  FQ_ASSERT(tenant.path.size() <= UINT16_MAX);
-  start(into, RecordType::tenant, kTenantBytes + tenant.path.size());
-  codec::ByteWriter to(into.bytes);
-  to.put(tenant.limited_until_wall_ms);
-  to.put(static_cast<uint16_t>(tenant.path.size()));
-  to.put(uint16_t{0});
-  to.put(uint32_t{0});
-  to.put_bytes(as_bytes(tenant.path));
-  finish(into);
-}
-
-std::optional<TenantRecord> decode_tenant(Bytes body) {
-  codec::ByteReader from(body);
-  TenantRecord tenant;
-  tenant.limited_until_wall_ms = from.get<int64_t>();
-  const auto path_bytes = from.get<uint16_t>();
-  from.expect_zero(6);
-  tenant.path = from.take_text(path_bytes);
-  if (!from.ended_well()) return std::nullopt;
-  return tenant;
 }
 
 }  // namespace fq

@@ -25,7 +25,7 @@ uint32_t header_crc(uint32_t seed, Bytes header, RecordType type, Bytes first_bo
 }
 
 bool type_is_known(uint8_t type) {
-  if (type == static_cast<uint8_t>(RecordType::tenant)) return true;
+  if (type == static_cast<uint8_t>(RecordType::policy)) return true;
   return type >= static_cast<uint8_t>(RecordType::pushed) && type <= static_cast<uint8_t>(RecordType::clock);
 }
 

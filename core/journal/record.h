@@ -16,6 +16,7 @@
 // fq, below us.
 #include "core/base/bytes.h"
 #include "core/base/ids.h"
+#include "core/base/policy.h"
 
 namespace fq {
 
@@ -36,7 +37,7 @@ enum class RecordType : uint8_t {
   limits = 13,    // ids and serials below these were handed out or may be
   clock = 14,     // the boot and the difference between its clock and wall time
   opened = 15,    // first in each file: what it follows (outside the stream)
-  tenant = 16,    // what holds for a tenant and all below it
+  policy = 16,    // what was set at run time for a tenant or the queue
 };
 
 /// Record flags.
@@ -149,9 +150,10 @@ struct LimitsRecord {
   uint64_t serial_limit = 0;
 };
 
-struct TenantRecord {
+/// Of a tenant, or with an empty path of the queue. A patch: what it does not name stays as it is.
+struct PolicyRecord {
   std::string_view path;
-  int64_t limited_until_wall_ms = 0;  // nothing of it starts before; 0: no such limit
+  PolicyPatch patch;
 };
 
 struct ClockRecord {

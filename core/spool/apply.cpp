@@ -102,13 +102,15 @@ void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_
   if (number(moved.id) >= header.next_id) txn.set(header.next_id, number(moved.id) + 1);
 }
 
-void Apply::tenant(Txn& txn, const TenantRecord& tenant, uint64_t position, int64_t at_wall_ms) {
+void Apply::policy(Txn& txn, const PolicyRecord& policy, uint64_t position, int64_t at_wall_ms) {
   SegmentHeader& header = store_.header();
   const int64_t now_ms = store_.boot_of(at_wall_ms);
-  const bool limited = tenant.limited_until_wall_ms != 0;
-  store_.schedule().limit(txn, tenant.path, limited ? store_.boot_of(tenant.limited_until_wall_ms) : now_ms,
-                          now_ms);
-  if (header.tenant_record == 0) txn.set(header.tenant_record, position);
+  int64_t until_ms = now_ms;
+  for (const PolicyValue& value : policy.patch.set) {
+    if (value.key == PolicyKey::limited) until_ms = store_.boot_of(value.number);
+  }
+  store_.schedule().limit(txn, policy.path, until_ms, now_ms);
+  if (header.policy_record == 0) txn.set(header.policy_record, position);
 }
 
 void Apply::limits(Txn& txn, const LimitsRecord& limits) {

@@ -35,7 +35,7 @@ class Apply {
   void moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_t item_position,
              HolderIndex holder, int64_t at_wall_ms);
 
-  void tenant(Txn& txn, const TenantRecord& tenant, uint64_t position, int64_t at_wall_ms);
+  void policy(Txn& txn, const PolicyRecord& policy, uint64_t position, int64_t at_wall_ms);
   void limits(Txn& txn, const LimitsRecord& limits);
   void low(Txn& txn, const LowRecord& low);
 

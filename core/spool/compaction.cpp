@@ -80,14 +80,14 @@ Result<void> LocalQueue::compact_step() {
 }
 
 Result<void> LocalQueue::drop_oldest_file() {
-  FQ_TRY(carry_tenants());
+  FQ_TRY(carry_policy());
   uint32_t number = 0;
   uint64_t low_end = 0;
   FQ_TRY(locked([&]() -> Result<void> {
     SegmentHeader& shared = header();
     low_end = 0;
     const JournalSlot& oldest = stream().table().slot(shared.oldest_file);
-    const bool pinned = shared.tenant_record != 0 && shared.tenant_record < oldest.end;
+    const bool pinned = shared.policy_record != 0 && shared.policy_record < oldest.end;
     if (!oldest_is_dead() || pinned) return {};
     number = shared.oldest_file;
     LowRecord low;

@@ -9,6 +9,10 @@
 
 namespace fq {
 
+namespace {
+constexpr size_t kSettingsFieldsMax = 32;
+}
+
 uint64_t layout_hash() {
   // Sizes and offsets of everything that processes share; a changed meaning without a changed size needs
   // the revision raised.
@@ -47,30 +51,25 @@ uint64_t layout_hash() {
 }
 
 void store_settings(Txn& txn, SharedSettings& shared, const Settings& settings) {
-  txn.set(shared.order, static_cast<uint32_t>(settings.order));
-  txn.set(shared.sync, static_cast<uint32_t>(settings.sync));
-  txn.set(shared.lease_ms, settings.lease_ms);
-  txn.set(shared.attempts_max, settings.attempts_max);
-  txn.set(shared.payload_bytes_max, settings.payload_bytes_max);
-  txn.set(shared.lock_timeout_ms, settings.lock_timeout_ms);
-  txn.set(shared.timeout_ms, settings.timeout_ms);
-  txn.set(shared.backoff_base_ms, settings.backoff_base_ms);
-  txn.set(shared.backoff_max_ms, settings.backoff_max_ms);
-  txn.set(shared.retention_ms, settings.retention_ms);
+  // Field by field in the same order, which visit_settings gives both.
+  std::array<uint64_t, kSettingsFieldsMax> numbers{};
+  size_t count = 0;
+  const auto note = [&](const auto& field) { numbers[count++] = static_cast<uint64_t>(field); };
+  visit_settings(settings, [&](PolicyKey, const auto&... fields) { (note(fields), ...); });
+  size_t i = 0;
+  const auto store = [&]<class T>(Shared<T>& field) { txn.set(field, static_cast<T>(numbers[i++])); };
+  visit_settings(shared, [&](PolicyKey, auto&... fields) { (store(fields), ...); });
 }
 
 Settings settings_of(const SharedSettings& shared) {
+  std::array<uint64_t, kSettingsFieldsMax> numbers{};
+  size_t count = 0;
+  const auto note = [&](const auto& field) { numbers[count++] = static_cast<uint64_t>(field.get()); };
+  visit_settings(shared, [&](PolicyKey, const auto&... fields) { (note(fields), ...); });
   Settings settings;
-  settings.order = static_cast<Order>(shared.order.get());
-  settings.sync = static_cast<SyncMode>(shared.sync.get());
-  settings.lease_ms = shared.lease_ms;
-  settings.attempts_max = shared.attempts_max;
-  settings.payload_bytes_max = shared.payload_bytes_max;
-  settings.lock_timeout_ms = shared.lock_timeout_ms;
-  settings.timeout_ms = shared.timeout_ms;
-  settings.backoff_base_ms = shared.backoff_base_ms;
-  settings.backoff_max_ms = shared.backoff_max_ms;
-  settings.retention_ms = shared.retention_ms;
+  size_t i = 0;
+  const auto take = [&]<class T>(T& field) { field = static_cast<T>(numbers[i++]); };
+  visit_settings(settings, [&](PolicyKey, auto&... fields) { (take(fields), ...); });
   return settings;
 }
 

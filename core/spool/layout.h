@@ -69,8 +69,12 @@ struct HolderSlot {
 
 /// The policy as it holds now. Written by store_settings() (layout.cpp), which also says the defaults.
 struct SharedSettings {
-  Shared<uint32_t> order;
-  Shared<uint32_t> sync;
+  Shared<Order> order;
+  Shared<Scope> scope;
+  Shared<FairBy> fair_by;
+  Shared<SyncMode> sync;
+  Shared<int64_t> linger_ms;
+  Shared<uint64_t> batch_max;
   Shared<int64_t> lease_ms;
   Shared<uint32_t> attempts_max;
   Shared<uint32_t> zero;
@@ -79,6 +83,7 @@ struct SharedSettings {
   Shared<int64_t> timeout_ms;
   Shared<int64_t> backoff_base_ms, backoff_max_ms;
   Shared<int64_t> retention_ms;
+  Shared<int64_t> dead_retention_ms;
   Shared<uint64_t> file_device, file_inode, file_size;  // FileIdentity
   Shared<int64_t> file_changed_ns, file_modified_ns;
 };
@@ -138,8 +143,8 @@ struct SegmentHeader {
   Shared<uint32_t> applied_item;  // within the pushed record at applied_end
   Shared<uint32_t> zero;
   Shared<uint64_t> servable_end;
-  Shared<uint64_t> tenant_record;  // no tenant record before it holds any more; 0: there is none
-  Shared<uint64_t> resealed_end;  // records before it may carry the seal of a file that failed
+  Shared<uint64_t> policy_record;  // no policy record before it holds any more; 0: there is none
+  Shared<uint64_t> resealed_end;   // records before it may carry the seal of a file that failed
   Shared<uint64_t> next_seq;
   Shared<uint64_t> next_id;
   Shared<uint64_t> next_serial;

@@ -91,41 +91,6 @@ Result<void> LocalQueue::follow_wall_clock() {
   });
 }
 
-Result<Settings> LocalQueue::settings() {
-  Settings settings;
-  FQ_TRY(locked([&]() -> Result<void> {
-    settings = settings_of(header().settings);
-    return {};
-  }));
-  return settings;
-}
-
-Result<bool> LocalQueue::policy_is_current(const FileIdentity& identity) {
-  FileIdentity loaded;
-  FQ_TRY(locked([&]() -> Result<void> {
-    const SharedSettings& shared = header().settings;
-    loaded = {shared.file_device, shared.file_inode, shared.file_size, shared.file_changed_ns,
-              shared.file_modified_ns};
-    return {};
-  }));
-  return loaded == identity;
-}
-
-Result<void> LocalQueue::policy_load(const Settings& settings, const FileIdentity& identity) {
-  return locked([&]() -> Result<void> {
-    SharedSettings& shared = header().settings;
-    Txn txn = store().begin();
-    store_settings(txn, shared, settings);
-    txn.set(shared.file_device, identity.device);
-    txn.set(shared.file_inode, identity.inode);
-    txn.set(shared.file_size, identity.size);
-    txn.set(shared.file_changed_ns, identity.changed_ns);
-    txn.set(shared.file_modified_ns, identity.modified_ns);
-    txn.commit();
-    return {};
-  });
-}
-
 Result<void> LocalQueue::change_tenant(std::string_view tenant,
                                        const std::function<void(Txn&, TenantIndex)>& change) {
   return locked([&]() -> Result<void> {

@@ -45,10 +45,11 @@ class LocalQueue final : public Queue {
                                           std::optional<int64_t> limit_ms) override;
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
-  Result<void> set_tenant(std::string_view tenant, const TenantPatch& patch) override;
   Result<Settings> settings() override;
   Result<bool> policy_is_current(const FileIdentity& identity) override;
-  Result<void> policy_load(const Settings& settings, const FileIdentity& identity) override;
+  Result<void> policy_load(const Policy& policy, const FileIdentity& identity) override;
+  Result<void> policy_set(std::string_view path, const PolicyPatch& patch) override;
+  Result<OverridePage> policy_overrides(const Cursor& from, size_t n) override;
   Result<StatsReply> stats(const StatsRequest& request) override;
   Result<CheckReport> check() override;
   Result<void> maintain(int64_t budget_ms) override;
@@ -94,7 +95,7 @@ class LocalQueue final : public Queue {
   Schedule& schedule() { return attachment_->store().schedule(); }
   Gate& gate() { return session_->gate; }
   Stream& stream() { return session_->gate.stream(); }
-  bool syncs_lazily() { return static_cast<SyncMode>(header().settings.sync.peek()) == SyncMode::lazy; }
+  bool syncs_lazily() { return header().settings.sync.peek() == SyncMode::lazy; }
 
   // local_push.cpp
   Error refuse_full();
@@ -197,10 +198,10 @@ class LocalQueue final : public Queue {
   void look_at_blocked(TenantIndex from, size_t skip, size_t n, std::vector<Looked>& looked);
   Result<MessagePage> peek_ready(const Filter& filter, size_t skip, size_t n);
 
-  // local_tenants.cpp
+  // local_policy.cpp
   /// Needs: the lock, and room for the record.
-  void append_tenant(const TenantRecord& record);
-  Result<void> carry_tenants();
+  void append_policy(const PolicyRecord& record);
+  Result<void> carry_policy();
 
   // local_mutate.cpp
   Result<SettleStatus> change_one(MessageId id, Action action, const Filter* filter,

@@ -31,8 +31,8 @@ class Replayer {
         return pushed(record);
       case RecordType::moved:
         return moved(record);
-      case RecordType::tenant:
-        return tenant(record);
+      case RecordType::policy:
+        return policy(record);
       case RecordType::low:
         if (const auto low = decode_low(record.body)) {
           in_txn([&](Txn& txn) { apply_.low(txn, *low); });
@@ -111,11 +111,11 @@ class Replayer {
     return {};
   }
 
-  Result<void> tenant(const ScannedRecord& record) {
-    const std::optional<TenantRecord> tenant = decode_tenant(record.body);
-    if (!tenant) return {};
-    FQ_TRY(grow_alone(store_, Schedule::need_of(tenant->path, {})));
-    in_txn([&](Txn& txn) { apply_.tenant(txn, *tenant, record.header.position, record.header.at_wall_ms); });
+  Result<void> policy(const ScannedRecord& record) {
+    const std::optional<PolicyRecord> policy = decode_policy(record.body);
+    if (!policy) return {};
+    FQ_TRY(grow_alone(store_, Schedule::need_of(policy->path, {})));
+    in_txn([&](Txn& txn) { apply_.policy(txn, *policy, record.header.position, record.header.at_wall_ms); });
     return {};
   }
 

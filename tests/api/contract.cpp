@@ -146,7 +146,7 @@ void QueueFixture::set_policy(const std::function<void(Settings&)>& change) {
   change(settings);
   FileIdentity identity;
   identity.inode = ++policy_count_;
-  const Result<void> loaded = queue_->policy_load(settings, identity);
+  const Result<void> loaded = queue_->policy_load({values_of(settings), {}, {}}, identity);
   REQUIRE(loaded.ok());
 }
 

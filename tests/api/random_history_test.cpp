@@ -39,7 +39,7 @@ class History {
     settings.attempts_max = 3;
     FileIdentity identity;
     identity.inode = seed + 1;
-    REQUIRE(engine_->policy_load(settings, identity).ok());
+    REQUIRE(engine_->policy_load({values_of(settings), {}, {}}, identity).ok());
     model_.settings = settings;
   }
 
@@ -236,7 +236,8 @@ class History {
     const int64_t for_ms = below(3) == 0 ? 0 : fresh_span_ms(2'000);
     log_ += "limit " + tenant + " for " + std::to_string(for_ms) + "\n";
     model_.limit(tenant, for_ms);
-    const Result<void> engine = engine_->set_tenant(tenant, {.limit_ms = for_ms});
+    const Result<void> engine =
+        engine_->policy_set(tenant, for_ms > 0 ? limited_for(for_ms) : limited_no_more());
     if (!engine.ok()) differ("limit: " + engine.error().text);
   }
 

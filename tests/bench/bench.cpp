@@ -87,7 +87,7 @@ std::unique_ptr<Queue> open(const std::string& spool, Sync sync) {
   std::unique_ptr<Queue> queue = must(open_queue({spool, "default"}, options));
   Settings settings = must(queue->settings());
   settings.sync = sync == Sync::lazy ? SyncMode::lazy : SyncMode::always;
-  must(queue->policy_load(settings, FileIdentity{}));
+  must(queue->policy_load({values_of(settings), {}, {}}, FileIdentity{}));
   return queue;
 }
 

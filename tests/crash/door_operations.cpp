@@ -138,7 +138,7 @@ void maintain(Scene& s) {
 
 /// Of a tenant that is not there yet: what the others have to serve stays as it is.
 void limit(Scene& s) {
-  s.act([](Queue& queue) { return queue.set_tenant("new/one", {.limit_ms = kHourMs}).ok(); });
+  s.act([](Queue& queue) { return queue.policy_set("new/one", limited_for(kHourMs)).ok(); });
 }
 
 void attach(Scene& s) {

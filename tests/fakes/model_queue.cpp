@@ -167,10 +167,11 @@ Result<SettleReply> ModelQueue::settle(std::span<const Settle> items, const Leas
   return reply;
 }
 
-Result<void> ModelQueue::set_tenant(std::string_view tenant, const TenantPatch& patch) {
+Result<void> ModelQueue::policy_set(std::string_view path, const PolicyPatch& patch) {
   const std::lock_guard lock(store_->mutex);
-  if (!is_tenant(tenant)) return Error{ErrorKind::usage, "tenant: breaks a rule of names", 0};
-  if (patch.limit_ms) store_->model.limit(std::string(tenant), *patch.limit_ms);
+  if (!is_tenant(path)) return Error{ErrorKind::usage, "tenant: breaks a rule of names", 0};
+  for (const PolicyValue& value : patch.set) store_->model.limit(std::string(path), value.number);
+  for ([[maybe_unused]] const PolicyKey key : patch.unset) store_->model.limit(std::string(path), 0);
   return {};
 }
 

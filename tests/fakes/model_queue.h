@@ -42,10 +42,11 @@ class ModelQueue final : public Queue {
   }
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
-  Result<void> set_tenant(std::string_view tenant, const TenantPatch& patch) override;
   Result<Settings> settings() override;
   Result<bool> policy_is_current(const FileIdentity& identity) override;
-  Result<void> policy_load(const Settings& settings, const FileIdentity& identity) override;
+  Result<void> policy_load(const Policy& policy, const FileIdentity& identity) override;
+  Result<void> policy_set(std::string_view path, const PolicyPatch& patch) override;
+  Result<OverridePage> policy_overrides(const Cursor&, size_t) override { return OverridePage{}; }
   Result<StatsReply> stats(const StatsRequest& request) override;
   Result<CheckReport> check() override;
   Result<void> maintain(int64_t budget_ms) override;

@@ -175,9 +175,10 @@ Result<bool> ModelQueue::policy_is_current(const FileIdentity& identity) {
   return store_->policy == identity;
 }
 
-Result<void> ModelQueue::policy_load(const Settings& settings, const FileIdentity& identity) {
+Result<void> ModelQueue::policy_load(const Policy& policy, const FileIdentity& identity) {
   const std::lock_guard lock(store_->mutex);
-  store_->model.settings = settings;
+  store_->model.settings = Settings{};
+  apply(store_->model.settings, policy.queue);
   store_->policy = identity;
   return {};
 }

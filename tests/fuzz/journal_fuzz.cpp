@@ -146,7 +146,9 @@ class Script {
         encode_limits(body_, {input_.get<uint64_t>(), input_.get<uint64_t>()});
         break;
       case 2:
-        encode_tenant(body_, {as_text(some_bytes(64)), input_.get<int64_t>()});
+        encode_policy(body_, {as_text(some_bytes(64)),
+                              {{{PolicyKey{input_.get<uint8_t>()}, input_.get<int64_t>(), 0, {}}},
+                               {PolicyKey{input_.get<uint8_t>()}}}});
         break;
       default:
         encode_clock(body_, {{}, input_.get<int64_t>()});
@@ -248,8 +250,8 @@ void decode(const ScannedRecord& record) {
     case RecordType::clock:
       (void)decode_clock(record.body);
       break;
-    case RecordType::tenant:
-      (void)decode_tenant(record.body);
+    case RecordType::policy:
+      (void)decode_policy(record.body);
       break;
     default: {
       EventRecord event;

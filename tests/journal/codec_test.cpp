@@ -295,12 +295,16 @@ TEST_CASE("low, limits, clock, opened, file header and tags come back") {
   CHECK(decode_clock(body.bytes)->boot_id[3] == 7);
   CHECK(decode_clock(body.bytes)->wall_minus_boot_ms == -14);
 
-  encode_tenant(body, {"acme/reports", 99});
-  CHECK(decode_tenant(body.bytes)->path == "acme/reports");
-  CHECK(decode_tenant(body.bytes)->limited_until_wall_ms == 99);
-  CHECK(!decode_tenant(Bytes(body.bytes).first(body.bytes.size() - 1)));
+  const PolicyRecord policy{
+      "acme/reports",
+      {{{PolicyKey::rate, 99, 1000, {}}, {PolicyKey::pool, 0, 0, "stripe"}}, {PolicyKey::weight}}};
+  encode_policy(body, policy);
+  CHECK(decode_policy(body.bytes)->path == "acme/reports");
+  CHECK(decode_policy(body.bytes)->patch.set == policy.patch.set);
+  CHECK(decode_policy(body.bytes)->patch.unset == policy.patch.unset);
+  CHECK(!decode_policy(Bytes(body.bytes).first(body.bytes.size() - 1)));
   body.bytes.push_back(std::byte{'x'});
-  CHECK(!decode_tenant(body.bytes));
+  CHECK(!decode_policy(body.bytes));
 
   const auto opened = encode_opened(kKey, {6, 4096, 17}, 1);
   CHECK(opened.size() == kOpenedBytes);
@@ -372,7 +376,7 @@ TEST_CASE("decoders live through random and broken bytes") {
     (void)decode_low(bytes);
     (void)decode_limits(bytes);
     (void)decode_clock(bytes);
-    (void)decode_tenant(bytes);
+    (void)decode_policy(bytes);
     (void)decode_item(bytes);
     (void)decode_tags(as_text(bytes));
     if (decode_header(kKey, bytes)) FAIL("a record out of nothing");

@@ -122,7 +122,7 @@ class SpoolFixture {
   void set_policy(const Settings& settings) {
     FileIdentity identity;
     identity.inode = ++policy_count_;
-    REQUIRE(queue_->policy_load(settings, identity).ok());
+    REQUIRE(queue_->policy_load({values_of(settings), {}, {}}, identity).ok());
   }
 
  private:

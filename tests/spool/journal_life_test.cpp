@@ -1,5 +1,5 @@
-// journal_life_test - the journal of a living queue: order of lazy and durable, whole batches, ids given once,
-// files that are given back, and what compaction carries along.
+// journal_life_test - the journal of a living queue: order of lazy and durable, whole batches, ids given
+// once, files that are given back, and what compaction carries along.
 
 // Tests.
 #include "tests/spool/fixture.h"
@@ -168,7 +168,7 @@ TEST_CASE("policy that was loaded holds for every handle and is asked for anew a
   settings.attempts_max = 9;
   FileIdentity identity;
   identity.inode = 77;
-  REQUIRE(q.door().policy_load(settings, identity).ok());
+  REQUIRE(q.door().policy_load({values_of(settings), {}, {}}, identity).ok());
   const std::unique_ptr<Queue> other = q.open();
   CHECK(other->settings().value() == settings);
   CHECK(other->policy_is_current(identity).value());
@@ -181,7 +181,8 @@ TEST_CASE("policy that was loaded holds for every handle and is asked for anew a
 
 TEST_CASE("order key and priority hold after the loss of the segment") {
   SpoolFixture q;
-  for (const auto& [payload, priority] : std::vector<std::pair<std::string, int32_t>>{{"low", -1}, {"high", 5}, {"mid", 0}}) {
+  for (const auto& [payload, priority] :
+       std::vector<std::pair<std::string, int32_t>>{{"low", -1}, {"high", 5}, {"mid", 0}}) {
     NewMessage message{.payload = as_bytes(payload), .priority = priority};
     REQUIRE(q.door().push({&message, 1}).ok());
   }

@@ -9,7 +9,7 @@ namespace fq::test {
 namespace {
 
 void limit(SpoolFixture& q, const std::string& tenant, int64_t for_ms) {
-  REQUIRE(q.door().set_tenant(tenant, {.limit_ms = for_ms}).ok());
+  REQUIRE(q.door().policy_set(tenant, for_ms > 0 ? limited_for(for_ms) : limited_no_more()).ok());
 }
 
 /// Messages of another tenant come and go until the first journal file is given back.

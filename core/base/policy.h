@@ -1,0 +1,89 @@
+// policy - what queues and tenants are told to do: values under keys, as fq.toml and `set` write them.
+//
+// A value may come from three places: the default, the policy file, and what was set at run time, which wins.
+// The file is given to a queue as a Policy, already narrowed down to that queue; the engine finds in it what
+// holds for a node of the tenant tree.
+#pragma once
+
+// System.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fq {
+
+/// On disk: add at the end, never renumber, never reuse.
+enum class PolicyKey : uint8_t {
+  order = 1,  // of queues: as Order, Scope, FairBy, SyncMode
+  scope = 2,
+  fair_by = 3,
+  sync = 4,
+  linger = 5,  // durations in ms; "none" is 0, "unlimited" is kUnlimited
+  timeout = 6,
+  lease = 7,
+  retention = 8,
+  dead_retention = 9,
+  lock_timeout = 10,
+  backoff = 11,  // number: the base, second: the most
+  batch = 12,
+  attempts = 13,
+  max_payload = 14,
+  max_messages = 15,  // of queues and tenants
+  max_bytes = 16,
+  concurrency = 17,  // also of pools
+  rate = 18,         // number: how many, second: in so many ms; likewise
+  burst = 19,        // likewise
+  weight = 20,       // of tenants, in thousandths
+  pool = 21,         // of tenants: its name
+  paused = 22,       // set at run time only: 1
+  draining = 23,     // of queues, likewise: 1
+  limited = 24,      // of tenants, likewise: nothing starts for so many ms (on disk: until this wall time)
+};
+inline constexpr PolicyKey kLastPolicyKey = PolicyKey::limited;
+inline constexpr int64_t kUnlimited = INT64_MAX;
+
+struct PolicyValue {
+  PolicyKey key{};
+  int64_t number = 0;
+  int64_t second = 0;
+  std::string text;
+  bool operator==(const PolicyValue&) const = default;
+};
+using PolicyValues = std::vector<PolicyValue>;  // each key once
+
+/// What `[queue.X.tenant.PATTERN]` sets for the nodes whose path the pattern matches.
+struct TenantRule {
+  std::string pattern;
+  PolicyValues values;
+};
+
+struct PoolRule {
+  std::string name;
+  PolicyValues values;  // concurrency, rate, burst
+};
+
+/// What the policy file says for one queue. Of two rules that match and set the same key the later one holds.
+struct Policy {
+  PolicyValues queue;
+  std::vector<TenantRule> tenants;
+  std::vector<PoolRule> pools;
+};
+
+/// Set at run time: what is in `set` holds from now on, what is in `unset` is as the file has it again.
+struct PolicyPatch {
+  PolicyValues set;
+  std::vector<PolicyKey> unset;
+};
+
+inline PolicyPatch limited_for(int64_t ms) { return {{{PolicyKey::limited, ms, 0, {}}}, {}}; }
+inline PolicyPatch limited_no_more() { return {{}, {PolicyKey::limited}}; }
+
+/// What was set at run time for one tenant, or with an empty path for the queue.
+struct PolicyOverride {
+  std::string path;
+  PolicyValues values;
+};
+
+}  // namespace fq
