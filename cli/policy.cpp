@@ -8,9 +8,6 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/descriptor.h"
-// fq, this room.
-#include "cli/policy_file.h"
-
 namespace fq::cli {
 
 namespace {
@@ -54,23 +51,37 @@ Result<std::string> read_whole(int descriptor, const std::string& path) {
   }
 }
 
-Result<void> load(Queue& queue, const Location& location, const std::string& path) {
+struct Read {
+  PolicyFile file;
+  FileIdentity identity;  // of before the reading: a change meanwhile is a new one, and read next time
+};
+
+Result<Read> read_file(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  if (file.get() < 0 && errno == ENOENT) return queue.policy_load(Policy{}, FileIdentity{});
+  if (file.get() < 0 && errno == ENOENT) {
+    FQ_TRY_SET(PolicyFile nothing, PolicyFile::parse("", path));
+    return Read{std::move(nothing), {}};
+  }
   if (file.get() < 0) return sys_error("open", path, errno);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return sys_error("stat", path, errno);
   FQ_TRY(check_owner(info, path));
   FQ_TRY_SET(const std::string text, read_whole(file.get(), path));
-  FQ_TRY_SET(const Settings settings, parse_policy(text, path, location.queue));
-  // The identity is of before the reading: a change meanwhile is a new identity and read next time.
-  return queue.policy_load({values_of(settings), {}, {}}, identity_of(info));
+  FQ_TRY_SET(PolicyFile parsed, PolicyFile::parse(text, path));
+  return Read{std::move(parsed), identity_of(info)};
 }
 
 }  // namespace
 
+std::string policy_path(const std::string& spool) { return spool + "/fq.toml"; }
+
+Result<PolicyFile> read_policy_file(const std::string& spool) {
+  FQ_TRY_SET(Read read, read_file(policy_path(spool)));
+  return std::move(read.file);
+}
+
 Result<void> bring_policy_up_to_date(Queue& queue, const Location& location) {
-  const std::string path = location.spool + "/fq.toml";
+  const std::string path = policy_path(location.spool);
   struct stat info {};
   FileIdentity identity;
   if (::stat(path.c_str(), &info) == 0) {
@@ -80,7 +91,9 @@ Result<void> bring_policy_up_to_date(Queue& queue, const Location& location) {
   }
   FQ_TRY_SET(const bool current, queue.policy_is_current(identity));
   if (current) return {};
-  return load(queue, location, path);
+  FQ_TRY_SET(const Read read, read_file(path));
+  FQ_TRY_SET(const FilePolicy policy, read.file.for_queue(location.queue));
+  return queue.policy_load(without_lines(policy), read.identity);
 }
 
 }  // namespace fq::cli

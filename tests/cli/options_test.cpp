@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/help.h"
+#include "cli/policy_value.h"
 #include "tests/catch.h"
 
 using namespace fq;
@@ -105,6 +106,26 @@ TEST_CASE("fq.1 lists the exit codes of the table") {
                           Exit::io, Exit::later, Exit::denied, Exit::config}) {
     INFO(number(exit));
     CHECK(page.find("\n.It " + std::to_string(number(exit)) + "\n") != std::string::npos);
+  }
+}
+
+TEST_CASE("fq.toml.5 explains every key with its default and an example that is one") {
+  const std::string page = read("man/fq.toml.5");
+  for (const PolicyKeySpec& spec : policy_keys()) {
+    INFO(spec.name);
+    const size_t at = page.find("\n.It Ic " + std::string(spec.name) + "\n");
+    REQUIRE(at != std::string::npos);
+    const std::string text = page.substr(at, page.find("\n.It ", at + 1) - at);
+    CHECK(text.find(spec.standard) != std::string::npos);
+    const std::string example = "\nExample:\n.Ql " + std::string(spec.name) + " = ";
+    const size_t begin = text.find(example);
+    REQUIRE(begin != std::string::npos);
+    std::string value = text.substr(begin + example.size());
+    value = value.substr(0, value.find('\n'));
+    for (size_t quote = value.find("\\(dq"); quote != std::string::npos; quote = value.find("\\(dq")) {
+      value.erase(quote, 4);
+    }
+    CHECK(parse_policy_value(spec, value).ok());
   }
 }
 
