@@ -124,11 +124,13 @@ Error unknown_option(const Command& command, std::string_view word) {
   const size_t dashes = name.starts_with("--") ? 2 : 1;
   std::vector<std::string_view> known;
   for (const OptionSpec* option : options_of(command)) known.push_back(option->long_name);
-  std::string_view near = suggest(std::string_view(name).substr(dashes), known);
+  // A word of another queue says more than what it happens to look like.
+  std::string_view near;
   for (const Synonym& synonym : kSynonyms) {
     const bool takes = std::find(known.begin(), known.end(), synonym.ours) != known.end();
     if (near.empty() && takes && synonym.theirs == std::string_view(name).substr(dashes)) near = synonym.ours;
   }
+  if (near.empty()) near = suggest(std::string_view(name).substr(dashes), known);
   std::string text = command.name.empty() ? "" : std::string(command.name) + ": ";
   text += "unknown option " + in_quotes(name);
   if (!near.empty()) {

@@ -17,6 +17,9 @@ namespace fq::cli {
 namespace {
 
 constexpr size_t kHelpColumn = 26;
+constexpr std::ptrdiff_t kScreenLines = 40;
+
+bool is_shared(const OptionSpec& option) { return option.group == "Output" || option.group == "General"; }
 
 /// "  -t, --tenant PATH".
 std::string left_side(const OptionSpec& option) {
@@ -84,27 +87,52 @@ Result<Exit> run_help(const Arguments& arguments, Session& session) {
   return Exit::done;
 }
 
-}  // namespace
+/// What all commands share, in one line.
+std::string shared_options(const std::vector<const OptionSpec*>& options, std::string_view formats) {
+  std::string line;
+  for (const OptionSpec* option : options) {
+    if (!is_shared(*option)) continue;
+    line.append(line.empty() ? "Also: --" : ", --").append(option->long_name);
+    if (option == &kFormatOption) {
+      line.append(" ").append(formats);
+    } else if (option->takes == Takes::value) {
+      line.append(" ").append(option->value_name);
+    }
+  }
+  return line + "\n";
+}
 
-std::string help_of(const Command& command) {
+/// `tight`: for a command with many options.
+std::string help_text(const Command& command, bool tight) {
   std::string text = "usage: fq " + std::string(command.name);
   if (!command.usage.empty()) text.append(" ").append(command.usage);
   text.append("\n\n").append(command.sentence).append("\n");
   std::vector<std::string_view> groups;
   const std::vector<const OptionSpec*> options = options_of(command);
   for (const OptionSpec* option : options) {
-    if (std::find(groups.begin(), groups.end(), option->group) == groups.end())
-      groups.push_back(option->group);
+    const bool known = std::find(groups.begin(), groups.end(), option->group) != groups.end();
+    if (!known && !(tight && is_shared(*option))) groups.push_back(option->group);
   }
+  if (tight) text.append("\n");
   for (const std::string_view group : groups) {
-    text.append("\n").append(group).append(":\n");
+    if (!tight) text.append("\n");
+    text.append(group).append(":\n");
     for (const OptionSpec* option : options) {
       if (option->group == group) append_option(text, *option, command.options.formats);
     }
   }
+  if (tight) text.append(shared_options(options, command.options.formats));
   text.append("\nexample:  ").append(command.example);
   text.append("\nexit:     ").append(command.exits).append("\n");
   return text;
+}
+
+}  // namespace
+
+std::string help_of(const Command& command) {
+  std::string text = help_text(command, false);
+  const bool fits = std::count(text.begin(), text.end(), '\n') <= kScreenLines;
+  return fits ? text : help_text(command, true);
 }
 
 std::string overview() {

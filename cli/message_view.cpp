@@ -102,7 +102,8 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
   count("crashes", message.crashes);
   write_time(json, "pushed_at", message.pushed_at_wall_ms);
   write_time(json, "due_at", message.due_at_wall_ms);
-  json.key("expires_at").null().key("receipt");
+  write_time(json, "expires_at", message.expires_at_wall_ms);
+  json.key("receipt");
   if (message.receipt) {
     json.text(message.receipt->text);
   } else {

@@ -21,6 +21,7 @@ constexpr OptionSpec kOptions[] = {
     {"Message", 0, "key", Takes::value, "KEY", "sort key where order is \"key\" (default: none)"},
     {"Message", 0, "delay", Takes::value, "DUR", "not before this long from now (default: none)"},
     {"Message", 0, "at", Takes::value, "TIME", "not before this time (default: none)"},
+    {"Message", 0, "ttl", Takes::value, "DUR", "dead if not started this long after it is due"},
     {"Message", 0, "attempts", Takes::value, "N", "runs that count (default: attempts in fq.toml)"},
     {"Message", 0, "tag", Takes::value, "K=V", "a label; may be given again"},
     {"Message", 0, "lazy", Takes::nothing, "", "do not wait for the disk"},

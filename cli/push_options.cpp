@@ -18,8 +18,8 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-constexpr std::string_view kLineKeys[] = {"payload", "payload_base64", "tenant",  "priority", "key", "delay",
-                                          "at",      "attempts",       "timeout", "tags",     "keep"};
+constexpr std::string_view kLineKeys[] = {"payload", "payload_base64", "tenant",  "priority", "key",  "delay",
+                                          "at",      "attempts",       "timeout", "tags",     "keep", "ttl"};
 
 Error bad_line(std::string text) { return Error{ErrorKind::bad_data, std::move(text), 0}; }
 
@@ -74,6 +74,8 @@ class LineFields {
       ++times_;
     } else if (key == "timeout") {
       FQ_TRY_SET(to_.fields.timeout_ms, to_positive_duration(key, text));
+    } else if (key == "ttl") {
+      FQ_TRY_SET(to_.fields.ttl_ms, to_positive_duration(key, text));
     } else if (key == "keep") {
       FQ_TRY_SET(to_.fields.keep_ms, to_positive_duration(key, text));
     } else {
@@ -125,6 +127,9 @@ Result<void> take_times(const Arguments& arguments, PushFields& fields) {
   if (const auto typed = arguments.value("timeout")) {
     FQ_TRY_SET(fields.timeout_ms, to_positive_duration("--timeout", *typed));
   }
+  if (const auto typed = arguments.value("ttl")) {
+    FQ_TRY_SET(fields.ttl_ms, to_positive_duration("--ttl", *typed));
+  }
   if (const auto typed = arguments.value("keep")) {
     FQ_TRY_SET(fields.keep_ms, to_positive_duration("--keep", *typed));
   }
@@ -146,6 +151,7 @@ NewMessage message_of(const PushFields& fields, std::string_view payload) {
   message.command = fields.command;
   message.timeout_ms = fields.timeout_ms;
   message.keep_ms = fields.keep_ms;
+  message.ttl_ms = fields.ttl_ms;
   return message;
 }
 

@@ -25,6 +25,7 @@ struct PushFields {
   std::optional<JobCommand> command;  // only by options
   std::optional<int64_t> timeout_ms;
   std::optional<int64_t> keep_ms;
+  std::optional<int64_t> ttl_ms;
 };
 
 /// The view that the door takes; `fields` and `payload` must outlive it.

@@ -32,6 +32,7 @@ complete -c fq -n '__fish_seen_subcommand_from push' -s p -l priority -x -d 'hig
 complete -c fq -n '__fish_seen_subcommand_from push' -l key -x -d 'sort key where order is "key" (default: none)'
 complete -c fq -n '__fish_seen_subcommand_from push' -l delay -x -d 'not before this long from now (default: none)'
 complete -c fq -n '__fish_seen_subcommand_from push' -l at -x -d 'not before this time (default: none)'
+complete -c fq -n '__fish_seen_subcommand_from push' -l ttl -x -d 'dead if not started this long after it is due'
 complete -c fq -n '__fish_seen_subcommand_from push' -l attempts -x -d 'runs that count (default: attempts in fq.toml)'
 complete -c fq -n '__fish_seen_subcommand_from push' -l tag -x -d 'a label; may be given again'
 complete -c fq -n '__fish_seen_subcommand_from push' -l lazy -d 'do not wait for the disk'

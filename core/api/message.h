@@ -58,6 +58,7 @@ struct NewMessage {
   std::optional<JobCommand> command;
   std::optional<int64_t> timeout_ms;  // of a run in a worker
   std::optional<int64_t> keep_ms;     // record and output, after the end
+  std::optional<int64_t> ttl_ms;      // from when it is due: dead if not started by then
 };
 
 /// What a message takes of a batch, at most: its bytes with all that stands around them. A payload above
@@ -100,6 +101,7 @@ struct MessageInfo {
   uint32_t crashes = 0;
   std::optional<int64_t> pushed_at_wall_ms;  // none for a finished one whose record is gone
   std::optional<int64_t> due_at_wall_ms;
+  std::optional<int64_t> expires_at_wall_ms;  // dead if not started by then
   std::optional<int64_t> lease_until_wall_ms;
   std::optional<Receipt> receipt;
   std::optional<int> holder_pid;

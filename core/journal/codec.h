@@ -164,6 +164,18 @@ std::string encode_tags(std::span<const TagView> tags);
 /// None when the bytes are no tags.
 std::optional<std::vector<TagView>> decode_tags(std::string_view bytes);
 
+// ---- terms --------------------------------------------------------------------------------------
+
+/// What a push says about when its message holds.
+struct MessageTerms {
+  int64_t ttl_ms = 0;    // from when it is due, before its first start; 0: none
+  bool expired = false;  // moved only: dead for that reason
+};
+/// Empty when the terms are.
+std::string encode_terms(const MessageTerms& terms);
+/// None when the bytes are no terms. Allocates nothing: its views point into `bytes`.
+std::optional<MessageTerms> decode_terms(std::string_view bytes);
+
 // ---- jobs ---------------------------------------------------------------------------------------
 
 /// How a worker is to run the message: its own limits, and of a command message what to run.

@@ -1,7 +1,7 @@
 // codec_item - one message as bytes, in a pushed or a moved body.
 //
 //   offset size field                     (the content; 32 bytes and what they tell the length of)
-//        0    2 flags (1: the payload lies in a blob)
+//        0    2 flags (1: the payload lies in a blob; 2: there are terms)
 //        2    2 attempts_max
 //        4    4 priority
 //        8    8 due_wall_ms
@@ -10,7 +10,8 @@
 //       26    2 bytes of the key
 //       28    2 bytes of the tags
 //       30    2 bytes of the job's terms
-//       32      tenant, key, tags, job, then up to the end the payload, or of a blob: 16 bytes of name, 8 of
+//       32      of terms {u16 bytes, terms}, then tenant, key, tags, job, then up to the end the payload, or
+//       of a blob: 16 bytes of name, 8 of
 //               payload bytes, 4 of CRC
 // The content has its own CRC, so a pop reads its message alone out of a batch of a thousand.
 
@@ -24,15 +25,18 @@ namespace fq {
 namespace {
 
 constexpr uint16_t kFlagBlob = 1;
+constexpr uint16_t kFlagTerms = 2;
 constexpr size_t kFixedBytes = 32;
 constexpr size_t kBlobBytes = sizeof(BlobName::random) + 8 + 4;
 constexpr size_t kTextBytesMax = UINT16_MAX;
+constexpr size_t kTermsLengthBytes = 2;
 
 }  // namespace
 
 size_t codec::item_bytes(const MessageItem& item) {
   return kItemFrameBytes + kFixedBytes + item.tenant.size() + item.key.size() + item.tags.size() +
-         item.job.size() + (item.blob ? kBlobBytes : item.payload.size());
+         item.job.size() + (item.terms.empty() ? 0 : kTermsLengthBytes + item.terms.size()) +
+         (item.blob ? kBlobBytes : item.payload.size());
 }
 
 void codec::encode_item(MutableBytes to, const MessageItem& item) {
@@ -40,11 +44,13 @@ void codec::encode_item(MutableBytes to, const MessageItem& item) {
   FQ_ASSERT(item.key.size() <= kTextBytesMax);
   FQ_ASSERT(item.tags.size() <= kTextBytesMax);
   FQ_ASSERT(item.job.size() <= kTextBytesMax);
+  FQ_ASSERT(item.terms.size() <= kTextBytesMax);
   FQ_ASSERT(to.size() <= kRecordBytesMax);
   const MutableBytes content = to.subspan(kItemFrameBytes);
   ByteWriter writer(content);
   std::byte* fixed = writer.room(kFixedBytes);
-  put_number(fixed, item.blob ? kFlagBlob : uint16_t{0});
+  const int flags = (item.blob ? kFlagBlob : 0) | (item.terms.empty() ? 0 : kFlagTerms);
+  put_number(fixed, static_cast<uint16_t>(flags));
   put_number(fixed + 2, item.attempts_max);
   put_number(fixed + 4, item.priority);
   put_number(fixed + 8, item.due_wall_ms);
@@ -53,6 +59,10 @@ void codec::encode_item(MutableBytes to, const MessageItem& item) {
   put_number(fixed + 26, static_cast<uint16_t>(item.key.size()));
   put_number(fixed + 28, static_cast<uint16_t>(item.tags.size()));
   put_number(fixed + 30, static_cast<uint16_t>(item.job.size()));
+  if (!item.terms.empty()) {
+    writer.put(static_cast<uint16_t>(item.terms.size()));
+    writer.put_text(item.terms);
+  }
   writer.put_text(item.tenant);
   writer.put_text(item.key);
   writer.put_text(item.tags);
@@ -95,15 +105,25 @@ bool codec::decode_item_content(Bytes content, MessageItem& item) {
   const size_t key_bytes = get_number<uint16_t>(fixed + 26);
   const size_t tags_bytes = get_number<uint16_t>(fixed + 28);
   const size_t job_bytes = get_number<uint16_t>(fixed + 30);
-  if ((flags & ~kFlagBlob) != 0) return false;
+  if ((flags & ~(kFlagBlob | kFlagTerms)) != 0) return false;
+  Bytes rest = content.subspan(kFixedBytes);
+  item.terms = {};
+  if ((flags & kFlagTerms) != 0) {
+    if (rest.size() < kTermsLengthBytes) return false;
+    const size_t terms_bytes = get_number<uint16_t>(rest.data());
+    if (terms_bytes == 0 || terms_bytes > rest.size() - kTermsLengthBytes) return false;
+    item.terms = as_text(rest.subspan(kTermsLengthBytes, terms_bytes));
+    if (!decode_terms(item.terms)) return false;
+    rest = rest.subspan(kTermsLengthBytes + terms_bytes);
+  }
   const size_t text_bytes = tenant_bytes + key_bytes + tags_bytes + job_bytes;
-  if (text_bytes > content.size() - kFixedBytes) return false;
-  const std::string_view texts = as_text(content.subspan(kFixedBytes, text_bytes));
+  if (text_bytes > rest.size()) return false;
+  const std::string_view texts = as_text(rest.first(text_bytes));
   item.tenant = texts.substr(0, tenant_bytes);
   item.key = texts.substr(tenant_bytes, key_bytes);
   item.tags = texts.substr(tenant_bytes + key_bytes, tags_bytes);
   item.job = texts.substr(tenant_bytes + key_bytes + tags_bytes);
-  item.payload = content.subspan(kFixedBytes + text_bytes);
+  item.payload = rest.subspan(text_bytes);
   item.payload_bytes = item.payload.size();
   item.blob.reset();
   item.blob_crc = 0;

@@ -62,10 +62,11 @@ struct BlobName {
 /// One message of a `pushed` or `moved` record.
 struct MessageItem {
   std::string_view tenant;
-  std::string_view key;   // order-preserving bytes, empty for none
-  std::string_view tags;  // encoded by encode_tags
-  std::string_view job;   // encoded by encode_job, empty when there is nothing to say
-  Bytes payload;          // inline; empty when there is a blob
+  std::string_view key;    // order-preserving bytes, empty for none
+  std::string_view tags;   // encoded by encode_tags
+  std::string_view job;    // encoded by encode_job, empty when there is nothing to say
+  std::string_view terms;  // encoded by encode_terms, likewise
+  Bytes payload;           // inline; empty when there is a blob
   std::optional<BlobName> blob;
   uint64_t payload_bytes = 0;  // also of a blob
   uint32_t blob_crc = 0;

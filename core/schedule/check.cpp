@@ -57,9 +57,11 @@ void Checker::check_capacities() {
   check_capacity(root.text, "text");
   check_capacity(root.outcomes, "outcomes");
   check_capacity(root.outcome_buckets, "outcome_buckets");
+  check_capacity(root.extras, "extras");
   if (root.entry_supply.high_water > root.entries.capacity) fault("S1: entries beyond their capacity");
   if (root.tenant_supply.high_water > root.tenants.capacity) fault("S1: tenants beyond their capacity");
   if (root.text_supply.high_water > root.text.capacity) fault("S1: text beyond its capacity");
+  if (root.extra_supply.high_water > root.extras.capacity) fault("S1: extras beyond their capacity");
   if (root.heap_count > root.heap.capacity) fault("S3: more timers than places");
   if (root.id_bucket_count > root.id_buckets.capacity) fault("more id buckets than cells");
   if (root.tenant_bucket_count > root.tenant_buckets.capacity) fault("more tenant buckets than cells");
@@ -86,6 +88,8 @@ void Checker::check_supplies() {
       root.tenants, root.tenant_supply, [](const Tenant& t) { return t.chain.get(); }, "tenants");
   check_supply(
       root.text, root.text_supply, [](const TextCell& c) { return c.next.get(); }, "text");
+  check_supply(
+      root.extras, root.extra_supply, [](const Extra& e) { return e.chain.get(); }, "extras");
   if (root.heap.capacity < uint64_t{root.entry_supply.used} + root.tenant_supply.used)
     fault("S3: heap too small");
 }
@@ -108,9 +112,13 @@ void Checker::check_entries() {
     returning_ += state == SlotState::delayed && entry.deliveries != 0 ? 1u : 0u;
     const auto found = schedule_.find(MessageId{entry.id.get()});
     expect(found.has_value() && *found == SlotIndex{i}, "H1: a message that its id does not find", i);
-    const bool timed = (state == SlotState::delayed || state == SlotState::leased) && entry.at_ms != kNever;
+    const bool waits = state == SlotState::delayed || state == SlotState::leased;
+    const bool timed = (waits && entry.at_ms != kNever) ||
+                       (state == SlotState::ready && expires_ms(region_, entry) != kNever);
+    extras_ += has_extra(entry) ? 1u : 0u;
     expect((entry.heap_place != kNoIndex) == timed, "D2: a message whose timer is wrong", i);
-    if ((entry.flags & kEntryKeyed) != 0) text_cells_ += text_cells(text_length(region_, entry.rank));
+    if ((entry.flags & kEntryKeyed) != 0)
+      text_cells_ += text_cells(text_length(region_, rank_of(region_, entry)));
     timers_ += timed ? 1u : 0u;
     held_ += state == SlotState::leased && has_holder(entry) ? 1u : 0u;
   }
@@ -302,6 +310,7 @@ void Checker::check_sums() {
   if (root.entry_supply.used != used_entries_) fault("S1: used entries are counted wrongly");
   if (root.tenant_supply.used != used_tenants_) fault("S1: used tenants are counted wrongly");
   if (root.text_supply.used != text_cells_) fault("S1: used text cells are counted wrongly");
+  if (root.extra_supply.used != extras_) fault("S1: used extras are counted wrongly");
   if (root.tenants_count != leaves_ || root.active_count != active_ || root.parked_count != parked_) {
     fault("S2: the queue counts its tenants wrongly");
   }

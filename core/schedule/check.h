@@ -55,7 +55,7 @@ class Checker {
   // What the walks count, to be compared with what the root says.
   std::vector<Sums> tenant_sums_;
   uint64_t used_entries_ = 0, used_tenants_ = 0, named_ = 0, leaves_ = 0, active_ = 0, parked_ = 0;
-  uint64_t timers_ = 0, held_ = 0, text_cells_ = 0, returning_ = 0;
+  uint64_t timers_ = 0, held_ = 0, text_cells_ = 0, returning_ = 0, extras_ = 0;
 };
 
 }  // namespace fq

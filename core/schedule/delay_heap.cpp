@@ -3,12 +3,14 @@
 
 // System.
 #include <algorithm>
+// fq, this room.
+#include "core/schedule/extras.h"
 
 namespace fq {
 
 int64_t DelayHeap::time_of(uint32_t cell) const {
   return (cell & kTimerOfTenant) != 0 ? region_.tenant(cell & ~kTimerOfTenant).timer_ms.get()
-                                      : region_.entry(cell).at_ms.get();
+                                      : timer_ms(region_, region_.entry(cell));
 }
 
 Shared<uint32_t>& DelayHeap::place_of(uint32_t cell) const {

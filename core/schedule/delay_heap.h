@@ -20,7 +20,8 @@ class DelayHeap {
  public:
   explicit DelayHeap(const Region& region) : region_(region) {}
 
-  /// Sets the timer of an entry or tenant to the time that it holds (at_ms, timer_ms). One step.
+  /// Sets the timer of an entry or tenant to the time that it holds (timer_ms() of extras.h, its own). One
+  /// step.
   /// Needs: it has none.
   void insert(Txn& txn, uint32_t cell) const;
   /// Takes its timer away if it has one. One step.

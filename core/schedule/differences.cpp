@@ -57,6 +57,12 @@ void compare_message(Lines& lines, const Side& live, const Side& rebuilt, int64_
   }
   const SlotState state = state_of(a);
   if (state != state_of(b)) return;
+  const int64_t over_ms = live.schedule.expires_ms(live.slot);
+  const int64_t rebuilt_over_ms = rebuilt.schedule.expires_ms(rebuilt.slot);
+  const bool same_end = close(over_ms, rebuilt_over_ms, slack_ms) &&
+                        live.schedule.has_expired(live.slot) == rebuilt.schedule.has_expired(rebuilt.slot) &&
+                        live.schedule.ttl_ms(live.slot) == rebuilt.schedule.ttl_ms(rebuilt.slot);
+  if (!same_end) compare_number(lines, who, "expires", uint64_t(over_ms), uint64_t(rebuilt_over_ms));
   if (state == SlotState::leased) compare_number(lines, who, "serial", a.serial, b.serial);
   if ((state == SlotState::leased || state == SlotState::delayed) && !close(a.at_ms, b.at_ms, slack_ms)) {
     compare_number(lines, who, "due", static_cast<uint64_t>(a.at_ms), static_cast<uint64_t>(b.at_ms));

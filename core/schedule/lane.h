@@ -34,7 +34,7 @@ class LaneOps {
     if (lane.count >= kNoIndex - 1) region_damaged("a lane holds too many");
     const uint32_t tail = lane.tail;
     add_to(txn, lane.count, 1);
-    if (!Kind::may_list(node)) return insert_tree(txn, lane, i, node);
+    if (!kind_.may_list(node)) return insert_tree(txn, lane, i, node);
     if (tail == kNoIndex) {
       put(txn, node.prev, kNoIndex);
       put(txn, node.next, kNoIndex);

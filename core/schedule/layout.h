@@ -34,7 +34,7 @@ struct Entry {
   Shared<uint32_t> prev;    // lane list or tree (left); holder's list
   Shared<uint32_t> next;    // lane list or tree (right); holder's list
   Shared<uint32_t> heap_place;  // kNoIndex: no timer
-  Shared<uint32_t> rank;        // keyed: text pool index of the key; else the priority
+  Shared<uint32_t> rank;        // keyed: text pool index of the key; else the priority; extra: see Extra
   Shared<uint32_t> payload_bytes;
   Shared<uint32_t> deliveries;
   Shared<uint32_t> began_ms;      // leased: delivered at (boot ms modulo 2^32: spans below 49 days)
@@ -53,6 +53,18 @@ inline constexpr uint8_t kEntryKeyed = 1;        // rank is a key
 inline constexpr uint8_t kEntryOwnAttempts = 2;  // attempts_max was given at push
 inline constexpr uint8_t kEntryInTree = 4;       // in its lane's tree, not in its list
 inline constexpr uint8_t kEntryBlob = 8;         // its payload lies in blobs/
+inline constexpr uint8_t kEntryExtra = 16;       // rank is the index of its Extra
+
+/// What few messages have besides, so that the others need not pay for it.
+struct Extra {
+  Shared<int64_t> ttl_ms;  // from when it is due, before its first start only; kNever: none (any more)
+  Shared<uint32_t> rank;   // what the entry's would be
+  Shared<uint32_t> chain;  // next free
+  Shared<uint32_t> flags;  // kExtra...
+  Shared<uint32_t> zero;
+};
+
+inline constexpr uint32_t kExtraExpired = 1;  // dead because it was not started in time
 
 /// Things in an order: those that came in order in a list (O(1) at both ends), the others in a tree.
 struct Lane {

@@ -6,6 +6,7 @@
 #pragma once
 
 // fq, this room.
+#include "core/schedule/extras.h"
 #include "core/schedule/lane.h"
 #include "core/schedule/text_pool.h"
 
@@ -19,9 +20,11 @@ struct MessageKind {
   const Region* region;
 
   Entry& at(uint32_t i) const { return region->entry(i); }
-  static bool may_list(const Entry& entry) { return (entry.flags & kEntryKeyed) == 0 && entry.rank == 0; }
+  bool may_list(const Entry& entry) const {
+    return (entry.flags & kEntryKeyed) == 0 && rank_of(*region, entry) == 0;
+  }
   bool less(const Entry& x, const Entry& y) const {
-    if (((x.flags | y.flags) & kEntryKeyed) != 0 || x.rank != y.rank) {
+    if (((x.flags | y.flags) & (kEntryKeyed | kEntryExtra)) != 0 || x.rank != y.rank) {
       if (const int order = compare_rank(x, y); order != 0) return order < 0;
     }
     return x.id < y.id;

@@ -15,11 +15,13 @@ namespace fq {
 namespace {
 
 // What is kept free beyond the need of one push, so that growing happens ahead; chosen.
-constexpr Need kMargin{.messages = 64, .tenants = 16, .text_cells = 64};
+constexpr Need kMargin{.messages = 64, .tenants = 16, .text_cells = 64, .extras = 16};
 
 template <class Visit>
 auto visit_array(ScheduleRoot& root, ArrayName name, Visit visit) {
   switch (name) {
+    case ArrayName::extras:
+      return visit(root.extras);
     case ArrayName::entries:
       return visit(root.entries);
     case ArrayName::heap:
@@ -51,6 +53,8 @@ uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& n
   const uint64_t entries = uint64_t{root.entry_supply.used} + need.messages;
   const uint64_t tenants = uint64_t{root.tenant_supply.used} + need.tenants;
   switch (name) {
+    case ArrayName::extras:
+      return uint64_t{root.extra_supply.used} + need.extras;
     case ArrayName::entries:
       return entries;
     case ArrayName::tenants:
@@ -73,7 +77,7 @@ uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& n
 
 Need with_margin(const Need& need) {
   return {need.messages + kMargin.messages, need.tenants + kMargin.tenants,
-          need.text_cells + kMargin.text_cells};
+          need.text_cells + kMargin.text_cells, need.extras + kMargin.extras};
 }
 
 }  // namespace
@@ -83,6 +87,7 @@ void Schedule::initialise(Txn& txn) {
   empty(txn, root.entry_supply);
   empty(txn, root.tenant_supply);
   empty(txn, root.text_supply);
+  empty(txn, root.extra_supply);
   txn.set(root.id_bucket_count, 1);
   txn.set(root.tenant_bucket_count, 1);
   txn.set(root.outcome_bucket_count, 1);
@@ -95,7 +100,7 @@ void Schedule::initialise(Txn& txn) {
 std::optional<ArrayName> Schedule::growth_for(const Need& need) const {
   const Need ahead = with_margin(need);
 // Each push asks: unrolled, the questions of all names become a few comparisons.
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (const ArrayName name : kArrayNames) {
     const uint64_t capacity = visit_array(region_.root, name, [](auto& a) { return uint64_t{a.capacity}; });
     if (capacity < wanted_capacity(region_.root, name, ahead) && growth_bytes(name) != 0) return name;
@@ -130,7 +135,8 @@ bool Schedule::fits(const Need& need) const {
   const uint64_t tenants = uint64_t{root.tenant_supply.used} + need.tenants;
   return entries <= root.entries.capacity && tenants <= root.tenants.capacity &&
          entries + tenants <= root.heap.capacity &&
-         uint64_t{root.text_supply.used} + need.text_cells <= root.text.capacity;
+         uint64_t{root.text_supply.used} + need.text_cells <= root.text.capacity &&
+         uint64_t{root.extra_supply.used} + need.extras <= root.extras.capacity;
 }
 
 }  // namespace fq

@@ -26,10 +26,12 @@ enum class ArrayName : uint8_t {
   text,
   outcomes,
   outcome_buckets,
+  extras,
 };
 inline constexpr ArrayName kArrayNames[] = {
     ArrayName::entries,        ArrayName::heap, ArrayName::id_buckets, ArrayName::tenants,
-    ArrayName::tenant_buckets, ArrayName::text, ArrayName::outcomes,   ArrayName::outcome_buckets};
+    ArrayName::tenant_buckets, ArrayName::text, ArrayName::outcomes,   ArrayName::outcome_buckets,
+    ArrayName::extras};
 
 inline constexpr uint32_t kOutcomesMax = 65536;        // the last so many ends are remembered
 inline constexpr uint32_t kOutcomeBucketsMax = 65536;  // one a chain
@@ -67,10 +69,12 @@ struct ScheduleRoot {
   ChunkedArray<TextCell, 4096> text;
   ChunkedArray<Outcome, 1> outcomes;
   ChunkedArray<IndexCell, 1> outcome_buckets;
+  ChunkedArray<Extra, 4096> extras;
 
   Supply entry_supply;
   Supply tenant_supply;
   Supply text_supply;
+  Supply extra_supply;
 
   Shared<uint32_t> heap_count;
   Shared<uint32_t> id_bucket_count;  // in use, see linear_hash.h

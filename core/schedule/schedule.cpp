@@ -29,6 +29,15 @@ uint32_t make_rank(Txn& txn, const Region& region, const NewEntry& from) {
   return text_add(txn, region, text);
 }
 
+uint32_t make_extra(Txn& txn, const Region& region, const NewEntry& from) {
+  const uint32_t rank = make_rank(txn, region, from);
+  const auto [index, extra] = take_element(txn, region.arena, region.root.extras, region.root.extra_supply);
+  txn.fresh(extra.ttl_ms, from.ttl_ms);
+  txn.fresh(extra.rank, rank);
+  txn.fresh(extra.flags, from.expired ? kExtraExpired : 0);
+  return index;
+}
+
 // A used slot in no state yet, in the id index, with all that is known at a push. Its fields are fresh:
 // nobody looks at a slot whose state is free.
 Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
@@ -41,7 +50,7 @@ Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
   txn.fresh(entry.serial, 0);
   txn.fresh(entry.tenant, tenant_index);
   txn.fresh(entry.heap_place, kNoIndex);
-  txn.fresh(entry.rank, make_rank(txn, region, from));
+  txn.fresh(entry.rank, from.extra ? make_extra(txn, region, from) : make_rank(txn, region, from));
   txn.fresh(entry.payload_bytes, from.payload_bytes);
   txn.fresh(entry.deliveries, 0);
   txn.fresh(entry.began_ms, 0);
@@ -51,7 +60,7 @@ Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
   txn.fresh(entry.holder, static_cast<uint16_t>(kHeldByTime));
   txn.fresh(entry.flags, static_cast<uint8_t>((from.key.empty() ? 0 : kEntryKeyed) |
                                               (from.attempts_max != 0 ? kEntryOwnAttempts : 0) |
-                                              (from.blob ? kEntryBlob : 0)));
+                                              (from.extra ? kEntryExtra : 0) | (from.blob ? kEntryBlob : 0)));
   EntryIndex(EntryIndexKind{&region}).insert(txn, slot, entry, region.root.entry_supply.used);
   add_to(txn, region.root.payload_bytes, from.payload_bytes);
   add_to(txn, tenant.payload_bytes, from.payload_bytes);
@@ -168,7 +177,7 @@ std::optional<SlotIndex> Schedule::next(TenantIndex from) const {
 std::optional<SlotIndex> Schedule::lease_next(Txn& txn, TenantIndex from, const LeaseTerms& terms) {
   const Turn turn = next_turn(from);
   const uint32_t slot = turn.slot;
-  if (slot == kNoIndex) return std::nullopt;
+  if (slot == kNoIndex || fq::expires_ms(region_, region_.entry(slot)) <= terms.now_ms) return std::nullopt;
   const Seats seats(region_);
   const States states(region_);
   const Message message = region_.message(slot);
@@ -236,6 +245,18 @@ void Schedule::bury(Txn& txn, SlotIndex index, int64_t now_ms) {
   states.enter_dead(txn, message, now_ms);
 }
 
+void Schedule::expire(Txn& txn, SlotIndex index) {
+  const Message message = region_.message(static_cast<uint32_t>(index));
+  const int64_t over_ms = fq::expires_ms(region_, message.entry);
+  Extra& extra = region_.extra(message.entry.rank);
+  const States states(region_);
+  states.leave(txn, message);
+  put(txn, extra.flags, extra.flags | kExtraExpired);
+  add_to(txn, region_.root.counters.expired, 1);
+  add_to(txn, message.tenant.expired, 1);
+  states.enter_dead(txn, message, over_ms);
+}
+
 void Schedule::kick(Txn& txn, SlotIndex index, int64_t now_ms) {
   const Message message = region_.message(static_cast<uint32_t>(index));
   Entry& entry = message.entry;
@@ -244,6 +265,11 @@ void Schedule::kick(Txn& txn, SlotIndex index, int64_t now_ms) {
   states.leave(txn, message);
   put(txn, entry.attempts, 0);
   put(txn, entry.crashes, 0);
+  if (has_extra(entry)) {
+    Extra& extra = region_.extra(entry.rank);
+    put(txn, extra.ttl_ms, kNever);
+    put(txn, extra.flags, extra.flags & ~kExtraExpired);
+  }
   states.enter_ready(txn, message, now_ms);
 }
 
@@ -267,7 +293,8 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   }
   outcome_add(txn, region_, {entry.id, event_position, at_wall_ms, entry.attempts, verdict});
   EntryIndex(EntryIndexKind{&region_}).remove(txn, slot, entry);
-  if ((entry.flags & kEntryKeyed) != 0) text_remove(txn, region_, entry.rank);
+  if ((entry.flags & kEntryKeyed) != 0) text_remove(txn, region_, rank_of(region_, entry));
+  if (has_extra(entry)) free_element(txn, region_.root.extra_supply, region_.extra(entry.rank), entry.rank);
   states.count(txn, message, state_of(entry), SlotState::free);
   take_from(txn, region_.root.payload_bytes, entry.payload_bytes.get());
   take_from(txn, tenant.payload_bytes, entry.payload_bytes.get());

@@ -22,11 +22,13 @@ struct Need {
   uint32_t messages = 0;
   uint32_t tenants = 0;
   uint32_t text_cells = 0;
+  uint32_t extras = 0;
 
   Need& operator+=(const Need& more) {
     messages += more.messages;
     tenants += more.tenants;
     text_cells += more.text_cells;
+    extras += more.extras;
     return *this;
   }
 };
@@ -40,6 +42,9 @@ struct NewEntry {
   uint32_t payload_bytes = 0;
   uint16_t attempts_max = 0;  // 0: the queue's, when leased
   bool blob = false;
+  bool extra = false;    // it has one: needs room for it
+  bool expired = false;  // restored only: dead for that reason
+  int64_t ttl_ms = kNever;
   int64_t due_ms = 0;  // boot time; at or before now_ms: ready at once
   int64_t now_ms = 0;
 };
@@ -89,6 +94,10 @@ class Schedule {
   SlotIndex restore(Txn& txn, const RestoredEntry& entry);
   std::optional<SlotIndex> find(MessageId id) const;
   const Entry& entry(SlotIndex slot) const { return region_.entry(static_cast<uint32_t>(slot)); }
+  /// Ready and not started in time: dead from then on; kNever where that cannot be.
+  int64_t expires_ms(SlotIndex slot) const;
+  int64_t ttl_ms(SlotIndex slot) const;  // that still holds, from when it is due; kNever: none
+  bool has_expired(SlotIndex slot) const;
   std::string key_of(SlotIndex slot) const;  // order-preserving bytes; allocates: not under a hot path
   int32_t priority_of(SlotIndex slot) const;
 
@@ -96,7 +105,8 @@ class Schedule {
   std::optional<SlotIndex> next(TenantIndex from) const;
   /// Takes the next turn below `from`: chooses the message whose turn it is, charges its tenants and
   /// leases it. Nodes above `from` are not charged. None when nothing can be served (`from` or a node above
-  /// it may be parked). At most 20 steps.
+  /// it may be parked), or when the TTL of that message is over and its timer not fired yet. At most 20
+  /// steps.
   std::optional<SlotIndex> lease_next(Txn& txn, TenantIndex from, const LeaseTerms& terms);
   /// Leases this message, whatever its turn and state (replay); charges nobody. At most 12 steps.
   void lease(Txn& txn, SlotIndex slot, const LeaseTerms& terms);
@@ -107,7 +117,7 @@ class Schedule {
   /// instead; returns true then. At most 12 steps.
   bool give_back(Txn& txn, SlotIndex slot, bool counted, bool crashed, int64_t due_ms, int64_t now_ms);
   void bury(Txn& txn, SlotIndex slot, int64_t now_ms);
-  /// Dead or delayed to ready; attempts start anew.
+  /// Dead or delayed to ready; attempts start anew, a TTL no longer holds.
   void kick(Txn& txn, SlotIndex slot, int64_t now_ms);
   /// Ends a message (`verdict` acked or cancelled) and frees its slot; leaves an outcome.
   void finish(Txn& txn, SlotIndex slot, RecordType verdict, uint64_t event_position, int64_t now_ms,
@@ -124,9 +134,9 @@ class Schedule {
 
   /// When the next timer is due; kNever without one.
   int64_t next_timer_ms() const;
-  /// Fires due timers: delayed messages become ready, leases whose time is over come back (an attempt and
-  /// a crash), idle tenants are forgotten, parked ones with a time are unparked. As many as fit 32 steps;
-  /// returns how many, 0 when none is due.
+  /// Fires due timers: delayed messages become ready, those with a TTL dead, leases whose time is over come
+  /// back (an attempt and a crash), idle tenants are forgotten, parked ones with a time are unparked. As many
+  /// as fit 32 steps; returns how many, 0 when none is due.
   uint32_t fire(Txn& txn, int64_t now_ms);
   /// Replay only, after a reboot: rewrites all times from the old boot's clock to the new one's, where
   /// `shift_ms` is the old offset of wall time minus the new one. A timer t becomes t + shift_ms (the same
@@ -181,6 +191,7 @@ class Schedule {
   const Region& region() const { return region_; }
 
  private:
+  void expire(Txn& txn, SlotIndex slot);
   struct Turn;
   Turn next_turn(TenantIndex from) const;
   Region region_;

@@ -46,6 +46,7 @@ void States::leave(Txn& txn, const Message& message, bool settle) const {
     case SlotState::ready:
       if (is_inner(tenant)) throw RegionDamaged{"a message lies in an inner node"};
       lanes_.remove(txn, tenant.lane, slot, entry);
+      if (entry.heap_place != kNoIndex) heap_.remove(txn, slot);
       if (tenant.lane.count != 0) return;
       take_from(txn, region_.root.active_count, 1);
       if (settle) seats_.settle(txn, entry.tenant);
@@ -73,6 +74,7 @@ void States::enter_ready(Txn& txn, const Message& message, int64_t since_ms) con
   put(txn, entry.at_ms, since_ms);
   lanes_.insert(txn, tenant.lane, slot, entry);
   set_state(txn, message, SlotState::ready);
+  if (expires_ms(region_, entry) != kNever) heap_.insert(txn, slot);
   if (tenant.lane.count != 1) return;
   add_to(txn, region_.root.active_count, 1);
   seats_.settle(txn, entry.tenant);
@@ -81,16 +83,16 @@ void States::enter_ready(Txn& txn, const Message& message, int64_t since_ms) con
 void States::enter_delayed(Txn& txn, const Message& message, int64_t due_ms) const {
   put(txn, message.entry.at_ms, due_ms);
   if (message.entry.deliveries != 0) add_to(txn, region_.root.returning, 1);
-  if (due_ms != kNever) heap_.insert(txn, message.slot);
   set_state(txn, message, SlotState::delayed);
+  if (due_ms != kNever) heap_.insert(txn, message.slot);
 }
 
 void States::enter_leased(Txn& txn, const Message& message, HolderIndex holder, int64_t until_ms) const {
   put(txn, message.entry.at_ms, until_ms);
   put(txn, message.entry.holder, static_cast<uint16_t>(holder));
   if (has_holder(message.entry)) link_holder(txn, message, holder);
-  if (until_ms != kNever) heap_.insert(txn, message.slot);
   set_state(txn, message, SlotState::leased);
+  if (until_ms != kNever) heap_.insert(txn, message.slot);
 }
 
 void States::enter_dead(Txn& txn, const Message& message, int64_t since_ms) const {

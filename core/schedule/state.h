@@ -11,7 +11,6 @@
 
 namespace fq {
 
-inline SlotState state_of(const Entry& entry) { return static_cast<SlotState>(entry.state.get()); }
 inline bool has_holder(const Entry& entry) { return entry.holder != static_cast<uint16_t>(kHeldByTime); }
 
 class States {

@@ -48,6 +48,8 @@ uint32_t Schedule::fire(Txn& txn, int64_t now_ms) {
       states.enter_ready(txn, message, message.entry.at_ms);
     } else if (state_of(message.entry) == SlotState::leased) {
       give_back(txn, SlotIndex{cell}, true, true, 0, now_ms);
+    } else if (state_of(message.entry) == SlotState::ready) {
+      expire(txn, SlotIndex{cell});
     } else {
       throw RegionDamaged{"a message has a timer that its state does not know"};
     }
@@ -66,6 +68,10 @@ void Schedule::shift_timers(int64_t old_now_ms, int64_t new_now_ms, int64_t shif
     Entry& entry = region_.entry(i);
     const SlotState state = state_of(entry);
     if (state == SlotState::free) continue;
+    if (state == SlotState::ready && fq::expires_ms(region_, entry) != kNever) {
+      const int64_t over_ms = shifted(fq::expires_ms(region_, entry), old_now_ms, new_now_ms, shift_ms);
+      txn.fresh(region_.extra(entry.rank).ttl_ms, over_ms - (entry.at_ms + shift_ms));
+    }
     const bool timer = state == SlotState::delayed || state == SlotState::leased;
     txn.fresh(entry.at_ms,
               timer ? shifted(entry.at_ms, old_now_ms, new_now_ms, shift_ms) : entry.at_ms + shift_ms);

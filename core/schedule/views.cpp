@@ -22,10 +22,25 @@ std::optional<SlotIndex> slot_or_none(uint32_t slot) {
 std::string Schedule::key_of(SlotIndex slot) const {
   const Entry& from = entry(slot);
   if ((from.flags & kEntryKeyed) == 0) return {};
-  std::string text = text_of(region_, from.rank);
+  std::string text = text_of(region_, rank_of(region_, from));
   if (text.size() < kKeyTailBytes) throw RegionDamaged{"a sort key is too short"};
   text.resize(text.size() - kKeyTailBytes);
   return text;
+}
+
+int64_t Schedule::expires_ms(SlotIndex slot) const {
+  const Entry& from = entry(slot);
+  return state_of(from) == SlotState::ready ? fq::expires_ms(region_, from) : kNever;
+}
+
+int64_t Schedule::ttl_ms(SlotIndex slot) const {
+  const Entry& from = entry(slot);
+  return has_extra(from) && from.deliveries == 0 ? region_.extra(from.rank).ttl_ms.get() : kNever;
+}
+
+bool Schedule::has_expired(SlotIndex slot) const {
+  const Entry& from = entry(slot);
+  return has_extra(from) && (region_.extra(from.rank).flags & kExtraExpired) != 0;
 }
 
 int32_t Schedule::priority_of(SlotIndex slot) const { return fq::priority_of(region_, entry(slot)); }

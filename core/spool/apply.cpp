@@ -5,6 +5,12 @@
 
 namespace fq {
 
+Need need_of(const MessageItem& item) {
+  Need need = Schedule::need_of(item.tenant, item.key);
+  if (!item.terms.empty()) need.extras = 1;
+  return need;
+}
+
 NewEntry Apply::entry_of(const MessageItem& item, MessageId id, uint64_t item_position,
                          int64_t at_wall_ms) const {
   NewEntry entry;
@@ -18,6 +24,12 @@ NewEntry Apply::entry_of(const MessageItem& item, MessageId id, uint64_t item_po
   entry.blob = item.blob.has_value();
   entry.now_ms = store_.boot_of(at_wall_ms);
   entry.due_ms = item.due_wall_ms == 0 ? entry.now_ms : store_.boot_of(item.due_wall_ms);
+  if (item.terms.empty()) return entry;
+  const std::optional<MessageTerms> terms = decode_terms(item.terms);
+  if (!terms) throw RegionDamaged{"a message's terms are none"};
+  entry.extra = true;
+  entry.expired = terms->expired;
+  if (terms->ttl_ms != 0) entry.ttl_ms = terms->ttl_ms;
   return entry;
 }
 

@@ -11,6 +11,9 @@
 
 namespace fq {
 
+/// Room that a message takes in the schedule.
+Need need_of(const MessageItem& item);
+
 class Apply {
  public:
   explicit Apply(Store& store) : store_(store), table_(store.header()) {}

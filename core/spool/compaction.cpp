@@ -241,6 +241,13 @@ Result<void> LocalQueue::carry(const Looked& looked, const StoredItem& stored, C
   moved.id = MessageId{looked.id};
   moved.pushed_wall_ms = stored.item.pushed_wall_ms;
   moved.message = stored.item;
+  // What of them still holds.
+  if (std::optional<MessageTerms> terms = decode_terms(stored.item.terms)) {
+    terms->ttl_ms = looked.ttl_ms;
+    terms->expired = looked.expired;
+    carried.terms = encode_terms(*terms);
+  }
+  moved.message.terms = carried.terms;
   moved.attempts = looked.attempts;
   moved.attempts_max = looked.attempts_max;
   moved.crashes = looked.crashes;

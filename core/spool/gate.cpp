@@ -195,7 +195,7 @@ void Gate::apply_pushed(Txn& txn, PushedMessages& pushed, const Need& added) {
 void Gate::link(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms,
                 Linked& linked) {
   apply_.add(txn, item, id, item_position, at_wall_ms);
-  linked.need += Schedule::need_of(item.tenant, item.key);
+  linked.need += need_of(item);
   linked.delayed |= item.due_wall_ms != 0;
 }
 
@@ -220,6 +220,7 @@ void Gate::note_pending(Txn& txn, const Need& added, const Need& linked) {
   put(txn, header.pending_messages, header.pending_messages + added.messages - linked.messages);
   put(txn, header.pending_tenants, header.pending_tenants + added.tenants - linked.tenants);
   put(txn, header.pending_cells, header.pending_cells + added.text_cells - linked.text_cells);
+  put(txn, header.pending_extras, header.pending_extras + added.extras - linked.extras);
 }
 
 void Gate::wake_sleepers() {

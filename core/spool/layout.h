@@ -158,6 +158,7 @@ struct SegmentHeader {
   Shared<uint64_t> pending_messages;  // room kept for pushed records that are not applied yet
   Shared<uint64_t> pending_tenants;
   Shared<uint64_t> pending_cells;
+  Shared<uint64_t> pending_extras;
   Shared<uint64_t> pending_bytes;  // of payload
   Shared<uint32_t> current_file;   // number
   Shared<uint32_t> oldest_file;

@@ -150,6 +150,7 @@ Result<std::optional<MessageInfo>> LocalQueue::describe_finished(MessageId id,
 Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
   uint64_t position = 0;
   bool dead = false;
+  bool expired = false;
   int64_t dead_wall_ms = 0;
   std::optional<ItemPlace> place;
   FQ_TRY(locked([&]() -> Result<void> {
@@ -157,6 +158,7 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
     if (slot) {
       position = schedule().entry(*slot).event_position;
       dead = static_cast<SlotState>(schedule().entry(*slot).state.get()) == SlotState::dead;
+      expired = dead && schedule().has_expired(*slot);
       if (dead) dead_wall_ms = store().wall_of(schedule().entry(*slot).at_ms);
       place = ItemReader::find_item(stream(), header(), schedule().entry(*slot));
     } else if (const auto outcome = schedule().outcome(id)) {
@@ -181,9 +183,11 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
     }
   }
   std::reverse(page.events.begin(), page.events.end());
-  // The last attempt buries without a record of its own: what ended it stands last, and the state tells.
+  // The last attempt and the end of a TTL bury without a record of its own: what ended it stands last, and
+  // the state tells.
   if (dead && !page.events.empty() && page.events.back().event != "buried" && page.events.size() < most) {
     page.events.push_back(event_of(RecordType::buried, dead_wall_ms, number(id), EventDetail{}, 0));
+    if (expired) page.events.back().event = "expired";
   }
   return page;
 }

@@ -79,6 +79,7 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, 
   for (bool first = true; first || taken_.size() < request.want; first = false) {
     const size_t before = taken_.size();
     Obstacle obstacle = Obstacle::none;
+    bool more_due = false;
     taken_.reserve(before + kLeasesPerRecord);  // nothing is allocated under the lock
     Result<void> took = locked([&]() -> Result<void> {
       taken_.resize(before);
@@ -91,6 +92,7 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, 
       if (from) obstacle = take_some(request, *from, now, bytes);
       if (request.watch) reply.more = schedule().next(from.value_or(kRootTenant)).has_value();
       const int64_t timer_ms = schedule().next_timer_ms();
+      more_due = timer_ms <= now.boot_ms;
       if (timer_ms != kNever) reply.next_wake_ms = std::max<int64_t>(0, timer_ms - now.boot_ms);
       return {};
     });
@@ -101,6 +103,8 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, 
     // What is in our hands already is delivered all the same.
     if (!took.ok() && before == 0) return took;
     if (!took.ok()) taken_.resize(before);
+    // Behind what has expired and is not buried yet there may be something to serve.
+    if (taken_.size() == before && more_due) continue;
     if (taken_.size() == before) break;
     if (bytes >= request.bytes_max) break;
   }

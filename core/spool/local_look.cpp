@@ -21,7 +21,7 @@ namespace {
 constexpr uint32_t kSlotsPerLook = 4096;  // walked under one hold of the lock
 constexpr size_t kPreviewPerLook = 512;
 
-std::optional<State> state_of(const Entry& entry) {
+std::optional<State> shown_state_of(const Entry& entry) {
   switch (static_cast<SlotState>(entry.state.get())) {
     case SlotState::ready:
       return State::ready;
@@ -48,7 +48,7 @@ uint64_t number_in(const Cursor& cursor) {
 }  // namespace
 
 bool LocalQueue::matches(const Filter& filter, std::optional<TenantIndex> below, const Entry& entry) const {
-  const std::optional<State> state = state_of(entry);
+  const std::optional<State> state = shown_state_of(entry);
   if (!state || (filter.state && *filter.state != *state)) return false;
   if (!below) return true;
   return attachment_->store().schedule().is_below(TenantIndex{entry.tenant.get()}, *below);
@@ -58,7 +58,7 @@ LocalQueue::Looked LocalQueue::look_at(SlotIndex slot) {
   const Entry& entry = schedule().entry(slot);
   Looked looked;
   looked.id = entry.id;
-  looked.state = state_of(entry).value_or(State::ready);
+  looked.state = shown_state_of(entry).value_or(State::ready);
   looked.slot_state = static_cast<SlotState>(entry.state.get());
   looked.attempts = entry.attempts;
   looked.attempts_max = entry.attempts_max != 0 ? entry.attempts_max.get()
@@ -66,6 +66,8 @@ LocalQueue::Looked LocalQueue::look_at(SlotIndex slot) {
   looked.crashes = entry.crashes;
   looked.deliveries = entry.deliveries;
   looked.at_wall_ms = entry.at_ms == kNever ? 0 : store().wall_of(entry.at_ms);
+  if (const int64_t ttl_ms = schedule().ttl_ms(slot); ttl_ms != kNever) looked.ttl_ms = ttl_ms;
+  looked.expired = schedule().has_expired(slot);
   looked.serial = entry.serial;
   if (looked.state == State::leased && entry.at_ms == kNever) {
     looked.pid = static_cast<int>(header().holders[entry.holder % kHoldersMax].pid);
@@ -84,6 +86,8 @@ Result<MessageInfo> LocalQueue::describe(const Looked& looked) {
   info.deliveries = looked.deliveries;
   info.crashes = looked.crashes;
   if (looked.state == State::delayed) info.due_at_wall_ms = looked.at_wall_ms;
+  const bool will_start = looked.state == State::ready || looked.state == State::delayed;
+  if (looked.ttl_ms != 0 && will_start) info.expires_at_wall_ms = looked.at_wall_ms + looked.ttl_ms;
   if (looked.state == State::leased) {
     info.receipt = Receipt{receipt_text(looked.id, looked.serial)};
     if (looked.at_wall_ms != 0) info.lease_until_wall_ms = looked.at_wall_ms;

@@ -15,6 +15,8 @@ struct LocalQueue::Looked {
   uint16_t crashes = 0;
   uint32_t deliveries = 0;
   int64_t at_wall_ms = 0;  // 0: held by a process
+  int64_t ttl_ms = 0;      // that still holds; 0: none
+  bool expired = false;
   uint64_t serial = 0;
   int pid = 0;
   uint64_t event_position = 0;
@@ -26,6 +28,7 @@ struct LocalQueue::Carried {
   MovedRecord record;
   std::string reason;
   std::string stderr_tail;
+  std::string terms;
   uint32_t item_offset = 0;        // of the message in the encoded body
   int64_t wall_minus_boot_ms = 0;  // with which its times were made wall times
 };

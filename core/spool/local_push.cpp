@@ -57,6 +57,8 @@ Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max
       message.attempts_max && (*message.attempts_max == 0 || *message.attempts_max > kAttemptsMax);
   if (bad_attempts)
     return Error{ErrorKind::usage, "attempts: must be 1 to " + std::to_string(kAttemptsMax), 0};
+  if (message.ttl_ms && *message.ttl_ms <= 0)
+    return Error{ErrorKind::usage, "ttl: must be longer than nothing", 0};
   return check_command(message);
 }
 
@@ -93,6 +95,8 @@ Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t w
   tag_texts_.reserve(messages.size());  // the items point into them
   job_texts_.clear();
   job_texts_.reserve(messages.size());
+  term_texts_.clear();
+  term_texts_.reserve(messages.size());
   for (const NewMessage& message : messages) {
     MessageItem item;
     item.tenant = message.tenant;
@@ -112,6 +116,10 @@ Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t w
       job_texts_.push_back(job_of(message));
       item.job = job_texts_.back();
     }
+    if (message.ttl_ms) {
+      term_texts_.push_back(encode_terms({.ttl_ms = std::min(*message.ttl_ms, INT64_MAX / 8)}));
+      item.terms = term_texts_.back();
+    }
     if (message.payload.size() > kInlinePayloadBytesMax) {
       FQ_TRY_SET(NewBlob blob, NewBlob::write(attachment_->disk(), message.payload));
       item.blob = blob.name();
@@ -120,7 +128,7 @@ Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t w
     } else {
       item.payload = message.payload;
     }
-    need += Schedule::need_of(item.tenant, item.key);
+    need += need_of(item);
     items_.push_back(item);
   }
   return need;
@@ -129,6 +137,16 @@ Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t w
 Error LocalQueue::refuse_full() {
   return Error{ErrorKind::later,
                attachment_->object() + ": the disk is full; what is queued can still be served and acked", 0};
+}
+
+Need LocalQueue::with_pending(const Need& need) {
+  const SegmentHeader& shared = header();
+  Need all = need;
+  all.messages += static_cast<uint32_t>(shared.pending_messages);
+  all.tenants += static_cast<uint32_t>(shared.pending_tenants);
+  all.text_cells += static_cast<uint32_t>(shared.pending_cells);
+  all.extras += static_cast<uint32_t>(shared.pending_extras);
+  return all;
 }
 
 Obstacle LocalQueue::push_obstacle(uint64_t bytes, const Need& need, uint64_t messages, bool may_grow) {
@@ -144,10 +162,7 @@ Obstacle LocalQueue::push_obstacle(uint64_t bytes, const Need& need, uint64_t me
       break;
   }
   if (!stream().leaves_closing_room(bytes, messages)) return Obstacle::closing_room;
-  Need all = need;
-  all.messages += static_cast<uint32_t>(shared.pending_messages);
-  all.tenants += static_cast<uint32_t>(shared.pending_tenants);
-  all.text_cells += static_cast<uint32_t>(shared.pending_cells);
+  const Need all = with_pending(need);
   // growth_for asks for a margin; on a full disk what fits is enough.
   if (schedule().growth_for(all) && (may_grow || !schedule().fits(all))) return Obstacle::memory;
   return Obstacle::none;
@@ -182,11 +197,7 @@ Result<void> LocalQueue::grow(const Need& need) {
   uint64_t from = 0;
   uint32_t bytes = 0;
   const auto look = [&]() {
-    Need all = need;
-    all.messages += static_cast<uint32_t>(header().pending_messages);
-    all.tenants += static_cast<uint32_t>(header().pending_tenants);
-    all.text_cells += static_cast<uint32_t>(header().pending_cells);
-    array = schedule().growth_for(all);
+    array = schedule().growth_for(with_pending(need));
     if (!array) return;
     from = header().segment_bytes;
     bytes = schedule().growth_bytes(*array);

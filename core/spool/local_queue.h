@@ -103,6 +103,8 @@ class LocalQueue final : public Queue {
   Result<void> grow(const Need& need);
   Result<void> extend_segment(uint64_t bytes);
   Result<void> raise_limits();
+  /// With what is appended and not linked yet.
+  Need with_pending(const Need& need);
   Obstacle push_obstacle(uint64_t bytes, const Need& need, uint64_t messages, bool may_grow);
   /// Fills items_; what lies in blobs is written to `blobs`.
   Result<Need> prepare(std::span<const NewMessage> messages, int64_t wall_ms, std::vector<NewBlob>& blobs);
@@ -249,6 +251,7 @@ class LocalQueue final : public Queue {
   std::vector<MessageItem> items_;
   std::vector<std::string> tag_texts_;
   std::vector<std::string> job_texts_;
+  std::vector<std::string> term_texts_;
   std::vector<TakenMessage> taken_;
   std::vector<EventItem> event_items_;
   StoredItem stored_;

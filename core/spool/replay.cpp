@@ -98,7 +98,7 @@ class Replayer {
     PushedReader reader(record.body, record.header.count);
     uint64_t id = number(reader.first_id());
     while (const MessageItem* item = reader.next()) {
-      FQ_TRY(grow_alone(store_, Schedule::need_of(item->tenant, item->key)));
+      FQ_TRY(grow_alone(store_, need_of(*item)));
       const uint64_t position = record.header.position + kRecordHeaderBytes + reader.item_offset();
       in_txn([&](Txn& txn) {
         // A second record of an id that is there already is a file put twice: the first one holds.
@@ -124,7 +124,7 @@ class Replayer {
     uint32_t bytes = 0;
     const std::optional<MovedRecord> moved = decode_moved(record.body, &offset, &bytes);
     if (!moved) return {};
-    FQ_TRY(grow_alone(store_, Schedule::need_of(moved->message.tenant, moved->message.key)));
+    FQ_TRY(grow_alone(store_, need_of(moved->message)));
     in_txn([&](Txn& txn) {
       const HolderIndex holder = moved->state == SlotState::leased && moved->state_wall_ms == 0
                                      ? holder_of(txn, moved->pid, moved->pid_started)

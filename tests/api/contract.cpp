@@ -37,6 +37,7 @@ NewMessage message_of(std::string_view tenant, std::string_view payload, const W
   message.at_wall_ms = with.at_wall_ms;
   message.attempts_max = with.attempts_max;
   message.tags = with.tags;
+  message.ttl_ms = with.ttl_ms;
   return message;
 }
 

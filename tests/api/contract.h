@@ -41,6 +41,7 @@ struct With {
   std::optional<int64_t> at_wall_ms;
   std::optional<uint32_t> attempts_max;
   std::vector<Tag> tags;
+  std::optional<int64_t> ttl_ms;
 };
 
 enum class Time { fake, real };

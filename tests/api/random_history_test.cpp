@@ -133,10 +133,13 @@ class History {
       if (order_ == Order::key && below(4) != 0) keys[i] = std::string(1, static_cast<char>('a' + below(5)));
       message.key = keys[i];
       if (below(4) == 0) message.delay_ms = fresh_span_ms(2'000);
+      if (below(5) == 0) message.ttl_ms = fresh_span_ms(3'000) - message.delay_ms.value_or(0);
+      if (message.ttl_ms && *message.ttl_ms <= 0) message.ttl_ms.reset();
       if (below(4) == 0) message.attempts_max = 1 + static_cast<uint32_t>(below(3));
       log_ += "push " + payloads[i] + " " + std::string(message.tenant) + " priority " +
               std::to_string(message.priority) + " key '" + keys[i] + "' delay " +
-              std::to_string(message.delay_ms.value_or(0)) + "\n";
+              std::to_string(message.delay_ms.value_or(0)) + " ttl " +
+              std::to_string(message.ttl_ms.value_or(0)) + "\n";
     }
     const Result<PushReply> engine = engine_->push(batch);
     if (!engine.ok()) return differ("push: " + engine.error().text);
@@ -269,7 +272,7 @@ class History {
     std::string text;
     const StatsRow& row = reply->rows.at(0);
     for (const uint64_t n : {row.ready, row.delayed, row.leased, row.dead, row.pushed, row.popped, row.acked,
-                             row.released, row.buried, row.cancelled}) {
+                             row.released, row.buried, row.cancelled, row.expired}) {
       text += std::to_string(n) + " ";
     }
     return text;
@@ -283,7 +286,7 @@ class History {
     }
     std::string text;
     for (const char* what : {"is ready", "is delayed", "is leased", "is dead", "was pushed", "was leased",
-                             "was acked", "was released", "was buried", "was cancelled"}) {
+                             "was acked", "was released", "was buried", "was cancelled", "was expired"}) {
       text += std::to_string(counts[what]) + " ";
     }
     return text;

@@ -25,6 +25,7 @@ gives 64 '--spool: is empty' fq push x --spool=
 # Durations, times, numbers.
 for bad in 5 5x '' -5s 1m1h inf; do gives 64 'not a duration' fq push x --delay="$bad"; done
 gives 64 'too long' fq push x --delay 99999999999d
+for bad in 5 '' 0s -5s never; do gives 64 '--ttl' fq push x --ttl="$bad"; done
 gives 64 'too long' fq push x --delay 99999999999999999999999999999999h
 for bad in yesterday 2026-02-30T00:00:00Z @99999999999999999999 +5; do gives 64 'not a time' fq push x --at "$bad"; done
 gives 64 'does not go with --at' fq push x --at +5m --delay 5m

@@ -49,6 +49,13 @@ TEST_CASE("a line says how long it may run and be kept") {
   fault_of(R"({"payload":"x","timeout":5})");
 }
 
+TEST_CASE("a line says how long it may wait") {
+  CHECK(line_of(R"({"payload":"x","ttl":"90s"})").fields.ttl_ms == 90'000);
+  fault_of(R"({"payload":"x","ttl":"0s"})");
+  fault_of(R"({"payload":"x","ttl":90})");
+  fault_of(R"({"payload":"x","ttl":"90"})");
+}
+
 TEST_CASE("null is absent") {
   PushFields defaults;
   defaults.tenant = "acme";

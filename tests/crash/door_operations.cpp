@@ -78,6 +78,14 @@ void to_fire_delay(Scene& s) {
   s.push(*s.open(), {{"l1", "a", 2}, {"l2", "late", 1}, {"l3", "late", 2}});
   s.clock.advance(5);
 }
+void push_ttl(Scene& s) {
+  s.act([](Queue& queue) { return pushed(queue, {{"new", "a", 0, kHourMs}}); });
+}
+void to_expire(Scene& s) {
+  few(s);
+  s.push(*s.open(), {{"e1", "a", 0, 2}, {"e2", "late", 1, 1}, {"e3", "late", 0, 1}});
+  s.clock.advance(5);
+}
 void to_end_lease(Scene& s) {
   few(s);
   s.lease(*s.open(), {.want = 3, .hold = Hold::duration, .hold_ms = 1});
@@ -164,6 +172,7 @@ const std::vector<DoorOperation> kOperations = {
     {"push", to_push, push, Short::kills_and_pairs},
     {"push_lazy", to_push, push_lazy},
     {"push_later", to_push_later, push_later, Short::nothing},
+    {"push_ttl", to_push, push_ttl, Short::nothing},
     {"push_batch", to_push_batch, push_batch},
     {"push_lazy_batch", to_push_batch, push_lazy_batch},
     {"lease", few, lease, Short::kills_and_pairs},
@@ -173,6 +182,7 @@ const std::vector<DoorOperation> kOperations = {
     {"release", to_give_back, release},
     {"bury", to_bury, bury},
     {"delay_fire", to_fire_delay, lease},
+    {"expire", to_expire, lease},
     {"lease_expiry", to_end_lease, lease},
     {"reap", to_reap, lease, Short::nothing},
     {"rotate", to_rotate, push, Short::kills_and_pairs},

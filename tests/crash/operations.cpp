@@ -28,6 +28,7 @@ void some_may_go(Trial& t, const std::set<std::string>& payloads) {
 void push(Trial& t) { few(t), t.words = {"push", "new"}, t.may = {"new"}; }
 void push_lazy(Trial& t) { few(t), t.words = {"push", "--lazy", "new"}, t.may = {"new"}; }
 void push_delayed(Trial& t) { few(t), t.words = {"push", "--delay", "1h", "new"}, t.may = {"new"}; }
+void push_ttl(Trial& t) { few(t), t.words = {"push", "--ttl", "1h", "new"}, t.may = {"new"}; }
 void push_batch(Trial& t) {
   few(t);
   t.words = {"push", "--lines", "-t", "c"};
@@ -125,6 +126,13 @@ void due(Trial& t) {
   ::usleep(2'000);  // its millisecond has to be over: the pop to be killed is what finds it due
   t.words = {"pop", "--lease", "1h"};
 }
+void expire(Trial& t) {
+  few(t);
+  t.spool.says({"push", "--ttl", "1ms", "-p", "9", "late"});
+  t.must.insert("late");
+  ::usleep(2'000);  // likewise: it is the pop that finds it expired
+  t.words = {"pop", "--lease", "1h"};
+}
 void lease_over(Trial& t) {
   few(t);
   t.spool.says({"pop", "--lease", "1ms"});
@@ -212,6 +220,9 @@ const std::vector<Operation> kOperations = {
     {"push_delayed", push_delayed, {"attach.shared", "push.appended", "push.committed", "push.durable",
         "pending.applied", "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken",
         "flush.unlocked", "flush.written"}},
+    {"push_ttl", push_ttl, {"attach.shared", "push.appended", "push.committed", "push.durable",
+        "pending.applied", "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken",
+        "flush.unlocked", "flush.written"}},
     {"push_batch", push_batch, {"attach.shared", "push.appended", "push.committed", "push.durable",
         "pending.applied", "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken",
         "flush.unlocked", "flush.written"}},
@@ -262,6 +273,8 @@ const std::vector<Operation> kOperations = {
     {"limit", limit, {"attach.shared", "tenant.appended", "flush.applied", "flush.servable", "flush.syncing",
         "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
     {"due", due, {"attach.shared", "timers.fired", "lease.appended", "lease.committed", "flush.written",
+        "wake.counted"}},
+    {"expire", expire, {"attach.shared", "timers.fired", "lease.appended", "lease.committed", "flush.written",
         "wake.counted"}},
     {"lease_over", lease_over, {"attach.shared", "timers.fired", "lease.appended", "lease.committed",
         "flush.written"}},

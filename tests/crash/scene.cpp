@@ -10,6 +10,7 @@ bool pushed(Queue& queue, const std::vector<Outgoing>& messages, Durability dura
   for (const Outgoing& each : messages) {
     NewMessage message{.tenant = each.tenant, .payload = as_bytes(each.payload)};
     if (each.delay_ms > 0) message.delay_ms = each.delay_ms;
+    if (each.ttl_ms > 0) message.ttl_ms = each.ttl_ms;
     batch.push_back(message);
   }
   const Result<PushReply> reply = queue.push(batch, {.durability = durability});

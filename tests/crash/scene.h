@@ -38,6 +38,7 @@ struct Outgoing {
   std::string payload;
   std::string tenant;
   int64_t delay_ms = 0;
+  int64_t ttl_ms = 0;
 };
 
 class Scene {

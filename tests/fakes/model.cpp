@@ -35,6 +35,7 @@ MessageId Model::push(const NewMessage& from) {
   message.info.command = from.command;
   message.timeout_ms = from.timeout_ms;
   message.keep_ms = from.keep_ms;
+  message.ttl_ms = from.ttl_ms;
   message.info.attempts_max = from.attempts_max.value_or(0);  // 0: the queue's
   message.info.pushed_at_wall_ms = clock.wall_ms();
   message.info.payload = std::string(as_text(from.payload));
@@ -70,6 +71,7 @@ Delivery Model::deliver(Message& message, const LeaseRequest& request) {
   move(message, State::leased, timed ? std::optional(clock.boot_ms() + hold_ms) : std::nullopt);
   message.receipt.text = std::to_string(number(message.info.id)) + "." + std::to_string(++last_serial_);
   message.info.deliveries += 1;
+  message.ttl_ms.reset();
   message.attempts_in_force = request.attempts_max.value_or(settings.attempts_max);
   message.extended_until.clear();
   note(message, "leased");
@@ -136,6 +138,7 @@ SettleStatus Model::mutate(MessageId id, Action action) {
   if (message->info.state != State::dead && message->info.state != State::delayed) return SettleStatus::stale;
   message->info.attempts = 0;
   message->info.crashes = 0;  // attempts too, that ended badly
+  message->ttl_ms.reset();
   move(*message, State::ready);
   note(*message, "kicked");
   return SettleStatus::ok;
@@ -175,7 +178,9 @@ void Model::fire_timers() {
     const auto first = std::find_if(messages.begin(), messages.end(),
                                     [&](const Message& each) { return each.timer == due_ms; });
     if (first->info.state == State::delayed) {
-      move(*first, State::ready);
+      ready_since(*first, due_ms);
+    } else if (first->info.state == State::ready) {
+      end(*first, State::dead, "expired");
     } else {
       first->info.crashes += 1;
       attempt_failed(*first, 0, {});
@@ -198,9 +203,14 @@ SettleStatus Model::end(Message& message, State state, std::string_view event, c
 }
 
 void Model::come_back(Message& message, int64_t delay_ms) {
-  if (delay_ms <= 0) return move(message, State::ready);
+  if (delay_ms <= 0) return ready_since(message, clock.boot_ms());
   message.info.due_at_wall_ms = clock.wall_ms() + delay_ms;
   move(message, State::delayed, clock.boot_ms() + delay_ms);
+}
+
+void Model::ready_since(Message& message, int64_t since_ms) {
+  move(message, State::ready,
+       message.ttl_ms ? std::optional(since_ms + *message.ttl_ms) : std::optional<int64_t>());
 }
 
 void Model::move(Message& message, State state, std::optional<int64_t> timer) {

@@ -18,6 +18,7 @@ class Model {
     std::string key;   // its place in its tenant: by key, by rank, by age
     int32_t rank = 0;
     std::optional<int64_t> timer;    // boot_ms of its due time or its lease's end
+    std::optional<int64_t> ttl_ms;   // that still holds: from when it is ready, before its first start
     Receipt receipt;                 // "ID.SERIAL" of its last lease
     uint32_t attempts_in_force = 0;  // of its last lease; 0: never leased
     std::optional<int64_t> timeout_ms, keep_ms;
@@ -63,8 +64,9 @@ class Model {
   /// Who of these has something to serve and who has not, from `path` upwards.
   void settle_turns(std::string path);
   Delivery deliver(Message& message, const LeaseRequest& request);
-  /// Moves a message to a state, out of whatever it was in. Not ready: with a timer, or without.
+  /// Moves a message to a state, out of whatever it was in. With a timer, or without.
   void move(Message& message, State state, std::optional<int64_t> timer = {});
+  void ready_since(Message& message, int64_t since_ms);
   SettleStatus end(Message& message, State state, std::string_view event, const std::string& reason = {});
   void come_back(Message& message, int64_t delay_ms);
   /// True: that was the last one, and it is dead.

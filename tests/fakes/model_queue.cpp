@@ -53,6 +53,7 @@ std::string_view problem_with(const NewMessage& message, const Settings& setting
   if (message.attempts_max && (*message.attempts_max == 0 || *message.attempts_max > kAttemptsMax)) {
     return "attempts: is out of range";
   }
+  if (message.ttl_ms && *message.ttl_ms <= 0) return "ttl: must be longer than nothing";
   if (message.tags.size() > kTagsMax) return "tags: are too many";
   for (const Tag& tag : message.tags) {
     if (tag.name.size() + tag.value.size() > kTagBytesMax) return "tag: is too long";

@@ -27,9 +27,9 @@ Cursor cut_page(std::vector<T>& all, const Cursor& from, size_t n) {
 
 void count(StatsRow& row, const Model::Message& message) {
   static const std::map<std::string_view, uint64_t StatsRow::*> kCounters = {
-      {"pushed", &StatsRow::pushed},      {"leased", &StatsRow::popped},     {"acked", &StatsRow::acked},
-      {"retried", &StatsRow::retried},    {"released", &StatsRow::released}, {"buried", &StatsRow::buried},
-      {"cancelled", &StatsRow::cancelled}};
+      {"pushed", &StatsRow::pushed},       {"leased", &StatsRow::popped},     {"acked", &StatsRow::acked},
+      {"retried", &StatsRow::retried},     {"released", &StatsRow::released}, {"buried", &StatsRow::buried},
+      {"cancelled", &StatsRow::cancelled}, {"expired", &StatsRow::expired}};
   for (const HistoryEvent& event : message.history) {
     const auto counter = kCounters.find(event.event);
     if (counter != kCounters.end()) row.*counter->second += 1;
@@ -72,6 +72,10 @@ std::vector<const Model::Message*> ModelQueue::matching(const Filter& filter) co
 MessageInfo ModelQueue::info_of(const Model::Message& message) const {
   MessageInfo info = message.info;
   info.attempts_max = store_->model.attempts_max(message);
+  const int64_t offset_ms = store_->model.clock.wall_ms() - store_->model.clock.boot_ms();
+  const bool delayed = info.state == State::delayed;
+  if (message.ttl_ms && message.timer && (delayed || info.state == State::ready))
+    info.expires_at_wall_ms = *message.timer + offset_ms + (delayed ? *message.ttl_ms : 0);
   if (is_finished(info.state)) info.payload.reset();
   return info;
 }

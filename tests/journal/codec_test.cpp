@@ -15,11 +15,15 @@ namespace {
 
 const FileKey kKey{7, 0x0123456789abcdef};
 
+std::string terms_text() { return encode_terms({.ttl_ms = 5000}); }
+
 MessageItem full_item() {
+  static const std::string terms = terms_text();
   MessageItem item;
   item.tenant = "acme";
   item.key = "k1";
   item.tags = "tagbytes";
+  item.terms = terms;
   item.payload = as_bytes("resize cat.png");
   item.payload_bytes = item.payload.size();
   item.priority = -5;
@@ -32,6 +36,7 @@ void check_same(const MessageItem& a, const MessageItem& b) {
   CHECK(a.tenant == b.tenant);
   CHECK(a.key == b.key);
   CHECK(a.tags == b.tags);
+  CHECK(a.terms == b.terms);
   CHECK(as_text(a.payload) == as_text(b.payload));
   CHECK(a.payload_bytes == b.payload_bytes);
   CHECK(a.blob.has_value() == b.blob.has_value());

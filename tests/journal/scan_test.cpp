@@ -42,8 +42,9 @@ TEST_CASE("a whole journal comes back in order with its end") {
 
 TEST_CASE("what the visitor says ends the scan") {
   ThreeFiles t;
-  const auto result =
-      scan_journal(t.disk, [](const ScannedRecord&) -> Result<void> { return Error{ErrorKind::later, "full", 0}; });
+  const auto result = scan_journal(t.disk, [](const ScannedRecord&) -> Result<void> {
+    return Error{ErrorKind::later, "full", 0};
+  });
   CHECK(result.error().text == "full");
 }
 
@@ -57,7 +58,8 @@ TEST_CASE("a cut of the last file gives a prefix, in silence") {
     const Scanned scanned = scan(disk);
     uint64_t expected = 8;
     while (expected < 12 && t.record(expected + 1).end_offset <= cut + 7) ++expected;
-    if (scanned.seqs.size() < expected && t.record(expected).end_offset > cut) --expected;  // only padding was cut
+    if (scanned.seqs.size() < expected && t.record(expected).end_offset > cut)
+      --expected;  // only padding was cut
     if (scanned.seqs != all_up_to(expected)) FAIL("cut at " << cut);
     if (!scanned.result.damage.empty()) FAIL("damage at " << cut);
   }
@@ -82,7 +84,8 @@ TEST_CASE("any cut of any file loses what was cut and nothing else") {
       }
       if (!std::is_sorted(scanned.seqs.begin(), scanned.seqs.end())) FAIL("out of order");
       const bool lost = scanned.seqs.size() < 12;
-      if (number < 3 && lost && scanned.result.damage.empty()) FAIL("file " << number << " cut at " << cut << ": silent");
+      if (number < 3 && lost && scanned.result.damage.empty())
+        FAIL("file " << number << " cut at " << cut << ": silent");
     }
   }
 }
@@ -159,7 +162,8 @@ TEST_CASE("a block at the wrong place of its own file never parses") {
   for (int i = 0; i < 8; ++i) journal.sync().push("same size");
   const std::string content = disk.content("journal/1.fqj");
   const uint64_t bytes = journal.records[0].end_offset - journal.records[0].offset;
-  journal.write(1, journal.records[4].offset, as_bytes(std::string_view(content).substr(journal.records[2].offset, bytes)));
+  journal.write(1, journal.records[4].offset,
+                as_bytes(std::string_view(content).substr(journal.records[2].offset, bytes)));
   const Scanned scanned = scan(disk);
   CHECK(scanned.seqs == all_up_to(8, {5}));
   CHECK(scanned.lost == 1);

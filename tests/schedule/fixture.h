@@ -72,7 +72,9 @@ class ScheduleFixture {
   uint64_t add(NewEntry entry) {
     entry.id = MessageId{++last_id};
     entry.now_ms = now;
-    make_room(Schedule::need_of(entry.tenant, entry.key));
+    Need need = Schedule::need_of(entry.tenant, entry.key);
+    need.extras = entry.extra ? 1 : 0;
+    make_room(need);
     change([&](Schedule& s, Txn& txn) { s.add(txn, entry); });
     return last_id;
   }

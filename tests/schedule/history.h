@@ -31,6 +31,8 @@ inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, 
                   .key = key,
                   .priority = static_cast<int32_t>(dice.roll(4)) / 2,
                   .payload_bytes = dice.roll(99),
+                  .extra = dice.roll(3) == 0,
+                  .ttl_ms = dice.roll(2) == 0 ? kNever : 1 + dice.roll(400),
                   .due_ms = dice.roll(4) == 0 ? now + dice.roll(300) : 0,
                   .now_ms = now});
       break;

@@ -1,0 +1,25 @@
+// terms_test - what a push says about when its message holds comes back as it was written.
+#include "core/journal/codec.h"
+
+// fq, below us.
+#include "tests/catch.h"
+
+namespace fq::test {
+
+TEST_CASE("terms come back, and what is none is refused") {
+  CHECK(encode_terms({}).empty());
+  const std::string bytes = encode_terms({.ttl_ms = 7, .expired = true});
+  const auto terms = decode_terms(bytes);
+  REQUIRE(terms);
+  CHECK(terms->ttl_ms == 7);
+  CHECK(terms->expired);
+  for (size_t cut = 0; cut < bytes.size(); ++cut) CHECK_FALSE(decode_terms(bytes.substr(0, cut)));
+  CHECK_FALSE(decode_terms(bytes + '\0'));
+  for (const size_t at : {0U, 1U, 2U, 7U, 15U}) {
+    std::string wrong = bytes;
+    wrong[at] = static_cast<char>(wrong[at] | 0x80);
+    CHECK_FALSE(decode_terms(wrong));
+  }
+}
+
+}  // namespace fq::test
