@@ -58,15 +58,17 @@ struct Synonym {
   std::string_view ours;
 };
 constexpr Synonym kSynonyms[] = {
-    {"put", "push"},      {"add", "push"},     {"enqueue", "push"},    {"send", "push"},
-    {"submit", "push"},   {"reserve", "pop"},  {"get", "pop"},         {"take", "pop"},
-    {"receive", "pop"},   {"dequeue", "pop"},  {"delete", "ack"},      {"done", "ack"},
-    {"complete", "ack"},  {"touch", "extend"}, {"renew", "extend"},    {"nack", "retry"},
-    {"reject", "bury"},   {"fail", "bury"},    {"requeue", "release"}, {"list", "peek"},
-    {"ls", "peek"},       {"status", "stats"}, {"info", "stats"},      {"stat", "stats"},
-    {"remove", "cancel"}, {"rm", "cancel"},    {"drop", "cancel"},     {"kill", "cancel"},
-    {"inspect", "show"},  {"fsck", "check"},   {"queues", "queue"},    {"purge", "queue"},
-    {"create", "queue"},  {"await", "wait"},   {"join", "wait"},       {"output", "result"},
+    {"put", "push"},      {"add", "push"},        {"enqueue", "push"},    {"send", "push"},
+    {"submit", "push"},   {"reserve", "pop"},     {"get", "pop"},         {"take", "pop"},
+    {"receive", "pop"},   {"dequeue", "pop"},     {"delete", "ack"},      {"done", "ack"},
+    {"complete", "ack"},  {"touch", "extend"},    {"renew", "extend"},    {"nack", "retry"},
+    {"reject", "bury"},   {"fail", "bury"},       {"requeue", "release"}, {"list", "peek"},
+    {"ls", "peek"},       {"status", "stats"},    {"info", "stats"},      {"stat", "stats"},
+    {"remove", "cancel"}, {"rm", "cancel"},       {"drop", "cancel"},     {"kill", "cancel"},
+    {"inspect", "show"},  {"fsck", "check"},      {"queues", "queue"},    {"purge", "queue"},
+    {"create", "queue"},  {"await", "wait"},      {"join", "wait"},       {"output", "result"},
+    {"pause", "queue"},   {"resume", "queue"},    {"drain", "queue"},     {"tenants", "tenant"},
+    {"limit", "tenant"},  {"throttle", "tenant"}, {"policy", "config"},   {"settings", "config"},
 };
 
 constexpr OptionSpec kOptions[] = {

@@ -80,6 +80,11 @@ Result<PolicyFile> read_policy_file(const std::string& spool) {
   return std::move(read.file);
 }
 
+Result<FilePolicy> read_policy_for(const Location& location) {
+  FQ_TRY_SET(const PolicyFile file, read_policy_file(location.spool));
+  return file.for_queue(location.queue);
+}
+
 Result<void> bring_policy_up_to_date(Queue& queue, const Location& location) {
   const std::string path = policy_path(location.spool);
   struct stat info {};

@@ -16,6 +16,9 @@ std::string policy_path(const std::string& spool);
 /// cannot be used.
 Result<PolicyFile> read_policy_file(const std::string& spool);
 
+/// What it says for this queue.
+Result<FilePolicy> read_policy_for(const Location& location);
+
 /// Does nothing when the queue already holds this state of the file. ErrorKind::config or denied when the
 /// file cannot be used; the queue then goes on with what it holds.
 Result<void> bring_policy_up_to_date(Queue& queue, const Location& location);

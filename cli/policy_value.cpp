@@ -7,10 +7,12 @@
 #include "core/api/message.h"
 #include "core/base/assert.h"
 #include "core/base/backoff.h"
+#include "core/base/clock.h"
 #include "core/base/decimal.h"
 #include "core/base/duration.h"
 #include "core/base/size.h"
 #include "core/base/tenant_name.h"
+#include "core/base/wall_time.h"
 
 namespace fq::cli {
 
@@ -195,7 +197,7 @@ std::string policy_value_text(const PolicyValue& value) {
 void write_policy_value(JsonWriter& json, const PolicyValue& value) {
   const PolicyKeySpec* spec = spec_of(value.key);
   if (value.key == PolicyKey::limited) {
-    json.text(policy_value_text(value));
+    json.text(format_wall_time(system_clock().wall_ms() + value.number));
   } else if (spec == nullptr) {
     json.boolean(true);
   } else if (is_word_only(*spec, value)) {

@@ -20,7 +20,8 @@ Result<PolicyValue> parse_policy_value(const PolicyKeySpec& spec, std::string_vi
 /// no text of a person, for how long from now.
 std::string policy_value_text(const PolicyValue& value);
 
-/// The same as fq.toml would have it: a number where that is one.
+/// The same as fq.toml would have it, a number where that is one; `paused` and `draining` are true, and
+/// `limited` is the time that it ends at.
 void write_policy_value(JsonWriter& json, const PolicyValue& value);
 
 PolicyValue standard_of(const PolicyKeySpec& spec);

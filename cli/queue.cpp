@@ -1,12 +1,14 @@
-// queue - lists, makes, empties and removes whole queues.
+// queue - lists, makes, pauses, drains, sets, empties and removes whole queues.
 
 // fq, below us.
 #include "core/base/escape.h"
 #include "core/base/json_writer.h"
-#include "core/base/suggestion.h"
 // fq, this room.
+#include "cli/assignment.h"
 #include "cli/command.h"
+#include "cli/policy_layers.h"
 #include "cli/selection.h"
+#include "cli/subcommand.h"
 #include "cli/values.h"
 
 namespace fq::cli {
@@ -17,14 +19,50 @@ constexpr OptionSpec kOptions[] = {
     {"How", 0, "yes", Takes::nothing, "", "do not ask; needed without a terminal"},
 };
 
+/// Known of a queue that can be opened.
+struct Ways {
+  bool paused = false;
+  bool draining = false;
+};
+
+Result<Ways> ways_of(Session& session, const std::string& name) {
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue,
+             session.open({session.spool(), name}, Session::Policy::last_good, OpenOptions{}));
+  FQ_TRY_SET(const OverridePage page, queue->policy_overrides({}, 1));  // the queue's own is the first
+  Ways ways;
+  for (const PolicyOverride& each : page.overrides) {
+    for (const PolicyValue& value : each.values) {
+      if (each.path.empty() && value.key == PolicyKey::paused) ways.paused = true;
+      if (each.path.empty() && value.key == PolicyKey::draining) ways.draining = true;
+    }
+  }
+  return ways;
+}
+
+std::string json_line(const std::string& name, const Result<Ways>& ways) {
+  std::string line;
+  JsonWriter json(line);
+  json.begin_object().key("queue").text(name);
+  json.key("paused");
+  ways ? json.boolean(ways->paused) : json.null();
+  json.key("draining");
+  ways ? json.boolean(ways->draining) : json.null();
+  json.end_object();
+  return line;
+}
+
+/// Names alone for scripts; on a terminal also what is unusual about a queue.
 Result<Exit> list(const Arguments&, Session& session) {
   FQ_TRY_SET(const std::vector<std::string> queues, session.all_queues());
+  const bool json = session.format() == Format::json;
   for (const std::string& name : queues) {
-    std::string line;
-    if (session.format() == Format::json) {
-      JsonWriter(line).begin_object().key("queue").text(name).end_object();
-    } else {
-      line = name;
+    std::string line = name;
+    if (json || session.out().is_terminal()) {
+      const Result<Ways> ways = ways_of(session, name);
+      if (!ways) say(ways.error().text);
+      if (json) line = json_line(name, ways);
+      if (!json && ways && ways->paused) line += "  paused";
+      if (!json && ways && ways->draining) line += "  draining";
     }
     FQ_TRY(session.out().write(line + "\n"));
   }
@@ -56,61 +94,86 @@ Result<Exit> remove(const Arguments& arguments, Session& session) {
   return Exit::done;
 }
 
+Result<Exit> apply_patch(Session& session, const PolicyPatch& patch) {
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY(check_patch("queue set", patch, *queue, session.location()));
+  FQ_TRY(queue->policy_set("", patch));
+  return Exit::done;
+}
+
+Result<Exit> pause(const Arguments&, Session& session) {
+  return apply_patch(session, {{{PolicyKey::paused, 1, 0, {}}}, {}});
+}
+
+Result<Exit> drain(const Arguments&, Session& session) {
+  return apply_patch(session, {{{PolicyKey::draining, 1, 0, {}}}, {}});
+}
+
+Result<Exit> resume(const Arguments&, Session& session) {
+  return apply_patch(session, {{}, {PolicyKey::paused, PolicyKey::draining}});
+}
+
+Result<Exit> set(const Arguments& arguments, Session& session) {
+  std::span<const std::string> words(arguments.operands());
+  words = words.subspan(1);
+  if (!words.empty() && words[0].find('=') == std::string::npos) words = words.subspan(1);
+  FQ_TRY_SET(const PolicyPatch patch, to_patch("queue set", words, kQueueNode));
+  return apply_patch(session, patch);
+}
+
 struct Verb {
   std::string_view name;
   Result<Exit> (*run)(const Arguments&, Session&);
   bool takes_name;
   bool needs_name;  // as an operand: what destroys is never meant by default
 };
-constexpr Verb kVerbs[] = {{"list", list, false, false},
-                           {"create", create, true, false},
-                           {"purge", purge, true, true},
-                           {"remove", remove, true, true}};
+constexpr Verb kVerbs[] = {{"list", list, false, false},  {"create", create, true, false},
+                           {"pause", pause, true, false}, {"resume", resume, true, false},
+                           {"drain", drain, true, false}, {"set", set, true, false},
+                           {"purge", purge, true, true},  {"remove", remove, true, true}};
 
-Error unknown_verb(std::string_view word) {
-  std::vector<std::string_view> names;
-  for (const Verb& verb : kVerbs) names.push_back(verb.name);
-  std::string_view near = suggest(word, names);
-  if (near.empty() && (word == "ls" || word == "show")) near = "list";
-  if (near.empty() && (word == "rm" || word == "delete" || word == "drop")) near = "remove";
-  if (near.empty() && (word == "clear" || word == "empty" || word == "flush")) near = "purge";
-  if (near.empty() && (word == "add" || word == "new" || word == "make")) near = "create";
-  const std::string hint =
-      near.empty() ? "use list, create, purge or remove" : "did you mean " + std::string(near) + "?";
-  return usage_error("queue", "unknown command " + in_quotes(word) + "; " + hint);
+/// The QUEUE operand, if there is one; the words behind it are of `set` only.
+Result<void> take_name(const Verb& verb, const Arguments& arguments, Session& session) {
+  const auto& operands = arguments.operands();
+  const std::string object = "queue " + std::string(verb.name);
+  const bool sets = verb.run == set;
+  const bool named = operands.size() > 1 && !(sets && operands[1].find('=') != std::string::npos);
+  if (!sets && operands.size() > (verb.takes_name ? 2 : 1))
+    return usage_error(object, verb.takes_name ? "takes one queue" : "takes no queue");
+  if (verb.needs_name && !named) return usage_error(object, "needs the name of the queue");
+  if (!named) return {};
+  FQ_TRY_SET(std::string name, to_queue("QUEUE", operands[1]));
+  if (arguments.value("queue").value_or(name) != name)
+    return usage_error(object, "two queues are named, " + in_quotes(*arguments.value("queue")) + " and " +
+                                   in_quotes(name) + "; give one of them");
+  session.name_queue(std::move(name));
+  return {};
 }
 
 Result<Exit> run_queue(const Arguments& arguments, Session& session) {
+  std::vector<std::string_view> names;
+  for (const Verb& verb : kVerbs) names.push_back(verb.name);
   const auto& operands = arguments.operands();
-  if (operands.empty()) return usage_error("queue", "needs a command; use list, create, purge or remove");
-  const Verb* verb = nullptr;
-  for (const Verb& each : kVerbs) {
-    if (each.name == operands[0]) verb = &each;
+  if (operands.empty()) return missing_subcommand("queue", names);
+  for (const Verb& verb : kVerbs) {
+    if (verb.name != operands[0]) continue;
+    FQ_TRY(take_name(verb, arguments, session));
+    return verb.run(arguments, session);
   }
-  if (verb == nullptr) return unknown_verb(operands[0]);
-  const std::string object = "queue " + std::string(verb->name);
-  if (operands.size() > (verb->takes_name ? 2 : 1))
-    return usage_error(object, verb->takes_name ? "takes one queue" : "takes no queue");
-  if (verb->needs_name && operands.size() < 2) return usage_error(object, "needs the name of the queue");
-  if (operands.size() == 2) {
-    FQ_TRY_SET(std::string name, to_queue("QUEUE", operands[1]));
-    if (arguments.value("queue").value_or(name) != name)
-      return usage_error(object, "two queues are named, " + in_quotes(*arguments.value("queue")) + " and " +
-                                     in_quotes(name) + "; give one of them");
-    session.name_queue(std::move(name));
-  }
-  return verb->run(arguments, session);
+  return unknown_subcommand("queue", operands[0], names);
 }
 
 }  // namespace
 
 const Command queue_command = {
     "queue",
-    "list | create [QUEUE] | purge QUEUE | remove QUEUE",
-    "Lists, makes, empties or removes whole queues; purge prints how many it took.",
+    "list | create [QUEUE] | pause [QUEUE] | resume [QUEUE] |\n"
+    "         drain [QUEUE] | set [QUEUE] KEY=VALUE... | purge QUEUE | remove QUEUE",
+    "Lists, makes, pauses, drains, sets, empties or removes whole queues.\n"
+    "pause serves nothing, drain takes nothing, resume ends both; KEY= takes back.",
     {kOptions, true, "human|json"},
-    "fq queue create mail",
-    "0 done; 1 nothing there; 75 remove: somebody uses the queue",
+    "fq queue set mail attempts=3 concurrency=20",
+    "0 done; 1 nothing there; 75 remove: in use; no room to write it down",
     run_queue,
 };
 

@@ -28,9 +28,9 @@ _fq() {
       if [[ ${COMP_WORDS[i]} == -- ]]; then mapfile -t COMPREPLY < <(compgen -c -f -- "$cur"); return; fi
     done
   fi
-  local options= words=
+  local options= words= nospace=
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result worker queue tenant check help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result worker queue tenant config check help' ;;
     push)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --lazy --timeout --keep --wait --env --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -72,17 +72,31 @@ _fq() {
       options='--jobs --min --max --once --drain --grace --attempts --timeout --backoff --shell --nice --rlimit --batch --linger --batch-format --stream --prefetch --output --output-max --verbose --spool --queue --help' ;;
     queue)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
-      options='--yes --spool --queue --help --format --json' words='list create purge remove'
-      if [[ $prev == purge || $prev == remove ]]; then words=$(fq queue list 2>/dev/null); fi ;;
+      options='--yes --spool --queue --help --format --json' words='list create pause resume drain set purge remove'
+      for ((++i; i < COMP_CWORD; ++i)); do
+        if [[ ${COMP_WORDS[i]} == set ]]; then words='order= scope= fair_by= linger= batch= sync= attempts= backoff= timeout= lease= max_messages= max_bytes= max_payload= concurrency= rate= burst= retention= dead_retention= lock_timeout=' nospace=1; break; fi
+      done
+      case $prev in
+        pause | resume | drain | purge | remove) words=$(fq queue list 2>/dev/null) ;;
+        set) words+=" $(fq queue list 2>/dev/null)" ;;
+      esac ;;
     tenant)
-      options='--for --spool --queue --help' words='limit' ;;
+      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
+      options='--tenant --for --format --json --spool --queue --help' words='list set pause resume limit'
+      for ((++i; i < COMP_CWORD; ++i)); do
+        if [[ ${COMP_WORDS[i]} == set && $i -lt $((COMP_CWORD - 1)) ]]; then words='weight= max_messages= max_bytes= concurrency= rate= burst= pool=' nospace=1; break; fi
+      done ;;
+    config)
+      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
+      options='--tenant --format --json --spool --queue --help' words='show check path' ;;
     check)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result worker queue tenant check help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result worker queue tenant config check help' ;;
   esac
   if [[ $cur == -* ]]; then words=$options; fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+  if [[ -n $nospace ]]; then compopt -o nospace 2>/dev/null; fi
 }
 complete -F _fq fq

@@ -129,7 +129,7 @@ gives 64 'every message but the dead ones' fq cancel --all
 gives 64 'every dead message' fq cancel --all --state dead
 gives 64 'two queues are named' fq -q mail queue remove default --yes
 gives 64 'which?' fq kick
-gives 64 'unknown command' fq queue pause
+gives 64 'unknown command' fq queue frobnicate
 
 # Limits of the process.
 gives 75 'ulimit -v' bash -c 'ulimit -v 60000; "$FQ" push x -q limited'

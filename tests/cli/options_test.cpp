@@ -86,6 +86,28 @@ TEST_CASE("the completions of each shell know every command and option, and no o
   }
 }
 
+TEST_CASE("the completions of each shell know every key of queues and tenants, and no other") {
+  // As they stand in a word list: "order= scope= ...".
+  const auto list_of = [](Node node) {
+    std::string list;
+    for (const PolicyKeySpec& spec : policy_keys()) {
+      if ((spec.nodes & node) != 0) list += (list.empty() ? "" : " ") + std::string(spec.name) + "=";
+    }
+    return list;
+  };
+  for (const char* path : {"completions/fq.bash", "completions/_fq", "completions/fq.fish"}) {
+    const std::string text = read(path);
+    INFO(path);
+    for (const Node node : {kQueueNode, kTenantNode}) {
+      const std::string list = list_of(node);
+      INFO(list);
+      const size_t at = text.find(list);
+      REQUIRE(at != std::string::npos);
+      CHECK(text[at + list.size()] != ' ');
+    }
+  }
+}
+
 TEST_CASE("help names every option and fits a screen") {
   for (const Command* command : all_commands()) {
     const std::string help = help_of(*command);

@@ -351,6 +351,5 @@ TEST_CASE("ten thousand tenants and a mebibyte are read at once") {
   const FilePolicy policy = policy_of(toml);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   CHECK(policy.tenants.size() == 10'000);
-  WARN("10,000 tenants in 1 MiB: " << took.count() * 1000 << " ms");
   CHECK(took.count() < 5);  // 0.15 s where nothing slows it; what is quadratic takes minutes
 }

@@ -1,0 +1,151 @@
+#include "cli/tenant_list.h"
+
+// System.
+#include <map>
+// fq, below us.
+#include "core/base/clock.h"
+#include "core/base/json_writer.h"
+#include "core/base/wall_time.h"
+// fq, this room.
+#include "cli/message_view.h"
+#include "cli/policy.h"
+#include "cli/policy_layers.h"
+#include "cli/policy_value.h"
+#include "cli/policy_view.h"
+#include "cli/table.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr size_t kTenantColumns = 40;
+
+/// What keeps a tenant from being served, the widest first.
+struct Obstacle {
+  std::string_view what;  // "": nothing
+  std::string_view at;    // the node above it that this was set for, else ""
+  std::optional<int64_t> until_wall_ms;
+};
+
+class TenantList {
+ public:
+  TenantList(const PolicyLayers& layers, bool file_known) : layers_(layers), file_known_(file_known) {}
+
+  /// By path; what was set for one that has no messages is shown too.
+  std::map<std::string, StatsRow> rows(StatsReply reply, const std::string& below) const {
+    std::map<std::string, StatsRow> rows;
+    for (StatsRow& row : reply.rows) rows[row.tenant] = std::move(row);
+    for (const auto& [path, values] : layers_.overrides()) {
+      const bool wanted = below.empty() || path == below || path.starts_with(below + "/");
+      if (!path.empty() && wanted) rows.try_emplace(path).first->second.tenant = path;
+    }
+    return rows;
+  }
+
+  std::vector<std::string> cells(const StatsRow& row) const {
+    std::string limits;
+    std::string weight;
+    for (const HeldValue& held : layers_.of_tenant(row.tenant)) {
+      const std::string text = policy_value_text(held.value);
+      if (held.value.key == PolicyKey::weight) weight = text;
+      if (held.value.key == PolicyKey::weight || spec_of(held.value.key) == nullptr) continue;
+      if (held.layer == Layer::standard) continue;
+      limits.append(limits.empty() ? "" : " ")
+          .append(policy_key_name(held.value.key))
+          .append("=")
+          .append(text);
+    }
+    return {shown_short(row.tenant, kTenantColumns),
+            file_known_ ? weight : "?",
+            limits.empty() ? "-" : shown(limits),
+            obstacle_text(row),
+            std::to_string(row.ready),
+            std::to_string(row.leased)};
+  }
+
+  void write(JsonWriter& json, const std::string& queue, const StatsRow& row) const {
+    json.begin_object().key("queue").text(queue).key("tenant").text(row.tenant);
+    for (const HeldValue& held : layers_.of_tenant(row.tenant)) {
+      if (spec_of(held.value.key) == nullptr) continue;
+      json.key(policy_key_name(held.value.key));
+      const bool known = file_known_ || held.layer == Layer::run_time;
+      if (known) write_policy_value(json, held.value);
+      if (!known) json.null();
+    }
+    const Obstacle obstacle = obstacle_of(row);
+    json.key("blocked");
+    obstacle.what.empty() ? json.null() : json.text(obstacle.what);
+    json.key("blocked_by");
+    obstacle.at.empty() ? json.null() : json.text(obstacle.at);
+    json.key("blocked_until");
+    obstacle.until_wall_ms ? json.text(format_wall_time(*obstacle.until_wall_ms)) : json.null();
+    json.key("ready").number(row.ready).key("running").number(row.leased).end_object();
+  }
+
+ private:
+  /// Set for this node: nothing starts of it and of what is below it.
+  std::optional<Obstacle> set_for(std::string_view node) const {
+    if (layers_.find_override(node, PolicyKey::paused) != nullptr) return Obstacle{"paused", node, {}};
+    const PolicyValue* limited = layers_.find_override(node, PolicyKey::limited);
+    if (limited != nullptr) return Obstacle{"limited", node, now_ms_ + limited->number};
+    return std::nullopt;
+  }
+
+  Obstacle obstacle_of(const StatsRow& row) const {
+    if (std::optional<Obstacle> set = set_for(""); set) return {"queue paused", "", {}};
+    const std::vector<std::string_view> above = nodes_above(row.tenant);
+    for (auto node = above.rbegin(); node != above.rend(); ++node) {
+      if (std::optional<Obstacle> set = set_for(*node)) return *set;
+    }
+    if (std::optional<Obstacle> set = set_for(row.tenant)) return {set->what, "", set->until_wall_ms};
+    // A limit, of its own or of a node or pool above: parked until something frees it.
+    if (row.parked_tenants != 0 && row.ready > 0) return {"parked", "", {}};
+    return {};
+  }
+
+  std::string obstacle_text(const StatsRow& row) const {
+    const Obstacle obstacle = obstacle_of(row);
+    if (obstacle.what.empty()) return "-";
+    std::string text(obstacle.what);
+    if (obstacle.until_wall_ms) text += ", ends " + relative_time(*obstacle.until_wall_ms, now_ms_);
+    if (!obstacle.at.empty()) text += " at " + shown_short(obstacle.at, kTenantColumns);
+    return text;
+  }
+
+  const PolicyLayers& layers_;
+  const bool file_known_;
+  const int64_t now_ms_ = system_clock().wall_ms();
+};
+
+}  // namespace
+
+Result<Exit> list_tenants(Session& session, const std::string& below) {
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY_SET(std::vector<PolicyOverride> overrides, all_overrides(*queue));
+  StatsRequest request;
+  request.tenants = true;
+  request.tenant = below;
+  FQ_TRY_SET(StatsReply reply, queue->stats(request));
+  const Result<FilePolicy> file = read_policy_for(session.location());
+  if (!file) say(file.error().text);
+  const PolicyLayers layers(file ? *file : FilePolicy(), std::move(overrides));
+  const TenantList tenants(layers, file.ok());
+  const std::map<std::string, StatsRow> rows = tenants.rows(std::move(reply), below);
+  Table table({0, 2, 3});
+  table.row({"TENANT", "WEIGHT", "LIMITS", "BLOCKED", "READY", "RUNNING"});
+  for (const auto& [path, row] : rows) {
+    if (session.format() == Format::json) {
+      std::string line;
+      JsonWriter json(line);
+      tenants.write(json, session.queue_name(), row);
+      FQ_TRY(session.out().write(line + "\n"));
+    } else {
+      table.row(tenants.cells(row));
+    }
+  }
+  if (session.format() != Format::json && !rows.empty()) FQ_TRY(session.out().write(table.text()));
+  FQ_TRY(session.out().flush());
+  return rows.empty() ? Exit::nothing : Exit::done;
+}
+
+}  // namespace fq::cli
