@@ -151,6 +151,8 @@ Result<Exit> run_config(const Arguments& arguments, Session& session) {
     if (arguments.has("tenant") && verb.name != "show") return usage_error(object, "takes no --tenant");
     return verb.run(arguments, session);
   }
+  if (operands[0] == "set" || operands[0] == "unset")
+    return usage_error("config", "sets nothing; use fq queue set, fq tenant set, or edit the file");
   return unknown_subcommand("config", operands[0], names);
 }
 

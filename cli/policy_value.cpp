@@ -166,7 +166,7 @@ bool is_word_only(const PolicyKeySpec& spec, const PolicyValue& value) {
 }
 
 std::string policy_value_text(const PolicyValue& value) {
-  if (value.key == PolicyKey::limited) return format_duration(value.number);
+  if (value.key == PolicyKey::limited) return format_duration((value.number + 999) / 1000 * 1000);
   const PolicyKeySpec* spec = spec_of(value.key);
   if (spec == nullptr) return "yes";
   if (is_word_only(*spec, value)) return value.number == 0 ? "none" : "unlimited";

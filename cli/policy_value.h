@@ -17,7 +17,7 @@ namespace fq::cli {
 Result<PolicyValue> parse_policy_value(const PolicyKeySpec& spec, std::string_view text);
 
 /// The shortest text that parses back to the same. Of `paused` and `draining` "yes"; of `limited`, which is
-/// no text of a person, for how long from now.
+/// no text of a person, for how many more seconds.
 std::string policy_value_text(const PolicyValue& value);
 
 /// The same as fq.toml would have it, a number where that is one; `paused` and `draining` are true, and

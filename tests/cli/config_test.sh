@@ -94,8 +94,8 @@ is 'JSON of a pool' '{"queue":"default","tenant":null,"pool":"stripe","key":"rat
 # What was set at run time.
 fq push -q mail -t acme/x y >/dev/null
 gives 0 '' fq tenant limit -q mail acme --for 1h
-is 'what was set for a tenant' 'acme limited set at run time' "$(row acme -q mail | sed 's/ 59m[0-9a-z]* / /; s/ 1h / /')"
-is 'and above one' 'acme limited set at run time' "$(row 'acme' -q mail -t acme/x | sed 's/ 59m[0-9a-z]* / /; s/ 1h / /')"
+is 'what was set for a tenant' 'acme limited set at run time' "$(row acme -q mail | sed 's/ 59m5[0-9]s / /; s/ 1h / /')"
+is 'and above one' 'acme limited set at run time' "$(row 'acme' -q mail -t acme/x | sed 's/ 59m5[0-9]s / /; s/ 1h / /')"
 is 'it is a time in JSON' 1 "$(fq config show -q mail --json | grep -c '"tenant":"acme",.*"key":"limited","value":"20[0-9-]*T[0-9:.]*Z","source":"set","line":null')"
 gives 0 '' fq tenant limit -q mail acme --for none
 is 'and taken back' 0 "$(fq config show -q mail | grep -c ' limited ')"
@@ -132,6 +132,7 @@ gives 64 'needs a command; use show, check or path' fq config
 gives 64 'did you mean show?' fq config list
 gives 64 'did you mean check?' fq config validate
 gives 64 'did you mean path?' fq config edit
+gives 64 'use fq queue set, fq tenant set, or edit the file' fq config set attempts=2
 gives 64 "unknown command 'frobnicate'; use show, check or path" fq config frobnicate
 gives 64 'takes no operand' fq config show mail
 gives 64 'takes no --tenant' fq config check -t a
