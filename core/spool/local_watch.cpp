@@ -64,13 +64,14 @@ Result<void> LocalQueue::find_changes(LeaseReply& reply) {
       continue;
     }
     watched_.push_back(lease);
-    FQ_TRY(walk_events(lease.id, lease.event_position,
-                       [&](RecordType type, int64_t, const EventDetail& detail, uint64_t, EventSource) {
-                         if (type == RecordType::extended) {
-                           reply.changes.push_back({receipt, what, detail.until_wall_ms});
-                         }
-                         return false;
-                       }));
+    FQ_TRY(
+        walk_events(lease.id, lease.event_position,
+                    [&](RecordType type, int64_t, const EventDetail& detail, uint64_t, EventSource) {
+                      if (type == RecordType::extended) {
+                        reply.changes.push_back({receipt, LeaseChange::What::extended, detail.until_wall_ms});
+                      }
+                      return false;
+                    }));
   }
   if (!reply.changes.empty()) reply.why_empty = WhyEmpty::changed;
   return {};
