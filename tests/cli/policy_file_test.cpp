@@ -179,6 +179,11 @@ weight = 7
         "*bc:3 a*c:2");
 }
 
+TEST_CASE("only characters that are no star make a pattern more exact") {
+  CHECK(weights_of(policy_of("[queue.mail.tenant]\n'abc*' = { weight = 1 }\n'a*b*' = { weight = 2 }\n")) ==
+        "a*b*:2 abc*:1");
+}
+
 TEST_CASE("a pool is put together from all tables of a queue") {
   const FilePolicy policy = policy_of(R"(
 [queue.mail.pool.stripe]
@@ -201,6 +206,8 @@ TEST_CASE("a pool that a tenant names must be there in each queue of its table")
   CHECK(says(fault_of("[queue.\"*\".tenant.a]\npool = \"stripe\"\n[queue.mail.pool.stripe]\n"), "'stripe'"));
   CHECK(says(fault_of("[queue.other.tenant.a]\npool = \"stripe\"\n[queue.mail.pool.stripe]\n"), "'stripe'"));
   CHECK(says(fault_of("[queue.mail.tenant.a]\npool = \"x\"\n[queue.mail.pool.stripe]\n"), "'x'"));
+  CHECK(says(fault_of("[queue.mail.tenant]\na = { pool = 'p' }\nb = { pool = 'x' }\n[queue.mail.pool.p]\n"),
+             "'x'"));
   policy_of("[queue.mail.tenant.a]\npool = \"stripe\"\n[queue.\"m*\".pool.stripe]\n");
   policy_of("[queue.\"mail*\".tenant.a]\npool = \"stripe\"\n[queue.\"m*\".pool.stripe]\n");
   policy_of("[queue.\"*\".tenant.a]\npool = \"none\"\n");

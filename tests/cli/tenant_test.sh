@@ -38,6 +38,9 @@ is 'the heading' 'TENANT WEIGHT LIMITS BLOCKED READY RUNNING' "$(row TENANT)"
 is 'limits of a pattern' 'free-1 0.5 concurrency=2 - 1 0' "$(row free-1)"
 is '-t takes in all below' $'acme/x 1 rate=5/min - 1 0\nacme/y 1 rate=5/min - 1 0' "$(row acme/. -t acme)"
 is 'and not what begins alike' '' "$(row free-1 -t free)"
+gives 0 '' fq tenant limit acmeX --for 1h
+is 'nor what only was set' '' "$(row acmeX -t acme)"
+gives 0 '' fq tenant limit acmeX --for none
 gives 0 '' fq tenant limit acme --for 1h
 is 'a node that is limited is shown, and whose limit it is' 'acme/x 1 rate=5/min limited, ends in 59m at acme 1 0' "$(row acme/x | sed 's/in 1h/in 59m/')"
 is 'in JSON' '"blocked":"limited","blocked_by":"acme"' "$(fq tenant list -t acme/x --json | grep -o '"blocked":"limited","blocked_by":"acme"')"
