@@ -24,6 +24,11 @@ constexpr OptionSpec kOptions[] = {
     {"Message", 0, "ttl", Takes::value, "DUR", "dead if not started this long after it is due"},
     {"Message", 0, "attempts", Takes::value, "N", "runs that count (default: attempts in fq.toml)"},
     {"Message", 0, "tag", Takes::value, "K=V", "a label; may be given again"},
+    {"Message", 0, "unique", Takes::value, "KEY", "none if there is one: prints its id"},
+    {"Message", 0, "unique-for", Takes::value, "DUR", "the key is held so long after the ack (default: 1h)"},
+    {"Message", 0, "debounce", Takes::value, "KEY", "one while it waits, the last payload wins"},
+    {"Message", 0, "quiet", Takes::value, "DUR", "with --debounce: due so long after the last push"},
+    {"Message", 0, "max-wait", Takes::value, "DUR", "and at the latest so long after the first"},
     {"Message", 0, "lazy", Takes::nothing, "", "do not wait for the disk"},
     {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
     {"Job", 0, "keep", Takes::value, "DUR", "of the output of a job (default: retention)"},
@@ -60,6 +65,14 @@ Result<void> choose_batch(const Arguments& arguments, PushRequest& request) {
   }
   if (request.batch && request.fields.command)
     return usage_error("--", "does not go with a batch, whose lines are payloads");
+  if (request.batch && !request.fields.unique.empty())
+    return usage_error(
+        "--unique",
+        "does not go with a batch, which it would make one message; say it in the lines of --ndjson");
+  if (request.batch && !request.fields.debounce.empty())
+    return usage_error("--debounce", "does not go with a batch");
+  if (request.batch != BatchForm::ndjson && request.fields.unique.empty() && arguments.has("unique-for"))
+    return usage_error("--unique-for", "goes with --unique only, or with --ndjson");
   if (request.batch && arguments.has("wait"))
     return usage_error("--wait", "does not go with a batch; fq wait - takes the ids that it prints");
   if (request.batch && request.payload)

@@ -86,6 +86,19 @@ struct Batch {
   }
 };
 
+std::string_view name_of(PushStatus status) {
+  switch (status) {
+    case PushStatus::duplicate:
+      return "duplicate";
+    case PushStatus::replaced:
+      return "replaced";
+    case PushStatus::debounced:
+      return "debounced";
+    default:
+      return "accepted";
+  }
+}
+
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
 /// A payload of n bytes takes at most six times as many as JSON text (\u0001), and other keys some more.
@@ -101,8 +114,8 @@ Result<void> Pusher::push(std::span<const NewMessage> messages) {
   FQ_TRY_SET(const PushReply reply, queue_.push(messages, options_));
   std::optional<PushStatus> worst;
   for (const PushResult& item : reply.items) {
-    if (item.status == PushStatus::accepted) {
-      FQ_TRY(print(item.id));
+    if (is_accepted(item.status)) {
+      FQ_TRY(print(item));
     } else if (!worst || item.status == PushStatus::unknown) {
       worst = item.status;
     }
@@ -115,7 +128,7 @@ Result<void> Pusher::push(std::span<const NewMessage> messages) {
 Result<MessageId> Pusher::push_unsaid(const NewMessage& message) {
   FQ_TRY_SET(const PushReply reply, queue_.push({&message, 1}, options_));
   const PushResult& item = reply.items.at(0);
-  if (item.status != PushStatus::accepted) return refusal(item.status, reply);
+  if (!is_accepted(item.status)) return refusal(item.status, reply);
   return item.id;
 }
 
@@ -128,12 +141,13 @@ Error Pusher::refusal(PushStatus status, const PushReply& reply) const {
   return Error{ErrorKind::io, object + "the outcome of the push is unknown", 0};
 }
 
-Result<void> Pusher::print(MessageId id) {
-  if (session_.format() != Format::json) return session_.out().write(std::to_string(number(id)) + "\n");
+Result<void> Pusher::print(const PushResult& item) {
+  const uint64_t id = number(item.id);
+  if (session_.format() != Format::json) return session_.out().write(std::to_string(id) + "\n");
   std::string line;
   JsonWriter json(line);
-  json.begin_object().key("id").number(number(id)).key("queue").text(session_.queue_name());
-  json.key("status").text("accepted").end_object();
+  json.begin_object().key("id").number(id).key("queue").text(session_.queue_name());
+  json.key("status").text(name_of(item.status)).end_object();
   return session_.out().write(line + "\n");
 }
 

@@ -30,7 +30,7 @@ class Pusher {
 
  private:
   Error refusal(PushStatus status, const PushReply& reply) const;
-  Result<void> print(MessageId id);
+  Result<void> print(const PushResult& item);
   Session& session_;
   Queue& queue_;
   const Settings& settings_;

@@ -19,7 +19,8 @@ namespace {
 using Kind = JsonValue::Kind;
 
 constexpr std::string_view kLineKeys[] = {"payload", "payload_base64", "tenant",  "priority", "key",  "delay",
-                                          "at",      "attempts",       "timeout", "tags",     "keep", "ttl"};
+                                          "at",      "attempts",       "timeout", "tags",     "keep", "ttl",
+                                          "unique",  "unique_for"};
 
 Error bad_line(std::string text) { return Error{ErrorKind::bad_data, std::move(text), 0}; }
 
@@ -74,6 +75,10 @@ class LineFields {
       ++times_;
     } else if (key == "timeout") {
       FQ_TRY_SET(to_.fields.timeout_ms, to_positive_duration(key, text));
+    } else if (key == "unique") {
+      FQ_TRY_SET(to_.fields.unique, to_unique_key(key, text));
+    } else if (key == "unique_for") {
+      FQ_TRY_SET(to_.fields.unique_for_ms, to_duration(key, text));
     } else if (key == "ttl") {
       FQ_TRY_SET(to_.fields.ttl_ms, to_positive_duration(key, text));
     } else if (key == "keep") {
@@ -136,6 +141,35 @@ Result<void> take_times(const Arguments& arguments, PushFields& fields) {
   return {};
 }
 
+Result<void> take_keys(const Arguments& arguments, PushFields& fields) {
+  if (const auto typed = arguments.value("unique")) {
+    FQ_TRY_SET(fields.unique, to_unique_key("--unique", *typed));
+  }
+  if (const auto typed = arguments.value("unique-for")) {
+    FQ_TRY_SET(fields.unique_for_ms, to_duration("--unique-for", *typed));
+  }
+  if (const auto typed = arguments.value("debounce")) {
+    FQ_TRY_SET(fields.debounce, to_unique_key("--debounce", *typed));
+  }
+  if (const auto typed = arguments.value("quiet")) {
+    FQ_TRY_SET(fields.quiet_ms, to_positive_duration("--quiet", *typed));
+  }
+  if (const auto typed = arguments.value("max-wait")) {
+    FQ_TRY_SET(fields.max_wait_ms, to_positive_duration("--max-wait", *typed));
+  }
+  if (fields.debounce.empty()) {
+    for (const std::string_view name : {"quiet", "max-wait"}) {
+      if (arguments.has(name)) return usage_error("--" + std::string(name), "goes with --debounce only");
+    }
+    return {};
+  }
+  for (const std::string_view name : {"unique", "unique-for", "delay", "at"}) {
+    if (arguments.has(name)) return usage_error("--debounce", "does not go with --" + std::string(name));
+  }
+  if (fields.quiet_ms == 0) return usage_error("--debounce", "needs --quiet DUR, when it is due");
+  return {};
+}
+
 }  // namespace
 
 NewMessage message_of(const PushFields& fields, std::string_view payload) {
@@ -152,6 +186,11 @@ NewMessage message_of(const PushFields& fields, std::string_view payload) {
   message.timeout_ms = fields.timeout_ms;
   message.keep_ms = fields.keep_ms;
   message.ttl_ms = fields.ttl_ms;
+  message.unique = fields.unique;
+  if (fields.unique_for_ms) message.unique_for_ms = *fields.unique_for_ms;
+  message.debounce = fields.debounce;
+  message.quiet_ms = fields.quiet_ms;
+  message.max_wait_ms = fields.max_wait_ms;
   return message;
 }
 
@@ -171,6 +210,7 @@ Result<PushFields> fields_of(const Arguments& arguments) {
     FQ_TRY_SET(fields.key, to_sort_key("--key", *typed));
   }
   FQ_TRY(take_times(arguments, fields));
+  FQ_TRY(take_keys(arguments, fields));
   if (const auto typed = arguments.value("attempts")) {
     FQ_TRY_SET(const uint64_t attempts, to_count("--attempts", *typed, kAttemptsMax));
     fields.attempts_max = static_cast<uint32_t>(attempts);

@@ -26,6 +26,11 @@ struct PushFields {
   std::optional<int64_t> timeout_ms;
   std::optional<int64_t> keep_ms;
   std::optional<int64_t> ttl_ms;
+  std::string unique;  // "" none
+  std::optional<int64_t> unique_for_ms;
+  std::string debounce;  // "" none; only by options
+  int64_t quiet_ms = 0;
+  std::optional<int64_t> max_wait_ms;
 };
 
 /// The view that the door takes; `fields` and `payload` must outlive it.

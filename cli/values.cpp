@@ -110,6 +110,13 @@ Result<void> check_tag(std::string_view name, const Tag& tag) {
   return {};
 }
 
+Result<std::string> to_unique_key(std::string_view name, std::string_view text) {
+  if (text.empty()) return usage_error(name, "is empty");
+  if (text.size() > kUniqueKeyBytesMax)
+    return usage_error(name, "is longer than " + std::to_string(kUniqueKeyBytesMax) + " bytes");
+  return std::string(text);
+}
+
 Result<Tag> to_tag(std::string_view name, std::string_view text) {
   const size_t equals = text.find('=');
   if (equals == std::string_view::npos)

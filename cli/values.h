@@ -28,6 +28,8 @@ Result<std::string> to_tenant(std::string_view name, std::string_view text);
 Result<std::string> to_queue(std::string_view name, std::string_view text);
 /// The encoded form.
 Result<std::string> to_sort_key(std::string_view name, std::string_view text);
+/// Of --unique and --debounce.
+Result<std::string> to_unique_key(std::string_view name, std::string_view text);
 Result<Tag> to_tag(std::string_view name, std::string_view text);
 Result<void> check_tag(std::string_view name, const Tag& tag);
 /// Adds it; of the same name the last one holds.

@@ -17,6 +17,7 @@ namespace fq {
 inline constexpr size_t kTenantBytesMax = 255;
 inline constexpr size_t kTenantLevelsMax = 8;
 inline constexpr size_t kSortKeyBytesMax = 64;
+inline constexpr size_t kUniqueKeyBytesMax = 255;             // arbitrary: a key is a name, not data
 inline constexpr size_t kTagsMax = 64;                        // arbitrary: tags are labels, not data
 inline constexpr size_t kTagBytesMax = 4096;                  // of all tags of a message, names and values
 inline constexpr uint32_t kAttemptsMax = 65535;               // what the segment's counter holds
@@ -59,6 +60,11 @@ struct NewMessage {
   std::optional<int64_t> timeout_ms;  // of a run in a worker
   std::optional<int64_t> keep_ms;     // record and output, after the end
   std::optional<int64_t> ttl_ms;      // from when it is due: dead if not started by then
+  std::string_view unique;            // per tenant: none pushed while there is one with the same; empty: none
+  int64_t unique_for_ms = 3'600'000;  // held so long after its ack
+  std::string_view debounce;          // per tenant: one message while it waits, the last payload wins
+  int64_t quiet_ms = 0;               // with debounce: due so long after the last push
+  std::optional<int64_t> max_wait_ms;  // and at the latest so long after the first
 };
 
 /// What a message takes of a batch, at most: its bytes with all that stands around them. A payload above

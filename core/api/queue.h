@@ -49,7 +49,16 @@ struct PushOptions {
   Durability durability = Durability::policy;
 };
 
-enum class PushStatus { accepted, full, invalid, unknown };
+enum class PushStatus {
+  accepted,
+  duplicate,  // none was pushed: there is one with this unique key, whose id is told
+  replaced,   // that one was waiting and has this payload now
+  debounced,  // likewise, and it is due later than it was
+  full,
+  invalid,
+  unknown,
+};
+inline bool is_accepted(PushStatus status) { return status <= PushStatus::debounced; }
 
 struct PushResult {
   PushStatus status = PushStatus::unknown;

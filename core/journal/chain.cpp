@@ -89,7 +89,8 @@ const ChainFile* find_newest(const Inventory& inventory) {
   for (const ChainFile& file : inventory.files) {
     if (file.opened) newest = &file;
     // Without its OPENED only the order of positions tells where it belongs.
-    if (file.inferred_durable && (newest == nullptr || file.start_position >= newest->start_position)) newest = &file;
+    if (file.inferred_durable && (newest == nullptr || file.start_position >= newest->start_position))
+      newest = &file;
   }
   return newest;
 }
@@ -133,7 +134,8 @@ std::vector<ChainFile> link_chain(const Inventory& inventory, bool across_gaps) 
     // Numbers only grow, so the walk ends; a file whose OPENED is lost follows the next older one.
     if (at->opened && at->previous_number == 0) break;
     const ChainFile* before = nullptr;
-    if (at->opened && at->previous_number < at->key.number) before = find_number(inventory, at->previous_number);
+    if (at->opened && at->previous_number < at->key.number)
+      before = find_number(inventory, at->previous_number);
     if (!at->opened) before = find_older(inventory, at->key.number, at->start_position);
     chain.back().joins_previous = before != nullptr;
     if (before == nullptr && across_gaps)

@@ -22,14 +22,14 @@ namespace fq {
 struct ChainFile {
   FileKey key;
   uint64_t file_bytes = 0;
-  bool opened = false;            // OPENED is valid
-  uint32_t previous_number = 0;   // needs: opened
-  uint64_t start_position = 0;    // needs: opened or inferred
-  uint64_t first_seq = 0;         // 0: not known
+  bool opened = false;               // OPENED is valid
+  uint32_t previous_number = 0;      // needs: opened
+  uint64_t start_position = 0;       // needs: opened or inferred
+  uint64_t first_seq = 0;            // 0: not known
   std::optional<ClockRecord> clock;  // as OPENED tells
-  bool inferred = false;          // records parse although OPENED does not: start told by their positions
-  bool inferred_durable = false;  // and one of them proves that an earlier one was on disk
-  bool joins_previous = false;    // in a chain: nothing is missing between it and the file before it
+  bool inferred = false;             // records parse although OPENED does not: start told by their positions
+  bool inferred_durable = false;     // and one of them proves that an earlier one was on disk
+  bool joins_previous = false;       // in a chain: nothing is missing between it and the file before it
 };
 
 /// A file of ours whose header cannot be read.

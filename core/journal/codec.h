@@ -65,6 +65,10 @@ inline constexpr uint32_t kFirstItemOffset = 8;
 size_t pushed_item_bytes(const MessageItem& item);
 void encode_event(Body& into, RecordType type, std::span<const EventItem> items, const EventDetail& detail);
 void encode_moved(Body& into, const MovedRecord& moved);
+/// Where the item begins in a replaced body.
+inline constexpr uint32_t kReplacedItemOffset = 24;
+void encode_replaced(Body& into, const ReplacedRecord& replaced);
+void encode_keys(Body& into, const KeysRecord& keys);
 void encode_low(Body& into, const LowRecord& low);
 void encode_limits(Body& into, const LimitsRecord& limits);
 void encode_clock(Body& into, const ClockRecord& clock);
@@ -124,6 +128,9 @@ bool decode_event(RecordType type, uint16_t count, Bytes body, EventRecord& even
 /// `item_offset` and `item_bytes`, where given, tell where the message item lies in the body.
 std::optional<MovedRecord> decode_moved(Bytes body, uint32_t* item_offset = nullptr,
                                         uint32_t* item_bytes = nullptr);
+std::optional<ReplacedRecord> decode_replaced(Bytes body);
+/// Into `keys`, whose vector is used again. False when the body breaks the format.
+bool decode_keys(uint16_t count, Bytes body, KeysRecord& keys);
 std::optional<LowRecord> decode_low(Bytes body);
 std::optional<LimitsRecord> decode_limits(Bytes body);
 std::optional<ClockRecord> decode_clock(Bytes body);
@@ -170,6 +177,10 @@ std::optional<std::vector<TagView>> decode_tags(std::string_view bytes);
 struct MessageTerms {
   int64_t ttl_ms = 0;    // from when it is due, before its first start; 0: none
   bool expired = false;  // moved only: dead for that reason
+  std::string_view key;  // of --unique or --debounce; empty: none
+  bool debounced = false;
+  bool key_lost = false;   // moved only: it holds its key no more
+  int64_t key_for_ms = 0;  // held so long after the ack
 };
 /// Empty when the terms are.
 std::string encode_terms(const MessageTerms& terms);

@@ -47,7 +47,9 @@ std::string_view cut_start(std::string_view text, size_t bytes_max) {
   return text.substr(begin);
 }
 
-std::string_view kept_reason(const EventDetail& detail) { return cut_end(detail.reason, codec::kReasonBytesMax); }
+std::string_view kept_reason(const EventDetail& detail) {
+  return cut_end(detail.reason, codec::kReasonBytesMax);
+}
 std::string_view kept_tail(const EventDetail& detail) {
   return cut_start(detail.stderr_tail, codec::kStderrTailBytesMax);
 }

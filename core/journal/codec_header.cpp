@@ -25,7 +25,9 @@ uint32_t header_crc(uint32_t seed, Bytes header, RecordType type, Bytes first_bo
 }
 
 bool type_is_known(uint8_t type) {
-  if (type == static_cast<uint8_t>(RecordType::policy)) return true;
+  const bool later =
+      type >= static_cast<uint8_t>(RecordType::policy) && type <= static_cast<uint8_t>(kLastType);
+  if (later) return true;
   return type >= static_cast<uint8_t>(RecordType::pushed) && type <= static_cast<uint8_t>(RecordType::clock);
 }
 

@@ -48,7 +48,8 @@ PastEvent decode_past(codec::ByteReader& from) {
   past.pid = from.get<uint32_t>();
   past.at_wall_ms = from.get<int64_t>();
   past.serial = from.get<uint64_t>();
-  if (past.type < RecordType::pushed || past.type > RecordType::moved) from.fail();
+  const bool known = past.type >= RecordType::pushed && past.type <= RecordType::moved;
+  if (!known && past.type != RecordType::replaced) from.fail();
   return past;
 }
 

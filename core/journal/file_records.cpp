@@ -63,7 +63,8 @@ std::optional<PlacedRecord> FileRecords::at(uint64_t offset) {
 }
 
 std::optional<PlacedRecord> FileRecords::find_from(uint64_t offset, uint64_t seq_min, uint64_t seq_end) {
-  for (uint64_t place = next_magic(offset, end_); place < end_; place = next_magic(place + kRecordAlign, end_)) {
+  for (uint64_t place = next_magic(offset, end_); place < end_;
+       place = next_magic(place + kRecordAlign, end_)) {
     const auto record = at(place);
     if (!record) continue;
     if (record->header.seq >= seq_min && record->header.seq < seq_end) return record;

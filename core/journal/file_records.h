@@ -21,7 +21,8 @@ class FileWindow {
   /// The bytes from `offset` on, at least `want` of them unless the end comes first (or a read failed).
   Bytes at(uint64_t offset, size_t want) {
     if (offset >= begin_ && offset - begin_ <= filled_ && filled_ - (offset - begin_) >= want)
-      return Bytes(buffer_).subspan(static_cast<size_t>(offset - begin_), filled_ - static_cast<size_t>(offset - begin_));
+      return Bytes(buffer_).subspan(static_cast<size_t>(offset - begin_),
+                                    filled_ - static_cast<size_t>(offset - begin_));
     return load(offset, want);
   }
   const std::optional<Error>& failure() const { return failure_; }

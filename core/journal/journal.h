@@ -50,21 +50,21 @@ struct JournalDamage {
 };
 
 struct ScanResult {
-  std::vector<JournalFile> files;   // in use, oldest first
-  std::vector<JournalFile> ready;   // made ready, not in use; by number, and to be used in this order
+  std::vector<JournalFile> files;  // in use, oldest first
+  std::vector<JournalFile> ready;  // made ready, not in use; by number, and to be used in this order
   // Not in use, yet some of their bytes parse: a file whose OPENED never reached the disk, one that was
   // given up after a failed sync, one below LOW that came back. To be recycled; never used as they are,
   // or what they still hold could be taken for new.
   std::vector<JournalFile> stale;
-  std::vector<std::string> unknown; // names in journal/ that fq did not make: reported, never touched
+  std::vector<std::string> unknown;    // names in journal/ that fq did not make: reported, never touched
   std::vector<std::string> leftovers;  // our own temporary names
   std::vector<JournalDamage> damage;
   uint64_t end_position = 0;  // where the stream ends
   uint64_t next_seq = 1;
   uint64_t durable_position = 0;  // the highest that a record proves
   uint64_t records = 0;
-  uint32_t number_max = 0;   // the highest file number seen, in use or ready
-  bool clean_end = true;     // the last file may be appended to: nothing behind its end parses as a record
+  uint32_t number_max = 0;  // the highest file number seen, in use or ready
+  bool clean_end = true;    // the last file may be appended to: nothing behind its end parses as a record
 };
 
 /// One record as the scan hands it out; the views are valid during the call.

@@ -22,7 +22,8 @@ constexpr std::string_view kFileEnding = ".fqj";
 constexpr std::string_view kTemporaryStart = "new-";
 constexpr std::string_view kTemporaryEnding = ".tmp";
 
-std::optional<uint32_t> parse_between(std::string_view name, std::string_view start, std::string_view ending) {
+std::optional<uint32_t> parse_between(std::string_view name, std::string_view start,
+                                      std::string_view ending) {
   if (name.size() <= start.size() + ending.size()) return std::nullopt;
   if (!name.starts_with(start) || !name.ends_with(ending)) return std::nullopt;
   const std::string_view digits = name.substr(start.size(), name.size() - start.size() - ending.size());
@@ -48,7 +49,8 @@ Result<void> write_zeros(File& file, uint64_t bytes) {
   return {};
 }
 
-Result<void> fill_new_file(Disk& disk, const std::string& temporary, const FileHeader& header, uint64_t bytes) {
+Result<void> fill_new_file(Disk& disk, const std::string& temporary, const FileHeader& header,
+                           uint64_t bytes) {
   FQ_TRY_SET(const auto file, create_again(disk, temporary));
   FQ_TRY(file->allocate(0, bytes));
   FQ_TRY(write_zeros(*file, bytes));
@@ -90,7 +92,9 @@ std::string temporary_name(uint32_t number) {
   return name.append("/").append(kTemporaryStart).append(std::to_string(number)).append(kTemporaryEnding);
 }
 
-std::optional<uint32_t> parse_journal_name(std::string_view name) { return parse_between(name, "", kFileEnding); }
+std::optional<uint32_t> parse_journal_name(std::string_view name) {
+  return parse_between(name, "", kFileEnding);
+}
 
 bool is_temporary_name(std::string_view name) {
   return parse_between(name, kTemporaryStart, kTemporaryEnding).has_value();

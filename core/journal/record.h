@@ -38,7 +38,11 @@ enum class RecordType : uint8_t {
   clock = 14,     // the boot and the difference between its clock and wall time
   opened = 15,    // first in each file: what it follows (outside the stream)
   policy = 16,    // what was set at run time for a tenant or the queue
+  replaced = 17,  // one waiting message got another payload
+  keys = 18,      // unique keys of messages that were acked
 };
+
+inline constexpr RecordType kLastType = RecordType::keys;
 
 /// Record flags.
 inline constexpr uint8_t kFlagLazy = 1;  // pushed: its sender did not wait for the disk
@@ -144,6 +148,25 @@ struct LowRecord {
   Counts counts;
   uint64_t id_limit = 0;
   uint64_t serial_limit = 0;
+};
+
+/// A waiting message with another payload.
+struct ReplacedRecord {
+  EventItem event;
+  int64_t due_wall_ms = 0;  // 0: when it was due before
+  MessageItem message;      // all of it, as it is from now on
+};
+
+/// A unique key that is held although its message has ended.
+struct KeptKey {
+  uint64_t hash[2] = {};
+  MessageId id{};
+  int64_t until_wall_ms = 0;
+};
+inline constexpr size_t kKeysPerRecord = 1024;
+
+struct KeysRecord {
+  std::vector<KeptKey> keys;
 };
 
 struct LimitsRecord {

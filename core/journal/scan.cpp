@@ -31,8 +31,8 @@ class Scan {
     uint64_t position = UINT64_MAX;  // nothing at or past it is valid
     uint64_t seq = UINT64_MAX;       // the first record there has this one, or a higher one
     bool seq_exact = false;
-    bool last = true;                // no file after it
-    bool joined = false;             // the one after it follows without a gap
+    bool last = true;     // no file after it
+    bool joined = false;  // the one after it follows without a gap
   };
 
   Result<void> drop_before_low();
@@ -53,11 +53,11 @@ class Scan {
   Inventory inventory_;
   std::vector<ChainFile> chain_;
   ScanResult result_;
-  bool quiet_ = false;         // looking for LOW only: nothing is handed out or reported
-  bool seq_known_ = false;     // false: whatever comes first is right
+  bool quiet_ = false;      // looking for LOW only: nothing is handed out or reported
+  bool seq_known_ = false;  // false: whatever comes first is right
   uint64_t next_seq_ = 1;
-  uint64_t proof_ = 0;         // the stream was on disk up to here
-  uint32_t low_number_ = 0;    // files below are done with
+  uint64_t proof_ = 0;       // the stream was on disk up to here
+  uint32_t low_number_ = 0;  // files below are done with
 };
 
 Result<ScanResult> Scan::run() {
@@ -129,16 +129,18 @@ void Scan::begin_file(const ChainFile& file) {
     seq_known_ = true;
   }
   if (!file.opened)
-    result_.damage.push_back({file.key.number, kFileHeaderBytes, kOpenedBytes, 0, "the opening record is damaged"});
+    result_.damage.push_back(
+        {file.key.number, kFileHeaderBytes, kOpenedBytes, 0, "the opening record is damaged"});
 }
 
 Result<void> Scan::read_file(const ChainFile& file, const Fence& fence) {
   begin_file(file);
-  JournalFile found{file.key,           file.file_bytes, true, file.start_position, file.start_position,
+  JournalFile found{file.key,       file.file_bytes, true, file.start_position, file.start_position,
                     file.first_seq, file.clock};
   if (fence.position > file.start_position) {
     const uint64_t room = fence.position - file.start_position;
-    const bool fence_inside = file.file_bytes > kFirstRecordOffset && room < file.file_bytes - kFirstRecordOffset;
+    const bool fence_inside =
+        file.file_bytes > kFirstRecordOffset && room < file.file_bytes - kFirstRecordOffset;
     const uint64_t end = fence_inside ? kFirstRecordOffset + room : file.file_bytes;
     FQ_TRY_SET(const auto opened, disk_.open(journal_file_name(file.key.number), OpenMode::read));
     window_.reset(*opened, end);
@@ -251,7 +253,7 @@ void Scan::sort_others() {
     // An older number than one in use, or one cut short, was not left like this by us.
     const bool untouched = !file.opened && !file.inferred && file.file_bytes > kFirstRecordOffset &&
                            (chain_.empty() || file.key.number > chain_.back().key.number);
-    JournalFile other{file.key,           file.file_bytes, file.opened, file.start_position, file.start_position,
+    JournalFile other{file.key,       file.file_bytes, file.opened, file.start_position, file.start_position,
                       file.first_seq, file.clock};
     (untouched ? result_.ready : result_.stale).push_back(other);
   }

@@ -26,6 +26,7 @@ std::vector<std::string> Checker::run() {
     check_supplies();
     check_entries();
     check_tenants();
+    check_keys();
     check_heap();
     check_holders();
     check_indexes();
@@ -58,9 +59,13 @@ void Checker::check_capacities() {
   check_capacity(root.outcomes, "outcomes");
   check_capacity(root.outcome_buckets, "outcome_buckets");
   check_capacity(root.extras, "extras");
+  check_capacity(root.keys, "keys");
+  check_capacity(root.key_buckets, "key_buckets");
   if (root.entry_supply.high_water > root.entries.capacity) fault("S1: entries beyond their capacity");
   if (root.tenant_supply.high_water > root.tenants.capacity) fault("S1: tenants beyond their capacity");
   if (root.text_supply.high_water > root.text.capacity) fault("S1: text beyond its capacity");
+  if (root.key_supply.high_water > root.keys.capacity) fault("S1: keys beyond their capacity");
+  if (root.key_bucket_count > root.key_buckets.capacity) fault("more key buckets than cells");
   if (root.extra_supply.high_water > root.extras.capacity) fault("S1: extras beyond their capacity");
   if (root.heap_count > root.heap.capacity) fault("S3: more timers than places");
   if (root.id_bucket_count > root.id_buckets.capacity) fault("more id buckets than cells");
@@ -90,7 +95,9 @@ void Checker::check_supplies() {
       root.text, root.text_supply, [](const TextCell& c) { return c.next.get(); }, "text");
   check_supply(
       root.extras, root.extra_supply, [](const Extra& e) { return e.chain.get(); }, "extras");
-  if (root.heap.capacity < uint64_t{root.entry_supply.used} + root.tenant_supply.used)
+  check_supply(
+      root.keys, root.key_supply, [](const UniqueKey& k) { return k.chain.get(); }, "keys");
+  if (root.heap.capacity < uint64_t{root.entry_supply.used} + root.tenant_supply.used + root.key_supply.used)
     fault("S3: heap too small");
 }
 

@@ -42,6 +42,7 @@ class Checker {
   void check_lane(Kind kind, const Lane& lane, uint32_t owner);
   template <class Kind>
   uint32_t check_tree(Kind kind, uint32_t i, uint32_t depth, uint32_t& count, uint32_t owner);
+  void check_keys();
   void check_heap();
   void check_holders();
   template <class Kind>

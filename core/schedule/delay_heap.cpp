@@ -5,15 +5,20 @@
 #include <algorithm>
 // fq, this room.
 #include "core/schedule/extras.h"
+#include "core/schedule/unique_keys.h"
 
 namespace fq {
 
 int64_t DelayHeap::time_of(uint32_t cell) const {
+  if ((cell & kTimerOfKey) != 0 && (cell & kTimerOfTenant) == 0)
+    return region_.key(cell & ~kTimerOfKey).until_ms;
   return (cell & kTimerOfTenant) != 0 ? region_.tenant(cell & ~kTimerOfTenant).timer_ms.get()
                                       : timer_ms(region_, region_.entry(cell));
 }
 
 Shared<uint32_t>& DelayHeap::place_of(uint32_t cell) const {
+  if ((cell & kTimerOfKey) != 0 && (cell & kTimerOfTenant) == 0)
+    return region_.key(cell & ~kTimerOfKey).heap_place;
   return (cell & kTimerOfTenant) != 0 ? region_.tenant(cell & ~kTimerOfTenant).heap_place
                                       : region_.entry(cell).heap_place;
 }

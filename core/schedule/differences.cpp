@@ -99,6 +99,39 @@ void compare_orders(Lines& lines, const Orders& live, const Orders& rebuilt) {
   }
 }
 
+/// What each hash is held by, and until when.
+using Keys = std::map<std::pair<uint64_t, uint64_t>, std::pair<uint64_t, int64_t>>;
+
+Keys keys_of(const Schedule& schedule) {
+  Keys keys;
+  const Region& region = schedule.region();
+  for (uint32_t b = 0; b < region.root.key_bucket_count; ++b) {
+    StepLimit limit(kChainMax);
+    for (uint32_t i = region.arena.at(region.root.key_buckets, b).index; i != kNoIndex;) {
+      limit.step();
+      const UniqueKey& key = region.key(i);
+      keys[{key.hash[0], key.hash[1]}] = {key.id, key.until_ms};
+      i = key.chain;
+    }
+  }
+  return keys;
+}
+
+void compare_keys(Lines& lines, const Keys& live, const Keys& rebuilt, int64_t slack_ms) {
+  for (const auto& [hash, key] : live) {
+    const auto found = rebuilt.find(hash);
+    if (found == rebuilt.end() || found->second.first != key.first ||
+        !close(found->second.second, key.second, slack_ms)) {
+      say(lines,
+          "message " + std::to_string(key.first) + ": holds a key that is held otherwise when rebuilt");
+    }
+  }
+  for (const auto& [hash, key] : rebuilt) {
+    if (!live.contains(hash))
+      say(lines, "message " + std::to_string(key.first) + ": holds a key only when rebuilt");
+  }
+}
+
 std::map<std::string, int64_t> limits_of(const Schedule& schedule) {
   std::map<std::string, int64_t> limits;
   for (Schedule::Limit& limit : schedule.limits()) limits[std::move(limit.path)] = limit.until_ms;
@@ -142,6 +175,7 @@ std::vector<std::string> schedule_differences(const Schedule& live, const Schedu
     }
     compare_orders(lines, orders_of(live), orders_of(rebuilt));
     compare_limits(lines, live, rebuilt, slack_ms);
+    compare_keys(lines, keys_of(live), keys_of(rebuilt), slack_ms);
   } catch (const RegionDamaged& damaged) {
     say(lines, damaged.what);
   }

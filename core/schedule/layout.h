@@ -61,6 +61,18 @@ struct Extra {
   Shared<uint32_t> rank;   // what the entry's would be
   Shared<uint32_t> chain;  // next free
   Shared<uint32_t> flags;  // kExtra...
+  Shared<uint32_t> key;    // its UniqueKey, or none
+};
+
+/// See unique_keys.h.
+struct UniqueKey {
+  Shared<uint64_t> hash[2];
+  Shared<uint64_t> id;       // of its message
+  Shared<int64_t> for_ms;    // held so long after the ack
+  Shared<int64_t> until_ms;  // its message was acked: held until then; kNever: it has not ended
+  Shared<uint32_t> chain;    // next in its bucket, or next free
+  Shared<uint32_t> heap_place;
+  Shared<uint32_t> flags;  // kKey...
   Shared<uint32_t> zero;
 };
 

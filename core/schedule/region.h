@@ -27,6 +27,7 @@ struct Region {
     return {slot, found, tenant(found.tenant)};
   }
   TextCell& text(uint32_t i) const { return arena.at(root.text, i); }
+  UniqueKey& key(uint32_t i) const { return arena.at(root.keys, i); }
   Extra& extra(uint32_t i) const { return arena.at(root.extras, i); }
 };
 

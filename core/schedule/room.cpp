@@ -15,13 +15,17 @@ namespace fq {
 namespace {
 
 // What is kept free beyond the need of one push, so that growing happens ahead; chosen.
-constexpr Need kMargin{.messages = 64, .tenants = 16, .text_cells = 64, .extras = 16};
+constexpr Need kMargin{.messages = 64, .tenants = 16, .text_cells = 64, .extras = 16, .keys = 16};
 
 template <class Visit>
 auto visit_array(ScheduleRoot& root, ArrayName name, Visit visit) {
   switch (name) {
     case ArrayName::extras:
       return visit(root.extras);
+    case ArrayName::keys:
+      return visit(root.keys);
+    case ArrayName::key_buckets:
+      return visit(root.key_buckets);
     case ArrayName::entries:
       return visit(root.entries);
     case ArrayName::heap:
@@ -52,9 +56,14 @@ void empty(Txn& txn, Supply& supply) {
 uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& need) {
   const uint64_t entries = uint64_t{root.entry_supply.used} + need.messages;
   const uint64_t tenants = uint64_t{root.tenant_supply.used} + need.tenants;
+  const uint64_t keys = uint64_t{root.key_supply.used} + need.keys;
   switch (name) {
     case ArrayName::extras:
       return uint64_t{root.extra_supply.used} + need.extras;
+    case ArrayName::keys:
+      return keys;
+    case ArrayName::key_buckets:
+      return root.keys.capacity / 2;
     case ArrayName::entries:
       return entries;
     case ArrayName::tenants:
@@ -62,7 +71,8 @@ uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& n
     case ArrayName::text:
       return uint64_t{root.text_supply.used} + need.text_cells;
     case ArrayName::heap:
-      return std::max(entries + tenants, uint64_t{root.entries.capacity} + root.tenants.capacity);
+      return std::max(entries + tenants + keys,
+                      uint64_t{root.entries.capacity} + root.tenants.capacity + root.keys.capacity);
     case ArrayName::id_buckets:
       return root.entries.capacity / 2;
     case ArrayName::tenant_buckets:
@@ -77,7 +87,7 @@ uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& n
 
 Need with_margin(const Need& need) {
   return {need.messages + kMargin.messages, need.tenants + kMargin.tenants,
-          need.text_cells + kMargin.text_cells, need.extras + kMargin.extras};
+          need.text_cells + kMargin.text_cells, need.extras + kMargin.extras, need.keys + kMargin.keys};
 }
 
 }  // namespace
@@ -88,6 +98,9 @@ void Schedule::initialise(Txn& txn) {
   empty(txn, root.tenant_supply);
   empty(txn, root.text_supply);
   empty(txn, root.extra_supply);
+  empty(txn, root.key_supply);
+  txn.set(root.key_bucket_count, 1);
+  txn.set(region_.arena.at(root.key_buckets, 0).index, kNoIndex);
   txn.set(root.id_bucket_count, 1);
   txn.set(root.tenant_bucket_count, 1);
   txn.set(root.outcome_bucket_count, 1);
@@ -133,8 +146,9 @@ bool Schedule::fits(const Need& need) const {
   const ScheduleRoot& root = region_.root;
   const uint64_t entries = uint64_t{root.entry_supply.used} + need.messages;
   const uint64_t tenants = uint64_t{root.tenant_supply.used} + need.tenants;
+  const uint64_t keys = uint64_t{root.key_supply.used} + need.keys;
   return entries <= root.entries.capacity && tenants <= root.tenants.capacity &&
-         entries + tenants <= root.heap.capacity &&
+         entries + tenants + keys <= root.heap.capacity && keys <= root.keys.capacity &&
          uint64_t{root.text_supply.used} + need.text_cells <= root.text.capacity &&
          uint64_t{root.extra_supply.used} + need.extras <= root.extras.capacity;
 }

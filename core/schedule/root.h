@@ -8,7 +8,7 @@
 // Invariants
 //  S1  used elements + free elements + elements at or above the high-water mark = capacity, an array each.
 //  S2  counts.x is the number of entries in state x; payload_bytes is the sum over all of them.
-//  S3  heap capacity holds a place for every used entry and tenant, so a lease never needs room.
+//  S3  heap capacity holds a place for every used entry, tenant and key, so a lease never needs room.
 #pragma once
 
 // fq, this room.
@@ -27,11 +27,13 @@ enum class ArrayName : uint8_t {
   outcomes,
   outcome_buckets,
   extras,
+  keys,
+  key_buckets,
 };
 inline constexpr ArrayName kArrayNames[] = {
     ArrayName::entries,        ArrayName::heap, ArrayName::id_buckets, ArrayName::tenants,
     ArrayName::tenant_buckets, ArrayName::text, ArrayName::outcomes,   ArrayName::outcome_buckets,
-    ArrayName::extras};
+    ArrayName::extras,         ArrayName::keys, ArrayName::key_buckets};
 
 inline constexpr uint32_t kOutcomesMax = 65536;        // the last so many ends are remembered
 inline constexpr uint32_t kOutcomeBucketsMax = 65536;  // one a chain
@@ -70,16 +72,21 @@ struct ScheduleRoot {
   ChunkedArray<Outcome, 1> outcomes;
   ChunkedArray<IndexCell, 1> outcome_buckets;
   ChunkedArray<Extra, 4096> extras;
+  ChunkedArray<UniqueKey, 4096> keys;
+  ChunkedArray<IndexCell, 256> key_buckets;
 
   Supply entry_supply;
   Supply tenant_supply;
   Supply text_supply;
   Supply extra_supply;
+  Supply key_supply;
 
   Shared<uint32_t> heap_count;
   Shared<uint32_t> id_bucket_count;  // in use, see linear_hash.h
   Shared<uint32_t> tenant_bucket_count;
   Shared<uint32_t> outcome_bucket_count;
+  Shared<uint32_t> key_bucket_count;
+  Shared<uint32_t> held_keys;      // in the key index
   Shared<uint32_t> named_tenants;  // in the tenant index
   Shared<uint32_t> outcome_next;   // place of the next outcome
   Shared<uint32_t> outcome_count;

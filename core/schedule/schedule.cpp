@@ -35,6 +35,7 @@ uint32_t make_extra(Txn& txn, const Region& region, const NewEntry& from) {
   txn.fresh(extra.ttl_ms, from.ttl_ms);
   txn.fresh(extra.rank, rank);
   txn.fresh(extra.flags, from.expired ? kExtraExpired : 0);
+  txn.fresh(extra.key, from.key_hold ? UniqueKeys(region).take(txn, *from.key_hold) : kNoIndex);
   return index;
 }
 
@@ -269,6 +270,7 @@ void Schedule::kick(Txn& txn, SlotIndex index, int64_t now_ms) {
     Extra& extra = region_.extra(entry.rank);
     put(txn, extra.ttl_ms, kNever);
     put(txn, extra.flags, extra.flags & ~kExtraExpired);
+    if (extra.key != kNoIndex) keys().regain(txn, extra.key);
   }
   states.enter_ready(txn, message, now_ms);
 }
@@ -294,13 +296,36 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   outcome_add(txn, region_, {entry.id, event_position, at_wall_ms, entry.attempts, verdict});
   EntryIndex(EntryIndexKind{&region_}).remove(txn, slot, entry);
   if ((entry.flags & kEntryKeyed) != 0) text_remove(txn, region_, rank_of(region_, entry));
-  if (has_extra(entry)) free_element(txn, region_.root.extra_supply, region_.extra(entry.rank), entry.rank);
+  if (has_extra(entry)) {
+    Extra& extra = region_.extra(entry.rank);
+    if (extra.key != kNoIndex) keys().end(txn, extra.key, acked, now_ms);
+    free_element(txn, region_.root.extra_supply, extra, entry.rank);
+  }
   states.count(txn, message, state_of(entry), SlotState::free);
   take_from(txn, region_.root.payload_bytes, entry.payload_bytes.get());
   take_from(txn, tenant.payload_bytes, entry.payload_bytes.get());
   txn.set(entry.state, static_cast<uint8_t>(SlotState::free));
   free_element(txn, region_.root.entry_supply, entry, slot);
   TenantTree(region_).note_idle(txn, entry.tenant, now_ms);
+}
+
+void Schedule::replace(Txn& txn, SlotIndex index, uint64_t item_position, uint32_t payload_bytes, bool blob,
+                       int64_t due_ms) {
+  const Message message = region_.message(static_cast<uint32_t>(index));
+  auto& [slot, entry, tenant] = message;
+  take_from(txn, region_.root.payload_bytes, entry.payload_bytes.get());
+  take_from(txn, tenant.payload_bytes, entry.payload_bytes.get());
+  add_to(txn, region_.root.payload_bytes, payload_bytes);
+  add_to(txn, tenant.payload_bytes, payload_bytes);
+  put(txn, entry.payload_bytes, payload_bytes);
+  put(txn, entry.item_position, item_position);
+  const int flags = (entry.flags & ~kEntryBlob) | (blob ? kEntryBlob : 0);
+  put(txn, entry.flags, static_cast<uint8_t>(flags));
+  if (due_ms == kNever || state_of(entry) != SlotState::delayed) return;
+  const DelayHeap heap(region_);
+  heap.remove(txn, slot);
+  put(txn, entry.at_ms, due_ms);
+  heap.insert(txn, slot);
 }
 
 void Schedule::set_event(Txn& txn, SlotIndex slot, uint64_t event_position) {

@@ -14,6 +14,7 @@
 // fq, this room.
 #include "core/schedule/layout.h"
 #include "core/schedule/region.h"
+#include "core/schedule/unique_keys.h"
 
 namespace fq {
 
@@ -23,12 +24,14 @@ struct Need {
   uint32_t tenants = 0;
   uint32_t text_cells = 0;
   uint32_t extras = 0;
+  uint32_t keys = 0;
 
   Need& operator+=(const Need& more) {
     messages += more.messages;
     tenants += more.tenants;
     text_cells += more.text_cells;
     extras += more.extras;
+    keys += more.keys;
     return *this;
   }
 };
@@ -45,7 +48,8 @@ struct NewEntry {
   bool extra = false;    // it has one: needs room for it
   bool expired = false;  // restored only: dead for that reason
   int64_t ttl_ms = kNever;
-  int64_t due_ms = 0;  // boot time; at or before now_ms: ready at once
+  std::optional<NewKey> key_hold;  // of --unique or --debounce
+  int64_t due_ms = 0;              // boot time; at or before now_ms: ready at once
   int64_t now_ms = 0;
 };
 
@@ -122,6 +126,10 @@ class Schedule {
   /// Ends a message (`verdict` acked or cancelled) and frees its slot; leaves an outcome.
   void finish(Txn& txn, SlotIndex slot, RecordType verdict, uint64_t event_position, int64_t now_ms,
               int64_t at_wall_ms);
+  /// Another payload in its place, and of a delayed one another due time (kNever: the one that it has). At
+  /// most 3 steps.
+  void replace(Txn& txn, SlotIndex slot, uint64_t item_position, uint32_t payload_bytes, bool blob,
+               int64_t due_ms);
   void set_event(Txn& txn, SlotIndex slot, uint64_t event_position);
   void set_item(Txn& txn, SlotIndex slot, uint64_t item_position);
   void set_holder(Txn& txn, SlotIndex slot, HolderIndex holder);
@@ -129,6 +137,12 @@ class Schedule {
   /// The first lease that this process holds, or none.
   std::optional<SlotIndex> first_held(HolderIndex holder) const;
   std::optional<SlotIndex> next_held(SlotIndex slot) const;
+
+  // ---- keys --------------------------------------------------------------------------------------
+
+  UniqueKeys keys() const { return UniqueKeys(region_); }
+  /// The key that a message has, held or not.
+  const UniqueKey* key_of_message(SlotIndex slot) const;
 
   // ---- time --------------------------------------------------------------------------------------
 

@@ -35,7 +35,22 @@ void States::count(Txn& txn, const Message& message, SlotState from, SlotState t
   move_count(txn, message.tenant.counts, from, to);
 }
 
+// A dead one holds no key; a debounced one no more once it is due.
+void States::note_key(Txn& txn, const Message& message, SlotState to) const {
+  Extra& extra = region_.extra(message.entry.rank);
+  if (extra.key == kNoIndex) return;
+  const UniqueKeys keys(region_);
+  const bool debounced = (region_.key(extra.key).flags & kKeyDebounced) != 0;
+  if (debounced && to != SlotState::delayed) {
+    keys.remove(txn, extra.key);
+    put(txn, extra.key, kNoIndex);
+  } else if (to == SlotState::dead) {
+    keys.give_up(txn, extra.key);
+  }
+}
+
 void States::set_state(Txn& txn, const Message& message, SlotState to) const {
+  if (has_extra(message.entry)) note_key(txn, message, to);
   count(txn, message, state_of(message.entry), to);
   put(txn, message.entry.state, static_cast<uint8_t>(to));
 }

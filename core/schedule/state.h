@@ -8,6 +8,7 @@
 #include "core/schedule/delay_heap.h"
 #include "core/schedule/message_order.h"
 #include "core/schedule/tenant_tree.h"
+#include "core/schedule/unique_keys.h"
 
 namespace fq {
 
@@ -33,6 +34,7 @@ class States {
 
  private:
   void set_state(Txn& txn, const Message& message, SlotState to) const;
+  void note_key(Txn& txn, const Message& message, SlotState to) const;
 
   const Region& region_;
   DelayHeap heap_;

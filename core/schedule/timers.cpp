@@ -38,6 +38,10 @@ uint32_t Schedule::fire(Txn& txn, int64_t now_ms) {
     const uint32_t cell = heap.first();
     if (cell == kNoIndex || heap.time_of(cell) > now_ms) break;
     ++fired;
+    if ((cell & kTimerOfTenant) == 0 && (cell & kTimerOfKey) != 0) {
+      keys().remove(txn, cell & ~kTimerOfKey);
+      continue;
+    }
     if ((cell & kTimerOfTenant) != 0) {
       TenantTree(region_).fire(txn, cell & ~kTimerOfTenant, now_ms);
       continue;
@@ -76,6 +80,11 @@ void Schedule::shift_timers(int64_t old_now_ms, int64_t new_now_ms, int64_t shif
     txn.fresh(entry.at_ms,
               timer ? shifted(entry.at_ms, old_now_ms, new_now_ms, shift_ms) : entry.at_ms + shift_ms);
     txn.fresh(entry.began_ms, entry.began_ms + static_cast<uint32_t>(shift_ms));
+  }
+  for (uint32_t i = 0; i < root.key_supply.high_water; ++i) {
+    UniqueKey& key = region_.key(i);
+    if (key.heap_place != kNoIndex)
+      txn.fresh(key.until_ms, shifted(key.until_ms, old_now_ms, new_now_ms, shift_ms));
   }
   for (uint32_t i = 0; i < root.tenant_supply.high_water; ++i) {
     Tenant& tenant = region_.tenant(i);

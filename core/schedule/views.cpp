@@ -38,6 +38,12 @@ int64_t Schedule::ttl_ms(SlotIndex slot) const {
   return has_extra(from) && from.deliveries == 0 ? region_.extra(from.rank).ttl_ms.get() : kNever;
 }
 
+const UniqueKey* Schedule::key_of_message(SlotIndex slot) const {
+  const Entry& from = entry(slot);
+  if (!has_extra(from) || region_.extra(from.rank).key == kNoIndex) return nullptr;
+  return &region_.key(region_.extra(from.rank).key);
+}
+
 bool Schedule::has_expired(SlotIndex slot) const {
   const Entry& from = entry(slot);
   return has_extra(from) && (region_.extra(from.rank).flags & kExtraExpired) != 0;

@@ -7,7 +7,9 @@ namespace fq {
 
 Need need_of(const MessageItem& item) {
   Need need = Schedule::need_of(item.tenant, item.key);
-  if (!item.terms.empty()) need.extras = 1;
+  if (item.terms.empty()) return need;
+  need.extras = 1;
+  need.keys = 1;
   return need;
 }
 
@@ -30,7 +32,25 @@ NewEntry Apply::entry_of(const MessageItem& item, MessageId id, uint64_t item_po
   entry.extra = true;
   entry.expired = terms->expired;
   if (terms->ttl_ms != 0) entry.ttl_ms = terms->ttl_ms;
+  if (terms->key.empty()) return entry;
+  entry.key_hold = {.hash = hash_of(item.tenant, *terms),
+                    .id = number(id),
+                    .for_ms = terms->key_for_ms,
+                    .debounced = terms->debounced,
+                    .held = !terms->key_lost};
   return entry;
+}
+
+KeyHash Apply::hash_of(std::string_view tenant, const MessageTerms& terms) const {
+  const SegmentHeader& header = store_.header();
+  return hash_key({header.key_secret[0], header.key_secret[1]}, tenant, terms.key, terms.debounced);
+}
+
+std::optional<KeyHash> Apply::key_of(const MessageItem& item) const {
+  if (item.terms.empty()) return std::nullopt;
+  const std::optional<MessageTerms> terms = decode_terms(item.terms);
+  if (!terms || terms->key.empty()) return std::nullopt;
+  return hash_of(item.tenant, *terms);
 }
 
 SlotIndex Apply::message(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position,
@@ -51,6 +71,7 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
   const int64_t until_ms = detail.until_wall_ms == 0 ? kNever : store_.boot_of(detail.until_wall_ms);
   if (type == RecordType::acked || type == RecordType::cancelled) {
     table_.remove_live(txn, schedule.entry(slot).item_position);
+    if (type == RecordType::acked) note_kept_key(txn, slot);
     schedule.finish(txn, slot, type, position, now_ms, at_wall_ms);
     return false;
   }
@@ -82,6 +103,34 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
   }
 }
 
+/// What was pushed in an old file and acked now must not be forgotten with that file.
+void Apply::note_kept_key(Txn& txn, SlotIndex slot) {
+  const UniqueKey* key = store_.schedule().key_of_message(slot);
+  if (key == nullptr || (key->flags & kKeyHeld) == 0 || key->for_ms <= 0) return;
+  SegmentHeader& header = store_.header();
+  const uint64_t position = store_.schedule().entry(slot).item_position;
+  if (header.keys_record == 0 || position < header.keys_record) txn.set(header.keys_record, position);
+  if (position < header.keys_since) txn.set(header.keys_since, position);
+}
+
+void Apply::replaced(Txn& txn, const ReplacedRecord& replaced, SlotIndex slot, uint64_t position) {
+  Schedule& schedule = store_.schedule();
+  const MessageItem& item = replaced.message;
+  const uint64_t item_position = position + kRecordHeaderBytes + kReplacedItemOffset;
+  table_.remove_live(txn, schedule.entry(slot).item_position);
+  schedule.replace(txn, slot, item_position, static_cast<uint32_t>(item.payload_bytes), item.blob.has_value(),
+                   replaced.due_wall_ms == 0 ? kNever : store_.boot_of(replaced.due_wall_ms));
+  schedule.set_event(txn, slot, position);
+  table_.add_live(txn, item_position);
+}
+
+void Apply::kept(Txn& txn, const KeptKey& key, uint64_t position) {
+  SegmentHeader& header = store_.header();
+  store_.schedule().keys().remember(txn, {{key.hash[0], key.hash[1]}}, number(key.id),
+                                    store_.boot_of(key.until_wall_ms));
+  if (header.keys_record == 0) txn.set(header.keys_record, position);
+}
+
 void Apply::leased(Txn& txn, SlotIndex slot, uint64_t position) {
   store_.schedule().set_event(txn, slot, position);
 }
@@ -109,6 +158,7 @@ void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_
   // Before its first lease the queue's attempts do not hold for it yet, only its own, which the item tells.
   restored.attempts_max = moved.deliveries == 0 ? 0 : moved.attempts_max;
   restored.crashes = moved.crashes;
+  if (moved.state == SlotState::dead && restored.entry.key_hold) restored.entry.key_hold->held = false;
   schedule.restore(txn, restored);
   table_.add_live(txn, item_position);
   if (number(moved.id) >= header.next_id) txn.set(header.next_id, number(moved.id) + 1);

@@ -39,10 +39,18 @@ class Apply {
              HolderIndex holder, int64_t at_wall_ms);
 
   void policy(Txn& txn, const PolicyRecord& policy, uint64_t position, int64_t at_wall_ms);
+  /// A waiting message has another payload. Needs: it is there, ready, delayed or held.
+  void replaced(Txn& txn, const ReplacedRecord& replaced, SlotIndex slot, uint64_t position);
+  /// A key that is held although its message has ended.
+  void kept(Txn& txn, const KeptKey& key, uint64_t position);
+  /// The key that a message asks for; none for most.
+  std::optional<KeyHash> key_of(const MessageItem& item) const;
   void limits(Txn& txn, const LimitsRecord& limits);
   void low(Txn& txn, const LowRecord& low);
 
  private:
+  KeyHash hash_of(std::string_view tenant, const MessageTerms& terms) const;
+  void note_kept_key(Txn& txn, SlotIndex slot);
   NewEntry entry_of(const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms) const;
 
   Store& store_;

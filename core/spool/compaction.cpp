@@ -81,6 +81,7 @@ Result<void> LocalQueue::compact_step() {
 
 Result<void> LocalQueue::drop_oldest_file() {
   FQ_TRY(carry_policy());
+  FQ_TRY(carry_keys());
   uint32_t number = 0;
   uint64_t low_end = 0;
   FQ_TRY(locked([&]() -> Result<void> {
@@ -88,7 +89,8 @@ Result<void> LocalQueue::drop_oldest_file() {
     low_end = 0;
     const JournalSlot& oldest = stream().table().slot(shared.oldest_file);
     const bool pinned = shared.policy_record != 0 && shared.policy_record < oldest.end;
-    if (!oldest_is_dead() || pinned) return {};
+    const bool has_keys = shared.keys_record != 0 && shared.keys_record < oldest.end;
+    if (!oldest_is_dead() || pinned || has_keys) return {};
     number = shared.oldest_file;
     LowRecord low;
     low.file_number = number + 1;
@@ -245,6 +247,9 @@ Result<void> LocalQueue::carry(const Looked& looked, const StoredItem& stored, C
   if (std::optional<MessageTerms> terms = decode_terms(stored.item.terms)) {
     terms->ttl_ms = looked.ttl_ms;
     terms->expired = looked.expired;
+    if (!looked.has_key) terms->key = {};
+    if (!looked.has_key) terms->debounced = false;
+    terms->key_lost = looked.key_lost;
     carried.terms = encode_terms(*terms);
   }
   moved.message.terms = carried.terms;

@@ -196,6 +196,9 @@ void Gate::link(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_p
                 Linked& linked) {
   apply_.add(txn, item, id, item_position, at_wall_ms);
   linked.need += need_of(item);
+  if (const std::optional<KeyHash> key = apply_.key_of(item)) {
+    take_from(txn, store_.header().pending_keys[key->half[0] % kPendingKeys], 1);
+  }
   linked.delayed |= item.due_wall_ms != 0;
 }
 
@@ -215,11 +218,22 @@ void Gate::finish_linking(Txn& txn, const Linked& linked, uint64_t position, con
   mark_servable(linked.need.messages);
 }
 
+void Gate::note_keys(Txn& txn, std::span<const MessageItem> items) {
+  std::array<uint16_t, kPendingKeys> counts{};
+  for (const MessageItem& item : items) {
+    if (const std::optional<KeyHash> key = apply_.key_of(item)) ++counts[key->half[0] % kPendingKeys];
+  }
+  for (uint32_t i = 0; i < kPendingKeys; ++i) {
+    if (counts[i] != 0) add_to(txn, store_.header().pending_keys[i], counts[i]);
+  }
+}
+
 void Gate::note_pending(Txn& txn, const Need& added, const Need& linked) {
   SegmentHeader& header = store_.header();
   put(txn, header.pending_messages, header.pending_messages + added.messages - linked.messages);
   put(txn, header.pending_tenants, header.pending_tenants + added.tenants - linked.tenants);
   put(txn, header.pending_cells, header.pending_cells + added.text_cells - linked.text_cells);
+  put(txn, header.pending_key_count, header.pending_key_count + added.keys - linked.keys);
   put(txn, header.pending_extras, header.pending_extras + added.extras - linked.extras);
 }
 

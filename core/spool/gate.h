@@ -70,6 +70,8 @@ class Gate {
   /// transaction. Needs: the lock; the record is appended and may be served; `added` is what note_pending
   /// was not told of it yet.
   void apply_pushed(Txn& txn, PushedMessages& pushed, const Need& added);
+  /// Says that these keys are asked for, until their messages are applied.
+  void note_keys(Txn& txn, std::span<const MessageItem> items);
   /// Keeps room for messages that are appended and not linked yet, gives up that of those that were linked.
   void note_pending(Txn& txn, const Need& added, const Need& linked);
   /// Fires due timers in at most `transactions` transactions; returns whether something fired.

@@ -41,6 +41,10 @@ inline constexpr uint32_t kJournalFilesMax = 2048;
 // Ids and serials are handed out below a durable limit that moves in steps of this.
 inline constexpr uint64_t kLimitStep = uint64_t{1} << 20;
 
+// Unique keys of messages that are not applied yet are counted by eight bits of their hash: who finds a count
+// waits until it is applied. Chosen: few meet by accident, and a batch adds to each once.
+inline constexpr uint32_t kPendingKeys = 256;
+
 enum class FileState : uint32_t { none = 0, ready = 1, current = 2, sealed = 3, failed = 4 };
 
 /// One journal file, at index number % kJournalFilesMax.
@@ -159,6 +163,12 @@ struct SegmentHeader {
   Shared<uint64_t> pending_tenants;
   Shared<uint64_t> pending_cells;
   Shared<uint64_t> pending_extras;
+  Shared<uint64_t> pending_key_count;
+  Shared<uint32_t> pending_keys[kPendingKeys];  // of what is not applied yet, by some bits of their hash
+  Shared<uint64_t> key_secret[2];               // of unique keys, from `secret`; zero: none yet
+  Shared<uint64_t> keys_record;    // no record before it tells of a key that is held; 0: there is none
+  Shared<uint64_t> keys_since;     // the same of keys whose messages were acked since keys_walk
+  Shared<uint64_t> keys_walk;      // how often keys were carried forward
   Shared<uint64_t> pending_bytes;  // of payload
   Shared<uint32_t> current_file;   // number
   Shared<uint32_t> oldest_file;

@@ -55,6 +55,11 @@ Result<CheckReport> LocalQueue::check_once() {
   FQ_TRY(session_->flusher.wait_durable(copy.tail));
   const ReplayUntil until{copy.tail, copy.applied_end};
   FQ_TRY(initialise_segment(*rebuilt));
+  {
+    Txn txn = rebuilt->begin();
+    for (size_t i = 0; i < 2; ++i) txn.set(rebuilt->header().key_secret[i], copy.key_secret[i]);
+    txn.commit();
+  }
   FQ_TRY_SET(const Replayed replayed, replay_journal(attachment_->disk(), *rebuilt, until));
   for (;;) {
     Txn txn = rebuilt->begin();

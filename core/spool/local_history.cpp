@@ -37,6 +37,8 @@ std::string_view name_of_event(RecordType type) {
       return "cancelled";
     case RecordType::died:
       return "died";
+    case RecordType::replaced:
+      return "replaced";
     default:
       return "unknown";
   }
@@ -103,6 +105,14 @@ Result<void> LocalQueue::walk_events(uint64_t id, uint64_t position, const Event
         if (!visit(past->type, past->at_wall_ms, detail, past->serial, EventSource::carried)) return {};
       }
       return {};
+    }
+    if (header.type == RecordType::replaced) {
+      const std::optional<ReplacedRecord> replaced = decode_replaced(body);
+      if (!replaced) return {};
+      if (!visit(header.type, header.at_wall_ms, EventDetail{}, 0, EventSource::record)) return {};
+      if (replaced->event.previous_event >= position) return {};
+      position = replaced->event.previous_event;
+      continue;
     }
     if (!decode_event(header.type, header.count, body, event)) return {};
     uint64_t previous = 0;

@@ -68,6 +68,9 @@ LocalQueue::Looked LocalQueue::look_at(SlotIndex slot) {
   looked.at_wall_ms = entry.at_ms == kNever ? 0 : store().wall_of(entry.at_ms);
   if (const int64_t ttl_ms = schedule().ttl_ms(slot); ttl_ms != kNever) looked.ttl_ms = ttl_ms;
   looked.expired = schedule().has_expired(slot);
+  const UniqueKey* key = schedule().key_of_message(slot);
+  looked.has_key = key != nullptr;
+  looked.key_lost = key != nullptr && (key->flags & kKeyHeld) == 0;
   looked.serial = entry.serial;
   if (looked.state == State::leased && entry.at_ms == kNever) {
     looked.pid = static_cast<int>(header().holders[entry.holder % kHoldersMax].pid);

@@ -17,6 +17,8 @@ struct LocalQueue::Looked {
   int64_t at_wall_ms = 0;  // 0: held by a process
   int64_t ttl_ms = 0;      // that still holds; 0: none
   bool expired = false;
+  bool has_key = false;   // of --unique or --debounce
+  bool key_lost = false;  // and holds it no more
   uint64_t serial = 0;
   int pid = 0;
   uint64_t event_position = 0;

@@ -29,6 +29,21 @@ Result<void> check_command(const NewMessage& message) {
                0};
 }
 
+Result<void> check_key(const NewMessage& message) {
+  const auto refuse = [](const std::string& what) { return Error{ErrorKind::usage, what, 0}; };
+  const std::string limit = "has more than " + std::to_string(kUniqueKeyBytesMax) + " bytes";
+  if (message.unique.size() > kUniqueKeyBytesMax) return refuse("unique: " + limit);
+  if (message.debounce.size() > kUniqueKeyBytesMax) return refuse("debounce: " + limit);
+  if (message.unique_for_ms < 0) return refuse("unique_for: is less than nothing");
+  if (message.debounce.empty()) return {};
+  const bool other = !message.unique.empty() || message.delay_ms || message.at_wall_ms;
+  if (other) return refuse("debounce: does not go with unique, delay or at");
+  if (message.quiet_ms <= 0) return refuse("quiet: must be longer than nothing");
+  if (message.max_wait_ms && *message.max_wait_ms <= 0)
+    return refuse("max_wait: must be longer than nothing");
+  return {};
+}
+
 Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max) {
   const std::string_view fault = tenant_name_fault(message.tenant);
   if (!fault.empty()) {
@@ -57,6 +72,7 @@ Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max
       message.attempts_max && (*message.attempts_max == 0 || *message.attempts_max > kAttemptsMax);
   if (bad_attempts)
     return Error{ErrorKind::usage, "attempts: must be 1 to " + std::to_string(kAttemptsMax), 0};
+  FQ_TRY(check_key(message));
   if (message.ttl_ms && *message.ttl_ms <= 0)
     return Error{ErrorKind::usage, "ttl: must be longer than nothing", 0};
   return check_command(message);
@@ -75,7 +91,21 @@ std::string job_of(const NewMessage& message) {
   return encode_job(terms);
 }
 
+MessageTerms message_terms(const NewMessage& message) {
+  MessageTerms terms;
+  terms.ttl_ms = std::min(message.ttl_ms.value_or(0), INT64_MAX / 8);
+  terms.debounced = !message.debounce.empty();
+  terms.key = terms.debounced ? message.debounce : message.unique;
+  if (!terms.debounced && !terms.key.empty())
+    terms.key_for_ms = std::min(message.unique_for_ms, INT64_MAX / 8);
+  return terms;
+}
+
 int64_t due_wall_ms(const NewMessage& message, int64_t wall_ms) {
+  if (!message.debounce.empty()) {
+    const int64_t wait_ms = std::min(message.quiet_ms, message.max_wait_ms.value_or(INT64_MAX));
+    return wall_ms + std::min(wait_ms, INT64_MAX / 8);
+  }
   if (message.delay_ms && *message.delay_ms > 0) {
     // A delay that does not fit is as good as never; cli has refused what a person would mistype.
     return *message.delay_ms > INT64_MAX / 4 - wall_ms ? INT64_MAX / 4 : wall_ms + *message.delay_ms;
@@ -116,10 +146,8 @@ Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t w
       job_texts_.push_back(job_of(message));
       item.job = job_texts_.back();
     }
-    if (message.ttl_ms) {
-      term_texts_.push_back(encode_terms({.ttl_ms = std::min(*message.ttl_ms, INT64_MAX / 8)}));
-      item.terms = term_texts_.back();
-    }
+    term_texts_.push_back(encode_terms(message_terms(message)));
+    item.terms = term_texts_.back();
     if (message.payload.size() > kInlinePayloadBytesMax) {
       FQ_TRY_SET(NewBlob blob, NewBlob::write(attachment_->disk(), message.payload));
       item.blob = blob.name();
@@ -146,6 +174,7 @@ Need LocalQueue::with_pending(const Need& need) {
   all.tenants += static_cast<uint32_t>(shared.pending_tenants);
   all.text_cells += static_cast<uint32_t>(shared.pending_cells);
   all.extras += static_cast<uint32_t>(shared.pending_extras);
+  all.keys += static_cast<uint32_t>(shared.pending_key_count);
   return all;
 }
 
@@ -275,6 +304,7 @@ PushedMessages LocalQueue::append_pushed(const Need& need, bool lazy, const Now&
   const uint64_t position = stream().append(txn, body_, first_id, now.wall_ms);
   txn.set(shared.next_id, number(first_id) + items_.size());
   PushedMessages pushed{items_, first_id, position, now.wall_ms};
+  if (need.keys != 0) gate().note_keys(txn, items_);
   if (lazy && shared.applied_end == position) {
     // Nothing is pending before it: it is served at once, as much of it as fits in this very transaction.
     gate().apply_pushed(txn, pushed, need);
@@ -297,11 +327,25 @@ Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const P
   }
   const uint64_t payload_bytes_max = header().settings.payload_bytes_max.peek();
   for (const NewMessage& message : messages) FQ_TRY(check_message(message, payload_bytes_max));
+  const bool lazy =
+      options.durability == Durability::lazy || (options.durability == Durability::policy && syncs_lazily());
+  if (has_terms(messages)) return push_keyed(messages, lazy);
+  FQ_TRY_SET(const Appended appended, append_batch(messages, lazy, {}));
+  Result<void> durable = lazy ? Result<void>() : session_->flusher.wait_durable(appended.end);
+  FQ_POINT("push.durable");
+  const PushStatus status = durable.ok() ? PushStatus::accepted : PushStatus::unknown;
+  if (!durable.ok()) reply.error = std::move(durable).error();
+  reply.items.reserve(messages.size());
+  for (size_t i = 0; i < messages.size(); ++i)
+    reply.items.push_back({status, MessageId{number(appended.first_id) + i}});
+  return reply;
+}
+
+Result<LocalQueue::Appended> LocalQueue::append_batch(std::span<const NewMessage> messages, bool lazy,
+                                                      const StillSo& still_so) {
   const Now now = gate().now();
   std::vector<NewBlob> blobs;
   FQ_TRY_SET(const Need need, prepare(messages, now.wall_ms, blobs));
-  const bool lazy =
-      options.durability == Durability::lazy || (options.durability == Durability::policy && syncs_lazily());
   encode_pushed(body_, items_, lazy);
   const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
   if (bytes > kRecordBytesMax) {
@@ -310,20 +354,21 @@ Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const P
                      std::to_string(kRecordBytesMax) + "; split it",
                  0};
   }
-  MessageId first_id{};
-  uint64_t end = 0;
+  Appended appended;
   bool may_grow = true;
   for (int attempt = 0;; ++attempt) {
     Obstacle obstacle = Obstacle::none;
     FQ_TRY(locked([&]() -> Result<void> {
       // Repeated in another segment after damage was met: what was appended has been carried over.
-      if (end != 0) return {};
+      if (appended.end != 0) return {};
       gate().fire_timers(now, 1);
+      appended.changed = still_so && !still_so(now);
+      if (appended.changed) return {};
       obstacle = push_obstacle(bytes, need, messages.size(), may_grow);
       if (obstacle != Obstacle::none) return {};
       PushedMessages pushed = append_pushed(need, lazy, now);
-      first_id = pushed.first_id;
-      end = header().tail;
+      appended.first_id = pushed.first_id;
+      appended.end = header().tail;
       if (lazy) gate().apply_pending(&pushed);
       return {};
     }));
@@ -336,15 +381,9 @@ Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const P
     // What was overcome may have used the body for a record of its own.
     encode_pushed(body_, items_, lazy);
   }
+  if (appended.changed) return appended;
   for (NewBlob& blob : blobs) blob.keep();
-  Result<void> durable = lazy ? Result<void>() : session_->flusher.wait_durable(end);
-  FQ_POINT("push.durable");
-  const PushStatus status = durable.ok() ? PushStatus::accepted : PushStatus::unknown;
-  if (!durable.ok()) reply.error = std::move(durable).error();
-  reply.items.reserve(messages.size());
-  for (size_t i = 0; i < messages.size(); ++i)
-    reply.items.push_back({status, MessageId{number(first_id) + i}});
-  return reply;
+  return appended;
 }
 
 }  // namespace fq

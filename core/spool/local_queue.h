@@ -108,7 +108,42 @@ class LocalQueue final : public Queue {
   Obstacle push_obstacle(uint64_t bytes, const Need& need, uint64_t messages, bool may_grow);
   /// Fills items_; what lies in blobs is written to `blobs`.
   Result<Need> prepare(std::span<const NewMessage> messages, int64_t wall_ms, std::vector<NewBlob>& blobs);
+  /// A pushed record, and where it ends.
+  struct Appended {
+    MessageId first_id{};
+    uint64_t end = 0;
+    bool changed = false;  // instead: what it was to rest on does not hold any more
+  };
+  using StillSo = std::function<bool(const Now& now)>;
+  /// One record of them, if `still_so` (asked under the lock) or there is none.
+  Result<Appended> append_batch(std::span<const NewMessage> messages, bool lazy, const StillSo& still_so);
   PushedMessages append_pushed(const Need& need, bool lazy, const Now& read);
+
+  // local_unique.cpp
+  enum class Fate;
+  struct Plan;
+  struct KeyedBatch;
+  struct Replacement;
+  static bool has_terms(std::span<const NewMessage> messages);
+  Result<PushReply> push_keyed(std::span<const NewMessage> messages, bool lazy);
+  Plan judge(const NewMessage& message, const KeyHash& hash, const Now& now);
+  bool judge_all(std::span<const NewMessage> messages, const KeyedBatch& batch, const Now& now,
+                 std::vector<Plan>& plans);
+  KeyedBatch key_batch(std::span<const NewMessage> messages);
+  Result<PushReply> reply_of(std::span<const NewMessage> messages, const KeyedBatch& batch,
+                             const std::vector<Plan>& plans, const Appended& appended, bool lazy);
+  Error refuse_busy();
+  Result<PushResult> replace_or_push(const NewMessage& message, const KeyHash& hash, bool lazy,
+                                     uint64_t& end);
+  Result<bool> merge(const NewMessage& message, const Plan& plan, Replacement& merged);
+  Result<bool> replace(const NewMessage& message, const Plan& plan, bool lazy, uint64_t& end);
+  void append_replaced(const ReplacedRecord& record, SlotIndex slot, const Now& read);
+
+  // local_keys.cpp
+  Result<void> ensure_secret();
+  Result<void> find_secret();
+  Obstacle carry_some_keys(KeysRecord& record, uint32_t& cursor);
+  Result<void> carry_keys();
 
   // local_lease.cpp
   Result<void> try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply);

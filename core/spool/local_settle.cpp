@@ -15,7 +15,7 @@ namespace fq {
 namespace {
 
 // Of one record and transaction. What comes back may rebalance a tree: up to 400 undo entries each.
-constexpr size_t kVerdictsPerRecord = 24;
+constexpr size_t kVerdictsPerRecord = 18;
 constexpr size_t kReturnsPerRecord = 6;
 constexpr uint32_t kTimerTransactions = 32;
 constexpr int kObstaclesMax = 64;

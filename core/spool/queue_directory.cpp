@@ -248,7 +248,8 @@ Result<void> remove_queue_directory(const std::string& spool, const std::string&
     return error;
   }
   if (remove_tree(queues.get(), doomed.c_str())) return {};
-  return Error{ErrorKind::io, object + ": removed, but not all of its files: delete " + path + "/" + doomed, 0};
+  return Error{ErrorKind::io, object + ": removed, but not all of its files: delete " + path + "/" + doomed,
+               0};
 }
 
 }  // namespace fq

@@ -22,7 +22,8 @@ Result<std::unique_ptr<Disk>> open_queue_directory(const std::string& spool, con
 Result<bool> make_queue_directory(const std::string& spool, const std::string& queue);
 /// Whether queues/<queue>/lock still is this file: a removed queue's is not.
 bool names_lock(const std::string& spool, const std::string& queue, uint64_t device, uint64_t inode);
-/// Whether the queue's place is one where fq keeps its word; makes sure that all names down to it are on disk.
+/// Whether the queue's place is one where fq keeps its word; makes sure that all names down to it are on
+/// disk.
 Result<void> check_place(const std::string& spool, Disk& queue);
 Result<std::vector<std::string>> list_queue_directories(const std::string& spool);
 /// Renames the queue out of the way, then deletes it. Needs: nobody is attached.

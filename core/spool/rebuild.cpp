@@ -17,6 +17,7 @@
 // fq, this room.
 #include "core/spool/blobs.h"
 #include "core/spool/flush.h"
+#include "core/spool/key_secret.h"
 #include "core/spool/queue_directory.h"
 
 namespace fq {
@@ -30,6 +31,12 @@ Result<void> remove_if_there(Disk& disk, std::string_view name) {
   Result<void> removed = disk.remove(name);
   if (!removed.ok() && removed.error().sys == ENOENT) return {};
   return removed;
+}
+
+void hash_keys_with(Store& store, const KeySecret& secret) {
+  Txn txn = store.begin();
+  for (size_t i = 0; i < 2; ++i) txn.set(store.header().key_secret[i], secret.half[i]);
+  txn.commit();
 }
 
 }  // namespace
@@ -204,6 +211,8 @@ Result<void> Attachment::build(bool alone) {
   // Nobody needs the old segment: on a full disk its room is what the new one is made of.
   if (alone && store_ == nullptr) FQ_TRY(remove_if_there(*disk_, "segment"));
   FQ_TRY_SET(std::unique_ptr<Store> store, make_store(identity.generation, identity));
+  FQ_TRY_SET(const KeySecret secret, read_secret(*disk_));
+  hash_keys_with(*store, secret);
   FQ_TRY_SET(const Replayed replayed, replay_journal(*disk_, *store));
   FQ_POINT("rebuild.replayed");
   FQ_TRY(report_damage(replayed.scan));

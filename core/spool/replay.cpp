@@ -31,6 +31,10 @@ class Replayer {
         return pushed(record);
       case RecordType::moved:
         return moved(record);
+      case RecordType::replaced:
+        return replaced(record);
+      case RecordType::keys:
+        return keys(record);
       case RecordType::policy:
         return policy(record);
       case RecordType::low:
@@ -119,6 +123,25 @@ class Replayer {
     return {};
   }
 
+  Result<void> replaced(const ScannedRecord& record) {
+    const std::optional<ReplacedRecord> replaced = decode_replaced(record.body);
+    if (!replaced) return {};
+    const std::optional<SlotIndex> slot = store_.schedule().find(replaced->event.id);
+    if (slot) {
+      in_txn([&](Txn& txn) { apply_.replaced(txn, *replaced, *slot, record.header.position); });
+    }
+    return {};
+  }
+
+  Result<void> keys(const ScannedRecord& record) {
+    if (!decode_keys(record.header.count, record.body, keys_)) return {};
+    for (const KeptKey& key : keys_.keys) {
+      FQ_TRY(grow_alone(store_, Need{.keys = 1}));
+      in_txn([&](Txn& txn) { apply_.kept(txn, key, record.header.position); });
+    }
+    return {};
+  }
+
   Result<void> moved(const ScannedRecord& record) {
     uint32_t offset = 0;
     uint32_t bytes = 0;
@@ -188,6 +211,7 @@ class Replayer {
   SegmentHeader& header_;
   Apply apply_;
   EventRecord event_;
+  KeysRecord keys_;
   ReplayUntil until_;
   bool seen_file_ = false;
   int64_t last_boot_ms_ = 0;

@@ -123,7 +123,7 @@ class History {
     static const char* const tenants[] = {"a", "b", "c", "a/x", "a/y", "b/z/1", "b/z/2", "default"};
     std::vector<std::string> payloads;
     std::vector<NewMessage> batch(1 + below(4));
-    std::vector<std::string> keys(batch.size());
+    std::vector<std::string> keys(batch.size()), uniques(batch.size()), debounces(batch.size());
     for (size_t i = 0; i < batch.size(); ++i) payloads.push_back("m" + std::to_string(pushed_++));
     for (size_t i = 0; i < batch.size(); ++i) {
       NewMessage& message = batch[i];
@@ -132,20 +132,33 @@ class History {
       if (order_ == Order::priority && below(3) == 0) message.priority = static_cast<int32_t>(below(5)) - 2;
       if (order_ == Order::key && below(4) != 0) keys[i] = std::string(1, static_cast<char>('a' + below(5)));
       message.key = keys[i];
-      if (below(4) == 0) message.delay_ms = fresh_span_ms(2'000);
-      if (below(5) == 0) message.ttl_ms = fresh_span_ms(3'000) - message.delay_ms.value_or(0);
+      if (below(4) == 0) uniques[i] = std::string(1, static_cast<char>('k' + below(3)));
+      if (below(6) == 0) debounces[i] = std::string(1, static_cast<char>('k' + below(2)));
+      if (!debounces[i].empty()) uniques[i].clear(), message.quiet_ms = fresh_span_ms(2'000);
+      message.unique = uniques[i];
+      message.unique_for_ms = static_cast<int64_t>(below(4)) * 500;
+      message.debounce = debounces[i];
+      if (debounces[i].empty() && below(4) == 0) message.delay_ms = fresh_span_ms(2'000);
+      if (debounces[i].empty() && below(5) == 0)
+        message.ttl_ms = fresh_span_ms(3'000) - message.delay_ms.value_or(0);
       if (message.ttl_ms && *message.ttl_ms <= 0) message.ttl_ms.reset();
       if (below(4) == 0) message.attempts_max = 1 + static_cast<uint32_t>(below(3));
       log_ += "push " + payloads[i] + " " + std::string(message.tenant) + " priority " +
               std::to_string(message.priority) + " key '" + keys[i] + "' delay " +
               std::to_string(message.delay_ms.value_or(0)) + " ttl " +
-              std::to_string(message.ttl_ms.value_or(0)) + "\n";
+              std::to_string(message.ttl_ms.value_or(0)) + " unique '" + uniques[i] + "' for " +
+              std::to_string(message.unique_for_ms) + " debounce '" + debounces[i] + "' quiet " +
+              std::to_string(message.quiet_ms) + "\n";
     }
     const Result<PushReply> engine = engine_->push(batch);
     if (!engine.ok()) return differ("push: " + engine.error().text);
     for (size_t i = 0; i < batch.size(); ++i) {
-      if (engine->items.at(i).status != PushStatus::accepted) return differ("push: was not accepted");
-      ids_.push_back({engine->items[i].id, model_.push(batch[i])});
+      const PushResult model = model_.put(batch[i]);
+      const PushResult mine = engine->items.at(i);
+      if (!equal(static_cast<int>(mine.status), static_cast<int>(model.status), "push")) return;
+      if (model.status == PushStatus::accepted) ids_.push_back({mine.id, model.id});
+      const bool known = std::find(ids_.begin(), ids_.end(), std::pair(mine.id, model.id)) != ids_.end();
+      if (!known) return differ("push: another id than " + std::to_string(number(model.id)));
     }
   }
 

@@ -80,14 +80,27 @@ TEST_CASE("a payload may hold any byte") {
 TEST_CASE("a bad line says what is wrong") {
   CHECK(fault_of(R"({"paylod":"x"})") == "unknown key 'paylod'; did you mean 'payload'?");
   CHECK(fault_of(R"({"tenant":"a"})") == "has no payload; give payload or payload_base64");
-  for (const char* text : {"", "x", R"({"payload":5})", R"({"payload":"x","payload_base64":"eA=="})",
-                           R"({"payload_base64":"*"})", R"({"payload":"x","tenant":"a//b"})",
-                           R"({"payload":"x","tenant":""})", R"({"payload":"x","priority":"5"})",
-                           R"({"payload":"x","priority":1.5})", R"({"payload":"x","priority":2147483648})",
-                           R"({"payload":"x","attempts":0})", R"({"payload":"x","delay":5})",
-                           R"({"payload":"x","delay":"99999999999d"})", R"({"payload":"x","at":"now"})",
-                           R"({"payload":"x","at":"@5","delay":"5s"})", R"({"payload":"x","tags":["a"]})",
-                           R"({"payload":"x","tags":{"a-b":"c"}})", R"({"payload":"x","unique":"k"})"}) {
+  for (const char* text : {"",
+                           "x",
+                           R"({"payload":5})",
+                           R"({"payload":"x","payload_base64":"eA=="})",
+                           R"({"payload_base64":"*"})",
+                           R"({"payload":"x","tenant":"a//b"})",
+                           R"({"payload":"x","tenant":""})",
+                           R"({"payload":"x","priority":"5"})",
+                           R"({"payload":"x","priority":1.5})",
+                           R"({"payload":"x","priority":2147483648})",
+                           R"({"payload":"x","attempts":0})",
+                           R"({"payload":"x","delay":5})",
+                           R"({"payload":"x","delay":"99999999999d"})",
+                           R"({"payload":"x","at":"now"})",
+                           R"({"payload":"x","at":"@5","delay":"5s"})",
+                           R"({"payload":"x","tags":["a"]})",
+                           R"({"payload":"x","tags":{"a-b":"c"}})",
+                           R"({"payload":"x","unique":""})",
+                           R"({"payload":"x","unique":5})",
+                           R"({"payload":"x","unique_for":"5"})",
+                           R"({"payload":"x","debounce":"k"})"}) {
     fault_of(text);
   }
 }

@@ -81,6 +81,44 @@ void to_fire_delay(Scene& s) {
 void push_ttl(Scene& s) {
   s.act([](Queue& queue) { return pushed(queue, {{"new", "a", 0, kHourMs}}); });
 }
+/// The first key of a queue.
+void push_unique(Scene& s) {
+  s.act([](Queue& queue) { return pushed(queue, {{"new", "a", 0, 0, "k"}}); });
+}
+/// Beside one that its message holds and one whose message was acked.
+void to_push_second_key(Scene& s) {
+  to_push(s);
+  s.push(*s.open(), {{"first", "a", 0, 0, "first"}, {"gone", "a", 0, 0, "gone"}});
+  const std::unique_ptr<Queue> queue = s.open();
+  for (const Delivery& each : s.lease(*queue, {.want = 6, .hold = Hold::duration, .hold_ms = kHourMs})) {
+    if (each.payload.read_all().value() != "gone") continue;
+    s.settle(*queue, each.receipt.text);
+    s.must.erase("gone");
+  }
+  s.withheld = s.must;
+}
+void ack_unique(Scene& s) { settle(s, {}); }
+void to_ack_unique(Scene& s) {
+  few(s);
+  const std::unique_ptr<Queue> queue = s.open();
+  s.push(*queue, {{"keyed", "z", 0, 0, "k"}});
+  const std::vector<Delivery> leased =
+      s.lease(*queue, {.hold = Hold::duration, .hold_ms = kHourMs, .tenant = "z"});
+  s.receipts = {leased.at(0).receipt.text};
+  s.must.erase("keyed");
+  s.withheld = s.deeds[kFirst].ends = {"keyed"};
+}
+void to_debounce(Scene& s) {
+  few(s);
+  s.push(*s.open(), {{"old", "d", 0, 0, "", "k"}});
+  s.must.erase("old");
+  s.deeds[kFirst].adds = {"new"};
+  s.deeds[kFirst].ends = {"old"};
+  s.withheld = {"new", "old"};
+}
+void debounce(Scene& s) {
+  s.act([](Queue& queue) { return pushed(queue, {{"new", "d", 0, 0, "", "k"}}); });
+}
 void to_expire(Scene& s) {
   few(s);
   s.push(*s.open(), {{"e1", "a", 0, 2}, {"e2", "late", 1, 1}, {"e3", "late", 0, 1}});
@@ -173,6 +211,10 @@ const std::vector<DoorOperation> kOperations = {
     {"push_lazy", to_push, push_lazy},
     {"push_later", to_push_later, push_later, Short::nothing},
     {"push_ttl", to_push, push_ttl, Short::nothing},
+    {"push_unique", to_push, push_unique},
+    {"push_second_key", to_push_second_key, push_unique, Short::nothing},
+    {"ack_unique", to_ack_unique, ack_unique, Short::nothing},
+    {"debounce", to_debounce, debounce},
     {"push_batch", to_push_batch, push_batch},
     {"push_lazy_batch", to_push_batch, push_lazy_batch},
     {"lease", few, lease, Short::kills_and_pairs},

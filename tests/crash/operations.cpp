@@ -29,6 +29,19 @@ void push(Trial& t) { few(t), t.words = {"push", "new"}, t.may = {"new"}; }
 void push_lazy(Trial& t) { few(t), t.words = {"push", "--lazy", "new"}, t.may = {"new"}; }
 void push_delayed(Trial& t) { few(t), t.words = {"push", "--delay", "1h", "new"}, t.may = {"new"}; }
 void push_ttl(Trial& t) { few(t), t.words = {"push", "--ttl", "1h", "new"}, t.may = {"new"}; }
+void push_unique(Trial& t) { few(t), t.words = {"push", "--unique", "k", "new"}, t.may = {"new"}; }
+void push_duplicate(Trial& t) {
+  few(t);
+  t.spool.says({"push", "--unique", "k", "first"});
+  t.must.insert("first");
+  t.words = {"push", "--unique", "k", "second"};
+}
+void debounce(Trial& t) {
+  few(t);
+  t.spool.says({"push", "--debounce", "k", "--quiet", "1h", "old"});
+  t.words = {"push", "--debounce", "k", "--quiet", "1h", "new"};
+  t.may = {"old", "new"};
+}
 void push_batch(Trial& t) {
   few(t);
   t.words = {"push", "--lines", "-t", "c"};
@@ -223,6 +236,13 @@ const std::vector<Operation> kOperations = {
     {"push_ttl", push_ttl, {"attach.shared", "push.appended", "push.committed", "push.durable",
         "pending.applied", "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken",
         "flush.unlocked", "flush.written"}},
+    {"push_unique", push_unique, {"attach.shared", "secret.made", "push.appended", "push.committed",
+        "push.durable", "pending.applied", "flush.applied", "flush.servable", "flush.syncing", "flush.synced",
+        "flush.taken", "flush.unlocked", "flush.written"}},
+    {"push_duplicate", push_duplicate, {"attach.shared", "push.durable"}},
+    {"debounce", debounce, {"attach.shared", "replace.appended", "replace.committed", "push.durable",
+        "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked",
+        "flush.written"}},
     {"push_batch", push_batch, {"attach.shared", "push.appended", "push.committed", "push.durable",
         "pending.applied", "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken",
         "flush.unlocked", "flush.written"}},

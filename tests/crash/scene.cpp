@@ -11,10 +11,13 @@ bool pushed(Queue& queue, const std::vector<Outgoing>& messages, Durability dura
     NewMessage message{.tenant = each.tenant, .payload = as_bytes(each.payload)};
     if (each.delay_ms > 0) message.delay_ms = each.delay_ms;
     if (each.ttl_ms > 0) message.ttl_ms = each.ttl_ms;
+    message.unique = each.unique;
+    message.debounce = each.debounce;
+    if (!each.debounce.empty()) message.quiet_ms = 3'600'000;
     batch.push_back(message);
   }
   const Result<PushReply> reply = queue.push(batch, {.durability = durability});
-  return reply.ok() && reply->items.at(0).status == PushStatus::accepted;
+  return reply.ok() && is_accepted(reply->items.at(0).status);
 }
 
 bool settled(Queue& queue, const Settle& verdict) {

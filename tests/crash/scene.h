@@ -39,6 +39,8 @@ struct Outgoing {
   std::string tenant;
   int64_t delay_ms = 0;
   int64_t ttl_ms = 0;
+  std::string unique;
+  std::string debounce;  // due after an hour
 };
 
 class Scene {

@@ -139,6 +139,7 @@ SettleStatus Model::mutate(MessageId id, Action action) {
   message->info.attempts = 0;
   message->info.crashes = 0;  // attempts too, that ended badly
   message->ttl_ms.reset();
+  regain_key(*message);
   move(*message, State::ready);
   note(*message, "kicked");
   return SettleStatus::ok;
@@ -214,6 +215,7 @@ void Model::ready_since(Message& message, int64_t since_ms) {
 }
 
 void Model::move(Message& message, State state, std::optional<int64_t> timer) {
+  note_key(message, state);
   message.info.state = state;
   message.timer = timer;
   settle_turns(message.info.tenant + "/");

@@ -22,6 +22,10 @@ class Model {
     Receipt receipt;                 // "ID.SERIAL" of its last lease
     uint32_t attempts_in_force = 0;  // of its last lease; 0: never leased
     std::optional<int64_t> timeout_ms, keep_ms;
+    std::string unique_key;  // of --unique or --debounce
+    bool key_debounced = false;
+    bool holds_key = false;
+    int64_t unique_for_ms = 0, key_until_ms = 0;
     std::vector<int64_t> extended_until;  // wall_ms, under its last lease
     std::vector<HistoryEvent> history;
   };
@@ -29,7 +33,8 @@ class Model {
   explicit Model(Clock& c) : clock(c) {}
 
   // Every call first fires what is due, earliest first, as every engine must.
-  MessageId push(const NewMessage& from);
+  PushResult put(const NewMessage& from);
+  MessageId push(const NewMessage& from);  // whatever its key
   std::vector<Delivery> lease(const LeaseRequest& request);
   SettleStatus settle(const Settle& item);
   ExtendResult extend(const Receipt& receipt, int64_t duration_ms);
@@ -66,6 +71,13 @@ class Model {
   Delivery deliver(Message& message, const LeaseRequest& request);
   /// Moves a message to a state, out of whatever it was in. With a timer, or without.
   void move(Message& message, State state, std::optional<int64_t> timer = {});
+  // model_keys.cpp
+  bool holds_key(const Message& message) const;
+  Message* holder(const std::string& tenant, const std::string& key, bool debounced);
+  void replace(Message& message, const NewMessage& from);
+  void note_key(Message& message, State state);
+  void regain_key(Message& message);
+
   void ready_since(Message& message, int64_t since_ms);
   SettleStatus end(Message& message, State state, std::string_view event, const std::string& reason = {});
   void come_back(Message& message, int64_t delay_ms);

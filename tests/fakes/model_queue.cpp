@@ -54,6 +54,10 @@ std::string_view problem_with(const NewMessage& message, const Settings& setting
     return "attempts: is out of range";
   }
   if (message.ttl_ms && *message.ttl_ms <= 0) return "ttl: must be longer than nothing";
+  if (message.unique.size() > kUniqueKeyBytesMax || message.debounce.size() > kUniqueKeyBytesMax)
+    return "key: is too long";
+  const bool two = !message.unique.empty() || message.delay_ms || message.at_wall_ms;
+  if (!message.debounce.empty() && (two || message.quiet_ms <= 0)) return "debounce: is wrong";
   if (message.tags.size() > kTagsMax) return "tags: are too many";
   for (const Tag& tag : message.tags) {
     if (tag.name.size() + tag.value.size() > kTagBytesMax) return "tag: is too long";
@@ -87,7 +91,7 @@ Result<PushReply> ModelQueue::push(std::span<const NewMessage> messages, const P
   }
   if (reply.error) return reply;
   for (size_t i = 0; i < messages.size(); ++i) {
-    reply.items[i] = {PushStatus::accepted, store_->model.push(messages[i])};
+    reply.items[i] = store_->model.put(messages[i]);
   }
   return reply;
 }

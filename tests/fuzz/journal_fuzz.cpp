@@ -125,7 +125,7 @@ class Script {
   }
 
   void append_moved() {
-    body_.type = RecordType::moved;
+    body_.type = input_.get<uint8_t>() % 2 == 0 ? RecordType::moved : RecordType::replaced;
     body_.flags = 0;
     body_.count = 1;
     set_body(some_bytes(512));
@@ -135,7 +135,13 @@ class Script {
   }
 
   void append_fixed() {
-    switch (input_.get<uint8_t>() % 4) {
+    switch (input_.get<uint8_t>() % 5) {
+      case 3:
+        body_.type = RecordType::keys;
+        body_.flags = 0;
+        body_.count = bend(static_cast<uint16_t>(input_.get<uint8_t>() % 4));
+        set_body(some_bytes(160));
+        break;
       case 0: {
         LowRecord low;
         low.file_number = bend(input_.get<uint8_t>() % 6u);
@@ -229,6 +235,7 @@ void decode(const ScannedRecord& record) {
       PushedReader messages(record.body, record.header.count);
       while (const MessageItem* item = messages.next()) {
         (void)decode_tags(item->tags);
+        (void)decode_terms(item->terms);
         (void)decode_sort_key(item->key);
         // What was found whole can be read alone.
         FQ_ASSERT(decode_item(record.body.subspan(messages.item_offset(), messages.item_bytes())));
@@ -239,6 +246,14 @@ void decode(const ScannedRecord& record) {
       uint32_t offset = 0, bytes = 0;
       if (decode_moved(record.body, &offset, &bytes))
         FQ_ASSERT(decode_item(record.body.subspan(offset, bytes)));
+      break;
+    }
+    case RecordType::replaced:
+      if (decode_replaced(record.body)) FQ_ASSERT(decode_item(record.body.subspan(kReplacedItemOffset)));
+      break;
+    case RecordType::keys: {
+      KeysRecord keys;
+      (void)decode_keys(record.header.count, record.body, keys);
       break;
     }
     case RecordType::low:

@@ -15,7 +15,7 @@ using namespace fq::test;
 
 namespace {
 
-constexpr Need kRoom{.messages = 4, .tenants = 32, .text_cells = 64, .extras = 4};
+constexpr Need kRoom{.messages = 4, .tenants = 32, .text_cells = 64, .extras = 4, .keys = 4};
 constexpr int kPatchesMax = 64;
 constexpr int kChanges = 24;
 

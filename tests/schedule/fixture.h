@@ -74,6 +74,7 @@ class ScheduleFixture {
     entry.now_ms = now;
     Need need = Schedule::need_of(entry.tenant, entry.key);
     need.extras = entry.extra ? 1 : 0;
+    need.keys = entry.key_hold ? 1 : 0;
     make_room(need);
     change([&](Schedule& s, Txn& txn) { s.add(txn, entry); });
     return last_id;

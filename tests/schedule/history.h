@@ -21,6 +21,8 @@ inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, 
   const int64_t until = holder == kHeldByTime ? now + 1 + dice.roll(500) : kNever;
   const LeaseTerms terms{
       .serial = last_id, .holder = holder, .until_ms = until, .attempts_max = 4, .now_ms = now};
+  const bool extra = dice.roll(3) == 0;
+  const bool keyed = extra && dice.roll(2) == 0;
   switch (dice.roll(14)) {
     case 0:
     case 1:
@@ -31,8 +33,11 @@ inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, 
                   .key = key,
                   .priority = static_cast<int32_t>(dice.roll(4)) / 2,
                   .payload_bytes = dice.roll(99),
-                  .extra = dice.roll(3) == 0,
+                  .extra = extra,
                   .ttl_ms = dice.roll(2) == 0 ? kNever : 1 + dice.roll(400),
+                  .key_hold = keyed ? std::optional(NewKey{
+                                          {{dice.roll(9), 1}}, last_id, dice.roll(300), dice.roll(4) == 0})
+                                    : std::nullopt,
                   .due_ms = dice.roll(4) == 0 ? now + dice.roll(300) : 0,
                   .now_ms = now});
       break;

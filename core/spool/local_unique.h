@@ -1,0 +1,40 @@
+// local_unique - what is decided about a push with a key.
+#pragma once
+
+// fq, this room.
+#include "core/spool/local_queue.h"
+
+namespace fq {
+
+enum class LocalQueue::Fate {
+  unknown,    // it rests on what is not applied yet
+  fresh,      // a message of its own
+  same,       // as one before it in this batch
+  duplicate,  // there is one, which stays as it is
+  replace,    // there is one that waits: it gets this payload
+};
+
+struct LocalQueue::Plan {
+  Fate fate = Fate::fresh;
+  MessageId id{};  // of the one that is there
+  uint64_t item_position = 0;
+  uint64_t event_position = 0;
+  size_t same_as = 0;  // in the batch
+  size_t place = 0;    // among the fresh ones
+};
+
+struct LocalQueue::KeyedBatch {
+  std::vector<KeyHash> hashes;
+  std::vector<size_t> first;  // the first of the batch with the same key
+};
+
+/// A record, with what its views point to.
+struct LocalQueue::Replacement {
+  ReplacedRecord record;
+  std::string key;
+  std::string terms;
+  std::vector<NewBlob> blobs;
+  std::optional<BlobName> doomed;  // of the old payload
+};
+
+}  // namespace fq

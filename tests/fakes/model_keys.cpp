@@ -1,0 +1,67 @@
+// model_keys - keys of --unique and --debounce: who holds one, and what a second push does.
+#include "tests/fakes/model.h"
+
+// System.
+#include <algorithm>
+
+namespace fq::test {
+
+bool Model::holds_key(const Message& message) const {
+  if (!message.holds_key) return false;
+  return message.info.state != State::acked || clock.boot_ms() < message.key_until_ms;
+}
+
+Model::Message* Model::holder(const std::string& tenant, const std::string& key, bool debounced) {
+  const auto found = std::find_if(messages.begin(), messages.end(), [&](const Message& each) {
+    return each.key_debounced == debounced && each.unique_key == key && each.info.tenant == tenant &&
+           holds_key(each);
+  });
+  return found == messages.end() ? nullptr : &*found;
+}
+
+PushResult Model::put(const NewMessage& from) {
+  fire_timers();
+  const bool debounced = !from.debounce.empty();
+  const std::string key(debounced ? from.debounce : from.unique);
+  if (key.empty()) return {PushStatus::accepted, push(from)};
+  Message* there = holder(std::string(from.tenant), key, debounced);
+  if (there != nullptr && !debounced) return {PushStatus::duplicate, there->info.id};
+  if (there != nullptr) {
+    replace(*there, from);
+    const int64_t pushed_ms = *there->info.pushed_at_wall_ms - clock.wall_ms() + clock.boot_ms();
+    const int64_t latest_ms = from.max_wait_ms ? pushed_ms + *from.max_wait_ms : kNever;
+    move(*there, State::delayed, std::min(clock.boot_ms() + from.quiet_ms, latest_ms));
+    there->info.due_at_wall_ms = *there->timer - clock.boot_ms() + clock.wall_ms();
+    return {PushStatus::debounced, there->info.id};
+  }
+  NewMessage first = from;
+  if (debounced) first.delay_ms = std::min(from.quiet_ms, from.max_wait_ms.value_or(kNever));
+  Message& message = *find(push(first));
+  message.unique_key = key;
+  message.key_debounced = debounced;
+  message.unique_for_ms = from.unique_for_ms;
+  message.holds_key = true;
+  return {PushStatus::accepted, message.info.id};
+}
+
+void Model::replace(Message& message, const NewMessage& from) {
+  message.info.payload = std::string(as_text(from.payload));
+  message.info.tags = from.tags;
+  message.info.command = from.command;
+  message.timeout_ms = from.timeout_ms;
+  message.keep_ms = from.keep_ms;
+  note(message, "replaced");
+}
+
+void Model::note_key(Message& message, State state) {
+  if (message.key_debounced && state != State::delayed) message.holds_key = false;
+  if (state == State::dead || state == State::cancelled) message.holds_key = false;
+  if (state == State::acked) message.key_until_ms = clock.boot_ms() + message.unique_for_ms;
+}
+
+void Model::regain_key(Message& message) {
+  if (message.unique_key.empty() || message.key_debounced) return;
+  message.holds_key = holder(message.info.tenant, message.unique_key, false) == nullptr || message.holds_key;
+}
+
+}  // namespace fq::test
