@@ -88,7 +88,7 @@ gives 65 'line 1: payload: must be text' fq push -q batch --ndjson --file "$work
 printf '{"payload":"a"}\n{"payload":"a","tags":{"a":"%03000d","b":"%03000d"}}\n' 1 1 >"$work/lines"
 gives 65 'line 2: tags: the tags have more than 4096 bytes in all' fq push -q batch --ndjson --file "$work/lines"
 for bad in 'x' '[]' '{"payload":1}' '{}' '{"payload":"a","delay":"99999999999d"}' '{"payload":"a","tenant":"a//b"}' '{"payload":"a"' \
-  '{"payload_base64":"*"}' $'{"payload":"\xff"}' '{"payload":"a","payload":"b"}' '{"payload":"\ud800"}' '{"payload":"a","unique":"k"}'; do
+  '{"payload_base64":"*"}' $'{"payload":"\xff"}' '{"payload":"a","payload":"b"}' '{"payload":"\ud800"}' '{"payload":"a","unique":""}'; do
   printf '%s\n' "$bad" >"$work/lines"
   gives 65 'line 1: ' fq push -q batch --ndjson --file "$work/lines"
 done
