@@ -358,5 +358,6 @@ TEST_CASE("ten thousand tenants and a mebibyte are read at once") {
   const FilePolicy policy = policy_of(toml);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   CHECK(policy.tenants.size() == 10'000);
-  CHECK(took.count() < 5);  // 0.15 s where nothing slows it; what is quadratic takes minutes
+  CHECK(took.count() <
+        60);  // 0.15 s, 4 s under sanitizers on a busy machine; what is quadratic takes minutes
 }
