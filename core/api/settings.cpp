@@ -1,5 +1,8 @@
 #include "core/api/settings.h"
 
+// fq, this room.
+#include "core/api/message.h"
+
 namespace fq {
 
 namespace {
@@ -32,6 +35,40 @@ std::optional<PolicyValue> value_of(const Settings& settings, PolicyKey key) {
   return found;
 }
 
+std::string_view policy_value_fault(const PolicyValue& value) {
+  constexpr int64_t kWeightMostMilli = 1'000'000;
+  constexpr int64_t kWeightLeastMilli = 100;
+  const bool in_range = value.number >= 0 && value.second >= 0;
+  if (!in_range) return "has a setting below zero";
+  switch (value.key) {
+    case PolicyKey::order:
+      return value.number <= static_cast<int64_t>(Order::key) ? "" : "has no such order";
+    case PolicyKey::scope:
+      return value.number <= static_cast<int64_t>(Scope::queue) ? "" : "has no such scope";
+    case PolicyKey::fair_by:
+      return value.number <= static_cast<int64_t>(FairBy::time) ? "" : "has no such fair_by";
+    case PolicyKey::sync:
+      return value.number <= static_cast<int64_t>(SyncMode::lazy) ? "" : "has no such sync";
+    case PolicyKey::attempts:
+      return value.number >= 1 && value.number <= int64_t{kAttemptsMax} ? "" : "has attempts of 1 to 65535";
+    case PolicyKey::weight:
+      return value.number >= kWeightLeastMilli && value.number <= kWeightMostMilli
+                 ? ""
+                 : "has a weight of 0.1 to 1000";
+    case PolicyKey::pool:
+      return value.text.empty() || value.text.size() > kTenantBytesMax ? "has a pool without a usable name"
+                                                                       : "";
+    case PolicyKey::rate:
+      return value.number == kUnlimited || (value.number > 0 && value.second > 0) ? "" : "has an empty rate";
+    case PolicyKey::concurrency:
+    case PolicyKey::burst:
+    case PolicyKey::batch:
+      return value.number >= 1 ? "" : "has a count of none";
+    default:
+      return "";
+  }
+}
+
 PolicyValues values_of(const Settings& settings) {
   PolicyValues values;
   visit_settings(settings,
@@ -39,7 +76,7 @@ PolicyValues values_of(const Settings& settings) {
   return values;
 }
 
-void apply(Settings& settings, const PolicyValues& values) {
+void take_over(Settings& settings, const PolicyValues& values) {
   for (const PolicyValue& value : values) {
     visit_settings(settings, [&](PolicyKey key, auto& field, auto&... second) {
       if (key != value.key) return;

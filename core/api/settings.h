@@ -57,10 +57,12 @@ void visit_settings(AnySettings&& settings, Visit&& visit) {
 
 /// The value that this key has, none for a key that is not of Settings.
 std::optional<PolicyValue> value_of(const Settings& settings, PolicyKey key);
+/// What is wrong with a value, whatever it is for; "" when nothing is.
+std::string_view policy_value_fault(const PolicyValue& value);
 /// All of them.
 PolicyValues values_of(const Settings& settings);
 /// Takes over those of `values` that are of Settings.
-void apply(Settings& settings, const PolicyValues& values);
+void take_over(Settings& settings, const PolicyValues& values);
 
 /// Tells one state of the policy file from another without reading it. All zero: there is no file.
 struct FileIdentity {

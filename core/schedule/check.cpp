@@ -25,8 +25,11 @@ std::vector<std::string> Checker::run() {
     if (!faults_.empty()) return faults_;  // loops over a wrong capacity might not end
     check_supplies();
     check_entries();
+    add_to_those_above();
     check_tenants();
     check_keys();
+    check_controls();
+    check_rules();
     check_heap();
     check_holders();
     check_indexes();
@@ -61,12 +64,18 @@ void Checker::check_capacities() {
   check_capacity(root.extras, "extras");
   check_capacity(root.keys, "keys");
   check_capacity(root.key_buckets, "key_buckets");
+  check_capacity(root.controls, "controls");
+  check_capacity(root.rules, "rules");
+  check_capacity(root.rule_buckets, "rule_buckets");
   if (root.entry_supply.high_water > root.entries.capacity) fault("S1: entries beyond their capacity");
   if (root.tenant_supply.high_water > root.tenants.capacity) fault("S1: tenants beyond their capacity");
   if (root.text_supply.high_water > root.text.capacity) fault("S1: text beyond its capacity");
   if (root.key_supply.high_water > root.keys.capacity) fault("S1: keys beyond their capacity");
   if (root.key_bucket_count > root.key_buckets.capacity) fault("more key buckets than cells");
   if (root.extra_supply.high_water > root.extras.capacity) fault("S1: extras beyond their capacity");
+  if (root.control_supply.high_water > root.controls.capacity) fault("S1: controls beyond their capacity");
+  if (root.rule_supply.high_water > root.rules.capacity) fault("S1: rules beyond their capacity");
+  if (root.rule_bucket_count > root.rule_buckets.capacity) fault("more rule buckets than cells");
   if (root.heap_count > root.heap.capacity) fault("S3: more timers than places");
   if (root.id_bucket_count > root.id_buckets.capacity) fault("more id buckets than cells");
   if (root.tenant_bucket_count > root.tenant_buckets.capacity) fault("more tenant buckets than cells");
@@ -97,6 +106,10 @@ void Checker::check_supplies() {
       root.extras, root.extra_supply, [](const Extra& e) { return e.chain.get(); }, "extras");
   check_supply(
       root.keys, root.key_supply, [](const UniqueKey& k) { return k.chain.get(); }, "keys");
+  check_supply(
+      root.controls, root.control_supply, [](const Control& c) { return c.chain.get(); }, "controls");
+  check_supply(
+      root.rules, root.rule_supply, [](const Rule& r) { return r.chain.get(); }, "rules");
   if (root.heap.capacity < uint64_t{root.entry_supply.used} + root.tenant_supply.used + root.key_supply.used)
     fault("S3: heap too small");
 }
@@ -115,7 +128,10 @@ void Checker::check_entries() {
     }
     Sums& sums = tenant_sums_[entry.tenant];
     ++sums.of_state[static_cast<size_t>(state)];
-    sums.bytes += entry.payload_bytes;
+    if (state != SlotState::dead) sums.bytes += entry.payload_bytes;
+    all_bytes_ += entry.payload_bytes;
+    of_all_[static_cast<size_t>(state)] += 1;
+    if (state == SlotState::dead) dead_bytes_ += entry.payload_bytes;
     returning_ += state == SlotState::delayed && entry.deliveries != 0 ? 1u : 0u;
     const auto found = schedule_.find(MessageId{entry.id.get()});
     expect(found.has_value() && *found == SlotIndex{i}, "H1: a message that its id does not find", i);
@@ -131,115 +147,21 @@ void Checker::check_entries() {
   }
 }
 
-void Checker::check_tenants() {
+void Checker::check_rules() {
   const ScheduleRoot& root = region_.root;
-  std::vector<uint32_t> children(root.tenant_supply.high_water, 0);
-  for (uint32_t i = 0; i < root.tenant_supply.high_water; ++i) {
-    const Tenant& tenant = region_.tenant(i);
-    if (!is_used(tenant)) continue;
-    ++used_tenants_;
-    parked_ += is_parked(tenant) ? 1u : 0u;
-    timers_ += tenant.heap_place != kNoIndex ? 1u : 0u;
-    check_node(i, tenant);
-    if (is_inner(tenant)) {
-      check_lane(SeatKind{&region_}, tenant.lane, i);
-      check_ring(i, tenant);
-    } else {
-      ++leaves_;
-      active_ += tenant.lane.count != 0 ? 1u : 0u;
-      check_lane(MessageKind{&region_}, tenant.lane, i);
-      check_messages(i, tenant);
-    }
-    if (i != 0 && tenant.parent < children.size()) ++children[tenant.parent];
+  uint64_t used = 0;
+  for (uint32_t i = 0; i < root.rule_supply.high_water; ++i) {
+    const Rule& rule = region_.arena.at(root.rules, i);
+    if (rule.generation == 0) continue;
+    ++used;
+    text_cells_ += text_cells(text_length(region_, rule.pattern));
+    if ((rule.values.given & kGivenPool) != 0)
+      text_cells_ += text_cells(text_length(region_, rule.values.pool));
   }
-  for (uint32_t i = 0; i < children.size(); ++i) {
-    const Tenant& tenant = region_.tenant(i);
-    if (is_used(tenant))
-      expect(tenant.children == children[i], "T3: a node that counts its children wrongly", i);
-  }
-}
-
-void Checker::check_node(uint32_t i, const Tenant& tenant) {
-  const Sums& sums = tenant_sums_[i];
-  const StateCounts& counts = tenant.counts;
-  const auto of = [&](SlotState state) { return sums.of_state[static_cast<size_t>(state)]; };
-  expect(counts.ready == of(SlotState::ready) && counts.delayed == of(SlotState::delayed) &&
-             counts.leased == of(SlotState::leased) && counts.held == of(SlotState::held) &&
-             counts.dead == of(SlotState::dead) && tenant.payload_bytes == sums.bytes,
-         "T2: a tenant that counts its messages wrongly", i);
-  if (i == 0) return;
-  const Tenant& parent = region_.tenant(tenant.parent);
-  expect(is_used(parent) && is_inner(parent), "a tenant below a leaf", i);
-  expect(tenant.level == parent.level + 1, "a tenant on a wrong level", i);
-  expect(is_seated(tenant) == can_be_served(tenant), "T1: a seat without need, or the other way round", i);
-  if ((tenant.flags & kTenantSelf) != 0) {
-    expect(parent.self == i, "a self child that its parent does not know", i);
-    return;
-  }
-  ++named_;
-  const std::string path = schedule_.path_of(TenantIndex{i});
-  text_cells_ += text_cells(path.size());
-  expect(schedule_.find_tenant(path) == TenantIndex{i}, "H1: a tenant that its path does not find", i);
-  const std::string above = schedule_.path_of(TenantIndex{tenant.parent.get()});
-  expect(above.empty() || path.starts_with(above + "/"), "a tenant below a path that is not its own", i);
-}
-
-void Checker::check_ring(uint32_t i, const Tenant& tenant) {
-  LaneWalk<SeatKind> walk(SeatKind{&region_}, tenant.lane);
-  for (uint32_t seat; (seat = walk.next()) != kNoIndex;) {
-    const Tenant& child = region_.tenant(seat);
-    expect(is_used(child) && child.parent == i && is_seated(child), "T1: a wrong seat", seat);
-    expect(child.tag >= tenant.vtime && child.sequence < tenant.joins, "a seat in the past", seat);
-  }
-}
-
-void Checker::check_messages(uint32_t i, const Tenant& tenant) {
-  expect(tenant.lane.count == tenant.counts.ready, "a lane that is not what is ready", i);
-  LaneWalk<MessageKind> walk(MessageKind{&region_}, tenant.lane);
-  for (uint32_t slot; (slot = walk.next()) != kNoIndex;) {
-    const Entry& entry = region_.entry(slot);
-    expect(entry.tenant == i && state_of(entry) == SlotState::ready, "a wrong message in a lane", slot);
-  }
-}
-
-// L1 to L3.
-template <class Kind>
-void Checker::check_lane(Kind kind, const Lane& lane, uint32_t owner) {
-  const uint32_t most =
-      std::max<uint32_t>(region_.root.entry_supply.high_water, region_.root.tenant_supply.high_water);
-  if (lane.count > most) return expect(false, "L3: a lane counts too many", owner);
-  uint32_t seen = 0, last = kNoIndex;
-  LaneWalk<Kind> walk(kind, lane);
-  for (uint32_t i; (i = walk.next()) != kNoIndex; last = i, ++seen) {
-    if (last != kNoIndex) expect(kind.less(kind.at(last), kind.at(i)), "L1: a lane out of order", owner);
-  }
-  expect(seen == lane.count, "L3: a lane that does not count right", owner);
-  uint32_t listed = 0, prev = kNoIndex;
-  StepLimit limit(lane.count + 1);
-  for (uint32_t i = lane.head; i != kNoIndex; prev = i, i = kind.at(i).next) {
-    limit.step();
-    ++listed;
-    expect(kind.at(i).prev == prev && (kind.at(i).flags & Kind::kInTree) == 0, "L1: a broken list", owner);
-  }
-  expect(lane.tail == prev, "L1: a list with another tail", owner);
-  uint32_t in_tree = 0;
-  check_tree(kind, lane.root, kTreeHeightMax, in_tree, owner);
-  expect(listed + in_tree == lane.count, "L3: list and tree are not the lane", owner);
-}
-
-template <class Kind>
-uint32_t Checker::check_tree(Kind kind, uint32_t i, uint32_t depth, uint32_t& count, uint32_t owner) {
-  if (i == kNoIndex) return 0;
-  const uint32_t most =
-      std::max<uint32_t>(region_.root.entry_supply.high_water, region_.root.tenant_supply.high_water);
-  if (depth == 0 || ++count > most) throw RegionDamaged{"L2: a tree is too high"};
-  const uint32_t left = check_tree(kind, kind.at(i).prev, depth - 1, count, owner);
-  const uint32_t right = check_tree(kind, kind.at(i).next, depth - 1, count, owner);
-  const uint32_t height = 1 + std::max(left, right);
-  expect(kind.at(i).height == height && left <= right + 1 && right <= left + 1, "L2: a tree out of balance",
-         owner);
-  expect((kind.at(i).flags & Kind::kInTree) != 0, "L3: a tree element that does not say so", owner);
-  return height;
+  if (used != root.rule_supply.used) fault("S1: used rules are counted wrongly");
+  if (root.rule_bucket_count == 0) return;
+  const uint64_t heads = check_index(RuleIndexKind{&region_}, "H1: a rule in a wrong bucket");
+  if (heads != root.rule_heads) fault("H1: the rule index does not hold what it should");
 }
 
 void Checker::check_heap() {
@@ -302,15 +224,11 @@ void Checker::check_indexes() {
 
 void Checker::check_sums() {
   const ScheduleRoot& root = region_.root;
-  Sums all;
-  for (const Sums& sums : tenant_sums_) {
-    for (size_t i = 0; i < all.of_state.size(); ++i) all.of_state[i] += sums.of_state[i];
-    all.bytes += sums.bytes;
-  }
-  const auto of = [&](SlotState state) { return all.of_state[static_cast<size_t>(state)]; };
+  const auto of = [&](SlotState state) { return of_all_[static_cast<size_t>(state)]; };
   if (root.counts.ready != of(SlotState::ready) || root.counts.delayed != of(SlotState::delayed) ||
       root.counts.leased != of(SlotState::leased) || root.counts.held != of(SlotState::held) ||
-      root.counts.dead != of(SlotState::dead) || root.payload_bytes != all.bytes) {
+      root.counts.dead != of(SlotState::dead) || root.payload_bytes != all_bytes_ ||
+      root.dead_bytes != dead_bytes_) {
     fault("S2: the queue counts its messages wrongly");
   }
   if (root.returning != returning_) fault("S2: the queue counts what comes back wrongly");

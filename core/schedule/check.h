@@ -8,6 +8,7 @@
 // fq, this room.
 #include "core/schedule/id_index.h"
 #include "core/schedule/schedule.h"
+#include "core/schedule/rules.h"
 #include "core/schedule/state.h"
 
 namespace fq {
@@ -45,6 +46,10 @@ class Checker {
   void check_keys();
   void check_heap();
   void check_holders();
+  void check_controls();
+  void check_blocks(uint32_t i, const Tenant& tenant);
+  void check_rules();
+  void add_to_those_above();
   template <class Kind>
   uint64_t check_index(Kind kind, const char* what);
   void check_indexes();
@@ -54,9 +59,12 @@ class Checker {
   const Region& region_;
   std::vector<std::string> faults_;
   // What the walks count, to be compared with what the root says.
-  std::vector<Sums> tenant_sums_;
-  uint64_t used_entries_ = 0, used_tenants_ = 0, named_ = 0, leaves_ = 0, active_ = 0, parked_ = 0;
-  uint64_t timers_ = 0, held_ = 0, text_cells_ = 0, returning_ = 0, extras_ = 0;
+  std::vector<Sums> tenant_sums_;  // of a node and all below it
+  uint64_t used_entries_ = 0, used_tenants_ = 0, used_controls_ = 0, named_ = 0, leaves_ = 0, active_ = 0,
+           parked_ = 0;
+  std::array<uint64_t, 6> of_all_{};
+  uint64_t all_bytes_ = 0, dead_bytes_ = 0, timers_ = 0, held_ = 0, text_cells_ = 0, returning_ = 0,
+           extras_ = 0;
 };
 
 }  // namespace fq

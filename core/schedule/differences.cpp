@@ -132,22 +132,35 @@ void compare_keys(Lines& lines, const Keys& live, const Keys& rebuilt, int64_t s
   }
 }
 
-std::map<std::string, int64_t> limits_of(const Schedule& schedule) {
-  std::map<std::string, int64_t> limits;
-  for (Schedule::Limit& limit : schedule.limits()) limits[std::move(limit.path)] = limit.until_ms;
-  return limits;
+using Settings = std::map<std::string, PolicyValues>;
+
+Settings settings_of(const Schedule& schedule) {
+  Settings settings;
+  std::optional<Schedule::Setting> each = schedule.next_setting(kRootTenant);
+  while (each) {
+    settings[each->path] = std::move(each->values);
+    each = schedule.next_setting(TenantIndex{static_cast<uint32_t>(each->node) + 1});
+  }
+  return settings;
 }
 
-void compare_limits(Lines& lines, const Schedule& live, const Schedule& rebuilt, int64_t slack_ms) {
-  const std::map<std::string, int64_t> of_live = limits_of(live);
-  const std::map<std::string, int64_t> of_rebuilt = limits_of(rebuilt);
-  for (const auto& [path, until_ms] : of_live) {
-    const auto found = of_rebuilt.find(path);
-    const bool same = found != of_rebuilt.end() && close(until_ms, found->second, slack_ms);
-    if (!same) say(lines, "tenant '" + path + "': limited otherwise when rebuilt");
+bool same(const PolicyValues& a, const PolicyValues& b, int64_t slack_ms) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const PolicyValue& x, const PolicyValue& y) {
+    if (x.key == PolicyKey::limited && y.key == PolicyKey::limited)
+      return close(x.number, y.number, slack_ms);
+    return x == y;
+  });
+}
+
+void compare_settings(Lines& lines, const Settings& live, const Settings& rebuilt, int64_t slack_ms) {
+  for (const auto& [path, values] : live) {
+    const auto found = rebuilt.find(path);
+    if (found == rebuilt.end() || !same(values, found->second, slack_ms)) {
+      say(lines, "tenant '" + path + "': other settings when rebuilt");
+    }
   }
-  for (const auto& [path, until_ms] : of_rebuilt) {
-    if (!of_live.contains(path)) say(lines, "tenant '" + path + "': limited only when rebuilt");
+  for (const auto& [path, values] : rebuilt) {
+    if (!live.contains(path)) say(lines, "tenant '" + path + "': settings only when rebuilt");
   }
 }
 
@@ -174,8 +187,8 @@ std::vector<std::string> schedule_differences(const Schedule& live, const Schedu
       from = SlotIndex{static_cast<uint32_t>(*slot) + 1};
     }
     compare_orders(lines, orders_of(live), orders_of(rebuilt));
-    compare_limits(lines, live, rebuilt, slack_ms);
     compare_keys(lines, keys_of(live), keys_of(rebuilt), slack_ms);
+    compare_settings(lines, settings_of(live), settings_of(rebuilt), slack_ms);
   } catch (const RegionDamaged& damaged) {
     say(lines, damaged.what);
   }

@@ -41,15 +41,27 @@ auto visit_array(ScheduleRoot& root, ArrayName name, Visit visit) {
     case ArrayName::outcomes:
       return visit(root.outcomes);
     case ArrayName::outcome_buckets:
+      return visit(root.outcome_buckets);
+    case ArrayName::controls:
+      return visit(root.controls);
+    case ArrayName::rules:
+      return visit(root.rules);
+    case ArrayName::rule_buckets:
       break;
   }
-  return visit(root.outcome_buckets);
+  return visit(root.rule_buckets);
 }
 
 void empty(Txn& txn, Supply& supply) {
   txn.set(supply.free_head, kNoIndex);
   txn.set(supply.high_water, 0);
   txn.set(supply.used, 0);
+}
+
+/// Rules may give every new node one.
+uint64_t wanted_controls(const ScheduleRoot& root, const Need& need) {
+  const uint64_t more = uint64_t{need.controls} + (root.rules_generation == 0 ? 0 : need.tenants);
+  return more == 0 ? 0 : root.control_supply.used + more;
 }
 
 /// The capacity that this array should have so that `need` fits.
@@ -81,13 +93,19 @@ uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& n
       return std::min<uint64_t>(kOutcomesMax, root.outcome_count + entries);
     case ArrayName::outcome_buckets:
       return std::min<uint64_t>(kOutcomeBucketsMax, root.outcomes.capacity);
+    case ArrayName::controls:
+      return wanted_controls(root, need);
+    case ArrayName::rules:
+      return need.rules == 0 ? 0 : uint64_t{root.rule_supply.used} + need.rules;
+    case ArrayName::rule_buckets:
+      return std::min<uint64_t>(kRuleBucketsMax, root.rules.capacity);
   }
   return 0;
 }
 
 Need with_margin(const Need& need) {
-  return {need.messages + kMargin.messages, need.tenants + kMargin.tenants,
-          need.text_cells + kMargin.text_cells, need.extras + kMargin.extras, need.keys + kMargin.keys};
+  Need ahead = need;
+  return ahead += kMargin;
 }
 
 }  // namespace
@@ -101,6 +119,8 @@ void Schedule::initialise(Txn& txn) {
   empty(txn, root.key_supply);
   txn.set(root.key_bucket_count, 1);
   txn.set(region_.arena.at(root.key_buckets, 0).index, kNoIndex);
+  empty(txn, root.control_supply);
+  empty(txn, root.rule_supply);
   txn.set(root.id_bucket_count, 1);
   txn.set(root.tenant_bucket_count, 1);
   txn.set(root.outcome_bucket_count, 1);
@@ -150,7 +170,9 @@ bool Schedule::fits(const Need& need) const {
   return entries <= root.entries.capacity && tenants <= root.tenants.capacity &&
          entries + tenants + keys <= root.heap.capacity && keys <= root.keys.capacity &&
          uint64_t{root.text_supply.used} + need.text_cells <= root.text.capacity &&
-         uint64_t{root.extra_supply.used} + need.extras <= root.extras.capacity;
+         uint64_t{root.extra_supply.used} + need.extras <= root.extras.capacity &&
+         wanted_controls(root, need) <= root.controls.capacity &&
+         uint64_t{root.rule_supply.used} + need.rules <= root.rules.capacity;
 }
 
 }  // namespace fq

@@ -7,7 +7,8 @@
 //
 // Invariants
 //  S1  used elements + free elements + elements at or above the high-water mark = capacity, an array each.
-//  S2  counts.x is the number of entries in state x; payload_bytes is the sum over all of them.
+//  S2  counts.x is the number of entries in state x; payload_bytes is the sum over all of them, dead ones
+//      included.
 //  S3  heap capacity holds a place for every used entry, tenant and key, so a lease never needs room.
 #pragma once
 
@@ -29,14 +30,21 @@ enum class ArrayName : uint8_t {
   extras,
   keys,
   key_buckets,
+  controls,
+  rules,
+  rule_buckets,
 };
 inline constexpr ArrayName kArrayNames[] = {
-    ArrayName::entries,        ArrayName::heap, ArrayName::id_buckets, ArrayName::tenants,
-    ArrayName::tenant_buckets, ArrayName::text, ArrayName::outcomes,   ArrayName::outcome_buckets,
-    ArrayName::extras,         ArrayName::keys, ArrayName::key_buckets};
+    ArrayName::entries,        ArrayName::heap,        ArrayName::id_buckets,  ArrayName::tenants,
+    ArrayName::tenant_buckets, ArrayName::text,        ArrayName::outcomes,    ArrayName::outcome_buckets,
+    ArrayName::extras,         ArrayName::keys,        ArrayName::key_buckets, ArrayName::controls,
+    ArrayName::rules,          ArrayName::rule_buckets};
+/// Queues without a policy for tenants never have any of these.
+constexpr bool is_optional(ArrayName array) { return array >= ArrayName::controls; }
 
 inline constexpr uint32_t kOutcomesMax = 65536;        // the last so many ends are remembered
 inline constexpr uint32_t kOutcomeBucketsMax = 65536;  // one a chain
+inline constexpr uint32_t kRuleBucketsMax = 65536;     // a policy file has at most some 30,000 entries
 
 /// Where elements of an array come from: first the freed ones, then those never used.
 struct Supply {
@@ -74,12 +82,17 @@ struct ScheduleRoot {
   ChunkedArray<Extra, 4096> extras;
   ChunkedArray<UniqueKey, 4096> keys;
   ChunkedArray<IndexCell, 256> key_buckets;
+  ChunkedArray<Control, 1024> controls;
+  ChunkedArray<Rule, 64> rules;
+  ChunkedArray<IndexCell, 1> rule_buckets;
 
   Supply entry_supply;
   Supply tenant_supply;
   Supply text_supply;
   Supply extra_supply;
   Supply key_supply;
+  Supply control_supply;
+  Supply rule_supply;
 
   Shared<uint32_t> heap_count;
   Shared<uint32_t> id_bucket_count;  // in use, see linear_hash.h
@@ -95,10 +108,18 @@ struct ScheduleRoot {
   Shared<uint32_t> active_count;   // of these, with something ready
   Shared<uint32_t> parked_count;   // nodes that are parked
 
+  // The rules that hold are those of one generation; those of others are about to be removed.
+  Shared<uint32_t> rule_bucket_count;
+  Shared<uint32_t> rule_heads;        // in the index: one for each beginning
+  Shared<uint32_t> rules_generation;  // 0: there are none
+  Shared<uint32_t> zero1;
+  Shared<uint64_t> rule_prefixes[4];  // bit n: some pattern begins with n literal bytes
+
   StateCounts counts;
   Shared<uint32_t> returning;  // delayed ones that were delivered before: retried or released
   Shared<uint32_t> zero;
   Shared<uint64_t> payload_bytes;
+  Shared<uint64_t> dead_bytes;  // of these, in dead messages
   RootCounters counters;
   QueueHistogram wait;
   QueueHistogram run;

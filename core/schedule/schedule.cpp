@@ -63,8 +63,6 @@ Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
                                               (from.attempts_max != 0 ? kEntryOwnAttempts : 0) |
                                               (from.extra ? kEntryExtra : 0) | (from.blob ? kEntryBlob : 0)));
   EntryIndex(EntryIndexKind{&region}).insert(txn, slot, entry, region.root.entry_supply.used);
-  add_to(txn, region.root.payload_bytes, from.payload_bytes);
-  add_to(txn, tenant.payload_bytes, from.payload_bytes);
   return {slot, entry, tenant};
 }
 
@@ -121,6 +119,7 @@ SlotIndex Schedule::restore(Txn& txn, const RestoredEntry& from) {
       break;
     case SlotState::leased:
       states.enter_leased(txn, message, from.holder, from.at_ms);
+      Limits(region_).started(txn, entry.tenant, from.entry.now_ms);
       break;
     case SlotState::dead:
       states.enter_dead(txn, message, from.at_ms);
@@ -182,13 +181,15 @@ std::optional<SlotIndex> Schedule::lease_next(Txn& txn, TenantIndex from, const 
   const Seats seats(region_);
   const States states(region_);
   const Message message = region_.message(slot);
+  const uint32_t leaf = message.entry.tenant;
   note_delivery(txn, region_, message, terms);
   states.leave(txn, message, false);
   states.enter_leased(txn, message, terms.holder, terms.until_ms);
   for (uint32_t depth = turn.depth; depth > 0; --depth) {
     seats.charge(txn, turn.path[depth - 1], turn.path[depth]);
   }
-  seats.settle(txn, static_cast<uint32_t>(from));
+  seats.settle(txn, static_cast<uint32_t>(from), Coming::back);
+  Limits(region_).started(txn, leaf, terms.now_ms);
   return SlotIndex{slot};
 }
 
@@ -198,6 +199,7 @@ void Schedule::lease(Txn& txn, SlotIndex index, const LeaseTerms& terms) {
   states.leave(txn, message);  // first: what is on its way back is counted by its deliveries
   note_delivery(txn, region_, message, terms);
   states.enter_leased(txn, message, terms.holder, terms.until_ms);
+  Limits(region_).started(txn, message.entry.tenant, terms.now_ms);
 }
 
 void Schedule::extend(Txn& txn, SlotIndex index, int64_t until_ms) {
@@ -301,9 +303,9 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
     if (extra.key != kNoIndex) keys().end(txn, extra.key, acked, now_ms);
     free_element(txn, region_.root.extra_supply, extra, entry.rank);
   }
-  states.count(txn, message, state_of(entry), SlotState::free);
-  take_from(txn, region_.root.payload_bytes, entry.payload_bytes.get());
-  take_from(txn, tenant.payload_bytes, entry.payload_bytes.get());
+  const SlotState from = state_of(entry);
+  states.count(txn, message, from, SlotState::free);
+  states.note_end(txn, message, from);
   txn.set(entry.state, static_cast<uint8_t>(SlotState::free));
   free_element(txn, region_.root.entry_supply, entry, slot);
   TenantTree(region_).note_idle(txn, entry.tenant, now_ms);

@@ -13,6 +13,7 @@
 #include <vector>
 // fq, this room.
 #include "core/schedule/layout.h"
+#include "core/schedule/node_values.h"
 #include "core/schedule/region.h"
 #include "core/schedule/unique_keys.h"
 
@@ -25,6 +26,8 @@ struct Need {
   uint32_t text_cells = 0;
   uint32_t extras = 0;
   uint32_t keys = 0;
+  uint32_t controls = 0;  // beside those that rules may give new tenants
+  uint32_t rules = 0;
 
   Need& operator+=(const Need& more) {
     messages += more.messages;
@@ -32,6 +35,8 @@ struct Need {
     text_cells += more.text_cells;
     extras += more.extras;
     keys += more.keys;
+    controls += more.controls;
+    rules += more.rules;
     return *this;
   }
 };
@@ -149,8 +154,8 @@ class Schedule {
   /// When the next timer is due; kNever without one.
   int64_t next_timer_ms() const;
   /// Fires due timers: delayed messages become ready, those with a TTL dead, leases whose time is over come
-  /// back (an attempt and a crash), idle tenants are forgotten, parked ones with a time are unparked. As many
-  /// as fit 32 steps; returns how many, 0 when none is due.
+  /// back (an attempt and a crash), idle tenants are forgotten, those that are blocked until a time are free.
+  /// As many as fit 32 steps; returns how many, 0 when none is due.
   uint32_t fire(Txn& txn, int64_t now_ms);
   /// Replay only, after a reboot: rewrites all times from the old boot's clock to the new one's, where
   /// `shift_ms` is the old offset of wall time minus the new one. A timer t becomes t + shift_ms (the same
@@ -168,22 +173,38 @@ class Schedule {
   bool is_below(TenantIndex tenant, TenantIndex ancestor) const;
   /// The next node with a queue of its own (empty or not) at or after `from` in index order.
   std::optional<TenantIndex> next_leaf(TenantIndex from) const;
-  /// Nodes that are parked until a time, with that.
-  struct Limit {
-    std::string path;
-    int64_t until_ms = 0;
-  };
-  std::vector<Limit> limits() const;
   /// True when it or a node above it is parked: its messages have no turns now.
   bool is_blocked(TenantIndex tenant) const;
   /// The message that its next turn gives, parked or not; none when it has none or is an inner node.
   std::optional<SlotIndex> first_ready(TenantIndex leaf) const;
-  void park(Txn& txn, TenantIndex tenant, int64_t until_ms);  // kNever: until unpark
-  /// Parks the node of this path until then, made where it is missing; at or before `now_ms`: unparks it. At
-  /// most 24 steps. Needs: fits(need_of(path, "")).
-  void limit(Txn& txn, std::string_view path, int64_t until_ms, int64_t now_ms);
-  void unpark(Txn& txn, TenantIndex tenant);
-  void set_weight(Txn& txn, TenantIndex tenant, uint32_t weight_milli);  // 100 to 1,000,000
+
+  // ---- policy ------------------------------------------------------------------------------------
+
+  /// Changes what was set at run time for the node of this path ("" is the whole queue), made where it is
+  /// missing. At most 24 steps. Needs: fits(need_of_setting(path, patch)).
+  void set(Txn& txn, std::string_view path, const NodePatch& patch, int64_t now_ms);
+  static Need need_of_setting(std::string_view path, const NodePatch& patch);
+  /// What was set at run time, of nodes from `from` on, in index order; none: there is nothing more.
+  struct Setting {
+    TenantIndex node;
+    std::string path;
+    PolicyValues values;  // `limited` as boot time
+  };
+  std::optional<Setting> next_setting(TenantIndex from) const;
+  std::optional<Setting> setting_of(TenantIndex node) const;
+
+  /// The tenant entries of a policy file, added one by one and then made to hold in one store; the others are
+  /// removed behind that. Each returns whether there is more to do.
+  uint32_t new_rules() const;
+  /// Needs: fits(need_of_rule(pattern, patch)).
+  void add_rule(Txn& txn, uint32_t generation, uint32_t rank, std::string_view pattern,
+                const NodePatch& values);
+  static Need need_of_rule(std::string_view pattern, const NodePatch& values);
+  void make_rules_hold(Txn& txn, uint32_t generation);  // 0: none
+  /// Some nodes from `from` on get what holds for them now; returns where to go on, or none at the end.
+  std::optional<TenantIndex> bring_up_to_date(Txn& txn, TenantIndex from, int64_t now_ms);
+  /// Likewise removes rules that do not hold.
+  std::optional<uint32_t> remove_old_rules(Txn& txn, uint32_t from);
 
   // ---- looking -----------------------------------------------------------------------------------
 

@@ -17,18 +17,21 @@ uint64_t take_sequence(Txn& txn, Tenant& parent) {
 
 }  // namespace
 
-void Seats::settle(Txn& txn, uint32_t i) const {
+void Seats::settle(Txn& txn, uint32_t i, Coming coming) const {
   StepLimit limit(kDepthMax);
   while (i != kRoot) {
     limit.step();
     Tenant& tenant = region_.tenant(i);
     const bool wanted = can_be_served(tenant);
-    if (wanted == is_seated(tenant)) return;
     Tenant& parent = region_.tenant(tenant.parent);
     if (!is_inner(parent)) throw RegionDamaged{"a parent is no inner node"};
+    // Also of one that is blocked: its place in line is that of its first message.
+    if (coming == Coming::anew && !is_seated(tenant) && tenant.lane.count == 1) {
+      put(txn, tenant.tag, std::max<uint64_t>(parent.vtime + turn_of(tenant.weight_milli), tenant.tag));
+    }
+    if (wanted == is_seated(tenant)) return;
     if (wanted) {
-      const uint64_t tag = parent.vtime + turn_of(tenant.weight_milli);
-      put(txn, tenant.tag, std::max<uint64_t>(tag, tenant.tag));
+      put(txn, tenant.tag, std::max<uint64_t>(parent.vtime, tenant.tag));
       put(txn, tenant.sequence, take_sequence(txn, parent));
       ring_.insert(txn, parent.lane, i, tenant);
     } else {
@@ -37,6 +40,17 @@ void Seats::settle(Txn& txn, uint32_t i) const {
     set_flag(txn, tenant, kTenantSeated, wanted);
     i = tenant.parent;
   }
+}
+
+void Seats::block(Txn& txn, uint32_t i, uint8_t reason, bool on) const {
+  Tenant& tenant = region_.tenant(i);
+  const uint8_t before = tenant.blocks;
+  const auto after = static_cast<uint8_t>(on ? before | reason : before & ~unsigned{reason});
+  if (after == before) return;
+  put(txn, tenant.blocks, after);
+  if ((before == 0) == (after == 0)) return;
+  put(txn, region_.root.parked_count, region_.root.parked_count + (on ? 1u : -1u));
+  settle(txn, i, Coming::back);
 }
 
 void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat) const {

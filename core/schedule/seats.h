@@ -3,7 +3,8 @@
 // A child that can be served has a seat in its parent's ring, ordered by its tag, among equal tags by who
 // came first. Serving the first seat sets the parent's virtual time to its tag, and its next tag is one
 // turn later: kTurn / weight. A newcomer's tag is one turn of its own after the virtual time, but never
-// before the tag it left with. So:
+// before the tag it left with. Who was blocked while it had something keeps the tag that it had, but what it
+// missed is not made up: its tag is never before the virtual time. So:
 //  - with equal weights this is exactly A B C A B C, and each turn is O(1): a seat leaves the list's head
 //    and joins its tail;
 //  - who was idle has saved up nothing, who leaves and comes back has gained nothing;
@@ -39,7 +40,7 @@ using Ring = LaneOps<SeatKind>;
 constexpr uint64_t turn_of(uint32_t weight_milli) { return weight_milli == 0 ? kTurn : kTurn / weight_milli; }
 
 inline bool is_inner(const Tenant& tenant) { return (tenant.flags & kTenantInner) != 0; }
-inline bool is_parked(const Tenant& tenant) { return (tenant.flags & kTenantParked) != 0; }
+inline bool is_parked(const Tenant& tenant) { return tenant.blocks != 0; }
 inline bool is_seated(const Tenant& tenant) { return (tenant.flags & kTenantSeated) != 0; }
 inline bool is_used(const Tenant& tenant) { return (tenant.flags & kTenantUsed) != 0; }
 inline bool can_be_served(const Tenant& tenant) { return !is_parked(tenant) && tenant.lane.count != 0; }
@@ -49,13 +50,21 @@ inline void set_flag(Txn& txn, Tenant& tenant, uint8_t flag, bool on) {
   put(txn, tenant.flags, static_cast<uint8_t>(on ? others | flag : others));
 }
 
+/// Why a node might have a seat from now on.
+enum class Coming {
+  anew,  // it has something again
+  back,  // what blocked it, or all below it, is gone
+};
+
 class Seats {
  public:
   explicit Seats(const Region& region) : region_(region), ring_(SeatKind{&region}) {}
 
   /// After something changed in `tenant`: gives it its seat or takes it away, and so on up the tree as far
   /// as that makes a difference. At most one step a level.
-  void settle(Txn& txn, uint32_t tenant) const;
+  void settle(Txn& txn, uint32_t tenant, Coming coming) const;
+  /// Blocks a node for this reason, or no more.
+  void block(Txn& txn, uint32_t tenant, uint8_t reason, bool on) const;
   /// The seat whose turn it is, has had it: on to its next place, or away when it has nothing more.
   /// Needs: its own lane is as it will be. One step.
   void charge(Txn& txn, uint32_t parent, uint32_t seat) const;

@@ -22,6 +22,8 @@ Shared<uint32_t>* count_of(StateCounts& counts, SlotState state) {
   throw RegionDamaged{"a message is in no known state"};
 }
 
+bool is_live(SlotState state) { return state != SlotState::free && state != SlotState::dead; }
+
 void move_count(Txn& txn, StateCounts& counts, SlotState from, SlotState to) {
   if (auto* count = count_of(counts, from)) take_from(txn, *count, 1);
   if (auto* count = count_of(counts, to)) add_to(txn, *count, 1);
@@ -31,8 +33,21 @@ void move_count(Txn& txn, StateCounts& counts, SlotState from, SlotState to) {
 
 void States::count(Txn& txn, const Message& message, SlotState from, SlotState to) const {
   if (from == to) return;
-  move_count(txn, region_.root.counts, from, to);
-  move_count(txn, message.tenant.counts, from, to);
+  ScheduleRoot& root = region_.root;
+  const uint32_t bytes = message.entry.payload_bytes;
+  move_count(txn, root.counts, from, to);
+  if (from == SlotState::free) add_to(txn, root.payload_bytes, bytes);
+  if (to == SlotState::free) take_from(txn, root.payload_bytes, bytes);
+  if (to == SlotState::dead) add_to(txn, root.dead_bytes, bytes);
+  if (from == SlotState::dead) take_from(txn, root.dead_bytes, bytes);
+  StepLimit limit(kDepthMax);
+  for (uint32_t i = message.entry.tenant; i != static_cast<uint32_t>(kRootTenant); limit.step()) {
+    Tenant& node = region_.tenant(i);
+    move_count(txn, node.counts, from, to);
+    if (is_live(to) && !is_live(from)) add_to(txn, node.payload_bytes, bytes);
+    if (is_live(from) && !is_live(to)) take_from(txn, node.payload_bytes, bytes);
+    i = node.parent;
+  }
 }
 
 // A dead one holds no key; a debounced one no more once it is due.
@@ -64,7 +79,7 @@ void States::leave(Txn& txn, const Message& message, bool settle) const {
       if (entry.heap_place != kNoIndex) heap_.remove(txn, slot);
       if (tenant.lane.count != 0) return;
       take_from(txn, region_.root.active_count, 1);
-      if (settle) seats_.settle(txn, entry.tenant);
+      if (settle) seats_.settle(txn, entry.tenant, Coming::back);
       return;
     case SlotState::leased:
       if (has_holder(entry)) unlink_holder(txn, message);
@@ -86,20 +101,28 @@ void States::leave(Txn& txn, const Message& message, bool settle) const {
 void States::enter_ready(Txn& txn, const Message& message, int64_t since_ms) const {
   auto& [slot, entry, tenant] = message;
   if (is_inner(tenant)) throw RegionDamaged{"a message lies in an inner node"};
+  const SlotState from = state_of(entry);
   put(txn, entry.at_ms, since_ms);
-  lanes_.insert(txn, tenant.lane, slot, entry);
   set_state(txn, message, SlotState::ready);
+  note_end(txn, message, from);
+  lanes_.insert(txn, tenant.lane, slot, entry);
   if (expires_ms(region_, entry) != kNever) heap_.insert(txn, slot);
   if (tenant.lane.count != 1) return;
   add_to(txn, region_.root.active_count, 1);
-  seats_.settle(txn, entry.tenant);
+  seats_.settle(txn, entry.tenant, Coming::anew);
+}
+
+void States::note_end(Txn& txn, const Message& message, SlotState from) const {
+  if (from == SlotState::leased) limits_.ended(txn, message.entry.tenant);
 }
 
 void States::enter_delayed(Txn& txn, const Message& message, int64_t due_ms) const {
+  const SlotState from = state_of(message.entry);
   put(txn, message.entry.at_ms, due_ms);
   if (message.entry.deliveries != 0) add_to(txn, region_.root.returning, 1);
   set_state(txn, message, SlotState::delayed);
   if (due_ms != kNever) heap_.insert(txn, message.slot);
+  note_end(txn, message, from);
 }
 
 void States::enter_leased(Txn& txn, const Message& message, HolderIndex holder, int64_t until_ms) const {
@@ -111,8 +134,10 @@ void States::enter_leased(Txn& txn, const Message& message, HolderIndex holder, 
 }
 
 void States::enter_dead(Txn& txn, const Message& message, int64_t since_ms) const {
+  const SlotState from = state_of(message.entry);
   put(txn, message.entry.at_ms, since_ms);
   set_state(txn, message, SlotState::dead);
+  note_end(txn, message, from);
 }
 
 void States::link_holder(Txn& txn, const Message& message, HolderIndex index) const {

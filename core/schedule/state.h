@@ -17,7 +17,7 @@ inline bool has_holder(const Entry& entry) { return entry.holder != static_cast<
 class States {
  public:
   explicit States(const Region& region)
-      : region_(region), heap_(region), lanes_(MessageKind{&region}), seats_(region) {}
+      : region_(region), heap_(region), lanes_(MessageKind{&region}), seats_(region), limits_(region) {}
 
   /// Out of its lane, heap or holder's list; its tenant's seat follows unless `settle` is false.
   void leave(Txn& txn, const Message& message, bool settle = true) const;
@@ -28,6 +28,9 @@ class States {
   void enter_dead(Txn& txn, const Message& message, int64_t since_ms) const;
   /// Counts a message that is new (from free) or that ends (to free).
   void count(Txn& txn, const Message& message, SlotState from, SlotState to) const;
+  /// Where it was leased: who waited for that to end is free. Before it comes to its tenant's lane, so that a
+  /// tenant which has nothing else counts as one that has something again.
+  void note_end(Txn& txn, const Message& message, SlotState from) const;
 
   void link_holder(Txn& txn, const Message& message, HolderIndex holder) const;
   void unlink_holder(Txn& txn, const Message& message) const;
@@ -40,6 +43,7 @@ class States {
   DelayHeap heap_;
   MessageLane lanes_;
   Seats seats_;
+  Limits limits_;
 };
 
 }  // namespace fq

@@ -42,8 +42,18 @@ void clear(Txn& txn, Tenant& tenant) {
   put(txn, tenant.children, 0);
   put(txn, tenant.heap_place, kNoIndex);
   put(txn, tenant.weight_milli, kWeightDefault);
+  put(txn, tenant.control, kNoIndex);
+  put(txn, tenant.blocks, 0);
   clear(txn, tenant.wait);
   clear(txn, tenant.run);
+}
+
+void copy(Txn& txn, StateCounts& to, const StateCounts& from) {
+  put(txn, to.ready, from.ready.get());
+  put(txn, to.delayed, from.delayed.get());
+  put(txn, to.leased, from.leased.get());
+  put(txn, to.held, from.held.get());
+  put(txn, to.dead, from.dead.get());
 }
 
 }  // namespace
@@ -78,6 +88,7 @@ uint32_t TenantTree::make_named(Txn& txn, uint32_t parent, std::string_view path
   put(txn, tenant.hash, hash_of(path));
   add_to(txn, region_.root.named_tenants, 1);
   index_.insert(txn, i, tenant, region_.root.named_tenants);
+  if (rules_.any()) limits_.bring_up_to_date(txn, i, rules_.terms_of(path), 0);
   return i;
 }
 
@@ -108,36 +119,39 @@ uint32_t TenantTree::make_inner(Txn& txn, uint32_t leaf) const {
   put(txn, inner.self, leaf);
   put(txn, inner.children, 1);
   put(txn, inner.timer_ms, old.timer_ms.get());
+  put(txn, inner.payload_bytes, old.payload_bytes.get());
+  copy(txn, inner.counts, old.counts);
   index_.replace(txn, leaf, i);
-  const bool timed = is_parked(old) && old.heap_place != kNoIndex;
+  const bool timed = old.heap_place != kNoIndex;
   heap.remove(txn, leaf | kTimerOfTenant);
   if (timed) heap.insert(txn, i | kTimerOfTenant);
-  set_flag(txn, inner, kTenantParked, is_parked(old));
-  set_flag(txn, old, kTenantParked, false);
+  limits_.move(txn, leaf, i);
+  put(txn, inner.blocks, old.blocks.get());
+  put(txn, old.blocks, 0);
   seats_.replace(txn, leaf, i);
   put(txn, old.parent, i);
   put(txn, old.level, static_cast<uint8_t>(old.level + 1));
   put(txn, old.name, kNoIndex);
   put(txn, old.weight_milli, kWeightDefault);
-  put(txn, old.tag, 0);
+  put(txn, old.tag, turn_of(kWeightDefault));  // the first in its ring, as if it had always been there
   set_flag(txn, old, kTenantSelf, true);
-  seats_.settle(txn, leaf);
+  seats_.settle(txn, leaf, Coming::back);
   return i;
 }
 
-bool TenantTree::is_idle(const Tenant& tenant) const {
+bool TenantTree::has_nothing(const Tenant& tenant) {
   const StateCounts& counts = tenant.counts;
   return (counts.ready | counts.delayed | counts.leased | counts.held | counts.dead | tenant.children) == 0 &&
-         !is_parked(tenant) && tenant.weight_milli == kWeightDefault;
+         !is_parked(tenant);
 }
 
 void TenantTree::note_idle(Txn& txn, uint32_t i, int64_t now_ms) const {
   Tenant& tenant = region_.tenant(i);
-  if (i == kRoot || !is_idle(tenant)) return;
+  if (i == kRoot || !has_nothing(tenant)) return;
   put(txn, tenant.used_ms, now_ms);
   // A timer that it still has from the last time is left: it looks at used_ms when it is due. So a tenant
   // that is idle after each message does not move in the heap each time.
-  if (tenant.heap_place != kNoIndex) return;
+  if (tenant.heap_place != kNoIndex || limits_.is_set(tenant)) return;
   put(txn, tenant.timer_ms, now_ms + kIdleMs);
   DelayHeap(region_).insert(txn, i | kTimerOfTenant);
 }
@@ -146,25 +160,21 @@ void TenantTree::fire(Txn& txn, uint32_t i, int64_t now_ms) const {
   Tenant& tenant = region_.tenant(i);
   const DelayHeap heap(region_);
   heap.remove(txn, i | kTimerOfTenant);
-  if (is_parked(tenant)) {
-    unpark(txn, i);
-    note_idle(txn, i, now_ms);
-    return;
-  }
-  if (!is_idle(tenant)) return;
-  if (tenant.used_ms + kIdleMs > now_ms) {
-    put(txn, tenant.timer_ms, tenant.used_ms + kIdleMs);
-    heap.insert(txn, i | kTimerOfTenant);
-    return;
-  }
-  forget(txn, i);
+  limits_.fire(txn, i, now_ms);
+  if (tenant.heap_place != kNoIndex || i == kRoot || !has_nothing(tenant) || limits_.is_set(tenant)) return;
+  const bool long_idle = tenant.used_ms + kIdleMs <= now_ms;
+  if (long_idle && !limits_.is_needed(tenant, now_ms)) return forget(txn, i, now_ms);
+  put(txn, tenant.timer_ms, (long_idle ? now_ms : tenant.used_ms.get()) + kIdleMs);
+  heap.insert(txn, i | kTimerOfTenant);
 }
 
-void TenantTree::forget(Txn& txn, uint32_t i) const {
+void TenantTree::forget(Txn& txn, uint32_t i, int64_t now_ms) const {
   StepLimit limit(kDepthMax);
-  while (i != kRoot && is_idle(region_.tenant(i))) {
+  while (i != kRoot && has_nothing(region_.tenant(i))) {
     limit.step();
     Tenant& tenant = region_.tenant(i);
+    if (limits_.is_needed(tenant, now_ms)) return note_idle(txn, i, now_ms);
+    limits_.remove(txn, tenant);
     Tenant& parent = region_.tenant(tenant.parent);
     const uint32_t parent_index = tenant.parent;
     if (is_seated(tenant)) throw RegionDamaged{"an idle tenant has a seat"};

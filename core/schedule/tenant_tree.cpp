@@ -1,6 +1,9 @@
 // tenant_tree - see tenant_tree.h. How nodes are made and forgotten is in tenant_life.cpp.
 #include "core/schedule/tenant_tree.h"
 
+// System.
+#include <array>
+
 // fq, this room.
 #include "core/schedule/delay_heap.h"
 #include "core/schedule/name_hash.h"
@@ -73,24 +76,19 @@ bool TenantTree::is_blocked(uint32_t i) const {
   }
 }
 
-void TenantTree::park(Txn& txn, uint32_t i, int64_t until_ms) const {
-  const DelayHeap heap(region_);
-  Tenant& tenant = region_.tenant(i);
-  if (!is_parked(tenant)) add_to(txn, region_.root.parked_count, 1);
-  set_flag(txn, tenant, kTenantParked, true);
-  heap.remove(txn, i | kTimerOfTenant);
-  put(txn, tenant.timer_ms, until_ms);
-  if (until_ms != kNever) heap.insert(txn, i | kTimerOfTenant);
-  seats_.settle(txn, i);
+void TenantTree::set(Txn& txn, uint32_t i, const NodePatch& patch, int64_t now_ms) const {
+  limits_.set(txn, i, patch);
+  bring_up_to_date(txn, i, now_ms);
+  note_idle(txn, i, now_ms);
 }
 
-void TenantTree::unpark(Txn& txn, uint32_t i) const {
-  Tenant& tenant = region_.tenant(i);
-  if (!is_parked(tenant)) return;
-  take_from(txn, region_.root.parked_count, 1);
-  set_flag(txn, tenant, kTenantParked, false);
-  DelayHeap(region_).remove(txn, i | kTimerOfTenant);
-  seats_.settle(txn, i);
+void TenantTree::bring_up_to_date(Txn& txn, uint32_t i, int64_t now_ms) const {
+  // What is said of a path holds for its node; the self child is only where that keeps its messages.
+  if ((region_.tenant(i).flags & kTenantSelf) != 0) return;
+  const uint32_t name = region_.tenant(i).name;
+  std::array<char, kTextBytesMax> buffer;
+  const std::string_view path = name == kNoIndex ? std::string_view() : text_copy(region_, name, buffer);
+  limits_.bring_up_to_date(txn, i, rules_.terms_of(path), now_ms);
 }
 
 }  // namespace fq

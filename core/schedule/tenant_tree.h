@@ -2,16 +2,17 @@
 //
 // Finding one is a keyed hash and a compare. A node is made with its parents; a leaf that gets a child
 // becomes inner, and when it has messages of its own a new inner node takes its place and it becomes the
-// self child of that: its messages keep their tenant. A leaf without messages, children, park or weight
-// of its own is looked at by a timer and forgotten after kIdleMs, with the parents that it leaves childless.
+// self child of that: its messages keep their tenant. A leaf without messages, children and anything that
+// was set for it is looked at by a timer and forgotten after kIdleMs, with the parents that it leaves
+// childless.
 #pragma once
 
 // System.
 #include <string>
 #include <string_view>
 // fq, this room.
-#include "core/schedule/linear_hash.h"
-#include "core/schedule/seats.h"
+#include "core/schedule/limits.h"
+#include "core/schedule/rules.h"
 
 namespace fq {
 
@@ -28,7 +29,7 @@ struct TenantIndexKind {
 class TenantTree {
  public:
   explicit TenantTree(const Region& region)
-      : region_(region), index_(TenantIndexKind{&region}), seats_(region) {}
+      : region_(region), index_(TenantIndexKind{&region}), seats_(region), limits_(region), rules_(region) {}
 
   void make_root(Txn& txn) const;
   /// The node of this path, kNoIndex when there is none. The empty path is the root.
@@ -40,14 +41,16 @@ class TenantTree {
   /// True when it or a node above it is parked.
   bool is_blocked(uint32_t tenant) const;
 
-  void park(Txn& txn, uint32_t tenant, int64_t until_ms) const;
-  void unpark(Txn& txn, uint32_t tenant) const;
+  /// Changes what was set for it at run time.
+  void set(Txn& txn, uint32_t tenant, const NodePatch& patch, int64_t now_ms) const;
+  /// Finds out what holds for it now, and sees that it does.
+  void bring_up_to_date(Txn& txn, uint32_t tenant, int64_t now_ms) const;
 
-  /// Nothing would be lost by forgetting it.
-  bool is_idle(const Tenant& tenant) const;
-  /// Sets the clean-up timer when it is idle and has no timer.
+  /// No messages, nobody below it, and nothing blocks it.
+  static bool has_nothing(const Tenant& tenant);
+  /// Sets the clean-up timer when it has nothing and has no timer.
   void note_idle(Txn& txn, uint32_t tenant, int64_t now_ms) const;
-  /// A timer of this tenant is due: unparks it, forgets it, or looks again later.
+  /// A timer of this tenant is due: frees it, forgets it, or looks again later.
   void fire(Txn& txn, uint32_t tenant, int64_t now_ms) const;
 
  private:
@@ -57,11 +60,13 @@ class TenantTree {
   uint32_t make_named(Txn& txn, uint32_t parent, std::string_view path, bool inner) const;
   uint32_t make_inner(Txn& txn, uint32_t leaf) const;
   uint32_t own_leaf(Txn& txn, uint32_t node) const;
-  void forget(Txn& txn, uint32_t tenant) const;
+  void forget(Txn& txn, uint32_t tenant, int64_t now_ms) const;
 
   const Region& region_;
   LinearHash<TenantIndexKind> index_;
   Seats seats_;
+  Limits limits_;
+  Rules rules_;
 };
 
 }  // namespace fq

@@ -96,6 +96,18 @@ std::string text_of(const Region& region, uint32_t text) {
   return out;
 }
 
+std::string_view text_copy(const Region& region, uint32_t text, std::span<char, kTextBytesMax> into) {
+  Reader reader(region, text);
+  size_t length = 0;
+  while (reader.left() > 0) {
+    const std::string_view piece = reader.piece();
+    std::memcpy(into.data() + length, piece.data(), piece.size());
+    length += piece.size();
+    reader.skip(static_cast<uint32_t>(piece.size()));
+  }
+  return {into.data(), length};
+}
+
 uint32_t text_length(const Region& region, uint32_t text) { return Reader(region, text).left(); }
 
 bool text_equals(const Region& region, uint32_t text, std::string_view other) {

@@ -6,6 +6,7 @@
 #pragma once
 
 // System.
+#include <span>
 #include <string>
 #include <string_view>
 // fq, this room.
@@ -24,6 +25,8 @@ constexpr uint32_t text_cells(size_t bytes) {
 uint32_t text_add(Txn& txn, const Region& region, std::string_view text);
 void text_remove(Txn& txn, const Region& region, uint32_t text);
 std::string text_of(const Region& region, uint32_t text);
+/// The same without allocating: for what runs under a lock.
+std::string_view text_copy(const Region& region, uint32_t text, std::span<char, kTextBytesMax> into);
 uint32_t text_length(const Region& region, uint32_t text);
 bool text_equals(const Region& region, uint32_t text, std::string_view other);
 /// As memcmp, a shorter one before what it begins; the last `strip` bytes of both are left out.

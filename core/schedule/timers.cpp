@@ -14,6 +14,7 @@ namespace {
 // message that gives eight levels their seats) might not fit 32 steps.
 constexpr uint32_t kFiredMax = 32;
 constexpr uint32_t kFireStoresMax = 768;
+constexpr int64_t kNsPerMs = 1'000'000;
 
 int64_t shifted(int64_t t, int64_t old_now_ms, int64_t new_now_ms, int64_t shift_ms) {
   if (t == kNever) return t;
@@ -43,7 +44,8 @@ uint32_t Schedule::fire(Txn& txn, int64_t now_ms) {
       continue;
     }
     if ((cell & kTimerOfTenant) != 0) {
-      TenantTree(region_).fire(txn, cell & ~kTimerOfTenant, now_ms);
+      // As of its own time: who is late frees them in the same order as who comes in time.
+      TenantTree(region_).fire(txn, cell & ~kTimerOfTenant, heap.time_of(cell));
       continue;
     }
     const Message message = region_.message(cell);
@@ -91,6 +93,11 @@ void Schedule::shift_timers(int64_t old_now_ms, int64_t new_now_ms, int64_t shif
     if (!is_used(tenant)) continue;
     txn.fresh(tenant.timer_ms, shifted(tenant.timer_ms, old_now_ms, new_now_ms, shift_ms));
     txn.fresh(tenant.used_ms, tenant.used_ms + shift_ms);
+    if (!has_control(tenant)) continue;
+    Control& control = control_of(region_, tenant);
+    txn.fresh(control.limited_until_ms, shifted(control.limited_until_ms, old_now_ms, new_now_ms, shift_ms));
+    const int64_t full_at_ms = control.full_at_ns / kNsPerMs;
+    txn.fresh(control.full_at_ns, shifted(full_at_ms, old_now_ms, new_now_ms, shift_ms) * kNsPerMs);
   }
 }
 

@@ -132,49 +132,8 @@ std::optional<TenantIndex> Schedule::next_leaf(TenantIndex from) const {
   return std::nullopt;
 }
 
-void Schedule::park(Txn& txn, TenantIndex tenant, int64_t until_ms) {
-  TenantTree(region_).park(txn, index_of(tenant), until_ms);
-}
-
-void Schedule::unpark(Txn& txn, TenantIndex tenant) {
-  const TenantTree tree(region_);
-  tree.unpark(txn, index_of(tenant));
-  tree.note_idle(txn, index_of(tenant), region_.tenant(index_of(tenant)).used_ms);
-}
-
-void Schedule::limit(Txn& txn, std::string_view path, int64_t until_ms, int64_t now_ms) {
-  const TenantTree tree(region_);
-  uint32_t node = tree.find(path);
-  const bool ends = until_ms <= now_ms;
-  if (node == kNoIndex && ends) return;
-  if (node == kNoIndex) node = tree.leaf_of(txn, path);
-  if (!ends) return tree.park(txn, node, until_ms);
-  tree.unpark(txn, node);
-  tree.note_idle(txn, node, now_ms);
-}
-
-std::vector<Schedule::Limit> Schedule::limits() const {
-  std::vector<Limit> limits;
-  if (region_.root.parked_count == 0) return limits;
-  const uint32_t end =
-      std::min<uint32_t>(region_.root.tenant_supply.high_water, region_.root.tenants.capacity);
-  for (uint32_t i = 0; i < end; ++i) {
-    const Tenant& node = region_.tenant(i);
-    const bool limited = is_used(node) && is_parked(node) && node.timer_ms != kNever;
-    if (limited) limits.push_back({path_of(TenantIndex{i}), node.timer_ms});
-  }
-  return limits;
-}
-
 bool Schedule::is_blocked(TenantIndex tenant) const {
   return TenantTree(region_).is_blocked(index_of(tenant));
-}
-
-void Schedule::set_weight(Txn& txn, TenantIndex tenant, uint32_t weight_milli) {
-  FQ_ASSERT(weight_milli >= kWeightMin);
-  FQ_ASSERT(weight_milli <= kWeightMax);
-  Seats(region_).set_weight(txn, index_of(tenant), weight_milli);
-  TenantTree(region_).note_idle(txn, index_of(tenant), region_.tenant(index_of(tenant)).used_ms);
 }
 
 }  // namespace fq

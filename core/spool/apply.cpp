@@ -2,6 +2,8 @@
 
 // System.
 #include <algorithm>
+// fq, this room.
+#include "core/spool/policy_layers.h"
 
 namespace fq {
 
@@ -166,12 +168,12 @@ void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_
 
 void Apply::policy(Txn& txn, const PolicyRecord& policy, uint64_t position, int64_t at_wall_ms) {
   SegmentHeader& header = store_.header();
-  const int64_t now_ms = store_.boot_of(at_wall_ms);
-  int64_t until_ms = now_ms;
-  for (const PolicyValue& value : policy.patch.set) {
-    if (value.key == PolicyKey::limited) until_ms = store_.boot_of(value.number);
+  if (policy.path.empty()) patch_run_time_layer(txn, header, policy.patch);
+  NodePatch patch = node_patch(policy.patch.set, policy.patch.unset);
+  patch.limited_until_ms = store_.boot_of(patch.limited_until_ms);
+  if ((patch.set.given | patch.unset) != 0) {
+    store_.schedule().set(txn, policy.path, patch, store_.boot_of(at_wall_ms));
   }
-  store_.schedule().limit(txn, policy.path, until_ms, now_ms);
   if (header.policy_record == 0) txn.set(header.policy_record, position);
 }
 

@@ -9,14 +9,10 @@
 
 namespace fq {
 
-namespace {
-constexpr size_t kSettingsFieldsMax = 32;
-}
-
 uint64_t layout_hash() {
   // Sizes and offsets of everything that processes share; a changed meaning without a changed size needs
   // the revision raised.
-  constexpr uint64_t kRevision = 2;
+  constexpr uint64_t kRevision = 3;
   constexpr std::array<uint64_t, 24> shape = {
       kRevision,
       sizeof(SegmentHeader),
@@ -48,29 +44,6 @@ uint64_t layout_hash() {
   const Bytes library = as_bytes(gnu_get_libc_version());
   const uint64_t high = crc32c(crc32c(1, shape_bytes), library);
   return high << 32 | crc32c(2, shape_bytes);
-}
-
-void store_settings(Txn& txn, SharedSettings& shared, const Settings& settings) {
-  // Field by field in the same order, which visit_settings gives both.
-  std::array<uint64_t, kSettingsFieldsMax> numbers{};
-  size_t count = 0;
-  const auto note = [&](const auto& field) { numbers[count++] = static_cast<uint64_t>(field); };
-  visit_settings(settings, [&](PolicyKey, const auto&... fields) { (note(fields), ...); });
-  size_t i = 0;
-  const auto store = [&]<class T>(Shared<T>& field) { txn.set(field, static_cast<T>(numbers[i++])); };
-  visit_settings(shared, [&](PolicyKey, auto&... fields) { (store(fields), ...); });
-}
-
-Settings settings_of(const SharedSettings& shared) {
-  std::array<uint64_t, kSettingsFieldsMax> numbers{};
-  size_t count = 0;
-  const auto note = [&](const auto& field) { numbers[count++] = static_cast<uint64_t>(field.get()); };
-  visit_settings(shared, [&](PolicyKey, const auto&... fields) { (note(fields), ...); });
-  Settings settings;
-  size_t i = 0;
-  const auto take = [&]<class T>(T& field) { field = static_cast<T>(numbers[i++]); };
-  visit_settings(settings, [&](PolicyKey, auto&... fields) { (take(fields), ...); });
-  return settings;
 }
 
 uint32_t identity_crc(const SegmentIdentity& identity) {

@@ -5,9 +5,10 @@
 //   1  rebuild      flock          serialises rebuilders
 //   2  lock         flock          shared while attached; exclusive proves that nobody is
 //   3  life         LifeLock       one a consumer, for as long as it lives
-//   4  compaction   RobustMutex    one compactor, one maker of journal files
-//   5  flush        RobustMutex    one leader writes and syncs
-//   6  state        RobustMutex    append and apply; no system call, malloc or payload CRC inside
+//   4  policy_lock  RobustMutex    one loads the policy file
+//   5  compaction   RobustMutex    one compactor, one maker of journal files
+//   6  flush        RobustMutex    one leader writes and syncs
+//   7  state        RobustMutex    append and apply; no system call, malloc or payload CRC inside
 //
 // To change anything here nothing needs raising: the layout hash in the header follows the sizes and
 // offsets, and a segment of another layout is rebuilt from the journal.
@@ -71,7 +72,7 @@ struct HolderSlot {
   Shared<uint32_t> changes;        // its leases were ended or extended by others so often; it sleeps on this
 };
 
-/// The policy as it holds now. Written by store_settings() (layout.cpp), which also says the defaults.
+/// Values of a Settings, which has the same fields.
 struct SharedSettings {
   Shared<Order> order;
   Shared<Scope> scope;
@@ -88,8 +89,17 @@ struct SharedSettings {
   Shared<int64_t> backoff_base_ms, backoff_max_ms;
   Shared<int64_t> retention_ms;
   Shared<int64_t> dead_retention_ms;
+};
+
+/// The layers that `settings` in the header is put together from: see policy_layers.h.
+struct SharedPolicy {
+  SharedSettings file;                                  // defaults where it says nothing
+  SharedSettings run_time;                              // those of run_time_keys count
+  Shared<uint64_t> run_time_keys;                       // bit n: PolicyKey n
   Shared<uint64_t> file_device, file_inode, file_size;  // FileIdentity
   Shared<int64_t> file_changed_ns, file_modified_ns;
+  Shared<uint32_t> draining;  // pushes are refused
+  Shared<uint32_t> zero;
 };
 
 /// What ties a segment to its boot, its namespace and its directory. Constant once the segment is ready.
@@ -135,6 +145,7 @@ struct SegmentHeader {
   EventWord end_event;                // messages ended
   std::atomic<uint32_t> end_waiters;  // likewise a hint
 
+  RobustMutex policy_lock;
   RobustMutex compaction;
   RobustMutex flush;
   RobustMutex state;
@@ -179,7 +190,8 @@ struct SegmentHeader {
   Shared<uint32_t> copied_slots;  // messages were looked through for it
   Shared<uint32_t> zero2;
   Shared<uint32_t> salvage_file;  // where unsynced bytes that left the ring still lie
-  SharedSettings settings;
+  SharedSettings settings;        // that hold
+  SharedPolicy policy;
   JournalSlot files[kJournalFilesMax];
   ScheduleRoot schedule;
   HolderSlot holders[kHoldersMax];
@@ -192,10 +204,6 @@ static_assert(kFirstChunkOffset % kPageBytes == 0);
 
 /// Differs whenever a build lays the segment out differently, its C library's locks included.
 uint64_t layout_hash();
-
-/// All but which file they came from.
-void store_settings(Txn& txn, SharedSettings& shared, const Settings& settings);
-Settings settings_of(const SharedSettings& shared);
 
 uint32_t identity_crc(const SegmentIdentity& identity);
 

@@ -1,12 +1,14 @@
-// local_policy - what holds: the policy file's layer, and what was set at run time, written down like a push
-// and carried forward like a message.
+// local_policy - what was set at run time: written down like a push, carried forward like a message.
 #include "core/spool/local_queue.h"
 
 // System.
 #include <algorithm>
+#include <charconv>
 // fq, below us.
 #include "core/base/fault_point.h"
 #include "core/base/tenant_name.h"
+// fq, this room.
+#include "core/spool/policy_layers.h"
 
 namespace fq {
 
@@ -14,8 +16,42 @@ namespace {
 
 constexpr uint32_t kTimerTransactions = 32;
 constexpr int kObstaclesMax = 64;
+constexpr size_t kSettingsPerLook = 64;  // under one hold of the lock
 
 uint64_t record_bytes(const Body& body) { return padded(kRecordHeaderBytes + body.bytes.size()); }
+
+Error refused(std::string_view path, std::string_view what) {
+  std::string object = path.empty() ? "queue" : "tenant '" + std::string(path) + "'";
+  return Error{ErrorKind::usage, object.append(": ").append(what), 0};
+}
+
+bool is_for_tenants(PolicyKey key) {
+  return key == PolicyKey::limited || key == PolicyKey::weight || key == PolicyKey::pool;
+}
+bool is_for(std::string_view path, PolicyKey key) {
+  return path.empty() ? is_of_queue(key) || !is_for_tenants(key) : !is_of_queue(key);
+}
+
+Result<void> check_patch(std::string_view path, const PolicyPatch& patch) {
+  if (!path.empty()) {
+    if (const std::string_view fault = tenant_name_fault(path); !fault.empty()) return refused(path, fault);
+  }
+  for (const PolicyKey key : patch.unset) {
+    if (!is_for(path, key)) return refused(path, "has no such setting");
+  }
+  for (const PolicyValue& value : patch.set) {
+    if (!is_for(path, value.key)) return refused(path, "has no such setting");
+    if (const std::string_view fault = policy_value_fault(value); !fault.empty()) return refused(path, fault);
+  }
+  return {};
+}
+
+/// As the journal has it: a time that is told from now becomes a wall time, and the other way round.
+void shift_limited(PolicyValues& values, int64_t by_ms) {
+  for (PolicyValue& value : values) {
+    if (value.key == PolicyKey::limited) value.number = std::min(value.number, INT64_MAX / 4) + by_ms;
+  }
+}
 
 }  // namespace
 
@@ -28,34 +64,6 @@ Result<Settings> LocalQueue::settings() {
   return settings;
 }
 
-Result<bool> LocalQueue::policy_is_current(const FileIdentity& identity) {
-  FileIdentity loaded;
-  FQ_TRY(locked([&]() -> Result<void> {
-    const SharedSettings& shared = header().settings;
-    loaded = {shared.file_device, shared.file_inode, shared.file_size, shared.file_changed_ns,
-              shared.file_modified_ns};
-    return {};
-  }));
-  return loaded == identity;
-}
-
-Result<void> LocalQueue::policy_load(const Policy& policy, const FileIdentity& identity) {
-  Settings settings;
-  apply(settings, policy.queue);
-  return locked([&]() -> Result<void> {
-    SharedSettings& shared = header().settings;
-    Txn txn = store().begin();
-    store_settings(txn, shared, settings);
-    txn.set(shared.file_device, identity.device);
-    txn.set(shared.file_inode, identity.inode);
-    txn.set(shared.file_size, identity.size);
-    txn.set(shared.file_changed_ns, identity.changed_ns);
-    txn.set(shared.file_modified_ns, identity.modified_ns);
-    txn.commit();
-    return {};
-  });
-}
-
 void LocalQueue::append_policy(const PolicyRecord& record) {
   Txn txn = store().begin();
   const Now now = gate().in_order(txn, gate().now());
@@ -66,27 +74,24 @@ void LocalQueue::append_policy(const PolicyRecord& record) {
   stream().publish();
 }
 
-Result<void> LocalQueue::policy_set(std::string_view tenant, const PolicyPatch& patch) {
-  if (const std::string_view fault = tenant_name_fault(tenant); !fault.empty()) {
-    return Error{ErrorKind::usage, "tenant '" + std::string(tenant) + "': " + std::string(fault), 0};
-  }
+Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& patch) {
+  FQ_TRY(check_patch(path, patch));
   if (patch.set.empty() && patch.unset.empty()) return {};
-  const int64_t patch_limit_ms = patch.set.empty() ? 0 : patch.set[0].number;
-  const Need need = Schedule::need_of(tenant, {});
+  const Need need = Schedule::need_of_setting(path, node_patch(patch.set, patch.unset));
   uint64_t end = 0;
   for (int attempt = 0;; ++attempt) {
     if (attempt == kObstaclesMax) return refuse_full();
     Obstacle obstacle = Obstacle::none;
+    PolicyRecord record{path, patch};
     FQ_TRY(locked([&]() -> Result<void> {
       // Repeated in another segment after damage was met: what was appended has been carried over.
       if (end != 0) return {};
       const Now now = gate().now();
       gate().fire_timers(now, kTimerTransactions);
-      if (patch_limit_ms <= 0 && !schedule().find_tenant(tenant)) return {};
-      PolicyRecord record{tenant, {}};
-      const int64_t limit_ms = std::min(patch_limit_ms, INT64_MAX / 4);
-      if (limit_ms > 0) record.patch.set.push_back({PolicyKey::limited, now.wall_ms + limit_ms, 0, {}});
-      if (limit_ms <= 0) record.patch.unset.push_back(PolicyKey::limited);
+      // Nothing is set for a tenant that is not there, nor taken back.
+      if (patch.set.empty() && !schedule().find_tenant(path)) return {};
+      record.patch.set = patch.set;
+      shift_limited(record.patch.set, now.wall_ms);
       encode_policy(body_, record);
       obstacle = push_obstacle(record_bytes(body_), need, 0, true);
       if (obstacle != Obstacle::none) return {};
@@ -101,38 +106,86 @@ Result<void> LocalQueue::policy_set(std::string_view tenant, const PolicyPatch& 
   return end == 0 || syncs_lazily() ? Result<void>() : session_->flusher.wait_durable(end);
 }
 
-/// What holds is written down anew, so that the oldest file need not be kept for it.
-Result<void> LocalQueue::carry_policy() {
-  std::vector<Schedule::Limit> limits;
-  uint64_t from = 0;
+/// Some of what was set at run time, from this node on; times are wall times. Needs: the lock.
+std::optional<TenantIndex> LocalQueue::look_at_settings(TenantIndex from, size_t n,
+                                                        std::vector<PolicyOverride>& found) {
+  PolicyValues of_queue;
+  if (from == kRootTenant) of_queue = run_time_values(header());
+  std::optional<Schedule::Setting> each = schedule().next_setting(from);
+  if (!of_queue.empty() && (!each || each->node != kRootTenant)) found.push_back({"", of_queue});
+  while (each && found.size() < n) {
+    if (each->node == kRootTenant)
+      each->values.insert(each->values.begin(), of_queue.begin(), of_queue.end());
+    shift_limited(each->values, header().wall_minus_boot_ms);
+    found.push_back({std::move(each->path), std::move(each->values)});
+    each = schedule().next_setting(TenantIndex{static_cast<uint32_t>(each->node) + 1});
+  }
+  if (!each) return std::nullopt;
+  return each->node;
+}
+
+Result<OverridePage> LocalQueue::policy_overrides(const Cursor& from, size_t n) {
+  OverridePage page;
+  uint32_t first = 0;
+  std::from_chars(from.text.data(), from.text.data() + from.text.size(), first);
   FQ_TRY(locked([&]() -> Result<void> {
-    limits.clear();
-    from = header().tail;
-    const JournalSlot& oldest = stream().table().slot(header().oldest_file);
-    const bool needed = header().policy_record != 0 && header().policy_record < oldest.end;
-    if (!needed) from = 0;
-    if (needed) limits = schedule().limits();
+    page = OverridePage();
+    const Now now = gate().now();
+    gate().fire_timers(now, kTimerTransactions);
+    const std::optional<TenantIndex> next =
+        look_at_settings(TenantIndex{first}, std::min(n, kSettingsPerLook), page.overrides);
+    for (PolicyOverride& each : page.overrides) shift_limited(each.values, -now.wall_ms);
+    if (next) page.next.text = std::to_string(static_cast<uint32_t>(*next));
     return {};
   }));
-  if (from == 0) return {};
-  for (const Schedule::Limit& limit : limits) {
-    const Need need = Schedule::need_of(limit.path, {});
-    Obstacle obstacle = Obstacle::none;
+  return page;
+}
+
+/// Writes down anew what holds for this path. False: another time.
+Result<bool> LocalQueue::carry_setting(const std::string& path) {
+  Obstacle obstacle = Obstacle::none;
+  Need need;
+  FQ_TRY(locked([&]() -> Result<void> {
+    // As it is now: what was changed meanwhile has a record of its own, and saying it twice does no harm.
+    PolicyRecord record{path, {}};
+    if (path.empty()) record.patch.set = run_time_values(header());
+    const std::optional<TenantIndex> node = schedule().find_tenant(path);
+    const auto setting = node ? schedule().setting_of(*node) : std::nullopt;
+    if (setting) {
+      record.patch.set.insert(record.patch.set.end(), setting->values.begin(), setting->values.end());
+    }
+    if (record.patch.set.empty()) return {};
+    shift_limited(record.patch.set, header().wall_minus_boot_ms);
+    need = Schedule::need_of_setting(path, node_patch(record.patch.set, {}));
+    encode_policy(body_, record);
+    obstacle = push_obstacle(record_bytes(body_), need, 0, true);
+    if (obstacle == Obstacle::none) append_policy(record);
+    return {};
+  }));
+  if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, need));
+  return obstacle == Obstacle::none;
+}
+
+/// What holds is written down anew, so that the oldest file need not be kept for it.
+Result<void> LocalQueue::carry_policy() {
+  uint64_t from = 0;
+  std::optional<TenantIndex> next = kRootTenant;
+  while (next) {
+    std::vector<PolicyOverride> settings;
     FQ_TRY(locked([&]() -> Result<void> {
-      // Ended or changed meanwhile: that has a record of its own, or needs none.
-      const std::optional<TenantIndex> node = schedule().find_tenant(limit.path);
-      const bool holds = node && (schedule().tenant(*node).flags & kTenantParked) != 0 &&
-                         schedule().tenant(*node).timer_ms == limit.until_ms;
-      if (!holds) return {};
-      const PolicyRecord record{limit.path,
-                                {{{PolicyKey::limited, store().wall_of(limit.until_ms), 0, {}}}, {}}};
-      encode_policy(body_, record);
-      obstacle = push_obstacle(record_bytes(body_), need, 0, true);
-      if (obstacle == Obstacle::none) append_policy(record);
+      settings.clear();
+      const JournalSlot& oldest = stream().table().slot(header().oldest_file);
+      const bool needed = header().policy_record != 0 && header().policy_record < oldest.end;
+      if (from == 0) from = header().tail;
+      next = needed ? look_at_settings(*next, kSettingsPerLook, settings) : std::nullopt;
+      if (!needed) from = 0;
       return {};
     }));
-    // Another time: the file stays until then.
-    if (obstacle != Obstacle::none) return overcome(obstacle, need);
+    if (from == 0) return {};
+    for (const PolicyOverride& each : settings) {
+      FQ_TRY_SET(const bool carried, carry_setting(each.path));
+      if (!carried) return {};  // the file stays until another time
+    }
   }
   return locked([&]() -> Result<void> {
     Txn txn = store().begin();
@@ -140,19 +193,6 @@ Result<void> LocalQueue::carry_policy() {
     txn.commit();
     return {};
   });
-}
-
-Result<OverridePage> LocalQueue::policy_overrides(const Cursor&, size_t) {
-  OverridePage page;
-  FQ_TRY(locked([&]() -> Result<void> {
-    page.overrides.clear();
-    const Now now = gate().now();
-    for (const Schedule::Limit& limit : schedule().limits()) {
-      page.overrides.push_back({limit.path, {{PolicyKey::limited, limit.until_ms - now.boot_ms, 0, {}}}});
-    }
-    return {};
-  }));
-  return page;
 }
 
 }  // namespace fq

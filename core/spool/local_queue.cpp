@@ -91,23 +91,6 @@ Result<void> LocalQueue::follow_wall_clock() {
   });
 }
 
-Result<void> LocalQueue::change_tenant(std::string_view tenant,
-                                       const std::function<void(Txn&, TenantIndex)>& change) {
-  return locked([&]() -> Result<void> {
-    const std::optional<TenantIndex> found = schedule().find_tenant(tenant);
-    if (!found) return Error{ErrorKind::missing, "tenant '" + std::string(tenant) + "': there is none", 0};
-    Txn txn = store().begin();
-    change(txn, *found);
-    txn.commit();
-    return {};
-  });
-}
-
-Result<void> LocalQueue::set_weight(std::string_view tenant, uint32_t weight_milli) {
-  return change_tenant(tenant,
-                       [&](Txn& txn, TenantIndex found) { schedule().set_weight(txn, found, weight_milli); });
-}
-
 std::string receipt_text(uint64_t id, uint64_t serial) {
   constexpr size_t kDigitsMax = 20;
   std::array<char, 2 * kDigitsMax + 1> text;

@@ -58,9 +58,6 @@ class LocalQueue final : public Queue {
   /// After opening: the wall clock may have been set since the segment's difference was noted.
   Result<void> follow_wall_clock();
 
-  /// Of a tenant and all below it, in thousandths; for tests until the policy sets it.
-  Result<void> set_weight(std::string_view tenant, uint32_t weight_milli);
-
  private:
   /// A message that was leased under the lock and is read behind it.
   struct TakenMessage {
@@ -87,7 +84,6 @@ class LocalQueue final : public Queue {
     }
   }
   Result<void> attach_anew();
-  Result<void> change_tenant(std::string_view tenant, const std::function<void(Txn&, TenantIndex)>& change);
 
   // shorthands
   Store& store() { return attachment_->store(); }
@@ -235,7 +231,13 @@ class LocalQueue final : public Queue {
   void look_at_blocked(TenantIndex from, size_t skip, size_t n, std::vector<Looked>& looked);
   Result<MessagePage> peek_ready(const Filter& filter, size_t skip, size_t n);
 
+  // local_policy_file.cpp
+  Result<void> load_policy(const Policy& policy, const FileIdentity& identity);
+  Result<void> change_schedule(const Need& need, const std::function<void(Txn&)>& change);
+
   // local_policy.cpp
+  std::optional<TenantIndex> look_at_settings(TenantIndex from, size_t n, std::vector<PolicyOverride>& found);
+  Result<bool> carry_setting(const std::string& path);
   /// Needs: the lock, and room for the record.
   void append_policy(const PolicyRecord& record);
   Result<void> carry_policy();

@@ -102,7 +102,7 @@ Result<StatsReply> LocalQueue::stats(const StatsRequest& request) {
     row.tenants = root.tenants_count;
     row.active_tenants = root.active_count;
     row.parked_tenants = root.parked_count;
-    row.bytes = root.payload_bytes;
+    row.bytes = root.payload_bytes - root.dead_bytes;
     row.wait_ms = percentiles_of(root.wait, sum_of(root.wait));
     row.run_ms = percentiles_of(root.run, sum_of(root.run));
     row.segment_bytes = header().segment_bytes;
@@ -178,7 +178,7 @@ StatsRow LocalQueue::tenant_row(TenantIndex index, const Now& now) {
   put_counts(row, tenant.counts, tenant);
   row.tenants = 1;
   row.active_tenants = tenant.counts.ready > 0 ? 1 : 0;
-  row.parked_tenants = (tenant.flags & kTenantParked) != 0 ? 1 : 0;
+  row.parked_tenants = tenant.blocks != 0 ? 1 : 0;
   row.bytes = tenant.payload_bytes;
   row.wait_ms = percentiles_of(tenant.wait, sum_of(tenant.wait));
   row.run_ms = percentiles_of(tenant.run, sum_of(tenant.run));

@@ -18,6 +18,7 @@
 #include "core/spool/blobs.h"
 #include "core/spool/flush.h"
 #include "core/spool/key_secret.h"
+#include "core/spool/policy_layers.h"
 #include "core/spool/queue_directory.h"
 
 namespace fq {
@@ -253,7 +254,8 @@ Result<std::unique_ptr<Store>> Attachment::make_store(uint64_t generation, const
   own.generation = generation;
   header.identity_crc = identity_crc(own);
   Txn txn = store->begin();
-  store_settings(txn, header.settings, Settings{});
+  store_settings(txn, header.policy.run_time, Settings{});
+  store_file_layer(txn, header, Settings{});
   txn.commit();
   return store;
 }

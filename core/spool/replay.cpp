@@ -118,7 +118,8 @@ class Replayer {
   Result<void> policy(const ScannedRecord& record) {
     const std::optional<PolicyRecord> policy = decode_policy(record.body);
     if (!policy) return {};
-    FQ_TRY(grow_alone(store_, Schedule::need_of(policy->path, {})));
+    FQ_TRY(grow_alone(
+        store_, Schedule::need_of_setting(policy->path, node_patch(policy->patch.set, policy->patch.unset))));
     in_txn([&](Txn& txn) { apply_.policy(txn, *policy, record.header.position, record.header.at_wall_ms); });
     return {};
   }
@@ -273,7 +274,8 @@ Result<void> grow_alone(Store& store, const Need& need) {
 Result<void> initialise_segment(Store& store) {
   FQ_TRY(store.memory().extend_to(kFirstChunkOffset));
   SegmentHeader& header = store.header();
-  if (!header.compaction.initialise() || !header.flush.initialise() || !header.state.initialise()) {
+  if (!header.policy_lock.initialise() || !header.compaction.initialise() || !header.flush.initialise() ||
+      !header.state.initialise()) {
     return Error{ErrorKind::unusable, "segment: this system makes no robust locks", 0};
   }
   for (HolderSlot& holder : header.holders) {
@@ -296,6 +298,7 @@ Result<void> initialise_segment(Store& store) {
   }
   // The first chunk of each array: initialise() needs them.
   for (const ArrayName array : kArrayNames) {
+    if (is_optional(array)) continue;
     const uint32_t bytes = store.schedule().growth_bytes(array);
     FQ_TRY(store.memory().extend_to(header.segment_bytes + bytes));
     Txn txn = store.begin();

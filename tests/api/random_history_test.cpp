@@ -62,6 +62,8 @@ class History {
   const std::string& log() const { return log_; }
 
  private:
+  static constexpr uint64_t kResidues[] = {1, 2, 3, 4, 6, 7, 8};
+
   uint64_t below(uint64_t n) { return random_() % n; }
 
   void differ(const std::string& what) {
@@ -110,7 +112,7 @@ class History {
       case 10:
         return mutate(Action::kick);
       case 11:
-        return limit();
+        return set();
       default: {
         const auto ms = static_cast<int64_t>(below(100)) * 10;
         log_ += "advance " + std::to_string(ms) + "\n";
@@ -246,15 +248,29 @@ class History {
     equal(engine->changed, uint64_t{model == SettleStatus::ok ? 1U : 0U}, "changed");
   }
 
-  void limit() {
-    static const char* const tenants[] = {"a", "b", "c", "a/x", "b/z", "new"};
-    const std::string tenant = tenants[below(std::size(tenants))];
-    const int64_t for_ms = below(3) == 0 ? 0 : fresh_span_ms(2'000);
-    log_ += "limit " + tenant + " for " + std::to_string(for_ms) + "\n";
-    model_.limit(tenant, for_ms);
-    const Result<void> engine =
-        engine_->policy_set(tenant, for_ms > 0 ? limited_for(for_ms) : limited_no_more());
-    if (!engine.ok()) differ("limit: " + engine.error().text);
+  /// Something is set for a tenant or the queue, or taken back.
+  void set() {
+    static const char* const tenants[] = {"", "a", "c", "a/x", "b/z", "new", "b"};
+    const size_t which = below(std::size(tenants));
+    const std::string tenant = tenants[which];
+    // No two buckets have a token at one time: the order among those that are free at once is not promised.
+    const auto interval_ms = static_cast<int64_t>(10 * below(60) + (tenant == "b" ? 5U : kResidues[which]));
+    std::vector<PolicyValue> values = {{PolicyKey::paused, 1, 0, {}},
+                                       {PolicyKey::concurrency, 1 + static_cast<int64_t>(below(3)), 0, {}},
+                                       {PolicyKey::rate, 1, interval_ms, {}}};
+    if (tenant == "b") values.push_back({PolicyKey::burst, 1 + static_cast<int64_t>(below(4)), 0, {}});
+    if (!tenant.empty()) {
+      values.push_back({PolicyKey::limited, fresh_span_ms(2'000), 0, {}});
+      values.push_back({PolicyKey::weight, 100 + static_cast<int64_t>(below(5'000)), 0, {}});
+    }
+    const PolicyValue value = values[below(values.size())];
+    const bool unset = below(2) == 0;
+    const PolicyPatch patch = unset ? PolicyPatch{{}, {value.key}} : PolicyPatch{{value}, {}};
+    log_ += (unset ? "unset '" : "set '") + tenant + "' key " + std::to_string(static_cast<int>(value.key)) +
+            " to " + std::to_string(value.number) + " " + std::to_string(value.second) + "\n";
+    model_.set(tenant, patch);
+    const Result<void> engine = engine_->policy_set(tenant, patch);
+    if (!engine.ok()) differ("set: " + engine.error().text);
   }
 
   void compare() {

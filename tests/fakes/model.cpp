@@ -8,12 +8,6 @@ namespace fq::test {
 
 namespace {
 
-/// Of "a/b/" it is "a/b", of "a" it is "".
-std::string_view parent_of(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
-}
-
 /// Inside their tenant: with a sort key first, then higher priority, then older.
 bool is_before(const Model::Message& a, const Model::Message& b) {
   if (a.key.empty() != b.key.empty()) return !a.key.empty();
@@ -65,10 +59,11 @@ Delivery Model::deliver(Message& message, const LeaseRequest& request) {
   const int64_t hold_ms = request.hold_ms.value_or(settings.lease_ms);
   const bool timed = request.hold == Hold::duration;
   const std::string own = message.info.tenant + "/";
-  for (std::string_view path = own; path != request.tenant; path = parent_of(path)) {
-    turns_.find(path)->second = ++last_turn_;
-  }
-  move(message, State::leased, timed ? std::optional(clock.boot_ms() + hold_ms) : std::nullopt);
+  note_key(message, State::leased);
+  turns_.charge(own, request.tenant);
+  turns_.started(own, clock.boot_ms());
+  message.info.state = State::leased;
+  message.timer = timed ? std::optional(clock.boot_ms() + hold_ms) : std::nullopt;
   message.receipt.text = std::to_string(number(message.info.id)) + "." + std::to_string(++last_serial_);
   message.info.deliveries += 1;
   message.ttl_ms.reset();
@@ -145,39 +140,26 @@ SettleStatus Model::mutate(MessageId id, Action action) {
   return SettleStatus::ok;
 }
 
-void Model::limit(const std::string& tenant, int64_t for_ms) {
+void Model::set(const std::string& path, const PolicyPatch& patch) {
   fire_timers();
-  limits_.erase(tenant);
-  if (for_ms > 0) limits_[tenant] = clock.boot_ms() + for_ms;
-  settle_turns(tenant);
-}
-
-bool Model::is_limited(std::string_view path, std::string_view top) const {
-  for (; !path.empty() && is_below(path, top); path = parent_of(path)) {
-    if (limits_.contains(path)) return true;
-  }
-  return false;
+  turns_.set(path, patch, clock.boot_ms());
 }
 
 int64_t Model::next_timer_ms() const {
-  int64_t next = kNever;
+  int64_t next = turns_.next_timer_ms();
   for (const Message& each : messages) next = std::min(next, each.timer.value_or(kNever));
-  for (const auto& [path, until_ms] : limits_) next = std::min(next, until_ms);
   return next;
 }
 
 void Model::fire_timers() {
   while (next_timer_ms() <= clock.boot_ms()) {
     const int64_t due_ms = next_timer_ms();
-    const auto limit =
-        std::find_if(limits_.begin(), limits_.end(), [&](const auto& each) { return each.second == due_ms; });
-    if (limit != limits_.end()) {
-      const auto ended = limits_.extract(limit);
-      settle_turns(ended.key());
-      continue;
-    }
     const auto first = std::find_if(messages.begin(), messages.end(),
                                     [&](const Message& each) { return each.timer == due_ms; });
+    if (first == messages.end()) {
+      turns_.fire(due_ms);
+      continue;
+    }
     if (first->info.state == State::delayed) {
       ready_since(*first, due_ms);
     } else if (first->info.state == State::ready) {
@@ -216,37 +198,19 @@ void Model::ready_since(Message& message, int64_t since_ms) {
 
 void Model::move(Message& message, State state, std::optional<int64_t> timer) {
   note_key(message, state);
-  message.info.state = state;
+  const State before = std::exchange(message.info.state, state);
+  const std::string leaf = message.info.tenant + "/";
   message.timer = timer;
-  settle_turns(message.info.tenant + "/");
-}
-
-void Model::settle_turns(std::string path) {
-  // Who has nothing to serve any more is forgotten, who comes anew is behind all.
-  for (; !path.empty(); path = parent_of(path)) {
-    const bool has_work = std::any_of(messages.begin(), messages.end(), [&](const Message& each) {
-      return each.info.state == State::ready && is_below(each.info.tenant + "/", path) &&
-             !is_limited(each.info.tenant, path);
-    });
-    if (!has_work) turns_.erase(path);
-    if (has_work && turns_.count(path) == 0) turns_[path] = ++last_turn_;
-  }
+  if (before == State::ready && state != State::ready) turns_.ready(leaf, -1);
+  if (before == State::leased) turns_.ended(leaf);
+  if (before != State::ready && state == State::ready) turns_.ready(leaf, 1);
 }
 
 Model::Message* Model::next(std::string_view path) {
-  if (is_limited(path)) return nullptr;
-  while (path.empty() || path.back() != '/') {
-    const std::pair<const std::string, uint64_t>* first = nullptr;
-    for (const auto& child : turns_) {
-      if (parent_of(child.first) != path) continue;
-      if (first == nullptr || child.second < first->second) first = &child;
-    }
-    if (first == nullptr) return nullptr;
-    path = first->first;
-  }
+  const std::string leaf = turns_.next(path);
   Message* best = nullptr;
   for (Message& each : messages) {
-    if (each.info.state != State::ready || each.info.tenant != parent_of(path)) continue;
+    if (each.info.state != State::ready || each.info.tenant + "/" != leaf) continue;
     if (best == nullptr || is_before(each, *best)) best = &each;
   }
   return best;
@@ -265,16 +229,18 @@ Model::Message* Model::find(MessageId id) {
 
 std::vector<MessageId> Model::ready(std::string_view path) const {
   Model served = *this;
-  std::erase_if(served.messages, [](const Message& each) { return each.info.state != State::ready; });
   std::vector<MessageId> ids;
-  LeaseRequest request;
-  request.tenant = path;
-  while (Message* message = served.next(path)) ids.push_back(served.deliver(*message, request).id);
+  while (Message* message = served.next(path)) {
+    served.turns_.charge(message->info.tenant + "/", path);
+    message->info.state = State::leased;
+    ids.push_back(message->info.id);
+  }
   std::vector<Message> limited;
-  std::copy_if(
-      served.messages.begin(), served.messages.end(), std::back_inserter(limited), [&](const auto& m) {
-        return m.info.state == State::ready && is_below(m.info.tenant, path) && is_limited(m.info.tenant);
-      });
+  std::copy_if(served.messages.begin(), served.messages.end(), std::back_inserter(limited),
+               [&](const auto& m) {
+                 return m.info.state == State::ready && is_below(m.info.tenant, path) &&
+                        turns_.is_blocked(m.info.tenant);
+               });
   std::sort(limited.begin(), limited.end(), [](const Message& a, const Message& b) {
     return a.info.tenant != b.info.tenant ? a.info.tenant < b.info.tenant : is_before(a, b);
   });

@@ -5,9 +5,11 @@
 #pragma once
 
 // System.
-#include <map>
+#include <vector>
 // fq, below us.
 #include "core/api/queue.h"
+// Tests.
+#include "tests/fakes/model_turns.h"
 
 namespace fq::test {
 
@@ -39,7 +41,7 @@ class Model {
   SettleStatus settle(const Settle& item);
   ExtendResult extend(const Receipt& receipt, int64_t duration_ms);
   SettleStatus mutate(MessageId id, Action action);
-  void limit(const std::string& tenant, int64_t for_ms);  // 0: takes a limit back
+  void set(const std::string& path, const PolicyPatch& patch);
   void fire_timers();
 
   Message* find(MessageId id);               // none: there never was one
@@ -64,10 +66,6 @@ class Model {
   std::vector<Message> messages;  // by id, from 1; finished ones too
 
  private:
-  /// It or what is above it, up to `top`.
-  bool is_limited(std::string_view path, std::string_view top = {}) const;
-  /// Who of these has something to serve and who has not, from `path` upwards.
-  void settle_turns(std::string path);
   Delivery deliver(Message& message, const LeaseRequest& request);
   /// Moves a message to a state, out of whatever it was in. With a timer, or without.
   void move(Message& message, State state, std::optional<int64_t> timer = {});
@@ -87,11 +85,7 @@ class Model {
     message.history.push_back({event, clock.wall_ms(), {}, {}, reason});
   }
 
-  // Who has something ready, and when their last turn was, or when they came: the oldest of the siblings is
-  // next. By path; "a/b/" stands for a/b's own messages, a sibling of "a/b/c".
-  std::map<std::string, uint64_t, std::less<>> turns_;
-  std::map<std::string, int64_t, std::less<>> limits_;  // by path: until when (boot_ms)
-  uint64_t last_turn_ = 0;
+  ModelTurns turns_;
   uint64_t last_serial_ = 0;
 };
 

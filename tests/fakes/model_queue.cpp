@@ -174,9 +174,8 @@ Result<SettleReply> ModelQueue::settle(std::span<const Settle> items, const Leas
 
 Result<void> ModelQueue::policy_set(std::string_view path, const PolicyPatch& patch) {
   const std::lock_guard lock(store_->mutex);
-  if (!is_tenant(path)) return Error{ErrorKind::usage, "tenant: breaks a rule of names", 0};
-  for (const PolicyValue& value : patch.set) store_->model.limit(std::string(path), value.number);
-  for ([[maybe_unused]] const PolicyKey key : patch.unset) store_->model.limit(std::string(path), 0);
+  if (!path.empty() && !is_tenant(path)) return Error{ErrorKind::usage, "tenant: breaks a rule of names", 0};
+  store_->model.set(std::string(path), patch);
   return {};
 }
 

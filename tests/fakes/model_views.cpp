@@ -182,7 +182,7 @@ Result<bool> ModelQueue::policy_is_current(const FileIdentity& identity) {
 Result<void> ModelQueue::policy_load(const Policy& policy, const FileIdentity& identity) {
   const std::lock_guard lock(store_->mutex);
   store_->model.settings = Settings{};
-  apply(store_->model.settings, policy.queue);
+  take_over(store_->model.settings, policy.queue);
   store_->policy = identity;
   return {};
 }

@@ -44,7 +44,9 @@ class ScheduleFixture {
     Txn txn = open();
     txn.set(header().root.hash_key[0], 0x1234'5678'9abc'def0);
     txn.set(header().root.hash_key[1], 0x0fed'cba9'8765'4321);
-    for (const ArrayName name : kArrayNames) grow(txn, name);
+    for (const ArrayName name : kArrayNames) {
+      if (!is_optional(name)) grow(txn, name);
+    }
     schedule().initialise(txn);
     txn.commit();
   }
@@ -97,14 +99,24 @@ class ScheduleFixture {
     change([&](Schedule& s, Txn& txn) { dead = s.give_back(txn, slot(id), counted, false, due_ms, now); });
     return dead;
   }
+  /// What `fq tenant set` does; only what is for nodes.
+  void set(const std::string& tenant, const PolicyValues& values, const std::vector<PolicyKey>& unset = {}) {
+    const NodePatch patch = node_patch(values, unset);
+    make_room(Schedule::need_of_setting(tenant, patch));
+    change([&](Schedule& s, Txn& txn) { s.set(txn, tenant, patch, now); });
+  }
+  void set(const std::string& tenant, PolicyKey key, int64_t number, int64_t second = 0) {
+    set(tenant, {{key, number, second, {}}});
+  }
+  void unset(const std::string& tenant, PolicyKey key) { set(tenant, {}, {key}); }
+  /// Starts nothing of it: until then, or until unpark.
   void park(const std::string& tenant, int64_t until_ms = kNever) {
-    change([&](Schedule& s, Txn& txn) { s.park(txn, *s.find_tenant(tenant), until_ms); });
+    if (until_ms == kNever) return set(tenant, PolicyKey::paused, 1);
+    set(tenant, PolicyKey::limited, until_ms);
   }
-  void unpark(const std::string& tenant) {
-    change([&](Schedule& s, Txn& txn) { s.unpark(txn, *s.find_tenant(tenant)); });
-  }
+  void unpark(const std::string& tenant) { set(tenant, {}, {PolicyKey::paused, PolicyKey::limited}); }
   void weigh(const std::string& tenant, uint32_t weight_milli) {
-    change([&](Schedule& s, Txn& txn) { s.set_weight(txn, *s.find_tenant(tenant), weight_milli); });
+    set(tenant, PolicyKey::weight, weight_milli);
   }
   void kick(uint64_t id) {
     change([&](Schedule& s, Txn& txn) { s.kick(txn, slot(id), now); });

@@ -9,6 +9,22 @@ namespace fq::test {
 inline const std::string kPaths[] = {"a",   "b", "c", "c/x", "c/y/z", "d/e/f/g/h/i/j/k",
                                      "d/e", "d", "e", "f/1"};
 
+/// Something is set for some node, or taken back.
+inline void random_setting(Schedule& s, Txn& txn, Dice& dice, int64_t now) {
+  const std::string path = dice.roll(8) == 0 ? "" : kPaths[dice.roll(10)];
+  const PolicyValue values[] = {{PolicyKey::paused, 1, 0, {}},
+                                {PolicyKey::limited, now + dice.roll(300), 0, {}},
+                                {PolicyKey::weight, 100 + dice.roll(5000), 0, {}},
+                                {PolicyKey::concurrency, 1 + dice.roll(3), 0, {}},
+                                {PolicyKey::rate, 1 + dice.roll(50), 1 + dice.roll(1000), {}},
+                                {PolicyKey::burst, 1 + dice.roll(5), 0, {}},
+                                {PolicyKey::max_messages, 1 + dice.roll(5), 0, {}},
+                                {PolicyKey::pool, 0, 0, std::string(1 + dice.roll(40), 'p')}};
+  const PolicyValue& value = values[dice.roll(std::size(values))];
+  const bool sets = dice.roll(2) == 0;
+  s.set(txn, path, sets ? node_patch({value}, {}) : node_patch({}, {value.key}), now);
+}
+
 /// One random change that fits one transaction; room was made before. Messages are those with ids up to
 /// `last_id`.
 inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, int64_t now) {
@@ -63,12 +79,8 @@ inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, 
       if (slot && dice.roll(2) == 0) s.kick(txn, *slot, now);
       break;
     case 11:
-      if (tenant && dice.roll(2) == 0)
-        s.park(txn, *tenant, dice.roll(2) == 0 ? kNever : now + dice.roll(300));
-      if (tenant && dice.roll(2) == 0) s.unpark(txn, *tenant);
-      break;
     case 12:
-      if (tenant) s.set_weight(txn, *tenant, dice.roll(2) == 0 ? kWeightDefault : 100 + dice.roll(5000));
+      random_setting(s, txn, dice, now);
       break;
     default:
       s.fire(txn, now);

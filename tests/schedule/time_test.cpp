@@ -116,7 +116,7 @@ TEST_CASE("a tenant with a weight, a park or any message is not forgotten") {
   q.wait_until(q.now + 2 * kIdleMs);
   CHECK(q.root().tenants_count == 4);
   q.unpark("parked");
-  q.weigh("weighed", kWeightDefault);
+  q.unset("weighed", PolicyKey::weight);
   q.wait_until(q.now + 2 * kIdleMs);
   CHECK(q.root().tenants_count == 2);
   CHECK(q.faults().empty());

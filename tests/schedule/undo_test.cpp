@@ -7,7 +7,7 @@
 namespace fq::test {
 namespace {
 
-const Need kRoom = {.messages = 2, .tenants = 20, .text_cells = 90, .extras = 2, .keys = 2};
+const Need kRoom = {.messages = 2, .tenants = 20, .text_cells = 90, .extras = 2, .keys = 2, .controls = 4};
 
 /// The region as a process leaves it that is killed after the first `stores` stores of its change: what
 /// later stores changed holds its old value, and the log ends there.

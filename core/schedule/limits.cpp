@@ -1,0 +1,201 @@
+#include "core/schedule/limits.h"
+
+// System.
+#include <algorithm>
+// fq, this room.
+#include "core/schedule/delay_heap.h"
+#include "core/schedule/text_pool.h"
+
+namespace fq {
+namespace {
+
+constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
+constexpr int64_t kNsPerMs = 1'000'000;
+constexpr int64_t kIntervalMaxNs = INT64_MAX / 4;
+
+/// Rounded up: a rate is never exceeded.
+int64_t interval_of(const NodeTerms& terms) {
+  if (terms.rate_count == 0) return 0;
+  if (terms.rate_span_ms > kIntervalMaxNs / kNsPerMs) return kIntervalMaxNs;
+  const int64_t span_ns = terms.rate_span_ms * kNsPerMs;
+  return std::max<int64_t>(1, (span_ns + terms.rate_count - 1) / terms.rate_count);
+}
+
+/// How long an empty bucket takes to fill.
+int64_t depth_ns(const Control& control) {
+  const int64_t interval = control.interval_ns;
+  const int64_t in_a_ms = (kNsPerMs + interval - 1) / interval;
+  const int64_t tokens = std::max<int64_t>(control.burst, in_a_ms);
+  return tokens > kIntervalMaxNs / interval ? kIntervalMaxNs : tokens * interval;
+}
+
+/// When its bucket has a token; at or before now when it has one.
+int64_t token_at_ms(const Control& control) {
+  if (control.interval_ns == 0) return 0;
+  const int64_t at_ns = control.full_at_ns - depth_ns(control) + control.interval_ns;
+  return at_ns <= 0 ? 0 : (at_ns + kNsPerMs - 1) / kNsPerMs;
+}
+
+void take_over(Txn& txn, NodeValues& to, const NodeTerms& from, uint32_t bits) {
+  visit_values(to, from, [&](uint32_t bit, auto& field, const auto& value) {
+    if ((bits & bit) != 0) put(txn, field, value);
+  });
+}
+
+}  // namespace
+
+bool Limits::is_at_concurrency(uint32_t i, const Control& control) const {
+  return counts_of(region_, i).leased >= control.concurrency;
+}
+
+void Limits::take_token(Txn& txn, Control& control, int64_t now_ms) const {
+  if (control.interval_ns == 0) return;
+  const int64_t from_ns = std::max<int64_t>(control.full_at_ns, now_ms * kNsPerMs);
+  txn.set(control.full_at_ns, std::min(from_ns + control.interval_ns, kNever / 2));
+}
+
+void Limits::started(Txn& txn, uint32_t leaf, int64_t now_ms) const {
+  StepLimit limit(kDepthMax);
+  for (uint32_t i = leaf;; i = region_.tenant(i).parent) {
+    const Tenant& tenant = region_.tenant(i);
+    if (has_control(tenant)) {
+      Control& control = control_of(region_, tenant);
+      take_token(txn, control, now_ms);
+      const bool no_token = token_at_ms(control) > now_ms;
+      if (is_at_concurrency(i, control)) seats_.block(txn, i, kBlockConcurrency, true);
+      if (no_token) seats_.block(txn, i, kBlockRate, true);
+      if (no_token) set_timer(txn, i);
+    }
+    if (i == kRoot) return;
+    limit.step();
+  }
+}
+
+void Limits::ended(Txn& txn, uint32_t leaf) const {
+  StepLimit limit(kDepthMax);
+  for (uint32_t i = leaf;; i = region_.tenant(i).parent) {
+    const Tenant& tenant = region_.tenant(i);
+    const bool waits = (tenant.blocks & kBlockConcurrency) != 0;
+    if (waits && !is_at_concurrency(i, control_of(region_, tenant))) {
+      seats_.block(txn, i, kBlockConcurrency, false);
+    }
+    if (i == kRoot) return;
+    limit.step();
+  }
+}
+
+void Limits::fire(Txn& txn, uint32_t i, int64_t now_ms) const {
+  const Tenant& tenant = region_.tenant(i);
+  if (!has_control(tenant)) return;
+  Control& control = control_of(region_, tenant);
+  const bool limited = (tenant.blocks & kBlockLimited) != 0;
+  if (limited && control.limited_until_ms <= now_ms) {
+    put(txn, control.set.given, control.set.given & ~kGivenLimited);
+    seats_.block(txn, i, kBlockLimited, false);
+  }
+  if (token_at_ms(control) <= now_ms) seats_.block(txn, i, kBlockRate, false);
+  set_timer(txn, i);
+}
+
+void Limits::set_timer(Txn& txn, uint32_t i) const {
+  Tenant& tenant = region_.tenant(i);
+  const Control& control = control_of(region_, tenant);
+  int64_t at_ms = kNever;
+  if ((tenant.blocks & kBlockLimited) != 0) at_ms = control.limited_until_ms;
+  if ((tenant.blocks & kBlockRate) != 0) at_ms = std::min(at_ms, token_at_ms(control));
+  if (at_ms == kNever || (tenant.heap_place != kNoIndex && tenant.timer_ms == at_ms)) return;
+  const DelayHeap heap(region_);
+  heap.remove(txn, i | kTimerOfTenant);
+  put(txn, tenant.timer_ms, at_ms);
+  heap.insert(txn, i | kTimerOfTenant);
+}
+
+Control& Limits::make(Txn& txn, uint32_t i) const {
+  Tenant& tenant = region_.tenant(i);
+  if (has_control(tenant)) return control_of(region_, tenant);
+  const auto [index, control] =
+      take_element(txn, region_.arena, region_.root.controls, region_.root.control_supply);
+  put(txn, control.set.given, 0);
+  take_over(txn, control.set, NodeTerms{}, ~0u);
+  put(txn, control.limited_until_ms, 0);
+  put(txn, control.interval_ns, 0);
+  put(txn, control.max_messages, UINT64_MAX);
+  put(txn, control.max_bytes, UINT64_MAX);
+  put(txn, control.concurrency, kNoCount);
+  put(txn, control.burst, 1);
+  put(txn, control.full_at_ns, 0);
+  put(txn, control.node, i);
+  txn.set(tenant.control, index);
+  return control;
+}
+
+void Limits::set(Txn& txn, uint32_t i, const NodePatch& patch) const {
+  Control& control = make(txn, i);
+  NodeValues& values = control.set;
+  const uint32_t changed = patch.set.given | patch.unset;
+  if ((values.given & changed & kGivenPool) != 0) text_remove(txn, region_, values.pool);
+  take_over(txn, values, patch.set, patch.set.given);
+  if ((patch.set.given & kGivenPool) != 0) put(txn, values.pool, text_add(txn, region_, patch.pool));
+  if ((patch.set.given & kGivenLimited) != 0) put(txn, control.limited_until_ms, patch.limited_until_ms);
+  put(txn, values.given, (values.given & ~patch.unset) | patch.set.given);
+}
+
+void Limits::bring_up_to_date(Txn& txn, uint32_t i, const NodeTerms& from_file, int64_t now_ms) const {
+  Tenant& tenant = region_.tenant(i);
+  NodeTerms terms = from_file;
+  if (has_control(tenant)) {
+    const NodeValues& set = control_of(region_, tenant).set;
+    visit_values(terms, set, [&](uint32_t bit, auto& field, const auto& value) {
+      if ((set.given & bit) != 0) field = value;
+    });
+    terms.given |= set.given;
+  }
+  if (tenant.weight_milli != terms.weight_milli) seats_.set_weight(txn, i, terms.weight_milli);
+  if (terms.given == 0 && !has_control(tenant)) return;
+  Control& control = make(txn, i);
+  const int64_t interval = interval_of(terms);
+  // Another rate begins with a full bucket: what was taken under the old one is paid.
+  if (control.interval_ns != interval) put(txn, control.full_at_ns, 0);
+  put(txn, control.interval_ns, interval);
+  put(txn, control.burst, terms.burst);
+  put(txn, control.concurrency, terms.concurrency);
+  put(txn, control.max_messages, terms.max_messages);
+  put(txn, control.max_bytes, terms.max_bytes);
+  const bool limited = (terms.given & kGivenLimited) != 0 && control.limited_until_ms > now_ms;
+  if (!limited) put(txn, control.set.given, control.set.given & ~kGivenLimited);
+  seats_.block(txn, i, kBlockPaused, (terms.given & kGivenPaused) != 0);
+  seats_.block(txn, i, kBlockLimited, limited);
+  seats_.block(txn, i, kBlockConcurrency, is_at_concurrency(i, control));
+  seats_.block(txn, i, kBlockRate, token_at_ms(control) > now_ms);
+  set_timer(txn, i);
+  if (terms.given == 0 && tenant.blocks == 0 && !is_needed(tenant, now_ms)) remove(txn, tenant);
+}
+
+bool Limits::is_set(const Tenant& tenant) const {
+  return has_control(tenant) && control_of(region_, tenant).set.given != 0;
+}
+
+bool Limits::is_needed(const Tenant& tenant, int64_t now_ms) const {
+  if (!has_control(tenant)) return false;
+  const Control& control = control_of(region_, tenant);
+  return control.set.given != 0 || control.full_at_ns > now_ms * kNsPerMs;
+}
+
+void Limits::move(Txn& txn, uint32_t from, uint32_t to) const {
+  Tenant& old = region_.tenant(from);
+  Tenant& next = region_.tenant(to);
+  if (!has_control(old)) return;
+  put(txn, control_of(region_, old).node, to);
+  put(txn, next.control, old.control.get());
+  put(txn, old.control, kNoIndex);
+}
+
+void Limits::remove(Txn& txn, Tenant& tenant) const {
+  if (!has_control(tenant)) return;
+  Control& control = control_of(region_, tenant);
+  if ((control.set.given & kGivenPool) != 0) text_remove(txn, region_, control.set.pool);
+  free_element(txn, region_.root.control_supply, control, tenant.control);
+  put(txn, tenant.control, kNoIndex);
+}
+
+}  // namespace fq

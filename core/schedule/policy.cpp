@@ -1,0 +1,117 @@
+// policy - what nodes are told to do, at run time and by the policy file.
+
+// fq, this room.
+#include "core/schedule/schedule.h"
+#include "core/schedule/tenant_tree.h"
+#include "core/schedule/text_pool.h"
+
+namespace fq {
+namespace {
+
+// A transaction ends when one more node (a control taken, a seat in each of eight levels) might not fit.
+constexpr uint32_t kStoresMax = 2048;
+constexpr uint32_t kNodesMax = 256;  // looked at in one go
+
+uint32_t name_cells(const NodePatch& patch) {
+  return (patch.set.given & kGivenPool) == 0 ? 0 : text_cells(patch.pool.size());
+}
+
+PolicyValue number_of(PolicyKey key, uint64_t number) {
+  const bool unlimited = number > static_cast<uint64_t>(kUnlimited);
+  return {key, unlimited ? kUnlimited : static_cast<int64_t>(number), 0, {}};
+}
+uint64_t wide(uint32_t count) { return count == kNoCount ? UINT64_MAX : count; }
+
+PolicyValues values_of(const Region& region, const Control& control) {
+  const NodeValues& set = control.set;
+  PolicyValues values;
+  const auto given = [&](uint32_t bit) { return (set.given & bit) != 0; };
+  if (given(kGivenWeight)) values.push_back(number_of(PolicyKey::weight, set.weight_milli));
+  if (given(kGivenConcurrency)) values.push_back(number_of(PolicyKey::concurrency, wide(set.concurrency)));
+  if (given(kGivenRate)) {
+    const uint64_t count = set.rate_count == 0 ? UINT64_MAX : uint64_t{set.rate_count};
+    values.push_back(number_of(PolicyKey::rate, count));
+    values.back().second = set.rate_span_ms;
+  }
+  if (given(kGivenBurst)) values.push_back(number_of(PolicyKey::burst, wide(set.burst)));
+  if (given(kGivenMaxMessages)) values.push_back(number_of(PolicyKey::max_messages, set.max_messages));
+  if (given(kGivenMaxBytes)) values.push_back(number_of(PolicyKey::max_bytes, set.max_bytes));
+  if (given(kGivenPool)) values.push_back({PolicyKey::pool, 0, 0, text_of(region, set.pool)});
+  if (given(kGivenPaused)) values.push_back(number_of(PolicyKey::paused, 1));
+  if (given(kGivenLimited)) values.push_back({PolicyKey::limited, control.limited_until_ms, 0, {}});
+  return values;
+}
+
+}  // namespace
+
+void Schedule::set(Txn& txn, std::string_view path, const NodePatch& patch, int64_t now_ms) {
+  const TenantTree tree(region_);
+  uint32_t node = tree.find(path);
+  const bool ends =
+      patch.set.given == 0 || (patch.set.given == kGivenLimited && patch.limited_until_ms <= now_ms);
+  if (node == kNoIndex && ends) return;
+  if (node == kNoIndex) node = tree.leaf_of(txn, path);
+  tree.set(txn, node, patch, now_ms);
+}
+
+Need Schedule::need_of_setting(std::string_view path, const NodePatch& patch) {
+  Need need = need_of(path, {});
+  need.controls = 1;
+  need.text_cells += name_cells(patch);
+  return need;
+}
+
+std::optional<Schedule::Setting> Schedule::setting_of(TenantIndex node) const {
+  const Tenant& at = tenant(node);
+  if (!is_used(at) || !Limits(region_).is_set(at)) return std::nullopt;
+  return Setting{node, path_of(node), values_of(region_, control_of(region_, at))};
+}
+
+std::optional<Schedule::Setting> Schedule::next_setting(TenantIndex from) const {
+  const ScheduleRoot& root = region_.root;
+  // Nodes without a control are passed over; where there are none at all, so are all nodes.
+  const uint32_t end = root.control_supply.used == 0 ? 0 : root.tenant_supply.high_water.get();
+  for (auto i = static_cast<uint32_t>(from); i < end; ++i) {
+    if (std::optional<Setting> found = setting_of(TenantIndex{i})) return found;
+  }
+  return std::nullopt;
+}
+
+uint32_t Schedule::new_rules() const { return Rules(region_).unused_generation(); }
+
+void Schedule::add_rule(Txn& txn, uint32_t generation, uint32_t rank, std::string_view pattern,
+                        const NodePatch& values) {
+  Rules(region_).add(txn, generation, rank, pattern, values);
+}
+
+Need Schedule::need_of_rule(std::string_view pattern, const NodePatch& values) {
+  Need need;
+  need.rules = 1;
+  need.text_cells = text_cells(pattern.size()) + name_cells(values);
+  return need;
+}
+
+void Schedule::make_rules_hold(Txn& txn, uint32_t generation) {
+  Rules(region_).make_current(txn, generation);
+}
+
+std::optional<TenantIndex> Schedule::bring_up_to_date(Txn& txn, TenantIndex from, int64_t now_ms) {
+  const TenantTree tree(region_);
+  auto i = static_cast<uint32_t>(from);
+  const uint32_t end = std::min<uint32_t>(region_.root.tenant_supply.high_water, i + kNodesMax);
+  for (; i < end && txn.noted() < kStoresMax; ++i) {
+    if (!is_used(region_.tenant(i))) continue;
+    tree.bring_up_to_date(txn, i, now_ms);
+    tree.note_idle(txn, i, now_ms);
+  }
+  if (i >= region_.root.tenant_supply.high_water) return std::nullopt;
+  return TenantIndex{i};
+}
+
+std::optional<uint32_t> Schedule::remove_old_rules(Txn& txn, uint32_t from) {
+  const uint32_t next = Rules(region_).remove_old(txn, from);
+  if (next == kNoIndex) return std::nullopt;
+  return next;
+}
+
+}  // namespace fq

@@ -1,0 +1,68 @@
+// model_turns - whose turn it is, and who may start nothing now: the model's tenants.
+//
+// A map of nodes by path; "a/b/" stands for a/b's own messages, a sibling of "a/b/c". Written for reading and
+// not for speed, and apart from the engine.
+#pragma once
+
+// System.
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+// fq, below us.
+#include "core/base/clock.h"
+#include "core/base/policy.h"
+
+namespace fq::test {
+
+class ModelTurns {
+ public:
+  /// Of the leaf "tenant/": a message of it became ready (1), or is ready no more (-1).
+  void ready(const std::string& leaf, int more);
+  /// The leaf's next message has its turn: its nodes below `top` are charged.
+  void charge(const std::string& leaf, std::string_view top);
+  /// And starts: its limits are used up.
+  void started(const std::string& leaf, int64_t now_ms);
+  void ended(const std::string& leaf);
+
+  void set(const std::string& path, const PolicyPatch& patch, int64_t now_ms);
+  /// Frees what was blocked until this time.
+  void fire(int64_t now_ms);
+  /// When fire() has something to do; kNever without.
+  int64_t next_timer_ms() const;
+
+  /// The leaf whose turn it is at `path` and below, or "".
+  std::string next(std::string_view path) const;
+  /// It or a node above it starts nothing now.
+  bool is_blocked(std::string_view path) const;
+
+ private:
+  struct Node {
+    uint64_t weight_milli = 1000;
+    uint64_t tag = 0, sequence = 0;  // its place among its siblings
+    uint64_t vtime = 0, joins = 0;   // of those below it
+    size_t count = 0;                // seats below it, or ready messages
+    bool seated = false;
+    bool blocked = false;
+    bool paused = false;
+    int64_t limited_until_ms = 0;
+    size_t running = 0;
+    size_t concurrency = SIZE_MAX;
+    int64_t rate_count = 0, rate_span_ms = 0, burst = 1;
+    int64_t credit_ns = 0, credit_at_ms = 0;  // what its bucket held then
+  };
+
+  static std::string parent_of(std::string_view path);
+  Node& at(const std::string& path);
+  static int64_t interval_ns(const Node& node);
+  static int64_t depth_ns(const Node& node);
+  static void fill(Node& node, int64_t now_ms);
+  static int64_t token_at_ms(const Node& node);
+  void settle(std::string path, bool anew);
+  void look_again(const std::string& path, int64_t now_ms);
+
+  std::map<std::string, Node, std::less<>> nodes_;
+  int64_t now_ms_ = 0;
+};
+
+}  // namespace fq::test
