@@ -314,12 +314,9 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
 void Schedule::replace(Txn& txn, SlotIndex index, uint64_t item_position, uint32_t payload_bytes, bool blob,
                        int64_t due_ms) {
   const Message message = region_.message(static_cast<uint32_t>(index));
-  auto& [slot, entry, tenant] = message;
-  take_from(txn, region_.root.payload_bytes, entry.payload_bytes.get());
-  take_from(txn, tenant.payload_bytes, entry.payload_bytes.get());
-  add_to(txn, region_.root.payload_bytes, payload_bytes);
-  add_to(txn, tenant.payload_bytes, payload_bytes);
-  put(txn, entry.payload_bytes, payload_bytes);
+  const uint32_t slot = message.slot;
+  Entry& entry = message.entry;
+  States(region_).set_bytes(txn, message, payload_bytes);
   put(txn, entry.item_position, item_position);
   const int flags = (entry.flags & ~kEntryBlob) | (blob ? kEntryBlob : 0);
   put(txn, entry.flags, static_cast<uint8_t>(flags));

@@ -64,6 +64,20 @@ void States::note_key(Txn& txn, const Message& message, SlotState to) const {
   }
 }
 
+void States::set_bytes(Txn& txn, const Message& message, uint32_t bytes) const {
+  Entry& entry = message.entry;
+  take_from(txn, region_.root.payload_bytes, entry.payload_bytes.get());
+  add_to(txn, region_.root.payload_bytes, bytes);
+  StepLimit limit(kDepthMax);
+  for (uint32_t i = entry.tenant; i != static_cast<uint32_t>(kRootTenant); limit.step()) {
+    Tenant& node = region_.tenant(i);
+    take_from(txn, node.payload_bytes, entry.payload_bytes.get());
+    add_to(txn, node.payload_bytes, bytes);
+    i = node.parent;
+  }
+  put(txn, entry.payload_bytes, bytes);
+}
+
 void States::set_state(Txn& txn, const Message& message, SlotState to) const {
   if (has_extra(message.entry)) note_key(txn, message, to);
   count(txn, message, state_of(message.entry), to);
