@@ -36,7 +36,7 @@ enum class PolicyKey : uint8_t {
   rate = 18,         // number: how many, second: in so many ms; likewise
   burst = 19,        // likewise
   weight = 20,       // of tenants, in thousandths
-  pool = 21,         // of tenants: its name
+  pool = 21,         // of tenants: its name; empty: none
   paused = 22,       // set at run time only: 1
   draining = 23,     // of queues, likewise: 1
   limited = 24,      // of tenants, likewise: nothing starts for so many ms (on disk: until this wall time)

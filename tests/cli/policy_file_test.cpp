@@ -25,7 +25,7 @@ FilePolicy policy_of(std::string_view toml, std::string_view queue = "mail") {
 
 Settings settings_of(std::string_view toml, std::string_view queue = "mail") {
   Settings settings;
-  fq::apply(settings, without_lines(policy_of(toml, queue)).queue);
+  take_over(settings, without_lines(policy_of(toml, queue)).queue);
   return settings;
 }
 
