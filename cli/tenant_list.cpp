@@ -98,8 +98,9 @@ class TenantList {
       if (std::optional<Obstacle> set = set_for(*node)) return *set;
     }
     if (std::optional<Obstacle> set = set_for(row.tenant)) return {set->what, "", set->until_wall_ms};
-    // A limit, of its own or of a node or pool above: parked until something frees it.
-    if (row.parked_tenants != 0 && row.ready > 0) return {"parked", "", {}};
+    // A limit, of its own or of a node or pool above: it gets no turns until something frees it.
+    const bool no_turns = row.parked_tenants != 0 || row.share.value_or(1) == 0;
+    if (no_turns && row.ready > 0) return {"parked", "", {}};
     return {};
   }
 

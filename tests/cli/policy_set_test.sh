@@ -93,6 +93,16 @@ gives 0 '' fq tenant set 'k=v' weight=8
 is 'a tenant with = in its name' 8 "$(fq config show -t 'k=v' --json | grep '"weight"' | grep -o '"value":[0-9.]*' | tr -dc 0-9)"
 is 'what was set is listed without messages' 1 "$(fq tenant list --json | grep -c '"tenant":"it'\''s"')"
 
+# A limit that is reached parks its tenant and all below.
+for t in busy busy busy/x calm; do fq push -q limits -t $t x >/dev/null; done
+gives 0 '' fq tenant set -q limits busy concurrency=1
+blocked() { fq tenant list -q limits | awk 'NR > 1 { printf "%s:%s ", $1, $(NF - 2) }'; }
+is 'who could be served is not blocked' 'busy:- busy/x:- calm:- ' "$(blocked)"
+receipt=$(fq pop -q limits -t busy --lease 1m | cut -f1)
+is 'who is at the limit is' 'busy:parked busy/x:parked calm:- ' "$(blocked)"
+fq ack -q limits "$receipt"
+is 'until a slot is free' 'busy:- busy/x:- calm:- ' "$(blocked)"
+
 # It outlives everybody, and a rebuild.
 rm "$FQ_SPOOL/queues/default/segment"
 is 'after a rebuild' 8 "$(fq config show -t 'k=v' --json | grep '"weight"' | grep -o '"value":[0-9.]*' | tr -dc 0-9)"
