@@ -108,6 +108,23 @@ class ScheduleFixture {
   void set(const std::string& tenant, PolicyKey key, int64_t number, int64_t second = 0) {
     set(tenant, {{key, number, second, {}}});
   }
+  /// What loading a policy file does; only its tenant entries.
+  void load_rules(const std::vector<TenantRule>& rules) {
+    const uint32_t generation = rules.empty() ? 0 : schedule().new_rules();
+    for (uint32_t rank = 0; rank < rules.size(); ++rank) {
+      const NodePatch patch = node_patch(rules[rank].values, {});
+      make_room(Schedule::need_of_rule(rules[rank].pattern, patch));
+      change([&](Schedule& s, Txn& txn) { s.add_rule(txn, generation, rank, rules[rank].pattern, patch); });
+    }
+    change([&](Schedule& s, Txn& txn) { s.make_rules_hold(txn, generation); });
+    make_room({.controls = root().tenant_supply.used});
+    for (std::optional<TenantIndex> at = kRootTenant; at;) {
+      change([&](Schedule& s, Txn& txn) { at = s.bring_up_to_date(txn, *at, now); });
+    }
+    for (std::optional<uint32_t> at = 0; at;) {
+      change([&](Schedule& s, Txn& txn) { at = s.remove_old_rules(txn, *at); });
+    }
+  }
   void unset(const std::string& tenant, PolicyKey key) { set(tenant, {}, {key}); }
   /// Starts nothing of it: until then, or until unpark.
   void park(const std::string& tenant, int64_t until_ms = kNever) {
