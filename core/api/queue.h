@@ -47,6 +47,9 @@ enum class Durability { policy, always, lazy };
 
 struct PushOptions {
   Durability durability = Durability::policy;
+  bool block = false;  // where a limit of messages or bytes is in the way: until there is room for all
+  std::optional<int64_t> wait_ms;  // with block: at most so long
+  Interrupt* interrupt = nullptr;  // ends that
 };
 
 enum class PushStatus {

@@ -138,6 +138,7 @@ void Limits::set(Txn& txn, uint32_t i, const NodePatch& patch) const {
   if ((patch.set.given & kGivenPool) != 0) put(txn, values.pool, text_add(txn, region_, patch.pool));
   if ((patch.set.given & kGivenLimited) != 0) put(txn, control.limited_until_ms, patch.limited_until_ms);
   put(txn, values.given, (values.given & ~patch.unset) | patch.set.given);
+  if ((patch.set.given & kGivenCaps) != 0) put(txn, region_.root.capped, 1);
 }
 
 void Limits::bring_up_to_date(Txn& txn, uint32_t i, const NodeTerms& from_file, int64_t now_ms) const {

@@ -22,6 +22,7 @@ inline constexpr uint32_t kGivenMaxBytes = 32;
 inline constexpr uint32_t kGivenPool = 64;
 inline constexpr uint32_t kGivenPaused = 128;
 inline constexpr uint32_t kGivenLimited = 256;
+inline constexpr uint32_t kGivenCaps = kGivenMaxMessages | kGivenMaxBytes;
 inline constexpr uint32_t kGivens[] = {kGivenWeight, kGivenConcurrency, kGivenRate,
                                        kGivenBurst,  kGivenMaxMessages, kGivenMaxBytes,
                                        kGivenPool,   kGivenPaused,      kGivenLimited};

@@ -77,6 +77,27 @@ std::optional<Schedule::Setting> Schedule::next_setting(TenantIndex from) const 
   return std::nullopt;
 }
 
+Schedule::Holding Schedule::holding_of(std::string_view path) const {
+  const uint32_t node = TenantTree(region_).find(path);
+  Holding holding;
+  if (node == kNoIndex) {
+    const NodeTerms terms = Rules(region_).terms_of(path);
+    holding.messages_max = terms.max_messages;
+    holding.bytes_max = terms.max_bytes;
+    return holding;
+  }
+  const StateCounts& counts = counts_of(region_, node);
+  holding.messages = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.held;
+  const ScheduleRoot& root = region_.root;
+  holding.bytes =
+      path.empty() ? root.payload_bytes - root.dead_bytes : region_.tenant(node).payload_bytes.get();
+  if (!has_control(region_.tenant(node))) return holding;
+  const Control& control = control_of(region_, region_.tenant(node));
+  holding.messages_max = control.max_messages;
+  holding.bytes_max = control.max_bytes;
+  return holding;
+}
+
 uint32_t Schedule::new_rules() const { return Rules(region_).unused_generation(); }
 
 void Schedule::add_rule(Txn& txn, uint32_t generation, uint32_t rank, std::string_view pattern,

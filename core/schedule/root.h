@@ -107,12 +107,14 @@ struct ScheduleRoot {
   Shared<uint32_t> tenants_count;  // that have a queue of their own (leaves)
   Shared<uint32_t> active_count;   // of these, with something ready
   Shared<uint32_t> parked_count;   // nodes that are parked
+  Shared<uint32_t> paused_count;   // of these, paused
+  Shared<uint32_t> zero2;
 
   // The rules that hold are those of one generation; those of others are about to be removed.
   Shared<uint32_t> rule_bucket_count;
   Shared<uint32_t> rule_heads;        // in the index: one for each beginning
   Shared<uint32_t> rules_generation;  // 0: there are none
-  Shared<uint32_t> zero1;
+  Shared<uint32_t> capped;            // something may say max_messages or max_bytes of some node
   Shared<uint64_t> rule_prefixes[4];  // bit n: some pattern begins with n literal bytes
 
   StateCounts counts;

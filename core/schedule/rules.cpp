@@ -114,12 +114,15 @@ void Rules::add(Txn& txn, uint32_t generation, uint32_t rank, std::string_view p
 void Rules::make_current(Txn& txn, uint32_t generation) const {
   ScheduleRoot& root = region_.root;
   std::array<uint64_t, std::size(decltype(root.rule_prefixes){})> prefixes{};
+  uint32_t given = 0;
   for (uint32_t i = 0; generation != 0 && i < root.rule_supply.high_water; ++i) {
     const Rule& rule = region_.arena.at(root.rules, i);
     if (rule.generation != generation) continue;
+    given |= rule.values.given;
     prefixes[rule.prefix_bytes / 64 % prefixes.size()] |= uint64_t{1} << rule.prefix_bytes % 64;
   }
   for (size_t i = 0; i < prefixes.size(); ++i) put(txn, root.rule_prefixes[i], prefixes[i]);
+  if ((given & kGivenCaps) != 0) put(txn, root.capped, 1);
   put(txn, root.rules_generation, generation);
 }
 

@@ -206,6 +206,16 @@ class Schedule {
   /// Likewise removes rules that do not hold.
   std::optional<uint32_t> remove_old_rules(Txn& txn, uint32_t from);
 
+  /// What a node and all below it hold that counts (dead ones do not), and what they may.
+  struct Holding {
+    uint64_t messages = 0, bytes = 0;
+    uint64_t messages_max = UINT64_MAX, bytes_max = UINT64_MAX;
+  };
+  /// Also of a node that is not there yet.
+  Holding holding_of(std::string_view path) const;
+  /// Whether any node may hold only so much.
+  bool is_capped() const { return region_.root.capped.peek() != 0; }
+
   // ---- looking -----------------------------------------------------------------------------------
 
   std::optional<SlotIndex> next_slot(SlotIndex from) const;  // the next used slot at or after
@@ -216,7 +226,8 @@ class Schedule {
     uint32_t attempts;
   };
   std::optional<OutcomeView> outcome(MessageId id) const;
-  /// Nothing is ready or leased, and nothing is on its way back after a retry or release.
+  /// Nothing is ready or leased, and nothing is on its way back after a retry or release. What is paused,
+  /// with all below it, is left out of what is ready.
   bool is_idle() const;
   /// Counts since the queue was made. A rebuild sets them from the journal's snapshot: restore() counts
   /// nothing itself.
@@ -229,6 +240,7 @@ class Schedule {
   void expire(Txn& txn, SlotIndex slot);
   struct Turn;
   Turn next_turn(TenantIndex from) const;
+  uint64_t paused_ready() const;
   Region region_;
 };
 

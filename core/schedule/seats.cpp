@@ -48,6 +48,8 @@ void Seats::block(Txn& txn, uint32_t i, uint8_t reason, bool on) const {
   const auto after = static_cast<uint8_t>(on ? before | reason : before & ~unsigned{reason});
   if (after == before) return;
   put(txn, tenant.blocks, after);
+  if (reason == kBlockPaused)
+    put(txn, region_.root.paused_count, region_.root.paused_count + (on ? 1u : -1u));
   if ((before == 0) == (after == 0)) return;
   put(txn, region_.root.parked_count, region_.root.parked_count + (on ? 1u : -1u));
   settle(txn, i, Coming::back);

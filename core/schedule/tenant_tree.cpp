@@ -76,6 +76,16 @@ bool TenantTree::is_blocked(uint32_t i) const {
   }
 }
 
+bool TenantTree::is_below_paused(uint32_t i) const {
+  StepLimit limit(kDepthMax);
+  while (i != kRoot) {
+    i = region_.tenant(i).parent;
+    if ((region_.tenant(i).blocks & kBlockPaused) != 0) return true;
+    limit.step();
+  }
+  return false;
+}
+
 void TenantTree::set(Txn& txn, uint32_t i, const NodePatch& patch, int64_t now_ms) const {
   limits_.set(txn, i, patch);
   bring_up_to_date(txn, i, now_ms);

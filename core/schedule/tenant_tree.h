@@ -40,6 +40,8 @@ class TenantTree {
   bool is_below(uint32_t tenant, uint32_t ancestor) const;
   /// True when it or a node above it is parked.
   bool is_blocked(uint32_t tenant) const;
+  /// True when a node above it is paused.
+  bool is_below_paused(uint32_t tenant) const;
 
   /// Changes what was set for it at run time.
   void set(Txn& txn, uint32_t tenant, const NodePatch& patch, int64_t now_ms) const;

@@ -84,7 +84,24 @@ std::optional<Schedule::OutcomeView> Schedule::outcome(MessageId id) const {
 
 bool Schedule::is_idle() const {
   const ScheduleRoot& root = region_.root;
-  return root.counts.ready == 0 && root.counts.leased == 0 && root.returning == 0;
+  if (root.counts.leased != 0 || root.returning != 0) return false;
+  if (root.counts.ready == 0) return true;
+  return root.paused_count != 0 && root.counts.ready == paused_ready();
+}
+
+uint64_t Schedule::paused_ready() const {
+  const TenantTree tree(region_);
+  uint64_t ready = 0;
+  for (uint32_t i = 0; i < region_.root.control_supply.high_water; ++i) {
+    const uint32_t node = region_.arena.at(region_.root.controls, i).node;
+    // The control of a node that is gone still names it, and the node may be another one by now.
+    const Tenant& tenant = region_.tenant(node);
+    if (!is_used(tenant) || tenant.control != i || (tenant.blocks & kBlockPaused) == 0) continue;
+    // What is below one that is paused too is counted there.
+    if (node == index_of(kRootTenant)) return region_.root.counts.ready;
+    if (!tree.is_below_paused(node)) ready += tenant.counts.ready;
+  }
+  return ready;
 }
 
 Counts Schedule::counts() const {

@@ -12,7 +12,11 @@ namespace fq {
 
 namespace {
 // Undo entries that one more message may need at the worst (eight new tenants with long names, a long key).
-constexpr uint32_t kUndoReserve = 800;
+constexpr uint32_t kUndoReserve = 1000;
+// In a record's header; see codec.h.
+constexpr size_t kAtOffset = 24;
+constexpr size_t kTypeOffset = 36;
+constexpr size_t kCountOffset = 38;
 }  // namespace
 
 Result<void> Gate::enter() {
@@ -134,35 +138,53 @@ struct Gate::Linked {
   bool delayed = false;
 };
 
-bool Gate::apply_some() {
-  SegmentHeader& header = store_.header();
-  const uint64_t position = header.applied_end;
+Bytes Gate::pending_record(uint64_t position) {
   std::array<std::byte, kRecordHeaderBytes + 8> start;
   stream_.copy_out(position, start);
   const std::optional<uint32_t> file = stream_.table().find(position);
   if (!file) throw RegionDamaged{"the stream's pending end lies in no file"};
-  RecordHeader record;
-  record.bytes = get_number<uint32_t>(start.data() + 4);
-  if (record.bytes < kRecordHeaderBytes || record.bytes > kRecordBytesMax) {
+  const auto bytes = get_number<uint32_t>(start.data() + 4);
+  if (bytes < kRecordHeaderBytes || bytes > kRecordBytesMax) {
     throw RegionDamaged{"a pending record has no length"};
   }
-  const uint64_t end = position + padded(record.bytes);
-  Bytes whole = stream_.view(position, record.bytes);
-  if (whole.empty()) {
-    // It wraps around the ring's end. 256 KiB at most, allocated once; the rare case that pays for it.
-    scratch_.resize(kRecordBytesMax);
-    stream_.copy_out(position, MutableBytes(scratch_).first(record.bytes));
-    whole = Bytes(scratch_).first(record.bytes);
+  const Bytes whole = stream_.view(position, bytes);
+  if (!whole.empty()) return whole;
+  // It wraps around the ring's end. 256 KiB at most, allocated once; the rare case that pays for it.
+  scratch_.resize(kRecordBytesMax);
+  stream_.copy_out(position, MutableBytes(scratch_).first(bytes));
+  return Bytes(scratch_).first(bytes);
+}
+
+void Gate::visit_pending(const std::function<void(const MessageItem&)>& visit) {
+  const SegmentHeader& header = store_.header();
+  uint32_t applied = header.applied_item;
+  for (uint64_t at = header.applied_end; at < header.tail; applied = 0) {
+    const Bytes whole = pending_record(at);
+    at += padded(whole.size());
+    if (static_cast<RecordType>(whole[kTypeOffset]) != RecordType::pushed) continue;
+    PushedReader reader(whole.subspan(kRecordHeaderBytes), get_number<uint16_t>(whole.data() + kCountOffset));
+    uint32_t index = 0;
+    while (const MessageItem* item = reader.next()) {
+      if (index++ >= applied) visit(*item);
+    }
+    if (reader.broken()) throw RegionDamaged{"a pending record is broken"};
   }
-  const auto type = static_cast<RecordType>(whole[36]);
+}
+
+bool Gate::apply_some() {
+  SegmentHeader& header = store_.header();
+  const uint64_t position = header.applied_end;
+  const Bytes whole = pending_record(position);
+  const uint64_t end = position + padded(whole.size());
+  const auto type = static_cast<RecordType>(whole[kTypeOffset]);
   Txn txn = store_.begin();
   if (type != RecordType::pushed) {
     txn.set(header.applied_end, end);
     txn.commit();
     return true;
   }
-  const auto count = get_number<uint16_t>(whole.data() + 38);
-  const auto at_wall_ms = get_number<int64_t>(whole.data() + 24);
+  const auto count = get_number<uint16_t>(whole.data() + kCountOffset);
+  const auto at_wall_ms = get_number<int64_t>(whole.data() + kAtOffset);
   PushedReader reader(whole.subspan(kRecordHeaderBytes), count);
   Linked linked;
   uint32_t index = 0;

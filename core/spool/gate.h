@@ -6,6 +6,7 @@
 #pragma once
 
 // System.
+#include <functional>
 #include <string>
 // fq, below us.
 #include "core/base/clock.h"
@@ -74,6 +75,8 @@ class Gate {
   void note_keys(Txn& txn, std::span<const MessageItem> items);
   /// Keeps room for messages that are appended and not linked yet, gives up that of those that were linked.
   void note_pending(Txn& txn, const Need& added, const Need& linked);
+  /// Messages that are accepted and not linked yet. Needs: the lock.
+  void visit_pending(const std::function<void(const MessageItem&)>& visit);
   /// Fires due timers in at most `transactions` transactions; returns whether something fired.
   bool fire_timers(const Now& now, uint32_t transactions);
 
@@ -111,6 +114,7 @@ class Gate {
   void leave();
   bool repair();
   Error poison(const char* what);
+  Bytes pending_record(uint64_t position);
   bool apply_some();
   struct Linked;
   void link(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms,

@@ -98,6 +98,7 @@ Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& pa
       append_policy(record);
       end = header().tail;
       gate().mark_servable();  // or a timer is earlier than before
+      gate().mark_ended();     // or a limit is higher
       return {};
     }));
     if (obstacle == Obstacle::none) break;

@@ -125,6 +125,7 @@ Result<void> LocalQueue::change_schedule(const Need& need, const std::function<v
       change(txn);
       txn.commit();
       gate().mark_servable();
+      gate().mark_ended();  // a limit may be higher
       return {};
     }));
     if (fits) return {};

@@ -6,6 +6,8 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 #include "core/base/tenant_name.h"
+// fq, this room.
+#include "core/spool/sleep.h"
 
 namespace fq {
 
@@ -319,6 +321,20 @@ PushedMessages LocalQueue::append_pushed(const Need& need, bool lazy, const Now&
 }
 
 Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const PushOptions& options) {
+  const int64_t deadline_ms =
+      options.wait_ms ? clock_.boot_ms() + std::min(*options.wait_ms, kWaitMaxMs) : kNever;
+  for (;;) {
+    const WaiterCounted counted(options.block ? &header().end_waiters : nullptr);
+    const uint32_t seen = header().end_event.load(std::memory_order_acquire);
+    over_limit_ = false;
+    Result<PushReply> pushed = push_once(messages, options);
+    if (pushed.ok() || !over_limit_ || !options.block) return pushed;
+    FQ_TRY_SET(const bool again, wait_for_room(options, deadline_ms, seen));
+    if (!again) return pushed;
+  }
+}
+
+Result<PushReply> LocalQueue::push_once(std::span<const NewMessage> messages, const PushOptions& options) {
   PushReply reply;
   if (messages.empty()) return reply;
   if (messages.size() > kBatchMessagesMax) {
@@ -354,6 +370,7 @@ Result<LocalQueue::Appended> LocalQueue::append_batch(std::span<const NewMessage
                      std::to_string(kRecordBytesMax) + "; split it",
                  0};
   }
+  const std::vector<Arrival> arrived = schedule().is_capped() ? arrivals() : std::vector<Arrival>();
   Appended appended;
   bool may_grow = true;
   for (int attempt = 0;; ++attempt) {
@@ -364,6 +381,7 @@ Result<LocalQueue::Appended> LocalQueue::append_batch(std::span<const NewMessage
       gate().fire_timers(now, 1);
       appended.changed = still_so && !still_so(now);
       if (appended.changed) return {};
+      if (std::optional<Error> refused = refuse_over_limit(arrived)) return std::move(*refused);
       obstacle = push_obstacle(bytes, need, messages.size(), may_grow);
       if (obstacle != Obstacle::none) return {};
       PushedMessages pushed = append_pushed(need, lazy, now);

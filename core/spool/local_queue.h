@@ -112,6 +112,7 @@ class LocalQueue final : public Queue {
   };
   using StillSo = std::function<bool(const Now& now)>;
   /// One record of them, if `still_so` (asked under the lock) or there is none.
+  Result<PushReply> push_once(std::span<const NewMessage> messages, const PushOptions& options);
   Result<Appended> append_batch(std::span<const NewMessage> messages, bool lazy, const StillSo& still_so);
   PushedMessages append_pushed(const Need& need, bool lazy, const Now& read);
 
@@ -212,6 +213,7 @@ class LocalQueue final : public Queue {
   Result<void> look_idle(LeaseReply& reply);
   bool is_idle();
   bool has_ended(MessageId id);
+  void sleep_until_end(Interrupt* interrupt, uint32_t seen, int64_t until_ms);
   Result<bool> look_at_ends(const EndRequest& request, size_t& ended_count, int64_t& timer_ms);
 
   // local_look.cpp, local_history.cpp
@@ -230,6 +232,18 @@ class LocalQueue final : public Queue {
   Result<void> add_error(const Looked& looked, MessageInfo& info);
   void look_at_blocked(TenantIndex from, size_t skip, size_t n, std::vector<Looked>& looked);
   Result<MessagePage> peek_ready(const Filter& filter, size_t skip, size_t n);
+
+  // local_admission.cpp
+  /// What a batch adds to one node and all below it.
+  struct Arrival {
+    std::string_view path;
+    uint64_t messages = 0;
+    uint64_t bytes = 0;
+  };
+  std::vector<Arrival> arrivals() const;
+  Arrival pending_at(std::string_view path);
+  std::optional<Error> refuse_over_limit(std::span<const Arrival> arrivals);
+  Result<bool> wait_for_room(const PushOptions& options, int64_t deadline_ms, uint32_t seen);
 
   // local_policy_file.cpp
   Result<void> load_policy(const Policy& policy, const FileIdentity& identity);
@@ -292,6 +306,7 @@ class LocalQueue final : public Queue {
   std::vector<TakenMessage> taken_;
   std::vector<EventItem> event_items_;
   StoredItem stored_;
+  bool over_limit_ = false;   // the last push was refused since there are too many messages
   TenantIndex one_tenant_{};  // whose turn the first message was, where only one tenant's are wanted
   std::vector<WatchedLease> watched_;
   uint32_t changes_seen_ = 0;

@@ -132,15 +132,21 @@ Result<EndStatus> LocalQueue::await_end(const EndRequest& request) {
     }
     if (ended) return EndStatus::ended;
     if (request.interrupt != nullptr && request.interrupt->raised()) return EndStatus::interrupted;
-    const int64_t now_ms = clock_.boot_ms();
-    if (now_ms >= deadline_ms) return EndStatus::timed_out;
-    int64_t wait_ms = std::min(kWaitCapMs, deadline_ms - now_ms);
-    if (timer_ms != kNever) wait_ms = std::min(wait_ms, std::max<int64_t>(0, timer_ms - now_ms));
-    std::array<WatchedWord, 2> words = {{{&shared.end_event, seen}, {&shared.end_event, seen}}};
-    if (request.interrupt != nullptr) words[1] = {request.interrupt->word(), 0};
-    const SignalsAllowed allowed(true);
-    sleep_on(words, shared.end_event, seen, wait_ms);
+    if (clock_.boot_ms() >= deadline_ms) return EndStatus::timed_out;
+    sleep_until_end(request.interrupt, seen, std::min(deadline_ms, timer_ms));
   }
+}
+
+/// At most until then; also when interrupted.
+void LocalQueue::sleep_until_end(Interrupt* interrupt, uint32_t seen, int64_t until_ms) {
+  SegmentHeader& shared = header();
+  const int64_t now_ms = clock_.boot_ms();
+  const int64_t wait_ms =
+      until_ms == kNever ? kWaitCapMs : std::min(kWaitCapMs, std::max<int64_t>(0, until_ms - now_ms));
+  std::array<WatchedWord, 2> words = {{{&shared.end_event, seen}, {&shared.end_event, seen}}};
+  if (interrupt != nullptr) words[1] = {interrupt->word(), 0};
+  const SignalsAllowed allowed(true);
+  sleep_on(words, shared.end_event, seen, wait_ms);
 }
 
 }  // namespace fq

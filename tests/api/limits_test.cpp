@@ -1,0 +1,93 @@
+// limits_test - what the policy lets tenants do at once, in a while, and hold.
+#include "tests/api/contract.h"
+
+namespace fq::test {
+
+namespace {
+
+void set(QueueFixture& q, const std::string& path, PolicyKey key, int64_t number, int64_t second = 0) {
+  REQUIRE(q.door().policy_set(path, {{{key, number, second, {}}}, {}}).ok());
+}
+void unset(QueueFixture& q, const std::string& path, PolicyKey key) {
+  REQUIRE(q.door().policy_set(path, {{}, {key}}).ok());
+}
+
+std::string served(QueueFixture& q, size_t want = 100) {
+  std::string text;
+  for (const Delivery& each : q.lease_all({.want = want}).deliveries) {
+    text += (text.empty() ? "" : " ") + payload_of(each);
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("no more of a tenant runs at once than its concurrency, of it and all below it") {
+  ON_EVERY_ENGINE(q);
+  set(q, "a", PolicyKey::concurrency, 2);
+  for (const char* payload : {"a1", "a2", "a3", "a4"}) q.push("a", payload);
+  q.push("a/x", "x1");
+  q.push("b", "b1");
+  const LeaseReply first = q.lease_all({.want = 100});
+  REQUIRE(first.deliveries.size() == 3);
+  CHECK(served(q).empty());
+  for (const Delivery& each : first.deliveries) {
+    if (payload_of(each) == "a1") CHECK(q.ack(each) == SettleStatus::ok);
+  }
+  CHECK(served(q) == "a2");
+  set(q, "a", PolicyKey::concurrency, 1);  // below what runs: nothing more, and nothing is taken away
+  CHECK(q.stats().leased == 3);
+  CHECK(served(q).empty());
+  unset(q, "a", PolicyKey::concurrency);
+  CHECK(served(q) == "a3 a4");
+}
+
+TEST_CASE("a queue's own concurrency holds for all tenants together") {
+  ON_EVERY_ENGINE(q);
+  set(q, "", PolicyKey::concurrency, 2);
+  for (const char* tenant : {"a", "b", "c"}) q.push(tenant, tenant);
+  CHECK(served(q) == "a b");
+  CHECK(served(q).empty());
+}
+
+TEST_CASE("a tenant starts no more often than its rate, after its burst") {
+  ON_EVERY_ENGINE(q);
+  set(q, "a", PolicyKey::rate, 2, 1'000);
+  set(q, "a", PolicyKey::burst, 3);
+  for (int i = 0; i < 9; ++i) q.push("a", std::to_string(i));
+  CHECK(served(q) == "0 1 2");
+  const LeaseReply none = q.lease_all({});
+  CHECK(none.next_wake_ms == 500);
+  q.clock().advance(499);
+  CHECK(served(q).empty());
+  q.clock().advance(1);
+  CHECK(served(q) == "3");
+  q.clock().advance(60'000);
+  CHECK(served(q) == "4 5 6");
+}
+
+TEST_CASE("a paused tenant or queue takes pushes and serves nothing") {
+  ON_EVERY_ENGINE(q);
+  for (const char* path : {"a", ""}) {
+    set(q, path, PolicyKey::paused, 1);
+    q.push("a/x", "m");
+    CHECK(served(q).empty());
+    CHECK(q.lease_all({}).next_wake_ms == std::nullopt);
+    unset(q, path, PolicyKey::paused);
+    CHECK(served(q) == "m");
+  }
+}
+
+TEST_CASE("settings are refused where they do not belong") {
+  ON_EVERY_ENGINE(q);
+  if (!q.door().policy_set("a", {{{PolicyKey::order, 1, 0, {}}}, {}}).ok()) {
+    CHECK_FALSE(q.door().policy_set("", {{{PolicyKey::weight, 2'000, 0, {}}}, {}}).ok());
+    CHECK_FALSE(q.door().policy_set("", {{{PolicyKey::limited, 2'000, 0, {}}}, {}}).ok());
+    CHECK_FALSE(q.door().policy_set("a", {{}, {PolicyKey::attempts}}).ok());
+    CHECK_FALSE(q.door().policy_set("a", {{{PolicyKey::weight, 99, 0, {}}}, {}}).ok());
+    CHECK_FALSE(q.door().policy_set("a", {{{PolicyKey::rate, 0, 1'000, {}}}, {}}).ok());
+    CHECK_FALSE(q.door().policy_set("", {{{PolicyKey::attempts, 70'000, 0, {}}}, {}}).ok());
+  }
+}
+
+}  // namespace fq::test
