@@ -9,6 +9,7 @@
 #include "cli/push_batch.h"
 #include "cli/push_options.h"
 #include "cli/session.h"
+#include "cli/signals.h"
 #include "cli/values.h"
 
 namespace fq::cli {
@@ -30,6 +31,7 @@ constexpr OptionSpec kOptions[] = {
     {"Message", 0, "quiet", Takes::value, "DUR", "with --debounce: due so long after the last push"},
     {"Message", 0, "max-wait", Takes::value, "DUR", "and at the latest so long after the first"},
     {"Message", 0, "lazy", Takes::nothing, "", "do not wait for the disk"},
+    {"Message", 0, "block", Takes::attached, "DUR", "where a limit is reached: until there is room"},
     {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
     {"Job", 0, "keep", Takes::value, "DUR", "of the output of a job (default: retention)"},
     {"Job", 0, "wait", Takes::attached, "DUR", "until it ends; its output, its exit status"},
@@ -116,6 +118,10 @@ Result<PushRequest> request_of(const Arguments& arguments, Format format) {
   FQ_TRY_SET(request.fields, fields_of(arguments));
   FQ_TRY(choose_source(arguments, request));
   if (arguments.has("lazy")) request.options.durability = Durability::lazy;
+  request.options.block = arguments.has("block");
+  if (const auto typed = arguments.value("block")) {
+    FQ_TRY_SET(request.options.wait_ms, to_duration("--block", *typed));
+  }
   request.wait = arguments.has("wait");
   if (const auto typed = arguments.value("wait")) {
     FQ_TRY_SET(request.wait_ms, to_duration("--wait", *typed));
@@ -158,6 +164,7 @@ Result<Exit> run_push(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::required, true));
   FQ_TRY_SET(const Settings settings, queue->settings());
   FQ_TRY(check_order(request.fields, settings.order, "--priority", "--key"));
+  if (request.options.block) request.options.interrupt = &catch_signals();
   Pusher pusher(session, *queue, settings, request.options);
   if (request.batch) {
     FQ_TRY(push_batch(pusher, *source, *request.batch, request.fields));

@@ -2,6 +2,8 @@
 
 // fq, below us.
 #include "core/base/json_writer.h"
+// fq, this room.
+#include "cli/signals.h"
 
 namespace fq::cli {
 
@@ -111,7 +113,7 @@ uint64_t line_bytes_max(BatchForm form, uint64_t payload_bytes_max) {
 }  // namespace
 
 Result<void> Pusher::push(std::span<const NewMessage> messages) {
-  FQ_TRY_SET(const PushReply reply, queue_.push(messages, options_));
+  FQ_TRY_SET(const PushReply reply, put(messages));
   std::optional<PushStatus> worst;
   for (const PushResult& item : reply.items) {
     if (is_accepted(item.status)) {
@@ -126,10 +128,17 @@ Result<void> Pusher::push(std::span<const NewMessage> messages) {
 }
 
 Result<MessageId> Pusher::push_unsaid(const NewMessage& message) {
-  FQ_TRY_SET(const PushReply reply, queue_.push({&message, 1}, options_));
+  FQ_TRY_SET(const PushReply reply, put({&message, 1}));
   const PushResult& item = reply.items.at(0);
   if (!is_accepted(item.status)) return refusal(item.status, reply);
   return item.id;
+}
+
+Result<PushReply> Pusher::put(std::span<const NewMessage> messages) {
+  Result<PushReply> reply = queue_.push(messages, options_);
+  const bool interrupted = !reply && options_.interrupt != nullptr && options_.interrupt->raised();
+  if (interrupted) die_by_caught_signal();
+  return reply;
 }
 
 Error Pusher::refusal(PushStatus status, const PushReply& reply) const {

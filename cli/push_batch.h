@@ -29,6 +29,8 @@ class Pusher {
   const Settings& settings() const { return settings_; }
 
  private:
+  /// Dies by the signal that ended its waiting for room.
+  Result<PushReply> put(std::span<const NewMessage> messages);
   Error refusal(PushStatus status, const PushReply& reply) const;
   Result<void> print(const PushResult& item);
   Session& session_;

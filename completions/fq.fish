@@ -41,6 +41,7 @@ complete -c fq -n '__fish_seen_subcommand_from push' -l debounce -x -d 'one whil
 complete -c fq -n '__fish_seen_subcommand_from push' -l quiet -x -d 'with --debounce: due so long after the last push'
 complete -c fq -n '__fish_seen_subcommand_from push' -l max-wait -x -d 'and at the latest so long after the first'
 complete -c fq -n '__fish_seen_subcommand_from push' -l lazy -d 'do not wait for the disk'
+complete -c fq -n '__fish_seen_subcommand_from push' -l block -d 'where a limit is reached: until there is room'
 complete -c fq -n '__fish_seen_subcommand_from push' -l timeout -x -d 'limit of a run (default: timeout in fq.toml)'
 complete -c fq -n '__fish_seen_subcommand_from push' -l keep -x -d 'of the output of a job (default: retention)'
 complete -c fq -n '__fish_seen_subcommand_from push' -l wait -d 'until it ends; its output, its exit status'

@@ -64,7 +64,10 @@ NodeTerms Rules::terms_of(std::string_view path) const {
     StepLimit limit(region_.root.rule_supply.high_water + 1);
     for (; i != kNoIndex; limit.step()) {
       const Rule& rule = region_.arena.at(region_.root.rules, i);
-      if (pattern_matches(text_copy(region_, rule.pattern, buffer), path)) overlay(best, rule);
+      const std::string_view pattern = text_copy(region_, rule.pattern, buffer);
+      // The queue as a whole has the empty path, which is no tenant that a pattern could mean.
+      const bool meant = path.empty() ? pattern.empty() : pattern_matches(pattern, path);
+      if (meant) overlay(best, rule);
       i = rule.next;
     }
   }

@@ -5,6 +5,8 @@
 // System.
 #include <algorithm>
 #include <map>
+// fq, this room.
+#include "core/spool/sleep.h"
 
 namespace fq {
 
@@ -83,6 +85,20 @@ std::optional<Error> LocalQueue::refuse_over_limit(std::span<const Arrival> arri
                  0};
   }
   return std::nullopt;
+}
+
+Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const PushOptions& options) {
+  const int64_t deadline_ms =
+      options.wait_ms ? clock_.boot_ms() + std::min(*options.wait_ms, kWaitMaxMs) : kNever;
+  for (;;) {
+    const WaiterCounted counted(options.block ? &header().end_waiters : nullptr);
+    const uint32_t seen = header().end_event.load(std::memory_order_acquire);
+    over_limit_ = false;
+    Result<PushReply> pushed = push_once(messages, options);
+    if (pushed.ok() || !over_limit_ || !options.block) return pushed;
+    FQ_TRY_SET(const bool again, wait_for_room(options, deadline_ms, seen));
+    if (!again) return pushed;
+  }
 }
 
 /// Until something has ended, or `deadline_ms`. False: there is no point in trying again.

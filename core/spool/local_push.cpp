@@ -6,8 +6,6 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 #include "core/base/tenant_name.h"
-// fq, this room.
-#include "core/spool/sleep.h"
 
 namespace fq {
 
@@ -318,20 +316,6 @@ PushedMessages LocalQueue::append_pushed(const Need& need, bool lazy, const Now&
   FQ_POINT("push.committed");
   stream().publish();
   return pushed;
-}
-
-Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const PushOptions& options) {
-  const int64_t deadline_ms =
-      options.wait_ms ? clock_.boot_ms() + std::min(*options.wait_ms, kWaitMaxMs) : kNever;
-  for (;;) {
-    const WaiterCounted counted(options.block ? &header().end_waiters : nullptr);
-    const uint32_t seen = header().end_event.load(std::memory_order_acquire);
-    over_limit_ = false;
-    Result<PushReply> pushed = push_once(messages, options);
-    if (pushed.ok() || !over_limit_ || !options.block) return pushed;
-    FQ_TRY_SET(const bool again, wait_for_room(options, deadline_ms, seen));
-    if (!again) return pushed;
-  }
 }
 
 Result<PushReply> LocalQueue::push_once(std::span<const NewMessage> messages, const PushOptions& options) {

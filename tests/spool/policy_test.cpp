@@ -150,13 +150,15 @@ TEST_CASE("what is paused keeps no drain waiting") {
   CHECK(refusal(q, "b", "3").empty());
   set(q, "a/x", value(PolicyKey::paused, 1));
   set(q, "a", value(PolicyKey::paused, 1));
-  const auto why = [&] { return lease(q, {.wait = true, .wait_ms = 0, .until_idle = true}).why_empty; };
-  CHECK(why() == WhyEmpty::none);
+  const auto why = [&] {
+    return lease(q, {.look = true, .wait = true, .wait_ms = 0, .until_idle = true}).why_empty;
+  };
+  CHECK(why() == WhyEmpty::servable);
   q.drain();
   CHECK(why() == WhyEmpty::idle);
   set(q, "a", value(PolicyKey::concurrency, 1));
   REQUIRE(q.door().policy_set("a", {{}, {PolicyKey::paused}}).ok());
-  CHECK(why() == WhyEmpty::none);
+  CHECK(why() == WhyEmpty::servable);
 }
 
 }  // namespace fq::test

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# push_limits_test - max_messages and max_bytes: a push is refused by name, or waits for room.
+. "$(dirname "$0")/lib.sh"
+
+# How much may be held: refused by name, waited for where that is asked for.
+gives 0 '' fq queue create
+gives 0 '' fq tenant set acme max_messages=2
+fq push -t acme one >"$work/id"
+fq push -t acme/web two >>"$work/id"
+gives 75 "tenant 'acme': has 2 messages, the limit is 2 (max_messages)" fq push -t acme three
+gives 75 'max_messages' fq push -t acme --block=20ms three
+printf 'a\nb\n' >"$work/lines"
+gives 75 'max_messages' fq push -t acme --lines --file "$work/lines"
+(until [ -s "$work/pushing" ]; do :; done; fq pop -t acme >"$work/popped") &
+is 'a push waits for room' 0 "$(echo 1 >"$work/pushing"; fq push -t acme --block=20s three >"$work/id"; echo $?)"
+wait
+is 'and is there' 2 "$(fq peek -t acme -n 9 | wc -l)"
+gives 0 '' fq tenant set acme max_messages=
+fq push -t acme four >"$work/id"
+
+# A signal ends the waiting; nothing is pushed.
+gives 0 '' fq queue set max_bytes=8B
+gives 75 "queue 'default': has" fq push far-too-long
+fq push -t big --block far-too-long >"$work/id" 2>"$work/said" &
+waiting=$!
+until [ -e "$work/said" ]; do :; done
+kill -TERM $waiting
+wait $waiting
+is 'it died by the signal' 143 $?
+is 'without a word' '' "$(cat "$work/said")"
+is 'and without a message' '' "$(fq peek -t big)"
+finish
