@@ -52,7 +52,8 @@ bool Rules::begins_with(const Rule& rule, std::string_view prefix) const {
 NodeTerms Rules::terms_of(std::string_view path) const {
   Ranked best;
   const uint32_t generation = region_.root.rules_generation;
-  if (generation == 0) return best.terms;
+  // A tenant's pattern never means the whole queue, although `*` takes in a name without characters.
+  if (generation == 0 || path.empty()) return best.terms;
   TextBuffer buffer;
   const size_t longest = std::min<size_t>(path.size(), kPrefixBytesMax);
   for (uint32_t bytes = 0; bytes <= longest; ++bytes) {

@@ -172,6 +172,16 @@ TEST_CASE("a park at any level takes all below it out of the turns") {
   }
 }
 
+TEST_CASE("a tenant's pattern never limits or stops the whole queue") {
+  ScheduleFixture q;
+  q.load_rules({{"*", {{PolicyKey::concurrency, 1, 0, {}}}}});
+  q.push("a", 2).push("b", 2);
+  CHECK(q.tenant_of(q.lease()) == "a");
+  CHECK(q.tenant_of(q.lease()) == "b");
+  CHECK(q.lease() == 0);
+  CHECK(q.faults().empty());
+}
+
 TEST_CASE("a turn below one tenant leaves the others' turns alone") {
   ScheduleFixture q;
   q.push("a/x", 3).push("a/y", 3).push("b", 3);
