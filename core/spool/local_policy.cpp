@@ -77,6 +77,7 @@ void LocalQueue::append_policy(const PolicyRecord& record) {
 Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& patch) {
   FQ_TRY(check_patch(path, patch));
   if (patch.set.empty() && patch.unset.empty()) return {};
+  tell_idle_settings(patch.set);
   const Need need = Schedule::need_of_setting(path, node_patch(patch.set, patch.unset));
   uint64_t end = 0;
   for (int attempt = 0;; ++attempt) {

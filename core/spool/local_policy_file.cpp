@@ -35,6 +35,26 @@ std::vector<LoadedRule> rules_of(const Policy& policy) {
   return rules;
 }
 
+/// What is taken and written down, but has no effect on turns in this version.
+std::string_view idle_setting(PolicyKey key) {
+  switch (key) {
+    case PolicyKey::scope:
+      return "scope";
+    case PolicyKey::fair_by:
+      return "fair_by";
+    case PolicyKey::linger:
+      return "linger";
+    case PolicyKey::batch:
+      return "batch";
+    case PolicyKey::pool:
+      return "pool";
+    case PolicyKey::dead_retention:
+      return "dead_retention";
+    default:
+      return "";
+  }
+}
+
 /// Unlocked at the end of a scope.
 class Held {
  public:
@@ -75,11 +95,29 @@ Result<void> LocalQueue::policy_load(const Policy& policy, const FileIdentity& i
   return load_policy(policy, identity);
 }
 
+/// A person who sets what this version does not do yet hears of it, once for each load.
+void LocalQueue::tell_idle_settings(const PolicyValues& values) {
+  for (const PolicyValue& value : values) {
+    const std::string_view name = idle_setting(value.key);
+    const std::optional<PolicyValue> usual = value_of(Settings{}, value.key);
+    const bool is_usual = usual ? *usual == value : value.text.empty();
+    if (name.empty() || is_usual) continue;
+    attachment_->notice(attachment_->object() + ": " + std::string(name) +
+                        " has no effect yet in this version; turns go as without it");
+  }
+}
+
 /// Needs: policy_lock.
 Result<void> LocalQueue::load_policy(const Policy& policy, const FileIdentity& identity) {
   Settings settings;
   take_over(settings, policy.queue);
   const std::vector<LoadedRule> rules = rules_of(policy);
+  tell_idle_settings(policy.queue);
+  const auto uses_pool = [](const TenantRule& rule) {
+    return (node_patch(rule.values, {}).set.given & kGivenPool) != 0;
+  };
+  const auto pooled = std::find_if(policy.tenants.begin(), policy.tenants.end(), uses_pool);
+  if (pooled != policy.tenants.end()) tell_idle_settings(pooled->values);
   uint32_t generation = 0;
   FQ_TRY(change_schedule(Need{}, [&](Txn&) { generation = rules.empty() ? 0 : schedule().new_rules(); }));
   for (size_t from = 0; from < rules.size(); from += kRulesPerHold) {

@@ -14,7 +14,7 @@ gives 75 'max_messages' fq push -t acme --lines --file "$work/lines"
 (until [ -s "$work/pushing" ]; do :; done; fq pop -t acme >"$work/popped") &
 is 'a push waits for room' 0 "$(echo 1 >"$work/pushing"; fq push -t acme --block=20s three >"$work/id"; echo $?)"
 wait
-is 'and is there' 2 "$(fq peek -t acme -n 9 | wc -l)"
+is 'and is there' 2 "$(fq peek -t acme -n 9 --json | wc -l)"
 gives 0 '' fq tenant set acme max_messages=
 fq push -t acme four >"$work/id"
 
