@@ -111,7 +111,14 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
   }
   write_time(json, "lease_until", message.lease_until_wall_ms);
   write_optional(json, "holder", message.holder_pid);
-  json.key("after").null();
+  json.key("after");
+  if (message.after.empty()) {
+    json.null();
+  } else {
+    json.begin_array();
+    for (const MessageId id : message.after) json.number(number(id));
+    json.end_array();
+  }
   write_command(json, message.command);
   if (message.payload) {
     json.payload(*message.payload);

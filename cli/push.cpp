@@ -27,9 +27,12 @@ constexpr OptionSpec kOptions[] = {
     {"Message", 0, "tag", Takes::value, "K=V", "a label; may be given again"},
     {"Message", 0, "unique", Takes::value, "KEY", "none if there is one: prints its id"},
     {"Message", 0, "unique-for", Takes::value, "DUR", "the key is held so long after the ack (default: 1h)"},
+    {"Message", 0, "unique-mode", Takes::value, "MODE", "keep, replace or after (default: keep)"},
     {"Message", 0, "debounce", Takes::value, "KEY", "one while it waits, the last payload wins"},
     {"Message", 0, "quiet", Takes::value, "DUR", "with --debounce: due so long after the last push"},
     {"Message", 0, "max-wait", Takes::value, "DUR", "and at the latest so long after the first"},
+    {"Message", 0, "after", Takes::value, "ID[,ID...]", "held until all of these are acked"},
+    {"Message", 0, "after-any", Takes::value, "ID[,ID...]", "held until all of these have ended"},
     {"Message", 0, "lazy", Takes::nothing, "", "do not wait for the disk"},
     {"Message", 0, "block", Takes::attached, "DUR", "where a limit is reached: until there is room"},
     {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
@@ -75,6 +78,8 @@ Result<void> choose_batch(const Arguments& arguments, PushRequest& request) {
     return usage_error("--debounce", "does not go with a batch");
   if (request.batch != BatchForm::ndjson && request.fields.unique.empty() && arguments.has("unique-for"))
     return usage_error("--unique-for", "goes with --unique only, or with --ndjson");
+  if (request.batch != BatchForm::ndjson && request.fields.unique.empty() && arguments.has("unique-mode"))
+    return usage_error("--unique-mode", "goes with --unique only, or with --ndjson");
   if (request.batch && arguments.has("wait"))
     return usage_error("--wait", "does not go with a batch; fq wait - takes the ids that it prints");
   if (request.batch && request.payload)

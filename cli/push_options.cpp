@@ -18,9 +18,10 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-constexpr std::string_view kLineKeys[] = {"payload", "payload_base64", "tenant",  "priority", "key",  "delay",
-                                          "at",      "attempts",       "timeout", "tags",     "keep", "ttl",
-                                          "unique",  "unique_for"};
+constexpr std::string_view kLineKeys[] = {
+    "payload", "payload_base64", "tenant",      "priority", "key",      "delay",
+    "at",      "attempts",       "timeout",     "tags",     "keep",     "ttl",
+    "unique",  "unique_for",     "unique_mode", "after",    "after_any"};
 
 Error bad_line(std::string text) { return Error{ErrorKind::bad_data, std::move(text), 0}; }
 
@@ -39,6 +40,8 @@ class LineFields {
     if (value.kind == Kind::null) return {};
     if (key == "tags") return take_tags(value);
     if (key == "priority" || key == "attempts") return take_number(key, value);
+    if (key == "after") return take_ids(key, value, to_.fields.after);
+    if (key == "after_any") return take_ids(key, value, to_.fields.after_any);
     const bool text = value.kind == Kind::text || (key == "key" && value.kind == Kind::number);
     if (!text) return wrong_kind(key, "text in quotes");
     return take_text(key, value.text);
@@ -77,6 +80,8 @@ class LineFields {
       FQ_TRY_SET(to_.fields.timeout_ms, to_positive_duration(key, text));
     } else if (key == "unique") {
       FQ_TRY_SET(to_.fields.unique, to_unique_key(key, text));
+    } else if (key == "unique_mode") {
+      FQ_TRY_SET(to_.fields.unique_mode, to_unique_mode(key, text));
     } else if (key == "unique_for") {
       FQ_TRY_SET(to_.fields.unique_for_ms, to_duration(key, text));
     } else if (key == "ttl") {
@@ -98,6 +103,17 @@ class LineFields {
     } else {
       FQ_TRY_SET(const uint64_t attempts, to_count(key, value.text, kAttemptsMax));
       to_.fields.attempts_max = static_cast<uint32_t>(attempts);
+    }
+    return {};
+  }
+
+  Result<void> take_ids(const std::string& key, const JsonValue& value, std::vector<MessageId>& ids) {
+    if (value.kind != Kind::array) return wrong_kind(key, "an array of ids");
+    ids.clear();
+    for (const auto& [name, each] : value.members) {
+      if (each.kind != Kind::number) return wrong_kind(key, "an array of ids");
+      FQ_TRY_SET(const MessageId id, to_id(key, each.text));
+      ids.push_back(id);
     }
     return {};
   }
@@ -148,6 +164,15 @@ Result<void> take_keys(const Arguments& arguments, PushFields& fields) {
   if (const auto typed = arguments.value("unique-for")) {
     FQ_TRY_SET(fields.unique_for_ms, to_duration("--unique-for", *typed));
   }
+  if (const auto typed = arguments.value("unique-mode")) {
+    FQ_TRY_SET(fields.unique_mode, to_unique_mode("--unique-mode", *typed));
+  }
+  if (const auto typed = arguments.value("after")) {
+    FQ_TRY_SET(fields.after, to_id_list("--after", *typed));
+  }
+  if (const auto typed = arguments.value("after-any")) {
+    FQ_TRY_SET(fields.after_any, to_id_list("--after-any", *typed));
+  }
   if (const auto typed = arguments.value("debounce")) {
     FQ_TRY_SET(fields.debounce, to_unique_key("--debounce", *typed));
   }
@@ -163,7 +188,8 @@ Result<void> take_keys(const Arguments& arguments, PushFields& fields) {
     }
     return {};
   }
-  for (const std::string_view name : {"unique", "unique-for", "delay", "at"}) {
+  for (const std::string_view name :
+       {"unique", "unique-for", "unique-mode", "delay", "at", "after", "after-any"}) {
     if (arguments.has(name)) return usage_error("--debounce", "does not go with --" + std::string(name));
   }
   if (fields.quiet_ms == 0) return usage_error("--debounce", "needs --quiet DUR, when it is due");
@@ -188,6 +214,9 @@ NewMessage message_of(const PushFields& fields, std::string_view payload) {
   message.ttl_ms = fields.ttl_ms;
   message.unique = fields.unique;
   if (fields.unique_for_ms) message.unique_for_ms = *fields.unique_for_ms;
+  message.unique_mode = fields.unique_mode.value_or(UniqueMode::keep);
+  message.after = fields.after;
+  message.after_any = fields.after_any;
   message.debounce = fields.debounce;
   message.quiet_ms = fields.quiet_ms;
   message.max_wait_ms = fields.max_wait_ms;

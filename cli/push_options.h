@@ -28,6 +28,9 @@ struct PushFields {
   std::optional<int64_t> ttl_ms;
   std::string unique;  // "" none
   std::optional<int64_t> unique_for_ms;
+  std::optional<UniqueMode> unique_mode;
+  std::vector<MessageId> after;
+  std::vector<MessageId> after_any;
   std::string debounce;  // "" none; only by options
   int64_t quiet_ms = 0;
   std::optional<int64_t> max_wait_ms;

@@ -110,6 +110,24 @@ Result<void> check_tag(std::string_view name, const Tag& tag) {
   return {};
 }
 
+Result<UniqueMode> to_unique_mode(std::string_view name, std::string_view text) {
+  if (text == "keep") return UniqueMode::keep;
+  if (text == "replace") return UniqueMode::replace;
+  if (text == "after") return UniqueMode::after;
+  return usage_error(name, "must be keep, replace or after");
+}
+
+Result<std::vector<MessageId>> to_id_list(std::string_view name, std::string_view text) {
+  std::vector<MessageId> ids;
+  for (size_t start = 0; start <= text.size();) {
+    const size_t end = std::min(text.find(',', start), text.size());
+    FQ_TRY_SET(const MessageId id, to_id(name, text.substr(start, end - start)));
+    ids.push_back(id);
+    start = end + 1;
+  }
+  return ids;
+}
+
 Result<std::string> to_unique_key(std::string_view name, std::string_view text) {
   if (text.empty()) return usage_error(name, "is empty");
   if (text.size() > kUniqueKeyBytesMax)

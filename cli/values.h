@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 // fq, below us.
 #include "core/api/message.h"
 #include "core/base/result.h"
@@ -28,6 +29,10 @@ Result<std::string> to_tenant(std::string_view name, std::string_view text);
 Result<std::string> to_queue(std::string_view name, std::string_view text);
 /// The encoded form.
 Result<std::string> to_sort_key(std::string_view name, std::string_view text);
+/// keep, replace or after.
+Result<UniqueMode> to_unique_mode(std::string_view name, std::string_view text);
+/// One or more, with commas between.
+Result<std::vector<MessageId>> to_id_list(std::string_view name, std::string_view text);
 /// Of --unique and --debounce.
 Result<std::string> to_unique_key(std::string_view name, std::string_view text);
 Result<Tag> to_tag(std::string_view name, std::string_view text);

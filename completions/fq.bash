@@ -33,7 +33,7 @@ _fq() {
     '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result worker queue tenant config check help' ;;
     push)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
-      options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --debounce --quiet --max-wait --lazy --block --timeout --keep --wait --env --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
+      options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --env --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
     pop)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json sh raw' -- "$cur"); return; fi
       options='--tenant --count --wait --lease --null --format --json --raw --spool --queue --help' ;;

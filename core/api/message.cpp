@@ -14,8 +14,9 @@ size_t batch_bytes(const NewMessage& message) {
   constexpr size_t kTermsOverhead = 32;
   size_t bytes = kMessageOverhead + message.tenant.size() + message.key.size();
   for (const Tag& tag : message.tags) bytes += kTagOverhead + tag.name.size() + tag.value.size();
-  if (message.ttl_ms || !message.unique.empty() || !message.debounce.empty())
-    bytes += kTermsOverhead + message.unique.size() + message.debounce.size();
+  const size_t ids = message.after.size() + message.after_any.size();
+  if (message.ttl_ms || !message.unique.empty() || !message.debounce.empty() || ids != 0)
+    bytes += kTermsOverhead + message.unique.size() + message.debounce.size() + 8 * (ids + 1);
   if (message.command || message.timeout_ms || message.keep_ms) bytes += kCommandOverhead;
   if (message.command) {
     bytes += message.command->cwd.size();

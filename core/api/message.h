@@ -17,6 +17,7 @@ namespace fq {
 inline constexpr size_t kTenantBytesMax = 255;
 inline constexpr size_t kTenantLevelsMax = 8;
 inline constexpr size_t kSortKeyBytesMax = 64;
+inline constexpr size_t kAfterIdsMax = 64;                    // likewise: waiting goes in steps
 inline constexpr size_t kUniqueKeyBytesMax = 255;             // arbitrary: a key is a name, not data
 inline constexpr size_t kTagsMax = 64;                        // arbitrary: tags are labels, not data
 inline constexpr size_t kTagBytesMax = 4096;                  // of all tags of a message, names and values
@@ -46,6 +47,13 @@ struct JobCommand {
   bool operator==(const JobCommand&) const = default;
 };
 
+/// What becomes of a push with the key of a message that has not ended.
+enum class UniqueMode {
+  keep,     // nothing
+  replace,  // one that waits gets the new payload; behind one that runs another is held until it has ended
+  after,    // one that waits stays as it is; behind one that runs likewise
+};
+
 /// A message to be pushed. The views must live until push returns.
 struct NewMessage {
   std::string_view tenant = kDefaultTenant;
@@ -62,8 +70,11 @@ struct NewMessage {
   std::optional<int64_t> ttl_ms;      // from when it is due: dead if not started by then
   std::string_view unique;            // per tenant: none pushed while there is one with the same; empty: none
   int64_t unique_for_ms = 3'600'000;  // held so long after its ack
-  std::string_view debounce;          // per tenant: one message while it waits, the last payload wins
-  int64_t quiet_ms = 0;               // with debounce: due so long after the last push
+  UniqueMode unique_mode = UniqueMode::keep;
+  std::string_view debounce;           // per tenant: one message while it waits, the last payload wins
+  int64_t quiet_ms = 0;                // with debounce: due so long after the last push
+  std::vector<MessageId> after;        // held until all of them are acked; one that is not buries it
+  std::vector<MessageId> after_any;    // held until all of them have ended
   std::optional<int64_t> max_wait_ms;  // and at the latest so long after the first
 };
 
@@ -108,6 +119,7 @@ struct MessageInfo {
   std::optional<int64_t> pushed_at_wall_ms;  // none for a finished one whose record is gone
   std::optional<int64_t> due_at_wall_ms;
   std::optional<int64_t> expires_at_wall_ms;  // dead if not started by then
+  std::vector<MessageId> after;               // what it came after
   std::optional<int64_t> lease_until_wall_ms;
   std::optional<Receipt> receipt;
   std::optional<int> holder_pid;

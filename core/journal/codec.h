@@ -181,6 +181,7 @@ struct MessageTerms {
   bool debounced = false;
   bool key_lost = false;   // moved only: it holds its key no more
   int64_t key_for_ms = 0;  // held so long after the ack
+  Bytes after;             // u64 each: what it came after, with kAfter...
 };
 /// Empty when the terms are.
 std::string encode_terms(const MessageTerms& terms);

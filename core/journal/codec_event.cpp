@@ -4,7 +4,7 @@
 //   leased             i64 until, u64 first serial, u64 pid started, u32 pid, u16 attempts_max, u16 zero
 //   extended           i64 until
 //   retried, released, buried   i64 due, then the outcome
-//   acked, cancelled, kicked, died   nothing more: acked must fit the closing room
+//   acked, cancelled, kicked, died, freed, reheld   nothing more: acked must fit the closing room
 //   outcome  u16 present (1 exit, 2 signal), i16 exit, i16 signal, u16 bytes of the reason, u16 bytes of
 //            the stderr tail, the two texts
 // Encoded under the state lock: allocates nothing while the body's capacity suffices.
@@ -119,7 +119,10 @@ void decode_detail(codec::ByteReader& from, RecordType type, EventDetail& detail
 
 }  // namespace
 
-bool codec::is_event(RecordType type) { return type >= RecordType::leased && type <= RecordType::died; }
+bool codec::is_event(RecordType type) {
+  if (type == RecordType::freed || type == RecordType::reheld) return true;
+  return type >= RecordType::leased && type <= RecordType::died;
+}
 
 size_t codec::outcome_bytes(const EventDetail& detail) {
   return kOutcomeBytes + kept_reason(detail).size() + kept_tail(detail).size();

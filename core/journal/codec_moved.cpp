@@ -49,7 +49,8 @@ PastEvent decode_past(codec::ByteReader& from) {
   past.at_wall_ms = from.get<int64_t>();
   past.serial = from.get<uint64_t>();
   const bool known = past.type >= RecordType::pushed && past.type <= RecordType::moved;
-  if (!known && past.type != RecordType::replaced) from.fail();
+  const bool event = codec::is_event(past.type) || past.type == RecordType::replaced;
+  if (!known && !event) from.fail();
   return past;
 }
 

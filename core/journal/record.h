@@ -40,9 +40,11 @@ enum class RecordType : uint8_t {
   policy = 16,    // what was set at run time for a tenant or the queue
   replaced = 17,  // one waiting message got another payload
   keys = 18,      // unique keys of messages that were acked
+  freed = 19,     // ids; held no longer
+  reheld = 20,    // ids; back from the dead, and held again
 };
 
-inline constexpr RecordType kLastType = RecordType::keys;
+inline constexpr RecordType kLastType = RecordType::reheld;
 
 /// Record flags.
 inline constexpr uint8_t kFlagLazy = 1;  // pushed: its sender did not wait for the disk
@@ -57,6 +59,12 @@ struct RecordHeader {
   uint8_t flags = 0;
   uint16_t count = 0;  // items
 };
+
+inline constexpr size_t kAfterMax = 64;  // arbitrary; a unique key may add one
+/// What a message came after: ids with these bits.
+inline constexpr uint64_t kAfterAny = uint64_t{1} << 63;     // however it ends; else it has to be acked
+inline constexpr uint64_t kAfterKey = uint64_t{1} << 62;     // because it has the same unique key
+inline constexpr uint64_t kAfterClosed = uint64_t{1} << 61;  // it waits no longer for that one
 
 /// A payload too long for the journal lies in blobs/<name>, durable before its record.
 struct BlobName {
@@ -114,7 +122,7 @@ struct PastEvent {
 };
 inline constexpr size_t kPastEventsMax = 16;  // the newest ones
 
-/// On disk. held is for later: a message that waits for others.
+/// On disk. held: a message that waits for others.
 enum class SlotState : uint8_t { free = 0, ready = 1, delayed = 2, leased = 3, dead = 4, held = 5 };
 
 struct MovedRecord {

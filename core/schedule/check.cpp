@@ -30,6 +30,7 @@ std::vector<std::string> Checker::run() {
     check_keys();
     check_controls();
     check_rules();
+    check_waits();
     check_heap();
     check_holders();
     check_indexes();
@@ -63,6 +64,9 @@ void Checker::check_capacities() {
   check_capacity(root.outcome_buckets, "outcome_buckets");
   check_capacity(root.extras, "extras");
   check_capacity(root.keys, "keys");
+  check_capacity(root.dependencies, "dependencies");
+  check_capacity(root.dependency_buckets, "dependency_buckets");
+  check_capacity(root.waits, "waits");
   check_capacity(root.key_buckets, "key_buckets");
   check_capacity(root.controls, "controls");
   check_capacity(root.rules, "rules");
@@ -70,6 +74,10 @@ void Checker::check_capacities() {
   if (root.entry_supply.high_water > root.entries.capacity) fault("S1: entries beyond their capacity");
   if (root.tenant_supply.high_water > root.tenants.capacity) fault("S1: tenants beyond their capacity");
   if (root.text_supply.high_water > root.text.capacity) fault("S1: text beyond its capacity");
+  if (root.dependency_supply.high_water > root.dependencies.capacity ||
+      root.wait_supply.high_water > root.waits.capacity ||
+      root.dependency_bucket_count > root.dependency_buckets.capacity)
+    fault("S1: waits beyond their capacity");
   if (root.key_supply.high_water > root.keys.capacity) fault("S1: keys beyond their capacity");
   if (root.key_bucket_count > root.key_buckets.capacity) fault("more key buckets than cells");
   if (root.extra_supply.high_water > root.extras.capacity) fault("S1: extras beyond their capacity");
@@ -110,6 +118,11 @@ void Checker::check_supplies() {
       root.controls, root.control_supply, [](const Control& c) { return c.chain.get(); }, "controls");
   check_supply(
       root.rules, root.rule_supply, [](const Rule& r) { return r.chain.get(); }, "rules");
+  check_supply(
+      root.dependencies, root.dependency_supply, [](const Dependency& d) { return d.chain.get(); },
+      "dependencies");
+  check_supply(
+      root.waits, root.wait_supply, [](const Wait& w) { return w.chain.get(); }, "waits");
   if (root.heap.capacity < uint64_t{root.entry_supply.used} + root.tenant_supply.used + root.key_supply.used)
     fault("S3: heap too small");
 }

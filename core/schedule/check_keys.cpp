@@ -17,6 +17,10 @@ void Checker::check_keys() {
     expect(key.id == entry.id && key.until_ms == kNever, "E2: a message with another's key", i);
     const bool held = (key.flags & kKeyHeld) != 0;
     if (held) expect(state_of(entry) != SlotState::dead, "E2: a dead message holds a key", i);
+    if ((key.flags & kKeyBehind) != 0) {
+      const uint32_t holder = UniqueKeys(region_).find({{key.hash[0], key.hash[1]}});
+      expect(!held && holder != kNoIndex && region_.key(holder).behind == place, "E3: a key behind none", i);
+    }
     if (held)
       expect(UniqueKeys(region_).find({{key.hash[0], key.hash[1]}}) == place, "E3: a key held twice", i);
   }

@@ -62,7 +62,32 @@ struct Extra {
   Shared<uint32_t> chain;  // next free
   Shared<uint32_t> flags;  // kExtra...
   Shared<uint32_t> key;    // its UniqueKey, or none
+  Shared<uint32_t> waits;  // the first of its Waits, or none
+  Shared<uint32_t> zero;
+  Shared<int64_t> due_ms;  // held: not before
 };
+
+/// A message that others wait for, see waits.h.
+struct Dependency {
+  Shared<uint64_t> id;
+  Shared<uint32_t> chain;        // next in its bucket, or next free
+  Shared<uint32_t> first, last;  // of the waits that are linked, oldest first
+  Shared<uint32_t> waits;        // linked or not
+  Shared<uint32_t> ended;        // 1: in the list of those that ended
+  Shared<uint32_t> ended_prev, ended_next;
+  Shared<uint32_t> zero;
+};
+static_assert(sizeof(Dependency) == 40);
+
+/// That one message waits for one other.
+struct Wait {
+  Shared<uint32_t> waiter;      // slot
+  Shared<uint32_t> dependency;  // index
+  Shared<uint32_t> prev, next;  // of its dependency's
+  Shared<uint32_t> chain;       // next of its waiter's, or next free
+  Shared<uint32_t> flags;       // kWait...
+};
+static_assert(sizeof(Wait) == 24);
 
 /// See unique_keys.h.
 struct UniqueKey {
@@ -72,8 +97,8 @@ struct UniqueKey {
   Shared<int64_t> until_ms;  // its message was acked: held until then; kNever: it has not ended
   Shared<uint32_t> chain;    // next in its bucket, or next free
   Shared<uint32_t> heap_place;
-  Shared<uint32_t> flags;  // kKey...
-  Shared<uint32_t> zero;
+  Shared<uint32_t> flags;   // kKey...
+  Shared<uint32_t> behind;  // the key of the message that is held behind its own, or none
 };
 
 inline constexpr uint32_t kExtraExpired = 1;  // dead because it was not started in time

@@ -28,6 +28,8 @@ struct Region {
   }
   TextCell& text(uint32_t i) const { return arena.at(root.text, i); }
   UniqueKey& key(uint32_t i) const { return arena.at(root.keys, i); }
+  Dependency& dependency(uint32_t i) const { return arena.at(root.dependencies, i); }
+  Wait& wait(uint32_t i) const { return arena.at(root.waits, i); }
   Extra& extra(uint32_t i) const { return arena.at(root.extras, i); }
 };
 

@@ -15,7 +15,8 @@ namespace fq {
 namespace {
 
 // What is kept free beyond the need of one push, so that growing happens ahead; chosen.
-constexpr Need kMargin{.messages = 64, .tenants = 16, .text_cells = 64, .extras = 16, .keys = 16};
+constexpr Need kMargin{
+    .messages = 64, .tenants = 16, .text_cells = 64, .extras = 16, .keys = 16, .waits = 64};
 
 template <class Visit>
 auto visit_array(ScheduleRoot& root, ArrayName name, Visit visit) {
@@ -26,6 +27,12 @@ auto visit_array(ScheduleRoot& root, ArrayName name, Visit visit) {
       return visit(root.keys);
     case ArrayName::key_buckets:
       return visit(root.key_buckets);
+    case ArrayName::dependencies:
+      return visit(root.dependencies);
+    case ArrayName::dependency_buckets:
+      return visit(root.dependency_buckets);
+    case ArrayName::waits:
+      return visit(root.waits);
     case ArrayName::entries:
       return visit(root.entries);
     case ArrayName::heap:
@@ -76,6 +83,12 @@ uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& n
       return keys;
     case ArrayName::key_buckets:
       return root.keys.capacity / 2;
+    case ArrayName::dependencies:
+      return uint64_t{root.dependency_supply.used} + need.waits;
+    case ArrayName::dependency_buckets:
+      return root.dependencies.capacity / 2;
+    case ArrayName::waits:
+      return uint64_t{root.wait_supply.used} + need.waits;
     case ArrayName::entries:
       return entries;
     case ArrayName::tenants:
@@ -117,6 +130,12 @@ void Schedule::initialise(Txn& txn) {
   empty(txn, root.text_supply);
   empty(txn, root.extra_supply);
   empty(txn, root.key_supply);
+  empty(txn, root.dependency_supply);
+  empty(txn, root.wait_supply);
+  txn.set(root.first_ended, kNoIndex);
+  txn.set(root.last_ended, kNoIndex);
+  txn.set(root.dependency_bucket_count, 1);
+  txn.set(region_.arena.at(root.dependency_buckets, 0).index, kNoIndex);
   txn.set(root.key_bucket_count, 1);
   txn.set(region_.arena.at(root.key_buckets, 0).index, kNoIndex);
   empty(txn, root.control_supply);
@@ -169,6 +188,8 @@ bool Schedule::fits(const Need& need) const {
   const uint64_t keys = uint64_t{root.key_supply.used} + need.keys;
   return entries <= root.entries.capacity && tenants <= root.tenants.capacity &&
          entries + tenants + keys <= root.heap.capacity && keys <= root.keys.capacity &&
+         uint64_t{root.dependency_supply.used} + need.waits <= root.dependencies.capacity &&
+         uint64_t{root.wait_supply.used} + need.waits <= root.waits.capacity &&
          uint64_t{root.text_supply.used} + need.text_cells <= root.text.capacity &&
          uint64_t{root.extra_supply.used} + need.extras <= root.extras.capacity &&
          wanted_controls(root, need) <= root.controls.capacity &&

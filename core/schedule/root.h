@@ -30,15 +30,30 @@ enum class ArrayName : uint8_t {
   extras,
   keys,
   key_buckets,
+  dependencies,
+  dependency_buckets,
+  waits,
   controls,
   rules,
   rule_buckets,
 };
-inline constexpr ArrayName kArrayNames[] = {
-    ArrayName::entries,        ArrayName::heap,        ArrayName::id_buckets,  ArrayName::tenants,
-    ArrayName::tenant_buckets, ArrayName::text,        ArrayName::outcomes,    ArrayName::outcome_buckets,
-    ArrayName::extras,         ArrayName::keys,        ArrayName::key_buckets, ArrayName::controls,
-    ArrayName::rules,          ArrayName::rule_buckets};
+inline constexpr ArrayName kArrayNames[] = {ArrayName::entries,
+                                            ArrayName::heap,
+                                            ArrayName::id_buckets,
+                                            ArrayName::tenants,
+                                            ArrayName::tenant_buckets,
+                                            ArrayName::text,
+                                            ArrayName::outcomes,
+                                            ArrayName::outcome_buckets,
+                                            ArrayName::extras,
+                                            ArrayName::keys,
+                                            ArrayName::key_buckets,
+                                            ArrayName::dependencies,
+                                            ArrayName::dependency_buckets,
+                                            ArrayName::waits,
+                                            ArrayName::controls,
+                                            ArrayName::rules,
+                                            ArrayName::rule_buckets};
 /// Queues without a policy for tenants never have any of these.
 constexpr bool is_optional(ArrayName array) { return array >= ArrayName::controls; }
 
@@ -82,6 +97,9 @@ struct ScheduleRoot {
   ChunkedArray<Extra, 4096> extras;
   ChunkedArray<UniqueKey, 4096> keys;
   ChunkedArray<IndexCell, 256> key_buckets;
+  ChunkedArray<Dependency, 1024> dependencies;
+  ChunkedArray<IndexCell, 64> dependency_buckets;
+  ChunkedArray<Wait, 1024> waits;
   ChunkedArray<Control, 1024> controls;
   ChunkedArray<Rule, 64> rules;
   ChunkedArray<IndexCell, 1> rule_buckets;
@@ -91,6 +109,8 @@ struct ScheduleRoot {
   Supply text_supply;
   Supply extra_supply;
   Supply key_supply;
+  Supply dependency_supply;
+  Supply wait_supply;
   Supply control_supply;
   Supply rule_supply;
 
@@ -99,9 +119,11 @@ struct ScheduleRoot {
   Shared<uint32_t> tenant_bucket_count;
   Shared<uint32_t> outcome_bucket_count;
   Shared<uint32_t> key_bucket_count;
-  Shared<uint32_t> held_keys;      // in the key index
-  Shared<uint32_t> named_tenants;  // in the tenant index
-  Shared<uint32_t> outcome_next;   // place of the next outcome
+  Shared<uint32_t> held_keys;  // in the key index
+  Shared<uint32_t> dependency_bucket_count;
+  Shared<uint32_t> first_ended, last_ended;  // of the dependencies that ended, see waits.h
+  Shared<uint32_t> named_tenants;            // in the tenant index
+  Shared<uint32_t> outcome_next;             // place of the next outcome
   Shared<uint32_t> outcome_count;
 
   Shared<uint32_t> tenants_count;  // that have a queue of their own (leaves)

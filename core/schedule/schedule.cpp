@@ -35,6 +35,8 @@ uint32_t make_extra(Txn& txn, const Region& region, const NewEntry& from) {
   txn.fresh(extra.ttl_ms, from.ttl_ms);
   txn.fresh(extra.rank, rank);
   txn.fresh(extra.flags, from.expired ? kExtraExpired : 0);
+  txn.fresh(extra.waits, kNoIndex);
+  txn.fresh(extra.due_ms, from.due_ms);
   txn.fresh(extra.key, from.key_hold ? UniqueKeys(region).take(txn, *from.key_hold) : kNoIndex);
   return index;
 }
@@ -94,7 +96,10 @@ SlotIndex Schedule::add(Txn& txn, const NewEntry& from) {
   add_to(txn, region_.root.counters.pushed, 1);
   add_to(txn, message.tenant.pushed, 1);
   const States states(region_);
-  if (from.due_ms > from.now_ms) {
+  if (!from.after.empty()) {
+    add_waits(txn, SlotIndex{message.slot}, from.after, true);
+    states.enter_held(txn, message, from.now_ms);
+  } else if (from.due_ms > from.now_ms) {
     states.enter_delayed(txn, message, from.due_ms);
   } else {
     states.enter_ready(txn, message, from.now_ms);
@@ -122,7 +127,12 @@ SlotIndex Schedule::restore(Txn& txn, const RestoredEntry& from) {
       Limits(region_).started(txn, entry.tenant, from.entry.now_ms);
       break;
     case SlotState::dead:
+      add_waits(txn, SlotIndex{message.slot}, from.entry.after, false);
       states.enter_dead(txn, message, from.at_ms);
+      break;
+    case SlotState::held:
+      add_waits(txn, SlotIndex{message.slot}, from.entry.after, true);
+      states.enter_held(txn, message, from.at_ms);
       break;
     default:
       states.enter_ready(txn, message, from.at_ms);
@@ -260,7 +270,7 @@ void Schedule::expire(Txn& txn, SlotIndex index) {
   states.enter_dead(txn, message, over_ms);
 }
 
-void Schedule::kick(Txn& txn, SlotIndex index, int64_t now_ms) {
+void Schedule::kick(Txn& txn, SlotIndex index, int64_t now_ms, bool hold) {
   const Message message = region_.message(static_cast<uint32_t>(index));
   Entry& entry = message.entry;
   if (state_of(entry) != SlotState::dead && state_of(entry) != SlotState::delayed) return;
@@ -274,7 +284,9 @@ void Schedule::kick(Txn& txn, SlotIndex index, int64_t now_ms) {
     put(txn, extra.flags, extra.flags & ~kExtraExpired);
     if (extra.key != kNoIndex) keys().regain(txn, extra.key);
   }
-  states.enter_ready(txn, message, now_ms);
+  if (!hold || !has_extra(entry)) return states.enter_ready(txn, message, now_ms);
+  hold_again(txn, region_.extra(entry.rank));
+  states.enter_held(txn, message, now_ms);
 }
 
 void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t event_position, int64_t now_ms,
@@ -297,10 +309,12 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   }
   outcome_add(txn, region_, {entry.id, event_position, at_wall_ms, entry.attempts, verdict});
   EntryIndex(EntryIndexKind{&region_}).remove(txn, slot, entry);
+  Waits(region_).note_ended(txn, entry.id);
   if ((entry.flags & kEntryKeyed) != 0) text_remove(txn, region_, rank_of(region_, entry));
   if (has_extra(entry)) {
     Extra& extra = region_.extra(entry.rank);
     if (extra.key != kNoIndex) keys().end(txn, extra.key, acked, now_ms);
+    Waits(region_).drop(txn, extra);
     free_element(txn, region_.root.extra_supply, extra, entry.rank);
   }
   const SlotState from = state_of(entry);

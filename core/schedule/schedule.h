@@ -8,6 +8,7 @@
 // System.
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "core/schedule/node_values.h"
 #include "core/schedule/region.h"
 #include "core/schedule/unique_keys.h"
+#include "core/schedule/waits.h"
 
 namespace fq {
 
@@ -28,6 +30,7 @@ struct Need {
   uint32_t keys = 0;
   uint32_t controls = 0;  // beside those that rules may give new tenants
   uint32_t rules = 0;
+  uint32_t waits = 0;
 
   Need& operator+=(const Need& more) {
     messages += more.messages;
@@ -37,6 +40,7 @@ struct Need {
     keys += more.keys;
     controls += more.controls;
     rules += more.rules;
+    waits += more.waits;
     return *this;
   }
 };
@@ -54,6 +58,7 @@ struct NewEntry {
   bool expired = false;  // restored only: dead for that reason
   int64_t ttl_ms = kNever;
   std::optional<NewKey> key_hold;  // of --unique or --debounce
+  Bytes after;                     // u64 each: an id with kAfter... of core/journal/record.h
   int64_t due_ms = 0;              // boot time; at or before now_ms: ready at once
   int64_t now_ms = 0;
 };
@@ -127,7 +132,8 @@ class Schedule {
   bool give_back(Txn& txn, SlotIndex slot, bool counted, bool crashed, int64_t due_ms, int64_t now_ms);
   void bury(Txn& txn, SlotIndex slot, int64_t now_ms);
   /// Dead or delayed to ready; attempts start anew, a TTL no longer holds.
-  void kick(Txn& txn, SlotIndex slot, int64_t now_ms);
+  /// `hold`: a dead one that was held before is held again, until what it came after has ended.
+  void kick(Txn& txn, SlotIndex slot, int64_t now_ms, bool hold = false);
   /// Ends a message (`verdict` acked or cancelled) and frees its slot; leaves an outcome.
   void finish(Txn& txn, SlotIndex slot, RecordType verdict, uint64_t event_position, int64_t now_ms,
               int64_t at_wall_ms);
@@ -142,6 +148,30 @@ class Schedule {
   /// The first lease that this process holds, or none.
   std::optional<SlotIndex> first_held(HolderIndex holder) const;
   std::optional<SlotIndex> next_held(SlotIndex slot) const;
+
+  // ---- waiting -----------------------------------------------------------------------------------
+
+  /// Whether a kick of this message is to hold it: something that it came after is unfinished.
+  bool would_hold(SlotIndex slot) const;
+  /// A dependency that has ended, where somebody may have waited for it.
+  std::optional<uint32_t> first_ended() const;
+  struct Decision {
+    SlotIndex slot;
+    bool bury = false;   // else it is let go
+    uint32_t waits = 0;  // that it had
+  };
+  /// Who of those that waited for it is to be let go or buried now; none: nobody more. That one waits for it
+  /// no more, so what was decided has to be done in the same transaction. At most 32 steps.
+  std::optional<Decision> decide(Txn& txn, uint32_t dependency);
+  uint64_t dependency_id(uint32_t dependency) const { return region_.dependency(dependency).id; }
+  /// Held no longer: ready, or delayed until it is due. At most 12 steps and one for each of its waits.
+  void let_go(Txn& txn, SlotIndex slot, int64_t now_ms);
+  /// A message that is not known has ended.
+  void note_ended(Txn& txn, MessageId id);
+  /// After a rebuild: what ended before is looked at again. Without bound: never where others see the region.
+  void note_all_ended();
+  /// The ids that a held message still waits for, or a dead one did. At most kWaitsMax.
+  uint32_t waits_of(SlotIndex slot, std::span<uint64_t> ids) const;
 
   // ---- keys --------------------------------------------------------------------------------------
 
@@ -237,6 +267,8 @@ class Schedule {
   const Region& region() const { return region_; }
 
  private:
+  void hold_again(Txn& txn, Extra& extra);
+  void add_waits(Txn& txn, SlotIndex slot, Bytes after, bool linked);
   void expire(Txn& txn, SlotIndex slot);
   struct Turn;
   Turn next_turn(TenantIndex from) const;

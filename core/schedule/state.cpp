@@ -78,8 +78,16 @@ void States::set_bytes(Txn& txn, const Message& message, uint32_t bytes) const {
   put(txn, entry.payload_bytes, bytes);
 }
 
+// Who is held no more waits for nothing; a dead one keeps its waits, for a kick.
+void States::note_extra(Txn& txn, const Message& message, SlotState to) const {
+  Extra& extra = region_.extra(message.entry.rank);
+  if (extra.waits != kNoIndex && to != SlotState::held && to != SlotState::dead)
+    Waits(region_).drop(txn, extra);
+  note_key(txn, message, to);
+}
+
 void States::set_state(Txn& txn, const Message& message, SlotState to) const {
-  if (has_extra(message.entry)) note_key(txn, message, to);
+  if (has_extra(message.entry)) note_extra(txn, message, to);
   count(txn, message, state_of(message.entry), to);
   put(txn, message.entry.state, static_cast<uint8_t>(to));
 }
@@ -147,11 +155,17 @@ void States::enter_leased(Txn& txn, const Message& message, HolderIndex holder, 
   if (until_ms != kNever) heap_.insert(txn, message.slot);
 }
 
+void States::enter_held(Txn& txn, const Message& message, int64_t since_ms) const {
+  put(txn, message.entry.at_ms, since_ms);
+  set_state(txn, message, SlotState::held);
+}
+
 void States::enter_dead(Txn& txn, const Message& message, int64_t since_ms) const {
   const SlotState from = state_of(message.entry);
   put(txn, message.entry.at_ms, since_ms);
   set_state(txn, message, SlotState::dead);
   note_end(txn, message, from);
+  Waits(region_).note_ended(txn, message.entry.id);
 }
 
 void States::link_holder(Txn& txn, const Message& message, HolderIndex index) const {

@@ -9,6 +9,7 @@
 #include "core/schedule/message_order.h"
 #include "core/schedule/tenant_tree.h"
 #include "core/schedule/unique_keys.h"
+#include "core/schedule/waits.h"
 
 namespace fq {
 
@@ -25,6 +26,7 @@ class States {
   void enter_delayed(Txn& txn, const Message& message, int64_t due_ms) const;
   /// `until_ms` kNever: no timer. Holder kHeldByTime: in no holder's list.
   void enter_leased(Txn& txn, const Message& message, HolderIndex holder, int64_t until_ms) const;
+  void enter_held(Txn& txn, const Message& message, int64_t since_ms) const;
   void enter_dead(Txn& txn, const Message& message, int64_t since_ms) const;
   /// Counts a message that is new (from free) or that ends (to free).
   void count(Txn& txn, const Message& message, SlotState from, SlotState to) const;
@@ -39,6 +41,7 @@ class States {
 
  private:
   void set_state(Txn& txn, const Message& message, SlotState to) const;
+  void note_extra(Txn& txn, const Message& message, SlotState to) const;
   void note_key(Txn& txn, const Message& message, SlotState to) const;
 
   const Region& region_;

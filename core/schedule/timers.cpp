@@ -78,6 +78,10 @@ void Schedule::shift_timers(int64_t old_now_ms, int64_t new_now_ms, int64_t shif
       const int64_t over_ms = shifted(fq::expires_ms(region_, entry), old_now_ms, new_now_ms, shift_ms);
       txn.fresh(region_.extra(entry.rank).ttl_ms, over_ms - (entry.at_ms + shift_ms));
     }
+    if (state == SlotState::held && has_extra(entry)) {
+      Extra& extra = region_.extra(entry.rank);
+      txn.fresh(extra.due_ms, shifted(extra.due_ms, old_now_ms, new_now_ms, shift_ms));
+    }
     const bool timer = state == SlotState::delayed || state == SlotState::leased;
     txn.fresh(entry.at_ms,
               timer ? shifted(entry.at_ms, old_now_ms, new_now_ms, shift_ms) : entry.at_ms + shift_ms);

@@ -32,10 +32,20 @@ void UniqueKeys::hold(Txn& txn, uint32_t i, UniqueKey& key) const {
 
 void UniqueKeys::give_up(Txn& txn, uint32_t i) const {
   UniqueKey& key = region_.key(i);
+  if ((key.flags & kKeyBehind) != 0) {
+    const uint32_t holder = find({{key.hash[0], key.hash[1]}});
+    if (holder != kNoIndex && region_.key(holder).behind == i) txn.set(region_.key(holder).behind, kNoIndex);
+    put(txn, key.flags, key.flags & ~kKeyBehind);
+  }
   if ((key.flags & kKeyHeld) == 0) return;
   index_.remove(txn, i, key);
   take_from(txn, region_.root.held_keys, 1);
   put(txn, key.flags, key.flags & ~kKeyHeld);
+  if (key.behind == kNoIndex) return;
+  const uint32_t next = key.behind;
+  put(txn, key.behind, kNoIndex);
+  put(txn, region_.key(next).flags, region_.key(next).flags & ~kKeyBehind);
+  hold(txn, next, region_.key(next));
 }
 
 // Whoever holds this key: its message has ended, or lives and does without.
@@ -46,8 +56,7 @@ void UniqueKeys::evict(Txn& txn, const KeyHash& hash) const {
   give_up(txn, holder);
 }
 
-uint32_t UniqueKeys::take(Txn& txn, const NewKey& from) const {
-  if (from.held) evict(txn, from.hash);
+uint32_t UniqueKeys::make(Txn& txn, const NewKey& from) const {
   const auto [i, key] = take_element(txn, region_.arena, region_.root.keys, region_.root.key_supply);
   txn.fresh(key.hash[0], from.hash.half[0]);
   txn.fresh(key.hash[1], from.hash.half[1]);
@@ -56,19 +65,43 @@ uint32_t UniqueKeys::take(Txn& txn, const NewKey& from) const {
   txn.fresh(key.until_ms, kNever);
   txn.fresh(key.heap_place, kNoIndex);
   txn.fresh(key.flags, from.debounced ? kKeyDebounced : 0);
-  if (from.held) hold(txn, i, key);
+  txn.fresh(key.behind, kNoIndex);
+  return i;
+}
+
+uint32_t UniqueKeys::take(Txn& txn, const NewKey& from) const {
+  if (!from.held) return make(txn, from);
+  const uint32_t holder = find(from.hash);
+  const bool lives = holder != kNoIndex && region_.key(holder).until_ms == kNever;
+  if (lives && from.behind != 0 && region_.key(holder).id == from.behind) {
+    const uint32_t last = region_.key(holder).behind;
+    if (last != kNoIndex) give_up(txn, last);
+    const uint32_t i = make(txn, from);
+    put(txn, region_.key(i).flags, region_.key(i).flags | kKeyBehind);
+    txn.set(region_.key(holder).behind, i);
+    return i;
+  }
+  // A rebuild may meet who is held behind before the older one that holds the key.
+  const bool is_older = lives && !from.debounced && from.id < region_.key(holder).id;
+  evict(txn, from.hash);
+  const uint32_t i = make(txn, from);
+  hold(txn, i, region_.key(i));
+  if (!is_older) return i;
+  put(txn, region_.key(holder).flags, region_.key(holder).flags | kKeyBehind);
+  txn.set(region_.key(i).behind, holder);
   return i;
 }
 
 void UniqueKeys::regain(Txn& txn, uint32_t i) const {
   UniqueKey& key = region_.key(i);
-  if ((key.flags & kKeyHeld) != 0 || find({{key.hash[0], key.hash[1]}}) != kNoIndex) return;
+  if ((key.flags & (kKeyHeld | kKeyBehind)) != 0 || find({{key.hash[0], key.hash[1]}}) != kNoIndex) return;
   hold(txn, i, key);
 }
 
 void UniqueKeys::end(Txn& txn, uint32_t i, bool acked, int64_t now_ms) const {
   UniqueKey& key = region_.key(i);
-  if (!acked || (key.flags & kKeyHeld) == 0 || key.for_ms <= 0) return remove(txn, i);
+  const bool stays = acked && (key.flags & kKeyHeld) != 0 && key.behind == kNoIndex && key.for_ms > 0;
+  if (!stays) return remove(txn, i);
   txn.set(key.until_ms, now_ms + key.for_ms);
   DelayHeap(region_).insert(txn, i | kTimerOfKey);
 }

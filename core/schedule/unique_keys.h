@@ -7,7 +7,8 @@
 //
 // Invariants
 //  E2  A used element belongs to a message (Extra::key), or its message has ended and it has a timer.
-//  E3  A hash is in the index once at most; what has ended is in the index.
+//  E3  A hash is in the index once at most; what has ended is in the index; what is behind is known by what
+//      holds the key, and has it next.
 #pragma once
 
 // System.
@@ -21,6 +22,7 @@ inline constexpr uint32_t kTimerOfKey = 0x4000'0000;
 
 inline constexpr uint32_t kKeyHeld = 1;  // in the index
 inline constexpr uint32_t kKeyDebounced = 2;
+inline constexpr uint32_t kKeyBehind = 4;  // of a message that is held behind the one that holds the key
 
 struct KeyHash {
   uint64_t half[2] = {};
@@ -35,7 +37,8 @@ struct NewKey {
   uint64_t id = 0;
   int64_t for_ms = 0;  // held so long after the ack
   bool debounced = false;
-  bool held = true;  // restored only: else its message holds it no more
+  bool held = true;     // restored only: else its message holds it no more
+  uint64_t behind = 0;  // it waits behind this message; 0: behind none
 };
 
 struct KeyIndexKind {
@@ -67,6 +70,7 @@ class UniqueKeys {
   void remember(Txn& txn, const KeyHash& hash, uint64_t id, int64_t until_ms) const;
 
  private:
+  uint32_t make(Txn& txn, const NewKey& key) const;
   void hold(Txn& txn, uint32_t i, UniqueKey& key) const;
   void evict(Txn& txn, const KeyHash& hash) const;
 

@@ -12,6 +12,8 @@ Need need_of(const MessageItem& item) {
   if (item.terms.empty()) return need;
   need.extras = 1;
   need.keys = 1;
+  if (const auto terms = decode_terms(item.terms))
+    need.waits = static_cast<uint32_t>(terms->after.size() / 8);
   return need;
 }
 
@@ -34,12 +36,19 @@ NewEntry Apply::entry_of(const MessageItem& item, MessageId id, uint64_t item_po
   entry.extra = true;
   entry.expired = terms->expired;
   if (terms->ttl_ms != 0) entry.ttl_ms = terms->ttl_ms;
+  entry.after = terms->after;
   if (terms->key.empty()) return entry;
+  uint64_t behind = 0;
+  for (size_t at = 0; at + 8 <= terms->after.size(); at += 8) {
+    const auto word = get_number<uint64_t>(terms->after.data() + at);
+    if ((word & kAfterKey) != 0) behind = word & kMessageIdMax;
+  }
   entry.key_hold = {.hash = hash_of(item.tenant, *terms),
                     .id = number(id),
                     .for_ms = terms->key_for_ms,
                     .debounced = terms->debounced,
-                    .held = !terms->key_lost};
+                    .held = !terms->key_lost,
+                    .behind = behind};
   return entry;
 }
 
@@ -93,7 +102,11 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
       schedule.bury(txn, slot, now_ms);
       return true;
     case RecordType::kicked:
-      schedule.kick(txn, slot, now_ms);
+    case RecordType::reheld:
+      schedule.kick(txn, slot, now_ms, type == RecordType::reheld);
+      return false;
+    case RecordType::freed:
+      schedule.let_go(txn, slot, now_ms);
       return false;
     case RecordType::extended:
       // A lease that a process holds has no time of its own: it is its job that may run until then.

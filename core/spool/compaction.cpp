@@ -8,6 +8,7 @@
 
 // System.
 #include <algorithm>
+#include <array>
 #include <cerrno>
 // fq, below us.
 #include "core/base/fault_point.h"
@@ -37,6 +38,17 @@ PastEvent past_of(RecordType type, int64_t at_wall_ms, uint64_t serial, const Ev
   return past;
 }
 
+/// What it came after, and for what of it it still waits.
+std::vector<std::byte> after_now(Bytes after, const std::vector<uint64_t>& waits) {
+  std::vector<std::byte> now(after.begin(), after.end());
+  for (size_t at = 0; at + 8 <= now.size(); at += 8) {
+    auto word = get_number<uint64_t>(now.data() + at) & ~kAfterClosed;
+    const bool open = std::find(waits.begin(), waits.end(), word & kMessageIdMax) != waits.end();
+    put_number(now.data() + at, open ? word : word | kAfterClosed);
+  }
+  return now;
+}
+
 bool is_failure(RecordType type) {
   return type == RecordType::retried || type == RecordType::buried || type == RecordType::died;
 }
@@ -56,7 +68,7 @@ bool LocalQueue::oldest_is_sparse() const {
   if (shared.oldest_file == shared.current_file) return false;
   const uint64_t in_use = shared.tail - shared.files[shared.oldest_file % kJournalFilesMax].start;
   const StateCounts& counts = shared.schedule.counts;
-  const uint64_t live = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead;
+  const uint64_t live = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead + counts.held;
   const uint64_t needed = shared.schedule.payload_bytes + live * kRecordOverheadBytes;
   return in_use > kSparseFloorBytes + kSparseFactor * needed;
 }
@@ -211,10 +223,16 @@ Result<uint64_t> LocalQueue::copy_message(MessageId id, uint64_t item_position) 
   Carried carried;
   carried.wall_minus_boot_ms = header().wall_minus_boot_ms.peek();
   std::optional<Looked> looked;
+  std::array<uint64_t, kWaitsMax> ids;
+  carried.waits.reserve(ids.size());  // nothing is allocated under the lock
   FQ_TRY(locked([&]() -> Result<void> {
     looked.reset();
     const std::optional<SlotIndex> slot = schedule().find(id);
-    if (slot && schedule().entry(*slot).item_position == item_position) looked = look_at(*slot);
+    if (slot && schedule().entry(*slot).item_position == item_position) {
+      looked = look_at(*slot);
+      carried.waits.resize(schedule().waits_of(*slot, ids));
+      std::copy_n(ids.begin(), carried.waits.size(), carried.waits.begin());
+    }
     return {};
   }));
   if (!looked || !looked->place) return 0;
@@ -250,6 +268,8 @@ Result<void> LocalQueue::carry(const Looked& looked, const StoredItem& stored, C
     if (!looked.has_key) terms->key = {};
     if (!looked.has_key) terms->debounced = false;
     terms->key_lost = looked.key_lost;
+    carried.after = after_now(terms->after, carried.waits);
+    terms->after = carried.after;
     carried.terms = encode_terms(*terms);
   }
   moved.message.terms = carried.terms;
@@ -304,6 +324,7 @@ void LocalQueue::append_moved(const Looked& looked, uint64_t item_position, cons
 Result<void> LocalQueue::maintain(int64_t budget_ms) {
   const int64_t until_ms = clock_.boot_ms() + budget_ms;
   FQ_TRY(reap_dead(gate().now()));
+  FQ_TRY(settle_held());
   do {
     bool fired = false;
     bool due = false;

@@ -17,6 +17,11 @@ constexpr uint32_t kUndoReserve = 1000;
 constexpr size_t kAtOffset = 24;
 constexpr size_t kTypeOffset = 36;
 constexpr size_t kCountOffset = 38;
+constexpr uint32_t kUndoOfWait = 20;  // and of each message that it came after
+
+uint32_t undo_reserve(const MessageItem& item) {
+  return item.terms.empty() ? kUndoReserve : kUndoReserve + need_of(item).waits * kUndoOfWait;
+}
 }  // namespace
 
 Result<void> Gate::enter() {
@@ -189,10 +194,15 @@ bool Gate::apply_some() {
   Linked linked;
   uint32_t index = 0;
   while (const MessageItem* item = reader.next()) {
-    if (index++ < header.applied_item) continue;
+    if (index < header.applied_item || linked.need.messages == 0 ||
+        txn.noted() + undo_reserve(*item) <= kUndoEntries) {
+      ++index;
+    } else {
+      break;
+    }
+    if (index <= header.applied_item) continue;
     const MessageId id{number(reader.first_id()) + index - 1};
     link(txn, *item, id, position + kRecordHeaderBytes + reader.item_offset(), at_wall_ms, linked);
-    if (txn.noted() + kUndoReserve > kUndoEntries) break;
   }
   if (reader.broken()) throw RegionDamaged{"a pending record is broken"};
   linked.ends_at = index == count ? end : 0;
@@ -203,8 +213,9 @@ bool Gate::apply_some() {
 
 void Gate::apply_pushed(Txn& txn, PushedMessages& pushed, const Need& added) {
   Linked linked;
-  while (pushed.next < pushed.items.size() && txn.noted() + kUndoReserve <= kUndoEntries) {
+  while (pushed.next < pushed.items.size()) {
     const MessageItem& item = pushed.items[pushed.next];
+    if (txn.noted() + undo_reserve(item) > kUndoEntries) break;
     const MessageId id{number(pushed.first_id) + pushed.next};
     link(txn, item, id, pushed.position + pushed.next_offset, pushed.at_wall_ms, linked);
     pushed.next_offset += static_cast<uint32_t>(pushed_item_bytes(item));
@@ -256,6 +267,7 @@ void Gate::note_pending(Txn& txn, const Need& added, const Need& linked) {
   put(txn, header.pending_tenants, header.pending_tenants + added.tenants - linked.tenants);
   put(txn, header.pending_cells, header.pending_cells + added.text_cells - linked.text_cells);
   put(txn, header.pending_key_count, header.pending_key_count + added.keys - linked.keys);
+  put(txn, header.pending_waits, header.pending_waits + added.waits - linked.waits);
   put(txn, header.pending_extras, header.pending_extras + added.extras - linked.extras);
 }
 

@@ -175,6 +175,7 @@ struct SegmentHeader {
   Shared<uint64_t> pending_cells;
   Shared<uint64_t> pending_extras;
   Shared<uint64_t> pending_key_count;
+  Shared<uint64_t> pending_waits;
   Shared<uint32_t> pending_keys[kPendingKeys];  // of what is not applied yet, by some bits of their hash
   Shared<uint64_t> key_secret[2];               // of unique keys, from `secret`; zero: none yet
   Shared<uint64_t> keys_record;    // no record before it tells of a key that is held; 0: there is none

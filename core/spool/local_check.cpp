@@ -71,7 +71,7 @@ Result<CheckReport> LocalQueue::check_once() {
   CheckReport report;
   report.records = replayed.scan.records;
   const StateCounts& counts = copy.schedule.counts;
-  report.messages = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead;
+  report.messages = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead + counts.held;
   add(report.findings, "segment: ", schedule_faults(live->schedule()));
   add(report.findings, "segment and journal differ: ",
       schedule_differences(live->schedule(), rebuilt->schedule(), kTimerSlackMs));

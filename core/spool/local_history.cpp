@@ -39,6 +39,10 @@ std::string_view name_of_event(RecordType type) {
       return "died";
     case RecordType::replaced:
       return "replaced";
+    case RecordType::freed:
+      return "freed";
+    case RecordType::reheld:
+      return "kicked";
     default:
       return "unknown";
   }

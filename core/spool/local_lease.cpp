@@ -40,6 +40,7 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
   for (;; now = gate().now()) {
     const uint32_t seen = header().ready_event.load(std::memory_order_acquire);
     FQ_TRY(reap_dead(now));
+    FQ_TRY(settle_held());
     FQ_TRY(try_lease(request, now, reply));
     if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return reply;
     if (request.watch) FQ_TRY(find_changes(reply));

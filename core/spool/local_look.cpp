@@ -39,6 +39,17 @@ std::optional<State> shown_state_of(const Entry& entry) {
   return std::nullopt;
 }
 
+/// What it came after, as it was pushed.
+std::vector<MessageId> after_of(const MessageItem& item) {
+  std::vector<MessageId> ids;
+  const std::optional<MessageTerms> terms = decode_terms(item.terms);
+  for (size_t at = 0; terms && at + 8 <= terms->after.size(); at += 8) {
+    const auto word = get_number<uint64_t>(terms->after.data() + at);
+    if ((word & kAfterKey) == 0) ids.push_back(MessageId{word & kMessageIdMax});
+  }
+  return ids;
+}
+
 uint64_t number_in(const Cursor& cursor) {
   uint64_t value = 0;
   std::from_chars(cursor.text.data(), cursor.text.data() + cursor.text.size(), value);
@@ -70,7 +81,7 @@ LocalQueue::Looked LocalQueue::look_at(SlotIndex slot) {
   looked.expired = schedule().has_expired(slot);
   const UniqueKey* key = schedule().key_of_message(slot);
   looked.has_key = key != nullptr;
-  looked.key_lost = key != nullptr && (key->flags & kKeyHeld) == 0;
+  looked.key_lost = key != nullptr && (key->flags & (kKeyHeld | kKeyBehind)) == 0;
   looked.serial = entry.serial;
   if (looked.state == State::leased && entry.at_ms == kNever) {
     looked.pid = static_cast<int>(header().holders[entry.holder % kHoldersMax].pid);
@@ -106,6 +117,7 @@ Result<MessageInfo> LocalQueue::describe(const Looked& looked) {
       for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{})) {
         info.tags.push_back({std::string(tag.name), std::string(tag.value)});
       }
+      info.after = after_of(item);
       info.command = command_of(decode_job(item.job).value_or(JobTerms{}));
       info.pushed_at_wall_ms = item.pushed_wall_ms;
       const Result<Payload> payload = payload_of(stored_);
@@ -219,6 +231,7 @@ Result<MessagePage> LocalQueue::peek_ready(const Filter& filter, size_t skip, si
 }
 
 Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, size_t n) {
+  FQ_TRY(settle_held());
   if (filter.state == State::ready) return peek_ready(filter, number_in(from), std::min(n, kPreviewPerLook));
   Place after;
   if (!from.text.empty()) {
@@ -261,6 +274,7 @@ Result<std::optional<LocalQueue::Looked>> LocalQueue::look_again(const Filter& f
 }
 
 Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
+  FQ_TRY(settle_held());
   std::optional<Looked> looked;
   std::optional<Schedule::OutcomeView> outcome;
   uint64_t ended_before = 0;

@@ -39,7 +39,8 @@ Result<SettleStatus> LocalQueue::change_one(MessageId id, Action action, const F
       if (!takes(action, static_cast<SlotState>(entry.state.get()))) return {};
       // Found by what it was a moment ago: it must still be that.
       if (filter != nullptr && !matches(*filter, std::nullopt, entry)) return {};
-      const RecordType type = action == Action::cancel ? RecordType::cancelled : RecordType::kicked;
+      RecordType type = action == Action::cancel ? RecordType::cancelled : RecordType::kicked;
+      if (action == Action::kick && schedule().would_hold(*slot)) type = RecordType::reheld;
       obstacle = event_obstacle(type, event_record_bytes(type, 1, EventDetail{}));
       if (obstacle != Obstacle::none) return {};
       if (action == Action::cancel && (entry.flags & kEntryBlob) != 0) {
@@ -56,6 +57,7 @@ Result<SettleStatus> LocalQueue::change_one(MessageId id, Action action, const F
 }
 
 Result<void> LocalQueue::finish_changes(const std::vector<ItemPlace>& blobs) {
+  FQ_TRY(settle_held());
   std::vector<BlobName> doomed;
   name_blobs(blobs, doomed);
   if (!syncs_lazily() || !doomed.empty()) {
@@ -68,6 +70,7 @@ Result<void> LocalQueue::finish_changes(const std::vector<ItemPlace>& blobs) {
 Result<MutateReply> LocalQueue::mutate(std::span<const MessageId> ids, Action action) {
   MutateReply reply;
   std::vector<ItemPlace> blobs;
+  FQ_TRY(settle_held());
   for (const MessageId id : ids) {
     FQ_TRY_SET(const SettleStatus status, change_one(id, action, nullptr, blobs));
     reply.items.push_back(status);

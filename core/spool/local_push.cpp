@@ -5,7 +5,8 @@
 #include <algorithm>
 // fq, below us.
 #include "core/base/fault_point.h"
-#include "core/base/tenant_name.h"
+// fq, this room.
+#include "core/spool/push_checks.h"
 
 namespace fq {
 
@@ -15,68 +16,6 @@ static_assert(kBatchedPayloadBytesMax == kInlinePayloadBytesMax);
 static_assert(kBatchBytesMax + kRecordHeaderBytes + kFirstItemOffset <= kRecordBytesMax);
 constexpr int64_t kExtendTimeoutMs = 5'000;
 constexpr int kObstaclesMax = 64;  // in one operation: a livelock would be a bug, an endless loop a worse one
-
-Result<void> check_command(const NewMessage& message) {
-  if (!message.command) return {};
-  if (message.command->argv.empty()) return Error{ErrorKind::usage, "command: has no words", 0};
-  size_t bytes = message.command->cwd.size();
-  for (const std::string& word : message.command->argv) bytes += word.size() + 2;
-  for (const std::string& variable : message.command->env) bytes += variable.size() + 2;
-  if (bytes <= kCommandBytesMax) return {};
-  return Error{ErrorKind::bad_data,
-               "command: its words and variables have " + std::to_string(bytes) + " bytes, the limit is " +
-                   std::to_string(kCommandBytesMax) + "; put what is long into its standard input",
-               0};
-}
-
-Result<void> check_key(const NewMessage& message) {
-  const auto refuse = [](const std::string& what) { return Error{ErrorKind::usage, what, 0}; };
-  const std::string limit = "has more than " + std::to_string(kUniqueKeyBytesMax) + " bytes";
-  if (message.unique.size() > kUniqueKeyBytesMax) return refuse("unique: " + limit);
-  if (message.debounce.size() > kUniqueKeyBytesMax) return refuse("debounce: " + limit);
-  if (message.unique_for_ms < 0) return refuse("unique_for: is less than nothing");
-  if (message.debounce.empty()) return {};
-  const bool other = !message.unique.empty() || message.delay_ms || message.at_wall_ms;
-  if (other) return refuse("debounce: does not go with unique, delay or at");
-  if (message.quiet_ms <= 0) return refuse("quiet: must be longer than nothing");
-  if (message.max_wait_ms && *message.max_wait_ms <= 0)
-    return refuse("max_wait: must be longer than nothing");
-  return {};
-}
-
-Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max) {
-  const std::string_view fault = tenant_name_fault(message.tenant);
-  if (!fault.empty()) {
-    return Error{ErrorKind::usage, "tenant '" + std::string(message.tenant) + "': " + std::string(fault), 0};
-  }
-  if (message.payload.size() > payload_bytes_max) {
-    return Error{ErrorKind::bad_data,
-                 "payload: has " + std::to_string(message.payload.size()) + " bytes, the limit is " +
-                     std::to_string(payload_bytes_max) + " (max_payload in fq.toml)",
-                 0};
-  }
-  if (message.payload.size() > UINT32_MAX) return Error{ErrorKind::bad_data, "payload: has 4 GiB or more", 0};
-  if (message.key.size() > kSortKeyBytesMax) {
-    return Error{ErrorKind::usage, "key: has more than " + std::to_string(kSortKeyBytesMax) + " bytes", 0};
-  }
-  if (message.tags.size() > kTagsMax) {
-    return Error{ErrorKind::usage, "tags: there are more than " + std::to_string(kTagsMax), 0};
-  }
-  size_t tag_bytes = 0;
-  for (const Tag& tag : message.tags) tag_bytes += tag.name.size() + tag.value.size() + 4;
-  if (tag_bytes > kTagBytesMax) {
-    return Error{ErrorKind::usage, "tags: have more than " + std::to_string(kTagBytesMax) + " bytes in all",
-                 0};
-  }
-  const bool bad_attempts =
-      message.attempts_max && (*message.attempts_max == 0 || *message.attempts_max > kAttemptsMax);
-  if (bad_attempts)
-    return Error{ErrorKind::usage, "attempts: must be 1 to " + std::to_string(kAttemptsMax), 0};
-  FQ_TRY(check_key(message));
-  if (message.ttl_ms && *message.ttl_ms <= 0)
-    return Error{ErrorKind::usage, "ttl: must be longer than nothing", 0};
-  return check_command(message);
-}
 
 /// How a worker is to run it, as the journal keeps it; empty for most.
 std::string job_of(const NewMessage& message) {
@@ -99,6 +38,29 @@ MessageTerms message_terms(const NewMessage& message) {
   if (!terms.debounced && !terms.key.empty())
     terms.key_for_ms = std::min(message.unique_for_ms, INT64_MAX / 8);
   return terms;
+}
+
+/// `behind`: the message with the same key whose end it waits for; 0: none.
+std::string terms_text(const NewMessage& message, MessageId behind) {
+  std::vector<uint64_t> after;
+  const auto add = [&](MessageId id, uint64_t bits) {
+    const bool known = std::any_of(after.begin(), after.end(),
+                                   [&](uint64_t word) { return (word & kMessageIdMax) == number(id); });
+    if (!known) after.push_back(number(id) | bits);
+  };
+  for (const MessageId id : message.after) add(id, 0);
+  for (const MessageId id : message.after_any) add(id, kAfterAny);
+  if (number(behind) != 0) {
+    std::erase_if(after, [&](uint64_t word) {
+      return (word & kMessageIdMax) == number(behind) && (word & kAfterAny) != 0;
+    });
+    add(behind, kAfterAny | kAfterKey);
+  }
+  std::vector<std::byte> bytes(8 * after.size());
+  for (size_t i = 0; i < after.size(); ++i) put_number(bytes.data() + 8 * i, after[i]);
+  MessageTerms terms = message_terms(message);
+  terms.after = bytes;
+  return encode_terms(terms);
 }
 
 int64_t due_wall_ms(const NewMessage& message, int64_t wall_ms) {
@@ -146,7 +108,7 @@ Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t w
       job_texts_.push_back(job_of(message));
       item.job = job_texts_.back();
     }
-    term_texts_.push_back(encode_terms(message_terms(message)));
+    term_texts_.push_back(terms_text(message, behind_.empty() ? MessageId{} : behind_[items_.size()]));
     item.terms = term_texts_.back();
     if (message.payload.size() > kInlinePayloadBytesMax) {
       FQ_TRY_SET(NewBlob blob, NewBlob::write(attachment_->disk(), message.payload));
@@ -175,6 +137,7 @@ Need LocalQueue::with_pending(const Need& need) {
   all.text_cells += static_cast<uint32_t>(shared.pending_cells);
   all.extras += static_cast<uint32_t>(shared.pending_extras);
   all.keys += static_cast<uint32_t>(shared.pending_key_count);
+  all.waits += static_cast<uint32_t>(shared.pending_waits);
   return all;
 }
 

@@ -123,6 +123,7 @@ class LocalQueue final : public Queue {
   struct Replacement;
   static bool has_terms(std::span<const NewMessage> messages);
   Result<PushReply> push_keyed(std::span<const NewMessage> messages, bool lazy);
+  Plan judge_waits(const NewMessage& message, Plan plan);
   Plan judge(const NewMessage& message, const KeyHash& hash, const Now& now);
   bool judge_all(std::span<const NewMessage> messages, const KeyedBatch& batch, const Now& now,
                  std::vector<Plan>& plans);
@@ -130,11 +131,21 @@ class LocalQueue final : public Queue {
   Result<PushReply> reply_of(std::span<const NewMessage> messages, const KeyedBatch& batch,
                              const std::vector<Plan>& plans, const Appended& appended, bool lazy);
   Error refuse_busy();
+  static Error refuse_missing(MessageId id);
+  static bool replaces(const NewMessage& message, const Plan& there);
+  static PushStatus replaced_status(const NewMessage& message);
   Result<PushResult> replace_or_push(const NewMessage& message, const KeyHash& hash, bool lazy,
                                      uint64_t& end);
   Result<bool> merge(const NewMessage& message, const Plan& plan, Replacement& merged);
   Result<bool> replace(const NewMessage& message, const Plan& plan, bool lazy, uint64_t& end);
   void append_replaced(const ReplacedRecord& record, SlotIndex slot, const Now& read);
+
+  // local_waiting.cpp
+  /// Held messages whose dependencies have ended are let go or buried.
+  Result<void> settle_held();
+  uint32_t append_decisions(uint32_t dependency, const Now& now);
+  void append_decided(Txn& txn, RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
+                      const Now& now);
 
   // local_keys.cpp
   Result<void> ensure_secret();
@@ -304,6 +315,8 @@ class LocalQueue final : public Queue {
   std::vector<std::string> tag_texts_;
   std::vector<std::string> job_texts_;
   std::vector<std::string> term_texts_;
+  std::vector<MessageId>
+      behind_;  // of what is pushed: whose end each waits for because of its key; may be empty
   std::vector<TakenMessage> taken_;
   std::vector<EventItem> event_items_;
   StoredItem stored_;

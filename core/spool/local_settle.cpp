@@ -263,6 +263,7 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
   for (const BlobName& name : doomed) remove_blob(attachment_->disk(), name);
   // Consumers keep house, and a fault in that is no fault of the verdict.
   if (compaction_due_) static_cast<void>(compact_step());
+  if (!reply.error) static_cast<void>(settle_held());
   if (next != nullptr && !reply.error) {
     FQ_TRY_SET(reply.next, lease(*next));
   }

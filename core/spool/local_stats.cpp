@@ -47,6 +47,7 @@ void put_counts(StatsRow& row, const StateCounts& counts, const Counters& counte
   row.ready = counts.ready;
   row.delayed = counts.delayed;
   row.leased = counts.leased;
+  row.held = counts.held;
   row.dead = counts.dead;
   row.pushed = counters.pushed;
   row.popped = counters.popped;

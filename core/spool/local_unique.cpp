@@ -21,6 +21,7 @@ constexpr int kTriesMax =
 constexpr int kObstaclesMax = 64;
 
 bool is_keyed(const NewMessage& message) { return !message.unique.empty() || !message.debounce.empty(); }
+bool comes_after(const NewMessage& message) { return !message.after.empty() || !message.after_any.empty(); }
 
 /// What a replaced message gets of the push that replaces it.
 void give_content(const NewMessage& from, NewMessage& to) {
@@ -40,14 +41,39 @@ bool waits(const Entry& entry) {
 
 }  // namespace
 
+bool LocalQueue::replaces(const NewMessage& message, const Plan& there) {
+  if (!message.debounce.empty() || message.unique_mode == UniqueMode::replace) return true;
+  return message.unique_mode == UniqueMode::after && there.fate == Fate::behind;
+}
+
+PushStatus LocalQueue::replaced_status(const NewMessage& message) {
+  return message.debounce.empty() ? PushStatus::replaced : PushStatus::debounced;
+}
+
 bool LocalQueue::has_terms(std::span<const NewMessage> messages) {
-  return std::any_of(messages.begin(), messages.end(), is_keyed);
+  return std::any_of(messages.begin(), messages.end(),
+                     [](const NewMessage& each) { return is_keyed(each) || comes_after(each); });
+}
+
+/// What it is to come after must be known: then it was given before, so nothing ever waits in a ring.
+LocalQueue::Plan LocalQueue::judge_waits(const NewMessage& message, Plan plan) {
+  for (const std::vector<MessageId>* ids : {&message.after, &message.after_any}) {
+    for (const MessageId id : *ids) {
+      if (schedule().find(id) || schedule().outcome(id)) continue;
+      // Perhaps it was pushed a moment ago.
+      const bool pending =
+          number(id) != 0 && number(id) < header().next_id && header().applied_end < header().tail;
+      return {.fate = pending ? Fate::unknown : Fate::missing, .id = id};
+    }
+  }
+  return plan;
 }
 
 /// What is to become of a message as things stand. Needs: the lock; timers were fired.
 LocalQueue::Plan LocalQueue::judge(const NewMessage& message, const KeyHash& hash, const Now& now) {
   Plan plan;
-  if (!is_keyed(message)) return plan;
+  if (comes_after(message)) plan = judge_waits(message, plan);
+  if (!is_keyed(message) || plan.fate != Fate::fresh) return plan;
   plan.fate = Fate::unknown;
   if (header().pending_keys[hash.half[0] % kPendingKeys] != 0) return plan;
   plan.fate = Fate::fresh;
@@ -56,10 +82,13 @@ LocalQueue::Plan LocalQueue::judge(const NewMessage& message, const KeyHash& has
   if (holder == kNoIndex) return plan;
   const UniqueKey& key = region.key(holder);
   plan.id = MessageId{key.id.get()};
+  const bool keeps = message.debounce.empty() && message.unique_mode == UniqueMode::keep;
   if (key.until_ms != kNever) {
-    if (key.until_ms > now.boot_ms) plan.fate = Fate::duplicate;
+    if (keeps && key.until_ms > now.boot_ms) plan.fate = Fate::duplicate;
     return plan;
   }
+  const bool second = !keeps && key.behind != kNoIndex;
+  if (second) plan.id = MessageId{region.key(key.behind).id.get()};
   const std::optional<SlotIndex> slot = schedule().find(plan.id);
   if (!slot) throw RegionDamaged{"a key is held by no message"};
   const Entry& entry = schedule().entry(*slot);
@@ -67,7 +96,13 @@ LocalQueue::Plan LocalQueue::judge(const NewMessage& message, const KeyHash& has
   if (entry.heap_place != kNoIndex && timer_ms(region, entry) <= now.boot_ms) return plan;
   plan.item_position = entry.item_position;
   plan.event_position = entry.event_position;
-  plan.fate = message.debounce.empty() ? Fate::duplicate : Fate::replace;
+  plan.fate = Fate::replace;
+  if (keeps) plan.fate = Fate::duplicate;
+  if (keeps || second || !message.debounce.empty()) return plan;
+  if (state_of(entry) == SlotState::leased)
+    plan.fate = Fate::behind;
+  else if (message.unique_mode == UniqueMode::after)
+    plan.fate = Fate::duplicate;
   return plan;
 }
 
@@ -78,7 +113,11 @@ bool LocalQueue::judge_all(std::span<const NewMessage> messages, const KeyedBatc
   for (size_t i = 0; i < messages.size(); ++i) {
     plans[i] = judge(messages[i], batch.hashes[i], now);
     const size_t first = batch.first[i];
-    if (first != i && plans[first].fate == Fate::fresh) plans[i] = {.fate = Fate::same, .same_as = first};
+    // Behind what runs another is held: who keeps what there is, keeps the one that runs.
+    const bool keeps = messages[i].debounce.empty() && messages[i].unique_mode == UniqueMode::keep;
+    const bool before = plans[first].fate == Fate::fresh || (plans[first].fate == Fate::behind && !keeps);
+    if (first != i && before && plans[i].fate != Fate::missing)
+      plans[i] = {.fate = Fate::same, .same_as = first};
     known &= plans[i].fate != Fate::unknown;
   }
   return known;
@@ -122,11 +161,18 @@ Result<PushReply> LocalQueue::push_keyed(std::span<const NewMessage> messages, b
     if (!known) FQ_TRY(session_->flusher.wait_durable(tail));
     if (!known) continue;
     fresh.clear();
+    behind_.clear();
     for (size_t i = 0; i < messages.size(); ++i) {
-      if (plans[i].fate == Fate::fresh) plans[i].place = fresh.size(), fresh.push_back(messages[i]);
+      const Plan& plan = plans[i];
+      if (plan.fate == Fate::missing) return refuse_missing(plan.id);
+      if (plan.fate == Fate::fresh || plan.fate == Fate::behind) {
+        plans[i].place = fresh.size();
+        fresh.push_back(messages[i]);
+        behind_.push_back(plan.fate == Fate::behind ? plan.id : MessageId{});
+      }
       // The last payload wins, also in a batch.
-      if (plans[i].fate == Fate::same && !messages[i].debounce.empty())
-        give_content(messages[i], fresh[plans[plans[i].same_as].place]);
+      if (plan.fate == Fate::same && replaces(messages[i], plans[plan.same_as]))
+        give_content(messages[i], fresh[plans[plan.same_as].place]);
     }
     if (fresh.empty()) break;
     std::vector<Plan> again(plans.size());
@@ -135,9 +181,13 @@ Result<PushReply> LocalQueue::push_keyed(std::span<const NewMessage> messages, b
       return judge_all(messages, batch, now, again) &&
              std::equal(plans.begin(), plans.end(), again.begin(), same);
     };
-    FQ_TRY_SET(appended, append_batch(fresh, lazy, still_so));
+    Result<Appended> done = append_batch(fresh, lazy, still_so);
+    behind_.clear();
+    if (!done.ok()) return std::move(done).error();
+    appended = *done;
     if (!appended.changed) break;
   }
+  behind_.clear();
   return reply_of(messages, batch, plans, appended, lazy);
 }
 
@@ -148,15 +198,17 @@ Result<PushReply> LocalQueue::reply_of(std::span<const NewMessage> messages, con
   const auto id_of = [&](const Plan& plan) { return MessageId{number(appended.first_id) + plan.place}; };
   for (size_t i = 0; i < messages.size(); ++i) {
     const Plan& plan = plans[i];
-    const bool debounced = !messages[i].debounce.empty();
     switch (plan.fate) {
       case Fate::unknown:
+      case Fate::missing:
       case Fate::fresh:
+      case Fate::behind:
         reply.items.push_back({PushStatus::accepted, id_of(plan)});
         break;
       case Fate::same:
-        reply.items.push_back(
-            {debounced ? PushStatus::debounced : PushStatus::duplicate, id_of(plans[plan.same_as])});
+        reply.items.push_back({replaces(messages[i], plans[plan.same_as]) ? replaced_status(messages[i])
+                                                                          : PushStatus::duplicate,
+                               id_of(plans[plan.same_as])});
         break;
       case Fate::duplicate:
         reply.items.push_back({PushStatus::duplicate, plan.id});
@@ -172,10 +224,18 @@ Result<PushReply> LocalQueue::reply_of(std::span<const NewMessage> messages, con
   // Also of a duplicate: it rests on what made it one.
   Result<void> durable = lazy ? Result<void>() : session_->flusher.wait_durable(end);
   FQ_POINT("push.durable");
+  // What it came after may have ended already.
+  if (durable.ok()) durable = settle_held();
   if (durable.ok()) return reply;
   for (PushResult& item : reply.items) item.status = PushStatus::unknown;
   reply.error = std::move(durable).error();
   return reply;
+}
+
+Error LocalQueue::refuse_missing(MessageId id) {
+  return Error{
+      ErrorKind::missing,
+      "message " + std::to_string(number(id)) + ": not known (any more), so nothing can come after it", 0};
 }
 
 Error LocalQueue::refuse_busy() {
@@ -201,11 +261,19 @@ Result<PushResult> LocalQueue::replace_or_push(const NewMessage& message, const 
     if (plan.fate == Fate::duplicate) return PushResult{PushStatus::duplicate, plan.id};
     if (plan.fate == Fate::replace) {
       FQ_TRY_SET(const bool replaced, replace(message, plan, lazy, end));
-      if (replaced) return PushResult{PushStatus::debounced, plan.id};
+      if (replaced) return PushResult{replaced_status(message), plan.id};
     }
-    if (plan.fate == Fate::fresh) {
-      const auto still_so = [&](const Now& now) { return judge(message, hash, now).fate == Fate::fresh; };
-      FQ_TRY_SET(const Appended appended, append_batch({&message, 1}, lazy, still_so));
+    if (plan.fate == Fate::missing) return refuse_missing(plan.id);
+    if (plan.fate == Fate::fresh || plan.fate == Fate::behind) {
+      const auto still_so = [&](const Now& now) {
+        const Plan again = judge(message, hash, now);
+        return again.fate == plan.fate && again.id == plan.id;
+      };
+      if (plan.fate == Fate::behind) behind_.assign(1, plan.id);
+      Result<Appended> done = append_batch({&message, 1}, lazy, still_so);
+      behind_.clear();
+      if (!done.ok()) return std::move(done).error();
+      const Appended appended = *done;
       end = std::max(end, appended.end);
       if (!appended.changed) return PushResult{PushStatus::accepted, appended.first_id};
     }

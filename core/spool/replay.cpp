@@ -165,8 +165,14 @@ class Replayer {
     for (const EventItem& item : event_.items) {
       in_txn([&](Txn& txn) {
         const std::optional<SlotIndex> slot = store_.schedule().find(item.id);
-        // An event whose message was lost with a damaged record speaks of nothing.
-        if (!slot) return;
+        // An event whose message was lost with a damaged record speaks of nothing; of one whose file was
+        // given back only its end matters.
+        if (!slot) {
+          const bool ends =
+              record.header.type == RecordType::acked || record.header.type == RecordType::cancelled;
+          if (ends) store_.schedule().note_ended(txn, item.id);
+          return;
+        }
         const bool by_process = record.header.type == RecordType::leased && event_.detail.until_wall_ms == 0;
         const HolderIndex holder =
             by_process ? holder_of(txn, event_.detail.pid, event_.detail.pid_started) : kHeldByTime;
@@ -344,6 +350,7 @@ Result<Replayed> replay_all(Disk& disk, Store& store, const ReplayUntil& until) 
   FQ_TRY_SET(ScanResult scan,
              scan_journal(disk, [&](const ScannedRecord& record) { return replayer.visit(record); }));
   finish_table(store, scan);
+  store.schedule().note_all_ended();
   SegmentHeader& header = store.header();
   Txn txn = store.begin();
   txn.set(header.next_seq, scan.next_seq);

@@ -50,7 +50,7 @@ class History {
     }
     if (!same_) return;
     clock_.advance(10'000'000);
-    while (same_ && lease() != 0) settle();
+    while (same_ && lease() != 0) settle(), compare();
     compare();
     const Result<CheckReport> report = engine_->check();
     if (!report.ok() || !report->findings.empty()) {
@@ -125,6 +125,7 @@ class History {
     static const char* const tenants[] = {"a", "b", "c", "a/x", "a/y", "b/z/1", "b/z/2", "default"};
     std::vector<std::string> payloads;
     std::vector<NewMessage> batch(1 + below(4));
+    std::vector<std::pair<std::vector<MessageId>, std::vector<MessageId>>> of_model(batch.size());
     std::vector<std::string> keys(batch.size()), uniques(batch.size()), debounces(batch.size());
     for (size_t i = 0; i < batch.size(); ++i) payloads.push_back("m" + std::to_string(pushed_++));
     for (size_t i = 0; i < batch.size(); ++i) {
@@ -140,6 +141,15 @@ class History {
       message.unique = uniques[i];
       message.unique_for_ms = static_cast<int64_t>(below(4)) * 500;
       message.debounce = debounces[i];
+      message.unique_mode = static_cast<UniqueMode>(below(3));
+      while (debounces[i].empty() && !ids_.empty() && below(3) == 0) {
+        const auto& [engine_id, model_id] = ids_[below(ids_.size())];
+        const bool any = below(2) == 0;
+        (any ? message.after_any : message.after).push_back(engine_id);
+        (any ? of_model[i].second : of_model[i].first).push_back(model_id);
+        log_ += any ? "  after any " : "  after ";
+        log_ += std::to_string(number(model_id)) + "\n";
+      }
       if (debounces[i].empty() && below(4) == 0) message.delay_ms = fresh_span_ms(2'000);
       if (debounces[i].empty() && below(5) == 0)
         message.ttl_ms = fresh_span_ms(3'000) - message.delay_ms.value_or(0);
@@ -150,18 +160,23 @@ class History {
               std::to_string(message.delay_ms.value_or(0)) + " ttl " +
               std::to_string(message.ttl_ms.value_or(0)) + " unique '" + uniques[i] + "' for " +
               std::to_string(message.unique_for_ms) + " debounce '" + debounces[i] + "' quiet " +
-              std::to_string(message.quiet_ms) + "\n";
+              std::to_string(message.quiet_ms) + " mode " +
+              std::to_string(static_cast<int>(message.unique_mode)) + "\n";
     }
     const Result<PushReply> engine = engine_->push(batch);
     if (!engine.ok()) return differ("push: " + engine.error().text);
     for (size_t i = 0; i < batch.size(); ++i) {
-      const PushResult model = model_.put(batch[i]);
+      NewMessage theirs = batch[i];
+      theirs.after = of_model[i].first;
+      theirs.after_any = of_model[i].second;
+      const PushResult model = model_.put(theirs);
       const PushResult mine = engine->items.at(i);
       if (!equal(static_cast<int>(mine.status), static_cast<int>(model.status), "push")) return;
       if (model.status == PushStatus::accepted) ids_.push_back({mine.id, model.id});
       const bool known = std::find(ids_.begin(), ids_.end(), std::pair(mine.id, model.id)) != ids_.end();
       if (!known) return differ("push: another id than " + std::to_string(number(model.id)));
     }
+    model_.settle_held();
   }
 
   size_t lease(bool narrow = false) {
@@ -300,8 +315,8 @@ class History {
     if (!reply.ok()) return reply.error().text;
     std::string text;
     const StatsRow& row = reply->rows.at(0);
-    for (const uint64_t n : {row.ready, row.delayed, row.leased, row.dead, row.pushed, row.popped, row.acked,
-                             row.released, row.buried, row.cancelled, row.expired}) {
+    for (const uint64_t n : {row.ready, row.delayed, row.leased, row.held, row.dead, row.pushed, row.popped,
+                             row.acked, row.released, row.buried, row.cancelled, row.expired}) {
       text += std::to_string(n) + " ";
     }
     return text;
@@ -314,8 +329,9 @@ class History {
       for (const HistoryEvent& event : message.history) counts["was " + std::string(event.event)] += 1;
     }
     std::string text;
-    for (const char* what : {"is ready", "is delayed", "is leased", "is dead", "was pushed", "was leased",
-                             "was acked", "was released", "was buried", "was cancelled", "was expired"}) {
+    for (const char* what :
+         {"is ready", "is delayed", "is leased", "is held", "is dead", "was pushed", "was leased",
+          "was acked", "was released", "was buried", "was cancelled", "was expired"}) {
       text += std::to_string(counts[what]) + " ";
     }
     return text;

@@ -23,6 +23,31 @@ gives 1 '' fq pop
 [ "$(fq push --debounce d --quiet 1h --max-wait 1ms 3)" = "$one" ] || fail "another id"
 [ "$(fq pop --wait=5s)" = 3 ] || fail "--max-wait is over and it is not due"
 
+# Modes, and messages that come after others.
+a=$(fq push --unique m --unique-mode replace 1)
+[ "$(fq push --unique m --unique-mode replace --json 2 | jq -r '"\(.id) \(.status)"')" = "$a replaced" ] || fail "not replaced"
+[ "$(fq push --unique m --unique-mode after --json 3 | jq -r .status)" = duplicate ] || fail "mode after replaces"
+r=$(fq pop --lease 1h | cut -f 1)
+b=$(fq push --unique m --unique-mode after 4)
+[ "$(fq show "$b" --json | jq -r .state)" = held ] || fail "not held behind a running one"
+fq ack "$r"
+[ "$(fq pop)" = 4 ] || fail "not let go"
+
+a=$(fq push a) && b=$(fq push b)
+c=$(fq push --after "$a,$b" c)
+[ "$(fq peek --state held --json | jq -c '[.id, .after]')" = "[$c,[$a,$b]]" ] || fail "held and after"
+d=$(printf '{"payload":"d","after_any":[%s]}\n' "$c" | fq push --ndjson)
+[ "$(fq pop -n 2 | tr '\n' ' ')" = 'a b ' ] || fail "held ones are served"
+[ "$(fq pop) $(fq pop)" = 'c d' ] || fail "not let go in their order"
+a=$(fq push a) && b=$(fq push --after "$a" b) && fq cancel "$a"
+[ "$(fq show "$b" --json | jq -r '"\(.state) \(.last_error.reason)"')" = "dead message $a, which it came after, was cancelled" ] || fail "not buried"
+gives 1 'not known' fq push --after 999999999 x
+gives 1 'not known' fq push --after-any "$b,999999999" x
+for bad in '' , 1, x -1 1.5; do gives 64 '--after' fq push x --after="$bad"; done
+gives 64 'does not go with' fq push x --debounce k --quiet 5s --after "$b"
+gives 64 'keep, replace or after' fq push x --unique k --unique-mode other
+gives 64 'goes with --unique only' fq push x --unique-mode keep
+
 gives 64 '--unique: is empty' fq push x --unique=
 gives 64 'longer than 255' fq push x --unique "$(printf 'x%.0s' $(seq 256))"
 gives 64 '--unique-for' fq push x --unique k --unique-for 5

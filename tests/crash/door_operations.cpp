@@ -119,6 +119,23 @@ void to_debounce(Scene& s) {
 void debounce(Scene& s) {
   s.act([](Queue& queue) { return pushed(queue, {{"new", "d", 0, 0, "", "k"}}); });
 }
+/// Three wait for the message that is acked: two for it alone, one for another too.
+void to_ack_awaited(Scene& s) {
+  to_ack(s);
+  const std::unique_ptr<Queue> queue = s.open();
+  s.push(*queue, {{"later", "w", kHourMs}});
+  s.withheld.insert("later");
+  const MessageId first{2}, other{6};
+  for (const auto& [payload, after] :
+       {std::pair{"w1", std::vector{first}}, {"w2", {first}}, {"w3", {first, other}}}) {
+    NewMessage message{.tenant = "w", .payload = as_bytes(std::string_view(payload))};
+    message.after = after;
+    REQUIRE(queue->push({&message, 1}).ok());
+    s.must.insert(payload);
+    s.withheld.insert(payload);
+  }
+  s.deeds[kFirst].frees = {"w1", "w2"};
+}
 void to_expire(Scene& s) {
   few(s);
   s.push(*s.open(), {{"e1", "a", 0, 2}, {"e2", "late", 1, 1}, {"e3", "late", 0, 1}});
@@ -215,6 +232,7 @@ const std::vector<DoorOperation> kOperations = {
     {"push_second_key", to_push_second_key, push_unique, Short::nothing},
     {"ack_unique", to_ack_unique, ack_unique, Short::nothing},
     {"debounce", to_debounce, debounce},
+    {"ack_awaited", to_ack_awaited, ack},
     {"push_batch", to_push_batch, push_batch},
     {"push_lazy_batch", to_push_batch, push_lazy_batch},
     {"lease", few, lease, Short::kills_and_pairs},

@@ -42,6 +42,23 @@ void debounce(Trial& t) {
   t.words = {"push", "--debounce", "k", "--quiet", "1h", "new"};
   t.may = {"old", "new"};
 }
+void push_after(Trial& t) {
+  few(t);
+  t.words = {"push", "--after", t.spool.push("last", "b"), "new"};
+  t.must.insert("last");
+  t.may = {"new"};
+}
+/// Two wait for the message that is acked.
+void ack_awaited(Trial& t) {
+  few(t);
+  const std::string receipt = t.spool.lease();
+  const std::string id = receipt.substr(0, receipt.find('.'));
+  t.spool.says({"push", "--after", id, "w1"});
+  t.spool.says({"push", "--after-any", id, "w2"});
+  t.must.insert({"w1", "w2"});
+  t.words = {"ack", receipt};
+  some_may_go(t, {"a1"});
+}
 void push_batch(Trial& t) {
   few(t);
   t.words = {"push", "--lines", "-t", "c"};
@@ -243,6 +260,12 @@ const std::vector<Operation> kOperations = {
     {"debounce", debounce, {"attach.shared", "replace.appended", "replace.committed", "push.durable",
         "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked",
         "flush.written"}},
+    {"push_after", push_after, {"attach.shared", "push.appended", "push.committed", "push.durable",
+        "pending.applied", "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken",
+        "flush.unlocked", "flush.written"}},
+    {"ack_awaited", ack_awaited, {"attach.shared", "event.appended", "event.committed", "settle.durable",
+        "held.decided", "held.committed", "flush.applied", "flush.servable", "flush.syncing", "flush.synced",
+        "flush.taken", "flush.unlocked", "flush.written"}},
     {"push_batch", push_batch, {"attach.shared", "push.appended", "push.committed", "push.durable",
         "pending.applied", "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken",
         "flush.unlocked", "flush.written"}},

@@ -215,7 +215,6 @@ std::string FakeDisk::content(std::string_view name) const {
 
 void FakeDisk::put(std::string_view name, std::string bytes) { state_->platter.put(name, std::move(bytes)); }
 
-
 std::string& FakeDisk::rot(std::string_view name) { return state_->platter.rot(*state_->platter.find(name)); }
 
 void FakeDisk::forget_operations() { state_->operations.clear(); }

@@ -18,7 +18,7 @@ bool is_before(const Model::Message& a, const Model::Message& b) {
 
 }  // namespace
 
-MessageId Model::push(const NewMessage& from) {
+MessageId Model::push(const NewMessage& from, MessageId behind) {
   fire_timers();
   Message& message = messages.emplace_back();
   message.info.id = MessageId{messages.size()};
@@ -35,8 +35,12 @@ MessageId Model::push(const NewMessage& from) {
   message.info.payload = std::string(as_text(from.payload));
   if (settings.order != Order::fifo) message.key = from.key, message.rank = from.priority;
   note(message, "pushed");
-  come_back(message, from.at_wall_ms ? *from.at_wall_ms - clock.wall_ms() : from.delay_ms.value_or(0));
-  return message.info.id;
+  const int64_t delay_ms = from.at_wall_ms ? *from.at_wall_ms - clock.wall_ms() : from.delay_ms.value_or(0);
+  hold(message, from, behind);
+  message.held_due_ms = clock.boot_ms() + delay_ms;
+  const MessageId id = message.info.id;
+  if (message.waits.empty()) come_back(message, delay_ms);
+  return id;
 }
 
 std::vector<Delivery> Model::lease(const LeaseRequest& request) {
@@ -97,6 +101,12 @@ Model::Message* Model::held_by(const Receipt& receipt) {
 
 SettleStatus Model::settle(const Settle& item) {
   fire_timers();
+  const SettleStatus status = judge(item);
+  settle_held();
+  return status;
+}
+
+SettleStatus Model::judge(const Settle& item) {
   Message* message = held_by(item.receipt);
   if (message == nullptr) return SettleStatus::stale;
   const std::string reason(item.reason);
@@ -129,14 +139,22 @@ SettleStatus Model::mutate(MessageId id, Action action) {
   fire_timers();
   Message* message = find(id);
   if (message == nullptr || is_finished(message->info.state)) return SettleStatus::gone;
-  if (action == Action::cancel) return end(*message, State::cancelled, "cancelled");
+  if (action == Action::cancel) {
+    end(*message, State::cancelled, "cancelled");
+    settle_held();
+    return SettleStatus::ok;
+  }
   if (message->info.state != State::dead && message->info.state != State::delayed) return SettleStatus::stale;
   message->info.attempts = 0;
   message->info.crashes = 0;  // attempts too, that ended badly
   message->ttl_ms.reset();
   regain_key(*message);
-  move(*message, State::ready);
+  if (hold_again(*message))
+    move(*message, State::held);
+  else
+    move(*message, State::ready);
   note(*message, "kicked");
+  settle_held();
   return SettleStatus::ok;
 }
 
@@ -152,7 +170,8 @@ int64_t Model::next_timer_ms() const {
 }
 
 void Model::fire_timers() {
-  while (next_timer_ms() <= clock.boot_ms()) {
+  bool fired = false;
+  for (; next_timer_ms() <= clock.boot_ms(); fired = true) {
     const int64_t due_ms = next_timer_ms();
     const auto first = std::find_if(messages.begin(), messages.end(),
                                     [&](const Message& each) { return each.timer == due_ms; });
@@ -169,6 +188,7 @@ void Model::fire_timers() {
       attempt_failed(*first, 0, {});
     }
   }
+  if (fired) settle_held();
 }
 
 bool Model::attempt_failed(Message& message, int64_t delay_ms, const std::string& reason) {
@@ -181,6 +201,7 @@ bool Model::attempt_failed(Message& message, int64_t delay_ms, const std::string
 
 SettleStatus Model::end(Message& message, State state, std::string_view event, const std::string& reason) {
   move(message, state);
+  note_ended(message.info.id);
   note(message, event, reason);
   return SettleStatus::ok;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 // System.
+#include <deque>
 #include <vector>
 // fq, below us.
 #include "core/api/queue.h"
@@ -15,6 +16,12 @@ namespace fq::test {
 
 class Model {
  public:
+  struct Waited {
+    MessageId id{};
+    bool any = false;
+    bool closed = false;
+    uint64_t began = 0;
+  };
   struct Message {
     MessageInfo info;  // attempts_max 0: the queue's
     std::string key;   // its place in its tenant: by key, by rank, by age
@@ -28,6 +35,9 @@ class Model {
     bool key_debounced = false;
     bool holds_key = false;
     int64_t unique_for_ms = 0, key_until_ms = 0;
+    std::vector<Waited> waits;            // held: what it came after
+    MessageId behind{};                   // held behind this one, which has the same key; 0: none
+    int64_t held_due_ms = 0;              // boot_ms: not before, once it is let go
     std::vector<int64_t> extended_until;  // wall_ms, under its last lease
     std::vector<HistoryEvent> history;
   };
@@ -35,8 +45,9 @@ class Model {
   explicit Model(Clock& c) : clock(c) {}
 
   // Every call first fires what is due, earliest first, as every engine must.
-  PushResult put(const NewMessage& from);
-  MessageId push(const NewMessage& from);  // whatever its key
+  PushResult put(const NewMessage& from);  // settle_held() after the last of a batch
+  void settle_held();
+  MessageId push(const NewMessage& from, MessageId behind = {});  // whatever its key
   std::vector<Delivery> lease(const LeaseRequest& request);
   SettleStatus settle(const Settle& item);
   ExtendResult extend(const Receipt& receipt, int64_t duration_ms);
@@ -73,10 +84,20 @@ class Model {
   bool holds_key(const Message& message) const;
   Message* holder(const std::string& tenant, const std::string& key, bool debounced);
   void replace(Message& message, const NewMessage& from);
+  PushResult put_beside(Message& there, const NewMessage& from);
+  MessageId take_key(MessageId id, const NewMessage& from, const std::string& key, bool debounced);
   void note_key(Message& message, State state);
   void regain_key(Message& message);
 
+  // model_waits.cpp
+  void hold(Message& message, const NewMessage& from, MessageId behind);
+  void note_ended(MessageId id);
+  Message* first_waiter(MessageId id);
+  void settle_wait(Message& message, MessageId ended);
+  bool hold_again(Message& message);
+
   void ready_since(Message& message, int64_t since_ms);
+  SettleStatus judge(const Settle& item);
   SettleStatus end(Message& message, State state, std::string_view event, const std::string& reason = {});
   void come_back(Message& message, int64_t delay_ms);
   /// True: that was the last one, and it is dead.
@@ -87,6 +108,8 @@ class Model {
 
   ModelTurns turns_;
   uint64_t last_serial_ = 0;
+  uint64_t last_wait_ = 0;
+  std::deque<MessageId> ended_;  // and those that waited for them were not looked at yet
 };
 
 inline bool is_finished(State state) { return state == State::acked || state == State::cancelled; }

@@ -25,7 +25,12 @@ PushResult Model::put(const NewMessage& from) {
   const std::string key(debounced ? from.debounce : from.unique);
   if (key.empty()) return {PushStatus::accepted, push(from)};
   Message* there = holder(std::string(from.tenant), key, debounced);
-  if (there != nullptr && !debounced) return {PushStatus::duplicate, there->info.id};
+  if (there != nullptr && !debounced) {
+    if (from.unique_mode == UniqueMode::keep) return {PushStatus::duplicate, there->info.id};
+    if (there->info.state != State::acked) return put_beside(*there, from);
+    there->holds_key = false;  // it has ended: it does not count
+    there = nullptr;
+  }
   if (there != nullptr) {
     replace(*there, from);
     const int64_t pushed_ms = *there->info.pushed_at_wall_ms - clock.wall_ms() + clock.boot_ms();
@@ -36,12 +41,31 @@ PushResult Model::put(const NewMessage& from) {
   }
   NewMessage first = from;
   if (debounced) first.delay_ms = std::min(from.quiet_ms, from.max_wait_ms.value_or(kNever));
-  Message& message = *find(push(first));
+  return {PushStatus::accepted, take_key(push(first), from, key, debounced)};
+}
+
+MessageId Model::take_key(MessageId id, const NewMessage& from, const std::string& key, bool debounced) {
+  Message& message = *find(id);
   message.unique_key = key;
   message.key_debounced = debounced;
   message.unique_for_ms = from.unique_for_ms;
-  message.holds_key = true;
-  return {PushStatus::accepted, message.info.id};
+  message.holds_key = message.info.state != State::dead && number(message.behind) == 0;
+  return id;
+}
+
+PushResult Model::put_beside(Message& there, const NewMessage& from) {
+  for (Message& each : messages) {
+    if (each.behind != there.info.id || each.info.state != State::held) continue;
+    replace(each, from);
+    return {PushStatus::replaced, each.info.id};
+  }
+  if (there.info.state == State::leased) {
+    const MessageId behind = there.info.id;
+    return {PushStatus::accepted, take_key(push(from, behind), from, std::string(from.unique), false)};
+  }
+  if (from.unique_mode == UniqueMode::after) return {PushStatus::duplicate, there.info.id};
+  replace(there, from);
+  return {PushStatus::replaced, there.info.id};
 }
 
 void Model::replace(Message& message, const NewMessage& from) {
@@ -54,6 +78,15 @@ void Model::replace(Message& message, const NewMessage& from) {
 }
 
 void Model::note_key(Message& message, State state) {
+  const bool ends = state == State::dead || is_finished(state);
+  if (state == State::dead) message.behind = {};
+  if (ends && message.holds_key && !message.key_debounced) {
+    for (Message& each : messages) {
+      if (each.behind != message.info.id || each.info.state != State::held) continue;
+      each.holds_key = true;
+      message.holds_key = false;
+    }
+  }
   if (message.key_debounced && state != State::delayed) message.holds_key = false;
   if (state == State::dead || state == State::cancelled) message.holds_key = false;
   if (state == State::acked) message.key_until_ms = clock.boot_ms() + message.unique_for_ms;

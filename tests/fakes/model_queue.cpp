@@ -58,6 +58,9 @@ std::string_view problem_with(const NewMessage& message, const Settings& setting
     return "key: is too long";
   const bool two = !message.unique.empty() || message.delay_ms || message.at_wall_ms;
   if (!message.debounce.empty() && (two || message.quiet_ms <= 0)) return "debounce: is wrong";
+  const bool waits = !message.after.empty() || !message.after_any.empty();
+  if (waits && !message.debounce.empty()) return "debounce: is wrong";
+  if (message.after.size() + message.after_any.size() > kAfterIdsMax) return "after: is too long";
   if (message.tags.size() > kTagsMax) return "tags: are too many";
   for (const Tag& tag : message.tags) {
     if (tag.name.size() + tag.value.size() > kTagBytesMax) return "tag: is too long";
@@ -90,9 +93,18 @@ Result<PushReply> ModelQueue::push(std::span<const NewMessage> messages, const P
     if (!problem.empty()) reply.error = Error{ErrorKind::usage, std::string(problem), 0};
   }
   if (reply.error) return reply;
+  for (const NewMessage& message : messages) {
+    for (const auto* ids : {&message.after, &message.after_any}) {
+      for (const MessageId id : *ids) {
+        if (store_->model.find(id) == nullptr)
+          return Error{ErrorKind::missing, "message " + std::to_string(number(id)) + ": not known", 0};
+      }
+    }
+  }
   for (size_t i = 0; i < messages.size(); ++i) {
     reply.items[i] = store_->model.put(messages[i]);
   }
+  store_->model.settle_held();
   return reply;
 }
 

@@ -8,12 +8,20 @@ namespace fq::test {
 
 TEST_CASE("terms come back, and what is none is refused") {
   CHECK(encode_terms({}).empty());
-  const std::string bytes = encode_terms({.ttl_ms = 7, .expired = true});
+  const std::vector<std::byte> after(16, std::byte{1});
+  const std::string bytes =
+      encode_terms({.ttl_ms = 7, .expired = true, .key = "k", .key_for_ms = 9, .after = after});
   const auto terms = decode_terms(bytes);
   REQUIRE(terms);
   CHECK(terms->ttl_ms == 7);
   CHECK(terms->expired);
-  for (size_t cut = 0; cut < bytes.size(); ++cut) CHECK_FALSE(decode_terms(bytes.substr(0, cut)));
+  CHECK(terms->key == "k");
+  CHECK(terms->key_for_ms == 9);
+  CHECK(terms->after.size() == 16);
+  for (size_t cut = 0; cut < bytes.size(); ++cut) {
+    const bool between_ids = cut == bytes.size() - 8 || cut == bytes.size() - 16;
+    CHECK(decode_terms(bytes.substr(0, cut)).has_value() == between_ids);
+  }
   CHECK_FALSE(decode_terms(bytes + '\0'));
   for (const size_t at : {0U, 1U, 2U, 7U, 15U}) {
     std::string wrong = bytes;

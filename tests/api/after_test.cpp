@@ -1,0 +1,219 @@
+// after_test - messages that are held: after others, and behind a running one with the same key.
+#include "tests/api/contract.h"
+
+namespace fq::test {
+
+namespace {
+
+Result<PushReply> try_after(QueueFixture& q, const std::string& payload, std::vector<MessageId> after,
+                            std::vector<MessageId> after_any = {}, const With& with = {}) {
+  NewMessage message = message_of("t", payload, with);
+  message.after = std::move(after);
+  message.after_any = std::move(after_any);
+  return q.door().push({&message, 1});
+}
+
+MessageId push_after(QueueFixture& q, const std::string& payload, std::vector<MessageId> after,
+                     std::vector<MessageId> after_any = {}, const With& with = {}) {
+  const Result<PushReply> reply = try_after(q, payload, std::move(after), std::move(after_any), with);
+  if (!reply.ok()) FAIL(reply.error().text);
+  return reply->items.at(0).id;
+}
+
+PushResult put(QueueFixture& q, const std::string& payload, UniqueMode mode) {
+  NewMessage message = message_of("t", payload, {});
+  message.unique = "k";
+  message.unique_mode = mode;
+  return q.door().push({&message, 1}).value().items.at(0);
+}
+
+State state_of(QueueFixture& q, MessageId id) { return q.get(id).state; }
+
+}  // namespace
+
+TEST_CASE("a message is held until all that it came after are acked") {
+  ON_EVERY_ENGINE(q);
+  const MessageId a = q.push("t", "a");
+  const MessageId b = q.push("t", "b");
+  const MessageId last = push_after(q, "last", {a, b});
+  CHECK(state_of(q, last) == State::held);
+  CHECK(q.get(last).after == std::vector<MessageId>{a, b});
+  CHECK(q.stats().held == 1);
+  CHECK(q.pop() == "a");
+  const Delivery second = q.lease();
+  CHECK(q.retry(second) == SettleStatus::ok);
+  CHECK(state_of(q, last) == State::held);
+  CHECK(q.pop() == "b");
+  CHECK(state_of(q, last) == State::ready);
+  CHECK(q.events(last) == "pushed freed");
+  CHECK(q.pop() == "last");
+}
+
+TEST_CASE("what comes after a message that dies or is cancelled is buried, and so what comes after that") {
+  ON_EVERY_ENGINE(q);
+  const MessageId a = q.push("t", "a");
+  const MessageId b = push_after(q, "b", {a});
+  const MessageId c = push_after(q, "c", {b});
+  const MessageId d = push_after(q, "d", {}, {b});
+  CHECK(q.bury(q.lease()) == SettleStatus::ok);
+  CHECK(state_of(q, b) == State::dead);
+  CHECK(state_of(q, c) == State::dead);
+  CHECK(state_of(q, d) == State::ready);
+  const MessageId e = q.push("u", "e");
+  const MessageId f = push_after(q, "f", {e});
+  CHECK(q.mutate({e}, Action::cancel).changed == 1);
+  CHECK(state_of(q, f) == State::dead);
+  CHECK(q.pop(9) == "d");
+}
+
+TEST_CASE("what ended before counts as it ended") {
+  ON_EVERY_ENGINE(q);
+  const MessageId acked = q.push("t", "acked");
+  q.pop();
+  const MessageId dead = q.push("t", "dead");
+  CHECK(q.bury(q.lease()) == SettleStatus::ok);
+  CHECK(state_of(q, push_after(q, "1", {acked})) == State::ready);
+  CHECK(state_of(q, push_after(q, "2", {acked, dead})) == State::dead);
+  CHECK(state_of(q, push_after(q, "3", {acked}, {dead})) == State::ready);
+  CHECK(q.pop(9) == "1 3");
+}
+
+TEST_CASE("an expired message is dead for those that came after it") {
+  ON_EVERY_ENGINE(q);
+  const MessageId brief = q.push("t", "brief", {.ttl_ms = 1'000});
+  const MessageId after = push_after(q, "after", {brief});
+  const MessageId any = push_after(q, "any", {}, {brief});
+  q.clock().advance(1'000);
+  CHECK(state_of(q, after) == State::dead);
+  CHECK(state_of(q, any) == State::ready);
+}
+
+TEST_CASE("a kick holds a message again while what it came after is unfinished again") {
+  ON_EVERY_ENGINE(q);
+  const MessageId a = q.push("t", "a");
+  const MessageId b = push_after(q, "b", {a});
+  CHECK(q.bury(q.lease()) == SettleStatus::ok);
+  CHECK(q.mutate({a}, Action::kick).changed == 1);
+  CHECK(q.mutate({b}, Action::kick).changed == 1);
+  CHECK(state_of(q, b) == State::held);
+  CHECK(q.pop() == "a");
+  CHECK(q.pop() == "b");
+}
+
+TEST_CASE("a kick of what came after a dead message brings it back") {
+  ON_EVERY_ENGINE(q);
+  const MessageId a = q.push("t", "a");
+  const MessageId b = push_after(q, "b", {a});
+  CHECK(q.bury(q.lease()) == SettleStatus::ok);
+  CHECK(q.mutate({b}, Action::kick).changed == 1);
+  CHECK(q.pop(2) == "b");
+}
+
+TEST_CASE("delay and time to live of a held message begin when it is let go") {
+  ON_EVERY_ENGINE(q);
+  const MessageId a = q.push("t", "a");
+  const MessageId delayed = push_after(q, "delayed", {a}, {}, {.delay_ms = 5'000});
+  const MessageId brief = push_after(q, "brief", {a}, {}, {.ttl_ms = 1'000});
+  q.clock().advance(2'000);
+  CHECK(q.pop() == "a");
+  CHECK(state_of(q, delayed) == State::delayed);
+  CHECK(q.get(brief).expires_at_wall_ms == q.clock().wall_ms() + 1'000);
+  q.clock().advance(3'000);
+  CHECK(state_of(q, delayed) == State::ready);
+  CHECK(state_of(q, brief) == State::dead);
+}
+
+TEST_CASE("a thousand that came after one message are let go by its ack") {
+  ON_EVERY_ENGINE(q);
+  const MessageId first = q.push("t", "first");
+  std::vector<NewMessage> batch(kBatchMessagesMax, message_of("t", "x", {}));
+  for (NewMessage& each : batch) each.after = {first};
+  REQUIRE(q.door().push(batch).ok());
+  CHECK(q.stats().held == kBatchMessagesMax);
+  CHECK(q.pop() == "first");
+  CHECK(q.stats().ready == kBatchMessagesMax);
+}
+
+TEST_CASE("a held message can be cancelled, and one may come after as many as there may be") {
+  ON_EVERY_ENGINE(q);
+  std::vector<MessageId> ids;
+  for (size_t i = 0; i < kAfterIdsMax; ++i) ids.push_back(q.push("t", "x"));
+  const MessageId last = push_after(q, "last", ids);
+  const MessageId gone = push_after(q, "gone", ids);
+  CHECK(q.mutate({gone}, Action::cancel).changed == 1);
+  for (size_t i = 0; i < kAfterIdsMax; ++i) {
+    CHECK(state_of(q, last) == State::held);
+    CHECK(q.pop() == "x");
+  }
+  CHECK(q.pop() == "last");
+  ids.push_back(last);
+  const Result<PushReply> more = try_after(q, "x", ids);
+  CHECK((!more.ok() || more->items.at(0).status == PushStatus::invalid));
+}
+
+TEST_CASE("an id that is not known is refused, and nothing is pushed") {
+  ON_EVERY_ENGINE(q);
+  const MessageId a = q.push("t", "a");
+  for (const uint64_t id : {uint64_t{0}, number(a) + 1, kMessageIdMax}) {
+    CHECK_FALSE(try_after(q, "x", {a, MessageId{id}}).ok());
+    CHECK_FALSE(try_after(q, "x", {}, {MessageId{id}}).ok());
+  }
+  CHECK(q.stats().pushed == 1);
+}
+
+TEST_CASE("unique-mode replace gives a waiting message the new payload in its place") {
+  ON_EVERY_ENGINE(q);
+  const PushResult first = put(q, "old", UniqueMode::replace);
+  q.push("t", "other");
+  const PushResult second = put(q, "new", UniqueMode::replace);
+  CHECK(second.status == PushStatus::replaced);
+  CHECK(second.id == first.id);
+  CHECK(q.events(first.id) == "pushed replaced");
+  CHECK(q.pop(3) == "new other");
+  // It has ended: it does not count.
+  CHECK(put(q, "next", UniqueMode::replace).status == PushStatus::accepted);
+}
+
+TEST_CASE("unique-mode after leaves a waiting message as it is") {
+  ON_EVERY_ENGINE(q);
+  const PushResult first = put(q, "old", UniqueMode::after);
+  const PushResult second = put(q, "new", UniqueMode::after);
+  CHECK(second.status == PushStatus::duplicate);
+  CHECK(second.id == first.id);
+  CHECK(q.pop(2) == "old");
+  CHECK(put(q, "next", UniqueMode::after).status == PushStatus::accepted);
+}
+
+TEST_CASE("behind a running message one more with its key is held, with the last payload") {
+  ON_EVERY_ENGINE(q);
+  for (const UniqueMode mode : {UniqueMode::replace, UniqueMode::after}) {
+    const PushResult running = put(q, "running", mode);
+    const Delivery delivery = q.lease();
+    const PushResult behind = put(q, "1", mode);
+    CHECK(behind.status == PushStatus::accepted);
+    CHECK(state_of(q, behind.id) == State::held);
+    CHECK(q.get(behind.id).after.empty());
+    const PushResult again = put(q, "2", mode);
+    CHECK(again.status == PushStatus::replaced);
+    CHECK(again.id == behind.id);
+    CHECK(put(q, "x", UniqueMode::keep).id == running.id);
+    CHECK(q.ack(delivery) == SettleStatus::ok);
+    CHECK(put(q, "x", UniqueMode::keep).id == behind.id);
+    CHECK(q.pop(2) == "2");
+  }
+}
+
+TEST_CASE("what is held behind a running message waits until that has ended, retries included") {
+  ON_EVERY_ENGINE(q);
+  put(q, "running", UniqueMode::after);
+  const Delivery first = q.lease();
+  const PushResult behind = put(q, "behind", UniqueMode::after);
+  CHECK(q.retry(first) == SettleStatus::ok);
+  CHECK(state_of(q, behind.id) == State::held);
+  CHECK(put(q, "last", UniqueMode::after).id == behind.id);
+  CHECK(q.bury(q.lease()) == SettleStatus::ok);
+  CHECK(state_of(q, behind.id) == State::ready);
+  CHECK(q.pop(2) == "last");
+}
+
+}  // namespace fq::test
