@@ -52,8 +52,7 @@ bool Rules::begins_with(const Rule& rule, std::string_view prefix) const {
 NodeTerms Rules::terms_of(std::string_view path) const {
   Ranked best;
   const uint32_t generation = region_.root.rules_generation;
-  // A tenant's pattern never means the whole queue, although `*` takes in a name without characters.
-  if (generation == 0 || path.empty()) return best.terms;
+  if (generation == 0) return best.terms;
   TextBuffer buffer;
   const size_t longest = std::min<size_t>(path.size(), kPrefixBytesMax);
   for (uint32_t bytes = 0; bytes <= longest; ++bytes) {
@@ -66,7 +65,8 @@ NodeTerms Rules::terms_of(std::string_view path) const {
     for (; i != kNoIndex; limit.step()) {
       const Rule& rule = region_.arena.at(region_.root.rules, i);
       const std::string_view pattern = text_copy(region_, rule.pattern, buffer);
-      // The queue as a whole has the empty path, which is no tenant that a pattern could mean.
+      // The queue as a whole has the empty path, which is no tenant that a pattern could mean although `*`
+      // takes in a name without characters.
       const bool meant = path.empty() ? pattern.empty() : pattern_matches(pattern, path);
       if (meant) overlay(best, rule);
       i = rule.next;

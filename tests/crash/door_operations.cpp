@@ -204,6 +204,24 @@ void limit(Scene& s) {
   s.act([](Queue& queue) { return queue.policy_set("new/one", limited_for(kHourMs)).ok(); });
 }
 
+/// Rules for some that are there, one of whom gets a limit that changes nobody's turn.
+void load_policy(Scene& s) {
+  s.act([](Queue& queue) {
+    FileIdentity identity;
+    identity.inode = 7;
+    const PolicyValues many{{PolicyKey::concurrency, 99, 0, {}}, {PolicyKey::max_messages, 9'999, 0, {}}};
+    const Policy policy{many, {{"*", many}, {"a", many}, {"late-*", {{PolicyKey::rate, 1, 1'000, {}}}}}, {}};
+    return queue.policy_load(policy, identity).ok();
+  });
+}
+void to_load_policy(Scene& s) {
+  few(s);
+  FileIdentity identity;
+  identity.inode = 6;
+  const Policy before{{}, {{"b", {{PolicyKey::concurrency, 50, 0, {}}}}}, {}};
+  REQUIRE(s.open()->policy_load(before, identity).ok());
+}
+
 void attach(Scene& s) {
   begin_mark();
   s.answer(kFirst, s.open().release() != nullptr);
@@ -250,6 +268,7 @@ const std::vector<DoorOperation> kOperations = {
     {"drop_file", to_drop_file, ack},
     {"copy_forward", to_copy_forward, maintain},
     {"limit", few, limit},
+    {"load_policy", to_load_policy, load_policy, Short::nothing},
     {"attach", few, attach},
     {"detach", few, detach},
     {"rebuild", to_rebuild, attach, Short::nothing},

@@ -28,8 +28,8 @@ constexpr const char* kPoints[] = {
     "reap.returned",    "rebuild.begin",      "rebuild.made",    "rebuild.renamed",
     "rebuild.replayed", "rebuild.retired",    "repair.begin",    "repair.counted",
     "repair.undone",    "salvage.ready",      "salvage.written", "settle.durable",
-    "supply.made",      "tenant.appended",    "timers.fired",    "wake.counted",
-    kStore,
+    "supply.made",      "policy.appended",    "policy.applied",  "policy.rules_added",
+    "policy.switched",  "timers.fired",       "wake.counted",    kStore,
 };
 
 std::set<std::string> points_of_sources() {

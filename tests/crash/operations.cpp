@@ -240,6 +240,13 @@ void push_with_failing_sync(Trial& t) {
 }
 
 void limit(Trial& t) { few(t), t.words = {"tenant", "limit", "new/one", "--for", "1h"}; }
+/// fq.toml has changed since anybody looked: with limits that keep nobody from being served.
+void new_policy(Trial& t) {
+  few(t);
+  std::ofstream(t.spool.path() + "/fq.toml") << "[queue.default.tenant.\"*\"]\nconcurrency = 9\n"
+                                                "[queue.default.tenant.a]\nweight = 2\nrate = \"1000/s\"\n";
+  t.words = {"stats"};
+}
 
 const std::vector<Operation> kOperations = {
     {"push", push, {"attach.shared", "push.appended", "push.committed", "push.durable", "pending.applied",
@@ -313,8 +320,9 @@ const std::vector<Operation> kOperations = {
         "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
     {"cancel_large", cancel_large, {"attach.shared", "event.appended", "event.committed", "flush.applied",
         "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
-    {"limit", limit, {"attach.shared", "tenant.appended", "flush.applied", "flush.servable", "flush.syncing",
+    {"limit", limit, {"attach.shared", "policy.appended", "flush.applied", "flush.servable", "flush.syncing",
         "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"new_policy", new_policy, {"attach.shared", "policy.rules_added", "policy.switched", "policy.applied"}},
     {"due", due, {"attach.shared", "timers.fired", "lease.appended", "lease.committed", "flush.written",
         "wake.counted"}},
     {"expire", expire, {"attach.shared", "timers.fired", "lease.appended", "lease.committed", "flush.written",
