@@ -25,10 +25,13 @@ struct Trial {
   std::vector<Child> others;         // attached meanwhile
 };
 
+enum class Stores { some, none };  // in the segment
+
 struct Operation {
   const char* name;
   void (*prepare)(Trial& trial);
   std::vector<const char*> points;  // that it passes; killed at each of them
+  Stores stores = Stores::some;
 };
 
 const std::vector<Operation>& operations();
