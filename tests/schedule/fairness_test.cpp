@@ -74,6 +74,16 @@ TEST_CASE("turns are shared by weight") {
   CHECK(std::abs(counts["half"] - 50) <= 1);
 }
 
+TEST_CASE("the length of a turn is exact for common weights and close for all") {
+  static constexpr uint32_t kTenths[] = {1,  2,  3,  4,  5,  6,   8,   10,  20,   30,    40,
+                                         50, 60, 70, 80, 90, 100, 120, 150, 1000, 10'000};
+  for (const uint32_t tenths : kTenths) CHECK(turn_of(tenths * 100) * tenths == kTurn / 100);
+  for (uint32_t weight = kWeightMin; weight <= kWeightMax; ++weight) {
+    const uint64_t lost = kTurn - turn_of(weight) * weight;
+    if (lost > kTurn / 2500) FAIL("weight " << weight << " is off by " << lost);
+  }
+}
+
 TEST_CASE("between two turns of a busy tenant another gets at most its weight's share") {
   const uint32_t seed = GENERATE(range(1u, 12u));
   Dice dice(seed);
