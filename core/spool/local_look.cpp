@@ -45,7 +45,9 @@ std::vector<MessageId> after_of(const MessageItem& item) {
   const std::optional<MessageTerms> terms = decode_terms(item.terms);
   for (size_t at = 0; terms && at + 8 <= terms->after.size(); at += 8) {
     const auto word = get_number<uint64_t>(terms->after.data() + at);
-    if ((word & kAfterKey) == 0) ids.push_back(MessageId{word & kMessageIdMax});
+    // One that only has the same key was not named by --after.
+    const bool only_key = (word & kAfterKey) != 0 && (word & kAfterAny) != 0;
+    if (!only_key) ids.push_back(MessageId{word & kMessageIdMax});
   }
   return ids;
 }

@@ -54,7 +54,11 @@ std::string terms_text(const NewMessage& message, MessageId behind) {
     std::erase_if(after, [&](uint64_t word) {
       return (word & kMessageIdMax) == number(behind) && (word & kAfterAny) != 0;
     });
-    add(behind, kAfterAny | kAfterKey);
+    add(behind, kAfterAny);
+    // Also where --after names the same one: then it has to be acked, and holds the key all the same.
+    for (uint64_t& word : after) {
+      if ((word & kMessageIdMax) == number(behind)) word |= kAfterKey;
+    }
   }
   std::vector<std::byte> bytes(8 * after.size());
   for (size_t i = 0; i < after.size(); ++i) put_number(bytes.data() + 8 * i, after[i]);

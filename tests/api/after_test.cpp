@@ -203,6 +203,21 @@ TEST_CASE("behind a running message one more with its key is held, with the last
   }
 }
 
+TEST_CASE("one that comes after the very message whose key it has is held behind that all the same") {
+  ON_EVERY_ENGINE(q);
+  const PushResult running = put(q, "running", UniqueMode::after);
+  const Delivery delivery = q.lease();
+  NewMessage message = message_of("t", "1", {});
+  message.unique = "k";
+  message.unique_mode = UniqueMode::after;
+  message.after = {running.id};
+  const MessageId behind = q.door().push({&message, 1}).value().items.at(0).id;
+  CHECK(put(q, "x", UniqueMode::keep).id == running.id);
+  CHECK(put(q, "2", UniqueMode::replace).id == behind);
+  CHECK(q.ack(delivery) == SettleStatus::ok);
+  CHECK(q.pop(2) == "2");
+}
+
 TEST_CASE("what is held behind a running message waits until that has ended, retries included") {
   ON_EVERY_ENGINE(q);
   put(q, "running", UniqueMode::after);
