@@ -7,6 +7,7 @@
 
 #include <iostream>
 #include <random>
+#include <thread>
 // Tests.
 #include "tests/process/real_fq.h"
 
@@ -60,6 +61,14 @@ size_t kill_some_jobs(const std::string& directory, size_t most) {
   return killed;
 }
 
+/// TERM is blocked, for its signal descriptor: sent earlier it ends it like any other process.
+bool hears_term(pid_t pid) {
+  const std::string status = read_whole("/proc/" + std::to_string(pid) + "/status");
+  const size_t at = status.find("SigBlk:");
+  const uint64_t blocked = at == std::string::npos ? 0 : std::strtoull(status.c_str() + at + 7, nullptr, 16);
+  return (blocked >> (SIGTERM - 1) & 1) != 0;
+}
+
 uint64_t seed_of_run() {
   const char* typed = std::getenv("FQ_SEED");
   return typed != nullptr ? std::strtoull(typed, nullptr, 10) : std::random_device{}();
@@ -104,6 +113,7 @@ TEST_CASE("workers and jobs are killed at random: each message is acked once and
     }
   }
   for (Child& worker : workers) {
+    while (worker.runs() && !hears_term(worker.pid())) std::this_thread::yield();  // it may just have begun
     worker.send(SIGTERM);
     const Outcome ended = worker.end();
     CHECK(ended.exit == 0);
