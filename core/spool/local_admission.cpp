@@ -66,7 +66,11 @@ std::optional<Error> LocalQueue::refuse_over_limit(std::span<const Arrival> arri
     if (unlimited) continue;
     uint64_t messages = holding.messages;
     uint64_t bytes = holding.bytes;
-    if (header().pending_messages != 0) {
+    // Only near the limit, or each batch would walk what is pending once for each of its tenants.
+    const uint64_t pending_messages = header().pending_messages;
+    const bool near = holding.bytes_max != UINT64_MAX ||
+                      messages + arrival.messages + pending_messages > holding.messages_max;
+    if (pending_messages != 0 && near) {
       const Arrival pending = pending_at(arrival.path);
       messages += pending.messages;
       bytes += pending.bytes;

@@ -80,7 +80,7 @@ TEST_CASE("a wait ends when the holder of the last attempt is killed") {
   Child waiter = spool.start({"wait", id});
   const std::unique_ptr<Queue> queue = spool.door();
   // Nothing tells us that the pop has its message: it is asked for, and the test's own deadline ends it.
-  while (queue->get(MessageId{1}).value()->state != State::leased) ::usleep(200);
+  while (queue->get(MessageId{1}).value()->state != State::leased) ::usleep(200);  // between two looks
   REQUIRE(waiter.asleep_in_futex());
   CHECK(waiter.runs());
   holder.killed();

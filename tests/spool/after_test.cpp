@@ -19,18 +19,6 @@ uint64_t push_after(SpoolFixture& q, const std::string& payload, std::vector<Mes
   return number(reply->items.at(0).id);
 }
 
-void outlive_first_file(SpoolFixture& q) {
-  const std::string payload(20'000, 'c');
-  const std::string first = q.path("journal/1.fqj");
-  for (int i = 0; i < 2'000 && std::filesystem::exists(first); ++i) {
-    q.push(payload, Durability::lazy, "churn");
-    LeaseReply leased = q.lease_from(q.door(), {.tenant = "churn"});
-    REQUIRE(q.ack(leased.deliveries.at(0)) == SettleStatus::ok);
-    REQUIRE(q.door().maintain(0).ok());
-  }
-  REQUIRE_FALSE(std::filesystem::exists(first));
-}
-
 }  // namespace
 
 TEST_CASE("who is held stays so when the segment is lost, and is let go after it") {
@@ -64,7 +52,7 @@ TEST_CASE("who is held is carried forward, and still waits for what it waited fo
   const Delivery third = q.lease();
   CHECK(q.settle(q.door(), {.receipt = third.receipt, .verdict = Verdict::bury}) == SettleStatus::ok);
   CHECK(q.get(dead).state == State::dead);
-  outlive_first_file(q);
+  q.outlive_first_file();
   q.check_clean();
   q.lose_segment();
   q.check_clean();
@@ -83,7 +71,7 @@ TEST_CASE("what ended in a file that was given back lets go all the same") {
   const Delivery first = q.lease(36'000'000);
   const uint64_t held = push_after(q, "held", {a});
   CHECK(q.ack(first) == SettleStatus::ok);
-  outlive_first_file(q);
+  q.outlive_first_file();
   q.lose_segment();
   CHECK(q.get(held).state == State::ready);
   q.check_clean();
@@ -107,7 +95,7 @@ TEST_CASE("a replaced or held message behind a running one outlives the segment"
     q.lose_segment();
     q.check_clean();
   }
-  outlive_first_file(q);
+  q.outlive_first_file();
   q.check_clean();
   q.lose_segment();
   q.check_clean();

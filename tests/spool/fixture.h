@@ -108,6 +108,18 @@ class SpoolFixture {
       }
     }
   }
+  /// Messages of another tenant come and go until the first journal file is given back.
+  void outlive_first_file() {
+    const std::string payload(20'000, 'c');
+    const std::string first = path("journal/1.fqj");
+    for (int i = 0; i < 2'000 && std::filesystem::exists(first); ++i) {
+      push(payload, Durability::lazy, "churn");
+      LeaseReply leased = lease_from(*queue_, {.tenant = "churn"});
+      REQUIRE(ack(leased.deliveries.at(0)) == SettleStatus::ok);
+      REQUIRE(queue_->maintain(0).ok());
+    }
+    REQUIRE_FALSE(std::filesystem::exists(first));
+  }
   StatsRow stats() { return queue_->stats({}).value().rows.at(0); }
   /// The live segment equals a rebuild from the journal.
   void check_clean() {

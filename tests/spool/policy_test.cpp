@@ -1,5 +1,8 @@
 // policy_test - the policy file's layer and the run-time one: what holds, survives, and how much may be held.
 
+// System.
+#include <atomic>
+#include <thread>
 // Tests.
 #include "tests/spool/fixture.h"
 
@@ -118,6 +121,22 @@ TEST_CASE("a batch is taken whole or not at all") {
   CHECK(says(reply.error().text, "max_messages"));
   CHECK(q.door().push(std::span(four).first(3), {}).ok());
   CHECK_FALSE(refusal(q, "a", "").empty());
+}
+
+TEST_CASE("eight who push at once are let in up to the limit, and not one more") {
+  SpoolFixture q;
+  set(q, "a", value(PolicyKey::max_messages, 50));
+  std::atomic<int> accepted{0};
+  std::vector<std::thread> pushers;
+  for (int i = 0; i < 8; ++i) {
+    pushers.emplace_back([&, own = std::shared_ptr<Queue>(q.open())] {
+      NewMessage message{.tenant = "a/x", .payload = as_bytes(std::string_view("m"))};
+      for (int n = 0; n < 20; ++n) accepted += own->push({&message, 1}, {}).ok() ? 1 : 0;
+    });
+  }
+  for (std::thread& each : pushers) each.join();
+  CHECK(accepted == 50);
+  CHECK(q.stats().ready == 50);
 }
 
 TEST_CASE("a draining queue takes no more and serves the rest") {

@@ -12,19 +12,6 @@ void limit(SpoolFixture& q, const std::string& tenant, int64_t for_ms) {
   REQUIRE(q.door().policy_set(tenant, for_ms > 0 ? limited_for(for_ms) : limited_no_more()).ok());
 }
 
-/// Messages of another tenant come and go until the first journal file is given back.
-void outlive_first_file(SpoolFixture& q) {
-  const std::string payload(20'000, 'c');
-  const std::string first = q.path("journal/1.fqj");
-  for (int i = 0; i < 2'000 && std::filesystem::exists(first); ++i) {
-    q.push(payload, Durability::lazy, "churn");
-    LeaseReply leased = q.lease_from(q.door(), {.tenant = "churn"});
-    REQUIRE(leased.deliveries.size() == 1);
-    REQUIRE(q.ack(leased.deliveries[0]) == SettleStatus::ok);
-  }
-  REQUIRE_FALSE(std::filesystem::exists(first));
-}
-
 }  // namespace
 
 TEST_CASE("a limit holds to its time although the segment was lost") {
@@ -61,7 +48,7 @@ TEST_CASE("limits are carried forward when the file that says them goes") {
   limit(q, "back", 3'600'000);
   limit(q, "back", 0);
   q.clock.advance(2'000);
-  outlive_first_file(q);
+  q.outlive_first_file();
   q.check_clean();
   for (const char* tenant : {"a", "over", "back"}) q.push(tenant, Durability::always, tenant);
   q.lose_segment();

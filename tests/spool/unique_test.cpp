@@ -22,18 +22,6 @@ PushResult push_keyed(Queue& queue, const std::string& payload, const std::strin
   return reply->items.at(0);
 }
 
-void outlive_first_file(SpoolFixture& q) {
-  const std::string payload(20'000, 'c');
-  const std::string first = q.path("journal/1.fqj");
-  for (int i = 0; i < 2'000 && std::filesystem::exists(first); ++i) {
-    q.push(payload, Durability::lazy, "churn");
-    LeaseReply leased = q.lease_from(q.door(), {.tenant = "churn"});
-    REQUIRE(q.ack(leased.deliveries.at(0)) == SettleStatus::ok);
-    REQUIRE(q.door().maintain(0).ok());
-  }
-  REQUIRE_FALSE(std::filesystem::exists(first));
-}
-
 }  // namespace
 
 TEST_CASE("keys hold after the loss of the segment, in every state") {
@@ -65,7 +53,7 @@ TEST_CASE("keys of acked messages are carried forward when the file that tells o
   CHECK(q.ack(q.lease()) == SettleStatus::ok);
   const MessageId debounced = push_keyed(q.door(), "1", "", "d").id;
   push_keyed(q.door(), "2", "", "d");
-  outlive_first_file(q);
+  q.outlive_first_file();
   q.check_clean();
   q.lose_segment();
   CHECK(push_keyed(q.door(), "x", "k").id == acked);
@@ -85,7 +73,7 @@ TEST_CASE("a message pushed in an old file and acked in a new one keeps its key"
   for (int i = 0; i < 20; ++i) q.push(filler, Durability::lazy, "filler");
   CHECK(q.ack(held) == SettleStatus::ok);
   q.drain();
-  outlive_first_file(q);
+  q.outlive_first_file();
   q.lose_segment();
   CHECK(push_keyed(q.door(), "x", "k").id == acked);
   q.check_clean();
