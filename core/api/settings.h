@@ -9,8 +9,6 @@
 namespace fq {
 
 enum class Order : uint32_t { priority, fifo, key };
-enum class Scope : uint32_t { tenant, queue };
-enum class FairBy : uint32_t { turns, bytes, time };
 enum class SyncMode : uint32_t { always, lazy };
 
 /// Of the whole queue. What its tenants may do together (concurrency, rate, ...) holds at the top of their

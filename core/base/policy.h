@@ -44,6 +44,9 @@ enum class PolicyKey : uint8_t {
 inline constexpr PolicyKey kLastPolicyKey = PolicyKey::limited;
 inline constexpr int64_t kUnlimited = INT64_MAX;
 
+enum class Scope : uint32_t { tenant, queue };
+enum class FairBy : uint32_t { turns, bytes, time };
+
 struct PolicyValue {
   PolicyKey key{};
   int64_t number = 0;

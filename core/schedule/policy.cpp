@@ -10,7 +10,8 @@ namespace {
 
 // A transaction ends when one more node (a control taken, a seat in each of eight levels) might not fit.
 constexpr uint32_t kStoresMax = 2048;
-constexpr uint32_t kNodesMax = 256;  // looked at in one go
+constexpr uint32_t kNodesMax = 256;         // looked at in one go
+constexpr uint32_t kFollowStoresMax = 512;  // beside others in one transaction
 
 uint32_t name_cells(const NodePatch& patch) {
   return (patch.set.given & kGivenPool) == 0 ? 0 : text_cells(patch.pool.size());
@@ -127,6 +128,22 @@ std::optional<TenantIndex> Schedule::bring_up_to_date(Txn& txn, TenantIndex from
   }
   if (i >= region_.root.tenant_supply.high_water) return std::nullopt;
   return TenantIndex{i};
+}
+
+/// One page of the walk.
+void Schedule::follow_terms(Txn& txn) {
+  SharedTerms& terms = region_.root.terms;
+  const Seats seats(region_);
+  uint32_t i = nodes_behind(region_.root);
+  const uint32_t high_water = region_.root.tenant_supply.high_water;
+  const uint32_t end = std::min<uint32_t>(high_water, i + kNodesMax);
+  const uint32_t noted_before = txn.noted();
+  for (; i < end && txn.noted() - noted_before < kFollowStoresMax; ++i) {
+    if (is_used(region_.tenant(i)) && terms.other_cost != 0) seats.even_out(txn, i);
+  }
+  const bool done = i >= high_water;
+  if (done) put(txn, terms.other_cost, 0);
+  put(txn, terms.next_node, done ? kNoIndex : i);
 }
 
 std::optional<uint32_t> Schedule::remove_old_rules(Txn& txn, uint32_t from) {

@@ -146,6 +146,8 @@ void Schedule::initialise(Txn& txn) {
   txn.set(region_.arena.at(root.id_buckets, 0).index, kNoIndex);
   txn.set(region_.arena.at(root.tenant_buckets, 0).index, kNoIndex);
   txn.set(region_.arena.at(root.outcome_buckets, 0).index, kNoIndex);
+  txn.set(root.terms.batch_max, UINT64_MAX);
+  txn.set(root.terms.next_node, kNoIndex);
   TenantTree(region_).make_root(txn);
 }
 

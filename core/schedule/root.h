@@ -12,6 +12,8 @@
 //  S3  heap capacity holds a place for every used entry, tenant and key, so a lease never needs room.
 #pragma once
 
+// fq, below us.
+#include "core/base/policy.h"
 // fq, this room.
 #include "core/schedule/tenant.h"
 
@@ -85,6 +87,16 @@ struct RootCounters {
   Shared<uint64_t> pushed, popped, acked, retried, released, buried, expired, cancelled, recoveries;
 };
 
+/// See terms.h.
+struct SharedTerms {
+  Shared<Scope> scope;
+  Shared<FairBy> fair_by;
+  Shared<int64_t> linger_ms;
+  Shared<uint64_t> batch_max;
+  Shared<uint32_t> next_node;   // of the walk; kNoIndex: there is none
+  Shared<uint32_t> other_cost;  // 1: the walk is to even out what turns of another cost have left
+};
+
 struct ScheduleRoot {
   ChunkedArray<Entry, 8192> entries;
   ChunkedArray<IndexCell, 512> heap;
@@ -139,6 +151,7 @@ struct ScheduleRoot {
   Shared<uint32_t> capped;            // something may say max_messages or max_bytes of some node
   Shared<uint64_t> rule_prefixes[4];  // bit n: some pattern begins with n literal bytes
 
+  SharedTerms terms;
   StateCounts counts;
   Shared<uint32_t> returning;  // delayed ones that were delivered before: retried or released
   Shared<uint32_t> zero;

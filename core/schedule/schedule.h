@@ -16,6 +16,7 @@
 #include "core/schedule/layout.h"
 #include "core/schedule/node_values.h"
 #include "core/schedule/region.h"
+#include "core/schedule/terms.h"
 #include "core/schedule/unique_keys.h"
 #include "core/schedule/waits.h"
 
@@ -181,11 +182,12 @@ class Schedule {
 
   // ---- time --------------------------------------------------------------------------------------
 
-  /// When the next timer is due; kNever without one.
+  /// When the next timer is due; kNever without one. Long ago while nodes are behind the queue's terms.
   int64_t next_timer_ms() const;
-  /// Fires due timers: delayed messages become ready, those with a TTL dead, leases whose time is over come
-  /// back (an attempt and a crash), idle tenants are forgotten, those that are blocked until a time are free.
-  /// As many as fit 32 steps; returns how many, 0 when none is due.
+  /// Fires due timers, after nodes that are behind the queue's terms were looked at: delayed messages become
+  /// ready, those with a TTL dead, leases whose time is over come back (an attempt and a crash), idle tenants
+  /// are forgotten, those that are blocked until a time are free. As many as fit 32 steps; returns how many,
+  /// 0 when none is due.
   uint32_t fire(Txn& txn, int64_t now_ms);
   /// Replay only, after a reboot: rewrites all times from the old boot's clock to the new one's, where
   /// `shift_ms` is the old offset of wall time minus the new one. A timer t becomes t + shift_ms (the same
@@ -236,6 +238,9 @@ class Schedule {
   /// Likewise removes rules that do not hold.
   std::optional<uint32_t> remove_old_rules(Txn& txn, uint32_t from);
 
+  /// What the queue says of all its turns. One step; the nodes follow as fire() comes to them.
+  void set_terms(Txn& txn, const Terms& terms) { store_terms(txn, region_.root, terms); }
+
   /// What a node and all below it hold that counts (dead ones do not), and what they may.
   struct Holding {
     uint64_t messages = 0, bytes = 0;
@@ -267,6 +272,7 @@ class Schedule {
   const Region& region() const { return region_; }
 
  private:
+  void follow_terms(Txn& txn);
   void hold_again(Txn& txn, Extra& extra);
   void add_waits(Txn& txn, SlotIndex slot, Bytes after, bool linked);
   void expire(Txn& txn, SlotIndex slot);

@@ -87,12 +87,16 @@ void Seats::replace(Txn& txn, uint32_t i, uint32_t with) const {
 }
 
 void Seats::set_weight(Txn& txn, uint32_t i, uint32_t weight_milli) const {
-  Tenant& tenant = region_.tenant(i);
-  put(txn, tenant.weight_milli, weight_milli);
-  if (i == kRoot) return;
-  Tenant& parent = region_.tenant(tenant.parent);
+  put(txn, region_.tenant(i).weight_milli, weight_milli);
   // A light tenant that becomes heavy must not sit out a turn of its old length.
-  const uint64_t tag = std::min<uint64_t>(tenant.tag, parent.vtime + turn_of(weight_milli));
+  even_out(txn, i);
+}
+
+void Seats::even_out(Txn& txn, uint32_t i) const {
+  if (i == kRoot) return;
+  Tenant& tenant = region_.tenant(i);
+  Tenant& parent = region_.tenant(tenant.parent);
+  const uint64_t tag = std::min<uint64_t>(tenant.tag, parent.vtime + turn_of(tenant.weight_milli));
   if (tag == tenant.tag) return;
   if (is_seated(tenant)) ring_.remove(txn, parent.lane, i, tenant);
   put(txn, tenant.tag, tag);

@@ -77,6 +77,8 @@ class Seats {
   /// Puts `with` into the seat of `tenant`. Needs: `with` is in no ring.
   void replace(Txn& txn, uint32_t tenant, uint32_t with) const;
   void set_weight(Txn& txn, uint32_t tenant, uint32_t weight_milli) const;
+  /// Turns cost something else from now on: who is ahead is so by one turn of its own at most.
+  void even_out(Txn& txn, uint32_t tenant) const;
 
  private:
   const Region& region_;

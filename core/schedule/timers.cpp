@@ -25,6 +25,7 @@ int64_t shifted(int64_t t, int64_t old_now_ms, int64_t new_now_ms, int64_t shift
 }  // namespace
 
 int64_t Schedule::next_timer_ms() const {
+  if (nodes_behind(region_.root) != kNoIndex) return 0;
   const DelayHeap heap(region_);
   const uint32_t cell = heap.first();
   return cell == kNoIndex ? kNever : heap.time_of(cell);
@@ -35,6 +36,10 @@ uint32_t Schedule::fire(Txn& txn, int64_t now_ms) {
   const States states(region_);
   const uint32_t noted_before = txn.noted();
   uint32_t fired = 0;
+  if (nodes_behind(region_.root) != kNoIndex) {
+    follow_terms(txn);
+    ++fired;
+  }
   while (fired < kFiredMax && txn.noted() - noted_before < kFireStoresMax) {
     const uint32_t cell = heap.first();
     if (cell == kNoIndex || heap.time_of(cell) > now_ms) break;

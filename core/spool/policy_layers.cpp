@@ -16,6 +16,9 @@ void put_together(Txn& txn, SegmentHeader& header) {
   Settings settings = settings_of(header.policy.file);
   take_over(settings, run_time_values(header));
   store_settings(txn, header.settings, settings);
+  // With fifo there is no order that could reach across tenants.
+  const Scope scope = settings.order == Order::fifo ? Scope::tenant : settings.scope;
+  store_terms(txn, header.schedule, {scope, settings.fair_by, settings.linger_ms, settings.batch_max});
 }
 
 }  // namespace

@@ -1,0 +1,32 @@
+// terms - what a queue says of all its turns: what one costs, how far its order reaches, how groups gather.
+//
+// They lie in the schedule's root, beside what they rule. When they change, every node is looked at again, a
+// page at a time: that walk is work that is due, like a timer, so whoever comes next goes on with it where
+// another was killed.
+#pragma once
+
+// fq, below us.
+#include "core/base/policy.h"
+// fq, this room.
+#include "core/schedule/root.h"
+
+namespace fq {
+
+struct Terms {
+  Scope scope = Scope::tenant;
+  FairBy fair_by = FairBy::turns;
+  int64_t linger_ms = 0;  // 0: none
+  uint64_t batch_max = UINT64_MAX;
+};
+
+inline Terms terms_of(const ScheduleRoot& root) {
+  return {root.terms.scope, root.terms.fair_by, root.terms.linger_ms, root.terms.batch_max};
+}
+
+/// Begins the walk over all nodes where this makes a difference.
+void store_terms(Txn& txn, ScheduleRoot& root, const Terms& terms);
+
+/// Nodes from here on have not been looked at since the terms changed; kNoIndex: all have.
+inline uint32_t nodes_behind(const ScheduleRoot& root) { return root.terms.next_node; }
+
+}  // namespace fq
