@@ -200,6 +200,8 @@ struct Settle {
   std::optional<int> signal;
   std::string_view stderr_tail;
   const JobOutput* output = nullptr;  // kept when the verdict ends the message
+  // How long it ran, for turns that are paid in time: of a batch its part. None: since its delivery.
+  std::optional<uint64_t> run_us;
 };
 
 enum class SettleStatus {

@@ -41,11 +41,11 @@ struct Entry {
   Shared<uint16_t> attempts;      // that counted
   Shared<uint16_t> attempts_max;  // in force; 0: not leased yet and no own
   Shared<uint16_t> crashes;
-  Shared<uint16_t> holder;  // leased: HolderIndex
-  Shared<uint8_t> state;    // SlotState
-  Shared<uint8_t> flags;    // kEntry...
-  Shared<uint8_t> height;   // in a lane's tree
-  Shared<uint8_t> zero;
+  Shared<uint16_t> holder;     // leased: HolderIndex
+  Shared<uint8_t> state;       // SlotState
+  Shared<uint8_t> flags;       // kEntry...
+  Shared<uint8_t> height;      // in a lane's tree; leased: only nodes below this level were charged its start
+  Shared<uint8_t> rough_cost;  // leased: what they were charged, see costs.h
 };
 static_assert(sizeof(Entry) == 88);
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 // fq, this room.
+#include "core/schedule/costs.h"
 #include "core/schedule/message_order.h"
 #include "core/schedule/tenant_tree.h"
 
@@ -36,7 +37,8 @@ struct Preview::Node {
     auto [place, child] = take_seat();
     if (child == nullptr) return kNoIndex;
     const uint32_t slot = child->next(depth + 1);
-    const uint64_t tag = place.first + turn_of(child->tenant.weight_milli);
+    const uint64_t cost = slot == kNoIndex ? kTurn : Costs(region).of(region.entry(slot)).turns;
+    const uint64_t tag = place.first + turn_of(child->tenant.weight_milli, cost);
     if (!child->is_empty()) served.emplace(Place{tag, joins++}, std::move(child));
     return slot;
   }

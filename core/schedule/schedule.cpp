@@ -7,6 +7,7 @@
 // fq, below us.
 #include "core/base/bytes.h"
 // fq, this room.
+#include "core/schedule/costs.h"
 #include "core/schedule/histogram.h"
 #include "core/schedule/id_index.h"
 #include "core/schedule/outcomes.h"
@@ -57,6 +58,7 @@ Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
   txn.fresh(entry.payload_bytes, from.payload_bytes);
   txn.fresh(entry.deliveries, 0);
   txn.fresh(entry.began_ms, 0);
+  txn.fresh(entry.rough_cost, 0);
   txn.fresh(entry.attempts, 0);
   txn.fresh(entry.attempts_max, from.attempts_max);
   txn.fresh(entry.crashes, 0);
@@ -192,13 +194,15 @@ std::optional<SlotIndex> Schedule::lease_next(Txn& txn, TenantIndex from, const 
   const States states(region_);
   const Message message = region_.message(slot);
   const uint32_t leaf = message.entry.tenant;
+  const Cost cost = Costs(region_).of(message.entry);
   note_delivery(txn, region_, message, terms);
   states.leave(txn, message, false);
   states.enter_leased(txn, message, terms.holder, terms.until_ms);
   for (uint32_t depth = turn.depth; depth > 0; --depth) {
-    seats.charge(txn, turn.path[depth - 1], turn.path[depth]);
+    seats.charge(txn, turn.path[depth - 1], turn.path[depth], cost.turns);
   }
-  seats.settle(txn, static_cast<uint32_t>(from), Coming::back);
+  Costs::note_start(txn, message.entry, cost, region_.tenant(turn.path[0]).level);
+  seats.settle(txn, static_cast<uint32_t>(from));
   Limits(region_).started(txn, leaf, terms.now_ms);
   return SlotIndex{slot};
 }
@@ -210,6 +214,14 @@ void Schedule::lease(Txn& txn, SlotIndex index, const LeaseTerms& terms) {
   note_delivery(txn, region_, message, terms);
   states.enter_leased(txn, message, terms.holder, terms.until_ms);
   Limits(region_).started(txn, message.entry.tenant, terms.now_ms);
+}
+
+void Schedule::end_run(Txn& txn, SlotIndex index, std::optional<uint64_t> run_us, int64_t now_ms) {
+  Entry& entry = region_.entry(static_cast<uint32_t>(index));
+  if (state_of(entry) != SlotState::leased) return;
+  const uint64_t passed_ms = static_cast<uint32_t>(now_ms) - entry.began_ms;
+  const uint64_t ticks = run_us ? *run_us * kTicksPerMs / 1000 : passed_ms * kTicksPerMs;
+  Costs(region_).note_end(txn, entry, static_cast<uint32_t>(std::min<uint64_t>(ticks, UINT32_MAX)), now_ms);
 }
 
 void Schedule::extend(Txn& txn, SlotIndex index, int64_t until_ms) {
@@ -227,6 +239,7 @@ bool Schedule::give_back(Txn& txn, SlotIndex index, bool counted, bool crashed, 
   const Message message = region_.message(static_cast<uint32_t>(index));
   auto& [slot, entry, tenant] = message;
   const States states(region_);
+  end_run(txn, index, std::nullopt, now_ms);
   states.leave(txn, message);
   if (counted) bump(txn, entry.attempts);
   if (crashed) {
@@ -253,6 +266,7 @@ void Schedule::bury(Txn& txn, SlotIndex index, int64_t now_ms) {
   Entry& entry = message.entry;
   if (state_of(entry) == SlotState::dead) return;
   const States states(region_);
+  end_run(txn, index, std::nullopt, now_ms);
   states.leave(txn, message);
   note_buried(txn, region_, message.tenant);
   states.enter_dead(txn, message, now_ms);
@@ -299,6 +313,7 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
     histogram_note(txn, region_.root.run, run);
     histogram_note(txn, tenant.run, run);
   }
+  end_run(txn, index, std::nullopt, now_ms);
   states.leave(txn, message);
   const bool acked = verdict == RecordType::acked;
   add_to(txn, acked ? region_.root.counters.acked : region_.root.counters.cancelled, 1);

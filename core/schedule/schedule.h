@@ -125,6 +125,9 @@ class Schedule {
   std::optional<SlotIndex> lease_next(Txn& txn, TenantIndex from, const LeaseTerms& terms);
   /// Leases this message, whatever its turn and state (replay); charges nobody. At most 12 steps.
   void lease(Txn& txn, SlotIndex slot, const LeaseTerms& terms);
+  /// A leased message has run so long (none: since its delivery): with fair_by time its nodes pay for it. Its
+  /// end does so too, which then adds nothing. At most two steps a level.
+  void end_run(Txn& txn, SlotIndex slot, std::optional<uint64_t> run_us, int64_t now_ms);
   void extend(Txn& txn, SlotIndex slot, int64_t until_ms);
 
   /// Gives a message back to its old place: ready, or delayed when due_ms is after now_ms. `counted`: an

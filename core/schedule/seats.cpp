@@ -8,6 +8,8 @@ namespace fq {
 namespace {
 
 constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
+constexpr uint64_t kCostPerMs = kTurn / 10;           // see costs.h
+constexpr int64_t kForgivenMaxMs = int64_t{1} << 31;  // in which any debt is: 24 days
 
 uint64_t take_sequence(Txn& txn, Tenant& parent) {
   const uint64_t sequence = parent.joins;
@@ -17,7 +19,23 @@ uint64_t take_sequence(Txn& txn, Tenant& parent) {
 
 }  // namespace
 
-void Seats::settle(Txn& txn, uint32_t i, Coming coming) const {
+/// How far beyond `level` its tag is: what it has used ahead of its share. While a node has nothing to do,
+/// time takes that off at the node's weight, as if others had their turns.
+uint64_t Seats::owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const {
+  if (tenant.tag <= level) return 0;
+  const bool idle = tenant.lane.count <= 1 && tenant.counts.leased == 0;
+  const int64_t idle_ms = idle ? std::clamp<int64_t>(now_ms - tenant.used_ms, 0, kForgivenMaxMs) : 0;
+  const uint64_t forgiven = turn_of(tenant.weight_milli, static_cast<uint64_t>(idle_ms) * kCostPerMs);
+  const uint64_t owed = tenant.tag - level;
+  return owed <= forgiven ? 0 : owed - forgiven;
+}
+
+bool Seats::owes(const Tenant& tenant, int64_t now_ms) const {
+  const uint64_t level = region_.tenant(tenant.parent).vtime + turn_of(tenant.weight_milli);
+  return owed(tenant, level, now_ms) != 0;
+}
+
+void Seats::settle(Txn& txn, uint32_t i, const Arrival* arrival) const {
   StepLimit limit(kDepthMax);
   while (i != kRoot) {
     limit.step();
@@ -26,8 +44,9 @@ void Seats::settle(Txn& txn, uint32_t i, Coming coming) const {
     Tenant& parent = region_.tenant(tenant.parent);
     if (!is_inner(parent)) throw RegionDamaged{"a parent is no inner node"};
     // Also of one that is blocked: its place in line is that of its first message.
-    if (coming == Coming::anew && !is_seated(tenant) && tenant.lane.count == 1) {
-      put(txn, tenant.tag, std::max<uint64_t>(parent.vtime + turn_of(tenant.weight_milli), tenant.tag));
+    if (arrival != nullptr && !is_seated(tenant) && tenant.lane.count == 1) {
+      const uint64_t level = parent.vtime + turn_of(tenant.weight_milli, arrival->cost);
+      put(txn, tenant.tag, level + owed(tenant, level, arrival->now_ms));
     }
     if (wanted == is_seated(tenant)) return;
     if (wanted) {
@@ -52,17 +71,17 @@ void Seats::block(Txn& txn, uint32_t i, uint8_t reason, bool on) const {
     put(txn, region_.root.paused_count, region_.root.paused_count + (on ? 1u : -1u));
   if ((before == 0) == (after == 0)) return;
   put(txn, region_.root.parked_count, region_.root.parked_count + (on ? 1u : -1u));
-  settle(txn, i, Coming::back);
+  settle(txn, i);
 }
 
-void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat) const {
+void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost) const {
   Tenant& parent = region_.tenant(parent_index);
   Tenant& tenant = region_.tenant(seat);
   const bool stays = can_be_served(tenant);
   const bool is_head = parent.lane.head == seat;
   if (!stays || !is_head) ring_.remove(txn, parent.lane, seat, tenant);
-  put(txn, parent.vtime, tenant.tag.get());
-  txn.set(tenant.tag, tenant.tag + turn_of(tenant.weight_milli));
+  put(txn, parent.vtime, std::max<uint64_t>(parent.vtime, tenant.tag));
+  txn.set(tenant.tag, tenant.tag + turn_of(tenant.weight_milli, cost));
   if (stays) {
     txn.set(tenant.sequence, take_sequence(txn, parent));
     if (is_head && ring_.rotate(txn, parent.lane)) return;
@@ -94,14 +113,29 @@ void Seats::set_weight(Txn& txn, uint32_t i, uint32_t weight_milli) const {
 
 void Seats::even_out(Txn& txn, uint32_t i) const {
   if (i == kRoot) return;
+  const Tenant& tenant = region_.tenant(i);
+  const Tenant& parent = region_.tenant(tenant.parent);
+  const uint64_t latest = parent.vtime + turn_of(tenant.weight_milli);
+  const uint64_t tag = std::clamp<uint64_t>(tenant.tag, parent.vtime, latest);
+  if (tag == tenant.tag) return;
+  move(txn, i, tag, true);
+}
+
+void Seats::correct(Txn& txn, uint32_t i, uint64_t charged, uint64_t cost) const {
+  const Tenant& tenant = region_.tenant(i);
+  const uint64_t more = turn_of(tenant.weight_milli, cost), less = turn_of(tenant.weight_milli, charged);
+  // Its tag may have been set anew meanwhile, and then it was not charged all of that.
+  const uint64_t tag = tenant.tag + more;
+  if (more != less) move(txn, i, tag - std::min(tag, less), false);
+}
+
+void Seats::move(Txn& txn, uint32_t i, uint64_t tag, bool behind_equals) const {
   Tenant& tenant = region_.tenant(i);
   Tenant& parent = region_.tenant(tenant.parent);
-  const uint64_t tag = std::min<uint64_t>(tenant.tag, parent.vtime + turn_of(tenant.weight_milli));
-  if (tag == tenant.tag) return;
   if (is_seated(tenant)) ring_.remove(txn, parent.lane, i, tenant);
   put(txn, tenant.tag, tag);
   if (!is_seated(tenant)) return;
-  put(txn, tenant.sequence, take_sequence(txn, parent));
+  if (behind_equals) put(txn, tenant.sequence, take_sequence(txn, parent));
   ring_.insert(txn, parent.lane, i, tenant);
 }
 

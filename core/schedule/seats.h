@@ -41,7 +41,10 @@ struct SeatKind {
 };
 using Ring = LaneOps<SeatKind>;
 
-constexpr uint64_t turn_of(uint32_t weight_milli) { return weight_milli == 0 ? kTurn : kTurn / weight_milli; }
+/// How far what costs this much (see costs.h) moves the tag of a node of that weight.
+constexpr uint64_t turn_of(uint32_t weight_milli, uint64_t cost = kTurn) {
+  return weight_milli == 0 ? cost : cost / weight_milli;
+}
 
 inline bool is_inner(const Tenant& tenant) { return (tenant.flags & kTenantInner) != 0; }
 inline bool is_parked(const Tenant& tenant) { return tenant.blocks != 0; }
@@ -54,24 +57,27 @@ inline void set_flag(Txn& txn, Tenant& tenant, uint8_t flag, bool on) {
   put(txn, tenant.flags, static_cast<uint8_t>(on ? others | flag : others));
 }
 
-/// Why a node might have a seat from now on.
-enum class Coming {
-  anew,  // it has something again
-  back,  // what blocked it, or all below it, is gone
-};
-
 class Seats {
  public:
   explicit Seats(const Region& region) : region_(region), ring_(SeatKind{&region}) {}
 
   /// After something changed in `tenant`: gives it its seat or takes it away, and so on up the tree as far
   /// as that makes a difference. At most one step a level.
-  void settle(Txn& txn, uint32_t tenant, Coming coming) const;
+  void settle(Txn& txn, uint32_t tenant) const { settle(txn, tenant, nullptr); }
+  /// Likewise, where it has something again: a message whose start will cost this.
+  void arrive(Txn& txn, uint32_t leaf, uint64_t cost, int64_t now_ms) const {
+    const Arrival arrival{cost, now_ms};
+    settle(txn, leaf, &arrival);
+  }
   /// Blocks a node for this reason, or no more.
   void block(Txn& txn, uint32_t tenant, uint8_t reason, bool on) const;
   /// The seat whose turn it is, has had it: on to its next place, or away when it has nothing more.
   /// Needs: its own lane is as it will be. One step.
-  void charge(Txn& txn, uint32_t parent, uint32_t seat) const;
+  void charge(Txn& txn, uint32_t parent, uint32_t seat, uint64_t cost) const;
+  /// A start that was charged `charged` has cost `cost`.
+  void correct(Txn& txn, uint32_t tenant, uint64_t charged, uint64_t cost) const;
+  /// Whether it is still ahead by more than a turn, for what it has used before it was idle.
+  bool owes(const Tenant& tenant, int64_t now_ms) const;
   /// The child whose turn it is, or kNoIndex.
   uint32_t first(const Tenant& inner) const { return ring_.first(inner.lane); }
   /// Puts `with` into the seat of `tenant`. Needs: `with` is in no ring.
@@ -81,6 +87,14 @@ class Seats {
   void even_out(Txn& txn, uint32_t tenant) const;
 
  private:
+  struct Arrival {
+    uint64_t cost;
+    int64_t now_ms;
+  };
+  void settle(Txn& txn, uint32_t tenant, const Arrival* arrival) const;
+  uint64_t owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const;
+  void move(Txn& txn, uint32_t tenant, uint64_t tag, bool behind_equals) const;
+
   const Region& region_;
   Ring ring_;
 };

@@ -1,6 +1,9 @@
 // state - see state.h.
 #include "core/schedule/state.h"
 
+// fq, this room.
+#include "core/schedule/costs.h"
+
 namespace fq {
 namespace {
 
@@ -101,7 +104,7 @@ void States::leave(Txn& txn, const Message& message, bool settle) const {
       if (entry.heap_place != kNoIndex) heap_.remove(txn, slot);
       if (tenant.lane.count != 0) return;
       take_from(txn, region_.root.active_count, 1);
-      if (settle) seats_.settle(txn, entry.tenant, Coming::back);
+      if (settle) seats_.settle(txn, entry.tenant);
       return;
     case SlotState::leased:
       if (has_holder(entry)) unlink_holder(txn, message);
@@ -131,7 +134,7 @@ void States::enter_ready(Txn& txn, const Message& message, int64_t since_ms) con
   if (expires_ms(region_, entry) != kNever) heap_.insert(txn, slot);
   if (tenant.lane.count != 1) return;
   add_to(txn, region_.root.active_count, 1);
-  seats_.settle(txn, entry.tenant, Coming::anew);
+  seats_.arrive(txn, entry.tenant, Costs(region_).of_newcomer(entry), since_ms);
 }
 
 void States::note_end(Txn& txn, const Message& message, SlotState from) const {

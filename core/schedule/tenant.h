@@ -55,7 +55,7 @@ struct Tenant {
   Shared<uint64_t> joins;          // inner: sequences given out
   Shared<uint64_t> hash;           // of its path
   Shared<int64_t> timer_ms;        // in the heap: parked until, or time to look whether it is idle
-  Shared<int64_t> used_ms;         // when its last message ended
+  Shared<int64_t> used_ms;         // when its last message ended, or nothing was ready or running any more
   Shared<uint64_t> payload_bytes;  // of all but dead ones, of it and all below it
   Shared<uint64_t> pushed, popped, acked;
   Shared<uint32_t> retried, released, buried, expired, cancelled;
@@ -69,9 +69,10 @@ struct Tenant {
   Shared<uint32_t> children;
   Shared<uint32_t> heap_place;
   Shared<uint32_t> weight_milli;
-  Shared<uint32_t> control;  // what the policy says of it, or none: see control.h
-  Histogram wait;            // from ready to its first delivery
-  Histogram run;             // from delivery to the end
+  Shared<uint32_t> run_ticks;  // moving average of its runs, see costs.h; 0: none yet
+  Shared<uint32_t> control;    // what the policy says of it, or none: see control.h
+  Histogram wait;              // from ready to its first delivery
+  Histogram run;               // from delivery to the end
   Shared<uint8_t> height;
   Shared<uint8_t> flags;   // kTenant...
   Shared<uint8_t> level;   // root 0

@@ -42,6 +42,7 @@ void clear(Txn& txn, Tenant& tenant) {
   put(txn, tenant.children, 0);
   put(txn, tenant.heap_place, kNoIndex);
   put(txn, tenant.weight_milli, kWeightDefault);
+  put(txn, tenant.run_ticks, 0);
   put(txn, tenant.control, kNoIndex);
   put(txn, tenant.blocks, 0);
   clear(txn, tenant.wait);
@@ -135,7 +136,7 @@ uint32_t TenantTree::make_inner(Txn& txn, uint32_t leaf) const {
   put(txn, old.weight_milli, kWeightDefault);
   put(txn, old.tag, turn_of(kWeightDefault));  // the first in its ring, as if it had always been there
   set_flag(txn, old, kTenantSelf, true);
-  seats_.settle(txn, leaf, Coming::back);
+  seats_.settle(txn, leaf);
   return i;
 }
 
@@ -163,7 +164,8 @@ void TenantTree::fire(Txn& txn, uint32_t i, int64_t now_ms) const {
   limits_.fire(txn, i, now_ms);
   if (tenant.heap_place != kNoIndex || i == kRoot || !has_nothing(tenant) || limits_.is_set(tenant)) return;
   const bool long_idle = tenant.used_ms + kIdleMs <= now_ms;
-  if (long_idle && !limits_.is_needed(tenant, now_ms)) return forget(txn, i, now_ms);
+  const bool needed = limits_.is_needed(tenant, now_ms) || seats_.owes(tenant, now_ms);
+  if (long_idle && !needed) return forget(txn, i, now_ms);
   put(txn, tenant.timer_ms, (long_idle ? now_ms : tenant.used_ms.get()) + kIdleMs);
   heap.insert(txn, i | kTimerOfTenant);
 }
@@ -173,7 +175,7 @@ void TenantTree::forget(Txn& txn, uint32_t i, int64_t now_ms) const {
   while (i != kRoot && has_nothing(region_.tenant(i))) {
     limit.step();
     Tenant& tenant = region_.tenant(i);
-    if (limits_.is_needed(tenant, now_ms)) return note_idle(txn, i, now_ms);
+    if (limits_.is_needed(tenant, now_ms) || seats_.owes(tenant, now_ms)) return note_idle(txn, i, now_ms);
     limits_.remove(txn, tenant);
     Tenant& parent = region_.tenant(tenant.parent);
     const uint32_t parent_index = tenant.parent;

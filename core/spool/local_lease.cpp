@@ -18,7 +18,7 @@ namespace fq {
 namespace {
 
 // Undo entries that one more message may need at the worst: a chunk ends when so few are left.
-constexpr uint32_t kUndoReserve = 512;
+constexpr uint32_t kUndoReserve = 1000;
 constexpr size_t kLeasesPerRecord = 64;
 constexpr uint32_t kTimerTransactions = 32;
 constexpr int kReadTries = 3;

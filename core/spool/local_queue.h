@@ -171,13 +171,15 @@ class LocalQueue final : public Queue {
   static bool is_lost(const Error& error);
 
   // local_settle.cpp
-  Result<void> settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
-                            uint64_t& durable_end, std::vector<ItemPlace>& blobs);
+  size_t verdicts_at_once(Verdict verdict);
+  Result<size_t> settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
+                              uint64_t& durable_end, std::vector<ItemPlace>& blobs);
   SettleStatus judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot);
   /// Appends one event record for `slots` and applies it, in one transaction of its own. Needs: the lock
   /// and that event_obstacle() was none.
   void append_event(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
-                    const Now& now, std::span<SettleStatus> statuses);
+                    const Now& now, std::span<SettleStatus> statuses,
+                    std::span<const std::optional<uint64_t>> runs_us = {});
   void note_change(Txn& txn, const Entry& entry);
   Obstacle event_obstacle(uint64_t bytes);
   Obstacle event_obstacle(RecordType type, uint64_t bytes);

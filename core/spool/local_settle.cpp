@@ -14,9 +14,12 @@ namespace fq {
 
 namespace {
 
-// Of one record and transaction. What comes back may rebalance a tree: up to 400 undo entries each.
+// Of one record and transaction. What comes back may rebalance a tree: up to 400 undo entries each. Where an
+// end moves its tenant's seats, up to 800 more: all rings on a way down together are no higher than one.
 constexpr size_t kVerdictsPerRecord = 18;
 constexpr size_t kReturnsPerRecord = 6;
+constexpr size_t kTimedPerRecord = 3;
+constexpr size_t kTimedReturnsPerRecord = 2;
 constexpr uint32_t kTimerTransactions = 32;
 constexpr int kObstaclesMax = 64;
 constexpr size_t kOutputsPerSweep = 256;  // at least
@@ -125,7 +128,8 @@ SettleStatus LocalQueue::judge_receipt(const Receipt& receipt, const Now& now,
 }
 
 void LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
-                              const Now& now, std::span<SettleStatus> statuses) {
+                              const Now& now, std::span<SettleStatus> statuses,
+                              std::span<const std::optional<uint64_t>> runs_us) {
   const uint64_t bytes = event_record_bytes(type, slots.size(), detail);
   // On a full disk the room that is left belongs to what ends messages. Anything else is done but not
   // written down: after a crash such a message is where it was before, and is served again.
@@ -145,6 +149,7 @@ void LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slots,
   for (size_t i = 0; i < slots.size(); ++i) {
     const uint64_t event_position = written ? position : event_items_[i].previous_event;
     note_change(txn, schedule().entry(slots[i]));
+    if (i < runs_us.size() && runs_us[i]) schedule().end_run(txn, slots[i], runs_us[i], now.boot_ms);
     const bool dead = gate().apply().event(txn, type, slots[i], detail, Serial{0}, kHeldByTime,
                                            event_position, now.wall_ms);
     if (dead && type == RecordType::retried && i < statuses.size()) statuses[i] = SettleStatus::buried;
@@ -170,14 +175,23 @@ void LocalQueue::note_change(Txn& txn, const Entry& entry) {
   gate().mark_changed(static_cast<uint16_t>(holder));
 }
 
-Result<void> LocalQueue::settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
-                                      uint64_t& durable_end, std::vector<ItemPlace>& blobs) {
+size_t LocalQueue::verdicts_at_once(Verdict verdict) {
+  const bool timed = schedule().root().terms.fair_by == FairBy::time;
+  if (verdict == Verdict::ack) return timed ? kTimedPerRecord : kVerdictsPerRecord;
+  return timed ? kTimedReturnsPerRecord : kReturnsPerRecord;
+}
+
+/// The first of `all`, as many as one transaction takes; returns how many.
+Result<size_t> LocalQueue::settle_group(std::span<const Settle> all, std::span<SettleStatus> statuses,
+                                        uint64_t& durable_end, std::vector<ItemPlace>& blobs) {
+  std::span<const Settle> group = all;
   Obstacle obstacle = Obstacle::none;
   for (int attempt = 0; attempt < kObstaclesMax; ++attempt) {
     obstacle = Obstacle::none;
     FQ_TRY(locked([&]() -> Result<void> {
       const Now now = gate().now();
       gate().fire_timers(now, kTimerTransactions);
+      group = all.first(std::min(all.size(), verdicts_at_once(all[0].verdict)));
       EventDetail detail = detail_of(group[0], now.wall_ms);
       const RecordType type = record_of(group[0].verdict);
       uint64_t bytes = event_record_bytes(type, group.size(), detail);
@@ -191,6 +205,7 @@ Result<void> LocalQueue::settle_group(std::span<const Settle> group, std::span<S
       if (obstacle != Obstacle::none) return {};
       std::array<SlotIndex, kVerdictsPerRecord> slots;
       std::array<SettleStatus, kVerdictsPerRecord> verdicts;
+      std::array<std::optional<uint64_t>, kVerdictsPerRecord> runs_us;
       std::array<size_t, kVerdictsPerRecord> places;
       size_t count = 0;
       blobs.clear();
@@ -207,10 +222,12 @@ Result<void> LocalQueue::settle_group(std::span<const Settle> group, std::span<S
         }
         slots[count] = *slot;
         verdicts[count] = SettleStatus::ok;
+        runs_us[count] = group[i].run_us;
         places[count++] = i;
       }
       if (count > 0) {
-        append_event(type, std::span(slots).first(count), detail, now, std::span(verdicts).first(count));
+        append_event(type, std::span(slots).first(count), detail, now, std::span(verdicts).first(count),
+                     std::span(runs_us).first(count));
       }
       for (size_t i = 0; i < count; ++i) statuses[places[i]] = verdicts[i];
       compaction_due_ = is_compaction_due();
@@ -218,7 +235,7 @@ Result<void> LocalQueue::settle_group(std::span<const Settle> group, std::span<S
       durable_end = header().tail;
       return {};
     }));
-    if (obstacle == Obstacle::none) return {};
+    if (obstacle == Obstacle::none) return group.size();
     FQ_TRY(overcome_for_event(obstacle));
   }
   return refuse_full();
@@ -231,13 +248,11 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
   std::vector<BlobName> doomed;
   keep_outputs(items);
   for (size_t from = 0; from < items.size();) {
-    const bool returns = items[from].verdict != Verdict::ack;
-    const size_t limit = returns ? kReturnsPerRecord : kVerdictsPerRecord;
     size_t to = from + 1;
-    while (to < items.size() && to - from < limit && same_record(items[from], items[to])) ++to;
+    while (to < items.size() && to - from < kVerdictsPerRecord && same_record(items[from], items[to])) ++to;
     std::vector<ItemPlace> blobs;
-    Result<void> settled = settle_group(items.subspan(from, to - from),
-                                        std::span(reply.items).subspan(from, to - from), durable_end, blobs);
+    Result<size_t> settled = settle_group(
+        items.subspan(from, to - from), std::span(reply.items).subspan(from, to - from), durable_end, blobs);
     if (!settled.ok()) {
       std::fill(reply.items.begin() + static_cast<std::ptrdiff_t>(from), reply.items.end(),
                 SettleStatus::unknown);
@@ -245,6 +260,7 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
       break;
     }
     name_blobs(blobs, doomed);
+    to = from + *settled;
     if (!watched_.empty()) {
       for (const Settle& item : items.subspan(from, to - from)) unwatch(id_in(item.receipt));
     }

@@ -24,6 +24,7 @@ Settle settle_of(const Order& order) {
   item.signal = order.signal;
   item.stderr_tail = order.stderr_tail;
   item.output = order.output ? &*order.output : nullptr;
+  item.run_us = order.run_us;
   return item;
 }
 

@@ -28,6 +28,7 @@ struct Order {
   std::optional<int> signal;
   std::string stderr_tail;
   std::optional<JobOutput> output;
+  std::optional<uint64_t> run_us;
 };
 
 /// A message for a job, and what the job inherits so that its message waits for it; those that were taken
@@ -42,6 +43,7 @@ struct Load {
   size_t source = 0;  // index of its queue
   std::vector<Arrival> arrivals;
   bool many = false;
+  uint64_t ran_us = 0;  // each of them before, in a batch that failed
 };
 
 struct News {

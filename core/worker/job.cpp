@@ -193,6 +193,7 @@ std::vector<Order> Job::finish(const Workshop& shop, std::vector<Load>& again) {
   const bool keeps = kept_ms && (failed || shop.options.output != OutputPolicy::fail ||
                                  load_.arrivals[0].delivery.keep_ms || shop.settings.retention_ms > 0);
   if (keeps) output = {out_.take_kept(), err_.take_kept(), *kept_ms};
+  const uint64_t run_us = load_.ran_us + ran_.us() / load_.arrivals.size();
   for (size_t i = 0; i < load_.arrivals.size(); ++i) {
     if (settled_[i]) continue;
     Arrival& arrival = load_.arrivals[i];
@@ -200,11 +201,13 @@ std::vector<Order> Job::finish(const Workshop& shop, std::vector<Load>& again) {
       Load one;
       one.source = load_.source;
       one.many = true;
+      one.ran_us = run_us;
       one.arrivals.push_back(std::move(arrival));
       again.push_back(std::move(one));
       continue;
     }
     orders.push_back(order_for(shop, arrival.delivery, status_, ending_, err_.tail()));
+    orders.back().run_us = run_us;
     if (keeps && orders.back().verdict != Verdict::release) orders.back().output = output;
   }
   return orders;

@@ -13,6 +13,7 @@
 #include "core/worker/capture.h"
 #include "core/worker/command_line.h"
 #include "core/worker/launch.h"
+#include "core/worker/stopwatch.h"
 
 namespace fq::worker {
 
@@ -86,6 +87,7 @@ class Job {
   bool over_ = false;  // its process was reaped
   bool ends_group_ = false;
   ExitStatus status_;
+  Stopwatch ran_;
   int64_t gone_by_ms_ = kNever;
   int64_t look_at_ms_ = kNever;
   std::vector<bool> settled_;  // by the place in load_

@@ -74,6 +74,7 @@ Result<std::unique_ptr<Stream>> Stream::start(const Workshop& shop, const std::s
 
 void Stream::give(const Workshop& shop, Arrival arrival) {
   std::string receipt = arrival.delivery.receipt.text;
+  if (open_.empty()) busy_ = Stopwatch();
   Open open;
   if (const int64_t limit_ms = limit_of(shop, arrival.delivery); limit_ms > 0) {
     open.limit_at_ms = system_clock().boot_ms() + limit_ms;
@@ -205,6 +206,9 @@ bool Stream::take_line(const Workshop& shop, std::string_view line, std::vector<
     shop.say(failure_line(queue_, open->second.arrival.delivery, told));
   }
   open_.erase(open);
+  // It works at one after the other, as far as can be seen from here.
+  order->run_us = busy_.us();
+  busy_ = Stopwatch();
   orders.push_back(std::move(*order));
   return true;
 }
@@ -267,8 +271,10 @@ std::vector<Order> Stream::finish(const Workshop& shop, bool stopped) {
   reap(process_);
   if (!open_.empty()) wait_until_gone(process_);
   err_.finish();
+  const uint64_t run_us = open_.empty() ? 0 : busy_.us() / open_.size();
   for (const auto& [receipt, open] : open_) {
     Order order = release_of(open.arrival.delivery);
+    order.run_us = run_us;
     if (!stopped) {
       order.verdict = Verdict::retry;
       order.delay_ms = backoff_for(shop, open.arrival.delivery);

@@ -12,6 +12,7 @@
 // fq, this room.
 #include "core/worker/job.h"
 #include "core/worker/outbox.h"
+#include "core/worker/stopwatch.h"
 
 namespace fq::worker {
 
@@ -87,6 +88,7 @@ class Stream {
   bool skips_ = false;                             // the rest of a line that was too long
   std::map<std::string, Open, std::less<>> open_;  // by receipt
   bool limited_ = false;                           // some of them have a limit
+  Stopwatch busy_;                                 // since it had something to do, or its last verdict
   Stage stage_ = Stage::up;
   int64_t step_at_ms_ = kNever;
 };

@@ -1,10 +1,11 @@
-// fair_shares - siblings that have work at the same time get turns by their weights, at every moment.
+// fair_shares - siblings that have work at the same time are served by their weights, at every moment.
 //
-// Two children of a node that both keep their seats over a span of time: what each got in it, its turns times
-// the length of one (see turn_of), differs by at most one turn of each. Why: a seat's tag lies between the
-// node's virtual time v and v plus one turn of its own; so over the span, in which v moved by V, each got at
-// least V less one turn, and at most V and one turn. To hold this for all spans inside the one for which both
-// were seated, the lowest and the highest difference so far are kept.
+// Two children of a node that both keep their seats over a span of time: what each got in it, in what turns
+// cost (see core/schedule/costs.h) over its weight, differs by at most one start of each. Why: a seat's tag
+// lies between the node's virtual time v and v plus one start of its own; so over the span, in which v moved
+// by V, each got at least V less one start, and at most V and one. Who was ahead when the span began, for
+// what it had used before, stays ahead by no more than that. Where costs are known at the end only, so many
+// starts as run at a time may be wrong at a moment.
 #pragma once
 
 // System.
@@ -18,34 +19,47 @@ namespace fq::test {
 
 class FairShares : public Watcher {
  public:
-  void attach(Simulation& simulation) { queue_ = &simulation.queue(); }
+  void attach(Simulation& simulation);
 
   void changed(const std::string&, const PolicyPatch&) override { groups_.clear(); }
   void before_start(uint64_t id) override;
   void started(uint64_t id) override;
+  void ended(uint64_t id, bool comes_back) override;
 
   const std::string& fault() const { return fault_; }
   uint64_t pairs_compared() const { return pairs_compared_; }
 
  private:
   struct Spread {
-    int64_t now = 0, lowest = 0, highest = 0;
+    int64_t at_first = 0;                      // how far the smaller index was ahead
+    int64_t now = 0, lowest = 0, highest = 0;  // since then
   };
   /// The children of a node that are seated, with the sequences of their seats.
   struct Group {
     std::map<uint32_t, uint64_t> seats;
     std::map<std::pair<uint32_t, uint32_t>, Spread> pairs;
+    std::map<uint32_t, int64_t> costliest;  // start of each so far
 
     void forget(uint32_t child);
   };
+  struct Run {
+    std::vector<uint32_t> path;  // its leaf first, the root last
+    uint64_t cost = 0;
+    int64_t began_ms = 0;
+  };
 
   const Tenant& at(uint32_t i) const { return queue_->schedule().tenant(TenantIndex{i}); }
+  uint64_t cost_of(const Entry& entry) const;
   void look_at_seats(uint32_t parent);
-  void count_turn(uint32_t parent, uint32_t child);
+  void count(uint32_t parent, uint32_t child, int64_t turn, int64_t whole);
+  void compare(const Group& group, uint32_t child, uint32_t other, const Spread& spread);
 
   ScheduleFixture* queue_ = nullptr;
-  uint32_t tenants_ = 0;        // used ones when it looked last
-  std::vector<uint32_t> path_;  // of the turn that is under way, the root last
+  FairBy fair_by_ = FairBy::turns;
+  int64_t slots_ = 1;
+  uint32_t tenants_ = 0;  // used ones when it looked last
+  Run next_;              // that is about to start
+  std::map<uint64_t, Run> runs_;
   std::map<uint32_t, Group> groups_;
   uint64_t pairs_compared_ = 0;
   std::string fault_;

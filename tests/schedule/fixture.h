@@ -108,6 +108,10 @@ class ScheduleFixture {
   void set(const std::string& tenant, PolicyKey key, int64_t number, int64_t second = 0) {
     set(tenant, {{key, number, second, {}}});
   }
+  void set_terms(const Terms& terms) {
+    change([&](Schedule& s, Txn& txn) { s.set_terms(txn, terms); });
+    wait_until(now);  // for the nodes to follow
+  }
   /// What loading a policy file does; only its tenant entries.
   void load_rules(const std::vector<TenantRule>& rules) {
     const uint32_t generation = rules.empty() ? 0 : schedule().new_rules();

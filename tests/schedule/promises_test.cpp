@@ -19,6 +19,7 @@ class RandomScenario {
   explicit RandomScenario(uint64_t seed) : random_(seed) {
     scenario_.seed = seed % 1'000'000'000;
     scenario_.slots = below(3) == 0 ? 1 : 1 + below(6);
+    scenario_.fair_by = static_cast<FairBy>(below(3));
     for (uint64_t i = 2 + below(8); i > 0; --i) tenants_.push_back(tenant());
     for (uint64_t i = below(4); i > 0; --i) scenario_.rules.push_back(rule());
     for (const std::string& each : tenants_)
@@ -74,6 +75,7 @@ class RandomScenario {
     push.count = 1 + below(below(3) == 0 ? 60 : 8);
     push.run_min_ms = below(3) == 0 ? 0 : below(20);
     push.run_max_ms = push.run_min_ms + (below(3) == 0 ? 0 : below(60));
+    if (below(2) == 0) push.bytes_max = 1 + below(below(2) == 0 ? 200 : 1'000'000);
     if (below(4) == 0) push.delay_ms = below(1500);
     if (below(6) == 0) push.fails = 1 + below(3);
     if (below(4) == 0) push.every_ms = 1 + below(300), push.times = 2 + below(4);
@@ -123,7 +125,10 @@ class Everybody : public Watcher {
     shares.started(id);
     ++starts;
   }
-  void ended(uint64_t id, bool comes_back) override { ledger.ended(id, comes_back); }
+  void ended(uint64_t id, bool comes_back) override {
+    ledger.ended(id, comes_back);
+    shares.ended(id, comes_back);
+  }
   void settled(uint32_t free_slots) override {
     ledger.settled(free_slots);
     if (++settled_ % 32 == 0 && damage.empty()) damage = queue_->faults();

@@ -1,9 +1,11 @@
 #include "tests/schedule/scenario.h"
 
 // System.
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 // fq, below us.
 #include "core/base/duration.h"
 
@@ -46,6 +48,8 @@ struct KeyName {
 constexpr KeyName kKeyNames[] = {{"weight", PolicyKey::weight}, {"concurrency", PolicyKey::concurrency},
                                  {"rate", PolicyKey::rate},     {"burst", PolicyKey::burst},
                                  {"paused", PolicyKey::paused}, {"limited", PolicyKey::limited}};
+
+constexpr std::string_view kFairBy[] = {"turns", "bytes", "time"};
 
 PolicyKey key_of(const std::string& name) {
   for (const KeyName& each : kKeyNames)
@@ -100,6 +104,12 @@ void take_option(Scenario::Push& push, const std::string& name, Words& words) {
     push.run_min_ms = Words::duration_of(span.substr(0, dots));
     push.run_max_ms = dots == std::string::npos ? push.run_min_ms : Words::duration_of(span.substr(dots + 2));
     if (push.run_max_ms < push.run_min_ms) throw std::runtime_error("'" + span + "' runs backwards");
+  } else if (name == "bytes") {
+    const std::string span = words.must("a size");
+    const size_t dots = span.find("..");
+    push.bytes_min = Words::count_of(span.substr(0, dots));
+    push.bytes_max = dots == std::string::npos ? push.bytes_min : Words::count_of(span.substr(dots + 2));
+    if (push.bytes_max < push.bytes_min) throw std::runtime_error("'" + span + "' shrinks");
   } else if (name == "delay") {
     push.delay_ms = words.duration("a delay");
   } else if (name == "fails") {
@@ -145,6 +155,11 @@ void take_line(Scenario& scenario, const std::string& line) {
     scenario.slots = words.count("a count");
   } else if (word == "seed") {
     scenario.seed = words.count("a number");
+  } else if (word == "fair_by") {
+    const std::string name = words.must("turns, bytes or time");
+    const auto* const found = std::find(std::begin(kFairBy), std::end(kFairBy), name);
+    if (found == std::end(kFairBy)) throw std::runtime_error("turns cannot be counted by '" + name + "'");
+    scenario.fair_by = static_cast<FairBy>(found - std::begin(kFairBy));
   } else if (word == "stop") {
     scenario.stop_ms = words.duration("a time");
   } else if (word == "rule") {
@@ -185,6 +200,8 @@ std::string push_text(const Scenario::Push& push) {
   std::string text = "at " + format_duration(push.at_ms) + " push " + push.tenant + " " +
                      std::to_string(push.count) + " run " + format_duration(push.run_min_ms) + ".." +
                      format_duration(push.run_max_ms);
+  if (push.bytes_max > 0)
+    text += " bytes " + std::to_string(push.bytes_min) + ".." + std::to_string(push.bytes_max);
   if (push.delay_ms > 0) text += " delay " + format_duration(push.delay_ms);
   if (push.fails > 0) text += " fails " + std::to_string(push.fails);
   if (push.times > 1)
@@ -212,6 +229,8 @@ Scenario parse_scenario(const std::string& text) {
 std::string to_text(const Scenario& scenario) {
   std::string text =
       "slots " + std::to_string(scenario.slots) + "\nseed " + std::to_string(scenario.seed) + "\n";
+  if (scenario.fair_by != FairBy::turns)
+    text += "fair_by " + std::string(kFairBy[static_cast<size_t>(scenario.fair_by)]) + "\n";
   if (scenario.stop_ms != INT64_MAX) text += "stop " + format_duration(scenario.stop_ms) + "\n";
   for (const TenantRule& rule : scenario.rules)
     text += "rule " + rule.pattern + values_text(rule.values) + "\n";

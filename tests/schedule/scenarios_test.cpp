@@ -51,6 +51,15 @@ int64_t longest_wait(const Simulation& simulation, const std::string& name) {
   return *std::max_element(waits.begin(), waits.end());
 }
 
+double jain(const std::vector<double>& shares) {
+  double sum = 0, squares = 0;
+  for (const double share : shares) {
+    sum += share;
+    squares += share * share;
+  }
+  return sum * sum / (static_cast<double>(shares.size()) * squares);
+}
+
 }  // namespace
 
 TEST_CASE("one tenant splits its backlog over 1,000 keys and gets one tenant's share") {
@@ -222,17 +231,40 @@ TEST_CASE("fifty quiet tenants behind a noisy one are served by place 51") {
   CHECK(last <= 51);
 }
 
-TEST_CASE("equal tenants that are busy have equal turns") {
+TEST_CASE("equal tenants that are busy have equal turns, bytes, run time") {
   const auto turns = turns_of(simulated("slots 4\nseed 11\nat 0s push t{} 300 run 1ms..1s tenants 20\n"));
-  double sum = 0, squares = 0;
+  // 2000 messages of some 500 ms by four at a time; 2000 of 1 ms.
+  const Simulation timed =
+      simulated("fair_by time\nslots 4\nseed 11\nstop 250s\nat 0s push t{} 300 run 1ms..1s tenants 20\n");
+  const Simulation sized =
+      simulated("fair_by bytes\nseed 11\nstop 2s\nat 0s push t{} 300 run 1ms bytes 1..100000 tenants 20\n");
+  std::vector<double> counts, times, bytes;
   for (int i = 0; i < 20; ++i) {
-    const auto n = static_cast<double>(count_of(turns, "t" + std::to_string(i), 0, 2000));
-    sum += n;
-    squares += n * n;
+    const std::string name = "t" + std::to_string(i);
+    counts.push_back(static_cast<double>(count_of(turns, name, 0, 2000)));
+    times.push_back(static_cast<double>(tenant_of(timed, name).run_ms));
+    bytes.push_back(static_cast<double>(tenant_of(sized, name).bytes));
   }
-  const double jain = sum * sum / (20 * squares);
-  figure("scenario: Jain's index of 20 tenants after 100 rounds: %.4f", jain);
-  CHECK(jain >= 0.999);
+  figure("scenario: Jain's index of 20 tenants after 100 rounds: turns %.4f, bytes %.4f, time %.4f",
+         jain(counts), jain(bytes), jain(times));
+  CHECK(jain(counts) >= 0.999);
+  CHECK(jain(bytes) >= 0.999);
+  CHECK(jain(times) >= 0.999);
+}
+
+TEST_CASE("long jobs and short ones have the same share of run time") {
+  for (const int slots : {1, 8}) {
+    const Simulation simulation =
+        simulated("fair_by time\nstop 10m\nslots " + std::to_string(slots) +
+                  "\nat 0s push long 2000 run 1s\nat 0s push short 200000 run 10ms\n"
+                  "at 0s push mixed 2000 run 1ms..2s\n");
+    const double all = 600'000.0 * slots;
+    for (const char* name : {"long", "short", "mixed"}) {
+      const double share = static_cast<double>(tenant_of(simulation, name).run_ms) / all;
+      figure("scenario: run time of %s, %d at a time: %.2f %% of all", name, slots, 100 * share);
+      CHECK(share == Approx(1 / 3.0).epsilon(0.05));
+    }
+  }
 }
 
 TEST_CASE("three to one is three and one, for ever, and never in bulk") {

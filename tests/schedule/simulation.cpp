@@ -14,6 +14,7 @@ Simulation::Simulation(Scenario scenario, Watcher* watcher, uint32_t mib)
       start_ms_(queue_->now),
       messages_(1) {
   queue_->load_rules(scenario_.rules);
+  queue_->set_terms({.fair_by = scenario_.fair_by});
   // Changes before pushes of the same time.
   for (size_t i = 0; i < scenario_.changes.size(); ++i)
     plan(start_ms_ + scenario_.changes[i].at_ms, What::change, i);
@@ -89,7 +90,8 @@ void Simulation::push(Scenario::Push& push, uint64_t which) {
 
 void Simulation::push_one(const Scenario::Push& push, const std::string& tenant) {
   const int64_t due_ms = queue_->now + push.delay_ms;
-  const uint64_t id = queue_->add({.tenant = tenant, .due_ms = due_ms});
+  const auto bytes = static_cast<uint32_t>(drawn(push.bytes_min, push.bytes_max));
+  const uint64_t id = queue_->add({.tenant = tenant, .payload_bytes = bytes, .due_ms = due_ms});
   const auto [found, made] = tenant_numbers_.try_emplace(tenant, static_cast<uint32_t>(tenants_.size()));
   if (made) tenants_.push_back({.name = tenant});
   ++tenants_[found->second].pushed;
@@ -99,6 +101,11 @@ void Simulation::push_one(const Scenario::Push& push, const std::string& tenant)
                        .run_max_ms = push.run_max_ms,
                        .ready_at_ms = due_ms});
   watcher_->pushed(id, tenant, due_ms);
+}
+
+int64_t Simulation::drawn(int64_t least, int64_t most) {
+  if (least == most) return least;
+  return least + static_cast<int64_t>(random_() % (static_cast<uint64_t>(most - least) + 1));
 }
 
 void Simulation::end(uint64_t id) {
@@ -121,15 +128,18 @@ void Simulation::start_all() {
     const uint64_t id = queue_->schedule().entry(*next).id;
     Message& message = messages_[id];
     TenantFigures& tenant = tenants_[message.tenant];
+    // Its bound is one of turns.
+    if (scenario_.fair_by != FairBy::turns) turns_.close_windows();
     turns_.before_turn(queue_->schedule(), *next, tenant.name);
     watcher_->before_start(id);
     FQ_ASSERT(queue_->lease() == id);
-    const auto spread = static_cast<uint64_t>(message.run_max_ms - message.run_min_ms) + 1;
-    const int64_t run_ms = message.run_min_ms + static_cast<int64_t>(random_() % spread);
+    const int64_t run_ms = drawn(message.run_min_ms, message.run_max_ms);
     turns_.after_turn(queue_->schedule(), run_ms);
     if (!message.delivered) tenant.waits_ms.push_back(queue_->now - message.ready_at_ms);
     message.delivered = true;
     ++tenant.served;
+    tenant.run_ms += run_ms;
+    tenant.bytes += queue_->entry(id).payload_bytes;
     ++running_;
     plan(queue_->now + run_ms, What::end, id);
     watcher_->started(id);

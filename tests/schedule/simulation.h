@@ -42,6 +42,8 @@ class Simulation {
   struct TenantFigures {
     std::string name;
     uint64_t pushed = 0, served = 0;
+    int64_t run_ms = 0;             // of runs that have begun, as long as they will take
+    uint64_t bytes = 0;             // likewise
     std::vector<int64_t> waits_ms;  // from when it could start to its first start
   };
 
@@ -54,6 +56,7 @@ class Simulation {
   const TurnLog& turns() const { return turns_; }
   const std::vector<TenantFigures>& tenants() const { return tenants_; }
   int64_t started_at_ms() const { return start_ms_; }
+  const Scenario& scenario() const { return scenario_; }
 
  private:
   enum class What : uint8_t { change, push, end };
@@ -76,6 +79,7 @@ class Simulation {
   void push_one(const Scenario::Push& push, const std::string& tenant);
   void end(uint64_t id);
   void start_all();
+  int64_t drawn(int64_t least, int64_t most);
   std::string row(const TenantFigures& tenant) const;
 
   Scenario scenario_;

@@ -29,8 +29,8 @@ std::string fault_of(const std::string& text) {
 
 TEST_CASE("a scenario is what its lines say, and its text says the same again") {
   const std::string text =
-      "slots 4\nseed 9\nstop 1m\nrule a*/b weight 2.500 rate 10/1s\n"
-      "at 1s push x{} 3 run 5ms..20ms delay 1s fails 2 every 10s times 3 tenants 2\n"
+      "slots 4\nseed 9\nfair_by bytes\nstop 1m\nrule a*/b weight 2.500 rate 10/1s\n"
+      "at 1s push x{} 3 run 5ms..20ms bytes 1..9 delay 1s fails 2 every 10s times 3 tenants 2\n"
       "at 0s set a concurrency 2 burst 5\nat 2s set - paused yes\nat 3s unset - paused\n";
   CHECK(to_text(parse_scenario("# a comment\n\n" + text)) == text);
 }

@@ -1,0 +1,73 @@
+#include "core/schedule/costs.h"
+
+// System.
+#include <algorithm>
+
+namespace fq {
+namespace {
+
+constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
+// A tenant's average follows its last runs, the queue's those of all; arbitrary.
+constexpr int64_t kOfTenant = 8;
+constexpr int64_t kOfQueue = 64;
+
+uint32_t average(uint32_t so_far, uint32_t ticks, int64_t of) {
+  if (so_far == 0) return ticks;
+  const int64_t difference = int64_t{ticks} - so_far;
+  return static_cast<uint32_t>(so_far + (difference + (difference > 0 ? of - 1 : 1 - of)) / of);
+}
+
+}  // namespace
+
+Cost Costs::of(const Entry& entry) const {
+  switch (region_.root.terms.fair_by) {
+    case FairBy::turns:
+      break;
+    case FairBy::bytes: {
+      const uint64_t pieces = (uint64_t{entry.payload_bytes} + kCostlyBytes - 1) / kCostlyBytes;
+      return {std::max<uint64_t>(1, pieces) * kCostPerPiece, 0};
+    }
+    case FairBy::time: {
+      const uint32_t own = region_.tenant(entry.tenant).run_ticks;
+      // Of who has not run yet nothing better is known than what all take.
+      const uint32_t expected = own != 0 ? own : region_.root.run_ticks.get();
+      const uint8_t rough = rough_of(std::max(expected, kTicksMin));
+      return {ticks_of(rough) * kCostPerTick, rough};
+    }
+  }
+  return {};
+}
+
+uint64_t Costs::of_newcomer(const Entry& entry) const {
+  const uint64_t own = of(entry).turns;
+  const bool timed = region_.root.terms.fair_by == FairBy::time;
+  return std::min(own, timed ? std::max(region_.root.run_ticks.get(), kTicksMin) * kCostPerTick : kTurn);
+}
+
+void Costs::note_start(Txn& txn, Entry& entry, const Cost& cost, uint8_t level) {
+  put(txn, entry.rough_cost, cost.rough);
+  put(txn, entry.height, level);
+}
+
+void Costs::learn(Txn& txn, Tenant& leaf, uint32_t ticks) const {
+  put(txn, leaf.run_ticks, average(leaf.run_ticks, ticks, kOfTenant));
+  put(txn, region_.root.run_ticks, average(region_.root.run_ticks, ticks, kOfQueue));
+}
+
+void Costs::note_end(Txn& txn, Entry& entry, uint32_t ticks, int64_t now_ms) const {
+  if (region_.root.terms.fair_by == FairBy::turns) return;
+  const uint8_t rough = entry.rough_cost;
+  put(txn, entry.rough_cost, 0);
+  const uint32_t took = std::max(ticks, kTicksMin);
+  if (rough != 0) learn(txn, region_.tenant(entry.tenant), took);
+  StepLimit limit(kDepthMax);
+  for (uint32_t i = entry.tenant; i != kRoot; limit.step()) {
+    Tenant& node = region_.tenant(i);
+    const bool charged = rough != 0 && node.level > entry.height;
+    if (charged) seats_.correct(txn, i, ticks_of(rough) * kCostPerTick, took * kCostPerTick);
+    if (node.lane.count == 0 && node.counts.leased <= 1) put(txn, node.used_ms, now_ms);
+    i = node.parent;
+  }
+}
+
+}  // namespace fq
