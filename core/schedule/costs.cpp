@@ -38,10 +38,11 @@ Cost Costs::of(const Entry& entry) const {
   return {};
 }
 
-uint64_t Costs::of_newcomer(const Entry& entry) const {
-  const uint64_t own = of(entry).turns;
-  const bool timed = region_.root.terms.fair_by == FairBy::time;
-  return std::min(own, timed ? std::max(region_.root.run_ticks.get(), kTicksMin) * kCostPerTick : kTurn);
+uint64_t Costs::of_newcomer(Txn& txn, const Entry& entry, int64_t now_ms) const {
+  if (region_.root.terms.fair_by != FairBy::time) return std::min(of(entry).turns, kTurn);
+  Tenant& leaf = region_.tenant(entry.tenant);
+  if (leaf.counts.leased == 0 && leaf.used_ms + kIdleMs <= now_ms) put(txn, leaf.run_ticks, 0);
+  return std::min(of(entry).turns, std::max(region_.root.run_ticks.get(), kTicksMin) * kCostPerTick);
 }
 
 void Costs::note_start(Txn& txn, Entry& entry, const Cost& cost, uint8_t level) {

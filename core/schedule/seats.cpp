@@ -31,8 +31,7 @@ uint64_t Seats::owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const
 }
 
 bool Seats::owes(const Tenant& tenant, int64_t now_ms) const {
-  const uint64_t level = region_.tenant(tenant.parent).vtime + turn_of(tenant.weight_milli);
-  return owed(tenant, level, now_ms) != 0;
+  return owed(tenant, region_.tenant(tenant.parent).vtime, now_ms) != 0;
 }
 
 void Seats::settle(Txn& txn, uint32_t i, const Arrival* arrival) const {
@@ -106,9 +105,22 @@ void Seats::replace(Txn& txn, uint32_t i, uint32_t with) const {
 }
 
 void Seats::set_weight(Txn& txn, uint32_t i, uint32_t weight_milli) const {
-  put(txn, region_.tenant(i).weight_milli, weight_milli);
-  // A light tenant that becomes heavy must not sit out a turn of its old length.
-  even_out(txn, i);
+  Tenant& tenant = region_.tenant(i);
+  const uint32_t before = tenant.weight_milli;
+  put(txn, tenant.weight_milli, weight_milli);
+  if (i == kRoot) return;
+  const uint64_t vtime = region_.tenant(tenant.parent).vtime;
+  if (tenant.tag <= vtime) return;
+  uint64_t tag = 0;
+  if (region_.root.terms.fair_by == FairBy::turns) {
+    // A light tenant that becomes heavy must not sit out a turn of its old length.
+    tag = std::min<uint64_t>(tenant.tag, vtime + turn_of(weight_milli));
+  } else {
+    // What it has used it owes, at its new weight.
+    const uint64_t ahead = tenant.tag - vtime;
+    tag = vtime + ahead / weight_milli * before + ahead % weight_milli * before / weight_milli;
+  }
+  if (tag != tenant.tag) move(txn, i, tag, true);
 }
 
 void Seats::even_out(Txn& txn, uint32_t i) const {
@@ -117,8 +129,7 @@ void Seats::even_out(Txn& txn, uint32_t i) const {
   const Tenant& parent = region_.tenant(tenant.parent);
   const uint64_t latest = parent.vtime + turn_of(tenant.weight_milli);
   const uint64_t tag = std::clamp<uint64_t>(tenant.tag, parent.vtime, latest);
-  if (tag == tenant.tag) return;
-  move(txn, i, tag, true);
+  if (tag != tenant.tag) move(txn, i, tag, false);
 }
 
 void Seats::correct(Txn& txn, uint32_t i, uint64_t charged, uint64_t cost) const {

@@ -76,7 +76,7 @@ class Seats {
   void charge(Txn& txn, uint32_t parent, uint32_t seat, uint64_t cost) const;
   /// A start that was charged `charged` has cost `cost`.
   void correct(Txn& txn, uint32_t tenant, uint64_t charged, uint64_t cost) const;
-  /// Whether it is still ahead by more than a turn, for what it has used before it was idle.
+  /// Whether it is still ahead, for what it has used before it was idle.
   bool owes(const Tenant& tenant, int64_t now_ms) const;
   /// The child whose turn it is, or kNoIndex.
   uint32_t first(const Tenant& inner) const { return ring_.first(inner.lane); }

@@ -134,7 +134,7 @@ void States::enter_ready(Txn& txn, const Message& message, int64_t since_ms) con
   if (expires_ms(region_, entry) != kNever) heap_.insert(txn, slot);
   if (tenant.lane.count != 1) return;
   add_to(txn, region_.root.active_count, 1);
-  seats_.arrive(txn, entry.tenant, Costs(region_).of_newcomer(entry), since_ms);
+  seats_.arrive(txn, entry.tenant, Costs(region_).of_newcomer(txn, entry, since_ms), since_ms);
 }
 
 void States::note_end(Txn& txn, const Message& message, SlotState from) const {

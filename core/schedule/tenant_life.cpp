@@ -149,7 +149,6 @@ bool TenantTree::has_nothing(const Tenant& tenant) {
 void TenantTree::note_idle(Txn& txn, uint32_t i, int64_t now_ms) const {
   Tenant& tenant = region_.tenant(i);
   if (i == kRoot || !has_nothing(tenant)) return;
-  put(txn, tenant.used_ms, now_ms);
   // A timer that it still has from the last time is left: it looks at used_ms when it is due. So a tenant
   // that is idle after each message does not move in the heap each time.
   if (tenant.heap_place != kNoIndex || limits_.is_set(tenant)) return;

@@ -40,8 +40,6 @@ std::string_view idle_setting(PolicyKey key) {
   switch (key) {
     case PolicyKey::scope:
       return "scope";
-    case PolicyKey::fair_by:
-      return "fair_by";
     case PolicyKey::linger:
       return "linger";
     case PolicyKey::batch:
