@@ -56,15 +56,16 @@ void Costs::learn(Txn& txn, Tenant& leaf, uint32_t ticks) const {
 }
 
 void Costs::note_end(Txn& txn, Entry& entry, uint32_t ticks, int64_t now_ms) const {
-  if (region_.root.terms.fair_by == FairBy::turns) return;
   const uint8_t rough = entry.rough_cost;
   put(txn, entry.rough_cost, 0);
   const uint32_t took = std::max(ticks, kTicksMin);
-  if (rough != 0) learn(txn, region_.tenant(entry.tenant), took);
+  // What was charged by time before turns cost something else was evened out then.
+  const bool timed = rough != 0 && region_.root.terms.fair_by == FairBy::time;
+  if (timed) learn(txn, region_.tenant(entry.tenant), took);
   StepLimit limit(kDepthMax);
   for (uint32_t i = entry.tenant; i != kRoot; limit.step()) {
     Tenant& node = region_.tenant(i);
-    const bool charged = rough != 0 && node.level > entry.height;
+    const bool charged = timed && node.level > entry.height;
     if (charged) seats_.correct(txn, i, ticks_of(rough) * kCostPerTick, took * kCostPerTick);
     if (node.lane.count == 0 && node.counts.leased <= 1) put(txn, node.used_ms, now_ms);
     i = node.parent;

@@ -337,7 +337,6 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   states.note_end(txn, message, from);
   txn.set(entry.state, static_cast<uint8_t>(SlotState::free));
   free_element(txn, region_.root.entry_supply, entry, slot);
-  if (tenant.lane.count == 0 && tenant.counts.leased == 0) put(txn, tenant.used_ms, now_ms);
   TenantTree(region_).note_idle(txn, entry.tenant, now_ms);
 }
 

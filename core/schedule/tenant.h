@@ -55,7 +55,7 @@ struct Tenant {
   Shared<uint64_t> joins;          // inner: sequences given out
   Shared<uint64_t> hash;           // of its path
   Shared<int64_t> timer_ms;        // in the heap: parked until, or time to look whether it is idle
-  Shared<int64_t> used_ms;         // when its last message ended, or nothing was ready or running any more
+  Shared<int64_t> used_ms;         // when nothing was ready or running any more
   Shared<uint64_t> payload_bytes;  // of all but dead ones, of it and all below it
   Shared<uint64_t> pushed, popped, acked;
   Shared<uint32_t> retried, released, buried, expired, cancelled;

@@ -195,7 +195,8 @@ TEST_CASE("a batch of as many bytes as the door allows is taken whole") {
   message.payload = as_bytes(payload);
   std::vector<NewMessage> batch;
   while ((batch.size() + 1) * batch_bytes(message) <= kBatchBytesMax) batch.push_back(message);
-  const std::string rest(kBatchBytesMax - batch.size() * batch_bytes(message) - batch_bytes(NewMessage{}), 'y');
+  const std::string rest(kBatchBytesMax - batch.size() * batch_bytes(message) - batch_bytes(NewMessage{}),
+                         'y');
   NewMessage last;
   last.payload = as_bytes(rest);
   batch.push_back(last);

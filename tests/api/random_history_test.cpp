@@ -37,10 +37,12 @@ class History {
     settings.order = order_;
     settings.sync = SyncMode::lazy;  // durability is proved elsewhere; here speed buys histories
     settings.attempts_max = 3;
+    costly_ = below(2) == 0;
+    if (costly_) settings.fair_by = static_cast<FairBy>(below(3));
     FileIdentity identity;
     identity.inode = seed + 1;
     REQUIRE(engine_->policy_load({values_of(settings), {}, {}}, identity).ok());
-    model_.settings = settings;
+    model_.load(settings);
   }
 
   void run(size_t steps) {
@@ -122,7 +124,7 @@ class History {
   }
 
   void push() {
-    static const char* const tenants[] = {"a", "b", "c", "a/x", "a/y", "b/z/1", "b/z/2", "default"};
+    static const char* const tenants[] = {"c", "a/x", "a/y", "b/z/1", "b/z/2", "default", "a", "b"};
     std::vector<std::string> payloads;
     std::vector<NewMessage> batch(1 + below(4));
     std::vector<std::pair<std::vector<MessageId>, std::vector<MessageId>>> of_model(batch.size());
@@ -130,14 +132,18 @@ class History {
     for (size_t i = 0; i < batch.size(); ++i) payloads.push_back("m" + std::to_string(pushed_++));
     for (size_t i = 0; i < batch.size(); ++i) {
       NewMessage& message = batch[i];
-      message.tenant = tenants[below(std::size(tenants))];
-      message.payload = as_bytes(payloads[i]);
+      // Where turns cost otherwise, no account has messages of its own: how far they are ahead when the first
+      // one below it comes is not promised.
+      message.tenant = tenants[below(std::size(tenants) - (costly_ ? 2 : 0))];
       if (order_ == Order::priority && below(3) == 0) message.priority = static_cast<int32_t>(below(5)) - 2;
       if (order_ == Order::key && below(4) != 0) keys[i] = std::string(1, static_cast<char>('a' + below(5)));
       message.key = keys[i];
       if (below(4) == 0) uniques[i] = std::string(1, static_cast<char>('k' + below(3)));
       if (below(6) == 0) debounces[i] = std::string(1, static_cast<char>('k' + below(2)));
       if (!debounces[i].empty()) uniques[i].clear(), message.quiet_ms = fresh_span_ms(2'000);
+      // They differ in what they cost; whether a replaced one is paid before or after that is not promised.
+      if ((uniques[i] + debounces[i]).empty()) payloads[i].append(below(2) * below(500), '.');
+      message.payload = as_bytes(payloads[i]);
       message.unique = uniques[i];
       message.unique_for_ms = static_cast<int64_t>(below(4)) * 500;
       message.debounce = debounces[i];
@@ -226,6 +232,7 @@ class History {
     item.verdict = static_cast<Verdict>(below(4));
     const bool can_delay = item.verdict == Verdict::retry || item.verdict == Verdict::release;
     if (can_delay && below(2) == 0) item.delay_ms = fresh_span_ms(2'000);
+    if (below(3) == 0) item.run_us = below(1'500'000);
     item.receipt = taken.model;
     const SettleStatus model = model_.settle(item);
     item.receipt = taken.engine;
@@ -278,6 +285,8 @@ class History {
       values.push_back({PolicyKey::limited, fresh_span_ms(2'000), 0, {}});
       values.push_back({PolicyKey::weight, 100 + static_cast<int64_t>(below(5'000)), 0, {}});
     }
+    if (tenant.empty() && costly_)
+      values.push_back({PolicyKey::fair_by, static_cast<int64_t>(below(3)), 0, {}});
     const PolicyValue value = values[below(values.size())];
     const bool unset = below(2) == 0;
     const PolicyPatch patch = unset ? PolicyPatch{{}, {value.key}} : PolicyPatch{{value}, {}};
@@ -347,6 +356,7 @@ class History {
   FakeClock clock_;
   std::unique_ptr<Queue> engine_;
   Model model_{clock_};
+  bool costly_ = false;  // turns may cost bytes or time
   Order order_ = Order::priority;
   size_t pushed_ = 0;
   std::vector<std::pair<MessageId, MessageId>> ids_;

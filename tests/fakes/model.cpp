@@ -64,7 +64,9 @@ Delivery Model::deliver(Message& message, const LeaseRequest& request) {
   const bool timed = request.hold == Hold::duration;
   const std::string own = message.info.tenant + "/";
   note_key(message, State::leased);
-  turns_.charge(own, request.tenant);
+  message.start = turns_.charge(own, request.tenant, message.info.payload->size());
+  message.began_ms = clock.boot_ms();
+  message.run_us.reset();
   turns_.started(own, clock.boot_ms());
   message.info.state = State::leased;
   message.timer = timed ? std::optional(clock.boot_ms() + hold_ms) : std::nullopt;
@@ -110,6 +112,7 @@ SettleStatus Model::judge(const Settle& item) {
   Message* message = held_by(item.receipt);
   if (message == nullptr) return SettleStatus::stale;
   const std::string reason(item.reason);
+  message->run_us = item.run_us;
   if (item.verdict == Verdict::ack) return end(*message, State::acked, "acked");
   if (item.verdict == Verdict::release) {
     come_back(*message, item.delay_ms);
@@ -152,7 +155,7 @@ SettleStatus Model::mutate(MessageId id, Action action) {
   if (hold_again(*message))
     move(*message, State::held);
   else
-    move(*message, State::ready);
+    ready_since(*message, clock.boot_ms());
   note(*message, "kicked");
   settle_held();
   return SettleStatus::ok;
@@ -161,6 +164,12 @@ SettleStatus Model::mutate(MessageId id, Action action) {
 void Model::set(const std::string& path, const PolicyPatch& patch) {
   fire_timers();
   turns_.set(path, patch, clock.boot_ms());
+  for (const PolicyKey key : patch.unset) {
+    if (key == PolicyKey::fair_by) turns_.set_fair_by(settings.fair_by);
+  }
+  for (const PolicyValue& value : patch.set) {
+    if (value.key == PolicyKey::fair_by) turns_.set_fair_by(static_cast<FairBy>(value.number));
+  }
 }
 
 int64_t Model::next_timer_ms() const {
@@ -213,6 +222,7 @@ void Model::come_back(Message& message, int64_t delay_ms) {
 }
 
 void Model::ready_since(Message& message, int64_t since_ms) {
+  message.since_ms = since_ms;
   move(message, State::ready,
        message.ttl_ms ? std::optional(since_ms + *message.ttl_ms) : std::optional<int64_t>());
 }
@@ -222,9 +232,14 @@ void Model::move(Message& message, State state, std::optional<int64_t> timer) {
   const State before = std::exchange(message.info.state, state);
   const std::string leaf = message.info.tenant + "/";
   message.timer = timer;
-  if (before == State::ready && state != State::ready) turns_.ready(leaf, -1);
-  if (before == State::leased) turns_.ended(leaf);
-  if (before != State::ready && state == State::ready) turns_.ready(leaf, 1);
+  if (before == State::ready && state != State::ready) turns_.unready(leaf);
+  if (before == State::leased) {
+    const auto passed_us = static_cast<uint64_t>(clock.boot_ms() - message.began_ms) * 1000;
+    turns_.ran(leaf, message.start, message.run_us.value_or(passed_us) / 10, clock.boot_ms());
+    turns_.ended(leaf);
+  }
+  if (before != State::ready && state == State::ready)
+    turns_.ready(leaf, message.info.payload->size(), message.since_ms);
 }
 
 Model::Message* Model::next(std::string_view path) {
@@ -252,7 +267,7 @@ std::vector<MessageId> Model::ready(std::string_view path) const {
   Model served = *this;
   std::vector<MessageId> ids;
   while (Message* message = served.next(path)) {
-    served.turns_.charge(message->info.tenant + "/", path);
+    served.turns_.charge(message->info.tenant + "/", path, message->info.payload->size());
     message->info.state = State::leased;
     ids.push_back(message->info.id);
   }

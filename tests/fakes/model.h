@@ -26,9 +26,13 @@ class Model {
     MessageInfo info;  // attempts_max 0: the queue's
     std::string key;   // its place in its tenant: by key, by rank, by age
     int32_t rank = 0;
-    std::optional<int64_t> timer;    // boot_ms of its due time or its lease's end
-    std::optional<int64_t> ttl_ms;   // that still holds: from when it is ready, before its first start
-    Receipt receipt;                 // "ID.SERIAL" of its last lease
+    std::optional<int64_t> timer;   // boot_ms of its due time or its lease's end
+    std::optional<int64_t> ttl_ms;  // that still holds: from when it is ready, before its first start
+    int64_t since_ms = 0;           // boot_ms since which it is ready
+    Receipt receipt;                // "ID.SERIAL" of its last lease
+    ModelTurns::Start start;        // of its last lease
+    int64_t began_ms = 0;
+    std::optional<uint64_t> run_us;  // as its verdict tells
     uint32_t attempts_in_force = 0;  // of its last lease; 0: never leased
     std::optional<int64_t> timeout_ms, keep_ms;
     std::string unique_key;  // of --unique or --debounce
@@ -53,6 +57,7 @@ class Model {
   ExtendResult extend(const Receipt& receipt, int64_t duration_ms);
   SettleStatus mutate(MessageId id, Action action);
   void set(const std::string& path, const PolicyPatch& patch);
+  void load(const Settings& from) { settings = from, turns_.set_fair_by(from.fair_by); }
   void fire_timers();
 
   Message* find(MessageId id);               // none: there never was one

@@ -22,19 +22,18 @@ ModelTurns::Node& ModelTurns::at(const std::string& path) {
   return nodes_[path];
 }
 
-void ModelTurns::ready(const std::string& leaf, int more) {
-  Node& node = at(leaf);
-  node.count = static_cast<size_t>(static_cast<int>(node.count) + more);
-  settle(leaf, more > 0);
+void ModelTurns::unready(const std::string& leaf) {
+  at(leaf).count -= 1;
+  settle(leaf);
 }
 
 /// Who has something and is not blocked sits in its parent's ring; what that changes there goes on upwards.
-void ModelTurns::settle(std::string path, bool anew) {
+void ModelTurns::settle(std::string path, const Arrival* arrival) {
   for (; !path.empty(); path = parent_of(path)) {
     Node& node = at(path);
     Node& parent = at(parent_of(path));
-    const uint64_t turn = kOneTurn / node.weight_milli;
-    if (anew && !node.seated && node.count == 1) node.tag = std::max(node.tag, parent.vtime + turn);
+    if (arrival != nullptr && !node.seated && node.count == 1)
+      node.tag = newcomer_tag(node, parent, arrival->cost, arrival->now_ms);
     const bool wanted = node.count > 0 && !node.blocked;
     if (wanted == node.seated) return;
     node.seated = wanted;
@@ -44,21 +43,6 @@ void ModelTurns::settle(std::string path, bool anew) {
     }
     parent.count = wanted ? parent.count + 1 : parent.count - 1;
   }
-}
-
-void ModelTurns::charge(const std::string& leaf, std::string_view top) {
-  at(leaf).count -= 1;
-  std::string path = leaf;
-  for (; path != top; path = parent_of(path)) {
-    Node& node = at(path);
-    Node& parent = at(parent_of(path));
-    parent.vtime = std::max(parent.vtime, node.tag);
-    node.tag += kOneTurn / node.weight_milli;
-    node.seated = node.count > 0 && !node.blocked;
-    if (node.seated) node.sequence = parent.joins++;
-    if (!node.seated) parent.count -= 1;
-  }
-  settle(path, false);
 }
 
 void ModelTurns::started(const std::string& leaf, int64_t now_ms) {
@@ -111,7 +95,7 @@ void ModelTurns::look_again(const std::string& path, int64_t now_ms) {
       node.paused || limited || node.running >= node.concurrency || token_at_ms(node) > now_ms;
   if (blocked == node.blocked) return;
   node.blocked = blocked;
-  settle(path, false);
+  settle(path);
 }
 
 void ModelTurns::set(const std::string& path, const PolicyPatch& patch, int64_t now_ms) {
@@ -143,7 +127,13 @@ void ModelTurns::set(const std::string& path, const PolicyPatch& patch, int64_t 
   if (!other_rate && node.rate_count > 0) node.credit_ns += depth_ns(node) - depth_ns(before);
   if (!path.empty() && node.weight_milli != before.weight_milli) {
     Node& parent = at(parent_of(path));
-    const uint64_t tag = std::min(node.tag, parent.vtime + kOneTurn / node.weight_milli);
+    const uint64_t ahead = node.tag > parent.vtime ? node.tag - parent.vtime : 0;
+    // Whole and rest apart: ahead * weight may be more than 64 bits hold.
+    const uint64_t owed = ahead / node.weight_milli * before.weight_milli +
+                          ahead % node.weight_milli * before.weight_milli / node.weight_milli;
+    const uint64_t turn = kOneTurn / node.weight_milli;
+    const uint64_t tag =
+        ahead == 0 ? node.tag : parent.vtime + (fair_by_ == FairBy::turns ? std::min(ahead, turn) : owed);
     if (tag != node.tag && node.seated) node.sequence = parent.joins++;
     node.tag = tag;
   }

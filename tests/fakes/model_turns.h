@@ -17,15 +17,28 @@ namespace fq::test {
 
 class ModelTurns {
  public:
-  /// Of the leaf "tenant/": a message of it became ready (1), or is ready no more (-1).
-  void ready(const std::string& leaf, int more);
+  /// A start: what it costs, and what of that is an expected run, in ticks of 10 us; of the nodes below
+  /// `top`.
+  struct Start {
+    uint64_t cost = 0;
+    uint64_t ticks = 0;
+    std::string top;
+  };
+
+  /// Of the leaf "tenant/": a message of so many bytes became ready.
+  void ready(const std::string& leaf, uint64_t bytes, int64_t now_ms);
+  /// It is ready no more.
+  void unready(const std::string& leaf);
   /// The leaf's next message has its turn: its nodes below `top` are charged.
-  void charge(const std::string& leaf, std::string_view top);
+  Start charge(const std::string& leaf, std::string_view top, uint64_t bytes);
+  /// It has run.
+  void ran(const std::string& leaf, const Start& start, uint64_t ticks, int64_t now_ms);
   /// And starts: its limits are used up.
   void started(const std::string& leaf, int64_t now_ms);
   void ended(const std::string& leaf);
 
   void set(const std::string& path, const PolicyPatch& patch, int64_t now_ms);
+  void set_fair_by(FairBy fair_by);
   /// Frees what was blocked until this time.
   void fire(int64_t now_ms);
   /// When fire() has something to do; kNever without.
@@ -47,6 +60,8 @@ class ModelTurns {
     bool paused = false;
     int64_t limited_until_ms = 0;
     size_t running = 0;
+    uint64_t run_ticks = 0;  // of a leaf: its moving average
+    int64_t idle_since_ms = 0;
     size_t concurrency = SIZE_MAX;
     int64_t rate_count = 0, rate_span_ms = 0, burst = 1;
     int64_t credit_ns = 0, credit_at_ms = 0;  // what its bucket held then
@@ -58,10 +73,18 @@ class ModelTurns {
   static int64_t depth_ns(const Node& node);
   static void fill(Node& node, int64_t now_ms);
   static int64_t token_at_ms(const Node& node);
-  void settle(std::string path, bool anew);
+  Start start_of(const Node& leaf, uint64_t bytes) const;
+  uint64_t newcomer_tag(const Node& node, const Node& parent, uint64_t cost, int64_t now_ms) const;
+  struct Arrival {
+    uint64_t cost = 0;
+    int64_t now_ms = 0;
+  };
+  void settle(std::string path, const Arrival* arrival = nullptr);
   void look_again(const std::string& path, int64_t now_ms);
 
   std::map<std::string, Node, std::less<>> nodes_;
+  FairBy fair_by_ = FairBy::turns;
+  uint64_t run_ticks_ = 0;
   int64_t now_ms_ = 0;
 };
 

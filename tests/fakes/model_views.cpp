@@ -181,8 +181,9 @@ Result<bool> ModelQueue::policy_is_current(const FileIdentity& identity) {
 
 Result<void> ModelQueue::policy_load(const Policy& policy, const FileIdentity& identity) {
   const std::lock_guard lock(store_->mutex);
-  store_->model.settings = Settings{};
-  take_over(store_->model.settings, policy.queue);
+  Settings settings;
+  take_over(settings, policy.queue);
+  store_->model.load(settings);
   store_->policy = identity;
   return {};
 }

@@ -1,0 +1,107 @@
+// model_costs - what turns cost: one, bytes, or run time.
+
+// System.
+#include <algorithm>
+// Tests.
+#include "tests/fakes/model_turns.h"
+
+namespace fq::test {
+
+namespace {
+
+constexpr uint64_t kOneTurn = 2'520'000'000;
+constexpr uint64_t kPieceCost = kOneTurn / 64;   // of 64 bytes: 4 KiB are a turn
+constexpr uint64_t kTickCost = kOneTurn / 1000;  // of 10 us: 10 ms are a turn
+constexpr uint64_t kTicksMin = 50;
+constexpr int64_t kForgottenMs = 60'000;
+
+/// What is charged keeps four bits of what is expected.
+uint64_t four_bits_of(uint64_t ticks) {
+  int shifts = 0;
+  for (; ticks >= 16; ++shifts) ticks /= 2;
+  return ticks << shifts;
+}
+
+/// Moves a part of the way to the last one, and by one tick at least.
+uint64_t average(uint64_t so_far, uint64_t ticks, uint64_t parts) {
+  if (so_far == 0) return ticks;
+  if (ticks >= so_far) return so_far + (ticks - so_far + parts - 1) / parts;
+  return so_far - (so_far - ticks + parts - 1) / parts;
+}
+
+}  // namespace
+
+ModelTurns::Start ModelTurns::start_of(const Node& leaf, uint64_t bytes) const {
+  if (fair_by_ == FairBy::turns) return {kOneTurn, 0, {}};
+  if (fair_by_ == FairBy::bytes) return {std::max<uint64_t>(1, (bytes + 63) / 64) * kPieceCost, 0, {}};
+  const uint64_t expected = leaf.run_ticks != 0 ? leaf.run_ticks : run_ticks_;
+  const uint64_t ticks = four_bits_of(std::max(expected, kTicksMin));
+  return {ticks * kTickCost, ticks, {}};
+}
+
+/// One start behind the clock, or one that is usual. What it has used before it owes, less what time
+/// forgives.
+uint64_t ModelTurns::newcomer_tag(const Node& node, const Node& parent, uint64_t cost, int64_t now_ms) const {
+  const uint64_t level = parent.vtime + cost / node.weight_milli;
+  const bool idle = node.running == 0;
+  const auto idle_ms = static_cast<uint64_t>(idle ? std::max<int64_t>(0, now_ms - node.idle_since_ms) : 0);
+  const uint64_t forgiven = idle_ms * 100 * kTickCost / node.weight_milli;
+  return std::max(level, node.tag > forgiven ? node.tag - forgiven : 0);
+}
+
+void ModelTurns::ready(const std::string& leaf, uint64_t bytes, int64_t now_ms) {
+  Node& node = at(leaf);
+  node.count += 1;
+  if (node.running == 0 && node.count == 1 && node.idle_since_ms + kForgottenMs <= now_ms) node.run_ticks = 0;
+  const uint64_t usual = fair_by_ == FairBy::time ? std::max(run_ticks_, kTicksMin) * kTickCost : kOneTurn;
+  const Arrival arrival{std::min(start_of(node, bytes).cost, usual), now_ms};
+  settle(leaf, &arrival);
+}
+
+ModelTurns::Start ModelTurns::charge(const std::string& leaf, std::string_view top, uint64_t bytes) {
+  Start start = start_of(at(leaf), bytes);
+  start.top = top;
+  at(leaf).count -= 1;
+  std::string path = leaf;
+  for (; path != top; path = parent_of(path)) {
+    Node& node = at(path);
+    Node& parent = at(parent_of(path));
+    parent.vtime = std::max(parent.vtime, node.tag);
+    node.tag += start.cost / node.weight_milli;
+    node.seated = node.count > 0 && !node.blocked;
+    if (node.seated) node.sequence = parent.joins++;
+    if (!node.seated) parent.count -= 1;
+  }
+  settle(path);
+  return start;
+}
+
+void ModelTurns::ran(const std::string& leaf, const Start& start, uint64_t ticks, int64_t now_ms) {
+  const uint64_t took = std::max(ticks, kTicksMin);
+  bool charged = start.ticks != 0 && fair_by_ == FairBy::time;
+  if (charged) {
+    at(leaf).run_ticks = average(at(leaf).run_ticks, took, 8);
+    run_ticks_ = average(run_ticks_, took, 64);
+  }
+  for (std::string path = leaf; !path.empty(); path = parent_of(path)) {
+    Node& node = at(path);
+    charged = charged && path != start.top;
+    if (charged) {
+      node.tag += took * kTickCost / node.weight_milli;
+      node.tag -= std::min(node.tag, start.ticks * kTickCost / node.weight_milli);
+    }
+    if (node.count == 0 && node.running <= 1) node.idle_since_ms = now_ms;
+  }
+}
+
+void ModelTurns::set_fair_by(FairBy fair_by) {
+  if (fair_by == fair_by_) return;
+  fair_by_ = fair_by;
+  for (auto& [path, node] : nodes_) {
+    if (path.empty()) continue;
+    const uint64_t vtime = at(parent_of(path)).vtime;
+    node.tag = std::clamp(node.tag, vtime, vtime + kOneTurn / node.weight_milli);
+  }
+}
+
+}  // namespace fq::test
