@@ -112,7 +112,7 @@ std::vector<NewMessage> messages(size_t first, size_t count, std::string_view pa
 void fill(Queue& queue, size_t count, std::string_view payload) {
   const size_t batch = std::clamp<size_t>(100'000 / (payload.size() + 100), 1, 500);
   for (size_t done = 0; done < count; done += batch) {
-    must(queue.push(messages(done, std::min(batch, count - done), payload), {Durability::lazy}));
+    must(queue.push(messages(done, std::min(batch, count - done), payload), lazily()));
   }
 }
 
@@ -140,7 +140,7 @@ double push_each(Queue& queue, size_t count, size_t batch) {
   const std::string payload = payload_of(64);
   const std::vector<NewMessage> all = messages(0, tenants().size() + batch, payload);
   const double each = ns_each(count / batch, [&](size_t i) {
-    must(queue.push(std::span(all).subspan(i * batch % tenants().size(), batch), {Durability::lazy}));
+    must(queue.push(std::span(all).subspan(i * batch % tenants().size(), batch), lazily()));
   });
   return each / static_cast<double>(batch);
 }

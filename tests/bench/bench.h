@@ -69,6 +69,12 @@ T must(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(result).value();
 }
 
+inline PushOptions lazily() {
+  PushOptions options;
+  options.durability = Durability::lazy;
+  return options;
+}
+
 enum class Sync { always, lazy };
 /// The spool `name` below the place, made empty.
 std::string fresh_spool(const Setup& setup, std::string_view name);
@@ -109,6 +115,7 @@ bool has_program(const std::string& name);
 void bench_commands(const Setup& setup);
 void bench_door(const Setup& setup);
 void bench_backlog(const Setup& setup);
+void bench_fair(const Setup& setup);
 void bench_durable(const Setup& setup);
 void bench_size(const Setup& setup);
 void bench_held(const Setup& setup);

@@ -81,12 +81,12 @@ void measure_repair(const Setup& setup) {
     if (child == 0) {
       const std::unique_ptr<Queue> own = must(open_queue({spool, "default"}));
       if (dies) Gate::before_unlock = die;
-      must(own->push(messages(0, 1, payload), {Durability::lazy}));
+      must(own->push(messages(0, 1, payload), lazily()));
       std::_Exit(0);
     }
     ::waitpid(child, nullptr, 0);
     const int64_t from = now_ns();
-    must(queue->push(messages(0, 1, payload), {Durability::lazy}));
+    must(queue->push(messages(0, 1, payload), lazily()));
     return static_cast<double>(now_ns() - from) / 1000.0;
   };
   const std::function<double()> subjects[] = {[&] { return after_child(false); },

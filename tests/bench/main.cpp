@@ -20,10 +20,10 @@ int main(int argc, char** argv) {
     void (*run)(const Setup&);
   };
   constexpr Section kSections[] = {
-      {"commands", bench_commands}, {"door", bench_door}, {"backlog", bench_backlog},
-      {"durable", bench_durable},   {"held", bench_held}, {"wake", bench_wake},
-      {"worker", bench_worker},     {"size", bench_size}, {"rebuild", bench_rebuild},
-      {"peers", bench_peers},
+      {"commands", bench_commands}, {"door", bench_door},       {"backlog", bench_backlog},
+      {"fair", bench_fair},         {"durable", bench_durable}, {"held", bench_held},
+      {"wake", bench_wake},         {"worker", bench_worker},   {"size", bench_size},
+      {"rebuild", bench_rebuild},   {"peers", bench_peers},
   };
   for (const Section& each : kSections) {
     bool wanted = argc == 4;

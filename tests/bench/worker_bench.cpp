@@ -34,7 +34,7 @@ void refill(const std::string& spool, size_t count, Sync sync) {
       each.tenant = tenants()[done++ % kTenants];
       each.payload = as_bytes(payload);
     }
-    must(queue->push(batch, {Durability::lazy}));
+    must(queue->push(batch, lazily()));
   }
 }
 
