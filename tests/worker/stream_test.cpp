@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 // fq, below us.
 #include "core/worker/stream.h"
 // Tests.
@@ -62,6 +63,8 @@ class StreamOf {
     return text_of(orders);
   }
   std::string finish(bool stopped = false) { return text_of(stream_->finish(around_.shop(), stopped)); }
+  /// How long each has run whose verdict was given, in that order.
+  const std::vector<uint64_t>& runs_us() const { return runs_us_; }
   std::string said() const { return around_.err_file.text(); }
   size_t lines_said() const {
     const std::string text = said();
@@ -75,10 +78,11 @@ class StreamOf {
     options.command = {script};
     return options;
   }
-  static std::string text_of(const std::vector<Order>& orders) {
+  std::string text_of(const std::vector<Order>& orders) {
     constexpr const char* kNames[] = {"ack", "retry", "release", "bury"};
     std::string text;
     for (const Order& each : orders) {
+      if (each.run_us) runs_us_.push_back(*each.run_us);
       text += (text.empty() ? ""s : "; "s) + kNames[static_cast<int>(each.verdict)] + " " + each.receipt.text;
       if (each.verdict == Verdict::release && each.delay_ms > 0)
         text += " in " + std::to_string(each.delay_ms);
@@ -89,6 +93,7 @@ class StreamOf {
   Surroundings around_;
   std::unique_ptr<Stream> stream_;
   size_t lines_made_ = 0;
+  std::vector<uint64_t> runs_us_;
 };
 
 /// A script that writes exactly these bytes.
@@ -132,6 +137,19 @@ TEST_CASE("verdicts in any order, each for its own message") {
   CHECK(said.open == 0);
   CHECK(says("retry 1.1 5s why not\nretry 2.1\nrelease 3.1\n").decided ==
         "retry 1.1 why not; retry 2.1; release 3.1");
+}
+
+TEST_CASE("open messages share the time of their command, and none is counted twice") {
+  const Stopwatch all;
+  StreamOf stream("sleep 0.05; echo ack 2.1; sleep 0.02; echo retry 1.1", 4);
+  stream.decides();
+  stream.finish();
+  // Two by their verdicts, two that were left open.
+  const std::vector<uint64_t>& runs = stream.runs_us();
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[0] >= 50'000);
+  CHECK(runs[1] >= 20'000);
+  CHECK(std::accumulate(runs.begin(), runs.end(), uint64_t{0}) <= all.us());
 }
 
 TEST_CASE("a line that is no verdict is told, ignored, and costs nobody anything") {
