@@ -14,6 +14,15 @@ uint64_t to_size(int64_t number) {
   return number == kUnlimited ? UINT64_MAX : static_cast<uint64_t>(std::max<int64_t>(0, number));
 }
 
+/// A count that does not fit is told in a shorter time: never a higher rate.
+void take_rate(NodeTerms& terms, const PolicyValue& value) {
+  int64_t count = value.number == kUnlimited ? 0 : value.number;
+  int64_t span_ms = std::max<int64_t>(1, value.second);
+  for (; count >= int64_t{kNoCount}; count /= 2) span_ms = (span_ms + 1) / 2;
+  terms.rate_count = to_count(count);
+  terms.rate_span_ms = span_ms;
+}
+
 void take(NodePatch& patch, const PolicyValue& value) {
   NodeTerms& terms = patch.set;
   switch (value.key) {
@@ -24,8 +33,7 @@ void take(NodePatch& patch, const PolicyValue& value) {
       terms.concurrency = to_count(value.number);
       break;
     case PolicyKey::rate:
-      terms.rate_count = value.number == kUnlimited ? 0 : to_count(value.number);
-      terms.rate_span_ms = std::max<int64_t>(1, value.second);
+      take_rate(terms, value);
       break;
     case PolicyKey::burst:
       terms.burst = std::max<uint32_t>(1, to_count(value.number));

@@ -1,0 +1,37 @@
+// limits_test - limits at the edges of what can be written.
+#include "tests/schedule/fixture.h"
+
+namespace fq::test {
+namespace {
+
+size_t starts(ScheduleFixture& q) {
+  size_t count = 0;
+  while (q.lease() != 0) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a rate of more than 32 bits is what it says") {
+  ScheduleFixture q;
+  q.set("a", PolicyKey::rate, 8'640'000'000, 86'400'000);  // 100,000/s, told by the day
+  q.push("a", 1000);
+  CHECK(starts(q) == 100);
+  q.wait_until(q.now + 1);
+  CHECK(starts(q) == 100);
+  q.wait_until(q.now + 2);
+  CHECK(starts(q) == 100);  // a bucket holds what one millisecond brings
+}
+
+TEST_CASE("one a day is one a day") {
+  ScheduleFixture q;
+  q.set("a", PolicyKey::rate, 1, 86'400'000);
+  q.push("a", 3);
+  CHECK(starts(q) == 1);
+  q.wait_until(q.now + 86'399'999);
+  CHECK(starts(q) == 0);
+  q.wait_until(q.now + 1);
+  CHECK(starts(q) == 1);
+}
+
+}  // namespace fq::test
