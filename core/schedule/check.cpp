@@ -30,6 +30,7 @@ std::vector<std::string> Checker::run() {
     check_keys();
     check_controls();
     check_rules();
+    check_pools();
     check_waits();
     check_heap();
     check_holders();
@@ -71,6 +72,13 @@ void Checker::check_capacities() {
   check_capacity(root.controls, "controls");
   check_capacity(root.rules, "rules");
   check_capacity(root.rule_buckets, "rule_buckets");
+  check_capacity(root.places, "places");
+  check_capacity(root.pools, "pools");
+  check_capacity(root.pool_buckets, "pool_buckets");
+  if (root.pool_supply.high_water > root.pools.capacity) fault("S1: pools beyond their capacity");
+  if (root.pool_bucket_count > root.pool_buckets.capacity) fault("more pool buckets than cells");
+  if (root.places_used != 0 && root.places.capacity < root.tenant_supply.high_water)
+    fault("tenants without a place");
   if (root.entry_supply.high_water > root.entries.capacity) fault("S1: entries beyond their capacity");
   if (root.tenant_supply.high_water > root.tenants.capacity) fault("S1: tenants beyond their capacity");
   if (root.text_supply.high_water > root.text.capacity) fault("S1: text beyond its capacity");
@@ -119,11 +127,14 @@ void Checker::check_supplies() {
   check_supply(
       root.rules, root.rule_supply, [](const Rule& r) { return r.chain.get(); }, "rules");
   check_supply(
+      root.pools, root.pool_supply, [](const Pool& p) { return p.chain.get(); }, "pools");
+  check_supply(
       root.dependencies, root.dependency_supply, [](const Dependency& d) { return d.chain.get(); },
       "dependencies");
   check_supply(
       root.waits, root.wait_supply, [](const Wait& w) { return w.chain.get(); }, "waits");
-  if (root.heap.capacity < uint64_t{root.entry_supply.used} + root.tenant_supply.used + root.key_supply.used)
+  if (root.heap.capacity < uint64_t{root.entry_supply.used} + root.tenant_supply.used + root.key_supply.used +
+                               root.pool_supply.used)
     fault("S3: heap too small");
 }
 
@@ -175,6 +186,26 @@ void Checker::check_rules() {
   if (root.rule_bucket_count == 0) return;
   const uint64_t heads = check_index(RuleIndexKind{&region_}, "H1: a rule in a wrong bucket");
   if (heads != root.rule_heads) fault("H1: the rule index does not hold what it should");
+}
+
+void Checker::check_pools() {
+  const ScheduleRoot& root = region_.root;
+  pool_leases_.assign(root.pool_supply.high_water, 0);
+  pool_members_.assign(root.pool_supply.high_water, 0);
+  count_of_pools();
+  uint64_t used = 0;
+  for (uint32_t i = 0; i < root.pool_supply.high_water; ++i) {
+    const Pool& pool = region_.pool(i);
+    if (pool.used == 0) continue;
+    ++used;
+    check_pool(i, pool);
+    check_members(pool, i);
+  }
+  if (used != root.pool_supply.used) fault("S1: used pools are counted wrongly");
+  if (PoolSets(region_).closed() != root.closed_sets) fault("P4: what lacks room is not what is full");
+  if (root.pool_bucket_count == 0) return;
+  const uint64_t named = check_index(PoolIndexKind{&region_}, "H1: a pool in a wrong bucket");
+  if (named != used) fault("H1: the pool index does not hold all pools");
 }
 
 void Checker::check_heap() {

@@ -50,6 +50,11 @@ class Checker {
   void check_controls();
   void check_blocks(uint32_t i, const Tenant& tenant);
   void check_rules();
+  void check_pools();
+  void count_of_pools();
+  void check_pool(uint32_t i, const Pool& pool);
+  void check_members(const Pool& pool, uint32_t i);
+  void check_sets(uint32_t seat);
   void add_to_those_above();
   template <class Kind>
   uint64_t check_index(Kind kind, const char* what);
@@ -61,6 +66,7 @@ class Checker {
   std::vector<std::string> faults_;
   // What the walks count, to be compared with what the root says.
   std::vector<Sums> tenant_sums_;  // of a node and all below it
+  std::vector<uint32_t> pool_leases_, pool_members_;
   uint64_t used_entries_ = 0, used_tenants_ = 0, used_controls_ = 0, named_ = 0, leaves_ = 0, active_ = 0,
            parked_ = 0;
   std::array<uint64_t, 6> of_all_{};

@@ -1,5 +1,6 @@
 // check_tenants - the tenants' part of the walk: their sums, seats, blocks and lanes.
 #include "core/schedule/check.h"
+#include "core/schedule/members.h"
 
 // System.
 #include <algorithm>
@@ -98,14 +99,16 @@ void Checker::check_controls() {
 
 void Checker::check_ring(uint32_t i, const Tenant& tenant) {
   // Who was charged too much has his seat in the past, once that is made up for.
-  const bool may_be_past =
-      terms_of(region_.root).fair_by == FairBy::time || nodes_behind(region_.root) != kNoIndex;
+  // Where there are pools it may have been passed over.
+  const bool may_be_past = region_.root.places_used != 0 || terms_of(region_.root).fair_by == FairBy::time ||
+                           nodes_behind(region_.root) != kNoIndex;
   LaneWalk<SeatKind> walk(SeatKind{&region_}, tenant.lane);
   for (uint32_t seat; (seat = walk.next()) != kNoIndex;) {
     const Tenant& child = region_.tenant(seat);
     expect(is_used(child) && child.parent == i && is_seated(child), "T1: a wrong seat", seat);
     expect((child.tag >= tenant.vtime || may_be_past) && child.sequence < tenant.joins, "a seat in the past",
            seat);
+    check_sets(seat);
   }
 }
 
@@ -115,6 +118,15 @@ void Checker::check_messages(uint32_t i, const Tenant& tenant) {
   for (uint32_t slot; (slot = walk.next()) != kNoIndex;) {
     const Entry& entry = region_.entry(slot);
     expect(entry.tenant == i && state_of(entry) == SlotState::ready, "a wrong message in a lane", slot);
+  }
+}
+
+void Checker::check_members(const Pool& pool, uint32_t i) {
+  check_lane(MemberKind{&region_}, pool.members, i);
+  LaneWalk<MemberKind> walk(MemberKind{&region_}, pool.members);
+  for (uint32_t node; (node = walk.next()) != kNoIndex;) {
+    const bool knows = region_.place(node).member.node == node;
+    expect(knows && Pools(region_).pool_of(region_.tenant(node)) == i, "P5: a wrong member", node);
   }
 }
 

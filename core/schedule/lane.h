@@ -6,12 +6,16 @@
 // and the ring of an inner node (seats.h).
 //
 // A Kind says what is linked: at(i) gives the element (with prev, next, height, flags), kInTree is the flag
-// in it, less(x, y) the order of two elements, may_list(x) whether one may go into the list at all.
+// in it, less(x, y) the order of two elements, may_list(i, x) whether one may go into the list at all. Where
+// kSums is set, each element of the tree also has a sum over its subtree, from which a search can tell
+// whether there is something for it below: sum(i) works out that of i from its own and those of its children,
+// sum_of(i) is it, take_sum(to, from) copies it.
 //
 // Invariants
 //  L1  The list, from head by next, is strictly increasing, and prev is the opposite of next.
 //  L2  The tree is a search tree by less, its heights are right and differ by at most one.
 //  L3  kInTree is set in exactly those that lie in the tree; count is the number of both.
+//  L4  The sum of each element in the tree is right.
 #pragma once
 
 // System.
@@ -34,7 +38,7 @@ class LaneOps {
     if (lane.count >= kNoIndex - 1) region_damaged("a lane holds too many");
     const uint32_t tail = lane.tail;
     add_to(txn, lane.count, 1);
-    if (!kind_.may_list(node)) return insert_tree(txn, lane, i, node);
+    if (!kind_.may_list(i, node)) return insert_tree(txn, lane, i, node);
     if (tail == kNoIndex) {
       put(txn, node.prev, kNoIndex);
       put(txn, node.next, kNoIndex);
@@ -145,9 +149,10 @@ class LaneOps {
     put(txn, node.prev, kNoIndex);
     put(txn, node.next, kNoIndex);
     put(txn, node.height, 1);
+    if constexpr (Kind::kSums) kind_.sum(txn, i);
     set_in_tree(txn, i, true);
     attach(txn, lane, path, path.length, i);
-    balance_up(txn, lane, path);
+    balance_up(txn, lane, path, path.length);
   }
 
   void remove_tree(Txn& txn, Lane& lane, uint32_t i) const {
@@ -160,12 +165,13 @@ class LaneOps {
       at = left ? kind_.at(at).prev : kind_.at(at).next;
     }
     auto& node = kind_.at(i);
+    const uint32_t place = path.length;
     if (node.prev == kNoIndex || node.next == kNoIndex) {
       attach(txn, lane, path, path.length, node.prev == kNoIndex ? node.next : node.prev);
     } else {
       replace_by_successor(txn, lane, path, i);
     }
-    balance_up(txn, lane, path);
+    balance_up(txn, lane, path, place);
   }
 
   // Puts the least element right of i into i's place and leaves `path` leading to where it was taken.
@@ -183,6 +189,7 @@ class LaneOps {
     put(txn, successor.prev, node.prev);
     put(txn, successor.next, node.next);  // read after attach, which may have changed it
     put(txn, successor.height, node.height);
+    if constexpr (Kind::kSums) kind_.take_sum(txn, next, i);
     attach(txn, lane, path, place, next);
     path.node[place] = next;
   }
@@ -194,10 +201,19 @@ class LaneOps {
     put(txn, path.left[length - 1] ? parent.prev : parent.next, child);
   }
 
-  void balance_up(Txn& txn, Lane& lane, const Path& path) const {
+  // `changed`: how far down the path another element stands than before; sums differ from there on.
+  void balance_up(Txn& txn, Lane& lane, const Path& path, uint32_t changed) const {
     for (uint32_t length = path.length; length > 0; --length) {
       const uint32_t i = path.node[length - 1];
       const uint32_t before = kind_.at(i).height;
+      if constexpr (Kind::kSums) {
+        const auto sum_before = kind_.sum_of(i);
+        const uint32_t top = balance(txn, i);
+        if (top != i) attach(txn, lane, path, length - 1, top);
+        const bool same = kind_.at(top).height == before && kind_.sum_of(top) == sum_before;
+        if (same && length <= changed + 1) return;
+        continue;
+      }
       const uint32_t top = balance(txn, i);
       if (top != i) attach(txn, lane, path, length - 1, top);
       if (kind_.at(top).height == before) return;  // nothing above it sees a difference
@@ -209,6 +225,7 @@ class LaneOps {
   void update_height(Txn& txn, uint32_t i) const {
     auto& node = kind_.at(i);
     put(txn, node.height, static_cast<uint8_t>(1 + std::max(height(node.prev), height(node.next))));
+    if constexpr (Kind::kSums) kind_.sum(txn, i);
   }
 
   // Returns what stands in the place of i afterwards.

@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 // fq, this room.
+#include "core/schedule/bucket.h"
 #include "core/schedule/delay_heap.h"
 #include "core/schedule/text_pool.h"
 
@@ -10,31 +11,9 @@ namespace fq {
 namespace {
 
 constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
-constexpr int64_t kNsPerMs = 1'000'000;
-constexpr int64_t kIntervalMaxNs = INT64_MAX / 4;
 
-/// Rounded up: a rate is never exceeded.
-int64_t interval_of(const NodeTerms& terms) {
-  if (terms.rate_count == 0) return 0;
-  if (terms.rate_span_ms > kIntervalMaxNs / kNsPerMs) return kIntervalMaxNs;
-  const int64_t span_ns = terms.rate_span_ms * kNsPerMs;
-  return std::max<int64_t>(1, (span_ns + terms.rate_count - 1) / terms.rate_count);
-}
-
-/// How long an empty bucket takes to fill.
-int64_t depth_ns(const Control& control) {
-  const int64_t interval = control.interval_ns;
-  const int64_t in_a_ms = (kNsPerMs + interval - 1) / interval;
-  const int64_t tokens = std::max<int64_t>(control.burst, in_a_ms);
-  return tokens > kIntervalMaxNs / interval ? kIntervalMaxNs : tokens * interval;
-}
-
-/// When its bucket has a token; at or before now when it has one.
-int64_t token_at_ms(const Control& control) {
-  if (control.interval_ns == 0) return 0;
-  const int64_t at_ns = control.full_at_ns - depth_ns(control) + control.interval_ns;
-  return at_ns <= 0 ? 0 : (at_ns + kNsPerMs - 1) / kNsPerMs;
-}
+Bucket bucket_of(const Control& control) { return {control.interval_ns, control.burst, control.full_at_ns}; }
+int64_t token_at_ms(const Control& control) { return bucket_of(control).token_at_ms(); }
 
 void take_over(Txn& txn, NodeValues& to, const NodeTerms& from, uint32_t bits) {
   visit_values(to, from, [&](uint32_t bit, auto& field, const auto& value) {
@@ -48,19 +27,14 @@ bool Limits::is_at_concurrency(uint32_t i, const Control& control) const {
   return counts_of(region_, i).leased >= control.concurrency;
 }
 
-void Limits::take_token(Txn& txn, Control& control, int64_t now_ms) const {
-  if (control.interval_ns == 0) return;
-  const int64_t from_ns = std::max<int64_t>(control.full_at_ns, now_ms * kNsPerMs);
-  txn.set(control.full_at_ns, std::min(from_ns + control.interval_ns, kNever / 2));
-}
-
 void Limits::started(Txn& txn, uint32_t leaf, int64_t now_ms) const {
+  if (pools_.any()) pools_.started(txn, leaf, now_ms);
   StepLimit limit(kDepthMax);
   for (uint32_t i = leaf;; i = region_.tenant(i).parent) {
     const Tenant& tenant = region_.tenant(i);
     if (has_control(tenant)) {
       Control& control = control_of(region_, tenant);
-      take_token(txn, control, now_ms);
+      put(txn, control.full_at_ns, bucket_of(control).full_after_one_ns(now_ms));
       const bool no_token = token_at_ms(control) > now_ms;
       if (is_at_concurrency(i, control)) seats_.block(txn, i, kBlockConcurrency, true);
       if (no_token) seats_.block(txn, i, kBlockRate, true);
@@ -123,6 +97,7 @@ Control& Limits::make(Txn& txn, uint32_t i) const {
   put(txn, control.max_bytes, UINT64_MAX);
   put(txn, control.concurrency, kNoCount);
   put(txn, control.burst, 1);
+  put(txn, control.pool, kNoIndex);
   put(txn, control.full_at_ns, 0);
   put(txn, control.node, i);
   txn.set(tenant.control, index);
@@ -162,6 +137,7 @@ void Limits::bring_up_to_date(Txn& txn, uint32_t i, const NodeTerms& from_file, 
   put(txn, control.concurrency, terms.concurrency);
   put(txn, control.max_messages, terms.max_messages);
   put(txn, control.max_bytes, terms.max_bytes);
+  assign_pool(txn, i, terms);
   const bool limited = (terms.given & kGivenLimited) != 0 && control.limited_until_ms > now_ms;
   if (!limited) put(txn, control.set.given, control.set.given & ~kGivenLimited);
   seats_.block(txn, i, kBlockPaused, (terms.given & kGivenPaused) != 0);
@@ -170,6 +146,14 @@ void Limits::bring_up_to_date(Txn& txn, uint32_t i, const NodeTerms& from_file, 
   seats_.block(txn, i, kBlockRate, token_at_ms(control) > now_ms);
   set_timer(txn, i);
   if (terms.given == 0 && tenant.blocks == 0 && !is_needed(tenant, now_ms)) remove(txn, tenant);
+}
+
+void Limits::assign_pool(Txn& txn, uint32_t i, const NodeTerms& terms) const {
+  const uint32_t before = pools_.pool_of(region_.tenant(i));
+  const uint32_t pool = (terms.given & kGivenPool) == 0 || i == kRoot ? kNoIndex : pools_.find(terms.pool);
+  if (pool == before) return;
+  pools_.assign(txn, i, pool);
+  seats_.settle(txn, i);
 }
 
 bool Limits::is_set(const Tenant& tenant) const {
@@ -186,6 +170,7 @@ void Limits::move(Txn& txn, uint32_t from, uint32_t to) const {
   Tenant& old = region_.tenant(from);
   Tenant& next = region_.tenant(to);
   if (!has_control(old)) return;
+  pools_.move(txn, from, to);
   put(txn, control_of(region_, old).node, to);
   put(txn, next.control, old.control.get());
   put(txn, old.control, kNoIndex);
@@ -194,6 +179,7 @@ void Limits::move(Txn& txn, uint32_t from, uint32_t to) const {
 void Limits::remove(Txn& txn, Tenant& tenant) const {
   if (!has_control(tenant)) return;
   Control& control = control_of(region_, tenant);
+  pools_.assign(txn, control.node, kNoIndex);
   if ((control.set.given & kGivenPool) != 0) text_remove(txn, region_, control.set.pool);
   free_element(txn, region_.root.control_supply, control, tenant.control);
   put(txn, tenant.control, kNoIndex);

@@ -2,20 +2,18 @@
 //
 // A node that is at one of its limits is blocked: it and all below it leave their rings until the event that
 // frees it, so that nothing blocked is ever met when a turn is looked for. Concurrency is counted by the
-// leases themselves (T2). A rate is a bucket of tokens that fills up by one each interval; kept as the time
-// at which it will be full, which needs no timer while it fills. Since time is told in milliseconds, a bucket
-// holds at least what one millisecond brings.
+// leases themselves (T2), a rate is a bucket (bucket.h). What a pool lacks room for is passed over (pool.h).
 #pragma once
 
 // fq, this room.
-#include "core/schedule/control.h"
+#include "core/schedule/pools.h"
 #include "core/schedule/seats.h"
 
 namespace fq {
 
 class Limits {
  public:
-  explicit Limits(const Region& region) : region_(region), seats_(region) {}
+  explicit Limits(const Region& region) : region_(region), seats_(region), pools_(region) {}
 
   /// A message of this leaf has started: its nodes pay for it, and those that have reached a limit are
   /// blocked. At most two steps a level.
@@ -40,12 +38,13 @@ class Limits {
 
  private:
   Control& make(Txn& txn, uint32_t node) const;
-  void take_token(Txn& txn, Control& control, int64_t now_ms) const;
   bool is_at_concurrency(uint32_t node, const Control& control) const;
   void set_timer(Txn& txn, uint32_t node) const;
+  void assign_pool(Txn& txn, uint32_t node, const NodeTerms& terms) const;
 
   const Region& region_;
   Seats seats_;
+  Pools pools_;
 };
 
 }  // namespace fq

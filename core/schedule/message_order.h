@@ -17,10 +17,11 @@ inline constexpr uint32_t kKeyTailBytes = 4;
 
 struct MessageKind {
   static constexpr uint8_t kInTree = kEntryInTree;
+  static constexpr bool kSums = false;
   const Region* region;
 
   Entry& at(uint32_t i) const { return region->entry(i); }
-  bool may_list(const Entry& entry) const {
+  bool may_list(uint32_t, const Entry& entry) const {
     return (entry.flags & kEntryKeyed) == 0 && rank_of(*region, entry) == 0;
   }
   bool less(const Entry& x, const Entry& y) const {

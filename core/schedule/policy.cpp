@@ -99,7 +99,34 @@ Schedule::Holding Schedule::holding_of(std::string_view path) const {
   return holding;
 }
 
-uint32_t Schedule::new_rules() const { return Rules(region_).unused_generation(); }
+uint32_t Schedule::new_rules() const {
+  uint32_t unused = Rules(region_).unused_generation();
+  for (uint32_t i = 0; i < region_.root.pool_supply.high_water; ++i) {
+    const Pool& pool = region_.pool(i);
+    if (pool.used != 0) unused = std::max({unused, pool.terms.generation + 1, pool.next.generation + 1});
+  }
+  return unused;
+}
+
+void Schedule::add_pool(Txn& txn, uint32_t generation, std::string_view name, const NodePatch& values) {
+  Pools(region_).add(txn, generation, name, values.set);
+}
+
+Need Schedule::need_of_pool(std::string_view name) {
+  return {.text_cells = text_cells(name.size()), .pools = 1};
+}
+
+std::optional<uint32_t> Schedule::bring_pools_up_to_date(Txn& txn, uint32_t from, int64_t now_ms) {
+  const uint32_t next = Pools(region_).bring_up_to_date(txn, from, now_ms);
+  if (next == kNoIndex) return std::nullopt;
+  return next;
+}
+
+std::optional<uint32_t> Schedule::remove_old_pools(Txn& txn, uint32_t from) {
+  const uint32_t next = Pools(region_).remove_old(txn, from);
+  if (next == kNoIndex) return std::nullopt;
+  return next;
+}
 
 void Schedule::add_rule(Txn& txn, uint32_t generation, uint32_t rank, std::string_view pattern,
                         const NodePatch& values) {

@@ -1,16 +1,19 @@
 // preview - who would be served next, and after that, without changing anything.
 //
 // A private copy of the rings, made only as far as it is asked: each inner node is its real ring, walked
-// in order, plus those seats that were served in the simulation and wait for their next turn. Costs the
-// depth and a logarithm a message. The schedule must not change meanwhile.
+// in order, plus those seats that were served in the simulation and wait for their next turn. What lacks room
+// in a pool now is passed over throughout. Costs the depth and a logarithm a message. The schedule must not
+// change meanwhile.
 #include "core/schedule/schedule.h"
 
 // System.
+#include <algorithm>
 #include <map>
 #include <utility>
 // fq, this room.
 #include "core/schedule/costs.h"
 #include "core/schedule/message_order.h"
+#include "core/schedule/open_seats.h"
 #include "core/schedule/tenant_tree.h"
 
 namespace fq {
@@ -18,7 +21,12 @@ namespace fq {
 struct Preview::Node {
   using Place = std::pair<uint64_t, uint64_t>;  // tag, sequence
 
-  Node(const Region& in, uint32_t index) : region(in), tenant(in.tenant(index)), joins(tenant.joins) {
+  Node(const Region& in, uint32_t index)
+      : region(in),
+        tenant(in.tenant(index)),
+        joins(tenant.joins),
+        vtime(tenant.vtime),
+        needs_pool(SeatKind{&in}.sets(index) != kNoPool) {
     if (is_inner(tenant)) {
       waiting.emplace(SeatKind{&region}, tenant.lane);
     } else {
@@ -26,7 +34,7 @@ struct Preview::Node {
     }
   }
 
-  bool is_empty() const {
+  bool is_empty() {
     if (messages) return messages->peek() == kNoIndex;
     return waiting->peek() == kNoIndex && served.empty();
   }
@@ -34,13 +42,19 @@ struct Preview::Node {
   uint32_t next(uint32_t depth) {
     if (depth > kDepthMax) throw RegionDamaged{"the tenant tree is too deep"};
     if (messages) return messages->next();
-    auto [place, child] = take_seat();
-    if (child == nullptr) return kNoIndex;
-    const uint32_t slot = child->next(depth + 1);
-    const uint64_t cost = slot == kNoIndex ? kTurn : Costs(region).of(region.entry(slot)).turns;
-    const uint64_t tag = place.first + turn_of(child->tenant.weight_milli, cost);
-    if (!child->is_empty()) served.emplace(Place{tag, joins++}, std::move(child));
-    return slot;
+    for (;;) {
+      auto [place, child] = take_seat();
+      if (child == nullptr) return kNoIndex;
+      const uint32_t slot = child->next(depth + 1);
+      if (slot == kNoIndex) continue;  // see kSomePools
+      const uint64_t cost = Costs(region).of(region.entry(slot)).turns;
+      // As Seats::charge: who was passed over makes up nothing.
+      vtime = std::max(vtime, place.first);
+      const uint64_t now = child->needs_pool ? vtime : place.first;
+      const uint64_t tag = now + turn_of(child->tenant.weight_milli, cost);
+      if (!child->is_empty()) served.emplace(Place{tag, joins++}, std::move(child));
+      return slot;
+    }
   }
 
   std::pair<Place, std::unique_ptr<Node>> take_seat() {
@@ -61,8 +75,10 @@ struct Preview::Node {
   const Region& region;
   const Tenant& tenant;
   uint64_t joins;
+  uint64_t vtime;
+  bool needs_pool;
   std::optional<LaneWalk<MessageKind>> messages;
-  std::optional<LaneWalk<SeatKind>> waiting;
+  std::optional<OpenSeats> waiting;
   std::map<Place, std::unique_ptr<Node>> served;
 };
 

@@ -30,6 +30,8 @@ struct Region {
   UniqueKey& key(uint32_t i) const { return arena.at(root.keys, i); }
   Dependency& dependency(uint32_t i) const { return arena.at(root.dependencies, i); }
   Wait& wait(uint32_t i) const { return arena.at(root.waits, i); }
+  Place& place(uint32_t i) const { return arena.at(root.places, i); }
+  Pool& pool(uint32_t i) const { return arena.at(root.pools, i); }
   Extra& extra(uint32_t i) const { return arena.at(root.extras, i); }
 };
 

@@ -54,9 +54,15 @@ auto visit_array(ScheduleRoot& root, ArrayName name, Visit visit) {
     case ArrayName::rules:
       return visit(root.rules);
     case ArrayName::rule_buckets:
+      return visit(root.rule_buckets);
+    case ArrayName::places:
+      return visit(root.places);
+    case ArrayName::pools:
+      return visit(root.pools);
+    case ArrayName::pool_buckets:
       break;
   }
-  return visit(root.rule_buckets);
+  return visit(root.pool_buckets);
 }
 
 void empty(Txn& txn, Supply& supply) {
@@ -69,6 +75,15 @@ void empty(Txn& txn, Supply& supply) {
 uint64_t wanted_controls(const ScheduleRoot& root, const Need& need) {
   const uint64_t more = uint64_t{need.controls} + (root.rules_generation == 0 ? 0 : need.tenants);
   return more == 0 ? 0 : root.control_supply.used + more;
+}
+
+/// Each tenant has one, or none has.
+uint64_t wanted_places(const ScheduleRoot& root, const Need& need) {
+  return root.places_used != 0 || need.pools != 0 ? root.tenants.capacity.get() : 0;
+}
+
+uint64_t wanted_pools(const ScheduleRoot& root, const Need& need) {
+  return need.pools == 0 ? 0 : uint64_t{root.pool_supply.used} + need.pools;
 }
 
 /// The capacity that this array should have so that `need` fits.
@@ -96,8 +111,9 @@ uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& n
     case ArrayName::text:
       return uint64_t{root.text_supply.used} + need.text_cells;
     case ArrayName::heap:
-      return std::max(entries + tenants + keys,
-                      uint64_t{root.entries.capacity} + root.tenants.capacity + root.keys.capacity);
+      return std::max(
+          entries + tenants + keys + wanted_pools(root, need),
+          uint64_t{root.entries.capacity} + root.tenants.capacity + root.keys.capacity + root.pools.capacity);
     case ArrayName::id_buckets:
       return root.entries.capacity / 2;
     case ArrayName::tenant_buckets:
@@ -112,6 +128,12 @@ uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& n
       return need.rules == 0 ? 0 : uint64_t{root.rule_supply.used} + need.rules;
     case ArrayName::rule_buckets:
       return std::min<uint64_t>(kRuleBucketsMax, root.rules.capacity);
+    case ArrayName::places:
+      return wanted_places(root, need);
+    case ArrayName::pools:
+      return wanted_pools(root, need);
+    case ArrayName::pool_buckets:
+      return std::min<uint64_t>(kPoolBucketsMax, root.pools.capacity);
   }
   return 0;
 }
@@ -140,6 +162,7 @@ void Schedule::initialise(Txn& txn) {
   txn.set(region_.arena.at(root.key_buckets, 0).index, kNoIndex);
   empty(txn, root.control_supply);
   empty(txn, root.rule_supply);
+  empty(txn, root.pool_supply);
   txn.set(root.id_bucket_count, 1);
   txn.set(root.tenant_bucket_count, 1);
   txn.set(root.outcome_bucket_count, 1);
@@ -154,7 +177,7 @@ void Schedule::initialise(Txn& txn) {
 std::optional<ArrayName> Schedule::growth_for(const Need& need) const {
   const Need ahead = with_margin(need);
 // Each push asks: unrolled, the questions of all names become a few comparisons.
-#pragma GCC unroll 16
+#pragma GCC unroll 20
   for (const ArrayName name : kArrayNames) {
     const uint64_t capacity = visit_array(region_.root, name, [](auto& a) { return uint64_t{a.capacity}; });
     if (capacity < wanted_capacity(region_.root, name, ahead) && growth_bytes(name) != 0) return name;
@@ -188,8 +211,10 @@ bool Schedule::fits(const Need& need) const {
   const uint64_t entries = uint64_t{root.entry_supply.used} + need.messages;
   const uint64_t tenants = uint64_t{root.tenant_supply.used} + need.tenants;
   const uint64_t keys = uint64_t{root.key_supply.used} + need.keys;
+  const uint64_t pools = uint64_t{root.pool_supply.used} + need.pools;
   return entries <= root.entries.capacity && tenants <= root.tenants.capacity &&
-         entries + tenants + keys <= root.heap.capacity && keys <= root.keys.capacity &&
+         entries + tenants + keys + pools <= root.heap.capacity && keys <= root.keys.capacity &&
+         pools <= root.pools.capacity && wanted_places(root, need) <= root.places.capacity &&
          uint64_t{root.dependency_supply.used} + need.waits <= root.dependencies.capacity &&
          uint64_t{root.wait_supply.used} + need.waits <= root.waits.capacity &&
          uint64_t{root.text_supply.used} + need.text_cells <= root.text.capacity &&

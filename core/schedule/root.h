@@ -9,12 +9,13 @@
 //  S1  used elements + free elements + elements at or above the high-water mark = capacity, an array each.
 //  S2  counts.x is the number of entries in state x; payload_bytes is the sum over all of them, dead ones
 //      included.
-//  S3  heap capacity holds a place for every used entry, tenant and key, so a lease never needs room.
+//  S3  heap capacity holds a place for every used entry, tenant, key and pool, so a lease never needs room.
 #pragma once
 
 // fq, below us.
 #include "core/base/policy.h"
 // fq, this room.
+#include "core/schedule/pool.h"
 #include "core/schedule/tenant.h"
 
 namespace fq {
@@ -38,6 +39,9 @@ enum class ArrayName : uint8_t {
   controls,
   rules,
   rule_buckets,
+  places,
+  pools,
+  pool_buckets,
 };
 inline constexpr ArrayName kArrayNames[] = {ArrayName::entries,
                                             ArrayName::heap,
@@ -55,13 +59,17 @@ inline constexpr ArrayName kArrayNames[] = {ArrayName::entries,
                                             ArrayName::waits,
                                             ArrayName::controls,
                                             ArrayName::rules,
-                                            ArrayName::rule_buckets};
+                                            ArrayName::rule_buckets,
+                                            ArrayName::places,
+                                            ArrayName::pools,
+                                            ArrayName::pool_buckets};
 /// Queues without a policy for tenants never have any of these.
 constexpr bool is_optional(ArrayName array) { return array >= ArrayName::controls; }
 
 inline constexpr uint32_t kOutcomesMax = 65536;        // the last so many ends are remembered
 inline constexpr uint32_t kOutcomeBucketsMax = 65536;  // one a chain
 inline constexpr uint32_t kRuleBucketsMax = 65536;     // a policy file has at most some 30,000 entries
+inline constexpr uint32_t kPoolBucketsMax = 65536;
 
 /// Where elements of an array come from: first the freed ones, then those never used.
 struct Supply {
@@ -115,6 +123,9 @@ struct ScheduleRoot {
   ChunkedArray<Control, 1024> controls;
   ChunkedArray<Rule, 64> rules;
   ChunkedArray<IndexCell, 1> rule_buckets;
+  ChunkedArray<Place, 1024> places;  // as many as tenants, or none: see pool.h
+  ChunkedArray<Pool, 32> pools;
+  ChunkedArray<IndexCell, 1> pool_buckets;
 
   Supply entry_supply;
   Supply tenant_supply;
@@ -125,6 +136,7 @@ struct ScheduleRoot {
   Supply wait_supply;
   Supply control_supply;
   Supply rule_supply;
+  Supply pool_supply;
 
   Shared<uint32_t> heap_count;
   Shared<uint32_t> id_bucket_count;  // in use, see linear_hash.h
@@ -150,6 +162,11 @@ struct ScheduleRoot {
   Shared<uint32_t> rules_generation;  // 0: there are none
   Shared<uint32_t> capped;            // something may say max_messages or max_bytes of some node
   Shared<uint64_t> rule_prefixes[4];  // bit n: some pattern begins with n literal bytes
+
+  Shared<uint32_t> places_used;  // 1: every tenant has a Place
+  Shared<uint32_t> pool_bucket_count;
+  Shared<uint64_t> closed_sets;         // bits of those that lack room
+  PoolSet pool_sets[kPoolSetsMax + 1];  // by bit; the first is no set
 
   SharedTerms terms;
   StateCounts counts;

@@ -10,6 +10,7 @@
 #include "core/schedule/costs.h"
 #include "core/schedule/histogram.h"
 #include "core/schedule/id_index.h"
+#include "core/schedule/open_seats.h"
 #include "core/schedule/outcomes.h"
 #include "core/schedule/state.h"
 
@@ -158,25 +159,33 @@ struct Schedule::Turn {
   uint32_t slot = kNoIndex;  // none: nothing can be served
 };
 
-Schedule::Turn Schedule::next_turn(TenantIndex from) const {
-  const auto top = static_cast<uint32_t>(from);
-  const Seats seats(region_);
-  Turn turn;
-  turn.path[0] = top;
-  while (is_inner(region_.tenant(turn.path[turn.depth]))) {
-    const uint32_t child = seats.first(region_.tenant(turn.path[turn.depth]));
-    if (child == kNoIndex) return turn;
-    if (turn.depth == kDepthMax) throw RegionDamaged{"the tenant tree is too deep"};
-    turn.path[++turn.depth] = child;
+/// Goes on from the node where the turn has come to; false: there is nothing that can be served.
+bool Schedule::find_below(Turn& turn) const {
+  const uint32_t node = turn.path[turn.depth];
+  const Tenant& tenant = region_.tenant(node);
+  if (!is_inner(tenant)) {
+    turn.slot = MessageLane(MessageKind{&region_}).first(tenant.lane);
+    return turn.slot != kNoIndex;
   }
-  const uint32_t leaf = turn.path[turn.depth];
-  const uint32_t slot = MessageLane(MessageKind{&region_}).first(region_.tenant(leaf).lane);
-  if (slot == kNoIndex || TenantTree(region_).is_blocked(top)) return turn;
-  const Entry& entry = region_.entry(slot);
-  if (entry.tenant != leaf || state_of(entry) != SlotState::ready) {
+  if (turn.depth == kDepthMax) throw RegionDamaged{"the tenant tree is too deep"};
+  OpenSeats seats(SeatKind{&region_}, tenant.lane);
+  ++turn.depth;
+  for (uint32_t child; (child = seats.next()) != kNoIndex;) {
+    turn.path[turn.depth] = child;
+    if (find_below(turn)) return true;
+  }
+  --turn.depth;
+  return false;
+}
+
+Schedule::Turn Schedule::next_turn(TenantIndex from) const {
+  Turn turn;
+  turn.path[0] = static_cast<uint32_t>(from);
+  if (TenantTree(region_).is_blocked(turn.path[0]) || !find_below(turn)) return turn;
+  const Entry& entry = region_.entry(turn.slot);
+  if (entry.tenant != turn.path[turn.depth] || state_of(entry) != SlotState::ready) {
     throw RegionDamaged{"a message lies in a lane that is not its own"};
   }
-  turn.slot = slot;
   return turn;
 }
 

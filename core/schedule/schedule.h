@@ -32,6 +32,7 @@ struct Need {
   uint32_t controls = 0;  // beside those that rules may give new tenants
   uint32_t rules = 0;
   uint32_t waits = 0;
+  uint32_t pools = 0;
 
   Need& operator+=(const Need& more) {
     messages += more.messages;
@@ -42,6 +43,7 @@ struct Need {
     controls += more.controls;
     rules += more.rules;
     waits += more.waits;
+    pools += more.pools;
     return *this;
   }
 };
@@ -208,8 +210,10 @@ class Schedule {
   bool is_below(TenantIndex tenant, TenantIndex ancestor) const;
   /// The next node with a queue of its own (empty or not) at or after `from` in index order.
   std::optional<TenantIndex> next_leaf(TenantIndex from) const;
-  /// True when it or a node above it is parked: its messages have no turns now.
+  /// True when it or a node above it is parked or lacks room in a pool: its messages have no turns now.
   bool is_blocked(TenantIndex tenant) const;
+  /// It or a node above it is in a pool that has no room now.
+  bool lacks_room(TenantIndex tenant) const;
   /// The message that its next turn gives, parked or not; none when it has none or is an inner node.
   std::optional<SlotIndex> first_ready(TenantIndex leaf) const;
 
@@ -235,11 +239,18 @@ class Schedule {
   void add_rule(Txn& txn, uint32_t generation, uint32_t rank, std::string_view pattern,
                 const NodePatch& values);
   static Need need_of_rule(std::string_view pattern, const NodePatch& values);
+  /// Its pools likewise. Needs: fits(need_of_pool(name)).
+  void add_pool(Txn& txn, uint32_t generation, std::string_view name, const NodePatch& values);
+  static Need need_of_pool(std::string_view name);
   void make_rules_hold(Txn& txn, uint32_t generation);  // 0: none
+  /// Some pools from `from` on are as the file says; returns where to go on, or none at the end. Before
+  /// nodes.
+  std::optional<uint32_t> bring_pools_up_to_date(Txn& txn, uint32_t from, int64_t now_ms);
   /// Some nodes from `from` on get what holds for them now; returns where to go on, or none at the end.
   std::optional<TenantIndex> bring_up_to_date(Txn& txn, TenantIndex from, int64_t now_ms);
   /// Likewise removes rules that do not hold.
   std::optional<uint32_t> remove_old_rules(Txn& txn, uint32_t from);
+  std::optional<uint32_t> remove_old_pools(Txn& txn, uint32_t from);
 
   /// What the queue says of all its turns. One step; the nodes follow as fire() comes to them.
   void set_terms(Txn& txn, const Terms& terms) { store_terms(txn, region_.root, terms); }
@@ -281,6 +292,7 @@ class Schedule {
   void expire(Txn& txn, SlotIndex slot);
   struct Turn;
   Turn next_turn(TenantIndex from) const;
+  bool find_below(Turn& turn) const;
   uint64_t paused_ready() const;
   Region region_;
 };

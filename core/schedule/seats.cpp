@@ -3,6 +3,8 @@
 
 // System.
 #include <algorithm>
+// fq, this room.
+#include "core/schedule/pools.h"
 
 namespace fq {
 namespace {
@@ -18,6 +20,28 @@ uint64_t take_sequence(Txn& txn, Tenant& parent) {
 }
 
 }  // namespace
+
+// As its parent sees it, a member needs its pool too.
+uint64_t Seats::sets_below(uint32_t i) const {
+  const Tenant& tenant = region_.tenant(i);
+  if (!is_inner(tenant)) return tenant.lane.count == 0 ? 0 : kNoPool;
+  const SeatKind kind{&region_};
+  return (tenant.lane.head == kNoIndex ? 0 : kNoPool) | kind.sum_of(tenant.lane.root);
+}
+
+uint64_t Seats::sets_of(uint32_t i) const {
+  const uint32_t pool = Pools(region_).pool_of(region_.tenant(i));
+  return pool == kNoIndex ? sets_below(i) : PoolSets(region_).known_with(sets_below(i), pool);
+}
+
+uint64_t Seats::make_sets(Txn& txn, uint32_t i) const {
+  const uint32_t pool = Pools(region_).pool_of(region_.tenant(i));
+  return pool == kNoIndex ? sets_below(i) : PoolSets(region_).with(txn, sets_below(i), pool);
+}
+
+void Seats::put_sets(Txn& txn, uint32_t i, uint64_t sets) const {
+  if (region_.root.places_used != 0) put(txn, region_.place(i).sets, sets ^ kNoPool);
+}
 
 /// How far beyond `level` its tag is: what it has used ahead of its share. While a node has nothing to do,
 /// time takes that off at the node's weight, as if others had their turns.
@@ -35,26 +59,32 @@ bool Seats::owes(const Tenant& tenant, int64_t now_ms) const {
 }
 
 void Seats::settle(Txn& txn, uint32_t i, const Arrival* arrival) const {
+  const SeatKind kind{&region_};
   StepLimit limit(kDepthMax);
   while (i != kRoot) {
     limit.step();
     Tenant& tenant = region_.tenant(i);
     const bool wanted = can_be_served(tenant);
+    const bool seated = is_seated(tenant);
     Tenant& parent = region_.tenant(tenant.parent);
     if (!is_inner(parent)) throw RegionDamaged{"a parent is no inner node"};
     // Also of one that is blocked: its place in line is that of its first message.
-    if (arrival != nullptr && !is_seated(tenant) && tenant.lane.count == 1) {
+    if (arrival != nullptr && !seated && tenant.lane.count == 1) {
       const uint64_t level = parent.vtime + turn_of(tenant.weight_milli, arrival->cost);
       put(txn, tenant.tag, level + owed(tenant, level, arrival->now_ms));
     }
-    if (wanted == is_seated(tenant)) return;
-    if (wanted) {
+    if (!wanted && !seated) return;
+    const uint64_t sets = wanted && kind.has_places() ? make_sets(txn, i) : kNoPool;
+    if (wanted && seated && sets == kind.sets(i)) return;
+    if (seated) ring_.remove(txn, parent.lane, i, tenant);
+    if (wanted && !seated) {
       put(txn, tenant.tag, std::max<uint64_t>(parent.vtime, tenant.tag));
       put(txn, tenant.sequence, take_sequence(txn, parent));
-      ring_.insert(txn, parent.lane, i, tenant);
-    } else {
-      ring_.remove(txn, parent.lane, i, tenant);
     }
+    // Who stays and only needs other pools than before is not new for those above.
+    if (seated) arrival = nullptr;
+    if (wanted) put_sets(txn, i, sets);
+    if (wanted) ring_.insert(txn, parent.lane, i, tenant);
     set_flag(txn, tenant, kTenantSeated, wanted);
     i = tenant.parent;
   }
@@ -76,19 +106,22 @@ void Seats::block(Txn& txn, uint32_t i, uint8_t reason, bool on) const {
 void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost) const {
   Tenant& parent = region_.tenant(parent_index);
   Tenant& tenant = region_.tenant(seat);
+  const SeatKind kind{&region_};
   const bool stays = can_be_served(tenant);
-  const bool is_head = parent.lane.head == seat;
-  if (!stays || !is_head) ring_.remove(txn, parent.lane, seat, tenant);
+  const uint64_t sets = stays && kind.has_places() ? make_sets(txn, seat) : kNoPool;
+  const bool rotates = stays && parent.lane.head == seat && sets == kNoPool;
+  // Who may have been passed over makes up nothing.
+  const bool may_be_late = kind.sets(seat) != kNoPool;
+  if (!rotates) ring_.remove(txn, parent.lane, seat, tenant);
   put(txn, parent.vtime, std::max<uint64_t>(parent.vtime, tenant.tag));
-  txn.set(tenant.tag, tenant.tag + turn_of(tenant.weight_milli, cost));
-  if (stays) {
-    txn.set(tenant.sequence, take_sequence(txn, parent));
-    if (is_head && ring_.rotate(txn, parent.lane)) return;
-    if (is_head) ring_.remove(txn, parent.lane, seat, tenant);
-    ring_.insert(txn, parent.lane, seat, tenant);
-  } else {
-    set_flag(txn, tenant, kTenantSeated, false);
-  }
+  const uint64_t now = may_be_late ? parent.vtime : tenant.tag;
+  txn.set(tenant.tag, now + turn_of(tenant.weight_milli, cost));
+  if (!stays) return set_flag(txn, tenant, kTenantSeated, false);
+  txn.set(tenant.sequence, take_sequence(txn, parent));
+  if (rotates && ring_.rotate(txn, parent.lane)) return;
+  if (rotates) ring_.remove(txn, parent.lane, seat, tenant);
+  put_sets(txn, seat, sets);
+  ring_.insert(txn, parent.lane, seat, tenant);
 }
 
 void Seats::replace(Txn& txn, uint32_t i, uint32_t with) const {
@@ -100,6 +133,7 @@ void Seats::replace(Txn& txn, uint32_t i, uint32_t with) const {
   Tenant& parent = region_.tenant(tenant.parent);
   ring_.remove(txn, parent.lane, i, tenant);
   set_flag(txn, tenant, kTenantSeated, false);
+  put_sets(txn, with, SeatKind{&region_}.sets(i));
   ring_.insert(txn, parent.lane, with, other);
   set_flag(txn, other, kTenantSeated, true);
 }

@@ -12,8 +12,9 @@
 //  - between two turns of a child that always has work, another gets at most ceil(its weight / mine)
 //    turns, exactly one with equal weights. A turn's length is rounded down (see kTurn), so for weights that
 //    do not divide it the heavier may count for up to 1 in 2500 more.
-// This takes the place of deficit round robin: the same shares, but a heavy tenant's turns are spread
-// over the round instead of coming in one burst.
+// Who is in a pool that lacks room keeps its seat and is passed over; when it is served at last, with a tag
+// in the past, that counts as a turn now. This takes the place of deficit round robin: the same shares, but a
+// heavy tenant's turns are spread over the round instead of coming in one burst.
 //
 // A seat is taken and left at the change that makes the difference (the first message, the last one, park,
 // unpark), never found by a scan. See T1 in tenant.h.
@@ -21,6 +22,7 @@
 
 // fq, this room.
 #include "core/schedule/lane.h"
+#include "core/schedule/pool_sets.h"
 
 namespace fq {
 
@@ -31,10 +33,31 @@ inline constexpr uint64_t kTurn = 2'520'000'000;
 
 struct SeatKind {
   static constexpr uint8_t kInTree = kTenantInTree;
+  static constexpr bool kSums = true;
   const Region* region;
 
   Tenant& at(uint32_t i) const { return region->tenant(i); }
-  static bool may_list(const Tenant&) { return true; }
+  bool has_places() const { return region->root.places_used != 0; }
+  /// What is ready below this seat needs these sets of pools; see pool.h.
+  uint64_t sets(uint32_t i) const { return has_places() ? region->place(i).sets ^ kNoPool : kNoPool; }
+  /// Only what needs no pool: so the first of the list can always be served.
+  bool may_list(uint32_t i, const Tenant&) const { return sets(i) == kNoPool; }
+
+  /// Of what a tree element and those below it need; that of a tree without any is 0.
+  uint64_t sum_of(uint32_t i) const {
+    if (i == kNoIndex) return 0;
+    return has_places() ? region->place(i).below ^ kNoPool : kNoPool;
+  }
+  void sum(Txn& txn, uint32_t i) const {
+    if (!has_places()) return;
+    const Tenant& tenant = at(i);
+    put_sum(txn, i, sets(i) | sum_of(tenant.prev) | sum_of(tenant.next));
+  }
+  void take_sum(Txn& txn, uint32_t to, uint32_t from) const {
+    if (has_places()) put_sum(txn, to, sum_of(from));
+  }
+  void put_sum(Txn& txn, uint32_t i, uint64_t sum) const { put(txn, region->place(i).below, sum ^ kNoPool); }
+
   static bool less(const Tenant& x, const Tenant& y) {
     return x.tag != y.tag ? x.tag < y.tag : x.sequence < y.sequence;
   }
@@ -71,8 +94,9 @@ class Seats {
   }
   /// Blocks a node for this reason, or no more.
   void block(Txn& txn, uint32_t tenant, uint8_t reason, bool on) const;
-  /// The seat whose turn it is, has had it: on to its next place, or away when it has nothing more.
-  /// Needs: its own lane is as it will be. One step.
+  /// The seat whose turn it is, has had it: on to its next place, or away when it has nothing more. Where
+  /// others before it were passed over since their pool lacks room, that changes nothing for them. Needs: its
+  /// own lane is as it will be. One step.
   void charge(Txn& txn, uint32_t parent, uint32_t seat, uint64_t cost) const;
   /// A start that was charged `charged` has cost `cost`.
   void correct(Txn& txn, uint32_t tenant, uint64_t charged, uint64_t cost) const;
@@ -85,6 +109,9 @@ class Seats {
   void set_weight(Txn& txn, uint32_t tenant, uint32_t weight_milli) const;
   /// Turns cost something else from now on: who is ahead is so by one turn of its own at most.
   void even_out(Txn& txn, uint32_t tenant) const;
+  /// What is ready below a node, blocked or not, needs these sets of pools, as seen from its parent. Where
+  /// such a set is not there yet it is kSomePools.
+  uint64_t sets_of(uint32_t tenant) const;
 
  private:
   struct Arrival {
@@ -94,6 +121,9 @@ class Seats {
   void settle(Txn& txn, uint32_t tenant, const Arrival* arrival) const;
   uint64_t owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const;
   void move(Txn& txn, uint32_t tenant, uint64_t tag, bool behind_equals) const;
+  uint64_t sets_below(uint32_t tenant) const;
+  uint64_t make_sets(Txn& txn, uint32_t tenant) const;
+  void put_sets(Txn& txn, uint32_t tenant, uint64_t sets) const;
 
   const Region& region_;
   Ring ring_;

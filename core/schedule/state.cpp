@@ -39,6 +39,9 @@ void States::count(Txn& txn, const Message& message, SlotState from, SlotState t
   ScheduleRoot& root = region_.root;
   const uint32_t bytes = message.entry.payload_bytes;
   move_count(txn, root.counts, from, to);
+  const bool was_leased = from == SlotState::leased;
+  if ((was_leased || to == SlotState::leased) && root.pool_supply.used != 0)
+    Pools(region_).count(txn, message.entry.tenant, !was_leased);
   if (from == SlotState::free) add_to(txn, root.payload_bytes, bytes);
   if (to == SlotState::free) take_from(txn, root.payload_bytes, bytes);
   if (to == SlotState::dead) add_to(txn, root.dead_bytes, bytes);

@@ -103,6 +103,8 @@ struct Control {
   Shared<uint64_t> max_bytes;
   Shared<uint32_t> concurrency;
   Shared<uint32_t> burst;
+  Shared<uint32_t> pool;  // that it is a member of, or none
+  Shared<uint32_t> zero;
   // What is used up.
   Shared<int64_t> full_at_ns;  // boot time at which its bucket is full again
   Shared<uint32_t> node;       // whose it is

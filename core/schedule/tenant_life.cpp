@@ -73,6 +73,10 @@ void TenantTree::make_root(Txn& txn) const {
 uint32_t TenantTree::make(Txn& txn, uint32_t parent, uint8_t flags) const {
   const auto [i, tenant] = take_element(txn, region_.arena, region_.root.tenants, region_.root.tenant_supply);
   clear(txn, tenant);
+  if (region_.root.places_used != 0) {
+    put(txn, region_.place(i).sets, 0);
+    put(txn, region_.place(i).below, 0);
+  }
   put(txn, tenant.parent, parent);
   put(txn, tenant.level, static_cast<uint8_t>(region_.tenant(parent).level + 1));
   put(txn, tenant.flags, static_cast<uint8_t>(flags | kTenantUsed));

@@ -68,6 +68,7 @@ bool TenantTree::is_below(uint32_t i, uint32_t ancestor) const {
 }
 
 bool TenantTree::is_blocked(uint32_t i) const {
+  if (Pools(region_).lacks_room(i)) return true;
   StepLimit limit(kDepthMax);
   for (;; i = region_.tenant(i).parent) {
     if (is_parked(region_.tenant(i))) return true;

@@ -38,7 +38,7 @@ class TenantTree {
   uint32_t leaf_of(Txn& txn, std::string_view path) const;
   std::string path_of(uint32_t tenant) const;
   bool is_below(uint32_t tenant, uint32_t ancestor) const;
-  /// True when it or a node above it is parked.
+  /// True when it or a node above it is parked, or in a pool that lacks room.
   bool is_blocked(uint32_t tenant) const;
   /// True when a node above it is paused.
   bool is_below_paused(uint32_t tenant) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 // fq, this room.
+#include "core/schedule/bucket.h"
 #include "core/schedule/state.h"
 
 namespace fq {
@@ -14,7 +15,6 @@ namespace {
 // message that gives eight levels their seats) might not fit 32 steps.
 constexpr uint32_t kFiredMax = 32;
 constexpr uint32_t kFireStoresMax = 768;
-constexpr int64_t kNsPerMs = 1'000'000;
 
 int64_t shifted(int64_t t, int64_t old_now_ms, int64_t new_now_ms, int64_t shift_ms) {
   if (t == kNever) return t;
@@ -46,6 +46,10 @@ uint32_t Schedule::fire(Txn& txn, int64_t now_ms) {
     ++fired;
     if ((cell & kTimerOfTenant) == 0 && (cell & kTimerOfKey) != 0) {
       keys().remove(txn, cell & ~kTimerOfKey);
+      continue;
+    }
+    if (is_of_pool(cell)) {
+      Pools(region_).fire(txn, cell & ~kTimerOfPool, heap.time_of(cell));
       continue;
     }
     if ((cell & kTimerOfTenant) != 0) {
@@ -96,6 +100,12 @@ void Schedule::shift_timers(int64_t old_now_ms, int64_t new_now_ms, int64_t shif
     UniqueKey& key = region_.key(i);
     if (key.heap_place != kNoIndex)
       txn.fresh(key.until_ms, shifted(key.until_ms, old_now_ms, new_now_ms, shift_ms));
+  }
+  for (uint32_t i = 0; i < root.pool_supply.high_water; ++i) {
+    Pool& pool = region_.pool(i);
+    txn.fresh(pool.timer_ms, shifted(pool.timer_ms, old_now_ms, new_now_ms, shift_ms));
+    const int64_t full_at_ms = pool.full_at_ns / kNsPerMs;
+    txn.fresh(pool.full_at_ns, shifted(full_at_ms, old_now_ms, new_now_ms, shift_ms) * kNsPerMs);
   }
   for (uint32_t i = 0; i < root.tenant_supply.high_water; ++i) {
     Tenant& tenant = region_.tenant(i);

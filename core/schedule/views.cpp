@@ -149,6 +149,8 @@ std::optional<TenantIndex> Schedule::next_leaf(TenantIndex from) const {
   return std::nullopt;
 }
 
+bool Schedule::lacks_room(TenantIndex tenant) const { return Pools(region_).lacks_room(index_of(tenant)); }
+
 bool Schedule::is_blocked(TenantIndex tenant) const {
   return TenantTree(region_).is_blocked(index_of(tenant));
 }

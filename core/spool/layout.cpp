@@ -13,7 +13,7 @@ uint64_t layout_hash() {
   // Sizes and offsets of everything that processes share; a changed meaning without a changed size needs
   // the revision raised.
   constexpr uint64_t kRevision = 3;
-  constexpr std::array<uint64_t, 24> shape = {
+  constexpr std::array<uint64_t, 27> shape = {
       kRevision,
       sizeof(SegmentHeader),
       sizeof(UndoLog),
@@ -23,6 +23,9 @@ uint64_t layout_hash() {
       sizeof(ScheduleRoot),
       sizeof(Entry),
       sizeof(Tenant),
+      sizeof(Control),
+      sizeof(Pool),
+      sizeof(Place),
       sizeof(Outcome),
       sizeof(TextCell),
       sizeof(pthread_mutex_t),

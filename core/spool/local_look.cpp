@@ -182,7 +182,7 @@ Result<bool> LocalQueue::has_tag(const Looked& looked, const Tag& tag) {
 
 /// Those of tenants that have no turns now come behind all others, by tenant.
 void LocalQueue::look_at_blocked(TenantIndex from, size_t skip, size_t n, std::vector<Looked>& looked) {
-  if (schedule().root().parked_count == 0) return;
+  if (schedule().root().parked_count == 0 && schedule().root().closed_sets == 0) return;
   std::map<std::string, TenantIndex> blocked;
   for (auto leaf = schedule().next_leaf(kRootTenant); leaf;
        leaf = schedule().next_leaf(TenantIndex{static_cast<uint32_t>(*leaf) + 1})) {

@@ -44,8 +44,6 @@ std::string_view idle_setting(PolicyKey key) {
       return "linger";
     case PolicyKey::batch:
       return "batch";
-    case PolicyKey::pool:
-      return "pool";
     case PolicyKey::dead_retention:
       return "dead_retention";
     default:
@@ -105,19 +103,31 @@ void LocalQueue::tell_idle_settings(const PolicyValues& values) {
   }
 }
 
+/// What the file says of pools, to hold together with its rules.
+Result<void> LocalQueue::load_pools(const std::vector<PoolRule>& pools, uint32_t generation) {
+  for (size_t from = 0; from < pools.size(); from += kRulesPerHold) {
+    const size_t to = std::min(pools.size(), from + kRulesPerHold);
+    Need need;
+    for (size_t i = from; i < to; ++i) need += Schedule::need_of_pool(pools[i].name);
+    FQ_TRY(change_schedule(need, [&](Txn& txn) {
+      for (size_t i = from; i < to; ++i)
+        schedule().add_pool(txn, generation, pools[i].name, node_patch(pools[i].values, {}));
+    }));
+    FQ_POINT("policy.pools_added");
+  }
+  return {};
+}
+
 /// Needs: policy_lock.
 Result<void> LocalQueue::load_policy(const Policy& policy, const FileIdentity& identity) {
   Settings settings;
   take_over(settings, policy.queue);
   const std::vector<LoadedRule> rules = rules_of(policy);
   tell_idle_settings(policy.queue);
-  const auto uses_pool = [](const TenantRule& rule) {
-    return (node_patch(rule.values, {}).set.given & kGivenPool) != 0;
-  };
-  const auto pooled = std::find_if(policy.tenants.begin(), policy.tenants.end(), uses_pool);
-  if (pooled != policy.tenants.end()) tell_idle_settings(pooled->values);
   uint32_t generation = 0;
-  FQ_TRY(change_schedule(Need{}, [&](Txn&) { generation = rules.empty() ? 0 : schedule().new_rules(); }));
+  const bool empty = rules.empty() && policy.pools.empty();
+  FQ_TRY(change_schedule(Need{}, [&](Txn&) { generation = empty ? 0 : schedule().new_rules(); }));
+  FQ_TRY(load_pools(policy.pools, generation));
   for (size_t from = 0; from < rules.size(); from += kRulesPerHold) {
     const size_t to = std::min(rules.size(), from + kRulesPerHold);
     Need need;
@@ -135,6 +145,12 @@ Result<void> LocalQueue::load_policy(const Policy& policy, const FileIdentity& i
     store_file_layer(txn, header(), settings);
   }));
   FQ_POINT("policy.switched");
+  for (std::optional<uint32_t> next = 0; next;) {
+    FQ_TRY(change_schedule(Need{}, [&](Txn& txn) {
+      next = schedule().bring_pools_up_to_date(txn, *next, gate().now().boot_ms);
+    }));
+    FQ_POINT("policy.pools_applied");
+  }
   for (std::optional<TenantIndex> next = kRootTenant; next;) {
     FQ_TRY(change_schedule(
         need, [&](Txn& txn) { next = schedule().bring_up_to_date(txn, *next, gate().now().boot_ms); }));
@@ -142,6 +158,9 @@ Result<void> LocalQueue::load_policy(const Policy& policy, const FileIdentity& i
   }
   for (std::optional<uint32_t> next = 0; next;) {
     FQ_TRY(change_schedule(Need{}, [&](Txn& txn) { next = schedule().remove_old_rules(txn, *next); }));
+  }
+  for (std::optional<uint32_t> next = 0; next;) {
+    FQ_TRY(change_schedule(Need{}, [&](Txn& txn) { next = schedule().remove_old_pools(txn, *next); }));
   }
   return change_schedule(Need{}, [&](Txn& txn) { store_policy_file(txn, header().policy, identity); });
 }

@@ -260,6 +260,7 @@ class LocalQueue final : public Queue {
 
   // local_policy_file.cpp
   void tell_idle_settings(const PolicyValues& values);
+  Result<void> load_pools(const std::vector<PoolRule>& pools, uint32_t generation);
   Result<void> load_policy(const Policy& policy, const FileIdentity& identity);
   Result<void> change_schedule(const Need& need, const std::function<void(Txn&)>& change);
 

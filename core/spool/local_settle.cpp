@@ -158,7 +158,10 @@ void LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slots,
   txn.commit();
   FQ_POINT("event.committed");
   stream().publish();
-  const bool may_serve = type != RecordType::acked && type != RecordType::cancelled;
+  // An end may free what is at a limit: then something is ready that nobody could have.
+  const ScheduleRoot& root = schedule().root();
+  const bool waits = root.control_supply.used != 0 && root.counts.ready != 0;
+  const bool may_serve = waits || (type != RecordType::acked && type != RecordType::cancelled);
   // Who waits for the queue to be idle is woken by the last end; it counts among the choosy.
   const bool awaited = header().choosy_waiters.load(std::memory_order_seq_cst) != 0;
   if (may_serve || (awaited && schedule().is_idle())) gate().mark_servable();

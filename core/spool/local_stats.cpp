@@ -59,8 +59,13 @@ void put_counts(StatsRow& row, const StateCounts& counts, const Counters& counte
   row.cancelled = counters.cancelled;
 }
 
+bool waits_for_pool(const Schedule& schedule, TenantIndex leaf) {
+  return schedule.tenant(leaf).lane.count != 0 && schedule.lacks_room(leaf);
+}
+
 /// Adds the weights of the node and of those above it to their rings, each node once.
 void add_weights(const Schedule& schedule, TenantIndex index, RingWeights& weights) {
+  if (schedule.lacks_room(index)) return;
   for (TenantIndex node = index; node != kRootTenant;
        node = TenantIndex{schedule.tenant(node).parent.get()}) {
     const Tenant& tenant = schedule.tenant(node);
@@ -73,6 +78,7 @@ void add_weights(const Schedule& schedule, TenantIndex index, RingWeights& weigh
 /// The part of all turns that this tenant gets while those that are active now stay so: its weight's share
 /// at each level of its path.
 double share_of(const Schedule& schedule, TenantIndex index, const RingWeights& weights) {
+  if (schedule.lacks_room(index)) return 0.0;
   double share = 1.0;
   for (TenantIndex node = index; node != kRootTenant;
        node = TenantIndex{schedule.tenant(node).parent.get()}) {
@@ -141,6 +147,7 @@ Result<void> LocalQueue::add_oldest(StatsRow& row) {
   int64_t oldest_ms = kNever;
   int64_t now_ms = 0;
   FQ_TRY(walk_tenants([&](TenantIndex leaf, const Now& now) {
+    if (schedule().tenant(leaf).blocks == 0 && waits_for_pool(schedule(), leaf)) ++row.parked_tenants;
     oldest_ms = std::min(oldest_ms, oldest_in(leaf));
     now_ms = now.boot_ms;
   }));
@@ -179,7 +186,7 @@ StatsRow LocalQueue::tenant_row(TenantIndex index, const Now& now) {
   put_counts(row, tenant.counts, tenant);
   row.tenants = 1;
   row.active_tenants = tenant.counts.ready > 0 ? 1 : 0;
-  row.parked_tenants = tenant.blocks != 0 ? 1 : 0;
+  row.parked_tenants = tenant.blocks != 0 || waits_for_pool(schedule(), index) ? 1 : 0;
   row.bytes = tenant.payload_bytes;
   row.wait_ms = percentiles_of(tenant.wait, sum_of(tenant.wait));
   row.run_ms = percentiles_of(tenant.run, sum_of(tenant.run));

@@ -39,10 +39,9 @@ class History {
     settings.attempts_max = 3;
     costly_ = below(2) == 0;
     if (costly_) settings.fair_by = static_cast<FairBy>(below(3));
-    FileIdentity identity;
-    identity.inode = seed + 1;
-    REQUIRE(engine_->policy_load({values_of(settings), {}, {}}, identity).ok());
     model_.load(settings);
+    identity_.inode = seed + 1;
+    load_policy();
   }
 
   void run(size_t steps) {
@@ -270,8 +269,26 @@ class History {
     equal(engine->changed, uint64_t{model == SettleStatus::ok ? 1U : 0U}, "changed");
   }
 
+  /// Another policy file: the same settings, other pools.
+  void load_policy() {
+    Policy policy{values_of(model_.settings), {}, {}};
+    for (const char* name : {"p", "q"}) {
+      if (costly_ || below(2) == 0) continue;  // what a late start by time costs is another story
+      PoolRule& pool = policy.pools.emplace_back(PoolRule{name, {}});
+      if (below(3) != 0)
+        pool.values.push_back({PolicyKey::concurrency, 1 + static_cast<int64_t>(below(3)), 0, {}});
+      const auto interval_ms = static_cast<int64_t>(1 + below(600));
+      if (below(3) == 0) pool.values.push_back({PolicyKey::rate, 1, interval_ms, {}});
+    }
+    log_ += "policy with " + std::to_string(policy.pools.size()) + " pools\n";
+    ++identity_.size;
+    model_.set_pools(policy.pools);
+    REQUIRE(engine_->policy_load(policy, identity_).ok());
+  }
+
   /// Something is set for a tenant or the queue, or taken back.
   void set() {
+    if (below(8) == 0) return load_policy();
     static const char* const tenants[] = {"", "a", "c", "a/x", "b/z", "new", "b"};
     const size_t which = below(std::size(tenants));
     const std::string tenant = tenants[which];
@@ -284,6 +301,7 @@ class History {
     if (!tenant.empty()) {
       values.push_back({PolicyKey::limited, fresh_span_ms(2'000), 0, {}});
       values.push_back({PolicyKey::weight, 100 + static_cast<int64_t>(below(5'000)), 0, {}});
+      values.push_back({PolicyKey::pool, 0, 0, below(2) == 0 ? "p" : "q"});
     }
     if (tenant.empty() && costly_)
       values.push_back({PolicyKey::fair_by, static_cast<int64_t>(below(3)), 0, {}});
@@ -362,6 +380,7 @@ class History {
   std::vector<std::pair<MessageId, MessageId>> ids_;
   std::vector<Taken> taken_;
   std::set<int64_t> dues_;
+  FileIdentity identity_;
   std::string log_;
   bool same_ = true;
 };

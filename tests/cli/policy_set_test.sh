@@ -65,7 +65,7 @@ gives 0 '' fq queue set attempts=
 
 # Over the file, and back to it.
 printf '[queue."*"]\nattempts = 4\n[queue."*".tenant."a*"]\nweight = 2\npool = "p"\n[queue."*".pool.p]\nconcurrency = 3\n[queue."*".pool.q]\n' >"$FQ_SPOOL/fq.toml"
-gives 0 'pool has no effect yet' fq queue set attempts=1
+gives 0 '' fq queue set attempts=1
 is 'it wins over the file' 'attempts 1 set at run time' "$(row attempts)"
 sed -i 's/attempts = 4/attempts = 6/' "$FQ_SPOOL/fq.toml"
 is 'also when the file has changed' 'attempts 1 set at run time' "$(row attempts)"
@@ -110,7 +110,7 @@ rm "$FQ_SPOOL/queues/default/segment"
 is 'after a rebuild' 8 "$(fq config show -t 'k=v' --json | grep '"weight"' | grep -o '"value":[0-9.]*' | tr -dc 0-9)"
 gives 0 '' fq queue pause
 rm "$FQ_SPOOL/queues/default/segment"
-gives 1 'pool has no effect yet' fq pop
+gives 1 '' fq pop
 gives 0 '' fq queue resume
 
 # A broken file: what was set goes on and can be changed; only a pool needs the file.

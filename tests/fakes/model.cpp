@@ -172,6 +172,11 @@ void Model::set(const std::string& path, const PolicyPatch& patch) {
   }
 }
 
+void Model::set_pools(const std::vector<PoolRule>& pools) {
+  fire_timers();
+  turns_.set_pools(pools, clock.boot_ms());
+}
+
 int64_t Model::next_timer_ms() const {
   int64_t next = turns_.next_timer_ms();
   for (const Message& each : messages) next = std::min(next, each.timer.value_or(kNever));

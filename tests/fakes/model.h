@@ -58,6 +58,7 @@ class Model {
   SettleStatus mutate(MessageId id, Action action);
   void set(const std::string& path, const PolicyPatch& patch);
   void load(const Settings& from) { settings = from, turns_.set_fair_by(from.fair_by); }
+  void set_pools(const std::vector<PoolRule>& pools);
   void fire_timers();
 
   Message* find(MessageId id);               // none: there never was one

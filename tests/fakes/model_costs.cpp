@@ -67,6 +67,8 @@ ModelTurns::Start ModelTurns::charge(const std::string& leaf, std::string_view t
     Node& node = at(path);
     Node& parent = at(parent_of(path));
     parent.vtime = std::max(parent.vtime, node.tag);
+    // Who was passed over makes up nothing; by time, a tag in the past may be one that was charged too much.
+    if (fair_by_ != FairBy::time) node.tag = parent.vtime;
     node.tag += start.cost / node.weight_milli;
     node.seated = node.count > 0 && !node.blocked;
     if (node.seated) node.sequence = parent.joins++;

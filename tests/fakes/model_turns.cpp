@@ -50,13 +50,17 @@ void ModelTurns::started(const std::string& leaf, int64_t now_ms) {
   for (std::string path = leaf;; path = parent_of(path)) {
     Node& node = at(path);
     node.running += 1;
-    if (node.rate_count > 0) {
-      fill(node, now_ms);
-      node.credit_ns -= interval_ns(node);
-    }
+    take_token(node, now_ms);
     look_again(path, now_ms);
-    if (path.empty()) return;
+    if (path.empty()) break;
   }
+  for (const std::string& pool : pools_of(leaf)) take_token(pools_[pool], now_ms);
+}
+
+void ModelTurns::take_token(Limit& limit, int64_t now_ms) {
+  if (limit.rate_count == 0) return;
+  fill(limit, now_ms);
+  limit.credit_ns -= interval_ns(limit);
 }
 
 void ModelTurns::ended(const std::string& leaf) {
@@ -67,25 +71,25 @@ void ModelTurns::ended(const std::string& leaf) {
   }
 }
 
-int64_t ModelTurns::interval_ns(const Node& node) {
-  return (node.rate_span_ms * kNsPerMs + node.rate_count - 1) / node.rate_count;
+int64_t ModelTurns::interval_ns(const Limit& limit) {
+  return (limit.rate_span_ms * kNsPerMs + limit.rate_count - 1) / limit.rate_count;
 }
 
 /// A bucket holds its burst, and at least what a millisecond brings.
-int64_t ModelTurns::depth_ns(const Node& node) {
-  const int64_t interval = interval_ns(node);
-  return std::max(node.burst, (kNsPerMs + interval - 1) / interval) * interval;
+int64_t ModelTurns::depth_ns(const Limit& limit) {
+  const int64_t interval = interval_ns(limit);
+  return std::max(limit.burst, (kNsPerMs + interval - 1) / interval) * interval;
 }
 
-void ModelTurns::fill(Node& node, int64_t now_ms) {
-  node.credit_ns = std::min(depth_ns(node), node.credit_ns + (now_ms - node.credit_at_ms) * kNsPerMs);
-  node.credit_at_ms = now_ms;
+void ModelTurns::fill(Limit& limit, int64_t now_ms) {
+  limit.credit_ns = std::min(depth_ns(limit), limit.credit_ns + (now_ms - limit.credit_at_ms) * kNsPerMs);
+  limit.credit_at_ms = now_ms;
 }
 
-int64_t ModelTurns::token_at_ms(const Node& node) {
-  if (node.rate_count == 0) return 0;
-  const int64_t missing_ns = interval_ns(node) - std::min(node.credit_ns, depth_ns(node));
-  return missing_ns <= 0 ? 0 : node.credit_at_ms + (missing_ns + kNsPerMs - 1) / kNsPerMs;
+int64_t ModelTurns::token_at_ms(const Limit& limit) {
+  if (limit.rate_count == 0) return 0;
+  const int64_t missing_ns = interval_ns(limit) - std::min(limit.credit_ns, depth_ns(limit));
+  return missing_ns <= 0 ? 0 : limit.credit_at_ms + (missing_ns + kNsPerMs - 1) / kNsPerMs;
 }
 
 void ModelTurns::look_again(const std::string& path, int64_t now_ms) {
@@ -98,33 +102,79 @@ void ModelTurns::look_again(const std::string& path, int64_t now_ms) {
   settle(path);
 }
 
+void ModelTurns::put(Limit& limit, PolicyKey key, const PolicyValue* value) {
+  const int64_t number = value == nullptr ? 0 : value->number;
+  if (key == PolicyKey::concurrency)
+    limit.concurrency = value == nullptr ? SIZE_MAX : static_cast<size_t>(number);
+  if (key == PolicyKey::burst) limit.burst = value == nullptr ? 1 : number;
+  if (key == PolicyKey::rate) limit.rate_count = number;
+  if (key == PolicyKey::rate) limit.rate_span_ms = value == nullptr ? 0 : value->second;
+}
+
+void ModelTurns::change_rate(Limit& limit, const Limit& before, int64_t now_ms) {
+  if (limit.rate_count == 0) return;
+  const bool other_rate = before.rate_count == 0 || interval_ns(before) != interval_ns(limit);
+  // What was taken before another rate is paid. What was missing in a bucket is missing in a larger one.
+  if (other_rate) limit.credit_ns = depth_ns(limit), limit.credit_at_ms = now_ms;
+  if (!other_rate) limit.credit_ns += depth_ns(limit) - depth_ns(before);
+}
+
+void ModelTurns::set_pools(const std::vector<PoolRule>& pools, int64_t now_ms) {
+  now_ms_ = now_ms;
+  std::map<std::string, Limit> before;
+  before.swap(pools_);
+  for (const PoolRule& rule : pools) {
+    Limit old = before[rule.name];
+    if (old.rate_count > 0) fill(old, now_ms);
+    Limit& limit = pools_[rule.name];
+    limit.credit_ns = old.credit_ns, limit.credit_at_ms = old.credit_at_ms;
+    for (const PolicyValue& value : rule.values) put(limit, value.key, &value);
+    change_rate(limit, old, now_ms);
+  }
+}
+
+std::set<std::string> ModelTurns::pools_of(std::string_view path) const {
+  std::set<std::string> pools;
+  for (std::string at(path); !at.empty(); at = parent_of(at)) {
+    const auto found = nodes_.find(at);
+    if (found != nodes_.end() && pools_.contains(found->second.pool)) pools.insert(found->second.pool);
+  }
+  return pools;
+}
+
+bool ModelTurns::has_room(const std::string& pool) const {
+  const Limit& limit = pools_.find(pool)->second;
+  size_t running = 0;
+  for (const auto& [path, node] : nodes_)
+    if (!path.empty() && path.back() == '/' && pools_of(path).contains(pool)) running += node.running;
+  return running < limit.concurrency && token_at_ms(limit) <= now_ms_;
+}
+
+bool ModelTurns::can_be_served(const std::string& path) const {
+  const Node& node = nodes_.find(path)->second;
+  if (!node.seated || (pools_.contains(node.pool) && !has_room(node.pool))) return false;
+  if (path.back() == '/') return true;
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& child) {
+    return !child.first.empty() && parent_of(child.first) == path && can_be_served(child.first);
+  });
+}
+
 void ModelTurns::set(const std::string& path, const PolicyPatch& patch, int64_t now_ms) {
   Node& node = at(path);
   now_ms_ = now_ms;
   if (node.rate_count > 0) fill(node, now_ms);
   const Node before = node;
-  const Node fresh;
-  const auto put = [&](PolicyKey key, const PolicyValue* value) {
+  const auto put_all = [&](PolicyKey key, const PolicyValue* value) {
+    put(node, key, value);
     const int64_t number = value == nullptr ? 0 : value->number;
     if (key == PolicyKey::paused) node.paused = value != nullptr;
     if (key == PolicyKey::limited) node.limited_until_ms = value == nullptr ? 0 : now_ms + number;
-    if (key == PolicyKey::weight) {
-      node.weight_milli = value == nullptr ? fresh.weight_milli : static_cast<uint64_t>(number);
-    }
-    if (key == PolicyKey::concurrency) {
-      node.concurrency = value == nullptr ? fresh.concurrency : static_cast<size_t>(number);
-    }
-    if (key == PolicyKey::burst) node.burst = value == nullptr ? fresh.burst : number;
-    if (key == PolicyKey::rate) node.rate_count = number;
-    if (key == PolicyKey::rate) node.rate_span_ms = value == nullptr ? 0 : value->second;
+    if (key == PolicyKey::weight) node.weight_milli = value == nullptr ? 1000 : static_cast<uint64_t>(number);
+    if (key == PolicyKey::pool) node.pool = value == nullptr ? "" : value->text;
   };
-  for (const PolicyKey key : patch.unset) put(key, nullptr);
-  for (const PolicyValue& value : patch.set) put(value.key, &value);
-  const bool other_rate =
-      node.rate_count > 0 && (before.rate_count == 0 || interval_ns(before) != interval_ns(node));
-  // What was taken before another rate is paid. What was missing in a bucket is missing in a larger one.
-  if (other_rate) node.credit_ns = depth_ns(node), node.credit_at_ms = now_ms;
-  if (!other_rate && node.rate_count > 0) node.credit_ns += depth_ns(node) - depth_ns(before);
+  for (const PolicyKey key : patch.unset) put_all(key, nullptr);
+  for (const PolicyValue& value : patch.set) put_all(value.key, &value);
+  change_rate(node, before, now_ms);
   if (!path.empty() && node.weight_milli != before.weight_milli) {
     Node& parent = at(parent_of(path));
     const uint64_t ahead = node.tag > parent.vtime ? node.tag - parent.vtime : 0;
@@ -155,6 +205,8 @@ int64_t ModelTurns::next_timer_ms() const {
     if (node.limited_until_ms > now_ms_) next = std::min(next, node.limited_until_ms);
     if (token_at_ms(node) > now_ms_) next = std::min(next, token_at_ms(node));
   }
+  for (const auto& [name, pool] : pools_)
+    if (token_at_ms(pool) > now_ms_) next = std::min(next, token_at_ms(pool));
   return next;
 }
 
@@ -164,7 +216,7 @@ std::string ModelTurns::next(std::string_view from) const {
   while (path.empty() || path.back() != '/') {
     const std::pair<const std::string, Node>* first = nullptr;
     for (const auto& child : nodes_) {
-      if (child.first.empty() || parent_of(child.first) != path || !child.second.seated) continue;
+      if (child.first.empty() || parent_of(child.first) != path || !can_be_served(child.first)) continue;
       const auto place = [](const Node& node) { return std::pair(node.tag, node.sequence); };
       if (first == nullptr || place(child.second) < place(first->second)) first = &child;
     }
@@ -175,6 +227,8 @@ std::string ModelTurns::next(std::string_view from) const {
 }
 
 bool ModelTurns::is_blocked(std::string_view path) const {
+  for (const std::string& pool : pools_of(path))
+    if (!has_room(pool)) return true;
   for (std::string at(path);; at = parent_of(at)) {
     const auto found = nodes_.find(at);
     if (found != nodes_.end() && found->second.blocked) return true;

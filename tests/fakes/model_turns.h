@@ -6,6 +6,7 @@
 
 // System.
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,8 @@ class ModelTurns {
 
   void set(const std::string& path, const PolicyPatch& patch, int64_t now_ms);
   void set_fair_by(FairBy fair_by);
+  /// The pools that there are from now on.
+  void set_pools(const std::vector<PoolRule>& pools, int64_t now_ms);
   /// Frees what was blocked until this time.
   void fire(int64_t now_ms);
   /// When fire() has something to do; kNever without.
@@ -50,7 +53,13 @@ class ModelTurns {
   bool is_blocked(std::string_view path) const;
 
  private:
-  struct Node {
+  /// How many at once, and how often.
+  struct Limit {
+    size_t concurrency = SIZE_MAX;
+    int64_t rate_count = 0, rate_span_ms = 0, burst = 1;
+    int64_t credit_ns = 0, credit_at_ms = 0;  // what its bucket held then
+  };
+  struct Node : Limit {
     uint64_t weight_milli = 1000;
     uint64_t tag = 0, sequence = 0;  // its place among its siblings
     uint64_t vtime = 0, joins = 0;   // of those below it
@@ -62,17 +71,23 @@ class ModelTurns {
     size_t running = 0;
     uint64_t run_ticks = 0;  // of a leaf: its moving average
     int64_t idle_since_ms = 0;
-    size_t concurrency = SIZE_MAX;
-    int64_t rate_count = 0, rate_span_ms = 0, burst = 1;
-    int64_t credit_ns = 0, credit_at_ms = 0;  // what its bucket held then
+    std::string pool;
   };
 
   static std::string parent_of(std::string_view path);
   Node& at(const std::string& path);
-  static int64_t interval_ns(const Node& node);
-  static int64_t depth_ns(const Node& node);
-  static void fill(Node& node, int64_t now_ms);
-  static int64_t token_at_ms(const Node& node);
+  static int64_t interval_ns(const Limit& limit);
+  static int64_t depth_ns(const Limit& limit);
+  static void fill(Limit& limit, int64_t now_ms);
+  static void take_token(Limit& limit, int64_t now_ms);
+  static void change_rate(Limit& limit, const Limit& before, int64_t now_ms);
+  static int64_t token_at_ms(const Limit& limit);
+  static void put(Limit& limit, PolicyKey key, const PolicyValue* value);
+  /// Those of a node's path that there are.
+  std::set<std::string> pools_of(std::string_view path) const;
+  bool has_room(const std::string& pool) const;
+  /// As far as it and what is below it say: something of it can be served.
+  bool can_be_served(const std::string& path) const;
   Start start_of(const Node& leaf, uint64_t bytes) const;
   uint64_t newcomer_tag(const Node& node, const Node& parent, uint64_t cost, int64_t now_ms) const;
   struct Arrival {
@@ -83,6 +98,7 @@ class ModelTurns {
   void look_again(const std::string& path, int64_t now_ms);
 
   std::map<std::string, Node, std::less<>> nodes_;
+  std::map<std::string, Limit> pools_;
   FairBy fair_by_ = FairBy::turns;
   uint64_t run_ticks_ = 0;
   int64_t now_ms_ = 0;

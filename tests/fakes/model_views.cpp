@@ -184,6 +184,7 @@ Result<void> ModelQueue::policy_load(const Policy& policy, const FileIdentity& i
   Settings settings;
   take_over(settings, policy.queue);
   store_->model.load(settings);
+  store_->model.set_pools(policy.pools);
   store_->policy = identity;
   return {};
 }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 // fq, below us.
 #include "core/schedule/costs.h"
+#include "core/schedule/open_seats.h"
 
 namespace fq::test {
 
@@ -44,7 +45,7 @@ void FairShares::look_at_seats(uint32_t parent) {
   Group& group = groups_[parent];
   std::map<uint32_t, uint64_t> seats;
   const Schedule schedule = queue_->schedule();
-  LaneWalk<SeatKind> walk(SeatKind{&schedule.region()}, at(parent).lane);
+  OpenSeats walk(SeatKind{&schedule.region()}, at(parent).lane);
   for (uint32_t seat; (seat = walk.next()) != kNoIndex;) seats[seat] = at(seat).sequence;
   const auto before = group.seats;
   for (const auto& [child, sequence] : before) {

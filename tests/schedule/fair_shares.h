@@ -1,11 +1,11 @@
 // fair_shares - siblings that have work at the same time are served by their weights, at every moment.
 //
-// Two children of a node that both keep their seats over a span of time: what each got in it, in what turns
-// cost (see core/schedule/costs.h) over its weight, differs by at most one start of each. Why: a seat's tag
-// lies between the node's virtual time v and v plus one start of its own; so over the span, in which v moved
-// by V, each got at least V less one start, and at most V and one. Who was ahead when the span began, for
-// what it had used before, stays ahead by no more than that. Where costs are known at the end only, so many
-// starts as run at a time may be wrong at a moment.
+// Two children of a node that both keep their seats over a span of time and are not passed over: what each got
+// in it, in what turns cost (see core/schedule/costs.h) over its weight, differs by at most one start of each.
+// Why: a seat's tag lies between the node's virtual time v and v plus one start of its own; so over the span, in
+// which v moved by V, each got at least V less one start, and at most V and one. Who was ahead when the span
+// began, for what it had used before, stays ahead by no more than that. Where costs are known at the end only,
+// so many starts as run at a time may be wrong at a moment.
 #pragma once
 
 // System.
@@ -34,7 +34,7 @@ class FairShares : public Watcher {
     int64_t at_first = 0;                      // how far the smaller index was ahead
     int64_t now = 0, lowest = 0, highest = 0;  // since then
   };
-  /// The children of a node that are seated, with the sequences of their seats.
+  /// The children of a node that could be served, with the sequences of their seats.
   struct Group {
     std::map<uint32_t, uint64_t> seats;
     std::map<std::pair<uint32_t, uint32_t>, Spread> pairs;

@@ -112,9 +112,15 @@ class ScheduleFixture {
     change([&](Schedule& s, Txn& txn) { s.set_terms(txn, terms); });
     wait_until(now);  // for the nodes to follow
   }
-  /// What loading a policy file does; only its tenant entries.
-  void load_rules(const std::vector<TenantRule>& rules) {
-    const uint32_t generation = rules.empty() ? 0 : schedule().new_rules();
+  /// What loading a policy file does; only its tenant entries and pools.
+  void load_rules(const std::vector<TenantRule>& rules, const std::vector<PoolRule>& pools = {}) {
+    const uint32_t generation = rules.empty() && pools.empty() ? 0 : schedule().new_rules();
+    for (const PoolRule& pool : pools) {
+      make_room(Schedule::need_of_pool(pool.name));
+      change([&](Schedule& s, Txn& txn) {
+        s.add_pool(txn, generation, pool.name, node_patch(pool.values, {}));
+      });
+    }
     for (uint32_t rank = 0; rank < rules.size(); ++rank) {
       const NodePatch patch = node_patch(rules[rank].values, {});
       make_room(Schedule::need_of_rule(rules[rank].pattern, patch));
@@ -122,11 +128,17 @@ class ScheduleFixture {
     }
     change([&](Schedule& s, Txn& txn) { s.make_rules_hold(txn, generation); });
     make_room({.controls = root().tenant_supply.used});
+    for (std::optional<uint32_t> at = 0; at;) {
+      change([&](Schedule& s, Txn& txn) { at = s.bring_pools_up_to_date(txn, *at, now); });
+    }
     for (std::optional<TenantIndex> at = kRootTenant; at;) {
       change([&](Schedule& s, Txn& txn) { at = s.bring_up_to_date(txn, *at, now); });
     }
     for (std::optional<uint32_t> at = 0; at;) {
       change([&](Schedule& s, Txn& txn) { at = s.remove_old_rules(txn, *at); });
+    }
+    for (std::optional<uint32_t> at = 0; at;) {
+      change([&](Schedule& s, Txn& txn) { at = s.remove_old_pools(txn, *at); });
     }
   }
   void unset(const std::string& tenant, PolicyKey key) { set(tenant, {}, {key}); }

@@ -9,6 +9,18 @@ namespace fq::test {
 inline const std::string kPaths[] = {"a",   "b", "c", "c/x", "c/y/z", "d/e/f/g/h/i/j/k",
                                      "d/e", "d", "e", "f/1"};
 
+/// A policy with pools, most of them named by what random_setting() sets.
+inline void load_random_pools(ScheduleFixture& q, Dice& dice) {
+  std::vector<PoolRule> pools;
+  for (size_t n = dice.roll(5); n > 0; --n) {
+    PoolRule& pool = pools.emplace_back(PoolRule{std::string(n, 'p'), {}});
+    if (dice.roll(3) != 0) pool.values.push_back({PolicyKey::concurrency, 1 + dice.roll(3), 0, {}});
+    if (dice.roll(3) == 0)
+      pool.values.push_back({PolicyKey::rate, 1 + dice.roll(50), 1 + dice.roll(1000), {}});
+  }
+  q.load_rules({{"c/*", {{PolicyKey::pool, 0, 0, "p"}}}, {"d*", {{PolicyKey::pool, 0, 0, "pp"}}}}, pools);
+}
+
 /// Something is set for some node, or taken back.
 inline void random_setting(Schedule& s, Txn& txn, Dice& dice, int64_t now) {
   const std::string path = dice.roll(8) == 0 ? "" : kPaths[dice.roll(10)];
@@ -19,6 +31,7 @@ inline void random_setting(Schedule& s, Txn& txn, Dice& dice, int64_t now) {
                                 {PolicyKey::rate, 1 + dice.roll(50), 1 + dice.roll(1000), {}},
                                 {PolicyKey::burst, 1 + dice.roll(5), 0, {}},
                                 {PolicyKey::max_messages, 1 + dice.roll(5), 0, {}},
+                                {PolicyKey::pool, 0, 0, std::string(1 + dice.roll(4), 'p')},
                                 {PolicyKey::pool, 0, 0, std::string(1 + dice.roll(40), 'p')}};
   const PolicyValue& value = values[dice.roll(std::size(values))];
   const bool sets = dice.roll(2) == 0;

@@ -30,6 +30,12 @@ void Ledger::take(Terms& terms, const PolicyValue& value) {
   if (value.key == PolicyKey::burst) terms.burst = value.number;
   if (value.key == PolicyKey::rate)
     terms.interval_ns = (value.second * kNsPerMs + value.number - 1) / value.number;
+  if (value.key == PolicyKey::pool) terms.pool = value.text;
+}
+
+void Ledger::round_up_burst(Terms& terms) {
+  if (terms.interval_ns != 0)
+    terms.burst = std::max(terms.burst, (kNsPerMs + terms.interval_ns - 1) / terms.interval_ns);
 }
 
 Ledger::Terms Ledger::terms_of(const std::string& path) const {
@@ -41,8 +47,7 @@ Ledger::Terms Ledger::terms_of(const std::string& path) const {
   const auto found = set_.find(path);
   if (found != set_.end())
     for (const PolicyValue& value : found->second) take(terms, value);
-  if (terms.interval_ns != 0)
-    terms.burst = std::max(terms.burst, (kNsPerMs + terms.interval_ns - 1) / terms.interval_ns);
+  round_up_burst(terms);
   return terms;
 }
 
@@ -56,8 +61,7 @@ Ledger::Node& Ledger::node(const std::string& path) {
   return node;
 }
 
-int64_t Ledger::free_at_ms(const std::string& path) {
-  const Node& at = node(path);
+int64_t Ledger::free_at_ms(const Node& at) const {
   if (at.terms.paused || at.running >= at.terms.concurrency) return kNever;
   int64_t free_ms = at.terms.limited_until_ms;
   if (at.terms.interval_ns != 0 && at.starts > 0) {
@@ -70,8 +74,17 @@ int64_t Ledger::free_at_ms(const std::string& path) {
 
 int64_t Ledger::path_free_at_ms(const std::string& tenant) {
   int64_t free_ms = 0;
-  visit_path(tenant, [&](const std::string& path) { free_ms = std::max(free_ms, free_at_ms(path)); });
+  visit_path(tenant, [&](const std::string& path) { free_ms = std::max(free_ms, free_at_ms(node(path))); });
+  for (const std::string& pool : pools_of(tenant)) free_ms = std::max(free_ms, free_at_ms(pools_[pool]));
   return free_ms;
+}
+
+std::set<std::string> Ledger::pools_of(const std::string& tenant) {
+  std::set<std::string> pools;
+  visit_path(tenant, [&](const std::string& path) {
+    if (!path.empty() && pools_.contains(node(path).terms.pool)) pools.insert(node(path).terms.pool);
+  });
+  return pools;
 }
 
 void Ledger::pushed(uint64_t id, const std::string& tenant, int64_t due_ms) {
@@ -93,6 +106,10 @@ void Ledger::changed(const std::string& tenant, const PolicyPatch& patch) {
   for (const PolicyValue& value : patch.set) forget(value.key), values.push_back(value);
   nodes_[tenant].known = false;
   node(tenant);
+  // Pools count by what is in them now.
+  for (auto& [name, pool] : pools_) pool.running = 0;
+  for (const uint64_t id : running_)
+    for (const std::string& pool : pools_of(tenant_of_[id])) ++pools_[pool].running;
 }
 
 void Ledger::become_due() {
@@ -110,9 +127,12 @@ void Ledger::before_start(uint64_t id) {
     break_promise("message " + std::to_string(id) + " of " + tenant + " starts before " +
                   std::to_string(*found->second.begin()));
   visit_path(tenant, [&](const std::string& path) {
-    if (free_at_ms(path) > now())
+    if (free_at_ms(node(path)) > now())
       break_promise("a start of " + tenant + " is beyond a limit of '" + path + "'");
   });
+  for (const std::string& pool : pools_of(tenant))
+    if (free_at_ms(pools_[pool]) > now())
+      break_promise("a start of " + tenant + " is beyond a limit of pool " + pool);
 }
 
 void Ledger::started(uint64_t id) {
@@ -120,17 +140,22 @@ void Ledger::started(uint64_t id) {
   std::set<uint64_t>& ready = ready_[tenant];
   ready.erase(id);
   if (ready.empty()) ready_.erase(tenant);
-  visit_path(tenant, [&](const std::string& path) {
-    Node& at = node(path);
-    ++at.running;
-    if (at.terms.interval_ns == 0) return;
-    at.least = std::min(at.least, at.starts * at.terms.interval_ns - now() * kNsPerMs);
-    ++at.starts;
-  });
+  running_.insert(id);
+  visit_path(tenant, [&](const std::string& path) { count_start(node(path)); });
+  for (const std::string& pool : pools_of(tenant)) count_start(pools_[pool]);
+}
+
+void Ledger::count_start(Node& at) {
+  ++at.running;
+  if (at.terms.interval_ns == 0) return;
+  at.least = std::min(at.least, at.starts * at.terms.interval_ns - now() * kNsPerMs);
+  ++at.starts;
 }
 
 void Ledger::ended(uint64_t id, bool comes_back) {
   visit_path(tenant_of_[id], [&](const std::string& path) { --node(path).running; });
+  for (const std::string& pool : pools_of(tenant_of_[id])) --pools_[pool].running;
+  running_.erase(id);
   if (comes_back) ready_[tenant_of_[id]].insert(id);
 }
 

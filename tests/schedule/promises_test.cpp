@@ -21,6 +21,7 @@ class RandomScenario {
     scenario_.slots = below(3) == 0 ? 1 : 1 + below(6);
     scenario_.fair_by = static_cast<FairBy>(below(3));
     for (uint64_t i = 2 + below(8); i > 0; --i) tenants_.push_back(tenant());
+    for (uint64_t i = below(2) == 0 ? 0 : 1 + below(3); i > 0; --i) scenario_.pools.push_back(pool(i));
     for (uint64_t i = below(4); i > 0; --i) scenario_.rules.push_back(rule());
     for (const std::string& each : tenants_)
       if (below(2) == 0) change(each, 0, {weight()});
@@ -64,10 +65,18 @@ class RandomScenario {
         return {PolicyKey::rate, 1 + below(100), spans[below(std::size(spans))], {}};
     }
   }
+  PoolRule pool(uint64_t i) {
+    PoolRule pool{"p" + std::to_string(i), {limit()}};
+    if (below(3) == 0) pool.values.push_back(limit());
+    return pool;
+  }
+  /// Now and then one that there is not.
+  PolicyValue in_pool() { return {PolicyKey::pool, 0, 0, "p" + std::to_string(1 + below(4))}; }
   TenantRule rule() {
     static const char* const patterns[] = {"*", "a*", "*/b", "a/*", "x*y", "c", "*/*/*", "*b"};
     TenantRule rule{patterns[below(std::size(patterns))], {limit()}};
     if (below(2) == 0) rule.values.push_back(weight());
+    if (!scenario_.pools.empty() && below(3) != 0) rule.values.push_back(in_pool());
     return rule;
   }
   Scenario::Push push() {
@@ -86,10 +95,12 @@ class RandomScenario {
   }
   void change_something() {
     const int64_t at_ms = below(2) == 0 ? 0 : below(2500);
-    const std::string node = below(8) == 0 ? "" : some_node();
+    std::string node = below(8) == 0 ? "" : some_node();
     const PolicyValue value = below(3) == 0   ? PolicyValue{PolicyKey::paused, 1, 0, {}}
                               : below(4) == 0 ? PolicyValue{PolicyKey::limited, below(900), 0, {}}
+                              : below(4) == 0 ? in_pool()
                                               : (below(4) == 0 ? weight() : limit());
+    if (value.key == PolicyKey::pool) node = some_node();
     change(node, at_ms, {value});
     const bool for_ever = value.key != PolicyKey::paused && below(2) == 0;
     if (!for_ever) scenario_.changes.push_back({at_ms + below(1500), node, {{}, {value.key}}});

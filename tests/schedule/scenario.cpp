@@ -47,7 +47,8 @@ struct KeyName {
 };
 constexpr KeyName kKeyNames[] = {{"weight", PolicyKey::weight}, {"concurrency", PolicyKey::concurrency},
                                  {"rate", PolicyKey::rate},     {"burst", PolicyKey::burst},
-                                 {"paused", PolicyKey::paused}, {"limited", PolicyKey::limited}};
+                                 {"paused", PolicyKey::paused}, {"limited", PolicyKey::limited},
+                                 {"pool", PolicyKey::pool}};
 
 constexpr std::string_view kFairBy[] = {"turns", "bytes", "time"};
 
@@ -82,6 +83,8 @@ PolicyValue value_of(PolicyKey key, const std::string& text) {
       return {key, 1, 0, {}};
     case PolicyKey::limited:
       return {key, Words::duration_of(text), 0, {}};
+    case PolicyKey::pool:
+      return {key, 0, 0, text};
     default:
       return {key, Words::count_of(text), 0, {}};
   }
@@ -165,6 +168,9 @@ void take_line(Scenario& scenario, const std::string& line) {
   } else if (word == "rule") {
     const std::string pattern = words.must("a pattern");
     scenario.rules.push_back({pattern, values_of(words)});
+  } else if (word == "pool") {
+    const std::string name = words.must("a name");
+    scenario.pools.push_back({name, values_of(words)});
   } else if (word == "at") {
     take_event(scenario, words);
   } else {
@@ -185,6 +191,8 @@ std::string value_text(const PolicyValue& value) {
       return "yes";
     case PolicyKey::limited:
       return format_duration(value.number);
+    case PolicyKey::pool:
+      return value.text;
     default:
       return std::to_string(value.number);
   }
@@ -234,6 +242,7 @@ std::string to_text(const Scenario& scenario) {
   if (scenario.stop_ms != INT64_MAX) text += "stop " + format_duration(scenario.stop_ms) + "\n";
   for (const TenantRule& rule : scenario.rules)
     text += "rule " + rule.pattern + values_text(rule.values) + "\n";
+  for (const PoolRule& pool : scenario.pools) text += "pool " + pool.name + values_text(pool.values) + "\n";
   for (const Scenario::Push& push : scenario.pushes) text += push_text(push) + "\n";
   for (const Scenario::Change& change : scenario.changes) {
     const std::string head = "at " + format_duration(change.at_ms);

@@ -7,12 +7,14 @@
 //   fair_by turns|bytes|time                       what turns are counted by (default: turns)
 //   stop DUR                 nothing happens after it (default: when all is done)
 //   rule PATTERN KEY VALUE [KEY VALUE]...          an entry of the policy file
+//   pool NAME KEY VALUE [KEY VALUE]...             likewise
 //   at DUR set TENANT KEY VALUE [KEY VALUE]...     as `fq tenant set`; `-` is the whole queue
 //   at DUR unset TENANT KEY [KEY]...
 //   at DUR push TENANT COUNT [run DUR|DUR..DUR] [bytes N|N..N] [delay DUR] [fails N] [every DUR times N]
 //                            [tenants N]
 //
-//   KEY VALUE is one of: weight 0.1, concurrency 2, rate 10/1s, burst 5, paused yes, limited DUR.
+//   KEY VALUE is one of: weight 0.1, concurrency 2, rate 10/1s, burst 5, pool NAME, paused yes,
+//   limited DUR.
 //   run      a message runs as long, or evenly between the two (default: no time)
 //   bytes    a payload is as long, likewise (default: empty)
 //   delay    from the push on
@@ -53,6 +55,7 @@ struct Scenario {
   FairBy fair_by = FairBy::turns;
   int64_t stop_ms = INT64_MAX;
   std::vector<TenantRule> rules;
+  std::vector<PoolRule> pools;
   std::vector<Push> pushes;
   std::vector<Change> changes;
 };

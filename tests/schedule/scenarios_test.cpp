@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <map>
 #include <set>
 
 namespace fq::test {
@@ -83,6 +84,42 @@ TEST_CASE("a rate-limited tenant with 100,000 messages in front delays others by
   CHECK(capped_turns == 11);
   CHECK(longest_wait(simulation, "other") == 999 + 11);
   CHECK(tenant_of(simulation, "capped").served == 101);
+}
+
+TEST_CASE("a pool of 10 shared by 500 tenants gives each its turn, and no slot is idle") {
+  // How many of them run at once, and whose turns they were.
+  struct Members : Watcher {
+    void pushed(uint64_t id, const std::string& tenant, int64_t) override {
+      if (tenant[0] == 't') of[id] = tenant;
+    }
+    void started(uint64_t id) override {
+      if (!of.contains(id)) return;
+      most = std::max(most, ++running);
+      turns.push_back(of[id]);
+    }
+    void ended(uint64_t id, bool) override { running -= of.contains(id) ? 1 : 0; }
+    std::map<uint64_t, std::string> of;
+    std::vector<std::string> turns;
+    int running = 0, most = 0;
+  } members;
+  const Simulation simulation = simulated(
+      "slots 30\npool p concurrency 10\nrule t* pool p\n"
+      "at 0s push t{} 4 run 10ms tenants 500\n"
+      "at 0s push other 4000 run 10ms\n",
+      &members);
+  size_t in_their_round = 0;
+  for (size_t round = 0; round < 4; ++round) {
+    const auto begin = members.turns.begin() + static_cast<ptrdiff_t>(500 * round);
+    in_their_round += std::set(begin, begin + 500).size();
+  }
+  const int64_t last = longest_wait(simulation, "other");
+  figure(
+      "scenario: a pool: at most %d of 500 at once, %zu of 2000 in their round, the last of others waits "
+      "%lld ms",
+      members.most, in_their_round, static_cast<long long>(last));
+  CHECK(members.most == 10);
+  CHECK(in_their_round == 2000);
+  CHECK(last == 1990);  // 20 slots are theirs, all the while
 }
 
 TEST_CASE("100,000 tenants with one message each are served in the order in which they came") {

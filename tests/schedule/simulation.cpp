@@ -13,7 +13,7 @@ Simulation::Simulation(Scenario scenario, Watcher* watcher, uint32_t mib)
       random_(scenario_.seed),
       start_ms_(queue_->now),
       messages_(1) {
-  queue_->load_rules(scenario_.rules);
+  queue_->load_rules(scenario_.rules, scenario_.pools);
   queue_->set_terms({.fair_by = scenario_.fair_by});
   // Changes before pushes of the same time.
   for (size_t i = 0; i < scenario_.changes.size(); ++i)

@@ -37,6 +37,17 @@ void TurnLog::before_turn(const Schedule& schedule, SlotIndex slot, const std::s
     // Who lost its seat in between has taken another.
     if (node.sequence == at.sequence) look_at_window(nodes_[node.parent], node);
   }
+  if (schedule.root().places_used != 0) close_windows_without_room(schedule);
+}
+
+/// Of those beside the path that lack room in a pool now.
+void TurnLog::close_windows_without_room(const Schedule& schedule) {
+  const SeatKind kind{&schedule.region()};
+  for (Node& node : nodes_) {
+    if (node.begin == SIZE_MAX || !is_used(schedule.tenant(node.index))) continue;
+    const bool open = (kind.sets(static_cast<uint32_t>(node.index)) & open_sets(schedule.root())) != 0;
+    if (!open) node.begin = SIZE_MAX;
+  }
 }
 
 void TurnLog::look_at_window(Node& parent, Node& child) {
@@ -69,6 +80,7 @@ void TurnLog::after_turn(const Schedule& schedule, int64_t run_ms) {
     const Tenant& at = schedule.tenant(indexes_[i - 1]);
     node.begin = is_seated(at) ? nodes_[path_[i - 1]].turns_below.size() : SIZE_MAX;
     node.sequence = at.sequence;
+    node.index = indexes_[i - 1];
   }
   ++nodes_[0].turns;
   nodes_[0].run_ms += static_cast<uint64_t>(run_ms);

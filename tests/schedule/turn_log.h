@@ -1,7 +1,7 @@
 // turn_log - who had which turns at each node of the tree, and the bound of P6 over them.
 //
-// A window of a child lies between two of its turns of which it kept its seat all the while: it always had
-// something and nothing blocked it. In a window another child has at most
+// A window of a child lies between two of its turns of which it kept its seat all the while, and was passed
+// over by nobody: it always had something and nothing blocked it. In a window another child has at most
 //   ceil(length of my turn / length of its turn)
 // turns, where a turn is as long as turn_of(weight) says. Why: my tag goes from f to f + mine in the window.
 // Each turn that another has in it is at its own tag, those tags lie between f and f + mine, and are its own
@@ -34,6 +34,7 @@ class TurnLog {
     // The window that is open.
     size_t begin = SIZE_MAX;
     uint64_t sequence = 0;
+    TenantIndex index{};
   };
 
   /// Before and after each turn. `tenant` is the path that was pushed to.
@@ -59,6 +60,7 @@ class TurnLog {
  private:
   uint32_t node_of(uint32_t parent, const std::string& name);
   void look_at_window(Node& parent, Node& child);
+  void close_windows_without_room(const Schedule& schedule);
 
   std::vector<Node> nodes_{Node{}};  // the root first
   std::map<std::string, uint32_t> by_name_;

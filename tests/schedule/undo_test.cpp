@@ -27,9 +27,10 @@ TEST_CASE("a change that is killed at any store is undone to the last byte of wh
   const uint32_t seed = GENERATE(range(1u, 7u));
   INFO("seed " << seed);
   Dice dice(seed);
-  ScheduleFixture q(2), copy(2);
+  ScheduleFixture q(4), copy(4);
   for (int i = 0; i < 260; ++i) {
     q.now += dice.roll(60) == 0 ? 30'000 : dice.roll(20);
+    if (seed % 2 == 0 && i % 40 == 0) load_random_pools(q, dice);
     q.make_room(kRoom);
     const std::vector<uint64_t> before = q.words;
     const bool deep = i > 60 && i % 4 == 0;
@@ -45,7 +46,7 @@ TEST_CASE("a change that is killed at any store is undone to the last byte of wh
       kill_at(copy.words, k);
       REQUIRE(undo_rollback(copy.base(), copy.bytes(), copy.header().log));
       REQUIRE(copy.faults().empty());
-      ScheduleFixture original(2);
+      ScheduleFixture original(4);
       original.words = before;
       REQUIRE(schedule_differences(original.schedule(), copy.schedule(), 0).empty());
       REQUIRE(original.preview_ids() == copy.preview_ids());
@@ -58,7 +59,12 @@ TEST_CASE("a change that is killed at any store is undone to the last byte of wh
 }
 
 TEST_CASE("no single change comes near the size of the log") {
+  const bool pooled = GENERATE(false, true);
   ScheduleFixture q(128);
+  const PolicyValues in_p = {{PolicyKey::pool, 0, 0, "p"}}, in_q = {{PolicyKey::pool, 0, 0, "q"}};
+  const PolicyValues terms = {{PolicyKey::concurrency, 2000, 0, {}}};
+  if (pooled)
+    q.load_rules({{"*", in_p}, {"a/b/*", in_q}, {"*/*/*/*/*/*/*", in_p}}, {{"p", terms}, {"q", terms}});
   const std::string deep = "a/b/c/d/e/f/g/" + std::string(200, 'n');
   for (uint32_t i = 0; i < 20'000; ++i) {
     q.add({.tenant = i % 2 == 0 ? deep : "a/b/c/d/e/f/h" + std::to_string(i % 999),
@@ -83,6 +89,7 @@ TEST_CASE("a damaged region gives an exception or a list of faults and nothing w
   const uint32_t seed = GENERATE(range(1u, 401u));
   Dice dice(seed);
   ScheduleFixture q(2);
+  if (seed % 2 == 0) load_random_pools(q, dice);
   for (int i = 0; i < 150; ++i) {
     q.make_room(kRoom);
     q.now += dice.roll(20);
