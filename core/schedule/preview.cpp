@@ -26,7 +26,8 @@ struct Preview::Node {
         tenant(in.tenant(index)),
         joins(tenant.joins),
         vtime(tenant.vtime),
-        needs_pool(SeatKind{&in}.sets(index) != kNoPool) {
+        needs_pool(SeatKind{&in}.sets(index) != kNoPool),
+        late(needs_pool || (tenant.flags & kTenantLate) != 0) {
     if (is_inner(tenant)) {
       waiting.emplace(SeatKind{&region}, tenant.lane);
     } else {
@@ -50,7 +51,7 @@ struct Preview::Node {
       const uint64_t cost = Costs(region).of(region.entry(slot)).turns;
       // As Seats::charge: who was passed over makes up nothing.
       vtime = std::max(vtime, place.first);
-      const uint64_t now = child->needs_pool ? vtime : place.first;
+      const uint64_t now = std::exchange(child->late, child->needs_pool) ? vtime : place.first;
       const uint64_t tag = now + turn_of(child->tenant.weight_milli, cost);
       if (!child->is_empty()) served.emplace(Place{tag, joins++}, std::move(child));
       return slot;
@@ -77,6 +78,7 @@ struct Preview::Node {
   uint64_t joins;
   uint64_t vtime;
   bool needs_pool;
+  bool late;  // see Seats::charge
   std::optional<LaneWalk<MessageKind>> messages;
   std::optional<OpenSeats> waiting;
   std::map<Place, std::unique_ptr<Node>> served;

@@ -43,6 +43,12 @@ void Seats::put_sets(Txn& txn, uint32_t i, uint64_t sets) const {
   if (region_.root.places_used != 0) put(txn, region_.place(i).sets, sets ^ kNoPool);
 }
 
+/// It may be that its turn was passed over.
+bool Seats::is_late(uint32_t i) const {
+  const Tenant& tenant = region_.tenant(i);
+  return (tenant.flags & kTenantLate) != 0 || SeatKind{&region_}.sets(i) != kNoPool;
+}
+
 /// How far beyond `level` its tag is: what it has used ahead of its share. While a node has nothing to do,
 /// time takes that off at the node's weight, as if others had their turns.
 uint64_t Seats::owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const {
@@ -81,6 +87,7 @@ void Seats::settle(Txn& txn, uint32_t i, const Arrival* arrival) const {
       put(txn, tenant.tag, std::max<uint64_t>(parent.vtime, tenant.tag));
       put(txn, tenant.sequence, take_sequence(txn, parent));
     }
+    set_flag(txn, tenant, kTenantLate, seated && is_late(i));
     // Who stays and only needs other pools than before is not new for those above.
     if (seated) arrival = nullptr;
     if (wanted) put_sets(txn, i, sets);
@@ -110,12 +117,13 @@ void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost
   const bool stays = can_be_served(tenant);
   const uint64_t sets = stays && kind.has_places() ? make_sets(txn, seat) : kNoPool;
   const bool rotates = stays && parent.lane.head == seat && sets == kNoPool;
-  // Who may have been passed over makes up nothing.
-  const bool may_be_late = kind.sets(seat) != kNoPool;
+  // Who was passed over makes up nothing.
+  const bool late = is_late(seat);
   if (!rotates) ring_.remove(txn, parent.lane, seat, tenant);
   put(txn, parent.vtime, std::max<uint64_t>(parent.vtime, tenant.tag));
-  const uint64_t now = may_be_late ? parent.vtime : tenant.tag;
+  const uint64_t now = late ? parent.vtime : tenant.tag;
   txn.set(tenant.tag, now + turn_of(tenant.weight_milli, cost));
+  set_flag(txn, tenant, kTenantLate, false);
   if (!stays) return set_flag(txn, tenant, kTenantSeated, false);
   txn.set(tenant.sequence, take_sequence(txn, parent));
   if (rotates && ring_.rotate(txn, parent.lane)) return;

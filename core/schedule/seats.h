@@ -121,6 +121,7 @@ class Seats {
   void settle(Txn& txn, uint32_t tenant, const Arrival* arrival) const;
   uint64_t owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const;
   void move(Txn& txn, uint32_t tenant, uint64_t tag, bool behind_equals) const;
+  bool is_late(uint32_t tenant) const;
   uint64_t sets_below(uint32_t tenant) const;
   uint64_t make_sets(Txn& txn, uint32_t tenant) const;
   void put_sets(Txn& txn, uint32_t tenant, uint64_t sets) const;

@@ -25,6 +25,7 @@ inline constexpr uint8_t kTenantUsed = 1;
 inline constexpr uint8_t kTenantInner = 2;   // its lane is a ring of children
 inline constexpr uint8_t kTenantInTree = 4;  // its seat lies in the tree of its parent's ring
 inline constexpr uint8_t kTenantSeated = 8;
+inline constexpr uint8_t kTenantLate = 16;  // its seat is in the past since its pool lacked room
 inline constexpr uint8_t kTenantSelf = 32;  // holds the messages of its parent's own path
 
 // Why a node is parked: all of them must be gone before it is served again.

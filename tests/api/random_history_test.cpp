@@ -272,13 +272,13 @@ class History {
   /// Another policy file: the same settings, other pools.
   void load_policy() {
     Policy policy{values_of(model_.settings), {}, {}};
+    const auto number = [&](uint64_t most) { return 1 + static_cast<int64_t>(below(most)); };
     for (const char* name : {"p", "q"}) {
       if (costly_ || below(2) == 0) continue;  // what a late start by time costs is another story
-      PoolRule& pool = policy.pools.emplace_back(PoolRule{name, {}});
-      if (below(3) != 0)
-        pool.values.push_back({PolicyKey::concurrency, 1 + static_cast<int64_t>(below(3)), 0, {}});
-      const auto interval_ms = static_cast<int64_t>(1 + below(600));
-      if (below(3) == 0) pool.values.push_back({PolicyKey::rate, 1, interval_ms, {}});
+      PolicyValues values;
+      if (below(3) != 0) values.push_back({PolicyKey::concurrency, number(3), 0, {}});
+      if (below(3) == 0) values.push_back({PolicyKey::rate, 1, number(600), {}});
+      policy.pools.push_back({name, values});
     }
     log_ += "policy with " + std::to_string(policy.pools.size()) + " pools\n";
     ++identity_.size;

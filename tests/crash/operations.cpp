@@ -247,8 +247,21 @@ void limit(Trial& t) { few(t), t.words = {"tenant", "limit", "new/one", "--for",
 void new_policy(Trial& t) {
   few(t);
   std::ofstream(t.spool.path() + "/fq.toml") << "[queue.default.tenant.\"*\"]\nconcurrency = 9\n"
-                                                "[queue.default.tenant.a]\nweight = 2\nrate = \"1000/s\"\n";
+                                                "[queue.default.tenant.a]\nweight = 2\nrate = \"1000/s\"\n"
+                                                "pool = \"p\"\n[queue.default.pool.p]\nconcurrency = 9\n";
   t.words = {"stats"};
+}
+void pop_pooled(Trial& t) {
+  new_policy(t);
+  t.spool.says({"tenant", "set", "b", "pool=p"});
+  t.words = {"pop", "--lease", "1h"};
+}
+/// One that has leases is no more in the file, and another is new.
+void other_pools(Trial& t) {
+  new_policy(t);
+  t.spool.lease();
+  std::ofstream(t.spool.path() + "/fq.toml") << "[queue.default.tenant.\"*\"]\npool = \"q\"\n"
+                                                "[queue.default.pool.q]\nconcurrency = 9\n";
 }
 
 const std::vector<Operation> kOperations = {
@@ -325,7 +338,11 @@ const std::vector<Operation> kOperations = {
         "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
     {"limit", limit, {"attach.shared", "policy.appended", "flush.applied", "flush.servable", "flush.syncing",
         "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
-    {"new_policy", new_policy, {"attach.shared", "policy.rules_added", "policy.switched", "policy.applied"}},
+    {"new_policy", new_policy, {"attach.shared", "policy.pools_added", "policy.rules_added",
+        "policy.switched", "policy.pools_applied", "policy.applied"}},
+    {"pop_pooled", pop_pooled, {"attach.shared", "lease.appended", "lease.committed", "flush.written"}},
+    {"other_pools", other_pools, {"attach.shared", "policy.pools_added", "policy.rules_added",
+        "policy.switched", "policy.pools_applied", "policy.applied"}},
     {"due", due, {"attach.shared", "timers.fired", "lease.appended", "lease.committed", "flush.written",
         "wake.counted"}},
     {"expire", expire, {"attach.shared", "timers.fired", "lease.appended", "lease.committed", "flush.written",
