@@ -1,0 +1,53 @@
+// history_view - what an engine and the model show of a queue, as text that can be compared.
+#pragma once
+
+// System.
+#include <map>
+#include <string>
+// Tests.
+#include "tests/fakes/model.h"
+
+namespace fq::test {
+
+inline std::string ready_order(Queue& engine) {
+  const Result<MessagePage> page = engine.peek({.tenant = {}, .state = State::ready, .tag = {}}, {}, 1'000);
+  if (!page.ok()) return page.error().text;
+  std::string payloads;
+  for (const MessageInfo& message : page->messages) payloads += message.payload.value_or("?") + " ";
+  return payloads;
+}
+
+inline std::string counts_of(Queue& engine) {
+  const Result<StatsReply> reply = engine.stats({});
+  if (!reply.ok()) return reply.error().text;
+  std::string text;
+  const StatsRow& row = reply->rows.at(0);
+  for (const uint64_t n : {row.ready, row.delayed, row.leased, row.held, row.dead, row.pushed, row.popped,
+                           row.acked, row.released, row.buried, row.cancelled, row.expired}) {
+    text += std::to_string(n) + " ";
+  }
+  return text;
+}
+
+inline std::string counts_of(const Model& model) {
+  std::map<std::string, uint64_t> counts;
+  for (const Model::Message& message : model.messages) {
+    counts["is " + std::string(name_of(message.info.state))] += 1;
+    for (const HistoryEvent& event : message.history) counts["was " + std::string(event.event)] += 1;
+  }
+  std::string text;
+  for (const char* what :
+       {"is ready", "is delayed", "is leased", "is held", "is dead", "was pushed", "was leased", "was acked",
+        "was released", "was buried", "was cancelled", "was expired"}) {
+    text += std::to_string(counts[what]) + " ";
+  }
+  return text;
+}
+
+inline std::string state_of(Queue& engine, MessageId id) {
+  const Result<std::optional<MessageInfo>> found = engine.get(id);
+  if (!found.ok()) return found.error().text;
+  return found->has_value() ? std::string(name_of((*found)->state)) : std::string("none");
+}
+
+}  // namespace fq::test
