@@ -66,6 +66,35 @@ TEST_CASE("a tenant starts no more often than its rate, after its burst") {
   CHECK(served(q) == "4 5 6");
 }
 
+TEST_CASE("tenants in one pool run no more at once than it allows, and no slot is lost") {
+  ON_EVERY_ENGINE(q);
+  const auto load = [&](int64_t concurrency, uint64_t inode) {
+    Policy policy{{}, {}, {{"p", {{PolicyKey::concurrency, concurrency, 0, {}}}}}};
+    FileIdentity identity;
+    identity.inode = inode;
+    REQUIRE(q.door().policy_load(policy, identity).ok());
+  };
+  load(2, 1);
+  for (const char* tenant : {"a", "b", "c"}) {
+    REQUIRE(q.door().policy_set(tenant, {{{PolicyKey::pool, 0, 0, "p"}}, {}}).ok());
+    for (int i = 1; i <= 3; ++i) q.push(tenant, tenant + std::to_string(i));
+  }
+  q.push("free", "f1");
+  const LeaseReply first = q.lease_all({.want = 100});
+  REQUIRE(first.deliveries.size() == 3);
+  CHECK(served(q).empty());
+  // Whose turn it is, however it comes about: an ack, what is given back, a lease that is over, a higher
+  // limit.
+  CHECK(q.ack(first.deliveries[0]) == SettleStatus::ok);
+  CHECK(served(q) == "c1");
+  load(1, 2);
+  CHECK(served(q).empty());
+  load(3, 3);
+  CHECK(served(q) == "a2");
+  REQUIRE(q.door().policy_set("c", {{{PolicyKey::pool, 0, 0, ""}}, {}}).ok());
+  CHECK(served(q, 3) == "b2 c2 c3");
+}
+
 TEST_CASE("a paused tenant or queue takes pushes and serves nothing") {
   ON_EVERY_ENGINE(q);
   for (const char* path : {"a", ""}) {
