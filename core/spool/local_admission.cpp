@@ -75,8 +75,10 @@ std::optional<Error> LocalQueue::refuse_over_limit(std::span<const Arrival> arri
       messages += pending.messages;
       bytes += pending.bytes;
     }
-    const bool too_many = messages + arrival.messages > holding.messages_max;
-    const bool too_large = bytes + arrival.bytes > holding.bytes_max;
+    // A payload that takes another's place is no message more, and may be no byte more.
+    const bool grows = arrival.messages != 0 || arrival.bytes != 0;
+    const bool too_many = arrival.messages != 0 && messages + arrival.messages > holding.messages_max;
+    const bool too_large = grows && bytes + arrival.bytes > holding.bytes_max;
     if (!too_many && !too_large) continue;
     over_limit_ = true;
     const std::string who =

@@ -327,12 +327,15 @@ Result<bool> LocalQueue::replace(const NewMessage& message, const Plan& plan, bo
   Replacement merged;
   FQ_TRY_SET(const bool known, merge(message, plan, merged));
   if (!known) return false;
+  std::vector<Arrival> growth = arrivals();
   for (int attempt = 0; attempt < kObstaclesMax; ++attempt) {
     encode_replaced(body_, merged.record);
     const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
     Obstacle obstacle = Obstacle::none;
     bool same = false;
+    std::optional<Error> refused;
     FQ_TRY(locked([&]() -> Result<void> {
+      refused.reset();
       same = false;
       const Now now = gate().now();
       gate().fire_timers(now, kTimerTransactions);
@@ -343,6 +346,10 @@ Result<bool> LocalQueue::replace(const NewMessage& message, const Plan& plan, bo
              waits(entry) && (message.debounce.empty() || state_of(entry) == SlotState::delayed);
       const bool due = entry.heap_place != kNoIndex && timer_ms(schedule().region(), entry) <= now.boot_ms;
       if (!same || due) return same = false, Result<void>();
+      const uint64_t larger = std::max<uint64_t>(merged.record.message.payload_bytes, entry.payload_bytes);
+      for (Arrival& arrival : growth) arrival.messages = 0, arrival.bytes = larger - entry.payload_bytes;
+      refused = refuse_over_limit(growth);
+      if (refused) return {};
       obstacle = push_obstacle(bytes, Need{}, 0, false);
       if (obstacle != Obstacle::none) return {};
       append_replaced(merged.record, *slot, now);
@@ -354,6 +361,7 @@ Result<bool> LocalQueue::replace(const NewMessage& message, const Plan& plan, bo
       continue;
     }
     if (!same) return false;
+    if (refused) return std::move(*refused);
     for (NewBlob& blob : merged.blobs) blob.keep();
     // The old payload goes only after the new one can no longer be lost.
     if (!lazy || merged.doomed) FQ_TRY(session_->flusher.wait_durable(end));

@@ -29,4 +29,22 @@ wait $waiting
 is 'it died by the signal' 143 $?
 is 'without a word' '' "$(cat "$work/said")"
 is 'and without a message' '' "$(fq peek -t big)"
+
+# A payload that takes the place of another counts as what it adds.
+fresh
+gives 0 '' fq queue create
+gives 0 '' fq tenant set acme max_bytes=10B max_messages=1
+fq push -t acme --unique k --unique-mode replace 12345678 >/dev/null
+gives 0 '' fq push -t acme --unique k --unique-mode replace 1234567890
+gives 75 "tenant 'acme': has 10 bytes, the limit is 10 (max_bytes)" fq push -t acme --unique k --unique-mode replace 12345678901
+is 'the old one is there still' 1234567890 "$(fq peek -t acme --raw)"
+gives 0 '' fq tenant set acme max_bytes=5B
+gives 0 '' fq push -t acme --unique k --unique-mode replace 123456
+gives 75 max_bytes fq push -t acme --unique k --unique-mode replace 1234567
+gives 0 '' fq push -t other --debounce d --quiet 1h 1
+gives 0 '' fq queue set max_bytes=8B
+gives 0 '' fq push -t other --debounce d --quiet 1h 22
+gives 75 "queue 'default': has 8 bytes, the limit is 8 (max_bytes)" fq push -t other --debounce d --quiet 1h 333
+gives 0 '' fq queue drain
+gives 75 draining fq push -t other --debounce d --quiet 1h 4
 finish
