@@ -22,6 +22,8 @@ constexpr OptionSpec kOptions[] = {
     {"What", 't', "tenant", Takes::value, "TENANT", "only of this one and below (default: any)"},
     {"What", 'n', "count", Takes::value, "N", "at most so many (default: 1)"},
     {"What", 0, "wait", Takes::attached, "DUR", "until one can be served (default: do not wait)"},
+    {"What", 0, "grouped", Takes::nothing, "", "what has gathered: all of one tenant"},
+    {"What", 0, "max", Takes::value, "N", "with --grouped: whole groups until there are N"},
     {"What", 0, "lease", Takes::optional, "DUR", "lease for DUR instead of ack (DUR: lease in fq.toml)"},
     {"Output", '0', "null", Takes::nothing, "", "exact payload bytes, each ended by NUL"},
 };
@@ -29,6 +31,7 @@ constexpr OptionSpec kOptions[] = {
 // Of one turn; more are taken in several, so that a large -n needs little memory.
 constexpr uint64_t kPageMessages = 1024;
 constexpr uint64_t kPageBytes = 8 * 1024 * 1024;
+constexpr uint64_t kGroupBytes = 32 * 1024 * 1024;  // a group is in memory at once, and is cut behind these
 
 struct PopRequest {
   LeaseRequest lease;
@@ -70,6 +73,22 @@ Result<void> read_lease(const Arguments& arguments, PopRequest& request) {
   return {};
 }
 
+Result<void> read_groups(const Arguments& arguments, PopRequest& request) {
+  request.lease.grouped = arguments.has("grouped");
+  if (!request.lease.grouped) {
+    if (arguments.has("max")) return usage_error("--max", "needs --grouped; without it use -n");
+    return {};
+  }
+  if (arguments.has("count")) return usage_error("-n", "does not go with --grouped; use --max");
+  if (request.form == DeliveryForm::sh) {
+    return usage_error("--grouped", "does not go with --format sh, which is for one message; use --json");
+  }
+  if (const auto typed = arguments.value("max")) {
+    FQ_TRY_SET(request.count, to_count("--max", *typed, UINT32_MAX));
+  }
+  return {};
+}
+
 Result<PopRequest> request_of(const Arguments& arguments, Format format) {
   PopRequest request;
   if (!arguments.operands().empty()) {
@@ -83,6 +102,7 @@ Result<PopRequest> request_of(const Arguments& arguments, Format format) {
   if (const auto typed = arguments.value("count")) {
     FQ_TRY_SET(request.count, to_count("-n", *typed, UINT32_MAX));
   }
+  FQ_TRY(read_groups(arguments, request));
   if (request.form == DeliveryForm::sh && request.count > 1)
     return usage_error("-n", "--format sh is for one message");
   request.lease.wait = arguments.has("wait");
@@ -130,7 +150,7 @@ class Popping {
  private:
   void limit() {
     request_.lease.want = static_cast<size_t>(std::min(left_, kPageMessages));
-    request_.lease.bytes_max = kPageBytes;
+    request_.lease.bytes_max = request_.lease.grouped ? kGroupBytes : kPageBytes;
   }
 
   static Exit nothing(WhyEmpty why) {
@@ -203,7 +223,7 @@ Result<Exit> run_pop(const Arguments& arguments, Session& session) {
 
 const Command pop_command = {
     "pop",
-    "[-t TENANT] [-n N] [--wait[=DUR]] [--lease [DUR]]",
+    "[-t TENANT] [-n N | --grouped [--max N]] [--wait[=DUR]] [--lease [DUR]]",
     "Takes messages in fair order, writes their payloads and acks them.",
     {kOptions, true, "human|json|sh|raw"},
     "while m=$(fq pop); do echo \"$m\"; done",

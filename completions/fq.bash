@@ -36,7 +36,7 @@ _fq() {
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --env --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
     pop)
       if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json sh raw' -- "$cur"); return; fi
-      options='--tenant --count --wait --lease --null --format --json --raw --spool --queue --help' ;;
+      options='--tenant --count --wait --grouped --max --lease --null --format --json --raw --spool --queue --help' ;;
     ack)
       options='--spool --queue --help' ;;
     retry)

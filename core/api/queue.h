@@ -91,13 +91,17 @@ struct LeaseRequest {
   std::optional<int64_t> hold_ms;        // Hold::duration: none is the queue's `lease`
   std::string_view tenant;               // only this tenant and below; empty: any
   std::optional<uint32_t> attempts_max;  // for messages without their own; none: the queue's
-  bool one_tenant = false;               // no other than the one whose turn the first message is
-  bool look = false;                     // takes nothing: only until something could be taken
-  bool wait = false;                     // until at least one can be served
-  std::optional<int64_t> wait_ms;        // with wait: at most so long
-  bool until_idle = false;               // with wait: or until the queue is idle
-  bool signals = true;                   // come through while it waits
-  bool watch = false;                    // with wait: or until a lease of this Queue was changed by others
+  // Whole groups: all of one tenant that can be served now, at most so many (and at most the queue's
+  // `batch`), then the next tenant's, until `want` is reached or passed. A limit that is reached, and
+  // bytes_max, cut one.
+  bool grouped = false;
+  uint64_t group_max = UINT64_MAX;
+  bool look = false;               // takes nothing: only until something could be taken
+  bool wait = false;               // until at least one can be served
+  std::optional<int64_t> wait_ms;  // with wait: at most so long
+  bool until_idle = false;         // with wait: or until the queue is idle
+  bool signals = true;             // come through while it waits
+  bool watch = false;              // with wait: or until a lease of this Queue was changed by others
   Interrupt* interrupt = nullptr;
 };
 

@@ -79,7 +79,15 @@ void Checker::check_node(uint32_t i, const Tenant& tenant) {
 }
 
 void Checker::check_blocks(uint32_t i, const Tenant& tenant) {
-  expect(tenant.blocks == 0 || has_control(tenant), "C2: a tenant blocked by nothing", i);
+  const bool gathers = (tenant.blocks & kBlockGather) != 0;
+  const bool others = (tenant.blocks & ~kBlockGather) != 0;
+  expect(!others || has_control(tenant), "C2: a tenant blocked by nothing", i);
+  expect(!gathers || (!is_inner(tenant) && tenant.lane.count != 0 && tenant.heap_place != kNoIndex),
+         "G1: a tenant that gathers nothing, or for ever", i);
+  const bool behind = nodes_behind(region_.root) != kNoIndex;
+  expect(!gathers || behind ||
+             (region_.root.terms.linger_ms > 0 && tenant.lane.count < region_.root.terms.batch_max),
+         "G1: a tenant that gathers what has gathered", i);
   if (!has_control(tenant)) return;
   ++used_controls_;
   const Control& control = control_of(region_, tenant);

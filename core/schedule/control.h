@@ -7,9 +7,11 @@
 //
 // Invariants
 //  C1  A Control is named by exactly one node, and names it.
-//  C2  For a node without one nothing holds but the defaults, and nothing blocks it.
+//  C2  For a node without one nothing holds but the defaults, and nothing blocks it but its own gathering.
 #pragma once
 
+// System.
+#include <algorithm>
 // fq, this room.
 #include "core/schedule/node_values.h"
 
@@ -19,6 +21,17 @@ inline bool has_control(const Tenant& tenant) { return tenant.control != kNoInde
 
 inline Control& control_of(const Region& region, const Tenant& tenant) {
   return region.arena.at(region.root.controls, tenant.control);
+}
+
+/// Since when the messages of a leaf that waits for that gather.
+inline int64_t gathers_since_ms(const Tenant& leaf) { return static_cast<int64_t>(leaf.joins.get()); }
+/// When a window that began then is over.
+inline int64_t window_end_ms(const Region& region, int64_t since_ms) {
+  return since_ms + std::min<int64_t>(region.root.terms.linger_ms, kNever / 4);
+}
+/// When the messages of a leaf that waits for that have gathered.
+inline int64_t gathered_at_ms(const Region& region, const Tenant& leaf) {
+  return window_end_ms(region, gathers_since_ms(leaf));
 }
 
 /// The counts of a node and all below it, whichever node it is.

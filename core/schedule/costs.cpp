@@ -40,6 +40,11 @@ Cost Costs::of(const Entry& entry) const {
 
 uint64_t Costs::of_newcomer(Txn& txn, const Entry& entry, int64_t now_ms) const {
   if (region_.root.terms.fair_by != FairBy::time) return std::min(of(entry).turns, kTurn);
+  return of_group(txn, entry, now_ms);
+}
+
+uint64_t Costs::of_group(Txn& txn, const Entry& entry, int64_t now_ms) const {
+  if (region_.root.terms.fair_by != FairBy::time) return kTurn;
   Tenant& leaf = region_.tenant(entry.tenant);
   if (leaf.counts.leased == 0 && leaf.used_ms + kIdleMs <= now_ms) put(txn, leaf.run_ticks, 0);
   return std::min(of(entry).turns, std::max(region_.root.run_ticks.get(), kTicksMin) * kCostPerTick);
@@ -67,7 +72,7 @@ void Costs::note_end(Txn& txn, Entry& entry, uint32_t ticks, int64_t now_ms) con
     Tenant& node = region_.tenant(i);
     const bool charged = timed && node.level > entry.height;
     if (charged) seats_.correct(txn, i, ticks_of(rough) * kCostPerTick, took * kCostPerTick);
-    if (node.lane.count == 0 && node.counts.leased <= 1) put(txn, node.used_ms, now_ms);
+    if (!has_something(node) && node.counts.leased <= 1) put(txn, node.used_ms, now_ms);
     i = node.parent;
   }
 }

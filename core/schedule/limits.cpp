@@ -60,23 +60,25 @@ void Limits::ended(Txn& txn, uint32_t leaf) const {
 
 void Limits::fire(Txn& txn, uint32_t i, int64_t now_ms) const {
   const Tenant& tenant = region_.tenant(i);
-  if (!has_control(tenant)) return;
-  Control& control = control_of(region_, tenant);
-  const bool limited = (tenant.blocks & kBlockLimited) != 0;
-  if (limited && control.limited_until_ms <= now_ms) {
-    put(txn, control.set.given, control.set.given & ~kGivenLimited);
-    seats_.block(txn, i, kBlockLimited, false);
+  if (has_control(tenant)) {
+    Control& control = control_of(region_, tenant);
+    const bool limited = (tenant.blocks & kBlockLimited) != 0;
+    if (limited && control.limited_until_ms <= now_ms) {
+      put(txn, control.set.given, control.set.given & ~kGivenLimited);
+      seats_.block(txn, i, kBlockLimited, false);
+    }
+    if (token_at_ms(control) <= now_ms) seats_.block(txn, i, kBlockRate, false);
   }
-  if (token_at_ms(control) <= now_ms) seats_.block(txn, i, kBlockRate, false);
   set_timer(txn, i);
 }
 
 void Limits::set_timer(Txn& txn, uint32_t i) const {
   Tenant& tenant = region_.tenant(i);
-  const Control& control = control_of(region_, tenant);
   int64_t at_ms = kNever;
-  if ((tenant.blocks & kBlockLimited) != 0) at_ms = control.limited_until_ms;
-  if ((tenant.blocks & kBlockRate) != 0) at_ms = std::min(at_ms, token_at_ms(control));
+  if ((tenant.blocks & kBlockGather) != 0) at_ms = gathered_at_ms(region_, tenant);
+  if ((tenant.blocks & kBlockLimited) != 0)
+    at_ms = std::min<int64_t>(at_ms, control_of(region_, tenant).limited_until_ms);
+  if ((tenant.blocks & kBlockRate) != 0) at_ms = std::min(at_ms, token_at_ms(control_of(region_, tenant)));
   if (at_ms == kNever || (tenant.heap_place != kNoIndex && tenant.timer_ms == at_ms)) return;
   const DelayHeap heap(region_);
   heap.remove(txn, i | kTimerOfTenant);
@@ -145,7 +147,8 @@ void Limits::bring_up_to_date(Txn& txn, uint32_t i, const NodeTerms& from_file, 
   seats_.block(txn, i, kBlockConcurrency, is_at_concurrency(i, control));
   seats_.block(txn, i, kBlockRate, token_at_ms(control) > now_ms);
   set_timer(txn, i);
-  if (terms.given == 0 && tenant.blocks == 0 && !is_needed(tenant, now_ms)) remove(txn, tenant);
+  if (terms.given == 0 && (tenant.blocks & ~kBlockGather) == 0 && !is_needed(tenant, now_ms))
+    remove(txn, tenant);
 }
 
 void Limits::assign_pool(Txn& txn, uint32_t i, const NodeTerms& terms) const {

@@ -22,6 +22,8 @@ class Limits {
   void ended(Txn& txn, uint32_t leaf) const;
   /// What time has freed is free. Needs: it has no timer; sets the next one.
   void fire(Txn& txn, uint32_t node, int64_t now_ms) const;
+  /// Sets its timer to the time that frees it next. One that is blocked by no time keeps what it has.
+  void set_timer(Txn& txn, uint32_t node) const;
 
   /// Changes what was set at run time. Needs: room for a Control and for the pool's name.
   void set(Txn& txn, uint32_t node, const NodePatch& patch) const;
@@ -39,7 +41,6 @@ class Limits {
  private:
   Control& make(Txn& txn, uint32_t node) const;
   bool is_at_concurrency(uint32_t node, const Control& control) const;
-  void set_timer(Txn& txn, uint32_t node) const;
   void assign_pool(Txn& txn, uint32_t node, const NodeTerms& terms) const;
 
   const Region& region_;

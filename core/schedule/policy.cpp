@@ -158,18 +158,22 @@ std::optional<TenantIndex> Schedule::bring_up_to_date(Txn& txn, TenantIndex from
 }
 
 /// One page of the walk.
-void Schedule::follow_terms(Txn& txn) {
+void Schedule::follow_terms(Txn& txn, int64_t now_ms) {
   SharedTerms& terms = region_.root.terms;
   const Seats seats(region_);
+  const Gathering gathering(region_);
   uint32_t i = nodes_behind(region_.root);
   const uint32_t high_water = region_.root.tenant_supply.high_water;
   const uint32_t end = std::min<uint32_t>(high_water, i + kNodesMax);
   const uint32_t noted_before = txn.noted();
   for (; i < end && txn.noted() - noted_before < kFollowStoresMax; ++i) {
-    if (is_used(region_.tenant(i)) && terms.other_cost != 0) seats.even_out(txn, i);
+    if (!is_used(region_.tenant(i))) continue;
+    if (terms.other_cost != 0) seats.even_out(txn, i);
+    if (terms.other_groups != 0) gathering.look_again(txn, i, now_ms);
   }
   const bool done = i >= high_water;
   if (done) put(txn, terms.other_cost, 0);
+  if (done) put(txn, terms.other_groups, 0);
   put(txn, terms.next_node, done ? kNoIndex : i);
 }
 

@@ -200,13 +200,10 @@ std::optional<SlotIndex> Schedule::lease_next(Txn& txn, TenantIndex from, const 
   const uint32_t slot = turn.slot;
   if (slot == kNoIndex || fq::expires_ms(region_, region_.entry(slot)) <= terms.now_ms) return std::nullopt;
   const Seats seats(region_);
-  const States states(region_);
   const Message message = region_.message(slot);
   const uint32_t leaf = message.entry.tenant;
   const Cost cost = Costs(region_).of(message.entry);
-  note_delivery(txn, region_, message, terms);
-  states.leave(txn, message, false);
-  states.enter_leased(txn, message, terms.holder, terms.until_ms);
+  start(txn, message, terms);
   for (uint32_t depth = turn.depth; depth > 0; --depth) {
     seats.charge(txn, turn.path[depth - 1], turn.path[depth], cost.turns);
   }
@@ -214,6 +211,14 @@ std::optional<SlotIndex> Schedule::lease_next(Txn& txn, TenantIndex from, const 
   seats.settle(txn, static_cast<uint32_t>(from));
   Limits(region_).started(txn, leaf, terms.now_ms);
   return SlotIndex{slot};
+}
+
+/// Needs: who calls settles its seat.
+void Schedule::start(Txn& txn, const Message& message, const LeaseTerms& terms) {
+  const States states(region_);
+  note_delivery(txn, region_, message, terms);
+  states.leave(txn, message, false);
+  states.enter_leased(txn, message, terms.holder, terms.until_ms);
 }
 
 void Schedule::lease(Txn& txn, SlotIndex index, const LeaseTerms& terms) {

@@ -125,6 +125,13 @@ class Schedule {
   /// it may be parked), or when the TTL of that message is over and its timer not fired yet. At most 20
   /// steps.
   std::optional<SlotIndex> lease_next(Txn& txn, TenantIndex from, const LeaseTerms& terms);
+  /// A group is begun with lease_next and taken on with this: the next message of that leaf, which is charged
+  /// as a turn. None when nothing more of it can be served, also because of a limit. At most 20 steps.
+  std::optional<SlotIndex> lease_more(Txn& txn, TenantIndex from, TenantIndex leaf, const LeaseTerms& terms);
+  /// How many messages a group of this leaf has, of which so many were taken.
+  uint64_t group_size(TenantIndex leaf, uint64_t taken) const;
+  /// The group is taken: what is left of that leaf gathers anew. At most 8 steps.
+  void end_group(Txn& txn, TenantIndex leaf, int64_t now_ms);
   /// Leases this message, whatever its turn and state (replay); charges nobody. At most 12 steps.
   void lease(Txn& txn, SlotIndex slot, const LeaseTerms& terms);
   /// A leased message has run so long (none: since its delivery): with fair_by time its nodes pay for it. Its
@@ -286,7 +293,8 @@ class Schedule {
   const Region& region() const { return region_; }
 
  private:
-  void follow_terms(Txn& txn);
+  void follow_terms(Txn& txn, int64_t now_ms);
+  void start(Txn& txn, const Message& message, const LeaseTerms& terms);
   void hold_again(Txn& txn, Extra& extra);
   void add_waits(Txn& txn, SlotIndex slot, Bytes after, bool linked);
   void expire(Txn& txn, SlotIndex slot);

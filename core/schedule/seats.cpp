@@ -53,7 +53,8 @@ bool Seats::is_late(uint32_t i) const {
 /// time takes that off at the node's weight, as if others had their turns.
 uint64_t Seats::owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const {
   if (tenant.tag <= level) return 0;
-  const bool idle = tenant.lane.count <= 1 && tenant.counts.leased == 0;
+  // Asked when something comes: before that nothing of it ran, or could be served.
+  const bool idle = tenant.counts.leased == 0;
   const int64_t idle_ms = idle ? std::clamp<int64_t>(now_ms - tenant.used_ms, 0, kForgivenMaxMs) : 0;
   const uint64_t forgiven = turn_of(tenant.weight_milli, static_cast<uint64_t>(idle_ms) * kCostPerMs);
   const uint64_t owed = tenant.tag - level;
@@ -74,8 +75,9 @@ void Seats::settle(Txn& txn, uint32_t i, const Arrival* arrival) const {
     const bool seated = is_seated(tenant);
     Tenant& parent = region_.tenant(tenant.parent);
     if (!is_inner(parent)) throw RegionDamaged{"a parent is no inner node"};
-    // Also of one that is blocked: its place in line is that of its first message.
-    if (arrival != nullptr && !seated && tenant.lane.count == 1) {
+    // Also of one that is blocked: its place in line is that of its first message, or of its group.
+    const bool comes = arrival != nullptr && !seated;
+    if (comes && (tenant.lane.count == 1 || (arrival->group && !is_inner(tenant)))) {
       const uint64_t level = parent.vtime + turn_of(tenant.weight_milli, arrival->cost);
       put(txn, tenant.tag, level + owed(tenant, level, arrival->now_ms));
     }
@@ -97,7 +99,7 @@ void Seats::settle(Txn& txn, uint32_t i, const Arrival* arrival) const {
   }
 }
 
-void Seats::block(Txn& txn, uint32_t i, uint8_t reason, bool on) const {
+void Seats::block(Txn& txn, uint32_t i, uint8_t reason, bool on, const Arrival* arrival) const {
   Tenant& tenant = region_.tenant(i);
   const uint8_t before = tenant.blocks;
   const auto after = static_cast<uint8_t>(on ? before | reason : before & ~unsigned{reason});
@@ -105,12 +107,12 @@ void Seats::block(Txn& txn, uint32_t i, uint8_t reason, bool on) const {
   put(txn, tenant.blocks, after);
   if (reason == kBlockPaused)
     put(txn, region_.root.paused_count, region_.root.paused_count + (on ? 1u : -1u));
-  if ((before == 0) == (after == 0)) return;
-  put(txn, region_.root.parked_count, region_.root.parked_count + (on ? 1u : -1u));
-  settle(txn, i);
+  const bool changes = (before == 0) != (after == 0);
+  if (changes) put(txn, region_.root.parked_count, region_.root.parked_count + (on ? 1u : -1u));
+  if (changes || arrival != nullptr) settle(txn, i, arrival);
 }
 
-void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost) const {
+void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost, bool its_turn) const {
   Tenant& parent = region_.tenant(parent_index);
   Tenant& tenant = region_.tenant(seat);
   const SeatKind kind{&region_};
@@ -120,8 +122,8 @@ void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost
   // Who was passed over makes up nothing.
   const bool late = is_late(seat);
   if (!rotates) ring_.remove(txn, parent.lane, seat, tenant);
-  put(txn, parent.vtime, std::max<uint64_t>(parent.vtime, tenant.tag));
-  const uint64_t now = late ? parent.vtime : tenant.tag;
+  if (its_turn) put(txn, parent.vtime, std::max<uint64_t>(parent.vtime, tenant.tag));
+  const uint64_t now = its_turn && late ? parent.vtime : tenant.tag;
   txn.set(tenant.tag, now + turn_of(tenant.weight_milli, cost));
   set_flag(txn, tenant, kTenantLate, false);
   if (!stays) return set_flag(txn, tenant, kTenantSeated, false);

@@ -75,6 +75,11 @@ inline bool is_seated(const Tenant& tenant) { return (tenant.flags & kTenantSeat
 inline bool is_used(const Tenant& tenant) { return (tenant.flags & kTenantUsed) != 0; }
 inline bool can_be_served(const Tenant& tenant) { return !is_parked(tenant) && tenant.lane.count != 0; }
 
+/// Of what there is something, unless a limit is in the way.
+inline bool has_something(const Tenant& tenant) {
+  return tenant.lane.count != 0 && (tenant.blocks & kBlockGather) == 0;
+}
+
 inline void set_flag(Txn& txn, Tenant& tenant, uint8_t flag, bool on) {
   const unsigned others = tenant.flags.get() & ~unsigned{flag};
   put(txn, tenant.flags, static_cast<uint8_t>(on ? others | flag : others));
@@ -87,17 +92,20 @@ class Seats {
   /// After something changed in `tenant`: gives it its seat or takes it away, and so on up the tree as far
   /// as that makes a difference. At most one step a level.
   void settle(Txn& txn, uint32_t tenant) const { settle(txn, tenant, nullptr); }
-  /// Likewise, where it has something again: a message whose start will cost this.
-  void arrive(Txn& txn, uint32_t leaf, uint64_t cost, int64_t now_ms) const {
-    const Arrival arrival{cost, now_ms};
-    settle(txn, leaf, &arrival);
-  }
+  /// What comes, where there was nothing: a message whose start will cost this.
+  struct Arrival {
+    uint64_t cost;
+    int64_t now_ms;
+    bool group = false;  // that has gathered: it counts as having come only now
+  };
+  /// Likewise, where it has something again.
+  void arrive(Txn& txn, uint32_t leaf, const Arrival& arrival) const { settle(txn, leaf, &arrival); }
   /// Blocks a node for this reason, or no more.
-  void block(Txn& txn, uint32_t tenant, uint8_t reason, bool on) const;
+  void block(Txn& txn, uint32_t tenant, uint8_t reason, bool on, const Arrival* arrival = nullptr) const;
   /// The seat whose turn it is, has had it: on to its next place, or away when it has nothing more. Where
   /// others before it were passed over since their pool lacks room, that changes nothing for them. Needs: its
-  /// own lane is as it will be. One step.
-  void charge(Txn& txn, uint32_t parent, uint32_t seat, uint64_t cost) const;
+  /// own lane is as it will be. `its_turn` false: it had something beside its turn, as a group has. One step.
+  void charge(Txn& txn, uint32_t parent, uint32_t seat, uint64_t cost, bool its_turn = true) const;
   /// A start that was charged `charged` has cost `cost`.
   void correct(Txn& txn, uint32_t tenant, uint64_t charged, uint64_t cost) const;
   /// Whether it is still ahead, for what it has used before it was idle.
@@ -114,10 +122,6 @@ class Seats {
   uint64_t sets_of(uint32_t tenant) const;
 
  private:
-  struct Arrival {
-    uint64_t cost;
-    int64_t now_ms;
-  };
   void settle(Txn& txn, uint32_t tenant, const Arrival* arrival) const;
   uint64_t owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const;
   void move(Txn& txn, uint32_t tenant, uint64_t tag, bool behind_equals) const;

@@ -107,6 +107,7 @@ void States::leave(Txn& txn, const Message& message, bool settle) const {
       if (entry.heap_place != kNoIndex) heap_.remove(txn, slot);
       if (tenant.lane.count != 0) return;
       take_from(txn, region_.root.active_count, 1);
+      gathering_.emptied(txn, entry.tenant);
       if (settle) seats_.settle(txn, entry.tenant);
       return;
     case SlotState::leased:
@@ -135,9 +136,12 @@ void States::enter_ready(Txn& txn, const Message& message, int64_t since_ms) con
   note_end(txn, message, from);
   lanes_.insert(txn, tenant.lane, slot, entry);
   if (expires_ms(region_, entry) != kNever) heap_.insert(txn, slot);
+  gathering_.came(txn, entry.tenant, since_ms);
   if (tenant.lane.count != 1) return;
   add_to(txn, region_.root.active_count, 1);
-  seats_.arrive(txn, entry.tenant, Costs(region_).of_newcomer(txn, entry, since_ms), since_ms);
+  // What gathers comes when it has.
+  if ((tenant.blocks & kBlockGather) == 0)
+    seats_.arrive(txn, entry.tenant, {Costs(region_).of_newcomer(txn, entry, since_ms), since_ms});
 }
 
 void States::note_end(Txn& txn, const Message& message, SlotState from) const {

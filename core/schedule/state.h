@@ -6,6 +6,7 @@
 
 // fq, this room.
 #include "core/schedule/delay_heap.h"
+#include "core/schedule/gathering.h"
 #include "core/schedule/message_order.h"
 #include "core/schedule/tenant_tree.h"
 #include "core/schedule/unique_keys.h"
@@ -18,7 +19,12 @@ inline bool has_holder(const Entry& entry) { return entry.holder != static_cast<
 class States {
  public:
   explicit States(const Region& region)
-      : region_(region), heap_(region), lanes_(MessageKind{&region}), seats_(region), limits_(region) {}
+      : region_(region),
+        heap_(region),
+        lanes_(MessageKind{&region}),
+        seats_(region),
+        limits_(region),
+        gathering_(region) {}
 
   /// Out of its lane, heap or holder's list; its tenant's seat follows unless `settle` is false.
   void leave(Txn& txn, const Message& message, bool settle = true) const;
@@ -49,6 +55,7 @@ class States {
   MessageLane lanes_;
   Seats seats_;
   Limits limits_;
+  Gathering gathering_;
 };
 
 }  // namespace fq

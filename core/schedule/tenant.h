@@ -33,6 +33,7 @@ inline constexpr uint8_t kBlockPaused = 1;
 inline constexpr uint8_t kBlockLimited = 2;      // until a time
 inline constexpr uint8_t kBlockConcurrency = 4;  // until one of its leases ends
 inline constexpr uint8_t kBlockRate = 8;         // until its bucket has a token
+inline constexpr uint8_t kBlockGather = 32;      // until its messages have gathered
 
 inline constexpr uint32_t kNoCount = UINT32_MAX;
 
@@ -53,7 +54,7 @@ struct Tenant {
   Shared<uint64_t> tag;            // when its next turn is, in its parent's virtual time
   Shared<uint64_t> sequence;       // among equal tags: who came first
   Shared<uint64_t> vtime;          // inner: tag of the child served last
-  Shared<uint64_t> joins;          // inner: sequences given out
+  Shared<uint64_t> joins;          // inner: sequences given out; leaf: since when its messages gather
   Shared<uint64_t> hash;           // of its path
   Shared<int64_t> timer_ms;        // in the heap: parked until, or time to look whether it is idle
   Shared<int64_t> used_ms;         // when nothing was ready or running any more

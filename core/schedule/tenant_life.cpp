@@ -124,6 +124,7 @@ uint32_t TenantTree::make_inner(Txn& txn, uint32_t leaf) const {
   put(txn, inner.self, leaf);
   put(txn, inner.children, 1);
   put(txn, inner.timer_ms, old.timer_ms.get());
+  put(txn, inner.used_ms, old.used_ms.get());
   put(txn, inner.payload_bytes, old.payload_bytes.get());
   copy(txn, inner.counts, old.counts);
   index_.replace(txn, leaf, i);
@@ -131,8 +132,13 @@ uint32_t TenantTree::make_inner(Txn& txn, uint32_t leaf) const {
   heap.remove(txn, leaf | kTimerOfTenant);
   if (timed) heap.insert(txn, i | kTimerOfTenant);
   limits_.move(txn, leaf, i);
-  put(txn, inner.blocks, old.blocks.get());
-  put(txn, old.blocks, 0);
+  // What was said of the path is the inner node's; that messages gather goes with the messages.
+  const unsigned gathers = old.blocks & unsigned{kBlockGather};
+  const unsigned others = old.blocks & ~unsigned{kBlockGather};
+  put(txn, inner.blocks, static_cast<uint8_t>(others));
+  put(txn, old.blocks, static_cast<uint8_t>(gathers));
+  if (gathers != 0 && others != 0) add_to(txn, region_.root.parked_count, 1);
+  if (gathers != 0) limits_.set_timer(txn, leaf);
   seats_.replace(txn, leaf, i);
   put(txn, old.parent, i);
   put(txn, old.level, static_cast<uint8_t>(old.level + 1));
@@ -164,6 +170,7 @@ void TenantTree::fire(Txn& txn, uint32_t i, int64_t now_ms) const {
   Tenant& tenant = region_.tenant(i);
   const DelayHeap heap(region_);
   heap.remove(txn, i | kTimerOfTenant);
+  gathering_.fire(txn, i, now_ms);
   limits_.fire(txn, i, now_ms);
   if (tenant.heap_place != kNoIndex || i == kRoot || !has_nothing(tenant) || limits_.is_set(tenant)) return;
   const bool long_idle = tenant.used_ms + kIdleMs <= now_ms;

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 // fq, this room.
-#include "core/schedule/limits.h"
+#include "core/schedule/gathering.h"
 #include "core/schedule/rules.h"
 
 namespace fq {
@@ -29,7 +29,12 @@ struct TenantIndexKind {
 class TenantTree {
  public:
   explicit TenantTree(const Region& region)
-      : region_(region), index_(TenantIndexKind{&region}), seats_(region), limits_(region), rules_(region) {}
+      : region_(region),
+        index_(TenantIndexKind{&region}),
+        seats_(region),
+        limits_(region),
+        gathering_(region),
+        rules_(region) {}
 
   void make_root(Txn& txn) const;
   /// The node of this path, kNoIndex when there is none. The empty path is the root.
@@ -68,6 +73,7 @@ class TenantTree {
   LinearHash<TenantIndexKind> index_;
   Seats seats_;
   Limits limits_;
+  Gathering gathering_;
   Rules rules_;
 };
 

@@ -37,7 +37,7 @@ uint32_t Schedule::fire(Txn& txn, int64_t now_ms) {
   const uint32_t noted_before = txn.noted();
   uint32_t fired = 0;
   if (nodes_behind(region_.root) != kNoIndex) {
-    follow_terms(txn);
+    follow_terms(txn, now_ms);
     ++fired;
   }
   while (fired < kFiredMax && txn.noted() - noted_before < kFireStoresMax) {
@@ -112,6 +112,8 @@ void Schedule::shift_timers(int64_t old_now_ms, int64_t new_now_ms, int64_t shif
     if (!is_used(tenant)) continue;
     txn.fresh(tenant.timer_ms, shifted(tenant.timer_ms, old_now_ms, new_now_ms, shift_ms));
     txn.fresh(tenant.used_ms, tenant.used_ms + shift_ms);
+    if (!is_inner(tenant))
+      txn.fresh(tenant.joins, static_cast<uint64_t>(gathers_since_ms(tenant) + shift_ms));
     if (!has_control(tenant)) continue;
     Control& control = control_of(region_, tenant);
     txn.fresh(control.limited_until_ms, shifted(control.limited_until_ms, old_now_ms, new_now_ms, shift_ms));

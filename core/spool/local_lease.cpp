@@ -20,6 +20,9 @@ namespace {
 // Undo entries that one more message may need at the worst: a chunk ends when so few are left.
 constexpr uint32_t kUndoReserve = 1000;
 constexpr size_t kLeasesPerRecord = 64;
+// A group is taken under one hold of the lock, so that nobody else gets a part of it, unless it has more than
+// these many records hold.
+constexpr size_t kGroupRecords = 16;
 constexpr uint32_t kTimerTransactions = 32;
 constexpr int kReadTries = 3;
 constexpr int kObstaclesMax = 64;
@@ -74,23 +77,30 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
 
 Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply) {
   taken_.clear();
+  group_ = {};
   uint64_t bytes = 0;
+  size_t kept = 0;  // of what was taken: it is in our hands, whatever comes
   reply.next_wake_ms.reset();
   int obstacles = 0;
-  for (bool first = true; first || taken_.size() < request.want; first = false) {
+  for (bool first = true; first || taken_.size() < request.want || group_.left > 0; first = false) {
     const size_t before = taken_.size();
     Obstacle obstacle = Obstacle::none;
     bool more_due = false;
-    taken_.reserve(before + kLeasesPerRecord);  // nothing is allocated under the lock
+    const size_t records = request.grouped ? kGroupRecords : 1;
+    taken_.reserve(before + records * kLeasesPerRecord);  // nothing is allocated under the lock
     Result<void> took = locked([&]() -> Result<void> {
-      taken_.resize(before);
+      taken_.resize(kept);
       gate().fire_timers(now, kTimerTransactions);
       gate().apply_pending();
       std::optional<TenantIndex> from = kRootTenant;
       if (!request.tenant.empty()) from = schedule().find_tenant(request.tenant);
       if (request.look && from && schedule().next(*from)) reply.why_empty = WhyEmpty::servable;
       if (request.look || request.want == 0) from.reset();
-      if (from) obstacle = take_some(request, *from, now, bytes);
+      for (size_t i = 0; from && i < records && obstacle == Obstacle::none && (i == 0 || group_.left > 0);
+           ++i) {
+        obstacle = take_some(request, *from, now, bytes);
+        kept = taken_.size();
+      }
       if (request.watch) reply.more = schedule().next(from.value_or(kRootTenant)).has_value();
       const int64_t timer_ms = schedule().next_timer_ms();
       more_due = timer_ms <= now.boot_ms;
@@ -102,12 +112,12 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, 
       if (took.ok()) continue;
     }
     // What is in our hands already is delivered all the same.
-    if (!took.ok() && before == 0) return took;
-    if (!took.ok()) taken_.resize(before);
+    if (!took.ok() && kept == 0) return took;
+    if (!took.ok()) taken_.resize(kept);
     // Behind what has expired and is not buried yet there may be something to serve.
     if (taken_.size() == before && more_due) continue;
     if (taken_.size() == before) break;
-    if (bytes >= request.bytes_max) break;
+    if (bytes >= request.bytes_max && group_.left == 0) break;
   }
   if (request.watch) watch(taken_);
   return deliver(reply);
@@ -140,9 +150,7 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, co
   if (!journaled && !disk_is_full()) return Obstacle::closing_room;
   if (shared.next_serial + kLeasesPerRecord > shared.serial_limit) return Obstacle::limits;
   const size_t before = taken_.size();
-  std::optional<TenantIndex> only;
-  if (request.one_tenant && before > 0) only = one_tenant_;
-  uint64_t bytes_left = bytes >= request.bytes_max ? 0 : request.bytes_max - bytes;
+  uint64_t all_bytes = bytes;
   Txn txn = store().begin();
   const Now now = gate().in_order(txn, read);
   LeaseTerms terms = terms_of(request, now);
@@ -153,19 +161,12 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, co
   detail.until_wall_ms = request.hold == Hold::process ? 0 : store().wall_of(terms.until_ms);
   detail.pid_started = detail.pid != 0 ? started_ : 0;
   detail.attempts_max = terms.attempts_max;
-  while (taken_.size() < request.want && taken_.size() - before < kLeasesPerRecord &&
-         txn.noted() + kUndoReserve < kUndoEntries) {
-    // A limit of bytes is looked at before the turn is taken: a turn cannot be given back.
-    if (request.bytes_max != UINT64_MAX && !taken_.empty()) {
-      const std::optional<SlotIndex> next = schedule().next(only.value_or(from));
-      if (!next || schedule().entry(*next).payload_bytes > bytes_left) break;
-    }
+  while (taken_.size() - before < kLeasesPerRecord && txn.noted() + kUndoReserve < kUndoEntries) {
     terms.serial = shared.next_serial;
-    const std::optional<SlotIndex> slot = schedule().lease_next(txn, only.value_or(from), terms);
+    const std::optional<SlotIndex> slot = take_next(txn, request, from, terms, all_bytes);
     if (!slot) break;
     txn.set(shared.next_serial, shared.next_serial + 1);
     const Entry& entry = schedule().entry(*slot);
-    if (request.one_tenant) only = one_tenant_ = TenantIndex{entry.tenant.get()};
     TakenMessage& one = taken_.emplace_back();
     one.id = entry.id;
     one.serial = terms.serial;
@@ -176,12 +177,14 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, co
     one.deliveries = entry.deliveries;
     one.place = ItemReader::find_item(stream(), shared, entry);
     event_items_.push_back({MessageId{one.id}, entry.event_position});
-    bytes += entry.payload_bytes;
-    bytes_left = bytes >= request.bytes_max ? 0 : request.bytes_max - bytes;
+    all_bytes += entry.payload_bytes;
     if (journaled) gate().apply().leased(txn, *slot, shared.tail);
     one.event_position = entry.event_position;
   }
-  if (taken_.size() == before) return Obstacle::none;
+  if (taken_.size() == before) {
+    txn.commit();  // a group may have ended
+    return Obstacle::none;
+  }
   if (journaled) {
     encode_event(body_, RecordType::leased, event_items_, detail);
     stream().append(txn, body_, MessageId{0}, now.wall_ms);
@@ -190,6 +193,7 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, co
   txn.commit();
   FQ_POINT("lease.committed");
   stream().publish();
+  bytes = all_bytes;
   return Obstacle::none;
 }
 

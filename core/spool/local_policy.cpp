@@ -105,7 +105,20 @@ Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& pa
     if (obstacle == Obstacle::none) break;
     FQ_TRY(overcome(obstacle, need));
   }
+  FQ_TRY(follow_terms());
   return end == 0 || syncs_lazily() ? Result<void>() : session_->flusher.wait_durable(end);
+}
+
+/// What was said of the whole queue holds for all its nodes when this returns.
+Result<void> LocalQueue::follow_terms() {
+  for (bool behind = true; behind;) {
+    FQ_TRY(locked([&]() -> Result<void> {
+      behind = nodes_behind(header().schedule) != kNoIndex;
+      if (behind) gate().fire_timers(gate().now(), kTimerTransactions);
+      return {};
+    }));
+  }
+  return {};
 }
 
 /// Some of what was set at run time, from this node on; times are wall times. Needs: the lock.

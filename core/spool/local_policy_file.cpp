@@ -40,10 +40,6 @@ std::string_view idle_setting(PolicyKey key) {
   switch (key) {
     case PolicyKey::scope:
       return "scope";
-    case PolicyKey::linger:
-      return "linger";
-    case PolicyKey::batch:
-      return "batch";
     case PolicyKey::dead_retention:
       return "dead_retention";
     default:
@@ -156,6 +152,7 @@ Result<void> LocalQueue::load_policy(const Policy& policy, const FileIdentity& i
         need, [&](Txn& txn) { next = schedule().bring_up_to_date(txn, *next, gate().now().boot_ms); }));
     FQ_POINT("policy.applied");
   }
+  FQ_TRY(follow_terms());
   for (std::optional<uint32_t> next = 0; next;) {
     FQ_TRY(change_schedule(Need{}, [&](Txn& txn) { next = schedule().remove_old_rules(txn, *next); }));
   }

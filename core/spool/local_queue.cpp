@@ -63,6 +63,7 @@ Result<void> LocalQueue::attach_anew() {
   // this object.
   if (left != nullptr) left->end();
   holder_.reset();
+  group_ = {};
   watched_carried_ = !watched_.empty();
   if (started_ != 0) store().memory().keep_from_children();
   session_ = std::make_unique<Session>(*attachment_, clock_);

@@ -170,6 +170,12 @@ class LocalQueue final : public Queue {
   /// Whether the payload itself is gone or damaged, rather than only not to be had now.
   static bool is_lost(const Error& error);
 
+  // local_group.cpp
+  std::optional<SlotIndex> take_next(Txn& txn, const LeaseRequest& request, TenantIndex from,
+                                     const LeaseTerms& terms, uint64_t bytes);
+  std::optional<SlotIndex> take_of_group(Txn& txn, TenantIndex from, const LeaseTerms& terms,
+                                         uint64_t bytes_left);
+
   // local_settle.cpp
   size_t verdicts_at_once(Verdict verdict);
   Result<size_t> settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
@@ -270,6 +276,7 @@ class LocalQueue final : public Queue {
   /// Needs: the lock, and room for the record.
   void append_policy(const PolicyRecord& record);
   Result<void> carry_policy();
+  Result<void> follow_terms();
 
   // local_mutate.cpp
   Result<SettleStatus> change_one(MessageId id, Action action, const Filter* filter,
@@ -323,8 +330,13 @@ class LocalQueue final : public Queue {
   std::vector<TakenMessage> taken_;
   std::vector<EventItem> event_items_;
   StoredItem stored_;
-  bool over_limit_ = false;   // the last push was refused since there are too many messages
-  TenantIndex one_tenant_{};  // whose turn the first message was, where only one tenant's are wanted
+  bool over_limit_ = false;  // the last push was refused since there are too many messages
+  /// What is still to be taken of the group that is being taken.
+  struct Group {
+    TenantIndex leaf{};
+    uint64_t left = 0;
+  };
+  Group group_;
   std::vector<WatchedLease> watched_;
   uint32_t changes_seen_ = 0;
   bool watched_carried_ = false;  // some were given in a segment before: nobody counts their changes for us

@@ -231,14 +231,17 @@ Result<void> Books::give(std::vector<Order>& orders) {
 
 Result<void> Books::take(const Work& work, bool wait) {
   LeaseRequest request;
-  request.want = std::min(work.allowed, kTakenMax);
-  if (terms_.lot > 0 && work.allowed > 0) request.want = terms_.lot;
-  // What keeps one batch's messages should not keep another's.
-  if (terms_.together) request.want = std::min<size_t>(request.want, options_.batch);
+  const size_t allowed = std::min(work.allowed, kTakenMax);
+  request.want = allowed;
+  // What keeps one batch's messages should not keep another's: each take is of one tenant.
+  if (terms_.together) {
+    request.grouped = true;
+    request.want = std::min<size_t>(allowed, 1);
+    request.group_max = terms_.lot > 0 ? terms_.lot : std::min<size_t>(allowed, options_.batch);
+  }
   request.look = work.look && work.allowed == 0;
   request.bytes_max = kBytesMax;
   request.attempts_max = options_.attempts;
-  request.one_tenant = terms_.together;
   // Where one look is enough, the answer may be that there is nothing; else only the interrupt ends it.
   const bool one_look =
       (work.allowed > 0 && (!terms_.waits || terms_.looks_first)) || (request.look && !terms_.waits);
@@ -251,7 +254,7 @@ Result<void> Books::take(const Work& work, bool wait) {
   // What it waited for may come long after the policy was read. It is in our hands whatever that gives.
   const bool late = request.wait && !reply.deliveries.empty();
   Result<void> refreshed = late ? refresh() : Result<void>();
-  hand_over(reply, terms_.lot > 0 ? std::min<size_t>(work.allowed, 1) : request.want);
+  hand_over(reply, terms_.lot > 0 ? request.want : std::min<size_t>(allowed, request.group_max));
   return refreshed;
 }
 

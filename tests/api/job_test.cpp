@@ -79,14 +79,14 @@ TEST_CASE("a lease may say how many attempts count for messages without a number
   CHECK(q.get(own).state == State::ready);
 }
 
-TEST_CASE("a lease of one tenant takes of nobody else, and not of those below it") {
+TEST_CASE("a group takes of nobody else, and not of those below it") {
   ON_EVERY_ENGINE(q);
   q.push("a", "a1");
   q.push("a/b", "ab1");
   q.push("c", "c1");
   q.push("a", "a2");
-  LeaseRequest request = timed_lease(10);
-  request.one_tenant = true;
+  LeaseRequest request = timed_lease(1);
+  request.grouped = true;
   std::vector<std::string> groups;
   for (;;) {
     const LeaseReply reply = q.lease_all(request);

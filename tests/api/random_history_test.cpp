@@ -40,6 +40,10 @@ class History {
     settings.attempts_max = 3;
     costly_ = below(2) == 0;
     if (costly_) settings.fair_by = static_cast<FairBy>(below(3));
+    // Now ends in 5 and due times in 0, so windows end in 9 and 4.
+    if (below(3) == 0) settings.linger_ms = static_cast<int64_t>(below(100)) * 10 + 9;
+    gathers_ = settings.linger_ms > 0;
+    if (below(2) == 0) settings.batch_max = 1 + below(4);
     model_.load(settings);
     identity_.inode = seed + 1;
     load_policy();
@@ -49,6 +53,7 @@ class History {
     for (size_t i = 0; i < steps && same_; ++i) {
       step();
       compare();
+      if (gathers_) clock_.advance(10);  // no two windows begin at one time
     }
     if (!same_) return;
     clock_.advance(10'000'000);
@@ -135,6 +140,7 @@ class History {
       // Where turns cost otherwise, no account has messages of its own: how far they are ahead when the first
       // one below it comes is not promised.
       message.tenant = tenants[below(std::size(tenants) - (costly_ ? 2 : 0))];
+      if (gathers_) message.tenant = batch[0].tenant;
       if (order_ == Order::priority && below(3) == 0) message.priority = static_cast<int32_t>(below(5)) - 2;
       if (order_ == Order::key && below(4) != 0) keys[i] = std::string(1, static_cast<char>('a' + below(5)));
       message.key = keys[i];
@@ -148,7 +154,7 @@ class History {
       message.unique_for_ms = static_cast<int64_t>(below(4)) * 500;
       message.debounce = debounces[i];
       message.unique_mode = static_cast<UniqueMode>(below(3));
-      while (debounces[i].empty() && !ids_.empty() && below(3) == 0) {
+      while (!gathers_ && debounces[i].empty() && !ids_.empty() && below(3) == 0) {
         const auto& [engine_id, model_id] = ids_[below(ids_.size())];
         const bool any = below(2) == 0;
         (any ? message.after_any : message.after).push_back(engine_id);
@@ -188,6 +194,8 @@ class History {
   size_t lease(bool narrow = false) {
     static const char* const filters[] = {"", "", "a", "b", "b/z", "c", "nobody"};
     LeaseRequest request = timed_lease(1, fresh_span_ms(3'000));
+    // Leases that are found to be over at one time come back at that time, and two windows would begin then.
+    if (gathers_) request.hold = Hold::process;
     if (narrow) request.tenant = filters[below(std::size(filters))];
     const Result<LeaseReply> engine = engine_->lease(request);
     const std::vector<Delivery> model = model_.lease(request);
@@ -204,9 +212,12 @@ class History {
     LeaseRequest request;
     request.want = 2 + below(4);
     request.bytes_max = 4 + below(20);
+    request.grouped = below(2) == 0;
+    if (request.grouped && below(2) == 0) request.group_max = 1 + below(4);
     const Result<LeaseReply> engine = engine_->lease(request);
     const std::vector<Delivery> model = model_.lease(request);
-    log_ += "lease " + std::to_string(request.want) + " of " + std::to_string(request.bytes_max) + " bytes\n";
+    log_ += "lease " + std::to_string(request.want) + " of " + std::to_string(request.bytes_max) + " bytes" +
+            (request.grouped ? " in groups of " + std::to_string(request.group_max) : "") + "\n";
     if (!engine.ok()) return differ("lease: " + engine.error().text);
     if (!equal(engine->deliveries.size(), model.size(), "leased")) return;
     for (size_t i = 0; i < model.size(); ++i) {
@@ -306,6 +317,8 @@ class History {
     }
     if (tenant.empty() && costly_)
       values.push_back({PolicyKey::fair_by, static_cast<int64_t>(below(3)), 0, {}});
+    // The tokens of this one come at times that end in 9, as windows do.
+    if (gathers_ && tenant == "a/x") values.erase(values.begin() + 2);
     const PolicyValue value = values[below(values.size())];
     const bool unset = below(2) == 0;
     const PolicyPatch patch = unset ? PolicyPatch{{}, {value.key}} : PolicyPatch{{value}, {}};
@@ -335,6 +348,7 @@ class History {
   Model model_{clock_};
   bool costly_ = false;  // turns may cost bytes or time
   Order order_ = Order::priority;
+  bool gathers_ = false;
   size_t pushed_ = 0;
   std::vector<std::pair<MessageId, MessageId>> ids_;
   std::vector<Taken> taken_;

@@ -3,6 +3,7 @@
 
 // System.
 #include <algorithm>
+#include <set>
 
 namespace fq::test {
 
@@ -47,24 +48,51 @@ std::vector<Delivery> Model::lease(const LeaseRequest& request) {
   fire_timers();
   std::vector<Delivery> deliveries;
   uint64_t bytes = 0;
-  std::string path(request.tenant);
-  while (deliveries.size() < request.want && !request.look) {
-    Message* message = next(path);
-    if (message == nullptr) break;
-    bytes += message->info.payload->size();
-    if (!deliveries.empty() && bytes > request.bytes_max) break;
-    deliveries.push_back(deliver(*message, request));
-    if (request.one_tenant) path = message->info.tenant + "/";
+  std::string leaf;   // whose group is being taken
+  uint64_t left = 0;  // of it
+  while (!request.look) {
+    Message* message = left > 0 && !turns_.is_blocked(leaf) ? first_of(leaf) : nullptr;
+    if (left == 0 && deliveries.size() < request.want) message = next(request.tenant);
+    const bool fits = message != nullptr &&
+                      (deliveries.empty() || bytes + message->info.payload->size() <= request.bytes_max);
+    if (fits) {
+      bytes += message->info.payload->size();
+      deliveries.push_back(deliver(*message, request, left > 0));
+    }
+    if (!fits && left == 0) break;
+    if (!request.grouped) continue;
+    if (left > 0) {
+      left = fits ? left - 1 : 0;
+    } else {
+      leaf = message->info.tenant + "/";
+      left = std::min({request.group_max, settings.batch_max, 1 + ready_in(leaf)}) - 1;
+    }
+    if (left == 0) gather(leaf);
   }
   return deliveries;
 }
 
-Delivery Model::deliver(Message& message, const LeaseRequest& request) {
+uint64_t Model::ready_in(const std::string& leaf) const {
+  return static_cast<uint64_t>(std::count_if(messages.begin(), messages.end(), [&](const Message& each) {
+    return each.info.state == State::ready && each.info.tenant + "/" == leaf;
+  }));
+}
+
+void Model::gather(const std::string& leaf) {
+  int64_t since_ms = kNever;
+  for (const Message& each : messages) {
+    const bool is_there = each.info.state == State::ready && each.info.tenant + "/" == leaf;
+    if (is_there) since_ms = std::min(since_ms, each.since_ms);
+  }
+  if (since_ms != kNever && settings.linger_ms > 0) turns_.gather(leaf, since_ms, clock.boot_ms());
+}
+
+Delivery Model::deliver(Message& message, const LeaseRequest& request, bool more) {
   const int64_t hold_ms = request.hold_ms.value_or(settings.lease_ms);
   const bool timed = request.hold == Hold::duration;
   const std::string own = message.info.tenant + "/";
   note_key(message, State::leased);
-  message.start = turns_.charge(own, request.tenant, message.info.payload->size());
+  message.start = turns_.charge(own, request.tenant, message.info.payload->size(), more);
   message.began_ms = clock.boot_ms();
   message.run_us.reset();
   turns_.started(own, clock.boot_ms());
@@ -164,11 +192,36 @@ SettleStatus Model::mutate(MessageId id, Action action) {
 void Model::set(const std::string& path, const PolicyPatch& patch) {
   fire_timers();
   turns_.set(path, patch, clock.boot_ms());
-  for (const PolicyKey key : patch.unset) {
-    if (key == PolicyKey::fair_by) turns_.set_fair_by(settings.fair_by);
+  if (!path.empty()) return;
+  for (const PolicyKey key : patch.unset) run_time_.erase(key);
+  for (const PolicyValue& value : patch.set) run_time_[value.key] = value;
+  put_together();
+}
+
+void Model::load(const Settings& from_file) {
+  fire_timers();
+  file_ = from_file;
+  put_together();
+}
+
+void Model::put_together() {
+  Settings all = file_;
+  for (const auto& [key, value] : run_time_) take_over(all, {value});
+  const bool other_groups = settings.linger_ms != all.linger_ms || settings.batch_max != all.batch_max;
+  settings = all;
+  turns_.set_fair_by(all.fair_by);
+  if (!other_groups) return;
+  turns_.set_groups(all.linger_ms, all.batch_max);
+  std::set<std::string> leaves;
+  for (const Message& each : messages) {
+    if (each.info.state == State::ready) leaves.insert(each.info.tenant + "/");
   }
-  for (const PolicyValue& value : patch.set) {
-    if (value.key == PolicyKey::fair_by) turns_.set_fair_by(static_cast<FairBy>(value.number));
+  for (const std::string& leaf : leaves) {
+    if (const auto since_ms = turns_.gathers_since(leaf)) {
+      turns_.gather(leaf, *since_ms, clock.boot_ms());
+    } else {
+      gather(leaf);
+    }
   }
 }
 
@@ -247,8 +300,9 @@ void Model::move(Message& message, State state, std::optional<int64_t> timer) {
     turns_.ready(leaf, message.info.payload->size(), message.since_ms);
 }
 
-Model::Message* Model::next(std::string_view path) {
-  const std::string leaf = turns_.next(path);
+Model::Message* Model::next(std::string_view path) { return first_of(turns_.next(path)); }
+
+Model::Message* Model::first_of(const std::string& leaf) {
   Message* best = nullptr;
   for (Message& each : messages) {
     if (each.info.state != State::ready || each.info.tenant + "/" != leaf) continue;
@@ -280,7 +334,7 @@ std::vector<MessageId> Model::ready(std::string_view path) const {
   std::copy_if(served.messages.begin(), served.messages.end(), std::back_inserter(limited),
                [&](const auto& m) {
                  return m.info.state == State::ready && is_below(m.info.tenant, path) &&
-                        turns_.is_blocked(m.info.tenant);
+                        turns_.is_blocked(m.info.tenant + "/");
                });
   std::sort(limited.begin(), limited.end(), [](const Message& a, const Message& b) {
     return a.info.tenant != b.info.tenant ? a.info.tenant < b.info.tenant : is_before(a, b);

@@ -6,6 +6,7 @@
 
 // System.
 #include <deque>
+#include <map>
 #include <vector>
 // fq, below us.
 #include "core/api/queue.h"
@@ -57,7 +58,8 @@ class Model {
   ExtendResult extend(const Receipt& receipt, int64_t duration_ms);
   SettleStatus mutate(MessageId id, Action action);
   void set(const std::string& path, const PolicyPatch& patch);
-  void load(const Settings& from) { settings = from, turns_.set_fair_by(from.fair_by); }
+  /// As the policy file has them; what was set at run time wins.
+  void load(const Settings& from_file);
   void set_pools(const std::vector<PoolRule>& pools);
   void fire_timers();
 
@@ -83,7 +85,14 @@ class Model {
   std::vector<Message> messages;  // by id, from 1; finished ones too
 
  private:
-  Delivery deliver(Message& message, const LeaseRequest& request);
+  Delivery deliver(Message& message, const LeaseRequest& request, bool more);
+  /// The first of a leaf that is ready.
+  Message* first_of(const std::string& leaf);
+  uint64_t ready_in(const std::string& leaf) const;
+  /// What it has gathers from its oldest on.
+  void gather(const std::string& leaf);
+  /// What holds for the queue, after one of its layers changed.
+  void put_together();
   /// Moves a message to a state, out of whatever it was in. With a timer, or without.
   void move(Message& message, State state, std::optional<int64_t> timer = {});
   // model_keys.cpp
@@ -113,6 +122,8 @@ class Model {
   }
 
   ModelTurns turns_;
+  Settings file_;
+  std::map<PolicyKey, PolicyValue> run_time_;  // of the queue
   uint64_t last_serial_ = 0;
   uint64_t last_wait_ = 0;
   std::deque<MessageId> ended_;  // and those that waited for them were not looked at yet

@@ -52,23 +52,44 @@ uint64_t ModelTurns::newcomer_tag(const Node& node, const Node& parent, uint64_t
 void ModelTurns::ready(const std::string& leaf, uint64_t bytes, int64_t now_ms) {
   Node& node = at(leaf);
   node.count += 1;
-  if (node.running == 0 && node.count == 1 && node.idle_since_ms + kForgottenMs <= now_ms) node.run_ticks = 0;
-  const uint64_t usual = fair_by_ == FairBy::time ? std::max(run_ticks_, kTicksMin) * kTickCost : kOneTurn;
-  const Arrival arrival{std::min(start_of(node, bytes).cost, usual), now_ms};
+  if (linger_ms_ > 0 && node.count == 1) node.gathers = node.blocked = true, node.since_ms = now_ms;
+  node.since_ms = std::min(node.since_ms, now_ms);
+  if (node.gathers && node.count < batch_max_) return;
+  const bool opens = node.gathers && node.count > 1;
+  node.gathers = node.blocked = false;
+  if (!opens && node.count > 1) return;
+  const uint64_t cost = opens ? kOneTurn : start_of(node, bytes).cost;
+  const Arrival arrival{usual_cost(node, cost, now_ms), now_ms, opens};
   settle(leaf, &arrival);
 }
 
-ModelTurns::Start ModelTurns::charge(const std::string& leaf, std::string_view top, uint64_t bytes) {
+/// Of the first, where there was nothing.
+uint64_t ModelTurns::usual_cost(Node& leaf, uint64_t cost, int64_t now_ms) const {
+  if (fair_by_ != FairBy::time) return std::min(cost, kOneTurn);
+  if (leaf.running == 0 && leaf.idle_since_ms + kForgottenMs <= now_ms) leaf.run_ticks = 0;
+  return std::min(start_of(leaf, 0).cost, std::max(run_ticks_, kTicksMin) * kTickCost);
+}
+
+ModelTurns::Start ModelTurns::charge(const std::string& leaf, std::string_view top, uint64_t bytes,
+                                     bool more) {
   Start start = start_of(at(leaf), bytes);
   start.top = top;
+  // Where nobody else is before it, it is its turn again.
+  std::set<std::string> its_turn;
+  for (std::string at = leaf; at != top; at = parent_of(at)) {
+    if (!more || first_below(parent_of(at)) == at) its_turn.insert(at);
+  }
   at(leaf).count -= 1;
   std::string path = leaf;
   for (; path != top; path = parent_of(path)) {
     Node& node = at(path);
     Node& parent = at(parent_of(path));
-    parent.vtime = std::max(parent.vtime, node.tag);
-    // Who was passed over makes up nothing; by time, a tag in the past may be one that was charged too much.
-    if (fair_by_ != FairBy::time) node.tag = parent.vtime;
+    if (its_turn.contains(path)) {
+      parent.vtime = std::max(parent.vtime, node.tag);
+      // Who was passed over makes up nothing; by time, a tag in the past may be one that was charged too
+      // much.
+      if (fair_by_ != FairBy::time) node.tag = parent.vtime;
+    }
     node.tag += start.cost / node.weight_milli;
     node.seated = node.count > 0 && !node.blocked;
     if (node.seated) node.sequence = parent.joins++;
@@ -92,7 +113,7 @@ void ModelTurns::ran(const std::string& leaf, const Start& start, uint64_t ticks
       node.tag += took * kTickCost / node.weight_milli;
       node.tag -= std::min(node.tag, start.ticks * kTickCost / node.weight_milli);
     }
-    if (node.count == 0 && node.running <= 1) node.idle_since_ms = now_ms;
+    if ((node.count == 0 || node.gathers) && node.running <= 1) node.idle_since_ms = now_ms;
   }
 }
 

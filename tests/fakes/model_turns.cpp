@@ -23,8 +23,27 @@ ModelTurns::Node& ModelTurns::at(const std::string& path) {
 }
 
 void ModelTurns::unready(const std::string& leaf) {
-  at(leaf).count -= 1;
+  Node& node = at(leaf);
+  node.count -= 1;
+  if (node.count == 0) node.gathers = node.blocked = false;
   settle(leaf);
+}
+
+bool ModelTurns::has_gathered(const Node& node, int64_t now_ms) const {
+  return node.count == 0 || node.count >= batch_max_ || node.since_ms + linger_ms_ <= now_ms;
+}
+
+void ModelTurns::gather(const std::string& leaf, int64_t since_ms, int64_t now_ms) {
+  Node& node = at(leaf);
+  node.since_ms = since_ms;
+  node.gathers = !has_gathered(node, now_ms);
+  look_again(leaf, now_ms);
+}
+
+std::optional<int64_t> ModelTurns::gathers_since(const std::string& leaf) const {
+  const auto node = nodes_.find(leaf);
+  if (node == nodes_.end() || !node->second.gathers) return std::nullopt;
+  return node->second.since_ms;
 }
 
 /// Who has something and is not blocked sits in its parent's ring; what that changes there goes on upwards.
@@ -32,7 +51,8 @@ void ModelTurns::settle(std::string path, const Arrival* arrival) {
   for (; !path.empty(); path = parent_of(path)) {
     Node& node = at(path);
     Node& parent = at(parent_of(path));
-    if (arrival != nullptr && !node.seated && node.count == 1)
+    const bool first = node.count == 1 || (arrival != nullptr && arrival->group && path.ends_with('/'));
+    if (arrival != nullptr && !node.seated && first)
       node.tag = newcomer_tag(node, parent, arrival->cost, arrival->now_ms);
     const bool wanted = node.count > 0 && !node.blocked;
     if (wanted == node.seated) return;
@@ -95,11 +115,13 @@ int64_t ModelTurns::token_at_ms(const Limit& limit) {
 void ModelTurns::look_again(const std::string& path, int64_t now_ms) {
   Node& node = at(path);
   const bool limited = node.limited_until_ms > now_ms;
-  const bool blocked =
-      node.paused || limited || node.running >= node.concurrency || token_at_ms(node) > now_ms;
+  const bool blocked = node.gathers || node.paused || limited || node.running >= node.concurrency ||
+                       token_at_ms(node) > now_ms;
   if (blocked == node.blocked) return;
   node.blocked = blocked;
-  settle(path);
+  if (blocked || !path.ends_with('/')) return settle(path);
+  const Arrival group{usual_cost(node, kOneTurn, now_ms), now_ms, true};
+  settle(path, &group);
 }
 
 void ModelTurns::put(Limit& limit, PolicyKey key, const PolicyValue* value) {
@@ -196,12 +218,17 @@ void ModelTurns::fire(int64_t now_ms) {
   for (const auto& [path, node] : nodes_) {
     if (node.blocked) paths.push_back(path);
   }
-  for (const std::string& path : paths) look_again(path, now_ms);
+  for (const std::string& path : paths) {
+    Node& node = at(path);
+    if (node.gathers && has_gathered(node, now_ms)) node.gathers = false;
+    look_again(path, now_ms);
+  }
 }
 
 int64_t ModelTurns::next_timer_ms() const {
   int64_t next = kNever;
   for (const auto& [path, node] : nodes_) {
+    if (node.gathers) next = std::min(next, node.since_ms + linger_ms_);
     if (node.limited_until_ms > now_ms_) next = std::min(next, node.limited_until_ms);
     if (token_at_ms(node) > now_ms_) next = std::min(next, token_at_ms(node));
   }
@@ -210,18 +237,22 @@ int64_t ModelTurns::next_timer_ms() const {
   return next;
 }
 
+std::string ModelTurns::first_below(std::string_view path) const {
+  const std::pair<const std::string, Node>* first = nullptr;
+  for (const auto& child : nodes_) {
+    if (child.first.empty() || parent_of(child.first) != path || !can_be_served(child.first)) continue;
+    const auto place = [](const Node& node) { return std::pair(node.tag, node.sequence); };
+    if (first == nullptr || place(child.second) < place(first->second)) first = &child;
+  }
+  return first == nullptr ? std::string() : first->first;
+}
+
 std::string ModelTurns::next(std::string_view from) const {
   std::string path(from);
   if (!nodes_.contains(path) || is_blocked(path)) return "";
   while (path.empty() || path.back() != '/') {
-    const std::pair<const std::string, Node>* first = nullptr;
-    for (const auto& child : nodes_) {
-      if (child.first.empty() || parent_of(child.first) != path || !can_be_served(child.first)) continue;
-      const auto place = [](const Node& node) { return std::pair(node.tag, node.sequence); };
-      if (first == nullptr || place(child.second) < place(first->second)) first = &child;
-    }
-    if (first == nullptr) return "";
-    path = first->first;
+    path = first_below(path);
+    if (path.empty()) return "";
   }
   return nodes_.find(path)->second.count > 0 ? path : "";
 }

@@ -6,6 +6,7 @@
 
 // System.
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -31,7 +32,14 @@ class ModelTurns {
   /// It is ready no more.
   void unready(const std::string& leaf);
   /// The leaf's next message has its turn: its nodes below `top` are charged.
-  Start charge(const std::string& leaf, std::string_view top, uint64_t bytes);
+  /// `more`: it has that turn beside another one, as one of a group.
+  Start charge(const std::string& leaf, std::string_view top, uint64_t bytes, bool more = false);
+  /// How groups gather from now on; 0: they do not.
+  void set_groups(int64_t linger_ms, uint64_t batch_max) { linger_ms_ = linger_ms, batch_max_ = batch_max; }
+  /// What the leaf has, of which the oldest has been ready since then, gathers from that on.
+  void gather(const std::string& leaf, int64_t since_ms, int64_t now_ms);
+  /// It waits until its messages have gathered, and so since then; none: it does not.
+  std::optional<int64_t> gathers_since(const std::string& leaf) const;
   /// It has run.
   void ran(const std::string& leaf, const Start& start, uint64_t ticks, int64_t now_ms);
   /// And starts: its limits are used up.
@@ -47,6 +55,8 @@ class ModelTurns {
   /// When fire() has something to do; kNever without.
   int64_t next_timer_ms() const;
 
+  /// The node below this one whose turn it is, or "".
+  std::string first_below(std::string_view path) const;
   /// The leaf whose turn it is at `path` and below, or "".
   std::string next(std::string_view path) const;
   /// It or a node above it starts nothing now.
@@ -67,6 +77,8 @@ class ModelTurns {
     bool seated = false;
     bool blocked = false;
     bool paused = false;
+    bool gathers = false;
+    int64_t since_ms = 0;  // that it does so
     int64_t limited_until_ms = 0;
     size_t running = 0;
     uint64_t run_ticks = 0;  // of a leaf: its moving average
@@ -93,8 +105,11 @@ class ModelTurns {
   struct Arrival {
     uint64_t cost = 0;
     int64_t now_ms = 0;
+    bool group = false;  // that has gathered
   };
   void settle(std::string path, const Arrival* arrival = nullptr);
+  uint64_t usual_cost(Node& leaf, uint64_t cost, int64_t now_ms) const;
+  bool has_gathered(const Node& node, int64_t now_ms) const;
   void look_again(const std::string& path, int64_t now_ms);
 
   std::map<std::string, Node, std::less<>> nodes_;
@@ -102,6 +117,8 @@ class ModelTurns {
   FairBy fair_by_ = FairBy::turns;
   uint64_t run_ticks_ = 0;
   int64_t now_ms_ = 0;
+  int64_t linger_ms_ = 0;
+  uint64_t batch_max_ = UINT64_MAX;
 };
 
 }  // namespace fq::test

@@ -91,6 +91,23 @@ class ScheduleFixture {
     });
     return slot ? schedule().entry(*slot).id.get() : 0;
   }
+  /// Leases a group, whose ids it returns.
+  std::vector<uint64_t> lease_group(size_t most = SIZE_MAX, const std::string& from = "") {
+    std::vector<uint64_t> ids;
+    const TenantIndex top = *schedule().find_tenant(from);
+    change([&](Schedule& s, Txn& txn) {
+      std::optional<SlotIndex> slot = s.lease_next(txn, top, {.serial = ++last_serial, .now_ms = now});
+      if (!slot) return;
+      const TenantIndex leaf{s.entry(*slot).tenant.get()};
+      const size_t more = std::min<size_t>(most - 1, s.group_size(leaf, 1) - 1);
+      for (; slot; slot = s.lease_more(txn, top, leaf, {.serial = ++last_serial, .now_ms = now})) {
+        ids.push_back(s.entry(*slot).id);
+        if (ids.size() > more) break;
+      }
+      s.end_group(txn, leaf, now);
+    });
+    return ids;
+  }
   void ack(uint64_t id) {
     change([&](Schedule& s, Txn& txn) { s.finish(txn, slot(id), RecordType::acked, 7, now, now); });
   }
