@@ -1,6 +1,12 @@
 // Groups: how long a tenant's messages gather, what one group takes, and what becomes of the rest.
 #include "tests/schedule/fixture.h"
 
+// System.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <utility>
+
 namespace fq::test {
 namespace {
 
@@ -212,6 +218,44 @@ TEST_CASE("a tenant that was gathering is forgotten like any other") {
   q.wait_until(2'000 + kIdleMs);
   CHECK(!q.schedule().find_tenant("a"));
   CHECK(q.faults().empty());
+}
+
+TEST_CASE("four producers and 200 tenants: each group is what came in its window, at most one pull late") {
+  constexpr uint32_t kTenants = 200, kProducers = 4;
+  constexpr int64_t kEveryMs = 15, kLingerMs = 3'000, kPullMs = 50, kEndMs = 60'000;
+  constexpr size_t kMax = 100;
+  ScheduleFixture q(64);
+  q.set_terms({.linger_ms = kLingerMs});
+  Dice dice(7);
+  std::map<std::string, Ids> gathering;  // what each tenant pushed since its last group
+  std::map<uint64_t, int64_t> pushed_ms;
+  const int64_t start_ms = q.now;
+  size_t groups = 0, messages = 0;
+  int64_t latest_ms = 0;
+  for (int64_t at_ms = 1; at_ms <= kEndMs; ++at_ms) {
+    q.wait_until(start_ms + at_ms);
+    for (uint32_t producer = 0; at_ms % kEveryMs == 0 && producer < kProducers; ++producer) {
+      const std::string tenant = "t" + std::to_string(dice.roll(kTenants));
+      gathering[tenant].push_back(q.add({.tenant = tenant}));
+      pushed_ms[q.last_id] = q.now;
+    }
+    for (size_t taken = 0; at_ms % kPullMs == 0 && taken < kMax;) {
+      const Ids group = q.lease_group();
+      if (group.empty()) break;
+      const int64_t late_ms = q.now - (pushed_ms[group[0]] + kLingerMs);
+      CHECK(late_ms >= 0);
+      latest_ms = std::max(latest_ms, late_ms);
+      REQUIRE(group == std::exchange(gathering[q.tenant_of(group[0])], {}));
+      for (const uint64_t id : group) q.ack(id);
+      taken += group.size(), messages += group.size(), ++groups;
+    }
+  }
+  CHECK(latest_ms < kPullMs);
+  CHECK(messages > 14'000);
+  CHECK(q.faults().empty());
+  std::printf(
+      "groups: %zu messages in %zu groups, the latest %lld ms after its window, a pull every %lld ms\n",
+      messages, groups, static_cast<long long>(latest_ms), static_cast<long long>(kPullMs));
 }
 
 }  // namespace fq::test
