@@ -35,6 +35,7 @@ std::vector<std::string> Checker::run() {
     check_heap();
     check_holders();
     check_indexes();
+    check_dead();
     check_sums();
   } catch (const RegionDamaged& damaged) {
     fault(damaged.what);

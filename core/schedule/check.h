@@ -59,6 +59,7 @@ class Checker {
   template <class Kind>
   uint64_t check_index(Kind kind, const char* what);
   void check_indexes();
+  void check_dead();
   void check_sums();
 
   const Schedule& schedule_;

@@ -138,6 +138,15 @@ void Checker::check_members(const Pool& pool, uint32_t i) {
   }
 }
 
+void Checker::check_dead() {
+  const Lane& dead = region_.root.dead;
+  check_lane(DeadKind{&region_}, dead, 0);
+  expect(dead.count == region_.root.counts.dead, "dead letters that are not in their lane", dead.count);
+  LaneWalk<DeadKind> walk(DeadKind{&region_}, dead);
+  for (uint32_t slot; (slot = walk.next()) != kNoIndex;)
+    expect(state_of(region_.entry(slot)) == SlotState::dead, "a wrong message among the dead letters", slot);
+}
+
 // L1 to L3.
 template <class Kind>
 void Checker::check_lane(Kind kind, const Lane& lane, uint32_t owner) {

@@ -8,6 +8,7 @@
 // System.
 #include <algorithm>
 // fq, this room.
+#include "core/schedule/dead_order.h"
 #include "core/schedule/message_order.h"
 #include "core/schedule/tenant_tree.h"
 
@@ -169,6 +170,7 @@ void Schedule::initialise(Txn& txn) {
   txn.set(region_.arena.at(root.id_buckets, 0).index, kNoIndex);
   txn.set(region_.arena.at(root.tenant_buckets, 0).index, kNoIndex);
   txn.set(region_.arena.at(root.outcome_buckets, 0).index, kNoIndex);
+  DeadLane::clear(txn, root.dead);
   txn.set(root.terms.batch_max, UINT64_MAX);
   txn.set(root.terms.next_node, kNoIndex);
   TenantTree(region_).make_root(txn);

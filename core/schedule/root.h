@@ -171,6 +171,7 @@ struct ScheduleRoot {
   PoolSet pool_sets[kPoolSetsMax + 1];  // by bit; the first is no set
 
   SharedTerms terms;
+  Lane dead;  // see dead_order.h
   StateCounts counts;
   Shared<uint32_t> returning;  // delayed ones that were delivered before: retried or released
   Shared<uint32_t> zero;

@@ -274,6 +274,8 @@ class Schedule {
 
   // ---- looking -----------------------------------------------------------------------------------
 
+  /// Those that have been dead the longest, as many as `slots` takes; returns how many that are.
+  size_t oldest_dead(std::span<SlotIndex> slots) const;
   std::optional<SlotIndex> next_slot(SlotIndex from) const;  // the next used slot at or after
   struct OutcomeView {
     RecordType verdict;

@@ -119,6 +119,8 @@ void States::leave(Txn& txn, const Message& message, bool settle) const {
       if (entry.heap_place != kNoIndex) heap_.remove(txn, slot);
       return;
     case SlotState::dead:
+      dead_.remove(txn, region_.root.dead, slot, entry);
+      return;
     case SlotState::held:
       return;
     case SlotState::free:
@@ -174,6 +176,7 @@ void States::enter_dead(Txn& txn, const Message& message, int64_t since_ms) cons
   const SlotState from = state_of(message.entry);
   put(txn, message.entry.at_ms, since_ms);
   set_state(txn, message, SlotState::dead);
+  dead_.insert(txn, region_.root.dead, message.slot, message.entry);
   note_end(txn, message, from);
   Waits(region_).note_ended(txn, message.entry.id);
 }

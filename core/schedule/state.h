@@ -5,6 +5,7 @@
 #pragma once
 
 // fq, this room.
+#include "core/schedule/dead_order.h"
 #include "core/schedule/delay_heap.h"
 #include "core/schedule/gathering.h"
 #include "core/schedule/message_order.h"
@@ -22,6 +23,7 @@ class States {
       : region_(region),
         heap_(region),
         lanes_(MessageKind{&region}),
+        dead_(DeadKind{&region}),
         seats_(region),
         limits_(region),
         gathering_(region) {}
@@ -53,6 +55,7 @@ class States {
   const Region& region_;
   DelayHeap heap_;
   MessageLane lanes_;
+  DeadLane dead_;
   Seats seats_;
   Limits limits_;
   Gathering gathering_;

@@ -65,6 +65,16 @@ std::optional<SlotIndex> Schedule::first_ready(TenantIndex leaf) const {
   return slot_or_none(MessageLane(MessageKind{&region_}).first(from.lane));
 }
 
+size_t Schedule::oldest_dead(std::span<SlotIndex> slots) const {
+  LaneWalk<DeadKind> walk(DeadKind{&region_}, region_.root.dead);
+  size_t count = 0;
+  for (uint32_t slot; count < slots.size() && (slot = walk.next()) != kNoIndex;) {
+    if (state_of(region_.entry(slot)) != SlotState::dead) throw RegionDamaged{"a wrong dead letter"};
+    slots[count++] = SlotIndex{slot};
+  }
+  return count;
+}
+
 std::optional<SlotIndex> Schedule::next_slot(SlotIndex from) const {
   const uint32_t end =
       std::min<uint32_t>(region_.root.entry_supply.high_water, region_.root.entries.capacity);

@@ -325,6 +325,7 @@ Result<void> LocalQueue::maintain(int64_t budget_ms) {
   const int64_t until_ms = clock_.boot_ms() + budget_ms;
   FQ_TRY(reap_dead(gate().now()));
   FQ_TRY(settle_held());
+  FQ_TRY(drop_old_dead());
   do {
     bool fired = false;
     bool due = false;

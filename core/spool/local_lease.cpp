@@ -44,6 +44,7 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
     const uint32_t seen = header().ready_event.load(std::memory_order_acquire);
     FQ_TRY(reap_dead(now));
     FQ_TRY(settle_held());
+    FQ_TRY(drop_old_dead());
     FQ_TRY(try_lease(request, now, reply));
     if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return reply;
     if (request.watch) FQ_TRY(find_changes(reply));
@@ -102,8 +103,9 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, 
         kept = taken_.size();
       }
       if (request.watch) reply.more = schedule().next(from.value_or(kRootTenant)).has_value();
-      const int64_t timer_ms = schedule().next_timer_ms();
+      int64_t timer_ms = schedule().next_timer_ms();
       more_due = timer_ms <= now.boot_ms;
+      timer_ms = std::min(timer_ms, dead_due_ms());
       if (timer_ms != kNever) reply.next_wake_ms = std::max<int64_t>(0, timer_ms - now.boot_ms);
       return {};
     });
@@ -323,7 +325,7 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   bool lazy_bytes = false;
   bool dead = false;
   FQ_TRY(locked([&]() -> Result<void> {
-    timer_ms = schedule().next_timer_ms();
+    timer_ms = std::min(schedule().next_timer_ms(), dead_due_ms());
     lazy_bytes = shared.durable_end.load(std::memory_order_relaxed) < shared.tail;
     for (uint32_t i = 0; i < shared.holders_used && count < words.size(); ++i) {
       const HolderSlot& holder = shared.holders[i];

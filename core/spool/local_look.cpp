@@ -234,6 +234,7 @@ Result<MessagePage> LocalQueue::peek_ready(const Filter& filter, size_t skip, si
 
 Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, size_t n) {
   FQ_TRY(settle_held());
+  FQ_TRY(drop_old_dead());
   if (filter.state == State::ready) return peek_ready(filter, number_in(from), std::min(n, kPreviewPerLook));
   Place after;
   if (!from.text.empty()) {
@@ -277,6 +278,7 @@ Result<std::optional<LocalQueue::Looked>> LocalQueue::look_again(const Filter& f
 
 Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
   FQ_TRY(settle_held());
+  FQ_TRY(drop_old_dead());
   std::optional<Looked> looked;
   std::optional<Schedule::OutcomeView> outcome;
   uint64_t ended_before = 0;

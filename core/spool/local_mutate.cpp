@@ -71,6 +71,7 @@ Result<MutateReply> LocalQueue::mutate(std::span<const MessageId> ids, Action ac
   MutateReply reply;
   std::vector<ItemPlace> blobs;
   FQ_TRY(settle_held());
+  FQ_TRY(drop_old_dead());
   for (const MessageId id : ids) {
     FQ_TRY_SET(const SettleStatus status, change_one(id, action, nullptr, blobs));
     reply.items.push_back(status);

@@ -40,8 +40,6 @@ std::string_view idle_setting(PolicyKey key) {
   switch (key) {
     case PolicyKey::scope:
       return "scope";
-    case PolicyKey::dead_retention:
-      return "dead_retention";
     default:
       return "";
   }

@@ -147,6 +147,11 @@ class LocalQueue final : public Queue {
   void append_decided(Txn& txn, RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
                       const Now& now);
 
+  // local_retention.cpp
+  int64_t dead_due_ms();
+  void drop_some_dead(const Now& now, std::vector<ItemPlace>& blobs);
+  Result<void> drop_old_dead();
+
   // local_keys.cpp
   Result<void> ensure_secret();
   Result<void> find_secret();

@@ -250,12 +250,17 @@ void Model::fire_timers() {
       ready_since(*first, due_ms);
     } else if (first->info.state == State::ready) {
       end(*first, State::dead, "expired");
+      first->since_ms = due_ms;
     } else {
       first->info.crashes += 1;
       attempt_failed(*first, 0, {});
     }
   }
   if (fired) settle_held();
+  for (Message& each : messages) {
+    const bool is_over = settings.dead_retention_ms <= clock.boot_ms() - each.since_ms;
+    if (each.info.state == State::dead && is_over) end(each, State::cancelled, "cancelled");
+  }
 }
 
 bool Model::attempt_failed(Message& message, int64_t delay_ms, const std::string& reason) {
@@ -268,6 +273,7 @@ bool Model::attempt_failed(Message& message, int64_t delay_ms, const std::string
 
 SettleStatus Model::end(Message& message, State state, std::string_view event, const std::string& reason) {
   move(message, state);
+  if (state == State::dead) message.since_ms = clock.boot_ms();
   note_ended(message.info.id);
   note(message, event, reason);
   return SettleStatus::ok;

@@ -29,7 +29,7 @@ class Model {
     int32_t rank = 0;
     std::optional<int64_t> timer;   // boot_ms of its due time or its lease's end
     std::optional<int64_t> ttl_ms;  // that still holds: from when it is ready, before its first start
-    int64_t since_ms = 0;           // boot_ms since which it is ready
+    int64_t since_ms = 0;           // boot_ms since which it is ready, or dead
     Receipt receipt;                // "ID.SERIAL" of its last lease
     ModelTurns::Start start;        // of its last lease
     int64_t began_ms = 0;
