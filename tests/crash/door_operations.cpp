@@ -54,6 +54,14 @@ void lease(Scene& s) {
   s.act([](Queue& queue) { return leased(queue, {.want = 2}); });
 }
 
+/// Of both tenants: what dies with them comes back.
+void lease_group(Scene& s) {
+  s.act([](Queue& queue) {
+    const Result<LeaseReply> reply = queue.lease({.want = 3, .grouped = true});
+    return reply.ok() && reply->deliveries.size() == 4;
+  });
+}
+
 void settle(Scene& s, Settle verdict) {
   verdict.receipt.text = s.receipts[0];
   s.act([&](Queue& queue) { return settled(queue, verdict); });
@@ -254,6 +262,7 @@ const std::vector<DoorOperation> kOperations = {
     {"push_batch", to_push_batch, push_batch},
     {"push_lazy_batch", to_push_batch, push_lazy_batch},
     {"lease", few, lease, Short::kills_and_pairs},
+    {"lease_group", few, lease_group},
     {"ack", to_ack, ack, Short::kills_and_pairs},
     {"retry", to_retry, retry},
     {"retry_later", to_retry_later, retry_later, Short::nothing},

@@ -264,7 +264,7 @@ void other_pools(Trial& t) {
                                                 "[queue.default.pool.q]\nconcurrency = 9\n";
 }
 
-const std::vector<Operation> kOperations = {
+const std::vector<Operation> kOperations = with_groups({
     {"push", push, {"attach.shared", "push.appended", "push.committed", "push.durable", "pending.applied",
         "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked",
         "flush.written", "wake.counted"}},
@@ -373,7 +373,7 @@ const std::vector<Operation> kOperations = {
     {"push_with_failing_sync", push_with_failing_sync, {"attach.shared", "push.appended", "push.committed",
         "push.durable", "pending.applied", "flush.applied", "flush.servable", "flush.syncing", "flush.synced",
         "flush.taken", "flush.unlocked", "flush.written", "salvage.ready", "salvage.written"}},
-};
+});
 
 }  // namespace
 
