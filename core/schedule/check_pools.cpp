@@ -49,9 +49,13 @@ void Checker::check_sets(uint32_t seat) {
   if ((tenant.flags & kTenantInTree) == 0) {
     expect(has == kNoPool, "P3: a seat with pools outside the tree", seat);
   } else {
-    const uint64_t sum = has | kind.sum_of(tenant.prev) | kind.sum_of(tenant.next);
-    expect(kind.sum_of(seat) == sum, "L4: a tree element that does not know what is below it", seat);
+    expect(kind.sum_of(seat) == kind.sum_at(seat), "L4: a tree element that does not know what is below it",
+           seat);
   }
+  if (!Ranks(region_).rule()) return;
+  expect((tenant.flags & kTenantInTree) != 0, "K2: a seat that a search does not find", seat);
+  expect(Ranks(region_).is_known(seat) && region_.place(seat).first == Seats(region_).first_of(seat),
+         "K1: a seat that does not know what goes first", seat);
 }
 
 }  // namespace fq

@@ -31,7 +31,7 @@ struct MessageKind {
     return x.id < y.id;
   }
 
- private:
+  /// By key and priority alone: below 0 where x goes first, 0 for equals.
   int compare_rank(const Entry& x, const Entry& y) const;
 };
 

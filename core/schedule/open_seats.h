@@ -47,7 +47,7 @@ class OpenSeats {
     descend(kind_.at(stack_[--depth_]).next);
   }
   void descend(uint32_t i) {
-    for (; (kind_.sum_of(i) & open_) != 0; i = kind_.at(i).prev) {
+    for (; (kind_.sum_of(i).sets & open_) != 0; i = kind_.at(i).prev) {
       if (depth_ == kTreeHeightMax) region_damaged("a tree is too high");
       stack_[depth_++] = i;
     }

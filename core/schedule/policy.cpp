@@ -170,6 +170,11 @@ void Schedule::follow_terms(Txn& txn, int64_t now_ms) {
     if (!is_used(region_.tenant(i))) continue;
     if (terms.other_cost != 0) seats.even_out(txn, i);
     if (terms.other_groups != 0) gathering.look_again(txn, i, now_ms);
+    if (is_ranked(region_.root)) {
+      seats.settle(txn, i);
+    } else {
+      seats.forget_rank(txn, i);
+    }
   }
   const bool done = i >= high_water;
   if (done) put(txn, terms.other_cost, 0);

@@ -9,7 +9,7 @@
 // free, one word changes, however many members it has; and since nobody was moved, whose turn it was still
 // has it.
 //
-// A Place holds this for the tenant of the same index. All zero, it is that of a tenant that needs no pool;
+// A Place holds this, and the ranks of scope = "queue" (ranks.h), for the tenant of the same index. All zero, it is that of a tenant that needs no pool;
 // the array is there once something has needed one, and has room for all tenants from then on.
 //
 // Invariants
@@ -45,8 +45,16 @@ struct Place {
   Shared<uint64_t> sets;   // of what is ready below it
   Shared<uint64_t> below;  // in its parent's ring, in the tree: of its subtree
   Member member;           // of its pool, if it has one: see Control::pool
+  // See ranks.h.
+  Shared<uint64_t> stamp;   // when it had its last turn by age
+  Shared<uint32_t> ranks;   // as in the root: `first` is known
+  Shared<uint32_t> first;   // slot of the message that goes first of all that are ready below it
+  Shared<uint32_t> sums;    // as in the root: `best` and `oldest` are known
+  Shared<uint32_t> best;    // in its parent's ring, in the tree: of its subtree, whose message goes first
+  Shared<uint32_t> oldest;  // likewise: who waits longest for a turn by age
+  Shared<uint32_t> zero;
 };
-static_assert(sizeof(Place) == 32);
+static_assert(sizeof(Place) == 64);
 
 struct PoolTerms {
   Shared<uint32_t> generation;  // of the policy file that says so

@@ -14,6 +14,7 @@
 #include "core/schedule/costs.h"
 #include "core/schedule/message_order.h"
 #include "core/schedule/open_seats.h"
+#include "core/schedule/preview_ranks.h"
 #include "core/schedule/tenant_tree.h"
 
 namespace fq {
@@ -26,8 +27,8 @@ struct Preview::Node {
         tenant(in.tenant(index)),
         joins(tenant.joins),
         vtime(tenant.vtime),
-        needs_pool(SeatKind{&in}.sets(index) != kNoPool),
-        late(needs_pool || (tenant.flags & kTenantLate) != 0) {
+        waits(SeatKind{&in}.sets(index) != kNoPool || is_ranked(in.root)),
+        late(waits || (tenant.flags & kTenantLate) != 0) {
     if (is_inner(tenant)) {
       waiting.emplace(SeatKind{&region}, tenant.lane);
     } else {
@@ -51,7 +52,7 @@ struct Preview::Node {
       const uint64_t cost = Costs(region).of(region.entry(slot)).turns;
       // As Seats::charge: who was passed over makes up nothing.
       vtime = std::max(vtime, place.first);
-      const uint64_t now = std::exchange(child->late, child->needs_pool) ? vtime : place.first;
+      const uint64_t now = std::exchange(child->late, child->waits) ? vtime : place.first;
       const uint64_t tag = now + turn_of(child->tenant.weight_milli, cost);
       if (!child->is_empty()) served.emplace(Place{tag, joins++}, std::move(child));
       return slot;
@@ -77,8 +78,8 @@ struct Preview::Node {
   const Tenant& tenant;
   uint64_t joins;
   uint64_t vtime;
-  bool needs_pool;
-  bool late;  // see Seats::charge
+  bool waits;  // see Seats::is_late
+  bool late;
   std::optional<LaneWalk<MessageKind>> messages;
   std::optional<OpenSeats> waiting;
   std::map<Place, std::unique_ptr<Node>> served;
@@ -87,12 +88,28 @@ struct Preview::Node {
 Preview::Preview(const Schedule& schedule, TenantIndex from) : schedule_(schedule) {
   const Region& region = schedule_.region();
   const auto index = static_cast<uint32_t>(from);
-  if (!TenantTree(region).is_blocked(index)) root_ = std::make_unique<Node>(region, index);
+  if (TenantTree(region).is_blocked(index)) return;
+  if (Ranks(region).rule()) {
+    ranked_ = std::make_unique<RankedPreview>(region, index);
+    stamps_ = region.root.terms.stamps;
+    turn_count_ = region.root.terms.turn_count;
+  } else {
+    root_ = std::make_unique<Node>(region, index);
+  }
 }
 
 Preview::~Preview() = default;
 
+std::optional<SlotIndex> Preview::next_ranked() {
+  const bool by_age = schedule_.root().terms.ages != 0 && turn_count_ + 1 >= kTurnsByAge;
+  const uint32_t slot = ranked_->next(by_age, stamps_);
+  if (slot == kNoIndex) return std::nullopt;
+  turn_count_ = by_age ? 0 : turn_count_ + 1;
+  return SlotIndex{slot};
+}
+
 std::optional<SlotIndex> Preview::next() {
+  if (ranked_ != nullptr) return next_ranked();
   if (root_ == nullptr || root_->is_empty()) return std::nullopt;
   const uint32_t slot = root_->next(0);
   if (slot == kNoIndex) return std::nullopt;

@@ -80,7 +80,7 @@ uint64_t wanted_controls(const ScheduleRoot& root, const Need& need) {
 
 /// Each tenant has one, or none has.
 uint64_t wanted_places(const ScheduleRoot& root, const Need& need) {
-  return root.places_used != 0 || need.pools != 0 ? root.tenants.capacity.get() : 0;
+  return root.places_used != 0 || need.pools != 0 || root.terms.scope == Scope::queue ? root.tenants.capacity.get() : 0;
 }
 
 uint64_t wanted_pools(const ScheduleRoot& root, const Need& need) {
@@ -195,6 +195,7 @@ uint32_t Schedule::growth_bytes(ArrayName array) const {
 
 void Schedule::grow(Txn& txn, ArrayName array, uint32_t page) {
   visit_array(region_.root, array, [&](auto& a) { Arena::add_chunk(txn, a, page); });
+  if (array == ArrayName::places) follow_scope(txn, region_.root);
 }
 
 Need Schedule::need_of(std::string_view tenant, std::string_view key) {

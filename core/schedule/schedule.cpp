@@ -12,6 +12,7 @@
 #include "core/schedule/id_index.h"
 #include "core/schedule/open_seats.h"
 #include "core/schedule/outcomes.h"
+#include "core/schedule/ranked_seats.h"
 #include "core/schedule/state.h"
 
 namespace fq {
@@ -168,8 +169,15 @@ bool Schedule::find_below(Turn& turn) const {
     return turn.slot != kNoIndex;
   }
   if (turn.depth == kDepthMax) throw RegionDamaged{"the tenant tree is too deep"};
-  OpenSeats seats(SeatKind{&region_}, tenant.lane);
   ++turn.depth;
+  const Ranks ranks(region_);
+  if (ranks.rule()) {
+    turn.path[turn.depth] = RankedSeats(region_, ranks.is_turn_by_age()).first(tenant).tenant;
+    if (turn.path[turn.depth] != kNoIndex && find_below(turn)) return true;
+    --turn.depth;
+    return false;
+  }
+  OpenSeats seats(SeatKind{&region_}, tenant.lane);
   for (uint32_t child; (child = seats.next()) != kNoIndex;) {
     turn.path[turn.depth] = child;
     if (find_below(turn)) return true;
@@ -207,6 +215,7 @@ std::optional<SlotIndex> Schedule::lease_next(Txn& txn, TenantIndex from, const 
   for (uint32_t depth = turn.depth; depth > 0; --depth) {
     seats.charge(txn, turn.path[depth - 1], turn.path[depth], cost.turns);
   }
+  if (const Ranks ranks(region_); ranks.rule()) ranks.count_turn(txn);
   Costs::note_start(txn, message.entry, cost, region_.tenant(turn.path[0]).level);
   seats.settle(txn, static_cast<uint32_t>(from));
   Limits(region_).started(txn, leaf, terms.now_ms);

@@ -86,6 +86,8 @@ struct LeaseTerms {
   int64_t now_ms = 0;
 };
 
+class RankedPreview;
+
 class Schedule {
  public:
   Schedule(Arena arena, ScheduleRoot& root) : region_{arena, root} {}
@@ -317,8 +319,13 @@ class Preview {
 
  private:
   struct Node;
+  std::optional<SlotIndex> next_ranked();
+
   const Schedule& schedule_;
   std::unique_ptr<Node> root_;
+  std::unique_ptr<RankedPreview> ranked_;  // instead
+  uint64_t stamps_ = 0;
+  uint32_t turn_count_ = 0;
 };
 
 /// Everything that must hold inside one schedule; each breach is a line. Walks all: for check and tests.

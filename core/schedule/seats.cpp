@@ -19,14 +19,43 @@ uint64_t take_sequence(Txn& txn, Tenant& parent) {
   return sequence;
 }
 
+/// What a search knows of a seat, but for what lies below it in the tree.
+void copy_place(Txn& txn, Place& to, const Place& from) {
+  put(txn, to.sets, from.sets.get());
+  put(txn, to.stamp, from.stamp.get());
+  put(txn, to.ranks, from.ranks.get());
+  put(txn, to.first, from.first.get());
+}
+
 }  // namespace
+
+SeatSum SeatKind::sum_at(uint32_t i) const {
+  const Tenant& tenant = at(i);
+  const SeatSum left = sum_of(tenant.prev), right = sum_of(tenant.next);
+  SeatSum sum{.sets = left.sets | sets(i) | right.sets};
+  const Ranks ranks(*region);
+  if (!ranks.are_kept()) return sum;
+  const uint32_t own = ranks.is_known(i) ? i : kNoIndex;
+  sum.best = ranks.better(ranks.better(left.best, own), right.best);
+  sum.oldest = ranks.older(ranks.older(left.oldest, own), right.oldest);
+  return sum;
+}
+
+void SeatKind::put_sum(Txn& txn, uint32_t i, const SeatSum& sum) const {
+  Place& place = region->place(i);
+  put(txn, place.below, sum.sets ^ kNoPool);
+  if (!is_ranked(region->root)) return;
+  put(txn, place.sums, region->root.terms.ranks.get());
+  put(txn, place.best, sum.best);
+  put(txn, place.oldest, sum.oldest);
+}
 
 // As its parent sees it, a member needs its pool too.
 uint64_t Seats::sets_below(uint32_t i) const {
   const Tenant& tenant = region_.tenant(i);
   if (!is_inner(tenant)) return tenant.lane.count == 0 ? 0 : kNoPool;
   const SeatKind kind{&region_};
-  return (tenant.lane.head == kNoIndex ? 0 : kNoPool) | kind.sum_of(tenant.lane.root);
+  return (tenant.lane.head == kNoIndex ? 0 : kNoPool) | kind.sum_of(tenant.lane).sets;
 }
 
 uint64_t Seats::sets_of(uint32_t i) const {
@@ -39,14 +68,44 @@ uint64_t Seats::make_sets(Txn& txn, uint32_t i) const {
   return pool == kNoIndex ? sets_below(i) : PoolSets(region_).with(txn, sets_below(i), pool);
 }
 
-void Seats::put_sets(Txn& txn, uint32_t i, uint64_t sets) const {
-  if (region_.root.places_used != 0) put(txn, region_.place(i).sets, sets ^ kNoPool);
+uint32_t Seats::first_of(uint32_t i) const {
+  const Tenant& tenant = region_.tenant(i);
+  if (!is_inner(tenant)) return MessageLane(MessageKind{&region_}).first(tenant.lane);
+  const uint32_t best = SeatKind{&region_}.sum_of(tenant.lane).best;
+  return best == kNoIndex ? kNoIndex : region_.place(best).first.get();
+}
+
+/// What a search is to know of a seat. Needs: it is in no ring now. `anew`: it waits from now on.
+void Seats::note_ready(Txn& txn, uint32_t i, uint64_t sets, bool anew) const {
+  if (region_.root.places_used == 0) return;
+  Place& place = region_.place(i);
+  put(txn, place.sets, sets ^ kNoPool);
+  const Ranks ranks(region_);
+  if (!ranks.are_kept()) return;
+  if (anew || !ranks.is_known(i)) ranks.stamp(txn, i);
+  put(txn, place.ranks, region_.root.terms.ranks.get());
+  put(txn, place.first, first_of(i));
+}
+
+bool Seats::is_as_noted(uint32_t i, uint64_t sets) const {
+  if (sets != SeatKind{&region_}.sets(i)) return false;
+  const Ranks ranks(region_);
+  if (!ranks.are_kept()) return true;
+  const bool in_tree = (region_.tenant(i).flags & kTenantInTree) != 0;
+  return in_tree && ranks.is_known(i) && region_.place(i).first == first_of(i);
+}
+
+void Seats::forget_rank(Txn& txn, uint32_t i) const {
+  Tenant& tenant = region_.tenant(i);
+  if (i == kRoot || !is_seated(tenant)) return;
+  if (tenant.tag < region_.tenant(tenant.parent).vtime) set_flag(txn, tenant, kTenantLate, true);
 }
 
 /// It may be that its turn was passed over.
 bool Seats::is_late(uint32_t i) const {
   const Tenant& tenant = region_.tenant(i);
-  return (tenant.flags & kTenantLate) != 0 || SeatKind{&region_}.sets(i) != kNoPool;
+  return (tenant.flags & kTenantLate) != 0 || SeatKind{&region_}.sets(i) != kNoPool ||
+         is_ranked(region_.root);
 }
 
 /// How far beyond `level` its tag is: what it has used ahead of its share. While a node has nothing to do,
@@ -83,16 +142,17 @@ void Seats::settle(Txn& txn, uint32_t i, const Arrival* arrival) const {
     }
     if (!wanted && !seated) return;
     const uint64_t sets = wanted && kind.has_places() ? make_sets(txn, i) : kNoPool;
-    if (wanted && seated && sets == kind.sets(i)) return;
+    if (wanted && seated && is_as_noted(i, sets)) return;
     if (seated) ring_.remove(txn, parent.lane, i, tenant);
     if (wanted && !seated) {
       put(txn, tenant.tag, std::max<uint64_t>(parent.vtime, tenant.tag));
       put(txn, tenant.sequence, take_sequence(txn, parent));
     }
     set_flag(txn, tenant, kTenantLate, seated && is_late(i));
+    const bool anew = arrival != nullptr && !seated && tenant.lane.count == 1;
     // Who stays and only needs other pools than before is not new for those above.
     if (seated) arrival = nullptr;
-    if (wanted) put_sets(txn, i, sets);
+    if (wanted) note_ready(txn, i, sets, anew);
     if (wanted) ring_.insert(txn, parent.lane, i, tenant);
     set_flag(txn, tenant, kTenantSeated, wanted);
     i = tenant.parent;
@@ -118,7 +178,8 @@ void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost
   const SeatKind kind{&region_};
   const bool stays = can_be_served(tenant);
   const uint64_t sets = stays && kind.has_places() ? make_sets(txn, seat) : kNoPool;
-  const bool rotates = stays && parent.lane.head == seat && sets == kNoPool;
+  const Ranks ranks(region_);
+  const bool rotates = stays && parent.lane.head == seat && sets == kNoPool && !ranks.are_kept();
   // Who was passed over makes up nothing.
   const bool late = is_late(seat);
   if (!rotates) ring_.remove(txn, parent.lane, seat, tenant);
@@ -130,7 +191,7 @@ void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost
   txn.set(tenant.sequence, take_sequence(txn, parent));
   if (rotates && ring_.rotate(txn, parent.lane)) return;
   if (rotates) ring_.remove(txn, parent.lane, seat, tenant);
-  put_sets(txn, seat, sets);
+  note_ready(txn, seat, sets, ranks.rule() && ranks.is_turn_by_age());
   ring_.insert(txn, parent.lane, seat, tenant);
 }
 
@@ -143,7 +204,7 @@ void Seats::replace(Txn& txn, uint32_t i, uint32_t with) const {
   Tenant& parent = region_.tenant(tenant.parent);
   ring_.remove(txn, parent.lane, i, tenant);
   set_flag(txn, tenant, kTenantSeated, false);
-  put_sets(txn, with, SeatKind{&region_}.sets(i));
+  if (region_.root.places_used != 0) copy_place(txn, region_.place(with), region_.place(i));
   ring_.insert(txn, parent.lane, with, other);
   set_flag(txn, other, kTenantSeated, true);
 }

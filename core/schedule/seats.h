@@ -23,6 +23,7 @@
 // fq, this room.
 #include "core/schedule/lane.h"
 #include "core/schedule/pool_sets.h"
+#include "core/schedule/ranks.h"
 
 namespace fq {
 
@@ -31,6 +32,14 @@ namespace fq {
 // of weight 0.1, 100,000 a second, comes to the end of 64 bits in 85 days.
 inline constexpr uint64_t kTurn = 2'520'000'000;
 
+/// What a search in a ring's tree is told of a subtree: see pool.h and ranks.h.
+struct SeatSum {
+  uint64_t sets = 0;
+  uint32_t best = kNoIndex;
+  uint32_t oldest = kNoIndex;
+  bool operator==(const SeatSum&) const = default;
+};
+
 struct SeatKind {
   static constexpr uint8_t kInTree = kTenantInTree;
   static constexpr bool kSums = true;
@@ -38,25 +47,29 @@ struct SeatKind {
 
   Tenant& at(uint32_t i) const { return region->tenant(i); }
   bool has_places() const { return region->root.places_used != 0; }
-  /// What is ready below this seat needs these sets of pools; see pool.h.
+  /// What is ready below this seat needs these sets of pools.
   uint64_t sets(uint32_t i) const { return has_places() ? region->place(i).sets ^ kNoPool : kNoPool; }
-  /// Only what needs no pool: so the first of the list can always be served.
-  bool may_list(uint32_t i, const Tenant&) const { return sets(i) == kNoPool; }
+  /// Only what needs no pool: so the first of the list can always be served. By rank none: a search needs sums.
+  bool may_list(uint32_t i, const Tenant&) const { return sets(i) == kNoPool && !is_ranked(region->root); }
 
-  /// Of what a tree element and those below it need; that of a tree without any is 0.
-  uint64_t sum_of(uint32_t i) const {
-    if (i == kNoIndex) return 0;
-    return has_places() ? region->place(i).below ^ kNoPool : kNoPool;
+  SeatSum sum_of(uint32_t i) const {
+    if (i == kNoIndex) return {};
+    if (!has_places()) return {.sets = kNoPool};
+    const Place& place = region->place(i);
+    const bool ranked = is_ranked(region->root) && place.sums == region->root.terms.ranks;
+    if (!ranked) return {.sets = place.below ^ kNoPool};
+    return {place.below ^ kNoPool, place.best, place.oldest};
   }
+  /// Of all its seats that are in its tree.
+  SeatSum sum_of(const Lane& lane) const { return sum_of(lane.root.get()); }
+  SeatSum sum_at(uint32_t i) const;
   void sum(Txn& txn, uint32_t i) const {
-    if (!has_places()) return;
-    const Tenant& tenant = at(i);
-    put_sum(txn, i, sets(i) | sum_of(tenant.prev) | sum_of(tenant.next));
+    if (has_places()) put_sum(txn, i, sum_at(i));
   }
   void take_sum(Txn& txn, uint32_t to, uint32_t from) const {
     if (has_places()) put_sum(txn, to, sum_of(from));
   }
-  void put_sum(Txn& txn, uint32_t i, uint64_t sum) const { put(txn, region->place(i).below, sum ^ kNoPool); }
+  void put_sum(Txn& txn, uint32_t i, const SeatSum& sum) const;
 
   static bool less(const Tenant& x, const Tenant& y) {
     return x.tag != y.tag ? x.tag < y.tag : x.sequence < y.sequence;
@@ -120,6 +133,10 @@ class Seats {
   /// What is ready below a node, blocked or not, needs these sets of pools, as seen from its parent. Where
   /// such a set is not there yet it is kSomePools.
   uint64_t sets_of(uint32_t tenant) const;
+  /// The message that goes first of those ready below it, as far as that is known.
+  uint32_t first_of(uint32_t tenant) const;
+  /// The scope is the tenant again: who was passed over makes up nothing.
+  void forget_rank(Txn& txn, uint32_t tenant) const;
 
  private:
   void settle(Txn& txn, uint32_t tenant, const Arrival* arrival) const;
@@ -128,7 +145,8 @@ class Seats {
   bool is_late(uint32_t tenant) const;
   uint64_t sets_below(uint32_t tenant) const;
   uint64_t make_sets(Txn& txn, uint32_t tenant) const;
-  void put_sets(Txn& txn, uint32_t tenant, uint64_t sets) const;
+  void note_ready(Txn& txn, uint32_t tenant, uint64_t sets, bool anew) const;
+  bool is_as_noted(uint32_t tenant, uint64_t sets) const;
 
   const Region& region_;
   Ring ring_;

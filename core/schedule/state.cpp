@@ -105,10 +105,11 @@ void States::leave(Txn& txn, const Message& message, bool settle) const {
       if (is_inner(tenant)) throw RegionDamaged{"a message lies in an inner node"};
       lanes_.remove(txn, tenant.lane, slot, entry);
       if (entry.heap_place != kNoIndex) heap_.remove(txn, slot);
-      if (tenant.lane.count != 0) return;
-      take_from(txn, region_.root.active_count, 1);
-      gathering_.emptied(txn, entry.tenant);
-      if (settle) seats_.settle(txn, entry.tenant);
+      if (tenant.lane.count == 0) {
+        take_from(txn, region_.root.active_count, 1);
+        gathering_.emptied(txn, entry.tenant);
+      }
+      if (settle && (tenant.lane.count == 0 || is_ranked(region_.root))) seats_.settle(txn, entry.tenant);
       return;
     case SlotState::leased:
       if (has_holder(entry)) unlink_holder(txn, message);
@@ -139,7 +140,10 @@ void States::enter_ready(Txn& txn, const Message& message, int64_t since_ms) con
   lanes_.insert(txn, tenant.lane, slot, entry);
   if (expires_ms(region_, entry) != kNever) heap_.insert(txn, slot);
   gathering_.came(txn, entry.tenant, since_ms);
-  if (tenant.lane.count != 1) return;
+  if (tenant.lane.count != 1) {
+    if (is_ranked(region_.root)) seats_.settle(txn, entry.tenant);  // it may go first
+    return;
+  }
   add_to(txn, region_.root.active_count, 1);
   // What gathers comes when it has.
   if ((tenant.blocks & kBlockGather) == 0)

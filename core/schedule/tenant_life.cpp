@@ -76,6 +76,8 @@ uint32_t TenantTree::make(Txn& txn, uint32_t parent, uint8_t flags) const {
   if (region_.root.places_used != 0) {
     put(txn, region_.place(i).sets, 0);
     put(txn, region_.place(i).below, 0);
+    put(txn, region_.place(i).ranks, 0);
+    put(txn, region_.place(i).sums, 0);
   }
   put(txn, tenant.parent, parent);
   put(txn, tenant.level, static_cast<uint8_t>(region_.tenant(parent).level + 1));

@@ -18,7 +18,8 @@ void put_together(Txn& txn, SegmentHeader& header) {
   store_settings(txn, header.settings, settings);
   // With fifo there is no order that could reach across tenants.
   const Scope scope = settings.order == Order::fifo ? Scope::tenant : settings.scope;
-  store_terms(txn, header.schedule, {scope, settings.fair_by, settings.linger_ms, settings.batch_max});
+  const bool ages = settings.order == Order::priority;
+  store_terms(txn, header.schedule, {scope, ages, settings.fair_by, settings.linger_ms, settings.batch_max});
 }
 
 }  // namespace

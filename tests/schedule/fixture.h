@@ -127,6 +127,7 @@ class ScheduleFixture {
   }
   void set_terms(const Terms& terms) {
     change([&](Schedule& s, Txn& txn) { s.set_terms(txn, terms); });
+    make_room({});
     wait_until(now);  // for the nodes to follow
   }
   /// What loading a policy file does; only its tenant entries and pools.

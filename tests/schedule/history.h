@@ -38,6 +38,12 @@ inline void random_setting(Schedule& s, Txn& txn, Dice& dice, int64_t now) {
   s.set(txn, path, sets ? node_patch({value}, {}) : node_patch({}, {value.key}), now);
 }
 
+inline Terms random_terms(Dice& dice) {
+  return {.scope = static_cast<Scope>(dice.roll(2)),
+          .ages = dice.roll(2) == 0,
+          .fair_by = static_cast<FairBy>(dice.roll(3))};
+}
+
 /// One random change that fits one transaction; room was made before. Messages are those with ids up to
 /// `last_id`.
 inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, int64_t now) {
@@ -93,6 +99,7 @@ inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, 
       break;
     case 11:
     case 12:
+      if (dice.roll(12) == 0) s.set_terms(txn, random_terms(dice));
       random_setting(s, txn, dice, now);
       break;
     default:
