@@ -212,10 +212,12 @@ std::optional<SlotIndex> Schedule::lease_next(Txn& txn, TenantIndex from, const 
   const uint32_t leaf = message.entry.tenant;
   const Cost cost = Costs(region_).of(message.entry);
   start(txn, message, terms);
+  const Ranks ranks(region_);
+  const auto kind = ranks.rule() && ranks.is_turn_by_age() ? Seats::Turn::by_age : Seats::Turn::own;
   for (uint32_t depth = turn.depth; depth > 0; --depth) {
-    seats.charge(txn, turn.path[depth - 1], turn.path[depth], cost.turns);
+    seats.charge(txn, turn.path[depth - 1], turn.path[depth], cost.turns, kind);
   }
-  if (const Ranks ranks(region_); ranks.rule()) ranks.count_turn(txn);
+  if (ranks.rule()) ranks.count_turn(txn);
   Costs::note_start(txn, message.entry, cost, region_.tenant(turn.path[0]).level);
   seats.settle(txn, static_cast<uint32_t>(from));
   Limits(region_).started(txn, leaf, terms.now_ms);

@@ -135,8 +135,9 @@ void Seats::settle(Txn& txn, uint32_t i, const Arrival* arrival) const {
     Tenant& parent = region_.tenant(tenant.parent);
     if (!is_inner(parent)) throw RegionDamaged{"a parent is no inner node"};
     // Also of one that is blocked: its place in line is that of its first message, or of its group.
-    const bool comes = arrival != nullptr && !seated;
-    if (comes && (tenant.lane.count == 1 || (arrival->group && !is_inner(tenant)))) {
+    const bool comes = arrival != nullptr && !seated &&
+                       (tenant.lane.count == 1 || (arrival->group && !is_inner(tenant)));
+    if (comes) {
       const uint64_t level = parent.vtime + turn_of(tenant.weight_milli, arrival->cost);
       put(txn, tenant.tag, level + owed(tenant, level, arrival->now_ms));
     }
@@ -149,10 +150,9 @@ void Seats::settle(Txn& txn, uint32_t i, const Arrival* arrival) const {
       put(txn, tenant.sequence, take_sequence(txn, parent));
     }
     set_flag(txn, tenant, kTenantLate, seated && is_late(i));
-    const bool anew = arrival != nullptr && !seated && tenant.lane.count == 1;
     // Who stays and only needs other pools than before is not new for those above.
     if (seated) arrival = nullptr;
-    if (wanted) note_ready(txn, i, sets, anew);
+    if (wanted) note_ready(txn, i, sets, comes);
     if (wanted) ring_.insert(txn, parent.lane, i, tenant);
     set_flag(txn, tenant, kTenantSeated, wanted);
     i = tenant.parent;
@@ -172,7 +172,7 @@ void Seats::block(Txn& txn, uint32_t i, uint8_t reason, bool on, const Arrival* 
   if (changes || arrival != nullptr) settle(txn, i, arrival);
 }
 
-void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost, bool its_turn) const {
+void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost, Turn turn) const {
   Tenant& parent = region_.tenant(parent_index);
   Tenant& tenant = region_.tenant(seat);
   const SeatKind kind{&region_};
@@ -183,6 +183,7 @@ void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost
   // Who was passed over makes up nothing.
   const bool late = is_late(seat);
   if (!rotates) ring_.remove(txn, parent.lane, seat, tenant);
+  const bool its_turn = turn != Turn::beside;
   if (its_turn) put(txn, parent.vtime, std::max<uint64_t>(parent.vtime, tenant.tag));
   const uint64_t now = its_turn && late ? parent.vtime : tenant.tag;
   txn.set(tenant.tag, now + turn_of(tenant.weight_milli, cost));
@@ -191,7 +192,7 @@ void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost
   txn.set(tenant.sequence, take_sequence(txn, parent));
   if (rotates && ring_.rotate(txn, parent.lane)) return;
   if (rotates) ring_.remove(txn, parent.lane, seat, tenant);
-  note_ready(txn, seat, sets, ranks.rule() && ranks.is_turn_by_age());
+  note_ready(txn, seat, sets, turn == Turn::by_age);
   ring_.insert(txn, parent.lane, seat, tenant);
 }
 

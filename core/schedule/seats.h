@@ -117,8 +117,13 @@ class Seats {
   void block(Txn& txn, uint32_t tenant, uint8_t reason, bool on, const Arrival* arrival = nullptr) const;
   /// The seat whose turn it is, has had it: on to its next place, or away when it has nothing more. Where
   /// others before it were passed over since their pool lacks room, that changes nothing for them. Needs: its
-  /// own lane is as it will be. `its_turn` false: it had something beside its turn, as a group has. One step.
-  void charge(Txn& txn, uint32_t parent, uint32_t seat, uint64_t cost, bool its_turn = true) const;
+  /// own lane is as it will be. One step.
+  enum class Turn {
+    own,
+    by_age,  // see ranks.h
+    beside,  // it had something beside its turn, as a group has
+  };
+  void charge(Txn& txn, uint32_t parent, uint32_t seat, uint64_t cost, Turn turn) const;
   /// A start that was charged `charged` has cost `cost`.
   void correct(Txn& txn, uint32_t tenant, uint64_t charged, uint64_t cost) const;
   /// Whether it is still ahead, for what it has used before it was idle.

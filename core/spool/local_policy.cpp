@@ -77,7 +77,6 @@ void LocalQueue::append_policy(const PolicyRecord& record) {
 Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& patch) {
   FQ_TRY(check_patch(path, patch));
   if (patch.set.empty() && patch.unset.empty()) return {};
-  tell_idle_settings(patch.set);
   const Need need = Schedule::need_of_setting(path, node_patch(patch.set, patch.unset));
   uint64_t end = 0;
   for (int attempt = 0;; ++attempt) {
@@ -105,6 +104,8 @@ Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& pa
     if (obstacle == Obstacle::none) break;
     FQ_TRY(overcome(obstacle, need));
   }
+  // Another scope may need room that nobody has made yet.
+  if (path.empty()) FQ_TRY(change_schedule(Need{}, [](Txn&) {}));
   FQ_TRY(follow_terms());
   return end == 0 || syncs_lazily() ? Result<void>() : session_->flusher.wait_durable(end);
 }

@@ -35,16 +35,6 @@ std::vector<LoadedRule> rules_of(const Policy& policy) {
   return rules;
 }
 
-/// What is taken and written down, but has no effect on turns in this version.
-std::string_view idle_setting(PolicyKey key) {
-  switch (key) {
-    case PolicyKey::scope:
-      return "scope";
-    default:
-      return "";
-  }
-}
-
 /// Unlocked at the end of a scope.
 class Held {
  public:
@@ -85,18 +75,6 @@ Result<void> LocalQueue::policy_load(const Policy& policy, const FileIdentity& i
   return load_policy(policy, identity);
 }
 
-/// A person who sets what this version does not do yet hears of it, once for each load.
-void LocalQueue::tell_idle_settings(const PolicyValues& values) {
-  for (const PolicyValue& value : values) {
-    const std::string_view name = idle_setting(value.key);
-    const std::optional<PolicyValue> usual = value_of(Settings{}, value.key);
-    const bool is_usual = usual ? *usual == value : value.text.empty();
-    if (name.empty() || is_usual) continue;
-    attachment_->notice(attachment_->object() + ": " + std::string(name) +
-                        " has no effect yet in this version; turns go as without it");
-  }
-}
-
 /// What the file says of pools, to hold together with its rules.
 Result<void> LocalQueue::load_pools(const std::vector<PoolRule>& pools, uint32_t generation) {
   for (size_t from = 0; from < pools.size(); from += kRulesPerHold) {
@@ -117,7 +95,6 @@ Result<void> LocalQueue::load_policy(const Policy& policy, const FileIdentity& i
   Settings settings;
   take_over(settings, policy.queue);
   const std::vector<LoadedRule> rules = rules_of(policy);
-  tell_idle_settings(policy.queue);
   uint32_t generation = 0;
   const bool empty = rules.empty() && policy.pools.empty();
   FQ_TRY(change_schedule(Need{}, [&](Txn&) { generation = empty ? 0 : schedule().new_rules(); }));

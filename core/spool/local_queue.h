@@ -270,7 +270,6 @@ class LocalQueue final : public Queue {
   Result<bool> wait_for_room(const PushOptions& options, int64_t deadline_ms, uint32_t seen);
 
   // local_policy_file.cpp
-  void tell_idle_settings(const PolicyValues& values);
   Result<void> load_pools(const std::vector<PoolRule>& pools, uint32_t generation);
   Result<void> load_policy(const Policy& policy, const FileIdentity& identity);
   Result<void> change_schedule(const Need& need, const std::function<void(Txn&)>& change);

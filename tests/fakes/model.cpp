@@ -3,6 +3,7 @@
 
 // System.
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace fq::test {
@@ -10,6 +11,11 @@ namespace fq::test {
 namespace {
 
 /// Inside their tenant: with a sort key first, then higher priority, then older.
+bool ranks_before(const Model::Message& a, const Model::Message& b) {
+  if (a.key.empty() != b.key.empty()) return !a.key.empty();
+  return a.key != b.key ? a.key < b.key : a.rank > b.rank;
+}
+
 bool is_before(const Model::Message& a, const Model::Message& b) {
   if (a.key.empty() != b.key.empty()) return !a.key.empty();
   if (a.key != b.key) return a.key < b.key;  // std::string compares as unsigned bytes
@@ -210,6 +216,8 @@ void Model::put_together() {
   const bool other_groups = settings.linger_ms != all.linger_ms || settings.batch_max != all.batch_max;
   settings = all;
   turns_.set_fair_by(all.fair_by);
+  const bool ranked = all.scope == Scope::queue && all.order != Order::fifo;
+  turns_.set_ranked(ranked, all.order == Order::priority);
   if (!other_groups) return;
   turns_.set_groups(all.linger_ms, all.batch_max);
   std::set<std::string> leaves;
@@ -306,8 +314,6 @@ void Model::move(Message& message, State state, std::optional<int64_t> timer) {
     turns_.ready(leaf, message.info.payload->size(), message.since_ms);
 }
 
-Model::Message* Model::next(std::string_view path) { return first_of(turns_.next(path)); }
-
 Model::Message* Model::first_of(const std::string& leaf) {
   Message* best = nullptr;
   for (Message& each : messages) {
@@ -315,6 +321,20 @@ Model::Message* Model::first_of(const std::string& leaf) {
     if (best == nullptr || is_before(each, *best)) best = &each;
   }
   return best;
+}
+
+Model::Message* Model::next(std::string_view path) {
+  std::map<std::string, Message*> firsts;  // by leaf
+  for (Message& each : messages) {
+    if (each.info.state != State::ready) continue;
+    Message*& first = firsts[each.info.tenant + "/"];
+    if (first == nullptr || is_before(each, *first)) first = &each;
+  }
+  const auto before = [&](const std::string& x, const std::string& y) {
+    return ranks_before(*firsts.at(x), *firsts.at(y));
+  };
+  const std::string leaf = turns_.next(path, before);
+  return leaf.empty() ? nullptr : firsts.at(leaf);
 }
 
 bool Model::is_idle() const {

@@ -88,14 +88,16 @@ ModelTurns::Start ModelTurns::charge(const std::string& leaf, std::string_view t
       parent.vtime = std::max(parent.vtime, node.tag);
       // Who was passed over makes up nothing; by time, a tag in the past may be one that was charged too
       // much.
-      if (fair_by_ != FairBy::time) node.tag = parent.vtime;
+      if (fair_by_ != FairBy::time || ranked_) node.tag = parent.vtime;
     }
     node.tag += start.cost / node.weight_milli;
     node.seated = node.count > 0 && !node.blocked;
     if (node.seated) node.sequence = parent.joins++;
+    if (node.seated && !more && is_turn_by_age()) stamp(node);
     if (!node.seated) parent.count -= 1;
   }
   settle(path);
+  if (!more) turns_so_far_ = is_turn_by_age() ? 0 : turns_so_far_ + 1;
   return start;
 }
 

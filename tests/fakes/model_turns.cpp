@@ -60,6 +60,7 @@ void ModelTurns::settle(std::string path, const Arrival* arrival) {
     if (wanted) {
       node.tag = std::max(node.tag, parent.vtime);
       node.sequence = parent.joins++;
+      if (ranked_ && (!node.stamped || (arrival != nullptr && first))) stamp(node);
     }
     parent.count = wanted ? parent.count + 1 : parent.count - 1;
   }
@@ -172,15 +173,6 @@ bool ModelTurns::has_room(const std::string& pool) const {
   return running < limit.concurrency && token_at_ms(limit) <= now_ms_;
 }
 
-bool ModelTurns::can_be_served(const std::string& path) const {
-  const Node& node = nodes_.find(path)->second;
-  if (!node.seated || (pools_.contains(node.pool) && !has_room(node.pool))) return false;
-  if (path.back() == '/') return true;
-  return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& child) {
-    return !child.first.empty() && parent_of(child.first) == path && can_be_served(child.first);
-  });
-}
-
 void ModelTurns::set(const std::string& path, const PolicyPatch& patch, int64_t now_ms) {
   Node& node = at(path);
   now_ms_ = now_ms;
@@ -245,16 +237,6 @@ std::string ModelTurns::first_below(std::string_view path) const {
     if (first == nullptr || place(child.second) < place(first->second)) first = &child;
   }
   return first == nullptr ? std::string() : first->first;
-}
-
-std::string ModelTurns::next(std::string_view from) const {
-  std::string path(from);
-  if (!nodes_.contains(path) || is_blocked(path)) return "";
-  while (path.empty() || path.back() != '/') {
-    path = first_below(path);
-    if (path.empty()) return "";
-  }
-  return nodes_.find(path)->second.count > 0 ? path : "";
 }
 
 bool ModelTurns::is_blocked(std::string_view path) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 // System.
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -57,8 +58,12 @@ class ModelTurns {
 
   /// The node below this one whose turn it is, or "".
   std::string first_below(std::string_view path) const;
+  /// The first message of leaf `x` goes before that of leaf `y`; of equals neither does.
+  using Before = std::function<bool(const std::string& x, const std::string& y)>;
+  /// From now on turns go by what `next` is told of messages; `ages`: one in sixteen goes by age.
+  void set_ranked(bool ranked, bool ages) { ranked_ = ranked, ages_ = ages; }
   /// The leaf whose turn it is at `path` and below, or "".
-  std::string next(std::string_view path) const;
+  std::string next(std::string_view path, const Before& before) const;
   /// It or a node above it starts nothing now.
   bool is_blocked(std::string_view path) const;
 
@@ -84,6 +89,8 @@ class ModelTurns {
     uint64_t run_ticks = 0;  // of a leaf: its moving average
     int64_t idle_since_ms = 0;
     std::string pool;
+    bool stamped = false;
+    uint64_t stamp = 0;  // when it had its last turn by age
   };
 
   static std::string parent_of(std::string_view path);
@@ -100,6 +107,10 @@ class ModelTurns {
   bool has_room(const std::string& pool) const;
   /// As far as it and what is below it say: something of it can be served.
   bool can_be_served(const std::string& path) const;
+  bool is_turn_by_age() const { return ranked_ && ages_ && turns_so_far_ + 1 >= 16; }
+  void stamp(Node& node) { node.stamped = true, node.stamp = stamps_++; }
+  /// Of those below it that can be served the leaf that goes first, or "".
+  std::string best_leaf(const std::string& path, const Before& before) const;
   Start start_of(const Node& leaf, uint64_t bytes) const;
   uint64_t newcomer_tag(const Node& node, const Node& parent, uint64_t cost, int64_t now_ms) const;
   struct Arrival {
@@ -115,6 +126,8 @@ class ModelTurns {
   std::map<std::string, Node, std::less<>> nodes_;
   std::map<std::string, Limit> pools_;
   FairBy fair_by_ = FairBy::turns;
+  bool ranked_ = false, ages_ = false;
+  uint64_t turns_so_far_ = 0, stamps_ = 0;  // since the last one by age; given out
   uint64_t run_ticks_ = 0;
   int64_t now_ms_ = 0;
   int64_t linger_ms_ = 0;

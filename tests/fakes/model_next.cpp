@@ -1,0 +1,56 @@
+// model_next - whose turn it is: by tags, by what messages say, or by age.
+
+// System.
+#include <algorithm>
+// Tests.
+#include "tests/fakes/model_turns.h"
+
+namespace fq::test {
+
+bool ModelTurns::can_be_served(const std::string& path) const {
+  const Node& node = nodes_.find(path)->second;
+  if (!node.seated || (pools_.contains(node.pool) && !has_room(node.pool))) return false;
+  if (path.back() == '/') return true;
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& child) {
+    return !child.first.empty() && parent_of(child.first) == path && can_be_served(child.first);
+  });
+}
+
+std::string ModelTurns::best_leaf(const std::string& path, const Before& before) const {
+  if (!path.empty() && path.back() == '/') return path;
+  std::string best;
+  for (const auto& child : nodes_) {
+    if (child.first.empty() || parent_of(child.first) != path || !can_be_served(child.first)) continue;
+    const std::string leaf = best_leaf(child.first, before);
+    if (best.empty() || before(leaf, best)) best = leaf;
+  }
+  return best;
+}
+
+std::string ModelTurns::next(std::string_view from, const Before& before) const {
+  std::string path(from);
+  if (!nodes_.contains(path) || is_blocked(path)) return "";
+  const auto goes_first = [&](const std::string& x, const std::string& y) {
+    const Node& a = nodes_.find(x)->second;
+    const Node& b = nodes_.find(y)->second;
+    if (is_turn_by_age()) return a.stamp < b.stamp;
+    if (ranked_) {
+      const std::string of_x = best_leaf(x, before), of_y = best_leaf(y, before);
+      if (before(of_x, of_y)) return true;
+      if (before(of_y, of_x)) return false;
+    }
+    return a.tag != b.tag ? a.tag < b.tag : a.sequence < b.sequence;
+  };
+  while (path.empty() || path.back() != '/') {
+    std::string first;
+    for (const auto& child : nodes_) {
+      if (child.first.empty() || parent_of(child.first) != path || !can_be_served(child.first)) continue;
+      if (first.empty() || goes_first(child.first, first)) first = child.first;
+    }
+    if (first.empty()) return "";
+    path = first;
+  }
+  return nodes_.find(path)->second.count > 0 ? path : "";
+}
+
+}  // namespace fq::test
