@@ -9,8 +9,9 @@
 // free, one word changes, however many members it has; and since nobody was moved, whose turn it was still
 // has it.
 //
-// A Place holds this, and the ranks of scope = "queue" (ranks.h), for the tenant of the same index. All zero, it is that of a tenant that needs no pool;
-// the array is there once something has needed one, and has room for all tenants from then on.
+// A Place holds this, and the ranks of scope = "queue" (ranks.h), for the tenant of the same index. All zero,
+// it is that of a tenant that needs no pool; the array is there once something has needed one, and has room
+// for all tenants from then on.
 //
 // Invariants
 //  P1  leased of a pool is the number of leases below its members, each counted once.

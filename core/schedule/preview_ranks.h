@@ -1,7 +1,7 @@
 // preview_ranks - the part of a preview for turns that go by rank: see ranks.h.
 //
-// Of each inner node that is served its open seats are copied, and looked through for each turn: a preview of a
-// few messages of a ring of 100,000 takes as many looks for each.
+// Of each inner node that is served its open seats are copied, and looked through for each turn: a preview of
+// a few messages of a ring of 100,000 takes as many looks for each.
 #pragma once
 
 // System.

@@ -1,17 +1,17 @@
 // ranks - scope = "queue": the order of messages (priority or key) reaches across tenants.
 //
-// Each seat knows the message that goes first of all that are ready below it, and each element of a ring's tree
-// which seat of its subtree has the one that goes first there (of equal ones the seat whose turn it is first).
-// So the seat whose message goes first of all is known at the root of the tree, and equals take turns. Where
-// the pools of some seats lack room, the subtrees are looked through that have something better than what was
-// found so far.
+// Each seat knows the message that goes first of all that are ready below it, and each element of a ring's
+// tree which seat of its subtree has the one that goes first there (of equal ones the seat whose turn it is
+// first). So the seat whose message goes first of all is known at the root of the tree, and equals take
+// turns. Where the pools of some seats lack room, the subtrees are looked through that have something better
+// than what was found so far.
 //
 // So that none starves, one of kTurnsByAge turns goes by age: to the seat that has waited longest for such a
 // turn, at every level. With n tenants that have work, each has a turn at least once in kTurnsByAge * n.
 //
 // Ranks are kept while the scope asks for them. When it begins to, the places are given them by the walk over
-// all nodes (terms.h); until that is done turns go as without. What a place has from an earlier time has another
-// number than the root.
+// all nodes (terms.h); until that is done turns go as without. What a place has from an earlier time has
+// another number than the root.
 //
 // Invariants
 //  K1  A seat's `first` is the message of those ready below it that goes first, whatever pools it needs.

@@ -80,7 +80,9 @@ uint64_t wanted_controls(const ScheduleRoot& root, const Need& need) {
 
 /// Each tenant has one, or none has.
 uint64_t wanted_places(const ScheduleRoot& root, const Need& need) {
-  return root.places_used != 0 || need.pools != 0 || root.terms.scope == Scope::queue ? root.tenants.capacity.get() : 0;
+  return root.places_used != 0 || need.pools != 0 || root.terms.scope == Scope::queue
+             ? root.tenants.capacity.get()
+             : 0;
 }
 
 uint64_t wanted_pools(const ScheduleRoot& root, const Need& need) {

@@ -49,7 +49,8 @@ struct SeatKind {
   bool has_places() const { return region->root.places_used != 0; }
   /// What is ready below this seat needs these sets of pools.
   uint64_t sets(uint32_t i) const { return has_places() ? region->place(i).sets ^ kNoPool : kNoPool; }
-  /// Only what needs no pool: so the first of the list can always be served. By rank none: a search needs sums.
+  /// Only what needs no pool: so the first of the list can always be served. By rank none: a search needs
+  /// sums.
   bool may_list(uint32_t i, const Tenant&) const { return sets(i) == kNoPool && !is_ranked(region->root); }
 
   SeatSum sum_of(uint32_t i) const {

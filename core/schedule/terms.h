@@ -21,7 +21,8 @@ struct Terms {
 };
 
 inline Terms terms_of(const ScheduleRoot& root) {
-  return {root.terms.scope, root.terms.ages != 0, root.terms.fair_by, root.terms.linger_ms, root.terms.batch_max};
+  return {root.terms.scope, root.terms.ages != 0, root.terms.fair_by, root.terms.linger_ms,
+          root.terms.batch_max};
 }
 
 /// Begins the walk over all nodes where this makes a difference.

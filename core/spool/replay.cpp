@@ -351,6 +351,8 @@ Result<Replayed> replay_all(Disk& disk, Store& store, const ReplayUntil& until) 
              scan_journal(disk, [&](const ScannedRecord& record) { return replayer.visit(record); }));
   finish_table(store, scan);
   store.schedule().note_all_ended();
+  // Where the disk is full turns go as without: the next push makes the room.
+  if (!can_rank(store.header().schedule)) static_cast<void>(grow_alone(store, Need{}));
   SegmentHeader& header = store.header();
   Txn txn = store.begin();
   txn.set(header.next_seq, scan.next_seq);

@@ -89,6 +89,36 @@ TEST_CASE("sort keys go smallest first and messages without one last") {
   CHECK(q.pop(5) == "a1 a2 b bytes none");
 }
 
+TEST_CASE("one order for the whole queue: the highest priority of all goes first, and equals take turns") {
+  ON_EVERY_ENGINE(q);
+  q.set_policy([](Settings& s) { s.scope = Scope::queue; });
+  q.push_many("quiet", 3);
+  q.push("loud", "l1", {.priority = 9});
+  q.push("loud/below", "x1", {.priority = 9});
+  q.push("loud", "l2", {.priority = 9});
+  q.push("late", "n1");
+  CHECK(q.pop(7) == "l1 x1 l2 quiet1 n1 quiet2 quiet3");
+}
+
+TEST_CASE("one order for the whole queue: the smallest key of all goes first") {
+  ON_EVERY_ENGINE(q);
+  q.set_policy([](Settings& s) { s.scope = Scope::queue, s.order = Order::key; });
+  q.push("a", "a7", {.key = "7"});
+  q.push("b", "b3", {.key = "3"});
+  q.push("a", "a5", {.key = "5"});
+  q.push("c", "c5", {.key = "5"});
+  q.push("b", "b9", {.key = "9"});
+  CHECK(q.pop(5) == "b3 a5 c5 a7 b9");
+}
+
+TEST_CASE("one order for the whole queue goes with fifo as if it were not there") {
+  ON_EVERY_ENGINE(q);
+  q.set_policy([](Settings& s) { s.scope = Scope::queue, s.order = Order::fifo; });
+  q.push_many("a", 2);
+  q.push_many("b", 2);
+  CHECK(q.pop(4) == "a1 b1 a2 b2");
+}
+
 TEST_CASE("equal sort keys are served as accepted") {
   ON_EVERY_ENGINE(q);
   q.set_policy([](Settings& s) { s.order = Order::key; });

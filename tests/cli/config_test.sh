@@ -124,7 +124,7 @@ gives 78 "fq.toml:4: order: \"fifo\" does not go with scope = \"queue\" of line 
 gives 0 '' fq config show -q mouse
 gives 78 'fq.toml:4: ' fq config show -q mail
 gives 78 'fq.toml:4: ' fq push -q mail x
-gives 0 'scope has no effect yet' fq push -q mouse x
+gives 0 '' fq push -q mouse x
 rm "$FQ_SPOOL/fq.toml"
 
 # Words that are none of ours.

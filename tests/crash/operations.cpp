@@ -243,6 +243,7 @@ void push_with_failing_sync(Trial& t) {
 }
 
 void limit(Trial& t) { few(t), t.words = {"tenant", "limit", "new/one", "--for", "1h"}; }
+void set_scope(Trial& t) { few(t), t.words = {"queue", "set", "scope=queue"}; }
 /// fq.toml has changed since anybody looked: with limits that keep nobody from being served.
 void new_policy(Trial& t) {
   few(t);
@@ -338,6 +339,8 @@ const std::vector<Operation> kOperations = with_groups({
         "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
     {"limit", limit, {"attach.shared", "policy.appended", "flush.applied", "flush.servable", "flush.syncing",
         "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"set_scope", set_scope, {"attach.shared", "policy.appended", "grow.allocated", "timers.fired",
+        "flush.synced", "flush.written"}},
     {"new_policy", new_policy, {"attach.shared", "policy.pools_added", "policy.rules_added",
         "policy.switched", "policy.pools_applied", "policy.applied"}},
     {"pop_pooled", pop_pooled, {"attach.shared", "lease.appended", "lease.committed", "flush.written"}},

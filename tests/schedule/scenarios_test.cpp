@@ -122,6 +122,30 @@ TEST_CASE("a pool of 10 shared by 500 tenants gives each its turn, and no slot i
   CHECK(last == 1990);  // 20 slots are theirs, all the while
 }
 
+TEST_CASE("scope = queue: one tenant's endless urgent messages starve none of 20 others") {
+  ScheduleFixture q;
+  q.set_terms({.scope = Scope::queue, .ages = true});
+  std::map<std::string, int> last, longest;
+  for (int i = 0; i < 20; ++i) {
+    q.push("quiet" + std::to_string(i), 100);
+    last["quiet" + std::to_string(i)] = 0;
+  }
+  int urgent = 0;
+  for (int turn = 1; turn <= 3360; ++turn) {
+    q.add({.tenant = "urgent", .priority = 1});
+    const std::string tenant = q.serve_tenants(1);
+    if (tenant == "urgent") ++urgent;
+    longest[tenant] = std::max(longest[tenant], turn - last[tenant]);
+    last[tenant] = turn;
+  }
+  int most = 0;
+  for (const auto& [tenant, turns] : longest) most = std::max(most, turns);
+  figure("scenario: urgent: %d of 3360 turns to the urgent one, at most %d turns between two of another",
+         urgent, most);
+  CHECK(urgent == 3360 / 16 * 15 + 10);
+  CHECK(most <= 16 * 21);
+}
+
 TEST_CASE("100,000 tenants with one message each are served in the order in which they came") {
   const auto turns = turns_of(simulated("at 0s push user{} 1 tenants 100000\n"));
   REQUIRE(turns.size() == 100'000);

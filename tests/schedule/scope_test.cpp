@@ -1,4 +1,5 @@
-// scope_test - scope = "queue": the order of messages reaches across tenants, equals take turns, none starves.
+// scope_test - scope = "queue": the order of messages reaches across tenants, equals take turns, none
+// starves.
 #include "tests/schedule/history.h"
 
 // System.
@@ -78,8 +79,7 @@ TEST_CASE("none starves: with n tenants each has a turn at least once in 16 n, a
 
 TEST_CASE("what lacks room in a pool hides nothing that can be served") {
   ScheduleFixture q;
-  q.load_rules({{"*/api", {{PolicyKey::pool, 0, 0, "p"}}}},
-               {{"p", {{PolicyKey::concurrency, 1, 0, {}}}}});
+  q.load_rules({{"*/api", {{PolicyKey::pool, 0, 0, "p"}}}}, {{"p", {{PolicyKey::concurrency, 1, 0, {}}}}});
   q.set_terms(kByRank);
   push(q, "a/api", 9), push(q, "a/api", 9), push(q, "a/web", 1), push(q, "b", 5), push(q, "c/api", 8);
   push(q, "d", 0);
@@ -138,8 +138,10 @@ TEST_CASE("random histories across the queue: each turn is for the best that can
     } else if (what < 11 && !leased.empty()) {
       const uint64_t id = *std::next(leased.begin(), dice.roll(static_cast<uint32_t>(leased.size())));
       leased.erase(id);
-      if (dice.roll(2) == 0) q.ack(id);
-      else q.give_back(id);
+      if (dice.roll(2) == 0)
+        q.ack(id);
+      else
+        q.give_back(id);
     } else {
       q.make_room({.tenants = 20, .text_cells = 90, .controls = 4});
       q.change([&](Schedule& s, Txn& txn) { random_setting(s, txn, dice, q.now); });

@@ -59,12 +59,14 @@ TEST_CASE("a change that is killed at any store is undone to the last byte of wh
 }
 
 TEST_CASE("no single change comes near the size of the log") {
+  const bool ranked = GENERATE(false, true);
   const bool pooled = GENERATE(false, true);
   ScheduleFixture q(128);
   const PolicyValues in_p = {{PolicyKey::pool, 0, 0, "p"}}, in_q = {{PolicyKey::pool, 0, 0, "q"}};
   const PolicyValues terms = {{PolicyKey::concurrency, 2000, 0, {}}};
   if (pooled)
     q.load_rules({{"*", in_p}, {"a/b/*", in_q}, {"*/*/*/*/*/*/*", in_p}}, {{"p", terms}, {"q", terms}});
+  if (ranked) q.set_terms({.scope = Scope::queue, .ages = true});
   const std::string deep = "a/b/c/d/e/f/g/" + std::string(200, 'n');
   for (uint32_t i = 0; i < 20'000; ++i) {
     q.add({.tenant = i % 2 == 0 ? deep : "a/b/c/d/e/f/h" + std::to_string(i % 999),
