@@ -339,7 +339,7 @@ const std::vector<Operation> kOperations = with_groups({
         "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
     {"limit", limit, {"attach.shared", "policy.appended", "flush.applied", "flush.servable", "flush.syncing",
         "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
-    {"set_scope", set_scope, {"attach.shared", "policy.appended", "grow.allocated", "timers.fired",
+    {"set_scope", set_scope, {"attach.shared", "policy.appended", "grow.allocated",
         "flush.synced", "flush.written"}},
     {"new_policy", new_policy, {"attach.shared", "policy.pools_added", "policy.rules_added",
         "policy.switched", "policy.pools_applied", "policy.applied"}},
