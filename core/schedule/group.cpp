@@ -37,7 +37,8 @@ std::optional<SlotIndex> Schedule::lease_more(Txn& txn, TenantIndex from, Tenant
   start(txn, message, terms);
   depth = 0;
   for (uint32_t i = node; i != top; i = region_.tenant(i).parent) {
-    seats.charge(txn, region_.tenant(i).parent, i, cost.turns, its_turn[depth++] ? Seats::Turn::own : Seats::Turn::beside);
+    seats.charge(txn, region_.tenant(i).parent, i, cost.turns,
+                 its_turn[depth++] ? Seats::Turn::own : Seats::Turn::beside);
   }
   Costs::note_start(txn, message.entry, cost, region_.tenant(top).level);
   seats.settle(txn, top);

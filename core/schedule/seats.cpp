@@ -135,8 +135,8 @@ void Seats::settle(Txn& txn, uint32_t i, const Arrival* arrival) const {
     Tenant& parent = region_.tenant(tenant.parent);
     if (!is_inner(parent)) throw RegionDamaged{"a parent is no inner node"};
     // Also of one that is blocked: its place in line is that of its first message, or of its group.
-    const bool comes = arrival != nullptr && !seated &&
-                       (tenant.lane.count == 1 || (arrival->group && !is_inner(tenant)));
+    const bool comes =
+        arrival != nullptr && !seated && (tenant.lane.count == 1 || (arrival->group && !is_inner(tenant)));
     if (comes) {
       const uint64_t level = parent.vtime + turn_of(tenant.weight_milli, arrival->cost);
       put(txn, tenant.tag, level + owed(tenant, level, arrival->now_ms));
