@@ -57,8 +57,12 @@ struct UndoEntry {
   uint64_t old_value;
 };
 
-// 3072: the largest transaction makes 64 element steps of at most 48 stores (see Txn).
-inline constexpr uint32_t kUndoEntries = 3072;
+// Twice kUndoOfOne: whoever changes many messages in one transaction goes on while there is room for the
+// worst one.
+inline constexpr uint32_t kUndoEntries = 4096;
+// What the start or the end of one message may note. Measured: 1,068 for a tenant of eight levels with 700
+// siblings, a limit and a pool at each; and that doubled, since rings may be larger.
+inline constexpr uint32_t kUndoOfOne = 2048;
 
 struct UndoLog {
   uint32_t count;
@@ -76,10 +80,6 @@ bool undo_rollback(std::byte* base, uint64_t bytes, UndoLog& log);
 /// other Txn open on it. Destroyed without commit, it takes everything back.
 class Txn {
  public:
-  /// The most element steps (linked, unlinked, moved or split elements) in one transaction; larger work
-  /// is done in several. kUndoEntries follows from it.
-  static constexpr uint32_t kStepsMax = 64;
-
   Txn(std::byte* base, uint64_t bytes, UndoLog& log) : base_(base), bytes_(bytes), log_(log) {
     FQ_ASSERT(log_.count == 0);
   }

@@ -56,8 +56,13 @@ class Costs {
   /// It has run: what it was charged too little or too much is made up for. A second time does nothing.
   void note_end(Txn& txn, Entry& entry, uint32_t ticks, int64_t now_ms) const;
 
+  /// What was ready or ran in this leaf does so no more, but for `running` that are about to end: nodes that
+  /// have nothing else are idle from now on.
+  void note_idle(Txn& txn, uint32_t leaf, int64_t now_ms, uint32_t running = 0) const;
+
  private:
   void learn(Txn& txn, Tenant& leaf, uint32_t ticks) const;
+  uint32_t usual_ticks() const;
 
   const Region& region_;
   Seats seats_;

@@ -161,7 +161,7 @@ struct ScheduleRoot {
   Shared<uint32_t> active_count;   // of these, with something ready
   Shared<uint32_t> parked_count;   // nodes that are parked
   Shared<uint32_t> paused_count;   // of these, paused
-  Shared<uint32_t> run_ticks;      // moving average of all runs
+  Shared<uint32_t> usual_run;      // moving average of the logarithms of all runs, see costs.cpp; 0: none yet
 
   // The rules that hold are those of one generation; those of others are about to be removed.
   Shared<uint32_t> rule_bucket_count;

@@ -230,6 +230,7 @@ void Schedule::expire(Txn& txn, SlotIndex index) {
   Extra& extra = region_.extra(message.entry.rank);
   const States states(region_);
   states.leave(txn, message);
+  Costs(region_).note_idle(txn, message.entry.tenant, over_ms);
   put(txn, extra.flags, extra.flags | kExtraExpired);
   add_to(txn, region_.root.counters.expired, 1);
   add_to(txn, message.tenant.expired, 1);
@@ -287,6 +288,7 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   const SlotState from = state_of(entry);
   states.count(txn, message, from, SlotState::free);
   states.note_end(txn, message, from);
+  if (from == SlotState::ready) Costs(region_).note_idle(txn, entry.tenant, now_ms);
   txn.set(entry.state, static_cast<uint8_t>(SlotState::free));
   free_element(txn, region_.root.entry_supply, entry, slot);
   TenantTree(region_).note_idle(txn, entry.tenant, now_ms);

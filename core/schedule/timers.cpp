@@ -62,6 +62,8 @@ uint32_t Schedule::fire(Txn& txn, int64_t now_ms) {
       states.leave(txn, message);
       states.enter_ready(txn, message, message.entry.at_ms);
     } else if (state_of(message.entry) == SlotState::leased) {
+      // Who looks late does not make it longer.
+      end_run(txn, SlotIndex{cell}, std::nullopt, heap.time_of(cell));
       give_back(txn, SlotIndex{cell}, true, true, 0, now_ms);
     } else if (state_of(message.entry) == SlotState::ready) {
       expire(txn, SlotIndex{cell});

@@ -17,8 +17,6 @@ namespace fq {
 
 namespace {
 
-// Undo entries that one more message may need at the worst: a chunk ends when so few are left.
-constexpr uint32_t kUndoReserve = 1000;
 constexpr size_t kLeasesPerRecord = 64;
 // A group is taken under one hold of the lock, so that nobody else gets a part of it, unless it has more than
 // these many records hold.
@@ -163,7 +161,7 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, co
   detail.until_wall_ms = request.hold == Hold::process ? 0 : store().wall_of(terms.until_ms);
   detail.pid_started = detail.pid != 0 ? started_ : 0;
   detail.attempts_max = terms.attempts_max;
-  while (taken_.size() - before < kLeasesPerRecord && txn.noted() + kUndoReserve < kUndoEntries) {
+  while (taken_.size() - before < kLeasesPerRecord && txn.noted() + kUndoOfOne < kUndoEntries) {
     terms.serial = shared.next_serial;
     const std::optional<SlotIndex> slot = take_next(txn, request, from, terms, all_bytes);
     if (!slot) break;

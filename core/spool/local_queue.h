@@ -182,15 +182,14 @@ class LocalQueue final : public Queue {
                                          uint64_t bytes_left);
 
   // local_settle.cpp
-  size_t verdicts_at_once(Verdict verdict);
   Result<size_t> settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
                               uint64_t& durable_end, std::vector<ItemPlace>& blobs);
   SettleStatus judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot);
-  /// Appends one event record for `slots` and applies it, in one transaction of its own. Needs: the lock
-  /// and that event_obstacle() was none.
-  void append_event(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
-                    const Now& now, std::span<SettleStatus> statuses,
-                    std::span<const std::optional<uint64_t>> runs_us = {});
+  /// Applies an event to the first of `slots`, as many as fit one transaction, and appends one record for
+  /// them; returns how many, one at least. Needs: the lock and that event_obstacle() was none.
+  size_t append_event(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
+                      const Now& now, std::span<SettleStatus> statuses,
+                      std::span<const std::optional<uint64_t>> runs_us = {});
   void note_change(Txn& txn, const Entry& entry);
   Obstacle event_obstacle(uint64_t bytes);
   Obstacle event_obstacle(RecordType type, uint64_t bytes);

@@ -14,12 +14,7 @@ namespace fq {
 
 namespace {
 
-// Of one record and transaction. What comes back may rebalance a tree: up to 400 undo entries each. Where an
-// end moves its tenant's seats, up to 800 more: all rings on a way down together are no higher than one.
-constexpr size_t kVerdictsPerRecord = 18;
-constexpr size_t kReturnsPerRecord = 6;
-constexpr size_t kTimedPerRecord = 3;
-constexpr size_t kTimedReturnsPerRecord = 2;
+constexpr size_t kVerdictsPerRecord = 18;  // arbitrary
 constexpr uint32_t kTimerTransactions = 32;
 constexpr int kObstaclesMax = 64;
 constexpr size_t kOutputsPerSweep = 256;  // at least
@@ -127,9 +122,9 @@ SettleStatus LocalQueue::judge_receipt(const Receipt& receipt, const Now& now,
   return held ? SettleStatus::ok : SettleStatus::stale;
 }
 
-void LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
-                              const Now& now, std::span<SettleStatus> statuses,
-                              std::span<const std::optional<uint64_t>> runs_us) {
+size_t LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
+                                const Now& now, std::span<SettleStatus> statuses,
+                                std::span<const std::optional<uint64_t>> runs_us) {
   const uint64_t bytes = event_record_bytes(type, slots.size(), detail);
   // On a full disk the room that is left belongs to what ends messages. Anything else is done but not
   // written down: after a crash such a message is where it was before, and is served again.
@@ -137,22 +132,23 @@ void LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slots,
       closes(type) || (stream().room_for(bytes) == Stream::Room::enough && stream().leaves_floor(bytes));
   Txn txn = store().begin();
   event_items_.clear();
-  for (const SlotIndex slot : slots) {
-    const Entry& entry = schedule().entry(slot);
+  const uint64_t position = header().tail;
+  size_t count = 0;
+  for (; count < slots.size() && txn.noted() + kUndoOfOne < kUndoEntries; ++count) {
+    const Entry& entry = schedule().entry(slots[count]);
     event_items_.push_back({MessageId{entry.id.get()}, entry.event_position});
+    note_change(txn, entry);
+    if (count < runs_us.size() && runs_us[count])
+      schedule().end_run(txn, slots[count], runs_us[count], now.boot_ms);
+    const uint64_t event_position = written ? position : event_items_[count].previous_event;
+    const bool dead = gate().apply().event(txn, type, slots[count], detail, Serial{0}, kHeldByTime,
+                                           event_position, now.wall_ms);
+    if (dead && type == RecordType::retried && count < statuses.size())
+      statuses[count] = SettleStatus::buried;
   }
-  uint64_t position = 0;
   if (written) {
     encode_event(body_, type, event_items_, detail);
-    position = stream().append(txn, body_, MessageId{0}, now.wall_ms);
-  }
-  for (size_t i = 0; i < slots.size(); ++i) {
-    const uint64_t event_position = written ? position : event_items_[i].previous_event;
-    note_change(txn, schedule().entry(slots[i]));
-    if (i < runs_us.size() && runs_us[i]) schedule().end_run(txn, slots[i], runs_us[i], now.boot_ms);
-    const bool dead = gate().apply().event(txn, type, slots[i], detail, Serial{0}, kHeldByTime,
-                                           event_position, now.wall_ms);
-    if (dead && type == RecordType::retried && i < statuses.size()) statuses[i] = SettleStatus::buried;
+    stream().append(txn, body_, MessageId{0}, now.wall_ms);
   }
   FQ_POINT("event.appended");
   txn.commit();
@@ -166,6 +162,7 @@ void LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slots,
   const bool awaited = header().choosy_waiters.load(std::memory_order_seq_cst) != 0;
   if (may_serve || (awaited && schedule().is_idle())) gate().mark_servable();
   gate().mark_ended();
+  return count;
 }
 
 /// Its holder hears of what another does to its lease.
@@ -178,23 +175,16 @@ void LocalQueue::note_change(Txn& txn, const Entry& entry) {
   gate().mark_changed(static_cast<uint16_t>(holder));
 }
 
-size_t LocalQueue::verdicts_at_once(Verdict verdict) {
-  const bool timed = schedule().root().terms.fair_by == FairBy::time;
-  if (verdict == Verdict::ack) return timed ? kTimedPerRecord : kVerdictsPerRecord;
-  return timed ? kTimedReturnsPerRecord : kReturnsPerRecord;
-}
-
-/// The first of `all`, as many as one transaction takes; returns how many.
-Result<size_t> LocalQueue::settle_group(std::span<const Settle> all, std::span<SettleStatus> statuses,
+/// The first of `group`, as many as one transaction takes; returns how many.
+Result<size_t> LocalQueue::settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
                                         uint64_t& durable_end, std::vector<ItemPlace>& blobs) {
-  std::span<const Settle> group = all;
+  size_t settled = group.size();
   Obstacle obstacle = Obstacle::none;
   for (int attempt = 0; attempt < kObstaclesMax; ++attempt) {
     obstacle = Obstacle::none;
     FQ_TRY(locked([&]() -> Result<void> {
       const Now now = gate().now();
       gate().fire_timers(now, kTimerTransactions);
-      group = all.first(std::min(all.size(), verdicts_at_once(all[0].verdict)));
       EventDetail detail = detail_of(group[0], now.wall_ms);
       const RecordType type = record_of(group[0].verdict);
       uint64_t bytes = event_record_bytes(type, group.size(), detail);
@@ -210,6 +200,7 @@ Result<size_t> LocalQueue::settle_group(std::span<const Settle> all, std::span<S
       std::array<SettleStatus, kVerdictsPerRecord> verdicts;
       std::array<std::optional<uint64_t>, kVerdictsPerRecord> runs_us;
       std::array<size_t, kVerdictsPerRecord> places;
+      std::array<std::optional<ItemPlace>, kVerdictsPerRecord> payloads;
       size_t count = 0;
       blobs.clear();
       for (size_t i = 0; i < group.size(); ++i) {
@@ -220,25 +211,29 @@ Result<size_t> LocalQueue::settle_group(std::span<const Settle> all, std::span<S
         if (twice) statuses[i] = SettleStatus::stale;
         if (twice) continue;
         const Entry& entry = schedule().entry(*slot);
-        if (type == RecordType::acked && (entry.flags & kEntryBlob) != 0) {
-          if (const auto place = ItemReader::find_item(stream(), header(), entry)) blobs.push_back(*place);
-        }
+        if (type == RecordType::acked && (entry.flags & kEntryBlob) != 0)
+          payloads[count] = ItemReader::find_item(stream(), header(), entry);
         slots[count] = *slot;
         verdicts[count] = SettleStatus::ok;
         runs_us[count] = group[i].run_us;
         places[count++] = i;
       }
+      size_t done = 0;
       if (count > 0) {
-        append_event(type, std::span(slots).first(count), detail, now, std::span(verdicts).first(count),
-                     std::span(runs_us).first(count));
+        done = append_event(type, std::span(slots).first(count), detail, now,
+                            std::span(verdicts).first(count), std::span(runs_us).first(count));
       }
-      for (size_t i = 0; i < count; ++i) statuses[places[i]] = verdicts[i];
+      settled = done < count ? places[done] : group.size();
+      for (size_t i = 0; i < done; ++i) {
+        statuses[places[i]] = verdicts[i];
+        if (payloads[i]) blobs.push_back(*payloads[i]);
+      }
       compaction_due_ = is_compaction_due();
       // Also what is refused rests on durable state: the verdict that came first must not be lost.
       durable_end = header().tail;
       return {};
     }));
-    if (obstacle == Obstacle::none) return group.size();
+    if (obstacle == Obstacle::none) return settled;
     FQ_TRY(overcome_for_event(obstacle));
   }
   return refuse_full();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t kTimerTransactions = 32;
 constexpr size_t kDecidedMax = 6;         // in one transaction
-constexpr uint32_t kUndoOfDecided = 450;  // it comes back to its tenant
+constexpr uint32_t kUndoOfDecided = 900;  // it comes back to its tenant
 constexpr uint32_t kUndoOfWait = 18;
 constexpr int kObstaclesMax = 64;
 

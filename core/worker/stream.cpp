@@ -206,9 +206,6 @@ bool Stream::take_line(const Workshop& shop, std::string_view line, std::vector<
     shop.say(failure_line(queue_, open->second.arrival.delivery, told));
   }
   open_.erase(open);
-  // It works at one after the other, as far as can be seen from here.
-  order->run_us = busy_.us();
-  busy_ = Stopwatch();
   orders.push_back(std::move(*order));
   return true;
 }
@@ -216,6 +213,18 @@ bool Stream::take_line(const Workshop& shop, std::string_view line, std::vector<
 void Stream::dismiss(int64_t term_at_ms) {
   close_input();
   step_at_ms_ = term_at_ms;
+}
+
+/// It works at one after the other, as far as can be seen from here; those that it tells of at once share.
+void Stream::share_time(std::span<Order> orders) {
+  if (orders.empty()) return;
+  const uint64_t each_us = busy_.us() / orders.size();
+  for (Order& order : orders) order.run_us = each_us;
+  busy_ = Stopwatch();
+}
+
+void Stream::note_settled(const Receipt& receipt) {
+  if (open_.erase(receipt.text) != 0) busy_ = Stopwatch();
 }
 
 /// A bounded part of what there is. False: nothing now, or no more.
@@ -236,6 +245,7 @@ bool Stream::take_some(const Workshop& shop, std::vector<Order>& orders) {
   }
   line_.append(buffer.data(), static_cast<size_t>(got));
   size_t from = 0, refused = 0;
+  const size_t before = orders.size();
   for (size_t end; (end = line_.find('\n', from)) != std::string::npos; from = end + 1) {
     const std::string_view line = std::string_view(line_).substr(from, end - from);
     if (std::exchange(skips_, false) || take_line(shop, line, orders)) continue;
@@ -248,6 +258,7 @@ bool Stream::take_some(const Workshop& shop, std::vector<Order>& orders) {
                 " more such lines; they are ignored");
   }
   line_.erase(0, from);
+  share_time(std::span(orders).subspan(before));
   if (line_.size() > kLineBytesMax && !std::exchange(skips_, true))
     shop.remark("the command wrote a line of more than 64 KiB; it is ignored");
   if (skips_) line_.clear();

@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
 // fq, this room.
 #include "core/worker/job.h"
 #include "core/worker/outbox.h"
@@ -39,7 +40,7 @@ class Stream {
   /// The verdicts that have come. Lines that are none are told through the voice.
   std::vector<Order> read_verdicts(const Workshop& shop);
   /// A verdict was given by somebody else.
-  void note_settled(const Receipt& receipt) { open_.erase(receipt.text); }
+  void note_settled(const Receipt& receipt);
   /// Its message may be open until then.
   void extend(const Receipt& receipt, int64_t until_ms);
   /// When on_time() has something to do; kNever: nothing.
@@ -75,6 +76,7 @@ class Stream {
   bool take_line(const Workshop& shop, std::string_view line, std::vector<Order>& orders);
   void make_lines(const Workshop& shop, std::vector<Order>& orders);
   void release_unread(const std::string& receipt, std::vector<Order>& orders);
+  void share_time(std::span<Order> orders);
   std::optional<Order> order_of(const Workshop& shop, std::string_view line) const;
 
   std::string queue_;

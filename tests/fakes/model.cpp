@@ -257,9 +257,12 @@ void Model::fire_timers() {
     if (first->info.state == State::delayed) {
       ready_since(*first, due_ms);
     } else if (first->info.state == State::ready) {
+      first->since_ms = due_ms;
       end(*first, State::dead, "expired");
       first->since_ms = due_ms;
     } else {
+      // Who looks late at a lease that is over does not make it longer.
+      first->run_us = static_cast<uint64_t>(due_ms - first->began_ms) * 1000;
       first->info.crashes += 1;
       attempt_failed(*first, 0, {});
     }
@@ -304,7 +307,8 @@ void Model::move(Message& message, State state, std::optional<int64_t> timer) {
   const State before = std::exchange(message.info.state, state);
   const std::string leaf = message.info.tenant + "/";
   message.timer = timer;
-  if (before == State::ready && state != State::ready) turns_.unready(leaf);
+  if (before == State::ready && state != State::ready)
+    turns_.unready(leaf, state == State::dead ? message.since_ms : clock.boot_ms());
   if (before == State::leased) {
     const auto passed_us = static_cast<uint64_t>(clock.boot_ms() - message.began_ms) * 1000;
     turns_.ran(leaf, message.start, message.run_us.value_or(passed_us) / 10, clock.boot_ms());

@@ -22,6 +22,19 @@ uint64_t four_bits_of(uint64_t ticks) {
   return ticks << shifts;
 }
 
+/// Eight to each doubling, from the first eight on.
+uint64_t logarithm_of(uint64_t ticks) {
+  uint64_t octaves = 0;
+  for (; ticks >= 16; ++octaves) ticks /= 2;
+  return 8 * octaves + ticks;
+}
+uint64_t ticks_of_logarithm(uint64_t logarithm) {
+  uint64_t doublings = logarithm < 16 ? 0 : logarithm / 8 - 1;
+  uint64_t ticks = logarithm - 8 * doublings;
+  for (; doublings > 0; --doublings) ticks *= 2;
+  return ticks;
+}
+
 /// Moves a part of the way to the last one, and by one tick at least.
 uint64_t average(uint64_t so_far, uint64_t ticks, uint64_t parts) {
   if (so_far == 0) return ticks;
@@ -31,10 +44,20 @@ uint64_t average(uint64_t so_far, uint64_t ticks, uint64_t parts) {
 
 }  // namespace
 
+uint64_t ModelTurns::usual_ticks() const { return ticks_of_logarithm(usual_run_ / 256); }
+
+/// Those of its nodes that have nothing to do, but for so many that are about to end.
+void ModelTurns::note_idle(const std::string& leaf, size_t running, int64_t now_ms) {
+  for (std::string path = leaf; !path.empty(); path = parent_of(path)) {
+    Node& node = at(path);
+    if ((node.count == 0 || node.gathers) && node.running <= running) node.idle_since_ms = now_ms;
+  }
+}
+
 ModelTurns::Start ModelTurns::start_of(const Node& leaf, uint64_t bytes) const {
   if (fair_by_ == FairBy::turns) return {kOneTurn, 0, {}};
   if (fair_by_ == FairBy::bytes) return {std::max<uint64_t>(1, (bytes + 63) / 64) * kPieceCost, 0, {}};
-  const uint64_t expected = leaf.run_ticks != 0 ? leaf.run_ticks : run_ticks_;
+  const uint64_t expected = leaf.run_ticks != 0 ? leaf.run_ticks : usual_ticks();
   const uint64_t ticks = four_bits_of(std::max(expected, kTicksMin));
   return {ticks * kTickCost, ticks, {}};
 }
@@ -67,7 +90,7 @@ void ModelTurns::ready(const std::string& leaf, uint64_t bytes, int64_t now_ms) 
 uint64_t ModelTurns::usual_cost(Node& leaf, uint64_t cost, int64_t now_ms) const {
   if (fair_by_ != FairBy::time) return std::min(cost, kOneTurn);
   if (leaf.running == 0 && leaf.idle_since_ms + kForgottenMs <= now_ms) leaf.run_ticks = 0;
-  return std::min(start_of(leaf, 0).cost, std::max(run_ticks_, kTicksMin) * kTickCost);
+  return std::min(start_of(leaf, 0).cost, std::max(usual_ticks(), kTicksMin) * kTickCost);
 }
 
 ModelTurns::Start ModelTurns::charge(const std::string& leaf, std::string_view top, uint64_t bytes,
@@ -106,7 +129,7 @@ void ModelTurns::ran(const std::string& leaf, const Start& start, uint64_t ticks
   bool charged = start.ticks != 0 && fair_by_ == FairBy::time;
   if (charged) {
     at(leaf).run_ticks = average(at(leaf).run_ticks, took, 8);
-    run_ticks_ = average(run_ticks_, took, 64);
+    usual_run_ = average(usual_run_, logarithm_of(took) * 256, 64);
   }
   for (std::string path = leaf; !path.empty(); path = parent_of(path)) {
     Node& node = at(path);
@@ -115,8 +138,8 @@ void ModelTurns::ran(const std::string& leaf, const Start& start, uint64_t ticks
       node.tag += took * kTickCost / node.weight_milli;
       node.tag -= std::min(node.tag, start.ticks * kTickCost / node.weight_milli);
     }
-    if ((node.count == 0 || node.gathers) && node.running <= 1) node.idle_since_ms = now_ms;
   }
+  note_idle(leaf, 1, now_ms);
 }
 
 void ModelTurns::set_fair_by(FairBy fair_by) {

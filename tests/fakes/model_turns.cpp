@@ -22,11 +22,12 @@ ModelTurns::Node& ModelTurns::at(const std::string& path) {
   return nodes_[path];
 }
 
-void ModelTurns::unready(const std::string& leaf) {
+void ModelTurns::unready(const std::string& leaf, int64_t now_ms) {
   Node& node = at(leaf);
   node.count -= 1;
   if (node.count == 0) node.gathers = node.blocked = false;
   settle(leaf);
+  note_idle(leaf, 0, now_ms);
 }
 
 bool ModelTurns::has_gathered(const Node& node, int64_t now_ms) const {

@@ -31,7 +31,7 @@ class ModelTurns {
   /// Of the leaf "tenant/": a message of so many bytes became ready.
   void ready(const std::string& leaf, uint64_t bytes, int64_t now_ms);
   /// It is ready no more.
-  void unready(const std::string& leaf);
+  void unready(const std::string& leaf, int64_t now_ms);
   /// The leaf's next message has its turn: its nodes below `top` are charged.
   /// `more`: it has that turn beside another one, as one of a group.
   Start charge(const std::string& leaf, std::string_view top, uint64_t bytes, bool more = false);
@@ -111,6 +111,8 @@ class ModelTurns {
   void stamp(Node& node) { node.stamped = true, node.stamp = stamps_++; }
   /// Of those below it that can be served the leaf that goes first, or "".
   std::string best_leaf(const std::string& path, const Before& before) const;
+  uint64_t usual_ticks() const;
+  void note_idle(const std::string& leaf, size_t running, int64_t now_ms);
   Start start_of(const Node& leaf, uint64_t bytes) const;
   uint64_t newcomer_tag(const Node& node, const Node& parent, uint64_t cost, int64_t now_ms) const;
   struct Arrival {
@@ -128,7 +130,7 @@ class ModelTurns {
   FairBy fair_by_ = FairBy::turns;
   bool ranked_ = false, ages_ = false;
   uint64_t turns_so_far_ = 0, stamps_ = 0;  // since the last one by age; given out
-  uint64_t run_ticks_ = 0;
+  uint64_t usual_run_ = 0;  // moving average of the logarithms of all runs
   int64_t now_ms_ = 0;
   int64_t linger_ms_ = 0;
   uint64_t batch_max_ = UINT64_MAX;
