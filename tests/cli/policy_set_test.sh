@@ -105,6 +105,20 @@ is 'who is at the limit is' 'busy:parked busy/x:parked calm:- ' "$(blocked)"
 fq ack -q limits "$receipt"
 is 'until a slot is free' 'busy:- busy/x:- calm:- ' "$(blocked)"
 
+# A pool that is full parks who waits for it, and wakes whose turn it is.
+printf '[queue.pooled.tenant."*"]\npool = "p"\n[queue.pooled.pool.p]\nconcurrency = 1\n' >>"$FQ_SPOOL/fq.toml"
+for t in one two free; do fq push -q pooled -t $t $t >/dev/null; done
+gives 0 '' fq tenant set -q pooled free pool=none
+receipt=$(fq pop -q pooled --lease 1m | cut -f1)
+is 'who waits for the pool is parked' 'free:- one:- two:parked ' \
+  "$(fq tenant list -q pooled | awk 'NR > 1 { printf "%s:%s ", $1, $(NF - 2) }')"
+is 'and counted' 1 "$(fq stats -q pooled --json | grep -o '"parked_tenants":[0-9]*' | tr -dc 0-9)"
+is 'others are served' free "$(fq pop -q pooled)"
+gives 1 '' fq pop -q pooled
+(sleep 0.3; fq ack -q pooled "$receipt") &  # while the next one waits
+is 'an ack wakes who waits' two "$(fq pop -q pooled --wait=20s)"
+wait
+
 # It outlives everybody, and a rebuild.
 rm "$FQ_SPOOL/queues/default/segment"
 is 'after a rebuild' 8 "$(fq config show -t 'k=v' --json | grep '"weight"' | grep -o '"value":[0-9.]*' | tr -dc 0-9)"

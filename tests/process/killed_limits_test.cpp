@@ -1,5 +1,5 @@
-// killed_limits_test - workers that are killed while they hold leases of limited tenants: each slot comes
-// back with the message, none twice.
+// killed_limits_test - workers that are killed while they hold leases of limited tenants and of members of a
+// pool: each slot comes back with the message, none twice.
 //
 // FQ_LONG kills 10,000. Half of them are killed once they hold what they may, the others anywhere on their
 // way.
@@ -14,6 +14,8 @@ namespace fq::test {
 namespace {
 
 constexpr size_t kLimit = 3;
+constexpr size_t kPoolLimit = 2;
+constexpr size_t kAll = kLimit + kPoolLimit;
 
 void set(Queue& queue, const std::string& tenant, PolicyKey key, int64_t number) {
   REQUIRE(queue.policy_set(tenant, {{{key, number, 0, {}}}, {}}).ok());
@@ -93,9 +95,14 @@ TEST_CASE("workers killed with leases of limited tenants leave no slot taken") {
   const std::unique_ptr<Queue> queue = spool.door();
   set(*queue, "acme", PolicyKey::concurrency, kLimit);
   set(*queue, "acme/a", PolicyKey::concurrency, 1);
-  for (int i = 0; i < 12; ++i) {
+  FileIdentity identity;
+  identity.inode = 1;
+  const Policy policy{
+      {}, {{"m*", {{PolicyKey::pool, 0, 0, "p"}}}}, {{"p", {{PolicyKey::concurrency, kPoolLimit, 0, {}}}}}};
+  REQUIRE(queue->policy_load(policy, identity).ok());
+  for (int i = 0; i < 20; ++i) {
     NewMessage message;
-    const std::string tenant = std::string("acme/") + "abc"[i % 3];
+    const std::string tenant = std::string(i < 12 ? "acme/" : "m") + "abc"[i % 3];
     message.tenant = tenant;
     message.attempts_max = 65'000;  // each death is an attempt
     REQUIRE(queue->push({&message, 1}, {.durability = Durability::lazy}).ok());
@@ -106,13 +113,13 @@ TEST_CASE("workers killed with leases of limited tenants leave no slot taken") {
       const Worker worker(spool);
       if (round % 2 == 0) {
         const int count = worker.await();
-        REQUIRE(count == static_cast<int>(kLimit));
+        REQUIRE(count == static_cast<int>(kAll));
         held += count;
       } else {
         ::usleep(static_cast<useconds_t>(random() % 3'000));  // anywhere on its way
       }
     }
-    take_all(*queue, kLimit);
+    take_all(*queue, kAll);
   }
   CHECK(queue->check().value().findings.empty());
   CHECK(queue->stats({}).value().rows.at(0).leased == 0);

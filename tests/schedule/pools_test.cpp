@@ -52,6 +52,42 @@ TEST_CASE("the members of a pool run no more at once than it allows, and others 
   CHECK(q.faults().empty());
 }
 
+TEST_CASE("a ring of many tenants in different pools knows at every moment who has room") {
+  const uint32_t seed = GENERATE(range(1u, 4u));
+  Dice dice(seed);
+  ScheduleFixture q;
+  q.load_rules({{"p*", {in_pool("p")}}, {"q*", {in_pool("q")}}, {"r*", {in_pool("r")}}},
+               {pool_of("p", 3), pool_of("q", 2), pool_of("r", 1)});
+  std::vector<uint64_t> leased;
+  for (int i = 0; i < 1500; ++i) {
+    const std::string tenant = std::string(1, "pqrs"[dice.roll(4)]) + std::to_string(dice.roll(40));
+    if (dice.roll(3) == 0) q.weigh(tenant, 100 + dice.roll(5000));
+    if (dice.roll(2) == 0) q.push(tenant);
+    if (const uint64_t id = dice.roll(3) == 0 ? 0 : q.lease(); id != 0) leased.push_back(id);
+    if (!leased.empty() && dice.roll(2) == 0) {
+      const uint32_t which = dice.roll(static_cast<uint32_t>(leased.size()));
+      q.ack(leased[which]);
+      leased.erase(leased.begin() + which);
+    }
+    REQUIRE(q.faults().empty());
+  }
+}
+
+TEST_CASE("what members waited for their pool is not made up") {
+  ScheduleFixture q;
+  q.load_rules({{"m", {in_pool("p")}}}, {pool_of("p", 1)});
+  q.push("m", 100).push("other", 200);
+  CHECK(q.lease() == 1);
+  for (int i = 0; i < 50; ++i) REQUIRE(q.serve_tenants(1) == "other");
+  q.load_rules({{"m", {in_pool("p")}}}, {pool_of("p", 1000)});
+  CHECK(q.serve_tenants(7) == "m other m other m other m");
+  // Nor when it leaves the pool with that behind it.
+  q.load_rules({{"m", {in_pool("p")}}}, {pool_of("p", 1)});
+  for (int i = 0; i < 50; ++i) REQUIRE(q.serve_tenants(1) == "other");
+  q.load_rules({}, {});
+  CHECK(q.serve_tenants(7) == "m other m other m other m");
+}
+
 TEST_CASE("a pool gives its slots by weight, at every level") {
   ScheduleFixture q;
   q.load_rules({{"a", {number(PolicyKey::weight, 3000)}}, {"*/api", {in_pool("p")}}}, {pool_of("p", 1)});
