@@ -223,7 +223,7 @@ Result<Exit> run_pop(const Arguments& arguments, Session& session) {
 
 const Command pop_command = {
     "pop",
-    "[-t TENANT] [-n N | --grouped [--max N]] [--wait[=DUR]] [--lease [DUR]]",
+    "[-t TENANT] [-n N | --grouped] [--wait[=DUR]] [--lease [DUR]]",
     "Takes messages in fair order, writes their payloads and acks them.",
     {kOptions, true, "human|json|sh|raw"},
     "while m=$(fq pop); do echo \"$m\"; done",
