@@ -26,6 +26,11 @@ bool Schedule::find_below(Turn& turn) const {
   }
   if (turn.depth == kDepthMax) throw RegionDamaged{"the tenant tree is too deep"};
   ++turn.depth;
+  if (region_.root.places_used == 0) {
+    // Nobody is passed over: the first it is, as in each queue without pools and with the usual scope.
+    turn.path[turn.depth] = Seats(region_).first(tenant);
+    return turn.path[turn.depth] != kNoIndex && find_below(turn);
+  }
   const Ranks ranks(region_);
   if (ranks.rule()) {
     turn.path[turn.depth] = RankedSeats(region_, ranks.is_turn_by_age()).first(tenant).tenant;
