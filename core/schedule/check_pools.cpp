@@ -54,8 +54,16 @@ void Checker::check_sets(uint32_t seat) {
   }
   if (!Ranks(region_).rule()) return;
   expect((tenant.flags & kTenantInTree) != 0, "K2: a seat that a search does not find", seat);
-  expect(Ranks(region_).is_known(seat) && region_.place(seat).first == Seats(region_).first_of(seat),
-         "K1: a seat that does not know what goes first", seat);
+  const Ranks ranks(region_);
+  const uint32_t first = region_.place(seat).first, other = Seats(region_).first_of(seat);
+  const bool ready = first != kNoIndex && state_of(region_.entry(first)) == SlotState::ready;
+  expect(
+      ready && ranks.is_known(seat) && !ranks.goes_before(other, first) && !ranks.goes_before(first, other),
+      "K1: a seat that does not know what goes first", seat);
+  uint32_t node = first == kNoIndex ? kNoIndex : region_.entry(first).tenant.get();
+  for (StepLimit limit(kDepthMax); node != seat && node != 0 && node != kNoIndex; limit.step())
+    node = region_.tenant(node).parent;
+  expect(node == seat, "K1: a seat that tells of a message that is not below it", seat);
 }
 
 }  // namespace fq

@@ -14,7 +14,9 @@
 // another number than the root.
 //
 // Invariants
-//  K1  A seat's `first` is the message of those ready below it that goes first, whatever pools it needs.
+//  K1  A seat's `first` is a message of those ready below it that none of them goes before, whatever pools it
+//      needs. Of equal ones it may be another than the one whose turn is next: when that changes alone, those
+//      above are not told.
 //  K2  `best` and `oldest` of a tree element are right for its subtree; while ranks are kept, all seats that
 //      have theirs are in their ring's tree.
 #pragma once

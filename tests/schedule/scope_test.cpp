@@ -113,6 +113,20 @@ TEST_CASE("the scope changes while messages wait, there and back, and nobody mak
   CHECK(q.faults().empty());
 }
 
+TEST_CASE(
+    "a weight that is set below an account changes which of equals is next, and nothing is wrong with that") {
+  ScheduleFixture q;
+  q.set_terms(kByRank);
+  q.push("acme/a", 3).push("acme/b", 3).push("other", 3);
+  CHECK(q.serve_tenants(4) == "acme/a other acme/b other");
+  q.weigh("acme/b", 100'000);  // a was next
+  CHECK(q.faults().empty());
+  CHECK(q.preview_ids() == "5 9 6 2 3");
+  q.change([&](Schedule& s, Txn& txn) { s.finish(txn, q.slot(2), RecordType::cancelled, 3, q.now, q.now); });
+  CHECK(q.faults().empty());
+  CHECK(q.serve_ids() == "5 9 6 3");
+}
+
 TEST_CASE("random histories across the queue: each turn is for the best that can be served") {
   const uint32_t seed = GENERATE(range(1u, 25u));
   INFO("seed " << seed);
