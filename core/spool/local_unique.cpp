@@ -112,13 +112,21 @@ bool LocalQueue::judge_all(std::span<const NewMessage> messages, const KeyedBatc
   bool known = true;
   for (size_t i = 0; i < messages.size(); ++i) {
     plans[i] = judge(messages[i], batch.hashes[i], now);
+    known &= plans[i].fate != Fate::unknown;
     const size_t first = batch.first[i];
+    // The first with a key notes which one of the batch is the message that has it.
+    size_t& placed = plans[first].same_as;
+    if (first == i) placed = i;
     // Behind what runs another is held: who keeps what there is, keeps the one that runs.
     const bool keeps = messages[i].debounce.empty() && messages[i].unique_mode == UniqueMode::keep;
-    const bool before = plans[first].fate == Fate::fresh || (plans[first].fate == Fate::behind && !keeps);
-    if (first != i && before && plans[i].fate != Fate::missing)
-      plans[i] = {.fate = Fate::same, .same_as = first};
-    known &= plans[i].fate != Fate::unknown;
+    const Fate there = plans[placed].fate;
+    const bool before = there == Fate::fresh || (there == Fate::behind && !keeps);
+    if (placed == i || plans[i].fate == Fate::missing) continue;
+    if (before) {
+      plans[i] = {.fate = Fate::same, .same_as = placed};
+    } else if (plans[i].fate == Fate::fresh || plans[i].fate == Fate::behind) {
+      placed = i;
+    }
   }
   return known;
 }

@@ -115,6 +115,21 @@ TEST_CASE("in a batch a key counts from line to line, and what is new is one rec
   CHECK(q.pop(9) == "there 1 2 4");
 }
 
+TEST_CASE("in a batch behind what runs one message is held, whoever keeps what runs comes before") {
+  ON_EVERY_ENGINE(q);
+  const PushResult first = unique(q, "t", "first", "k");
+  REQUIRE(q.lease_all({.want = 1}).deliveries.size() == 1);
+  std::vector<NewMessage> batch(4, message_of("t", "second", {}));
+  const UniqueMode modes[] = {UniqueMode::keep, UniqueMode::replace, UniqueMode::keep, UniqueMode::replace};
+  for (size_t i = 0; i < batch.size(); ++i) batch[i].unique = "k", batch[i].unique_mode = modes[i];
+  const std::vector<PushResult> items = q.door().push(batch).value().items;
+  CHECK(is_second(items.at(0), first));
+  CHECK(items.at(1).status == PushStatus::accepted);
+  CHECK(is_second(items.at(2), first));
+  CHECK(items.at(3).status == PushStatus::replaced);
+  CHECK(items.at(3).id == items.at(1).id);
+}
+
 TEST_CASE("a thousand keys in a batch are a thousand messages, and the same again none") {
   ON_EVERY_ENGINE(q);
   std::vector<std::string> keys;
