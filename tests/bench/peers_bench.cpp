@@ -33,7 +33,7 @@ class Server {
     if (::posix_spawnp(&pid_, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) pid_ = -1;
     for (int wait = 0; pid_ > 0 && connection_ < 0 && wait < 500; ++wait) {
       connect();
-      if (connection_ < 0) ::usleep(10'000);  // until it listens
+      if (connection_ < 0) ::usleep(10'000);  // between two tries: nothing tells that it listens
     }
   }
   ~Server() {

@@ -71,8 +71,8 @@ void consume(Board& board, const std::string& spool) {
   request.wait = true;
   for (;;) {
     int turn = 0;
-    // Between rounds, outside what is timed: a spin would keep the other side from its core.
-    while ((turn = board.turn.load()) == 0) ::usleep(50);
+    // Between rounds, outside what is timed.
+    while ((turn = board.turn.load()) == 0) ::usleep(50);  // a spin would keep the other from its core
     if (turn == 3) return;
     if (turn == 1) {
       take_from_ring(board);
@@ -92,8 +92,7 @@ double turn(Board& board, int whose, const std::function<void()>& push) {
   while (board.turn.load() != 0) ::usleep(50);  // outside what is timed
   board.woken_ns.store(0);
   board.turn.store(whose);
-  // The consumer has to be asleep when it is woken: a round that comes too early would time no wake-up.
-  ::usleep(kPauseUs);
+  ::usleep(kPauseUs);  // the consumer is to be asleep: a round that comes too early would time no wake-up
   const int64_t from = now_ns();
   push();
   int64_t woken = 0;

@@ -10,7 +10,7 @@ push_twenty() { for ((n = 0; n < 20; ++n)); do fq push --keep 1h --attempts 1 "m
 job='echo >>"$0"; exec seq 10000'  # 48,894 bytes
 bytes=48894
 
-# A reader that is slower than the jobs: it begins when they could all have ended.
+# A reader that is slower than the jobs: it sleeps until they could all have ended; the counts hold for any length.
 push_twenty
 is 'a late reader gets all that the jobs wrote' 200000 "$(worker --drain -- seq 10000 | (sleep 1; wc -l))"
 clear_all

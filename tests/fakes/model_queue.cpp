@@ -151,8 +151,7 @@ void ModelQueue::find_changes(LeaseReply& reply) {
 Result<LeaseReply> ModelQueue::lease(const LeaseRequest& request) {
   Clock& clock = store_->model.clock;
   const int64_t start_ms = clock.boot_ms();
-  // The model has no words to sleep on: it looks again.
-  for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+  for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {  // between two looks: it has no word
     LeaseReply reply = lease_now(request);
     if (reply.why_empty != WhyEmpty::nothing || !request.wait) return reply;
     const bool timed_out = request.wait_ms && clock.boot_ms() - start_ms >= *request.wait_ms;

@@ -161,8 +161,7 @@ bool ModelQueue::have_ended(const EndRequest& request) {
 Result<EndStatus> ModelQueue::await_end(const EndRequest& request) {
   Clock& clock = store_->model.clock;
   const int64_t start_ms = clock.boot_ms();
-  // The model has no words to sleep on: it looks again.
-  for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+  for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {  // between two looks: it has no word
     if (have_ended(request)) return EndStatus::ended;
     if (request.interrupt != nullptr && request.interrupt->raised()) return EndStatus::interrupted;
     if (request.wait_ms && clock.boot_ms() - start_ms >= *request.wait_ms) return EndStatus::timed_out;

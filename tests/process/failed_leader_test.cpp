@@ -23,8 +23,8 @@ constexpr int kFillers = 44;  // then the current file has room for all that is 
 /// Waits until the thread sleeps in the kernel on a futex: it needs what another one holds.
 void await_sleep(pid_t thread) {
   const std::string call_of = "/proc/self/task/" + std::to_string(thread) + "/syscall";
-  // Looked again and again: nothing tells that a thread sleeps.
-  for (const auto begin = Clock_::now(); ms_since(begin) < 5'000; ::usleep(200)) {
+  const auto begin = Clock_::now();
+  for (; ms_since(begin) < 5'000; ::usleep(200)) {  // between two looks: nothing tells that a thread sleeps
     if (read_whole(call_of).starts_with(std::to_string(SYS_futex) + " ")) return;
   }
 }

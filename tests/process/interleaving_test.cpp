@@ -17,8 +17,8 @@ using Payloads = std::set<std::string>;
 /// Waits until the child has a file of that name open, as who waits for its lock has. False: 10 s were over.
 bool has_open(const Child& child, const std::string& name) {
   const std::string descriptors = "/proc/" + std::to_string(child.pid()) + "/fd";
-  // Looked again and again: nothing tells of an opened file.
-  for (const auto begin = Clock_::now(); ms_since(begin) < 10'000; ::usleep(200)) {
+  const auto begin = Clock_::now();
+  for (; ms_since(begin) < 10'000; ::usleep(200)) {  // between two looks: nothing tells of an opened file
     std::error_code gone;
     for (const auto& each : std::filesystem::directory_iterator(descriptors, gone)) {
       if (std::filesystem::read_symlink(each.path(), gone).filename() == name) return true;
