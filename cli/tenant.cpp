@@ -17,6 +17,7 @@ namespace {
 constexpr OptionSpec kOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "this one and all below it (list: default: all)"},
     {"How", 0, "for", Takes::value, "DUR", "limit: nothing starts for so long; none: at once"},
+    {"Output", 0, "names", Takes::nothing, "", "list: only the names, one a line, as they are"},
 };
 
 Result<Exit> apply_patch(Session& session, const std::string& tenant, const PolicyPatch& patch) {
@@ -77,7 +78,7 @@ Result<Exit> list(const Arguments& arguments, Session& session) {
   if (const auto typed = arguments.value("tenant")) {
     FQ_TRY_SET(below, to_tenant("--tenant", *typed));
   }
-  return list_tenants(session, below);
+  return list_tenants(session, below, arguments.has("names"));
 }
 
 struct Verb {
@@ -104,6 +105,9 @@ Result<Exit> run_tenant(const Arguments& arguments, Session& session) {
                          verb.run == list ? "takes no operand; name a tenant by -t" : "takes one tenant");
     }
     if (arguments.has("for") && verb.run != limit) return usage_error(object, "takes no --for");
+    if (arguments.has("names") && verb.run != list) return usage_error(object, "takes no --names");
+    if (arguments.has("names") && session.format() == Format::json)
+      return usage_error(object, "--names does not go with --json");
     if (arguments.has("tenant") && operands.size() > 1 && verb.run != set)
       return usage_error(object, "two tenants are named; give one of them");
     return verb.run(arguments, session);

@@ -120,14 +120,14 @@ class TenantList {
 
 }  // namespace
 
-Result<Exit> list_tenants(Session& session, const std::string& below) {
+Result<Exit> list_tenants(Session& session, const std::string& below, bool names_only) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY_SET(std::vector<PolicyOverride> overrides, all_overrides(*queue));
   StatsRequest request;
   request.tenants = true;
   request.tenant = below;
   FQ_TRY_SET(StatsReply reply, queue->stats(request));
-  const Result<FilePolicy> file = read_policy_for(session.location());
+  const Result<FilePolicy> file = names_only ? FilePolicy() : read_policy_for(session.location());
   if (!file) say(file.error().text);
   const PolicyLayers layers(file ? *file : FilePolicy(), std::move(overrides));
   const TenantList tenants(layers, file.ok());
@@ -135,7 +135,9 @@ Result<Exit> list_tenants(Session& session, const std::string& below) {
   Table table({0, 2, 3});
   table.row({"TENANT", "WEIGHT", "LIMITS", "BLOCKED", "READY", "RUNNING"});
   for (const auto& [path, row] : rows) {
-    if (session.format() == Format::json) {
+    if (names_only) {  // no name holds a newline, or any other control character
+      FQ_TRY(session.out().write(path + "\n"));
+    } else if (session.format() == Format::json) {
       std::string line;
       JsonWriter json(line);
       tenants.write(json, session.queue_name(), row);
@@ -144,7 +146,8 @@ Result<Exit> list_tenants(Session& session, const std::string& below) {
       table.row(tenants.cells(row));
     }
   }
-  if (session.format() != Format::json && !rows.empty()) FQ_TRY(session.out().write(table.text()));
+  const bool as_table = session.format() != Format::json && !names_only;
+  if (as_table && !rows.empty()) FQ_TRY(session.out().write(table.text()));
   FQ_TRY(session.out().flush());
   return rows.empty() ? Exit::nothing : Exit::done;
 }

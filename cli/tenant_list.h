@@ -9,7 +9,7 @@
 namespace fq::cli {
 
 /// Those that have messages or were set at run time; `below`: only this one and all below it ("": all).
-/// Exit::nothing when there is none.
-Result<Exit> list_tenants(Session& session, const std::string& below);
+/// `names_only`: a line each, as they are. Exit::nothing when there is none.
+Result<Exit> list_tenants(Session& session, const std::string& below, bool names_only);
 
 }  // namespace fq::cli

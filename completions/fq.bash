@@ -1,102 +1,190 @@
 # fq.bash - completion of fq for bash.
 #
-# A test compares the options here with those of `fq help` (tests/cli/options_test.cpp).
+# A test compares the options here with those of `fq help` (tests/cli/options_test.cpp), and others try them in
+# a real bash. Queues, tenants, ids and receipts are asked of fq. Names are untrusted text: what is offered is
+# quoted for where it stands, and nothing that was typed is evaluated.
 
-_fq() {
-  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command= i
-  COMPREPLY=()
-  for ((i = 1; i < COMP_CWORD; ++i)); do
-    case ${COMP_WORDS[i]} in
-      --spool | --queue | -q) ((++i)) ;;
-      -*) ;;
-      *) command=${COMP_WORDS[i]}; break ;;
+# Takes the line up to the cursor apart: `typed` are its words without quotes. Of the last one, `quote` is the
+# quote that is open and `kept` how much of it stays as it is: readline replaces only what is behind an opening
+# quote, or behind a character of COMP_WORDBREAKS. Bash's own COMP_WORDS are taken apart at : and = also.
+__fq_split() {
+  local line=${COMP_LINE:0:COMP_POINT} i char word= begun=
+  typed=() quote= kept=0
+  for ((i = 0; i < ${#line}; ++i)); do
+    char=${line:i:1}
+    case $quote$char in
+      \'\' | \"\") quote= ;;
+      \"\\)
+        ((++i)); char=${line:i:1}
+        if [[ $char != [\$\`\"\\] ]]; then word+=\\; fi
+        word+=$char ;;
+      [\'\"]?) word+=$char ;;
+      \\) ((++i)); word+=${line:i:1} begun=1 ;;
+      [\'\"]) quote=$char kept=${#word} begun=1 ;;
+      [[:space:]])
+        if [[ -n $begun ]]; then typed+=("$word"); fi
+        word= begun= kept=0 ;;
+      *)
+        word+=$char begun=1
+        if [[ $COMP_WORDBREAKS == *"$char"* ]]; then kept=${#word}; fi ;;
     esac
   done
-  case $prev in
-    --spool) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
-    --file) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
-    --env) mapfile -t COMPREPLY < <(compgen -v -- "$cur"); return ;;
-    --queue | -q) mapfile -t COMPREPLY < <(compgen -W "$(fq queue list 2>/dev/null)" -- "$cur"); return ;;
+  typed+=("$word")
+}
+
+# Offers those lines of standard input that go on from what was typed, with `before` in front of each.
+__fq_offer() {
+  local line
+  while IFS= read -r line; do
+    line=$before$line
+    if [[ $line != "$cur"* ]]; then continue; fi
+    line=${line:kept}
+    case $quote in
+      '') printf -v line %q "$line" ;;
+      \') line=${line//\'/\'\\\'\'} ;;
+      \")
+        if [[ $line == *!* ]]; then continue; fi  # in double quotes there is no way to write it
+        line=${line//\\/\\\\} line=${line//\"/\\\"} line=${line//\$/\\\$} line=${line//\`/\\\`} ;;
+    esac
+    COMPREPLY+=("$line")
+  done
+}
+__fq_words() { __fq_offer < <(printf '%s\n' "$@"); }
+__fq_paths() {  # -f or -d
+  compopt -o filenames 2>/dev/null
+  mapfile -t COMPREPLY < <(compgen "$1" -- "${cur#"$before"}")
+}
+
+# What fq says in the queue and the spool that were typed.
+__fq_ask() { command fq ${spool:+--spool "$spool"} ${queue:+-q "$queue"} "$@" 2>/dev/null; }
+__fq_queues() { __fq_offer < <(__fq_ask queue list); }
+__fq_tenants() { __fq_offer < <(__fq_ask tenant list --names); }
+__fq_ids() {  # of messages in these states
+  local state
+  for state in "$@"; do
+    __fq_offer < <(__fq_ask peek --state "$state" -n 200 --json | sed -n 's/^{"id":\([0-9]*\),.*/\1/p')
+  done
+}
+# A quote inside a text is escaped, so nothing that a message holds looks like the key.
+__fq_receipts() {
+  __fq_offer < <(__fq_ask peek --state leased -n 200 --json | sed -n 's/.*,"receipt":"\([^"]*\)".*/\1/p')
+}
+
+# The values of option $1 of $command; fails where it takes none that can be known.
+__fq_values() {
+  case $1 in
+    --spool) __fq_paths -d ;;
+    --file) __fq_paths -f ;;
+    --env) __fq_offer < <(compgen -e) ;;
+    --queue | -q) queue= && __fq_queues ;;
+    --tenant | -t) __fq_tenants ;;
     --state)
-      local states='ready delayed leased held dead all'
-      if [[ $command == kick ]]; then states='dead delayed'; fi
-      mapfile -t COMPREPLY < <(compgen -W "$states" -- "$cur")
-      return ;;
+      if [[ $command == kick ]]; then __fq_words dead delayed; else __fq_words ready delayed leased held dead all; fi ;;
+    --unique-mode) __fq_words keep replace after ;;
+    --after | --after-any) __fq_ids all ;;
+    --output) __fq_words inherit keep fail discard ;;
+    --batch-format) __fq_words ndjson lines null ;;
+    *) return 1 ;;
   esac
-  if [[ $command == push || $command == worker ]]; then
-    for ((++i; i < COMP_CWORD; ++i)); do
-      if [[ ${COMP_WORDS[i]} == -- ]]; then mapfile -t COMPREPLY < <(compgen -c -f -- "$cur"); return; fi
-    done
+}
+
+_fq() {
+  local typed quote kept spool= queue= command= operands=() before= i
+  __fq_split
+  local last=$((${#typed[@]} - 1))
+  local cur=${typed[last]} prev=${typed[last - 1]}
+  COMPREPLY=()
+  for ((i = 1; i < last; ++i)); do
+    case ${typed[i]} in
+      --spool) spool=${typed[++i]/#\~\//$HOME/} ;;
+      --spool=*) spool=${typed[i]#*=} ;;
+      --queue | -q) queue=${typed[++i]} ;;
+      --queue=*) queue=${typed[i]#*=} ;;
+      --)
+        if [[ $command == push || $command == worker ]]; then
+          compopt -o filenames 2>/dev/null
+          mapfile -t COMPREPLY < <(compgen -c -f -- "$cur")
+          return
+        fi ;;
+      --tenant | -t | --count | -n | --state | --for | --delay | --reason | --tag | --format)
+        ((++i)) ;;
+      -*) ;;
+      *) if [[ -z $command ]]; then command=${typed[i]}; else operands+=("${typed[i]}"); fi ;;
+    esac
+  done
+  if [[ $cur == --*=* ]]; then
+    prev=${cur%%=*} before=${cur%%=*}=
   fi
-  local options= words= nospace=
+  if __fq_values "$prev"; then return; fi
+  local options= words= values= nospace=
   case $command in
     '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result worker queue tenant config check help' ;;
     push)
-      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
+      if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --env --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
     pop)
-      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json sh raw' -- "$cur"); return; fi
+      if [[ $prev == --format ]]; then __fq_words human json sh raw; return; fi
       options='--tenant --count --wait --grouped --max --lease --null --format --json --raw --spool --queue --help' ;;
     ack)
-      options='--spool --queue --help' ;;
+      options='--spool --queue --help' values=receipts ;;
     retry)
-      options='--delay --reason --spool --queue --help' ;;
+      options='--delay --reason --spool --queue --help' values=receipts ;;
     release)
-      options='--delay --spool --queue --help' ;;
+      options='--delay --spool --queue --help' values=receipts ;;
     bury)
-      options='--reason --spool --queue --help' ;;
+      options='--reason --spool --queue --help' values=receipts ;;
     extend)
-      options='--spool --queue --help' ;;
+      options='--spool --queue --help' values=receipts ;;
     kick)
-      options='--tenant --all --state --count --spool --queue --help' ;;
+      options='--tenant --all --state --count --spool --queue --help' values='ids dead delayed' ;;
     cancel)
-      options='--tenant --tag --all --state --count --yes --spool --queue --help' ;;
+      options='--tenant --tag --all --state --count --yes --spool --queue --help' values='ids all' ;;
     peek)
-      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json raw' -- "$cur"); return; fi
+      if [[ $prev == --format ]]; then __fq_words human json raw; return; fi
       options='--tenant --count --state --format --json --raw --spool --queue --help' ;;
     show)
-      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
-      options='--format --json --spool --queue --help' ;;
+      if [[ $prev == --format ]]; then __fq_words human json; return; fi
+      options='--format --json --spool --queue --help' values='ids all' ;;
     stats)
-      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json prometheus' -- "$cur"); return; fi
+      if [[ $prev == --format ]]; then __fq_words human json prometheus; return; fi
       options='--tenants --format --json --spool --queue --help' ;;
     wait)
-      options='--for --all --spool --queue --help' ;;
+      options='--for --all --spool --queue --help' values='ids all' ;;
     result)
-      options='--spool --queue --help' ;;
+      options='--spool --queue --help' values='ids dead' ;;
     worker)
-      case $prev in
-        --output) mapfile -t COMPREPLY < <(compgen -W 'inherit keep fail discard' -- "$cur"); return ;;
-        --batch-format) mapfile -t COMPREPLY < <(compgen -W 'ndjson lines null' -- "$cur"); return ;;
-      esac
       options='--jobs --min --max --once --drain --grace --attempts --timeout --backoff --shell --nice --rlimit --batch --linger --batch-format --stream --prefetch --output --output-max --verbose --spool --queue --help' ;;
     queue)
-      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
+      if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--yes --spool --queue --help --format --json' words='list create pause resume drain set purge remove'
-      for ((++i; i < COMP_CWORD; ++i)); do
-        if [[ ${COMP_WORDS[i]} == set ]]; then words='order= scope= fair_by= linger= batch= sync= attempts= backoff= timeout= lease= max_messages= max_bytes= max_payload= concurrency= rate= burst= retention= dead_retention= lock_timeout=' nospace=1; break; fi
-      done
-      case $prev in
-        pause | resume | drain | purge | remove) words=$(fq queue list 2>/dev/null) ;;
-        set) words+=" $(fq queue list 2>/dev/null)" ;;
+      if [[ ${#operands[@]} -gt 0 ]]; then words=; fi
+      case ${operands[0]-},${#operands[@]} in
+        set,*) words='order= scope= fair_by= linger= batch= sync= attempts= backoff= timeout= lease= max_messages= max_bytes= max_payload= concurrency= rate= burst= retention= dead_retention= lock_timeout=' nospace=1 ;;&
+        pause,1 | resume,1 | drain,1 | set,1 | purge,1 | remove,1) values=queues ;;
       esac ;;
     tenant)
-      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
-      options='--tenant --for --format --json --spool --queue --help' words='list set pause resume limit'
-      for ((++i; i < COMP_CWORD; ++i)); do
-        if [[ ${COMP_WORDS[i]} == set && $i -lt $((COMP_CWORD - 1)) ]]; then words='weight= max_messages= max_bytes= concurrency= rate= burst= pool=' nospace=1; break; fi
-      done ;;
+      if [[ $prev == --format ]]; then __fq_words human json; return; fi
+      options='--tenant --for --names --format --json --spool --queue --help' words='list set pause resume limit'
+      if [[ ${#operands[@]} -gt 0 ]]; then words=; fi
+      if [[ ${operands[0]-} == set && " ${typed[*]:0:last} " == *' '@(-t|--tenant|--tenant=*)' '* ]]; then operands+=(named); fi
+      case ${operands[0]-},${#operands[@]} in
+        set,1 | pause,1 | resume,1 | limit,1) values=tenants ;;
+        set,*) words='weight= max_messages= max_bytes= concurrency= rate= burst= pool=' nospace=1 ;;
+      esac ;;
     config)
-      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
+      if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --format --json --spool --queue --help' words='show check path' ;;
     check)
-      if [[ $prev == --format ]]; then mapfile -t COMPREPLY < <(compgen -W 'human json' -- "$cur"); return; fi
+      if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
     help)
       options='--version --help' words='push pop ack retry release bury extend kick cancel peek show stats wait result worker queue tenant config check help' ;;
   esac
-  if [[ $cur == -* ]]; then words=$options; fi
-  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+  if [[ -z $before && -z $quote && $cur == -* ]]; then words=$options values=; fi
+  # shellcheck disable=SC2086
+  if [[ -n $words ]]; then __fq_words $words; fi
+  # shellcheck disable=SC2086
+  if [[ -n $values ]]; then __fq_$values; fi
   if [[ -n $nospace ]]; then compopt -o nospace 2>/dev/null; fi
 }
 complete -F _fq fq

@@ -1,9 +1,47 @@
 # fq.fish - completion of fq for fish.
 #
-# A test compares the options here with those of `fq help` (tests/cli/options_test.cpp).
+# A test compares the options here with those of `fq help` (tests/cli/options_test.cpp), and others try them in
+# a real fish. Queues, tenants, ids and receipts are asked of fq; fish quotes what it puts in.
+
+# What fq says in the queue and the spool that were typed.
+function __fq_ask
+    set -l where
+    set -l words (commandline -opc)
+    set -e words[1]
+    while set -q words[1]
+        switch $words[1]
+            case --spool --queue -q
+                if set -q words[2]
+                    set -a where $words[1] (string replace -r '^~/' "$HOME/" -- $words[2])
+                    set -e words[2]
+                end
+            case '--spool=*' '--queue=*'
+                set -a where $words[1]
+        end
+        set -e words[1]
+    end
+    command fq $where $argv 2>/dev/null
+end
 
 function __fq_queues
-    fq queue list 2>/dev/null
+    __fq_ask queue list
+end
+
+function __fq_tenants
+    __fq_ask tenant list --names
+end
+
+# Of messages in these states, with the state and the tenant.
+function __fq_ids
+    for state in $argv
+        __fq_ask peek --state $state -n 200 --json |
+            string replace -f -r '^\{"id":(\d+),"queue":"[^"]*","tenant":"((?:[^"\\\\]|\\\\.)*)","state":"(\w+)".*' '$1\t$3 $2'
+    end
+end
+
+# A quote inside a text is escaped, so nothing that a message holds looks like the key.
+function __fq_receipts
+    __fq_ask peek --state leased -n 200 --json | string replace -f -r '.*,"receipt":"([^"]*)".*' '$1'
 end
 
 # No command yet; the value of an option before it is none.
@@ -27,7 +65,7 @@ complete -c fq -s q -l queue -x -a '(__fq_queues)' -d 'the queue'
 complete -c fq -s h -l help -d 'help'
 
 complete -c fq -n __fq_needs_command -a push -d 'add messages to a queue'
-complete -c fq -n '__fish_seen_subcommand_from push' -s t -l tenant -x -d 'whose it is (default: $FQ_TENANT, else default)'
+complete -c fq -n '__fish_seen_subcommand_from push' -s t -l tenant -x -a '(__fq_tenants)' -d 'whose it is (default: $FQ_TENANT, else default)'
 complete -c fq -n '__fish_seen_subcommand_from push' -s p -l priority -x -d 'higher first (default: 0)'
 complete -c fq -n '__fish_seen_subcommand_from push' -l key -x -d 'sort key where order is "key" (default: none)'
 complete -c fq -n '__fish_seen_subcommand_from push' -l delay -x -d 'not before this long from now (default: none)'
@@ -41,8 +79,8 @@ complete -c fq -n '__fish_seen_subcommand_from push' -l unique-mode -x -a 'keep 
 complete -c fq -n '__fish_seen_subcommand_from push' -l debounce -x -d 'one while it waits, the last payload wins'
 complete -c fq -n '__fish_seen_subcommand_from push' -l quiet -x -d 'with --debounce: due so long after the last push'
 complete -c fq -n '__fish_seen_subcommand_from push' -l max-wait -x -d 'and at the latest so long after the first'
-complete -c fq -n '__fish_seen_subcommand_from push' -l after -x -d 'held until all of these are acked'
-complete -c fq -n '__fish_seen_subcommand_from push' -l after-any -x -d 'held until all of these have ended'
+complete -c fq -n '__fish_seen_subcommand_from push' -l after -x -a '(__fq_ids all)' -d 'held until all of these are acked'
+complete -c fq -n '__fish_seen_subcommand_from push' -l after-any -x -a '(__fq_ids all)' -d 'held until all of these have ended'
 complete -c fq -n '__fish_seen_subcommand_from push' -l lazy -d 'do not wait for the disk'
 complete -c fq -n '__fish_seen_subcommand_from push' -l block -d 'where a limit is reached: until there is room'
 complete -c fq -n '__fish_seen_subcommand_from push' -l timeout -x -d 'limit of a run (default: timeout in fq.toml)'
@@ -58,7 +96,7 @@ complete -c fq -n '__fish_seen_subcommand_from push' -l format -x -a 'human json
 complete -c fq -n '__fish_seen_subcommand_from push' -l json -d 'short for --format json'
 
 complete -c fq -n __fq_needs_command -a pop -d 'take messages in fair order'
-complete -c fq -n '__fish_seen_subcommand_from pop' -s t -l tenant -x -d 'only of this one and below (default: any)'
+complete -c fq -n '__fish_seen_subcommand_from pop' -s t -l tenant -x -a '(__fq_tenants)' -d 'only of this one and below (default: any)'
 complete -c fq -n '__fish_seen_subcommand_from pop' -s n -l count -x -d 'at most so many (default: 1)'
 complete -c fq -n '__fish_seen_subcommand_from pop' -l wait -d 'until one can be served (default: do not wait)'
 complete -c fq -n '__fish_seen_subcommand_from pop' -l grouped -d 'what has gathered: all of one tenant'
@@ -70,35 +108,42 @@ complete -c fq -n '__fish_seen_subcommand_from pop' -l json -d 'short for --form
 complete -c fq -n '__fish_seen_subcommand_from pop' -l raw -d 'exact payload bytes, nothing between'
 
 complete -c fq -n __fq_needs_command -a ack -d 'end leased messages as done'
+complete -c fq -n '__fish_seen_subcommand_from ack' -a '(__fq_receipts)'
 
 complete -c fq -n __fq_needs_command -a retry -d 'give messages back as failed'
 complete -c fq -n '__fish_seen_subcommand_from retry' -l delay -x -d 'not before this long from now (default: none)'
 complete -c fq -n '__fish_seen_subcommand_from retry' -l reason -x -d 'why, kept as its last error'
+complete -c fq -n '__fish_seen_subcommand_from retry' -a '(__fq_receipts)'
 
 complete -c fq -n __fq_needs_command -a release -d 'give messages back as if not taken'
 complete -c fq -n '__fish_seen_subcommand_from release' -l delay -x -d 'not before this long from now (default: none)'
+complete -c fq -n '__fish_seen_subcommand_from release' -a '(__fq_receipts)'
 
 complete -c fq -n __fq_needs_command -a bury -d 'send messages to the dead letters'
 complete -c fq -n '__fish_seen_subcommand_from bury' -l reason -x -d 'why, kept as its last error'
+complete -c fq -n '__fish_seen_subcommand_from bury' -a '(__fq_receipts)'
 
 complete -c fq -n __fq_needs_command -a extend -d 'let a lease end later'
+complete -c fq -n '__fish_seen_subcommand_from extend' -a '(__fq_receipts)'
 
 complete -c fq -n __fq_needs_command -a kick -d 'bring dead or delayed messages back'
-complete -c fq -n '__fish_seen_subcommand_from kick' -s t -l tenant -x -d 'those of this one and below'
+complete -c fq -n '__fish_seen_subcommand_from kick' -s t -l tenant -x -a '(__fq_tenants)' -d 'those of this one and below'
 complete -c fq -n '__fish_seen_subcommand_from kick' -l all -d 'those of every tenant'
 complete -c fq -n '__fish_seen_subcommand_from kick' -l state -x -a 'dead delayed' -d 'dead or delayed (default: dead)'
 complete -c fq -n '__fish_seen_subcommand_from kick' -s n -l count -x -d 'at most so many (default: unlimited)'
+complete -c fq -n '__fish_seen_subcommand_from kick' -a '(__fq_ids dead delayed)'
 
 complete -c fq -n __fq_needs_command -a cancel -d 'take messages out for good'
-complete -c fq -n '__fish_seen_subcommand_from cancel' -s t -l tenant -x -d 'those of this one and below'
+complete -c fq -n '__fish_seen_subcommand_from cancel' -s t -l tenant -x -a '(__fq_tenants)' -d 'those of this one and below'
 complete -c fq -n '__fish_seen_subcommand_from cancel' -l tag -x -d 'those with this tag'
 complete -c fq -n '__fish_seen_subcommand_from cancel' -l all -d 'those of every tenant; asks first'
 complete -c fq -n '__fish_seen_subcommand_from cancel' -l state -x -a 'ready delayed leased held dead all' -d 'only those in it (default: all but dead)'
 complete -c fq -n '__fish_seen_subcommand_from cancel' -s n -l count -x -d 'at most so many (default: unlimited)'
 complete -c fq -n '__fish_seen_subcommand_from cancel' -l yes -d 'do not ask; --all needs it without a terminal'
+complete -c fq -n '__fish_seen_subcommand_from cancel' -a '(__fq_ids all)'
 
 complete -c fq -n __fq_needs_command -a peek -d 'look at messages without taking them'
-complete -c fq -n '__fish_seen_subcommand_from peek' -s t -l tenant -x -d 'only of this one and below (default: any)'
+complete -c fq -n '__fish_seen_subcommand_from peek' -s t -l tenant -x -a '(__fq_tenants)' -d 'only of this one and below (default: any)'
 complete -c fq -n '__fish_seen_subcommand_from peek' -s n -l count -x -d 'at most so many (default: 10)'
 complete -c fq -n '__fish_seen_subcommand_from peek' -l state -x -a 'ready delayed leased held dead all' -d 'ready, delayed, leased, held, dead or all (default: ready)'
 complete -c fq -n '__fish_seen_subcommand_from peek' -l format -x -a 'human json raw' -d 'how to show it'
@@ -108,6 +153,7 @@ complete -c fq -n '__fish_seen_subcommand_from peek' -l raw -d 'exact payload by
 complete -c fq -n __fq_needs_command -a show -d 'show everything about one message'
 complete -c fq -n '__fish_seen_subcommand_from show' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from show' -l json -d 'short for --format json'
+complete -c fq -n '__fish_seen_subcommand_from show' -a '(__fq_ids all)'
 
 complete -c fq -n __fq_needs_command -a stats -d 'show the counts of queues and tenants'
 complete -c fq -n '__fish_seen_subcommand_from stats' -l tenants -d 'a row a tenant instead of a row a queue'
@@ -117,8 +163,10 @@ complete -c fq -n '__fish_seen_subcommand_from stats' -l json -d 'short for --fo
 complete -c fq -n __fq_needs_command -a wait -d 'wait until messages have ended'
 complete -c fq -n '__fish_seen_subcommand_from wait' -l for -x -d 'at most so long (default: unlimited)'
 complete -c fq -n '__fish_seen_subcommand_from wait' -l all -d 'until the queue is idle'
+complete -c fq -n '__fish_seen_subcommand_from wait' -a '(__fq_ids all)'
 
 complete -c fq -n __fq_needs_command -a result -d 'write the kept output of a finished message'
+complete -c fq -n '__fish_seen_subcommand_from result' -a '(__fq_ids dead)'
 
 complete -c fq -n __fq_needs_command -a worker -d 'run a command for every message'
 complete -c fq -n '__fish_seen_subcommand_from worker' -s j -l jobs -x -d 'jobs at once (default: 1)'
@@ -151,15 +199,17 @@ complete -c fq -n '__fish_seen_subcommand_from queue; and __fish_seen_subcommand
 complete -c fq -n '__fish_seen_subcommand_from queue; and __fish_seen_subcommand_from set' -a 'order= scope= fair_by= linger= batch= sync= attempts= backoff= timeout= lease= max_messages= max_bytes= max_payload= concurrency= rate= burst= retention= dead_retention= lock_timeout='
 
 complete -c fq -n __fq_needs_command -a tenant -d 'show, set, pause and limit tenants'
-complete -c fq -n '__fish_seen_subcommand_from tenant' -s t -l tenant -x -d 'this one and all below it (list: default: all)'
+complete -c fq -n '__fish_seen_subcommand_from tenant' -s t -l tenant -x -a '(__fq_tenants)' -d 'this one and all below it (list: default: all)'
 complete -c fq -n '__fish_seen_subcommand_from tenant' -l for -x -d 'limit: nothing starts for so long; none: at once'
 complete -c fq -n '__fish_seen_subcommand_from tenant' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from tenant' -l json -d 'short for --format json'
+complete -c fq -n '__fish_seen_subcommand_from tenant' -l names -d 'list: only the names, one a line, as they are'
 complete -c fq -n '__fish_seen_subcommand_from tenant; and not __fish_seen_subcommand_from list set pause resume limit' -a 'list set pause resume limit'
+complete -c fq -n '__fish_seen_subcommand_from tenant; and __fish_seen_subcommand_from set pause resume limit' -a '(__fq_tenants)'
 complete -c fq -n '__fish_seen_subcommand_from tenant; and __fish_seen_subcommand_from set' -a 'weight= max_messages= max_bytes= concurrency= rate= burst= pool='
 
 complete -c fq -n __fq_needs_command -a config -d 'show what holds and why; check fq.toml'
-complete -c fq -n '__fish_seen_subcommand_from config' -s t -l tenant -x -d 'show: what holds for this one (default: the queue)'
+complete -c fq -n '__fish_seen_subcommand_from config' -s t -l tenant -x -a '(__fq_tenants)' -d 'show: what holds for this one (default: the queue)'
 complete -c fq -n '__fish_seen_subcommand_from config' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from config' -l json -d 'short for --format json'
 complete -c fq -n '__fish_seen_subcommand_from config; and not __fish_seen_subcommand_from show check path' -a 'show check path'

@@ -1,9 +1,10 @@
 #!/bin/bash
-# quickstart - builds fq and tells a small story from separate shell processes.
+# quickstart - builds fq, where it is not installed, and tells a small story from separate shell processes.
 #
 # Three tenants push, one of them 1000 messages. Some pushers, some consumers and a worker are ended by kill -9
 # on the way. It shows who is served when, and by counting that nothing that was accepted is lost. Uses a spool of
-# its own that is removed at the end; FQ=PATH takes a binary that is built already.
+# its own that is removed at the end; FQ=PATH takes a binary that is built already. An installed quickstart takes
+# the fq in PATH.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +16,9 @@ build_fq() {
     || { cat build/quickstart.log; exit 1; }
   FQ=$PWD/build/release/fq
 }
-if [ -z "${FQ:-}" ]; then
+if [ -z "${FQ:-}" ] && [ ! -e tests/packages.sh ]; then
+  FQ=$(command -v fq) || { echo "quickstart: no fq in PATH; FQ=PATH names one" >&2; exit 1; }
+elif [ -z "${FQ:-}" ]; then
   echo "building fq (build/release/fq) ..."
   build_fq
 fi

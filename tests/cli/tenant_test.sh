@@ -19,6 +19,9 @@ for name in "${awkward[@]}"; do
   is "-t takes $name as it is" 1 "$(fq tenant list --json --tenant="$name" | wc -l)"
   gives 0 '' fq tenant limit --tenant="$name" --for 1h
 done
+is 'as names, exactly' "$(printf '%s\n' "${awkward[@]}" | LC_ALL=C sort)" "$(fq tenant list --names | LC_ALL=C sort)"
+gives 64 'does not go with --json' fq tenant list --names --json
+gives 64 'takes no --names' fq tenant pause acme --names
 is 'all are limited' "${#awkward[@]}" "$(fq tenant list | grep -c 'limited, ends in')"
 gives 1 '' fq pop
 for name in "${awkward[@]}"; do gives 0 '' fq tenant limit --tenant="$name" --for none; done

@@ -1,0 +1,41 @@
+# arrange - puts an installed tree into the order that Debian wants. Run by cpack, between install and package.
+function(compress file)
+  execute_process(COMMAND gzip -9n ${file} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+foreach(component IN LISTS CPACK_COMPONENTS_ALL)
+  string(TOUPPER ${component} upper)
+  set(package ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+  set(root ${CPACK_TEMPORARY_DIRECTORY}/${component})
+  set(share ${root}/usr/share)
+
+  file(GLOB pages ${share}/man/man?/*.?)
+  foreach(page IN LISTS pages)
+    compress(${page})
+  endforeach()
+  if(EXISTS ${share}/zsh/site-functions)  # zsh of Debian looks for those of packages elsewhere
+    file(RENAME ${share}/zsh/site-functions ${share}/zsh/vendor-completions)
+  endif()
+
+  set(doc ${share}/doc/${package})
+  if(EXISTS ${root}/usr/${CPACK_FQ_DOC_DIR})
+    file(RENAME ${root}/usr/${CPACK_FQ_DOC_DIR} ${doc})
+  endif()
+  if(EXISTS ${doc}/CHANGELOG.md)
+    file(RENAME ${doc}/CHANGELOG.md ${doc}/changelog)
+    compress(${doc}/changelog)
+    file(REMOVE ${doc}/LICENSE)  # copyright says it
+  endif()
+  file(COPY ${CPACK_FQ_DEBIAN_DIR}/copyright DESTINATION ${doc})
+  file(READ ${CPACK_FQ_DEBIAN_DIR}/changelog changelog)
+  string(REPLACE "@MAINTAINER@" "${CPACK_DEBIAN_PACKAGE_MAINTAINER}" changelog "${changelog}")
+  file(WRITE ${doc}/changelog.Debian "${changelog}")
+  compress(${doc}/changelog.Debian)
+  if(EXISTS ${CPACK_FQ_DEBIAN_DIR}/${package}.lintian-overrides)
+    file(COPY_FILE ${CPACK_FQ_DEBIAN_DIR}/${package}.lintian-overrides ${root}/overrides)
+    file(MAKE_DIRECTORY ${share}/lintian/overrides)
+    file(RENAME ${root}/overrides ${share}/lintian/overrides/${package})
+  endif()
+  # Whatever the umask of who packs it.
+  execute_process(COMMAND chmod -R u=rwX,go=rX ${root} COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
