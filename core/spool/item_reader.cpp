@@ -49,9 +49,9 @@ bool ItemReader::read_ring(uint64_t position, std::vector<std::byte>& bytes) {
 bool ItemReader::read_block(const ItemPlace& place, MessageItem& item) {
   const Block& block = block_of(place.file);
   const size_t within = place.file.offset % kBlockBytes;
-  if (!block.holds(place.file) || block.valid < within + kItemFrameBytes) return false;
+  if (!block.is_of(place.file) || !block.holds(within, kItemFrameBytes)) return false;
   const size_t item_bytes = kItemFrameBytes + get_number<uint32_t>(block.bytes.data() + within);
-  if (block.valid - within < item_bytes) return false;
+  if (block.end - within < item_bytes) return false;
   const std::optional<MessageItem> found = decode_item(Bytes(block.bytes).subspan(within, item_bytes));
   if (found) item = *found;
   return found.has_value();
@@ -70,26 +70,39 @@ Result<bool> ItemReader::read_file(const ItemPlace& place, std::vector<std::byte
   return read_cached(place.file, place.file.offset + std::max<uint64_t>(behind, item_bytes), bytes);
 }
 
+Result<bool> ItemReader::fill(Block& block, const FilePlace& at, size_t part, uint64_t readable) {
+  Result<File*> file = files_.get(at.key);
+  // Recycled or removed since it was looked up: the caller looks again.
+  if (!file.ok() && file.error().sys == ENOENT) return false;
+  if (!file.ok()) return std::move(file).error();
+  const uint64_t number = at.offset / kBlockBytes;
+  const bool in_a_row = number == last_filled_ + 1;
+  const bool whole = block.is_of(at) || in_a_row;
+  const size_t within = at.offset % kBlockBytes;
+  const size_t from = whole ? 0 : within / kPageBytes * kPageBytes;
+  const size_t to = whole ? kBlockBytes : (within + part + kPageBytes - 1) / kPageBytes * kPageBytes;
+  block.bytes.resize(kBlockBytes);
+  block.salt = at.key.salt;
+  block.number = number;
+  block.begin = block.end = from;
+  const uint64_t start = number * kBlockBytes;
+  FQ_TRY_SET(const size_t got,
+             (*file)->read_at(start + from, MutableBytes(block.bytes).subspan(from, to - from)));
+  const uint64_t known = readable > start ? readable - start : 0;
+  block.end = std::max<uint64_t>(from, std::min<uint64_t>(from + got, known));
+  if (to == kBlockBytes) last_filled_ = number;
+  return true;
+}
+
 Result<bool> ItemReader::read_cached(const FilePlace& place, uint64_t readable, MutableBytes to) {
   FilePlace at = place;
   while (!to.empty()) {
-    const uint64_t number = at.offset / kBlockBytes;
     Block& block = block_of(at);
     const size_t within = at.offset % kBlockBytes;
     const size_t part = std::min(to.size(), kBlockBytes - within);
-    if (!block.holds(at) || block.valid < within + part) {
-      Result<File*> file = files_.get(place.key);
-      // Recycled or removed since it was looked up: the caller looks again.
-      if (!file.ok() && file.error().sys == ENOENT) return false;
-      if (!file.ok()) return std::move(file).error();
-      block.bytes.resize(kBlockBytes);
-      block.salt = place.key.salt;
-      block.number = number;
-      block.valid = 0;
-      FQ_TRY_SET(const size_t got, (*file)->read_at(number * kBlockBytes, block.bytes));
-      const uint64_t known = readable > number * kBlockBytes ? readable - number * kBlockBytes : 0;
-      block.valid = std::min<uint64_t>(got, known);
-      if (block.valid < within + part) return false;
+    if (!block.is_of(at) || !block.holds(within, part)) {
+      FQ_TRY_SET(const bool there, fill(block, at, part, readable));
+      if (!there || !block.holds(within, part)) return false;
     }
     std::memcpy(to.data(), block.bytes.data() + within, part);
     to = to.subspan(part);

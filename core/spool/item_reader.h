@@ -2,7 +2,9 @@
 //
 // Needs no lock: where a message lies is looked up under it (find_item), the bytes are read afterwards and
 // proved by their own CRC. A small cache of journal blocks serves those who read many messages in a row;
-// blocks never change until their file is recycled, which the salt tells.
+// blocks never change until their file is recycled, which the salt tells. Who reads here and there, as turns
+// and priorities make one do, is not made to copy a whole block for each message: of a block that is touched
+// for the first time only a page is read, unless the reading has come to it from the one before.
 #pragma once
 
 // System.
@@ -49,16 +51,18 @@ class ItemReader {
 
  private:
   static constexpr size_t kBlockBytes = 32 * 1024;  // arbitrary
+  static constexpr size_t kPageBytes = 4 * 1024;
   static constexpr size_t kBlocks = 32;
   struct Block {
     uint64_t salt = 0;
     uint64_t number = UINT64_MAX;
-    size_t valid = 0;
+    size_t begin = 0, end = 0;  // what is known of it
     std::vector<std::byte> bytes;
 
-    bool holds(const FilePlace& place) const {
+    bool is_of(const FilePlace& place) const {
       return salt == place.key.salt && number == place.offset / kBlockBytes;
     }
+    bool holds(size_t from, size_t size) const { return begin <= from && from + size <= end; }
   };
 
   Block& block_of(const FilePlace& place) {
@@ -69,10 +73,13 @@ class ItemReader {
   bool read_ring(uint64_t position, std::vector<std::byte>& bytes);
   Result<bool> read_file(const ItemPlace& place, std::vector<std::byte>& bytes);
   Result<bool> read_cached(const FilePlace& place, uint64_t readable, MutableBytes to);
+  /// Reads what is wanted of a block, or all of it. False: the file is gone.
+  Result<bool> fill(Block& block, const FilePlace& at, size_t part, uint64_t readable);
 
   Stream& stream_;
   OpenFiles& files_;
   std::array<Block, kBlocks> blocks_;
+  uint64_t last_filled_ = UINT64_MAX;  // number of the block that was read to its end most recently
 };
 
 }  // namespace fq

@@ -18,18 +18,39 @@ std::unique_ptr<Queue> with_policy(const Setup& setup, const std::string& name, 
   return queue;
 }
 
+class Random {
+ public:
+  uint64_t below(uint64_t limit) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return (state_ >> 33) % limit;
+  }
+
+ private:
+  uint64_t state_ = 1;
+};
+
+/// As producers push that know nothing of one another: what is served next lies anywhere in the journal.
+void push_mixed(Queue& queue, Random& random, size_t count) {
+  const std::string payload = payload_of(64);
+  PushOptions lazily;
+  lazily.durability = Durability::lazy;
+  for (size_t done = 0; done < count; done += kBatch) {
+    std::vector<NewMessage> batch = messages(0, kBatch, payload);
+    for (NewMessage& message : batch) message.tenant = tenants()[random.below(tenants().size())];
+    must(queue.push(batch, lazily));
+  }
+}
+
 /// As many in as out; only taking and ending them is timed. Each says that it ran for 1 ms to 1 s.
-double runs(Queue& queue, size_t count) {
-  push_each(queue, count, kBatch);
-  uint64_t random = 1;
+double runs(Queue& queue, Random& random, size_t count, bool mixed) {
+  mixed ? push_mixed(queue, random, count) : void(push_each(queue, count, kBatch));
   return ns_each(count, [&](size_t) {
     LeaseRequest request;
     request.want = 1;
     const LeaseReply reply = must(queue.lease(request));
-    random = random * 6364136223846793005u + 1442695040888963407u;
     Settle item;
     item.receipt = reply.deliveries.at(0).receipt;
-    item.run_us = 1'000 + (random >> 33) % 1'000'000;
+    item.run_us = 1'000 + random.below(1'000'000);
     must(queue.settle({&item, 1}));
   });
 }
@@ -43,15 +64,25 @@ void compare(const std::string& plain, const std::string& other, const std::func
        verdict_of(ns[1] / ns[0], {Sense::at_most, most}));
 }
 
-void bench_costs(const Setup& setup) {
+/// Where the tenants take turns in pushing as well, turns are served in the order of the journal, which time
+/// cannot be; where the pushes are mixed, neither can.
+void bench_costs(const Setup& setup, bool mixed) {
   const size_t count = scaled(setup, 10'000);
-  const std::unique_ptr<Queue> turns = with_policy(setup, "fair-turns", {});
-  const std::unique_ptr<Queue> time = with_policy(
-      setup, "fair-time", {{{PolicyKey::fair_by, static_cast<int64_t>(FairBy::time), 0, {}}}, {}, {}});
-  for (Queue* queue : {turns.get(), time.get()}) fill(*queue, scaled(setup, 100'000), payload_of(64));
+  const std::string name = mixed ? "mixed" : "in-turn";
+  const std::unique_ptr<Queue> turns = with_policy(setup, "fair-turns-" + name, {});
+  const std::unique_ptr<Queue> time =
+      with_policy(setup, "fair-time-" + name,
+                  {{{PolicyKey::fair_by, static_cast<int64_t>(FairBy::time), 0, {}}}, {}, {}});
+  Random random;
+  for (Queue* queue : {turns.get(), time.get()}) {
+    const size_t backlog = scaled(setup, 100'000);
+    mixed ? push_mixed(*queue, random, backlog) : fill(*queue, backlog, payload_of(64));
+  }
+  const std::string of = mixed ? ", pushes mixed" : ", pushes in turn";
   compare(
-      "lease + ack, fair_by turns", "lease + ack, fair_by time", [&] { return runs(*turns, count); },
-      [&] { return runs(*time, count); }, 1.2);
+      "lease + ack, fair_by turns" + of, "lease + ack, fair_by time" + of,
+      [&] { return runs(*turns, random, count, mixed); }, [&] { return runs(*time, random, count, mixed); },
+      1.2);
 }
 
 void bench_policy(const Setup& setup) {
@@ -119,7 +150,7 @@ void bench_wakes(const Setup& setup) {
 
 void bench_fair(const Setup& setup) {
   section("What fairness costs (in process, lazy; ns a message)");
-  bench_costs(setup);
+  for (const bool mixed : {false, true}) bench_costs(setup, mixed);
   bench_policy(setup);
   bench_wakes(setup);
 }
