@@ -62,9 +62,12 @@ class Ranks {
     if (left == kNoIndex || right == kNoIndex) return left == kNoIndex ? right : left;
     return region_.place(right).stamp < region_.place(left).stamp ? right : left;
   }
+  /// It waits for a turn by age from now on.
   void stamp(Txn& txn, uint32_t tenant) const {
     Shared<uint64_t>& stamps = region_.root.terms.stamps;
-    put(txn, region_.place(tenant).stamp, stamps.get());
+    Place& place = region_.place(tenant);
+    put(txn, place.ranks, region_.root.terms.ranks.get());
+    put(txn, place.stamp, stamps.get());
     txn.set(stamps, stamps + 1);
   }
 

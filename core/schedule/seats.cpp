@@ -75,15 +75,20 @@ uint32_t Seats::first_of(uint32_t i) const {
   return best == kNoIndex ? kNoIndex : region_.place(best).first.get();
 }
 
-/// What a search is to know of a seat. Needs: it is in no ring now. `anew`: it waits from now on.
-void Seats::note_ready(Txn& txn, uint32_t i, uint64_t sets, bool anew) const {
+/// It waits from now on. Needs: it is in no ring now.
+void Seats::stamp(Txn& txn, uint32_t i) const {
+  const Ranks ranks(region_);
+  if (region_.root.places_used != 0 && ranks.are_kept()) ranks.stamp(txn, i);
+}
+
+/// What a search is to know of a seat. Needs: it is in no ring now.
+void Seats::note_ready(Txn& txn, uint32_t i, uint64_t sets) const {
   if (region_.root.places_used == 0) return;
   Place& place = region_.place(i);
   put(txn, place.sets, sets ^ kNoPool);
   const Ranks ranks(region_);
   if (!ranks.are_kept()) return;
-  if (anew || !ranks.is_known(i)) ranks.stamp(txn, i);
-  put(txn, place.ranks, region_.root.terms.ranks.get());
+  if (!ranks.is_known(i)) ranks.stamp(txn, i);
   put(txn, place.first, first_of(i));
 }
 
@@ -140,6 +145,7 @@ void Seats::settle(Txn& txn, uint32_t i, const Arrival* arrival) const {
     if (comes) {
       const uint64_t level = parent.vtime + turn_of(tenant.weight_milli, arrival->cost);
       put(txn, tenant.tag, level + owed(tenant, level, arrival->now_ms));
+      stamp(txn, i);
     }
     if (!wanted && !seated) return;
     const uint64_t sets = wanted && kind.has_places() ? make_sets(txn, i) : kNoPool;
@@ -152,7 +158,7 @@ void Seats::settle(Txn& txn, uint32_t i, const Arrival* arrival) const {
     set_flag(txn, tenant, kTenantLate, seated && is_late(i));
     // Who stays and only needs other pools than before is not new for those above.
     if (seated) arrival = nullptr;
-    if (wanted) note_ready(txn, i, sets, comes);
+    if (wanted) note_ready(txn, i, sets);
     if (wanted) ring_.insert(txn, parent.lane, i, tenant);
     set_flag(txn, tenant, kTenantSeated, wanted);
     i = tenant.parent;
@@ -192,7 +198,8 @@ void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost
   txn.set(tenant.sequence, take_sequence(txn, parent));
   if (rotates && ring_.rotate(txn, parent.lane)) return;
   if (rotates) ring_.remove(txn, parent.lane, seat, tenant);
-  note_ready(txn, seat, sets, turn == Turn::by_age);
+  if (turn == Turn::by_age) stamp(txn, seat);
+  note_ready(txn, seat, sets);
   ring_.insert(txn, parent.lane, seat, tenant);
 }
 
@@ -201,11 +208,11 @@ void Seats::replace(Txn& txn, uint32_t i, uint32_t with) const {
   Tenant& other = region_.tenant(with);
   put(txn, other.tag, tenant.tag.get());
   put(txn, other.sequence, tenant.sequence.get());
+  if (region_.root.places_used != 0) copy_place(txn, region_.place(with), region_.place(i));
   if (!is_seated(tenant)) return;
   Tenant& parent = region_.tenant(tenant.parent);
   ring_.remove(txn, parent.lane, i, tenant);
   set_flag(txn, tenant, kTenantSeated, false);
-  if (region_.root.places_used != 0) copy_place(txn, region_.place(with), region_.place(i));
   ring_.insert(txn, parent.lane, with, other);
   set_flag(txn, other, kTenantSeated, true);
 }

@@ -151,7 +151,8 @@ class Seats {
   bool is_late(uint32_t tenant) const;
   uint64_t sets_below(uint32_t tenant) const;
   uint64_t make_sets(Txn& txn, uint32_t tenant) const;
-  void note_ready(Txn& txn, uint32_t tenant, uint64_t sets, bool anew) const;
+  void stamp(Txn& txn, uint32_t tenant) const;
+  void note_ready(Txn& txn, uint32_t tenant, uint64_t sets) const;
   bool is_as_noted(uint32_t tenant, uint64_t sets) const;
 
   const Region& region_;

@@ -39,9 +39,7 @@ class History {
     settings.sync = SyncMode::lazy;  // durability is proved elsewhere; here speed buys histories
     settings.attempts_max = 3;
     costly_ = below(2) == 0;
-    // By priority, which turn is by age is held by tests/schedule/scope_test; here a difference is not
-    // explained.
-    if (below(3) == 0 && order_ == Order::key) settings.scope = Scope::queue;
+    if (below(3) == 0) settings.scope = Scope::queue;
     if (costly_) settings.fair_by = static_cast<FairBy>(below(3));
     // Now ends in 5 and due times in 0, so windows end in 9 and 4.
     if (below(3) == 0) settings.linger_ms = static_cast<int64_t>(below(100)) * 10 + 9;

@@ -54,14 +54,14 @@ void ModelTurns::settle(std::string path, const Arrival* arrival) {
     Node& parent = at(parent_of(path));
     const bool first = node.count == 1 || (arrival != nullptr && arrival->group && path.ends_with('/'));
     if (arrival != nullptr && !node.seated && first)
-      node.tag = newcomer_tag(node, parent, arrival->cost, arrival->now_ms);
+      node.tag = newcomer_tag(node, parent, arrival->cost, arrival->now_ms), stamp(node);
     const bool wanted = node.count > 0 && !node.blocked;
     if (wanted == node.seated) return;
     node.seated = wanted;
     if (wanted) {
       node.tag = std::max(node.tag, parent.vtime);
       node.sequence = parent.joins++;
-      if (ranked_ && (!node.stamped || (arrival != nullptr && first))) stamp(node);
+      if (!node.stamped) stamp(node);
     }
     parent.count = wanted ? parent.count + 1 : parent.count - 1;
   }

@@ -98,6 +98,28 @@ TEST_CASE("what lacks room in a pool hides nothing that can be served") {
   CHECK(q.faults().empty());
 }
 
+TEST_CASE("who is paused ages from its first message on, also where its account is split meanwhile") {
+  ScheduleFixture q;
+  q.set_terms(kAgeing);
+  for (int i = 0; i < 60; ++i) push(q, "busy", 9);
+  q.park("paused");
+  const uint64_t first = push(q, "paused", 0);
+  const uint64_t second = push(q, "later", 0);
+  push(q, "paused/below", -1);
+  q.unpark("paused");
+  std::vector<uint64_t> by_age;
+  for (uint64_t turn = 1; turn <= 3 * kTurnsByAge; ++turn) {
+    const uint64_t id = q.lease();
+    if (turn % kTurnsByAge == 0) by_age.push_back(id);
+  }
+  // The busy one came first of all.
+  REQUIRE(by_age.size() == 3);
+  CHECK(q.tenant_of(by_age[0]) == "busy");
+  CHECK(by_age[1] == first);
+  CHECK(by_age[2] == second);
+  CHECK(q.faults().empty());
+}
+
 TEST_CASE("the scope changes while messages wait, there and back, and nobody makes up for it") {
   ScheduleFixture q;
   for (int i = 0; i < 40; ++i) push(q, "high", 1), push(q, "low", 0), push(q, "lower/x", -1);
