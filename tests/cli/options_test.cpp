@@ -1,111 +1,105 @@
-// options_test - one option list: --help, man/ and completions/ agree with the option tables.
-#include <fstream>
-#include <set>
+// options_test - one option list: --help and man/ agree with the option tables. (completions_test: so do
+// these.)
+#include <filesystem>
 #include <sstream>
 
 #include "cli/arguments.h"
-#include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/help.h"
 #include "cli/policy_value.h"
 #include "tests/catch.h"
+#include "tests/cli/texts.h"
 
 using namespace fq;
 using namespace fq::cli;
 
 namespace {
 
-std::string read(const std::string& path) {
-  std::ifstream file(std::string(FQ_SOURCE) + "/" + path);
-  INFO(path);
-  REQUIRE(file.good());
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-/// Every "--word" of a text.
-std::set<std::string> long_options(const std::string& text) {
-  std::set<std::string> found;
-  for (size_t at = text.find("--"); at != std::string::npos; at = text.find("--", at + 2)) {
-    size_t end = at + 2;
-    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '-'))
-      ++end;
-    if (end > at + 2) found.insert(text.substr(at + 2, end - at - 2));
-  }
-  return found;
-}
-
-/// Every long option that an mdoc page documents in its lists (".It Fl t , Fl -tenant Ar PATH").
-std::set<std::string> documented(const std::string& page) {
-  std::set<std::string> found;
+/// The items of a list under a heading, as they are written: ".It ..." lines.
+std::vector<std::string> items_under(const std::string& page, const std::string& heading) {
+  std::vector<std::string> items;
+  bool under = false;
   std::istringstream lines(page);
   for (std::string line; std::getline(lines, line);) {
-    if (line.rfind(".It ", 0) != 0) continue;
-    for (size_t at = line.find("Fl -"); at != std::string::npos; at = line.find("Fl -", at + 4)) {
-      const size_t end = line.find_first_of(" =[", at + 4);
-      found.insert(line.substr(at + 4, end == std::string::npos ? end : end - at - 4));
-    }
+    if (line.starts_with(".Sh ") || line.starts_with(".Ss ")) under = line.substr(4) == heading;
+    if (under && line.starts_with(".It ")) items.push_back(line.substr(4));
   }
-  return found;
+  return items;
 }
 
-std::set<std::string> in_table(const Command& command) {
-  std::set<std::string> names;
-  for (const OptionSpec* option : options_of(command)) names.insert(std::string(option->long_name));
-  return names;
+/// As a page writes an option: "Fl t , Fl -tenant Ar PATH".
+std::string as_item(const OptionSpec& option) {
+  std::string item = option.short_name == 0 ? "" : std::string("Fl ") + option.short_name + " , ";
+  item += "Fl -" + std::string(option.long_name);
+  const std::string value(option.value_name);
+  if (option.takes == Takes::value) item += " Ar " + value;
+  if (option.takes == Takes::optional) item += " Op Ar " + value;
+  if (option.takes == Takes::attached) item += " Ns Op = Ns Ar " + value;
+  return item;
+}
+
+/// The codes of "0 done; 1 nothing there; 75 later".
+std::set<std::string> exit_codes(std::string_view exits) {
+  std::set<std::string> codes;
+  std::stringstream parts{std::string(exits)};
+  for (std::string part; std::getline(parts, part, ';');) {
+    part.erase(0, part.find_first_not_of(" \n"));
+    const std::string code = part.substr(0, part.find_first_not_of("0123456789"));
+    if (!code.empty()) codes.insert(code);
+  }
+  return codes;
+}
+
+std::string page_of(const Command& command) {
+  return read_text("man/fq-" + std::string(command.name) + ".1");
 }
 
 }  // namespace
 
-TEST_CASE("the manual page of each command lists exactly the options of its table") {
+TEST_CASE("the manual page of each command lists exactly the options of its table, as they are there") {
   for (const Command* command : all_commands()) {
     INFO(command->name);
-    CHECK(documented(read("man/fq-" + std::string(command->name) + ".1")) == in_table(*command));
+    std::set<std::string> wanted;
+    for (const OptionSpec* option : options_of(*command)) wanted.insert(as_item(*option));
+    const std::vector<std::string> items = items_under(page_of(*command), "OPTIONS");
+    CHECK(std::set<std::string>(items.begin(), items.end()) == wanted);
+    CHECK(items.size() == wanted.size());
   }
 }
 
-TEST_CASE("the completions of each shell know every command and option, and no other") {
-  std::set<std::string> all;
+TEST_CASE("the manual page of each command lists the exit codes that its help names") {
   for (const Command* command : all_commands()) {
-    for (const std::string& name : in_table(*command)) all.insert(name);
-  }
-  for (const char* path : {"completions/fq.bash", "completions/_fq"}) {
-    const std::string text = read(path);
-    INFO(path);
-    CHECK(long_options(text) == all);
-    for (const Command* command : all_commands())
-      CHECK(text.find(std::string(command->name)) != std::string::npos);
-  }
-  const std::string fish = read("completions/fq.fish");
-  for (const Command* command : all_commands()) {
-    for (const OptionSpec* option : options_of(*command)) {
-      INFO(command->name << " " << option->long_name);
-      CHECK(fish.find("-l " + std::string(option->long_name)) != std::string::npos);
+    INFO(command->name);
+    std::set<std::string> listed;
+    for (const std::string& item : items_under(page_of(*command), "EXIT STATUS")) {
+      if (item.find(' ') == std::string::npos) listed.insert(item);  // "1 to 255" is not one code
     }
+    CHECK(listed == exit_codes(command->exits));
   }
 }
 
-TEST_CASE("the completions of each shell know every key of queues and tenants, and no other") {
-  // As they stand in a word list: "order= scope= ...".
-  const auto list_of = [](Node node) {
-    std::string list;
-    for (const PolicyKeySpec& spec : policy_keys()) {
-      if ((spec.nodes & node) != 0) list += (list.empty() ? "" : " ") + std::string(spec.name) + "=";
-    }
-    return list;
-  };
-  for (const char* path : {"completions/fq.bash", "completions/_fq", "completions/fq.fish"}) {
-    const std::string text = read(path);
-    INFO(path);
-    for (const Node node : {kQueueNode, kTenantNode}) {
-      const std::string list = list_of(node);
-      INFO(list);
-      const size_t at = text.find(list);
-      REQUIRE(at != std::string::npos);
-      CHECK(text[at + list.size()] != ' ');
-    }
+TEST_CASE("each command has a page with an example, each page a command, and fq.1 names all") {
+  std::set<std::string> commands = {"fq"};
+  std::set<std::string> named;
+  for (const Command* command : all_commands()) {
+    INFO(command->name);
+    commands.insert("fq-" + std::string(command->name));
+    const std::string page = page_of(*command);
+    CHECK(page.find("\n.Nm fq-" + std::string(command->name) + "\n") != std::string::npos);
+    const size_t examples = page.find("\n.Sh EXAMPLES\n");
+    REQUIRE(examples != std::string::npos);
+    CHECK(page.find("fq " + std::string(command->name), examples) != std::string::npos);
   }
+  std::set<std::string> pages;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(FQ_SOURCE) + "/man")) {
+    if (entry.path().extension() == ".1") pages.insert(entry.path().stem());
+  }
+  CHECK(pages == commands);
+  commands.erase("fq");
+  for (const std::string& item : items_under(read_text("man/fq.1"), "Commands")) {
+    named.insert(item.substr(0, item.rfind(' ')).substr(3));  // "Xr fq-push 1"
+  }
+  CHECK(named == commands);
 }
 
 TEST_CASE("help names every option and fits a screen") {
@@ -123,7 +117,7 @@ TEST_CASE("help names every option and fits a screen") {
 }
 
 TEST_CASE("fq.1 lists the exit codes of the table") {
-  const std::string page = read("man/fq.1");
+  const std::string page = read_text("man/fq.1");
   for (const Exit exit : {Exit::done, Exit::nothing, Exit::usage, Exit::bad_data, Exit::unusable, Exit::bug,
                           Exit::io, Exit::later, Exit::denied, Exit::config}) {
     INFO(number(exit));
@@ -132,7 +126,7 @@ TEST_CASE("fq.1 lists the exit codes of the table") {
 }
 
 TEST_CASE("fq.toml.5 explains every key with its default and an example that is one") {
-  const std::string page = read("man/fq.toml.5");
+  const std::string page = read_text("man/fq.toml.5");
   for (const PolicyKeySpec& spec : policy_keys()) {
     INFO(spec.name);
     const size_t at = page.find("\n.It Ic " + std::string(spec.name) + "\n");
