@@ -92,6 +92,15 @@ Result<void> Output::copy_file(int descriptor, uint64_t size) {
   return {};
 }
 
+Result<void> Output::check_reader() {
+  pollfd end{descriptor_, 0, 0};
+  if (::poll(&end, 1, 0) <= 0 || (end.revents & POLLERR) == 0) return {};
+  failed_ = true;
+  Error error = sys_error("write", "standard output", EPIPE);
+  error.kind = ErrorKind::io;
+  return error;
+}
+
 bool Output::is_terminal() {
   if (terminal_ < 0) terminal_ = ::isatty(descriptor_);
   return terminal_ == 1;

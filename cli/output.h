@@ -22,6 +22,8 @@ class Output {
   Result<void> copy_file(int descriptor, uint64_t size);
   Result<void> flush();
   bool is_terminal();
+  /// The error of a write, where nobody could read it: for who has nothing to write for a while.
+  Result<void> check_reader();
   /// A write has failed; nothing more will come out.
   bool failed() const { return failed_; }
 

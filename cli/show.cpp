@@ -6,6 +6,7 @@
 #include "core/base/wall_time.h"
 // fq, this room.
 #include "cli/command.h"
+#include "cli/event_view.h"
 #include "cli/message_view.h"
 #include "cli/session.h"
 #include "cli/table.h"
@@ -36,17 +37,10 @@ std::string json_of(const Session& session, const MessageInfo& message,
   json.begin_object();
   write_message(json, session.queue_name(), message);
   json.key("history").begin_array();
+  EventView view(session.queue_name());
   for (const HistoryEvent& event : events) {
-    json.begin_object().key("event").text(event.event).key("at").text(format_wall_time(event.at_wall_ms));
-    json.key("queue").text(session.queue_name()).key("id").number(number(message.id)).key("tenant");
-    only_outcome_known(message) ? json.null() : json.text(message.tenant);
-    json.key("receipt");
-    event.receipt ? json.text(event.receipt->text) : json.null();
-    json.key("pid");
-    event.pid ? json.number(int64_t{*event.pid}) : json.null();
-    json.key("reason");
-    event.reason.empty() ? json.null() : json.text(event.reason);
-    json.end_object();
+    if (&event != &events.front()) line.push_back(',');
+    view.append_json(line, view_of(event, message.id, message.tenant));
   }
   json.end_array().end_object();
   return line.append("\n");

@@ -155,6 +155,15 @@ complete -c fq -n '__fish_seen_subcommand_from show' -l format -x -a 'human json
 complete -c fq -n '__fish_seen_subcommand_from show' -l json -d 'short for --format json'
 complete -c fq -n '__fish_seen_subcommand_from show' -a '(__fq_ids all)'
 
+complete -c fq -n __fq_needs_command -a log -d 'tell what happened to messages'
+complete -c fq -n '__fish_seen_subcommand_from log' -s t -l tenant -x -a '(__fq_tenants)' -d 'only of this one and below (default: any)'
+complete -c fq -n '__fish_seen_subcommand_from log' -l since -x -d 'from then on, or from so long ago (default: all)'
+complete -c fq -n '__fish_seen_subcommand_from log' -s n -l count -x -d 'the last N (default: unlimited; with -f 10)'
+complete -c fq -n '__fish_seen_subcommand_from log' -s f -l follow -d 'and then what happens, as it happens'
+complete -c fq -n '__fish_seen_subcommand_from log' -l format -x -a 'human json' -d 'how to show it'
+complete -c fq -n '__fish_seen_subcommand_from log' -l json -d 'short for --format json'
+complete -c fq -n '__fish_seen_subcommand_from log' -a '(__fq_ids all)'
+
 complete -c fq -n __fq_needs_command -a stats -d 'show the counts of queues and tenants'
 complete -c fq -n '__fish_seen_subcommand_from stats' -l tenants -d 'a row a tenant instead of a row a queue'
 complete -c fq -n '__fish_seen_subcommand_from stats' -l format -x -a 'human json prometheus' -d 'how to show it'
@@ -220,4 +229,4 @@ complete -c fq -n '__fish_seen_subcommand_from check' -l json -d 'short for --fo
 
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel peek show stats wait result worker queue tenant config check help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel peek show log stats wait result worker queue tenant config check help'

@@ -134,6 +134,12 @@ struct HistoryEvent {
   std::optional<Receipt> receipt;
   std::optional<int> pid;
   std::string reason;
+  // As in Event.
+  int64_t until_wall_ms = 0;
+  int64_t due_wall_ms = 0;
+  std::optional<int16_t> exit;
+  std::optional<int16_t> signal;
+  std::string stderr_tail;
 };
 
 }  // namespace fq

@@ -16,6 +16,8 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 // fq, this room.
+#include "core/api/care.h"
+#include "core/api/event.h"
 #include "core/api/message.h"
 #include "core/api/settings.h"
 
@@ -305,20 +307,13 @@ struct OverridePage {
   Cursor next;
 };
 
-// ---- check --------------------------------------------------------------------------------------
-
-struct CheckReport {
-  uint64_t records = 0;
-  uint64_t messages = 0;
-  std::vector<std::string> findings;  // each a line for a person; empty: all is well
-};
-
 /// What this engine can do, so that callers and the contract tests need not know its name.
 struct Caps {
   bool exact_global_order = false;      // turns are exact over all tenants, not per shard
   bool kernel_death_detection = false;  // a dead process's leases come back at once
   int64_t wake_latency_bound_ms = 0;
   uint32_t fairness_bound = 1;  // turns of an equal tenant between two turns of another
+  bool tells_timers = false;    // events also tells what time alone did: see EventPage
 };
 
 class Queue {
@@ -342,6 +337,9 @@ class Queue {
   virtual Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) = 0;
   virtual Result<std::optional<MessageInfo>> get(MessageId id) = 0;
   virtual Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) = 0;
+
+  /// What happened to messages, oldest first, from `request.from` on: into `page`, whose memory is used again.
+  virtual Result<void> events(const EventRequest& request, EventPage& page) = 0;
 
   /// The kept output of a finished message: none when there is none, or no more.
   virtual Result<std::optional<JobOutput>> output(MessageId id) = 0;

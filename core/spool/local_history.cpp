@@ -7,6 +7,7 @@
 // System.
 #include <algorithm>
 // fq, this room.
+#include "core/spool/event_log.h"
 #include "core/spool/local_looked.h"
 
 namespace fq {
@@ -14,6 +15,41 @@ namespace fq {
 namespace {
 
 constexpr size_t kEventsMax = 10'000;  // a longer history is cut at its old end
+
+HistoryEvent event_of(RecordType type, int64_t at_wall_ms, uint64_t id, const EventDetail& detail,
+                      uint64_t serial) {
+  HistoryEvent event;
+  event.event = name_of_event(type);
+  event.at_wall_ms = at_wall_ms;
+  if (type == RecordType::leased) {
+    event.receipt = Receipt{receipt_text(id, serial)};
+    if (detail.pid != 0) event.pid = static_cast<int>(detail.pid);
+  }
+  event.reason = detail.reason;
+  event.until_wall_ms = detail.until_wall_ms;
+  event.due_wall_ms = detail.due_wall_ms;
+  event.exit = detail.exit;
+  event.signal = detail.signal;
+  event.stderr_tail = detail.stderr_tail;
+  return event;
+}
+
+bool is_failure(RecordType type) {
+  return type == RecordType::retried || type == RecordType::buried || type == RecordType::died;
+}
+
+LastError error_of(RecordType type, int64_t at_wall_ms, const EventDetail& detail) {
+  LastError error;
+  error.at_wall_ms = at_wall_ms;
+  if (detail.exit) error.exit = *detail.exit;
+  if (detail.signal) error.signal = *detail.signal;
+  error.reason = detail.reason;
+  if (type == RecordType::died && error.reason.empty()) error.reason = "its holder died";
+  error.stderr_tail = detail.stderr_tail;
+  return error;
+}
+
+}  // namespace
 
 std::string_view name_of_event(RecordType type) {
   switch (type) {
@@ -47,36 +83,6 @@ std::string_view name_of_event(RecordType type) {
       return "unknown";
   }
 }
-
-HistoryEvent event_of(RecordType type, int64_t at_wall_ms, uint64_t id, const EventDetail& detail,
-                      uint64_t serial) {
-  HistoryEvent event;
-  event.event = name_of_event(type);
-  event.at_wall_ms = at_wall_ms;
-  if (type == RecordType::leased) {
-    event.receipt = Receipt{receipt_text(id, serial)};
-    if (detail.pid != 0) event.pid = static_cast<int>(detail.pid);
-  }
-  event.reason = detail.reason;
-  return event;
-}
-
-bool is_failure(RecordType type) {
-  return type == RecordType::retried || type == RecordType::buried || type == RecordType::died;
-}
-
-LastError error_of(RecordType type, int64_t at_wall_ms, const EventDetail& detail) {
-  LastError error;
-  error.at_wall_ms = at_wall_ms;
-  if (detail.exit) error.exit = *detail.exit;
-  if (detail.signal) error.signal = *detail.signal;
-  error.reason = detail.reason;
-  if (type == RecordType::died && error.reason.empty()) error.reason = "its holder died";
-  error.stderr_tail = detail.stderr_tail;
-  return error;
-}
-
-}  // namespace
 
 /// Calls `visit(type, at_wall_ms, detail, serial)` for each event of the message, newest first, until it
 /// returns false or the journal holds no more.

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 // fq, this room.
+#include "core/spool/event_log.h"
 #include "core/spool/queue_directory.h"
 // fq, below us.
 #include "core/base/tenant_name.h"

@@ -39,6 +39,7 @@ class LocalQueue final : public Queue {
   Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) override;
   Result<std::optional<MessageInfo>> get(MessageId id) override;
   Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override;
+  Result<void> events(const EventRequest& request, EventPage& page) override;
   Result<std::optional<JobOutput>> output(MessageId id) override;
   Result<EndStatus> await_end(const EndRequest& request) override;
   Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids,
@@ -256,6 +257,22 @@ class LocalQueue final : public Queue {
   void look_at_blocked(TenantIndex from, size_t skip, size_t n, std::vector<Looked>& looked);
   Result<MessagePage> peek_ready(const Filter& filter, size_t skip, size_t n);
 
+  // event_log.h, local_event_source.cpp, local_events.cpp
+  struct EventLog;
+  Result<bool> place_events(FilePlace& place, uint64_t& ring_start);
+  Result<bool> load_events();
+  Result<bool> next_event_record(RecordHeader& header, Bytes& body);
+  Result<void> skip_unreadable_events();
+  Result<uint32_t> tenant_of_event(MessageId id);
+  Result<bool> tell_pushed(const RecordHeader& header, Bytes body, const EventRequest& request,
+                           EventPage& page);
+  Result<bool> tell_events(const RecordHeader& header, Bytes body, const EventRequest& request,
+                           EventPage& page);
+  Result<bool> tell_record(const RecordHeader& header, Bytes body, const EventRequest& request,
+                           EventPage& page);
+  Result<void> read_events(const EventRequest& request, EventPage& page);
+  void sleep_until_written(Interrupt* interrupt, uint32_t seen, int64_t wait_ms);
+
   // local_admission.cpp
   /// What a batch adds to one node and all below it.
   struct Arrival {
@@ -344,6 +361,8 @@ class LocalQueue final : public Queue {
   uint32_t changes_seen_ = 0;
   bool watched_carried_ = false;  // some were given in a segment before: nobody counts their changes for us
   size_t outputs_until_sweep_ = 0;
+  std::unique_ptr<EventLog> event_log_;
+  std::vector<std::string> event_notices_;
   bool orphans_ = false;  // a dead holder's job still lives
   int64_t orphans_since_ms_ = 0;
 };

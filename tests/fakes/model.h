@@ -82,7 +82,8 @@ class Model {
 
   Clock& clock;
   Settings settings;
-  std::vector<Message> messages;  // by id, from 1; finished ones too
+  std::vector<Message> messages;                  // by id, from 1; finished ones too
+  std::vector<std::pair<MessageId, size_t>> log;  // every event: whose, and which of its history
 
  private:
   Delivery deliver(Message& message, const LeaseRequest& request, bool more);
@@ -119,6 +120,7 @@ class Model {
   bool attempt_failed(Message& message, int64_t delay_ms, const std::string& reason);
   void note(Message& message, std::string_view event, const std::string& reason = {}) {
     message.history.push_back({event, clock.wall_ms(), {}, {}, reason});
+    log.emplace_back(message.info.id, message.history.size() - 1);
   }
 
   ModelTurns turns_;

@@ -35,6 +35,7 @@ class ModelQueue final : public Queue {
   Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) override;
   Result<std::optional<MessageInfo>> get(MessageId id) override;
   Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override;
+  Result<void> events(const EventRequest& request, EventPage& page) override;
   Result<std::optional<JobOutput>> output(MessageId id) override;
   Result<EndStatus> await_end(const EndRequest& request) override;
   Result<std::optional<int>> hold_for_job(std::span<const MessageId>, std::optional<int64_t>) override {
@@ -58,6 +59,7 @@ class ModelQueue final : public Queue {
   LeaseReply lease_now(const LeaseRequest& request);
   void find_changes(LeaseReply& reply);
   bool have_ended(const EndRequest& request);
+  bool read_events(const EventRequest& request, size_t& at, EventPage& page);
 
   /// A lease given with `watch`, and how often it had been extended when that was last told.
   struct Watched {

@@ -105,6 +105,41 @@ Result<HistoryPage> ModelQueue::history(MessageId id, const Cursor& from, size_t
   return page;
 }
 
+bool ModelQueue::read_events(const EventRequest& request, size_t& at, EventPage& page) {
+  const std::lock_guard lock(store_->mutex);
+  store_->model.fire_timers();
+  for (; at < store_->model.log.size() && page.events.size() < request.n; ++at) {
+    const auto& [id, index] = store_->model.log[at];
+    const Model::Message& message = *store_->model.find(id);
+    const HistoryEvent& told = message.history[index];
+    const bool wanted = is_below(message.info.tenant, request.tenant) && request.id.value_or(id) == id &&
+                        request.since_wall_ms.value_or(told.at_wall_ms) <= told.at_wall_ms;
+    if (!wanted) continue;
+    Event& event = page.events.emplace_back();
+    event.event = told.event;
+    event.at_wall_ms = told.at_wall_ms;
+    event.id = id;
+    event.tenant = message.info.tenant;
+    event.reason = told.reason;
+  }
+  page.at_end = at == store_->model.log.size();
+  return !page.events.empty();
+}
+
+Result<void> ModelQueue::events(const EventRequest& request, EventPage& page) {
+  page.events.clear();
+  size_t at = number_in(request.from);
+  Clock& clock = store_->model.clock;
+  const int64_t start_ms = clock.boot_ms();
+  for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {  // between two looks: it has no word
+    if (read_events(request, at, page) || !request.wait) break;
+    if (request.interrupt != nullptr && request.interrupt->raised()) break;
+    if (request.wait_ms && clock.boot_ms() - start_ms >= *request.wait_ms) break;
+  }
+  page.next.text = std::to_string(at);
+  return {};
+}
+
 Result<MutateReply> ModelQueue::mutate(std::span<const MessageId> ids, Action action) {
   const std::lock_guard lock(store_->mutex);
   store_->model.fire_timers();

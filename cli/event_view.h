@@ -1,0 +1,45 @@
+// event_view - one event as JSON or for a person's eyes, many of them in a row.
+//
+// Keys of the JSON form are a contract (fq.1): every key is there, null without a value, keys are only ever
+// added. A log has millions of events, so nothing is made anew for each that can be kept.
+#pragma once
+
+// System.
+#include <string>
+// fq, below us.
+#include "core/api/event.h"
+#include "core/base/json_writer.h"
+
+namespace fq::cli {
+
+/// Times as text; those of one second share their front.
+class TimeText {
+ public:
+  /// As format_wall_time. Good until the next call.
+  std::string_view of(int64_t wall_ms);
+
+ private:
+  int64_t second_ = INT64_MIN;
+  std::string text_;
+};
+
+class EventView {
+ public:
+  explicit EventView(std::string_view queue);
+
+  /// One object, appended to `to`.
+  void append_json(std::string& to, const Event& event);
+  /// One line and its end, appended to `to`.
+  void append_line(std::string& to, const Event& event);
+
+ private:
+  void append_details(std::string& to, const Event& event);
+
+  std::string queue_;  // as JSON
+  TimeText time_;
+};
+
+/// What history tells, as a view of it.
+Event view_of(const HistoryEvent& event, MessageId id, std::string_view tenant);
+
+}  // namespace fq::cli

@@ -1,0 +1,58 @@
+// event - one thing that happened to one message, as the log of a queue tells it.
+//
+// Millions of them are read in a row, so an Event is a view: its texts lie in the page that it came with, or
+// in the engine, and are good until the next call of Queue::events.
+#pragma once
+
+// System.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+// fq, this room.
+#include "core/api/message.h"
+
+namespace fq {
+
+class Interrupt;
+
+struct Event {
+  std::string_view event;  // "pushed", "leased", "acked", ... as HistoryEvent::event
+  int64_t at_wall_ms = 0;
+  MessageId id{};
+  std::string_view tenant;      // empty: nothing tells it any more
+  std::string_view receipt;     // leased; else empty
+  int pid = 0;                  // leased: by this process, for as long as it lives; 0: by time
+  int64_t until_wall_ms = 0;    // leased, extended: 0: as long as its process lives
+  int64_t due_wall_ms = 0;      // pushed, retried, released: not before; 0: at once
+  std::optional<int16_t> exit;  // retried, buried: of its job
+  std::optional<int16_t> signal;
+  std::string_view reason;
+  std::string_view stderr_tail;
+};
+
+struct EventRequest {
+  Cursor from;         // EventPage::next of another page; empty: from the oldest on
+  std::string tenant;  // only of this one and below; empty: any
+  std::optional<MessageId> id;
+  std::optional<int64_t> since_wall_ms;
+  size_t n = 4096;                 // of a page, at most
+  bool wait = false;               // until there is one
+  std::optional<int64_t> wait_ms;  // with wait: at most so long
+  Interrupt* interrupt = nullptr;
+};
+
+/// In the order in which they happened. What is kept is a matter of the engine: what it has given back is not
+/// told, and neither is, without Caps::tells_timers, what only the passing of time did: a message that
+/// expired, a lease that ran out, and that an attempt was the last one.
+struct EventPage {
+  std::vector<Event> events;         // may be empty although there are more
+  Cursor next;                       // where the next page begins; never empty
+  bool at_end = false;               // there was nothing behind it
+  std::vector<std::string> notices;  // each a line for a person: what could not be read, or is gone
+
+  std::string texts;  // of the engine: what the views point to
+};
+
+}  // namespace fq

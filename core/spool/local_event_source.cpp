@@ -1,0 +1,148 @@
+// local_event_source - the journal read as it lies, record by record, while others write it.
+//
+// Read by large blocks, from the files up to where the ring begins and from the ring behind that, never past
+// what is committed. The state lock is held to find a block's place only. What a block says is proved by its
+// records' seals and checksums, so a file that is given back or used again meanwhile shows as bytes that do
+// not parse: then its place is looked up anew.
+#include "core/spool/event_log.h"
+
+// System.
+#include <algorithm>
+#include <cerrno>
+// fq, below us.
+#include "core/journal/file_records.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int kLoadTries = 100;  // against a ring and files that move on under us; each a moment
+constexpr size_t kLeastBytes = kRecordHeaderBytes + 8;
+
+}  // namespace
+
+/// Where the record at the log's position lies, as of now. False: the stream ends there.
+Result<bool> LocalQueue::place_events(FilePlace& place, uint64_t& ring_start) {
+  EventLog& log = *event_log_;
+  bool skipped = false;
+  bool at_end = false;
+  uint32_t oldest = 0;
+  FQ_TRY(locked([&]() -> Result<void> {
+    const SegmentHeader& shared = header();
+    const JournalTable& table = stream().table();
+    const uint64_t end = shared.committed_end.load(std::memory_order_acquire);
+    ring_start = shared.ring_start.load(std::memory_order_acquire);
+    oldest = shared.oldest_file;
+    // After a power cut the end may lie before what a reader has seen already.
+    log.position = std::min(log.position, end);
+    const uint64_t oldest_start = table.slot(oldest).start;
+    skipped = log.position < oldest_start;
+    log.position = std::max<uint64_t>(log.position, std::min(oldest_start, end));
+    at_end = log.position == end;
+    if (at_end) return {};
+    const uint32_t number = table.find(log.position).value_or(oldest);
+    const JournalSlot& slot = table.slot(number);
+    place = *table.place(log.position);
+    log.block.limit = slot.state == FileState::current
+                          ? end
+                          : std::min<uint64_t>(end, std::max<uint64_t>(slot.end, log.position));
+    // Past the last record of a file that was cut: the next file's first one.
+    if (log.block.limit == log.position && number < shared.current_file) {
+      log.position = table.slot(number + 1).start;
+      place = *table.place(log.position);
+      log.block.limit = log.position;
+    }
+    const bool moving = place.key.number != number;
+    if (moving) log.block.limit = std::min<uint64_t>(shared.resealed_end, ring_start);
+    return {};
+  }));
+  session_->files.forget_before(oldest);
+  if (skipped && log.begun) {
+    event_notices_.push_back(attachment_->object() +
+                             ": what was to be read next was given back meanwhile; going on at the oldest");
+  }
+  log.begun = true;
+  return !at_end;
+}
+
+/// A block from the log's position on. False: the stream ends there.
+Result<bool> LocalQueue::load_events() {
+  EventLog& log = *event_log_;
+  EventLog::Block& block = log.block;
+  for (int attempt = 0; attempt < kLoadTries; ++attempt) {
+    FilePlace place;
+    uint64_t ring_start = 0;
+    block.filled = 0;
+    FQ_TRY_SET(const bool more, place_events(place, ring_start));
+    if (!more) return false;
+    if (block.limit <= log.position) continue;
+    block.key = place.key;
+    block.begin = log.position;
+    block.file_start = log.position - (place.offset - kFirstRecordOffset);
+    block.from_ring = log.position >= ring_start;
+    block.bytes.resize(EventLog::kBlockBytes);
+    if (!block.from_ring) block.limit = std::min(block.limit, ring_start);
+    const auto want = static_cast<size_t>(
+        std::min<uint64_t>(block.limit - log.position, block.from_ring ? kRingBytes : block.bytes.size()));
+    const MutableBytes to = MutableBytes(block.bytes).first(want);
+    if (block.from_ring) {
+      // Written out meanwhile: then it is in the file.
+      if (!stream().copy_out(log.position, to)) continue;
+      block.filled = want;
+      return true;
+    }
+    Result<File*> file = session_->files.get(place.key);
+    if (!file.ok() && file.error().sys == ENOENT) continue;
+    if (!file.ok()) return std::move(file).error();
+    FQ_TRY_SET(block.filled, (*file)->read_at(place.offset, to));
+    return true;
+  }
+  return Error{ErrorKind::later, attachment_->object() + ": its journal moves on faster than it can be read",
+               0};
+}
+
+/// The record at the log's position, or the next one that can be read. False: the stream ends there.
+Result<bool> LocalQueue::next_event_record(RecordHeader& header, Bytes& body) {
+  EventLog& log = *event_log_;
+  bool fresh = false;  // the block was loaded for this record
+  for (;;) {
+    const Bytes bytes = log.at_position();
+    const auto found = bytes.size() < kLeastBytes ? std::nullopt : decode_header(log.block.key, bytes);
+    if (found && found->position == log.position && found->bytes <= bytes.size()) {
+      body = bytes.subspan(kRecordHeaderBytes, found->bytes - kRecordHeaderBytes);
+      header = *found;
+      if (body_is_whole(bytes, body, header.type)) return true;
+    }
+    if (fresh) FQ_TRY(skip_unreadable_events());
+    FQ_TRY_SET(const bool more, load_events());
+    if (!more) return false;
+    fresh = true;
+  }
+}
+
+/// To the next record of the file that can be read, or behind the file. Says so.
+Result<void> LocalQueue::skip_unreadable_events() {
+  EventLog& log = *event_log_;
+  const uint64_t offset = kFirstRecordOffset + (log.position - log.block.file_start);
+  uint64_t next = log.block.limit;
+  Result<File*> file = session_->files.get(log.block.key);
+  if (!file.ok() && file.error().sys != ENOENT) return std::move(file).error();
+  // Given back while we looked: its place says what to do next.
+  if (!file.ok()) return {};
+  if (!log.block.from_ring) {
+    FileWindow window;
+    const uint64_t end = kFirstRecordOffset + (log.block.limit - log.block.file_start);
+    window.reset(**file, end);
+    FileRecords records(window, log.block.key, log.block.file_start, end);
+    if (const auto found = records.find_from(offset, 0, UINT64_MAX))
+      next = records.position_of(found->offset);
+    if (window.failure()) return *window.failure();
+  }
+  event_notices_.push_back(journal_file_name(log.block.key.number) + ": " +
+                           std::to_string(next - log.position) + " bytes at byte " + std::to_string(offset) +
+                           " cannot be read; see fq check");
+  log.position = next;
+  return {};
+}
+
+}  // namespace fq

@@ -1,0 +1,188 @@
+// events_test - what a queue tells of all that happened in it: in order, by tenant, id and time, a page at a
+// time, and on as it happens.
+#include "tests/api/contract.h"
+
+namespace fq::test {
+
+namespace {
+
+/// "pushed:1:acme pushed:2:other leased:1:acme", in pages of `n`.
+std::string told(Queue& queue, EventRequest request = {}, size_t n = 3) {
+  std::string text;
+  EventPage page;
+  request.n = n;
+  for (size_t pages = 0;; ++pages) {
+    REQUIRE(pages < 1'000);
+    const Result<void> read = queue.events(request, page);
+    INFO((read.ok() ? std::string() : read.error().text));
+    REQUIRE(read.ok());
+    CHECK(page.notices.empty());
+    REQUIRE(page.events.size() <= n);
+    for (const Event& event : page.events) {
+      text.append(text.empty() ? "" : " ").append(event.event).append(":");
+      text.append(std::to_string(number(event.id))).append(":").append(event.tenant);
+    }
+    REQUIRE_FALSE(page.next.text.empty());
+    request.from = page.next;
+    if (page.at_end) return text;
+  }
+}
+
+/// A story with every verdict: four messages of three tenants.
+void act(QueueFixture& q) {
+  q.push("acme", "a");
+  q.push("acme/mail", "b");
+  q.push("other", "c");
+  q.ack(q.lease());
+  q.retry(q.lease(), 0, "no luck");
+  q.release(q.lease());
+  q.bury(q.lease(), "never");
+}
+
+}  // namespace
+
+TEST_CASE("events are told oldest first, each with its message and its tenant") {
+  ON_EVERY_ENGINE(q);
+  CHECK(told(q.door()).empty());
+  act(q);
+  const std::string all =
+      "pushed:1:acme pushed:2:acme/mail pushed:3:other leased:1:acme acked:1:acme leased:3:other "
+      "retried:3:other leased:2:acme/mail released:2:acme/mail leased:3:other buried:3:other";
+  CHECK(told(q.door()) == all);
+  CHECK(told(q.door(), {}, 1) == all);
+  CHECK(told(q.door(), {}, 1'000) == all);
+  CHECK(told(*q.another_handle()) == all);
+}
+
+TEST_CASE("events of one tenant are those of all below it too, and of no other") {
+  ON_EVERY_ENGINE(q);
+  act(q);
+  CHECK(told(q.door(), {.tenant = "acme"}) ==
+        "pushed:1:acme pushed:2:acme/mail leased:1:acme acked:1:acme leased:2:acme/mail "
+        "released:2:acme/mail");
+  CHECK(told(q.door(), {.tenant = "acme/mail"}) ==
+        "pushed:2:acme/mail leased:2:acme/mail released:2:acme/mail");
+  CHECK(told(q.door(), {.tenant = "acm"}).empty());
+  CHECK(told(q.door(), {.tenant = "acme/mai"}).empty());
+}
+
+TEST_CASE("events of one message, and of none that never was") {
+  ON_EVERY_ENGINE(q);
+  act(q);
+  CHECK(told(q.door(), {.id = MessageId{3}}) ==
+        "pushed:3:other leased:3:other retried:3:other leased:3:other buried:3:other");
+  CHECK(told(q.door(), {.id = MessageId{4}}).empty());
+  CHECK(told(q.door(), {.id = MessageId{0}}).empty());
+}
+
+TEST_CASE("events since a time are those at it and after it") {
+  ON_EVERY_ENGINE(q);
+  q.push("t", "x");
+  q.clock().advance(5'000);
+  const int64_t then_ms = q.clock().wall_ms();
+  q.push("t", "y");
+  q.clock().advance(5'000);
+  q.push("t", "z");
+  CHECK(told(q.door(), {.since_wall_ms = then_ms}) == "pushed:2:t pushed:3:t");
+  CHECK(told(q.door(), {.since_wall_ms = then_ms + 1}) == "pushed:3:t");
+  CHECK(told(q.door(), {.since_wall_ms = q.clock().wall_ms() + 1}).empty());
+}
+
+TEST_CASE("an event says why") {
+  ON_EVERY_ENGINE(q);
+  act(q);
+  EventPage page;
+  REQUIRE(q.door().events({}, page).ok());
+  REQUIRE(page.events.size() == 11);
+  CHECK(page.events[6].reason == "no luck");
+  CHECK(page.events[10].reason == "never");
+  CHECK(page.events[4].reason.empty());
+}
+
+TEST_CASE("a cursor goes on behind its page, also inside a batch and in another handle") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("t", 10);
+  EventPage page;
+  EventRequest request;
+  request.n = 4;
+  REQUIRE(q.door().events(request, page).ok());
+  REQUIRE(page.events.size() == 4);
+  request.from = page.next;
+  const std::unique_ptr<Queue> other = q.another_handle();
+  CHECK(told(*other, request) == "pushed:5:t pushed:6:t pushed:7:t pushed:8:t pushed:9:t pushed:10:t");
+  CHECK(told(q.door(), request) == "pushed:5:t pushed:6:t pushed:7:t pushed:8:t pushed:9:t pushed:10:t");
+}
+
+TEST_CASE("whose a message is is known where a page begins behind its push") {
+  ON_EVERY_ENGINE(q);
+  q.push("acme", "x");
+  EventPage page;
+  REQUIRE(q.door().events({}, page).ok());
+  q.ack(q.lease());
+  const std::unique_ptr<Queue> other = q.another_handle();
+  CHECK(told(*other, {.from = page.next}) == "leased:1:acme acked:1:acme");
+}
+
+TEST_CASE("who has read to the end goes on with what happens then") {
+  ON_EVERY_ENGINE(q);
+  q.push("t", "x");
+  EventPage page;
+  EventRequest request;
+  REQUIRE(q.door().events(request, page).ok());
+  CHECK(page.at_end);
+  request.from = page.next;
+  REQUIRE(q.door().events(request, page).ok());
+  CHECK(page.events.empty());
+  CHECK(page.next.text == request.from.text);
+  q.push("t", "y");
+  REQUIRE(q.door().events(request, page).ok());
+  REQUIRE(page.events.size() == 1);
+  CHECK(page.events[0].id == MessageId{2});
+}
+
+TEST_CASE("waiting for an event ends with it, within the bound") {
+  ON_EVERY_ENGINE_WITH(q, Time::real);
+  q.push("t", "x");
+  EventPage page;
+  EventRequest request;
+  REQUIRE(q.door().events(request, page).ok());
+  request.from = page.next;
+  request.wait = true;
+  std::thread pusher([&, other = q.another_handle()] {
+    let_the_other_wait();
+    const NewMessage message = message_of("t", "y", {});
+    (void)other->push({&message, 1});
+  });
+  const Result<void> read = q.door().events(request, page);
+  pusher.join();
+  REQUIRE(read.ok());
+  REQUIRE(page.events.size() == 1);
+  CHECK(page.events[0].event == "pushed");
+}
+
+TEST_CASE("waiting for an event ends with its time, and by an interrupt") {
+  ON_EVERY_ENGINE_WITH(q, Time::real);
+  EventPage page;
+  EventRequest request;
+  request.wait = true;
+  request.wait_ms = 20;
+  REQUIRE(q.door().events(request, page).ok());
+  CHECK(page.events.empty());
+  Interrupt interrupt;
+  interrupt.raise();
+  request.wait_ms.reset();
+  request.interrupt = &interrupt;
+  REQUIRE(q.door().events(request, page).ok());
+  CHECK(page.events.empty());
+}
+
+TEST_CASE("a cursor that is none is refused or tells nothing wrong") {
+  ON_EVERY_ENGINE(q);
+  q.push("t", "x");
+  EventPage page;
+  const Result<void> read = q.door().events({.from = {"999999999.0"}}, page);
+  REQUIRE(read.ok());
+  CHECK(page.events.empty());
+}
+
+}  // namespace fq::test

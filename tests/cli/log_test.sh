@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# log_test - the journal as events: for people, as JSON, filtered, the last ones, and on as they happen.
+. "$(dirname "$0")/lib.sh"
+
+# what ARGUMENTS...: event, id and tenant of each line.
+what() { fq log "$@" | awk '{ printf "%s:%s:%s ", $2, $3, $4 }'; }
+
+gives 1 'there is none' fq log
+fq queue create default
+gives 1 '' fq log
+fq push a -t acme >/dev/null
+fq push b -t acme/mail --delay 1h >/dev/null
+printf '1\n2\n3\n' | fq push --lines -t other >/dev/null
+fq retry "$(fq pop --lease 1m -t acme | cut -f1)" --reason $'no\e[31m luck'
+fq pop -t other >/dev/null
+all='pushed:1:acme pushed:2:acme/mail pushed:3:other pushed:4:other pushed:5:other leased:1:acme retried:1:acme leased:3:other acked:3:other '
+is 'all that happened, oldest first' "$all" "$(what)"
+is 'of one message' 'pushed:1:acme leased:1:acme retried:1:acme ' "$(what 1)"
+is 'of a tenant and all below it' 'pushed:1:acme pushed:2:acme/mail leased:1:acme retried:1:acme ' "$(what -t acme)"
+is 'the last two' 'leased:3:other acked:3:other ' "$(what -n 2)"
+is 'the last ones of a tenant' 'leased:1:acme retried:1:acme ' "$(what -n 2 -t acme)"
+is 'more than there are' "$all" "$(what -n 100)"
+is 'since a duration ago' "$all" "$(what --since 1h)"
+is 'since a time' "$all" "$(what --since 2026-01-01T00:00:00Z)"
+gives 1 '' fq log --since @9999999999
+gives 1 '' fq log 99
+gives 1 '' fq log -t nobody
+gives 1 'there is none' fq log -q none
+is 'what is told to people is escaped' 1 "$(fq log 1 | grep -c 'no\\x1b\[31m luck')"
+is 'a delayed push says when it is due' 1 "$(fq log 2 | grep -c 'due 20')"
+is 'keys of an event' 'event at queue id tenant receipt pid reason lease_until due_at exit signal stderr' \
+  "$(fq log --json | jq -r 'keys_unsorted | join(" ")' | sort -u)"
+is 'every line of --json is an object' 9 "$(fq log --json | jq -s length)"
+is 'a lease by time has its receipt and its end' '"1.1" null true' \
+  "$(fq log --json 1 | jq -r 'select(.event == "leased") | "\(.receipt | tojson) \(.pid) \(.lease_until != null)"')"
+is 'a lease by life has its process' true "$(fq log --json 3 | jq 'select(.event == "leased") | .pid > 0')"
+is 'a retry has its reason' $'no\e[31m luck' "$(fq log --json 1 | jq -r 'select(.event == "retried") | .reason')"
+is 'show tells events in the same words' "$(fq log --json 1)" "$(fq show 1 --json | jq -c '.history[]')"
+
+# Of a job: exit status, signal and what it said.
+fq push job -q jobs --attempts 2 >/dev/null
+fq worker -q jobs --once -- sh -c 'echo sorry >&2; exit 3' 2>/dev/null
+is 'how a job ended' '3 sorry' "$(fq log -q jobs --json | jq -r 'select(.event == "retried") | "\(.exit) \(.stderr)"' | xargs)"
+
+# Hostile names.
+fq push x -q odd -t $'测\u202e"\\' >/dev/null
+is 'a tenant is escaped for people' 1 "$(fq log -q odd | grep -cF '测\u{202e}"\\')"
+is 'and only there' $'测\u202e"\\' "$(fq log -q odd --json | jq -r .tenant)"
+is 'in a C locale what is not ASCII is escaped' 1 "$(LC_ALL=C "$FQ" log -q odd | grep -cF '\u{6d4b}')"
+
+# On as it happens.
+follow() { : >"$work/followed"; "$FQ" log -f "$@" >"$work/followed" 2>"$work/err" & follower=$!; }
+# until_told PATTERN: stays until the follower has told it, at most 10 s.
+until_told() { for _ in $(seq 1000); do grep -q "$1" "$work/followed" && return; sleep 0.01; done; fail "$1 was not told: $(cat "$work/followed")"; }  # between two looks
+seq 12 | fq push --lines -q f >/dev/null
+follow -q f
+until_told ' 12 '
+is '-f begins with the last ten' '10 3' "$(wc -l <"$work/followed") $(awk 'NR == 1 { print $3 }' "$work/followed")"
+fq push late -q f >/dev/null
+until_told ' 13 '
+fq push --lazy lazy -q f >/dev/null
+until_told ' 14 '
+fq pop --lease 1m -q f >/dev/null
+until_told 'leased  *1 '
+kill -TERM $follower
+wait $follower
+is 'it ends by TERM' 143 $?
+is 'and said nothing' '' "$(cat "$work/err")"
+follow -q f -n 1 --json
+until_told leased
+is '-f -n 1 begins with the last one' 1 "$(wc -l <"$work/followed")"
+kill $follower; wait $follower 2>/dev/null
+follow -q f --since 1h
+until_told leased
+is '-f --since begins there' 15 "$(wc -l <"$work/followed")"
+kill $follower; wait $follower 2>/dev/null
+
+# A reader that left.
+is 'log | head ends quietly' '1 141 ' "$(fq log -q f 2>&1 | head -n 1 | wc -l) $(seq 3000 | fq push --lines -q f >/dev/null; set -o pipefail; "$FQ" log -q f 2>"$work/err" | head -n 1 >/dev/null; echo "$? $(cat "$work/err")")"
+is 'log -f | head too, although nothing happens' '141 ' "$(set -o pipefail; timeout 20 env --default-signal=PIPE "$FQ" log -f -q f 2>"$work/err" | head -n 1 >/dev/null; echo "$? $(cat "$work/err")")"
+gives 74 'standard output' bash -c '"$FQ" log -q f >/dev/full'
+
+# Over changes of files and compaction: every message is told, each once, though files come and go under it.
+follow -q many -n 1 2>/dev/null
+wait $follower
+is 'a queue that is not there is named' 1 "$(grep -c 'there is none' "$work/err")"
+fq queue create many
+follow -q many --since 1h --json
+for _ in $(seq 20); do
+  head -c 60000 /dev/zero | tr '\0' x | fold -w 3000 | fq push --lines -q many --lazy >/dev/null
+  fq pop -q many -n 20 >/dev/null
+done
+until_told '"event":"acked".*"id":400,'
+kill $follower; wait $follower 2>/dev/null
+is 'nothing is told twice or left out' 400 "$(jq -r 'select(.event == "acked") | .id' "$work/followed" | sort -un | wc -l)"
+is 'nor any push' 400 "$(jq -r 'select(.event == "pushed") | .id' "$work/followed" | sort -n | wc -l)"
+is 'each with its tenant' default "$(jq -r .tenant "$work/followed" | sort -u)"
+
+# What is wrong with what was typed.
+for bad in x '' 1.5 0x1 99999999999999999999; do gives 64 'ID' fq log "$bad"; done
+gives 64 'one message id' fq log 1 2
+for bad in yesterday '' 5 1m1h; do gives 64 '--since' fq log --since="$bad"; done
+for bad in 0 -1 x ''; do gives 64 '-n' fq log -n "$bad"; done
+gives 64 '--tenant' fq log -t a//b
+gives 64 'not a format' fq log --format raw
+gives 64 'unknown option' fq log --tail
+finish

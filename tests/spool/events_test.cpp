@@ -1,0 +1,154 @@
+// events_test - the log of the local engine where it is hard: files that are given back, copies forward, a
+// ring that moves on, damage, and a segment that is made anew.
+#include <cstring>
+#include <fstream>
+
+#include "core/journal/codec.h"
+#include "tests/spool/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+struct Log {
+  std::string text;  // "pushed:1:acme "...
+  std::vector<std::string> notices;
+  Cursor next;
+};
+
+Log read_log(Queue& queue, EventRequest request = {}) {
+  Log log;
+  EventPage page;
+  do {
+    REQUIRE(queue.events(request, page).ok());
+    for (const Event& event : page.events) {
+      log.text.append(event.event).append(":").append(std::to_string(number(event.id))).append(":");
+      log.text.append(event.tenant).append(" ");
+    }
+    for (const std::string& notice : page.notices) log.notices.push_back(notice);
+    request.from = page.next;
+  } while (!page.at_end);
+  log.next = page.next;
+  return log;
+}
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+void flip(const std::string& path, size_t at) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(at));
+  const char byte = static_cast<char>(file.get() ^ 4);
+  file.seekp(static_cast<std::streamoff>(at));
+  file.put(byte);
+}
+
+size_t find_in(const std::string& path, const std::string& text) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  return bytes.find(text);
+}
+
+}  // namespace
+
+TEST_CASE("a message that was copied forward is no event twice, and whose it is stays known") {
+  SpoolFixture q;
+  const uint64_t live = q.push("keep me", Durability::always, "acme");
+  q.outlive_first_file();
+  const Log log = read_log(q.door());
+  CHECK(count(log.text, "moved") == 0);
+  CHECK(count(log.text, ":" + std::to_string(live) + ":") == 0);  // its push was given back
+  CHECK(log.notices.empty());
+  const auto leased = q.lease_from(q.door(), {.hold = Hold::duration, .tenant = "acme"});
+  REQUIRE(q.ack(leased.deliveries.at(0)) == SettleStatus::ok);
+  const std::string its = ":" + std::to_string(live) + ":acme ";
+  CHECK(read_log(q.door(), {.from = log.next}).text == "leased" + its + "acked" + its);
+  // Another reader has only the copy to know it from.
+  const auto other = q.open();
+  CHECK(read_log(*other, {.tenant = "acme"}).text == "leased" + its + "acked" + its);
+}
+
+TEST_CASE("a reader whose next file was given back says so and goes on at the oldest") {
+  SpoolFixture q;
+  q.push("first");
+  EventPage page;
+  REQUIRE(q.door().events({.n = 1}, page).ok());
+  const Cursor behind_first = page.next;
+  const uint64_t live = q.push("second", Durability::always, "acme");
+  q.drain();
+  q.outlive_first_file();
+  const Log log = read_log(q.door(), {.from = behind_first});
+  REQUIRE(log.notices.size() == 1);
+  CHECK(log.notices[0].find("given back") != std::string::npos);
+  CHECK(count(log.text, ":" + std::to_string(live) + ":") == 0);
+  CHECK(log.text == read_log(*q.open()).text);
+}
+
+TEST_CASE("whose an event is that lies before the copy of its message is asked of the schedule") {
+  SpoolFixture q;
+  q.push("x", Durability::always, "acme");
+  // Nearly as much as makes a journal worth compacting, so that the lease lies in a late file.
+  const std::string payload(20'000, 'p');
+  for (int i = 0; i < 150; ++i) {
+    q.push(payload, Durability::lazy, "churn");
+    const LeaseReply churn = q.lease_from(q.door(), {.tenant = "churn"});
+    REQUIRE(q.ack(churn.deliveries.at(0)) == SettleStatus::ok);
+  }
+  const LeaseReply leased = q.lease_from(q.door(), {.hold = Hold::duration, .tenant = "acme"});
+  REQUIRE(q.settle(q.door(), {.receipt = leased.deliveries.at(0).receipt, .verdict = Verdict::release}) ==
+          SettleStatus::ok);
+  q.outlive_first_file();
+  const Log log = read_log(*q.open(), {.id = MessageId{1}});
+  CHECK(log.text == "leased:1:acme released:1:acme ");
+}
+
+TEST_CASE("what was read to its end is told alike from the files and from the ring") {
+  SpoolFixture q;
+  for (int i = 0; i < 300; ++i)
+    q.push(std::string(3'000, 'x'), Durability::lazy, "t" + std::to_string(i % 7));
+  const std::string fresh = read_log(q.door()).text;
+  CHECK(count(fresh, "pushed") == 300);
+  q.lose_segment();
+  CHECK(read_log(q.door()).text == fresh);
+}
+
+TEST_CASE("damage costs the log what was hit, says where, and the rest is told") {
+  SpoolFixture q;
+  for (int i = 1; i <= 9; ++i) q.push("payload-number-" + std::to_string(i));
+  const std::string file = q.path("journal/1.fqj");
+  flip(file, find_in(file, "payload-number-5"));
+  const Log log = read_log(*q.open());
+  CHECK(count(log.text, "pushed") == 8);
+  CHECK(count(log.text, "pushed:5:") == 0);
+  REQUIRE(log.notices.size() == 1);
+  CHECK(log.notices[0].find("journal/1.fqj") != std::string::npos);
+  q.lose_segment();
+  CHECK(read_log(q.door()).text == log.text);
+}
+
+TEST_CASE("a reader goes on where it was when the segment was made anew") {
+  SpoolFixture q;
+  q.push("a");
+  const Log before = read_log(q.door());
+  q.lose_segment();
+  q.push("b", Durability::always, "late");
+  const Log after = read_log(q.door(), {.from = before.next});
+  CHECK(count(after.text, "pushed") == 1);
+  CHECK(count(after.text, ":late ") == 1);
+  CHECK(after.notices.empty());
+}
+
+TEST_CASE("cursors of another engine are refused") {
+  SpoolFixture q;
+  EventPage page;
+  for (const char* bad : {"x", "1", "1.", ".1", "1.x", "-1.0", "1.0.0", "99999999999999999999.0"}) {
+    const Result<void> read = q.door().events({.from = {bad}}, page);
+    REQUIRE_FALSE(read.ok());
+    CHECK(read.error().kind == ErrorKind::usage);
+  }
+}
+
+}  // namespace fq::test
