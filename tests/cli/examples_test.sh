@@ -18,6 +18,8 @@ tells() {
 tells thumbnails.sh '*  dead   ben  *'
 tells mail_per_customer.sh '4. All were sent, each once.'
 tells nightly_report.sh '   stock: 7'
+is 'the picture of the README is what fq does' "$(sed -n '/^```text$/,/^```$/p' "$stories/../README.md" | sed '1d;$d')" \
+  "$(TMPDIR=$work/stories "$stories/fairness.sh")"
 is 'nothing of a story is left' '' "$(ls "$work/stories")"
 
 if command -v systemd-analyze >/dev/null; then
