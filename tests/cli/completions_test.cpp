@@ -79,6 +79,8 @@ Known in_zsh(const Command& command) {
     const bool valued = line.find("]:") != std::string::npos;
     CHECK(valued == (match[2].length() != 0));
     (valued ? known.valued : known.flags).insert(match[1]);
+    if (match[1] == "tenant") CHECK(line.find(":_fq_tenants'") != std::string::npos);
+    if (match[1] == "queue") CHECK(line.find(":_fq_queues'") != std::string::npos);
     if (match[1] == "format" && std::regex_search(line, match, std::regex("FORMAT:\\(([a-z ]+)\\)"))) {
       known.formats = with_bars(match[1]);
     }
@@ -99,6 +101,8 @@ Known in_fish(const Command& command) {
     if (!command.options.takes_queue && (name == "spool" || name == "queue")) continue;
     const bool valued = std::regex_search(line, std::regex(" -[xr] "));
     (valued ? known.valued : known.flags).insert(name);
+    if (name == "tenant") CHECK(line.find(" -a '(__fq_tenants)'") != std::string::npos);
+    if (name == "queue") CHECK(line.find(" -a '(__fq_queues)'") != std::string::npos);
     if (name == "format" && std::regex_search(line, match, std::regex(" -a '([a-z ]+)'"))) {
       known.formats = with_bars(match[1]);
     }
