@@ -128,6 +128,7 @@ void Limits::bring_up_to_date(Txn& txn, uint32_t i, const NodeTerms& from_file, 
     });
     terms.given |= set.given;
   }
+  if (terms.weight_milli == 0) throw RegionDamaged{"a weight is nothing"};
   if (tenant.weight_milli != terms.weight_milli) seats_.set_weight(txn, i, terms.weight_milli);
   if (terms.given == 0 && !has_control(tenant)) return;
   Control& control = make(txn, i);

@@ -78,10 +78,30 @@ struct Supply {
   Shared<uint32_t> used;
 };
 
-/// Times of a whole queue by powers of two, never halved.
+/// Times of a whole queue, log-linear, never halved: see histogram.h.
 struct QueueHistogram {
-  Shared<uint64_t> bucket[Histogram::kBuckets];
+  static constexpr uint32_t kExact = 32;  // so many buckets of one millisecond
+  static constexpr uint32_t kPerOctave = 16;
+  static constexpr uint32_t kOctaves = 27;  // up to 2^32 ms, 49 days; what is longer is in the last bucket
+  static constexpr uint32_t kBuckets = kExact + kOctaves * kPerOctave;
+  Shared<uint64_t> bucket[kBuckets];
   Shared<uint64_t> max_ms;
+  Shared<uint64_t> sum_ms;
+};
+
+/// What had been counted at a time, see rates.h. The lower halves of the counters: differences are enough.
+struct RateSample {
+  Shared<int64_t> at_ms;
+  Shared<uint32_t> pushed, popped, acked;
+  Shared<uint32_t> zero;
+};
+
+struct SharedRates {
+  static constexpr uint32_t kSamples = 184;  // at 5 s each a little more than 15 minutes
+  Shared<int64_t> next_ms;                   // when the next one is taken
+  Shared<uint32_t> taken;                    // since the segment was made
+  Shared<uint32_t> zero;
+  RateSample samples[kSamples];  // the newest at (taken - 1) % kSamples
 };
 
 /// The leases of one process, linked through Entry::prev and next.
@@ -183,6 +203,7 @@ struct ScheduleRoot {
   Shared<uint64_t> payload_bytes;
   Shared<uint64_t> dead_bytes;  // of these, in dead messages
   RootCounters counters;
+  SharedRates rates;
   QueueHistogram wait;
   QueueHistogram run;
 

@@ -11,6 +11,7 @@
 #include "core/schedule/histogram.h"
 #include "core/schedule/id_index.h"
 #include "core/schedule/outcomes.h"
+#include "core/schedule/service.h"
 #include "core/schedule/state.h"
 
 namespace fq {
@@ -84,6 +85,7 @@ void note_delivery(Txn& txn, const Region& region, const Message& message, const
   add_to(txn, entry.deliveries, 1);
   add_to(txn, region.root.counters.popped, 1);
   add_to(txn, tenant.popped, 1);
+  service_note_start(txn, region, entry, tenant, terms.now_ms);
 }
 
 void note_buried(Txn& txn, const Region& region, Tenant& tenant) {
@@ -173,6 +175,9 @@ void Schedule::end_run(Txn& txn, SlotIndex index, std::optional<uint64_t> run_us
   if (state_of(entry) != SlotState::leased) return;
   const uint64_t passed_ms = static_cast<uint32_t>(now_ms) - entry.began_ms;
   const uint64_t ticks = run_us ? *run_us * kTicksPerMs / 1000 : passed_ms * kTicksPerMs;
+  // Once a run: what it was charged is settled then.
+  if (entry.rough_cost != 0)
+    service_note_end(txn, region_, region_.tenant(entry.tenant), ticks / kTicksPerMs, now_ms);
   Costs(region_).note_end(txn, entry, static_cast<uint32_t>(std::min<uint64_t>(ticks, UINT32_MAX)), now_ms);
 }
 

@@ -75,12 +75,14 @@ struct Tenant {
   Shared<uint32_t> control;    // what the policy says of it, or none: see control.h
   Histogram wait;              // from ready to its first delivery
   Histogram run;               // from delivery to the end
+  Shared<uint32_t> served;     // lately, see service.h
+  Shared<uint32_t> served_at;  // the time to which that is faded
   Shared<uint8_t> height;
   Shared<uint8_t> flags;   // kTenant...
   Shared<uint8_t> level;   // root 0
   Shared<uint8_t> blocks;  // kBlock...
 };
-static_assert(sizeof(Tenant) <= 256);
+static_assert(sizeof(Tenant) == 256);
 
 /// Values of the policy; see node_values.h.
 struct NodeValues {

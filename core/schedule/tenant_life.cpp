@@ -47,6 +47,8 @@ void clear(Txn& txn, Tenant& tenant) {
   put(txn, tenant.blocks, 0);
   clear(txn, tenant.wait);
   clear(txn, tenant.run);
+  put(txn, tenant.served, 0);
+  put(txn, tenant.served_at, 0);
 }
 
 void copy(Txn& txn, StateCounts& to, const StateCounts& from) {

@@ -5,6 +5,7 @@
 #include <array>
 // fq, below us.
 #include "core/base/fault_point.h"
+#include "core/schedule/rates.h"
 // fq, this room.
 #include "core/spool/process_info.h"
 
@@ -104,6 +105,7 @@ Now Gate::in_order(Txn& txn, const Now& read) {
   const int64_t read_ms = waited_ ? clock_.boot_ms() : read.boot_ms;
   const int64_t boot_ms = std::max<int64_t>(read_ms, header.last_boot_ms);
   if (boot_ms != header.last_boot_ms) txn.set(header.last_boot_ms, boot_ms);
+  rates_note(txn, header.schedule, boot_ms);
   return {boot_ms, boot_ms + header.wall_minus_boot_ms};
 }
 
