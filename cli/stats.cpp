@@ -5,6 +5,7 @@
 #include "cli/session.h"
 #include "cli/stats_view.h"
 #include "cli/values.h"
+#include "cli/watch.h"
 
 namespace fq::cli {
 
@@ -12,31 +13,50 @@ namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"Which", 0, "tenants", Takes::nothing, "", "a row a tenant instead of a row a queue"},
+    {"Output", 0, "watch", Takes::attached, "DUR", "again every DUR (default: once; 2s without DUR)"},
 };
+constexpr int64_t kWatchMs = 2'000;
 
-Result<Exit> run_stats(const Arguments& arguments, Session& session) {
-  if (!arguments.operands().empty()) return usage_error("stats", "takes no operand; name a queue by -q");
+Result<std::string> view(Session& session, bool tenants, const Screen& screen, Exit& exit) {
   StatsRequest request;
-  request.tenants = arguments.has("tenants");
+  request.tenants = tenants;
   std::vector<QueueStats> all;
   const auto look = [&](const std::string& name, Queue& queue) -> Result<Exit> {
     FQ_TRY_SET(StatsReply reply, queue.stats(request));
     all.push_back({name, std::move(reply)});
     return Exit::done;
   };
-  FQ_TRY_SET(const Exit exit, session.for_each_queue(look));
-  std::string text;
-  switch (session.format()) {
-    case Format::json:
-      text = stats_json(all, request.tenants);
-      break;
-    case Format::prometheus:
-      text = stats_prometheus(all, request.tenants);
-      break;
-    default:
-      text = stats_table(all, request.tenants);
-      break;
+  FQ_TRY_SET(exit, session.for_each_queue(look));
+  if (session.format() == Format::json) return stats_json(all, tenants);
+  if (session.format() == Format::prometheus) return stats_prometheus(all, tenants);
+  return stats_table(all, tenants, screen);
+}
+
+Result<Exit> watch(Session& session, bool tenants, int64_t every_ms) {
+  Watch watching(session.out());
+  const bool human = session.format() == Format::human;
+  for (;;) {
+    Exit exit = Exit::done;
+    const Screen screen = human ? screen_of(session.out()) : Screen();
+    FQ_TRY_SET(const std::string text, view(session, tenants, screen, exit));
+    if (exit != Exit::done) return exit;
+    FQ_TRY(watching.show(text, screen, session.format() != Format::json));
+    FQ_TRY(watching.pause(every_ms));
   }
+}
+
+Result<Exit> run_stats(const Arguments& arguments, Session& session) {
+  if (!arguments.operands().empty()) return usage_error("stats", "takes no operand; name a queue by -q");
+  const bool tenants = arguments.has("tenants");
+  if (arguments.has("watch")) {
+    int64_t every_ms = kWatchMs;
+    if (const auto typed = arguments.value("watch")) {
+      FQ_TRY_SET(every_ms, to_positive_duration("--watch", *typed));
+    }
+    return watch(session, tenants, every_ms);
+  }
+  Exit exit = Exit::done;
+  FQ_TRY_SET(const std::string text, view(session, tenants, screen_of(session.out()), exit));
   FQ_TRY(session.out().write(text));
   FQ_TRY(session.out().flush());
   return exit;
@@ -46,7 +66,7 @@ Result<Exit> run_stats(const Arguments& arguments, Session& session) {
 
 const Command stats_command = {
     "stats",
-    "[--tenants]",
+    "[--tenants] [--watch[=DUR]]",
     "Shows the counts of every queue; -q or $FQ_QUEUE names a single one.",
     {kOptions, true, "human|json|prometheus"},
     "fq stats --json | jq 'select(.dead > 0).queue'",

@@ -2,10 +2,14 @@
 #pragma once
 
 // System.
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 // fq, below us.
 #include "core/api/queue.h"
+// fq, this room.
+#include "cli/screen.h"
 
 namespace fq::cli {
 
@@ -14,9 +18,21 @@ struct QueueStats {
   StatsReply stats;
 };
 
-/// `tenants`: the rows are of tenants.
-std::string stats_table(const std::vector<QueueStats>& queues, bool tenants);
+/// `tenants`: the rows are of tenants. Of a queue the first 20 are shown, those whose messages wait longest.
+std::string stats_table(const std::vector<QueueStats>& queues, bool tenants, const Screen& screen);
 std::string stats_json(const std::vector<QueueStats>& queues, bool tenants);
 std::string stats_prometheus(const std::vector<QueueStats>& queues, bool tenants);
+
+/// A count of a row, by the name that it has everywhere.
+struct StatsCount {
+  std::string_view name;
+  uint64_t StatsRow::*member;
+  std::string_view help;
+};
+std::span<const StatsCount> stats_gauges();    // that go up and down
+std::span<const StatsCount> stats_counters();  // since the queue was made
+
+/// Tenants whose messages wait longest first, then those with the most of them.
+bool waits_longer(const StatsRow& a, const StatsRow& b);
 
 }  // namespace fq::cli

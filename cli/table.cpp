@@ -66,31 +66,72 @@ size_t columns_of(std::string_view text) {
   return columns;
 }
 
-std::string Table::text() const {
-  std::vector<size_t> widths;
-  std::vector<bool> right;
+std::vector<Table::Column> Table::columns(const Screen& screen) const {
+  std::vector<Column> columns;
   for (size_t r = 0; r < rows_.size(); ++r) {
-    widths.resize(std::max(widths.size(), rows_[r].size()), 0);
-    right.resize(widths.size(), true);
-    for (size_t c = 0; c < rows_[r].size(); ++c) {
-      widths[c] = std::max(widths[c], columns_of(rows_[r][c]));
-      if (r > 0) right[c] = right[c] && is_number(rows_[r][c]);
+    const std::vector<std::string>& cells = rows_[r].cells;
+    columns.resize(std::max(columns.size(), cells.size()));
+    for (size_t c = 0; c < cells.size(); ++c) {
+      columns[c].width = std::max(columns[c].width, columns_of(cells[c]));
+      if (r > 0) columns[c].right = columns[c].right && is_number(cells[c]);
     }
   }
   for (const size_t text : texts_) {
-    if (text < right.size()) right[text] = false;
+    if (text < columns.size()) columns[text].right = false;
   }
-  std::string all;
-  for (const auto& row : rows_) {
-    std::string line;
-    for (size_t c = 0; c < row.size(); ++c) {
-      const std::string padding(widths[c] - columns_of(row[c]), ' ');
-      if (c > 0) line += "  ";
-      line += right[c] ? padding + row[c] : row[c] + padding;
+  for (const size_t right : rights_) {
+    if (right < columns.size()) columns[right].right = true;
+  }
+  size_t all = 0;
+  for (const Column& column : columns) all += column.width + 2;
+  for (const size_t spared : spared_) {
+    if (all <= screen.columns || all - 2 <= screen.columns) break;
+    columns[spared].shown = false;
+    all -= columns[spared].width + 2;
+  }
+  return columns;
+}
+
+std::string Table::line(const Row& row, const std::vector<Column>& columns, const Screen& screen) {
+  std::string line;
+  size_t spaces = 0;  // before the next cell; none at a line's end
+  const auto pad = [&] {
+    line.append(spaces, ' ');
+    spaces = 0;
+  };
+  for (size_t c = 0; c < row.cells.size(); ++c) {
+    const Column& column = columns[c];
+    if (!column.shown) continue;
+    const std::string& cell = row.cells[c];
+    const size_t padding = column.width - columns_of(cell);
+    if (column.right) spaces += padding;
+    const auto colour = std::find_if(row.colours.begin(), row.colours.end(),
+                                     [&](const Colour& each) { return each.column == c; });
+    if (cell.find_first_not_of(' ') == std::string::npos) {
+      spaces += cell.size();
+    } else {
+      pad();
+      line +=
+          colour != row.colours.end() && row.colour.empty() ? painted(cell, colour->colour, screen) : cell;
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    all += line + "\n";
+    if (!column.right) spaces += padding;
+    spaces += 2;
   }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return painted(line, row.colour, row.colour.empty() ? Screen() : screen);
+}
+
+std::vector<std::string> Table::lines(const Screen& screen) const {
+  const std::vector<Column> shown = columns(screen);
+  std::vector<std::string> lines;
+  lines.reserve(rows_.size());
+  for (const Row& row : rows_) lines.push_back(line(row, shown, screen));
+  return lines;
+}
+
+std::string Table::text(const Screen& screen) const {
+  std::string all;
+  for (const std::string& each : lines(screen)) all += each + "\n";
   return all;
 }
 

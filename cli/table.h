@@ -1,7 +1,8 @@
 // table - columns for a person: left-aligned texts, numbers to the right, two spaces between.
 //
 // Widths count what a terminal shows, not bytes: wide East Asian characters and emoji are two columns,
-// accents that join the character before them none.
+// accents that join the character before them none. Where the screen is too narrow, columns are left out in
+// the order in which they can be spared.
 #pragma once
 
 // System.
@@ -9,6 +10,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+// fq, this room.
+#include "cli/screen.h"
 
 namespace fq::cli {
 
@@ -18,14 +21,41 @@ class Table {
   /// `texts`: columns that stand to the left even if every cell looks like a number.
   explicit Table(std::vector<size_t> texts) : texts_(std::move(texts)) {}
 
-  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void row(std::vector<std::string> cells) { rows_.push_back({std::move(cells), {}, {}}); }
+  /// A cell of the last row, or the whole row, has this colour (see cli/screen.h).
+  void paint(size_t column, std::string_view colour) { rows_.back().colours.push_back({column, colour}); }
+  void paint_row(std::string_view colour) { rows_.back().colour = colour; }
+  /// Columns in the order in which they are left out of what is too wide.
+  void spare(std::vector<size_t> columns) { spared_ = std::move(columns); }
+  /// Columns that stand to the right whatever is in them.
+  void right(std::vector<size_t> columns) { rights_ = std::move(columns); }
   bool empty() const { return rows_.empty(); }
   /// All rows; columns whose cells below the heading are numbers stand to the right.
-  std::string text() const;
+  std::string text(const Screen& screen = {}) const;
+  std::vector<std::string> lines(const Screen& screen) const;
 
  private:
+  struct Colour {
+    size_t column;
+    std::string_view colour;
+  };
+  struct Row {
+    std::vector<std::string> cells;
+    std::vector<Colour> colours;
+    std::string_view colour;
+  };
+  struct Column {
+    size_t width = 0;
+    bool right = true;
+    bool shown = true;
+  };
+  std::vector<Column> columns(const Screen& screen) const;
+  static std::string line(const Row& row, const std::vector<Column>& columns, const Screen& screen);
+
   std::vector<size_t> texts_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<size_t> rights_;
+  std::vector<size_t> spared_;
+  std::vector<Row> rows_;
 };
 
 /// Columns that `text` takes on a terminal.

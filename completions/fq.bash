@@ -151,7 +151,7 @@ _fq() {
       options='--tenant --since --count --follow --format --json --spool --queue --help' values='ids all' ;;
     stats)
       if [[ $prev == --format ]]; then __fq_words human json prometheus; return; fi
-      options='--tenants --format --json --spool --queue --help' ;;
+      options='--tenants --watch --format --json --spool --queue --help' ;;
     wait)
       options='--for --all --spool --queue --help' values='ids all' ;;
     result)

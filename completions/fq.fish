@@ -166,6 +166,7 @@ complete -c fq -n '__fish_seen_subcommand_from log' -a '(__fq_ids all)'
 
 complete -c fq -n __fq_needs_command -a stats -d 'show the counts of queues and tenants'
 complete -c fq -n '__fish_seen_subcommand_from stats' -l tenants -d 'a row a tenant instead of a row a queue'
+complete -c fq -n '__fish_seen_subcommand_from stats' -l watch -d 'again every DUR (default: once; 2s without DUR)'
 complete -c fq -n '__fish_seen_subcommand_from stats' -l format -x -a 'human json prometheus' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from stats' -l json -d 'short for --format json'
 

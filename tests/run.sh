@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.."
 
 . tests/packages.sh
 install_missing $BUILD_PACKAGES $TEST_PACKAGES
+command -v promtool >/dev/null || unpack_tool prometheus build/tools
 
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$(nproc)}"

@@ -20,6 +20,7 @@
 #include "core/api/event.h"
 #include "core/api/message.h"
 #include "core/api/settings.h"
+#include "core/api/stats.h"
 
 namespace fq {
 
@@ -246,37 +247,6 @@ struct MessagePage {
 struct HistoryPage {
   std::vector<HistoryEvent> events;
   Cursor next;
-};
-
-struct Percentiles {
-  uint64_t count = 0;
-  std::optional<int64_t> p50, p90, p99, max;  // none when count is 0
-};
-
-/// Of a queue, or of one tenant's own messages. Counts are since the queue was made (or, of a tenant,
-/// since it was last forgotten or the segment rebuilt from what the journal still holds).
-struct StatsRow {
-  std::string tenant;  // "" for the queue
-  uint64_t ready = 0, delayed = 0, leased = 0, held = 0, dead = 0;
-  uint64_t tenants = 0, active_tenants = 0, parked_tenants = 0;
-  std::optional<double> oldest_ready_s;
-  uint64_t bytes = 0;  // payload bytes of what is not finished
-  uint64_t pushed = 0, popped = 0, acked = 0, retried = 0, released = 0, buried = 0, expired = 0,
-           cancelled = 0;
-  Percentiles wait_ms, run_ms;
-  uint64_t segment_bytes = 0, journal_bytes = 0, recoveries = 0;  // of the queue only
-  double weight = 1.0;                                            // of a tenant
-  std::optional<double> share;  // of a tenant: its part of the turns while all active ones stay so
-};
-
-struct StatsRequest {
-  bool tenants = false;  // a row a tenant instead of the queue's one
-  std::string tenant;    // only this one and below
-};
-
-struct StatsReply {
-  std::vector<StatsRow> rows;
-  int64_t as_of_wall_ms = 0;
 };
 
 /// Waiting for messages to end: to be acked, dead, cancelled, or unknown.

@@ -12,9 +12,7 @@ struct Counted {
   uint32_t pushed, popped, acked;
 };
 
-Counted at(const RateSample& sample) {
-  return {sample.at_ms, sample.pushed, sample.popped, sample.acked};
-}
+Counted at(const RateSample& sample) { return {sample.at_ms, sample.pushed, sample.popped, sample.acked}; }
 
 Counted now_of(const ScheduleRoot& root, int64_t now_ms) {
   const RootCounters& counters = root.counters;

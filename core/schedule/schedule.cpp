@@ -88,6 +88,14 @@ void note_delivery(Txn& txn, const Region& region, const Message& message, const
   service_note_start(txn, region, entry, tenant, terms.now_ms);
 }
 
+// A verdict on a delivery.
+void note_run(Txn& txn, const Region& region, const Message& message, int64_t now_ms) {
+  if (state_of(message.entry) != SlotState::leased) return;
+  const uint32_t run = static_cast<uint32_t>(now_ms) - message.entry.began_ms;
+  histogram_note(txn, region.root.run, run);
+  histogram_note(txn, message.tenant.run, run);
+}
+
 void note_buried(Txn& txn, const Region& region, Tenant& tenant) {
   add_to(txn, region.root.counters.buried, 1);
   add_to(txn, tenant.buried, 1);
@@ -196,6 +204,7 @@ bool Schedule::give_back(Txn& txn, SlotIndex index, bool counted, bool crashed, 
   const Message message = region_.message(static_cast<uint32_t>(index));
   auto& [slot, entry, tenant] = message;
   const States states(region_);
+  if (!crashed) note_run(txn, region_, message, now_ms);
   end_run(txn, index, std::nullopt, now_ms);
   states.leave(txn, message);
   if (counted) bump(txn, entry.attempts);
@@ -223,6 +232,7 @@ void Schedule::bury(Txn& txn, SlotIndex index, int64_t now_ms) {
   Entry& entry = message.entry;
   if (state_of(entry) == SlotState::dead) return;
   const States states(region_);
+  note_run(txn, region_, message, now_ms);
   end_run(txn, index, std::nullopt, now_ms);
   states.leave(txn, message);
   note_buried(txn, region_, message.tenant);
@@ -266,11 +276,7 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   const Message message = region_.message(static_cast<uint32_t>(index));
   auto& [slot, entry, tenant] = message;
   const States states(region_);
-  if (state_of(entry) == SlotState::leased) {
-    const uint32_t run = static_cast<uint32_t>(now_ms) - entry.began_ms;
-    histogram_note(txn, region_.root.run, run);
-    histogram_note(txn, tenant.run, run);
-  }
+  note_run(txn, region_, message, now_ms);
   end_run(txn, index, std::nullopt, now_ms);
   states.leave(txn, message);
   const bool acked = verdict == RecordType::acked;

@@ -24,6 +24,8 @@ enum class Obstacle {
   holder,        // become known as one who holds leases by living
 };
 
+class TenantSurvey;
+
 inline constexpr int kSegmentTries = 4;  // against a segment that is replaced again and again
 
 class LocalQueue final : public Queue {
@@ -304,11 +306,7 @@ class LocalQueue final : public Queue {
   Result<void> finish_changes(const std::vector<ItemPlace>& blobs);
 
   // local_stats.cpp
-  Result<void> walk_tenants(const std::function<void(TenantIndex leaf, const Now& now)>& visit);
-  Result<void> add_oldest(StatsRow& row);
-  int64_t oldest_in(TenantIndex leaf);
-  Result<void> tenant_rows(const StatsRequest& request, StatsReply& reply);
-  StatsRow tenant_row(TenantIndex index, const Now& now);
+  Result<void> survey(TenantSurvey& survey, int64_t& as_of_wall_ms);
 
   // local_check.cpp
   Result<CheckReport> check_once();

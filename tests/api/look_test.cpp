@@ -212,6 +212,28 @@ TEST_CASE("the counts of a quiet queue are exact") {
   CHECK(row.cancelled == 0);
 }
 
+TEST_CASE("rates are over the last minutes, idle time included") {
+  ON_EVERY_ENGINE(q);
+  for (int i = 0; i < 120; ++i) {
+    q.push("t", "x");
+    if (i % 2 == 0) q.ack(q.lease());
+    q.clock().advance(1'000);
+  }
+  const StatsRow busy = q.stats();
+  CHECK(busy.pushed_per_s.value().m1 == Approx(1).epsilon(0.02));
+  CHECK(busy.popped_per_s.value().m1 == Approx(0.5).epsilon(0.05));
+  CHECK(busy.acked_per_s.value().m1 == Approx(0.5).epsilon(0.05));
+  CHECK(busy.pushed_per_s.value().m5 == Approx(120.0 / 300));
+  CHECK(busy.pushed_per_s.value().m15 == Approx(120.0 / 900));
+  q.clock().advance(180'000);
+  CHECK(q.stats().pushed_per_s.value().m1 == 0);
+  CHECK(q.stats().pushed_per_s.value().m5 == Approx(120.0 / 300).epsilon(0.05));
+  q.push("t", "x");
+  CHECK(q.stats().pushed_per_s.value().m1 == Approx(1.0 / 60));
+  q.clock().advance(3'600'000);
+  CHECK(q.stats().pushed_per_s.value().m15 == 0);
+}
+
 TEST_CASE("a tenant's row counts its own messages") {
   ON_EVERY_ENGINE(q);
   q.push_many("a", 3);

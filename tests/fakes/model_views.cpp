@@ -44,6 +44,21 @@ void count(StatsRow& row, const Model::Message& message) {
   row.bytes += message.info.payload->size();
 }
 
+/// How many events of this name there were in each of the last 1, 5 and 15 minutes.
+Rates rates_of(const Model& model, std::string_view name) {
+  const int64_t now_ms = model.clock.wall_ms();
+  const auto a_second = [&](int64_t minutes) {
+    uint64_t count = 0;
+    for (const Model::Message& message : model.messages) {
+      for (const HistoryEvent& event : message.history) {
+        if (event.event == name && event.at_wall_ms > now_ms - minutes * 60'000) ++count;
+      }
+    }
+    return static_cast<double>(count) / (60.0 * static_cast<double>(minutes));
+  };
+  return {a_second(1), a_second(5), a_second(15)};
+}
+
 }  // namespace
 
 std::vector<const Model::Message*> ModelQueue::matching(const Filter& filter) const {
@@ -232,6 +247,9 @@ Result<StatsReply> ModelQueue::stats(const StatsRequest& request) {
     count(rows[""], message);
     count(rows[message.info.tenant], message);
   }
+  rows[""].pushed_per_s = rates_of(store_->model, "pushed");
+  rows[""].popped_per_s = rates_of(store_->model, "leased");
+  rows[""].acked_per_s = rates_of(store_->model, "acked");
   StatsReply reply;
   reply.as_of_wall_ms = store_->model.clock.wall_ms();
   for (auto& [tenant, row] : rows) {

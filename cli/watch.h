@@ -1,0 +1,37 @@
+// watch - a view again and again: over itself on a terminal, else one after the other with a blank line
+// between.
+//
+// Between two views signals come through, so Ctrl-C ends it as it ends any command, and a reader that leaves
+// is noticed at once and not at the next view.
+#pragma once
+
+// System.
+#include <cstdint>
+#include <string>
+#include <string_view>
+// fq, below us.
+#include "core/base/result.h"
+
+namespace fq::cli {
+
+class Output;
+struct Screen;
+
+class Watch {
+ public:
+  explicit Watch(Output& out) : out_(out) {}
+
+  /// In one write; on a terminal as many lines as it has. `blank`: a blank line before what is not the first.
+  Result<void> show(std::string_view text, const Screen& screen, bool blank);
+  /// Returns an error when nobody reads any more.
+  Result<void> pause(int64_t ms);
+
+ private:
+  Output& out_;
+  bool first_ = true;
+};
+
+/// `text` so that it replaces what is on the screen: each line to its end, and what is below.
+std::string over_the_last(std::string_view text, const Screen& screen);
+
+}  // namespace fq::cli

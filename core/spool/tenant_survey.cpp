@@ -1,0 +1,195 @@
+#include "core/spool/tenant_survey.h"
+
+// System.
+#include <algorithm>
+#include <cstring>
+#include <new>
+// fq, below us.
+#include "core/schedule/service.h"
+#include "core/schedule/tenant_tree.h"
+// fq, this room.
+#include "core/spool/row_parts.h"
+
+namespace fq {
+
+namespace {
+
+constexpr uint32_t kNodesPerLook = 256;
+constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
+
+/// A node as it was.
+class TenantCopy {
+ public:
+  void copy(const Tenant& from) { std::memcpy(bytes_, &from, sizeof from); }
+  const Tenant& get() const { return *std::launder(reinterpret_cast<const Tenant*>(bytes_)); }
+
+ private:
+  alignas(Tenant) std::byte bytes_[sizeof(Tenant)];
+};
+
+double seconds(int64_t ms) { return static_cast<double>(std::max<int64_t>(0, ms)) / 1000.0; }
+
+}  // namespace
+
+struct TenantSurvey::Page {
+  struct Looked {
+    TenantCopy tenant;
+    int64_t oldest_ms = kNever;  // ready since
+    uint32_t name_bytes = 0;
+    bool lacks_room = false;
+    bool wanted = false;  // as a row
+  };
+  uint32_t first = 0;  // index of looked[0]
+  uint32_t count = 0;
+  bool more = true;
+  int64_t now_ms = 0;
+  std::array<Looked, kNodesPerLook> looked;
+  std::array<std::array<char, kTextBytesMax>, kNodesPerLook> names;
+};
+
+TenantSurvey::TenantSurvey(bool rows, std::string_view below)
+    : wants_rows_(rows), below_(below), page_(std::make_unique<Page>()) {}
+TenantSurvey::~TenantSurvey() = default;
+
+void TenantSurvey::look(const Schedule& schedule, int64_t now_ms) {
+  Page& page = *page_;
+  const Region& region = schedule.region();
+  const ScheduleRoot& root = region.root;
+  const uint32_t end = std::min<uint32_t>(root.tenant_supply.high_water, root.tenants.capacity);
+  page.now_ms = now_ms;
+  page.count = page.first < end ? std::min(kNodesPerLook, end - page.first) : 0;
+  page.more = page.first + page.count < end;
+  const std::optional<TenantIndex> top = below_.empty() ? kRootTenant : schedule.find_tenant(below_);
+  for (uint32_t i = 0; i < page.count; ++i) {
+    const TenantIndex index{page.first + i};
+    const Tenant& tenant = schedule.tenant(index);
+    Page::Looked& looked = page.looked[i];
+    looked.tenant.copy(tenant);
+    if (!is_used(tenant)) continue;
+    looked.lacks_room = schedule.lacks_room(index);
+    if (is_inner(tenant)) continue;
+    // The next in line waits longest, unless priorities hold another back, and those who set them mean that.
+    const std::optional<SlotIndex> first = schedule.first_ready(index);
+    looked.oldest_ms = first ? schedule.entry(*first).at_ms.get() : kNever;
+    looked.wanted = wants_rows_ && top && schedule.is_below(index, *top);
+    if (!looked.wanted) continue;
+    const bool self = (tenant.flags & kTenantSelf) != 0;
+    const uint32_t name = self ? region.tenant(tenant.parent).name.get() : tenant.name.get();
+    looked.name_bytes =
+        name == kNoIndex ? 0 : static_cast<uint32_t>(text_copy(region, name, page.names[i]).size());
+  }
+}
+
+bool TenantSurvey::digest() {
+  Page& page = *page_;
+  now_ms_ = page.now_ms;
+  nodes_.resize(page.first + page.count);
+  for (uint32_t i = 0; i < page.count; ++i) take_in(i);
+  page.first += page.count;
+  return page.more;
+}
+
+void TenantSurvey::take_in(uint32_t i) {
+  const Page& page = *page_;
+  const Page::Looked& looked = page.looked[i];
+  const Tenant& tenant = looked.tenant.get();
+  if (!is_used(tenant)) return;
+  Node& node = nodes_[page.first + i];
+  node = {tenant.parent,     tenant.weight_milli, service_of(tenant, page.now_ms),
+          !is_inner(tenant), is_seated(tenant),   looked.lacks_room};
+  if (!node.leaf) return;
+  oldest_ms_ = std::min(oldest_ms_, looked.oldest_ms);
+  const bool waits_for_room = looked.oldest_ms != kNever && looked.lacks_room;
+  if (waits_for_room && !is_parked(tenant)) ++without_room_;
+  if (!looked.wanted) return;
+  StatsRow& row = rows_.emplace_back(Row{page.first + i, {}}).row;
+  row.tenant.assign(page.names[i].data(), looked.name_bytes);
+  put_counts(row, tenant.counts, tenant);
+  row.tenants = 1;
+  row.active_tenants = tenant.counts.ready > 0 ? 1 : 0;
+  row.parked_tenants = is_parked(tenant) || waits_for_room ? 1 : 0;
+  row.bytes = tenant.payload_bytes;
+  row.wait_ms = percentiles_of(tenant.wait);
+  row.run_ms = percentiles_of(tenant.run);
+  row.weight = tenant.weight_milli / 1000.0;
+  if (looked.oldest_ms != kNever) row.oldest_ready_s = seconds(page.now_ms - looked.oldest_ms);
+}
+
+/// Sums of the weights of those who sit in each ring and can be served, each node once.
+void TenantSurvey::sum_weights() {
+  if (!ring_weights_.empty()) return;
+  ring_weights_.resize(std::max<size_t>(nodes_.size(), 1));
+  for (uint32_t leaf = 0; leaf < nodes_.size(); ++leaf) {
+    if (!nodes_[leaf].leaf || nodes_[leaf].lacks_room) continue;
+    uint32_t at = leaf;
+    for (uint32_t level = 0; at != kRoot && at < nodes_.size() && level < kDepthMax; ++level) {
+      Node& node = nodes_[at];
+      if (!node.seated || node.counted || node.parent >= nodes_.size()) break;
+      node.counted = true;
+      ring_weights_[node.parent] += node.weight_milli;
+      at = node.parent;
+    }
+  }
+}
+
+/// The part of all turns that this tenant gets while those that are active now stay so: its weight's share
+/// at each level of its path.
+double TenantSurvey::share_of(uint32_t index) const {
+  if (nodes_[index].lacks_room) return 0.0;
+  double share = 1.0;
+  uint32_t at = index;
+  for (uint32_t level = 0; at != kRoot && level < kDepthMax; ++level) {
+    const Node& node = nodes_[at];
+    if (!node.counted) return 0.0;
+    share *= node.weight_milli / static_cast<double>(ring_weights_[node.parent]);
+    at = node.parent;
+  }
+  return at == kRoot ? share : 0.0;
+}
+
+std::optional<double> TenantSurvey::jain() {
+  sum_weights();
+  double sum = 0, squares = 0;
+  uint64_t count = 0;
+  for (uint32_t leaf = 0; leaf < nodes_.size(); ++leaf) {
+    if (!nodes_[leaf].leaf || !nodes_[leaf].counted) continue;
+    const double share = share_of(leaf);
+    if (share <= 0) continue;
+    const double given = nodes_[leaf].served / share;
+    sum += given;
+    squares += given * given;
+    ++count;
+  }
+  if (count < 2 || squares <= 0) return std::nullopt;
+  return sum * sum / (static_cast<double>(count) * squares);
+}
+
+std::optional<double> TenantSurvey::oldest_ready_s() const {
+  if (oldest_ms_ == kNever) return std::nullopt;
+  return seconds(now_ms_ - oldest_ms_);
+}
+
+std::vector<StatsRow> TenantSurvey::take_rows() {
+  sum_weights();
+  uint64_t all_served = 0;
+  for (const Node& node : nodes_) all_served += node.leaf && node.counted ? node.served : 0;
+  // Rows are large: they are moved once, to where they belong.
+  std::vector<Row*> by_path;
+  by_path.reserve(rows_.size());
+  for (Row& each : rows_) by_path.push_back(&each);
+  std::sort(by_path.begin(), by_path.end(),
+            [](const Row* a, const Row* b) { return a->row.tenant < b->row.tenant; });
+  std::vector<StatsRow> rows;
+  rows.reserve(rows_.size());
+  for (Row* each : by_path) {
+    const Node& node = nodes_[each->index];
+    each->row.share = share_of(each->index);
+    if (node.counted && all_served != 0)
+      each->row.served_share = node.served / static_cast<double>(all_served);
+    rows.push_back(std::move(each->row));
+  }
+  rows_.clear();
+  return rows;
+}
+
+}  // namespace fq

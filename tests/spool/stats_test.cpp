@@ -1,0 +1,133 @@
+// stats_test - what the local engine tells of times, shares and service, and of many tenants.
+
+// System.
+#include <chrono>
+// Tests.
+#include "tests/spool/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+StatsRow queue_row(SpoolFixture& q) { return q.door().stats({}).value().rows.at(0); }
+std::vector<StatsRow> tenant_rows(SpoolFixture& q, const std::string& below = "") {
+  StatsRequest request;
+  request.tenants = true;
+  request.tenant = below;
+  return q.door().stats(request).value().rows;
+}
+void push_many(SpoolFixture& q, const std::string& tenant, int count) {
+  for (int i = 0; i < count; ++i) q.push(tenant, Durability::lazy, tenant);
+}
+void serve(SpoolFixture& q, int count) {
+  for (int i = 0; i < count; ++i) q.settle(q.door(), {.receipt = q.lease().receipt});
+}
+void weigh(SpoolFixture& q, const std::string& tenant, int64_t weight_milli) {
+  REQUIRE(q.door().policy_set(tenant, {.set = {{PolicyKey::weight, weight_milli, 0, {}}}, .unset = {}}).ok());
+}
+
+}  // namespace
+
+TEST_CASE("tenants that get what they are entitled to have the index 1") {
+  SpoolFixture q;
+  push_many(q, "a", 400);
+  push_many(q, "b", 400);
+  weigh(q, "b", 3000);
+  CHECK_FALSE(queue_row(q).jain.has_value());  // nothing was given yet
+  serve(q, 200);
+  CHECK(queue_row(q).jain.value() == Approx(1).margin(0.001));
+  const std::vector<StatsRow> rows = tenant_rows(q);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].share.value() == Approx(0.25));
+  CHECK(rows[1].share.value() == Approx(0.75));
+  CHECK(rows[0].served_share.value() == Approx(0.25).margin(0.01));
+  CHECK(rows[1].served_share.value() == Approx(0.75).margin(0.01));
+}
+
+TEST_CASE("who was given nothing lately shows in the index") {
+  SpoolFixture q;
+  push_many(q, "a", 100);
+  serve(q, 50);
+  CHECK_FALSE(queue_row(q).jain.has_value());  // one alone is neither fair nor unfair
+  push_many(q, "b", 100);
+  CHECK(queue_row(q).jain.value() == Approx(0.5));
+  CHECK(tenant_rows(q)[1].served_share.value() == 0);
+  serve(q, 40);
+  q.clock.advance(60'000);
+  serve(q, 40);
+  CHECK(queue_row(q).jain.value() > 0.9);
+}
+
+TEST_CASE("an account's share is what its tenants have together") {
+  SpoolFixture q;
+  for (const char* tenant : {"a/x", "a/y", "b"}) push_many(q, tenant, 100);
+  serve(q, 80);
+  CHECK(queue_row(q).jain.value() == Approx(1).margin(0.001));
+  const std::vector<StatsRow> rows = tenant_rows(q, "a");
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].tenant == "a/x");
+  CHECK(rows[0].share.value() == Approx(0.25));
+  CHECK(rows[0].served_share.value() == Approx(0.25));
+}
+
+TEST_CASE("waits of a queue are told within a twentieth, by octaves and as a sum") {
+  SpoolFixture q;
+  for (int i = 0; i < 10; ++i) q.push("x", Durability::lazy);
+  serve(q, 1);
+  q.clock.advance(1'000);
+  serve(q, 9);
+  const Percentiles wait = queue_row(q).wait_ms;
+  CHECK(wait.count == 10);
+  CHECK(wait.p50.value() == Approx(1000).epsilon(0.05));
+  CHECK(wait.max == 1000);
+  CHECK(wait.sum_ms == 9000);
+  REQUIRE(wait.by_octave.size() == 11);  // 512 to 1023 ms is the last
+  CHECK(wait.by_octave[0] == 1);
+  CHECK(wait.by_octave[10] == 9);
+}
+
+TEST_CASE("counts are there again after the loss of the segment, rates begin anew") {
+  SpoolFixture q;
+  push_many(q, "a", 60);
+  CHECK(queue_row(q).pushed_per_s.value().m1 == Approx(1));
+  q.push("last");
+  q.lose_segment();
+  CHECK(queue_row(q).pushed == 61);
+  CHECK(queue_row(q).pushed_per_s.value().m1 == 0);
+  q.clock.advance(10'000);
+  push_many(q, "a", 6);
+  CHECK(queue_row(q).pushed_per_s.value().m1 == Approx(0.1));
+}
+
+TEST_CASE("a hundred thousand tenants are told of in less than half a second", "[many]") {
+  SpoolFixture q;
+  constexpr size_t kTenants = 100'000, kBatch = 1000;
+  for (size_t at = 0; at < kTenants; at += kBatch) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < kBatch; ++i) names.push_back("account-" + std::to_string(at + i));
+    std::vector<NewMessage> messages;
+    for (const std::string& name : names) messages.push_back({.tenant = name, .payload = as_bytes("x")});
+    REQUIRE(q.door().push(messages, {.durability = Durability::lazy}).ok());
+  }
+  q.clock.advance(5'000);
+  using Clock = std::chrono::steady_clock;
+  const auto ms_of = [](auto&& work) {
+    const auto from = Clock::now();
+    work();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - from).count();
+  };
+  StatsRow row;
+  std::vector<StatsRow> rows;
+  const auto queue_ms = ms_of([&] { row = queue_row(q); });
+  const auto tenants_ms = ms_of([&] { rows = tenant_rows(q); });
+  WARN("stats of 100,000 tenants: " << queue_ms << " ms, a row each: " << tenants_ms << " ms");
+  CHECK(row.tenants == kTenants);
+  CHECK(row.oldest_ready_s == Approx(5));
+  CHECK(rows.size() == kTenants);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which make it several times slower
+  CHECK(queue_ms < 500);
+  CHECK(tenants_ms < 500);
+#endif
+}
+
+}  // namespace fq::test
