@@ -5,7 +5,7 @@ prefix=$work/prefix
 
 # ---- what is where
 
-does 'cmake --install' cmake --install "$build" --prefix "$prefix"
+must 'cmake --install' cmake --install "$build" --prefix "$prefix"
 here=$(files "$prefix")
 has() { grep -qxF "$1" <<<"$here" || fail "not installed: $1"; }
 has bin/fq
@@ -56,6 +56,9 @@ is 'the version is that of fq' "fq $(pkg-config --modversion fq)" "$("$prefix/bi
 "$prefix/bin/fq" --spool "$spool" -q greetings push -t zoo 'from the shell' >/dev/null
 is 'shell and program share a queue' $'acme: hello\nzoo: from the shell' \
   "$("$work/greet" "$spool" acme hello | sort)"
+printf '[queue.greetings]\nmax_payload = "10B"\n' >"$spool/fq.toml"
+is 'what fq has read of fq.toml holds for the program' 'greet: not accepted' \
+  "$("$prefix/bin/fq" --spool "$spool" -q greetings push short >/dev/null; "$work/greet" "$spool" acme 'much too long' 2>&1)"
 moved=$work/moved
 cp -r "$prefix" "$moved"
 is 'a tree that was moved still works' "-I$moved/include" \

@@ -26,6 +26,9 @@ does() {
   "$@" >"$work/log" 2>&1 || { fail "$sentence: left with $?"; tail -30 "$work/log"; }
 }
 
+# must SENTENCE COMMAND...: the same, and without it the rest says nothing.
+must() { does "$@"; [ "$failures" = 0 ] || finish; }
+
 # cmake keeps its list of what was installed in the build directory; whoever installed from there before wants
 # that list to stay as it was.
 mkdir "$work/manifests"

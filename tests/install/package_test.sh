@@ -3,7 +3,7 @@
 # the quickstart told with what was in them. (tests/torture/package.sh installs them into a Debian of their own.)
 . "$(dirname "$0")/lib.sh"
 
-does 'cpack' cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work/deb"
+must 'cpack' cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work/deb"
 version=$(sed -n 's/^project(fq VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
 architecture=$(dpkg --print-architecture)
 runtime=$work/deb/fairq_$version-1_$architecture.deb

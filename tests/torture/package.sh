@@ -26,6 +26,7 @@ debootstrap --variant=minbase "$VERSION_CODENAME" "$root" "$mirror" >build/deboo
 mount -t proc proc "$root/proc"
 in_it() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive chroot "$root" "$@"; }
 
+in_it apt-get install -y -qq --no-install-recommends systemd >build/apt.log 2>&1 || { cat build/apt.log; exit 1; }
 before=$(in_it find /usr /etc /var/spool | sort)
 cp build/deb/fairq_*.deb "$root/fairq.deb"
 in_it apt-get install -y -qq --no-install-recommends /fairq.deb >build/apt.log 2>&1 || { cat build/apt.log; exit 1; }
@@ -36,7 +37,7 @@ grep -q 'lost 0   never pushed 0' <<<"$told"
 [ "$(in_it sh -c 'fq push -t acme hello >/dev/null && fq pop')" = hello ]
 in_it test -d /var/spool/fq
 in_it test -s /usr/share/man/man1/fq-push.1.gz
-in_it test -s /usr/lib/systemd/system/fq-worker@.service
+in_it systemd-analyze verify --man=no fq-worker@root.service
 in_it rm -r /var/spool/fq
 in_it dpkg --purge fairq >/dev/null
 left=$(comm -13 <(echo "$before") <(in_it find /usr /etc /var/spool | sort))
