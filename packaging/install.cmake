@@ -22,7 +22,8 @@ install(FILES packaging/fq-worker@.service DESTINATION lib/systemd/system COMPON
 file(GLOB stories CONFIGURE_DEPENDS examples/*.sh)
 list(REMOVE_ITEM stories ${CMAKE_SOURCE_DIR}/examples/story.sh)  # sourced by them
 install(PROGRAMS ${stories} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT runtime)
-install(FILES examples/story.sh examples/fq-worker.service DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT runtime)
+file(GLOB units CONFIGURE_DEPENDS examples/*.service examples/*.timer)
+install(FILES examples/story.sh ${units} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT runtime)
 install(FILES CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
 # ---- development

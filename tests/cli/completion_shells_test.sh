@@ -2,7 +2,8 @@
 # completion_shells_test - the completions in real shells on a terminal: what Tab puts into the line reaches fq as
 # exactly the name that was meant, whatever is in it.
 . "$(dirname "$0")/lib.sh"
-completions=$(cd "$(dirname "$0")/../../completions" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+completions=$here/../../completions
 for needed in bash zsh fish expect; do
   command -v "$needed" >/dev/null || { fail "$needed is not installed; tests/packages.sh names what the tests need"; finish; }
 done
@@ -29,6 +30,8 @@ for at in "${!names[@]}"; do
   fq push -q "q$at" -t "${names[at]}" x >/dev/null
   types "fq peek -q q$at -t <TAB>" "[peek][-q][q$at][-t][${names[at]}]"
 done
+for at in 0 1 2 3 12 17; do types "fq peek -q q$at --tenant=<TAB>" "[peek][-q][q$at][--tenant=${names[at]}]"; done
+for at in 0 1 2 3 12 17; do types "fq tenant pause -q q$at <TAB>" "[tenant][pause][-q][q$at][${names[at]}]"; done
 fq push -q many -t 'we one' x >/dev/null
 fq push -q many -t 'we $two' x >/dev/null
 fq push -q many -t 'other' x >/dev/null
@@ -51,12 +54,18 @@ fq --spool "$other" push -t elsewhere x >/dev/null
 types "fq peek --spool $other -t <TAB>" "[peek][--spool][$other][-t][elsewhere]"
 types "fq --spool $other peek -t <TAB>" "[--spool][$other][peek][-t][elsewhere]"
 
+cd "$work" || exit 1
+touch 'my $file'
+types 'fq push --file my<TAB>' '[push][--file][my $file]'
+types 'fq push --file=my<TAB>' '[push][--file=my $file]'
+types 'fq push --file "my<TAB>' '[push][--file][my $file]'
+
 # tries SHELL: types all of it there.
 tries() {
   local at
   rm -f "$work/words"
   said=$(HOME=$work/home PATH=$work/bin:$PATH ZDOTDIR=$work/home timeout 120 \
-    expect "$(dirname "$0")/completion.exp" "$1" "$completions" "$work/typed") || fail "$1: $said"
+    expect "$here/completion.exp" "$1" "$completions" "$work/typed") || fail "$1: $said"
   mapfile -t got <"$work/words"
   for at in "${!typed[@]}"; do is "$1: ${typed[at]}" "${wanted[at]}" "${got[at]-}"; done
 }
