@@ -119,7 +119,7 @@ _fq() {
   if __fq_values "$prev"; then return; fi
   local options= words= values= nospace=
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show log stats wait result worker queue tenant config check help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show log stats top wait result worker queue tenant config check help' ;;
     push)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --env --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -149,6 +149,8 @@ _fq() {
     log)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --since --count --follow --format --json --spool --queue --help' values='ids all' ;;
+    top)
+      options='--spool --queue --help' ;;
     stats)
       if [[ $prev == --format ]]; then __fq_words human json prometheus; return; fi
       options='--tenants --watch --format --json --spool --queue --help' ;;
@@ -182,7 +184,7 @@ _fq() {
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel peek show log stats wait result worker queue tenant config check help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel peek show log stats top wait result worker queue tenant config check help' ;;
   esac
   if [[ -z $before && -z $quote && $cur == -* ]]; then words=$options values=; fi
   # shellcheck disable=SC2086

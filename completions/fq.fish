@@ -164,6 +164,8 @@ complete -c fq -n '__fish_seen_subcommand_from log' -l format -x -a 'human json'
 complete -c fq -n '__fish_seen_subcommand_from log' -l json -d 'short for --format json'
 complete -c fq -n '__fish_seen_subcommand_from log' -a '(__fq_ids all)'
 
+complete -c fq -n __fq_needs_command -a top -d 'show queues and tenants live'
+
 complete -c fq -n __fq_needs_command -a stats -d 'show the counts of queues and tenants'
 complete -c fq -n '__fish_seen_subcommand_from stats' -l tenants -d 'a row a tenant instead of a row a queue'
 complete -c fq -n '__fish_seen_subcommand_from stats' -l watch -d 'again every DUR (default: once; 2s without DUR)'
@@ -230,4 +232,4 @@ complete -c fq -n '__fish_seen_subcommand_from check' -l json -d 'short for --fo
 
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel peek show log stats wait result worker queue tenant config check help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel peek show log stats top wait result worker queue tenant config check help'

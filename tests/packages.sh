@@ -1,7 +1,7 @@
 # packages - which Debian packages fq needs, and how the missing ones get here. Sourced, not run.
 
 BUILD_PACKAGES="g++ cmake ninja-build libboost-dev libcli11-dev libtomlplusplus-dev"
-TEST_PACKAGES="catch2 jq strace procps util-linux e2fsprogs zsh fish expect man-db pkg-config dpkg-dev file"
+TEST_PACKAGES="catch2 jq strace procps util-linux e2fsprogs zsh fish expect man-db pkg-config dpkg-dev file tmux"
 
 patience="-o Acquire::Retries=3 -o DPkg::Lock::Timeout=120"
 

@@ -1,0 +1,166 @@
+// top - queues and their tenants, live, with keys to pause, resume and kick a tenant.
+
+// System.
+#include <unistd.h>
+// fq, below us.
+#include "core/base/escape.h"
+// fq, this room.
+#include "cli/command.h"
+#include "cli/selection.h"
+#include "cli/session.h"
+#include "cli/terminal.h"
+#include "cli/top_view.h"
+#include "cli/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr int64_t kAgainMs = 1'000;
+constexpr int64_t kNoticeMs = 5'000;
+
+class Top {
+ public:
+  explicit Top(Session& session) : session_(session) {}
+
+  Result<Exit> run() {
+    FQ_TRY(terminal_.begin());
+    FQ_TRY(look());
+    for (;;) {
+      FQ_TRY(terminal_.draw(view_.frame(screen_of(session_.out()))));
+      switch (terminal_.wait(kAgainMs)) {
+        case Terminal::Woken::ended:
+          return Exit::done;  // by the signal, if it was one: main sees to that
+        case Terminal::Woken::keys:
+          for (const TopKey key : top_keys(terminal_.typed())) {
+            if (key == TopKey::quit) return Exit::done;
+            take(key);
+          }
+          break;
+        case Terminal::Woken::time:
+          FQ_TRY(look());
+          break;
+        case Terminal::Woken::resized:
+          break;
+      }
+    }
+  }
+
+ private:
+  /// Of every queue, or the one that was named. What cannot be used is said below and hides no other.
+  Result<void> look() {
+    std::vector<QueueStats> queues, tenants;
+    FQ_TRY_SET(const std::vector<std::string> names, session_.queues());
+    for (const std::string& name : names) {
+      Result<void> looked = look_at(name, queues, tenants);
+      if (!looked) notice(looked.error().text);
+    }
+    if (const std::string said = terminal_.last_said(); !said.empty()) notice(said);
+    view_.show(std::move(queues), std::move(tenants));
+    if (notice_ms_ > 0 && (notice_ms_ -= kAgainMs) <= 0) view_.say("");
+    return {};
+  }
+
+  Result<std::unique_ptr<Queue>> open(const std::string& name) {
+    return session_.open({session_.spool(), name}, Session::Policy::last_good, OpenOptions{});
+  }
+
+  Result<void> look_at(const std::string& name, std::vector<QueueStats>& queues,
+                       std::vector<QueueStats>& tenants) {
+    FQ_TRY_SET(const std::unique_ptr<Queue> queue, open(name));
+    FQ_TRY_SET(StatsReply of_queue, queue->stats({}));
+    FQ_TRY_SET(StatsReply of_tenants, queue->stats({.tenants = true, .tenant = {}}));
+    queues.push_back({name, std::move(of_queue)});
+    tenants.push_back({name, std::move(of_tenants)});
+    return {};
+  }
+
+  void notice(std::string text) {
+    view_.say(std::move(text));
+    notice_ms_ = kNoticeMs;
+  }
+
+  void take(TopKey key) {
+    const bool asked = !kick_queue_.empty();
+    if (asked && key == TopKey::yes) {
+      act(kick());
+    } else if (asked) {
+      view_.say("");
+    }
+    kick_queue_.clear();
+    const TopView::Line* chosen = view_.chosen();
+    if (chosen == nullptr) return view_.take(key);
+    const std::string& name = chosen->row.tenant;
+    if (key == TopKey::pause) {
+      act(set(*chosen, {{{PolicyKey::paused, 1, 0, {}}}, {}}, in_quotes(name) + " is paused"));
+    } else if (key == TopKey::resume) {
+      act(set(*chosen, {{}, {PolicyKey::paused}}, in_quotes(name) + " is no longer paused"));
+    } else if (key == TopKey::kick && chosen->row.dead == 0) {
+      notice(in_quotes(name) + " has no dead messages");
+    } else if (key == TopKey::kick) {
+      // Who is asked about is who is kicked, wherever the choice has gone by then.
+      kick_queue_ = chosen->queue;
+      kick_tenant_ = name;
+      notice("kick the dead messages of " + in_quotes(name) + " and all below it? y for yes");
+    } else {
+      view_.take(key);
+    }
+  }
+
+  void act(const Result<std::string>& done) {
+    notice(done ? *done : done.error().text);
+    const Result<void> looked = look();
+    if (!looked) notice(looked.error().text);
+  }
+
+  Result<std::string> set(const TopView::Line& line, const PolicyPatch& patch, std::string told) {
+    FQ_TRY_SET(const std::unique_ptr<Queue> queue, open(line.queue));
+    FQ_TRY(queue->policy_set(line.row.tenant, patch));
+    return told;
+  }
+
+  Result<std::string> kick() {
+    FQ_TRY_SET(const std::unique_ptr<Queue> queue, open(kick_queue_));
+    Selection selection;
+    selection.filter.tenant = kick_tenant_;
+    selection.states = {State::dead};
+    FQ_TRY_SET(const uint64_t count, change_by_filter(*queue, selection, Action::kick));
+    return std::to_string(count) + " of " + in_quotes(kick_tenant_) + " kicked";
+  }
+
+  Session& session_;
+  Terminal terminal_;
+  TopView view_;
+  int64_t notice_ms_ = 0;
+  std::string kick_queue_, kick_tenant_;  // that a y would kick; no queue: none
+};
+
+Result<Exit> run_top(const Arguments& arguments, Session& session) {
+  if (!arguments.operands().empty()) return usage_error("top", "takes no operand; name a queue by -q");
+  if (::isatty(STDIN_FILENO) == 0 || !session.out().is_terminal())
+    return usage_error("top", "needs a terminal; use fq stats --watch");
+  if (!screen_of(session.out()).moves)
+    return usage_error("TERM", "is no terminal whose cursor can be moved; use fq stats --watch");
+  FQ_TRY_SET(const std::vector<std::string> names, session.queues());
+  if (names.empty()) return Exit::nothing;
+  if (session.queue_named()) {
+    // Missing or damaged: said before the screen is taken.
+    FQ_TRY(session.open({session.spool(), names[0]}, Session::Policy::last_good, OpenOptions{}));
+  }
+  return Top(session).run();
+}
+
+}  // namespace
+
+const Command top_command = {
+    "top",
+    "",
+    "Shows every queue and its tenants, live; -q or $FQ_QUEUE names a single one.\n"
+    "Keys: up, down, s to sort, p pause, r resume, K kick the dead, ? help, q quit.",
+    {{}, true, ""},
+    "fq top -q mail",
+    "0 quit; 1 no queue",
+    run_top,
+};
+
+}  // namespace fq::cli

@@ -1,0 +1,224 @@
+#include "cli/top_view.h"
+
+// System.
+#include <algorithm>
+// fq, this room.
+#include "cli/output.h"
+#include "cli/stats_text.h"
+#include "cli/table.h"
+#include "cli/watch.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr std::string_view kOrderNames[] = {"waiting", "ready", "leased", "dead", "served", "name"};
+constexpr size_t kOrders = std::size(kOrderNames);
+constexpr size_t kNarrow = 60;
+constexpr size_t kBarColumns = 10;
+
+constexpr std::string_view kHelp =
+    "fq top: every queue, and the tenants of all of them; anew each second.\n"
+    "\n"
+    "  up, down, j, k      choose another tenant     PgUp, PgDn, Home, End\n"
+    "  s                   sort by: who waits longest, ready, leased, dead,\n"
+    "                      served, name\n"
+    "  p                   pause the chosen tenant and all below it\n"
+    "  r                   resume it\n"
+    "  K                   kick its dead messages; y does it\n"
+    "  ?                   this help, and back\n"
+    "  q, Ctrl-C           quit\n"
+    "\n"
+    "SHARE is what the weights entitle a tenant to, SERVED what it had of what\n"
+    "was given lately. A tenant in another colour may not be served now.\n";
+
+struct KeyName {
+  std::string_view typed;
+  TopKey key;
+};
+constexpr KeyName kKeys[] = {
+    {"\x1b[A", TopKey::up},
+    {"\x1bOA", TopKey::up},
+    {"k", TopKey::up},
+    {"\x1b[B", TopKey::down},
+    {"\x1bOB", TopKey::down},
+    {"j", TopKey::down},
+    {"\x1b[5~", TopKey::page_up},
+    {"\x1b[6~", TopKey::page_down},
+    {" ", TopKey::page_down},
+    {"\x1b[H", TopKey::first},
+    {"\x1bOH", TopKey::first},
+    {"\x1b[1~", TopKey::first},
+    {"\x1b[F", TopKey::last},
+    {"\x1bOF", TopKey::last},
+    {"\x1b[4~", TopKey::last},
+    {"g", TopKey::first},
+    {"G", TopKey::last},
+    {"s", TopKey::order},
+    {"p", TopKey::pause},
+    {"r", TopKey::resume},
+    {"K", TopKey::kick},
+    {"y", TopKey::yes},
+    {"?", TopKey::help},
+    {"h", TopKey::help},
+    {"q", TopKey::quit},
+};
+
+/// How many bytes an escape sequence has that is no key of ours.
+size_t unknown_bytes(std::string_view typed) {
+  if (typed[0] != '\x1b' || typed.size() < 2 || (typed[1] != '[' && typed[1] != 'O')) return 1;
+  size_t end = 2;
+  while (end < typed.size() && (typed[end] < 0x40 || typed[end] > 0x7e)) ++end;
+  return std::min(end + 1, typed.size());
+}
+
+bool comes_first(TopOrder order, const TopView::Line& a, const TopView::Line& b) {
+  const auto by = [&](const auto& of_a, const auto& of_b) {
+    return of_a != of_b ? of_a > of_b : waits_longer(a.row, b.row);
+  };
+  switch (order) {
+    case TopOrder::waiting:
+      return waits_longer(a.row, b.row);
+    case TopOrder::ready:
+      return by(a.row.ready, b.row.ready);
+    case TopOrder::leased:
+      return by(a.row.leased, b.row.leased);
+    case TopOrder::dead:
+      return by(a.row.dead, b.row.dead);
+    case TopOrder::served:
+      return by(a.row.served_share.value_or(-1), b.row.served_share.value_or(-1));
+    case TopOrder::name:
+      break;
+  }
+  return a.queue != b.queue ? a.queue < b.queue : a.row.tenant < b.row.tenant;
+}
+
+size_t lines_in(std::string_view text) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// The first `lines` of it.
+std::string cut(const std::string& text, size_t lines) {
+  size_t end = 0;
+  for (; lines > 0 && end < text.size(); --lines) end = text.find('\n', end) + 1;
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+std::vector<TopKey> top_keys(std::string_view typed) {
+  std::vector<TopKey> keys;
+  while (!typed.empty()) {
+    const auto known = std::find_if(std::begin(kKeys), std::end(kKeys),
+                                    [&](const KeyName& each) { return typed.starts_with(each.typed); });
+    const bool found = known != std::end(kKeys);
+    keys.push_back(found ? known->key : TopKey::none);
+    typed.remove_prefix(found ? known->typed.size() : unknown_bytes(typed));
+  }
+  return keys;
+}
+
+void TopView::show(std::vector<QueueStats> queues, std::vector<QueueStats> tenants) {
+  queues_ = std::move(queues);
+  const size_t place = chosen_;
+  const Line before = chosen() != nullptr ? lines_[chosen_] : Line();
+  lines_.clear();
+  for (QueueStats& each : tenants) {
+    for (StatsRow& row : each.stats.rows) lines_.push_back({each.queue, std::move(row)});
+  }
+  sort();
+  const auto same = std::find_if(lines_.begin(), lines_.end(), [&](const Line& line) {
+    return line.queue == before.queue && line.row.tenant == before.row.tenant;
+  });
+  move_to(same != lines_.end() ? static_cast<size_t>(same - lines_.begin()) : place);
+}
+
+void TopView::sort() {
+  std::stable_sort(lines_.begin(), lines_.end(),
+                   [&](const Line& a, const Line& b) { return comes_first(order_, a, b); });
+}
+
+void TopView::move_to(size_t line) { chosen_ = lines_.empty() ? 0 : std::min(line, lines_.size() - 1); }
+
+void TopView::take(TopKey key) {
+  switch (key) {
+    case TopKey::up:
+      return move_to(chosen_ - std::min<size_t>(chosen_, 1));
+    case TopKey::down:
+      return move_to(chosen_ + 1);
+    case TopKey::page_up:
+      return move_to(chosen_ - std::min(chosen_, page_));
+    case TopKey::page_down:
+      return move_to(chosen_ + page_);
+    case TopKey::first:
+      return move_to(0);
+    case TopKey::last:
+      return move_to(SIZE_MAX);
+    case TopKey::order:
+      order_ = static_cast<TopOrder>((static_cast<size_t>(order_) + 1) % kOrders);
+      sort();
+      return move_to(0);
+    case TopKey::help:
+      help_ = !help_;
+      return;
+    default:
+      return;
+  }
+}
+
+std::string TopView::tenants_text(const Screen& screen, size_t rows) {
+  enum Column { queue, tenant, ready, delayed, leased, dead, oldest, due, got, picture, p99 };
+  Table table({queue, tenant, picture});
+  table.right({oldest, due, got, p99});
+  table.spare({delayed, p99, queue, picture, due, leased, dead});
+  table.row(
+      {"QUEUE", "TENANT", "READY", "DELAYED", "LEASED", "DEAD", "OLDEST", "SHARE", "SERVED", "", "P99"});
+  table.paint_row(kHeading);
+  page_ = std::max<size_t>(rows, 2) - 1;
+  if (chosen_ < first_) first_ = chosen_;
+  if (chosen_ >= first_ + page_) first_ = chosen_ - page_ + 1;
+  if (first_ + page_ > lines_.size()) first_ = lines_.size() > page_ ? lines_.size() - page_ : 0;
+  const size_t columns = screen.columns < kNarrow ? 8 : 24;
+  for (size_t i = first_; i < std::min(lines_.size(), first_ + page_); ++i) {
+    const StatsRow& row = lines_[i].row;
+    table.row({shown_short(lines_[i].queue, columns), shown_short(row.tenant, columns),
+               std::to_string(row.ready), std::to_string(row.delayed), std::to_string(row.leased),
+               std::to_string(row.dead), age_text(row.oldest_ready_s), percent_text(row.share),
+               percent_text(row.served_share), bar(row.served_share.value_or(0), kBarColumns, screen.utf8),
+               wait_text(row.wait_ms.p99)});
+    if (row.dead > 0) table.paint(dead, kBad);
+    if (row.parked_tenants > 0) table.paint(tenant, kWaiting);
+    table.paint(picture, kGood);
+    if (i == chosen_) table.paint_row(kChosen);
+  }
+  std::string text;
+  size_t line = 0;
+  for (const std::string& each : table.lines(screen)) {
+    // The one that is chosen shows without colours too.
+    const bool marked = !screen.colour && line > 0 && first_ + line - 1 == chosen_;
+    text.append(marked ? ">" : "").append(each).append("\n");
+    ++line;
+  }
+  return text;
+}
+
+std::string TopView::frame(const Screen& screen) {
+  if (help_) return over_the_last(kHelp, screen);
+  const size_t rows = std::max<size_t>(screen.rows, 5);
+  Screen narrower = screen;
+  if (!screen.colour) narrower.columns = std::max<size_t>(screen.columns, 2) - 1;  // for the mark
+  std::string text = cut(stats_table(queues_, false, screen), std::max<size_t>(rows / 3, 2));
+  text += "\n";
+  const size_t left = rows - lines_in(text) - 1;
+  const std::string tenants = lines_.empty() ? "no tenants\n" : tenants_text(narrower, left);
+  text += cut(tenants, left);
+  for (size_t line = lines_in(text); line + 1 < rows; ++line) text += "\n";
+  const std::string keys = "q quit  ? help  p pause  r resume  K kick  s sort: " +
+                           std::string(kOrderNames[static_cast<size_t>(order_)]);
+  const std::string below = notice_.empty() ? keys : notice_;
+  const size_t room = std::max<size_t>(screen.columns, 5) - 4;  // shown_short adds dots
+  text += painted(shown_short(below, room), notice_.empty() ? kQuiet : kWaiting, screen);
+  return over_the_last(text, screen);
+}
+
+}  // namespace fq::cli

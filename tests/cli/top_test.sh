@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# top_test - fq top in a real terminal (tmux): what it shows, its keys, and that the terminal comes back on any exit.
+. "$(dirname "$0")/lib.sh"
+export FQ
+socket=
+panes=0
+# A pane of COLUMNS by ROWS with a shell that has no name, history or files of its own.
+open_pane() {
+  socket=$work/tmux.$((++panes))
+  tmux -S "$socket" -f /dev/null new-session -d -s s -x "$1" -y "$2" \
+    "env -i PATH='$PATH' HOME='$work' TERM=${3:-screen} LC_ALL=C.UTF-8 FQ_SPOOL='$FQ_SPOOL' FQ='$FQ' PS1='shell> ' bash --norc --noprofile"
+  awaits 'shell>'
+}
+close_pane() { tmux -S "$socket" kill-server 2>/dev/null; }
+trap '[ "$BASHPID" = "$$" ] && close_pane; [ "$BASHPID" = "$$" ] && rm -rf "$work"' EXIT
+keys() { tmux -S "$socket" send-keys -t s "$@"; }
+types() { keys -l "$1"; keys Enter; }
+picture() { tmux -S "$socket" capture-pane -p -t s; }
+# Until the picture matches, at most 10 s: a view comes each second, and on a busy machine later.
+awaits() {
+  local i
+  for ((i = 0; i < 100; ++i)); do
+    if picture | grep -qE -- "$1"; then return 0; fi
+    sleep 0.1  # between two looks: tmux tells nobody when a pane changes
+  done
+  fail "the picture never showed '$1'; it is:"
+  picture
+  return 1
+}
+is_back() {
+  awaits 'shell> *$'
+  types 'stty -a | grep -o -- " -\?icanon\| -\?echo " | tr -d " \n"; echo " as before"'
+  awaits '^icanonecho as before'
+  is "$1: the cursor shows" 1 "$(tmux -S "$socket" display -p -t s '#{cursor_flag}')"
+  is "$1: the screen is the usual one" 0 "$(tmux -S "$socket" display -p -t s '#{alternate_on}')"
+  is "$1: nothing of it is left running" 0 "$(pgrep -cf "^$FQ top" )"
+  types clear
+  awaits '^shell> *$'
+}
+top_pid() { pgrep -of "^$FQ top"; }
+starts() { types '"$FQ" top'; awaits 'q quit'; }
+
+for tenant in alpha beta gamma; do seq 10 | fq push --lines -t "$tenant" >/dev/null; done
+seq 5 | fq push --lines -t beta >/dev/null
+for receipt in $(fq pop --lease 1h -n 3 | cut -f1); do fq bury "$receipt"; done
+fq push x -q mail -t $'evil\u202e"\'' >/dev/null
+
+open_pane 80 24
+starts
+is 'a line a queue, then a line a tenant' 'QUEUE default mail QUEUE' "$(picture | awk 'NF { print $1 }' | head -4 | paste -sd' ')"
+is 'who waits longest is first' alpha "$(picture | awk '$1 == "default" && $2 !~ /^[0-9]/ { print $2; exit }')"
+is 'names are escaped' '1 0' "$(picture | grep -ci '202e') $(picture | grep -c $'\u202e')"
+is 'it fills the screen, keys below' 'q quit  ? help' "$(picture | tail -1 | cut -c1-14)"
+
+# It changes as the queue does.
+fq push now -t delta >/dev/null
+awaits 'default  delta'
+
+# Sorting, moving, help.
+keys s; awaits 's sort: ready'
+is 'most that is ready is first' beta "$(picture | awk '$1 == "default" && $2 !~ /^[0-9]/ { print $2; exit }')"
+keys s s s s; awaits 's sort: name'
+is 'by name' 'alpha beta delta gamma' "$(picture | awk '$1 == "default" && $2 !~ /^[0-9]/ { print $2 }' | paste -sd' ')"
+keys '?'; awaits 'this help'
+keys '?'; awaits 'q quit'
+chosen() { tmux -S "$socket" capture-pane -p -e -t s | grep -aE $'\e\\[([0-9]+;)*7m' | sed 's/\x1b\[[0-9;]*m//g' | awk '{ print $2 }'; }
+is 'the first is chosen' alpha "$(chosen)"
+keys Down; sleep 0.3  # a key is one frame
+is 'down goes to the next' beta "$(chosen)"
+keys End; keys Up; keys Home; keys j; keys k; keys j; sleep 0.3  # likewise
+is 'and so on' beta "$(chosen)"
+keys s; awaits 's sort: waiting'
+keys Home; sleep 0.3  # likewise
+
+# Doing something to the one that is chosen.
+is 'alpha waits longest' alpha "$(chosen)"
+keys p; awaits "'alpha' is paused"
+is 'it is' '"parked_tenants":1' "$(fq stats -q default --tenants --json | grep '"tenant":"alpha"' | grep -o '"parked_tenants":[0-9]')"
+keys r; awaits "'alpha' is no longer paused"
+is 'and no more' '"parked_tenants":0' "$(fq stats -q default --tenants --json | grep '"tenant":"alpha"' | grep -o '"parked_tenants":[0-9]')"
+keys K; awaits "kick the dead messages of 'alpha' and all below it\? y for yes"
+keys n; awaits 'q quit'
+is 'nothing is kicked without a yes' 3 "$(fq stats -q default --json | jq .dead)"
+keys y; keys K; awaits 'y for yes'
+keys y; awaits "1 of 'alpha' kicked"
+is 'only its own' 2 "$(fq stats -q default --json | jq .dead)"
+fq tenant set alpha weight=2 && fq tenant set alpha weight= # a setting that it does not know is not its own
+keys K; awaits "'alpha' has no dead messages"
+
+# Windows of another size.
+tmux -S "$socket" resize-window -t s -x 40 -y 10
+awaits 'TENANT +READY +DEAD'; awaits 'q quit'
+[ "$(picture | wc -l)" = 10 ] || fail 'ten lines are ten lines'
+is 'the keys are still there' 'q quit' "$(picture | tail -1 | cut -c1-6)"
+tmux -S "$socket" resize-window -t s -x 120 -y 40
+awaits 'DELAYED.*TENANTS'
+tmux -S "$socket" resize-window -t s -x 1 -y 1; tmux -S "$socket" resize-window -t s -x 80 -y 24
+awaits 'q quit'
+
+# Ends.
+keys q; is_back 'q'
+starts; keys C-c; is_back 'Ctrl-C'
+for signal in TERM HUP QUIT KILL SEGV; do
+  starts
+  kill "-$signal" "$(top_pid)"
+  # A killed one's keeper gives the screen back; should the shell have been faster, its prompt went with the old one.
+  for ((i = 0; i < 100; ++i)); do pgrep -f "^$FQ top" >/dev/null || break; sleep 0.1; done  # nobody tells of another's child
+  keys Enter
+  is_back "SIG$signal"
+done
+starts; keys C-z; awaits 'Stopped'; is 'Ctrl-Z gives the screen back' 0 "$(tmux -S "$socket" display -p -t s '#{alternate_on}')"
+types fg; awaits 'q quit'
+is 'and fg takes it again' 1 "$(tmux -S "$socket" display -p -t s '#{alternate_on}')"
+kill -STOP "$(top_pid)"; awaits 'Stopped'; types bg; awaits 'top &'; types fg; awaits 'q quit'
+is 'nor does it need to know that it was stopped' 1 "$(tmux -S "$socket" display -p -t s '#{alternate_on}')"
+keys '?'; awaits 'this help'; keys '?'; awaits 'q quit'
+keys q; is_back 'after a stop'
+close_pane
+
+# No flicker: a frame is one write and clears nothing that it does not draw.
+open_pane 80 24
+types "strace -f -o '$work/trace' -e trace=write -s 20000 \"\$FQ\" top -q default"
+awaits 'q quit'; sleep 2.5  # two more frames
+keys q; awaits 'shell> *$'
+frames=$(grep -c 'write(1, "\\33\[H' "$work/trace")
+[ "$frames" -ge 3 ] || fail "only $frames frames in the trace"
+is 'each frame is one write' "$((frames + 2))" "$(grep -c 'write(1, ' "$work/trace")"
+is 'the screen is cleared once' 1 "$(grep -o '\\33\[2J' "$work/trace" | wc -l)"
+close_pane
+
+# No colours; no terminal.
+open_pane 80 24
+types 'NO_COLOR=1 "$FQ" top -q default'; awaits '^>default'
+is 'without colours there are none' 0 "$(tmux -S "$socket" capture-pane -p -e -t s | grep -c $'\e\\[3[0-9]m')"
+keys q; awaits 'shell> *$'
+types 'clear; TERM=dumb "$FQ" top; echo "left with $?"'; awaits 'left with 64'
+types 'clear; "$FQ" top </dev/null; echo "left with $?"'; awaits 'left with 64'
+types 'clear; "$FQ" top -q nowhere; echo "left with $?"'; awaits 'left with 1$'
+close_pane
+gives 64 'needs a terminal; use fq stats --watch' fq top
+gives 64 'takes no operand' fq top mail
+finish

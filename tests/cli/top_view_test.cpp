@@ -1,0 +1,153 @@
+// top_view_test - what fq top shows for keys and counts, without a terminal.
+
+// fq, below us.
+#include "cli/table.h"
+#include "cli/top_view.h"
+#include "tests/catch.h"
+
+using namespace fq;
+using namespace fq::cli;
+
+namespace {
+
+QueueStats stats_of(const std::string& queue, const std::vector<std::pair<std::string, uint64_t>>& tenants) {
+  QueueStats stats{queue, {}};
+  for (const auto& [tenant, ready] : tenants) {
+    StatsRow row;
+    row.tenant = tenant;
+    row.ready = ready;
+    row.oldest_ready_s = 100 - static_cast<double>(ready);
+    stats.stats.rows.push_back(row);
+  }
+  return stats;
+}
+
+Screen screen_with(size_t columns, size_t rows, bool colour = false) {
+  return {.columns = columns, .rows = rows, .colour = colour, .utf8 = false, .moves = true};
+}
+
+/// The lines of a frame, without what moves the cursor.
+std::vector<std::string> lines_of(std::string frame) {
+  std::string plain;
+  for (size_t i = 0; i < frame.size(); ++i) {
+    if (frame[i] != '\x1b') {
+      plain += frame[i];
+      continue;
+    }
+    while (i < frame.size() && std::isalpha(static_cast<unsigned char>(frame[i])) == 0) ++i;
+  }
+  std::vector<std::string> lines;
+  for (size_t at = 0;;) {
+    const size_t end = plain.find('\n', at);
+    lines.push_back(plain.substr(at, end - at));
+    if (end == std::string::npos) return lines;
+    at = end + 1;
+  }
+}
+
+std::string chosen(const TopView& view) { return view.chosen() == nullptr ? "" : view.chosen()->row.tenant; }
+
+TopView view_of(const std::vector<std::pair<std::string, uint64_t>>& tenants) {
+  TopView view;
+  view.show({stats_of("q", {{"", 1}})}, {stats_of("q", tenants)});
+  return view;
+}
+
+}  // namespace
+
+TEST_CASE("keys are told apart, whatever comes at once") {
+  using enum TopKey;
+  CHECK(top_keys("jk") == std::vector{down, up});
+  CHECK(top_keys("\x1b[A\x1bOBq") == std::vector{up, down, quit});
+  CHECK(top_keys("\x1b[5~\x1b[6~\x1b[1~\x1b[F") == std::vector{page_up, page_down, first, last});
+  CHECK(top_keys("\x1b[200~K\x1b[1;5Cy") == std::vector{none, kick, none, yes});
+  CHECK(top_keys("\x1b") == std::vector{none});
+  CHECK(top_keys("\x1b[") == std::vector{none});
+  CHECK(top_keys("\xff\x01") == std::vector{none, none});
+  CHECK(top_keys("").empty());
+}
+
+TEST_CASE("who is chosen stays so wherever it moves to") {
+  TopView view = view_of({{"a", 1}, {"b", 2}, {"c", 3}});
+  CHECK(chosen(view) == "a");
+  view.take(TopKey::down);
+  CHECK(chosen(view) == "b");
+  view.show({}, {stats_of("q", {{"a", 9}, {"b", 1}, {"c", 3}})});  // b waits longest now
+  CHECK(chosen(view) == "b");
+  view.take(TopKey::down);
+  CHECK(chosen(view) == "c");
+  view.show({}, {stats_of("q", {{"a", 9}, {"b", 1}})});  // it is gone: who is in its place
+  CHECK(chosen(view) == "a");
+  view.show({}, {});
+  CHECK(view.chosen() == nullptr);
+  view.take(TopKey::down);
+  view.take(TopKey::last);
+  CHECK(view.chosen() == nullptr);
+  CHECK(lines_of(view.frame(screen_with(80, 24))).size() == 24);
+}
+
+TEST_CASE("the same name in another queue is another tenant") {
+  TopView view;
+  view.show({}, {stats_of("p", {{"a", 1}}), stats_of("q", {{"a", 5}})});
+  view.take(TopKey::down);
+  REQUIRE(view.chosen() != nullptr);
+  CHECK(view.chosen()->queue == "q");
+  view.show({}, {stats_of("p", {{"a", 5}}), stats_of("q", {{"a", 1}})});
+  CHECK(view.chosen()->queue == "q");
+}
+
+TEST_CASE("moving ends at both ends, and sorting begins at the top") {
+  TopView view = view_of({{"a", 1}, {"b", 2}, {"c", 3}});
+  view.take(TopKey::up);
+  CHECK(chosen(view) == "a");
+  view.take(TopKey::last);
+  CHECK(chosen(view) == "c");
+  view.take(TopKey::down);
+  CHECK(chosen(view) == "c");
+  view.take(TopKey::order);
+  CHECK(chosen(view) == "c");  // most ready
+  for (int i = 0; i < 4; ++i) view.take(TopKey::order);
+  CHECK(chosen(view) == "a");  // by name
+}
+
+TEST_CASE("a frame is as high as the screen and never wider") {
+  std::vector<std::pair<std::string, uint64_t>> tenants;
+  for (uint64_t i = 0; i < 200; ++i)
+    tenants.emplace_back("a-tenant-with-a-long-name-" + std::to_string(i), i);
+  TopView view = view_of(tenants);
+  for (const size_t columns : {40u, 60u, 80u, 200u}) {
+    for (const size_t rows : {5u, 10u, 24u, 60u}) {
+      view.take(rows == 10 ? TopKey::last : TopKey::page_up);
+      const std::vector<std::string> lines = lines_of(view.frame(screen_with(columns, rows, rows == 24)));
+      INFO(columns << " x " << rows);
+      CHECK(lines.size() == rows);
+      for (const std::string& line : lines) CHECK(columns_of(line) <= columns);
+    }
+  }
+}
+
+TEST_CASE("the chosen one is always on the screen") {
+  std::vector<std::pair<std::string, uint64_t>> tenants;
+  for (uint64_t i = 0; i < 90; ++i) tenants.emplace_back("t" + std::to_string(i), i);
+  TopView view = view_of(tenants);
+  for (const TopKey key : {TopKey::page_down, TopKey::page_down, TopKey::up, TopKey::last, TopKey::page_up,
+                           TopKey::first, TopKey::down}) {
+    view.take(key);
+    const std::vector<std::string> lines = lines_of(view.frame(screen_with(80, 20)));
+    const auto marked = std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
+      return line.starts_with(">q ") && line.find(" " + chosen(view) + " ") != std::string::npos;
+    });
+    CHECK(marked == 1);
+  }
+}
+
+TEST_CASE("hostile names and notices come out escaped") {
+  TopView view = view_of({{"\x1b[2Jboo\xe2\x80\xae", 1}});
+  view.say("fq: '\x1b[31mred\n' is paused");
+  const std::string frame = view.frame(screen_with(80, 24));
+  CHECK(frame.find("\x1b[2J") == std::string::npos);
+  CHECK(frame.find("\x1b[31m") == std::string::npos);
+  CHECK(frame.find("\xe2\x80\xae") == std::string::npos);
+  CHECK(frame.find("boo") != std::string::npos);
+  CHECK(lines_of(frame).size() == 24);
+}
