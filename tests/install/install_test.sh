@@ -91,11 +91,11 @@ is 'a second time there is nothing to remove' 1 \
 rm -r "$prefix"
 does 'runtime' cmake --install "$build" --prefix "$prefix" --component runtime
 is 'runtime has nothing for programs' '' "$(files "$prefix" | grep -E '^(include|lib/(lib|pkg|cmake))')"
-does 'development' cmake --install "$build" --prefix "$work/development" --component development
-is 'development has only that' '' "$(files "$work/development" | grep -vE '^(include/fq/|lib/(libfq.a$|pkgconfig/fq.pc$|cmake/fq/)|share/doc/fq/examples/library/)')"
-is 'both together are all' "$here" "$({ files "$prefix"; files "$work/development"; } | sort)"
+does 'development' cmake --install "$build" --prefix "$work/c++ [development]" --component development
+is 'development has only that' '' "$(files "$work/c++ [development]" | grep -vE '^(include/fq/|lib/(libfq.a$|pkgconfig/fq.pc$|cmake/fq/)|share/doc/fq/examples/library/)')"
+is 'both together are all' "$here" "$({ files "$prefix"; files "$work/c++ [development]"; } | sort)"
 does 'both are removed' cmake -P "$build/uninstall.cmake"
-is 'nothing is left of both' '' "$(find "$prefix" "$work/development" -mindepth 1)"
+is 'nothing is left of both' '' "$(find "$prefix" "$work/c++ [development]" -mindepth 1)"
 
 does 'DESTDIR' env DESTDIR="$work/stage" cmake --install "$build" --prefix /usr/local
 is 'it is staged' "$here" "$(files "$work/stage/usr/local")"
