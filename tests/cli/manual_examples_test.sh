@@ -92,6 +92,9 @@ works() {
   case $example in
     *'fq top'*) example="TERM=xterm exec script -qefc '$example' /dev/null" ;;  # which needs a terminal
   esac
+  case $example in
+    'fq top'*) example="printf q | script -qec '${example%$'\n'}' /dev/null" ;;  # on a terminal, where q is typed
+  esac
   # shellcheck disable=SC2046
   said=$(EDITOR=true HOME=$work/here timeout $(limit_of "$example") bash -c "$example" 2>&1 </dev/null)
   code=$?
@@ -102,7 +105,7 @@ works() {
 is_endless() {
   case $1 in
     *--drain* | *--once*) return 1 ;;
-    *'fq worker '* | *--watch* | *'fq top'* | *'fq log '*-f*) return 0 ;;
+    *'fq worker '* | *--watch* | *'fq log '*-f*) return 0 ;;
   esac
   return 1
 }
