@@ -26,7 +26,8 @@ struct RatesOver {
 /// Before every change of the counters, with its time. One look, and six stores every 5 s.
 inline void rates_note(Txn& txn, ScheduleRoot& root, int64_t now_ms) {
   // Due, or further away than it can be: a damaged time must not end the samples for good.
-  const auto left_ms = static_cast<uint64_t>(root.rates.next_ms - now_ms - 1);
+  const uint64_t left_ms =
+      static_cast<uint64_t>(root.rates.next_ms.get()) - static_cast<uint64_t>(now_ms) - 1;
   if (left_ms >= kRateSampleMs) rates_sample(txn, root, now_ms);
 }
 

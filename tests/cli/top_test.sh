@@ -64,16 +64,22 @@ is 'by name' 'alpha beta delta gamma' "$(picture | awk '$1 == "default" && $2 !~
 keys '?'; awaits 'this help'
 keys '?'; awaits 'q quit'
 chosen() { tmux -S "$socket" capture-pane -p -e -t s | grep -aE $'\e\\[([0-9]+;)*7m' | sed 's/\x1b\[[0-9;]*m//g' | awk '{ print $2 }'; }
-is 'the first is chosen' alpha "$(chosen)"
-keys Down; sleep 0.3  # a key is one frame
-is 'down goes to the next' beta "$(chosen)"
-keys End; keys Up; keys Home; keys j; keys k; keys j; sleep 0.3  # likewise
-is 'and so on' beta "$(chosen)"
+is_chosen() {
+  local i
+  for ((i = 0; i < 100; ++i)); do [ "$(chosen)" != "$2" ] || return 0; sleep 0.1; done  # as above
+  is "$1" "$2" "$(chosen)"
+}
+is_chosen 'the first is chosen' alpha
+keys Down
+is_chosen 'down goes to the next' beta
+keys End; keys Up
+is_chosen 'End and up to the last but one' gamma
+keys Home; keys j; keys k; keys j
+is_chosen 'and so on' beta
 keys s; awaits 's sort: waiting'
-keys Home; sleep 0.3  # likewise
 
 # Doing something to the one that is chosen.
-is 'alpha waits longest' alpha "$(chosen)"
+is_chosen 'alpha waits longest' alpha
 keys p; awaits "'alpha' is paused"
 is 'it is' '"parked_tenants":1' "$(fq stats -q default --tenants --json | grep '"tenant":"alpha"' | grep -o '"parked_tenants":[0-9]')"
 keys r; awaits "'alpha' is no longer paused"

@@ -101,7 +101,12 @@ TEST_CASE("counts are there again after the loss of the segment, rates begin ane
 
 TEST_CASE("a hundred thousand tenants are told of in less than half a second", "[many]") {
   SpoolFixture q;
-  constexpr size_t kTenants = 100'000, kBatch = 1000;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr size_t kTenants = 5'000;  // a sanitizer makes it many times slower, so there time says nothing
+#else
+  constexpr size_t kTenants = 100'000;
+#endif
+  constexpr size_t kBatch = 1000;
   for (size_t at = 0; at < kTenants; at += kBatch) {
     std::vector<std::string> names;
     for (size_t i = 0; i < kBatch; ++i) names.push_back("account-" + std::to_string(at + i));
@@ -120,14 +125,12 @@ TEST_CASE("a hundred thousand tenants are told of in less than half a second", "
   std::vector<StatsRow> rows;
   const auto queue_ms = ms_of([&] { row = queue_row(q); });
   const auto tenants_ms = ms_of([&] { rows = tenant_rows(q); });
-  WARN("stats of 100,000 tenants: " << queue_ms << " ms, a row each: " << tenants_ms << " ms");
+  INFO("stats of all tenants: " << queue_ms << " ms, a row each: " << tenants_ms << " ms");
   CHECK(row.tenants == kTenants);
   CHECK(row.oldest_ready_s == Approx(5));
   CHECK(rows.size() == kTenants);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which make it several times slower
   CHECK(queue_ms < 500);
   CHECK(tenants_ms < 500);
-#endif
 }
 
 }  // namespace fq::test
