@@ -80,8 +80,8 @@ works() {
     *'fq result 17'*) with_a_result ;;
     *'fq wait'* | *--wait*' -- '*)  # somebody has to work
       case $example in
-        *' -- '*) fq worker 2>/dev/null & ;;
-        *) fq worker -- true & ;;
+        *' -- '*) "$FQ" worker 2>/dev/null & ;;
+        *) "$FQ" worker -- true & ;;
       esac
       worker=$! ;;
     *--drain*) with_messages && fq ack 17.3 ;;  # what is leased would have to end first
@@ -89,11 +89,8 @@ works() {
   esac
   # Where a metrics collector looks is not for a test to write to.
   example=$(sed 's#/var/lib/[a-z_/-]*/#./#g' <<<"$example")
-  case $example in
-    *'fq top'*) example="TERM=xterm exec script -qefc '$example' /dev/null" ;;  # which needs a terminal
-  esac
-  case $example in
-    'fq top'*) example="printf q | script -qec '${example%$'\n'}' /dev/null" ;;  # on a terminal, where q is typed
+  case $example in  # on a terminal, where q is typed
+    *'fq top'*) example="printf q | TERM=xterm script -qefc '${example%$'\n'}' /dev/null" ;;
   esac
   # shellcheck disable=SC2046
   said=$(EDITOR=true HOME=$work/here timeout $(limit_of "$example") bash -c "$example" 2>&1 </dev/null)
