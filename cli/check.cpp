@@ -11,13 +11,25 @@ namespace fq::cli {
 
 namespace {
 
+constexpr OptionSpec kOptions[] = {
+    {"How", 0, "repair", Takes::nothing, "", "set damage aside, and go on without it"},
+};
+
+void write_lines(JsonWriter& json, std::string_view key, const std::vector<std::string>& lines) {
+  json.key(key).begin_array();
+  for (const std::string& line : lines) json.text(line);
+  json.end_array();
+}
+
 std::string json_of(const std::string& queue, const CheckReport& report) {
   std::string line;
   JsonWriter json(line);
-  json.begin_object().key("queue").text(queue).key("records").number(report.records);
-  json.key("messages").number(report.messages).key("findings").begin_array();
-  for (const std::string& finding : report.findings) json.text(finding);
-  json.end_array().end_object();
+  json.begin_object().key("queue").text(queue).key("ok").boolean(report.findings.empty());
+  json.key("records").number(report.records).key("messages").number(report.messages);
+  write_lines(json, "findings", report.findings);
+  write_lines(json, "repairs", report.repairs);
+  write_lines(json, "set_aside", report.set_aside);
+  json.end_object();
   return line.append("\n");
 }
 
@@ -25,18 +37,26 @@ std::string counted(uint64_t count, std::string_view what) {
   return std::to_string(count).append(" ").append(what).append(count == 1 ? "" : "s");
 }
 
+void append_lines(std::string& text, std::string_view front, const std::vector<std::string>& lines,
+                  std::string_view end = "") {
+  for (const std::string& line : lines) text.append(front).append(shown(line)).append(end).append("\n");
+}
+
 std::string human_of(const std::string& queue, const CheckReport& report) {
   std::string text =
       queue + ": " + counted(report.records, "record") + ", " + counted(report.messages, "message") + ", ";
   text += report.findings.empty() ? "all is well\n" : counted(report.findings.size(), "finding") + "\n";
-  for (const std::string& finding : report.findings) text.append("  ").append(shown(finding)).append("\n");
+  append_lines(text, "  repaired: ", report.repairs);
+  append_lines(text, "  ", report.findings);
+  append_lines(text, "  ", report.set_aside, ": kept of damage; remove it when you have looked");
   return text;
 }
 
 Result<Exit> run_check(const Arguments& arguments, Session& session) {
   if (!arguments.operands().empty()) return usage_error("check", "takes no operand; name a queue by -q");
+  const bool repair = arguments.has("repair");
   return session.for_each_queue([&](const std::string& name, Queue& queue) -> Result<Exit> {
-    FQ_TRY_SET(const CheckReport report, queue.check());
+    FQ_TRY_SET(const CheckReport report, queue.check(repair));
     const bool json = session.format() == Format::json;
     FQ_TRY(session.out().write(json ? json_of(name, report) : human_of(name, report)));
     FQ_TRY(session.out().flush());
@@ -48,11 +68,12 @@ Result<Exit> run_check(const Arguments& arguments, Session& session) {
 
 const Command check_command = {
     "check",
-    "",
-    "Reads all of every queue and compares the segment with the journal.",
-    {{}, true, "human|json"},
+    "[--repair]",
+    "Reads all of every queue and compares the segment with the journal.\n"
+    "--repair sets damaged bytes aside and keeps all that can be read.",
+    {kOptions, true, "human|json"},
     "fq check",
-    "0 all is well; 1 no queue; 65 damage found",
+    "0 all is well; 1 no queue; 65 damage found, or left by a repair",
     run_check,
 };
 

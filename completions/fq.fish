@@ -227,9 +227,18 @@ complete -c fq -n '__fish_seen_subcommand_from config' -l json -d 'short for --f
 complete -c fq -n '__fish_seen_subcommand_from config; and not __fish_seen_subcommand_from show check path' -a 'show check path'
 
 complete -c fq -n __fq_needs_command -a check -d 'read everything and compare'
+complete -c fq -n '__fish_seen_subcommand_from check' -l repair -d 'set damage aside, and go on without it'
 complete -c fq -n '__fish_seen_subcommand_from check' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from check' -l json -d 'short for --format json'
 
+complete -c fq -n __fq_needs_command -a compact -d 'give back what of the journal is not needed'
+complete -c fq -n '__fish_seen_subcommand_from compact' -l format -x -a 'human json' -d 'how to show it'
+complete -c fq -n '__fish_seen_subcommand_from compact' -l json -d 'short for --format json'
+
+complete -c fq -n __fq_needs_command -a doctor -d 'look at what fq rests on'
+complete -c fq -n '__fish_seen_subcommand_from doctor' -l format -x -a 'human json' -d 'how to show it'
+complete -c fq -n '__fish_seen_subcommand_from doctor' -l json -d 'short for --format json'
+
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel peek show log stats top wait result worker queue tenant config check help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel peek show log stats top wait result worker queue tenant config check compact doctor help'

@@ -337,7 +337,10 @@ class Queue {
   virtual Result<OverridePage> policy_overrides(const Cursor& from, size_t n) = 0;
 
   virtual Result<StatsReply> stats(const StatsRequest& request) = 0;
-  virtual Result<CheckReport> check() = 0;
+  /// Reads everything. With `repair` what is damaged is set aside, and the report is of what is there then.
+  virtual Result<CheckReport> check(bool repair = false) = 0;
+  /// Gives back what of the journal is not needed, as far as that gains something.
+  virtual Result<CompactReport> compact() = 0;
   /// Housekeeping for about `budget_ms`: due timers, leases of the dead, compaction. Anybody may call it.
   virtual Result<void> maintain(int64_t budget_ms) = 0;
   /// What a person should hear (damage that a recovery met), each once; not an error of any call.

@@ -181,14 +181,10 @@ Result<void> LocalQueue::remove_oldest_file(uint32_t number) {
   });
 }
 
-/// Looks for messages whose payload lies in the oldest file, from where the last step (perhaps another
-/// process's) stopped, and copies up to 1 MiB of them.
-Result<void> LocalQueue::copy_forward() {
-  struct Found {
-    MessageId id;
-    uint64_t item_position;
-  };
-  std::vector<Found> found;
+/// Some messages whose payload lies in the oldest file, from where the last look (perhaps another process's)
+/// stopped. True: this one has come to the end of all messages.
+Result<bool> LocalQueue::find_in_oldest(std::vector<InOldest>& found) {
+  bool at_end = false;
   FQ_TRY(locked([&]() -> Result<void> {
     SegmentHeader& shared = header();
     found.clear();
@@ -211,15 +207,22 @@ Result<void> LocalQueue::copy_forward() {
     // At the end it begins again: messages may have taken slots behind us meanwhile.
     txn.set(shared.copied_slots, slot ? static_cast<uint32_t>(*slot) : 0);
     txn.commit();
+    at_end = !slot;
     return {};
   }));
-  for (const Found& each : found) {
-    FQ_TRY_SET([[maybe_unused]] const uint64_t bytes, copy_message(each.id, each.item_position));
+  return at_end;
+}
+
+Result<void> LocalQueue::copy_forward() {
+  std::vector<InOldest> found;
+  FQ_TRY_SET([[maybe_unused]] const bool at_end, find_in_oldest(found));
+  for (const InOldest& each : found) {
+    FQ_TRY_SET([[maybe_unused]] const Copied copied, copy_message(each.id, each.item_position));
   }
   return {};
 }
 
-Result<uint64_t> LocalQueue::copy_message(MessageId id, uint64_t item_position) {
+Result<LocalQueue::Copied> LocalQueue::copy_message(MessageId id, uint64_t item_position) {
   Carried carried;
   carried.wall_minus_boot_ms = header().wall_minus_boot_ms.peek();
   std::optional<Looked> looked;
@@ -235,13 +238,14 @@ Result<uint64_t> LocalQueue::copy_message(MessageId id, uint64_t item_position) 
     }
     return {};
   }));
-  if (!looked || !looked->place) return 0;
+  if (!looked) return Copied::gone;
+  if (!looked->place) return Copied::unreadable;
   StoredItem stored;
   FQ_TRY_SET(const bool found, session_->reader.read(*looked->place, stored));
-  if (!found) return 0;
+  if (!found) return Copied::unreadable;
   FQ_TRY(carry(*looked, stored, carried));
   encode_moved(body_, carried.record);
-  if (!decode_moved(body_.bytes, &carried.item_offset)) return 0;
+  if (!decode_moved(body_.bytes, &carried.item_offset)) return Copied::gone;
   const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
   Obstacle obstacle = Obstacle::none;
   FQ_TRY(locked([&]() -> Result<void> {
@@ -252,7 +256,7 @@ Result<uint64_t> LocalQueue::copy_message(MessageId id, uint64_t item_position) 
     return {};
   }));
   if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
-  return bytes;
+  return Copied::moved;
 }
 
 /// All that is known of a message, so that it needs no older file.

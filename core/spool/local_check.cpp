@@ -2,7 +2,10 @@
 //
 // The segment is copied under the lock, the journal replayed up to the same point into private memory, and
 // the two compared. What is not compared, because a rebuild starts it anew: turns, tokens, averages.
-#include "core/spool/local_queue.h"
+#include "core/spool/local_checked.h"
+
+// System.
+#include <algorithm>
 
 namespace fq {
 
@@ -26,19 +29,19 @@ Result<std::unique_ptr<Store>> private_store() {
 
 }  // namespace
 
-Result<CheckReport> LocalQueue::check() {
+Result<LocalQueue::Checked> LocalQueue::check_settled() {
   // A file that goes while it is read would look like damage: such a look is made again.
   for (int attempt = 0;; ++attempt) {
     uint32_t before = 0;
     uint32_t after = 0;
     FQ_TRY(locked([&]() -> Result<void> { return before = header().oldest_file, Result<void>(); }));
-    Result<CheckReport> report = check_once();
+    Result<Checked> checked = check_once();
     FQ_TRY(locked([&]() -> Result<void> { return after = header().oldest_file, Result<void>(); }));
-    if (before == after || attempt == kCheckTries) return report;
+    if (before == after || attempt == kCheckTries) return checked;
   }
 }
 
-Result<CheckReport> LocalQueue::check_once() {
+Result<LocalQueue::Checked> LocalQueue::check_once() {
   FQ_TRY_SET(const std::unique_ptr<Store> live, private_store());
   FQ_TRY_SET(const std::unique_ptr<Store> rebuilt, private_store());
   Now now;
@@ -68,26 +71,33 @@ Result<CheckReport> LocalQueue::check_once() {
     if (!fired) break;
   }
 
-  CheckReport report;
+  Checked checked;
+  CheckReport& report = checked.report;
   report.records = replayed.scan.records;
   const StateCounts& counts = copy.schedule.counts;
   report.messages = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead + counts.held;
-  add(report.findings, "segment: ", schedule_faults(live->schedule()));
-  add(report.findings, "segment and journal differ: ",
-      schedule_differences(live->schedule(), rebuilt->schedule(), kTimerSlackMs));
+  const std::vector<std::string> faults = schedule_faults(live->schedule());
+  const std::vector<std::string> differences =
+      schedule_differences(live->schedule(), rebuilt->schedule(), kTimerSlackMs);
+  checked.segment_is_whole = faults.empty();
+  checked.differs = !differences.empty();
+  add(report.findings, "segment: ", faults);
+  add(report.findings, "segment and journal differ: ", differences);
   for (const JournalDamage& damage : replayed.scan.damage) {
     add(report.findings, journal_file_name(damage.file_number) + ": ",
         {damage.what + " at byte " + std::to_string(damage.offset) + ", " + std::to_string(damage.bytes) +
          " bytes"});
   }
+  checked.damage = replayed.scan.damage;
   for (const std::string& name : replayed.scan.unknown)
-    add(report.findings, "journal/" + name, {": not made by fq"});
+    add(report.findings, "journal/" + name, {": not made by fq; move it away"});
+  checked.unknown_files = !replayed.scan.unknown.empty();
   Result<std::vector<std::string>> set_aside = attachment_->disk().list("damaged");
   if (set_aside.ok()) {
-    for (const std::string& name : *set_aside)
-      add(report.findings, "damaged/" + name, {": set aside by a recovery"});
+    for (const std::string& name : *set_aside) report.set_aside.push_back("damaged/" + name);
+    std::sort(report.set_aside.begin(), report.set_aside.end());
   }
-  return report;
+  return checked;
 }
 
 }  // namespace fq

@@ -24,7 +24,8 @@ bool takes(Action action, SlotState state) {
 }  // namespace
 
 Result<SettleStatus> LocalQueue::change_one(MessageId id, Action action, const Filter* filter,
-                                            std::vector<ItemPlace>& blobs) {
+                                            std::vector<ItemPlace>& blobs,
+                                            std::optional<uint64_t> item_position) {
   SettleStatus status = SettleStatus::gone;
   for (int attempt = 0; attempt < kObstaclesMax; ++attempt) {
     Obstacle obstacle = Obstacle::none;
@@ -39,6 +40,7 @@ Result<SettleStatus> LocalQueue::change_one(MessageId id, Action action, const F
       if (!takes(action, static_cast<SlotState>(entry.state.get()))) return {};
       // Found by what it was a moment ago: it must still be that.
       if (filter != nullptr && !matches(*filter, std::nullopt, entry)) return {};
+      if (item_position && entry.item_position != *item_position) return {};
       RecordType type = action == Action::cancel ? RecordType::cancelled : RecordType::kicked;
       if (action == Action::kick && schedule().would_hold(*slot)) type = RecordType::reheld;
       obstacle = event_obstacle(type, event_record_bytes(type, 1, EventDetail{}));

@@ -54,7 +54,8 @@ class LocalQueue final : public Queue {
   Result<void> policy_set(std::string_view path, const PolicyPatch& patch) override;
   Result<OverridePage> policy_overrides(const Cursor& from, size_t n) override;
   Result<StatsReply> stats(const StatsRequest& request) override;
-  Result<CheckReport> check() override;
+  Result<CheckReport> check(bool repair) override;
+  Result<CompactReport> compact() override;
   Result<void> maintain(int64_t budget_ms) override;
   std::vector<std::string> take_notices() override { return attachment_->take_notices(); }
 
@@ -301,19 +302,31 @@ class LocalQueue final : public Queue {
   Result<void> follow_terms();
 
   // local_mutate.cpp
+  /// With `item_position` only while the message's payload lies there.
   Result<SettleStatus> change_one(MessageId id, Action action, const Filter* filter,
-                                  std::vector<ItemPlace>& blobs);
+                                  std::vector<ItemPlace>& blobs, std::optional<uint64_t> item_position = {});
   Result<void> finish_changes(const std::vector<ItemPlace>& blobs);
 
   // local_stats.cpp
   Result<void> survey(TenantSurvey& survey, int64_t& as_of_wall_ms);
 
-  // local_check.cpp
-  Result<CheckReport> check_once();
+  // local_check.cpp, local_repair.cpp
+  struct Checked;
+  Result<Checked> check_once();
+  Result<Checked> check_settled();
+  Result<void> set_damage_aside(const Checked& found, uint32_t last, CheckReport& report);
+  Result<void> cancel_unreadable(CheckReport& report);
+  Result<void> make_segment_anew(CheckReport& report);
 
   // file_supply.cpp
   Result<void> make_ready_file();
   Result<void> make_ready_file_alone();
+  // local_compact.cpp
+  enum class Given { gone, kept };
+  Result<Given> give_back_oldest(CompactReport& report);
+  Result<void> leave_current_file();
+  Result<void> copy_all_of_oldest(CompactReport& report);
+  bool compaction_gains(uint32_t last);
   // compaction.cpp
   bool is_compaction_due();
   bool oldest_is_dead() const;
@@ -322,8 +335,15 @@ class LocalQueue final : public Queue {
   Result<void> drop_oldest_file();
   Result<void> remove_oldest_file(uint32_t number);
   Result<void> copy_forward();
+  struct InOldest {
+    MessageId id;
+    uint64_t item_position;
+  };
+  Result<bool> find_in_oldest(std::vector<InOldest>& found);
   struct Carried;
-  Result<uint64_t> copy_message(MessageId id, uint64_t item_position);
+  enum class Copied { moved, gone, unreadable };
+  /// `moved`, or what was in the way of that is overcome; `gone`: it does not lie there any more.
+  Result<Copied> copy_message(MessageId id, uint64_t item_position);
   Result<void> carry(const Looked& looked, const StoredItem& stored, Carried& carried);
   void append_moved(const Looked& looked, uint64_t item_position, const Carried& carried);
 

@@ -191,15 +191,30 @@ bool names_lock(const std::string& spool, const std::string& queue, uint64_t dev
   return ::stat(path.c_str(), &about) == 0 && about.st_dev == device && about.st_ino == inode;
 }
 
+std::string_view refused_file_system(unsigned long magic) {
+  for (const RefusedKind& refused : kRefusedKinds) {
+    if ((magic & 0xffffffffUL) == refused.magic) return refused.name;
+  }
+  return {};
+}
+
+Result<void> check_spool(const std::string& spool) {
+  const std::string object = spool_object(spool);
+  const Descriptor opened(::open(trimmed(spool).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.get() < 0) return cannot_open(object, errno);
+  FQ_TRY(check_owner(opened.get(), object));
+  return check_parents(trimmed(spool), object);
+}
+
 Result<void> check_place(const std::string& spool, Disk& queue) {
   const std::string object = spool_object(spool);
   struct statfs about {};
   if (::statfs(spool.c_str(), &about) != 0) return sys_error("statfs", object, errno);
-  const auto kind = static_cast<unsigned long>(about.f_type) & 0xffffffffUL;
-  for (const RefusedKind& refused : kRefusedKinds) {
-    if (kind != refused.magic) continue;
-    return Error{ErrorKind::unusable,
-                 object + ": lies on " + refused.name + "; fq needs a local file system (set FQ_SPOOL)", 0};
+  const std::string_view refused = refused_file_system(static_cast<unsigned long>(about.f_type));
+  if (!refused.empty()) {
+    return Error{
+        ErrorKind::unusable,
+        object + ": lies on " + std::string(refused) + "; fq needs a local file system (set FQ_SPOOL)", 0};
   }
   FQ_TRY(check_parents(spool, object));
   for (const char* name : kSubdirectories) FQ_TRY(queue.make_directory(name));

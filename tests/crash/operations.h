@@ -37,6 +37,8 @@ struct Operation {
 const std::vector<Operation>& operations();
 /// And those of groups and dead letters.
 std::vector<Operation> with_groups(std::vector<Operation> operations);
+/// And those that keep a queue in order.
+std::vector<Operation> with_care(std::vector<Operation> operations);
 
 /// Pushes and acks so many bytes: through the door, since thousands of processes would take long.
 void churn(const Spool& spool, uint64_t bytes);

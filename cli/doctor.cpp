@@ -1,0 +1,82 @@
+// doctor - what fq rests on, and what to do about it.
+
+// fq, below us.
+#include "core/api/doctor.h"
+#include "core/base/json_writer.h"
+// fq, this room.
+#include "cli/command.h"
+#include "cli/session.h"
+#include "cli/table.h"
+#include "cli/values.h"
+
+#ifndef FQ_VERSION
+#define FQ_VERSION "unknown"
+#endif
+
+namespace fq::cli {
+
+namespace {
+
+std::string_view name_of(Health health) {
+  switch (health) {
+    case Health::ok:
+      return "ok";
+    case Health::warning:
+      return "warning";
+    case Health::fault:
+      break;
+  }
+  return "fault";
+}
+
+std::string json_of(const DoctorRow& row) {
+  std::string line;
+  JsonWriter json(line);
+  json.begin_object().key("about").text(row.about).key("found").text(row.found);
+  json.key("health").text(name_of(row.health)).key("advice");
+  row.advice.empty() ? json.null() : json.text(row.advice);
+  json.end_object();
+  return line.append("\n");
+}
+
+std::string human_of(const std::vector<DoctorRow>& rows) {
+  Table table({0, 1, 2});
+  for (const DoctorRow& row : rows) {
+    table.row({std::string(name_of(row.health)), shown(row.about), shown(row.found)});
+    if (!row.advice.empty()) table.row({"", "", "-> " + shown(row.advice)});
+  }
+  return table.text();
+}
+
+Result<Exit> run_doctor(const Arguments& arguments, Session& session) {
+  if (!arguments.operands().empty()) return usage_error("doctor", "takes no operand");
+  std::vector<DoctorRow> rows = {{"fq", FQ_VERSION, Health::ok, ""}};
+  Health worst = Health::ok;
+  for (DoctorRow& row : examine(session.spool())) {
+    worst = std::max(worst, row.health);
+    rows.push_back(std::move(row));
+  }
+  std::string text;
+  if (session.format() == Format::json) {
+    for (const DoctorRow& row : rows) text += json_of(row);
+  } else {
+    text = human_of(rows);
+  }
+  FQ_TRY(session.out().write(text));
+  FQ_TRY(session.out().flush());
+  return worst == Health::fault ? Exit::unusable : Exit::done;
+}
+
+}  // namespace
+
+const Command doctor_command = {
+    "doctor",
+    "",
+    "Looks at what fq rests on: disk, limits, kernel, clock, and who is attached.",
+    {{}, true, "human|json"},
+    "fq doctor",
+    "0 fq can work here, perhaps with warnings; 69 it cannot",
+    run_doctor,
+};
+
+}  // namespace fq::cli

@@ -1,0 +1,23 @@
+// doctor - what fq rests on at a place and on a machine, as rows for a person.
+#pragma once
+
+// System.
+#include <string>
+#include <vector>
+
+namespace fq {
+
+enum class Health { ok, warning, fault };
+
+/// One thing that fq rests on.
+struct DoctorRow {
+  std::string about;  // "file system", "descriptors", ...
+  std::string found;
+  Health health = Health::ok;
+  std::string advice;  // what to do; empty where all is well
+};
+
+/// What is there below and around a spool, which may not be there yet. Changes nothing.
+std::vector<DoctorRow> examine(const std::string& spool);
+
+}  // namespace fq

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# doctor_test - what fq rests on, as rows: well here, warned of limits, and refused where fq cannot work.
+. "$(dirname "$0")/lib.sh"
+
+# health ABOUT: of that row.
+health() { fq doctor --json | jq -r --arg about "$1" 'select(.about == $about) | .health'; }
+
+gives 0 '' fq doctor
+is 'a spool that is not there is no fault' 1 "$(grep -c 'there is none yet' "$work/out")"
+is 'and is not made' no "$([ -e "$FQ_SPOOL" ] && echo yes || echo no)"
+fq push x -q mail >/dev/null
+gives 0 '' fq doctor
+is 'every line of --json is an object with its keys' 'about found health advice' "$(fq doctor --json | jq -r 'keys_unsorted | join(" ")' | sort -u)"
+for about in spool 'word size' 'robust locks' /proc formats fq 'queue mail'; do is "$about is well" ok "$(health "$about")"; done
+is 'the file system is named' "$(stat -f -c %T "$work" | sed 's/ext2\/ext3/ext4/')" "$(fq doctor --json | jq -r 'select(.about == "file system") | .found' | cut -d' ' -f1)"
+is 'nobody is attached' 'nobody is attached' "$(fq doctor --json | jq -r 'select(.about == "queue mail") | .found')"
+
+# Somebody who is stopped.
+"$FQ" pop -q mail --raw >/dev/null
+"$FQ" pop -q mail --wait >/dev/null &
+waiting=$!
+until fq doctor | grep -q "attached: process $waiting"; do [ -d /proc/$waiting ] || { fail 'it did not wait'; break; }; done
+kill -STOP $waiting
+is 'a stopped process is named' "process $waiting is stopped; continue or end it" \
+  "$(until fq doctor --json | jq -er 'select(.about == "queue mail") | .advice'; do :; done | grep -v '^null$')"
+kill -CONT $waiting; kill $waiting; wait $waiting 2>/dev/null
+
+# Limits.
+for limit in 'n 20 descriptors' 'v 2000000 address space' 'f 100 file size'; do
+  read -r letter size about <<<"$limit"
+  is "ulimit -$letter $size is warned of" warning "$(ulimit "-$letter" "$size"; health "$about")"
+done
+gives 0 '' bash -c 'ulimit -n 20; "$FQ" doctor'
+
+# What is kept of damage, and what cannot be.
+touch "$FQ_SPOOL/queues/mail/damaged/1-2.bin"
+is 'what is in damaged/ is told' 1 "$(fq doctor | grep -c '1 pieces of damage in damaged/')"
+chmod o+w "$FQ_SPOOL"
+gives 69 '' fq doctor
+is 'others may write to it: a fault' fault "$(health spool)"
+chmod o-w "$FQ_SPOOL"
+chmod o+w "$FQ_SPOOL/queues/mail"
+is 'the same of a queue' fault "$(health 'queue mail' | head -n 1)"
+chmod o-w "$FQ_SPOOL/queues/mail"
+echo >"$work/file"
+is 'a file is no spool' fault "$(FQ_SPOOL=$work/file health spool)"
+is 'names are escaped' 1 "$(FQ_SPOOL=$'/x\e[31m' "$FQ" doctor | grep -c '/x\\x1b\[31m')"
+
+gives 64 'takes no operand' fq doctor here
+gives 64 'unknown option' fq doctor --fix
+gives 64 'not a format' fq doctor --format sh
+gives 74 'standard output' bash -c '"$FQ" doctor >/dev/full'
+finish

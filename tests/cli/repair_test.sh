@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# repair_test - check --repair of a journal that was flipped, cut or lost a file, and of a segment that was
+# damaged or is gone: all that can be read is still there, the bytes are kept, and the next check says well.
+# And compact, which works with the same steps.
+. "$(dirname "$0")/lib.sh"
+
+queue=$FQ_SPOOL/queues/default
+# flip FILE TEXT: a bit of the first place where TEXT stands.
+flip() {
+  local at byte
+  at=$(grep -abo -- "$2" "$1" | head -n 1 | cut -d: -f1)
+  byte=$(od -An -tu1 -j "$at" -N 1 "$1")
+  printf "\\x$(printf %x $((byte ^ 4)))" | dd of="$1" bs=1 seek="$at" conv=notrunc status=none
+}
+payloads() { fq peek -n 1000 --json | jq -r '.payload[0:12]' | sort | paste -sd' '; }
+# nine: payloads one-1 to one-9, a record each; three is acked.
+nine() {
+  fresh
+  for i in 1 2 3 4 5 6 7 8 9; do fq push "one-$i" >/dev/null; done
+  fq cancel 3 >/dev/null 2>&1
+}
+
+# A bit in a message that still waits.
+nine
+gives 0 '' fq check
+gives 0 '' fq check --repair
+is 'a repair of what is well does nothing' 0 "$(fq check --repair --json | jq '.repairs | length')"
+flip "$queue/journal/1.fqj" one-5
+gives 65 '' fq check
+is 'check says where' 1 "$(fq check | grep -c 'journal/1.fqj: records are damaged at byte')"
+is 'and as JSON' 'false true' "$(fq check --json | jq -r '"\(.ok) \(.findings | length > 0)"')"
+gives 0 '' fq check --repair
+is 'what was hit is told' 1 "$(grep -c 'message 5: its record is damaged; cancelled' "$work/out")"
+is 'what could be read is there' 'one-1 one-2 one-4 one-6 one-7 one-8 one-9' "$(payloads)"
+is 'the bytes are kept' 1 "$(cat "$queue"/damaged/*.bin | grep -ac 'ne-5')"
+gives 0 '' fq check
+is 'and the next check says well' 1 "$(grep -c 'all is well' "$work/out")"
+is 'and names what was kept' 1 "$(grep -c 'damaged/.*kept of damage' "$work/out")"
+rm "$queue/segment"
+is 'also a rebuild finds only that' 'one-1 one-2 one-4 one-6 one-7 one-8 one-9' "$(payloads)"
+gives 0 '' fq check
+
+# A bit in the record of an ack: the segment still knows of it.
+nine
+fq pop --raw >/dev/null  # one-1
+end=$(grep -abo fqr1 "$queue/journal/1.fqj" | tail -n 1 | cut -d: -f1)
+printf '\377' | dd of="$queue/journal/1.fqj" bs=1 seek=$((end + 50)) conv=notrunc status=none
+fq push last >/dev/null
+gives 65 '' fq check
+gives 0 '' fq check --repair
+is 'what was acked does not come back' 'last one-2 one-4 one-5 one-6 one-7 one-8 one-9' "$(payloads)"
+gives 0 '' fq check
+
+# A recovery has met the damage first.
+nine
+flip "$queue/journal/1.fqj" one-5
+rm "$queue/segment"
+is 'a recovery says so' 1 "$(fq push next 2>&1 >/dev/null | grep -c 'kept in damaged/')"
+gives 65 '' fq check
+gives 0 '' fq check --repair
+is 'what it could read is there' 'next one-1 one-2 one-4 one-6 one-7 one-8 one-9' "$(payloads)"
+gives 0 '' fq check
+
+# A torn tail is no damage.
+nine
+head -c 700 /dev/urandom | dd of="$queue/journal/1.fqj" bs=1 seek="$(($(grep -abo fqr1 "$queue/journal/1.fqj" | tail -n 1 | cut -d: -f1) + 200))" conv=notrunc status=none
+rm "$queue/segment"
+gives 0 '' fq check --repair
+is 'nothing to repair' 0 "$(fq check --repair --json | jq '.repairs | length')"
+
+# The segment.
+nine
+rm "$queue/segment"
+gives 0 '' fq check --repair
+is 'a segment that is gone is made anew' 'one-1 one-2 one-4 one-5 one-6 one-7 one-8 one-9' "$(payloads)"
+dd if=/dev/urandom of="$queue/segment" bs=4096 count=8 seek=260 conv=notrunc status=none
+fq check --repair >"$work/out" 2>"$work/err"
+is 'one that was overwritten too' '0 one-1 one-2 one-4 one-5 one-6 one-7 one-8 one-9' "$? $(payloads)"
+gives 0 '' fq check
+
+# A file in the middle is gone.
+fresh
+head -c 1500000 /dev/zero | tr '\0' x | fold -w 50000 | nl -w 6 -n rz -s - | fq push --lines >/dev/null
+[ -e "$queue/journal/3.fqj" ] || fail 'there are three files'
+rm "$queue/journal/2.fqj"
+gives 65 '' fq check
+gives 0 '' fq check --repair
+is 'what its neighbours hold is there' '000001 000030' "$(fq peek -n 1000 --json | jq -r '.payload[0:6]' | sort | sed -n '1p;$p' | paste -sd' ')"
+gives 0 '' fq check
+
+# What fq did not make is not touched.
+nine
+echo mine >"$queue/journal/mine"
+gives 65 '' fq check --repair
+is 'it is named' 1 "$(grep -c 'journal/mine: not made by fq' "$work/out")"
+is 'and stays' mine "$(cat "$queue/journal/mine")"
+
+# compact.
+fresh
+gives 1 'does not exist' fq compact
+fq push keep -t acme >/dev/null
+head -c 3000000 /dev/zero | tr '\0' x | fold -w 50000 | fq push --lines -t churn >/dev/null
+fq cancel -t churn >/dev/null
+before=$(du -sk "$queue/journal" | cut -f1)
+is 'compact says what it gained' 1 "$(fq compact | grep -c '^default: .* gained, the journal has')"
+is 'and has' 1 "$((before > $(du -sk "$queue/journal" | cut -f1)))"
+is 'what waits is still there' keep "$(fq peek --json | jq -r .payload)"
+is 'a second one gains nothing' 'default: nothing gained' "$(fq compact | cut -d, -f1)"
+is 'as JSON' 'default 0' "$(fq compact --json | jq -r '"\(.queue) \(.gained_bytes)"')"
+gives 0 '' fq check
+rm "$queue/segment"
+is 'and after a rebuild' keep "$(fq peek --json | jq -r .payload)"
+fq push x -q other >/dev/null
+is 'every queue unless one is named' 'default other' "$(fq compact --json | jq -r .queue | paste -sd' ')"
+is 'one that is named' other "$(fq compact --json -q other | jq -r .queue)"
+
+# What is wrong with what was typed.
+gives 64 'takes no operand' fq compact default
+gives 64 'takes no operand' fq check default
+gives 64 'unknown option' fq check --fix
+gives 64 'not a format' fq compact --format raw
+gives 1 'there is none' fq compact -q none
+gives 1 'there is none' fq check --repair -q none
+finish
