@@ -119,7 +119,7 @@ _fq() {
   if __fq_values "$prev"; then return; fi
   local options= words= values= nospace=
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show log stats top wait result worker queue tenant config check compact doctor help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show explain log stats top wait result worker queue tenant config check compact doctor help' ;;
     push)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --env --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -146,6 +146,9 @@ _fq() {
     show)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' values='ids all' ;;
+    explain)
+      if [[ $prev == --format ]]; then __fq_words human json; return; fi
+      options='--tenant --next --format --json --spool --queue --help' values='ids all' ;;
     log)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --since --count --follow --format --json --spool --queue --help' values='ids all' ;;
@@ -190,7 +193,7 @@ _fq() {
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel peek show log stats top wait result worker queue tenant config check compact doctor help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel peek show explain log stats top wait result worker queue tenant config check compact doctor help' ;;
   esac
   if [[ -z $before && -z $quote && $cur == -* ]]; then words=$options values=; fi
   # shellcheck disable=SC2086

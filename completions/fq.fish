@@ -155,6 +155,13 @@ complete -c fq -n '__fish_seen_subcommand_from show' -l format -x -a 'human json
 complete -c fq -n '__fish_seen_subcommand_from show' -l json -d 'short for --format json'
 complete -c fq -n '__fish_seen_subcommand_from show' -a '(__fq_ids all)'
 
+complete -c fq -n __fq_needs_command -a explain -d 'tell what comes next, or why something waits'
+complete -c fq -n '__fish_seen_subcommand_from explain' -s t -l tenant -x -a '(__fq_tenants)' -d 'of this one and below'
+complete -c fq -n '__fish_seen_subcommand_from explain' -l next -x -d 'the next N that would be served (default: 10)'
+complete -c fq -n '__fish_seen_subcommand_from explain' -l format -x -a 'human json' -d 'how to show it'
+complete -c fq -n '__fish_seen_subcommand_from explain' -l json -d 'short for --format json'
+complete -c fq -n '__fish_seen_subcommand_from explain' -a '(__fq_ids all)'
+
 complete -c fq -n __fq_needs_command -a log -d 'tell what happened to messages'
 complete -c fq -n '__fish_seen_subcommand_from log' -s t -l tenant -x -a '(__fq_tenants)' -d 'only of this one and below (default: any)'
 complete -c fq -n '__fish_seen_subcommand_from log' -l since -x -d 'from then on, or from so long ago (default: all)'
@@ -241,4 +248,4 @@ complete -c fq -n '__fish_seen_subcommand_from doctor' -l json -d 'short for --f
 
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel peek show log stats top wait result worker queue tenant config check compact doctor help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel peek show explain log stats top wait result worker queue tenant config check compact doctor help'

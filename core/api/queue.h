@@ -18,6 +18,7 @@
 // fq, this room.
 #include "core/api/care.h"
 #include "core/api/event.h"
+#include "core/api/explanation.h"
 #include "core/api/message.h"
 #include "core/api/settings.h"
 #include "core/api/stats.h"
@@ -337,6 +338,8 @@ class Queue {
   virtual Result<OverridePage> policy_overrides(const Cursor& from, size_t n) = 0;
 
   virtual Result<StatsReply> stats(const StatsRequest& request) = 0;
+  /// Why a message or a tenant is served when it is. Weakly consistent; changes nothing.
+  virtual Result<ExplainReply> explain(const ExplainRequest& request) = 0;
   /// Reads everything. With `repair` what is damaged is set aside, and the report is of what is there then.
   virtual Result<CheckReport> check(bool repair = false) = 0;
   /// Gives back what of the journal is not needed, as far as that gains something.

@@ -46,4 +46,11 @@ struct Bucket {
   }
 };
 
+inline Bucket bucket_of(const Control& control) {
+  return {control.interval_ns, control.burst, control.full_at_ns};
+}
+inline Bucket bucket_of(const Pool& pool) {
+  return {pool.terms.interval_ns, pool.terms.burst, pool.full_at_ns};
+}
+
 }  // namespace fq

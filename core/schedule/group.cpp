@@ -20,7 +20,7 @@ std::optional<SlotIndex> Schedule::lease_more(Txn& txn, TenantIndex from, Tenant
                                               const LeaseTerms& terms) {
   const auto top = static_cast<uint32_t>(from);
   const auto node = static_cast<uint32_t>(leaf);
-  if (TenantTree(region_).is_blocked(node) || Pools(region_).lacks_room(node)) return std::nullopt;
+  if (TenantTree(region_).is_blocked(node)) return std::nullopt;
   const uint32_t slot = MessageLane(MessageKind{&region_}).first(region_.tenant(node).lane);
   if (slot == kNoIndex || fq::expires_ms(region_, region_.entry(slot)) <= terms.now_ms) return std::nullopt;
   // Where nobody else is before it, it is its turn again.

@@ -12,7 +12,6 @@ namespace {
 
 constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
 
-Bucket bucket_of(const Control& control) { return {control.interval_ns, control.burst, control.full_at_ns}; }
 int64_t token_at_ms(const Control& control) { return bucket_of(control).token_at_ms(); }
 
 void take_over(Txn& txn, NodeValues& to, const NodeTerms& from, uint32_t bits) {

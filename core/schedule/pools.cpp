@@ -35,8 +35,6 @@ class PathPools {
   uint32_t count_ = 0;
 };
 
-Bucket bucket_of(const Pool& pool) { return {pool.terms.interval_ns, pool.terms.burst, pool.full_at_ns}; }
-
 }  // namespace
 
 bool Pools::is_defined(const Pool& pool) const {

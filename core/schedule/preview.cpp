@@ -105,6 +105,7 @@ std::optional<SlotIndex> Preview::next_ranked() {
   const uint32_t slot = ranked_->next(by_age, stamps_);
   if (slot == kNoIndex) return std::nullopt;
   turn_count_ = by_age ? 0 : turn_count_ + 1;
+  by_ = by_age ? By::age : By::rank;
   return SlotIndex{slot};
 }
 

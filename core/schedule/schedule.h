@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 // fq, this room.
+#include "core/schedule/blockers.h"
 #include "core/schedule/layout.h"
 #include "core/schedule/node_values.h"
 #include "core/schedule/region.h"
@@ -221,6 +222,8 @@ class Schedule {
   std::optional<TenantIndex> next_leaf(TenantIndex from) const;
   /// True when it or a node above it is parked or lacks room in a pool: its messages have no turns now.
   bool is_blocked(TenantIndex tenant) const;
+  /// Why it is: each thing that stands in the way. Allocates.
+  std::vector<Blocker> blockers_of(TenantIndex tenant) const;
   /// It or a node above it is in a pool that has no room now.
   bool lacks_room(TenantIndex tenant) const;
   /// The message that its next turn gives, parked or not; none when it has none or is an inner node.
@@ -316,6 +319,9 @@ class Preview {
   Preview(const Schedule& schedule, TenantIndex from);
   ~Preview();
   std::optional<SlotIndex> next();
+  /// What gave the last one its place.
+  enum class By { turn, rank, age };
+  By by() const { return by_; }
 
  private:
   struct Node;
@@ -326,6 +332,7 @@ class Preview {
   std::unique_ptr<RankedPreview> ranked_;  // instead
   uint64_t stamps_ = 0;
   uint32_t turn_count_ = 0;
+  By by_ = By::turn;
 };
 
 /// Everything that must hold inside one schedule; each breach is a line. Walks all: for check and tests.

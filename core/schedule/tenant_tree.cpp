@@ -5,6 +5,7 @@
 #include <array>
 
 // fq, this room.
+#include "core/schedule/blockers.h"
 #include "core/schedule/delay_heap.h"
 #include "core/schedule/name_hash.h"
 #include "core/schedule/text_pool.h"
@@ -67,15 +68,7 @@ bool TenantTree::is_below(uint32_t i, uint32_t ancestor) const {
   return i == ancestor;
 }
 
-bool TenantTree::is_blocked(uint32_t i) const {
-  if (Pools(region_).lacks_room(i)) return true;
-  StepLimit limit(kDepthMax);
-  for (;; i = region_.tenant(i).parent) {
-    if (is_parked(region_.tenant(i))) return true;
-    if (i == kRoot) return false;
-    limit.step();
-  }
-}
+bool TenantTree::is_blocked(uint32_t i) const { return Blockers(region_).any(i); }
 
 bool TenantTree::is_below_paused(uint32_t i) const {
   StepLimit limit(kDepthMax);

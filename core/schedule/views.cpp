@@ -161,6 +161,9 @@ std::optional<TenantIndex> Schedule::next_leaf(TenantIndex from) const {
 
 bool Schedule::lacks_room(TenantIndex tenant) const { return Pools(region_).lacks_room(index_of(tenant)); }
 
+std::vector<Blocker> Schedule::blockers_of(TenantIndex tenant) const {
+  return Blockers(region_).all(index_of(tenant));
+}
 bool Schedule::is_blocked(TenantIndex tenant) const {
   return TenantTree(region_).is_blocked(index_of(tenant));
 }

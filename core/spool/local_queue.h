@@ -54,6 +54,7 @@ class LocalQueue final : public Queue {
   Result<void> policy_set(std::string_view path, const PolicyPatch& patch) override;
   Result<OverridePage> policy_overrides(const Cursor& from, size_t n) override;
   Result<StatsReply> stats(const StatsRequest& request) override;
+  Result<ExplainReply> explain(const ExplainRequest& request) override;
   Result<CheckReport> check(bool repair) override;
   Result<CompactReport> compact() override;
   Result<void> maintain(int64_t budget_ms) override;
@@ -309,6 +310,9 @@ class LocalQueue final : public Queue {
 
   // local_stats.cpp
   Result<void> survey(TenantSurvey& survey, int64_t& as_of_wall_ms);
+
+  // local_explain.cpp
+  class Explainer;
 
   // local_check.cpp, local_repair.cpp
   struct Checked;

@@ -3,6 +3,7 @@
 
 // System.
 #include <map>
+#include <set>
 #include <string>
 // Tests.
 #include "tests/fakes/model.h"
@@ -15,6 +16,30 @@ inline std::string ready_order(Queue& engine) {
   std::string payloads;
   for (const MessageInfo& message : page->messages) payloads += message.payload.value_or("?") + " ";
   return payloads;
+}
+
+inline std::string said_of(const std::optional<Explanation>& explained) {
+  if (!explained) return "nothing";
+  std::set<std::string> reasons;
+  for (const Reason& reason : explained->reasons) {
+    std::string text = std::string(name_of(reason.kind)) + " '" + reason.node + "'";
+    if (reason.limit) text += " " + std::to_string(reason.running) + " of " + std::to_string(*reason.limit);
+    if (reason.interval_ns != 0) text += " each " + std::to_string(reason.interval_ns);
+    // When a message has ended is told by its history.
+    const bool timed = reason.until_wall_ms && reason.kind != Reason::Kind::ended;
+    if (timed && reason.kind != Reason::Kind::dead) text += " until " + std::to_string(*reason.until_wall_ms);
+    reasons.insert(std::move(text));
+  }
+  std::string text(name_of(explained->state));
+  if (explained->place) text += ", place " + std::to_string(*explained->place);
+  if (explained->ahead) text += ", behind " + std::to_string(*explained->ahead);
+  for (const std::string& reason : reasons) text += ", " + reason;
+  return text;
+}
+
+inline std::string explained_by(Queue& engine, MessageId id) {
+  const Result<ExplainReply> reply = engine.explain({.id = id, .tenant = {}});
+  return reply.ok() ? said_of(reply->subject) : reply.error().text;
 }
 
 inline std::string counts_of(Queue& engine) {

@@ -30,9 +30,7 @@ struct Taken {
 
 class History {
  public:
-  History(Engine& engine, uint64_t seed) : random_(seed), engine_(engine.open(clock_)) {
-    // Due times end in 0, now ends in 5.
-    clock_.set_boot_ms(clock_.boot_ms() / 10 * 10 + 5);
+  History(Engine& engine, uint64_t seed) : random_(seed), engine_(engine.open(on_a_five(clock_))) {
     order_ = static_cast<Order>(below(3));
     Settings settings;
     settings.order = order_;
@@ -72,6 +70,11 @@ class History {
  private:
   static constexpr uint64_t kResidues[] = {1, 2, 3, 4, 6, 7, 8};
 
+  /// Due times end in 0, now ends in 5. Before it is opened: a queue notes how far the wall clock is off.
+  static FakeClock& on_a_five(FakeClock& clock) {
+    clock.set_boot_ms(clock.boot_ms() / 10 * 10 + 5);
+    return clock;
+  }
   uint64_t below(uint64_t n) { return random_() % n; }
 
   void differ(const std::string& what) {
@@ -341,6 +344,8 @@ class History {
     const auto& [engine_id, model_id] = ids_[below(ids_.size())];
     equal(state_of(*engine_, engine_id), std::string(name_of(model_.find(model_id)->info.state)),
           "state of " + std::to_string(number(model_id)));
+    equal(explained_by(*engine_, engine_id), said_of(model_.explain(model_id)),
+          "explain " + std::to_string(number(model_id)));
   }
 
   std::mt19937_64 random_;

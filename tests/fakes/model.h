@@ -63,6 +63,7 @@ class Model {
   void set_pools(const std::vector<PoolRule>& pools);
   void fire_timers();
 
+  std::optional<Explanation> explain(MessageId id);
   Message* find(MessageId id);               // none: there never was one
   Message* held_by(const Receipt& receipt);  // none: it is no longer valid
   /// Its own, or those of its last lease, or the queue's.

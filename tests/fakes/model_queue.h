@@ -49,6 +49,7 @@ class ModelQueue final : public Queue {
   Result<void> policy_set(std::string_view path, const PolicyPatch& patch) override;
   Result<OverridePage> policy_overrides(const Cursor&, size_t) override { return OverridePage{}; }
   Result<StatsReply> stats(const StatsRequest& request) override;
+  Result<ExplainReply> explain(const ExplainRequest& request) override;
   Result<CheckReport> check(bool repair) override;
   Result<CompactReport> compact() override { return CompactReport{}; }
   Result<void> maintain(int64_t budget_ms) override;

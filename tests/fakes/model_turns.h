@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 // fq, below us.
+#include "core/api/explanation.h"
 #include "core/base/clock.h"
 #include "core/base/policy.h"
 
@@ -66,6 +67,9 @@ class ModelTurns {
   std::string next(std::string_view path, const Before& before) const;
   /// It or a node above it starts nothing now.
   bool is_blocked(std::string_view path) const;
+  /// Each thing that makes it so.
+  void add_reasons(const std::string& path, int64_t now_ms, int64_t wall_minus_boot_ms,
+                   std::vector<Reason>& reasons) const;
 
  private:
   /// How many at once, and how often.
@@ -105,6 +109,8 @@ class ModelTurns {
   /// Those of a node's path that there are.
   std::set<std::string> pools_of(std::string_view path) const;
   bool has_room(const std::string& pool) const;
+  void add_pool_reasons(const std::string& name, int64_t now_ms, int64_t wall_minus_boot_ms,
+                        std::vector<Reason>& reasons) const;
   /// As far as it and what is below it say: something of it can be served.
   bool can_be_served(const std::string& path) const;
   bool is_turn_by_age() const { return ranked_ && ages_ && turns_so_far_ + 1 >= 16; }
@@ -130,7 +136,7 @@ class ModelTurns {
   FairBy fair_by_ = FairBy::turns;
   bool ranked_ = false, ages_ = false;
   uint64_t turns_so_far_ = 0, stamps_ = 0;  // since the last one by age; given out
-  uint64_t usual_run_ = 0;  // moving average of the logarithms of all runs
+  uint64_t usual_run_ = 0;                  // moving average of the logarithms of all runs
   int64_t now_ms_ = 0;
   int64_t linger_ms_ = 0;
   uint64_t batch_max_ = UINT64_MAX;

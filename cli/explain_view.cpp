@@ -1,0 +1,301 @@
+#include "cli/explain_view.h"
+
+// fq, below us.
+#include "core/base/duration.h"
+#include "core/base/escape.h"
+#include "core/base/json_writer.h"
+#include "core/base/wall_time.h"
+// fq, this room.
+#include "cli/message_view.h"
+#include "cli/output.h"
+#include "cli/table.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr size_t kTenantColumns = 40;
+constexpr int64_t kNsPerMs = 1'000'000;
+
+std::string id_text(MessageId id) { return std::to_string(number(id)); }
+
+std::string ids_text(const std::vector<MessageId>& ids) {
+  std::string text;
+  for (const MessageId id : ids) text.append(text.empty() ? "" : ", ").append(id_text(id));
+  return text;
+}
+
+/// As a shell takes it, and a terminal.
+std::string word(const std::string& text) {
+  const bool plain =
+      text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@:") ==
+      std::string::npos;
+  return plain ? text : shown(quote_shell(text));
+}
+
+std::string count_text(uint64_t count, const std::string& one) {
+  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
+}
+
+std::string time_text(const std::optional<int64_t>& at, int64_t now_ms) {
+  return at ? format_wall_time(*at) + " (" + relative_time(*at, now_ms) + ")" : "an unknown time";
+}
+
+std::string interval_text(int64_t ns) {
+  if (ns >= kNsPerMs) return format_duration(ns / kNsPerMs);
+  return std::to_string(ns / 1'000) + "us";
+}
+
+std::string subject_of(const Reason& reason) {
+  return reason.node.empty() ? "the queue" : shown(reason.node);
+}
+
+/// "fq tenant VERB acme", or of the queue.
+std::string command_for(const Reason& reason, const std::string& verb, const std::string& rest = "") {
+  const std::string subject = reason.node.empty() ? "" : " " + word(reason.node);
+  return (reason.node.empty() ? "fq queue " : "fq tenant ") + verb + subject + rest;
+}
+
+std::string running_text(const Reason& reason) {
+  std::string text = std::to_string(reason.running);
+  if (reason.limit) text += " of " + std::to_string(*reason.limit);
+  return text;
+}
+
+std::string gathering_text(const Reason& reason, int64_t now_ms) {
+  return subject_of(reason) + " gathers: " + running_text(reason) + " so far, at the latest until " +
+         time_text(reason.until_wall_ms, now_ms);
+}
+
+std::string concurrency_text(const Reason& reason) {
+  std::string text = subject_of(reason) + ": " + running_text(reason) + " running";
+  if (!reason.ids.empty()) text += ": " + ids_text(reason.ids);
+  if (!reason.ids.empty() && reason.ids.size() < reason.running) text += ", ...";
+  return text;
+}
+
+std::string rate_text(const std::string& whose, const Reason& reason, int64_t now_ms) {
+  return whose + ": one each " + interval_text(reason.interval_ns) + ", the next at " +
+         time_text(reason.until_wall_ms, now_ms);
+}
+
+ReasonText state_reason_text(const Explanation& of, const Reason& reason, int64_t now_ms) {
+  const std::string id = of.id ? id_text(*of.id) : "";
+  switch (reason.kind) {
+    case Reason::Kind::delayed:
+      return {"due at " + time_text(reason.until_wall_ms, now_ms), "fq kick " + id};
+    case Reason::Kind::leased:
+      if (reason.pid) return {"held by process " + std::to_string(*reason.pid), ""};
+      return {"leased until " + time_text(reason.until_wall_ms, now_ms), ""};
+    case Reason::Kind::held:
+      return {"comes after " + ids_text(reason.ids),
+              reason.ids.empty() ? "" : "fq explain " + id_text(reason.ids.front())};
+    case Reason::Kind::dead:
+      return {"buried; fq show " + id + " tells why", "fq kick " + id};
+    default:
+      return {std::string(name_of(of.state)) + " at " + time_text(reason.until_wall_ms, now_ms), ""};
+  }
+}
+
+std::string bound_text(const FairnessBound& bound, FairBy fair_by) {
+  const std::string node = shown(bound.node) + (bound.own ? " itself" : "");
+  switch (fair_by) {
+    case FairBy::turns:
+      return "between two turns of " + node + " each other has " + std::to_string(bound.turns) + " at most";
+    case FairBy::bytes:
+      return node + " has its weight's share of the bytes, but for one message of each";
+    case FairBy::time:
+      return node + " has its weight's share of the run time, but for what runs at once";
+  }
+  return "";
+}
+
+std::string ordinal_text(uint64_t place) {
+  const uint64_t last = place % 10, teen = place % 100;
+  const char* suffix = "th";
+  if (teen < 11 || teen > 13) suffix = last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th";
+  return std::to_string(place) + suffix;
+}
+
+std::string by_text(const Explanation& of, const ExplainContext& context) {
+  if (of.by == ServedBy::age) return "waited longest";
+  if (of.by == ServedBy::turn) return "its turn";
+  return context.settings.order == Order::key ? "its key" : "its priority";
+}
+
+std::string place_text(const Explanation& of) {
+  std::string text;
+  if (of.place) text = ordinal_text(*of.place) + " to be served";
+  if (of.place_max) text = ordinal_text(*of.place_max) + " to be served, at the latest";
+  if (of.ahead) {
+    if (!text.empty()) text += "; ";
+    text += std::to_string(*of.ahead) + " of its tenant before it";
+  }
+  return text;
+}
+
+void add_reasons(Table& table, const Explanation& of, const ExplainContext& context) {
+  for (const Reason& reason : of.reasons) {
+    const ReasonText text = reason_text(of, reason, context);
+    table.row({"waits", text.what});
+    if (!text.change.empty()) table.row({"change", text.change});
+  }
+}
+
+void add_bounds(Table& table, const Explanation& of, const ExplainContext& context) {
+  for (const FairnessBound& bound : of.bounds) {
+    if (bound.turns != 0) table.row({"bound", bound_text(bound, context.settings.fair_by)});
+  }
+}
+
+std::string message_text(const Explanation& of, const ExplainContext& context) {
+  Table table({0, 1});
+  table.row({"message", id_text(*of.id) + " in queue " + shown(context.queue)});
+  if (!of.tenant.empty()) table.row({"tenant", shown(of.tenant)});
+  table.row({"state", std::string(name_of(of.state))});
+  add_reasons(table, of, context);
+  if (of.reasons.empty()) {
+    const bool first = of.place == 1;
+    table.row({"waits", first ? "for nothing but somebody who takes it" : "for its turn only"});
+  }
+  if (const std::string place = place_text(of); !place.empty()) table.row({"place", place});
+  add_bounds(table, of, context);
+  return table.text();
+}
+
+std::string tenant_text(const Explanation& of, const ExplainContext& context) {
+  Table table({0, 1});
+  table.row({"tenant", shown(of.tenant) + " in queue " + shown(context.queue)});
+  table.row({"has", std::to_string(of.ready) + " ready, " + std::to_string(of.delayed) + " delayed, " +
+                        std::to_string(of.leased) + " leased, " + std::to_string(of.held) + " held, " +
+                        std::to_string(of.dead) + " dead"});
+  add_reasons(table, of, context);
+  if (of.reasons.empty() && of.ready == 0) table.row({"waits", "for a message that is ready"});
+  if (of.reasons.empty() && of.ready != 0) table.row({"waits", "for nothing but its turns"});
+  add_bounds(table, of, context);
+  return table.text();
+}
+
+std::string next_text(const ExplainReply& reply, const ExplainContext& context) {
+  if (reply.next.empty()) return "next: nothing can be served now\n";
+  Table table({2, 3});
+  table.row({"NEXT", "ID", "TENANT", "WHY"});
+  for (const Explanation& one : reply.next) {
+    table.row({std::to_string(*one.place), id_text(*one.id), shown_short(one.tenant, kTenantColumns),
+               by_text(one, context)});
+  }
+  return table.text();
+}
+
+std::string blocked_text(const ExplainReply& reply, const ExplainContext& context) {
+  if (reply.blocked.empty()) return "";
+  Table table({0, 2});
+  table.row({"BLOCKED", "READY", "WHY"});
+  for (const Explanation& one : reply.blocked) {
+    std::string why;
+    for (const Reason& reason : one.reasons)
+      why.append(why.empty() ? "" : "; ").append(reason_text(one, reason, context).what);
+    table.row({shown_short(one.tenant, kTenantColumns), std::to_string(one.ready), why});
+  }
+  std::string text = table.text();
+  if (reply.more_blocked != 0) text += "and " + count_text(reply.more_blocked, "more tenant") + "\n";
+  return text;
+}
+
+void write_number(JsonWriter& json, std::string_view key, const std::optional<uint64_t>& number) {
+  json.key(key);
+  number ? json.number(*number) : json.null();
+}
+
+void write_reason(JsonWriter& json, const Explanation& of, const Reason& reason,
+                  const ExplainContext& context) {
+  const ReasonText text = reason_text(of, reason, context);
+  const bool of_pool =
+      reason.kind == Reason::Kind::pool_concurrency || reason.kind == Reason::Kind::pool_rate;
+  json.begin_object().key("reason").text(name_of(reason.kind)).key(of_pool ? "pool" : "tenant");
+  json.text(reason.node).key("running").number(reason.running);
+  write_number(json, "limit", reason.limit);
+  json.key("interval_us").number(reason.interval_ns / 1'000).key("until");
+  reason.until_wall_ms ? json.text(format_wall_time(*reason.until_wall_ms)) : json.null();
+  json.key("holder");
+  reason.pid ? json.number(int64_t{*reason.pid}) : json.null();
+  json.key("ids").begin_array();
+  for (const MessageId id : reason.ids) json.number(number(id));
+  json.end_array().key("text").text(text.what).key("change");
+  text.change.empty() ? json.null() : json.text(text.change);
+  json.end_object();
+}
+
+void write_explanation(std::string& out, std::string_view about, const Explanation& of,
+                       const ExplainContext& context) {
+  JsonWriter json(out);
+  json.begin_object().key("about").text(about).key("queue").text(context.queue).key("id");
+  of.id ? json.number(number(*of.id)) : json.null();
+  json.key("tenant");
+  of.tenant.empty() ? json.null() : json.text(of.tenant);
+  json.key("state");
+  of.id ? json.text(name_of(of.state)) : json.null();
+  write_number(json, "place", of.place);
+  write_number(json, "place_max", of.place_max);
+  write_number(json, "ahead", of.ahead);
+  json.key("why");
+  of.place ? json.text(by_text(of, context)) : json.null();
+  json.key("reasons").begin_array();
+  for (const Reason& reason : of.reasons) write_reason(json, of, reason, context);
+  json.end_array().key("bounds").begin_array();
+  for (const FairnessBound& bound : of.bounds) {
+    json.begin_object().key("tenant").text(bound.node).key("turns").number(bound.turns).end_object();
+  }
+  json.end_array();
+  if (!of.id) {
+    json.key("ready").number(of.ready).key("delayed").number(of.delayed).key("leased").number(of.leased);
+    json.key("held").number(of.held).key("dead").number(of.dead);
+  }
+  json.end_object();
+  out += "\n";
+}
+
+}  // namespace
+
+ReasonText reason_text(const Explanation& of, const Reason& reason, const ExplainContext& context) {
+  const int64_t now_ms = context.now_wall_ms;
+  const std::string in_file = "the pool's entry in fq.toml";
+  switch (reason.kind) {
+    case Reason::Kind::paused:
+      return {subject_of(reason) + " is paused", command_for(reason, "resume")};
+    case Reason::Kind::limited:
+      return {subject_of(reason) + " starts nothing until " + time_text(reason.until_wall_ms, now_ms),
+              "fq tenant limit " + word(reason.node) + " --for none"};
+    case Reason::Kind::concurrency:
+      return {concurrency_text(reason), command_for(reason, "set", " concurrency=N")};
+    case Reason::Kind::rate:
+      return {rate_text(subject_of(reason), reason, now_ms), command_for(reason, "set", " rate=N/s")};
+    case Reason::Kind::gathering:
+      return {gathering_text(reason, now_ms), "fq queue set linger=DUR"};
+    case Reason::Kind::pool_concurrency:
+      return {"pool " + shown(reason.node) + ": " + running_text(reason) + " running", in_file};
+    case Reason::Kind::pool_rate:
+      return {rate_text("pool " + shown(reason.node), reason, now_ms), in_file};
+    default:
+      return state_reason_text(of, reason, now_ms);
+  }
+}
+
+std::string explanation_text(const ExplainReply& reply, const ExplainContext& context) {
+  if (reply.subject && reply.subject->id) return message_text(*reply.subject, context);
+  std::string text = reply.subject ? tenant_text(*reply.subject, context) : "";
+  text += next_text(reply, context);
+  return text + blocked_text(reply, context);
+}
+
+std::string explanation_json(const ExplainReply& reply, const ExplainContext& context) {
+  std::string text;
+  if (reply.subject) {
+    write_explanation(text, reply.subject->id ? "message" : "tenant", *reply.subject, context);
+  }
+  for (const Explanation& one : reply.next) write_explanation(text, "next", one, context);
+  for (const Explanation& one : reply.blocked) write_explanation(text, "blocked", one, context);
+  return text;
+}
+
+}  // namespace fq::cli

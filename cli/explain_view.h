@@ -1,0 +1,28 @@
+// explain_view - an explanation in a person's words, or as JSON.
+#pragma once
+
+// System.
+#include <string>
+// fq, below us.
+#include "core/api/queue.h"
+
+namespace fq::cli {
+
+struct ExplainContext {
+  std::string queue;
+  Settings settings;
+  int64_t now_wall_ms = 0;
+};
+
+/// What it says, and what would change it ("": nothing that one could type).
+struct ReasonText {
+  std::string what;
+  std::string change;
+};
+ReasonText reason_text(const Explanation& of, const Reason& reason, const ExplainContext& context);
+
+std::string explanation_text(const ExplainReply& reply, const ExplainContext& context);
+/// An object a line: the subject, what comes next, who is blocked; `about` tells which.
+std::string explanation_json(const ExplainReply& reply, const ExplainContext& context);
+
+}  // namespace fq::cli

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# explain_test - what comes next and why, and why a message or a tenant waits.
+. "$(dirname "$0")/lib.sh"
+
+# said ID: what it waits for.
+said() { fq explain "$1" | sed -n 's/^waits  *//p'; }
+place() { fq explain "$1" | sed -n 's/^place  *//p'; }
+
+gives 1 'there is none' fq explain
+fq queue create default
+gives 1 'nothing is ready' fq explain
+gives 1 'message 7: not in queue' fq explain 7
+gives 1 "tenant 'nobody': nothing of it" fq explain -t nobody
+gives 64 'not both' fq explain 7 -t acme
+gives 64 'one message id' fq explain 7 8
+gives 64 '--next' fq explain --next 0
+gives 64 '--next' fq explain --next 513
+gives 64 'not a message id' fq explain seven
+
+for tenant in acme/a globex; do
+  for payload in 1 2 3; do fq push -t $tenant $payload >/dev/null; done
+done
+is 'the first waits for nobody' 'for nothing but somebody who takes it' "$(said 1)"
+is 'the others wait for their turn' 'for its turn only' "$(said 2)"
+is 'a place' '3rd to be served; 1 of its tenant before it' "$(place 2)"
+is 'what comes next is what peek shows' "$(fq peek --json | jq .id)" "$(fq explain --json | jq .id)"
+is 'as many as asked for' '1 4 ' "$(fq explain --next 2 --json | jq -j '"\(.id) "')"
+is 'the bound' 'between two turns of globex each other has 1 at most' \
+  "$(fq explain 4 | sed -n 's/^bound  *//p')"
+fq tenant set globex weight=2.5
+is 'the bound follows the weight' '3' "$(fq explain 1 --json | jq '.bounds[] | select(.tenant == "acme").turns')"
+
+fq tenant pause globex
+is 'paused' 'globex is paused' "$(said 4)"
+is 'and what changes it' 'fq tenant resume globex' "$(fq explain 4 | sed -n 's/^change  *//p')"
+is 'what is told to be typed helps' 'for its turn only' "$(eval "$(fq explain 4 --json | jq -r '.reasons[0].change')"; said 5)"
+fq queue pause
+is 'all that is in the way' 'the queue is paused' "$(said 1)"
+fq queue resume
+fq tenant set acme concurrency=1
+fq pop --lease 1h -t acme >/dev/null
+is 'a limit with what runs' 'acme: 1 of 1 running: 1' "$(said 2)"
+is 'of a lease its end' 1 "$(said 1 | grep -c '^leased until 20')"
+is 'who is blocked is listed' '["acme/a",["concurrency"]]' \
+  "$(fq explain --json | jq -c 'select(.about == "blocked") | [.tenant, [.reasons[].reason]]')"
+fq tenant limit globex --for 1h
+is 'a limit of time' 1 "$(said 5 | grep -c 'globex starts nothing until 20.*(in ')"
+is 'nothing can be served' 'next: nothing can be served now' "$(fq explain | head -n 1)"
+is 'of a tenant' '{"ready":2,"leased":1}' "$(fq explain -t acme --json | jq -c 'select(.about == "tenant") | {ready, leased}')"
+
+# A rate, a delay, a dependency, a dead letter, an end.
+fq push -t slow 1 >/dev/null
+fq push -t slow 2 >/dev/null
+fq tenant set slow rate=1/h
+fq pop -t slow >/dev/null
+is 'a rate' 1 "$(said 8 | grep -c '^slow: one each 1h, the next at 20')"
+later=$(fq push --delay 1h x)
+is 'a delay' 1 "$(said "$later" | grep -c '^due at 20')"
+held=$(fq push --after "$later" x)
+is 'a dependency' "comes after $later" "$(said "$held")"
+fq push -t dead x >/dev/null
+receipt=$(fq pop --lease 1m -t dead | cut -f1)
+fq bury "$receipt"
+is 'a dead letter' 'buried; fq show 11 tells why' "$(said 11)"
+is 'what has ended' 1 "$(said 7 | grep -c '^acked at 20')"
+
+# Names are harmless on a terminal and whole in JSON.
+evil=$'e\xe2\x80\xaevil \xf0\x9f\x98\x80'
+fq push -t "$evil" x >/dev/null
+fq tenant pause "$evil"
+is 'no escapes for people' 0 "$(fq explain 12 | LC_ALL=C grep -c $'\xe2\x80\xae')"
+is 'a name as it is in JSON' "$evil" "$(fq explain 12 --json | jq -r .tenant)"
+fq explain --next 512 | head -n 1 >/dev/null
+is 'a reader that leaves' '0' "$?"
+
+finish
