@@ -8,12 +8,12 @@
 # quote that is open and `kept` how much of it stays as it is: readline replaces only what is behind an opening
 # quote, or behind a character of COMP_WORDBREAKS. Bash's own COMP_WORDS are taken apart at : and = also.
 __fq_split() {
-  local line=${COMP_LINE:0:COMP_POINT} i char word= begun=
-  typed=() quote= kept=0
+  local line=${COMP_LINE:0:COMP_POINT} i char word='' begun=''
+  typed=() quote='' kept=0
   for ((i = 0; i < ${#line}; ++i)); do
     char=${line:i:1}
     case $quote$char in
-      \'\' | \"\") quote= ;;
+      \'\' | \"\") quote='' ;;
       \"\\)
         ((++i)); char=${line:i:1}
         if [[ $char != [\$\`\"\\] ]]; then word+=\\; fi
@@ -23,7 +23,7 @@ __fq_split() {
       [\'\"]) quote=$char kept=${#word} begun=1 ;;
       [[:space:]])
         if [[ -n $begun ]]; then typed+=("$word"); fi
-        word= begun= kept=0 ;;
+        word='' begun='' kept=0 ;;
       *)
         word+=$char begun=1
         if [[ $COMP_WORDBREAKS == *"$char"* ]]; then kept=${#word}; fi ;;
@@ -90,7 +90,7 @@ __fq_values() {
 }
 
 _fq() {
-  local typed quote kept spool= queue= command= operands=() before= i
+  local typed quote kept spool='' queue='' command='' operands=() before='' i
   __fq_split
   local last=$((${#typed[@]} - 1))
   local cur=${typed[last]} prev=${typed[last - 1]}
@@ -117,7 +117,7 @@ _fq() {
     prev=${cur%%=*} before=${cur%%=*}=
   fi
   if __fq_values "$prev"; then return; fi
-  local options= words= values= nospace=
+  local options='' words='' values='' nospace=''
   case $command in
     '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show explain log stats top wait result worker queue tenant config check compact doctor help' ;;
     push)

@@ -2,6 +2,7 @@
 #
 # FQ=PATH names the binary; else it is the one that ./examples/quickstart.sh has built, else the installed one.
 # Leaves $work, an empty directory that is removed at the end, and `fq` in PATH, for the jobs too.
+# shellcheck shell=bash
 
 set -euo pipefail
 FQ=${FQ:-$(cd "$(dirname "$0")/.." && pwd)/build/release/fq}

@@ -46,7 +46,7 @@ doomed=$!
 until [ "$(find "$work/thumbnails" -name '*.ppm' | wc -l)" -ge 10 ] || ! kill -0 $doomed; do sleep 0.01; done
 kill -9 $doomed
 { wait $doomed; } 2>/dev/null || true
-ls -tr "$work/thumbnails" | grep -v part | head -10 | sed 's/^/   /'
+find "$work/thumbnails" -type f ! -name '*part*' -printf '%T@ %f\n' | sort -n | head -10 | sed 's/^[^ ]* /   /'
 echo "   Another one does the rest."
 fq worker -j2 --drain -- shrink 2>>"$work/said"
 

@@ -6,7 +6,7 @@
 for pair in 'client_1 测试111' 'client_1 测试111222' 'client_1 测试111333' 'client_2 测试222' 'client_2 测试222333' 'client_3 测试333'; do
   fq push -t ${pair% *} "${pair#* }" >/dev/null
 done
-is 'tenants take turns' '测试111 测试222 测试333 测试111222 测试222333 测试111333 ' "$(for i in 1 2 3 4 5 6; do fq pop; done | tr '\n' ' ')"
+is 'tenants take turns' '测试111 测试222 测试333 测试111222 测试222333 测试111333 ' "$(for _ in 1 2 3 4 5 6; do fq pop; done | tr '\n' ' ')"
 gives 1 '' fq pop
 fresh
 

@@ -9,6 +9,7 @@ stories=$(dirname "$0")/../../examples
 tells() {
   local said
   said=$(TMPDIR=$work/stories timeout 60 "$stories/$1" 2>"$work/err") || fail "$1 left with $?: $(cat "$work/err")"
+  # shellcheck disable=SC2254  # what it is to end with is a pattern
   case ${said##*$'\n'} in
     $2) ;;
     *) fail "$1 ended with '${said##*$'\n'}'" ;;

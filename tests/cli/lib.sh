@@ -1,6 +1,7 @@
 # lib.sh - what the process tests of cli share: a spool of their own and sentences with a verdict.
 #
 # Sourced by tests/cli/*_test.sh. FQ is the binary under test.
+# shellcheck shell=bash
 
 set -u
 : "${FQ:?the binary under test}"

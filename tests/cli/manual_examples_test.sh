@@ -68,7 +68,7 @@ with_messages() {
 with_a_result() {
   local n
   for n in $(seq 16); do fq push x; done
-  fq push -p 9 --keep 1h -- echo done
+  fq push -p 9 --keep 1h -- echo ran
   fq worker --once
 } >/dev/null
 

@@ -36,14 +36,14 @@ fq ack "$r"
 a=$(fq push a) && b=$(fq push b)
 c=$(fq push --after "$a,$b" c)
 [ "$(fq peek --state held --json | jq -c '[.id, .after]')" = "[$c,[$a,$b]]" ] || fail "held and after"
-d=$(printf '{"payload":"d","after_any":[%s]}\n' "$c" | fq push --ndjson)
+printf '{"payload":"d","after_any":[%s]}\n' "$c" | fq push --ndjson >/dev/null
 [ "$(fq pop -n 2 | tr '\n' ' ')" = 'a b ' ] || fail "held ones are served"
 [ "$(fq pop) $(fq pop)" = 'c d' ] || fail "not let go in their order"
 a=$(fq push a) && b=$(fq push --after "$a" b) && fq cancel "$a"
 [ "$(fq show "$b" --json | jq -r '"\(.state) \(.last_error.reason)"')" = "dead message $a, which it came after, was cancelled" ] || fail "not buried"
 gives 1 'not known' fq push --after 999999999 x
 gives 1 'not known' fq push --after-any "$b,999999999" x
-for bad in '' , 1, x -1 1.5; do gives 64 '--after' fq push x --after="$bad"; done
+for bad in '' ',' '1,' x -1 1.5; do gives 64 '--after' fq push x --after="$bad"; done
 gives 64 'does not go with' fq push x --debounce k --quiet 5s --after "$b"
 gives 64 'keep, replace or after' fq push x --unique k --unique-mode other
 gives 64 'goes with --unique only' fq push x --unique-mode keep

@@ -9,7 +9,7 @@ clear_all() { fq cancel --all --state all --yes >/dev/null || :; rm -rf "$work"/
 # A stopped process holds the lock when a job ends: its verdict is given when the lock is free.
 mkdir -p "$FQ_SPOOL"
 printf '[queue."*"]\nlock_timeout = "200ms"\n' >"$FQ_SPOOL/fq.toml"
-id=$(fq push done)
+id=$(fq push 'done')
 mkfifo "$work/go"
 "$FQ" worker --drain -- sh -c 'echo >>"$0"; read -r x <"$1"' "$work/job" "$work/go" 2>"$work/said" & worker=$!
 await holds_text "$work/job"

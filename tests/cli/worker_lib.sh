@@ -2,6 +2,7 @@
 #
 # Nothing here sleeps to give others time: a job tells by a file that it runs (await), and goes on when the
 # test says so through a FIFO.
+# shellcheck shell=bash
 
 # What steers the tests themselves is no business of a job's environment.
 for name in "${!FQ_@}"; do [ "$name" = FQ_SPOOL ] || unset "$name"; done

@@ -29,7 +29,7 @@ is 'a failing batch is run one by one, and only the bad message fails' 'bad dead
 is 'in the same format' 'good1 bad good2 good1 bad good2' "$(paste -sd' ' "$work/job")"
 clear_all
 rm -f "$work/job"
-for n in one done two; do fq push "$n" >/dev/null; done
+for n in one 'done' two; do fq push "$n" >/dev/null; done
 cat >"$work/batch" <<'END'
 lines=$(cat)
 printf '%s\n' "$lines" | jq -r .payload >>"$1"

@@ -5,8 +5,6 @@
 . "$(dirname "$0")/worker_lib.sh"
 
 clear_all() { fq cancel --all --state all --yes >/dev/null; rm -f "$work"/job*; }
-# shellcheck disable=SC2016
-acks='while read -r line; do echo "ack $(printf %s "$line" | jq -r .receipt)"; done'
 
 # A slot that is given up after ten seconds without work: that is looked at last.
 mkfifo "$work/grown.gate"

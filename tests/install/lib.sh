@@ -8,6 +8,7 @@ if [ -z "${FQ_RELEASE:-}" ] || [ ! -e "$(dirname "$FQ_RELEASE")/libfq.a" ]; then
   echo "skipped: FQ_RELEASE names no whole release build (cmake --build --preset release)"
   exit 77
 fi
+# shellcheck disable=SC2034  # lib.sh wants it
 FQ=$FQ_RELEASE
 . "$(dirname "$0")/../cli/lib.sh"
 # Neither what the caller has built with nor where the caller's fq is may help.

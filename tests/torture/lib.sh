@@ -2,6 +2,7 @@
 #
 # A long form prints its seed and its figures in one last line, and exits with 1 when a promise was broken.
 # FQ_LONG=N makes it N times as long; --quick (QUICK=1) takes the short form.
+# shellcheck shell=bash
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 unset FQ_SPOOL

@@ -17,7 +17,7 @@ git ls-files --cached --others --exclude-standard | while read -r file; do
   mkdir -p "$copy/$(dirname "$file")"
   cp "$file" "$copy/$file"
 done
-cd "$copy"
+cd "$copy" || exit 1
 cmake --preset test >/dev/null
 export FQ=$copy/build/test/fq
 

@@ -3,7 +3,7 @@
 #
 # usage: tests/torture/run.sh [NAME...] [--quick]   names: those of the scripts beside this one
 set -u
-cd "$(dirname "$0")"
+cd "$(dirname "$0")" || exit 1
 
 names=()
 for word in "$@"; do
