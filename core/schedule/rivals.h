@@ -5,7 +5,8 @@
 // that is how it will be, but for those at the very same time, which count as before it. Only where each
 // message costs one turn.
 //
-// Looks at nodes in the order of their index, some at a time, so that nobody has to wait for it.
+// Looks at nodes in the order of their index, some at a time, so that nobody has to wait for it: what it is
+// told of may have changed in between.
 #pragma once
 
 // System.
@@ -19,7 +20,7 @@ class Rivals {
  public:
   /// The next `turns` of this node, which is not the root.
   Rivals(const Region& region, uint32_t node, uint64_t turns)
-      : region_(region), node_(node), parent_(region.tenant(node).parent), turns_(turns) {
+      : node_(node), parent_(region.tenant(node).parent), turns_(turns) {
     const Tenant& tenant = region.tenant(node);
     weight_ = tenant.weight_milli;
     const uint64_t first = std::max<uint64_t>(tenant.tag, region.tenant(parent_).vtime);
@@ -27,9 +28,9 @@ class Rivals {
   }
 
   /// Looks at those from `from` to before `to`.
-  void look(uint32_t from, uint32_t to) {
+  void look(const Region& region, uint32_t from, uint32_t to) {
     for (uint32_t i = from; i < to; ++i) {
-      const Tenant& other = region_.tenant(i);
+      const Tenant& other = region.tenant(i);
       if (i != node_ && is_used(other) && other.parent == parent_ && i != static_cast<uint32_t>(kRootTenant))
         count(other);
     }
@@ -51,7 +52,6 @@ class Rivals {
         std::min<uint64_t>(in_time, is_inner(other) ? other.counts.ready.get() : other.lane.count.get());
   }
 
-  const Region& region_;
   uint32_t node_, parent_;
   uint64_t turns_;
   uint64_t weight_ = 0, last_tag_ = 0;

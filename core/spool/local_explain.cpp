@@ -196,6 +196,8 @@ class LocalQueue::Explainer {
     if (will_start) {
       for (Reason& reason : reasons_of(*node_)) found.reasons.push_back(std::move(reason));
     }
+    const SharedTerms& terms = schedule().root().terms;
+    counts_turns_ = terms.fair_by == FairBy::turns && terms.scope == Scope::tenant;
     if (found.state == State::ready && found.reasons.empty()) find_place(slot, found);
   }
 
@@ -288,21 +290,17 @@ class LocalQueue::Explainer {
   /// before its own.
   Result<void> look_at_rivals(Explanation& found) {
     if (!node_) return {};
-    const bool counts_turns =
-        schedule().root().terms.fair_by == FairBy::turns && schedule().root().terms.scope == Scope::tenant;
     uint64_t turns = found.ahead.value_or(0) + 1;
-    for (uint32_t node = static_cast<uint32_t>(*node_); node != static_cast<uint32_t>(kRootTenant);) {
+    auto node = static_cast<uint32_t>(*node_);
+    for (uint32_t level = 0; level <= kDepthMax && node != static_cast<uint32_t>(kRootTenant); ++level) {
       std::optional<Rivals> rivals;
       FairnessBound bound;
       FQ_TRY(in_parts([&] { return nodes_end(); },
                       [&](uint32_t from, uint32_t to) {
-                        if (!rivals) {
-                          bound.node = schedule().path_of(TenantIndex{node});
-                          bound.own = (schedule().tenant(TenantIndex{node}).flags & kTenantSelf) != 0;
-                          rivals.emplace(schedule().region(), node, turns);
-                        }
-                        rivals->look(from, to);
+                        if (from == 0) rivals = rivals_of(node, turns, bound);
+                        if (rivals) rivals->look(schedule().region(), from, to);
                       }));
+      // Forgotten meanwhile.
       if (!rivals) return {};
       bound.turns = rivals->between();
       turns = rivals->turns();
@@ -310,8 +308,16 @@ class LocalQueue::Explainer {
       found.bounds.push_back(std::move(bound));
     }
     const bool waits = found.id && found.state == State::ready && !found.place && found.reasons.empty();
-    if (waits && counts_turns) found.place_max = turns;
+    if (waits && counts_turns_) found.place_max = turns;
     return {};
+  }
+
+  std::optional<Rivals> rivals_of(uint32_t node, uint64_t turns, FairnessBound& bound) {
+    const Tenant& tenant = schedule().tenant(TenantIndex{node});
+    if (!is_used(tenant)) return std::nullopt;
+    bound.node = schedule().path_of(TenantIndex{node});
+    bound.own = (tenant.flags & kTenantSelf) != 0;
+    return Rivals(schedule().region(), node, turns);
   }
 
   void add_if_blocked(TenantIndex leaf, TenantIndex top, ExplainReply& reply) {
@@ -331,6 +337,7 @@ class LocalQueue::Explainer {
   LocalQueue& queue_;
   std::optional<SlotIndex> slot_;
   std::optional<TenantIndex> node_;          // of the message, or the tenant itself
+  bool counts_turns_ = false;                // each message costs one of its tenant's turns
   std::optional<TenantIndex> limited_node_;  // whose concurrency is reached, the highest one
 };
 

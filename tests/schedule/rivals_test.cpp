@@ -16,7 +16,7 @@ uint64_t place_max(const Schedule& s, TenantIndex leaf, uint64_t ahead) {
   uint64_t turns = ahead + 1;
   for (auto node = static_cast<uint32_t>(leaf); node != static_cast<uint32_t>(kRootTenant);) {
     Rivals rivals(s.region(), node, turns);
-    rivals.look(0, s.root().tenant_supply.high_water);
+    rivals.look(s.region(), 0, s.root().tenant_supply.high_water);
     turns = rivals.turns();
     node = rivals.parent();
   }
@@ -62,7 +62,7 @@ TEST_CASE("between two turns another gets as many as its weight says") {
   const Schedule s = q.schedule();
   const auto between = [&](const char* tenant) {
     Rivals rivals(s.region(), static_cast<uint32_t>(*s.find_tenant(tenant)), 1);
-    rivals.look(0, s.root().tenant_supply.high_water);
+    rivals.look(s.region(), 0, s.root().tenant_supply.high_water);
     return rivals.between();
   };
   CHECK(between("light") == 3);
