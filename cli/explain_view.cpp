@@ -1,8 +1,9 @@
 #include "cli/explain_view.h"
 
+// System.
+#include <cstdlib>
 // fq, below us.
 #include "core/base/duration.h"
-#include "core/base/escape.h"
 #include "core/base/json_writer.h"
 #include "core/base/wall_time.h"
 // fq, this room.
@@ -25,12 +26,16 @@ std::string ids_text(const std::vector<MessageId>& ids) {
   return text;
 }
 
-/// As a shell takes it, and a terminal.
-std::string word(const std::string& text) {
-  const bool plain =
-      text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@:") ==
-      std::string::npos;
-  return plain ? text : shown(quote_shell(text));
+/// Nothing that a shell or fq would take for something else: only such a name is put into a command.
+bool is_plain(const std::string& name) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@:-";
+  return !name.empty() && name[0] != '-' && name.find_first_not_of(letters) == std::string::npos;
+}
+
+/// With the queue, unless it is the one that is taken without a word.
+std::string in_queue(std::string command, const ExplainContext& context) {
+  const bool is_usual = context.queue == "default" && std::getenv("FQ_QUEUE") == nullptr;
+  return is_usual ? command : command + " -q " + context.queue;
 }
 
 std::string count_text(uint64_t count, const std::string& one) {
@@ -50,10 +55,12 @@ std::string subject_of(const Reason& reason) {
   return reason.node.empty() ? "the queue" : shown(reason.node);
 }
 
-/// "fq tenant VERB acme", or of the queue.
-std::string command_for(const Reason& reason, const std::string& verb, const std::string& rest = "") {
-  const std::string subject = reason.node.empty() ? "" : " " + word(reason.node);
-  return (reason.node.empty() ? "fq queue " : "fq tenant ") + verb + subject + rest;
+/// "fq tenant VERB acme", or of the queue; "": its name is not for a command line.
+std::string command_for(const Reason& reason, const std::string& verb, const std::string& rest,
+                        const ExplainContext& context) {
+  if (reason.node.empty()) return in_queue("fq queue " + verb + rest, context);
+  if (!is_plain(reason.node)) return "";
+  return in_queue("fq tenant " + verb + " " + reason.node + rest, context);
 }
 
 std::string running_text(const Reason& reason) {
@@ -79,27 +86,35 @@ std::string rate_text(const std::string& whose, const Reason& reason, int64_t no
          time_text(reason.until_wall_ms, now_ms);
 }
 
-ReasonText state_reason_text(const Explanation& of, const Reason& reason, int64_t now_ms) {
+ReasonText state_reason_text(const Explanation& of, const Reason& reason, const ExplainContext& context) {
+  const int64_t now_ms = context.now_wall_ms;
   const std::string id = of.id ? id_text(*of.id) : "";
   switch (reason.kind) {
     case Reason::Kind::delayed:
-      return {"due at " + time_text(reason.until_wall_ms, now_ms), "fq kick " + id};
+      return {"due at " + time_text(reason.until_wall_ms, now_ms), in_queue("fq kick " + id, context)};
     case Reason::Kind::leased:
       if (reason.pid) return {"held by process " + std::to_string(*reason.pid), ""};
       return {"leased until " + time_text(reason.until_wall_ms, now_ms), ""};
     case Reason::Kind::held:
       return {"comes after " + ids_text(reason.ids),
-              reason.ids.empty() ? "" : "fq explain " + id_text(reason.ids.front())};
+              reason.ids.empty() ? "" : in_queue("fq explain " + id_text(reason.ids.front()), context)};
     case Reason::Kind::dead:
-      return {"buried; fq show " + id + " tells why", "fq kick " + id};
+      return {"buried; fq show " + id + " tells why", in_queue("fq kick " + id, context)};
     default:
       return {std::string(name_of(of.state)) + " at " + time_text(reason.until_wall_ms, now_ms), ""};
   }
 }
 
-std::string bound_text(const FairnessBound& bound, FairBy fair_by) {
+/// Turns are counted only where each message is one and no priority or key reaches across tenants.
+bool counts_turns(const ExplainContext& context) {
+  return context.settings.fair_by == FairBy::turns && context.settings.scope == Scope::tenant;
+}
+
+std::string bound_text(const FairnessBound& bound, const Settings& settings) {
   const std::string node = shown(bound.node) + (bound.own ? " itself" : "");
-  switch (fair_by) {
+  if (settings.scope == Scope::queue)
+    return node + " takes turns with those whose first message is its equal";
+  switch (settings.fair_by) {
     case FairBy::turns:
       return "between two turns of " + node + " each other has " + std::to_string(bound.turns) + " at most";
     case FairBy::bytes:
@@ -144,7 +159,7 @@ void add_reasons(Table& table, const Explanation& of, const ExplainContext& cont
 
 void add_bounds(Table& table, const Explanation& of, const ExplainContext& context) {
   for (const FairnessBound& bound : of.bounds) {
-    if (bound.turns != 0) table.row({"bound", bound_text(bound, context.settings.fair_by)});
+    if (bound.turns != 0) table.row({"bound", bound_text(bound, context.settings)});
   }
 }
 
@@ -163,7 +178,7 @@ std::string message_text(const Explanation& of, const ExplainContext& context) {
   return table.text();
 }
 
-std::string tenant_text(const Explanation& of, const ExplainContext& context) {
+std::string tenant_text(const Explanation& of, bool has_next, const ExplainContext& context) {
   Table table({0, 1});
   table.row({"tenant", shown(of.tenant) + " in queue " + shown(context.queue)});
   table.row({"has", std::to_string(of.ready) + " ready, " + std::to_string(of.delayed) + " delayed, " +
@@ -171,7 +186,8 @@ std::string tenant_text(const Explanation& of, const ExplainContext& context) {
                         std::to_string(of.dead) + " dead"});
   add_reasons(table, of, context);
   if (of.reasons.empty() && of.ready == 0) table.row({"waits", "for a message that is ready"});
-  if (of.reasons.empty() && of.ready != 0) table.row({"waits", "for nothing but its turns"});
+  if (of.reasons.empty() && of.ready != 0)
+    table.row({"waits", has_next ? "for nothing but its turns" : "for those below it, which are blocked"});
   add_bounds(table, of, context);
   return table.text();
 }
@@ -244,7 +260,9 @@ void write_explanation(std::string& out, std::string_view about, const Explanati
   for (const Reason& reason : of.reasons) write_reason(json, of, reason, context);
   json.end_array().key("bounds").begin_array();
   for (const FairnessBound& bound : of.bounds) {
-    json.begin_object().key("tenant").text(bound.node).key("turns").number(bound.turns).end_object();
+    json.begin_object().key("tenant").text(bound.node).key("own").boolean(bound.own);
+    write_number(json, "turns", counts_turns(context) ? std::optional(bound.turns) : std::nullopt);
+    json.end_object();
   }
   json.end_array();
   if (!of.id) {
@@ -262,28 +280,29 @@ ReasonText reason_text(const Explanation& of, const Reason& reason, const Explai
   const std::string in_file = "the pool's entry in fq.toml";
   switch (reason.kind) {
     case Reason::Kind::paused:
-      return {subject_of(reason) + " is paused", command_for(reason, "resume")};
+      return {subject_of(reason) + " is paused", command_for(reason, "resume", "", context)};
     case Reason::Kind::limited:
       return {subject_of(reason) + " starts nothing until " + time_text(reason.until_wall_ms, now_ms),
-              "fq tenant limit " + word(reason.node) + " --for none"};
+              command_for(reason, "limit", " --for none", context)};
     case Reason::Kind::concurrency:
-      return {concurrency_text(reason), command_for(reason, "set", " concurrency=N")};
+      return {concurrency_text(reason), command_for(reason, "set", " concurrency=N", context)};
     case Reason::Kind::rate:
-      return {rate_text(subject_of(reason), reason, now_ms), command_for(reason, "set", " rate=N/s")};
+      return {rate_text(subject_of(reason), reason, now_ms),
+              command_for(reason, "set", " rate=N/s", context)};
     case Reason::Kind::gathering:
-      return {gathering_text(reason, now_ms), "fq queue set linger=DUR"};
+      return {gathering_text(reason, now_ms), in_queue("fq queue set linger=DUR", context)};
     case Reason::Kind::pool_concurrency:
       return {"pool " + shown(reason.node) + ": " + running_text(reason) + " running", in_file};
     case Reason::Kind::pool_rate:
       return {rate_text("pool " + shown(reason.node), reason, now_ms), in_file};
     default:
-      return state_reason_text(of, reason, now_ms);
+      return state_reason_text(of, reason, context);
   }
 }
 
 std::string explanation_text(const ExplainReply& reply, const ExplainContext& context) {
   if (reply.subject && reply.subject->id) return message_text(*reply.subject, context);
-  std::string text = reply.subject ? tenant_text(*reply.subject, context) : "";
+  std::string text = reply.subject ? tenant_text(*reply.subject, !reply.next.empty(), context) : "";
   text += next_text(reply, context);
   return text + blocked_text(reply, context);
 }

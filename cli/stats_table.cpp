@@ -25,7 +25,7 @@ constexpr StatsCount kGauges[] = {
     {"held", &StatsRow::held, "Messages that wait for others."},
     {"dead", &StatsRow::dead, "Buried messages."},
     {"tenants", &StatsRow::tenants, "Tenants that are known."},
-    {"active_tenants", &StatsRow::active_tenants, "Tenants that can be served now."},
+    {"active_tenants", &StatsRow::active_tenants, "Tenants with something ready."},
     {"parked_tenants", &StatsRow::parked_tenants, "Tenants that have messages but may not be served now."},
 };
 constexpr StatsCount kCounters[] = {

@@ -20,6 +20,7 @@ namespace fq {
 namespace {
 
 constexpr uint32_t kPerLook = 4096;   // slots or nodes under one hold of the lock
+constexpr uint32_t kFires = 32;       // transactions of due timers before a look
 constexpr size_t kExactPlaces = 512;  // as far as the preview is asked
 constexpr size_t kIdsMax = 5;         // of those that run
 constexpr size_t kBlockedMax = 20;    // tenants that are listed
@@ -62,7 +63,7 @@ class LocalQueue::Explainer {
     FQ_TRY(queue_.locked([&]() -> Result<void> {
       found = Explanation();
       found.id = id;
-      queue_.gate().fire_timers(queue_.gate().now(), 1);
+      queue_.gate().fire_timers(queue_.gate().now(), kFires);
       const std::optional<SlotIndex> slot = schedule().find(id);
       there = slot.has_value() || explain_end(id, found);
       if (slot) explain_slot(*slot, found);
@@ -79,6 +80,7 @@ class LocalQueue::Explainer {
     found.tenant = path;
     bool there = false;
     FQ_TRY(queue_.locked([&]() -> Result<void> {
+      queue_.gate().fire_timers(queue_.gate().now(), kFires);
       const std::optional<TenantIndex> node = schedule().find_tenant(path);
       there = node.has_value();
       if (!node) return {};
@@ -102,7 +104,7 @@ class LocalQueue::Explainer {
     std::vector<Explanation> next;
     FQ_TRY(queue_.locked([&]() -> Result<void> {
       next.clear();
-      queue_.gate().fire_timers(queue_.gate().now(), 1);
+      queue_.gate().fire_timers(queue_.gate().now(), kFires);
       const std::optional<TenantIndex> from = schedule().find_tenant(path);
       if (!from) return {};
       Preview preview(schedule(), *from);
@@ -159,6 +161,7 @@ class LocalQueue::Explainer {
 
   std::vector<Reason> reasons_of(TenantIndex node) {
     std::vector<Reason> reasons;
+    limited_.clear();
     for (const Blocker& blocker : schedule().blockers_of(node)) {
       Reason& reason = reasons.emplace_back();
       reason.kind = kind_of(blocker.kind);
@@ -169,7 +172,7 @@ class LocalQueue::Explainer {
       if (blocker.limit != 0 && blocker.limit < kNoCount) reason.limit = blocker.limit;
       reason.interval_ns = blocker.interval_ns;
       if (blocker.until_ms != kNever) reason.until_wall_ms = queue_.store().wall_of(blocker.until_ms);
-      if (blocker.kind == Blocker::Kind::concurrency) limited_node_ = blocker.node;
+      if (blocker.kind == Blocker::Kind::concurrency) limited_.push_back({blocker.node, {}});
     }
     return reasons;
   }
@@ -257,18 +260,17 @@ class LocalQueue::Explainer {
       return {};
     }
     uint64_t ahead = 0;
-    std::vector<MessageId> running;
     FQ_TRY(in_parts([&] { return slots_end(); },
-                    [&](uint32_t from, uint32_t to) { look_at_part(found, from, to, ahead, running); }));
+                    [&](uint32_t from, uint32_t to) { look_at_part(found, from, to, ahead); }));
     if (found.id && found.state == State::ready) found.ahead = ahead;
+    size_t next = 0;  // in the same order
     for (Reason& reason : found.reasons) {
-      if (reason.kind == Reason::Kind::concurrency) reason.ids = running;
+      if (reason.kind == Reason::Kind::concurrency) reason.ids = limited_.at(next++).running;
     }
     return {};
   }
 
-  void look_at_part(const Explanation& found, uint32_t from, uint32_t to, uint64_t& ahead,
-                    std::vector<MessageId>& running) {
+  void look_at_part(const Explanation& found, uint32_t from, uint32_t to, uint64_t& ahead) {
     const MessageKind order{&schedule().region()};
     const Entry* own = slot_ ? &schedule().entry(*slot_) : nullptr;
     // Gone meanwhile, as the slot may be of another.
@@ -280,9 +282,11 @@ class LocalQueue::Explainer {
       if (own != nullptr && state == SlotState::ready && entry.tenant == own->tenant &&
           order.less(entry, *own))
         ++ahead;
-      const bool counts = state == SlotState::leased && limited_node_ && running.size() < kIdsMax;
-      if (counts && schedule().is_below(TenantIndex{entry.tenant.get()}, *limited_node_))
-        running.push_back(MessageId{entry.id.get()});
+      for (Limited& limited : limited_) {
+        const bool counts = state == SlotState::leased && limited.running.size() < kIdsMax;
+        if (counts && schedule().is_below(TenantIndex{entry.tenant.get()}, limited.node))
+          limited.running.push_back(MessageId{entry.id.get()});
+      }
     }
   }
 
@@ -336,9 +340,14 @@ class LocalQueue::Explainer {
 
   LocalQueue& queue_;
   std::optional<SlotIndex> slot_;
-  std::optional<TenantIndex> node_;          // of the message, or the tenant itself
-  bool counts_turns_ = false;                // each message costs one of its tenant's turns
-  std::optional<TenantIndex> limited_node_;  // whose concurrency is reached, the highest one
+  std::optional<TenantIndex> node_;  // of the message, or the tenant itself
+  bool counts_turns_ = false;        // each message costs one of its tenant's turns
+  /// Whose concurrency is reached, and some of what runs there.
+  struct Limited {
+    TenantIndex node;
+    std::vector<MessageId> running;
+  };
+  std::vector<Limited> limited_;
 };
 
 Result<ExplainReply> LocalQueue::explain(const ExplainRequest& request) {

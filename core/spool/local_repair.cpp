@@ -4,8 +4,7 @@
 // the damaged files, and in those before them, is copied forward from the segment, which knows also what the
 // lost records said, and the files are given back as compaction gives them back: a death on the way leaves
 // what any compaction leaves. A message whose own record cannot be read is cancelled, since nothing of it is
-// left to deliver. A segment that is damaged, or says something else than an undamaged journal, is made anew
-// from it.
+// left to deliver. Only a segment that is damaged itself is made anew from the journal.
 #include "core/spool/local_checked.h"
 
 // System.
@@ -86,9 +85,11 @@ Result<CheckReport> LocalQueue::check(bool repair) {
     for (const JournalDamage& damage : found.damage) {
       if (damage.file_number <= current) last = std::max(last, std::max(damage.file_number, oldest));
     }
+    // A whole segment knows what a journal has lost that was cut or is gone, which shows as no damage.
+    if (last == 0 && found.differs) last = current;
     if (found.segment_is_whole && last != 0) {
       FQ_TRY(set_damage_aside(found, last, done));
-    } else if (!found.segment_is_whole || found.differs || !found.damage.empty()) {
+    } else if (!found.segment_is_whole || !found.damage.empty()) {
       FQ_TRY(make_segment_anew(done));
     } else {
       break;  // the rest is a person's to look at

@@ -70,6 +70,23 @@ fq push -t "$evil" x >/dev/null
 fq tenant pause "$evil"
 is 'no escapes for people' 0 "$(fq explain 12 | LC_ALL=C grep -c $'\xe2\x80\xae')"
 is 'a name as it is in JSON' "$evil" "$(fq explain 12 --json | jq -r .tenant)"
+hostile="a'\$(touch $work/owned)'"
+for name in "$hostile" -q 'a b'; do
+  id=$(fq push -q names --tenant="$name" x 2>/dev/null) || continue
+  fq tenant pause -q names -- "$name" 2>/dev/null
+  is "no command with a name like $name" null "$(fq explain -q names "$id" --json | jq -r '.reasons[0].change')"
+done
+id=$(fq push -q names -t plain x)
+fq tenant pause -q names plain
+is 'a command for the right queue' 'fq tenant resume plain -q names' "$(fq explain -q names "$id" --json | jq -r '.reasons[0].change')"
+
+# Two limits, each with what runs below it.
+for tenant in big/a big/b big/b big/a; do fq push -q two -t $tenant x >/dev/null; done
+fq tenant set -q two big concurrency=3
+fq tenant set -q two big/a concurrency=1
+fq pop -q two --lease 1m -n 3 >/dev/null
+is 'each with its own' 'big/a: 1 of 1 running: 1;big: 3 of 3 running: 1, 2, 3' \
+  "$(fq explain -q two 4 | sed -n 's/^waits  *//p' | paste -sd';')"
 fq explain --next 512 | head -n 1 >/dev/null
 is 'a reader that leaves' '0' "$?"
 

@@ -68,6 +68,22 @@ rm "$queue/segment"
 gives 0 '' fq check --repair
 is 'nothing to repair' 0 "$(fq check --repair --json | jq '.repairs | length')"
 
+# A journal that was cut, or is gone, shows no damage: the segment knows what is missing, and is not given up for it.
+nine
+truncate -s "$(($(grep -abo fqr1 "$queue/journal/1.fqj" | sed -n 8p | cut -d: -f1) + 20))" "$queue/journal/1.fqj"
+gives 65 '' fq check
+gives 0 '' fq check --repair
+is 'each that could not be read is told' "$((8 - $(payloads | wc -w)))" "$(grep -c 'its record is damaged; cancelled' "$work/out")"
+is 'what could be read is there' 'one-1 one-2 one-4 one-5' "$(payloads)"
+gives 0 '' fq check
+# The last acks are gone.
+nine
+fq pop -n 2 >/dev/null
+truncate -s "$(grep -abo fqr1 "$queue/journal/1.fqj" | tail -n 2 | head -n 1 | cut -d: -f1)" "$queue/journal/1.fqj"
+gives 65 '' fq check
+gives 0 '' fq check --repair
+is 'what was acked stays so' 'one-4 one-5 one-6 one-7 one-8 one-9' "$(payloads)"
+
 # The segment.
 nine
 rm "$queue/segment"
