@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck_test - every script of the tree is clean of what shellcheck warns of. tests/shellcheck_test.sh ROOT
+# Of every script of the tree: shellcheck warns of nothing. tests/shellcheck_test.sh ROOT
 set -eu
 cd "$1"
 # Without history, as in an archive, the tree itself is what there is.
