@@ -141,14 +141,17 @@ TEST_CASE("verdicts in any order, each for its own message") {
 
 TEST_CASE("open messages share the time of their command, and none is counted twice") {
   const Stopwatch all;
-  StreamOf stream("sleep 0.05; echo ack 2.1; sleep 0.02; echo retry 1.1", 4);
+  // It begins when it has a line, so that no time of its own was before that of its messages.
+  StreamOf stream("read -r _; sleep 0.05; echo ack 2.1; sleep 0.02; echo retry 1.1", 4);
+  stream.flush();
   stream.decides();
   stream.finish();
   // Two by their verdicts, two that were left open.
   const std::vector<uint64_t>& runs = stream.runs_us();
   REQUIRE(runs.size() == 4);
   CHECK(runs[0] >= 50'000);
-  CHECK(runs[1] >= 20'000);
+  // The first verdict may have been read late.
+  CHECK(runs[0] + runs[1] >= 70'000);
   CHECK(std::accumulate(runs.begin(), runs.end(), uint64_t{0}) <= all.us());
 }
 
