@@ -18,7 +18,7 @@ is 'and says why' 1 "$(field "$runtime" Description | grep -c 'Debian has two ot
 is 'a static program needs no library' '' "$(field "$runtime" Depends)"
 is 'the size is stated' 1 "$(field "$runtime" Installed-Size | grep -cE '^[1-9][0-9]+$')"
 is 'the changelog is that of this version' "fairq ($version-1) UNRELEASED; urgency=medium" \
-  "$(head -1 "$source/packaging/debian/changelog")"
+  "$(head -1 "$source/core/install/debian/changelog")"
 
 # ---- what is in them
 

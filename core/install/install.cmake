@@ -18,7 +18,7 @@ install(FILES completions/_fq DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-func
 install(FILES completions/fq.fish
   DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT runtime)
 # Where systemd looks below /usr and /usr/local; never below LIBDIR, which may be of one architecture.
-install(FILES packaging/fq-worker@.service DESTINATION lib/systemd/system COMPONENT runtime)
+install(FILES core/install/fq-worker@.service DESTINATION lib/systemd/system COMPONENT runtime)
 file(GLOB stories CONFIGURE_DEPENDS examples/*.sh)
 list(REMOVE_ITEM stories ${CMAKE_SOURCE_DIR}/examples/story.sh)  # sourced by them
 install(PROGRAMS ${stories} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT runtime)
@@ -73,7 +73,7 @@ target_include_directories(fq_library INTERFACE
 install(TARGETS fq_library EXPORT fq ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 set(package_place ${CMAKE_INSTALL_LIBDIR}/cmake/fq)
 install(EXPORT fq NAMESPACE fq:: FILE fq-targets.cmake DESTINATION ${package_place} COMPONENT development)
-configure_package_config_file(packaging/fq-config.cmake.in fq-config.cmake INSTALL_DESTINATION ${package_place})
+configure_package_config_file(core/install/fq-config.cmake.in fq-config.cmake INSTALL_DESTINATION ${package_place})
 # Before 1.0 a new minor version may change the door.
 write_basic_package_version_file(fq-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/fq-config.cmake ${CMAKE_BINARY_DIR}/fq-config-version.cmake
@@ -92,12 +92,12 @@ if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} OR IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR
   set(PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
   set(PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 endif()
-configure_file(packaging/fq.pc.in fq.pc @ONLY)
+configure_file(core/install/fq.pc.in fq.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/fq.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 install(DIRECTORY examples/library DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT development)
 
 # ---- away again
 
-configure_file(packaging/uninstall.cmake.in uninstall.cmake @ONLY)
+configure_file(core/install/uninstall.cmake.in uninstall.cmake @ONLY)
 add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${CMAKE_BINARY_DIR}/uninstall.cmake)

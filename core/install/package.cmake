@@ -50,7 +50,7 @@ them from there: the headers <fq/api/queue.h>, a static library, a package for
 CMake and one for pkg-config.")
 
 # What Debian wants elsewhere, compressed, or written in its own way.
-set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/debian/arrange.cmake)
-set(CPACK_FQ_DEBIAN_DIR ${CMAKE_SOURCE_DIR}/packaging/debian)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/core/install/debian/arrange.cmake)
+set(CPACK_FQ_DEBIAN_DIR ${CMAKE_SOURCE_DIR}/core/install/debian)
 set(CPACK_FQ_DOC_DIR ${CMAKE_INSTALL_DOCDIR})
 include(CPack)
