@@ -228,8 +228,11 @@ void write_reason(JsonWriter& json, const Explanation& of, const Reason& reason,
   const ReasonText text = reason_text(of, reason, context);
   const bool of_pool =
       reason.kind == Reason::Kind::pool_concurrency || reason.kind == Reason::Kind::pool_rate;
-  json.begin_object().key("reason").text(name_of(reason.kind)).key(of_pool ? "pool" : "tenant");
-  json.text(reason.node).key("running").number(reason.running);
+  json.begin_object().key("reason").text(name_of(reason.kind)).key("tenant");
+  of_pool ? json.null() : json.text(reason.node);
+  json.key("pool");
+  of_pool ? json.text(reason.node) : json.null();
+  json.key("running").number(reason.running);
   write_number(json, "limit", reason.limit);
   json.key("interval_us").number(reason.interval_ns / 1'000).key("until");
   reason.until_wall_ms ? json.text(format_wall_time(*reason.until_wall_ms)) : json.null();
@@ -242,8 +245,9 @@ void write_reason(JsonWriter& json, const Explanation& of, const Reason& reason,
   json.end_object();
 }
 
+/// `more_blocked`: of the last one in the list of those that are blocked.
 void write_explanation(std::string& out, std::string_view about, const Explanation& of,
-                       const ExplainContext& context) {
+                       const ExplainContext& context, std::optional<uint64_t> more_blocked = std::nullopt) {
   JsonWriter json(out);
   json.begin_object().key("about").text(about).key("queue").text(context.queue).key("id");
   of.id ? json.number(number(*of.id)) : json.null();
@@ -265,10 +269,14 @@ void write_explanation(std::string& out, std::string_view about, const Explanati
     json.end_object();
   }
   json.end_array();
-  if (!of.id) {
-    json.key("ready").number(of.ready).key("delayed").number(of.delayed).key("leased").number(of.leased);
-    json.key("held").number(of.held).key("dead").number(of.dead);
-  }
+  const std::pair<std::string_view, uint64_t> counts[] = {{"ready", of.ready},
+                                                          {"delayed", of.delayed},
+                                                          {"leased", of.leased},
+                                                          {"held", of.held},
+                                                          {"dead", of.dead}};
+  for (const auto& [key, count] : counts)
+    write_number(json, key, of.id ? std::nullopt : std::optional(count));
+  write_number(json, "more_blocked", more_blocked);
   json.end_object();
   out += "\n";
 }
@@ -313,7 +321,10 @@ std::string explanation_json(const ExplainReply& reply, const ExplainContext& co
     write_explanation(text, reply.subject->id ? "message" : "tenant", *reply.subject, context);
   }
   for (const Explanation& one : reply.next) write_explanation(text, "next", one, context);
-  for (const Explanation& one : reply.blocked) write_explanation(text, "blocked", one, context);
+  for (const Explanation& one : reply.blocked) {
+    const bool last = &one == &reply.blocked.back();
+    write_explanation(text, "blocked", one, context, last ? std::optional(reply.more_blocked) : std::nullopt);
+  }
   return text;
 }
 

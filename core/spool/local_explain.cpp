@@ -86,12 +86,7 @@ class LocalQueue::Explainer {
       if (!node) return {};
       node_ = *node;
       found.reasons = reasons_of(*node);
-      const StateCounts& counts = counts_of(schedule().region(), static_cast<uint32_t>(*node));
-      found.ready = counts.ready;
-      found.delayed = counts.delayed;
-      found.leased = counts.leased;
-      found.held = counts.held;
-      found.dead = counts.dead;
+      add_counts(*node, found);
       return {};
     }));
     if (!there) return std::optional<Explanation>();
@@ -175,6 +170,15 @@ class LocalQueue::Explainer {
       if (blocker.kind == Blocker::Kind::concurrency) limited_.push_back({blocker.node, {}});
     }
     return reasons;
+  }
+
+  void add_counts(TenantIndex node, Explanation& found) {
+    const StateCounts& counts = counts_of(schedule().region(), static_cast<uint32_t>(node));
+    found.ready = counts.ready;
+    found.delayed = counts.delayed;
+    found.leased = counts.leased;
+    found.held = counts.held;
+    found.dead = counts.dead;
   }
 
   bool explain_end(MessageId id, Explanation& found) {
@@ -335,7 +339,7 @@ class LocalQueue::Explainer {
     Explanation& one = reply.blocked.emplace_back();
     one.tenant = schedule().path_of(leaf);
     one.reasons = reasons_of(leaf);
-    one.ready = tenant.lane.count;
+    add_counts(leaf, one);
   }
 
   LocalQueue& queue_;

@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# json_keys_test - the tables "Keys of ..." in the manual are what the commands print: each key in its place, of its
+# type, null where it may be null and nowhere else. Each has to be seen in every form that its table names.
+. "$(dirname "$0")/lib.sh"
+source=$(cd "$(dirname "$0")/../.." && pwd)
+
+# keys_of PAGE HEADING: "KEY<TAB>TYPES" a line, as the page has them; TYPES sorted.
+keys_of() {
+  awk -v heading="$2" '
+    /^\.S[hs] / { within = substr($0, 5) == heading; next }
+    within && /^\.It Cm / { key = $3; sub(/^\.It Cm [^ ]* Pq /, ""); print key "\t" $0 }' "$source/man/$1" |
+    while IFS=$'\t' read -r key types; do
+      printf '%s\t%s\n' "$key" "$(sort <<<"${types// or /$'\n'}" | paste -sd'|')"
+    done
+}
+
+# seen_in FILE: the same of the objects in it.
+seen_in() {
+  jq -rs '
+    def form:
+      if type == "null" or type == "number" then type
+      elif type == "boolean" then tostring
+      elif type == "array" then "array of " + (map(type + "s") | unique | join(", "))
+      elif type == "string" and test("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$") then "time"
+      elif type == "string" then "text" else type end;
+    (map(keys_unsorted) | unique) as $orders
+    | if $orders | length != 1 then "different keys: \($orders)" else
+        . as $all | $orders[0][] | . as $key
+        | "\($key)\t\([$all[][$key] | form | select(. != "array of ")] | unique | join("|"))"
+      end' "$1"
+}
+
+# agree PAGE HEADING FILE
+agree() {
+  [ "$(keys_of "$1" "$2" | wc -l)" -ge 3 ] || fail "$1: no table '$2'"
+  is "$1: $2" "$(keys_of "$1" "$2")" "$(seen_in "$3")"
+}
+
+receipt_of() { fq pop --lease 1h "$@" | cut -f1; }
+
+# Every event there is.
+{
+  fq push --unique u --unique-mode keep -t u x
+  fq push --unique u --unique-mode replace -t u y
+  fq cancel 1
+  fq push -t t --attempts 9 x
+  held=$(fq push --after 2 x)
+  fq release "$(receipt_of -t t)" --delay 1h
+  fq kick 2
+  fq extend "$(receipt_of -t t)" 2h
+  fq retry 2.2 --reason 'not now'
+  fq worker --once -- sh -c 'echo sorry >&2; exit 3'
+  fq kick 2
+  fq worker --once -- sh -c 'kill -TERM $$'
+  fq kick 2
+  fq worker -- sh -c 'exec sleep 60' 2>/dev/null & worker=$!
+  until [ "$(fq show 2 --json | jq -r .state)" = leased ]; do sleep 0.01; done  # until it has begun
+  { kill -KILL "$worker" "$(pgrep -P "$worker")"; wait "$worker"; } 2>/dev/null
+  fq worker --once -- true
+  fq bury "$(receipt_of)" --reason 'no such customer'
+  fq kick "$held"
+  # The file of a push is given back, that of what became of it is not.
+  head -c 2000000 /dev/zero | tr '\0' x | fold -w 60000 | fq push -q gone --lines
+  fq pop -q gone -n 25
+  fq compact -q gone
+} >/dev/null 2>"$work/err"
+{ fq log --json; fq log -q gone --json; } >"$work/events"
+agree fq-log.1 'Keys of JSON' "$work/events"
+listed=$(awk '/^\.S[hs] / { within = 0 } /^\.Sh DESC/ { within = 1 } within && /^\.It Em / { print $3 }' "$source/man/fq-log.1" | sort)
+is 'the words for what happens' "$listed" "$(jq -r .event "$work/events" | sort -u)"
+
+# Every explanation: of messages in every state, of tenants with every limit, of what comes next and what is blocked.
+fresh
+export FQ_QUEUE=e
+{
+  fq queue create e
+  printf '[queue.e.pool.p]\nconcurrency = 1\nrate = "1/h"\n[queue.e.tenant.pooled]\npool = "p"\n' >"$FQ_SPOOL/fq.toml"
+  fq push -t ended x
+  fq pop
+  fq push -t acct x        # 2: of an account itself
+  fq push -t acct/fn x
+  fq push -t paused x      # 4
+  fq tenant pause paused
+  fq push -t limited x     # 5
+  fq tenant limit limited --for 1h
+  for _ in 1 2; do fq push -t one x; done  # 6 is leased by time, 7 waits for it
+  fq pop -t one --lease 1h
+  fq tenant set one concurrency=1
+  fq push -t slow x        # 8 takes the token, 9 waits for the next one
+  fq push -t slow x
+  fq tenant set slow rate=1/h
+  fq pop -t slow
+  for _ in 1 2; do fq push -t pooled x; done  # 10 is leased, 11 waits
+  fq pop -t pooled --lease 1h
+  fq push --delay 1h x     # 12
+  fq push --after 12 x     # 13
+  fq push -t dead x        # 14
+  fq bury "$(receipt_of -t dead)"
+  fq push -t 'not a word' x  # 15
+  fq tenant pause 'not a word'
+  seq 600 | fq push --lines -t many  # 615 is too far for its place to be tried
+  fq push -t held x        # 616 is held by a process
+  fq worker -- sh -c 'exec sleep 60' 2>/dev/null & worker=$!
+  until [ "$(fq show 2 --json | jq -r .state)" = leased ]; do sleep 0.01; done  # until it has begun
+} >/dev/null 2>"$work/err"
+{
+  for id in $(seq 15) 615 616; do fq explain --json "$id"; done
+  for tenant in one acct many paused; do fq explain --json -t $tenant; done
+  fq explain --json
+} >"$work/explained"
+{ kill -KILL "$worker" "$(pgrep -P "$worker")"; wait "$worker"; } 2>/dev/null
+# A group that gathers is no state beside these: it holds for the whole queue.
+fq push -q g x >/dev/null
+fq queue set -q g linger=1h
+fq explain -q g --json 1 >>"$work/explained"
+# And where turns are not counted.
+fq queue set -q g linger= scope=queue
+fq explain -q g --json 1 >>"$work/explained"
+agree fq-explain.1 'Keys of JSON' "$work/explained"
+jq -c '.reasons[]' "$work/explained" >"$work/reasons"
+agree fq-explain.1 'Keys of a reason' "$work/reasons"
+jq -c '.bounds[]' "$work/explained" >"$work/bounds"
+agree fq-explain.1 'Keys of a bound' "$work/bounds"
+# words_of HEADING KEY: those that the page lists for it, in its one line.
+words_of() {
+  awk -v heading="$1" -v key="$2" '
+    /^\.S[hs] / { within = substr($0, 5) == heading; next }
+    take { print; exit }
+    within && /^\.It Cm / && $3 == key { take = 1 }' "$source/man/fq-explain.1" |
+    sed 's/^[^:]*: //; s/,* or /, /' | tr -d ' ' | tr ',' '\n' | sort
+}
+is 'all reasons there are' "$(words_of 'Keys of a reason' reason)" "$(jq -r .reason "$work/reasons" | sort -u)"
+
+# As the lists for people, which are cut.
+fq queue create long
+seq 25 | while read -r n; do fq push -q long -t "t$n" x; fq tenant pause -q long "t$n"; done >/dev/null
+fq explain -q long --json >"$work/explained"
+is 'at most 20 are listed, the last one tells how many are not' '20 5' \
+  "$(jq -s 'length' "$work/explained") $(jq '.more_blocked | values' "$work/explained")"
+fq tenant resume -q long t1; fq cancel -q long -t t2 >/dev/null
+for n in 3 4 5; do fq tenant resume -q long t$n; done
+is 'nor is any left out where all are listed' 0 "$(fq explain -q long --json | jq '.more_blocked | values')"
+finish
