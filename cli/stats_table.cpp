@@ -93,7 +93,7 @@ std::string rest_text(const Rest& rest) {
   return text + "\n";
 }
 
-std::string tenants_table(const QueueStats& of, const Screen& screen) {
+std::string tenants_table(const QueueStats& of, bool several_queues, const Screen& screen) {
   std::vector<const StatsRow*> rows;
   rows.reserve(of.stats.rows.size());
   for (const StatsRow& row : of.stats.rows) rows.push_back(&row);
@@ -103,11 +103,13 @@ std::string tenants_table(const QueueStats& of, const Screen& screen) {
   enum Column { queue, tenant, ready, delayed, leased, dead, oldest, due, got, picture, p50, p99 };
   Table table({queue, tenant, picture});
   table.right({oldest, due, got, p50, p99});
-  table.spare({p50, delayed, p99, queue, picture, due, leased, dead});
+  // Whose tenants they are is never left out where there are those of other queues.
+  table.spare(several_queues ? std::vector<size_t>{p50, delayed, p99, picture, due, leased, got, dead, oldest}
+                             : std::vector<size_t>{p50, delayed, p99, queue, picture, due, leased, dead});
   table.row({"QUEUE", "TENANT", "READY", "DELAYED", "LEASED", "DEAD", "OLDEST", "SHARE", "SERVED", "",
              "WAIT P50", "P99"});
   table.paint_row(kHeading);
-  const size_t name_columns = screen.columns < kNarrow ? 8 : 24;
+  const size_t name_width = name_columns(screen.columns, several_queues);
   Rest rest;
   for (size_t i = 0; i < rows.size(); ++i) {
     const StatsRow& row = *rows[i];
@@ -115,11 +117,11 @@ std::string tenants_table(const QueueStats& of, const Screen& screen) {
       ++rest.tenants, rest.ready += row.ready, rest.leased += row.leased, rest.dead += row.dead;
       continue;
     }
-    table.row({shown_short(of.queue, name_columns), shown_short(row.tenant, name_columns),
-               std::to_string(row.ready), std::to_string(row.delayed), std::to_string(row.leased),
-               std::to_string(row.dead), age_text(row.oldest_ready_s), percent_text(row.share),
-               percent_text(row.served_share), bar(row.served_share.value_or(0), kShareColumns, screen.utf8),
-               wait_text(row.wait_ms.p50), wait_text(row.wait_ms.p99)});
+    table.row({name_text(of.queue, name_width), name_text(row.tenant, name_width), std::to_string(row.ready),
+               std::to_string(row.delayed), std::to_string(row.leased), std::to_string(row.dead),
+               age_text(row.oldest_ready_s), percent_text(row.share), percent_text(row.served_share),
+               bar(row.served_share.value_or(0), kShareColumns, screen.utf8), wait_text(row.wait_ms.p50),
+               wait_text(row.wait_ms.p99)});
     if (row.dead > 0) table.paint(dead, kBad);
     if (row.parked_tenants > 0) table.paint(tenant, kWaiting);
     table.paint(picture, kGood);
@@ -146,7 +148,7 @@ std::string stats_table(const std::vector<QueueStats>& queues, bool tenants, con
   std::string text;
   for (const QueueStats& queue : queues) {
     if (!text.empty() && !queue.stats.rows.empty()) text += "\n";
-    if (!queue.stats.rows.empty()) text += tenants_table(queue, screen);
+    if (!queue.stats.rows.empty()) text += tenants_table(queue, queues.size() > 1, screen);
   }
   return text;
 }

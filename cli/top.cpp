@@ -75,6 +75,11 @@ class Top {
     return {};
   }
 
+  /// A tenant in a sentence, with its queue where there are others.
+  std::string named(const std::string& tenant, const std::string& queue) const {
+    return in_quotes(tenant) + (view_.several_queues() ? " of queue " + in_quotes(queue) : "");
+  }
+
   void notice(std::string text) {
     view_.say(std::move(text));
     notice_ms_ = kNoticeMs;
@@ -90,18 +95,20 @@ class Top {
     kick_queue_.clear();
     const TopView::Line* chosen = view_.chosen();
     if (chosen == nullptr) return view_.take(key);
-    const std::string& name = chosen->row.tenant;
+    const std::string& tenant = chosen->row.tenant;
+    const std::string name = named(tenant, chosen->queue);
     if (key == TopKey::pause) {
-      act(set(*chosen, {{{PolicyKey::paused, 1, 0, {}}}, {}}, in_quotes(name) + " is paused"));
+      act(set(*chosen, {{{PolicyKey::paused, 1, 0, {}}}, {}}, name + " is paused"));
     } else if (key == TopKey::resume) {
-      act(set(*chosen, {{}, {PolicyKey::paused}}, in_quotes(name) + " is no longer paused"));
+      act(set(*chosen, {{}, {PolicyKey::paused}}, name + " is no longer paused"));
     } else if (key == TopKey::kick && chosen->row.dead == 0) {
-      notice(in_quotes(name) + " has no dead messages");
+      notice(name + " has no dead messages");
     } else if (key == TopKey::kick) {
       // Who is asked about is who is kicked, wherever the choice has gone by then.
       kick_queue_ = chosen->queue;
-      kick_tenant_ = name;
-      notice("kick the dead messages of " + in_quotes(name) + " and all below it? y for yes");
+      kick_tenant_ = tenant;
+      // What to type stands first: a narrow screen cuts the rest.
+      notice("y for yes: kick the dead messages of " + name + " and all below it?");
     } else {
       view_.take(key);
     }
@@ -125,7 +132,7 @@ class Top {
     selection.filter.tenant = kick_tenant_;
     selection.states = {State::dead};
     FQ_TRY_SET(const uint64_t count, change_by_filter(*queue, selection, Action::kick));
-    return std::to_string(count) + " of " + in_quotes(kick_tenant_) + " kicked";
+    return std::to_string(count) + " of " + named(kick_tenant_, kick_queue_) + " kicked";
   }
 
   Session& session_;

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::string_view kOrderNames[] = {"waiting", "ready", "leased", "dead", "served", "name"};
 constexpr size_t kOrders = std::size(kOrderNames);
-constexpr size_t kNarrow = 60;
 constexpr size_t kBarColumns = 10;
 
 constexpr std::string_view kHelp =
@@ -123,6 +122,7 @@ void TopView::show(std::vector<QueueStats> queues, std::vector<QueueStats> tenan
   const size_t place = chosen_;
   const Line before = chosen() != nullptr ? lines_[chosen_] : Line();
   lines_.clear();
+  several_queues_ = tenants.size() > 1;
   for (QueueStats& each : tenants) {
     for (StatsRow& row : each.stats.rows) lines_.push_back({each.queue, std::move(row)});
   }
@@ -170,7 +170,8 @@ std::string TopView::tenants_text(const Screen& screen, size_t rows) {
   enum Column { queue, tenant, ready, delayed, leased, dead, oldest, due, got, picture, p99 };
   Table table({queue, tenant, picture});
   table.right({oldest, due, got, p99});
-  table.spare({delayed, p99, queue, picture, due, leased, dead});
+  table.spare(several_queues_ ? std::vector<size_t>{delayed, p99, picture, due, leased, got, dead, oldest}
+                              : std::vector<size_t>{delayed, p99, queue, picture, due, leased, dead});
   table.row(
       {"QUEUE", "TENANT", "READY", "DELAYED", "LEASED", "DEAD", "OLDEST", "SHARE", "SERVED", "", "P99"});
   table.paint_row(kHeading);
@@ -178,14 +179,13 @@ std::string TopView::tenants_text(const Screen& screen, size_t rows) {
   if (chosen_ < first_) first_ = chosen_;
   if (chosen_ >= first_ + page_) first_ = chosen_ - page_ + 1;
   if (first_ + page_ > lines_.size()) first_ = lines_.size() > page_ ? lines_.size() - page_ : 0;
-  const size_t columns = screen.columns < kNarrow ? 8 : 24;
+  const size_t columns = name_columns(screen.columns, several_queues_);
   for (size_t i = first_; i < std::min(lines_.size(), first_ + page_); ++i) {
     const StatsRow& row = lines_[i].row;
-    table.row({shown_short(lines_[i].queue, columns), shown_short(row.tenant, columns),
-               std::to_string(row.ready), std::to_string(row.delayed), std::to_string(row.leased),
-               std::to_string(row.dead), age_text(row.oldest_ready_s), percent_text(row.share),
-               percent_text(row.served_share), bar(row.served_share.value_or(0), kBarColumns, screen.utf8),
-               wait_text(row.wait_ms.p99)});
+    table.row({name_text(lines_[i].queue, columns), name_text(row.tenant, columns), std::to_string(row.ready),
+               std::to_string(row.delayed), std::to_string(row.leased), std::to_string(row.dead),
+               age_text(row.oldest_ready_s), percent_text(row.share), percent_text(row.served_share),
+               bar(row.served_share.value_or(0), kBarColumns, screen.utf8), wait_text(row.wait_ms.p99)});
     if (row.dead > 0) table.paint(dead, kBad);
     if (row.parked_tenants > 0) table.paint(tenant, kWaiting);
     table.paint(picture, kGood);

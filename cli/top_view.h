@@ -47,6 +47,8 @@ class TopView {
   /// Those that move, sort or show help.
   void take(TopKey key);
   const Line* chosen() const { return lines_.empty() ? nullptr : &lines_[chosen_]; }
+  /// Whether a tenant has to be told with its queue.
+  bool several_queues() const { return several_queues_; }
   void say(std::string text) { notice_ = std::move(text); }
 
   /// A picture of the whole screen, to be drawn over the last one.
@@ -59,6 +61,7 @@ class TopView {
 
   std::vector<QueueStats> queues_;
   std::vector<Line> lines_;
+  bool several_queues_ = false;
   size_t chosen_ = 0;
   size_t first_ = 0;  // line that is shown first
   size_t page_ = 1;

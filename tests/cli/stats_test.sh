@@ -62,6 +62,16 @@ for columns in 40 60 80 132; do
 done
 is '40 columns still tell what is ready, dead and how old' 'QUEUE READY DEAD OLDEST P99' \
   "$(on_terminal 40 24 "$FQ stats" | plain | head -1 | tr -s ' ')"
+long=$(printf 'n%.0s' $(seq 60))
+fq push x -q "$long" -t "$long" >/dev/null
+for columns in 40 80; do
+  wide=$(on_terminal $columns 24 "$FQ stats --tenants" | plain | widest)
+  [ "$wide" -le "$columns" ] || fail "stats --tenants with long names is $wide columns wide on a terminal of $columns"
+  is "$columns columns of several queues tell whose tenants they are" "$(fq queue list --json | jq -s length) $(fq queue list --json | jq -s length)" \
+    "$(on_terminal $columns 24 "$FQ stats --tenants" | plain | grep -c '^QUEUE  *TENANT  *READY') $(on_terminal $columns 24 "$FQ stats --tenants" | plain | grep -A1 '^QUEUE' | grep -cE '^(default|hostile|many|nn+\.\.\.) ')"
+done
+is '40 columns of one queue need no such column' 0 "$(on_terminal 40 24 "$FQ stats -q $long --tenants" | plain | grep -c '^QUEUE')"
+fq queue remove "$long" --yes
 is '80 columns of tenants have the shares' 1 "$(on_terminal 80 24 "$FQ stats --tenants" | plain | grep -c 'SHARE.*SERVED' | sed 's/[1-9].*/1/')"
 
 # Again and again.

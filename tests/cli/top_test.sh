@@ -80,24 +80,25 @@ keys s; awaits 's sort: waiting'
 
 # Doing something to the one that is chosen.
 is_chosen 'alpha waits longest' alpha
-keys p; awaits "'alpha' is paused"
+keys p; awaits "'alpha' of queue 'default' is paused"
 is 'it is' '"parked_tenants":1' "$(fq stats -q default --tenants --json | grep '"tenant":"alpha"' | grep -o '"parked_tenants":[0-9]')"
-keys r; awaits "'alpha' is no longer paused"
+keys r; awaits "'alpha' of queue 'default' is no longer paused"
 is 'and no more' '"parked_tenants":0' "$(fq stats -q default --tenants --json | grep '"tenant":"alpha"' | grep -o '"parked_tenants":[0-9]')"
-keys K; awaits "kick the dead messages of 'alpha' and all below it\? y for yes"
+keys K; awaits "y for yes: kick the dead messages of 'alpha' of queue 'default' and al"
 keys n; awaits 'q quit'
 is 'nothing is kicked without a yes' 3 "$(fq stats -q default --json | jq .dead)"
 keys y; keys K; awaits 'y for yes'
-keys y; awaits "1 of 'alpha' kicked"
+keys y; awaits "1 of 'alpha' of queue 'default' kicked"
 is 'only its own' 2 "$(fq stats -q default --json | jq .dead)"
 fq tenant set alpha weight=2 && fq tenant set alpha weight= # a setting that it does not know is not its own
-keys K; awaits "'alpha' has no dead messages"
+keys K; awaits "'alpha' of queue 'default' has no dead messages"
 
 # Windows of another size.
 tmux -S "$socket" resize-window -t s -x 40 -y 10
-awaits 'TENANT +READY +DEAD'; awaits 'q quit'
+awaits 'QUEUE +TENANT +READY +DEAD'; awaits 'q quit'
 [ "$(picture | wc -l)" = 10 ] || fail 'ten lines are ten lines'
 is 'the keys are still there' 'q quit' "$(picture | tail -1 | cut -c1-6)"
+keys K; awaits "^y for yes: kick the dead|'alpha' of queue"; keys n; awaits 'q quit'
 tmux -S "$socket" resize-window -t s -x 120 -y 40
 awaits 'DELAYED.*TENANTS'
 tmux -S "$socket" resize-window -t s -x 1 -y 1; tmux -S "$socket" resize-window -t s -x 80 -y 24
@@ -138,6 +139,10 @@ close_pane
 open_pane 80 24
 types 'NO_COLOR=1 "$FQ" top -q default'; awaits '^>default'
 is 'without colours there are none' 0 "$(tmux -S "$socket" capture-pane -p -e -t s | grep -c $'\e\\[3[0-9]m')"
+keys q; awaits 'shell> *$'
+types 'clear; "$FQ" top -q default'; awaits 'q quit'
+keys p; awaits "'beta' is paused"  # a single queue is not named
+keys r; awaits "'beta' is no longer paused"
 keys q; awaits 'shell> *$'
 types 'clear; TERM=dumb "$FQ" top; echo "left with $?"'; awaits 'left with 64'
 types 'clear; "$FQ" top </dev/null; echo "left with $?"'; awaits 'left with 64'

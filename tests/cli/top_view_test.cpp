@@ -126,6 +126,39 @@ TEST_CASE("a frame is as high as the screen and never wider") {
   }
 }
 
+TEST_CASE(
+    "tenants of several queues are told with their queue, however narrow the screen and long the names") {
+  TopView view;
+  const std::string name = "a-name-that-is-longer-than-most-of-them";
+  view.show({}, {stats_of("mail-" + name, {{name, 10'000'000}}), stats_of("other-" + name, {{name, 5}})});
+  for (const size_t columns : {40u, 60u, 80u, 200u}) {
+    for (const bool colour : {false, true}) {
+      const std::vector<std::string> lines = lines_of(view.frame(screen_with(columns, 24, colour)));
+      INFO(columns);
+      CHECK(lines.at(1).starts_with("QUEUE "));
+      CHECK(lines.at(1).find(" TENANT ") != std::string::npos);
+      CHECK(lines.at(1).find(" READY") != std::string::npos);
+      const auto told = [&](const std::string& queue) {
+        return std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
+          return line.find(queue) <= 1 && line.find(" a-nam") != std::string::npos;
+        });
+      };
+      CHECK(told("mail-") == 1);
+      CHECK(told("other") == 1);
+      for (const std::string& line : lines) CHECK(columns_of(line) <= columns);
+    }
+  }
+}
+
+TEST_CASE("a single queue is not told in each line where the screen is narrow") {
+  TopView view = view_of({{"a-name-that-is-longer-than-most-of-them", 1}});
+  const std::vector<std::string> lines = lines_of(view.frame(screen_with(40, 24)));
+  CHECK(std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+          return line.starts_with("TENANT ") || line.starts_with(">TENANT ");
+        }) == 1);
+  CHECK_FALSE(view.several_queues());
+}
+
 TEST_CASE("the chosen one is always on the screen") {
   std::vector<std::pair<std::string, uint64_t>> tenants;
   for (uint64_t i = 0; i < 90; ++i) tenants.emplace_back("t" + std::to_string(i), i);
