@@ -95,7 +95,7 @@ void EventView::append_json(std::string& to, const Event& event) {
   // Most events have nothing more, or a receipt and a process.
   const bool has_holder = !event.receipt.empty() || event.pid != 0 || !event.reason.empty();
   const bool has_rest = event.until_wall_ms != 0 || event.due_wall_ms != 0 || event.exit || event.signal ||
-                        !event.stderr_tail.empty();
+                        event.expires_wall_ms != 0 || !event.stderr_tail.empty();
   if (has_holder) {
     append_key(to, ",\"receipt\":", event.receipt);
     append_key(to, ",\"pid\":", event.pid == 0 ? std::nullopt : std::optional<int64_t>(event.pid));
@@ -109,8 +109,10 @@ void EventView::append_json(std::string& to, const Event& event) {
     append_key(to, ",\"exit\":", event.exit ? std::optional<int64_t>(*event.exit) : std::nullopt);
     append_key(to, ",\"signal\":", event.signal ? std::optional<int64_t>(*event.signal) : std::nullopt);
     append_key(to, ",\"stderr\":", event.stderr_tail);
+    append_key(to, ",\"expires_at\":", event.expires_wall_ms == 0 ? "" : time_.of(event.expires_wall_ms));
   } else {
-    to.append(",\"lease_until\":null,\"due_at\":null,\"exit\":null,\"signal\":null,\"stderr\":null");
+    to.append(
+        R"(,"lease_until":null,"due_at":null,"exit":null,"signal":null,"stderr":null,"expires_at":null)");
   }
   to.push_back('}');
 }
@@ -126,6 +128,7 @@ void EventView::append_details(std::string& to, const Event& event) {
   if (event.pid != 0) append_number(next().append("process "), event.pid);
   if (event.until_wall_ms != 0) next().append("until ").append(time_.of(event.until_wall_ms));
   if (event.due_wall_ms != 0) next().append("due ").append(time_.of(event.due_wall_ms));
+  if (event.expires_wall_ms != 0) next().append("expires ").append(time_.of(event.expires_wall_ms));
   if (event.exit) append_number(next().append("exit "), *event.exit);
   if (event.signal) append_number(next().append("signal "), *event.signal);
   if (!event.reason.empty()) append_shown(next(), event.reason);

@@ -26,6 +26,7 @@ struct Event {
   int pid = 0;                  // leased: by this process, for as long as it lives; 0: by time
   int64_t until_wall_ms = 0;    // leased, extended: 0: as long as its process lives
   int64_t due_wall_ms = 0;      // pushed, retried, released: not before; 0: at once
+  int64_t expires_wall_ms = 0;  // pushed: dead if not started by then, as it was pushed; 0: not told
   std::optional<int16_t> exit;  // retried, buried: of its job
   std::optional<int16_t> signal;
   std::string_view reason;

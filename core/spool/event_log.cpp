@@ -17,6 +17,13 @@ std::string_view keep(std::string& texts, std::string_view text) {
 
 }  // namespace
 
+int64_t expiry_of(const MessageItem& item, int64_t at_wall_ms, int64_t due_wall_ms) {
+  if (item.terms.empty()) return 0;
+  const std::optional<MessageTerms> terms = decode_terms(item.terms);
+  if (!terms || terms->ttl_ms == 0 || !terms->after.empty()) return 0;
+  return std::max(at_wall_ms, due_wall_ms) + terms->ttl_ms;
+}
+
 bool TenantNames::fits(std::string_view path) const {
   if (wanted_.empty() || path == wanted_) return true;
   return path.starts_with(wanted_) && path[wanted_.size()] == '/';

@@ -17,6 +17,10 @@ namespace fq {
 /// "pushed", "leased", ...
 std::string_view name_of_event(RecordType type);
 
+/// When a message is dead if not started, as its push at that time tells; 0: it has no TTL, or one that
+/// begins when it is no longer held.
+int64_t expiry_of(const MessageItem& item, int64_t at_wall_ms, int64_t due_wall_ms);
+
 /// Tenants by number, from 1.
 class TenantNames {
  public:

@@ -1,7 +1,9 @@
 // local_events - the journal told as events, oldest first, and waited for at its end.
 //
 // A record copied forward (MOVED) is no event: it only tells whose its message is. What has no record is not
-// told: a TTL or a lease that ended by time, and that an attempt was the last one.
+// told: a TTL or a lease that ended by time, and that an attempt was the last one. It cannot be worked out
+// either: on a full disk leases and extensions are done without a record, and after a reboot other clocks
+// hold. What was said of these ends is told instead, with the push and the lease.
 #include "core/spool/event_log.h"
 
 // System.
@@ -71,6 +73,7 @@ Result<bool> LocalQueue::tell_pushed(const RecordHeader& header, Bytes body, con
     log.by_id.set(id, tenant);
     event.id = MessageId{id};
     event.due_wall_ms = item->due_wall_ms;
+    event.expires_wall_ms = expiry_of(*item, header.at_wall_ms, item->due_wall_ms);
     if (!log.tell(request, page, item_index, tenant, event)) return false;
     ++id;
     ++item_index;

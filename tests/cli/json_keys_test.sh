@@ -43,7 +43,7 @@ receipt_of() { fq pop --lease 1h "$@" | cut -f1; }
   fq push --unique u --unique-mode keep -t u x
   fq push --unique u --unique-mode replace -t u y
   fq cancel 1
-  fq push -t t --attempts 9 x
+  fq push -t t --attempts 9 --ttl 1h x
   held=$(fq push --after 2 x)
   fq release "$(receipt_of -t t)" --delay 1h
   fq kick 2

@@ -28,7 +28,7 @@ gives 1 '' fq log -t nobody
 gives 1 'there is none' fq log -q none
 is 'what is told to people is escaped' 1 "$(fq log 1 | grep -c 'no\\x1b\[31m luck')"
 is 'a delayed push says when it is due' 1 "$(fq log 2 | grep -c 'due 20')"
-is 'keys of an event' 'event at queue id tenant receipt pid reason lease_until due_at exit signal stderr' \
+is 'keys of an event' 'event at queue id tenant receipt pid reason lease_until due_at exit signal stderr expires_at' \
   "$(fq log --json | jq -r 'keys_unsorted | join(" ")' | sort -u)"
 is 'every line of --json is an object' 9 "$(fq log --json | jq -s length)"
 is 'a lease by time has its receipt and its end' '"1.1" null true' \
@@ -36,6 +36,16 @@ is 'a lease by time has its receipt and its end' '"1.1" null true' \
 is 'a lease by life has its process' true "$(fq log --json 3 | jq 'select(.event == "leased") | .pid > 0')"
 is 'a retry has its reason' $'no\e[31m luck' "$(fq log --json 1 | jq -r 'select(.event == "retried") | .reason')"
 is 'show tells events in the same words' "$(fq log --json 1)" "$(fq show 1 --json | jq -c '.history[]')"
+
+# What time alone does is no event; when it will do so is told.
+fq push short -q time --ttl 1ms >/dev/null
+fq push long -q time --ttl 1h --delay 1h >/dev/null
+fq push held -q time --ttl 1h --after 2 >/dev/null
+is 'a push tells when it expires, counted from when it is due' '0.001 7200 null' \
+  "$(fq log -q time --json | jq -r 'def s: sub("(?<m>[.][0-9]+)Z"; "Z") as $t | ($t | fromdate) + (capture("(?<m>[.][0-9]+)Z").m | tonumber); if .expires_at then ((.expires_at | s) - (.at | s)) * 1000 | round / 1000 else "null" end' | paste -sd' ')"
+is 'people are told too' 2 "$(fq log -q time | grep -c ', expires 20\|  expires 20')"
+until [ "$(fq stats -q time --json | jq .expired)" = 1 ]; do sleep 0.01; done  # until its time is over
+is 'that it expired is told by show and no event' 'expired 0' "$(fq show -q time 1 --json | jq -r '.history[-1].event') $(fq log -q time | grep -c expired)"
 
 # Of a job: exit status, signal and what it said.
 fq push job -q jobs --attempts 2 >/dev/null
