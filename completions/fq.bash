@@ -58,8 +58,10 @@ __fq_paths() {  # -f or -d
 # What fq says in the queue and the spool that were typed.
 __fq_ask() { command fq ${spool:+--spool "$spool"} ${queue:+-q "$queue"} "$@" 2>/dev/null; }
 __fq_queues() { __fq_offer < <(__fq_ask queue list); }
+# Names that turn the writing around or hide it would make a menu lie: they are left out.
+__fq_honest() { LC_ALL=C sed -E '/\xd8\x9c|\xe2\x80[\x8b\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xef\xbb\xbf|\xf3\xa0[\x80\x81][\x80-\xbf]/d'; }
 # Of a hundred thousand tenants a loop of bash takes a second; grep leaves few of them to it.
-__fq_tenants() { __fq_offer < <(__fq_ask tenant list --names | grep -F -e "${cur#"$before"}"); }
+__fq_tenants() { __fq_offer < <(__fq_ask tenant list --names | grep -F -e "${cur#"$before"}" | __fq_honest); }
 __fq_ids() {  # of messages in these states
   local state
   for state in "$@"; do

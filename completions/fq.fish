@@ -27,14 +27,18 @@ function __fq_queues
     __fq_ask queue list
 end
 
+# Names that turn the writing around or hide it would make a menu lie: they are left out, and where they only stand
+# beside what is offered such characters are shown as ?.
+set -g __fq_deceiving '\xd8\x9c|\xe2\x80[\x8b\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xef\xbb\xbf|\xf3\xa0[\x80\x81][\x80-\xbf]'
+
 function __fq_tenants
-    __fq_ask tenant list --names
+    __fq_ask tenant list --names | LC_ALL=C sed -E "/$__fq_deceiving/d"
 end
 
 # Of messages in these states, with the state and the tenant.
 function __fq_ids
     for state in $argv
-        __fq_ask peek --state $state -n 200 --json |
+        __fq_ask peek --state $state -n 200 --json | LC_ALL=C sed -E "s/$__fq_deceiving/?/g" |
             string replace -f -r '^\{"id":(\d+),"queue":"[^"]*","tenant":"((?:[^"\\\\]|\\\\.)*)","state":"(\w+)".*' '$1\t$3 $2'
     end
 end

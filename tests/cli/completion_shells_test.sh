@@ -38,6 +38,10 @@ fq push -q many -t 'other' x >/dev/null
 types 'fq peek -q many -t we\ o<TAB>' '[peek][-q][many][-t][we one]'
 types "fq peek -q many -t 'we o<TAB>" '[peek][-q][many][-t][we one]'
 types "fq peek -q many -t 'we \$<TAB>" '[peek][-q][many][-t][we $two]'
+for name in $'well\u202eird' $'well\u2067' $'well\u200b' $'well\ufeff' $'well\u061c' $'well\U000e0041' 'wellmeant'; do
+  fq push -q deceiving -t "$name" x >/dev/null
+done
+types 'fq peek -q deceiving -t we<TAB>' '[peek][-q][deceiving][-t][wellmeant]'  # the others would show as what they are not
 types 'fq tenant pause -q many oth<TAB>' '[tenant][pause][-q][many][other]'
 types 'fq tenant set -q many other wei<TAB>3' '[tenant][set][-q][many][other][weight=3]'
 types 'fq -q man<TAB>peek' '[-q][many][peek]'

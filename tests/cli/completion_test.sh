@@ -47,6 +47,10 @@ offers 'we ird we\$ird' peek -q mail -t '"we'
 offers 'we\ ird' tenant -q mail pause 'we\ '
 offers 'we\ ird' peek -q mail '--tenant=we\ '
 offers '1 2 3 4' show -q mail ''
+fq push -q deceiving -t $'we\u202eird' x >/dev/null
+offers '' peek -q deceiving -t we
+fq push -q deceiving -t 'we测试' x >/dev/null
+offers 'we测试' peek -q deceiving -t we
 receipt=$(fq pop -q mail --lease 1h | cut -f1)
 offers "$receipt" ack -q mail ''
 offers "$receipt" ack --queue=mail ''
