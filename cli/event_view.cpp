@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kEventColumns = 9;
 constexpr size_t kIdColumns = 8;
-constexpr size_t kTenantColumns = 16;
+constexpr size_t kEventTenantColumns = 16;
 constexpr size_t kMsDigitsAt = 20;  // in "2026-11-02T08:00:00.500Z"
 
 void append_number(std::string& to, int64_t value) {
@@ -145,7 +145,7 @@ void EventView::append_line(std::string& to, const Event& event) {
   to.append("  ");
   const size_t columns = append_shown(to, event.tenant.empty() ? "-" : event.tenant);
   const size_t end = to.size();
-  pad(to, columns, kTenantColumns);
+  pad(to, columns, kEventTenantColumns);
   const size_t padded_end = to.size();
   append_details(to, event);
   if (to.size() == padded_end) to.resize(end);  // nothing to stand apart from

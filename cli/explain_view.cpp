@@ -15,7 +15,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr size_t kTenantColumns = 40;
+constexpr size_t kNameColumns = 40;
 constexpr int64_t kNsPerMs = 1'000'000;
 
 std::string id_text(MessageId id) { return std::to_string(number(id)); }
@@ -81,7 +81,7 @@ std::string concurrency_text(const Reason& reason) {
   return text;
 }
 
-std::string rate_text(const std::string& whose, const Reason& reason, int64_t now_ms) {
+std::string rate_reason_text(const std::string& whose, const Reason& reason, int64_t now_ms) {
   return whose + ": one each " + interval_text(reason.interval_ns) + ", the next at " +
          time_text(reason.until_wall_ms, now_ms);
 }
@@ -197,7 +197,7 @@ std::string next_text(const ExplainReply& reply, const ExplainContext& context) 
   Table table({2, 3});
   table.row({"NEXT", "ID", "TENANT", "WHY"});
   for (const Explanation& one : reply.next) {
-    table.row({std::to_string(*one.place), id_text(*one.id), shown_short(one.tenant, kTenantColumns),
+    table.row({std::to_string(*one.place), id_text(*one.id), shown_short(one.tenant, kNameColumns),
                by_text(one, context)});
   }
   return table.text();
@@ -211,7 +211,7 @@ std::string blocked_text(const ExplainReply& reply, const ExplainContext& contex
     std::string why;
     for (const Reason& reason : one.reasons)
       why.append(why.empty() ? "" : "; ").append(reason_text(one, reason, context).what);
-    table.row({shown_short(one.tenant, kTenantColumns), std::to_string(one.ready), why});
+    table.row({shown_short(one.tenant, kNameColumns), std::to_string(one.ready), why});
   }
   std::string text = table.text();
   if (reply.more_blocked != 0) text += "and " + count_text(reply.more_blocked, "more tenant") + "\n";
@@ -295,14 +295,14 @@ ReasonText reason_text(const Explanation& of, const Reason& reason, const Explai
     case Reason::Kind::concurrency:
       return {concurrency_text(reason), command_for(reason, "set", " concurrency=N", context)};
     case Reason::Kind::rate:
-      return {rate_text(subject_of(reason), reason, now_ms),
+      return {rate_reason_text(subject_of(reason), reason, now_ms),
               command_for(reason, "set", " rate=N/s", context)};
     case Reason::Kind::gathering:
       return {gathering_text(reason, now_ms), in_queue("fq queue set linger=DUR", context)};
     case Reason::Kind::pool_concurrency:
       return {"pool " + shown(reason.node) + ": " + running_text(reason) + " running", in_file};
     case Reason::Kind::pool_rate:
-      return {rate_text("pool " + shown(reason.node), reason, now_ms), in_file};
+      return {rate_reason_text("pool " + shown(reason.node), reason, now_ms), in_file};
     default:
       return state_reason_text(of, reason, context);
   }

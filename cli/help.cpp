@@ -53,11 +53,7 @@ void append_option(std::string& text, const OptionSpec& option, std::string_view
 }
 
 /// Words of other queues for what we call otherwise.
-struct Synonym {
-  std::string_view theirs;
-  std::string_view ours;
-};
-constexpr Synonym kSynonyms[] = {
+constexpr Synonym kCommandSynonyms[] = {
     {"put", "push"},      {"add", "push"},        {"enqueue", "push"},    {"send", "push"},
     {"submit", "push"},   {"reserve", "pop"},     {"get", "pop"},         {"take", "pop"},
     {"receive", "pop"},   {"dequeue", "pop"},     {"delete", "ack"},      {"done", "ack"},
@@ -157,7 +153,7 @@ Error unknown_command(std::string_view word, bool misplaced_option) {
   std::vector<std::string_view> names;
   for (const Command* command : all_commands()) names.push_back(command->name);
   std::string_view near;
-  for (const Synonym& synonym : kSynonyms) {
+  for (const Synonym& synonym : kCommandSynonyms) {
     if (synonym.theirs == word) near = synonym.ours;
   }
   if (near.empty()) near = suggest(word, names);

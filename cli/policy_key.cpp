@@ -52,11 +52,7 @@ constexpr PolicyKeySpec kKeys[] = {
 };
 
 /// Words of other queues, and of our own commands, for what is another key or no key at all.
-struct Synonym {
-  std::string_view theirs;
-  std::string_view ours;
-};
-constexpr Synonym kSynonyms[] = {
+constexpr Synonym kKeySynonyms[] = {
     {"max_attempts", "attempts"},
     {"retries", "attempts"},
     {"max_retries", "attempts"},
@@ -135,7 +131,7 @@ std::string unknown_key_text(std::string_view name, Node node) {
   }
   const std::vector<std::string_view> known = policy_key_names(node);
   std::string_view near = suggest(name, known);
-  for (const Synonym& synonym : kSynonyms) {
+  for (const Synonym& synonym : kKeySynonyms) {
     const bool fits = synonym.theirs == name && (find_policy_key(synonym.ours)->nodes & node) != 0;
     if (near.empty() && fits) near = synonym.ours;
   }

@@ -11,7 +11,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr size_t kPage = 1024;  // overrides in one turn: arbitrary
+constexpr size_t kOverridesPage = 1024;  // overrides in one turn: arbitrary
 
 std::vector<HeldValue> standards(Node node) {
   std::vector<HeldValue> values;
@@ -113,7 +113,7 @@ Result<std::vector<PolicyOverride>> all_overrides(Queue& queue) {
   std::vector<PolicyOverride> all;
   Cursor from;
   do {
-    FQ_TRY_SET(OverridePage page, queue.policy_overrides(from, kPage));
+    FQ_TRY_SET(OverridePage page, queue.policy_overrides(from, kOverridesPage));
     for (PolicyOverride& each : page.overrides) all.push_back(std::move(each));
     from = std::move(page.next);
   } while (!from.text.empty());

@@ -97,9 +97,9 @@ std::optional<std::string> text_of(const toml::node& node, const PolicyKeySpec& 
   return text;
 }
 
-class Reader {
+class PolicyReader {
  public:
-  explicit Reader(const std::string& path) : path_(path) {}
+  explicit PolicyReader(const std::string& path) : path_(path) {}
 
   Result<std::vector<FileQueue>> read(const toml::table& top) const {
     std::vector<FileQueue> queues;
@@ -208,7 +208,7 @@ Result<std::vector<FileQueue>> read_policy_tables(std::string_view text, const s
     const toml::parse_error& error = parsed.error();
     return policy_fault(path, error.source().begin.line, error.description());
   }
-  return Reader(path).read(parsed.table());
+  return PolicyReader(path).read(parsed.table());
 }
 
 Error policy_fault(const std::string& path, uint32_t line, std::string_view what) {

@@ -133,7 +133,7 @@ std::string exact_size(int64_t bytes) {
   return best;
 }
 
-std::string rate_text(const PolicyValue& value) {
+std::string token_rate_text(const PolicyValue& value) {
   for (const RateUnit& unit : kRateUnits) {
     if (unit.ms == value.second) return std::to_string(value.number).append("/").append(unit.name);
   }
@@ -185,7 +185,7 @@ std::string policy_value_text(const PolicyValue& value) {
     case ValueKind::size:
       return exact_size(value.number);
     case ValueKind::rate:
-      return rate_text(value);
+      return token_rate_text(value);
     case ValueKind::weight:
       return weight_text(value.number);
     case ValueKind::pool:

@@ -13,13 +13,13 @@ namespace fq::cli {
 
 namespace {
 
-constexpr size_t kPage = 256;  // changes in one turn: arbitrary
+constexpr size_t kChangesPage = 256;  // changes in one turn: arbitrary
 
 Result<Exit> act_on_ids(const Session& session, Queue& queue, const std::vector<MessageId>& ids,
                         Action action) {
   Exit exit = Exit::done;
-  for (size_t start = 0; start < ids.size(); start += kPage) {
-    const size_t count = std::min(kPage, ids.size() - start);
+  for (size_t start = 0; start < ids.size(); start += kChangesPage) {
+    const size_t count = std::min(kChangesPage, ids.size() - start);
     FQ_TRY_SET(const MutateReply reply, queue.mutate(std::span(ids).subspan(start, count), action));
     for (size_t i = 0; i < reply.items.size(); ++i) {
       if (reply.items[i] == SettleStatus::ok) continue;
@@ -60,8 +60,9 @@ Result<uint64_t> change_by_filter(Queue& queue, const Selection& selection, Acti
     do {
       const uint64_t left = selection.count_max - changed;
       if (left == 0) return changed;
-      FQ_TRY_SET(MutateReply reply,
-                 queue.mutate(filter, action, from, static_cast<size_t>(std::min<uint64_t>(left, kPage))));
+      FQ_TRY_SET(
+          MutateReply reply,
+          queue.mutate(filter, action, from, static_cast<size_t>(std::min<uint64_t>(left, kChangesPage))));
       changed += reply.changed;
       from = std::move(reply.next);
     } while (!from.text.empty());

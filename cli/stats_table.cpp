@@ -40,7 +40,7 @@ constexpr StatsCount kCounters[] = {
 };
 
 constexpr size_t kTenantsShown = 20;  // of each queue; --json tells of all
-constexpr size_t kNarrow = 60;        // columns of a screen below which names are cut sooner
+constexpr size_t kNarrowTable = 60;   // columns of a screen below which names are cut sooner
 constexpr size_t kShareColumns = 10;
 
 std::string queues_table(const std::vector<QueueStats>& queues, const Screen& screen) {
@@ -66,7 +66,7 @@ std::string queues_table(const std::vector<QueueStats>& queues, const Screen& sc
   table.row({"QUEUE", "READY", "DELAYED", "LEASED", "DEAD", "TENANTS", "IN/S", "OUT/S", "OLDEST", "WAIT P50",
              "P99", "WAITS", "FAIR", "JOURNAL"});
   table.paint_row(kHeading);
-  const size_t name_columns = screen.columns < kNarrow ? 12 : 64;
+  const size_t name_columns = screen.columns < kNarrowTable ? 12 : 64;
   for (const QueueStats& each : queues) {
     for (const StatsRow& row : each.stats.rows) {
       table.row({shown_short(each.queue, name_columns), std::to_string(row.ready),

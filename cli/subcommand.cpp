@@ -13,11 +13,7 @@ namespace fq::cli {
 
 namespace {
 
-struct Synonym {
-  std::string_view theirs;
-  std::string_view ours;
-};
-constexpr Synonym kSynonyms[] = {
+constexpr Synonym kVerbSynonyms[] = {
     {"ls", "list"},         {"show", "list"},      {"status", "list"},   {"get", "show"},
     {"list", "show"},       {"dump", "show"},      {"print", "show"},    {"view", "show"},
     {"rm", "remove"},       {"delete", "remove"},  {"drop", "remove"},   {"clear", "purge"},
@@ -51,7 +47,7 @@ Error missing_subcommand(std::string_view command, std::span<const std::string_v
 Error unknown_subcommand(std::string_view command, std::string_view word,
                          std::span<const std::string_view> names) {
   std::string_view near;
-  for (const Synonym& synonym : kSynonyms) {
+  for (const Synonym& synonym : kVerbSynonyms) {
     const bool has = std::find(names.begin(), names.end(), synonym.ours) != names.end();
     if (near.empty() && has && synonym.theirs == word) near = synonym.ours;
   }

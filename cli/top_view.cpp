@@ -35,7 +35,7 @@ struct KeyName {
   std::string_view typed;
   TopKey key;
 };
-constexpr KeyName kKeys[] = {
+constexpr KeyName kTopKeys[] = {
     {"\x1b[A", TopKey::up},
     {"\x1bOA", TopKey::up},
     {"k", TopKey::up},
@@ -108,9 +108,9 @@ std::string cut(const std::string& text, size_t lines) {
 std::vector<TopKey> top_keys(std::string_view typed) {
   std::vector<TopKey> keys;
   while (!typed.empty()) {
-    const auto known = std::find_if(std::begin(kKeys), std::end(kKeys),
+    const auto known = std::find_if(std::begin(kTopKeys), std::end(kTopKeys),
                                     [&](const KeyName& each) { return typed.starts_with(each.typed); });
-    const bool found = known != std::end(kKeys);
+    const bool found = known != std::end(kTopKeys);
     keys.push_back(found ? known->key : TopKey::none);
     typed.remove_prefix(found ? known->typed.size() : unknown_bytes(typed));
   }

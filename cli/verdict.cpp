@@ -14,7 +14,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr size_t kPage = 256;  // verdicts in one turn: arbitrary
+constexpr size_t kVerdictsPage = 256;  // verdicts in one turn: arbitrary
 
 }  // namespace
 
@@ -52,8 +52,8 @@ Result<Exit> give_verdicts(Session& session, const std::vector<std::string>& rec
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   bool refused = false;
   std::optional<Exit> unknown;
-  for (size_t start = 0; start < receipts.size(); start += kPage) {
-    const size_t end = std::min(start + kPage, receipts.size());
+  for (size_t start = 0; start < receipts.size(); start += kVerdictsPage) {
+    const size_t end = std::min(start + kVerdictsPage, receipts.size());
     std::vector<Settle> items(end - start, verdict);
     for (size_t i = start; i < end; ++i) items[i - start].receipt = Receipt{receipts[i]};
     FQ_TRY_SET(const SettleReply reply, queue->settle(items));

@@ -17,7 +17,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kOwnOptions[] = {
     {"How many", 'j', "jobs", Takes::value, "N", "jobs at once (default: 1)"},
     {"How many", 0, "min", Takes::value, "N", "with --max: at least so many (default: 0)"},
     {"How many", 0, "max", Takes::value, "N", "as many as the backlog asks for, up to N"},
@@ -205,7 +205,7 @@ Result<void> read_output(const Arguments& arguments, worker::Options& options) {
 }
 
 /// What the command's words and the other options make of each other.
-Result<void> check_command(const Arguments& arguments, const worker::Options& options) {
+Result<void> check_whole(const Arguments& arguments, const worker::Options& options) {
   if (!arguments.operands().empty()) {
     return usage_error("worker", "takes no operand " + in_quotes(arguments.operands()[0]) +
                                      "; the command goes behind --: fq worker -- CMD ARG...");
@@ -238,7 +238,8 @@ Result<void> check_command(const Arguments& arguments, const worker::Options& op
 
 }  // namespace
 
-const OptionTable kWorkerOptions = {.own = kOptions, .takes_queue = true, .formats = "", .takes_job = true};
+const OptionTable kWorkerOptions = {
+    .own = kOwnOptions, .takes_queue = true, .formats = "", .takes_job = true};
 
 Result<worker::Options> worker_options_of(const Arguments& arguments) {
   worker::Options options;
@@ -248,7 +249,7 @@ Result<worker::Options> worker_options_of(const Arguments& arguments) {
   FQ_TRY(read_limits(arguments, options));
   FQ_TRY(read_batches(arguments, options));
   FQ_TRY(read_output(arguments, options));
-  FQ_TRY(check_command(arguments, options));
+  FQ_TRY(check_whole(arguments, options));
   return options;
 }
 

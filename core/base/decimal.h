@@ -1,4 +1,5 @@
-// decimal - whole decimal numbers read strictly: digits only, the whole text, no sign, no overflow.
+// decimal - digits, and whole decimal numbers read strictly: digits only, the whole text, no sign, no
+// overflow.
 #pragma once
 
 // System.
@@ -9,9 +10,11 @@
 
 namespace fq {
 
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 /// None when `text` is anything but digits or the number does not fit.
 inline std::optional<uint64_t> parse_decimal(std::string_view text) {
-  if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
+  if (text.empty() || !is_digit(text[0])) return std::nullopt;
   uint64_t value = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;

@@ -1,5 +1,8 @@
 #include "core/base/duration.h"
 
+// fq, this room.
+#include "core/base/decimal.h"
+
 namespace fq {
 
 namespace {
@@ -11,8 +14,6 @@ struct Unit {
 
 // Largest first. "ms" stands before "m" only in the search below, by length.
 constexpr Unit kUnits[] = {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1000}, {"ms", 1}};
-
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Whole and fraction of one number; the value is kept in microunits so that 1.5 is exact.
 struct Number {

@@ -2,12 +2,14 @@
 
 // System.
 #include <cstdio>
+// fq, this room.
+#include "core/base/decimal.h"
 
 namespace fq {
 
 namespace {
 
-struct Unit {
+struct SizeUnit {
   std::string_view name;
   uint64_t bytes;
 };
@@ -15,7 +17,7 @@ struct Unit {
 __extension__ typedef unsigned __int128 Wide;  // products of two 64-bit numbers
 
 constexpr uint64_t kKilo = 1000;
-constexpr Unit kUnits[] = {
+constexpr SizeUnit kSizeUnits[] = {
     {"TiB", uint64_t{1} << 40},
     {"GiB", uint64_t{1} << 30},
     {"MiB", uint64_t{1} << 20},
@@ -29,16 +31,14 @@ constexpr Unit kUnits[] = {
 };
 constexpr size_t kBinaryUnits = 4;
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 }  // namespace
 
 std::optional<uint64_t> parse_size(std::string_view text) {
   size_t digits = 0;
   while (digits < text.size() && (is_digit(text[digits]) || text[digits] == '.')) ++digits;
   const std::string_view number = text.substr(0, digits);
-  const Unit* unit = nullptr;
-  for (const Unit& each : kUnits) {
+  const SizeUnit* unit = nullptr;
+  for (const SizeUnit& each : kSizeUnits) {
     if (text.substr(digits) == each.name) unit = &each;
   }
   if (unit == nullptr || number.empty() || !is_digit(number.front()) || !is_digit(number.back()))
@@ -63,7 +63,7 @@ std::optional<uint64_t> parse_size(std::string_view text) {
 
 std::string format_size(uint64_t bytes) {
   for (size_t i = 0; i < kBinaryUnits; ++i) {
-    const Unit& unit = kUnits[i];
+    const SizeUnit& unit = kSizeUnits[i];
     if (bytes < unit.bytes) continue;
     if (bytes % unit.bytes == 0) return std::to_string(bytes / unit.bytes).append(unit.name);
     char text[32];

@@ -3,6 +3,7 @@
 // System.
 #include <cstdint>
 // fq, this room.
+#include "core/base/decimal.h"
 #include "core/base/utf8.h"
 #include "core/base/wall_time.h"
 
@@ -18,8 +19,6 @@ enum Sign : char { kNegative = 0, kZero = 1, kPositive = 2 };
 constexpr int64_t kExponentBias = 0x8000;
 constexpr int64_t kExponentTypedMax = 9999;  // so that with 64 typed digits it fits 16 bits
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 char as_char(uint64_t byte) { return static_cast<char>(static_cast<unsigned char>(byte & 0xff)); }
 uint32_t as_byte(char c) { return static_cast<unsigned char>(c); }
 
@@ -28,7 +27,7 @@ void put_big_endian(std::string& to, uint64_t value, int bytes) {
 }
 
 /// A number as 0.DIGITS * 10^exponent, without zeros at either end of the digits; zero has no digits.
-struct Number {
+struct Scientific {
   bool negative = false;
   std::string digits;
   int64_t exponent = 0;
@@ -59,8 +58,8 @@ bool take_exponent(std::string_view& text, int64_t& exponent) {
   return true;
 }
 
-std::optional<Number> parse_number(std::string_view text) {
-  Number number;
+std::optional<Scientific> parse_number(std::string_view text) {
+  Scientific number;
   number.negative = text.starts_with('-');
   if (number.negative || text.starts_with('+')) text.remove_prefix(1);
   const std::string_view whole = take_digits(text);
@@ -75,14 +74,14 @@ std::optional<Number> parse_number(std::string_view text) {
   number.exponent += static_cast<int64_t>(whole.size());
   number.digits.append(whole).append(fraction);
   const size_t first = number.digits.find_first_not_of('0');
-  if (first == std::string::npos) return Number{};
+  if (first == std::string::npos) return Scientific{};
   number.exponent -= static_cast<int64_t>(first);
   number.digits = number.digits.substr(first, number.digits.find_last_not_of('0') + 1 - first);
   return number;
 }
 
 /// The plain form: "-12.5", "300", "0.001". None when that would be long.
-std::optional<std::string> plain_form(const Number& number) {
+std::optional<std::string> plain_form(const Scientific& number) {
   if (number.digits.empty()) return "0";
   const auto count = static_cast<int64_t>(number.digits.size());
   const int64_t point = number.exponent;
@@ -99,7 +98,7 @@ std::optional<std::string> plain_form(const Number& number) {
   return text;
 }
 
-std::string encode_number(const Number& number, std::string_view typed) {
+std::string encode_number(const Scientific& number, std::string_view typed) {
   std::string bytes{kNumber, number.digits.empty() ? kZero : number.negative ? kNegative : kPositive};
   if (!number.digits.empty()) {
     put_big_endian(bytes, static_cast<uint64_t>(number.exponent + kExponentBias), 2);
@@ -135,7 +134,7 @@ std::optional<std::string> decode_digits(std::string_view bytes, uint32_t flip, 
 
 std::optional<std::string> decode_number(std::string_view bytes) {
   if (bytes.size() < 2) return std::nullopt;
-  Number number;
+  Scientific number;
   size_t end = 2;
   if (bytes[1] != kZero) {
     number.negative = bytes[1] == kNegative;
@@ -160,7 +159,7 @@ SortKeyEncoding encode_sort_key(std::string_view typed) {
   if (typed.size() > kSortKeyEncodedBytesMax) return {SortKeyFault::too_long, ""};
   if (!utf8_valid(typed)) return {SortKeyFault::not_utf8, ""};
   SortKeyEncoding key;
-  if (const std::optional<Number> number = parse_number(typed)) {
+  if (const std::optional<Scientific> number = parse_number(typed)) {
     key.bytes = encode_number(*number, typed);
   } else if (const std::optional<Instant> at = parse_instant(typed)) {
     key.bytes.push_back(kTime);

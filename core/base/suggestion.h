@@ -7,6 +7,12 @@
 
 namespace fq {
 
+/// A word of other tools for what we call otherwise.
+struct Synonym {
+  std::string_view theirs;
+  std::string_view ours;
+};
+
 /// The candidate with the fewest inserted, removed, changed or swapped letters, or "" when none is near
 /// enough to be worth a mention.
 std::string_view suggest(std::string_view word, std::span<const std::string_view> candidates);

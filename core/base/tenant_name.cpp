@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 // fq, this room.
+#include "core/base/decimal.h"
 #include "core/base/utf8.h"
 
 namespace fq {
@@ -11,8 +12,6 @@ namespace fq {
 namespace {
 
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // Of a name of such characters alone nothing but its length can be wrong: almost all names, and each push
 // asks.
 constexpr auto kPlain = [] {

@@ -57,6 +57,9 @@ struct Body {
   std::vector<std::byte> bytes;
 };
 
+/// What its record takes in a file.
+inline uint64_t record_bytes(const Body& body) { return padded(kRecordHeaderBytes + body.bytes.size()); }
+
 /// The first id is not known before the lock, everything else of a push is encoded before it. So a pushed
 /// body begins with 8 bytes for the first id that its CRC leaves out; the header CRC covers them instead.
 void encode_pushed(Body& into, std::span<const MessageItem> items, bool lazy);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint16_t kHasTimeout = 1;
 constexpr uint16_t kHasKeep = 2;
-constexpr size_t kFixedBytes = 24;
+constexpr size_t kJobBytes = 24;
 constexpr size_t kLengthBytes = 2;
 
 size_t text_bytes(const std::vector<std::string_view>& texts) {
@@ -35,7 +35,7 @@ std::string encode_job(const JobTerms& terms) {
   const bool empty = !terms.timeout_ms && !terms.keep_ms && terms.argv.empty();
   if (empty) return {};
   std::string bytes(
-      kFixedBytes + kLengthBytes + terms.cwd.size() + text_bytes(terms.argv) + text_bytes(terms.env), '\0');
+      kJobBytes + kLengthBytes + terms.cwd.size() + text_bytes(terms.argv) + text_bytes(terms.env), '\0');
   codec::ByteWriter to(std::as_writable_bytes(std::span(bytes)));
   const int present = (terms.timeout_ms ? kHasTimeout : 0) | (terms.keep_ms ? kHasKeep : 0);
   to.put(static_cast<uint16_t>(present));

@@ -26,7 +26,7 @@ namespace fq {
 
 namespace {
 
-constexpr size_t kFixedBytes = 64;
+constexpr size_t kMovedBytes = 64;
 constexpr size_t kPastBytes = 24;
 
 bool state_is_known(uint8_t state) {
@@ -60,7 +60,7 @@ void encode_moved(Body& into, const MovedRecord& moved) {
   const size_t past_first = moved.past.size() <= kPastEventsMax ? 0 : moved.past.size() - kPastEventsMax;
   const auto past = std::span(moved.past).subspan(past_first);
   const size_t item_bytes = codec::item_bytes(moved.message);
-  const size_t item_offset = kFixedBytes + past.size() * kPastBytes + codec::outcome_bytes(moved.error);
+  const size_t item_offset = kMovedBytes + past.size() * kPastBytes + codec::outcome_bytes(moved.error);
 
   into.type = RecordType::moved;
   into.flags = 0;

@@ -13,7 +13,7 @@ namespace fq {
 
 namespace {
 
-constexpr size_t kFixedBytes = 8;
+constexpr size_t kPolicyBytes = 8;
 constexpr size_t kValueBytes = 24;
 constexpr uint8_t kUnset = 1;
 
@@ -38,7 +38,7 @@ void encode_policy(Body& into, const PolicyRecord& policy) {
   const PolicyPatch& patch = policy.patch;
   FQ_ASSERT(policy.path.size() <= UINT16_MAX);
   FQ_ASSERT(patch.set.size() + patch.unset.size() <= UINT16_MAX);
-  size_t bytes = kFixedBytes + policy.path.size() + (patch.set.size() + patch.unset.size()) * kValueBytes;
+  size_t bytes = kPolicyBytes + policy.path.size() + (patch.set.size() + patch.unset.size()) * kValueBytes;
   for (const PolicyValue& value : patch.set) bytes += value.text.size();
   into.type = RecordType::policy;
   into.flags = 0;

@@ -14,7 +14,7 @@ namespace {
 constexpr uint16_t kExpired = 1;
 constexpr uint16_t kDebounced = 2;
 constexpr uint16_t kKeyLost = 4;
-constexpr size_t kFixedBytes = 24;
+constexpr size_t kTermsBytes = 24;
 constexpr size_t kAfterBytesMax = 8 * (kAfterMax + 1);
 
 bool is_span(int64_t ms) { return ms >= 0 && ms <= INT64_MAX / 4; }
@@ -26,7 +26,7 @@ std::string encode_terms(const MessageTerms& terms) {
       (terms.expired ? kExpired : 0) | (terms.debounced ? kDebounced : 0) | (terms.key_lost ? kKeyLost : 0);
   if (flags == 0 && terms.ttl_ms == 0 && terms.key.empty() && terms.after.empty()) return {};
   FQ_ASSERT(terms.key.size() <= UINT16_MAX);
-  std::string bytes(kFixedBytes + terms.key.size() + terms.after.size(), '\0');
+  std::string bytes(kTermsBytes + terms.key.size() + terms.after.size(), '\0');
   codec::ByteWriter to(std::as_writable_bytes(std::span(bytes)));
   to.put(static_cast<uint16_t>(flags));
   to.put(static_cast<uint16_t>(terms.key.size()));

@@ -46,6 +46,11 @@ enum class RecordType : uint8_t {
 
 inline constexpr RecordType kLastType = RecordType::reheld;
 
+/// Whether an attempt failed by it. (One that ran out of time leaves no record.)
+inline bool is_failure(RecordType type) {
+  return type == RecordType::retried || type == RecordType::buried || type == RecordType::died;
+}
+
 /// Record flags.
 inline constexpr uint8_t kFlagLazy = 1;  // pushed: its sender did not wait for the disk
 

@@ -6,7 +6,6 @@
 namespace fq {
 namespace {
 
-constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
 // A tenant's average follows its last runs, the queue's those of all; arbitrary.
 constexpr int64_t kOfTenant = 8;
 constexpr int64_t kOfQueue = 64;

@@ -18,6 +18,7 @@ enum class HolderIndex : uint16_t {};
 inline constexpr SlotIndex kNoSlot{kNoIndex};
 inline constexpr TenantIndex kNoTenant{kNoIndex};
 inline constexpr TenantIndex kRootTenant{0};
+inline constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
 inline constexpr HolderIndex kHeldByTime{0xffff};  // a lease that only its time ends
 inline constexpr uint32_t kHoldersMax = 1024;      // consumers at once; arbitrary, two words each
 

@@ -10,8 +10,6 @@
 namespace fq {
 namespace {
 
-constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
-
 int64_t token_at_ms(const Control& control) { return bucket_of(control).token_at_ms(); }
 
 void take_over(Txn& txn, NodeValues& to, const NodeTerms& from, uint32_t bits) {

@@ -12,8 +12,6 @@
 namespace fq {
 namespace {
 
-constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
-
 /// The pools that a path needs, each once.
 class PathPools {
  public:

@@ -9,7 +9,6 @@
 namespace fq {
 namespace {
 
-constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
 constexpr uint64_t kCostPerMs = kTurn / 10;           // see costs.h
 constexpr int64_t kForgivenMaxMs = int64_t{1} << 31;  // in which any debt is: 24 days
 

@@ -10,8 +10,6 @@
 namespace fq {
 namespace {
 
-constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
-
 void clear(Txn& txn, Histogram& histogram) {
   for (auto& each : histogram.bucket) put(txn, each, 0);
   put(txn, histogram.max_ms, 0);

@@ -11,11 +11,7 @@
 #include "core/schedule/text_pool.h"
 
 namespace fq {
-namespace {
-
-constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
-
-}  // namespace
+namespace {}  // namespace
 
 uint64_t TenantTree::hash_of(std::string_view path) const {
   return hash_name(region_.root.hash_key[0], region_.root.hash_key[1], path);

@@ -23,8 +23,8 @@ namespace {
 constexpr uint64_t kCopyBytesPerStep = 1024 * 1024;
 constexpr uint32_t kSlotsPerStep = 65536;                // walked under one hold of the lock: about 1 ms
 constexpr uint64_t kSparseFloorBytes = 4 * 1024 * 1024;  // a journal below this is not worth copying
-constexpr uint64_t kSparseFactor = 4;                    // what is about to be served soon goes by itself
 constexpr uint64_t kRecordOverheadBytes = 128;           // about, of a live message
+constexpr uint64_t kSparseFactor = 4;                    // what is about to be served soon goes by itself
 constexpr uint32_t kAcksBetweenLooks = 64;               // the sums over all files are not made every time
 constexpr uint32_t kReadyFilesKept = 2;
 constexpr int64_t kCompactionTimeoutMs = 100;  // somebody else is at it: fine
@@ -49,11 +49,14 @@ std::vector<std::byte> after_now(Bytes after, const std::vector<uint64_t>& waits
   return now;
 }
 
-bool is_failure(RecordType type) {
-  return type == RecordType::retried || type == RecordType::buried || type == RecordType::died;
-}
-
 }  // namespace
+
+/// What a journal of nothing but live messages would take, about. Needs: the lock.
+uint64_t LocalQueue::needed_bytes(const SegmentHeader& shared) {
+  const StateCounts& counts = shared.schedule.counts;
+  const uint64_t live = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead + counts.held;
+  return shared.schedule.payload_bytes + live * kRecordOverheadBytes;
+}
 
 bool LocalQueue::oldest_is_dead() const {
   const SegmentHeader& shared = attachment_->store().header();
@@ -67,9 +70,7 @@ bool LocalQueue::oldest_is_sparse() const {
   const SegmentHeader& shared = attachment_->store().header();
   if (shared.oldest_file == shared.current_file) return false;
   const uint64_t in_use = shared.tail - shared.files[shared.oldest_file % kJournalFilesMax].start;
-  const StateCounts& counts = shared.schedule.counts;
-  const uint64_t live = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead + counts.held;
-  const uint64_t needed = shared.schedule.payload_bytes + live * kRecordOverheadBytes;
+  const uint64_t needed = needed_bytes(shared);
   return in_use > kSparseFloorBytes + kSparseFactor * needed;
 }
 
@@ -334,7 +335,7 @@ Result<void> LocalQueue::maintain(int64_t budget_ms) {
     bool fired = false;
     bool due = false;
     FQ_TRY(locked([&]() -> Result<void> {
-      fired = gate().fire_timers(gate().now(), 32);
+      fired = gate().fire_timers(gate().now());
       due = oldest_is_dead() || oldest_is_sparse();
       return {};
     }));

@@ -40,6 +40,8 @@ struct PushedMessages {
   uint32_t next_offset = kRecordHeaderBytes + kFirstItemOffset;
 };
 
+inline constexpr uint32_t kTimerTransactions = 32;  // of due timers under one hold of the lock
+
 class Gate {
  public:
   Gate(Store& store, Clock& clock, std::string object)
@@ -78,7 +80,7 @@ class Gate {
   /// Messages that are accepted and not linked yet. Needs: the lock.
   void visit_pending(const std::function<void(const MessageItem&)>& visit);
   /// Fires due timers in at most `transactions` transactions; returns whether something fired.
-  bool fire_timers(const Now& now, uint32_t transactions);
+  bool fire_timers(const Now& now, uint32_t transactions = kTimerTransactions);
 
   /// Reads the clock.
   Now now() const;

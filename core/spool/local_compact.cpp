@@ -15,7 +15,6 @@ namespace fq {
 namespace {
 
 constexpr int kTries = 100;  // against others who are at the same, or whose records come in between
-constexpr uint64_t kRecordOverheadBytes = 128;   // about, of a live message
 constexpr uint64_t kNotWorthBytes = 256 * 1024;  // chosen: half of the smallest file
 constexpr uint64_t kLowBytes = 4096;             // above what LOW and what goes with it take
 
@@ -27,9 +26,7 @@ bool LocalQueue::compaction_gains(uint32_t last) {
   if (shared.oldest_file > last) return false;
   if (oldest_is_dead()) return true;
   const uint64_t in_use = shared.tail - stream().table().slot(shared.oldest_file).start;
-  const StateCounts& counts = shared.schedule.counts;
-  const uint64_t live = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead + counts.held;
-  const uint64_t needed = shared.schedule.payload_bytes + live * kRecordOverheadBytes;
+  const uint64_t needed = needed_bytes(shared);
   return in_use > needed + needed / 4 + kNotWorthBytes;
 }
 

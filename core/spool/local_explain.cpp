@@ -20,7 +20,6 @@ namespace fq {
 namespace {
 
 constexpr uint32_t kPerLook = 4096;   // slots or nodes under one hold of the lock
-constexpr uint32_t kFires = 32;       // transactions of due timers before a look
 constexpr size_t kExactPlaces = 512;  // as far as the preview is asked
 constexpr size_t kIdsMax = 5;         // of those that run
 constexpr size_t kBlockedMax = 20;    // tenants that are listed
@@ -63,7 +62,7 @@ class LocalQueue::Explainer {
     FQ_TRY(queue_.locked([&]() -> Result<void> {
       found = Explanation();
       found.id = id;
-      queue_.gate().fire_timers(queue_.gate().now(), kFires);
+      queue_.gate().fire_timers(queue_.gate().now());
       const std::optional<SlotIndex> slot = schedule().find(id);
       there = slot.has_value() || explain_end(id, found);
       if (slot) explain_slot(*slot, found);
@@ -80,7 +79,7 @@ class LocalQueue::Explainer {
     found.tenant = path;
     bool there = false;
     FQ_TRY(queue_.locked([&]() -> Result<void> {
-      queue_.gate().fire_timers(queue_.gate().now(), kFires);
+      queue_.gate().fire_timers(queue_.gate().now());
       const std::optional<TenantIndex> node = schedule().find_tenant(path);
       there = node.has_value();
       if (!node) return {};
@@ -99,7 +98,7 @@ class LocalQueue::Explainer {
     std::vector<Explanation> next;
     FQ_TRY(queue_.locked([&]() -> Result<void> {
       next.clear();
-      queue_.gate().fire_timers(queue_.gate().now(), kFires);
+      queue_.gate().fire_timers(queue_.gate().now());
       const std::optional<TenantIndex> from = schedule().find_tenant(path);
       if (!from) return {};
       Preview preview(schedule(), *from);

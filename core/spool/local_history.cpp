@@ -34,10 +34,6 @@ HistoryEvent event_of(RecordType type, int64_t at_wall_ms, uint64_t id, const Ev
   return event;
 }
 
-bool is_failure(RecordType type) {
-  return type == RecordType::retried || type == RecordType::buried || type == RecordType::died;
-}
-
 LastError error_of(RecordType type, int64_t at_wall_ms, const EventDetail& detail) {
   LastError error;
   error.at_wall_ms = at_wall_ms;

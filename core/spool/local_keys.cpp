@@ -16,8 +16,6 @@ namespace {
 constexpr int64_t kSecretTimeoutMs = 5'000;
 constexpr uint32_t kKeysPerLook = 8192;  // walked under one hold of the lock
 
-uint64_t record_bytes(const Body& body) { return padded(kRecordHeaderBytes + body.bytes.size()); }
-
 }  // namespace
 
 /// Without a secret somebody could choose keys that meet those of others. Made with the first key.

@@ -21,9 +21,7 @@ constexpr size_t kLeasesPerRecord = 64;
 // A group is taken under one hold of the lock, so that nobody else gets a part of it, unless it has more than
 // these many records hold.
 constexpr size_t kGroupRecords = 16;
-constexpr uint32_t kTimerTransactions = 32;
 constexpr int kReadTries = 3;
-constexpr int kObstaclesMax = 64;
 
 constexpr int64_t kLazySyncMs = 100;
 // A killed worker's jobs die with it, a moment later than it: at first it is looked often.
@@ -89,7 +87,7 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, 
     taken_.reserve(before + records * kLeasesPerRecord);  // nothing is allocated under the lock
     Result<void> took = locked([&]() -> Result<void> {
       taken_.resize(kept);
-      gate().fire_timers(now, kTimerTransactions);
+      gate().fire_timers(now);
       gate().apply_pending();
       std::optional<TenantIndex> from = kRootTenant;
       if (!request.tenant.empty()) from = schedule().find_tenant(request.tenant);

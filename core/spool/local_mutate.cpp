@@ -12,8 +12,6 @@ namespace fq {
 
 namespace {
 
-constexpr uint32_t kTimerTransactions = 32;
-constexpr int kObstaclesMax = 64;
 constexpr size_t kPageMax = 10'000;  // ids looked for in one walk
 
 bool takes(Action action, SlotState state) {
@@ -32,7 +30,7 @@ Result<SettleStatus> LocalQueue::change_one(MessageId id, Action action, const F
     FQ_TRY(locked([&]() -> Result<void> {
       obstacle = Obstacle::none;
       status = SettleStatus::gone;
-      gate().fire_timers(gate().now(), kTimerTransactions);
+      gate().fire_timers(gate().now());
       const std::optional<SlotIndex> slot = schedule().find(id);
       if (!slot) return {};
       const Entry& entry = schedule().entry(*slot);

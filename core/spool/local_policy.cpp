@@ -14,11 +14,7 @@ namespace fq {
 
 namespace {
 
-constexpr uint32_t kTimerTransactions = 32;
-constexpr int kObstaclesMax = 64;
 constexpr size_t kSettingsPerLook = 64;  // under one hold of the lock
-
-uint64_t record_bytes(const Body& body) { return padded(kRecordHeaderBytes + body.bytes.size()); }
 
 Error refused(std::string_view path, std::string_view what) {
   std::string object = path.empty() ? "queue" : "tenant '" + std::string(path) + "'";
@@ -87,7 +83,7 @@ Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& pa
       // Repeated in another segment after damage was met: what was appended has been carried over.
       if (end != 0) return {};
       const Now now = gate().now();
-      gate().fire_timers(now, kTimerTransactions);
+      gate().fire_timers(now);
       // Nothing is set for a tenant that is not there, nor taken back.
       if (patch.set.empty() && !schedule().find_tenant(path)) return {};
       record.patch.set = patch.set;
@@ -115,7 +111,7 @@ Result<void> LocalQueue::follow_terms() {
   for (bool behind = true; behind;) {
     FQ_TRY(locked([&]() -> Result<void> {
       behind = nodes_behind(header().schedule) != kNoIndex;
-      if (behind) gate().fire_timers(gate().now(), kTimerTransactions);
+      if (behind) gate().fire_timers(gate().now());
       return {};
     }));
   }
@@ -147,7 +143,7 @@ Result<OverridePage> LocalQueue::policy_overrides(const Cursor& from, size_t n) 
   FQ_TRY(locked([&]() -> Result<void> {
     page = OverridePage();
     const Now now = gate().now();
-    gate().fire_timers(now, kTimerTransactions);
+    gate().fire_timers(now);
     const std::optional<TenantIndex> next =
         look_at_settings(TenantIndex{first}, std::min(n, kSettingsPerLook), page.overrides);
     for (PolicyOverride& each : page.overrides) shift_limited(each.values, -now.wall_ms);

@@ -15,7 +15,6 @@ namespace {
 static_assert(kBatchedPayloadBytesMax == kInlinePayloadBytesMax);
 static_assert(kBatchBytesMax + kRecordHeaderBytes + kFirstItemOffset <= kRecordBytesMax);
 constexpr int64_t kExtendTimeoutMs = 5'000;
-constexpr int kObstaclesMax = 64;  // in one operation: a livelock would be a bug, an endless loop a worse one
 
 /// How a worker is to run it, as the journal keeps it; empty for most.
 std::string job_of(const NewMessage& message) {

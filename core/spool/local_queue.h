@@ -27,6 +27,8 @@ enum class Obstacle {
 class TenantSurvey;
 
 inline constexpr int kSegmentTries = 4;  // against a segment that is replaced again and again
+// Against obstacles in one operation: a livelock would be a bug, an endless loop a worse one.
+inline constexpr int kObstaclesMax = 64;
 
 class LocalQueue final : public Queue {
  public:
@@ -335,6 +337,7 @@ class LocalQueue final : public Queue {
   bool is_compaction_due();
   bool oldest_is_dead() const;
   bool oldest_is_sparse() const;
+  static uint64_t needed_bytes(const SegmentHeader& shared);
   Result<void> compact_step();
   Result<void> drop_oldest_file();
   Result<void> remove_oldest_file(uint32_t number);

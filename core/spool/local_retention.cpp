@@ -15,8 +15,6 @@ namespace fq {
 namespace {
 
 constexpr size_t kDroppedMax = 16;  // of one record and transaction
-constexpr uint32_t kTimerTransactions = 32;
-constexpr int kObstaclesMax = 64;
 
 }  // namespace
 
@@ -51,7 +49,7 @@ Result<void> LocalQueue::drop_old_dead() {
     blobs.reserve(blobs.size() + kDroppedMax);  // nothing is allocated under the lock
     FQ_TRY(locked([&]() -> Result<void> {
       const Now now = gate().now();
-      gate().fire_timers(now, kTimerTransactions);
+      gate().fire_timers(now);
       more = dead_due_ms() <= now.boot_ms;
       if (!more) return {};
       obstacle = event_obstacle(RecordType::cancelled,

@@ -15,10 +15,8 @@ namespace fq {
 namespace {
 
 constexpr size_t kVerdictsPerRecord = 18;  // arbitrary
-constexpr uint32_t kTimerTransactions = 32;
-constexpr int kObstaclesMax = 64;
-constexpr size_t kOutputsPerSweep = 256;  // at least
-constexpr int64_t kDiskFullMs = 1'000;    // arbitrary
+constexpr size_t kOutputsPerSweep = 256;   // at least
+constexpr int64_t kDiskFullMs = 1'000;     // arbitrary
 
 RecordType record_of(Verdict verdict) {
   switch (verdict) {
@@ -184,7 +182,7 @@ Result<size_t> LocalQueue::settle_group(std::span<const Settle> group, std::span
     obstacle = Obstacle::none;
     FQ_TRY(locked([&]() -> Result<void> {
       const Now now = gate().now();
-      gate().fire_timers(now, kTimerTransactions);
+      gate().fire_timers(now);
       EventDetail detail = detail_of(group[0], now.wall_ms);
       const RecordType type = record_of(group[0].verdict);
       uint64_t bytes = event_record_bytes(type, group.size(), detail);
@@ -325,7 +323,7 @@ Result<std::vector<ExtendResult>> LocalQueue::extend(std::span<const Receipt> re
       FQ_TRY(locked([&]() -> Result<void> {
         obstacle = Obstacle::none;
         const Now now = gate().now();
-        gate().fire_timers(now, kTimerTransactions);
+        gate().fire_timers(now);
         std::optional<SlotIndex> slot;
         results[i].status = judge_receipt(receipts[i], now, slot);
         durable_end = header().tail;  // of what is refused too: it rests on what came before

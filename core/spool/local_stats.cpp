@@ -60,7 +60,7 @@ Result<StatsReply> LocalQueue::stats(const StatsRequest& request) {
   QueueTimes times;
   FQ_TRY(locked([&]() -> Result<void> {
     const Now now = gate().now();
-    gate().fire_timers(now, 32);
+    gate().fire_timers(now);
     const ScheduleRoot& root = schedule().root();
     put_counts(row, root.counts, root.counters);
     row.tenants = root.tenants_count;
@@ -92,7 +92,7 @@ Result<void> LocalQueue::survey(TenantSurvey& survey, int64_t& as_of_wall_ms) {
   do {
     FQ_TRY(locked([&]() -> Result<void> {
       const Now now = gate().now();
-      gate().fire_timers(now, 32);
+      gate().fire_timers(now);
       survey.look(schedule(), now.boot_ms);
       as_of_wall_ms = now.wall_ms;
       return {};

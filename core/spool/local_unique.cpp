@@ -15,10 +15,8 @@ namespace fq {
 
 namespace {
 
-constexpr uint32_t kTimerTransactions = 32;
 constexpr int kTriesMax =
     1000;  // each one waits for what others did; who meets so many is told to come later
-constexpr int kObstaclesMax = 64;
 
 bool is_keyed(const NewMessage& message) { return !message.unique.empty() || !message.debounce.empty(); }
 bool comes_after(const NewMessage& message) { return !message.after.empty() || !message.after_any.empty(); }
@@ -160,7 +158,7 @@ Result<PushReply> LocalQueue::push_keyed(std::span<const NewMessage> messages, b
     uint64_t tail = 0;
     FQ_TRY(locked([&]() -> Result<void> {
       const Now now = gate().now();
-      gate().fire_timers(now, kTimerTransactions);
+      gate().fire_timers(now);
       known = judge_all(messages, batch, now, plans);
       tail = header().tail;
       return {};
@@ -259,7 +257,7 @@ Result<PushResult> LocalQueue::replace_or_push(const NewMessage& message, const 
     uint64_t tail = 0;
     FQ_TRY(locked([&]() -> Result<void> {
       const Now now = gate().now();
-      gate().fire_timers(now, kTimerTransactions);
+      gate().fire_timers(now);
       plan = judge(message, hash, now);
       tail = header().tail;
       return {};
@@ -346,7 +344,7 @@ Result<bool> LocalQueue::replace(const NewMessage& message, const Plan& plan, bo
       refused.reset();
       same = false;
       const Now now = gate().now();
-      gate().fire_timers(now, kTimerTransactions);
+      gate().fire_timers(now);
       const std::optional<SlotIndex> slot = schedule().find(plan.id);
       if (!slot) return {};
       const Entry& entry = schedule().entry(*slot);

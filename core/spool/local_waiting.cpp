@@ -13,11 +13,9 @@ namespace fq {
 
 namespace {
 
-constexpr uint32_t kTimerTransactions = 32;
 constexpr size_t kDecidedMax = 6;         // in one transaction
 constexpr uint32_t kUndoOfDecided = 900;  // it comes back to its tenant
-constexpr uint32_t kUndoOfWait = 18;
-constexpr int kObstaclesMax = 64;
+constexpr uint32_t kUndoOfFreed = 18;
 
 }  // namespace
 
@@ -29,7 +27,7 @@ Result<void> LocalQueue::settle_held() {
     FQ_TRY(locked([&]() -> Result<void> {
       more = false;
       const Now now = gate().now();
-      gate().fire_timers(now, kTimerTransactions);
+      gate().fire_timers(now);
       const std::optional<uint32_t> ended = schedule().first_ended();
       if (!ended) return {};
       EventDetail detail;
@@ -60,7 +58,7 @@ uint32_t LocalQueue::append_decisions(uint32_t dependency, const Now& read) {
   while (freed_count + buried_count < kDecidedMax && txn.noted() + cost + kUndoOfDecided < kUndoEntries / 2) {
     const std::optional<Schedule::Decision> decision = schedule().decide(txn, dependency);
     if (!decision) break;
-    cost += kUndoOfDecided + kUndoOfWait * decision->waits;
+    cost += kUndoOfDecided + kUndoOfFreed * decision->waits;
     if (decision->bury) {
       buried[buried_count++] = decision->slot;
     } else {

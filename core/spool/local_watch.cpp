@@ -11,7 +11,6 @@ namespace fq {
 
 namespace {
 
-constexpr uint32_t kTimerTransactions = 32;
 constexpr size_t kEndsPerLook = 256;  // looked for under one hold of the lock
 
 }  // namespace
@@ -82,7 +81,7 @@ bool LocalQueue::is_idle() { return schedule().is_idle() && header().pending_mes
 
 Result<void> LocalQueue::look_idle(LeaseReply& reply) {
   return locked([&]() -> Result<void> {
-    gate().fire_timers(gate().now(), kTimerTransactions);
+    gate().fire_timers(gate().now());
     if (is_idle()) reply.why_empty = WhyEmpty::idle;
     return {};
   });
@@ -104,7 +103,7 @@ Result<bool> LocalQueue::look_at_ends(const EndRequest& request, size_t& ended_c
   bool stuck = false;
   while (!ended && !stuck) {
     FQ_TRY(locked([&]() -> Result<void> {
-      gate().fire_timers(gate().now(), kTimerTransactions);
+      gate().fire_timers(gate().now());
       timer_ms = schedule().next_timer_ms();
       const size_t end = std::min(ended_count + kEndsPerLook, request.ids.size());
       while (ended_count < end && has_ended(request.ids[ended_count])) ++ended_count;

@@ -21,7 +21,7 @@ namespace fq {
 
 namespace {
 
-constexpr std::string_view kMagic("fqout1\n\0", 8);
+constexpr std::string_view kOutputMagic("fqout1\n\0", 8);
 constexpr size_t kHeaderBytes = 40;
 constexpr std::string_view kUnfinished = ".new";
 
@@ -37,7 +37,7 @@ std::string name_of(MessageId id) { return "output/" + std::to_string(number(id)
 Result<std::optional<OutputHeader>> read_header(File& file) {
   std::array<std::byte, kHeaderBytes> bytes;
   FQ_TRY_SET(const size_t got, file.read_at(0, bytes));
-  if (got != bytes.size() || as_text(Bytes(bytes).first(kMagic.size())) != kMagic) {
+  if (got != bytes.size() || as_text(Bytes(bytes).first(kOutputMagic.size())) != kOutputMagic) {
     return std::optional<OutputHeader>();
   }
   OutputHeader header;
@@ -65,7 +65,7 @@ Result<std::string> read_text(File& file, uint64_t from, uint64_t bytes) {
 
 Result<void> keep_output(Disk& disk, MessageId id, const JobOutput& output, int64_t now_wall_ms) {
   std::string bytes(kHeaderBytes, '\0');
-  std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
+  std::memcpy(bytes.data(), kOutputMagic.data(), kOutputMagic.size());
   auto* to = std::as_writable_bytes(std::span(bytes)).data();
   put_number(to + 8, now_wall_ms + std::min(output.keep_ms, INT64_MAX / 4));
   put_number(to + 16, uint64_t{output.out.size()});

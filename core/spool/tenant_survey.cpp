@@ -15,23 +15,21 @@ namespace fq {
 namespace {
 
 constexpr uint32_t kNodesPerLook = 256;
-constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
-
-/// A node as it was.
-class TenantCopy {
- public:
-  void copy(const Tenant& from) { std::memcpy(bytes_, &from, sizeof from); }
-  const Tenant& get() const { return *std::launder(reinterpret_cast<const Tenant*>(bytes_)); }
-
- private:
-  alignas(Tenant) std::byte bytes_[sizeof(Tenant)];
-};
 
 double seconds(int64_t ms) { return static_cast<double>(std::max<int64_t>(0, ms)) / 1000.0; }
 
 }  // namespace
 
 struct TenantSurvey::Page {
+  /// A node as it was.
+  class TenantCopy {
+   public:
+    void copy(const Tenant& from) { std::memcpy(bytes_, &from, sizeof from); }
+    const Tenant& get() const { return *std::launder(reinterpret_cast<const Tenant*>(bytes_)); }
+
+   private:
+    alignas(Tenant) std::byte bytes_[sizeof(Tenant)];
+  };
   struct Looked {
     TenantCopy tenant;
     int64_t oldest_ms = kNever;  // ready since

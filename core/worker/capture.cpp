@@ -12,8 +12,7 @@ namespace fq::worker {
 
 namespace {
 
-constexpr size_t kReadBytes = 64 * 1024;  // what a pipe holds
-constexpr int kFinishReadsMax = 64;       // a descendant that floods must not keep us here
+constexpr int kFloodReadsMax = 64;  // a descendant that floods must not keep us here
 
 }  // namespace
 
@@ -45,7 +44,7 @@ Capture::Progress Capture::take_some() {
 
 void Capture::finish() {
   std::array<char, kReadBytes> buffer;
-  for (int i = 0; open() && i < kFinishReadsMax; ++i) {
+  for (int i = 0; open() && i < kFloodReadsMax; ++i) {
     const ssize_t got = ::read(pipe_.get(), buffer.data(), buffer.size());
     if (got <= 0) break;
     const std::string_view bytes(buffer.data(), static_cast<size_t>(got));

@@ -13,6 +13,9 @@
 
 namespace fq::worker {
 
+inline constexpr size_t kTailBytes = 4096;       // of stderr, kept with a failed attempt
+inline constexpr size_t kReadBytes = 64 * 1024;  // what a pipe holds
+
 class Capture {
  public:
   struct Terms {

@@ -14,7 +14,6 @@ namespace fq::worker {
 
 namespace {
 
-constexpr size_t kTailBytes = 4096;
 constexpr int64_t kGoneMs = 100;  // that what was killed has to be gone
 constexpr int64_t kDayMs = 24 * 3600 * 1000;
 

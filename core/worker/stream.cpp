@@ -18,9 +18,7 @@ namespace fq::worker {
 namespace {
 
 constexpr size_t kLineBytesMax = 64 * 1024;
-constexpr size_t kReadBytes = 64 * 1024;
-constexpr size_t kTailBytes = 4096;
-constexpr int kFinishReadsMax = 32;  // twice the largest pipe that a user may make
+constexpr int kStreamReadsMax = 32;  // twice the largest pipe that a user may make
 constexpr size_t kToldBytes = 200;   // of a line that is no verdict
 constexpr size_t kToldMax = 8;       // such lines of one read; arbitrary
 
@@ -275,7 +273,7 @@ std::vector<Order> Stream::finish(const Workshop& shop, bool stopped) {
   const ExitStatus status = status_of(process_);
   std::vector<Order> orders;
   // What it said before it ended counts; what it left behind may write for ever.
-  for (int i = 0; i < kFinishReadsMax && take_some(shop, orders); ++i) {
+  for (int i = 0; i < kStreamReadsMax && take_some(shop, orders); ++i) {
   }
   // What it left of its group would be at work on messages that are run again.
   if (!open_.empty()) signal_group(process_, SIGKILL);
