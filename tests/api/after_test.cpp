@@ -27,7 +27,7 @@ PushResult put(QueueFixture& q, const std::string& payload, UniqueMode mode) {
   return q.door().push({&message, 1}).value().items.at(0);
 }
 
-State state_of(QueueFixture& q, MessageId id) { return q.get(id).state; }
+State state_now(QueueFixture& q, MessageId id) { return q.get(id).state; }
 
 }  // namespace
 
@@ -36,15 +36,15 @@ TEST_CASE("a message is held until all that it came after are acked") {
   const MessageId a = q.push("t", "a");
   const MessageId b = q.push("t", "b");
   const MessageId last = push_after(q, "last", {a, b});
-  CHECK(state_of(q, last) == State::held);
+  CHECK(state_now(q, last) == State::held);
   CHECK(q.get(last).after == std::vector<MessageId>{a, b});
   CHECK(q.stats().held == 1);
   CHECK(q.pop() == "a");
   const Delivery second = q.lease();
   CHECK(q.retry(second) == SettleStatus::ok);
-  CHECK(state_of(q, last) == State::held);
+  CHECK(state_now(q, last) == State::held);
   CHECK(q.pop() == "b");
-  CHECK(state_of(q, last) == State::ready);
+  CHECK(state_now(q, last) == State::ready);
   CHECK(q.events(last) == "pushed freed");
   CHECK(q.pop() == "last");
 }
@@ -56,13 +56,13 @@ TEST_CASE("what comes after a message that dies or is cancelled is buried, and s
   const MessageId c = push_after(q, "c", {b});
   const MessageId d = push_after(q, "d", {}, {b});
   CHECK(q.bury(q.lease()) == SettleStatus::ok);
-  CHECK(state_of(q, b) == State::dead);
-  CHECK(state_of(q, c) == State::dead);
-  CHECK(state_of(q, d) == State::ready);
+  CHECK(state_now(q, b) == State::dead);
+  CHECK(state_now(q, c) == State::dead);
+  CHECK(state_now(q, d) == State::ready);
   const MessageId e = q.push("u", "e");
   const MessageId f = push_after(q, "f", {e});
   CHECK(q.mutate({e}, Action::cancel).changed == 1);
-  CHECK(state_of(q, f) == State::dead);
+  CHECK(state_now(q, f) == State::dead);
   CHECK(q.pop(9) == "d");
 }
 
@@ -72,9 +72,9 @@ TEST_CASE("what ended before counts as it ended") {
   q.pop();
   const MessageId dead = q.push("t", "dead");
   CHECK(q.bury(q.lease()) == SettleStatus::ok);
-  CHECK(state_of(q, push_after(q, "1", {acked})) == State::ready);
-  CHECK(state_of(q, push_after(q, "2", {acked, dead})) == State::dead);
-  CHECK(state_of(q, push_after(q, "3", {acked}, {dead})) == State::ready);
+  CHECK(state_now(q, push_after(q, "1", {acked})) == State::ready);
+  CHECK(state_now(q, push_after(q, "2", {acked, dead})) == State::dead);
+  CHECK(state_now(q, push_after(q, "3", {acked}, {dead})) == State::ready);
   CHECK(q.pop(9) == "1 3");
 }
 
@@ -84,8 +84,8 @@ TEST_CASE("an expired message is dead for those that came after it") {
   const MessageId after = push_after(q, "after", {brief});
   const MessageId any = push_after(q, "any", {}, {brief});
   q.clock().advance(1'000);
-  CHECK(state_of(q, after) == State::dead);
-  CHECK(state_of(q, any) == State::ready);
+  CHECK(state_now(q, after) == State::dead);
+  CHECK(state_now(q, any) == State::ready);
 }
 
 TEST_CASE("a kick holds a message again while what it came after is unfinished again") {
@@ -95,7 +95,7 @@ TEST_CASE("a kick holds a message again while what it came after is unfinished a
   CHECK(q.bury(q.lease()) == SettleStatus::ok);
   CHECK(q.mutate({a}, Action::kick).changed == 1);
   CHECK(q.mutate({b}, Action::kick).changed == 1);
-  CHECK(state_of(q, b) == State::held);
+  CHECK(state_now(q, b) == State::held);
   CHECK(q.pop() == "a");
   CHECK(q.pop() == "b");
 }
@@ -116,11 +116,11 @@ TEST_CASE("delay and time to live of a held message begin when it is let go") {
   const MessageId brief = push_after(q, "brief", {a}, {}, {.ttl_ms = 1'000});
   q.clock().advance(2'000);
   CHECK(q.pop() == "a");
-  CHECK(state_of(q, delayed) == State::delayed);
+  CHECK(state_now(q, delayed) == State::delayed);
   CHECK(q.get(brief).expires_at_wall_ms == q.clock().wall_ms() + 1'000);
   q.clock().advance(3'000);
-  CHECK(state_of(q, delayed) == State::ready);
-  CHECK(state_of(q, brief) == State::dead);
+  CHECK(state_now(q, delayed) == State::ready);
+  CHECK(state_now(q, brief) == State::dead);
 }
 
 TEST_CASE("a thousand that came after one message are let go by its ack") {
@@ -142,7 +142,7 @@ TEST_CASE("a held message can be cancelled, and one may come after as many as th
   const MessageId gone = push_after(q, "gone", ids);
   CHECK(q.mutate({gone}, Action::cancel).changed == 1);
   for (size_t i = 0; i < kAfterIdsMax; ++i) {
-    CHECK(state_of(q, last) == State::held);
+    CHECK(state_now(q, last) == State::held);
     CHECK(q.pop() == "x");
   }
   CHECK(q.pop() == "last");
@@ -191,7 +191,7 @@ TEST_CASE("behind a running message one more with its key is held, with the last
     const Delivery delivery = q.lease();
     const PushResult behind = put(q, "1", mode);
     CHECK(behind.status == PushStatus::accepted);
-    CHECK(state_of(q, behind.id) == State::held);
+    CHECK(state_now(q, behind.id) == State::held);
     CHECK(q.get(behind.id).after.empty());
     const PushResult again = put(q, "2", mode);
     CHECK(again.status == PushStatus::replaced);
@@ -224,10 +224,10 @@ TEST_CASE("what is held behind a running message waits until that has ended, ret
   const Delivery first = q.lease();
   const PushResult behind = put(q, "behind", UniqueMode::after);
   CHECK(q.retry(first) == SettleStatus::ok);
-  CHECK(state_of(q, behind.id) == State::held);
+  CHECK(state_now(q, behind.id) == State::held);
   CHECK(put(q, "last", UniqueMode::after).id == behind.id);
   CHECK(q.bury(q.lease()) == SettleStatus::ok);
-  CHECK(state_of(q, behind.id) == State::ready);
+  CHECK(state_now(q, behind.id) == State::ready);
   CHECK(q.pop(2) == "last");
 }
 

@@ -108,6 +108,12 @@ std::string QueueFixture::pop(size_t count) {
   return payloads;
 }
 
+std::string QueueFixture::served(size_t want) {
+  std::string payloads;
+  for (const Delivery& each : lease_all({.want = want}).deliveries) append(payloads, payload_of(each));
+  return payloads;
+}
+
 std::string QueueFixture::peek(size_t n, const Filter& filter) {
   std::string payloads;
   for (const MessageInfo& message : answered(queue_->peek(filter, {}, n)).messages) {
@@ -140,6 +146,14 @@ StatsRow QueueFixture::stats(const std::string& tenant) {
     if (row.tenant == tenant) return row;
   }
   return {};
+}
+
+void QueueFixture::set(const std::string& path, PolicyKey key, int64_t number, int64_t second) {
+  REQUIRE(queue_->policy_set(path, {.set = {{key, number, second, {}}}, .unset = {}}).ok());
+}
+
+void QueueFixture::unset(const std::string& path, PolicyKey key) {
+  REQUIRE(queue_->policy_set(path, {.set = {}, .unset = {key}}).ok());
 }
 
 void QueueFixture::set_policy(const std::function<void(Settings&)>& change) {

@@ -76,6 +76,8 @@ class QueueFixture {
   ExtendResult extend(const Delivery& d, int64_t ms);
   /// Leases and acks up to `count`, one by one: their payloads with blanks between.
   std::string pop(size_t count = 1);
+  /// Leases all that it gets, at most `want`: their payloads with blanks between.
+  std::string served(size_t want = 100);
 
   std::string peek(size_t n = 100, const Filter& filter = {.tenant = {}, .state = State::ready, .tag = {}});
   MessageInfo get(MessageId id);
@@ -83,6 +85,8 @@ class QueueFixture {
   StatsRow stats();
   StatsRow stats(const std::string& tenant);
   void set_policy(const std::function<void(Settings&)>& change);
+  void set(const std::string& path, PolicyKey key, int64_t number, int64_t second = 0);
+  void unset(const std::string& path, PolicyKey key);
   MutateReply mutate(const std::vector<MessageId>& ids, Action action);
   /// By filter, to the end, in pages of `page`; how many were changed.
   uint64_t mutate_all(const Filter& filter, Action action, size_t page = 2);

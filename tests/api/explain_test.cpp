@@ -6,10 +6,6 @@ namespace fq::test {
 
 namespace {
 
-void set(QueueFixture& q, const std::string& path, PolicyKey key, int64_t number, int64_t second = 0) {
-  REQUIRE(q.door().policy_set(path, {.set = {{key, number, second, {}}}, .unset = {}}).ok());
-}
-
 std::optional<Explanation> explain(QueueFixture& q, MessageId id) {
   const Result<ExplainReply> reply = q.door().explain({.id = id, .tenant = {}});
   REQUIRE(reply.ok());
@@ -37,10 +33,10 @@ TEST_CASE("what waits for its turn only has a place") {
 TEST_CASE("each thing that is in the way is told, and none of them alone is enough") {
   ON_EVERY_ENGINE(q);
   const MessageId id = q.push("acme/a", "x");
-  set(q, "acme", PolicyKey::paused, 1);
+  q.set("acme", PolicyKey::paused, 1);
   CHECK(why(q, id) == "ready, behind 0, paused 'acme'");
-  set(q, "acme/a", PolicyKey::concurrency, 1);
-  set(q, "", PolicyKey::paused, 1);
+  q.set("acme/a", PolicyKey::concurrency, 1);
+  q.set("", PolicyKey::paused, 1);
   CHECK(why(q, id) == "ready, behind 0, paused '', paused 'acme'");
   REQUIRE(q.door().policy_set("acme", {.set = {}, .unset = {PolicyKey::paused}}).ok());
   REQUIRE(q.door().policy_set("", {.set = {}, .unset = {PolicyKey::paused}}).ok());
@@ -55,7 +51,7 @@ TEST_CASE("each thing that is in the way is told, and none of them alone is enou
 
 TEST_CASE("the time that is told is the time at which it is served") {
   ON_EVERY_ENGINE(q);
-  set(q, "a", PolicyKey::rate, 1, 60'000);
+  q.set("a", PolicyKey::rate, 1, 60'000);
   const MessageId first = q.push("a", "1"), second = q.push("a", "2");
   const Delivery taken = q.lease();
   CHECK(taken.id == first);
@@ -74,7 +70,7 @@ TEST_CASE("the time that is told is the time at which it is served") {
 TEST_CASE("what is delayed, held or dead says so, and what keeps its tenant as well") {
   ON_EVERY_ENGINE(q);
   const MessageId delayed = q.push("a", "1", {.delay_ms = 5'000});
-  set(q, "a", PolicyKey::paused, 1);
+  q.set("a", PolicyKey::paused, 1);
   const std::string until = std::to_string(q.clock().wall_ms() + 5'000);
   CHECK(why(q, delayed) == "delayed, delayed '' until " + until + ", paused 'a'");
   const MessageId dead = q.push("b", "2");
@@ -100,7 +96,7 @@ TEST_CASE("a message that never was is not explained") {
 TEST_CASE("what is told to come next is what is served next") {
   ON_EVERY_ENGINE(q);
   for (const char* tenant : {"a", "b/x", "b/y", "c"}) q.push_many(tenant, 5);
-  set(q, "a", PolicyKey::weight, 3'000);
+  q.set("a", PolicyKey::weight, 3'000);
   const std::vector<Explanation> told = next(q, 20);
   REQUIRE(told.size() == 20);
   for (const Explanation& one : told) {

@@ -3,67 +3,48 @@
 
 namespace fq::test {
 
-namespace {
-
-void set(QueueFixture& q, const std::string& path, PolicyKey key, int64_t number, int64_t second = 0) {
-  REQUIRE(q.door().policy_set(path, {{{key, number, second, {}}}, {}}).ok());
-}
-void unset(QueueFixture& q, const std::string& path, PolicyKey key) {
-  REQUIRE(q.door().policy_set(path, {{}, {key}}).ok());
-}
-
-std::string served(QueueFixture& q, size_t want = 100) {
-  std::string text;
-  for (const Delivery& each : q.lease_all({.want = want}).deliveries) {
-    text += (text.empty() ? "" : " ") + payload_of(each);
-  }
-  return text;
-}
-
-}  // namespace
-
 TEST_CASE("no more of a tenant runs at once than its concurrency, of it and all below it") {
   ON_EVERY_ENGINE(q);
-  set(q, "a", PolicyKey::concurrency, 2);
+  q.set("a", PolicyKey::concurrency, 2);
   for (const char* payload : {"a1", "a2", "a3", "a4"}) q.push("a", payload);
   q.push("a/x", "x1");
   q.push("b", "b1");
   const LeaseReply first = q.lease_all({.want = 100});
   REQUIRE(first.deliveries.size() == 3);
-  CHECK(served(q).empty());
+  CHECK(q.served().empty());
   for (const Delivery& each : first.deliveries) {
     if (payload_of(each) == "a1") CHECK(q.ack(each) == SettleStatus::ok);
   }
-  CHECK(served(q) == "a2");
-  set(q, "a", PolicyKey::concurrency, 1);  // below what runs: nothing more, and nothing is taken away
+  CHECK(q.served() == "a2");
+  q.set("a", PolicyKey::concurrency, 1);  // below what runs: nothing more, and nothing is taken away
   CHECK(q.stats().leased == 3);
-  CHECK(served(q).empty());
-  unset(q, "a", PolicyKey::concurrency);
-  CHECK(served(q) == "a3 a4");
+  CHECK(q.served().empty());
+  q.unset("a", PolicyKey::concurrency);
+  CHECK(q.served() == "a3 a4");
 }
 
 TEST_CASE("a queue's own concurrency holds for all tenants together") {
   ON_EVERY_ENGINE(q);
-  set(q, "", PolicyKey::concurrency, 2);
+  q.set("", PolicyKey::concurrency, 2);
   for (const char* tenant : {"a", "b", "c"}) q.push(tenant, tenant);
-  CHECK(served(q) == "a b");
-  CHECK(served(q).empty());
+  CHECK(q.served() == "a b");
+  CHECK(q.served().empty());
 }
 
 TEST_CASE("a tenant starts no more often than its rate, after its burst") {
   ON_EVERY_ENGINE(q);
-  set(q, "a", PolicyKey::rate, 2, 1'000);
-  set(q, "a", PolicyKey::burst, 3);
+  q.set("a", PolicyKey::rate, 2, 1'000);
+  q.set("a", PolicyKey::burst, 3);
   for (int i = 0; i < 9; ++i) q.push("a", std::to_string(i));
-  CHECK(served(q) == "0 1 2");
+  CHECK(q.served() == "0 1 2");
   const LeaseReply none = q.lease_all({});
   CHECK(none.next_wake_ms == 500);
   q.clock().advance(499);
-  CHECK(served(q).empty());
+  CHECK(q.served().empty());
   q.clock().advance(1);
-  CHECK(served(q) == "3");
+  CHECK(q.served() == "3");
   q.clock().advance(60'000);
-  CHECK(served(q) == "4 5 6");
+  CHECK(q.served() == "4 5 6");
 }
 
 TEST_CASE("tenants in one pool run no more at once than it allows, and no slot is lost") {
@@ -82,28 +63,28 @@ TEST_CASE("tenants in one pool run no more at once than it allows, and no slot i
   q.push("free", "f1");
   const LeaseReply first = q.lease_all({.want = 100});
   REQUIRE(first.deliveries.size() == 3);
-  CHECK(served(q).empty());
+  CHECK(q.served().empty());
   // Whose turn it is, however it comes about: an ack, what is given back, a lease that is over, a higher
   // limit.
   CHECK(q.ack(first.deliveries[0]) == SettleStatus::ok);
-  CHECK(served(q) == "c1");
+  CHECK(q.served() == "c1");
   load(1, 2);
-  CHECK(served(q).empty());
+  CHECK(q.served().empty());
   load(3, 3);
-  CHECK(served(q) == "a2");
+  CHECK(q.served() == "a2");
   REQUIRE(q.door().policy_set("c", {{{PolicyKey::pool, 0, 0, ""}}, {}}).ok());
-  CHECK(served(q, 3) == "b2 c2 c3");
+  CHECK(q.served(3) == "b2 c2 c3");
 }
 
 TEST_CASE("a paused tenant or queue takes pushes and serves nothing") {
   ON_EVERY_ENGINE(q);
   for (const char* path : {"a", ""}) {
-    set(q, path, PolicyKey::paused, 1);
+    q.set(path, PolicyKey::paused, 1);
     q.push("a/x", "m");
-    CHECK(served(q).empty());
+    CHECK(q.served().empty());
     CHECK(q.lease_all({}).next_wake_ms == std::nullopt);
-    unset(q, path, PolicyKey::paused);
-    CHECK(served(q) == "m");
+    q.unset(path, PolicyKey::paused);
+    CHECK(q.served() == "m");
   }
 }
 

@@ -16,6 +16,7 @@
 // Tests.
 #include "tests/api/history_view.h"
 #include "tests/fakes/model.h"
+#include "tests/knobs.h"
 
 namespace fq::test {
 
@@ -364,19 +365,14 @@ class History {
   bool same_ = true;
 };
 
-uint64_t from_environment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 }  // namespace
 
 TEST_CASE("random histories end as in the model") {
   const size_t engine = GENERATE(range(size_t{0}, engine_count()));
   const std::string name = engine_name(engine);
-  const uint64_t one = from_environment("FQ_SEED", 0);
+  const uint64_t one = number_of("FQ_SEED", 0);
   const uint64_t first = one != 0 ? one : std::random_device{}() | 1U;
-  uint64_t count = from_environment("FQ_HISTORIES", one != 0 ? 1 : 200);
+  uint64_t count = number_of("FQ_HISTORIES", one != 0 ? 1 : 200);
   // The model held against itself shows that the comparison is fair; that takes no long form.
   if (name == "model") count = std::min<uint64_t>(count, 200);
   WARN("engine " << name << ": " << count << " histories, first seed " << first);

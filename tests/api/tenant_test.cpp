@@ -5,14 +5,6 @@ namespace fq::test {
 
 namespace {
 
-std::string served(QueueFixture& q) {
-  std::string text;
-  for (const Delivery& each : q.lease_all({.want = 100}).deliveries) {
-    text += (text.empty() ? "" : " ") + payload_of(each);
-  }
-  return text;
-}
-
 void limit(QueueFixture& q, const std::string& tenant, int64_t for_ms) {
   REQUIRE(q.door().policy_set(tenant, for_ms > 0 ? limited_for(for_ms) : limited_no_more()).ok());
 }
@@ -26,7 +18,7 @@ TEST_CASE("a limited tenant and all below it have no turns until the limit is ov
   q.push("b", "b1");
   limit(q, "a", 10'000);
   q.push("a/y", "y1");
-  CHECK(served(q) == "b1");
+  CHECK(q.served() == "b1");
   LeaseRequest narrow;
   for (const char* tenant : {"a", "a/x"}) {
     narrow.tenant = tenant;
@@ -36,9 +28,9 @@ TEST_CASE("a limited tenant and all below it have no turns until the limit is ov
   const LeaseReply none = q.lease_all({});
   CHECK(none.next_wake_ms == 10'000);
   q.clock().advance(9'999);
-  CHECK(served(q).empty());
+  CHECK(q.served().empty());
   q.clock().advance(1);
-  CHECK(served(q) == "a1 x1 y1");
+  CHECK(q.served() == "a1 x1 y1");
 }
 
 TEST_CASE("a limit is replaced by the next one and taken back by none") {
@@ -47,14 +39,14 @@ TEST_CASE("a limit is replaced by the next one and taken back by none") {
   limit(q, "a", 10'000);
   limit(q, "a", 1'000);
   q.clock().advance(1'000);
-  CHECK(served(q) == "a1");
+  CHECK(q.served() == "a1");
   q.push("a", "a2");
   limit(q, "a", 1'000);
   limit(q, "a", 5'000);
   q.clock().advance(1'000);
-  CHECK(served(q).empty());
+  CHECK(q.served().empty());
   limit(q, "a", 0);
-  CHECK(served(q) == "a2");
+  CHECK(q.served() == "a2");
 }
 
 TEST_CASE("a limit may come before the tenant's first message, and outlives its last") {
@@ -63,11 +55,11 @@ TEST_CASE("a limit may come before the tenant's first message, and outlives its 
   limit(q, "new/one", 120'000);
   q.push("new/one", "m");
   q.push("new/two", "other");
-  CHECK(served(q) == "other");
+  CHECK(q.served() == "other");
   q.clock().advance(119'999);
-  CHECK(served(q).empty());
+  CHECK(q.served().empty());
   q.clock().advance(1);
-  CHECK(served(q) == "m");
+  CHECK(q.served() == "m");
 }
 
 TEST_CASE("what is leased when its tenant is limited goes on, and what comes back waits") {
@@ -76,9 +68,9 @@ TEST_CASE("what is leased when its tenant is limited goes on, and what comes bac
   const Delivery held = q.lease();
   limit(q, "a", 1'000);
   CHECK(q.release(held) == SettleStatus::ok);
-  CHECK(served(q).empty());
+  CHECK(q.served().empty());
   q.clock().advance(1'000);
-  CHECK(served(q) == "a1");
+  CHECK(q.served() == "a1");
 }
 
 TEST_CASE("peek shows what is limited, behind all others") {

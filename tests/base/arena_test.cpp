@@ -17,12 +17,12 @@ struct Item {
 using Items = ChunkedArray<Item, 2>;
 
 /// A region of 4 MiB: log and array head on the first pages, chunks behind.
-class Region {
+class ArenaRegion {
  public:
   static constexpr uint64_t kBytes = 4 * 1024 * 1024;
   static constexpr uint32_t kFirstPage = 32;
 
-  Region() : bytes_(std::make_unique<std::byte[]>(kBytes)), arena_(bytes_.get(), kBytes) {}
+  ArenaRegion() : bytes_(std::make_unique<std::byte[]>(kBytes)), arena_(bytes_.get(), kBytes) {}
 
   UndoLog& log() { return *reinterpret_cast<UndoLog*>(bytes_.get()); }
   Items& items() { return *reinterpret_cast<Items*>(bytes_.get() + sizeof(UndoLog)); }
@@ -48,13 +48,13 @@ class Region {
 }  // namespace
 
 TEST_CASE("an array without a chunk has no elements") {
-  Region region;
+  ArenaRegion region;
   CHECK(region.items().capacity == 0);
   CHECK_THROWS_AS(region.arena().at(region.items(), 0), RegionDamaged);
 }
 
 TEST_CASE("the elements of a chunk are there and the one behind is not") {
-  Region region;
+  ArenaRegion region;
   CHECK(region.grow() == Items::kSmallBytes);
   CHECK(region.items().capacity == Items::kPerSmall);
   CHECK_NOTHROW(region.arena().at(region.items(), Items::kPerSmall - 1));
@@ -62,7 +62,7 @@ TEST_CASE("the elements of a chunk are there and the one behind is not") {
 }
 
 TEST_CASE("chunks are small at first, then large, then there are no more") {
-  Region region;
+  ArenaRegion region;
   for (uint32_t i = 0; i < kSmallChunks; ++i) CHECK(region.grow() == Items::kSmallBytes);
   CHECK(region.grow() == Items::kLargeBytes);
   CHECK(region.grow() == Items::kLargeBytes);
@@ -71,7 +71,7 @@ TEST_CASE("chunks are small at first, then large, then there are no more") {
 }
 
 TEST_CASE("no two elements share bytes, across chunks of both sizes") {
-  Region region;
+  ArenaRegion region;
   for (uint32_t i = 0; i < kSmallChunks + 2; ++i) region.grow();
   const uint32_t capacity = region.items().capacity;
   for (uint32_t i = 0; i < capacity; ++i) {
@@ -89,7 +89,7 @@ TEST_CASE("no two elements share bytes, across chunks of both sizes") {
 }
 
 TEST_CASE("a growth that is undone leaves the array as it was") {
-  Region region;
+  ArenaRegion region;
   region.grow();
   {
     Txn txn = region.begin();
@@ -101,7 +101,7 @@ TEST_CASE("a growth that is undone leaves the array as it was") {
 }
 
 TEST_CASE("a chunk that claims to lie outside the region is damage") {
-  Region region;
+  ArenaRegion region;
   region.grow();
   {
     Txn txn = region.begin();
@@ -112,7 +112,7 @@ TEST_CASE("a chunk that claims to lie outside the region is damage") {
 }
 
 TEST_CASE("a capacity beyond the chunks is damage and not a wild access") {
-  Region region;
+  ArenaRegion region;
   region.grow();
   {
     Txn txn = region.begin();

@@ -23,9 +23,9 @@ struct Cells {
 };
 
 /// A region as processes share it: the log and the fields in one block of bytes.
-class Region {
+class UndoneRegion {
  public:
-  Region() : bytes_(sizeof(UndoLog) + sizeof(Cells) + 8) {}
+  UndoneRegion() : bytes_(sizeof(UndoLog) + sizeof(Cells) + 8) {}
 
   std::byte* base() { return bytes_.data(); }
   UndoLog& log() { return *reinterpret_cast<UndoLog*>(base()); }
@@ -57,7 +57,7 @@ void change_something(Txn& txn, Cells& cells, std::mt19937& random) {
 }  // namespace
 
 TEST_CASE("a committed transaction stays") {
-  Region region;
+  UndoneRegion region;
   {
     Txn txn = region.begin();
     txn.set(region.cells().medium[3], 7);
@@ -68,7 +68,7 @@ TEST_CASE("a committed transaction stays") {
 }
 
 TEST_CASE("a transaction that is left without a commit is taken back") {
-  Region region;
+  UndoneRegion region;
   {
     Txn txn = region.begin();
     txn.set(region.cells().medium[3], 7);
@@ -79,7 +79,7 @@ TEST_CASE("a transaction that is left without a commit is taken back") {
 }
 
 TEST_CASE("a field that was set twice gets its first value back") {
-  Region region;
+  UndoneRegion region;
   {
     Txn txn = region.begin();
     txn.set(region.cells().large[0], 1);
@@ -90,7 +90,7 @@ TEST_CASE("a field that was set twice gets its first value back") {
 }
 
 TEST_CASE("a rollback touches no neighbour of the field") {
-  Region region;
+  UndoneRegion region;
   {
     Txn txn = region.begin();
     for (auto& cell : region.cells().tiny) txn.set(cell, 0xAA);
@@ -106,14 +106,14 @@ TEST_CASE("a rollback touches no neighbour of the field") {
 TEST_CASE("a process killed between any two stores leaves what can be undone") {
   std::mt19937 random(20261121);
   for (int round = 0; round < 20; ++round) {
-    Region region;
+    UndoneRegion region;
     {
       Txn txn = region.begin();
       for (int i = 0; i < 50; ++i) change_something(txn, region.cells(), random);
       txn.commit();
     }
     const std::vector<std::byte> before = region.fields();
-    std::vector<Region> killed;
+    std::vector<UndoneRegion> killed;
     {
       Txn txn = region.begin();
       for (int i = 0; i < 40; ++i) {
@@ -122,7 +122,7 @@ TEST_CASE("a process killed between any two stores leaves what can be undone") {
       }
       txn.commit();
     }
-    for (Region& left : killed) {
+    for (UndoneRegion& left : killed) {
       REQUIRE(left.rollback());
       REQUIRE(left.fields() == before);
     }
@@ -130,7 +130,7 @@ TEST_CASE("a process killed between any two stores leaves what can be undone") {
 }
 
 TEST_CASE("an entry that is counted before its store undoes nothing") {
-  Region region;
+  UndoneRegion region;
   region.log().entries[0] = {sizeof(UndoLog) << 4 | 1, 0};
   region.log().count = 1;  // killed after the count, before the store
   const std::vector<std::byte> before = region.fields();
@@ -139,12 +139,12 @@ TEST_CASE("an entry that is counted before its store undoes nothing") {
 }
 
 TEST_CASE("a process killed inside a rollback leaves one that can be done again") {
-  Region region;
+  UndoneRegion region;
   {
     Txn txn = region.begin();
     txn.set(region.cells().large[1], 11);
     txn.set(region.cells().large[2], 22);
-    Region half = region;
+    UndoneRegion half = region;
     half.cells();
     // The youngest entry was put back, the count not yet cleared.
     std::memset(half.base() + sizeof(UndoLog) + offsetof(Cells, large) + 2 * sizeof(uint64_t), 0, 8);
@@ -160,7 +160,7 @@ TEST_CASE("a log that is no log is refused and nothing is changed") {
   const std::array<UndoEntry, 4> bad = {UndoEntry{field | 0, 1}, UndoEntry{field | 9, 1},
                                         UndoEntry{uint64_t{1} << 40 << 4 | 8, 1}, UndoEntry{UINT64_MAX, 1}};
   for (const UndoEntry& entry : bad) {
-    Region region;
+    UndoneRegion region;
     region.log().entries[0] = {field | 8, 99};  // good, but must not be applied alone
     region.log().entries[1] = entry;
     region.log().count = 2;
@@ -168,13 +168,13 @@ TEST_CASE("a log that is no log is refused and nothing is changed") {
     CHECK(!region.rollback());
     CHECK(region.fields() == before);
   }
-  Region region;
+  UndoneRegion region;
   region.log().count = kUndoEntries + 1;
   CHECK(!region.rollback());
 }
 
 TEST_CASE("the log holds as many entries as it says") {
-  Region region;
+  UndoneRegion region;
   Txn txn = region.begin();
   for (uint32_t i = 0; i < kUndoEntries; ++i) txn.set(region.cells().medium[i % 16], i);
   CHECK(txn.noted() == kUndoEntries);

@@ -13,7 +13,7 @@ PolicyPatch patch_of(std::vector<std::string> words, Node node = kTenantNode) {
   return *patch;
 }
 
-std::string fault_of(std::vector<std::string> words, Node node = kTenantNode) {
+std::string words_fault_of(std::vector<std::string> words, Node node = kTenantNode) {
   const Result<PolicyPatch> patch = to_patch("tenant set", words, node);
   REQUIRE_FALSE(patch.ok());
   CHECK(patch.error().kind == ErrorKind::usage);
@@ -38,11 +38,12 @@ TEST_CASE("of the same key the last assignment holds") {
 }
 
 TEST_CASE("an assignment that is none is named") {
-  CHECK(fault_of({}) == "tenant set: needs KEY=VALUE; write for instance weight=2");
-  CHECK(fault_of({"weight=2", "x"}) == "tenant set: 'x' is not KEY=VALUE; write for instance weight=2");
-  CHECK(fault_of({"weight"}) == "tenant set: weight: needs a value; write weight=VALUE");
-  CHECK(fault_of({"wieght="}) == "tenant set: unknown key 'wieght'; did you mean 'weight'?");
-  CHECK(fault_of({"attempts="}) == "tenant set: 'attempts' is a key of queues, not of tenants");
-  CHECK(fault_of({"rate=5=/s"}).find(", not '5=/s'") != std::string::npos);
-  CHECK(fault_of({"weight=2"}, kQueueNode) == "tenant set: 'weight' is a key of tenants, not of queues");
+  CHECK(words_fault_of({}) == "tenant set: needs KEY=VALUE; write for instance weight=2");
+  CHECK(words_fault_of({"weight=2", "x"}) == "tenant set: 'x' is not KEY=VALUE; write for instance weight=2");
+  CHECK(words_fault_of({"weight"}) == "tenant set: weight: needs a value; write weight=VALUE");
+  CHECK(words_fault_of({"wieght="}) == "tenant set: unknown key 'wieght'; did you mean 'weight'?");
+  CHECK(words_fault_of({"attempts="}) == "tenant set: 'attempts' is a key of queues, not of tenants");
+  CHECK(words_fault_of({"rate=5=/s"}).find(", not '5=/s'") != std::string::npos);
+  CHECK(words_fault_of({"weight=2"}, kQueueNode) ==
+        "tenant set: 'weight' is a key of tenants, not of queues");
 }

@@ -11,7 +11,7 @@ using namespace fq::cli;
 
 namespace {
 
-FilePolicy policy_of(std::string_view toml) {
+FilePolicy policy_of_mail(std::string_view toml) {
   const Result<PolicyFile> file = PolicyFile::parse(toml, "fq.toml");
   INFO(toml);
   if (!file) FAIL(file.error().text);
@@ -33,7 +33,7 @@ PolicyValue weight(int64_t thousandths) { return {PolicyKey::weight, thousandths
 }  // namespace
 
 TEST_CASE("what was set at run time holds over the file, and the file over the default") {
-  const PolicyLayers layers(policy_of(R"(
+  const PolicyLayers layers(policy_of_mail(R"(
 [queue.mail]
 attempts = 2
 lease = "5m"
@@ -75,7 +75,7 @@ TEST_CASE("of what the queue goes on with, only what it tells is shown") {
 }
 
 TEST_CASE("a star in a tenant's name is a character like others") {
-  const PolicyLayers layers(policy_of("[queue.mail.tenant.\"free-*\"]\nweight = 2\n"),
+  const PolicyLayers layers(policy_of_mail("[queue.mail.tenant.\"free-*\"]\nweight = 2\n"),
                             {{"free-*", {weight(5000)}}});
   CHECK(find(layers.of_tenant("free-*"), PolicyKey::weight).layer == Layer::run_time);
   CHECK(find(layers.of_tenant("free-1"), PolicyKey::weight).value.number == 2000);

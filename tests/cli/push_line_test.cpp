@@ -14,7 +14,8 @@ PushLine line_of(std::string_view text, const PushFields& defaults = {}, Order o
   return std::move(line).value();
 }
 
-std::string fault_of(std::string_view text, const PushFields& defaults = {}, Order order = Order::priority) {
+std::string line_fault_of(std::string_view text, const PushFields& defaults = {},
+                          Order order = Order::priority) {
   const Result<PushLine> line = parse_push_line(text, defaults, order);
   INFO(text);
   REQUIRE_FALSE(line.ok());
@@ -45,15 +46,15 @@ TEST_CASE("a line says how long it may run and be kept") {
   CHECK(line.fields.timeout_ms == 1);
   CHECK(line.fields.keep_ms == 86'400'000);
   CHECK(line_of(R"({"payload":"x","timeout":"5m"})", defaults).fields.timeout_ms == 300'000);
-  fault_of(R"({"payload":"x","keep":"0s"})");
-  fault_of(R"({"payload":"x","timeout":5})");
+  line_fault_of(R"({"payload":"x","keep":"0s"})");
+  line_fault_of(R"({"payload":"x","timeout":5})");
 }
 
 TEST_CASE("a line says how long it may wait") {
   CHECK(line_of(R"({"payload":"x","ttl":"90s"})").fields.ttl_ms == 90'000);
-  fault_of(R"({"payload":"x","ttl":"0s"})");
-  fault_of(R"({"payload":"x","ttl":90})");
-  fault_of(R"({"payload":"x","ttl":"90"})");
+  line_fault_of(R"({"payload":"x","ttl":"0s"})");
+  line_fault_of(R"({"payload":"x","ttl":90})");
+  line_fault_of(R"({"payload":"x","ttl":"90"})");
 }
 
 TEST_CASE("null is absent") {
@@ -78,8 +79,8 @@ TEST_CASE("a payload may hold any byte") {
 }
 
 TEST_CASE("a bad line says what is wrong") {
-  CHECK(fault_of(R"({"paylod":"x"})") == "unknown key 'paylod'; did you mean 'payload'?");
-  CHECK(fault_of(R"({"tenant":"a"})") == "has no payload; give payload or payload_base64");
+  CHECK(line_fault_of(R"({"paylod":"x"})") == "unknown key 'paylod'; did you mean 'payload'?");
+  CHECK(line_fault_of(R"({"tenant":"a"})") == "has no payload; give payload or payload_base64");
   for (const char* text : {"",
                            "x",
                            R"({"payload":5})",
@@ -101,14 +102,14 @@ TEST_CASE("a bad line says what is wrong") {
                            R"({"payload":"x","unique":5})",
                            R"({"payload":"x","unique_for":"5"})",
                            R"({"payload":"x","debounce":"k"})"}) {
-    fault_of(text);
+    line_fault_of(text);
   }
 }
 
 TEST_CASE("a priority or key that the queue's order would ignore is refused") {
-  CHECK(fault_of(R"({"payload":"x","priority":0})", {}, Order::fifo).find("fifo") != std::string::npos);
-  fault_of(R"({"payload":"x","key":"5"})", {}, Order::priority);
-  fault_of(R"({"payload":"x","priority":1})", {}, Order::key);
+  CHECK(line_fault_of(R"({"payload":"x","priority":0})", {}, Order::fifo).find("fifo") != std::string::npos);
+  line_fault_of(R"({"payload":"x","key":"5"})", {}, Order::priority);
+  line_fault_of(R"({"payload":"x","priority":1})", {}, Order::key);
   CHECK(line_of(R"({"payload":"x","key":5})", {}, Order::key).fields.key ==
         line_of(R"({"payload":"x","key":"5"})", {}, Order::key).fields.key);
 }

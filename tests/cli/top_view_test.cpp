@@ -27,7 +27,7 @@ Screen screen_with(size_t columns, size_t rows, bool colour = false) {
 }
 
 /// The lines of a frame, without what moves the cursor.
-std::vector<std::string> lines_of(std::string frame) {
+std::vector<std::string> screen_lines_of(std::string frame) {
   std::string plain;
   for (size_t i = 0; i < frame.size(); ++i) {
     if (frame[i] != '\x1b') {
@@ -83,7 +83,7 @@ TEST_CASE("who is chosen stays so wherever it moves to") {
   view.take(TopKey::down);
   view.take(TopKey::last);
   CHECK(view.chosen() == nullptr);
-  CHECK(lines_of(view.frame(screen_with(80, 24))).size() == 24);
+  CHECK(screen_lines_of(view.frame(screen_with(80, 24))).size() == 24);
 }
 
 TEST_CASE("the same name in another queue is another tenant") {
@@ -118,7 +118,8 @@ TEST_CASE("a frame is as high as the screen and never wider") {
   for (const size_t columns : {40u, 60u, 80u, 200u}) {
     for (const size_t rows : {5u, 10u, 24u, 60u}) {
       view.take(rows == 10 ? TopKey::last : TopKey::page_up);
-      const std::vector<std::string> lines = lines_of(view.frame(screen_with(columns, rows, rows == 24)));
+      const std::vector<std::string> lines =
+          screen_lines_of(view.frame(screen_with(columns, rows, rows == 24)));
       INFO(columns << " x " << rows);
       CHECK(lines.size() == rows);
       for (const std::string& line : lines) CHECK(columns_of(line) <= columns);
@@ -166,7 +167,7 @@ TEST_CASE("the chosen one is always on the screen") {
   for (const TopKey key : {TopKey::page_down, TopKey::page_down, TopKey::up, TopKey::last, TopKey::page_up,
                            TopKey::first, TopKey::down}) {
     view.take(key);
-    const std::vector<std::string> lines = lines_of(view.frame(screen_with(80, 20)));
+    const std::vector<std::string> lines = screen_lines_of(view.frame(screen_with(80, 20)));
     const auto marked = std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
       return line.starts_with(">q ") && line.find(" " + chosen(view) + " ") != std::string::npos;
     });
@@ -182,5 +183,5 @@ TEST_CASE("hostile names and notices come out escaped") {
   CHECK(frame.find("\x1b[31m") == std::string::npos);
   CHECK(frame.find("\xe2\x80\xae") == std::string::npos);
   CHECK(frame.find("boo") != std::string::npos);
-  CHECK(lines_of(frame).size() == 24);
+  CHECK(screen_lines_of(frame).size() == 24);
 }

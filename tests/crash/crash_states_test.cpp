@@ -14,12 +14,13 @@
 #include <unordered_set>
 // Tests.
 #include "tests/crash/crash_states.h"
+#include "tests/knobs.h"
 
 namespace fq::test {
 
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kFew = 4096;  // 12 pieces, each there or not
 
 struct Limits {
@@ -30,10 +31,10 @@ struct Limits {
 
 /// The bytes of a file that are not zero, by pages: a journal is mostly zeros.
 std::vector<std::pair<uint64_t, std::string_view>> pages_of(const std::string& content) {
-  static const std::string kZeros(kPage, '\0');
+  static const std::string kZeros(kPageBytes, '\0');
   std::vector<std::pair<uint64_t, std::string_view>> pages;
-  for (uint64_t at = 0; at < content.size(); at += kPage) {
-    const std::string_view page = std::string_view(content).substr(at, kPage);
+  for (uint64_t at = 0; at < content.size(); at += kPageBytes) {
+    const std::string_view page = std::string_view(content).substr(at, kPageBytes);
     if (page != std::string_view(kZeros).substr(0, page.size())) pages.emplace_back(at, page);
   }
   return pages;
@@ -96,7 +97,8 @@ class CrashStates {
       const bool answered = cut == calls.size() || (cut > 0 && calls[cut - 1].kind == FileCall::Kind::answer);
       const bool chosen = workload_.every_cut || random_() % (calls.size() + 1) < limits_.cuts;
       if (!answered && !chosen) continue;
-      for (const uint64_t piece_bytes : {Platter::kSectorBytes, kPage}) explore_cut(disk, cut, piece_bytes);
+      for (const uint64_t piece_bytes : {Platter::kSectorBytes, kPageBytes})
+        explore_cut(disk, cut, piece_bytes);
     }
   }
   size_t states() const { return states_; }
@@ -187,7 +189,7 @@ class Choice {
     if (wanted != nullptr) return mine && contains(name, wanted);
     // Of those that differ by the moment of a kill only, and of long ones, the short form tells some.
     const bool one_of_many = contains(name, "killed at change") || contains(name, "out of the ring");
-    return mine && (!one_of_many || std::getenv("FQ_LONG") != nullptr || random_() % 6 == 0);
+    return mine && (!one_of_many || is_long_form() || random_() % 6 == 0);
   }
 
  private:
@@ -204,10 +206,9 @@ TEST_CASE("every disk that a power cut may leave is recovered: nothing lost, inv
     WARN("nobody may trace here: the crash states are skipped");
     return;
   }
-  const bool long_form = std::getenv("FQ_LONG") != nullptr;
+  const bool long_form = is_long_form();
   const Limits limits = long_form ? Limits{kFew, 2000, UINT64_MAX} : Limits{4, 2, 8};
-  const char* given = std::getenv("FQ_SEED");
-  const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  const uint64_t seed = seed_of_run();
   INFO("FQ_SEED=" << seed);
   size_t states = 0, stories = 0, faults = 0;
   Choice choice(seed);

@@ -249,7 +249,7 @@ void to_rebuild(Scene& s) {
   std::filesystem::remove(s.spool.queue("segment"));
 }
 
-const std::vector<DoorOperation> kOperations = {
+const std::vector<DoorOperation> kDoorOperations = {
     {"push", to_push, push, Short::kills_and_pairs},
     {"push_lazy", to_push, push_lazy},
     {"push_later", to_push_later, push_later, Short::nothing},
@@ -285,7 +285,7 @@ const std::vector<DoorOperation> kOperations = {
 
 }  // namespace
 
-const std::vector<DoorOperation>& door_operations() { return kOperations; }
+const std::vector<DoorOperation>& door_operations() { return kDoorOperations; }
 
 void act_second(Scene& scene) {
   begin_mark();

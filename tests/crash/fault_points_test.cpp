@@ -11,6 +11,7 @@
 #include <regex>
 // Tests.
 #include "tests/crash/operations.h"
+#include "tests/knobs.h"
 
 namespace fq::test {
 
@@ -163,8 +164,6 @@ int kill_at_each_pass(const Operation& operation, const char* point) {
   return 3;
 }
 
-bool wants_all() { return std::getenv("FQ_LONG") != nullptr; }
-
 }  // namespace
 
 TEST_CASE("the list of fault points is that of the sources") {
@@ -205,7 +204,7 @@ TEST_CASE("an operation killed before or after any store of a transaction is und
     while (kill_at_pass(operation, kStore, pass) == End::killed) {
       ++kills;
       // A rebuild makes thousands: all of the first hundred, then every hundredth part; or a doubling.
-      pass += wants_all() ? 1 + pass / 100 : pass;
+      pass += is_long_form() ? 1 + pass / 100 : pass;
     }
     const bool skipped = pass == 1 && !have_strace();
     INFO(operation.name << " makes stores or none, unlike its row");
@@ -215,7 +214,7 @@ TEST_CASE("an operation killed before or after any store of a transaction is und
 }
 
 TEST_CASE("the long form: every operation is tried with every point, listed or not") {
-  if (!wants_all()) return;
+  if (!is_long_form()) return;
   for (const Operation& operation : operations()) {
     std::string passed;
     for (const char* point : kPoints) {

@@ -16,6 +16,7 @@
 #include "tests/crash/door_operations.h"
 #include "tests/crash/moment.h"
 #include "tests/crash/survivor.h"
+#include "tests/knobs.h"
 
 namespace fq::test {
 
@@ -33,7 +34,7 @@ enum Inside : uint32_t {
 // glibc's owner of a lock that was taken from a dead holder and not yet made consistent.
 constexpr int kInconsistent = INT_MAX;
 
-struct Figures {
+struct KillFigures {
   uint64_t kills = 0;
   uint64_t elsewhere = 0;
   uint64_t recoveries = 0;
@@ -47,8 +48,7 @@ uint64_t long_form() {
 
 std::mt19937_64& random_source() {
   static std::mt19937_64 source = [] {
-    const char* value = std::getenv("FQ_SEED");
-    const uint64_t seed = value == nullptr ? std::random_device{}() : std::strtoull(value, nullptr, 10);
+    const uint64_t seed = seed_of_run();
     std::printf("instructions: FQ_SEED=%llu\n", static_cast<unsigned long long>(seed));
     return std::mt19937_64(seed);
   }();
@@ -134,7 +134,7 @@ class Trials {
   }
 
   /// Of what was done since they were last taken.
-  Figures take_figures() { return std::exchange(figures_, {}); }
+  KillFigures take_figures() { return std::exchange(figures_, {}); }
 
  private:
   Trace record(const Body& body, const Moment& world) {
@@ -185,7 +185,7 @@ class Trials {
   Scene scene_;
   Moment before_;
   Body first_, second_;
-  Figures figures_;
+  KillFigures figures_;
 };
 
 bool is_chosen(const DoorOperation& operation) {
@@ -194,7 +194,7 @@ bool is_chosen(const DoorOperation& operation) {
   return long_form() > 0 || operation.in_short_form != Short::nothing;
 }
 
-void print(const DoorOperation& operation, const char* what, uint64_t count, const Figures& figures) {
+void print(const DoorOperation& operation, const char* what, uint64_t count, const KillFigures& figures) {
   std::printf(
       "instructions: %-12s %8llu %s, %7llu kills, %7llu inside the state lock, %llu elsewhere, %llu "
       "violations\n",

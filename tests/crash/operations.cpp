@@ -265,7 +265,7 @@ void other_pools(Trial& t) {
                                                 "[queue.default.pool.q]\nconcurrency = 9\n";
 }
 
-const std::vector<Operation> kOperations = with_care(with_groups({
+const std::vector<Operation> kCommandOperations = with_care(with_groups({
     {"push", push, {"attach.shared", "push.appended", "push.committed", "push.durable", "pending.applied",
         "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked",
         "flush.written", "wake.counted"}},
@@ -395,6 +395,6 @@ void churn(const Spool& spool, uint64_t bytes) {
   }
 }
 
-const std::vector<Operation>& operations() { return kOperations; }
+const std::vector<Operation>& operations() { return kCommandOperations; }
 
 }  // namespace fq::test

@@ -14,6 +14,7 @@
 // Tests.
 #include "tests/crash/ledger.h"
 #include "tests/crash/loop_disk.h"
+#include "tests/knobs.h"
 #include "tests/process/real_fq.h"
 
 namespace fq::test {
@@ -23,7 +24,7 @@ namespace {
 constexpr size_t kAtWork = 4;
 constexpr const char* kFreshQueue = "fresh";
 
-struct Figures {
+struct CutFigures {
   uint64_t cuts = 0, accepted = 0, acked = 0, unanswered = 0, torn_tails = 0, first_pushes = 0;
 };
 
@@ -42,7 +43,7 @@ class PowerCuts {
       if (i % 20 == 19) drain();
     }
   }
-  const Figures& figures() const { return figures_; }
+  const CutFigures& figures() const { return figures_; }
 
  private:
   struct Doing {
@@ -207,7 +208,7 @@ class PowerCuts {
   Ledger ledger_;
   Ledger fresh_;
   std::vector<std::pair<std::string, std::string>> receipts_;
-  Figures figures_;
+  CutFigures figures_;
   bool lazy_round_ = false;
 };
 
@@ -218,16 +219,15 @@ TEST_CASE("a power cut of ext4 loses nothing accepted, returns nothing acked and
     WARN("no power can be cut here: " << obstacle);
     return;
   }
-  const bool long_form = std::getenv("FQ_LONG") != nullptr;
-  const char* given = std::getenv("FQ_SEED");
-  const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  const bool long_form = is_long_form();
+  const uint64_t seed = seed_of_run();
   INFO("FQ_SEED=" << seed);
   uint64_t accepted = 0;
   for (const char* options : {"data=ordered", "data=writeback", "data=ordered,nodelalloc"}) {
     const bool plain = std::string(options) == "data=ordered";
     PowerCuts cuts(options, seed);
     cuts.run(long_form ? (plain ? 2000 : 1000) : (plain ? 10 : 5));
-    const Figures& seen = cuts.figures();
+    const CutFigures& seen = cuts.figures();
     std::printf(
         "power cuts: FQ_SEED=%llu, %s: %llu cuts, %llu accepted, %llu acked, %llu left without an answer, "
         "%llu first pushes, %llu torn tails\n",

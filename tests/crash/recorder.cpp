@@ -15,7 +15,7 @@ namespace fq::test {
 
 namespace {
 
-constexpr std::string_view kBootId = "/proc/sys/kernel/random/boot_id";
+constexpr std::string_view kBootIdFile = "/proc/sys/kernel/random/boot_id";
 constexpr size_t kPathMax = 4096;
 
 [[noreturn]] void become(const std::vector<std::string>& command, const Start& how, const int (&stdio)[3]) {
@@ -213,7 +213,7 @@ void Recorder::Tracee::leave(int64_t result) {
   if (result < 0) return;
   switch (call_.number) {
     case SYS_read:
-      if (link(call_.args[0]) == kBootId) pretend_other_boot(result);
+      if (link(call_.args[0]) == kBootIdFile) pretend_other_boot(result);
       break;
     case SYS_pwrite64:
       written(call_.args[3], result);

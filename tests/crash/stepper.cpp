@@ -18,7 +18,7 @@ namespace fq::test {
 
 namespace {
 
-constexpr unsigned kLimitSeconds = 100;  // a child that hangs is told by its alarm, a machine may be slow
+constexpr unsigned kStepSeconds = 100;  // a child that hangs is told by its alarm, a machine may be slow
 constexpr long kBreakpoint = 0xcc;
 
 /// A traced child; killed at the latest with the object.
@@ -28,7 +28,7 @@ class Traced {
     if (pid_ != 0) return;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(1);
-    ::alarm(kLimitSeconds);
+    ::alarm(kStepSeconds);
     body();
     ::_exit(0);
   }

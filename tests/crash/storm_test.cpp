@@ -10,6 +10,7 @@
 #include <optional>
 #include <random>
 // Tests.
+#include "tests/knobs.h"
 #include "tests/process/real_fq.h"
 
 namespace fq::test {
@@ -221,15 +222,10 @@ class Storm {
   uint64_t recoveries_ = 0;
 };
 
-uint64_t number_of(const char* variable, uint64_t otherwise) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
-}
-
 }  // namespace
 
 TEST_CASE("a storm of kills loses nothing that was accepted and repeats nothing that was acked") {
-  const uint64_t seed = number_of("FQ_SEED", std::random_device{}());
+  const uint64_t seed = seed_of_run();
   INFO("FQ_SEED=" << seed);
   Storm storm(seed);
   storm.rage(static_cast<int>(1500 * number_of("FQ_LONG", 1)));

@@ -5,7 +5,7 @@ namespace fq::test {
 namespace {
 
 constexpr double kLimitMs = 1000;
-constexpr size_t kPage = 1000;
+constexpr size_t kLookedAtOnce = 1000;
 
 /// In memory that the parent reads, whatever becomes of the child.
 struct Report {
@@ -61,7 +61,7 @@ class Survivor {
   void look() {
     Cursor from;
     do {
-      Result<MessagePage> page = queue_->peek(Filter{}, from, kPage);
+      Result<MessagePage> page = queue_->peek(Filter{}, from, kLookedAtOnce);
       if (!page.ok()) return say("I1: nothing can be looked at: " + page.error().text);
       for (MessageInfo& each : page->messages) {
         const std::string payload = each.payload.value_or("(none)");
@@ -106,7 +106,7 @@ class Survivor {
 
   /// I3, I5, I6, I7: what can be served is served, once, whole, in its turn.
   void serve() {
-    Result<LeaseReply> reply = queue_->lease({.want = kPage});
+    Result<LeaseReply> reply = queue_->lease({.want = kLookedAtOnce});
     if (!reply.ok()) return say("I1: nothing is served: " + reply.error().text);
     std::map<std::string, uint64_t> last_id;
     std::set<std::string> served;

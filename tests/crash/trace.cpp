@@ -20,7 +20,7 @@ namespace fq::test {
 
 namespace {
 
-constexpr unsigned kLimitSeconds = 600;  // a child that hangs ends by its alarm
+constexpr unsigned kTraceSeconds = 600;  // a child that hangs ends by its alarm
 constexpr size_t kMomentsMax = 8'000'000;
 constexpr uint64_t kTrapFlag = 0x100;
 
@@ -118,7 +118,7 @@ std::optional<Trace> Trace::of(const Body& body, const Look& look) {
   if (child == 0) {
     recording = made;
     look_at_moment = &look;
-    ::alarm(kLimitSeconds);
+    ::alarm(kTraceSeconds);
     body();
     ::_exit(1);
   }

@@ -9,7 +9,6 @@ namespace fq::test {
 
 namespace {
 
-constexpr uint64_t kOneTurn = 2'520'000'000;
 constexpr uint64_t kPieceCost = kOneTurn / 64;   // of 64 bytes: 4 KiB are a turn
 constexpr uint64_t kTickCost = kOneTurn / 1000;  // of 10 us: 10 ms are a turn
 constexpr uint64_t kTicksMin = 50;

@@ -7,7 +7,6 @@ namespace fq::test {
 
 namespace {
 
-constexpr uint64_t kOneTurn = 2'520'000'000;
 constexpr int64_t kNsPerMs = 1'000'000;
 
 }  // namespace

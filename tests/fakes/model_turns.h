@@ -19,6 +19,8 @@
 
 namespace fq::test {
 
+inline constexpr uint64_t kOneTurn = 2'520'000'000;
+
 class ModelTurns {
  public:
   /// A start: what it costs, and what of that is an expected run, in ticks of 10 us; of the nodes below

@@ -12,6 +12,7 @@
 #include <random>
 // fq, this room.
 #include "tests/journal/journal_writer.h"
+#include "tests/knobs.h"
 
 using namespace fq;
 using namespace fq::test;
@@ -90,7 +91,7 @@ struct Rotten {
 
 /// How far a loop goes at once; `sample` where everything takes ten times as long.
 uint64_t stride(uint64_t sample, uint64_t short_form = 1) {
-  if (std::getenv("FQ_LONG") != nullptr) return 1;
+  if (is_long_form()) return 1;
   return std::getenv("FQ_HISTORIES") != nullptr ? sample : short_form;
 }
 

@@ -3,11 +3,11 @@
 
 // System.
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 // fq, below us.
 #include "core/base/crc32c.h"
 #include "tests/catch.h"
+#include "tests/knobs.h"
 
 using namespace fq;
 
@@ -352,7 +352,7 @@ TEST_CASE("decoders live through random and broken bytes") {
   const auto seed = std::random_device{}();
   INFO("seed " << seed);
   std::mt19937 random(seed);
-  const bool is_long = std::getenv("FQ_LONG") != nullptr;
+  const bool is_long = test::is_long_form();
   Body bodies[4];
   const MessageItem items[2] = {full_item(), full_item()};
   const EventItem events[2] = {{MessageId{1}, 2}, {MessageId{3}, 4}};

@@ -3,13 +3,13 @@
 
 // System.
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
 // fq, below us.
 #include "core/journal/journal.h"
 #include "tests/catch.h"
 #include "tests/fakes/fake_disk.h"
+#include "tests/knobs.h"
 
 namespace fq::test {
 
@@ -141,7 +141,7 @@ inline void flip_bit(FakeDisk& disk, uint32_t number, uint64_t offset, int bit) 
 }
 
 /// How far a loop over cases goes at once: by one in the long form.
-inline uint64_t step(uint64_t short_form) { return std::getenv("FQ_LONG") != nullptr ? 1 : short_form; }
+inline uint64_t step(uint64_t short_form) { return is_long_form() ? 1 : short_form; }
 
 /// Three files of four pushes each; all but the last two records are proven.
 struct ThreeFiles {

@@ -11,6 +11,7 @@
 #include "core/base/crc32c.h"
 #include "core/journal/codec.h"
 // Tests.
+#include "tests/knobs.h"
 #include "tests/process/real_fq.h"
 
 namespace fq::test {
@@ -24,7 +25,7 @@ struct Stored {
 };
 
 /// Twelve messages, each in a record of its own, and where their records lie in the only journal file.
-std::vector<Stored> fill(const Spool& spool) {
+std::vector<Stored> fill_files(const Spool& spool) {
   std::vector<Stored> records;
   for (int i = 0; i < 12; ++i) {
     records.push_back({"payload-number-" + std::to_string(100 + i), 0, 0});
@@ -54,7 +55,7 @@ TEST_CASE("a flipped bit in a record costs that record's message, is kept, repor
   for (const size_t hit : {size_t{1}, size_t{5}, size_t{9}}) {
     for (int round = 0; round < 6; ++round) {
       Spool spool;
-      const std::vector<Stored> records = fill(spool);
+      const std::vector<Stored> records = fill_files(spool);
       const std::string file = spool.journal_files().front();
       const size_t used = kRecordHeaderBytes + 8;  // the header, and ids that it covers
       const size_t byte = records[hit].begin + (round < 3 ? random() % used : used + random() % 20);
@@ -67,7 +68,8 @@ TEST_CASE("a flipped bit in a record costs that record's message, is kept, repor
       CHECK(contains(recovery.err, "damaged/"));
       CHECK_FALSE(std::filesystem::is_empty(spool.queue("damaged")));
       const std::set<std::string> there = spool.payloads();
-      for (size_t i = 0; i < records.size(); ++i) CHECK(there.count(records[i].payload) == (i == hit ? 0 : 1));
+      for (size_t i = 0; i < records.size(); ++i)
+        CHECK(there.count(records[i].payload) == (i == hit ? 0 : 1));
       CHECK(there.count("next") == 1);
       const Outcome check = spool.fq({"check"});
       CHECK(check.exit == 65);
@@ -78,7 +80,7 @@ TEST_CASE("a flipped bit in a record costs that record's message, is kept, repor
 
 TEST_CASE("a live queue whose journal was flipped says so in fq check, exit 65, naming the file") {
   Spool spool;
-  const std::vector<Stored> records = fill(spool);
+  const std::vector<Stored> records = fill_files(spool);
   const std::string file = spool.journal_files().front();
   flip_bit(file, records[4].begin + kRecordHeaderBytes + 12, 3);
   const Outcome check = spool.fq({"check"});
@@ -88,7 +90,7 @@ TEST_CASE("a live queue whose journal was flipped says so in fq check, exit 65, 
 
 TEST_CASE("a delivery whose record is damaged costs that message and the next one is served") {
   Spool spool;
-  const std::vector<Stored> records = fill(spool);
+  const std::vector<Stored> records = fill_files(spool);
   flip_bit(spool.journal_files().front(), records[0].begin + kRecordHeaderBytes + 20, 3);
   const Outcome popped = spool.fq({"pop", "-n", "3"});
   CHECK(popped.exit == 0);
@@ -98,13 +100,15 @@ TEST_CASE("a delivery whose record is damaged costs that message and the next on
 
 TEST_CASE("a journal cut anywhere keeps every record before the cut, whole") {
   std::mt19937 random(11);
-  const int rounds = std::getenv("FQ_LONG") != nullptr ? 1000 : 40;
+  const int rounds = is_long_form() ? 1000 : 40;
   for (int round = 0; round < rounds; ++round) {
     Spool spool;
-    const std::vector<Stored> records = fill(spool);
+    const std::vector<Stored> records = fill_files(spool);
     const std::string file = spool.journal_files().front();
     const size_t last = records.back().end;
-    const size_t cut = round < 14 ? (round < 12 ? records[size_t(round)].begin : round == 12 ? last : last - 1)
+    const size_t cut = round < 14 ? (round < 12    ? records[size_t(round)].begin
+                                     : round == 12 ? last
+                                                   : last - 1)
                                   : kFirstRecordOffset + random() % (last - kFirstRecordOffset);
     std::filesystem::resize_file(file, cut);
     std::filesystem::remove(spool.queue("segment"));
@@ -144,7 +148,7 @@ TEST_CASE("a missing journal file is reported and the messages of the others are
 
 TEST_CASE("a spool of another format version is refused, exit 69, and left as it is") {
   Spool spool;
-  fill(spool);
+  fill_files(spool);
   const std::string file = spool.journal_files().front();
   // The format stands at 8, the checksum of the 32 bytes before it at 32, and both a second time at 2048.
   std::string bytes = read_whole(file).substr(0, kFileHeaderBytes);

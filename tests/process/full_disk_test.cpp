@@ -15,6 +15,7 @@
 #include "core/journal/journal.h"
 #include "core/spool/layout.h"
 // Tests.
+#include "tests/knobs.h"
 #include "tests/process/small_disk.h"
 
 namespace fq::test {
@@ -311,18 +312,13 @@ constexpr Work kWorks[] = {
     {"inodes", by_inodes, inodes},
 };
 
-uint64_t number_of(const char* variable, uint64_t otherwise) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
-}
-
 }  // namespace
 
 TEST_CASE(
     "wherever the disk becomes full, pushes get 75 and all that was accepted is served with no byte free") {
-  const uint64_t seed = number_of("FQ_SEED", std::random_device{}());
+  const uint64_t seed = seed_of_run();
   INFO("FQ_SEED=" << seed);
-  const bool all = std::getenv("FQ_LONG") != nullptr;
+  const bool all = is_long_form();
   size_t offsets = 0;
   size_t messages = 0;
   for (const Work& work : kWorks) {

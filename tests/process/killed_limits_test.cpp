@@ -7,6 +7,7 @@
 // System.
 #include <random>
 // Tests.
+#include "tests/knobs.h"
 #include "tests/process/real_fq.h"
 
 namespace fq::test {
@@ -22,9 +23,9 @@ void set(Queue& queue, const std::string& tenant, PolicyKey key, int64_t number)
 }
 
 /// Takes all that it may, tells by a byte, and holds it.
-class Worker {
+class LimitedWorker {
  public:
-  explicit Worker(const Spool& spool) {
+  explicit LimitedWorker(const Spool& spool) {
     int ready[2];
     REQUIRE(::pipe2(ready, O_CLOEXEC) == 0);
     pid_ = ::fork();
@@ -32,13 +33,13 @@ class Worker {
     ::close(ready[1]);
     ready_ = ready[0];
   }
-  ~Worker() {
+  ~LimitedWorker() {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
     ::close(ready_);
   }
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
+  LimitedWorker(const LimitedWorker&) = delete;
+  LimitedWorker& operator=(const LimitedWorker&) = delete;
 
   /// How many it holds.
   int await() const {
@@ -73,7 +74,7 @@ void take_all(Queue& queue, size_t count) {
     REQUIRE_FALSE(reply.deliveries.empty());
     for (const Delivery& each : reply.deliveries) {
       items.emplace_back().receipt = each.receipt;
-      items.back().verdict = Verdict::release;
+      items.back().verdict = fq::Verdict::release;
     }
   }
   CHECK(items.size() == count);
@@ -85,9 +86,8 @@ void take_all(Queue& queue, size_t count) {
 }  // namespace
 
 TEST_CASE("workers killed with leases of limited tenants leave no slot taken") {
-  const int rounds = std::getenv("FQ_LONG") != nullptr ? 10'000 : 200;
-  const char* typed = std::getenv("FQ_SEED");
-  const uint64_t seed = typed != nullptr ? std::strtoull(typed, nullptr, 10) : std::random_device{}();
+  const int rounds = is_long_form() ? 10'000 : 200;
+  const uint64_t seed = seed_of_run();
   INFO("FQ_SEED=" << seed);
   std::mt19937_64 random(seed);
   Spool spool;
@@ -110,7 +110,7 @@ TEST_CASE("workers killed with leases of limited tenants leave no slot taken") {
   int held = 0;
   for (int round = 0; round < rounds; ++round) {
     {
-      const Worker worker(spool);
+      const LimitedWorker worker(spool);
       if (round % 2 == 0) {
         const int count = worker.await();
         REQUIRE(count == static_cast<int>(kAll));

@@ -10,6 +10,7 @@
 // fq, below us.
 #include "core/spool/layout.h"
 // Tests.
+#include "tests/knobs.h"
 #include "tests/process/real_fq.h"
 
 namespace fq::test {
@@ -17,7 +18,7 @@ namespace fq::test {
 namespace {
 
 /// Some of every state, and what has to be left of it.
-std::set<std::string> fill(const Spool& spool) {
+std::set<std::string> fill_many(const Spool& spool) {
   spool.push("acked");
   spool.says({"pop"});
   spool.push("dead");
@@ -45,7 +46,7 @@ bool may_unshare(const std::string& options) {
 
 TEST_CASE("a queue goes on as it was after its segment was deleted") {
   Spool spool;
-  const auto expected = fill(spool);
+  const auto expected = fill_many(spool);
   const uint64_t last_id = std::stoull(spool.push("last"));
   std::filesystem::remove(spool.queue("segment"));
   CHECK(std::stoull(spool.push("next")) > last_id);
@@ -61,7 +62,7 @@ TEST_CASE("a segment of garbage, of any length, is made anew") {
                                kFirstChunkOffset, kFirstChunkOffset + 70'000}) {
     INFO("bytes of garbage: " << bytes);
     Spool spool;
-    const auto expected = fill(spool);
+    const auto expected = fill_many(spool);
     std::mt19937_64 random(bytes);
     std::string garbage(bytes, '\0');
     for (char& each : garbage) each = static_cast<char>(random());
@@ -75,7 +76,7 @@ TEST_CASE("a segment of garbage, of any length, is made anew") {
 
 TEST_CASE("a segment cut at its end is made anew") {
   Spool spool;
-  const auto expected = fill(spool);
+  const auto expected = fill_many(spool);
   std::filesystem::resize_file(spool.queue("segment"),
                                std::filesystem::file_size(spool.queue("segment")) - 4096);
   CHECK(spool.payloads() == expected);
@@ -85,7 +86,7 @@ TEST_CASE("a segment cut at its end is made anew") {
 TEST_CASE(
     "a segment whose pages are lost under a command ends it with a line, and the next one makes it anew") {
   Spool spool;
-  const auto expected = fill(spool);
+  const auto expected = fill_many(spool);
   Child popping = spool.start_stopping_at("lease.appended:1", {"pop"});
   REQUIRE(popping.stopped());
   // What a file system does that was shut down: the page cannot be had.
@@ -134,10 +135,10 @@ TEST_CASE("a segment of another layout in use by another build is not taken from
 
 TEST_CASE("bodies of segments with random bytes overwritten never hang, crash or lose a message") {
   std::mt19937_64 random(4711);
-  const int rounds = std::getenv("FQ_LONG") != nullptr ? 2000 : 60;
+  const int rounds = is_long_form() ? 2000 : 60;
   for (int round = 0; round < rounds; ++round) {
     Spool spool;
-    const auto expected = fill(spool);
+    const auto expected = fill_many(spool);
     const uint64_t size = std::filesystem::file_size(spool.queue("segment"));
     const uint64_t from = sizeof(SegmentIdentity) + sizeof(uint32_t);
     const uint64_t offset = from + random() % (round % 2 == 0 ? 4096 : size - from);
@@ -183,7 +184,7 @@ TEST_CASE("after a reboot leases are void, no attempt is counted and no id is us
 
 TEST_CASE("a spool copied while idle is another spool: both go on by themselves") {
   Spool spool;
-  const auto expected = fill(spool);
+  const auto expected = fill_many(spool);
   Spool copy(spool.directory() + "/copy");
   std::filesystem::copy(spool.path(), copy.path(), std::filesystem::copy_options::recursive);
   CHECK(copy.payloads() == expected);
@@ -197,7 +198,7 @@ TEST_CASE("a spool copied while idle is another spool: both go on by themselves"
 
 TEST_CASE("a spool copied with its locks held is usable at once, and so is the original") {
   Spool spool;
-  const auto expected = fill(spool);
+  const auto expected = fill_many(spool);
   Child stopped = spool.start_stopping_at("push.appended:1", {"push", "later"});
   REQUIRE(stopped.stopped());
   Spool copy(spool.directory() + "/copy");

@@ -15,6 +15,7 @@
 #include <random>
 #include <thread>
 // Tests.
+#include "tests/knobs.h"
 #include "tests/process/fates.h"
 #include "tests/process/page_cache.h"
 
@@ -61,9 +62,9 @@ struct Case {
 };
 
 /// One thread's work, through a queue of its own.
-class Worker {
+class FailingWorker {
  public:
-  Worker(std::string spool, int thread, uint64_t seed, bool mostly_lazy, Book& book)
+  FailingWorker(std::string spool, int thread, uint64_t seed, bool mostly_lazy, Book& book)
       : spool_(std::move(spool)), thread_(thread), random_(seed), mostly_lazy_(mostly_lazy), book_(book) {}
 
   void run() {
@@ -138,15 +139,15 @@ Verdict try_case(Case one, const std::string& directory) {
   verdict.wrong = push_one(spool, "first", book);
   if (!verdict.wrong.empty()) return verdict;
   PageCache cache(spool, one.fault);
-  std::vector<Worker> workers;
+  std::vector<FailingWorker> workers;
   for (int i = 0; i < one.threads; ++i) workers.emplace_back(spool, i, one.random(), one.mostly_lazy, book);
   std::vector<std::thread> threads;
-  for (Worker& worker : workers) threads.emplace_back([&worker] { worker.run(); });
+  for (FailingWorker& worker : workers) threads.emplace_back([&worker] { worker.run(); });
   ::usleep(static_cast<useconds_t>(one.cut_after_us));  // the random moment of the cut
   const Fates in_the_middle = book.fates();
   cache.cut(directory + "/middle", &one.random);
   for (std::thread& thread : threads) thread.join();
-  for (const Worker& worker : workers) verdict.refused += worker.refused;
+  for (const FailingWorker& worker : workers) verdict.refused += worker.refused;
   verdict.failures = cache.failures();
   const Fates at_the_end = book.fates();
   cache.cut(directory + "/end");
@@ -166,16 +167,11 @@ Verdict try_case(Case one, const std::string& directory) {
   return verdict;
 }
 
-uint64_t number_of(const char* variable, uint64_t otherwise) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
-}
-
 }  // namespace
 
 TEST_CASE("no answer rests on a sync or write that failed, and the queue goes on") {
-  const bool all = std::getenv("FQ_LONG") != nullptr;
-  const uint64_t seed = number_of("FQ_SEED", std::random_device{}());
+  const bool all = is_long_form();
+  const uint64_t seed = seed_of_run();
   const int cases = static_cast<int>(number_of("FQ_CASES", all ? 1500 : 80));
   int failing = 0, unharmed = 0, wrong = 0;
   for (int i = 0; i < cases; ++i) {

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <random>
 // Tests.
+#include "tests/knobs.h"
 #include "tests/process/system_calls.h"
 
 namespace fq::test {
@@ -340,11 +341,6 @@ class Trials {
   std::map<int, int> exits_;
 };
 
-uint64_t seed_of_run() {
-  const char* given = std::getenv("FQ_SEED");
-  return given == nullptr ? std::random_device{}() : std::strtoull(given, nullptr, 10);
-}
-
 }  // namespace
 
 TEST_CASE(
@@ -355,7 +351,7 @@ TEST_CASE(
     return;
   }
   const ShippedBinary shipped;
-  const bool all = std::getenv("FQ_LONG") != nullptr;
+  const bool all = is_long_form();
   const char* only = std::getenv("FQ_STORY");
   const uint64_t seed = seed_of_run();
   INFO("FQ_SEED=" << seed);

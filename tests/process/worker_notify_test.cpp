@@ -3,6 +3,7 @@
 // System.
 #include <sys/stat.h>
 // Tests.
+#include "tests/knobs.h"
 #include "tests/process/real_fq.h"
 #include "tests/worker/listener.h"
 
@@ -62,7 +63,7 @@ TEST_CASE("a worker grows while there is a backlog, and gives its slots up again
   next(systemd, "STATUS=3 of 3 jobs running, 3 messages taken");
   REQUIRE(::write(go, "\n\n\n\n", 4) == 4);
   next(systemd, "STATUS=0 of 3 jobs running, 4 messages taken");
-  if (std::getenv("FQ_LONG") != nullptr) {  // ten seconds without work for each
+  if (is_long_form()) {  // ten seconds without work for each
     const auto idle = Clock_::now();
     CHECK(next(systemd, "STATUS=") == "STATUS=0 of 2 jobs running, 4 messages taken");
     CHECK(ms_since(idle) > 8'000);

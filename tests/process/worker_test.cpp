@@ -9,6 +9,7 @@
 #include <random>
 #include <thread>
 // Tests.
+#include "tests/knobs.h"
 #include "tests/process/real_fq.h"
 
 namespace fq::test {
@@ -67,11 +68,6 @@ bool hears_term(pid_t pid) {
   const size_t at = status.find("SigBlk:");
   const uint64_t blocked = at == std::string::npos ? 0 : std::strtoull(status.c_str() + at + 7, nullptr, 16);
   return (blocked >> (SIGTERM - 1) & 1) != 0;
-}
-
-uint64_t seed_of_run() {
-  const char* typed = std::getenv("FQ_SEED");
-  return typed != nullptr ? std::strtoull(typed, nullptr, 10) : std::random_device{}();
 }
 
 }  // namespace

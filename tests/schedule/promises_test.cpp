@@ -9,7 +9,8 @@
 // System.
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
+// Tests.
+#include "tests/knobs.h"
 
 namespace fq::test {
 namespace {
@@ -155,17 +156,12 @@ class Everybody : public Watcher {
   uint64_t settled_ = 0;
 };
 
-uint64_t from_environment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 }  // namespace
 
 TEST_CASE("random schedules keep shares, bound, limits, order and wake-ups") {
-  const uint64_t one = from_environment("FQ_SEED", 0);
+  const uint64_t one = number_of("FQ_SEED", 0);
   const uint64_t first = one != 0 ? one : std::random_device{}() | 1U;
-  const uint64_t count = from_environment("FQ_HISTORIES", one != 0 ? 1 : 300);
+  const uint64_t count = number_of("FQ_HISTORIES", one != 0 ? 1 : 300);
   uint64_t starts = 0, windows = 0, pairs = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const Scenario scenario = RandomScenario(seed).get();

@@ -20,12 +20,6 @@ namespace {
   std::printf("\n");
 }
 
-Simulation simulated(const std::string& text, Watcher* watcher = nullptr) {
-  Simulation simulation(parse_scenario(text), watcher);
-  simulation.run();
-  return simulation;
-}
-
 /// Whose turns they were, of the whole queue, by name.
 std::vector<std::string> turns_of(const Simulation& simulation) {
   std::vector<std::string> names;

@@ -192,4 +192,10 @@ std::string Simulation::report(size_t lines_max) const {
   return text;
 }
 
+Simulation simulated(const std::string& scenario, Watcher* watcher) {
+  Simulation simulation(parse_scenario(scenario), watcher);
+  simulation.run();
+  return simulation;
+}
+
 }  // namespace fq::test

@@ -97,4 +97,7 @@ class Simulation {
   TurnLog turns_;
 };
 
+/// Run to its end.
+Simulation simulated(const std::string& scenario, Watcher* watcher = nullptr);
+
 }  // namespace fq::test

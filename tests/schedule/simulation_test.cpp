@@ -10,12 +10,6 @@
 namespace fq::test {
 namespace {
 
-Simulation simulated(const std::string& text) {
-  Simulation simulation(parse_scenario(text));
-  simulation.run();
-  return simulation;
-}
-
 std::string fault_of(const std::string& text) {
   try {
     parse_scenario(text);

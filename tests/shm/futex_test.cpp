@@ -9,7 +9,7 @@ namespace fq::test {
 
 namespace {
 
-struct Box {
+struct WordBox {
   EventWord ping;
   EventWord pong;
 };
@@ -17,7 +17,7 @@ struct Box {
 }  // namespace
 
 TEST_CASE("a wait on a word that has moved on returns at once") {
-  SharedBox<Box> box;
+  SharedBox<WordBox> box;
   announce(box->ping);
   const auto start = std::chrono::steady_clock::now();
   futex_wait(box->ping, 0, 10'000);
@@ -27,7 +27,7 @@ TEST_CASE("a wait on a word that has moved on returns at once") {
 }
 
 TEST_CASE("a wait ends at its cap when nobody wakes") {
-  SharedBox<Box> box;
+  SharedBox<WordBox> box;
   auto start = std::chrono::steady_clock::now();
   futex_wait(box->ping, 0, 30);
   CHECK(elapsed_ms(start) >= 29);
@@ -37,7 +37,7 @@ TEST_CASE("a wait ends at its cap when nobody wakes") {
 }
 
 TEST_CASE("two processes that wake each other a thousand times never miss a wake") {
-  SharedBox<Box> box;
+  SharedBox<WordBox> box;
   constexpr uint32_t kRounds = 1000;
   Forked other([&] {
     for (uint32_t i = 0; i < kRounds; ++i) {
@@ -56,7 +56,7 @@ TEST_CASE("two processes that wake each other a thousand times never miss a wake
 }
 
 TEST_CASE("waking all wakes every process that sleeps on a word") {
-  SharedBox<Box> box;
+  SharedBox<WordBox> box;
   const auto sleep = [&] {
     box->pong.fetch_add(1);
     while (box->ping.load() == 0) futex_wait(box->ping, 0, 15'000);
@@ -72,7 +72,7 @@ TEST_CASE("waking all wakes every process that sleeps on a word") {
 }
 
 TEST_CASE("waiters that are killed in their sleep leave nothing behind") {
-  SharedBox<Box> box;
+  SharedBox<WordBox> box;
   for (int i = 0; i < 50; ++i) {
     Forked doomed([&] {
       announce(box->pong);

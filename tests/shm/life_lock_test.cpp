@@ -9,7 +9,7 @@ namespace fq::test {
 
 namespace {
 
-struct Box {
+struct LifeBox {
   LifeLock life;
   EventWord step;
   std::atomic<int64_t> woken_after_us;
@@ -18,7 +18,7 @@ struct Box {
 }  // namespace
 
 TEST_CASE("a life lock tells the death of its holder and nothing before it") {
-  SharedBox<Box> box;
+  SharedBox<LifeBox> box;
   REQUIRE(box->life.initialise());
   CHECK_FALSE(box->life.is_dead());
   Forked child([&] {
@@ -34,7 +34,7 @@ TEST_CASE("a life lock tells the death of its holder and nothing before it") {
 }
 
 TEST_CASE("a life lock of a dead holder can be begun anew") {
-  SharedBox<Box> box;
+  SharedBox<LifeBox> box;
   REQUIRE(box->life.initialise());
   Forked([&] { static_cast<void>(box->life.begin()); }).wait();
   REQUIRE(box->life.is_dead());
@@ -44,7 +44,7 @@ TEST_CASE("a life lock of a dead holder can be begun anew") {
 }
 
 TEST_CASE("an orderly end is no death, though the process dies afterwards") {
-  SharedBox<Box> box;
+  SharedBox<LifeBox> box;
   REQUIRE(box->life.initialise());
   Forked([&] {
     if (!box->life.begin()) ::_exit(1);
@@ -54,7 +54,7 @@ TEST_CASE("an orderly end is no death, though the process dies afterwards") {
 }
 
 TEST_CASE("a process that leaves by exec is dead to its life lock") {
-  SharedBox<Box> box;
+  SharedBox<LifeBox> box;
   REQUIRE(box->life.initialise());
   Forked([&] {
     static_cast<void>(box->life.begin());
@@ -64,8 +64,8 @@ TEST_CASE("a process that leaves by exec is dead to its life lock") {
 }
 
 TEST_CASE("a sleeper on many words is woken by the kernel when one holder is killed") {
-  SharedBox<Box> box;
-  SharedBox<Box> other;
+  SharedBox<LifeBox> box;
+  SharedBox<LifeBox> other;
   REQUIRE(box->life.initialise());
   REQUIRE(other->life.initialise());
   Forked holder([&] {

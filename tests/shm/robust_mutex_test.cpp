@@ -11,14 +11,14 @@ namespace fq::test {
 
 namespace {
 
-struct Box {
+struct MutexBox {
   RobustMutex mutex;
   EventWord step;
   uint64_t counter;
 };
 
 /// Takes the lock in a child and lets it die there.
-void die_inside(Box& box) {
+void die_inside(MutexBox& box) {
   const uint32_t before = box.step.load();
   Forked child([&] {
     if (box.mutex.take(1000) == Taken::unusable) ::_exit(1);
@@ -32,7 +32,7 @@ void die_inside(Box& box) {
 }  // namespace
 
 TEST_CASE("a lock whose holder was killed is taken with the news of it, and is clean once made consistent") {
-  SharedBox<Box> box;
+  SharedBox<MutexBox> box;
   REQUIRE(box->mutex.initialise());
   for (int round = 0; round < 20; ++round) {
     die_inside(*box);
@@ -45,7 +45,7 @@ TEST_CASE("a lock whose holder was killed is taken with the news of it, and is c
 }
 
 TEST_CASE("a recoverer that dies too leaves the lock to the next one") {
-  SharedBox<Box> box;
+  SharedBox<MutexBox> box;
   REQUIRE(box->mutex.initialise());
   die_inside(*box);
   die_inside(*box);  // takes it as owner_died, dies before consistent()
@@ -56,7 +56,7 @@ TEST_CASE("a recoverer that dies too leaves the lock to the next one") {
 }
 
 TEST_CASE("a lock that was unlocked without being made consistent says for ever that it is unusable") {
-  SharedBox<Box> box;
+  SharedBox<MutexBox> box;
   REQUIRE(box->mutex.initialise());
   die_inside(*box);
   REQUIRE(box->mutex.take(1000) == Taken::owner_died);
@@ -66,7 +66,7 @@ TEST_CASE("a lock that was unlocked without being made consistent says for ever 
 }
 
 TEST_CASE("a stopped holder is waited for as long as asked, and then named") {
-  SharedBox<Box> box;
+  SharedBox<MutexBox> box;
   REQUIRE(box->mutex.initialise());
   Forked child([&] {
     if (box->mutex.take(1000) != Taken::clean) ::_exit(1);
@@ -86,7 +86,7 @@ TEST_CASE("a stopped holder is waited for as long as asked, and then named") {
 }
 
 TEST_CASE("processes that count under the lock lose no count, though some are killed inside") {
-  SharedBox<Box> box;
+  SharedBox<MutexBox> box;
   REQUIRE(box->mutex.initialise());
   constexpr uint64_t kEach = 2000;
   const auto count = [&](uint64_t die_at) {

@@ -1,5 +1,5 @@
-// threads_test - several queue objects at once on one spool, a thread each: what processes do, where the thread
-// sanitizer can see it (there all of them have the segment at one address, see core/shm/segment.cpp).
+// threads_test - several queue objects at once on one spool, a thread each: what processes do, where the
+// thread sanitizer can see it (there all of them have the segment at one address, see core/shm/segment.cpp).
 
 // System.
 #include <stdlib.h>
@@ -21,7 +21,7 @@ namespace {
 constexpr int kThreads = 4;
 constexpr int kMessagesEach = 500;
 constexpr int kBatch = 4;
-constexpr int kMessages = kThreads * kMessagesEach;
+constexpr int kMessagesOfAll = kThreads * kMessagesEach;
 
 class TempSpool {
  public:
@@ -66,7 +66,8 @@ void push_own(Queue& queue, int thread, Diary& diary) {
     std::vector<std::string> payloads;
     for (int i = n; i < n + kBatch; ++i) {
       // Now and then a long one, so that the ring goes round and leaders write while others append.
-      payloads.push_back(std::to_string(thread) + "." + std::to_string(i) + std::string(i % 50 == 0 ? 20'000 : 10, ' '));
+      payloads.push_back(std::to_string(thread) + "." + std::to_string(i) +
+                         std::string(i % 50 == 0 ? 20'000 : 10, ' '));
     }
     std::vector<NewMessage> messages(kBatch);
     for (size_t i = 0; i < kBatch; ++i) {
@@ -86,7 +87,7 @@ void take_until(Queue& queue, int thread, std::atomic<int>& acked, Diary& diary)
   request.hold = thread % 2 == 0 ? Hold::process : Hold::duration;
   request.wait = true;
   request.wait_ms = 20;
-  while (acked.load() < kMessages && diary.trouble.empty()) {
+  while (acked.load() < kMessagesOfAll && diary.trouble.empty()) {
     const Result<LeaseReply> leased = queue.lease(request);
     if (!diary.fine(leased)) return;
     std::vector<Settle> verdicts;
@@ -114,12 +115,12 @@ void take_until(Queue& queue, int thread, std::atomic<int>& acked, Diary& diary)
 void work(const TempSpool& spool, int thread, std::atomic<int>& acked, Diary& diary) {
   Result<std::unique_ptr<Queue>> queue = spool.open();
   if (!diary.fine(queue)) {
-    acked = kMessages;
+    acked = kMessagesOfAll;
     return;
   }
   push_own(**queue, thread, diary);
   take_until(**queue, thread, acked, diary);
-  if (!diary.trouble.empty()) acked = kMessages;  // the others need not wait for what is not to come
+  if (!diary.trouble.empty()) acked = kMessagesOfAll;  // the others need not wait for what is not to come
   StatsRequest rows;
   rows.tenants = true;
   diary.fine((*queue)->stats(rows));
@@ -132,7 +133,7 @@ void look_on(const TempSpool& spool, const std::atomic<int>& acked, Diary& diary
   if (!diary.fine(queue)) return;
   StatsRequest rows;
   rows.tenants = true;
-  while (acked.load() < kMessages && diary.trouble.empty()) {
+  while (acked.load() < kMessagesOfAll && diary.trouble.empty()) {
     const Result<MessagePage> page = (*queue)->peek({}, {}, 20);
     if (!diary.fine(page)) return;
     for (const MessageInfo& message : page->messages) {
@@ -210,7 +211,7 @@ TEST_CASE("threads with a queue object each serve every message exactly once") {
     CHECK(diary.trouble == "");
     for (const auto& [payload, times] : diary.served) served[payload] += times;
   }
-  CHECK(served.size() == kMessages);
+  CHECK(served.size() == kMessagesOfAll);
   for (const auto& [payload, times] : served) {
     if (times != 1) FAIL_CHECK(payload << " was served " << times << " times");
   }
