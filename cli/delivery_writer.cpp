@@ -68,7 +68,7 @@ Result<void> DeliveryWriter::write_human(const Delivery& delivery) {
 Result<void> DeliveryWriter::write_leased_line(const Delivery& delivery) {
   FQ_TRY_SET(const std::string bytes, delivery.payload.read_all());
   std::string line = delivery.receipt.text;
-  line.append("\t").append(delivery.tenant).append("\t").append(escape_field(bytes)).append("\n");
+  line.append("\t").append(escape_field(delivery.tenant)).append("\t").append(escape_field(bytes)).append("\n");
   return write_text(std::move(line));
 }
 
