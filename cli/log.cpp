@@ -159,6 +159,7 @@ class Telling {
 
   Result<void> tell_last(EventRequest& request, uint64_t last) {
     LastLines lines(last);
+    request.last = last;
     do {
       FQ_TRY(next_page(request));
       if (page_.events.empty()) continue;

@@ -38,15 +38,18 @@ struct EventRequest {
   std::string tenant;  // only of this one and below; empty: any
   std::optional<MessageId> id;
   std::optional<int64_t> since_wall_ms;
+  /// With an empty `from`: begin so late that at least the last so many that fit are told, of what there is
+  /// now. An engine may begin earlier.
+  std::optional<uint64_t> last;
   size_t n = 4096;                 // of a page, at most
   bool wait = false;               // until there is one
   std::optional<int64_t> wait_ms;  // with wait: at most so long
   Interrupt* interrupt = nullptr;
 };
 
-/// In the order in which they happened. What is kept is a matter of the engine: what it has given back is not
-/// told, and neither is, without Caps::tells_timers, what only the passing of time did: a message that
-/// expired, a lease that ran out, and that an attempt was the last one.
+/// In the order in which they happened. What is kept is a matter of the engine (Caps::event_horizon_ms): what
+/// it has given back is not told, and neither is, without Caps::tells_timers, what only the passing of time
+/// did: a message that expired, a lease that ran out, and that an attempt was the last one.
 struct EventPage {
   std::vector<Event> events;         // may be empty although there are more
   Cursor next;                       // where the next page begins; never empty

@@ -1,7 +1,8 @@
 // event_log - where a reader of the journal stands: the stretch that it holds, and whose each message is.
 //
 // Only a push tells the tenant, so the reader keeps in mind whose each message is until it has ended: 4 bytes
-// a message. Nothing is allocated for an event; a tenant's name is kept once. Needs no lock.
+// a message. It need not begin at the oldest file: whose the messages of older ones are is looked up there
+// when it is asked for. Nothing is allocated for an event; a tenant's name is kept once. Needs no lock.
 #pragma once
 
 // System.
@@ -89,12 +90,41 @@ struct LocalQueue::EventLog {
 
   Block block;
   uint64_t position = 0;       // of the record that is read next
+  uint64_t end = UINT64_MAX;   // nothing from here on is read
   bool begun = false;          // false: what was given back before the oldest file is nobody's loss
   uint64_t from_position = 0;  // what lies before was told, or is only to be learnt from
   uint32_t from_item = 0;
+  bool counts = false;  // what is told is only counted, and told once more
   TenantNames tenants;
   TenantsById by_id;
-  EventRecord record;  // used again
+  // What lies before is not read unless an event asks whose its message is; ids grow along the stream.
+  uint64_t learnt_from = 0;
+  uint64_t least_pushed = UINT64_MAX;  // id, of the pushes behind that
+  EventRecord record;                  // used again
+};
+
+/// Where a reading begins, and what it has to know of what lies before (local_event_begin.cpp).
+class LocalQueue::EventPast {
+ public:
+  explicit EventPast(LocalQueue& queue) : queue_(queue) {}
+
+  /// A new log, as the request asks.
+  Result<void> begin(const EventRequest& request);
+  /// Into the log: whose a message is that was pushed before what it has read, and others on the way.
+  Result<void> learn_tenant_of(MessageId id);
+  /// From a push or a copy.
+  static void learn_tenants(const RecordHeader& header, Bytes body, EventLog& into);
+
+ private:
+  Result<void> begin_near_end(const EventRequest& request);
+  Result<void> learn_older();
+  Result<uint64_t> file_start(uint64_t position);
+  Result<uint64_t> first_pushed(uint64_t from, uint64_t to);
+  /// Visits the records between two positions until that returns false; the log stays where it is.
+  template <class Visit>
+  Result<void> read(uint64_t from, uint64_t to, Visit&& visit);
+
+  LocalQueue& queue_;
 };
 
 }  // namespace fq

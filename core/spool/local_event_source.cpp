@@ -105,7 +105,7 @@ Result<bool> LocalQueue::load_events() {
 Result<bool> LocalQueue::next_event_record(RecordHeader& header, Bytes& body) {
   EventLog& log = *event_log_;
   bool fresh = false;  // the block was loaded for this record
-  for (;;) {
+  while (log.position < log.end) {
     const Bytes bytes = log.at_position();
     const auto found = bytes.size() < kLeastBytes ? std::nullopt : decode_header(log.block.key, bytes);
     if (found && found->position == log.position && found->bytes <= bytes.size()) {
@@ -118,6 +118,7 @@ Result<bool> LocalQueue::next_event_record(RecordHeader& header, Bytes& body) {
     if (!more) return false;
     fresh = true;
   }
+  return false;
 }
 
 /// To the next record of the file that can be read, or behind the file. Says so.

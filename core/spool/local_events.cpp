@@ -23,14 +23,6 @@ constexpr int64_t kUnsyncedCapMs = 100;
 constexpr size_t kDigitsMax = 20;
 constexpr size_t kReceiptBytes = 2 * kDigitsMax + 1;
 
-bool parse_cursor(std::string_view text, uint64_t& position, uint32_t& item) {
-  const char* const end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, position);
-  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.') return false;
-  const auto second = std::from_chars(first.ptr + 1, end, item);
-  return second.ec == std::errc() && second.ptr == end;
-}
-
 /// As receipt_text, without a string of its own.
 std::string_view write_receipt(std::array<char, kReceiptBytes>& text, uint64_t id, uint64_t serial) {
   char* end = std::to_chars(text.data(), text.data() + kDigitsMax, id).ptr;
@@ -41,7 +33,7 @@ std::string_view write_receipt(std::array<char, kReceiptBytes>& text, uint64_t i
 
 }  // namespace
 
-/// Whose a message is that was pushed in a file that is gone: the schedule knows, as long as it is there.
+/// Whose a message is whose push was not read: the schedule knows, as long as it is there, else older files.
 Result<uint32_t> LocalQueue::tenant_of_event(MessageId id) {
   EventLog& log = *event_log_;
   uint32_t tenant = log.by_id.get(number(id));
@@ -53,7 +45,13 @@ Result<uint32_t> LocalQueue::tenant_of_event(MessageId id) {
     if (slot) path = schedule().path_of(TenantIndex{schedule().entry(*slot).tenant.get()});
     return {};
   }));
-  tenant = path.empty() ? EventLog::kNobody : log.tenants.number_of(path);
+  if (!path.empty()) tenant = log.tenants.number_of(path);
+  // Not if a push of a smaller id was read: its own lies behind that one, and copies of it further on.
+  while (tenant == 0 && log.learnt_from != 0 && number(id) < log.least_pushed) {
+    FQ_TRY(EventPast(*this).learn_tenant_of(id));
+    tenant = log.by_id.get(number(id));
+  }
+  if (tenant == 0) tenant = EventLog::kNobody;
   log.by_id.set(number(id), tenant);
   return tenant;
 }
@@ -67,6 +65,7 @@ Result<bool> LocalQueue::tell_pushed(const RecordHeader& header, Bytes body, con
   event.event = name_of_event(header.type);
   event.at_wall_ms = header.at_wall_ms;
   uint64_t id = number(reader.first_id());
+  log.least_pushed = std::min(log.least_pushed, id);
   uint32_t item_index = 0;
   while (const MessageItem* item = reader.next()) {
     const uint32_t tenant = log.tenants.number_of(item->tenant);
@@ -102,11 +101,15 @@ Result<bool> LocalQueue::tell_events(const RecordHeader& header, Bytes body, con
   for (uint32_t i = 0; i < log.record.items.size(); ++i) {
     if (log.position == log.from_position && i < log.from_item) continue;  // told with the page before
     event.id = log.record.items[i].id;
-    FQ_TRY_SET(const uint32_t tenant, tenant_of_event(event.id));
+    uint32_t tenant = 0;
+    const bool asked = !log.counts || !request.tenant.empty();
+    if (asked) {
+      FQ_TRY_SET(tenant, tenant_of_event(event.id));
+    }
     if (header.type == RecordType::leased)
       event.receipt = write_receipt(receipt, number(event.id), number(detail.first_serial) + i);
     if (!log.tell(request, page, i, tenant, event)) return false;
-    if (ends) log.by_id.forget(number(event.id));
+    if (ends && !log.counts) log.by_id.forget(number(event.id));
   }
   return true;
 }
@@ -119,8 +122,7 @@ Result<bool> LocalQueue::tell_record(const RecordHeader& header, Bytes body, con
     case RecordType::pushed:
       return tell_pushed(header, body, request, page);
     case RecordType::moved:
-      if (const auto moved = decode_moved(body))
-        log.by_id.set(number(moved->id), log.tenants.number_of(moved->message.tenant));
+      EventPast::learn_tenants(header, body, log);
       return true;
     case RecordType::replaced:
       if (const auto replaced = decode_replaced(body)) {
@@ -178,12 +180,7 @@ void LocalQueue::sleep_until_written(Interrupt* interrupt, uint32_t seen, int64_
 Result<void> LocalQueue::events(const EventRequest& request, EventPage& page) {
   page.events.clear();
   page.texts.clear();
-  if (!event_log_ || request.from.text != event_log_->cursor().text) {
-    auto log = std::make_unique<EventLog>();
-    if (!request.from.text.empty() && !parse_cursor(request.from.text, log->from_position, log->from_item))
-      return Error{ErrorKind::usage, "cursor: is none of this engine's", 0};
-    event_log_ = std::move(log);
-  }
+  if (!event_log_ || request.from.text != event_log_->cursor().text) FQ_TRY(EventPast(*this).begin(request));
   event_log_->tenants.want(request.tenant);
   const int64_t begin_ms = clock_.boot_ms();
   for (;;) {

@@ -263,8 +263,9 @@ class LocalQueue final : public Queue {
   void look_at_blocked(TenantIndex from, size_t skip, size_t n, std::vector<Looked>& looked);
   Result<MessagePage> peek_ready(const Filter& filter, size_t skip, size_t n);
 
-  // event_log.h, local_event_source.cpp, local_events.cpp
+  // event_log.h, local_event_source.cpp, local_event_begin.cpp, local_events.cpp
   struct EventLog;
+  class EventPast;
   Result<bool> place_events(FilePlace& place, uint64_t& ring_start);
   Result<bool> load_events();
   Result<bool> next_event_record(RecordHeader& header, Bytes& body);

@@ -88,6 +88,33 @@ TEST_CASE("events since a time are those at it and after it") {
   CHECK(told(q.door(), {.since_wall_ms = q.clock().wall_ms() + 1}).empty());
 }
 
+TEST_CASE("who asks for the last ones is told at least these, and nothing out of its order") {
+  ON_EVERY_ENGINE(q);
+  CHECK(told(q.door(), {.last = 5}).empty());
+  act(q);
+  const std::string all = told(q.door());
+  for (const uint64_t last : {uint64_t{1}, uint64_t{3}, uint64_t{11}, uint64_t{100}, UINT64_MAX}) {
+    const std::string text = told(*q.another_handle(), {.last = last});
+    CHECK(all.ends_with(text));
+    const auto events = static_cast<uint64_t>(std::count(text.begin(), text.end(), ' ')) + 1;
+    CHECK(events >= std::min<uint64_t>(last, 11));
+  }
+  CHECK(told(q.door(), {.tenant = "other", .last = 2}).ends_with("leased:3:other buried:3:other"));
+  CHECK(told(q.door(), {.tenant = "nobody", .last = 2}).empty());
+}
+
+TEST_CASE("what an engine says it keeps of the past is told, whatever became of it") {
+  ON_EVERY_ENGINE(q);
+  CHECK(q.door().caps().event_horizon_ms >= 0);
+  const int64_t begin_ms = q.clock().wall_ms();
+  act(q);
+  const std::string all = told(q.door());
+  (void)q.door().maintain(1'000);
+  q.clock().advance(1'000);
+  const bool promised = q.door().caps().event_horizon_ms >= q.clock().wall_ms() - begin_ms;
+  if (promised) CHECK(told(*q.another_handle()) == all);
+}
+
 TEST_CASE("an event says why") {
   ON_EVERY_ENGINE(q);
   act(q);

@@ -1,6 +1,7 @@
 // events_test - the log of the local engine where it is hard: files that are given back, copies forward, a
 // ring that moves on, damage, and a segment that is made anew.
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "core/journal/codec.h"
@@ -113,6 +114,39 @@ TEST_CASE("what was read to its end is told alike from the files and from the ri
   CHECK(count(fresh, "pushed") == 300);
   q.lose_segment();
   CHECK(read_log(q.door()).text == fresh);
+}
+
+TEST_CASE("who asks for the last ones is told these as if all had been read, each with its tenant") {
+  SpoolFixture q;
+  // Old messages whose ends lie files behind their pushes, among others that come and go: nearly as much as
+  // makes a journal worth compacting.
+  for (int i = 0; i < 40; ++i) q.push("old", Durability::lazy, "old-" + std::to_string(i % 5));
+  for (int i = 0; i < 120; ++i) {
+    q.push(std::string(20'000, 'p'), Durability::lazy, "churn");
+    const LeaseReply churn = q.lease_from(q.door(), {.tenant = "churn"});
+    REQUIRE(q.ack(churn.deliveries.at(0)) == SettleStatus::ok);
+    if (i % 5 != 0) continue;
+    const LeaseReply old = q.lease_from(q.door(), {.tenant = "old-" + std::to_string(i / 5 % 5)});
+    REQUIRE(q.ack(old.deliveries.at(0)) == SettleStatus::ok);
+  }
+  REQUIRE(std::filesystem::exists(q.path("journal/3.fqj")));
+  for (const std::string tenant : {"", "churn", "old-3", "nobody"}) {
+    const std::string all = read_log(*q.open(), {.tenant = tenant}).text;
+    const size_t events = count(all, " ");
+    for (const uint64_t last : {uint64_t{1}, uint64_t{2}, uint64_t{90}, uint64_t{500}, UINT64_MAX}) {
+      const Log log = read_log(*q.open(), {.tenant = tenant, .last = last});
+      INFO(tenant << " " << last);
+      CHECK(log.notices.empty());
+      CHECK(all.ends_with(log.text));
+      CHECK(count(log.text, " ") == std::min<uint64_t>(last, events));
+    }
+  }
+  // And it is not all of them that are read: the first files could be missing.
+  std::filesystem::rename(q.path("journal/1.fqj"), q.path("journal/1.away"));
+  const Log log = read_log(*q.open(), {.last = 3});
+  CHECK(log.notices.empty());
+  CHECK(log.text.ends_with("pushed:160:churn leased:160:churn acked:160:churn "));
+  std::filesystem::rename(q.path("journal/1.away"), q.path("journal/1.fqj"));
 }
 
 TEST_CASE("damage costs the log what was hit, says where, and the rest is told") {
