@@ -17,7 +17,7 @@ constexpr OptionSpec kOptions[] = {
 };
 constexpr int64_t kWatchMs = 2'000;
 
-Result<std::string> view(Session& session, bool tenants, const Screen& screen, Exit& exit) {
+Result<std::vector<QueueStats>> look(Session& session, bool tenants, Exit& exit) {
   StatsRequest request;
   request.tenants = tenants;
   std::vector<QueueStats> all;
@@ -27,20 +27,31 @@ Result<std::string> view(Session& session, bool tenants, const Screen& screen, E
     return Exit::done;
   };
   FQ_TRY_SET(exit, session.for_each_queue(look));
-  if (session.format() == Format::json) return stats_json(all, tenants);
-  if (session.format() == Format::prometheus) return stats_prometheus(all, tenants);
-  return stats_table(all, tenants, screen);
+  return all;
+}
+
+/// For machines: a row goes out before the next one is made.
+Result<void> write_all(Session& session, const std::vector<QueueStats>& all, bool tenants) {
+  const auto write = [&](std::string_view piece) { return session.out().write(piece); };
+  if (session.format() == Format::json) return write_stats_json(all, tenants, write);
+  return write_stats_prometheus(all, tenants, write);
 }
 
 Result<Exit> watch(Session& session, bool tenants, int64_t every_ms) {
   Watch watching(session.out());
   const bool human = session.format() == Format::human;
-  for (;;) {
+  for (bool first = true;; first = false) {
     Exit exit = Exit::done;
     const Screen screen = human ? screen_of(session.out()) : Screen();
-    FQ_TRY_SET(const std::string text, view(session, tenants, screen, exit));
+    FQ_TRY_SET(const std::vector<QueueStats> all, look(session, tenants, exit));
     if (exit != Exit::done) return exit;
-    FQ_TRY(watching.show(text, screen, session.format() != Format::json));
+    if (human) {
+      FQ_TRY(watching.show(stats_table(all, tenants, screen), screen));
+    } else {
+      if (!first && session.format() != Format::json) FQ_TRY(session.out().write("\n"));
+      FQ_TRY(write_all(session, all, tenants));
+      FQ_TRY(session.out().flush());
+    }
     FQ_TRY(watching.pause(every_ms));
   }
 }
@@ -56,8 +67,12 @@ Result<Exit> run_stats(const Arguments& arguments, Session& session) {
     return watch(session, tenants, every_ms);
   }
   Exit exit = Exit::done;
-  FQ_TRY_SET(const std::string text, view(session, tenants, screen_of(session.out()), exit));
-  FQ_TRY(session.out().write(text));
+  FQ_TRY_SET(const std::vector<QueueStats> all, look(session, tenants, exit));
+  if (session.format() == Format::human) {
+    FQ_TRY(session.out().write(stats_table(all, tenants, screen_of(session.out()))));
+  } else {
+    FQ_TRY(write_all(session, all, tenants));
+  }
   FQ_TRY(session.out().flush());
   return exit;
 }

@@ -65,16 +65,18 @@ void write_row(JsonWriter& json, const std::string& queue, const StatsRow& row, 
 
 }  // namespace
 
-std::string stats_json(const std::vector<QueueStats>& queues, bool tenants) {
-  std::string text;
+Result<void> write_stats_json(const std::vector<QueueStats>& queues, bool tenants, const WritePiece& write) {
+  std::string line;
   for (const QueueStats& queue : queues) {
     for (const StatsRow& row : queue.stats.rows) {
-      JsonWriter json(text);
+      line.clear();
+      JsonWriter json(line);
       write_row(json, queue.queue, row, tenants);
-      text += "\n";
+      line.push_back('\n');
+      FQ_TRY(write(line));
     }
   }
-  return text;
+  return {};
 }
 
 }  // namespace fq::cli

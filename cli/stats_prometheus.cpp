@@ -4,8 +4,11 @@
 // times only and shrink at times, so they are summaries without a count.
 
 // System.
+#include <algorithm>
 #include <array>
-#include <cstdio>
+#include <charconv>
+// fq, below us.
+#include "core/base/utf8.h"
 // fq, this room.
 #include "cli/stats_view.h"
 
@@ -25,35 +28,60 @@ constexpr StatsCount kRecoveries[] = {
 };
 constexpr size_t kOctavesTold = 29;  // the longest bucket ends at 2^28 ms, three days
 
+constexpr size_t kGatheredBytes = 48 * 1024;               // arbitrary: less than Output gathers
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD: the format is UTF-8, whatever a name is
+
 /// A label's value as Prometheus reads it.
 std::string label(std::string_view value) {
   std::string text = "\"";
-  for (const char c : value) {
-    if (c == '\\' || c == '"') text.push_back('\\');
-    if (c == '\n') {
+  while (!value.empty()) {
+    const size_t bytes = utf8_next(value).bytes;
+    if (value[0] == '\\' || value[0] == '"') text.push_back('\\');
+    if (value[0] == '\n') {
       text += "\\n";
     } else {
-      text.push_back(c);
+      text += bytes == 0 ? kReplacement : value.substr(0, bytes);
     }
+    value.remove_prefix(std::max<size_t>(bytes, 1));
   }
   return text + "\"";
 }
 
-std::string decimal(double number, int digits = 3) {
-  std::array<char, 64> text;
-  std::snprintf(text.data(), text.size(), "%.*f", digits, number);
-  return text.data();
+void put_number(std::string& to, uint64_t number) {
+  std::array<char, 24> text;
+  to.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
+}
+
+void put_decimal(std::string& to, double number, int digits = 3) {
+  std::array<char, 400> text;
+  const auto format = std::chars_format::fixed;
+  to.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number, format, digits).ptr);
+}
+
+std::string decimal(double number) {
+  std::string text;
+  put_decimal(text, number);
+  return text;
 }
 
 class Prometheus {
  public:
-  Prometheus(const std::vector<QueueStats>& queues, bool tenants) : queues_(queues), tenants_(tenants) {}
+  Prometheus(const std::vector<QueueStats>& queues, bool tenants, const WritePiece& write)
+      : tenants_(tenants), write_(write) {
+    for (const QueueStats& queue : queues) {
+      const std::string of_queue = "queue=" + label(queue.queue);
+      for (const StatsRow& row : queue.stats.rows)
+        rows_.push_back({tenants ? of_queue + ",tenant=" + label(row.tenant) : of_queue, &row});
+    }
+  }
 
   void counts(std::span<const StatsCount> counts, std::string_view type, std::string_view suffix) {
     for (const StatsCount& count : counts) {
       const std::string name = begin(std::string(count.name).append(suffix), type, count.help);
       each([&](const std::string& labels, const StatsRow& row) {
-        value(name, labels, std::to_string(row.*count.member));
+        begin_value(name, labels);
+        put_number(text_, row.*count.member);
+        text_.push_back('\n');
       });
     }
   }
@@ -64,12 +92,16 @@ class Prometheus {
     const std::string name = begin(base, "gauge", help);
     each([&](const std::string& labels, const StatsRow& row) {
       const std::optional<double> number = of(row);
-      if (number) value(name, labels, decimal(*number, 6));
+      if (!number) return;
+      begin_value(name, labels);
+      put_decimal(text_, *number, 6);
+      text_.push_back('\n');
     });
   }
 
   void histogram(std::string_view base, Percentiles StatsRow::*member, std::string_view help) {
     const std::string name = begin(base, "histogram", help);
+    // Of queues, of which there are few.
     each([&](const std::string& labels, const StatsRow& row) {
       const Percentiles& of = row.*member;
       uint64_t below = 0;
@@ -91,43 +123,65 @@ class Prometheus {
       const std::pair<std::string_view, std::optional<int64_t>> parts[] = {
           {"0.5", of.p50}, {"0.9", of.p90}, {"0.99", of.p99}, {"1", of.max}};
       for (const auto& [quantile, ms] : parts) {
-        if (ms)
-          value(name, labels + ",quantile=" + label(quantile), decimal(static_cast<double>(*ms) / 1000));
+        if (!ms) continue;
+        text_.append(name).push_back('{');
+        text_.append(labels).append(",quantile=\"").append(quantile).append("\"} ");
+        put_decimal(text_, static_cast<double>(*ms) / 1000);
+        text_.push_back('\n');
       }
     });
   }
 
-  std::string text;
+  Result<void> end() {
+    flush();
+    return std::move(written_);
+  }
 
  private:
   std::string begin(std::string_view base, std::string_view type, std::string_view help) {
     const std::string name = (tenants_ ? "fq_tenant_" : "fq_") + std::string(base);
-    text.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name);
-    text.append(" ").append(type).append("\n");
+    text_.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name);
+    text_.append(" ").append(type).append("\n");
     return name;
   }
   template <class F>
   void each(F&& f) {
-    for (const QueueStats& queue : queues_) {
-      for (const StatsRow& row : queue.stats.rows) {
-        std::string labels = "queue=" + label(queue.queue);
-        if (tenants_) labels += ",tenant=" + label(row.tenant);
-        f(labels, row);
-      }
+    for (const Row& row : rows_) {
+      f(row.labels, *row.stats);
+      if (text_.size() < kGatheredBytes) continue;
+      flush();
+      if (!written_) return;
     }
   }
+  void flush() {
+    if (written_) written_ = write_(text_);
+    text_.clear();
+  }
+  void begin_value(const std::string& name, const std::string& labels) {
+    text_.append(name).push_back('{');
+    text_.append(labels).append("} ");
+  }
   void value(const std::string& name, const std::string& labels, const std::string& number) {
-    text.append(name).append("{").append(labels).append("} ").append(number).append("\n");
+    begin_value(name, labels);
+    text_.append(number).push_back('\n');
   }
 
-  const std::vector<QueueStats>& queues_;
+  struct Row {
+    std::string labels;
+    const StatsRow* stats;
+  };
+  std::vector<Row> rows_;
   const bool tenants_;
+  const WritePiece& write_;
+  std::string text_;
+  Result<void> written_;
 };
 
 }  // namespace
 
-std::string stats_prometheus(const std::vector<QueueStats>& queues, bool tenants) {
-  Prometheus prometheus(queues, tenants);
+Result<void> write_stats_prometheus(const std::vector<QueueStats>& queues, bool tenants,
+                                    const WritePiece& write) {
+  Prometheus prometheus(queues, tenants, write);
   // Of a tenant's row the gauges of tenants say nothing.
   prometheus.counts(tenants ? stats_gauges().first(5) : stats_gauges(), "gauge", "");
   prometheus.gauge("oldest_ready_seconds", "Age of the oldest ready message, 0 without one.",
@@ -155,7 +209,7 @@ std::string stats_prometheus(const std::vector<QueueStats>& queues, bool tenants
     prometheus.counts(kFileGauges, "gauge", "");
     prometheus.counts(kRecoveries, "counter", "_total");
   }
-  return std::move(prometheus.text);
+  return prometheus.end();
 }
 
 }  // namespace fq::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 // System.
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,8 +21,12 @@ struct QueueStats {
 
 /// `tenants`: the rows are of tenants. Of a queue the first 20 are shown, those whose messages wait longest.
 std::string stats_table(const std::vector<QueueStats>& queues, bool tenants, const Screen& screen);
-std::string stats_json(const std::vector<QueueStats>& queues, bool tenants);
-std::string stats_prometheus(const std::vector<QueueStats>& queues, bool tenants);
+
+/// Takes a piece of the text, of which there may be hundreds of megabytes; an error ends the writing.
+using WritePiece = std::function<Result<void>(std::string_view)>;
+Result<void> write_stats_json(const std::vector<QueueStats>& queues, bool tenants, const WritePiece& write);
+Result<void> write_stats_prometheus(const std::vector<QueueStats>& queues, bool tenants,
+                                    const WritePiece& write);
 
 /// A count of a row, by the name that it has everywhere.
 struct StatsCount {

@@ -21,8 +21,9 @@ class Watch {
  public:
   explicit Watch(Output& out) : out_(out) {}
 
-  /// In one write; on a terminal as many lines as it has. `blank`: a blank line before what is not the first.
-  Result<void> show(std::string_view text, const Screen& screen, bool blank);
+  /// In one write; on a terminal as many lines as it has, elsewhere with a blank line before what is not the
+  /// first.
+  Result<void> show(std::string_view text, const Screen& screen);
   /// Returns an error when nobody reads any more.
   Result<void> pause(int64_t ms);
 

@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 // fq, this room.
@@ -74,6 +75,12 @@ void append_string(std::string& to, std::string_view value) {
   to.push_back('"');
 }
 
+template <class Integer>
+void append_integer(std::string& to, Integer value) {
+  char text[24];
+  to.append(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
 }  // namespace
 
 void JsonWriter::separate() {
@@ -95,15 +102,19 @@ JsonWriter& JsonWriter::text(std::string_view value) {
   return *this;
 }
 
-JsonWriter& JsonWriter::number(uint64_t value) { return separate(), to_ += std::to_string(value), *this; }
-JsonWriter& JsonWriter::number(int64_t value) { return separate(), to_ += std::to_string(value), *this; }
+JsonWriter& JsonWriter::number(uint64_t value) { return separate(), append_integer(to_, value), *this; }
+JsonWriter& JsonWriter::number(int64_t value) { return separate(), append_integer(to_, value), *this; }
 
 JsonWriter& JsonWriter::number(double value) {
   if (!std::isfinite(value)) return null();
   separate();
+  if (std::fabs(value) < 1e15 && value == std::trunc(value)) {
+    append_integer(to_, static_cast<int64_t>(value));
+    return *this;
+  }
   char text[400];
-  std::snprintf(text, sizeof text, "%.3f", value);
-  std::string_view shown = text;
+  const char* const end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 3).ptr;
+  std::string_view shown(text, static_cast<size_t>(end - text));
   while (shown.ends_with('0')) shown.remove_suffix(1);
   if (shown.ends_with('.')) shown.remove_suffix(1);
   to_ += shown;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <numeric>
+#include <utility>
 // fq, below us.
 #include "core/schedule/service.h"
 #include "core/schedule/tenant_tree.h"
@@ -39,6 +41,7 @@ struct TenantSurvey::Page {
   };
   uint32_t first = 0;  // index of looked[0]
   uint32_t count = 0;
+  uint32_t tenants = 0;  // there are, about
   bool more = true;
   int64_t now_ms = 0;
   std::array<Looked, kNodesPerLook> looked;
@@ -55,6 +58,7 @@ void TenantSurvey::look(const Schedule& schedule, int64_t now_ms) {
   const ScheduleRoot& root = region.root;
   const uint32_t end = std::min<uint32_t>(root.tenant_supply.high_water, root.tenants.capacity);
   page.now_ms = now_ms;
+  page.tenants = root.tenants_count;
   page.count = page.first < end ? std::min(kNodesPerLook, end - page.first) : 0;
   page.more = page.first + page.count < end;
   const std::optional<TenantIndex> top = below_.empty() ? kRootTenant : schedule.find_tenant(below_);
@@ -81,6 +85,7 @@ void TenantSurvey::look(const Schedule& schedule, int64_t now_ms) {
 bool TenantSurvey::digest() {
   Page& page = *page_;
   now_ms_ = page.now_ms;
+  if (page.first == 0 && wants_rows_ && below_.empty()) rows_.reserve(page.tenants);
   nodes_.resize(page.first + page.count);
   for (uint32_t i = 0; i < page.count; ++i) take_in(i);
   page.first += page.count;
@@ -100,7 +105,8 @@ void TenantSurvey::take_in(uint32_t i) {
   const bool waits_for_room = looked.oldest_ms != kNever && looked.lacks_room;
   if (waits_for_room && !is_parked(tenant)) ++without_room_;
   if (!looked.wanted) return;
-  StatsRow& row = rows_.emplace_back(Row{page.first + i, {}}).row;
+  indices_.push_back(page.first + i);
+  StatsRow& row = rows_.emplace_back();
   row.tenant.assign(page.names[i].data(), looked.name_bytes);
   put_counts(row, tenant.counts, tenant);
   row.tenants = 1;
@@ -171,23 +177,34 @@ std::vector<StatsRow> TenantSurvey::take_rows() {
   sum_weights();
   uint64_t all_served = 0;
   for (const Node& node : nodes_) all_served += node.leaf && node.counted ? node.served : 0;
-  // Rows are large: they are moved once, to where they belong.
-  std::vector<Row*> by_path;
-  by_path.reserve(rows_.size());
-  for (Row& each : rows_) by_path.push_back(&each);
-  std::sort(by_path.begin(), by_path.end(),
-            [](const Row* a, const Row* b) { return a->row.tenant < b->row.tenant; });
-  std::vector<StatsRow> rows;
-  rows.reserve(rows_.size());
-  for (Row* each : by_path) {
-    const Node& node = nodes_[each->index];
-    each->row.share = share_of(each->index);
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const Node& node = nodes_[indices_[i]];
+    rows_[i].share = share_of(indices_[i]);
     if (node.counted && all_served != 0)
-      each->row.served_share = node.served / static_cast<double>(all_served);
-    rows.push_back(std::move(each->row));
+      rows_[i].served_share = node.served / static_cast<double>(all_served);
   }
-  rows_.clear();
-  return rows;
+  sort_rows();
+  indices_.clear();
+  return std::move(rows_);
+}
+
+/// Rows are large: each is moved once, to where it belongs.
+void TenantSurvey::sort_rows() {
+  std::vector<uint32_t> from(rows_.size());
+  std::iota(from.begin(), from.end(), 0U);
+  std::sort(from.begin(), from.end(),
+            [&](uint32_t a, uint32_t b) { return rows_[a].tenant < rows_[b].tenant; });
+  for (uint32_t begin = 0; begin < from.size(); ++begin) {
+    if (from[begin] == begin) continue;
+    StatsRow first = std::move(rows_[begin]);
+    uint32_t to = begin;
+    while (from[to] != begin) {
+      rows_[to] = std::move(rows_[from[to]]);
+      to = std::exchange(from[to], to);
+    }
+    rows_[to] = std::move(first);
+    from[to] = to;
+  }
 }
 
 }  // namespace fq

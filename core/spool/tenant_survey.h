@@ -51,6 +51,7 @@ class TenantSurvey {
   };
   void take_in(uint32_t i);
   void sum_weights();
+  void sort_rows();
   double share_of(uint32_t index) const;
 
   const bool wants_rows_;
@@ -58,11 +59,8 @@ class TenantSurvey {
   std::unique_ptr<Page> page_;
   std::vector<Node> nodes_;             // by index
   std::vector<uint64_t> ring_weights_;  // by the node whose ring it is; empty: not summed yet
-  struct Row {
-    uint32_t index;
-    StatsRow row;
-  };
-  std::vector<Row> rows_;
+  std::vector<StatsRow> rows_;
+  std::vector<uint32_t> indices_;  // of the nodes that they are of
   int64_t oldest_ms_ = kNever;
   int64_t now_ms_ = 0;
   uint64_t without_room_ = 0;

@@ -134,7 +134,7 @@ TEST_CASE(
   view.show({}, {stats_of("mail-" + name, {{name, 10'000'000}}), stats_of("other-" + name, {{name, 5}})});
   for (const size_t columns : {40u, 60u, 80u, 200u}) {
     for (const bool colour : {false, true}) {
-      const std::vector<std::string> lines = lines_of(view.frame(screen_with(columns, 24, colour)));
+      const std::vector<std::string> lines = screen_lines_of(view.frame(screen_with(columns, 24, colour)));
       INFO(columns);
       CHECK(lines.at(1).starts_with("QUEUE "));
       CHECK(lines.at(1).find(" TENANT ") != std::string::npos);
@@ -153,7 +153,7 @@ TEST_CASE(
 
 TEST_CASE("a single queue is not told in each line where the screen is narrow") {
   TopView view = view_of({{"a-name-that-is-longer-than-most-of-them", 1}});
-  const std::vector<std::string> lines = lines_of(view.frame(screen_with(40, 24)));
+  const std::vector<std::string> lines = screen_lines_of(view.frame(screen_with(40, 24)));
   CHECK(std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
           return line.starts_with("TENANT ") || line.starts_with(">TENANT ");
         }) == 1);
