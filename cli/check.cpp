@@ -1,6 +1,7 @@
 // check - reads everything and compares the segment with the journal.
 
 // fq, below us.
+#include "core/base/counted.h"
 #include "core/base/json_writer.h"
 // fq, this room.
 #include "cli/command.h"
@@ -15,9 +16,10 @@ constexpr OptionSpec kOptions[] = {
     {"How", 0, "repair", Takes::nothing, "", "set damage aside, and go on without it"},
 };
 
-void write_lines(JsonWriter& json, std::string_view key, const std::vector<std::string>& lines) {
+void write_lines(JsonWriter& json, std::string_view key, const CountedLines& lines) {
+  json.key(std::string(key) + "_count").number(lines.count);
   json.key(key).begin_array();
-  for (const std::string& line : lines) json.text(line);
+  for (const std::string& line : lines.lines) json.text(line);
   json.end_array();
 }
 
@@ -27,27 +29,32 @@ std::string json_of(const std::string& queue, const CheckReport& report) {
   json.begin_object().key("queue").text(queue).key("ok").boolean(report.findings.empty());
   json.key("records").number(report.records).key("messages").number(report.messages);
   write_lines(json, "findings", report.findings);
+  write_lines(json, "remarks", report.remarks);
+  json.key("messages_cancelled").number(report.messages_cancelled);
   write_lines(json, "repairs", report.repairs);
   write_lines(json, "set_aside", report.set_aside);
   json.end_object();
   return line.append("\n");
 }
 
-std::string counted(uint64_t count, std::string_view what) {
-  return std::to_string(count).append(" ").append(what).append(count == 1 ? "" : "s");
-}
-
-void append_lines(std::string& text, std::string_view front, const std::vector<std::string>& lines,
+void append_lines(std::string& text, std::string_view front, const CountedLines& lines,
                   std::string_view end = "") {
-  for (const std::string& line : lines) text.append(front).append(shown(line)).append(end).append("\n");
+  for (const std::string& line : lines.lines) text.append(front).append(shown(line)).append(end).append("\n");
+  const uint64_t more = lines.count - lines.lines.size();
+  if (more > 0) text.append(front).append("and " + std::to_string(more) + " more\n");
 }
 
 std::string human_of(const std::string& queue, const CheckReport& report) {
   std::string text =
       queue + ": " + counted(report.records, "record") + ", " + counted(report.messages, "message") + ", ";
-  text += report.findings.empty() ? "all is well\n" : counted(report.findings.size(), "finding") + "\n";
+  text += report.findings.empty() ? "all is well\n" : counted(report.findings.count, "finding") + "\n";
   append_lines(text, "  repaired: ", report.repairs);
+  if (report.messages_cancelled > 0) {
+    text += "  repaired: " + counted(report.messages_cancelled, "message") +
+            " cancelled, with nothing left to deliver\n";
+  }
   append_lines(text, "  ", report.findings);
+  append_lines(text, "  ", report.remarks);
   append_lines(text, "  ", report.set_aside, ": kept of damage; remove it when you have looked");
   return text;
 }
@@ -69,11 +76,11 @@ Result<Exit> run_check(const Arguments& arguments, Session& session) {
 const Command check_command = {
     "check",
     "[--repair]",
-    "Reads all of every queue and compares the segment with the journal.\n"
+    "Reads all of every queue, compares segment and journal, and looks at blobs/.\n"
     "--repair sets damaged bytes aside and keeps all that can be read.",
     {kOptions, true, "human|json"},
     "fq check",
-    "0 all is well; 1 no queue; 65 damage found, or left by a repair",
+    "0 all is well; 1 no queue; 65 damage found, or left by a repair; 74 not done",
     run_check,
 };
 

@@ -1,6 +1,7 @@
 // compact - gives back what of the journal is not needed.
 
 // fq, below us.
+#include "core/base/counted.h"
 #include "core/base/json_writer.h"
 #include "core/base/size.h"
 // fq, this room.
@@ -21,14 +22,18 @@ std::string json_of(const std::string& queue, const CompactReport& report) {
   JsonWriter json(line);
   json.begin_object().key("queue").text(queue).key("gained_bytes").number(gained(report));
   json.key("journal_bytes").number(report.bytes_after).key("files_gone").number(report.files_gone);
-  json.key("messages_moved").number(report.messages_moved).end_object();
+  json.key("messages_moved").number(report.messages_moved);
+  json.key("payloads_gone").number(report.payloads_gone).end_object();
   return line.append("\n");
 }
 
 std::string human_of(const std::string& queue, const CompactReport& report) {
   const std::string now = "the journal has " + format_size(report.bytes_after);
-  if (gained(report) == 0) return queue + ": nothing gained, " + now + "\n";
-  return queue + ": " + format_size(gained(report)) + " gained, " + now + "\n";
+  const std::string gone = report.payloads_gone == 0
+                               ? ""
+                               : ", " + counted(report.payloads_gone, "payload") + " of no message removed";
+  if (gained(report) == 0) return queue + ": nothing gained, " + now + gone + "\n";
+  return queue + ": " + format_size(gained(report)) + " gained, " + now + gone + "\n";
 }
 
 Result<Exit> run_compact(const Arguments& arguments, Session& session) {
@@ -40,8 +45,9 @@ Result<Exit> run_compact(const Arguments& arguments, Session& session) {
     FQ_TRY(session.out().flush());
     if (report.messages_unreadable == 0) return Exit::done;
     return Error{ErrorKind::bad_data,
-                 "queue '" + name + "': " + std::to_string(report.messages_unreadable) +
-                     " messages cannot be read and keep their file; see fq check",
+                 "queue '" + name + "': " + counted(report.messages_unreadable, "message") +
+                     " cannot be read and keep" + (report.messages_unreadable == 1 ? "s its" : " their") +
+                     " file; see fq check",
                  0};
   });
 }

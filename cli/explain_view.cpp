@@ -3,6 +3,7 @@
 // System.
 #include <cstdlib>
 // fq, below us.
+#include "core/base/counted.h"
 #include "core/base/duration.h"
 #include "core/base/json_writer.h"
 #include "core/base/wall_time.h"
@@ -36,10 +37,6 @@ bool is_plain(const std::string& name) {
 std::string in_queue(std::string command, const ExplainContext& context) {
   const bool is_usual = context.queue == "default" && std::getenv("FQ_QUEUE") == nullptr;
   return is_usual ? command : command + " -q " + context.queue;
-}
-
-std::string count_text(uint64_t count, const std::string& one) {
-  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
 }
 
 std::string time_text(const std::optional<int64_t>& at, int64_t now_ms) {
@@ -214,7 +211,7 @@ std::string blocked_text(const ExplainReply& reply, const ExplainContext& contex
     table.row({shown_short(one.tenant, kNameColumns), std::to_string(one.ready), why});
   }
   std::string text = table.text();
-  if (reply.more_blocked != 0) text += "and " + count_text(reply.more_blocked, "more tenant") + "\n";
+  if (reply.more_blocked != 0) text += "and " + counted(reply.more_blocked, "more tenant") + "\n";
   return text;
 }
 

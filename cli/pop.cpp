@@ -136,13 +136,13 @@ class Popping {
 
   Result<Exit> run() {
     limit();
-    FQ_TRY_SET(LeaseReply page, queue_.lease(request_.lease));
-    if (page.deliveries.empty()) return nothing(page.why_empty);
+    FQ_TRY_SET(LeaseReply page, told(queue_.lease(request_.lease)));
+    if (page.deliveries.empty()) return nothing(page);
     request_.lease.wait = false;
     while (!page.deliveries.empty()) {
       FQ_TRY(write(page));
       left_ -= std::min<uint64_t>(left_, page.deliveries.size());
-      FQ_TRY_SET(page, settle(page));
+      FQ_TRY_SET(page, told(settle(page)));
     }
     return Exit::done;
   }
@@ -153,9 +153,16 @@ class Popping {
     request_.lease.bytes_max = request_.lease.grouped ? kGroupBytes : kPageBytes;
   }
 
-  static Exit nothing(WhyEmpty why) {
-    if (why == WhyEmpty::interrupted) die_by_caught_signal();
-    return why == WhyEmpty::timed_out ? Exit::later : Exit::nothing;
+  /// With what was met on the way to it said: messages that were buried since their payload is lost.
+  Result<LeaseReply> told(Result<LeaseReply> page) {
+    for (const std::string& notice : queue_.take_notices()) say(notice);
+    return page;
+  }
+
+  static Exit nothing(const LeaseReply& page) {
+    if (page.why_empty == WhyEmpty::interrupted) die_by_caught_signal();
+    if (page.why_empty == WhyEmpty::timed_out) return Exit::later;
+    return page.lost > 0 ? Exit::bad_data : Exit::nothing;
   }
 
   /// Writes a page; what cannot be written goes back.
@@ -227,7 +234,7 @@ const Command pop_command = {
     "Takes messages in fair order, writes their payloads and acks them.",
     {kOptions, true, "human|json|sh|raw"},
     "while m=$(fq pop); do echo \"$m\"; done",
-    "0 taken; 1 nothing can be served now; 75 the wait ended",
+    "0 taken; 1 nothing can be served now; 65 what there was is damaged; 75 wait over",
     run_pop,
 };
 

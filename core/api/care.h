@@ -1,10 +1,8 @@
 // care - what a person asks of a queue's health, on every engine.
 #pragma once
 
-// System.
-#include <cstdint>
-#include <string>
-#include <vector>
+// fq, below us.
+#include "core/base/counted_lines.h"
 
 namespace fq {
 
@@ -12,9 +10,11 @@ namespace fq {
 struct CheckReport {
   uint64_t records = 0;
   uint64_t messages = 0;
-  std::vector<std::string> findings;   // empty: all is well
-  std::vector<std::string> repairs;    // what was done, and what was lost to the damage
-  std::vector<std::string> set_aside;  // kept of earlier damage: for a person to look at and remove
+  CountedLines findings;            // empty: all is well; what caused others before them
+  CountedLines remarks;             // harmless
+  CountedLines repairs;             // what was done, and what was lost to the damage
+  CountedLines set_aside;           // kept of earlier damage: for a person to look at and remove
+  uint64_t messages_cancelled = 0;  // by the repair: nothing of them is left to deliver
 };
 
 struct CompactReport {
@@ -23,6 +23,7 @@ struct CompactReport {
   uint64_t files_gone = 0;
   uint64_t messages_moved = 0;
   uint64_t messages_unreadable = 0;  // which keep their file where it is
+  uint64_t payloads_gone = 0;        // that belonged to no message
 };
 
 }  // namespace fq

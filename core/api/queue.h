@@ -185,6 +185,7 @@ struct LeaseReply {
   std::vector<LeaseChange> changes;
   bool more = false;  // with `watch`: something is left that could be served now
   WhyEmpty why_empty = WhyEmpty::none;
+  uint64_t lost = 0;  // messages buried instead, since their payload is; each is told in a notice
   std::optional<int64_t> next_wake_ms;  // from now, where a timer is set
 };
 
@@ -312,7 +313,8 @@ class Queue {
   virtual Result<std::optional<MessageInfo>> get(MessageId id) = 0;
   virtual Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) = 0;
 
-  /// What happened to messages, oldest first, from `request.from` on: into `page`, whose memory is used again.
+  /// What happened to messages, oldest first, from `request.from` on: into `page`, whose memory is used
+  /// again.
   virtual Result<void> events(const EventRequest& request, EventPage& page) = 0;
 
   /// The kept output of a finished message: none when there is none, or no more.

@@ -82,6 +82,9 @@ struct ScannedRecord {
 /// another format (`unusable`), or what `visit` returned.
 Result<ScanResult> scan_journal(Disk& disk, const std::function<Result<void>(const ScannedRecord&)>& visit);
 
+/// "journal/7.fqj: records are damaged at byte 8192, 41 records lost".
+std::string described(const JournalDamage& damage);
+
 /// Copies the bytes of a damaged stretch to damaged/<number>-<offset>.bin, durable. Fine if it is there.
 Result<void> keep_damage(Disk& disk, const JournalDamage& damage);
 

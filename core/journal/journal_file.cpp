@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 // fq, below us.
+#include "core/base/counted.h"
 #include "core/base/decimal.h"
 // fq, this room.
 #include "core/journal/journal.h"
@@ -152,6 +153,13 @@ Result<std::unique_ptr<File>> open_journal_file(Disk& disk, const FileKey& key) 
   }
   if (header.key.number != key.number || header.key.salt != key.salt) return std::unique_ptr<File>();
   return file;
+}
+
+std::string described(const JournalDamage& damage) {
+  std::string text = journal_file_name(damage.file_number) + ": " + damage.what;
+  if (damage.bytes != 0 || damage.offset != 0) text += " at byte " + std::to_string(damage.offset);
+  if (damage.records_lost != 0) text += ", " + counted(damage.records_lost, "record") + " lost";
+  return text;
 }
 
 Result<void> keep_damage(Disk& disk, const JournalDamage& damage) {

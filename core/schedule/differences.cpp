@@ -13,13 +13,9 @@
 namespace fq {
 namespace {
 
-constexpr size_t kLinesMax = 100;
+using Lines = CountedLines;
 
-using Lines = std::vector<std::string>;
-
-void say(Lines& lines, const std::string& what) {
-  if (lines.size() < kLinesMax) lines.push_back(what);
-}
+void say(Lines& lines, std::string what) { lines.add(std::move(what)); }
 
 bool close(int64_t a, int64_t b, int64_t slack_ms) {
   if (a == kNever || b == kNever) return a == b;
@@ -166,8 +162,7 @@ void compare_settings(Lines& lines, const Settings& live, const Settings& rebuil
 
 }  // namespace
 
-std::vector<std::string> schedule_differences(const Schedule& live, const Schedule& rebuilt,
-                                              int64_t slack_ms) {
+CountedLines schedule_differences(const Schedule& live, const Schedule& rebuilt, int64_t slack_ms) {
   Lines lines;
   try {
     SlotIndex from{0};

@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+// fq, below us.
+#include "core/base/counted_lines.h"
 // fq, this room.
 #include "core/schedule/blockers.h"
 #include "core/schedule/layout.h"
@@ -339,7 +341,6 @@ class Preview {
 std::vector<std::string> schedule_faults(const Schedule& schedule);
 /// Where two schedules differ in what a rebuild must give again: messages, states, attempts, order within
 /// tenants, due times. Timers may differ by `slack_ms`.
-std::vector<std::string> schedule_differences(const Schedule& live, const Schedule& rebuilt,
-                                              int64_t slack_ms);
+CountedLines schedule_differences(const Schedule& live, const Schedule& rebuilt, int64_t slack_ms);
 
 }  // namespace fq

@@ -114,6 +114,10 @@ class PrivateSegment final : public SegmentMemory {
 
 }  // namespace
 
+void SegmentMemory::populate(uint64_t bytes, bool to_write) {
+  ::madvise(base_, bytes, to_write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+}
+
 Result<std::unique_ptr<SegmentMemory>> map_segment(std::unique_ptr<File> file, std::string_view object) {
   auto segment = std::make_unique<MappedSegment>(std::move(file), object);
   if (segment->base() == nullptr) return segment->error();

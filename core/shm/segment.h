@@ -23,6 +23,9 @@ class SegmentMemory {
   uint64_t mapped_bytes() const { return kSegmentMapBytes; }
   /// Makes [0, bytes) usable; new bytes are zero. Idempotent; a full disk is `later`.
   virtual Result<void> extend_to(uint64_t bytes) = 0;
+  /// Has the pages of [0, bytes) mapped, to be read or written too, so that who touches them next does not
+  /// wait for that. A help only: where the kernel cannot (before 5.14), nothing happens.
+  void populate(uint64_t bytes, bool to_write);
   /// A child that this process starts will not be able to touch it, nor hold its locks.
   virtual void keep_from_children() = 0;
 

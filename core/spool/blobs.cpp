@@ -4,8 +4,10 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <set>
 // fq, below us.
+#include "core/base/counted.h"
 #include "core/base/crc32c.h"
 #include "core/base/fault_point.h"
 // fq, this room.
@@ -17,6 +19,7 @@ namespace fq {
 namespace {
 
 constexpr std::string_view kDirectory = "blobs/";
+constexpr size_t kReadBytes = 64 * 1024;  // arbitrary
 
 bool is_blob_name(std::string_view name) {
   return name.size() == 2 * sizeof(BlobName::random) &&
@@ -63,15 +66,64 @@ NewBlob::~NewBlob() {
   if (file_ != nullptr) remove_blob(*disk_, name_);
 }
 
-Result<std::unique_ptr<File>> open_blob(Disk& disk, const BlobName& name) {
-  return disk.open(blob_file_name(name), OpenMode::read);
+bool is_lost(const Error& error) { return error.sys == ENOENT || error.kind == ErrorKind::bad_data; }
+
+Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& item) {
+  const std::string name = blob_file_name(*item.blob);
+  Result<std::unique_ptr<File>> file = disk.open(name, OpenMode::read);
+  if (!file.ok() && file.error().sys == ENOENT) return Error{ErrorKind::io, name + ": is gone", ENOENT};
+  if (!file.ok()) return file;
+  uint32_t crc = 0;
+  std::vector<std::byte> block(kReadBytes);
+  uint64_t at = 0;
+  for (;;) {
+    FQ_TRY_SET(const size_t got, (*file)->read_at(at, block));
+    if (got == 0) break;
+    crc = crc32c(crc, Bytes(block).first(got));
+    at += got;
+  }
+  if (at != item.payload_bytes) {
+    return Error{ErrorKind::bad_data,
+                 name + ": has " + counted(at, "byte") + " instead of " + std::to_string(item.payload_bytes),
+                 0};
+  }
+  if (crc != item.blob_crc) return Error{ErrorKind::bad_data, name + ": its checksum does not match", 0};
+  return file;
+}
+
+Result<BlobNames> list_blobs(Disk& disk) {
+  BlobNames names;
+  FQ_TRY_SET(const std::vector<std::string> found, disk.list("blobs"));
+  for (const std::string& name : found) {
+    const std::string path = std::string(kDirectory) + name;
+    if (!is_blob_name(name)) {
+      names.strange.push_back(path + ": not made by fq; move it away");
+      continue;
+    }
+    const Result<std::unique_ptr<File>> file = disk.open(path, OpenMode::read);
+    if (file.ok()) names.own.push_back(path);
+    // Gone meanwhile is fine.
+    if (!file.ok() && file.error().kind == ErrorKind::unusable) names.strange.push_back(file.error().text);
+  }
+  return names;
+}
+
+Result<bool> keep_blob(Disk& disk, const std::string& path) {
+  FQ_TRY(disk.make_directory("damaged"));
+  Result<void> moved = disk.rename(path, "damaged/" + path.substr(kDirectory.size()) + ".blob");
+  if (!moved.ok() && moved.error().sys == ENOENT) return false;
+  FQ_TRY(std::move(moved));
+  // The new name first: a crash in between leaves two, and not none.
+  FQ_TRY(disk.sync_directory("damaged"));
+  FQ_TRY(disk.sync_directory("blobs"));
+  return true;
 }
 
 void remove_blob(Disk& disk, const BlobName& name) { remove_blob_file(disk, blob_file_name(name)); }
 
 Result<void> remove_unreferenced_blobs(Disk& disk, Store& store) {
-  FQ_TRY_SET(const std::vector<std::string> names, disk.list("blobs"));
-  if (names.empty()) return {};
+  FQ_TRY_SET(const BlobNames names, list_blobs(disk));
+  if (names.own.empty()) return {};
   std::set<std::string> wanted;
   Stream stream(store);
   OpenFiles files(disk);
@@ -89,11 +141,9 @@ Result<void> remove_unreferenced_blobs(Disk& disk, Store& store) {
     if (!found || !stored.item.blob) return {};
     wanted.insert(blob_file_name(*stored.item.blob));
   }
-  for (const std::string& name : names) {
-    const std::string path = std::string(kDirectory) + name;
-    if (!is_blob_name(name) || wanted.count(path) != 0) continue;
+  for (const std::string& path : names.own) {
+    if (wanted.count(path) != 0) continue;
     const Result<std::unique_ptr<File>> file = disk.open(path, OpenMode::read);
-    // Gone meanwhile, or nothing that fq made: not ours to judge.
     if (file.ok() && !is_held(**file)) remove_blob_file(disk, path);
   }
   return {};

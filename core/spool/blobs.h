@@ -36,8 +36,22 @@ class NewBlob {
   uint32_t crc_ = 0;
 };
 
-Result<std::unique_ptr<File>> open_blob(Disk& disk, const BlobName& name);
+/// A blob that holds what its message's item says. Where it is gone (sys = ENOENT) or damaged (`bad_data`)
+/// the Error's text is "blobs/...: " and what is wrong. Reads all of it.
+Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& item);
+/// Whether a payload itself is gone or damaged, rather than only not to be had now.
+bool is_lost(const Error& error);
 void remove_blob(Disk& disk, const BlobName& name);
+
+struct BlobNames {
+  std::vector<std::string> own;      // "blobs/...", as fq names them
+  std::vector<std::string> strange;  // what fq did not make: a line each
+};
+Result<BlobNames> list_blobs(Disk& disk);
+
+/// Puts a blob into damaged/, where its bytes are kept under "<32 hex digits>.blob".
+/// False: it is not there.
+Result<bool> keep_blob(Disk& disk, const std::string& path);
 
 /// Removes blobs of our own naming that no message of the store speaks of and nobody holds.
 Result<void> remove_unreferenced_blobs(Disk& disk, Store& store);

@@ -13,6 +13,7 @@
 #include <memory>
 #include <sstream>
 // fq, below us.
+#include "core/base/counted.h"
 #include "core/base/size.h"
 // fq, this room.
 #include "core/spool/lock_file.h"
@@ -174,8 +175,8 @@ void examine_queue(const std::string& spool, const std::string& name, std::vecto
           stopped.empty() ? "" : "process " + join_pids(stopped) + " is stopped; continue or end it");
   const size_t damaged = count_in(spool + "/queues/" + name + "/damaged");
   if (damaged != 0)
-    add_row(rows, about, std::to_string(damaged) + " pieces of damage in damaged/", Health::warning,
-            "run fq check -q " + name + "; remove them when you have looked");
+    add_row(rows, about, counted(damaged, "piece of damage", "pieces of damage") + " in damaged/",
+            Health::warning, "run fq check -q " + name + "; remove what is there when you have looked");
 }
 
 }  // namespace

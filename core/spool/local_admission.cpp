@@ -5,6 +5,8 @@
 // System.
 #include <algorithm>
 #include <map>
+// fq, below us.
+#include "core/base/counted.h"
 // fq, this room.
 #include "core/spool/sleep.h"
 
@@ -83,9 +85,9 @@ std::optional<Error> LocalQueue::refuse_over_limit(std::span<const Arrival> arri
     over_limit_ = true;
     const std::string who =
         arrival.path.empty() ? attachment_->object() : "tenant '" + std::string(arrival.path) + "'";
-    const std::string what = too_many ? std::to_string(messages) + " messages, the limit is " +
+    const std::string what = too_many ? counted(messages, "message") + ", the limit is " +
                                             std::to_string(holding.messages_max) + " (max_messages)"
-                                      : std::to_string(bytes) + " bytes, the limit is " +
+                                      : counted(bytes, "byte") + ", the limit is " +
                                             std::to_string(holding.bytes_max) + " (max_bytes)";
     return Error{ErrorKind::later, who + ": has " + what + "; try again when some are done, or use --block",
                  0};

@@ -1,30 +1,64 @@
 // local_check - the live segment held against a rebuild from the journal.
 //
 // The segment is copied under the lock, the journal replayed up to the same point into private memory, and
-// the two compared. What is not compared, because a rebuild starts it anew: turns, tokens, averages.
+// the two compared. What is not compared, because a rebuild starts it anew: turns, tokens, averages. Then the
+// payloads beside the journal are read (core/spool/local_blobs.cpp).
 #include "core/spool/local_checked.h"
 
 // System.
 #include <algorithm>
+// fq, below us.
+#include "core/base/counted.h"
 
 namespace fq {
 
 namespace {
 
 constexpr int64_t kTimerSlackMs = 2;  // wall and boot time are both cut to milliseconds
-constexpr size_t kFindingsMax = 100;
 constexpr int kCheckTries = 5;
-
-void add(std::vector<std::string>& findings, const std::string& prefix,
-         const std::vector<std::string>& more) {
-  for (const std::string& each : more) {
-    if (findings.size() < kFindingsMax) findings.push_back(prefix + each);
-  }
-}
 
 Result<std::unique_ptr<Store>> private_store() {
   FQ_TRY_SET(std::unique_ptr<SegmentMemory> memory, private_segment());
   return std::make_unique<Store>(std::move(memory));
+}
+
+/// What the segment knows to be on disk, and the scan could only take for a torn end.
+void find_early_end(const Store& live, const ScanResult& scan, std::vector<JournalDamage>& damage) {
+  const SegmentHeader& header = live.header();
+  if (scan.files.empty() || scan.end_position >= header.tail) return;
+  const JournalFile& last = scan.files.back();
+  const bool known = std::any_of(damage.begin(), damage.end(), [&](const JournalDamage& each) {
+    return each.file_number == last.key.number;
+  });
+  if (known) return;
+  const JournalSlot& slot = header.files[last.key.number % kJournalFilesMax];
+  const uint64_t end = slot.state == FileState::current ? header.tail.get() : slot.end.get();
+  if (slot.number != last.key.number || end <= scan.end_position) return;  // what is missing lies in the next
+  JournalDamage early;
+  early.file_number = last.key.number;
+  early.offset = kFirstRecordOffset + (scan.end_position - last.start_position);
+  if (early.offset < last.file_bytes)
+    early.bytes = std::min(end - scan.end_position, last.file_bytes - early.offset);
+  early.records_lost = header.next_seq > scan.next_seq ? header.next_seq - scan.next_seq : 0;
+  early.what = early.bytes == 0 ? "the file ends early" : "records are damaged";
+  damage.push_back(std::move(early));
+}
+
+/// Files that the segment counts on and that are not there, unless that was found already.
+Result<void> find_missing(Disk& disk, const SegmentHeader& header, std::vector<JournalDamage>& damage) {
+  FQ_TRY_SET(const std::vector<std::string> names, disk.list("journal"));
+  for (uint32_t number = header.oldest_file; number <= header.newest_file; ++number) {
+    const JournalSlot& slot = header.files[number % kJournalFilesMax];
+    // Nothing in it is needed: given back by somebody who died before he could say so, or never used.
+    const bool dead = number < header.current_file && slot.live == 0;
+    const bool known = std::any_of(damage.begin(), damage.end(),
+                                   [&](const JournalDamage& each) { return each.file_number == number; });
+    const std::string name = journal_file_name(number);
+    const bool there = std::any_of(names.begin(), names.end(),
+                                   [&](const std::string& each) { return "journal/" + each == name; });
+    if (!there && !known && !dead) damage.push_back({number, 0, 0, 0, "the file is missing"});
+  }
+  return {};
 }
 
 }  // namespace
@@ -41,19 +75,44 @@ Result<LocalQueue::Checked> LocalQueue::check_settled() {
   }
 }
 
+/// One moment of the queue, whole: nothing less can be compared. The lock is held for the copy alone. What is
+/// due by then fires in the copy.
+Result<Now> LocalQueue::copy_segment(Store& copy) {
+  Now now;
+  uint64_t ready_bytes = 0;  // that can be read and written without a page fault
+  for (int attempt = 0;; ++attempt) {
+    bool copied = false;
+    uint64_t bytes = 0;
+    FQ_TRY(locked([&]() -> Result<void> {
+      bytes = header().segment_bytes;
+      if (bytes > ready_bytes && attempt < kCheckTries) return {};
+      now = gate().now();
+      std::memcpy(copy.memory().base(), store().memory().base(), bytes);
+      copied = true;
+      return {};
+    }));
+    if (copied) return now;
+    store().memory().populate(bytes, false);
+    copy.memory().populate(bytes, true);
+    ready_bytes = bytes;
+  }
+}
+
 Result<LocalQueue::Checked> LocalQueue::check_once() {
+  Checked checked;
+  CheckReport& report = checked.report;
   FQ_TRY_SET(const std::unique_ptr<Store> live, private_store());
   FQ_TRY_SET(const std::unique_ptr<Store> rebuilt, private_store());
-  Now now;
-  FQ_TRY(locked([&]() -> Result<void> {
-    now = gate().now();
-    while (gate().fire_timers(now, 1024)) {
+  FQ_TRY_SET(const Now now, copy_segment(*live));
+  std::vector<std::string> faults;
+  try {
+    Gate alone(*live, clock_, attachment_->object());
+    alone.apply_pending();
+    while (alone.fire_timers(now, 1024)) {
     }
-    gate().apply_pending();
-    // Whole, under the lock: nothing less is one moment of the queue.
-    std::memcpy(live->memory().base(), store().memory().base(), header().segment_bytes);
-    return {};
-  }));
+  } catch (const RegionDamaged& damage) {
+    faults.push_back(damage.what);
+  }
   const SegmentHeader& copy = live->header();
   FQ_TRY(session_->flusher.wait_durable(copy.tail));
   const ReplayUntil until{copy.tail, copy.applied_end};
@@ -71,32 +130,33 @@ Result<LocalQueue::Checked> LocalQueue::check_once() {
     if (!fired) break;
   }
 
-  Checked checked;
-  CheckReport& report = checked.report;
   report.records = replayed.scan.records;
   const StateCounts& counts = copy.schedule.counts;
   report.messages = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead + counts.held;
-  const std::vector<std::string> faults = schedule_faults(live->schedule());
-  const std::vector<std::string> differences =
-      schedule_differences(live->schedule(), rebuilt->schedule(), kTimerSlackMs);
-  checked.segment_is_whole = faults.empty();
-  checked.differs = !differences.empty();
-  add(report.findings, "segment: ", faults);
-  add(report.findings, "segment and journal differ: ", differences);
-  for (const JournalDamage& damage : replayed.scan.damage) {
-    add(report.findings, journal_file_name(damage.file_number) + ": ",
-        {damage.what + " at byte " + std::to_string(damage.offset) + ", " + std::to_string(damage.bytes) +
-         " bytes"});
-  }
   checked.damage = replayed.scan.damage;
+  find_early_end(*live, replayed.scan, checked.damage);
+  FQ_TRY(find_missing(attachment_->disk(), copy, checked.damage));
+  for (const JournalDamage& damage : checked.damage) {
+    report.findings.add("damage: " + described(damage) +
+                        (damage.bytes == 0 ? "" : ", " + counted(damage.bytes, "byte")));
+  }
   for (const std::string& name : replayed.scan.unknown)
-    add(report.findings, "journal/" + name, {": not made by fq; move it away"});
-  checked.unknown_files = !replayed.scan.unknown.empty();
+    report.findings.add("journal/" + name + ": not made by fq; move it away");
+  for (std::string& fault : schedule_faults(live->schedule())) faults.push_back(std::move(fault));
+  checked.segment_is_whole = faults.empty();
+  for (const std::string& fault : faults) report.findings.add("segment: " + fault);
+  checked.differences = schedule_differences(live->schedule(), rebuilt->schedule(), kTimerSlackMs);
   Result<std::vector<std::string>> set_aside = attachment_->disk().list("damaged");
   if (set_aside.ok()) {
-    for (const std::string& name : *set_aside) report.set_aside.push_back("damaged/" + name);
-    std::sort(report.set_aside.begin(), report.set_aside.end());
+    std::sort(set_aside->begin(), set_aside->end());
+    for (const std::string& name : *set_aside) report.set_aside.add("damaged/" + name);
   }
+  return checked;
+}
+
+Result<LocalQueue::Checked> LocalQueue::check_all() {
+  FQ_TRY_SET(Checked checked, check_settled());
+  FQ_TRY(check_blobs(checked));
   return checked;
 }
 

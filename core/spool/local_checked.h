@@ -7,11 +7,23 @@
 namespace fq {
 
 struct LocalQueue::Checked {
+  /// A message whose payload lies in a blob that is gone or damaged.
+  struct LostBlob {
+    MessageId id{};
+    uint64_t item_position = 0;
+    BlobName name;
+    std::string what;  // "its payload blobs/...: is gone"
+  };
+
   CheckReport report;
+  CountedLines differences;  // findings too, behind what may have caused them
   bool segment_is_whole = true;
-  bool differs = false;  // segment and journal
   std::vector<JournalDamage> damage;
-  bool unknown_files = false;  // which nobody but a person may touch
+  std::vector<LostBlob> lost_blobs;
+  bool has_unreadable = false;  // a message whose record cannot be read, and which had a blob
+
+  bool differs() const { return !differences.empty(); }
+  bool is_well() const { return report.findings.empty() && differences.empty(); }
 };
 
 }  // namespace fq

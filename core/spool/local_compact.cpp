@@ -120,6 +120,11 @@ Result<CompactReport> LocalQueue::compact() {
     FQ_TRY_SET(const Given given, give_back_oldest(report));
     if (given == Given::kept) break;
   }
+  // Where a record cannot be read nobody knows whose they are.
+  if (report.messages_unreadable == 0) {
+    FQ_TRY_SET(const Orphans orphans, find_orphans(OrphanFate::removed));
+    report.payloads_gone = orphans.count;
+  }
   FQ_TRY(locked([&]() -> Result<void> {
     report.bytes_after = stream().table().journal_bytes();
     return {};

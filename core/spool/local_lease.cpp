@@ -41,8 +41,12 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
     FQ_TRY(reap_dead(now));
     FQ_TRY(settle_held());
     FQ_TRY(drop_old_dead());
+    const uint64_t lost = reply.lost;
     FQ_TRY(try_lease(request, now, reply));
     if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return reply;
+    // Behind what could not be read there may be something that can.
+    const bool stopped = request.interrupt != nullptr && request.interrupt->raised();
+    if (reply.lost != lost && !stopped) continue;
     if (request.watch) FQ_TRY(find_changes(reply));
     if (!reply.changes.empty()) return reply;
     // Something accepted may wait behind a push whose process is gone: nobody else would make it
@@ -58,6 +62,7 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
         FQ_TRY(session_->flusher.wait_durable(awaited_end));
         FQ_TRY(try_lease(request, gate().now(), reply));
         if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return reply;
+        if (reply.lost != lost) continue;
       }
     }
     reply.why_empty = WhyEmpty::nothing;
@@ -223,9 +228,16 @@ void LocalQueue::describe_job(const MessageItem& item, Delivery& delivery) {
 
 Result<void> LocalQueue::deliver_one(TakenMessage& one, LeaseReply& reply) {
   FQ_TRY_SET(const bool whole, read_taken(one));
-  if (!whole) return set_aside(one);
+  if (!whole) {
+    FQ_TRY_SET(const std::string what, what_is_lost(one));
+    return set_aside(one, what, reply);
+  }
   Result<Payload> payload = payload_of(stored_);
-  if (!payload.ok() && is_lost(payload.error())) return set_aside(one);
+  if (!payload.ok() && is_lost(payload.error())) {
+    const char* const what =
+        payload.error().sys == ENOENT ? "its payload is lost: " : "its payload is damaged: ";
+    return set_aside(one, what + payload.error().text, reply);
+  }
   if (!payload.ok()) return std::move(payload).error();
   Delivery& delivery = reply.deliveries.emplace_back();
   delivery.receipt.text = receipt_text(one.id, one.serial);
@@ -271,38 +283,39 @@ Result<bool> LocalQueue::read_taken(TakenMessage& taken) {
   return false;
 }
 
-/// A record that is damaged costs its message its delivery, and nothing else: it goes to the dead letters.
-Result<void> LocalQueue::set_aside(const TakenMessage& taken) {
+/// Of a record that cannot be read: why. An Error where that is no fault of the record alone: the file that
+/// the queue writes to is gone.
+Result<std::string> LocalQueue::what_is_lost(const TakenMessage& taken) {
+  if (!taken.place) return std::string("its record is lost: its journal file is not known any more");
+  const FileKey& key = taken.place->file.key;
+  const Result<std::unique_ptr<File>> file = open_journal_file(attachment_->disk(), key);
+  const std::string name = journal_file_name(key.number);
+  const bool gone = !file.ok() && file.error().sys == ENOENT;
+  if (gone && key.number == header().current_file.peek()) return session_->files.gone(key.number);
+  if (gone) return "its record is lost: " + name + " is gone";
+  return "its record is damaged: " + name + " at byte " + std::to_string(taken.place->file.offset);
+}
+
+/// What is lost costs its message its delivery, and nothing else: it goes to the dead letters, and is told.
+Result<void> LocalQueue::set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply) {
   Settle bury;
   bury.receipt.text = receipt_text(taken.id, taken.serial);
   bury.verdict = Verdict::bury;
-  bury.reason = "its record is damaged";
-  FQ_TRY_SET([[maybe_unused]] const SettleReply reply, settle(std::span(&bury, 1), nullptr));
+  bury.reason = what;
+  FQ_TRY_SET(SettleReply buried, settle(std::span(&bury, 1), nullptr));
+  if (buried.error) return std::move(*buried.error);
+  if (buried.items[0] != SettleStatus::ok) return {};  // somebody else has decided meanwhile
+  ++reply.lost;
+  attachment_->notice(message_object(taken.id) + ": " + what + "; buried, see fq check");
   return {};
-}
-
-bool LocalQueue::is_lost(const Error& error) {
-  return error.sys == ENOENT || error.kind == ErrorKind::bad_data;
 }
 
 Result<Payload> LocalQueue::payload_of(const StoredItem& stored) {
   if (!stored.item.blob) return Payload(std::string(as_text(stored.item.payload)));
-  FQ_TRY_SET(const std::unique_ptr<File> file, open_blob(attachment_->disk(), *stored.item.blob));
-  uint32_t crc = 0;
-  std::vector<std::byte> block(64 * 1024);
-  uint64_t at = 0;
-  for (;;) {
-    FQ_TRY_SET(const size_t got, file->read_at(at, block));
-    if (got == 0) break;
-    crc = crc32c(crc, Bytes(block).first(got));
-    at += got;
-  }
-  if (at != stored.item.payload_bytes || crc != stored.item.blob_crc) {
-    return Error{ErrorKind::bad_data, blob_file_name(*stored.item.blob) + ": is damaged", 0};
-  }
+  FQ_TRY_SET(const std::unique_ptr<File> file, open_whole_blob(attachment_->disk(), stored.item));
   const int own = ::fcntl(file->descriptor(), F_DUPFD_CLOEXEC, 0);
   if (own < 0) return sys_error("dup", blob_file_name(*stored.item.blob), errno);
-  return Payload(own, at);
+  return Payload(own, stored.item.payload_bytes);
 }
 
 Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen) {

@@ -7,6 +7,7 @@
 
 // System.
 #include <functional>
+#include <set>
 // fq, this room.
 #include "core/spool/blobs.h"
 #include "core/spool/session.h"
@@ -176,11 +177,10 @@ class LocalQueue final : public Queue {
   void give_back(std::span<const TakenMessage> taken);
   /// Into stored_.
   Result<bool> read_taken(TakenMessage& taken);
-  Result<void> set_aside(const TakenMessage& taken);
+  Result<std::string> what_is_lost(const TakenMessage& taken);
+  Result<void> set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply);
   Result<void> sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen);
   Result<Payload> payload_of(const StoredItem& stored);
-  /// Whether the payload itself is gone or damaged, rather than only not to be had now.
-  static bool is_lost(const Error& error);
 
   // local_group.cpp
   std::optional<SlotIndex> take_next(Txn& txn, const LeaseRequest& request, TenantIndex from,
@@ -317,13 +317,37 @@ class LocalQueue final : public Queue {
   // local_explain.cpp
   class Explainer;
 
-  // local_check.cpp, local_repair.cpp
+  // local_check.cpp
   struct Checked;
+  Result<Now> copy_segment(Store& copy);
   Result<Checked> check_once();
   Result<Checked> check_settled();
+  Result<Checked> check_all();
+  // local_blobs.cpp
+  /// What becomes of blobs that belong to no message.
+  enum class OrphanFate { told, removed, kept };
+  struct Orphans {
+    uint64_t count = 0;
+    uint64_t bytes = 0;
+  };
+  Result<bool> find_blob_users(std::vector<TakenMessage>& found, uint32_t& next_slot);
+  Result<std::optional<uint64_t>> item_position_of(uint64_t id);
+  Result<void> check_blob(TakenMessage& user, Checked& checked);
+  Result<void> check_blobs(Checked& checked);
+  Result<std::optional<std::set<std::string>>> named_blobs();
+  Result<void> sort_out(std::span<const std::string> paths, OrphanFate fate, Orphans& orphans);
+  Result<Orphans> find_orphans(OrphanFate fate);
+  Result<void> set_blobs_aside(const Checked& found, CheckReport& report);
+  // local_repair.cpp
   Result<void> set_damage_aside(const Checked& found, uint32_t last, CheckReport& report);
   Result<void> cancel_unreadable(CheckReport& report);
   Result<void> make_segment_anew(CheckReport& report);
+  Result<void> replace_missing_files(CheckReport& report);
+  Result<bool> repair_once(const Checked& found, CheckReport& report);
+  Result<void> clear_orphans(bool keep, CheckReport& report);
+  std::string message_object(uint64_t id) {
+    return "message " + std::to_string(id) + " of " + attachment_->object();
+  }
 
   // file_supply.cpp
   Result<void> make_ready_file();

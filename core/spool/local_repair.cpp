@@ -9,13 +9,16 @@
 
 // System.
 #include <algorithm>
+#include <cerrno>
+// fq, below us.
+#include "core/base/counted.h"
+#include "core/base/size.h"
 
 namespace fq {
 
 namespace {
 
 constexpr int kRounds = 4;  // damage of one kind may hide another
-constexpr size_t kLinesMax = 100;
 
 }  // namespace
 
@@ -30,9 +33,9 @@ Result<void> LocalQueue::cancel_unreadable(CheckReport& report) {
       if (copied != Copied::unreadable) continue;
       FQ_TRY_SET(const SettleStatus status,
                  change_one(each.id, Action::cancel, nullptr, blobs, each.item_position));
-      if (status != SettleStatus::ok || report.repairs.size() >= kLinesMax) continue;
-      report.repairs.push_back("message " + std::to_string(number(each.id)) +
-                               ": its record is damaged; cancelled");
+      if (status != SettleStatus::ok) continue;
+      ++report.messages_cancelled;
+      report.repairs.add(message_object(number(each.id)) + ": its record is damaged; cancelled");
     }
   }
   return finish_changes(blobs);
@@ -42,11 +45,9 @@ Result<void> LocalQueue::cancel_unreadable(CheckReport& report) {
 Result<void> LocalQueue::set_damage_aside(const Checked& found, uint32_t last, CheckReport& report) {
   for (const JournalDamage& damage : found.damage) {
     FQ_TRY(keep_damage(attachment_->disk(), damage));
-    std::string line = journal_file_name(damage.file_number) + ": " + damage.what + " at byte " +
-                       std::to_string(damage.offset);
-    if (damage.records_lost != 0) line += ", " + std::to_string(damage.records_lost) + " records lost";
-    if (damage.bytes != 0) line += "; " + std::to_string(damage.bytes) + " bytes kept in damaged/";
-    if (report.repairs.size() < kLinesMax) report.repairs.push_back(std::move(line));
+    std::string line = described(damage);
+    if (damage.bytes != 0) line += "; " + counted(damage.bytes, "byte") + " kept in damaged/";
+    report.repairs.add(std::move(line));
   }
   CompactReport compacted;
   for (int kept = 0; kept < kRounds;) {
@@ -58,45 +59,112 @@ Result<void> LocalQueue::set_damage_aside(const Checked& found, uint32_t last, C
     ++kept;
     FQ_TRY(cancel_unreadable(report));
   }
-  report.repairs.push_back(std::to_string(compacted.messages_moved) + " messages copied to sound files");
+  if (compacted.messages_moved == 0) return {};
+  report.repairs.add(counted(compacted.messages_moved, "message") + " copied to sound files");
   return {};
 }
 
 Result<void> LocalQueue::make_segment_anew(CheckReport& report) {
   header().phase.store(Phase::poisoned, std::memory_order_release);
   FQ_TRY(attach_anew());
-  for (std::string& notice : attachment_->take_notices()) report.repairs.push_back(std::move(notice));
-  report.repairs.push_back("segment: made anew from the journal");
+  for (std::string& notice : attachment_->take_notices()) report.repairs.add(std::move(notice));
+  report.repairs.add("segment: made anew from the journal");
+  return {};
+}
+
+/// Files that are to be written to and have no name any more. Those that were ready are made again, and in
+/// place of the one that is written the queue goes on in the next.
+Result<void> LocalQueue::replace_missing_files(CheckReport& report) {
+  std::vector<std::pair<FileKey, uint64_t>> wanted;  // the current one first
+  wanted.reserve(kJournalFilesMax);
+  FQ_TRY(locked([&]() -> Result<void> {
+    wanted.clear();
+    const JournalTable& table = stream().table();
+    for (uint32_t number = header().current_file; number <= header().newest_file; ++number) {
+      wanted.emplace_back(table.key(number), table.slot(number).bytes);
+    }
+    return {};
+  }));
+  Disk& disk = attachment_->disk();
+  for (size_t i = wanted.size(); i-- > 0;) {
+    const auto& [key, bytes] = wanted[i];
+    const Result<std::unique_ptr<File>> file = open_journal_file(disk, key);
+    if (file.ok() || file.error().sys != ENOENT) continue;
+    const std::string name = journal_file_name(key.number);
+    session_->files.forget(key.number);
+    if (i > 0) {
+      FQ_TRY(make_journal_file(disk, FileHeader{key, gate().now().wall_ms}, bytes));
+      report.repairs.add(name + ": the file is missing; made again, it was not in use yet");
+      continue;
+    }
+    // As after a failed write: what was not durable is written to another file, by whoever leads next.
+    header().file_failed.store(1, std::memory_order_release);
+    FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+    report.repairs.add(name + ": the file is missing; the queue goes on in another");
+  }
+  return {};
+}
+
+/// One step against what was found. False: the rest is a person's to look at.
+Result<bool> LocalQueue::repair_once(const Checked& found, CheckReport& report) {
+  uint32_t oldest = 0;
+  uint32_t current = 0;
+  FQ_TRY(locked([&]() -> Result<void> {
+    oldest = header().oldest_file;
+    current = header().current_file;
+    return {};
+  }));
+  uint32_t last = 0;  // damaged, and in use
+  for (const JournalDamage& damage : found.damage) {
+    if (damage.file_number <= current) last = std::max(last, std::max(damage.file_number, oldest));
+  }
+  // A whole segment knows what a journal has lost that was cut or is gone, which shows as no damage.
+  if (last == 0 && found.differs()) last = current;
+  if (found.segment_is_whole && last != 0) {
+    FQ_TRY(set_damage_aside(found, last, report));
+  } else if (!found.segment_is_whole || !found.damage.empty()) {
+    FQ_TRY(make_segment_anew(report));
+  } else if (!found.lost_blobs.empty()) {
+    FQ_TRY(set_blobs_aside(found, report));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// Blobs of no message: removed, or `keep` put aside where they may be what is left of a damaged one.
+Result<void> LocalQueue::clear_orphans(bool keep, CheckReport& report) {
+  FQ_TRY_SET(const Orphans orphans, find_orphans(keep ? OrphanFate::kept : OrphanFate::removed));
+  if (orphans.count == 0) return {};
+  report.repairs.add(counted(orphans.count, "payload") + " of no message " +
+                     (keep ? "kept in damaged/" : "removed"));
   return {};
 }
 
 Result<CheckReport> LocalQueue::check(bool repair) {
-  FQ_TRY_SET(Checked found, check_settled());
   CheckReport done;
-  for (int round = 0; repair && round < kRounds && !found.report.findings.empty(); ++round) {
-    uint32_t oldest = 0;
-    uint32_t current = 0;
-    FQ_TRY(locked([&]() -> Result<void> {
-      oldest = header().oldest_file;
-      current = header().current_file;
-      return {};
-    }));
-    uint32_t last = 0;  // damaged, and in use
-    for (const JournalDamage& damage : found.damage) {
-      if (damage.file_number <= current) last = std::max(last, std::max(damage.file_number, oldest));
-    }
-    // A whole segment knows what a journal has lost that was cut or is gone, which shows as no damage.
-    if (last == 0 && found.differs) last = current;
-    if (found.segment_is_whole && last != 0) {
-      FQ_TRY(set_damage_aside(found, last, done));
-    } else if (!found.segment_is_whole || !found.damage.empty()) {
-      FQ_TRY(make_segment_anew(done));
-    } else {
-      break;  // the rest is a person's to look at
-    }
-    FQ_TRY_SET(found, check_settled());
+  if (repair) FQ_TRY(replace_missing_files(done));
+  FQ_TRY_SET(Checked found, check_all());
+  bool damaged = false;  // records were lost, and with them the names of their payloads
+  for (int round = 0; repair && round < kRounds && !found.is_well(); ++round) {
+    damaged = damaged || !found.damage.empty() || found.has_unreadable || !found.segment_is_whole;
+    FQ_TRY_SET(const bool changed, repair_once(found, done));
+    if (!changed) break;
+    FQ_TRY_SET(found, check_all());
   }
+  if (repair) {
+    FQ_TRY(clear_orphans(damaged || found.differs(), done));
+  } else {
+    FQ_TRY_SET(const Orphans orphans, find_orphans(OrphanFate::told));
+    if (orphans.count != 0) {
+      found.report.remarks.add("blobs/: " + counted(orphans.count, "payload") + " of no message, " +
+                               format_size(orphans.bytes) +
+                               "; harmless, removed by fq check --repair and fq compact");
+    }
+  }
+  found.report.findings.append("segment and journal differ: ", found.differences);
   found.report.repairs = std::move(done.repairs);
+  found.report.messages_cancelled = done.messages_cancelled;
   return std::move(found.report);
 }
 

@@ -20,7 +20,9 @@ class OpenFiles {
   Result<File*> get(const FileKey& key) {
     auto found = files_.find(key.number);
     if (found != files_.end() && found->second.salt == key.salt) return found->second.file.get();
-    FQ_TRY_SET(std::unique_ptr<File> file, open_journal_file(disk_, key));
+    Result<std::unique_ptr<File>> opened_now = open_journal_file(disk_, key);
+    if (!opened_now.ok() && opened_now.error().sys == ENOENT) return gone(key.number);
+    FQ_TRY_SET(std::unique_ptr<File> file, std::move(opened_now));
     if (file == nullptr) {
       // As if it had been removed: what it held lies elsewhere now, or nowhere.
       return Error{ErrorKind::io, journal_file_name(key.number) + ": was recycled under us", ENOENT};
@@ -30,6 +32,14 @@ class OpenFiles {
     File* opened = file.get();
     files_.insert_or_assign(key.number, Opened{key.salt, std::move(file)});
     return opened;
+  }
+
+  /// For who has to write to it. A reader looks whether its message was moved.
+  Error gone(uint32_t number) const {
+    return Error{
+        ErrorKind::io,
+        disk_.label() + ": " + journal_file_name(number) + " is gone; put it back, or run fq check --repair",
+        ENOENT};
   }
 
   void forget(uint32_t number) { files_.erase(number); }

@@ -224,7 +224,8 @@ Result<void> Attachment::build(bool alone) {
   FQ_TRY(take_over_numbers(*store));
   store->header().phase.store(Phase::working, std::memory_order_release);
   FQ_TRY(write_first_records(*store, replayed));
-  FQ_TRY(remove_unreferenced_blobs(*disk_, *store));
+  // Whose they were that a damaged journal does not name, nobody knows: all are kept.
+  if (replayed.scan.damage.empty()) FQ_TRY(remove_unreferenced_blobs(*disk_, *store));
   FQ_POINT("rebuild.made");
   FQ_TRY(disk_->rename(kNewSegment, "segment"));
   FQ_POINT("rebuild.renamed");

@@ -5,6 +5,8 @@
 // System.
 #include <algorithm>
 #include <cerrno>
+// fq, below us.
+#include "core/base/counted.h"
 // fq, this room.
 #include "core/spool/file_supply.h"
 #include "core/spool/journal_table.h"
@@ -18,11 +20,6 @@ constexpr uint64_t kRoomToGoOn = 64 * 1024;
 // But on a full disk it is, as long as it takes what a rebuild itself writes and some ends of messages.
 constexpr uint64_t kRoomToDrain = 4 * 1024;
 constexpr size_t kBlockBytes = 64 * 1024;  // arbitrary
-
-std::string bytes_at(const JournalDamage& damage) {
-  return journal_file_name(damage.file_number) + ": " + damage.what + " at byte " +
-         std::to_string(damage.offset);
-}
 
 bool is_full(const Error& error) { return error.sys == ENOSPC || error.sys == EDQUOT; }
 
@@ -63,14 +60,12 @@ Result<void> write_again(File& file, const JournalFile& of, uint64_t proven) {
 
 Result<void> Attachment::report_damage(const ScanResult& scan) {
   for (const JournalDamage& damage : scan.damage) {
-    std::string notice = bytes_at(damage);
+    std::string notice = described(damage);
     const Result<void> kept = keep_damage(*disk_, damage);
     // A full disk has no room for a copy; the damaged file stays as long as anything in it lives.
     if (!kept.ok() && kept.error().kind != ErrorKind::later) return kept.error();
-    if (damage.records_lost != 0)
-      notice.append(", ").append(std::to_string(damage.records_lost)).append(" records lost");
     if (damage.bytes != 0 && kept.ok())
-      notice.append("; ").append(std::to_string(damage.bytes)).append(" bytes kept in damaged/");
+      notice.append("; ").append(counted(damage.bytes, "byte")).append(" kept in damaged/");
     notices_.push_back(std::move(notice));
   }
   return {};

@@ -282,7 +282,7 @@ TEST_CASE("check finds nothing in a queue that was only used") {
   q.ack(q.lease());
   const Result<CheckReport> report = q.door().check();
   REQUIRE(report.ok());
-  for (const std::string& finding : report->findings) FAIL_CHECK(finding);
+  for (const std::string& finding : report->findings.lines) FAIL_CHECK(finding);
   CHECK(report->messages == 19);
 }
 

@@ -61,7 +61,7 @@ class History {
     compare();
     const Result<CheckReport> report = engine_->check();
     if (!report.ok() || !report->findings.empty()) {
-      differ("check: " + (report.ok() ? report->findings[0] : report.error().text));
+      differ("check: " + (report.ok() ? report->findings.lines[0] : report.error().text));
     }
   }
 

@@ -34,7 +34,7 @@ gives 0 '' bash -c 'ulimit -n 20; "$FQ" doctor'
 
 # What is kept of damage, and what cannot be.
 touch "$FQ_SPOOL/queues/mail/damaged/1-2.bin"
-is 'what is in damaged/ is told' 1 "$(fq doctor | grep -c '1 pieces of damage in damaged/')"
+is 'what is in damaged/ is told' 1 "$(fq doctor | grep -c '1 piece of damage in damaged/')"
 chmod o+w "$FQ_SPOOL"
 gives 69 '' fq doctor
 is 'others may write to it: a fault' fault "$(health spool)"

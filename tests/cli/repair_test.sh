@@ -30,7 +30,7 @@ gives 65 '' fq check
 is 'check says where' 1 "$(fq check | grep -c 'journal/1.fqj: records are damaged at byte')"
 is 'and as JSON' 'false true' "$(fq check --json | jq -r '"\(.ok) \(.findings | length > 0)"')"
 gives 0 '' fq check --repair
-is 'what was hit is told' 1 "$(grep -c 'message 5: its record is damaged; cancelled' "$work/out")"
+is 'what was hit is told' 1 "$(grep -c "message 5 of queue 'default': its record is damaged; cancelled" "$work/out")"
 is 'what could be read is there' 'one-1 one-2 one-4 one-6 one-7 one-8 one-9' "$(payloads)"
 is 'the bytes are kept' 1 "$(cat "$queue"/damaged/*.bin | grep -ac 'ne-5')"
 gives 0 '' fq check

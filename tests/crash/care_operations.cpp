@@ -1,6 +1,8 @@
 // care_operations - what compact and check --repair add to the table of operations.
 #include "tests/crash/operations.h"
 
+#include <fstream>
+
 namespace fq::test {
 
 namespace {
@@ -35,6 +37,22 @@ void repair_without_segment(Trial& t) {
   std::filesystem::remove(t.spool.queue("segment"));
 }
 
+/// A payload beside the journal that is damaged, one that is whole, and one of no message.
+void repair_blobs(Trial& t) {
+  const std::string whole(70'000, 'w');
+  t.spool.push("done", "a");
+  t.spool.says({"pop"});
+  t.finished = {"done"};
+  t.spool.push(std::string(80'000, 'd'), "a");
+  const std::string damaged = std::filesystem::directory_iterator(t.spool.queue("blobs"))->path();
+  write_at(damaged, 1'000, "?");
+  t.spool.push(whole, "a");
+  t.spool.push("short", "b");
+  std::ofstream(t.spool.queue("blobs/00112233445566778899aabbccddeeff")) << "left by a killed push";
+  t.must = {whole, "short"};
+  t.words = {"check", "--repair"};
+}
+
 }  // namespace
 
 std::vector<Operation> with_care(std::vector<Operation> operations) {
@@ -52,6 +70,10 @@ std::vector<Operation> with_care(std::vector<Operation> operations) {
        repair_without_segment,
        {"rebuild.begin", "rebuild.replayed", "rebuild.made", "rebuild.renamed", "compaction.left",
         "compaction.moved", "compaction.low", "compaction.low_durable", "compaction.removed"}},
+      {"repair_blobs",
+       repair_blobs,
+       {"attach.shared", "event.appended", "event.committed", "flush.syncing", "flush.synced",
+        "repair.blob_kept", "orphan.gone"}},
   };
   operations.insert(operations.end(), std::begin(care), std::end(care));
   return operations;

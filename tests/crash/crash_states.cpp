@@ -49,7 +49,7 @@ std::string look_for_damage(Queue& queue, const std::string& spool) {
 std::string check(Queue& queue) {
   const Result<CheckReport> report = queue.check();
   if (!report.ok()) return "check: " + report.error().text;
-  return report->findings.empty() ? std::string() : "check: " + report->findings.front();
+  return report->findings.empty() ? std::string() : "check: " + report->findings.lines.front();
 }
 
 std::string shortened(const std::string& payload) { return "'" + payload.substr(0, 24) + "'"; }

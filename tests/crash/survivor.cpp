@@ -55,7 +55,7 @@ class Survivor {
     const Result<CheckReport> report = queue_->check();
     if (!report.ok()) say("I8: no check: " + report.error().text);
     if (!report.ok()) return;
-    for (const std::string& finding : report->findings) say("I8: " + finding);
+    for (const std::string& finding : report->findings.lines) say("I8: " + finding);
   }
 
   void look() {

@@ -45,7 +45,7 @@ std::string fault_of(const std::string& spool, const Fates& then, const Fates& i
   }
   const Result<CheckReport> report = (*queue)->check();
   if (!report.ok()) return "check: " + report.error().text;
-  return report->findings.empty() ? std::string() : "check: " + report->findings.front();
+  return report->findings.empty() ? std::string() : "check: " + report->findings.lines.front();
 }
 
 std::string push_one(const std::string& spool, const std::string& payload, Book& book) {

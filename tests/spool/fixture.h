@@ -126,7 +126,7 @@ class SpoolFixture {
     auto report = queue_->check();
     INFO((report.ok() ? std::string() : report.error().text));
     REQUIRE(report.ok());
-    for (const std::string& finding : report->findings) {
+    for (const std::string& finding : report->findings.lines) {
       INFO(finding);
       CHECK(false);
     }

@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# lost_test - a payload that is gone or damaged costs its message its delivery and nothing else: who meets it says
+# so, buries it, and serves the next. And journal files that somebody takes away under a running queue.
+. "$(dirname "$0")/lib.sh"
+
+queue=$FQ_SPOOL/queues/default
+long() { head -c 100000 /dev/zero | tr '\0' "$1"; }
+blob_of() { grep -l -- "$1$1$1$1" "$queue"/blobs/*; }  # LETTER
+flip() { printf '?' | dd of="$1" bs=1 seek=70000 conv=notrunc status=none; }
+# hit TEXT: its record in the journal.
+hit() {
+  local at
+  at=$(grep -abo -- "$1" "$queue/journal/1.fqj" | head -n 1 | cut -d: -f1)
+  printf '?' | dd of="$queue/journal/1.fqj" bs=1 seek="$at" conv=notrunc status=none
+}
+state_of() { fq show "$1" --json | jq -r .state; }
+
+# pop: what is damaged is told, what is behind it is served.
+fresh
+long a | fq push >/dev/null
+long b | fq push >/dev/null
+long c | fq push >/dev/null
+flip "$(blob_of a)"; rm "$(blob_of b)"
+gives 0 "fq: message 1 of queue 'default': its payload is damaged: blobs/" fq pop
+is 'each with what is wrong' "2 fq: message 2 of queue 'default': its payload is lost: blobs/*: is gone; buried, see fq check" \
+  "$(wc -l <"$work/err") $(sed -n 's/[0-9a-f]\{32\}/*/;2p' "$work/err")"
+is 'the next one is served' 100001 "$(wc -c <"$work/out")"
+is 'both are buried' 'dead dead acked' "$(state_of 1) $(state_of 2) $(state_of 3)"
+is 'and say why' 1 "$(fq show 1 --json | jq -r .last_error.reason | grep -c 'its payload is damaged: blobs/.*: its checksum does not match')"
+gives 1 '' fq pop
+# Nothing but damage: 65, once.
+fresh
+for i in 1 2 3; do fq push "payload-$i" >/dev/null; done
+hit payload-1
+gives 0 "fq: message 1 of queue 'default': its record is damaged: journal/1.fqj at byte" fq pop -n 2
+is 'what could be read' 'payload-2 payload-3' "$(paste -sd' ' "$work/out")"
+fq push payload-4 >/dev/null; hit payload-4
+gives 65 'message 4' fq pop
+is 'no payload of it' '' "$(cat "$work/out")"
+gives 1 '' fq pop
+is 'a dead one can be kicked, and is met again' '1 65' "$(fq kick 4 2>/dev/null; fq pop 2>&1 >/dev/null | grep -c 'message 4.*buried') $(fq kick 4 >/dev/null 2>&1; fq pop >/dev/null 2>&1; echo $?)"
+# Whatever the form, and while it waits.
+for form in --raw --json '--format sh' '--lease 1m' --null --grouped; do
+  fresh
+  fq push payload-1 >/dev/null; fq push payload-2 >/dev/null
+  hit payload-1
+  # shellcheck disable=SC2086  # words
+  gives 0 'message 1 of queue' fq pop $form
+  is "$form: the other one" 1 "$(grep -ac payload-2 "$work/out")"
+done
+fresh
+fq push payload-1 >/dev/null; hit payload-1
+(sleep 0.2; "$FQ" push later >/dev/null) &  # the pop is to wait for it
+gives 0 'message 1 of queue' fq pop --wait=20s
+is 'a waiting one waits on' later "$(cat "$work/out")"
+wait
+fresh
+fq push payload-1 >/dev/null; hit payload-1
+gives 75 'message 1 of queue' fq pop --wait=10ms
+
+# worker.
+fresh
+long a | fq push >/dev/null
+fq push payload-2 >/dev/null; fq push payload-3 >/dev/null
+flip "$(blob_of a)"; hit payload-2
+gives 0 "message 1 of queue 'default': its payload is damaged" fq worker --drain -- cat
+is 'a worker says it of each' 2 "$(grep -c '; buried, see fq check$' "$work/err")"
+is 'and runs the rest' payload-3 "$(cat "$work/out")"
+fresh
+fq push payload-1 >/dev/null; hit payload-1
+gives 1 'message 1 of queue' fq worker --once -- cat
+
+# A journal file that is gone while nobody needs to write to it: its messages are lost, told, and kept dead.
+many() { head -c 1500000 /dev/zero | tr '\0' x | fold -w 50000 | nl -w 6 -n rz -s - | fq push --lines >/dev/null; }
+fresh
+many
+mv "$queue/journal/2.fqj" "$work/2.fqj"
+gives 0 'its record is lost: journal/2.fqj is gone; buried, see fq check' fq pop -n 100
+lost=$(wc -l <"$work/err")
+is 'the rest is served' 30 "$((lost + $(wc -l <"$work/out")))"
+gives 65 '' fq check
+is 'the file is the first finding' '  damage: journal/2.fqj: the file is missing' "$(sed -n 2p "$work/out" | cut -d, -f1)"
+mv "$work/2.fqj" "$queue/journal/2.fqj"
+gives 0 '' fq check
+fq kick --all >/dev/null
+is 'put back, nothing is lost' "$lost" "$(fq pop -n 100 | wc -l)"
+
+# The one that is written to: nothing is accepted that would be lost, and what to do is said.
+fresh
+fq push one >/dev/null; fq push two >/dev/null
+mv "$queue/journal/1.fqj" "$work/1.fqj"
+says="fq: queue 'default': journal/1.fqj is gone; put it back, or run fq check --repair"
+gives 74 "$says" fq push three
+gives 74 "$says" fq pop
+gives 74 "$says" fq check
+mv "$work/1.fqj" "$queue/journal/1.fqj"
+is 'put back, all goes on' 'one two three four' "$(fq push four >/dev/null; fq pop -n 10 | paste -sd' ')"
+fresh
+fq push one >/dev/null; fq push two >/dev/null
+rm "$queue/journal/1.fqj"
+gives 65 '' fq check
+is 'check names it first' '  damage: journal/1.fqj: the file is missing' "$(sed -n 2p "$work/out" | cut -d, -f1)"
+gives 74 "$says" fq push three
+gives 0 '' fq check --repair
+is 'repair goes on in another file' 1 "$(grep -c 'journal/1.fqj: the file is missing; the queue goes on in another' "$work/out")"
+is 'what is lost is named' '1 2' "$(grep -o 'message [0-9]* of queue .*; cancelled' "$work/out" | cut -d' ' -f2 | paste -sd' ')"
+is 'what was not written yet is not' 'three four' "$(fq push four >/dev/null; fq pop -n 10 | paste -sd' ')"
+gives 0 '' fq check
+rm "$queue/segment"
+gives 0 '' fq check
+# One that was ready.
+fresh
+fq push one >/dev/null
+rm "$queue/journal/2.fqj"
+gives 65 '' fq check
+gives 0 '' fq check --repair
+is 'is made again' 1 "$(grep -c 'journal/2.fqj: the file is missing; made again' "$work/out")"
+many
+is 'and is used' 31 "$(fq pop -n 100 | wc -l)"
+gives 0 '' fq check
+
+# Who has the file open writes into nothing: it is told as well.
+fresh
+fq push one >/dev/null
+mkfifo "$work/lines"
+"$FQ" push --lines <"$work/lines" >"$work/ids" 2>"$work/said" &
+pusher=$!
+exec 7>"$work/lines"
+echo two >&7
+until [ -s "$work/ids" ]; do [ -d /proc/$pusher ] || break; done
+rm "$queue/journal/1.fqj"
+echo three >&7
+exec 7>&-
+wait $pusher
+is 'who has the file open is told too' "74 $says" "$? $(cat "$work/said")"
+is 'and nothing was accepted' 1 "$(wc -l <"$work/ids")"
+gives 0 '' fq check --repair
+gives 0 '' fq check
+finish
