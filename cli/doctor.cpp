@@ -1,7 +1,11 @@
 // doctor - what fq rests on, and what to do about it.
 
+// System.
+#include <algorithm>
 // fq, below us.
 #include "core/api/doctor.h"
+#include "core/api/queue.h"
+#include "core/base/escape.h"
 #include "core/base/json_writer.h"
 // fq, this room.
 #include "cli/command.h"
@@ -52,7 +56,9 @@ Result<Exit> run_doctor(const Arguments& arguments, Session& session) {
   if (!arguments.operands().empty()) return usage_error("doctor", "takes no operand");
   std::vector<DoctorRow> rows = {{"fq", FQ_VERSION, Health::ok, ""}};
   Health worst = Health::ok;
-  for (DoctorRow& row : examine(session.spool())) {
+  std::optional<std::string> queue;
+  if (session.queue_named()) queue = session.queue_name();
+  for (DoctorRow& row : examine(session.spool(), queue)) {
     worst = std::max(worst, row.health);
     rows.push_back(std::move(row));
   }
@@ -64,7 +70,11 @@ Result<Exit> run_doctor(const Arguments& arguments, Session& session) {
   }
   FQ_TRY(session.out().write(text));
   FQ_TRY(session.out().flush());
-  return worst == Health::fault ? Exit::unusable : Exit::done;
+  if (worst == Health::fault) return Exit::unusable;
+  if (!queue) return Exit::done;
+  FQ_TRY_SET(const std::vector<std::string> names, list_queues(session.spool()));
+  if (std::find(names.begin(), names.end(), *queue) != names.end()) return Exit::done;
+  return Error{ErrorKind::missing, "queue " + in_quotes(*queue) + ": there is none", 0};
 }
 
 }  // namespace
@@ -75,7 +85,7 @@ const Command doctor_command = {
     "Looks at what fq rests on: disk, limits, kernel, clock, and who is attached.",
     {{}, true, "human|json"},
     "fq doctor",
-    "0 fq can work here, perhaps with warnings; 69 it cannot",
+    "0 fq can work here, perhaps with warnings; 1 no such queue; 69 it cannot",
     run_doctor,
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 // System.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ struct DoctorRow {
   std::string advice;  // what to do; empty where all is well
 };
 
-/// What is there below and around a spool, which may not be there yet. Changes nothing.
-std::vector<DoctorRow> examine(const std::string& spool);
+/// What is there below and around a spool, which may not be there yet; of its queues `queue` alone, or with
+/// none named all. Changes nothing.
+std::vector<DoctorRow> examine(const std::string& spool, const std::optional<std::string>& queue);
 
 }  // namespace fq

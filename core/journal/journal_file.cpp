@@ -82,6 +82,21 @@ Result<void> check_free(Disk& disk, const std::string& name) {
   return {};
 }
 
+Result<void> copy_damage(Disk& disk, const JournalDamage& damage, const std::string& to_name) {
+  FQ_TRY_SET(const auto from, disk.open(journal_file_name(damage.file_number), OpenMode::read));
+  FQ_TRY_SET(const auto to, create_again(disk, to_name));
+  std::vector<std::byte> block(kCopyBlockBytes);
+  uint64_t done = 0;
+  while (done < damage.bytes) {
+    const auto want = static_cast<size_t>(std::min<uint64_t>(block.size(), damage.bytes - done));
+    FQ_TRY_SET(const size_t got, from->read_at(damage.offset + done, MutableBytes(block).first(want)));
+    if (got == 0) break;
+    FQ_TRY(to->write_at(done, Bytes(block).first(got)));
+    done += got;
+  }
+  return to->sync_all();
+}
+
 }  // namespace
 
 std::string journal_file_name(uint32_t number) {
@@ -172,18 +187,10 @@ Result<void> keep_damage(Disk& disk, const JournalDamage& damage) {
   if (there.ok()) return {};
   if (there.error().sys != ENOENT) return there.error();
 
-  FQ_TRY_SET(const auto from, disk.open(journal_file_name(damage.file_number), OpenMode::read));
-  FQ_TRY_SET(const auto to, create_again(disk, temporary));
-  std::vector<std::byte> block(kCopyBlockBytes);
-  uint64_t done = 0;
-  while (done < damage.bytes) {
-    const auto want = static_cast<size_t>(std::min<uint64_t>(block.size(), damage.bytes - done));
-    FQ_TRY_SET(const size_t got, from->read_at(damage.offset + done, MutableBytes(block).first(want)));
-    if (got == 0) break;
-    FQ_TRY(to->write_at(done, Bytes(block).first(got)));
-    done += got;
-  }
-  FQ_TRY(to->sync_all());
+  auto copied = copy_damage(disk, damage, temporary);
+  // On a full disk nothing is left of the try.
+  if (!copied.ok()) (void)disk.remove(temporary);
+  FQ_TRY(std::move(copied));
   FQ_TRY(disk.rename(temporary, name));
   FQ_TRY(disk.sync_directory("damaged"));
   return disk.sync_directory("");  // the directory itself may be new

@@ -3,11 +3,14 @@
 
 // System.
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -26,6 +29,7 @@ namespace {
 
 constexpr unsigned long kTmpfs = 0x01021994;
 constexpr unsigned long kRamfs = 0x858458f6;
+constexpr unsigned long kFuse = 0x65735546;               // need not tell its blocks
 constexpr uint64_t kRoomWantedBytes = 256 * 1024 * 1024;  // chosen: a few of the largest journal files
 constexpr uint64_t kInodesWanted = 1000;
 
@@ -102,6 +106,10 @@ void examine_mount(const std::string& path, std::vector<DoctorRow>& rows) {
   } else if (magic == kTmpfs || magic == kRamfs) {
     add_row(rows, "file system", found, Health::warning,
             "it is memory: nothing survives a power cut; set FQ_SPOOL to a directory on a disk");
+  } else if (about.f_blocks == 0 && magic != kFuse) {
+    // /proc, /sys and their like: what is there is made by the kernel.
+    add_row(rows, "file system", found, Health::fault,
+            "it holds no files of anybody; set FQ_SPOOL to a directory on a disk");
   } else {
     add_row(rows, "file system", found);
   }
@@ -179,13 +187,29 @@ void examine_queue(const std::string& spool, const std::string& name, std::vecto
             Health::warning, "run fq check -q " + name + "; remove what is there when you have looked");
 }
 
+/// Of a spool that is not there yet: whether a push could make it in what is there.
+void examine_parent(const std::string& spool, const std::string& path, std::vector<DoctorRow>& rows) {
+  struct stat about {};
+  const bool directory = ::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
+  if (!directory) {
+    add_row(rows, "spool", spool + ": cannot be made, " + path + " is no directory", Health::fault,
+            "set FQ_SPOOL to another place");
+  } else if (::faccessat(AT_FDCWD, path.c_str(), W_OK | X_OK, AT_EACCESS) != 0 && errno != EROFS) {
+    add_row(rows, "spool", spool + ": cannot be made, you may not write to " + path, Health::fault,
+            "see to its rights, or set FQ_SPOOL");
+  } else {
+    add_row(rows, "spool", spool + ": there is none yet; the first push makes it");
+  }
+}
+
 }  // namespace
 
-void examine_place(const std::string& spool, std::vector<DoctorRow>& rows) {
+void examine_place(const std::string& spool, const std::optional<std::string>& queue,
+                   std::vector<DoctorRow>& rows) {
   struct stat about {};
   const bool there = ::stat(spool.c_str(), &about) == 0;
   const std::string path = existing_part(spool);
-  if (!there) add_row(rows, "spool", spool + ": there is none yet; the first push makes it");
+  if (!there) examine_parent(spool, path, rows);
   if (there) {
     const Result<void> fit = check_spool(spool);
     add_row(rows, "spool", fit.ok() ? spool : fit.error().text, fit.ok() ? Health::ok : Health::fault,
@@ -196,12 +220,14 @@ void examine_place(const std::string& spool, std::vector<DoctorRow>& rows) {
   examine_room(path, rows);
   const Result<std::vector<std::string>> names = list_queue_directories(spool);
   if (!names.ok()) return;
-  for (const std::string& name : *names) examine_queue(spool, name, rows);
+  for (const std::string& name : *names) {
+    if (!queue || *queue == name) examine_queue(spool, name, rows);
+  }
 }
 
-std::vector<DoctorRow> examine(const std::string& spool) {
+std::vector<DoctorRow> examine(const std::string& spool, const std::optional<std::string>& queue) {
   std::vector<DoctorRow> rows;
-  examine_place(spool, rows);
+  examine_place(spool, queue, rows);
   examine_system(rows);
   return rows;
 }

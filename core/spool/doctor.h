@@ -2,6 +2,7 @@
 #pragma once
 
 // System.
+#include <optional>
 #include <string>
 #include <vector>
 // fq, below us.
@@ -10,7 +11,8 @@
 namespace fq {
 
 /// File system, its mount, room, rights, what is kept of damage, and who is attached.
-void examine_place(const std::string& spool, std::vector<DoctorRow>& rows);
+void examine_place(const std::string& spool, const std::optional<std::string>& queue,
+                   std::vector<DoctorRow>& rows);
 /// Kernel, locks, limits of this process, clocks.
 void examine_system(std::vector<DoctorRow>& rows);
 

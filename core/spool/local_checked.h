@@ -26,4 +26,10 @@ struct LocalQueue::Checked {
   bool is_well() const { return report.findings.empty() && differences.empty(); }
 };
 
+/// Blobs that belong to no message.
+struct LocalQueue::Orphans {
+  uint64_t count = 0;
+  uint64_t bytes = 0;
+};
+
 }  // namespace fq

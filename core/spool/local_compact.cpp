@@ -3,7 +3,7 @@
 //
 // The same steps as those that consumers take (core/spool/compaction.cpp), one file after the other, the
 // oldest first. Others may do the same at the same time, and work goes on meanwhile.
-#include "core/spool/local_queue.h"
+#include "core/spool/local_checked.h"
 
 // System.
 #include <algorithm>

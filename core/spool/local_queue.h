@@ -324,12 +324,8 @@ class LocalQueue final : public Queue {
   Result<Checked> check_settled();
   Result<Checked> check_all();
   // local_blobs.cpp
-  /// What becomes of blobs that belong to no message.
-  enum class OrphanFate { told, removed, kept };
-  struct Orphans {
-    uint64_t count = 0;
-    uint64_t bytes = 0;
-  };
+  enum class OrphanFate { told, removed, kept };  // of blobs that belong to no message
+  struct Orphans;
   Result<bool> find_blob_users(std::vector<TakenMessage>& found, uint32_t& next_slot);
   Result<std::optional<uint64_t>> item_position_of(uint64_t id);
   Result<void> check_blob(TakenMessage& user, Checked& checked);

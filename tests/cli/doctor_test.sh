@@ -46,6 +46,33 @@ echo >"$work/file"
 is 'a file is no spool' fault "$(FQ_SPOOL=$work/file health spool)"
 is 'names are escaped' 1 "$(FQ_SPOOL=$'/x\e[31m' "$FQ" doctor | grep -c '/x\\x1b\[31m')"
 
+# A queue that is named, and one that is not there.
+fq push x -q post >/dev/null
+is 'all queues' 'queue mail queue post' "$(fq doctor --json | jq -r .about | grep '^queue' | sort -u | paste -sd' ')"
+is 'the named one' 'queue post' "$(fq doctor -q post --json | jq -r .about | grep '^queue' | sort -u)"
+gives 0 '' fq doctor -q post
+gives 1 "fq: queue 'nosuch': there is none" fq doctor -q nosuch
+is 'with what it found' 1 "$(grep -c 'ok .*robust locks' "$work/out")"
+gives 1 "queue 'nosuch': there is none" env FQ_QUEUE=nosuch "$FQ" doctor
+gives 1 "queue 'nosuch': there is none" env FQ_SPOOL="$work/none" "$FQ" doctor -q nosuch
+gives 64 'queue' fq doctor -q ..
+
+# Where no spool can be.
+for place in /proc/fq /proc/self/fq /sys/fq; do
+  [ -d "${place%/*}" ] || continue
+  FQ_SPOOL=$place gives 69 '' fq doctor
+  is "$place: its file system is a fault" 1 "$(grep -c 'fault  *file system' "$work/out")"
+  code=$(FQ_SPOOL=$place "$FQ" push x >/dev/null 2>&1; echo $?)
+  [ "$code" != 0 ] || fail "$place: a push that does more than doctor says"
+done
+FQ_SPOOL=$work/file/fq gives 69 '' fq doctor
+is 'below a file' 1 "$(grep -c 'cannot be made, .*/file is no directory' "$work/out")"
+if [ "$(id -u)" != 0 ]; then
+  mkdir "$work/closed"; chmod 500 "$work/closed"
+  FQ_SPOOL=$work/closed/fq gives 69 '' fq doctor
+  is 'where one may not write' 1 "$(grep -c 'you may not write to' "$work/out")"
+fi
+
 gives 64 'takes no operand' fq doctor here
 gives 64 'unknown option' fq doctor --fix
 gives 64 'not a format' fq doctor --format sh
