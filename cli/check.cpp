@@ -80,7 +80,7 @@ const Command check_command = {
     "--repair sets damaged bytes aside and keeps all that can be read.",
     {kOptions, true, "human|json"},
     "fq check",
-    "0 all is well; 1 no queue; 65 damage found, or left by a repair; 74 not done",
+    "0 all is well; 1 no queue; 65 damage found or left; 74 not done",
     run_check,
 };
 

@@ -85,7 +85,7 @@ const Command doctor_command = {
     "Looks at what fq rests on: disk, limits, kernel, clock, and who is attached.",
     {{}, true, "human|json"},
     "fq doctor",
-    "0 fq can work here, perhaps with warnings; 1 no such queue; 69 it cannot",
+    "0 fq can work here; 1 it can, but no such queue; 69 it cannot",
     run_doctor,
 };
 

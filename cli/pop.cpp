@@ -234,7 +234,7 @@ const Command pop_command = {
     "Takes messages in fair order, writes their payloads and acks them.",
     {kOptions, true, "human|json|sh|raw"},
     "while m=$(fq pop); do echo \"$m\"; done",
-    "0 taken; 1 nothing can be served now; 65 what there was is damaged; 75 wait over",
+    "0 taken; 1 nothing can be served now; 65 it is damaged; 75 wait over",
     run_pop,
 };
 

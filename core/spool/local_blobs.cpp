@@ -3,7 +3,7 @@
 // Messages are found in steps under the lock, payloads are read without it. A blob belongs to nobody when no
 // message speaks of it that was accepted before its own lock was ours: whoever pushes one holds it until
 // then, and nobody can begin to while we do. Only such a one may go.
-#include "core/spool/local_checked.h"
+#include "core/spool/local_care.h"
 
 // System.
 #include <sys/file.h>
@@ -18,7 +18,7 @@ namespace fq {
 
 namespace {
 
-constexpr uint32_t kSlotsPerStep = 65536;  // walked under one hold of the lock: about 1 ms
+constexpr uint32_t kBlobSlotsPerStep = 65536;  // walked under one hold of the lock: about 1 ms
 constexpr size_t kUsersPerStep = 1024;
 constexpr size_t kHeldBlobs = 64;  // descriptors, of the 1024 that a process usually has
 constexpr int kLookTries = 5;      // against compaction and other payloads
@@ -31,15 +31,15 @@ bool is_told(const Error& error) {
 }  // namespace
 
 /// Some messages whose payload is in a blob, from a slot on. True: there are no more.
-Result<bool> LocalQueue::find_blob_users(std::vector<TakenMessage>& found, uint32_t& next_slot) {
+Result<bool> LocalQueue::Care::find_blob_users(std::vector<TakenMessage>& found, uint32_t& next_slot) {
   bool at_end = false;
   const uint32_t from = next_slot;
   found.reserve(kUsersPerStep);  // nothing is allocated under the lock
-  FQ_TRY(locked([&]() -> Result<void> {
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
     found.clear();
     if (from == 0) gate().apply_pending();
     std::optional<SlotIndex> slot = schedule().next_slot(SlotIndex{from});
-    for (uint32_t walked = 0; slot && walked < kSlotsPerStep && found.size() < kUsersPerStep; ++walked) {
+    for (uint32_t walked = 0; slot && walked < kBlobSlotsPerStep && found.size() < kUsersPerStep; ++walked) {
       const Entry& entry = schedule().entry(*slot);
       if ((entry.flags & kEntryBlob) != 0) {
         TakenMessage& user = found.emplace_back();
@@ -56,9 +56,9 @@ Result<bool> LocalQueue::find_blob_users(std::vector<TakenMessage>& found, uint3
 }
 
 /// Where the message's payload lies in the stream now; none when it has ended.
-Result<std::optional<uint64_t>> LocalQueue::item_position_of(uint64_t id) {
+Result<std::optional<uint64_t>> LocalQueue::Care::item_position_of(uint64_t id) {
   std::optional<uint64_t> position;
-  FQ_TRY(locked([&]() -> Result<void> {
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
     position.reset();
     if (const std::optional<SlotIndex> slot = schedule().find(MessageId{id})) {
       position = schedule().entry(*slot).item_position;
@@ -69,12 +69,13 @@ Result<std::optional<uint64_t>> LocalQueue::item_position_of(uint64_t id) {
 }
 
 /// Looks at one message's blob. It may end, move, or get another payload meanwhile.
-Result<void> LocalQueue::check_blob(TakenMessage& user, Checked& checked) {
+Result<void> LocalQueue::Care::check_blob(TakenMessage& user, Checked& checked) {
   for (int attempt = 0; attempt < kLookTries; ++attempt) {
-    FQ_TRY_SET(const bool readable, read_taken(user));
-    if (readable && !stored_.item.blob) return {};
+    FQ_TRY_SET(const bool readable, queue_.read_taken(user));
+    if (readable && !queue_.stored_.item.blob) return {};
     Result<std::unique_ptr<File>> whole =
-        readable ? open_whole_blob(attachment_->disk(), stored_.item) : Error{ErrorKind::bad_data, "", 0};
+        readable ? open_whole_blob(queue_.attachment_->disk(), queue_.stored_.item)
+                 : Error{ErrorKind::bad_data, "", 0};
     if (whole.ok()) return {};
     if (!is_told(whole.error())) return std::move(whole).error();
     FQ_TRY_SET(const std::optional<uint64_t> position, item_position_of(user.id));
@@ -85,17 +86,17 @@ Result<void> LocalQueue::check_blob(TakenMessage& user, Checked& checked) {
       user.place.reset();
       continue;
     }
-    const std::string what = message_object(user.id) + ": its payload " + whole.error().text;
+    const std::string what = queue_.message_object(user.id) + ": its payload " + whole.error().text;
     checked.report.findings.add("damage: " + what);
     if (is_lost(whole.error()))
-      checked.lost_blobs.push_back({MessageId{user.id}, *position, *stored_.item.blob, what});
+      checked.lost_blobs.push_back({MessageId{user.id}, *position, *queue_.stored_.item.blob, what});
     return {};
   }
   return {};
 }
 
-Result<void> LocalQueue::check_blobs(Checked& checked) {
-  FQ_TRY_SET(const BlobNames names, list_blobs(attachment_->disk()));
+Result<void> LocalQueue::Care::check_blobs(Checked& checked) {
+  FQ_TRY_SET(const BlobNames names, list_blobs(queue_.attachment_->disk()));
   std::vector<TakenMessage> users;
   uint32_t next_slot = 0;
   for (bool at_end = false; !at_end;) {
@@ -107,7 +108,7 @@ Result<void> LocalQueue::check_blobs(Checked& checked) {
 }
 
 /// The blobs that messages speak of; none where a message cannot be read, which may speak of any.
-Result<std::optional<std::set<std::string>>> LocalQueue::named_blobs() {
+Result<std::optional<std::set<std::string>>> LocalQueue::Care::named_blobs() {
   std::set<std::string> named;
   std::vector<TakenMessage> users;
   uint32_t next_slot = 0;
@@ -115,8 +116,8 @@ Result<std::optional<std::set<std::string>>> LocalQueue::named_blobs() {
   for (bool at_end = false; !at_end;) {
     FQ_TRY_SET(at_end, find_blob_users(users, next_slot));
     for (TakenMessage& user : users) {
-      FQ_TRY_SET(const bool readable, read_taken(user));
-      if (readable && stored_.item.blob) named.insert(blob_file_name(*stored_.item.blob));
+      FQ_TRY_SET(const bool readable, queue_.read_taken(user));
+      if (readable && queue_.stored_.item.blob) named.insert(blob_file_name(*queue_.stored_.item.blob));
       if (readable) continue;
       FQ_TRY_SET(const std::optional<uint64_t> position, item_position_of(user.id));
       if (position) return std::optional<std::set<std::string>>();
@@ -128,8 +129,9 @@ Result<std::optional<std::set<std::string>>> LocalQueue::named_blobs() {
 }
 
 /// Of `paths` those that belong to nobody, with what is to become of them.
-Result<void> LocalQueue::sort_out(std::span<const std::string> paths, OrphanFate fate, Orphans& orphans) {
-  Disk& disk = attachment_->disk();
+Result<void> LocalQueue::Care::sort_out(std::span<const std::string> paths, OrphanFate fate,
+                                        Orphans& orphans) {
+  Disk& disk = queue_.attachment_->disk();
   struct Held {
     std::string path;
     std::unique_ptr<File> file;  // its lock keeps everybody from beginning with it
@@ -142,7 +144,7 @@ Result<void> LocalQueue::sort_out(std::span<const std::string> paths, OrphanFate
   }
   if (held.empty()) return {};
   // What was accepted before is in the segment, or waits there for the disk.
-  FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+  FQ_TRY(queue_.session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
   FQ_TRY_SET(const std::optional<std::set<std::string>> named, named_blobs());
   if (!named) return {};
   for (const Held& each : held) {
@@ -160,9 +162,9 @@ Result<void> LocalQueue::sort_out(std::span<const std::string> paths, OrphanFate
   return {};
 }
 
-Result<LocalQueue::Orphans> LocalQueue::find_orphans(OrphanFate fate) {
+Result<LocalQueue::Care::Orphans> LocalQueue::Care::find_orphans(OrphanFate fate) {
   Orphans orphans;
-  FQ_TRY_SET(const BlobNames names, list_blobs(attachment_->disk()));
+  FQ_TRY_SET(const BlobNames names, list_blobs(queue_.attachment_->disk()));
   if (names.own.empty()) return orphans;
   FQ_TRY_SET(const std::optional<std::set<std::string>> named, named_blobs());
   if (!named) return orphans;
@@ -178,20 +180,20 @@ Result<LocalQueue::Orphans> LocalQueue::find_orphans(OrphanFate fate) {
 }
 
 /// The bytes of lost payloads are kept, and their messages, of which nothing is left to deliver, cancelled.
-Result<void> LocalQueue::set_blobs_aside(const Checked& found, CheckReport& report) {
+Result<void> LocalQueue::Care::set_blobs_aside(const Checked& found, CheckReport& report) {
   std::vector<ItemPlace> ended;
-  for (const Checked::LostBlob& lost : found.lost_blobs) {
+  for (const LostBlob& lost : found.lost_blobs) {
     // Kept first: a death in between leaves a message whose payload is gone, which the next repair cancels.
     const std::string path = blob_file_name(lost.name);
-    FQ_TRY_SET(const bool kept, keep_blob(attachment_->disk(), path));
+    FQ_TRY_SET(const bool kept, keep_blob(queue_.attachment_->disk(), path));
     FQ_POINT("repair.blob_kept");
     FQ_TRY_SET(const SettleStatus status,
-               change_one(lost.id, Action::cancel, nullptr, ended, lost.item_position));
+               queue_.change_one(lost.id, Action::cancel, nullptr, ended, lost.item_position));
     if (status != SettleStatus::ok) continue;
     ++report.messages_cancelled;
     report.repairs.add(lost.what + (kept ? "; kept in damaged/" : "") + "; cancelled");
   }
-  return finish_changes(ended);
+  return queue_.finish_changes(ended);
 }
 
 }  // namespace fq

@@ -3,7 +3,7 @@
 // The segment is copied under the lock, the journal replayed up to the same point into private memory, and
 // the two compared. What is not compared, because a rebuild starts it anew: turns, tokens, averages. Then the
 // payloads beside the journal are read (core/spool/local_blobs.cpp).
-#include "core/spool/local_checked.h"
+#include "core/spool/local_care.h"
 
 // System.
 #include <algorithm>
@@ -63,27 +63,27 @@ Result<void> find_missing(Disk& disk, const SegmentHeader& header, std::vector<J
 
 }  // namespace
 
-Result<LocalQueue::Checked> LocalQueue::check_settled() {
+Result<LocalQueue::Care::Checked> LocalQueue::Care::check_settled() {
   // A file that goes while it is read would look like damage: such a look is made again.
   for (int attempt = 0;; ++attempt) {
     uint32_t before = 0;
     uint32_t after = 0;
-    FQ_TRY(locked([&]() -> Result<void> { return before = header().oldest_file, Result<void>(); }));
+    FQ_TRY(queue_.locked([&]() -> Result<void> { return before = header().oldest_file, Result<void>(); }));
     Result<Checked> checked = check_once();
-    FQ_TRY(locked([&]() -> Result<void> { return after = header().oldest_file, Result<void>(); }));
+    FQ_TRY(queue_.locked([&]() -> Result<void> { return after = header().oldest_file, Result<void>(); }));
     if (before == after || attempt == kCheckTries) return checked;
   }
 }
 
 /// One moment of the queue, whole: nothing less can be compared. The lock is held for the copy alone. What is
 /// due by then fires in the copy.
-Result<Now> LocalQueue::copy_segment(Store& copy) {
+Result<Now> LocalQueue::Care::copy_segment(Store& copy) {
   Now now;
   uint64_t ready_bytes = 0;  // that can be read and written without a page fault
   for (int attempt = 0;; ++attempt) {
     bool copied = false;
     uint64_t bytes = 0;
-    FQ_TRY(locked([&]() -> Result<void> {
+    FQ_TRY(queue_.locked([&]() -> Result<void> {
       bytes = header().segment_bytes;
       if (bytes > ready_bytes && attempt < kCheckTries) return {};
       now = gate().now();
@@ -98,7 +98,7 @@ Result<Now> LocalQueue::copy_segment(Store& copy) {
   }
 }
 
-Result<LocalQueue::Checked> LocalQueue::check_once() {
+Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
   Checked checked;
   CheckReport& report = checked.report;
   FQ_TRY_SET(const std::unique_ptr<Store> live, private_store());
@@ -106,7 +106,7 @@ Result<LocalQueue::Checked> LocalQueue::check_once() {
   FQ_TRY_SET(const Now now, copy_segment(*live));
   std::vector<std::string> faults;
   try {
-    Gate alone(*live, clock_, attachment_->object());
+    Gate alone(*live, queue_.clock_, queue_.attachment_->object());
     alone.apply_pending();
     while (alone.fire_timers(now, 1024)) {
     }
@@ -114,7 +114,7 @@ Result<LocalQueue::Checked> LocalQueue::check_once() {
     faults.push_back(damage.what);
   }
   const SegmentHeader& copy = live->header();
-  FQ_TRY(session_->flusher.wait_durable(copy.tail));
+  FQ_TRY(queue_.session_->flusher.wait_durable(copy.tail));
   const ReplayUntil until{copy.tail, copy.applied_end};
   FQ_TRY(initialise_segment(*rebuilt));
   {
@@ -122,7 +122,7 @@ Result<LocalQueue::Checked> LocalQueue::check_once() {
     for (size_t i = 0; i < 2; ++i) txn.set(rebuilt->header().key_secret[i], copy.key_secret[i]);
     txn.commit();
   }
-  FQ_TRY_SET(const Replayed replayed, replay_journal(attachment_->disk(), *rebuilt, until));
+  FQ_TRY_SET(const Replayed replayed, replay_journal(queue_.attachment_->disk(), *rebuilt, until));
   for (;;) {
     Txn txn = rebuilt->begin();
     const bool fired = rebuilt->schedule().fire(txn, now.boot_ms) > 0;
@@ -135,7 +135,7 @@ Result<LocalQueue::Checked> LocalQueue::check_once() {
   report.messages = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead + counts.held;
   checked.damage = replayed.scan.damage;
   find_early_end(*live, replayed.scan, checked.damage);
-  FQ_TRY(find_missing(attachment_->disk(), copy, checked.damage));
+  FQ_TRY(find_missing(queue_.attachment_->disk(), copy, checked.damage));
   for (const JournalDamage& damage : checked.damage) {
     report.findings.add("damage: " + described(damage) +
                         (damage.bytes == 0 ? "" : ", " + counted(damage.bytes, "byte")));
@@ -146,7 +146,7 @@ Result<LocalQueue::Checked> LocalQueue::check_once() {
   checked.segment_is_whole = faults.empty();
   for (const std::string& fault : faults) report.findings.add("segment: " + fault);
   checked.differences = schedule_differences(live->schedule(), rebuilt->schedule(), kTimerSlackMs);
-  Result<std::vector<std::string>> set_aside = attachment_->disk().list("damaged");
+  Result<std::vector<std::string>> set_aside = queue_.attachment_->disk().list("damaged");
   if (set_aside.ok()) {
     std::sort(set_aside->begin(), set_aside->end());
     for (const std::string& name : *set_aside) report.set_aside.add("damaged/" + name);
@@ -154,7 +154,7 @@ Result<LocalQueue::Checked> LocalQueue::check_once() {
   return checked;
 }
 
-Result<LocalQueue::Checked> LocalQueue::check_all() {
+Result<LocalQueue::Care::Checked> LocalQueue::Care::check_all() {
   FQ_TRY_SET(Checked checked, check_settled());
   FQ_TRY(check_blobs(checked));
   return checked;

@@ -3,7 +3,7 @@
 //
 // The same steps as those that consumers take (core/spool/compaction.cpp), one file after the other, the
 // oldest first. Others may do the same at the same time, and work goes on meanwhile.
-#include "core/spool/local_checked.h"
+#include "core/spool/local_care.h"
 
 // System.
 #include <algorithm>
@@ -122,7 +122,7 @@ Result<CompactReport> LocalQueue::compact() {
   }
   // Where a record cannot be read nobody knows whose they are.
   if (report.messages_unreadable == 0) {
-    FQ_TRY_SET(const Orphans orphans, find_orphans(OrphanFate::removed));
+    FQ_TRY_SET(const Care::Orphans orphans, Care(*this).find_orphans(Care::OrphanFate::removed));
     report.payloads_gone = orphans.count;
   }
   FQ_TRY(locked([&]() -> Result<void> {

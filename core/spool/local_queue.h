@@ -7,7 +7,6 @@
 
 // System.
 #include <functional>
-#include <set>
 // fq, this room.
 #include "core/spool/blobs.h"
 #include "core/spool/session.h"
@@ -317,30 +316,8 @@ class LocalQueue final : public Queue {
   // local_explain.cpp
   class Explainer;
 
-  // local_check.cpp
-  struct Checked;
-  Result<Now> copy_segment(Store& copy);
-  Result<Checked> check_once();
-  Result<Checked> check_settled();
-  Result<Checked> check_all();
-  // local_blobs.cpp
-  enum class OrphanFate { told, removed, kept };  // of blobs that belong to no message
-  struct Orphans;
-  Result<bool> find_blob_users(std::vector<TakenMessage>& found, uint32_t& next_slot);
-  Result<std::optional<uint64_t>> item_position_of(uint64_t id);
-  Result<void> check_blob(TakenMessage& user, Checked& checked);
-  Result<void> check_blobs(Checked& checked);
-  Result<std::optional<std::set<std::string>>> named_blobs();
-  Result<void> sort_out(std::span<const std::string> paths, OrphanFate fate, Orphans& orphans);
-  Result<Orphans> find_orphans(OrphanFate fate);
-  Result<void> set_blobs_aside(const Checked& found, CheckReport& report);
-  // local_repair.cpp
-  Result<void> set_damage_aside(const Checked& found, uint32_t last, CheckReport& report);
-  Result<void> cancel_unreadable(CheckReport& report);
-  Result<void> make_segment_anew(CheckReport& report);
-  Result<void> replace_missing_files(CheckReport& report);
-  Result<bool> repair_once(const Checked& found, CheckReport& report);
-  Result<void> clear_orphans(bool keep, CheckReport& report);
+  // local_care.h
+  class Care;
   std::string message_object(uint64_t id) {
     return "message " + std::to_string(id) + " of " + attachment_->object();
   }

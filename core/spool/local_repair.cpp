@@ -5,7 +5,7 @@
 // lost records said, and the files are given back as compaction gives them back: a death on the way leaves
 // what any compaction leaves. A message whose own record cannot be read is cancelled, since nothing of it is
 // left to deliver. Only a segment that is damaged itself is made anew from the journal.
-#include "core/spool/local_checked.h"
+#include "core/spool/local_care.h"
 
 // System.
 #include <algorithm>
@@ -23,61 +23,81 @@ constexpr int kRounds = 4;  // damage of one kind may hide another
 }  // namespace
 
 /// Those in the oldest file that no copy can be made of.
-Result<void> LocalQueue::cancel_unreadable(CheckReport& report) {
+Result<void> LocalQueue::Care::cancel_unreadable(CheckReport& report) {
   std::vector<ItemPlace> blobs;
   std::vector<InOldest> found;
   for (bool at_end = false; !at_end;) {
-    FQ_TRY_SET(at_end, find_in_oldest(found));
+    FQ_TRY_SET(at_end, queue_.find_in_oldest(found));
     for (const InOldest& each : found) {
-      FQ_TRY_SET(const Copied copied, copy_message(each.id, each.item_position));
+      FQ_TRY_SET(const Copied copied, queue_.copy_message(each.id, each.item_position));
       if (copied != Copied::unreadable) continue;
       FQ_TRY_SET(const SettleStatus status,
-                 change_one(each.id, Action::cancel, nullptr, blobs, each.item_position));
+                 queue_.change_one(each.id, Action::cancel, nullptr, blobs, each.item_position));
       if (status != SettleStatus::ok) continue;
       ++report.messages_cancelled;
-      report.repairs.add(message_object(number(each.id)) + ": its record is damaged; cancelled");
+      report.repairs.add(queue_.message_object(number(each.id)) + ": its record is damaged; cancelled");
     }
   }
-  return finish_changes(blobs);
+  return queue_.finish_changes(blobs);
 }
 
 /// Everything up to and with file `last` is given back, what can be read of it being kept.
-Result<void> LocalQueue::set_damage_aside(const Checked& found, uint32_t last, CheckReport& report) {
+Result<void> LocalQueue::Care::give_back_damaged(const Checked& found, uint32_t last, CheckReport& report,
+                                                 CompactReport& compacted) {
   for (const JournalDamage& damage : found.damage) {
-    FQ_TRY(keep_damage(attachment_->disk(), damage));
+    FQ_TRY(keep_damage(queue_.attachment_->disk(), damage));
     std::string line = described(damage);
     if (damage.bytes != 0) line += "; " + counted(damage.bytes, "byte") + " kept in damaged/";
     report.repairs.add(std::move(line));
   }
-  CompactReport compacted;
   for (int kept = 0; kept < kRounds;) {
     uint32_t oldest = 0;
-    FQ_TRY(locked([&]() -> Result<void> { return oldest = header().oldest_file, Result<void>(); }));
+    FQ_TRY(queue_.locked([&]() -> Result<void> { return oldest = header().oldest_file, Result<void>(); }));
     if (oldest > last) break;
-    FQ_TRY_SET(const Given given, give_back_oldest(compacted));
+    FQ_TRY_SET(const Given given, queue_.give_back_oldest(compacted));
     if (given == Given::gone) continue;
     ++kept;
     FQ_TRY(cancel_unreadable(report));
   }
-  if (compacted.messages_moved == 0) return {};
-  report.repairs.add(counted(compacted.messages_moved, "message") + " copied to sound files");
   return {};
 }
 
-Result<void> LocalQueue::make_segment_anew(CheckReport& report) {
+Result<void> LocalQueue::Care::set_damage_aside(const Checked& found, uint32_t last, CheckReport& report) {
+  Disk& disk = queue_.attachment_->disk();
+  const auto kept = [&]() -> std::vector<std::string> {
+    Result<std::vector<std::string>> names = disk.list("damaged");
+    return names.ok() ? std::move(names).value() : std::vector<std::string>();
+  };
+  const std::vector<std::string> before = kept();
+  CompactReport compacted;
+  Result<void> done = give_back_damaged(found, last, report, compacted);
+  if (done.ok() && compacted.messages_moved > 0)
+    report.repairs.add(counted(compacted.messages_moved, "message") + " copied to sound files");
+  // A full disk, say. While every file is still there the copies of what is damaged in them only take room.
+  if (done.ok() || compacted.files_gone > 0 || report.messages_cancelled > 0) return done;
+  for (const std::string& name : kept()) {
+    if (std::find(before.begin(), before.end(), name) != before.end()) continue;
+    static_cast<void>(disk.remove("damaged/" + name));
+  }
+  Error why = std::move(done).error();
+  why.text += "; nothing was repaired, and all is as it was";
+  return why;
+}
+
+Result<void> LocalQueue::Care::make_segment_anew(CheckReport& report) {
   header().phase.store(Phase::poisoned, std::memory_order_release);
-  FQ_TRY(attach_anew());
-  for (std::string& notice : attachment_->take_notices()) report.repairs.add(std::move(notice));
+  FQ_TRY(queue_.attach_anew());
+  for (std::string& notice : queue_.attachment_->take_notices()) report.repairs.add(std::move(notice));
   report.repairs.add("segment: made anew from the journal");
   return {};
 }
 
 /// Files that are to be written to and have no name any more. Those that were ready are made again, and in
 /// place of the one that is written the queue goes on in the next.
-Result<void> LocalQueue::replace_missing_files(CheckReport& report) {
+Result<void> LocalQueue::Care::replace_missing_files(CheckReport& report) {
   std::vector<std::pair<FileKey, uint64_t>> wanted;  // the current one first
-  wanted.reserve(kJournalFilesMax);
-  FQ_TRY(locked([&]() -> Result<void> {
+  wanted.reserve(kJournalFilesMax);                  // nothing is allocated under the lock
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
     wanted.clear();
     const JournalTable& table = stream().table();
     for (uint32_t number = header().current_file; number <= header().newest_file; ++number) {
@@ -85,31 +105,35 @@ Result<void> LocalQueue::replace_missing_files(CheckReport& report) {
     }
     return {};
   }));
-  Disk& disk = attachment_->disk();
+  Disk& disk = queue_.attachment_->disk();
   for (size_t i = wanted.size(); i-- > 0;) {
     const auto& [key, bytes] = wanted[i];
     const Result<std::unique_ptr<File>> file = open_journal_file(disk, key);
     if (file.ok() || file.error().sys != ENOENT) continue;
     const std::string name = journal_file_name(key.number);
-    session_->files.forget(key.number);
+    queue_.session_->files.forget(key.number);
     if (i > 0) {
       FQ_TRY(make_journal_file(disk, FileHeader{key, gate().now().wall_ms}, bytes));
       report.repairs.add(name + ": the file is missing; made again, it was not in use yet");
       continue;
     }
+    bool still = false;  // else it was given back meanwhile
+    FQ_TRY(queue_.locked(
+        [&]() -> Result<void> { return still = header().current_file == key.number, Result<void>(); }));
+    if (!still) return replace_missing_files(report);
     // As after a failed write: what was not durable is written to another file, by whoever leads next.
     header().file_failed.store(1, std::memory_order_release);
-    FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+    FQ_TRY(queue_.session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
     report.repairs.add(name + ": the file is missing; the queue goes on in another");
   }
   return {};
 }
 
 /// One step against what was found. False: the rest is a person's to look at.
-Result<bool> LocalQueue::repair_once(const Checked& found, CheckReport& report) {
+Result<bool> LocalQueue::Care::repair_once(const Checked& found, CheckReport& report) {
   uint32_t oldest = 0;
   uint32_t current = 0;
-  FQ_TRY(locked([&]() -> Result<void> {
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
     oldest = header().oldest_file;
     current = header().current_file;
     return {};
@@ -133,7 +157,7 @@ Result<bool> LocalQueue::repair_once(const Checked& found, CheckReport& report) 
 }
 
 /// Blobs of no message: removed, or `keep` put aside where they may be what is left of a damaged one.
-Result<void> LocalQueue::clear_orphans(bool keep, CheckReport& report) {
+Result<void> LocalQueue::Care::clear_orphans(bool keep, CheckReport& report) {
   FQ_TRY_SET(const Orphans orphans, find_orphans(keep ? OrphanFate::kept : OrphanFate::removed));
   if (orphans.count == 0) return {};
   report.repairs.add(counted(orphans.count, "payload") + " of no message " +
@@ -141,7 +165,7 @@ Result<void> LocalQueue::clear_orphans(bool keep, CheckReport& report) {
   return {};
 }
 
-Result<CheckReport> LocalQueue::check(bool repair) {
+Result<CheckReport> LocalQueue::Care::check(bool repair) {
   CheckReport done;
   if (repair) FQ_TRY(replace_missing_files(done));
   FQ_TRY_SET(Checked found, check_all());
@@ -167,5 +191,7 @@ Result<CheckReport> LocalQueue::check(bool repair) {
   found.report.messages_cancelled = done.messages_cancelled;
   return std::move(found.report);
 }
+
+Result<CheckReport> LocalQueue::check(bool repair) { return Care(*this).check(repair); }
 
 }  // namespace fq

@@ -121,7 +121,7 @@ is 'each is cancelled' 0 "$(fq peek --state all --json | wc -l)"
 
 # More than a hundred: all are dealt with, the first are shown.
 fresh
-for i in $(seq 30); do printf '%s\n' "$(long x)" "$(long y)" "$(long z)" "$(long w)"; done | fq push --lines >/dev/null
+for _ in $(seq 30); do printf '%s\n' "$(long x)" "$(long y)" "$(long z)" "$(long w)"; done | fq push --lines >/dev/null
 rm "$queue"/blobs/*
 is 'a hundred are shown, all are counted' 'false 120 100' "$(fq check --json | jq -r '"\(.ok) \(.findings_count) \(.findings | length)"')"
 is 'the rest in a line' '  and 20 more' "$(fq check | tail -n 1)"
@@ -135,7 +135,7 @@ long q | fq push >/dev/null
 pusher=$!
 (while [ ! -e "$work/stop" ]; do fq pop --raw >/dev/null; done) &
 popper=$!
-for i in $(seq 25); do fq check --repair >"$work/out" 2>"$work/err" || fail "a check beside work: $? $(cat "$work/out" "$work/err")"; done
+for _ in $(seq 25); do fq check --repair >"$work/out" 2>"$work/err" || fail "a check beside work: $? $(cat "$work/out" "$work/err")"; done
 touch "$work/stop"; wait $pusher $popper
 gives 0 '' fq check
 is 'what was accepted can be read' "$(fq stats --json | jq .ready)" "$(fq pop -n 100000 --json | jq -r 'select(.payload | length == 100000).id' | wc -l)"

@@ -21,15 +21,21 @@ cd "$copy" || exit 1
 cmake --preset test >/dev/null
 export FQ=$copy/build/test/fq
 
-built() {  # program
+built() {  # program, or a script
   local targets=("$1")
-  case $1 in test_crash | test_process) targets+=(fq) ;; esac
+  case $1 in
+    test_crash | test_process) targets+=(fq) ;;
+    *.sh) targets=(fq) ;;
+  esac
   cmake --build --preset test --target "${targets[@]}" >build.log 2>&1
 }
 # Green, red, or endless: longer than any test takes.
 run_test() {  # program, test case
   local ended=0
-  timeout 900 "build/test/tests/$1" "${2//,/\\,}" >test.log 2>&1 || ended=$?
+  case $1 in
+    *.sh) timeout 900 "tests/$1" >test.log 2>&1 || ended=$? ;;
+    *) timeout 900 "build/test/tests/$1" "${2//,/\\,}" >test.log 2>&1 || ended=$? ;;
+  esac
   case $ended in 0) result=green ;; 124) result=endless ;; *) result=red ;; esac
 }
 
@@ -64,7 +70,7 @@ while read -r -u 3 word rest; do
     seen)
       program=${rest%% *}
       # The short form leaves out the programs that take minutes.
-      if [ -n "${QUICK:-}" ] && [[ $program = test_crash || $program = test_process ]]; then continue; fi
+      if [ -n "${QUICK:-}" ] && [[ $program = test_crash || $program = test_process || $program = *.sh ]]; then continue; fi
       if [ $# = 0 ] || [[ " $* " = *" $name "* ]]; then plant "$name" "$file" "$expression" "$program" "${rest#* }"; fi ;;
   esac
 done 3<"$tree/tests/crash/planted_bugs"

@@ -1,0 +1,80 @@
+// local_care - check and repair: a look at everything of a queue, and what is done about what it finds.
+//
+// local_check.cpp holds the segment against the journal, local_blobs.cpp the payloads beside the journal
+// against the messages that speak of them, local_repair.cpp sets aside what they found.
+#pragma once
+
+// System.
+#include <set>
+// fq, this room.
+#include "core/spool/local_queue.h"
+
+namespace fq {
+
+class LocalQueue::Care {
+ public:
+  enum class OrphanFate { told, removed, kept };
+  /// Blobs that belong to no message.
+  struct Orphans {
+    uint64_t count = 0;
+    uint64_t bytes = 0;
+  };
+
+  explicit Care(LocalQueue& queue) : queue_(queue) {}
+  Result<CheckReport> check(bool repair);
+  Result<Orphans> find_orphans(OrphanFate fate);
+
+ private:
+  /// A message whose payload lies in a blob that is gone or damaged.
+  struct LostBlob {
+    MessageId id{};
+    uint64_t item_position = 0;
+    BlobName name;
+    std::string what;  // "message 5 of queue 'mail': its payload blobs/...: is gone"
+  };
+  struct Checked {
+    CheckReport report;
+    CountedLines differences;  // findings too, behind what may have caused them
+    bool segment_is_whole = true;
+    std::vector<JournalDamage> damage;
+    std::vector<LostBlob> lost_blobs;
+    bool has_unreadable = false;  // a message whose record cannot be read, and which had a blob
+
+    bool differs() const { return !differences.empty(); }
+    bool is_well() const { return report.findings.empty() && differences.empty(); }
+  };
+
+  // local_check.cpp
+  Result<Now> copy_segment(Store& copy);
+  Result<Checked> check_once();
+  Result<Checked> check_settled();
+  Result<Checked> check_all();
+  // local_blobs.cpp
+  Result<bool> find_blob_users(std::vector<TakenMessage>& found, uint32_t& next_slot);
+  Result<std::optional<uint64_t>> item_position_of(uint64_t id);
+  Result<void> check_blob(TakenMessage& user, Checked& checked);
+  Result<void> check_blobs(Checked& checked);
+  Result<std::optional<std::set<std::string>>> named_blobs();
+  Result<void> sort_out(std::span<const std::string> paths, OrphanFate fate, Orphans& orphans);
+  Result<void> set_blobs_aside(const Checked& found, CheckReport& report);
+  // local_repair.cpp
+  Result<void> give_back_damaged(const Checked& found, uint32_t last, CheckReport& report,
+                                 CompactReport& compacted);
+  Result<void> set_damage_aside(const Checked& found, uint32_t last, CheckReport& report);
+  Result<void> cancel_unreadable(CheckReport& report);
+  Result<void> make_segment_anew(CheckReport& report);
+  Result<void> replace_missing_files(CheckReport& report);
+  Result<bool> repair_once(const Checked& found, CheckReport& report);
+  Result<void> clear_orphans(bool keep, CheckReport& report);
+
+  // shorthands
+  Store& store() { return queue_.store(); }
+  SegmentHeader& header() { return queue_.header(); }
+  Schedule& schedule() { return queue_.schedule(); }
+  Gate& gate() { return queue_.gate(); }
+  Stream& stream() { return queue_.stream(); }
+
+  LocalQueue& queue_;
+};
+
+}  // namespace fq
