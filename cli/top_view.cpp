@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <numeric>
 // fq, this room.
 #include "cli/output.h"
 #include "cli/stats_text.h"
@@ -118,24 +119,30 @@ std::vector<TopKey> top_keys(std::string_view typed) {
 }
 
 void TopView::show(std::vector<QueueStats> queues, std::vector<QueueStats> tenants) {
-  queues_ = std::move(queues);
   const size_t place = chosen_;
-  const Line before = chosen() != nullptr ? lines_[chosen_] : Line();
+  const std::string queue = chosen() != nullptr ? chosen()->queue : "";
+  const std::string tenant = chosen() != nullptr ? chosen()->row.tenant : "";
   lines_.clear();
-  several_queues_ = tenants.size() > 1;
-  for (QueueStats& each : tenants) {
-    for (StatsRow& row : each.stats.rows) lines_.push_back({each.queue, std::move(row)});
+  queues_ = std::move(queues);
+  tenants_ = std::move(tenants);
+  several_queues_ = tenants_.size() > 1;
+  for (const QueueStats& each : tenants_) {
+    for (const StatsRow& row : each.stats.rows) lines_.push_back({each.queue, row});
   }
   sort();
   const auto same = std::find_if(lines_.begin(), lines_.end(), [&](const Line& line) {
-    return line.queue == before.queue && line.row.tenant == before.row.tenant;
+    return line.row.tenant == tenant && line.queue == queue;
   });
-  move_to(same != lines_.end() ? static_cast<size_t>(same - lines_.begin()) : place);
+  if (same == lines_.end()) return move_to(place);
+  const auto index = static_cast<uint32_t>(same - lines_.begin());
+  move_to(static_cast<size_t>(std::find(sorted_.begin(), sorted_.end(), index) - sorted_.begin()));
 }
 
 void TopView::sort() {
-  std::stable_sort(lines_.begin(), lines_.end(),
-                   [&](const Line& a, const Line& b) { return comes_first(order_, a, b); });
+  sorted_.resize(lines_.size());
+  std::iota(sorted_.begin(), sorted_.end(), 0U);
+  std::stable_sort(sorted_.begin(), sorted_.end(),
+                   [&](uint32_t a, uint32_t b) { return comes_first(order_, lines_[a], lines_[b]); });
 }
 
 void TopView::move_to(size_t line) { chosen_ = lines_.empty() ? 0 : std::min(line, lines_.size() - 1); }
@@ -181,23 +188,24 @@ std::string TopView::tenants_text(const Screen& screen, size_t rows) {
   if (first_ + page_ > lines_.size()) first_ = lines_.size() > page_ ? lines_.size() - page_ : 0;
   const size_t columns = name_columns(screen.columns, several_queues_);
   for (size_t i = first_; i < std::min(lines_.size(), first_ + page_); ++i) {
-    const StatsRow& row = lines_[i].row;
-    table.row({name_text(lines_[i].queue, columns), name_text(row.tenant, columns), std::to_string(row.ready),
-               std::to_string(row.delayed), std::to_string(row.leased), std::to_string(row.dead),
-               age_text(row.oldest_ready_s), percent_text(row.share), percent_text(row.served_share),
-               bar(row.served_share.value_or(0), kBarColumns, screen.utf8), wait_text(row.wait_ms.p99)});
+    const StatsRow& row = line_at(i).row;
+    table.row({name_text(line_at(i).queue, columns), name_text(row.tenant, columns),
+               std::to_string(row.ready), std::to_string(row.delayed), std::to_string(row.leased),
+               std::to_string(row.dead), age_text(row.oldest_ready_s), percent_text(row.share),
+               percent_text(row.served_share), bar(row.served_share.value_or(0), kBarColumns, screen.utf8),
+               wait_text(row.wait_ms.p99)});
     if (row.dead > 0) table.paint(dead, kBad);
     if (row.parked_tenants > 0) table.paint(tenant, kWaiting);
     table.paint(picture, kGood);
     if (i == chosen_) table.paint_row(kChosen);
   }
   std::string text;
-  size_t line = 0;
+  size_t shown = 0;
   for (const std::string& each : table.lines(screen)) {
     // The one that is chosen shows without colours too.
-    const bool marked = !screen.colour && line > 0 && first_ + line - 1 == chosen_;
+    const bool marked = !screen.colour && shown > 0 && first_ + shown - 1 == chosen_;
     text.append(marked ? ">" : "").append(each).append("\n");
-    ++line;
+    ++shown;
   }
   return text;
 }

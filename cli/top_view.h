@@ -37,16 +37,21 @@ std::vector<TopKey> top_keys(std::string_view typed);
 
 class TopView {
  public:
+  /// A tenant; good until the next show().
   struct Line {
-    std::string queue;
-    StatsRow row;
+    const std::string& queue;
+    const StatsRow& row;
   };
+
+  TopView() = default;
+  TopView(TopView&&) = default;
+  TopView(const TopView&) = delete;
 
   /// Of every queue its row, and of all queues the tenants.
   void show(std::vector<QueueStats> queues, std::vector<QueueStats> tenants);
   /// Those that move, sort or show help.
   void take(TopKey key);
-  const Line* chosen() const { return lines_.empty() ? nullptr : &lines_[chosen_]; }
+  const Line* chosen() const { return lines_.empty() ? nullptr : &line_at(chosen_); }
   /// Whether a tenant has to be told with its queue.
   bool several_queues() const { return several_queues_; }
   void say(std::string text) { notice_ = std::move(text); }
@@ -55,12 +60,14 @@ class TopView {
   std::string frame(const Screen& screen);
 
  private:
+  const Line& line_at(size_t place) const { return lines_[sorted_[place]]; }
   void sort();
   void move_to(size_t line);
   std::string tenants_text(const Screen& screen, size_t rows);
 
-  std::vector<QueueStats> queues_;
-  std::vector<Line> lines_;
+  std::vector<QueueStats> queues_, tenants_;
+  std::vector<Line> lines_;       // of all tenants, as they came
+  std::vector<uint32_t> sorted_;  // rows are large and stay where they are
   bool several_queues_ = false;
   size_t chosen_ = 0;
   size_t first_ = 0;  // line that is shown first

@@ -2,6 +2,7 @@
 
 // System.
 #include <chrono>
+#include <map>
 // Tests.
 #include "tests/spool/fixture.h"
 
@@ -68,6 +69,27 @@ TEST_CASE("an account's share is what its tenants have together") {
   CHECK(rows[0].tenant == "a/x");
   CHECK(rows[0].share.value() == Approx(0.25));
   CHECK(rows[0].served_share.value() == Approx(0.25));
+}
+
+TEST_CASE("tenants are told by path, each with its own counts, however long their common front is") {
+  SpoolFixture q;
+  const std::string front(40, 'f');
+  std::map<std::string, uint64_t> pushed;
+  uint64_t most = 0;
+  for (const std::string& name :
+       {front + "b", std::string("z"), front, std::string("a"), front + "a/x", front.substr(0, 28),
+        front.substr(0, 27), front + "a", std::string("\xe6\xb5\x8b")}) {
+    push_many(q, name, static_cast<int>(++most));
+    pushed[name] = most;
+  }
+  const std::vector<StatsRow> rows = tenant_rows(q);
+  REQUIRE(rows.size() == pushed.size());
+  auto wanted = pushed.begin();
+  for (const StatsRow& row : rows) {
+    CHECK(row.tenant == wanted->first);
+    CHECK(row.ready == wanted->second);
+    ++wanted;
+  }
 }
 
 TEST_CASE("waits of a queue are told within a twentieth, by octaves and as a sum") {
