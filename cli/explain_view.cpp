@@ -71,8 +71,8 @@ std::string gathering_text(const Reason& reason, int64_t now_ms) {
          time_text(reason.until_wall_ms, now_ms);
 }
 
-std::string concurrency_text(const Reason& reason) {
-  std::string text = subject_of(reason) + ": " + running_text(reason) + " running";
+std::string concurrency_text(const std::string& whose, const Reason& reason) {
+  std::string text = whose + ": " + running_text(reason) + " running";
   if (!reason.ids.empty()) text += ": " + ids_text(reason.ids);
   if (!reason.ids.empty() && reason.ids.size() < reason.running) text += ", ...";
   return text;
@@ -96,7 +96,11 @@ ReasonText state_reason_text(const Explanation& of, const Reason& reason, const 
       return {"comes after " + ids_text(reason.ids),
               reason.ids.empty() ? "" : in_queue("fq explain " + id_text(reason.ids.front()), context)};
     case Reason::Kind::dead:
-      return {"buried; fq show " + id + " tells why", in_queue("fq kick " + id, context)};
+      return {"buried at " + time_text(reason.until_wall_ms, now_ms) + "; fq show " + id + " tells why",
+              in_queue("fq kick " + id, context)};
+    case Reason::Kind::expired:
+      return {"its time to live ran out at " + time_text(reason.until_wall_ms, now_ms),
+              in_queue("fq kick " + id, context)};
     default:
       return {std::string(name_of(of.state)) + " at " + time_text(reason.until_wall_ms, now_ms), ""};
   }
@@ -290,14 +294,15 @@ ReasonText reason_text(const Explanation& of, const Reason& reason, const Explai
       return {subject_of(reason) + " starts nothing until " + time_text(reason.until_wall_ms, now_ms),
               command_for(reason, "limit", " --for none", context)};
     case Reason::Kind::concurrency:
-      return {concurrency_text(reason), command_for(reason, "set", " concurrency=N", context)};
+      return {concurrency_text(subject_of(reason), reason),
+              command_for(reason, "set", " concurrency=N", context)};
     case Reason::Kind::rate:
       return {rate_reason_text(subject_of(reason), reason, now_ms),
               command_for(reason, "set", " rate=N/s", context)};
     case Reason::Kind::gathering:
       return {gathering_text(reason, now_ms), in_queue("fq queue set linger=DUR", context)};
     case Reason::Kind::pool_concurrency:
-      return {"pool " + shown(reason.node) + ": " + running_text(reason) + " running", in_file};
+      return {concurrency_text("pool " + shown(reason.node), reason), in_file};
     case Reason::Kind::pool_rate:
       return {rate_reason_text("pool " + shown(reason.node), reason, now_ms), in_file};
     default:

@@ -29,6 +29,8 @@ std::string_view name_of(Reason::Kind kind) {
       return "held";
     case Reason::Kind::dead:
       return "dead";
+    case Reason::Kind::expired:
+      return "expired";
     case Reason::Kind::ended:
       return "ended";
   }

@@ -24,8 +24,9 @@ struct Reason {
     delayed,  // not due yet
     leased,   // somebody holds it: `pid`, or until a time
     held,     // it comes after `ids`
-    dead,
-    ended,  // acked or cancelled
+    dead,     // buried, since a time
+    expired,  // dead since its time to live ran out
+    ended,    // acked or cancelled
   };
   Kind kind{};
   std::string node;  // the tenant whose limit it is ("": the queue), or the pool

@@ -3,7 +3,8 @@
 // The local engine (core/spool) stands behind it now; another may come. So nothing here names files,
 // locks or the caller's clock: durations or wall times go in, wall times come out, receipts and cursors
 // are opaque, and any batch call may answer partly. Not thread-safe: one object, one thread at a time
-// (Interrupt is the exception).
+// (Interrupt is the exception). What it holds by living (Hold::process) lives as long as the thread that
+// leased; that thread ends the object, too.
 #pragma once
 
 // System.
@@ -286,8 +287,8 @@ struct Caps {
   int64_t wake_latency_bound_ms = 0;
   uint32_t fairness_bound = 1;  // turns of an equal tenant between two turns of another
   bool tells_timers = false;    // events also tells what time alone did: see EventPage
-  // Events of so long ago are all told, whatever ended since; 0: what nobody needs may be given back at any time.
-  // What is told is complete from its first event on.
+  // Events of so long ago are all told, whatever ended since; 0: what nobody needs may be given back at any
+  // time. What is told is complete from its first event on.
   int64_t event_horizon_ms = 0;
 };
 

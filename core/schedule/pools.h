@@ -30,8 +30,9 @@ class Pools {
   explicit Pools(const Region& region) : region_(region), sets_(region), index_(PoolIndexKind{&region}) {}
 
   bool any() const { return region_.root.pool_supply.used != 0; }
-  /// The pool of this name (a text), kNoIndex where the policy that holds knows none.
+  /// The pool of this name (as a text or as typed), kNoIndex where the policy that holds knows none.
   uint32_t find(uint32_t name) const;
+  uint32_t find(std::string_view name) const;
   bool is_defined(const Pool& pool) const;
   /// That this node itself is a member of, or kNoIndex.
   uint32_t pool_of(const Tenant& tenant) const {
@@ -41,6 +42,10 @@ class Pools {
   bool has_full_pool(const Tenant& tenant) const {
     const uint32_t pool = pool_of(tenant);
     return pool != kNoIndex && region_.pool(pool).blocks != 0;
+  }
+  /// A lease of this leaf counts there: it or a node above it is a member.
+  bool counts(uint32_t leaf, uint32_t pool) const {
+    return pool_of(region_.tenant(leaf)) == pool || is_covered(leaf, pool, kNoIndex);
   }
   /// It or a node above it is in a pool that lacks room.
   bool lacks_room(uint32_t node) const;
@@ -66,7 +71,6 @@ class Pools {
   uint32_t remove_old(Txn& txn, uint32_t from) const;
 
  private:
-  uint32_t find(std::string_view name) const;
   void set_block(Txn& txn, uint32_t pool, uint32_t reason, bool on) const;
   void add_leased(Txn& txn, uint32_t pool, uint32_t more, uint32_t less) const;
   void set_timer(Txn& txn, uint32_t pool) const;

@@ -60,6 +60,7 @@ Caps LocalQueue::caps() const {
 Result<void> LocalQueue::attach_anew() {
   LifeLock* const left = holder_ ? &header().holders[static_cast<uint16_t>(*holder_)].life : nullptr;
   FQ_TRY(attachment_->attach());
+  ++segments_seen_;
   // What it held was carried over under our pid. It must not be held any more when the old segment goes with
   // this object.
   if (left != nullptr) left->end();

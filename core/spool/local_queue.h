@@ -353,6 +353,7 @@ class LocalQueue final : public Queue {
   void append_moved(const Looked& looked, uint64_t item_position, const Carried& carried);
 
   std::unique_ptr<Attachment> attachment_;
+  uint64_t segments_seen_ = 1;
   Clock& clock_;
   bool until_exit_;
   std::unique_ptr<Session> session_;

@@ -75,7 +75,10 @@ TEST_CASE("what is delayed, held or dead says so, and what keeps its tenant as w
   CHECK(why(q, delayed) == "delayed, delayed '' until " + until + ", paused 'a'");
   const MessageId dead = q.push("b", "2");
   q.bury(q.lease());
-  CHECK(why(q, dead) == "dead, dead ''");
+  CHECK(why(q, dead) == "dead, dead '' until " + std::to_string(q.clock().wall_ms()));
+  const MessageId late = q.push("b", "3", {.ttl_ms = 1'000});
+  q.clock().advance(1'000);
+  CHECK(why(q, late) == "dead, expired '' until " + std::to_string(q.clock().wall_ms()));
   NewMessage held{.tenant = "b"};
   held.after = {delayed};
   const MessageId id = q.door().push({&held, 1}).value().items.at(0).id;

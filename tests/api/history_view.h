@@ -27,7 +27,7 @@ inline std::string said_of(const std::optional<Explanation>& explained) {
     if (reason.interval_ns != 0) text += " each " + std::to_string(reason.interval_ns);
     // When a message has ended is told by its history.
     const bool timed = reason.until_wall_ms && reason.kind != Reason::Kind::ended;
-    if (timed && reason.kind != Reason::Kind::dead) text += " until " + std::to_string(*reason.until_wall_ms);
+    if (timed) text += " until " + std::to_string(*reason.until_wall_ms);
     reasons.insert(std::move(text));
   }
   std::string text(name_of(explained->state));

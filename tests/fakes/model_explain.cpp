@@ -78,8 +78,11 @@ std::optional<Explanation> Model::explain(MessageId id) {
   if (const auto kind = kinds.find(explained.state); kind != kinds.end()) {
     Reason& reason = explained.reasons.emplace_back();
     reason.kind = kind->second;
+    const bool expired = explained.state == State::dead && message->history.back().event == "expired";
+    if (expired) reason.kind = Reason::Kind::expired;
     const bool timed = explained.state == State::delayed || explained.state == State::leased;
     if (timed && message->timer) reason.until_wall_ms = *message->timer + wall_minus_boot_ms;
+    if (explained.state == State::dead) reason.until_wall_ms = message->since_ms + wall_minus_boot_ms;
   }
   const std::string leaf = explained.tenant + "/";
   const bool will_start = explained.state == State::ready || explained.state == State::delayed;

@@ -95,8 +95,8 @@ TEST_CASE("what a leader could not sync is told and served by nobody until it is
     for (const Failure& failure :
          {Failure{0, false, dies}, Failure{1, false, dies}, Failure{10, true, dies}}) {
       INFO(failure.lazy_messages << " lazy messages before it, " << (dies ? "killed" : "alive"));
-      const Verdict verdict = in_own_process(
-          [&](const std::string& directory) { return Verdict{.wrong = fail(failure, directory)}; });
+      const Ruling verdict = in_own_process(
+          [&](const std::string& directory) { return Ruling{.wrong = fail(failure, directory)}; });
       CHECK(verdict.wrong == "");
     }
   }

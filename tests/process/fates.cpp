@@ -60,14 +60,14 @@ std::string push_one(const std::string& spool, const std::string& payload, Book&
   return {};
 }
 
-Verdict in_own_process(const std::function<Verdict(const std::string& directory)>& attempt) {
+Ruling in_own_process(const std::function<Ruling(const std::string& directory)>& attempt) {
   const Spool scratch;
   int pipe[2];
   REQUIRE(::pipe(pipe) == 0);
   const pid_t pid = ::fork();
   REQUIRE(pid >= 0);
   if (pid == 0) {
-    const Verdict verdict = attempt(scratch.directory());
+    const Ruling verdict = attempt(scratch.directory());
     const std::string text =
         std::to_string(verdict.failures) + " " + std::to_string(verdict.refused) + " " + verdict.wrong;
     ::_exit(::write(pipe[1], text.data(), text.size()) == ssize_t(text.size()) ? 0 : 1);
@@ -81,7 +81,7 @@ Verdict in_own_process(const std::function<Verdict(const std::string& directory)
   ::close(pipe[0]);
   int status = 0;
   ::waitpid(pid, &status, 0);
-  Verdict verdict;
+  Ruling verdict;
   if (got <= 0) verdict.wrong = hung ? "hung" : "ended with status " + std::to_string(status);
   if (got <= 0) return verdict;
   std::istringstream line(std::string(text, static_cast<size_t>(got)));

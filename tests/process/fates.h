@@ -53,13 +53,13 @@ std::string push_one(const std::string& spool, const std::string& payload, Book&
 std::string fault_of(const std::string& spool, const Fates& then, const Fates& in_all);
 
 /// What a case came to; `wrong` is empty when all was well.
-struct Verdict {
+struct Ruling {
   int failures = 0;  // calls that failed
   int refused = 0;   // operations that were answered with an error
   std::string wrong;
 };
 
 /// In a child, in a directory of its own. FQ_KEEP names where the files of the first bad one are left.
-Verdict in_own_process(const std::function<Verdict(const std::string& directory)>& attempt);
+Ruling in_own_process(const std::function<Ruling(const std::string& directory)>& attempt);
 
 }  // namespace fq::test

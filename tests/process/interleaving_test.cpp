@@ -3,7 +3,9 @@
 // Two rebuilders, a rebuild beside a consumer that holds messages by living, and `queue remove` against push.
 
 // System.
+#include <atomic>
 #include <cstring>
+#include <thread>
 // Tests.
 #include "tests/process/held_message.h"
 #include "tests/process/poisoned.h"
@@ -182,6 +184,49 @@ TEST_CASE("a queue removed while it is pushed to keeps what was pushed afterward
   for (const auto& item : std::filesystem::directory_iterator(spool.path() + "/queues")) {
     CHECK(item.path().filename() == "default");  // nothing half removed
   }
+  spool.check_clean();
+}
+
+TEST_CASE("an explanation that looks at all messages is right though the segment is replaced meanwhile") {
+  Spool spool;
+  constexpr int kRounds = 6;
+  constexpr uint64_t kMessages = 12'000;  // several holds of the lock
+  std::string large, small;
+  for (int i = 0; i < kRounds * 400; ++i) large.append(4'000, 'x') += '\n';
+  for (uint64_t i = 0; i < kMessages; ++i) small += "x\n";
+  spool.says({"push", "--lines", "-t", "large"}, {.input = large});
+  spool.says({"push", "--lines", "-t", "small"}, {.input = small});
+  const MessageId last{kRounds * 400 + kMessages};
+  const std::unique_ptr<Queue> queue = spool.door();
+  std::atomic<int> replaced = 0;
+  std::thread other([&] {
+    const std::unique_ptr<Queue> others = spool.door();
+    for (; replaced < kRounds; ++replaced) {
+      // What is left is copied forward, so in the next segment it lies elsewhere.
+      const Result<LeaseReply> taken = others->lease({.want = 400, .tenant = "large"});
+      std::vector<Settle> acks;
+      for (const Delivery& each : taken->deliveries)
+        acks.push_back({.receipt = each.receipt, .verdict = Verdict::ack});
+      others->settle(acks, nullptr).value();
+      others->compact().value();
+      const uint64_t seen = generation(spool);
+      poison(spool);
+      while (generation(spool) == seen) std::this_thread::yield();
+    }
+  });
+  std::vector<std::string> wrong;
+  while (replaced < kRounds) {
+    const Result<ExplainReply> reply = queue->explain({.id = last, .tenant = {}});
+    if (!reply.ok()) {
+      wrong.push_back(reply.error().text);
+    } else if (!reply->subject || reply->subject->ahead != kMessages - 1 ||
+               reply->subject->bounds.size() != 1) {
+      wrong.push_back("ahead of it: " +
+                      std::to_string(reply->subject ? reply->subject->ahead.value_or(0) : 0));
+    }
+  }
+  other.join();
+  CHECK(wrong == std::vector<std::string>{});
   spool.check_clean();
 }
 

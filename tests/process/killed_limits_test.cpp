@@ -74,7 +74,7 @@ void take_all(Queue& queue, size_t count) {
     REQUIRE_FALSE(reply.deliveries.empty());
     for (const Delivery& each : reply.deliveries) {
       items.emplace_back().receipt = each.receipt;
-      items.back().verdict = fq::Verdict::release;
+      items.back().verdict = Verdict::release;
     }
   }
   CHECK(items.size() == count);

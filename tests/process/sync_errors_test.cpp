@@ -132,10 +132,10 @@ std::string first_of(std::initializer_list<std::pair<const char*, std::string>> 
   return {};
 }
 
-Verdict try_case(Case one, const std::string& directory) {
+Ruling try_case(Case one, const std::string& directory) {
   const std::string spool = directory + "/spool";
   Book book;
-  Verdict verdict;
+  Ruling verdict;
   verdict.wrong = push_one(spool, "first", book);
   if (!verdict.wrong.empty()) return verdict;
   PageCache cache(spool, one.fault);
@@ -176,7 +176,7 @@ TEST_CASE("no answer rests on a sync or write that failed, and the queue goes on
   int failing = 0, unharmed = 0, wrong = 0;
   for (int i = 0; i < cases; ++i) {
     const uint64_t own = seed + static_cast<uint64_t>(i);
-    const Verdict verdict =
+    const Ruling verdict =
         in_own_process([own](const std::string& directory) { return try_case(Case(own), directory); });
     if (verdict.failures > 0) ++failing;
     if (verdict.failures > 0 && verdict.refused == 0) ++unharmed;

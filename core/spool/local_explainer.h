@@ -1,0 +1,97 @@
+// local_explainer - says why a message is served when it is, or why it waits.
+//
+// What stands in its way is told by the walk that keeps it from being served (core/schedule/blockers.h), its
+// place by the preview that peek shows. Only where that is far its place is worked out: by looking at all
+// messages and tenants, a part of them under each hold of the lock. Between two parts everything may change,
+// the segment itself be replaced: what is remembered is an id or a name, and is looked for anew.
+#pragma once
+
+// System.
+#include <algorithm>
+#include <utility>
+// fq, below us.
+#include "core/schedule/rivals.h"
+// fq, this room.
+#include "core/spool/local_looked.h"
+
+namespace fq {
+
+class LocalQueue::Explainer {
+ public:
+  explicit Explainer(LocalQueue& queue) : queue_(queue) {}
+
+  Result<std::optional<Explanation>> of_message(MessageId id);
+  Result<std::optional<Explanation>> of_tenant(const std::string& path);
+  Result<std::vector<Explanation>> next(const std::string& path, size_t n);
+  /// Tenants below this one with something ready that cannot be served.
+  Result<void> add_blocked(const std::string& path, ExplainReply& reply);
+
+ private:
+  static constexpr uint32_t kPerLook = 4096;  // slots or nodes under one hold of the lock
+
+  /// A node or a pool whose slots are all taken, and some of what runs there.
+  struct Full {
+    std::string name;
+    bool is_pool = false;
+    std::vector<MessageId> running;
+  };
+
+  // local_explain.cpp: under one hold of the lock
+  std::vector<Reason> reasons_of(TenantIndex node);
+  void add_counts(TenantIndex node, Explanation& found);
+  bool explain_end(MessageId id, Explanation& found);
+  void explain_slot(SlotIndex slot, Explanation& found);
+  void add_state_reason(SlotIndex slot, const Looked& looked, Explanation& found);
+  void find_place(SlotIndex slot, Explanation& found);
+  void add_if_blocked(TenantIndex leaf, TenantIndex top, ExplainReply& reply);
+
+  // local_explain_looks.cpp: in parts
+  /// Those of its tenant that go before it.
+  Result<void> count_ahead(Explanation& found);
+  /// Some of those that hold the slots of what is full. Needs: full_ has them in the order of the reasons.
+  Result<void> find_running(std::span<Explanation> explanations);
+  void look_for_running(Full& full, uint32_t from, uint32_t to);
+  /// From its tenant up: what each other gets between two turns, and of a message how many turns there are
+  /// before its own.
+  Result<void> look_at_rivals(Explanation& found);
+  std::optional<Rivals> rivals_of(const std::string& path, bool own, uint64_t turns);
+
+  const Schedule& schedule() { return queue_.schedule(); }
+  uint32_t nodes_end() {
+    const ScheduleRoot& root = schedule().root();
+    return std::min<uint32_t>(root.tenant_supply.high_water, root.tenants.capacity);
+  }
+  uint32_t slots_end() {
+    const ScheduleRoot& root = schedule().root();
+    return std::min<uint32_t>(root.entry_supply.high_water, root.entries.capacity);
+  }
+  static bool is_full(const Reason& reason) {
+    return reason.kind == Reason::Kind::concurrency || reason.kind == Reason::Kind::pool_concurrency;
+  }
+
+  /// Calls `look(from, to)` for all indices before `end()`, each part under a hold of the lock of its own;
+  /// from 0 again where the segment was replaced by another meanwhile.
+  template <class End, class Look>
+  Result<void> in_parts(End&& end, Look&& look) {
+    uint32_t from = 0;
+    uint64_t segment = queue_.segments_seen_;
+    for (bool more = true; more;) {
+      FQ_TRY(queue_.locked([&]() -> Result<void> {
+        if (std::exchange(segment, queue_.segments_seen_) != queue_.segments_seen_) from = 0;
+        const uint32_t to = static_cast<uint32_t>(std::min<uint64_t>(end(), uint64_t{from} + kPerLook));
+        if (from < to) look(from, to);
+        more = to < end();
+        if (more) from = to;
+        return {};
+      }));
+    }
+    return {};
+  }
+
+  LocalQueue& queue_;
+  bool counts_turns_ = false;  // each message costs one of its tenant's turns
+  bool among_own_ = false;     // it was pushed to the path of an inner node itself
+  std::vector<Full> full_;
+};
+
+}  // namespace fq
