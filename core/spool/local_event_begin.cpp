@@ -156,13 +156,14 @@ Result<void> LocalQueue::EventPast::learn_tenant_of(MessageId id) {
   uint64_t high = log.learnt_from;
   FQ_TRY_SET(uint64_t low, file_start(0));
   FQ_TRY_SET(const uint64_t oldest, first_pushed(low, high));
-  if (oldest > number(id)) return learn_older();  // only a copy can tell
+  if (low >= high || oldest > number(id)) return learn_older();  // only a copy can tell
   for (;;) {
     FQ_TRY_SET(uint64_t start, file_start(low + (high - low) / 2));
     if (start <= low) {
       FQ_TRY_SET(start, file_start(high - 1));
     }
-    if (start <= low) break;
+    // No file begins between them, or those that did were given back meanwhile.
+    if (start <= low || start >= high) break;
     FQ_TRY_SET(const uint64_t first, first_pushed(start, high));
     (first <= number(id) ? low : high) = start;
   }

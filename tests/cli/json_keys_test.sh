@@ -109,6 +109,9 @@ export FQ_QUEUE=e
   fq explain --json
 } >"$work/explained"
 { kill -KILL "$worker" "$(pgrep -P "$worker")"; wait "$worker"; } 2>/dev/null
+fq push -q late --ttl 1ms x >/dev/null
+until fq explain -q late --json 1 | jq -e '.state == "dead"' >/dev/null; do :; done
+fq explain -q late --json 1 >>"$work/explained"
 # A group that gathers is no state beside these: it holds for the whole queue.
 fq push -q g x >/dev/null
 fq queue set -q g linger=1h

@@ -1,8 +1,10 @@
 // events_test - the log of the local engine where it is hard: files that are given back, copies forward, a
 // ring that moves on, damage, and a segment that is made anew.
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "core/journal/codec.h"
 #include "tests/spool/fixture.h"
@@ -183,6 +185,42 @@ TEST_CASE("cursors of another engine are refused") {
     REQUIRE_FALSE(read.ok());
     CHECK(read.error().kind == ErrorKind::usage);
   }
+}
+
+TEST_CASE("the last ones are told while the files before them are given back") {
+  SpoolFixture q;
+  q.push("first");
+  std::atomic<bool> done = false;
+  std::thread others([&done, queue = q.open()]() mutable {
+    const std::string large(2'000, 'x');
+    std::vector<NewMessage> batch;
+    static const std::string tenants[] = {"a", "b", "c", "d"};
+    for (size_t i = 0; i < 100; ++i) batch.push_back({.tenant = tenants[i % 4], .payload = as_bytes(large)});
+    while (!done) {
+      queue->push(batch, {.durability = Durability::lazy}).value();
+      const Result<LeaseReply> taken = queue->lease({.want = 90});
+      std::vector<Settle> acks;
+      for (const Delivery& each : taken->deliveries)
+        acks.push_back({.receipt = each.receipt, .verdict = Verdict::ack});
+      queue->settle(acks, nullptr).value();
+      queue->compact().value();
+    }
+    queue.reset();  // what it holds it holds by this thread
+  });
+  std::string wrong;
+  for (int i = 0; i < 200 && wrong.empty(); ++i) {
+    const std::unique_ptr<Queue> reader = q.open();
+    EventRequest request{.last = 50};
+    EventPage page;
+    do {
+      const Result<void> read = reader->events(request, page);
+      if (!read.ok()) wrong = read.error().text;
+      request.from = page.next;
+    } while (wrong.empty() && !page.at_end);
+  }
+  done = true;
+  others.join();
+  CHECK(wrong.empty());
 }
 
 }  // namespace fq::test
