@@ -58,8 +58,11 @@ Exit run(int argc, char** argv) {
   if (result) return *result;
   const Error& error = result.error();
   if (Output::interrupted(error)) die_by_caught_signal();
-  if (Output::reader_left(error)) die_by_sigpipe();
-  say(error.text);
+  if (Output::reader_left(error)) {
+    die_by_sigpipe();  // where that is ignored, as quietly
+  } else {
+    say(error.text);
+  }
   return exit_of(error.kind);
 }
 

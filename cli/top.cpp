@@ -57,7 +57,7 @@ class Top {
     }
     if (const std::string said = terminal_.last_said(); !said.empty()) notice(said);
     view_.show(std::move(queues), std::move(tenants));
-    if (notice_ms_ > 0 && (notice_ms_ -= kAgainMs) <= 0) view_.say("");
+    if (notice_ms_ > 0 && (notice_ms_ -= kAgainMs) <= 0) notice("");
     return {};
   }
 
@@ -80,7 +80,9 @@ class Top {
     return in_quotes(tenant) + (view_.several_queues() ? " of queue " + in_quotes(queue) : "");
   }
 
+  /// Instead of what stands there: a question that is gone takes no answer.
   void notice(std::string text) {
+    kick_queue_.clear();
     view_.say(std::move(text));
     notice_ms_ = kNoticeMs;
   }
@@ -90,9 +92,8 @@ class Top {
     if (asked && key == TopKey::yes) {
       act(kick());
     } else if (asked) {
-      view_.say("");
+      notice("");
     }
-    kick_queue_.clear();
     const TopView::Line* chosen = view_.chosen();
     if (chosen == nullptr) return view_.take(key);
     const std::string& tenant = chosen->row.tenant;
@@ -104,11 +105,11 @@ class Top {
     } else if (key == TopKey::kick && chosen->row.dead == 0) {
       notice(name + " has no dead messages");
     } else if (key == TopKey::kick) {
+      // What to type stands first: a narrow screen cuts the rest.
+      notice("y for yes: kick the dead messages of " + name + " and all below it?");
       // Who is asked about is who is kicked, wherever the choice has gone by then.
       kick_queue_ = chosen->queue;
       kick_tenant_ = tenant;
-      // What to type stands first: a narrow screen cuts the rest.
-      notice("y for yes: kick the dead messages of " + name + " and all below it?");
     } else {
       view_.take(key);
     }

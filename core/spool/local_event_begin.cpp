@@ -99,7 +99,8 @@ Result<void> LocalQueue::EventPast::begin_near_end(const EventRequest& request) 
     if (page.at_end) break;  // some were damaged meanwhile
   }
   log.counts = log.begun = false;
-  queue_.event_notices_.clear();  // they come again, where they belong to what is told
+  // They come again where they belong to what is told; without an event nothing is read again.
+  if (events != 0) queue_.event_notices_.clear();
   return {};
 }
 

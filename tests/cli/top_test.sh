@@ -87,7 +87,9 @@ is 'and no more' '"parked_tenants":0' "$(fq stats -q default --tenants --json | 
 keys K; awaits "y for yes: kick the dead messages of 'alpha' of queue 'default' and al"
 keys n; awaits 'q quit'
 is 'nothing is kicked without a yes' 3 "$(fq stats -q default --json | jq .dead)"
+keys K; awaits 'y for yes'; awaits 'q quit'  # the question goes by itself
 keys y; keys K; awaits 'y for yes'
+is 'nor by a yes that comes too late' 3 "$(fq stats -q default --json | jq .dead)"
 keys y; awaits "1 of 'alpha' of queue 'default' kicked"
 is 'only its own' 2 "$(fq stats -q default --json | jq .dead)"
 fq tenant set alpha weight=2 && fq tenant set alpha weight= # a setting that it does not know is not its own

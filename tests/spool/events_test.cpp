@@ -161,8 +161,19 @@ TEST_CASE("damage costs the log what was hit, says where, and the rest is told")
   CHECK(count(log.text, "pushed:5:") == 0);
   REQUIRE(log.notices.size() == 1);
   CHECK(log.notices[0].find("journal/1.fqj") != std::string::npos);
+  CHECK(read_log(*q.open(), {.last = 2}).text == "pushed:8:default pushed:9:default ");
   q.lose_segment();
   CHECK(read_log(q.door()).text == log.text);
+}
+
+TEST_CASE("damage that leaves no event is told to who asks for the last ones, too") {
+  SpoolFixture q;
+  q.push("the-only-payload");
+  const std::string file = q.path("journal/1.fqj");
+  flip(file, find_in(file, "the-only-payload"));
+  const Log log = read_log(*q.open(), {.last = 2});
+  CHECK(log.text.empty());
+  CHECK(log.notices.size() == 1);
 }
 
 TEST_CASE("a reader goes on where it was when the segment was made anew") {
