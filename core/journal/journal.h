@@ -85,7 +85,10 @@ Result<ScanResult> scan_journal(Disk& disk, const std::function<Result<void>(con
 /// "journal/7.fqj: records are damaged at byte 8192, 41 records lost".
 std::string described(const JournalDamage& damage);
 
-/// Copies the bytes of a damaged stretch to damaged/<number>-<offset>.bin, durable. Fine if it is there.
+/// Where the bytes of a damaged stretch are kept: "damaged/7-8192.bin".
+std::string kept_name(const JournalDamage& damage);
+
+/// Copies them there, durable. Fine if they are there.
 Result<void> keep_damage(Disk& disk, const JournalDamage& damage);
 
 }  // namespace fq

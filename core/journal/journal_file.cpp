@@ -177,11 +177,14 @@ std::string described(const JournalDamage& damage) {
   return text;
 }
 
+std::string kept_name(const JournalDamage& damage) {
+  return "damaged/" + std::to_string(damage.file_number) + "-" + std::to_string(damage.offset) + ".bin";
+}
+
 Result<void> keep_damage(Disk& disk, const JournalDamage& damage) {
   if (damage.bytes == 0) return {};  // something that is missing leaves nothing to keep
-  const std::string base = std::to_string(damage.file_number) + "-" + std::to_string(damage.offset);
-  const std::string name = "damaged/" + base + ".bin";
-  const std::string temporary = "damaged/" + base + ".tmp";
+  const std::string name = kept_name(damage);
+  const std::string temporary = name + ".tmp";
   FQ_TRY(disk.make_directory("damaged"));
   const auto there = disk.open(name, OpenMode::read);
   if (there.ok()) return {};

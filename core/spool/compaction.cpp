@@ -249,15 +249,16 @@ Result<LocalQueue::Copied> LocalQueue::copy_message(MessageId id, uint64_t item_
   if (!decode_moved(body_.bytes, &carried.item_offset)) return Copied::gone;
   const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
   Obstacle obstacle = Obstacle::none;
+  bool moved = false;
   FQ_TRY(locked([&]() -> Result<void> {
     obstacle = event_obstacle(bytes);
     if (obstacle == Obstacle::none && !stream().leaves_closing_room(bytes, 0))
       obstacle = Obstacle::closing_room;
-    if (obstacle == Obstacle::none) append_moved(*looked, item_position, carried);
+    if (obstacle == Obstacle::none) moved = append_moved(*looked, item_position, carried);
     return {};
   }));
   if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
-  return Copied::moved;
+  return moved ? Copied::moved : Copied::again;
 }
 
 /// All that is known of a message, so that it needs no older file.
@@ -307,14 +308,14 @@ Result<void> LocalQueue::carry(const Looked& looked, const StoredItem& stored, C
 }
 
 /// Appends the encoded record, if the message still is where and what it was when it was looked at.
-void LocalQueue::append_moved(const Looked& looked, uint64_t item_position, const Carried& carried) {
+bool LocalQueue::append_moved(const Looked& looked, uint64_t item_position, const Carried& carried) {
   const std::optional<SlotIndex> slot = schedule().find(MessageId{looked.id});
-  if (!slot) return;
+  if (!slot) return false;
   const Entry& entry = schedule().entry(*slot);
-  if (header().wall_minus_boot_ms != carried.wall_minus_boot_ms) return;
+  if (header().wall_minus_boot_ms != carried.wall_minus_boot_ms) return false;
   if (entry.item_position != item_position || entry.event_position != looked.event_position ||
       entry.serial != looked.serial || static_cast<SlotState>(entry.state.get()) != looked.slot_state) {
-    return;
+    return false;
   }
   Txn txn = store().begin();
   const Now now = gate().in_order(txn, gate().now());
@@ -324,6 +325,7 @@ void LocalQueue::append_moved(const Looked& looked, uint64_t item_position, cons
   FQ_POINT("compaction.moved");
   txn.commit();
   stream().publish();
+  return true;
 }
 
 Result<void> LocalQueue::maintain(int64_t budget_ms) {

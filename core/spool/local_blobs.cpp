@@ -128,6 +128,16 @@ Result<std::optional<std::set<std::string>>> LocalQueue::Care::named_blobs() {
   return std::optional(std::move(named));
 }
 
+/// False: it is gone. One whose message has just ended is taken away by who ended it, at any moment.
+Result<bool> LocalQueue::Care::deal_with(Disk& disk, const std::string& path, OrphanFate fate) {
+  if (fate == OrphanFate::told) return disk.open(path, OpenMode::read).ok();
+  if (fate == OrphanFate::kept) return keep_blob(disk, path);
+  Result<void> removed = disk.remove(path);
+  if (!removed.ok() && removed.error().sys == ENOENT) return false;
+  FQ_TRY(std::move(removed));
+  return true;
+}
+
 /// Of `paths` those that belong to nobody, with what is to become of them.
 Result<void> LocalQueue::Care::sort_out(std::span<const std::string> paths, OrphanFate fate,
                                         Orphans& orphans) {
@@ -149,15 +159,13 @@ Result<void> LocalQueue::Care::sort_out(std::span<const std::string> paths, Orph
   if (!named) return {};
   for (const Held& each : held) {
     if (named->count(each.path) != 0) continue;
-    // One whose message has just ended is taken away by who ended it.
-    const Result<std::unique_ptr<File>> still = disk.open(each.path, OpenMode::read);
-    if (!still.ok()) continue;
+    FQ_POINT("orphan.found");
+    FQ_TRY_SET(const bool was_there, deal_with(disk, each.path, fate));
+    FQ_POINT("orphan.gone");
+    if (!was_there) continue;
     ++orphans.count;
     FQ_TRY_SET(const uint64_t bytes, each.file->size());
     orphans.bytes += bytes;
-    if (fate == OrphanFate::kept) FQ_TRY(keep_blob(disk, each.path));
-    if (fate == OrphanFate::removed) FQ_TRY(disk.remove(each.path));
-    FQ_POINT("orphan.gone");
   }
   return {};
 }

@@ -55,6 +55,7 @@ class LocalQueue::Care {
   Result<void> check_blob(TakenMessage& user, Checked& checked);
   Result<void> check_blobs(Checked& checked);
   Result<std::optional<std::set<std::string>>> named_blobs();
+  static Result<bool> deal_with(Disk& disk, const std::string& path, OrphanFate fate);
   Result<void> sort_out(std::span<const std::string> paths, OrphanFate fate, Orphans& orphans);
   Result<void> set_blobs_aside(const Checked& found, CheckReport& report);
   // local_repair.cpp

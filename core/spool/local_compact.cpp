@@ -53,20 +53,20 @@ Result<void> LocalQueue::leave_current_file() {
 Result<void> LocalQueue::copy_all_of_oldest(CompactReport& report) {
   std::vector<InOldest> found;
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    uint64_t moved = 0;
+    bool again = false;
     uint64_t unreadable = 0;
     bool at_end = false;
     while (!at_end) {
       FQ_TRY_SET(at_end, find_in_oldest(found));
       for (const InOldest& each : found) {
         FQ_TRY_SET(const Copied copied, copy_message(each.id, each.item_position));
-        if (copied == Copied::moved) ++moved;
+        again = again || copied == Copied::moved || copied == Copied::again;
+        if (copied == Copied::moved) ++report.messages_moved;
         if (copied == Copied::unreadable) ++unreadable;
       }
     }
-    report.messages_moved += moved;
     report.messages_unreadable = unreadable;
-    if (moved == 0) break;
+    if (!again) break;
   }
   return session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire));
 }

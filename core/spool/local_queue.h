@@ -346,11 +346,11 @@ class LocalQueue final : public Queue {
   };
   Result<bool> find_in_oldest(std::vector<InOldest>& found);
   struct Carried;
-  enum class Copied { moved, gone, unreadable };
-  /// `moved`, or what was in the way of that is overcome; `gone`: it does not lie there any more.
+  enum class Copied { moved, again, gone, unreadable };
+  /// `again`: it changed meanwhile, or what was in the way is overcome; `gone`: it does not lie there any more.
   Result<Copied> copy_message(MessageId id, uint64_t item_position);
   Result<void> carry(const Looked& looked, const StoredItem& stored, Carried& carried);
-  void append_moved(const Looked& looked, uint64_t item_position, const Carried& carried);
+  bool append_moved(const Looked& looked, uint64_t item_position, const Carried& carried);
 
   std::unique_ptr<Attachment> attachment_;
   uint64_t segments_seen_ = 1;

@@ -64,21 +64,17 @@ Result<void> LocalQueue::Care::give_back_damaged(const Checked& found, uint32_t 
 
 Result<void> LocalQueue::Care::set_damage_aside(const Checked& found, uint32_t last, CheckReport& report) {
   Disk& disk = queue_.attachment_->disk();
-  const auto kept = [&]() -> std::vector<std::string> {
-    Result<std::vector<std::string>> names = disk.list("damaged");
-    return names.ok() ? std::move(names).value() : std::vector<std::string>();
-  };
-  const std::vector<std::string> before = kept();
+  std::vector<std::string> ours;  // the copies that are not there yet
+  for (const JournalDamage& damage : found.damage) {
+    if (!disk.open(kept_name(damage), OpenMode::read).ok()) ours.push_back(kept_name(damage));
+  }
   CompactReport compacted;
   Result<void> done = give_back_damaged(found, last, report, compacted);
   if (done.ok() && compacted.messages_moved > 0)
     report.repairs.add(counted(compacted.messages_moved, "message") + " copied to sound files");
   // A full disk, say. While every file is still there the copies of what is damaged in them only take room.
   if (done.ok() || compacted.files_gone > 0 || report.messages_cancelled > 0) return done;
-  for (const std::string& name : kept()) {
-    if (std::find(before.begin(), before.end(), name) != before.end()) continue;
-    static_cast<void>(disk.remove("damaged/" + name));
-  }
+  for (const std::string& name : ours) static_cast<void>(disk.remove(name));
   Error why = std::move(done).error();
   why.text += "; nothing was repaired, and all is as it was";
   return why;

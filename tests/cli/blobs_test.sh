@@ -128,6 +128,20 @@ is 'the rest in a line' '  and 20 more' "$(fq check | tail -n 1)"
 gives 0 '' fq check --repair
 is 'all are cancelled' '0 1' "$(fq stats --json | jq .ready) $(grep -c 'repaired: 120 messages cancelled' "$work/out")"
 
+# One whose message ended a moment ago may be taken away by who ended it while it is looked at.
+for how in '' '--repair'; do
+  fresh
+  fq push short >/dev/null
+  orphan=$queue/blobs/0123456789abcdef0123456789abcdef
+  mkdir -p "$queue/blobs"; long o >"$orphan"
+  FQ_STOP_AT=orphan.found "$FQ" check $how >"$work/out" 2>&1 & checking=$!
+  await stopped $checking
+  rm "$orphan"
+  kill -CONT $checking; wait $checking
+  is "check $how: one that goes meanwhile is nothing to tell" 0 $?
+  is "check $how: and nothing of it is told" 0 "$(grep -c 'of no message' "$work/out")"
+done
+
 # While work goes on nothing is told that is not so: long payloads pushed, replaced, and acked.
 fresh
 long q | fq push >/dev/null

@@ -40,6 +40,18 @@ gives() {
   if [ -n "$said" ] && [ "$(printf '%s\n' "$said" | grep -vc '^fq: ')" != 0 ]; then fail "$*: a line without 'fq: ': $said"; fi
 }
 
+# await COMMAND...: until it succeeds; a failure after 20 s.
+await() {
+  local end=$((SECONDS + 20))
+  until "$@" 2>/dev/null; do
+    if [ "$SECONDS" -ge "$end" ]; then fail "in vain for 20 s: $*"; return 1; fi
+    read -rt 0.005 <>"$work/never" || :
+  done
+}
+mkfifo "$work/never"
+# stopped PID: it stopped itself, at FQ_STOP_AT say.
+stopped() { grep -q '^State:.T' "/proc/$1/status"; }
+
 # An empty spool for the next story.
 fresh() { rm -rf "$FQ_SPOOL"; }
 

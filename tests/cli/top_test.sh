@@ -129,7 +129,7 @@ close_pane
 # No flicker: a frame is one write and clears nothing that it does not draw.
 open_pane 80 24
 types "strace -f -o '$work/trace' -e trace=write -s 20000 \"\$FQ\" top -q default"
-awaits 'q quit'; sleep 2.5  # two more frames
+awaits 'q quit'; sleep 2.5  # two more frames: one that shows the same as before is told by nothing
 keys q; awaits 'shell> *$'
 frames=$(grep -c 'write(1, "\\33\[H' "$work/trace")
 [ "$frames" -ge 3 ] || fail "only $frames frames in the trace"

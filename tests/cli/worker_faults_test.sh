@@ -13,14 +13,13 @@ id=$(fq push 'done')
 mkfifo "$work/go"
 "$FQ" worker --drain -- sh -c 'echo >>"$0"; read -r x <"$1"' "$work/job" "$work/go" 2>"$work/said" & worker=$!
 await holds_text "$work/job"
-FQ_STOP_AT=push.appended:1 "$FQ" push x >"$work/pushed" 2>&1 & stopped=$!
-stopped_there() { grep -q '^State:.T' "/proc/$stopped/status"; }
-await stopped_there
+FQ_STOP_AT=push.appended:1 "$FQ" push x >"$work/pushed" 2>&1 & holder=$!
+await stopped $holder
 echo >"$work/go"
 await grep -q 'goes on trying' "$work/said"
-gives 75 "process $stopped" worker --once -- true
-kill -CONT $stopped
-wait $stopped
+gives 75 "process $holder" worker --once -- true
+kill -CONT $holder
+wait $holder
 echo >"$work/go"   # for the job of x
 wait $worker
 is 'a worker outlives a lock that is held for too long' 0 $?

@@ -14,15 +14,6 @@ worker() { timeout -k 5 "${limit:-15}" "$FQ" worker "$@"; }
 json() { fq show "$2" --json | jq -c "$1"; }
 state() { fq show "$1" --json | jq -r .state; }
 
-# await COMMAND...: until it succeeds; a failure after 20 s.
-await() {
-  local end=$((SECONDS + 20))
-  until "$@" 2>/dev/null; do
-    if [ "$SECONDS" -ge "$end" ]; then fail "in vain for 20 s: $*"; return 1; fi
-    read -rt 0.005 <>"$work/never" || :
-  done
-}
-mkfifo "$work/never"
 now_ms() { local t=$EPOCHREALTIME; echo $((${t%.*} * 1000 + 10#${t#*.} / 1000)); }
 holds_text() { [ -s "$1" ]; }
 gone() { ! kill -0 "$1" 2>/dev/null; }

@@ -73,7 +73,7 @@ std::vector<Operation> with_care(std::vector<Operation> operations) {
       {"repair_blobs",
        repair_blobs,
        {"attach.shared", "event.appended", "event.committed", "flush.syncing", "flush.synced",
-        "repair.blob_kept", "orphan.gone"}},
+        "repair.blob_kept", "orphan.found", "orphan.gone"}},
   };
   operations.insert(operations.end(), std::begin(care), std::end(care));
   return operations;

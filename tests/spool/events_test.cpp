@@ -219,7 +219,7 @@ TEST_CASE("the last ones are told while the files before them are given back") {
     queue.reset();  // what it holds it holds by this thread
   });
   std::string wrong;
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < 150; ++i) {
     // Its first page alone: who follows a flood that is faster than it comes to no end.
     EventPage page;
     const Result<void> read = q.open()->events({.last = 50}, page);

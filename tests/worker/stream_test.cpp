@@ -141,7 +141,8 @@ TEST_CASE("verdicts in any order, each for its own message") {
 
 TEST_CASE("open messages share the time of their command, and none is counted twice") {
   const Stopwatch all;
-  // It begins when it has a line, so that no time of its own was before that of its messages.
+  // It begins when it has a line, so that no time of its own was before that of its messages. Its sleeps are
+  // the run times that are counted.
   StreamOf stream("read -r _; sleep 0.05; echo ack 2.1; sleep 0.02; echo retry 1.1", 4);
   stream.flush();
   stream.decides();
