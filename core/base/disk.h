@@ -51,8 +51,8 @@ class Disk {
  public:
   virtual ~Disk() = default;
 
-  /// Fails with sys = ENOENT or EEXIST as open(2) does; a symlink, a directory, a file with a second
-  /// link or of another owner is ErrorKind::unusable.
+  /// Fails with sys = ENOENT or EEXIST as open(2) does; a symlink (sys = ELOOP), what is no regular file
+  /// (EISDIR, ENXIO), a file with a second link or of another owner is ErrorKind::unusable.
   virtual Result<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) = 0;
   /// Names in the directory `name` ("" is the top), unsorted, without "." and "..".
   virtual Result<std::vector<std::string>> list(std::string_view name) = 0;
@@ -63,6 +63,12 @@ class Disk {
   /// How the directory is called in messages to people.
   virtual const std::string& label() const = 0;
 };
+
+/// What an Error of this disk says, without the label: for a sentence that names the directory anyway.
+inline std::string text_within(const Disk& disk, const Error& error) {
+  const std::string label = disk.label() + "/";
+  return error.text.starts_with(label) ? error.text.substr(label.size()) : error.text;
+}
 
 /// The real disk over an open directory; owns the descriptor.
 std::unique_ptr<Disk> open_disk(int directory_descriptor, std::string label);

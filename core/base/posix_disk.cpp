@@ -261,7 +261,7 @@ class PosixDisk final : public Disk {
   static Result<FileOpened> check_file(int fd, const std::string& object) {
     struct stat status {};
     if (::fstat(fd, &status) != 0) return sys_error("stat", object, errno);
-    if (!S_ISREG(status.st_mode)) return unusable(object, "is not a regular file");
+    if (!S_ISREG(status.st_mode)) return unusable(object, "is not a regular file", ENXIO);
     if (status.st_nlink == 0) return sys_error("open", object, ENOENT);  // removed in between
     if (status.st_nlink != 1) return unusable(object, "has a second hard link; fq wants its files alone");
     if (status.st_uid != own_user()) return unusable(object, "belongs to another user");

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::string_view kDirectory = "blobs/";
 constexpr size_t kReadBytes = 64 * 1024;  // arbitrary
+constexpr int kKeptMax = 1000;            // of one name in damaged/; arbitrary
 
 bool is_blob_name(std::string_view name) {
   return name.size() == 2 * sizeof(BlobName::random) &&
@@ -66,12 +67,22 @@ NewBlob::~NewBlob() {
   if (file_ != nullptr) remove_blob(*disk_, name_);
 }
 
-bool is_lost(const Error& error) { return error.sys == ENOENT || error.kind == ErrorKind::bad_data; }
+bool is_lost(const Error& error) {
+  const bool no_file = error.sys == ELOOP || error.sys == EISDIR || error.sys == ENXIO;
+  return error.sys == ENOENT || error.kind == ErrorKind::bad_data ||
+         (error.kind == ErrorKind::unusable && no_file);
+}
 
 Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& item) {
   const std::string name = blob_file_name(*item.blob);
   Result<std::unique_ptr<File>> file = disk.open(name, OpenMode::read);
   if (!file.ok() && file.error().sys == ENOENT) return Error{ErrorKind::io, name + ": is gone", ENOENT};
+  if (!file.ok() && is_lost(file.error())) {
+    // Where blobs/ itself is a symbolic link, say, no payload is lost: somebody has to put it right.
+    const Result<void> there = disk.make_directory("blobs");
+    if (!there.ok()) return Error{there.error().kind, there.error().text, 0};
+    return Error{file.error().kind, text_within(disk, file.error()), file.error().sys};
+  }
   if (!file.ok()) return file;
   uint32_t crc = 0;
   std::vector<std::byte> block(kReadBytes);
@@ -103,14 +114,23 @@ Result<BlobNames> list_blobs(Disk& disk) {
     const Result<std::unique_ptr<File>> file = disk.open(path, OpenMode::read);
     if (file.ok()) names.own.push_back(path);
     // Gone meanwhile is fine.
-    if (!file.ok() && file.error().kind == ErrorKind::unusable) names.strange.push_back(file.error().text);
+    if (!file.ok() && file.error().kind == ErrorKind::unusable)
+      names.strange.push_back(text_within(disk, file.error()));
   }
   return names;
 }
 
 Result<bool> keep_blob(Disk& disk, const std::string& path) {
   FQ_TRY(disk.make_directory("damaged"));
-  Result<void> moved = disk.rename(path, "damaged/" + path.substr(kDirectory.size()) + ".blob");
+  const std::string name = path.substr(kDirectory.size());
+  std::string free = name + ".blob";
+  // What was kept before stays: a payload may be put back and be lost once more.
+  const auto is_free = [&] {
+    const Result<std::unique_ptr<File>> there = disk.open("damaged/" + free, OpenMode::read);
+    return !there.ok() && there.error().sys == ENOENT;
+  };
+  for (int n = 2; n <= kKeptMax && !is_free(); ++n) free = name + "." + std::to_string(n) + ".blob";
+  Result<void> moved = disk.rename(path, "damaged/" + free);
   if (!moved.ok() && moved.error().sys == ENOENT) return false;
   FQ_TRY(std::move(moved));
   // The new name first: a crash in between leaves two, and not none.

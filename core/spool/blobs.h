@@ -36,10 +36,11 @@ class NewBlob {
   uint32_t crc_ = 0;
 };
 
-/// A blob that holds what its message's item says. Where it is gone (sys = ENOENT) or damaged (`bad_data`)
-/// the Error's text is "blobs/...: " and what is wrong. Reads all of it.
+/// A blob that holds what its message's item says. The Error's text is "blobs/...: " and what is wrong, where
+/// it is lost. Reads all of it.
 Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& item);
-/// Whether a payload itself is gone or damaged, rather than only not to be had now.
+/// Whether a file itself is gone (sys = ENOENT), damaged (`bad_data`) or has something in its place that is
+/// no file, rather than only not to be had now.
 bool is_lost(const Error& error);
 void remove_blob(Disk& disk, const BlobName& name);
 
@@ -49,7 +50,8 @@ struct BlobNames {
 };
 Result<BlobNames> list_blobs(Disk& disk);
 
-/// Puts a blob into damaged/, where its bytes are kept under "<32 hex digits>.blob".
+/// Puts a blob, or what is in its place, into damaged/: there it is "<32 hex digits>.blob", or "....2.blob" and
+/// so on where that is taken. Never opened, nor followed.
 /// False: it is not there.
 Result<bool> keep_blob(Disk& disk, const std::string& path);
 

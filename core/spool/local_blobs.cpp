@@ -103,7 +103,12 @@ Result<void> LocalQueue::Care::check_blobs(Checked& checked) {
     FQ_TRY_SET(at_end, find_blob_users(users, next_slot));
     for (TakenMessage& user : users) FQ_TRY(check_blob(user, checked));
   }
-  for (const std::string& strange : names.strange) checked.report.findings.add(strange);
+  for (const std::string& strange : names.strange) {
+    const std::string path = strange.substr(0, strange.find(':'));
+    const bool told = std::any_of(checked.lost_blobs.begin(), checked.lost_blobs.end(),
+                                  [&](const LostBlob& lost) { return blob_file_name(lost.name) == path; });
+    if (!told) checked.report.findings.add(strange);
+  }
   return {};
 }
 

@@ -51,14 +51,73 @@ is 'counts as JSON' 'false 3 3 0 0' "$(fq check --json | jq -r '"\(.ok) \(.findi
 is 'and of a repair' 'true 0 3 3' "$(fq check --repair --json | jq -r '"\(.ok) \(.findings_count) \(.repairs_count) \(.messages_cancelled)"')"
 is 'what lay in the journal is there' s "$(letters)"
 
-# A blob that is no file of ours: told, never read through, never removed.
+# Something else in a blob's place: never followed, never waited for, and a lost payload like any other.
+# put WHAT PATH: that, in its place; what it says is in $what.
+put() {
+  mv "$2" "$work/moved"
+  case $1 in
+    link) ln -s "$work/moved" "$2"; what='is a symbolic link; fq follows none inside a spool' ;;
+    loop) ln -s "${2##*/}" "$2"; what='is a symbolic link; fq follows none inside a spool' ;;
+    directory) mkdir "$2"; echo mine >"$2/mine"; what='is not a regular file' ;;
+    fifo) mkfifo "$2"; what='is not a regular file' ;;
+    socket) perl -MIO::Socket::UNIX -e 'chdir shift; IO::Socket::UNIX->new(Local => shift, Listen => 1) or die' "${2%/*}" "${2##*/}"; what='is not a regular file' ;;
+  esac
+}
+for harm in link loop directory fifo socket; do
+  three
+  b=$(blob_of b)
+  put $harm "$b"
+  lost="message 2 of queue 'default': its payload blobs/${b##*/}: $what"
+  gives 65 '' timeout 20 "$FQ" check
+  is "$harm: check names it as it names any" "  damage: $lost" "$(sed -n 2p "$work/out")"
+  is "$harm: once" 2 "$(wc -l <"$work/out")"
+  gives 0 '' timeout 20 "$FQ" check --repair
+  is "$harm: repair too" 1 "$(grep -cxF "  repaired: $lost; kept in damaged/; cancelled" "$work/out")"
+  is "$harm: it is kept as it was" "$(case $harm in link | loop) echo l ;; directory) echo d ;; fifo) echo p ;; socket) echo s ;; esac)" \
+    "$(find "$queue/damaged/${b##*/}.blob" -maxdepth 0 -printf %y)"
+  is "$harm: the others are there" 'a c s' "$(letters)"
+  is "$harm: what a link led to is not touched" 100000 "$(wc -c <"$work/moved")"
+  gives 0 '' fq check
+
+  three
+  b=$(blob_of b)
+  put $harm "$b"
+  gives 0 "fq: message 2 of queue 'default': its payload is damaged: blobs/${b##*/}: $what; buried, see fq check" timeout 20 "$FQ" pop -n 9
+  is "$harm: pop goes on to the next" 3 "$(wc -l <"$work/out")"
+  is "$harm: nobody read it" 0 "$(grep -c b "$work/out")"
+  is "$harm: its message is dead" 'dead 1' "$(fq show 2 --json | jq -r .state) $(fq stats --json | jq .dead)"
+  # Put back by somebody, it can be served.
+  rm -r "$b"; mv "$work/moved" "$b"
+  is "$harm: put back, it can be kicked" 100000 "$(fq kick 2 2>/dev/null; fq pop | tr -d '\n' | wc -c)"
+  gives 0 '' fq check
+done
+# What was kept before under that name stays.
 three
 b=$(blob_of b)
-mv "$b" "$work/moved" && ln -s "$work/moved" "$b"
+mkdir -p "$queue/damaged"; echo before >"$queue/damaged/${b##*/}.blob"
+put directory "$b"
+gives 0 '' fq check --repair
+is 'what was kept before stays' 'before mine' "$(cat "$queue/damaged/${b##*/}.blob" "$queue/damaged/${b##*/}.2.blob/mine" | paste -sd' ')"
+# As an orphan it is nobody's payload: named, and left where it is.
+three
+ln -s /etc/passwd "$queue/blobs/00112233445566778899aabbccddeeff"
 gives 65 '' fq check --repair
-is 'a symbolic link is named' 1 "$(grep -c 'damage: message 2 .*symbolic link' "$work/out")"
-is 'and stays' yes "$([ -L "$b" ] && echo yes)"
-is 'as does its message' 4 "$(fq stats --json | jq .ready)"
+is 'a link that no message names is told' '  blobs/00112233445566778899aabbccddeeff: is a symbolic link; fq follows none inside a spool' "$(sed -n 2p "$work/out")"
+is 'and stays' yes "$([ -L "$queue/blobs/00112233445566778899aabbccddeeff" ] && echo yes)"
+# Where it is the directory that is wrong no payload is lost: nothing is buried.
+three
+mv "$queue/blobs" "$work/blobs-moved" && ln -s "$work/blobs-moved" "$queue/blobs"
+gives 69 "blobs: is a symbolic link" fq pop
+is 'blobs/ as a link buries nobody' '4 0' "$(fq stats --json | jq -r '"\(.ready) \(.dead)"')"
+rm "$queue/blobs"; mv "$work/blobs-moved" "$queue/blobs"
+is 'put back, all is well' 4 "$(fq pop -n 9 | wc -l)"
+# A second name, say of a backup by hard links, is no loss either: to be put right, and nothing is buried.
+three
+b=$(blob_of a)
+ln "$b" "$work/second"
+gives 69 'second hard link' fq pop
+rm "$work/second"
+is 'without it, all is well' 4 "$(fq pop -n 9 | wc -l)"
 
 # Orphans: what a push left that was killed before its record. No finding, and gone with --repair.
 three
