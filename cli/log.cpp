@@ -5,13 +5,12 @@
 #include <deque>
 // fq, below us.
 #include "core/base/clock.h"
-#include "core/base/duration.h"
-#include "core/base/escape.h"
 // fq, this room.
 #include "cli/command.h"
 #include "cli/event_view.h"
 #include "cli/session.h"
 #include "cli/signals.h"
+#include "cli/since.h"
 #include "cli/values.h"
 
 namespace fq::cli {
@@ -34,18 +33,6 @@ struct LogRequest {
   bool follow = false;
 };
 
-/// "2h" is that long ago; anything else is a time.
-Result<int64_t> to_since(std::string_view typed) {
-  const int64_t now_ms = system_clock().wall_ms();
-  const DurationParse span = parse_duration(typed);
-  if (span.fault == DurationFault::none) return now_ms - span.ms;
-  const Result<int64_t> at = to_wall_time("--since", typed);
-  if (at) return *at;
-  return usage_error("--since", in_quotes(typed) +
-                                    " is neither a time nor a duration; write 2h, @EPOCH or "
-                                    "2026-11-02T08:00:00Z");
-}
-
 Result<LogRequest> request_of(const Arguments& arguments) {
   LogRequest request;
   const auto& operands = arguments.operands();
@@ -57,7 +44,7 @@ Result<LogRequest> request_of(const Arguments& arguments) {
     FQ_TRY_SET(request.events.tenant, to_tenant("--tenant", *typed));
   }
   if (const auto typed = arguments.value("since")) {
-    FQ_TRY_SET(request.events.since_wall_ms, to_since(*typed));
+    FQ_TRY_SET(request.events.since_wall_ms, to_since("--since", *typed, system_clock().wall_ms()));
   }
   if (const auto typed = arguments.value("count")) {
     FQ_TRY_SET(request.last, to_count("-n", *typed, UINT64_MAX));

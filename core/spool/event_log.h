@@ -92,6 +92,7 @@ struct LocalQueue::EventLog {
   uint64_t position = 0;       // of the record that is read next
   uint64_t end = UINT64_MAX;   // nothing from here on is read
   bool begun = false;          // false: what was given back before the oldest file is nobody's loss
+  uint32_t nameless_file = 0;  // could not be opened: lost, or about to leave the table of files
   uint64_t from_position = 0;  // what lies before was told, or is only to be learnt from
   uint32_t from_item = 0;
   bool counts = false;  // what is told is only counted, and told once more

@@ -87,6 +87,8 @@ Result<void> LocalQueue::EventPast::begin_near_end(const EventRequest& request) 
       begin = *place;
     }
     log.end = start;
+    // Not as many as were asked for: then what is lost before the first is a loss of what is told.
+    if (events < *request.last) begin = {start, 0, 0};
   }
   log.position = log.from_position = begin.position;
   log.from_item = begin.item;
@@ -99,8 +101,7 @@ Result<void> LocalQueue::EventPast::begin_near_end(const EventRequest& request) 
     if (page.at_end) break;  // some were damaged meanwhile
   }
   log.counts = log.begun = false;
-  // They come again where they belong to what is told; without an event nothing is read again.
-  if (events != 0) queue_.event_notices_.clear();
+  queue_.event_notices_.clear();  // they come again where they belong to what is told
   return {};
 }
 

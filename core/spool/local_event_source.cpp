@@ -3,14 +3,20 @@
 // Read by large blocks, from the files up to where the ring begins and from the ring behind that, never past
 // what is committed. The state lock is held to find a block's place only. What a block says is proved by its
 // records' seals and checksums, so a file that is given back or used again meanwhile shows as bytes that do
-// not parse: then its place is looked up anew.
+// not parse: then its place is looked up anew. A file that is gone and was not given back is a loss: it is
+// told, and passed. Between two blocks signals come through: who looks for little may read all there is.
 #include "core/spool/event_log.h"
 
 // System.
 #include <algorithm>
 #include <cerrno>
 // fq, below us.
+#include "core/base/counted.h"
+#include "core/base/fault_point.h"
 #include "core/journal/file_records.h"
+// fq, this room.
+#include "core/spool/blobs.h"
+#include "core/spool/sleep.h"
 
 namespace fq {
 
@@ -27,6 +33,7 @@ Result<bool> LocalQueue::place_events(FilePlace& place, uint64_t& ring_start) {
   bool skipped = false;
   bool at_end = false;
   uint32_t oldest = 0;
+  uint64_t gap = 0;  // bytes that no file of the table holds: a rebuild found them gone
   FQ_TRY(locked([&]() -> Result<void> {
     const SegmentHeader& shared = header();
     const JournalTable& table = stream().table();
@@ -35,7 +42,9 @@ Result<bool> LocalQueue::place_events(FilePlace& place, uint64_t& ring_start) {
     oldest = shared.oldest_file;
     // After a power cut the end may lie before what a reader has seen already.
     log.position = std::min(log.position, end);
-    const uint64_t oldest_start = table.slot(oldest).start;
+    // One that goes has lost its name already and is still in the table.
+    const bool goes = oldest == log.nameless_file && oldest_is_dead();
+    const uint64_t oldest_start = goes ? table.slot(oldest).end : table.slot(oldest).start;
     skipped = log.position < oldest_start;
     log.position = std::max<uint64_t>(log.position, std::min(oldest_start, end));
     at_end = log.position == end;
@@ -47,7 +56,9 @@ Result<bool> LocalQueue::place_events(FilePlace& place, uint64_t& ring_start) {
                           ? end
                           : std::min<uint64_t>(end, std::max<uint64_t>(slot.end, log.position));
     // Past the last record of a file that was cut: the next file's first one.
+    gap = 0;
     if (log.block.limit == log.position && number < shared.current_file) {
+      gap = table.slot(number + 1).start - log.position;
       log.position = table.slot(number + 1).start;
       place = *table.place(log.position);
       log.block.limit = log.position;
@@ -61,14 +72,45 @@ Result<bool> LocalQueue::place_events(FilePlace& place, uint64_t& ring_start) {
     event_notices_.push_back(attachment_->object() +
                              ": what was to be read next was given back meanwhile; going on at the oldest");
   }
-  log.begun = true;
+  if (gap != 0) {
+    event_notices_.push_back(journal_file_name(place.key.number) + ": what was before it is lost; its events, " +
+                             counted(gap, "byte") + ", cannot be told; see fq check");
+  }
+  if (at_end) log.begun = true;
   return !at_end;
+}
+
+/// After a look at a file that cannot be opened. Given back meanwhile: its place is looked for anew. Else
+/// what it held is lost: it is told, and passed.
+Result<void> LocalQueue::pass_lost_events(const FileKey& key, const Error& why) {
+  EventLog& log = *event_log_;
+  log.nameless_file = key.number;
+  bool lost = false;
+  FQ_TRY(locked([&]() -> Result<void> {
+    const SegmentHeader& shared = header();
+    lost = key.number >= shared.oldest_file && key.number <= shared.current_file &&
+           stream().table().key(key.number).salt == key.salt &&
+           !(key.number == shared.oldest_file && oldest_is_dead());
+    return {};
+  }));
+  if (!lost) return {};
+  const std::string name = journal_file_name(key.number);
+  const std::string what =
+      why.sys == ENOENT ? name + ": the file is missing" : text_within(attachment_->disk(), why);
+  event_notices_.push_back(what + "; its events, " + counted(log.block.limit - log.position, "byte") +
+                           ", cannot be told; see fq check");
+  log.position = log.block.limit;
+  return {};
 }
 
 /// A block from the log's position on. False: the stream ends there.
 Result<bool> LocalQueue::load_events() {
   EventLog& log = *event_log_;
   EventLog::Block& block = log.block;
+  {
+    FQ_POINT("log.block");
+    const SignalsAllowed now(true);
+  }
   for (int attempt = 0; attempt < kLoadTries; ++attempt) {
     FilePlace place;
     uint64_t ring_start = 0;
@@ -89,13 +131,16 @@ Result<bool> LocalQueue::load_events() {
       // Written out meanwhile: then it is in the file.
       if (!stream().copy_out(log.position, to)) continue;
       block.filled = want;
-      return true;
+      return log.begun = true;
     }
     Result<File*> file = session_->files.get(place.key);
-    if (!file.ok() && file.error().sys == ENOENT) continue;
-    if (!file.ok()) return std::move(file).error();
+    if (!file.ok() && !is_lost(file.error())) return std::move(file).error();
+    if (!file.ok()) {
+      FQ_TRY(pass_lost_events(place.key, file.error()));
+      continue;
+    }
     FQ_TRY_SET(block.filled, (*file)->read_at(place.offset, to));
-    return true;
+    return log.begun = true;
   }
   return Error{ErrorKind::later, attachment_->object() + ": its journal moves on faster than it can be read",
                0};
@@ -126,11 +171,10 @@ Result<void> LocalQueue::skip_unreadable_events() {
   EventLog& log = *event_log_;
   const uint64_t offset = kFirstRecordOffset + (log.position - log.block.file_start);
   uint64_t next = log.block.limit;
-  Result<File*> file = session_->files.get(log.block.key);
-  if (!file.ok() && file.error().sys != ENOENT) return std::move(file).error();
-  // Given back while we looked: its place says what to do next.
-  if (!file.ok()) return {};
   if (!log.block.from_ring) {
+    const Result<File*> file = session_->files.get(log.block.key);
+    // Given back or lost while we looked: who opens it next says which.
+    if (!file.ok()) return {};
     FileWindow window;
     const uint64_t end = kFirstRecordOffset + (log.block.limit - log.block.file_start);
     window.reset(**file, end);

@@ -266,6 +266,7 @@ class LocalQueue final : public Queue {
   struct EventLog;
   class EventPast;
   Result<bool> place_events(FilePlace& place, uint64_t& ring_start);
+  Result<void> pass_lost_events(const FileKey& key, const Error& why);
   Result<bool> load_events();
   Result<bool> next_event_record(RecordHeader& header, Bytes& body);
   Result<void> skip_unreadable_events();

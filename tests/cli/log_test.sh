@@ -23,6 +23,10 @@ is 'more than there are' "$all" "$(what -n 100)"
 is 'since a duration ago' "$all" "$(what --since 1h)"
 is 'since a time' "$all" "$(what --since 2026-01-01T00:00:00Z)"
 gives 1 '' fq log --since @9999999999
+gives 1 '' fq log --since +5m
+for all_time in 36500d 36501d 100000d 99999999999999999999d @-62135596800 @-62135596801 @-9999999999999999999999 0001-01-01T00:00:00Z; do
+  is "since $all_time: everything" "$all" "$(what --since "$all_time")"
+done
 gives 1 '' fq log 99
 gives 1 '' fq log -t nobody
 gives 1 'there is none' fq log -q none
@@ -106,10 +110,110 @@ is 'nothing is told twice or left out' 400 "$(jq -r 'select(.event == "acked") |
 is 'nor any push' 400 "$(jq -r 'select(.event == "pushed") | .id' "$work/followed" | sort -n | wc -l)"
 is 'each with its tenant' default "$(jq -r .tenant "$work/followed" | sort -u)"
 
+# A journal file that somebody took away: the loss is told, the rest is.
+# files: four of them, with 40 messages of which none has ended.
+files() {
+  fresh
+  head -c 2000000 /dev/zero | tr '\0' x | fold -w 50000 | head -n 40 | fq push --lines -t acme >/dev/null
+  [ -e "$journal/4.fqj" ] || fail "there are no four files: $(ls "$journal")"
+}
+journal=$FQ_SPOOL/queues/default/journal
+files
+is 'whole' '40 ' "$(fq log | wc -l) $(fq log 2>&1 >/dev/null)"
+for gone in 1 2 3; do
+  files
+  rm "$journal/$gone.fqj"
+  gives 0 "fq: journal/$gone.fqj: the file is missing; its events, " fq log
+  told=$(wc -l <"$work/out")
+  is "without file $gone: once, with how much" 1 "$(grep -c 'missing; its events, [1-9][0-9]* bytes, cannot be told; see fq check$' "$work/err")"
+  is "without file $gone: nothing else is said" 1 "$(wc -l <"$work/err")"
+  is "without file $gone: some are told, some are not" true "$(jq -n "$told > 20 and $told < 40")"
+  is "without file $gone: the last ones are" 40 "$(awk 'END { print $3 }' "$work/out")"
+  is "without file $gone: each once" "$told" "$(awk '{ print $3 }' "$work/out" | sort -u | wc -l)"
+  gives 0 'the file is missing' fq log --json
+  is "without file $gone: as JSON too" "$told" "$(jq -s length "$work/out")"
+  gives 0 'the file is missing' fq log -n 100  # more than there are
+  is "without file $gone: also to who asks for the last ones" "$told" "$(wc -l <"$work/out")"
+  gives 0 'the file is missing' fq log -t acme
+  gives 0 '' fq log -n 3
+  is "without file $gone: the last three need it not" '38 39 40' "$(awk '{ print $3 }' "$work/out" | paste -sd' ')"
+  : >"$work/followed"
+  "$FQ" log -f --since 1h >"$work/followed" 2>"$work/err" & follower=$!
+  until_told ' 40 '
+  fq push on >/dev/null
+  until_told ' 41 '
+  kill $follower; wait $follower 2>/dev/null
+  is "without file $gone: -f goes on behind it, and says it once" "$((told + 1)) 1" "$(wc -l <"$work/followed") $(grep -c 'the file is missing' "$work/err")"
+done
+# After a recovery that found it missing.
+files
+rm "$journal/2.fqj" "$FQ_SPOOL/queues/default/segment"
+gives 0 'journal/2.fqj: the file is missing' fq stats
+gives 0 'fq: journal/3.fqj: what was before it is lost; its events, 500' fq log
+is 'after a recovery: the rest is told' '30 40' "$(wc -l <"$work/out") $(awk 'END { print $3 }' "$work/out")"
+is 'after a recovery: once' 1 "$(wc -l <"$work/err")"
+# What a push that was killed left at the end is none.
+fresh
+for n in 1 2 3; do
+  fq push "$n" >/dev/null
+  (FQ_KILL_AT=flush.written "$FQ" push torn; :) >/dev/null 2>&1
+  rm "$FQ_SPOOL/queues/default/segment"
+  fq push lazily --lazy >/dev/null 2>&1
+done
+gives 0 '' fq log
+# All that was written out.
+files
+rm "$journal"/[1-4].fqj
+gives 1 'journal/4.fqj: the file is missing' fq log
+is 'every file is named' '1 2 3 4' "$(grep -o 'journal/[0-9]*' "$work/err" | cut -d/ -f2 | paste -sd' ')"
+# Something else in its place.
+for what in directory link fifo header; do
+  files
+  mv "$journal/2.fqj" "$work/2.fqj"
+  case $what in
+    directory) mkdir "$journal/2.fqj"; says='is not a regular file' ;;
+    link) ln -s "$work/2.fqj" "$journal/2.fqj"; says='is a symbolic link' ;;
+    fifo) mkfifo "$journal/2.fqj"; says='is not a regular file' ;;
+    header) head -c 2000000 /dev/zero >"$journal/2.fqj"; says='its header is damaged' ;;
+  esac
+  gives 0 "fq: journal/2.fqj: $says" timeout 20 "$FQ" log
+  is "$what in its place: the rest is told" "40 $(grep -c acme "$work/out")" "$(awk 'END { print $3 }' "$work/out") $(wc -l <"$work/out")"
+  rm -r "$journal/2.fqj"
+done
+# One that is given back is no loss: the oldest, whose name is gone a moment before the queue knows.
+files
+FQ_STOP_AT=compaction.removed "$FQ" pop -n 15 >/dev/null 2>&1 & popper=$!
+await stopped $popper
+is 'its name is gone' no "$([ -e "$journal/1.fqj" ] && echo yes || echo no)"
+gives 0 '' fq log
+is 'a file that goes is no loss' '11 40' "$(awk '$2 == "pushed" { print $3 }' "$work/out" | sed -n '1p;$p' | paste -sd' ')"
+kill -CONT $popper; wait $popper
+gives 0 '' fq log
+# A damaged place and a missing file in one log.
+files
+rm "$journal/2.fqj"
+at=$(grep -abo fqr1 "$journal/1.fqj" | sed -n 2p | cut -d: -f1)
+printf '?' | dd of="$journal/1.fqj" bs=1 seek=$((at + 200)) conv=notrunc status=none
+gives 0 'cannot be read; see fq check' fq log
+is 'each loss has its line' 'journal/1.fqj journal/2.fqj' "$(cut -d' ' -f2 "$work/err" | tr -d : | paste -sd' ')"
+
+# Who reads much to find little can be ended: at the next block, not at the end.
+files
+FQ_STOP_AT=log.block:2 FQ_KILL_AT=log.block:3 "$FQ" log -n 1 -t nobody >"$work/out" 2>"$work/err" & reader=$!
+await stopped $reader
+kill -TERM $reader; kill -CONT $reader; wait $reader
+is 'TERM ends a long look at once' '143 ' "$? $(cat "$work/out" "$work/err")"
+
 # What is wrong with what was typed.
 for bad in x '' 1.5 0x1 99999999999999999999; do gives 64 'ID' fq log "$bad"; done
 gives 64 'one message id' fq log 1 2
-for bad in yesterday '' 5 1m1h; do gives 64 '--since' fq log --since="$bad"; done
+for bad in yesterday '' 1m1h @ @x @- -1h 5x 1dd; do gives 64 "--since: '$bad' is neither a time nor a duration; write" fq log --since="$bad"; done
+gives 64 "--since: '5' has no unit; write 5s, 5m or 5h, or @5 for that second since 1970" fq log --since 5
+gives 64 "--since: '2026-11-02T08:00:00' has no time zone; write 2026-11-02T08:00:00Z" fq log --since 2026-11-02T08:00:00
+gives 64 "--since: '2026-11-02' has no time of day; write 2026-11-02T00:00:00Z" fq log --since 2026-11-02
+gives 64 "--since: '2026-02-30T00:00:00Z' is no date of the calendar" fq log --since 2026-02-30T00:00:00Z
+gives 64 "--since: '@253402300800' is behind the year 9999" fq log --since @253402300800
+gives 64 "--since: '+36501d' is too long; the limit is 36500d" fq log --since +36501d
 for bad in 0 -1 x ''; do gives 64 '-n' fq log -n "$bad"; done
 gives 64 '--tenant' fq log -t a//b
 gives 64 'not a format' fq log --format raw

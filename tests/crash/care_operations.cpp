@@ -1,4 +1,4 @@
-// care_operations - what compact and check --repair add to the table of operations.
+// care_operations - what compact, check --repair and log add to the table of operations.
 #include "tests/crash/operations.h"
 
 #include <fstream>
@@ -35,6 +35,12 @@ void repair(Trial& t) {
 void repair_without_segment(Trial& t) {
   repair(t);
   std::filesystem::remove(t.spool.queue("segment"));
+}
+
+void read_log(Trial& t) {
+  t.spool.push("a1", "a");
+  t.must = {"a1"};
+  t.words = {"log"};
 }
 
 /// A payload beside the journal that is damaged, one that is whole, and one of no message.
@@ -74,6 +80,7 @@ std::vector<Operation> with_care(std::vector<Operation> operations) {
        repair_blobs,
        {"attach.shared", "event.appended", "event.committed", "flush.syncing", "flush.synced",
         "repair.blob_kept", "orphan.found", "orphan.gone"}},
+      {"log", read_log, {"attach.shared", "log.block"}, Stores::none},
   };
   operations.insert(operations.end(), std::begin(care), std::end(care));
   return operations;

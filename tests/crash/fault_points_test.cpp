@@ -43,6 +43,7 @@ constexpr const char* kPoints[] = {
     "keys.carried",
     "lease.appended",
     "lease.committed",
+    "log.block",
     "orphan.found",
     "orphan.gone",
     "pending.applied",
