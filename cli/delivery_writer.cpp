@@ -68,7 +68,11 @@ Result<void> DeliveryWriter::write_human(const Delivery& delivery) {
 Result<void> DeliveryWriter::write_leased_line(const Delivery& delivery) {
   FQ_TRY_SET(const std::string bytes, delivery.payload.read_all());
   std::string line = delivery.receipt.text;
-  line.append("\t").append(escape_field(delivery.tenant)).append("\t").append(escape_field(bytes)).append("\n");
+  line.append("\t")
+      .append(escape_field(delivery.tenant))
+      .append("\t")
+      .append(escape_field(bytes))
+      .append("\n");
   return write_text(std::move(line));
 }
 
@@ -80,6 +84,7 @@ Result<void> DeliveryWriter::write_json(const Delivery& delivery) {
   message.state = State::leased;
   message.attempts_max = delivery.attempts_max;
   FQ_TRY_SET(message.payload, delivery.payload.read_all());
+  message.lost.clear();  // here it is
   message.receipt.reset();
   message.lease_until_wall_ms.reset();
   message.holder_pid.reset();

@@ -79,6 +79,8 @@ Result<MessageInfo> info_of(const Delivery& delivery) {
 
 bool only_outcome_known(const MessageInfo& message) { return message.tenant.empty(); }
 
+bool record_known(const MessageInfo& message) { return message.pushed_at_wall_ms.has_value(); }
+
 void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& message) {
   const bool known = !only_outcome_known(message);
   const auto count = [&json, known](std::string_view key, uint64_t value) {
@@ -88,7 +90,7 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
   json.key("id").number(number(message.id)).key("queue").text(queue).key("tenant");
   known ? json.text(message.tenant) : json.null();
   json.key("state").text(name_of(message.state)).key("priority");
-  known ? json.number(int64_t{message.priority}) : json.null();
+  record_known(message) ? json.number(int64_t{message.priority}) : json.null();
   json.key("key");
   if (message.key.empty()) {
     json.null();
@@ -126,6 +128,8 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
     json.key("payload").null().key("payload_base64").null();
   }
   write_last_error(json, message.last_error);
+  json.key("lost");
+  message.lost.empty() ? json.null() : json.text(message.lost);
 }
 
 std::string message_line(std::string_view queue, const MessageInfo& message) {

@@ -15,6 +15,9 @@ namespace fq::cli {
 /// Of a finished message that nothing was kept of: state, attempts and history; all else is null.
 bool only_outcome_known(const MessageInfo& message);
 
+/// Of one whose record is lost only what the queue itself knows is told.
+bool record_known(const MessageInfo& message);
+
 /// What a delivery tells of its message, payload included; what only the queue knows is left out.
 Result<MessageInfo> info_of(const Delivery& delivery);
 

@@ -88,6 +88,12 @@ class Peeking {
 
  private:
   Result<void> write(const MessageInfo& message) {
+    const bool lost = !message.lost.empty();
+    // JSON has it in a key of its own.
+    if (lost && session_.format() != Format::json) {
+      say("message " + std::to_string(number(message.id)) + " of queue '" + session_.queue_name() +
+          "': " + shown(message.lost) + "; see fq check");
+    }
     switch (session_.format()) {
       case Format::json:
         return session_.out().write(message_line(session_.queue_name(), message));
@@ -99,7 +105,7 @@ class Peeking {
     if (table_.empty()) table_.row({"ID", "STATE", "TENANT", "WHEN", "PAYLOAD"});
     table_.row({std::to_string(number(message.id)), std::string(name_of(message.state)),
                 shown_short(message.tenant, kPreviewColumns), when_of(message, now_ms_),
-                shown_short(message.payload.value_or(""), kPreviewColumns)});
+                lost ? "(lost)" : shown_short(message.payload.value_or(""), kPreviewColumns)});
     return {};
   }
 

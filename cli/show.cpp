@@ -112,7 +112,7 @@ std::string human_of(const Session& session, const MessageInfo& message,
   }
   facts.add("tenant", shown(message.tenant));
   facts.add("state", std::string(name_of(message.state)));
-  facts.add("priority", std::to_string(message.priority));
+  if (record_known(message)) facts.add("priority", std::to_string(message.priority));
   if (!message.key.empty()) facts.add("key", shown(message.key));
   for (const Tag& tag : message.tags) facts.add("tag", shown(tag.name + "=" + tag.value));
   if (message.command) {
@@ -132,6 +132,7 @@ std::string human_of(const Session& session, const MessageInfo& message,
     const std::string preview = shown_short(*message.payload, kPreviewColumns);
     facts.add("payload", format_size(message.payload->size()) + (preview.empty() ? "" : ": " + preview));
   }
+  if (!message.lost.empty()) facts.add("payload", "lost: " + shown(message.lost) + "; see fq check");
   const std::string said = message.last_error ? stderr_text(message.last_error->stderr_tail) : "";
   return facts.text() + said + history_text(events);
 }

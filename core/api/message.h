@@ -125,6 +125,7 @@ struct MessageInfo {
   std::optional<int> holder_pid;
   std::optional<std::string> payload;  // none when the record is gone
   std::optional<LastError> last_error;
+  std::string lost;  // what of it cannot be read, and why; empty: nothing
 };
 
 /// One step in a message's life, oldest first.

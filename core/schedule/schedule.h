@@ -218,6 +218,8 @@ class Schedule {
   /// The node of this path, with all below it; none when nobody pushed there (or it was forgotten).
   std::optional<TenantIndex> find_tenant(std::string_view path) const;
   std::string path_of(TenantIndex tenant) const;
+  /// The same without allocating: for what runs under a lock.
+  std::string_view path_copy(TenantIndex tenant, std::span<char, kTextBytesMax> into) const;
   const Tenant& tenant(TenantIndex tenant) const;
   bool is_below(TenantIndex tenant, TenantIndex ancestor) const;
   /// The next node with a queue of its own (empty or not) at or after `from` in index order.

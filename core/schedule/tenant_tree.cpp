@@ -50,9 +50,14 @@ uint32_t TenantTree::leaf_of(Txn& txn, std::string_view path) const {
 }
 
 std::string TenantTree::path_of(uint32_t i) const {
+  std::array<char, kTextBytesMax> path;
+  return std::string(path_copy(i, path));
+}
+
+std::string_view TenantTree::path_copy(uint32_t i, std::span<char, kTextBytesMax> into) const {
   const Tenant* tenant = &region_.tenant(i);
   if ((tenant->flags & kTenantSelf) != 0) tenant = &region_.tenant(tenant->parent);
-  return tenant->name == kNoIndex ? std::string() : text_of(region_, tenant->name);
+  return tenant->name == kNoIndex ? std::string_view() : text_copy(region_, tenant->name, into);
 }
 
 bool TenantTree::is_below(uint32_t i, uint32_t ancestor) const {

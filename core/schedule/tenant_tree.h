@@ -8,11 +8,13 @@
 #pragma once
 
 // System.
+#include <span>
 #include <string>
 #include <string_view>
 // fq, this room.
 #include "core/schedule/gathering.h"
 #include "core/schedule/rules.h"
+#include "core/schedule/text_pool.h"
 
 namespace fq {
 
@@ -42,6 +44,8 @@ class TenantTree {
   /// The leaf that holds the messages of this path; makes what is missing. At most 8 new nodes.
   uint32_t leaf_of(Txn& txn, std::string_view path) const;
   std::string path_of(uint32_t tenant) const;
+  /// The same without allocating.
+  std::string_view path_copy(uint32_t tenant, std::span<char, kTextBytesMax> into) const;
   bool is_below(uint32_t tenant, uint32_t ancestor) const;
   /// True when it or a node above it is parked, or in a pool that lacks room.
   bool is_blocked(uint32_t tenant) const;

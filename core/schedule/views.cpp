@@ -143,6 +143,10 @@ std::string Schedule::path_of(TenantIndex tenant) const {
   return TenantTree(region_).path_of(index_of(tenant));
 }
 
+std::string_view Schedule::path_copy(TenantIndex tenant, std::span<char, kTextBytesMax> into) const {
+  return TenantTree(region_).path_copy(index_of(tenant), into);
+}
+
 const Tenant& Schedule::tenant(TenantIndex tenant) const { return region_.tenant(index_of(tenant)); }
 
 bool Schedule::is_below(TenantIndex tenant, TenantIndex ancestor) const {

@@ -73,6 +73,10 @@ bool is_lost(const Error& error) {
          (error.kind == ErrorKind::unusable && no_file);
 }
 
+std::string lost_payload_text(const Error& error) {
+  return (error.sys == ENOENT ? "its payload is lost: " : "its payload is damaged: ") + error.text;
+}
+
 Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& item) {
   const std::string name = blob_file_name(*item.blob);
   Result<std::unique_ptr<File>> file = disk.open(name, OpenMode::read);

@@ -42,6 +42,8 @@ Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& ite
 /// Whether a file itself is gone (sys = ENOENT), damaged (`bad_data`) or has something in its place that is
 /// no file, rather than only not to be had now.
 bool is_lost(const Error& error);
+/// Of a payload: "its payload is lost: blobs/...: is gone".
+std::string lost_payload_text(const Error& error);
 void remove_blob(Disk& disk, const BlobName& name);
 
 struct BlobNames {
@@ -50,9 +52,8 @@ struct BlobNames {
 };
 Result<BlobNames> list_blobs(Disk& disk);
 
-/// Puts a blob, or what is in its place, into damaged/: there it is "<32 hex digits>.blob", or "....2.blob" and
-/// so on where that is taken. Never opened, nor followed.
-/// False: it is not there.
+/// Puts a blob, or what is in its place, into damaged/: there it is "<32 hex digits>.blob", or "....2.blob"
+/// and so on where that is taken. Never opened, nor followed. False: it is not there.
 Result<bool> keep_blob(Disk& disk, const std::string& path);
 
 /// Removes blobs of our own naming that no message of the store speaks of and nobody holds.

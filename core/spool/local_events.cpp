@@ -38,11 +38,12 @@ Result<uint32_t> LocalQueue::tenant_of_event(MessageId id) {
   EventLog& log = *event_log_;
   uint32_t tenant = log.by_id.get(number(id));
   if (tenant != 0) return tenant;
-  std::string path;
+  std::array<char, kTextBytesMax> text;
+  std::string_view path;
   FQ_TRY(locked([&]() -> Result<void> {
-    path.clear();
+    path = {};
     const std::optional<SlotIndex> slot = schedule().find(id);
-    if (slot) path = schedule().path_of(TenantIndex{schedule().entry(*slot).tenant.get()});
+    if (slot) path = schedule().path_copy(TenantIndex{schedule().entry(*slot).tenant.get()}, text);
     return {};
   }));
   if (!path.empty()) tenant = log.tenants.number_of(path);

@@ -234,9 +234,7 @@ Result<void> LocalQueue::deliver_one(TakenMessage& one, LeaseReply& reply) {
   }
   Result<Payload> payload = payload_of(stored_);
   if (!payload.ok() && is_lost(payload.error())) {
-    const char* const what =
-        payload.error().sys == ENOENT ? "its payload is lost: " : "its payload is damaged: ";
-    return set_aside(one, what + payload.error().text, reply);
+    return set_aside(one, lost_payload_text(payload.error()), reply);
   }
   if (!payload.ok()) return std::move(payload).error();
   Delivery& delivery = reply.deliveries.emplace_back();
@@ -283,17 +281,25 @@ Result<bool> LocalQueue::read_taken(TakenMessage& taken) {
   return false;
 }
 
-/// Of a record that cannot be read: why. An Error where that is no fault of the record alone: the file that
-/// the queue writes to is gone.
-Result<std::string> LocalQueue::what_is_lost(const TakenMessage& taken) {
-  if (!taken.place) return std::string("its record is lost: its journal file is not known any more");
+/// Of a record that cannot be read: why.
+std::string LocalQueue::lost_record_text(const TakenMessage& taken) {
+  if (!taken.place) return "its record is lost: its journal file is not known any more";
   const FileKey& key = taken.place->file.key;
   const Result<std::unique_ptr<File>> file = open_journal_file(attachment_->disk(), key);
   const std::string name = journal_file_name(key.number);
-  const bool gone = !file.ok() && file.error().sys == ENOENT;
-  if (gone && key.number == header().current_file.peek()) return session_->files.gone(key.number);
-  if (gone) return "its record is lost: " + name + " is gone";
+  if (!file.ok() && file.error().sys == ENOENT) return "its record is lost: " + name + " is gone";
   return "its record is damaged: " + name + " at byte " + std::to_string(taken.place->file.offset);
+}
+
+/// The same, but an Error where it is no fault of the record alone: the file that the queue writes to is
+/// gone.
+Result<std::string> LocalQueue::what_is_lost(const TakenMessage& taken) {
+  const uint32_t current = header().current_file.peek();
+  if (taken.place && taken.place->file.key.number == current) {
+    const Result<std::unique_ptr<File>> file = open_journal_file(attachment_->disk(), taken.place->file.key);
+    if (!file.ok() && file.error().sys == ENOENT) return session_->files.gone(current);
+  }
+  return lost_record_text(taken);
 }
 
 /// What is lost costs its message its delivery, and nothing else: it goes to the dead letters, and is told.

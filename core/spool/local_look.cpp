@@ -6,6 +6,7 @@
 
 // System.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 // fq, below us.
@@ -20,6 +21,7 @@ namespace {
 
 constexpr uint32_t kSlotsPerLook = 4096;  // walked under one hold of the lock
 constexpr size_t kPreviewPerLook = 512;
+constexpr int kItemTries = 3;  // against compaction and other payloads
 
 std::optional<State> shown_state_of(const Entry& entry) {
   switch (static_cast<SlotState>(entry.state.get())) {
@@ -50,6 +52,19 @@ std::vector<MessageId> after_of(const MessageItem& item) {
     if (!only_key) ids.push_back(MessageId{word & kMessageIdMax});
   }
   return ids;
+}
+
+void tell_item(const MessageItem& item, MessageInfo& info) {
+  info.tenant = item.tenant;
+  info.priority = item.priority;
+  info.key = decode_sort_key(item.key).value_or("");
+  info.tags.clear();
+  for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{})) {
+    info.tags.push_back({std::string(tag.name), std::string(tag.value)});
+  }
+  info.after = after_of(item);
+  info.command = command_of(decode_job(item.job).value_or(JobTerms{}));
+  info.pushed_at_wall_ms = item.pushed_wall_ms;
 }
 
 uint64_t number_in(const Cursor& cursor) {
@@ -109,29 +124,47 @@ Result<MessageInfo> LocalQueue::describe(const Looked& looked) {
     if (looked.at_wall_ms != 0) info.lease_until_wall_ms = looked.at_wall_ms;
     if (looked.pid != 0) info.holder_pid = looked.pid;
   }
-  if (looked.place) {
-    FQ_TRY_SET(const bool found, session_->reader.read(*looked.place, stored_));
-    if (found) {
-      const MessageItem& item = stored_.item;
-      info.tenant = item.tenant;
-      info.priority = item.priority;
-      info.key = decode_sort_key(item.key).value_or("");
-      for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{})) {
-        info.tags.push_back({std::string(tag.name), std::string(tag.value)});
-      }
-      info.after = after_of(item);
-      info.command = command_of(decode_job(item.job).value_or(JobTerms{}));
-      info.pushed_at_wall_ms = item.pushed_wall_ms;
-      const Result<Payload> payload = payload_of(stored_);
-      // Acked meanwhile, or damaged: the rest can be shown all the same.
-      if (!payload.ok() && !is_lost(payload.error())) return payload.error();
-      if (payload.ok()) {
-        FQ_TRY_SET(info.payload, payload->read_all());
-      }
-    }
-  }
+  FQ_TRY(add_item(looked, info));
   FQ_TRY(add_error(looked, info));
   return info;
+}
+
+/// What its record says, with the payload, or what of them is lost. Of a message that has ended meanwhile as
+/// much as can be read.
+Result<void> LocalQueue::add_item(const Looked& looked, MessageInfo& info) {
+  TakenMessage taken;
+  taken.id = looked.id;
+  taken.place = looked.place;
+  for (int attempt = 0; attempt < kItemTries; ++attempt) {
+    FQ_TRY_SET(const bool readable, read_taken(taken));
+    if (readable) tell_item(stored_.item, info);
+    const Result<Payload> payload =
+        readable ? payload_of(stored_) : Error{ErrorKind::bad_data, lost_record_text(taken), 0};
+    if (payload.ok()) {
+      FQ_TRY_SET(info.payload, payload->read_all());
+      return {};
+    }
+    if (!is_lost(payload.error())) return payload.error();
+    std::optional<uint64_t> position;
+    std::array<char, kTextBytesMax> text;
+    std::string_view tenant;
+    FQ_TRY(locked([&]() -> Result<void> {
+      position.reset();
+      const std::optional<SlotIndex> slot = schedule().find(MessageId{looked.id});
+      if (!slot) return {};
+      position = schedule().entry(*slot).item_position;
+      tenant = schedule().path_copy(TenantIndex{schedule().entry(*slot).tenant.get()}, text);
+      return {};
+    }));
+    if (!position) return {};
+    info.tenant = tenant;
+    info.lost = readable ? lost_payload_text(payload.error()) : payload.error().text;
+    if (!taken.place || *position == taken.place->position) return {};
+    // It got another payload, or was copied forward.
+    info.lost.clear();
+    taken.place.reset();
+  }
+  return {};
 }
 
 Result<std::vector<LocalQueue::Place>> LocalQueue::select(const Filter& filter, const Place& after,

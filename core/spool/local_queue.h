@@ -176,6 +176,7 @@ class LocalQueue final : public Queue {
   void give_back(std::span<const TakenMessage> taken);
   /// Into stored_.
   Result<bool> read_taken(TakenMessage& taken);
+  std::string lost_record_text(const TakenMessage& taken);
   Result<std::string> what_is_lost(const TakenMessage& taken);
   Result<void> set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply);
   Result<void> sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen);
@@ -257,6 +258,7 @@ class LocalQueue final : public Queue {
   bool matches(const Filter& filter, std::optional<TenantIndex> below, const Entry& entry) const;
   Looked look_at(SlotIndex slot);
   Result<MessageInfo> describe(const Looked& looked);
+  Result<void> add_item(const Looked& looked, MessageInfo& info);
   Result<bool> has_tag(const Looked& looked, const Tag& tag);
   Result<void> add_error(const Looked& looked, MessageInfo& info);
   void look_at_blocked(TenantIndex from, size_t skip, size_t n, std::vector<Looked>& looked);
@@ -370,8 +372,7 @@ class LocalQueue final : public Queue {
   std::vector<std::string> tag_texts_;
   std::vector<std::string> job_texts_;
   std::vector<std::string> term_texts_;
-  std::vector<MessageId>
-      behind_;  // of what is pushed: whose end each waits for because of its key; may be empty
+  std::vector<MessageId> behind_;  // of what is pushed: whose end each waits for because of its key
   std::vector<TakenMessage> taken_;
   std::vector<EventItem> event_items_;
   StoredItem stored_;

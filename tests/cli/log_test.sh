@@ -114,10 +114,12 @@ is 'each with its tenant' default "$(jq -r .tenant "$work/followed" | sort -u)"
 # files: four of them, with 40 messages of which none has ended.
 files() {
   fresh
-  head -c 2000000 /dev/zero | tr '\0' x | fold -w 50000 | head -n 40 | fq push --lines -t acme >/dev/null
+  fq push --lines -t acme <"$work/forty" >/dev/null
   [ -e "$journal/4.fqj" ] || fail "there are no four files: $(ls "$journal")"
 }
 journal=$FQ_SPOOL/queues/default/journal
+# From a file: a pipe that pauses would make other batches of them.
+head -c 2000000 /dev/zero | tr '\0' x | fold -w 50000 >"$work/forty"
 files
 is 'whole' '40 ' "$(fq log | wc -l) $(fq log 2>&1 >/dev/null)"
 for gone in 1 2 3; do

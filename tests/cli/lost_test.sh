@@ -59,6 +59,52 @@ fresh
 fq push payload-1 >/dev/null; hit payload-1
 gives 75 'message 1 of queue' fq pop --wait=10ms
 
+# show and peek say so; they bury nothing and leave as ever.
+fresh
+long a | fq push -t acme >/dev/null; long b | fq push -t acme >/dev/null; long c | fq push -t acme >/dev/null
+fq push -t acme -p 3 payload-4 >/dev/null; fq push -t acme -p 2 payload-5 >/dev/null
+flip "$(blob_of a)"
+gone=$(blob_of b); rm "$gone"; gone=blobs/${gone##*/}
+hit payload-4
+says_of() { printf "fq: message %s of queue 'default': its %s; see fq check\n" "$1" "$2"; }
+gives 0 "$(says_of 2 "payload is lost: $gone: is gone")" fq peek
+is 'each has its line' '4 1 2' "$(cut -d' ' -f3 "$work/err" | paste -sd' ')"
+is 'for people' '4 (lost) 5 payload-5 1 (lost) 2 (lost) 3 ccc' "$(awk 'NR > 1 { print $1, substr($NF, 1, length($NF) > 10 ? 3 : 99) }' "$work/out" | paste -sd' ')"
+gives 0 'message 1 of queue' fq peek --raw
+is 'raw has the others' 100009 "$(wc -c <"$work/out")"
+gives 0 '' fq peek --json
+is 'a key of its own, with the reason' "4 its record is damaged: journal/1.fqj at byte|5 null|1 its payload is damaged: blobs/: its checksum does not match|2 its payload is lost: $gone: is gone|3 null" \
+  "$(jq -r '"\(.id) \(.lost)"' "$work/out" | sed 's/ at byte .*/ at byte/; /^1/s:blobs/[0-9a-f]*:blobs/:' | paste -sd'|')"
+is 'its place in the object' 'last_error lost' "$(jq -r 'keys_unsorted | .[-2:] | join(" ")' "$work/out" | sort -u)"
+is 'no payload' 'null null' "$(jq -r 'select(.lost) | "\(.payload) \(.payload_base64)"' "$work/out" | sort -u)"
+is 'where the payload alone is lost the rest is there' '0 true' "$(jq -r 'select(.id == 1) | "\(.priority) \(.pushed_at != null)"' "$work/out")"
+is 'where the record is, what the queue knows' 'acme ready null null 5' "$(jq -r 'select(.id == 4) | "\(.tenant) \(.state) \(.priority) \(.pushed_at) \(.max_attempts)"' "$work/out")"
+gives 0 '' fq show 2
+is 'show says it' "payload     lost: its payload is lost: $gone: is gone; see fq check" "$(grep ^payload "$work/out")"
+gives 0 '' fq show 4
+is 'also of a record' 1 "$(grep -c '^payload  *lost: its record is damaged: journal/1.fqj at byte [0-9]*; see fq check$' "$work/out")"
+is 'with its tenant and state' 'acme ready' "$(awk '$1 == "tenant" || $1 == "state" { print $2 }' "$work/out" | paste -sd' ')"
+is 'and nothing that nobody knows' 0 "$(grep -c '^priority\|^pushed' "$work/out")"
+is 'as JSON' "true acme null" "$(fq show 4 --json | jq -r '"\(.lost | startswith("its record is damaged")) \(.tenant) \(.payload)"')"
+is 'what is well has the key too' null "$(fq show 3 --json | jq .lost)"
+is 'nobody was buried' '5 0' "$(fq stats --json | jq -r '"\(.ready) \(.dead)"')"
+fq pop -n 9 >/dev/null 2>&1
+gives 0 'message 4 of queue' fq peek --state dead
+is 'a dead one is still lost' '1 2 4' "$(fq peek --state dead --json | jq 'select(.lost).id' | sort -n | paste -sd' ')"
+is 'what has ended is not' null "$(fq show 3 --json | jq .lost)"
+# A file of the journal is gone: of its messages the queue knows the most.
+fresh
+fq push first >/dev/null
+many() { head -c 1500000 /dev/zero | tr '\0' x | fold -w 50000 | nl -w 6 -n rz -s - | fq push --lines >/dev/null; }
+many
+rm "$queue/journal/2.fqj"
+gives 0 'its record is lost: journal/2.fqj is gone; see fq check' fq peek -n 100
+is 'the others are shown' "31 $(wc -l <"$work/err")" "$(($(wc -l <"$work/out") - 1)) $(grep -c '(lost)' "$work/out")"
+rm "$queue"/journal/*.fqj
+gives 0 'its record is lost: journal/1.fqj is gone' fq peek -n 1
+gives 0 '' fq show 1
+is 'also of the one that is written' 1 "$(grep -c 'lost: its record is lost: journal/1.fqj is gone' "$work/out")"
+
 # worker.
 fresh
 long a | fq push >/dev/null
@@ -72,7 +118,6 @@ fq push payload-1 >/dev/null; hit payload-1
 gives 1 'message 1 of queue' fq worker --once -- cat
 
 # A journal file that is gone while nobody needs to write to it: its messages are lost, told, and kept dead.
-many() { head -c 1500000 /dev/zero | tr '\0' x | fold -w 50000 | nl -w 6 -n rz -s - | fq push --lines >/dev/null; }
 fresh
 many
 mv "$queue/journal/2.fqj" "$work/2.fqj"
