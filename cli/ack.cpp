@@ -21,7 +21,7 @@ const Command ack_command = {
     "ack",
     "[RECEIPT... | -]",
     "Ends leased messages as done. Without RECEIPT it is $FQ_RECEIPT; '-' reads them.",
-    {{}, true, ""},
+    {{}, &kQueueOption, ""},
     "while m=$(fq pop --lease 1m --format sh); do eval \"$m\"; fq ack; done",
     "0 all acked; 1 a receipt was refused",
     run_ack,

@@ -76,7 +76,7 @@ const Command cancel_command = {
     "cancel",
     "[ID... | - | -t TENANT | --tag K=V | --all] [--state S] [-n N]",
     "Takes messages out of the queue for good, leased ones too.",
-    {kOptions, true, ""},
+    {kOptions, &kQueueOption, ""},
     "fq cancel -t acme",
     "0 done (by filter it prints how many); 1 none, or an id was refused",
     run_cancel,

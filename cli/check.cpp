@@ -76,9 +76,9 @@ Result<Exit> run_check(const Arguments& arguments, Session& session) {
 const Command check_command = {
     "check",
     "[--repair]",
-    "Reads all of every queue, compares segment and journal, and looks at blobs/.\n"
+    "Reads all of a queue, and compares segment, journal and payloads.\n"
     "--repair sets damaged bytes aside and keeps all that can be read.",
-    {kOptions, true, "human|json"},
+    {kOptions, &kQueuesOption, "human|json"},
     "fq check",
     "0 all is well; 1 no queue; 65 damage found or left; 74 not done",
     run_check,

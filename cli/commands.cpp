@@ -34,9 +34,9 @@ std::vector<const OptionSpec*> options_of(const Command& command) {
   if (!formats.empty()) options.push_back(&kFormatOption);
   if (formats.find("json") != std::string_view::npos) options.push_back(&kJsonOption);
   if (formats.find("raw") != std::string_view::npos) options.push_back(&kRawOption);
-  if (command.options.takes_queue) {
+  if (command.options.queue != nullptr) {
     options.push_back(&kSpoolOption);
-    options.push_back(&kQueueOption);
+    options.push_back(command.options.queue);
   }
   options.push_back(&kHelpOption);
   return options;

@@ -58,7 +58,7 @@ const Command compact_command = {
     "compact",
     "",
     "Gives back what of the journal of every queue is not needed.",
-    {{}, true, "human|json"},
+    {{}, &kQueuesOption, "human|json"},
     "fq compact -q mail",
     "0 done, also when nothing was gained; 1 no queue; 65 damage in the way",
     run_compact,

@@ -109,19 +109,8 @@ Result<Exit> show(const Arguments& arguments, Session& session) {
   return Exit::done;
 }
 
-/// Also what only some queue's name brings together: the one that was named, and those that are there.
 Result<Exit> check(const Arguments&, Session& session) {
-  FQ_TRY_SET(const PolicyFile file, read_policy_file(session.spool()));
-  FQ_TRY(file.for_queue(session.queue_name()));
-  const Result<std::vector<std::string>> queues = list_queues(session.spool());
-  if (!queues) return Exit::done;
-  for (const std::string& queue : *queues) {
-    Result<FilePolicy> policy = file.for_queue(queue);
-    if (policy) continue;
-    Error error = std::move(policy).error();
-    error.text += " (in queue " + in_quotes(queue) + ")";
-    return error;
-  }
+  FQ_TRY(check_policy(session.location()));
   return Exit::done;
 }
 
@@ -162,7 +151,7 @@ const Command config_command = {
     "config",
     "show [-t TENANT] | check | path",
     "Shows what holds and where it comes from; checks fq.toml; says where it lies.",
-    {kOptions, true, "human|json"},
+    {kOptions, &kQueueOption, "human|json"},
     "fq config show -q mail -t acme/reports",
     "0 shown, all is well; 78 fq.toml cannot be used",
     run_config,

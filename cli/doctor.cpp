@@ -9,6 +9,7 @@
 #include "core/base/json_writer.h"
 // fq, this room.
 #include "cli/command.h"
+#include "cli/policy.h"
 #include "cli/session.h"
 #include "cli/table.h"
 #include "cli/values.h"
@@ -52,10 +53,17 @@ std::string human_of(const std::vector<DoctorRow>& rows) {
   return table.text();
 }
 
+/// Without a usable one pushes are refused.
+DoctorRow policy_row(const Location& location) {
+  const Result<void> usable = check_policy(location);
+  if (usable) return {"fq.toml", "says nothing wrong", Health::ok, ""};
+  return {"fq.toml", usable.error().text, Health::fault, "mend it; fq config check tells when that is done"};
+}
+
 Result<Exit> run_doctor(const Arguments& arguments, Session& session) {
   if (!arguments.operands().empty()) return usage_error("doctor", "takes no operand");
-  std::vector<DoctorRow> rows = {{"fq", FQ_VERSION, Health::ok, ""}};
-  Health worst = Health::ok;
+  std::vector<DoctorRow> rows = {{"fq", FQ_VERSION, Health::ok, ""}, policy_row(session.location())};
+  Health worst = rows.back().health;
   std::optional<std::string> queue;
   if (session.queue_named()) queue = session.queue_name();
   for (DoctorRow& row : examine(session.spool(), queue)) {
@@ -83,7 +91,7 @@ const Command doctor_command = {
     "doctor",
     "",
     "Looks at what fq rests on: disk, limits, kernel, clock, and who is attached.",
-    {{}, true, "human|json"},
+    {{}, &kAlsoQueueOption, "human|json"},
     "fq doctor",
     "0 fq can work here; 1 it can, but no such queue; 69 it cannot",
     run_doctor,

@@ -32,7 +32,7 @@ Result<ExplainRequest> request_of(const Arguments& arguments) {
   }
   if (operands.empty()) return request;
   if (!request.tenant.empty() || arguments.has("next"))
-    return usage_error("explain", "takes a message id or --tenant and --next, not both");
+    return usage_error("explain", "takes a message id, or --tenant and --next, not both");
   FQ_TRY_SET(request.id, to_id("ID", operands[0]));
   return request;
 }
@@ -56,7 +56,8 @@ Result<Exit> run_explain(const Arguments& arguments, Session& session) {
     say(*text);
     return Exit::nothing;
   }
-  ExplainContext context{session.queue_name(), {}, system_clock().wall_ms()};
+  ExplainContext context{session.queue_name(), "", {}, system_clock().wall_ms()};
+  if (arguments.has("spool")) context.spool = session.spool();
   FQ_TRY_SET(context.settings, queue->settings());
   const bool json = session.format() == Format::json;
   FQ_TRY(session.out().write(json ? explanation_json(reply, context) : explanation_text(reply, context)));
@@ -68,9 +69,9 @@ Result<Exit> run_explain(const Arguments& arguments, Session& session) {
 
 const Command explain_command = {
     "explain",
-    "[ID | -t TENANT | --next N]",
+    "[ID | [-t TENANT] [--next N]]",
     "Tells what comes next and why, or why a message or a tenant waits.",
-    {kOptions, true, "human|json"},
+    {kOptions, &kQueueOption, "human|json"},
     "fq explain 17",
     "0 shown; 1 no such message or tenant, or nothing is ready",
     run_explain,

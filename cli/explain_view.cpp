@@ -17,7 +17,7 @@ namespace fq::cli {
 namespace {
 
 constexpr size_t kNameColumns = 40;
-constexpr int64_t kNsPerMs = 1'000'000;
+constexpr int64_t kNsPerMs = 1'000'000, kNsPerS = 1'000'000'000;
 
 std::string id_text(MessageId id) { return std::to_string(number(id)); }
 
@@ -27,16 +27,27 @@ std::string ids_text(const std::vector<MessageId>& ids) {
   return text;
 }
 
-/// Nothing that a shell or fq would take for something else: only such a name is put into a command.
-bool is_plain(const std::string& name) {
-  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@:-";
-  return !name.empty() && name[0] != '-' && name.find_first_not_of(letters) == std::string::npos;
+/// One word of a command line; "": it has characters that do more to a terminal than to be read.
+std::string word(const std::string& text) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@:-";
+  if (text.find_first_not_of(plain) == std::string::npos) return text;
+  return shown(text) == text ? quote_shell(text) : "";
 }
 
-/// With the queue, unless it is the one that is taken without a word.
+/// A tenant as an operand, which it would not be taken for if it looked like an option or a KEY=VALUE.
+std::string tenant_word(const std::string& tenant) {
+  const std::string quoted = word(tenant);
+  const bool is_operand = tenant[0] != '-' && tenant.find('=') == std::string::npos;
+  return is_operand || quoted.empty() ? quoted : "--tenant=" + quoted;
+}
+
+/// With the queue and the spool, unless they are those that are taken without a word.
 std::string in_queue(std::string command, const ExplainContext& context) {
   const bool is_usual = context.queue == "default" && std::getenv("FQ_QUEUE") == nullptr;
-  return is_usual ? command : command + " -q " + context.queue;
+  if (!is_usual) command += " -q " + context.queue;
+  if (context.spool.empty()) return command;
+  const std::string spool = word(context.spool);
+  return spool.empty() ? "" : command + " --spool=" + spool;
 }
 
 std::string time_text(const std::optional<int64_t>& at, int64_t now_ms) {
@@ -44,20 +55,23 @@ std::string time_text(const std::optional<int64_t>& at, int64_t now_ms) {
 }
 
 std::string interval_text(int64_t ns) {
-  if (ns >= kNsPerMs) return format_duration(ns / kNsPerMs);
-  return std::to_string(ns / 1'000) + "us";
+  if (ns >= kNsPerMs && ns % kNsPerMs == 0) return format_duration(ns / kNsPerMs);
+  return ns >= kNsPerS ? format_duration(ns / kNsPerMs) : std::to_string(ns / 1'000) + "us";
 }
 
 std::string subject_of(const Reason& reason) {
   return reason.node.empty() ? "the queue" : shown(reason.node);
 }
 
+/// Its limits are changed nowhere else.
+std::string pool_of(const Reason& reason) { return "pool " + shown(reason.node) + " (in fq.toml)"; }
+
 /// "fq tenant VERB acme", or of the queue; "": its name is not for a command line.
 std::string command_for(const Reason& reason, const std::string& verb, const std::string& rest,
                         const ExplainContext& context) {
   if (reason.node.empty()) return in_queue("fq queue " + verb + rest, context);
-  if (!is_plain(reason.node)) return "";
-  return in_queue("fq tenant " + verb + " " + reason.node + rest, context);
+  const std::string tenant = tenant_word(reason.node);
+  return tenant.empty() ? "" : in_queue("fq tenant " + verb + " " + tenant + rest, context);
 }
 
 std::string running_text(const Reason& reason) {
@@ -93,8 +107,8 @@ ReasonText state_reason_text(const Explanation& of, const Reason& reason, const 
       if (reason.pid) return {"held by process " + std::to_string(*reason.pid), ""};
       return {"leased until " + time_text(reason.until_wall_ms, now_ms), ""};
     case Reason::Kind::held:
-      return {"comes after " + ids_text(reason.ids),
-              reason.ids.empty() ? "" : in_queue("fq explain " + id_text(reason.ids.front()), context)};
+      if (reason.ids.empty()) return {"comes after others", ""};
+      return {"comes after " + ids_text(reason.ids) + "; fq explain tells what keeps those", ""};
     case Reason::Kind::dead:
       return {"buried at " + time_text(reason.until_wall_ms, now_ms) + "; fq show " + id + " tells why",
               in_queue("fq kick " + id, context)};
@@ -286,7 +300,6 @@ void write_explanation(std::string& out, std::string_view about, const Explanati
 
 ReasonText reason_text(const Explanation& of, const Reason& reason, const ExplainContext& context) {
   const int64_t now_ms = context.now_wall_ms;
-  const std::string in_file = "the pool's entry in fq.toml";
   switch (reason.kind) {
     case Reason::Kind::paused:
       return {subject_of(reason) + " is paused", command_for(reason, "resume", "", context)};
@@ -302,9 +315,9 @@ ReasonText reason_text(const Explanation& of, const Reason& reason, const Explai
     case Reason::Kind::gathering:
       return {gathering_text(reason, now_ms), in_queue("fq queue set linger=DUR", context)};
     case Reason::Kind::pool_concurrency:
-      return {concurrency_text("pool " + shown(reason.node), reason), in_file};
+      return {concurrency_text(pool_of(reason), reason), ""};
     case Reason::Kind::pool_rate:
-      return {rate_reason_text("pool " + shown(reason.node), reason, now_ms), in_file};
+      return {rate_reason_text(pool_of(reason), reason, now_ms), ""};
     default:
       return state_reason_text(of, reason, context);
   }

@@ -10,6 +10,7 @@ namespace fq::cli {
 
 struct ExplainContext {
   std::string queue;
+  std::string spool;  // as it was typed; "": what a command takes by itself
   Settings settings;
   int64_t now_wall_ms = 0;
 };

@@ -43,7 +43,7 @@ const Command extend_command = {
     "extend",
     "[RECEIPT | -] DUR",
     "Lets a lease end DUR from now. Without RECEIPT it is that of $FQ_RECEIPT.",
-    {{}, true, ""},
+    {{}, &kQueueOption, ""},
     "fq extend 17.3 5m",
     "0 extended; 1 the receipt was refused",
     run_extend,

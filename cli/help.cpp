@@ -163,13 +163,13 @@ Error unknown_command(std::string_view word, bool misplaced_option) {
   return Error{ErrorKind::usage, "unknown command " + in_quotes(word) + "; " + hint, 0};
 }
 
-const Command no_command = {"", "", "", {kOptions, true, ""}, "", "", run_help};
+const Command no_command = {"", "", "", {kOptions, &kQueueOption, ""}, "", "", run_help};
 
 const Command help_command = {
     "help",
     "[COMMAND]",
     "Explains fq or one command.",
-    {kOptions, false, ""},
+    {kOptions, nullptr, ""},
     "fq help push",
     "0 shown; 64 no such command",
     run_help,

@@ -53,7 +53,7 @@ const Command kick_command = {
     "kick",
     "[ID... | - | -t TENANT | --all] [--state dead|delayed] [-n N]",
     "Brings dead or delayed messages back to ready; their attempts start anew.",
-    {kOptions, true, ""},
+    {kOptions, &kQueueOption, ""},
     "fq kick --all",
     "0 done (by filter it prints how many); 1 none, or an id was refused",
     run_kick,

@@ -187,7 +187,7 @@ const Command log_command = {
     "log",
     "[-f] [--since TIME|DUR] [-t TENANT] [-n N] [ID]",
     "Tells what happened to messages, oldest first; -f: on as it happens.",
-    {kOptions, true, "human|json"},
+    {kOptions, &kQueueOption, "human|json"},
     "fq log --since 1h -t acme",
     "0 told; 1 nothing to tell",
     run_log,

@@ -26,22 +26,26 @@ struct OptionSpec {
   std::string_view help;        // with its default
 };
 
-struct OptionTable {
-  std::span<const OptionSpec> own;
-  bool takes_queue = true;        // --spool and -q
-  std::string_view formats = "";  // what --format takes, "human|json"; "": no --format
-  bool takes_job = false;         // "-- CMD ARG..."
-};
-
 inline constexpr OptionSpec kSpoolOption = {"General",    0,     "spool",
                                             Takes::value, "DIR", "the spool (default: $FQ_SPOOL)"};
 inline constexpr OptionSpec kQueueOption = {
     "General", 'q', "queue", Takes::value, "QUEUE", "the queue (default: $FQ_QUEUE, else default)"};
+inline constexpr OptionSpec kQueuesOption = {
+    "General", 'q', "queue", Takes::value, "QUEUE", "only this queue (default: $FQ_QUEUE, else all)"};
+inline constexpr OptionSpec kAlsoQueueOption = {
+    "General", 'q', "queue", Takes::value, "QUEUE", "also this queue (default: $FQ_QUEUE, else none)"};
 inline constexpr OptionSpec kHelpOption = {"General", 'h', "help", Takes::nothing, "", "this text"};
 inline constexpr OptionSpec kFormatOption = {"Output", 0, "format", Takes::value, "FORMAT", ""};
 inline constexpr OptionSpec kJsonOption = {"Output",       0,  "json",
                                            Takes::nothing, "", "short for --format json"};
 inline constexpr OptionSpec kRawOption = {"Output",       0,  "raw",
                                           Takes::nothing, "", "exact payload bytes, nothing between"};
+
+struct OptionTable {
+  std::span<const OptionSpec> own;
+  const OptionSpec* queue = &kQueueOption;  // its -q, with --spool; nullptr: neither
+  std::string_view formats = "";            // what --format takes, "human|json"; "": no --format
+  bool takes_job = false;                   // "-- CMD ARG..."
+};
 
 }  // namespace fq::cli

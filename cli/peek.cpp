@@ -127,7 +127,7 @@ const Command peek_command = {
     "peek",
     "[-t TENANT] [-n N] [--state STATE]",
     "Shows messages in the order of their turns; those of other states by due time.",
-    {kOptions, true, "human|json|raw"},
+    {kOptions, &kQueueOption, "human|json|raw"},
     "fq peek --state dead --json | jq .last_error.reason",
     "0 shown; 1 none",
     run_peek,

@@ -8,6 +8,8 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/descriptor.h"
+#include "core/base/escape.h"
+
 namespace fq::cli {
 
 namespace {
@@ -83,6 +85,21 @@ Result<PolicyFile> read_policy_file(const std::string& spool) {
 Result<FilePolicy> read_policy_for(const Location& location) {
   FQ_TRY_SET(const PolicyFile file, read_policy_file(location.spool));
   return file.for_queue(location.queue);
+}
+
+Result<void> check_policy(const Location& location) {
+  FQ_TRY_SET(const PolicyFile file, read_policy_file(location.spool));
+  FQ_TRY(file.for_queue(location.queue));
+  const Result<std::vector<std::string>> queues = list_queues(location.spool);
+  if (!queues) return {};
+  for (const std::string& queue : *queues) {
+    Result<FilePolicy> policy = file.for_queue(queue);
+    if (policy) continue;
+    Error error = std::move(policy).error();
+    error.text += " (in queue " + in_quotes(queue) + ")";
+    return error;
+  }
+  return {};
 }
 
 Result<void> bring_policy_up_to_date(Queue& queue, const Location& location) {

@@ -19,6 +19,9 @@ Result<PolicyFile> read_policy_file(const std::string& spool);
 /// What it says for this queue.
 Result<FilePolicy> read_policy_for(const Location& location);
 
+/// Whether it can be used: for this queue, and for all that are there.
+Result<void> check_policy(const Location& location);
+
 /// Does nothing when the queue already holds this state of the file. ErrorKind::config or denied when the
 /// file cannot be used; the queue then goes on with what it holds.
 Result<void> bring_policy_up_to_date(Queue& queue, const Location& location);

@@ -232,7 +232,7 @@ const Command pop_command = {
     "pop",
     "[-t TENANT] [-n N | --grouped] [--wait[=DUR]] [--lease [DUR]]",
     "Takes messages in fair order, writes their payloads and acks them.",
-    {kOptions, true, "human|json|sh|raw"},
+    {kOptions, &kQueueOption, "human|json|sh|raw"},
     "while m=$(fq pop); do echo \"$m\"; done",
     "0 taken; 1 nothing can be served now; 65 it is damaged; 75 wait over",
     run_pop,

@@ -191,8 +191,8 @@ Result<Exit> run_push(const Arguments& arguments, Session& session) {
 const Command push_command = {
     "push",
     "[OPTIONS] [PAYLOAD] [-- CMD ARG...]",
-    "Adds one message, PAYLOAD or else all of standard input, and prints its id.",
-    {kOptions, true, "human|json", true},
+    "Adds a message, PAYLOAD or else all of standard input; prints its id.",
+    {kOptions, &kQueueOption, "human|json", true},
     "echo resize cat.png | fq push -t acme",
     "0 accepted (--wait: as fq wait); 65 payload or line is bad; 75 full",
     run_push,

@@ -31,7 +31,7 @@ const Command result_command = {
     "result",
     "ID",
     "Writes the kept output of a finished message: its stdout and stderr on ours.",
-    {{}, true, ""},
+    {{}, &kQueueOption, ""},
     "fq wait 17; fq result 17",
     "0 written; 1 none kept, or not known; 75 it has not ended",
     run_result,

@@ -32,7 +32,7 @@ const Command retry_command = {
     "retry",
     "[RECEIPT... | -] [--delay DUR] [--reason TEXT]",
     "Gives leased messages back as failed: that counts, and the last attempt buries.",
-    {kOptions, true, ""},
+    {kOptions, &kQueueOption, ""},
     "fq retry 17.3 --delay 30s --reason 'mail server is down'",
     "0 all given back or buried; 1 a receipt was refused",
     run_retry,

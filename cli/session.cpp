@@ -71,7 +71,7 @@ std::optional<std::string> environment(const char* name) {
 
 Result<void> Session::resolve(const Arguments& arguments) {
   FQ_TRY(resolve_format(arguments));
-  if (!arguments.command().options.takes_queue) return {};
+  if (arguments.command().options.queue == nullptr) return {};
   FQ_TRY(resolve_spool(arguments));
   return resolve_queue(arguments);
 }
@@ -126,10 +126,18 @@ Result<std::unique_ptr<Queue>> Session::open(Policy policy, bool create) {
 
 Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy policy,
                                              const OpenOptions& options) {
-  FQ_TRY_SET(std::unique_ptr<Queue> queue, open_queue(location, options));
-  Result<void> loaded = bring_policy_up_to_date(*queue, location);
+  OpenOptions how = options;
+  how.create = false;
+  Result<std::unique_ptr<Queue>> queue = open_queue(location, how);
+  if (!queue && options.create && queue.error().kind == ErrorKind::missing) {
+    // What would be refused makes no queue.
+    if (policy == Policy::required) FQ_TRY(read_policy_for(location));
+    queue = open_queue(location, options);
+  }
+  if (!queue) return queue;
+  Result<void> loaded = bring_policy_up_to_date(**queue, location);
   if (!loaded && policy == Policy::required) return std::move(loaded).error();
-  for (const std::string& notice : queue->take_notices()) say(notice);
+  for (const std::string& notice : (*queue)->take_notices()) say(notice);
   return queue;
 }
 
@@ -142,7 +150,7 @@ Result<std::vector<std::string>> Session::all_queues() const {
   FQ_TRY_SET(std::vector<std::string> names, list_queues(location_.spool));
   if (names.empty() && ::access(location_.spool.c_str(), F_OK) != 0) {
     return Error{ErrorKind::missing,
-                 "spool " + in_quotes(location_.spool) + ": does not exist; the first push makes it", 0};
+                 "spool " + in_quotes(location_.spool) + ": there is none; the first push makes it", 0};
   }
   return names;
 }

@@ -160,7 +160,7 @@ const Command show_command = {
     "show",
     "ID",
     "Shows everything about one message, with its history.",
-    {{}, true, "human|json"},
+    {{}, &kQueueOption, "human|json"},
     "fq show 17",
     "0 shown; 1 no such message",
     run_show,

@@ -83,7 +83,7 @@ const Command stats_command = {
     "stats",
     "[--tenants] [--watch[=DUR]]",
     "Shows the counts of every queue; -q or $FQ_QUEUE names a single one.",
-    {kOptions, true, "human|json|prometheus"},
+    {kOptions, &kQueuesOption, "human|json|prometheus"},
     "fq stats --json | jq 'select(.dead > 0).queue'",
     "0 shown; 1 no queue",
     run_stats,

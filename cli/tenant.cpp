@@ -123,7 +123,7 @@ const Command tenant_command = {
     "          resume TENANT | limit [TENANT] --for DUR|none",
     "Shows tenants and sets, pauses or limits one and all below it; KEY= takes back.\n"
     "What runs goes on, pushes are taken; limit's TENANT is $FQ_TENANT unless given.",
-    {kOptions, true, "human|json"},
+    {kOptions, &kQueueOption, "human|json"},
     "fq tenant set acme weight=3 rate=100/min",
     "0 done; 1 nothing there; 75 no room to write it down",
     run_tenant,

@@ -165,7 +165,7 @@ const Command top_command = {
     "",
     "Shows every queue and its tenants, live; -q or $FQ_QUEUE names a single one.\n"
     "Keys: up, down, s to sort, p pause, r resume, K kick the dead, ? help, q quit.",
-    {{}, true, ""},
+    {{}, &kQueuesOption, ""},
     "fq top -q mail",
     "0 quit; 1 no queue",
     run_top,

@@ -164,7 +164,8 @@ Result<void> add_tag(std::string_view name, std::vector<Tag>& tags, Tag tag) {
 Result<MessageId> to_id(std::string_view name, std::string_view text) {
   const std::optional<uint64_t> id = parse_decimal(text);
   if (!id || *id > kMessageIdMax)
-    return usage_error(name, with(text, "is not a message id; ids are whole numbers"));
+    return usage_error(name, with(text, "is not a message id; ids are whole numbers up to " +
+                                            std::to_string(kMessageIdMax)));
   return MessageId{*id};
 }
 

@@ -239,7 +239,7 @@ Result<void> check_whole(const Arguments& arguments, const worker::Options& opti
 }  // namespace
 
 const OptionTable kWorkerOptions = {
-    .own = kOwnOptions, .takes_queue = true, .formats = "", .takes_job = true};
+    .own = kOwnOptions, .queue = &kQueueOption, .formats = "", .takes_job = true};
 
 Result<worker::Options> worker_options_of(const Arguments& arguments) {
   worker::Options options;

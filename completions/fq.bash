@@ -73,7 +73,7 @@ __fq_receipts() {
   __fq_offer < <(__fq_ask peek --state leased -n 200 --json | sed -n 's/.*,"receipt":"\([^"]*\)".*/\1/p')
 }
 
-# The values of option $1 of $command; fails where it takes none that can be known.
+# The values of option $1 of $command; fails where it is not known to take one.
 __fq_values() {
   case $1 in
     --spool) __fq_paths -d ;;
@@ -87,6 +87,7 @@ __fq_values() {
     --after | --after-any) __fq_ids all ;;
     --output) __fq_words inherit keep fail discard ;;
     --batch-format) __fq_words ndjson lines null ;;
+    --count | -n | --delay | --for | --next | --reason | --since | --tag) ;;  # whatever one likes
     *) return 1 ;;
   esac
 }

@@ -35,6 +35,9 @@ offers '--names' tenant list --n
 offers 'json' stats --format=j
 offers 'delayed' peek --state=del
 offers '' push --priority ''
+for free in 'log --since' 'log -n' 'explain --next' 'wait --for' 'kick -n' 'cancel --tag' 'release --delay'; do
+  offers '' "${free% *}" -q mail "${free#* }" ''
+done
 offers '' show -q 'nothing;echo evil >&2' ''
 offers '' show -q '$(echo evil >&2)' ''
 fq push -q mail -t 'we ird' x >/dev/null

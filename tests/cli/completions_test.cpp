@@ -98,7 +98,7 @@ Known in_fish(const Command& command) {
     if (!std::regex_search(line, own) && !std::regex_search(line, everywhere)) continue;
     if (!std::regex_search(line, match, std::regex(" -l ([a-z-]+)"))) continue;
     const std::string name = match[1];
-    if (!command.options.takes_queue && (name == "spool" || name == "queue")) continue;
+    if (command.options.queue == nullptr && (name == "spool" || name == "queue")) continue;
     const bool valued = std::regex_search(line, std::regex(" -[xr] "));
     (valued ? known.valued : known.flags).insert(name);
     if (name == "tenant") CHECK(line.find(" -a '(__fq_tenants)'") != std::string::npos);

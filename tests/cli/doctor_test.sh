@@ -25,6 +25,15 @@ is 'a stopped process is named' "process $waiting is stopped; continue or end it
   "$(until fq doctor --json | jq -r 'select(.about == "queue mail") | .advice' | grep '^process'; do :; done)"
 kill -CONT $waiting; kill $waiting; wait $waiting 2>/dev/null
 
+# A policy that refuses every push.
+is 'fq.toml is well' ok "$(health fq.toml)"
+printf 'queue = [\n' >"$FQ_SPOOL/fq.toml"
+gives 69 '' fq doctor
+is 'what is wrong with it is told' 1 "$(grep -c "fault.*fq.toml:1: " "$work/out")"
+gives 78 'fq.toml:1' fq push x -q new
+is 'a push that it refuses makes no queue' no "$([ -e "$FQ_SPOOL/queues/new" ] && echo yes || echo no)"
+rm "$FQ_SPOOL/fq.toml"
+
 # Limits.
 for limit in 'n 20 descriptors' 'v 2000000 address space' 'f 100 file size'; do
   read -r letter size about <<<"$limit"

@@ -57,7 +57,7 @@ is 'a rate' 1 "$(said 8 | grep -c '^slow: one each 1h, the next at 20')"
 later=$(fq push --delay 1h x)
 is 'a delay' 1 "$(said "$later" | grep -c '^due at 20')"
 held=$(fq push --after "$later" x)
-is 'a dependency' "comes after $later" "$(said "$held")"
+is 'a dependency' "comes after $later; fq explain tells what keeps those" "$(said "$held")"
 fq push -t dead x >/dev/null
 receipt=$(fq pop --lease 1m -t dead | cut -f1)
 fq bury "$receipt"
@@ -70,12 +70,24 @@ fq push -t "$evil" x >/dev/null
 fq tenant pause "$evil"
 is 'no escapes for people' 0 "$(fq explain 12 | LC_ALL=C grep -c $'\xe2\x80\xae')"
 is 'a name as it is in JSON' "$evil" "$(fq explain 12 --json | jq -r .tenant)"
+# What is told to be typed can be, whatever the name and wherever the spool; no name does anything else.
 hostile="a'\$(touch $work/owned)'"
-for name in "$hostile" -q 'a b'; do
-  id=$(fq push -q names --tenant="$name" x 2>/dev/null) || continue
-  fq tenant pause -q names -- "$name" 2>/dev/null
-  is "no command with a name like $name" null "$(fq explain -q names "$id" --json | jq -r '.reasons[0].change')"
+for name in "$hostile" -dash 'a b' a=b user+tag "it's" -q é 日本語 '*' '~' '#x'; do
+  id=$(fq push -q names --tenant="$name" x)
+  fq tenant pause -q names --tenant="$name"
+  eval "$(fq explain -q names "$id" --json | jq -r '.reasons[0].change')"
+  is "what is told of $name helps" '[]' "$(fq explain -q names "$id" --json | jq -c .reasons)"
 done
+is 'nothing else was done' 'no' "$([ -e "$work/owned" ] && echo yes || echo no)"
+evil=$'e\u202evil'
+id=$(fq push -q names --tenant="$evil" x)
+fq tenant pause -q names --tenant="$evil"
+is 'no command with a name that steers a terminal' null "$(fq explain -q names "$id" --json | jq -r '.reasons[0].change')"
+mkdir "$work/other place"
+there() { FQ_SPOOL=/nowhere "$FQ" "$1" --spool "$work/other place" "${@:2}"; }
+there push x >/dev/null
+there push --delay 1h x >/dev/null
+is 'a command for the right spool' "fq kick 2 --spool='$work/other place'" "$(there explain 2 --json | jq -r '.reasons[0].change')"
 id=$(fq push -q names -t plain x)
 fq tenant pause -q names plain
 is 'a command for the right queue' 'fq tenant resume plain -q names' "$(fq explain -q names "$id" --json | jq -r '.reasons[0].change')"
@@ -99,7 +111,7 @@ pool = "mail"
 EOF
 for tenant in a b/x c a b/x; do fq push -q shared -t $tenant x >/dev/null; done
 fq pop -q shared --lease 1h -n 3 >/dev/null
-is 'of a pool what runs in any of its members' 'pool mail: 2 of 2 running: 1, 2' "$(fq explain -q shared 4 | sed -n 's/^waits  *//p')"
+is 'of a pool what runs in any of its members' 'pool mail (in fq.toml): 2 of 2 running: 1, 2' "$(fq explain -q shared 4 | sed -n 's/^waits  *//p')"
 id=$(fq push -q ttl --ttl 1ms x)
 until fq explain -q ttl "$id" | grep -q '^state  *dead'; do :; done
 is 'a message that expired' 1 "$(fq explain -q ttl "$id" | grep -c '^waits  *its time to live ran out at 20')"

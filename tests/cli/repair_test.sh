@@ -113,7 +113,7 @@ is 'and stays' mine "$(cat "$queue/journal/mine")"
 
 # compact.
 fresh
-gives 1 'does not exist' fq compact
+gives 1 'there is none' fq compact
 fq push keep -t acme >/dev/null
 head -c 3000000 /dev/zero | tr '\0' x | fold -w 50000 | fq push --lines -t churn >/dev/null
 fq cancel -t churn >/dev/null
