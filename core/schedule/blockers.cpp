@@ -7,10 +7,7 @@ namespace fq {
 
 std::vector<Blocker> Blockers::all(uint32_t node) const {
   std::vector<Blocker> all;
-  walk(node, [&](Blocker::Kind kind, uint32_t i) {
-    all.push_back(describe(kind, i));
-    return false;
-  });
+  each(node, [&](const Blocker& blocker) { all.push_back(blocker); });
   return all;
 }
 

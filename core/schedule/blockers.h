@@ -41,6 +41,14 @@ class Blockers {
   }
   /// Each of them, from the node upwards.
   std::vector<Blocker> all(uint32_t node) const;
+  /// The same, one by one, without allocating.
+  template <class F>
+  void each(uint32_t node, F&& found) const {
+    walk(node, [&](Blocker::Kind kind, uint32_t i) {
+      found(describe(kind, i));
+      return false;
+    });
+  }
 
  private:
   /// Calls `found(kind, node)` until it returns true; whether it did.

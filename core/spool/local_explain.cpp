@@ -2,10 +2,6 @@
 // lock.
 #include "core/spool/local_explainer.h"
 
-// fq, below us.
-#include "core/schedule/blockers.h"
-#include "core/schedule/text_pool.h"
-
 namespace fq {
 
 namespace {
@@ -43,18 +39,41 @@ ServedBy served_by(Preview::By by) {
 
 Result<std::optional<Explanation>> LocalQueue::Explainer::of_message(MessageId id) {
   Explanation found;
-  bool there = false;
+  Seen seen;
+  std::optional<Looked> looked;
+  std::optional<Schedule::OutcomeView> outcome;
+  std::array<uint64_t, kWaitsMax> waits;
+  uint32_t waits_count = 0;
   FQ_TRY(queue_.locked([&]() -> Result<void> {
     found = Explanation();
-    found.id = id;
-    full_.clear();
+    looked.reset();
+    outcome.reset();
+    waits_count = 0;
     queue_.gate().fire_timers(queue_.gate().now());
     const std::optional<SlotIndex> slot = schedule().find(id);
-    there = slot.has_value() || explain_end(id, found);
-    if (slot) explain_slot(*slot, found);
+    if (!slot) return outcome = schedule().outcome(id), Result<void>();
+    looked = queue_.look_at(*slot);
+    if (looked->state == State::held) waits_count = schedule().waits_of(*slot, waits);
+    const TenantIndex node{schedule().entry(*slot).tenant.get()};
+    among_own_ = (schedule().tenant(node).flags & kTenantSelf) != 0;
+    see(node, looked->state == State::ready || looked->state == State::delayed, seen);
+    const SharedTerms& terms = schedule().root().terms;
+    counts_turns_ = terms.fair_by == FairBy::turns && terms.scope == Scope::tenant;
+    if (looked->state == State::ready && seen.reason_count == 0) find_place(*slot, found);
     return {};
   }));
-  if (!there) return std::optional<Explanation>();
+  if (!looked && !outcome) return std::optional<Explanation>();
+  found.id = id;
+  if (!looked) {
+    found.state = outcome->verdict == RecordType::acked ? State::acked : State::cancelled;
+    Reason& reason = found.reasons.emplace_back();
+    reason.kind = Reason::Kind::ended;
+    reason.until_wall_ms = outcome->at_wall_ms;
+    return std::optional(std::move(found));
+  }
+  found.state = looked->state;
+  tell_state(*looked, std::span(waits).first(waits_count), found);
+  tell(seen, found);
   if (found.state == State::ready && !found.place) FQ_TRY(count_ahead(found));
   FQ_TRY(find_running({&found, 1}));
   FQ_TRY(look_at_rivals(found));
@@ -63,112 +82,118 @@ Result<std::optional<Explanation>> LocalQueue::Explainer::of_message(MessageId i
 
 Result<std::optional<Explanation>> LocalQueue::Explainer::of_tenant(const std::string& path) {
   Explanation found;
+  Seen seen;
   bool there = false;
   FQ_TRY(queue_.locked([&]() -> Result<void> {
-    found = Explanation();
-    found.tenant = path;
-    full_.clear();
     queue_.gate().fire_timers(queue_.gate().now());
     const std::optional<TenantIndex> node = schedule().find_tenant(path);
     there = node.has_value();
-    if (!node) return {};
-    found.reasons = reasons_of(*node);
-    add_counts(*node, found);
+    if (node) see(*node, true, seen);
     return {};
   }));
   if (!there) return std::optional<Explanation>();
+  tell(seen, found);
+  tell_counts(seen, found);
   FQ_TRY(find_running({&found, 1}));
   FQ_TRY(look_at_rivals(found));
   return std::optional(std::move(found));
 }
 
 Result<std::vector<Explanation>> LocalQueue::Explainer::next(const std::string& path, size_t n) {
-  std::vector<Explanation> next;
+  std::vector<SeenNext> seen(std::min(n, kNextMax));
+  size_t count = 0;
   FQ_TRY(queue_.locked([&]() -> Result<void> {
-    next.clear();
+    count = 0;
     queue_.gate().fire_timers(queue_.gate().now());
     const std::optional<TenantIndex> from = schedule().find_tenant(path);
     if (!from) return {};
     Preview preview(schedule(), *from);
-    while (next.size() < std::min(n, kNextMax)) {
+    for (; count < seen.size(); ++count) {
       const std::optional<SlotIndex> slot = preview.next();
       if (!slot) return {};
       const Entry& entry = schedule().entry(*slot);
-      Explanation& one = next.emplace_back();
+      SeenNext& one = seen[count];
       one.id = MessageId{entry.id.get()};
-      one.tenant = schedule().path_of(TenantIndex{entry.tenant.get()});
-      one.place = next.size();
       one.by = served_by(preview.by());
+      one.tenant.filled(schedule().path_copy(TenantIndex{entry.tenant.get()}, one.tenant.bytes));
     }
     return {};
   }));
+  std::vector<Explanation> next(count);
+  for (size_t i = 0; i < count; ++i) {
+    next[i].id = seen[i].id;
+    next[i].tenant = seen[i].tenant.text();
+    next[i].place = i + 1;
+    next[i].by = seen[i].by;
+  }
   return next;
 }
 
 Result<void> LocalQueue::Explainer::add_blocked(const std::string& path, ExplainReply& reply) {
+  std::vector<Seen> seen(kBlockedMax);
+  uint64_t blocked = 0;
   FQ_TRY(in_parts([&] { return nodes_end(); },
                   [&](uint32_t from, uint32_t to) {
-                    if (from == 0) reply.blocked.clear(), reply.more_blocked = 0, full_.clear();
+                    if (from == 0) blocked = 0;
                     const std::optional<TenantIndex> top = schedule().find_tenant(path);
-                    for (uint32_t i = from; top && i < to; ++i) add_if_blocked(TenantIndex{i}, *top, reply);
+                    for (uint32_t i = from; top && i < to; ++i)
+                      see_if_blocked(TenantIndex{i}, *top, seen, blocked);
                   }));
+  full_.clear();
+  for (size_t i = 0; i < std::min<uint64_t>(blocked, seen.size()); ++i) {
+    Explanation& one = reply.blocked.emplace_back();
+    tell(seen[i], one);
+    tell_counts(seen[i], one);
+  }
+  reply.more_blocked = blocked - reply.blocked.size();
   return find_running(reply.blocked);
 }
 
-std::vector<Reason> LocalQueue::Explainer::reasons_of(TenantIndex node) {
-  std::vector<Reason> reasons;
-  for (const Blocker& blocker : schedule().blockers_of(node)) {
-    Reason& reason = reasons.emplace_back();
+void LocalQueue::Explainer::see(TenantIndex node, bool with_reasons, Seen& seen) {
+  const Region& region = schedule().region();
+  seen.tenant.filled(schedule().path_copy(node, seen.tenant.bytes));
+  const StateCounts& counts = counts_of(region, static_cast<uint32_t>(node));
+  seen.counts = {counts.ready, counts.delayed, counts.leased, counts.held, counts.dead};
+  seen.reason_count = 0;
+  if (!with_reasons) return;
+  Blockers(region).each(static_cast<uint32_t>(node), [&](const Blocker& blocker) {
+    if (seen.reason_count == seen.reasons.size()) return;
+    SeenReason& reason = seen.reasons[seen.reason_count++];
+    reason.blocker = blocker;
+    reason.until_wall_ms.reset();
+    if (blocker.until_ms != kNever) reason.until_wall_ms = queue_.store().wall_of(blocker.until_ms);
+    reason.name.filled(blocker.pool == kNoIndex
+                           ? schedule().path_copy(blocker.node, reason.name.bytes)
+                           : text_copy(region, region.pool(blocker.pool).name, reason.name.bytes));
+  });
+}
+
+void LocalQueue::Explainer::tell(const Seen& seen, Explanation& found) {
+  found.tenant = seen.tenant.text();
+  for (const SeenReason& each : std::span(seen.reasons).first(seen.reason_count)) {
+    const Blocker& blocker = each.blocker;
+    Reason& reason = found.reasons.emplace_back();
     reason.kind = kind_of(blocker.kind);
-    reason.node = blocker.pool == kNoIndex
-                      ? schedule().path_of(blocker.node)
-                      : text_of(schedule().region(), schedule().region().pool(blocker.pool).name);
+    reason.node = each.name.text();
     reason.running = blocker.running;
     if (blocker.limit != 0 && blocker.limit < kNoCount) reason.limit = blocker.limit;
     reason.interval_ns = blocker.interval_ns;
-    if (blocker.until_ms != kNever) reason.until_wall_ms = queue_.store().wall_of(blocker.until_ms);
+    reason.until_wall_ms = each.until_wall_ms;
     if (is_full(reason)) full_.push_back({reason.node, blocker.pool != kNoIndex, {}});
   }
-  return reasons;
 }
 
-void LocalQueue::Explainer::add_counts(TenantIndex node, Explanation& found) {
-  const StateCounts& counts = counts_of(schedule().region(), static_cast<uint32_t>(node));
-  found.ready = counts.ready;
-  found.delayed = counts.delayed;
-  found.leased = counts.leased;
-  found.held = counts.held;
-  found.dead = counts.dead;
+void LocalQueue::Explainer::tell_counts(const Seen& seen, Explanation& found) {
+  const auto& [ready, delayed, leased, held, dead] = seen.counts;
+  found.ready = ready;
+  found.delayed = delayed;
+  found.leased = leased;
+  found.held = held;
+  found.dead = dead;
 }
 
-bool LocalQueue::Explainer::explain_end(MessageId id, Explanation& found) {
-  const auto outcome = schedule().outcome(id);
-  if (!outcome) return false;
-  found.state = outcome->verdict == RecordType::acked ? State::acked : State::cancelled;
-  Reason& reason = found.reasons.emplace_back();
-  reason.kind = Reason::Kind::ended;
-  reason.until_wall_ms = outcome->at_wall_ms;
-  return true;
-}
-
-void LocalQueue::Explainer::explain_slot(SlotIndex slot, Explanation& found) {
-  const Entry& entry = schedule().entry(slot);
-  const Looked looked = queue_.look_at(slot);
-  const TenantIndex node{entry.tenant.get()};
-  found.tenant = schedule().path_of(node);
-  among_own_ = (schedule().tenant(node).flags & kTenantSelf) != 0;
-  found.state = looked.state;
-  add_state_reason(slot, looked, found);
-  const bool will_start = found.state == State::ready || found.state == State::delayed;
-  if (will_start) {
-    for (Reason& reason : reasons_of(node)) found.reasons.push_back(std::move(reason));
-  }
-  const SharedTerms& terms = schedule().root().terms;
-  counts_turns_ = terms.fair_by == FairBy::turns && terms.scope == Scope::tenant;
-  if (found.state == State::ready && found.reasons.empty()) find_place(slot, found);
-}
-
-void LocalQueue::Explainer::add_state_reason(SlotIndex slot, const Looked& looked, Explanation& found) {
+void LocalQueue::Explainer::tell_state(const Looked& looked, std::span<const uint64_t> waits,
+                                       Explanation& found) {
   Reason reason;
   if (looked.at_wall_ms != 0) reason.until_wall_ms = looked.at_wall_ms;
   switch (looked.state) {
@@ -179,14 +204,11 @@ void LocalQueue::Explainer::add_state_reason(SlotIndex slot, const Looked& looke
       reason.kind = Reason::Kind::leased;
       if (looked.pid != 0) reason.pid = looked.pid;
       break;
-    case State::held: {
+    case State::held:
       reason.kind = Reason::Kind::held;
       reason.until_wall_ms.reset();
-      uint64_t ids[kWaitsMax];
-      const uint32_t count = schedule().waits_of(slot, ids);
-      for (uint32_t i = 0; i < count; ++i) reason.ids.push_back(MessageId{ids[i]});
+      for (const uint64_t id : waits) reason.ids.push_back(MessageId{id});
       break;
-    }
     case State::dead:
       reason.kind = looked.expired ? Reason::Kind::expired : Reason::Kind::dead;
       break;
@@ -212,18 +234,14 @@ void LocalQueue::Explainer::find_place(SlotIndex slot, Explanation& found) {
   }
 }
 
-void LocalQueue::Explainer::add_if_blocked(TenantIndex leaf, TenantIndex top, ExplainReply& reply) {
+/// Counted in any case, and copied while there is room.
+void LocalQueue::Explainer::see_if_blocked(TenantIndex leaf, TenantIndex top, std::span<Seen> room,
+                                           uint64_t& blocked) {
   const Tenant& tenant = schedule().tenant(leaf);
   if (!is_used(tenant) || is_inner(tenant) || tenant.lane.count == 0) return;
   if (!schedule().is_below(leaf, top) || !schedule().is_blocked(leaf)) return;
-  if (reply.blocked.size() == kBlockedMax) {
-    ++reply.more_blocked;
-    return;
-  }
-  Explanation& one = reply.blocked.emplace_back();
-  one.tenant = schedule().path_of(leaf);
-  one.reasons = reasons_of(leaf);
-  add_counts(leaf, one);
+  if (blocked < room.size()) see(leaf, true, room[blocked]);
+  ++blocked;
 }
 
 Result<ExplainReply> LocalQueue::explain(const ExplainRequest& request) {

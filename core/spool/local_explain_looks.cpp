@@ -31,12 +31,13 @@ Result<void> LocalQueue::Explainer::count_ahead(Explanation& found) {
 
 Result<void> LocalQueue::Explainer::find_running(std::span<Explanation> explanations) {
   if (full_.empty()) return {};
+  for (Full& full : full_) full.running.reserve(kIdsMax);
   FQ_TRY(in_parts([&] { return slots_end(); },
                   [&](uint32_t from, uint32_t to) {
                     for (Full& full : full_) {
                       if (from == 0) full.running.clear();
-                      look_for_running(full, from, to);
                     }
+                    look_for_running(from, to);
                   }));
   auto full = full_.begin();
   for (Explanation& each : explanations) {
@@ -47,17 +48,31 @@ Result<void> LocalQueue::Explainer::find_running(std::span<Explanation> explanat
   return {};
 }
 
-void LocalQueue::Explainer::look_for_running(Full& full, uint32_t from, uint32_t to) {
+void LocalQueue::Explainer::look_for_running(uint32_t from, uint32_t to) {
   const Pools pools(schedule().region());
-  const std::optional<TenantIndex> node = schedule().find_tenant(full.name);
-  const uint32_t pool = full.is_pool ? pools.find(full.name) : kNoIndex;
-  if (full.is_pool ? pool == kNoIndex : !node) return;  // gone meanwhile
-  for (uint32_t i = from; i < to && full.running.size() < kIdsMax; ++i) {
+  size_t wanting = 0;
+  for (Full& full : full_) {
+    full.index = kNoIndex;
+    if (full.running.size() == kIdsMax) continue;
+    const std::optional<TenantIndex> node = full.is_pool ? std::nullopt : schedule().find_tenant(full.name);
+    if (full.is_pool) full.index = pools.find(full.name);
+    if (node) full.index = static_cast<uint32_t>(*node);
+    if (full.index != kNoIndex) ++wanting;
+  }
+  for (uint32_t i = from; i < to && wanting > 0; ++i) {
     const Entry& entry = schedule().entry(SlotIndex{i});
     if (static_cast<SlotState>(entry.state.get()) != SlotState::leased) continue;
-    const bool counts = full.is_pool ? pools.counts(entry.tenant, pool)
-                                     : schedule().is_below(TenantIndex{entry.tenant.get()}, *node);
-    if (counts) full.running.push_back(MessageId{entry.id.get()});
+    for (Full& full : full_) {
+      if (full.index == kNoIndex) continue;
+      const bool counts = full.is_pool
+                              ? pools.counts(entry.tenant, full.index)
+                              : schedule().is_below(TenantIndex{entry.tenant.get()}, TenantIndex{full.index});
+      if (!counts) continue;
+      full.running.push_back(MessageId{entry.id.get()});
+      if (full.running.size() < kIdsMax) continue;
+      full.index = kNoIndex;
+      --wanting;
+    }
   }
 }
 
@@ -67,12 +82,13 @@ Result<void> LocalQueue::Explainer::look_at_rivals(Explanation& found) {
   bool own = among_own_;
   for (uint32_t level = 0; level <= kDepthMax && !path.empty(); ++level) {
     std::optional<Rivals> rivals;
-    std::string parent;
+    SeenName parent;
     FQ_TRY(in_parts([&] { return nodes_end(); },
                     [&](uint32_t from, uint32_t to) {
                       if (from == 0) {
                         rivals = rivals_of(path, own, turns);
-                        if (rivals) parent = schedule().path_of(TenantIndex{rivals->parent()});
+                        if (rivals)
+                          parent.filled(schedule().path_copy(TenantIndex{rivals->parent()}, parent.bytes));
                       }
                       if (rivals) rivals->look(schedule().region(), from, to);
                     }));
@@ -80,7 +96,7 @@ Result<void> LocalQueue::Explainer::look_at_rivals(Explanation& found) {
     if (!rivals) return {};
     found.bounds.push_back({path, own, rivals->between()});
     turns = rivals->turns();
-    path = parent;
+    path = parent.text();
     own = false;
   }
   const bool waits = found.id && found.state == State::ready && !found.place && found.reasons.empty();
@@ -88,7 +104,7 @@ Result<void> LocalQueue::Explainer::look_at_rivals(Explanation& found) {
   return {};
 }
 
-std::optional<Rivals> LocalQueue::Explainer::rivals_of(const std::string& path, bool own, uint64_t turns) {
+std::optional<Rivals> LocalQueue::Explainer::rivals_of(std::string_view path, bool own, uint64_t turns) {
   const std::optional<TenantIndex> node = schedule().find_tenant(path);
   if (!node) return std::nullopt;
   const uint32_t i = own ? schedule().tenant(*node).self.get() : static_cast<uint32_t>(*node);
