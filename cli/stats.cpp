@@ -1,9 +1,12 @@
 // stats - counts of every queue, or of every tenant of them.
 
+// System.
+#include <algorithm>
 // fq, this room.
 #include "cli/command.h"
 #include "cli/session.h"
 #include "cli/stats_view.h"
+#include "cli/table.h"
 #include "cli/values.h"
 #include "cli/watch.h"
 
@@ -17,16 +20,30 @@ constexpr OptionSpec kOptions[] = {
 };
 constexpr int64_t kWatchMs = 2'000;
 
-Result<std::vector<QueueStats>> look(Session& session, bool tenants, Exit& exit) {
-  StatsRequest request;
-  request.tenants = tenants;
-  std::vector<QueueStats> all;
-  const auto look = [&](const std::string& name, Queue& queue) -> Result<Exit> {
-    FQ_TRY_SET(StatsReply reply, queue.stats(request));
-    all.push_back({name, std::move(reply)});
-    return Exit::done;
+struct Look {
+  std::vector<QueueStats> queues;
+  std::vector<Error> problems;  // of those that cannot be used; they hide no other
+  Exit exit = Exit::done;       // of the last one of them
+};
+
+Result<Look> look(Session& session, bool tenants) {
+  Look all;
+  FQ_TRY_SET(const std::vector<std::string> names, session.queues());
+  if (names.empty()) all.exit = Exit::nothing;
+  const auto look_at = [&](const std::string& name) -> Result<StatsReply> {
+    FQ_TRY_SET(const std::unique_ptr<Queue> queue,
+               session.open({session.spool(), name}, Session::Policy::last_good, OpenOptions{}));
+    return queue->stats({.tenants = tenants, .tenant = {}});
   };
-  FQ_TRY_SET(exit, session.for_each_queue(look));
+  for (const std::string& name : names) {
+    Result<StatsReply> reply = look_at(name);
+    if (reply) {
+      all.queues.push_back({name, std::move(reply).value()});
+    } else {
+      all.exit = exit_of(reply.error().kind);
+      all.problems.push_back(reply.error());
+    }
+  }
   return all;
 }
 
@@ -37,19 +54,57 @@ Result<void> write_all(Session& session, const std::vector<QueueStats>& all, boo
   return write_stats_prometheus(all, tenants, write);
 }
 
+std::string texts_of(const std::vector<Error>& problems) {
+  std::string all;
+  for (const Error& problem : problems) all += spoken(problem.text);
+  return all;
+}
+
+/// On a screen that is drawn again and again: within the view, at most a third of it.
+std::string problem_lines(const std::vector<Error>& problems, const Screen& screen, size_t lines) {
+  const size_t shown = problems.size() <= lines / 3 ? problems.size() : std::max<size_t>(lines / 3, 1);
+  std::string text;
+  for (size_t i = 0; i < shown; ++i) {
+    std::string line = spoken(problems[i].text);
+    line.pop_back();
+    const size_t more = i + 1 == shown ? problems.size() - shown : 0;
+    const std::string end = more == 0 ? "" : " (and " + std::to_string(more) + " more)";
+    const size_t room = screen.columns - std::min(screen.columns, end.size());
+    text.append(cut_middle(line, room)).append(end).append("\n");
+  }
+  return text;
+}
+
+std::string watched_text(const Look& all, bool tenants, const Screen& screen) {
+  if (!screen.moves) return stats_table(all.queues, tenants, screen);
+  const size_t lines = lines_watched(screen);
+  const std::string below = problem_lines(all.problems, screen, lines);
+  const auto used = static_cast<size_t>(std::count(below.begin(), below.end(), '\n'));
+  return stats_table(all.queues, tenants, screen, lines - used) + below;
+}
+
 Result<Exit> watch(Session& session, bool tenants, int64_t every_ms) {
   Watch watching(session.out());
   const bool human = session.format() == Format::human;
+  std::string said;
   for (bool first = true;; first = false) {
-    Exit exit = Exit::done;
     const Screen screen = human ? screen_of(session.out()) : Screen();
-    FQ_TRY_SET(const std::vector<QueueStats> all, look(session, tenants, exit));
-    if (exit != Exit::done) return exit;
+    FQ_TRY_SET(const Look all, look(session, tenants));
+    // Without a queue, or without the one that was named, there is nothing to watch.
+    const bool none = all.queues.empty() && all.problems.empty();
+    if (none || (session.queue_named() && !all.problems.empty())) {
+      for (const Error& problem : all.problems) say(problem.text);
+      return all.exit;
+    }
+    if (const std::string texts = texts_of(all.problems); !screen.moves && texts != said) {
+      for (const Error& problem : all.problems) say(problem.text);
+      said = texts;
+    }
     if (human) {
-      FQ_TRY(watching.show(stats_table(all, tenants, screen), screen));
+      FQ_TRY(watching.show(watched_text(all, tenants, screen), screen));
     } else {
       if (!first && session.format() != Format::json) FQ_TRY(session.out().write("\n"));
-      FQ_TRY(write_all(session, all, tenants));
+      FQ_TRY(write_all(session, all.queues, tenants));
       FQ_TRY(session.out().flush());
     }
     FQ_TRY(watching.pause(every_ms));
@@ -66,15 +121,15 @@ Result<Exit> run_stats(const Arguments& arguments, Session& session) {
     }
     return watch(session, tenants, every_ms);
   }
-  Exit exit = Exit::done;
-  FQ_TRY_SET(const std::vector<QueueStats> all, look(session, tenants, exit));
+  FQ_TRY_SET(const Look all, look(session, tenants));
+  for (const Error& problem : all.problems) say(problem.text);
   if (session.format() == Format::human) {
-    FQ_TRY(session.out().write(stats_table(all, tenants, screen_of(session.out()))));
+    FQ_TRY(session.out().write(stats_table(all.queues, tenants, screen_of(session.out()))));
   } else {
-    FQ_TRY(write_all(session, all, tenants));
+    FQ_TRY(write_all(session, all.queues, tenants));
   }
   FQ_TRY(session.out().flush());
-  return exit;
+  return all.exit;
 }
 
 }  // namespace

@@ -43,7 +43,11 @@ void write_row(JsonWriter& json, const std::string& queue, const StatsRow& row, 
     json.key("tenant").text(row.tenant).key("weight").number(row.weight);
     write_number(json, "share", row.share);
     write_number(json, "served_share", row.served_share);
+    json.key("blocked");
+    row.blocked ? json.text(name_of(*row.blocked)) : json.null();
     json.key("running").number(row.leased);
+  } else {
+    json.key("paused").boolean(row.paused).key("draining").boolean(row.draining);
   }
   for (const StatsCount& gauge : stats_gauges()) json.key(gauge.name).number(row.*gauge.member);
   write_number(json, "oldest_ready_s", row.oldest_ready_s);
@@ -58,8 +62,12 @@ void write_row(JsonWriter& json, const std::string& queue, const StatsRow& row, 
     write_number(json, "jain", row.jain);
     json.key("fair_by").text(kFairBy[static_cast<size_t>(row.fair_by)]);
   }
-  json.key("segment_bytes").number(row.segment_bytes).key("journal_bytes").number(row.journal_bytes);
-  json.key("recoveries").number(row.recoveries);
+  for (const auto& [key, count] :
+       {std::pair("segment_bytes", row.segment_bytes), std::pair("journal_bytes", row.journal_bytes),
+        std::pair("recoveries", row.recoveries)}) {
+    json.key(key);
+    tenants ? json.null() : json.number(count);
+  }
   json.end_object();
 }
 

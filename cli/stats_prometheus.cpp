@@ -189,9 +189,9 @@ Result<void> write_stats_prometheus(const std::vector<QueueStats>& queues, bool 
   prometheus.counts(kBytes, "gauge", "");
   prometheus.counts(stats_counters(), "counter", "_total");
   if (tenants) {
-    prometheus.gauge("parked", "1 while it has messages but may not be served.", [](const StatsRow& row) {
-      return std::optional<double>(static_cast<double>(row.parked_tenants));
-    });
+    prometheus.gauge(
+        "parked", "1 while it has something ready but may not be served.",
+        [](const StatsRow& row) { return std::optional<double>(static_cast<double>(row.parked_tenants)); });
     prometheus.gauge("weight", "Weight beside its siblings.",
                      [](const StatsRow& row) { return std::optional<double>(row.weight); });
     prometheus.gauge("share_ratio", "Part of all turns that it is entitled to now.",
@@ -206,6 +206,10 @@ Result<void> write_stats_prometheus(const std::vector<QueueStats>& queues, bool 
     prometheus.gauge("fairness_index",
                      "Jain's index of what active tenants were given lately, in parts of their entitlement.",
                      [](const StatsRow& row) { return row.jain; });
+    prometheus.gauge("paused", "1 while the queue is paused.",
+                     [](const StatsRow& row) { return std::optional<double>(row.paused ? 1 : 0); });
+    prometheus.gauge("draining", "1 while the queue takes nothing more.",
+                     [](const StatsRow& row) { return std::optional<double>(row.draining ? 1 : 0); });
     prometheus.counts(kFileGauges, "gauge", "");
     prometheus.counts(kRecoveries, "counter", "_total");
   }

@@ -13,6 +13,7 @@
 #include "cli/stats_text.h"
 #include "cli/stats_view.h"
 #include "cli/table.h"
+#include "cli/tenant_table.h"
 
 namespace fq::cli {
 
@@ -26,7 +27,7 @@ constexpr StatsCount kGauges[] = {
     {"dead", &StatsRow::dead, "Buried messages."},
     {"tenants", &StatsRow::tenants, "Tenants that are known."},
     {"active_tenants", &StatsRow::active_tenants, "Tenants with something ready."},
-    {"parked_tenants", &StatsRow::parked_tenants, "Tenants that have messages but may not be served now."},
+    {"parked_tenants", &StatsRow::parked_tenants, "Tenants with something ready that may not be served now."},
 };
 constexpr StatsCount kCounters[] = {
     {"pushed", &StatsRow::pushed, "Messages accepted."},
@@ -40,14 +41,24 @@ constexpr StatsCount kCounters[] = {
 };
 
 constexpr size_t kTenantsShown = 20;  // of each queue; --json tells of all
-constexpr size_t kNarrowTable = 60;   // columns of a screen below which names are cut sooner
-constexpr size_t kShareColumns = 10;
 
-std::string queues_table(const std::vector<QueueStats>& queues, const Screen& screen) {
-  enum Column {
+/// A queue, or a tenant of it.
+struct NamedRow {
+  const std::string* queue;
+  const StatsRow* row;
+};
+
+std::string state_text(const StatsRow& queue) {
+  if (queue.paused && queue.draining) return "paused, draining";
+  return queue.paused ? "paused" : queue.draining ? "draining" : "";
+}
+
+std::vector<std::string> queue_lines(const std::vector<NamedRow>& rows, const Screen& screen) {
+  enum Column : size_t {
     queue,
     ready,
     delayed,
+    held,
     leased,
     dead,
     tenants,
@@ -58,75 +69,118 @@ std::string queues_table(const std::vector<QueueStats>& queues, const Screen& sc
     p99,
     waits,
     fair,
-    journal
+    journal,
+    state
   };
-  Table table({queue, waits});
+  Table table({queue, waits, state});
   table.right({in, out, oldest, p50, p99, journal});
-  table.spare({journal, tenants, fair, delayed, in, p50, out, waits, leased, p99});
-  table.row({"QUEUE", "READY", "DELAYED", "LEASED", "DEAD", "TENANTS", "IN/S", "OUT/S", "OLDEST", "WAIT P50",
-             "P99", "WAITS", "FAIR", "JOURNAL"});
+  table.spare({journal, tenants, fair, delayed, held, in, p50, out, waits, leased, p99, oldest});
+  table.shorten({queue}, name_columns(screen.columns, false));
+  table.row({"QUEUE", "READY", "DELAYED", "HELD", "LEASED", "DEAD", "TENANTS", "IN/S", "OUT/S", "OLDEST",
+             "WAIT P50", "P99", "WAITS", "FAIR", "JOURNAL", "STATE"});
   table.paint_row(kHeading);
-  const size_t name_columns = screen.columns < kNarrowTable ? 12 : 64;
-  for (const QueueStats& each : queues) {
-    for (const StatsRow& row : each.stats.rows) {
-      table.row({shown_short(each.queue, name_columns), std::to_string(row.ready),
-                 std::to_string(row.delayed), std::to_string(row.leased), std::to_string(row.dead),
-                 std::to_string(row.tenants), rate_text(row.pushed_per_s), rate_text(row.acked_per_s),
-                 age_text(row.oldest_ready_s), wait_text(row.wait_ms.p50), wait_text(row.wait_ms.p99),
-                 waits_text(row.wait_ms, screen.utf8), index_text(row.jain), format_size(row.journal_bytes)});
-      if (row.dead > 0) table.paint(dead, kBad);
-      table.paint(waits, kGood);
-    }
+  bool any_held = false, any_state = false;
+  for (const auto& [name, each] : rows) {
+    const StatsRow& row = *each;
+    table.row({shown(*name), std::to_string(row.ready), std::to_string(row.delayed), std::to_string(row.held),
+               std::to_string(row.leased), std::to_string(row.dead), std::to_string(row.tenants),
+               rate_text(row.pushed_per_s), rate_text(row.acked_per_s), age_text(row.oldest_ready_s),
+               wait_text(row.wait_ms.p50), wait_text(row.wait_ms.p99), waits_text(row.wait_ms, screen.utf8),
+               index_text(row.jain), format_size(row.journal_bytes), state_text(row)});
+    if (row.dead > 0) table.paint(dead, kBad);
+    table.paint(waits, kGood);
+    table.paint(state, kWaiting);
+    any_held = any_held || row.held > 0;
+    any_state = any_state || row.paused || row.draining;
   }
-  return table.text(screen);
+  std::vector<size_t> empty;
+  if (!any_held) empty.push_back(held);
+  if (!any_state) empty.push_back(state);
+  table.hide(std::move(empty));
+  return table.lines(screen);
 }
 
-struct Rest {
-  size_t tenants = 0;
-  uint64_t ready = 0, leased = 0, dead = 0;
-};
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text.append(line).append("\n");
+  return text;
+}
 
 /// The line for those that are not shown.
-std::string rest_text(const Rest& rest) {
-  std::string text = "and " + std::to_string(rest.tenants) + " more: " + std::to_string(rest.ready);
-  text += " ready, " + std::to_string(rest.leased) + " leased, " + std::to_string(rest.dead) + " dead";
-  return text + "\n";
+std::string rest_text(std::span<const NamedRow> rest, std::string_view what, const Screen& screen) {
+  if (rest.empty()) return "";
+  uint64_t ready = 0, leased = 0, dead = 0;
+  for (const auto& [name, row] : rest) ready += row->ready, leased += row->leased, dead += row->dead;
+  std::string text = "and " + std::to_string(rest.size()) + " more";
+  text.append(what).append(": ").append(std::to_string(ready)).append(" ready, ");
+  text += std::to_string(leased) + " leased, " + std::to_string(dead) + " dead";
+  return cut_middle(text, screen.columns) + "\n";
 }
 
-std::string tenants_table(const QueueStats& of, bool several_queues, const Screen& screen) {
-  std::vector<const StatsRow*> rows;
-  rows.reserve(of.stats.rows.size());
-  for (const StatsRow& row : of.stats.rows) rows.push_back(&row);
-  const size_t shown = std::min(rows.size(), kTenantsShown);
-  std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown), rows.end(),
-                    [](const StatsRow* a, const StatsRow* b) { return waits_longer(*a, *b); });
-  enum Column { queue, tenant, ready, delayed, leased, dead, oldest, due, got, picture, p50, p99 };
-  Table table({queue, tenant, picture});
-  table.right({oldest, due, got, p50, p99});
-  // Whose tenants they are is never left out where there are those of other queues.
-  table.spare(several_queues ? std::vector<size_t>{p50, delayed, p99, picture, due, leased, got, dead, oldest}
-                             : std::vector<size_t>{p50, delayed, p99, queue, picture, due, leased, dead});
-  table.row({"QUEUE", "TENANT", "READY", "DELAYED", "LEASED", "DEAD", "OLDEST", "SHARE", "SERVED", "",
-             "WAIT P50", "P99"});
-  table.paint_row(kHeading);
-  const size_t name_width = name_columns(screen.columns, several_queues);
-  Rest rest;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const StatsRow& row = *rows[i];
-    if (i >= shown) {
-      ++rest.tenants, rest.ready += row.ready, rest.leased += row.leased, rest.dead += row.dead;
-      continue;
-    }
-    table.row({name_text(of.queue, name_width), name_text(row.tenant, name_width), std::to_string(row.ready),
-               std::to_string(row.delayed), std::to_string(row.leased), std::to_string(row.dead),
-               age_text(row.oldest_ready_s), percent_text(row.share), percent_text(row.served_share),
-               bar(row.served_share.value_or(0), kShareColumns, screen.utf8), wait_text(row.wait_ms.p50),
-               wait_text(row.wait_ms.p99)});
-    if (row.dead > 0) table.paint(dead, kBad);
-    if (row.parked_tenants > 0) table.paint(tenant, kWaiting);
-    table.paint(picture, kGood);
+/// What there is to do about it: dead ones, ready ones, others, nothing.
+int urgency(const StatsRow& row) {
+  if (row.dead > 0) return 0;
+  if (row.ready > 0) return 1;
+  return row.leased + row.delayed + row.held > 0 ? 2 : 3;
+}
+
+std::string queues_table(const std::vector<QueueStats>& queues, const Screen& screen, size_t lines) {
+  std::vector<NamedRow> rows;
+  for (const QueueStats& each : queues) {
+    for (const StatsRow& row : each.stats.rows) rows.push_back({&each.queue, &row});
   }
-  return table.text(screen) + (rest.tenants > 0 ? rest_text(rest) : "");
+  size_t shown = rows.size();
+  if (rows.size() >= lines) {
+    shown = std::max<size_t>(lines, 3) - 2;  // the heading, and what is not shown
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const NamedRow& a, const NamedRow& b) { return urgency(*a.row) < urgency(*b.row); });
+  }
+  const std::span<const NamedRow> rest = std::span(rows).subspan(shown);
+  const std::string below = rest_text(rest, " queues", screen);
+  rows.resize(shown);
+  return joined(queue_lines(rows, screen)) + below;
+}
+
+/// The heading, so many tenants, and a line for the others.
+std::string tenants_table(const QueueStats& of, bool several_queues, const Screen& screen, size_t tenants) {
+  std::vector<NamedRow> rows;
+  rows.reserve(of.stats.rows.size());
+  for (const StatsRow& row : of.stats.rows) rows.push_back({&of.queue, &row});
+  const size_t shown = std::min(rows.size(), tenants);
+  std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown), rows.end(),
+                    [](const NamedRow& a, const NamedRow& b) { return waits_longer(*a.row, *b.row); });
+  TenantTable table(screen, several_queues);
+  for (const auto& [queue, row] : std::span(rows).first(shown)) table.add(*queue, *row);
+  return joined(table.lines()) + rest_text(std::span(rows).subspan(shown), "", screen);
+}
+
+size_t lines_with(const QueueStats& of, size_t tenants) {
+  const size_t rows = of.stats.rows.size();
+  return rows <= tenants ? 1 + rows : tenants + 2;
+}
+
+/// Of each queue as many tenants as there is room for; where that is none, of some queues only.
+std::string tenants_tables(const std::vector<QueueStats>& queues, const Screen& screen, size_t lines) {
+  std::vector<const QueueStats*> shown;
+  for (const QueueStats& queue : queues) {
+    if (!queue.stats.rows.empty()) shown.push_back(&queue);
+  }
+  const auto lines_of = [&](size_t tenants) {
+    size_t all = shown.empty() ? 0 : shown.size() - 1;  // blank ones
+    for (const QueueStats* queue : shown) all += lines_with(*queue, tenants);
+    return all;
+  };
+  size_t tenants = kTenantsShown;
+  while (tenants > 1 && lines_of(tenants) > lines) --tenants;
+  std::vector<NamedRow> rest;
+  while (shown.size() > 1 && lines_of(tenants) + (rest.empty() ? 0 : 1) > lines) {
+    for (const StatsRow& row : shown.back()->stats.rows) rest.push_back({&shown.back()->queue, &row});
+    shown.pop_back();
+  }
+  std::string text;
+  for (const QueueStats* queue : shown)
+    text.append(text.empty() ? "" : "\n").append(tenants_table(*queue, queues.size() > 1, screen, tenants));
+  return text + rest_text(rest, " of other queues", screen);
 }
 
 }  // namespace
@@ -142,15 +196,10 @@ bool waits_longer(const StatsRow& a, const StatsRow& b) {
   return a.tenant < b.tenant;
 }
 
-std::string stats_table(const std::vector<QueueStats>& queues, bool tenants, const Screen& screen) {
+std::string stats_table(const std::vector<QueueStats>& queues, bool tenants, const Screen& screen,
+                        size_t lines) {
   if (queues.empty()) return "";
-  if (!tenants) return queues_table(queues, screen);
-  std::string text;
-  for (const QueueStats& queue : queues) {
-    if (!text.empty() && !queue.stats.rows.empty()) text += "\n";
-    if (!queue.stats.rows.empty()) text += tenants_table(queue, queues.size() > 1, screen);
-  }
-  return text;
+  return tenants ? tenants_tables(queues, screen, lines) : queues_table(queues, screen, lines);
 }
 
 }  // namespace fq::cli

@@ -7,9 +7,7 @@
 // fq, below us.
 #include "core/base/duration.h"
 // fq, this room.
-#include "cli/output.h"
 #include "cli/screen.h"
-#include "cli/table.h"
 
 namespace fq::cli {
 
@@ -59,11 +57,6 @@ std::string index_text(const std::optional<double>& index) {
 size_t name_columns(size_t screen_columns, bool several_queues) {
   if (screen_columns < 60) return several_queues ? 8 : 11;
   return screen_columns < 100 && several_queues ? 19 : 27;
-}
-
-std::string name_text(std::string_view name, size_t columns) {
-  std::string whole = shown_short(name, columns);
-  return columns_of(whole) <= columns ? whole : shown_short(name, columns - 3);
 }
 
 std::string waits_text(const Percentiles& waits, bool utf8) {

@@ -18,11 +18,9 @@ std::string rate_text(const std::optional<Rates>& rates);
 std::string percent_text(const std::optional<double>& part);
 std::string index_text(const std::optional<double>& index);
 
-/// How wide the names of tenants and their queues may be, so that tables of both fit a screen of so many
-/// columns once what can be spared is left out.
+/// How wide the names of tenants and their queues are at least, before what can be spared is left out for
+/// them: so that tables of both fit a screen of so many columns.
 size_t name_columns(size_t screen_columns, bool several_queues);
-/// Escaped, and cut to so many columns.
-std::string name_text(std::string_view name, size_t columns);
 
 /// How many waited how long, in ten columns: below 1 ms, 8 ms, 64 ms, half a second, 4 s, 33 s, 4 minutes,
 /// 35 minutes, 4.7 hours, and longer.

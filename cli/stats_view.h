@@ -20,7 +20,10 @@ struct QueueStats {
 };
 
 /// `tenants`: the rows are of tenants. Of a queue the first 20 are shown, those whose messages wait longest.
-std::string stats_table(const std::vector<QueueStats>& queues, bool tenants, const Screen& screen);
+/// Where more than `lines` would be needed there are fewer rows, those with most to do, and what is not shown
+/// is summed up.
+std::string stats_table(const std::vector<QueueStats>& queues, bool tenants, const Screen& screen,
+                        size_t lines = SIZE_MAX);
 
 /// Takes a piece of the text, of which there may be hundreds of megabytes; an error ends the writing.
 using WritePiece = std::function<Result<void>(std::string_view)>;

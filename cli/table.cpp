@@ -11,6 +11,9 @@ namespace fq::cli {
 
 namespace {
 
+constexpr size_t kGap = 2;  // columns between two
+constexpr std::string_view kDots = "...";
+
 struct Range {
   uint32_t first;
   uint32_t last;
@@ -54,6 +57,21 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789.-%") == std::string_view::npos;
 }
 
+/// Bytes of the character or escape that it begins with, and of what joins that.
+size_t bytes_of_unit(std::string_view text) {
+  size_t bytes = std::max<size_t>(utf8_next(text).bytes, 1);
+  if (text.size() > 1 && text[0] == '\\') {
+    bytes = text[1] == 'x' ? 4 : text.substr(1).starts_with("u{") ? text.find('}') + 1 : 2;
+  }
+  bytes = std::min(bytes == 0 ? text.size() : bytes, text.size());
+  while (bytes < text.size()) {
+    const Utf8Char next = utf8_next(text.substr(bytes));
+    if (next.bytes == 0 || columns_of_character(next) != 0) break;
+    bytes += next.bytes;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 size_t columns_of(std::string_view text) {
@@ -64,6 +82,27 @@ size_t columns_of(std::string_view text) {
     text.remove_prefix(std::max<size_t>(next.bytes, 1));
   }
   return columns;
+}
+
+std::string cut_middle(std::string_view shown, size_t columns) {
+  if (columns_of(shown) <= columns) return std::string(shown);
+  const std::string_view dots = columns > kDots.size() + 1 ? kDots : "";
+  const size_t head_columns = (columns - dots.size()) / 2;
+  const size_t tail_columns = columns - dots.size() - head_columns;
+  size_t head = 0, tail = 0;
+  for (size_t used = 0; head < shown.size();) {
+    const std::string_view unit = shown.substr(head, bytes_of_unit(shown.substr(head)));
+    if ((used += columns_of(unit)) > head_columns) break;
+    head += unit.size();
+  }
+  // From the first unit on behind which there is not more than fits.
+  tail = head;
+  for (size_t left = columns_of(shown.substr(head)); left > tail_columns;) {
+    const std::string_view unit = shown.substr(tail, bytes_of_unit(shown.substr(tail)));
+    left -= columns_of(unit);
+    tail += unit.size();
+  }
+  return std::string(shown.substr(0, head)).append(dots).append(shown.substr(tail));
 }
 
 std::vector<Table::Column> Table::columns(const Screen& screen) const {
@@ -82,14 +121,44 @@ std::vector<Table::Column> Table::columns(const Screen& screen) const {
   for (const size_t right : rights_) {
     if (right < columns.size()) columns[right].right = true;
   }
-  size_t all = 0;
-  for (const Column& column : columns) all += column.width + 2;
-  for (const size_t spared : spared_) {
-    if (all <= screen.columns || all - 2 <= screen.columns) break;
-    columns[spared].shown = false;
-    all -= columns[spared].width + 2;
+  for (const size_t hidden : hidden_) {
+    if (hidden < columns.size()) columns[hidden].shown = false;
   }
+  fit(columns, screen.columns);
   return columns;
+}
+
+size_t Table::least_of(const std::vector<Column>& columns, size_t c) const {
+  const bool is_name = std::find(names_.begin(), names_.end(), c) != names_.end();
+  return is_name ? std::min(columns[c].width, least_) : columns[c].width;
+}
+
+void Table::fit(std::vector<Column>& columns, size_t room) const {
+  size_t all = 0;
+  for (size_t c = 0; c < columns.size(); ++c) all += columns[c].shown ? least_of(columns, c) + kGap : 0;
+  for (const size_t spared : spared_) {
+    if (all <= room || all - kGap <= room) break;
+    if (!columns[spared].shown) continue;
+    columns[spared].shown = false;
+    all -= least_of(columns, spared) + kGap;
+  }
+  std::vector<Column*> names;
+  size_t others = 0;
+  for (size_t c = 0; c < columns.size(); ++c) {
+    if (!columns[c].shown) continue;
+    const bool is_name = std::find(names_.begin(), names_.end(), c) != names_.end();
+    if (is_name) names.push_back(&columns[c]);
+    others += kGap + (is_name ? 0 : columns[c].width);
+  }
+  // What is free goes to the names, the shortest first: what that does not need is for the next one.
+  std::sort(names.begin(), names.end(), [](const Column* a, const Column* b) { return a->width < b->width; });
+  size_t free = room > SIZE_MAX - kGap ? room : room + kGap - std::min(others, room + kGap);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const size_t width = std::max<size_t>(free / (names.size() - i), 1);
+    names[i]->cut = width < names[i]->width;
+    names[i]->width = std::min(names[i]->width, width);
+    free -= std::min(free, names[i]->width);
+  }
 }
 
 std::string Table::line(const Row& row, const std::vector<Column>& columns, const Screen& screen) {
@@ -102,7 +171,7 @@ std::string Table::line(const Row& row, const std::vector<Column>& columns, cons
   for (size_t c = 0; c < row.cells.size(); ++c) {
     const Column& column = columns[c];
     if (!column.shown) continue;
-    const std::string& cell = row.cells[c];
+    const std::string cell = column.cut ? cut_middle(row.cells[c], column.width) : row.cells[c];
     const size_t padding = column.width - columns_of(cell);
     if (column.right) spaces += padding;
     const auto colour = std::find_if(row.colours.begin(), row.colours.end(),
@@ -115,7 +184,7 @@ std::string Table::line(const Row& row, const std::vector<Column>& columns, cons
           colour != row.colours.end() && row.colour.empty() ? painted(cell, colour->colour, screen) : cell;
     }
     if (!column.right) spaces += padding;
-    spaces += 2;
+    spaces += kGap;
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return painted(line, row.colour, row.colour.empty() ? Screen() : screen);

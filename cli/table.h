@@ -1,8 +1,8 @@
 // table - columns for a person: left-aligned texts, numbers to the right, two spaces between.
 //
 // Widths count what a terminal shows, not bytes: wide East Asian characters and emoji are two columns,
-// accents that join the character before them none. Where the screen is too narrow, columns are left out in
-// the order in which they can be spared.
+// accents that join the character before them none. Where the screen is too narrow, names are cut in the
+// middle and columns are left out in the order in which they can be spared.
 #pragma once
 
 // System.
@@ -27,6 +27,11 @@ class Table {
   void paint_row(std::string_view colour) { rows_.back().colour = colour; }
   /// Columns in the order in which they are left out of what is too wide.
   void spare(std::vector<size_t> columns) { spared_ = std::move(columns); }
+  /// Columns that are never shown.
+  void hide(std::vector<size_t> columns) { hidden_ = std::move(columns); }
+  /// Columns of names: they are cut to what the others leave free, but not below `least` while another column
+  /// can be left out.
+  void shorten(std::vector<size_t> columns, size_t least) { names_ = std::move(columns), least_ = least; }
   /// Columns that stand to the right whatever is in them.
   void right(std::vector<size_t> columns) { rights_ = std::move(columns); }
   bool empty() const { return rows_.empty(); }
@@ -48,17 +53,26 @@ class Table {
     size_t width = 0;
     bool right = true;
     bool shown = true;
+    bool cut = false;  // to its width
   };
   std::vector<Column> columns(const Screen& screen) const;
+  void fit(std::vector<Column>& columns, size_t room) const;
+  size_t least_of(const std::vector<Column>& columns, size_t c) const;
   static std::string line(const Row& row, const std::vector<Column>& columns, const Screen& screen);
 
   std::vector<size_t> texts_;
   std::vector<size_t> rights_;
   std::vector<size_t> spared_;
+  std::vector<size_t> hidden_;
+  std::vector<size_t> names_;
+  size_t least_ = 0;
   std::vector<Row> rows_;
 };
 
 /// Columns that `text` takes on a terminal.
 size_t columns_of(std::string_view text);
+/// What was escaped for a terminal, cut in the middle to so many columns: names mostly differ at an end.
+/// Neither a character nor an escape is taken apart.
+std::string cut_middle(std::string_view shown, size_t columns);
 
 }  // namespace fq::cli

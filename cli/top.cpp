@@ -2,6 +2,8 @@
 
 // System.
 #include <unistd.h>
+
+#include <algorithm>
 // fq, below us.
 #include "core/base/escape.h"
 // fq, this room.
@@ -101,9 +103,9 @@ class Top {
     if (key == TopKey::pause) {
       act(set(*chosen, {{{PolicyKey::paused, 1, 0, {}}}, {}}, name + " is paused"));
     } else if (key == TopKey::resume) {
-      act(set(*chosen, {{}, {PolicyKey::paused}}, name + " is no longer paused"));
-    } else if (key == TopKey::kick && chosen->row.dead == 0) {
-      notice(name + " has no dead messages");
+      act(resume(*chosen, name + " is no longer paused"));
+    } else if (key == TopKey::kick && view_.dead_below(*chosen) == 0) {
+      notice(name + " has no dead messages, nor has what is below it");
     } else if (key == TopKey::kick) {
       // What to type stands first: a narrow screen cuts the rest.
       notice("y for yes: kick the dead messages of " + name + " and all below it?");
@@ -125,6 +127,30 @@ class Top {
     FQ_TRY_SET(const std::unique_ptr<Queue> queue, open(line.queue));
     FQ_TRY(queue->policy_set(line.row.tenant, patch));
     return told;
+  }
+
+  /// Also what still keeps it from being served, if something does.
+  Result<std::string> resume(const TopView::Line& line, std::string told) {
+    FQ_TRY_SET(const std::unique_ptr<Queue> queue, open(line.queue));
+    const std::string& tenant = line.row.tenant;
+    FQ_TRY(queue->policy_set(tenant, {{}, {PolicyKey::paused}}));
+    ExplainRequest request;
+    request.tenant = tenant;
+    request.next = 0;
+    FQ_TRY_SET(const ExplainReply reply, queue->explain(request));
+    if (!reply.subject || reply.subject->reasons.empty()) return told;
+    const std::vector<Reason>& reasons = reply.subject->reasons;
+    const Reason& reason = *std::min_element(
+        reasons.begin(), reasons.end(), [](const Reason& a, const Reason& b) { return a.kind < b.kind; });
+    told.append("; still held by ").append(holder_of(reason, tenant)).append(": ");
+    return told.append(name_of(reason.kind));
+  }
+
+  static std::string holder_of(const Reason& reason, const std::string& tenant) {
+    using enum Reason::Kind;
+    if (reason.kind == pool_concurrency || reason.kind == pool_rate) return "pool " + in_quotes(reason.node);
+    if (reason.node.empty()) return "the queue";
+    return reason.node == tenant ? "a limit of its own" : in_quotes(reason.node);
   }
 
   Result<std::string> kick() {

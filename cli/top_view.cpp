@@ -5,8 +5,7 @@
 #include <numeric>
 // fq, this room.
 #include "cli/output.h"
-#include "cli/stats_text.h"
-#include "cli/table.h"
+#include "cli/tenant_table.h"
 #include "cli/watch.h"
 
 namespace fq::cli {
@@ -15,7 +14,6 @@ namespace {
 
 constexpr std::string_view kOrderNames[] = {"waiting", "ready", "leased", "dead", "served", "name"};
 constexpr size_t kOrders = std::size(kOrderNames);
-constexpr size_t kBarColumns = 10;
 
 constexpr std::string_view kHelp =
     "fq top: every queue, and the tenants of all of them; anew each second.\n"
@@ -25,12 +23,12 @@ constexpr std::string_view kHelp =
     "                      served, name\n"
     "  p                   pause the chosen tenant and all below it\n"
     "  r                   resume it\n"
-    "  K                   kick its dead messages; y does it\n"
+    "  K                   kick its dead messages and those below it; y does it\n"
     "  ?                   this help, and back\n"
     "  q, Ctrl-C           quit\n"
     "\n"
     "SHARE is what the weights entitle a tenant to, SERVED what it had of what\n"
-    "was given lately. A tenant in another colour may not be served now.\n";
+    "was given lately. STATE is why a tenant may not be served now.\n";
 
 struct KeyName {
   std::string_view typed;
@@ -138,6 +136,16 @@ void TopView::show(std::vector<QueueStats> queues, std::vector<QueueStats> tenan
   move_to(static_cast<size_t>(std::find(sorted_.begin(), sorted_.end(), index) - sorted_.begin()));
 }
 
+uint64_t TopView::dead_below(const Line& at) const {
+  uint64_t dead = 0;
+  for (const Line& line : lines_) {
+    const std::string& tenant = line.row.tenant;
+    const bool below = tenant == at.row.tenant || tenant.starts_with(at.row.tenant + "/");
+    if (below && line.queue == at.queue) dead += line.row.dead;
+  }
+  return dead;
+}
+
 void TopView::sort() {
   sorted_.resize(lines_.size());
   std::iota(sorted_.begin(), sorted_.end(), 0U);
@@ -174,38 +182,25 @@ void TopView::take(TopKey key) {
 }
 
 std::string TopView::tenants_text(const Screen& screen, size_t rows) {
-  enum Column { queue, tenant, ready, delayed, leased, dead, oldest, due, got, picture, p99 };
-  Table table({queue, tenant, picture});
-  table.right({oldest, due, got, p99});
-  table.spare(several_queues_ ? std::vector<size_t>{delayed, p99, picture, due, leased, got, dead, oldest}
-                              : std::vector<size_t>{delayed, p99, queue, picture, due, leased, dead});
-  table.row(
-      {"QUEUE", "TENANT", "READY", "DELAYED", "LEASED", "DEAD", "OLDEST", "SHARE", "SERVED", "", "P99"});
-  table.paint_row(kHeading);
   page_ = std::max<size_t>(rows, 2) - 1;
   if (chosen_ < first_) first_ = chosen_;
   if (chosen_ >= first_ + page_) first_ = chosen_ - page_ + 1;
   if (first_ + page_ > lines_.size()) first_ = lines_.size() > page_ ? lines_.size() - page_ : 0;
-  const size_t columns = name_columns(screen.columns, several_queues_);
+  // The one that is chosen shows without colours too: all others stand a column further to the right.
+  Screen beside = screen;
+  if (!screen.colour) beside.columns = std::max<size_t>(screen.columns, 2) - 1;
+  TenantTable table(beside, several_queues_);
   for (size_t i = first_; i < std::min(lines_.size(), first_ + page_); ++i) {
-    const StatsRow& row = line_at(i).row;
-    table.row({name_text(line_at(i).queue, columns), name_text(row.tenant, columns),
-               std::to_string(row.ready), std::to_string(row.delayed), std::to_string(row.leased),
-               std::to_string(row.dead), age_text(row.oldest_ready_s), percent_text(row.share),
-               percent_text(row.served_share), bar(row.served_share.value_or(0), kBarColumns, screen.utf8),
-               wait_text(row.wait_ms.p99)});
-    if (row.dead > 0) table.paint(dead, kBad);
-    if (row.parked_tenants > 0) table.paint(tenant, kWaiting);
-    table.paint(picture, kGood);
-    if (i == chosen_) table.paint_row(kChosen);
+    table.add(line_at(i).queue, line_at(i).row);
+    if (i == chosen_) table.choose();
   }
   std::string text;
-  size_t shown = 0;
-  for (const std::string& each : table.lines(screen)) {
-    // The one that is chosen shows without colours too.
-    const bool marked = !screen.colour && shown > 0 && first_ + shown - 1 == chosen_;
-    text.append(marked ? ">" : "").append(each).append("\n");
-    ++shown;
+  size_t heading = 1;
+  size_t i = first_;
+  for (const std::string& each : table.lines()) {
+    const bool chosen = heading == 0 && i++ == chosen_;
+    heading = 0;
+    text.append(screen.colour ? "" : chosen ? ">" : " ").append(each).append("\n");
   }
   return text;
 }
@@ -213,12 +208,11 @@ std::string TopView::tenants_text(const Screen& screen, size_t rows) {
 std::string TopView::frame(const Screen& screen) {
   if (help_) return over_the_last(kHelp, screen);
   const size_t rows = std::max<size_t>(screen.rows, 5);
-  Screen narrower = screen;
-  if (!screen.colour) narrower.columns = std::max<size_t>(screen.columns, 2) - 1;  // for the mark
-  std::string text = cut(stats_table(queues_, false, screen), std::max<size_t>(rows / 3, 2));
+  const size_t for_queues = std::max<size_t>(rows / 3, 2);
+  std::string text = cut(stats_table(queues_, false, screen, for_queues), for_queues);
   text += "\n";
   const size_t left = rows - lines_in(text) - 1;
-  const std::string tenants = lines_.empty() ? "no tenants\n" : tenants_text(narrower, left);
+  const std::string tenants = lines_.empty() ? "no tenants\n" : tenants_text(screen, left);
   text += cut(tenants, left);
   for (size_t line = lines_in(text); line + 1 < rows; ++line) text += "\n";
   const std::string keys = "q quit  ? help  p pause  r resume  K kick  s sort: " +

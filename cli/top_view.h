@@ -52,6 +52,8 @@ class TopView {
   /// Those that move, sort or show help.
   void take(TopKey key);
   const Line* chosen() const { return lines_.empty() ? nullptr : &line_at(chosen_); }
+  /// Of this tenant and all below it.
+  uint64_t dead_below(const Line& line) const;
   /// Whether a tenant has to be told with its queue.
   bool several_queues() const { return several_queues_; }
   void say(std::string text) { notice_ = std::move(text); }

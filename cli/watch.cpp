@@ -25,10 +25,15 @@ std::string over_the_last(std::string_view text, const Screen& screen) {
   return all.append("\x1b[J");
 }
 
+size_t lines_watched(const Screen& screen) {
+  if (!screen.moves) return SIZE_MAX;
+  return std::max<size_t>(screen.rows, 2) - 1;  // the prompt that follows has a line of its own
+}
+
 Result<void> Watch::show(std::string_view text, const Screen& screen) {
   if (screen.moves) {
     Screen above = screen;
-    above.rows = std::max<size_t>(screen.rows, 2) - 1;  // the prompt that follows has a line of its own
+    above.rows = lines_watched(screen);
     if (first_) FQ_TRY(out_.write("\x1b[2J"));
     FQ_TRY(out_.write(over_the_last(text, above) + (text.empty() ? "" : "\n")));
   } else {

@@ -32,6 +32,9 @@ class Watch {
   bool first_ = true;
 };
 
+/// How many lines Watch shows of a view.
+size_t lines_watched(const Screen& screen);
+
 /// `text` so that it replaces what is on the screen: each line to its end, and what is below.
 std::string over_the_last(std::string_view text, const Screen& screen);
 

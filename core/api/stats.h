@@ -8,6 +8,8 @@
 #include <vector>
 // fq, below us.
 #include "core/base/policy.h"
+// fq, this room.
+#include "core/api/explanation.h"
 
 namespace fq {
 
@@ -31,6 +33,7 @@ struct Rates {
 struct StatsRow {
   std::string tenant;  // "" for the queue
   uint64_t ready = 0, delayed = 0, leased = 0, held = 0, dead = 0;
+  // Active: with something ready. Parked: those of them that may not be served now, whoever is in the way.
   uint64_t tenants = 0, active_tenants = 0, parked_tenants = 0;
   std::optional<double> oldest_ready_s;
   uint64_t bytes = 0;  // payload bytes of what is not finished
@@ -40,10 +43,13 @@ struct StatsRow {
   // Of the queue only.
   uint64_t segment_bytes = 0, journal_bytes = 0, recoveries = 0;
   FairBy fair_by = FairBy::turns;
+  bool paused = false, draining = false;
   std::optional<Rates> pushed_per_s, popped_per_s, acked_per_s;
   std::optional<double> jain;  // of what active tenants were given lately, in parts of their entitlement
   // Of a tenant only.
   double weight = 1.0;
+  // Keeps it from being served, if it had something or has: its own or of what is above it.
+  std::optional<Reason::Kind> blocked;
   std::optional<double> share;  // its part of the turns while all active ones stay so: its entitlement
   // Its part of what active tenants were given lately, in what turns are paid by; none while it is not
   // active.

@@ -55,13 +55,6 @@ uint32_t Pools::find(uint32_t name) const {
   return found != kNoIndex && is_defined(region_.pool(found)) ? found : kNoIndex;
 }
 
-bool Pools::lacks_room(uint32_t node) const {
-  if (region_.root.closed_sets == 0) return false;
-  const PathPools pools(region_, node);
-  return std::any_of(pools.begin(), pools.end(),
-                     [&](uint32_t pool) { return region_.pool(pool).blocks != 0; });
-}
-
 void Pools::set_block(Txn& txn, uint32_t i, uint32_t reason, bool on) const {
   Pool& pool = region_.pool(i);
   const uint32_t before = pool.blocks;

@@ -47,8 +47,6 @@ class Pools {
   bool counts(uint32_t leaf, uint32_t pool) const {
     return pool_of(region_.tenant(leaf)) == pool || is_covered(leaf, pool, kNoIndex);
   }
-  /// It or a node above it is in a pool that lacks room.
-  bool lacks_room(uint32_t node) const;
 
   /// The node is a member of this pool (kNoIndex: of none) from now on, with what is leased below it. Needs:
   /// it has a Control.

@@ -228,8 +228,6 @@ class Schedule {
   bool is_blocked(TenantIndex tenant) const;
   /// Why it is: each thing that stands in the way. Allocates.
   std::vector<Blocker> blockers_of(TenantIndex tenant) const;
-  /// It or a node above it is in a pool that has no room now.
-  bool lacks_room(TenantIndex tenant) const;
   /// The message that its next turn gives, parked or not; none when it has none or is an inner node.
   std::optional<SlotIndex> first_ready(TenantIndex leaf) const;
 

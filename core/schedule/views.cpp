@@ -163,8 +163,6 @@ std::optional<TenantIndex> Schedule::next_leaf(TenantIndex from) const {
   return std::nullopt;
 }
 
-bool Schedule::lacks_room(TenantIndex tenant) const { return Pools(region_).lacks_room(index_of(tenant)); }
-
 std::vector<Blocker> Schedule::blockers_of(TenantIndex tenant) const {
   return Blockers(region_).all(index_of(tenant));
 }

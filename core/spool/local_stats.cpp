@@ -65,7 +65,6 @@ Result<StatsReply> LocalQueue::stats(const StatsRequest& request) {
     put_counts(row, root.counts, root.counters);
     row.tenants = root.tenants_count;
     row.active_tenants = root.active_count;
-    row.parked_tenants = root.parked_count;
     row.bytes = root.payload_bytes - root.dead_bytes;
     row.wait_ms = percentiles_of(root.wait);
     row.run_ms = percentiles_of(root.run);
@@ -74,6 +73,8 @@ Result<StatsReply> LocalQueue::stats(const StatsRequest& request) {
     times = {octaves_of(root.wait), octaves_of(root.run), rates_over(root, kMinuteMs, now.boot_ms),
              rates_over(root, 5 * kMinuteMs, now.boot_ms), rates_over(root, 15 * kMinuteMs, now.boot_ms)};
     row.fair_by = root.terms.fair_by;
+    row.paused = (schedule().tenant(kRootTenant).blocks & kBlockPaused) != 0;
+    row.draining = header().policy.draining != 0;
     row.segment_bytes = header().segment_bytes;
     row.journal_bytes = stream().table().journal_bytes();
     row.recoveries = root.counters.recoveries;
@@ -81,7 +82,7 @@ Result<StatsReply> LocalQueue::stats(const StatsRequest& request) {
   }));
   put_times(row, times);
   FQ_TRY(survey(tenants, reply.as_of_wall_ms));
-  row.parked_tenants += tenants.without_room();
+  row.parked_tenants = tenants.parked();
   row.oldest_ready_s = tenants.oldest_ready_s();
   row.jain = tenants.jain();
   reply.rows.push_back(std::move(row));

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 // fq, below us.
+#include "core/schedule/pools.h"
 #include "core/schedule/service.h"
 #include "core/schedule/tenant_tree.h"
 // fq, this room.
@@ -17,6 +18,34 @@ namespace fq {
 namespace {
 
 constexpr uint32_t kNodesPerLook = 256;
+
+// Beside kBlock...: why the pool that a node is in lacks room.
+constexpr uint8_t kFullConcurrency = 64;
+constexpr uint8_t kFullRate = 128;
+constexpr uint8_t kFull = kFullConcurrency | kFullRate;
+
+uint8_t blocks_of(const Region& region, const Tenant& tenant) {
+  const uint32_t pool = Pools(region).pool_of(tenant);
+  const uint32_t full = pool == kNoIndex ? 0 : region.pool(pool).blocks.get();
+  unsigned blocks = tenant.blocks;
+  if ((full & kBlockConcurrency) != 0) blocks |= kFullConcurrency;
+  if ((full & kBlockRate) != 0) blocks |= kFullRate;
+  return static_cast<uint8_t>(blocks);
+}
+
+/// The one that lasts longest, as a rule: what somebody has to end comes first.
+std::optional<Reason::Kind> reason_of(uint8_t blocks) {
+  using enum Reason::Kind;
+  constexpr std::pair<uint8_t, Reason::Kind> kReasons[] = {
+      {kBlockPaused, paused}, {kBlockLimited, limited},  {kBlockConcurrency, concurrency},
+      {kBlockRate, rate},     {kBlockGather, gathering}, {kFullConcurrency, pool_concurrency},
+      {kFullRate, pool_rate},
+  };
+  for (const auto& [block, reason] : kReasons) {
+    if ((blocks & block) != 0) return reason;
+  }
+  return std::nullopt;
+}
 
 double seconds(int64_t ms) { return static_cast<double>(std::max<int64_t>(0, ms)) / 1000.0; }
 
@@ -36,7 +65,7 @@ struct TenantSurvey::Page {
     TenantCopy tenant;
     int64_t oldest_ms = kNever;  // ready since
     uint32_t name_bytes = 0;
-    bool lacks_room = false;
+    uint8_t blocks = 0;
     bool wanted = false;  // as a row
   };
   uint32_t first = 0;  // index of looked[0]
@@ -68,7 +97,7 @@ void TenantSurvey::look(const Schedule& schedule, int64_t now_ms) {
     Page::Looked& looked = page.looked[i];
     looked.tenant.copy(tenant);
     if (!is_used(tenant)) continue;
-    looked.lacks_room = schedule.lacks_room(index);
+    looked.blocks = blocks_of(region, tenant);
     if (is_inner(tenant)) continue;
     // The next in line waits longest, unless priorities hold another back, and those who set them mean that.
     const std::optional<SlotIndex> first = schedule.first_ready(index);
@@ -89,6 +118,7 @@ bool TenantSurvey::digest() {
   nodes_.resize(page.first + page.count);
   for (uint32_t i = 0; i < page.count; ++i) take_in(i);
   page.first += page.count;
+  if (!page.more) find_parked();
   return page.more;
 }
 
@@ -98,20 +128,22 @@ void TenantSurvey::take_in(uint32_t i) {
   const Tenant& tenant = looked.tenant.get();
   if (!is_used(tenant)) return;
   Node& node = nodes_[page.first + i];
-  node = {tenant.parent,     tenant.weight_milli, service_of(tenant, page.now_ms),
-          !is_inner(tenant), is_seated(tenant),   looked.lacks_room};
+  node.parent = tenant.parent;
+  node.weight_milli = tenant.weight_milli;
+  node.served = service_of(tenant, page.now_ms);
+  node.leaf = !is_inner(tenant);
+  node.seated = is_seated(tenant);
+  node.blocks = looked.blocks;
   if (!node.leaf) return;
+  node.waits = tenant.counts.ready > 0;
   oldest_ms_ = std::min(oldest_ms_, looked.oldest_ms);
-  const bool waits_for_room = looked.oldest_ms != kNever && looked.lacks_room;
-  if (waits_for_room && !is_parked(tenant)) ++without_room_;
   if (!looked.wanted) return;
   indices_.push_back(page.first + i);
   StatsRow& row = rows_.emplace_back();
   row.tenant.assign(page.names[i].data(), looked.name_bytes);
   put_counts(row, tenant.counts, tenant);
   row.tenants = 1;
-  row.active_tenants = tenant.counts.ready > 0 ? 1 : 0;
-  row.parked_tenants = is_parked(tenant) || waits_for_room ? 1 : 0;
+  row.active_tenants = node.waits ? 1 : 0;
   row.bytes = tenant.payload_bytes;
   row.wait_ms = percentiles_of(tenant.wait);
   row.run_ms = percentiles_of(tenant.run);
@@ -119,12 +151,28 @@ void TenantSurvey::take_in(uint32_t i) {
   if (looked.oldest_ms != kNever) row.oldest_ready_s = seconds(page.now_ms - looked.oldest_ms);
 }
 
+/// Each leaf once, up to the root: what is above it may have been looked at later.
+void TenantSurvey::find_parked() {
+  for (Node& leaf : nodes_) {
+    if (!leaf.leaf) continue;
+    unsigned blocks = leaf.blocks;
+    uint32_t at = leaf.parent;
+    for (uint32_t level = 0; at < nodes_.size() && !nodes_[at].leaf && level < kDepthMax; ++level) {
+      blocks |= nodes_[at].blocks;
+      if (at == kRoot) break;
+      at = nodes_[at].parent;
+    }
+    leaf.blocks = static_cast<uint8_t>(blocks);
+    if (leaf.waits && blocks != 0) ++parked_;
+  }
+}
+
 /// Sums of the weights of those who sit in each ring and can be served, each node once.
 void TenantSurvey::sum_weights() {
   if (!ring_weights_.empty()) return;
   ring_weights_.resize(std::max<size_t>(nodes_.size(), 1));
   for (uint32_t leaf = 0; leaf < nodes_.size(); ++leaf) {
-    if (!nodes_[leaf].leaf || nodes_[leaf].lacks_room) continue;
+    if (!nodes_[leaf].leaf || (nodes_[leaf].blocks & kFull) != 0) continue;
     uint32_t at = leaf;
     for (uint32_t level = 0; at != kRoot && at < nodes_.size() && level < kDepthMax; ++level) {
       Node& node = nodes_[at];
@@ -137,9 +185,9 @@ void TenantSurvey::sum_weights() {
 }
 
 /// The part of all turns that this tenant gets while those that are active now stay so: its weight's share
-/// at each level of its path.
+/// at each level of its path. Where the whole queue may not be served: that of those turns that come after.
 double TenantSurvey::share_of(uint32_t index) const {
-  if (nodes_[index].lacks_room) return 0.0;
+  if ((nodes_[index].blocks & kFull) != 0) return 0.0;
   double share = 1.0;
   uint32_t at = index;
   for (uint32_t level = 0; at != kRoot && level < kDepthMax; ++level) {
@@ -179,7 +227,9 @@ std::vector<StatsRow> TenantSurvey::take_rows() {
   for (const Node& node : nodes_) all_served += node.leaf && node.counted ? node.served : 0;
   for (size_t i = 0; i < rows_.size(); ++i) {
     const Node& node = nodes_[indices_[i]];
-    rows_[i].share = share_of(indices_[i]);
+    rows_[i].share = node.blocks == 0 ? share_of(indices_[i]) : 0.0;
+    rows_[i].blocked = reason_of(node.blocks);
+    rows_[i].parked_tenants = node.waits && node.blocks != 0 ? 1 : 0;
     if (node.counted && all_served != 0)
       rows_[i].served_share = node.served / static_cast<double>(all_served);
   }

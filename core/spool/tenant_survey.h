@@ -33,8 +33,8 @@ class TenantSurvey {
   /// was given.
   std::optional<double> jain();
   std::optional<double> oldest_ready_s() const;
-  /// Tenants that have messages and no room in a pool, and are not parked for another reason.
-  uint64_t without_room() const { return without_room_; }
+  /// Tenants that have something ready and may not be served now, whatever above them is in the way.
+  uint64_t parked() const { return parked_; }
   /// By path.
   std::vector<StatsRow> take_rows();
 
@@ -46,10 +46,12 @@ class TenantSurvey {
     uint32_t served = 0;
     bool leaf = false;
     bool seated = false;
-    bool lacks_room = false;
+    bool waits = false;    // leaf: something is ready
     bool counted = false;  // in its ring's weights
+    uint8_t blocks = 0;    // kBlock..., kFull...; of a leaf after the last page: with those above it
   };
   void take_in(uint32_t i);
+  void find_parked();
   void sum_weights();
   void sort_rows();
   double share_of(uint32_t index) const;
@@ -63,7 +65,7 @@ class TenantSurvey {
   std::vector<uint32_t> indices_;  // of the nodes that they are of
   int64_t oldest_ms_ = kNever;
   int64_t now_ms_ = 0;
-  uint64_t without_room_ = 0;
+  uint64_t parked_ = 0;
 };
 
 }  // namespace fq

@@ -134,6 +134,21 @@ words_of() {
 }
 is 'all reasons there are' "$(words_of 'Keys of a reason' reason)" "$(jq -r .reason "$work/reasons" | sort -u)"
 
+# Counts of queues and tenants: with and without everything.
+unset FQ_QUEUE
+fq queue create idle >/dev/null
+fq queue drain idle
+fq push -q idle x >"$work/out" 2>&1  # it takes none: no tenant
+fq queue pause late
+fq push -q two -t a x >/dev/null; fq push -q two -t b x >/dev/null
+fq pop -q two -n 1 >/dev/null
+fq push -q two -t a x >/dev/null; fq push -q two -t b --delay 1h x >/dev/null
+fq stats --json >"$work/counts"
+agree fq-stats.1 'Keys of JSON' "$work/counts"
+fq stats --tenants --json >"$work/counts"
+agree fq-stats.1 'Keys of a tenant' "$work/counts"
+export FQ_QUEUE=e
+
 # As the lists for people, which are cut.
 fq queue create long
 seq 25 | while read -r n; do fq push -q long -t "t$n" x; fq tenant pause -q long "t$n"; done >/dev/null

@@ -38,12 +38,45 @@ is 'who has waited longest is first' t2 "$(fq stats -q many --tenants | awk 'NR 
 is 'JSON tells of all' 25 "$(fq stats -q many --tenants --json | wc -l)"
 
 # JSON.
-is 'the keys of a queue' 'acked,acked_per_s,active_tenants,buried,bytes,cancelled,dead,delayed,expired,fair_by,held,jain,journal_bytes,leased,oldest_ready_s,parked_tenants,popped,popped_per_s,pushed,pushed_per_s,queue,ready,recoveries,released,retried,run_ms,segment_bytes,tenants,wait_ms' \
+is 'the keys of a queue' 'acked,acked_per_s,active_tenants,buried,bytes,cancelled,dead,delayed,draining,expired,fair_by,held,jain,journal_bytes,leased,oldest_ready_s,parked_tenants,paused,popped,popped_per_s,pushed,pushed_per_s,queue,ready,recoveries,released,retried,run_ms,segment_bytes,tenants,wait_ms' \
   "$(fq stats -q default --json | jq -r 'keys | join(",")')"
 is 'rates are of the last minutes' '[1.5,0.3,0.1]' "$(fq stats -q default --json | jq -c '[.pushed_per_s | .m1, .m5, .m15]')"
 is 'equal tenants were treated alike' 1 "$(fq stats -q default --json | jq .jain)"
 is 'shares of a tenant' '0.333 0.333' "$(fq stats -q default --tenants --json | jq -r 'select(.tenant == "alpha") | "\(.share) \(.served_share)"')"
 is 'NO_COLOR and the terminal change nothing of JSON' 0 "$(on_terminal 80 24 "$FQ stats --json" | grep -c $'\e')"
+
+is 'a tenant has no segment and no journal of its own' '[null,null,null]' \
+  "$(fq stats -q default --tenants --json | jq -c '[.segment_bytes, .journal_bytes, .recoveries]' | sort -u)"
+
+# What is in the way of a tenant, wherever it was set.
+for tenant in acct/a acct/b acct/c z; do fq push x -q parked -t $tenant >/dev/null; done
+parked() {
+  printf '%s %s %s\n' "$(fq stats -q parked --json | jq .parked_tenants)" \
+    "$(fq stats -q parked --tenants --json | jq -r '"\(.tenant):\(.parked_tenants):\(.blocked):\(.share)"' | paste -sd' ')" \
+    "$(fq stats -q parked --tenants --format prometheus | grep -c '^fq_tenant_parked.* 1\.0')"
+}
+fq tenant pause -q parked acct
+is 'an account parks all below it' '3 acct/a:1:paused:0 acct/b:1:paused:0 acct/c:1:paused:0 z:0:null:1 3' "$(parked)"
+is 'people see it without colours' 'paused paused paused z' "$(fq stats -q parked --tenants | awk 'NR > 1 { print $NF == "paused" ? $NF : $2 }' | sort | paste -sd' ')"
+fq tenant resume -q parked acct
+fq queue pause -q parked
+is 'a queue parks all of its tenants' '4 acct/a:1:paused:0 acct/b:1:paused:0 acct/c:1:paused:0 z:1:paused:0 4' "$(parked)"
+is 'a paused queue says so' 'STATE paused' "$(fq stats -q parked | awk '{ print $NF }' | paste -sd' ')"
+is 'in JSON too' 'true false' "$(fq stats -q parked --json | jq -r '"\(.paused) \(.draining)"')"
+is 'and for Prometheus' 'fq_paused{queue="parked"} 1.000000' "$(fq stats -q parked --format prometheus | grep '^fq_paused')"
+fq queue resume -q parked
+fq queue drain -q parked
+is 'one that drains too' 'draining false true 0' "$(fq stats -q parked | awk 'NR == 2 { print $NF }') $(fq stats -q parked --json | jq -r '"\(.paused) \(.draining) \(.parked_tenants)"')"
+fq queue resume -q parked
+is 'else there is no such column' 0 "$(fq stats -q parked | grep -c STATE)"
+fq queue set -q parked concurrency=1
+fq pop -q parked -t z --lease 1h >/dev/null
+is 'the own limit of a queue as well' '3 acct/a:1:concurrency:0 acct/b:1:concurrency:0 acct/c:1:concurrency:0 z:0:concurrency:0 3' "$(parked)"
+
+# What waits for another message.
+fq push x -q waits -t a >/dev/null; fq push x -q waits -t a --after 1 >/dev/null
+is 'what is held is counted where people look' '1 1' "$(fq stats -q waits | awk 'NR == 2 { print $4 }') $(fq stats -q waits --tenants | awk 'NR == 2 { print $5 }')"
+is 'else there is no such column' 0 "$(fq stats -q parked | grep -c HELD)"
 
 # Names that try to be something else.
 fq push x -q hostile -t $'bi\u202edi' >/dev/null; fq push x -q hostile -t $'na"me\\' >/dev/null
@@ -68,9 +101,17 @@ for columns in 40 80; do
   wide=$(on_terminal $columns 24 "$FQ stats --tenants" | plain | widest)
   [ "$wide" -le "$columns" ] || fail "stats --tenants with long names is $wide columns wide on a terminal of $columns"
   is "$columns columns of several queues tell whose tenants they are" "$(fq queue list --json | jq -s length) $(fq queue list --json | jq -s length)" \
-    "$(on_terminal $columns 24 "$FQ stats --tenants" | plain | grep -c '^QUEUE  *TENANT  *READY') $(on_terminal $columns 24 "$FQ stats --tenants" | plain | grep -A1 '^QUEUE' | grep -cE '^(default|hostile|many|nn+\.\.\.) ')"
+    "$(on_terminal $columns 24 "$FQ stats --tenants" | plain | grep -c '^QUEUE  *TENANT  *READY') $(on_terminal $columns 24 "$FQ stats --tenants" | plain | grep -A1 '^QUEUE' | grep -cE '^(default|hostile|many|parked|waits|nn+\.\.\.n+) ')"
 done
 is '40 columns of one queue need no such column' 0 "$(on_terminal 40 24 "$FQ stats -q $long --tenants" | plain | grep -c '^QUEUE')"
+fq push x -q "$long" -t "$long-a-tail-of-its-own" >/dev/null
+is 'into a pipe no name is cut' 2 "$(fq stats -q "$long" --tenants | grep -cE "^$long  $long(-a-tail-of-its-own)?  ")"
+is 'nor on a terminal that is wide enough' 1 "$(on_terminal 300 24 "$FQ stats -q $long --tenants" | plain | grep -c -- "-a-tail-of-its-own ")"
+is 'names that only differ at their end stay different' 2 "$(on_terminal 40 24 "$FQ stats -q $long --tenants" | plain | awk 'NR > 1 { print $1 }' | sort -u | wc -l)"
+for columns in 20 40 60 70 80 90 132; do
+  wide=$(on_terminal $columns 24 "$FQ stats" | plain | widest)
+  [ "$wide" -le "$columns" ] || fail "stats with a long queue is $wide columns wide on a terminal of $columns"
+done
 fq queue remove "$long" --yes
 is '80 columns of tenants have the shares' 1 "$(on_terminal 80 24 "$FQ stats --tenants" | plain | grep -c 'SHARE.*SERVED' | sed 's/[1-9].*/1/')"
 
@@ -86,6 +127,17 @@ timeout -s INT 1 script -qefc "stty cols 60 rows 10 -onlcr; TERM=xterm $FQ stats
 is 'on a terminal it is drawn over itself and not cleared each time' '1 1' \
   "$(grep -ao $'\e\\[2J' "$work/typescript" | wc -l) $(($(grep -ao $'\e\\[H' "$work/typescript" | wc -l) > 2))"
 is 'JSON is watched without blank lines' 3 "$(timeout 20 bash -c '"$FQ" stats -q default --json --watch=20ms' | head -3 | grep -c '^{')"
+: >"$FQ_SPOOL/queues/afile"
+timeout -s INT --preserve-status -k 5 1 "$FQ" stats --watch=50ms >"$work/watched" 2>"$work/err"
+[ "$(grep -c '^default ' "$work/watched")" -gt 1 ] || fail 'a queue that cannot be used hides the others from --watch'
+is 'it is told once, not with each view' 1 "$(grep -c "queue 'afile'" "$work/err")"
+timeout -s INT 1 script -qefc "stty cols 60 rows 12 -onlcr; TERM=xterm $FQ stats --watch=50ms" "$work/typescript" </dev/null >/dev/null 2>&1
+plain <"$work/typescript" | grep -aq "^fq: queue 'afile'" || fail 'on a terminal it is told in the view'
+plain <"$work/typescript" | grep -aq '^default ' || fail 'nor are they hidden on a terminal'
+gives 69 "queue 'afile'" fq stats -q afile --watch
+rm "$FQ_SPOOL/queues/afile"
+timeout -s INT 1 script -qefc "stty cols 80 rows 12 -onlcr; TERM=xterm $FQ stats -q many --tenants --watch=50ms" "$work/typescript" </dev/null >/dev/null 2>&1
+plain <"$work/typescript" | grep -aq '^and 16 more: ' || fail 'a watch on few lines says how many tenants have none'
 gives 64 "--watch: 'x' is not a duration" fq stats --watch=x
 gives 64 '--watch' fq stats --watch=0s
 gives 64 'takes no operand' fq stats 5s

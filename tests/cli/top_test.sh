@@ -94,6 +94,22 @@ keys y; awaits "1 of 'alpha' of queue 'default' kicked"
 is 'only its own' 2 "$(fq stats -q default --json | jq .dead)"
 fq tenant set alpha weight=2 && fq tenant set alpha weight= # a setting that it does not know is not its own
 keys K; awaits "'alpha' of queue 'default' has no dead messages"
+# What is below it counts, and what is above it holds.
+fq push x -t acct >/dev/null; fq push x -t acct/x >/dev/null; fq bury "$(fq pop --lease 1h -t acct/x | cut -f1)"
+fq tenant pause acct
+keys s s s s s; awaits 's sort: name'
+keys Home
+is_chosen 'by name acct is the first' acct
+keys K; awaits "y for yes: kick the dead messages of 'acct' of"
+keys y; awaits "1 of 'acct' of queue 'default' kicked"
+keys Down
+is_chosen 'then what is below it' acct/x
+keys p; awaits "'acct/x' of queue 'default' is paused"
+keys r; awaits "'acct/x' of queue 'default' is no longer paused; still held by 'acct': pau"
+keys Up; is_chosen 'and up again' acct
+keys r; awaits "'acct' of queue 'default' is no longer paused *$"
+fq cancel -t acct >/dev/null
+keys s; awaits 's sort: waiting'
 
 # Windows of another size.
 tmux -S "$socket" resize-window -t s -x 40 -y 10
@@ -145,6 +161,10 @@ keys q; awaits 'shell> *$'
 types 'clear; "$FQ" top -q default'; awaits 'q quit'
 keys p; awaits "'beta' is paused"  # a single queue is not named
 keys r; awaits "'beta' is no longer paused"
+fq queue pause default
+keys r; awaits "'beta' is no longer paused; still held by the queue: paused"
+awaits '^default .* paused$'
+fq queue resume default
 keys q; awaits 'shell> *$'
 types 'clear; TERM=dumb "$FQ" top; echo "left with $?"'; awaits 'left with 64'
 types 'clear; "$FQ" top </dev/null; echo "left with $?"'; awaits 'left with 64'
