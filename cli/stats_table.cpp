@@ -74,7 +74,7 @@ std::vector<std::string> queue_lines(const std::vector<NamedRow>& rows, const Sc
   };
   Table table({queue, waits, state});
   table.right({in, out, oldest, p50, p99, journal});
-  table.spare({journal, tenants, fair, delayed, held, in, p50, out, waits, leased, p99, oldest});
+  table.spare({journal, tenants, fair, delayed, in, p50, out, waits, held, leased, p99, oldest});
   table.shorten({queue}, name_columns(screen.columns, false));
   table.row({"QUEUE", "READY", "DELAYED", "HELD", "LEASED", "DEAD", "TENANTS", "IN/S", "OUT/S", "OLDEST",
              "WAIT P50", "P99", "WAITS", "FAIR", "JOURNAL", "STATE"});
@@ -109,11 +109,16 @@ std::string joined(const std::vector<std::string>& lines) {
 /// The line for those that are not shown.
 std::string rest_text(std::span<const NamedRow> rest, std::string_view what, const Screen& screen) {
   if (rest.empty()) return "";
-  uint64_t ready = 0, leased = 0, dead = 0;
-  for (const auto& [name, row] : rest) ready += row->ready, leased += row->leased, dead += row->dead;
+  uint64_t ready = 0, leased = 0, dead = 0, delayed = 0, held = 0;
+  for (const auto& [name, row] : rest) {
+    ready += row->ready, leased += row->leased, dead += row->dead;
+    delayed += row->delayed, held += row->held;
+  }
   std::string text = "and " + std::to_string(rest.size()) + " more";
   text.append(what).append(": ").append(std::to_string(ready)).append(" ready, ");
   text += std::to_string(leased) + " leased, " + std::to_string(dead) + " dead";
+  if (delayed > 0) text += ", " + std::to_string(delayed) + " delayed";
+  if (held > 0) text += ", " + std::to_string(held) + " held";
   return cut_middle(text, screen.columns) + "\n";
 }
 

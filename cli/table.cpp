@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <span>
 // fq, below us.
 #include "core/base/utf8.h"
@@ -128,27 +129,41 @@ std::vector<Table::Column> Table::columns(const Screen& screen) const {
   return columns;
 }
 
+bool Table::is_name(size_t c) const { return std::find(names_.begin(), names_.end(), c) != names_.end(); }
+
 size_t Table::least_of(const std::vector<Column>& columns, size_t c) const {
-  const bool is_name = std::find(names_.begin(), names_.end(), c) != names_.end();
-  return is_name ? std::min(columns[c].width, least_) : columns[c].width;
+  return is_name(c) ? std::min(columns[c].width, least_) : columns[c].width;
 }
 
 void Table::fit(std::vector<Column>& columns, size_t room) const {
   size_t all = 0;
   for (size_t c = 0; c < columns.size(); ++c) all += columns[c].shown ? least_of(columns, c) + kGap : 0;
-  for (const size_t spared : spared_) {
-    if (all <= room || all - kGap <= room) break;
-    if (!columns[spared].shown) continue;
-    columns[spared].shown = false;
-    all -= least_of(columns, spared) + kGap;
+  size_t spared = 0;
+  for (; spared < spared_.size() && all > room && all - kGap > room; ++spared) {
+    const size_t c = spared_[spared];
+    if (!columns[c].shown) continue;
+    columns[c].shown = false;
+    all -= least_of(columns, c) + kGap;
   }
+  std::vector<Column> whole = columns;
+  fit_names(columns, room);
+  // Another column is left out for it when two names look the same, if that helps.
+  std::vector<Column> wider = columns;
+  for (; spared < spared_.size() && look_alike(wider); ++spared) {
+    whole[spared_[spared]].shown = false;
+    wider = whole;
+    fit_names(wider, room);
+  }
+  if (!look_alike(wider)) columns = std::move(wider);
+}
+
+void Table::fit_names(std::vector<Column>& columns, size_t room) const {
   std::vector<Column*> names;
   size_t others = 0;
   for (size_t c = 0; c < columns.size(); ++c) {
     if (!columns[c].shown) continue;
-    const bool is_name = std::find(names_.begin(), names_.end(), c) != names_.end();
-    if (is_name) names.push_back(&columns[c]);
-    others += kGap + (is_name ? 0 : columns[c].width);
+    if (is_name(c)) names.push_back(&columns[c]);
+    others += kGap + (is_name(c) ? 0 : columns[c].width);
   }
   // What is free goes to the names, the shortest first: what that does not need is for the next one.
   std::sort(names.begin(), names.end(), [](const Column* a, const Column* b) { return a->width < b->width; });
@@ -159,6 +174,22 @@ void Table::fit(std::vector<Column>& columns, size_t room) const {
     names[i]->width = std::min(names[i]->width, width);
     free -= std::min(free, names[i]->width);
   }
+}
+
+bool Table::look_alike(const std::vector<Column>& columns) const {
+  if (std::none_of(columns.begin(), columns.end(), [](const Column& column) { return column.cut; }))
+    return false;
+  std::map<std::string, std::string> seen;
+  for (const Row& row : rows_) {
+    std::string whole, cut;
+    for (const size_t c : names_) {
+      whole.append(row.cells[c]).append("\n");
+      if (columns[c].shown) cut.append(cut_middle(row.cells[c], columns[c].width)).append("\n");
+    }
+    const auto [at, is_new] = seen.try_emplace(std::move(cut), whole);
+    if (!is_new && at->second != whole) return true;
+  }
+  return false;
 }
 
 std::string Table::line(const Row& row, const std::vector<Column>& columns, const Screen& screen) {

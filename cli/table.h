@@ -30,7 +30,7 @@ class Table {
   /// Columns that are never shown.
   void hide(std::vector<size_t> columns) { hidden_ = std::move(columns); }
   /// Columns of names: they are cut to what the others leave free, but not below `least` while another column
-  /// can be left out.
+  /// can be left out, and where two would look the same others are left out for them.
   void shorten(std::vector<size_t> columns, size_t least) { names_ = std::move(columns), least_ = least; }
   /// Columns that stand to the right whatever is in them.
   void right(std::vector<size_t> columns) { rights_ = std::move(columns); }
@@ -57,6 +57,9 @@ class Table {
   };
   std::vector<Column> columns(const Screen& screen) const;
   void fit(std::vector<Column>& columns, size_t room) const;
+  void fit_names(std::vector<Column>& columns, size_t room) const;
+  bool look_alike(const std::vector<Column>& columns) const;
+  bool is_name(size_t c) const;
   size_t least_of(const std::vector<Column>& columns, size_t c) const;
   static std::string line(const Row& row, const std::vector<Column>& columns, const Screen& screen);
 

@@ -16,8 +16,8 @@ TenantTable::TenantTable(const Screen& screen, bool several_queues)
     : screen_(screen), table_({queue, tenant, picture, state}) {
   table_.right({oldest, due, got, p50, p99});
   table_.spare(several_queues
-                   ? std::vector<size_t>{p50, delayed, held, p99, picture, due, leased, got, dead, oldest}
-                   : std::vector<size_t>{p50, delayed, held, p99, queue, picture, due, leased, dead, got});
+                   ? std::vector<size_t>{p50, delayed, p99, picture, due, held, leased, got, dead, oldest}
+                   : std::vector<size_t>{p50, delayed, p99, queue, picture, due, held, leased, dead, got});
   table_.shorten({queue, tenant}, name_columns(screen.columns, several_queues));
   table_.row({"QUEUE", "TENANT", "READY", "DELAYED", "HELD", "LEASED", "DEAD", "OLDEST", "SHARE", "SERVED",
               "", "WAIT P50", "P99", "STATE"});

@@ -64,6 +64,14 @@ TEST_CASE("several queues share the lines, and those that get none are summed up
   CHECK(lines_of(queues, true, 8).back() == "and 20 more of other queues: 20 ready, 0 leased, 0 dead");
 }
 
+TEST_CASE("what is only delayed or held is in the sum too") {
+  QueueStats queue = queue_with("q", 3);
+  queue.stats.rows[1] = queue.stats.rows[2] = StatsRow();
+  queue.stats.rows[1].held = 2;
+  queue.stats.rows[2].delayed = 3;
+  CHECK(lines_of({queue}, true, 3).back() == "and 2 more: 0 ready, 0 leased, 0 dead, 3 delayed, 2 held");
+}
+
 TEST_CASE("queues without tenants take no line") {
   CHECK(lines_of({queue_with("p", 0), queue_with("q", 1), queue_with("r", 0)}, true, 2).size() == 2);
   CHECK(lines_of({queue_with("p", 0)}, true, 2).empty());

@@ -71,6 +71,15 @@ TEST_CASE("names get what is free, and are cut before a column is left out") {
   CHECK(names_table(names).lines({})[1] == "a-name-of-twenty-one.  1234567  12345");  // into a pipe
 }
 
+TEST_CASE("a column is left out when names would look the same without that, and only if it helps") {
+  const std::vector<std::string> names = {"customer-0001/eu", "customer-0002/eu"};
+  CHECK(lines_at(25, names)[1] == "customer-0001/eu  1234567");
+  CHECK(lines_at(22, names)[1] == "custo...01/eu  1234567");
+  CHECK(lines_at(25, {"customer-0001/eu", "b"})[1] == "cus.../eu  1234567  12345");
+  const std::string front(40, 'f'), end(40, 'e');
+  CHECK(lines_at(25, {front + "1" + end, front + "2" + end})[1] == "fff...eee  1234567  12345");
+}
+
 TEST_CASE("of two columns of names the short one leaves the long one its room") {
   Table table({0, 1});
   table.shorten({0, 1}, 4);
