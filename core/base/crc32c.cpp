@@ -110,7 +110,9 @@ bool crc32c_has_hardware() {
 #endif
 }
 
-uint32_t crc32c_by_tables(uint32_t seed, Bytes bytes) { return ~tables_raw(~seed, bytes.data(), bytes.size()); }
+uint32_t crc32c_by_tables(uint32_t seed, Bytes bytes) {
+  return ~tables_raw(~seed, bytes.data(), bytes.size());
+}
 
 uint32_t crc32c_by_hardware(uint32_t seed, Bytes bytes) {
 #if defined(__x86_64__)
@@ -123,6 +125,17 @@ uint32_t crc32c_by_hardware(uint32_t seed, Bytes bytes) {
 
 // Chosen once, at the start; whoever comes before that goes by the tables and gets the same sum.
 static const bool kHardware = crc32c_has_hardware();
+
+uint32_t crc32c_seed(uint32_t sum, Bytes bytes) {
+  uint32_t raw = ~sum;
+  for (size_t left = bytes.size(); left-- > 0;) {
+    // No two entries of the table have the same highest byte, and nothing else has gone into it.
+    uint32_t step = 0;
+    while (kStep[0][step] >> 24 != raw >> 24) ++step;
+    raw = (raw ^ kStep[0][step]) << 8 | (step ^ std::to_integer<uint32_t>(bytes[left]));
+  }
+  return ~raw;
+}
 
 uint32_t crc32c(uint32_t seed, Bytes bytes) {
   return kHardware ? crc32c_by_hardware(seed, bytes) : crc32c_by_tables(seed, bytes);

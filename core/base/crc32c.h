@@ -13,6 +13,8 @@
 namespace fq {
 
 uint32_t crc32c(uint32_t seed, Bytes bytes);
+/// The way back: the seed with which `bytes` give `sum`.
+uint32_t crc32c_seed(uint32_t sum, Bytes bytes);
 
 /// The two paths themselves, for the test that they agree.
 uint32_t crc32c_by_tables(uint32_t seed, Bytes bytes);

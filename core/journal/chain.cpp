@@ -8,6 +8,7 @@
 #include <cerrno>
 // fq, this room.
 #include "core/journal/journal_name.h"
+#include "core/journal/lost_header.h"
 
 namespace fq {
 
@@ -53,15 +54,23 @@ Result<void> look_at_file(Disk& disk, FileWindow& window, const std::string& nam
                  disk.label() + "/" + path + ": format " + std::to_string(format) + ", this fq reads " +
                      std::to_string(kJournalFormat) + "; made by another version of fq",
                  0};
-  if (fault == FileHeaderFault::damaged) {
-    into.headless.push_back({number, file_bytes});
-    return {};
+  ChainFile found;
+  found.header_lost = fault != FileHeaderFault::none;
+  if (found.header_lost) {
+    FQ_TRY_SET(const std::optional<FileKey> key, find_lost_key(*file, number, window));
+    if (!key) into.headless.push_back({number, file_bytes});
+    if (!key) return {};
+    header.key = *key;
   }
-  if (fault == FileHeaderFault::not_ours || header.key.number != number) {
+  if (header.key.number != number) {
     into.unknown.push_back(name);
     return {};
   }
-  ChainFile found;
+  // A file gets its name with no less than that, so it was cut.
+  if (file_bytes < kFirstRecordOffset) {
+    into.headless.push_back({number, file_bytes});
+    return {};
+  }
   found.key = header.key;
   found.file_bytes = file_bytes;
   const Bytes opened_bytes = Bytes(bytes).first(got).subspan(std::min<size_t>(got, kFileHeaderBytes));

@@ -18,10 +18,11 @@
 
 namespace fq {
 
-/// A file with a good header.
+/// A file whose key is known.
 struct ChainFile {
   FileKey key;
   uint64_t file_bytes = 0;
+  bool header_lost = false;          // the key is told by what lies behind it
   bool opened = false;               // OPENED is valid
   uint32_t previous_number = 0;      // needs: opened
   uint64_t start_position = 0;       // needs: opened or inferred
@@ -32,7 +33,7 @@ struct ChainFile {
   bool joins_previous = false;       // in a chain: nothing is missing between it and the file before it
 };
 
-/// A file of ours whose header cannot be read.
+/// A file with a name of ours of which nothing can be read: no key, or no room for a record.
 struct HeadlessFile {
   uint32_t number = 0;
   uint64_t file_bytes = 0;

@@ -160,9 +160,15 @@ struct FileHeader {
 std::vector<std::byte> encode_file_header(const FileHeader& header);
 enum class FileHeaderFault { none, not_ours, other_format, damaged };
 FileHeaderFault decode_file_header(Bytes bytes, FileHeader& header, uint32_t& format);
+/// Whether nothing of it is damaged: none of its two copies, nor what lies between.
+bool file_header_is_whole(Bytes bytes);
 
 std::vector<std::byte> encode_opened(const FileKey& key, const OpenedRecord& opened, int64_t at_wall_ms);
 std::optional<OpenedRecord> decode_opened(const FileKey& key, Bytes bytes);
+/// A key under which a copy (the first or the second) of this OPENED is valid; none where that is none at
+/// all. Of what was OPENED once it is as good as the key that it was sealed with: the seals see its seed
+/// alone. Only a record under the same key proves it.
+std::optional<FileKey> key_of_opened(uint32_t number, Bytes bytes, size_t copy);
 
 // ---- tags ---------------------------------------------------------------------------------------
 

@@ -100,6 +100,15 @@ FileHeaderFault decode_file_header(Bytes bytes, FileHeader& header, uint32_t& fo
   return worst;
 }
 
+bool file_header_is_whole(Bytes bytes) {
+  FileHeader header;
+  uint32_t format = 0;
+  if (bytes.size() != kFileHeaderBytes) return false;
+  if (decode_file_header(bytes, header, format) != FileHeaderFault::none) return false;
+  const std::vector<std::byte> whole = encode_file_header(header);
+  return std::equal(bytes.begin(), bytes.end(), whole.begin());
+}
+
 std::vector<std::byte> encode_opened(const FileKey& key, const OpenedRecord& opened, int64_t at_wall_ms) {
   std::vector<std::byte> bytes(kOpenedBytes);
   for (const size_t offset : kOpenedCopies) {
@@ -123,6 +132,23 @@ std::optional<OpenedRecord> decode_opened(const FileKey& key, Bytes bytes) {
     if (const auto opened = decode_opened_copy(key, bytes.subspan(offset))) return opened;
   }
   return std::nullopt;
+}
+
+std::optional<FileKey> key_of_opened(uint32_t number, Bytes bytes, size_t copy) {
+  FQ_ASSERT(copy < std::size(kOpenedCopies));
+  if (bytes.size() < kOpenedCopies[copy] + kOpenedSealedBytes + sizeof(uint32_t)) return std::nullopt;
+  const Bytes sealed = bytes.subspan(kOpenedCopies[copy], kOpenedSealedBytes);
+  if (get_number<uint32_t>(sealed.data()) != kOpenedMagic) return std::nullopt;
+  const auto crc = get_number<uint32_t>(sealed.data() + kOpenedSealedBytes);
+  const uint32_t seed = crc32c_seed(crc, sealed);
+  // file_seed, backwards: four bytes of the salt stay zero, the other four take it where it has to come to.
+  std::byte tail[4];
+  put_number(tail, number);
+  const std::byte zeros[4] = {};
+  const uint32_t wanted = crc32c_seed(crc32c_seed(seed, tail), zeros);
+  const FileKey key{number, uint64_t{crc32c(0, zeros) ^ wanted} << 32};
+  FQ_ASSERT(file_seed(key) == seed);
+  return key;
 }
 
 std::string encode_tags(std::span<const TagView> tags) {

@@ -25,8 +25,9 @@ std::string journal_file_name(uint32_t number);  // "journal/7.fqj"
 Result<void> make_journal_file(Disk& disk, const FileHeader& header, uint64_t bytes);
 /// Takes the dead file `old_number` for the new header; its bytes stay allocated.
 Result<void> recycle_journal_file(Disk& disk, uint32_t old_number, const FileHeader& header);
-/// Opens a file and checks that its header holds this key (another one: none, it was recycled). A file
-/// that is gone is an Error with sys = ENOENT.
+/// Opens a file and checks that its header holds this key (another one: none, it was recycled); where the
+/// header is damaged, that the records behind it do. A file that is gone is an Error with sys = ENOENT, one
+/// that shows no key ErrorKind::bad_data.
 Result<std::unique_ptr<File>> open_journal_file(Disk& disk, const FileKey& key);
 
 /// What a scan found of one file.
@@ -38,6 +39,7 @@ struct JournalFile {
   uint64_t end_position = 0;    // past its last valid record
   uint64_t first_seq = 0;
   std::optional<ClockRecord> clock;  // as it was opened; none where its OPENED is damaged
+  bool header_lost = false;
 };
 
 /// A stretch that is no valid record before a point that was once on disk: damage, not a torn tail.
@@ -90,5 +92,9 @@ std::string kept_name(const JournalDamage& damage);
 
 /// Copies them there, durable. Fine if they are there.
 Result<void> keep_damage(Disk& disk, const JournalDamage& damage);
+
+/// Takes a whole file out of the way, into damaged/ under a name that is free there, durable. Returns that
+/// name.
+Result<std::string> set_file_aside(Disk& disk, uint32_t number);
 
 }  // namespace fq

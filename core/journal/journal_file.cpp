@@ -9,9 +9,11 @@
 // fq, below us.
 #include "core/base/counted.h"
 #include "core/base/decimal.h"
+#include "core/base/fault_point.h"
 // fq, this room.
 #include "core/journal/journal.h"
 #include "core/journal/journal_name.h"
+#include "core/journal/lost_header.h"
 
 namespace fq {
 
@@ -164,7 +166,9 @@ Result<std::unique_ptr<File>> open_journal_file(Disk& disk, const FileKey& key) 
     case FileHeaderFault::other_format:
       return Error{ErrorKind::unusable, name + ": made by another version of fq", 0};
     default:
-      return Error{ErrorKind::bad_data, name + ": its header is damaged", 0};
+      FQ_TRY_SET(const bool shown, shows_key(*file, key));
+      if (shown) return file;
+      return Error{ErrorKind::bad_data, name + ": its header is damaged; run fq check --repair", 0};
   }
   if (header.key.number != key.number || header.key.salt != key.salt) return std::unique_ptr<File>();
   return file;
@@ -172,7 +176,7 @@ Result<std::unique_ptr<File>> open_journal_file(Disk& disk, const FileKey& key) 
 
 std::string described(const JournalDamage& damage) {
   std::string text = journal_file_name(damage.file_number) + ": " + damage.what;
-  if (damage.bytes != 0 || damage.offset != 0) text += " at byte " + std::to_string(damage.offset);
+  if (damage.offset != 0) text += " at byte " + std::to_string(damage.offset);
   if (damage.records_lost != 0) text += ", " + counted(damage.records_lost, "record") + " lost";
   return text;
 }
@@ -197,6 +201,26 @@ Result<void> keep_damage(Disk& disk, const JournalDamage& damage) {
   FQ_TRY(disk.rename(temporary, name));
   FQ_TRY(disk.sync_directory("damaged"));
   return disk.sync_directory("");  // the directory itself may be new
+}
+
+Result<std::string> set_file_aside(Disk& disk, uint32_t number) {
+  FQ_TRY(disk.make_directory("damaged"));
+  FQ_TRY(disk.sync_directory(""));
+  const std::string start = "damaged/" + std::to_string(number) + "-0";
+  std::string aside = start + ".bin";
+  // What was set aside before under this number, for another damage, is not written over.
+  for (int count = 2;; ++count) {
+    const auto there = disk.open(aside, OpenMode::read);
+    if (!there.ok() && there.error().sys == ENOENT) break;
+    if (!there.ok() && there.error().kind != ErrorKind::unusable) return there.error();
+    aside = start + "." + std::to_string(count) + ".bin";
+  }
+  FQ_TRY(disk.rename(journal_file_name(number), aside));
+  // The new name first: a crash in between leaves two, and not none.
+  FQ_TRY(disk.sync_directory("damaged"));
+  FQ_TRY(disk.sync_directory(kJournalDirectory));
+  FQ_POINT("file.set_aside");
+  return aside;
 }
 
 }  // namespace fq

@@ -128,6 +128,8 @@ void Scan::begin_file(const ChainFile& file) {
     next_seq_ = std::max(next_seq_, file.first_seq);
     seq_known_ = true;
   }
+  if (file.header_lost)
+    result_.damage.push_back({file.key.number, 0, kFileHeaderBytes, 0, "the file header is damaged"});
   if (!file.opened)
     result_.damage.push_back(
         {file.key.number, kFileHeaderBytes, kOpenedBytes, 0, "the opening record is damaged"});
@@ -135,8 +137,9 @@ void Scan::begin_file(const ChainFile& file) {
 
 Result<void> Scan::read_file(const ChainFile& file, const Fence& fence) {
   begin_file(file);
-  JournalFile found{file.key,       file.file_bytes, true, file.start_position, file.start_position,
-                    file.first_seq, file.clock};
+  JournalFile found{
+      file.key,   file.file_bytes, true, file.start_position, file.start_position, file.first_seq,
+      file.clock, file.header_lost};
   if (fence.position > file.start_position) {
     const uint64_t room = fence.position - file.start_position;
     const bool fence_inside =
@@ -223,7 +226,13 @@ Result<void> Scan::hand_out(const PlacedRecord& record, const JournalFile& file)
 void Scan::report_missing(uint32_t number, uint64_t lost) {
   for (const HeadlessFile& file : inventory_.headless)
     if (file.number == number) {
-      result_.damage.push_back({number, 0, file.file_bytes, lost, "the file header is damaged"});
+      const char* what = file.file_bytes == 0 ? "the file is empty" : "nothing in the file can be read";
+      result_.damage.push_back({number, 0, file.file_bytes, lost, what});
+      return;
+    }
+  for (const ChainFile& file : inventory_.files)
+    if (file.key.number == number) {
+      result_.damage.push_back({number, 0, file.file_bytes, lost, "nothing in the file can be read"});
       return;
     }
   result_.damage.push_back({number, 0, 0, lost, "the file is missing"});
@@ -253,8 +262,9 @@ void Scan::sort_others() {
     // An older number than one in use, or one cut short, was not left like this by us.
     const bool untouched = !file.opened && !file.inferred && file.file_bytes > kFirstRecordOffset &&
                            (chain_.empty() || file.key.number > chain_.back().key.number);
-    JournalFile other{file.key,       file.file_bytes, file.opened, file.start_position, file.start_position,
-                      file.first_seq, file.clock};
+    JournalFile other{
+        file.key,       file.file_bytes, file.opened,     file.start_position, file.start_position,
+        file.first_seq, file.clock,      file.header_lost};
     (untouched ? result_.ready : result_.stale).push_back(other);
   }
 }

@@ -66,6 +66,8 @@ class Attachment {
   Result<void> settle_boot(Store& store, const Replayed& replayed);
   void carry_holders(Store& store, bool alone);
   Result<void> write_first_records(Store& store, const Replayed& replayed);
+  Result<void> set_aside(uint32_t number, std::string what);
+  Result<void> make_file(const FileKey& key);
   Result<void> report_damage(const ScanResult& scan);
   Result<void> remove_unusable(const ScanResult& scan);
 

@@ -211,7 +211,12 @@ Result<void> Flusher::write_pieces(const FlushPlan& plan) {
       // The old file is made durable before the first byte of the new one: its end is what OPENED proves.
       FQ_TRY(sync_file(piece.previous));
     }
-    FQ_TRY_SET(File * file, files_.get(piece.key));
+    Result<File*> opened = files_.get(piece.key);
+    // All that belongs there still is in the ring: a file that is gone or damaged before it was used is done
+    // without.
+    if (!opened.ok() && piece.from == piece.start && is_useless(opened.error()))
+      return failed(std::move(opened).error());
+    FQ_TRY_SET(File * file, std::move(opened));
     if (piece.from == piece.start) {
       // On disk before any record of this file: a file whose OPENED is missing counts as never used.
       FQ_TRY(write_opened(*file, piece));

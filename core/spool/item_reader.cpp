@@ -74,6 +74,8 @@ Result<bool> ItemReader::fill(Block& block, const FilePlace& at, size_t part, ui
   Result<File*> file = files_.get(at.key);
   // Recycled or removed since it was looked up: the caller looks again.
   if (!file.ok() && file.error().sys == ENOENT) return false;
+  // Damaged from its front on: what it held is lost, like a record that is damaged.
+  if (!file.ok() && file.error().kind == ErrorKind::bad_data) return false;
   if (!file.ok()) return std::move(file).error();
   const uint64_t number = at.offset / kBlockBytes;
   const bool in_a_row = number == last_filled_ + 1;

@@ -1,7 +1,8 @@
 // local_care - check and repair: a look at everything of a queue, and what is done about what it finds.
 //
 // local_check.cpp holds the segment against the journal, local_blobs.cpp the payloads beside the journal
-// against the messages that speak of them, local_repair.cpp sets aside what they found.
+// against the messages that speak of them, local_journal_files.cpp the files of the journal against the
+// table; local_repair.cpp sets aside what they found.
 #pragma once
 
 // System.
@@ -32,6 +33,20 @@ class LocalQueue::Care {
     BlobName name;
     std::string what;  // "message 5 of queue 'mail': its payload blobs/...: is gone"
   };
+  /// A journal file as the segment knows it.
+  struct TableFile {
+    FileKey key;
+    uint64_t bytes = 0;
+    bool current = false;
+    bool spare = false;  // not in use yet
+  };
+  enum class HeaderState {
+    whole,
+    worn,     // one of its two copies, or what lies between
+    lost,     // but what lies behind shows that the file is this one
+    foreign,  // nothing shows that, or it was cut so short
+    missing,  // with all of the file
+  };
   struct Checked {
     CheckReport report;
     CountedLines differences;  // findings too, behind what may have caused them
@@ -58,13 +73,19 @@ class LocalQueue::Care {
   static Result<bool> deal_with(Disk& disk, const std::string& path, OrphanFate fate);
   Result<void> sort_out(std::span<const std::string> paths, OrphanFate fate, Orphans& orphans);
   Result<void> set_blobs_aside(const Checked& found, CheckReport& report);
+  // local_journal_files.cpp
+  Result<std::vector<TableFile>> table_files();
+  Result<HeaderState> look_at_header(const TableFile& file);
+  Result<void> find_worn_headers(CheckReport& report);
+  Result<void> mend_file(const TableFile& file, CheckReport& report);
+  Result<void> leave_useless_file(const TableFile& file, CheckReport& report);
+  Result<void> mend_files(CheckReport& report);
   // local_repair.cpp
   Result<void> give_back_damaged(const Checked& found, uint32_t last, CheckReport& report,
                                  CompactReport& compacted);
   Result<void> set_damage_aside(const Checked& found, uint32_t last, CheckReport& report);
   Result<void> cancel_unreadable(CheckReport& report);
   Result<void> make_segment_anew(CheckReport& report);
-  Result<void> replace_missing_files(CheckReport& report);
   Result<bool> repair_once(const Checked& found, CheckReport& report);
   Result<void> clear_orphans(bool keep, CheckReport& report);
 

@@ -7,6 +7,7 @@
 
 // System.
 #include <algorithm>
+#include <cerrno>
 // fq, below us.
 #include "core/base/counted.h"
 
@@ -44,19 +45,26 @@ void find_early_end(const Store& live, const ScanResult& scan, std::vector<Journ
   damage.push_back(std::move(early));
 }
 
-/// Files that the segment counts on and that are not there, unless that was found already.
-Result<void> find_missing(Disk& disk, const SegmentHeader& header, std::vector<JournalDamage>& damage) {
-  FQ_TRY_SET(const std::vector<std::string> names, disk.list("journal"));
+/// Files that the segment counts on and that are not there, or hold nothing that is theirs, unless that was
+/// found already.
+Result<void> find_unread(Disk& disk, const SegmentHeader& header, const ScanResult& scan,
+                         std::vector<JournalDamage>& damage) {
   for (uint32_t number = header.oldest_file; number <= header.newest_file; ++number) {
     const JournalSlot& slot = header.files[number % kJournalFilesMax];
     // Nothing in it is needed: given back by somebody who died before he could say so, or never used.
     const bool dead = number < header.current_file && slot.live == 0;
     const bool known = std::any_of(damage.begin(), damage.end(),
                                    [&](const JournalDamage& each) { return each.file_number == number; });
-    const std::string name = journal_file_name(number);
-    const bool there = std::any_of(names.begin(), names.end(),
-                                   [&](const std::string& each) { return "journal/" + each == name; });
-    if (!there && !known && !dead) damage.push_back({number, 0, 0, 0, "the file is missing"});
+    const bool read = std::any_of(scan.files.begin(), scan.files.end(),
+                                  [&](const JournalFile& each) { return each.key.number == number; });
+    if (dead || known || read) continue;
+    const Result<std::unique_ptr<File>> file = disk.open(journal_file_name(number), OpenMode::read);
+    if (!file.ok() && file.error().sys != ENOENT) return file.error();
+    if (!file.ok()) damage.push_back({number, 0, 0, 0, "the file is missing"});
+    const bool used = number <= header.current_file && slot.start < header.tail;
+    if (!file.ok() || !used) continue;
+    FQ_TRY_SET(const uint64_t bytes, (*file)->size());
+    damage.push_back({number, 0, bytes, 0, "nothing in the file can be read"});
   }
   return {};
 }
@@ -135,7 +143,7 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
   report.messages = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead + counts.held;
   checked.damage = replayed.scan.damage;
   find_early_end(*live, replayed.scan, checked.damage);
-  FQ_TRY(find_missing(queue_.attachment_->disk(), copy, checked.damage));
+  FQ_TRY(find_unread(queue_.attachment_->disk(), copy, replayed.scan, checked.damage));
   for (const JournalDamage& damage : checked.damage) {
     report.findings.add("damage: " + described(damage) +
                         (damage.bytes == 0 ? "" : ", " + counted(damage.bytes, "byte")));
@@ -157,6 +165,7 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
 Result<LocalQueue::Care::Checked> LocalQueue::Care::check_all() {
   FQ_TRY_SET(Checked checked, check_settled());
   FQ_TRY(check_blobs(checked));
+  FQ_TRY(find_worn_headers(checked.report));
   return checked;
 }
 

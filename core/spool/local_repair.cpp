@@ -88,43 +88,6 @@ Result<void> LocalQueue::Care::make_segment_anew(CheckReport& report) {
   return {};
 }
 
-/// Files that are to be written to and have no name any more. Those that were ready are made again, and in
-/// place of the one that is written the queue goes on in the next.
-Result<void> LocalQueue::Care::replace_missing_files(CheckReport& report) {
-  std::vector<std::pair<FileKey, uint64_t>> wanted;  // the current one first
-  wanted.reserve(kJournalFilesMax);                  // nothing is allocated under the lock
-  FQ_TRY(queue_.locked([&]() -> Result<void> {
-    wanted.clear();
-    const JournalTable& table = stream().table();
-    for (uint32_t number = header().current_file; number <= header().newest_file; ++number) {
-      wanted.emplace_back(table.key(number), table.slot(number).bytes);
-    }
-    return {};
-  }));
-  Disk& disk = queue_.attachment_->disk();
-  for (size_t i = wanted.size(); i-- > 0;) {
-    const auto& [key, bytes] = wanted[i];
-    const Result<std::unique_ptr<File>> file = open_journal_file(disk, key);
-    if (file.ok() || file.error().sys != ENOENT) continue;
-    const std::string name = journal_file_name(key.number);
-    queue_.session_->files.forget(key.number);
-    if (i > 0) {
-      FQ_TRY(make_journal_file(disk, FileHeader{key, gate().now().wall_ms}, bytes));
-      report.repairs.add(name + ": the file is missing; made again, it was not in use yet");
-      continue;
-    }
-    bool still = false;  // else it was given back meanwhile
-    FQ_TRY(queue_.locked(
-        [&]() -> Result<void> { return still = header().current_file == key.number, Result<void>(); }));
-    if (!still) return replace_missing_files(report);
-    // As after a failed write: what was not durable is written to another file, by whoever leads next.
-    header().file_failed.store(1, std::memory_order_release);
-    FQ_TRY(queue_.session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
-    report.repairs.add(name + ": the file is missing; the queue goes on in another");
-  }
-  return {};
-}
-
 /// One step against what was found. False: the rest is a person's to look at.
 Result<bool> LocalQueue::Care::repair_once(const Checked& found, CheckReport& report) {
   uint32_t oldest = 0;
@@ -163,7 +126,7 @@ Result<void> LocalQueue::Care::clear_orphans(bool keep, CheckReport& report) {
 
 Result<CheckReport> LocalQueue::Care::check(bool repair) {
   CheckReport done;
-  if (repair) FQ_TRY(replace_missing_files(done));
+  if (repair) FQ_TRY(mend_files(done));
   FQ_TRY_SET(Checked found, check_all());
   bool damaged = false;  // records were lost, and with them the names of their payloads
   for (int round = 0; repair && round < kRounds && !found.is_well(); ++round) {

@@ -12,6 +12,11 @@
 
 namespace fq {
 
+/// Whether the file cannot be used, now or later: as opposed to what was missing for opening it.
+inline bool is_useless(const Error& error) {
+  return error.sys == ENOENT || error.kind == ErrorKind::bad_data;
+}
+
 class OpenFiles {
  public:
   explicit OpenFiles(Disk& disk) : disk_(disk) {}

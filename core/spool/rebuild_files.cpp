@@ -7,6 +7,7 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/counted.h"
+#include "core/journal/lost_header.h"
 // fq, this room.
 #include "core/spool/file_supply.h"
 #include "core/spool/journal_table.h"
@@ -58,32 +59,57 @@ Result<void> write_again(File& file, const JournalFile& of, uint64_t proven) {
 
 }  // namespace
 
+Result<void> Attachment::set_aside(uint32_t number, std::string what) {
+  Result<std::string> aside = set_file_aside(*disk_, number);
+  if (!aside.ok() && aside.error().sys != ENOENT) return std::move(aside).error();
+  if (aside.ok()) what.append("; kept as ").append(*aside);
+  notices_.push_back(std::move(what));
+  return {};
+}
+
 Result<void> Attachment::report_damage(const ScanResult& scan) {
   for (const JournalDamage& damage : scan.damage) {
+    const auto file = std::find_if(scan.files.begin(), scan.files.end(), [&](const JournalFile& each) {
+      return each.key.number == damage.file_number;
+    });
     std::string notice = described(damage);
+    // Damage from its first byte on, or not what its name says: the number is wanted for a new file.
+    if (file == scan.files.end() && damage.offset == 0) {
+      FQ_TRY(set_aside(damage.file_number, std::move(notice)));
+      continue;
+    }
     const Result<void> kept = keep_damage(*disk_, damage);
     // A full disk has no room for a copy; the damaged file stays as long as anything in it lives.
     if (!kept.ok() && kept.error().kind != ErrorKind::later) return kept.error();
     if (damage.bytes != 0 && kept.ok())
       notice.append("; ").append(counted(damage.bytes, "byte")).append(" kept in damaged/");
+    if (damage.offset == 0 && kept.ok() && file->header_lost) {
+      FQ_TRY(write_header_anew(*disk_, FileHeader{file->key, clock_.wall_ms()}));
+      notice.append("; written anew");
+    }
     notices_.push_back(std::move(notice));
   }
   return {};
 }
 
 Result<void> Attachment::remove_unusable(const ScanResult& scan) {
-  // Not in use, though old bytes in them might still parse; our own temporary names; files that are damage
-  // from their first byte on, of which a copy was kept. Their numbers are wanted for new files.
+  // Not in use, though old bytes in them might still parse; our own temporary names. One that is damage, too,
+  // was set aside.
   for (const std::string& name : scan.leftovers) FQ_TRY(disk_->remove("journal/" + name));
-  for (const JournalFile& file : scan.stale) FQ_TRY(disk_->remove(journal_file_name(file.key.number)));
-  for (const JournalDamage& damage : scan.damage) {
-    const bool in_use = std::any_of(scan.files.begin(), scan.files.end(), [&](const JournalFile& file) {
-      return file.key.number == damage.file_number;
-    });
-    if (in_use || damage.bytes == 0 || damage.offset != 0) continue;
-    FQ_TRY(disk_->remove(journal_file_name(damage.file_number)));
+  for (const JournalFile& file : scan.stale) {
+    Result<void> removed = disk_->remove(journal_file_name(file.key.number));
+    if (!removed.ok() && removed.error().sys != ENOENT) return removed;
   }
   return {};
+}
+
+/// With nothing that was made by somebody else, or is only a header, in its way.
+Result<void> Attachment::make_file(const FileKey& key) {
+  const FileHeader header{key, clock_.wall_ms()};
+  Result<void> made = make_journal_file(*disk_, header, kYoungFileBytes);
+  if (made.ok() || made.error().sys != EEXIST) return made;
+  FQ_TRY(set_aside(key.number, journal_file_name(key.number) + ": is no journal file of this queue"));
+  return make_journal_file(*disk_, header, kYoungFileBytes);
 }
 
 Result<void> Attachment::choose_files(Store& store, const ScanResult& scan) {
@@ -114,7 +140,7 @@ Result<void> Attachment::choose_files(Store& store, const ScanResult& scan) {
     FileKey key;
     key.number = header.newest_file + 1;
     fill_random(&key.salt, sizeof key.salt);
-    Result<void> made = make_journal_file(*disk_, FileHeader{key, clock_.wall_ms()}, kYoungFileBytes);
+    Result<void> made = make_file(key);
     // On a full disk a queue that can go on in its last file may still be drained.
     if (!made.ok() && !go_on && room >= kRoomToDrain && is_full(made.error())) {
       if (!scan.clean_end) FQ_TRY(wipe_torn_end(*disk_, scan.files.back()));

@@ -34,6 +34,11 @@ Result<void> Flusher::make_room_for(uint64_t bytes, FileKey& key) {
     if (ready) key = table.key(next);
     return {};
   }));
+  // One that was damaged before it was used is left out.
+  if (ready) {
+    const Result<File*> opened = files_.get(key);
+    ready = opened.ok() || !is_useless(opened.error());
+  }
   if (ready) return {};
   // Upwards in the lock order, so with a limit: nobody waits for the disk while holding it.
   SegmentHeader& header = gate_.header();

@@ -36,6 +36,15 @@ TEST_CASE("a sum goes on where another ended") {
     CHECK(crc32c(crc32c(0, all.first(cut)), all.subspan(cut)) == crc32c(0, all));
 }
 
+TEST_CASE("a sum is gone back over the bytes that gave it") {
+  const auto bytes = random_bytes(300, 3);
+  for (size_t length = 0; length <= bytes.size(); ++length) {
+    const Bytes part = Bytes(bytes).first(length);
+    const auto seed = static_cast<uint32_t>(length * 2654435761u);
+    CHECK(crc32c_seed(crc32c(seed, part), part) == seed);
+  }
+}
+
 TEST_CASE("the processor and the tables agree at every length and alignment") {
   if (!crc32c_has_hardware()) return;
   const auto bytes = random_bytes(8192, 2);
@@ -44,7 +53,8 @@ TEST_CASE("the processor and the tables agree at every length and alignment") {
     for (size_t length = 0; length <= 2400; ++length) {
       const Bytes part = all.subspan(begin, length);
       const auto seed = static_cast<uint32_t>(length * 2654435761u);
-      if (crc32c_by_hardware(seed, part) != crc32c_by_tables(seed, part)) FAIL("at " << begin << " + " << length);
+      if (crc32c_by_hardware(seed, part) != crc32c_by_tables(seed, part))
+        FAIL("at " << begin << " + " << length);
     }
   CHECK(crc32c_by_hardware(7, all) == crc32c_by_tables(7, all));
 }

@@ -59,6 +59,58 @@ void repair_blobs(Trial& t) {
   t.words = {"check", "--repair"};
 }
 
+/// The front of a file that is written to is gone: its header, both copies.
+void lose_front(Trial& t, uint32_t number, size_t bytes) {
+  write_at(t.spool.queue("journal/" + std::to_string(number) + ".fqj"), 0, std::string(bytes, '\0'));
+}
+void repair_header(Trial& t) {
+  t.spool.push("done", "a");
+  t.spool.says({"pop"});
+  t.finished = {"done"};
+  for (const char* payload : {"a1", "a2"}) t.spool.push(payload, "a");
+  t.must = {"a1", "a2"};
+  lose_front(t, 1, 4096);
+  t.words = {"check", "--repair"};
+}
+/// A recovery finds the key behind the header.
+void rebuild_header(Trial& t) {
+  repair_header(t);
+  std::filesystem::remove(t.spool.queue("segment"));
+}
+/// A file that is not in use yet is none any more.
+void fill_to_spare(Trial& t) {
+  for (int i = 0; !std::filesystem::exists(t.spool.queue("journal/2.fqj")); ++i) {
+    const std::string large = std::to_string(i) + std::string(50'000, 'x');
+    t.spool.says({"push"}, {.env = {}, .input = large});
+    t.must.insert(large);
+  }
+}
+void damage_spare(Trial& t) {
+  fill_to_spare(t);
+  lose_front(t, 2, 200'000);
+}
+void repair_spare(Trial& t) {
+  damage_spare(t);
+  t.words = {"check", "--repair"};
+}
+void rebuild_spare(Trial& t) {
+  damage_spare(t);
+  std::filesystem::remove(t.spool.queue("segment"));
+  t.words = {"check"};
+}
+/// A push finds none, and goes on in another.
+void push_past_spare(Trial& t) {
+  fill_to_spare(t);
+  std::filesystem::remove(t.spool.queue("journal/2.fqj"));
+  t.damaged = true;
+  t.words = {"push", "--lines"};
+  for (char name = 'a'; name <= 'l'; ++name) {
+    const std::string line(50'000, name);
+    t.how.input += line + "\n";
+    t.may.insert(line);
+  }
+}
+
 }  // namespace
 
 std::vector<Operation> with_care(std::vector<Operation> operations) {
@@ -76,6 +128,15 @@ std::vector<Operation> with_care(std::vector<Operation> operations) {
        repair_without_segment,
        {"rebuild.begin", "rebuild.replayed", "rebuild.made", "rebuild.renamed", "compaction.left",
         "compaction.moved", "compaction.low", "compaction.low_durable", "compaction.removed"}},
+      {"repair_header", repair_header, {"attach.shared", "header.written"}},
+      {"rebuild_header",
+       rebuild_header,
+       {"rebuild.begin", "rebuild.replayed", "header.written", "rebuild.made", "rebuild.renamed"}},
+      {"repair_spare", repair_spare, {"attach.shared", "file.set_aside"}},
+      {"rebuild_spare",
+       rebuild_spare,
+       {"rebuild.begin", "rebuild.replayed", "file.set_aside", "rebuild.made", "rebuild.renamed"}},
+      {"push_past_spare", push_past_spare, {"salvage.ready", "salvage.written", "supply.made"}},
       {"repair_blobs",
        repair_blobs,
        {"attach.shared", "event.appended", "event.committed", "flush.syncing", "flush.synced",

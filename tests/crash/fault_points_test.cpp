@@ -29,6 +29,7 @@ constexpr const char* kPoints[] = {
     "compaction.removed",
     "event.appended",
     "event.committed",
+    "file.set_aside",
     "flush.applied",
     "flush.servable",
     "flush.synced",
@@ -37,6 +38,7 @@ constexpr const char* kPoints[] = {
     "flush.unlocked",
     "flush.written",
     "grow.allocated",
+    "header.written",
     "held.committed",
     "held.decided",
     "holder.begun",
@@ -119,6 +121,7 @@ void check_after(const Trial& t, const Outcome& died) {
   CHECK(next.ms < 1000);
   // A repair that died is simply begun again.
   if (t.words.back() == "--repair") CHECK(t.spool.fq(t.words).exit == 0);
+  if (t.damaged) CHECK(t.spool.fq({"check", "--repair"}).exit == 0);
   t.spool.check_clean();
   std::set<std::string> there = t.spool.payloads();
   CHECK(there.erase("probe") == 1);

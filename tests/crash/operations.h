@@ -21,6 +21,7 @@ struct Trial {
   std::set<std::string> must;        // accepted and not finished: there, whatever happens
   std::set<std::string> may;         // may be there or not
   bool all_or_none = false;          // of `may`
+  bool damaged = false;              // before it begins: check says so until a repair
   std::set<std::string> finished;    // acked before: never there again
   std::vector<Child> others;         // attached meanwhile
 };

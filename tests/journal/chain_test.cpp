@@ -3,6 +3,7 @@
 
 // fq, below us.
 #include "core/base/crc32c.h"
+#include "core/journal/lost_header.h"
 // fq, this room.
 #include "tests/journal/journal_writer.h"
 
@@ -122,10 +123,78 @@ TEST_CASE("a lost OPENED is damage if something proves it, else the file was nev
   }
 }
 
-TEST_CASE("a file without a readable header is damage, and the rest is read") {
+namespace {
+
+/// Nothing is left of the header, one way or another.
+void lose_header(JournalWriter& journal, uint32_t number, std::byte with) {
+  journal.write(number, 0, std::vector<std::byte>(kFileHeaderBytes, with));
+}
+
+}  // namespace
+
+TEST_CASE("a file that lost its header is damage, and all of it is read by what lies behind") {
   ThreeFiles t;
-  flip_bit(t.disk, 2, 20, 0);
-  flip_bit(t.disk, 2, 2048 + 20, 0);
+  const auto is_read = [&] {
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12));
+    CHECK(scanned.result.unknown.empty());
+    REQUIRE(scanned.result.damage.size() == 1);
+    CHECK(scanned.result.damage[0].file_number == 2);
+    CHECK(scanned.result.damage[0].offset == 0);
+    CHECK(scanned.result.damage[0].bytes == kFileHeaderBytes);
+    CHECK(scanned.lost == 0);
+    REQUIRE(scanned.result.files.size() == 3);
+    CHECK(scanned.result.files[1].header_lost);
+    // The key is not the one that it was, and as good.
+    const FileKey key = scanned.result.files[1].key;
+    CHECK(file_seed(key) == file_seed(JournalWriter::key_of(2)));
+    CHECK(open_journal_file(t.disk, key).value() != nullptr);
+    CHECK(open_journal_file(t.disk, JournalWriter::key_of(2)).value() != nullptr);
+    CHECK(open_journal_file(t.disk, {2, 12}).error().kind == ErrorKind::bad_data);
+    REQUIRE(write_header_anew(t.disk, {key, 1000}).ok());
+    CHECK(scan(t.disk).seqs == all_up_to(12));
+    CHECK(scan(t.disk).result.damage.empty());
+  };
+  SECTION("a bit in each copy") {
+    flip_bit(t.disk, 2, 20, 0);
+    flip_bit(t.disk, 2, 2048 + 20, 0);
+    is_read();
+  }
+  SECTION("zeros") {
+    lose_header(t.journal, 2, std::byte{0});
+    is_read();
+  }
+  SECTION("garbage") {
+    lose_header(t.journal, 2, std::byte{0xa5});
+    is_read();
+  }
+  SECTION("and one copy of OPENED") {
+    lose_header(t.journal, 2, std::byte{0});
+    flip_bit(t.disk, 2, kFileHeaderBytes + 9, 3);
+    is_read();
+  }
+  SECTION("and its first record") {
+    lose_header(t.journal, 2, std::byte{0});
+    flip_bit(t.disk, 2, kFirstRecordOffset + kRecordHeaderBytes + 10, 3);
+    const Scanned scanned = scan(t.disk);
+    CHECK(scanned.seqs == all_up_to(12, {5}));
+    CHECK(scanned.lost == 1);
+  }
+}
+
+TEST_CASE("a file of which nothing proves a key is damage, and the rest is read") {
+  ThreeFiles t;
+  lose_header(t.journal, 2, std::byte{0});
+  SECTION("its OPENED is lost too") {
+    t.journal.write(2, kFileHeaderBytes, std::vector<std::byte>(kOpenedBytes));
+  }
+  SECTION("no record is left") {
+    t.journal.write(2, kFirstRecordOffset, std::vector<std::byte>(8192 - kFirstRecordOffset));
+  }
+  SECTION("its OPENED is of another file") {
+    const OpenedRecord opened{1, 0, 1};
+    t.journal.write(2, kFileHeaderBytes, encode_opened({2, 99}, opened, 1000));
+  }
   const Scanned scanned = scan(t.disk);
   CHECK(scanned.seqs == all_up_to(12, {5, 6, 7, 8}));
   REQUIRE(scanned.result.damage.size() == 1);
@@ -134,15 +203,28 @@ TEST_CASE("a file without a readable header is damage, and the rest is read") {
   CHECK(scanned.lost == 4);
 }
 
+TEST_CASE("a file under a name of ours that is none is damage, also where it is empty") {
+  ThreeFiles t;
+  t.disk.put("journal/8.fqj", "mine");
+  t.disk.put("journal/9.fqj", "");
+  const Scanned scanned = scan(t.disk);
+  CHECK(scanned.seqs == all_up_to(12));
+  CHECK(scanned.result.unknown.empty());
+  REQUIRE(scanned.result.damage.size() == 2);
+  CHECK(scanned.result.damage[0].bytes == 4);
+  CHECK(scanned.result.damage[1].what == "the file is empty");
+  CHECK(scanned.result.number_max == 9);
+}
+
 TEST_CASE("foreign names are reported and never touched") {
   ThreeFiles t;
-  for (const char* name : {"07.fqj", "7.fqj~", "0.fqj", "-1.fqj", "99999999999.fqj", "notes.txt", "8.fqj"})
+  for (const char* name : {"07.fqj", "7.fqj~", "0.fqj", "-1.fqj", "99999999999.fqj", "notes.txt"})
     t.disk.put(std::string("journal/") + name, "mine");
   t.disk.put("journal/new-9.tmp", "half");
   const uint64_t calls = t.disk.operations().size();
   const Scanned scanned = scan(t.disk);
   CHECK(scanned.seqs == all_up_to(12));
-  CHECK(scanned.result.unknown.size() == 7);
+  CHECK(scanned.result.unknown.size() == 6);
   CHECK(scanned.result.leftovers == std::vector<std::string>{"new-9.tmp"});
   for (size_t i = calls; i < t.disk.operations().size(); ++i) {
     const std::string& call = t.disk.operations()[i].call;

@@ -96,6 +96,34 @@ TEST_CASE("old records of a recycled file never parse") {
   CHECK(scanned.result.number_max == 5);
 }
 
+TEST_CASE("old records of a recycled file never parse where its header is lost, either") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).use(1).push("old").push("older").sync().push("oldest");
+  REQUIRE(recycle_journal_file(disk, 1, {{5, 55}, 7}).ok());
+  journal.write(5, 0, std::vector<std::byte>(kFileHeaderBytes));
+  const Scanned scanned = scan(disk);
+  CHECK(scanned.seqs.empty());
+  CHECK(scanned.result.ready.empty());
+  REQUIRE(scanned.result.damage.size() == 1);
+  CHECK(scanned.result.damage[0].file_number == 5);
+}
+
+TEST_CASE("a file is set aside under a name that is free, for good") {
+  FakeDisk disk;
+  JournalWriter journal(disk);
+  journal.make(1).use(1).push("something");
+  const std::string bytes = disk.content("journal/1.fqj");
+  CHECK(set_file_aside(disk, 1).value() == "damaged/1-0.bin");
+  disk.put("journal/1.fqj", "another");
+  CHECK(set_file_aside(disk, 1).value() == "damaged/1-0.2.bin");
+  CHECK(set_file_aside(disk, 1).error().sys == ENOENT);
+  FakeDisk after = disk.crash();
+  CHECK(after.content("damaged/1-0.bin") == bytes);
+  CHECK(after.content("damaged/1-0.2.bin") == "another");
+  CHECK_FALSE(after.open("journal/1.fqj", OpenMode::read).ok());
+}
+
 TEST_CASE("damage is set aside once, byte by byte") {
   FakeDisk disk;
   JournalWriter journal(disk);

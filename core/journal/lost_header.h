@@ -1,0 +1,24 @@
+// lost_header - a journal file whose header is gone, both copies of it: proved to be what it was, and mended.
+//
+// All that the header tells is the file's key. A segment knows it; else it is told by OPENED, which was
+// sealed with it and lies behind the header. What proves a key is a seal under it.
+#pragma once
+
+// fq, this room.
+#include "core/journal/file_records.h"
+#include "core/journal/journal.h"
+
+namespace fq {
+
+/// Whether the file's OPENED, or one of its first records, is sealed with this key. A file that was never in
+/// use shows nothing.
+Result<bool> shows_key(File& file, const FileKey& key);
+
+/// A key under which the file was in use, and can be read; none where nothing proves one.
+Result<std::optional<FileKey>> find_lost_key(File& file, uint32_t number, FileWindow& window);
+
+/// Writes the header anew, durable; what lies behind it is not touched. Needs: nobody gives the file back
+/// meanwhile.
+Result<void> write_header_anew(Disk& disk, const FileHeader& header);
+
+}  // namespace fq
