@@ -83,24 +83,38 @@ class TenantList {
   }
 
  private:
-  /// Set for this node: nothing starts of it and of what is below it.
-  std::optional<Obstacle> set_for(std::string_view node) const {
-    if (layers_.find_override(node, PolicyKey::paused) != nullptr) return Obstacle{"paused", node, {}};
-    const PolicyValue* limited = layers_.find_override(node, PolicyKey::limited);
-    if (limited != nullptr) return Obstacle{"limited", node, now_ms_ + limited->number};
-    return std::nullopt;
+  /// For which node on its path that was set, the widest first, and until when; nothing where it was for
+  /// none.
+  Obstacle set_on_path(const std::string& tenant, PolicyKey key, Reason::Kind kind) const {
+    if (key == PolicyKey::paused && layers_.find_override("", key) != nullptr)
+      return {"queue paused", "", {}};
+    const auto set_for = [&](std::string_view node, std::string_view at) -> Obstacle {
+      const PolicyValue* set = layers_.find_override(node, key);
+      if (set == nullptr) return {};
+      Obstacle obstacle{name_of(kind), at, {}};
+      if (key == PolicyKey::limited) obstacle.until_wall_ms = now_ms_ + set->number;
+      return obstacle;
+    };
+    const std::vector<std::string_view> above = nodes_above(tenant);
+    for (auto node = above.rbegin(); node != above.rend(); ++node) {
+      const Obstacle obstacle = set_for(*node, *node);
+      if (!obstacle.what.empty()) return obstacle;
+    }
+    return set_for(tenant, "");
   }
 
+  /// What the schedule says, as fq stats tells it, with what the settings add: for whom, until when. Of one
+  /// that has no messages there is no row, but what was set holds all the same.
   Obstacle obstacle_of(const StatsRow& row) const {
-    if (std::optional<Obstacle> set = set_for(""); set) return {"queue paused", "", {}};
-    const std::vector<std::string_view> above = nodes_above(row.tenant);
-    for (auto node = above.rbegin(); node != above.rend(); ++node) {
-      if (std::optional<Obstacle> set = set_for(*node)) return *set;
+    using enum Reason::Kind;
+    constexpr std::pair<PolicyKey, Reason::Kind> kSet[] = {{PolicyKey::paused, paused},
+                                                           {PolicyKey::limited, limited}};
+    for (const auto& [key, kind] : kSet) {
+      if (row.tenants != 0 && row.blocked != kind) continue;
+      const Obstacle obstacle = set_on_path(row.tenant, key, kind);
+      if (!obstacle.what.empty()) return obstacle;
     }
-    if (std::optional<Obstacle> set = set_for(row.tenant)) return {set->what, "", set->until_wall_ms};
-    // A limit, of its own or of a node or pool above: it gets no turns until something frees it.
-    const bool no_turns = row.parked_tenants != 0 || row.share.value_or(1) == 0;
-    if (no_turns && row.ready > 0) return {"parked", "", {}};
+    if (row.blocked) return {name_of(*row.blocked), "", {}};
     return {};
   }
 

@@ -19,7 +19,7 @@ gives 0 '' fq queue set linger=1h batch=3
 for i in 1 2; do fq push -t a "a$i"; done >/dev/null
 gives 1 '' fq pop
 gives 1 '' fq pop --grouped
-is 'who gathers is parked' 'a parked' "$(fq tenant list | awk '$1 == "a" { print $1, $(NF - 2) }')"
+is 'who gathers is parked' 'a gathering' "$(fq tenant list | awk '$1 == "a" { print $1, $(NF - 2) }')"
 fq push -t a a3 >/dev/null
 is 'a full one is served' 'a1 a2 a3 ' "$(fq pop --grouped --json | grep -o '"payload":"[^"]*"' | cut -d'"' -f4 | tr '\n' ' ')"
 for i in 1 2; do fq push -t a "a$i"; done >/dev/null

@@ -101,7 +101,13 @@ gives 0 '' fq tenant set -q limits busy concurrency=1
 blocked() { fq tenant list -q limits | awk 'NR > 1 { printf "%s:%s ", $1, $(NF - 2) }'; }
 is 'who could be served is not blocked' 'busy:- busy/x:- calm:- ' "$(blocked)"
 receipt=$(fq pop -q limits -t busy --lease 1m | cut -f1)
-is 'who is at the limit is' 'busy:parked busy/x:parked calm:- ' "$(blocked)"
+is 'who is at the limit is' 'busy:concurrency busy/x:concurrency calm:- ' "$(blocked)"
+is 'in the words of stats' "$(fq stats -q limits --tenants --json | jq -r '"\(.tenant) \(.blocked)"' | sort)" \
+  "$(fq tenant list -q limits --json | jq -r '"\(.tenant) \(.blocked)"' | sort)"
+fq tenant limit -q limits busy --for 1h; fq tenant pause -q limits busy/x
+is 'what somebody has to end goes before, with whose it is and its end' 'busy limited null true, busy/x paused null false, calm null null false' \
+  "$(fq tenant list -q limits --json | jq -r '"\(.tenant) \(.blocked) \(.blocked_by) \(.blocked_until != null)"' | paste -sd, | sed 's/,/, /g')"
+fq tenant limit -q limits busy --for none; fq tenant resume -q limits busy/x
 fq ack -q limits "$receipt"
 is 'until a slot is free' 'busy:- busy/x:- calm:- ' "$(blocked)"
 
@@ -110,7 +116,7 @@ printf '[queue.pooled.tenant."*"]\npool = "p"\n[queue.pooled.pool.p]\nconcurrenc
 for t in one two free; do fq push -q pooled -t $t $t >/dev/null; done
 gives 0 '' fq tenant set -q pooled free pool=none
 receipt=$(fq pop -q pooled --lease 1m | cut -f1)
-is 'who waits for the pool is parked' 'free:- one:- two:parked ' \
+is 'who waits for the pool is parked' 'free:- one:pool_concurrency two:pool_concurrency ' \
   "$(fq tenant list -q pooled | awk 'NR > 1 { printf "%s:%s ", $1, $(NF - 2) }')"
 is 'and counted' 1 "$(fq stats -q pooled --json | grep -o '"parked_tenants":[0-9]*' | tr -dc 0-9)"
 is 'others are served' free "$(fq pop -q pooled)"
