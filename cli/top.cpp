@@ -137,9 +137,9 @@ class Top {
     ExplainRequest request;
     request.tenant = tenant;
     request.next = 0;
-    FQ_TRY_SET(const ExplainReply reply, queue->explain(request));
-    if (!reply.subject || reply.subject->reasons.empty()) return told;
-    const std::vector<Reason>& reasons = reply.subject->reasons;
+    const Result<ExplainReply> reply = queue->explain(request);  // it is resumed, whether this fails or not
+    if (!reply || !reply->subject || reply->subject->reasons.empty()) return told;
+    const std::vector<Reason>& reasons = reply->subject->reasons;
     const Reason& reason = *std::min_element(
         reasons.begin(), reasons.end(), [](const Reason& a, const Reason& b) { return a.kind < b.kind; });
     told.append("; still held by ").append(holder_of(reason, tenant)).append(": ");

@@ -73,6 +73,15 @@ fq queue set -q parked concurrency=1
 fq pop -q parked -t z --lease 1h >/dev/null
 is 'the own limit of a queue as well' '3 acct/a:1:concurrency:0 acct/b:1:concurrency:0 acct/c:1:concurrency:0 z:0:concurrency:0 3' "$(parked)"
 
+# An account in a pool that is full.
+printf '[queue.pooled.tenant.acct]\npool = "p"\n[queue.pooled.pool.p]\nconcurrency = 1\n' >"$FQ_SPOOL/fq.toml"
+for tenant in acct/a acct/b free; do fq push x -q pooled -t $tenant >/dev/null; done
+fq pop -q pooled -t acct/a --lease 1h >/dev/null
+is 'a pool parks who is below its members' 'acct/a:0:pool_concurrency:0 acct/b:1:pool_concurrency:0 free:0:null:1 1' \
+  "$(fq stats -q pooled --tenants --json | jq -r '"\(.tenant):\(.parked_tenants):\(.blocked):\(.share)"' | paste -sd' ') $(fq stats -q pooled --json | jq .parked_tenants)"
+rm "$FQ_SPOOL/fq.toml"
+fq queue remove pooled --yes
+
 # What waits for another message.
 fq push x -q waits -t a >/dev/null; fq push x -q waits -t a --after 1 >/dev/null
 is 'what is held is counted where people look' '1 1' "$(fq stats -q waits | awk 'NR == 2 { print $4 }') $(fq stats -q waits --tenants | awk 'NR == 2 { print $5 }')"
