@@ -63,7 +63,10 @@ Result<Exit> run_check(const Arguments& arguments, Session& session) {
   if (!arguments.operands().empty()) return usage_error("check", "takes no operand; name a queue by -q");
   const bool repair = arguments.has("repair");
   return session.for_each_queue([&](const std::string& name, Queue& queue) -> Result<Exit> {
-    FQ_TRY_SET(const CheckReport report, queue.check(repair));
+    Result<CheckReport> checked = queue.check(repair);
+    // What was done before it failed, say.
+    for (const std::string& notice : queue.take_notices()) say(notice);
+    FQ_TRY_SET(const CheckReport report, std::move(checked));
     const bool json = session.format() == Format::json;
     FQ_TRY(session.out().write(json ? json_of(name, report) : human_of(name, report)));
     FQ_TRY(session.out().flush());

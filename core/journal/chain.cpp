@@ -118,7 +118,10 @@ const ChainFile* find_older(const Inventory& inventory, uint32_t below, uint64_t
 
 Result<Inventory> take_inventory(Disk& disk, FileWindow& window) {
   Inventory inventory;
-  FQ_TRY_SET(const auto names, disk.list(kJournalDirectory));
+  Result<std::vector<std::string>> listed = disk.list(kJournalDirectory);
+  // Without the directory all files are missing.
+  if (!listed.ok() && listed.error().sys == ENOENT) return inventory;
+  FQ_TRY_SET(const auto names, std::move(listed));
   for (const std::string& name : names) {
     const auto number = parse_journal_name(name);
     if (!number) {

@@ -70,7 +70,14 @@ Result<void> Attachment::try_to_attach() {
 }
 
 Result<bool> Attachment::attach_once() {
-  Result<LockFile> opened = LockFile::open(*disk_, "lock", true);
+  Result<LockFile> opened = LockFile::open(*disk_, "lock", false);
+  if (is_missing(opened) && !create_) {
+    // A look makes no queue out of an empty directory.
+    const Result<std::vector<std::string>> names = disk_->list("");
+    if (names.ok() && names->empty())
+      return Error{ErrorKind::missing, object() + ": there is none; the first push makes it", ENOENT};
+  }
+  if (is_missing(opened)) opened = LockFile::open(*disk_, "lock", true);
   if (is_missing(opened)) {
     // The directory is removed with everything in it: not even a lock can be made there.
     FQ_TRY(open_directory());

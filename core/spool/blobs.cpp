@@ -48,7 +48,14 @@ Result<NewBlob> NewBlob::write(Disk& disk, Bytes payload) {
   BlobName name;
   fill_random(name.random, sizeof name.random);
   NewBlob blob(disk, name);
-  FQ_TRY_SET(blob.file_, disk.open(blob_file_name(name), OpenMode::create_new));
+  Result<std::unique_ptr<File>> made = disk.open(blob_file_name(name), OpenMode::create_new);
+  if (!made.ok() && made.error().sys == ENOENT) {
+    // Somebody took the directory away.
+    FQ_TRY(disk.make_directory("blobs"));
+    FQ_TRY(disk.sync_directory(""));
+    made = disk.open(blob_file_name(name), OpenMode::create_new);
+  }
+  FQ_TRY_SET(blob.file_, std::move(made));
   // Held until its record is accepted: an orphan is a blob that nobody holds and no record names.
   ::flock(blob.file_->descriptor(), LOCK_EX);
   struct stat about {};
@@ -108,7 +115,9 @@ Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& ite
 
 Result<BlobNames> list_blobs(Disk& disk) {
   BlobNames names;
-  FQ_TRY_SET(const std::vector<std::string> found, disk.list("blobs"));
+  Result<std::vector<std::string>> listed = disk.list("blobs");
+  if (!listed.ok() && listed.error().sys == ENOENT) return names;
+  FQ_TRY_SET(const std::vector<std::string> found, std::move(listed));
   for (const std::string& name : found) {
     const std::string path = std::string(kDirectory) + name;
     if (!is_blob_name(name)) {

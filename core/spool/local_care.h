@@ -88,6 +88,9 @@ class LocalQueue::Care {
   Result<void> make_segment_anew(CheckReport& report);
   Result<bool> repair_once(const Checked& found, CheckReport& report);
   Result<void> clear_orphans(bool keep, CheckReport& report);
+  Result<void> make_directories(CheckReport& report);
+  Result<Checked> repair(CheckReport& done);
+  Result<Checked> look();
 
   // shorthands
   Store& store() { return queue_.store(); }

@@ -19,6 +19,7 @@ namespace fq {
 namespace {
 
 constexpr int kRounds = 4;  // damage of one kind may hide another
+constexpr const char* kDirectories[] = {"journal", "blobs", "output", "damaged"};
 
 }  // namespace
 
@@ -68,15 +69,18 @@ Result<void> LocalQueue::Care::set_damage_aside(const Checked& found, uint32_t l
   for (const JournalDamage& damage : found.damage) {
     if (!disk.open(kept_name(damage), OpenMode::read).ok()) ours.push_back(kept_name(damage));
   }
+  const CountedLines before = report.repairs;
+  const uint64_t cancelled = report.messages_cancelled;
   CompactReport compacted;
   Result<void> done = give_back_damaged(found, last, report, compacted);
   if (done.ok() && compacted.messages_moved > 0)
     report.repairs.add(counted(compacted.messages_moved, "message") + " copied to sound files");
   // A full disk, say. While every file is still there the copies of what is damaged in them only take room.
-  if (done.ok() || compacted.files_gone > 0 || report.messages_cancelled > 0) return done;
+  if (done.ok() || compacted.files_gone > 0 || report.messages_cancelled > cancelled) return done;
   for (const std::string& name : ours) static_cast<void>(disk.remove(name));
+  report.repairs = before;
   Error why = std::move(done).error();
-  why.text += "; nothing was repaired, and all is as it was";
+  why.text += before.empty() ? "; nothing was repaired, and all is as it was" : "; the rest was not repaired";
   return why;
 }
 
@@ -124,31 +128,61 @@ Result<void> LocalQueue::Care::clear_orphans(bool keep, CheckReport& report) {
   return {};
 }
 
-Result<CheckReport> LocalQueue::Care::check(bool repair) {
-  CheckReport done;
-  if (repair) FQ_TRY(mend_files(done));
+/// What somebody took away and fq makes.
+Result<void> LocalQueue::Care::make_directories(CheckReport& report) {
+  Disk& disk = queue_.attachment_->disk();
+  for (const char* name : kDirectories) {
+    const Result<std::vector<std::string>> there = disk.list(name);
+    if (there.ok() || there.error().sys != ENOENT) continue;
+    FQ_TRY(disk.make_directory(name));
+    FQ_TRY(disk.sync_directory(""));
+    report.repairs.add(std::string(name) + "/: is missing; made anew");
+  }
+  return {};
+}
+
+/// Into `done` what was repaired, also where it then fails.
+Result<LocalQueue::Care::Checked> LocalQueue::Care::repair(CheckReport& done) {
+  FQ_TRY(make_directories(done));
+  FQ_TRY(mend_files(done));
   FQ_TRY_SET(Checked found, check_all());
   bool damaged = false;  // records were lost, and with them the names of their payloads
-  for (int round = 0; repair && round < kRounds && !found.is_well(); ++round) {
+  for (int round = 0; round < kRounds && !found.is_well(); ++round) {
     damaged = damaged || !found.damage.empty() || found.has_unreadable || !found.segment_is_whole;
     FQ_TRY_SET(const bool changed, repair_once(found, done));
     if (!changed) break;
     FQ_TRY_SET(found, check_all());
   }
-  if (repair) {
-    FQ_TRY(clear_orphans(damaged || found.differs(), done));
-  } else {
-    FQ_TRY_SET(const Orphans orphans, find_orphans(OrphanFate::told));
-    if (orphans.count != 0) {
-      found.report.remarks.add("blobs/: " + counted(orphans.count, "payload") + " of no message, " +
-                               format_size(orphans.bytes) +
-                               "; harmless, removed by fq check --repair and fq compact");
-    }
+  FQ_TRY(clear_orphans(damaged || found.differs(), done));
+  return found;
+}
+
+Result<LocalQueue::Care::Checked> LocalQueue::Care::look() {
+  FQ_TRY_SET(Checked found, check_all());
+  FQ_TRY_SET(const Orphans orphans, find_orphans(OrphanFate::told));
+  if (orphans.count != 0) {
+    found.report.remarks.add("blobs/: " + counted(orphans.count, "payload") + " of no message, " +
+                             format_size(orphans.bytes) +
+                             "; harmless, removed by fq check --repair and fq compact");
   }
-  found.report.findings.append("segment and journal differ: ", found.differences);
-  found.report.repairs = std::move(done.repairs);
-  found.report.messages_cancelled = done.messages_cancelled;
-  return std::move(found.report);
+  return found;
+}
+
+Result<CheckReport> LocalQueue::Care::check(bool repair) {
+  CheckReport done;
+  Result<Checked> checked = repair ? this->repair(done) : look();
+  if (!checked.ok()) {
+    // Told before the error, which would hide it.
+    for (const std::string& line : done.repairs.lines) queue_.attachment_->notice("repaired: " + line);
+    if (done.repairs.count > done.repairs.lines.size())
+      queue_.attachment_->notice("repaired: " + counted(done.repairs.count, "thing") + " in all");
+    return std::move(checked).error();
+  }
+  CheckReport& report = checked->report;
+  report.findings.append("segment and journal differ: ", checked->differences);
+  report.repairs = std::move(done.repairs);
+  report.messages_cancelled = done.messages_cancelled;
+  return std::move(report);
 }
 
 Result<CheckReport> LocalQueue::check(bool repair) { return Care(*this).check(repair); }

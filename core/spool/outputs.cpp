@@ -76,7 +76,12 @@ Result<void> keep_output(Disk& disk, MessageId id, const JobOutput& output, int6
   // One that a dead worker left behind is in nobody's way.
   static_cast<void>(disk.remove(unfinished));
   {
-    FQ_TRY_SET(const std::unique_ptr<File> file, disk.open(unfinished, OpenMode::create_new));
+    Result<std::unique_ptr<File>> opened = disk.open(unfinished, OpenMode::create_new);
+    if (!opened.ok() && opened.error().sys == ENOENT) {
+      FQ_TRY(disk.make_directory("output"));
+      opened = disk.open(unfinished, OpenMode::create_new);
+    }
+    FQ_TRY_SET(const std::unique_ptr<File> file, std::move(opened));
     FQ_TRY(file->write_at(0, as_bytes(bytes)));
   }
   return disk.rename(unfinished, name);
@@ -99,7 +104,9 @@ Result<std::optional<JobOutput>> read_output(Disk& disk, MessageId id, int64_t n
 }
 
 Result<size_t> sweep_outputs(Disk& disk, int64_t now_wall_ms) {
-  FQ_TRY_SET(const std::vector<std::string> names, disk.list("output"));
+  Result<std::vector<std::string>> listed = disk.list("output");
+  if (!listed.ok() && listed.error().sys == ENOENT) return size_t{0};
+  FQ_TRY_SET(const std::vector<std::string> names, std::move(listed));
   size_t left = 0;
   for (const std::string& name : names) {
     uint64_t id = 0;

@@ -72,6 +72,9 @@ Result<void> Attachment::rebuild_locked(LockFile&) {
   FQ_TRY_SET(const bool has_identity, lock_file_->read(identity));
   FQ_TRY_SET(const Found found, map_existing(identity, has_identity));
   if (found == Found::usable) return {};
+  const Result<std::vector<std::string>> files = disk_->list("journal");
+  if (has_identity && !files.ok() && files.error().sys == ENOENT)
+    notices_.push_back(object() + ": journal/ is missing, and all messages with it; begun anew");
   FQ_TRY(check_place(location_.spool, *disk_));
   FQ_TRY_SET(const bool alone, prove_alone(found));
   if (store_ != nullptr) {

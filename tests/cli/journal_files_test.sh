@@ -92,7 +92,7 @@ lines 30 x
 rm "$queue/segment"
 front "$queue/journal/2.fqj" 600000 /dev/urandom
 gives 0 'records lost; kept as damaged/2-0.bin' fq pop
-is 'it costs what lies in it' 19 "$(payloads | wc -w)"
+is 'its neighbours are there' '000002 000030' "$(payloads | tr ' ' '\n' | sed -n '1p;$p' | paste -sd' ')"
 
 # A file in use that was cut.
 for bytes in 0 100 4100; do
@@ -163,4 +163,51 @@ gives 0 '' fq check --repair
 front "$queue/journal/2.fqj" 300000 /dev/urandom
 gives 0 '' fq check --repair
 is 'both are kept' 2 "$(find "$queue/damaged" -name '2-0*.bin' | wc -l)"
+
+# A directory that somebody took away.
+large() { head -c 80000 /dev/zero | tr '\0' "$1" | fq push; }
+nine
+rm -r "$queue/blobs"
+gives 0 '' large b
+is 'blobs/ is made where it is needed' 1 "$(find "$queue/blobs" -type f | wc -l)"
+rm -r "$queue/blobs" "$queue/output"
+gives 65 '' fq check
+gives 0 '' fq check --repair
+is 'it is made anew' 2 "$(grep -c 'repaired: .*/: is missing; made anew' "$work/out")"
+is 'and what was lost is told' 1 "$(grep -c 'blobs/.*: is gone; cancelled' "$work/out")"
+well 'without blobs/'
+is 'nothing else is' "$eight" "$(payloads)"
+nine
+rm -r "$queue/journal"
+gives 65 '' fq check
+is 'journal/ is missing' 1 "$(grep -c 'journal/1.fqj: the file is missing' "$work/out")"
+gives 74 'put it back, or run fq check --repair' fq push new
+gives 0 '' fq check --repair
+is 'what was in it is told' 8 "$(grep -c 'its record is damaged; cancelled' "$work/out")"
+gives 0 '' fq push later
+well 'without journal/'
+nine
+rm -r "$queue/journal" "$queue/segment"
+gives 0 "queue 'default': journal/ is missing, and all messages with it; begun anew" fq push new
+well 'with nothing'
+
+# A repair that fails half-way tells what it did before: no copy of the damage can be made here.
+nine
+printf 'yyyy' | dd of="$queue/journal/1.fqj" bs=1 seek=20 conv=notrunc status=none
+printf '?' | dd of="$queue/journal/1.fqj" bs=1 seek="$(grep -abo one-5 "$queue/journal/1.fqj" | head -n 1 | cut -d: -f1)" conv=notrunc status=none
+at=$(fq check | grep -o 'damaged at byte [0-9]*' | grep -o '[0-9]*$')
+mkdir "$queue/damaged/1-$at.bin"
+gives 69 'fq: repaired: journal/1.fqj: a copy of its header is damaged; written anew' fq check --repair
+is 'then the error' 1 "$(tail -n 1 "$work/err" | grep -c "not a regular file; the rest was not repaired")"
+rmdir "$queue/damaged/1-$at.bin"
+gives 0 '' fq check --repair
+well 'a second try'
+
+# A look makes nothing.
+nine
+mkdir "$FQ_SPOOL/queues/bare"
+gives 1 "queue 'bare': there is none" fq check -q bare
+gives 1 "queue 'bare': there is none" fq stats -q bare
+is 'an empty directory stays one' 0 "$(find "$FQ_SPOOL/queues/bare" -mindepth 1 | wc -l)"
+fq push -q bare now >"$work/out" || fail 'a push makes it'
 finish
