@@ -10,6 +10,7 @@
 #pragma once
 
 // System.
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -34,17 +35,29 @@ inline constexpr uint32_t kPageBytes = 4096;
 inline constexpr uint32_t kSmallChunkBytes = 16 * 1024;  // so that an empty queue stays small
 inline constexpr uint32_t kSmallChunks = 64;
 inline constexpr uint32_t kLargeChunkBytes = 1024 * 1024;
+inline constexpr uint32_t kLargeChunkElements = 64 * 1024;  // at most: what is ahead of the need is not used
 
 constexpr uint32_t whole_pages(uint64_t bytes) {
   return static_cast<uint32_t>((bytes + kPageBytes - 1) / kPageBytes * kPageBytes);
 }
 
-/// An array of T in a region; T is a struct of Shared fields. Chunks are at most 16 KiB, later 1 MiB.
+/// So many elements take about kSmallChunkBytes, or up to four times that to fill their pages.
+constexpr uint32_t small_chunk_elements(uint32_t element_bytes) {
+  uint32_t count = std::bit_floor(kSmallChunkBytes / element_bytes);
+  const auto is_wasteful = [&] {
+    return whole_pages(count * element_bytes) > count * element_bytes / 16 * 17;
+  };
+  for (int doubled = 0; doubled < 2 && is_wasteful(); ++doubled) count *= 2;
+  return count;
+}
+
+/// An array of T in a region; T is a struct of Shared fields. Its first chunks are small, later ones large.
 template <class T, uint32_t kLargeChunks>
 struct ChunkedArray {
   // Powers of two, so that an index is split by shifts: it is done several times in each operation.
-  static constexpr uint32_t kPerSmall = std::bit_floor(uint32_t{kSmallChunkBytes / sizeof(T)});
-  static constexpr uint32_t kPerLarge = std::bit_floor(uint32_t{kLargeChunkBytes / sizeof(T)});
+  static constexpr uint32_t kPerSmall = small_chunk_elements(sizeof(T));
+  static constexpr uint32_t kPerLarge =
+      std::min(kLargeChunkElements, std::bit_floor(uint32_t{kLargeChunkBytes / sizeof(T)}));
   static constexpr uint32_t kSmallBytes = whole_pages(kPerSmall * sizeof(T));
   static constexpr uint32_t kLargeBytes = whole_pages(kPerLarge * sizeof(T));
   static constexpr uint32_t kInSmall = kPerSmall * kSmallChunks;

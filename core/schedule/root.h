@@ -134,18 +134,18 @@ struct SharedTerms {
 
 struct ScheduleRoot {
   ChunkedArray<Entry, 8192> entries;
-  ChunkedArray<IndexCell, 512> heap;
-  ChunkedArray<IndexCell, 512> id_buckets;
+  ChunkedArray<IndexCell, 2048> heap;
+  ChunkedArray<IndexCell, 2048> id_buckets;
   ChunkedArray<Tenant, 4096> tenants;
-  ChunkedArray<IndexCell, 64> tenant_buckets;
+  ChunkedArray<IndexCell, 256> tenant_buckets;
   ChunkedArray<TextCell, 4096> text;
   ChunkedArray<Outcome, 1> outcomes;
   ChunkedArray<IndexCell, 1> outcome_buckets;
   ChunkedArray<Extra, 4096> extras;
   ChunkedArray<UniqueKey, 4096> keys;
-  ChunkedArray<IndexCell, 256> key_buckets;
+  ChunkedArray<IndexCell, 1024> key_buckets;
   ChunkedArray<Dependency, 1024> dependencies;
-  ChunkedArray<IndexCell, 64> dependency_buckets;
+  ChunkedArray<IndexCell, 256> dependency_buckets;
   ChunkedArray<Wait, 1024> waits;
   ChunkedArray<Control, 1024> controls;
   ChunkedArray<Rule, 64> rules;

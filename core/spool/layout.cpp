@@ -13,7 +13,7 @@ uint64_t layout_hash() {
   // Sizes and offsets of everything that processes share; a changed meaning without a changed size needs
   // the revision raised.
   constexpr uint64_t kRevision = 3;
-  constexpr std::array<uint64_t, 27> shape = {
+  constexpr std::array<uint64_t, 28> shape = {
       kRevision,
       sizeof(SegmentHeader),
       sizeof(UndoLog),
@@ -41,6 +41,7 @@ uint64_t layout_hash() {
       kRingBytes,
       kSmallChunkBytes,
       kLargeChunkBytes,
+      kLargeChunkElements,
   };
   const Bytes shape_bytes = std::as_bytes(std::span(shape));
   // The C library is part of the layout: its mutexes lie in the segment.
