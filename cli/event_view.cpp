@@ -117,8 +117,7 @@ void EventView::append_json(std::string& to, const Event& event) {
   to.push_back('}');
 }
 
-void EventView::append_details(std::string& to, const Event& event) {
-  std::string_view between = "  ";
+void EventView::append_details(std::string& to, const Event& event, std::string_view between) {
   const auto next = [&]() -> std::string& {
     to.append(between);
     between = ", ";
@@ -129,8 +128,10 @@ void EventView::append_details(std::string& to, const Event& event) {
   if (event.until_wall_ms != 0) next().append("until ").append(time_.of(event.until_wall_ms));
   if (event.due_wall_ms != 0) next().append("due ").append(time_.of(event.due_wall_ms));
   if (event.expires_wall_ms != 0) next().append("expires ").append(time_.of(event.expires_wall_ms));
-  if (event.exit) append_number(next().append("exit "), *event.exit);
-  if (event.signal) append_number(next().append("signal "), *event.signal);
+  if (event.exit || event.signal) {
+    const std::string status = status_text(event.exit, event.signal, event.reason);
+    if (!status.empty()) next().append(status);
+  }
   if (!event.reason.empty()) append_shown(next(), event.reason);
 }
 
@@ -147,9 +148,17 @@ void EventView::append_line(std::string& to, const Event& event) {
   const size_t end = to.size();
   pad(to, columns, kEventTenantColumns);
   const size_t padded_end = to.size();
-  append_details(to, event);
+  append_details(to, event, "  ");
   if (to.size() == padded_end) to.resize(end);  // nothing to stand apart from
   to.push_back('\n');
+}
+
+std::string status_text(std::optional<int> exit, std::optional<int> signal, std::string_view reason) {
+  std::string status;
+  if (exit) status = "exit " + std::to_string(*exit);
+  if (signal) status = "signal " + std::to_string(*signal);
+  // A worker's reason may be the status itself.
+  return reason.find(status) == std::string_view::npos ? status : "";
 }
 
 Event view_of(const HistoryEvent& event, MessageId id, std::string_view tenant) {

@@ -21,12 +21,6 @@ constexpr int64_t kNsPerMs = 1'000'000, kNsPerS = 1'000'000'000;
 
 std::string id_text(MessageId id) { return std::to_string(number(id)); }
 
-std::string ids_text(const std::vector<MessageId>& ids) {
-  std::string text;
-  for (const MessageId id : ids) text.append(text.empty() ? "" : ", ").append(id_text(id));
-  return text;
-}
-
 /// One word of a command line; "": it has characters that do more to a terminal than to be read.
 std::string word(const std::string& text) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@:-";
@@ -161,6 +155,7 @@ std::string place_text(const Explanation& of) {
     if (!text.empty()) text += "; ";
     text += std::to_string(*of.ahead) + " of its tenant before it";
   }
+  if (of.limited) text += std::string(text.empty() ? "" : "; ") + "later, since those use up a limit";
   return text;
 }
 
@@ -212,8 +207,8 @@ std::string next_text(const ExplainReply& reply, const ExplainContext& context) 
   Table table({2, 3});
   table.row({"NEXT", "ID", "TENANT", "WHY"});
   for (const Explanation& one : reply.next) {
-    table.row({std::to_string(*one.place), id_text(*one.id), shown_short(one.tenant, kNameColumns),
-               by_text(one, context)});
+    const std::string why = by_text(one, context) + (one.limited ? ", when a limit allows it" : "");
+    table.row({std::to_string(*one.place), id_text(*one.id), shown_short(one.tenant, kNameColumns), why});
   }
   return table.text();
 }
@@ -272,6 +267,7 @@ void write_explanation(std::string& out, std::string_view about, const Explanati
   of.id ? json.text(name_of(of.state)) : json.null();
   write_number(json, "place", of.place);
   write_number(json, "place_max", of.place_max);
+  json.key("limited").boolean(of.limited);
   write_number(json, "ahead", of.ahead);
   json.key("why");
   of.place ? json.text(by_text(of, context)) : json.null();

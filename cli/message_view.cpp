@@ -141,6 +141,12 @@ std::string message_line(std::string_view queue, const MessageInfo& message) {
   return line.append("\n");
 }
 
+std::string ids_text(const std::vector<MessageId>& ids) {
+  std::string text;
+  for (const MessageId id : ids) text.append(text.empty() ? "" : ", ").append(std::to_string(number(id)));
+  return text;
+}
+
 std::string relative_time(int64_t wall_ms, int64_t now_ms) {
   const int64_t away_ms = wall_ms > now_ms ? wall_ms - now_ms : now_ms - wall_ms;
   if (away_ms < 1000) return "now";

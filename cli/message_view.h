@@ -27,6 +27,9 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
 /// One object and a newline.
 std::string message_line(std::string_view queue, const MessageInfo& message);
 
+/// "4, 5".
+std::string ids_text(const std::vector<MessageId>& ids);
+
 /// "in 5m", "2h ago" or "now"; coarse.
 std::string relative_time(int64_t wall_ms, int64_t now_ms);
 

@@ -61,11 +61,8 @@ class Facts {
 
 std::string last_error_text(const LastError& error) {
   std::string text = format_wall_time(error.at_wall_ms);
-  std::string status;
-  if (error.exit) status = "exit " + std::to_string(*error.exit);
-  if (error.signal) status = "signal " + std::to_string(*error.signal);
-  // A worker's reason may say the status itself.
-  if (!status.empty() && error.reason.find(status) == std::string::npos) text += ", " + status;
+  const std::string status = status_text(error.exit, error.signal, error.reason);
+  if (!status.empty()) text += ", " + status;
   if (!error.reason.empty()) text += ", " + shown(error.reason);
   return text;
 }
@@ -83,12 +80,12 @@ std::string stderr_text(std::string_view tail) {
   }
 }
 
-std::string history_text(const std::vector<HistoryEvent>& events) {
+std::string history_text(const MessageInfo& message, const std::vector<HistoryEvent>& events) {
   Table table({0, 1, 2});
+  EventView view("");
   for (const HistoryEvent& event : events) {
-    std::string about = event.receipt ? shown(event.receipt->text) : "";
-    if (event.pid) about += (about.empty() ? "process " : ", process ") + std::to_string(*event.pid);
-    if (!event.reason.empty()) about += (about.empty() ? "" : ", ") + shown(event.reason);
+    std::string about;
+    view.append_details(about, view_of(event, message.id, message.tenant));
     table.row({"  " + format_wall_time(event.at_wall_ms), std::string(event.event), about});
   }
   return "history\n" + table.text();
@@ -108,7 +105,7 @@ std::string human_of(const Session& session, const MessageInfo& message,
   if (only_outcome_known(message)) {
     facts.add("state", std::string(name_of(message.state)));
     facts.add("attempts", std::to_string(message.attempts));
-    return facts.text() + history_text(events);
+    return facts.text() + history_text(message, events);
   }
   facts.add("tenant", shown(message.tenant));
   facts.add("state", std::string(name_of(message.state)));
@@ -124,6 +121,8 @@ std::string human_of(const Session& session, const MessageInfo& message,
             std::to_string(message.deliveries) + ", " + std::to_string(message.crashes) + " crashed");
   facts.add_time("pushed at", message.pushed_at_wall_ms);
   facts.add_time("due at", message.due_at_wall_ms);
+  facts.add_time("expires at", message.expires_at_wall_ms);
+  if (!message.after.empty()) facts.add("comes after", ids_text(message.after));
   if (message.receipt) facts.add("receipt", shown(message.receipt->text));
   facts.add_time("lease until", message.lease_until_wall_ms);
   if (message.holder_pid) facts.add("holder", "process " + std::to_string(*message.holder_pid));
@@ -134,7 +133,7 @@ std::string human_of(const Session& session, const MessageInfo& message,
   }
   if (!message.lost.empty()) facts.add("payload", "lost: " + shown(message.lost) + "; see fq check");
   const std::string said = message.last_error ? stderr_text(message.last_error->stderr_tail) : "";
-  return facts.text() + said + history_text(events);
+  return facts.text() + said + history_text(message, events);
 }
 
 Result<Exit> run_show(const Arguments& arguments, Session& session) {

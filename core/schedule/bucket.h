@@ -39,6 +39,12 @@ struct Bucket {
     const int64_t at_ns = full_at_ns - depth_ns() + interval_ns;
     return at_ns <= 0 ? 0 : (at_ns + kNsPerMs - 1) / kNsPerMs;
   }
+  /// How many it has.
+  uint64_t tokens(int64_t now_ms) const {
+    if (interval_ns == 0) return UINT64_MAX;
+    const int64_t missing = std::max<int64_t>(0, full_at_ns - now_ms * kNsPerMs);
+    return static_cast<uint64_t>(std::max<int64_t>(0, depth_ns() - missing) / interval_ns);
+  }
   /// When it will be full after one was taken now.
   int64_t full_after_one_ns(int64_t now_ms) const {
     if (interval_ns == 0) return full_at_ns;

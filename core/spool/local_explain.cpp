@@ -2,6 +2,9 @@
 // lock.
 #include "core/spool/local_explainer.h"
 
+// fq, below us.
+#include "core/schedule/starts.h"
+
 namespace fq {
 
 namespace {
@@ -56,7 +59,8 @@ Result<std::optional<Explanation>> LocalQueue::Explainer::of_message(MessageId i
     if (looked->state == State::held) waits_count = schedule().waits_of(*slot, waits);
     const TenantIndex node{schedule().entry(*slot).tenant.get()};
     among_own_ = (schedule().tenant(node).flags & kTenantSelf) != 0;
-    see(node, looked->state == State::ready || looked->state == State::delayed, seen);
+    const bool started = looked->state == State::leased || looked->state == State::dead;
+    see(node, !started, seen);
     const SharedTerms& terms = schedule().root().terms;
     counts_turns_ = terms.fair_by == FairBy::turns && terms.scope == Scope::tenant;
     if (looked->state == State::ready && seen.reason_count == 0) find_place(*slot, found);
@@ -74,7 +78,10 @@ Result<std::optional<Explanation>> LocalQueue::Explainer::of_message(MessageId i
   found.state = looked->state;
   tell_state(*looked, std::span(waits).first(waits_count), found);
   tell(seen, found);
-  if (found.state == State::ready && !found.place) FQ_TRY(count_ahead(found));
+  if (found.state == State::ready && !found.place) {
+    FQ_TRY(count_ahead(found));
+    found.limited = found.limited || (found.reasons.empty() && found.ahead >= starts_left_);
+  }
   FQ_TRY(find_running({&found, 1}));
   FQ_TRY(look_at_rivals(found));
   return std::optional(std::move(found));
@@ -108,12 +115,14 @@ Result<std::vector<Explanation>> LocalQueue::Explainer::next(const std::string& 
     const std::optional<TenantIndex> from = schedule().find_tenant(path);
     if (!from) return {};
     Preview preview(schedule(), *from);
+    Starts starts(schedule().region(), queue_.gate().now().boot_ms);
     for (; count < seen.size(); ++count) {
       const std::optional<SlotIndex> slot = preview.next();
       if (!slot) return {};
       const Entry& entry = schedule().entry(*slot);
       SeenNext& one = seen[count];
       one.id = MessageId{entry.id.get()};
+      one.limited = !starts.start(entry.tenant);
       one.by = served_by(preview.by());
       one.tenant.filled(schedule().path_copy(TenantIndex{entry.tenant.get()}, one.tenant.bytes));
     }
@@ -124,6 +133,7 @@ Result<std::vector<Explanation>> LocalQueue::Explainer::next(const std::string& 
     next[i].id = seen[i].id;
     next[i].tenant = seen[i].tenant.text();
     next[i].place = i + 1;
+    next[i].limited = seen[i].limited;
     next[i].by = seen[i].by;
   }
   return next;
@@ -219,19 +229,25 @@ void LocalQueue::Explainer::tell_state(const Looked& looked, std::span<const uin
 }
 
 void LocalQueue::Explainer::find_place(SlotIndex slot, Explanation& found) {
+  const uint32_t leaf = schedule().entry(slot).tenant;
   Preview preview(schedule(), kRootTenant);
+  Starts starts(schedule().region(), queue_.gate().now().boot_ms);
+  starts_left_ = starts.left(leaf);
   uint64_t ahead = 0;
   for (size_t place = 1; place <= kExactPlaces; ++place) {
     const std::optional<SlotIndex> served = preview.next();
     if (!served) return;
+    const bool starts_now = starts.start(schedule().entry(*served).tenant);
     if (*served == slot) {
+      found.limited = !starts_now;
       found.place = place;
       found.ahead = ahead;
       found.by = served_by(preview.by());
       return;
     }
-    if (schedule().entry(*served).tenant == schedule().entry(slot).tenant) ++ahead;
+    if (schedule().entry(*served).tenant == leaf) ++ahead;
   }
+  found.limited = starts.left(leaf) == 0;
 }
 
 /// Counted in any case, and copied while there is room.

@@ -64,10 +64,11 @@ class LocalQueue::Explainer {
   struct SeenNext {
     MessageId id{};
     ServedBy by{};
+    bool limited = false;
     SeenName tenant;
   };
 
-  // local_explain.cpp: under one hold of the lock, where nothing is allocated but by the preview
+  // local_explain.cpp: under one hold of the lock, where nothing is allocated but by the preview and Starts
   void see(TenantIndex node, bool with_reasons, Seen& seen);
   void find_place(SlotIndex slot, Explanation& found);
   void see_if_blocked(TenantIndex leaf, TenantIndex top, std::span<Seen> room, uint64_t& blocked);
@@ -122,6 +123,7 @@ class LocalQueue::Explainer {
   LocalQueue& queue_;
   bool counts_turns_ = false;  // each message costs one of its tenant's turns
   bool among_own_ = false;     // it was pushed to the path of an inner node itself
+  uint64_t starts_left_ = 0;   // how many of its tenant could start now
   std::vector<Full> full_;
 };
 

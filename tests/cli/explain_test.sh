@@ -92,6 +92,21 @@ id=$(fq push -q names -t plain x)
 fq tenant pause -q names plain
 is 'a command for the right queue' 'fq tenant resume plain -q names' "$(fq explain -q names "$id" --json | jq -r '.reasons[0].change')"
 
+# What those before it use up.
+for payload in 1 2 3; do fq push -q used -t slow $payload >/dev/null; fq push -q used -t free $payload >/dev/null; done
+fq tenant set -q used slow rate=1/h
+is 'of those that come next' '1 false,2 false,3 true,4 false,5 true,6 false' \
+  "$(fq explain -q used --json | jq -r '"\(.id) \(.limited)"' | paste -sd,)"
+is 'and in words' 2 "$(fq explain -q used | grep -c 'its turn, when a limit allows it')"
+is 'of one' '5th to be served; 2 of its tenant before it; later, since those use up a limit' "$(fq explain -q used 5 | sed -n 's/^place  *//p')"
+is 'of the first of all' '1st to be served; 0 of its tenant before it' "$(fq explain -q used 1 | sed -n 's/^place  *//p')"
+printf '[queue.used.tenant."*"]\npool = "p"\n[queue.used.pool.p]\nconcurrency = 2\n' >"$FQ_SPOOL/fq.toml"
+is 'a pool is used up by others too' '1 2' "$(fq explain -q used --json | jq -r 'select(.limited == false).id' | paste -sd' ')"
+rm "$FQ_SPOOL/fq.toml"
+waiting=$(fq push -q used -t gone --after 6 x)
+fq tenant pause -q used gone
+is 'a held one is told all that is in its way' 'held paused' "$(fq explain -q used "$waiting" --json | jq -r '.reasons[].reason' | paste -sd' ')"
+
 # Two limits, each with what runs below it.
 for tenant in big/a big/b big/b big/a; do fq push -q two -t $tenant x >/dev/null; done
 fq tenant set -q two big concurrency=3

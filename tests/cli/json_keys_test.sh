@@ -55,7 +55,9 @@ receipt_of() { fq pop --lease 1h "$@" | cut -f1; }
   fq kick 2
   fq worker -- sh -c 'exec sleep 60' 2>/dev/null & worker=$!
   until [ "$(fq show 2 --json | jq -r .state)" = leased ]; do sleep 0.01; done  # until it has begun
-  { kill -KILL "$worker" "$(pgrep -P "$worker")"; wait "$worker"; } 2>/dev/null
+  job=$(pgrep -P "$worker")
+  { kill -KILL "$worker" "$job"; wait "$worker"; } 2>/dev/null
+  await gone_or_zombie "$job"  # as long as it lives its message is nobody's
   fq worker --once -- true
   fq bury "$(receipt_of)" --reason 'no such customer'
   fq kick "$held"
@@ -107,6 +109,9 @@ export FQ_QUEUE=e
   for id in $(seq 15) 615 616; do fq explain --json "$id"; done
   for tenant in one acct many paused; do fq explain --json -t $tenant; done
   fq explain --json
+  for _ in 1 2; do fq push -q used x >/dev/null; done
+  fq queue set used rate=1/h
+  fq explain -q used --json
 } >"$work/explained"
 { kill -KILL "$worker" "$(pgrep -P "$worker")"; wait "$worker"; } 2>/dev/null
 fq push -q late --ttl 1ms x >/dev/null

@@ -52,6 +52,9 @@ mkfifo "$work/never"
 # stopped PID: it stopped itself, at FQ_STOP_AT say.
 stopped() { grep -q '^State:.T' "/proc/$1/status"; }
 
+# gone_or_zombie PID: it is dead, whether or not somebody has taken note.
+gone_or_zombie() { ! [ -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"; }
+
 # An empty spool for the next story.
 fresh() { rm -rf "$FQ_SPOOL"; }
 

@@ -3,7 +3,6 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/worker_lib.sh"
 
-gone_or_zombie() { ! [ -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"; }
 clear_all() { fq cancel --all --state all --yes >/dev/null || :; rm -rf "$work"/job*; }
 
 # A stopped process holds the lock when a job ends: its verdict is given when the lock is free.

@@ -85,7 +85,8 @@ std::optional<Explanation> Model::explain(MessageId id) {
     if (explained.state == State::dead) reason.until_wall_ms = message->since_ms + wall_minus_boot_ms;
   }
   const std::string leaf = explained.tenant + "/";
-  const bool will_start = explained.state == State::ready || explained.state == State::delayed;
+  const bool will_start =
+      explained.state == State::ready || explained.state == State::delayed || explained.state == State::held;
   if (will_start) turns_.add_reasons(leaf, clock.boot_ms(), wall_minus_boot_ms, explained.reasons);
   if (explained.state != State::ready) return explained;
   const std::vector<MessageId> order = ready("");

@@ -1,6 +1,9 @@
 // limits_test - limits at the edges of what can be written.
 #include "tests/schedule/fixture.h"
 
+// fq, below us.
+#include "core/schedule/starts.h"
+
 namespace fq::test {
 namespace {
 
@@ -32,6 +35,24 @@ TEST_CASE("one a day is one a day") {
   CHECK(starts(q) == 0);
   q.wait_until(q.now + 1);
   CHECK(starts(q) == 1);
+}
+
+TEST_CASE("what could start now is what does") {
+  ScheduleFixture q;
+  q.set("a/x", PolicyKey::concurrency, 2);
+  q.set("a", PolicyKey::rate, 3, 60'000);
+  q.set("a", PolicyKey::burst, 3);
+  for (const char* tenant : {"a/x", "a/y", "b"}) q.push(tenant, 5);
+  const Schedule schedule = q.schedule();
+  Starts thought(schedule.region(), q.now);
+  size_t would_start = 0;
+  Preview preview(schedule, kRootTenant);
+  while (const std::optional<SlotIndex> slot = preview.next())
+    would_start += thought.start(schedule.entry(*slot).tenant);
+  CHECK(would_start == 8);  // 3 of a, 5 of b
+  CHECK(starts(q) == would_start);
+  q.wait_until(q.now + 20'000);
+  CHECK(Starts(schedule.region(), q.now).left(q.entry(6).tenant) == 1);
 }
 
 }  // namespace fq::test
