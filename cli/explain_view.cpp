@@ -5,6 +5,7 @@
 // fq, below us.
 #include "core/base/counted.h"
 #include "core/base/duration.h"
+#include "core/base/escape.h"
 #include "core/base/json_writer.h"
 #include "core/base/wall_time.h"
 // fq, this room.
