@@ -77,7 +77,9 @@ Result<MessageInfo> info_of(const Delivery& delivery) {
   return info;
 }
 
-bool only_outcome_known(const MessageInfo& message) { return message.tenant.empty(); }
+bool only_outcome_known(const MessageInfo& message) {
+  return message.state == State::acked || message.state == State::cancelled;
+}
 
 bool record_known(const MessageInfo& message) { return message.pushed_at_wall_ms.has_value(); }
 
@@ -88,7 +90,7 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
     known ? json.number(value) : json.null();
   };
   json.key("id").number(number(message.id)).key("queue").text(queue).key("tenant");
-  known ? json.text(message.tenant) : json.null();
+  message.tenant.empty() ? json.null() : json.text(message.tenant);
   json.key("state").text(name_of(message.state)).key("priority");
   record_known(message) ? json.number(int64_t{message.priority}) : json.null();
   json.key("key");

@@ -12,7 +12,7 @@
 
 namespace fq::cli {
 
-/// Of a finished message that nothing was kept of: state, attempts and history; all else is null.
+/// Of a finished message only state, attempts and history are kept; all else is null.
 bool only_outcome_known(const MessageInfo& message);
 
 /// Of one whose record is lost only what the queue itself knows is told.

@@ -19,11 +19,13 @@ namespace {
 constexpr size_t kHistoryPage = 100;
 constexpr size_t kPreviewColumns = 60;
 
-Result<std::vector<HistoryEvent>> history_of(Queue& queue, MessageId id) {
+/// Also tells whose a message was that has ended.
+Result<std::vector<HistoryEvent>> history_of(Queue& queue, MessageInfo& message) {
   std::vector<HistoryEvent> events;
   Cursor from;
   do {
-    FQ_TRY_SET(HistoryPage page, queue.history(id, from, kHistoryPage));
+    FQ_TRY_SET(HistoryPage page, queue.history(message.id, from, kHistoryPage));
+    if (!page.tenant.empty()) message.tenant = std::move(page.tenant);
     for (HistoryEvent& event : page.events) events.push_back(std::move(event));
     from = std::move(page.next);
   } while (!from.text.empty());
@@ -103,6 +105,7 @@ std::string human_of(const Session& session, const MessageInfo& message,
   Facts facts;
   facts.add("message", std::to_string(number(message.id)) + " in queue " + session.queue_name());
   if (only_outcome_known(message)) {
+    if (!message.tenant.empty()) facts.add("tenant", shown(message.tenant));
     facts.add("state", std::string(name_of(message.state)));
     facts.add("attempts", std::to_string(message.attempts));
     return facts.text() + history_text(message, events);
@@ -140,12 +143,12 @@ Result<Exit> run_show(const Arguments& arguments, Session& session) {
   if (arguments.operands().size() != 1) return usage_error("show", "takes one message id; write fq show 17");
   FQ_TRY_SET(const MessageId id, to_id("ID", arguments.operands()[0]));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
-  FQ_TRY_SET(const std::optional<MessageInfo> message, queue->get(id));
+  FQ_TRY_SET(std::optional<MessageInfo> message, queue->get(id));
   if (!message) {
     say("message " + std::to_string(number(id)) + ": not in queue '" + session.queue_name() + "'");
     return Exit::nothing;
   }
-  FQ_TRY_SET(const std::vector<HistoryEvent> events, history_of(*queue, id));
+  FQ_TRY_SET(const std::vector<HistoryEvent> events, history_of(*queue, *message));
   const bool json = session.format() == Format::json;
   FQ_TRY(
       session.out().write(json ? json_of(session, *message, events) : human_of(session, *message, events)));

@@ -250,6 +250,7 @@ struct MessagePage {
 struct HistoryPage {
   std::vector<HistoryEvent> events;
   Cursor next;
+  std::string tenant;  // of a message that has ended, while its push is still known
 };
 
 /// Waiting for messages to end: to be acked, dead, cancelled, or unknown.

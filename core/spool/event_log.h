@@ -113,11 +113,21 @@ class LocalQueue::EventPast {
   Result<void> begin(const EventRequest& request);
   /// Into the log: whose a message is that was pushed before what it has read, and others on the way.
   Result<void> learn_tenant_of(MessageId id);
+  struct Push {
+    std::string tenant;
+    int64_t at_wall_ms = 0;
+  };
+  /// Of a message that has ended; none where its file was given back. Needs no log.
+  Result<std::optional<Push>> push_of(MessageId id);
   /// From a push or a copy.
   static void learn_tenants(const RecordHeader& header, Bytes body, EventLog& into);
 
  private:
   Result<void> begin_near_end(const EventRequest& request);
+  struct Stretch {
+    uint64_t from = 0, to = 0;
+  };
+  Result<std::optional<Stretch>> find_push(MessageId id, uint64_t high);
   Result<void> learn_older();
   Result<uint64_t> file_start(uint64_t position);
   Result<uint64_t> first_pushed(uint64_t from, uint64_t to);

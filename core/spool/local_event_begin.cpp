@@ -151,30 +151,54 @@ void LocalQueue::EventPast::learn_tenants(const RecordHeader& header, Bytes body
   }
 }
 
-/// Whose a message is that was pushed before what is known: ids grow along the stream, so the file of its
-/// push is found by halves, and that one is read.
-Result<void> LocalQueue::EventPast::learn_tenant_of(MessageId id) {
-  EventLog& log = *queue_.event_log_;
-  uint64_t high = log.learnt_from;
+/// Between which positions this message was pushed, in one file and before `high`: ids grow along the stream,
+/// so the file is found by halves. None: it is gone.
+Result<std::optional<LocalQueue::EventPast::Stretch>> LocalQueue::EventPast::find_push(MessageId id,
+                                                                                       uint64_t high) {
   FQ_TRY_SET(uint64_t low, file_start(0));
   FQ_TRY_SET(const uint64_t oldest, first_pushed(low, high));
-  if (low >= high || oldest > number(id)) return learn_older();  // only a copy can tell
+  if (low >= high || oldest > number(id)) return std::optional<Stretch>();
   for (;;) {
     FQ_TRY_SET(uint64_t start, file_start(low + (high - low) / 2));
     if (start <= low) {
       FQ_TRY_SET(start, file_start(high - 1));
     }
     // No file begins between them, or those that did were given back meanwhile.
-    if (start <= low || start >= high) break;
+    if (start <= low || start >= high) return std::optional(Stretch{low, high});
     FQ_TRY_SET(const uint64_t first, first_pushed(start, high));
     (first <= number(id) ? low : high) = start;
   }
-  FQ_TRY(read(low, high, [&](const RecordHeader& header, Bytes body) {
+}
+
+Result<void> LocalQueue::EventPast::learn_tenant_of(MessageId id) {
+  EventLog& log = *queue_.event_log_;
+  FQ_TRY_SET(const std::optional<Stretch> where, find_push(id, log.learnt_from));
+  if (!where) return learn_older();  // only a copy can tell
+  FQ_TRY(read(where->from, where->to, [&](const RecordHeader& header, Bytes body) {
     learn_tenants(header, body, log);
     return true;
   }));
   if (log.by_id.get(number(id)) != 0) return {};
   return learn_older();
+}
+
+Result<std::optional<LocalQueue::EventPast::Push>> LocalQueue::EventPast::push_of(MessageId id) {
+  std::optional<Push> found;
+  FQ_TRY_SET(const std::optional<Stretch> where,
+             find_push(id, queue_.header().committed_end.load(std::memory_order_acquire)));
+  if (!where) return found;
+  FQ_TRY(read(where->from, where->to, [&](const RecordHeader& header, Bytes body) {
+    if (header.type != RecordType::pushed) return true;
+    PushedReader reader(body, header.count);
+    const uint64_t first = number(reader.first_id());
+    if (number(id) < first) return false;
+    if (number(id) - first >= header.count) return true;
+    const MessageItem* item = nullptr;
+    for (uint64_t next = first; next <= number(id); ++next) item = reader.next();
+    if (item != nullptr) found = Push{std::string(item->tenant), header.at_wall_ms};
+    return false;
+  }));
+  return found;
 }
 
 /// Whose the messages are that were pushed or copied in the file before what is known.

@@ -165,6 +165,7 @@ Result<std::optional<MessageInfo>> LocalQueue::describe_finished(MessageId id,
 
 Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
   uint64_t position = 0;
+  bool ended = false;
   bool dead = false;
   bool expired = false;
   int64_t dead_wall_ms = 0;
@@ -179,6 +180,7 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
       place = ItemReader::find_item(stream(), header(), schedule().entry(*slot));
     } else if (const auto outcome = schedule().outcome(id)) {
       position = outcome->event_position;
+      ended = true;
     }
     return {};
   }));
@@ -197,6 +199,13 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
       page.events.push_back(
           event_of(RecordType::pushed, stored_.item.pushed_wall_ms, number(id), EventDetail{}, 0));
     }
+  }
+  // Nothing else is kept of one that has ended: its push is looked for.
+  if (ended && page.events.size() < most) {
+    FQ_TRY_SET(const std::optional<EventPast::Push> push, EventPast(*this).push_of(id));
+    if (push)
+      page.events.push_back(event_of(RecordType::pushed, push->at_wall_ms, number(id), EventDetail{}, 0));
+    if (push) page.tenant = push->tenant;
   }
   std::reverse(page.events.begin(), page.events.end());
   // The last attempt and the end of a TTL bury without a record of its own: what ended it stands last, and

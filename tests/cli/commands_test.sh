@@ -123,8 +123,8 @@ is 'columns stand in line, whatever is in them' \
   $'ID  STATE  TENANT  PAYLOAD\n 1  ready  7       12345\n 2  ready  测试    ✅ 测试 👍\n 3  ready  e\u0301       1' "$picture"
 fq push -q pictures -t wide "$(printf '测%.0s' $(seq 100))" >/dev/null
 is 'a preview is cut by columns' "$(printf '测%.0s' $(seq 20))..." "$(fq peek -q pictures -t wide | awk 'NR == 2 { print $NF }')"
-is 'of what was acked only the outcome is known' 'null null acked' "$(fq pop -q pictures >/dev/null; fq show -q pictures 1 --json | sed 's/.*"tenant":\([^,]*\),"state":"\([a-z]*\)","priority":\([^,]*\),.*/\1 \3 \2/')"
-is 'and no zero is made up' 'attempts 0' "$(fq show -q pictures 1 | grep -E '^(attempts|tenant|priority|deliveries)' | tr -s ' ')"
+is 'of what was acked the outcome, and whose it was' '"7" null acked' "$(fq pop -q pictures >/dev/null; fq show -q pictures 1 --json | sed 's/.*"tenant":\([^,]*\),"state":"\([a-z]*\)","priority":\([^,]*\),.*/\1 \3 \2/')"
+is 'and no zero is made up' 'tenant 7 attempts 0' "$(fq show -q pictures 1 | grep -E '^(attempts|tenant|priority|deliveries)' | tr -s ' ' | paste -sd' ')"
 fq queue remove pictures --yes
 is 'cancel by tag' 1 "$(fq cancel --tag order=7)"
 is 'cancel --all with --yes' 1 "$(fq cancel --all --yes)"

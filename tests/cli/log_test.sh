@@ -40,6 +40,18 @@ is 'a lease by time has its receipt and its end' '"1.1" null true' \
 is 'a lease by life has its process' true "$(fq log --json 3 | jq 'select(.event == "leased") | .pid > 0')"
 is 'a retry has its reason' $'no\e[31m luck' "$(fq log --json 1 | jq -r 'select(.event == "retried") | .reason')"
 is 'show tells events in the same words' "$(fq log --json 1)" "$(fq show 1 --json | jq -c '.history[]')"
+is 'also of what has ended' "$(fq log --json 3)" "$(fq show 3 --json | jq -c '.history[]')"
+
+# Of what has ended the push is looked for, in the right one of many files; where it was given back the rest is told.
+long=$(head -c 60000 /dev/zero | tr '\0' x)
+for _ in $(seq 40); do printf '%s\n' "$long"; done | fq push -q many --lines -t last >/dev/null
+fq pop -q many -n 35 --raw >/dev/null
+for id in 1 20 35; do
+  is "the history of $id, which has ended" 'pushed leased acked last' \
+    "$(fq show -q many $id --json | jq -r '[.history[].event, .tenant] | join(" ")')"
+done
+fq compact -q many >/dev/null
+is 'and when its file is gone' 'leased acked ' "$(fq show -q many 1 --json | jq -r '[.history[].event, .tenant] | join(" ")')"
 
 # What time alone does is no event; when it will do so is told.
 fq push short -q time --ttl 1ms >/dev/null
