@@ -49,6 +49,7 @@ void find_early_end(const Store& live, const ScanResult& scan, std::vector<Journ
 /// found already.
 Result<void> find_unread(Disk& disk, const SegmentHeader& header, const ScanResult& scan,
                          std::vector<JournalDamage>& damage) {
+  const uint64_t written_end = header.ring_start.load(std::memory_order_relaxed);
   for (uint32_t number = header.oldest_file; number <= header.newest_file; ++number) {
     const JournalSlot& slot = header.files[number % kJournalFilesMax];
     // Nothing in it is needed: given back by somebody who died before he could say so, or never used.
@@ -61,7 +62,10 @@ Result<void> find_unread(Disk& disk, const SegmentHeader& header, const ScanResu
     const Result<std::unique_ptr<File>> file = disk.open(journal_file_name(number), OpenMode::read);
     if (!file.ok() && file.error().sys != ENOENT) return file.error();
     if (!file.ok()) damage.push_back({number, 0, 0, 0, "the file is missing"});
-    const bool used = number <= header.current_file && slot.start < header.tail;
+    // What was not written there yet, or will be in another since this one failed, is no loss.
+    const bool closed = slot.state == FileState::sealed || slot.state == FileState::failed;
+    const uint64_t end = closed ? std::min<uint64_t>(slot.end, written_end) : written_end;
+    const bool used = number <= header.current_file && slot.start < end;
     if (!file.ok() || !used) continue;
     FQ_TRY_SET(const uint64_t bytes, (*file)->size());
     damage.push_back({number, 0, bytes, 0, "nothing in the file can be read"});

@@ -44,14 +44,12 @@ is 'also of what has ended' "$(fq log --json 3)" "$(fq show 3 --json | jq -c '.h
 
 # Of what has ended the push is looked for, in the right one of many files; where it was given back the rest is told.
 long=$(head -c 60000 /dev/zero | tr '\0' x)
-for _ in $(seq 40); do printf '%s\n' "$long"; done | fq push -q many --lines -t last >/dev/null
-fq pop -q many -n 35 --raw >/dev/null
-for id in 1 20 35; do
-  is "the history of $id, which has ended" 'pushed leased acked last' \
-    "$(fq show -q many $id --json | jq -r '[.history[].event, .tenant] | join(" ")')"
-done
-fq compact -q many >/dev/null
-is 'and when its file is gone' 'leased acked ' "$(fq show -q many 1 --json | jq -r '[.history[].event, .tenant] | join(" ")')"
+for _ in $(seq 40); do printf '%s\n' "$long"; done | fq push -q ended --lines -t last >/dev/null
+fq pop -q ended -n 35 --raw >/dev/null
+told() { fq show -q ended "$1" --json | jq -r '[.history[].event, .tenant] | join(" ")'; }
+[ -e "$FQ_SPOOL/queues/ended/journal/1.fqj" ] && fail 'the first file is still there'
+is 'its file is gone' 'leased acked ' "$(told 1)"
+for id in 20 35; do is "the history of $id, which has ended" 'pushed leased acked last' "$(told $id)"; done
 
 # What time alone does is no event; when it will do so is told.
 fq push short -q time --ttl 1ms >/dev/null
