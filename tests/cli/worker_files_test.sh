@@ -43,7 +43,7 @@ took=$(($(now_ms) - started))
 sort -u "$work/job.sums" >"$work/actual"
 is 'the sums are those of xargs' '' "$(diff "$work/expected" "$work/actual" | head -n 5)"
 is 'each message is acked once' "[$count,0,0,0,0]" "$(fq stats --json | jq -c '[.acked, .ready, .delayed, .leased, .dead]')"
-is 'what was cut off was run again, and that is a crash' '1 leased,died,leased,acked' \
+is 'what was cut off was run again, and that is a crash' '1 pushed,leased,died,leased,acked' \
   "$(fq show "$id" --json | jq -r '"\(.attempts) \(.history | map(.event) | join(","))"')"
 for n in 1 2; do kill -TERM "${workers[n]}" 2>/dev/null; done
 for n in 1 2; do
