@@ -1,8 +1,8 @@
 #!/bin/bash
-# run - builds fq and runs all short tests: one command on a fresh Debian 12, under 10 minutes on 2 cores.
+# run - builds fq and runs all short tests: one command on a fresh Debian 12, some 17 minutes on 2 cores.
 #
 #   1  unit tests by room, with address and undefined-behaviour sanitizers
-#   2  those of the rooms where threads meet, with the thread sanitizer
+#   2  those in which threads meet, with the thread sanitizer
 #   3  the house's rules, and process tests with the test build (fault points) and the release binary
 #
 # Missing Debian packages are installed when that is possible (root or sudo), and named otherwise. The

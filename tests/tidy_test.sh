@@ -4,6 +4,7 @@
 #   - includes point down only: each room includes the rooms below it and itself
 #   - no file has more than 400 lines, no function more than 70
 #   - no TODO or FIXME; every header opens by saying what it owns
+#   - a planted bug changes something; a test with threads says so
 # usage: tidy_test.sh [DIRECTORY]. Prints each breach as file:line: rule, exit 1 when there is one.
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 2
@@ -79,11 +80,19 @@ check_planted_bugs() {
   done <tests/crash/planted_bugs
 }
 
+# The thread sanitizer runs the tests that say [threads], and no others.
+check_threads() {
+  find tests/spool tests/api -name '*.cpp' | sort | xargs awk '
+    /^TEST_CASE/ { tagged = /\[threads\]/ }
+    /std::thread[ >]/ && !tagged { print FILENAME ":" FNR ": a test with threads is tagged [threads]" }'
+}
+
 {
   check_includes
   check_functions
   check_files
   check_planted_bugs
+  check_threads
 } >"$breaches"
 if [ -s "$breaches" ]; then
   cat "$breaches"

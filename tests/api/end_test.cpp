@@ -117,7 +117,7 @@ TEST_CASE("what is on its way back keeps a queue busy") {
   }
 }
 
-TEST_CASE("waiting for an end ends with it, or with its time, or when it is interrupted") {
+TEST_CASE("waiting for an end ends with it, or with its time, or when it is interrupted", "[threads]") {
   ON_EVERY_ENGINE_WITH(q, Time::real);
   const std::unique_ptr<Queue> other = q.another_handle();
   const MessageId id = q.push("t", "only");

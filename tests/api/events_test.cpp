@@ -167,7 +167,7 @@ TEST_CASE("who has read to the end goes on with what happens then") {
   CHECK(page.events[0].id == MessageId{2});
 }
 
-TEST_CASE("waiting for an event ends with it, within the bound") {
+TEST_CASE("waiting for an event ends with it, within the bound", "[threads]") {
   ON_EVERY_ENGINE_WITH(q, Time::real);
   q.push("t", "x");
   EventPage page;

@@ -185,9 +185,9 @@ TEST_CASE("each message of a group costs its tenant a turn") {
   CHECK(q.pop(4) == "b1 b2 b3 a4");
 }
 
-TEST_CASE("two who take groups at once share none") {
+TEST_CASE("two who take groups at once share none", "[threads]") {
   ON_EVERY_ENGINE_WITH(q, Time::real);
-  constexpr size_t kTenants = 40, kMessages = 90;
+  constexpr size_t kTenants = 40, kMessages = 30;
   for (size_t i = 0; i < kTenants; ++i) q.push_many("t" + std::to_string(i), kMessages);
   const std::unique_ptr<Queue> doors[] = {q.another_handle(), q.another_handle()};
   std::vector<std::thread> takers;

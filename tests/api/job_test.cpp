@@ -114,7 +114,7 @@ TEST_CASE("a look takes nothing and says whether there is something") {
   CHECK(q.lease_all(look).why_empty == WhyEmpty::nothing);
 }
 
-TEST_CASE("a waiting look ends when somebody pushes") {
+TEST_CASE("a waiting look ends when somebody pushes", "[threads]") {
   ON_EVERY_ENGINE_WITH(q, Time::real);
   const std::unique_ptr<Queue> other = q.another_handle();
   LeaseRequest look = timed_lease();
@@ -216,7 +216,7 @@ TEST_CASE("one's own verdict is no news") {
   CHECK(again.changes.empty());
 }
 
-TEST_CASE("news of a lease wakes who waits for something else") {
+TEST_CASE("news of a lease wakes who waits for something else", "[threads]") {
   ON_EVERY_ENGINE_WITH(q, Time::real);
   const std::unique_ptr<Queue> other = q.another_handle();
   const MessageId id = q.push("t", "only");

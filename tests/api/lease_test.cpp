@@ -304,7 +304,7 @@ TEST_CASE("waiting ends when a delayed message is due") {
   CHECK(payload_of(q.lease_all(request).deliveries.at(0)) == "soon");
 }
 
-TEST_CASE("waiting ends when somebody pushes") {
+TEST_CASE("waiting ends when somebody pushes", "[threads]") {
   ON_EVERY_ENGINE_WITH(q, Time::real);
   const std::unique_ptr<Queue> other = q.another_handle();
   std::thread pusher([&] {
@@ -320,7 +320,7 @@ TEST_CASE("waiting ends when somebody pushes") {
   CHECK(reply.deliveries.size() == 1);
 }
 
-TEST_CASE("waiting ends when it is interrupted") {
+TEST_CASE("waiting ends when it is interrupted", "[threads]") {
   ON_EVERY_ENGINE_WITH(q, Time::real);
   Interrupt interrupt;
   std::thread thread([&] {

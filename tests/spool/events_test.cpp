@@ -95,7 +95,7 @@ TEST_CASE("whose an event is that lies before the copy of its message is asked o
   q.push("x", Durability::always, "acme");
   // Nearly as much as makes a journal worth compacting, so that the lease lies in a late file.
   const std::string payload(20'000, 'p');
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < 60; ++i) {
     q.push(payload, Durability::lazy, "churn");
     const LeaseReply churn = q.lease_from(q.door(), {.tenant = "churn"});
     REQUIRE(q.ack(churn.deliveries.at(0)) == SettleStatus::ok);
@@ -198,7 +198,7 @@ TEST_CASE("cursors of another engine are refused") {
   }
 }
 
-TEST_CASE("the last ones are told while the files before them are given back") {
+TEST_CASE("the last ones are told while the files before them are given back", "[threads]") {
   SpoolFixture q;
   q.push("first");
   std::atomic<bool> done = false;
@@ -219,7 +219,7 @@ TEST_CASE("the last ones are told while the files before them are given back") {
     queue.reset();  // what it holds it holds by this thread
   });
   std::string wrong;
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < 60; ++i) {
     // Its first page alone: who follows a flood that is faster than it comes to no end.
     EventPage page;
     const Result<void> read = q.open()->events({.last = 50}, page);

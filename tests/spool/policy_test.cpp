@@ -123,7 +123,7 @@ TEST_CASE("a batch is taken whole or not at all") {
   CHECK_FALSE(refusal(q, "a", "").empty());
 }
 
-TEST_CASE("eight who push at once are let in up to the limit, and not one more") {
+TEST_CASE("eight who push at once are let in up to the limit, and not one more", "[threads]") {
   SpoolFixture q;
   set(q, "a", value(PolicyKey::max_messages, 50));
   std::atomic<int> accepted{0};

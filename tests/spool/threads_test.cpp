@@ -166,7 +166,7 @@ void take_each(const TempSpool& spool, std::atomic<int>& taken, int messages, lo
 
 }  // namespace
 
-TEST_CASE("a message wakes one of those who sleep, not all") {
+TEST_CASE("a message wakes one of those who sleep, not all", "[threads]") {
   constexpr int kSleepers = 8;
   constexpr int kEach = 300;
   const TempSpool spool;
@@ -195,7 +195,7 @@ TEST_CASE("a message wakes one of those who sleep, not all") {
   CHECK(all < kEach * kSleepers / 2);
 }
 
-TEST_CASE("threads with a queue object each serve every message exactly once") {
+TEST_CASE("threads with a queue object each serve every message exactly once", "[threads]") {
   const TempSpool spool;
   std::atomic<int> acked{0};
   std::vector<Diary> diaries(kThreads + 1);
@@ -222,7 +222,7 @@ TEST_CASE("threads with a queue object each serve every message exactly once") {
   CHECK(report->findings.empty());
 }
 
-TEST_CASE("queue objects that come and go at once all find one queue") {
+TEST_CASE("queue objects that come and go at once all find one queue", "[threads]") {
   const TempSpool spool;
   std::vector<Diary> diaries(kThreads);
   std::vector<std::thread> threads;

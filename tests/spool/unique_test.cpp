@@ -79,7 +79,7 @@ TEST_CASE("a message pushed in an old file and acked in a new one keeps its key"
   q.check_clean();
 }
 
-TEST_CASE("many who push with one key at once make one message") {
+TEST_CASE("many who push with one key at once make one message", "[threads]") {
   SpoolFixture q;
   constexpr int kPushers = 8;
   std::vector<std::unique_ptr<Queue>> queues;
