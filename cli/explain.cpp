@@ -60,7 +60,8 @@ Result<Exit> run_explain(const Arguments& arguments, Session& session) {
   if (arguments.has("spool")) context.spool = session.spool();
   FQ_TRY_SET(context.settings, queue->settings());
   const bool json = session.format() == Format::json;
-  FQ_TRY(session.out().write(json ? explanation_json(reply, context) : explanation_text(reply, context)));
+  FQ_TRY(session.out().write(json ? explanation_json(reply, context)
+                                  : explanation_text(reply, context, screen_of(session.out()))));
   FQ_TRY(session.out().flush());
   return Exit::done;
 }

@@ -17,7 +17,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr size_t kNameColumns = 40;
+constexpr size_t kNameLeast = 8;  // columns
 constexpr int64_t kNsPerMs = 1'000'000, kNsPerS = 1'000'000'000;
 
 std::string id_text(MessageId id) { return std::to_string(number(id)); }
@@ -203,28 +203,35 @@ std::string tenant_text(const Explanation& of, bool has_next, const ExplainConte
   return table.text();
 }
 
-std::string next_text(const ExplainReply& reply, const ExplainContext& context) {
+std::string next_text(const ExplainReply& reply, const ExplainContext& context, const Screen& screen) {
   if (reply.next.empty()) return "next: nothing can be served now\n";
   Table table({2, 3});
+  table.shorten({2}, kNameLeast);
   table.row({"NEXT", "ID", "TENANT", "WHY"});
   for (const Explanation& one : reply.next) {
     const std::string why = by_text(one, context) + (one.limited ? ", when a limit allows it" : "");
-    table.row({std::to_string(*one.place), id_text(*one.id), shown_short(one.tenant, kNameColumns), why});
+    table.row({std::to_string(*one.place), id_text(*one.id), shown(one.tenant), why});
   }
-  return table.text();
+  return table.text(screen);
 }
 
-std::string blocked_text(const ExplainReply& reply, const ExplainContext& context) {
+std::string blocked_text(const ExplainReply& reply, const ExplainContext& context, const Screen& screen) {
   if (reply.blocked.empty()) return "";
   Table table({0, 2});
+  table.shorten({0}, kNameLeast);
   table.row({"BLOCKED", "READY", "WHY"});
   for (const Explanation& one : reply.blocked) {
     std::string why;
-    for (const Reason& reason : one.reasons)
-      why.append(why.empty() ? "" : "; ").append(reason_text(one, reason, context).what);
-    table.row({shown_short(one.tenant, kNameColumns), std::to_string(one.ready), why});
+    for (const Reason& reason : one.reasons) {
+      // Of whom the row is need not be said again.
+      std::string what = reason_text(one, reason, context).what;
+      const std::string whose = shown(one.tenant) + " ";
+      if (what.starts_with(whose)) what.erase(0, whose.size());
+      why.append(why.empty() ? "" : "; ").append(what);
+    }
+    table.row({shown(one.tenant), std::to_string(one.ready), why});
   }
-  std::string text = table.text();
+  std::string text = table.text(screen);
   if (reply.more_blocked != 0) text += "and " + counted(reply.more_blocked, "more tenant") + "\n";
   return text;
 }
@@ -320,11 +327,11 @@ ReasonText reason_text(const Explanation& of, const Reason& reason, const Explai
   }
 }
 
-std::string explanation_text(const ExplainReply& reply, const ExplainContext& context) {
+std::string explanation_text(const ExplainReply& reply, const ExplainContext& context, const Screen& screen) {
   if (reply.subject && reply.subject->id) return message_text(*reply.subject, context);
   std::string text = reply.subject ? tenant_text(*reply.subject, !reply.next.empty(), context) : "";
-  text += next_text(reply, context);
-  return text + blocked_text(reply, context);
+  text += next_text(reply, context, screen);
+  return text + blocked_text(reply, context, screen);
 }
 
 std::string explanation_json(const ExplainReply& reply, const ExplainContext& context) {

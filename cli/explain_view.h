@@ -5,6 +5,8 @@
 #include <string>
 // fq, below us.
 #include "core/api/queue.h"
+// fq, this room.
+#include "cli/screen.h"
 
 namespace fq::cli {
 
@@ -22,7 +24,7 @@ struct ReasonText {
 };
 ReasonText reason_text(const Explanation& of, const Reason& reason, const ExplainContext& context);
 
-std::string explanation_text(const ExplainReply& reply, const ExplainContext& context);
+std::string explanation_text(const ExplainReply& reply, const ExplainContext& context, const Screen& screen);
 /// An object a line: the subject, what comes next, who is blocked; `about` tells which.
 std::string explanation_json(const ExplainReply& reply, const ExplainContext& context);
 

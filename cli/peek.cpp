@@ -25,7 +25,7 @@ constexpr OptionSpec kOptions[] = {
 };
 
 constexpr size_t kPage = 100;
-constexpr size_t kPreviewColumns = 40;
+constexpr size_t kPreviewColumns = 40, kTextLeast = 8;
 
 struct PeekRequest {
   Filter filter;
@@ -37,7 +37,7 @@ Result<PeekRequest> request_of(const Arguments& arguments) {
   PeekRequest request;
   if (!arguments.operands().empty()) {
     return usage_error(
-        "fq peek", "takes no operand " + in_quotes(arguments.operands()[0]) + "; one message is fq show ID");
+        "peek", "takes no operand " + in_quotes(arguments.operands()[0]) + "; one message is fq show ID");
   }
   if (const auto typed = arguments.value("tenant")) {
     FQ_TRY_SET(request.filter.tenant, to_tenant("--tenant", *typed));
@@ -81,7 +81,7 @@ class Peeking {
         from = std::move(page.next);
       } while (!from.text.empty());
     }
-    FQ_TRY(session_.out().write(table_.text()));
+    FQ_TRY(session_.out().write(table_.text(screen_of(session_.out()))));
     FQ_TRY(session_.out().flush());
     return left == request.count ? Exit::nothing : Exit::done;
   }
@@ -102,9 +102,14 @@ class Peeking {
       default:
         break;
     }
-    if (table_.empty()) table_.row({"ID", "STATE", "TENANT", "WHEN", "PAYLOAD"});
+    if (table_.empty()) {
+      table_.spare({3, 1});
+      table_.shorten({2}, kTextLeast);
+      table_.crop(4);
+      table_.row({"ID", "STATE", "TENANT", "WHEN", "PAYLOAD"});
+    }
     table_.row({std::to_string(number(message.id)), std::string(name_of(message.state)),
-                shown_short(message.tenant, kPreviewColumns), when_of(message, now_ms_),
+                shown(message.tenant), when_of(message, now_ms_),
                 lost ? "(lost)" : shown_short(message.payload.value_or(""), kPreviewColumns)});
     return {};
   }

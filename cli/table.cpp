@@ -73,23 +73,11 @@ size_t bytes_of_unit(std::string_view text) {
   return bytes;
 }
 
-}  // namespace
-
-size_t columns_of(std::string_view text) {
-  size_t columns = 0;
-  while (!text.empty()) {
-    const Utf8Char next = utf8_next(text);
-    columns += columns_of_character(next);
-    text.remove_prefix(std::max<size_t>(next.bytes, 1));
-  }
-  return columns;
-}
-
-std::string cut_middle(std::string_view shown, size_t columns) {
+/// Without what lies between a head and a tail of so many columns, dots included; a tail of 0 has none.
+std::string cut_between(std::string_view shown, size_t columns, size_t tail_columns) {
   if (columns_of(shown) <= columns) return std::string(shown);
   const std::string_view dots = columns > kDots.size() + 1 ? kDots : "";
-  const size_t head_columns = (columns - dots.size()) / 2;
-  const size_t tail_columns = columns - dots.size() - head_columns;
+  const size_t head_columns = columns - dots.size() - tail_columns;
   size_t head = 0, tail = 0;
   for (size_t used = 0; head < shown.size();) {
     const std::string_view unit = shown.substr(head, bytes_of_unit(shown.substr(head)));
@@ -105,6 +93,25 @@ std::string cut_middle(std::string_view shown, size_t columns) {
   }
   return std::string(shown.substr(0, head)).append(dots).append(shown.substr(tail));
 }
+
+}  // namespace
+
+size_t columns_of(std::string_view text) {
+  size_t columns = 0;
+  while (!text.empty()) {
+    const Utf8Char next = utf8_next(text);
+    columns += columns_of_character(next);
+    text.remove_prefix(std::max<size_t>(next.bytes, 1));
+  }
+  return columns;
+}
+
+std::string cut_middle(std::string_view shown, size_t columns) {
+  const size_t room = columns > kDots.size() + 1 ? columns - kDots.size() : columns;
+  return cut_between(shown, columns, room - room / 2);
+}
+
+std::string cut_end(std::string_view shown, size_t columns) { return cut_between(shown, columns, 0); }
 
 std::vector<Table::Column> Table::columns(const Screen& screen) const {
   std::vector<Column> columns;
@@ -132,7 +139,7 @@ std::vector<Table::Column> Table::columns(const Screen& screen) const {
 bool Table::is_name(size_t c) const { return std::find(names_.begin(), names_.end(), c) != names_.end(); }
 
 size_t Table::least_of(const std::vector<Column>& columns, size_t c) const {
-  return is_name(c) ? std::min(columns[c].width, least_) : columns[c].width;
+  return is_elastic(c) ? std::min(columns[c].width, least_) : columns[c].width;
 }
 
 void Table::fit(std::vector<Column>& columns, size_t room) const {
@@ -162,14 +169,16 @@ void Table::fit_names(std::vector<Column>& columns, size_t room) const {
   size_t others = 0;
   for (size_t c = 0; c < columns.size(); ++c) {
     if (!columns[c].shown) continue;
-    if (is_name(c)) names.push_back(&columns[c]);
-    others += kGap + (is_name(c) ? 0 : columns[c].width);
+    if (is_elastic(c)) names.push_back(&columns[c]);
+    others += kGap + (is_elastic(c) ? 0 : columns[c].width);
   }
   // What is free goes to the names, the shortest first: what that does not need is for the next one.
   std::sort(names.begin(), names.end(), [](const Column* a, const Column* b) { return a->width < b->width; });
   size_t free = room > SIZE_MAX - kGap ? room : room + kGap - std::min(others, room + kGap);
+  // Where it is too wide anyway, names that nobody can read do not help.
+  const size_t least = free < names.size() ? least_ : 1;
   for (size_t i = 0; i < names.size(); ++i) {
-    const size_t width = std::max<size_t>(free / (names.size() - i), 1);
+    const size_t width = std::max(free / (names.size() - i), least);
     names[i]->cut = width < names[i]->width;
     names[i]->width = std::min(names[i]->width, width);
     free -= std::min(free, names[i]->width);
@@ -177,8 +186,7 @@ void Table::fit_names(std::vector<Column>& columns, size_t room) const {
 }
 
 bool Table::look_alike(const std::vector<Column>& columns) const {
-  if (std::none_of(columns.begin(), columns.end(), [](const Column& column) { return column.cut; }))
-    return false;
+  if (std::none_of(names_.begin(), names_.end(), [&](size_t c) { return columns[c].cut; })) return false;
   std::map<std::string, std::string> seen;
   for (const Row& row : rows_) {
     std::string whole, cut;
@@ -192,7 +200,7 @@ bool Table::look_alike(const std::vector<Column>& columns) const {
   return false;
 }
 
-std::string Table::line(const Row& row, const std::vector<Column>& columns, const Screen& screen) {
+std::string Table::line(const Row& row, const std::vector<Column>& columns, const Screen& screen) const {
   std::string line;
   size_t spaces = 0;  // before the next cell; none at a line's end
   const auto pad = [&] {
@@ -202,7 +210,9 @@ std::string Table::line(const Row& row, const std::vector<Column>& columns, cons
   for (size_t c = 0; c < row.cells.size(); ++c) {
     const Column& column = columns[c];
     if (!column.shown) continue;
-    const std::string cell = column.cut ? cut_middle(row.cells[c], column.width) : row.cells[c];
+    const std::string cell = !column.cut     ? row.cells[c]
+                             : c == cropped_ ? cut_end(row.cells[c], column.width)
+                                             : cut_middle(row.cells[c], column.width);
     const size_t padding = column.width - columns_of(cell);
     if (column.right) spaces += padding;
     const auto colour = std::find_if(row.colours.begin(), row.colours.end(),

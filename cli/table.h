@@ -6,6 +6,7 @@
 #pragma once
 
 // System.
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,8 @@ class Table {
   /// Columns of names: they are cut to what the others leave free, but not below `least` while another column
   /// can be left out, and where two would look the same others are left out for them.
   void shorten(std::vector<size_t> columns, size_t least) { names_ = std::move(columns), least_ = least; }
+  /// A column of contents: it shares what is free with the names, and is cut at its end.
+  void crop(size_t column) { cropped_ = column; }
   /// Columns that stand to the right whatever is in them.
   void right(std::vector<size_t> columns) { rights_ = std::move(columns); }
   bool empty() const { return rows_.empty(); }
@@ -60,8 +63,9 @@ class Table {
   void fit_names(std::vector<Column>& columns, size_t room) const;
   bool look_alike(const std::vector<Column>& columns) const;
   bool is_name(size_t c) const;
+  bool is_elastic(size_t c) const { return c == cropped_ || is_name(c); }
   size_t least_of(const std::vector<Column>& columns, size_t c) const;
-  static std::string line(const Row& row, const std::vector<Column>& columns, const Screen& screen);
+  std::string line(const Row& row, const std::vector<Column>& columns, const Screen& screen) const;
 
   std::vector<size_t> texts_;
   std::vector<size_t> rights_;
@@ -69,6 +73,7 @@ class Table {
   std::vector<size_t> hidden_;
   std::vector<size_t> names_;
   size_t least_ = 0;
+  size_t cropped_ = SIZE_MAX;
   std::vector<Row> rows_;
 };
 
@@ -77,5 +82,7 @@ size_t columns_of(std::string_view text);
 /// What was escaped for a terminal, cut in the middle to so many columns: names mostly differ at an end.
 /// Neither a character nor an escape is taken apart.
 std::string cut_middle(std::string_view shown, size_t columns);
+/// The same at its end: contents are known by how they begin.
+std::string cut_end(std::string_view shown, size_t columns);
 
 }  // namespace fq::cli

@@ -12,13 +12,14 @@
 #include "cli/policy_layers.h"
 #include "cli/policy_value.h"
 #include "cli/policy_view.h"
+#include "cli/screen.h"
 #include "cli/table.h"
 
 namespace fq::cli {
 
 namespace {
 
-constexpr size_t kTenantColumns = 40;
+constexpr size_t kTenantLeast = 8;  // columns
 
 /// What keeps a tenant from being served, the widest first.
 struct Obstacle {
@@ -55,12 +56,8 @@ class TenantList {
           .append("=")
           .append(text);
     }
-    return {shown_short(row.tenant, kTenantColumns),
-            file_known_ ? weight : "?",
-            limits.empty() ? "-" : shown(limits),
-            obstacle_text(row),
-            std::to_string(row.ready),
-            std::to_string(row.leased)};
+    return {shown(row.tenant),  file_known_ ? weight : "?", limits.empty() ? "-" : shown(limits),
+            obstacle_text(row), std::to_string(row.ready),  std::to_string(row.leased)};
   }
 
   void write(JsonWriter& json, const std::string& queue, const StatsRow& row) const {
@@ -123,7 +120,7 @@ class TenantList {
     if (obstacle.what.empty()) return "-";
     std::string text(obstacle.what);
     if (obstacle.until_wall_ms) text += ", ends " + relative_time(*obstacle.until_wall_ms, now_ms_);
-    if (!obstacle.at.empty()) text += " at " + shown_short(obstacle.at, kTenantColumns);
+    if (!obstacle.at.empty()) text += " at " + shown(obstacle.at);
     return text;
   }
 
@@ -147,6 +144,8 @@ Result<Exit> list_tenants(Session& session, const std::string& below, bool names
   const TenantList tenants(layers, file.ok());
   const std::map<std::string, StatsRow> rows = tenants.rows(std::move(reply), below);
   Table table({0, 2, 3});
+  table.spare({1, 5, 4});
+  table.shorten({0}, kTenantLeast);
   table.row({"TENANT", "WEIGHT", "LIMITS", "BLOCKED", "READY", "RUNNING"});
   for (const auto& [path, row] : rows) {
     if (names_only) {  // no name holds a newline, or any other control character
@@ -161,7 +160,7 @@ Result<Exit> list_tenants(Session& session, const std::string& below, bool names
     }
   }
   const bool as_table = session.format() != Format::json && !names_only;
-  if (as_table && !rows.empty()) FQ_TRY(session.out().write(table.text()));
+  if (as_table && !rows.empty()) FQ_TRY(session.out().write(table.text(screen_of(session.out()))));
   FQ_TRY(session.out().flush());
   return rows.empty() ? Exit::nothing : Exit::done;
 }

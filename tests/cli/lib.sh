@@ -5,6 +5,7 @@
 
 set -u
 : "${FQ:?the binary under test}"
+export FQ
 unset FQ_SPOOL FQ_QUEUE FQ_TENANT FQ_RECEIPT
 export LC_ALL=C.UTF-8
 work=$(mktemp -d "${TMPDIR:-/tmp}/fq-cli.XXXXXX") || exit 1
@@ -54,6 +55,14 @@ stopped() { grep -q '^State:.T' "/proc/$1/status"; }
 
 # gone_or_zombie PID: it is dead, whether or not somebody has taken note.
 gone_or_zombie() { ! [ -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"; }
+
+# Commands that see a terminal of COLUMNS by ROWS: on_terminal COLUMNS ROWS 'COMMAND'. The stty is for this terminal.
+on_terminal() {
+  TERM=xterm script -qefc "stty cols $1 rows $2 -onlcr; $3" /dev/null </dev/null
+}
+# Without colours and the like.
+plain() { sed -e 's/\x1b\[[0-9;]*[A-Za-z]//g'; }
+widest() { tr -d '\r' | wc -L; }
 
 # An empty spool for the next story.
 fresh() { rm -rf "$FQ_SPOOL"; }

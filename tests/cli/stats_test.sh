@@ -7,15 +7,6 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 promtool=$(command -v promtool || echo "$source/build/tools/usr/bin/promtool")
 [ -x "$promtool" ] || { echo "promtool is missing: run tests/run.sh, or . tests/packages.sh; unpack_tool prometheus build/tools"; exit 1; }
 
-# Commands that see a terminal of COLUMNS by ROWS: on_terminal COLUMNS ROWS 'COMMAND'. The stty is for this terminal.
-on_terminal() {
-  TERM=xterm script -qefc "stty cols $1 rows $2 -onlcr; $3" /dev/null </dev/null
-}
-# Without colours and the like.
-plain() { sed -e 's/\x1b\[[0-9;]*[A-Za-z]//g'; }
-widest() { tr -d '\r' | wc -L; }
-export FQ
-
 # Numbers for a person.
 for tenant in alpha beta gamma; do seq 30 | fq push --lines -t "$tenant" >/dev/null; done
 fq pop -n 30 >/dev/null

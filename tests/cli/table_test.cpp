@@ -34,6 +34,27 @@ TEST_CASE("a text is cut in the middle, to no more columns than there are") {
   CHECK(cut_middle("", 3) == "");
 }
 
+TEST_CASE("contents are cut at their end") {
+  CHECK(cut_end("customer-000123", 15) == "customer-000123");
+  CHECK(cut_end("customer-000123", 14) == "customer-00...");
+  CHECK(cut_end("customer", 4) == "cust");
+  CHECK(cut_end("customer", 0) == "");
+  Table table({0, 1});
+  table.shorten({0}, 8);
+  table.crop(1);
+  table.row({"NAME", "CONTENTS"});
+  table.row({"acme/department-12", "the same beginning of 1"});
+  table.row({"acme/department-13", "the same beginning of 2"});
+  CHECK(table.text() ==
+        "NAME                CONTENTS\n"
+        "acme/department-12  the same beginning of 1\n"
+        "acme/department-13  the same beginning of 2\n");
+  CHECK(table.text({.columns = 30}) ==
+        "NAME            CONTENTS\n"
+        "acme/...ent-12  the same be...\n"
+        "acme/...ent-13  the same be...\n");
+}
+
 TEST_CASE("neither a wide character nor an accent nor an escape is taken apart") {
   const std::string wide = "\xe6\xb5\x8b\xe6\xb5\x8b\xe6\xb5\x8b\xe6\xb5\x8b\xe6\xb5\x8b\xe6\xb5\x8b";
   const std::string accents =

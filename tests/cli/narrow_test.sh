@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# narrow_test - tables fit the terminal they are shown on, and what is in them stays told apart.
+. "$(dirname "$0")/lib.sh"
+
+long=customer-with-a-long-name/and-a-second-level/of-department
+for tenant in acme/web "${long}-1" "${long}-2"; do
+  seq -f 'payload %g with more words than fit' 3 | fq push --lines -t "$tenant" >/dev/null
+done
+fq tenant pause "${long}-2"
+fq tenant set acme weight=2 concurrency=3
+
+# on COLUMNS 'COMMAND': what it shows there is in $work/shown, and no line is wider.
+on() {
+  on_terminal "$1" 50 "$FQ $2" | plain | tr -d '\r' >"$work/shown"
+  if [ "$(wc -L <"$work/shown")" -gt "$1" ]; then fail "$2: wider than $1 columns: $(cat "$work/shown")"; fi
+}
+for view in 'explain --next 9' 'tenant list' 'peek -n 9' stats 'stats --tenants'; do
+  for columns in 120 80 60 40; do on "$columns" "$view"; done
+done
+
+on 60 'peek -t customer-with-a-long-name -n 1'
+is 'names are cut in the middle, payloads at their end' '4 ready customer-...artment-1 now payload 1 with mo...' \
+  "$(sed -n 2p "$work/shown" | tr -s ' ' | sed 's/^ //; s/ [0-9]*s ago / now /')"
+on 40 'tenant list'
+is 'what is cut can be told apart' 2 "$(grep -o '^cus[^ ]*' "$work/shown" | sort -u | wc -l)"
+is 'in a pipe nothing is cut' 1 "$(fq tenant list | grep -c "^${long}-1 ")"
+on 200 'tenant list'
+is 'nor where there is room' 1 "$(grep -c "^${long}-1 " "$work/shown")"
+
+finish
