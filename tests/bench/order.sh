@@ -48,10 +48,13 @@ done
       sub(/[._0-9]*$/, "*", section)
       return "*(" section ")"
     }
+    if (file ~ /ltrans/) return section ~ /^\.text\./ ? "*(" section ")" : ""
     sub(/.*\//, "", file)
     sub(/\(/, ":", file)
     sub(/\)$/, "", file)
-    return file ~ /ltrans/ ? "" : "*" file "(" section ")"
+    # valgrind has no AVX-512, for which the C library has the same once more.
+    if (sub(/-avx2?/, "-*", file)) section = ".text.avx .text.evex"
+    return "*" file "(" section ")"
   }
   NF > 2 { output = substr($2, 2); sub(/\.push$/, "", output); place = $3 SUBSEP $4; section = $3; file = $4; next }
   output ~ /^\.(text|rodata|data|data\.rel\.ro|bss)$/ && !((output, place) in seen) {
@@ -67,7 +70,7 @@ done
   END {
     print "/* push.ld - what a push touches lies side by side. Made by tests/bench/order.sh: do not edit. */"
     # valgrind hides the vDSO, and with it what the C library does to find clock_gettime there.
-    for (i = split("dl-object dl-lookup pthread_mutex_lock strcmp-avx2 strcmp-evex", hidden); i > 0; --i)
+    for (i = split("dl-object dl-lookup dl-setup_hash pthread_mutex_lock strcmp-avx2 strcmp-evex", hidden); i > 0; --i)
       lines[".text"] = lines[".text"] "    *libc.a:" hidden[i] ".o(.text .text.*)\n"
     printf "SECTIONS {\n%s", block(".text", ".text")
     printf "SECTIONS {\n%s", block(".rodata", ".rodata")
