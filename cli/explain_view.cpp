@@ -17,7 +17,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr size_t kNameLeast = 8;  // columns
+constexpr size_t kNameLeast = 12;  // columns
 constexpr int64_t kNsPerMs = 1'000'000, kNsPerS = 1'000'000'000;
 
 std::string id_text(MessageId id) { return std::to_string(number(id)); }
@@ -207,6 +207,7 @@ std::string next_text(const ExplainReply& reply, const ExplainContext& context, 
   if (reply.next.empty()) return "next: nothing can be served now\n";
   Table table({2, 3});
   table.shorten({2}, kNameLeast);
+  table.keep_least();
   table.row({"NEXT", "ID", "TENANT", "WHY"});
   for (const Explanation& one : reply.next) {
     const std::string why = by_text(one, context) + (one.limited ? ", when a limit allows it" : "");
@@ -219,6 +220,7 @@ std::string blocked_text(const ExplainReply& reply, const ExplainContext& contex
   if (reply.blocked.empty()) return "";
   Table table({0, 2});
   table.shorten({0}, kNameLeast);
+  table.keep_least();
   table.row({"BLOCKED", "READY", "WHY"});
   for (const Explanation& one : reply.blocked) {
     std::string why;

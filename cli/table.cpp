@@ -175,10 +175,8 @@ void Table::fit_names(std::vector<Column>& columns, size_t room) const {
   // What is free goes to the names, the shortest first: what that does not need is for the next one.
   std::sort(names.begin(), names.end(), [](const Column* a, const Column* b) { return a->width < b->width; });
   size_t free = room > SIZE_MAX - kGap ? room : room + kGap - std::min(others, room + kGap);
-  // Where it is too wide anyway, names that nobody can read do not help.
-  const size_t least = free < names.size() ? least_ : 1;
   for (size_t i = 0; i < names.size(); ++i) {
-    const size_t width = std::max(free / (names.size() - i), least);
+    const size_t width = std::max(free / (names.size() - i), floor_);
     names[i]->cut = width < names[i]->width;
     names[i]->width = std::min(names[i]->width, width);
     free -= std::min(free, names[i]->width);

@@ -33,6 +33,8 @@ class Table {
   /// Columns of names: they are cut to what the others leave free, but not below `least` while another column
   /// can be left out, and where two would look the same others are left out for them.
   void shorten(std::vector<size_t> columns, size_t least) { names_ = std::move(columns), least_ = least; }
+  /// They are never cut below `least`: beside sentences, which are not cut and may be as wide as they like.
+  void keep_least() { floor_ = least_; }
   /// A column of contents: it shares what is free with the names, and is cut at its end.
   void crop(size_t column) { cropped_ = column; }
   /// Columns that stand to the right whatever is in them.
@@ -73,6 +75,7 @@ class Table {
   std::vector<size_t> hidden_;
   std::vector<size_t> names_;
   size_t least_ = 0;
+  size_t floor_ = 1;
   size_t cropped_ = SIZE_MAX;
   std::vector<Row> rows_;
 };

@@ -19,7 +19,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr size_t kTenantLeast = 8;  // columns
+constexpr size_t kTenantLeast = 12;  // columns
 
 /// What keeps a tenant from being served, the widest first.
 struct Obstacle {
@@ -144,8 +144,9 @@ Result<Exit> list_tenants(Session& session, const std::string& below, bool names
   const TenantList tenants(layers, file.ok());
   const std::map<std::string, StatsRow> rows = tenants.rows(std::move(reply), below);
   Table table({0, 2, 3});
-  table.spare({1, 5, 4});
-  table.shorten({0}, kTenantLeast);
+  table.spare({5, 4, 1});
+  table.shorten({0, 3}, kTenantLeast);
+  table.crop(2);
   table.row({"TENANT", "WEIGHT", "LIMITS", "BLOCKED", "READY", "RUNNING"});
   for (const auto& [path, row] : rows) {
     if (names_only) {  // no name holds a newline, or any other control character

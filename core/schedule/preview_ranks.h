@@ -31,6 +31,9 @@ class RankedPreview {
     }
   }
 
+  RankedPreview(const RankedPreview&) = delete;  // its candidates refer to it
+  RankedPreview& operator=(const RankedPreview&) = delete;
+
   /// The message that goes first of those that can be served, or kNoIndex.
   uint32_t peek() {
     if (messages_) return messages_->peek();

@@ -23,8 +23,17 @@ is 'names are cut in the middle, payloads at their end' '4 ready customer-...art
   "$(sed -n 2p "$work/shown" | tr -s ' ' | sed 's/^ //; s/ [0-9]*s ago / now /')"
 on 40 'tenant list'
 is 'what is cut can be told apart' 2 "$(grep -o '^cus[^ ]*' "$work/shown" | sort -u | wc -l)"
+fq tenant set small weight=7 concurrency=3 rate=5/s burst=9 max_messages=1000 max_bytes=1MB
+fq tenant pause "${long%/*}"
+for columns in 120 80 60 40; do on "$columns" 'tenant list'; done
+on 80 'tenant list'
+is 'a weight that was set stays in sight' 7 "$(awk '$1 == "small" { print $2 }' "$work/shown")"
+is 'and by whom a tenant is blocked' 1 "$(grep -c '^cus.*-1 .*paused.*level ' "$work/shown")"
+# Reasons are sentences: they wrap, and names stay readable beside them.
+on_terminal 40 50 "$FQ explain" | plain | tr -d '\r' >"$work/shown"
+is 'names keep their ends beside reasons' 2 "$(grep -o '^cus.*-[12]\>' "$work/shown" | sort -u | wc -l)"
 is 'in a pipe nothing is cut' 1 "$(fq tenant list | grep -c "^${long}-1 ")"
-on 200 'tenant list'
+on 250 'tenant list'
 is 'nor where there is room' 1 "$(grep -c "^${long}-1 " "$work/shown")"
 
 finish
