@@ -46,11 +46,12 @@ Result<LogRequest> request_of(const Arguments& arguments) {
   if (const auto typed = arguments.value("since")) {
     FQ_TRY_SET(request.events.since_wall_ms, to_since("--since", *typed, system_clock().wall_ms()));
   }
-  if (const auto typed = arguments.value("count")) {
-    FQ_TRY_SET(request.last, to_count("-n", *typed, UINT64_MAX));
+  const auto count = arguments.value("count");
+  if (count && *count != "unlimited") {
+    FQ_TRY_SET(request.last, to_count("-n", *count, UINT64_MAX));
   }
   request.follow = arguments.has("follow");
-  if (request.follow && !request.last && !request.events.since_wall_ms) request.last = kLastWhenFollowing;
+  if (request.follow && !count && !request.events.since_wall_ms) request.last = kLastWhenFollowing;
   return request;
 }
 

@@ -17,6 +17,7 @@ all='pushed:1:acme pushed:2:acme/mail pushed:3:other pushed:4:other pushed:5:oth
 is 'all that happened, oldest first' "$all" "$(what)"
 is 'of one message' 'pushed:1:acme leased:1:acme retried:1:acme ' "$(what 1)"
 is 'of a tenant and all below it' 'pushed:1:acme pushed:2:acme/mail leased:1:acme retried:1:acme ' "$(what -t acme)"
+is 'all of them, in the words of the default' "$(what)" "$(what -n unlimited)"
 is 'the last two' 'leased:3:other acked:3:other ' "$(what -n 2)"
 is 'the last ones of a tenant' 'leased:1:acme retried:1:acme ' "$(what -n 2 -t acme)"
 is 'more than there are' "$all" "$(what -n 100)"
@@ -97,6 +98,10 @@ kill $follower; wait $follower 2>/dev/null
 follow -q f --since 1h
 until_told leased
 is '-f --since begins there' 15 "$(wc -l <"$work/followed")"
+kill $follower; wait $follower 2>/dev/null
+follow -q f -n unlimited
+until_told leased
+is '-f -n unlimited begins with the oldest' 15 "$(wc -l <"$work/followed")"
 kill $follower; wait $follower 2>/dev/null
 
 # A reader that left.
