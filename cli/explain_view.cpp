@@ -17,7 +17,6 @@ namespace fq::cli {
 
 namespace {
 
-constexpr size_t kNameLeast = 12;  // columns
 constexpr int64_t kNsPerMs = 1'000'000, kNsPerS = 1'000'000'000;
 
 std::string id_text(MessageId id) { return std::to_string(number(id)); }

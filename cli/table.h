@@ -16,6 +16,9 @@
 
 namespace fq::cli {
 
+/// Of a name cut to fewer columns both ends can no longer be told: an escape alone takes up to ten.
+inline constexpr size_t kNameLeast = 12;
+
 class Table {
  public:
   Table() = default;

@@ -19,8 +19,6 @@ namespace fq::cli {
 
 namespace {
 
-constexpr size_t kTenantLeast = 12;  // columns
-
 /// What keeps a tenant from being served, the widest first.
 struct Obstacle {
   std::string_view what;  // "": nothing
@@ -145,7 +143,7 @@ Result<Exit> list_tenants(Session& session, const std::string& below, bool names
   const std::map<std::string, StatsRow> rows = tenants.rows(std::move(reply), below);
   Table table({0, 2, 3});
   table.spare({5, 4, 1});
-  table.shorten({0, 3}, kTenantLeast);
+  table.shorten({0, 3}, kNameLeast);  // what blocks it may name an account
   table.crop(2);
   table.row({"TENANT", "WEIGHT", "LIMITS", "BLOCKED", "READY", "RUNNING"});
   for (const auto& [path, row] : rows) {

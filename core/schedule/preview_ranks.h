@@ -116,7 +116,7 @@ class RankedPreview {
       std::push_heap(heap_.begin(), heap_.end(), Behind{*this});
     }
     bool goes_before(const Candidate& x, const Candidate& y) const {
-      if (by_age_) return x.stamp != y.stamp ? x.stamp < y.stamp : x.index < y.index;
+      if (by_age_) return x.stamp < y.stamp;  // no two seats have one
       const Ranks ranks(preview_.region_);
       if (ranks.goes_before(x.head, y.head)) return true;
       if (ranks.goes_before(y.head, x.head)) return false;

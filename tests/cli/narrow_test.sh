@@ -12,7 +12,7 @@ fq tenant set acme weight=2 concurrency=3
 # on COLUMNS 'COMMAND': what it shows there is in $work/shown, and no line is wider.
 on() {
   on_terminal "$1" 50 "$FQ $2" | plain | tr -d '\r' >"$work/shown"
-  if [ "$(wc -L <"$work/shown")" -gt "$1" ]; then fail "$2: wider than $1 columns: $(cat "$work/shown")"; fi
+  if [ "$(widest <"$work/shown")" -gt "$1" ]; then fail "$2: wider than $1 columns: $(cat "$work/shown")"; fi
 }
 for view in 'explain --next 9' 'tenant list' 'peek -n 9' stats 'stats --tenants'; do
   for columns in 120 80 60 40; do on "$columns" "$view"; done

@@ -95,7 +95,7 @@ TEST_CASE("whose an event is that lies before the copy of its message is asked o
   q.push("x", Durability::always, "acme");
   // Nearly as much as makes a journal worth compacting, so that the lease lies in a late file.
   const std::string payload(20'000, 'p');
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 150; ++i) {
     q.push(payload, Durability::lazy, "churn");
     const LeaseReply churn = q.lease_from(q.door(), {.tenant = "churn"});
     REQUIRE(q.ack(churn.deliveries.at(0)) == SettleStatus::ok);
