@@ -211,7 +211,6 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
   // The last attempt and the end of a TTL bury without a record of its own: what ended it stands last, and
   // the state tells.
   if (dead && !page.events.empty() && page.events.back().event != "buried" && page.events.size() < most) {
-    if (page.events.back().event == "retried") page.events.back().due_wall_ms = 0;  // it came to nothing
     page.events.push_back(event_of(RecordType::buried, dead_wall_ms, number(id), EventDetail{}, 0));
     if (expired) page.events.back().event = "expired";
   }
