@@ -120,7 +120,12 @@ class Payload {
       : bytes_(std::move(other.bytes_)),
         size_(other.size_),
         descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Payload& operator=(Payload&& other) noexcept { return swap(other), *this; }
+  Payload& operator=(Payload&& other) noexcept {
+    bytes_ = std::move(other.bytes_);
+    size_ = other.size_;
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
   ~Payload();
 
   uint64_t size() const { return size_; }
@@ -131,11 +136,6 @@ class Payload {
   Result<std::string> read_all() const;
 
  private:
-  void swap(Payload& other) noexcept {
-    std::swap(bytes_, other.bytes_);
-    std::swap(size_, other.size_);
-    std::swap(descriptor_, other.descriptor_);
-  }
   std::string bytes_;
   uint64_t size_ = 0;
   int descriptor_ = -1;

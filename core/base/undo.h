@@ -80,7 +80,8 @@ bool undo_rollback(std::byte* base, uint64_t bytes, UndoLog& log);
 /// other Txn open on it. Destroyed without commit, it takes everything back.
 class Txn {
  public:
-  Txn(std::byte* base, uint64_t bytes, UndoLog& log) : base_(base), bytes_(bytes), log_(log) {
+  Txn(std::byte* base, uint64_t bytes, UndoLog& log)
+      : next_(log.entries), base_(base), bytes_(bytes), log_(log) {
     FQ_ASSERT(log_.count == 0);
   }
   Txn(const Txn&) = delete;
@@ -116,6 +117,7 @@ class Txn {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     log_.count = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);
+    next_ = log_.entries;
     freed_ = false;
   }
 
@@ -128,17 +130,18 @@ class Txn {
   }
 
   [[gnu::always_inline]] void note(const void* field, uint32_t field_bytes, uint64_t old_value) {
-    UndoLog& log = log_;
-    const uint32_t n = log.count;
-    FQ_ASSERT(n < kUndoEntries);
+    UndoEntry* const entry = next_;
+    FQ_ASSERT(entry != log_.entries + kUndoEntries);
     const auto offset = static_cast<uint64_t>(static_cast<const std::byte*>(field) - base_);
-    log.entries[n].where = offset << 4 | field_bytes;
-    log.entries[n].old_value = old_value;
+    entry->where = offset << 4 | field_bytes;
+    entry->old_value = old_value;
+    next_ = entry + 1;
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the entry before the count (U1)
-    log.count = n + 1;
+    log_.count = log_.count + 1;
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the count before the store (U3)
   }
 
+  UndoEntry* next_;  // &log_.entries[log_.count]
   std::byte* base_;
   uint64_t bytes_;
   UndoLog& log_;

@@ -142,7 +142,9 @@ std::optional<PolicyRecord> decode_policy(Bytes body);
 
 /// One message item alone, as it lies in a pushed or moved body: {u32 bytes, u32 crc, content}. Checks
 /// its own CRC, so that one message of a batch is read without the whole batch.
-std::optional<MessageItem> decode_item(Bytes item);
+std::optional<MessageItem> decode_item(Bytes bytes);
+/// Likewise, and true, into what holds another one; after false it holds nothing of use.
+bool decode_item(Bytes bytes, MessageItem& item);
 
 // ---- files --------------------------------------------------------------------------------------
 

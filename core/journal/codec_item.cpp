@@ -138,13 +138,17 @@ bool codec::decode_item_content(Bytes content, MessageItem& item) {
   return from.ended_well();
 }
 
+bool decode_item(Bytes bytes, MessageItem& item) {
+  if (bytes.size() < codec::kItemFrameBytes) return false;
+  const Bytes content = bytes.subspan(codec::kItemFrameBytes);
+  if (get_number<uint32_t>(bytes.data()) != content.size()) return false;
+  if (get_number<uint32_t>(bytes.data() + 4) != crc32c(0, content)) return false;
+  return codec::decode_item_content(content, item);
+}
+
 std::optional<MessageItem> decode_item(Bytes bytes) {
   std::optional<MessageItem> item;
-  if (bytes.size() < codec::kItemFrameBytes) return item;
-  const Bytes content = bytes.subspan(codec::kItemFrameBytes);
-  if (get_number<uint32_t>(bytes.data()) != content.size()) return item;
-  if (get_number<uint32_t>(bytes.data() + 4) != crc32c(0, content)) return item;
-  if (!codec::decode_item_content(content, item.emplace())) item.reset();
+  if (!decode_item(bytes, item.emplace())) item.reset();
   return item;
 }
 

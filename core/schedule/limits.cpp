@@ -26,6 +26,7 @@ bool Limits::is_at_concurrency(uint32_t i, const Control& control) const {
 
 void Limits::started(Txn& txn, uint32_t leaf, int64_t now_ms) const {
   if (pools_.any()) pools_.started(txn, leaf, now_ms);
+  if (region_.root.control_supply.used == 0) return;
   StepLimit limit(kDepthMax);
   for (uint32_t i = leaf;; i = region_.tenant(i).parent) {
     const Tenant& tenant = region_.tenant(i);
@@ -43,6 +44,7 @@ void Limits::started(Txn& txn, uint32_t leaf, int64_t now_ms) const {
 }
 
 void Limits::ended(Txn& txn, uint32_t leaf) const {
+  if (region_.root.control_supply.used == 0) return;
   StepLimit limit(kDepthMax);
   for (uint32_t i = leaf;; i = region_.tenant(i).parent) {
     const Tenant& tenant = region_.tenant(i);

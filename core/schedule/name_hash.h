@@ -56,11 +56,18 @@ inline uint64_t hash_name(uint64_t k0, uint64_t k1, std::string_view name) {
     std::memcpy(&word, name.data() + at, 8);
     state.add(word);
   }
-  word = uint64_t{name.size()} << 56;
-  for (size_t i = 0; at + i < name.size(); ++i) {
-    word |= uint64_t{static_cast<unsigned char>(name[at + i])} << (8 * i);
+  // The rest of up to 7 bytes, below the length. Of a longer name they are the end of its last 8.
+  const size_t rest = name.size() - at;
+  if (rest == 0) {
+    word = 0;
+  } else if (name.size() >= 8) {
+    std::memcpy(&word, name.data() + name.size() - 8, 8);
+    word >>= 8 * (8 - rest);
+  } else {
+    word = 0;
+    for (size_t i = 0; i < rest; ++i) word |= uint64_t{static_cast<unsigned char>(name[i])} << (8 * i);
   }
-  state.add(word);
+  state.add(word | uint64_t{name.size()} << 56);
   return state.finish();
 }
 

@@ -7,29 +7,31 @@
 namespace fq {
 namespace {
 
-Shared<uint32_t>* count_of(StateCounts& counts, SlotState state) {
+using StateCount = Shared<uint32_t> StateCounts::*;
+
+StateCount count_of(SlotState state) {
   switch (state) {
     case SlotState::free:
       return nullptr;
     case SlotState::ready:
-      return &counts.ready;
+      return &StateCounts::ready;
     case SlotState::delayed:
-      return &counts.delayed;
+      return &StateCounts::delayed;
     case SlotState::leased:
-      return &counts.leased;
+      return &StateCounts::leased;
     case SlotState::dead:
-      return &counts.dead;
+      return &StateCounts::dead;
     case SlotState::held:
-      return &counts.held;
+      return &StateCounts::held;
   }
   throw RegionDamaged{"a message is in no known state"};
 }
 
 bool is_live(SlotState state) { return state != SlotState::free && state != SlotState::dead; }
 
-void move_count(Txn& txn, StateCounts& counts, SlotState from, SlotState to) {
-  if (auto* count = count_of(counts, from)) take_from(txn, *count, 1);
-  if (auto* count = count_of(counts, to)) add_to(txn, *count, 1);
+void move_count(Txn& txn, StateCounts& counts, StateCount from, StateCount to) {
+  if (from != nullptr) take_from(txn, counts.*from, 1);
+  if (to != nullptr) add_to(txn, counts.*to, 1);
 }
 
 }  // namespace
@@ -38,7 +40,8 @@ void States::count(Txn& txn, const Message& message, SlotState from, SlotState t
   if (from == to) return;
   ScheduleRoot& root = region_.root;
   const uint32_t bytes = message.entry.payload_bytes;
-  move_count(txn, root.counts, from, to);
+  const StateCount left = count_of(from), entered = count_of(to);
+  move_count(txn, root.counts, left, entered);
   const bool was_leased = from == SlotState::leased;
   if ((was_leased || to == SlotState::leased) && root.pool_supply.used != 0)
     Pools(region_).count(txn, message.entry.tenant, !was_leased);
@@ -47,12 +50,12 @@ void States::count(Txn& txn, const Message& message, SlotState from, SlotState t
   if (to == SlotState::dead) add_to(txn, root.dead_bytes, bytes);
   if (from == SlotState::dead) take_from(txn, root.dead_bytes, bytes);
   StepLimit limit(kDepthMax);
-  for (uint32_t i = message.entry.tenant; i != static_cast<uint32_t>(kRootTenant); limit.step()) {
-    Tenant& node = region_.tenant(i);
-    move_count(txn, node.counts, from, to);
-    if (is_live(to) && !is_live(from)) add_to(txn, node.payload_bytes, bytes);
-    if (is_live(from) && !is_live(to)) take_from(txn, node.payload_bytes, bytes);
-    i = node.parent;
+  for (Tenant* node = &message.tenant;; limit.step()) {
+    move_count(txn, node->counts, left, entered);
+    if (is_live(to) && !is_live(from)) add_to(txn, node->payload_bytes, bytes);
+    if (is_live(from) && !is_live(to)) take_from(txn, node->payload_bytes, bytes);
+    if (node->parent == static_cast<uint32_t>(kRootTenant)) break;
+    node = &region_.tenant(node->parent);
   }
 }
 

@@ -11,7 +11,6 @@
 #include "core/schedule/text_pool.h"
 
 namespace fq {
-namespace {}  // namespace
 
 uint64_t TenantTree::hash_of(std::string_view path) const {
   return hash_name(region_.root.hash_key[0], region_.root.hash_key[1], path);

@@ -205,6 +205,7 @@ bool Gate::apply_some() {
     if (index <= header.applied_item) continue;
     const MessageId id{number(reader.first_id()) + index - 1};
     link(txn, *item, id, position + kRecordHeaderBytes + reader.item_offset(), at_wall_ms, linked);
+    linked.need += need_of(*item);
   }
   if (reader.broken()) throw RegionDamaged{"a pending record is broken"};
   linked.ends_at = index == count ? end : 0;
@@ -215,6 +216,7 @@ bool Gate::apply_some() {
 
 void Gate::apply_pushed(Txn& txn, PushedMessages& pushed, const Need& added) {
   Linked linked;
+  const size_t first = pushed.next;
   while (pushed.next < pushed.items.size()) {
     const MessageItem& item = pushed.items[pushed.next];
     if (txn.noted() + undo_reserve(item) > kUndoEntries) break;
@@ -223,14 +225,19 @@ void Gate::apply_pushed(Txn& txn, PushedMessages& pushed, const Need& added) {
     pushed.next_offset += static_cast<uint32_t>(pushed_item_bytes(item));
     ++pushed.next;
   }
-  if (pushed.next == pushed.items.size()) linked.ends_at = pushed.position + padded(pushed.next_offset);
+  const bool all = pushed.next == pushed.items.size();
+  if (all) linked.ends_at = pushed.position + padded(pushed.next_offset);
+  if (all && first == 0) {
+    linked.need = pushed.need;
+  } else {
+    for (size_t i = first; i < pushed.next; ++i) linked.need += need_of(pushed.items[i]);
+  }
   finish_linking(txn, linked, pushed.position, added);
 }
 
 void Gate::link(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms,
                 Linked& linked) {
   apply_.add(txn, item, id, item_position, at_wall_ms);
-  linked.need += need_of(item);
   if (const std::optional<KeyHash> key = apply_.key_of(item)) {
     take_from(txn, store_.header().pending_keys[key->half[0] % kPendingKeys], 1);
   }

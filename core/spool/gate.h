@@ -33,6 +33,7 @@ struct Now {
 /// The messages of one pushed record, still in the memory of who pushed them.
 struct PushedMessages {
   std::span<const MessageItem> items;
+  Need need;  // of all of them
   MessageId first_id{};
   uint64_t position = 0;  // of the record
   int64_t at_wall_ms = 0;

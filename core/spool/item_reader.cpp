@@ -31,10 +31,7 @@ Result<bool> ItemReader::read(const ItemPlace& place, StoredItem& stored) {
     FQ_TRY_SET(found, read_file(place, stored.bytes));
   }
   if (!found) return false;
-  const std::optional<MessageItem> item = decode_item(stored.bytes);
-  if (!item) return false;
-  stored.item = *item;
-  return true;
+  return decode_item(stored.bytes, stored.item);
 }
 
 bool ItemReader::read_ring(uint64_t position, std::vector<std::byte>& bytes) {
@@ -52,9 +49,7 @@ bool ItemReader::read_block(const ItemPlace& place, MessageItem& item) {
   if (!block.is_of(place.file) || !block.holds(within, kItemFrameBytes)) return false;
   const size_t item_bytes = kItemFrameBytes + get_number<uint32_t>(block.bytes.data() + within);
   if (block.end - within < item_bytes) return false;
-  const std::optional<MessageItem> found = decode_item(Bytes(block.bytes).subspan(within, item_bytes));
-  if (found) item = *found;
-  return found.has_value();
+  return decode_item(Bytes(block.bytes).subspan(within, item_bytes), item);
 }
 
 Result<bool> ItemReader::read_file(const ItemPlace& place, std::vector<std::byte>& bytes) {

@@ -6,6 +6,7 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
+#include "core/spool/local_unique.h"
 #include "core/spool/push_checks.h"
 
 namespace fq {
@@ -93,7 +94,7 @@ Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t w
   term_texts_.clear();
   term_texts_.reserve(messages.size());
   for (const NewMessage& message : messages) {
-    MessageItem item;
+    MessageItem& item = items_.emplace_back();
     item.tenant = message.tenant;
     item.key = message.key;
     item.priority = message.priority;
@@ -111,8 +112,11 @@ Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t w
       job_texts_.push_back(job_of(message));
       item.job = job_texts_.back();
     }
-    term_texts_.push_back(terms_text(message, behind_.empty() ? MessageId{} : behind_[items_.size()]));
-    item.terms = term_texts_.back();
+    if (message.ttl_ms || has_terms(message)) {
+      const MessageId behind = behind_.empty() ? MessageId{} : behind_[items_.size() - 1];
+      term_texts_.push_back(terms_text(message, behind));
+      item.terms = term_texts_.back();
+    }
     if (message.payload.size() > kInlinePayloadBytesMax) {
       FQ_TRY_SET(NewBlob blob, NewBlob::write(attachment_->disk(), message.payload));
       item.blob = blob.name();
@@ -122,7 +126,6 @@ Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t w
       item.payload = message.payload;
     }
     need += need_of(item);
-    items_.push_back(item);
   }
   return need;
 }
@@ -269,7 +272,7 @@ PushedMessages LocalQueue::append_pushed(const Need& need, bool lazy, const Now&
   body_.flags = lazy ? kFlagLazy : 0;
   const uint64_t position = stream().append(txn, body_, first_id, now.wall_ms);
   txn.set(shared.next_id, number(first_id) + items_.size());
-  PushedMessages pushed{items_, first_id, position, now.wall_ms};
+  PushedMessages pushed{items_, need, first_id, position, now.wall_ms};
   if (need.keys != 0) gate().note_keys(txn, items_);
   if (lazy && shared.applied_end == position) {
     // Nothing is pending before it: it is served at once, as much of it as fits in this very transaction.
@@ -295,7 +298,7 @@ Result<PushReply> LocalQueue::push_once(std::span<const NewMessage> messages, co
   for (const NewMessage& message : messages) FQ_TRY(check_message(message, payload_bytes_max));
   const bool lazy =
       options.durability == Durability::lazy || (options.durability == Durability::policy && syncs_lazily());
-  if (has_terms(messages)) return push_keyed(messages, lazy);
+  if (std::any_of(messages.begin(), messages.end(), has_terms)) return push_keyed(messages, lazy);
   FQ_TRY_SET(const Appended appended, append_batch(messages, lazy, {}));
   Result<void> durable = lazy ? Result<void>() : session_->flusher.wait_durable(appended.end);
   FQ_POINT("push.durable");

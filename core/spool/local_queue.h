@@ -128,7 +128,6 @@ class LocalQueue final : public Queue {
   struct Plan;
   struct KeyedBatch;
   struct Replacement;
-  static bool has_terms(std::span<const NewMessage> messages);
   Result<PushReply> push_keyed(std::span<const NewMessage> messages, bool lazy);
   Plan judge_waits(const NewMessage& message, Plan plan);
   Plan judge(const NewMessage& message, const KeyHash& hash, const Now& now);
@@ -193,10 +192,11 @@ class LocalQueue final : public Queue {
                               uint64_t& durable_end, std::vector<ItemPlace>& blobs);
   SettleStatus judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot);
   /// Applies an event to the first of `slots`, as many as fit one transaction, and appends one record for
-  /// them; returns how many, one at least. Needs: the lock and that event_obstacle() was none.
+  /// them; returns how many, one at least. `settles`: the verdicts, where that is what they are. Needs: the
+  /// lock and that event_obstacle() was none.
   size_t append_event(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
                       const Now& now, std::span<SettleStatus> statuses,
-                      std::span<const std::optional<uint64_t>> runs_us = {});
+                      std::span<const Settle* const> settles = {});
   void note_change(Txn& txn, const Entry& entry);
   Obstacle event_obstacle(uint64_t bytes);
   Obstacle event_obstacle(RecordType type, uint64_t bytes);
@@ -350,7 +350,7 @@ class LocalQueue final : public Queue {
   Result<bool> find_in_oldest(std::vector<InOldest>& found);
   struct Carried;
   enum class Copied { moved, again, gone, unreadable };
-  /// `again`: it changed meanwhile, or what was in the way is overcome; `gone`: it does not lie there any more.
+  /// `again`: it changed meanwhile, or what was in the way is overcome; `gone`: it lies there no more.
   Result<Copied> copy_message(MessageId id, uint64_t item_position);
   Result<void> carry(const Looked& looked, const StoredItem& stored, Carried& carried);
   bool append_moved(const Looked& looked, uint64_t item_position, const Carried& carried);

@@ -3,8 +3,8 @@
 
 // System.
 #include <algorithm>
-#include <charconv>
 // fq, below us.
+#include "core/base/decimal.h"
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/spool/blobs.h"
@@ -59,13 +59,11 @@ struct ParsedReceipt {
 };
 
 std::optional<ParsedReceipt> parse_receipt(std::string_view text) {
-  ParsedReceipt receipt;
-  const char* end = text.data() + text.size();
-  const auto id = std::from_chars(text.data(), end, receipt.id);
-  if (id.ec != std::errc() || id.ptr == end || *id.ptr != '.') return std::nullopt;
-  const auto serial = std::from_chars(id.ptr + 1, end, receipt.serial);
-  if (serial.ec != std::errc() || serial.ptr != end) return std::nullopt;
-  return receipt;
+  const std::optional<uint64_t> id = take_decimal(text);
+  if (!id || text.empty() || text[0] != '.') return std::nullopt;
+  const std::optional<uint64_t> serial = parse_decimal(text.substr(1));
+  if (!serial) return std::nullopt;
+  return ParsedReceipt{*id, *serial};
 }
 
 uint64_t id_in(const Receipt& receipt) {
@@ -122,7 +120,7 @@ SettleStatus LocalQueue::judge_receipt(const Receipt& receipt, const Now& now,
 
 size_t LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
                                 const Now& now, std::span<SettleStatus> statuses,
-                                std::span<const std::optional<uint64_t>> runs_us) {
+                                std::span<const Settle* const> settles) {
   const uint64_t bytes = event_record_bytes(type, slots.size(), detail);
   // On a full disk the room that is left belongs to what ends messages. Anything else is done but not
   // written down: after a crash such a message is where it was before, and is served again.
@@ -136,8 +134,8 @@ size_t LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slot
     const Entry& entry = schedule().entry(slots[count]);
     event_items_.push_back({MessageId{entry.id.get()}, entry.event_position});
     note_change(txn, entry);
-    if (count < runs_us.size() && runs_us[count])
-      schedule().end_run(txn, slots[count], runs_us[count], now.boot_ms);
+    if (count < settles.size() && settles[count]->run_us)
+      schedule().end_run(txn, slots[count], settles[count]->run_us, now.boot_ms);
     const uint64_t event_position = written ? position : event_items_[count].previous_event;
     const bool dead = gate().apply().event(txn, type, slots[count], detail, Serial{0}, kHeldByTime,
                                            event_position, now.wall_ms);
@@ -194,11 +192,11 @@ Result<size_t> LocalQueue::settle_group(std::span<const Settle> group, std::span
       }
       obstacle = event_obstacle(type, bytes);
       if (obstacle != Obstacle::none) return {};
+      // Of the first `count`, which hold; the rest of them is not even set to nothing, for its time.
       std::array<SlotIndex, kVerdictsPerRecord> slots;
       std::array<SettleStatus, kVerdictsPerRecord> verdicts;
-      std::array<std::optional<uint64_t>, kVerdictsPerRecord> runs_us;
-      std::array<size_t, kVerdictsPerRecord> places;
-      std::array<std::optional<ItemPlace>, kVerdictsPerRecord> payloads;
+      std::array<const Settle*, kVerdictsPerRecord> settles;
+      std::array<size_t, kVerdictsPerRecord> places, blobs_before;
       size_t count = 0;
       blobs.clear();
       for (size_t i = 0; i < group.size(); ++i) {
@@ -208,24 +206,25 @@ Result<size_t> LocalQueue::settle_group(std::span<const Settle> group, std::span
         const bool twice = std::find(slots.begin(), slots.begin() + count, *slot) != slots.begin() + count;
         if (twice) statuses[i] = SettleStatus::stale;
         if (twice) continue;
+        blobs_before[count] = blobs.size();
         const Entry& entry = schedule().entry(*slot);
-        if (type == RecordType::acked && (entry.flags & kEntryBlob) != 0)
-          payloads[count] = ItemReader::find_item(stream(), header(), entry);
+        if (type == RecordType::acked && (entry.flags & kEntryBlob) != 0) {
+          if (const auto payload = ItemReader::find_item(stream(), header(), entry))
+            blobs.push_back(*payload);
+        }
         slots[count] = *slot;
         verdicts[count] = SettleStatus::ok;
-        runs_us[count] = group[i].run_us;
+        settles[count] = &group[i];
         places[count++] = i;
       }
       size_t done = 0;
       if (count > 0) {
         done = append_event(type, std::span(slots).first(count), detail, now,
-                            std::span(verdicts).first(count), std::span(runs_us).first(count));
+                            std::span(verdicts).first(count), std::span(settles).first(count));
       }
       settled = done < count ? places[done] : group.size();
-      for (size_t i = 0; i < done; ++i) {
-        statuses[places[i]] = verdicts[i];
-        if (payloads[i]) blobs.push_back(*payloads[i]);
-      }
+      if (done < count) blobs.resize(blobs_before[done]);
+      for (size_t i = 0; i < done; ++i) statuses[places[i]] = verdicts[i];
       compaction_due_ = is_compaction_due();
       // Also what is refused rests on durable state: the verdict that came first must not be lost.
       durable_end = header().tail;

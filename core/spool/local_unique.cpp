@@ -48,10 +48,7 @@ PushStatus LocalQueue::replaced_status(const NewMessage& message) {
   return message.debounce.empty() ? PushStatus::replaced : PushStatus::debounced;
 }
 
-bool LocalQueue::has_terms(std::span<const NewMessage> messages) {
-  return std::any_of(messages.begin(), messages.end(),
-                     [](const NewMessage& each) { return is_keyed(each) || comes_after(each); });
-}
+bool has_terms(const NewMessage& message) { return is_keyed(message) || comes_after(message); }
 
 /// What it is to come after must be known: then it was given before, so nothing ever waits in a ring.
 LocalQueue::Plan LocalQueue::judge_waits(const NewMessage& message, Plan plan) {

@@ -6,6 +6,9 @@
 
 namespace fq {
 
+/// A key, or messages that it comes after.
+bool has_terms(const NewMessage& message);
+
 enum class LocalQueue::Fate {
   unknown,    // it rests on what is not applied yet
   fresh,      // a message of its own

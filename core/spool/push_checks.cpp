@@ -26,9 +26,11 @@ Result<void> check_command(const NewMessage& message) {
 
 Result<void> check_key(const NewMessage& message) {
   const auto refuse = [](const std::string& what) { return Error{ErrorKind::usage, what, 0}; };
-  const std::string limit = "has more than " + std::to_string(kUniqueKeyBytesMax) + " bytes";
-  if (message.unique.size() > kUniqueKeyBytesMax) return refuse("unique: " + limit);
-  if (message.debounce.size() > kUniqueKeyBytesMax) return refuse("debounce: " + limit);
+  const auto too_long = [&](const std::string& which) {
+    return refuse(which + ": has more than " + std::to_string(kUniqueKeyBytesMax) + " bytes");
+  };
+  if (message.unique.size() > kUniqueKeyBytesMax) return too_long("unique");
+  if (message.debounce.size() > kUniqueKeyBytesMax) return too_long("debounce");
   if (message.unique_for_ms < 0) return refuse("unique_for: is less than nothing");
   if (message.after.size() + message.after_any.size() > kAfterMax)
     return refuse("after: names more than " + std::to_string(kAfterMax) + " messages");

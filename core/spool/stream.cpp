@@ -105,7 +105,7 @@ bool Stream::copy_out(uint64_t position, MutableBytes to) const {
   const uint64_t at = position % kRingBytes;
   const uint64_t first = std::min<uint64_t>(to.size(), kRingBytes - at);
   load_ring(to.data(), store_.ring() + at, first);
-  load_ring(to.data() + first, store_.ring(), to.size() - first);
+  if (first < to.size()) load_ring(to.data() + first, store_.ring(), to.size() - first);
   // The copy before the check: bytes behind ring_start may have been overwritten while we copied.
   return header_.ring_start.load(std::memory_order_acquire) <= position;
 }
@@ -129,7 +129,7 @@ void Stream::write_ring(uint64_t position, Bytes from) {
   const uint64_t at = position % kRingBytes;
   const uint64_t first = std::min<uint64_t>(from.size(), kRingBytes - at);
   store_ring(store_.ring() + at, from.data(), first);
-  store_ring(store_.ring(), from.data() + first, from.size() - first);
+  if (first < from.size()) store_ring(store_.ring(), from.data() + first, from.size() - first);
 }
 
 }  // namespace fq
