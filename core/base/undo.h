@@ -81,9 +81,14 @@ bool undo_rollback(std::byte* base, uint64_t bytes, UndoLog& log);
 class Txn {
  public:
   Txn(std::byte* base, uint64_t bytes, UndoLog& log)
-      : next_(log.entries), base_(base), bytes_(bytes), log_(log) {
+      : next_(log.entries), end_(log.entries + kUndoEntries), base_(base), bytes_(bytes), log_(log) {
     FQ_ASSERT(log_.count == 0);
   }
+  /// Over a region that nobody else knows yet, and that goes when its maker dies: notes nothing, takes
+  /// nothing back.
+  struct Private {};
+  Txn(Private, std::byte* base, UndoLog& log)
+      : next_(log.entries), end_(log.entries), base_(base), bytes_(0), log_(log) {}
   Txn(const Txn&) = delete;
   Txn& operator=(const Txn&) = delete;
   ~Txn() {
@@ -131,7 +136,10 @@ class Txn {
 
   [[gnu::always_inline]] void note(const void* field, uint32_t field_bytes, uint64_t old_value) {
     UndoEntry* const entry = next_;
-    FQ_ASSERT(entry != log_.entries + kUndoEntries);
+    if (__builtin_expect(entry == end_, 0)) {
+      FQ_ASSERT(is_private());
+      return;
+    }
     const auto offset = static_cast<uint64_t>(static_cast<const std::byte*>(field) - base_);
     entry->where = offset << 4 | field_bytes;
     entry->old_value = old_value;
@@ -141,7 +149,10 @@ class Txn {
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the count before the store (U3)
   }
 
+  bool is_private() const { return end_ == log_.entries; }
+
   UndoEntry* next_;  // &log_.entries[log_.count]
+  UndoEntry* end_;   // private: the first
   std::byte* base_;
   uint64_t bytes_;
   UndoLog& log_;

@@ -98,6 +98,8 @@ void reseal_record(const FileKey& to, MutableBytes record);
 /// Checks magic, type, length and header CRC. `bytes` begins at the header and holds at least
 /// kRecordHeaderBytes + 8 bytes; none when it is no record of this file.
 std::optional<RecordHeader> decode_header(const FileKey& key, Bytes bytes);
+/// Likewise, for who asks often: with the file's file_seed().
+std::optional<RecordHeader> decode_header(uint32_t seed, Bytes bytes);
 /// Whether `body` (header.bytes - kRecordHeaderBytes of it) is what the header's CRC says.
 bool body_is_whole(Bytes header, Bytes body, RecordType type);
 

@@ -76,6 +76,10 @@ void reseal_record(const FileKey& to, MutableBytes record) {
 }
 
 std::optional<RecordHeader> decode_header(const FileKey& key, Bytes bytes) {
+  return decode_header(file_seed(key), bytes);
+}
+
+std::optional<RecordHeader> decode_header(uint32_t seed, Bytes bytes) {
   if (bytes.size() < kRecordHeaderBytes + kIdBytes) return std::nullopt;
   codec::ByteReader from(bytes.first(kRecordHeaderBytes));
   if (from.get<uint32_t>() != kMagic) return std::nullopt;
@@ -98,8 +102,7 @@ std::optional<RecordHeader> decode_header(const FileKey& key, Bytes bytes) {
   if (header.bytes > kRecordBytesMax + kRecordHeaderBytes) return std::nullopt;
   if (distance != kFar && distance > header.position) return std::nullopt;
   header.durable_position = distance == kFar ? 0 : header.position - distance;
-  if (crc != header_crc(file_seed(key), bytes, header.type, bytes.subspan(kRecordHeaderBytes)))
-    return std::nullopt;
+  if (crc != header_crc(seed, bytes, header.type, bytes.subspan(kRecordHeaderBytes))) return std::nullopt;
   return header;
 }
 

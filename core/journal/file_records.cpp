@@ -50,7 +50,7 @@ std::optional<PlacedRecord> FileRecords::at(uint64_t offset) {
   if (offset >= end_ || end_ - offset < kLeastBytes) return std::nullopt;
   Bytes bytes = window_.at(offset, kLeastBytes);
   if (bytes.size() < kLeastBytes) return std::nullopt;
-  const auto header = decode_header(key_, bytes);
+  const auto header = decode_header(seed_, bytes);
   if (!header) return std::nullopt;
   const bool in_place = header->position == position_of(offset) && header->bytes <= end_ - offset;
   if (in_place && bytes.size() < header->bytes) bytes = window_.at(offset, header->bytes);
@@ -75,7 +75,7 @@ std::optional<PlacedRecord> FileRecords::find_from(uint64_t offset, uint64_t seq
 
 std::optional<PlacedRecord> FileRecords::find_header(uint64_t offset, uint64_t end) {
   for (uint64_t place = next_magic(offset, end); place < end; place = next_magic(place + kRecordAlign, end)) {
-    const auto header = decode_header(key_, window_.at(place, kLeastBytes));
+    const auto header = decode_header(seed_, window_.at(place, kLeastBytes));
     if (header) return PlacedRecord{*header, {}, place};
   }
   return std::nullopt;

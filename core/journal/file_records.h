@@ -50,7 +50,7 @@ class FileRecords {
  public:
   /// Needs: `window` was reset to the file, and to no more than `end`.
   FileRecords(FileWindow& window, const FileKey& key, uint64_t start_position, uint64_t end)
-      : window_(window), key_(key), start_position_(start_position), end_(end) {}
+      : window_(window), seed_(file_seed(key)), start_position_(start_position), end_(end) {}
 
   /// The record that begins at `offset`, with whole body and at its own place; none when there is none.
   std::optional<PlacedRecord> at(uint64_t offset);
@@ -70,7 +70,7 @@ class FileRecords {
   uint64_t next_magic(uint64_t offset, uint64_t end);
 
   FileWindow& window_;
-  FileKey key_;
+  uint32_t seed_;
   uint64_t start_position_;
   uint64_t end_;
   bool saw_loose_header_ = false;

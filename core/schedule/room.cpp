@@ -15,10 +15,6 @@
 namespace fq {
 namespace {
 
-// What is kept free beyond the need of one push, so that growing happens ahead; chosen.
-constexpr Need kMargin{
-    .messages = 64, .tenants = 16, .text_cells = 64, .extras = 16, .keys = 16, .waits = 64};
-
 template <class Visit>
 auto visit_array(ScheduleRoot& root, ArrayName name, Visit visit) {
   switch (name) {
@@ -143,7 +139,7 @@ uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& n
 
 Need with_margin(const Need& need) {
   Need ahead = need;
-  return ahead += kMargin;
+  return ahead += kGrowthMargin;
 }
 
 }  // namespace

@@ -49,7 +49,16 @@ struct Need {
     pools += more.pools;
     return *this;
   }
+  bool is_within(const Need& room) const {
+    return messages <= room.messages && tenants <= room.tenants && text_cells <= room.text_cells &&
+           extras <= room.extras && keys <= room.keys && controls <= room.controls && rules <= room.rules &&
+           waits <= room.waits && pools <= room.pools;
+  }
 };
+
+/// What is kept free beyond the need of one push, so that growing happens ahead; chosen.
+inline constexpr Need kGrowthMargin{
+    .messages = 64, .tenants = 16, .text_cells = 64, .extras = 16, .keys = 16, .waits = 64};
 
 struct NewEntry {
   MessageId id{};

@@ -128,6 +128,7 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
   const SegmentHeader& copy = live->header();
   FQ_TRY(queue_.session_->flusher.wait_durable(copy.tail));
   const ReplayUntil until{copy.tail, copy.applied_end};
+  rebuilt->set_private(true);
   FQ_TRY(initialise_segment(*rebuilt));
   {
     Txn txn = rebuilt->begin();

@@ -230,6 +230,7 @@ Result<void> Attachment::build(bool alone) {
   // Whose they were that a damaged journal does not name, nobody knows: all are kept.
   if (replayed.scan.damage.empty()) FQ_TRY(remove_unreferenced_blobs(*disk_, *store));
   FQ_POINT("rebuild.made");
+  store->set_private(false);
   FQ_TRY(disk_->rename(kNewSegment, "segment"));
   FQ_POINT("rebuild.renamed");
   if (store_ != nullptr) left_.push_back(std::move(store_));
@@ -243,6 +244,7 @@ Result<std::unique_ptr<Store>> Attachment::make_store(uint64_t generation, const
   FQ_TRY_SET(std::unique_ptr<SegmentMemory> memory, map_segment(std::move(file), object()));
   FQ_TRY(memory->extend_to(kFirstChunkOffset));
   auto store = std::make_unique<Store>(std::move(memory));
+  store->set_private(true);
   FQ_TRY(initialise_segment(*store));
   SegmentHeader& header = store->header();
   SegmentIdentity& own = header.identity;

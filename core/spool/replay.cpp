@@ -66,6 +66,14 @@ class Replayer {
     txn.commit();
   }
 
+  /// Asks only when what was kept free the last time may be used up.
+  Result<void> make_room(const Need& need) {
+    since_grown_ += need;
+    if (since_grown_.is_within(kGrowthMargin)) return {};
+    since_grown_ = {};
+    return grow_alone(store_, need);
+  }
+
   /// The file table grows as files come by, so that live messages are counted where they lie.
   void note_file(const ScannedRecord& record) {
     const uint32_t number = record.file_number;
@@ -102,11 +110,11 @@ class Replayer {
     PushedReader reader(record.body, record.header.count);
     uint64_t id = number(reader.first_id());
     while (const MessageItem* item = reader.next()) {
-      FQ_TRY(grow_alone(store_, need_of(*item)));
+      FQ_TRY(make_room(need_of(*item)));
       const uint64_t position = record.header.position + kRecordHeaderBytes + reader.item_offset();
       in_txn([&](Txn& txn) {
         // A second record of an id that is there already is a file put twice: the first one holds.
-        if (!store_.schedule().find(MessageId{id})) {
+        if (id >= header_.next_id || !store_.schedule().find(MessageId{id})) {
           apply_.message(txn, *item, MessageId{id}, position, record.header.at_wall_ms);
         }
       });
@@ -221,6 +229,7 @@ class Replayer {
   KeysRecord keys_;
   ReplayUntil until_;
   bool seen_file_ = false;
+  Need since_grown_ = kGrowthMargin;
   int64_t last_boot_ms_ = 0;
 
  public:

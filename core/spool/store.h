@@ -28,8 +28,13 @@ class Store {
   SegmentMemory& memory() { return *memory_; }
   std::byte* ring() { return memory_->base() + kRingOffset; }
 
-  /// Needs: the state lock.
-  Txn begin() { return Txn(memory_->base(), memory_->mapped_bytes(), header().undo); }
+  /// Needs: the state lock, or that the segment is private.
+  Txn begin() {
+    if (private_) return Txn(Txn::Private{}, memory_->base(), header().undo);
+    return Txn(memory_->base(), memory_->mapped_bytes(), header().undo);
+  }
+  /// While nobody else can know the segment, and nobody takes up what was left of it.
+  void set_private(bool on) { private_ = on; }
 
   int64_t wall_of(int64_t boot_ms) const { return boot_ms + header().wall_minus_boot_ms; }
   int64_t boot_of(int64_t wall_ms) const { return wall_ms - header().wall_minus_boot_ms; }
@@ -38,6 +43,7 @@ class Store {
   std::unique_ptr<SegmentMemory> memory_;
   Arena arena_;
   Schedule schedule_;
+  bool private_ = false;
 };
 
 }  // namespace fq
