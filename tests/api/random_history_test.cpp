@@ -69,7 +69,7 @@ class History {
   const std::string& log() const { return log_; }
 
  private:
-  static constexpr uint64_t kResidues[] = {1, 2, 3, 4, 6, 7, 8};
+  static constexpr uint64_t kResidues[] = {1, 2, 3, 4, 6, 7, 10};
 
   /// Due times end in 0, now ends in 5. Before it is opened: a queue notes how far the wall clock is off.
   static FakeClock& on_a_five(FakeClock& clock) {
@@ -309,8 +309,9 @@ class History {
     static const char* const tenants[] = {"", "a", "c", "a/x", "b/z", "new", "b"};
     const size_t which = below(std::size(tenants));
     const std::string tenant = tenants[which];
-    // No two buckets have a token at one time: the order among those that are free at once is not promised.
-    const auto interval_ms = static_cast<int64_t>(10 * below(60) + (tenant == "b" ? 5U : kResidues[which]));
+    // No two buckets have a token at one time, and none when something is due: the order among those that are
+    // free at once is not promised. The tokens of one that holds several come at times that end in 5, as now.
+    const auto interval_ms = static_cast<int64_t>(10 * below(60) + kResidues[which]);
     std::vector<PolicyValue> values = {{PolicyKey::paused, 1, 0, {}},
                                        {PolicyKey::concurrency, 1 + static_cast<int64_t>(below(3)), 0, {}},
                                        {PolicyKey::rate, 1, interval_ms, {}}};
