@@ -1,8 +1,9 @@
 // id_index - messages and outcomes by their id.
 //
-// Ids come in order, so eight neighbours lie in neighbouring buckets, which memory fetches at once; where
-// these are is chosen by a hash, so that the survivors of a pattern (every thousandth message kept) do not
-// pile up in one chain. At worst a pattern uses every eighth bucket.
+// Ids come in order, so 64 neighbours lie in a block of 64 buckets: what is put in, found or split one after
+// the other lies together, the messages in the buckets too. Where a block is and which of its buckets is
+// whose is chosen by a hash, so that the survivors of a pattern (every thousandth message kept) do not pile
+// up in one chain.
 #pragma once
 
 // System.
@@ -12,7 +13,10 @@
 
 namespace fq {
 
-constexpr uint64_t hash_id(uint64_t id) { return ((id >> 3) * 0x9e37'79b9'7f4a'7c15) >> 32 << 3 | (id & 7); }
+constexpr uint64_t hash_id(uint64_t id) {
+  const uint64_t mixed = (id >> 6) * 0x9e37'79b9'7f4a'7c15;
+  return mixed >> 32 << 6 | ((id ^ mixed >> 26) & 63);
+}
 
 struct EntryIndexKind {
   static constexpr uint32_t kLoad = 2;

@@ -2,6 +2,7 @@
 #include "tests/schedule/fixture.h"
 
 // System.
+#include <algorithm>
 #include <map>
 #include <set>
 // fq, this room.
@@ -123,6 +124,17 @@ TEST_CASE("a name's hash is SipHash-1-3") {
   const uint64_t k0 = 0x0706050403020100, k1 = 0x0f0e0d0c0b0a0908;
   CHECK(hash_name(k0, k1, "") == 0xabac0158050fc4dc);
   CHECK(hash_name(k0, k1, message) == 0xd320d86d2a519956);
+}
+
+TEST_CASE("whatever pattern of ids is left, they lie in short chains") {
+  for (const uint64_t step : {1u, 2u, 3u, 7u, 8u, 16u, 63u, 64u, 100u, 1000u, 1024u, 4096u, 65536u}) {
+    constexpr uint32_t kBuckets = 5'000;
+    std::vector<uint32_t> lengths(kBuckets);
+    for (uint64_t i = 1; i <= kBuckets * EntryIndexKind::kLoad; ++i)
+      ++lengths[EntryIndex::bucket_of(hash_id(i * step), kBuckets)];
+    INFO("every " << step);
+    CHECK(*std::max_element(lengths.begin(), lengths.end()) <= 20);
+  }
 }
 
 TEST_CASE("thousands of tenants are found by their paths") {
