@@ -2,8 +2,9 @@
 //
 // A history is a seed: it picks an order, then some dozens of pushes, leases, verdicts, cancels, kicks and
 // steps of time. Ids and receipts are the engines' own, so they are paired by when they were given. Timers
-// never tie (engines may fire equal ones in any order) and none is due exactly now. FQ_SEED=n runs one
-// history again, FQ_HISTORIES=n more of them, from that seed if it is given.
+// never tie (engines may fire equal ones in any order) and none is due exactly now, but for a bucket's
+// tokens, which are there then. FQ_SEED=n runs one history again, FQ_HISTORIES=n more of them, from that seed
+// if it is given.
 #include "tests/api/contract.h"
 
 // System.
