@@ -49,6 +49,7 @@ class Checker {
   void check_holders();
   void check_controls();
   void check_blocks(uint32_t i, const Tenant& tenant);
+  void check_outcomes();
   void check_rules();
   void check_pools();
   void count_of_pools();

@@ -1,4 +1,4 @@
-// id_index - messages and outcomes by their id.
+// id_index - messages by their id, those that ended and are remembered among them.
 //
 // Ids come in order, so 64 neighbours lie in a block of 64 buckets: what is put in, found or split one after
 // the other lies together, the messages in the buckets too. Where a block is and which of its buckets is
@@ -6,9 +6,8 @@
 // up in one chain.
 #pragma once
 
-// System.
-#include <algorithm>
 // fq, this room.
+#include "core/schedule/extras.h"
 #include "core/schedule/linear_hash.h"
 
 namespace fq {
@@ -33,17 +32,11 @@ struct EntryIndexKind {
 };
 using EntryIndex = LinearHash<EntryIndexKind>;
 
-struct OutcomeIndexKind {
-  static constexpr uint32_t kLoad = 1;  // their number has a bound, so the buckets are not dear
-  const Region* region;
-  Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.outcome_buckets, b).index; }
-  Shared<uint32_t>& bucket_count() const { return region->root.outcome_bucket_count; }
-  uint32_t capacity() const {
-    return std::min<uint32_t>(region->root.outcome_buckets.capacity, kOutcomeBucketsMax);
-  }
-  Outcome& at(uint32_t i) const { return region->arena.at(region->root.outcomes, i); }
-  static uint64_t hash_of(const Outcome& outcome) { return hash_id(outcome.id); }
-};
-using OutcomeIndex = LinearHash<OutcomeIndexKind>;
+/// The slot of the message with this id, or kNoIndex.
+inline uint32_t entry_find(const Region& region, uint64_t id) {
+  return EntryIndex(EntryIndexKind{&region}).find(hash_id(id), [&](const Entry& entry) {
+    return entry.id == id && state_of(entry) != SlotState::free;
+  });
+}
 
 }  // namespace fq

@@ -22,18 +22,20 @@ inline constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
 inline constexpr HolderIndex kHeldByTime{0xffff};  // a lease that only its time ends
 inline constexpr uint32_t kHoldersMax = 1024;      // consumers at once; arbitrary, two words each
 
-/// A message. What the links mean depends on its state: in a lane (ready), in its holder's list (leased by
-/// a process), on the free list.
+/// A message, and after its end what is remembered of it (see outcomes.h). What the links mean depends on its
+/// state: in a lane (ready), in its holder's list (leased by a process), among those that ended, on the free
+/// list.
 struct Entry {
   Shared<uint64_t> id;
   Shared<uint32_t> chain;  // next in its id bucket, or next free; beside the id, to be found with it
   Shared<uint32_t> tenant;
   Shared<uint64_t> item_position;   // stream position of its item in the journal
   Shared<uint64_t> event_position;  // of the newest record about it; 0: only its push
-  Shared<int64_t> at_ms;    // ready: since; delayed: due; leased: until (kNever: by a process); dead: since
+  Shared<int64_t> at_ms;    // ready: since; delayed: due; leased: until (kNever: by a process); dead: since;
+                            // ended: wall time
   Shared<uint64_t> serial;  // leased: of this delivery
   Shared<uint32_t> prev;    // lane list or tree (left); holder's list
-  Shared<uint32_t> next;    // lane list or tree (right); holder's list
+  Shared<uint32_t> next;    // lane list or tree (right); holder's list; ended: who ended next
   Shared<uint32_t> heap_place;  // kNoIndex: no timer
   Shared<uint32_t> rank;        // keyed: text pool index of the key; else the priority; extra: see Extra
   Shared<uint32_t> payload_bytes;
@@ -42,10 +44,11 @@ struct Entry {
   Shared<uint16_t> attempts;      // that counted
   Shared<uint16_t> attempts_max;  // in force; 0: not leased yet and no own
   Shared<uint16_t> crashes;
-  Shared<uint16_t> holder;     // leased: HolderIndex
-  Shared<uint8_t> state;       // SlotState
-  Shared<uint8_t> flags;       // kEntry...
-  Shared<uint8_t> height;      // in a lane's tree; leased: only nodes below this level were charged its start
+  Shared<uint16_t> holder;  // leased: HolderIndex
+  Shared<uint8_t> state;    // SlotState; free: or ended
+  Shared<uint8_t> flags;    // kEntry...
+  Shared<uint8_t> height;   // in a lane's tree; leased: only nodes below this level were charged its start;
+                            // ended: how (RecordType)
   Shared<uint8_t> rough_cost;  // leased: what they were charged, see costs.h
 };
 static_assert(sizeof(Entry) == 88);
@@ -120,17 +123,6 @@ struct Histogram {
 };
 
 struct Tenant;  // core/schedule/tenant.h
-
-struct Outcome {
-  Shared<uint64_t> id;
-  Shared<uint64_t> event_position;
-  Shared<int64_t> at_wall_ms;
-  Shared<uint32_t> chain;
-  Shared<uint16_t> attempts;
-  Shared<uint8_t> verdict;  // RecordType acked or cancelled
-  Shared<uint8_t> zero;
-};
-static_assert(sizeof(Outcome) == 32);
 
 /// 28 bytes of a text; the first cell's first two are its length, see text_pool.h.
 struct TextCell {

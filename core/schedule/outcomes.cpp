@@ -5,30 +5,36 @@
 #include "core/schedule/id_index.h"
 
 namespace fq {
+namespace {
 
-void outcome_add(Txn& txn, const Region& region, const NewOutcome& outcome) {
+void forget_oldest(Txn& txn, const Region& region) {
   ScheduleRoot& root = region.root;
-  const OutcomeIndex index(OutcomeIndexKind{&region});
-  const uint32_t place = root.outcome_next;
-  Outcome& slot = region.arena.at(root.outcomes, place);
-  if (place < root.outcome_count) {
-    index.remove(txn, place, slot);
-  } else {
-    txn.set(root.outcome_count, place + 1);
-  }
-  const bool at_end = place + 1 >= root.outcomes.capacity || place + 1 >= kOutcomesMax;
-  txn.set(root.outcome_next, at_end ? 0 : place + 1);
-  put(txn, slot.id, outcome.id);
-  put(txn, slot.event_position, outcome.event_position);
-  put(txn, slot.at_wall_ms, outcome.at_wall_ms);
-  put(txn, slot.attempts, outcome.attempts);
-  put(txn, slot.verdict, static_cast<uint8_t>(outcome.verdict));
-  index.insert(txn, place, slot, root.outcome_count);
+  const uint32_t slot = root.first_outcome;
+  Entry& entry = region.entry(slot);
+  txn.set(root.first_outcome, entry.next.get());
+  EntryIndex(EntryIndexKind{&region}).remove(txn, slot, entry);
+  free_element(txn, root.entry_supply, entry, slot);
+}
+
+}  // namespace
+
+void outcome_add(Txn& txn, const Region& region, uint32_t slot, Entry& entry, const NewOutcome& outcome) {
+  ScheduleRoot& root = region.root;
+  txn.set(entry.state, static_cast<uint8_t>(SlotState::free));
+  put(txn, entry.event_position, outcome.event_position);
+  put(txn, entry.at_ms, outcome.at_wall_ms);
+  put(txn, entry.height, static_cast<uint8_t>(outcome.verdict));
+  put(txn, entry.next, kNoIndex);
+  txn.set(root.outcome_count == 0 ? root.first_outcome : region.entry(root.last_outcome).next, slot);
+  txn.set(root.last_outcome, slot);
+  if (root.outcome_count < kOutcomesMax) return add_to(txn, root.outcome_count, 1);
+  forget_oldest(txn, region);
 }
 
 uint32_t outcome_find(const Region& region, uint64_t id) {
-  const OutcomeIndex index(OutcomeIndexKind{&region});
-  return index.find(hash_id(id), [&](const Outcome& outcome) { return outcome.id == id; });
+  return EntryIndex(EntryIndexKind{&region}).find(hash_id(id), [&](const Entry& entry) {
+    return entry.id == id && state_of(entry) == SlotState::free;
+  });
 }
 
 }  // namespace fq

@@ -1,7 +1,11 @@
 // outcomes - how the last messages ended, so that a wait or a show can be answered after the end.
 //
-// A ring of at most kOutcomesMax: the oldest gives its place to the newest. It has room for every message
-// that is alive (growth follows the pushes), so it is never cut short, and finishing needs no room.
+// What has ended keeps its slot and its place in the id index until kOutcomesMax others have ended after it:
+// finishing needs no room, and no message takes any ahead for its outcome.
+//
+// Invariants
+//  O1  The list, from first_outcome by next, holds outcome_count slots whose state is free, oldest first.
+//  O2  Each of them is found by its id; they and the messages are all that the id index holds.
 #pragma once
 
 // fq, this room.
@@ -10,16 +14,14 @@
 namespace fq {
 
 struct NewOutcome {
-  uint64_t id;
   uint64_t event_position;
   int64_t at_wall_ms;
-  uint16_t attempts;
   RecordType verdict;
 };
 
-/// Two steps.
-void outcome_add(Txn& txn, const Region& region, const NewOutcome& outcome);
-/// The place of this message's outcome, or kNoIndex.
+/// Turns a message that lies in no structure any more into its outcome; the oldest may give way. Two steps.
+void outcome_add(Txn& txn, const Region& region, uint32_t slot, Entry& entry, const NewOutcome& outcome);
+/// The slot of this message's outcome, or kNoIndex.
 uint32_t outcome_find(const Region& region, uint64_t id);
 
 }  // namespace fq

@@ -1,8 +1,8 @@
 // room - how much place a schedule has, and what has to grow before a push.
 //
-// Only pushes need room. The arrays that follow others (heap, buckets, outcomes) are grown together with
-// those, so everything that happens to a message after its push finds its place: on a full disk a queue
-// can still be served to the end.
+// Only pushes need room. The arrays that follow others (heap, buckets) are grown together with those, so
+// everything that happens to a message after its push finds its place: on a full disk a queue can still be
+// served to the end.
 #include "core/schedule/schedule.h"
 
 // System.
@@ -42,10 +42,6 @@ auto visit_array(ScheduleRoot& root, ArrayName name, Visit visit) {
       return visit(root.tenant_buckets);
     case ArrayName::text:
       return visit(root.text);
-    case ArrayName::outcomes:
-      return visit(root.outcomes);
-    case ArrayName::outcome_buckets:
-      return visit(root.outcome_buckets);
     case ArrayName::controls:
       return visit(root.controls);
     case ArrayName::rules:
@@ -117,10 +113,6 @@ uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& n
       return root.entries.capacity / 2;
     case ArrayName::tenant_buckets:
       return root.tenants.capacity;
-    case ArrayName::outcomes:
-      return std::min<uint64_t>(kOutcomesMax, root.outcome_count + entries);
-    case ArrayName::outcome_buckets:
-      return std::min<uint64_t>(kOutcomeBucketsMax, root.outcomes.capacity);
     case ArrayName::controls:
       return wanted_controls(root, need);
     case ArrayName::rules:
@@ -153,6 +145,8 @@ void Schedule::initialise(Txn& txn) {
   empty(txn, root.key_supply);
   empty(txn, root.dependency_supply);
   empty(txn, root.wait_supply);
+  txn.set(root.first_outcome, kNoIndex);
+  txn.set(root.last_outcome, kNoIndex);
   txn.set(root.first_ended, kNoIndex);
   txn.set(root.last_ended, kNoIndex);
   txn.set(root.dependency_bucket_count, 1);
@@ -164,10 +158,8 @@ void Schedule::initialise(Txn& txn) {
   empty(txn, root.pool_supply);
   txn.set(root.id_bucket_count, 1);
   txn.set(root.tenant_bucket_count, 1);
-  txn.set(root.outcome_bucket_count, 1);
   txn.set(region_.arena.at(root.id_buckets, 0).index, kNoIndex);
   txn.set(region_.arena.at(root.tenant_buckets, 0).index, kNoIndex);
-  txn.set(region_.arena.at(root.outcome_buckets, 0).index, kNoIndex);
   DeadLane::clear(txn, root.dead);
   txn.set(root.terms.batch_max, UINT64_MAX);
   txn.set(root.terms.next_node, kNoIndex);
@@ -186,8 +178,6 @@ std::optional<ArrayName> Schedule::growth_for(const Need& need) const {
 }
 
 uint32_t Schedule::growth_bytes(ArrayName array) const {
-  const uint64_t capacity = visit_array(region_.root, array, [](auto& a) { return uint64_t{a.capacity}; });
-  if (array == ArrayName::outcome_buckets && capacity >= kOutcomeBucketsMax) return 0;
   return visit_array(region_.root, array, [](auto& a) { return Arena::next_chunk_bytes(a); });
 }
 

@@ -28,8 +28,6 @@ enum class ArrayName : uint8_t {
   tenants,
   tenant_buckets,
   text,
-  outcomes,
-  outcome_buckets,
   extras,
   keys,
   key_buckets,
@@ -49,8 +47,6 @@ inline constexpr ArrayName kArrayNames[] = {ArrayName::entries,
                                             ArrayName::tenants,
                                             ArrayName::tenant_buckets,
                                             ArrayName::text,
-                                            ArrayName::outcomes,
-                                            ArrayName::outcome_buckets,
                                             ArrayName::extras,
                                             ArrayName::keys,
                                             ArrayName::key_buckets,
@@ -66,9 +62,8 @@ inline constexpr ArrayName kArrayNames[] = {ArrayName::entries,
 /// Queues without a policy for tenants never have any of these.
 constexpr bool is_optional(ArrayName array) { return array >= ArrayName::controls; }
 
-inline constexpr uint32_t kOutcomesMax = 65536;        // the last so many ends are remembered
-inline constexpr uint32_t kOutcomeBucketsMax = 65536;  // one a chain
-inline constexpr uint32_t kRuleBucketsMax = 65536;     // a policy file has at most some 30,000 entries
+inline constexpr uint32_t kOutcomesMax = 65536;     // the last so many ends are remembered
+inline constexpr uint32_t kRuleBucketsMax = 65536;  // a policy file has at most some 30,000 entries
 inline constexpr uint32_t kPoolBucketsMax = 65536;
 
 /// Where elements of an array come from: first the freed ones, then those never used.
@@ -139,8 +134,6 @@ struct ScheduleRoot {
   ChunkedArray<Tenant, 4096> tenants;
   ChunkedArray<IndexCell, 256> tenant_buckets;
   ChunkedArray<TextCell, 4096> text;
-  ChunkedArray<Outcome, 1> outcomes;
-  ChunkedArray<IndexCell, 1> outcome_buckets;
   ChunkedArray<Extra, 4096> extras;
   ChunkedArray<UniqueKey, 4096> keys;
   ChunkedArray<IndexCell, 1024> key_buckets;
@@ -168,13 +161,12 @@ struct ScheduleRoot {
   Shared<uint32_t> heap_count;
   Shared<uint32_t> id_bucket_count;  // in use, see linear_hash.h
   Shared<uint32_t> tenant_bucket_count;
-  Shared<uint32_t> outcome_bucket_count;
   Shared<uint32_t> key_bucket_count;
   Shared<uint32_t> held_keys;  // in the key index
   Shared<uint32_t> dependency_bucket_count;
-  Shared<uint32_t> first_ended, last_ended;  // of the dependencies that ended, see waits.h
-  Shared<uint32_t> named_tenants;            // in the tenant index
-  Shared<uint32_t> outcome_next;             // place of the next outcome
+  Shared<uint32_t> first_ended, last_ended;      // of the dependencies that ended, see waits.h
+  Shared<uint32_t> named_tenants;                // in the tenant index
+  Shared<uint32_t> first_outcome, last_outcome;  // of the messages that ended and are remembered
   Shared<uint32_t> outcome_count;
 
   Shared<uint32_t> tenants_count;  // that have a queue of their own (leaves)

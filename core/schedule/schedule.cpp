@@ -153,10 +153,7 @@ SlotIndex Schedule::restore(Txn& txn, const RestoredEntry& from) {
 }
 
 std::optional<SlotIndex> Schedule::find(MessageId id) const {
-  const uint64_t wanted = number(id);
-  const uint32_t slot = EntryIndex(EntryIndexKind{&region_}).find(hash_id(wanted), [&](const Entry& entry) {
-    return entry.id == wanted;
-  });
+  const uint32_t slot = entry_find(region_, number(id));
   if (slot == kNoIndex) return std::nullopt;
   return SlotIndex{slot};
 }
@@ -286,8 +283,8 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   } else {
     add_to(txn, tenant.cancelled, 1);
   }
-  outcome_add(txn, region_, {entry.id, event_position, at_wall_ms, entry.attempts, verdict});
-  EntryIndex(EntryIndexKind{&region_}).remove(txn, slot, entry);
+  const SlotState from = state_of(entry);
+  outcome_add(txn, region_, slot, entry, {event_position, at_wall_ms, verdict});
   Waits(region_).note_ended(txn, entry.id);
   if ((entry.flags & kEntryKeyed) != 0) text_remove(txn, region_, rank_of(region_, entry));
   if (has_extra(entry)) {
@@ -296,12 +293,9 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
     Waits(region_).drop(txn, extra);
     free_element(txn, region_.root.extra_supply, extra, entry.rank);
   }
-  const SlotState from = state_of(entry);
   states.count(txn, message, from, SlotState::free);
   states.note_end(txn, message, from);
   if (from == SlotState::ready) Costs(region_).note_idle(txn, entry.tenant, now_ms);
-  txn.set(entry.state, static_cast<uint8_t>(SlotState::free));
-  free_element(txn, region_.root.entry_supply, entry, slot);
   TenantTree(region_).note_idle(txn, entry.tenant, now_ms);
 }
 

@@ -87,8 +87,8 @@ std::optional<SlotIndex> Schedule::next_slot(SlotIndex from) const {
 std::optional<Schedule::OutcomeView> Schedule::outcome(MessageId id) const {
   const uint32_t place = outcome_find(region_, number(id));
   if (place == kNoIndex) return std::nullopt;
-  const Outcome& from = region_.arena.at(region_.root.outcomes, place);
-  return OutcomeView{static_cast<RecordType>(from.verdict.get()), from.event_position, from.at_wall_ms,
+  const Entry& from = region_.entry(place);
+  return OutcomeView{static_cast<RecordType>(from.height.get()), from.event_position, from.at_ms,
                      from.attempts};
 }
 

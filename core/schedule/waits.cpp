@@ -10,9 +10,7 @@ namespace fq {
 uint64_t DependencyIndexKind::hash_of(const Dependency& dependency) { return hash_id(dependency.id); }
 
 bool Waits::is_unfinished(uint64_t id) const {
-  const uint32_t slot = EntryIndex(EntryIndexKind{&region_}).find(hash_id(id), [&](const Entry& entry) {
-    return entry.id == id;
-  });
+  const uint32_t slot = entry_find(region_, id);
   return slot != kNoIndex && state_of(region_.entry(slot)) != SlotState::dead;
 }
 

@@ -12,8 +12,8 @@ namespace fq {
 uint64_t layout_hash() {
   // Sizes and offsets of everything that processes share; a changed meaning without a changed size needs
   // the revision raised.
-  constexpr uint64_t kRevision = 5;
-  constexpr std::array<uint64_t, 28> shape = {
+  constexpr uint64_t kRevision = 6;
+  constexpr std::array<uint64_t, 27> shape = {
       kRevision,
       sizeof(SegmentHeader),
       sizeof(UndoLog),
@@ -26,7 +26,6 @@ uint64_t layout_hash() {
       sizeof(Control),
       sizeof(Pool),
       sizeof(Place),
-      sizeof(Outcome),
       sizeof(TextCell),
       sizeof(pthread_mutex_t),
       offsetof(SegmentHeader, phase),

@@ -166,7 +166,7 @@ TEST_CASE("the last outcomes are kept and the oldest give way") {
   CHECK_FALSE(q.schedule().outcome(MessageId{500}).has_value());
   CHECK(q.schedule().outcome(MessageId{501}).has_value());
   CHECK(q.schedule().outcome(MessageId{q.last_id}).has_value());
-  CHECK(q.root().outcome_bucket_count <= kOutcomeBucketsMax);
+  CHECK(q.root().entry_supply.used == kOutcomesMax);
   CHECK(q.faults().empty());
 }
 
