@@ -154,6 +154,7 @@ bool decode_item(Bytes bytes, MessageItem& item);
 //   is in use, then records. A record at stream position p of a file that was opened at start s lies at
 //   kFirstRecordOffset + (p - s).
 inline constexpr uint32_t kFileHeaderBytes = 4096;
+inline constexpr uint32_t kFileHeaderCopyBytes = 36;  // one at its start, one in its middle
 inline constexpr uint32_t kOpenedBytes = 128;
 inline constexpr uint32_t kFirstRecordOffset = kFileHeaderBytes + kOpenedBytes;
 

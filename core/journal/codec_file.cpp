@@ -34,7 +34,7 @@ namespace {
 
 constexpr uint64_t kFileMagic = 0x6c6e72756f6a7166;  // "fqjournl"
 constexpr uint32_t kOpenedMagic = 0x316f7166;        // "fqo1"
-constexpr size_t kSealedBytes = 32;
+constexpr size_t kSealedBytes = kFileHeaderCopyBytes - sizeof(uint32_t);
 constexpr size_t kOpenedSealedBytes = 56;
 constexpr size_t kFileHeaderCopies[] = {0, kFileHeaderBytes / 2};
 constexpr size_t kOpenedCopies[] = {0, kOpenedBytes / 2};

@@ -5,6 +5,7 @@
 
 // System.
 #include <algorithm>
+#include <array>
 #include <cerrno>
 // fq, below us.
 #include "core/base/counted.h"
@@ -156,11 +157,17 @@ Result<void> recycle_journal_file(Disk& disk, uint32_t old_number, const FileHea
 Result<std::unique_ptr<File>> open_journal_file(Disk& disk, const FileKey& key) {
   const std::string name = journal_file_name(key.number);
   FQ_TRY_SET(auto file, disk.open(name, OpenMode::write));
-  std::vector<std::byte> bytes(kFileHeaderBytes);
-  FQ_TRY_SET(const size_t got, file->read_at(0, bytes));
   FileHeader header;
   uint32_t format = 0;
-  switch (decode_file_header(Bytes(bytes).first(got), header, format)) {
+  std::array<std::byte, kFileHeaderCopyBytes> first;
+  FQ_TRY_SET(const size_t first_bytes, file->read_at(0, first));
+  FileHeaderFault fault = decode_file_header(Bytes(first).first(first_bytes), header, format);
+  if (fault == FileHeaderFault::not_ours || fault == FileHeaderFault::damaged) {
+    std::vector<std::byte> bytes(kFileHeaderBytes);
+    FQ_TRY_SET(const size_t got, file->read_at(0, bytes));
+    fault = decode_file_header(Bytes(bytes).first(got), header, format);
+  }
+  switch (fault) {
     case FileHeaderFault::none:
       break;
     case FileHeaderFault::other_format:
