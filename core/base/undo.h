@@ -81,9 +81,7 @@ bool undo_rollback(std::byte* base, uint64_t bytes, UndoLog& log);
 class Txn {
  public:
   Txn(std::byte* base, uint64_t bytes, UndoLog& log)
-      : next_(log.entries), end_(log.entries + kUndoEntries), base_(base), bytes_(bytes), log_(log) {
-    FQ_ASSERT(log_.count == 0);
-  }
+      : next_(log.entries), end_(log.entries + kUndoEntries), base_(base), bytes_(bytes), log_(log) {}
   /// Over a region that nobody else knows yet, and that goes when its maker dies: notes nothing, takes
   /// nothing back.
   struct Private {};
@@ -119,6 +117,8 @@ class Txn {
   void note_freed() { freed_ = true; }
 
   void commit() {
+    // That nothing was noted before it began; told now, since a page that is read first is mapped twice.
+    FQ_ASSERT(log_.count == static_cast<size_t>(next_ - log_.entries));
     std::atomic_signal_fence(std::memory_order_seq_cst);
     log_.count = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -81,24 +81,25 @@ uint64_t wanted_pools(const ScheduleRoot& root, const Need& need) {
   return need.pools == 0 ? 0 : uint64_t{root.pool_supply.used} + need.pools;
 }
 
-/// The capacity that this array should have so that `need` fits.
+/// The capacity that this array should have so that `need` fits. 0 where none of it is needed: most pushes
+/// need nothing of most arrays, and do not even look at them.
 uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& need) {
   const uint64_t entries = uint64_t{root.entry_supply.used} + need.messages;
   const uint64_t tenants = uint64_t{root.tenant_supply.used} + need.tenants;
   const uint64_t keys = uint64_t{root.key_supply.used} + need.keys;
   switch (name) {
     case ArrayName::extras:
-      return uint64_t{root.extra_supply.used} + need.extras;
+      return need.extras == 0 ? 0 : uint64_t{root.extra_supply.used} + need.extras;
     case ArrayName::keys:
-      return keys;
+      return need.keys == 0 ? 0 : keys;
     case ArrayName::key_buckets:
-      return root.keys.capacity / 2;
+      return need.keys == 0 ? 0 : root.keys.capacity / 2;
     case ArrayName::dependencies:
-      return uint64_t{root.dependency_supply.used} + need.waits;
+      return need.waits == 0 ? 0 : uint64_t{root.dependency_supply.used} + need.waits;
     case ArrayName::dependency_buckets:
-      return root.dependencies.capacity / 2;
+      return need.waits == 0 ? 0 : root.dependencies.capacity / 2;
     case ArrayName::waits:
-      return uint64_t{root.wait_supply.used} + need.waits;
+      return need.waits == 0 ? 0 : uint64_t{root.wait_supply.used} + need.waits;
     case ArrayName::entries:
       return entries;
     case ArrayName::tenants:
@@ -106,9 +107,7 @@ uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& n
     case ArrayName::text:
       return uint64_t{root.text_supply.used} + need.text_cells;
     case ArrayName::heap:
-      return std::max(
-          entries + tenants + keys + wanted_pools(root, need),
-          uint64_t{root.entries.capacity} + root.tenants.capacity + root.keys.capacity + root.pools.capacity);
+      return entries + tenants + keys + root.pool_supply.used + need.pools;
     case ArrayName::id_buckets:
       return root.entries.capacity / 2;
     case ArrayName::tenant_buckets:
@@ -118,20 +117,24 @@ uint64_t wanted_capacity(const ScheduleRoot& root, ArrayName name, const Need& n
     case ArrayName::rules:
       return need.rules == 0 ? 0 : uint64_t{root.rule_supply.used} + need.rules;
     case ArrayName::rule_buckets:
-      return std::min<uint64_t>(kRuleBucketsMax, root.rules.capacity);
+      return need.rules == 0 ? 0 : std::min<uint64_t>(kRuleBucketsMax, root.rules.capacity);
     case ArrayName::places:
       return wanted_places(root, need);
     case ArrayName::pools:
       return wanted_pools(root, need);
     case ArrayName::pool_buckets:
-      return std::min<uint64_t>(kPoolBucketsMax, root.pools.capacity);
+      return need.pools == 0 ? 0 : std::min<uint64_t>(kPoolBucketsMax, root.pools.capacity);
   }
   return 0;
 }
 
 Need with_margin(const Need& need) {
   Need ahead = need;
-  return ahead += kGrowthMargin;
+  ahead += kGrowthMargin;
+  if (need.extras == 0) ahead.extras = 0;
+  if (need.keys == 0) ahead.keys = 0;
+  if (need.waits == 0) ahead.waits = 0;
+  return ahead;
 }
 
 }  // namespace
@@ -171,8 +174,10 @@ std::optional<ArrayName> Schedule::growth_for(const Need& need) const {
 // Each push asks: unrolled, the questions of all names become a few comparisons.
 #pragma GCC unroll 20
   for (const ArrayName name : kArrayNames) {
+    const uint64_t wanted = wanted_capacity(region_.root, name, ahead);
+    if (wanted == 0) continue;
     const uint64_t capacity = visit_array(region_.root, name, [](auto& a) { return uint64_t{a.capacity}; });
-    if (capacity < wanted_capacity(region_.root, name, ahead) && growth_bytes(name) != 0) return name;
+    if (capacity < wanted && growth_bytes(name) != 0) return name;
   }
   return std::nullopt;
 }

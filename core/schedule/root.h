@@ -20,14 +20,15 @@
 
 namespace fq {
 
-/// The arrays by name, so that whoever owns the region can make room for them.
+/// The arrays by name, so that whoever owns the region can make room for them, in the order of their first
+/// chunks.
 enum class ArrayName : uint8_t {
   entries,
-  heap,
   id_buckets,
   tenants,
   tenant_buckets,
   text,
+  heap,
   extras,
   keys,
   key_buckets,
@@ -42,11 +43,11 @@ enum class ArrayName : uint8_t {
   pool_buckets,
 };
 inline constexpr ArrayName kArrayNames[] = {ArrayName::entries,
-                                            ArrayName::heap,
                                             ArrayName::id_buckets,
                                             ArrayName::tenants,
                                             ArrayName::tenant_buckets,
                                             ArrayName::text,
+                                            ArrayName::heap,
                                             ArrayName::extras,
                                             ArrayName::keys,
                                             ArrayName::key_buckets,
@@ -127,26 +128,10 @@ struct SharedTerms {
   Shared<uint32_t> zero;
 };
 
+/// What nearly every operation touches comes first: a process pays for each page, and for each sixteen of
+/// them that lie in a row, when it first looks there. Then the arrays, those of every push first, the large
+/// last.
 struct ScheduleRoot {
-  ChunkedArray<Entry, 8192> entries;
-  ChunkedArray<IndexCell, 2048> heap;
-  ChunkedArray<IndexCell, 2048> id_buckets;
-  ChunkedArray<Tenant, 4096> tenants;
-  ChunkedArray<IndexCell, 256> tenant_buckets;
-  ChunkedArray<TextCell, 4096> text;
-  ChunkedArray<Extra, 4096> extras;
-  ChunkedArray<UniqueKey, 4096> keys;
-  ChunkedArray<IndexCell, 1024> key_buckets;
-  ChunkedArray<Dependency, 1024> dependencies;
-  ChunkedArray<IndexCell, 256> dependency_buckets;
-  ChunkedArray<Wait, 1024> waits;
-  ChunkedArray<Control, 1024> controls;
-  ChunkedArray<Rule, 64> rules;
-  ChunkedArray<IndexCell, 1> rule_buckets;
-  ChunkedArray<Place, 1024> places;  // as many as tenants, or none: see pool.h
-  ChunkedArray<Pool, 32> pools;
-  ChunkedArray<IndexCell, 1> pool_buckets;
-
   Supply entry_supply;
   Supply tenant_supply;
   Supply text_supply;
@@ -184,8 +169,7 @@ struct ScheduleRoot {
 
   Shared<uint32_t> places_used;  // 1: every tenant has a Place
   Shared<uint32_t> pool_bucket_count;
-  Shared<uint64_t> closed_sets;         // bits of those that lack room
-  PoolSet pool_sets[kPoolSetsMax + 1];  // by bit; the first is no set
+  Shared<uint64_t> closed_sets;  // bits of those that lack room
 
   SharedTerms terms;
   Lane dead;  // see dead_order.h
@@ -195,11 +179,31 @@ struct ScheduleRoot {
   Shared<uint64_t> payload_bytes;
   Shared<uint64_t> dead_bytes;  // of these, in dead messages
   RootCounters counters;
+  Shared<uint64_t> hash_key[2];  // random, set by the owner before the first tenant; keys the tenant index
   SharedRates rates;
+
+  ChunkedArray<IndexCell, 256> tenant_buckets;
+  ChunkedArray<IndexCell, 2048> id_buckets;
+  ChunkedArray<IndexCell, 2048> heap;
+  ChunkedArray<TextCell, 4096> text;
+  ChunkedArray<Tenant, 4096> tenants;
+  ChunkedArray<Entry, 8192> entries;
+  ChunkedArray<Extra, 4096> extras;
+  ChunkedArray<UniqueKey, 4096> keys;
+  ChunkedArray<IndexCell, 1024> key_buckets;
+  ChunkedArray<Dependency, 1024> dependencies;
+  ChunkedArray<IndexCell, 256> dependency_buckets;
+  ChunkedArray<Wait, 1024> waits;
+  ChunkedArray<Control, 1024> controls;
+  ChunkedArray<Rule, 64> rules;
+  ChunkedArray<IndexCell, 1> rule_buckets;
+  ChunkedArray<Place, 1024> places;  // as many as tenants, or none: see pool.h
+  ChunkedArray<Pool, 32> pools;
+  ChunkedArray<IndexCell, 1> pool_buckets;
+
+  PoolSet pool_sets[kPoolSetsMax + 1];  // by bit; the first is no set
   QueueHistogram wait;
   QueueHistogram run;
-
-  Shared<uint64_t> hash_key[2];  // random, set by the owner before the first tenant; keys the tenant index
   Holder holders[kHoldersMax];
 };
 

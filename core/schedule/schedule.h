@@ -56,7 +56,7 @@ struct Need {
   }
 };
 
-/// What is kept free beyond the need of one push, so that growing happens ahead; chosen.
+/// What is kept free beyond the need of one push, of what it needs, so that growing happens ahead; chosen.
 inline constexpr Need kGrowthMargin{
     .messages = 64, .tenants = 16, .text_cells = 64, .extras = 16, .keys = 16, .waits = 64};
 

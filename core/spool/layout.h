@@ -150,8 +150,7 @@ struct SegmentHeader {
   RobustMutex flush;
   RobustMutex state;
 
-  // Guarded by state.
-  UndoLog undo;
+  // Guarded by state. What every operation touches comes first; the undo log is mostly untouched.
   Shared<uint64_t> segment_bytes;  // of the file; where the next chunk goes
   Shared<uint64_t> tail;
   Shared<uint64_t> applied_end;
@@ -176,8 +175,7 @@ struct SegmentHeader {
   Shared<uint64_t> pending_extras;
   Shared<uint64_t> pending_key_count;
   Shared<uint64_t> pending_waits;
-  Shared<uint32_t> pending_keys[kPendingKeys];  // of what is not applied yet, by some bits of their hash
-  Shared<uint64_t> key_secret[2];               // of unique keys, from `secret`; zero: none yet
+  Shared<uint64_t> key_secret[2];  // of unique keys, from `secret`; zero: none yet
   Shared<uint64_t> keys_record;    // no record before it tells of a key that is held; 0: there is none
   Shared<uint64_t> keys_since;     // the same of keys whose messages were acked since keys_walk
   Shared<uint64_t> keys_walk;      // how often keys were carried forward
@@ -193,9 +191,11 @@ struct SegmentHeader {
   Shared<uint32_t> salvage_file;  // where unsynced bytes that left the ring still lie
   SharedSettings settings;        // that hold
   SharedPolicy policy;
-  JournalSlot files[kJournalFilesMax];
   ScheduleRoot schedule;
+  Shared<uint32_t> pending_keys[kPendingKeys];  // of what is not applied yet, by some bits of their hash
   HolderSlot holders[kHoldersMax];
+  JournalSlot files[kJournalFilesMax];
+  UndoLog undo;
 };
 static_assert(std::is_standard_layout_v<SegmentHeader>);
 

@@ -71,7 +71,8 @@ class Replayer {
     since_grown_ += need;
     if (since_grown_.is_within(kGrowthMargin)) return {};
     since_grown_ = {};
-    return grow_alone(store_, need);
+    Need ahead = need;
+    return grow_alone(store_, ahead += kGrowthMargin);
   }
 
   /// The file table grows as files come by, so that live messages are counted where they lie.
