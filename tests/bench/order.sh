@@ -23,8 +23,8 @@ for lazy in "" --lazy; do
     | cat >/dev/null
 done
 
-# Lines "ADDRESS !section input-section file" of the map and "ADDRESS ." of what was touched, by address: what is
-# touched lies in the section named last.
+# Lines "ADDRESS !section input-section file" of the map, "ADDRESS R" of what was touched and "ADDRESS W" of what was
+# written, by address: what is touched lies in the section named last.
 {
   awk '
     function note(section, address, file) {
@@ -36,19 +36,28 @@ done
     /^ +0x[0-9a-f]+ +0x[0-9a-f]+ [^ ]*$/ && section != "" { note(section, $1, $3) }
     { section = "" }
   ' "$build/map"
-  sed -n 's/^[I ][ LSM] \([0-9a-f]*\),.*/0000000000000000\1/p' "$build"/trace* | sed 's/.*\(.\{16\}\)$/\1 ./' | sort -u
+  sed -n -e 's/^\(I \| L\) \([0-9a-f]*\),.*/0000000000000000\2 R/p' -e 's/^ [SM] \([0-9a-f]*\),.*/0000000000000000\1 W/p' \
+    "$build"/trace* | sed 's/.*\(.\{16\} [RW]\)$/\1/' | sort -u
 } | LC_ALL=C sort | awk '
-  function pattern(section, file,   name) {
+  # Sets `symbol` to the function or variable that the section is of, where it says so.
+  function pattern(section, file) {
+    symbol = ""
     # What the optimiser made of a function changes its name from build to build.
     if (match(section, /_Z[A-Za-z0-9_]+/)) {
-      name = substr(section, 1, RSTART + RLENGTH - 1)
-      return "*(" name " " name ".*)"
+      symbol = substr(section, RSTART, RLENGTH)
+      section = substr(section, 1, RSTART + RLENGTH - 1)
+      return "*(" section " " section ".*)"
     }
     if (file ~ /ltrans/ && section ~ /^\.[a-z.]+\._/) {  # initialisers
       sub(/[._0-9]*$/, "*", section)
       return "*(" section ")"
     }
-    if (file ~ /ltrans/) return section ~ /^\.text\./ ? "*(" section ")" : ""
+    if (file ~ /ltrans/ && section ~ /^\.text\./) {
+      symbol = section
+      sub(/.*\./, "", symbol)
+      return "*(" section ")"
+    }
+    if (file ~ /ltrans/) return ""
     sub(/.*\//, "", file)
     sub(/\(/, ":", file)
     sub(/\)$/, "", file)
@@ -56,24 +65,40 @@ done
     if (sub(/-avx2?/, "-*", file)) section = ".text.avx .text.evex"
     return "*" file "(" section ")"
   }
-  NF > 2 { output = substr($2, 2); sub(/\.push$/, "", output); place = $3 SUBSEP $4; section = $3; file = $4; next }
-  output ~ /^\.(text|rodata|data|data\.rel\.ro|bss)$/ && !((output, place) in seen) {
-    seen[output, place] = 1
-    line = pattern(section, file)
-    kind = output == ".data.rel.ro" ? ".data" : output
-    if (line != "" && !((kind, line) in listed)) {
-      listed[kind, line] = 1
-      lines[kind] = lines[kind] "    " line "\n"
-    }
+  function add(kind, line) {
+    if (line == "" || (kind, line) in listed) return
+    listed[kind, line] = 1
+    lines[kind] = lines[kind] "    " line "\n"
   }
-  function block(kind, before) { return "  " kind ".push : {\n" lines[kind] "  }\n} INSERT BEFORE " before ";\n" }
+  function add_part(part,   line) {
+    line = pattern(input[part], file[part])
+    if (kind[part] ~ /^\.data/) return add(written[part] ? ".data" : ".data.rel.ro", line)
+    add(kind[part], line)
+    # Its strings and numbers: the linker merges equal ones and names but one of those that they are of.
+    if (kind[part] == ".text" && symbol != "") add(".rodata", "*(.rodata." symbol " .rodata." symbol ".*)")
+  }
+  NF > 2 { output = substr($2, 2); sub(/\.push$/, "", output); next_input = $3; next_file = $4; next }
+  output ~ /^\.(text|rodata|data|data\.rel\.ro|bss)$/ {
+    part = output SUBSEP next_input SUBSEP next_file
+    if (!(part in kind)) parts[++count] = part
+    kind[part] = output
+    input[part] = next_input
+    file[part] = next_file
+    if ($2 == "W") written[part] = 1
+  }
+  function block(kind, before) { return "SECTIONS {\n  " kind ".push : {\n" lines[kind] "  }\n} INSERT BEFORE " before ";\n" }
+  function whole(kind, inputs, before) { return "SECTIONS {\n  " kind " : { " inputs " }\n} INSERT BEFORE " before ";\n" }
   END {
     print "/* push.ld - what a push touches lies side by side. Made by tests/bench/order.sh: do not edit. */"
+    for (i = 1; i <= count; ++i) add_part(parts[i])
     # valgrind hides the vDSO, and with it what the C library does to find clock_gettime there.
     for (i = split("dl-object dl-lookup dl-setup_hash pthread_mutex_lock strcmp-avx2 strcmp-evex", hidden); i > 0; --i)
-      lines[".text"] = lines[".text"] "    *libc.a:" hidden[i] ".o(.text .text.*)\n"
-    printf "SECTIONS {\n%s", block(".text", ".text")
-    printf "SECTIONS {\n%s", block(".rodata", ".rodata")
-    printf "SECTIONS {\n%s", block(".data", ".data")
-    printf "SECTIONS {\n%s", block(".bss", ".bss")
+      add(".text", "*libc.a:" hidden[i] ".o(.text .text.*)")
+    # Strings and numbers that are of no function.
+    add(".rodata", "*(.rodata.str1.* .rodata.cst*)")
+    # Text, what it reads, and the start of .eh_frame, which is looked at when a program begins.
+    printf "%s%s", block(".text", ".text"), block(".rodata", ".text")
+    printf "%s", whole(".eh_frame", "KEEP (*(.eh_frame)) *(.eh_frame.*)", ".text")
+    # What is only read apart from what is written, of which each page is copied.
+    printf "%s%s%s", block(".data.rel.ro", ".tdata"), block(".data", ".data"), block(".bss", ".bss")
   }'
