@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 // fq, this room.
+#include "core/worker/job_group.h"
 #include "core/worker/standard_input.h"
 #include "core/worker/verdicts.h"
 
@@ -14,7 +15,6 @@ namespace fq::worker {
 
 namespace {
 
-constexpr int64_t kGoneMs = 100;  // that what was killed has to be gone
 constexpr int64_t kDayMs = 24 * 3600 * 1000;
 
 struct Pipe {
@@ -172,12 +172,11 @@ bool Job::close(int64_t now_ms) {
     if (ends_group_) signal_group(process_, SIGKILL);
     reap(process_);
     limit_at_ms_ = kill_at_ms_ = kNever;
-    gone_by_ms_ = now_ms + kGoneMs;
+    over_at_ms_ = now_ms;
   }
-  // Nobody tells of the end of a process that is not our child: it has to be asked for. One that the kernel
-  // cannot end now (it waits for a disk, say), or that nobody reaps, is not waited for.
-  look_at_ms_ = now_ms + 1;
-  return !ends_group_ || group_is_gone(process_) || now_ms >= gone_by_ms_;
+  const int64_t waited_ms = now_ms - over_at_ms_;
+  look_at_ms_ = now_ms + next_look_ms(waited_ms);
+  return !ends_group_ || group_is_gone(process_, waited_ms);
 }
 
 std::vector<Order> Job::finish(const Workshop& shop, std::vector<Load>& again) {

@@ -88,7 +88,7 @@ class Job {
   bool ends_group_ = false;
   ExitStatus status_;
   Stopwatch ran_;
-  int64_t gone_by_ms_ = kNever;
+  int64_t over_at_ms_ = kNever;
   int64_t look_at_ms_ = kNever;
   std::vector<bool> settled_;  // by the place in load_
 };

@@ -244,15 +244,4 @@ ExitStatus status_of(const Process& process) { return wait_for(process, WEXITED 
 
 ExitStatus reap(const Process& process) { return wait_for(process, WEXITED); }
 
-bool group_is_gone(const Process& process) { return ::kill(-process.pid, 0) != 0; }
-
-void wait_until_gone(const Process& process) {
-  constexpr int kLooks = 500;
-  constexpr timespec kBetween{0, 200'000};
-  // Nobody tells of the end of a process that is not our child: it has to be asked for.
-  for (int i = 0; i < kLooks && !group_is_gone(process); ++i) ::nanosleep(&kBetween, nullptr);
-}
-
-void signal_group(const Process& process, int signal) { ::kill(-process.pid, signal); }
-
 }  // namespace fq::worker

@@ -51,11 +51,5 @@ struct ExitStatus {
 /// Needs: it has ended. It stays to be reaped, and until then its number is nobody else's.
 ExitStatus status_of(const Process& process);
 ExitStatus reap(const Process& process);
-/// No process of its group is left. Needs: it was reaped.
-bool group_is_gone(const Process& process);
-/// For at most 0.1 s; one that the kernel cannot end now (it waits for a disk, say) is not waited for.
-void wait_until_gone(const Process& process);
-/// To the whole group.
-void signal_group(const Process& process, int signal);
 
 }  // namespace fq::worker

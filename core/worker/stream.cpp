@@ -11,6 +11,7 @@
 #include "core/base/duration.h"
 #include "core/base/escape.h"
 // fq, this room.
+#include "core/worker/job_group.h"
 #include "core/worker/verdicts.h"
 
 namespace fq::worker {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <numeric>
 // fq, below us.
+#include "core/worker/job_group.h"
 #include "core/worker/stream.h"
 // Tests.
 #include "tests/worker/fixture.h"

@@ -1,0 +1,74 @@
+// job_group - see job_group.h.
+#include "core/worker/job_group.h"
+
+// System.
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <string>
+// fq, below us.
+#include "core/base/clock.h"
+
+namespace fq::worker {
+
+namespace {
+
+constexpr int64_t kReapedMs = 100;      // so long who reaps has for what has ended; chosen
+constexpr int64_t kEndlessMs = 10'000;  // what is at work then cannot be ended; chosen
+
+/// One of the group that has not ended: /proc/<pid>/stat is "pid (name) state parent group ...".
+bool is_at_work(int processes, const char* pid, pid_t group) {
+  const Descriptor file(::openat(processes, (std::string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return false;
+  char line[512];
+  const ssize_t got = ::read(file.get(), line, sizeof line - 1);
+  if (got <= 0) return false;
+  line[got] = '\0';
+  const char* name_end = std::strrchr(line, ')');
+  if (name_end == nullptr || std::strlen(name_end) < 4) return false;
+  const char state = name_end[2];
+  char* next = nullptr;
+  std::strtol(name_end + 3, &next, 10);
+  return std::strtol(next, nullptr, 10) == group && state != 'Z' && state != 'X';
+}
+
+/// Dear: all processes are looked at.
+bool has_one_at_work(pid_t group) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> processes(::opendir("/proc"), ::closedir);
+  if (!processes) return false;
+  while (const dirent* entry = ::readdir(processes.get())) {
+    if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) == 0) continue;
+    if (is_at_work(::dirfd(processes.get()), entry->d_name, group)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void signal_group(const Process& process, int signal) { ::kill(-process.pid, signal); }
+
+bool group_is_gone(const Process& process, int64_t waited_ms) {
+  if (::kill(-process.pid, 0) != 0 || waited_ms >= kEndlessMs) return true;
+  return waited_ms >= kReapedMs && !has_one_at_work(process.pid);
+}
+
+int64_t next_look_ms(int64_t waited_ms) { return std::clamp<int64_t>(waited_ms / 8, 1, 250); }
+
+void wait_until_gone(const Process& process) {
+  const int64_t start_ms = system_clock().boot_ms();
+  for (int64_t waited_ms = 0; !group_is_gone(process, waited_ms);) {
+    const timespec between{0, static_cast<long>(next_look_ms(waited_ms)) * 1'000'000};
+    ::nanosleep(&between, nullptr);
+    waited_ms = system_clock().boot_ms() - start_ms;
+  }
+}
+
+}  // namespace fq::worker

@@ -1,0 +1,79 @@
+// job_group_test - when nothing of a job is at work any more.
+
+// System.
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// fq, below us.
+#include "core/worker/job_group.h"
+// Tests.
+#include "tests/catch.h"
+
+namespace fq::test {
+
+namespace {
+
+using namespace fq::worker;
+
+/// A job that has ended and was reaped, and has left a process of its group, which is our child now.
+class LeftBehind {
+ public:
+  LeftBehind() {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    Launch launch;
+    launch.argv = {"/bin/sh", "-c", "sleep 60 >/dev/null 2>&1 & exit 0"};
+    launch.in = STDIN_FILENO;
+    launch.out = STDOUT_FILENO;
+    launch.err = STDERR_FILENO;
+    process_ = worker::launch(launch).value();
+    worker::reap(process_);
+  }
+  ~LeftBehind() {
+    signal_group(process_, SIGKILL);
+    while (::waitpid(-process_.pid, nullptr, 0) > 0) {
+    }
+    ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  }
+  const Process& process() const { return process_; }
+  /// It has ended, and is not reaped.
+  void end() {
+    signal_group(process_, SIGKILL);
+    siginfo_t about{};
+    REQUIRE(::waitid(P_PGID, static_cast<id_t>(process_.pid), &about, WEXITED | WNOWAIT) == 0);
+  }
+  void reap() { REQUIRE(::waitpid(-process_.pid, nullptr, 0) > 0); }
+
+ private:
+  Process process_;
+};
+
+}  // namespace
+
+TEST_CASE("what is still at work after it was killed is waited for, but not for ever") {
+  const LeftBehind left;
+  CHECK_FALSE(group_is_gone(left.process(), 0));
+  CHECK_FALSE(group_is_gone(left.process(), 500));
+  CHECK_FALSE(group_is_gone(left.process(), 9'999));
+  CHECK(group_is_gone(left.process(), 10'000));
+}
+
+TEST_CASE("what has ended and is not reaped is waited for a moment only") {
+  LeftBehind left;
+  left.end();
+  CHECK_FALSE(group_is_gone(left.process(), 0));
+  CHECK_FALSE(group_is_gone(left.process(), 99));
+  CHECK(group_is_gone(left.process(), 100));
+  left.reap();
+  CHECK(group_is_gone(left.process(), 0));
+  wait_until_gone(left.process());
+}
+
+TEST_CASE("a group is asked for often at first, and less often when it stays") {
+  CHECK(next_look_ms(0) == 1);
+  CHECK(next_look_ms(80) == 10);
+  CHECK(next_look_ms(9'000) == 250);
+}
+
+}  // namespace fq::test
