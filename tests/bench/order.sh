@@ -50,6 +50,8 @@ done
     }
     if (file ~ /ltrans/ && section ~ /^\.[a-z.]+\._/) {  # initialisers
       sub(/[._0-9]*$/, "*", section)
+      symbol = section
+      sub(/.*\./, "", symbol)
       return "*(" section ")"
     }
     if (file ~ /ltrans/ && section ~ /^\.text\./) {
@@ -94,8 +96,8 @@ done
     # valgrind hides the vDSO, and with it what the C library does to find clock_gettime there.
     for (i = split("dl-object dl-lookup dl-setup_hash pthread_mutex_lock strcmp-avx2 strcmp-evex", hidden); i > 0; --i)
       add(".text", "*libc.a:" hidden[i] ".o(.text .text.*)")
-    # Strings and numbers that are of no function.
-    add(".rodata", "*(.rodata.str1.* .rodata.cst*)")
+    # Strings, numbers and tables that are of no function.
+    add(".rodata", "*(.rodata.str1.* .rodata.cst* .rodata.CSWTCH.*)")
     # Text, what it reads, and the start of .eh_frame, which is looked at when a program begins.
     printf "%s%s", block(".text", ".text"), block(".rodata", ".text")
     printf "%s", whole(".eh_frame", "KEEP (*(.eh_frame)) *(.eh_frame.*)", ".text")
