@@ -20,8 +20,10 @@ void Checker::check_waits() {
       limit.step();
       ++waits;
       const Wait& wait = region_.wait(i);
+      const bool is_linked = (wait.flags & kWaitLinked) != 0;
       expect(wait.waiter == slot, "W2: a message with another's wait", slot);
-      linked += (wait.flags & kWaitLinked) != 0 ? 1u : 0u;
+      expect(!is_linked || state == SlotState::held, "W2: a dead message whose wait is in a list", slot);
+      linked += is_linked ? 1u : 0u;
       if (wait.dependency < of_dependency.size()) ++of_dependency[wait.dependency];
     }
   }

@@ -87,11 +87,16 @@ void States::set_bytes(Txn& txn, const Message& message, uint32_t bytes) const {
   put(txn, entry.payload_bytes, bytes);
 }
 
-// Who is held no more waits for nothing; a dead one keeps its waits, for a kick.
+// Who is held no more waits for nothing; a dead one keeps its waits, for a kick, but its turn among those
+// that wait comes anew then.
 void States::note_extra(Txn& txn, const Message& message, SlotState to) const {
   Extra& extra = region_.extra(message.entry.rank);
-  if (extra.waits != kNoIndex && to != SlotState::held && to != SlotState::dead)
-    Waits(region_).drop(txn, extra);
+  const Waits waits(region_);
+  if (to == SlotState::dead) {
+    waits.unlink_all(txn, extra);
+  } else if (to != SlotState::held && extra.waits != kNoIndex) {
+    waits.drop(txn, extra);
+  }
   note_key(txn, message, to);
 }
 

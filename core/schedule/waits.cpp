@@ -53,6 +53,14 @@ void Waits::unlink(Txn& txn, uint32_t i) const {
   put(txn, wait.flags, wait.flags & ~kWaitLinked);
 }
 
+void Waits::unlink_all(Txn& txn, const Extra& extra) const {
+  StepLimit limit(kWaitsMax);
+  for (uint32_t i = extra.waits; i != kNoIndex; i = region_.wait(i).chain) {
+    limit.step();
+    unlink(txn, i);
+  }
+}
+
 void Waits::add(Txn& txn, uint32_t waiter, Extra& extra, const NewWait& from) const {
   const uint32_t dependency = dependency_of(txn, from.id);
   const auto [i, wait] = take_element(txn, region_.arena, region_.root.waits, region_.root.wait_supply);

@@ -11,7 +11,9 @@
 //
 // Invariants
 //  W1  A linked wait is in the list of its dependency, once; a dependency has a linked wait or has ended.
-//  W2  A wait belongs to one message that is held or dead; its count is at most kWaitsMax.
+//  W2  A wait belongs to one message that is held or dead, and is linked only while it is held; its count is
+//  at
+//      most kWaitsMax.
 #pragma once
 
 // System.
@@ -60,6 +62,8 @@ class Waits {
   void forget_ended(Txn& txn, uint32_t dependency) const;
   void unlink(Txn& txn, uint32_t wait) const;
   void link(Txn& txn, uint32_t wait) const;
+  /// All of a message, which keeps them. At most kWaitsMax steps, each of at most 3 stores.
+  void unlink_all(Txn& txn, const Extra& extra) const;
   /// Not finished: ready, delayed, leased or held.
   bool is_unfinished(uint64_t id) const;
 

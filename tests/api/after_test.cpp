@@ -109,6 +109,27 @@ TEST_CASE("a kick of what came after a dead message brings it back") {
   CHECK(q.pop(2) == "b");
 }
 
+TEST_CASE("who was buried while held and is kicked waits behind those that have waited meanwhile") {
+  ON_EVERY_ENGINE(q);
+  const MessageId first = q.push("t", "first");
+  const MessageId second = q.push("t", "second");
+  const auto push_of = [&](const char* tenant, std::vector<MessageId> after) {
+    NewMessage message = message_of(tenant, tenant, {});
+    message.after = std::move(after);
+    message.after_any = {second};
+    return q.door().push({&message, 1}).value().items.at(0).id;
+  };
+  const MessageId kicked = push_of("kicked", {first});
+  push_of("patient", {});
+  const Delivery dies = q.lease();
+  CHECK(q.bury(dies) == SettleStatus::ok);
+  CHECK(state_now(q, kicked) == State::dead);
+  CHECK(q.mutate({kicked}, Action::kick).changed == 1);
+  CHECK(state_now(q, kicked) == State::held);
+  CHECK(q.pop() == "second");
+  CHECK(q.pop(9) == "patient kicked");
+}
+
 TEST_CASE("delay and time to live of a held message begin when it is let go") {
   ON_EVERY_ENGINE(q);
   const MessageId a = q.push("t", "a");
