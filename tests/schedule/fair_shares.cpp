@@ -33,11 +33,14 @@ void FairShares::before_start(uint64_t id) {
   const uint32_t tenants = queue_->root().tenant_supply.used;
   if (tenants < tenants_) groups_.clear();
   tenants_ = tenants;
-  next_.path.assign(1, queue_->entry(id).tenant);
-  while (next_.path.back() != static_cast<uint32_t>(kRootTenant)) {
-    next_.path.push_back(at(next_.path.back()).parent);
-    look_at_seats(next_.path.back());
-  }
+  next_.path = path_from(queue_->entry(id).tenant);
+  for (size_t i = 1; i < next_.path.size(); ++i) look_at_seats(next_.path[i]);
+}
+
+std::vector<uint32_t> FairShares::path_from(uint32_t leaf) const {
+  std::vector<uint32_t> path{leaf};
+  while (path.back() != static_cast<uint32_t>(kRootTenant)) path.push_back(at(path.back()).parent);
+  return path;
 }
 
 /// Who lost its seat since the last look, or took a new one, begins anew.
@@ -73,9 +76,11 @@ void FairShares::started(uint64_t id) {
 }
 
 void FairShares::ended(uint64_t id, bool) {
-  const Run run = runs_[id];
+  Run run = runs_[id];
   runs_.erase(id);
   if (fair_by_ != FairBy::time) return;
+  // Its leaf may have become a self child since it began: the nodes that are above it now pay.
+  run.path = path_from(run.path.front());
   const auto ticks = std::max<uint64_t>(50, static_cast<uint64_t>(queue_->now - run.began_ms) * 100);
   for (size_t i = 0; i + 1 < run.path.size(); ++i) {
     look_at_seats(run.path[i + 1]);

@@ -45,6 +45,10 @@ void TurnLog::close_windows_without_room(const Schedule& schedule) {
   const SeatKind kind{&schedule.region()};
   for (Node& node : nodes_) {
     if (node.begin == SIZE_MAX || !is_used(schedule.tenant(node.index))) continue;
+    // A leaf that has become a self child meanwhile: its seat is its parent's now.
+    const Tenant& at = schedule.tenant(node.index);
+    const bool is_self = (at.flags & kTenantSelf) != 0;
+    if (is_self && !node.name.ends_with('/')) node.index = TenantIndex{at.parent.get()};
     const bool open = (kind.sets(static_cast<uint32_t>(node.index)) & open_sets(schedule.root())) != 0;
     if (!open) node.begin = SIZE_MAX;
   }
