@@ -11,7 +11,9 @@ void forget_oldest(Txn& txn, const Region& region) {
   ScheduleRoot& root = region.root;
   const uint32_t slot = root.first_outcome;
   Entry& entry = region.entry(slot);
-  txn.set(root.first_outcome, entry.next.get());
+  const uint32_t next = entry.next;
+  if (next < root.entries.capacity) fetch_ahead(region.entry(next));
+  txn.set(root.first_outcome, next);
   EntryIndex(EntryIndexKind{&region}).remove(txn, slot, entry);
   free_element(txn, root.entry_supply, entry, slot);
 }
