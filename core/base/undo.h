@@ -90,6 +90,7 @@ class Txn {
   Txn(const Txn&) = delete;
   Txn& operator=(const Txn&) = delete;
   ~Txn() {
+    check_noted();
     if (log_.count != 0) undo_rollback(base_, bytes_, log_);
   }
 
@@ -117,8 +118,7 @@ class Txn {
   void note_freed() { freed_ = true; }
 
   void commit() {
-    // That nothing was noted before it began; told now, since a page that is read first is mapped twice.
-    FQ_ASSERT(log_.count == static_cast<size_t>(next_ - log_.entries));
+    check_noted();
     std::atomic_signal_fence(std::memory_order_seq_cst);
     log_.count = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -148,6 +148,10 @@ class Txn {
     log_.count = log_.count + 1;
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the count before the store (U3)
   }
+
+  /// That nothing was noted before it began. Told at the end, since a page that is read first and written
+  /// later is mapped twice.
+  void check_noted() const { FQ_ASSERT(log_.count == static_cast<size_t>(next_ - log_.entries)); }
 
   bool is_private() const { return end_ == log_.entries; }
 

@@ -178,7 +178,7 @@ void Checker::check_outcomes() {
   for (uint32_t i = root.first_outcome; i != kNoIndex; ++count) {
     limit.step();
     const Entry& entry = region_.entry(i);
-    expect(state_of(entry) == SlotState::free, "O1: a message that has not ended is remembered as if", i);
+    expect(state_of(entry) == SlotState::free, "O1: an outcome of a message that has not ended", i);
     expect(outcome_find(region_, entry.id) == i, "O2: an outcome that its id does not find", i);
     last = i;
     i = entry.next;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -24,13 +25,17 @@ namespace {
 constexpr int64_t kReapedMs = 100;      // so long who reaps has for what has ended; chosen
 constexpr int64_t kEndlessMs = 10'000;  // what is at work then cannot be ended; chosen
 
-/// One of the group that has not ended: /proc/<pid>/stat is "pid (name) state parent group ...".
-bool is_at_work(int processes, const char* pid, pid_t group) {
+/// errno of a look at a process that is no more.
+bool says_gone() { return errno == ENOENT || errno == ESRCH; }
+
+/// One of the group that has not ended: /proc/<pid>/stat is "pid (name) state parent group ...". What cannot
+/// be looked at may be one.
+bool may_be_at_work(int processes, const char* pid, pid_t group) {
   const Descriptor file(::openat(processes, (std::string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) return false;
+  if (file.get() < 0) return !says_gone();
   char line[512];
   const ssize_t got = ::read(file.get(), line, sizeof line - 1);
-  if (got <= 0) return false;
+  if (got <= 0) return got < 0 && !says_gone();
   line[got] = '\0';
   const char* name_end = std::strrchr(line, ')');
   if (name_end == nullptr || std::strlen(name_end) < 4) return false;
@@ -41,12 +46,12 @@ bool is_at_work(int processes, const char* pid, pid_t group) {
 }
 
 /// Dear: all processes are looked at.
-bool has_one_at_work(pid_t group) {
+bool may_have_one_at_work(pid_t group) {
   const std::unique_ptr<DIR, int (*)(DIR*)> processes(::opendir("/proc"), ::closedir);
-  if (!processes) return false;
+  if (!processes) return true;
   while (const dirent* entry = ::readdir(processes.get())) {
     if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) == 0) continue;
-    if (is_at_work(::dirfd(processes.get()), entry->d_name, group)) return true;
+    if (may_be_at_work(::dirfd(processes.get()), entry->d_name, group)) return true;
   }
   return false;
 }
@@ -56,8 +61,9 @@ bool has_one_at_work(pid_t group) {
 void signal_group(const Process& process, int signal) { ::kill(-process.pid, signal); }
 
 bool group_is_gone(const Process& process, int64_t waited_ms) {
-  if (::kill(-process.pid, 0) != 0 || waited_ms >= kEndlessMs) return true;
-  return waited_ms >= kReapedMs && !has_one_at_work(process.pid);
+  const bool is_there = ::kill(-process.pid, 0) == 0 || errno == EPERM;  // EPERM: there, and of another user
+  if (!is_there || waited_ms >= kEndlessMs) return true;
+  return waited_ms >= kReapedMs && !may_have_one_at_work(process.pid);
 }
 
 int64_t next_look_ms(int64_t waited_ms) { return std::clamp<int64_t>(waited_ms / 8, 1, 250); }

@@ -5,6 +5,10 @@
 #include "core/base/undo.h"
 
 // System.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
 #include <random>
 #include <vector>
@@ -152,6 +156,27 @@ TEST_CASE("a process killed inside a rollback leaves one that can be done again"
     CHECK(half.cells().large[1] == 0);
     CHECK(half.cells().large[2] == 0);
     txn.commit();
+  }
+}
+
+TEST_CASE("a transaction on a log that is not empty ends its process, committed or not") {
+  for (const bool commits : {true, false}) {
+    UndoneRegion region;
+    region.log().count = 1;  // of somebody who died, and whose lock was not repaired
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      ::signal(SIGABRT, SIG_DFL);
+      {
+        Txn txn = region.begin();
+        if (commits) txn.commit();
+      }
+      ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == SIGABRT);
   }
 }
 

@@ -132,7 +132,7 @@ TEST_CASE("a dead worker's message waits for what its job left behind, and comes
   worker.end_job();
   LeaseReply reply;
   for (int i = 0; i < 10'000 && reply.deliveries.empty(); ++i) {
-    ::usleep(200);  // the kernel ends the job
+    ::usleep(200);  // between two looks: nobody tells when the kernel has ended the job
     q.clock.advance(100);
     reply = q.lease_from(q.door(), {});
   }
@@ -150,7 +150,7 @@ TEST_CASE("a job that ended before its worker died holds nothing") {
   worker.kill();
   LeaseReply reply;
   for (int i = 0; i < 10'000 && reply.deliveries.empty(); ++i) {
-    ::usleep(200);  // the kernel ends the job
+    ::usleep(200);  // between two looks: nobody tells when the kernel has ended the job
     q.clock.advance(100);
     reply = q.lease_from(q.door(), {});
   }

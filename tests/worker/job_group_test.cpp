@@ -3,6 +3,7 @@
 // System.
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,6 +69,31 @@ TEST_CASE("what has ended and is not reaped is waited for a moment only") {
   left.reap();
   CHECK(group_is_gone(left.process(), 0));
   wait_until_gone(left.process());
+}
+
+TEST_CASE("what cannot be looked at may be at work") {
+  LeftBehind left;
+  left.end();
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none{0, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const bool gone = group_is_gone(left.process(), 100);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK_FALSE(gone);
+  CHECK(group_is_gone(left.process(), 100));
+}
+
+TEST_CASE("what we may not signal is there all the same") {
+  if (::geteuid() != 0) {
+    WARN("only root can become another user: skipped");
+    return;
+  }
+  const LeftBehind left;
+  REQUIRE(::seteuid(65534) == 0);
+  const bool gone = group_is_gone(left.process(), 0);
+  REQUIRE(::seteuid(0) == 0);
+  CHECK_FALSE(gone);
 }
 
 TEST_CASE("a group is asked for often at first, and less often when it stays") {
