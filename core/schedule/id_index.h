@@ -1,9 +1,10 @@
 // id_index - messages by their id, those that ended and are remembered among them.
 //
 // Ids come in order, so 64 neighbours lie in a block of 64 buckets: what is put in, found or split one after
-// the other lies together, the messages in the buckets too. Where a block is and which of its buckets is
-// whose is chosen by a hash, so that the survivors of a pattern (every thousandth message kept) do not pile
-// up in one chain.
+// the other lies together, the messages in the buckets too. Blocks are dealt out by the golden ratio: however
+// many blocks in a row there are, their places are even, so chains are short where most messages are. Each
+// 65,536 blocks begin elsewhere, so that the survivors of a pattern (every thousandth message kept) that
+// suits the golden ratio do not pile up.
 #pragma once
 
 // fq, this room.
@@ -12,13 +13,23 @@
 
 namespace fq {
 
-/// One multiplication would not do: the numbers of blocks are in a row, and what lies in the middle of their
-/// products is so regular that at some lengths of a queue most blocks share a few places.
+constexpr uint64_t reversed_bits(uint64_t bits) {
+  bits = (bits >> 1 & 0x5555'5555'5555'5555) | (bits & 0x5555'5555'5555'5555) << 1;
+  bits = (bits >> 2 & 0x3333'3333'3333'3333) | (bits & 0x3333'3333'3333'3333) << 2;
+  bits = (bits >> 4 & 0x0f0f'0f0f'0f0f'0f0f) | (bits & 0x0f0f'0f0f'0f0f'0f0f) << 4;
+  return __builtin_bswap64(bits);
+}
+
+/// The high bits of the multiples of the golden ratio are the even ones, and an index goes by the low bits.
+/// Which bucket of its block is whose is mixed once more: blocks that share a place are regular, and so would
+/// be the ids that a pattern leaves of them.
 constexpr uint64_t hash_id(uint64_t id) {
-  uint64_t mixed = (id >> 6) * 0x9e37'79b9'7f4a'7c15;
-  mixed = (mixed ^ mixed >> 32) * 0xd6e8'feb8'6659'fd93;
-  mixed ^= mixed >> 32;
-  return mixed << 6 | ((id ^ mixed >> 26) & 63);
+  constexpr uint64_t kGolden = 0x9e37'79b9'7f4a'7c15;  // of 2^64
+  constexpr uint64_t kMixer = 0xd6e8'feb8'6659'fd93;   // odd, its bits without order
+  const uint64_t block = id >> 6;
+  const uint64_t place = block * kGolden + (block >> 16) * kMixer;
+  const uint64_t mixed = (place ^ place >> 32) * kMixer;
+  return reversed_bits(place) << 6 | ((id ^ mixed >> 58) & 63);
 }
 
 struct EntryIndexKind {

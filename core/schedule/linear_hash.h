@@ -51,6 +51,12 @@ class LinearHash {
     if (count / Kind::kLoad > buckets && buckets < kind_.capacity()) split(txn, buckets);
   }
 
+  /// Of a hash that is in it, and that will be looked for soon: its chain begins with what came last, which
+  /// may not have been touched for long.
+  void fetch_chain_ahead(uint64_t hash) const {
+    fetch_ahead(kind_.at(kind_.cell(bucket_of(hash, kind_.bucket_count()))));
+  }
+
   template <class Element>
   void remove(Txn& txn, uint32_t i, const Element& element) const {
     StepLimit limit(kChainMax);

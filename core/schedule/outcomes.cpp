@@ -11,10 +11,13 @@ void forget_oldest(Txn& txn, const Region& region) {
   ScheduleRoot& root = region.root;
   const uint32_t slot = root.first_outcome;
   Entry& entry = region.entry(slot);
-  const uint32_t next = entry.next;
-  if (next < root.entries.capacity) fetch_ahead(region.entry(next));
-  txn.set(root.first_outcome, next);
-  EntryIndex(EntryIndexKind{&region}).remove(txn, slot, entry);
+  const EntryIndex index(EntryIndexKind{&region});
+  // There is a next one, since one has just been added. It was fetched when the last one was forgotten.
+  Entry& next = region.entry(entry.next);
+  index.fetch_chain_ahead(hash_id(next.id));
+  if (next.next < root.entries.capacity) fetch_ahead(region.entry(next.next));
+  txn.set(root.first_outcome, entry.next.get());
+  index.remove(txn, slot, entry);
   free_element(txn, root.entry_supply, entry, slot);
 }
 
