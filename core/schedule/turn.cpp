@@ -55,6 +55,8 @@ Schedule::Turn Schedule::next_turn(TenantIndex from) const {
   if (entry.tenant != turn.path[turn.depth] || state_of(entry) != SlotState::ready) {
     throw RegionDamaged{"a message lies in a lane that is not its own"};
   }
+  // When this one starts its neighbour comes first, and is written to.
+  if (entry.next < region_.root.entries.capacity) fetch_ahead(region_.entry(entry.next));
   return turn;
 }
 
