@@ -74,13 +74,16 @@ Result<bool> ItemReader::fill(Block& block, const FilePlace& at, size_t part, ui
   if (!file.ok()) return std::move(file).error();
   const uint64_t number = at.offset / kBlockBytes;
   const bool in_a_row = number == last_filled_ + 1;
-  const bool whole = block.is_of(at) || in_a_row;
   const size_t within = at.offset % kBlockBytes;
-  const size_t from = whole ? 0 : within / kPageBytes * kPageBytes;
-  const size_t to = whole ? kBlockBytes : (within + part + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const uint32_t pieces = block.is_of(at) ? block.pieces : 0;
+  const bool goes_on = pieces > 0 && block.begin <= within && within <= block.end;
+  const bool whole = in_a_row || goes_on || pieces >= kPieces;
+  const size_t from = whole ? 0 : within;
+  const size_t to = whole ? kBlockBytes : std::min(kBlockBytes, within + std::max(part, kPieceBytes));
   block.bytes.resize(kBlockBytes);
   block.salt = at.key.salt;
   block.number = number;
+  block.pieces = pieces + 1;
   block.begin = block.end = from;
   const uint64_t start = number * kBlockBytes;
   FQ_TRY_SET(const size_t got,

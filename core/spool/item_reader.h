@@ -3,8 +3,8 @@
 // Needs no lock: where a message lies is looked up under it (find_item), the bytes are read afterwards and
 // proved by their own CRC. A small cache of journal blocks serves those who read many messages in a row;
 // blocks never change until their file is recycled, which the salt tells. Who reads here and there, as turns
-// and priorities make one do, is not made to copy a whole block for each message: of a block that is touched
-// for the first time only a page is read, unless the reading has come to it from the one before.
+// and priorities make one do, is not made to copy a whole block for each message: of a block only pieces are
+// read, until the reading goes on where a piece or the block before has ended, or many were wanted.
 #pragma once
 
 // System.
@@ -51,12 +51,14 @@ class ItemReader {
 
  private:
   static constexpr size_t kBlockBytes = 32 * 1024;  // arbitrary
-  static constexpr size_t kPageBytes = 4 * 1024;
+  static constexpr size_t kPieceBytes = 1024;  // a few small messages; to copy more costs more than the call
+  static constexpr uint32_t kPieces = 8;       // of a block; they cost as much as the whole
   static constexpr size_t kBlocks = 32;
   struct Block {
     uint64_t salt = 0;
     uint64_t number = UINT64_MAX;
     size_t begin = 0, end = 0;  // what is known of it
+    uint32_t pieces = 0;        // that were read of it
     std::vector<std::byte> bytes;
 
     bool is_of(const FilePlace& place) const {
