@@ -37,6 +37,24 @@ TEST_CASE("a made file outlives a power cut, whole") {
   CHECK(scan(after).result.ready.size() == 1);
 }
 
+TEST_CASE("a file without records is opened by either copy of its header") {
+  FakeDisk disk = empty_disk();
+  REQUIRE(make_journal_file(disk, kFirst, kBytes).ok());
+  const std::string whole = disk.content("journal/1.fqj");
+  const std::vector<std::byte> lost(kFileHeaderCopyBytes);
+  const auto file = disk.open("journal/1.fqj", OpenMode::write).value();
+  for (const uint64_t copy : {uint64_t{0}, uint64_t{kFileHeaderBytes / 2}}) {
+    REQUIRE(file->write_at(copy, lost).ok());
+    const auto opened = open_journal_file(disk, kFirst.key);
+    REQUIRE(opened.ok());
+    CHECK(opened.value() != nullptr);
+    CHECK(open_journal_file(disk, {1, 12}).value() == nullptr);
+    REQUIRE(file->write_at(0, as_bytes(whole)).ok());
+  }
+  REQUIRE(file->write_at(0, std::vector<std::byte>(kFileHeaderBytes)).ok());
+  CHECK(open_journal_file(disk, kFirst.key).error().kind == ErrorKind::bad_data);
+}
+
 TEST_CASE("a file that cannot be made leaves nothing behind") {
   for (uint64_t call = 0;; ++call) {
     FakeDisk disk = empty_disk();

@@ -161,6 +161,29 @@ TEST_CASE("a journal whose files were recycled and moved again and again is the 
   CHECK(q.drain() == expected);
 }
 
+// Room for what few messages have is made ahead where a plain one needs room, too: one of these periods is
+// that in which a rebuild makes room.
+TEST_CASE("a rebuild makes room for all kinds of messages ahead") {
+  constexpr uint64_t kMessages = 1'200;  // more than the first chunk of anything holds
+  const uint64_t period = GENERATE(5u, 9u, 17u, 33u, 65u);
+  INFO("all have a key and wait but each " << period << "th");
+  SpoolFixture q;
+  const uint64_t first = q.push("first");
+  for (uint64_t i = 1; i <= kMessages; ++i) {
+    const std::string key = std::to_string(i);
+    NewMessage message{.payload = as_bytes(key)};
+    if (i % period != 0) {
+      message.unique = key;
+      message.after = {MessageId{first}};
+    }
+    REQUIRE(q.door().push({&message, 1}, {.durability = Durability::lazy}).ok());
+  }
+  q.lose_segment();
+  CHECK(q.stats().held == kMessages - kMessages / period);
+  CHECK(q.stats().ready == 1 + kMessages / period);
+  q.check_clean();
+}
+
 TEST_CASE("policy that was loaded holds for every handle and is asked for anew after a rebuild") {
   SpoolFixture q;
   Settings settings;
