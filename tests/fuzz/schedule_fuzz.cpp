@@ -15,7 +15,6 @@ using namespace fq::test;
 
 namespace {
 
-constexpr Need kRoom{.messages = 4, .tenants = 32, .text_cells = 64, .extras = 4, .keys = 4};
 constexpr int kPatchesMax = 64;
 constexpr int kChanges = 24;
 
@@ -24,7 +23,7 @@ struct Original {
   Original() {
     Dice dice(7);
     for (int i = 0; i < 300; ++i) {
-      q.make_room(kRoom);
+      q.make_room(kRoomOfChange);
       q.now += dice.roll(20);
       q.change([&](Schedule& s, Txn& txn) { random_change(s, txn, dice, q.last_id, q.now); });
     }
@@ -95,7 +94,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (int i = 0; i < kChanges; ++i) {
     try {
       Schedule schedule = q.schedule();
-      if (!schedule.fits(kRoom)) break;
+      if (!schedule.fits(kRoomOfChange)) break;
       if (i % 8 == 0) look(schedule);
       Txn txn = q.open();
       random_change(schedule, txn, dice, q.last_id, original.now + i);

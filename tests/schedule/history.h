@@ -44,7 +44,10 @@ inline Terms random_terms(Dice& dice) {
           .fair_by = static_cast<FairBy>(dice.roll(3))};
 }
 
-/// One random change that fits one transaction; room was made before. Messages are those with ids up to
+inline constexpr Need kRoomOfChange{
+    .messages = 2, .tenants = 20, .text_cells = 90, .extras = 2, .keys = 2, .controls = 4};
+
+/// One random change that fits one transaction. Needs: kRoomOfChange. Messages are those with ids up to
 /// `last_id`.
 inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, int64_t now) {
   const auto slot = s.find(MessageId{1 + dice.roll(static_cast<uint32_t>(last_id) + 1)});

@@ -7,8 +7,6 @@
 namespace fq::test {
 namespace {
 
-const Need kRoom = {.messages = 2, .tenants = 20, .text_cells = 90, .extras = 2, .keys = 2, .controls = 4};
-
 /// The region as a process leaves it that is killed after the first `stores` stores of its change: what
 /// later stores changed holds its old value, and the log ends there.
 void kill_at(std::vector<uint64_t>& region, uint32_t stores) {
@@ -31,14 +29,14 @@ TEST_CASE("a change that is killed at any store is undone to the last byte of wh
   for (int i = 0; i < 260; ++i) {
     q.now += dice.roll(60) == 0 ? 30'000 : dice.roll(20);
     if (seed % 2 == 0 && i % 40 == 0) load_random_pools(q, dice);
-    q.make_room(kRoom);
+    q.make_room(kRoomOfChange);
     const std::vector<uint64_t> before = q.words;
     const bool deep = i > 60 && i % 4 == 0;
     Schedule s = q.schedule();
     Txn txn = q.open();
     for (uint32_t n = 1 + dice.roll(3); n > 0; --n) {
       random_change(s, txn, dice, q.last_id, q.now);  // several in one transaction
-      if (!s.fits(kRoom)) break;
+      if (!s.fits(kRoomOfChange)) break;
     }
     REQUIRE(txn.noted() < kUndoEntries / 2);
     for (uint32_t k = 0; deep && k <= txn.noted(); k += 1 + dice.roll(12)) {
@@ -93,7 +91,7 @@ TEST_CASE("a damaged region gives an exception or a list of faults and nothing w
   ScheduleFixture q(2);
   if (seed % 2 == 0) load_random_pools(q, dice);
   for (int i = 0; i < 150; ++i) {
-    q.make_room(kRoom);
+    q.make_room(kRoomOfChange);
     q.now += dice.roll(20);
     q.change([&](Schedule& s, Txn& txn) { random_change(s, txn, dice, q.last_id, q.now); });
   }
@@ -110,7 +108,7 @@ TEST_CASE("a damaged region gives an exception or a list of faults and nothing w
   for (int i = 0; i < 60; ++i) {
     try {
       Schedule s = q.schedule();
-      if (!s.fits(kRoom)) break;
+      if (!s.fits(kRoomOfChange)) break;
       Txn txn = q.open();
       random_change(s, txn, dice, q.last_id, q.now);
       txn.commit();
