@@ -25,24 +25,20 @@ namespace {
 constexpr int64_t kReapedMs = 100;      // so long who reaps has for what has ended; chosen
 constexpr int64_t kEndlessMs = 10'000;  // what is at work then cannot be ended; chosen
 
-/// errno of a look at a process that is no more.
-bool says_gone() { return errno == ENOENT || errno == ESRCH; }
-
-/// One of the group that has not ended: /proc/<pid>/stat is "pid (name) state parent group ...". What cannot
-/// be looked at may be one.
+/// One of the group that has not ended: /proc/<pid>/stat is "pid (name) state ...". A member that cannot be
+/// looked at may be one. The group is asked for first, since the files of other users may be hidden.
 bool may_be_at_work(int processes, const char* pid, pid_t group) {
+  if (::getpgid(static_cast<pid_t>(std::strtol(pid, nullptr, 10))) != group) return false;
   const Descriptor file(::openat(processes, (std::string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) return !says_gone();
+  if (file.get() < 0) return errno != ENOENT;
   char line[512];
   const ssize_t got = ::read(file.get(), line, sizeof line - 1);
-  if (got <= 0) return got < 0 && !says_gone();
+  if (got <= 0) return got < 0 && errno != ESRCH;
   line[got] = '\0';
   const char* name_end = std::strrchr(line, ')');
-  if (name_end == nullptr || std::strlen(name_end) < 4) return false;
+  if (name_end == nullptr || std::strlen(name_end) < 3) return true;
   const char state = name_end[2];
-  char* next = nullptr;
-  std::strtol(name_end + 3, &next, 10);
-  return std::strtol(next, nullptr, 10) == group && state != 'Z' && state != 'X';
+  return state != 'Z' && state != 'X';
 }
 
 /// Dear: all processes are looked at.
