@@ -76,7 +76,8 @@ class LinearHash {
   }
 
   static uint32_t bucket_of(uint64_t hash, uint32_t buckets) {
-    if (buckets == 0) region_damaged("an index has no buckets");
+    constexpr uint32_t kBucketsMax = uint32_t{1} << 31;
+    if (buckets == 0 || buckets > kBucketsMax) region_damaged("an index has no such number of buckets");
     const uint32_t mask = std::bit_ceil(buckets) - 1;
     const uint32_t bucket = static_cast<uint32_t>(hash) & mask;
     return bucket < buckets ? bucket : bucket & mask >> 1;
