@@ -68,14 +68,15 @@ struct ChunkedArray {
   Shared<uint32_t> chunk_page[kChunksMax];
 };
 
+/// The chunks of a region: they lie from `first` on, behind what is not theirs (a header, an undo log).
 class Arena {
  public:
-  Arena(std::byte* base, uint64_t bytes) : base_(base), bytes_(bytes) {}
+  Arena(std::byte* base, uint64_t first, uint64_t bytes) : base_(base), first_(first), bytes_(bytes) {}
 
   std::byte* base() const { return base_; }
   uint64_t bytes() const { return bytes_; }
 
-  /// The element `index`; throws RegionDamaged when it lies outside.
+  /// The element `index`; throws RegionDamaged when it lies outside of [first, bytes).
   template <class T, uint32_t n>
   [[gnu::always_inline]] T& at(const ChunkedArray<T, n>& array, uint32_t index) const {
     using Array = ChunkedArray<T, n>;
@@ -91,7 +92,9 @@ class Arena {
     }
     if (__builtin_expect(chunk >= Array::kChunksMax, 0)) region_damaged("a chunk is out of range");
     const uint64_t offset = uint64_t{array.chunk_page[chunk]} * kPageBytes + uint64_t{within} * sizeof(T);
-    if (__builtin_expect(offset + sizeof(T) > bytes_, 0)) region_damaged("a chunk lies outside");
+    if (__builtin_expect(offset - first_ > bytes_ - first_ - sizeof(T), 0)) {
+      region_damaged("a chunk lies outside");
+    }
     return *reinterpret_cast<T*>(base_ + offset);
   }
 
@@ -116,6 +119,7 @@ class Arena {
 
  private:
   std::byte* base_;
+  uint64_t first_;
   uint64_t bytes_;
 };
 

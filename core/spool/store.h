@@ -18,7 +18,7 @@ class Store {
  public:
   explicit Store(std::unique_ptr<SegmentMemory> memory)
       : memory_(std::move(memory)),
-        arena_(memory_->base(), memory_->mapped_bytes()),
+        arena_(memory_->base(), kFirstChunkOffset, memory_->mapped_bytes()),
         schedule_(arena_, header().schedule) {}
 
   SegmentHeader& header() { return *reinterpret_cast<SegmentHeader*>(memory_->base()); }

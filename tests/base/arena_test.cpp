@@ -22,7 +22,9 @@ class ArenaRegion {
   static constexpr uint64_t kBytes = 4 * 1024 * 1024;
   static constexpr uint32_t kFirstPage = 32;
 
-  ArenaRegion() : bytes_(std::make_unique<std::byte[]>(kBytes)), arena_(bytes_.get(), kBytes) {}
+  ArenaRegion()
+      : bytes_(std::make_unique<std::byte[]>(kBytes)),
+        arena_(bytes_.get(), kFirstPage * kPageBytes, kBytes) {}
 
   UndoLog& log() { return *reinterpret_cast<UndoLog*>(bytes_.get()); }
   Items& items() { return *reinterpret_cast<Items*>(bytes_.get() + sizeof(UndoLog)); }
@@ -59,6 +61,25 @@ TEST_CASE("the elements of a chunk are there and the one behind is not") {
   CHECK(region.items().capacity == Items::kPerSmall);
   CHECK_NOTHROW(region.arena().at(region.items(), Items::kPerSmall - 1));
   CHECK_THROWS_AS(region.arena().at(region.items(), Items::kPerSmall), RegionDamaged);
+}
+
+TEST_CASE("a damaged place of a chunk gives no element, neither on the log nor behind the end") {
+  constexpr auto kEndPage = static_cast<uint32_t>(ArenaRegion::kBytes / kPageBytes);
+  ArenaRegion region;
+  region.grow();
+  const auto place = [&](uint32_t page) {
+    Txn txn = region.begin();
+    txn.set(region.items().chunk_page[0], page);
+    txn.commit();
+  };
+  for (const uint32_t page : {0u, 1u, ArenaRegion::kFirstPage - 1, kEndPage, UINT32_MAX}) {
+    place(page);
+    CHECK_THROWS_AS(region.arena().at(region.items(), 0), RegionDamaged);
+  }
+  for (const uint32_t page : {ArenaRegion::kFirstPage, kEndPage - 1}) {
+    place(page);
+    CHECK_NOTHROW(region.arena().at(region.items(), 0));
+  }
 }
 
 TEST_CASE("chunks are small at first, then large, then there are no more") {

@@ -38,8 +38,9 @@ class Dice {
 
 class ScheduleFixture {
  public:
-  explicit ScheduleFixture(uint32_t mib = 16)
-      : words((size_t{mib} << 20) / 8, 0), next_page((sizeof(Header) + kPageBytes - 1) / kPageBytes) {
+  static constexpr uint32_t kFirstPage = (sizeof(Header) + kPageBytes - 1) / kPageBytes;
+
+  explicit ScheduleFixture(uint32_t mib = 16) : words((size_t{mib} << 20) / 8, 0), next_page(kFirstPage) {
     header().log.count = 0;
     Txn txn = open();
     txn.set(header().root.hash_key[0], 0x1234'5678'9abc'def0);
@@ -55,7 +56,8 @@ class ScheduleFixture {
   uint64_t bytes() const { return words.size() * 8; }
   Header& header() { return *reinterpret_cast<Header*>(base()); }
   Txn open() { return Txn(base(), bytes(), header().log); }
-  Schedule schedule() { return Schedule(Arena(base(), bytes()), header().root); }
+  Arena arena() { return Arena(base(), uint64_t{kFirstPage} * kPageBytes, bytes()); }
+  Schedule schedule() { return Schedule(arena(), header().root); }
   const ScheduleRoot& root() { return header().root; }
 
   void make_room(const Need& need) {
@@ -241,7 +243,7 @@ class ScheduleFixture {
   uint32_t noted_most = 0;
 
  private:
-  Region header_region() { return Region{Arena(base(), bytes()), header().root}; }
+  Region header_region() { return Region{arena(), header().root}; }
   void grow(Txn& txn, ArrayName name) {
     Schedule s = schedule();
     const uint32_t more = s.growth_bytes(name);

@@ -111,7 +111,7 @@ TEST_CASE("ids are found however their numbers lie") {
 
 TEST_CASE("texts of any length come back as they went in") {
   ScheduleFixture q;
-  const Region region{Arena(q.base(), q.bytes()), q.header().root};
+  const Region region{q.arena(), q.header().root};
   q.make_room({.text_cells = 400});
   std::map<uint32_t, std::string> texts;
   Dice dice(3);
