@@ -18,7 +18,7 @@ inline constexpr int64_t kIntervalMaxNs = INT64_MAX / 4;
 inline int64_t interval_of(const NodeTerms& terms) {
   if (terms.rate_count == 0) return 0;
   if (terms.rate_span_ms > kIntervalMaxNs / kNsPerMs) return kIntervalMaxNs;
-  const int64_t span_ns = terms.rate_span_ms * kNsPerMs;
+  const int64_t span_ns = std::max<int64_t>(0, terms.rate_span_ms) * kNsPerMs;
   return std::max<int64_t>(1, (span_ns + terms.rate_count - 1) / terms.rate_count);
 }
 
@@ -52,11 +52,16 @@ struct Bucket {
   }
 };
 
+/// What lies in shared bytes may be anything; within these bounds nothing overflows.
+inline Bucket bucket_of(int64_t interval_ns, uint32_t burst, int64_t full_at_ns) {
+  return {std::clamp<int64_t>(interval_ns, 0, kIntervalMaxNs), burst,
+          std::clamp<int64_t>(full_at_ns, 0, kNever / 2)};
+}
 inline Bucket bucket_of(const Control& control) {
-  return {control.interval_ns, control.burst, control.full_at_ns};
+  return bucket_of(control.interval_ns, control.burst, control.full_at_ns);
 }
 inline Bucket bucket_of(const Pool& pool) {
-  return {pool.terms.interval_ns, pool.terms.burst, pool.full_at_ns};
+  return bucket_of(pool.terms.interval_ns, pool.terms.burst, pool.full_at_ns);
 }
 
 }  // namespace fq

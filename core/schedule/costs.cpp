@@ -50,7 +50,7 @@ uint64_t Costs::of_newcomer(Txn& txn, const Entry& entry, int64_t now_ms) const 
 uint64_t Costs::of_group(Txn& txn, const Entry& entry, int64_t now_ms) const {
   if (region_.root.terms.fair_by != FairBy::time) return kTurn;
   Tenant& leaf = region_.tenant(entry.tenant);
-  if (leaf.counts.leased == 0 && leaf.used_ms + kIdleMs <= now_ms) put(txn, leaf.run_ticks, 0);
+  if (leaf.counts.leased == 0 && time_after(leaf.used_ms, kIdleMs) <= now_ms) put(txn, leaf.run_ticks, 0);
   return std::min(of(entry).turns, std::max(usual_ticks(), kTicksMin) * kCostPerTick);
 }
 

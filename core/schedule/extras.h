@@ -24,7 +24,7 @@ inline uint32_t rank_of(const Region& region, const Entry& entry) {
 inline int64_t expires_ms(const Region& region, const Entry& entry) {
   if (!has_extra(entry) || entry.deliveries != 0) return kNever;
   const int64_t ttl_ms = region.extra(entry.rank).ttl_ms;
-  return ttl_ms == kNever ? kNever : entry.at_ms + ttl_ms;
+  return ttl_ms == kNever ? kNever : time_after(entry.at_ms, ttl_ms);
 }
 
 /// When the timer of a message is due, where it has one.

@@ -20,11 +20,6 @@ Counted now_of(const ScheduleRoot& root, int64_t now_ms) {
           static_cast<uint32_t>(counters.acked)};
 }
 
-/// What lies in the segment may be anything: no overflow.
-int64_t span_of(int64_t from_ms, int64_t to_ms) {
-  return static_cast<int64_t>(static_cast<uint64_t>(to_ms) - static_cast<uint64_t>(from_ms));
-}
-
 double a_second(uint32_t later, uint32_t sooner, uint32_t between, double part, int64_t window_ms) {
   const double counted = static_cast<uint32_t>(later - sooner) - part * static_cast<double>(between);
   return std::max(0.0, counted) * 1000.0 / static_cast<double>(window_ms);
@@ -58,9 +53,9 @@ RatesOver rates_over(const ScheduleRoot& root, int64_t window_ms, int64_t now_ms
     if (before.at_ms <= from_ms) break;
   }
   // All that was counted after a sample was counted within so long.
-  const int64_t span_ms = std::min(span_of(before.at_ms, after.at_ms), kRateSampleMs);
+  const int64_t span_ms = std::min(time_between(before.at_ms, after.at_ms), kRateSampleMs);
   const int64_t into_ms =
-      std::clamp<int64_t>(span_of(before.at_ms, from_ms), 0, std::max<int64_t>(span_ms, 0));
+      std::clamp<int64_t>(time_between(before.at_ms, from_ms), 0, std::max<int64_t>(span_ms, 0));
   const double part = span_ms > 0 ? static_cast<double>(into_ms) / static_cast<double>(span_ms) : 0.0;
   return {a_second(now.pushed, before.pushed, after.pushed - before.pushed, part, window_ms),
           a_second(now.popped, before.popped, after.popped - before.popped, part, window_ms),

@@ -66,6 +66,14 @@ template <class T>
   txn.set(field, static_cast<T>(field.get() - less));
 }
 
+/// Times in shared bytes may be anything: those that are beyond all times wrap.
+constexpr int64_t time_after(int64_t at_ms, int64_t by_ms) {
+  return static_cast<int64_t>(static_cast<uint64_t>(at_ms) + static_cast<uint64_t>(by_ms));
+}
+constexpr int64_t time_between(int64_t from_ms, int64_t to_ms) {
+  return static_cast<int64_t>(static_cast<uint64_t>(to_ms) - static_cast<uint64_t>(from_ms));
+}
+
 /// An element with its index.
 template <class T>
 struct Element {

@@ -75,7 +75,7 @@ Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
 void note_delivery(Txn& txn, const Region& region, const Message& message, const LeaseTerms& terms) {
   auto& [slot, entry, tenant] = message;
   if (entry.deliveries == 0 && state_of(entry) == SlotState::ready) {
-    const auto wait = static_cast<uint64_t>(std::max<int64_t>(0, terms.now_ms - entry.at_ms));
+    const auto wait = static_cast<uint64_t>(std::max<int64_t>(0, time_between(entry.at_ms, terms.now_ms)));
     histogram_note(txn, region.root.wait, wait);
     histogram_note(txn, tenant.wait, wait);
   }

@@ -118,7 +118,8 @@ uint64_t Seats::owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const
   if (tenant.tag <= level) return 0;
   // Asked when something comes: before that nothing of it ran, or could be served.
   const bool idle = tenant.counts.leased == 0;
-  const int64_t idle_ms = idle ? std::clamp<int64_t>(now_ms - tenant.used_ms, 0, kForgivenMaxMs) : 0;
+  const int64_t idle_ms =
+      idle ? std::clamp<int64_t>(time_between(tenant.used_ms, now_ms), 0, kForgivenMaxMs) : 0;
   const uint64_t forgiven = turn_of(tenant.weight_milli, static_cast<uint64_t>(idle_ms) * kCostPerMs);
   const uint64_t owed = tenant.tag - level;
   return owed <= forgiven ? 0 : owed - forgiven;

@@ -175,10 +175,10 @@ void TenantTree::fire(Txn& txn, uint32_t i, int64_t now_ms) const {
   gathering_.fire(txn, i, now_ms);
   limits_.fire(txn, i, now_ms);
   if (tenant.heap_place != kNoIndex || i == kRoot || !has_nothing(tenant) || limits_.is_set(tenant)) return;
-  const bool long_idle = tenant.used_ms + kIdleMs <= now_ms;
+  const bool long_idle = time_after(tenant.used_ms, kIdleMs) <= now_ms;
   const bool needed = limits_.is_needed(tenant, now_ms) || seats_.owes(tenant, now_ms);
   if (long_idle && !needed) return forget(txn, i, now_ms);
-  put(txn, tenant.timer_ms, (long_idle ? now_ms : tenant.used_ms.get()) + kIdleMs);
+  put(txn, tenant.timer_ms, time_after(long_idle ? now_ms : tenant.used_ms.get(), kIdleMs));
   heap.insert(txn, i | kTimerOfTenant);
 }
 

@@ -102,7 +102,7 @@ void UniqueKeys::end(Txn& txn, uint32_t i, bool acked, int64_t now_ms) const {
   UniqueKey& key = region_.key(i);
   const bool stays = acked && (key.flags & kKeyHeld) != 0 && key.behind == kNoIndex && key.for_ms > 0;
   if (!stays) return remove(txn, i);
-  txn.set(key.until_ms, now_ms + key.for_ms);
+  txn.set(key.until_ms, time_after(now_ms, key.for_ms));
   DelayHeap(region_).insert(txn, i | kTimerOfKey);
 }
 
