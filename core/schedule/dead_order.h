@@ -14,6 +14,7 @@ struct DeadKind {
   const Region* region;
 
   Entry& at(uint32_t i) const { return region->entry(i); }
+  uint32_t most() const { return region->root.entries.capacity; }
   static bool may_list(uint32_t, const Entry&) { return true; }
   static bool less(const Entry& x, const Entry& y) {
     return x.at_ms != y.at_ms ? x.at_ms < y.at_ms : x.id < y.id;

@@ -5,11 +5,11 @@
 // is the smaller of the list's head and the tree's least. Serves the messages of a tenant (message_lane.h)
 // and the ring of an inner node (seats.h).
 //
-// A Kind says what is linked: at(i) gives the element (with prev, next, height, flags), kInTree is the flag
-// in it, less(x, y) the order of two elements, may_list(i, x) whether one may go into the list at all. Where
-// kSums is set, each element of the tree also has a sum over its subtree, from which a search can tell
-// whether there is something for it below: sum(i) works out that of i from its own and those of its children,
-// sum_of(i) is it, take_sum(to, from) copies it.
+// A Kind says what is linked: at(i) gives the element (with prev, next, height, flags), most() how many there
+// can be, kInTree is the flag in it, less(x, y) the order of two elements, may_list(i, x) whether one may go
+// into the list at all. Where kSums is set, each element of the tree also has a sum over its subtree, from
+// which a search can tell whether there is something for it below: sum(i) works out that of i from its own and
+// those of its children, sum_of(i) is it, take_sum(to, from) copies it.
 //
 // Invariants
 //  L1  The list, from head by next, is strictly increasing, and prev is the opposite of next.
@@ -276,6 +276,8 @@ template <class Kind>
 class LaneWalk {
  public:
   LaneWalk(Kind kind, const Lane& lane) : kind_(kind), list_(lane.head), left_(lane.count) {
+    // Where the links go round in a circle as well, the walk would not end.
+    if (left_ > kind_.most()) region_damaged("a lane counts more than there can be");
     descend(lane.root);
   }
 

@@ -15,6 +15,7 @@ struct MemberKind {
   const Region* region;
 
   Member& at(uint32_t i) const { return region->place(i).member; }
+  uint32_t most() const { return region->root.places.capacity; }
   static bool may_list(uint32_t, const Member&) { return false; }
   bool less(const Member& x, const Member& y) const {
     return text_compare(*region, region->tenant(x.node).name, region->tenant(y.node).name, 0) < 0;

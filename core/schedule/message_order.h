@@ -21,6 +21,7 @@ struct MessageKind {
   const Region* region;
 
   Entry& at(uint32_t i) const { return region->entry(i); }
+  uint32_t most() const { return region->root.entries.capacity; }
   bool may_list(uint32_t, const Entry& entry) const {
     return (entry.flags & kEntryKeyed) == 0 && rank_of(*region, entry) == 0;
   }

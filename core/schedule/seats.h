@@ -46,6 +46,7 @@ struct SeatKind {
   const Region* region;
 
   Tenant& at(uint32_t i) const { return region->tenant(i); }
+  uint32_t most() const { return region->root.tenants.capacity; }
   bool has_places() const { return region->root.places_used != 0; }
   /// What is ready below this seat needs these sets of pools.
   uint64_t sets(uint32_t i) const { return has_places() ? region->place(i).sets ^ kNoPool : kNoPool; }
