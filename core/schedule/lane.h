@@ -8,8 +8,8 @@
 // A Kind says what is linked: at(i) gives the element (with prev, next, height, flags), most() how many there
 // can be, kInTree is the flag in it, less(x, y) the order of two elements, may_list(i, x) whether one may go
 // into the list at all. Where kSums is set, each element of the tree also has a sum over its subtree, from
-// which a search can tell whether there is something for it below: sum(i) works out that of i from its own and
-// those of its children, sum_of(i) is it, take_sum(to, from) copies it.
+// which a search can tell whether there is something for it below: sum(i) works out that of i from its own
+// and those of its children, sum_of(i) is it, take_sum(to, from) copies it.
 //
 // Invariants
 //  L1  The list, from head by next, is strictly increasing, and prev is the opposite of next.
