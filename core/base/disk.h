@@ -36,6 +36,8 @@ class File {
   virtual Result<void> sync_data() = 0;  // fdatasync
   virtual Result<void> sync_all() = 0;   // fsync
   virtual Result<uint64_t> size() = 0;
+  /// Whether any directory still holds it: what has no name no recovery will find.
+  virtual Result<bool> has_name() = 0;
   virtual const FileOpened& opened() const = 0;
   /// The descriptor, for what only the kernel can do (map, flock, hand to a reader); -1 on a fake disk.
   virtual int descriptor() const = 0;

@@ -2,7 +2,6 @@
 
 // System.
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <set>
@@ -58,8 +57,7 @@ Result<NewBlob> NewBlob::write(Disk& disk, Bytes payload) {
   FQ_TRY_SET(blob.file_, std::move(made));
   // Held until its record is accepted: an orphan is a blob that nobody holds and no record names.
   ::flock(blob.file_->descriptor(), LOCK_EX);
-  struct stat about {};
-  const bool named = ::fstat(blob.file_->descriptor(), &about) == 0 && about.st_nlink > 0;
+  FQ_TRY_SET(const bool named, blob.file_->has_name());
   // A rebuild took the nameless moment between making and holding it for an orphan's.
   if (!named) return Error{ErrorKind::later, "blobs: a rebuild came in between; try again", 0};
   FQ_TRY(blob.file_->write_at(0, payload));

@@ -1,8 +1,6 @@
 #include "core/spool/flush.h"
 
 // System.
-#include <sys/stat.h>
-
 #include <algorithm>
 // fq, below us.
 #include "core/base/fault_point.h"
@@ -262,15 +260,11 @@ Result<void> Flusher::sync_file(const FileKey& key) {
   FQ_POINT("flush.synced");
   if (!synced.ok()) return failed(std::move(synced).error());
   header.sync_under_way.store(0, std::memory_order_release);
-  struct stat about {};
-  const int descriptor = file->descriptor();
-  const bool named = descriptor < 0 || ::fstat(descriptor, &about) != 0 || about.st_nlink != 0;
-  // What has no name any more no recovery will find: nothing in it may be called durable.
-  if (!named) {
-    files_.forget(key.number);
-    return files_.gone(key.number);
-  }
-  return {};
+  FQ_TRY_SET(const bool named, file->has_name());
+  if (named) return {};
+  // Nothing in it may be called durable.
+  files_.forget(key.number);
+  return files_.gone(key.number);
 }
 
 Error Flusher::failed(Error error) {

@@ -67,6 +67,8 @@ TEST_CASE("what is written is read back, short at the end") {
   struct stat status {};
   REQUIRE(::fstat(file->descriptor(), &status) == 0);
   CHECK((status.st_mode & 07777) == 0600);
+  CHECK(file->opened().device == status.st_dev);
+  CHECK(file->opened().inode == status.st_ino);
   CHECK((::fcntl(file->descriptor(), F_GETFD) & FD_CLOEXEC) != 0);
 }
 
@@ -92,6 +94,16 @@ TEST_CASE("names are listed, renamed and removed") {
   CHECK(d.disk->list("journal").value().size() == 1);
   CHECK(d.disk->list("").value() == std::vector<std::string>{"journal"});
   CHECK(d.disk->list("none").error().sys == ENOENT);
+}
+
+TEST_CASE("an open file knows whether it still has a name") {
+  Directory d;
+  auto file = d.make("a", "hello");
+  CHECK(file->has_name().value());
+  REQUIRE(d.disk->rename("a", "b").ok());
+  CHECK(file->has_name().value());
+  REQUIRE(d.disk->remove("b").ok());
+  CHECK_FALSE(file->has_name().value());
 }
 
 TEST_CASE("missing and present names fail as open does") {

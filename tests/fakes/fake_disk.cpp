@@ -90,6 +90,7 @@ class FakeFile final : public File {
     if (const int sys = disk_->count("size", name_)) return sys_error("fstat", name_, sys);
     return uint64_t{disk_->platter.content(inode_).size()};
   }
+  Result<bool> has_name() override { return true; }
   const FileOpened& opened() const override { return opened_; }
   int descriptor() const override { return -1; }
 

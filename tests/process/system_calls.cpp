@@ -63,6 +63,7 @@ const std::map<std::string, Errors> kErrors = {
     {"set_robust_list", {}},
     {"set_tid_address", {}},
     {"statfs", kLooking},
+    {"statx", kLooking},
     {"tgkill", {}},
     {"umask", {}},
     {"unlinkat", kNaming},
@@ -80,18 +81,27 @@ std::vector<std::string> traced(const std::vector<std::string>& options,
   return words;
 }
 
+/// What strace says of `command`, a line a call; it is run once for that.
+std::vector<std::string> trace_of(std::vector<std::string> options, const std::vector<std::string>& command,
+                                  const Start& how) {
+  char log[] = "/tmp/fq-calls-XXXXXX";
+  ::close(::mkstemp(log));
+  options.insert(options.end(), {"-e", "signal=none", "-o", log});
+  const Outcome traced_run = run(traced(options, command), how);
+  INFO("strace: " << traced_run.err);
+  REQUIRE(traced_run.exit == 0);
+  std::vector<std::string> lines = lines_of(read_whole(log));
+  ::unlink(log);
+  return lines;
+}
+
 }  // namespace
 
 bool have_strace() { return run({"/bin/sh", "-c", "command -v strace"}).exit == 0; }
 
 std::vector<CallCount> calls_of(const std::vector<std::string>& command, const Start& how) {
-  char log[] = "/tmp/fq-calls-XXXXXX";
-  ::close(::mkstemp(log));
-  const Outcome traced_run = run(traced({"-e", "signal=none", "-o", log}, command), how);
-  INFO("strace: " << traced_run.err);
-  REQUIRE(traced_run.exit == 0);
   std::vector<CallCount> calls;
-  for (const std::string& line : lines_of(read_whole(log))) {
+  for (const std::string& line : trace_of({}, command, how)) {
     // "4711  openat(AT_FDCWD, ..."; what is resumed was counted when it began.
     const size_t begin = line.find_first_not_of(" 0123456789");
     const size_t end = line.find('(');
@@ -106,8 +116,15 @@ std::vector<CallCount> calls_of(const std::vector<std::string>& command, const S
       ++known->times;
     }
   }
-  ::unlink(log);
   return calls;
+}
+
+std::vector<std::string> looks_below(const std::string& place, const std::vector<std::string>& command,
+                                     const Start& how) {
+  std::vector<std::string> looks =
+      trace_of({"-y", "-e", "trace=stat,lstat,fstat,newfstatat,statx"}, command, how);
+  std::erase_if(looks, [&](const std::string& line) { return line.find(place) == std::string::npos; });
+  return looks;
 }
 
 std::vector<Fault> faults_of(const std::vector<CallCount>& calls) {

@@ -28,6 +28,9 @@ struct CallCount {
 bool have_strace();
 /// What `command` calls, with how often, when nothing fails; it is run once for that.
 std::vector<CallCount> calls_of(const std::vector<std::string>& command, const Start& how);
+/// What it asks about files whose path has `place` in it, in strace's words; it is run once for that.
+std::vector<std::string> looks_below(const std::string& place, const std::vector<std::string>& command,
+                                     const Start& how);
 /// Every fault for these calls: killed at each, and each failed in every way that is meant for it.
 std::vector<Fault> faults_of(const std::vector<CallCount>& calls);
 /// Calls that the table does not know: a new one wants a decision.
