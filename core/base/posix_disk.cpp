@@ -47,8 +47,9 @@ Error unusable(const std::string& object, std::string_view what, int sys = 0) {
 /// third of a durable push.
 Result<struct statx> look_at(int fd, const std::string& object) {
   constexpr unsigned kMask = STATX_TYPE | STATX_NLINK | STATX_UID | STATX_INO | STATX_SIZE;
+  constexpr char kItself[] = "";
   struct statx about {};
-  if (::statx(fd, "", AT_EMPTY_PATH, kMask, &about) != 0) return sys_error("stat", object, errno);
+  if (::statx(fd, kItself, AT_EMPTY_PATH, kMask, &about) != 0) return sys_error("stat", object, errno);
   return about;
 }
 
