@@ -94,8 +94,9 @@ double per_message(size_t count, const std::function<void()>& work);
 
 // ---- processes ----------------------------------------------------------------------------------
 
-/// Runs `child` in `count` processes at once; returns what each put into its cell of `cells`.
-std::vector<double> in_processes(size_t count, const std::function<double(size_t)>& child);
+/// Runs `child` in `count` processes at once; returns the `figures` numbers that each came to.
+std::vector<std::vector<double>> in_processes(size_t count, size_t figures,
+                                              const std::function<std::vector<double>(size_t)>& child);
 
 using Words = std::vector<std::string>;
 struct Streams {

@@ -99,16 +99,17 @@ struct Rate {
 /// Pushes from `count` processes for `ns` of time. `prepare` makes each one's push.
 Rate rate_of(size_t count, int64_t ns, const std::function<std::function<void()>()>& prepare) {
   const int64_t start = now_ns() + 30'000'000;  // everybody is ready by then
-  const std::vector<double> done = in_processes(count, [&](size_t) {
+  const auto figures = in_processes(count, 1, [&](size_t) -> std::vector<double> {
     const std::function<void()> push = prepare();
     while (now_ns() < start) ::usleep(200);  // all begin at once; a spin would take cores from those starting
     double pushed = 0;
     for (; now_ns() < start + ns; ++pushed) push();
-    return pushed;
+    return {pushed};
   });
-  const auto [least, most] = std::minmax_element(done.begin(), done.end());
-  const double all = std::accumulate(done.begin(), done.end(), 0.0);
-  return {all * 1e9 / static_cast<double>(ns), *most == 0 ? 0 : *least / *most};
+  const auto [least, most] = std::minmax_element(figures.begin(), figures.end());
+  const double all = std::accumulate(figures.begin(), figures.end(), 0.0,
+                                     [](double sum, const auto& own) { return sum + own[0]; });
+  return {all * 1e9 / static_cast<double>(ns), (*most)[0] == 0 ? 0 : (*least)[0] / (*most)[0]};
 }
 
 }  // namespace
