@@ -62,6 +62,8 @@ class Disk {
   virtual Result<void> rename(std::string_view from, std::string_view to) = 0;
   virtual Result<void> remove(std::string_view name) = 0;
   virtual Result<void> sync_directory(std::string_view name) = 0;
+  /// What can still be written, without what is kept for root.
+  virtual Result<uint64_t> free_bytes() = 0;
   /// How the directory is called in messages to people.
   virtual const std::string& label() const = 0;
 };

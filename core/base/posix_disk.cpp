@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -243,6 +244,13 @@ class PosixDisk final : public Disk {
     if (uninterrupted([&] { return ::fsync(directory.get()); }) != 0)
       return sys_error("sync", object_of(name), errno);
     return {};
+  }
+
+  Result<uint64_t> free_bytes() override {
+    struct statvfs about {};
+    if (uninterrupted([&] { return ::fstatvfs(fd_.get(), &about); }) != 0)
+      return sys_error("statfs", object_of(""), errno);
+    return uint64_t{about.f_bavail} * about.f_frsize;
   }
 
   const std::string& label() const override { return label_; }

@@ -13,15 +13,9 @@ namespace fq {
 namespace {
 
 constexpr uint64_t kFileBytesMax =
-    64 * 1024 * 1024;  // chosen: what one sync and one removal should move at most
+    64 * 1024 * 1024;                // chosen: what one sync and one removal should move at most
+constexpr uint64_t kFreeParts = 16;  // arbitrary: of what is free one file takes a part of this size at most
 constexpr int64_t kSupplyTimeoutMs = 5'000;
-
-/// A file is half of the journal that there is, so that a busy queue soon has large ones: each change of
-/// file costs three syncs.
-uint64_t next_file_bytes(uint64_t journal_bytes) {
-  const uint64_t wanted = std::clamp(journal_bytes / 2, kYoungFileBytes, kFileBytesMax);
-  return (wanted + kPageBytes - 1) / kPageBytes * kPageBytes;
-}
 
 /// Whether the number was taken, and is free now.
 bool clear_number(Disk& disk, uint32_t number, const Result<void>& tried) {
@@ -29,6 +23,11 @@ bool clear_number(Disk& disk, uint32_t number, const Result<void>& tried) {
 }
 
 }  // namespace
+
+uint64_t next_file_bytes(uint64_t journal_bytes, uint64_t free_bytes) {
+  const uint64_t wanted = std::min(journal_bytes / 2, free_bytes / kFreeParts);
+  return std::clamp(wanted, kYoungFileBytes, kFileBytesMax) / kPageBytes * kPageBytes;
+}
 
 Result<void> supply_new_file(Disk& disk, const FileHeader& header, uint64_t bytes) {
   Result<void> made = make_journal_file(disk, header, bytes);
@@ -60,16 +59,18 @@ Result<void> LocalQueue::make_ready_file() {
 
 Result<void> LocalQueue::make_ready_file_alone() {
   FileKey key;
-  uint64_t bytes = 0;
+  uint64_t journal_bytes = 0;
   bool full = false;
   FQ_TRY(locked([&]() -> Result<void> {
     const JournalTable& table = stream().table();
     full = table.is_full();
     key.number = header().newest_file + 1;
-    bytes = next_file_bytes(table.journal_bytes());
+    journal_bytes = table.journal_bytes();
     return {};
   }));
   if (full) return Error{ErrorKind::later, attachment_->object() + ": the journal has its largest size", 0};
+  FQ_TRY_SET(const uint64_t free_bytes, attachment_->disk().free_bytes());
+  uint64_t bytes = next_file_bytes(journal_bytes, free_bytes);
   fill_random(&key.salt, sizeof key.salt);
   Result<void> made = supply_new_file(attachment_->disk(), FileHeader{key, gate().now().wall_ms}, bytes);
   if (!made.ok() && made.error().kind == ErrorKind::later && bytes > kYoungFileBytes) {

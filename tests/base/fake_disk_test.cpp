@@ -86,6 +86,7 @@ TEST_CASE("a full disk refuses what makes it larger and nothing else") {
   CHECK(write(*file, "12345678"));
   CHECK(!write(*file, "9", 8));
   CHECK(disk.used_bytes() == 8);
+  CHECK(disk.free_bytes().value() == 0);
 }
 
 TEST_CASE("a sticky fault fails every later change but no reading") {

@@ -177,6 +177,8 @@ Result<void> FakeDisk::sync_directory(std::string_view name) {
   return {};
 }
 
+Result<uint64_t> FakeDisk::free_bytes() { return state_->capacity - state_->used(); }
+
 FakeDisk FakeDisk::crash() const { return crash(0); }
 
 FakeDisk FakeDisk::crash(uint64_t seed) const {

@@ -40,6 +40,7 @@ class FakeDisk final : public Disk {
   Result<void> rename(std::string_view from, std::string_view to) override;
   Result<void> remove(std::string_view name) override;
   Result<void> sync_directory(std::string_view name) override;
+  Result<uint64_t> free_bytes() override;
   const std::string& label() const override;
 
   /// The disk after a power cut now: only what was synced.

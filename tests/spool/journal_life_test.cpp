@@ -1,6 +1,8 @@
 // journal_life_test - the journal of a living queue: order of lazy and durable, whole batches, ids given
 // once, files that are given back, and what compaction carries along.
 
+// fq, below us.
+#include "core/spool/file_supply.h"
 // Tests.
 #include "tests/spool/fixture.h"
 
@@ -97,6 +99,17 @@ TEST_CASE("a hundred thousand messages through the queue leave a journal of boun
   q.check_clean();
   q.lose_segment();
   CHECK(q.stats().acked == 100'000);
+}
+
+TEST_CASE("a journal file is half of the journal, and at most a sixteenth of what the disk has free") {
+  constexpr uint64_t kMiB = 1024 * 1024;
+  CHECK(next_file_bytes(0, UINT64_MAX) == kYoungFileBytes);
+  CHECK(next_file_bytes(20 * kMiB, UINT64_MAX) == 10 * kMiB);
+  CHECK(next_file_bytes(20 * kMiB, 160 * kMiB) == 10 * kMiB);
+  CHECK(next_file_bytes(20 * kMiB, 32 * kMiB) == 2 * kMiB);
+  CHECK(next_file_bytes(20 * kMiB, 32 * kMiB + 16) == 2 * kMiB);  // whole pages
+  CHECK(next_file_bytes(20 * kMiB, 0) == kYoungFileBytes);
+  CHECK(next_file_bytes(1024 * kMiB, UINT64_MAX) == 64 * kMiB);
 }
 
 TEST_CASE("what pins old files is carried forward with its payload, error, history and counts") {
