@@ -90,6 +90,7 @@ class Top {
   }
 
   void take(TopKey key) {
+    if (view_.helps()) return view_.take(key);  // nobody sees there what a key would change
     const bool asked = !kick_queue_.empty();
     if (asked && key == TopKey::yes) {
       act(kick());

@@ -24,7 +24,7 @@ constexpr std::string_view kHelp =
     "  p                   pause the chosen tenant and all below it\n"
     "  r                   resume it\n"
     "  K                   kick its dead messages and those below it; y does it\n"
-    "  ?                   this help, and back\n"
+    "  ?                   this help; any key but q leads back\n"
     "  q, Ctrl-C           quit\n"
     "\n"
     "SHARE is what the weights entitle a tenant to, SERVED what it had of what\n"
@@ -102,6 +102,17 @@ std::string cut(const std::string& text, size_t lines) {
   return text.substr(0, end);
 }
 
+/// Plain text whose lines end at the screen's edge: a terminal would go on below, and the end be lost.
+std::string narrowed(std::string_view text, size_t columns) {
+  std::string narrow;
+  while (!text.empty()) {
+    const size_t end = text.find('\n') + 1;
+    narrow.append(text.substr(0, std::min(end - 1, columns))).append("\n");
+    text.remove_prefix(end);
+  }
+  return narrow;
+}
+
 }  // namespace
 
 std::vector<TopKey> top_keys(std::string_view typed) {
@@ -156,6 +167,7 @@ void TopView::sort() {
 void TopView::move_to(size_t line) { chosen_ = lines_.empty() ? 0 : std::min(line, lines_.size() - 1); }
 
 void TopView::take(TopKey key) {
+  if (helps()) key = TopKey::help;
   switch (key) {
     case TopKey::up:
       return move_to(chosen_ - std::min<size_t>(chosen_, 1));
@@ -206,7 +218,7 @@ std::string TopView::tenants_text(const Screen& screen, size_t rows) {
 }
 
 std::string TopView::frame(const Screen& screen) {
-  if (help_) return over_the_last(kHelp, screen);
+  if (help_) return over_the_last(narrowed(kHelp, screen.columns), screen);
   const size_t rows = std::max<size_t>(screen.rows, 5);
   const size_t for_queues = std::max<size_t>(rows / 3, 2);
   std::string text = cut(stats_table(queues_, false, screen, for_queues), for_queues);

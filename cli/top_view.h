@@ -49,8 +49,9 @@ class TopView {
 
   /// Of every queue its row, and of all queues the tenants.
   void show(std::vector<QueueStats> queues, std::vector<QueueStats> tenants);
-  /// Those that move, sort or show help.
+  /// Those that move, sort or show help; where help stands, any leads back.
   void take(TopKey key);
+  bool helps() const { return help_; }
   const Line* chosen() const { return lines_.empty() ? nullptr : &line_at(chosen_); }
   /// Of this tenant and all below it.
   uint64_t dead_below(const Line& line) const;

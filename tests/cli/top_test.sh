@@ -61,8 +61,10 @@ keys s; awaits 's sort: ready'
 is 'most that is ready is first' beta "$(picture | awk '$1 == "default" && $2 !~ /^[0-9]/ { print $2; exit }')"
 keys s s s s; awaits 's sort: name'
 is 'by name' 'alpha beta delta gamma' "$(picture | awk '$1 == "default" && $2 !~ /^[0-9]/ { print $2 }' | paste -sd' ')"
-keys '?'; awaits 'this help'
-keys '?'; awaits 'q quit'
+# What cannot be seen behind it is not changed: a key there only leads back.
+keys '?'; awaits 'this help'; keys p; awaits 'q quit'
+is 'a key on the help pauses nobody' '' "$(fq stats --tenants --json | grep -o '"blocked":"[^"]*"')"
+keys '?'; awaits 'this help'; keys Escape; awaits 'q quit'
 chosen() { tmux -S "$socket" capture-pane -p -e -t s | grep -aE $'\e\\[([0-9]+;)*7m' | sed 's/\x1b\[[0-9;]*m//g' | awk '{ print $2 }'; }
 is_chosen() {
   local i

@@ -258,6 +258,24 @@ TEST_CASE("names as long as they may be never wrap a line, and what tells them a
   }
 }
 
+TEST_CASE("help fits a narrow screen, and any key leads back from it and does nothing else") {
+  TopView view = view_of({{"alpha", 3}, {"beta", 1}});
+  const std::string before = chosen(view);
+  for (const TopKey key : {TopKey::none, TopKey::down, TopKey::order, TopKey::help}) {
+    view.take(TopKey::help);
+    CHECK(view.helps());
+    for (const size_t columns : {20U, 40U, 80U}) {
+      const std::string frame = view.frame(screen_with(columns, 24));
+      CHECK(screen_lines_of(frame).at(0).starts_with("fq top: every queue"));
+      for (const std::string& line : screen_lines_of(frame)) CHECK(line.size() <= columns);
+    }
+    view.take(key);
+    CHECK(!view.helps());
+    CHECK(chosen(view) == before);
+    CHECK(view.frame(screen_with(80, 24)).find("s sort: waiting") != std::string::npos);
+  }
+}
+
 TEST_CASE("hostile names and notices come out escaped") {
   TopView view = view_of({{"\x1b[2Jboo\xe2\x80\xae", 1}});
   view.say("fq: '\x1b[31mred\n' is paused");
