@@ -45,7 +45,7 @@ Error unusable(const std::string& object, std::string_view what, int sys = 0) {
 
 /// What there is to know of an open file but its times. Who asks for those makes the next write take a time
 /// of the finest grain (Linux 6.13 and later), so that each sync has to wait for the changed inode besides: a
-/// third of a durable push.
+/// quarter of a durable push.
 Result<struct statx> look_at(int fd, const std::string& object) {
   constexpr unsigned kMask = STATX_TYPE | STATX_NLINK | STATX_UID | STATX_INO | STATX_SIZE;
   constexpr char kItself[] = "";

@@ -10,10 +10,10 @@
 // A message that was buried while it was held keeps its waits, in no list, so that a kick can hold it again.
 //
 // Invariants
-//  W1  A linked wait is in the list of its dependency, once; a dependency has a linked wait or has ended.
-//  W2  A wait belongs to one message that is held or dead, and is linked only while it is held; its count is
-//  at
-//      most kWaitsMax.
+//  W1  A linked wait is in the list of its dependency, once; a dependency has a wait, linked or not, or has
+//      ended.
+//  W2  A wait belongs to one message that is held or dead, and is linked only while it is held; a message has
+//      kWaitsMax at most.
 #pragma once
 
 // System.

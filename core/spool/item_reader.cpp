@@ -76,7 +76,7 @@ Result<bool> ItemReader::fill(Block& block, const FilePlace& at, size_t part, ui
   const bool in_a_row = number == last_filled_ + 1;
   const size_t within = at.offset % kBlockBytes;
   const uint32_t pieces = block.is_of(at) ? block.pieces : 0;
-  const bool goes_on = pieces > 0 && block.begin <= within && within <= block.end;
+  const bool goes_on = pieces > 0 && block.begin < within && within <= block.end;
   const bool whole = in_a_row || goes_on || pieces >= kPieces;
   const size_t from = whole ? 0 : within;
   const size_t to = whole ? kBlockBytes : std::min(kBlockBytes, within + std::max(part, kPieceBytes));

@@ -25,10 +25,13 @@ namespace {
 constexpr int64_t kReapedMs = 100;      // so long who reaps has for what has ended; chosen
 constexpr int64_t kEndlessMs = 10'000;  // what is at work then cannot be ended; chosen
 
-/// One of the group that has not ended: /proc/<pid>/stat is "pid (name) state ...". A member that cannot be
-/// looked at may be one. The group is asked for first, since the files of other users may be hidden.
-bool may_be_at_work(int processes, const char* pid, pid_t group) {
-  if (::getpgid(static_cast<pid_t>(std::strtol(pid, nullptr, 10))) != group) return false;
+bool is_of(pid_t group, const char* pid) {
+  return ::getpgid(static_cast<pid_t>(std::strtol(pid, nullptr, 10))) == group;
+}
+
+/// Whether it has not ended: /proc/<pid>/stat is "pid (name) state ...". What cannot be looked at (the files
+/// of other users may be hidden) may not have.
+bool may_be_at_work(int processes, const char* pid) {
   const Descriptor file(::openat(processes, (std::string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) return errno != ENOENT;
   char line[512];
@@ -41,15 +44,19 @@ bool may_be_at_work(int processes, const char* pid, pid_t group) {
   return state != 'Z' && state != 'X';
 }
 
-/// Dear: all processes are looked at.
+/// Dear: all processes are looked at. Needs: the kernel has just said that the group has members. Where none
+/// is seen, they are hidden.
 bool may_have_one_at_work(pid_t group) {
   const std::unique_ptr<DIR, int (*)(DIR*)> processes(::opendir("/proc"), ::closedir);
   if (!processes) return true;
+  bool seen = false;
   while (const dirent* entry = ::readdir(processes.get())) {
-    if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) == 0) continue;
-    if (may_be_at_work(::dirfd(processes.get()), entry->d_name, group)) return true;
+    const bool is_process = std::isdigit(static_cast<unsigned char>(entry->d_name[0])) != 0;
+    if (!is_process || !is_of(group, entry->d_name)) continue;
+    seen = true;
+    if (may_be_at_work(::dirfd(processes.get()), entry->d_name)) return true;
   }
-  return false;
+  return !seen;
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr size_t kGuardBytes = 64 * 1024;
 
 // Where the descriptors that keep the messages lie in a job: apart from the numbers that scripts use by hand,
 // and below 64. A process's table of descriptors has so many places at first; to make it larger, and to close
-// all that is then in it, took 2 % of a job.
+// all that is then in it, took 1 % of a job.
 constexpr rlim_t kKeptPlace = 57;
 
 /// What a child does before it is the command.

@@ -90,7 +90,10 @@ class FakeFile final : public File {
     if (const int sys = disk_->count("size", name_)) return sys_error("fstat", name_, sys);
     return uint64_t{disk_->platter.content(inode_).size()};
   }
-  Result<bool> has_name() override { return true; }
+  Result<bool> has_name() override {
+    const Platter::Names& names = disk_->platter.names();
+    return std::any_of(names.begin(), names.end(), [&](const auto& each) { return each.second == inode_; });
+  }
   const FileOpened& opened() const override { return opened_; }
   int descriptor() const override { return -1; }
 
@@ -177,7 +180,9 @@ Result<void> FakeDisk::sync_directory(std::string_view name) {
   return {};
 }
 
-Result<uint64_t> FakeDisk::free_bytes() { return state_->capacity - state_->used(); }
+Result<uint64_t> FakeDisk::free_bytes() {
+  return state_->capacity - std::min(state_->capacity, state_->used());
+}
 
 FakeDisk FakeDisk::crash() const { return crash(0); }
 

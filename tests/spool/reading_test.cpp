@@ -3,6 +3,7 @@
 // More is pushed than the ring and the reader's blocks hold, in lengths that cross pages and blocks.
 
 // System.
+#include <fstream>
 #include <random>
 // Tests.
 #include "tests/spool/fixture.h"
@@ -42,7 +43,35 @@ void take_all(SpoolFixture& q) {
   }
 }
 
+/// That this process has read so far, files and all else.
+uint64_t bytes_read() {
+  std::ifstream io("/proc/self/io");
+  std::string name;
+  uint64_t bytes = 0;
+  io >> name >> bytes;
+  REQUIRE(name == "rchar:");
+  return bytes;
+}
+
 }  // namespace
+
+TEST_CASE("messages of 2 KiB that are read here and there are not read with all that lies around them") {
+  SpoolFixture q;
+  std::mt19937_64 random(7);
+  const std::string payload(2'000, 'x');
+  for (size_t i = 0; i < kMessages; ++i) {
+    NewMessage message{.payload = as_bytes(payload)};
+    message.priority = static_cast<int32_t>(random() % 1'000);
+    REQUIRE(q.door().push({&message, 1}, {.durability = Durability::lazy}).ok());
+  }
+  q.reopen();
+  const uint64_t before = bytes_read();
+  for (size_t i = 0; i < kMessages; ++i) REQUIRE(text_of(q.lease()) == payload);
+  const uint64_t each = (bytes_read() - before) / kMessages;
+  INFO(each << " bytes read for each message");
+  CHECK(each > 1'000);  // most of them were no longer in memory
+  CHECK(each < 5 * payload.size());
+}
 
 TEST_CASE("messages are read in any order") {
   for (const Served served : {Served::in_order, Served::anyhow}) {

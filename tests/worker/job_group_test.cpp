@@ -1,12 +1,16 @@
 // job_group_test - when nothing of a job is at work any more.
 
 // System.
+#include <grp.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <optional>
 // fq, below us.
 #include "core/worker/job_group.h"
 // Tests.
@@ -49,6 +53,27 @@ class LeftBehind {
  private:
   Process process_;
 };
+
+/// What another user makes of it, in a /proc that hides this much of those that are not his. None: it cannot
+/// be tried here.
+std::optional<bool> is_gone_for_nobody(const Process& process, const char* hidepid) {
+  constexpr int kGone = 10, kThere = 11, kNotHere = 12;
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const bool hides = ::unshare(CLONE_NEWNS) == 0 &&
+                       ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                       ::mount("proc", "/proc", "proc", 0, hidepid) == 0;
+    if (!hides || ::setgroups(0, nullptr) != 0 || ::setegid(65534) != 0 || ::seteuid(65534) != 0)
+      ::_exit(kNotHere);
+    ::_exit(group_is_gone(process, 100) ? kGone : kThere);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNotHere) return std::nullopt;
+  return WEXITSTATUS(status) == kGone;
+}
 
 }  // namespace
 
@@ -94,6 +119,21 @@ TEST_CASE("what we may not signal is there all the same") {
   const bool gone = group_is_gone(left.process(), 0);
   REQUIRE(::seteuid(0) == 0);
   CHECK_FALSE(gone);
+}
+
+TEST_CASE("a member whose files are hidden may be at work, one that is hidden itself too") {
+  LeftBehind left;
+  for (const char* hidepid : {"hidepid=0", "hidepid=1", "hidepid=2"}) {
+    INFO(hidepid);
+    const std::optional<bool> gone = is_gone_for_nobody(left.process(), hidepid);
+    if (!gone) {
+      WARN("no /proc can be mounted here: skipped");
+      return;
+    }
+    CHECK_FALSE(*gone);
+  }
+  left.end();
+  CHECK(is_gone_for_nobody(left.process(), "hidepid=0") == true);
 }
 
 TEST_CASE("a group is asked for often at first, and less often when it stays") {
