@@ -102,8 +102,7 @@ class QueueFixture {
 /// Mostly the other thread sleeps in its call when this is over. No engine tells when it does, so the tests
 /// hold in any order; this makes the order that they are about the usual one.
 inline void let_the_other_wait() {
-  // Nothing tells that it sleeps; no test fails by its length.
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // nothing tells that it sleeps; see above
 }
 
 /// Views of its arguments, which have to live as long.

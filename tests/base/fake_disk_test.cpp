@@ -87,6 +87,18 @@ TEST_CASE("a full disk refuses what makes it larger and nothing else") {
   CHECK(!write(*file, "9", 8));
   CHECK(disk.used_bytes() == 8);
   CHECK(disk.free_bytes().value() == 0);
+  disk.set_capacity(4);  // made smaller under what lies on it
+  CHECK(disk.free_bytes().value() == 0);
+}
+
+TEST_CASE("a file that was removed has no name, one that was renamed has") {
+  FakeDisk disk;
+  auto file = create(disk, "a");
+  CHECK(file->has_name().value());
+  REQUIRE(disk.rename("a", "b").ok());
+  CHECK(file->has_name().value());
+  REQUIRE(disk.remove("b").ok());
+  CHECK(!file->has_name().value());
 }
 
 TEST_CASE("a sticky fault fails every later change but no reading") {

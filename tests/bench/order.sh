@@ -17,9 +17,9 @@ ninja -C "$build" fq >"$build.log" || exit 1
 unset FQ_QUEUE FQ_TENANT
 export FQ_SPOOL=$build/spool
 rm -rf "$FQ_SPOOL"
-# Neighbours in every index, and a push that is the first after a while.
+# Neighbours in every index.
 seq 1000 | "$build/fq" push -t acme --lines >/dev/null
-sleep 6
+sleep 6  # until the next sample of the rates is due, each 5 s: the traced push takes it, as one after a while does
 for lazy in "" --lazy; do
   valgrind --tool=lackey --trace-mem=yes --log-file="$build/trace$lazy" "$build/fq" push $lazy -t acme text \
     | cat >/dev/null

@@ -89,7 +89,7 @@ void consume(Board& board, const std::string& spool) {
 
 /// Microseconds from before the push to after the wake.
 double turn(Board& board, int whose, const std::function<void()>& push) {
-  while (board.turn.load() != 0) ::usleep(50);  // outside what is timed
+  while (board.turn.load() != 0) ::usleep(50);  // as in consume: between rounds
   board.woken_ns.store(0);
   board.turn.store(whose);
   ::usleep(kPauseUs);  // the consumer is to be asleep: a round that comes too early would time no wake-up
@@ -124,7 +124,7 @@ void bench_wake(const Setup& setup) {
     line("fq, lazy push", with_unit(us[1], "us"), ratio_of(us[1] / us[0], "the ring"),
          verdict_of(us[1] / us[0], {Sense::at_most, 2.0}));
   }
-  while (board.turn.load() != 0) ::usleep(50);  // outside what is timed
+  while (board.turn.load() != 0) ::usleep(50);  // as in consume: between rounds
   board.turn.store(3);
   ::waitpid(child, nullptr, 0);
 }
