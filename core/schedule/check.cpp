@@ -154,6 +154,7 @@ void Checker::check_entries() {
     ++sums.of_state[static_cast<size_t>(state)];
     if (state != SlotState::dead) sums.bytes += entry.payload_bytes;
     all_bytes_ += entry.payload_bytes;
+    journal_bytes_ += journal_bytes_of(entry);
     of_all_[static_cast<size_t>(state)] += 1;
     if (state == SlotState::dead) dead_bytes_ += entry.payload_bytes;
     returning_ += state == SlotState::delayed && entry.deliveries != 0 ? 1u : 0u;
@@ -285,7 +286,7 @@ void Checker::check_sums() {
   if (root.counts.ready != of(SlotState::ready) || root.counts.delayed != of(SlotState::delayed) ||
       root.counts.leased != of(SlotState::leased) || root.counts.held != of(SlotState::held) ||
       root.counts.dead != of(SlotState::dead) || root.payload_bytes != all_bytes_ ||
-      root.dead_bytes != dead_bytes_) {
+      root.dead_bytes != dead_bytes_ || root.journal_bytes != journal_bytes_) {
     fault("S2: the queue counts its messages wrongly");
   }
   if (root.returning != returning_) fault("S2: the queue counts what comes back wrongly");

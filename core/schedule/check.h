@@ -72,8 +72,8 @@ class Checker {
   uint64_t used_entries_ = 0, used_tenants_ = 0, used_controls_ = 0, named_ = 0, leaves_ = 0, active_ = 0,
            parked_ = 0;
   std::array<uint64_t, 6> of_all_{};
-  uint64_t all_bytes_ = 0, dead_bytes_ = 0, timers_ = 0, held_ = 0, text_cells_ = 0, returning_ = 0,
-           extras_ = 0;
+  uint64_t all_bytes_ = 0, journal_bytes_ = 0, setting_bytes_ = 0, dead_bytes_ = 0, timers_ = 0, held_ = 0,
+           text_cells_ = 0, returning_ = 0, extras_ = 0;
 };
 
 }  // namespace fq

@@ -91,6 +91,7 @@ void Checker::check_blocks(uint32_t i, const Tenant& tenant) {
   if (!has_control(tenant)) return;
   ++used_controls_;
   const Control& control = control_of(region_, tenant);
+  setting_bytes_ += setting_bytes_of(region_, control);
   expect(control.node == i, "C1: a control that does not know whose it is", i);
   if ((control.set.given & kGivenPool) != 0)
     text_cells_ += text_cells(text_length(region_, control.set.pool));
@@ -103,6 +104,7 @@ void Checker::check_blocks(uint32_t i, const Tenant& tenant) {
 
 void Checker::check_controls() {
   if (region_.root.control_supply.used != used_controls_) fault("S1: used controls are counted wrongly");
+  if (region_.root.setting_bytes != setting_bytes_) fault("S2: the bytes of settings are counted wrongly");
 }
 
 void Checker::check_ring(uint32_t i, const Tenant& tenant) {

@@ -12,8 +12,10 @@
 
 // System.
 #include <algorithm>
+#include <bit>
 // fq, this room.
 #include "core/schedule/node_values.h"
+#include "core/schedule/text_pool.h"
 
 namespace fq {
 
@@ -21,6 +23,17 @@ inline bool has_control(const Tenant& tenant) { return tenant.control != kNoInde
 
 inline Control& control_of(const Region& region, const Tenant& tenant) {
   return region.arena.at(region.root.controls, tenant.control);
+}
+
+/// What was set at run time takes about so much in the journal.
+inline uint64_t setting_bytes_of(const Region& region, const Control& control) {
+  constexpr uint64_t kRecordBytes = 64, kValueBytes = 24;
+  const uint32_t given = control.set.given;
+  if (given == 0) return 0;
+  const uint32_t name = region.tenant(control.node).name;
+  const uint64_t path_bytes = name == kNoIndex ? 0 : text_length(region, name);
+  const uint64_t pool_bytes = (given & kGivenPool) == 0 ? 0 : text_length(region, control.set.pool);
+  return kRecordBytes + path_bytes + pool_bytes + kValueBytes * static_cast<uint64_t>(std::popcount(given));
 }
 
 /// Since when the messages of a leaf that waits for that gather.

@@ -8,12 +8,19 @@
 #pragma once
 
 // fq, this room.
+#include "core/schedule/overhead.h"
 #include "core/schedule/region.h"
 
 namespace fq {
 
 inline SlotState state_of(const Entry& entry) { return static_cast<SlotState>(entry.state.get()); }
 inline bool has_extra(const Entry& entry) { return (entry.flags & kEntryExtra) != 0; }
+
+/// What it takes in the journal, about. A payload in blobs/ takes nothing there.
+inline uint64_t journal_bytes_of(const Entry& entry) {
+  const uint64_t payload = (entry.flags & kEntryBlob) == 0 ? entry.payload_bytes.get() : 0;
+  return payload + overhead_bytes(entry.overhead);
+}
 
 /// Its priority, or the text of its sort key.
 inline uint32_t rank_of(const Region& region, const Entry& entry) {

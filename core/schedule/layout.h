@@ -43,12 +43,13 @@ struct Entry {
   Shared<uint32_t> began_ms;      // leased: delivered at (boot ms modulo 2^32: spans below 49 days)
   Shared<uint16_t> attempts;      // that counted
   Shared<uint16_t> attempts_max;  // in force; 0: not leased yet and no own
-  Shared<uint16_t> crashes;
-  Shared<uint16_t> holder;  // leased: HolderIndex
-  Shared<uint8_t> state;    // SlotState; free: or ended
-  Shared<uint8_t> flags;    // kEntry...
-  Shared<uint8_t> height;   // in a lane's tree; leased: only nodes below this level were charged its start;
-                            // ended: how (RecordType)
+  Shared<uint8_t> crashes;        // up to 255
+  Shared<uint8_t> overhead;       // in the journal beside its payload, see overhead.h
+  Shared<uint16_t> holder;        // leased: HolderIndex
+  Shared<uint8_t> state;          // SlotState; free: or ended
+  Shared<uint8_t> flags;          // kEntry...
+  Shared<uint8_t> height;  // in a lane's tree; leased: only nodes below this level were charged its start;
+                           // ended: how (RecordType)
   Shared<uint8_t> rough_cost;  // leased: what they were charged, see costs.h
 };
 static_assert(sizeof(Entry) == 88);

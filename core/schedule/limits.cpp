@@ -12,6 +12,20 @@ namespace {
 
 int64_t token_at_ms(const Control& control) { return bucket_of(control).token_at_ms(); }
 
+/// The one way in which what is set at run time changes: what it takes in the journal is counted with it.
+template <class Change>
+void change_setting(Txn& txn, const Region& region, const Control& control, Change&& change) {
+  const uint64_t before = setting_bytes_of(region, control);
+  change();
+  const uint64_t after = setting_bytes_of(region, control);
+  if (after != before) put(txn, region.root.setting_bytes, region.root.setting_bytes - before + after);
+}
+
+void end_limited(Txn& txn, const Region& region, Control& control) {
+  change_setting(txn, region, control,
+                 [&] { put(txn, control.set.given, control.set.given & ~kGivenLimited); });
+}
+
 void take_over(Txn& txn, NodeValues& to, const NodeTerms& from, uint32_t bits) {
   visit_values(to, from, [&](uint32_t bit, auto& field, const auto& value) {
     if ((bits & bit) != 0) put(txn, field, value);
@@ -63,7 +77,7 @@ void Limits::fire(Txn& txn, uint32_t i, int64_t now_ms) const {
     Control& control = control_of(region_, tenant);
     const bool limited = (tenant.blocks & kBlockLimited) != 0;
     if (limited && control.limited_until_ms <= now_ms) {
-      put(txn, control.set.given, control.set.given & ~kGivenLimited);
+      end_limited(txn, region_, control);
       seats_.block(txn, i, kBlockLimited, false);
     }
     if (token_at_ms(control) <= now_ms) seats_.block(txn, i, kBlockRate, false);
@@ -109,11 +123,13 @@ void Limits::set(Txn& txn, uint32_t i, const NodePatch& patch) const {
   Control& control = make(txn, i);
   NodeValues& values = control.set;
   const uint32_t changed = patch.set.given | patch.unset;
-  if ((values.given & changed & kGivenPool) != 0) text_remove(txn, region_, values.pool);
-  take_over(txn, values, patch.set, patch.set.given);
-  if ((patch.set.given & kGivenPool) != 0) put(txn, values.pool, text_add(txn, region_, patch.pool));
-  if ((patch.set.given & kGivenLimited) != 0) put(txn, control.limited_until_ms, patch.limited_until_ms);
-  put(txn, values.given, (values.given & ~patch.unset) | patch.set.given);
+  change_setting(txn, region_, control, [&] {
+    if ((values.given & changed & kGivenPool) != 0) text_remove(txn, region_, values.pool);
+    take_over(txn, values, patch.set, patch.set.given);
+    if ((patch.set.given & kGivenPool) != 0) put(txn, values.pool, text_add(txn, region_, patch.pool));
+    if ((patch.set.given & kGivenLimited) != 0) put(txn, control.limited_until_ms, patch.limited_until_ms);
+    put(txn, values.given, (values.given & ~patch.unset) | patch.set.given);
+  });
   if ((patch.set.given & kGivenCaps) != 0) put(txn, region_.root.capped, 1);
 }
 
@@ -141,7 +157,7 @@ void Limits::bring_up_to_date(Txn& txn, uint32_t i, const NodeTerms& from_file, 
   put(txn, control.max_bytes, terms.max_bytes);
   assign_pool(txn, i, terms);
   const bool limited = (terms.given & kGivenLimited) != 0 && control.limited_until_ms > now_ms;
-  if (!limited) put(txn, control.set.given, control.set.given & ~kGivenLimited);
+  if (!limited) end_limited(txn, region_, control);
   seats_.block(txn, i, kBlockPaused, (terms.given & kGivenPaused) != 0);
   seats_.block(txn, i, kBlockLimited, limited);
   seats_.block(txn, i, kBlockConcurrency, is_at_concurrency(i, control));
@@ -183,7 +199,10 @@ void Limits::remove(Txn& txn, Tenant& tenant) const {
   if (!has_control(tenant)) return;
   Control& control = control_of(region_, tenant);
   pools_.assign(txn, control.node, kNoIndex);
-  if ((control.set.given & kGivenPool) != 0) text_remove(txn, region_, control.set.pool);
+  change_setting(txn, region_, control, [&] {
+    if ((control.set.given & kGivenPool) != 0) text_remove(txn, region_, control.set.pool);
+    put(txn, control.set.given, 0);
+  });
   free_element(txn, region_.root.control_supply, control, tenant.control);
   put(txn, tenant.control, kNoIndex);
 }

@@ -7,8 +7,8 @@
 //
 // Invariants
 //  S1  used elements + free elements + elements at or above the high-water mark = capacity, an array each.
-//  S2  counts.x is the number of entries in state x; payload_bytes is the sum over all of them, dead ones
-//      included.
+//  S2  counts.x is the number of entries in state x; payload_bytes and journal_bytes are the sums over all of
+//      them, dead ones included.
 //  S3  heap capacity holds a place for every used entry, tenant, key and pool, so a lease never needs room.
 #pragma once
 
@@ -177,7 +177,9 @@ struct ScheduleRoot {
   Shared<uint32_t> returning;  // delayed ones that were delivered before: retried or released
   Shared<uint32_t> zero;
   Shared<uint64_t> payload_bytes;
-  Shared<uint64_t> dead_bytes;  // of these, in dead messages
+  Shared<uint64_t> dead_bytes;     // of these, in dead messages
+  Shared<uint64_t> journal_bytes;  // that all messages take in the journal, about: see overhead.h
+  Shared<uint64_t> setting_bytes;  // that what was set at run time for tenants takes there
   RootCounters counters;
   Shared<uint64_t> hash_key[2];  // random, set by the owner before the first tenant; keys the tenant index
   SharedRates rates;

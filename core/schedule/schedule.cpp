@@ -4,6 +4,7 @@
 
 // System.
 #include <algorithm>
+#include <limits>
 // fq, below us.
 #include "core/base/bytes.h"
 // fq, this room.
@@ -17,8 +18,9 @@
 namespace fq {
 namespace {
 
-void bump(Txn& txn, Shared<uint16_t>& field) {
-  if (field != UINT16_MAX) add_to(txn, field, 1);
+template <class Count>
+void bump(Txn& txn, Shared<Count>& field) {
+  if (field != std::numeric_limits<Count>::max()) add_to(txn, field, 1);
 }
 
 // The rank of a new entry: its priority, or the text of its key with the priority behind it.
@@ -63,6 +65,7 @@ Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
   txn.fresh(entry.attempts, 0);
   txn.fresh(entry.attempts_max, from.attempts_max);
   txn.fresh(entry.crashes, 0);
+  txn.fresh(entry.overhead, overhead_code(from.overhead_bytes));
   txn.fresh(entry.holder, static_cast<uint16_t>(kHeldByTime));
   txn.fresh(entry.flags, static_cast<uint8_t>((from.key.empty() ? 0 : kEntryKeyed) |
                                               (from.attempts_max != 0 ? kEntryOwnAttempts : 0) |
@@ -127,7 +130,7 @@ SlotIndex Schedule::restore(Txn& txn, const RestoredEntry& from) {
   put(txn, entry.deliveries, from.deliveries);
   put(txn, entry.attempts, from.attempts);
   if (from.attempts_max != 0) put(txn, entry.attempts_max, from.attempts_max);
-  put(txn, entry.crashes, from.crashes);
+  put(txn, entry.crashes, static_cast<uint8_t>(std::min<uint16_t>(from.crashes, UINT8_MAX)));
   put(txn, entry.began_ms, static_cast<uint32_t>(from.entry.now_ms));
   const States states(region_);
   switch (from.state) {
@@ -299,20 +302,24 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   TenantTree(region_).note_idle(txn, entry.tenant, now_ms);
 }
 
-void Schedule::replace(Txn& txn, SlotIndex index, uint64_t item_position, uint32_t payload_bytes, bool blob,
-                       int64_t due_ms) {
+void Schedule::replace(Txn& txn, SlotIndex index, const Replacement& by) {
   const Message message = region_.message(static_cast<uint32_t>(index));
   const uint32_t slot = message.slot;
   Entry& entry = message.entry;
-  States(region_).set_bytes(txn, message, payload_bytes);
-  put(txn, entry.item_position, item_position);
-  const int flags = (entry.flags & ~kEntryBlob) | (blob ? kEntryBlob : 0);
-  put(txn, entry.flags, static_cast<uint8_t>(flags));
-  if (due_ms == kNever || state_of(entry) != SlotState::delayed) return;
+  States(region_).set_size(txn, message, {by.payload_bytes, by.blob, overhead_code(by.overhead_bytes)});
+  put(txn, entry.item_position, by.item_position);
+  if (by.due_ms == kNever || state_of(entry) != SlotState::delayed) return;
   const DelayHeap heap(region_);
   heap.remove(txn, slot);
-  put(txn, entry.at_ms, due_ms);
+  put(txn, entry.at_ms, by.due_ms);
   heap.insert(txn, slot);
+}
+
+void Schedule::set_overhead(Txn& txn, SlotIndex index, uint64_t bytes) {
+  Entry& entry = region_.entry(static_cast<uint32_t>(index));
+  const uint64_t before = journal_bytes_of(entry);
+  put(txn, entry.overhead, overhead_code(bytes));
+  put(txn, region_.root.journal_bytes, region_.root.journal_bytes - before + journal_bytes_of(entry));
 }
 
 void Schedule::set_event(Txn& txn, SlotIndex slot, uint64_t event_position) {

@@ -67,7 +67,8 @@ struct NewEntry {
   int32_t priority = 0;
   uint64_t item_position = 0;
   uint32_t payload_bytes = 0;
-  uint16_t attempts_max = 0;  // 0: the queue's, when leased
+  uint64_t overhead_bytes = 0;  // in the journal beside its payload
+  uint16_t attempts_max = 0;    // 0: the queue's, when leased
   bool blob = false;
   bool extra = false;    // it has one: needs room for it
   bool expired = false;  // restored only: dead for that reason
@@ -166,8 +167,17 @@ class Schedule {
               int64_t at_wall_ms);
   /// Another payload in its place, and of a delayed one another due time (kNever: the one that it has). At
   /// most 3 steps.
-  void replace(Txn& txn, SlotIndex slot, uint64_t item_position, uint32_t payload_bytes, bool blob,
-               int64_t due_ms);
+  struct Replacement {
+    uint64_t item_position = 0;
+    uint32_t payload_bytes = 0;
+    bool blob = false;
+    uint64_t overhead_bytes = 0;
+    int64_t due_ms = kNever;
+  };
+  void replace(Txn& txn, SlotIndex slot, const Replacement& replacement);
+  /// It takes so much in the journal beside its payload from now on. One step.
+  void set_overhead(Txn& txn, SlotIndex slot, uint64_t bytes);
+  uint64_t overhead_of(SlotIndex slot) const { return overhead_bytes(entry(slot).overhead); }
   void set_event(Txn& txn, SlotIndex slot, uint64_t event_position);
   void set_item(Txn& txn, SlotIndex slot, uint64_t item_position);
   void set_holder(Txn& txn, SlotIndex slot, HolderIndex holder);

@@ -45,8 +45,14 @@ void States::count(Txn& txn, const Message& message, SlotState from, SlotState t
   const bool was_leased = from == SlotState::leased;
   if ((was_leased || to == SlotState::leased) && root.pool_supply.used != 0)
     Pools(region_).count(txn, message.entry.tenant, !was_leased);
-  if (from == SlotState::free) add_to(txn, root.payload_bytes, bytes);
-  if (to == SlotState::free) take_from(txn, root.payload_bytes, bytes);
+  if (from == SlotState::free) {
+    add_to(txn, root.payload_bytes, bytes);
+    add_to(txn, root.journal_bytes, journal_bytes_of(message.entry));
+  }
+  if (to == SlotState::free) {
+    take_from(txn, root.payload_bytes, bytes);
+    take_from(txn, root.journal_bytes, journal_bytes_of(message.entry));
+  }
   if (to == SlotState::dead) add_to(txn, root.dead_bytes, bytes);
   if (from == SlotState::dead) take_from(txn, root.dead_bytes, bytes);
   StepLimit limit(kDepthMax);
@@ -73,18 +79,24 @@ void States::note_key(Txn& txn, const Message& message, SlotState to) const {
   }
 }
 
-void States::set_bytes(Txn& txn, const Message& message, uint32_t bytes) const {
+void States::set_size(Txn& txn, const Message& message, const Size& size) const {
   Entry& entry = message.entry;
-  take_from(txn, region_.root.payload_bytes, entry.payload_bytes.get());
-  add_to(txn, region_.root.payload_bytes, bytes);
+  ScheduleRoot& root = region_.root;
+  take_from(txn, root.payload_bytes, entry.payload_bytes.get());
+  add_to(txn, root.payload_bytes, size.payload_bytes);
   StepLimit limit(kDepthMax);
   for (uint32_t i = entry.tenant; i != static_cast<uint32_t>(kRootTenant); limit.step()) {
     Tenant& node = region_.tenant(i);
     take_from(txn, node.payload_bytes, entry.payload_bytes.get());
-    add_to(txn, node.payload_bytes, bytes);
+    add_to(txn, node.payload_bytes, size.payload_bytes);
     i = node.parent;
   }
-  put(txn, entry.payload_bytes, bytes);
+  take_from(txn, root.journal_bytes, journal_bytes_of(entry));
+  put(txn, entry.payload_bytes, size.payload_bytes);
+  put(txn, entry.overhead, size.overhead);
+  const int flags = (entry.flags & ~kEntryBlob) | (size.blob ? kEntryBlob : 0);
+  put(txn, entry.flags, static_cast<uint8_t>(flags));
+  add_to(txn, root.journal_bytes, journal_bytes_of(entry));
 }
 
 // Who is held no more waits for nothing; a dead one keeps its waits, for a kick, but its turn among those

@@ -38,8 +38,13 @@ class States {
   void enter_dead(Txn& txn, const Message& message, int64_t since_ms) const;
   /// Counts a message that is new (from free) or that ends (to free).
   void count(Txn& txn, const Message& message, SlotState from, SlotState to) const;
+  struct Size {
+    uint32_t payload_bytes;
+    bool blob;
+    uint8_t overhead;  // see overhead.h
+  };
   /// It has another payload. Needs: it is neither dead nor free.
-  void set_bytes(Txn& txn, const Message& message, uint32_t bytes) const;
+  void set_size(Txn& txn, const Message& message, const Size& size) const;
   /// Where it was leased: who waited for that to end is free. Before it comes to its tenant's lane, so that a
   /// tenant which has nothing else counts as one that has something again.
   void note_end(Txn& txn, const Message& message, SlotState from) const;

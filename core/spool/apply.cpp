@@ -7,6 +7,17 @@
 
 namespace fq {
 
+namespace {
+
+constexpr uint64_t kMessageBytes = 128;  // of a message of which nothing is said, about
+
+/// What a message takes in the journal beside its payload: its item, and what its end takes.
+uint64_t overhead_of(const MessageItem& item) {
+  return pushed_item_bytes(item) - item.payload.size() + kClosingBytes;
+}
+
+}  // namespace
+
 Need need_of(const MessageItem& item) {
   Need need = Schedule::need_of(item.tenant, item.key);
   if (item.terms.empty()) return need;
@@ -26,6 +37,7 @@ NewEntry Apply::entry_of(const MessageItem& item, MessageId id, uint64_t item_po
   entry.priority = item.priority;
   entry.item_position = item_position;
   entry.payload_bytes = static_cast<uint32_t>(item.payload_bytes);
+  entry.overhead_bytes = overhead_of(item);
   entry.attempts_max = item.attempts_max;
   entry.blob = item.blob.has_value();
   entry.now_ms = store_.boot_of(at_wall_ms);
@@ -87,6 +99,11 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
     return false;
   }
   schedule.set_event(txn, slot, position);
+  // What was said of a failure is carried forward with the message.
+  if (is_failure(type) && !(detail.reason.empty() && detail.stderr_tail.empty())) {
+    schedule.set_overhead(
+        txn, slot, std::max(schedule.overhead_of(slot), event_record_bytes(type, 1, detail) + kMessageBytes));
+  }
   switch (type) {
     case RecordType::leased:
       if (fq::number(serial) >= header.next_serial) txn.set(header.next_serial, fq::number(serial) + 1);
@@ -133,8 +150,12 @@ void Apply::replaced(Txn& txn, const ReplacedRecord& replaced, SlotIndex slot, u
   const MessageItem& item = replaced.message;
   const uint64_t item_position = position + kRecordHeaderBytes + kReplacedItemOffset;
   table_.remove_live(txn, schedule.entry(slot).item_position);
-  schedule.replace(txn, slot, item_position, static_cast<uint32_t>(item.payload_bytes), item.blob.has_value(),
-                   replaced.due_wall_ms == 0 ? kNever : store_.boot_of(replaced.due_wall_ms));
+  schedule.replace(txn, slot,
+                   {.item_position = item_position,
+                    .payload_bytes = static_cast<uint32_t>(item.payload_bytes),
+                    .blob = item.blob.has_value(),
+                    .overhead_bytes = overhead_of(item),
+                    .due_ms = replaced.due_wall_ms == 0 ? kNever : store_.boot_of(replaced.due_wall_ms)});
   schedule.set_event(txn, slot, position);
   table_.add_live(txn, item_position);
 }
@@ -154,15 +175,19 @@ void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_
                   HolderIndex holder, int64_t at_wall_ms) {
   SegmentHeader& header = store_.header();
   Schedule& schedule = store_.schedule();
+  // With what was carried forward before the item: its past, its last failure.
+  const uint64_t overhead_of_moved = item_position - position + overhead_of(moved.message);
   if (const std::optional<SlotIndex> known = schedule.find(moved.id)) {
     table_.remove_live(txn, schedule.entry(*known).item_position);
     schedule.set_item(txn, *known, item_position);
+    schedule.set_overhead(txn, *known, overhead_of_moved);
     schedule.set_event(txn, *known, position);
     table_.add_live(txn, item_position);
     return;
   }
   RestoredEntry restored;
   restored.entry = entry_of(moved.message, moved.id, item_position, at_wall_ms);
+  restored.entry.overhead_bytes = overhead_of_moved;
   restored.state = moved.state;
   restored.at_ms = moved.state_wall_ms == 0 ? kNever : store_.boot_of(moved.state_wall_ms);
   restored.event_position = position;
