@@ -59,6 +59,7 @@ inline constexpr uint8_t kEntryOwnAttempts = 2;  // attempts_max was given at pu
 inline constexpr uint8_t kEntryInTree = 4;       // in its lane's tree, not in its list
 inline constexpr uint8_t kEntryBlob = 8;         // its payload lies in blobs/
 inline constexpr uint8_t kEntryExtra = 16;       // rank is the index of its Extra
+inline constexpr uint8_t kEntryReplaced = 32;    // its payload came after its push, see Schedule::replace
 
 /// What few messages have besides, so that the others need not pay for it.
 struct Extra {

@@ -308,6 +308,7 @@ void Schedule::replace(Txn& txn, SlotIndex index, const Replacement& by) {
   Entry& entry = message.entry;
   States(region_).set_size(txn, message, {by.payload_bytes, by.blob, overhead_code(by.overhead_bytes)});
   put(txn, entry.item_position, by.item_position);
+  put(txn, entry.flags, static_cast<uint8_t>(entry.flags | kEntryReplaced));
   if (by.due_ms == kNever || state_of(entry) != SlotState::delayed) return;
   const DelayHeap heap(region_);
   heap.remove(txn, slot);
@@ -326,8 +327,11 @@ void Schedule::set_event(Txn& txn, SlotIndex slot, uint64_t event_position) {
   txn.set(region_.entry(static_cast<uint32_t>(slot)).event_position, event_position);
 }
 
-void Schedule::set_item(Txn& txn, SlotIndex slot, uint64_t item_position) {
-  txn.set(region_.entry(static_cast<uint32_t>(slot)).item_position, item_position);
+void Schedule::set_item(Txn& txn, SlotIndex slot, uint64_t item_position, uint64_t overhead) {
+  Entry& entry = region_.entry(static_cast<uint32_t>(slot));
+  txn.set(entry.item_position, item_position);
+  put(txn, entry.flags, static_cast<uint8_t>(entry.flags & ~kEntryReplaced));
+  set_overhead(txn, slot, overhead);
 }
 
 void Schedule::set_holder(Txn& txn, SlotIndex index, HolderIndex holder) {

@@ -179,7 +179,8 @@ class Schedule {
   void set_overhead(Txn& txn, SlotIndex slot, uint64_t bytes);
   uint64_t overhead_of(SlotIndex slot) const { return overhead_bytes(entry(slot).overhead); }
   void set_event(Txn& txn, SlotIndex slot, uint64_t event_position);
-  void set_item(Txn& txn, SlotIndex slot, uint64_t item_position);
+  /// All that is known of it is told by one record now, which takes so much beside the payload.
+  void set_item(Txn& txn, SlotIndex slot, uint64_t item_position, uint64_t overhead);
   void set_holder(Txn& txn, SlotIndex slot, HolderIndex holder);
 
   /// The first lease that this process holds, or none.

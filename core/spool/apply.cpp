@@ -16,6 +16,12 @@ uint64_t overhead_of(const MessageItem& item) {
   return pushed_item_bytes(item) - item.payload.size() + kClosingBytes;
 }
 
+/// Such a thing is told from `position` on.
+void note_pin(Txn& txn, Pin& pin, uint64_t position) {
+  if (pin.record == 0 || position < pin.record) txn.set(pin.record, position);
+  if (position < pin.since) txn.set(pin.since, position);
+}
+
 }  // namespace
 
 Need need_of(const MessageItem& item) {
@@ -139,17 +145,17 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
 void Apply::note_kept_key(Txn& txn, SlotIndex slot) {
   const UniqueKey* key = store_.schedule().key_of_message(slot);
   if (key == nullptr || (key->flags & kKeyHeld) == 0 || key->for_ms <= 0) return;
-  SegmentHeader& header = store_.header();
-  const uint64_t position = store_.schedule().entry(slot).item_position;
-  if (header.keys_record == 0 || position < header.keys_record) txn.set(header.keys_record, position);
-  if (position < header.keys_since) txn.set(header.keys_since, position);
+  note_pin(txn, store_.header().kept_keys, store_.schedule().entry(slot).item_position);
 }
 
 void Apply::replaced(Txn& txn, const ReplacedRecord& replaced, SlotIndex slot, uint64_t position) {
   Schedule& schedule = store_.schedule();
   const MessageItem& item = replaced.message;
   const uint64_t item_position = position + kRecordHeaderBytes + kReplacedItemOffset;
-  table_.remove_live(txn, schedule.entry(slot).item_position);
+  const Entry& entry = schedule.entry(slot);
+  // What came before is told by its push and its events alone, until it is moved.
+  if ((entry.flags & kEntryReplaced) == 0) note_pin(txn, store_.header().replaced, entry.item_position);
+  table_.remove_live(txn, entry.item_position);
   schedule.replace(txn, slot,
                    {.item_position = item_position,
                     .payload_bytes = static_cast<uint32_t>(item.payload_bytes),
@@ -161,10 +167,9 @@ void Apply::replaced(Txn& txn, const ReplacedRecord& replaced, SlotIndex slot, u
 }
 
 void Apply::kept(Txn& txn, const KeptKey& key, uint64_t position) {
-  SegmentHeader& header = store_.header();
   store_.schedule().keys().remember(txn, {{key.hash[0], key.hash[1]}}, number(key.id),
                                     store_.boot_of(key.until_wall_ms));
-  if (header.keys_record == 0) txn.set(header.keys_record, position);
+  note_pin(txn, store_.header().kept_keys, position);
 }
 
 void Apply::leased(Txn& txn, SlotIndex slot, uint64_t position) {
@@ -179,8 +184,7 @@ void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_
   const uint64_t overhead_of_moved = item_position - position + overhead_of(moved.message);
   if (const std::optional<SlotIndex> known = schedule.find(moved.id)) {
     table_.remove_live(txn, schedule.entry(*known).item_position);
-    schedule.set_item(txn, *known, item_position);
-    schedule.set_overhead(txn, *known, overhead_of_moved);
+    schedule.set_item(txn, *known, item_position, overhead_of_moved);
     schedule.set_event(txn, *known, position);
     table_.add_live(txn, item_position);
     return;
@@ -212,7 +216,7 @@ void Apply::policy(Txn& txn, const PolicyRecord& policy, uint64_t position, int6
   if ((patch.set.given | patch.unset) != 0) {
     store_.schedule().set(txn, policy.path, patch, store_.boot_of(at_wall_ms));
   }
-  if (header.policy_record == 0) txn.set(header.policy_record, position);
+  note_pin(txn, header.run_time_settings, position);
 }
 
 void Apply::limits(Txn& txn, const LimitsRecord& limits) {

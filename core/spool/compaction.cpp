@@ -1,9 +1,8 @@
-// compaction - journal files given back: the oldest first, never one that anything still needs.
+// compaction - the messages that pin the oldest journal file, copied forward as MOVED records with all that
+// is known of them, so that the file can go.
 //
-// A file whose messages are all finished is dropped: LOW is made durable, then the file is recycled or
-// removed. A file that few live messages pin has them copied forward as MOVED records first. Run in small
-// steps by consumers after a verdict, never by push. The compaction lock is held while files change, not
-// while the disk is waited for.
+// What is copied is read without the lock and appended only if the message still is what it was: work goes on
+// meanwhile, and several processes may copy from one file.
 #include "core/spool/local_queue.h"
 
 // System.
@@ -21,13 +20,9 @@ namespace fq {
 namespace {
 
 constexpr uint64_t kCopyBytesPerStep = 1024 * 1024;
-constexpr uint32_t kSlotsPerStep = 65536;                // walked under one hold of the lock: about 1 ms
-constexpr uint64_t kSparseFloorBytes = 4 * 1024 * 1024;  // a journal below this is not worth copying
-constexpr uint64_t kRecordOverheadBytes = 128;           // about, of a live message
-constexpr uint64_t kSparseFactor = 4;                    // what is about to be served soon goes by itself
-constexpr uint32_t kAcksBetweenLooks = 64;               // the sums over all files are not made every time
-constexpr uint32_t kReadyFilesKept = 2;
-constexpr int64_t kCompactionTimeoutMs = 100;  // somebody else is at it: fine
+constexpr int kReplacedStepsMax = 10'000;       // against some that are replaced all the time
+constexpr uint32_t kSlotsPerStep = 65536;       // walked under one hold of the lock: about 1 ms
+constexpr uint64_t kRecordOverheadBytes = 128;  // about, of a live message
 
 PastEvent past_of(RecordType type, int64_t at_wall_ms, uint64_t serial, const EventDetail& detail) {
   PastEvent past;
@@ -51,137 +46,6 @@ std::vector<std::byte> after_now(Bytes after, const std::vector<uint64_t>& waits
 
 }  // namespace
 
-/// What a journal of nothing but live messages would take, about. Needs: the lock.
-uint64_t LocalQueue::needed_bytes(const SegmentHeader& shared) {
-  const StateCounts& counts = shared.schedule.counts;
-  const uint64_t live = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead + counts.held;
-  return shared.schedule.payload_bytes + live * kRecordOverheadBytes;
-}
-
-bool LocalQueue::oldest_is_dead() const {
-  const SegmentHeader& shared = attachment_->store().header();
-  if (shared.oldest_file == shared.current_file) return false;
-  const JournalSlot& oldest = shared.files[shared.oldest_file % kJournalFilesMax];
-  const uint64_t durable_end = shared.durable_end.load(std::memory_order_relaxed);
-  return oldest.live == 0 && oldest.end <= durable_end && oldest.end <= shared.applied_end;
-}
-
-bool LocalQueue::oldest_is_sparse() const {
-  const SegmentHeader& shared = attachment_->store().header();
-  if (shared.oldest_file == shared.current_file) return false;
-  const uint64_t in_use = shared.tail - shared.files[shared.oldest_file % kJournalFilesMax].start;
-  const uint64_t needed = needed_bytes(shared);
-  return in_use > kSparseFloorBytes + kSparseFactor * needed;
-}
-
-bool LocalQueue::is_compaction_due() {
-  if (oldest_is_dead()) return true;
-  return header().schedule.counters.acked % kAcksBetweenLooks == 0 && oldest_is_sparse();
-}
-
-Result<void> LocalQueue::compact_step() {
-  compaction_due_ = false;
-  bool dead = false;
-  bool sparse = false;
-  FQ_TRY(locked([&]() -> Result<void> {
-    dead = oldest_is_dead();
-    sparse = !dead && oldest_is_sparse();
-    return {};
-  }));
-  if (sparse) FQ_TRY(copy_forward());
-  return dead ? drop_oldest_file() : Result<void>();
-}
-
-Result<void> LocalQueue::drop_oldest_file() {
-  FQ_TRY(carry_policy());
-  FQ_TRY(carry_keys());
-  uint32_t number = 0;
-  uint64_t low_end = 0;
-  FQ_TRY(locked([&]() -> Result<void> {
-    SegmentHeader& shared = header();
-    low_end = 0;
-    const JournalSlot& oldest = stream().table().slot(shared.oldest_file);
-    const bool pinned = shared.policy_record != 0 && shared.policy_record < oldest.end;
-    const bool has_keys = shared.keys_record != 0 && shared.keys_record < oldest.end;
-    if (!oldest_is_dead() || pinned || has_keys) return {};
-    number = shared.oldest_file;
-    LowRecord low;
-    low.file_number = number + 1;
-    low.counts = schedule().counts();
-    low.id_limit = shared.id_limit;
-    low.serial_limit = shared.serial_limit;
-    low.counts.pushed += shared.pending_messages;
-    encode_low(body_, low);
-    // The CLOCK record behind it is no longer than LOW.
-    if (event_obstacle(2 * padded(kRecordHeaderBytes + body_.bytes.size())) != Obstacle::none) return {};
-    Txn txn = store().begin();
-    const Now now = gate().in_order(txn, gate().now());
-    stream().append(txn, body_, MessageId{0}, now.wall_ms);
-    // The boot and the clock are known from a record too, which may lie in the file that goes.
-    ClockRecord clock;
-    std::memcpy(clock.boot_id, attachment_->kernel().boot_id, sizeof clock.boot_id);
-    clock.wall_minus_boot_ms = shared.wall_minus_boot_ms;
-    encode_clock(body_, clock);
-    stream().append(txn, body_, MessageId{0}, now.wall_ms);
-    txn.commit();
-    stream().publish();
-    low_end = shared.tail;
-    return {};
-  }));
-  if (low_end == 0) return {};
-  FQ_POINT("compaction.low");
-  FQ_TRY(session_->flusher.wait_durable(low_end));
-  FQ_POINT("compaction.low_durable");
-  SegmentHeader& shared = header();
-  const Taken taken = shared.compaction.take(kCompactionTimeoutMs);
-  if (taken == Taken::owner_died) shared.compaction.consistent();
-  if (taken != Taken::clean && taken != Taken::owner_died) return {};
-  Result<void> removed = remove_oldest_file(number);
-  shared.compaction.unlock();
-  return removed;
-}
-
-Result<void> LocalQueue::remove_oldest_file(uint32_t number) {
-  bool still_oldest = false;
-  bool recycle = false;
-  FileKey key;
-  uint64_t bytes = 0;
-  FQ_TRY(locked([&]() -> Result<void> {
-    const SegmentHeader& shared = header();
-    still_oldest = shared.oldest_file == number && oldest_is_dead();
-    if (!still_oldest) return {};
-    const JournalSlot& slot = stream().table().slot(number);
-    recycle = slot.state == FileState::sealed && shared.newest_file - shared.current_file < kReadyFilesKept;
-    bytes = slot.bytes;
-    key.number = shared.newest_file + 1;
-    return {};
-  }));
-  if (!still_oldest) return {};
-  session_->files.forget(number);
-  Disk& disk = attachment_->disk();
-  if (recycle) {
-    fill_random(&key.salt, sizeof key.salt);
-    // What cannot be recycled (half-way by somebody who died) is removed.
-    recycle = supply_recycled_file(disk, number, FileHeader{key, gate().now().wall_ms}).ok();
-  }
-  if (!recycle) {
-    Result<void> removed = disk.remove(journal_file_name(number));
-    if (!removed.ok() && removed.error().sys != ENOENT) return removed;
-    FQ_TRY(disk.sync_directory("journal"));
-  }
-  FQ_POINT("compaction.removed");
-  return locked([&]() -> Result<void> {
-    SegmentHeader& shared = header();
-    if (shared.oldest_file != number) return {};
-    Txn txn = store().begin();
-    txn.set(stream().table().slot(number).state, FileState::none);
-    txn.set(shared.oldest_file, number + 1);
-    if (recycle && shared.newest_file + 1 == key.number) stream().table().add_ready(txn, key, bytes);
-    txn.commit();
-    return {};
-  });
-}
-
 /// Some messages whose payload lies in the oldest file, from where the last look (perhaps another process's)
 /// stopped. True: this one has come to the end of all messages.
 Result<bool> LocalQueue::find_in_oldest(std::vector<InOldest>& found) {
@@ -199,7 +63,7 @@ Result<bool> LocalQueue::find_in_oldest(std::vector<InOldest>& found) {
       const uint64_t position = entry.item_position;
       if (position >= oldest.start && position < oldest.end) {
         found.push_back({MessageId{entry.id.get()}, position});
-        bytes += entry.payload_bytes + kRecordOverheadBytes;
+        bytes += journal_bytes_of(entry);
       }
       slot = schedule().next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1});
     }
@@ -214,11 +78,54 @@ Result<bool> LocalQueue::find_in_oldest(std::vector<InOldest>& found) {
   return at_end;
 }
 
-Result<void> LocalQueue::copy_forward() {
+/// One step. False: nothing in the oldest file can be copied.
+Result<bool> LocalQueue::copy_forward() {
   std::vector<InOldest> found;
-  FQ_TRY_SET([[maybe_unused]] const bool at_end, find_in_oldest(found));
+  FQ_TRY_SET(const bool at_end, find_in_oldest(found));
+  bool copied_one = false;
   for (const InOldest& each : found) {
-    FQ_TRY_SET([[maybe_unused]] const Copied copied, copy_message(each.id, each.item_position));
+    FQ_TRY_SET(const Copied copied, copy_message(each.id, each.item_position));
+    copied_one = copied_one || copied != Copied::unreadable;
+  }
+  return copied_one || !at_end;
+}
+
+/// The replaced ones from where the walk is, some of them; returns where the look ended. Needs: the lock.
+uint32_t LocalQueue::find_replaced(std::vector<InOldest>& found) {
+  found.clear();
+  const uint32_t end = schedule().root().entry_supply.high_water;
+  uint32_t at = header().replaced.walk_next;
+  uint64_t bytes = 0;
+  for (uint32_t walked = 0; at < end && walked < kSlotsPerStep && bytes < kCopyBytesPerStep; ++walked, ++at) {
+    const Entry& entry = schedule().entry(SlotIndex{at});
+    if (state_of(entry) == SlotState::free || (entry.flags & kEntryReplaced) == 0) continue;
+    found.push_back({MessageId{entry.id.get()}, entry.item_position});
+    bytes += journal_bytes_of(entry);
+  }
+  return at;
+}
+
+/// Messages that have another payload than their push gave them, so that the files of their pushes can go.
+Result<void> LocalQueue::carry_replaced() {
+  std::vector<InOldest> found;
+  for (int step = 0; step < kReplacedStepsMax; ++step) {
+    bool more = false;
+    FQ_TRY(locked([&]() -> Result<void> {
+      more = begin_walk(header().replaced);
+      if (!more) return {};
+      const uint32_t next = find_replaced(found);
+      // Only what is done is passed: a death, or another replacement meanwhile, leaves it to the next look.
+      if (!found.empty()) return {};
+      Txn txn = store().begin();
+      note_walked(txn, header().replaced, next, next >= schedule().root().entry_supply.high_water);
+      txn.commit();
+      return {};
+    }));
+    if (!more) return {};
+    for (const InOldest& each : found) {
+      FQ_TRY_SET(const Copied copied, copy_message(each.id, each.item_position));
+      if (copied == Copied::unreadable) return {};
+    }
   }
   return {};
 }
@@ -251,9 +158,7 @@ Result<LocalQueue::Copied> LocalQueue::copy_message(MessageId id, uint64_t item_
   Obstacle obstacle = Obstacle::none;
   bool moved = false;
   FQ_TRY(locked([&]() -> Result<void> {
-    obstacle = event_obstacle(bytes);
-    if (obstacle == Obstacle::none && !stream().leaves_closing_room(bytes, 0))
-      obstacle = Obstacle::closing_room;
+    obstacle = append_obstacle(Purpose::care, bytes);
     if (obstacle == Obstacle::none) moved = append_moved(*looked, item_position, carried);
     return {};
   }));
@@ -326,25 +231,6 @@ bool LocalQueue::append_moved(const Looked& looked, uint64_t item_position, cons
   txn.commit();
   stream().publish();
   return true;
-}
-
-Result<void> LocalQueue::maintain(int64_t budget_ms) {
-  const int64_t until_ms = clock_.boot_ms() + budget_ms;
-  FQ_TRY(reap_dead(gate().now()));
-  FQ_TRY(settle_held());
-  FQ_TRY(drop_old_dead());
-  do {
-    bool fired = false;
-    bool due = false;
-    FQ_TRY(locked([&]() -> Result<void> {
-      fired = gate().fire_timers(gate().now());
-      due = oldest_is_dead() || oldest_is_sparse();
-      return {};
-    }));
-    if (due) FQ_TRY(compact_step());
-    if (!fired && !due) break;
-  } while (clock_.boot_ms() < until_ms);
-  return session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire));
 }
 
 }  // namespace fq

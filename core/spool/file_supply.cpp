@@ -1,7 +1,6 @@
 #include "core/spool/file_supply.h"
 
 // System.
-#include <algorithm>
 #include <cerrno>
 // fq, below us.
 #include "core/base/fault_point.h"
@@ -12,9 +11,6 @@ namespace fq {
 
 namespace {
 
-constexpr uint64_t kFileBytesMax =
-    64 * 1024 * 1024;                // chosen: what one sync and one removal should move at most
-constexpr uint64_t kFreeParts = 16;  // arbitrary: of what is free one file takes a part of this size at most
 constexpr int64_t kSupplyTimeoutMs = 5'000;
 
 /// Whether the number was taken, and is free now.
@@ -23,11 +19,6 @@ bool clear_number(Disk& disk, uint32_t number, const Result<void>& tried) {
 }
 
 }  // namespace
-
-uint64_t next_file_bytes(uint64_t journal_bytes, uint64_t free_bytes) {
-  const uint64_t wanted = std::min(journal_bytes / 2, free_bytes / kFreeParts);
-  return std::clamp(wanted, kYoungFileBytes, kFileBytesMax) / kPageBytes * kPageBytes;
-}
 
 Result<void> supply_new_file(Disk& disk, const FileHeader& header, uint64_t bytes) {
   Result<void> made = make_journal_file(disk, header, bytes);
@@ -41,7 +32,25 @@ Result<void> supply_recycled_file(Disk& disk, uint32_t old_number, const FileHea
   return made;
 }
 
+/// Another journal file: one that housekeeping gives back, else a new one.
 Result<void> LocalQueue::make_ready_file() {
+  const uint32_t newest = header().newest_file.peek();
+  // A fault in that is none of ours: then a file is made.
+  static_cast<void>(keep_house());
+  if (header().newest_file.peek() > newest) return {};
+  Result<void> made = make_new_file(newest);
+  if (made.ok() || made.error().kind != ErrorKind::later || disk_is_full() || keeping_house_) return made;
+  // Whoever is refused does first what could make room, whether it is due or not.
+  keeping_house_ = true;
+  CompactReport report;
+  static_cast<void>(give_back_all(report));
+  keeping_house_ = false;
+  if (report.files_gone == 0) return made;
+  return make_new_file(header().newest_file.peek());
+}
+
+/// Unless another process has made one since the newest was `newest`.
+Result<void> LocalQueue::make_new_file(uint32_t newest) {
   SegmentHeader& shared = header();
   // One maker at a time; the others find its file ready when they get here.
   const Taken taken = shared.compaction.take(kSupplyTimeoutMs);
@@ -52,25 +61,25 @@ Result<void> LocalQueue::make_ready_file() {
                  0};
   }
   if (taken == Taken::owner_died) shared.compaction.consistent();
-  Result<void> made = make_ready_file_alone();
+  Result<void> made = shared.newest_file.peek() > newest ? Result<void>() : make_ready_file_alone();
   shared.compaction.unlock();
   return made;
 }
 
 Result<void> LocalQueue::make_ready_file_alone() {
   FileKey key;
-  uint64_t journal_bytes = 0;
+  uint64_t wanted = 0;
   bool full = false;
   FQ_TRY(locked([&]() -> Result<void> {
     const JournalTable& table = stream().table();
     full = table.is_full();
     key.number = header().newest_file + 1;
-    journal_bytes = table.journal_bytes();
+    wanted = JournalSize(header()).wanted_file_bytes();
     return {};
   }));
   if (full) return Error{ErrorKind::later, attachment_->object() + ": the journal has its largest size", 0};
   FQ_TRY_SET(const uint64_t free_bytes, attachment_->disk().free_bytes());
-  uint64_t bytes = next_file_bytes(journal_bytes, free_bytes);
+  uint64_t bytes = next_file_bytes(wanted, free_bytes);
   fill_random(&key.salt, sizeof key.salt);
   Result<void> made = supply_new_file(attachment_->disk(), FileHeader{key, gate().now().wall_ms}, bytes);
   if (!made.ok() && made.error().kind == ErrorKind::later && bytes > kYoungFileBytes) {

@@ -6,15 +6,10 @@
 
 // fq, below us.
 #include "core/journal/journal.h"
+// fq, this room.
+#include "core/spool/journal_size.h"
 
 namespace fq {
-
-/// A young queue's journal file; later ones follow the queue's size.
-inline constexpr uint64_t kYoungFileBytes = 512 * 1024;
-
-/// Half of the journal that there is, so that a busy queue soon has large files: each change of file costs
-/// three syncs. But, beyond a young queue's, little of what the disk has free, which others need too.
-uint64_t next_file_bytes(uint64_t journal_bytes, uint64_t free_bytes);
 
 Result<void> supply_new_file(Disk& disk, const FileHeader& header, uint64_t bytes);
 Result<void> supply_recycled_file(Disk& disk, uint32_t old_number, const FileHeader& header);

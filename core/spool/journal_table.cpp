@@ -1,5 +1,8 @@
 #include "core/spool/journal_table.h"
 
+// System.
+#include <algorithm>
+
 namespace fq {
 
 std::optional<uint32_t> JournalTable::find(uint64_t position) const {
@@ -37,12 +40,16 @@ uint64_t JournalTable::current_room() const {
   return current.bytes > used ? current.bytes - used : 0;
 }
 
-uint64_t JournalTable::ready_room() const {
-  uint64_t room = current_room();
+uint64_t JournalTable::room_after(uint64_t bytes) const {
+  // What the last records of a file leave of it is lost: an end of messages takes no more than this.
+  constexpr uint64_t kLostBytes = 2048;
+  // Records that do not fit into the current file leave the rest of it unused.
+  const uint64_t current = current_room();
+  uint64_t room = current >= bytes ? current : 0;
   for (uint32_t n = header_.current_file + 1; n <= header_.newest_file; ++n) {
-    room += slot(n).bytes - kFirstRecordOffset;
+    room += slot(n).bytes - kFirstRecordOffset - kLostBytes;
   }
-  return room;
+  return room - std::min(room, bytes);
 }
 
 uint64_t JournalTable::journal_bytes() const {
@@ -74,6 +81,18 @@ void JournalTable::add_ready(Txn& txn, const FileKey& key, uint64_t bytes) {
   txn.set(added.live, 0);
   txn.set(added.start, UINT64_MAX);
   txn.set(header_.newest_file, key.number);
+}
+
+void JournalTable::remove_ready(Txn& txn) {
+  FQ_ASSERT(has_ready());
+  txn.set(slot(header_.newest_file).state, FileState::none);
+  txn.set(header_.newest_file, header_.newest_file - 1);
+}
+
+void JournalTable::remove_oldest(Txn& txn) {
+  FQ_ASSERT(header_.oldest_file < header_.current_file);
+  txn.set(slot(header_.oldest_file).state, FileState::none);
+  txn.set(header_.oldest_file, header_.oldest_file + 1);
 }
 
 void JournalTable::add_live(Txn& txn, uint64_t position, uint32_t messages) {

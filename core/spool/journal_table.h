@@ -33,8 +33,8 @@ class JournalTable {
 
   /// Free bytes for records in the current file.
   uint64_t current_room() const;
-  /// Of the current file and all ready ones.
-  uint64_t ready_room() const;
+  /// Of the current file and all ready ones, once records of `bytes` in all are there, all of one file.
+  uint64_t room_after(uint64_t bytes) const;
   bool has_ready() const { return header_.newest_file > header_.current_file; }
   bool is_full() const { return header_.newest_file - header_.oldest_file + 2 >= kJournalFilesMax; }
   uint64_t journal_bytes() const;  // of all files
@@ -42,6 +42,10 @@ class JournalTable {
   /// Records behind the tail go to the next ready file. Needs: has_ready().
   void open_next(Txn& txn);
   void add_ready(Txn& txn, const FileKey& key, uint64_t bytes);
+  /// The newest of them is no file of the queue any more. Needs: has_ready().
+  void remove_ready(Txn& txn);
+  /// Likewise of the oldest file. Needs: it is not the current one.
+  void remove_oldest(Txn& txn);
 
   void add_live(Txn& txn, uint64_t position, uint32_t messages = 1);
   void remove_live(Txn& txn, uint64_t position);

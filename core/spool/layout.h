@@ -102,6 +102,16 @@ struct SharedPolicy {
   Shared<uint32_t> zero;
 };
 
+/// What pins journal files beside messages: things of which only old records tell. Before the files of these
+/// can go they are written down anew, by a walk over an array of the schedule that any process goes on with.
+struct Pin {
+  Shared<uint64_t> record;     // no record before it tells of one; 0: there is none
+  Shared<uint64_t> since;      // likewise, of those that came since the walk began
+  Shared<uint64_t> walk_from;  // where the stream ended when the walk began; 0: there is no walk
+  Shared<uint32_t> walk_next;  // what lies before it was written down anew
+  Shared<uint32_t> zero;
+};
+
 /// What ties a segment to its boot, its namespace and its directory. Constant once the segment is ready.
 struct SegmentIdentity {
   char magic[8];
@@ -157,8 +167,7 @@ struct SegmentHeader {
   Shared<uint32_t> applied_item;  // within the pushed record at applied_end
   Shared<uint32_t> zero;
   Shared<uint64_t> servable_end;
-  Shared<uint64_t> policy_record;  // no policy record before it holds any more; 0: there is none
-  Shared<uint64_t> resealed_end;   // records before it may carry the seal of a file that failed
+  Shared<uint64_t> resealed_end;  // records before it may carry the seal of a file that failed
   Shared<uint64_t> next_seq;
   Shared<uint64_t> next_id;
   Shared<uint64_t> next_serial;
@@ -176,9 +185,9 @@ struct SegmentHeader {
   Shared<uint64_t> pending_key_count;
   Shared<uint64_t> pending_waits;
   Shared<uint64_t> key_secret[2];  // of unique keys, from `secret`; zero: none yet
-  Shared<uint64_t> keys_record;    // no record before it tells of a key that is held; 0: there is none
-  Shared<uint64_t> keys_since;     // the same of keys whose messages were acked since keys_walk
-  Shared<uint64_t> keys_walk;      // how often keys were carried forward
+  Pin kept_keys;                   // whose messages were acked
+  Pin run_time_settings;
+  Pin replaced;                    // messages that have another payload than their push gave them
   Shared<uint64_t> pending_bytes;  // of payload
   Shared<uint32_t> current_file;   // number
   Shared<uint32_t> oldest_file;

@@ -24,9 +24,10 @@ constexpr uint64_t kLowBytes = 4096;             // above what LOW and what goes
 bool LocalQueue::compaction_gains(uint32_t last) {
   const SegmentHeader& shared = header();
   if (shared.oldest_file > last) return false;
-  if (oldest_is_dead()) return true;
+  const JournalSize size(header());
+  if (size.dead_files() > 0) return true;
   const uint64_t in_use = shared.tail - stream().table().slot(shared.oldest_file).start;
-  const uint64_t needed = needed_bytes(shared);
+  const uint64_t needed = size.live_bytes();
   return in_use > needed + needed / 4 + kNotWorthBytes;
 }
 
@@ -83,12 +84,13 @@ Result<LocalQueue::Given> LocalQueue::give_back_oldest(CompactReport& report) {
   for (int attempt = 0; attempt < kTries; ++attempt) {
     FQ_TRY(copy_all_of_oldest(report));
     if (report.messages_unreadable != 0) return Given::kept;
-    FQ_TRY(drop_oldest_file());
+    FQ_TRY(carry_all());
+    FQ_TRY(drop_dead_files());
     Obstacle obstacle = Obstacle::none;
     bool gone = false;
     FQ_TRY(locked([&]() -> Result<void> {
       gone = header().oldest_file > number;
-      obstacle = event_obstacle(kLowBytes);
+      obstacle = append_obstacle(Purpose::care, kLowBytes);
       return {};
     }));
     if (gone) {
@@ -101,25 +103,34 @@ Result<LocalQueue::Given> LocalQueue::give_back_oldest(CompactReport& report) {
                0};
 }
 
-Result<CompactReport> LocalQueue::compact() {
-  CompactReport report;
+/// All files up to the one that is written now, as far as that gains something.
+Result<void> LocalQueue::give_back_all(CompactReport& report) {
   uint32_t last = 0;
-  FQ_TRY(reap_dead(gate().now()));
-  FQ_TRY(settle_held());
-  FQ_TRY(drop_old_dead());
-  FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
   FQ_TRY(locked([&]() -> Result<void> {
     last = header().current_file;
-    report.bytes_before = stream().table().journal_bytes();
     return {};
   }));
   for (;;) {
     bool gains = false;
     FQ_TRY(locked([&]() -> Result<void> { return gains = compaction_gains(last), Result<void>(); }));
-    if (!gains) break;
+    if (!gains) return {};
     FQ_TRY_SET(const Given given, give_back_oldest(report));
-    if (given == Given::kept) break;
+    if (given == Given::kept) return {};
   }
+}
+
+Result<CompactReport> LocalQueue::compact() {
+  CompactReport report;
+  FQ_TRY(reap_dead(gate().now()));
+  FQ_TRY(settle_held());
+  FQ_TRY(drop_old_dead());
+  FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+  FQ_TRY(locked([&]() -> Result<void> {
+    report.bytes_before = stream().table().journal_bytes();
+    return {};
+  }));
+  FQ_TRY(give_back_all(report));
+  FQ_TRY(keep_house());
   // Where a record cannot be read nobody knows whose they are.
   if (report.messages_unreadable == 0) {
     FQ_TRY_SET(const Care::Orphans orphans, Care(*this).find_orphans(Care::OrphanFate::removed));

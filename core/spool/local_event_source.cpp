@@ -43,7 +43,7 @@ Result<bool> LocalQueue::place_events(FilePlace& place, uint64_t& ring_start) {
     // After a power cut the end may lie before what a reader has seen already.
     log.position = std::min(log.position, end);
     // One that goes has lost its name already and is still in the table.
-    const bool goes = oldest == log.nameless_file && oldest_is_dead();
+    const bool goes = oldest == log.nameless_file && JournalSize(header()).dead_files() > 0;
     const uint64_t oldest_start = goes ? table.slot(oldest).end : table.slot(oldest).start;
     skipped = log.position < oldest_start;
     log.position = std::max<uint64_t>(log.position, std::min(oldest_start, end));
@@ -90,7 +90,7 @@ Result<void> LocalQueue::pass_lost_events(const FileKey& key, const Error& why) 
     const SegmentHeader& shared = header();
     lost = key.number >= shared.oldest_file && key.number <= shared.current_file &&
            stream().table().key(key.number).salt == key.salt &&
-           !(key.number == shared.oldest_file && oldest_is_dead());
+           !(key.number == shared.oldest_file && JournalSize(header()).dead_files() > 0);
     return {};
   }));
   if (!lost) return {};

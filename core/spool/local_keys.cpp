@@ -51,13 +51,13 @@ Result<void> LocalQueue::find_secret() {
   return done;
 }
 
-/// Some keys whose messages were acked, from `cursor` on, into one record. The last look leaves `cursor` at
-/// kNoIndex.
-Obstacle LocalQueue::carry_some_keys(KeysRecord& record, uint32_t& cursor) {
+/// Some keys whose messages were acked, from where the walk is. Needs: the lock.
+Obstacle LocalQueue::carry_some_keys(KeysRecord& record) {
+  SegmentHeader& shared = header();
   const Region& region = schedule().region();
   const uint32_t end = region.root.key_supply.high_water;
   record.keys.clear();
-  uint32_t at = cursor;
+  uint32_t at = shared.kept_keys.walk_next;
   for (uint32_t walked = 0; at < end && walked < kKeysPerLook && record.keys.size() < kKeysPerRecord;
        ++walked, ++at) {
     const UniqueKey& key = region.key(at);
@@ -65,59 +65,21 @@ Obstacle LocalQueue::carry_some_keys(KeysRecord& record, uint32_t& cursor) {
     record.keys.push_back(
         {{key.hash[0], key.hash[1]}, MessageId{key.id.get()}, store().wall_of(key.until_ms)});
   }
-  const uint32_t next = at < end ? at : kNoIndex;
-  if (record.keys.empty()) return cursor = next, Obstacle::none;
-  encode_keys(body_, record);
-  const Obstacle obstacle = push_obstacle(record_bytes(body_), Need{}, 0, false);
-  if (obstacle != Obstacle::none) return obstacle;
+  if (!record.keys.empty()) {
+    encode_keys(body_, record);
+    const Obstacle obstacle = append_obstacle(Purpose::care, record_bytes(body_));
+    if (obstacle != Obstacle::none) return obstacle;
+  }
   Txn txn = store().begin();
-  const Now now = gate().in_order(txn, gate().now());
-  stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  if (!record.keys.empty()) {
+    const Now now = gate().in_order(txn, gate().now());
+    stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  }
+  note_walked(txn, shared.kept_keys, at, at >= end);
   FQ_POINT("keys.carried");
   txn.commit();
   stream().publish();
-  cursor = next;
   return Obstacle::none;
-}
-
-Result<void> LocalQueue::carry_keys() {
-  uint64_t from = 0;
-  uint64_t walk = 0;
-  FQ_TRY(locked([&]() -> Result<void> {
-    SegmentHeader& shared = header();
-    const JournalSlot& oldest = stream().table().slot(shared.oldest_file);
-    const bool needed = shared.keys_record != 0 && shared.keys_record < oldest.end;
-    from = needed ? shared.tail.get() : 0;
-    if (!needed) return {};
-    walk = shared.keys_walk + 1;
-    Txn txn = store().begin();
-    txn.set(shared.keys_walk, walk);
-    txn.set(shared.keys_since, UINT64_MAX);
-    txn.commit();
-    return {};
-  }));
-  if (from == 0) return {};
-  KeysRecord record;
-  record.keys.reserve(kKeysPerRecord);  // nothing is allocated under the lock
-  body_.bytes.reserve(64 * 1024);
-  for (uint32_t cursor = 0; cursor != kNoIndex;) {
-    Obstacle obstacle = Obstacle::none;
-    FQ_TRY(locked([&]() -> Result<void> {
-      obstacle = carry_some_keys(record, cursor);
-      return {};
-    }));
-    // Another time: the file stays until then.
-    if (obstacle != Obstacle::none) return overcome(obstacle, Need{});
-  }
-  return locked([&]() -> Result<void> {
-    SegmentHeader& shared = header();
-    // Somebody else began later and knows better what was acked meanwhile.
-    if (shared.keys_walk != walk) return {};
-    Txn txn = store().begin();
-    txn.set(shared.keys_record, std::min<uint64_t>(from, shared.keys_since));
-    txn.commit();
-    return {};
-  });
 }
 
 }  // namespace fq

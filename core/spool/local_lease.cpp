@@ -146,11 +146,9 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, co
   // Not yet, or no more: the segment that knew us was replaced.
   if (request.hold == Hold::process && !holder_) return Obstacle::holder;
   const uint64_t record_bytes = event_record_bytes(RecordType::leased, kLeasesPerRecord, EventDetail{});
-  const Obstacle obstacle = event_obstacle(record_bytes);
-  if (obstacle == Obstacle::ring_full) return obstacle;
-  const bool journaled = obstacle == Obstacle::none && stream().leaves_closing_room(record_bytes, 0);
-  // On a full disk leases are not written down: the room that is left belongs to what ends messages.
-  if (!journaled && !disk_is_full()) return Obstacle::closing_room;
+  const Obstacle obstacle = event_obstacle(RecordType::leased, record_bytes);
+  if (obstacle != Obstacle::none) return obstacle;
+  const bool journaled = is_written(RecordType::leased, record_bytes);
   if (shared.next_serial + kLeasesPerRecord > shared.serial_limit) return Obstacle::limits;
   const size_t before = taken_.size();
   uint64_t all_bytes = bytes;

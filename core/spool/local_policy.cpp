@@ -15,6 +15,7 @@ namespace fq {
 namespace {
 
 constexpr size_t kSettingsPerLook = 64;  // under one hold of the lock
+constexpr size_t kNodesPerWalk = 4096;
 
 Error refused(std::string_view path, std::string_view what) {
   std::string object = path.empty() ? "queue" : "tenant '" + std::string(path) + "'";
@@ -153,58 +154,52 @@ Result<OverridePage> LocalQueue::policy_overrides(const Cursor& from, size_t n) 
   return page;
 }
 
-/// Writes down anew what holds for this path. False: another time.
-Result<bool> LocalQueue::carry_setting(const std::string& path) {
+/// Writes down anew what holds for the node where the walk is, or for the queue; true: nothing is in the way.
+/// Needs: the lock.
+Obstacle LocalQueue::carry_setting(TenantIndex node) {
+  std::optional<Schedule::Setting> setting = schedule().setting_of(node);
+  PolicyRecord record;
+  if (node == kRootTenant) record.patch.set = run_time_values(header());
+  if (setting) {
+    record.path = setting->path;
+    record.patch.set.insert(record.patch.set.end(), setting->values.begin(), setting->values.end());
+  }
   Obstacle obstacle = Obstacle::none;
-  Need need;
-  FQ_TRY(locked([&]() -> Result<void> {
-    // As it is now: what was changed meanwhile has a record of its own, and saying it twice does no harm.
-    PolicyRecord record{path, {}};
-    if (path.empty()) record.patch.set = run_time_values(header());
-    const std::optional<TenantIndex> node = schedule().find_tenant(path);
-    const auto setting = node ? schedule().setting_of(*node) : std::nullopt;
-    if (setting) {
-      record.patch.set.insert(record.patch.set.end(), setting->values.begin(), setting->values.end());
-    }
-    if (record.patch.set.empty()) return {};
+  if (!record.patch.set.empty()) {
     shift_limited(record.patch.set, header().wall_minus_boot_ms);
-    need = Schedule::need_of_setting(path, node_patch(record.patch.set, {}));
     encode_policy(body_, record);
-    obstacle = push_obstacle(record_bytes(body_), need, 0, true);
-    if (obstacle == Obstacle::none) append_policy(record);
-    return {};
-  }));
-  if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, need));
-  return obstacle == Obstacle::none;
+    obstacle = append_obstacle(Purpose::care, record_bytes(body_));
+    if (obstacle != Obstacle::none) return obstacle;
+  }
+  Txn txn = store().begin();
+  if (!record.patch.set.empty()) {
+    // It holds already, so it is not applied.
+    const Now now = gate().in_order(txn, gate().now());
+    stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  }
+  txn.set(header().run_time_settings.walk_next, static_cast<uint32_t>(node) + 1);
+  FQ_POINT("policy.carried");
+  txn.commit();
+  stream().publish();
+  return obstacle;
 }
 
-/// What holds is written down anew, so that the oldest file need not be kept for it.
-Result<void> LocalQueue::carry_policy() {
-  uint64_t from = 0;
-  std::optional<TenantIndex> next = kRootTenant;
-  while (next) {
-    std::vector<PolicyOverride> settings;
-    FQ_TRY(locked([&]() -> Result<void> {
-      settings.clear();
-      const JournalSlot& oldest = stream().table().slot(header().oldest_file);
-      const bool needed = header().policy_record != 0 && header().policy_record < oldest.end;
-      if (from == 0) from = header().tail;
-      next = needed ? look_at_settings(*next, kSettingsPerLook, settings) : std::nullopt;
-      if (!needed) from = 0;
-      return {};
-    }));
-    if (from == 0) return {};
-    for (const PolicyOverride& each : settings) {
-      FQ_TRY_SET(const bool carried, carry_setting(each.path));
-      if (!carried) return {};  // the file stays until another time
-    }
+/// Needs: the lock, and that the walk has begun. Ends it at its end.
+Obstacle LocalQueue::carry_some_settings() {
+  SegmentHeader& shared = header();
+  const uint32_t end = shared.schedule.tenant_supply.high_water;
+  uint32_t node = shared.run_time_settings.walk_next;
+  for (size_t looked = 0, carried = 0; node < end; ++looked, ++node) {
+    if (looked == kNodesPerWalk || carried == kSettingsPerLook) break;
+    if (node != kRoot && !schedule().setting_of(TenantIndex{node})) continue;
+    const Obstacle obstacle = carry_setting(TenantIndex{node});
+    if (obstacle != Obstacle::none) return obstacle;
+    ++carried;
   }
-  return locked([&]() -> Result<void> {
-    Txn txn = store().begin();
-    txn.set(header().policy_record, from);
-    txn.commit();
-    return {};
-  });
+  Txn txn = store().begin();
+  note_walked(txn, shared.run_time_settings, node, node >= end);
+  txn.commit();
+  return Obstacle::none;
 }
 
 }  // namespace fq

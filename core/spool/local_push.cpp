@@ -151,15 +151,8 @@ Obstacle LocalQueue::push_obstacle(uint64_t bytes, const Need& need, uint64_t me
   const SegmentHeader& shared = header();
   const bool ids_left = shared.next_id + messages <= shared.id_limit;
   if (!ids_left) return Obstacle::limits;
-  switch (stream().room_for(bytes)) {
-    case Stream::Room::ring_full:
-      return Obstacle::ring_full;
-    case Stream::Room::file_needed:
-      return Obstacle::file_needed;
-    case Stream::Room::enough:
-      break;
-  }
-  if (!stream().leaves_closing_room(bytes, messages)) return Obstacle::closing_room;
+  if (const Obstacle obstacle = append_obstacle(Purpose::accept, bytes, messages); obstacle != Obstacle::none)
+    return obstacle;
   const Need all = with_pending(need);
   // growth_for asks for a margin; on a full disk what fits is enough.
   if (schedule().growth_for(all) && (may_grow || !schedule().fits(all))) return Obstacle::memory;
@@ -245,7 +238,7 @@ Result<void> LocalQueue::raise_limits() {
     const LimitsRecord limits{shared.next_id + kLimitStep, shared.next_serial + kLimitStep};
     encode_limits(body_, limits);
     const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
-    obstacle = event_obstacle(bytes);
+    obstacle = append_obstacle(Purpose::care, bytes);
     if (obstacle != Obstacle::none) return {};
     Txn txn = store().begin();
     const Now now = gate().in_order(txn, gate().now());

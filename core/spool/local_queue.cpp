@@ -83,7 +83,7 @@ Result<void> LocalQueue::follow_wall_clock() {
     encode_clock(body_, clock);
     const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
     // A full queue has no room for it: the next command tries again.
-    if (event_obstacle(bytes) != Obstacle::none || !stream().leaves_closing_room(bytes, 0)) return {};
+    if (append_obstacle(Purpose::event, bytes) != Obstacle::none) return {};
     Txn txn = store().begin();
     const Now now = gate().in_order(txn, gate().now());
     stream().append(txn, body_, MessageId{0}, now.boot_ms + measured);

@@ -9,6 +9,7 @@
 #include <functional>
 // fq, this room.
 #include "core/spool/blobs.h"
+#include "core/spool/journal_size.h"
 #include "core/spool/session.h"
 
 namespace fq {
@@ -161,8 +162,7 @@ class LocalQueue final : public Queue {
   // local_keys.cpp
   Result<void> ensure_secret();
   Result<void> find_secret();
-  Obstacle carry_some_keys(KeysRecord& record, uint32_t& cursor);
-  Result<void> carry_keys();
+  Obstacle carry_some_keys(KeysRecord& record);
 
   // local_lease.cpp
   Result<void> try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply);
@@ -198,8 +198,11 @@ class LocalQueue final : public Queue {
                       const Now& now, std::span<SettleStatus> statuses,
                       std::span<const Settle* const> settles = {});
   void note_change(Txn& txn, const Entry& entry);
-  Obstacle event_obstacle(uint64_t bytes);
+  /// What is in the way of records of `bytes` in all. Needs: the lock.
+  Obstacle append_obstacle(Purpose purpose, uint64_t bytes, uint64_t more_messages = 0);
+  /// Likewise of an event's; none also where it may be done without being written, see is_written().
   Obstacle event_obstacle(RecordType type, uint64_t bytes);
+  bool is_written(RecordType type, uint64_t bytes);
   Result<void> overcome_for_event(Obstacle obstacle);
   /// Whether the disk was found to have no room for a journal file a moment ago.
   bool disk_is_full();
@@ -301,10 +304,10 @@ class LocalQueue final : public Queue {
 
   // local_policy.cpp
   std::optional<TenantIndex> look_at_settings(TenantIndex from, size_t n, std::vector<PolicyOverride>& found);
-  Result<bool> carry_setting(const std::string& path);
+  Obstacle carry_setting(TenantIndex node);
+  Obstacle carry_some_settings();
   /// Needs: the lock, and room for the record.
   void append_policy(const PolicyRecord& record);
-  Result<void> carry_policy();
   Result<void> follow_terms();
 
   // local_mutate.cpp
@@ -327,26 +330,40 @@ class LocalQueue final : public Queue {
 
   // file_supply.cpp
   Result<void> make_ready_file();
+  Result<void> make_new_file(uint32_t newest);
   Result<void> make_ready_file_alone();
+  // housekeeping.cpp
+  enum class Housework { none, sync, drop, carry, copy, shrink };
+  /// What is to be done so that the journal is no larger than what lives allows. Needs: the lock.
+  Housework due_housework();
+  Result<bool> do_housework(Housework work);
+  /// Does it until nothing is due. True: files were given back.
+  Result<bool> keep_house();
+  Result<void> carry_all();
+  template <class Some>
+  Result<void> carry_pinned(Pin SegmentHeader::*what, Some&& some);
+  bool begin_walk(Pin& pin);
+  void note_walked(Txn& txn, Pin& pin, uint32_t next, bool at_end);
+  Result<uint32_t> drop_dead_files();
+  uint32_t append_low();
+  Result<bool> remove_oldest_file(uint32_t number);
+  Result<bool> shrink();
+  Result<bool> drop_newest_file();
   // local_compact.cpp
   enum class Given { gone, kept };
   Result<Given> give_back_oldest(CompactReport& report);
+  Result<void> give_back_all(CompactReport& report);
   Result<void> leave_current_file();
   Result<void> copy_all_of_oldest(CompactReport& report);
   bool compaction_gains(uint32_t last);
   // compaction.cpp
-  bool is_compaction_due();
-  bool oldest_is_dead() const;
-  bool oldest_is_sparse() const;
-  static uint64_t needed_bytes(const SegmentHeader& shared);
-  Result<void> compact_step();
-  Result<void> drop_oldest_file();
-  Result<void> remove_oldest_file(uint32_t number);
-  Result<void> copy_forward();
+  Result<bool> copy_forward();
   struct InOldest {
     MessageId id;
     uint64_t item_position;
   };
+  uint32_t find_replaced(std::vector<InOldest>& found);
+  Result<void> carry_replaced();
   Result<bool> find_in_oldest(std::vector<InOldest>& found);
   struct Carried;
   enum class Copied { moved, again, gone, unreadable };
@@ -365,7 +382,8 @@ class LocalQueue final : public Queue {
   int64_t disk_full_until_ms_ = 0;
   int64_t lazy_since_ms_ = 0;  // when waiting began with lazy bytes about; 0: there were none
   uint64_t started_ = 0;       // this process, in clock ticks since boot; read when it first holds a lease
-  bool compaction_due_ = false;
+  bool house_is_due_ = false;
+  bool keeping_house_ = false;
   // Used again and again, so that what runs under the lock allocates nothing.
   Body body_;
   std::vector<MessageItem> items_;

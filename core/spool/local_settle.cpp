@@ -32,9 +32,10 @@ RecordType record_of(Verdict verdict) {
   return RecordType::acked;
 }
 
-/// What ends messages has a right to the last of the journal's room.
-bool closes(RecordType type) {
-  return type == RecordType::acked || type == RecordType::cancelled || type == RecordType::buried;
+/// How much of the journal's last room such an event may use.
+Purpose purpose_of(RecordType type) {
+  if (type == RecordType::acked || type == RecordType::cancelled) return Purpose::end;
+  return type == RecordType::buried ? Purpose::bury : Purpose::event;
 }
 
 bool same_record(const Settle& a, const Settle& b) {
@@ -73,24 +74,33 @@ uint64_t id_in(const Receipt& receipt) {
 
 }  // namespace
 
-Obstacle LocalQueue::event_obstacle(uint64_t bytes) {
+Obstacle LocalQueue::append_obstacle(Purpose purpose, uint64_t bytes, uint64_t more_messages) {
   switch (stream().room_for(bytes)) {
     case Stream::Room::ring_full:
       return Obstacle::ring_full;
     case Stream::Room::file_needed:
       return Obstacle::file_needed;
     case Stream::Room::enough:
-      return Obstacle::none;
+      break;
   }
-  return Obstacle::none;
+  return JournalSize(header()).leaves_room(purpose, bytes, more_messages) ? Obstacle::none
+                                                                          : Obstacle::closing_room;
 }
 
 Obstacle LocalQueue::event_obstacle(RecordType type, uint64_t bytes) {
-  const Obstacle obstacle = event_obstacle(bytes);
-  if (closes(type) || obstacle == Obstacle::ring_full) return obstacle;
-  const bool tight = obstacle == Obstacle::file_needed || !stream().leaves_floor(bytes);
-  // First a file is asked for; only a disk that has none lets the event go unwritten (see append_event).
-  return tight && !disk_is_full() ? Obstacle::closing_room : Obstacle::none;
+  const Purpose purpose = purpose_of(type);
+  const Obstacle obstacle = append_obstacle(purpose, bytes);
+  if (purpose == Purpose::end || obstacle == Obstacle::none || obstacle == Obstacle::ring_full)
+    return obstacle;
+  // First a file is asked for; only a disk that has none lets the event go unwritten (see is_written).
+  return disk_is_full() ? Obstacle::none : Obstacle::closing_room;
+}
+
+/// On a full disk the room that is left belongs to what ends messages. Anything else is done and not written
+/// down: after a crash such a message is where it was before, and is served again.
+bool LocalQueue::is_written(RecordType type, uint64_t bytes) {
+  const Purpose purpose = purpose_of(type);
+  return purpose == Purpose::end || append_obstacle(purpose, bytes) == Obstacle::none;
 }
 
 bool LocalQueue::disk_is_full() { return disk_full_until_ms_ != 0 && clock_.boot_ms() < disk_full_until_ms_; }
@@ -122,10 +132,7 @@ size_t LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slot
                                 const Now& now, std::span<SettleStatus> statuses,
                                 std::span<const Settle* const> settles) {
   const uint64_t bytes = event_record_bytes(type, slots.size(), detail);
-  // On a full disk the room that is left belongs to what ends messages. Anything else is done but not
-  // written down: after a crash such a message is where it was before, and is served again.
-  const bool written =
-      closes(type) || (stream().room_for(bytes) == Stream::Room::enough && stream().leaves_floor(bytes));
+  const bool written = is_written(type, bytes);
   Txn txn = store().begin();
   event_items_.clear();
   const uint64_t position = header().tail;
@@ -185,7 +192,7 @@ Result<size_t> LocalQueue::settle_group(std::span<const Settle> group, std::span
       const RecordType type = record_of(group[0].verdict);
       uint64_t bytes = event_record_bytes(type, group.size(), detail);
       // In the closing room reasons are cut: the room belongs to what ends messages.
-      if (disk_is_full() && !stream().leaves_closing_room(bytes, 0)) {
+      if (disk_is_full() && !JournalSize(header()).leaves_room(Purpose::event, bytes)) {
         detail.reason = {};
         detail.stderr_tail = {};
         bytes = event_record_bytes(type, group.size(), detail);
@@ -225,7 +232,7 @@ Result<size_t> LocalQueue::settle_group(std::span<const Settle> group, std::span
       settled = done < count ? places[done] : group.size();
       if (done < count) blobs.resize(blobs_before[done]);
       for (size_t i = 0; i < done; ++i) statuses[places[i]] = verdicts[i];
-      compaction_due_ = is_compaction_due();
+      house_is_due_ = due_housework() != Housework::none;
       // Also what is refused rests on durable state: the verdict that came first must not be lost.
       durable_end = header().tail;
       return {};
@@ -273,7 +280,7 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
   FQ_POINT("settle.durable");
   for (const BlobName& name : doomed) remove_blob(attachment_->disk(), name);
   // Consumers keep house, and a fault in that is no fault of the verdict.
-  if (compaction_due_) static_cast<void>(compact_step());
+  if (house_is_due_) static_cast<void>(keep_house());
   if (!reply.error) static_cast<void>(settle_held());
   if (next != nullptr && !reply.error) {
     FQ_TRY_SET(reply.next, lease(*next));

@@ -85,8 +85,7 @@ void LocalQueue::append_decided(Txn& txn, RecordType type, std::span<const SlotI
   if (slots.empty()) return;
   // On a full disk it is done and not written down: after a crash it is decided again.
   const uint64_t bytes = event_record_bytes(type, slots.size(), detail);
-  const bool written = stream().room_for(bytes) == Stream::Room::enough &&
-                       (type == RecordType::buried || stream().leaves_floor(bytes));
+  const bool written = is_written(type, bytes);
   event_items_.clear();
   for (const SlotIndex slot : slots) {
     const Entry& entry = schedule().entry(slot);

@@ -76,7 +76,10 @@ Result<void> Flusher::continue_in_new_file() {
   FQ_POINT("salvage.ready");
   return gate_.locked([&]() -> Result<void> {
     JournalTable& table = gate_.stream().table();
-    if (kFirstRecordOffset + (header.tail - durable_end) > table.slot(key.number).bytes) {
+    const JournalSlot& chosen = table.slot(key.number);
+    if (chosen.number != key.number || chosen.salt != key.salt || chosen.state != FileState::ready)
+      return Error{ErrorKind::io, gate_.object() + ": the file to go on in was given back", 0};
+    if (kFirstRecordOffset + (header.tail - durable_end) > chosen.bytes) {
       return Error{ErrorKind::io, gate_.object() + ": the journal grew while it was moved", 0};
     }
     const uint32_t failed = table.find(durable_end == 0 ? 0 : durable_end - 1).value_or(header.oldest_file);

@@ -50,11 +50,6 @@ void store_ring(std::byte* to, const std::byte* from, size_t bytes) {
   store_word(to, rest);
 }
 
-uint64_t live_messages(const ScheduleRoot& root) {
-  const StateCounts& counts = root.counts;
-  return uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead;
-}
-
 }  // namespace
 
 Stream::Room Stream::room_for(uint64_t bytes) const {
@@ -62,18 +57,6 @@ Stream::Room Stream::room_for(uint64_t bytes) const {
   if (header_.tail + bytes - ring_start > kRingBytes) return Room::ring_full;
   if (table_.current_room() < bytes && !table_.has_ready()) return Room::file_needed;
   return Room::enough;
-}
-
-bool Stream::leaves_closing_room(uint64_t bytes, uint64_t more_messages) const {
-  const ScheduleRoot& root = header_.schedule;
-  const uint64_t live = live_messages(root) + header_.pending_messages + more_messages;
-  // A file's tail that a record does not fit into is lost room: count one record for it.
-  const uint64_t needed = bytes + kRecordBytesMax + live * kClosingBytes;
-  return table_.has_ready() && table_.ready_room() >= needed;
-}
-
-bool Stream::leaves_floor(uint64_t bytes) const {
-  return table_.ready_room() >= bytes + live_messages(header_.schedule) * kClosingBytes;
 }
 
 uint64_t Stream::append(Txn& txn, Body& body, MessageId first_id, int64_t at_wall_ms) {

@@ -20,10 +20,6 @@ class Stream {
   };
   /// Whether records of `bytes` in all (each padded, none above kRecordBytesMax) can be appended.
   Room room_for(uint64_t bytes) const;
-  /// Whether they can be, and everything live could still be closed afterwards in the ready files.
-  bool leaves_closing_room(uint64_t bytes, uint64_t more_messages) const;
-  /// Whether what is live could just be closed: the floor that only closing records may go below.
-  bool leaves_floor(uint64_t bytes) const;
 
   /// Puts a record at the tail; returns its position. Needs: room_for its bytes. A pushed record that is
   /// not lazy stays behind servable_end until it is durable.

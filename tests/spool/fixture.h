@@ -47,6 +47,16 @@ class SpoolFixture {
     return std::move(opened).value();
   }
   std::string path(const std::string& name) const { return directory_ + "/spool/queues/default/" + name; }
+  uint64_t journal_bytes() const {
+    uint64_t bytes = 0;
+    for (const auto& file : std::filesystem::directory_iterator(path("journal"))) bytes += file.file_size();
+    return bytes;
+  }
+  /// Nothing waits for the disk any more.
+  void sync_lazily() {
+    const PolicyValue lazy{PolicyKey::sync, static_cast<int64_t>(SyncMode::lazy), 0, {}};
+    REQUIRE(queue_->policy_set("", {.set = {lazy}}).ok());
+  }
   void lose_segment() {
     queue_.reset();
     std::filesystem::remove(path("segment"));

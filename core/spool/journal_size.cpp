@@ -1,0 +1,120 @@
+#include "core/spool/journal_size.h"
+
+// System.
+#include <algorithm>
+
+namespace fq {
+
+namespace {
+
+constexpr uint64_t kCareBytes = kRecordBytesMax;
+constexpr uint64_t kBurialsKept = 16384;  // chosen: room for all of them would double what a queue keeps free
+constexpr uint64_t kKeyBytes = 40;        // of a key in a KEYS record, and its share of the record
+
+constexpr uint64_t kSparseBytes = 2 * 1024 * 1024;
+constexpr uint64_t kSparseFactor = 2;
+constexpr uint64_t kOversizedBytes = 6 * 1024 * 1024;
+constexpr uint64_t kOversizedFactor = 3;
+constexpr uint64_t kFileBytesOfNothing = 1024 * 1024;
+constexpr uint64_t kFilesOfLive = 8;
+constexpr uint64_t kFreeParts = 16;  // arbitrary: of what is free one file takes a part of this size at most
+
+uint64_t carried_bytes(const ScheduleRoot& root) {
+  return uint64_t{root.key_supply.used} * kKeyBytes + root.setting_bytes;
+}
+
+}  // namespace
+
+uint64_t JournalSize::live_bytes() const {
+  const ScheduleRoot& root = header_.schedule;
+  return root.journal_bytes + carried_bytes(root);
+}
+
+uint64_t JournalSize::kept_room(Purpose purpose, uint64_t more_messages) const {
+  const ScheduleRoot& root = header_.schedule;
+  const StateCounts& counts = root.counts;
+  const uint64_t live = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.held +
+                        header_.pending_messages + more_messages;
+  const uint64_t ends = (live + counts.dead) * kClosingBytes;
+  const uint64_t burials = std::min(live, kBurialsKept) * kClosingBytes;
+  switch (purpose) {
+    case Purpose::accept:
+    case Purpose::event:
+      return ends + burials + carried_bytes(root) + kCareBytes;
+    case Purpose::care:
+      return ends + burials;
+    case Purpose::bury:
+      return ends;
+    case Purpose::end:
+      return 0;
+  }
+  return 0;
+}
+
+bool JournalSize::leaves_room(Purpose purpose, uint64_t bytes, uint64_t more_messages) const {
+  // Whoever pushes leaves a file to go on in.
+  if (purpose == Purpose::accept && !table_.has_ready()) return false;
+  return table_.room_after(bytes) >= kept_room(purpose, more_messages);
+}
+
+bool JournalSize::can_spare(uint64_t bytes) const {
+  const uint64_t room = table_.room_after(0);
+  return room >= bytes && room - bytes >= kept_room(Purpose::event, 0);
+}
+
+uint32_t JournalSize::dead_files() const {
+  const uint64_t durable_end = header_.durable_end.load(std::memory_order_relaxed);
+  const uint64_t known_end = std::min<uint64_t>(durable_end, header_.applied_end);
+  uint32_t number = header_.oldest_file;
+  while (number < header_.current_file && table_.slot(number).live == 0 &&
+         table_.slot(number).end <= known_end) {
+    ++number;
+  }
+  return number - header_.oldest_file;
+}
+
+bool JournalSize::pins(const Pin& pin, uint32_t number) const {
+  return pin.record != 0 && pin.record < table_.slot(number).end;
+}
+
+bool JournalSize::is_pinned(uint32_t number) const {
+  return pins(header_.run_time_settings, number) || pins(header_.kept_keys, number) ||
+         pins(header_.replaced, number);
+}
+
+uint64_t JournalSize::written_bytes() const {
+  uint64_t bytes = header_.tail - table_.slot(header_.current_file).start;
+  for (uint32_t n = header_.oldest_file; n < header_.current_file; ++n) bytes += table_.slot(n).bytes;
+  return bytes;
+}
+
+bool JournalSize::is_sparse() const {
+  const uint32_t files = header_.current_file - header_.oldest_file;
+  if (files == 0) return false;
+  const uint64_t most = kSparseBytes + kSparseFactor * live_bytes();
+  // A file's end that a record did not fit into is lost: with that for each the sum need rarely be made.
+  const uint64_t span = header_.tail - table_.slot(header_.oldest_file).start;
+  if (span + files * uint64_t{kRecordBytesMax} <= most) return false;
+  return written_bytes() > most;
+}
+
+bool JournalSize::is_too_large(uint32_t number) const {
+  const uint64_t wanted = kFileBytesOfNothing + live_bytes() / kFilesOfLive;
+  return table_.slot(number).bytes > wanted + wanted / 2;
+}
+
+bool JournalSize::is_oversized() const {
+  const bool may_be = is_too_large(header_.current_file) || is_too_large(header_.newest_file);
+  return may_be && table_.journal_bytes() > kOversizedBytes + kOversizedFactor * live_bytes();
+}
+
+uint64_t JournalSize::wanted_file_bytes() const {
+  return std::min(table_.journal_bytes() / 2, kFileBytesOfNothing + live_bytes() / kFilesOfLive);
+}
+
+uint64_t next_file_bytes(uint64_t wanted_bytes, uint64_t free_bytes) {
+  const uint64_t bytes = std::min(wanted_bytes, free_bytes / kFreeParts);
+  return std::clamp(bytes, kYoungFileBytes, kFileBytesMax) / kPageBytes * kPageBytes;
+}
+
+}  // namespace fq
