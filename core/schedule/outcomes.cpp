@@ -7,6 +7,7 @@
 namespace fq {
 namespace {
 
+/// The oldest, in whose place another one has come.
 void forget_oldest(Txn& txn, const Region& region) {
   ScheduleRoot& root = region.root;
   const uint32_t slot = root.first_outcome;
@@ -34,6 +35,17 @@ void outcome_add(Txn& txn, const Region& region, uint32_t slot, Entry& entry, co
   txn.set(root.last_outcome, slot);
   if (root.outcome_count < kOutcomesMax) return add_to(txn, root.outcome_count, 1);
   forget_oldest(txn, region);
+}
+
+void outcome_forget(Txn& txn, const Region& region) {
+  ScheduleRoot& root = region.root;
+  const uint32_t slot = root.first_outcome;
+  Entry& entry = region.entry(slot);
+  txn.set(root.first_outcome, entry.next.get());
+  if (entry.next == kNoIndex) txn.set(root.last_outcome, kNoIndex);
+  take_from(txn, root.outcome_count, 1);
+  EntryIndex(EntryIndexKind{&region}).remove(txn, slot, entry);
+  free_element(txn, root.entry_supply, entry, slot);
 }
 
 uint32_t outcome_find(const Region& region, uint64_t id) {

@@ -21,6 +21,8 @@ struct NewOutcome {
 
 /// Turns a message that lies in no structure any more into its outcome; the oldest may give way. Two steps.
 void outcome_add(Txn& txn, const Region& region, uint32_t slot, Entry& entry, const NewOutcome& outcome);
+/// The oldest is forgotten. Needs: there is one. Two steps.
+void outcome_forget(Txn& txn, const Region& region);
 /// The slot of this message's outcome, or kNoIndex.
 uint32_t outcome_find(const Region& region, uint64_t id);
 

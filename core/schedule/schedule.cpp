@@ -316,6 +316,12 @@ void Schedule::replace(Txn& txn, SlotIndex index, const Replacement& by) {
   heap.insert(txn, slot);
 }
 
+uint32_t Schedule::forget_outcomes(Txn& txn, uint32_t most) {
+  const uint32_t count = std::min<uint32_t>(most, region_.root.outcome_count);
+  for (uint32_t i = 0; i < count; ++i) outcome_forget(txn, region_);
+  return count;
+}
+
 void Schedule::set_overhead(Txn& txn, SlotIndex index, uint64_t bytes) {
   Entry& entry = region_.entry(static_cast<uint32_t>(index));
   const uint64_t before = journal_bytes_of(entry);

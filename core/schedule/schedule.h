@@ -178,6 +178,8 @@ class Schedule {
   /// It takes so much in the journal beside its payload from now on. One step.
   void set_overhead(Txn& txn, SlotIndex slot, uint64_t bytes);
   uint64_t overhead_of(SlotIndex slot) const { return overhead_bytes(entry(slot).overhead); }
+  /// Frees the slots of so many outcomes, the oldest ones; returns of how many. Two steps each.
+  uint32_t forget_outcomes(Txn& txn, uint32_t most);
   void set_event(Txn& txn, SlotIndex slot, uint64_t event_position);
   /// All that is known of it is told by one record now, which takes so much beside the payload.
   void set_item(Txn& txn, SlotIndex slot, uint64_t item_position, uint64_t overhead);

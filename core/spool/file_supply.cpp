@@ -39,14 +39,14 @@ Result<void> LocalQueue::make_ready_file() {
   static_cast<void>(keep_house());
   if (header().newest_file.peek() > newest) return {};
   Result<void> made = make_new_file(newest);
-  if (made.ok() || made.error().kind != ErrorKind::later || disk_is_full() || keeping_house_) return made;
+  if (made.ok() || made.error().kind != ErrorKind::later || keeping_house_) return made;
   // Whoever is refused does first what could make room, whether it is due or not.
   keeping_house_ = true;
   CompactReport report;
   static_cast<void>(give_back_all(report));
   keeping_house_ = false;
   if (report.files_gone == 0) return made;
-  return make_new_file(header().newest_file.peek());
+  return make_new_file(newest);
 }
 
 /// Unless another process has made one since the newest was `newest`.

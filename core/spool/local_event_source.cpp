@@ -73,8 +73,9 @@ Result<bool> LocalQueue::place_events(FilePlace& place, uint64_t& ring_start) {
                              ": what was to be read next was given back meanwhile; going on at the oldest");
   }
   if (gap != 0) {
-    event_notices_.push_back(journal_file_name(place.key.number) + ": what was before it is lost; its events, " +
-                             counted(gap, "byte") + ", cannot be told; see fq check");
+    event_notices_.push_back(journal_file_name(place.key.number) +
+                             ": what was before it is lost; its events, " + counted(gap, "byte") +
+                             ", cannot be told; see fq check");
   }
   if (at_end) log.begun = true;
   return !at_end;

@@ -64,6 +64,7 @@ Result<void> LocalQueue::finish_changes(const std::vector<ItemPlace>& blobs) {
     FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
   }
   for (const BlobName& name : doomed) remove_blob(attachment_->disk(), name);
+  if (house_is_due_) static_cast<void>(keep_house());
   return {};
 }
 

@@ -16,6 +16,7 @@ namespace {
 static_assert(kBatchedPayloadBytesMax == kInlinePayloadBytesMax);
 static_assert(kBatchBytesMax + kRecordHeaderBytes + kFirstItemOffset <= kRecordBytesMax);
 constexpr int64_t kExtendTimeoutMs = 5'000;
+constexpr uint32_t kForgottenAtOnce = 32;  // in one transaction
 
 /// How a worker is to run it, as the journal keeps it; empty for most.
 std::string job_of(const NewMessage& message) {
@@ -227,7 +228,21 @@ Result<void> LocalQueue::extend_segment(uint64_t bytes) {
   }
   Result<void> extended = store().memory().extend_to(bytes);
   shared.compaction.unlock();
+  if (!extended.ok() && extended.error().kind == ErrorKind::later) return refuse_full();
   return extended;
+}
+
+/// On a full disk what is remembered of the ends of messages gives way to new ones.
+Result<void> LocalQueue::forget_ends(const Need& need) {
+  for (bool more = true; more;) {
+    FQ_TRY(locked([&]() -> Result<void> {
+      Txn txn = store().begin();
+      more = !schedule().fits(with_pending(need)) && schedule().forget_outcomes(txn, kForgottenAtOnce) != 0;
+      txn.commit();
+      return {};
+    }));
+  }
+  return {};
 }
 
 Result<void> LocalQueue::raise_limits() {
@@ -341,6 +356,7 @@ Result<LocalQueue::Appended> LocalQueue::append_batch(std::span<const NewMessage
     Result<void> overcame = overcome(obstacle, need);
     const bool no_memory = !overcame.ok() && obstacle == Obstacle::memory && may_grow;
     if (!overcame.ok() && !no_memory) return std::move(overcame).error();
+    if (no_memory) FQ_TRY(forget_ends(need));
     if (no_memory) may_grow = false;
     // What was overcome may have used the body for a record of its own.
     encode_pushed(body_, items_, lazy);

@@ -10,26 +10,14 @@
 // fq, this room.
 #include "core/spool/blobs.h"
 #include "core/spool/journal_size.h"
+#include "core/spool/obstacle.h"
 #include "core/spool/session.h"
 
 namespace fq {
 
-/// Why an append could not be made as things stood.
-enum class Obstacle {
-  none,
-  ring_full,     // write it out first
-  file_needed,   // make a journal file
-  closing_room,  // what is live could not be closed any more: make a file or refuse
-  memory,        // grow the segment
-  limits,        // raise the limit of ids and serials
-  holder,        // become known as one who holds leases by living
-};
-
 class TenantSurvey;
 
 inline constexpr int kSegmentTries = 4;  // against a segment that is replaced again and again
-// Against obstacles in one operation: a livelock would be a bug, an endless loop a worse one.
-inline constexpr int kObstaclesMax = 64;
 
 class LocalQueue final : public Queue {
  public:
@@ -106,6 +94,7 @@ class LocalQueue final : public Queue {
   Result<void> overcome(Obstacle obstacle, const Need& need);
   Result<void> grow(const Need& need);
   Result<void> extend_segment(uint64_t bytes);
+  Result<void> forget_ends(const Need& need);
   Result<void> raise_limits();
   /// With what is appended and not linked yet.
   Need with_pending(const Need& need);
@@ -296,7 +285,6 @@ class LocalQueue final : public Queue {
   Arrival pending_at(std::string_view path);
   std::optional<Error> refuse_over_limit(std::span<const Arrival> arrivals);
   Result<bool> wait_for_room(const PushOptions& options, int64_t deadline_ms, uint32_t seen);
-
   // local_policy_file.cpp
   Result<void> load_pools(const std::vector<PoolRule>& pools, uint32_t generation);
   Result<void> load_policy(const Policy& policy, const FileIdentity& identity);

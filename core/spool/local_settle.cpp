@@ -157,6 +157,7 @@ size_t LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slot
   txn.commit();
   FQ_POINT("event.committed");
   stream().publish();
+  house_is_due_ = due_housework() != Housework::none;
   // An end may free what is at a limit: then something is ready that nobody could have.
   const ScheduleRoot& root = schedule().root();
   const bool waits = root.control_supply.used != 0 && root.counts.ready != 0;
@@ -232,7 +233,6 @@ Result<size_t> LocalQueue::settle_group(std::span<const Settle> group, std::span
       settled = done < count ? places[done] : group.size();
       if (done < count) blobs.resize(blobs_before[done]);
       for (size_t i = 0; i < done; ++i) statuses[places[i]] = verdicts[i];
-      house_is_due_ = due_housework() != Housework::none;
       // Also what is refused rests on durable state: the verdict that came first must not be lost.
       durable_end = header().tail;
       return {};
@@ -347,6 +347,7 @@ Result<std::vector<ExtendResult>> LocalQueue::extend(std::span<const Receipt> re
     } while (obstacle != Obstacle::none);
   }
   if (!syncs_lazily()) FQ_TRY(session_->flusher.wait_durable(durable_end));
+  if (house_is_due_) static_cast<void>(keep_house());
   return results;
 }
 

@@ -20,9 +20,11 @@ namespace fq::test {
 
 class SpoolFixture {
  public:
-  SpoolFixture() {
+  static std::string usual_base() {
     const char* base = std::getenv("TMPDIR");
-    directory_ = std::string(base != nullptr ? base : "/tmp") + "/fq-engine-XXXXXX";
+    return base != nullptr ? base : "/tmp";
+  }
+  explicit SpoolFixture(const std::string& base = usual_base()) : directory_(base + "/fq-engine-XXXXXX") {
     REQUIRE(::mkdtemp(directory_.data()) != nullptr);
     queue_ = open();
   }

@@ -1,0 +1,19 @@
+// obstacle - why an append could not be made as things stood: found under the lock, mended outside it.
+#pragma once
+
+namespace fq {
+
+enum class Obstacle {
+  none,
+  ring_full,     // write it out first
+  file_needed,   // make a journal file
+  closing_room,  // what is live could not be closed any more: make a file or refuse
+  memory,        // grow the segment
+  limits,        // raise the limit of ids and serials
+  holder,        // become known as one who holds leases by living
+};
+
+// Against obstacles in one operation: a livelock would be a bug, an endless loop a worse one.
+inline constexpr int kObstaclesMax = 64;
+
+}  // namespace fq

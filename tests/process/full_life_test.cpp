@@ -1,0 +1,204 @@
+// full_life_test - a disk that is full at any moment of a long life: what was accepted is served and ended
+// with no byte free, whatever state it is in, and when all of it has ended pushes work again, without any
+// command.
+
+// System.
+#include <cstdio>
+// Tests.
+#include "tests/knobs.h"
+#include "tests/process/small_disk.h"
+#include "tests/spool/life.h"
+
+namespace fq::test {
+
+namespace {
+
+/// A queue on a disk of its own.
+struct Small {
+  explicit Small(const std::string& limits) : disk(beside, limits) {
+    if (disk.mounted()) q = std::make_unique<SpoolFixture>(disk.path());
+  }
+  ~Small() { q.reset(); }
+
+  bool possible() const { return q != nullptr; }
+  Queue& door() { return q->door(); }
+  /// Whether it was accepted; else the disk is full.
+  bool push(std::span<const NewMessage> batch) {
+    const auto pushed = door().push(batch, {.durability = Durability::lazy});
+    if (!pushed.ok()) REQUIRE(pushed.error().kind == ErrorKind::later);
+    if (pushed.ok()) last = number(pushed->items.back().id);
+    return pushed.ok();
+  }
+  /// Serves and acks all, with no byte free; returns how many.
+  uint64_t drain(size_t at_once = 1) {
+    uint64_t done = 0;
+    for (;;) {
+      disk.fill();
+      const auto leased = door().lease({.want = at_once});
+      INFO(done << " are done; " << (leased.ok() ? "" : leased.error().text));
+      REQUIRE(leased.ok());
+      if (leased->deliveries.empty()) return done;
+      std::vector<Settle> acks;
+      for (const Delivery& each : leased->deliveries) acks.push_back({.receipt = each.receipt});
+      const auto acked = door().settle(acks);
+      REQUIRE(acked.ok());
+      INFO((acked->error ? acked->error->text : ""));
+      for (const SettleStatus status : acked->items) REQUIRE(status == SettleStatus::ok);
+      done += acks.size();
+    }
+  }
+  void goes_on() {
+    const std::string text = "on it goes";
+    const NewMessage message{.payload = as_bytes(text)};
+    CHECK(push({&message, 1}));
+    CHECK(drain() == 1);
+    CHECK(q->journal_bytes() <= 8 * kMiB);
+    disk.make_room();
+    q->check_clean();
+  }
+
+  Spool beside;
+  SmallDisk disk;
+  std::unique_ptr<SpoolFixture> q;
+  uint64_t last = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a full disk with messages that wait for others is drained") {
+  Small small("size=12m");
+  if (!small.possible()) {
+    WARN("no disk can be mounted here");
+    return;
+  }
+  const std::string text = "child";
+  const NewMessage parent{.payload = as_bytes(text)};
+  REQUIRE(small.push({&parent, 1}));
+  const MessageId id{small.last};
+  uint64_t accepted = 1;
+  for (;; accepted += 100) {
+    std::vector<NewMessage> batch(100);
+    for (NewMessage& each : batch) each.payload = as_bytes(text), each.after = {id};
+    if (!small.push(batch)) break;
+  }
+  CHECK(accepted > 5'000);
+  CHECK(small.drain(20) == accepted);
+  small.goes_on();
+}
+
+TEST_CASE("leases and releases without end leave on a full disk what acks and cancels need") {
+  Small small("size=12m");
+  if (!small.possible()) {
+    WARN("no disk can be mounted here");
+    return;
+  }
+  small.q->sync_lazily();
+  const std::string text(100, 'p');
+  NewMessage delayed{.payload = as_bytes(text), .delay_ms = 1'000'000'000};
+  REQUIRE(small.push({&delayed, 1}));
+  const MessageId id{small.last};
+  const NewMessage ready{.payload = as_bytes(text)};
+  REQUIRE(small.push({&ready, 1}));
+  const uint64_t rounds = is_long_form() ? 2'500'000 : 100'000;
+  for (uint64_t i = 0; i < rounds; ++i) {
+    if (i % 1'000 == 0) small.disk.fill();
+    const Delivery held = small.q->lease();
+    REQUIRE(small.q->settle(small.door(), {.receipt = held.receipt, .verdict = Verdict::release}) ==
+            SettleStatus::ok);
+  }
+  small.disk.fill();
+  CHECK(small.door().mutate(std::span(&id, 1), Action::cancel).value().changed == 1);
+  CHECK(small.drain() == 1);
+  small.goes_on();
+}
+
+TEST_CASE("after a full disk neither a setting nor a held key makes a refusal last") {
+  const bool with_keys = GENERATE(false, true);
+  Small small("size=12m");
+  if (!small.possible()) {
+    WARN("no disk can be mounted here");
+    return;
+  }
+  small.q->sync_lazily();
+  const std::string text(100, 'p');
+  std::vector<std::string> keys;
+  for (int i = 0; i < 3; ++i) keys.push_back("key " + std::to_string(i));
+  uint64_t accepted = 0;
+  if (with_keys) {
+    for (const std::string& key : keys) {
+      NewMessage message{.payload = as_bytes(text)};
+      message.unique = key;
+      message.unique_for_ms = 3'600'000;
+      REQUIRE(small.push({&message, 1}));
+      REQUIRE(small.q->ack(small.q->lease()) == SettleStatus::ok);
+    }
+  } else {
+    REQUIRE(small.door().policy_set("acme", {.set = {{PolicyKey::weight, 2'000, 0, {}}}}).ok());
+  }
+  for (;; accepted += 50) {
+    const std::vector<NewMessage> batch(50, NewMessage{.payload = as_bytes(text)});
+    if (!small.push(batch)) break;
+  }
+  CHECK(small.drain(20) == accepted);
+  small.goes_on();
+}
+
+TEST_CASE("pushes that are cancelled or replaced are never refused on a small disk") {
+  Small small("size=12m");
+  if (!small.possible()) {
+    WARN("no disk can be mounted here");
+    return;
+  }
+  const std::string text(20'000, 'p');
+  SECTION("cancelled") {
+    for (int i = 0; i < 2'000; ++i) {
+      const NewMessage message{.payload = as_bytes(text)};
+      REQUIRE(small.push({&message, 1}));
+      const MessageId id{small.last};
+      REQUIRE(small.door().mutate(std::span(&id, 1), Action::cancel).ok());
+    }
+  }
+  SECTION("debounced") {
+    for (int i = 0; i < 2'000; ++i) {
+      NewMessage message{.payload = as_bytes(text)};
+      message.debounce = "key";
+      message.quiet_ms = 1'000'000;
+      REQUIRE(small.push({&message, 1}));
+    }
+  }
+  small.q->check_clean();
+}
+
+TEST_CASE("whenever in a random life the disk becomes full, all of it can be ended, and pushes work again") {
+  const uint64_t seed = seed_of_run();
+  const uint64_t lives = number_of("FQ_LIVES", is_long_form() ? 200 : 6);
+  std::printf("full lives: FQ_SEED=%llu, %llu lives\n", static_cast<unsigned long long>(seed),
+              static_cast<unsigned long long>(lives));
+  uint64_t refused = 0;
+  for (uint64_t i = 0; i < lives; ++i) {
+    INFO("FQ_SEED=" << seed + i << " FQ_LIVES=1");
+    Spool beside;
+    SmallDisk disk(beside, "size=64m");
+    if (!disk.mounted()) {
+      WARN("no disk can be mounted here");
+      return;
+    }
+    Life life(seed + i, disk.path());
+    std::mt19937_64 random(seed + i);
+    life.live(static_cast<int>(random() % 800));
+    // For a while there is little room, and then none.
+    life.on_a_full_disk(true);
+    disk.fill(random() % (4 * kMiB));
+    life.live(static_cast<int>(random() % 800));
+    disk.fill();
+    life.live(static_cast<int>(random() % 200));
+    disk.fill();
+    life.drain();
+    refused += life.refused();
+    disk.make_room();
+    life.fixture().check_clean();
+  }
+  CHECK(refused > 0);
+}
+
+}  // namespace fq::test
