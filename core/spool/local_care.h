@@ -37,6 +37,9 @@ class LocalQueue::Care {
   struct TableFile {
     FileKey key;
     uint64_t bytes = 0;
+    uint64_t start = 0;  // of its records, in the stream; UINT64_MAX: it has none
+    uint64_t end = 0;    // what is written from here on goes elsewhere; UINT64_MAX: it goes on
+    uint32_t live = 0;   // messages whose record it holds
     bool current = false;
     bool spare = false;  // not in use yet
   };
@@ -60,6 +63,10 @@ class LocalQueue::Care {
   };
 
   // local_check.cpp
+  static void find_early_end(std::span<const TableFile> files, const SegmentHeader& copied,
+                             const ScanResult& scan, std::vector<JournalDamage>& damage);
+  Result<void> find_unread(std::span<const TableFile> files, uint64_t tail, const ScanResult& scan,
+                           std::vector<JournalDamage>& damage);
   Result<Now> copy_segment(Store& copy);
   Result<Checked> check_once();
   Result<Checked> check_settled();

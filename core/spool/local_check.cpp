@@ -23,57 +23,56 @@ Result<std::unique_ptr<Store>> private_store() {
   return std::make_unique<Store>(std::move(memory));
 }
 
+}  // namespace
+
 /// What the segment knows to be on disk, and the scan could only take for a torn end.
-void find_early_end(const Store& live, const ScanResult& scan, std::vector<JournalDamage>& damage) {
-  const SegmentHeader& header = live.header();
-  if (scan.files.empty() || scan.end_position >= header.tail) return;
+void LocalQueue::Care::find_early_end(std::span<const TableFile> files, const SegmentHeader& copied,
+                                      const ScanResult& scan, std::vector<JournalDamage>& damage) {
+  if (scan.files.empty() || scan.end_position >= copied.tail) return;
   const JournalFile& last = scan.files.back();
-  const bool known = std::any_of(damage.begin(), damage.end(), [&](const JournalDamage& each) {
-    return each.file_number == last.key.number;
-  });
-  if (known) return;
-  const JournalSlot& slot = header.files[last.key.number % kJournalFilesMax];
-  const uint64_t end = slot.state == FileState::current ? header.tail.get() : slot.end.get();
-  if (slot.number != last.key.number || end <= scan.end_position) return;  // what is missing lies in the next
+  const uint32_t number = last.key.number;
+  const bool known = std::any_of(damage.begin(), damage.end(),
+                                 [&](const JournalDamage& each) { return each.file_number == number; });
+  const auto file = std::find_if(files.begin(), files.end(),
+                                 [&](const TableFile& each) { return each.key.number == number; });
+  if (known || file == files.end()) return;
+  const uint64_t end = std::min<uint64_t>(file->end, copied.tail);
+  if (end <= scan.end_position) return;  // what is missing lies in the next
   JournalDamage early;
-  early.file_number = last.key.number;
+  early.file_number = number;
   early.offset = kFirstRecordOffset + (scan.end_position - last.start_position);
   if (early.offset < last.file_bytes)
     early.bytes = std::min(end - scan.end_position, last.file_bytes - early.offset);
-  early.records_lost = header.next_seq > scan.next_seq ? header.next_seq - scan.next_seq : 0;
+  early.records_lost = copied.next_seq > scan.next_seq ? copied.next_seq - scan.next_seq : 0;
   early.what = early.bytes == 0 ? "the file ends early" : "records are damaged";
   damage.push_back(std::move(early));
 }
 
-/// Files that the segment counts on and that are not there, or hold nothing that is theirs, unless that was
-/// found already.
-Result<void> find_unread(Disk& disk, const SegmentHeader& header, const ScanResult& scan,
-                         std::vector<JournalDamage>& damage) {
-  const uint64_t written_end = header.ring_start.load(std::memory_order_relaxed);
-  for (uint32_t number = header.oldest_file; number <= header.newest_file; ++number) {
-    const JournalSlot& slot = header.files[number % kJournalFilesMax];
+/// Files that the segment counts on below `tail` and that are not there, or hold nothing that is theirs,
+/// unless that was found already.
+Result<void> LocalQueue::Care::find_unread(std::span<const TableFile> files, uint64_t tail,
+                                           const ScanResult& scan, std::vector<JournalDamage>& damage) {
+  for (const TableFile& file : files) {
+    const uint32_t number = file.key.number;
     // Nothing in it is needed: given back by somebody who died before he could say so, or never used.
-    const bool dead = number < header.current_file && slot.live == 0;
+    const bool dead = !file.current && !file.spare && file.live == 0;
     const bool known = std::any_of(damage.begin(), damage.end(),
                                    [&](const JournalDamage& each) { return each.file_number == number; });
     const bool read = std::any_of(scan.files.begin(), scan.files.end(),
                                   [&](const JournalFile& each) { return each.key.number == number; });
     if (dead || known || read) continue;
-    const Result<std::unique_ptr<File>> file = disk.open(journal_file_name(number), OpenMode::read);
-    if (!file.ok() && file.error().sys != ENOENT) return file.error();
-    if (!file.ok()) damage.push_back({number, 0, 0, 0, "the file is missing"});
-    // What was not written there yet, or will be in another since this one failed, is no loss.
-    const bool closed = slot.state == FileState::sealed || slot.state == FileState::failed;
-    const uint64_t end = closed ? std::min<uint64_t>(slot.end, written_end) : written_end;
-    const bool used = number <= header.current_file && slot.start < end;
-    if (!file.ok() || !used) continue;
-    FQ_TRY_SET(const uint64_t bytes, (*file)->size());
+    const Result<std::unique_ptr<File>> on_disk =
+        queue_.attachment_->disk().open(journal_file_name(number), OpenMode::read);
+    if (!on_disk.ok() && on_disk.error().sys != ENOENT) return on_disk.error();
+    if (!on_disk.ok()) damage.push_back({number, 0, 0, 0, "the file is missing"});
+    // One that failed holds nothing of its own, and what is behind `tail` need not be written yet.
+    const bool used = file.start < std::min(file.end, tail);
+    if (!on_disk.ok() || !used) continue;
+    FQ_TRY_SET(const uint64_t bytes, (*on_disk)->size());
     damage.push_back({number, 0, bytes, 0, "nothing in the file can be read"});
   }
   return {};
 }
-
-}  // namespace
 
 Result<LocalQueue::Care::Checked> LocalQueue::Care::check_settled() {
   // A file that goes while it is read would look like damage: such a look is made again.
@@ -127,6 +126,9 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
   }
   const SegmentHeader& copy = live->header();
   FQ_TRY(queue_.session_->flusher.wait_durable(copy.tail));
+  // Not as it was copied: a sync that failed since, or whose leader died, moved to other files what was not
+  // durable yet. What is durable stays where it is now until it is given back.
+  FQ_TRY_SET(const std::vector<TableFile> files, table_files());
   const ReplayUntil until{copy.tail, copy.applied_end};
   rebuilt->set_private(true);
   FQ_TRY(initialise_segment(*rebuilt));
@@ -147,8 +149,8 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
   const StateCounts& counts = copy.schedule.counts;
   report.messages = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead + counts.held;
   checked.damage = replayed.scan.damage;
-  find_early_end(*live, replayed.scan, checked.damage);
-  FQ_TRY(find_unread(queue_.attachment_->disk(), copy, replayed.scan, checked.damage));
+  find_early_end(files, copy, replayed.scan, checked.damage);
+  FQ_TRY(find_unread(files, copy.tail, replayed.scan, checked.damage));
   for (const JournalDamage& damage : checked.damage) {
     report.findings.add("damage: " + described(damage) +
                         (damage.bytes == 0 ? "" : ", " + counted(damage.bytes, "byte")));

@@ -28,7 +28,9 @@ Result<std::vector<LocalQueue::Care::TableFile>> LocalQueue::Care::table_files()
     const uint32_t current = header().current_file;
     for (uint32_t number = header().oldest_file; number <= header().newest_file; ++number) {
       const JournalSlot& slot = table.slot(number);
-      files.push_back({table.key(number), slot.bytes, number == current, number > current});
+      const bool is_current = number == current;
+      files.push_back({table.key(number), slot.bytes, slot.start, is_current ? UINT64_MAX : slot.end,
+                       slot.live, is_current, number > current});
     }
     return {};
   }));

@@ -1,4 +1,4 @@
-// care_operations - what compact, check --repair and log add to the table of operations.
+// care_operations - what compact, check --repair, log and a queue's files add to the table of operations.
 #include "tests/crash/operations.h"
 
 #include <fstream>
@@ -111,6 +111,18 @@ void push_past_spare(Trial& t) {
   }
 }
 
+/// Lazy bytes leave the ring for several files, each made durable when it is left and not before.
+void push_lazily_through_files(Trial& t) {
+  t.spool.push("a1", "a");
+  t.must = {"a1"};
+  t.words = {"push", "--lazy", "--lines"};
+  for (int i = 0; i < 36; ++i) {
+    const std::string line = std::to_string(i) + std::string(60 * 1024, 'x');
+    t.how.input += line + "\n";
+    t.may.insert(line);
+  }
+}
+
 }  // namespace
 
 std::vector<Operation> with_care(std::vector<Operation> operations) {
@@ -137,6 +149,10 @@ std::vector<Operation> with_care(std::vector<Operation> operations) {
        rebuild_spare,
        {"rebuild.begin", "rebuild.replayed", "file.set_aside", "rebuild.made", "rebuild.renamed"}},
       {"push_past_spare", push_past_spare, {"salvage.ready", "salvage.written", "supply.made"}},
+      {"push_lazily_through_files",
+       push_lazily_through_files,
+       {"supply.made", "push.committed", "flush.taken", "flush.written", "flush.syncing", "flush.synced",
+        "flush.applied", "flush.unlocked"}},
       {"repair_blobs",
        repair_blobs,
        {"attach.shared", "event.appended", "event.committed", "flush.syncing", "flush.synced",

@@ -88,7 +88,38 @@ std::string fail(const Failure& failure, const std::string& directory) {
   return wrong.empty() ? fault_of(directory + "/told", fates, fates) : wrong;
 }
 
+/// Lazy messages until they are all that a file holds; then a sync fails, by a leader that dies in it, or in
+/// the check that comes next.
+std::string check_finds(bool dies, const std::string& directory) {
+  const std::string spool = directory + "/spool";
+  Book book;
+  {
+    const auto queue = open_at(spool);
+    for (int i = 0; i < 100 && !unsynced_fill_a_file(spool); ++i) {
+      const std::string payload = "lazy" + std::to_string(i) + std::string(60'000, 'l');
+      book.sent(payload);
+      const NewMessage message{.payload = as_bytes(payload)};
+      static_cast<void>((*queue)->push({&message, 1}, {.durability = Durability::lazy}));
+    }
+    if (!unsynced_fill_a_file(spool)) return "no file holds lazy bytes alone";
+  }
+  const PageCache cache(spool, {.call = PageCache::Fault::Call::sync, .sys = EIO, .dies = dies});
+  if (dies) std::thread([&] { static_cast<void>(push_one(spool, "last", book)); }).join();
+  const Fates fates = book.fates();
+  const std::string wrong = fault_of(spool, fates, fates);
+  return cache.failures() == 1 ? wrong : "no sync failed";
+}
+
 }  // namespace
+
+TEST_CASE("check calls no file damaged that was left for another because a sync failed, before it or in it") {
+  for (const bool dies : {false, true}) {
+    INFO("the sync of " << (dies ? "a leader that died" : "the check itself"));
+    const Ruling verdict = in_own_process(
+        [&](const std::string& directory) { return Ruling{.wrong = check_finds(dies, directory)}; });
+    CHECK(verdict.wrong == "");
+  }
+}
 
 TEST_CASE("what a leader could not sync is told and served by nobody until it is on disk, dead or alive") {
   for (const bool dies : {false, true}) {

@@ -24,4 +24,18 @@ inline bool unsynced_left_ring(const std::string& spool) {
   return durable_end < ring_start;
 }
 
+/// Whether such bytes are all that the journal's newest file with records holds: a failed sync leaves nothing
+/// in it that counts.
+inline bool unsynced_fill_a_file(const std::string& spool) {
+  const std::string segment = read_whole(spool + "/queues/default/segment").substr(0, sizeof(SegmentHeader));
+  const auto number_at = [&]<class Number>(size_t offset, Number number) {
+    std::memcpy(&number, segment.data() + offset, sizeof number);
+    return number;
+  };
+  const auto current = number_at(offsetof(SegmentHeader, current_file), uint32_t{});
+  const size_t slot = offsetof(SegmentHeader, files) + current % kJournalFilesMax * sizeof(JournalSlot);
+  return unsynced_left_ring(spool) && number_at(slot + offsetof(JournalSlot, start), uint64_t{}) ==
+                                          number_at(offsetof(SegmentHeader, durable_end), uint64_t{});
+}
+
 }  // namespace fq::test
