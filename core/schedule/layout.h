@@ -60,6 +60,7 @@ inline constexpr uint8_t kEntryInTree = 4;       // in its lane's tree, not in i
 inline constexpr uint8_t kEntryBlob = 8;         // its payload lies in blobs/
 inline constexpr uint8_t kEntryExtra = 16;       // rank is the index of its Extra
 inline constexpr uint8_t kEntryReplaced = 32;    // its payload came after its push, see Schedule::replace
+inline constexpr uint8_t kEntryUnwritten = 64;   // changed in memory only: the journal knows an older state
 
 /// What few messages have besides, so that the others need not pay for it.
 struct Extra {

@@ -333,10 +333,17 @@ void Schedule::set_event(Txn& txn, SlotIndex slot, uint64_t event_position) {
   txn.set(region_.entry(static_cast<uint32_t>(slot)).event_position, event_position);
 }
 
+void Schedule::note_unwritten(Txn& txn, SlotIndex slot) {
+  const Entry& entry = region_.entry(static_cast<uint32_t>(slot));
+  if ((entry.flags & kEntryUnwritten) != 0) return;
+  put(txn, region_.entry(static_cast<uint32_t>(slot)).flags,
+      static_cast<uint8_t>(entry.flags | kEntryUnwritten));
+}
+
 void Schedule::set_item(Txn& txn, SlotIndex slot, uint64_t item_position, uint64_t overhead) {
   Entry& entry = region_.entry(static_cast<uint32_t>(slot));
   txn.set(entry.item_position, item_position);
-  put(txn, entry.flags, static_cast<uint8_t>(entry.flags & ~kEntryReplaced));
+  put(txn, entry.flags, static_cast<uint8_t>(entry.flags & ~(kEntryReplaced | kEntryUnwritten)));
   set_overhead(txn, slot, overhead);
 }
 

@@ -179,7 +179,11 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, co
     one.place = ItemReader::find_item(stream(), shared, entry);
     event_items_.push_back({MessageId{one.id}, entry.event_position});
     all_bytes += entry.payload_bytes;
-    if (journaled) gate().apply().leased(txn, *slot, shared.tail);
+    if (journaled) {
+      gate().apply().leased(txn, *slot, shared.tail);
+    } else {
+      schedule().note_unwritten(txn, *slot);
+    }
     one.event_position = entry.event_position;
   }
   if (taken_.size() == before) {

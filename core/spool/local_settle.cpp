@@ -146,6 +146,7 @@ size_t LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slot
     const uint64_t event_position = written ? position : event_items_[count].previous_event;
     const bool dead = gate().apply().event(txn, type, slots[count], detail, Serial{0}, kHeldByTime,
                                            event_position, now.wall_ms);
+    if (!written) schedule().note_unwritten(txn, slots[count]);
     if (dead && type == RecordType::retried && count < statuses.size())
       statuses[count] = SettleStatus::buried;
   }

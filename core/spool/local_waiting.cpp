@@ -99,6 +99,7 @@ void LocalQueue::append_decided(Txn& txn, RecordType type, std::span<const SlotI
   for (size_t i = 0; i < slots.size(); ++i) {
     const uint64_t event_position = written ? position : event_items_[i].previous_event;
     gate().apply().event(txn, type, slots[i], detail, Serial{0}, kHeldByTime, event_position, now.wall_ms);
+    if (!written) schedule().note_unwritten(txn, slots[i]);
   }
 }
 

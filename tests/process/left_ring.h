@@ -15,27 +15,47 @@
 
 namespace fq::test {
 
-/// Whether bytes that no sync has proved lie in no ring any more.
-inline bool unsynced_left_ring(const std::string& spool) {
-  const std::string segment = read_whole(spool + "/queues/default/segment").substr(0, sizeof(SegmentHeader));
-  uint64_t durable_end = 0, ring_start = 0;
-  std::memcpy(&durable_end, segment.data() + offsetof(SegmentHeader, durable_end), sizeof durable_end);
-  std::memcpy(&ring_start, segment.data() + offsetof(SegmentHeader, ring_start), sizeof ring_start);
-  return durable_end < ring_start;
+/// The header of a live segment, read without its lock: for what no other changes meanwhile.
+class LookedAt {
+ public:
+  explicit LookedAt(const std::string& spool) : bytes_(sizeof(SegmentHeader), '\0') {
+    std::ifstream(spool + "/queues/default/segment", std::ios::binary)
+        .read(bytes_.data(), static_cast<std::streamsize>(bytes_.size()));
+  }
+  template <class Number>
+  Number at(size_t offset) const {
+    Number number{};
+    std::memcpy(&number, bytes_.data() + offset, sizeof number);
+    return number;
+  }
+  uint64_t durable_end() const { return at<uint64_t>(offsetof(SegmentHeader, durable_end)); }
+  uint64_t ring_start() const { return at<uint64_t>(offsetof(SegmentHeader, ring_start)); }
+  /// Where the records of the file begin that is written now.
+  uint64_t current_start() const {
+    const auto current = at<uint32_t>(offsetof(SegmentHeader, current_file));
+    const size_t slot = offsetof(SegmentHeader, files) + current % kJournalFilesMax * sizeof(JournalSlot);
+    return at<uint64_t>(slot + offsetof(JournalSlot, start));
+  }
+
+ private:
+  std::string bytes_;
+};
+
+inline uint64_t journal_tail(const std::string& spool) {
+  return LookedAt(spool).at<uint64_t>(offsetof(SegmentHeader, tail));
 }
 
-/// Whether such bytes are all that the journal's newest file with records holds: a failed sync leaves nothing
-/// in it that counts.
+/// Whether bytes that no sync has proved lie in no ring any more.
+inline bool unsynced_left_ring(const std::string& spool) {
+  const LookedAt header(spool);
+  return header.durable_end() < header.ring_start();
+}
+
+/// Whether such bytes are all that the file holds that is written now: a failed sync leaves nothing in it that
+/// counts.
 inline bool unsynced_fill_a_file(const std::string& spool) {
-  const std::string segment = read_whole(spool + "/queues/default/segment").substr(0, sizeof(SegmentHeader));
-  const auto number_at = [&]<class Number>(size_t offset, Number number) {
-    std::memcpy(&number, segment.data() + offset, sizeof number);
-    return number;
-  };
-  const auto current = number_at(offsetof(SegmentHeader, current_file), uint32_t{});
-  const size_t slot = offsetof(SegmentHeader, files) + current % kJournalFilesMax * sizeof(JournalSlot);
-  return unsynced_left_ring(spool) && number_at(slot + offsetof(JournalSlot, start), uint64_t{}) ==
-                                          number_at(offsetof(SegmentHeader, durable_end), uint64_t{});
+  const LookedAt header(spool);
+  return header.durable_end() < header.ring_start() && header.current_start() == header.durable_end();
 }
 
 }  // namespace fq::test

@@ -41,6 +41,9 @@ class SmallDisk {
     REQUIRE(::fallocate(ballast_, 0, 0, static_cast<off_t>(free_bytes() - std::min(left, free_bytes()))) ==
             0);
   }
+  void resize(const std::string& limits) const {
+    REQUIRE(::mount(nullptr, path_.c_str(), nullptr, MS_REMOUNT | MS_NOSUID, limits.c_str()) == 0);
+  }
   void make_room() const { REQUIRE(::ftruncate(ballast_, 0) == 0); }
   uint64_t free_bytes() const {
     struct statvfs about {};

@@ -129,6 +129,38 @@ TEST_CASE("a schedule differs from itself in nothing and from another in what di
   CHECK(schedule_differences(q.schedule(), other.schedule(), 0).count >= 4);
 }
 
+TEST_CASE("what was changed in memory only may be rebuilt as it was, and everything else must be there") {
+  ScheduleFixture live, rebuilt;
+  for (auto* each : {&live, &rebuilt}) each->push("a", 4);
+  const auto change_unwritten = [&](uint64_t id) {
+    live.change([&](Schedule& s, Txn& txn) { s.note_unwritten(txn, live.slot(id)); });
+  };
+  const auto differences = [&] {
+    return schedule_differences(live.schedule(), rebuilt.schedule(), 0).lines;
+  };
+  CHECK(live.lease() == 1);
+  CHECK_FALSE(differences().empty());
+  change_unwritten(1);
+  CHECK(differences().empty());
+  live.give_back(1, true);
+  CHECK(differences().empty());
+  // No excuse for another message,
+  CHECK(live.lease() == 1);
+  CHECK(live.lease() == 2);
+  CHECK_FALSE(differences().empty());
+  change_unwritten(2);
+  CHECK(differences().empty());
+  // nor for more than was ever done to this one,
+  for (int i = 0; i < 3; ++i) rebuilt.give_back(rebuilt.lease());
+  CHECK_FALSE(differences().empty());
+  live.give_back(1);
+  CHECK(live.lease() == 1);
+  CHECK(differences().empty());
+  // nor for its absence.
+  rebuilt.ack(rebuilt.lease());
+  CHECK(differences().size() == 1);
+}
+
 TEST_CASE("a restored message is what it was") {
   ScheduleFixture q;
   q.push("x");

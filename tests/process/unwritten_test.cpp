@@ -1,0 +1,190 @@
+// unwritten_test - on a full disk leases, releases, retries, extends, deaths and kicks are done in memory only:
+// fq check knows that, and takes none of it for damage, neither then nor when there is room again.
+//
+// Each thing has a message and a tenant of its own, pushed before the disk is filled. What is left of the
+// journal's room is then used up by releases, so that nothing is written any more but what ends messages.
+
+// System.
+#include <functional>
+// Tests.
+#include "tests/process/left_ring.h"
+#include "tests/process/small_disk.h"
+
+namespace fq::test {
+
+namespace {
+
+constexpr int64_t kHourMs = 3'600'000;
+constexpr int kReleasesMax = 20'000;
+
+class FullQueue {
+ public:
+  FullQueue() : disk_(beside_, "size=12m,nr_inodes=300"), spool_(disk_.path() + "/spool") {}
+
+  bool possible() const { return disk_.mounted(); }
+  const Spool& spool() const { return spool_; }
+
+  MessageId push(NewMessage message, const std::string& tenant) {
+    message.tenant = tenant;
+    message.payload = as_bytes(tenant);
+    const auto pushed = door().push({&message, 1});
+    REQUIRE(pushed.ok());
+    REQUIRE(pushed->items.at(0).status == PushStatus::accepted);
+    accepted_.insert(tenant);
+    return pushed->items[0].id;
+  }
+  Receipt lease(const std::string& tenant, Hold hold = Hold::duration) {
+    const auto leased = door().lease({.hold = hold, .hold_ms = kHourMs, .tenant = tenant});
+    REQUIRE(leased.ok());
+    INFO("tenant " << tenant);
+    REQUIRE(leased->deliveries.size() == 1);
+    return leased->deliveries[0].receipt;
+  }
+  void settle(const Settle& verdict, SettleStatus expected = SettleStatus::ok) {
+    const auto settled = door().settle({&verdict, 1});
+    REQUIRE(settled.ok());
+    CHECK(settled->items.at(0) == expected);
+  }
+  void kick(MessageId id) {
+    const auto kicked = door().mutate({&id, 1}, Action::kick);
+    REQUIRE(kicked.ok());
+    CHECK(kicked->changed == 1);
+  }
+  /// Somebody leases it by living, and dies.
+  void lease_and_die(const std::string& tenant) {
+    leave();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const auto queue = open_queue({spool_.path(), "default"}, {});
+      const bool leased = queue.ok() && (*queue)->lease({.tenant = tenant}).ok();
+      static_cast<void>(leased && ::raise(SIGKILL) == 0);
+      ::_exit(1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    REQUIRE(WIFSIGNALED(status));
+    // Whoever looks for work finds the death.
+    REQUIRE(door().lease({.tenant = "nobody"}).ok());
+  }
+
+  /// Until nothing but an end is written.
+  void fill() {
+    const auto push = [&](int n) {
+      const std::string filler = std::to_string(n) + std::string(20'000, 'f');
+      return spool_.fq({"push", "-t", "filler"}, {.env = {}, .input = filler}).exit == 0;
+    };
+    for (int n = 0; push(n);) ++n;
+    disk_.fill();
+    disk_.take_inodes();
+    bool written = true;
+    for (int i = 0; i < kReleasesMax && written; ++i) {
+      const uint64_t before = journal_tail(spool_.path());
+      settle({.receipt = lease("churn"), .verdict = Verdict::release});
+      written = journal_tail(spool_.path()) != before;
+    }
+    REQUIRE_FALSE(written);
+  }
+  void make_room() {
+    disk_.give_inodes();
+    disk_.make_room();
+    disk_.resize("size=40m");
+    leave();  // who met the full disk does not ask again for a moment
+    const uint64_t before = journal_tail(spool_.path());
+    settle({.receipt = lease("churn"), .verdict = Verdict::release});
+    REQUIRE(journal_tail(spool_.path()) != before);
+  }
+
+  Queue& door() {
+    if (!door_) door_ = spool_.door();
+    return *door_;
+  }
+  void leave() { door_.reset(); }
+  std::set<std::string> there() const {
+    std::set<std::string> payloads;
+    for (const std::string& each : spool_.payloads()) {
+      if (accepted_.count(each) != 0) payloads.insert(each);
+    }
+    return payloads;
+  }
+  const std::set<std::string>& accepted() const { return accepted_; }
+
+ private:
+  const Spool beside_;
+  SmallDisk disk_;
+  const Spool spool_;
+  std::unique_ptr<Queue> door_;
+  std::set<std::string> accepted_;
+};
+
+}  // namespace
+
+TEST_CASE("fq check takes nothing for damage that a full disk left unwritten, then and afterwards") {
+  FullQueue q;
+  if (!q.possible()) {
+    WARN("a small disk needs root: skipped");
+    return;
+  }
+  for (const char* tenant : {"leased", "released", "delayed", "retried", "extended", "buried", "died", "churn"})
+    q.push({}, tenant);
+  q.push({.ttl_ms = kHourMs}, "in time");
+  const MessageId worn = q.push({.attempts_max = 1, .unique = "k"}, "worn");
+  q.push({.after = {worn}}, "waits in vain");
+  const MessageId parent = q.push({}, "parent");
+  q.push({.after = {parent}}, "freed");
+  const MessageId kicked = q.push({}, "kicked");
+  q.settle({.receipt = q.lease("kicked"), .verdict = Verdict::bury});
+  const Receipt extended = q.lease("extended");
+  q.fill();
+
+  const std::pair<const char*, std::function<void()>> things[] = {
+      {"lease", [&] { q.lease("leased"); }},
+      {"release", [&] { q.settle({.receipt = q.lease("released"), .verdict = Verdict::release}); }},
+      {"release for later",
+       [&] {
+         q.settle({.receipt = q.lease("delayed"), .verdict = Verdict::release, .delay_ms = kHourMs});
+       }},
+      {"retry", [&] { q.settle({.receipt = q.lease("retried"), .verdict = Verdict::retry}); }},
+      {"last attempt",
+       [&] {
+         q.settle({.receipt = q.lease("worn"), .verdict = Verdict::retry}, SettleStatus::buried);
+       }},
+      {"extend", [&] { CHECK(q.door().extend({&extended, 1}, 2 * kHourMs).ok()); }},
+      {"bury", [&] { q.settle({.receipt = q.lease("buried"), .verdict = Verdict::bury}); }},
+      {"kick", [&] { q.kick(kicked); }},
+      {"first start", [&] { q.settle({.receipt = q.lease("in time"), .verdict = Verdict::release}); }},
+      {"death", [&] { q.lease_and_die("died"); }},
+      {"what it came after is acked", [&] { q.settle({.receipt = q.lease("parent")}); }},
+  };
+  std::set<std::string> left = q.accepted();
+  left.erase("parent");
+  for (const auto& [name, thing] : things) {
+    INFO(name << ", on the full disk");
+    thing();
+    q.spool().check_clean();
+  }
+  CHECK(q.there() == left);
+
+  q.make_room();
+  q.spool().check_clean();
+  for (const char* tenant : {"released", "retried", "died", "in time", "freed", "kicked"}) {
+    INFO(tenant << ", with room again");
+    q.settle({.receipt = q.lease(tenant), .verdict = Verdict::release});
+    q.spool().check_clean();
+    q.settle({.receipt = q.lease(tenant), .verdict = Verdict::retry});
+    q.spool().check_clean();
+  }
+  // Its key is free since its last attempt, as far as memory knows.
+  q.push({.unique = "k"}, "worn");
+  q.spool().check_clean();
+  CHECK(q.door().mutate({&worn, 1}, Action::cancel)->changed == 1);
+  q.spool().check_clean();
+  q.settle({.receipt = q.lease("worn")});
+  left.erase("worn");
+  q.spool().check_clean();
+  q.leave();
+  std::filesystem::remove(q.spool().queue("segment"));
+  CHECK(q.there() == left);
+  q.spool().check_clean();
+}
+
+}  // namespace fq::test
