@@ -74,6 +74,12 @@ inline constexpr uint64_t kAfterClosed = uint64_t{1} << 61;  // it waits no long
 /// A payload too long for the journal lies in blobs/<name>, durable before its record.
 struct BlobName {
   uint8_t random[16] = {};
+  /// None is ever named so: it stands for the payload of a message whose record could not be read any more.
+  bool is_nothing() const {
+    uint8_t any = 0;
+    for (const uint8_t byte : random) any |= byte;
+    return any == 0;
+  }
 };
 
 /// One message of a `pushed` or `moved` record.
@@ -91,6 +97,10 @@ struct MessageItem {
   uint16_t attempts_max = 0;  // 0: the queue's
   int64_t due_wall_ms = 0;    // 0: at once
   int64_t pushed_wall_ms = 0;
+
+  /// Whether its record could not be read when it was copied forward: then of its content no more is known
+  /// than the length.
+  bool is_lost() const { return blob && blob->is_nothing(); }
 };
 
 struct EventItem {

@@ -340,6 +340,25 @@ void Schedule::note_unwritten(Txn& txn, SlotIndex slot) {
       static_cast<uint8_t>(entry.flags | kEntryUnwritten));
 }
 
+void Schedule::lose(Txn& txn, SlotIndex index) {
+  const Message message = region_.message(static_cast<uint32_t>(index));
+  Entry& entry = message.entry;
+  if (state_of(entry) != SlotState::dead) return;
+  take_from(txn, region_.root.journal_bytes, journal_bytes_of(entry));
+  int flags = entry.flags | kEntryBlob;
+  if (has_extra(entry)) {
+    Extra& extra = region_.extra(entry.rank);
+    if (extra.key != kNoIndex) keys().remove(txn, extra.key);
+    Waits(region_).drop(txn, extra);
+    const uint32_t at = entry.rank;
+    put(txn, entry.rank, extra.rank);
+    free_element(txn, region_.root.extra_supply, extra, at);
+    flags &= ~kEntryExtra;
+  }
+  put(txn, entry.flags, static_cast<uint8_t>(flags));
+  add_to(txn, region_.root.journal_bytes, journal_bytes_of(entry));
+}
+
 void Schedule::set_item(Txn& txn, SlotIndex slot, uint64_t item_position, uint64_t overhead) {
   Entry& entry = region_.entry(static_cast<uint32_t>(slot));
   txn.set(entry.item_position, item_position);

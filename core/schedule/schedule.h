@@ -183,6 +183,9 @@ class Schedule {
   void set_event(Txn& txn, SlotIndex slot, uint64_t event_position);
   /// It was changed, and no record tells: until its end a rebuild may make something else of it.
   void note_unwritten(Txn& txn, SlotIndex slot);
+  /// Nothing of a dead message can be delivered: its key, its waits and its time to start are forgotten. At
+  /// most kWaitsMax steps.
+  void lose(Txn& txn, SlotIndex slot);
   /// All that is known of it is told by one record now, which takes so much beside the payload.
   void set_item(Txn& txn, SlotIndex slot, uint64_t item_position, uint64_t overhead);
   void set_holder(Txn& txn, SlotIndex slot, HolderIndex holder);
@@ -364,8 +367,8 @@ class Preview {
 /// Everything that must hold inside one schedule; each breach is a line. Walks all: for check and tests.
 std::vector<std::string> schedule_faults(const Schedule& schedule);
 /// Where two schedules differ in what a rebuild must give again: messages, states, attempts, order within
-/// tenants, due times. Timers may differ by `slack_ms`. What `live` has changed in memory only is held to what
-/// the journal can know of it.
+/// tenants, due times. Timers may differ by `slack_ms`. What `live` has changed in memory only is held to
+/// what the journal can know of it.
 CountedLines schedule_differences(const Schedule& live, const Schedule& rebuilt, int64_t slack_ms);
 
 }  // namespace fq

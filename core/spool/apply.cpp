@@ -184,6 +184,7 @@ void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_
   const uint64_t overhead_of_moved = item_position - position + overhead_of(moved.message);
   if (const std::optional<SlotIndex> known = schedule.find(moved.id)) {
     table_.remove_live(txn, schedule.entry(*known).item_position);
+    if (moved.message.is_lost()) schedule.lose(txn, *known);
     schedule.set_item(txn, *known, item_position, overhead_of_moved);
     schedule.set_event(txn, *known, position);
     table_.add_live(txn, item_position);

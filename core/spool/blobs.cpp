@@ -82,7 +82,12 @@ std::string lost_payload_text(const Error& error) {
   return (error.sys == ENOENT ? "its payload is lost: " : "its payload is damaged: ") + error.text;
 }
 
+bool hides_blob(const MessageItem& item) {
+  return item.is_lost() && item.payload_bytes > kBatchedPayloadBytesMax;
+}
+
 Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& item) {
+  if (item.is_lost()) return Error{ErrorKind::io, "damaged/: holds what is left of its record", ENOENT};
   const std::string name = blob_file_name(*item.blob);
   Result<std::unique_ptr<File>> file = disk.open(name, OpenMode::read);
   if (!file.ok() && file.error().sys == ENOENT) return Error{ErrorKind::io, name + ": is gone", ENOENT};
@@ -169,7 +174,7 @@ Result<void> remove_unreferenced_blobs(Disk& disk, Store& store) {
     // A message that cannot be read may name any of them: then nothing is taken away.
     if (!place) return {};
     FQ_TRY_SET(const bool found, reader.read(*place, stored));
-    if (!found || !stored.item.blob) return {};
+    if (!found || !stored.item.blob || hides_blob(stored.item)) return {};
     wanted.insert(blob_file_name(*stored.item.blob));
   }
   for (const std::string& path : names.own) {

@@ -44,6 +44,8 @@ Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& ite
 bool is_lost(const Error& error);
 /// Of a payload: "its payload is lost: blobs/...: is gone".
 std::string lost_payload_text(const Error& error);
+/// Whether some blob may be its payload: the record that named it is lost.
+bool hides_blob(const MessageItem& item);
 void remove_blob(Disk& disk, const BlobName& name);
 
 struct BlobNames {

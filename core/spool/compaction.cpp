@@ -3,7 +3,7 @@
 //
 // What is copied is read without the lock and appended only if the message still is what it was: work goes on
 // meanwhile, and several processes may copy from one file.
-#include "core/spool/local_queue.h"
+#include "core/spool/local_care.h"
 
 // System.
 #include <algorithm>
@@ -84,7 +84,10 @@ Result<bool> LocalQueue::copy_forward() {
   FQ_TRY_SET(const bool at_end, find_in_oldest(found));
   bool copied_one = false;
   for (const InOldest& each : found) {
-    FQ_TRY_SET(const Copied copied, copy_message(each.id, each.item_position));
+    FQ_TRY_SET(Copied copied, copy_message(each.id, each.item_position));
+    if (copied == Copied::unreadable) {
+      FQ_TRY_SET(copied, Care(*this).give_up(each.id, each.item_position));
+    }
     copied_one = copied_one || copied != Copied::unreadable;
   }
   return copied_one || !at_end;
@@ -123,7 +126,10 @@ Result<void> LocalQueue::carry_replaced() {
     }));
     if (!more) return {};
     for (const InOldest& each : found) {
-      FQ_TRY_SET(const Copied copied, copy_message(each.id, each.item_position));
+      FQ_TRY_SET(Copied copied, copy_message(each.id, each.item_position));
+      if (copied == Copied::unreadable) {
+        FQ_TRY_SET(copied, Care(*this).give_up(each.id, each.item_position));
+      }
       if (copied == Copied::unreadable) return {};
     }
   }
@@ -151,7 +157,12 @@ Result<LocalQueue::Copied> LocalQueue::copy_message(MessageId id, uint64_t item_
   StoredItem stored;
   FQ_TRY_SET(const bool found, session_->reader.read(*looked->place, stored));
   if (!found) return Copied::unreadable;
-  FQ_TRY(carry(*looked, stored, carried));
+  return put_forward(*looked, stored, item_position, carried);
+}
+
+Result<LocalQueue::Copied> LocalQueue::put_forward(const Looked& looked, const StoredItem& stored,
+                                                   uint64_t item_position, Carried& carried) {
+  FQ_TRY(carry(looked, stored, carried));
   encode_moved(body_, carried.record);
   if (!decode_moved(body_.bytes, &carried.item_offset)) return Copied::gone;
   const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
@@ -159,7 +170,7 @@ Result<LocalQueue::Copied> LocalQueue::copy_message(MessageId id, uint64_t item_
   bool moved = false;
   FQ_TRY(locked([&]() -> Result<void> {
     obstacle = append_obstacle(Purpose::care, bytes);
-    if (obstacle == Obstacle::none) moved = append_moved(*looked, item_position, carried);
+    if (obstacle == Obstacle::none) moved = append_moved(looked, item_position, carried);
     return {};
   }));
   if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
@@ -224,6 +235,8 @@ bool LocalQueue::append_moved(const Looked& looked, uint64_t item_position, cons
   }
   Txn txn = store().begin();
   const Now now = gate().in_order(txn, gate().now());
+  const std::optional<uint32_t> file = stream().table().find(item_position);
+  if (file && carried.record.message.is_lost()) txn.set(stream().table().slot(*file).lost, 1);
   const uint64_t position = stream().append(txn, body_, MessageId{0}, now.wall_ms);
   gate().apply().moved(txn, carried.record, position, position + kRecordHeaderBytes + carried.item_offset,
                        HolderIndex{entry.holder.get()}, now.wall_ms);

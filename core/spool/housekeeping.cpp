@@ -203,6 +203,7 @@ Result<uint32_t> LocalQueue::drop_dead_files() {
 Result<bool> LocalQueue::remove_oldest_file(uint32_t number) {
   bool still_oldest = false;
   bool recycle = false;
+  bool lost = false;
   FileKey key;
   uint64_t bytes = 0;
   FQ_TRY(locked([&]() -> Result<void> {
@@ -214,7 +215,8 @@ Result<bool> LocalQueue::remove_oldest_file(uint32_t number) {
     bytes = slot.bytes;
     // A larger one than is wanted is taken again only where its room is needed.
     const bool fits = size.ready_files() < kReadyFilesKept && !size.is_too_large(number);
-    recycle = slot.state == FileState::sealed && (fits || !size.leaves_room(Purpose::event, 0));
+    lost = slot.lost != 0;
+    recycle = !lost && slot.state == FileState::sealed && (fits || !size.leaves_room(Purpose::event, 0));
     key.number = shared.newest_file + 1;
     return {};
   }));
@@ -226,7 +228,10 @@ Result<bool> LocalQueue::remove_oldest_file(uint32_t number) {
     // What cannot be recycled (half-way by a process that died) is removed.
     recycle = supply_recycled_file(disk, number, FileHeader{key, gate().now().wall_ms}).ok();
   }
-  if (!recycle) {
+  if (lost) {
+    const Result<std::string> aside = set_file_aside(disk, number);
+    if (!aside.ok() && aside.error().sys != ENOENT) return aside.error();
+  } else if (!recycle) {
     Result<void> removed = disk.remove(journal_file_name(number));
     if (!removed.ok() && removed.error().sys != ENOENT) return std::move(removed).error();
     FQ_TRY(disk.sync_directory("journal"));

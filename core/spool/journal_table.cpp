@@ -79,6 +79,7 @@ void JournalTable::add_ready(Txn& txn, const FileKey& key, uint64_t bytes) {
   txn.set(added.salt, key.salt);
   txn.set(added.bytes, bytes);
   txn.set(added.live, 0);
+  txn.set(added.lost, 0);
   txn.set(added.start, UINT64_MAX);
   txn.set(header_.newest_file, key.number);
 }

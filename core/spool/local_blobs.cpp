@@ -86,6 +86,7 @@ Result<void> LocalQueue::Care::check_blob(TakenMessage& user, Checked& checked) 
       user.place.reset();
       continue;
     }
+    if (hides_blob(queue_.stored_.item)) checked.has_unreadable = true;
     const std::string what = queue_.message_object(user.id) + ": its payload " + whole.error().text;
     checked.report.findings.add("damage: " + what);
     if (is_lost(whole.error()))
@@ -122,6 +123,7 @@ Result<std::optional<std::set<std::string>>> LocalQueue::Care::named_blobs() {
     FQ_TRY_SET(at_end, find_blob_users(users, next_slot));
     for (TakenMessage& user : users) {
       FQ_TRY_SET(const bool readable, queue_.read_taken(user));
+      if (readable && hides_blob(queue_.stored_.item)) return std::optional<std::set<std::string>>();
       if (readable && queue_.stored_.item.blob) named.insert(blob_file_name(*queue_.stored_.item.blob));
       if (readable) continue;
       FQ_TRY_SET(const std::optional<uint64_t> position, item_position_of(user.id));

@@ -2,7 +2,7 @@
 //
 // local_check.cpp holds the segment against the journal, local_blobs.cpp the payloads beside the journal
 // against the messages that speak of them, local_journal_files.cpp the files of the journal against the
-// table; local_repair.cpp sets aside what they found.
+// table; local_repair.cpp sets aside what they found. local_lost.cpp gives up what compaction cannot copy.
 #pragma once
 
 // System.
@@ -24,6 +24,9 @@ class LocalQueue::Care {
   explicit Care(LocalQueue& queue) : queue_(queue) {}
   Result<CheckReport> check(bool repair);
   Result<Orphans> find_orphans(OrphanFate fate);
+  /// A message whose record, at that place, cannot be read: it keeps no file where it is. Buried first, if it
+  /// is not dead (`again`). `unreadable`: somebody holds it, and may still end it.
+  Result<Copied> give_up(MessageId id, uint64_t item_position);
 
  private:
   /// A message whose payload lies in a blob that is gone or damaged.
@@ -80,6 +83,8 @@ class LocalQueue::Care {
   static Result<bool> deal_with(Disk& disk, const std::string& path, OrphanFate fate);
   Result<void> sort_out(std::span<const std::string> paths, OrphanFate fate, Orphans& orphans);
   Result<void> set_blobs_aside(const Checked& found, CheckReport& report);
+  // local_lost.cpp
+  Result<void> bury_lost(MessageId id, uint64_t item_position, const std::string& what);
   // local_journal_files.cpp
   Result<std::vector<TableFile>> table_files();
   Result<HeaderState> look_at_header(const TableFile& file);

@@ -51,7 +51,7 @@ Result<void> LocalQueue::leave_current_file() {
 }
 
 /// Until nothing that can be read lives there any more.
-Result<void> LocalQueue::copy_all_of_oldest(CompactReport& report) {
+Result<void> LocalQueue::copy_all_of_oldest(CompactReport& report, bool gives_up_lost) {
   std::vector<InOldest> found;
   for (int attempt = 0; attempt < kTries; ++attempt) {
     bool again = false;
@@ -60,7 +60,10 @@ Result<void> LocalQueue::copy_all_of_oldest(CompactReport& report) {
     while (!at_end) {
       FQ_TRY_SET(at_end, find_in_oldest(found));
       for (const InOldest& each : found) {
-        FQ_TRY_SET(const Copied copied, copy_message(each.id, each.item_position));
+        FQ_TRY_SET(Copied copied, copy_message(each.id, each.item_position));
+        if (copied == Copied::unreadable && gives_up_lost) {
+          FQ_TRY_SET(copied, Care(*this).give_up(each.id, each.item_position));
+        }
         again = again || copied == Copied::moved || copied == Copied::again;
         if (copied == Copied::moved) ++report.messages_moved;
         if (copied == Copied::unreadable) ++unreadable;
@@ -72,7 +75,7 @@ Result<void> LocalQueue::copy_all_of_oldest(CompactReport& report) {
   return session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire));
 }
 
-Result<LocalQueue::Given> LocalQueue::give_back_oldest(CompactReport& report) {
+Result<LocalQueue::Given> LocalQueue::give_back_oldest(CompactReport& report, bool gives_up_lost) {
   uint32_t number = 0;
   bool current = false;
   FQ_TRY(locked([&]() -> Result<void> {
@@ -82,7 +85,7 @@ Result<LocalQueue::Given> LocalQueue::give_back_oldest(CompactReport& report) {
   }));
   if (current) FQ_TRY(leave_current_file());
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    FQ_TRY(copy_all_of_oldest(report));
+    FQ_TRY(copy_all_of_oldest(report, gives_up_lost));
     if (report.messages_unreadable != 0) return Given::kept;
     FQ_TRY(carry_all());
     FQ_TRY(drop_dead_files());
@@ -114,7 +117,7 @@ Result<void> LocalQueue::give_back_all(CompactReport& report) {
     bool gains = false;
     FQ_TRY(locked([&]() -> Result<void> { return gains = compaction_gains(last), Result<void>(); }));
     if (!gains) return {};
-    FQ_TRY_SET(const Given given, give_back_oldest(report));
+    FQ_TRY_SET(const Given given, give_back_oldest(report, true));
     if (given == Given::kept) return {};
   }
 }

@@ -339,10 +339,10 @@ class LocalQueue final : public Queue {
   Result<bool> drop_newest_file();
   // local_compact.cpp
   enum class Given { gone, kept };
-  Result<Given> give_back_oldest(CompactReport& report);
+  Result<Given> give_back_oldest(CompactReport& report, bool gives_up_lost);
   Result<void> give_back_all(CompactReport& report);
   Result<void> leave_current_file();
-  Result<void> copy_all_of_oldest(CompactReport& report);
+  Result<void> copy_all_of_oldest(CompactReport& report, bool gives_up_lost);
   bool compaction_gains(uint32_t last);
   // compaction.cpp
   Result<bool> copy_forward();
@@ -357,6 +357,7 @@ class LocalQueue final : public Queue {
   enum class Copied { moved, again, gone, unreadable };
   /// `again`: it changed meanwhile, or what was in the way is overcome; `gone`: it lies there no more.
   Result<Copied> copy_message(MessageId id, uint64_t item_position);
+  Result<Copied> put_forward(const Looked& looked, const StoredItem& stored, uint64_t at, Carried& carried);
   Result<void> carry(const Looked& looked, const StoredItem& stored, Carried& carried);
   bool append_moved(const Looked& looked, uint64_t item_position, const Carried& carried);
 

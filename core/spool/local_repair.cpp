@@ -55,7 +55,7 @@ Result<void> LocalQueue::Care::give_back_damaged(const Checked& found, uint32_t 
     uint32_t oldest = 0;
     FQ_TRY(queue_.locked([&]() -> Result<void> { return oldest = header().oldest_file, Result<void>(); }));
     if (oldest > last) break;
-    FQ_TRY_SET(const Given given, queue_.give_back_oldest(compacted));
+    FQ_TRY_SET(const Given given, queue_.give_back_oldest(compacted, false));
     if (given == Given::gone) continue;
     ++kept;
     FQ_TRY(cancel_unreadable(report));

@@ -18,6 +18,11 @@ void compact(Trial& t) {
   t.must = {"old", "young"};
   t.words = {"compact"};
 }
+void hit(const std::string& file, const std::string& text) {
+  const size_t at = read_whole(file).find(text);
+  REQUIRE(at != std::string::npos);
+  write_at(file, at, "?");
+}
 /// A message whose record is damaged, between others, one of them acked.
 void repair(Trial& t) {
   t.spool.push("done", "a");
@@ -25,11 +30,20 @@ void repair(Trial& t) {
   t.finished = {"done"};
   for (const char* payload : {"a1", "to-be-hit", "a2"}) t.spool.push(payload, "a");
   t.must = {"a1", "a2"};
-  const std::string file = t.spool.journal_files().front();
-  const size_t at = read_whole(file).find("to-be-hit");
-  REQUIRE(at != std::string::npos);
-  write_at(file, at, "?");
+  hit(t.spool.journal_files().front(), "to-be-hit");
   t.words = {"check", "--repair"};
+}
+/// A dead letter cannot be read, and its file is given back all the same.
+void give_up_lost(Trial& t) {
+  t.spool.push("to-be-hit", "a");
+  t.spool.says({"bury", t.spool.lease()});
+  t.spool.push("old", "a");
+  churn(t.spool, 1'300'000);
+  t.spool.push("young", "b");
+  t.must = {"old", "young"};
+  hit(t.spool.journal_files().front(), "to-be-hit");
+  t.damaged = true;
+  t.words = {"compact"};
 }
 /// The same where the segment is gone too, so that a recovery meets it first.
 void repair_without_segment(Trial& t) {
@@ -131,6 +145,9 @@ std::vector<Operation> with_care(std::vector<Operation> operations) {
        compact,
        {"attach.shared", "flush.syncing", "flush.synced", "flush.written", "flush.applied", "flush.taken",
         "compaction.moved", "compaction.low", "compaction.low_durable", "compaction.removed"}},
+      {"give_up_lost",
+       give_up_lost,
+       {"compaction.moved", "compaction.low", "compaction.low_durable", "file.set_aside", "compaction.removed"}},
       {"repair",
        repair,
        {"attach.shared", "flush.syncing", "flush.synced", "flush.written", "compaction.left",
