@@ -1,6 +1,8 @@
 #include "core/shm/robust_mutex.h"
 
 // System.
+#include <linux/futex.h>
+
 #include <cerrno>
 #include <climits>
 #include <ctime>
@@ -14,6 +16,11 @@ namespace fq {
 namespace {
 
 constexpr int kNotRecoverable = INT_MAX - 1;  // glibc's owner of a lock unlocked while inconsistent
+
+// An unlock wakes one waiter. Where that one is killed before it runs, and a newcomer has the lock by then, the
+// newcomer's unlock wakes nobody: all others look by themselves so often. Chosen: as long as who waits for a
+// sync sleeps at a time.
+constexpr int64_t kSliceMs = 20;
 
 Taken taken_from(int code) {
   switch (code) {
@@ -44,6 +51,10 @@ int lock_until(pthread_mutex_t* mutex, const timespec& until) {
 }
 #endif
 
+bool is_before(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
 }  // namespace
 
 bool RobustMutex::initialise() {
@@ -62,7 +73,8 @@ bool RobustMutex::initialise() {
 Taken RobustMutex::try_take() {
   const Taken taken = taken_from(pthread_mutex_trylock(&mutex_));
   // glibc's trylock leaves the word of a lost lock taken, so that only the first try says what it is.
-  return taken == Taken::timed_out && holder() == kNotRecoverable ? Taken::unusable : taken;
+  const int owner = __atomic_load_n(&mutex_.__data.__owner, __ATOMIC_RELAXED);
+  return taken == Taken::timed_out && owner == kNotRecoverable ? Taken::unusable : taken;
 }
 
 Taken RobustMutex::take(int64_t timeout_ms) {
@@ -70,7 +82,17 @@ Taken RobustMutex::take(int64_t timeout_ms) {
   const Taken at_once = try_take();
   if (at_once != Taken::timed_out) return at_once;
   const timespec until = deadline_after(timeout_ms, kWaitClock);
-  return taken_from(lock_until(&mutex_, until));
+  Taken taken = Taken::timed_out;
+  for (bool last = false; taken == Taken::timed_out && !last;) {
+    const timespec slice = deadline_after(kSliceMs, kWaitClock);
+    last = !is_before(slice, until);
+    taken = taken_from(lock_until(&mutex_, last ? until : slice));
+  }
+  if (taken == Taken::timed_out) taken = try_take();
+  // Others may sleep on it too, which glibc forgets from one slice to the next: our unlock is to wake one.
+  if (taken == Taken::clean || taken == Taken::owner_died)
+    __atomic_fetch_or(&mutex_.__data.__lock, static_cast<int>(FUTEX_WAITERS), __ATOMIC_RELAXED);
+  return taken;
 }
 
 void RobustMutex::consistent() { FQ_ASSERT(pthread_mutex_consistent(&mutex_) == 0); }
@@ -82,8 +104,9 @@ void RobustMutex::lock() { FQ_ASSERT(take(INT32_MAX) == Taken::clean); }
 bool RobustMutex::try_lock() { return try_take() == Taken::clean; }
 
 int RobustMutex::holder() const {
-  // glibc's layout; the owner word is the only trace that a stopped holder leaves.
-  return __atomic_load_n(&mutex_.__data.__owner, __ATOMIC_RELAXED);
+  // The word and not glibc's owner field, which a holder writes later: it may be stopped in between.
+  const auto word = static_cast<uint32_t>(__atomic_load_n(&mutex_.__data.__lock, __ATOMIC_RELAXED));
+  return static_cast<int>(word & FUTEX_TID_MASK);
 }
 
 }  // namespace fq

@@ -5,7 +5,8 @@
 // boost::interprocess::scoped_lock takes it; what a death means is told by take().
 //
 // A taken lock whose holder died must be made whole with consistent() before unlock, else it can never be
-// locked again. The memory must not be unmapped or truncated while any thread may still be unlocking.
+// locked again. The kernel tells one waiter of an unlock and of a death; a waiter that is killed may take that
+// news with it, so nobody sleeps on it alone. The memory must not be unmapped or truncated while any thread may still be unlocking.
 #pragma once
 
 // System.
@@ -28,6 +29,7 @@ class RobustMutex {
   /// mutexes (checked by asking back, since a silent fall-back was seen elsewhere).
   bool initialise();
 
+  /// A lock that is given up is taken within 20 ms, whatever became of others that wait for it.
   Taken take(int64_t timeout_ms);
   Taken try_take();
   void consistent();

@@ -2,6 +2,11 @@
 //
 // Real processes: only the kernel can mark a robust lock.
 
+// System.
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include <fstream>
 // fq, this room.
 #include "core/shm/robust_mutex.h"
 // Tests.
@@ -29,7 +34,68 @@ void die_inside(MutexBox& box) {
   child.kill();
 }
 
+/// The lock's word, as the kernel sees it: the first of glibc's fields.
+uint32_t& word_of(RobustMutex& mutex) { return *reinterpret_cast<uint32_t*>(&mutex); }
+bool has_waiters_bit(RobustMutex& mutex) {
+  return (__atomic_load_n(&word_of(mutex), __ATOMIC_RELAXED) & FUTEX_WAITERS) != 0;
+}
+
+void await_asleep(pid_t child) {
+  const std::string path = "/proc/" + std::to_string(child) + "/syscall";
+  const auto start = std::chrono::steady_clock::now();
+  for (std::string call; call != std::to_string(SYS_futex); std::ifstream(path) >> call) {
+    ::usleep(200);  // between two looks: nothing tells of a sleep
+    if (elapsed_ms(start) > 10'000) FAIL("the child does not sleep");
+  }
+}
+
+/// What a lost wake-up leaves: others sleep, and the word of its holder does not say so.
+void forget_waiters(RobustMutex& mutex) { __atomic_fetch_and(&word_of(mutex), ~FUTEX_WAITERS, __ATOMIC_RELAXED); }
+
 }  // namespace
+
+TEST_CASE("a lost wake-up keeps nobody from a free lock for longer than a slice") {
+  SharedBox<MutexBox> box;
+  REQUIRE(box->mutex.initialise());
+  double best_ms = 10'000;
+  for (int round = 0; round < 5; ++round) {
+    REQUIRE(box->mutex.take(1000) == Taken::clean);
+    Forked sleeper([&] { ::_exit(box->mutex.take(5'000) == Taken::clean ? 0 : 1); });
+    await_asleep(sleeper.pid());
+    forget_waiters(box->mutex);
+    const auto unlocked = std::chrono::steady_clock::now();
+    box->mutex.unlock();
+    REQUIRE(sleeper.wait() == 0);
+    best_ms = std::min(best_ms, elapsed_ms(unlocked));
+    REQUIRE(box->mutex.try_take() == Taken::owner_died);  // it ended with the lock
+    box->mutex.consistent();
+    box->mutex.unlock();
+  }
+  CHECK(best_ms < 40);  // a slice is 20
+}
+
+TEST_CASE("who got the lock after a wait wakes the next one, whom a lost wake-up left asleep") {
+  SharedBox<MutexBox> box;
+  REQUIRE(box->mutex.initialise());
+  REQUIRE(box->mutex.take(1000) == Taken::clean);
+  Forked sleeper([&] {
+    if (box->mutex.take(5'000) != Taken::clean) ::_exit(1);
+    ::_exit(has_waiters_bit(box->mutex) ? 0 : 2);
+  });
+  await_asleep(sleeper.pid());
+  forget_waiters(box->mutex);
+  box->mutex.unlock();
+  CHECK(sleeper.wait() == 0);
+}
+
+TEST_CASE("a holder is named that was stopped before the C library noted it") {
+  SharedBox<MutexBox> box;
+  REQUIRE(box->mutex.initialise());
+  CHECK(box->mutex.holder() == 0);
+  // The first store of a lock is its word; the owner's field is still empty.
+  __atomic_store_n(&word_of(box->mutex), uint32_t{4711} | FUTEX_WAITERS, __ATOMIC_RELAXED);
+  CHECK(box->mutex.holder() == 4711);
+}
 
 TEST_CASE("a lock whose holder was killed is taken with the news of it, and is clean once made consistent") {
   SharedBox<MutexBox> box;
