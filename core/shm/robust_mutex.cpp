@@ -17,9 +17,9 @@ namespace {
 
 constexpr int kNotRecoverable = INT_MAX - 1;  // glibc's owner of a lock unlocked while inconsistent
 
-// An unlock wakes one waiter. Where that one is killed before it runs, and a newcomer has the lock by then, the
-// newcomer's unlock wakes nobody: all others look by themselves so often. Chosen: as long as who waits for a
-// sync sleeps at a time.
+// An unlock wakes one waiter. Where that one is killed before it runs, and a newcomer has the lock by then,
+// the newcomer's unlock wakes nobody: all others look by themselves so often. Chosen: as long as who waits
+// for a sync sleeps at a time.
 constexpr int64_t kSliceMs = 20;
 
 Taken taken_from(int code) {

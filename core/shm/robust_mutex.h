@@ -5,8 +5,9 @@
 // boost::interprocess::scoped_lock takes it; what a death means is told by take().
 //
 // A taken lock whose holder died must be made whole with consistent() before unlock, else it can never be
-// locked again. The kernel tells one waiter of an unlock and of a death; a waiter that is killed may take that
-// news with it, so nobody sleeps on it alone. The memory must not be unmapped or truncated while any thread may still be unlocking.
+// locked again. The kernel tells one waiter of an unlock and of a death; a waiter that is killed may take
+// that news with it, so nobody sleeps on it alone. The memory must not be unmapped or truncated while any
+// thread may still be unlocking.
 #pragma once
 
 // System.

@@ -1,16 +1,13 @@
 // holders - consumers that hold leases by living: how one becomes known, and what happens when it dies.
 //
-// A job that outlives its worker keeps its message: it inherited a descriptor with a lock on the byte of
-// `running` that has its message's id for a number, or on the byte of all that its worker holds, and whoever
-// buries the worker asks the kernel first.
+// What a job left behind keeps its message (core/spool/running_jobs.h): whoever buries the worker asks for
+// each first. All that nobody keeps comes back at once, however much of the same worker's is kept.
 #include "core/spool/local_queue.h"
 
 // System.
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 // fq, below us.
 #include "core/base/fault_point.h"
@@ -22,36 +19,23 @@ namespace {
 // Busy consumers look at the life words at most so often; sleeping ones are woken by the kernel.
 constexpr int64_t kReapIntervalMs = 10;
 
-constexpr size_t kIdsPerLook = 64;
+constexpr size_t kHeldPerLook = 64;  // under one hold of the lock
 
-constexpr std::string_view kRunning = "running";
-
-/// Shared: two workers of one pid, one after the other, may have the same byte of all.
-struct flock lock_of(uint64_t byte, int type) {
-  struct flock lock {};
-  lock.l_type = static_cast<short>(type);
-  lock.l_whence = SEEK_SET;
-  lock.l_start = static_cast<off_t>(byte);
-  lock.l_len = 1;
-  return lock;
-}
-
-/// Stands for all that the process holds; far behind the ids.
-uint64_t byte_of_all(uint32_t pid, uint64_t started) {
-  constexpr uint64_t kFirst = uint64_t{1} << 62;
-  constexpr uint64_t kStarts = uint64_t{1} << 30;
-  return kFirst + pid * kStarts + started % kStarts;
-}
-
-Result<std::unique_ptr<File>> open_running(Disk& disk) {
-  Result<std::unique_ptr<File>> opened = disk.open(kRunning, OpenMode::write);
-  if (opened.ok() || opened.error().sys != ENOENT) return opened;
-  opened = disk.open(kRunning, OpenMode::create_new);
-  if (opened.ok() || opened.error().sys != EEXIST) return opened;
-  return disk.open(kRunning, OpenMode::write);
-}
+// What survivors keep is asked for again after so many times what that takes, by all consumers together: it
+// costs at most a twentieth of one processor, however much it is.
+constexpr int64_t kAskingShare = 20;
 
 }  // namespace
+
+/// A process that died while it held messages, and how far these were looked at.
+struct LocalQueue::Dead {
+  HolderIndex holder{};
+  ProcessName process;
+  int64_t found_at_ms = 0;
+  bool overdue = false;               // what its jobs left behind has had its time
+  std::vector<uint64_t> part;         // ids
+  std::optional<uint64_t> last_kept;  // by what a job left behind
+};
 
 Result<void> LocalQueue::become_holder() {
   // Who takes a message may start a child for it.
@@ -83,6 +67,7 @@ Result<void> LocalQueue::become_holder() {
     txn.set(slot.carried, 0);
     txn.set(slot.job_limit_ms, 0);
     txn.set(slot.orphaned_at_ms, 0);
+    txn.set(slot.ask_again_at_ms, 0);
     txn.commit();
     holder_ = static_cast<HolderIndex>(index);
     changes_seen_ = slot.changes;
@@ -174,35 +159,9 @@ Result<void> LocalQueue::note_job_limit(std::optional<int64_t> limit_ms) {
 Result<std::optional<int>> LocalQueue::hold_for_job(std::span<const MessageId> ids,
                                                     std::optional<int64_t> limit_ms) {
   FQ_TRY(note_job_limit(limit_ms));
-  FQ_TRY_SET(const std::unique_ptr<File> running, open_running(attachment_->disk()));
-  if (running->descriptor() < 0) return std::optional<int>();
-  std::vector<uint64_t> bytes;
-  for (const MessageId id : ids) bytes.push_back(number(id));
-  if (ids.empty()) bytes.push_back(byte_of_all(static_cast<uint32_t>(::getpid()), started_));
-  // An open file of its own: the locks belong to that, and go with the last descriptor of it.
-  for (const uint64_t byte : bytes) {
-    struct flock lock = lock_of(byte, F_RDLCK);
-    if (::fcntl(running->descriptor(), F_OFD_SETLK, &lock) != 0) {
-      return sys_error("lock", attachment_->object() + ": running", errno);
-    }
-  }
-  const int own = ::fcntl(running->descriptor(), F_DUPFD_CLOEXEC, 0);
-  if (own < 0) return sys_error("dup", attachment_->object() + ": running", errno);
-  return std::optional<int>(own);
-}
-
-Result<std::vector<uint64_t>> LocalQueue::running_jobs(const HeldByDead& held) {
-  std::vector<uint64_t> alive;
-  const Result<std::unique_ptr<File>> running = attachment_->disk().open(kRunning, OpenMode::write);
-  if (!running.ok() && running.error().sys == ENOENT) return alive;
-  if (!running.ok()) return running.error();
-  const auto is_locked = [&](uint64_t byte) {
-    struct flock lock = lock_of(byte, F_WRLCK);
-    return ::fcntl((*running)->descriptor(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-  };
-  if (is_locked(byte_of_all(held.pid, held.started))) return held.ids;
-  std::copy_if(held.ids.begin(), held.ids.end(), std::back_inserter(alive), is_locked);
-  return alive;
+  std::vector<uint64_t> numbers;
+  for (const MessageId id : ids) numbers.push_back(number(id));
+  return RunningJobs::hold(attachment_->disk(), numbers, {static_cast<uint32_t>(::getpid()), started_});
 }
 
 Result<void> LocalQueue::reap_dead(const Now& now) {
@@ -214,76 +173,96 @@ Result<void> LocalQueue::reap_dead(const Now& now) {
   return {};
 }
 
-Result<bool> LocalQueue::find_held_by_dead(HolderIndex holder, HeldByDead& found) {
-  bool dead = false;
-  FQ_TRY(locked([&]() -> Result<void> {
-    found.ids.clear();
-    const HolderSlot& slot = header().holders[static_cast<uint16_t>(holder)];
-    // Another consumer may have done it, and a new one may live there now.
-    dead = slot.pid != 0 && (slot.carried != 0 || slot.life.is_dead());
-    if (!dead) return {};
-    found.pid = slot.pid;
-    found.started = slot.started;
-    for (auto held = schedule().first_held(holder); held && found.ids.size() < kIdsPerLook;
-         held = schedule().next_held(*held)) {
-      found.ids.push_back(schedule().entry(*held).id);
-    }
-    return {};
-  }));
-  return dead;
-}
-
 Result<void> LocalQueue::reap(HolderIndex holder) {
-  HeldByDead held;
-  held.ids.reserve(kIdsPerLook);
+  Dead dead;
+  dead.holder = holder;
+  dead.part.reserve(kHeldPerLook);
+  FQ_TRY_SET(const bool due, find_dead(dead));
+  if (!due) return {};
+  FQ_TRY_SET(RunningJobs jobs, RunningJobs::open(attachment_->disk()));
+  if (!dead.overdue && jobs.keep_all(dead.process)) return note_kept(dead);
   for (;;) {
-    FQ_TRY_SET(const bool dead, find_held_by_dead(holder, held));
-    if (!dead) return {};
-    if (held.ids.empty()) return free_dead(holder);
-    FQ_TRY_SET(const std::vector<uint64_t> running, running_jobs(held));
-    for (const uint64_t id : held.ids) {
-      if (std::find(running.begin(), running.end(), id) == running.end())
-        FQ_TRY(return_from_dead(holder, id));
+    FQ_TRY(find_held(dead));
+    if (dead.part.empty()) break;
+    for (const uint64_t id : dead.part) {
+      const bool kept = !dead.overdue && jobs.keep(id);
+      if (kept) dead.last_kept = id;
+      if (!kept) FQ_TRY(return_from_dead(dead, id));
     }
-    if (running.empty()) continue;
-    FQ_TRY_SET(const bool overdue, jobs_are_overdue(holder));
-    for (const uint64_t id : running) {
-      if (overdue) FQ_TRY(return_from_dead(holder, id));
-    }
-    if (overdue) continue;
-    orphans_ = true;
-    return {};
   }
+  return dead.last_kept ? note_kept(dead) : free_dead(dead);
 }
 
-Result<bool> LocalQueue::jobs_are_overdue(HolderIndex holder) {
-  bool overdue = false;
+/// Whether it is dead, and to be looked at now. Another consumer may have done it, and a new one live there.
+Result<bool> LocalQueue::find_dead(Dead& dead) {
+  bool due = false;
   FQ_TRY(locked([&]() -> Result<void> {
-    HolderSlot& slot = header().holders[static_cast<uint16_t>(holder)];
-    const int64_t now_ms = gate().now().boot_ms;
-    if (slot.orphaned_at_ms == 0) {
-      Txn txn = store().begin();
-      txn.set(slot.orphaned_at_ms, std::max<int64_t>(1, now_ms));
-      txn.commit();
-    }
-    overdue = slot.job_limit_ms != kNever && now_ms - slot.orphaned_at_ms > slot.job_limit_ms;
+    const HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];
+    dead.process = {slot.pid, slot.started};
+    dead.found_at_ms = gate().now().boot_ms;
+    const bool limited = slot.orphaned_at_ms != 0 && slot.job_limit_ms != kNever;
+    dead.overdue = limited && dead.found_at_ms - slot.orphaned_at_ms > slot.job_limit_ms;
+    due = is_dead(dead) && (dead.overdue || dead.found_at_ms >= slot.ask_again_at_ms);
+    if (is_dead(dead) && !due) orphans_ = true;
     return {};
   }));
-  return overdue;
+  return due;
 }
 
-Result<void> LocalQueue::return_from_dead(HolderIndex holder, uint64_t id) {
+/// Needs: the lock.
+bool LocalQueue::is_dead(const Dead& dead) {
+  const HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];
+  if (slot.pid == 0 || dead.process != ProcessName{slot.pid, slot.started}) return false;
+  return slot.carried != 0 || slot.life.is_dead();
+}
+
+/// Needs: the lock.
+std::optional<SlotIndex> LocalQueue::find_held(const Dead& dead, uint64_t id) {
+  const std::optional<SlotIndex> slot = schedule().find(MessageId{id});
+  if (!slot || !is_dead(dead)) return std::nullopt;
+  const Entry& entry = schedule().entry(*slot);
+  const bool held = HolderIndex{entry.holder.get()} == dead.holder &&
+                    static_cast<SlotState>(entry.state.get()) == SlotState::leased;
+  return held ? slot : std::nullopt;
+}
+
+/// The next part of what it holds, behind the last that is kept: all others that were found are gone.
+Result<void> LocalQueue::find_held(Dead& dead) {
+  return locked([&]() -> Result<void> {
+    dead.part.clear();
+    if (!is_dead(dead)) return {};
+    // Where that one has ended meanwhile, it begins again: what is left is less each time.
+    const auto last = dead.last_kept ? find_held(dead, *dead.last_kept) : std::nullopt;
+    auto held = last ? schedule().next_held(*last) : schedule().first_held(dead.holder);
+    for (; held && dead.part.size() < kHeldPerLook; held = schedule().next_held(*held)) {
+      dead.part.push_back(schedule().entry(*held).id);
+    }
+    return {};
+  });
+}
+
+/// What its jobs left behind keeps some: that has its time from when this was seen first.
+Result<void> LocalQueue::note_kept(const Dead& dead) {
+  orphans_ = true;
+  return locked([&]() -> Result<void> {
+    if (!is_dead(dead)) return {};
+    HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];
+    const int64_t now_ms = gate().now().boot_ms;
+    Txn txn = store().begin();
+    if (slot.orphaned_at_ms == 0) txn.set(slot.orphaned_at_ms, std::max<int64_t>(1, now_ms));
+    txn.set(slot.ask_again_at_ms, now_ms + kAskingShare * (now_ms - dead.found_at_ms));
+    txn.commit();
+    return {};
+  });
+}
+
+Result<void> LocalQueue::return_from_dead(const Dead& dead, uint64_t id) {
   for (;;) {
     Obstacle obstacle = Obstacle::none;
     FQ_TRY(locked([&]() -> Result<void> {
       obstacle = Obstacle::none;
-      const std::optional<SlotIndex> held = schedule().find(MessageId{id});
-      const Entry* entry = held ? &schedule().entry(*held) : nullptr;
-      const HolderSlot& slot = header().holders[static_cast<uint16_t>(holder)];
-      const bool still_dead = slot.pid != 0 && (slot.carried != 0 || slot.life.is_dead());
-      const bool still_held = entry != nullptr && HolderIndex{entry->holder.get()} == holder &&
-                              static_cast<SlotState>(entry->state.get()) == SlotState::leased;
-      if (!still_held || !still_dead) return {};
+      const std::optional<SlotIndex> held = find_held(dead, id);
+      if (!held) return {};
       obstacle = event_obstacle(RecordType::died, event_record_bytes(RecordType::died, 1, EventDetail{}));
       if (obstacle != Obstacle::none) return {};
       append_event(RecordType::died, std::span(&*held, 1), EventDetail{}, gate().now(), {});
@@ -295,16 +274,15 @@ Result<void> LocalQueue::return_from_dead(HolderIndex holder, uint64_t id) {
   }
 }
 
-Result<void> LocalQueue::free_dead(HolderIndex holder) {
+Result<void> LocalQueue::free_dead(const Dead& dead) {
   return locked([&]() -> Result<void> {
-    HolderSlot& slot = header().holders[static_cast<uint16_t>(holder)];
-    const bool still_dead = slot.pid != 0 && (slot.carried != 0 || slot.life.is_dead());
-    if (!still_dead || schedule().first_held(holder)) return {};
+    if (!is_dead(dead) || schedule().first_held(dead.holder)) return {};
+    HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];
     Txn txn = store().begin();
     txn.set(slot.pid, 0);
     txn.set(slot.carried, 0);
     txn.set(slot.next_free, header().free_holder);
-    txn.set(header().free_holder, static_cast<uint32_t>(holder));
+    txn.set(header().free_holder, static_cast<uint32_t>(dead.holder));
     txn.commit();
     FQ_POINT("reap.freed");
     return {};

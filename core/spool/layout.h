@@ -65,11 +65,12 @@ struct HolderSlot {
   LifeLock life;
   Shared<uint32_t> pid;  // 0: free
   Shared<uint32_t> next_free;
-  Shared<uint64_t> started;        // of a carried holder: what /proc tells, since its life lock is elsewhere
-  Shared<uint32_t> carried;        // 1: taken over from a segment that was rebuilt; no life lock
-  Shared<int64_t> job_limit_ms;    // how long after its death what its jobs left behind keeps messages
-  Shared<int64_t> orphaned_at_ms;  // boot time: seen dead with such jobs; 0: not
-  Shared<uint32_t> changes;        // its leases were ended or extended by others so often; it sleeps on this
+  Shared<uint64_t> started;         // of a carried holder: what /proc tells, since its life lock is elsewhere
+  Shared<uint32_t> carried;         // 1: taken over from a segment that was rebuilt; no life lock
+  Shared<int64_t> job_limit_ms;     // how long after its death what its jobs left behind keeps messages
+  Shared<int64_t> orphaned_at_ms;   // boot time: seen dead with such jobs; 0: not
+  Shared<int64_t> ask_again_at_ms;  // boot time: not before is it asked whether such jobs still live
+  Shared<uint32_t> changes;         // its leases were ended or extended by others so often; it sleeps on this
 };
 
 /// Values of a Settings, which has the same fields.

@@ -11,6 +11,7 @@
 #include "core/spool/blobs.h"
 #include "core/spool/journal_size.h"
 #include "core/spool/obstacle.h"
+#include "core/spool/running_jobs.h"
 #include "core/spool/session.h"
 
 namespace fq {
@@ -204,22 +205,16 @@ class LocalQueue final : public Queue {
   Result<void> become_holder();
   void leave_holder();
   Result<void> reap_dead(const Now& now);
+  struct Dead;
   Result<void> reap(HolderIndex holder);
-  /// Some of what a dead process held.
-  struct HeldByDead {
-    uint32_t pid = 0;
-    uint64_t started = 0;
-    std::vector<uint64_t> ids;
-  };
-  /// False: it lives, or is nobody any more.
-  Result<bool> find_held_by_dead(HolderIndex holder, HeldByDead& found);
-  /// Those of them whose job, or what it left behind, still lives.
-  Result<std::vector<uint64_t>> running_jobs(const HeldByDead& held);
+  Result<bool> find_dead(Dead& dead);
+  bool is_dead(const Dead& dead);
+  Result<void> find_held(Dead& dead);
+  std::optional<SlotIndex> find_held(const Dead& dead, uint64_t id);
+  Result<void> note_kept(const Dead& dead);
+  Result<void> return_from_dead(const Dead& dead, uint64_t id);
+  Result<void> free_dead(const Dead& dead);
   Result<void> note_job_limit(std::optional<int64_t> limit_ms);
-  /// Whether what a dead holder's jobs left behind has had its time. Notes when that began.
-  Result<bool> jobs_are_overdue(HolderIndex holder);
-  Result<void> return_from_dead(HolderIndex holder, uint64_t id);
-  Result<void> free_dead(HolderIndex holder);
   std::vector<HolderIndex> dead_holders();
 
   // local_watch.cpp

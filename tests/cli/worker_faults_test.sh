@@ -49,6 +49,25 @@ is 'nor do they wait for it' '' "$(fq peek --state all)"
 kill -KILL "$(cat "$work/job.d/left")"
 clear_all
 
+# However many it keeps, in whichever order they came.
+for keeper in 1 2; do
+  mkdir "$work/job.d"
+  seq 200 | fq push --lines --lazy >/dev/null
+  # shellcheck disable=SC2016
+  "$FQ" worker -j2 --batch 100 --batch-format lines -- sh -c 'read -r first; [ "$first" = 1 ] && batch=1 || batch=2
+    if [ "$batch" = "$1" ]; then setsid sleep 1000 >/dev/null 2>&1 & echo $! >"$0/left"; fi
+    : >"$0/$batch"; exec sleep 1000' "$work/job.d" "$keeper" 2>/dev/null & worker=$!
+  await test -e "$work/job.d/1"
+  await test -e "$work/job.d/2"
+  { kill -KILL $worker; wait $worker; } 2>/dev/null
+  is "what a survivor of batch $keeper keeps hides nothing of the other" 100 \
+    "$(fq pop -n 200 | wc -l)"
+  is 'and stays with it' 100 "$(fq peek --state leased -n 999 --json | jq -s length)"
+  kill -KILL "$(cat "$work/job.d/left")"
+  await fq pop >/dev/null
+  clear_all
+done
+
 # Several queues are idle together, or not at all. The sleep lets the first one be found idle before the push: that
 # is what the test is about; without it the test would pass untried.
 fq push -q a x >/dev/null; fq push -q b y >/dev/null

@@ -11,7 +11,10 @@ namespace fq::test {
 
 class FakeClock final : public Clock {
  public:
-  int64_t boot_ms() override { return boot_ms_; }
+  int64_t boot_ms() override {
+    advance(look_ms_);
+    return boot_ms_;
+  }
   int64_t wall_ms() override { return wall_ms_; }
 
   /// Time goes by, on both clocks.
@@ -19,10 +22,13 @@ class FakeClock final : public Clock {
     boot_ms_ += ms;
     wall_ms_ += ms;
   }
+  /// From now on each look at boot time takes so long.
+  void takes(int64_t ms) { look_ms_ = ms; }
   void set_boot_ms(int64_t ms) { boot_ms_ = ms; }
   void set_wall_ms(int64_t ms) { wall_ms_ = ms; }
 
  private:
+  int64_t look_ms_ = 0;
   int64_t boot_ms_ = 1'000'000;
   int64_t wall_ms_ = 1'700'000'000'000;
 };

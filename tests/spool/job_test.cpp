@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <utility>
 // fq, below us.
 #include "core/spool/layout.h"
 // Tests.
@@ -46,10 +47,13 @@ void poison(const SpoolFixture& q) {
 /// What the job's descriptor holds: its own message, or all of its worker's.
 enum class Keeps { own, all };
 
-/// A process that leases the next message by living, with a child that inherits the job's descriptor.
+/// A process that leases the next messages by living, with a child that inherits the descriptor of a job for
+/// the last of them.
 class Worker {
  public:
-  explicit Worker(SpoolFixture& q, Keeps keeps = Keeps::own) : keeps_(keeps) {
+  explicit Worker(SpoolFixture& q, Keeps keeps = Keeps::own, size_t leased = 1, size_t last = 1,
+                  std::optional<int64_t> limit_ms = {})
+      : keeps_(keeps), leased_(leased), last_(last), limit_ms_(limit_ms) {
     REQUIRE(::pipe(ready_) == 0);
     REQUIRE(::pipe(job_) == 0);
     pid_ = ::fork();
@@ -78,6 +82,13 @@ class Worker {
     if (job_[1] >= 0) ::close(job_[1]);
     job_[1] = -1;
   }
+  /// After kill(): until the kernel has ended the job too, but for its last descriptors.
+  void await_job() {
+    end_job();
+    ::close(std::exchange(ready_[1], -1));
+    char byte = 0;
+    CHECK(::read(ready_[0], &byte, 1) == 0);
+  }
 
  private:
   [[noreturn]] void work(SpoolFixture& q) {
@@ -87,10 +98,11 @@ class Worker {
     const auto queue = open_queue({q.path("../.."), "default"}, options);
     bool held = queue.ok();
     if (held) {
-      const LeaseReply reply = (*queue)->lease({}).value();
+      const LeaseReply reply = (*queue)->lease({.want = leased_}).value();
       std::vector<MessageId> ids;
-      if (keeps_ == Keeps::own) ids.push_back(reply.deliveries.at(0).id);
-      held = reply.deliveries.size() == 1 && (*queue)->hold_for_job(ids, std::nullopt).value().has_value();
+      for (size_t i = leased_ - last_; keeps_ == Keeps::own && i < leased_; ++i)
+        ids.push_back(reply.deliveries.at(i).id);
+      held = reply.deliveries.size() == leased_ && (*queue)->hold_for_job(ids, limit_ms_).value().has_value();
       // The job: it has the descriptor, and nothing else of the worker's.
       char byte = 0;
       if (held && ::fork() == 0) ::_exit(::read(job_[0], &byte, 1) == 0 ? 0 : 1);
@@ -99,6 +111,9 @@ class Worker {
     for (;;) ::pause();
   }
   const Keeps keeps_;
+  const size_t leased_;
+  const size_t last_;
+  const std::optional<int64_t> limit_ms_;
   int ready_[2];
   int job_[2];
   pid_t pid_ = -1;
@@ -140,6 +155,60 @@ TEST_CASE("a dead worker's message waits for what its job left behind, and comes
   CHECK(reply.deliveries[0].attempt == 2);
   CHECK(reply.deliveries[0].crashes == 1);
   q.check_clean();
+}
+
+TEST_CASE("what a survivor keeps hides nothing else of its dead worker, however much it is") {
+  const size_t kept = GENERATE(1u, 63u, 64u, 65u, 200u);
+  INFO("kept: " << kept);
+  SpoolFixture q;
+  for (size_t i = 0; i < 100 + kept; ++i) q.push("m" + std::to_string(i), Durability::lazy);
+  Worker worker(q, Keeps::own, 100 + kept, kept);
+  worker.kill();
+  const LeaseReply back = q.lease_from(q.door(), {.want = 1000});
+  CHECK(back.deliveries.size() == 100);
+  CHECK(back.deliveries.at(99).payload.read_all().value() == "m99");
+  CHECK(q.stats().leased == 100 + kept);
+  worker.end_job();
+  size_t more = 0;
+  for (int i = 0; i < 10'000 && more < kept; ++i) {
+    ::usleep(200);  // between two looks: nobody tells when the kernel has ended the job
+    q.clock.advance(100);
+    more += q.lease_from(q.door(), {.want = 1000}).deliveries.size();
+  }
+  CHECK(more == kept);
+}
+
+TEST_CASE("survivors of overdue jobs lose all that they kept") {
+  SpoolFixture q;
+  for (int i = 0; i < 150; ++i) q.push("m", Durability::lazy);
+  Worker worker(q, Keeps::own, 150, 150, 5'000);
+  worker.kill();
+  CHECK(q.lease_from(q.door(), {.want = 1000}).deliveries.empty());
+  q.clock.advance(5'000);
+  CHECK(q.lease_from(q.door(), {.want = 1000}).deliveries.empty());
+  q.clock.advance(11);
+  CHECK(q.lease_from(q.door(), {.want = 1000}).deliveries.size() == 150);
+}
+
+TEST_CASE("many consumers together ask a dead worker's survivors for a twentieth of the time at most") {
+  SpoolFixture q;
+  for (int i = 0; i < 100; ++i) q.push("m", Durability::lazy);
+  Worker worker(q, Keeps::own, 100, 100);
+  worker.kill();
+  q.clock.takes(5);
+  CHECK(q.lease_from(q.door(), {}).deliveries.empty());
+  q.clock.takes(0);
+  worker.await_job();
+  // The first look took some time, so nobody asks again at once.
+  for (int i = 0; i < 5; ++i) CHECK(q.lease_from(*q.open(), {}).deliveries.empty());
+  q.clock.advance(10'000);
+  size_t back = 0;
+  for (int i = 0; i < 10'000 && back == 0; ++i) {
+    ::usleep(200);  // between two looks: nobody tells when the kernel has ended the job
+    q.clock.advance(100);
+    back = q.lease_from(*q.open(), {}).deliveries.size();
+  }
+  CHECK(back == 1);
 }
 
 TEST_CASE("a job that ended before its worker died holds nothing") {
