@@ -99,6 +99,7 @@ ReasonText state_reason_text(const Explanation& of, const Reason& reason, const 
       return {"due at " + time_text(reason.until_wall_ms, now_ms), in_queue("fq kick " + id, context)};
     case Reason::Kind::leased:
       if (reason.pid) return {"held by process " + std::to_string(*reason.pid), ""};
+      if (!reason.until_wall_ms) return {"held by what the job of a dead worker left behind", ""};
       return {"leased until " + time_text(reason.until_wall_ms, now_ms), ""};
     case Reason::Kind::held:
       if (reason.ids.empty()) return {"comes after others", ""};

@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -22,6 +23,7 @@
 #include "core/spool/lock_file.h"
 #include "core/spool/process_info.h"
 #include "core/spool/queue_directory.h"
+#include "core/spool/running_jobs.h"
 
 namespace fq {
 
@@ -163,6 +165,18 @@ size_t count_in(const std::string& path) {
   return count;
 }
 
+/// Processes that keep messages by a job's descriptor, without those that are attached.
+std::vector<int> jobs_of(Disk& disk, const std::vector<int>& attached) {
+  std::vector<int> pids;
+  const Result<RunningJobs> jobs = RunningJobs::open(disk);
+  if (!jobs.ok()) return pids;
+  for (const OfdLock& lock : jobs->processes()) {
+    const bool worker = std::find(attached.begin(), attached.end(), lock.pid) != attached.end();
+    if (!worker && (pids.empty() || pids.back() != lock.pid)) pids.push_back(lock.pid);
+  }
+  return pids;
+}
+
 void examine_queue(const std::string& spool, const std::string& name, std::vector<DoctorRow>& rows) {
   const std::string about = "queue " + name;
   const Result<std::unique_ptr<Disk>> disk = open_queue_directory(spool, name);
@@ -181,6 +195,11 @@ void examine_queue(const std::string& spool, const std::string& name, std::vecto
       attached.empty() ? "nobody is attached" : "attached: process " + join_pids(attached);
   add_row(rows, about, found, stopped.empty() ? Health::ok : Health::warning,
           stopped.empty() ? "" : "process " + join_pids(stopped) + " is stopped; continue or end it");
+  const std::vector<int> jobs = jobs_of(**disk, attached);
+  if (!jobs.empty())
+    add_row(rows, about, "jobs, or what they left behind: process " + join_pids(jobs),
+            attached.empty() ? Health::warning : Health::ok,
+            attached.empty() ? "no worker is there; what a dead one had waits until these end" : "");
   const size_t damaged = count_in(spool + "/queues/" + name + "/damaged");
   if (damaged != 0)
     add_row(rows, about, counted(damaged, "piece of damage", "pieces of damage") + " in damaged/",

@@ -2,7 +2,7 @@
 //
 // What a job left behind keeps its message (core/spool/running_jobs.h): whoever buries the worker asks for
 // each first. All that nobody keeps comes back at once, however much of the same worker's is kept.
-#include "core/spool/local_queue.h"
+#include "core/spool/local_looked.h"
 
 // System.
 #include <unistd.h>
@@ -171,6 +171,26 @@ Result<void> LocalQueue::reap_dead(const Now& now) {
   for (const HolderIndex holder : dead_holders()) FQ_TRY(reap(holder));
   if (orphans_ && !had_orphans) orphans_since_ms_ = now.boot_ms;
   return {};
+}
+
+/// Before a look tells who holds what: what only the dead held comes back first. Where that cannot be, on a
+/// full disk say, the look goes on all the same.
+void LocalQueue::look_at_holders() {
+  survivors_.reset();
+  static_cast<void>(reap_dead(gate().now()));
+}
+
+/// The process that holds it by living: its consumer, or where that is dead one that its job left behind.
+/// None: it is held by time, or by nobody that we may look at.
+std::optional<int> LocalQueue::keeper_of(const Looked& looked) {
+  if (!looked.holder_is_dead) return looked.pid == 0 ? std::nullopt : std::optional(looked.pid);
+  if (!survivors_) {
+    Result<RunningJobs> jobs = RunningJobs::open(attachment_->disk());
+    survivors_ = jobs.ok() ? jobs->processes() : std::vector<OfdLock>();
+  }
+  const ProcessName dead{static_cast<uint32_t>(looked.pid), looked.pid_started};
+  const int pid = RunningJobs::keeper(*survivors_, looked.id, dead);
+  return pid == 0 ? std::nullopt : std::optional(pid);
 }
 
 Result<void> LocalQueue::reap(HolderIndex holder) {

@@ -212,7 +212,7 @@ void LocalQueue::Explainer::tell_state(const Looked& looked, std::span<const uin
       break;
     case State::leased:
       reason.kind = Reason::Kind::leased;
-      if (looked.pid != 0) reason.pid = looked.pid;
+      reason.pid = queue_.keeper_of(looked);
       break;
     case State::held:
       reason.kind = Reason::Kind::held;
@@ -261,6 +261,7 @@ void LocalQueue::Explainer::see_if_blocked(TenantIndex leaf, TenantIndex top, st
 }
 
 Result<ExplainReply> LocalQueue::explain(const ExplainRequest& request) {
+  look_at_holders();
   FQ_TRY(settle_held());
   FQ_TRY(drop_old_dead());
   ExplainReply reply;

@@ -75,7 +75,7 @@ class LocalQueue::Explainer {
   // and behind it
   void tell(const Seen& seen, Explanation& found);
   static void tell_counts(const Seen& seen, Explanation& found);
-  static void tell_state(const Looked& looked, std::span<const uint64_t> waits, Explanation& found);
+  void tell_state(const Looked& looked, std::span<const uint64_t> waits, Explanation& found);
 
   // local_explain_looks.cpp: in parts
   /// Those of its tenant that go before it.

@@ -101,7 +101,10 @@ LocalQueue::Looked LocalQueue::look_at(SlotIndex slot) {
   looked.key_lost = key != nullptr && (key->flags & (kKeyHeld | kKeyBehind)) == 0;
   looked.serial = entry.serial;
   if (looked.state == State::leased && entry.at_ms == kNever) {
-    looked.pid = static_cast<int>(header().holders[entry.holder % kHoldersMax].pid);
+    const HolderSlot& holder = header().holders[entry.holder % kHoldersMax];
+    looked.pid = static_cast<int>(holder.pid);
+    looked.pid_started = holder.started;
+    looked.holder_is_dead = holder.carried != 0 ? holder.orphaned_at_ms != 0 : holder.life.is_dead();
   }
   looked.event_position = entry.event_position;
   looked.place = ItemReader::find_item(stream(), header(), entry);
@@ -122,7 +125,7 @@ Result<MessageInfo> LocalQueue::describe(const Looked& looked) {
   if (looked.state == State::leased) {
     info.receipt = Receipt{receipt_text(looked.id, looked.serial)};
     if (looked.at_wall_ms != 0) info.lease_until_wall_ms = looked.at_wall_ms;
-    if (looked.pid != 0) info.holder_pid = looked.pid;
+    info.holder_pid = keeper_of(looked);
   }
   FQ_TRY(add_item(looked, info));
   FQ_TRY(add_error(looked, info));
@@ -266,6 +269,7 @@ Result<MessagePage> LocalQueue::peek_ready(const Filter& filter, size_t skip, si
 }
 
 Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, size_t n) {
+  look_at_holders();
   FQ_TRY(settle_held());
   FQ_TRY(drop_old_dead());
   if (filter.state == State::ready) return peek_ready(filter, number_in(from), std::min(n, kPreviewPerLook));
@@ -310,6 +314,7 @@ Result<std::optional<LocalQueue::Looked>> LocalQueue::look_again(const Filter& f
 }
 
 Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
+  look_at_holders();
   FQ_TRY(settle_held());
   FQ_TRY(drop_old_dead());
   std::optional<Looked> looked;

@@ -20,7 +20,9 @@ struct LocalQueue::Looked {
   bool has_key = false;   // of --unique or --debounce
   bool key_lost = false;  // and holds it no more
   uint64_t serial = 0;
-  int pid = 0;
+  int pid = 0;                  // that leased it by living; 0: by time
+  uint64_t pid_started = 0;     // see process_started
+  bool holder_is_dead = false;  // and it is kept by what its job left behind
   uint64_t event_position = 0;
   std::optional<ItemPlace> place;
 };

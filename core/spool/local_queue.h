@@ -205,6 +205,8 @@ class LocalQueue final : public Queue {
   Result<void> become_holder();
   void leave_holder();
   Result<void> reap_dead(const Now& now);
+  void look_at_holders();
+  std::optional<int> keeper_of(const Looked& looked);
   struct Dead;
   Result<void> reap(HolderIndex holder);
   Result<bool> find_dead(Dead& dead);
@@ -391,7 +393,8 @@ class LocalQueue final : public Queue {
   size_t outputs_until_sweep_ = 0;
   std::unique_ptr<EventLog> event_log_;
   std::vector<std::string> event_notices_;
-  bool orphans_ = false;  // a dead holder's job still lives
+  bool orphans_ = false;                           // a dead holder's job still lives
+  std::optional<std::vector<OfdLock>> survivors_;  // of such jobs, since the last look at the holders
   int64_t orphans_since_ms_ = 0;
 };
 

@@ -185,6 +185,9 @@ Result<CheckReport> LocalQueue::Care::check(bool repair) {
   return std::move(report);
 }
 
-Result<CheckReport> LocalQueue::check(bool repair) { return Care(*this).check(repair); }
+Result<CheckReport> LocalQueue::check(bool repair) {
+  look_at_holders();
+  return Care(*this).check(repair);
+}
 
 }  // namespace fq

@@ -1,6 +1,7 @@
 #include "core/spool/process_info.h"
 
 // System.
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -9,7 +10,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -86,6 +89,28 @@ Result<uint64_t> namespace_inode(const char* path) {
   return sys_error("stat", path, errno);
 }
 
+/// The names in a directory of /proc that are numbers.
+std::vector<std::string> numbers_in(const std::string& path) {
+  std::vector<std::string> names;
+  DIR* listing = ::opendir(path.c_str());
+  if (listing == nullptr) return names;
+  while (const dirent* item = ::readdir(listing)) {
+    if (item->d_name[0] >= '0' && item->d_name[0] <= '9') names.emplace_back(item->d_name);
+  }
+  ::closedir(listing);
+  return names;
+}
+
+/// From a descriptor's fdinfo: "lock:\t1: OFDLCK ADVISORY  READ -1 08:01:123456 5 6".
+void add_ofd_locks(int pid, const std::string& fdinfo, std::vector<OfdLock>& locks) {
+  for (size_t at = fdinfo.find("lock:"); at != std::string::npos; at = fdinfo.find("lock:", at + 1)) {
+    unsigned long long first = 0, last = 0;
+    const bool whole =
+        std::sscanf(fdinfo.c_str() + at, "lock: %*s OFDLCK %*s %*s %*d %*s %llu %llu", &first, &last) == 2;
+    if (whole) locks.push_back({pid, first, last});
+  }
+}
+
 }  // namespace
 
 bool is_stopped(int tid) {
@@ -135,6 +160,24 @@ std::vector<int> flock_holders(uint64_t device, uint64_t inode) {
     if (pid > 0 && pid != ::getpid()) pids.push_back(pid);
   }
   return pids;
+}
+
+std::vector<OfdLock> ofd_locks(std::string_view name, uint64_t device, uint64_t inode) {
+  std::vector<OfdLock> locks;
+  const std::string end = "/" + std::string(name);
+  for (const std::string& pid : numbers_in("/proc")) {
+    for (const std::string& file : numbers_in("/proc/" + pid + "/fd")) {
+      // The name first: to stat a file on a server that is gone would hang.
+      std::array<char, PATH_MAX> path;
+      const std::string link = "/proc/" + pid + "/fd/" + file;
+      const ssize_t length = ::readlink(link.c_str(), path.data(), path.size());
+      struct stat about {};
+      if (length < 0 || !std::string_view(path.data(), static_cast<size_t>(length)).ends_with(end)) continue;
+      if (::stat(link.c_str(), &about) != 0 || about.st_dev != device || about.st_ino != inode) continue;
+      add_ofd_locks(std::atoi(pid.c_str()), read_proc("/proc/" + pid + "/fdinfo/" + file), locks);
+    }
+  }
+  return locks;
 }
 
 std::string join_pids(const std::vector<int>& pids) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 // fq, below us.
 #include "core/base/result.h"
@@ -22,6 +23,14 @@ bool is_stopped(int tid);
 
 /// Who holds flocks on this file, from /proc/locks; this process left out.
 std::vector<int> flock_holders(uint64_t device, uint64_t inode);
+/// A lock on bytes of a file that a process has by an open file, its own or an inherited one.
+struct OfdLock {
+  int pid = 0;
+  uint64_t first = 0;
+  uint64_t last = 0;
+};
+/// Those on the file of that name, of all processes that /proc lets us look at: it goes through every one.
+std::vector<OfdLock> ofd_locks(std::string_view name, uint64_t device, uint64_t inode);
 /// "12, 34" for people.
 std::string join_pids(const std::vector<int>& pids);
 

@@ -3,6 +3,7 @@
 // System.
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace fq {
@@ -58,6 +59,19 @@ Result<RunningJobs> RunningJobs::open(Disk& disk) {
   if (!running.ok() && running.error().sys == ENOENT) return RunningJobs(nullptr);
   if (!running.ok()) return running.error();
   return RunningJobs(std::move(running).value());
+}
+
+std::vector<OfdLock> RunningJobs::processes() const {
+  if (!file_) return {};
+  return ofd_locks(kRunning, file_->opened().device, file_->opened().inode);
+}
+
+int RunningJobs::keeper(std::span<const OfdLock> processes, uint64_t id, const ProcessName& worker) {
+  const uint64_t all = byte_of_all(worker);
+  const auto found = std::find_if(processes.begin(), processes.end(), [&](const OfdLock& lock) {
+    return (lock.first <= id && id <= lock.last) || (lock.first <= all && all <= lock.last);
+  });
+  return found == processes.end() ? 0 : found->pid;
 }
 
 bool RunningJobs::is_locked(uint64_t byte) {

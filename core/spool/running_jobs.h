@@ -10,8 +10,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 // fq, below us.
 #include "core/base/disk.h"
+// fq, this room.
+#include "core/spool/process_info.h"
 
 namespace fq {
 
@@ -35,6 +38,11 @@ class RunningJobs {
   bool keep_all(const ProcessName& worker) { return is_locked(byte_of_all(worker)); }
   /// Whether the message's job, or what that left behind, lives.
   bool keep(uint64_t id) { return is_locked(id); }
+
+  /// Who has locks, as far as /proc tells us. Looks at every process: for when there is something to tell.
+  std::vector<OfdLock> processes() const;
+  /// Of these one that keeps what `worker` held; 0: none.
+  static int keeper(std::span<const OfdLock> processes, uint64_t id, const ProcessName& worker);
 
  private:
   explicit RunningJobs(std::unique_ptr<File> file) : file_(std::move(file)) {}
