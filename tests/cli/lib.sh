@@ -9,7 +9,14 @@ export FQ
 unset FQ_SPOOL FQ_QUEUE FQ_TENANT FQ_RECEIPT
 export LC_ALL=C.UTF-8
 work=$(mktemp -d "${TMPDIR:-/tmp}/fq-cli.XXXXXX") || exit 1
-trap '[ "$BASHPID" = "$$" ] && rm -rf "$work"' EXIT
+# What a test started ends with it, wherever it stops: found by the spool in its environment.
+left_behind() { env -u FQ_SPOOL grep -lzs "^FQ_SPOOL=$work/" /proc/[0-9]*/environ | cut -d/ -f3; }
+clean_up() {
+  local pid
+  for pid in $(jobs -p) $(left_behind); do kill -KILL "$pid" 2>/dev/null; done
+  rm -rf "$work"
+}
+trap '[ "$BASHPID" = "$$" ] && clean_up' EXIT
 export FQ_SPOOL=$work/spool
 failures=0
 
@@ -67,6 +74,8 @@ widest() { tr -d '\r' | wc -L; }
 # An empty spool for the next story.
 fresh() { rm -rf "$FQ_SPOOL"; }
 
+nothing_left() { [ -z "$(left_behind)" ]; }
 finish() {
+  await nothing_left || ps -o pid=,args= -p "$(left_behind | paste -sd,)"
   [ "$failures" = 0 ] || { printf '%s failures\n' "$failures"; exit 1; }
 }

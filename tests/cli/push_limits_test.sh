@@ -21,9 +21,8 @@ fq push -t acme four >"$work/id"
 # A signal ends the waiting; nothing is pushed.
 gives 0 '' fq queue set max_bytes=8B
 gives 75 "queue 'default': has" fq push far-too-long
-fq push -t big --block far-too-long >"$work/id" 2>"$work/said" &
-waiting=$!
-until [ -e "$work/said" ]; do :; done
+"$FQ" push -t big --block far-too-long >"$work/id" 2>"$work/said" & waiting=$!
+await grep -q '^State:.S' "/proc/$waiting/status"
 kill -TERM $waiting
 wait $waiting
 is 'it died by the signal' 143 $?

@@ -12,7 +12,7 @@ open_pane() {
   awaits 'shell>'
 }
 close_pane() { tmux -S "$socket" kill-server 2>/dev/null; }
-trap '[ "$BASHPID" = "$$" ] && close_pane; [ "$BASHPID" = "$$" ] && rm -rf "$work"' EXIT
+trap '[ "$BASHPID" = "$$" ] && { close_pane; clean_up; }' EXIT
 keys() { tmux -S "$socket" send-keys -t s "$@"; }
 types() { keys -l "$1"; keys Enter; }
 picture() { tmux -S "$socket" capture-pane -p -t s; }
