@@ -135,21 +135,25 @@ class Popping {
         writer_(session, queue, request.form, request.keep) {}
 
   Result<Exit> run() {
-    limit();
-    FQ_TRY_SET(LeaseReply page, told(queue_.lease(request_.lease)));
-    if (page.deliveries.empty()) return nothing(page);
-    request_.lease.wait = false;
-    while (!page.deliveries.empty()) {
-      FQ_TRY(write(page));
-      left_ -= std::min<uint64_t>(left_, page.deliveries.size());
-      FQ_TRY_SET(page, told(settle(page)));
+    const bool waits = request_.lease.wait;
+    // Where all that there was has been cancelled meanwhile, it is as if it had not been there.
+    while (taken_ == 0) {
+      limit(left_);
+      request_.lease.wait = waits;
+      FQ_TRY_SET(LeaseReply page, told(queue_.lease(request_.lease)));
+      if (page.deliveries.empty()) return nothing(page);
+      request_.lease.wait = false;
+      while (!page.deliveries.empty()) {
+        FQ_TRY(write(page));
+        FQ_TRY_SET(page, told(settle(page)));
+      }
     }
     return Exit::done;
   }
 
  private:
-  void limit() {
-    request_.lease.want = static_cast<size_t>(std::min(left_, kPageMessages));
+  void limit(uint64_t left) {
+    request_.lease.want = static_cast<size_t>(std::min(left, kPageMessages));
     request_.lease.bytes_max = request_.lease.grouped ? kGroupBytes : kPageBytes;
   }
 
@@ -195,20 +199,33 @@ class Popping {
 
   /// Acks a page, and takes the next one in the same turn.
   Result<LeaseReply> settle(const LeaseReply& page) {
-    limit();
+    const uint64_t left = left_ - std::min<uint64_t>(left_, page.deliveries.size());
+    limit(left);
     if (request_.keep) {
-      if (left_ == 0) return LeaseReply{};
+      count(page.deliveries.size());
+      if (left == 0) return LeaseReply{};
       return queue_.lease(request_.lease);
     }
     std::vector<Settle> items;
     for (const Delivery& delivery : page.deliveries) items.push_back(verdict(delivery, Verdict::ack));
-    FQ_TRY_SET(SettleReply reply, queue_.settle(items, left_ > 0 ? &request_.lease : nullptr));
+    FQ_TRY_SET(SettleReply reply, queue_.settle(items, left > 0 ? &request_.lease : nullptr));
+    size_t acked = 0;
     for (size_t i = 0; i < reply.items.size(); ++i) {
-      if (reply.items[i] == SettleStatus::ok) continue;
+      if (reply.items[i] == SettleStatus::ok) ++acked;
+      if (reply.items[i] == SettleStatus::ok || reply.items[i] == SettleStatus::gone) continue;
       if (!reply.next.deliveries.empty()) give_back(reply.next);
       return refused(session_, page.deliveries[i], reply.items[i], reply.error);
     }
-    return std::move(reply.next);
+    count(acked);
+    if (left > 0 || left_ == 0) return std::move(reply.next);
+    // Some were cancelled meanwhile: others take their places.
+    limit(left_);
+    return queue_.lease(request_.lease);
+  }
+
+  void count(size_t taken) {
+    taken_ += taken;
+    left_ -= std::min<uint64_t>(left_, taken);
   }
 
   Session& session_;
@@ -216,6 +233,7 @@ class Popping {
   PopRequest& request_;
   DeliveryWriter writer_;
   uint64_t left_ = request_.count;
+  uint64_t taken_ = 0;
 };
 
 Result<Exit> run_pop(const Arguments& arguments, Session& session) {

@@ -126,6 +126,28 @@ is 'a preview is cut by columns' "$(printf '测%.0s' $(seq 20))..." "$(fq peek -
 is 'of what was acked the outcome, and whose it was' '"7" null acked' "$(fq pop -q pictures >/dev/null; fq show -q pictures 1 --json | sed 's/.*"tenant":\([^,]*\),"state":"\([a-z]*\)","priority":\([^,]*\),.*/\1 \3 \2/')"
 is 'and no zero is made up' 'tenant 7 attempts 0' "$(fq show -q pictures 1 | grep -E '^(attempts|tenant|priority|deliveries)' | tr -s ' ' | paste -sd' ')"
 fq queue remove pictures --yes
+# Cancelled while it is written: its pop is stopped by a pipe that nobody reads on. It is as if it had not been there.
+mkfifo "$work/slow"
+# pop_cancelled WORDS...: what fq pop WORDS writes behind such a message, and its status.
+pop_cancelled() {
+  local id out
+  id=$(head -c 200000 /dev/zero | tr '\0' x | fq push -t slow -p 9)
+  "$FQ" pop -t slow "$@" >"$work/slow" 2>"$work/said" & popping=$!
+  exec 6<"$work/slow"
+  read -rn1 <&6
+  fq cancel "$id"
+  out=$(sed 's/^x*$//' <&6 | paste -sd' ')
+  exec 6<&-
+  wait $popping
+  echo "$out $?$(cat "$work/said")"
+}
+is 'a message cancelled under a pop leaves nothing' ' 1' "$(pop_cancelled)"
+is 'or the time to wait' ' 75' "$(pop_cancelled --wait=20ms)"
+seq 3 | fq push --lines -t slow >/dev/null
+is 'or the next one' ' 1 0' "$(pop_cancelled)"
+is 'one of many has another for it' ' 2 3 0' "$(pop_cancelled -n 2)"
+seq 4 5 | fq push --lines -t slow >/dev/null
+is 'a group is what is left of it' ' 4 5 0' "$(pop_cancelled --grouped)"
 is 'cancel by tag' 1 "$(fq cancel --tag order=7)"
 is 'cancel --all with --yes' 1 "$(fq cancel --all --yes)"
 
