@@ -73,8 +73,9 @@ bool RobustMutex::initialise() {
 Taken RobustMutex::try_take() {
   const Taken taken = taken_from(pthread_mutex_trylock(&mutex_));
   // glibc's trylock leaves the word of a lost lock taken, so that only the first try says what it is.
+  if (taken != Taken::timed_out) return taken;
   const int owner = __atomic_load_n(&mutex_.__data.__owner, __ATOMIC_RELAXED);
-  return taken == Taken::timed_out && owner == kNotRecoverable ? Taken::unusable : taken;
+  return owner == kNotRecoverable ? Taken::unusable : Taken::timed_out;
 }
 
 Taken RobustMutex::take(int64_t timeout_ms) {
