@@ -107,13 +107,24 @@ Parsed parse_of_kind(const PolicyKeySpec& spec, std::string_view text) {
   return std::nullopt;
 }
 
+/// Of those that stand beside durations, counts and sizes.
+int64_t number_of_word(std::string_view word) { return word == "none" ? 0 : kUnlimited; }
+
 /// A word of the key's own.
 Parsed parse_word(const PolicyKeySpec& spec, std::string_view text) {
   const std::vector<std::string_view> words = split_words(spec.words);
   const auto found = std::find(words.begin(), words.end(), text);
   if (found == words.end()) return std::nullopt;
   if (spec.kind == ValueKind::word) return Number{found - words.begin()};
-  return Number{text == "unlimited" ? kUnlimited : 0};
+  return Number{number_of_word(text)};
+}
+
+/// "" where the key has no word for the number.
+std::string_view word_for(const PolicyKeySpec& spec, int64_t number) {
+  for (const std::string_view word : split_words(spec.words)) {
+    if (number_of_word(word) == number) return word;
+  }
+  return number == kUnlimited ? "unlimited" : "";
 }
 
 /// With the largest unit that divides it; what is written shorter wins, binary units if equal.
@@ -169,7 +180,7 @@ std::string policy_value_text(const PolicyValue& value) {
   if (value.key == PolicyKey::limited) return format_duration((value.number + 999) / 1000 * 1000);
   const PolicyKeySpec* spec = spec_of(value.key);
   if (spec == nullptr) return "yes";
-  if (is_word_only(*spec, value)) return value.number == 0 ? "none" : "unlimited";
+  if (is_word_only(*spec, value)) return std::string(word_for(*spec, value.number));
   switch (spec->kind) {
     case ValueKind::word: {
       const std::vector<std::string_view> words = split_words(spec->words);

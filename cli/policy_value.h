@@ -26,7 +26,7 @@ void write_policy_value(JsonWriter& json, const PolicyValue& value);
 
 PolicyValue standard_of(const PolicyKeySpec& spec);
 
-/// "unlimited" or "none", said as one of those words.
+/// "unlimited", "auto" or "none", said as one of those words.
 bool is_word_only(const PolicyKeySpec& spec, const PolicyValue& value);
 
 }  // namespace fq::cli

@@ -144,7 +144,7 @@ Result<Reader> open_source(const std::string& file) {
 /// A call through the queue: pushes, stays until the message has ended, and leaves as its job did.
 Result<Exit> push_and_wait(Session& session, Queue& queue, Pusher& pusher, const PushRequest& request,
                            NewMessage message) {
-  const int64_t retention_ms = pusher.settings().retention_ms;
+  const int64_t retention_ms = retention_of(pusher.settings().retention_ms, message.command.has_value());
   if (!message.keep_ms) message.keep_ms = retention_ms > 0 ? retention_ms : kKeptForWaiterMs;
   FQ_TRY_SET(const MessageId id, pusher.push_unsaid(message));
   EndRequest ending;

@@ -117,6 +117,12 @@ struct MessageInfo {
   uint32_t deliveries = 0;
   uint32_t crashes = 0;
   std::optional<int64_t> pushed_at_wall_ms;  // none for a finished one whose record is gone
+  // Of a finished one that is still told of: its last run, where it had one, and its end.
+  std::optional<int64_t> started_at_wall_ms;
+  std::optional<int64_t> ended_at_wall_ms;
+  std::optional<int> exit;
+  std::optional<int> signal;
+  std::optional<int> worker_pid;
   std::optional<int64_t> due_at_wall_ms;
   std::optional<int64_t> expires_at_wall_ms;  // dead if not started by then
   std::vector<MessageId> after;               // what it came after

@@ -313,6 +313,9 @@ class Queue {
   /// due time or id. Changes nothing.
   virtual Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) = 0;
   virtual Result<std::optional<MessageInfo>> get(MessageId id) = 0;
+  /// A page of at most `n` messages that have ended and are still told of (see `retention`), the newest end
+  /// first. `filter.state`: acked or cancelled.
+  virtual Result<MessagePage> ended(const Filter& filter, const Cursor& from, size_t n) = 0;
   virtual Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) = 0;
 
   /// What happened to messages, oldest first, from `request.from` on: into `page`, whose memory is used

@@ -11,6 +11,16 @@ namespace fq {
 enum class Order : uint32_t { priority, fifo, key };
 enum class SyncMode : uint32_t { always, lazy };
 
+/// `retention = "auto"`: no duration that a person can write.
+inline constexpr int64_t kRetentionAuto = kUnlimited;
+inline constexpr int64_t kRetentionOfCommandsMs = 7 * 86'400'000;
+
+/// How long a message that says nothing of it itself is told of after its end; 0: not at all.
+inline int64_t retention_of(int64_t retention_ms, bool is_command) {
+  if (retention_ms != kRetentionAuto) return retention_ms;
+  return is_command ? kRetentionOfCommandsMs : 0;
+}
+
 /// Of the whole queue. What its tenants may do together (concurrency, rate, ...) holds at the top of their
 /// tree and is not here.
 struct Settings {
@@ -27,7 +37,7 @@ struct Settings {
   int64_t timeout_ms = 0;  // of a run in a worker; 0: none
   int64_t backoff_base_ms = 5'000;
   int64_t backoff_max_ms = 3'600'000;
-  int64_t retention_ms = 0;  // of records and outputs, after the end; 0: none
+  int64_t retention_ms = kRetentionAuto;  // of records and outputs, after the end; 0: none
   int64_t dead_retention_ms = kUnlimited;
 
   bool operator==(const Settings&) const = default;

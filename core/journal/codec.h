@@ -216,5 +216,11 @@ struct JobTerms {
 std::string encode_job(const JobTerms& terms);
 /// None when the bytes are no terms.
 std::optional<JobTerms> decode_job(std::string_view bytes);
+/// What of them matters under the lock. Needs: they are not empty. Allocates nothing.
+struct JobTraits {
+  bool kept = false;  // it is said how long it is told of after its end
+  bool command = false;
+};
+JobTraits traits_of_job(std::string_view bytes);
 
 }  // namespace fq

@@ -71,4 +71,11 @@ std::optional<JobTerms> decode_job(std::string_view bytes) {
   return terms;
 }
 
+JobTraits traits_of_job(std::string_view bytes) {
+  codec::ByteReader from(as_bytes(bytes));
+  const auto present = from.get<uint16_t>();
+  const auto words = from.get<uint16_t>();
+  return {(present & kHasKeep) != 0, words != 0};
+}
+
 }  // namespace fq

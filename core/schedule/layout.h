@@ -59,8 +59,10 @@ inline constexpr uint8_t kEntryOwnAttempts = 2;  // attempts_max was given at pu
 inline constexpr uint8_t kEntryInTree = 4;       // in its lane's tree, not in its list
 inline constexpr uint8_t kEntryBlob = 8;         // its payload lies in blobs/
 inline constexpr uint8_t kEntryExtra = 16;       // rank is the index of its Extra
-inline constexpr uint8_t kEntryReplaced = 32;    // its payload came after its push, see Schedule::replace
-inline constexpr uint8_t kEntryUnwritten = 64;   // changed in memory only: the journal knows an older state
+inline constexpr uint8_t kEntryUnwritten = 32;   // changed in memory only: the journal knows an older state
+inline constexpr uint8_t kEntryKept = 64;        // its push says how long it is told of after its end
+inline constexpr uint8_t kEntryCommand = 128;    // a command message
+inline constexpr uint8_t kEntryJob = kEntryKept | kEntryCommand;
 
 /// What few messages have besides, so that the others need not pay for it.
 struct Extra {
@@ -108,7 +110,8 @@ struct UniqueKey {
   Shared<uint32_t> behind;  // the key of the message that is held behind its own, or none
 };
 
-inline constexpr uint32_t kExtraExpired = 1;  // dead because it was not started in time
+inline constexpr uint32_t kExtraExpired = 1;   // dead because it was not started in time
+inline constexpr uint32_t kExtraReplaced = 2;  // its payload came after its push, see Schedule::replace
 
 /// Things in an order: those that came in order in a list (O(1) at both ends), the others in a tree.
 struct Lane {

@@ -69,7 +69,8 @@ Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
   txn.fresh(entry.holder, static_cast<uint16_t>(kHeldByTime));
   txn.fresh(entry.flags, static_cast<uint8_t>((from.key.empty() ? 0 : kEntryKeyed) |
                                               (from.attempts_max != 0 ? kEntryOwnAttempts : 0) |
-                                              (from.extra ? kEntryExtra : 0) | (from.blob ? kEntryBlob : 0)));
+                                              (from.extra ? kEntryExtra : 0) | (from.blob ? kEntryBlob : 0) |
+                                              from.job_flags));
   EntryIndex(EntryIndexKind{&region}).insert(txn, slot, entry, region.root.entry_supply.used);
   return {slot, entry, tenant};
 }
@@ -308,7 +309,10 @@ void Schedule::replace(Txn& txn, SlotIndex index, const Replacement& by) {
   Entry& entry = message.entry;
   States(region_).set_size(txn, message, {by.payload_bytes, by.blob, overhead_code(by.overhead_bytes)});
   put(txn, entry.item_position, by.item_position);
-  put(txn, entry.flags, static_cast<uint8_t>(entry.flags | kEntryReplaced));
+  put(txn, entry.flags, static_cast<uint8_t>((entry.flags & ~kEntryJob) | by.job_flags));
+  if (!has_extra(entry)) throw RegionDamaged{"a message without a key was replaced"};
+  Extra& extra = region_.extra(entry.rank);
+  put(txn, extra.flags, extra.flags | kExtraReplaced);
   if (by.due_ms == kNever || state_of(entry) != SlotState::delayed) return;
   const DelayHeap heap(region_);
   heap.remove(txn, slot);
@@ -362,7 +366,9 @@ void Schedule::lose(Txn& txn, SlotIndex index) {
 void Schedule::set_item(Txn& txn, SlotIndex slot, uint64_t item_position, uint64_t overhead) {
   Entry& entry = region_.entry(static_cast<uint32_t>(slot));
   txn.set(entry.item_position, item_position);
-  put(txn, entry.flags, static_cast<uint8_t>(entry.flags & ~(kEntryReplaced | kEntryUnwritten)));
+  put(txn, entry.flags, static_cast<uint8_t>(entry.flags & ~kEntryUnwritten));
+  if (is_replaced(slot))
+    put(txn, region_.extra(entry.rank).flags, region_.extra(entry.rank).flags & ~kExtraReplaced);
   set_overhead(txn, slot, overhead);
 }
 

@@ -70,8 +70,9 @@ struct NewEntry {
   uint64_t overhead_bytes = 0;  // in the journal beside its payload
   uint16_t attempts_max = 0;    // 0: the queue's, when leased
   bool blob = false;
-  bool extra = false;    // it has one: needs room for it
-  bool expired = false;  // restored only: dead for that reason
+  uint8_t job_flags = 0;  // of kEntryJob
+  bool extra = false;     // it has one: needs room for it
+  bool expired = false;   // restored only: dead for that reason
   int64_t ttl_ms = kNever;
   std::optional<NewKey> key_hold;  // of --unique or --debounce
   Bytes after;                     // u64 each: an id with kAfter... of core/journal/record.h
@@ -171,10 +172,13 @@ class Schedule {
     uint64_t item_position = 0;
     uint32_t payload_bytes = 0;
     bool blob = false;
+    uint8_t job_flags = 0;  // of kEntryJob
     uint64_t overhead_bytes = 0;
     int64_t due_ms = kNever;
   };
   void replace(Txn& txn, SlotIndex slot, const Replacement& replacement);
+  /// And was not copied forward since.
+  bool is_replaced(SlotIndex slot) const;
   /// It takes so much in the journal beside its payload from now on. One step.
   void set_overhead(Txn& txn, SlotIndex slot, uint64_t bytes);
   uint64_t overhead_of(SlotIndex slot) const { return overhead_bytes(entry(slot).overhead); }

@@ -33,6 +33,11 @@ int64_t Schedule::expires_ms(SlotIndex slot) const {
   return state_of(from) == SlotState::ready ? fq::expires_ms(region_, from) : kNever;
 }
 
+bool Schedule::is_replaced(SlotIndex slot) const {
+  const Entry& from = entry(slot);
+  return has_extra(from) && (region_.extra(from.rank).flags & kExtraReplaced) != 0;
+}
+
 int64_t Schedule::ttl_ms(SlotIndex slot) const {
   const Entry& from = entry(slot);
   return has_extra(from) && from.deliveries == 0 ? region_.extra(from.rank).ttl_ms.get() : kNever;

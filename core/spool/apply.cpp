@@ -22,6 +22,12 @@ void note_pin(Txn& txn, Pin& pin, uint64_t position) {
   if (position < pin.since) txn.set(pin.since, position);
 }
 
+uint8_t job_flags_of(const MessageItem& item) {
+  if (item.job.empty()) return 0;
+  const JobTraits traits = traits_of_job(item.job);
+  return static_cast<uint8_t>((traits.kept ? kEntryKept : 0) | (traits.command ? kEntryCommand : 0));
+}
+
 }  // namespace
 
 Need need_of(const MessageItem& item) {
@@ -46,6 +52,7 @@ NewEntry Apply::entry_of(const MessageItem& item, MessageId id, uint64_t item_po
   entry.overhead_bytes = overhead_of(item);
   entry.attempts_max = item.attempts_max;
   entry.blob = item.blob.has_value();
+  entry.job_flags = job_flags_of(item);
   entry.now_ms = store_.boot_of(at_wall_ms);
   entry.due_ms = item.due_wall_ms == 0 ? entry.now_ms : store_.boot_of(item.due_wall_ms);
   if (item.terms.empty()) return entry;
@@ -154,12 +161,13 @@ void Apply::replaced(Txn& txn, const ReplacedRecord& replaced, SlotIndex slot, u
   const uint64_t item_position = position + kRecordHeaderBytes + kReplacedItemOffset;
   const Entry& entry = schedule.entry(slot);
   // What came before is told by its push and its events alone, until it is moved.
-  if ((entry.flags & kEntryReplaced) == 0) note_pin(txn, store_.header().replaced, entry.item_position);
+  if (!schedule.is_replaced(slot)) note_pin(txn, store_.header().replaced, entry.item_position);
   table_.remove_live(txn, entry.item_position);
   schedule.replace(txn, slot,
                    {.item_position = item_position,
                     .payload_bytes = static_cast<uint32_t>(item.payload_bytes),
                     .blob = item.blob.has_value(),
+                    .job_flags = job_flags_of(item),
                     .overhead_bytes = overhead_of(item),
                     .due_ms = replaced.due_wall_ms == 0 ? kNever : store_.boot_of(replaced.due_wall_ms)});
   schedule.set_event(txn, slot, position);

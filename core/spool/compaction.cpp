@@ -101,7 +101,7 @@ uint32_t LocalQueue::find_replaced(std::vector<InOldest>& found) {
   uint64_t bytes = 0;
   for (uint32_t walked = 0; at < end && walked < kSlotsPerStep && bytes < kCopyBytesPerStep; ++walked, ++at) {
     const Entry& entry = schedule().entry(SlotIndex{at});
-    if (state_of(entry) == SlotState::free || (entry.flags & kEntryReplaced) == 0) continue;
+    if (state_of(entry) == SlotState::free || !schedule().is_replaced(SlotIndex{at})) continue;
     found.push_back({MessageId{entry.id.get()}, entry.item_position});
     bytes += journal_bytes_of(entry);
   }

@@ -8,7 +8,7 @@
 #include <algorithm>
 // fq, this room.
 #include "core/spool/event_log.h"
-#include "core/spool/local_looked.h"
+#include "core/spool/local_endings.h"
 
 namespace fq {
 
@@ -184,6 +184,7 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
     }
     return {};
   }));
+  if (!place && position == 0 && !ended) return endings().history(id);
   HistoryPage page;
   const size_t most = std::min(n, kEventsMax);
   FQ_TRY(walk_events(number(id), position,
@@ -206,6 +207,13 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
     if (push)
       page.events.push_back(event_of(RecordType::pushed, push->at_wall_ms, number(id), EventDetail{}, 0));
     if (push) page.tenant = push->tenant;
+    if (!push) {
+      FQ_TRY_SET(const std::optional<MessageInfo> noted, endings().find(id));
+      if (noted) page.tenant = noted->tenant;
+      if (noted)
+        page.events.push_back(
+            event_of(RecordType::pushed, *noted->pushed_at_wall_ms, number(id), EventDetail{}, 0));
+    }
   }
   std::reverse(page.events.begin(), page.events.end());
   // The last attempt and the end of a TTL bury without a record of its own: what ended it stands last, and

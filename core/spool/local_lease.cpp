@@ -11,6 +11,7 @@
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/spool/blobs.h"
+#include "core/spool/local_endings.h"
 #include "core/spool/sleep.h"
 
 namespace fq {
@@ -73,6 +74,7 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
     if (clock_.boot_ms() >= deadline_ms) return reply;
     reply.why_empty = WhyEmpty::interrupted;
     if (request.interrupt != nullptr && request.interrupt->raised()) return reply;
+    endings().tend();
     FQ_TRY(sleep_until_ready(request, deadline_ms, seen));
   }
 }

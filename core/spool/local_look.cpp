@@ -13,7 +13,7 @@
 #include "core/base/sort_key.h"
 #include "core/schedule/message_order.h"
 // fq, this room.
-#include "core/spool/local_looked.h"
+#include "core/spool/local_endings.h"
 
 namespace fq {
 
@@ -329,14 +329,17 @@ Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
     ended_before = header().tail;
     return {};
   }));
-  if (!looked && !outcome) return std::optional<MessageInfo>();
   if (looked) {
     FQ_TRY_SET(MessageInfo info, describe(*looked));
     return std::optional<MessageInfo>(std::move(info));
   }
   // An end is told only once it can no longer be lost.
   if (!syncs_lazily()) FQ_TRY(session_->flusher.wait_durable(ended_before));
-  return describe_finished(id, *outcome);
+  FQ_TRY_SET(std::optional<MessageInfo> noted, endings().find(id));
+  if (!outcome) return noted;
+  FQ_TRY_SET(std::optional<MessageInfo> finished, describe_finished(id, *outcome));
+  // One that ended otherwise than was noted of it is told from what is sure.
+  return noted && noted->state == finished->state ? noted : finished;
 }
 
 }  // namespace fq

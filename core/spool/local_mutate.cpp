@@ -6,7 +6,7 @@
 #include <charconv>
 // fq, this room.
 #include "core/spool/blobs.h"
-#include "core/spool/local_looked.h"
+#include "core/spool/local_endings.h"
 
 namespace fq {
 
@@ -25,6 +25,7 @@ Result<SettleStatus> LocalQueue::change_one(MessageId id, Action action, const F
                                             std::vector<ItemPlace>& blobs,
                                             std::optional<uint64_t> item_position) {
   SettleStatus status = SettleStatus::gone;
+  const Endings::Done done_with_notes(*this);
   for (int attempt = 0; attempt < kObstaclesMax; ++attempt) {
     Obstacle obstacle = Obstacle::none;
     FQ_TRY(locked([&]() -> Result<void> {
@@ -42,6 +43,7 @@ Result<SettleStatus> LocalQueue::change_one(MessageId id, Action action, const F
       RecordType type = action == Action::cancel ? RecordType::cancelled : RecordType::kicked;
       if (action == Action::kick && schedule().would_hold(*slot)) type = RecordType::reheld;
       obstacle = event_obstacle(type, event_record_bytes(type, 1, EventDetail{}));
+      if (obstacle == Obstacle::none && lacks_note(type, *slot)) obstacle = Obstacle::note;
       if (obstacle != Obstacle::none) return {};
       if (action == Action::cancel && (entry.flags & kEntryBlob) != 0) {
         if (const auto place = ItemReader::find_item(stream(), header(), entry)) blobs.push_back(*place);

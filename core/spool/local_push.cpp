@@ -6,6 +6,7 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
+#include "core/spool/local_endings.h"
 #include "core/spool/local_unique.h"
 #include "core/spool/push_checks.h"
 
@@ -180,6 +181,9 @@ Result<void> LocalQueue::overcome(Obstacle obstacle, const Need& need) {
       return raise_limits();
     case Obstacle::holder:
       return become_holder();
+    case Obstacle::note:
+      endings().overcome();
+      return {};
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 // fq, this room.
 #include "core/spool/event_log.h"
+#include "core/spool/local_endings.h"
 #include "core/spool/queue_directory.h"
 // fq, below us.
 #include "core/base/tenant_name.h"
@@ -55,6 +56,10 @@ Caps LocalQueue::caps() const {
   caps.wake_latency_bound_ms = 5;
   caps.fairness_bound = 1;
   return caps;
+}
+
+std::string LocalQueue::message_object(uint64_t id) {
+  return "message " + std::to_string(id) + " of " + attachment_->object();
 }
 
 Result<void> LocalQueue::attach_anew() {

@@ -32,6 +32,7 @@ class LocalQueue final : public Queue {
   Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms) override;
   Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) override;
   Result<std::optional<MessageInfo>> get(MessageId id) override;
+  Result<MessagePage> ended(const Filter& filter, const Cursor& from, size_t n) override;
   Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override;
   Result<void> events(const EventRequest& request, EventPage& page) override;
   Result<std::optional<JobOutput>> output(MessageId id) override;
@@ -146,7 +147,7 @@ class LocalQueue final : public Queue {
 
   // local_retention.cpp
   int64_t dead_due_ms();
-  void drop_some_dead(const Now& now, std::vector<ItemPlace>& blobs);
+  Obstacle drop_some_dead(const Now& now, std::vector<ItemPlace>& blobs);
   Result<void> drop_old_dead();
 
   // local_keys.cpp
@@ -196,8 +197,6 @@ class LocalQueue final : public Queue {
   Result<void> overcome_for_event(Obstacle obstacle);
   /// Whether the disk was found to have no room for a journal file a moment ago.
   bool disk_is_full();
-  /// Before the verdicts: who sees the end of a message finds its output.
-  void keep_outputs(std::span<const Settle> items);
   /// Which files hold the payloads of what has just ended.
   void name_blobs(const std::vector<ItemPlace>& places, std::vector<BlobName>& names);
 
@@ -295,6 +294,11 @@ class LocalQueue final : public Queue {
   void append_policy(const PolicyRecord& record);
   Result<void> follow_terms();
 
+  // local_endings.h, local_ended.cpp
+  class Endings;
+  Endings& endings();
+  bool lacks_note(RecordType type, SlotIndex slot, const Settle* settle = nullptr);
+
   // local_mutate.cpp
   /// With `item_position` only while the message's payload lies there.
   Result<SettleStatus> change_one(MessageId id, Action action, const Filter* filter,
@@ -309,9 +313,7 @@ class LocalQueue final : public Queue {
 
   // local_care.h
   class Care;
-  std::string message_object(uint64_t id) {
-    return "message " + std::to_string(id) + " of " + attachment_->object();
-  }
+  std::string message_object(uint64_t id);
 
   // file_supply.cpp
   Result<void> make_ready_file();
@@ -385,12 +387,11 @@ class LocalQueue final : public Queue {
   struct Group {
     TenantIndex leaf{};
     uint64_t left = 0;
-  };
-  Group group_;
+  } group_;
   std::vector<WatchedLease> watched_;
   uint32_t changes_seen_ = 0;
   bool watched_carried_ = false;  // some were given in a segment before: nobody counts their changes for us
-  size_t outputs_until_sweep_ = 0;
+  std::unique_ptr<Endings> endings_;
   std::unique_ptr<EventLog> event_log_;
   std::vector<std::string> event_notices_;
   bool orphans_ = false;                           // a dead holder's job still lives

@@ -9,6 +9,7 @@
 #include <array>
 // fq, this room.
 #include "core/spool/blobs.h"
+#include "core/spool/local_endings.h"
 
 namespace fq {
 
@@ -27,23 +28,28 @@ int64_t LocalQueue::dead_due_ms() {
 }
 
 /// Cancels some that have had their time. Needs: the lock, and that their record finds room.
-void LocalQueue::drop_some_dead(const Now& now, std::vector<ItemPlace>& blobs) {
+Obstacle LocalQueue::drop_some_dead(const Now& now, std::vector<ItemPlace>& blobs) {
   std::array<SlotIndex, kDroppedMax> slots;
   const size_t there = schedule().oldest_dead(slots);
   const int64_t kept_ms = std::min<int64_t>(header().settings.dead_retention_ms, kNever / 4);
   size_t count = 0;
+  Obstacle obstacle = Obstacle::none;
   while (count < there && schedule().entry(slots[count]).at_ms + kept_ms <= now.boot_ms) {
+    if (lacks_note(RecordType::cancelled, slots[count])) obstacle = Obstacle::note;
     const Entry& entry = schedule().entry(slots[count++]);
     if ((entry.flags & kEntryBlob) == 0) continue;
     if (const auto place = ItemReader::find_item(stream(), header(), entry)) blobs.push_back(*place);
   }
+  if (obstacle != Obstacle::none) return obstacle;
   append_event(RecordType::cancelled, std::span(slots).first(count), EventDetail{}, now, {});
+  return Obstacle::none;
 }
 
 Result<void> LocalQueue::drop_old_dead() {
   if (header().settings.dead_retention_ms.peek() == kUnlimited) return {};
   std::vector<ItemPlace> blobs;
   int obstacles = 0;
+  const Endings::Done done_with_notes(*this);
   for (bool more = true; more;) {
     Obstacle obstacle = Obstacle::none;
     blobs.reserve(blobs.size() + kDroppedMax);  // nothing is allocated under the lock
@@ -54,9 +60,12 @@ Result<void> LocalQueue::drop_old_dead() {
       if (!more) return {};
       obstacle = event_obstacle(RecordType::cancelled,
                                 event_record_bytes(RecordType::cancelled, kDroppedMax, EventDetail{}));
-      if (obstacle == Obstacle::none) drop_some_dead(now, blobs);
+      const size_t blobs_before = blobs.size();
+      if (obstacle == Obstacle::none) obstacle = drop_some_dead(now, blobs);
+      if (obstacle != Obstacle::none) blobs.resize(blobs_before);
       return {};
     }));
+    if (obstacle == Obstacle::none && endings_) endings_->done();
     if (obstacle == Obstacle::none) continue;
     if (++obstacles > kObstaclesMax) return refuse_full();
     FQ_TRY(overcome_for_event(obstacle));

@@ -8,14 +8,13 @@
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/spool/blobs.h"
-#include "core/spool/outputs.h"
+#include "core/spool/local_endings.h"
 
 namespace fq {
 
 namespace {
 
 constexpr size_t kVerdictsPerRecord = 18;  // arbitrary
-constexpr size_t kOutputsPerSweep = 256;   // at least
 constexpr int64_t kDiskFullMs = 1'000;     // arbitrary
 
 RecordType record_of(Verdict verdict) {
@@ -185,6 +184,7 @@ Result<size_t> LocalQueue::settle_group(std::span<const Settle> group, std::span
                                         uint64_t& durable_end, std::vector<ItemPlace>& blobs) {
   size_t settled = group.size();
   Obstacle obstacle = Obstacle::none;
+  const Endings::Done done_with_notes(*this);
   for (int attempt = 0; attempt < kObstaclesMax; ++attempt) {
     obstacle = Obstacle::none;
     FQ_TRY(locked([&]() -> Result<void> {
@@ -215,6 +215,7 @@ Result<size_t> LocalQueue::settle_group(std::span<const Settle> group, std::span
         const bool twice = std::find(slots.begin(), slots.begin() + count, *slot) != slots.begin() + count;
         if (twice) statuses[i] = SettleStatus::stale;
         if (twice) continue;
+        if (lacks_note(type, *slot, &group[i])) obstacle = Obstacle::note;
         blobs_before[count] = blobs.size();
         const Entry& entry = schedule().entry(*slot);
         if (type == RecordType::acked && (entry.flags & kEntryBlob) != 0) {
@@ -226,6 +227,7 @@ Result<size_t> LocalQueue::settle_group(std::span<const Settle> group, std::span
         settles[count] = &group[i];
         places[count++] = i;
       }
+      if (obstacle != Obstacle::none) return {};
       size_t done = 0;
       if (count > 0) {
         done = append_event(type, std::span(slots).first(count), detail, now,
@@ -249,7 +251,6 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
   reply.items.assign(items.size(), SettleStatus::unknown);
   uint64_t durable_end = 0;
   std::vector<BlobName> doomed;
-  keep_outputs(items);
   for (size_t from = 0; from < items.size();) {
     size_t to = from + 1;
     while (to < items.size() && to - from < kVerdictsPerRecord && same_record(items[from], items[to])) ++to;
@@ -287,30 +288,6 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
     FQ_TRY_SET(reply.next, lease(*next));
   }
   return reply;
-}
-
-void LocalQueue::keep_outputs(std::span<const Settle> items) {
-  Disk& disk = attachment_->disk();
-  for (const Settle& item : items) {
-    if (item.output == nullptr) continue;
-    const int64_t wall_ms = gate().now().wall_ms;
-    const uint64_t id = id_in(item.receipt);
-    const Result<void> kept = keep_output(disk, MessageId{id}, *item.output, wall_ms);
-    // A verdict is worth more than an output that found no room.
-    if (!kept.ok()) {
-      attachment_->notice(attachment_->object() + ": the output of message " + std::to_string(id) +
-                          " is not kept: " + kept.error().text);
-    }
-    if (outputs_until_sweep_ > 0) --outputs_until_sweep_;
-    if (outputs_until_sweep_ > 0) continue;
-    // All are looked at once for as many new ones as there were, so each costs two looks at most.
-    const Result<size_t> left = sweep_outputs(disk, wall_ms);
-    outputs_until_sweep_ = std::max(left.ok() ? *left : 0, kOutputsPerSweep);
-  }
-}
-
-Result<std::optional<JobOutput>> LocalQueue::output(MessageId id) {
-  return read_output(attachment_->disk(), id, gate().now().wall_ms);
 }
 
 void LocalQueue::name_blobs(const std::vector<ItemPlace>& places, std::vector<BlobName>& names) {

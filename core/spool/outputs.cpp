@@ -11,11 +11,15 @@
 #include "core/spool/outputs.h"
 
 // System.
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 // fq, below us.
 #include "core/base/crc32c.h"
+#include "core/base/fault_point.h"
 
 namespace fq {
 
@@ -24,6 +28,7 @@ namespace {
 constexpr std::string_view kOutputMagic("fqout1\n\0", 8);
 constexpr size_t kHeaderBytes = 40;
 constexpr std::string_view kUnfinished = ".new";
+constexpr int kUnfinishedTries = 10;  // against who sweeps
 
 struct OutputHeader {
   int64_t until_wall_ms = 0;
@@ -54,6 +59,27 @@ Result<std::optional<OutputHeader>> read_header(File& file) {
   return std::optional<OutputHeader>(header);
 }
 
+/// Whoever writes an unfinished one holds it; on a fake disk nobody does.
+bool take(File& file) { return file.descriptor() < 0 || ::flock(file.descriptor(), LOCK_EX | LOCK_NB) == 0; }
+
+/// A new file that is held, and was not taken away before it was.
+Result<std::unique_ptr<File>> make_unfinished(Disk& disk, const std::string& name) {
+  for (int attempt = 0; attempt < kUnfinishedTries; ++attempt) {
+    // One that a dead process with our number left behind is in nobody's way.
+    static_cast<void>(disk.remove(name));
+    Result<std::unique_ptr<File>> opened = disk.open(name, OpenMode::create_new);
+    if (!opened.ok() && opened.error().sys == ENOENT) {
+      FQ_TRY(disk.make_directory("output"));
+      opened = disk.open(name, OpenMode::create_new);
+    }
+    if (!opened.ok()) return opened;
+    if (!take(**opened)) continue;
+    FQ_TRY_SET(const bool named, (*opened)->has_name());
+    if (named) return opened;
+  }
+  return Error{ErrorKind::io, disk.label() + ": " + name + ": another process takes it away", 0};
+}
+
 Result<std::string> read_text(File& file, uint64_t from, uint64_t bytes) {
   std::string text(bytes, '\0');
   FQ_TRY_SET(const size_t got, file.read_at(from, std::as_writable_bytes(std::span(text))));
@@ -63,28 +89,24 @@ Result<std::string> read_text(File& file, uint64_t from, uint64_t bytes) {
 
 }  // namespace
 
-Result<void> keep_output(Disk& disk, MessageId id, const JobOutput& output, int64_t now_wall_ms) {
+Result<void> keep_output(Disk& disk, MessageId id, const JobOutput& output, int64_t until_wall_ms) {
   std::string bytes(kHeaderBytes, '\0');
   std::memcpy(bytes.data(), kOutputMagic.data(), kOutputMagic.size());
   auto* to = std::as_writable_bytes(std::span(bytes)).data();
-  put_number(to + 8, now_wall_ms + std::min(output.keep_ms, INT64_MAX / 4));
+  put_number(to + 8, until_wall_ms);
   put_number(to + 16, uint64_t{output.out.size()});
   put_number(to + 24, uint64_t{output.err.size()});
   put_number(to + 32, crc32c(crc32c(0, as_bytes(output.out)), as_bytes(output.err)));
   bytes.append(output.out).append(output.err);
-  const std::string name = name_of(id), unfinished = name + std::string(kUnfinished);
-  // One that a dead worker left behind is in nobody's way.
-  static_cast<void>(disk.remove(unfinished));
-  {
-    Result<std::unique_ptr<File>> opened = disk.open(unfinished, OpenMode::create_new);
-    if (!opened.ok() && opened.error().sys == ENOENT) {
-      FQ_TRY(disk.make_directory("output"));
-      opened = disk.open(unfinished, OpenMode::create_new);
-    }
-    FQ_TRY_SET(const std::unique_ptr<File> file, std::move(opened));
-    FQ_TRY(file->write_at(0, as_bytes(bytes)));
-  }
-  return disk.rename(unfinished, name);
+  const std::string name = name_of(id);
+  const std::string unfinished = name + "." + std::to_string(::getpid()) + std::string(kUnfinished);
+  FQ_TRY_SET(const std::unique_ptr<File> file, make_unfinished(disk, unfinished));
+  FQ_POINT("output.made");
+  Result<void> written = file->write_at(0, as_bytes(bytes));
+  if (written.ok()) written = disk.rename(unfinished, name);
+  if (!written.ok()) static_cast<void>(disk.remove(unfinished));
+  FQ_POINT("output.kept");
+  return written;
 }
 
 Result<std::optional<JobOutput>> read_output(Disk& disk, MessageId id, int64_t now_wall_ms) {
@@ -103,25 +125,35 @@ Result<std::optional<JobOutput>> read_output(Disk& disk, MessageId id, int64_t n
   return std::optional<JobOutput>(std::move(output));
 }
 
-Result<size_t> sweep_outputs(Disk& disk, int64_t now_wall_ms) {
+Result<void> remove_output(Disk& disk, MessageId id, int64_t until_wall_ms) {
+  const Result<std::unique_ptr<File>> file = disk.open(name_of(id), OpenMode::read);
+  if (!file.ok()) return {};
+  FQ_TRY_SET(const std::optional<OutputHeader> header, read_header(**file));
+  if (header && header->until_wall_ms != until_wall_ms) return {};
+  return disk.remove(name_of(id));
+}
+
+Result<void> sweep_outputs(Disk& disk, int64_t now_wall_ms) {
   Result<std::vector<std::string>> listed = disk.list("output");
-  if (!listed.ok() && listed.error().sys == ENOENT) return size_t{0};
+  if (!listed.ok() && listed.error().sys == ENOENT) return {};
   FQ_TRY_SET(const std::vector<std::string> names, std::move(listed));
-  size_t left = 0;
   for (const std::string& name : names) {
+    const std::string path = "output/" + name;
+    const bool unfinished = name.ends_with(kUnfinished);
     uint64_t id = 0;
     const auto parsed = std::from_chars(name.data(), name.data() + name.size(), id);
-    // What is not finished belongs to a worker that writes it now, or is taken away by the next one.
-    if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) continue;
-    const std::string path = "output/" + name;
+    const bool whole_name = parsed.ec == std::errc() && parsed.ptr == name.data() + name.size();
+    if (!whole_name && !unfinished) continue;
     const Result<std::unique_ptr<File>> file = disk.open(path, OpenMode::read);
     if (!file.ok()) continue;
-    FQ_TRY_SET(const std::optional<OutputHeader> header, read_header(**file));
-    const bool over = !header || header->until_wall_ms <= now_wall_ms;
+    bool over = unfinished && take(**file);
+    if (!unfinished) {
+      FQ_TRY_SET(const std::optional<OutputHeader> header, read_header(**file));
+      over = !header || header->until_wall_ms <= now_wall_ms;
+    }
     if (over) FQ_TRY(disk.remove(path));
-    if (!over) ++left;
   }
-  return left;
+  return {};
 }
 
 }  // namespace fq

@@ -1,7 +1,8 @@
-// outputs - what jobs wrote, kept in output/<id> until its time is over.
+// outputs - what jobs wrote, where it is too long for a record of ended_log.h: output/<id>, until its time is
+// over.
 //
-// Written before the record that ends the message, so that whoever sees the end finds the output. It is no
-// part of the truth: a power cut may take the newest ones, and a file that is not whole counts as none.
+// Written before its record. It is no part of the truth: a power cut may take the newest ones, and a file
+// that is not whole counts as none. What is being written is output/<id>.<pid>.new, with a flock on it.
 #pragma once
 
 // fq, below us.
@@ -10,10 +11,12 @@
 
 namespace fq {
 
-Result<void> keep_output(Disk& disk, MessageId id, const JobOutput& output, int64_t now_wall_ms);
+Result<void> keep_output(Disk& disk, MessageId id, const JobOutput& output, int64_t until_wall_ms);
 /// None when there is none, or its time is over.
 Result<std::optional<JobOutput>> read_output(Disk& disk, MessageId id, int64_t now_wall_ms);
-/// Removes those whose time is over; returns how many are left.
-Result<size_t> sweep_outputs(Disk& disk, int64_t now_wall_ms);
+/// The one that was kept until then; another stays.
+Result<void> remove_output(Disk& disk, MessageId id, int64_t until_wall_ms);
+/// Looks at all of them: those whose time is over go, and what a dead process was writing.
+Result<void> sweep_outputs(Disk& disk, int64_t now_wall_ms);
 
 }  // namespace fq

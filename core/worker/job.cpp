@@ -55,10 +55,15 @@ Result<Descriptor> input_of(const Workshop& shop, const std::string& queue, cons
 
 }  // namespace
 
+int64_t Job::retention_ms_of(const Workshop& shop) const {
+  return retention_of(shop.settings.retention_ms, load_.arrivals[0].delivery.command.has_value());
+}
+
 std::optional<int64_t> Job::keep_ms(const Workshop& shop) const {
   const OutputPolicy policy = shop.options.output;
   std::optional<int64_t> asked = load_.arrivals[0].delivery.keep_ms;
-  if (!asked && shop.settings.retention_ms > 0) asked = shop.settings.retention_ms;
+  const int64_t retention_ms = retention_ms_of(shop);
+  if (!asked && retention_ms > 0) asked = retention_ms;
   const bool by_policy = policy == OutputPolicy::keep || policy == OutputPolicy::fail;
   if (!asked && by_policy) asked = kDayMs;
   if (load_.many) asked.reset();  // an output of many is nobody's own
@@ -189,7 +194,7 @@ std::vector<Order> Job::finish(const Workshop& shop, std::vector<Load>& again) {
   JobOutput output;
   const std::optional<int64_t> kept_ms = keep_ms(shop);
   const bool keeps = kept_ms && (failed || shop.options.output != OutputPolicy::fail ||
-                                 load_.arrivals[0].delivery.keep_ms || shop.settings.retention_ms > 0);
+                                 load_.arrivals[0].delivery.keep_ms || retention_ms_of(shop) > 0);
   if (keeps) output = {out_.take_kept(), err_.take_kept(), *kept_ms};
   const uint64_t run_us = load_.ran_us + ran_.us() / load_.arrivals.size();
   for (size_t i = 0; i < load_.arrivals.size(); ++i) {

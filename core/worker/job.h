@@ -74,6 +74,7 @@ class Job {
   Job() = default;
   Result<void> launch(const Workshop& shop, const std::string& queue, uint32_t slot, Load& load);
   void limit_time(const Workshop& shop, const Load& load);
+  int64_t retention_ms_of(const Workshop& shop) const;
   std::optional<int64_t> keep_ms(const Workshop& shop) const;
 
   Process process_;

@@ -47,6 +47,7 @@ Order order_for(const Workshop& shop, const Delivery& delivery, const ExitStatus
   Order order;
   order.receipt = delivery.receipt;
   order.verdict = verdict_of(status, ending);
+  if (order.verdict == Verdict::ack) order.exit = status.exit;
   if (order.verdict == Verdict::ack || order.verdict == Verdict::release) return order;
   order.reason = reason_of(status, ending);
   order.exit = status.exit;

@@ -147,7 +147,11 @@ SettleStatus Model::judge(const Settle& item) {
   if (message == nullptr) return SettleStatus::stale;
   const std::string reason(item.reason);
   message->run_us = item.run_us;
-  if (item.verdict == Verdict::ack) return end(*message, State::acked, "acked");
+  if (item.verdict == Verdict::ack) {
+    end(*message, State::acked, "acked");
+    if (message->told_until_wall_ms != 0) message->info.exit = item.exit;
+    return SettleStatus::ok;
+  }
   if (item.verdict == Verdict::release) {
     come_back(*message, item.delay_ms);
     note(*message, "released");
@@ -282,7 +286,19 @@ bool Model::attempt_failed(Message& message, int64_t delay_ms, const std::string
   return last;
 }
 
+/// What is told of one after its end, if it is to be.
+void Model::note_told(Message& message) {
+  const int64_t retention_ms = retention_of(settings.retention_ms, message.info.command.has_value());
+  const int64_t kept_ms = message.keep_ms.value_or(retention_ms);
+  if (kept_ms == 0) return;
+  message.told_until_wall_ms = clock.wall_ms() + kept_ms;
+  message.info.ended_at_wall_ms = clock.wall_ms();
+  if (message.info.state == State::leased)
+    message.info.started_at_wall_ms = clock.wall_ms() - clock.boot_ms() + message.began_ms;
+}
+
 SettleStatus Model::end(Message& message, State state, std::string_view event, const std::string& reason) {
+  if (state != State::dead) note_told(message);
   move(message, state);
   if (state == State::dead) message.since_ms = clock.boot_ms();
   note_ended(message.info.id);

@@ -44,6 +44,7 @@ class Model {
     MessageId behind{};                   // held behind this one, which has the same key; 0: none
     int64_t held_due_ms = 0;              // boot_ms: not before, once it is let go
     std::vector<int64_t> extended_until;  // wall_ms, under its last lease
+    int64_t told_until_wall_ms = 0;       // after its end
     std::vector<HistoryEvent> history;
   };
 
@@ -118,6 +119,7 @@ class Model {
   SettleStatus end(Message& message, State state, std::string_view event, const std::string& reason = {});
   void come_back(Message& message, int64_t delay_ms);
   /// True: that was the last one, and it is dead.
+  void note_told(Message& message);
   bool attempt_failed(Message& message, int64_t delay_ms, const std::string& reason);
   void note(Message& message, std::string_view event, const std::string& reason = {}) {
     message.history.push_back({event, clock.wall_ms(), {}, {}, reason});

@@ -111,6 +111,25 @@ Result<std::optional<MessageInfo>> ModelQueue::get(MessageId id) {
   return found == nullptr ? std::optional<MessageInfo>() : std::optional(info_of(*found));
 }
 
+Result<MessagePage> ModelQueue::ended(const Filter& filter, const Cursor& from, size_t n) {
+  const std::lock_guard lock(store_->mutex);
+  store_->model.fire_timers();
+  MessagePage page;
+  for (const Model::Message& message : store_->model.messages) {
+    const MessageInfo info = info_of(message);
+    const bool told = is_finished(info.state) && message.told_until_wall_ms > store_->model.clock.wall_ms();
+    const bool wanted = (!filter.state || *filter.state == info.state) &&
+                        (!filter.tag || std::count(info.tags.begin(), info.tags.end(), *filter.tag) != 0) &&
+                        is_below(info.tenant, filter.tenant);
+    if (told && wanted) page.messages.push_back(info);
+  }
+  std::sort(page.messages.begin(), page.messages.end(), [](const MessageInfo& a, const MessageInfo& b) {
+    return a.ended_at_wall_ms != b.ended_at_wall_ms ? a.ended_at_wall_ms > b.ended_at_wall_ms : a.id > b.id;
+  });
+  page.next = cut_page(page.messages, from, n);
+  return page;
+}
+
 Result<HistoryPage> ModelQueue::history(MessageId id, const Cursor& from, size_t n) {
   const std::lock_guard lock(store_->mutex);
   HistoryPage page;
