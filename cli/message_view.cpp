@@ -56,7 +56,33 @@ void write_last_error(JsonWriter& json, const std::optional<LastError>& error) {
   json.key("at").text(format_wall_time(error->at_wall_ms)).end_object();
 }
 
+/// The last run of a finished message, and its end.
+void write_run(JsonWriter& json, const MessageInfo& message) {
+  write_time(json, "started_at", message.started_at_wall_ms);
+  write_time(json, "ended_at", message.ended_at_wall_ms);
+  json.key("run_ms");
+  const std::optional<int64_t> ran_ms = run_ms(message);
+  ran_ms ? json.number(*ran_ms) : json.null();
+  write_optional(json, "exit", message.exit);
+  write_optional(json, "signal", message.signal);
+  json.key("worker");
+  if (!message.worker_pid) {
+    json.null();
+    return;
+  }
+  json.begin_object();
+  write_optional(json, "pid", message.worker_pid);
+  json.key("host").null().key("slot").null().end_object();
+}
+
 }  // namespace
+
+std::optional<int64_t> run_ms(const MessageInfo& message) {
+  // One that was not running when it was cancelled ended later than its run.
+  const bool ran = message.started_at_wall_ms && message.ended_at_wall_ms && message.state == State::acked;
+  if (!ran) return std::nullopt;
+  return std::max<int64_t>(0, *message.ended_at_wall_ms - *message.started_at_wall_ms);
+}
 
 Result<MessageInfo> info_of(const Delivery& delivery) {
   MessageInfo info;
@@ -78,7 +104,8 @@ Result<MessageInfo> info_of(const Delivery& delivery) {
 }
 
 bool only_outcome_known(const MessageInfo& message) {
-  return message.state == State::acked || message.state == State::cancelled;
+  const bool finished = message.state == State::acked || message.state == State::cancelled;
+  return finished && !message.ended_at_wall_ms;
 }
 
 bool record_known(const MessageInfo& message) { return message.pushed_at_wall_ms.has_value(); }
@@ -129,6 +156,7 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
   } else {
     json.key("payload").null().key("payload_base64").null();
   }
+  write_run(json, message);
   write_last_error(json, message.last_error);
   json.key("lost");
   message.lost.empty() ? json.null() : json.text(message.lost);

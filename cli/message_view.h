@@ -17,6 +17,8 @@ bool only_outcome_known(const MessageInfo& message);
 
 /// Of one whose record is lost only what the queue itself knows is told.
 bool record_known(const MessageInfo& message);
+/// How long a finished message's last run took, where that is known.
+std::optional<int64_t> run_ms(const MessageInfo& message);
 
 /// What a delivery tells of its message, payload included; what only the queue knows is left out.
 Result<MessageInfo> info_of(const Delivery& delivery);

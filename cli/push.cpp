@@ -36,7 +36,7 @@ constexpr OptionSpec kOptions[] = {
     {"Message", 0, "lazy", Takes::nothing, "", "do not wait for the disk"},
     {"Message", 0, "block", Takes::attached, "DUR", "where a limit is reached: until there is room"},
     {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
-    {"Job", 0, "keep", Takes::value, "DUR", "of the output of a job (default: retention)"},
+    {"Job", 0, "keep", Takes::value, "DUR", "told of so long after its end (default: retention)"},
     {"Job", 0, "wait", Takes::attached, "DUR", "until it ends; its output, its exit status"},
     {"Job", 0, "env", Takes::value, "VAR", "a variable for CMD; may be given again"},
     {"Payload", 0, "payload", Takes::value, "TEXT", "also when it begins with '-'"},

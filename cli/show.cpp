@@ -1,6 +1,7 @@
 // show - everything about one message, with its history.
 
 // fq, below us.
+#include "core/base/duration.h"
 #include "core/base/escape.h"
 #include "core/base/size.h"
 #include "core/base/wall_time.h"
@@ -125,6 +126,12 @@ std::string human_of(const Session& session, const MessageInfo& message,
   facts.add_time("pushed at", message.pushed_at_wall_ms);
   facts.add_time("due at", message.due_at_wall_ms);
   facts.add_time("expires at", message.expires_at_wall_ms);
+  facts.add_time("started at", message.started_at_wall_ms);
+  facts.add_time("ended at", message.ended_at_wall_ms);
+  if (const auto ran_ms = run_ms(message)) facts.add("ran", format_duration(*ran_ms));
+  if (message.exit) facts.add("exit", std::to_string(*message.exit));
+  if (message.signal) facts.add("signal", std::to_string(*message.signal));
+  if (message.worker_pid) facts.add("worker", "process " + std::to_string(*message.worker_pid));
   if (!message.after.empty()) facts.add("comes after", ids_text(message.after));
   if (message.receipt) facts.add("receipt", shown(message.receipt->text));
   facts.add_time("lease until", message.lease_until_wall_ms);

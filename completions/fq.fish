@@ -88,7 +88,7 @@ complete -c fq -n '__fish_seen_subcommand_from push' -l after-any -x -a '(__fq_i
 complete -c fq -n '__fish_seen_subcommand_from push' -l lazy -d 'do not wait for the disk'
 complete -c fq -n '__fish_seen_subcommand_from push' -l block -d 'where a limit is reached: until there is room'
 complete -c fq -n '__fish_seen_subcommand_from push' -l timeout -x -d 'limit of a run (default: timeout in fq.toml)'
-complete -c fq -n '__fish_seen_subcommand_from push' -l keep -x -d 'of the output of a job (default: retention)'
+complete -c fq -n '__fish_seen_subcommand_from push' -l keep -x -d 'told of so long after its end (default: retention)'
 complete -c fq -n '__fish_seen_subcommand_from push' -l wait -d 'until it ends; its output, its exit status'
 complete -c fq -n '__fish_seen_subcommand_from push' -l env -x -a '(set -nx)' -d 'a variable for CMD; may be given again'
 complete -c fq -n '__fish_seen_subcommand_from push' -l payload -x -d 'also when it begins with \'-\''

@@ -66,7 +66,7 @@ max_messages = "unlimited"
 max_bytes = "unlimited"
 max_payload = "1GiB"
 concurrency = "unlimited"
-retention = "none"
+retention = "auto"
 dead_retention = "unlimited"
 lock_timeout = "5s"
 

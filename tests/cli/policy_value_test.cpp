@@ -65,6 +65,8 @@ constexpr Row kGood[] = {
     {"rate", "1/day", 1, 86'400'000, ""},
     {"burst", "10", 10, 0, ""},
     {"retention", "7d", 604'800'000, 0, ""},
+    {"retention", "auto", kRetentionAuto, 0, ""},
+    {"retention", "none", 0, 0, ""},
     {"dead_retention", "unlimited", kUnlimited, 0, ""},
     {"dead_retention", "36500d", 3'153'600'000'000, 0, ""},
     {"lock_timeout", "250ms", 250, 0, ""},
@@ -111,7 +113,7 @@ TEST_CASE("a value that is none says what it must be") {
         "8640000001/day", "1.5/s", "-1/s", "100 / s", "none", "100/s/s", "99999999999999999999/s"}},
       {"burst", {"", "0", "unlimited"}},
       {"pool", {"", "-x", ".x", "a b", "a/b", "*", "\xc3\xa9"}},
-      {"retention", {"", "0s", "unlimited"}},
+      {"retention", {"", "0s", "unlimited", "Auto", "auto ", "-1s", "forever"}},
       {"dead_retention", {"", "none", "0s"}},
       {"lock_timeout", {"", "none", "0s"}},
   };
