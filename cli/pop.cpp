@@ -159,7 +159,7 @@ class Popping {
 
   /// With what was met on the way to it said: messages that were buried since their payload is lost.
   Result<LeaseReply> told(Result<LeaseReply> page) {
-    for (const std::string& notice : queue_.take_notices()) say(notice);
+    say_notices(queue_);
     return page;
   }
 

@@ -21,6 +21,7 @@ Result<Exit> act_on_ids(const Session& session, Queue& queue, const std::vector<
   for (size_t start = 0; start < ids.size(); start += kChangesPage) {
     const size_t count = std::min(kChangesPage, ids.size() - start);
     FQ_TRY_SET(const MutateReply reply, queue.mutate(std::span(ids).subspan(start, count), action));
+    say_notices(queue);
     for (size_t i = 0; i < reply.items.size(); ++i) {
       if (reply.items[i] == SettleStatus::ok) continue;
       exit = Exit::nothing;
@@ -63,6 +64,7 @@ Result<uint64_t> change_by_filter(Queue& queue, const Selection& selection, Acti
       FQ_TRY_SET(
           MutateReply reply,
           queue.mutate(filter, action, from, static_cast<size_t>(std::min<uint64_t>(left, kChangesPage))));
+      say_notices(queue);
       changed += reply.changed;
       from = std::move(reply.next);
     } while (!from.text.empty());

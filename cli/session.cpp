@@ -137,8 +137,12 @@ Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy po
   if (!queue) return queue;
   Result<void> loaded = bring_policy_up_to_date(**queue, location);
   if (!loaded && policy == Policy::required) return std::move(loaded).error();
-  for (const std::string& notice : (*queue)->take_notices()) say(notice);
+  say_notices(**queue);
   return queue;
+}
+
+void say_notices(Queue& queue) {
+  for (const std::string& notice : queue.take_notices()) say(notice);
 }
 
 Result<std::vector<std::string>> Session::queues() {

@@ -64,4 +64,7 @@ class Session {
   Output out_;
 };
 
+/// What a queue met that a person should hear, on standard error.
+void say_notices(Queue& queue);
+
 }  // namespace fq::cli

@@ -8,6 +8,7 @@
 // fq, this room.
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/session.h"
 #include "cli/values.h"
 
 namespace fq::cli {
@@ -57,6 +58,7 @@ Result<Exit> give_verdicts(Session& session, const std::vector<std::string>& rec
     std::vector<Settle> items(end - start, verdict);
     for (size_t i = start; i < end; ++i) items[i - start].receipt = Receipt{receipts[i]};
     FQ_TRY_SET(const SettleReply reply, queue->settle(items));
+    say_notices(*queue);
     for (size_t i = 0; i < reply.items.size(); ++i) {
       refused = say_refusal(receipts[start + i], reply.items[i], reply.error) || refused;
       if (reply.items[i] == SettleStatus::unknown)

@@ -12,8 +12,6 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/spool/file_supply.h"
-#include "core/spool/local_looked.h"
 
 namespace fq {
 

@@ -35,6 +35,7 @@ constexpr std::string_view kStateMagic = "fqends1\n";
 constexpr size_t kStateBytes = 68;
 constexpr int64_t kBetweenSweepsMs = 60'000;  // at least
 constexpr int64_t kDayMs = 86'400'000;
+constexpr int kFindTries = 3;  // arbitrary
 constexpr uint64_t kMostlyOver = 4;  // a file of which less than this part is still told is copied forward
 
 /// 0: there is none.
@@ -274,6 +275,7 @@ Result<void> EndedLog::sweep_file(uint32_t file, const EndedIndex::FileHeads& he
   }
   if (told_bytes * kMostlyOver >= bytes && tells) return {};
   if (file == state_.file) FQ_TRY(start_file());
+  if (!tells) return drop(file);
   uncount(heads);
   FQ_TRY(move_forward(heads, now_wall_ms));
   FQ_TRY(write_state());
@@ -321,11 +323,17 @@ bool EndedLog::holds_something() {
 }
 
 Result<std::optional<EndedRecord>> EndedLog::find(MessageId id, int64_t now_wall_ms) {
-  FQ_TRY(index_.refresh(disk_));
-  const EndedPlace* const place = index_.newest(number(id));
-  const bool told =
-      place != nullptr && place->until_wall_ms > now_wall_ms && place->verdict != RecordType::buried;
-  return told ? read_ended(disk_, *place) : std::optional<EndedRecord>();
+  // One that is copied forward while it is looked for is found where it is then.
+  for (int attempt = 0; attempt < kFindTries; ++attempt) {
+    FQ_TRY(index_.refresh(disk_));
+    const EndedPlace* const place = index_.newest(number(id));
+    const bool told =
+        place != nullptr && place->until_wall_ms > now_wall_ms && place->verdict != RecordType::buried;
+    if (!told) break;
+    FQ_TRY_SET(std::optional<EndedRecord> record, read_ended(disk_, *place));
+    if (record) return record;
+  }
+  return std::optional<EndedRecord>();
 }
 
 Result<std::optional<JobOutput>> EndedLog::output(MessageId id, int64_t now_wall_ms) {

@@ -17,6 +17,7 @@
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/spool/file_supply.h"
+#include "core/spool/local_endings.h"
 
 namespace fq {
 
@@ -303,6 +304,7 @@ Result<void> LocalQueue::maintain(int64_t budget_ms) {
   FQ_TRY(reap_dead(gate().now()));
   FQ_TRY(settle_held());
   FQ_TRY(drop_old_dead());
+  endings().tend();
   for (bool fired = true; fired;) {
     FQ_TRY(locked([&]() -> Result<void> {
       fired = gate().fire_timers(gate().now());

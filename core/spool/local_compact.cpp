@@ -4,6 +4,7 @@
 // The same steps as those that consumers take (core/spool/compaction.cpp), one file after the other, the
 // oldest first. Others may do the same at the same time, and work goes on meanwhile.
 #include "core/spool/local_care.h"
+#include "core/spool/local_endings.h"
 
 // System.
 #include <algorithm>
@@ -127,6 +128,7 @@ Result<CompactReport> LocalQueue::compact() {
   FQ_TRY(reap_dead(gate().now()));
   FQ_TRY(settle_held());
   FQ_TRY(drop_old_dead());
+  endings().sweep();
   FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
   FQ_TRY(locked([&]() -> Result<void> {
     report.bytes_before = stream().table().journal_bytes();

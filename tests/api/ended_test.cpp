@@ -174,8 +174,7 @@ TEST_CASE("pages of what has ended take tenants, tags and states") {
   CHECK(ended(q) == std::vector<uint64_t>(ids.rbegin(), ids.rend()));
   CHECK(ended(q, {.tenant = "a"}) == std::vector<uint64_t>{ids[7], ids[6], ids[4], ids[3], ids[1], ids[0]});
   CHECK(ended(q, {.state = State::cancelled}) == std::vector<uint64_t>{ids[7], ids[3]});
-  CHECK(ended(q, {.tag = Tag{"N", "0"}}, 1) ==
-        std::vector<uint64_t>{ids[8], ids[6], ids[4], ids[2], ids[0]});
+  CHECK(ended(q, {.tag = Tag{"N", "0"}}, 1) == std::vector<uint64_t>{ids[8], ids[6], ids[4], ids[2], ids[0]});
 }
 
 TEST_CASE("a verdict that does not hold notes nothing that is told") {
@@ -225,8 +224,9 @@ TEST_CASE("outputs of any length are kept as long as their messages are told of"
   for (const size_t bytes : {size_t{0}, size_t{100}, size_t{20'000}, size_t{3'000'000}}) {
     const MessageId id = push(q, command_message());
     const JobOutput output{std::string(bytes, 'o'), "e", 7 * kDay};
-    REQUIRE(
-        q.door().settle(std::vector<Settle>{{.receipt = q.lease().receipt, .exit = 0, .output = &output}}).ok());
+    REQUIRE(q.door()
+                .settle(std::vector<Settle>{{.receipt = q.lease().receipt, .exit = 0, .output = &output}})
+                .ok());
     const auto kept = q.door().output(id);
     REQUIRE(kept.ok());
     REQUIRE(*kept);

@@ -265,7 +265,7 @@ void other_pools(Trial& t) {
                                                 "[queue.default.pool.q]\nconcurrency = 9\n";
 }
 
-const std::vector<Operation> kCommandOperations = with_care(with_groups({
+const std::vector<Operation> kCommandOperations = with_care(with_ended(with_groups({
     {"push", push, {"attach.shared", "push.appended", "push.committed", "push.durable", "pending.applied",
         "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked",
         "flush.written", "wake.counted"}},
@@ -376,7 +376,7 @@ const std::vector<Operation> kCommandOperations = with_care(with_groups({
     {"push_with_failing_sync", push_with_failing_sync, {"attach.shared", "push.appended", "push.committed",
         "push.durable", "pending.applied", "flush.applied", "flush.servable", "flush.syncing", "flush.synced",
         "flush.taken", "flush.unlocked", "flush.written", "salvage.ready", "salvage.written"}},
-}));
+})));
 
 }  // namespace
 

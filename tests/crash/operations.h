@@ -38,6 +38,8 @@ struct Operation {
 const std::vector<Operation>& operations();
 /// And those of groups and dead letters.
 std::vector<Operation> with_groups(std::vector<Operation> operations);
+/// And those of messages that are told of after their end.
+std::vector<Operation> with_ended(std::vector<Operation> operations);
 /// And those that keep a queue in order.
 std::vector<Operation> with_care(std::vector<Operation> operations);
 

@@ -86,7 +86,8 @@ class Storm {
     static const char* const kInside[] = {"push.appended",   "push.committed", "lease.appended",
                                           "lease.committed", "event.appended", "event.committed",
                                           "flush.servable",  "flush.applied",  "pending.applied",
-                                          "flush.written",   "repair.undone",  "reap.returned"};
+                                          "flush.written",   "repair.undone",  "reap.returned",
+                                          "ended.written",   "ended.noted"};
     if (below(2) == 0) {
       how.env.push_back(std::string("FQ_KILL_AT=") + kInside[below(std::size(kInside))] + ":1");
     }
@@ -99,6 +100,7 @@ class Storm {
       payloads = {next_payload(tenant)};
       words = {"push", "-t", tenant, payloads[0]};
       if (below(4) == 0) words.insert(words.begin() + 1, "--lazy");
+      if (below(3) == 0) words.insert(words.begin() + 1, {"--keep", "1h"});
     } else if (dice < 4) {
       for (int i = 0; i < 5; ++i) payloads.push_back(next_payload(tenant));
       for (const std::string& each : payloads) how.input += each + "\n";
