@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 // fq, this room.
+#include "core/base/step_count.h"
 #include "core/base/undo.h"
 
 namespace fq {
@@ -80,6 +81,7 @@ class Arena {
   template <class T, uint32_t n>
   [[gnu::always_inline]] T& at(const ChunkedArray<T, n>& array, uint32_t index) const {
     using Array = ChunkedArray<T, n>;
+    FQ_STEPS(1);
     if (__builtin_expect(index >= array.capacity, 0)) region_damaged("an index is out of range");
     uint32_t chunk;
     uint32_t within;

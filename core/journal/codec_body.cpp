@@ -9,6 +9,7 @@
 
 // fq, below us.
 #include "core/base/crc32c.h"
+#include "core/base/step_count.h"
 // fq, this room.
 #include "core/journal/codec_parts.h"
 
@@ -68,6 +69,7 @@ MessageId PushedReader::first_id() const {
 }
 
 const MessageItem* PushedReader::next() {
+  FQ_STEPS(1);
   if (broken_) return nullptr;
   const Bytes rest = body_.subspan(next_offset_);
   if (left_ == 0) {

@@ -4,6 +4,8 @@
 
 // System.
 #include <algorithm>
+// fq, below us.
+#include "core/base/step_count.h"
 
 namespace fq {
 
@@ -47,6 +49,7 @@ Bytes FileWindow::load(uint64_t offset, size_t want) {
 }
 
 std::optional<PlacedRecord> FileRecords::at(uint64_t offset) {
+  FQ_STEPS(1);
   if (offset >= end_ || end_ - offset < kLeastBytes) return std::nullopt;
   Bytes bytes = window_.at(offset, kLeastBytes);
   if (bytes.size() < kLeastBytes) return std::nullopt;

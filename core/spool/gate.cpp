@@ -5,6 +5,7 @@
 #include <array>
 // fq, below us.
 #include "core/base/fault_point.h"
+#include "core/base/step_count.h"
 #include "core/schedule/rates.h"
 // fq, this room.
 #include "core/spool/process_info.h"
@@ -49,6 +50,7 @@ Result<void> Gate::enter() {
       trouble_ = SegmentTrouble::damaged;
       return Error{ErrorKind::unusable, object_ + ": its lock is damaged", 0};
   }
+  FQ_HOLD_BEGINS();
   if (after_lock != nullptr) after_lock();
   const Phase phase = header.phase.load(std::memory_order_acquire);
   if (phase != Phase::working) {
@@ -78,6 +80,7 @@ bool Gate::repair() {
 }
 
 void Gate::leave() {
+  FQ_HOLD_ENDS();
   if (before_unlock != nullptr) before_unlock();
   store_.header().state.unlock();
 }

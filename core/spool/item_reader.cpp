@@ -3,6 +3,8 @@
 // System.
 #include <algorithm>
 #include <cerrno>
+// fq, below us.
+#include "core/base/step_count.h"
 
 namespace fq {
 
@@ -25,6 +27,7 @@ std::optional<ItemPlace> ItemReader::find_item(const Stream& stream, const Segme
 }
 
 Result<bool> ItemReader::read(const ItemPlace& place, StoredItem& stored) {
+  FQ_STEPS(1);
   bool found = place.position >= place.written_end && read_ring(place.position, stored.bytes);
   if (!found && read_block(place, stored.item)) return true;
   if (!found) {
@@ -113,6 +116,7 @@ Result<bool> ItemReader::read_cached(const FilePlace& place, uint64_t readable, 
 
 Result<bool> ItemReader::read_record(const FilePlace& place, uint64_t position, uint64_t written_end,
                                      std::vector<std::byte>& record) {
+  FQ_STEPS(1);
   std::array<std::byte, kRecordHeaderBytes + 8> start{};
   const bool fresh = position >= written_end;
   if (fresh) {

@@ -1,0 +1,32 @@
+// step_count - how much an operation looks at: elements of the shared arrays, records that are read.
+//
+// In a release build nothing is counted. In a test build each thread counts for itself, and knows the most
+// that it has looked at under one hold of a lock. Tests hold that against what an operation has to do, so
+// that they tell growth without a clock.
+#pragma once
+
+// System.
+#include <algorithm>
+#include <cstdint>
+
+#ifdef FQ_FAULT_POINTS
+namespace fq {
+
+struct StepCount {
+  static inline constinit thread_local uint64_t steps = 0;
+  static inline constinit thread_local uint64_t hold_began = 0;
+  static inline constinit thread_local uint64_t hold_most = 0;
+
+  static void begin_hold() { hold_began = steps; }
+  static void end_hold() { hold_most = std::max(hold_most, steps - hold_began); }
+};
+
+}  // namespace fq
+#define FQ_STEPS(count) (::fq::StepCount::steps += (count))
+#define FQ_HOLD_BEGINS() ::fq::StepCount::begin_hold()
+#define FQ_HOLD_ENDS() ::fq::StepCount::end_hold()
+#else
+#define FQ_STEPS(count) static_cast<void>(0)
+#define FQ_HOLD_BEGINS() static_cast<void>(0)
+#define FQ_HOLD_ENDS() static_cast<void>(0)
+#endif
