@@ -314,7 +314,16 @@ class Schedule {
 
   /// Those that have been dead the longest, as many as `slots` takes; returns how many that are.
   size_t oldest_dead(std::span<SlotIndex> slots) const;
-  std::optional<SlotIndex> next_slot(SlotIndex from) const;  // the next used slot at or after
+  /// The next used slot at or after `from`. Without bound: where others wait for the lock, a part of the
+  /// slots before slots_end() is looked at instead.
+  std::optional<SlotIndex> next_slot(SlotIndex from) const;
+  /// Behind the last slot, and the last node, that was ever used.
+  uint32_t slots_end() const {
+    return std::min<uint32_t>(region_.root.entry_supply.high_water, region_.root.entries.capacity);
+  }
+  uint32_t nodes_end() const {
+    return std::min<uint32_t>(region_.root.tenant_supply.high_water, region_.root.tenants.capacity);
+  }
   struct OutcomeView {
     RecordType verdict;
     uint64_t event_position;

@@ -81,9 +81,7 @@ size_t Schedule::oldest_dead(std::span<SlotIndex> slots) const {
 }
 
 std::optional<SlotIndex> Schedule::next_slot(SlotIndex from) const {
-  const uint32_t end =
-      std::min<uint32_t>(region_.root.entry_supply.high_water, region_.root.entries.capacity);
-  for (auto i = static_cast<uint32_t>(from); i < end; ++i) {
+  for (auto i = static_cast<uint32_t>(from), end = slots_end(); i < end; ++i) {
     if (state_of(region_.entry(i)) != SlotState::free) return SlotIndex{i};
   }
   return std::nullopt;
@@ -159,9 +157,7 @@ bool Schedule::is_below(TenantIndex tenant, TenantIndex ancestor) const {
 }
 
 std::optional<TenantIndex> Schedule::next_leaf(TenantIndex from) const {
-  const uint32_t end =
-      std::min<uint32_t>(region_.root.tenant_supply.high_water, region_.root.tenants.capacity);
-  for (uint32_t i = index_of(from); i < end; ++i) {
+  for (uint32_t i = index_of(from), end = nodes_end(); i < end; ++i) {
     const Tenant& at = region_.tenant(i);
     if (is_used(at) && !is_inner(at)) return TenantIndex{i};
   }

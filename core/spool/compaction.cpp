@@ -8,10 +8,10 @@
 // System.
 #include <algorithm>
 #include <array>
-#include <cerrno>
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
+#include "core/spool/local_looked.h"
 
 namespace fq {
 
@@ -20,7 +20,6 @@ namespace {
 constexpr uint64_t kCopyBytesPerStep = 1024 * 1024;
 constexpr int kReplacedStepsMax = 10'000;       // against some that are replaced all the time
 constexpr uint32_t kSlotsPerStep = 65536;       // walked under one hold of the lock: about 1 ms
-constexpr uint64_t kRecordOverheadBytes = 128;  // about, of a live message
 
 PastEvent past_of(RecordType type, int64_t at_wall_ms, uint64_t serial, const EventDetail& detail) {
   PastEvent past;
@@ -54,23 +53,23 @@ Result<bool> LocalQueue::find_in_oldest(std::vector<InOldest>& found) {
     const JournalSlot& oldest = stream().table().slot(shared.oldest_file);
     const uint32_t from = shared.copied_file == shared.oldest_file ? shared.copied_slots.get() : 0;
     uint64_t bytes = 0;
-    uint32_t walked = 0;
-    std::optional<SlotIndex> slot = schedule().next_slot(SlotIndex{from});
-    for (; slot && walked < kSlotsPerStep && bytes < kCopyBytesPerStep; ++walked) {
-      const Entry& entry = schedule().entry(*slot);
+    const uint32_t end = schedule().slots_end();
+    const uint32_t to = from < end ? from + std::min(kSlotsPerStep, end - from) : end;
+    uint32_t slot = from;
+    for (; slot < to && bytes < kCopyBytesPerStep; ++slot) {
+      const Entry& entry = schedule().entry(SlotIndex{slot});
       const uint64_t position = entry.item_position;
-      if (position >= oldest.start && position < oldest.end) {
-        found.push_back({MessageId{entry.id.get()}, position});
-        bytes += journal_bytes_of(entry);
-      }
-      slot = schedule().next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1});
+      const bool is_free = static_cast<SlotState>(entry.state.get()) == SlotState::free;
+      if (is_free || position < oldest.start || position >= oldest.end) continue;
+      found.push_back({MessageId{entry.id.get()}, position});
+      bytes += journal_bytes_of(entry);
     }
+    at_end = slot >= end;
     Txn txn = store().begin();
     txn.set(shared.copied_file, shared.oldest_file);
     // At the end it begins again: messages may have taken slots behind us meanwhile.
-    txn.set(shared.copied_slots, slot ? static_cast<uint32_t>(*slot) : 0);
+    txn.set(shared.copied_slots, at_end ? 0 : slot);
     txn.commit();
-    at_end = !slot;
     return {};
   }));
   return at_end;

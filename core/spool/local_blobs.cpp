@@ -38,18 +38,19 @@ Result<bool> LocalQueue::Care::find_blob_users(std::vector<TakenMessage>& found,
   FQ_TRY(queue_.locked([&]() -> Result<void> {
     found.clear();
     if (from == 0) gate().apply_pending();
-    std::optional<SlotIndex> slot = schedule().next_slot(SlotIndex{from});
-    for (uint32_t walked = 0; slot && walked < kBlobSlotsPerStep && found.size() < kUsersPerStep; ++walked) {
-      const Entry& entry = schedule().entry(*slot);
-      if ((entry.flags & kEntryBlob) != 0) {
-        TakenMessage& user = found.emplace_back();
-        user.id = entry.id;
-        user.place = ItemReader::find_item(stream(), header(), entry);
-      }
-      slot = schedule().next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1});
+    const uint32_t end = schedule().slots_end();
+    const uint32_t to = from < end ? from + std::min(kBlobSlotsPerStep, end - from) : end;
+    uint32_t slot = from;
+    for (; slot < to && found.size() < kUsersPerStep; ++slot) {
+      const Entry& entry = schedule().entry(SlotIndex{slot});
+      const bool is_free = static_cast<SlotState>(entry.state.get()) == SlotState::free;
+      if (is_free || (entry.flags & kEntryBlob) == 0) continue;
+      TakenMessage& user = found.emplace_back();
+      user.id = entry.id;
+      user.place = ItemReader::find_item(stream(), header(), entry);
     }
-    at_end = !slot;
-    next_slot = slot ? static_cast<uint32_t>(*slot) : 0;
+    at_end = slot >= end;
+    next_slot = at_end ? 0 : slot;
     return {};
   }));
   return at_end;
