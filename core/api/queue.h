@@ -240,6 +240,7 @@ struct Filter {
   std::string tenant;          // this one and below; empty: any
   std::optional<State> state;  // none: every state that is not finished
   std::optional<Tag> tag;
+  bool operator==(const Filter&) const = default;
 };
 
 struct MessagePage {

@@ -203,6 +203,13 @@ void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost
   ring_.insert(txn, parent.lane, seat, tenant);
 }
 
+void Seats::sit_down(Txn& txn, uint32_t i) const {
+  Tenant& tenant = region_.tenant(i);
+  note_ready(txn, i, SeatKind{&region_}.has_places() ? make_sets(txn, i) : kNoPool);
+  ring_.insert(txn, region_.tenant(tenant.parent).lane, i, tenant);
+  set_flag(txn, tenant, kTenantSeated, true);
+}
+
 void Seats::replace(Txn& txn, uint32_t i, uint32_t with) const {
   Tenant& tenant = region_.tenant(i);
   Tenant& other = region_.tenant(with);

@@ -132,6 +132,8 @@ class Seats {
   bool owes(const Tenant& tenant, int64_t now_ms) const;
   /// The child whose turn it is, or kNoIndex.
   uint32_t first(const Tenant& inner) const { return ring_.first(inner.lane); }
+  /// Its seat in its parent's ring, at the tag that it has. Needs: it is in no ring, and can be served.
+  void sit_down(Txn& txn, uint32_t tenant) const;
   /// Puts `with` into the seat of `tenant`. Needs: `with` is in no ring.
   void replace(Txn& txn, uint32_t tenant, uint32_t with) const;
   void set_weight(Txn& txn, uint32_t tenant, uint32_t weight_milli) const;

@@ -142,7 +142,7 @@ Result<std::vector<Explanation>> LocalQueue::Explainer::next(const std::string& 
 Result<void> LocalQueue::Explainer::add_blocked(const std::string& path, ExplainReply& reply) {
   std::vector<Seen> seen(kBlockedMax);
   uint64_t blocked = 0;
-  FQ_TRY(in_parts([&] { return nodes_end(); },
+  FQ_TRY(in_parts([&] { return schedule().nodes_end(); },
                   [&](uint32_t from, uint32_t to) {
                     if (from == 0) blocked = 0;
                     const std::optional<TenantIndex> top = schedule().find_tenant(path);

@@ -14,7 +14,7 @@ constexpr size_t kIdsMax = 5;  // of those that run
 }  // namespace
 
 Result<void> LocalQueue::Explainer::count_ahead(Explanation& found) {
-  return in_parts([&] { return slots_end(); },
+  return in_parts([&] { return schedule().slots_end(); },
                   [&](uint32_t from, uint32_t to) {
                     if (from == 0) found.ahead = 0;
                     const std::optional<SlotIndex> slot = schedule().find(*found.id);
@@ -32,7 +32,7 @@ Result<void> LocalQueue::Explainer::count_ahead(Explanation& found) {
 Result<void> LocalQueue::Explainer::find_running(std::span<Explanation> explanations) {
   if (full_.empty()) return {};
   for (Full& full : full_) full.running.reserve(kIdsMax);
-  FQ_TRY(in_parts([&] { return slots_end(); },
+  FQ_TRY(in_parts([&] { return schedule().slots_end(); },
                   [&](uint32_t from, uint32_t to) {
                     for (Full& full : full_) {
                       if (from == 0) full.running.clear();
@@ -83,7 +83,7 @@ Result<void> LocalQueue::Explainer::look_at_rivals(Explanation& found) {
   for (uint32_t level = 0; level <= kDepthMax && !path.empty(); ++level) {
     std::optional<Rivals> rivals;
     SeenName parent;
-    FQ_TRY(in_parts([&] { return nodes_end(); },
+    FQ_TRY(in_parts([&] { return schedule().nodes_end(); },
                     [&](uint32_t from, uint32_t to) {
                       if (from == 0) {
                         rivals = rivals_of(path, own, turns);

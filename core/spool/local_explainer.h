@@ -17,6 +17,7 @@
 #include "core/schedule/text_pool.h"
 // fq, this room.
 #include "core/spool/local_looked.h"
+#include "core/spool/local_parts.h"
 
 namespace fq {
 
@@ -31,7 +32,6 @@ class LocalQueue::Explainer {
   Result<void> add_blocked(const std::string& path, ExplainReply& reply);
 
  private:
-  static constexpr uint32_t kPerLook = 4096;                  // slots or nodes under one hold of the lock
   static constexpr size_t kReasonsMax = 7 * (kDepthMax + 1);  // each kind at each level
 
   /// A node or a pool whose slots are all taken, and some of what runs there.
@@ -89,33 +89,16 @@ class LocalQueue::Explainer {
   std::optional<Rivals> rivals_of(std::string_view path, bool own, uint64_t turns);
 
   const Schedule& schedule() { return queue_.schedule(); }
-  uint32_t nodes_end() {
-    const ScheduleRoot& root = schedule().root();
-    return std::min<uint32_t>(root.tenant_supply.high_water, root.tenants.capacity);
-  }
-  uint32_t slots_end() {
-    const ScheduleRoot& root = schedule().root();
-    return std::min<uint32_t>(root.entry_supply.high_water, root.entries.capacity);
-  }
   static bool is_full(const Reason& reason) {
     return reason.kind == Reason::Kind::concurrency || reason.kind == Reason::Kind::pool_concurrency;
   }
 
-  /// Calls `look(from, to)` for all indices before `end()`, each part under a hold of the lock of its own;
-  /// from 0 again where the segment was replaced by another meanwhile.
+  /// Calls `look(from, to)` for all indices before `end()`, see Parts.
   template <class End, class Look>
   Result<void> in_parts(End&& end, Look&& look) {
-    uint32_t from = 0;
-    uint64_t segment = queue_.segments_seen_;
+    Parts parts(queue_);
     for (bool more = true; more;) {
-      FQ_TRY(queue_.locked([&]() -> Result<void> {
-        if (std::exchange(segment, queue_.segments_seen_) != queue_.segments_seen_) from = 0;
-        const uint32_t to = static_cast<uint32_t>(std::min<uint64_t>(end(), uint64_t{from} + kPerLook));
-        if (from < to) look(from, to);
-        more = to < end();
-        if (more) from = to;
-        return {};
-      }));
+      FQ_TRY_SET(more, parts.next(end, look));
     }
     return {};
   }

@@ -1,26 +1,24 @@
 // local_look - peek, get and history: what is there, without changing it.
 //
 // Under the lock only fields are copied (Looked); payloads are read behind it. Pages are bounded and weakly
-// consistent: what changes between two pages may be seen twice or not at all.
+// consistent: what changes between two pages may be told or not, what does not is told once.
 #include "core/spool/local_queue.h"
 
 // System.
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <map>
 // fq, below us.
 #include "core/base/sort_key.h"
-#include "core/schedule/message_order.h"
 // fq, this room.
 #include "core/spool/local_endings.h"
+#include "core/spool/local_pages.h"
 
 namespace fq {
 
 namespace {
 
-constexpr uint32_t kSlotsPerLook = 4096;  // walked under one hold of the lock
-constexpr size_t kPreviewPerLook = 512;
+constexpr size_t kTurnsPerPage = 512;
 constexpr int kItemTries = 3;  // against compaction and other payloads
 
 std::optional<State> shown_state_of(const Entry& entry) {
@@ -170,42 +168,6 @@ Result<void> LocalQueue::add_item(const Looked& looked, MessageInfo& info) {
   return {};
 }
 
-Result<std::vector<LocalQueue::Place>> LocalQueue::select(const Filter& filter, const Place& after,
-                                                          size_t n) {
-  // The n smallest places behind `after`, from one walk over all slots, a part of it under each lock hold.
-  std::vector<Place> best;
-  uint32_t next_slot = 0;
-  for (bool more = true; more;) {
-    FQ_TRY(locked([&]() -> Result<void> {
-      more = false;
-      std::optional<TenantIndex> below;
-      if (!filter.tenant.empty()) {
-        below = schedule().find_tenant(filter.tenant);
-        if (!below) return {};
-      }
-      std::optional<SlotIndex> slot = schedule().next_slot(SlotIndex{next_slot});
-      for (uint32_t walked = 0; slot && walked < kSlotsPerLook; ++walked) {
-        const Entry& entry = schedule().entry(*slot);
-        const Place place{filter.state == State::delayed ? entry.at_ms.get() : 0, entry.id, *slot};
-        if (after < place && matches(filter, below, entry)) {
-          best.push_back(place);
-          std::push_heap(best.begin(), best.end());
-          if (best.size() > n) {
-            std::pop_heap(best.begin(), best.end());
-            best.pop_back();
-          }
-        }
-        slot = schedule().next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1});
-      }
-      more = slot.has_value();
-      if (slot) next_slot = static_cast<uint32_t>(*slot);
-      return {};
-    }));
-  }
-  std::sort_heap(best.begin(), best.end());
-  return best;
-}
-
 Result<bool> LocalQueue::has_tag(const Looked& looked, const Tag& tag) {
   if (!looked.place) return false;
   FQ_TRY_SET(const bool found, session_->reader.read(*looked.place, stored_));
@@ -216,45 +178,8 @@ Result<bool> LocalQueue::has_tag(const Looked& looked, const Tag& tag) {
   return false;
 }
 
-/// Those of tenants that have no turns now come behind all others, by tenant.
-void LocalQueue::look_at_blocked(TenantIndex from, size_t skip, size_t n, std::vector<Looked>& looked) {
-  if (schedule().root().parked_count == 0 && schedule().root().closed_sets == 0) return;
-  std::map<std::string, TenantIndex> blocked;
-  for (auto leaf = schedule().next_leaf(kRootTenant); leaf;
-       leaf = schedule().next_leaf(TenantIndex{static_cast<uint32_t>(*leaf) + 1})) {
-    const bool waits = schedule().tenant(*leaf).lane.count != 0 && schedule().is_blocked(*leaf);
-    if (waits && schedule().is_below(*leaf, from)) blocked[schedule().path_of(*leaf)] = *leaf;
-  }
-  for (const auto& [path, leaf] : blocked) {
-    LaneWalk<MessageKind> walk(MessageKind{&schedule().region()}, schedule().tenant(leaf).lane);
-    for (uint32_t slot; looked.size() < n && (slot = walk.next()) != kNoIndex;) {
-      if (skip > 0)
-        --skip;
-      else
-        looked.push_back(look_at(SlotIndex{slot}));
-    }
-  }
-}
-
-Result<MessagePage> LocalQueue::peek_ready(const Filter& filter, size_t skip, size_t n) {
-  std::vector<Looked> looked;
-  FQ_TRY(locked([&]() -> Result<void> {
-    looked.clear();
-    std::optional<TenantIndex> from = kRootTenant;
-    if (!filter.tenant.empty()) from = schedule().find_tenant(filter.tenant);
-    if (!from) return {};
-    gate().fire_timers(gate().now(), 1);
-    std::optional<Preview> preview;
-    if (!schedule().is_blocked(*from)) preview.emplace(schedule(), *from);
-    size_t passed = 0;
-    for (; preview && passed < skip + n; ++passed) {
-      const std::optional<SlotIndex> slot = preview->next();
-      if (!slot) break;
-      if (passed >= skip) looked.push_back(look_at(*slot));
-    }
-    if (looked.size() < n) look_at_blocked(*from, skip - std::min(skip, passed), n, looked);
-    return {};
-  }));
+Result<MessagePage> LocalQueue::peek_ready(const Filter& filter, size_t given, size_t n) {
+  FQ_TRY_SET(const std::vector<Looked> looked, pages_->turns(filter, given, n));
   MessagePage page;
   for (const Looked& one : looked) {
     if (filter.tag) {
@@ -264,7 +189,7 @@ Result<MessagePage> LocalQueue::peek_ready(const Filter& filter, size_t skip, si
     FQ_TRY_SET(MessageInfo info, describe(one));
     page.messages.push_back(std::move(info));
   }
-  if (looked.size() == n) page.next.text = std::to_string(skip + n);
+  if (looked.size() == n) page.next.text = std::to_string(given + n);
   return page;
 }
 
@@ -272,21 +197,22 @@ Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, s
   look_at_holders();
   FQ_TRY(settle_held());
   FQ_TRY(drop_old_dead());
-  if (filter.state == State::ready) return peek_ready(filter, number_in(from), std::min(n, kPreviewPerLook));
+  if (filter.state == State::ready) return peek_ready(filter, number_in(from), std::min(n, kTurnsPerPage));
   Place after;
   if (!from.text.empty()) {
     const size_t dot = from.text.find('.');
     after.at_ms = static_cast<int64_t>(number_in(from));
     if (dot != std::string::npos) after.id = number_in(Cursor{from.text.substr(dot + 1)});
   }
+  const auto order = filter.state == State::delayed ? Pages::Order::due : Pages::Order::id;
   MessagePage page;
   size_t selected = 0;
   do {
-    FQ_TRY_SET(const std::vector<Place> places, select(filter, after, n));
+    FQ_TRY_SET(const std::vector<Place> places, pages_->select(filter, order, after, n));
     selected = places.size();
     for (const Place& place : places) {
       after = place;
-      FQ_TRY_SET(const std::optional<Looked> looked, look_again(filter, place));
+      FQ_TRY_SET(const std::optional<Looked> looked, pages_->look_again(filter, place));
       if (!looked) continue;
       FQ_TRY_SET(MessageInfo info, describe(*looked));
       page.messages.push_back(std::move(info));
@@ -295,22 +221,6 @@ Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, s
   } while (page.messages.empty() && selected == n && n > 0);
   if (selected == n && n > 0) page.next.text = std::to_string(after.at_ms) + "." + std::to_string(after.id);
   return page;
-}
-
-/// What was found a moment ago, if it still is that: the same message, in a state and with a tag that the
-/// filter takes.
-Result<std::optional<LocalQueue::Looked>> LocalQueue::look_again(const Filter& filter, const Place& place) {
-  std::optional<Looked> looked;
-  FQ_TRY(locked([&]() -> Result<void> {
-    looked.reset();
-    const Entry& entry = schedule().entry(place.slot);
-    if (entry.id == place.id && matches(filter, std::nullopt, entry)) looked = look_at(place.slot);
-    return {};
-  }));
-  if (!looked || !filter.tag) return looked;
-  FQ_TRY_SET(const bool tagged, has_tag(*looked, *filter.tag));
-  if (!tagged) looked.reset();
-  return looked;
 }
 
 Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {

@@ -43,7 +43,7 @@ struct LocalQueue::Carried {
 struct LocalQueue::Place {
   int64_t at_ms = 0;
   uint64_t id = 0;
-  SlotIndex slot{};
+  bool operator==(const Place&) const = default;
   bool operator<(const Place& other) const {
     return at_ms != other.at_ms ? at_ms < other.at_ms : id < other.id;
   }

@@ -7,6 +7,7 @@
 // fq, this room.
 #include "core/spool/blobs.h"
 #include "core/spool/local_endings.h"
+#include "core/spool/local_pages.h"
 
 namespace fq {
 
@@ -90,13 +91,11 @@ Result<MutateReply> LocalQueue::mutate(const Filter& filter, Action action, cons
   std::from_chars(from.text.data(), from.text.data() + from.text.size(), after.id);
   const size_t most = std::min(n, kPageMax);
   // By id, also of those that wait for a time: what is found first is what was pushed first.
-  Filter by_id = filter;
-  if (filter.state == State::delayed) by_id.state.reset();
-  FQ_TRY_SET(const std::vector<Place> places, select(by_id, after, most));
+  FQ_TRY_SET(const std::vector<Place> places, pages_->select(filter, Pages::Order::id, after, most));
   std::vector<ItemPlace> blobs;
   for (const Place& place : places) {
     after = place;
-    FQ_TRY_SET(const std::optional<Looked> looked, look_again(filter, place));
+    FQ_TRY_SET(const std::optional<Looked> looked, pages_->look_again(filter, place));
     if (!looked) continue;
     FQ_TRY_SET(const SettleStatus status, change_one(MessageId{looked->id}, action, &filter, blobs));
     if (status == SettleStatus::ok) ++reply.changed;

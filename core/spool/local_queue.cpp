@@ -7,6 +7,7 @@
 // fq, this room.
 #include "core/spool/event_log.h"
 #include "core/spool/local_endings.h"
+#include "core/spool/local_pages.h"
 #include "core/spool/queue_directory.h"
 // fq, below us.
 #include "core/base/tenant_name.h"
@@ -35,7 +36,8 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
     : attachment_(std::move(attachment)),
       clock_(clock),
       until_exit_(until_exit),
-      session_(std::make_unique<Session>(*attachment_, clock)) {
+      session_(std::make_unique<Session>(*attachment_, clock)),
+      pages_(std::make_unique<Pages>(*this)) {
   event_items_.reserve(kScratchEvents);
   body_.bytes.reserve(4096);
 }

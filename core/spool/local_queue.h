@@ -236,21 +236,20 @@ class LocalQueue final : public Queue {
 
   // local_look.cpp, local_history.cpp
   struct Place;
+  class Pages;
+  class Parts;
   enum class EventSource { record, carried, carried_error };
   using EventVisitor = std::function<bool(RecordType type, int64_t at_wall_ms, const EventDetail& detail,
                                           uint64_t serial, EventSource source)>;
   Result<void> walk_events(uint64_t id, uint64_t position, const EventVisitor& visit);
   Result<std::optional<MessageInfo>> describe_finished(MessageId id, const Schedule::OutcomeView& outcome);
-  Result<std::vector<Place>> select(const Filter& filter, const Place& after, size_t n);
-  Result<std::optional<Looked>> look_again(const Filter& filter, const Place& place);
   bool matches(const Filter& filter, std::optional<TenantIndex> below, const Entry& entry) const;
   Looked look_at(SlotIndex slot);
   Result<MessageInfo> describe(const Looked& looked);
   Result<void> add_item(const Looked& looked, MessageInfo& info);
   Result<bool> has_tag(const Looked& looked, const Tag& tag);
   Result<void> add_error(const Looked& looked, MessageInfo& info);
-  void look_at_blocked(TenantIndex from, size_t skip, size_t n, std::vector<Looked>& looked);
-  Result<MessagePage> peek_ready(const Filter& filter, size_t skip, size_t n);
+  Result<MessagePage> peek_ready(const Filter& filter, size_t given, size_t n);
 
   // event_log.h, local_event_source.cpp, local_event_begin.cpp, local_events.cpp
   struct EventLog;
@@ -392,6 +391,7 @@ class LocalQueue final : public Queue {
   uint32_t changes_seen_ = 0;
   bool watched_carried_ = false;  // some were given in a segment before: nobody counts their changes for us
   std::unique_ptr<Endings> endings_;
+  std::unique_ptr<Pages> pages_;
   std::unique_ptr<EventLog> event_log_;
   std::vector<std::string> event_notices_;
   bool orphans_ = false;                           // a dead holder's job still lives

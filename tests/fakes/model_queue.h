@@ -20,7 +20,8 @@ struct ModelStore {
   std::mutex mutex;
   Model model;
   FileIdentity policy;
-  std::map<std::string, JobOutput> outputs;  // by the id of the message, as text; keep_ms: until when
+  std::vector<std::vector<MessageId>> listings;  // of peeks, as they began
+  std::map<std::string, JobOutput> outputs;      // by the id of the message, as text; keep_ms: until when
 };
 
 class ModelQueue final : public Queue {

@@ -1,6 +1,6 @@
 // model_views - what the model queue shows of itself, and changes of many messages at once.
 //
-// A cursor is a number: how many were shown, or (mutate) the last id that was looked at.
+// A cursor is a number: how many were shown, or (mutate) the last id that was looked at. Of peek see there.
 #include "tests/fakes/model_queue.h"
 
 // System.
@@ -98,9 +98,23 @@ MessageInfo ModelQueue::info_of(const Model::Message& message) const {
 Result<MessagePage> ModelQueue::peek(const Filter& filter, const Cursor& from, size_t n) {
   const std::lock_guard lock(store_->mutex);
   store_->model.fire_timers();
+  // What was there at its beginning, as far as it still is. A cursor is the number of the listing and a
+  // place.
+  const auto found = matching(filter);
+  if (from.text.empty()) {
+    std::vector<MessageId>& begun = store_->listings.emplace_back();
+    for (const Model::Message* message : found) begun.push_back(message->info.id);
+  }
+  const size_t number = from.text.empty() ? store_->listings.size() - 1 : number_in(from);
+  const std::vector<MessageId>& ids = store_->listings.at(number);
   MessagePage page;
-  for (const Model::Message* message : matching(filter)) page.messages.push_back(info_of(*message));
-  page.next = cut_page(page.messages, from, n);
+  size_t at = from.text.empty() ? 0 : std::stoull(from.text.substr(from.text.find('.') + 1));
+  for (; at < ids.size() && page.messages.size() < n; ++at) {
+    const Model::Message* message = store_->model.find(ids[at]);
+    if (std::find(found.begin(), found.end(), message) != found.end())
+      page.messages.push_back(info_of(*message));
+  }
+  if (at < ids.size()) page.next.text = std::to_string(number) + "." + std::to_string(at);
   return page;
 }
 

@@ -1,0 +1,396 @@
+// steps_test - what a call costs grows with what it does, and no hold of the state lock grows with the queue.
+//
+// Counted is what is looked at (core/base/step_count.h), so the tests know no clock. Each row is a call, or
+// the calls that a command makes, on a queue of n messages; a new call of the door is a new row.
+#include "tests/spool/fixture.h"
+
+// System.
+#include <cmath>
+#include <functional>
+#include <iostream>
+// fq, below us.
+#include "core/base/sort_key.h"
+#include "core/base/step_count.h"
+
+#ifdef FQ_FAULT_POINTS
+
+namespace fq::test {
+
+namespace {
+
+constexpr uint64_t kHoldMax = 65'536;  // chosen: a quarter of a millisecond, about
+// What may take longer, and is no more for that in a large queue: 32 transactions of timers, 256 turns by
+// rank.
+constexpr uint64_t kLongHoldMax = 131'072;
+constexpr double kStepsMax = 64;   // chosen: about three times what the dearest row takes of n log n
+constexpr double kGrowthMax = 20;  // of ten times as many messages: n log n is 12.5 to 13.3 times as much
+constexpr size_t kPage = 100;      // as the commands ask
+
+/// A queue of n messages, and what the calls need of it.
+struct Scene {
+  SpoolFixture q;
+  size_t n = 0;
+  std::vector<MessageId> ids;
+  std::vector<Receipt> receipts;
+
+  Queue& door() { return q.door(); }
+  std::string tenant(size_t i) const { return "t" + std::to_string(i); }
+
+  using Change = std::function<void(NewMessage& message, size_t i)>;
+  /// n messages, of so many tenants.
+  void push(size_t tenants, const Change& change = {}) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < tenants; ++i) names.push_back(tenant(i));
+    for (size_t from = 0; from < n; from += 512) {
+      std::vector<NewMessage> batch;
+      for (size_t i = from; i < std::min(n, from + 512); ++i) {
+        batch.push_back({.tenant = names[i % tenants], .payload = as_bytes("x")});
+        if (change) change(batch.back(), i);
+      }
+      const auto pushed = door().push(batch, {.durability = Durability::lazy});
+      REQUIRE(pushed.ok());
+      for (const PushResult& each : pushed->items) {
+        REQUIRE(is_accepted(each.status));
+        ids.push_back(each.id);
+      }
+    }
+  }
+  void lease_all(Hold hold = Hold::duration) {
+    for (;;) {
+      LeaseReply reply = q.lease_from(door(), {.want = 512, .hold = hold, .hold_ms = 600'000});
+      if (reply.deliveries.empty()) return;
+      for (Delivery& each : reply.deliveries) receipts.push_back(std::move(each.receipt));
+    }
+  }
+  void settle_all(Verdict verdict, int64_t delay_ms = 0) {
+    for (size_t from = 0; from < receipts.size(); from += 512) {
+      std::vector<Settle> batch;
+      for (size_t i = from; i < std::min(receipts.size(), from + 512); ++i)
+        batch.push_back({.receipt = receipts[i], .verdict = verdict, .delay_ms = delay_ms, .reason = "why"});
+      REQUIRE(door().settle(batch).ok());
+    }
+    receipts.clear();
+  }
+  size_t peek(std::optional<State> state, size_t most, const std::string& of = {}) {
+    size_t seen = 0;
+    Cursor from;
+    do {
+      auto page = door().peek({.tenant = of, .state = state}, from, std::min(kPage, most - seen));
+      REQUIRE(page.ok());
+      seen += page->messages.size();
+      from = page->next;
+    } while (!from.text.empty() && seen < most);
+    return seen;
+  }
+  uint64_t change(State state, Action action, const std::string& of = {}) {
+    uint64_t changed = 0;
+    Cursor from;
+    do {
+      auto reply = door().mutate({.tenant = of, .state = state}, action, from, 256);
+      REQUIRE(reply.ok());
+      changed += reply->changed;
+      from = reply->next;
+    } while (!from.text.empty());
+    return changed;
+  }
+  void change_ids(Action action) {
+    for (size_t from = 0; from < ids.size(); from += 256) {
+      const size_t count = std::min<size_t>(256, ids.size() - from);
+      REQUIRE(door().mutate(std::span(ids).subspan(from, count), action).ok());
+    }
+  }
+  void set(const std::string& path, PolicyKey key, int64_t number, const std::string& text = {}) {
+    REQUIRE(door().policy_set(path, {{{key, number, 0, text}}, {}}).ok());
+  }
+  void load(const Policy& policy, uint64_t inode) {
+    FileIdentity identity;
+    identity.inode = inode;
+    REQUIRE(door().policy_load(policy, identity).ok());
+  }
+  size_t walk_events() {
+    EventRequest request;
+    EventPage page;
+    size_t seen = 0;
+    do {
+      REQUIRE(door().events(request, page).ok());
+      seen += page.events.size();
+      request.from = page.next;
+    } while (!page.at_end);
+    return seen;
+  }
+  size_t walk_overrides() {
+    size_t seen = 0;
+    Cursor from;
+    do {
+      auto page = door().policy_overrides(from, kPage);
+      REQUIRE(page.ok());
+      seen += page->overrides.size();
+      from = page->next;
+    } while (!from.text.empty());
+    return seen;
+  }
+};
+
+enum class Work {
+  all,  // it may look at the n messages, n log n in all
+  one,  // it does one thing, whatever n is
+};
+
+struct Row {
+  const char* call;
+  Work work;
+  std::function<void(Scene&)> act;
+  uint64_t hold_max = kHoldMax;
+};
+
+/// Rows on one scene, in their order: those that change nothing first.
+struct Group {
+  const char* scene;
+  std::function<void(Scene&)> set_up;
+  std::vector<Row> rows;
+};
+
+/// The queue as one page after another shows it.
+void peek_all(Scene& s, State state) { CHECK(s.peek(state, s.n) == s.n); }
+
+std::vector<Row> looks() {
+  return {
+      {"peek -n 10", Work::one, [](Scene& s) { s.peek(State::ready, 10); }},
+      {"get", Work::one, [](Scene& s) { CHECK(s.door().get(s.ids[s.n / 2])->has_value()); }},
+      {"history", Work::one, [](Scene& s) { REQUIRE(s.door().history(s.ids[s.n / 2], {}, 100).ok()); }},
+      {"output", Work::one, [](Scene& s) { REQUIRE(s.door().output(s.ids[s.n / 2]).ok()); }},
+      {"settings", Work::one, [](Scene& s) { REQUIRE(s.door().settings().ok()); }},
+      {"policy_is_current", Work::one, [](Scene& s) { REQUIRE(s.door().policy_is_current({}).ok()); }},
+      {"maintain", Work::one, [](Scene& s) { REQUIRE(s.door().maintain(0).ok()); }},
+      {"await_end, idle", Work::one,
+       [](Scene& s) { REQUIRE(s.door().await_end({.until_idle = true, .wait_ms = 0}).ok()); }},
+      {"await_end, ids", Work::all,
+       [](Scene& s) { REQUIRE(s.door().await_end({.ids = s.ids, .wait_ms = 0}).ok()); }},
+      {"stats", Work::all, [](Scene& s) { REQUIRE(s.door().stats({}).ok()); }},
+      {"stats --tenants", Work::all, [](Scene& s) { REQUIRE(s.door().stats({.tenants = true}).ok()); }},
+      {"stats -t", Work::all, [](Scene& s) { REQUIRE(s.door().stats({.tenant = "t0"}).ok()); }},
+      {"explain", Work::all, [](Scene& s) { REQUIRE(s.door().explain({}).ok()); }},
+      {"explain -t", Work::all, [](Scene& s) { REQUIRE(s.door().explain({.tenant = "t0"}).ok()); }},
+      {"explain ID", Work::all, [](Scene& s) { REQUIRE(s.door().explain({.id = s.ids[s.n / 2]}).ok()); }},
+      {"events", Work::all, [](Scene& s) { CHECK(s.walk_events() >= s.n); }},
+      {"peek --state held of nobody", Work::all, [](Scene& s) { s.peek(State::held, 1, "nobody"); }},
+      {"policy_overrides", Work::all, [](Scene& s) { s.walk_overrides(); }},
+  };
+}
+
+std::vector<Row> with_looks(std::vector<Row> rows) {
+  std::vector<Row> all = looks();
+  for (Row& row : rows) all.push_back(std::move(row));
+  return all;
+}
+
+std::vector<Group> ready_groups() {
+  return {
+      {"ready, of one tenant", [](Scene& s) { s.push(1); },
+       with_looks({
+           {"peek", Work::all, [](Scene& s) { peek_all(s, State::ready); }},
+           {"push", Work::one, [](Scene& s) { s.q.push("y", Durability::lazy); }},
+           {"lease", Work::one, [](Scene& s) { s.receipts.push_back(s.q.lease().receipt); }},
+           {"release", Work::one, [](Scene& s) { s.settle_all(Verdict::release); }},
+           {"cancel -t", Work::all, [](Scene& s) { s.change(State::ready, Action::cancel, "t0"); }},
+           {"peek what has ended", Work::all, [](Scene& s) { s.peek(State::dead, s.n); }},
+       })},
+      {"ready, of many tenants", [](Scene& s) { s.push(s.n); },
+       with_looks({
+           {"peek", Work::all, [](Scene& s) { peek_all(s, State::ready); }},
+           {"tenant set", Work::one, [](Scene& s) { s.set("t1", PolicyKey::weight, 2'000); }},
+           {"queue pause", Work::one, [](Scene& s) { s.set("", PolicyKey::paused, 1); }},
+           {"peek while paused", Work::all, [](Scene& s) { peek_all(s, State::ready); }},
+           {"explain while paused", Work::all, [](Scene& s) { REQUIRE(s.door().explain({}).ok()); }},
+           {"is idle while paused", Work::one,
+            [](Scene& s) { REQUIRE(s.door().await_end({.until_idle = true, .wait_ms = 0}).ok()); }},
+           {"cancel -t of one", Work::all, [](Scene& s) { s.change(State::ready, Action::cancel, "t7"); }},
+           {"cancel ids", Work::all, [](Scene& s) { s.change_ids(Action::cancel); }},
+       })},
+  };
+}
+
+std::vector<Group> timed_groups() {
+  return {
+      {"delayed",
+       [](Scene& s) {
+         s.push(100, [](NewMessage& m, size_t i) { m.delay_ms = 3'600'000 - int64_t(i % 977); });
+       },
+       with_looks({
+           {"peek --state delayed", Work::all, [](Scene& s) { peek_all(s, State::delayed); }},
+           {"kick --state delayed", Work::all,
+            [](Scene& s) { CHECK(s.change(State::delayed, Action::kick) == s.n); }},
+       })},
+      {"delayed and due",
+       [](Scene& s) { s.push(100, [](NewMessage& m, size_t) { m.delay_ms = 1'000; }); },
+       {
+           {"what is due", Work::all,
+            [](Scene& s) {
+              s.q.clock.advance(2'000);
+              CHECK(s.peek(State::ready, 10) == 10);
+              REQUIRE(s.door().maintain(0).ok());
+            },
+            kLongHoldMax},
+       }},
+      {"leased", [](Scene& s) { s.push(100), s.lease_all(); },
+       with_looks({
+           {"peek --state leased", Work::all, [](Scene& s) { peek_all(s, State::leased); }},
+           {"extend", Work::all, [](Scene& s) { REQUIRE(s.door().extend(s.receipts, 900'000).ok()); }},
+           {"retry", Work::all, [](Scene& s) { s.settle_all(Verdict::retry); }},
+           {"lease all", Work::all, [](Scene& s) { s.lease_all(); }},
+           {"bury", Work::all, [](Scene& s) { s.settle_all(Verdict::bury); }},
+           {"peek --state dead", Work::all, [](Scene& s) { peek_all(s, State::dead); }},
+           {"kick", Work::all, [](Scene& s) { CHECK(s.change(State::dead, Action::kick) == s.n); }},
+           {"lease all again", Work::all, [](Scene& s) { s.lease_all(); }},
+           {"ack", Work::all, [](Scene& s) { s.settle_all(Verdict::ack); }},
+       })},
+      {"leased by living",
+       [](Scene& s) {
+         s.push(100);
+         s.lease_all(Hold::process);
+       },
+       {
+           {"find changes of leases", Work::all,
+            [](Scene& s) {
+              REQUIRE(s.door().lease({.want = 0, .wait = true, .wait_ms = 0, .watch = true}).ok());
+            }},
+           {"release", Work::all, [](Scene& s) { s.settle_all(Verdict::release); }},
+       }},
+  };
+}
+
+std::vector<Group> ended_groups() {
+  return {
+      {"held after one",
+       [](Scene& s) {
+         const uint64_t first = s.q.push("first", Durability::lazy, "first");
+         s.push(100, [&](NewMessage& m, size_t) { m.after = {MessageId{first}}; });
+       },
+       with_looks({
+           {"peek --state held", Work::all, [](Scene& s) { peek_all(s, State::held); }},
+           {"cancel -t of what others come after", Work::all,
+            [](Scene& s) { CHECK(s.change(State::ready, Action::cancel, "first") == 1); }},
+           {"peek what was buried for it", Work::all, [](Scene& s) { peek_all(s, State::dead); }},
+       })},
+      {"dead, kept for a time",
+       [](Scene& s) {
+         s.push(100);
+         s.lease_all();
+         s.settle_all(Verdict::bury);
+         s.q.set_policy({.sync = SyncMode::lazy, .dead_retention_ms = 1'000});
+       },
+       {
+           {"drop what is dead too long", Work::all,
+            [](Scene& s) {
+              s.q.clock.advance(10'000);
+              CHECK(s.peek(State::dead, 10) == 0);
+            }},
+       }},
+  };
+}
+
+std::vector<Group> ordered_groups() {
+  return {
+      {"with keys",
+       [](Scene& s) {
+         std::vector<std::string> keys(s.n);
+         for (size_t i = 0; i < s.n; ++i) keys[i] = std::to_string(i);
+         s.push(100, [&](NewMessage& m, size_t i) { m.unique = keys[i]; });
+       },
+       with_looks({
+           {"push --unique", Work::one,
+            [](Scene& s) {
+              const NewMessage again{.tenant = "t7", .payload = as_bytes("z"), .unique = "7"};
+              CHECK(s.door().push({&again, 1})->items[0].status == PushStatus::duplicate);
+            }},
+       })},
+      {"with sort keys and priorities",
+       [](Scene& s) {
+         std::vector<std::string> keys(s.n);
+         for (size_t i = 0; i < s.n; ++i) keys[i] = encode_sort_key(std::to_string(i * 7919 % s.n)).bytes;
+         s.push(10, [&](NewMessage& m, size_t i) {
+           i % 2 ? void(m.key = keys[i]) : void(m.priority = int(i % 9));
+         });
+       },
+       with_looks({
+           {"peek", Work::all, [](Scene& s) { peek_all(s, State::ready); }},
+           {"cancel all", Work::all, [](Scene& s) { CHECK(s.change(State::ready, Action::cancel) == s.n); }},
+       })},
+      {"in the queue's order",
+       [](Scene& s) {
+         s.q.set_policy({.scope = Scope::queue, .sync = SyncMode::lazy});
+         s.push(s.n, [](NewMessage& m, size_t i) { m.priority = int(i % 9); });
+       },
+       {{"peek", Work::all, [](Scene& s) { peek_all(s, State::ready); }, kLongHoldMax}}},
+      {"set by tenant",
+       [](Scene& s) {
+         s.push(s.n);
+         for (size_t i = 0; i < s.n; ++i) s.set(s.tenant(i), PolicyKey::pool, 0, "p");
+       },
+       with_looks({
+           {"load a pool of many members", Work::all,
+            [](Scene& s) {
+              s.load({values_of({.sync = SyncMode::lazy}), {}, {{"p", {{PolicyKey::concurrency, 1, 0, {}}}}}},
+                     7);
+              s.q.lease();
+            }},
+           {"explain behind a full pool", Work::all, [](Scene& s) { REQUIRE(s.door().explain({}).ok()); }},
+           {"peek behind a full pool", Work::all, [](Scene& s) { s.peek(State::ready, s.n); }},
+       })},
+  };
+}
+
+std::vector<Group> groups() {
+  std::vector<Group> all;
+  for (std::vector<Group>& some :
+       std::vector{ready_groups(), timed_groups(), ended_groups(), ordered_groups()}) {
+    for (Group& group : some) all.push_back(std::move(group));
+  }
+  return all;
+}
+
+struct Measured {
+  uint64_t steps = 0;
+  uint64_t most_held = 0;
+};
+
+Measured measure(Scene& scene, const Row& row) {
+  const uint64_t before = StepCount::steps;
+  StepCount::hold_most = 0;
+  row.act(scene);
+  return {StepCount::steps - before, StepCount::hold_most};
+}
+
+}  // namespace
+
+TEST_CASE("no call looks at more than n log n, nor under one hold of the lock at more in a longer queue") {
+  const bool shows = std::getenv("FQ_SHOW_STEPS") != nullptr;
+  for (const Group& group : groups()) {
+    std::vector<double> before(group.rows.size(), 0);  // steps with a tenth of the messages
+    for (const size_t n : {size_t{1'000}, size_t{10'000}, size_t{100'000}}) {
+      Scene scene;
+      scene.n = n;
+      scene.q.set_policy({.sync = SyncMode::lazy});
+      group.set_up(scene);
+      for (size_t i = 0; i < group.rows.size(); ++i) {
+        const Row& row = group.rows[i];
+        const auto [steps, held] = measure(scene, row);
+        const auto taken = static_cast<double>(steps);
+        const double log = std::log2(static_cast<double>(n));
+        const double work = row.work == Work::all ? static_cast<double>(n) * log : 16 * log;
+        INFO(group.scene << ", " << n << ": " << row.call << ": " << steps << " steps, " << held << " held");
+        if (shows)
+          std::cout << group.scene << '\t' << n << '\t' << row.call << '\t' << steps << '\t' << taken / work
+                    << '\t' << held << '\n';
+        CHECK(taken <= kStepsMax * work);
+        CHECK((before[i] == 0 || taken <= std::max(work, kGrowthMax * before[i])));
+        CHECK(held <= row.hold_max);
+        before[i] = taken;
+      }
+    }
+  }
+}
+
+}  // namespace fq::test
+
+#endif
