@@ -1,11 +1,59 @@
-// dead_holders_test - who holds what, told on a disk that has not one byte left.
+// dead_holders_test - who holds what, told on a disk that has not one byte left, and where nobody can be
+// seen.
 
 // System.
+#include <sys/socket.h>
+
 #include <cstdio>
+#include <cstring>
 // Tests.
 #include "tests/process/small_disk.h"
 
 namespace fq::test {
+
+namespace {
+
+/// Puts a descriptor into a socket: it stays open, and no process has it, until somebody reads there.
+void put_into(int socket, int descriptor) {
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof descriptor)] = {};
+  char byte = 'd';
+  iovec data{&byte, 1};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(sizeof descriptor);
+  std::memcpy(CMSG_DATA(head), &descriptor, sizeof descriptor);
+  if (::sendmsg(socket, &message, 0) != 1) ::_exit(1);
+}
+
+}  // namespace
+
+TEST_CASE("a dead worker's message that is kept by nobody who can be seen is not said to be the worker's") {
+  const Spool spool;
+  spool.push("m");
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) == 0);
+  const pid_t worker = ::fork();
+  if (worker == 0) {
+    const std::unique_ptr<Queue> queue = spool.door();
+    const std::vector<MessageId> ids = {queue->lease({}).value().deliveries.at(0).id};
+    put_into(ends[0], queue->hold_for_job(ids, std::nullopt).value().value());
+    ::_exit(0);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(worker, &status, 0) == worker);
+  REQUIRE(status == 0);
+  CHECK(contains(spool.says({"explain", "1"}), "held by what the job of a dead worker left behind"));
+  CHECK(contains(spool.says({"show", "1", "--json"}), "\"holder\":null"));
+  CHECK(contains(spool.says({"stats", "--json"}), "\"leased\":1"));
+  for (const int end : ends) ::close(end);
+  CHECK(contains(spool.says({"show", "1", "--json"}), "\"state\":\"ready\""));
+}
 
 TEST_CASE(
     "on a full disk too every look finds out that a worker was killed, and says nothing of it otherwise") {
