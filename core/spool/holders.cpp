@@ -32,7 +32,9 @@ struct LocalQueue::Dead {
   HolderIndex holder{};
   ProcessName process;
   int64_t found_at_ms = 0;
+  bool holds = false;                 // anything at all
   bool overdue = false;               // what its jobs left behind has had its time
+  bool returned = false;              // some of it came back by this look
   std::vector<uint64_t> part;         // ids
   std::optional<uint64_t> last_kept;  // by what a job left behind
 };
@@ -199,6 +201,7 @@ Result<void> LocalQueue::reap(HolderIndex holder) {
   dead.part.reserve(kHeldPerLook);
   FQ_TRY_SET(const bool due, find_dead(dead));
   if (!due) return {};
+  if (!dead.holds) return free_dead(dead);
   FQ_TRY_SET(RunningJobs jobs, RunningJobs::open(attachment_->disk()));
   if (!dead.overdue && jobs.keep_all(dead.process)) return note_kept(dead);
   for (;;) {
@@ -207,6 +210,7 @@ Result<void> LocalQueue::reap(HolderIndex holder) {
     for (const uint64_t id : dead.part) {
       const bool kept = !dead.overdue && jobs.keep(id);
       if (kept) dead.last_kept = id;
+      dead.returned = dead.returned || !kept;
       if (!kept) FQ_TRY(return_from_dead(dead, id));
     }
   }
@@ -220,6 +224,7 @@ Result<bool> LocalQueue::find_dead(Dead& dead) {
     const HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];
     dead.process = {slot.pid, slot.started};
     dead.found_at_ms = gate().now().boot_ms;
+    dead.holds = schedule().first_held(dead.holder).has_value();
     const bool limited = slot.orphaned_at_ms != 0 && slot.job_limit_ms != kNever;
     dead.overdue = limited && dead.found_at_ms - slot.orphaned_at_ms > slot.job_limit_ms;
     due = is_dead(dead) && (dead.overdue || dead.found_at_ms >= slot.ask_again_at_ms);
@@ -270,7 +275,8 @@ Result<void> LocalQueue::note_kept(const Dead& dead) {
     const int64_t now_ms = gate().now().boot_ms;
     Txn txn = store().begin();
     if (slot.orphaned_at_ms == 0) txn.set(slot.orphaned_at_ms, std::max<int64_t>(1, now_ms));
-    txn.set(slot.ask_again_at_ms, now_ms + kAskingShare * (now_ms - dead.found_at_ms));
+    const int64_t asking_ms = dead.returned ? 0 : now_ms - dead.found_at_ms;
+    txn.set(slot.ask_again_at_ms, now_ms + kAskingShare * asking_ms);
     txn.commit();
     return {};
   });

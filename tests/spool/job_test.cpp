@@ -44,6 +44,14 @@ void poison(const SpoolFixture& q) {
   file.write(reinterpret_cast<const char*>(&poisoned), sizeof poisoned);
 }
 
+uint32_t free_holder(const SpoolFixture& q) {
+  uint32_t index = 0;
+  std::ifstream file(q.path("segment"), std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(offsetof(SegmentHeader, free_holder)));
+  file.read(reinterpret_cast<char*>(&index), sizeof index);
+  return index;
+}
+
 /// What the job's descriptor holds: its own message, or all of its worker's.
 enum class Keeps { own, all };
 
@@ -188,6 +196,36 @@ TEST_CASE("survivors of overdue jobs lose all that they kept") {
   CHECK(q.lease_from(q.door(), {.want = 1000}).deliveries.empty());
   q.clock.advance(11);
   CHECK(q.lease_from(q.door(), {.want = 1000}).deliveries.size() == 150);
+}
+
+TEST_CASE("what comes back does not put off the next question for what is kept") {
+  SpoolFixture q;
+  for (int i = 0; i < 200; ++i) q.push("m", Durability::lazy);
+  Worker worker(q, Keeps::own, 200, 1);
+  worker.kill();
+  q.clock.takes(5);
+  CHECK(q.stats().leased == 1);
+  q.clock.takes(0);
+  worker.await_job();
+  size_t leased = 1;
+  for (int i = 0; i < 1'000 && leased == 1; ++i) {
+    ::usleep(200);  // between two looks: nobody tells when the kernel has ended the job
+    leased = q.open()->stats({}).value().rows.at(0).leased;
+  }
+  CHECK(leased == 0);
+}
+
+TEST_CASE("a dead worker's place is free again though a command of its lives on that has nothing") {
+  SpoolFixture q;
+  q.push("m");
+  Worker worker(q, Keeps::all);
+  const std::vector<MessageInfo> held = q.door().peek({.state = State::leased}, {}, 9).value().messages;
+  REQUIRE(held.size() == 1);
+  REQUIRE(q.door().mutate(std::vector{held[0].id}, Action::cancel).ok());
+  worker.kill();
+  q.clock.advance(20);
+  CHECK(q.stats().leased == 0);  // looks who lives
+  CHECK(free_holder(q) == 0);
 }
 
 TEST_CASE("many consumers together ask a dead worker's survivors for a twentieth of the time at most") {
