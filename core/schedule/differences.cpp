@@ -2,9 +2,9 @@
 //
 // Compared is what a rebuild must give again: messages with their states, attempts and due times, the order
 // within each tenant, and which tenants are limited. Places in arrays, turns, counts since the beginning and
-// idle tenants may differ, and of a message that was changed in memory only what such changes reach: its state
-// and all that comes with it, its place among the ready, its key. Who it is may not, nor may the journal know
-// more deliveries than there were.
+// idle tenants may differ, and of a message that was changed in memory only what such changes reach: its
+// state and all that comes with it, its place among the ready, its key. Who it is may not, nor may the
+// journal know more deliveries than there were.
 #include "core/schedule/schedule.h"
 
 // System.

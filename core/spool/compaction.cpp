@@ -18,8 +18,8 @@ namespace fq {
 namespace {
 
 constexpr uint64_t kCopyBytesPerStep = 1024 * 1024;
-constexpr int kReplacedStepsMax = 10'000;       // against some that are replaced all the time
-constexpr uint32_t kSlotsPerStep = 65536;       // walked under one hold of the lock: about 1 ms
+constexpr int kReplacedStepsMax = 10'000;  // against some that are replaced all the time
+constexpr uint32_t kSlotsPerStep = 65536;  // walked under one hold of the lock: about 1 ms
 
 PastEvent past_of(RecordType type, int64_t at_wall_ms, uint64_t serial, const EventDetail& detail) {
   PastEvent past;

@@ -35,7 +35,7 @@ constexpr std::string_view kStateMagic = "fqends1\n";
 constexpr size_t kStateBytes = 68;
 constexpr int64_t kBetweenSweepsMs = 60'000;  // at least
 constexpr int64_t kDayMs = 86'400'000;
-constexpr int kFindTries = 3;  // arbitrary
+constexpr int kFindTries = 3;        // arbitrary
 constexpr uint64_t kMostlyOver = 4;  // a file of which less than this part is still told is copied forward
 
 /// 0: there is none.

@@ -13,6 +13,7 @@
 #include "core/spool/obstacle.h"
 #include "core/spool/running_jobs.h"
 #include "core/spool/session.h"
+#include "core/spool/taken_message.h"
 
 namespace fq {
 
@@ -57,18 +58,6 @@ class LocalQueue final : public Queue {
   Result<void> follow_wall_clock();
 
  private:
-  /// A message that was leased under the lock and is read behind it.
-  struct TakenMessage {
-    uint64_t id = 0;
-    uint64_t serial = 0;
-    int64_t until_wall_ms = 0;  // 0: until its process is dead
-    uint32_t deliveries = 0;
-    uint16_t attempts = 0;
-    uint16_t attempts_max = 0;
-    uint16_t crashes = 0;
-    uint64_t event_position = 0;
-    std::optional<ItemPlace> place;
-  };
   struct Looked;
 
   /// Runs `body` under the state lock; attaches anew (or rebuilds) and repeats where the segment was
