@@ -38,10 +38,11 @@ constexpr int64_t kDayMs = 86'400'000;
 constexpr int kFindTries = 3;        // arbitrary
 constexpr uint64_t kMostlyOver = 4;  // a file of which less than this part is still told is copied forward
 
-/// 0: there is none.
+/// 0: there is none. What is no file of ours is longer than any.
 Result<uint64_t> size_of(Disk& disk, uint32_t file) {
   const Result<std::unique_ptr<File>> opened = disk.open(ended_file_name(file), OpenMode::read);
   if (!opened.ok() && opened.error().sys == ENOENT) return uint64_t{0};
+  if (!opened.ok() && opened.error().kind == ErrorKind::unusable) return UINT64_MAX;
   if (!opened.ok()) return opened.error();
   return (*opened)->size();
 }
@@ -211,16 +212,18 @@ Result<void> EndedLog::append(std::span<const EndedRecord> records, int64_t now_
 }
 
 Result<void> EndedLog::drop_oldest() {
-  FQ_TRY_SET(const std::vector<uint32_t> files, list_ended(disk_));
-  // Records that are counted and not there: what is there counts.
-  if (files.empty() && batch_.empty()) {
-    state_.records = 0;
-    state_.bytes = 0;
-    return {};
+  FQ_TRY(write_out());
+  FQ_TRY(index_.refresh(disk_));
+  for (const auto& [number, heads] : index_.files()) {
+    if (heads.places.empty()) continue;
+    const uint32_t oldest = number;
+    if (oldest == state_.file) FQ_TRY(start_file());
+    return drop(oldest);
   }
-  const uint32_t oldest = files.empty() ? state_.file : files.front();
-  if (oldest == state_.file) FQ_TRY(start_file());
-  return drop(oldest);
+  // Records that are counted and not there: what is there counts.
+  state_.records = 0;
+  state_.bytes = 0;
+  return {};
 }
 
 /// With the outputs of its records. Needs: it is not the one that is written.
@@ -290,7 +293,8 @@ Result<void> EndedLog::sweep_loaded(int64_t now_wall_ms, Depth depth) {
   FQ_TRY(index_.refresh(disk_));
   const std::map<uint32_t, EndedIndex::FileHeads> files = index_.files();
   state_.due_wall_ms = now_wall_ms + kDayMs;
-  for (const auto& [file, heads] : files) FQ_TRY(sweep_file(file, heads, now_wall_ms));
+  // One that cannot be given back keeps no other.
+  for (const auto& [file, heads] : files) static_cast<void>(sweep_file(file, heads, now_wall_ms));
   if (depth == Depth::strays) {
     FQ_TRY(sweep_outputs(disk_, now_wall_ms));
     state_.strays_wall_ms = now_wall_ms + kDayMs;

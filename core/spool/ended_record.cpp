@@ -33,10 +33,11 @@ constexpr uint32_t kEndedMagic = 0x31457166;
 constexpr size_t kEndedHeadBytes = 56;
 constexpr size_t kSealAt = 52;
 constexpr size_t kAlign = 8;
-constexpr uint64_t kRecordMax = 64 * 1024 * 1024;  // chosen: far above what is ever written
-constexpr size_t kScanBytes = 64 * 1024;           // arbitrary; of records in a row
-constexpr size_t kLookBytes = 1024;                // behind a long one
-constexpr size_t kFixedBytes = 64;                 // of the body
+constexpr uint64_t kRecordMax = 64 * 1024 * 1024;    // chosen: far above what is ever written
+constexpr uint64_t kScannedMost = 32 * 1024 * 1024;  // chosen: no file of ours gets so long
+constexpr size_t kScanBytes = 64 * 1024;             // arbitrary; of records in a row
+constexpr size_t kLookBytes = 1024;                  // behind a long one
+constexpr size_t kFixedBytes = 64;                   // of the body
 constexpr uint8_t kHasExit = 1, kHasSignal = 2, kHasErrorExit = 4, kHasErrorSignal = 8, kHasInline = 16;
 
 using Texts = std::array<std::string_view, 9>;
@@ -231,9 +232,12 @@ Result<std::optional<EndedRecord>> read_ended(Disk& disk, const EndedPlace& plac
 Result<uint64_t> scan_ended(Disk& disk, uint32_t file, uint64_t from,
                             const std::function<void(const EndedPlace&)>& visit) {
   const Result<std::unique_ptr<File>> opened = disk.open(ended_file_name(file), OpenMode::read);
-  if (!opened.ok() && opened.error().sys == ENOENT) return uint64_t{0};
+  const bool none =
+      !opened.ok() && (opened.error().sys == ENOENT || opened.error().kind == ErrorKind::unusable);
+  if (none) return uint64_t{0};
   if (!opened.ok()) return opened.error();
-  FQ_TRY_SET(const uint64_t size, (*opened)->size());
+  FQ_TRY_SET(const uint64_t there, (*opened)->size());
+  const uint64_t size = std::min(there, kScannedMost);
   EndedWindow window(**opened);
   uint64_t end = from;
   for (uint64_t at = from; at + kEndedHeadBytes <= size;) {

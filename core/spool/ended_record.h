@@ -77,7 +77,7 @@ void encode_ended(std::string& to, const EndedRecord& record, uint32_t file, uin
 Result<std::optional<EndedRecord>> read_ended(Disk& disk, const EndedPlace& place);
 
 /// Calls `visit` for each record of a file whose head is whole, from a place on; what is damaged is passed
-/// over. Returns the end of the last one. A file that is not there is empty.
+/// over. Returns the end of the last one. A file that is not there, or none of ours, is empty.
 Result<uint64_t> scan_ended(Disk& disk, uint32_t file, uint64_t from,
                             const std::function<void(const EndedPlace&)>& visit);
 

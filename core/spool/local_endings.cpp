@@ -85,7 +85,7 @@ void LocalQueue::Endings::done() {
   gave_up_ = false;
   found_count_ = 0;
   noted_.clear();
-  outputs_kept_.clear();
+  outputs_tried_.clear();
 }
 
 bool LocalQueue::Endings::take_log() {
@@ -135,7 +135,8 @@ void LocalQueue::Endings::keep_long_output(const Found& found) {
   const int64_t until_wall_ms = now_wall_ms_ + std::min(found.settle->output->keep_ms, kKeptMostMs);
   const MessageId id{found.looked.id};
   const Result<void> kept = keep_output(queue_.attachment_->disk(), id, *found.settle->output, until_wall_ms);
-  if (kept.ok()) return outputs_kept_.push_back({found.looked.id, until_wall_ms});
+  outputs_tried_.push_back({found.looked.id, kept.ok() ? until_wall_ms : 0});
+  if (kept.ok()) return;
   queue_.attachment_->notice(queue_.attachment_->object() + ": the output of message " +
                              std::to_string(found.looked.id) + " is not kept: " + kept.error().text);
 }
@@ -193,15 +194,15 @@ void LocalQueue::Endings::add_output(const Found& found, EndedRecord& record) {
     record.output = EndedOutput{output.out, output.err};
     return;
   }
-  const auto of_this = [&](const KeptOutput& kept) { return kept.id == found.looked.id; };
-  auto kept = std::find_if(outputs_kept_.begin(), outputs_kept_.end(), of_this);
-  if (kept == outputs_kept_.end()) {
+  const auto of_this = [&](const TriedOutput& tried) { return tried.id == found.looked.id; };
+  auto tried = std::find_if(outputs_tried_.begin(), outputs_tried_.end(), of_this);
+  if (tried == outputs_tried_.end()) {
     keep_long_output(found);
-    kept = std::find_if(outputs_kept_.begin(), outputs_kept_.end(), of_this);
+    tried = outputs_tried_.end() - 1;
   }
-  if (kept == outputs_kept_.end()) return;
+  if (tried->until_wall_ms == 0) return;
   record.output_bytes = output.out.size() + output.err.size();
-  record.until_wall_ms = kept->until_wall_ms;
+  record.until_wall_ms = tried->until_wall_ms;
 }
 
 /// What is in the journal only: why an attempt failed, and when the last run began where it is over.

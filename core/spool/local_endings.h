@@ -62,9 +62,9 @@ class LocalQueue::Endings {
     uint64_t id = 0;
     uint64_t event_position = 0;
   };
-  struct KeptOutput {
+  struct TriedOutput {
     uint64_t id = 0;
-    int64_t until_wall_ms = 0;
+    int64_t until_wall_ms = 0;  // 0: it could not be kept
   };
 
   bool is_noted(uint64_t id, uint64_t event_position) const;
@@ -85,8 +85,8 @@ class LocalQueue::Endings {
   std::array<Found, kFoundMax> found_;
   size_t found_count_ = 0;
   std::vector<Noted> noted_;
-  std::vector<KeptOutput> outputs_kept_;  // in output/, of those that were found
-  int64_t now_wall_ms_ = 0;               // of the ends that are noted
+  std::vector<TriedOutput> outputs_tried_;  // in output/, of those that were found
+  int64_t now_wall_ms_ = 0;                 // of the ends that are noted
   bool has_log_ = false;
   bool gave_up_ = false;         // what is ended now is not noted
   int64_t no_try_until_ms_ = 0;  // until then nobody is waited for

@@ -208,11 +208,13 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
       page.events.push_back(event_of(RecordType::pushed, push->at_wall_ms, number(id), EventDetail{}, 0));
     if (push) page.tenant = push->tenant;
     if (!push) {
-      FQ_TRY_SET(const std::optional<MessageInfo> noted, endings().find(id));
-      if (noted) page.tenant = noted->tenant;
-      if (noted)
+      const Result<std::optional<MessageInfo>> found = endings().find(id);
+      if (found.ok() && *found) {
+        const MessageInfo& noted = **found;
+        page.tenant = noted.tenant;
         page.events.push_back(
-            event_of(RecordType::pushed, *noted->pushed_at_wall_ms, number(id), EventDetail{}, 0));
+            event_of(RecordType::pushed, *noted.pushed_at_wall_ms, number(id), EventDetail{}, 0));
+      }
     }
   }
   std::reverse(page.events.begin(), page.events.end());

@@ -245,11 +245,12 @@ Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
   }
   // An end is told only once it can no longer be lost.
   if (!syncs_lazily()) FQ_TRY(session_->flusher.wait_durable(ended_before));
-  FQ_TRY_SET(std::optional<MessageInfo> noted, endings().find(id));
+  Result<std::optional<MessageInfo>> noted = endings().find(id);
   if (!outcome) return noted;
   FQ_TRY_SET(std::optional<MessageInfo> finished, describe_finished(id, *outcome));
-  // One that ended otherwise than was noted of it is told from what is sure.
-  return noted && noted->state == finished->state ? noted : finished;
+  // One that ended otherwise than was noted of it, or of which nothing can be read, is told from what is
+  // sure.
+  return noted.ok() && *noted && (*noted)->state == finished->state ? noted : finished;
 }
 
 }  // namespace fq

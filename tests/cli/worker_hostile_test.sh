@@ -32,11 +32,14 @@ kinds=(symlink dangling loop hardlink directory fifo socket empty text huge)
 # In some places a device cannot be made or not be opened; where it can, it never ends.
 mknod "$work/device" c 1 5 2>/dev/null && kinds+=(device)
 
+# What is too long for a record, and so a file.
+long() { worker --once --output keep -- sh -c 'seq 4000; echo kept'; }
+
 # A kept output in whose place is something else.
 for kind in "${kinds[@]}"; do
   id=$(fq push x)
-  worker --once --output keep -- echo kept
-  is 'an output' kept "$(fq result "$id")"
+  long
+  is 'an output' kept "$(fq result "$id" | tail -n1)"
   put "$kind" "$queue/output/$id" || continue
   timeout 10 "$FQ" result "$id" >"$work/out" 2>"$work/err" </dev/null
   status=$?
@@ -50,9 +53,9 @@ for kind in "${kinds[@]}"; do
   for end in '' .new; do
     id=$(fq push x)
     put "$kind" "$queue/output/$id$end" || continue
-    is "a job ends well with $kind in the place of output$end" 0 "$(worker --once --output keep -- echo kept 2>"$work/err"; echo $?)"
+    is "a job ends well with $kind in the place of output$end" 0 "$(long 2>"$work/err"; echo $?)"
     is 'its message is acked' acked "$(state "$id")"
-    out=$(timeout 10 "$FQ" result "$id" 2>/dev/null)
+    out=$(timeout 10 "$FQ" result "$id" 2>/dev/null | tail -n1)
     is "its output is there, or it is said that it is not ($kind$end)" 1 "$([ "$out" = kept ] && echo 1 || grep -c "output of message $id" "$work/err")"
     untouched "output$end as $kind"
   done
@@ -64,13 +67,30 @@ for kind in symlink dangling fifo text; do
   put "$kind" "$queue/output"
   [ "$kind" = symlink ] && ln -sfn "$outside" "$queue/output"
   id=$(fq push x)
-  is "a job ends well with $kind in the place of the directory" 0 "$(worker --once --output keep -- echo kept 2>"$work/err"; echo $?)"
+  is "a job ends well with $kind in the place of the directory" 0 "$(long 2>"$work/err"; echo $?)"
   is 'and its message is acked' acked "$(state "$id")"
   is 'its output is not kept, and that is said' 1 "$(grep -c "output of message $id" "$work/err")"
   untouched "output as $kind"
 done
 rm -rf "$queue/output"
 mkdir -m 700 "$queue/output"
+
+# What is told of ended messages: the verdict stands, and what is not told is said.
+for name in ended ended/lock ended/state ended/1; do
+  for kind in "${kinds[@]}"; do
+    rm -rf "$queue/ended"
+    [ "$name" = ended ] || mkdir -m 700 "$queue/ended"
+    put "$kind" "$queue/$name" || continue
+    id=$(fq push --keep 1h x)
+    is "a job ends well with $kind in the place of $name" 0 "$(timeout 20 "$FQ" worker --once -- true 2>"$work/err" </dev/null; echo $?)"
+    is 'its message is acked' acked "$(state "$id" 2>/dev/null)"
+    told=$(timeout 10 "$FQ" show "$id" --json 2>/dev/null | jq .ended_at)
+    is "it is told, or it is said that it is not ($name as $kind)" 1 \
+      "$([ "${told:-null}" != null ] && echo 1 || grep -c "the end of message $id is not kept" "$work/err")"
+    untouched "$name as $kind"
+  done
+done
+rm -rf "$queue/ended"
 
 # `running`, which holds the locks of jobs. Without it a message would come back sooner, should its worker die.
 for kind in "${kinds[@]}"; do

@@ -124,7 +124,7 @@ TEST_CASE("a call through the queue gives back both outputs byte for byte, and f
   out += std::string(200'000, 'o');
   const std::string err = "said\n" + std::string(100'000, 'e');
   const Delivery delivery = serve_one(*consumer, {.exit = 0, .output = JobOutput{out, err, 3'600'000}});
-  CHECK(delivery.keep_ms == 86'400'000);  // a day, where nobody says otherwise
+  CHECK(delivery.keep_ms == 604'800'000);  // a week, as of every command
   const Outcome called = caller.end();
   CHECK(called.exit == 0);
   CHECK(called.out == out);

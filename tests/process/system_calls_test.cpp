@@ -88,6 +88,12 @@ void pop(Scene& s) { few(s), s.words = {"pop"}; }
 void pop_lease(Scene& s) { few(s), s.words = {"pop", "--lease", "1h"}; }
 void pop_large(Scene& s) { with_large(s), s.words = {"pop", "-t", "large"}; }
 void ack(Scene& s) { with_receipt(s, {"ack"}); }
+void ack_kept(Scene& s) {
+  few(s);
+  s.spool.says({"push", "--keep", "1h", "-t", "c", "c1"});
+  const std::string line = s.spool.says({"pop", "--lease", "1h", "-t", "c"});
+  s.words = {"ack", line.substr(0, line.find('\t'))};
+}
 void retry(Scene& s) { with_receipt(s, {"retry"}); }
 void release(Scene& s) { with_receipt(s, {"release"}); }
 void bury(Scene& s) { with_receipt(s, {"bury"}); }
@@ -132,6 +138,7 @@ const std::vector<Story> kStories = {
     {.name = "pop --lease", .prepare = pop_lease, .lazy = true},
     {.name = "pop of a large payload", .prepare = pop_large, .takes = true},
     {.name = "ack", .prepare = ack, .all_in_short_form = true},
+    {.name = "ack of a kept one", .prepare = ack_kept, .all_in_short_form = true},
     {.name = "retry", .prepare = retry},
     {.name = "release", .prepare = release},
     {.name = "bury", .prepare = bury},

@@ -311,6 +311,20 @@ TEST_CASE("whatever call to the disk fails, what was told is told, and the next 
   }
 }
 
+TEST_CASE("a file that is none of ours, however long, costs a bounded look") {
+  Shelf shelf;
+  shelf.add(record_of(1));
+  shelf.disk.put("ended/2", std::string(100 * 1024 * 1024, '\0'));
+  const size_t before = shelf.disk.call_count();
+  CHECK(shelf.find(1));
+  CHECK(shelf.disk.call_count() - before < 2000);
+  shelf.disk.put("ended/1", shelf.disk.content("ended/1") + std::string(100 * 1024 * 1024, '\0'));
+  shelf.reopen();
+  shelf.add(record_of(3));
+  CHECK(shelf.find(1));
+  CHECK(shelf.find(3));
+}
+
 TEST_CASE("a full disk leaves no files behind, however often it is tried") {
   Shelf shelf;
   shelf.add(record_of(1));
