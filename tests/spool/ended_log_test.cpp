@@ -311,6 +311,31 @@ TEST_CASE("whatever call to the disk fails, what was told is told, and the next 
   }
 }
 
+TEST_CASE("giving back that breaks off anywhere is begun again, and costs nothing that is told") {
+  const int64_t later = kNow + kHour;
+  for (uint64_t call = 0; call < 80; ++call) {
+    for (const bool sticky : {false, true}) {
+      Shelf shelf;
+      for (uint64_t id = 1; id <= 40; ++id) shelf.add(record_of(id, 1000));
+      shelf.add(with_file(shelf, 41, 20'000, 10 * kHour));
+      shelf.add(with_file(shelf, 42, 20'000, 1000));
+      INFO("call " << call << (sticky ? " and all after it" : ""));
+      shelf.disk.fail_at(shelf.disk.call_count() + call, EIO, sticky);
+      static_cast<void>(shelf.log->sweep(later, EndedLog::Depth::strays));
+      shelf.disk.heal();
+      shelf.reopen();
+      CHECK(shelf.find(41, later));
+      REQUIRE(shelf.log->sweep(later, EndedLog::Depth::strays).ok());
+      CHECK(shelf.told(later) == std::vector<uint64_t>{41});
+      CHECK(shelf.log->output(MessageId{41}, later)->has_value());
+      CHECK(shelf.disk.list("output")->size() == 1);
+      CHECK(shelf.disk.used_bytes() < 25'000);
+      shelf.add(record_of(50, 20 * kHour), later);
+      CHECK(shelf.told(later).size() == 2);
+    }
+  }
+}
+
 TEST_CASE("a file that is none of ours, however long, costs a bounded look") {
   Shelf shelf;
   shelf.add(record_of(1));
