@@ -83,7 +83,7 @@ std::string lost_payload_text(const Error& error) {
 }
 
 bool hides_blob(const MessageItem& item) {
-  return item.is_lost() && item.payload_bytes > kBatchedPayloadBytesMax;
+  return item.is_lost() && item.payload_bytes > kInlinePayloadBytesMax;
 }
 
 Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& item) {
