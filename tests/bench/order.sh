@@ -90,7 +90,7 @@ done
     file[part] = next_file
     if ($2 == "W") written[part] = 1
   }
-  function block(kind, before) { return "SECTIONS {\n  " kind ".push : {\n" lines[kind] "  }\n} INSERT BEFORE " before ";\n" }
+  function block(kind, where, first) { return "SECTIONS {\n  " kind ".push : {\n" first lines[kind] "  }\n} INSERT " where ";\n" }
   function whole(kind, inputs, before) { return "SECTIONS {\n  " kind " : { " inputs " }\n} INSERT BEFORE " before ";\n" }
   END {
     print "/* push.ld - what a push touches lies side by side. Made by tests/bench/order.sh: do not edit. */"
@@ -101,8 +101,15 @@ done
     # Strings, numbers and tables that are of no function.
     add(".rodata", "*(.rodata.str1.* .rodata.cst* .rodata.CSWTCH.*)")
     # Text, what it reads, and the start of .eh_frame, which is looked at when a program begins.
-    printf "%s%s", block(".text", ".text"), block(".rodata", ".text")
+    printf "%s%s", block(".text", "BEFORE .text"), block(".rodata", "BEFORE .text")
     printf "%s", whole(".eh_frame", "KEEP (*(.eh_frame)) *(.eh_frame.*)", ".text")
-    # What is only read apart from what is written, of which each page is copied.
-    printf "%s%s%s", block(".data.rel.ro", ".tdata"), block(".data", ".data"), block(".bss", ".bss")
+    # What is only read apart from what is written, of which each page is copied. The first is the end of what
+    # is made read-only at the start, the second lies right behind that: together within the sixteen pages that
+    # are mapped at once, which begin at a multiple of 64 KiB.
+    printf "%s", block(".data.rel.ro", "AFTER .data.rel.ro", "    . = ALIGN(0x10000);\n")
+    print "SECTIONS {"
+    print "  .tdata : { *(.tdata .tdata.* .gnu.linkonce.td.*) }"
+    print "  .tbss : { *(.tbss .tbss.* .gnu.linkonce.tb.*) *(.tcommon) }"
+    print "} INSERT AFTER .data.rel.ro.push;"
+    printf "%s%s", block(".data", "AFTER .data"), block(".bss", "BEFORE .bss")
   }'

@@ -23,6 +23,24 @@ for page in "$source"/man/*.[157]; do has "share/man/man${page##*.}/$(basename "
 is 'nothing else is in bin' fq "$(ls "$prefix/bin")"
 is 'no path of the build is in any file' '' "$(grep -rlF -e "$source" "$prefix")"
 is 'no LTO bytecode is in the library' '' "$(readelf -SW "$prefix/lib/libfq.a" | grep -F .gnu.lto)"
+# What is loaded is written or executed, never both; the stack is not executed; and what is constant once the
+# program has begun cannot be written any more, as the kernel tells of one that runs.
+flags_of() {
+  readelf -lW "$prefix/bin/fq" | awk -v type="$1" '$1 == type { flags = ""; for (i = 7; i < NF; ++i) flags = flags $i; print flags }'
+}
+is 'one segment is executed, another written' $'RE\nRW' "$(flags_of LOAD | sort)"
+is 'the stack is not executed' RW "$(flags_of GNU_STACK)"
+is 'what is constant is named' R "$(flags_of GNU_RELRO)"
+"$prefix/bin/fq" --spool "$work/waited" pop --wait=20s &
+waiting=$!
+rights() { awk '/bin\/fq$/ { print $2 }' "/proc/$waiting/maps" | sort | paste -sd' '; }
+for _ in $(seq 500); do
+  if [[ $(rights) == *r--p* ]]; then break; fi
+  sleep 0.01  # until it has begun: nothing tells
+done
+is 'and nobody can write it' 'r--p r-xp rw-p' "$(rights)"
+kill "$waiting"
+wait "$waiting"
 for header in $(cd "$prefix/include" && find . -name '*.h'); do
   does "$header stands alone" g++ -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Werror -I "$prefix/include" \
     -fsyntax-only -x c++ - <<<"#include <${header#./}>"
