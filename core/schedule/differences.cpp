@@ -155,10 +155,10 @@ using Settings = std::map<std::string, PolicyValues>;
 
 Settings settings_of(const Schedule& schedule) {
   Settings settings;
-  std::optional<Schedule::Setting> each = schedule.next_setting(kRootTenant);
+  std::optional<Schedule::Setting> each = schedule.next_setting(kRootTenant, schedule.nodes_end());
   while (each) {
     settings[each->path] = std::move(each->values);
-    each = schedule.next_setting(TenantIndex{static_cast<uint32_t>(each->node) + 1});
+    each = schedule.next_setting(TenantIndex{static_cast<uint32_t>(each->node) + 1}, schedule.nodes_end());
   }
   return settings;
 }

@@ -68,10 +68,9 @@ std::optional<Schedule::Setting> Schedule::setting_of(TenantIndex node) const {
   return Setting{node, path_of(node), values_of(region_, control_of(region_, at))};
 }
 
-std::optional<Schedule::Setting> Schedule::next_setting(TenantIndex from) const {
-  const ScheduleRoot& root = region_.root;
+std::optional<Schedule::Setting> Schedule::next_setting(TenantIndex from, uint32_t end) const {
   // Nodes without a control are passed over; where there are none at all, so are all nodes.
-  const uint32_t end = root.control_supply.used == 0 ? 0 : root.tenant_supply.high_water.get();
+  if (region_.root.control_supply.used == 0) return std::nullopt;
   for (auto i = static_cast<uint32_t>(from); i < end; ++i) {
     if (std::optional<Setting> found = setting_of(TenantIndex{i})) return found;
   }
@@ -99,13 +98,17 @@ Schedule::Holding Schedule::holding_of(std::string_view path) const {
   return holding;
 }
 
-uint32_t Schedule::new_rules() const {
-  uint32_t unused = Rules(region_).unused_generation();
-  for (uint32_t i = 0; i < region_.root.pool_supply.high_water; ++i) {
-    const Pool& pool = region_.pool(i);
-    if (pool.used != 0) unused = std::max({unused, pool.terms.generation + 1, pool.next.generation + 1});
-  }
-  return unused;
+uint32_t Schedule::rules_end() const {
+  return std::max<uint32_t>(region_.root.rule_supply.high_water, region_.root.pool_supply.high_water);
+}
+
+void Schedule::sum_up_rules(uint32_t from, uint32_t to, RuleSummary& summary) const {
+  Rules(region_).sum_up(from, to, summary);
+}
+
+uint32_t Schedule::new_rules(const RuleSummary& summary) const {
+  const uint32_t holds = region_.root.rules_generation;
+  return std::max({holds, summary.generation, summary.generation_of_pools}) + 1;
 }
 
 void Schedule::add_pool(Txn& txn, uint32_t generation, std::string_view name, const NodePatch& values) {
@@ -140,8 +143,8 @@ Need Schedule::need_of_rule(std::string_view pattern, const NodePatch& values) {
   return need;
 }
 
-void Schedule::make_rules_hold(Txn& txn, uint32_t generation) {
-  Rules(region_).make_current(txn, generation);
+void Schedule::make_rules_hold(Txn& txn, uint32_t generation, const RuleSummary& summary) {
+  Rules(region_).make_current(txn, generation, summary);
 }
 
 std::optional<TenantIndex> Schedule::bring_up_to_date(Txn& txn, TenantIndex from, int64_t now_ms) {

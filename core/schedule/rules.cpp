@@ -13,6 +13,7 @@ namespace fq {
 namespace {
 
 constexpr uint32_t kRemovedMax = 32;  // in one transaction
+constexpr uint32_t kLookedAtMax = 4096;
 constexpr uint32_t kPrefixBytesMax = 255;
 constexpr uint64_t kGenerationSalt = 0x9e37'79b9'7f4a'7c15;
 
@@ -75,12 +76,26 @@ NodeTerms Rules::terms_of(std::string_view path) const {
   return best.terms;
 }
 
-uint32_t Rules::unused_generation() const {
-  uint32_t highest = region_.root.rules_generation;
-  for (uint32_t i = 0; i < region_.root.rule_supply.high_water; ++i) {
-    highest = std::max<uint32_t>(highest, region_.arena.at(region_.root.rules, i).generation);
+void Rules::sum_up(uint32_t from, uint32_t to, RuleSummary& summary) const {
+  const ScheduleRoot& root = region_.root;
+  for (uint32_t i = from; i < std::min<uint32_t>(to, root.rule_supply.high_water); ++i) {
+    const Rule& rule = region_.arena.at(root.rules, i);
+    if (rule.generation > summary.generation) {
+      summary.generation = rule.generation;
+      summary.given = 0;
+      summary.prefixes = {};
+    }
+    if (rule.generation == 0 || rule.generation != summary.generation) continue;
+    summary.given |= rule.values.given;
+    summary.prefixes[rule.prefix_bytes / 64 % summary.prefixes.size()] |= uint64_t{1}
+                                                                          << rule.prefix_bytes % 64;
   }
-  return highest + 1;
+  for (uint32_t i = from; i < std::min<uint32_t>(to, root.pool_supply.high_water); ++i) {
+    const Pool& pool = region_.pool(i);
+    if (pool.used == 0) continue;
+    uint32_t& highest = summary.generation_of_pools;
+    highest = std::max({highest, pool.terms.generation.get(), pool.next.generation.get()});
+  }
 }
 
 void Rules::add(Txn& txn, uint32_t generation, uint32_t rank, std::string_view pattern,
@@ -115,25 +130,22 @@ void Rules::add(Txn& txn, uint32_t generation, uint32_t rank, std::string_view p
   index_.insert(txn, i, rule, root.rule_heads);
 }
 
-void Rules::make_current(Txn& txn, uint32_t generation) const {
+void Rules::make_current(Txn& txn, uint32_t generation, const RuleSummary& summary) const {
   ScheduleRoot& root = region_.root;
-  std::array<uint64_t, std::size(decltype(root.rule_prefixes){})> prefixes{};
-  uint32_t given = 0;
-  for (uint32_t i = 0; generation != 0 && i < root.rule_supply.high_water; ++i) {
-    const Rule& rule = region_.arena.at(root.rules, i);
-    if (rule.generation != generation) continue;
-    given |= rule.values.given;
-    prefixes[rule.prefix_bytes / 64 % prefixes.size()] |= uint64_t{1} << rule.prefix_bytes % 64;
-  }
-  for (size_t i = 0; i < prefixes.size(); ++i) put(txn, root.rule_prefixes[i], prefixes[i]);
-  if ((given & kGivenCaps) != 0) put(txn, root.capped, 1);
+  static_assert(std::size(decltype(root.rule_prefixes){}) == std::size(decltype(summary.prefixes){}));
+  // A file of pools alone has no rules.
+  const RuleSummary of_these = generation != 0 && summary.generation == generation ? summary : RuleSummary{};
+  for (size_t i = 0; i < of_these.prefixes.size(); ++i) put(txn, root.rule_prefixes[i], of_these.prefixes[i]);
+  if ((of_these.given & kGivenCaps) != 0) put(txn, root.capped, 1);
   put(txn, root.rules_generation, generation);
 }
 
 uint32_t Rules::remove_old(Txn& txn, uint32_t from) const {
   ScheduleRoot& root = region_.root;
   uint32_t removed = 0;
-  for (uint32_t i = from; i < root.rule_supply.high_water; ++i) {
+  const uint32_t high_water = root.rule_supply.high_water;
+  const uint32_t end = std::min(high_water, from + kLookedAtMax);
+  for (uint32_t i = from; i < end; ++i) {
     Rule& rule = region_.arena.at(root.rules, i);
     if (rule.generation == 0 || rule.generation == root.rules_generation) continue;
     if (removed++ == kRemovedMax) return i;
@@ -148,7 +160,7 @@ uint32_t Rules::remove_old(Txn& txn, uint32_t from) const {
     put(txn, rule.generation, 0);
     free_element(txn, root.rule_supply, rule, i);
   }
-  return kNoIndex;
+  return end < high_water ? end : kNoIndex;
 }
 
 }  // namespace fq

@@ -9,12 +9,21 @@
 #pragma once
 
 // System.
+#include <array>
 #include <string_view>
 // fq, this room.
 #include "core/schedule/control.h"
 #include "core/schedule/linear_hash.h"
 
 namespace fq {
+
+/// What has to be known of all rules before others are loaded, or hold.
+struct RuleSummary {
+  uint32_t generation = 0;             // the highest
+  uint32_t given = 0;                  // by the rules of that one
+  std::array<uint64_t, 4> prefixes{};  // likewise: lengths of what they begin with, as in the root
+  uint32_t generation_of_pools = 0;    // the highest
+};
 
 struct RuleIndexKind {
   static constexpr uint32_t kLoad = 1;
@@ -34,13 +43,13 @@ class Rules {
   /// What the rules that hold say of this path.
   NodeTerms terms_of(std::string_view path) const;
 
-  /// A generation that no rule has.
-  uint32_t unused_generation() const;
+  /// Takes in the rules [from, to), and those pools.
+  void sum_up(uint32_t from, uint32_t to, RuleSummary& summary) const;
   /// One step. Needs: room for a rule and text_cells(pattern.size()) cells, twice that with a pool.
   void add(Txn& txn, uint32_t generation, uint32_t rank, std::string_view pattern,
            const NodePatch& values) const;
-  /// From now on those of this generation hold; 0: none.
-  void make_current(Txn& txn, uint32_t generation) const;
+  /// From now on those of this generation hold; 0: none. Needs: the summary of all.
+  void make_current(Txn& txn, uint32_t generation, const RuleSummary& summary) const;
   /// Removes some that do not hold, from index `from` on; returns where to go on, or kNoIndex at the end.
   uint32_t remove_old(Txn& txn, uint32_t from) const;
 

@@ -19,6 +19,7 @@
 #include "core/schedule/layout.h"
 #include "core/schedule/node_values.h"
 #include "core/schedule/region.h"
+#include "core/schedule/rules.h"
 #include "core/schedule/terms.h"
 #include "core/schedule/unique_keys.h"
 #include "core/schedule/waits.h"
@@ -268,18 +269,22 @@ class Schedule {
   /// missing. At most 24 steps. Needs: fits(need_of_setting(path, patch)).
   void set(Txn& txn, std::string_view path, const NodePatch& patch, int64_t now_ms);
   static Need need_of_setting(std::string_view path, const NodePatch& patch);
-  /// What was set at run time, of nodes from `from` on, in index order; none: there is nothing more.
+  /// What was set at run time, of nodes from `from` on and before `end`, in index order; none: there is
+  /// nothing more.
   struct Setting {
     TenantIndex node;
     std::string path;
     PolicyValues values;  // `limited` as boot time
   };
-  std::optional<Setting> next_setting(TenantIndex from) const;
+  std::optional<Setting> next_setting(TenantIndex from, uint32_t end) const;
   std::optional<Setting> setting_of(TenantIndex node) const;
 
   /// The tenant entries of a policy file, added one by one and then made to hold in one store; the others are
   /// removed behind that. Each returns whether there is more to do.
-  uint32_t new_rules() const;
+  uint32_t rules_end() const;  // behind the last rule or pool
+  void sum_up_rules(uint32_t from, uint32_t to, RuleSummary& summary) const;
+  /// A generation that nothing has. Needs: the summary of all.
+  uint32_t new_rules(const RuleSummary& summary) const;
   /// Needs: fits(need_of_rule(pattern, patch)).
   void add_rule(Txn& txn, uint32_t generation, uint32_t rank, std::string_view pattern,
                 const NodePatch& values);
@@ -287,7 +292,8 @@ class Schedule {
   /// Its pools likewise. Needs: fits(need_of_pool(name)).
   void add_pool(Txn& txn, uint32_t generation, std::string_view name, const NodePatch& values);
   static Need need_of_pool(std::string_view name);
-  void make_rules_hold(Txn& txn, uint32_t generation);  // 0: none
+  /// 0: none. Needs: the summary of all, these among them.
+  void make_rules_hold(Txn& txn, uint32_t generation, const RuleSummary& summary);
   /// Some pools from `from` on are as the file says; returns where to go on, or none at the end. Before
   /// nodes.
   std::optional<uint32_t> bring_pools_up_to_date(Txn& txn, uint32_t from, int64_t now_ms);
@@ -333,7 +339,13 @@ class Schedule {
   std::optional<OutcomeView> outcome(MessageId id) const;
   /// Nothing is ready or leased, and nothing is on its way back after a retry or release. What is paused,
   /// with all below it, is left out of what is ready.
-  bool is_idle() const;
+  /// False: it is not idle. True: it is where ready_beside_paused() is paused_ready() of all settings.
+  bool may_be_idle() const;
+  /// All that is ready, or none where the whole queue is paused.
+  uint64_t ready_beside_paused() const;
+  /// Ready below what is paused, as far as the settings [from, to) say; each counts once.
+  uint64_t paused_ready(uint32_t from, uint32_t to) const;
+  uint32_t controls_end() const { return region_.root.control_supply.high_water; }
   /// Counts since the queue was made. A rebuild sets them from the journal's snapshot: restore() counts
   /// nothing itself.
   Counts counts() const;
@@ -350,7 +362,6 @@ class Schedule {
   struct Turn;
   Turn next_turn(TenantIndex from) const;
   bool find_below(Turn& turn) const;
-  uint64_t paused_ready() const;
   Region region_;
 };
 

@@ -95,23 +95,27 @@ std::optional<Schedule::OutcomeView> Schedule::outcome(MessageId id) const {
                      from.attempts};
 }
 
-bool Schedule::is_idle() const {
+bool Schedule::may_be_idle() const {
   const ScheduleRoot& root = region_.root;
   if (root.counts.leased != 0 || root.returning != 0) return false;
-  if (root.counts.ready == 0) return true;
-  return root.paused_count != 0 && root.counts.ready == paused_ready();
+  return root.counts.ready == 0 || root.paused_count != 0;
 }
 
-uint64_t Schedule::paused_ready() const {
+uint64_t Schedule::ready_beside_paused() const {
+  const bool all_paused = (region_.tenant(kRoot).blocks & kBlockPaused) != 0;
+  return all_paused ? 0 : region_.root.counts.ready.get();
+}
+
+uint64_t Schedule::paused_ready(uint32_t from, uint32_t to) const {
+  if (ready_beside_paused() == 0) return 0;
   const TenantTree tree(region_);
   uint64_t ready = 0;
-  for (uint32_t i = 0; i < region_.root.control_supply.high_water; ++i) {
+  for (uint32_t i = from; i < to; ++i) {
     const uint32_t node = region_.arena.at(region_.root.controls, i).node;
     // The control of a node that is gone still names it, and the node may be another one by now.
     const Tenant& tenant = region_.tenant(node);
     if (!is_used(tenant) || tenant.control != i || (tenant.blocks & kBlockPaused) == 0) continue;
     // What is below one that is paused too is counted there.
-    if (node == index_of(kRootTenant)) return region_.root.counts.ready;
     if (!tree.is_below_paused(node)) ready += tenant.counts.ready;
   }
   return ready;

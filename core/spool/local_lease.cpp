@@ -68,7 +68,10 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
     }
     reply.why_empty = WhyEmpty::nothing;
     if (!request.wait) return reply;
-    if (request.until_idle) FQ_TRY(look_idle(reply));
+    if (request.until_idle) {
+      FQ_TRY_SET(const bool idle, is_idle());
+      if (idle) reply.why_empty = WhyEmpty::idle;
+    }
     if (reply.why_empty == WhyEmpty::idle) return reply;
     reply.why_empty = WhyEmpty::timed_out;
     if (clock_.boot_ms() >= deadline_ms) return reply;

@@ -14,8 +14,9 @@ namespace fq {
 
 namespace {
 
-constexpr size_t kSettingsPerLook = 64;  // under one hold of the lock
-constexpr size_t kNodesPerWalk = 4096;
+// Under one hold of the lock: chosen.
+constexpr size_t kSettingsPerLook = 64;
+constexpr uint32_t kNodesPassedPerLook = 4096;
 
 Error refused(std::string_view path, std::string_view what) {
   std::string object = path.empty() ? "queue" : "tenant '" + std::string(path) + "'";
@@ -119,38 +120,45 @@ Result<void> LocalQueue::follow_terms() {
   return {};
 }
 
-/// Some of what was set at run time, from this node on; times are wall times. Needs: the lock.
+/// Some of what was set at run time, from this node on, and where to go on; times are wall times. Needs: the
+/// lock.
 std::optional<TenantIndex> LocalQueue::look_at_settings(TenantIndex from, size_t n,
                                                         std::vector<PolicyOverride>& found) {
   PolicyValues of_queue;
   if (from == kRootTenant) of_queue = run_time_values(header());
-  std::optional<Schedule::Setting> each = schedule().next_setting(from);
+  const auto first = static_cast<uint32_t>(from);
+  const uint32_t end = std::min(schedule().nodes_end(), first + kNodesPassedPerLook);
+  std::optional<Schedule::Setting> each = schedule().next_setting(from, end);
   if (!of_queue.empty() && (!each || each->node != kRootTenant)) found.push_back({"", of_queue});
   while (each && found.size() < n) {
     if (each->node == kRootTenant)
       each->values.insert(each->values.begin(), of_queue.begin(), of_queue.end());
     shift_limited(each->values, header().wall_minus_boot_ms);
     found.push_back({std::move(each->path), std::move(each->values)});
-    each = schedule().next_setting(TenantIndex{static_cast<uint32_t>(each->node) + 1});
+    each = schedule().next_setting(TenantIndex{static_cast<uint32_t>(each->node) + 1}, end);
   }
-  if (!each) return std::nullopt;
-  return each->node;
+  if (each) return each->node;
+  if (end < schedule().nodes_end()) return TenantIndex{end};
+  return std::nullopt;
 }
 
 Result<OverridePage> LocalQueue::policy_overrides(const Cursor& from, size_t n) {
   OverridePage page;
   uint32_t first = 0;
   std::from_chars(from.text.data(), from.text.data() + from.text.size(), first);
-  FQ_TRY(locked([&]() -> Result<void> {
-    page = OverridePage();
-    const Now now = gate().now();
-    gate().fire_timers(now);
-    const std::optional<TenantIndex> next =
-        look_at_settings(TenantIndex{first}, std::min(n, kSettingsPerLook), page.overrides);
-    for (PolicyOverride& each : page.overrides) shift_limited(each.values, -now.wall_ms);
-    if (next) page.next.text = std::to_string(static_cast<uint32_t>(*next));
-    return {};
-  }));
+  std::optional<TenantIndex> next = TenantIndex{first};
+  while (next && page.overrides.empty()) {
+    FQ_TRY(locked([&]() -> Result<void> {
+      page = OverridePage();
+      const Now now = gate().now();
+      gate().fire_timers(now);
+      next = look_at_settings(TenantIndex{first}, std::clamp<size_t>(n, 1, kSettingsPerLook), page.overrides);
+      for (PolicyOverride& each : page.overrides) shift_limited(each.values, -now.wall_ms);
+      return {};
+    }));
+    if (next) first = static_cast<uint32_t>(*next);
+  }
+  if (next) page.next.text = std::to_string(first);
   return page;
 }
 
@@ -190,7 +198,7 @@ Obstacle LocalQueue::carry_some_settings() {
   const uint32_t end = shared.schedule.tenant_supply.high_water;
   uint32_t node = shared.run_time_settings.walk_next;
   for (size_t looked = 0, carried = 0; node < end; ++looked, ++node) {
-    if (looked == kNodesPerWalk || carried == kSettingsPerLook) break;
+    if (looked == kNodesPassedPerLook || carried == kSettingsPerLook) break;
     if (node != kRoot && !schedule().setting_of(TenantIndex{node})) continue;
     const Obstacle obstacle = carry_setting(TenantIndex{node});
     if (obstacle != Obstacle::none) return obstacle;

@@ -11,6 +11,7 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
+#include "core/spool/local_parts.h"
 #include "core/spool/policy_layers.h"
 #include "core/spool/process_info.h"
 
@@ -75,6 +76,20 @@ Result<void> LocalQueue::policy_load(const Policy& policy, const FileIdentity& i
   return load_policy(policy, identity);
 }
 
+/// Needs: policy_lock, so that nobody else makes rules meanwhile.
+Result<RuleSummary> LocalQueue::sum_up_rules() {
+  RuleSummary summary;
+  Parts parts(*this);
+  for (bool more = true; more;) {
+    FQ_TRY_SET(more, parts.next([&] { return schedule().rules_end(); },
+                                [&](uint32_t from, uint32_t to) {
+                                  if (from == 0) summary = {};
+                                  schedule().sum_up_rules(from, to, summary);
+                                }));
+  }
+  return summary;
+}
+
 /// What the file says of pools, to hold together with its rules.
 Result<void> LocalQueue::load_pools(const std::vector<PoolRule>& pools, uint32_t generation) {
   for (size_t from = 0; from < pools.size(); from += kRulesPerHold) {
@@ -97,7 +112,10 @@ Result<void> LocalQueue::load_policy(const Policy& policy, const FileIdentity& i
   const std::vector<LoadedRule> rules = rules_of(policy);
   uint32_t generation = 0;
   const bool empty = rules.empty() && policy.pools.empty();
-  FQ_TRY(change_schedule(Need{}, [&](Txn&) { generation = empty ? 0 : schedule().new_rules(); }));
+  if (!empty) {
+    FQ_TRY_SET(const RuleSummary there, sum_up_rules());
+    generation = schedule().new_rules(there);
+  }
   FQ_TRY(load_pools(policy.pools, generation));
   for (size_t from = 0; from < rules.size(); from += kRulesPerHold) {
     const size_t to = std::min(rules.size(), from + kRulesPerHold);
@@ -110,9 +128,10 @@ Result<void> LocalQueue::load_policy(const Policy& policy, const FileIdentity& i
     }));
     FQ_POINT("policy.rules_added");
   }
+  FQ_TRY_SET(const RuleSummary summary, sum_up_rules());
   const Need need{.controls = kControlsAhead};
   FQ_TRY(change_schedule(need, [&](Txn& txn) {
-    schedule().make_rules_hold(txn, generation);
+    schedule().make_rules_hold(txn, generation, summary);
     store_file_layer(txn, header(), settings);
   }));
   FQ_POINT("policy.switched");

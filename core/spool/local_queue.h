@@ -7,6 +7,7 @@
 
 // System.
 #include <functional>
+#include <map>
 // fq, this room.
 #include "core/spool/blobs.h"
 #include "core/spool/journal_size.h"
@@ -215,10 +216,9 @@ class LocalQueue final : public Queue {
     uint64_t event_position = 0;
   };
   void watch(std::span<const TakenMessage> taken);
-  void unwatch(uint64_t id);
+  std::optional<LeaseChange::What> change_of(WatchedLease& lease);
   Result<void> find_changes(LeaseReply& reply);
-  Result<void> look_idle(LeaseReply& reply);
-  bool is_idle();
+  Result<bool> is_idle();
   bool has_ended(MessageId id);
   void sleep_until_end(Interrupt* interrupt, uint32_t seen, int64_t until_ms);
   Result<bool> look_at_ends(const EndRequest& request, size_t& ended_count, int64_t& timer_ms);
@@ -270,6 +270,7 @@ class LocalQueue final : public Queue {
   std::optional<Error> refuse_over_limit(std::span<const Arrival> arrivals);
   Result<bool> wait_for_room(const PushOptions& options, int64_t deadline_ms, uint32_t seen);
   // local_policy_file.cpp
+  Result<RuleSummary> sum_up_rules();
   Result<void> load_pools(const std::vector<PoolRule>& pools, uint32_t generation);
   Result<void> load_policy(const Policy& policy, const FileIdentity& identity);
   Result<void> change_schedule(const Need& need, const std::function<void(Txn&)>& change);
@@ -376,7 +377,7 @@ class LocalQueue final : public Queue {
     TenantIndex leaf{};
     uint64_t left = 0;
   } group_;
-  std::vector<WatchedLease> watched_;
+  std::map<uint64_t, WatchedLease> watched_;  // by message
   uint32_t changes_seen_ = 0;
   bool watched_carried_ = false;  // some were given in a segment before: nobody counts their changes for us
   std::unique_ptr<Endings> endings_;

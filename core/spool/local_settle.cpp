@@ -164,7 +164,7 @@ size_t LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slot
   const bool may_serve = waits || (type != RecordType::acked && type != RecordType::cancelled);
   // Who waits for the queue to be idle is woken by the last end; it counts among the choosy.
   const bool awaited = header().choosy_waiters.load(std::memory_order_seq_cst) != 0;
-  if (may_serve || (awaited && schedule().is_idle())) gate().mark_servable();
+  if (may_serve || (awaited && schedule().may_be_idle())) gate().mark_servable();
   gate().mark_ended();
   return count;
 }
@@ -266,7 +266,7 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
     name_blobs(blobs, doomed);
     to = from + *settled;
     if (!watched_.empty()) {
-      for (const Settle& item : items.subspan(from, to - from)) unwatch(id_in(item.receipt));
+      for (const Settle& item : items.subspan(from, to - from)) watched_.erase(id_in(item.receipt));
     }
     from = to;
   }

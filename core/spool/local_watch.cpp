@@ -11,20 +11,30 @@ namespace fq {
 
 namespace {
 
-constexpr size_t kEndsPerLook = 256;  // looked for under one hold of the lock
+// Under one hold of the lock: chosen.
+constexpr size_t kEndsPerLook = 256;
+constexpr size_t kLeasesPerLook = 1024;
+constexpr uint32_t kControlsPerLook = 4096;
+constexpr int kIdleTries = 4;  // against a queue that changes
 
 }  // namespace
 
 void LocalQueue::watch(std::span<const TakenMessage> taken) {
-  for (const TakenMessage& one : taken) watched_.push_back({one.id, one.serial, one.event_position});
+  for (const TakenMessage& one : taken) watched_[one.id] = {one.id, one.serial, one.event_position};
 }
 
-void LocalQueue::unwatch(uint64_t id) {
-  const auto found = std::find_if(watched_.begin(), watched_.end(),
-                                  [id](const WatchedLease& lease) { return lease.id == id; });
-  if (found == watched_.end()) return;
-  *found = watched_.back();
-  watched_.pop_back();
+/// What others made of a lease since it was last looked at; `lease` is as it is now. Needs: the lock.
+std::optional<LeaseChange::What> LocalQueue::change_of(WatchedLease& lease) {
+  const std::optional<SlotIndex> slot = schedule().find(MessageId{lease.id});
+  const Entry* entry = slot ? &schedule().entry(*slot) : nullptr;
+  const bool held = entry != nullptr && entry->serial == lease.serial &&
+                    static_cast<SlotState>(entry->state.get()) == SlotState::leased;
+  if (held && entry->event_position == lease.event_position) return std::nullopt;
+  if (held) lease.event_position = entry->event_position;
+  if (held) return LeaseChange::What::extended;
+  const auto outcome = slot ? std::nullopt : schedule().outcome(MessageId{lease.id});
+  const bool cancelled = outcome && outcome->verdict == RecordType::cancelled;
+  return cancelled ? LeaseChange::What::cancelled : LeaseChange::What::ended;
 }
 
 Result<void> LocalQueue::find_changes(LeaseReply& reply) {
@@ -36,33 +46,31 @@ Result<void> LocalQueue::find_changes(LeaseReply& reply) {
     WatchedLease lease;
     LeaseChange::What what;
   };
+  std::vector<WatchedLease> watched;
+  for (const auto& [id, lease] : watched_) watched.push_back(lease);
   std::vector<Changed> changed;
-  changed.reserve(watched_.size());  // nothing is allocated under the lock
-  FQ_TRY(locked([&]() -> Result<void> {
-    changed.clear();
-    if (holder_) changes_seen_ = changes();
-    for (WatchedLease lease : watched_) {
-      const std::optional<SlotIndex> slot = schedule().find(MessageId{lease.id});
-      const Entry* entry = slot ? &schedule().entry(*slot) : nullptr;
-      const bool held = entry != nullptr && entry->serial == lease.serial &&
-                        static_cast<SlotState>(entry->state.get()) == SlotState::leased;
-      if (held && entry->event_position == lease.event_position) continue;
-      if (held) lease.event_position = entry->event_position;
-      const auto outcome = slot ? std::nullopt : schedule().outcome(MessageId{lease.id});
-      const bool cancelled = outcome && outcome->verdict == RecordType::cancelled;
-      const auto ended = cancelled ? LeaseChange::What::cancelled : LeaseChange::What::ended;
-      changed.push_back({lease, held ? LeaseChange::What::extended : ended});
-    }
-    return {};
-  }));
+  changed.reserve(watched.size());  // nothing is allocated under the lock
+  for (size_t from = 0; from < watched.size(); from += kLeasesPerLook) {
+    const size_t known = changed.size();
+    FQ_TRY(locked([&]() -> Result<void> {
+      changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(known), changed.end());
+      if (from == 0 && holder_) changes_seen_ = changes();
+      for (WatchedLease lease :
+           std::span(watched).subspan(from, std::min(kLeasesPerLook, watched.size() - from))) {
+        const std::optional<LeaseChange::What> what = change_of(lease);
+        if (what) changed.push_back({lease, *what});
+      }
+      return {};
+    }));
+  }
   for (const auto& [lease, what] : changed) {
-    unwatch(lease.id);
+    watched_.erase(lease.id);
     const Receipt receipt{receipt_text(lease.id, lease.serial)};
     if (what != LeaseChange::What::extended) {
       reply.changes.push_back({receipt, what, 0});
       continue;
     }
-    watched_.push_back(lease);
+    watched_[lease.id] = lease;
     FQ_TRY(
         walk_events(lease.id, lease.event_position,
                     [&](RecordType type, int64_t, const EventDetail& detail, uint64_t, EventSource) {
@@ -76,15 +84,36 @@ Result<void> LocalQueue::find_changes(LeaseReply& reply) {
   return {};
 }
 
-/// Needs: the lock.
-bool LocalQueue::is_idle() { return schedule().is_idle() && header().pending_messages == 0; }
-
-Result<void> LocalQueue::look_idle(LeaseReply& reply) {
-  return locked([&]() -> Result<void> {
-    gate().fire_timers(gate().now());
-    if (is_idle()) reply.why_empty = WhyEmpty::idle;
-    return {};
-  });
+/// Whether nothing is left to do but what is paused, whose settings are looked at in parts. Where something
+/// happens meanwhile it begins anew; a queue that does not stand still is not idle.
+Result<bool> LocalQueue::is_idle() {
+  bool idle = false;
+  uint64_t paused = 0, tail = 0, beside = 0;
+  uint32_t from = 0;
+  int begun = 0;
+  for (bool more = true; more;) {
+    FQ_TRY(locked([&]() -> Result<void> {
+      gate().fire_timers(gate().now());
+      more = false;
+      idle = schedule().may_be_idle() && header().pending_messages == 0;
+      const bool same = tail == header().tail && beside == schedule().ready_beside_paused();
+      if (from == 0 || !same) {
+        if (++begun > kIdleTries) idle = false;
+        tail = header().tail;
+        beside = schedule().ready_beside_paused();
+        from = 0;
+        paused = 0;
+      }
+      if (!idle || beside == 0) return {};
+      const uint32_t to = std::min(schedule().controls_end(), from + kControlsPerLook);
+      paused += schedule().paused_ready(from, to);
+      more = to < schedule().controls_end();
+      idle = paused == beside;
+      from = to;
+      return {};
+    }));
+  }
+  return idle;
 }
 
 /// Needs: the lock.
@@ -100,6 +129,11 @@ bool LocalQueue::has_ended(MessageId id) {
 Result<bool> LocalQueue::look_at_ends(const EndRequest& request, size_t& ended_count, int64_t& timer_ms) {
   FQ_TRY(reap_dead(gate().now()));
   bool ended = false;
+  if (request.until_idle) {
+    FQ_TRY_SET(ended, is_idle());
+    FQ_TRY(locked([&]() -> Result<void> { return timer_ms = schedule().next_timer_ms(), Result<void>(); }));
+    return ended;
+  }
   bool stuck = false;
   while (!ended && !stuck) {
     FQ_TRY(locked([&]() -> Result<void> {
@@ -107,8 +141,8 @@ Result<bool> LocalQueue::look_at_ends(const EndRequest& request, size_t& ended_c
       timer_ms = schedule().next_timer_ms();
       const size_t end = std::min(ended_count + kEndsPerLook, request.ids.size());
       while (ended_count < end && has_ended(request.ids[ended_count])) ++ended_count;
-      stuck = request.until_idle || ended_count < end;
-      ended = request.until_idle ? is_idle() : ended_count == request.ids.size();
+      stuck = ended_count < end;
+      ended = ended_count == request.ids.size();
       return {};
     }));
   }

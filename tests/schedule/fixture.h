@@ -134,7 +134,7 @@ class ScheduleFixture {
   }
   /// What loading a policy file does; only its tenant entries and pools.
   void load_rules(const std::vector<TenantRule>& rules, const std::vector<PoolRule>& pools = {}) {
-    const uint32_t generation = rules.empty() && pools.empty() ? 0 : schedule().new_rules();
+    const uint32_t generation = rules.empty() && pools.empty() ? 0 : schedule().new_rules(rules_there());
     for (const PoolRule& pool : pools) {
       make_room(Schedule::need_of_pool(pool.name));
       change([&](Schedule& s, Txn& txn) {
@@ -146,7 +146,7 @@ class ScheduleFixture {
       make_room(Schedule::need_of_rule(rules[rank].pattern, patch));
       change([&](Schedule& s, Txn& txn) { s.add_rule(txn, generation, rank, rules[rank].pattern, patch); });
     }
-    change([&](Schedule& s, Txn& txn) { s.make_rules_hold(txn, generation); });
+    change([&](Schedule& s, Txn& txn) { s.make_rules_hold(txn, generation, rules_there()); });
     make_room({.controls = root().tenant_supply.used});
     for (std::optional<uint32_t> at = 0; at;) {
       change([&](Schedule& s, Txn& txn) { at = s.bring_pools_up_to_date(txn, *at, now); });
@@ -160,6 +160,11 @@ class ScheduleFixture {
     for (std::optional<uint32_t> at = 0; at;) {
       change([&](Schedule& s, Txn& txn) { at = s.remove_old_pools(txn, *at); });
     }
+  }
+  RuleSummary rules_there() {
+    RuleSummary summary;
+    schedule().sum_up_rules(0, schedule().rules_end(), summary);
+    return summary;
   }
   void unset(const std::string& tenant, PolicyKey key) { set(tenant, {}, {key}); }
   /// Starts nothing of it: until then, or until unpark.

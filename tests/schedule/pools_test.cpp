@@ -203,7 +203,7 @@ TEST_CASE("a load of pools that is cut off anywhere leaves what held, and the ne
     q.load_rules(rules, {pool_of("p", 2)});
     q.push("a", 9);
     CHECK(lease_all(q) == "a a");
-    const uint32_t generation = q.schedule().new_rules();
+    const uint32_t generation = q.schedule().new_rules(q.rules_there());
     for (const char* name : {"p", "new"}) {
       q.make_room(Schedule::need_of_pool(name));
       q.change([&](Schedule& s, Txn& txn) {
@@ -211,7 +211,8 @@ TEST_CASE("a load of pools that is cut off anywhere leaves what held, and the ne
       });
     }
     CHECK(q.lease() == 0);
-    if (cut > 0) q.change([&](Schedule& s, Txn& txn) { s.make_rules_hold(txn, generation); });
+    if (cut > 0)
+      q.change([&](Schedule& s, Txn& txn) { s.make_rules_hold(txn, generation, q.rules_there()); });
     if (cut > 1) {
       q.change([&](Schedule& s, Txn& txn) { s.bring_pools_up_to_date(txn, 0, q.now); });
       CHECK(q.lease() != 0);

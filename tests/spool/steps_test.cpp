@@ -2,9 +2,11 @@
 //
 // Counted is what is looked at (core/base/step_count.h), so the tests know no clock. Each row is a call, or
 // the calls that a command makes, on a queue of n messages; a new call of the door is a new row.
-#include "tests/spool/fixture.h"
+#include "tests/spool/steps_scene.h"
 
 // System.
+#include <unistd.h>
+
 #include <cmath>
 #include <functional>
 #include <iostream>
@@ -19,117 +21,12 @@ namespace fq::test {
 namespace {
 
 constexpr uint64_t kHoldMax = 65'536;  // chosen: a quarter of a millisecond, about
-// What may take longer, and is no more for that in a large queue: 32 transactions of timers, 256 turns by
+// What may take longer, and is no more for that in a large queue: 32 transactions of timers, 512 turns by
 // rank.
-constexpr uint64_t kLongHoldMax = 131'072;
+constexpr uint64_t kLongHoldMax = 196'608;
 constexpr double kStepsMax = 64;   // chosen: about three times what the dearest row takes of n log n
 constexpr double kGrowthMax = 20;  // of ten times as many messages: n log n is 12.5 to 13.3 times as much
 constexpr size_t kPage = 100;      // as the commands ask
-
-/// A queue of n messages, and what the calls need of it.
-struct Scene {
-  SpoolFixture q;
-  size_t n = 0;
-  std::vector<MessageId> ids;
-  std::vector<Receipt> receipts;
-
-  Queue& door() { return q.door(); }
-  std::string tenant(size_t i) const { return "t" + std::to_string(i); }
-
-  using Change = std::function<void(NewMessage& message, size_t i)>;
-  /// n messages, of so many tenants.
-  void push(size_t tenants, const Change& change = {}) {
-    std::vector<std::string> names;
-    for (size_t i = 0; i < tenants; ++i) names.push_back(tenant(i));
-    for (size_t from = 0; from < n; from += 512) {
-      std::vector<NewMessage> batch;
-      for (size_t i = from; i < std::min(n, from + 512); ++i) {
-        batch.push_back({.tenant = names[i % tenants], .payload = as_bytes("x")});
-        if (change) change(batch.back(), i);
-      }
-      const auto pushed = door().push(batch, {.durability = Durability::lazy});
-      REQUIRE(pushed.ok());
-      for (const PushResult& each : pushed->items) {
-        REQUIRE(is_accepted(each.status));
-        ids.push_back(each.id);
-      }
-    }
-  }
-  void lease_all(Hold hold = Hold::duration) {
-    for (;;) {
-      LeaseReply reply = q.lease_from(door(), {.want = 512, .hold = hold, .hold_ms = 600'000});
-      if (reply.deliveries.empty()) return;
-      for (Delivery& each : reply.deliveries) receipts.push_back(std::move(each.receipt));
-    }
-  }
-  void settle_all(Verdict verdict, int64_t delay_ms = 0) {
-    for (size_t from = 0; from < receipts.size(); from += 512) {
-      std::vector<Settle> batch;
-      for (size_t i = from; i < std::min(receipts.size(), from + 512); ++i)
-        batch.push_back({.receipt = receipts[i], .verdict = verdict, .delay_ms = delay_ms, .reason = "why"});
-      REQUIRE(door().settle(batch).ok());
-    }
-    receipts.clear();
-  }
-  size_t peek(std::optional<State> state, size_t most, const std::string& of = {}) {
-    size_t seen = 0;
-    Cursor from;
-    do {
-      auto page = door().peek({.tenant = of, .state = state}, from, std::min(kPage, most - seen));
-      REQUIRE(page.ok());
-      seen += page->messages.size();
-      from = page->next;
-    } while (!from.text.empty() && seen < most);
-    return seen;
-  }
-  uint64_t change(State state, Action action, const std::string& of = {}) {
-    uint64_t changed = 0;
-    Cursor from;
-    do {
-      auto reply = door().mutate({.tenant = of, .state = state}, action, from, 256);
-      REQUIRE(reply.ok());
-      changed += reply->changed;
-      from = reply->next;
-    } while (!from.text.empty());
-    return changed;
-  }
-  void change_ids(Action action) {
-    for (size_t from = 0; from < ids.size(); from += 256) {
-      const size_t count = std::min<size_t>(256, ids.size() - from);
-      REQUIRE(door().mutate(std::span(ids).subspan(from, count), action).ok());
-    }
-  }
-  void set(const std::string& path, PolicyKey key, int64_t number, const std::string& text = {}) {
-    REQUIRE(door().policy_set(path, {{{key, number, 0, text}}, {}}).ok());
-  }
-  void load(const Policy& policy, uint64_t inode) {
-    FileIdentity identity;
-    identity.inode = inode;
-    REQUIRE(door().policy_load(policy, identity).ok());
-  }
-  size_t walk_events() {
-    EventRequest request;
-    EventPage page;
-    size_t seen = 0;
-    do {
-      REQUIRE(door().events(request, page).ok());
-      seen += page.events.size();
-      request.from = page.next;
-    } while (!page.at_end);
-    return seen;
-  }
-  size_t walk_overrides() {
-    size_t seen = 0;
-    Cursor from;
-    do {
-      auto page = door().policy_overrides(from, kPage);
-      REQUIRE(page.ok());
-      seen += page->overrides.size();
-      from = page->next;
-    } while (!from.text.empty());
-    return seen;
-  }
-};
 
 enum class Work {
   all,  // it may look at the n messages, n log n in all
@@ -195,6 +92,11 @@ std::vector<Group> ready_groups() {
            {"cancel -t", Work::all, [](Scene& s) { s.change(State::ready, Action::cancel, "t0"); }},
            {"peek what has ended", Work::all, [](Scene& s) { s.peek(State::dead, s.n); }},
        })},
+  };
+}
+
+std::vector<Group> tenant_groups() {
+  return {
       {"ready, of many tenants", [](Scene& s) { s.push(s.n); },
        with_looks({
            {"peek", Work::all, [](Scene& s) { peek_all(s, State::ready); }},
@@ -232,6 +134,11 @@ std::vector<Group> timed_groups() {
             },
             kLongHoldMax},
        }},
+  };
+}
+
+std::vector<Group> leased_groups() {
+  return {
       {"leased", [](Scene& s) { s.push(100), s.lease_all(); },
        with_looks({
            {"peek --state leased", Work::all, [](Scene& s) { peek_all(s, State::leased); }},
@@ -244,6 +151,31 @@ std::vector<Group> timed_groups() {
            {"lease all again", Work::all, [](Scene& s) { s.lease_all(); }},
            {"ack", Work::all, [](Scene& s) { s.settle_all(Verdict::ack); }},
        })},
+      {"leased and watched",
+       [](Scene& s) {
+         s.push(100);
+         LeaseRequest request{.want = 512, .wait = true, .wait_ms = 0, .watch = true};
+         while (!s.q.lease_from(s.door(), request).deliveries.empty()) {
+         }
+       },
+       {
+           {"hold_for_job", Work::all,
+            [](Scene& s) { ::close(s.door().hold_for_job(s.ids, std::nullopt).value().value()); }},
+           {"cancel by another", Work::all,
+            [](Scene& s) {
+              const std::unique_ptr<Queue> other = s.q.open();
+              for (size_t from = 0; from < s.n; from += 100)
+                REQUIRE(other->mutate(std::span(s.ids).subspan(from, 100), Action::cancel).ok());
+            }},
+           {"find changes of leases", Work::all,
+            [](Scene& s) {
+              const LeaseReply reply =
+                  s.q.lease_from(s.door(), {.want = 0, .wait = true, .wait_ms = 0, .watch = true});
+              CHECK(reply.changes.size() == s.n);
+            }},
+           {"history of what has ended", Work::all,
+            [](Scene& s) { REQUIRE(s.door().history(s.ids[s.n / 2], {}, 100).ok()); }},
+       }},
       {"leased by living",
        [](Scene& s) {
          s.push(100);
@@ -321,13 +253,42 @@ std::vector<Group> ordered_groups() {
          s.q.set_policy({.scope = Scope::queue, .sync = SyncMode::lazy});
          s.push(s.n, [](NewMessage& m, size_t i) { m.priority = int(i % 9); });
        },
-       {{"peek", Work::all, [](Scene& s) { peek_all(s, State::ready); }, kLongHoldMax}}},
+       {
+           {"peek", Work::all, [](Scene& s) { peek_all(s, State::ready); }, kLongHoldMax},
+           {"explain ID", Work::all, [](Scene& s) { REQUIRE(s.door().explain({.id = s.ids[s.n / 2]}).ok()); },
+            kLongHoldMax},
+       }},
+  };
+}
+
+std::vector<Group> policy_groups() {
+  return {
+      {"one of many set",
+       [](Scene& s) {
+         s.push(s.n);
+         s.set(s.tenant(s.n - 1), PolicyKey::weight, 2'000);
+       },
+       {{"policy_overrides", Work::all, [](Scene& s) { CHECK(s.walk_overrides() == 1); }}}},
+      {"by a policy file",
+       [](Scene& s) { s.push(100); },
+       {
+           {"load rules", Work::all, [](Scene& s) { s.load_rules(1); }},
+           {"load others", Work::all, [](Scene& s) { s.load_rules(2); }},
+           {"load none", Work::all, [](Scene& s) { s.load({}, 3); }},
+       }},
       {"set by tenant",
        [](Scene& s) {
          s.push(s.n);
          for (size_t i = 0; i < s.n; ++i) s.set(s.tenant(i), PolicyKey::pool, 0, "p");
        },
        with_looks({
+           {"pause one", Work::one, [](Scene& s) { s.set("t1", PolicyKey::paused, 1); }},
+           {"await_end, idle, while one is paused", Work::all,
+            [](Scene& s) { REQUIRE(s.door().await_end({.until_idle = true, .wait_ms = 0}).ok()); }},
+           {"lease until idle while one is paused", Work::all,
+            [](Scene& s) {
+              REQUIRE(s.door().lease({.want = 0, .wait = true, .wait_ms = 0, .until_idle = true}).ok());
+            }},
            {"load a pool of many members", Work::all,
             [](Scene& s) {
               s.load({values_of({.sync = SyncMode::lazy}), {}, {{"p", {{PolicyKey::concurrency, 1, 0, {}}}}}},
@@ -342,10 +303,9 @@ std::vector<Group> ordered_groups() {
 
 std::vector<Group> groups() {
   std::vector<Group> all;
-  for (std::vector<Group>& some :
-       std::vector{ready_groups(), timed_groups(), ended_groups(), ordered_groups()}) {
-    for (Group& group : some) all.push_back(std::move(group));
-  }
+  for (const auto& some : {ready_groups(), tenant_groups(), timed_groups(), leased_groups(), ended_groups(),
+                           ordered_groups(), policy_groups()})
+    all.insert(all.end(), some.begin(), some.end());
   return all;
 }
 
