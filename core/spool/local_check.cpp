@@ -10,6 +10,7 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/counted.h"
+#include "core/base/step_count.h"
 
 namespace fq {
 
@@ -99,6 +100,7 @@ Result<Now> LocalQueue::Care::copy_segment(Store& copy) {
       if (bytes > ready_bytes && attempt < kCheckTries) return {};
       now = gate().now();
       std::memcpy(copy.memory().base(), store().memory().base(), bytes);
+      FQ_STEPS(bytes / sizeof(Entry));
       copied = true;
       return {};
     }));

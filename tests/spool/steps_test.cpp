@@ -72,6 +72,9 @@ std::vector<Row> looks() {
       {"events", Work::all, [](Scene& s) { CHECK(s.walk_events() >= s.n); }},
       {"peek --state held of nobody", Work::all, [](Scene& s) { s.peek(State::held, 1, "nobody"); }},
       {"policy_overrides", Work::all, [](Scene& s) { s.walk_overrides(); }},
+      {"compact", Work::all, [](Scene& s) { REQUIRE(s.door().compact().ok()); }},
+      // Its copy of the segment is of one moment: the one hold that is as long as the queue.
+      {"check", Work::all, [](Scene& s) { REQUIRE(s.door().check().ok()); }, UINT64_MAX},
   };
 }
 
