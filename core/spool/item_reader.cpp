@@ -26,10 +26,10 @@ std::optional<ItemPlace> ItemReader::find_item(const Stream& stream, const Segme
   return place;
 }
 
-Result<bool> ItemReader::read(const ItemPlace& place, StoredItem& stored) {
+Result<bool> ItemReader::read(const ItemPlace& place, StoredItem& stored, bool lasting) {
   FQ_STEPS(1);
   bool found = place.position >= place.written_end && read_ring(place.position, stored.bytes);
-  if (!found && read_block(place, stored.item)) return true;
+  if (!found && !lasting && read_block(place, stored.item)) return true;
   if (!found) {
     FQ_TRY_SET(found, read_file(place, stored.bytes));
   }

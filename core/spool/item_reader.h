@@ -40,7 +40,7 @@ class ItemReader {
 
   /// Reads into `stored`, whose memory is used again. False: the record is gone (moved or recycled since:
   /// look it up again) or damaged.
-  Result<bool> read(const ItemPlace& place, StoredItem& stored);
+  Result<bool> read(const ItemPlace& place, StoredItem& stored, bool lasting = false);
 
   /// Drops the cached blocks: what they hold may be of before a write.
   void forget() { blocks_ = {}; }

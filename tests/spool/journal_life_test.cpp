@@ -106,6 +106,29 @@ TEST_CASE("a journal file is at most a sixteenth of what the disk has free, but 
   CHECK(next_file_bytes(1024 * kMiB, UINT64_MAX) == 64 * kMiB);
 }
 
+TEST_CASE("what is carried forward keeps its payload, however far apart its events lie") {
+  SpoolFixture q;
+  std::vector<uint64_t> kept;
+  for (int i = 0; i < 80; ++i)
+    kept.push_back(q.push("kept" + std::to_string(i), Durability::always, "kept/" + std::to_string(i)));
+  // All lie in one block of the reader's cache; the events of each lie in another one.
+  for (int i = 0; i < 80; ++i) {
+    const LeaseReply leased = q.lease_from(q.door(), {.tenant = "kept/" + std::to_string(i)});
+    const Settle release{.receipt = leased.deliveries.at(0).receipt, .verdict = Verdict::release};
+    CHECK(q.settle(q.door(), release) == SettleStatus::ok);
+    q.push(std::string(36'000, 'b'), Durability::lazy, "between");
+  }
+  q.outlive_first_file();
+  for (const bool rebuilt : {false, true}) {
+    if (rebuilt) q.lose_segment();
+    for (size_t i = 0; i < kept.size(); ++i) {
+      CHECK(q.get(kept[i]).payload == "kept" + std::to_string(i));
+      CHECK(q.get(kept[i]).tenant == "kept/" + std::to_string(i));
+    }
+    q.check_clean();
+  }
+}
+
 TEST_CASE("what pins old files is carried forward with its payload, error, history and counts") {
   SpoolFixture q;
   const uint64_t dead = q.push("dead");
