@@ -60,11 +60,14 @@ Result<LocalQueue::Copied> LocalQueue::Care::give_up(MessageId id, uint64_t item
     return {};
   }));
   if (!looked) return Copied::gone;
+  // What was moved or written over in the ring just then can be read where it is now.
+  TakenMessage taken;
+  taken.id = looked->id;
+  taken.place = looked->place;
+  FQ_TRY_SET(const bool readable, queue_.read_taken(taken));
+  if (readable) return Copied::again;
   if (looked->slot_state == SlotState::leased) return Copied::unreadable;
   if (looked->slot_state != SlotState::dead) {
-    TakenMessage taken;
-    taken.id = looked->id;
-    taken.place = looked->place;
     FQ_TRY(bury_lost(id, item_position, queue_.lost_record_text(taken)));
     return Copied::again;
   }
