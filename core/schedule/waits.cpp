@@ -69,7 +69,7 @@ void Waits::add(Txn& txn, uint32_t waiter, Extra& extra, const NewWait& from) co
   txn.fresh(wait.prev, kNoIndex);
   txn.fresh(wait.next, kNoIndex);
   txn.fresh(wait.flags, from.any ? kWaitAny : 0);
-  txn.fresh(wait.chain, extra.waits.get());
+  put(txn, wait.chain, extra.waits.get());  // noted: until the commit it is its place among the free ones
   put(txn, extra.waits, i);
   add_to(txn, region_.dependency(dependency).waits, 1);
   if (!from.linked) return;
