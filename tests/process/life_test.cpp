@@ -47,9 +47,9 @@ struct Ledger {
   static size_t bytes(uint64_t numbers) { return sizeof(Ledger) + numbers * sizeof(Number); }
 };
 
-class Life {
+class CrowdedLife {
  public:
-  explicit Life(uint64_t seed, uint64_t operations)
+  explicit CrowdedLife(uint64_t seed, uint64_t operations)
       : disk_(beside_, "size=64m,nr_inodes=4000"),
         spool_(disk_.path() + "/spool"),
         random_(seed),
@@ -60,9 +60,9 @@ class Life {
     REQUIRE(shared != MAP_FAILED);
     ledger_ = static_cast<Ledger*>(shared);
   }
-  ~Life() { ::munmap(ledger_, Ledger::bytes(numbers_max_)); }
-  Life(const Life&) = delete;
-  Life& operator=(const Life&) = delete;
+  ~CrowdedLife() { ::munmap(ledger_, Ledger::bytes(numbers_max_)); }
+  CrowdedLife(const CrowdedLife&) = delete;
+  CrowdedLife& operator=(const CrowdedLife&) = delete;
 
   bool possible() const { return disk_.mounted(); }
   const Ledger& ledger() const { return *ledger_; }
@@ -301,7 +301,7 @@ TEST_CASE("a life of everything at once, with kills and reboots on a small disk:
   const uint64_t seed = seed_of_run();
   const uint64_t operations = number_of("FQ_OPERATIONS", 30'000);
   INFO("FQ_SEED=" << seed);
-  Life life(seed, operations);
+  CrowdedLife life(seed, operations);
   if (!life.possible()) {
     WARN("a small disk needs root: skipped");
     return;
