@@ -29,7 +29,11 @@ bool LocalQueue::lacks_note(RecordType type, SlotIndex slot, const Settle* settl
   const bool has_output = settle != nullptr && settle->output != nullptr;
   if (!is_end(type) && !has_output) return false;
   const int64_t retention_ms = header().settings.retention_ms;
-  const uint8_t flags = schedule().entry(slot).flags;
+  const Entry& entry = schedule().entry(slot);
+  const bool last = type == RecordType::retried && entry.attempts + 1U >= entry.attempts_max;
+  // What is run again is told of when it ends.
+  if (!is_end(type) && type != RecordType::buried && !last) return false;
+  const uint8_t flags = entry.flags;
   const bool by_policy = retention_ms == kRetentionAuto ? (flags & kEntryCommand) != 0 : retention_ms > 0;
   if (!by_policy && !has_output && (flags & kEntryKept) == 0) return false;
   return !endings_ || endings_->lacks_note(type, slot, settle);
@@ -43,9 +47,6 @@ LocalQueue::Endings& LocalQueue::endings() {
 bool LocalQueue::Endings::lacks_note(RecordType type, SlotIndex slot, const Settle* settle) {
   const Entry& entry = queue_.schedule().entry(slot);
   if (gave_up_ || is_noted(entry.id, entry.event_position)) return false;
-  const bool last = entry.attempts + 1U >= entry.attempts_max;
-  // What is run again is told of when it ends.
-  if (!is_end(type) && type != RecordType::buried && !(type == RecordType::retried && last)) return false;
   const auto end = found_.begin() + static_cast<ptrdiff_t>(found_count_);
   const bool found =
       std::any_of(found_.begin(), end, [&](const Found& each) { return each.looked.id == entry.id; });
@@ -69,6 +70,7 @@ bool LocalQueue::Endings::is_noted(uint64_t id, uint64_t event_position) const {
 }
 
 void LocalQueue::Endings::overcome() {
+  if (found_count_ == 0) return;  // we were not there to be told: now we are
   if (has_log_) {
     note_found();
   } else {

@@ -72,11 +72,11 @@ std::vector<Operation> with_ended(std::vector<Operation> operations) {
       {"give_back_ended",
        give_back_ended,
        {"attach.shared", "ended.file_started", "ended.written", "ended.moved", "ended.file_dropped"},
-       Stores::some},
+       Stores::none},
       {"drop_ended",
        drop_ended,
        {"attach.shared", "ended.file_started", "ended.outputs_dropped", "ended.file_dropped"},
-       Stores::some},
+       Stores::none},
   };
   operations.insert(operations.end(), std::begin(ended), std::end(ended));
   return operations;
