@@ -23,7 +23,6 @@ namespace fq {
 
 namespace {
 
-constexpr uint32_t kReadyFilesKept = 2;
 constexpr int64_t kCompactionTimeoutMs = 100;  // another process is at it: fine
 constexpr int kHouseStepsMax = 100'000;        // of at most 1 MiB; against a step that does nothing for ever
 
@@ -252,51 +251,16 @@ Result<bool> LocalQueue::remove_oldest_file(uint32_t number) {
   return gone;
 }
 
-/// Files that were made for a larger queue: ready ones are given back from the newest on, and the current one
-/// is left for a smaller one. False: nothing can be done.
+/// Files that were made for a larger queue, or that are too many: one after the other becomes the current one
+/// and is left at once, so that it goes as any other does. False: their room is needed.
 Result<bool> LocalQueue::shrink() {
-  bool drops = false, leaves = false;
+  bool spares = false;
   FQ_TRY(locked([&]() -> Result<void> {
-    const SegmentHeader& shared = header();
-    const JournalSize size(header());
-    drops = size.ready_files() > 0 && size.is_too_large(shared.newest_file);
-    leaves = !drops && size.is_too_large(shared.current_file);
+    spares = JournalSize(header()).can_spare(stream().table().current_room());
     return {};
   }));
-  if (drops) return drop_newest_file();
-  if (!leaves) return false;
-  FQ_TRY(leave_current_file());
-  return true;
-}
-
-/// A ready file that nothing lies in. False: its room is needed.
-Result<bool> LocalQueue::drop_newest_file() {
-  SegmentHeader& shared = header();
-  const Taken taken = shared.compaction.take(kCompactionTimeoutMs);
-  if (taken == Taken::owner_died) shared.compaction.consistent();
-  if (taken != Taken::clean && taken != Taken::owner_died) return false;
-  uint32_t number = 0;
-  Result<void> done = locked([&]() -> Result<void> {
-    const JournalSize size(header());
-    number = header().newest_file;
-    const bool may = size.ready_files() > 0 && size.is_too_large(number) &&
-                     size.can_spare(stream().table().slot(number).bytes);
-    if (!may) return number = 0, Result<void>();
-    Txn txn = store().begin();
-    stream().table().remove_ready(txn);
-    txn.commit();
-    return {};
-  });
-  FQ_POINT("house.dropped");
-  // Under a number that the table does not know it is replaced by the next file, should we die here.
-  if (done.ok() && number != 0) {
-    session_->files.forget(number);
-    done = attachment_->disk().remove(journal_file_name(number));
-    if (!done.ok() && done.error().sys == ENOENT) done = {};
-  }
-  shared.compaction.unlock();
-  if (!done.ok()) return std::move(done).error();
-  return number != 0;
+  if (spares) FQ_TRY(leave_current_file());
+  return spares;
 }
 
 Result<void> LocalQueue::maintain(int64_t budget_ms) {

@@ -82,20 +82,14 @@ bool JournalSize::is_pinned(uint32_t number) const {
          pins(header_.replaced, number);
 }
 
+/// With what sealed files have left unused, since they take it.
 uint64_t JournalSize::written_bytes() const {
-  uint64_t bytes = header_.tail - table_.slot(header_.current_file).start;
-  for (uint32_t n = header_.oldest_file; n < header_.current_file; ++n) bytes += table_.slot(n).bytes;
-  return bytes;
+  return header_.sealed_bytes + header_.tail - table_.slot(header_.current_file).start;
 }
 
 bool JournalSize::is_sparse() const {
-  const uint32_t files = header_.current_file - header_.oldest_file;
-  if (files == 0) return false;
-  const uint64_t most = kSparseBytes + kSparseFactor * live_bytes();
-  // A file's end that a record did not fit into is lost: with that for each the sum need rarely be made.
-  const uint64_t span = header_.tail - table_.slot(header_.oldest_file).start;
-  if (span + files * uint64_t{kRecordBytesMax} <= most) return false;
-  return written_bytes() > most;
+  if (header_.oldest_file == header_.current_file) return false;
+  return written_bytes() > kSparseBytes + kSparseFactor * live_bytes();
 }
 
 bool JournalSize::is_too_large(uint32_t number) const {
@@ -104,8 +98,13 @@ bool JournalSize::is_too_large(uint32_t number) const {
 }
 
 bool JournalSize::is_oversized() const {
-  const bool may_be = is_too_large(header_.current_file) || is_too_large(header_.newest_file);
-  return may_be && table_.journal_bytes() > kOversizedBytes + kOversizedFactor * live_bytes();
+  const uint64_t most = kOversizedBytes + kOversizedFactor * live_bytes();
+  if (table_.journal_bytes() <= most) return false;
+  if (ready_files() > kReadyFilesKept) return true;
+  for (uint32_t n = header_.current_file; n <= header_.newest_file; ++n) {
+    if (is_too_large(n)) return true;
+  }
+  return false;
 }
 
 uint64_t JournalSize::wanted_file_bytes() const {

@@ -27,6 +27,9 @@
 
 namespace fq {
 
+/// As many as that, and what Purpose asks for.
+inline constexpr uint32_t kReadyFilesKept = 2;
+
 enum class Purpose { accept, event, care, bury, end };
 
 /// A young queue's journal file; later ones follow the queue's size.
@@ -42,7 +45,7 @@ class JournalSize {
   uint64_t live_bytes() const;
   /// Whether a record of `bytes` leaves what is kept for others; with so many messages more to keep it for.
   bool leaves_room(Purpose purpose, uint64_t bytes, uint64_t more_messages = 0) const;
-  /// So many bytes less of ready files leave what everything but a push needs.
+  /// So many bytes less of free room leave what everything but a push needs.
   bool can_spare(uint64_t bytes) const;
 
   /// How many of the oldest files hold no message, and wait for nothing but what is_pinned() tells.
@@ -52,7 +55,7 @@ class JournalSize {
   bool is_pinned(uint32_t number) const;
   /// Whether there is much more than what lives: the oldest file is to be copied forward.
   bool is_sparse() const;
-  /// Whether files are larger than the queue needs them now.
+  /// Whether files that are still to be written are larger, or more, than the queue needs now.
   bool is_oversized() const;
   bool is_too_large(uint32_t number) const;
   uint32_t ready_files() const { return header_.newest_file - header_.current_file; }

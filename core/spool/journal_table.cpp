@@ -63,6 +63,7 @@ void JournalTable::open_next(Txn& txn) {
   JournalSlot& old = slot(header_.current_file);
   JournalSlot& next = slot(header_.current_file + 1);
   if (next.state != FileState::ready) throw RegionDamaged{"the next journal file is not ready"};
+  txn.set(header_.sealed_bytes, header_.sealed_bytes + old.bytes);
   txn.set(old.end, header_.tail);
   txn.set(old.state, FileState::sealed);
   txn.set(next.start, header_.tail);
@@ -84,16 +85,17 @@ void JournalTable::add_ready(Txn& txn, const FileKey& key, uint64_t bytes) {
   txn.set(header_.newest_file, key.number);
 }
 
-void JournalTable::remove_ready(Txn& txn) {
-  FQ_ASSERT(has_ready());
-  txn.set(slot(header_.newest_file).state, FileState::none);
-  txn.set(header_.newest_file, header_.newest_file - 1);
-}
-
 void JournalTable::remove_oldest(Txn& txn) {
   FQ_ASSERT(header_.oldest_file < header_.current_file);
+  txn.set(header_.sealed_bytes, header_.sealed_bytes - slot(header_.oldest_file).bytes);
   txn.set(slot(header_.oldest_file).state, FileState::none);
   txn.set(header_.oldest_file, header_.oldest_file + 1);
+}
+
+void JournalTable::recount_sealed(Txn& txn) {
+  uint64_t bytes = 0;
+  for (uint32_t n = header_.oldest_file; n < header_.current_file; ++n) bytes += slot(n).bytes;
+  txn.set(header_.sealed_bytes, bytes);
 }
 
 void JournalTable::add_live(Txn& txn, uint64_t position, uint32_t messages) {

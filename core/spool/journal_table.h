@@ -42,10 +42,10 @@ class JournalTable {
   /// Records behind the tail go to the next ready file. Needs: has_ready().
   void open_next(Txn& txn);
   void add_ready(Txn& txn, const FileKey& key, uint64_t bytes);
-  /// The newest of them is no file of the queue any more. Needs: has_ready().
-  void remove_ready(Txn& txn);
-  /// Likewise of the oldest file. Needs: it is not the current one.
+  /// The oldest file is none of the queue any more. Needs: it is not the current one.
   void remove_oldest(Txn& txn);
+  /// After the files before the current one were changed in another way.
+  void recount_sealed(Txn& txn);
 
   void add_live(Txn& txn, uint64_t position, uint32_t messages = 1);
   void remove_live(Txn& txn, uint64_t position);

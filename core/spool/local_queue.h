@@ -324,7 +324,6 @@ class LocalQueue final : public Queue {
   uint32_t append_low();
   Result<bool> remove_oldest_file(uint32_t number);
   Result<bool> shrink();
-  Result<bool> drop_newest_file();
   // local_compact.cpp
   enum class Given { gone, kept };
   Result<Given> give_back_oldest(CompactReport& report, bool gives_up_lost);

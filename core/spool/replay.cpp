@@ -268,6 +268,7 @@ void finish_table(Store& store, const ScanResult& scan) {
   txn.set(header.oldest_file, scan.files.front().key.number);
   txn.set(header.current_file, scan.files.back().key.number);
   txn.set(header.newest_file, scan.files.back().key.number);
+  JournalTable(header).recount_sealed(txn);
   txn.commit();
 }
 

@@ -76,10 +76,7 @@ Result<void> Flusher::continue_in_new_file() {
   FQ_POINT("salvage.ready");
   return gate_.locked([&]() -> Result<void> {
     JournalTable& table = gate_.stream().table();
-    const JournalSlot& chosen = table.slot(key.number);
-    if (chosen.number != key.number || chosen.salt != key.salt || chosen.state != FileState::ready)
-      return Error{ErrorKind::io, gate_.object() + ": the file to go on in was given back", 0};
-    if (kFirstRecordOffset + (header.tail - durable_end) > chosen.bytes) {
+    if (kFirstRecordOffset + (header.tail - durable_end) > table.slot(key.number).bytes) {
       return Error{ErrorKind::io, gate_.object() + ": the journal grew while it was moved", 0};
     }
     const uint32_t failed = table.find(durable_end == 0 ? 0 : durable_end - 1).value_or(header.oldest_file);
@@ -98,6 +95,7 @@ Result<void> Flusher::continue_in_new_file() {
     txn.set(next.end, 0);
     txn.set(next.state, FileState::current);
     txn.set(header.current_file, key.number);
+    table.recount_sealed(txn);
     txn.set(header.resealed_end, header.tail);
     recount_live(txn, durable_end, failed, key.number);
     txn.commit();

@@ -196,17 +196,32 @@ void to_drop_file(Scene& s) {
   churn(s, *queue, SegmentView(s).room_in_file());
   s.push(*queue, {{"last", "a"}});
 }
-/// Four MiB of journal, of which next to nothing lives.
+/// A journal that is too large once the messages are acked that the first process has: an old one pins it.
 void to_copy_forward(Scene& s) {
   few(s);
-  churn(s, *s.open(), 4 * 1024 * 1024);
+  const std::unique_ptr<Queue> queue = s.open();
+  for (int i = 0; i < 10; ++i) {
+    const std::string large = std::to_string(i) + std::string(60'000, 'l');
+    REQUIRE(pushed(*queue, {{large, "large"}}));
+    s.withheld.insert(large);
+  }
+  s.deeds[kFirst].ends = s.withheld;
+  for (const Delivery& each :
+       s.lease(*queue, {.want = 10, .hold = Hold::duration, .hold_ms = kHourMs, .tenant = "large"})) {
+    s.receipts.push_back(each.receipt.text);
+  }
+  churn(s, *queue, 1'800'000);
   const SegmentView seen(s);
   REQUIRE(seen->files[seen->oldest_file % kJournalFilesMax].live > 0);
 }
-void maintain(Scene& s) {
-  s.act([](Queue& queue) { return queue.maintain(0).ok(); });
+void ack_all_and_maintain(Scene& s) {
+  std::vector<Settle> acks;
+  for (const std::string& receipt : s.receipts) acks.push_back({.receipt = {receipt}});
+  s.act([&](Queue& queue) {
+    const auto settled = queue.settle(acks);
+    return settled.ok() && queue.maintain(0).ok();
+  });
 }
-
 /// Of a tenant that is not there yet: what the others have to serve stays as it is.
 void limit(Scene& s) {
   s.act([](Queue& queue) { return queue.policy_set("new/one", limited_for(kHourMs)).ok(); });
@@ -275,7 +290,7 @@ const std::vector<DoorOperation> kDoorOperations = {
     {"rotate", to_rotate, push, Short::kills_and_pairs},
     {"make_file", to_make_file, push},
     {"drop_file", to_drop_file, ack},
-    {"copy_forward", to_copy_forward, maintain},
+    {"copy_forward", to_copy_forward, ack_all_and_maintain},
     {"limit", few, limit},
     {"load_policy", to_load_policy, load_policy, Short::nothing},
     {"attach", few, attach},

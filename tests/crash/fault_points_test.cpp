@@ -61,6 +61,7 @@ constexpr const char* kPoints[] = {
     "pending.applied",
     "policy.appended",
     "policy.applied",
+    "policy.carried",
     "policy.pools_added",
     "policy.pools_applied",
     "policy.rules_added",
@@ -223,7 +224,8 @@ TEST_CASE("an operation killed before or after any store of a transaction is und
   int kills = 0;
   for (const Operation& operation : operations()) {
     int pass = 1;
-    while (kill_at_pass(operation, kStore, pass, kills % 2 == 0 ? First::push : First::check) == End::killed) {
+    while (kill_at_pass(operation, kStore, pass, kills % 2 == 0 ? First::push : First::check) ==
+           End::killed) {
       ++kills;
       // A rebuild makes thousands: all of the first hundred, then every hundredth part; or a doubling.
       pass += is_long_form() ? 1 + pass / 100 : pass;

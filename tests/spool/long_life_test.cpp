@@ -189,6 +189,27 @@ TEST_CASE("an emptied queue's journal comes down to 8 MiB by itself") {
   q.check_clean();
 }
 
+TEST_CASE("what a queue of many small messages kept free is given back when it is empty") {
+  SpoolFixture q;
+  q.sync_lazily();
+  const std::string payload = "small";
+  for (int i = 0; i < 200; ++i) {
+    const std::vector<NewMessage> batch(1'000, NewMessage{.payload = as_bytes(payload)});
+    push_lazily(q.door(), batch);
+  }
+  CHECK(q.journal_bytes() <= bound(200'000 * 128));
+  for (uint64_t left = 200'000; left > 0;) {
+    const LeaseReply leased = q.lease_from(q.door(), {.want = 1'000});
+    std::vector<Settle> acks;
+    for (const Delivery& each : leased.deliveries) acks.push_back({.receipt = each.receipt});
+    REQUIRE(q.door().settle(acks).ok());
+    REQUIRE(acks.size() <= left);
+    left -= acks.size();
+  }
+  CHECK(q.journal_bytes() <= 8 * kMiB);
+  q.check_clean();
+}
+
 TEST_CASE("in random lives the journal is never larger than its bound") {
   const uint64_t seed = seed_of_run();
   const uint64_t lives = number_of("FQ_LIVES", 3);
