@@ -349,6 +349,7 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   FQ_TRY(locked([&]() -> Result<void> {
     timer_ms = std::min(schedule().next_timer_ms(), dead_due_ms());
     lazy_bytes = shared.durable_end.load(std::memory_order_relaxed) < shared.tail;
+    house_is_due_ = due_housework() != Housework::none;
     for (uint32_t i = 0; i < shared.holders_used && count < words.size(); ++i) {
       const HolderSlot& holder = shared.holders[i];
       const bool ours = holder_ && *holder_ == static_cast<HolderIndex>(i);
@@ -362,6 +363,8 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   }));
   if (dead) reaped_at_ms_ = 0;
   if (dead) return {};
+  // Who has nothing to do does what others left undone: they died at it, say.
+  if (house_is_due_) static_cast<void>(keep_house());
   const int64_t now_ms = clock_.boot_ms();
   if (!lazy_bytes) lazy_since_ms_ = 0;
   if (lazy_bytes && lazy_since_ms_ == 0) lazy_since_ms_ = now_ms;

@@ -42,6 +42,8 @@ std::vector<Operation> with_groups(std::vector<Operation> operations);
 std::vector<Operation> with_ended(std::vector<Operation> operations);
 /// And those that keep a queue in order.
 std::vector<Operation> with_care(std::vector<Operation> operations);
+/// And those that make the journal give files back.
+std::vector<Operation> with_housekeeping(std::vector<Operation> operations);
 
 /// Pushes and acks so many bytes: through the door, since thousands of processes would take long.
 void churn(const Spool& spool, uint64_t bytes);
