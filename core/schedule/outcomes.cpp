@@ -37,6 +37,16 @@ void outcome_add(Txn& txn, const Region& region, uint32_t slot, Entry& entry, co
   forget_oldest(txn, region);
 }
 
+void outcome_copy(Txn& txn, const Region& region, const Entry& from) {
+  ScheduleRoot& root = region.root;
+  const auto [slot, entry] = take_element(txn, region.arena, root.entries, root.entry_supply);
+  put(txn, entry.id, from.id);
+  put(txn, entry.attempts, from.attempts);
+  EntryIndex(EntryIndexKind{&region}).insert(txn, slot, entry, root.entry_supply.used);
+  outcome_add(txn, region, slot, entry,
+              {from.event_position, from.at_ms, static_cast<RecordType>(from.height.get())});
+}
+
 void outcome_forget(Txn& txn, const Region& region) {
   ScheduleRoot& root = region.root;
   const uint32_t slot = root.first_outcome;

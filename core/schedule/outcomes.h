@@ -21,6 +21,9 @@ struct NewOutcome {
 
 /// Turns a message that lies in no structure any more into its outcome; the oldest may give way. Two steps.
 void outcome_add(Txn& txn, const Region& region, uint32_t slot, Entry& entry, const NewOutcome& outcome);
+/// One that another schedule remembers becomes the newest here. Needs: room for it, and fewer than
+/// kOutcomesMax. Two steps.
+void outcome_copy(Txn& txn, const Region& region, const Entry& from);
 /// The oldest is forgotten. Needs: there is one. Two steps.
 void outcome_forget(Txn& txn, const Region& region);
 /// The slot of this message's outcome, or kNoIndex.

@@ -185,6 +185,8 @@ class Schedule {
   uint64_t overhead_of(SlotIndex slot) const { return overhead_bytes(entry(slot).overhead); }
   /// Frees the slots of so many outcomes, the oldest ones; returns of how many. Two steps each.
   uint32_t forget_outcomes(Txn& txn, uint32_t most);
+  /// What `from`, the same queue, remembers and has counted. Never where others see the region; needs room.
+  void take_memory(Txn& txn, const Schedule& from);
   void set_event(Txn& txn, SlotIndex slot, uint64_t event_position);
   /// It was changed, and no record tells: until its end a rebuild may make something else of it.
   void note_unwritten(Txn& txn, SlotIndex slot);

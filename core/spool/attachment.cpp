@@ -7,6 +7,7 @@
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/spool/queue_directory.h"
+#include "core/spool/segment_size.h"
 
 namespace fq {
 
@@ -101,7 +102,10 @@ Result<bool> Attachment::attach_once() {
   LockIdentity identity;
   FQ_TRY_SET(const bool has_identity, lock_file_->read(identity));
   FQ_TRY_SET(const Found found, map_existing(identity, has_identity));
-  if (found == Found::usable) return true;
+  // Once: who finds others there, or a segment that cannot be smaller, goes on with what is there.
+  if (found == Found::usable) {
+    return tried_smaller_ || !segment_is_too_large(store_->header()) || !make_smaller();
+  }
   FQ_TRY(rebuild());
   return store_ != nullptr;
 }

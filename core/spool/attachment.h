@@ -26,6 +26,9 @@ class Attachment {
   const LockFile& lock_file() const { return *lock_file_; }
   const KernelIdentity& kernel() const { return kernel_; }
   const std::string& object() const { return disk_->label(); }
+  /// Puts a smaller segment in the place of one that is too large, where that can be done at once: nobody else
+  /// is attached, and the disk has room for it. True: the queue was let go for that, attach anew.
+  bool make_smaller();
   /// What a rebuild had to report, for a person; emptied by the call.
   void notice(std::string text) { notices_.push_back(std::move(text)); }
   std::vector<std::string> take_notices() { return std::exchange(notices_, {}); }
@@ -71,6 +74,13 @@ class Attachment {
   Result<void> report_damage(const ScanResult& scan);
   Result<void> remove_unusable(const ScanResult& scan);
 
+  // core/spool/smaller_segment.cpp
+  Result<void> replace_by_smaller();
+  Result<bool> is_at_rest();
+  Result<std::unique_ptr<Store>> build_smaller(const LockIdentity& identity);
+  bool is_same_queue(const Store& store, const Replayed& replayed) const;
+  void carry_files(Store& store) const;
+
   Location location_;
   Clock& clock_;
   KernelIdentity kernel_;
@@ -80,11 +90,15 @@ class Attachment {
   std::vector<std::unique_ptr<Store>> left_;  // never unmapped while the process lives, see RobustMutex
   std::vector<std::unique_ptr<LockFile>> left_locks_;
   std::vector<std::string> notices_;
+  bool tried_smaller_ = false;
   bool create_;  // a queue that is not there may be made
 };
 
 /// Less than this between two reads of the clocks is drift and rounding.
 inline constexpr int64_t kClockStepMs = 100;
+
+/// A segment that is being made; it takes the place of `segment` when it is whole.
+inline constexpr std::string_view kNewSegment = "segment.new";
 
 /// A segment kept mapped after it was left: its locks may still be on this thread's robust list.
 inline constexpr size_t kLeftSegmentsMax = 64;

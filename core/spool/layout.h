@@ -191,6 +191,7 @@ struct SegmentHeader {
   Pin replaced;                    // messages that have another payload than their push gave them
   Shared<uint64_t> pending_bytes;  // of payload
   Shared<uint64_t> sealed_bytes;   // of the files before the current one, all of each
+  Shared<uint64_t> made_bytes;     // segment_bytes as a replay of the journal had left them
   Shared<uint32_t> current_file;   // number
   Shared<uint32_t> oldest_file;
   Shared<uint32_t> newest_file;  // the highest number, ready ones included

@@ -9,6 +9,7 @@
 #include "core/spool/local_endings.h"
 #include "core/spool/local_pages.h"
 #include "core/spool/queue_directory.h"
+#include "core/spool/segment_size.h"
 // fq, below us.
 #include "core/base/tenant_name.h"
 
@@ -44,7 +45,13 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
 
 LocalQueue::~LocalQueue() {
   leave_holder();
-  if (header().phase.load(std::memory_order_acquire) == Phase::working) session_->flusher.tidy();
+  if (header().phase.load(std::memory_order_acquire) == Phase::working) {
+    session_->flusher.tidy();
+    if (segment_is_too_large(header())) {
+      session_.reset();  // it speaks of the segment that goes
+      attachment_->make_smaller();
+    }
+  }
   if (!until_exit_) return;
   // Mapping, lock and descriptors: the kernel is faster with all of them at once.
   static_cast<void>(session_.release());

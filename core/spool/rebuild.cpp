@@ -26,7 +26,6 @@ namespace fq {
 namespace {
 
 constexpr int64_t kRebuildWaitMs = 5'000;
-constexpr std::string_view kNewSegment = "segment.new";
 
 Result<void> remove_if_there(Disk& disk, std::string_view name) {
   Result<void> removed = disk.remove(name);

@@ -371,6 +371,7 @@ Result<Replayed> replay_all(Disk& disk, Store& store, const ReplayUntil& until) 
   txn.set(header.applied_end, scan.end_position);
   txn.set(header.servable_end, scan.end_position);
   txn.set(header.last_boot_ms, replayer.last_boot_ms());
+  txn.set(header.made_bytes, header.segment_bytes);
   txn.commit();
   header.committed_end.store(scan.end_position, std::memory_order_release);
   header.ring_start.store(scan.end_position, std::memory_order_release);

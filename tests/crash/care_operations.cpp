@@ -1,7 +1,10 @@
 // care_operations - what compact, check --repair, log and a queue's files add to the table of operations.
 #include "tests/crash/operations.h"
 
+// System.
 #include <fstream>
+// Tests.
+#include "tests/process/inflated.h"
 
 namespace fq::test {
 
@@ -17,6 +20,19 @@ void compact(Trial& t) {
   t.spool.push("young", "b");
   t.must = {"old", "young"};
   t.words = {"compact"};
+}
+/// The segment is larger than what lives there, so the command that comes puts a smaller one in its place.
+void smaller_segment(Trial& t) {
+  t.spool.push("done", "a");
+  t.spool.says({"pop"});
+  t.finished = {"done"};
+  for (const char* payload : {"a1", "a2"}) t.spool.push(payload, "a");
+  t.spool.push("b1", "b");
+  t.spool.says({"push", "--lazy", "lazy"});
+  t.must = {"a1", "a2", "b1", "lazy"};
+  inflate(t.spool.queue("segment"), 20 * 1024 * 1024);
+  t.words = {"push", "new"};
+  t.may = {"new"};
 }
 void hit(const std::string& file, const std::string& text) {
   const size_t at = read_whole(file).find(text);
@@ -148,6 +164,10 @@ std::vector<Operation> with_care(std::vector<Operation> operations) {
       {"give_up_lost",
        give_up_lost,
        {"compaction.moved", "compaction.low", "compaction.low_durable", "file.set_aside", "compaction.removed"}},
+      {"smaller_segment",
+       smaller_segment,
+       {"attach.shared", "smaller.begin", "smaller.made", "smaller.renamed", "push.appended", "push.committed",
+        "flush.syncing", "flush.synced", "push.durable"}},
       {"repair",
        repair,
        {"attach.shared", "flush.syncing", "flush.synced", "flush.written", "compaction.left",

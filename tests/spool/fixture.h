@@ -64,6 +64,7 @@ class SpoolFixture {
     std::filesystem::remove(path("segment"));
     queue_ = open();
   }
+  void close() { queue_.reset(); }
   void reopen() {
     queue_.reset();
     queue_ = open();
