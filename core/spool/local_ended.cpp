@@ -6,6 +6,7 @@
 // fq, below us.
 #include "core/base/sort_key.h"
 // fq, this room.
+#include "core/spool/event_log.h"
 #include "core/spool/local_endings.h"
 
 namespace fq {
