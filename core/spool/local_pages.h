@@ -16,7 +16,7 @@ class LocalQueue::Pages {
  public:
   enum class Order { id, due };
 
-  explicit Pages(LocalQueue& queue) : queue_(queue) {}
+  explicit Pages(LocalQueue& queue);
   ~Pages();
 
   /// The next `n` places behind `after`; fewer: there are no more.

@@ -132,6 +132,7 @@ std::optional<MessageId> LocalQueue::Pages::TurnCopy::next() {
   return MessageId{store_.schedule().entry(*slot).id.get()};
 }
 
+LocalQueue::Pages::Pages(LocalQueue& queue) : queue_(queue) {}
 LocalQueue::Pages::~Pages() = default;
 
 Result<std::vector<LocalQueue::Looked>> LocalQueue::Pages::turns(const Filter& filter, size_t given,
