@@ -31,6 +31,7 @@ constexpr int kHouseStepsMax = 100'000;        // of at most 1 MiB; against a st
 LocalQueue::Housework LocalQueue::due_housework() {
   const SegmentHeader& shared = header();
   const JournalSize size(header());
+  if (size.is_in_order()) return Housework::none;
   const uint32_t oldest = shared.oldest_file;
   const bool dead = size.dead_files() > 0;
   if (dead && !size.is_pinned(oldest)) return Housework::drop;

@@ -23,6 +23,15 @@ uint64_t carried_bytes(const ScheduleRoot& root) {
   return uint64_t{root.key_supply.used} * kKeyBytes + root.setting_bytes;
 }
 
+uint64_t most_written_bytes(uint64_t live_bytes) { return kSparseBytes + kSparseFactor * live_bytes; }
+
+uint64_t most_bytes(uint64_t live_bytes) { return kOversizedBytes + kOversizedFactor * live_bytes; }
+
+uint64_t most_file_bytes(uint64_t live_bytes) {
+  const uint64_t wanted = kFileBytesOfNothing + live_bytes / kFilesOfLive;
+  return wanted + wanted / 2;
+}
+
 }  // namespace
 
 uint64_t JournalSize::live_bytes() const {
@@ -52,6 +61,7 @@ uint64_t JournalSize::kept_room(Purpose purpose, uint64_t more_messages) const {
 }
 
 bool JournalSize::leaves_room(Purpose purpose, uint64_t bytes, uint64_t more_messages) const {
+  if (purpose == Purpose::end) return true;
   // Whoever pushes leaves a file to go on in.
   if (purpose == Purpose::accept && !table_.has_ready()) return false;
   return table_.room_after(bytes) >= kept_room(purpose, more_messages);
@@ -87,19 +97,22 @@ uint64_t JournalSize::written_bytes() const {
   return header_.sealed_bytes + header_.tail - table_.slot(header_.current_file).start;
 }
 
+bool JournalSize::is_in_order() const {
+  if (header_.oldest_file != header_.current_file && table_.slot(header_.oldest_file).live == 0) return false;
+  const uint64_t live = header_.schedule.journal_bytes;
+  return written_bytes() <= most_written_bytes(live) && table_.journal_bytes() <= most_bytes(live);
+}
+
 bool JournalSize::is_sparse() const {
-  if (header_.oldest_file == header_.current_file) return false;
-  return written_bytes() > kSparseBytes + kSparseFactor * live_bytes();
+  return header_.oldest_file != header_.current_file && written_bytes() > most_written_bytes(live_bytes());
 }
 
 bool JournalSize::is_too_large(uint32_t number) const {
-  const uint64_t wanted = kFileBytesOfNothing + live_bytes() / kFilesOfLive;
-  return table_.slot(number).bytes > wanted + wanted / 2;
+  return table_.slot(number).bytes > most_file_bytes(live_bytes());
 }
 
 bool JournalSize::is_oversized() const {
-  const uint64_t most = kOversizedBytes + kOversizedFactor * live_bytes();
-  if (table_.journal_bytes() <= most) return false;
+  if (table_.journal_bytes() <= most_bytes(live_bytes())) return false;
   if (ready_files() > kReadyFilesKept) return true;
   for (uint32_t n = header_.current_file; n <= header_.newest_file; ++n) {
     if (is_too_large(n)) return true;

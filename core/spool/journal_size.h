@@ -53,6 +53,8 @@ class JournalSize {
   /// Whether some such thing is told by this file or those before it alone.
   bool pins(const Pin& pin, uint32_t number) const;
   bool is_pinned(uint32_t number) const;
+  /// Whether none of what follows is so, as a few numbers tell; else it has to be looked at.
+  bool is_in_order() const;
   /// Whether there is much more than what lives: the oldest file is to be copied forward.
   bool is_sparse() const;
   /// Whether files that are still to be written are larger, or more, than the queue needs now.

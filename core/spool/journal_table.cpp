@@ -53,8 +53,8 @@ uint64_t JournalTable::room_after(uint64_t bytes) const {
 }
 
 uint64_t JournalTable::journal_bytes() const {
-  uint64_t bytes = 0;
-  for (uint32_t n = header_.oldest_file; n <= header_.newest_file; ++n) bytes += slot(n).bytes;
+  uint64_t bytes = header_.sealed_bytes;
+  for (uint32_t n = header_.current_file; n <= header_.newest_file; ++n) bytes += slot(n).bytes;
   return bytes;
 }
 

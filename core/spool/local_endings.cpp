@@ -28,14 +28,11 @@ std::optional<int16_t> status_in(const std::optional<int>& status) {
 bool LocalQueue::lacks_note(RecordType type, SlotIndex slot, const Settle* settle) {
   const bool has_output = settle != nullptr && settle->output != nullptr;
   if (!is_end(type) && !has_output) return false;
-  const int64_t retention_ms = header().settings.retention_ms;
   const Entry& entry = schedule().entry(slot);
+  if (!is_told_of(entry, header().settings.retention_ms, has_output)) return false;
   const bool last = type == RecordType::retried && entry.attempts + 1U >= entry.attempts_max;
   // What is run again is told of when it ends.
   if (!is_end(type) && type != RecordType::buried && !last) return false;
-  const uint8_t flags = entry.flags;
-  const bool by_policy = retention_ms == kRetentionAuto ? (flags & kEntryCommand) != 0 : retention_ms > 0;
-  if (!by_policy && !has_output && (flags & kEntryKept) == 0) return false;
   return !endings_ || endings_->lacks_note(type, slot, settle);
 }
 

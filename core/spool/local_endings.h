@@ -15,6 +15,13 @@
 
 namespace fq {
 
+/// Whether somebody is told of its end.
+inline bool is_told_of(const Entry& entry, int64_t retention_ms, bool has_output) {
+  const bool by_policy =
+      retention_ms == kRetentionAuto ? (entry.flags & kEntryCommand) != 0 : retention_ms > 0;
+  return by_policy || has_output || (entry.flags & kEntryKept) != 0;
+}
+
 class LocalQueue::Endings {
  public:
   explicit Endings(LocalQueue& queue) : queue_(queue), log_(queue.attachment_->disk()) {}

@@ -98,6 +98,8 @@ Obstacle LocalQueue::event_obstacle(RecordType type, uint64_t bytes) {
 /// On a full disk the room that is left belongs to what ends messages. Anything else is done and not written
 /// down: after a crash such a message is where it was before, and is served again.
 bool LocalQueue::is_written(RecordType type, uint64_t bytes) {
+  // Where the disk was never full, event_obstacle() was none because there is room.
+  if (disk_full_until_ms_ == 0) return true;
   const Purpose purpose = purpose_of(type);
   return purpose == Purpose::end || append_obstacle(purpose, bytes) == Obstacle::none;
 }
@@ -215,9 +217,10 @@ Result<size_t> LocalQueue::settle_group(std::span<const Settle> group, std::span
         const bool twice = std::find(slots.begin(), slots.begin() + count, *slot) != slots.begin() + count;
         if (twice) statuses[i] = SettleStatus::stale;
         if (twice) continue;
-        if (lacks_note(type, *slot, &group[i])) obstacle = Obstacle::note;
-        blobs_before[count] = blobs.size();
         const Entry& entry = schedule().entry(*slot);
+        const bool is_told = is_told_of(entry, header().settings.retention_ms, group[i].output != nullptr);
+        if (is_told && lacks_note(type, *slot, &group[i])) obstacle = Obstacle::note;
+        blobs_before[count] = blobs.size();
         if (type == RecordType::acked && (entry.flags & kEntryBlob) != 0) {
           if (const auto payload = ItemReader::find_item(stream(), header(), entry))
             blobs.push_back(*payload);
