@@ -15,6 +15,7 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/fault_point.h"
+#include "core/base/step_count.h"
 // fq, this room.
 #include "core/spool/file_supply.h"
 #include "core/spool/local_endings.h"
@@ -72,6 +73,7 @@ Result<bool> LocalQueue::keep_house() {
   // What housework itself is in need of is made, and not kept house for.
   if (keeping_house_) return false;
   keeping_house_ = true;
+  FQ_STEPS_ARE_SHARED();
   bool gave = false;
   Result<void> kept;
   for (int step = 0; step < kHouseStepsMax; ++step) {
@@ -214,10 +216,10 @@ Result<bool> LocalQueue::remove_oldest_file(uint32_t number) {
     if (!still_oldest) return {};
     const JournalSlot& slot = stream().table().slot(number);
     bytes = slot.bytes;
-    // A larger one than is wanted is taken again only where its room is needed.
-    const bool fits = size.ready_files() < kReadyFilesKept && !size.is_too_large(number);
+    // One that is not of use is taken again only where its room is needed.
     lost = slot.lost != 0;
-    recycle = !lost && slot.state == FileState::sealed && (fits || !size.leaves_room(Purpose::event, 0));
+    recycle = !lost && slot.state == FileState::sealed &&
+              (size.may_keep(number) || !size.leaves_room(Purpose::event, 0));
     key.number = shared.newest_file + 1;
     return {};
   }));

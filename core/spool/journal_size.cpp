@@ -15,8 +15,8 @@ constexpr uint64_t kSparseBytes = 2 * 1024 * 1024;
 constexpr uint64_t kSparseFactor = 2;
 constexpr uint64_t kOversizedBytes = 6 * 1024 * 1024;
 constexpr uint64_t kOversizedFactor = 3;
-constexpr uint64_t kFileBytesOfNothing = 1024 * 1024;
-constexpr uint64_t kFilesOfLive = 8;
+// Three files that are half as large again and what may be written come to less than the bound.
+constexpr uint64_t kFileBytesOfNothing = 1280 * 1024;
 constexpr uint64_t kFreeParts = 16;  // arbitrary: of what is free one file takes a part of this size at most
 
 uint64_t carried_bytes(const ScheduleRoot& root) {
@@ -27,10 +27,9 @@ uint64_t most_written_bytes(uint64_t live_bytes) { return kSparseBytes + kSparse
 
 uint64_t most_bytes(uint64_t live_bytes) { return kOversizedBytes + kOversizedFactor * live_bytes; }
 
-uint64_t most_file_bytes(uint64_t live_bytes) {
-  const uint64_t wanted = kFileBytesOfNothing + live_bytes / kFilesOfLive;
-  return wanted + wanted / 2;
-}
+uint64_t wanted_bytes(uint64_t live_bytes) { return kFileBytesOfNothing + live_bytes / 8 * 3; }
+
+uint64_t most_file_bytes(uint64_t live_bytes) { return wanted_bytes(live_bytes) / 2 * 3; }
 
 }  // namespace
 
@@ -107,6 +106,10 @@ bool JournalSize::is_sparse() const {
   return header_.oldest_file != header_.current_file && written_bytes() > most_written_bytes(live_bytes());
 }
 
+bool JournalSize::may_keep(uint32_t number) const {
+  return !is_too_large(number) && table_.journal_bytes() <= most_bytes(live_bytes());
+}
+
 bool JournalSize::is_too_large(uint32_t number) const {
   return table_.slot(number).bytes > most_file_bytes(live_bytes());
 }
@@ -121,7 +124,7 @@ bool JournalSize::is_oversized() const {
 }
 
 uint64_t JournalSize::wanted_file_bytes() const {
-  return std::min(table_.journal_bytes() / 2, kFileBytesOfNothing + live_bytes() / kFilesOfLive);
+  return std::min(table_.journal_bytes() / 2, wanted_bytes(live_bytes()));
 }
 
 uint64_t next_file_bytes(uint64_t wanted_bytes, uint64_t free_bytes) {

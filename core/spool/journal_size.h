@@ -4,8 +4,9 @@
 // 8 MiB, whatever was done before. Housekeeping (housekeeping.cpp) begins well below that:
 //
 //   what is written and not given back   <= 2 live + 2 MiB, else the oldest file is copied forward
-//   the rest of the current file         <= 3/2 of a wanted file, which is live / 8 + 1 MiB
-//   ready files                          two of them, or what follows
+//   each file                            <= 3/2 of a wanted one, which is 3/8 live + 1.25 MiB
+//   ready files                          more than two only while all is below 3 live + 6 MiB, or for what
+//                                        follows
 //
 // What is accepted can always be ended, on a full disk too. So ready files keep room for others, and what a
 // record is for (Purpose) says how much of it that record has to leave:
@@ -59,7 +60,8 @@ class JournalSize {
   bool is_sparse() const;
   /// Whether files that are still to be written are larger, or more, than the queue needs now.
   bool is_oversized() const;
-  bool is_too_large(uint32_t number) const;
+  /// Whether a file that has become free is of use again.
+  bool may_keep(uint32_t number) const;
   uint32_t ready_files() const { return header_.newest_file - header_.current_file; }
 
   /// Of the next file: half of the journal that there is, so that a busy queue soon has large ones (each
@@ -67,6 +69,7 @@ class JournalSize {
   uint64_t wanted_file_bytes() const;
 
  private:
+  bool is_too_large(uint32_t number) const;
   uint64_t kept_room(Purpose purpose, uint64_t more_messages) const;
   uint64_t written_bytes() const;
 
