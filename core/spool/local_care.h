@@ -66,6 +66,7 @@ class LocalQueue::Care {
   };
 
   // local_check.cpp
+  static void forget_behind(uint64_t tail, const ScanResult& scan, std::vector<JournalDamage>& damage);
   static void find_early_end(std::span<const TableFile> files, const SegmentHeader& copied,
                              const ScanResult& scan, std::vector<JournalDamage>& damage);
   Result<void> find_unread(std::span<const TableFile> files, uint64_t tail, const ScanResult& scan,

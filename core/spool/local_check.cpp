@@ -26,6 +26,17 @@ Result<std::unique_ptr<Store>> private_store() {
 
 }  // namespace
 
+/// What is behind `tail` is of no concern, and was perhaps written while it was read: a record that was not
+/// there yet looks damaged once a later one is.
+void LocalQueue::Care::forget_behind(uint64_t tail, const ScanResult& scan, std::vector<JournalDamage>& damage) {
+  std::erase_if(damage, [&](const JournalDamage& each) {
+    return std::any_of(scan.files.begin(), scan.files.end(), [&](const JournalFile& file) {
+      const uint64_t offset = std::max<uint64_t>(each.offset, kFirstRecordOffset) - kFirstRecordOffset;
+      return file.key.number == each.file_number && file.start_position + offset >= tail;
+    });
+  });
+}
+
 /// What the segment knows to be on disk, and the scan could only take for a torn end.
 void LocalQueue::Care::find_early_end(std::span<const TableFile> files, const SegmentHeader& copied,
                                       const ScanResult& scan, std::vector<JournalDamage>& damage) {
@@ -151,6 +162,7 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
   const StateCounts& counts = copy.schedule.counts;
   report.messages = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead + counts.held;
   checked.damage = replayed.scan.damage;
+  forget_behind(copy.tail, replayed.scan, checked.damage);
   find_early_end(files, copy, replayed.scan, checked.damage);
   FQ_TRY(find_unread(files, copy.tail, replayed.scan, checked.damage));
   for (const JournalDamage& damage : checked.damage) {

@@ -176,4 +176,23 @@ TEST_CASE("a spool of another format version is refused, exit 69, and left as it
   CHECK(spool.journal_files().size() == files);
 }
 
+TEST_CASE("what was not written yet when check looked, before something that was, is not called damage") {
+  const Spool spool;
+  spool.push("there");
+  const std::string moment = read_whole(spool.queue("segment"));
+  const std::string later(500, 'l');
+  spool.push(later);
+  spool.push("a proof that it is durable");
+  // What check reads of a file that grows under it: the later record, and of the one before nothing.
+  const std::string journal = spool.journal_files().front();
+  const size_t at = read_whole(journal).find(later);
+  REQUIRE(at != std::string::npos);
+  write_at(journal, at, std::string(later.size(), '\0'));
+  const std::string grown = read_whole(spool.queue("segment"));
+  write_at(spool.queue("segment"), 0, moment);
+  spool.check_clean();
+  write_at(spool.queue("segment"), 0, grown);
+  CHECK(contains(spool.fq({"check"}).out, "damage"));
+}
+
 }  // namespace fq::test
