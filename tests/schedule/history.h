@@ -45,7 +45,29 @@ inline Terms random_terms(Dice& dice) {
 }
 
 inline constexpr Need kRoomOfChange{
-    .messages = 2, .tenants = 20, .text_cells = 90, .extras = 2, .keys = 2, .controls = 4};
+    .messages = 2, .tenants = 20, .text_cells = 90, .extras = 2, .keys = 2, .controls = 4, .waits = 8};
+
+/// What a message is to come after: some of those that there are or were, one of them the same for many.
+inline std::string random_after(Dice& dice, uint64_t last_id) {
+  std::string after;
+  for (uint32_t n = last_id == 0 ? 0 : dice.roll(4); n > 0; --n) {
+    const bool any = dice.roll(2) == 0;
+    const uint64_t id = dice.roll(3) == 0 ? last_id / 8 * 8 + 1 : 1 + dice.roll(static_cast<uint32_t>(last_id));
+    const uint64_t word = id | (any ? kAfterAny : 0);
+    if (id <= last_id) after.append(reinterpret_cast<const char*>(&word), sizeof word);
+  }
+  return after;
+}
+
+/// Somebody who waited for what has ended is let go, or buried.
+inline void decide_one(Schedule& s, Txn& txn, int64_t now) {
+  const auto ended = s.first_ended();
+  if (!ended) return;
+  const auto decision = s.decide(txn, *ended);
+  if (!decision) return;
+  if (decision->bury) s.bury(txn, decision->slot, now);
+  else s.let_go(txn, decision->slot, now);
+}
 
 /// One random change that fits one transaction. Needs: kRoomOfChange. Messages are those with ids up to
 /// `last_id`.
@@ -61,7 +83,8 @@ inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, 
       .serial = last_id, .holder = holder, .until_ms = until, .attempts_max = 4, .now_ms = now};
   const bool extra = dice.roll(3) == 0;
   const bool keyed = extra && dice.roll(2) == 0;
-  switch (dice.roll(14)) {
+  const std::string after = extra && dice.roll(2) == 0 ? random_after(dice, last_id) : "";
+  switch (dice.roll(15)) {
     case 0:
     case 1:
     case 2:
@@ -76,6 +99,7 @@ inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, 
                   .key_hold = keyed ? std::optional(NewKey{
                                           {{dice.roll(9), 1}}, last_id, dice.roll(300), dice.roll(4) == 0})
                                     : std::nullopt,
+                  .after = as_bytes(after),
                   .due_ms = dice.roll(4) == 0 ? now + dice.roll(300) : 0,
                   .now_ms = now});
       break;
@@ -104,6 +128,9 @@ inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, 
     case 12:
       if (dice.roll(12) == 0) s.set_terms(txn, random_terms(dice));
       random_setting(s, txn, dice, now);
+      break;
+    case 13:
+      decide_one(s, txn, now);
       break;
     default:
       s.fire(txn, now);
