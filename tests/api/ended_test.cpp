@@ -40,22 +40,6 @@ std::vector<uint64_t> ended(QueueFixture& q, const Filter& filter = {}, size_t n
   return ids;
 }
 
-/// So many others end after it that its outcome is forgotten.
-void outlive_outcomes(QueueFixture& q) {
-  constexpr size_t kMany = 66'000;
-  std::vector<NewMessage> batch(1000);
-  for (size_t pushed = 0; pushed < kMany; pushed += batch.size()) {
-    REQUIRE(q.door().push(batch).ok());
-    LeaseRequest request;
-    request.want = batch.size();
-    Result<LeaseReply> leased = q.door().lease(request);
-    REQUIRE(leased.ok());
-    std::vector<Settle> verdicts;
-    for (const Delivery& each : leased->deliveries) verdicts.push_back({.receipt = each.receipt});
-    REQUIRE(q.door().settle(verdicts).ok());
-  }
-}
-
 }  // namespace
 
 TEST_CASE("a command message that was acked is told with all but its payload and its variables") {
@@ -189,21 +173,6 @@ TEST_CASE("a verdict that does not hold notes nothing that is told") {
   CHECK(q.mutate({id}, Action::cancel).changed == 1);
   CHECK(q.get(id).state == State::cancelled);
   CHECK(ended(q) == std::vector<uint64_t>{number(id)});
-}
-
-TEST_CASE("what ended 66,000 messages ago is told as if it were yesterday, with its history") {
-  ON_EVERY_ENGINE(q);
-  const MessageId acked = push(q, command_message());
-  q.ack(q.lease());
-  const MessageId cancelled = push(q, command_message());
-  q.mutate({cancelled}, Action::cancel);
-  outlive_outcomes(q);
-  CHECK(q.get(acked).state == State::acked);
-  CHECK(q.get(acked).command->argv.at(0) == "echo");
-  CHECK(q.get(cancelled).state == State::cancelled);
-  CHECK(q.events(acked) == "pushed leased acked");
-  CHECK(q.events(cancelled) == "pushed cancelled");
-  CHECK(ended(q) == std::vector<uint64_t>{number(cancelled), number(acked)});
 }
 
 TEST_CASE("a replaced message is told as it is now") {

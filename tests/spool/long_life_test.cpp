@@ -221,4 +221,28 @@ TEST_CASE("in random lives the journal is never larger than its bound") {
   }
 }
 
+TEST_CASE("what ended 66,000 messages ago is told as if it were yesterday, with its history") {
+  SpoolFixture q;
+  q.sync_lazily();
+  NewMessage command;
+  command.command = JobCommand{.argv = {"echo", "hello"}, .cwd = "/", .env = {}};
+  const uint64_t acked = number(push_lazily(q.door(), {&command, 1}).items.at(0).id);
+  REQUIRE(q.ack(q.lease()) == SettleStatus::ok);
+  const MessageId cancelled = push_lazily(q.door(), {&command, 1}).items.at(0).id;
+  REQUIRE(q.door().mutate({&cancelled, 1}, Action::cancel).ok());
+  const std::vector<NewMessage> batch(1'000);
+  for (int i = 0; i < 66; ++i) {
+    push_lazily(q.door(), batch);
+    std::vector<Settle> acks;
+    for (const Delivery& each : q.lease_from(q.door(), {.want = batch.size()}).deliveries)
+      acks.push_back({.receipt = each.receipt});
+    REQUIRE(q.door().settle(acks).ok());
+  }
+  CHECK(q.get(acked).state == State::acked);
+  CHECK(q.get(acked).command->argv.at(0) == "echo");
+  CHECK(q.history(acked) == "pushed leased acked");
+  CHECK(q.get(number(cancelled)).state == State::cancelled);
+  CHECK(q.history(number(cancelled)) == "pushed cancelled");
+}
+
 }  // namespace fq::test
