@@ -44,6 +44,7 @@ const std::map<std::string, Errors> kErrors = {
     {"mkdirat", kNaming},
     {"mmap", {"ENOMEM"}},
     {"mremap", {"ENOMEM"}},
+    {"mprotect", {}},  // of the C library, before main: what RELRO asks for
     {"munmap", {}},
     {"newfstatat", kLooking},
     {"openat", kOpening},
