@@ -192,7 +192,7 @@ TEST_CASE("whenever in a random life the disk becomes full, all of it can be end
     life.live(static_cast<int>(random() % 800));
     disk.fill();
     // Until something was refused.
-    for (int i = 0; i < 200 && life.refused() == 0; ++i) life.live(50);
+    for (int round = 0; round < 200 && life.refused() == 0; ++round) life.live(50);
     disk.fill();
     life.drain();
     refused += life.refused();
