@@ -28,7 +28,8 @@ Result<std::unique_ptr<Store>> private_store() {
 
 /// What is behind `tail` is of no concern, and was perhaps written while it was read: a record that was not
 /// there yet looks damaged once a later one is.
-void LocalQueue::Care::forget_behind(uint64_t tail, const ScanResult& scan, std::vector<JournalDamage>& damage) {
+void LocalQueue::Care::forget_behind(uint64_t tail, const ScanResult& scan,
+                                     std::vector<JournalDamage>& damage) {
   std::erase_if(damage, [&](const JournalDamage& each) {
     return std::any_of(scan.files.begin(), scan.files.end(), [&](const JournalFile& file) {
       const uint64_t offset = std::max<uint64_t>(each.offset, kFirstRecordOffset) - kFirstRecordOffset;

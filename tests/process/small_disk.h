@@ -41,6 +41,11 @@ class SmallDisk {
     REQUIRE(::fallocate(ballast_, 0, 0, static_cast<off_t>(free_bytes() - std::min(left, free_bytes()))) ==
             0);
   }
+  /// Beside others that take and give room meanwhile.
+  void fill_about(uint64_t left) const {
+    for (uint64_t all = free_bytes(); all > left && ::fallocate(ballast_, 0, 0, static_cast<off_t>(all - left)) != 0;)
+      all = all * 15 / 16;
+  }
   void resize(const std::string& limits) const {
     REQUIRE(::mount(nullptr, path_.c_str(), nullptr, MS_REMOUNT | MS_NOSUID, limits.c_str()) == 0);
   }

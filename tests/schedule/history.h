@@ -52,7 +52,8 @@ inline std::string random_after(Dice& dice, uint64_t last_id) {
   std::string after;
   for (uint32_t n = last_id == 0 ? 0 : dice.roll(4); n > 0; --n) {
     const bool any = dice.roll(2) == 0;
-    const uint64_t id = dice.roll(3) == 0 ? last_id / 8 * 8 + 1 : 1 + dice.roll(static_cast<uint32_t>(last_id));
+    const uint64_t id =
+        dice.roll(3) == 0 ? last_id / 8 * 8 + 1 : 1 + dice.roll(static_cast<uint32_t>(last_id));
     const uint64_t word = id | (any ? kAfterAny : 0);
     if (id <= last_id) after.append(reinterpret_cast<const char*>(&word), sizeof word);
   }
@@ -65,8 +66,10 @@ inline void decide_one(Schedule& s, Txn& txn, int64_t now) {
   if (!ended) return;
   const auto decision = s.decide(txn, *ended);
   if (!decision) return;
-  if (decision->bury) s.bury(txn, decision->slot, now);
-  else s.let_go(txn, decision->slot, now);
+  if (decision->bury)
+    s.bury(txn, decision->slot, now);
+  else
+    s.let_go(txn, decision->slot, now);
 }
 
 /// One random change that fits one transaction. Needs: kRoomOfChange. Messages are those with ids up to
