@@ -6,6 +6,7 @@
 
 // System.
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 // Tests.
@@ -37,13 +38,19 @@ class SmallDisk {
 
   /// Leaves so many bytes and no more; by default not one.
   void fill(uint64_t left = 0) {
-    make_room();
-    REQUIRE(::fallocate(ballast_, 0, 0, static_cast<off_t>(free_bytes() - std::min(left, free_bytes()))) ==
-            0);
+    const uint64_t free = free_bytes();
+    struct stat ballast {};
+    REQUIRE(::fstat(ballast_, &ballast) == 0);
+    if (free > left)
+      REQUIRE(::fallocate(ballast_, 0, ballast.st_size, static_cast<off_t>(free - left)) == 0);
+    else
+      REQUIRE(::ftruncate(ballast_, std::max<off_t>(0, ballast.st_size - static_cast<off_t>(left - free))) ==
+              0);
   }
   /// Beside others that take and give room meanwhile.
   void fill_about(uint64_t left) const {
-    for (uint64_t all = free_bytes(); all > left && ::fallocate(ballast_, 0, 0, static_cast<off_t>(all - left)) != 0;)
+    for (uint64_t all = free_bytes();
+         all > left && ::fallocate(ballast_, 0, 0, static_cast<off_t>(all - left)) != 0;)
       all = all * 15 / 16;
   }
   void resize(const std::string& limits) const {
