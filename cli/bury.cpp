@@ -9,7 +9,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kBuryOptions[] = {
     {"How", 0, "reason", Takes::value, "TEXT", "why, kept as its last error"},
 };
 
@@ -28,7 +28,7 @@ const Command bury_command = {
     "bury",
     "[RECEIPT... | -] [--reason TEXT]",
     "Sends leased messages to the dead letters; fq kick brings them back.",
-    {kOptions, &kQueueOption, ""},
+    {kBuryOptions, &kQueueOption, ""},
     "fq bury 17.3 --reason 'no such customer'",
     "0 all buried; 1 a receipt was refused",
     run_bury,

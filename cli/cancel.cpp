@@ -9,7 +9,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kCancelOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "those of this one and below"},
     {"Which", 0, "tag", Takes::value, "K=V", "those with this tag"},
     {"Which", 0, "all", Takes::nothing, "", "those of every tenant; asks first"},
@@ -18,7 +18,7 @@ constexpr OptionSpec kOptions[] = {
     {"General", 0, "yes", Takes::nothing, "", "do not ask; --all needs it without a terminal"},
 };
 
-Result<Selection> selection_of(const Arguments& arguments) {
+Result<Selection> cancel_selection(const Arguments& arguments) {
   Selection selection;
   FQ_TRY_SET(selection.ids, ids_of(arguments));
   const bool by_filter = arguments.has("tenant") || arguments.has("tag") || arguments.has("all");
@@ -58,7 +58,7 @@ std::string what_all_is(const Arguments& arguments) {
 }
 
 Result<Exit> run_cancel(const Arguments& arguments, Session& session) {
-  FQ_TRY_SET(const Selection selection, selection_of(arguments));
+  FQ_TRY_SET(const Selection selection, cancel_selection(arguments));
   if (arguments.has("all")) {
     FQ_TRY_SET(const bool go_on,
                confirmed(arguments.has("yes"), "cancel --all takes " + what_all_is(arguments) +
@@ -76,7 +76,7 @@ const Command cancel_command = {
     "cancel",
     "[ID... | - | -t TENANT | --tag K=V | --all] [--state S] [-n N]",
     "Takes messages out of the queue for good, leased ones too.",
-    {kOptions, &kQueueOption, ""},
+    {kCancelOptions, &kQueueOption, ""},
     "fq cancel -t acme",
     "0 done (by filter it prints how many); 1 none, or an id was refused",
     run_cancel,

@@ -12,7 +12,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kCheckOptions[] = {
     {"How", 0, "repair", Takes::nothing, "", "set damage aside, and go on without it"},
 };
 
@@ -81,7 +81,7 @@ const Command check_command = {
     "[--repair]",
     "Reads all of a queue, and compares segment, journal and payloads.\n"
     "--repair sets damaged bytes aside and keeps all that can be read.",
-    {kOptions, &kQueuesOption, "human|json"},
+    {kCheckOptions, &kQueuesOption, "human|json"},
     "fq check",
     "0 all is well; 1 no queue; 65 damage found or left; 74 not done",
     run_check,

@@ -17,7 +17,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kConfigOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "show: what holds for this one (default: the queue)"},
 };
 
@@ -151,7 +151,7 @@ const Command config_command = {
     "config",
     "show [-t TENANT] | check | path",
     "Shows what holds and where it comes from; checks fq.toml; says where it lies.",
-    {kOptions, &kQueueOption, "human|json"},
+    {kConfigOptions, &kQueueOption, "human|json"},
     "fq config show -q mail -t acme/reports",
     "0 shown, all is well; 78 fq.toml cannot be used",
     run_config,

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kSignalBase = 128;  // as the shell tells a signal
 
-Exit exit_of(const MessageInfo& message) {
+Exit exit_of_last_run(const MessageInfo& message) {
   if (message.state == State::acked) return Exit::done;
   const std::optional<LastError>& error = message.last_error;
   if (error && error->signal) return exit_of_job(kSignalBase + *error->signal);
@@ -51,7 +51,7 @@ void say_unknown(const Session& session, MessageId id) {
 
 Result<Exit> exit_of_end(const Session& session, Queue& queue, MessageId id) {
   FQ_TRY_SET(const std::optional<MessageInfo> message, queue.get(id));
-  if (message) return exit_of(*message);
+  if (message) return exit_of_last_run(*message);
   say_unknown(session, id);
   return Exit::nothing;
 }

@@ -15,12 +15,12 @@ namespace {
 
 constexpr uint64_t kNextMax = 512;
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kExplainOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "of this one and below"},
     {"Which", 0, "next", Takes::value, "N", "the next N that would be served (default: 10)"},
 };
 
-Result<ExplainRequest> request_of(const Arguments& arguments) {
+Result<ExplainRequest> explain_request(const Arguments& arguments) {
   ExplainRequest request;
   const auto& operands = arguments.operands();
   if (operands.size() > 1) return usage_error("explain", "takes one message id; write fq explain 17");
@@ -49,7 +49,7 @@ std::optional<std::string> missing(const ExplainRequest& request, const ExplainR
 }
 
 Result<Exit> run_explain(const Arguments& arguments, Session& session) {
-  FQ_TRY_SET(const ExplainRequest request, request_of(arguments));
+  FQ_TRY_SET(const ExplainRequest request, explain_request(arguments));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY_SET(const ExplainReply reply, queue->explain(request));
   if (const std::optional<std::string> text = missing(request, reply, session.queue_name())) {
@@ -72,7 +72,7 @@ const Command explain_command = {
     "explain",
     "[ID | [-t TENANT] [--next N]]",
     "Tells what comes next and why, or why a message or a tenant waits.",
-    {kOptions, &kQueueOption, "human|json"},
+    {kExplainOptions, &kQueueOption, "human|json"},
     "fq explain 17",
     "0 shown; 1 no such message or tenant, or nothing is ready",
     run_explain,

@@ -67,7 +67,7 @@ constexpr Synonym kCommandSynonyms[] = {
     {"limit", "tenant"},  {"throttle", "tenant"}, {"policy", "config"},   {"settings", "config"},
 };
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kHelpOptions[] = {
     {"General", 0, "version", Takes::nothing, "", "the version of fq"},
 };
 
@@ -163,13 +163,13 @@ Error unknown_command(std::string_view word, bool misplaced_option) {
   return Error{ErrorKind::usage, "unknown command " + in_quotes(word) + "; " + hint, 0};
 }
 
-const Command no_command = {"", "", "", {kOptions, &kQueueOption, ""}, "", "", run_help};
+const Command no_command = {"", "", "", {kHelpOptions, &kQueueOption, ""}, "", "", run_help};
 
 const Command help_command = {
     "help",
     "[COMMAND]",
     "Explains fq or one command.",
-    {kOptions, nullptr, ""},
+    {kHelpOptions, nullptr, ""},
     "fq help push",
     "0 shown; 64 no such command",
     run_help,

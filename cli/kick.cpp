@@ -9,14 +9,14 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kKickOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "those of this one and below"},
     {"Which", 0, "all", Takes::nothing, "", "those of every tenant"},
     {"Which", 0, "state", Takes::value, "STATE", "dead or delayed (default: dead)"},
     {"Which", 'n', "count", Takes::value, "N", "at most so many (default: unlimited)"},
 };
 
-Result<Selection> selection_of(const Arguments& arguments) {
+Result<Selection> kick_selection(const Arguments& arguments) {
   Selection selection;
   FQ_TRY_SET(selection.ids, ids_of(arguments));
   const bool by_filter = arguments.has("tenant") || arguments.has("all");
@@ -41,7 +41,7 @@ Result<Selection> selection_of(const Arguments& arguments) {
 }
 
 Result<Exit> run_kick(const Arguments& arguments, Session& session) {
-  FQ_TRY_SET(const Selection selection, selection_of(arguments));
+  FQ_TRY_SET(const Selection selection, kick_selection(arguments));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   if (selection.ids.empty() && !arguments.operands().empty()) return Exit::done;  // "-" without a line
   return act_on(session, *queue, selection, Action::kick);
@@ -53,7 +53,7 @@ const Command kick_command = {
     "kick",
     "[ID... | - | -t TENANT | --all] [--state dead|delayed] [-n N]",
     "Brings dead or delayed messages back to ready; their attempts start anew.",
-    {kOptions, &kQueueOption, ""},
+    {kKickOptions, &kQueueOption, ""},
     "fq kick --all",
     "0 done (by filter it prints how many); 1 none, or an id was refused",
     run_kick,

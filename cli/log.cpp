@@ -17,7 +17,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kLogOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "only of this one and below (default: any)"},
     {"Which", 0, "since", Takes::value, "TIME|DUR", "from then on, or from so long ago (default: all)"},
     {"Which", 'n', "count", Takes::value, "N", "the last N (default: unlimited; with -f 10)"},
@@ -33,7 +33,7 @@ struct LogRequest {
   bool follow = false;
 };
 
-Result<LogRequest> request_of(const Arguments& arguments) {
+Result<LogRequest> log_request(const Arguments& arguments) {
   LogRequest request;
   const auto& operands = arguments.operands();
   if (operands.size() > 1) return usage_error("log", "takes one message id; write fq log 17");
@@ -177,7 +177,7 @@ class Telling {
 };
 
 Result<Exit> run_log(const Arguments& arguments, Session& session) {
-  FQ_TRY_SET(LogRequest request, request_of(arguments));
+  FQ_TRY_SET(LogRequest request, log_request(arguments));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   return Telling(session, *queue).run(std::move(request));
 }
@@ -188,7 +188,7 @@ const Command log_command = {
     "log",
     "[-f] [--since TIME|DUR] [-t TENANT] [-n N] [ID]",
     "Tells what happened to messages, oldest first; -f: on as it happens.",
-    {kOptions, &kQueueOption, "human|json"},
+    {kLogOptions, &kQueueOption, "human|json"},
     "fq log --since 1h -t acme",
     "0 told; 1 nothing to tell",
     run_log,

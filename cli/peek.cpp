@@ -17,7 +17,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kPeekOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "only of this one and below (default: any)"},
     {"Which", 'n', "count", Takes::value, "N", "at most so many (default: 10)"},
     {"Which", 0, "state", Takes::value, "STATE",
@@ -33,7 +33,7 @@ struct PeekRequest {
   uint64_t count = 10;
 };
 
-Result<PeekRequest> request_of(const Arguments& arguments) {
+Result<PeekRequest> peek_request(const Arguments& arguments) {
   PeekRequest request;
   if (!arguments.operands().empty()) {
     return usage_error(
@@ -121,7 +121,7 @@ class Peeking {
 };
 
 Result<Exit> run_peek(const Arguments& arguments, Session& session) {
-  FQ_TRY_SET(const PeekRequest request, request_of(arguments));
+  FQ_TRY_SET(const PeekRequest request, peek_request(arguments));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   return Peeking(session, *queue).run(request);
 }
@@ -132,7 +132,7 @@ const Command peek_command = {
     "peek",
     "[-t TENANT] [-n N] [--state STATE]",
     "Shows messages in the order of their turns; those of other states by due time.",
-    {kOptions, &kQueueOption, "human|json|raw"},
+    {kPeekOptions, &kQueueOption, "human|json|raw"},
     "fq peek --state dead --json | jq .last_error.reason",
     "0 shown; 1 none",
     run_peek,

@@ -18,7 +18,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kPopOptions[] = {
     {"What", 't', "tenant", Takes::value, "TENANT", "only of this one and below (default: any)"},
     {"What", 'n', "count", Takes::value, "N", "at most so many (default: 1)"},
     {"What", 0, "wait", Takes::attached, "DUR", "until one can be served (default: do not wait)"},
@@ -89,7 +89,7 @@ Result<void> read_groups(const Arguments& arguments, PopRequest& request) {
   return {};
 }
 
-Result<PopRequest> request_of(const Arguments& arguments, Format format) {
+Result<PopRequest> pop_request(const Arguments& arguments, Format format) {
   PopRequest request;
   if (!arguments.operands().empty()) {
     return usage_error(
@@ -237,7 +237,7 @@ class Popping {
 };
 
 Result<Exit> run_pop(const Arguments& arguments, Session& session) {
-  FQ_TRY_SET(PopRequest request, request_of(arguments, session.format()));
+  FQ_TRY_SET(PopRequest request, pop_request(arguments, session.format()));
   request.lease.tenant = request.tenant;
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::required, request.lease.wait));
   request.lease.interrupt = &catch_signals();
@@ -250,7 +250,7 @@ const Command pop_command = {
     "pop",
     "[-t TENANT] [-n N | --grouped] [--wait[=DUR]] [--lease [DUR]]",
     "Takes messages in fair order, writes their payloads and acks them.",
-    {kOptions, &kQueueOption, "human|json|sh|raw"},
+    {kPopOptions, &kQueueOption, "human|json|sh|raw"},
     "while m=$(fq pop); do echo \"$m\"; done",
     "0 taken; 1 nothing can be served now; 65 it is damaged; 75 wait over",
     run_pop,

@@ -16,7 +16,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kPushOptions[] = {
     {"Message", 't', "tenant", Takes::value, "PATH", "whose it is (default: $FQ_TENANT, else default)"},
     {"Message", 'p', "priority", Takes::value, "N", "higher first (default: 0)"},
     {"Message", 0, "key", Takes::value, "KEY", "sort key where order is \"key\" (default: none)"},
@@ -118,7 +118,7 @@ Result<void> choose_source(const Arguments& arguments, PushRequest& request) {
   return {};
 }
 
-Result<PushRequest> request_of(const Arguments& arguments, Format format) {
+Result<PushRequest> push_request(const Arguments& arguments, Format format) {
   PushRequest request;
   FQ_TRY_SET(request.fields, fields_of(arguments));
   FQ_TRY(choose_source(arguments, request));
@@ -159,7 +159,7 @@ Result<Exit> push_and_wait(Session& session, Queue& queue, Pusher& pusher, const
 }
 
 Result<Exit> run_push(const Arguments& arguments, Session& session) {
-  FQ_TRY_SET(PushRequest request, request_of(arguments, session.format()));
+  FQ_TRY_SET(PushRequest request, push_request(arguments, session.format()));
   // A payload that cannot be read should not make a queue, so the source is opened first.
   std::optional<Reader> source;
   if (!request.payload) {
@@ -192,7 +192,7 @@ const Command push_command = {
     "push",
     "[OPTIONS] [PAYLOAD] [-- CMD ARG...]",
     "Adds a message, PAYLOAD or else all of standard input; prints its id.",
-    {kOptions, &kQueueOption, "human|json", true},
+    {kPushOptions, &kQueueOption, "human|json", true},
     "echo resize cat.png | fq push -t acme",
     "0 accepted (--wait: as fq wait); 65 payload or line is bad; 75 full",
     run_push,

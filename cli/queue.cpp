@@ -15,7 +15,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kQueueOptions[] = {
     {"How", 0, "yes", Takes::nothing, "", "do not ask; needed without a terminal"},
 };
 
@@ -171,7 +171,7 @@ const Command queue_command = {
     "         drain [QUEUE] | set [QUEUE] KEY=VALUE... | purge QUEUE | remove QUEUE",
     "Lists, makes, pauses, drains, sets, empties or removes whole queues.\n"
     "pause serves nothing, drain takes nothing, resume ends both; KEY= takes back.",
-    {kOptions, &kQueueOption, "human|json"},
+    {kQueueOptions, &kQueueOption, "human|json"},
     "fq queue set mail attempts=3 concurrency=20",
     "0 done; 1 nothing there; 75 remove: in use; no room to write it down",
     run_queue,

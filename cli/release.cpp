@@ -9,7 +9,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kReleaseOptions[] = {
     {"How", 0, "delay", Takes::value, "DUR", "not before this long from now (default: none)"},
 };
 
@@ -29,7 +29,7 @@ const Command release_command = {
     "release",
     "[RECEIPT... | -] [--delay DUR]",
     "Gives leased messages back as if not taken: it does not count as an attempt.",
-    {kOptions, &kQueueOption, ""},
+    {kReleaseOptions, &kQueueOption, ""},
     "fq release 17.3",
     "0 all given back; 1 a receipt was refused",
     run_release,

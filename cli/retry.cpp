@@ -9,7 +9,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kRetryOptions[] = {
     {"How", 0, "delay", Takes::value, "DUR", "not before this long from now (default: none)"},
     {"How", 0, "reason", Takes::value, "TEXT", "why, kept as its last error"},
 };
@@ -32,7 +32,7 @@ const Command retry_command = {
     "retry",
     "[RECEIPT... | -] [--delay DUR] [--reason TEXT]",
     "Gives leased messages back as failed: that counts, and the last attempt buries.",
-    {kOptions, &kQueueOption, ""},
+    {kRetryOptions, &kQueueOption, ""},
     "fq retry 17.3 --delay 30s --reason 'mail server is down'",
     "0 all given back or buried; 1 a receipt was refused",
     run_retry,

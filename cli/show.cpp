@@ -18,7 +18,7 @@ namespace fq::cli {
 namespace {
 
 constexpr size_t kHistoryPage = 100;
-constexpr size_t kPreviewColumns = 60;
+constexpr size_t kFactColumns = 60;
 
 /// Also tells whose a message was that has ended.
 Result<std::vector<HistoryEvent>> history_of(Queue& queue, MessageInfo& message) {
@@ -138,7 +138,7 @@ std::string human_of(const Session& session, const MessageInfo& message,
   if (message.holder_pid) facts.add("holder", "process " + std::to_string(*message.holder_pid));
   if (message.last_error) facts.add("last error", last_error_text(*message.last_error));
   if (message.payload) {
-    const std::string preview = shown_short(*message.payload, kPreviewColumns);
+    const std::string preview = shown_short(*message.payload, kFactColumns);
     facts.add("payload", format_size(message.payload->size()) + (preview.empty() ? "" : ": " + preview));
   }
   if (!message.lost.empty()) facts.add("payload", "lost: " + shown(message.lost) + "; see fq check");

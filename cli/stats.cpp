@@ -14,7 +14,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kStatsOptions[] = {
     {"Which", 0, "tenants", Takes::nothing, "", "a row a tenant instead of a row a queue"},
     {"Output", 0, "watch", Takes::attached, "DUR", "again every DUR (default: once; 2s without DUR)"},
 };
@@ -138,7 +138,7 @@ const Command stats_command = {
     "stats",
     "[--tenants] [--watch[=DUR]]",
     "Shows the counts of every queue; -q or $FQ_QUEUE names a single one.",
-    {kOptions, &kQueuesOption, "human|json|prometheus"},
+    {kStatsOptions, &kQueuesOption, "human|json|prometheus"},
     "fq stats --json | jq 'select(.dead > 0).queue'",
     "0 shown; 1 no queue",
     run_stats,

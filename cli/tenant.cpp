@@ -14,7 +14,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kTenantOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "this one and all below it (list: default: all)"},
     {"How", 0, "for", Takes::value, "DUR", "limit: nothing starts for so long; none: at once"},
     {"Output", 0, "names", Takes::nothing, "", "list: only the names, one a line, as they are"},
@@ -123,7 +123,7 @@ const Command tenant_command = {
     "          resume TENANT | limit [TENANT] --for DUR|none",
     "Shows tenants and sets, pauses or limits one and all below it; KEY= takes back.\n"
     "What runs goes on, pushes are taken; limit's TENANT is $FQ_TENANT unless given.",
-    {kOptions, &kQueueOption, "human|json"},
+    {kTenantOptions, &kQueueOption, "human|json"},
     "fq tenant set acme weight=3 rate=100/min",
     "0 done; 1 nothing there; 75 no room to write it down",
     run_tenant,

@@ -10,7 +10,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kWaitOptions[] = {
     {"Wait", 0, "for", Takes::value, "DUR", "at most so long (default: unlimited)"},
     {"Wait", 0, "all", Takes::nothing, "", "until the queue is idle"},
 };
@@ -55,7 +55,7 @@ const Command wait_command = {
     "wait",
     "[--for DUR] ID... | - | --all",
     "Stays until messages have ended; leaves as the last one named did.",
-    {kOptions, &kQueueOption, ""},
+    {kWaitOptions, &kQueueOption, ""},
     "fq wait \"$id\" && echo done",
     "0 acked (--all: idle); its job's status, 128+N for a signal;\n"
     "          1 ended otherwise, or not known; 75 DUR is over",

@@ -29,8 +29,8 @@ build() {  # preset, targets
 }
 mkdir -p build
 
-# A room in one go is built in a third of the time. What is shipped is built file by file: that shows a
-# missing #include.
+# A room in one go is built in a third of the time. A missing #include shows where files are compiled one by
+# one: in a developer's own build of any preset but release, and in tests/torture.
 whole_rooms="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0"
 
 step "unit tests with address and undefined-behaviour sanitizers"

@@ -28,21 +28,20 @@ install(FILES CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT
 
 # ---- development
 
-# One library of all rooms that open_queue needs. The objects of the release build are LTO bytecode, which
-# only this very compiler reads; so they carry machine code too (-ffat-lto-objects, in fq_room), and what is
-# installed carries nothing else.
+# One library of all rooms that open_queue needs. Its objects are its own: those of fq are LTO bytecode, which
+# only this very compiler reads.
 add_library(fq_library STATIC)
 foreach(room IN LISTS library_rooms)
-  target_sources(fq_library PRIVATE $<TARGET_OBJECTS:fq_${room}>)
+  target_sources(fq_library PRIVATE $<TARGET_OBJECTS:fq_${room}_objects>)
 endforeach()
 add_library(fq::fq ALIAS fq_library)
 set_target_properties(fq_library PROPERTIES OUTPUT_NAME fq EXPORT_NAME fq LINKER_LANGUAGE CXX)
 target_compile_features(fq_library INTERFACE cxx_std_20)
 find_package(Threads REQUIRED)
 target_link_libraries(fq_library INTERFACE Threads::Threads)
-if(CMAKE_INTERPROCEDURAL_OPTIMIZATION)
+if(CMAKE_BUILD_TYPE STREQUAL Release)
   add_custom_command(TARGET fq_library POST_BUILD COMMAND ${CMAKE_STRIP} --enable-deterministic-archives
-    --strip-debug -w -R .comment -R .gnu.lto_* -R .gnu.debuglto_* -N __gnu_lto_slim -N __gnu_lto_v1 $<TARGET_FILE:fq_library>)
+    --strip-debug -w -R .comment $<TARGET_FILE:fq_library>)
 endif()
 
 # The public headers are the door and what it includes, no more. In the tree they are core/...; installed

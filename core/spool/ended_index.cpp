@@ -41,9 +41,7 @@ Result<void> EndedIndex::refresh(Disk& disk) {
 
 bool EndedIndex::tells(const EndedPlace& place, int64_t now_wall_ms) const {
   if (place.until_wall_ms <= now_wall_ms) return false;
-  const EndedPlace* const last = newest(place.id);
-  const EndedPlace* const output = newest_output(place.id);
-  return (last != nullptr && last->is(place)) || (output != nullptr && output->is(place));
+  return is_newest(place) || is(newest_output(place.id), place);
 }
 
 const EndedPlace* EndedIndex::find(const ById& places, uint64_t id) {

@@ -23,6 +23,8 @@ class EndedIndex {
   const std::map<uint32_t, FileHeads>& files() const { return files_; }
   /// None: there is no record about it.
   const EndedPlace* newest(uint64_t id) const { return find(newest_, id); }
+  /// Whether there is no newer record about the same message.
+  bool is_newest(const EndedPlace& place) const { return is(newest(place.id), place); }
   /// Its newest record with an output.
   const EndedPlace* newest_output(uint64_t id) const { return find(newest_outputs_, id); }
   /// Whether anything is still told by this record.
@@ -31,6 +33,7 @@ class EndedIndex {
  private:
   using ById = std::unordered_map<uint64_t, EndedPlace>;
   static const EndedPlace* find(const ById& places, uint64_t id);
+  static bool is(const EndedPlace* one, const EndedPlace& other) { return one != nullptr && one->is(other); }
   void forget(uint32_t file);
 
   std::map<uint32_t, FileHeads> files_;

@@ -357,7 +357,7 @@ Result<std::vector<EndedPlace>> EndedLog::newest_first(int64_t now_wall_ms) {
   std::vector<EndedPlace> places;
   for (const auto& [file, heads] : index_.files()) {
     for (const EndedPlace& place : heads.places) {
-      const bool last = index_.newest(place.id)->is(place) && place.verdict != RecordType::buried;
+      const bool last = index_.is_newest(place) && place.verdict != RecordType::buried;
       if (last && place.until_wall_ms > now_wall_ms) places.push_back(place);
     }
   }

@@ -15,7 +15,7 @@ build() {  # release | test | torture, targets
   local flavour=$1 preset=$1
   shift
   local options=()
-  if [ "$flavour" = torture ]; then preset=release options=(-DFQ_TESTS=ON -DFQ_STATIC=OFF); fi
+  if [ "$flavour" = torture ]; then preset=release options=(-DFQ_TESTS=ON -DFQ_STATIC=OFF -DCMAKE_UNITY_BUILD=OFF); fi
   if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
   mkdir -p build
   { cmake --preset "$preset" -B "build/$flavour" "${options[@]}" && cmake --build "build/$flavour" --target "$@"; } \

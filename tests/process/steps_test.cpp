@@ -2,7 +2,7 @@
 //
 // Counted is what is looked at (core/base/step_count.h), so the tests know no clock. Each row is a call, or
 // the calls that a command makes, on a queue of n messages; a new call of the door is a new row.
-#include "tests/spool/steps_scene.h"
+#include "tests/process/steps_scene.h"
 
 // System.
 #include <unistd.h>
@@ -26,16 +26,15 @@ constexpr uint64_t kHoldMax = 65'536;  // chosen: a quarter of a millisecond, ab
 constexpr uint64_t kLongHoldMax = 196'608;
 constexpr double kStepsMax = 64;   // chosen: about three times what the dearest row takes of n log n
 constexpr double kGrowthMax = 20;  // of ten times as many messages: n log n is 12.5 to 13.3 times as much
-constexpr size_t kPage = 100;      // as the commands ask
 
-enum class Work {
-  all,  // it may look at the n messages, n log n in all
-  one,  // it does one thing, whatever n is
+enum class Grows {
+  with_queue,  // it may look at the n messages, n log n in all
+  no,          // it does one thing, whatever n is
 };
 
 struct Row {
   const char* call;
-  Work work;
+  Grows grows;
   std::function<void(Scene&)> act;
   uint64_t hold_max = kHoldMax;
 };
@@ -52,29 +51,31 @@ void peek_all(Scene& s, State state) { CHECK(s.peek(state, s.n) == s.n); }
 
 std::vector<Row> looks() {
   return {
-      {"peek -n 10", Work::one, [](Scene& s) { s.peek(State::ready, 10); }},
-      {"get", Work::one, [](Scene& s) { CHECK(s.door().get(s.ids[s.n / 2])->has_value()); }},
-      {"history", Work::one, [](Scene& s) { REQUIRE(s.door().history(s.ids[s.n / 2], {}, 100).ok()); }},
-      {"output", Work::one, [](Scene& s) { REQUIRE(s.door().output(s.ids[s.n / 2]).ok()); }},
-      {"settings", Work::one, [](Scene& s) { REQUIRE(s.door().settings().ok()); }},
-      {"policy_is_current", Work::one, [](Scene& s) { REQUIRE(s.door().policy_is_current({}).ok()); }},
-      {"maintain", Work::one, [](Scene& s) { REQUIRE(s.door().maintain(0).ok()); }},
-      {"await_end, idle", Work::one,
+      {"peek -n 10", Grows::no, [](Scene& s) { s.peek(State::ready, 10); }},
+      {"get", Grows::no, [](Scene& s) { CHECK(s.door().get(s.ids[s.n / 2])->has_value()); }},
+      {"history", Grows::no, [](Scene& s) { REQUIRE(s.door().history(s.ids[s.n / 2], {}, 100).ok()); }},
+      {"output", Grows::no, [](Scene& s) { REQUIRE(s.door().output(s.ids[s.n / 2]).ok()); }},
+      {"settings", Grows::no, [](Scene& s) { REQUIRE(s.door().settings().ok()); }},
+      {"policy_is_current", Grows::no, [](Scene& s) { REQUIRE(s.door().policy_is_current({}).ok()); }},
+      {"maintain", Grows::no, [](Scene& s) { REQUIRE(s.door().maintain(0).ok()); }},
+      {"await_end, idle", Grows::no,
        [](Scene& s) { REQUIRE(s.door().await_end({.until_idle = true, .wait_ms = 0}).ok()); }},
-      {"await_end, ids", Work::all,
+      {"await_end, ids", Grows::with_queue,
        [](Scene& s) { REQUIRE(s.door().await_end({.ids = s.ids, .wait_ms = 0}).ok()); }},
-      {"stats", Work::all, [](Scene& s) { REQUIRE(s.door().stats({}).ok()); }},
-      {"stats --tenants", Work::all, [](Scene& s) { REQUIRE(s.door().stats({.tenants = true}).ok()); }},
-      {"stats -t", Work::all, [](Scene& s) { REQUIRE(s.door().stats({.tenant = "t0"}).ok()); }},
-      {"explain", Work::all, [](Scene& s) { REQUIRE(s.door().explain({}).ok()); }},
-      {"explain -t", Work::all, [](Scene& s) { REQUIRE(s.door().explain({.tenant = "t0"}).ok()); }},
-      {"explain ID", Work::all, [](Scene& s) { REQUIRE(s.door().explain({.id = s.ids[s.n / 2]}).ok()); }},
-      {"events", Work::all, [](Scene& s) { CHECK(s.walk_events() >= s.n); }},
-      {"peek --state held of nobody", Work::all, [](Scene& s) { s.peek(State::held, 1, "nobody"); }},
-      {"policy_overrides", Work::all, [](Scene& s) { s.walk_overrides(); }},
-      {"compact", Work::all, [](Scene& s) { REQUIRE(s.door().compact().ok()); }},
+      {"stats", Grows::with_queue, [](Scene& s) { REQUIRE(s.door().stats({}).ok()); }},
+      {"stats --tenants", Grows::with_queue,
+       [](Scene& s) { REQUIRE(s.door().stats({.tenants = true}).ok()); }},
+      {"stats -t", Grows::with_queue, [](Scene& s) { REQUIRE(s.door().stats({.tenant = "t0"}).ok()); }},
+      {"explain", Grows::with_queue, [](Scene& s) { REQUIRE(s.door().explain({}).ok()); }},
+      {"explain -t", Grows::with_queue, [](Scene& s) { REQUIRE(s.door().explain({.tenant = "t0"}).ok()); }},
+      {"explain ID", Grows::with_queue,
+       [](Scene& s) { REQUIRE(s.door().explain({.id = s.ids[s.n / 2]}).ok()); }},
+      {"events", Grows::with_queue, [](Scene& s) { CHECK(s.walk_events() >= s.n); }},
+      {"peek --state held of nobody", Grows::with_queue, [](Scene& s) { s.peek(State::held, 1, "nobody"); }},
+      {"policy_overrides", Grows::with_queue, [](Scene& s) { s.walk_overrides(); }},
+      {"compact", Grows::with_queue, [](Scene& s) { REQUIRE(s.door().compact().ok()); }},
       // Its copy of the segment is of one moment: the one hold that is as long as the queue.
-      {"check", Work::all, [](Scene& s) { REQUIRE(s.door().check().ok()); }, UINT64_MAX},
+      {"check", Grows::with_queue, [](Scene& s) { REQUIRE(s.door().check().ok()); }, UINT64_MAX},
   };
 }
 
@@ -88,12 +89,12 @@ std::vector<Group> ready_groups() {
   return {
       {"ready, of one tenant", [](Scene& s) { s.push(1); },
        with_looks({
-           {"peek", Work::all, [](Scene& s) { peek_all(s, State::ready); }},
-           {"push", Work::one, [](Scene& s) { s.q.push("y", Durability::lazy); }},
-           {"lease", Work::one, [](Scene& s) { s.receipts.push_back(s.q.lease().receipt); }},
-           {"release", Work::one, [](Scene& s) { s.settle_all(Verdict::release); }},
-           {"cancel -t", Work::all, [](Scene& s) { s.change(State::ready, Action::cancel, "t0"); }},
-           {"peek what has ended", Work::all, [](Scene& s) { s.peek(State::dead, s.n); }},
+           {"peek", Grows::with_queue, [](Scene& s) { peek_all(s, State::ready); }},
+           {"push", Grows::no, [](Scene& s) { s.q.push("y", Durability::lazy); }},
+           {"lease", Grows::no, [](Scene& s) { s.receipts.push_back(s.q.lease().receipt); }},
+           {"release", Grows::no, [](Scene& s) { s.settle_all(Verdict::release); }},
+           {"cancel -t", Grows::with_queue, [](Scene& s) { s.change(State::ready, Action::cancel, "t0"); }},
+           {"peek what has ended", Grows::with_queue, [](Scene& s) { s.peek(State::dead, s.n); }},
        })},
   };
 }
@@ -102,15 +103,16 @@ std::vector<Group> tenant_groups() {
   return {
       {"ready, of many tenants", [](Scene& s) { s.push(s.n); },
        with_looks({
-           {"peek", Work::all, [](Scene& s) { peek_all(s, State::ready); }},
-           {"tenant set", Work::one, [](Scene& s) { s.set("t1", PolicyKey::weight, 2'000); }},
-           {"queue pause", Work::one, [](Scene& s) { s.set("", PolicyKey::paused, 1); }},
-           {"peek while paused", Work::all, [](Scene& s) { peek_all(s, State::ready); }},
-           {"explain while paused", Work::all, [](Scene& s) { REQUIRE(s.door().explain({}).ok()); }},
-           {"is idle while paused", Work::one,
+           {"peek", Grows::with_queue, [](Scene& s) { peek_all(s, State::ready); }},
+           {"tenant set", Grows::no, [](Scene& s) { s.set("t1", PolicyKey::weight, 2'000); }},
+           {"queue pause", Grows::no, [](Scene& s) { s.set("", PolicyKey::paused, 1); }},
+           {"peek while paused", Grows::with_queue, [](Scene& s) { peek_all(s, State::ready); }},
+           {"explain while paused", Grows::with_queue, [](Scene& s) { REQUIRE(s.door().explain({}).ok()); }},
+           {"is idle while paused", Grows::no,
             [](Scene& s) { REQUIRE(s.door().await_end({.until_idle = true, .wait_ms = 0}).ok()); }},
-           {"cancel -t of one", Work::all, [](Scene& s) { s.change(State::ready, Action::cancel, "t7"); }},
-           {"cancel ids", Work::all, [](Scene& s) { s.change_ids(Action::cancel); }},
+           {"cancel -t of one", Grows::with_queue,
+            [](Scene& s) { s.change(State::ready, Action::cancel, "t7"); }},
+           {"cancel ids", Grows::with_queue, [](Scene& s) { s.change_ids(Action::cancel); }},
        })},
   };
 }
@@ -122,14 +124,14 @@ std::vector<Group> timed_groups() {
          s.push(100, [](NewMessage& m, size_t i) { m.delay_ms = 3'600'000 - int64_t(i % 977); });
        },
        with_looks({
-           {"peek --state delayed", Work::all, [](Scene& s) { peek_all(s, State::delayed); }},
-           {"kick --state delayed", Work::all,
+           {"peek --state delayed", Grows::with_queue, [](Scene& s) { peek_all(s, State::delayed); }},
+           {"kick --state delayed", Grows::with_queue,
             [](Scene& s) { CHECK(s.change(State::delayed, Action::kick) == s.n); }},
        })},
       {"delayed and due",
        [](Scene& s) { s.push(100, [](NewMessage& m, size_t) { m.delay_ms = 1'000; }); },
        {
-           {"what is due", Work::all,
+           {"what is due", Grows::with_queue,
             [](Scene& s) {
               s.q.clock.advance(2'000);
               CHECK(s.peek(State::ready, 10) == 10);
@@ -144,15 +146,16 @@ std::vector<Group> leased_groups() {
   return {
       {"leased", [](Scene& s) { s.push(100), s.lease_all(); },
        with_looks({
-           {"peek --state leased", Work::all, [](Scene& s) { peek_all(s, State::leased); }},
-           {"extend", Work::all, [](Scene& s) { REQUIRE(s.door().extend(s.receipts, 900'000).ok()); }},
-           {"retry", Work::all, [](Scene& s) { s.settle_all(Verdict::retry); }},
-           {"lease all", Work::all, [](Scene& s) { s.lease_all(); }},
-           {"bury", Work::all, [](Scene& s) { s.settle_all(Verdict::bury); }},
-           {"peek --state dead", Work::all, [](Scene& s) { peek_all(s, State::dead); }},
-           {"kick", Work::all, [](Scene& s) { CHECK(s.change(State::dead, Action::kick) == s.n); }},
-           {"lease all again", Work::all, [](Scene& s) { s.lease_all(); }},
-           {"ack", Work::all, [](Scene& s) { s.settle_all(Verdict::ack); }},
+           {"peek --state leased", Grows::with_queue, [](Scene& s) { peek_all(s, State::leased); }},
+           {"extend", Grows::with_queue,
+            [](Scene& s) { REQUIRE(s.door().extend(s.receipts, 900'000).ok()); }},
+           {"retry", Grows::with_queue, [](Scene& s) { s.settle_all(Verdict::retry); }},
+           {"lease all", Grows::with_queue, [](Scene& s) { s.lease_all(); }},
+           {"bury", Grows::with_queue, [](Scene& s) { s.settle_all(Verdict::bury); }},
+           {"peek --state dead", Grows::with_queue, [](Scene& s) { peek_all(s, State::dead); }},
+           {"kick", Grows::with_queue, [](Scene& s) { CHECK(s.change(State::dead, Action::kick) == s.n); }},
+           {"lease all again", Grows::with_queue, [](Scene& s) { s.lease_all(); }},
+           {"ack", Grows::with_queue, [](Scene& s) { s.settle_all(Verdict::ack); }},
        })},
       {"leased and watched",
        [](Scene& s) {
@@ -162,21 +165,21 @@ std::vector<Group> leased_groups() {
          }
        },
        {
-           {"hold_for_job", Work::all,
+           {"hold_for_job", Grows::with_queue,
             [](Scene& s) { ::close(s.door().hold_for_job(s.ids, std::nullopt).value().value()); }},
-           {"cancel by another", Work::all,
+           {"cancel by another", Grows::with_queue,
             [](Scene& s) {
               const std::unique_ptr<Queue> other = s.q.open();
               for (size_t from = 0; from < s.n; from += 100)
                 REQUIRE(other->mutate(std::span(s.ids).subspan(from, 100), Action::cancel).ok());
             }},
-           {"find changes of leases", Work::all,
+           {"find changes of leases", Grows::with_queue,
             [](Scene& s) {
               const LeaseReply reply =
                   s.q.lease_from(s.door(), {.want = 0, .wait = true, .wait_ms = 0, .watch = true});
               CHECK(reply.changes.size() == s.n);
             }},
-           {"history of what has ended", Work::all,
+           {"history of what has ended", Grows::with_queue,
             [](Scene& s) { REQUIRE(s.door().history(s.ids[s.n / 2], {}, 100).ok()); }},
        }},
       {"leased by living",
@@ -185,11 +188,11 @@ std::vector<Group> leased_groups() {
          s.lease_all(Hold::process);
        },
        {
-           {"find changes of leases", Work::all,
+           {"find changes of leases", Grows::with_queue,
             [](Scene& s) {
               REQUIRE(s.door().lease({.want = 0, .wait = true, .wait_ms = 0, .watch = true}).ok());
             }},
-           {"release", Work::all, [](Scene& s) { s.settle_all(Verdict::release); }},
+           {"release", Grows::with_queue, [](Scene& s) { s.settle_all(Verdict::release); }},
        }},
   };
 }
@@ -202,10 +205,10 @@ std::vector<Group> ended_groups() {
          s.push(100, [&](NewMessage& m, size_t) { m.after = {MessageId{first}}; });
        },
        with_looks({
-           {"peek --state held", Work::all, [](Scene& s) { peek_all(s, State::held); }},
-           {"cancel -t of what others come after", Work::all,
+           {"peek --state held", Grows::with_queue, [](Scene& s) { peek_all(s, State::held); }},
+           {"cancel -t of what others come after", Grows::with_queue,
             [](Scene& s) { CHECK(s.change(State::ready, Action::cancel, "first") == 1); }},
-           {"peek what was buried for it", Work::all, [](Scene& s) { peek_all(s, State::dead); }},
+           {"peek what was buried for it", Grows::with_queue, [](Scene& s) { peek_all(s, State::dead); }},
        })},
       {"dead, kept for a time",
        [](Scene& s) {
@@ -215,7 +218,7 @@ std::vector<Group> ended_groups() {
          s.q.set_policy({.sync = SyncMode::lazy, .dead_retention_ms = 1'000});
        },
        {
-           {"drop what is dead too long", Work::all,
+           {"drop what is dead too long", Grows::with_queue,
             [](Scene& s) {
               s.q.clock.advance(10'000);
               CHECK(s.peek(State::dead, 10) == 0);
@@ -233,7 +236,7 @@ std::vector<Group> ordered_groups() {
          s.push(100, [&](NewMessage& m, size_t i) { m.unique = keys[i]; });
        },
        with_looks({
-           {"push --unique", Work::one,
+           {"push --unique", Grows::no,
             [](Scene& s) {
               const NewMessage again{.tenant = "t7", .payload = as_bytes("z"), .unique = "7"};
               CHECK(s.door().push({&again, 1})->items[0].status == PushStatus::duplicate);
@@ -248,8 +251,9 @@ std::vector<Group> ordered_groups() {
          });
        },
        with_looks({
-           {"peek", Work::all, [](Scene& s) { peek_all(s, State::ready); }},
-           {"cancel all", Work::all, [](Scene& s) { CHECK(s.change(State::ready, Action::cancel) == s.n); }},
+           {"peek", Grows::with_queue, [](Scene& s) { peek_all(s, State::ready); }},
+           {"cancel all", Grows::with_queue,
+            [](Scene& s) { CHECK(s.change(State::ready, Action::cancel) == s.n); }},
        })},
       {"in the queue's order",
        [](Scene& s) {
@@ -257,9 +261,9 @@ std::vector<Group> ordered_groups() {
          s.push(s.n, [](NewMessage& m, size_t i) { m.priority = int(i % 9); });
        },
        {
-           {"peek", Work::all, [](Scene& s) { peek_all(s, State::ready); }, kLongHoldMax},
-           {"explain ID", Work::all, [](Scene& s) { REQUIRE(s.door().explain({.id = s.ids[s.n / 2]}).ok()); },
-            kLongHoldMax},
+           {"peek", Grows::with_queue, [](Scene& s) { peek_all(s, State::ready); }, kLongHoldMax},
+           {"explain ID", Grows::with_queue,
+            [](Scene& s) { REQUIRE(s.door().explain({.id = s.ids[s.n / 2]}).ok()); }, kLongHoldMax},
        }},
   };
 }
@@ -271,13 +275,13 @@ std::vector<Group> policy_groups() {
          s.push(s.n);
          s.set(s.tenant(s.n - 1), PolicyKey::weight, 2'000);
        },
-       {{"policy_overrides", Work::all, [](Scene& s) { CHECK(s.walk_overrides() == 1); }}}},
+       {{"policy_overrides", Grows::with_queue, [](Scene& s) { CHECK(s.walk_overrides() == 1); }}}},
       {"by a policy file",
        [](Scene& s) { s.push(100); },
        {
-           {"load rules", Work::all, [](Scene& s) { s.load_rules(1); }},
-           {"load others", Work::all, [](Scene& s) { s.load_rules(2); }},
-           {"load none", Work::all, [](Scene& s) { s.load({}, 3); }},
+           {"load rules", Grows::with_queue, [](Scene& s) { s.load_rules(1); }},
+           {"load others", Grows::with_queue, [](Scene& s) { s.load_rules(2); }},
+           {"load none", Grows::with_queue, [](Scene& s) { s.load({}, 3); }},
        }},
       {"set by tenant",
        [](Scene& s) {
@@ -285,21 +289,22 @@ std::vector<Group> policy_groups() {
          for (size_t i = 0; i < s.n; ++i) s.set(s.tenant(i), PolicyKey::pool, 0, "p");
        },
        with_looks({
-           {"pause one", Work::one, [](Scene& s) { s.set("t1", PolicyKey::paused, 1); }},
-           {"await_end, idle, while one is paused", Work::all,
+           {"pause one", Grows::no, [](Scene& s) { s.set("t1", PolicyKey::paused, 1); }},
+           {"await_end, idle, while one is paused", Grows::with_queue,
             [](Scene& s) { REQUIRE(s.door().await_end({.until_idle = true, .wait_ms = 0}).ok()); }},
-           {"lease until idle while one is paused", Work::all,
+           {"lease until idle while one is paused", Grows::with_queue,
             [](Scene& s) {
               REQUIRE(s.door().lease({.want = 0, .wait = true, .wait_ms = 0, .until_idle = true}).ok());
             }},
-           {"load a pool of many members", Work::all,
+           {"load a pool of many members", Grows::with_queue,
             [](Scene& s) {
               s.load({values_of({.sync = SyncMode::lazy}), {}, {{"p", {{PolicyKey::concurrency, 1, 0, {}}}}}},
                      7);
               s.q.lease();
             }},
-           {"explain behind a full pool", Work::all, [](Scene& s) { REQUIRE(s.door().explain({}).ok()); }},
-           {"peek behind a full pool", Work::all, [](Scene& s) { s.peek(State::ready, s.n); }},
+           {"explain behind a full pool", Grows::with_queue,
+            [](Scene& s) { REQUIRE(s.door().explain({}).ok()); }},
+           {"peek behind a full pool", Grows::with_queue, [](Scene& s) { s.peek(State::ready, s.n); }},
        })},
   };
 }
@@ -328,7 +333,8 @@ Measured measure(Scene& scene, const Row& row) {
 
 }  // namespace
 
-TEST_CASE("no call looks at more than n log n, nor under one hold of the lock at more in a longer queue") {
+TEST_CASE("no call looks at more than n log n, nor under one hold of the lock at more in a longer queue",
+          "[steps]") {
   const bool shows = std::getenv("FQ_SHOW_STEPS") != nullptr;
   for (const Group& group : groups()) {
     std::vector<double> before(group.rows.size(), 0);  // steps with a tenth of the messages
@@ -342,7 +348,7 @@ TEST_CASE("no call looks at more than n log n, nor under one hold of the lock at
         const auto [steps, shared, held] = measure(scene, row);
         const auto taken = static_cast<double>(steps);
         const double log = std::log2(static_cast<double>(n));
-        const double work = row.work == Work::all ? static_cast<double>(n) * log : 16 * log;
+        const double work = row.grows == Grows::with_queue ? static_cast<double>(n) * log : 16 * log;
         INFO(group.scene << ", " << n << ": " << row.call << ": " << steps << " steps, " << held << " held");
         if (shows)
           std::cout << group.scene << '\t' << n << '\t' << row.call << '\t' << steps << '\t' << taken / work
