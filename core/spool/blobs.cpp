@@ -4,13 +4,11 @@
 #include <sys/file.h>
 
 #include <cerrno>
-#include <set>
 // fq, below us.
 #include "core/base/counted.h"
 #include "core/base/crc32c.h"
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/spool/item_reader.h"
 #include "core/spool/process_info.h"
 
 namespace fq {
@@ -19,6 +17,7 @@ namespace {
 
 constexpr std::string_view kDirectory = "blobs/";
 constexpr size_t kReadBytes = 64 * 1024;  // arbitrary
+constexpr int kMadeTries = 10;            // against who looks for orphans
 constexpr int kKeptMax = 1000;            // of one name in damaged/; arbitrary
 
 bool is_blob_name(std::string_view name) {
@@ -26,10 +25,31 @@ bool is_blob_name(std::string_view name) {
          name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-bool is_held(const File& file) { return ::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0; }
+/// On a fake disk nobody does.
+bool hold(File& file) { return file.descriptor() < 0 || ::flock(file.descriptor(), LOCK_EX | LOCK_NB) == 0; }
 
-/// What stays behind on an error is an orphan, which the next rebuild takes away.
-void remove_blob_file(Disk& disk, const std::string& path) { static_cast<void>(disk.remove(path)); }
+/// An empty one under a new name, held until its record is accepted: an orphan is a blob that nobody holds and
+/// no record names.
+Result<std::unique_ptr<File>> make_held(Disk& disk, BlobName& name) {
+  for (int attempt = 0; attempt < kMadeTries; ++attempt) {
+    fill_random(name.random, sizeof name.random);
+    Result<std::unique_ptr<File>> made = disk.open(blob_file_name(name), OpenMode::create_new);
+    if (!made.ok() && made.error().sys == ENOENT) {
+      // Somebody took the directory away.
+      FQ_TRY(disk.make_directory("blobs"));
+      FQ_TRY(disk.sync_directory(""));
+      made = disk.open(blob_file_name(name), OpenMode::create_new);
+    }
+    if (!made.ok()) return made;
+    if (hold(**made)) {
+      FQ_TRY_SET(const bool named, (*made)->has_name());
+      if (named) return made;
+    }
+    // Somebody took the moment between making and holding it for an orphan's.
+    remove_blob(disk, name);
+  }
+  return Error{ErrorKind::later, "blobs: housekeeping comes in between; try again", 0};
+}
 
 }  // namespace
 
@@ -45,21 +65,9 @@ std::string blob_file_name(const BlobName& name) {
 
 Result<NewBlob> NewBlob::write(Disk& disk, Bytes payload) {
   BlobName name;
-  fill_random(name.random, sizeof name.random);
+  FQ_TRY_SET(std::unique_ptr<File> file, make_held(disk, name));
   NewBlob blob(disk, name);
-  Result<std::unique_ptr<File>> made = disk.open(blob_file_name(name), OpenMode::create_new);
-  if (!made.ok() && made.error().sys == ENOENT) {
-    // Somebody took the directory away.
-    FQ_TRY(disk.make_directory("blobs"));
-    FQ_TRY(disk.sync_directory(""));
-    made = disk.open(blob_file_name(name), OpenMode::create_new);
-  }
-  FQ_TRY_SET(blob.file_, std::move(made));
-  // Held until its record is accepted: an orphan is a blob that nobody holds and no record names.
-  ::flock(blob.file_->descriptor(), LOCK_EX);
-  FQ_TRY_SET(const bool named, blob.file_->has_name());
-  // A rebuild took the nameless moment between making and holding it for an orphan's.
-  if (!named) return Error{ErrorKind::later, "blobs: a rebuild came in between; try again", 0};
+  blob.file_ = std::move(file);
   FQ_TRY(blob.file_->write_at(0, payload));
   FQ_TRY(blob.file_->sync_all());
   FQ_TRY(disk.sync_directory("blobs"));
@@ -155,34 +163,7 @@ Result<bool> keep_blob(Disk& disk, const std::string& path) {
   return true;
 }
 
-void remove_blob(Disk& disk, const BlobName& name) { remove_blob_file(disk, blob_file_name(name)); }
-
-Result<void> remove_unreferenced_blobs(Disk& disk, Store& store) {
-  FQ_TRY_SET(const BlobNames names, list_blobs(disk));
-  if (names.own.empty()) return {};
-  std::set<std::string> wanted;
-  Stream stream(store);
-  OpenFiles files(disk);
-  ItemReader reader(stream, files);
-  StoredItem stored;
-  const Schedule& schedule = store.schedule();
-  for (std::optional<SlotIndex> slot = schedule.next_slot(SlotIndex{0}); slot;
-       slot = schedule.next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1})) {
-    if ((schedule.entry(*slot).flags & kEntryBlob) == 0) continue;
-    const std::optional<ItemPlace> place =
-        ItemReader::find_item(stream, store.header(), schedule.entry(*slot));
-    // A message that cannot be read may name any of them: then nothing is taken away.
-    if (!place) return {};
-    FQ_TRY_SET(const bool found, reader.read(*place, stored));
-    if (!found || !stored.item.blob || hides_blob(stored.item)) return {};
-    wanted.insert(blob_file_name(*stored.item.blob));
-  }
-  for (const std::string& path : names.own) {
-    if (wanted.count(path) != 0) continue;
-    const Result<std::unique_ptr<File>> file = disk.open(path, OpenMode::read);
-    if (file.ok() && !is_held(**file)) remove_blob_file(disk, path);
-  }
-  return {};
-}
+/// What stays behind on an error is an orphan, which a later look at blobs/ takes away.
+void remove_blob(Disk& disk, const BlobName& name) { static_cast<void>(disk.remove(blob_file_name(name))); }
 
 }  // namespace fq

@@ -9,8 +9,6 @@
 // fq, below us.
 #include "core/base/disk.h"
 #include "core/journal/record.h"
-// fq, this room.
-#include "core/spool/store.h"
 
 namespace fq {
 
@@ -36,6 +34,12 @@ class NewBlob {
   uint32_t crc_ = 0;
 };
 
+/// One that is to be removed.
+struct LooseBlob {
+  BlobName name;
+  uint64_t bytes = 0;
+};
+
 /// A blob that holds what its message's item says. The Error's text is "blobs/...: " and what is wrong, where
 /// it is lost. Reads all of it.
 Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& item);
@@ -57,8 +61,5 @@ Result<BlobNames> list_blobs(Disk& disk);
 /// Puts a blob, or what is in its place, into damaged/: there it is "<32 hex digits>.blob", or "....2.blob"
 /// and so on where that is taken. Never opened, nor followed. False: it is not there.
 Result<bool> keep_blob(Disk& disk, const std::string& path);
-
-/// Removes blobs of our own naming that no message of the store speaks of and nobody holds.
-Result<void> remove_unreferenced_blobs(Disk& disk, Store& store);
 
 }  // namespace fq

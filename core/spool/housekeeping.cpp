@@ -3,12 +3,12 @@
 // journal_size.h says what is too large. A file whose messages have all ended is dropped: LOW is made
 // durable, then the file is recycled or removed; what keys and settings it alone tells is carried forward
 // first, and of a file that few live messages pin, these (compaction.cpp). Files that were made for a larger
-// queue make place for smaller ones.
+// queue make place for smaller ones. Payloads beside the journal that the dead left go too (loose_blobs.h).
 //
 // What was written and what has died sets it going, not who asks: whoever ends messages looks whether
 // something is due, and whoever needs another journal file, pushes included, does what is due before one is
 // made. The compaction lock is held while files change, not while the disk is waited for.
-#include "core/spool/local_queue.h"
+#include "core/spool/local_care.h"
 
 // System.
 #include <algorithm>
@@ -19,6 +19,7 @@
 // fq, this room.
 #include "core/spool/file_supply.h"
 #include "core/spool/local_endings.h"
+#include "core/spool/loose_blobs.h"
 
 namespace fq {
 
@@ -31,6 +32,7 @@ constexpr int kHouseStepsMax = 100'000;        // of at most 1 MiB; against a st
 
 LocalQueue::Housework LocalQueue::due_housework() {
   const SegmentHeader& shared = header();
+  if (LooseBlobs(header()).is_due()) return Housework::orphans;
   const JournalSize size(header());
   if (size.is_in_order()) return Housework::none;
   const uint32_t oldest = shared.oldest_file;
@@ -50,6 +52,9 @@ Result<bool> LocalQueue::do_housework(Housework work) {
   switch (work) {
     case Housework::none:
       return false;
+    case Housework::orphans:
+      FQ_TRY(Care(*this).remove_orphans());
+      return true;
     case Housework::sync:
       FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
       return true;

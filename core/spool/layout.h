@@ -113,6 +113,14 @@ struct Pin {
   Shared<uint32_t> zero;
 };
 
+/// Payloads in blobs/ that a process has still to see to, see loose_blobs.h.
+struct LooseBlobsCount {
+  Shared<uint64_t> bytes;
+  Shared<uint64_t> looked_at;  // bytes, when blobs/ was last looked through
+  Shared<uint32_t> of_damage;  // 1: what is found there goes to damaged/, records were lost
+  Shared<uint32_t> zero;
+};
+
 /// What ties a segment to its boot, its namespace and its directory. Constant once the segment is ready.
 struct SegmentIdentity {
   char magic[8];
@@ -190,6 +198,7 @@ struct SegmentHeader {
   Pin run_time_settings;
   Pin replaced;                    // messages that have another payload than their push gave them
   Shared<uint64_t> pending_bytes;  // of payload
+  LooseBlobsCount loose_blobs;
   Shared<uint64_t> sealed_bytes;   // of the files before the current one, all of each
   Shared<uint64_t> made_bytes;     // segment_bytes as a replay of the journal had left them
   Shared<uint32_t> current_file;   // number

@@ -164,6 +164,7 @@ Result<void> LocalQueue::Care::sort_out(std::span<const std::string> paths, Orph
   // What was accepted before is in the segment, or waits there for the disk.
   FQ_TRY(queue_.session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
   FQ_TRY_SET(const std::optional<std::set<std::string>> named, named_blobs());
+  orphans.known = orphans.known && named;
   if (!named) return {};
   for (const Held& each : held) {
     if (named->count(each.path) != 0) continue;
@@ -183,6 +184,7 @@ Result<LocalQueue::Care::Orphans> LocalQueue::Care::find_orphans(OrphanFate fate
   FQ_TRY_SET(const BlobNames names, list_blobs(queue_.attachment_->disk()));
   if (names.own.empty()) return orphans;
   FQ_TRY_SET(const std::optional<std::set<std::string>> named, named_blobs());
+  orphans.known = named.has_value();
   if (!named) return orphans;
   std::vector<std::string> suspects;
   for (const std::string& path : names.own) {
@@ -193,6 +195,28 @@ Result<LocalQueue::Care::Orphans> LocalQueue::Care::find_orphans(OrphanFate fate
     FQ_TRY(sort_out(std::span(suspects).subspan(from, count), fate, orphans));
   }
   return orphans;
+}
+
+Result<uint64_t> LocalQueue::Care::remove_orphans() {
+  uint64_t looked_at = 0;
+  bool of_damage = false;
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
+    looked_at = header().loose_blobs.bytes;
+    of_damage = header().loose_blobs.of_damage != 0;
+    return {};
+  }));
+  const Result<Orphans> found = find_orphans(of_damage ? OrphanFate::kept : OrphanFate::removed);
+  // Only now: who dies at it leaves it to the next. What could not be done is not tried again at once.
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
+    LooseBlobsCount& count = header().loose_blobs;
+    Txn txn = store().begin();
+    txn.set(count.looked_at, looked_at);
+    if (of_damage && found.ok() && found->known) txn.set(count.of_damage, 0);
+    txn.commit();
+    return {};
+  }));
+  if (!found.ok()) return found.error();
+  return of_damage ? 0 : found->count;
 }
 
 /// The bytes of lost payloads are kept, and their messages, of which nothing is left to deliver, cancelled.

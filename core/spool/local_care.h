@@ -19,11 +19,14 @@ class LocalQueue::Care {
   struct Orphans {
     uint64_t count = 0;
     uint64_t bytes = 0;
+    bool known = true;  // false: a message cannot be read, and may speak of any blob
   };
 
   explicit Care(LocalQueue& queue) : queue_(queue) {}
   Result<CheckReport> check(bool repair);
   Result<Orphans> find_orphans(OrphanFate fate);
+  /// Removed, or where a recovery lost records put into damaged/; returns how many were removed.
+  Result<uint64_t> remove_orphans();
   /// A message whose record, at that place, cannot be read: it keeps no file where it is. Buried first, if it
   /// is not dead (`again`). `unreadable`: somebody holds it, and may still end it.
   Result<Copied> give_up(MessageId id, uint64_t item_position);

@@ -138,8 +138,7 @@ Result<CompactReport> LocalQueue::compact() {
   FQ_TRY(keep_house());
   // Where a record cannot be read nobody knows whose they are.
   if (report.messages_unreadable == 0) {
-    FQ_TRY_SET(const Care::Orphans orphans, Care(*this).find_orphans(Care::OrphanFate::removed));
-    report.payloads_gone = orphans.count;
+    FQ_TRY_SET(report.payloads_gone, Care(*this).remove_orphans());
   }
   FQ_TRY(locked([&]() -> Result<void> {
     report.bytes_after = stream().table().journal_bytes();

@@ -61,12 +61,12 @@ Result<SettleStatus> LocalQueue::change_one(MessageId id, Action action, const F
 
 Result<void> LocalQueue::finish_changes(const std::vector<ItemPlace>& blobs) {
   FQ_TRY(settle_held());
-  std::vector<BlobName> doomed;
+  std::vector<LooseBlob> doomed;
   name_blobs(blobs, doomed);
   if (!syncs_lazily() || !doomed.empty()) {
     FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
   }
-  for (const BlobName& name : doomed) remove_blob(attachment_->disk(), name);
+  remove_blobs(doomed);
   if (house_is_due_) static_cast<void>(keep_house());
   return {};
 }

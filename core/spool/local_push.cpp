@@ -1,5 +1,5 @@
 // local_push - messages in: checked, written aside where they are long, appended, made durable.
-#include "core/spool/local_queue.h"
+#include "core/spool/local_loose.h"
 
 // System.
 #include <algorithm>
@@ -86,7 +86,8 @@ int64_t due_wall_ms(const NewMessage& message, int64_t wall_ms) {
 }  // namespace
 
 Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t wall_ms,
-                                 std::vector<NewBlob>& blobs) {
+                                 PushedBlobs& blobs) {
+  FQ_TRY(blobs.begin(messages));
   Need need;
   items_.clear();
   tag_texts_.clear();
@@ -120,10 +121,7 @@ Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t w
       item.terms = term_texts_.back();
     }
     if (message.payload.size() > kInlinePayloadBytesMax) {
-      FQ_TRY_SET(NewBlob blob, NewBlob::write(attachment_->disk(), message.payload));
-      item.blob = blob.name();
-      item.blob_crc = blob.crc();
-      blobs.push_back(std::move(blob));
+      FQ_TRY(blobs.write(message.payload, item));
     } else {
       item.payload = message.payload;
     }
@@ -325,7 +323,7 @@ Result<PushReply> LocalQueue::push_once(std::span<const NewMessage> messages, co
 Result<LocalQueue::Appended> LocalQueue::append_batch(std::span<const NewMessage> messages, bool lazy,
                                                       const StillSo& still_so) {
   const Now now = gate().now();
-  std::vector<NewBlob> blobs;
+  PushedBlobs blobs(*this);
   FQ_TRY_SET(const Need need, prepare(messages, now.wall_ms, blobs));
   encode_pushed(body_, items_, lazy);
   const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
@@ -366,7 +364,7 @@ Result<LocalQueue::Appended> LocalQueue::append_batch(std::span<const NewMessage
     encode_pushed(body_, items_, lazy);
   }
   if (appended.changed) return appended;
-  for (NewBlob& blob : blobs) blob.keep();
+  blobs.keep();
   return appended;
 }
 

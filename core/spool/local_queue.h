@@ -91,8 +91,14 @@ class LocalQueue final : public Queue {
   /// With what is appended and not linked yet.
   Need with_pending(const Need& need);
   Obstacle push_obstacle(uint64_t bytes, const Need& need, uint64_t messages, bool may_grow);
-  /// Fills items_; what lies in blobs is written to `blobs`.
-  Result<Need> prepare(std::span<const NewMessage> messages, int64_t wall_ms, std::vector<NewBlob>& blobs);
+  // local_loose.h
+  class PushedBlobs;
+  void note_blobs_done(uint64_t bytes);
+  /// Which files hold the payloads of what has just ended.
+  void name_blobs(const std::vector<ItemPlace>& places, std::vector<LooseBlob>& blobs);
+  void remove_blobs(std::span<const LooseBlob> blobs);
+  /// Fills items_; long payloads are written to `blobs`.
+  Result<Need> prepare(std::span<const NewMessage> messages, int64_t wall_ms, PushedBlobs& blobs);
   /// A pushed record, and where it ends.
   struct Appended {
     MessageId first_id{};
@@ -187,8 +193,6 @@ class LocalQueue final : public Queue {
   Result<void> overcome_for_event(Obstacle obstacle);
   /// Whether the disk was found to have no room for a journal file a moment ago.
   bool disk_is_full();
-  /// Which files hold the payloads of what has just ended.
-  void name_blobs(const std::vector<ItemPlace>& places, std::vector<BlobName>& names);
 
   // holders.cpp
   Result<void> become_holder();
@@ -309,7 +313,7 @@ class LocalQueue final : public Queue {
   Result<void> make_new_file(uint32_t newest);
   Result<void> make_ready_file_alone();
   // housekeeping.cpp
-  enum class Housework { none, sync, drop, carry, copy, shrink };
+  enum class Housework { none, orphans, sync, drop, carry, copy, shrink };
   /// What is to be done so that the journal is no larger than what lives allows. Needs: the lock.
   Housework due_housework();
   Result<bool> do_housework(Housework work);

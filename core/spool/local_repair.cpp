@@ -121,6 +121,7 @@ Result<bool> LocalQueue::Care::repair_once(const Checked& found, CheckReport& re
 
 /// Blobs of no message: removed, or `keep` put aside where they may be what is left of a damaged one.
 Result<void> LocalQueue::Care::clear_orphans(bool keep, CheckReport& report) {
+  keep = keep || header().loose_blobs.of_damage.peek() != 0;
   FQ_TRY_SET(const Orphans orphans, find_orphans(keep ? OrphanFate::kept : OrphanFate::removed));
   if (orphans.count == 0) return {};
   report.repairs.add(counted(orphans.count, "payload") + " of no message " +

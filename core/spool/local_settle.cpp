@@ -7,8 +7,8 @@
 #include "core/base/decimal.h"
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/spool/blobs.h"
 #include "core/spool/local_endings.h"
+#include "core/spool/loose_blobs.h"
 
 namespace fq {
 
@@ -137,11 +137,14 @@ size_t LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slot
   Txn txn = store().begin();
   event_items_.clear();
   const uint64_t position = header().tail;
+  const bool ends = purpose_of(type) == Purpose::end;
+  uint64_t loose_bytes = 0;
   size_t count = 0;
   for (; count < slots.size() && txn.noted() + kUndoOfOne < kUndoEntries; ++count) {
     const Entry& entry = schedule().entry(slots[count]);
     event_items_.push_back({MessageId{entry.id.get()}, entry.event_position});
     note_change(txn, entry);
+    if (ends && (entry.flags & kEntryBlob) != 0) loose_bytes += entry.payload_bytes;
     if (count < settles.size() && settles[count]->run_us)
       schedule().end_run(txn, slots[count], settles[count]->run_us, now.boot_ms);
     const uint64_t event_position = written ? position : event_items_[count].previous_event;
@@ -155,6 +158,7 @@ size_t LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slot
     encode_event(body_, type, event_items_, detail);
     stream().append(txn, body_, MessageId{0}, now.wall_ms);
   }
+  if (loose_bytes != 0) LooseBlobs(header()).add(txn, loose_bytes);
   FQ_POINT("event.appended");
   txn.commit();
   FQ_POINT("event.committed");
@@ -253,7 +257,7 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
   SettleReply reply;
   reply.items.assign(items.size(), SettleStatus::unknown);
   uint64_t durable_end = 0;
-  std::vector<BlobName> doomed;
+  std::vector<LooseBlob> doomed;
   for (size_t from = 0; from < items.size();) {
     size_t to = from + 1;
     while (to < items.size() && to - from < kVerdictsPerRecord && same_record(items[from], items[to])) ++to;
@@ -283,7 +287,7 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
     }
   }
   FQ_POINT("settle.durable");
-  for (const BlobName& name : doomed) remove_blob(attachment_->disk(), name);
+  remove_blobs(doomed);
   // Consumers keep house, and a fault in that is no fault of the verdict.
   if (house_is_due_) static_cast<void>(keep_house());
   if (!reply.error) static_cast<void>(settle_held());
@@ -291,14 +295,6 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
     FQ_TRY_SET(reply.next, lease(*next));
   }
   return reply;
-}
-
-void LocalQueue::name_blobs(const std::vector<ItemPlace>& places, std::vector<BlobName>& names) {
-  for (const ItemPlace& place : places) {
-    const Result<bool> found = session_->reader.read(place, stored_);
-    // One that cannot be read now is an orphan later, which the next rebuild takes away.
-    if (found.ok() && *found && stored_.item.blob) names.push_back(*stored_.item.blob);
-  }
 }
 
 Result<std::vector<ExtendResult>> LocalQueue::extend(std::span<const Receipt> receipts, int64_t duration_ms) {

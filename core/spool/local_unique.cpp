@@ -10,6 +10,8 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 #include "core/schedule/extras.h"
+// fq, this room.
+#include "core/spool/loose_blobs.h"
 
 namespace fq {
 
@@ -299,7 +301,7 @@ Result<bool> LocalQueue::merge(const NewMessage& message, const Plan& plan, Repl
   const MessageItem& old = stored_.item;
   merged.key = old.key;
   merged.terms = old.terms;
-  merged.doomed = old.blob;
+  if (old.blob) merged.doomed.push_back({*old.blob, old.payload_bytes});
   const Now now = gate().now();
   MessageItem kept = old;
   FQ_TRY([&]() -> Result<void> {
@@ -327,7 +329,7 @@ Result<bool> LocalQueue::merge(const NewMessage& message, const Plan& plan, Repl
 
 /// False: it is no more what it was when it was judged.
 Result<bool> LocalQueue::replace(const NewMessage& message, const Plan& plan, bool lazy, uint64_t& end) {
-  Replacement merged;
+  Replacement merged(*this);
   FQ_TRY_SET(const bool known, merge(message, plan, merged));
   if (!known) return false;
   std::vector<Arrival> growth = arrivals();
@@ -365,10 +367,10 @@ Result<bool> LocalQueue::replace(const NewMessage& message, const Plan& plan, bo
     }
     if (!same) return false;
     if (refused) return std::move(*refused);
-    for (NewBlob& blob : merged.blobs) blob.keep();
+    merged.blobs.keep();
     // The old payload goes only after the new one can no longer be lost.
-    if (!lazy || merged.doomed) FQ_TRY(session_->flusher.wait_durable(end));
-    if (merged.doomed) remove_blob(attachment_->disk(), *merged.doomed);
+    if (!lazy || !merged.doomed.empty()) FQ_TRY(session_->flusher.wait_durable(end));
+    remove_blobs(merged.doomed);
     return true;
   }
   return refuse_full();
@@ -378,6 +380,8 @@ void LocalQueue::append_replaced(const ReplacedRecord& record, SlotIndex slot, c
   Txn txn = store().begin();
   const Now now = gate().in_order(txn, read);
   const uint64_t position = stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  const Entry& entry = schedule().entry(slot);
+  if ((entry.flags & kEntryBlob) != 0) LooseBlobs(header()).add(txn, entry.payload_bytes);
   gate().apply().replaced(txn, record, slot, position);
   FQ_POINT("replace.appended");
   txn.commit();

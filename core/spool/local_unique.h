@@ -2,7 +2,7 @@
 #pragma once
 
 // fq, this room.
-#include "core/spool/local_queue.h"
+#include "core/spool/local_loose.h"
 
 namespace fq {
 
@@ -35,11 +35,12 @@ struct LocalQueue::KeyedBatch {
 
 /// A record, with what its views point to.
 struct LocalQueue::Replacement {
+  explicit Replacement(LocalQueue& queue) : blobs(queue) {}
   ReplacedRecord record;
   std::string key;
   std::string terms;
-  std::vector<NewBlob> blobs;
-  std::optional<BlobName> doomed;  // of the old payload
+  PushedBlobs blobs;
+  std::vector<LooseBlob> doomed;  // the old payload, where it lies there
 };
 
 }  // namespace fq

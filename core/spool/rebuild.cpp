@@ -15,9 +15,9 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/spool/blobs.h"
 #include "core/spool/flush.h"
 #include "core/spool/key_secret.h"
+#include "core/spool/loose_blobs.h"
 #include "core/spool/policy_layers.h"
 #include "core/spool/queue_directory.h"
 
@@ -226,8 +226,6 @@ Result<void> Attachment::build(bool alone) {
   FQ_TRY(take_over_numbers(*store));
   store->header().phase.store(Phase::working, std::memory_order_release);
   FQ_TRY(write_first_records(*store, replayed));
-  // Whose they were that a damaged journal does not name, nobody knows: all are kept.
-  if (replayed.scan.damage.empty()) FQ_TRY(remove_unreferenced_blobs(*disk_, *store));
   FQ_POINT("rebuild.made");
   store->set_private(false);
   FQ_TRY(disk_->rename(kNewSegment, "segment"));
@@ -335,6 +333,7 @@ Result<void> Attachment::write_first_records(Store& store, const Replayed& repla
     }
     txn.set(header.id_limit_pending, header.id_limit);
     txn.set(header.serial_limit_pending, header.serial_limit);
+    if (!replayed.scan.files.empty()) LooseBlobs(header).begin(txn, !replayed.scan.damage.empty());
     txn.commit();
     gate.stream().publish();
     end = header.tail;

@@ -115,6 +115,9 @@ Result<std::unique_ptr<Store>> Attachment::build_smaller(const LockIdentity& ide
   txn.set(header.id_limit_pending, header.id_limit);
   txn.set(header.serial_limit_pending, header.serial_limit);
   txn.set(header.resealed_end, old.resealed_end.get());
+  txn.set(header.loose_blobs.bytes, old.loose_blobs.bytes.get());
+  txn.set(header.loose_blobs.looked_at, old.loose_blobs.looked_at.get());
+  txn.set(header.loose_blobs.of_damage, old.loose_blobs.of_damage.get());
   txn.set(header.last_boot_ms, std::max(header.last_boot_ms.get(), old.last_boot_ms.get()));
   txn.set(header.made_bytes, header.segment_bytes);
   txn.commit();

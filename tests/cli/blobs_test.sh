@@ -156,6 +156,10 @@ printf '\377' | dd of="$queue/journal/1.fqj" bs=1 seek=$((at + 60)) conv=notrunc
 rm "$queue/segment"
 fq push next >/dev/null 2>&1
 is 'a recovery from damage keeps all payloads' 3 "$(find "$queue/blobs" -type f | wc -l)"
+# What housekeeping then finds that belongs to nobody is kept too.
+fq pop -n 9 >"$work/out" 2>/dev/null
+is 'each is delivered or kept' "0 $((5 - $(grep -c . "$work/out")))" \
+  "$(find "$queue/blobs" -type f | wc -l) $(find "$queue/damaged" -name '*.blob' | wc -l)"
 
 # What fq did not make.
 three
