@@ -30,6 +30,25 @@ TEST_CASE("no tenant has a control character") {
     CHECK(tenant_name_fault(name) == "has a control character in it");
 }
 
+TEST_CASE("what is wrong with a tenant is found at each place of a name of any length") {
+  const auto wanted = [](int c, size_t place, size_t length) -> std::string_view {
+    if (c >= 0x80) return "is not UTF-8";
+    if (c < 0x20 || c == 0x7f) return "has a control character in it";
+    if (c == '/' && (place == 0 || place == length - 1)) return "has an empty level";
+    return c == '.' && length == 1 ? "has a level '.' or '..'" : "";
+  };
+  for (size_t length = 1; length <= 18; ++length) {
+    for (size_t place = 0; place < length; ++place) {
+      for (int c = 0; c < 256; ++c) {
+        std::string name(length, c % 2 == 0 ? '!' : '~');
+        name[place] = static_cast<char>(c);
+        INFO(length << " characters, " << c << " at " << place);
+        REQUIRE(tenant_name_fault(name) == wanted(c, place, length));
+      }
+    }
+  }
+}
+
 TEST_CASE("a queue's name is always one harmless file name") {
   for (const char* name : {"default", "a", "A-Z_0.9", "0"}) CHECK(queue_name_fault(name) == "");
   for (const char* name : {"", ".", "..", ".a", "-a", "a/b", "a b", "a*", "é"})
