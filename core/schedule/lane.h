@@ -34,7 +34,7 @@ class LaneOps {
 
   /// Puts in i, which is `node`. Needs: i in no lane, nothing equal in this one. At most 1 + log steps.
   template <class Node>
-  void insert(Txn& txn, Lane& lane, uint32_t i, Node& node) const {
+  [[gnu::always_inline]] void insert(Txn& txn, Lane& lane, uint32_t i, Node& node) const {
     if (lane.count >= kNoIndex - 1) region_damaged("a lane holds too many");
     const uint32_t tail = lane.tail;
     add_to(txn, lane.count, 1);

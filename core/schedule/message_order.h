@@ -25,7 +25,7 @@ struct MessageKind {
   bool may_list(uint32_t, const Entry& entry) const {
     return (entry.flags & kEntryKeyed) == 0 && rank_of(*region, entry) == 0;
   }
-  bool less(const Entry& x, const Entry& y) const {
+  [[gnu::always_inline]] bool less(const Entry& x, const Entry& y) const {
     if (((x.flags | y.flags) & (kEntryKeyed | kEntryExtra)) != 0 || x.rank != y.rank) {
       if (const int order = compare_rank(x, y); order != 0) return order < 0;
     }

@@ -63,12 +63,11 @@ bool JournalSize::leaves_room(Purpose purpose, uint64_t bytes, uint64_t more_mes
   if (purpose == Purpose::end) return true;
   // Whoever pushes leaves a file to go on in.
   if (purpose == Purpose::accept && !table_.has_ready()) return false;
-  return table_.room_after(bytes) >= kept_room(purpose, more_messages);
+  return table_.has_room(bytes, kept_room(purpose, more_messages));
 }
 
 bool JournalSize::can_spare(uint64_t bytes) const {
-  const uint64_t room = table_.room_after(0);
-  return room >= bytes && room - bytes >= kept_room(Purpose::event, 0);
+  return table_.has_room(0, bytes + kept_room(Purpose::event, 0));
 }
 
 uint32_t JournalSize::dead_files() const {
@@ -107,7 +106,13 @@ bool JournalSize::is_sparse() const {
 }
 
 bool JournalSize::may_keep(uint32_t number) const {
-  return !is_too_large(number) && table_.journal_bytes() <= most_bytes(live_bytes());
+  return !is_too_large(number) && !is_too_small(number) &&
+         table_.journal_bytes() <= most_bytes(live_bytes());
+}
+
+/// Each change of file costs the same: a queue that has grown does not go on with files of its youth.
+bool JournalSize::is_too_small(uint32_t number) const {
+  return table_.slot(number).bytes < wanted_file_bytes() / 2;
 }
 
 bool JournalSize::is_too_large(uint32_t number) const {

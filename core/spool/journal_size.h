@@ -4,7 +4,8 @@
 // 8 MiB, whatever was done before. Housekeeping (housekeeping.cpp) begins well below that:
 //
 //   what is written and not given back   <= 2 live + 2 MiB, else the oldest file is copied forward
-//   each file                            <= 3/2 of a wanted one, which is 3/8 live + 1.25 MiB
+//   each file                            <= 3/2 of a wanted one, which is 3/8 live + 1.25 MiB; one that has
+//                                        become free is not used again below 1/2 of that
 //   ready files                          more than two only while all is below 3 live + 6 MiB, or for what
 //                                        follows
 //
@@ -70,6 +71,7 @@ class JournalSize {
 
  private:
   bool is_too_large(uint32_t number) const;
+  bool is_too_small(uint32_t number) const;
   uint64_t kept_room(Purpose purpose, uint64_t more_messages) const;
   uint64_t written_bytes() const;
 

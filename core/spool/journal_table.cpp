@@ -1,8 +1,5 @@
 #include "core/spool/journal_table.h"
 
-// System.
-#include <algorithm>
-
 namespace fq {
 
 std::optional<uint32_t> JournalTable::find(uint64_t position) const {
@@ -40,16 +37,19 @@ uint64_t JournalTable::current_room() const {
   return current.bytes > used ? current.bytes - used : 0;
 }
 
-uint64_t JournalTable::room_after(uint64_t bytes) const {
+bool JournalTable::has_room(uint64_t bytes, uint64_t kept) const {
   // What the last records of a file leave of it is lost: an end of messages takes no more than this.
   constexpr uint64_t kLostBytes = 2048;
   // Records that do not fit into the current file leave the rest of it unused.
   const uint64_t current = current_room();
+  const uint64_t wanted = bytes + kept;
   uint64_t room = current >= bytes ? current : 0;
-  for (uint32_t n = header_.current_file + 1; n <= header_.newest_file; ++n) {
+  // Each push asks: no more files are looked at than it takes to say yes.
+  const uint32_t newest = header_.newest_file;
+  for (uint32_t n = header_.current_file + 1; room < wanted && n <= newest; ++n) {
     room += slot(n).bytes - kFirstRecordOffset - kLostBytes;
   }
-  return room - std::min(room, bytes);
+  return room >= wanted;
 }
 
 uint64_t JournalTable::journal_bytes() const {

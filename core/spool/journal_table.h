@@ -33,8 +33,9 @@ class JournalTable {
 
   /// Free bytes for records in the current file.
   uint64_t current_room() const;
-  /// Of the current file and all ready ones, once records of `bytes` in all are there, all of one file.
-  uint64_t room_after(uint64_t bytes) const;
+  /// Whether the current file and the ready ones have room for records of `bytes` in all, all of one file,
+  /// and for `kept` more.
+  bool has_room(uint64_t bytes, uint64_t kept) const;
   bool has_ready() const { return header_.newest_file > header_.current_file; }
   bool is_full() const { return header_.newest_file - header_.oldest_file + 2 >= kJournalFilesMax; }
   uint64_t journal_bytes() const;  // of all files
