@@ -200,12 +200,15 @@ Result<LocalQueue::Care::Orphans> LocalQueue::Care::find_orphans(OrphanFate fate
 Result<uint64_t> LocalQueue::Care::remove_orphans() {
   uint64_t looked_at = 0;
   bool of_damage = false;
+  bool is_known = false;
   FQ_TRY(queue_.locked([&]() -> Result<void> {
     looked_at = header().loose_blobs.bytes;
     of_damage = header().loose_blobs.of_damage != 0;
+    is_known = !of_damage && header().loose_blobs.looked_at == looked_at;
     return {};
   }));
   const Result<Orphans> found = find_orphans(of_damage ? OrphanFate::kept : OrphanFate::removed);
+  if (is_known) return found.ok() ? Result<uint64_t>(found->count) : Result<uint64_t>(found.error());
   // Only now: who dies at it leaves it to the next. What could not be done is not tried again at once.
   FQ_TRY(queue_.locked([&]() -> Result<void> {
     LooseBlobsCount& count = header().loose_blobs;

@@ -10,8 +10,8 @@ set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=$source/build/order
 mkdir -p "$build"
-cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON \
-  -DFQ_STATIC=ON -DFQ_TESTS=OFF "-DCMAKE_EXE_LINKER_FLAGS=-Wl,-Map=$build/map" >"$build.log" || exit 1
+cmake -S "$source" --preset release -B "$build" \
+  "-DCMAKE_EXE_LINKER_FLAGS=-Wl,-Map=$build/map" >"$build.log" || exit 1
 ninja -C "$build" fq >"$build.log" || exit 1
 
 unset FQ_QUEUE FQ_TENANT

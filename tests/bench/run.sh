@@ -16,8 +16,8 @@ if [ "${1:-}" = --quick ]; then
 fi
 
 mkdir -p "$build"
-cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON \
-  -DFQ_STATIC=ON -DFQ_TESTS=OFF -DFQ_BENCH=ON >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
+cmake -S "$source" --preset release -B "$build" \
+  -DFQ_BENCH=ON >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
 ninja -C "$build" fq fq_bench floor_noop floor_sync floor_map floor_stamp floor_acker \
   >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
 
