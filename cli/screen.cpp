@@ -7,8 +7,8 @@
 #include <array>
 #include <cmath>
 // fq, this room.
+#include "cli/environment.h"
 #include "cli/output.h"
-#include "cli/session.h"
 
 namespace fq::cli {
 

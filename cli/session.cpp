@@ -63,12 +63,6 @@ Error config_error(Error error) {
 
 }  // namespace
 
-std::optional<std::string> environment(const char* name) {
-  const char* value = ::secure_getenv(name);
-  if (value == nullptr || *value == '\0') return std::nullopt;
-  return value;
-}
-
 Result<void> Session::resolve(const Arguments& arguments) {
   FQ_TRY(resolve_format(arguments));
   if (arguments.command().options.queue == nullptr) return {};

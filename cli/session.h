@@ -16,15 +16,13 @@
 #include "core/base/result.h"
 // fq, this room.
 #include "cli/arguments.h"
+#include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
 
 namespace fq::cli {
 
 enum class Format { human, json, sh, raw, prometheus };
-
-/// Set and not empty; none in a privileged process.
-std::optional<std::string> environment(const char* name);
 
 class Session {
  public:
