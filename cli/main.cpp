@@ -1,7 +1,7 @@
 // main - the process around a command: signals, descriptors, file mode, bugs and exceptions.
 //
 // Runs the command with signals blocked (see
-// cli/signals.h), so that nothing ends it half-way, and makes nothing that others can read.
+// cli/terminal/signals.h), so that nothing ends it half-way, and makes nothing that others can read.
 
 // System.
 #include <unistd.h>
@@ -12,11 +12,11 @@
 // fq, below us.
 #include "core/base/assert.h"
 // fq, this room.
-#include "cli/exit_code.h"
-#include "cli/input.h"
-#include "cli/output.h"
-#include "cli/run.h"
-#include "cli/signals.h"
+#include "cli/words/exit_code.h"
+#include "cli/terminal/input.h"
+#include "cli/terminal/output.h"
+#include "cli/session/run.h"
+#include "cli/terminal/signals.h"
 
 namespace {
 

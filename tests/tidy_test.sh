@@ -1,7 +1,8 @@
 #!/bin/bash
 # tidy_test - the house's rules that neither compiler nor linter knows.
 #
-#   - includes point down only: each room includes the rooms below it and itself
+#   - includes point down only: each room includes the rooms below it and itself, and inside a large room
+#     each folder those below it and itself
 #   - no file has more than 400 lines, no function more than 70
 #   - no TODO or FIXME; every header opens by saying what it owns
 #   - a planted bug changes something; a test with threads says so
@@ -19,11 +20,19 @@ allowed_for() {
     core/journal/*) echo 'core/(journal|base)/' ;;
     core/schedule/*) echo 'core/(schedule|base)/|core/journal/record\.h' ;;
     core/api/*) echo 'core/(api|base)/' ;;
-    core/spool/*) echo 'core/(spool|api|journal|schedule|shm|base)/' ;;
+    core/local/*) echo 'core/(local|api|journal|schedule|shm|base)/' ;;
     core/worker/*) echo 'core/(worker|api|base)/' ;;
     cli/*) echo 'cli/|core/(worker|api|base)/' ;;
   esac
 }
+
+# The floors inside the large rooms, the lowest first. "." are the headers at the top of a room's folder; the
+# .cpp files there stand above all.
+floors='
+core/local     files shared flush recover . policy consume push look care
+core/schedule  memory order rings tree . check
+cli            words terminal policy session views commands .
+'
 
 check_includes() {
   local file allowed
@@ -36,6 +45,41 @@ check_includes() {
     grep -nE '^#include "' "$file" | grep -vE "^[0-9]+:#include \"($allowed)" \
       | sed "s|^\([0-9]*\):#include \(.*\)|$file:\1: may not include \2|"
   done < <(find core cli -name '*.h' -o -name '*.cpp' | sort)
+}
+
+check_floors() {
+  find core cli -name '*.h' -o -name '*.cpp' | sort | xargs grep -nE '^#include "(core|cli)/' | awk -v floors="$floors" '
+    BEGIN {
+      for (n = split(floors, lines, "\n"); n > 0; --n) {
+        count = split(lines[n], words, " ")
+        for (i = 2; i <= count; ++i) floor[words[1], words[i]] = i
+        if (count > 0) { rooms[words[1]]; highest[words[1]] = count + 1 }
+      }
+    }
+    # The floor of a file in a room, 0 in none; sets `room`.
+    function floor_of(path,   each, folder) {
+      for (each in rooms) {
+        if (index(path, each "/") != 1) continue
+        room = each
+        folder = substr(path, length(each) + 2)
+        if (!sub(/\/[^\/]*$/, "", folder)) folder = "."
+        if (folder == "." && path ~ /\.cpp$/) return highest[each]
+        if (!((each, folder) in floor)) { print path ":1: lies on no floor"; return 0 }
+        return floor[each, folder]
+      }
+      return 0
+    }
+    {
+      split($0, part, ":")
+      split($0, quoted, "\"")
+      room = ""
+      own = floor_of(part[1])
+      own_room = room
+      if (own == 0) next
+      room = ""
+      other = floor_of(quoted[2])
+      if (room == own_room && other > own) print part[1] ":" part[2] ": lies below " quoted[2]
+    }' | sort -u
 }
 
 # A function begins at a line that ends with ") {" or ") const {" and the like (or at the first line of its
@@ -82,13 +126,14 @@ check_planted_bugs() {
 
 # The thread sanitizer runs the tests that say [threads], and no others.
 check_threads() {
-  find tests/spool tests/api -name '*.cpp' | sort | xargs awk '
+  find tests/local tests/api -name '*.cpp' | sort | xargs awk '
     /^TEST_CASE/ { tagged = /\[threads\]/ }
     /std::thread[ >]/ && !tagged { print FILENAME ":" FNR ": a test with threads is tagged [threads]" }'
 }
 
 {
   check_includes
+  check_floors
   check_functions
   check_files
   check_planted_bugs

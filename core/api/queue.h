@@ -1,6 +1,6 @@
 // queue - the door: what every engine offers, and all that cli and worker know of one.
 //
-// The local engine (core/spool) stands behind it now; another may come. So nothing here names files,
+// The local engine (core/local) stands behind it now; another may come. So nothing here names files,
 // locks or the caller's clock: durations or wall times go in, wall times come out, receipts and cursors
 // are opaque, and any batch call may answer partly. Not thread-safe: one object, one thread at a time
 // (Interrupt is the exception). What it holds by living (Hold::process) lives as long as the thread that

@@ -10,7 +10,7 @@
 
 namespace fq {
 
-/// Each kind has one exit code, in cli/exit_code.h.
+/// Each kind has one exit code, in cli/words/exit_code.h.
 enum class ErrorKind {
   missing,   // no such queue, spool or message
   usage,     // an argument breaks a rule of the contract

@@ -3,7 +3,7 @@
 // Files are named journal/<number>.fqj. A file is made ready (allocated, written with zeros or recycled,
 // header with a new salt, synced, renamed into place, directory synced) before it is needed, so a full
 // disk is met early. It is in use from the moment its OPENED record is written. Numbers only grow.
-// What this room does not do: choose a file, write records or sync them; that is core/spool/flush.
+// What this room does not do: choose a file, write records or sync them; that is core/local/flush.
 #pragma once
 
 // System.

@@ -5,9 +5,9 @@
 // System.
 #include <algorithm>
 // fq, this room.
-#include "core/schedule/costs.h"
-#include "core/schedule/open_seats.h"
-#include "core/schedule/pools.h"
+#include "core/schedule/rings/costs.h"
+#include "core/schedule/rings/open_seats.h"
+#include "core/schedule/rings/pools.h"
 #include "core/schedule/state.h"
 
 namespace fq {

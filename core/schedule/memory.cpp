@@ -3,7 +3,7 @@
 #include "core/schedule/schedule.h"
 
 // fq, this room.
-#include "core/schedule/outcomes.h"
+#include "core/schedule/order/outcomes.h"
 
 namespace fq {
 namespace {

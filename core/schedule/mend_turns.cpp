@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 // fq, this room.
-#include "core/schedule/message_order.h"
-#include "core/schedule/seats.h"
+#include "core/schedule/order/message_order.h"
+#include "core/schedule/rings/seats.h"
 #include "core/schedule/state.h"
 
 namespace fq {

@@ -2,8 +2,8 @@
 
 // fq, this room.
 #include "core/schedule/schedule.h"
-#include "core/schedule/tenant_tree.h"
-#include "core/schedule/text_pool.h"
+#include "core/schedule/tree/tenant_tree.h"
+#include "core/schedule/memory/text_pool.h"
 
 namespace fq {
 namespace {

@@ -11,11 +11,11 @@
 #include <map>
 #include <utility>
 // fq, this room.
-#include "core/schedule/costs.h"
-#include "core/schedule/message_order.h"
-#include "core/schedule/open_seats.h"
-#include "core/schedule/preview_ranks.h"
-#include "core/schedule/tenant_tree.h"
+#include "core/schedule/rings/costs.h"
+#include "core/schedule/order/message_order.h"
+#include "core/schedule/rings/open_seats.h"
+#include "core/schedule/rings/preview_ranks.h"
+#include "core/schedule/tree/tenant_tree.h"
 
 namespace fq {
 

@@ -8,9 +8,9 @@
 // System.
 #include <algorithm>
 // fq, this room.
-#include "core/schedule/dead_order.h"
-#include "core/schedule/message_order.h"
-#include "core/schedule/tenant_tree.h"
+#include "core/schedule/order/dead_order.h"
+#include "core/schedule/order/message_order.h"
+#include "core/schedule/tree/tenant_tree.h"
 
 namespace fq {
 namespace {

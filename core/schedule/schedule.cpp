@@ -8,11 +8,11 @@
 // fq, below us.
 #include "core/base/bytes.h"
 // fq, this room.
-#include "core/schedule/costs.h"
-#include "core/schedule/histogram.h"
-#include "core/schedule/id_index.h"
-#include "core/schedule/outcomes.h"
-#include "core/schedule/service.h"
+#include "core/schedule/rings/costs.h"
+#include "core/schedule/memory/histogram.h"
+#include "core/schedule/memory/id_index.h"
+#include "core/schedule/order/outcomes.h"
+#include "core/schedule/memory/service.h"
 #include "core/schedule/state.h"
 
 namespace fq {

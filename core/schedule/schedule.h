@@ -15,14 +15,14 @@
 // fq, below us.
 #include "core/base/counted_lines.h"
 // fq, this room.
-#include "core/schedule/blockers.h"
-#include "core/schedule/layout.h"
-#include "core/schedule/node_values.h"
-#include "core/schedule/region.h"
-#include "core/schedule/rules.h"
-#include "core/schedule/terms.h"
-#include "core/schedule/unique_keys.h"
-#include "core/schedule/waits.h"
+#include "core/schedule/rings/blockers.h"
+#include "core/schedule/memory/layout.h"
+#include "core/schedule/memory/node_values.h"
+#include "core/schedule/memory/region.h"
+#include "core/schedule/tree/rules.h"
+#include "core/schedule/memory/terms.h"
+#include "core/schedule/order/unique_keys.h"
+#include "core/schedule/order/waits.h"
 
 namespace fq {
 

@@ -2,7 +2,7 @@
 #include "core/schedule/state.h"
 
 // fq, this room.
-#include "core/schedule/costs.h"
+#include "core/schedule/rings/costs.h"
 
 namespace fq {
 namespace {

@@ -5,13 +5,13 @@
 #pragma once
 
 // fq, this room.
-#include "core/schedule/dead_order.h"
-#include "core/schedule/delay_heap.h"
-#include "core/schedule/gathering.h"
-#include "core/schedule/message_order.h"
-#include "core/schedule/tenant_tree.h"
-#include "core/schedule/unique_keys.h"
-#include "core/schedule/waits.h"
+#include "core/schedule/order/dead_order.h"
+#include "core/schedule/order/delay_heap.h"
+#include "core/schedule/rings/gathering.h"
+#include "core/schedule/order/message_order.h"
+#include "core/schedule/tree/tenant_tree.h"
+#include "core/schedule/order/unique_keys.h"
+#include "core/schedule/order/waits.h"
 
 namespace fq {
 

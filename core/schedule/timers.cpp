@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <memory>
 // fq, this room.
-#include "core/schedule/bucket.h"
+#include "core/schedule/rings/bucket.h"
 #include "core/schedule/state.h"
 
 namespace fq {

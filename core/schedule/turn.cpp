@@ -2,9 +2,9 @@
 #include "core/schedule/schedule.h"
 
 // fq, this room.
-#include "core/schedule/costs.h"
-#include "core/schedule/open_seats.h"
-#include "core/schedule/ranked_seats.h"
+#include "core/schedule/rings/costs.h"
+#include "core/schedule/rings/open_seats.h"
+#include "core/schedule/rings/ranked_seats.h"
 #include "core/schedule/state.h"
 
 namespace fq {

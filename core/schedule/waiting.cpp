@@ -4,7 +4,7 @@
 // fq, below us.
 #include "core/base/bytes.h"
 // fq, this room.
-#include "core/schedule/outcomes.h"
+#include "core/schedule/order/outcomes.h"
 #include "core/schedule/state.h"
 
 namespace fq {

@@ -2,7 +2,7 @@
 #include "tests/bench/bench.h"
 
 // fq, below us.
-#include "core/spool/local_queue.h"
+#include "core/local/local_queue.h"
 
 namespace fq::bench {
 

@@ -13,7 +13,7 @@
 
 #include <algorithm>
 // fq, below us.
-#include "core/spool/gate.h"
+#include "core/local/shared/gate.h"
 
 namespace fq::bench {
 

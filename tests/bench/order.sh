@@ -1,11 +1,11 @@
 #!/bin/bash
-# order.sh - prints a linker script that puts what `fq push` touches side by side: cli/push.ld.
+# order.sh - prints a linker script that puts what `fq push` touches side by side: core/install/push.ld.
 #
 # A short command's time is mostly that of its pages being mapped, sixteen at a time as they lie in the
 # file. So the functions, tables and variables that a push uses should lie together. valgrind's lackey tells
 # every address that two pushes touch, one durable, one lazy; the linker's map tells what lies there.
 #
-# usage: tests/bench/order.sh > cli/push.ld     builds below build/order; needs valgrind
+# usage: tests/bench/order.sh > core/install/push.ld     builds below build/order; needs valgrind
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=$source/build/order

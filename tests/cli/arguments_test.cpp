@@ -1,7 +1,7 @@
 // arguments_test - what the words of a command line mean: options in every spelling, operands, faults.
-#include "cli/arguments.h"
+#include "cli/words/arguments.h"
 
-#include "cli/command.h"
+#include "cli/words/command.h"
 #include "tests/catch.h"
 
 using namespace fq;

@@ -1,4 +1,4 @@
-#include "cli/assignment.h"
+#include "cli/policy/assignment.h"
 
 #include "tests/catch.h"
 

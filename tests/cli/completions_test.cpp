@@ -1,7 +1,7 @@
 // completions_test - the completions of each shell agree with the option tables, command by command.
 #include <regex>
 
-#include "cli/policy_value.h"
+#include "cli/policy/policy_value.h"
 #include "tests/catch.h"
 #include "tests/cli/texts.h"
 

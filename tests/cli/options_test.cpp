@@ -3,10 +3,10 @@
 #include <filesystem>
 #include <sstream>
 
-#include "cli/arguments.h"
-#include "cli/exit_code.h"
-#include "cli/help.h"
-#include "cli/policy_value.h"
+#include "cli/words/arguments.h"
+#include "cli/words/exit_code.h"
+#include "cli/session/help.h"
+#include "cli/policy/policy_value.h"
 #include "tests/catch.h"
 #include "tests/cli/texts.h"
 

@@ -1,4 +1,4 @@
-#include "cli/policy_file.h"
+#include "cli/policy/policy_file.h"
 
 #include <chrono>
 #include <random>

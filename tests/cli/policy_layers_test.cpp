@@ -1,8 +1,8 @@
-#include "cli/policy_layers.h"
+#include "cli/policy/policy_layers.h"
 
 #include <random>
 
-#include "cli/policy_value.h"
+#include "cli/policy/policy_value.h"
 #include "core/base/pattern.h"
 #include "tests/catch.h"
 

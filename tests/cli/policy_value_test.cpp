@@ -1,4 +1,4 @@
-#include "cli/policy_value.h"
+#include "cli/policy/policy_value.h"
 
 #include "core/api/settings.h"
 #include "tests/catch.h"

@@ -1,4 +1,4 @@
-#include "cli/push_options.h"
+#include "cli/commands/push_options.h"
 
 #include "tests/catch.h"
 

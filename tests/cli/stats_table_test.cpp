@@ -3,8 +3,8 @@
 // System.
 #include <algorithm>
 // fq, below us.
-#include "cli/stats_view.h"
-#include "cli/table.h"
+#include "cli/views/stats_view.h"
+#include "cli/terminal/table.h"
 #include "tests/catch.h"
 
 using namespace fq;

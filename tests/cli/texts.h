@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "cli/command.h"
+#include "cli/words/command.h"
 #include "tests/catch.h"
 
 namespace fq::cli {

@@ -1,8 +1,8 @@
 // top_view_test - what fq top shows for keys and counts, without a terminal.
 
 // fq, below us.
-#include "cli/table.h"
-#include "cli/top_view.h"
+#include "cli/terminal/table.h"
+#include "cli/views/top_view.h"
 #include "tests/catch.h"
 
 using namespace fq;

@@ -98,8 +98,10 @@ constexpr const char* kPoints[] = {
 std::set<std::string> points_of_sources() {
   std::set<std::string> found;
   const std::regex point("FQ_POINT\\(\"([a-z_.]+)\"\\)");
-  for (const char* room : {"core/spool", "core/journal", "core/schedule", "core/shm", "core/base"}) {
-    for (const auto& item : std::filesystem::directory_iterator(std::filesystem::path(FQ_SOURCE) / room)) {
+  for (const char* room : {"core/local", "core/journal", "core/schedule", "core/shm", "core/base"}) {
+    const std::filesystem::path place = std::filesystem::path(FQ_SOURCE) / room;
+    for (const auto& item : std::filesystem::recursive_directory_iterator(place)) {
+      if (!item.is_regular_file()) continue;
       const std::string text = read_whole(item.path().string());
       for (std::sregex_iterator at(text.begin(), text.end(), point), end; at != end; ++at)
         found.insert((*at)[1]);

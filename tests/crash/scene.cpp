@@ -1,7 +1,7 @@
 #include "tests/crash/scene.h"
 
 // fq, below us.
-#include "core/spool/journal_table.h"
+#include "core/local/shared/journal_table.h"
 
 namespace fq::test {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 // fq, below us.
-#include "core/spool/layout.h"
+#include "core/local/shared/layout.h"
 // Tests.
 #include "tests/crash/stepper.h"
 #include "tests/fakes/fake_clock.h"

@@ -1,8 +1,8 @@
 // policy_fuzz - fq.toml: a policy whose values are read back from their own text, or a fault with its line.
 
 // fq, below us.
-#include "cli/policy_file.h"
-#include "cli/policy_value.h"
+#include "cli/policy/policy_file.h"
+#include "cli/policy/policy_value.h"
 #include "core/base/assert.h"
 #include "core/base/bytes.h"
 

@@ -13,7 +13,7 @@
 #include <random>
 // fq, below us.
 #include "core/journal/journal.h"
-#include "core/spool/layout.h"
+#include "core/local/shared/layout.h"
 // Tests.
 #include "tests/knobs.h"
 #include "tests/process/small_disk.h"

@@ -7,7 +7,7 @@
 // Tests.
 #include "tests/knobs.h"
 #include "tests/process/small_disk.h"
-#include "tests/spool/life.h"
+#include "tests/local/life.h"
 
 namespace fq::test {
 

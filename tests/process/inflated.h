@@ -8,7 +8,7 @@
 
 #include <string>
 // fq, below us.
-#include "core/spool/layout.h"
+#include "core/local/shared/layout.h"
 // Tests.
 #include "tests/catch.h"
 

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstring>
 // fq, below us.
-#include "core/spool/layout.h"
+#include "core/local/shared/layout.h"
 // Tests.
 #include "tests/process/real_fq.h"
 

@@ -5,7 +5,7 @@
 // System.
 #include <cstddef>
 // fq, below us.
-#include "core/spool/layout.h"
+#include "core/local/shared/layout.h"
 // Tests.
 #include "tests/process/real_fq.h"
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <random>
 // fq, below us.
-#include "core/spool/layout.h"
+#include "core/local/shared/layout.h"
 // Tests.
 #include "tests/knobs.h"
 #include "tests/process/real_fq.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 // Tests.
-#include "tests/spool/fixture.h"
+#include "tests/local/fixture.h"
 
 namespace fq::test {
 

@@ -1,5 +1,5 @@
 // costs_test - turns that are paid in bytes or run time.
-#include "core/schedule/costs.h"
+#include "core/schedule/rings/costs.h"
 
 // Tests.
 #include "tests/schedule/fixture.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 // fq, below us.
-#include "core/schedule/costs.h"
-#include "core/schedule/open_seats.h"
+#include "core/schedule/rings/costs.h"
+#include "core/schedule/rings/open_seats.h"
 
 namespace fq::test {
 

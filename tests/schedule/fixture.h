@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 // fq, below us.
-#include "core/schedule/histogram.h"
+#include "core/schedule/memory/histogram.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/state.h"
 #include "tests/catch.h"

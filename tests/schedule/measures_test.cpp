@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 // fq, below us.
-#include "core/schedule/rates.h"
-#include "core/schedule/service.h"
+#include "core/schedule/rings/rates.h"
+#include "core/schedule/memory/service.h"
 #include "tests/schedule/fixture.h"
 
 namespace fq::test {

@@ -1,7 +1,7 @@
 // overhead_test - what a message takes in the journal, rounded to a byte of its entry.
 
 // fq, below us.
-#include "core/schedule/overhead.h"
+#include "core/schedule/memory/overhead.h"
 // Tests.
 #include "tests/catch.h"
 

@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 // fq, this room.
-#include "core/schedule/id_index.h"
-#include "core/schedule/name_hash.h"
+#include "core/schedule/memory/id_index.h"
+#include "core/schedule/memory/name_hash.h"
 
 namespace fq::test {
 

@@ -1,0 +1,85 @@
+// cancel - takes messages out of the queue for good.
+
+// fq, this room.
+#include "cli/words/command.h"
+#include "cli/session/selection.h"
+#include "cli/words/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr OptionSpec kCancelOptions[] = {
+    {"Which", 't', "tenant", Takes::value, "TENANT", "those of this one and below"},
+    {"Which", 0, "tag", Takes::value, "K=V", "those with this tag"},
+    {"Which", 0, "all", Takes::nothing, "", "those of every tenant; asks first"},
+    {"Which", 0, "state", Takes::value, "STATE", "only those in it (default: all but dead)"},
+    {"Which", 'n', "count", Takes::value, "N", "at most so many (default: unlimited)"},
+    {"General", 0, "yes", Takes::nothing, "", "do not ask; --all needs it without a terminal"},
+};
+
+Result<Selection> cancel_selection(const Arguments& arguments) {
+  Selection selection;
+  FQ_TRY_SET(selection.ids, ids_of(arguments));
+  const bool by_filter = arguments.has("tenant") || arguments.has("tag") || arguments.has("all");
+  if (by_filter && !arguments.operands().empty())
+    return usage_error("ID", "does not go with -t, --tag or --all; give one of them");
+  if (arguments.has("all") && (arguments.has("tenant") || arguments.has("tag")))
+    return usage_error("--all", "does not go with -t or --tag, which take less; give one of them");
+  if (!by_filter && arguments.operands().empty())
+    return usage_error("cancel", "which? give ids, -t TENANT, --tag K=V or --all");
+  if (!by_filter && (arguments.has("state") || arguments.has("count")))
+    return usage_error("ID", "does not go with --state or -n, which are for -t, --tag and --all");
+  if (const auto typed = arguments.value("tenant")) {
+    FQ_TRY_SET(selection.filter.tenant, to_tenant("--tenant", *typed));
+  }
+  if (const auto typed = arguments.value("tag")) {
+    FQ_TRY_SET(selection.filter.tag, to_tag("--tag", *typed));
+  }
+  if (const auto typed = arguments.value("state")) {
+    FQ_TRY_SET(const std::optional<State> state, to_state("--state", *typed));
+    selection.states = state ? std::vector<State>{*state} : all_states();
+  } else {
+    selection.states = {State::ready, State::delayed, State::leased, State::held};
+  }
+  if (const auto typed = arguments.value("count")) {
+    FQ_TRY_SET(selection.count_max, to_count("-n", *typed, UINT64_MAX));
+  }
+  return selection;
+}
+
+std::string what_all_is(const Arguments& arguments) {
+  const std::string count =
+      arguments.has("count") ? "up to " + std::string(*arguments.value("count")) + " of " : "";
+  const auto state = arguments.value("state");
+  if (!state) return count + "every message but the dead ones";
+  return count + (*state == "all" ? "every message, the dead ones too,"
+                                  : "every " + std::string(*state) + " message");
+}
+
+Result<Exit> run_cancel(const Arguments& arguments, Session& session) {
+  FQ_TRY_SET(const Selection selection, cancel_selection(arguments));
+  if (arguments.has("all")) {
+    FQ_TRY_SET(const bool go_on,
+               confirmed(arguments.has("yes"), "cancel --all takes " + what_all_is(arguments) +
+                                                   " out of queue '" + session.queue_name() + "'"));
+    if (!go_on) return Exit::nothing;
+  }
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  if (selection.ids.empty() && !arguments.operands().empty()) return Exit::done;  // "-" without a line
+  return act_on(session, *queue, selection, Action::cancel);
+}
+
+}  // namespace
+
+const Command cancel_command = {
+    "cancel",
+    "[ID... | - | -t TENANT | --tag K=V | --all] [--state S] [-n N]",
+    "Takes messages out of the queue for good, leased ones too.",
+    {kCancelOptions, &kQueueOption, ""},
+    "fq cancel -t acme",
+    "0 done (by filter it prints how many); 1 none, or an id was refused",
+    run_cancel,
+};
+
+}  // namespace fq::cli

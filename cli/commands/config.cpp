@@ -1,0 +1,160 @@
+// config - what fq.toml says, what holds of it and why, and where the file lies.
+
+// System.
+#include <algorithm>
+#include <array>
+// fq, below us.
+#include "core/base/escape.h"
+// fq, this room.
+#include "cli/words/command.h"
+#include "cli/policy/policy.h"
+#include "cli/views/policy_view.h"
+#include "cli/session/session.h"
+#include "cli/words/subcommand.h"
+#include "cli/words/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr OptionSpec kConfigOptions[] = {
+    {"Which", 't', "tenant", Takes::value, "TENANT", "show: what holds for this one (default: the queue)"},
+};
+
+/// What the queue knows; nothing of a queue that the first push is still to make.
+struct RunTime {
+  std::vector<PolicyOverride> overrides;
+  Settings settings;
+};
+
+Result<RunTime> ask_queue(Session& session) {
+  Result<std::unique_ptr<Queue>> queue = session.open(Session::Policy::last_good);
+  if (!queue && queue.error().kind == ErrorKind::missing) return RunTime();
+  if (!queue) return std::move(queue).error();
+  RunTime run_time;
+  FQ_TRY_SET(run_time.overrides, all_overrides(**queue));
+  FQ_TRY_SET(run_time.settings, (*queue)->settings());
+  return run_time;
+}
+
+void add(std::vector<PolicyRow>& to, std::vector<HeldValue> values, std::string_view tenant,
+         std::string_view pool) {
+  for (HeldValue& value : values) to.push_back({std::string(tenant), std::string(pool), std::move(value)});
+}
+
+std::vector<PolicySection> sections_of_queue(const PolicyLayers& layers, const Settings* last_good) {
+  std::vector<PolicySection> sections{{"", {}}, {"TENANT", {}}, {"POOL", {}}};
+  add(sections[0].rows, layers.of_queue(last_good), "", "");
+  for (const FileRule& rule : layers.file().tenants) {
+    for (const FileValue& value : rule.values)
+      sections[1].rows.push_back({"", "", {value.value, Layer::file, value.line, rule.name}});
+  }
+  for (const auto& [path, values] : layers.overrides()) {
+    if (path.empty()) continue;
+    for (const PolicyValue& value : values)
+      sections[1].rows.push_back({path, "", {value, Layer::run_time, 0, {}}});
+  }
+  for (const FileRule& pool : layers.file().pools) {
+    add(sections[2].rows, layers.of_pool(pool.name), "", pool.name);
+  }
+  return sections;
+}
+
+/// Of a node above a tenant only what somebody set, and what holds for all below it.
+bool holds_below(const HeldValue& held) {
+  constexpr std::array kKeys = {PolicyKey::concurrency,  PolicyKey::rate,      PolicyKey::burst,
+                                PolicyKey::max_messages, PolicyKey::max_bytes, PolicyKey::pool,
+                                PolicyKey::paused,       PolicyKey::draining,  PolicyKey::limited,
+                                PolicyKey::weight};
+  return held.layer != Layer::standard &&
+         std::find(kKeys.begin(), kKeys.end(), held.value.key) != kKeys.end();
+}
+
+std::vector<PolicySection> sections_of_tenant(const PolicyLayers& layers, std::string_view tenant,
+                                              const Settings* last_good) {
+  std::vector<PolicySection> sections{{"TENANT", {}}, {"ABOVE", {}}, {"POOL", {}}};
+  add(sections[0].rows, layers.of_tenant(tenant), tenant, "");
+  if (last_good != nullptr) {  // only the file would tell what no one has set at run time
+    std::erase_if(sections[0].rows, [](const PolicyRow& row) { return row.held.layer != Layer::run_time; });
+  }
+  for (const std::string_view above : nodes_above(tenant)) {
+    add(sections[1].rows, layers.of_tenant(above), above, "");
+  }
+  add(sections[1].rows, layers.of_queue(last_good), "", "");
+  std::erase_if(sections[1].rows, [](const PolicyRow& row) { return !holds_below(row.held); });
+  for (const size_t from : {size_t{0}, size_t{1}}) {
+    for (const PolicyRow& row : sections[from].rows) {
+      if (row.held.value.key != PolicyKey::pool || row.held.value.text.empty()) continue;
+      add(sections[2].rows, layers.of_pool(row.held.value.text), "", row.held.value.text);
+    }
+  }
+  return sections;
+}
+
+Result<Exit> show(const Arguments& arguments, Session& session) {
+  std::string tenant;
+  if (const auto typed = arguments.value("tenant")) {
+    FQ_TRY_SET(tenant, to_tenant("--tenant", *typed));
+  }
+  FQ_TRY_SET(RunTime run_time, ask_queue(session));
+  Result<FilePolicy> file = read_policy_for(session.location());
+  const Settings* last_good = file ? nullptr : &run_time.settings;
+  const PolicyLayers layers(file ? *file : FilePolicy(), std::move(run_time.overrides));
+  const std::vector<PolicySection> sections =
+      tenant.empty() ? sections_of_queue(layers, last_good) : sections_of_tenant(layers, tenant, last_good);
+  FQ_TRY(session.out().write(session.format() == Format::json ? policy_json(session.queue_name(), sections)
+                                                              : policy_table(sections)));
+  FQ_TRY(session.out().flush());
+  if (!file) return std::move(file).error();
+  return Exit::done;
+}
+
+Result<Exit> check(const Arguments&, Session& session) {
+  FQ_TRY(check_policy(session.location()));
+  return Exit::done;
+}
+
+Result<Exit> path(const Arguments&, Session& session) {
+  const std::string text = policy_path(session.spool());
+  FQ_TRY(session.out().write((session.out().is_terminal() ? shown(text) : text) + "\n"));
+  FQ_TRY(session.out().flush());
+  return Exit::done;
+}
+
+struct Verb {
+  std::string_view name;
+  Result<Exit> (*run)(const Arguments&, Session&);
+};
+constexpr Verb kVerbs[] = {{"show", show}, {"check", check}, {"path", path}};
+
+Result<Exit> run_config(const Arguments& arguments, Session& session) {
+  std::vector<std::string_view> names;
+  for (const Verb& verb : kVerbs) names.push_back(verb.name);
+  const auto& operands = arguments.operands();
+  if (operands.empty()) return missing_subcommand("config", names);
+  for (const Verb& verb : kVerbs) {
+    if (verb.name != operands[0]) continue;
+    const std::string object = "config " + operands[0];
+    if (operands.size() > 1)
+      return usage_error(object, "takes no operand; name a queue by -q, a tenant by -t");
+    if (arguments.has("tenant") && verb.name != "show") return usage_error(object, "takes no --tenant");
+    return verb.run(arguments, session);
+  }
+  if (operands[0] == "set" || operands[0] == "unset")
+    return usage_error("config", "sets nothing; use fq queue set, fq tenant set, or edit the file");
+  return unknown_subcommand("config", operands[0], names);
+}
+
+}  // namespace
+
+const Command config_command = {
+    "config",
+    "show [-t TENANT] | check | path",
+    "Shows what holds and where it comes from; checks fq.toml; says where it lies.",
+    {kConfigOptions, &kQueueOption, "human|json"},
+    "fq config show -q mail -t acme/reports",
+    "0 shown, all is well; 78 fq.toml cannot be used",
+    run_config,
+};
+
+}  // namespace fq::cli

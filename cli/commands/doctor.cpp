@@ -1,0 +1,100 @@
+// doctor - what fq rests on, and what to do about it.
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/api/doctor.h"
+#include "core/api/queue.h"
+#include "core/base/escape.h"
+#include "core/base/json_writer.h"
+// fq, this room.
+#include "cli/words/command.h"
+#include "cli/policy/policy.h"
+#include "cli/session/session.h"
+#include "cli/terminal/table.h"
+#include "cli/words/values.h"
+
+#ifndef FQ_VERSION
+#define FQ_VERSION "unknown"
+#endif
+
+namespace fq::cli {
+
+namespace {
+
+std::string_view name_of(Health health) {
+  switch (health) {
+    case Health::ok:
+      return "ok";
+    case Health::warning:
+      return "warning";
+    case Health::fault:
+      break;
+  }
+  return "fault";
+}
+
+std::string json_of(const DoctorRow& row) {
+  std::string line;
+  JsonWriter json(line);
+  json.begin_object().key("about").text(row.about).key("found").text(row.found);
+  json.key("health").text(name_of(row.health)).key("advice");
+  row.advice.empty() ? json.null() : json.text(row.advice);
+  json.end_object();
+  return line.append("\n");
+}
+
+std::string human_of(const std::vector<DoctorRow>& rows) {
+  Table table({0, 1, 2});
+  for (const DoctorRow& row : rows) {
+    table.row({std::string(name_of(row.health)), shown(row.about), shown(row.found)});
+    if (!row.advice.empty()) table.row({"", "", "-> " + shown(row.advice)});
+  }
+  return table.text();
+}
+
+/// Without a usable one pushes are refused.
+DoctorRow policy_row(const Location& location) {
+  const Result<void> usable = check_policy(location);
+  if (usable) return {"fq.toml", "says nothing wrong", Health::ok, ""};
+  return {"fq.toml", usable.error().text, Health::fault, "mend it; fq config check tells when that is done"};
+}
+
+Result<Exit> run_doctor(const Arguments& arguments, Session& session) {
+  if (!arguments.operands().empty()) return usage_error("doctor", "takes no operand");
+  std::vector<DoctorRow> rows = {{"fq", FQ_VERSION, Health::ok, ""}, policy_row(session.location())};
+  Health worst = rows.back().health;
+  std::optional<std::string> queue;
+  if (session.queue_named()) queue = session.queue_name();
+  for (DoctorRow& row : examine(session.spool(), queue)) {
+    worst = std::max(worst, row.health);
+    rows.push_back(std::move(row));
+  }
+  std::string text;
+  if (session.format() == Format::json) {
+    for (const DoctorRow& row : rows) text += json_of(row);
+  } else {
+    text = human_of(rows);
+  }
+  FQ_TRY(session.out().write(text));
+  FQ_TRY(session.out().flush());
+  if (worst == Health::fault) return Exit::unusable;
+  if (!queue) return Exit::done;
+  FQ_TRY_SET(const std::vector<std::string> names, list_queues(session.spool()));
+  if (std::find(names.begin(), names.end(), *queue) != names.end()) return Exit::done;
+  return Error{ErrorKind::missing, "queue " + in_quotes(*queue) + ": there is none", 0};
+}
+
+}  // namespace
+
+const Command doctor_command = {
+    "doctor",
+    "",
+    "Looks at what fq rests on: disk, limits, kernel, clock, and who is attached.",
+    {{}, &kAlsoQueueOption, "human|json"},
+    "fq doctor",
+    "0 fq can work here; 1 it can, but no such queue; 69 it cannot",
+    run_doctor,
+};
+
+}  // namespace fq::cli

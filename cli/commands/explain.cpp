@@ -1,0 +1,81 @@
+// explain - what comes next and why, or why one message or tenant waits.
+
+// fq, below us.
+#include "core/base/clock.h"
+#include "core/base/escape.h"
+// fq, this room.
+#include "cli/words/command.h"
+#include "cli/views/explain_view.h"
+#include "cli/session/session.h"
+#include "cli/words/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr uint64_t kNextMax = 512;
+
+constexpr OptionSpec kExplainOptions[] = {
+    {"Which", 't', "tenant", Takes::value, "TENANT", "of this one and below"},
+    {"Which", 0, "next", Takes::value, "N", "the next N that would be served (default: 10)"},
+};
+
+Result<ExplainRequest> explain_request(const Arguments& arguments) {
+  ExplainRequest request;
+  const auto& operands = arguments.operands();
+  if (operands.size() > 1) return usage_error("explain", "takes one message id; write fq explain 17");
+  if (const auto typed = arguments.value("tenant")) {
+    FQ_TRY_SET(request.tenant, to_tenant("--tenant", *typed));
+  }
+  if (const auto typed = arguments.value("next")) {
+    FQ_TRY_SET(request.next, to_count("--next", *typed, kNextMax));
+  }
+  if (operands.empty()) return request;
+  if (!request.tenant.empty() || arguments.has("next"))
+    return usage_error("explain", "takes a message id, or --tenant and --next, not both");
+  FQ_TRY_SET(request.id, to_id("ID", operands[0]));
+  return request;
+}
+
+/// Whether there is nothing to tell, and why.
+std::optional<std::string> missing(const ExplainRequest& request, const ExplainReply& reply,
+                                   const std::string& queue) {
+  if (reply.subject) return std::nullopt;
+  const std::string where = " in queue " + in_quotes(queue);
+  if (request.id) return "message " + std::to_string(number(*request.id)) + ": not" + where;
+  if (!request.tenant.empty()) return "tenant " + in_quotes(request.tenant) + ": nothing of it" + where;
+  if (reply.next.empty() && reply.blocked.empty()) return "nothing is ready" + where;
+  return std::nullopt;
+}
+
+Result<Exit> run_explain(const Arguments& arguments, Session& session) {
+  FQ_TRY_SET(const ExplainRequest request, explain_request(arguments));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY_SET(const ExplainReply reply, queue->explain(request));
+  if (const std::optional<std::string> text = missing(request, reply, session.queue_name())) {
+    say(*text);
+    return Exit::nothing;
+  }
+  ExplainContext context{session.queue_name(), "", {}, system_clock().wall_ms()};
+  if (arguments.has("spool")) context.spool = session.spool();
+  FQ_TRY_SET(context.settings, queue->settings());
+  const bool json = session.format() == Format::json;
+  FQ_TRY(session.out().write(json ? explanation_json(reply, context)
+                                  : explanation_text(reply, context, screen_of(session.out()))));
+  FQ_TRY(session.out().flush());
+  return Exit::done;
+}
+
+}  // namespace
+
+const Command explain_command = {
+    "explain",
+    "[ID | [-t TENANT] [--next N]]",
+    "Tells what comes next and why, or why a message or a tenant waits.",
+    {kExplainOptions, &kQueueOption, "human|json"},
+    "fq explain 17",
+    "0 shown; 1 no such message or tenant, or nothing is ready",
+    run_explain,
+};
+
+}  // namespace fq::cli

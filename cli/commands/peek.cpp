@@ -1,0 +1,141 @@
+// peek - shows what would be served next, or what waits in another state, and changes nothing.
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/base/clock.h"
+#include "core/base/escape.h"
+// fq, this room.
+#include "cli/words/command.h"
+#include "cli/views/message_view.h"
+#include "cli/session/selection.h"
+#include "cli/session/session.h"
+#include "cli/terminal/table.h"
+#include "cli/words/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr OptionSpec kPeekOptions[] = {
+    {"Which", 't', "tenant", Takes::value, "TENANT", "only of this one and below (default: any)"},
+    {"Which", 'n', "count", Takes::value, "N", "at most so many (default: 10)"},
+    {"Which", 0, "state", Takes::value, "STATE",
+     "ready, delayed, leased, held, dead or all\n(default: ready)"},
+};
+
+constexpr size_t kPage = 100;
+constexpr size_t kPreviewColumns = 40, kTextLeast = 8;
+
+struct PeekRequest {
+  Filter filter;
+  std::vector<State> states{State::ready};
+  uint64_t count = 10;
+};
+
+Result<PeekRequest> peek_request(const Arguments& arguments) {
+  PeekRequest request;
+  if (!arguments.operands().empty()) {
+    return usage_error(
+        "peek", "takes no operand " + in_quotes(arguments.operands()[0]) + "; one message is fq show ID");
+  }
+  if (const auto typed = arguments.value("tenant")) {
+    FQ_TRY_SET(request.filter.tenant, to_tenant("--tenant", *typed));
+  }
+  if (const auto typed = arguments.value("count")) {
+    FQ_TRY_SET(request.count, to_count("-n", *typed, UINT64_MAX));
+  }
+  if (const auto typed = arguments.value("state")) {
+    FQ_TRY_SET(const std::optional<State> state, to_state("--state", *typed));
+    request.states = state ? std::vector<State>{*state} : all_states();
+  }
+  return request;
+}
+
+/// When it matters: a lease's end, a due time, else when it was pushed.
+std::string when_of(const MessageInfo& message, int64_t now_ms) {
+  if (message.state == State::leased && message.lease_until_wall_ms)
+    return relative_time(*message.lease_until_wall_ms, now_ms);
+  if (message.state == State::delayed && message.due_at_wall_ms)
+    return relative_time(*message.due_at_wall_ms, now_ms);
+  if (message.pushed_at_wall_ms) return relative_time(*message.pushed_at_wall_ms, now_ms);
+  return "-";
+}
+
+class Peeking {
+ public:
+  Peeking(Session& session, Queue& queue) : session_(session), queue_(queue) {}
+
+  Result<Exit> run(const PeekRequest& request) {
+    uint64_t left = request.count;
+    Filter filter = request.filter;
+    for (const State state : request.states) {
+      filter.state = state;
+      Cursor from;
+      do {
+        if (left == 0) break;
+        FQ_TRY_SET(MessagePage page,
+                   queue_.peek(filter, from, static_cast<size_t>(std::min<uint64_t>(left, kPage))));
+        for (const MessageInfo& message : page.messages) FQ_TRY(write(message));
+        left -= std::min<uint64_t>(left, page.messages.size());
+        from = std::move(page.next);
+      } while (!from.text.empty());
+    }
+    FQ_TRY(session_.out().write(table_.text(screen_of(session_.out()))));
+    FQ_TRY(session_.out().flush());
+    return left == request.count ? Exit::nothing : Exit::done;
+  }
+
+ private:
+  Result<void> write(const MessageInfo& message) {
+    const bool lost = !message.lost.empty();
+    // JSON has it in a key of its own.
+    if (lost && session_.format() != Format::json) {
+      say("message " + std::to_string(number(message.id)) + " of queue '" + session_.queue_name() +
+          "': " + shown(message.lost) + "; see fq check");
+    }
+    switch (session_.format()) {
+      case Format::json:
+        return session_.out().write(message_line(session_.queue_name(), message));
+      case Format::raw:
+        return session_.out().write(message.payload.value_or(""));
+      default:
+        break;
+    }
+    if (table_.empty()) {
+      table_.spare({3, 1});
+      table_.shorten({2}, kTextLeast);
+      table_.crop(4);
+      table_.row({"ID", "STATE", "TENANT", "WHEN", "PAYLOAD"});
+    }
+    table_.row({std::to_string(number(message.id)), std::string(name_of(message.state)),
+                shown(message.tenant), when_of(message, now_ms_),
+                lost ? "(lost)" : shown_short(message.payload.value_or(""), kPreviewColumns)});
+    return {};
+  }
+
+  Session& session_;
+  Queue& queue_;
+  Table table_{{1, 2, 3, 4}};
+  const int64_t now_ms_ = system_clock().wall_ms();
+};
+
+Result<Exit> run_peek(const Arguments& arguments, Session& session) {
+  FQ_TRY_SET(const PeekRequest request, peek_request(arguments));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  return Peeking(session, *queue).run(request);
+}
+
+}  // namespace
+
+const Command peek_command = {
+    "peek",
+    "[-t TENANT] [-n N] [--state STATE]",
+    "Shows messages in the order of their turns; those of other states by due time.",
+    {kPeekOptions, &kQueueOption, "human|json|raw"},
+    "fq peek --state dead --json | jq .last_error.reason",
+    "0 shown; 1 none",
+    run_peek,
+};
+
+}  // namespace fq::cli

@@ -1,0 +1,201 @@
+// push - puts one message, or with --lines, --null or --ndjson many, into the queue and prints their ids.
+
+// System.
+#include <string>
+// fq, this room.
+#include "cli/words/command.h"
+#include "cli/session/ending.h"
+#include "cli/terminal/input.h"
+#include "cli/commands/push_batch.h"
+#include "cli/commands/push_options.h"
+#include "cli/session/session.h"
+#include "cli/terminal/signals.h"
+#include "cli/words/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr OptionSpec kPushOptions[] = {
+    {"Message", 't', "tenant", Takes::value, "PATH", "whose it is (default: $FQ_TENANT, else default)"},
+    {"Message", 'p', "priority", Takes::value, "N", "higher first (default: 0)"},
+    {"Message", 0, "key", Takes::value, "KEY", "sort key where order is \"key\" (default: none)"},
+    {"Message", 0, "delay", Takes::value, "DUR", "not before this long from now (default: none)"},
+    {"Message", 0, "at", Takes::value, "TIME", "not before this time (default: none)"},
+    {"Message", 0, "ttl", Takes::value, "DUR", "dead if not started this long after it is due"},
+    {"Message", 0, "attempts", Takes::value, "N", "runs that count (default: attempts in fq.toml)"},
+    {"Message", 0, "tag", Takes::value, "K=V", "a label; may be given again"},
+    {"Message", 0, "unique", Takes::value, "KEY", "none if there is one: prints its id"},
+    {"Message", 0, "unique-for", Takes::value, "DUR", "the key is held so long after the ack (default: 1h)"},
+    {"Message", 0, "unique-mode", Takes::value, "MODE", "keep, replace or after (default: keep)"},
+    {"Message", 0, "debounce", Takes::value, "KEY", "one while it waits, the last payload wins"},
+    {"Message", 0, "quiet", Takes::value, "DUR", "with --debounce: due so long after the last push"},
+    {"Message", 0, "max-wait", Takes::value, "DUR", "and at the latest so long after the first"},
+    {"Message", 0, "after", Takes::value, "ID[,ID...]", "held until all of these are acked"},
+    {"Message", 0, "after-any", Takes::value, "ID[,ID...]", "held until all of these have ended"},
+    {"Message", 0, "lazy", Takes::nothing, "", "do not wait for the disk"},
+    {"Message", 0, "block", Takes::attached, "DUR", "where a limit is reached: until there is room"},
+    {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
+    {"Job", 0, "keep", Takes::value, "DUR", "told of so long after its end (default: retention)"},
+    {"Job", 0, "wait", Takes::attached, "DUR", "until it ends; its output, its exit status"},
+    {"Job", 0, "env", Takes::value, "VAR", "a variable for CMD; may be given again"},
+    {"Payload", 0, "payload", Takes::value, "TEXT", "also when it begins with '-'"},
+    {"Payload", 0, "file", Takes::value, "PATH", "read it from a file, '-' is stdin"},
+    {"Many at once", 0, "lines", Takes::nothing, "", "each line of stdin is a payload"},
+    {"Many at once", '0', "null", Takes::nothing, "", "the same, each ended by NUL"},
+    {"Many at once", 0, "ndjson", Takes::nothing, "", "each line is an object: see fq-push(1)"},
+};
+
+struct PushRequest {
+  PushFields fields;
+  PushOptions options;
+  std::optional<BatchForm> batch;
+  std::optional<std::string> payload;  // none: from the file
+  std::string file;                    // "-": standard input
+  bool wait = false;
+  std::optional<int64_t> wait_ms;
+};
+
+constexpr int64_t kKeptForWaiterMs = 86'400'000;  // where neither --keep nor `retention` says how long
+
+Result<void> choose_batch(const Arguments& arguments, PushRequest& request) {
+  constexpr std::pair<std::string_view, BatchForm> kForms[] = {
+      {"lines", BatchForm::lines}, {"null", BatchForm::null}, {"ndjson", BatchForm::ndjson}};
+  for (const auto& [name, form] : kForms) {
+    if (!arguments.has(name)) continue;
+    if (request.batch)
+      return usage_error("--" + std::string(name),
+                         "does not go with another form of batch; give one of --lines, --null and --ndjson");
+    request.batch = form;
+  }
+  if (request.batch && request.fields.command)
+    return usage_error("--", "does not go with a batch, whose lines are payloads");
+  if (request.batch && !request.fields.unique.empty())
+    return usage_error(
+        "--unique",
+        "does not go with a batch, which it would make one message; say it in the lines of --ndjson");
+  if (request.batch && !request.fields.debounce.empty())
+    return usage_error("--debounce", "does not go with a batch");
+  if (request.batch != BatchForm::ndjson && request.fields.unique.empty() && arguments.has("unique-for"))
+    return usage_error("--unique-for", "goes with --unique only, or with --ndjson");
+  if (request.batch != BatchForm::ndjson && request.fields.unique.empty() && arguments.has("unique-mode"))
+    return usage_error("--unique-mode", "goes with --unique only, or with --ndjson");
+  if (request.batch && arguments.has("wait"))
+    return usage_error("--wait", "does not go with a batch; fq wait - takes the ids that it prints");
+  if (request.batch && request.payload)
+    return usage_error("PAYLOAD", "does not go with a batch, which reads standard input or --file");
+  return {};
+}
+
+/// Where the payload, or the batch, comes from.
+Result<void> choose_source(const Arguments& arguments, PushRequest& request) {
+  const auto& operands = arguments.operands();
+  if (operands.size() > 1)
+    return usage_error("PAYLOAD",
+                       "is one argument, " + std::to_string(operands.size()) + " were given; quote it");
+  int sources = 0;
+  if (const auto text = arguments.value("payload")) request.payload = std::string(*text), ++sources;
+  if (const auto path = arguments.value("file")) request.file = std::string(*path), ++sources;
+  if (!operands.empty() && operands[0] == "-") {
+    request.file = "-", ++sources;
+  } else if (!operands.empty()) {
+    request.payload = operands[0], ++sources;
+  }
+  if (sources > 1) return usage_error("PAYLOAD", "comes from one place: an argument, --payload or --file");
+  FQ_TRY(choose_batch(arguments, request));
+  if (sources == 1) return {};
+  if (request.fields.command) {
+    request.payload = "";
+    return {};
+  }
+  const std::string_view why = why_not_read_unasked();
+  if (!why.empty()) {
+    return usage_error("standard input", "is " + std::string(why) + ", so it is not read unasked; give " +
+                                             (request.batch ? "--file" : "PAYLOAD") +
+                                             ", or '-' to read it all the same");
+  }
+  request.file = "-";
+  return {};
+}
+
+Result<PushRequest> push_request(const Arguments& arguments, Format format) {
+  PushRequest request;
+  FQ_TRY_SET(request.fields, fields_of(arguments));
+  FQ_TRY(choose_source(arguments, request));
+  if (arguments.has("lazy")) request.options.durability = Durability::lazy;
+  request.options.block = arguments.has("block");
+  if (const auto typed = arguments.value("block")) {
+    FQ_TRY_SET(request.options.wait_ms, to_duration("--block", *typed));
+  }
+  request.wait = arguments.has("wait");
+  if (const auto typed = arguments.value("wait")) {
+    FQ_TRY_SET(request.wait_ms, to_duration("--wait", *typed));
+  }
+  if (request.wait && format != Format::human)
+    return usage_error("--format", "does not go with --wait, which prints the job's output and no id");
+  return request;
+}
+
+Result<Reader> open_source(const std::string& file) {
+  if (file == "-") return Reader::standard_input();
+  return Reader::file(file);
+}
+
+/// A call through the queue: pushes, stays until the message has ended, and leaves as its job did.
+Result<Exit> push_and_wait(Session& session, Queue& queue, Pusher& pusher, const PushRequest& request,
+                           NewMessage message) {
+  const int64_t retention_ms = retention_of(pusher.settings().retention_ms, message.command.has_value());
+  if (!message.keep_ms) message.keep_ms = retention_ms > 0 ? retention_ms : kKeptForWaiterMs;
+  FQ_TRY_SET(const MessageId id, pusher.push_unsaid(message));
+  EndRequest ending;
+  ending.ids = {&id, 1};
+  ending.wait_ms = request.wait_ms;
+  FQ_TRY_SET(const EndStatus status, await_ends(queue, ending));
+  if (status == EndStatus::timed_out)
+    return Error{ErrorKind::later, "message " + std::to_string(number(id)) + ": has not ended yet; it stays",
+                 0};
+  FQ_TRY_SET([[maybe_unused]] const bool written, write_output(session, queue, id));
+  return exit_of_end(session, queue, id);
+}
+
+Result<Exit> run_push(const Arguments& arguments, Session& session) {
+  FQ_TRY_SET(PushRequest request, push_request(arguments, session.format()));
+  // A payload that cannot be read should not make a queue, so the source is opened first.
+  std::optional<Reader> source;
+  if (!request.payload) {
+    FQ_TRY_SET(Reader opened, open_source(request.file));
+    source.emplace(std::move(opened));
+  }
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::required, true));
+  FQ_TRY_SET(const Settings settings, queue->settings());
+  FQ_TRY(check_order(request.fields, settings.order, "--priority", "--key"));
+  if (request.options.block) request.options.interrupt = &catch_signals();
+  Pusher pusher(session, *queue, settings, request.options);
+  if (request.batch) {
+    FQ_TRY(push_batch(pusher, *source, *request.batch, request.fields));
+    return Exit::done;
+  }
+  if (!request.payload) {
+    FQ_TRY_SET(request.payload, source->read_all(settings.payload_bytes_max));
+  }
+  if (request.payload->size() > settings.payload_bytes_max)
+    return payload_too_long("PAYLOAD", settings.payload_bytes_max);
+  const NewMessage message = message_of(request.fields, *request.payload);
+  if (request.wait) return push_and_wait(session, *queue, pusher, request, message);
+  FQ_TRY(pusher.push({&message, 1}));
+  return Exit::done;
+}
+
+}  // namespace
+
+const Command push_command = {
+    "push",
+    "[OPTIONS] [PAYLOAD] [-- CMD ARG...]",
+    "Adds a message, PAYLOAD or else all of standard input; prints its id.",
+    {kPushOptions, &kQueueOption, "human|json", true},
+    "echo resize cat.png | fq push -t acme",
+    "0 accepted (--wait: as fq wait); 65 payload or line is bad; 75 full",
+    run_push,
+};
+
+}  // namespace fq::cli

@@ -1,0 +1,193 @@
+#include "cli/commands/push_batch.h"
+
+// fq, below us.
+#include "core/base/json_writer.h"
+// fq, this room.
+#include "cli/terminal/signals.h"
+
+namespace fq::cli {
+
+namespace {
+
+/// Cuts the input into items and numbers them.
+class Splitter {
+ public:
+  Splitter(Reader& source, char separator, uint64_t item_bytes_max)
+      : source_(source), separator_(separator), item_bytes_max_(item_bytes_max) {}
+
+  enum class Next { item, pause, end };
+
+  /// The next item, in `item` until the next call; `pause` when none is complete and nothing more has come.
+  /// With `wait` never `pause`.
+  Result<Next> next(std::string_view& item, bool wait) {
+    for (;;) {
+      const size_t end = buffer_.find(separator_, searched_);
+      if (end != std::string::npos) return take(item, end, end + 1);
+      searched_ = buffer_.size();
+      if (at_end_)
+        return at_ < buffer_.size() ? take(item, buffer_.size(), buffer_.size()) : Result<Next>(Next::end);
+      if (buffer_.size() - at_ > item_bytes_max_) return too_long();
+      if (!wait && !source_.ready()) return Next::pause;
+      buffer_.erase(0, at_);
+      searched_ -= at_;
+      at_ = 0;
+      FQ_TRY_SET(const bool more, source_.read_some(buffer_));
+      at_end_ = !more;
+    }
+  }
+
+  Error fault(Error error) const {
+    error.kind = ErrorKind::bad_data;
+    error.text = source_.name() + ": line " + std::to_string(number_) + ": " + error.text;
+    return error;
+  }
+
+ private:
+  Result<Next> take(std::string_view& item, size_t end, size_t resume) {
+    item = std::string_view(buffer_).substr(at_, end - at_);
+    at_ = searched_ = resume;
+    ++number_;
+    if (item.size() > item_bytes_max_) return --number_, too_long();
+    return Next::item;
+  }
+  Error too_long() {
+    ++number_;
+    return fault(payload_too_long("payload", item_bytes_max_));
+  }
+
+  Reader& source_;
+  const char separator_;
+  const uint64_t item_bytes_max_;
+  std::string buffer_;
+  size_t at_ = 0;        // where the next item starts
+  size_t searched_ = 0;  // no separator in [at_, searched_)
+  uint64_t number_ = 0;  // of the item given last
+  bool at_end_ = false;
+};
+
+struct Batch {
+  std::vector<PushLine> lines;
+  uint64_t bytes = 0;
+
+  bool fits(uint64_t more) const {
+    return lines.empty() || (lines.size() < kBatchMessagesMax && bytes + more <= kBatchBytesMax);
+  }
+  void add(PushLine line) {
+    bytes += batch_bytes(message_of(line.fields, line.payload));
+    lines.push_back(std::move(line));
+  }
+  Result<void> send(Pusher& pusher) {
+    if (lines.empty()) return {};
+    std::vector<NewMessage> messages;
+    messages.reserve(lines.size());
+    for (const PushLine& line : lines) messages.push_back(message_of(line.fields, line.payload));
+    FQ_TRY(pusher.push(messages));
+    lines.clear();
+    bytes = 0;
+    return {};
+  }
+};
+
+std::string_view name_of(PushStatus status) {
+  switch (status) {
+    case PushStatus::duplicate:
+      return "duplicate";
+    case PushStatus::replaced:
+      return "replaced";
+    case PushStatus::debounced:
+      return "debounced";
+    default:
+      return "accepted";
+  }
+}
+
+bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+
+/// A payload of n bytes takes at most six times as many as JSON text (\u0001), and other keys some more.
+uint64_t line_bytes_max(BatchForm form, uint64_t payload_bytes_max) {
+  constexpr uint64_t kOtherKeysBytes = uint64_t{1} << 20;
+  if (form != BatchForm::ndjson) return payload_bytes_max;
+  return payload_bytes_max > UINT64_MAX / 8 ? UINT64_MAX / 2 : payload_bytes_max * 6 + kOtherKeysBytes;
+}
+
+}  // namespace
+
+Result<void> Pusher::push(std::span<const NewMessage> messages) {
+  FQ_TRY_SET(const PushReply reply, put(messages));
+  std::optional<PushStatus> worst;
+  for (const PushResult& item : reply.items) {
+    if (is_accepted(item.status)) {
+      FQ_TRY(print(item));
+    } else if (!worst || item.status == PushStatus::unknown) {
+      worst = item.status;
+    }
+  }
+  FQ_TRY(session_.out().flush());
+  if (worst) return refusal(*worst, reply);
+  return {};
+}
+
+Result<MessageId> Pusher::push_unsaid(const NewMessage& message) {
+  FQ_TRY_SET(const PushReply reply, put({&message, 1}));
+  const PushResult& item = reply.items.at(0);
+  if (!is_accepted(item.status)) return refusal(item.status, reply);
+  return item.id;
+}
+
+Result<PushReply> Pusher::put(std::span<const NewMessage> messages) {
+  Result<PushReply> reply = queue_.push(messages, options_);
+  const bool interrupted = !reply && options_.interrupt != nullptr && options_.interrupt->raised();
+  if (interrupted) die_by_caught_signal();
+  return reply;
+}
+
+Error Pusher::refusal(PushStatus status, const PushReply& reply) const {
+  if (reply.error) return *reply.error;
+  const std::string object = "queue '" + session_.queue_name() + "': ";
+  if (status == PushStatus::full) return Error{ErrorKind::later, object + "is full; try again later", 0};
+  if (status == PushStatus::invalid)
+    return Error{ErrorKind::bad_data, object + "does not take this message", 0};
+  return Error{ErrorKind::io, object + "the outcome of the push is unknown", 0};
+}
+
+Result<void> Pusher::print(const PushResult& item) {
+  const uint64_t id = number(item.id);
+  if (session_.format() != Format::json) return session_.out().write(std::to_string(id) + "\n");
+  std::string line;
+  JsonWriter json(line);
+  json.begin_object().key("id").number(id).key("queue").text(session_.queue_name());
+  json.key("status").text(name_of(item.status)).end_object();
+  return session_.out().write(line + "\n");
+}
+
+Result<void> push_batch(Pusher& pusher, Reader& source, BatchForm form, const PushFields& defaults) {
+  const Settings& settings = pusher.settings();
+  Splitter splitter(source, form == BatchForm::null ? '\0' : '\n',
+                    line_bytes_max(form, settings.payload_bytes_max));
+  Batch batch;
+  for (;;) {
+    std::string_view item;
+    FQ_TRY_SET(const Splitter::Next next, splitter.next(item, batch.lines.empty()));
+    if (next == Splitter::Next::item) {
+      if (form == BatchForm::ndjson && is_blank(item)) continue;
+      PushLine line;
+      if (form == BatchForm::ndjson) {
+        Result<PushLine> parsed = parse_push_line(item, defaults, settings.order);
+        if (!parsed) return splitter.fault(std::move(parsed).error());
+        line = std::move(parsed).value();
+      } else {
+        line = PushLine{defaults, std::string(item)};
+      }
+      if (line.payload.size() > settings.payload_bytes_max) {
+        return splitter.fault(payload_too_long("payload", settings.payload_bytes_max));
+      }
+      if (!batch.fits(batch_bytes(message_of(line.fields, line.payload)))) FQ_TRY(batch.send(pusher));
+      batch.add(std::move(line));
+      if (batch.fits(1)) continue;
+    }
+    FQ_TRY(batch.send(pusher));
+    if (next == Splitter::Next::end) return {};
+  }
+}
+
+}  // namespace fq::cli

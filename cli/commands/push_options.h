@@ -1,0 +1,57 @@
+// push_options - how a message is to be pushed, from the options and from the fields of a line.
+#pragma once
+
+// System.
+#include <optional>
+#include <string>
+#include <vector>
+// fq, below us.
+#include "core/api/queue.h"
+#include "core/base/result.h"
+// fq, this room.
+#include "cli/words/arguments.h"
+
+namespace fq::cli {
+
+/// All of a message but its payload, owned.
+struct PushFields {
+  std::string tenant = std::string(kDefaultTenant);
+  std::optional<int32_t> priority;
+  std::string key;  // encoded; "" none
+  std::optional<int64_t> delay_ms;
+  std::optional<int64_t> at_wall_ms;
+  std::optional<uint32_t> attempts_max;
+  std::vector<Tag> tags;
+  std::optional<JobCommand> command;  // only by options
+  std::optional<int64_t> timeout_ms;
+  std::optional<int64_t> keep_ms;
+  std::optional<int64_t> ttl_ms;
+  std::string unique;  // "" none
+  std::optional<int64_t> unique_for_ms;
+  std::optional<UniqueMode> unique_mode;
+  std::vector<MessageId> after;
+  std::vector<MessageId> after_any;
+  std::string debounce;  // "" none; only by options
+  int64_t quiet_ms = 0;
+  std::optional<int64_t> max_wait_ms;
+};
+
+/// The view that the door takes; `fields` and `payload` must outlive it.
+NewMessage message_of(const PushFields& fields, std::string_view payload);
+
+/// From the options, with $FQ_TENANT below them.
+Result<PushFields> fields_of(const Arguments& arguments);
+
+/// Refuses what the queue's order would ignore.
+Result<void> check_order(const PushFields& fields, Order order, std::string_view priority_name,
+                         std::string_view key_name);
+
+struct PushLine {
+  PushFields fields;
+  std::string payload;
+};
+
+/// One object of --ndjson; `defaults` are the options. The fault is bad data without the line's number.
+Result<PushLine> parse_push_line(std::string_view line, const PushFields& defaults, Order order);
+
+}  // namespace fq::cli

@@ -1,0 +1,180 @@
+// queue - lists, makes, pauses, drains, sets, empties and removes whole queues.
+
+// fq, below us.
+#include "core/base/escape.h"
+#include "core/base/json_writer.h"
+// fq, this room.
+#include "cli/policy/assignment.h"
+#include "cli/words/command.h"
+#include "cli/policy/policy_layers.h"
+#include "cli/session/selection.h"
+#include "cli/words/subcommand.h"
+#include "cli/words/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr OptionSpec kQueueOptions[] = {
+    {"How", 0, "yes", Takes::nothing, "", "do not ask; needed without a terminal"},
+};
+
+/// Known of a queue that can be opened.
+struct Ways {
+  bool paused = false;
+  bool draining = false;
+};
+
+Result<Ways> ways_of(Session& session, const std::string& name) {
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue,
+             session.open({session.spool(), name}, Session::Policy::last_good, OpenOptions{}));
+  FQ_TRY_SET(const OverridePage page, queue->policy_overrides({}, 1));  // the queue's own is the first
+  Ways ways;
+  for (const PolicyOverride& each : page.overrides) {
+    for (const PolicyValue& value : each.values) {
+      if (each.path.empty() && value.key == PolicyKey::paused) ways.paused = true;
+      if (each.path.empty() && value.key == PolicyKey::draining) ways.draining = true;
+    }
+  }
+  return ways;
+}
+
+std::string json_line(const std::string& name, const Result<Ways>& ways) {
+  std::string line;
+  JsonWriter json(line);
+  json.begin_object().key("queue").text(name);
+  json.key("paused");
+  ways ? json.boolean(ways->paused) : json.null();
+  json.key("draining");
+  ways ? json.boolean(ways->draining) : json.null();
+  json.end_object();
+  return line;
+}
+
+/// Names alone for scripts; on a terminal also what is unusual about a queue.
+Result<Exit> list(const Arguments&, Session& session) {
+  FQ_TRY_SET(const std::vector<std::string> queues, session.all_queues());
+  const bool json = session.format() == Format::json;
+  for (const std::string& name : queues) {
+    std::string line = name;
+    if (json || session.out().is_terminal()) {
+      const Result<Ways> ways = ways_of(session, name);
+      if (!ways) say(ways.error().text);
+      if (json) line = json_line(name, ways);
+      if (!json && ways && ways->paused) line += "  paused";
+      if (!json && ways && ways->draining) line += "  draining";
+    }
+    FQ_TRY(session.out().write(line + "\n"));
+  }
+  FQ_TRY(session.out().flush());
+  return queues.empty() ? Exit::nothing : Exit::done;
+}
+
+Result<Exit> create(const Arguments&, Session& session) {
+  FQ_TRY(create_queue(session.location()));
+  return Exit::done;
+}
+
+Result<Exit> purge(const Arguments& arguments, Session& session) {
+  FQ_TRY_SET(const bool go_on, confirmed(arguments.has("yes"), "purge takes every message out of queue '" +
+                                                                   session.queue_name() + "'"));
+  if (!go_on) return Exit::nothing;
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  Selection everything;
+  everything.states = all_states();
+  return act_on(session, *queue, everything, Action::cancel);
+}
+
+Result<Exit> remove(const Arguments& arguments, Session& session) {
+  FQ_TRY_SET(const bool go_on,
+             confirmed(arguments.has("yes"),
+                       "remove deletes queue '" + session.queue_name() + "' and all that is in it"));
+  if (!go_on) return Exit::nothing;
+  FQ_TRY(remove_queue(session.location()));
+  return Exit::done;
+}
+
+Result<Exit> apply_patch(Session& session, const PolicyPatch& patch) {
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY(check_patch("queue set", patch, *queue, session.location()));
+  FQ_TRY(queue->policy_set("", patch));
+  return Exit::done;
+}
+
+Result<Exit> pause(const Arguments&, Session& session) {
+  return apply_patch(session, {{{PolicyKey::paused, 1, 0, {}}}, {}});
+}
+
+Result<Exit> drain(const Arguments&, Session& session) {
+  return apply_patch(session, {{{PolicyKey::draining, 1, 0, {}}}, {}});
+}
+
+Result<Exit> resume(const Arguments&, Session& session) {
+  return apply_patch(session, {{}, {PolicyKey::paused, PolicyKey::draining}});
+}
+
+Result<Exit> set(const Arguments& arguments, Session& session) {
+  std::span<const std::string> words(arguments.operands());
+  words = words.subspan(1);
+  if (!words.empty() && words[0].find('=') == std::string::npos) words = words.subspan(1);
+  FQ_TRY_SET(const PolicyPatch patch, to_patch("queue set", words, kQueueNode));
+  return apply_patch(session, patch);
+}
+
+struct Verb {
+  std::string_view name;
+  Result<Exit> (*run)(const Arguments&, Session&);
+  bool takes_name;
+  bool needs_name;  // as an operand: what destroys is never meant by default
+};
+constexpr Verb kVerbs[] = {{"list", list, false, false},  {"create", create, true, false},
+                           {"pause", pause, true, false}, {"resume", resume, true, false},
+                           {"drain", drain, true, false}, {"set", set, true, false},
+                           {"purge", purge, true, true},  {"remove", remove, true, true}};
+
+/// The QUEUE operand, if there is one; the words behind it are of `set` only.
+Result<void> take_name(const Verb& verb, const Arguments& arguments, Session& session) {
+  const auto& operands = arguments.operands();
+  const std::string object = "queue " + std::string(verb.name);
+  const bool sets = verb.run == set;
+  const bool named = operands.size() > 1 && !(sets && operands[1].find('=') != std::string::npos);
+  if (!sets && operands.size() > (verb.takes_name ? 2 : 1))
+    return usage_error(object, verb.takes_name ? "takes one queue" : "takes no queue");
+  if (verb.needs_name && !named) return usage_error(object, "needs the name of the queue");
+  if (!named) return {};
+  FQ_TRY_SET(std::string name, to_queue("QUEUE", operands[1]));
+  if (arguments.value("queue").value_or(name) != name)
+    return usage_error(object, "two queues are named, " + in_quotes(*arguments.value("queue")) + " and " +
+                                   in_quotes(name) + "; give one of them");
+  session.name_queue(std::move(name));
+  return {};
+}
+
+Result<Exit> run_queue(const Arguments& arguments, Session& session) {
+  std::vector<std::string_view> names;
+  for (const Verb& verb : kVerbs) names.push_back(verb.name);
+  const auto& operands = arguments.operands();
+  if (operands.empty()) return missing_subcommand("queue", names);
+  for (const Verb& verb : kVerbs) {
+    if (verb.name != operands[0]) continue;
+    FQ_TRY(take_name(verb, arguments, session));
+    return verb.run(arguments, session);
+  }
+  return unknown_subcommand("queue", operands[0], names);
+}
+
+}  // namespace
+
+const Command queue_command = {
+    "queue",
+    "list | create [QUEUE] | pause [QUEUE] | resume [QUEUE] |\n"
+    "         drain [QUEUE] | set [QUEUE] KEY=VALUE... | purge QUEUE | remove QUEUE",
+    "Lists, makes, pauses, drains, sets, empties or removes whole queues.\n"
+    "pause serves nothing, drain takes nothing, resume ends both; KEY= takes back.",
+    {kQueueOptions, &kQueueOption, "human|json"},
+    "fq queue set mail attempts=3 concurrency=20",
+    "0 done; 1 nothing there; 75 remove: in use; no room to write it down",
+    run_queue,
+};
+
+}  // namespace fq::cli

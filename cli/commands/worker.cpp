@@ -1,0 +1,101 @@
+// worker - runs a command for every message, or what command messages carry.
+
+// System.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <set>
+// fq, this room.
+#include "cli/words/command.h"
+#include "cli/views/message_view.h"
+#include "cli/policy/policy.h"
+#include "cli/session/session.h"
+#include "cli/terminal/signals.h"
+#include "cli/words/values.h"
+#include "cli/words/worker_options.h"
+
+namespace fq::cli {
+
+namespace {
+
+/// The spool as jobs in other directories find it.
+Result<std::string> absolute(const std::string& path) {
+  char* const resolved = ::realpath(path.c_str(), nullptr);
+  if (resolved == nullptr) return sys_error("realpath", path, errno);
+  std::string text(resolved);
+  std::free(resolved);
+  return text;
+}
+
+/// A leased message as JSON, one line.
+Result<std::string> delivery_line(const std::string& queue, const Delivery& delivery) {
+  FQ_TRY_SET(const MessageInfo info, info_of(delivery));
+  return message_line(queue, info);
+}
+
+Result<std::vector<worker::Source>> open_sources(Session& session, const Arguments& arguments) {
+  std::vector<std::string> names;
+  for (const std::string_view typed : arguments.values("queue")) {
+    FQ_TRY_SET(std::string name, to_queue("--queue", typed));
+    const bool known = std::find(names.begin(), names.end(), name) != names.end();
+    if (!known) names.push_back(std::move(name));
+  }
+  if (names.empty()) names.push_back(session.queue_name());
+  std::vector<worker::Source> sources;
+  for (const std::string& name : names) {
+    worker::Source source;
+    source.name = name;
+    FQ_TRY_SET(source.queue,
+               session.open({session.spool(), name}, Session::Policy::required, {.create = true}));
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+Exit exit_of_end(worker::End end) {
+  switch (end) {
+    case worker::End::nothing:
+      return Exit::nothing;
+    case worker::End::unusable:
+      return Exit::config;
+    case worker::End::done:
+    case worker::End::killed:
+      break;
+  }
+  return Exit::done;
+}
+
+Result<Exit> run_worker(const Arguments& arguments, Session& session) {
+  FQ_TRY_SET(worker::Options options, worker_options_of(arguments));
+  FQ_TRY_SET(std::vector<worker::Source> sources, open_sources(session, arguments));
+  if (options.stream && sources.size() > 1) return usage_error("--stream", "takes one queue");
+  FQ_TRY_SET(options.spool, absolute(session.spool()));
+  for (char** each = environ; *each != nullptr; ++each) options.environment.emplace_back(*each);
+  options.umask = umask_at_start();
+  options.notify_socket = environment("NOTIFY_SOCKET").value_or("");
+  options.watchdog_us = environment("WATCHDOG_USEC").value_or("");
+  options.watchdog_pid = environment("WATCHDOG_PID").value_or("");
+  worker::Voice voice;
+  voice.spoken = spoken;
+  voice.line = delivery_line;
+  voice.refresh_policy = [spool = session.spool()](const std::string& name, Queue& queue) {
+    return bring_policy_up_to_date(queue, {spool, name});
+  };
+  outlive_readers();
+  FQ_TRY_SET(const worker::End end, worker::work(std::move(sources), options, voice));
+  return exit_of_end(end);
+}
+
+}  // namespace
+
+const Command worker_command = {
+    "worker",
+    "[-q QUEUE]... [-j N] [OPTIONS] [-- CMD ARG...]",
+    "Runs CMD once for each message, payload on stdin; or what messages carry.",
+    kWorkerOptions,
+    "fq worker -j4 -- ./resize.sh",
+    "0 done or told to stop; 1 --once found nothing; 78 CMD cannot start",
+    run_worker,
+};
+
+}  // namespace fq::cli

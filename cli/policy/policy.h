@@ -1,0 +1,29 @@
+// policy - keeps what a queue holds of fq.toml up to date, reading the file only when it has changed.
+#pragma once
+
+// System.
+#include <string>
+// fq, below us.
+#include "core/api/queue.h"
+// fq, this room.
+#include "cli/policy/policy_file.h"
+
+namespace fq::cli {
+
+std::string policy_path(const std::string& spool);
+
+/// The file as it is now; one that says nothing when there is none. ErrorKind::config or denied when it
+/// cannot be used.
+Result<PolicyFile> read_policy_file(const std::string& spool);
+
+/// What it says for this queue.
+Result<FilePolicy> read_policy_for(const Location& location);
+
+/// Whether it can be used: for this queue, and for all that are there.
+Result<void> check_policy(const Location& location);
+
+/// Does nothing when the queue already holds this state of the file. ErrorKind::config or denied when the
+/// file cannot be used; the queue then goes on with what it holds.
+Result<void> bring_policy_up_to_date(Queue& queue, const Location& location);
+
+}  // namespace fq::cli

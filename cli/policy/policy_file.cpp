@@ -1,0 +1,153 @@
+#include "cli/policy/policy_file.h"
+
+// System.
+#include <algorithm>
+#include <map>
+#include <tuple>
+// fq, below us.
+#include "core/api/settings.h"
+#include "core/base/escape.h"
+#include "core/base/pattern.h"
+
+namespace fq::cli {
+
+namespace {
+
+/// Least exact first; places are all different, so nothing is equal.
+bool less_exact(const FileRule& a, const FileRule& b) {
+  const auto exactness = [](const FileRule& rule) {
+    const auto stars = static_cast<size_t>(std::count(rule.name.begin(), rule.name.end(), '*'));
+    return std::tuple(stars == 0, rule.name.size() - stars, rule.place);
+  };
+  return exactness(a) < exactness(b);
+}
+
+/// `pattern` takes in every name that `other`, read as a pattern too, takes in. (Its stars are characters
+/// like others here, which only a star can take in.)
+bool covers(std::string_view pattern, std::string_view other) { return pattern_matches(pattern, other); }
+
+/// Later values stand in for earlier ones of the same key.
+void lay_over(std::vector<FileValue>& to, const std::vector<FileValue>& values) {
+  for (const FileValue& value : values) {
+    const auto there = std::find_if(to.begin(), to.end(),
+                                    [&](const FileValue& each) { return each.value.key == value.value.key; });
+    if (there == to.end()) {
+      to.push_back(value);
+    } else {
+      *there = value;
+    }
+  }
+}
+
+const FileValue* find(const std::vector<FileValue>& values, PolicyKey key) {
+  for (const FileValue& value : values) {
+    if (value.value.key == key) return &value;
+  }
+  return nullptr;
+}
+
+PolicyValues without_lines(const std::vector<FileValue>& values) {
+  PolicyValues plain;
+  plain.reserve(values.size());
+  for (const FileValue& value : values) plain.push_back(value.value);
+  return plain;
+}
+
+}  // namespace
+
+Policy without_lines(const FilePolicy& policy) {
+  Policy plain;
+  plain.queue = without_lines(policy.queue);
+  for (const FileRule& rule : policy.tenants)
+    plain.tenants.push_back({rule.name, without_lines(rule.values)});
+  for (const FileRule& rule : policy.pools) plain.pools.push_back({rule.name, without_lines(rule.values)});
+  return plain;
+}
+
+Result<PolicyFile> PolicyFile::parse(std::string_view text, const std::string& path) {
+  PolicyFile file(path);
+  FQ_TRY_SET(file.queues_, read_policy_tables(text, path));
+  std::sort(file.queues_.begin(), file.queues_.end(),
+            [](const FileQueue& a, const FileQueue& b) { return less_exact(a.queue, b.queue); });
+  for (FileQueue& queue : file.queues_) std::sort(queue.tenants.begin(), queue.tenants.end(), less_exact);
+  FQ_TRY(file.check_pools());
+  FQ_TRY(file.check_orders());
+  return file;
+}
+
+Result<FilePolicy> PolicyFile::for_queue(std::string_view queue) const {
+  FilePolicy policy;
+  std::map<std::string_view, FileRule> pools;
+  for (const FileQueue& each : queues_) {
+    if (!pattern_matches(each.queue.name, queue)) continue;
+    lay_over(policy.queue, each.queue.values);
+    policy.tenants.insert(policy.tenants.end(), each.tenants.begin(), each.tenants.end());
+    for (const FileRule& pool : each.pools) {
+      FileRule& known = pools.try_emplace(pool.name, FileRule{pool.name, pool.place, {}}).first->second;
+      lay_over(known.values, pool.values);
+    }
+  }
+  FQ_TRY(check_order(policy.queue));
+  for (auto& [name, pool] : pools) policy.pools.push_back(std::move(pool));
+  return policy;
+}
+
+/// A tenant's pool must be there in every queue that its table is for.
+Result<void> PolicyFile::check_pools() const {
+  std::multimap<std::string_view, const FileQueue*> defined;
+  for (const FileQueue& queue : queues_) {
+    for (const FileRule& pool : queue.pools) defined.emplace(pool.name, &queue);
+  }
+  for (const FileQueue& queue : queues_) {
+    std::string_view good;  // many tenants name one pool
+    for (const FileRule& tenant : queue.tenants) {
+      const FileValue* value = find(tenant.values, PolicyKey::pool);
+      if (value == nullptr || value->value.text.empty() || value->value.text == good) continue;
+      const std::string& name = value->value.text;
+      const auto [first, last] = defined.equal_range(name);
+      const bool found = std::any_of(
+          first, last, [&](const auto& each) { return covers(each.second->queue.name, queue.queue.name); });
+      if (!found) {
+        return policy_fault(path_, value->line,
+                            "pool: " + in_quotes(name) +
+                                " is not defined for all these queues; write [queue.\"" + queue.queue.name +
+                                "\".pool." + name + "]");
+      }
+      good = name;
+    }
+  }
+  return {};
+}
+
+/// Each table's order and scope, together with what is less exact and holds for all its queues.
+Result<void> PolicyFile::check_orders() const {
+  std::vector<const FileQueue*> setters;
+  for (const FileQueue& queue : queues_) {
+    const std::vector<FileValue>& values = queue.queue.values;
+    if (find(values, PolicyKey::order) == nullptr && find(values, PolicyKey::scope) == nullptr) continue;
+    setters.push_back(&queue);
+    std::vector<FileValue> together;
+    for (const FileQueue* each : setters) {
+      if (covers(each->queue.name, queue.queue.name)) lay_over(together, each->queue.values);
+    }
+    FQ_TRY(check_order(together));
+  }
+  return {};
+}
+
+Result<void> PolicyFile::check_order(const std::vector<FileValue>& values) const {
+  const FileValue* order = find(values, PolicyKey::order);
+  const FileValue* scope = find(values, PolicyKey::scope);
+  if (order == nullptr || scope == nullptr) return {};
+  if (Order{static_cast<uint32_t>(order->value.number)} != Order::fifo) return {};
+  if (Scope{static_cast<uint32_t>(scope->value.number)} != Scope::queue) return {};
+  const bool scope_is_later = scope->line >= order->line;
+  const uint32_t other = scope_is_later ? order->line : scope->line;
+  const std::string at =
+      other == std::max(scope->line, order->line) ? "" : " of line " + std::to_string(other);
+  return policy_fault(path_, std::max(scope->line, order->line),
+                      scope_is_later ? "scope: \"queue\" does not go with order = \"fifo\"" + at
+                                     : "order: \"fifo\" does not go with scope = \"queue\"" + at);
+}
+
+}  // namespace fq::cli

@@ -1,0 +1,29 @@
+// ending - how a message ended, as an exit status and as what its job wrote: for wait, result and push
+// --wait.
+#pragma once
+
+// System.
+#include <optional>
+#include <span>
+// fq, this room.
+#include "cli/words/exit_code.h"
+#include "cli/session/session.h"
+
+namespace fq::cli {
+
+/// Waits until all of them have ended. EndStatus::interrupted does not come back: it dies by the signal.
+Result<EndStatus> await_ends(Queue& queue, EndRequest request);
+
+/// Whether it is still in the queue, and not dead.
+Result<bool> is_unfinished(Queue& queue, MessageId id);
+
+void say_unknown(const Session& session, MessageId id);
+
+/// 0 if it was acked, else its job's status (128+N for signal N), else 1; also 1, and said, for a message
+/// that is not known.
+Result<Exit> exit_of_end(const Session& session, Queue& queue, MessageId id);
+
+/// Its kept output onto ours. False: none is kept.
+Result<bool> write_output(Session& session, Queue& queue, MessageId id);
+
+}  // namespace fq::cli

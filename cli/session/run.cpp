@@ -1,0 +1,69 @@
+#include "cli/session/run.h"
+
+// fq, this room.
+#include "cli/words/arguments.h"
+#include "cli/words/command.h"
+#include "cli/session/help.h"
+#include "cli/session/session.h"
+#include "cli/terminal/signals.h"
+
+#ifndef FQ_VERSION
+#define FQ_VERSION "unknown"
+#endif
+
+namespace fq::cli {
+
+namespace {
+
+Result<Exit> print(Session& session, const std::string& text) {
+  FQ_TRY(session.out().write(text));
+  FQ_TRY(session.out().flush());
+  return Exit::done;
+}
+
+bool among(const std::vector<std::string>& words, std::string_view wanted) {
+  for (const std::string& word : words) {
+    if (word == wanted) return true;
+  }
+  return false;
+}
+
+Result<Exit> run_line(int argc, char** argv, Session& session) {
+  CommandLine line = split_command_line(argc, argv);
+  if (!line.command) {
+    if (among(line.words, "--version")) return print(session, "fq " FQ_VERSION "\n");
+    if ((among(line.words, "--help") || among(line.words, "-h"))) return print(session, overview());
+    if (line.words.empty()) return Error{ErrorKind::usage, "which command? see fq help", 0};
+    // Unknown options are refused by the parser, known ones lack their command.
+    FQ_TRY(parse_arguments(no_command, line.words));
+    return Error{ErrorKind::usage, "which command? see fq help", 0};
+  }
+  const Command* command = find_command(*line.command);
+  if (command == nullptr) return unknown_command(*line.command, line.misplaced_option);
+  const bool helps = command == &help_command;  // needs no spool, wherever -q points
+  FQ_TRY_SET(const Arguments arguments,
+             parse_arguments(helps ? no_command : *command, std::move(line.words)));
+  if (arguments.has("help")) return print(session, help_of(*command));
+  if (helps && arguments.has("version")) return print(session, "fq " FQ_VERSION "\n");
+  if (helps) return command->run(arguments, session);
+  FQ_TRY(session.resolve(arguments));
+  return command->run(arguments, session);
+}
+
+}  // namespace
+
+Exit run(int argc, char** argv) {
+  Session session;
+  const Result<Exit> result = run_line(argc, argv, session);
+  if (result) return *result;
+  const Error& error = result.error();
+  if (Output::interrupted(error)) die_by_caught_signal();
+  if (Output::reader_left(error)) {
+    die_by_sigpipe();  // where that is ignored, as quietly
+  } else {
+    say(error.text);
+  }
+  return exit_of(error.kind);
+}
+
+}  // namespace fq::cli

@@ -1,0 +1,98 @@
+#include "cli/session/selection.h"
+
+// System.
+#include <unistd.h>
+
+#include <algorithm>
+// fq, this room.
+#include "cli/terminal/input.h"
+#include "cli/terminal/signals.h"
+#include "cli/words/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr size_t kChangesPage = 256;  // changes in one turn: arbitrary
+
+Result<Exit> act_on_ids(const Session& session, Queue& queue, const std::vector<MessageId>& ids,
+                        Action action) {
+  Exit exit = Exit::done;
+  for (size_t start = 0; start < ids.size(); start += kChangesPage) {
+    const size_t count = std::min(kChangesPage, ids.size() - start);
+    FQ_TRY_SET(const MutateReply reply, queue.mutate(std::span(ids).subspan(start, count), action));
+    say_notices(queue);
+    for (size_t i = 0; i < reply.items.size(); ++i) {
+      if (reply.items[i] == SettleStatus::ok) continue;
+      exit = Exit::nothing;
+      const std::string object = "message " + std::to_string(number(ids[start + i])) + ": ";
+      if (reply.items[i] == SettleStatus::gone) {
+        say(object + "not in queue '" + session.queue_name() + "'");
+      } else {
+        say(object + (action == Action::kick ? "is neither dead nor delayed" : "has ended already"));
+      }
+    }
+  }
+  return exit;
+}
+
+}  // namespace
+
+std::vector<State> all_states() {
+  return {State::ready, State::delayed, State::leased, State::held, State::dead};
+}
+
+Result<std::vector<MessageId>> ids_of(const Arguments& arguments) {
+  FQ_TRY_SET(const std::vector<std::string> texts, expand_dash(arguments.operands()));
+  std::vector<MessageId> ids;
+  for (const std::string& text : texts) {
+    FQ_TRY_SET(const MessageId id, to_id("ID", text));
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+Result<uint64_t> change_by_filter(Queue& queue, const Selection& selection, Action action) {
+  uint64_t changed = 0;
+  Filter filter = selection.filter;
+  for (const State state : selection.states) {
+    filter.state = state;
+    Cursor from;
+    do {
+      const uint64_t left = selection.count_max - changed;
+      if (left == 0) return changed;
+      FQ_TRY_SET(
+          MutateReply reply,
+          queue.mutate(filter, action, from, static_cast<size_t>(std::min<uint64_t>(left, kChangesPage))));
+      say_notices(queue);
+      changed += reply.changed;
+      from = std::move(reply.next);
+    } while (!from.text.empty());
+  }
+  return changed;
+}
+
+Result<Exit> act_on(Session& session, Queue& queue, const Selection& selection, Action action) {
+  if (!selection.ids.empty()) return act_on_ids(session, queue, selection.ids, action);
+  FQ_TRY_SET(const uint64_t changed, change_by_filter(queue, selection, action));
+  FQ_TRY(session.out().write(std::to_string(changed) + "\n"));
+  FQ_TRY(session.out().flush());
+  return changed > 0 ? Exit::done : Exit::nothing;
+}
+
+Result<bool> confirmed(bool yes, const std::string& question) {
+  if (yes) return true;
+  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1) {
+    return usage_error("--yes", "is needed where nobody can be asked; " + question);
+  }
+  say(question + "; type yes to go on");
+  FQ_TRY_SET(Reader input, Reader::standard_input());
+  std::string answer;
+  while (answer.find('\n') == std::string::npos) {
+    FQ_TRY_SET(const bool more, input.read_some(answer));
+    if (!more) break;
+  }
+  return answer == "yes\n" || answer == "y\n";
+}
+
+}  // namespace fq::cli

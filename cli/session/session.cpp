@@ -1,0 +1,171 @@
+#include "cli/session/session.h"
+
+// System.
+#include <unistd.h>
+
+#include <cstdlib>
+// fq, below us.
+#include "core/base/escape.h"
+#include "core/base/own_user.h"
+#include "core/base/suggestion.h"
+// fq, this room.
+#include "cli/words/command.h"
+#include "cli/policy/policy.h"
+#include "cli/words/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+struct FormatName {
+  std::string_view name;
+  Format format;
+};
+constexpr FormatName kFormats[] = {{"human", Format::human},
+                                   {"json", Format::json},
+                                   {"sh", Format::sh},
+                                   {"raw", Format::raw},
+                                   {"prometheus", Format::prometheus}};
+
+/// The parts of "human|json|sh".
+std::vector<std::string_view> split_formats(std::string_view formats) {
+  std::vector<std::string_view> names;
+  while (!formats.empty()) {
+    const size_t bar = formats.find('|');
+    names.push_back(formats.substr(0, bar));
+    formats.remove_prefix(bar == std::string_view::npos ? formats.size() : bar + 1);
+  }
+  return names;
+}
+
+Result<Format> to_format(std::string_view allowed, std::string_view text) {
+  const std::vector<std::string_view> names = split_formats(allowed);
+  for (const std::string_view name : names) {
+    if (name != text) continue;
+    for (const FormatName& each : kFormats) {
+      if (each.name == name) return each.format;
+    }
+  }
+  const std::string_view near = suggest(text, names);
+  std::string list;
+  for (const std::string_view name : names) {
+    if (!list.empty()) list += name == names.back() ? " or " : ", ";
+    list += name;
+  }
+  const std::string hint = near.empty() ? "use " + list : "did you mean " + std::string(near) + "?";
+  return usage_error("--format", in_quotes(text) + " is not a format of this command; " + hint);
+}
+
+Error config_error(Error error) {
+  error.kind = ErrorKind::config;
+  return error;
+}
+
+}  // namespace
+
+Result<void> Session::resolve(const Arguments& arguments) {
+  FQ_TRY(resolve_format(arguments));
+  if (arguments.command().options.queue == nullptr) return {};
+  FQ_TRY(resolve_spool(arguments));
+  return resolve_queue(arguments);
+}
+
+Result<void> Session::resolve_spool(const Arguments& arguments) {
+  if (const auto typed = arguments.value("spool")) {
+    if (typed->empty()) return usage_error("--spool", "is empty; name a directory");
+    location_.spool = std::string(*typed);
+  } else if (const auto set = environment("FQ_SPOOL")) {
+    location_.spool = *set;
+  } else if (own_user() == 0) {
+    location_.spool = "/var/spool/fq";
+  } else if (const auto state = environment("XDG_STATE_HOME"); state && state->starts_with('/')) {
+    location_.spool = *state + "/fq";
+  } else if (const auto home = environment("HOME")) {
+    location_.spool = *home + "/.local/state/fq";
+  } else {
+    return Error{ErrorKind::config, "HOME: is not set, so there is no place for the spool; set FQ_SPOOL", 0};
+  }
+  return {};
+}
+
+Result<void> Session::resolve_queue(const Arguments& arguments) {
+  if (const auto typed = arguments.value("queue")) {
+    FQ_TRY_SET(location_.queue, to_queue("--queue", *typed));
+    queue_named_ = true;
+  } else if (const auto set = environment("FQ_QUEUE")) {
+    Result<std::string> name = to_queue("FQ_QUEUE", *set);
+    if (!name) return config_error(std::move(name).error());
+    location_.queue = std::move(name).value();
+    queue_named_ = true;
+  }
+  return {};
+}
+
+Result<void> Session::resolve_format(const Arguments& arguments) {
+  for (const Arguments::Given& given : arguments.given()) {
+    if (given.option == &kJsonOption) format_ = Format::json;
+    if (given.option == &kRawOption) format_ = Format::raw;
+    if (given.option != &kFormatOption) continue;
+    FQ_TRY_SET(format_, to_format(arguments.command().options.formats, *given.value));
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Queue>> Session::open(Policy policy, bool create) {
+  OpenOptions options;
+  options.create = create;
+  options.until_exit = true;
+  return open(location_, policy, options);
+}
+
+Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy policy,
+                                             const OpenOptions& options) {
+  OpenOptions how = options;
+  how.create = false;
+  Result<std::unique_ptr<Queue>> queue = open_queue(location, how);
+  if (!queue && options.create && queue.error().kind == ErrorKind::missing) {
+    // What would be refused makes no queue.
+    if (policy == Policy::required) FQ_TRY(read_policy_for(location));
+    queue = open_queue(location, options);
+  }
+  if (!queue) return queue;
+  Result<void> loaded = bring_policy_up_to_date(**queue, location);
+  if (!loaded && policy == Policy::required) return std::move(loaded).error();
+  say_notices(**queue);
+  return queue;
+}
+
+void say_notices(Queue& queue) {
+  for (const std::string& notice : queue.take_notices()) say(notice);
+}
+
+Result<std::vector<std::string>> Session::queues() {
+  if (queue_named_) return std::vector<std::string>{location_.queue};
+  return all_queues();
+}
+
+Result<std::vector<std::string>> Session::all_queues() const {
+  FQ_TRY_SET(std::vector<std::string> names, list_queues(location_.spool));
+  if (names.empty() && ::access(location_.spool.c_str(), F_OK) != 0) {
+    return Error{ErrorKind::missing,
+                 "spool " + in_quotes(location_.spool) + ": there is none; the first push makes it", 0};
+  }
+  return names;
+}
+
+Result<Exit> Session::for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look) {
+  FQ_TRY_SET(const std::vector<std::string> names, queues());
+  Exit worst = names.empty() ? Exit::nothing : Exit::done;
+  for (const std::string& name : names) {
+    const Result<std::unique_ptr<Queue>> queue =
+        open({location_.spool, name}, Policy::last_good, OpenOptions{});
+    const Result<Exit> exit = queue ? look(name, **queue) : queue.error();
+    if (out_.failed()) return exit;
+    if (!exit) say(exit.error().text);
+    const Exit ended = exit ? *exit : exit_of(exit.error().kind);
+    if (ended != Exit::done) worst = ended;
+  }
+  return worst;
+}
+
+}  // namespace fq::cli

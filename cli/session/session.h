@@ -1,0 +1,68 @@
+// session - where a command works: which spool, which queue, which output format; and the queue opened
+// with the policy that holds now.
+//
+// Precedence: default < environment < option. A privileged process (AT_SECURE) does not listen to the
+// environment.
+#pragma once
+
+// System.
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+// fq, below us.
+#include "core/api/queue.h"
+#include "core/base/result.h"
+// fq, this room.
+#include "cli/words/arguments.h"
+#include "cli/terminal/environment.h"
+#include "cli/words/exit_code.h"
+#include "cli/terminal/output.h"
+
+namespace fq::cli {
+
+enum class Format { human, json, sh, raw, prometheus };
+
+class Session {
+ public:
+  /// Resolves spool, queue and format from the options and the environment.
+  Result<void> resolve(const Arguments& arguments);
+
+  Output& out() { return out_; }
+  Format format() const { return format_; }
+  const std::string& spool() const { return location_.spool; }
+  const std::string& queue_name() const { return location_.queue; }
+  const Location& location() const { return location_; }
+  void name_queue(std::string name) { location_.queue = std::move(name), queue_named_ = true; }
+  bool queue_named() const { return queue_named_; }
+
+  /// How to go on when fq.toml cannot be used.
+  enum class Policy { required, last_good };
+  /// The command's one queue, until its process ends.
+  Result<std::unique_ptr<Queue>> open(Policy policy, bool create = false);
+  /// One of several, with the policy that holds now.
+  Result<std::unique_ptr<Queue>> open(const Location& location, Policy policy, const OpenOptions& options);
+  /// All of the spool; ErrorKind::missing when there is no spool.
+  Result<std::vector<std::string>> all_queues() const;
+  /// The one that was named, else all of the spool.
+  Result<std::vector<std::string>> queues();
+  /// Calls `look(name, queue)` for each of queues(). One that cannot be used is named and does not hide the
+  /// others: the exit is its own. Exit::nothing when there is none.
+  Result<Exit> for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look);
+
+ private:
+  Result<void> resolve_spool(const Arguments& arguments);
+  Result<void> resolve_queue(const Arguments& arguments);
+  Result<void> resolve_format(const Arguments& arguments);
+
+  Location location_;
+  bool queue_named_ = false;
+  Format format_ = Format::human;
+  Output out_;
+};
+
+/// What a queue met that a person should hear, on standard error.
+void say_notices(Queue& queue);
+
+}  // namespace fq::cli

@@ -1,0 +1,163 @@
+#include "cli/terminal/output.h"
+
+// System.
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+// fq, below us.
+#include "core/base/escape.h"
+#include "core/base/utf8.h"
+// fq, this room.
+#include "cli/terminal/signals.h"
+#include "cli/terminal/table.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr size_t kBufferBytes = 64 * 1024;
+// A pipe that poll calls writable takes one page without blocking, so no signal can be overslept.
+constexpr size_t kPipePieceBytes = 4096;
+
+/// A file, or /dev/null: a write to it never waits for anybody, so signals need not come through.
+bool takes_all_at_once(int descriptor) {
+  struct stat info {};
+  if (::fstat(descriptor, &info) != 0) return false;
+  return S_ISREG(info.st_mode) || (S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3));
+}
+
+}  // namespace
+
+Result<void> Output::write(std::string_view bytes) {
+  if (buffer_.size() + bytes.size() > kBufferBytes) FQ_TRY(flush());
+  if (bytes.size() > kBufferBytes) return write_now(bytes);
+  buffer_.append(bytes);
+  return {};
+}
+
+Result<void> Output::flush() {
+  if (buffer_.empty()) return {};
+  Result<void> written = write_now(buffer_);
+  buffer_.clear();
+  return written;
+}
+
+Result<void> Output::write_now(std::string_view bytes) {
+  Result<void> written = write_pieces(bytes);
+  failed_ = failed_ || !written;
+  return written;
+}
+
+Result<void> Output::write_pieces(std::string_view bytes) {
+  const std::string_view object = descriptor_ == STDERR_FILENO ? "standard error" : "standard output";
+  if (piece_ == 0) piece_ = takes_all_at_once(descriptor_) ? SIZE_MAX : kPipePieceBytes;
+  while (!bytes.empty()) {
+    ssize_t done = 0;
+    if (piece_ == SIZE_MAX) {
+      done = ::write(descriptor_, bytes.data(), bytes.size());
+    } else {
+      const LetSignalsThrough open;
+      pollfd ready{descriptor_, POLLOUT, 0};
+      if (::poll(&ready, 1, -1) < 0) return sys_error("write", object, errno);
+      done = ::write(descriptor_, bytes.data(), std::min(bytes.size(), piece_));
+    }
+    if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) continue;
+    if (done < 0) {
+      Error error = sys_error("write", object, errno);
+      error.kind = ErrorKind::io;  // whatever errno says: the outcome is what matters here
+      return error;
+    }
+    bytes.remove_prefix(static_cast<size_t>(done));
+  }
+  return {};
+}
+
+Result<void> Output::copy_file(int descriptor, uint64_t size) {
+  FQ_TRY(flush());
+  std::string piece(std::min<uint64_t>(size, kBufferBytes), '\0');
+  for (uint64_t at = 0; at < size;) {
+    const size_t want = static_cast<size_t>(std::min<uint64_t>(piece.size(), size - at));
+    const ssize_t got = ::pread(descriptor, piece.data(), want, static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return sys_error("read", "payload", errno);
+    if (got == 0) return Error{ErrorKind::bad_data, "payload: its file is shorter than its record says", 0};
+    FQ_TRY(write_now(std::string_view(piece).substr(0, static_cast<size_t>(got))));
+    at += static_cast<uint64_t>(got);
+  }
+  return {};
+}
+
+Result<void> Output::check_reader() {
+  pollfd end{descriptor_, 0, 0};
+  if (::poll(&end, 1, 0) <= 0 || (end.revents & POLLERR) == 0) return {};
+  failed_ = true;
+  Error error = sys_error("write", "standard output", EPIPE);
+  error.kind = ErrorKind::io;
+  return error;
+}
+
+bool Output::is_terminal() {
+  if (terminal_ < 0) terminal_ = ::isatty(descriptor_);
+  return terminal_ == 1;
+}
+
+bool Output::reader_left(const Error& error) { return error.sys == EPIPE; }
+bool Output::interrupted(const Error& error) { return error.sys == EINTR; }
+
+std::string spoken(std::string_view text) {
+  const EscapeOptions options{!locale_shows_utf8(), false, true};
+  return "fq: " + escape_terminal(text, options) + "\n";
+}
+
+void say(std::string_view text) {
+  const std::string line = spoken(text);
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t done = ::write(STDERR_FILENO, rest.data(), rest.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return;  // nobody left to tell
+    rest.remove_prefix(static_cast<size_t>(done));
+  }
+}
+
+bool locale_shows_utf8() {
+  static const bool utf8 = [] {
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+      const char* value = std::getenv(name);
+      if (value == nullptr || *value == '\0') continue;
+      std::string lower;
+      for (const char* c = value; *c != '\0'; ++c)
+        lower.push_back(*c >= 'A' && *c <= 'Z' ? static_cast<char>(*c + 32) : *c);
+      return lower.find("utf-8") != std::string::npos || lower.find("utf8") != std::string::npos;
+    }
+    return false;
+  }();
+  return utf8;
+}
+
+std::string shown(std::string_view text) {
+  return escape_terminal(text, {!locale_shows_utf8(), false, false});
+}
+
+std::string shown_short(std::string_view text, size_t columns) {
+  // Characters are limited too: accents without end take no column.
+  const size_t characters_max = 4 * columns;
+  std::string cut;
+  size_t used = 0;
+  for (size_t count = 0; !text.empty(); ++count) {
+    const size_t bytes = std::max<size_t>(utf8_next(text).bytes, 1);
+    const std::string next = shown(text.substr(0, bytes));
+    used += columns_of(next);
+    if (used > columns || count == characters_max) return cut + "...";
+    cut += next;
+    text.remove_prefix(bytes);
+  }
+  return cut;
+}
+
+}  // namespace fq::cli

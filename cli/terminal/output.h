@@ -1,0 +1,57 @@
+// output - standard output (or error), buffered, where every write is checked; and the one place that talks
+// on standard error.
+//
+// A failed write is a value: the caller gives back what it holds before it ends. While a write waits,
+// signals come through (see cli/terminal/signals.h); one that raised the interrupt fails the write.
+#pragma once
+
+// System.
+#include <string>
+#include <string_view>
+// fq, below us.
+#include "core/base/result.h"
+
+namespace fq::cli {
+
+class Output {
+ public:
+  explicit Output(int descriptor = 1) : descriptor_(descriptor) {}
+  /// Buffers; writes when much has gathered.
+  Result<void> write(std::string_view bytes);
+  /// Copies `size` bytes of a file without holding them all.
+  Result<void> copy_file(int descriptor, uint64_t size);
+  Result<void> flush();
+  bool is_terminal();
+  /// The error of a write, where nobody could read it: for who has nothing to write for a while.
+  Result<void> check_reader();
+  /// A write has failed; nothing more will come out.
+  bool failed() const { return failed_; }
+
+  /// The error of a reader that has left: not a message to anybody.
+  static bool reader_left(const Error& error);
+  static bool interrupted(const Error& error);
+
+ private:
+  Result<void> write_now(std::string_view bytes);
+  Result<void> write_pieces(std::string_view bytes);
+  const int descriptor_;
+  std::string buffer_;
+  bool failed_ = false;
+  int terminal_ = -1;  // -1: not asked yet
+  size_t piece_ = 0;   // bytes of one write; 0: not asked yet
+};
+
+/// One line on standard error, "fq: TEXT", escaped.
+void say(std::string_view text);
+/// The line that it writes.
+std::string spoken(std::string_view text);
+
+/// Whether the locale's characters are UTF-8; else what is not ASCII is escaped in human views.
+bool locale_shows_utf8();
+
+/// For human views: one line, safe on a terminal.
+std::string shown(std::string_view text);
+/// The same, cut to about `columns` characters.
+std::string shown_short(std::string_view text, size_t columns);
+
+}  // namespace fq::cli

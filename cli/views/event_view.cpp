@@ -1,0 +1,181 @@
+#include "cli/views/event_view.h"
+
+// System.
+#include <algorithm>
+#include <array>
+#include <charconv>
+// fq, below us.
+#include "core/base/wall_time.h"
+// fq, this room.
+#include "cli/terminal/output.h"
+#include "cli/terminal/table.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr size_t kEventColumns = 9;
+constexpr size_t kIdColumns = 8;
+constexpr size_t kEventTenantColumns = 16;
+constexpr size_t kMsDigitsAt = 20;  // in "2026-11-02T08:00:00.500Z"
+
+void append_number(std::string& to, int64_t value) {
+  std::array<char, 24> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  to.append(digits.data(), end);
+}
+
+/// Of JSON: a text that needs no escape goes as it is.
+void append_text(std::string& to, std::string_view text) {
+  const auto needs_care = [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; };
+  if (std::none_of(text.begin(), text.end(), needs_care)) {
+    to.append("\"").append(text).append("\"");
+  } else {
+    JsonWriter(to).text(text);
+  }
+}
+
+void append_key(std::string& to, std::string_view key_with_quotes, std::string_view text) {
+  to.append(key_with_quotes);
+  if (text.empty()) {
+    to.append("null");
+  } else {
+    append_text(to, text);
+  }
+}
+
+void append_key(std::string& to, std::string_view key_with_quotes, std::optional<int64_t> value) {
+  to.append(key_with_quotes);
+  if (value) {
+    append_number(to, *value);
+  } else {
+    to.append("null");
+  }
+}
+
+/// For people: what is plain ASCII needs no escape. Returns the columns that it takes.
+size_t append_shown(std::string& to, std::string_view text) {
+  const auto needs_care = [](char c) { return c < ' ' || c > '~' || c == '\\'; };
+  if (std::none_of(text.begin(), text.end(), needs_care)) {
+    to.append(text);
+    return text.size();
+  }
+  const std::string safe = shown(text);
+  to.append(safe);
+  return columns_of(safe);
+}
+
+void pad(std::string& to, size_t used, size_t columns) {
+  to.append(used < columns ? columns - used : 0, ' ');
+}
+
+}  // namespace
+
+std::string_view TimeText::of(int64_t wall_ms) {
+  const int64_t ms = ((wall_ms % 1000) + 1000) % 1000;
+  const int64_t second = (wall_ms - ms) / 1000;
+  if (second != second_) {
+    text_ = format_wall_time(wall_ms);
+    second_ = text_.size() == kMsDigitsAt + 4 ? second : INT64_MIN;  // a year of more digits is rare
+    return text_;
+  }
+  text_[kMsDigitsAt] = static_cast<char>('0' + ms / 100);
+  text_[kMsDigitsAt + 1] = static_cast<char>('0' + ms / 10 % 10);
+  text_[kMsDigitsAt + 2] = static_cast<char>('0' + ms % 10);
+  return text_;
+}
+
+EventView::EventView(std::string_view queue) { JsonWriter(queue_).text(queue); }
+
+void EventView::append_json(std::string& to, const Event& event) {
+  to.append("{\"event\":\"").append(event.event);
+  to.append("\",\"at\":\"").append(time_.of(event.at_wall_ms)).append("\",\"queue\":").append(queue_);
+  append_key(to, ",\"id\":", static_cast<int64_t>(number(event.id)));
+  append_key(to, ",\"tenant\":", event.tenant);
+  // Most events have nothing more, or a receipt and a process.
+  const bool has_holder = !event.receipt.empty() || event.pid != 0 || !event.reason.empty();
+  const bool has_rest = event.until_wall_ms != 0 || event.due_wall_ms != 0 || event.exit || event.signal ||
+                        event.expires_wall_ms != 0 || !event.stderr_tail.empty();
+  if (has_holder) {
+    append_key(to, ",\"receipt\":", event.receipt);
+    append_key(to, ",\"pid\":", event.pid == 0 ? std::nullopt : std::optional<int64_t>(event.pid));
+    append_key(to, ",\"reason\":", event.reason);
+  } else {
+    to.append(",\"receipt\":null,\"pid\":null,\"reason\":null");
+  }
+  if (has_rest) {
+    append_key(to, ",\"lease_until\":", event.until_wall_ms == 0 ? "" : time_.of(event.until_wall_ms));
+    append_key(to, ",\"due_at\":", event.due_wall_ms == 0 ? "" : time_.of(event.due_wall_ms));
+    append_key(to, ",\"exit\":", event.exit ? std::optional<int64_t>(*event.exit) : std::nullopt);
+    append_key(to, ",\"signal\":", event.signal ? std::optional<int64_t>(*event.signal) : std::nullopt);
+    append_key(to, ",\"stderr\":", event.stderr_tail);
+    append_key(to, ",\"expires_at\":", event.expires_wall_ms == 0 ? "" : time_.of(event.expires_wall_ms));
+  } else {
+    to.append(
+        R"(,"lease_until":null,"due_at":null,"exit":null,"signal":null,"stderr":null,"expires_at":null)");
+  }
+  to.push_back('}');
+}
+
+void EventView::append_details(std::string& to, const Event& event, std::string_view between) {
+  const auto next = [&]() -> std::string& {
+    to.append(between);
+    between = ", ";
+    return to;
+  };
+  if (!event.receipt.empty()) append_shown(next(), event.receipt);
+  if (event.pid != 0) append_number(next().append("process "), event.pid);
+  if (event.until_wall_ms != 0) next().append("until ").append(time_.of(event.until_wall_ms));
+  if (event.due_wall_ms != 0) next().append("due ").append(time_.of(event.due_wall_ms));
+  if (event.expires_wall_ms != 0) next().append("expires ").append(time_.of(event.expires_wall_ms));
+  if (event.exit || event.signal) {
+    const std::string status = status_text(event.exit, event.signal, event.reason);
+    if (!status.empty()) next().append(status);
+  }
+  if (!event.reason.empty()) append_shown(next(), event.reason);
+}
+
+void EventView::append_line(std::string& to, const Event& event) {
+  to.append(time_.of(event.at_wall_ms)).append("  ");
+  to.append(event.event);
+  pad(to, event.event.size(), kEventColumns);
+  to.append("  ");
+  const size_t begin = to.size();
+  append_number(to, static_cast<int64_t>(number(event.id)));
+  pad(to, to.size() - begin, kIdColumns);
+  to.append("  ");
+  const size_t columns = append_shown(to, event.tenant.empty() ? "-" : event.tenant);
+  const size_t end = to.size();
+  pad(to, columns, kEventTenantColumns);
+  const size_t padded_end = to.size();
+  append_details(to, event, "  ");
+  if (to.size() == padded_end) to.resize(end);  // nothing to stand apart from
+  to.push_back('\n');
+}
+
+std::string status_text(std::optional<int> exit, std::optional<int> signal, std::string_view reason) {
+  std::string status;
+  if (exit) status = "exit " + std::to_string(*exit);
+  if (signal) status = "signal " + std::to_string(*signal);
+  // A worker's reason may be the status itself.
+  return reason.find(status) == std::string_view::npos ? status : "";
+}
+
+Event view_of(const HistoryEvent& event, MessageId id, std::string_view tenant) {
+  Event view;
+  view.event = event.event;
+  view.at_wall_ms = event.at_wall_ms;
+  view.id = id;
+  view.tenant = tenant;
+  if (event.receipt) view.receipt = event.receipt->text;
+  view.pid = event.pid.value_or(0);
+  view.until_wall_ms = event.until_wall_ms;
+  view.due_wall_ms = event.due_wall_ms;
+  view.exit = event.exit;
+  view.signal = event.signal;
+  view.reason = event.reason;
+  view.stderr_tail = event.stderr_tail;
+  return view;
+}
+
+}  // namespace fq::cli

@@ -1,0 +1,194 @@
+#include "cli/views/message_view.h"
+
+// fq, below us.
+#include "core/base/duration.h"
+#include "core/base/wall_time.h"
+
+namespace fq::cli {
+
+namespace {
+
+void write_time(JsonWriter& json, std::string_view key, const std::optional<int64_t>& at) {
+  json.key(key);
+  if (at) {
+    json.text(format_wall_time(*at));
+  } else {
+    json.null();
+  }
+}
+
+void write_optional(JsonWriter& json, std::string_view key, const std::optional<int>& value) {
+  json.key(key);
+  if (value) {
+    json.number(int64_t{*value});
+  } else {
+    json.null();
+  }
+}
+
+void write_tags(JsonWriter& json, const std::vector<Tag>& tags) {
+  json.key("tags").begin_object();
+  for (const Tag& tag : tags) json.key(tag.name).text(tag.value);
+  json.end_object();
+}
+
+void write_command(JsonWriter& json, const std::optional<JobCommand>& command) {
+  if (!command) {
+    json.key("argv").null().key("cwd").null();
+    return;
+  }
+  json.key("argv").begin_array();
+  for (const std::string& word : command->argv) json.text(word);
+  json.end_array().key("cwd").text(command->cwd);
+}
+
+void write_last_error(JsonWriter& json, const std::optional<LastError>& error) {
+  json.key("last_error");
+  if (!error) {
+    json.null();
+    return;
+  }
+  json.begin_object();
+  write_optional(json, "exit", error->exit);
+  write_optional(json, "signal", error->signal);
+  json.key("reason").text(error->reason);
+  json.key("stderr").text(error->stderr_tail);
+  json.key("at").text(format_wall_time(error->at_wall_ms)).end_object();
+}
+
+/// The last run of a finished message, and its end.
+void write_run(JsonWriter& json, const MessageInfo& message) {
+  write_time(json, "started_at", message.started_at_wall_ms);
+  write_time(json, "ended_at", message.ended_at_wall_ms);
+  json.key("run_ms");
+  const std::optional<int64_t> ran_ms = run_ms(message);
+  ran_ms ? json.number(*ran_ms) : json.null();
+  write_optional(json, "exit", message.exit);
+  write_optional(json, "signal", message.signal);
+  json.key("worker");
+  if (!message.worker_pid) {
+    json.null();
+    return;
+  }
+  json.begin_object();
+  write_optional(json, "pid", message.worker_pid);
+  json.key("host").null().key("slot").null().end_object();
+}
+
+}  // namespace
+
+std::optional<int64_t> run_ms(const MessageInfo& message) {
+  // One that was not running when it was cancelled ended later than its run.
+  const bool ran = message.started_at_wall_ms && message.ended_at_wall_ms && message.state == State::acked;
+  if (!ran) return std::nullopt;
+  return std::max<int64_t>(0, *message.ended_at_wall_ms - *message.started_at_wall_ms);
+}
+
+Result<MessageInfo> info_of(const Delivery& delivery) {
+  MessageInfo info;
+  info.id = delivery.id;
+  info.tenant = delivery.tenant;
+  info.state = State::leased;
+  info.priority = delivery.priority;
+  info.tags = delivery.tags;
+  info.command = delivery.command;
+  info.attempts = delivery.attempt - 1;
+  info.attempts_max = delivery.attempts_max;
+  info.deliveries = delivery.delivery;
+  info.crashes = delivery.crashes;
+  info.pushed_at_wall_ms = delivery.pushed_at_wall_ms;
+  info.receipt = delivery.receipt;
+  info.lease_until_wall_ms = delivery.deadline_wall_ms;
+  FQ_TRY_SET(info.payload, delivery.payload.read_all());
+  return info;
+}
+
+bool only_outcome_known(const MessageInfo& message) {
+  const bool finished = message.state == State::acked || message.state == State::cancelled;
+  return finished && !message.ended_at_wall_ms;
+}
+
+bool record_known(const MessageInfo& message) { return message.pushed_at_wall_ms.has_value(); }
+
+void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& message) {
+  const bool known = !only_outcome_known(message);
+  const auto count = [&json, known](std::string_view key, uint64_t value) {
+    json.key(key);
+    known ? json.number(value) : json.null();
+  };
+  json.key("id").number(number(message.id)).key("queue").text(queue).key("tenant");
+  message.tenant.empty() ? json.null() : json.text(message.tenant);
+  json.key("state").text(name_of(message.state)).key("priority");
+  record_known(message) ? json.number(int64_t{message.priority}) : json.null();
+  json.key("key");
+  if (message.key.empty()) {
+    json.null();
+  } else {
+    json.text(message.key);
+  }
+  write_tags(json, message.tags);
+  json.key("attempts").number(uint64_t{message.attempts});
+  count("max_attempts", message.attempts_max);
+  count("deliveries", message.deliveries);
+  count("crashes", message.crashes);
+  write_time(json, "pushed_at", message.pushed_at_wall_ms);
+  write_time(json, "due_at", message.due_at_wall_ms);
+  write_time(json, "expires_at", message.expires_at_wall_ms);
+  json.key("receipt");
+  if (message.receipt) {
+    json.text(message.receipt->text);
+  } else {
+    json.null();
+  }
+  write_time(json, "lease_until", message.lease_until_wall_ms);
+  write_optional(json, "holder", message.holder_pid);
+  json.key("after");
+  if (message.after.empty()) {
+    json.null();
+  } else {
+    json.begin_array();
+    for (const MessageId id : message.after) json.number(number(id));
+    json.end_array();
+  }
+  write_command(json, message.command);
+  if (message.payload) {
+    json.payload(*message.payload);
+  } else {
+    json.key("payload").null().key("payload_base64").null();
+  }
+  write_run(json, message);
+  write_last_error(json, message.last_error);
+  json.key("lost");
+  message.lost.empty() ? json.null() : json.text(message.lost);
+}
+
+std::string message_line(std::string_view queue, const MessageInfo& message) {
+  std::string line;
+  JsonWriter json(line);
+  json.begin_object();
+  write_message(json, queue, message);
+  json.end_object();
+  return line.append("\n");
+}
+
+std::string ids_text(const std::vector<MessageId>& ids) {
+  std::string text;
+  for (const MessageId id : ids) text.append(text.empty() ? "" : ", ").append(std::to_string(number(id)));
+  return text;
+}
+
+std::string relative_time(int64_t wall_ms, int64_t now_ms) {
+  const int64_t away_ms = wall_ms > now_ms ? wall_ms - now_ms : now_ms - wall_ms;
+  if (away_ms < 1000) return "now";
+  // Only the leading unit says something to an eye.
+  int64_t coarse_ms = away_ms;
+  for (const int64_t unit_ms : {int64_t{86'400'000}, int64_t{3'600'000}, int64_t{60'000}, int64_t{1000}}) {
+    if (away_ms < unit_ms) continue;
+    coarse_ms = away_ms / unit_ms * unit_ms;
+    break;
+  }
+  const std::string span = format_duration(coarse_ms);
+  return wall_ms > now_ms ? "in " + span : span + " ago";
+}
+
+}  // namespace fq::cli

@@ -1,0 +1,238 @@
+#include "cli/views/top_view.h"
+
+// System.
+#include <algorithm>
+#include <numeric>
+// fq, this room.
+#include "cli/terminal/output.h"
+#include "cli/views/tenant_table.h"
+#include "cli/views/watch.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr std::string_view kOrderNames[] = {"waiting", "ready", "leased", "dead", "served", "name"};
+constexpr size_t kOrders = std::size(kOrderNames);
+
+constexpr std::string_view kHelp =
+    "fq top: every queue, and the tenants of all of them; anew each second.\n"
+    "\n"
+    "  up, down, j, k      choose another tenant     PgUp, PgDn, Home, End\n"
+    "  s                   sort by: who waits longest, ready, leased, dead,\n"
+    "                      served, name\n"
+    "  p                   pause the chosen tenant and all below it\n"
+    "  r                   resume it\n"
+    "  K                   kick its dead messages and those below it; y does it\n"
+    "  ?                   this help; any key but q leads back\n"
+    "  q, Ctrl-C           quit\n"
+    "\n"
+    "SHARE is what the weights entitle a tenant to, SERVED what it had of what\n"
+    "was given lately. STATE is why a tenant may not be served now.\n";
+
+struct KeyName {
+  std::string_view typed;
+  TopKey key;
+};
+constexpr KeyName kTopKeys[] = {
+    {"\x1b[A", TopKey::up},
+    {"\x1bOA", TopKey::up},
+    {"k", TopKey::up},
+    {"\x1b[B", TopKey::down},
+    {"\x1bOB", TopKey::down},
+    {"j", TopKey::down},
+    {"\x1b[5~", TopKey::page_up},
+    {"\x1b[6~", TopKey::page_down},
+    {" ", TopKey::page_down},
+    {"\x1b[H", TopKey::first},
+    {"\x1bOH", TopKey::first},
+    {"\x1b[1~", TopKey::first},
+    {"\x1b[F", TopKey::last},
+    {"\x1bOF", TopKey::last},
+    {"\x1b[4~", TopKey::last},
+    {"g", TopKey::first},
+    {"G", TopKey::last},
+    {"s", TopKey::order},
+    {"p", TopKey::pause},
+    {"r", TopKey::resume},
+    {"K", TopKey::kick},
+    {"y", TopKey::yes},
+    {"?", TopKey::help},
+    {"h", TopKey::help},
+    {"q", TopKey::quit},
+};
+
+/// How many bytes an escape sequence has that is no key of ours.
+size_t unknown_bytes(std::string_view typed) {
+  if (typed[0] != '\x1b' || typed.size() < 2 || (typed[1] != '[' && typed[1] != 'O')) return 1;
+  size_t end = 2;
+  while (end < typed.size() && (typed[end] < 0x40 || typed[end] > 0x7e)) ++end;
+  return std::min(end + 1, typed.size());
+}
+
+bool comes_first(TopOrder order, const TopView::Line& a, const TopView::Line& b) {
+  const auto by = [&](const auto& of_a, const auto& of_b) {
+    return of_a != of_b ? of_a > of_b : waits_longer(a.row, b.row);
+  };
+  switch (order) {
+    case TopOrder::waiting:
+      return waits_longer(a.row, b.row);
+    case TopOrder::ready:
+      return by(a.row.ready, b.row.ready);
+    case TopOrder::leased:
+      return by(a.row.leased, b.row.leased);
+    case TopOrder::dead:
+      return by(a.row.dead, b.row.dead);
+    case TopOrder::served:
+      return by(a.row.served_share.value_or(-1), b.row.served_share.value_or(-1));
+    case TopOrder::name:
+      break;
+  }
+  return a.queue != b.queue ? a.queue < b.queue : a.row.tenant < b.row.tenant;
+}
+
+size_t lines_in(std::string_view text) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// The first `lines` of it.
+std::string cut(const std::string& text, size_t lines) {
+  size_t end = 0;
+  for (; lines > 0 && end < text.size(); --lines) end = text.find('\n', end) + 1;
+  return text.substr(0, end);
+}
+
+/// Plain text whose lines end at the screen's edge: a terminal would go on below, and the end be lost.
+std::string narrowed(std::string_view text, size_t columns) {
+  std::string narrow;
+  while (!text.empty()) {
+    const size_t end = text.find('\n') + 1;
+    narrow.append(text.substr(0, std::min(end - 1, columns))).append("\n");
+    text.remove_prefix(end);
+  }
+  return narrow;
+}
+
+}  // namespace
+
+std::vector<TopKey> top_keys(std::string_view typed) {
+  std::vector<TopKey> keys;
+  while (!typed.empty()) {
+    const auto known = std::find_if(std::begin(kTopKeys), std::end(kTopKeys),
+                                    [&](const KeyName& each) { return typed.starts_with(each.typed); });
+    const bool found = known != std::end(kTopKeys);
+    keys.push_back(found ? known->key : TopKey::none);
+    typed.remove_prefix(found ? known->typed.size() : unknown_bytes(typed));
+  }
+  return keys;
+}
+
+void TopView::show(std::vector<QueueStats> queues, std::vector<QueueStats> tenants) {
+  const size_t place = chosen_;
+  const std::string queue = chosen() != nullptr ? chosen()->queue : "";
+  const std::string tenant = chosen() != nullptr ? chosen()->row.tenant : "";
+  lines_.clear();
+  queues_ = std::move(queues);
+  tenants_ = std::move(tenants);
+  several_queues_ = tenants_.size() > 1;
+  for (const QueueStats& each : tenants_) {
+    for (const StatsRow& row : each.stats.rows) lines_.push_back({each.queue, row});
+  }
+  sort();
+  const auto same = std::find_if(lines_.begin(), lines_.end(), [&](const Line& line) {
+    return line.row.tenant == tenant && line.queue == queue;
+  });
+  if (same == lines_.end()) return move_to(place);
+  const auto index = static_cast<uint32_t>(same - lines_.begin());
+  move_to(static_cast<size_t>(std::find(sorted_.begin(), sorted_.end(), index) - sorted_.begin()));
+}
+
+uint64_t TopView::dead_below(const Line& at) const {
+  uint64_t dead = 0;
+  for (const Line& line : lines_) {
+    const std::string& tenant = line.row.tenant;
+    const bool below = tenant == at.row.tenant || tenant.starts_with(at.row.tenant + "/");
+    if (below && line.queue == at.queue) dead += line.row.dead;
+  }
+  return dead;
+}
+
+void TopView::sort() {
+  sorted_.resize(lines_.size());
+  std::iota(sorted_.begin(), sorted_.end(), 0U);
+  std::stable_sort(sorted_.begin(), sorted_.end(),
+                   [&](uint32_t a, uint32_t b) { return comes_first(order_, lines_[a], lines_[b]); });
+}
+
+void TopView::move_to(size_t line) { chosen_ = lines_.empty() ? 0 : std::min(line, lines_.size() - 1); }
+
+void TopView::take(TopKey key) {
+  if (helps()) key = TopKey::help;
+  switch (key) {
+    case TopKey::up:
+      return move_to(chosen_ - std::min<size_t>(chosen_, 1));
+    case TopKey::down:
+      return move_to(chosen_ + 1);
+    case TopKey::page_up:
+      return move_to(chosen_ - std::min(chosen_, page_));
+    case TopKey::page_down:
+      return move_to(chosen_ + page_);
+    case TopKey::first:
+      return move_to(0);
+    case TopKey::last:
+      return move_to(SIZE_MAX);
+    case TopKey::order:
+      order_ = static_cast<TopOrder>((static_cast<size_t>(order_) + 1) % kOrders);
+      sort();
+      return move_to(0);
+    case TopKey::help:
+      help_ = !help_;
+      return;
+    default:
+      return;
+  }
+}
+
+std::string TopView::tenants_text(const Screen& screen, size_t rows) {
+  page_ = std::max<size_t>(rows, 2) - 1;
+  if (chosen_ < first_) first_ = chosen_;
+  if (chosen_ >= first_ + page_) first_ = chosen_ - page_ + 1;
+  if (first_ + page_ > lines_.size()) first_ = lines_.size() > page_ ? lines_.size() - page_ : 0;
+  // The one that is chosen shows without colours too: all others stand a column further to the right.
+  Screen beside = screen;
+  if (!screen.colour) beside.columns = std::max<size_t>(screen.columns, 2) - 1;
+  TenantTable table(beside, several_queues_);
+  for (size_t i = first_; i < std::min(lines_.size(), first_ + page_); ++i) {
+    table.add(line_at(i).queue, line_at(i).row);
+    if (i == chosen_) table.choose();
+  }
+  std::string text;
+  size_t heading = 1;
+  size_t i = first_;
+  for (const std::string& each : table.lines()) {
+    const bool chosen = heading == 0 && i++ == chosen_;
+    heading = 0;
+    text.append(screen.colour ? "" : chosen ? ">" : " ").append(each).append("\n");
+  }
+  return text;
+}
+
+std::string TopView::frame(const Screen& screen) {
+  if (help_) return over_the_last(narrowed(kHelp, screen.columns), screen);
+  const size_t rows = std::max<size_t>(screen.rows, 5);
+  const size_t for_queues = std::max<size_t>(rows / 3, 2);
+  std::string text = cut(stats_table(queues_, false, screen, for_queues), for_queues);
+  text += "\n";
+  const size_t left = rows - lines_in(text) - 1;
+  const std::string tenants = lines_.empty() ? "no tenants\n" : tenants_text(screen, left);
+  text += cut(tenants, left);
+  for (size_t line = lines_in(text); line + 1 < rows; ++line) text += "\n";
+  const std::string keys = "q quit  ? help  p pause  r resume  K kick  s sort: " +
+                           std::string(kOrderNames[static_cast<size_t>(order_)]);
+  const std::string below = notice_.empty() ? keys : notice_;
+  const size_t room = std::max<size_t>(screen.columns, 5) - 4;  // shown_short adds dots
+  text += painted(shown_short(below, room), notice_.empty() ? kQuiet : kWaiting, screen);
+  return over_the_last(text, screen);
+}
+
+}  // namespace fq::cli

@@ -1,0 +1,18 @@
+// job_options - what a command message runs: the words behind "--", our working directory, and those of our
+// variables that --env names.
+#pragma once
+
+// System.
+#include <optional>
+// fq, below us.
+#include "core/api/message.h"
+#include "core/base/result.h"
+// fq, this room.
+#include "cli/words/arguments.h"
+
+namespace fq::cli {
+
+/// None where no command was given.
+Result<std::optional<JobCommand>> job_of(const Arguments& arguments);
+
+}  // namespace fq::cli

@@ -1,0 +1,16 @@
+// worker_options - what `fq worker` was asked to do, read and checked.
+#pragma once
+
+// fq, below us.
+#include "core/worker/options.h"
+// fq, this room.
+#include "cli/words/arguments.h"
+
+namespace fq::cli {
+
+extern const OptionTable kWorkerOptions;
+
+/// All but where it works; that is the session's.
+Result<worker::Options> worker_options_of(const Arguments& arguments);
+
+}  // namespace fq::cli

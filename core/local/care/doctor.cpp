@@ -1,0 +1,254 @@
+// doctor - see the header. This file looks at the place; core/local/care/doctor_system.cpp at the machine.
+#include "core/local/care/doctor.h"
+
+// System.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <sstream>
+// fq, below us.
+#include "core/base/counted.h"
+#include "core/base/size.h"
+// fq, this room.
+#include "core/local/files/lock_file.h"
+#include "core/local/files/process_info.h"
+#include "core/local/files/queue_directory.h"
+#include "core/local/files/running_jobs.h"
+
+namespace fq {
+
+namespace {
+
+constexpr unsigned long kTmpfs = 0x01021994;
+constexpr unsigned long kRamfs = 0x858458f6;
+constexpr unsigned long kFuse = 0x65735546;               // need not tell its blocks
+constexpr uint64_t kRoomWantedBytes = 256 * 1024 * 1024;  // chosen: a few of the largest journal files
+constexpr uint64_t kInodesWanted = 1000;
+
+struct Mount {
+  std::string point;
+  std::string kind;
+  std::string options;  // of the mount and of the file system
+};
+
+/// "\\040" is a blank.
+std::string unescaped(const std::string& text) {
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 3 < text.size()) {
+      plain.push_back(static_cast<char>(std::strtol(text.substr(i + 1, 3).c_str(), nullptr, 8)));
+      i += 3;
+    } else {
+      plain.push_back(text[i]);
+    }
+  }
+  return plain;
+}
+
+bool lies_below(const std::string& path, const std::string& point) {
+  if (point == "/") return true;
+  return path.starts_with(point) && (path.size() == point.size() || path[point.size()] == '/');
+}
+
+/// The last one whose point is nearest above the path, as /proc tells.
+Mount mount_of(const std::string& path) {
+  Mount nearest;
+  std::ifstream file("/proc/self/mountinfo");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string skipped, point, options, word, kind, source, more;
+    words >> skipped >> skipped >> skipped >> skipped >> point >> options;
+    while (words >> word && word != "-") {
+    }
+    words >> kind >> source >> more;
+    point = unescaped(point);
+    if (lies_below(path, point) && point.size() >= nearest.point.size())
+      nearest = {point, kind, options + "," + more};
+  }
+  return nearest;
+}
+
+bool has_option(const Mount& mount, const std::string& option) {
+  return ("," + mount.options + ",").find("," + option + ",") != std::string::npos;
+}
+
+std::string existing_part(const std::string& spool) {
+  std::string path = spool.starts_with('/') ? spool : "./" + spool;
+  struct stat about {};
+  while (path.size() > 1 && ::stat(path.c_str(), &about) != 0) {
+    const size_t slash = path.find_last_of('/');
+    path = slash == 0 ? "/" : path.substr(0, slash);
+  }
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
+  return real ? real.get() : path;
+}
+
+void examine_mount(const std::string& path, std::vector<DoctorRow>& rows) {
+  struct statfs about {};
+  if (::statfs(path.c_str(), &about) != 0) {
+    add_row(rows, "file system", "cannot be asked for", Health::fault, "look at " + path);
+    return;
+  }
+  const auto magic = static_cast<unsigned long>(about.f_type) & 0xffffffffUL;
+  const Mount mount = mount_of(path);
+  const std::string found = (mount.kind.empty() ? "unknown" : mount.kind) + " on " + mount.point;
+  if (!refused_file_system(magic).empty()) {
+    add_row(rows, "file system", found, Health::fault,
+            "fq needs a local file system; set FQ_SPOOL to a directory on one");
+  } else if (magic == kTmpfs || magic == kRamfs) {
+    add_row(rows, "file system", found, Health::warning,
+            "it is memory: nothing survives a power cut; set FQ_SPOOL to a directory on a disk");
+  } else if (about.f_blocks == 0 && magic != kFuse) {
+    // /proc, /sys and their like: what is there is made by the kernel.
+    add_row(rows, "file system", found, Health::fault,
+            "it holds no files of anybody; set FQ_SPOOL to a directory on a disk");
+  } else {
+    add_row(rows, "file system", found);
+  }
+  if (has_option(mount, "ro")) {
+    add_row(rows, "mount options", mount.options, Health::fault, "it is read-only; mount it to be written");
+  } else if (has_option(mount, "volatile")) {
+    add_row(rows, "mount options", mount.options, Health::warning,
+            "a volatile overlay drops every sync: accepted is not durable there");
+  } else if (has_option(mount, "nobarrier") || has_option(mount, "barrier=0")) {
+    add_row(rows, "mount options", mount.options, Health::warning,
+            "without barriers a power cut may lose what was synced; mount it with them");
+  } else {
+    add_row(rows, "mount options", mount.options);
+  }
+}
+
+/// What the disk says of itself; that it keeps its word nobody can see from here.
+void examine_disk(const std::string& path, std::vector<DoctorRow>& rows) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) return;
+  const std::string device = std::to_string(major(about.st_dev)) + ":" + std::to_string(minor(about.st_dev));
+  for (const char* queue : {"/queue/write_cache", "/../queue/write_cache"}) {
+    std::ifstream file("/sys/dev/block/" + device + queue);
+    std::string cache;
+    if (!std::getline(file, cache)) continue;
+    add_row(rows, "disk cache",
+            cache == "write back" ? "write back: durable if the disk obeys flushes" : cache);
+    return;
+  }
+}
+
+void examine_room(const std::string& path, std::vector<DoctorRow>& rows) {
+  struct statvfs about {};
+  if (::statvfs(path.c_str(), &about) != 0) return;
+  const uint64_t bytes = uint64_t{about.f_bavail} * about.f_frsize;
+  const bool tight = bytes < kRoomWantedBytes;
+  add_row(rows, "room", format_size(bytes) + " free", tight ? Health::warning : Health::ok,
+          tight ? "pushes are refused when it is full; make room" : "");
+  const bool few = about.f_files != 0 && about.f_favail < kInodesWanted;
+  if (about.f_files != 0)
+    add_row(rows, "inodes", std::to_string(about.f_favail) + " free", few ? Health::warning : Health::ok,
+            few ? "a new queue needs some ten; make room" : "");
+}
+
+size_t count_in(const std::string& path) {
+  DIR* listing = ::opendir(path.c_str());
+  if (listing == nullptr) return 0;
+  size_t count = 0;
+  while (const dirent* item = ::readdir(listing)) count += item->d_name[0] == '.' ? 0 : 1;
+  ::closedir(listing);
+  return count;
+}
+
+/// Processes that keep messages by a job's descriptor, without those that are attached.
+std::vector<int> jobs_of(Disk& disk, const std::vector<int>& attached) {
+  std::vector<int> pids;
+  const Result<RunningJobs> jobs = RunningJobs::open(disk);
+  if (!jobs.ok()) return pids;
+  for (const OfdLock& lock : jobs->processes()) {
+    const bool worker = std::find(attached.begin(), attached.end(), lock.pid) != attached.end();
+    if (!worker && (pids.empty() || pids.back() != lock.pid)) pids.push_back(lock.pid);
+  }
+  return pids;
+}
+
+void examine_queue(const std::string& spool, const std::string& name, std::vector<DoctorRow>& rows) {
+  const std::string about = "queue " + name;
+  const Result<std::unique_ptr<Disk>> disk = open_queue_directory(spool, name);
+  if (!disk.ok()) {
+    add_row(rows, about, disk.error().text, Health::fault, "fq cannot use it as it is");
+    return;
+  }
+  Result<LockFile> lock = LockFile::open(**disk, "lock", false);
+  std::vector<int> attached;
+  if (lock.ok()) attached = lock->holders();
+  std::vector<int> stopped;
+  for (const int pid : attached) {
+    if (is_stopped(pid)) stopped.push_back(pid);
+  }
+  const std::string found =
+      attached.empty() ? "nobody is attached" : "attached: process " + join_pids(attached);
+  add_row(rows, about, found, stopped.empty() ? Health::ok : Health::warning,
+          stopped.empty() ? "" : "process " + join_pids(stopped) + " is stopped; continue or end it");
+  const std::vector<int> jobs = jobs_of(**disk, attached);
+  if (!jobs.empty())
+    add_row(rows, about, "jobs, or what they left behind: process " + join_pids(jobs),
+            attached.empty() ? Health::warning : Health::ok,
+            attached.empty() ? "no worker is there; what a dead one had waits until these end" : "");
+  const size_t damaged = count_in(spool + "/queues/" + name + "/damaged");
+  if (damaged != 0)
+    add_row(rows, about, counted(damaged, "piece of damage", "pieces of damage") + " in damaged/",
+            Health::warning, "run fq check -q " + name + "; remove what is there when you have looked");
+}
+
+/// Of a spool that is not there yet: whether a push could make it in what is there.
+void examine_parent(const std::string& spool, const std::string& path, std::vector<DoctorRow>& rows) {
+  struct stat about {};
+  const bool directory = ::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
+  if (!directory) {
+    add_row(rows, "spool", spool + ": cannot be made, " + path + " is no directory", Health::fault,
+            "set FQ_SPOOL to another place");
+  } else if (::faccessat(AT_FDCWD, path.c_str(), W_OK | X_OK, AT_EACCESS) != 0 && errno != EROFS) {
+    add_row(rows, "spool", spool + ": cannot be made, you may not write to " + path, Health::fault,
+            "see to its rights, or set FQ_SPOOL");
+  } else {
+    add_row(rows, "spool", spool + ": there is none yet; the first push makes it");
+  }
+}
+
+}  // namespace
+
+void examine_place(const std::string& spool, const std::optional<std::string>& queue,
+                   std::vector<DoctorRow>& rows) {
+  struct stat about {};
+  const bool there = ::stat(spool.c_str(), &about) == 0;
+  const std::string path = existing_part(spool);
+  if (!there) examine_parent(spool, path, rows);
+  if (there) {
+    const Result<void> fit = check_spool(spool);
+    add_row(rows, "spool", fit.ok() ? spool : fit.error().text, fit.ok() ? Health::ok : Health::fault,
+            fit.ok() ? "" : "see to its owner and rights, or set FQ_SPOOL");
+  }
+  examine_mount(path, rows);
+  examine_disk(path, rows);
+  examine_room(path, rows);
+  const Result<std::vector<std::string>> names = list_queue_directories(spool);
+  if (!names.ok()) return;
+  for (const std::string& name : *names) {
+    if (!queue || *queue == name) examine_queue(spool, name, rows);
+  }
+}
+
+std::vector<DoctorRow> examine(const std::string& spool, const std::optional<std::string>& queue) {
+  std::vector<DoctorRow> rows;
+  examine_place(spool, queue, rows);
+  examine_system(rows);
+  return rows;
+}
+
+}  // namespace fq

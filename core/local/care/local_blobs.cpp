@@ -1,0 +1,242 @@
+// local_blobs - what lies in blobs/ held against the messages that speak of it.
+//
+// Messages are found in steps under the lock, payloads are read without it. A blob belongs to nobody when no
+// message speaks of it that was accepted before its own lock was ours: whoever pushes one holds it until
+// then, and nobody can begin to while we do. Only such a one may go.
+#include "core/local/care/local_care.h"
+
+// System.
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+// fq, below us.
+#include "core/base/counted.h"
+#include "core/base/fault_point.h"
+
+namespace fq {
+
+namespace {
+
+constexpr uint32_t kBlobSlotsPerStep = 65536;  // walked under one hold of the lock: about 1 ms
+constexpr size_t kUsersPerStep = 1024;
+constexpr size_t kHeldBlobs = 64;  // descriptors, of the 1024 that a process usually has
+constexpr int kLookTries = 5;      // against compaction and other payloads
+
+/// A fault of the blob, and not of what it takes to look at it.
+bool is_told(const Error& error) {
+  return is_lost(error) || error.kind == ErrorKind::unusable || error.sys == EIO;
+}
+
+}  // namespace
+
+/// Some messages whose payload is in a blob, from a slot on. True: there are no more.
+Result<bool> LocalQueue::Care::find_blob_users(std::vector<TakenMessage>& found, uint32_t& next_slot) {
+  bool at_end = false;
+  const uint32_t from = next_slot;
+  found.reserve(kUsersPerStep);  // nothing is allocated under the lock
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
+    found.clear();
+    if (from == 0) gate().apply_pending();
+    const uint32_t end = schedule().slots_end();
+    const uint32_t to = from < end ? from + std::min(kBlobSlotsPerStep, end - from) : end;
+    uint32_t slot = from;
+    for (; slot < to && found.size() < kUsersPerStep; ++slot) {
+      const Entry& entry = schedule().entry(SlotIndex{slot});
+      const bool is_free = static_cast<SlotState>(entry.state.get()) == SlotState::free;
+      if (is_free || (entry.flags & kEntryBlob) == 0) continue;
+      TakenMessage& user = found.emplace_back();
+      user.id = entry.id;
+      user.place = ItemReader::find_item(stream(), header(), entry);
+    }
+    at_end = slot >= end;
+    next_slot = at_end ? 0 : slot;
+    return {};
+  }));
+  return at_end;
+}
+
+/// Where the message's payload lies in the stream now; none when it has ended.
+Result<std::optional<uint64_t>> LocalQueue::Care::item_position_of(uint64_t id) {
+  std::optional<uint64_t> position;
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
+    position.reset();
+    if (const std::optional<SlotIndex> slot = schedule().find(MessageId{id})) {
+      position = schedule().entry(*slot).item_position;
+    }
+    return {};
+  }));
+  return position;
+}
+
+/// Looks at one message's blob. It may end, move, or get another payload meanwhile.
+Result<void> LocalQueue::Care::check_blob(TakenMessage& user, Checked& checked) {
+  for (int attempt = 0; attempt < kLookTries; ++attempt) {
+    FQ_TRY_SET(const bool readable, queue_.read_taken(user));
+    if (readable && !queue_.stored_.item.blob) return {};
+    Result<std::unique_ptr<File>> whole =
+        readable ? open_whole_blob(queue_.attachment_->disk(), queue_.stored_.item)
+                 : Error{ErrorKind::bad_data, "", 0};
+    if (whole.ok()) return {};
+    if (!is_told(whole.error())) return std::move(whole).error();
+    FQ_TRY_SET(const std::optional<uint64_t> position, item_position_of(user.id));
+    if (!position) return {};
+    if (!readable) checked.has_unreadable = true;  // which is damage of the journal
+    if (!readable) return {};
+    if (*position != user.place->position) {
+      user.place.reset();
+      continue;
+    }
+    if (hides_blob(queue_.stored_.item)) checked.has_unreadable = true;
+    const std::string what = queue_.message_object(user.id) + ": its payload " + whole.error().text;
+    checked.report.findings.add("damage: " + what);
+    if (is_lost(whole.error()))
+      checked.lost_blobs.push_back({MessageId{user.id}, *position, *queue_.stored_.item.blob, what});
+    return {};
+  }
+  return {};
+}
+
+Result<void> LocalQueue::Care::check_blobs(Checked& checked) {
+  FQ_TRY_SET(const BlobNames names, list_blobs(queue_.attachment_->disk()));
+  std::vector<TakenMessage> users;
+  uint32_t next_slot = 0;
+  for (bool at_end = false; !at_end;) {
+    FQ_TRY_SET(at_end, find_blob_users(users, next_slot));
+    for (TakenMessage& user : users) FQ_TRY(check_blob(user, checked));
+  }
+  for (const std::string& strange : names.strange) {
+    const std::string path = strange.substr(0, strange.find(':'));
+    const bool told = std::any_of(checked.lost_blobs.begin(), checked.lost_blobs.end(),
+                                  [&](const LostBlob& lost) { return blob_file_name(lost.name) == path; });
+    if (!told) checked.report.findings.add(strange);
+  }
+  return {};
+}
+
+/// The blobs that messages speak of; none where a message cannot be read, which may speak of any.
+Result<std::optional<std::set<std::string>>> LocalQueue::Care::named_blobs() {
+  std::set<std::string> named;
+  std::vector<TakenMessage> users;
+  uint32_t next_slot = 0;
+  const uint64_t generation = header().identity.generation;
+  for (bool at_end = false; !at_end;) {
+    FQ_TRY_SET(at_end, find_blob_users(users, next_slot));
+    for (TakenMessage& user : users) {
+      FQ_TRY_SET(const bool readable, queue_.read_taken(user));
+      if (readable && hides_blob(queue_.stored_.item)) return std::optional<std::set<std::string>>();
+      if (readable && queue_.stored_.item.blob) named.insert(blob_file_name(*queue_.stored_.item.blob));
+      if (readable) continue;
+      FQ_TRY_SET(const std::optional<uint64_t> position, item_position_of(user.id));
+      if (position) return std::optional<std::set<std::string>>();
+    }
+  }
+  // Slots of another segment: some may have been passed over.
+  if (header().identity.generation != generation) return std::optional<std::set<std::string>>();
+  return std::optional(std::move(named));
+}
+
+/// False: it is gone. One whose message has just ended is taken away by who ended it, at any moment.
+Result<bool> LocalQueue::Care::deal_with(Disk& disk, const std::string& path, OrphanFate fate) {
+  if (fate == OrphanFate::told) return disk.open(path, OpenMode::read).ok();
+  if (fate == OrphanFate::kept) return keep_blob(disk, path);
+  Result<void> removed = disk.remove(path);
+  if (!removed.ok() && removed.error().sys == ENOENT) return false;
+  FQ_TRY(std::move(removed));
+  return true;
+}
+
+/// Of `paths` those that belong to nobody, with what is to become of them.
+Result<void> LocalQueue::Care::sort_out(std::span<const std::string> paths, OrphanFate fate,
+                                        Orphans& orphans) {
+  Disk& disk = queue_.attachment_->disk();
+  struct Held {
+    std::string path;
+    std::unique_ptr<File> file;  // its lock keeps everybody from beginning with it
+  };
+  std::vector<Held> held;
+  for (const std::string& path : paths) {
+    Result<std::unique_ptr<File>> file = disk.open(path, OpenMode::read);
+    if (!file.ok() || ::flock((*file)->descriptor(), LOCK_EX | LOCK_NB) != 0) continue;
+    held.push_back({path, std::move(file).value()});
+  }
+  if (held.empty()) return {};
+  // What was accepted before is in the segment, or waits there for the disk.
+  FQ_TRY(queue_.session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+  FQ_TRY_SET(const std::optional<std::set<std::string>> named, named_blobs());
+  orphans.known = orphans.known && named;
+  if (!named) return {};
+  for (const Held& each : held) {
+    if (named->count(each.path) != 0) continue;
+    FQ_POINT("orphan.found");
+    FQ_TRY_SET(const bool was_there, deal_with(disk, each.path, fate));
+    FQ_POINT("orphan.gone");
+    if (!was_there) continue;
+    ++orphans.count;
+    FQ_TRY_SET(const uint64_t bytes, each.file->size());
+    orphans.bytes += bytes;
+  }
+  return {};
+}
+
+Result<LocalQueue::Care::Orphans> LocalQueue::Care::find_orphans(OrphanFate fate) {
+  Orphans orphans;
+  FQ_TRY_SET(const BlobNames names, list_blobs(queue_.attachment_->disk()));
+  if (names.own.empty()) return orphans;
+  FQ_TRY_SET(const std::optional<std::set<std::string>> named, named_blobs());
+  orphans.known = named.has_value();
+  if (!named) return orphans;
+  std::vector<std::string> suspects;
+  for (const std::string& path : names.own) {
+    if (named->count(path) == 0) suspects.push_back(path);
+  }
+  for (size_t from = 0; from < suspects.size(); from += kHeldBlobs) {
+    const size_t count = std::min(kHeldBlobs, suspects.size() - from);
+    FQ_TRY(sort_out(std::span(suspects).subspan(from, count), fate, orphans));
+  }
+  return orphans;
+}
+
+Result<uint64_t> LocalQueue::Care::remove_orphans() {
+  uint64_t looked_at = 0;
+  bool of_damage = false;
+  bool is_known = false;
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
+    looked_at = header().loose_blobs.bytes;
+    of_damage = header().loose_blobs.of_damage != 0;
+    is_known = !of_damage && header().loose_blobs.looked_at == looked_at;
+    return {};
+  }));
+  const Result<Orphans> found = find_orphans(of_damage ? OrphanFate::kept : OrphanFate::removed);
+  if (is_known) return found.ok() ? Result<uint64_t>(found->count) : Result<uint64_t>(found.error());
+  // Only now: who dies at it leaves it to the next. What could not be done is not tried again at once.
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
+    LooseBlobsCount& count = header().loose_blobs;
+    Txn txn = store().begin();
+    txn.set(count.looked_at, looked_at);
+    if (of_damage && found.ok() && found->known) txn.set(count.of_damage, 0);
+    txn.commit();
+    return {};
+  }));
+  if (!found.ok()) return found.error();
+  return of_damage ? 0 : found->count;
+}
+
+/// The bytes of lost payloads are kept, and their messages, of which nothing is left to deliver, cancelled.
+Result<void> LocalQueue::Care::set_blobs_aside(const Checked& found, CheckReport& report) {
+  std::vector<ItemPlace> ended;
+  for (const LostBlob& lost : found.lost_blobs) {
+    // Kept first: a death in between leaves a message whose payload is gone, which the next repair cancels.
+    const std::string path = blob_file_name(lost.name);
+    FQ_TRY_SET(const bool kept, keep_blob(queue_.attachment_->disk(), path));
+    FQ_POINT("repair.blob_kept");
+    FQ_TRY_SET(const SettleStatus status,
+               queue_.change_one(lost.id, Action::cancel, nullptr, ended, lost.item_position));
+    if (status != SettleStatus::ok) continue;
+    ++report.messages_cancelled;
+    report.repairs.add(lost.what + (kept ? "; kept in damaged/" : "") + "; cancelled");
+  }
+  return queue_.finish_changes(ended);
+}
+
+}  // namespace fq

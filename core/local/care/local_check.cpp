@@ -1,0 +1,194 @@
+// local_check - the live segment held against a rebuild from the journal.
+//
+// The segment is copied under the lock, the journal replayed up to the same point into private memory, and
+// the two compared. What is not compared, because a rebuild starts it anew: turns, tokens, averages. Then the
+// payloads beside the journal are read (core/local/care/local_blobs.cpp).
+#include "core/local/care/local_care.h"
+
+// System.
+#include <algorithm>
+#include <cerrno>
+// fq, below us.
+#include "core/base/counted.h"
+#include "core/base/step_count.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int64_t kTimerSlackMs = 2;  // wall and boot time are both cut to milliseconds
+constexpr int kCheckTries = 5;
+
+Result<std::unique_ptr<Store>> private_store() {
+  FQ_TRY_SET(std::unique_ptr<SegmentMemory> memory, private_segment());
+  return std::make_unique<Store>(std::move(memory));
+}
+
+}  // namespace
+
+/// What is behind `tail` is of no concern, and was perhaps written while it was read: a record that was not
+/// there yet looks damaged once a later one is.
+void LocalQueue::Care::forget_behind(uint64_t tail, const ScanResult& scan,
+                                     std::vector<JournalDamage>& damage) {
+  std::erase_if(damage, [&](const JournalDamage& each) {
+    return std::any_of(scan.files.begin(), scan.files.end(), [&](const JournalFile& file) {
+      const uint64_t offset = std::max<uint64_t>(each.offset, kFirstRecordOffset) - kFirstRecordOffset;
+      return file.key.number == each.file_number && file.start_position + offset >= tail;
+    });
+  });
+}
+
+/// What the segment knows to be on disk, and the scan could only take for a torn end.
+void LocalQueue::Care::find_early_end(std::span<const TableFile> files, const SegmentHeader& copied,
+                                      const ScanResult& scan, std::vector<JournalDamage>& damage) {
+  if (scan.files.empty() || scan.end_position >= copied.tail) return;
+  const JournalFile& last = scan.files.back();
+  const uint32_t number = last.key.number;
+  const bool known = std::any_of(damage.begin(), damage.end(),
+                                 [&](const JournalDamage& each) { return each.file_number == number; });
+  const auto file = std::find_if(files.begin(), files.end(),
+                                 [&](const TableFile& each) { return each.key.number == number; });
+  if (known || file == files.end()) return;
+  const uint64_t end = std::min<uint64_t>(file->end, copied.tail);
+  if (end <= scan.end_position) return;  // what is missing lies in the next
+  JournalDamage early;
+  early.file_number = number;
+  early.offset = kFirstRecordOffset + (scan.end_position - last.start_position);
+  if (early.offset < last.file_bytes)
+    early.bytes = std::min(end - scan.end_position, last.file_bytes - early.offset);
+  early.records_lost = copied.next_seq > scan.next_seq ? copied.next_seq - scan.next_seq : 0;
+  early.what = early.bytes == 0 ? "the file ends early" : "records are damaged";
+  damage.push_back(std::move(early));
+}
+
+/// Files that the segment counts on below `tail` and that are not there, or hold nothing that is theirs,
+/// unless that was found already.
+Result<void> LocalQueue::Care::find_unread(std::span<const TableFile> files, uint64_t tail,
+                                           const ScanResult& scan, std::vector<JournalDamage>& damage) {
+  for (const TableFile& file : files) {
+    const uint32_t number = file.key.number;
+    // Nothing in it is needed: given back by somebody who died before he could say so, or never used.
+    const bool dead = !file.current && !file.spare && file.live == 0;
+    const bool known = std::any_of(damage.begin(), damage.end(),
+                                   [&](const JournalDamage& each) { return each.file_number == number; });
+    const bool read = std::any_of(scan.files.begin(), scan.files.end(),
+                                  [&](const JournalFile& each) { return each.key.number == number; });
+    if (dead || known || read) continue;
+    const Result<std::unique_ptr<File>> on_disk =
+        queue_.attachment_->disk().open(journal_file_name(number), OpenMode::read);
+    if (!on_disk.ok() && on_disk.error().sys != ENOENT) return on_disk.error();
+    if (!on_disk.ok()) damage.push_back({number, 0, 0, 0, "the file is missing"});
+    // One that failed holds nothing of its own, and what is behind `tail` need not be written yet.
+    const bool used = file.start < std::min(file.end, tail);
+    if (!on_disk.ok() || !used) continue;
+    FQ_TRY_SET(const uint64_t bytes, (*on_disk)->size());
+    damage.push_back({number, 0, bytes, 0, "nothing in the file can be read"});
+  }
+  return {};
+}
+
+Result<LocalQueue::Care::Checked> LocalQueue::Care::check_settled() {
+  // A file that goes while it is read would look like damage: such a look is made again.
+  for (int attempt = 0;; ++attempt) {
+    uint32_t before = 0;
+    uint32_t after = 0;
+    FQ_TRY(queue_.locked([&]() -> Result<void> { return before = header().oldest_file, Result<void>(); }));
+    Result<Checked> checked = check_once();
+    FQ_TRY(queue_.locked([&]() -> Result<void> { return after = header().oldest_file, Result<void>(); }));
+    if (before == after || attempt == kCheckTries) return checked;
+  }
+}
+
+/// One moment of the queue, whole: nothing less can be compared. The lock is held for the copy alone. What is
+/// due by then fires in the copy.
+Result<Now> LocalQueue::Care::copy_segment(Store& copy) {
+  Now now;
+  uint64_t ready_bytes = 0;  // that can be read and written without a page fault
+  for (int attempt = 0;; ++attempt) {
+    bool copied = false;
+    uint64_t bytes = 0;
+    FQ_TRY(queue_.locked([&]() -> Result<void> {
+      bytes = header().segment_bytes;
+      if (bytes > ready_bytes && attempt < kCheckTries) return {};
+      now = gate().now();
+      std::memcpy(copy.memory().base(), store().memory().base(), bytes);
+      FQ_STEPS(bytes / sizeof(Entry));
+      copied = true;
+      return {};
+    }));
+    if (copied) return now;
+    store().memory().populate(bytes, false);
+    copy.memory().populate(bytes, true);
+    ready_bytes = bytes;
+  }
+}
+
+Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
+  Checked checked;
+  CheckReport& report = checked.report;
+  FQ_TRY_SET(const std::unique_ptr<Store> live, private_store());
+  FQ_TRY_SET(const std::unique_ptr<Store> rebuilt, private_store());
+  FQ_TRY_SET(const Now now, copy_segment(*live));
+  std::vector<std::string> faults;
+  try {
+    Gate alone(*live, queue_.clock_, queue_.attachment_->object());
+    alone.apply_pending();
+    while (alone.fire_timers(now, 1024)) {
+    }
+  } catch (const RegionDamaged& damage) {
+    faults.push_back(damage.what);
+  }
+  const SegmentHeader& copy = live->header();
+  FQ_TRY(queue_.session_->flusher.wait_durable(copy.tail));
+  // Not as it was copied: a sync that failed since, or whose leader died, moved to other files what was not
+  // durable yet. What is durable stays where it is now until it is given back.
+  FQ_TRY_SET(const std::vector<TableFile> files, table_files());
+  const ReplayUntil until{copy.tail, copy.applied_end};
+  rebuilt->set_private(true);
+  FQ_TRY(initialise_segment(*rebuilt));
+  {
+    Txn txn = rebuilt->begin();
+    for (size_t i = 0; i < 2; ++i) txn.set(rebuilt->header().key_secret[i], copy.key_secret[i]);
+    txn.commit();
+  }
+  FQ_TRY_SET(const Replayed replayed, replay_journal(queue_.attachment_->disk(), *rebuilt, until));
+  for (;;) {
+    Txn txn = rebuilt->begin();
+    const bool fired = rebuilt->schedule().fire(txn, now.boot_ms) > 0;
+    txn.commit();
+    if (!fired) break;
+  }
+
+  report.records = replayed.scan.records;
+  const StateCounts& counts = copy.schedule.counts;
+  report.messages = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead + counts.held;
+  checked.damage = replayed.scan.damage;
+  forget_behind(copy.tail, replayed.scan, checked.damage);
+  find_early_end(files, copy, replayed.scan, checked.damage);
+  FQ_TRY(find_unread(files, copy.tail, replayed.scan, checked.damage));
+  for (const JournalDamage& damage : checked.damage) {
+    report.findings.add("damage: " + described(damage) +
+                        (damage.bytes == 0 ? "" : ", " + counted(damage.bytes, "byte")));
+  }
+  for (const std::string& name : replayed.scan.unknown)
+    report.findings.add("journal/" + name + ": not made by fq; move it away");
+  for (std::string& fault : schedule_faults(live->schedule())) faults.push_back(std::move(fault));
+  checked.segment_is_whole = faults.empty();
+  for (const std::string& fault : faults) report.findings.add("segment: " + fault);
+  checked.differences = schedule_differences(live->schedule(), rebuilt->schedule(), kTimerSlackMs);
+  Result<std::vector<std::string>> set_aside = queue_.attachment_->disk().list("damaged");
+  if (set_aside.ok()) {
+    std::sort(set_aside->begin(), set_aside->end());
+    for (const std::string& name : *set_aside) report.set_aside.add("damaged/" + name);
+  }
+  return checked;
+}
+
+Result<LocalQueue::Care::Checked> LocalQueue::Care::check_all() {
+  FQ_TRY_SET(Checked checked, check_settled());
+  FQ_TRY(check_blobs(checked));
+  FQ_TRY(find_worn_headers(checked.report));
+  return checked;
+}
+
+}  // namespace fq

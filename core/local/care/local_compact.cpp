@@ -1,0 +1,150 @@
+// local_compact - compaction because somebody asked for it: the whole journal, as far as that gains
+// something.
+//
+// The same steps as those that consumers take (core/local/care/compaction.cpp), one file after the other, the
+// oldest first. Others may do the same at the same time, and work goes on meanwhile.
+#include "core/local/care/local_care.h"
+#include "core/local/consume/local_endings.h"
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/base/fault_point.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int kTries = 100;  // against others who are at the same, or whose records come in between
+constexpr uint64_t kNotWorthBytes = 256 * 1024;  // chosen: half of the smallest file
+constexpr uint64_t kLowBytes = 4096;             // above what LOW and what goes with it take
+
+}  // namespace
+
+/// Whether what is needed takes clearly less than what there is. Needs: the lock.
+bool LocalQueue::compaction_gains(uint32_t last) {
+  const SegmentHeader& shared = header();
+  if (shared.oldest_file > last) return false;
+  const JournalSize size(header());
+  if (size.dead_files() > 0) return true;
+  const uint64_t in_use = shared.tail - stream().table().slot(shared.oldest_file).start;
+  const uint64_t needed = size.live_bytes();
+  return in_use > needed + needed / 4 + kNotWorthBytes;
+}
+
+/// What comes goes to another file from now on, so that the one that was written until now can go too.
+Result<void> LocalQueue::leave_current_file() {
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    bool left = false;
+    FQ_TRY(locked([&]() -> Result<void> {
+      if (!stream().table().has_ready()) return {};
+      Txn txn = store().begin();
+      stream().table().open_next(txn);
+      txn.commit();
+      FQ_POINT("compaction.left");
+      left = true;
+      return {};
+    }));
+    if (left) return {};
+    FQ_TRY(make_ready_file());
+  }
+  return refuse_full();
+}
+
+/// Until nothing that can be read lives there any more.
+Result<void> LocalQueue::copy_all_of_oldest(CompactReport& report, bool gives_up_lost) {
+  std::vector<InOldest> found;
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    bool again = false;
+    uint64_t unreadable = 0;
+    bool at_end = false;
+    while (!at_end) {
+      FQ_TRY_SET(at_end, find_in_oldest(found));
+      for (const InOldest& each : found) {
+        FQ_TRY_SET(Copied copied, copy_message(each.id, each.item_position));
+        if (copied == Copied::unreadable && gives_up_lost) {
+          FQ_TRY_SET(copied, Care(*this).give_up(each.id, each.item_position));
+        }
+        again = again || copied == Copied::moved || copied == Copied::again;
+        if (copied == Copied::moved) ++report.messages_moved;
+        if (copied == Copied::unreadable) ++unreadable;
+      }
+    }
+    report.messages_unreadable = unreadable;
+    if (!again) break;
+  }
+  return session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire));
+}
+
+Result<LocalQueue::Given> LocalQueue::give_back_oldest(CompactReport& report, bool gives_up_lost) {
+  uint32_t number = 0;
+  bool current = false;
+  FQ_TRY(locked([&]() -> Result<void> {
+    number = header().oldest_file;
+    current = number == header().current_file;
+    return {};
+  }));
+  if (current) FQ_TRY(leave_current_file());
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    FQ_TRY(copy_all_of_oldest(report, gives_up_lost));
+    if (report.messages_unreadable != 0) return Given::kept;
+    FQ_TRY(carry_all());
+    FQ_TRY(drop_dead_files());
+    Obstacle obstacle = Obstacle::none;
+    bool gone = false;
+    FQ_TRY(locked([&]() -> Result<void> {
+      gone = header().oldest_file > number;
+      obstacle = append_obstacle(Purpose::care, kLowBytes);
+      return {};
+    }));
+    if (gone) {
+      ++report.files_gone;
+      return Given::gone;
+    }
+    if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
+  }
+  return Error{ErrorKind::later, attachment_->object() + ": its journal files are held by another process",
+               0};
+}
+
+/// All files up to the one that is written now, as far as that gains something.
+Result<void> LocalQueue::give_back_all(CompactReport& report) {
+  uint32_t last = 0;
+  FQ_TRY(locked([&]() -> Result<void> {
+    last = header().current_file;
+    return {};
+  }));
+  for (;;) {
+    bool gains = false;
+    FQ_TRY(locked([&]() -> Result<void> { return gains = compaction_gains(last), Result<void>(); }));
+    if (!gains) return {};
+    FQ_TRY_SET(const Given given, give_back_oldest(report, true));
+    if (given == Given::kept) return {};
+  }
+}
+
+Result<CompactReport> LocalQueue::compact() {
+  CompactReport report;
+  FQ_TRY(reap_dead(gate().now()));
+  FQ_TRY(settle_held());
+  FQ_TRY(drop_old_dead());
+  endings().sweep();
+  FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+  FQ_TRY(locked([&]() -> Result<void> {
+    report.bytes_before = stream().table().journal_bytes();
+    return {};
+  }));
+  FQ_TRY(give_back_all(report));
+  FQ_TRY(keep_house());
+  // Where a record cannot be read nobody knows whose they are.
+  if (report.messages_unreadable == 0) {
+    FQ_TRY_SET(report.payloads_gone, Care(*this).remove_orphans());
+  }
+  FQ_TRY(locked([&]() -> Result<void> {
+    report.bytes_after = stream().table().journal_bytes();
+    return {};
+  }));
+  return report;
+}
+
+}  // namespace fq

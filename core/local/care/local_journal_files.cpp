@@ -1,0 +1,141 @@
+// local_journal_files - the journal's files as the segment's table knows them, held against those on disk.
+//
+// The table knows each file's key, so a header that is damaged is written anew where what lies behind it
+// shows that the file is the one that is meant, and a file that was not in use yet is made again. What is
+// neither is damage, for the rest of the repair: nothing here takes anything away that may hold a record.
+#include "core/local/care/local_care.h"
+
+// System.
+#include <cerrno>
+// fq, below us.
+#include "core/base/fault_point.h"
+#include "core/journal/lost_header.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int64_t kMendTimeoutMs = 5'000;
+
+}  // namespace
+
+Result<std::vector<LocalQueue::Care::TableFile>> LocalQueue::Care::table_files() {
+  std::vector<TableFile> files;
+  files.reserve(kJournalFilesMax);  // nothing is allocated under the lock
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
+    files.clear();
+    const JournalTable& table = stream().table();
+    const uint32_t current = header().current_file;
+    for (uint32_t number = header().oldest_file; number <= header().newest_file; ++number) {
+      const JournalSlot& slot = table.slot(number);
+      const bool is_current = number == current;
+      files.push_back({table.key(number), slot.bytes, slot.start, is_current ? UINT64_MAX : slot.end,
+                       slot.live, is_current, number > current});
+    }
+    return {};
+  }));
+  return files;
+}
+
+Result<LocalQueue::Care::HeaderState> LocalQueue::Care::look_at_header(const TableFile& file) {
+  Result<std::unique_ptr<File>> opened =
+      queue_.attachment_->disk().open(journal_file_name(file.key.number), OpenMode::read);
+  if (!opened.ok() && opened.error().sys == ENOENT) return HeaderState::missing;
+  FQ_TRY_SET(const std::unique_ptr<File> on_disk, std::move(opened));
+  std::vector<std::byte> bytes(kFileHeaderBytes);
+  FQ_TRY_SET(const size_t got, on_disk->read_at(0, bytes));
+  FQ_TRY_SET(const uint64_t size, on_disk->size());
+  if (file.spare && size <= kFirstRecordOffset) return HeaderState::foreign;
+  FileHeader header;
+  uint32_t format = 0;
+  if (decode_file_header(Bytes(bytes).first(got), header, format) == FileHeaderFault::none) {
+    const bool ours = header.key.number == file.key.number && header.key.salt == file.key.salt;
+    if (!ours) return HeaderState::foreign;
+    return file_header_is_whole(Bytes(bytes).first(got)) ? HeaderState::whole : HeaderState::worn;
+  }
+  FQ_TRY_SET(const bool shown, shows_key(*on_disk, file.key));
+  return shown ? HeaderState::lost : HeaderState::foreign;
+}
+
+/// What costs nothing yet.
+Result<void> LocalQueue::Care::find_worn_headers(CheckReport& report) {
+  FQ_TRY_SET(const std::vector<TableFile> files, table_files());
+  for (const TableFile& file : files) {
+    FQ_TRY_SET(const HeaderState state, look_at_header(file));
+    if (state != HeaderState::worn) continue;
+    report.remarks.add(journal_file_name(file.key.number) +
+                       ": one of the two copies of its header is damaged; harmless, fq check --repair writes "
+                       "it anew");
+  }
+  return {};
+}
+
+/// Needs: the compaction lock, so that nobody gives the file back or makes one.
+Result<void> LocalQueue::Care::mend_file(const TableFile& file, CheckReport& report) {
+  Disk& disk = queue_.attachment_->disk();
+  const std::string name = journal_file_name(file.key.number);
+  const FileHeader header{file.key, gate().now().wall_ms};
+  FQ_TRY_SET(const HeaderState state, look_at_header(file));
+  const bool in_place = state == HeaderState::worn || state == HeaderState::lost;
+  if (state == HeaderState::whole || (!in_place && !file.spare)) return {};
+  queue_.session_->files.forget(file.key.number);
+  if (in_place) {
+    if (state == HeaderState::lost)
+      FQ_TRY(keep_damage(disk, {file.key.number, 0, kFileHeaderBytes, 0, "the file header is damaged"}));
+    FQ_TRY(write_header_anew(disk, header));
+    report.repairs.add(
+        name +
+        (state == HeaderState::lost ? ": its header is damaged" : ": a copy of its header is damaged") +
+        "; written anew");
+    return {};
+  }
+  std::string what = name + ": the file is missing";
+  if (state == HeaderState::foreign) {
+    FQ_TRY_SET(const std::string aside, set_file_aside(disk, file.key.number));
+    what = name + ": the file is damaged; kept as " + aside;
+  }
+  FQ_TRY(make_journal_file(disk, header, file.bytes));
+  report.repairs.add(what + "; made again, it was not in use yet");
+  return {};
+}
+
+/// In place of the file that is written the queue goes on in the next.
+Result<void> LocalQueue::Care::leave_useless_file(const TableFile& file, CheckReport& report) {
+  FQ_TRY_SET(const HeaderState state, look_at_header(file));
+  if (state != HeaderState::missing && state != HeaderState::foreign) return {};
+  bool still = false;  // else it was given back meanwhile
+  FQ_TRY(queue_.locked(
+      [&]() -> Result<void> { return still = header().current_file == file.key.number, Result<void>(); }));
+  if (!still) return {};
+  queue_.session_->files.forget(file.key.number);
+  // As after a failed write: what was not durable is written to another file, by whoever leads next.
+  header().file_failed.store(1, std::memory_order_release);
+  FQ_TRY(queue_.session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+  report.repairs.add(journal_file_name(file.key.number) +
+                     (state == HeaderState::missing ? ": the file is missing" : ": its header is damaged") +
+                     "; the queue goes on in another");
+  return {};
+}
+
+Result<void> LocalQueue::Care::mend_files(CheckReport& report) {
+  RobustMutex& compaction = header().compaction;
+  const Taken taken = compaction.take(kMendTimeoutMs);
+  if (taken == Taken::owner_died) compaction.consistent();
+  if (taken == Taken::timed_out || taken == Taken::unusable) {
+    return Error{ErrorKind::later,
+                 queue_.attachment_->object() + ": journal files are held by " +
+                     describe_holder(compaction.holder()) + "; continue or end it",
+                 0};
+  }
+  Result<std::vector<TableFile>> files = table_files();
+  Result<void> mended = files.ok() ? Result<void>() : files.error();
+  for (size_t i = 0; mended.ok() && i < files->size(); ++i) mended = mend_file((*files)[i], report);
+  compaction.unlock();
+  FQ_TRY(std::move(mended));
+  for (const TableFile& file : *files) {
+    if (file.current) FQ_TRY(leave_useless_file(file, report));
+  }
+  return {};
+}
+
+}  // namespace fq

@@ -1,0 +1,79 @@
+// local_lost - messages whose record cannot be read any more: none of them keeps the journal as it is.
+//
+// One of them could pin its file, and with it every later one, for as long as it is dead: a year, say. So
+// compaction gives it up. What the segment knows of it is written anew as a MOVED record, with a payload that
+// is nowhere (BlobName::is_nothing): it goes on being told as lost, after a rebuild too, and check finds it
+// until somebody cancels it. The file then goes as any other, but is not used again: with all its bytes it is
+// put into damaged/. Only dead messages, which hold no key and wait for nothing, are written so. Any other is
+// buried first, as it would be when somebody was to be served with it.
+#include "core/local/care/local_care.h"
+
+// System.
+#include <array>
+// fq, this room.
+#include "core/local/files/blobs.h"
+#include "core/local/local_looked.h"
+
+namespace fq {
+
+/// Unless it has ended, died or been leased meanwhile.
+Result<void> LocalQueue::Care::bury_lost(MessageId id, uint64_t item_position, const std::string& what) {
+  EventDetail detail;
+  detail.reason = what;
+  const uint64_t bytes = event_record_bytes(RecordType::buried, 1, detail);
+  bool buried = false;
+  Obstacle obstacle = Obstacle::none;
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
+    const std::optional<SlotIndex> slot = schedule().find(id);
+    if (!slot || schedule().entry(*slot).item_position != item_position) return {};
+    const auto state = static_cast<SlotState>(schedule().entry(*slot).state.get());
+    if (state == SlotState::dead || state == SlotState::leased) return {};
+    obstacle = queue_.event_obstacle(RecordType::buried, bytes);
+    if (obstacle != Obstacle::none) return {};
+    queue_.append_event(RecordType::buried, std::span(&*slot, 1), detail, gate().now(), {});
+    buried = true;
+    return {};
+  }));
+  if (obstacle != Obstacle::none) FQ_TRY(queue_.overcome_for_event(obstacle));
+  if (buried)
+    queue_.attachment_->notice(queue_.message_object(number(id)) + ": " + what + "; buried, see fq check");
+  return {};
+}
+
+Result<LocalQueue::Copied> LocalQueue::Care::give_up(MessageId id, uint64_t item_position) {
+  StoredItem stored;
+  Carried carried;
+  carried.wall_minus_boot_ms = header().wall_minus_boot_ms.peek();
+  std::optional<Looked> looked;
+  std::array<char, kTextBytesMax> tenant;
+  std::string key;
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
+    const std::optional<SlotIndex> slot = schedule().find(id);
+    if (!slot || schedule().entry(*slot).item_position != item_position) return {};
+    const Entry& entry = schedule().entry(*slot);
+    looked = queue_.look_at(*slot);
+    key = schedule().key_of(*slot);
+    stored.item.tenant = schedule().path_copy(TenantIndex{entry.tenant.get()}, tenant);
+    stored.item.priority = schedule().priority_of(*slot);
+    stored.item.payload_bytes = entry.payload_bytes;
+    if ((entry.flags & kEntryOwnAttempts) != 0) stored.item.attempts_max = entry.attempts_max;
+    return {};
+  }));
+  if (!looked) return Copied::gone;
+  // What was moved or written over in the ring just then can be read where it is now.
+  TakenMessage taken;
+  taken.id = looked->id;
+  taken.place = looked->place;
+  FQ_TRY_SET(const bool readable, queue_.read_taken(taken));
+  if (readable) return Copied::again;
+  if (looked->slot_state == SlotState::leased) return Copied::unreadable;
+  if (looked->slot_state != SlotState::dead) {
+    FQ_TRY(bury_lost(id, item_position, queue_.lost_record_text(taken)));
+    return Copied::again;
+  }
+  stored.item.key = key;
+  stored.item.blob = BlobName{};
+  return queue_.put_forward(*looked, stored, item_position, carried);
+}
+
+}  // namespace fq

@@ -1,0 +1,194 @@
+// local_repair - what check has found, set aside.
+//
+// Nothing is mended in place. Damaged bytes of the journal are copied to damaged/ first; then what lives in
+// the damaged files, and in those before them, is copied forward from the segment, which knows also what the
+// lost records said, and the files are given back as compaction gives them back: a death on the way leaves
+// what any compaction leaves. A message whose own record cannot be read is cancelled, since nothing of it is
+// left to deliver. Only a segment that is damaged itself is made anew from the journal.
+#include "core/local/care/local_care.h"
+
+// System.
+#include <algorithm>
+#include <cerrno>
+// fq, below us.
+#include "core/base/counted.h"
+#include "core/base/size.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int kRounds = 4;  // damage of one kind may hide another
+constexpr const char* kDirectories[] = {"journal", "blobs", "output", "damaged"};
+
+}  // namespace
+
+/// Those in the oldest file that no copy can be made of.
+Result<void> LocalQueue::Care::cancel_unreadable(CheckReport& report) {
+  std::vector<ItemPlace> blobs;
+  std::vector<InOldest> found;
+  for (bool at_end = false; !at_end;) {
+    FQ_TRY_SET(at_end, queue_.find_in_oldest(found));
+    for (const InOldest& each : found) {
+      FQ_TRY_SET(const Copied copied, queue_.copy_message(each.id, each.item_position));
+      if (copied != Copied::unreadable) continue;
+      FQ_TRY_SET(const SettleStatus status,
+                 queue_.change_one(each.id, Action::cancel, nullptr, blobs, each.item_position));
+      if (status != SettleStatus::ok) continue;
+      ++report.messages_cancelled;
+      report.repairs.add(queue_.message_object(number(each.id)) + ": its record is damaged; cancelled");
+    }
+  }
+  return queue_.finish_changes(blobs);
+}
+
+/// Everything up to and with file `last` is given back, what can be read of it being kept.
+Result<void> LocalQueue::Care::give_back_damaged(const Checked& found, uint32_t last, CheckReport& report,
+                                                 CompactReport& compacted) {
+  for (const JournalDamage& damage : found.damage) {
+    FQ_TRY(keep_damage(queue_.attachment_->disk(), damage));
+    std::string line = described(damage);
+    if (damage.bytes != 0) line += "; " + counted(damage.bytes, "byte") + " kept in damaged/";
+    report.repairs.add(std::move(line));
+  }
+  for (int kept = 0; kept < kRounds;) {
+    uint32_t oldest = 0;
+    FQ_TRY(queue_.locked([&]() -> Result<void> { return oldest = header().oldest_file, Result<void>(); }));
+    if (oldest > last) break;
+    FQ_TRY_SET(const Given given, queue_.give_back_oldest(compacted, false));
+    if (given == Given::gone) continue;
+    ++kept;
+    FQ_TRY(cancel_unreadable(report));
+  }
+  return {};
+}
+
+Result<void> LocalQueue::Care::set_damage_aside(const Checked& found, uint32_t last, CheckReport& report) {
+  Disk& disk = queue_.attachment_->disk();
+  std::vector<std::string> ours;  // the copies that are not there yet
+  for (const JournalDamage& damage : found.damage) {
+    if (!disk.open(kept_name(damage), OpenMode::read).ok()) ours.push_back(kept_name(damage));
+  }
+  const CountedLines before = report.repairs;
+  const uint64_t cancelled = report.messages_cancelled;
+  CompactReport compacted;
+  Result<void> done = give_back_damaged(found, last, report, compacted);
+  if (done.ok() && compacted.messages_moved > 0)
+    report.repairs.add(counted(compacted.messages_moved, "message") + " copied to sound files");
+  // A full disk, say. While every file is still there the copies of what is damaged in them only take room.
+  if (done.ok() || compacted.files_gone > 0 || report.messages_cancelled > cancelled) return done;
+  for (const std::string& name : ours) static_cast<void>(disk.remove(name));
+  report.repairs = before;
+  Error why = std::move(done).error();
+  why.text += before.empty() ? "; nothing was repaired, and all is as it was" : "; the rest was not repaired";
+  return why;
+}
+
+Result<void> LocalQueue::Care::make_segment_anew(CheckReport& report) {
+  header().phase.store(Phase::poisoned, std::memory_order_release);
+  FQ_TRY(queue_.attach_anew());
+  for (std::string& notice : queue_.attachment_->take_notices()) report.repairs.add(std::move(notice));
+  report.repairs.add("segment: made anew from the journal");
+  return {};
+}
+
+/// One step against what was found. False: the rest is a person's to look at.
+Result<bool> LocalQueue::Care::repair_once(const Checked& found, CheckReport& report) {
+  uint32_t oldest = 0;
+  uint32_t current = 0;
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
+    oldest = header().oldest_file;
+    current = header().current_file;
+    return {};
+  }));
+  uint32_t last = 0;  // damaged, and in use
+  for (const JournalDamage& damage : found.damage) {
+    if (damage.file_number <= current) last = std::max(last, std::max(damage.file_number, oldest));
+  }
+  // A whole segment knows what a journal has lost that was cut or is gone, which shows as no damage.
+  if (last == 0 && found.differs()) last = current;
+  if (found.segment_is_whole && last != 0) {
+    FQ_TRY(set_damage_aside(found, last, report));
+  } else if (!found.segment_is_whole || !found.damage.empty()) {
+    FQ_TRY(make_segment_anew(report));
+  } else if (!found.lost_blobs.empty()) {
+    FQ_TRY(set_blobs_aside(found, report));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// Blobs of no message: removed, or `keep` put aside where they may be what is left of a damaged one.
+Result<void> LocalQueue::Care::clear_orphans(bool keep, CheckReport& report) {
+  keep = keep || header().loose_blobs.of_damage.peek() != 0;
+  FQ_TRY_SET(const Orphans orphans, find_orphans(keep ? OrphanFate::kept : OrphanFate::removed));
+  if (orphans.count == 0) return {};
+  report.repairs.add(counted(orphans.count, "payload") + " of no message " +
+                     (keep ? "kept in damaged/" : "removed"));
+  return {};
+}
+
+/// What somebody took away and fq makes.
+Result<void> LocalQueue::Care::make_directories(CheckReport& report) {
+  Disk& disk = queue_.attachment_->disk();
+  for (const char* name : kDirectories) {
+    const Result<std::vector<std::string>> there = disk.list(name);
+    if (there.ok() || there.error().sys != ENOENT) continue;
+    FQ_TRY(disk.make_directory(name));
+    FQ_TRY(disk.sync_directory(""));
+    report.repairs.add(std::string(name) + "/: is missing; made anew");
+  }
+  return {};
+}
+
+/// Into `done` what was repaired, also where it then fails.
+Result<LocalQueue::Care::Checked> LocalQueue::Care::repair(CheckReport& done) {
+  FQ_TRY(make_directories(done));
+  FQ_TRY(mend_files(done));
+  FQ_TRY_SET(Checked found, check_all());
+  bool damaged = false;  // records were lost, and with them the names of their payloads
+  for (int round = 0; round < kRounds && !found.is_well(); ++round) {
+    damaged = damaged || !found.damage.empty() || found.has_unreadable || !found.segment_is_whole;
+    FQ_TRY_SET(const bool changed, repair_once(found, done));
+    if (!changed) break;
+    FQ_TRY_SET(found, check_all());
+  }
+  FQ_TRY(clear_orphans(damaged || found.differs(), done));
+  return found;
+}
+
+Result<LocalQueue::Care::Checked> LocalQueue::Care::look() {
+  FQ_TRY_SET(Checked found, check_all());
+  FQ_TRY_SET(const Orphans orphans, find_orphans(OrphanFate::told));
+  if (orphans.count != 0) {
+    found.report.remarks.add("blobs/: " + counted(orphans.count, "payload") + " of no message, " +
+                             format_size(orphans.bytes) +
+                             "; harmless, removed by fq check --repair and fq compact");
+  }
+  return found;
+}
+
+Result<CheckReport> LocalQueue::Care::check(bool repair) {
+  CheckReport done;
+  Result<Checked> checked = repair ? this->repair(done) : look();
+  if (!checked.ok()) {
+    // Told before the error, which would hide it.
+    for (const std::string& line : done.repairs.lines) queue_.attachment_->notice("repaired: " + line);
+    if (done.repairs.count > done.repairs.lines.size())
+      queue_.attachment_->notice("repaired: " + counted(done.repairs.count, "thing") + " in all");
+    return std::move(checked).error();
+  }
+  CheckReport& report = checked->report;
+  report.findings.append("segment and journal differ: ", checked->differences);
+  report.repairs = std::move(done.repairs);
+  report.messages_cancelled = done.messages_cancelled;
+  return std::move(report);
+}
+
+Result<CheckReport> LocalQueue::check(bool repair) {
+  look_at_holders();
+  return Care(*this).check(repair);
+}
+
+}  // namespace fq

@@ -1,0 +1,84 @@
+// local_supply - the journal file that is to come: one that housekeeping gives back, else a new one.
+#include "core/local/local_queue.h"
+
+// fq, below us.
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/flush/file_supply.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int64_t kSupplyTimeoutMs = 5'000;
+
+}  // namespace
+
+/// Another journal file: one that housekeeping gives back, else a new one.
+Result<void> LocalQueue::make_ready_file() {
+  const uint32_t newest = header().newest_file.peek();
+  // A fault in that is none of ours: then a file is made.
+  static_cast<void>(keep_house());
+  if (header().newest_file.peek() > newest) return {};
+  Result<void> made = make_new_file(newest);
+  if (made.ok() || made.error().kind != ErrorKind::later || keeping_house_) return made;
+  // Whoever is refused does first what could make room, whether it is due or not.
+  keeping_house_ = true;
+  CompactReport report;
+  static_cast<void>(give_back_all(report));
+  keeping_house_ = false;
+  if (report.files_gone == 0) return made;
+  return make_new_file(newest);
+}
+
+/// Unless another process has made one since the newest was `newest`.
+Result<void> LocalQueue::make_new_file(uint32_t newest) {
+  SegmentHeader& shared = header();
+  // One maker at a time; the others find its file ready when they get here.
+  const Taken taken = shared.compaction.take(kSupplyTimeoutMs);
+  if (taken == Taken::timed_out || taken == Taken::unusable) {
+    return Error{ErrorKind::later,
+                 attachment_->object() + ": journal files are held by " +
+                     describe_holder(shared.compaction.holder()) + "; continue or end it",
+                 0};
+  }
+  if (taken == Taken::owner_died) shared.compaction.consistent();
+  Result<void> made = shared.newest_file.peek() > newest ? Result<void>() : make_ready_file_alone();
+  shared.compaction.unlock();
+  return made;
+}
+
+Result<void> LocalQueue::make_ready_file_alone() {
+  FileKey key;
+  uint64_t wanted = 0;
+  bool full = false;
+  FQ_TRY(locked([&]() -> Result<void> {
+    const JournalTable& table = stream().table();
+    full = table.is_full();
+    key.number = header().newest_file + 1;
+    wanted = JournalSize(header()).wanted_file_bytes();
+    return {};
+  }));
+  if (full) return Error{ErrorKind::later, attachment_->object() + ": the journal has its largest size", 0};
+  FQ_TRY_SET(const uint64_t free_bytes, attachment_->disk().free_bytes());
+  uint64_t bytes = next_file_bytes(wanted, free_bytes);
+  fill_random(&key.salt, sizeof key.salt);
+  Result<void> made = supply_new_file(attachment_->disk(), FileHeader{key, gate().now().wall_ms}, bytes);
+  if (!made.ok() && made.error().kind == ErrorKind::later && bytes > kYoungFileBytes) {
+    // The disk has no room for a large one; a small one may still fit.
+    bytes = kYoungFileBytes;
+    made = supply_new_file(attachment_->disk(), FileHeader{key, gate().now().wall_ms}, bytes);
+  }
+  if (!made.ok()) return made.error().kind == ErrorKind::later ? refuse_full() : std::move(made).error();
+  FQ_POINT("supply.made");
+  return locked([&]() -> Result<void> {
+    // Another segment may have taken the place of ours meanwhile; its rebuild has seen the file.
+    if (header().newest_file + 1 != key.number) return {};
+    Txn txn = store().begin();
+    stream().table().add_ready(txn, key, bytes);
+    txn.commit();
+    return {};
+  });
+}
+
+}  // namespace fq

@@ -1,0 +1,318 @@
+// holders - consumers that hold leases by living: how one becomes known, and what happens when it dies.
+//
+// What a job left behind keeps its message (core/local/files/running_jobs.h): whoever buries the worker asks
+// for each first. All that nobody keeps comes back at once, however much of the same worker's is kept.
+#include "core/local/local_looked.h"
+
+// System.
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+// fq, below us.
+#include "core/base/fault_point.h"
+
+namespace fq {
+
+namespace {
+
+// Busy consumers look at the life words at most so often; sleeping ones are woken by the kernel.
+constexpr int64_t kReapIntervalMs = 10;
+
+constexpr size_t kHeldPerLook = 64;  // under one hold of the lock
+
+// What survivors keep is asked for again after so many times what that takes, by all consumers together: it
+// costs at most a twentieth of one processor, however much it is.
+constexpr int64_t kAskingShare = 20;
+
+}  // namespace
+
+/// A process that died while it held messages, and how far these were looked at.
+struct LocalQueue::Dead {
+  HolderIndex holder{};
+  ProcessName process;
+  int64_t found_at_ms = 0;
+  bool holds = false;                 // anything at all
+  bool overdue = false;               // what its jobs left behind has had its time
+  bool returned = false;              // some of it came back by this look
+  std::vector<uint64_t> part;         // ids
+  std::optional<uint64_t> last_kept;  // by what a job left behind
+};
+
+Result<void> LocalQueue::become_holder() {
+  // Who takes a message may start a child for it.
+  store().memory().keep_from_children();
+  // Tells us from a later process with our pid, should our leases outlive the segment.
+  if (started_ == 0) started_ = process_started(static_cast<uint32_t>(::getpid())).value_or(0);
+  return locked([&]() -> Result<void> {
+    SegmentHeader& shared = header();
+    const uint32_t free = shared.free_holder;
+    const uint32_t index = free == kNoIndex ? shared.holders_used.get() : free;
+    if (index >= kHoldersMax) {
+      return Error{
+          ErrorKind::later,
+          attachment_->object() + ": " + std::to_string(kHoldersMax) + " consumers are at work, the limit",
+          0};
+    }
+    HolderSlot& slot = shared.holders[index];
+    // The life lock first: a slot that is in use is always held by somebody, or by somebody dead.
+    if (!slot.life.begin()) throw RegionDamaged{"a free holder slot is held"};
+    FQ_POINT("holder.begun");
+    Txn txn = store().begin();
+    if (free == kNoIndex) {
+      txn.set(shared.holders_used, index + 1);
+    } else {
+      txn.set(shared.free_holder, slot.next_free);
+    }
+    txn.set(slot.pid, static_cast<uint32_t>(::getpid()));
+    txn.set(slot.started, started_);
+    txn.set(slot.carried, 0);
+    txn.set(slot.job_limit_ms, 0);
+    txn.set(slot.orphaned_at_ms, 0);
+    txn.set(slot.ask_again_at_ms, 0);
+    txn.commit();
+    holder_ = static_cast<HolderIndex>(index);
+    changes_seen_ = slot.changes;
+    return {};
+  });
+}
+
+void LocalQueue::leave_holder() {
+  if (!holder_) return;
+  const HolderIndex own = *holder_;
+  // What was not settled is given back uncounted; what cannot be given back now is when we are gone.
+  for (;;) {
+    bool more = false;
+    Obstacle obstacle = Obstacle::none;
+    const Result<void> given = locked([&]() -> Result<void> {
+      more = false;
+      // The segment may have been replaced while we came in: then our leases are carried by pid.
+      if (!holder_) return {};
+      const std::optional<SlotIndex> slot = schedule().first_held(own);
+      if (!slot) return {};
+      const uint64_t bytes = event_record_bytes(RecordType::released, 1, EventDetail{});
+      obstacle = event_obstacle(RecordType::released, bytes);
+      more = true;
+      if (obstacle != Obstacle::none) return {};
+      append_event(RecordType::released, std::span(&*slot, 1), EventDetail{}, gate().now(), {});
+      return {};
+    });
+    if (!given.ok() || !more) break;
+    if (obstacle != Obstacle::none && !overcome_for_event(obstacle).ok()) break;
+  }
+  if (!holder_) return;
+  static_cast<void>(locked([&]() -> Result<void> {
+    if (!holder_ || schedule().first_held(own)) return {};
+    HolderSlot& slot = header().holders[static_cast<uint16_t>(own)];
+    Txn txn = store().begin();
+    txn.set(slot.pid, 0);
+    txn.set(slot.next_free, header().free_holder);
+    txn.set(header().free_holder, static_cast<uint32_t>(own));
+    txn.commit();
+    slot.life.end();
+    return {};
+  }));
+  holder_.reset();
+}
+
+std::vector<HolderIndex> LocalQueue::dead_holders() {
+  std::vector<HolderIndex> dead;
+  struct OtherHolder {
+    HolderIndex index;
+    uint32_t pid;
+    uint64_t started;
+  };
+  std::vector<OtherHolder> carried;
+  static_cast<void>(locked([&]() -> Result<void> {
+    const SegmentHeader& shared = header();
+    dead.clear();
+    carried.clear();
+    for (uint32_t i = 0; i < shared.holders_used; ++i) {
+      const HolderSlot& slot = shared.holders[i];
+      if (slot.pid == 0) continue;
+      const auto index = static_cast<HolderIndex>(i);
+      if (slot.carried != 0) carried.push_back({index, slot.pid, slot.started});
+      if (slot.carried == 0 && slot.life.is_dead()) dead.push_back(index);
+    }
+    return {};
+  }));
+  for (const OtherHolder& holder : carried) {
+    // The same pid with another start is another process.
+    if (holder.started == 0 || process_started(holder.pid) != holder.started) dead.push_back(holder.index);
+  }
+  return dead;
+}
+
+Result<void> LocalQueue::note_job_limit(std::optional<int64_t> limit_ms) {
+  if (!holder_) return {};
+  // The longest of all its jobs holds for each: it only matters after a death.
+  const int64_t wanted_ms = limit_ms.value_or(kNever);
+  Shared<int64_t>& known = header().holders[static_cast<uint16_t>(*holder_)].job_limit_ms;
+  if (known.peek() >= wanted_ms) return {};
+  return locked([&]() -> Result<void> {
+    if (!holder_) return {};
+    Txn txn = store().begin();
+    txn.set(header().holders[static_cast<uint16_t>(*holder_)].job_limit_ms, wanted_ms);
+    txn.commit();
+    return {};
+  });
+}
+
+Result<std::optional<int>> LocalQueue::hold_for_job(std::span<const MessageId> ids,
+                                                    std::optional<int64_t> limit_ms) {
+  FQ_TRY(note_job_limit(limit_ms));
+  std::vector<uint64_t> numbers;
+  for (const MessageId id : ids) numbers.push_back(number(id));
+  return RunningJobs::hold(attachment_->disk(), numbers, {static_cast<uint32_t>(::getpid()), started_});
+}
+
+Result<void> LocalQueue::reap_dead(const Now& now) {
+  if (reaped_at_ms_ != 0 && now.boot_ms - reaped_at_ms_ < kReapIntervalMs) return {};
+  reaped_at_ms_ = now.boot_ms == 0 ? 1 : now.boot_ms;
+  const bool had_orphans = std::exchange(orphans_, false);
+  for (const HolderIndex holder : dead_holders()) FQ_TRY(reap(holder));
+  if (orphans_ && !had_orphans) orphans_since_ms_ = now.boot_ms;
+  return {};
+}
+
+/// Before a look tells who holds what: what only the dead held comes back first. Where that cannot be, on a
+/// full disk say, the look goes on all the same.
+void LocalQueue::look_at_holders() {
+  survivors_.reset();
+  static_cast<void>(reap_dead(gate().now()));
+}
+
+/// The process that holds it by living: its consumer, or where that is dead one that its job left behind.
+/// None: it is held by time, or by nobody that we may look at.
+std::optional<int> LocalQueue::keeper_of(const Looked& looked) {
+  if (!looked.holder_is_dead) return looked.pid == 0 ? std::nullopt : std::optional(looked.pid);
+  if (!survivors_) {
+    Result<RunningJobs> jobs = RunningJobs::open(attachment_->disk());
+    survivors_ = jobs.ok() ? jobs->processes() : std::vector<OfdLock>();
+  }
+  const ProcessName dead{static_cast<uint32_t>(looked.pid), looked.pid_started};
+  const int pid = RunningJobs::keeper(*survivors_, looked.id, dead);
+  return pid == 0 ? std::nullopt : std::optional(pid);
+}
+
+Result<void> LocalQueue::reap(HolderIndex holder) {
+  Dead dead;
+  dead.holder = holder;
+  dead.part.reserve(kHeldPerLook);
+  FQ_TRY_SET(const bool due, find_dead(dead));
+  if (!due) return {};
+  if (!dead.holds) return free_dead(dead);
+  FQ_TRY_SET(RunningJobs jobs, RunningJobs::open(attachment_->disk()));
+  if (!dead.overdue && jobs.keep_all(dead.process)) return note_kept(dead);
+  for (;;) {
+    FQ_TRY(find_held(dead));
+    if (dead.part.empty()) break;
+    for (const uint64_t id : dead.part) {
+      const bool kept = !dead.overdue && jobs.keep(id);
+      if (kept) dead.last_kept = id;
+      dead.returned = dead.returned || !kept;
+      if (!kept) FQ_TRY(return_from_dead(dead, id));
+    }
+  }
+  return dead.last_kept ? note_kept(dead) : free_dead(dead);
+}
+
+/// Whether it is dead, and to be looked at now. Another consumer may have done it, and a new one live there.
+Result<bool> LocalQueue::find_dead(Dead& dead) {
+  bool due = false;
+  FQ_TRY(locked([&]() -> Result<void> {
+    const HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];
+    dead.process = {slot.pid, slot.started};
+    dead.found_at_ms = gate().now().boot_ms;
+    dead.holds = schedule().first_held(dead.holder).has_value();
+    const bool limited = slot.orphaned_at_ms != 0 && slot.job_limit_ms != kNever;
+    dead.overdue = limited && dead.found_at_ms - slot.orphaned_at_ms > slot.job_limit_ms;
+    due = is_dead(dead) && (dead.overdue || dead.found_at_ms >= slot.ask_again_at_ms);
+    if (is_dead(dead) && !due) orphans_ = true;
+    return {};
+  }));
+  return due;
+}
+
+/// Needs: the lock.
+bool LocalQueue::is_dead(const Dead& dead) {
+  const HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];
+  if (slot.pid == 0 || dead.process != ProcessName{slot.pid, slot.started}) return false;
+  return slot.carried != 0 || slot.life.is_dead();
+}
+
+/// Needs: the lock.
+std::optional<SlotIndex> LocalQueue::find_held(const Dead& dead, uint64_t id) {
+  const std::optional<SlotIndex> slot = schedule().find(MessageId{id});
+  if (!slot || !is_dead(dead)) return std::nullopt;
+  const Entry& entry = schedule().entry(*slot);
+  const bool held = HolderIndex{entry.holder.get()} == dead.holder &&
+                    static_cast<SlotState>(entry.state.get()) == SlotState::leased;
+  return held ? slot : std::nullopt;
+}
+
+/// The next part of what it holds, behind the last that is kept: all others that were found are gone.
+Result<void> LocalQueue::find_held(Dead& dead) {
+  return locked([&]() -> Result<void> {
+    dead.part.clear();
+    if (!is_dead(dead)) return {};
+    // Where that one has ended meanwhile, it begins again: what is left is less each time.
+    const auto last = dead.last_kept ? find_held(dead, *dead.last_kept) : std::nullopt;
+    auto held = last ? schedule().next_held(*last) : schedule().first_held(dead.holder);
+    for (; held && dead.part.size() < kHeldPerLook; held = schedule().next_held(*held)) {
+      dead.part.push_back(schedule().entry(*held).id);
+    }
+    return {};
+  });
+}
+
+/// What its jobs left behind keeps some: that has its time from when this was seen first.
+Result<void> LocalQueue::note_kept(const Dead& dead) {
+  orphans_ = true;
+  return locked([&]() -> Result<void> {
+    if (!is_dead(dead)) return {};
+    HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];
+    const int64_t now_ms = gate().now().boot_ms;
+    Txn txn = store().begin();
+    if (slot.orphaned_at_ms == 0) txn.set(slot.orphaned_at_ms, std::max<int64_t>(1, now_ms));
+    const int64_t asking_ms = dead.returned ? 0 : now_ms - dead.found_at_ms;
+    txn.set(slot.ask_again_at_ms, now_ms + kAskingShare * asking_ms);
+    txn.commit();
+    return {};
+  });
+}
+
+Result<void> LocalQueue::return_from_dead(const Dead& dead, uint64_t id) {
+  for (;;) {
+    Obstacle obstacle = Obstacle::none;
+    FQ_TRY(locked([&]() -> Result<void> {
+      obstacle = Obstacle::none;
+      const std::optional<SlotIndex> held = find_held(dead, id);
+      if (!held) return {};
+      obstacle = event_obstacle(RecordType::died, event_record_bytes(RecordType::died, 1, EventDetail{}));
+      if (obstacle != Obstacle::none) return {};
+      append_event(RecordType::died, std::span(&*held, 1), EventDetail{}, gate().now(), {});
+      FQ_POINT("reap.returned");
+      return {};
+    }));
+    if (obstacle == Obstacle::none) return {};
+    FQ_TRY(overcome_for_event(obstacle));
+  }
+}
+
+Result<void> LocalQueue::free_dead(const Dead& dead) {
+  return locked([&]() -> Result<void> {
+    if (!is_dead(dead) || schedule().first_held(dead.holder)) return {};
+    HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];
+    Txn txn = store().begin();
+    txn.set(slot.pid, 0);
+    txn.set(slot.carried, 0);
+    txn.set(slot.next_free, header().free_holder);
+    txn.set(header().free_holder, static_cast<uint32_t>(dead.holder));
+    txn.commit();
+    FQ_POINT("reap.freed");
+    return {};
+  });
+}
+
+}  // namespace fq

@@ -1,0 +1,248 @@
+#include "core/local/consume/local_endings.h"
+
+// System.
+#include <algorithm>
+#include <cerrno>
+// fq, below us.
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/files/outputs.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int64_t kLogTimeoutMs = 1'000;  // chosen: a verdict does not wait longer for a record
+constexpr int64_t kNoTryMs = 1'000;       // arbitrary
+constexpr int64_t kBetweenLooksMs = 60'000;
+constexpr int64_t kKeptMostMs = INT64_MAX / 4;
+
+bool is_end(RecordType type) { return type == RecordType::acked || type == RecordType::cancelled; }
+
+std::optional<int16_t> status_in(const std::optional<int>& status) {
+  return status ? std::optional(static_cast<int16_t>(*status)) : std::nullopt;
+}
+
+}  // namespace
+
+bool LocalQueue::lacks_note(RecordType type, SlotIndex slot, const Settle* settle) {
+  const bool has_output = settle != nullptr && settle->output != nullptr;
+  if (!is_end(type) && !has_output) return false;
+  const Entry& entry = schedule().entry(slot);
+  if (!is_told_of(entry, header().settings.retention_ms, has_output)) return false;
+  const bool last = type == RecordType::retried && entry.attempts + 1U >= entry.attempts_max;
+  // What is run again is told of when it ends.
+  if (!is_end(type) && type != RecordType::buried && !last) return false;
+  return !endings_ || endings_->lacks_note(type, slot, settle);
+}
+
+LocalQueue::Endings& LocalQueue::endings() {
+  if (!endings_) endings_ = std::make_unique<Endings>(*this);
+  return *endings_;
+}
+
+bool LocalQueue::Endings::lacks_note(RecordType type, SlotIndex slot, const Settle* settle) {
+  const Entry& entry = queue_.schedule().entry(slot);
+  if (gave_up_ || is_noted(entry.id, entry.event_position)) return false;
+  const auto end = found_.begin() + static_cast<ptrdiff_t>(found_count_);
+  const bool found =
+      std::any_of(found_.begin(), end, [&](const Found& each) { return each.looked.id == entry.id; });
+  if (found || found_count_ == found_.size()) return true;
+  Found& one = found_[found_count_++];
+  one.looked = queue_.look_at(slot);
+  one.type = is_end(type) ? type : RecordType::buried;
+  one.settle = settle;
+  one.started_wall_ms = 0;
+  if (one.looked.state == State::leased) {
+    const Now now = queue_.gate().now();
+    one.started_wall_ms = now.wall_ms - (static_cast<uint32_t>(now.boot_ms) - entry.began_ms);
+  }
+  return true;
+}
+
+bool LocalQueue::Endings::is_noted(uint64_t id, uint64_t event_position) const {
+  return std::any_of(noted_.begin(), noted_.end(), [&](const Noted& each) {
+    return each.id == id && each.event_position == event_position;
+  });
+}
+
+void LocalQueue::Endings::overcome() {
+  if (found_count_ == 0) return;  // we were not there to be told: now we are
+  if (has_log_) {
+    note_found();
+  } else {
+    // What takes long is done before others have to wait for us.
+    keep_long_outputs();
+    has_log_ = take_log();
+  }
+  found_count_ = 0;
+}
+
+void LocalQueue::Endings::done() {
+  if (has_log_) log_.unlock();
+  has_log_ = false;
+  gave_up_ = false;
+  found_count_ = 0;
+  noted_.clear();
+  outputs_tried_.clear();
+}
+
+bool LocalQueue::Endings::take_log() {
+  const bool soon_again = queue_.clock_.boot_ms() < no_try_until_ms_;
+  const Result<bool> taken = log_.lock(soon_again ? 0 : kLogTimeoutMs);
+  if (taken.ok() && *taken) return true;
+  give_up(taken.ok() ? "another process has held ended/lock for too long" : taken.error().text);
+  return false;
+}
+
+void LocalQueue::Endings::give_up(const std::string& why) {
+  gave_up_ = true;
+  no_try_until_ms_ = queue_.clock_.boot_ms() + kNoTryMs;
+  std::string whose = "the end of message " + std::to_string(found_[0].looked.id);
+  if (found_count_ > 1) whose += " and of " + std::to_string(found_count_ - 1) + " more";
+  queue_.attachment_->notice(queue_.attachment_->object() + ": " + whose + " is not kept: " + why);
+}
+
+/// Needs: the log.
+void LocalQueue::Endings::note_found() {
+  now_wall_ms_ = queue_.gate().now().wall_ms;
+  std::vector<EndedRecord> records;
+  for (const Found& found : std::span(found_).first(found_count_)) {
+    if (std::optional<EndedRecord> record = record_of(found)) records.push_back(std::move(*record));
+  }
+  const Result<void> noted = records.empty() ? Result<void>() : log_.append(records, now_wall_ms_);
+  if (!noted.ok()) return give_up(noted.error().text);
+  for (const Found& found : std::span(found_).first(found_count_))
+    noted_.push_back({found.looked.id, found.looked.event_position});
+  FQ_POINT("ended.noted");
+}
+
+void LocalQueue::Endings::keep_long_outputs() {
+  now_wall_ms_ = queue_.gate().now().wall_ms;
+  for (const Found& found : std::span(found_).first(found_count_)) {
+    if (is_long(found.settle)) keep_long_output(found);
+  }
+}
+
+bool LocalQueue::Endings::is_long(const Settle* settle) {
+  return settle != nullptr && settle->output != nullptr &&
+         settle->output->out.size() + settle->output->err.size() > kEndedInlineBytesMax;
+}
+
+/// In a file of its own, until when its record will be told.
+void LocalQueue::Endings::keep_long_output(const Found& found) {
+  const int64_t until_wall_ms = now_wall_ms_ + std::min(found.settle->output->keep_ms, kKeptMostMs);
+  const MessageId id{found.looked.id};
+  const Result<void> kept = keep_output(queue_.attachment_->disk(), id, *found.settle->output, until_wall_ms);
+  outputs_tried_.push_back({found.looked.id, kept.ok() ? until_wall_ms : 0});
+  if (kept.ok()) return;
+  queue_.attachment_->notice(queue_.attachment_->object() + ": the output of message " +
+                             std::to_string(found.looked.id) + " is not kept: " + kept.error().text);
+}
+
+/// 0: it is not told of.
+int64_t LocalQueue::Endings::kept_ms(const JobTerms& terms, const Settle* settle) {
+  const int64_t by_policy = retention_of(queue_.header().settings.retention_ms.peek(), !terms.argv.empty());
+  const int64_t asked = terms.keep_ms.value_or(by_policy);
+  if (asked == 0 && settle != nullptr && settle->output != nullptr) return settle->output->keep_ms;
+  return std::min(asked, kKeptMostMs);
+}
+
+std::optional<EndedRecord> LocalQueue::Endings::record_of(const Found& found) {
+  TakenMessage taken;
+  taken.id = found.looked.id;
+  taken.place = found.looked.place;
+  const Result<bool> readable = queue_.read_taken(taken);
+  // What cannot be read is told by check, and is not told of after its end.
+  if (!readable.ok() || !*readable) return std::nullopt;
+  const MessageItem& item = queue_.stored_.item;
+  JobTerms terms = decode_job(item.job).value_or(JobTerms{});
+  const int64_t kept = kept_ms(terms, found.settle);
+  if (kept == 0) return std::nullopt;
+  EndedRecord record;
+  record.id = MessageId{found.looked.id};
+  record.verdict = found.type;
+  record.until_wall_ms = now_wall_ms_ + kept;
+  record.ended_wall_ms = now_wall_ms_;
+  record.pushed_wall_ms = item.pushed_wall_ms;
+  record.started_wall_ms = found.started_wall_ms;
+  record.priority = item.priority;
+  record.pid = static_cast<uint32_t>(found.looked.pid);
+  record.deliveries = found.looked.deliveries;
+  record.attempts = found.looked.attempts;
+  record.attempts_max = found.looked.attempts_max;
+  record.crashes = found.looked.crashes;
+  record.tenant = item.tenant;
+  record.key = item.key;
+  record.tags = item.tags;
+  // Its variables may be secrets, and nobody runs it again.
+  terms.env.clear();
+  record.job = encode_job(terms);
+  record.terms = item.terms;
+  add_output(found, record);
+  add_past(found, record);
+  if (found.settle != nullptr) record.exit = status_in(found.settle->exit);
+  if (found.settle != nullptr) record.signal = status_in(found.settle->signal);
+  return record;
+}
+
+void LocalQueue::Endings::add_output(const Found& found, EndedRecord& record) {
+  if (found.settle == nullptr || found.settle->output == nullptr) return;
+  const JobOutput& output = *found.settle->output;
+  if (!is_long(found.settle)) {
+    record.output = EndedOutput{output.out, output.err};
+    return;
+  }
+  const auto of_this = [&](const TriedOutput& tried) { return tried.id == found.looked.id; };
+  auto tried = std::find_if(outputs_tried_.begin(), outputs_tried_.end(), of_this);
+  if (tried == outputs_tried_.end()) {
+    keep_long_output(found);
+    tried = outputs_tried_.end() - 1;
+  }
+  if (tried->until_wall_ms == 0) return;
+  record.output_bytes = output.out.size() + output.err.size();
+  record.until_wall_ms = tried->until_wall_ms;
+}
+
+/// What is in the journal only: why an attempt failed, and when the last run began where it is over.
+void LocalQueue::Endings::add_past(const Found& found, EndedRecord& record) {
+  MessageInfo info;
+  // As far as it can be read.
+  static_cast<void>(queue_.add_error(found.looked, info));
+  if (info.last_error) {
+    record.error_wall_ms = info.last_error->at_wall_ms;
+    record.error_exit = status_in(info.last_error->exit);
+    record.error_signal = status_in(info.last_error->signal);
+    record.error_reason = std::move(info.last_error->reason);
+    record.error_stderr = std::move(info.last_error->stderr_tail);
+  }
+  if (found.started_wall_ms != 0 || record.deliveries == 0) return;
+  record.exit = record.error_exit;
+  record.signal = record.error_signal;
+  static_cast<void>(queue_.walk_events(
+      found.looked.id, found.looked.event_position,
+      [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
+        if (type != RecordType::leased) return true;
+        record.started_wall_ms = at_wall_ms;
+        record.pid = detail.pid;
+        return false;
+      }));
+}
+
+void LocalQueue::Endings::tend() {
+  const int64_t now_ms = queue_.clock_.boot_ms();
+  if (now_ms - tended_at_ms_ < kBetweenLooksMs) return;
+  tended_at_ms_ = now_ms;
+  if (log_.is_due(queue_.gate().now().wall_ms)) sweep();
+}
+
+void LocalQueue::Endings::sweep() {
+  if (!log_.holds_something()) return;
+  const Result<bool> taken = log_.lock(0);
+  if (!taken.ok() || !*taken) return;
+  // What cannot be given back now is in nobody's way.
+  static_cast<void>(log_.sweep(queue_.gate().now().wall_ms, EndedLog::Depth::strays));
+  log_.unlock();
+}
+
+}  // namespace fq

@@ -1,0 +1,103 @@
+// local_endings - what is written of messages before the record that ends them, and told of them after it.
+//
+// Whoever ends messages asks under the state lock whether they are all noted (lacks_note). Where one is not,
+// that is an obstacle like any other: it is overcome without the lock, and the whole is looked at again. From
+// then on until the end is committed the log is ours, so that of two who end one message only one notes it.
+//
+// A message that nobody asked to be told of costs a look at its flags.
+#pragma once
+
+// System.
+#include <array>
+// fq, this room.
+#include "core/local/files/ended_log.h"
+#include "core/local/local_looked.h"
+
+namespace fq {
+
+/// Whether somebody is told of its end.
+inline bool is_told_of(const Entry& entry, int64_t retention_ms, bool has_output) {
+  const bool by_policy =
+      retention_ms == kRetentionAuto ? (entry.flags & kEntryCommand) != 0 : retention_ms > 0;
+  return by_policy || has_output || (entry.flags & kEntryKept) != 0;
+}
+
+class LocalQueue::Endings {
+ public:
+  explicit Endings(LocalQueue& queue) : queue_(queue), log_(queue.attachment_->disk()) {}
+
+  /// Whether this one has to be noted first, and is remembered for that. Needs: the state lock.
+  bool lacks_note(RecordType type, SlotIndex slot, const Settle* settle);
+  /// Notes those that were found. A fault in that is no fault of what ends them: it is told in a notice.
+  void overcome();
+  /// What was noted has ended, or has not: the log is given back.
+  void done();
+  /// That, however a scope is left.
+  class Done {
+   public:
+    explicit Done(LocalQueue& queue) : queue_(queue) {}
+    ~Done() {
+      if (queue_.endings_) queue_.endings_->done();
+    }
+    Done(const Done&) = delete;
+    Done& operator=(const Done&) = delete;
+
+   private:
+    LocalQueue& queue_;
+  };
+
+  Result<std::optional<MessageInfo>> find(MessageId id);
+  Result<std::optional<JobOutput>> output(MessageId id);
+  /// What happened to one of which the journal knows nothing any more.
+  Result<HistoryPage> history(MessageId id);
+  Result<MessagePage> page(const Filter& filter, const Cursor& from, size_t n);
+
+  /// Gives back what has had its time, where that may be something.
+  void tend();
+  void sweep();
+
+ private:
+  static constexpr size_t kFoundMax = 18;  // of one record: see kVerdictsPerRecord
+
+  struct Found {
+    Looked looked;
+    RecordType type{};
+    const Settle* settle = nullptr;
+    int64_t started_wall_ms = 0;  // of a leased one
+  };
+  struct Noted {
+    uint64_t id = 0;
+    uint64_t event_position = 0;
+  };
+  struct TriedOutput {
+    uint64_t id = 0;
+    int64_t until_wall_ms = 0;  // 0: it could not be kept
+  };
+
+  bool is_noted(uint64_t id, uint64_t event_position) const;
+  bool take_log();
+  void give_up(const std::string& why);
+  void note_found();
+  static bool is_long(const Settle* settle);
+  void keep_long_outputs();
+  void keep_long_output(const Found& found);
+  std::optional<EndedRecord> record_of(const Found& found);
+  int64_t kept_ms(const JobTerms& terms, const Settle* settle);
+  void add_output(const Found& found, EndedRecord& record);
+  void add_past(const Found& found, EndedRecord& record);
+  Result<bool> lives(uint64_t id);
+
+  LocalQueue& queue_;
+  EndedLog log_;
+  std::array<Found, kFoundMax> found_;
+  size_t found_count_ = 0;
+  std::vector<Noted> noted_;
+  std::vector<TriedOutput> outputs_tried_;  // in output/, of those that were found
+  int64_t now_wall_ms_ = 0;                 // of the ends that are noted
+  bool has_log_ = false;
+  bool gave_up_ = false;         // what is ended now is not noted
+  int64_t no_try_until_ms_ = 0;  // until then nobody is waited for
+  int64_t tended_at_ms_ = INT64_MIN / 2;
+};
+
+}  // namespace fq

@@ -1,0 +1,391 @@
+// local_lease - messages out: a turn each, payloads read outside the lock, sleeping while there is none.
+#include "core/local/local_queue.h"
+
+// System.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+// fq, below us.
+#include "core/base/crc32c.h"
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/files/blobs.h"
+#include "core/local/consume/local_endings.h"
+#include "core/local/shared/sleep.h"
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kLeasesPerRecord = 64;
+// A group is taken under one hold of the lock, so that nobody else gets a part of it, unless it has more than
+// these many records hold.
+constexpr size_t kGroupRecords = 16;
+constexpr int kReadTries = 3;
+
+constexpr int64_t kLazySyncMs = 100;
+// A killed worker's jobs die with it, a moment later than it: at first it is looked often.
+constexpr int64_t kOrphanSoonMs = 10;
+constexpr int64_t kOrphanYoungMs = 200;
+constexpr int64_t kOrphanLookMs = 50;  // how often it is looked whether a dead worker's job still lives
+
+}  // namespace
+
+Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
+  LeaseReply reply;
+  Now now = gate().now();
+  const bool bounded = request.wait && request.wait_ms;
+  const int64_t deadline_ms = bounded ? now.boot_ms + std::min(*request.wait_ms, kWaitMaxMs) : kNever;
+  for (;; now = gate().now()) {
+    const uint32_t seen = header().ready_event.load(std::memory_order_acquire);
+    FQ_TRY(reap_dead(now));
+    FQ_TRY(settle_held());
+    FQ_TRY(drop_old_dead());
+    const uint64_t lost = reply.lost;
+    FQ_TRY(try_lease(request, now, reply));
+    if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return reply;
+    // Behind what could not be read there may be something that can.
+    const bool stopped = request.interrupt != nullptr && request.interrupt->raised();
+    if (reply.lost != lost && !stopped) continue;
+    if (request.watch) FQ_TRY(find_changes(reply));
+    if (!reply.changes.empty()) return reply;
+    // Something accepted may wait behind a push whose process is gone: nobody else would make it
+    // durable. Only now, when there is nothing else to serve.
+    if (header().committed_end.load(std::memory_order_acquire) >
+        header().ring_start.load(std::memory_order_acquire)) {
+      uint64_t awaited_end = 0;
+      FQ_TRY(locked([&]() -> Result<void> {
+        if (header().servable_end < header().tail) awaited_end = header().tail;
+        return {};
+      }));
+      if (awaited_end > 0) {
+        FQ_TRY(session_->flusher.wait_durable(awaited_end));
+        FQ_TRY(try_lease(request, gate().now(), reply));
+        if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return reply;
+        if (reply.lost != lost) continue;
+      }
+    }
+    reply.why_empty = WhyEmpty::nothing;
+    if (!request.wait) return reply;
+    if (request.until_idle) {
+      FQ_TRY_SET(const bool idle, is_idle());
+      if (idle) reply.why_empty = WhyEmpty::idle;
+    }
+    if (reply.why_empty == WhyEmpty::idle) return reply;
+    reply.why_empty = WhyEmpty::timed_out;
+    if (clock_.boot_ms() >= deadline_ms) return reply;
+    reply.why_empty = WhyEmpty::interrupted;
+    if (request.interrupt != nullptr && request.interrupt->raised()) return reply;
+    endings().tend();
+    FQ_TRY(sleep_until_ready(request, deadline_ms, seen));
+  }
+}
+
+Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply) {
+  taken_.clear();
+  group_ = {};
+  uint64_t bytes = 0;
+  size_t kept = 0;  // of what was taken: it is in our hands, whatever comes
+  reply.next_wake_ms.reset();
+  int obstacles = 0;
+  for (bool first = true; first || taken_.size() < request.want || group_.left > 0; first = false) {
+    const size_t before = taken_.size();
+    Obstacle obstacle = Obstacle::none;
+    bool more_due = false;
+    const size_t records = request.grouped ? kGroupRecords : 1;
+    taken_.reserve(before + records * kLeasesPerRecord);  // nothing is allocated under the lock
+    Result<void> took = locked([&]() -> Result<void> {
+      taken_.resize(kept);
+      gate().fire_timers(now);
+      gate().apply_pending();
+      std::optional<TenantIndex> from = kRootTenant;
+      if (!request.tenant.empty()) from = schedule().find_tenant(request.tenant);
+      if (request.look && from && schedule().next(*from)) reply.why_empty = WhyEmpty::servable;
+      if (request.look || request.want == 0) from.reset();
+      for (size_t i = 0; from && i < records && obstacle == Obstacle::none && (i == 0 || group_.left > 0);
+           ++i) {
+        obstacle = take_some(request, *from, now, bytes);
+        kept = taken_.size();
+      }
+      if (request.watch) reply.more = schedule().next(from.value_or(kRootTenant)).has_value();
+      int64_t timer_ms = schedule().next_timer_ms();
+      more_due = timer_ms <= now.boot_ms;
+      timer_ms = std::min(timer_ms, dead_due_ms());
+      if (timer_ms != kNever) reply.next_wake_ms = std::max<int64_t>(0, timer_ms - now.boot_ms);
+      return {};
+    });
+    if (took.ok() && obstacle != Obstacle::none) {
+      took = ++obstacles > kObstaclesMax ? refuse_full() : overcome_for_event(obstacle);
+      if (took.ok()) continue;
+    }
+    // What is in our hands already is delivered all the same.
+    if (!took.ok() && kept == 0) return took;
+    if (!took.ok()) taken_.resize(kept);
+    // Behind what has expired and is not buried yet there may be something to serve.
+    if (taken_.size() == before && more_due) continue;
+    if (taken_.size() == before) break;
+    if (bytes >= request.bytes_max && group_.left == 0) break;
+  }
+  if (request.watch) watch(taken_);
+  return deliver(reply);
+}
+
+LeaseTerms LocalQueue::terms_of(const LeaseRequest& request, const Now& now) {
+  const SegmentHeader& shared = header();
+  LeaseTerms terms;
+  terms.now_ms = now.boot_ms;
+  terms.attempts_max = static_cast<uint16_t>(request.attempts_max.value_or(shared.settings.attempts_max));
+  if (request.hold == Hold::process) {
+    terms.holder = *holder_;
+  } else {
+    const int64_t hold_ms = request.hold_ms.value_or(shared.settings.lease_ms);
+    terms.until_ms = now.boot_ms + std::clamp<int64_t>(hold_ms, 0, INT64_MAX / 4);
+  }
+  return terms;
+}
+
+Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, const Now& read,
+                               uint64_t& bytes) {
+  SegmentHeader& shared = header();
+  // Not yet, or no more: the segment that knew us was replaced.
+  if (request.hold == Hold::process && !holder_) return Obstacle::holder;
+  const uint64_t record_bytes = event_record_bytes(RecordType::leased, kLeasesPerRecord, EventDetail{});
+  const Obstacle obstacle = event_obstacle(RecordType::leased, record_bytes);
+  if (obstacle != Obstacle::none) return obstacle;
+  const bool journaled = is_written(RecordType::leased, record_bytes);
+  if (shared.next_serial + kLeasesPerRecord > shared.serial_limit) return Obstacle::limits;
+  const size_t before = taken_.size();
+  uint64_t all_bytes = bytes;
+  Txn txn = store().begin();
+  const Now now = gate().in_order(txn, read);
+  LeaseTerms terms = terms_of(request, now);
+  event_items_.clear();
+  EventDetail detail;
+  detail.first_serial = Serial{shared.next_serial.get()};
+  detail.pid = request.hold == Hold::process ? shared.holders[static_cast<uint16_t>(*holder_)].pid.get() : 0;
+  detail.until_wall_ms = request.hold == Hold::process ? 0 : store().wall_of(terms.until_ms);
+  detail.pid_started = detail.pid != 0 ? started_ : 0;
+  detail.attempts_max = terms.attempts_max;
+  while (taken_.size() - before < kLeasesPerRecord && txn.noted() + kUndoOfOne < kUndoEntries) {
+    terms.serial = shared.next_serial;
+    const std::optional<SlotIndex> slot = take_next(txn, request, from, terms, all_bytes);
+    if (!slot) break;
+    txn.set(shared.next_serial, shared.next_serial + 1);
+    const Entry& entry = schedule().entry(*slot);
+    TakenMessage& one = taken_.emplace_back();
+    one.id = entry.id;
+    one.serial = terms.serial;
+    one.until_wall_ms = detail.until_wall_ms;
+    one.attempts = entry.attempts;
+    one.attempts_max = entry.attempts_max;
+    one.crashes = entry.crashes;
+    one.deliveries = entry.deliveries;
+    one.place = ItemReader::find_item(stream(), shared, entry);
+    event_items_.push_back({MessageId{one.id}, entry.event_position});
+    all_bytes += entry.payload_bytes;
+    if (journaled) {
+      gate().apply().leased(txn, *slot, shared.tail);
+    } else {
+      schedule().note_unwritten(txn, *slot);
+    }
+    one.event_position = entry.event_position;
+  }
+  if (taken_.size() == before) {
+    txn.commit();  // a group may have ended
+    return Obstacle::none;
+  }
+  if (journaled) {
+    encode_event(body_, RecordType::leased, event_items_, detail);
+    stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  }
+  FQ_POINT("lease.appended");
+  txn.commit();
+  FQ_POINT("lease.committed");
+  stream().publish();
+  bytes = all_bytes;
+  return Obstacle::none;
+}
+
+Result<void> LocalQueue::deliver(LeaseReply& reply) {
+  reply.deliveries.reserve(taken_.size());
+  for (size_t i = 0; i < taken_.size(); ++i) {
+    Result<void> delivered = deliver_one(taken_[i], reply);
+    if (delivered.ok()) continue;
+    // Nobody gets what could not be read: it goes back at once, instead of when a lease is over.
+    give_back(std::span(taken_).subspan(i));
+    // What could be read is served; the next lease meets the fault again, and says it.
+    return reply.deliveries.empty() ? std::move(delivered) : Result<void>();
+  }
+  return {};
+}
+
+void LocalQueue::describe_job(const MessageItem& item, Delivery& delivery) {
+  if (!item.tags.empty()) {
+    for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{})) {
+      delivery.tags.push_back({std::string(tag.name), std::string(tag.value)});
+    }
+  }
+  if (item.job.empty()) return;
+  const JobTerms terms = decode_job(item.job).value_or(JobTerms{});
+  delivery.timeout_ms = terms.timeout_ms;
+  delivery.keep_ms = terms.keep_ms;
+  delivery.command = command_of(terms);
+}
+
+Result<void> LocalQueue::deliver_one(TakenMessage& one, LeaseReply& reply) {
+  FQ_TRY_SET(const bool whole, read_taken(one));
+  if (!whole) {
+    FQ_TRY_SET(const std::string what, what_is_lost(one));
+    return set_aside(one, what, reply);
+  }
+  Result<Payload> payload = payload_of(stored_);
+  if (!payload.ok() && is_lost(payload.error())) {
+    return set_aside(one, lost_payload_text(payload.error()), reply);
+  }
+  if (!payload.ok()) return std::move(payload).error();
+  Delivery& delivery = reply.deliveries.emplace_back();
+  delivery.receipt.text = receipt_text(one.id, one.serial);
+  delivery.id = MessageId{one.id};
+  delivery.tenant = stored_.item.tenant;
+  delivery.attempt = one.attempts + 1U;
+  delivery.attempts_max = one.attempts_max;
+  delivery.delivery = one.deliveries;
+  delivery.crashes = one.crashes;
+  delivery.priority = stored_.item.priority;
+  describe_job(stored_.item, delivery);
+  delivery.pushed_at_wall_ms = stored_.item.pushed_wall_ms;
+  if (one.until_wall_ms != 0) delivery.deadline_wall_ms = one.until_wall_ms;
+  delivery.payload = std::move(payload).value();
+  return {};
+}
+
+void LocalQueue::give_back(std::span<const TakenMessage> taken) {
+  std::vector<Settle> items(taken.size());
+  for (size_t i = 0; i < taken.size(); ++i) {
+    items[i].receipt.text = receipt_text(taken[i].id, taken[i].serial);
+    items[i].verdict = Verdict::release;
+  }
+  // It follows an error already; where it fails too, the end of the lease gives them back.
+  static_cast<void>(settle(items, nullptr));
+}
+
+Result<bool> LocalQueue::read_taken(TakenMessage& taken) {
+  for (int attempt = 0; attempt < kReadTries; ++attempt) {
+    if (taken.place) {
+      FQ_TRY_SET(const bool found, session_->reader.read(*taken.place, stored_));
+      if (found) return true;
+    }
+    // Moved to another file since, or written over in the ring: where is it now?
+    session_->reader.forget();
+    FQ_TRY(locked([&]() -> Result<void> {
+      const std::optional<SlotIndex> slot = schedule().find(MessageId{taken.id});
+      taken.place.reset();
+      if (slot) taken.place = ItemReader::find_item(stream(), header(), schedule().entry(*slot));
+      return {};
+    }));
+  }
+  return false;
+}
+
+/// Of a record that cannot be read: why.
+std::string LocalQueue::lost_record_text(const TakenMessage& taken) {
+  if (!taken.place) return "its record is lost: its journal file is not known any more";
+  const FileKey& key = taken.place->file.key;
+  const Result<std::unique_ptr<File>> file = open_journal_file(attachment_->disk(), key);
+  const std::string name = journal_file_name(key.number);
+  if (!file.ok() && file.error().sys == ENOENT) return "its record is lost: " + name + " is gone";
+  return "its record is damaged: " + name + " at byte " + std::to_string(taken.place->file.offset);
+}
+
+/// The same, but an Error where it is no fault of the record alone: the file that the queue writes to is
+/// gone.
+Result<std::string> LocalQueue::what_is_lost(const TakenMessage& taken) {
+  const uint32_t current = header().current_file.peek();
+  if (taken.place && taken.place->file.key.number == current) {
+    const Result<std::unique_ptr<File>> file = open_journal_file(attachment_->disk(), taken.place->file.key);
+    if (!file.ok() && file.error().sys == ENOENT) return session_->files.gone(current);
+  }
+  return lost_record_text(taken);
+}
+
+/// What is lost costs its message its delivery, and nothing else: it goes to the dead letters, and is told.
+Result<void> LocalQueue::set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply) {
+  Settle bury;
+  bury.receipt.text = receipt_text(taken.id, taken.serial);
+  bury.verdict = Verdict::bury;
+  bury.reason = what;
+  FQ_TRY_SET(SettleReply buried, settle(std::span(&bury, 1), nullptr));
+  if (buried.error) return std::move(*buried.error);
+  if (buried.items[0] != SettleStatus::ok) return {};  // somebody else has decided meanwhile
+  ++reply.lost;
+  attachment_->notice(message_object(taken.id) + ": " + what + "; buried, see fq check");
+  return {};
+}
+
+Result<Payload> LocalQueue::payload_of(const StoredItem& stored) {
+  if (!stored.item.blob) return Payload(std::string(as_text(stored.item.payload)));
+  FQ_TRY_SET(const std::unique_ptr<File> file, open_whole_blob(attachment_->disk(), stored.item));
+  const int own = ::fcntl(file->descriptor(), F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return sys_error("dup", blob_file_name(*stored.item.blob), errno);
+  return Payload(own, stored.item.payload_bytes);
+}
+
+Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen) {
+  SegmentHeader& shared = header();
+  std::array<WatchedWord, kWatchedWordsMax> words;
+  size_t count = 0;
+  // Who wants no message is not woken by one: a worker with all its jobs running, say.
+  const bool wants = request.want > 0 || request.look || request.until_idle || !request.watch;
+  if (wants) words[count++] = {&shared.ready_event, seen};
+  // A signal that comes just before the sleep has changed this word: the sleep does not begin.
+  if (request.interrupt != nullptr) words[count++] = {request.interrupt->word(), 0};
+  if (request.watch && holder_) {
+    words[count++] = {&shared.holders[static_cast<uint16_t>(*holder_)].changes, changes_seen_};
+  }
+  int64_t timer_ms = kNever;
+  bool lazy_bytes = false;
+  bool dead = false;
+  FQ_TRY(locked([&]() -> Result<void> {
+    timer_ms = std::min(schedule().next_timer_ms(), dead_due_ms());
+    lazy_bytes = shared.durable_end.load(std::memory_order_relaxed) < shared.tail;
+    house_is_due_ = due_housework() != Housework::none;
+    for (uint32_t i = 0; i < shared.holders_used && count < words.size(); ++i) {
+      const HolderSlot& holder = shared.holders[i];
+      const bool ours = holder_ && *holder_ == static_cast<HolderIndex>(i);
+      if (holder.pid == 0 || holder.carried != 0 || ours) continue;
+      // Dead since we looked: its word would not change any more, and nobody would wake us. Unless we
+      // know why it is still there: a process of its job lives.
+      if (holder.life.is_dead() && !orphans_) dead = true;
+      words[count++] = holder.life.watched();
+    }
+    return {};
+  }));
+  if (dead) reaped_at_ms_ = 0;
+  if (dead) return {};
+  // Who has nothing to do does what others left undone: they died at it, say.
+  if (house_is_due_) static_cast<void>(keep_house());
+  const int64_t now_ms = clock_.boot_ms();
+  if (!lazy_bytes) lazy_since_ms_ = 0;
+  if (lazy_bytes && lazy_since_ms_ == 0) lazy_since_ms_ = now_ms;
+  int64_t wait_ms = std::min(kWaitCapMs, std::max<int64_t>(0, deadline_ms - now_ms));
+  if (timer_ms != kNever) wait_ms = std::min(wait_ms, std::max<int64_t>(0, timer_ms - now_ms));
+  if (lazy_bytes) wait_ms = std::min(wait_ms, kLazySyncMs);
+  const bool young = now_ms - orphans_since_ms_ < kOrphanYoungMs;
+  if (orphans_) wait_ms = std::min(wait_ms, young ? kOrphanSoonMs : kOrphanLookMs);
+  {
+    const bool choosy = !request.tenant.empty() || request.look || request.until_idle || request.want == 0;
+    const WaiterCounted counted(wants ? &shared.ready_waiters : nullptr);
+    const WaiterCounted choosy_counted(wants && choosy ? &shared.choosy_waiters : nullptr);
+    const SignalsAllowed allowed(request.signals);
+    sleep_on(std::span(words).first(count), shared.ready_event, seen, wait_ms);
+  }
+  session_->files.forget_before(shared.oldest_file.peek());
+  if (lazy_bytes && clock_.boot_ms() - lazy_since_ms_ >= kLazySyncMs) {
+    lazy_since_ms_ = 0;
+    return session_->flusher.wait_durable(shared.committed_end.load(std::memory_order_acquire));
+  }
+  return {};
+}
+
+}  // namespace fq

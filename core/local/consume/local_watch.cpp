@@ -1,0 +1,185 @@
+// local_watch - what others do to what we hold or wait for: leases ended or extended under us, messages that
+// end, a queue that has nothing left to do.
+#include "core/local/local_queue.h"
+
+// System.
+#include <algorithm>
+// fq, this room.
+#include "core/local/shared/sleep.h"
+
+namespace fq {
+
+namespace {
+
+// Under one hold of the lock: chosen.
+constexpr size_t kEndsPerLook = 256;
+constexpr size_t kLeasesPerLook = 1024;
+constexpr uint32_t kControlsPerLook = 4096;
+constexpr int kIdleTries = 4;  // against a queue that changes
+
+}  // namespace
+
+void LocalQueue::watch(std::span<const TakenMessage> taken) {
+  for (const TakenMessage& one : taken) watched_[one.id] = {one.id, one.serial, one.event_position};
+}
+
+/// What others made of a lease since it was last looked at; `lease` is as it is now. Needs: the lock.
+std::optional<LeaseChange::What> LocalQueue::change_of(WatchedLease& lease) {
+  const std::optional<SlotIndex> slot = schedule().find(MessageId{lease.id});
+  const Entry* entry = slot ? &schedule().entry(*slot) : nullptr;
+  const bool held = entry != nullptr && entry->serial == lease.serial &&
+                    static_cast<SlotState>(entry->state.get()) == SlotState::leased;
+  if (held && entry->event_position == lease.event_position) return std::nullopt;
+  if (held) lease.event_position = entry->event_position;
+  if (held) return LeaseChange::What::extended;
+  const auto outcome = slot ? std::nullopt : schedule().outcome(MessageId{lease.id});
+  const bool cancelled = outcome && outcome->verdict == RecordType::cancelled;
+  return cancelled ? LeaseChange::What::cancelled : LeaseChange::What::ended;
+}
+
+Result<void> LocalQueue::find_changes(LeaseReply& reply) {
+  if (watched_.empty()) watched_carried_ = false;
+  if (watched_.empty()) return {};
+  const auto changes = [this] { return header().holders[static_cast<uint16_t>(*holder_)].changes.peek(); };
+  if (!watched_carried_ && holder_ && changes() == changes_seen_) return {};
+  struct Changed {
+    WatchedLease lease;
+    LeaseChange::What what;
+  };
+  std::vector<WatchedLease> watched;
+  for (const auto& [id, lease] : watched_) watched.push_back(lease);
+  std::vector<Changed> changed;
+  changed.reserve(watched.size());  // nothing is allocated under the lock
+  for (size_t from = 0; from < watched.size(); from += kLeasesPerLook) {
+    const size_t known = changed.size();
+    FQ_TRY(locked([&]() -> Result<void> {
+      changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(known), changed.end());
+      if (from == 0 && holder_) changes_seen_ = changes();
+      for (WatchedLease lease :
+           std::span(watched).subspan(from, std::min(kLeasesPerLook, watched.size() - from))) {
+        const std::optional<LeaseChange::What> what = change_of(lease);
+        if (what) changed.push_back({lease, *what});
+      }
+      return {};
+    }));
+  }
+  for (const auto& [lease, what] : changed) {
+    watched_.erase(lease.id);
+    const Receipt receipt{receipt_text(lease.id, lease.serial)};
+    if (what != LeaseChange::What::extended) {
+      reply.changes.push_back({receipt, what, 0});
+      continue;
+    }
+    watched_[lease.id] = lease;
+    FQ_TRY(
+        walk_events(lease.id, lease.event_position,
+                    [&](RecordType type, int64_t, const EventDetail& detail, uint64_t, EventSource) {
+                      if (type == RecordType::extended) {
+                        reply.changes.push_back({receipt, LeaseChange::What::extended, detail.until_wall_ms});
+                      }
+                      return false;
+                    }));
+  }
+  if (!reply.changes.empty()) reply.why_empty = WhyEmpty::changed;
+  return {};
+}
+
+/// Whether nothing is left to do but what is paused, whose settings are looked at in parts. Where something
+/// happens meanwhile it begins anew; a queue that does not stand still is not idle.
+Result<bool> LocalQueue::is_idle() {
+  bool idle = false;
+  uint64_t paused = 0, tail = 0, beside = 0;
+  uint32_t from = 0;
+  int begun = 0;
+  for (bool more = true; more;) {
+    FQ_TRY(locked([&]() -> Result<void> {
+      gate().fire_timers(gate().now());
+      more = false;
+      idle = schedule().may_be_idle() && header().pending_messages == 0;
+      const bool same = tail == header().tail && beside == schedule().ready_beside_paused();
+      if (from == 0 || !same) {
+        if (++begun > kIdleTries) idle = false;
+        tail = header().tail;
+        beside = schedule().ready_beside_paused();
+        from = 0;
+        paused = 0;
+      }
+      if (!idle || beside == 0) return {};
+      const uint32_t to = std::min(schedule().controls_end(), from + kControlsPerLook);
+      paused += schedule().paused_ready(from, to);
+      more = to < schedule().controls_end();
+      idle = paused == beside;
+      from = to;
+      return {};
+    }));
+  }
+  return idle;
+}
+
+/// Needs: the lock.
+bool LocalQueue::has_ended(MessageId id) {
+  const std::optional<SlotIndex> slot = schedule().find(id);
+  if (slot) return static_cast<SlotState>(schedule().entry(*slot).state.get()) == SlotState::dead;
+  // Accepted, but not in the schedule yet.
+  const bool pending = number(id) < header().next_id && header().pending_messages > 0;
+  return !pending || schedule().outcome(id).has_value();
+}
+
+/// Of request.ids the first `ended_count` are known to have ended; more of them are found, in their order.
+Result<bool> LocalQueue::look_at_ends(const EndRequest& request, size_t& ended_count, int64_t& timer_ms) {
+  FQ_TRY(reap_dead(gate().now()));
+  bool ended = false;
+  if (request.until_idle) {
+    FQ_TRY_SET(ended, is_idle());
+    FQ_TRY(locked([&]() -> Result<void> { return timer_ms = schedule().next_timer_ms(), Result<void>(); }));
+    return ended;
+  }
+  bool stuck = false;
+  while (!ended && !stuck) {
+    FQ_TRY(locked([&]() -> Result<void> {
+      gate().fire_timers(gate().now());
+      timer_ms = schedule().next_timer_ms();
+      const size_t end = std::min(ended_count + kEndsPerLook, request.ids.size());
+      while (ended_count < end && has_ended(request.ids[ended_count])) ++ended_count;
+      stuck = ended_count < end;
+      ended = ended_count == request.ids.size();
+      return {};
+    }));
+  }
+  return ended;
+}
+
+Result<EndStatus> LocalQueue::await_end(const EndRequest& request) {
+  const int64_t deadline_ms =
+      request.wait_ms ? clock_.boot_ms() + std::min(*request.wait_ms, kWaitMaxMs) : kNever;
+  size_t ended_count = 0;
+  for (;;) {
+    SegmentHeader& shared = header();
+    const WaiterCounted counted(&shared.end_waiters);
+    const uint32_t seen = shared.end_event.load(std::memory_order_acquire);
+    int64_t timer_ms = kNever;
+    FQ_TRY_SET(const bool ended, look_at_ends(request, ended_count, timer_ms));
+    // An end is told only once it can no longer be lost.
+    if (ended && !syncs_lazily()) {
+      FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+    }
+    if (ended) return EndStatus::ended;
+    if (request.interrupt != nullptr && request.interrupt->raised()) return EndStatus::interrupted;
+    if (clock_.boot_ms() >= deadline_ms) return EndStatus::timed_out;
+    sleep_until_end(request.interrupt, seen, std::min(deadline_ms, timer_ms));
+  }
+}
+
+/// At most until then; also when interrupted.
+void LocalQueue::sleep_until_end(Interrupt* interrupt, uint32_t seen, int64_t until_ms) {
+  SegmentHeader& shared = header();
+  const int64_t now_ms = clock_.boot_ms();
+  const int64_t wait_ms =
+      until_ms == kNever ? kWaitCapMs : std::min(kWaitCapMs, std::max<int64_t>(0, until_ms - now_ms));
+  std::array<WatchedWord, 2> words = {{{&shared.end_event, seen}, {&shared.end_event, seen}}};
+  if (interrupt != nullptr) words[1] = {interrupt->word(), 0};
+  const SignalsAllowed allowed(true);
+  sleep_on(words, shared.end_event, seen, wait_ms);
+}
+
+}  // namespace fq

@@ -1,0 +1,159 @@
+// outputs - see outputs.h.
+//
+//   offset size field                     (little-endian)
+//        0    8 magic "fqout1\n\0"
+//        8    8 kept until (wall time, ms)
+//       16    8 bytes of standard output
+//       24    8 bytes of standard error
+//       32    4 CRC32C of both
+//       36    4 zero
+//       40      standard output, standard error
+#include "core/local/files/outputs.h"
+
+// System.
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+// fq, below us.
+#include "core/base/crc32c.h"
+#include "core/base/fault_point.h"
+
+namespace fq {
+
+namespace {
+
+constexpr std::string_view kOutputMagic("fqout1\n\0", 8);
+constexpr size_t kHeaderBytes = 40;
+constexpr std::string_view kUnfinished = ".new";
+constexpr int kUnfinishedTries = 10;  // against who sweeps
+
+struct OutputHeader {
+  int64_t until_wall_ms = 0;
+  uint64_t out_bytes = 0;
+  uint64_t err_bytes = 0;
+  uint32_t crc = 0;
+};
+
+std::string name_of(MessageId id) { return "output/" + std::to_string(number(id)); }
+
+Result<std::optional<OutputHeader>> read_header(File& file) {
+  std::array<std::byte, kHeaderBytes> bytes;
+  FQ_TRY_SET(const size_t got, file.read_at(0, bytes));
+  if (got != bytes.size() || as_text(Bytes(bytes).first(kOutputMagic.size())) != kOutputMagic) {
+    return std::optional<OutputHeader>();
+  }
+  OutputHeader header;
+  header.until_wall_ms = get_number<int64_t>(bytes.data() + 8);
+  header.out_bytes = get_number<uint64_t>(bytes.data() + 16);
+  header.err_bytes = get_number<uint64_t>(bytes.data() + 24);
+  header.crc = get_number<uint32_t>(bytes.data() + 32);
+  // Sizes are compared with what is there before anything is made for them.
+  FQ_TRY_SET(const uint64_t size, file.size());
+  const uint64_t texts = size - kHeaderBytes;
+  if (header.out_bytes > texts || header.err_bytes != texts - header.out_bytes) {
+    return std::optional<OutputHeader>();
+  }
+  return std::optional<OutputHeader>(header);
+}
+
+/// Whoever writes an unfinished one holds it; on a fake disk nobody does.
+bool take(File& file) { return file.descriptor() < 0 || ::flock(file.descriptor(), LOCK_EX | LOCK_NB) == 0; }
+
+/// A new file that is held, and was not taken away before it was.
+Result<std::unique_ptr<File>> make_unfinished(Disk& disk, const std::string& name) {
+  for (int attempt = 0; attempt < kUnfinishedTries; ++attempt) {
+    // One that a dead process with our number left behind is in nobody's way.
+    static_cast<void>(disk.remove(name));
+    Result<std::unique_ptr<File>> opened = disk.open(name, OpenMode::create_new);
+    if (!opened.ok() && opened.error().sys == ENOENT) {
+      FQ_TRY(disk.make_directory("output"));
+      opened = disk.open(name, OpenMode::create_new);
+    }
+    if (!opened.ok()) return opened;
+    if (!take(**opened)) continue;
+    FQ_TRY_SET(const bool named, (*opened)->has_name());
+    if (named) return opened;
+  }
+  return Error{ErrorKind::io, disk.label() + ": " + name + ": another process takes it away", 0};
+}
+
+Result<std::string> read_text(File& file, uint64_t from, uint64_t bytes) {
+  std::string text(bytes, '\0');
+  FQ_TRY_SET(const size_t got, file.read_at(from, std::as_writable_bytes(std::span(text))));
+  text.resize(got);
+  return text;
+}
+
+}  // namespace
+
+Result<void> keep_output(Disk& disk, MessageId id, const JobOutput& output, int64_t until_wall_ms) {
+  std::string bytes(kHeaderBytes, '\0');
+  std::memcpy(bytes.data(), kOutputMagic.data(), kOutputMagic.size());
+  auto* to = std::as_writable_bytes(std::span(bytes)).data();
+  put_number(to + 8, until_wall_ms);
+  put_number(to + 16, uint64_t{output.out.size()});
+  put_number(to + 24, uint64_t{output.err.size()});
+  put_number(to + 32, crc32c(crc32c(0, as_bytes(output.out)), as_bytes(output.err)));
+  bytes.append(output.out).append(output.err);
+  const std::string name = name_of(id);
+  const std::string unfinished = name + "." + std::to_string(::getpid()) + std::string(kUnfinished);
+  FQ_TRY_SET(const std::unique_ptr<File> file, make_unfinished(disk, unfinished));
+  FQ_POINT("output.made");
+  Result<void> written = file->write_at(0, as_bytes(bytes));
+  if (written.ok()) written = disk.rename(unfinished, name);
+  if (!written.ok()) static_cast<void>(disk.remove(unfinished));
+  FQ_POINT("output.kept");
+  return written;
+}
+
+Result<std::optional<JobOutput>> read_output(Disk& disk, MessageId id, int64_t now_wall_ms) {
+  const Result<std::unique_ptr<File>> file = disk.open(name_of(id), OpenMode::read);
+  if (!file.ok() && file.error().sys == ENOENT) return std::optional<JobOutput>();
+  if (!file.ok()) return file.error();
+  FQ_TRY_SET(const std::optional<OutputHeader> header, read_header(**file));
+  if (!header || header->until_wall_ms <= now_wall_ms) return std::optional<JobOutput>();
+  JobOutput output;
+  FQ_TRY_SET(output.out, read_text(**file, kHeaderBytes, header->out_bytes));
+  FQ_TRY_SET(output.err, read_text(**file, kHeaderBytes + header->out_bytes, header->err_bytes));
+  output.keep_ms = header->until_wall_ms - now_wall_ms;
+  if (crc32c(crc32c(0, as_bytes(output.out)), as_bytes(output.err)) != header->crc) {
+    return std::optional<JobOutput>();
+  }
+  return std::optional<JobOutput>(std::move(output));
+}
+
+Result<void> remove_output(Disk& disk, MessageId id, int64_t until_wall_ms) {
+  const Result<std::unique_ptr<File>> file = disk.open(name_of(id), OpenMode::read);
+  if (!file.ok()) return {};
+  FQ_TRY_SET(const std::optional<OutputHeader> header, read_header(**file));
+  if (header && header->until_wall_ms != until_wall_ms) return {};
+  return disk.remove(name_of(id));
+}
+
+Result<void> sweep_outputs(Disk& disk, int64_t now_wall_ms) {
+  Result<std::vector<std::string>> listed = disk.list("output");
+  if (!listed.ok() && listed.error().sys == ENOENT) return {};
+  FQ_TRY_SET(const std::vector<std::string> names, std::move(listed));
+  for (const std::string& name : names) {
+    const std::string path = "output/" + name;
+    const bool unfinished = name.ends_with(kUnfinished);
+    uint64_t id = 0;
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), id);
+    const bool whole_name = parsed.ec == std::errc() && parsed.ptr == name.data() + name.size();
+    if (!whole_name && !unfinished) continue;
+    const Result<std::unique_ptr<File>> file = disk.open(path, OpenMode::read);
+    if (!file.ok()) continue;
+    bool over = unfinished && take(**file);
+    if (!unfinished) {
+      FQ_TRY_SET(const std::optional<OutputHeader> header, read_header(**file));
+      over = !header || header->until_wall_ms <= now_wall_ms;
+    }
+    if (over) FQ_TRY(disk.remove(path));
+  }
+  return {};
+}
+
+}  // namespace fq

@@ -1,0 +1,270 @@
+#include "core/local/files/queue_directory.h"
+
+// System.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+// fq, below us.
+#include "core/base/own_user.h"
+#include "core/base/descriptor.h"
+#include "core/base/tenant_name.h"
+// fq, this room.
+#include "core/local/files/process_info.h"
+
+namespace fq {
+
+namespace {
+
+constexpr mode_t kDirectoryMode = 0700;
+constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
+// A name that no queue can have: a crash in between leaves something that list and open never see.
+constexpr std::string_view kRemovedStart = ".removed-";
+constexpr std::array<const char*, 4> kSubdirectories = {"journal", "blobs", "output", "damaged"};
+
+std::string spool_object(const std::string& spool) { return "spool '" + spool + "'"; }
+
+Result<void> check_owner(int directory, const std::string& object) {
+  struct stat about {};
+  if (::fstat(directory, &about) != 0) return sys_error("stat", object, errno);
+  if (about.st_uid != own_user()) {
+    return Error{ErrorKind::denied, object + ": belongs to another user; a spool belongs to one", 0};
+  }
+  if ((about.st_mode & kOthersMayWrite) != 0) {
+    return Error{ErrorKind::denied, object + ": others may write to it; chmod go-w it", 0};
+  }
+  return {};
+}
+
+Error cannot_open(const std::string& object, int sys) {
+  if (sys == ELOOP || sys == ENOTDIR) {
+    return Error{ErrorKind::unusable, object + ": is no directory (a symlink is none here)", sys};
+  }
+  return sys_error("open", object, sys);
+}
+
+std::string parent_of(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// mkdir -p. True: the last one was made. Nothing is synced: check_place does that.
+Result<bool> make_directories(const std::string& path, const std::string& object) {
+  if (::mkdir(path.c_str(), kDirectoryMode) == 0) return true;
+  if (errno == EEXIST) return false;
+  const int sys = errno;
+  struct stat about {};
+  const size_t slash = path.find_last_of('/');
+  const bool parent_missing = slash != std::string::npos && slash != 0 &&
+                              ::stat(path.substr(0, slash).c_str(), &about) != 0 && errno == ENOENT;
+  // A parent that is there and still gives ENOENT takes no directories at all (/proc).
+  if (sys != ENOENT || !parent_missing) return sys_error("mkdir", object, sys);
+  FQ_TRY_SET([[maybe_unused]] const bool made, make_directories(path.substr(0, slash), object));
+  return make_directories(path, object);
+}
+
+std::string trimmed(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+struct RefusedKind {
+  unsigned long magic;
+  const char* name;
+};
+// statfs(2); what is shared between machines, or decides itself when a sync is one.
+constexpr std::array<RefusedKind, 10> kRefusedKinds = {{{0x6969, "NFS"},
+                                                        {0xff534d42, "CIFS"},
+                                                        {0xfe534d42, "SMB"},
+                                                        {0x517b, "SMB"},
+                                                        {0x01021997, "9p"},
+                                                        {0x5346414f, "AFS"},
+                                                        {0x00c36400, "Ceph"},
+                                                        {0x0bd00bd0, "Lustre"},
+                                                        {0x65735546, "FUSE"},
+                                                        {0x73757245, "Coda"}}};
+
+/// Nobody else may be able to put another directory in place of one above the spool.
+Result<void> check_parents(const std::string& spool, const std::string& object) {
+  std::string path = trimmed(spool);
+  for (;;) {
+    path = parent_of(path);
+    struct stat about {};
+    if (::stat(path.c_str(), &about) != 0) return sys_error("stat", object, errno);
+    const bool sticky = (about.st_mode & S_ISVTX) != 0;
+    if ((about.st_mode & S_IWOTH) != 0 && !sticky) {
+      return Error{ErrorKind::denied, object + ": others may replace it: '" + path + "' is writable by all",
+                   0};
+    }
+    if (path == "/" || path == ".") return {};
+  }
+}
+
+/// From queues/ upwards. Whoever made a directory may have died before its name was synced, and whoever comes
+/// later finds it there without a trace of that: so it is not left to the maker.
+Result<void> sync_names(const std::string& spool, const std::string& object) {
+  dev_t device = 0;
+  for (std::string path = trimmed(spool) + "/queues";; path = parent_of(path)) {
+    const Descriptor opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    struct stat about {};
+    // Of another user or another file system: no name in it is of our making.
+    if (opened.get() < 0 || ::fstat(opened.get(), &about) != 0 || about.st_uid != own_user()) return {};
+    if (device != 0 && about.st_dev != device) return {};
+    device = about.st_dev;
+    if (::fsync(opened.get()) != 0) return sys_error("sync", object, errno);
+    if (path == "/" || path == ".") return {};
+  }
+}
+
+/// As much of it as goes. True: all of it.
+bool remove_tree(int parent, const char* name) {
+  const Descriptor here(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (here.get() < 0) return errno == ENOENT;  // somebody else does the same
+  DIR* listing = ::fdopendir(::fcntl(here.get(), F_DUPFD_CLOEXEC, 0));
+  if (listing == nullptr) return false;
+  while (const dirent* item = ::readdir(listing)) {
+    const std::string_view child(item->d_name);
+    if (child == "." || child == "..") continue;
+    if (::unlinkat(here.get(), item->d_name, 0) != 0) remove_tree(here.get(), item->d_name);
+  }
+  ::closedir(listing);
+  return ::unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
+}
+
+/// What a crash left of queues that were removed: nobody else would ever give its room back.
+void remove_leftovers(const std::string& spool) {
+  const Descriptor queues(::open((trimmed(spool) + "/queues").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (queues.get() < 0) return;
+  DIR* listing = ::fdopendir(::fcntl(queues.get(), F_DUPFD_CLOEXEC, 0));
+  if (listing == nullptr) return;
+  while (const dirent* item = ::readdir(listing)) {
+    if (std::string_view(item->d_name).starts_with(kRemovedStart)) remove_tree(queues.get(), item->d_name);
+  }
+  ::closedir(listing);
+}
+
+}  // namespace
+
+std::string queue_object(std::string_view queue) { return "queue '" + std::string(queue) + "'"; }
+
+Result<std::unique_ptr<Disk>> open_queue_directory(const std::string& spool, const std::string& queue) {
+  const std::string path = trimmed(spool) + "/queues/" + queue;
+  Descriptor opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (opened.get() < 0) {
+    if (errno != ENOENT) return cannot_open(queue_object(queue), errno);
+    struct stat about {};
+    if (::stat(spool.c_str(), &about) != 0 && errno == ENOENT) {
+      return Error{ErrorKind::missing, spool_object(spool) + ": there is none; the first push makes it",
+                   ENOENT};
+    }
+    return Error{ErrorKind::missing, queue_object(queue) + ": there is none; the first push makes it",
+                 ENOENT};
+  }
+  FQ_TRY(check_owner(opened.get(), queue_object(queue)));
+  return open_disk(opened.release(), queue_object(queue));
+}
+
+Result<bool> make_queue_directory(const std::string& spool, const std::string& queue) {
+  const std::string object = queue_object(queue);
+  const std::string top = trimmed(spool);
+  FQ_TRY_SET([[maybe_unused]] const bool spool_made, make_directories(top, spool_object(spool)));
+  FQ_TRY(check_parents(top, spool_object(spool)));
+  const Descriptor spool_directory(::open(top.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (spool_directory.get() < 0) return cannot_open(spool_object(spool), errno);
+  FQ_TRY(check_owner(spool_directory.get(), spool_object(spool)));
+  FQ_TRY_SET([[maybe_unused]] const bool queues_made, make_directories(top + "/queues", object));
+  remove_leftovers(top);
+  FQ_TRY_SET(const bool made, make_directories(top + "/queues/" + queue, object));
+  FQ_TRY_SET(const std::unique_ptr<Disk> disk, open_queue_directory(spool, queue));
+  for (const char* name : kSubdirectories) FQ_TRY(disk->make_directory(name));
+  return made;
+}
+
+bool names_lock(const std::string& spool, const std::string& queue, uint64_t device, uint64_t inode) {
+  const std::string path = trimmed(spool) + "/queues/" + queue + "/lock";
+  struct stat about {};
+  return ::stat(path.c_str(), &about) == 0 && about.st_dev == device && about.st_ino == inode;
+}
+
+std::string_view refused_file_system(unsigned long magic) {
+  for (const RefusedKind& refused : kRefusedKinds) {
+    if ((magic & 0xffffffffUL) == refused.magic) return refused.name;
+  }
+  return {};
+}
+
+Result<void> check_spool(const std::string& spool) {
+  const std::string object = spool_object(spool);
+  const Descriptor opened(::open(trimmed(spool).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.get() < 0) return cannot_open(object, errno);
+  FQ_TRY(check_owner(opened.get(), object));
+  return check_parents(trimmed(spool), object);
+}
+
+Result<void> check_place(const std::string& spool, Disk& queue) {
+  const std::string object = spool_object(spool);
+  struct statfs about {};
+  if (::statfs(spool.c_str(), &about) != 0) return sys_error("statfs", object, errno);
+  const std::string_view refused = refused_file_system(static_cast<unsigned long>(about.f_type));
+  if (!refused.empty()) {
+    return Error{
+        ErrorKind::unusable,
+        object + ": lies on " + std::string(refused) + "; fq needs a local file system (set FQ_SPOOL)", 0};
+  }
+  FQ_TRY(check_parents(spool, object));
+  for (const char* name : kSubdirectories) FQ_TRY(queue.make_directory(name));
+  FQ_TRY(queue.sync_directory(""));
+  return sync_names(spool, object);
+}
+
+Result<std::vector<std::string>> list_queue_directories(const std::string& spool) {
+  const std::string path = trimmed(spool) + "/queues";
+  std::vector<std::string> names;
+  DIR* listing = ::opendir(path.c_str());
+  if (listing == nullptr) {
+    if (errno == ENOENT) return names;
+    return sys_error("open", spool_object(spool), errno);
+  }
+  errno = 0;
+  while (const dirent* item = ::readdir(listing)) {
+    if (queue_name_fault(item->d_name).empty()) names.emplace_back(item->d_name);
+    errno = 0;
+  }
+  const int failed = errno;
+  ::closedir(listing);
+  // A part of the queues is no answer.
+  if (failed != 0) return sys_error("list", spool_object(spool), failed);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<void> remove_queue_directory(const std::string& spool, const std::string& queue) {
+  const std::string object = queue_object(queue);
+  const std::string path = trimmed(spool) + "/queues";
+  const Descriptor queues(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (queues.get() < 0) return cannot_open(object, errno);
+  remove_leftovers(spool);
+  uint64_t random = 0;
+  fill_random(&random, sizeof random);
+  const std::string doomed = std::string(kRemovedStart) + queue + "-" + std::to_string(random);
+  if (::renameat(queues.get(), queue.c_str(), queues.get(), doomed.c_str()) != 0) {
+    return sys_error("rename", object, errno);
+  }
+  // From here on it is gone for everybody, whatever else fails: never "try later".
+  if (::fsync(queues.get()) != 0) {
+    Error error = sys_error("sync", object, errno);
+    error.kind = ErrorKind::io;
+    error.text += "; it is removed, but a power cut may bring it back";
+    return error;
+  }
+  if (remove_tree(queues.get(), doomed.c_str())) return {};
+  return Error{ErrorKind::io, object + ": removed, but not all of its files: delete " + path + "/" + doomed,
+               0};
+}
+
+}  // namespace fq

@@ -1,0 +1,141 @@
+// event_log - where a reader of the journal stands: the stretch that it holds, and whose each message is.
+//
+// Only a push tells the tenant, so the reader keeps in mind whose each message is until it has ended: 4 bytes
+// a message. It need not begin at the oldest file: whose the messages of older ones are is looked up there
+// when it is asked for. Nothing is allocated for an event; a tenant's name is kept once. Needs no lock.
+#pragma once
+
+// System.
+#include <array>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+// fq, this room.
+#include "core/local/local_queue.h"
+
+namespace fq {
+
+/// "pushed", "leased", ...
+std::string_view name_of_event(RecordType type);
+
+/// When a message is dead if not started, as its push at that time tells; 0: it has no TTL, or one that
+/// begins when it is no longer held.
+int64_t expiry_of(const MessageItem& item, int64_t at_wall_ms, int64_t due_wall_ms);
+
+/// Tenants by number, from 1.
+class TenantNames {
+ public:
+  uint32_t number_of(std::string_view path);
+  /// Needs: a number that was given.
+  std::string_view path(uint32_t tenant) const { return names_[tenant - 1].path; }
+  /// Whether it is `wanted` or below.
+  bool is_wanted(uint32_t tenant) const { return names_[tenant - 1].wanted; }
+  void want(std::string_view path);
+
+ private:
+  struct Name {
+    std::string path;
+    bool wanted = true;
+  };
+  bool fits(std::string_view path) const;
+
+  std::deque<Name> names_;  // which stay where they are: the map points to them
+  std::unordered_map<std::string_view, uint32_t> numbers_;
+  std::string wanted_;
+  uint32_t last_ = 0;  // mostly the next one is of the same
+};
+
+/// Whose a message is, in groups of neighbours that go when the last of them has ended.
+class TenantsById {
+ public:
+  uint32_t get(uint64_t id);  // 0: not known
+  void set(uint64_t id, uint32_t tenant);
+  void forget(uint64_t id);
+
+ private:
+  static constexpr uint64_t kGroup = 1024;
+  struct Group {
+    std::array<uint32_t, kGroup> tenants{};
+    uint32_t count = 0;
+  };
+  Group* find(uint64_t number);
+
+  std::unordered_map<uint64_t, std::unique_ptr<Group>> groups_;
+  uint64_t last_number_ = UINT64_MAX;
+  Group* last_ = nullptr;
+};
+
+struct LocalQueue::EventLog {
+  static constexpr size_t kBlockBytes = 1024 * 1024;  // chosen: larger reads gain nothing from a warm cache
+  static constexpr uint32_t kNobody = UINT32_MAX;     // in by_id: nothing tells whose it is
+
+  /// Bytes of one file, from stream position `begin` on.
+  struct Block {
+    FileKey key;
+    uint64_t begin = 0;
+    uint64_t limit = 0;       // nothing from here on can be read of this file, now
+    uint64_t file_start = 0;  // stream position of its first record
+    bool from_ring = false;
+    size_t filled = 0;
+    std::vector<std::byte> bytes;
+  };
+  Bytes at_position() const {
+    if (position < block.begin || position - block.begin >= block.filled) return {};
+    return Bytes(block.bytes).first(block.filled).subspan(position - block.begin);
+  }
+
+  /// Puts an event that the request asks for into the page. False: it is full; the next one begins here.
+  bool tell(const EventRequest& request, EventPage& page, uint32_t item, uint32_t tenant, const Event& event);
+  Cursor cursor() const { return {std::to_string(from_position) + "." + std::to_string(from_item)}; }
+
+  Block block;
+  uint64_t position = 0;       // of the record that is read next
+  uint64_t end = UINT64_MAX;   // nothing from here on is read
+  bool begun = false;          // false: what was given back before the oldest file is nobody's loss
+  uint32_t nameless_file = 0;  // could not be opened: lost, or about to leave the table of files
+  uint64_t from_position = 0;  // what lies before was told, or is only to be learnt from
+  uint32_t from_item = 0;
+  bool counts = false;  // what is told is only counted, and told once more
+  TenantNames tenants;
+  TenantsById by_id;
+  // What lies before is not read unless an event asks whose its message is; ids grow along the stream.
+  uint64_t learnt_from = 0;
+  uint64_t least_pushed = UINT64_MAX;  // id, of the pushes behind that
+  EventRecord record;                  // used again
+};
+
+/// Where a reading begins, and what it has to know of what lies before (local_event_begin.cpp).
+class LocalQueue::EventPast {
+ public:
+  explicit EventPast(LocalQueue& queue) : queue_(queue) {}
+
+  /// A new log, as the request asks.
+  Result<void> begin(const EventRequest& request);
+  /// Into the log: whose a message is that was pushed before what it has read, and others on the way.
+  Result<void> learn_tenant_of(MessageId id);
+  struct Push {
+    std::string tenant;
+    int64_t at_wall_ms = 0;
+  };
+  /// Of a message that has ended; none where its file was given back. Needs no log.
+  Result<std::optional<Push>> push_of(MessageId id);
+  /// From a push or a copy.
+  static void learn_tenants(const RecordHeader& header, Bytes body, EventLog& into);
+
+ private:
+  Result<void> begin_near_end(const EventRequest& request);
+  struct Stretch {
+    uint64_t from = 0, to = 0;
+  };
+  Result<std::optional<Stretch>> find_push(MessageId id, uint64_t high);
+  Result<void> learn_older();
+  Result<uint64_t> file_start(uint64_t position);
+  Result<uint64_t> first_pushed(uint64_t from, uint64_t to);
+  /// Visits the records between two positions until that returns false; the log stays where it is.
+  template <class Visit>
+  Result<void> read(uint64_t from, uint64_t to, Visit&& visit);
+
+  LocalQueue& queue_;
+};
+
+}  // namespace fq

@@ -1,0 +1,202 @@
+// local_events - the journal told as events, oldest first, and waited for at its end.
+//
+// A record copied forward (MOVED) is no event: it only tells whose its message is. What has no record is not
+// told: a TTL or a lease that ended by time, and that an attempt was the last one. It cannot be worked out
+// either: on a full disk leases and extensions are done without a record, and after a reboot other clocks
+// hold. What was said of these ends is told instead, with the push and the lease.
+#include "core/local/look/event_log.h"
+
+// System.
+#include <algorithm>
+#include <array>
+#include <charconv>
+// fq, this room.
+#include "core/local/shared/sleep.h"
+
+namespace fq {
+
+namespace {
+
+constexpr uint32_t kRecordsPerPage = 65'536;  // arbitrary: looked at in one call, also when none is asked for
+// Leases and lazy pushes are written without a sync, which is what wakes us: they are told so late at most.
+constexpr int64_t kUnsyncedCapMs = 100;
+constexpr size_t kDigitsMax = 20;
+constexpr size_t kReceiptBytes = 2 * kDigitsMax + 1;
+
+/// As receipt_text, without a string of its own.
+std::string_view write_receipt(std::array<char, kReceiptBytes>& text, uint64_t id, uint64_t serial) {
+  char* end = std::to_chars(text.data(), text.data() + kDigitsMax, id).ptr;
+  *end++ = '.';
+  end = std::to_chars(end, end + kDigitsMax, serial).ptr;
+  return {text.data(), static_cast<size_t>(end - text.data())};
+}
+
+}  // namespace
+
+/// Whose a message is whose push was not read: the schedule knows, as long as it is there, else older files.
+Result<uint32_t> LocalQueue::tenant_of_event(MessageId id) {
+  EventLog& log = *event_log_;
+  uint32_t tenant = log.by_id.get(number(id));
+  if (tenant != 0) return tenant;
+  std::array<char, kTextBytesMax> text;
+  std::string_view path;
+  FQ_TRY(locked([&]() -> Result<void> {
+    path = {};
+    const std::optional<SlotIndex> slot = schedule().find(id);
+    if (slot) path = schedule().path_copy(TenantIndex{schedule().entry(*slot).tenant.get()}, text);
+    return {};
+  }));
+  if (!path.empty()) tenant = log.tenants.number_of(path);
+  // Not if a push of a smaller id was read: its own lies behind that one, and copies of it further on.
+  while (tenant == 0 && log.learnt_from != 0 && number(id) < log.least_pushed) {
+    FQ_TRY(EventPast(*this).learn_tenant_of(id));
+    tenant = log.by_id.get(number(id));
+  }
+  if (tenant == 0) tenant = EventLog::kNobody;
+  log.by_id.set(number(id), tenant);
+  return tenant;
+}
+
+/// False: the page is full.
+Result<bool> LocalQueue::tell_pushed(const RecordHeader& header, Bytes body, const EventRequest& request,
+                                     EventPage& page) {
+  EventLog& log = *event_log_;
+  PushedReader reader(body, header.count);
+  Event event;
+  event.event = name_of_event(header.type);
+  event.at_wall_ms = header.at_wall_ms;
+  uint64_t id = number(reader.first_id());
+  log.least_pushed = std::min(log.least_pushed, id);
+  uint32_t item_index = 0;
+  while (const MessageItem* item = reader.next()) {
+    const uint32_t tenant = log.tenants.number_of(item->tenant);
+    log.by_id.set(id, tenant);
+    event.id = MessageId{id};
+    event.due_wall_ms = item->due_wall_ms;
+    event.expires_wall_ms = expiry_of(*item, header.at_wall_ms, item->due_wall_ms);
+    if (!log.tell(request, page, item_index, tenant, event)) return false;
+    ++id;
+    ++item_index;
+  }
+  return true;
+}
+
+/// False: the page is full.
+Result<bool> LocalQueue::tell_events(const RecordHeader& header, Bytes body, const EventRequest& request,
+                                     EventPage& page) {
+  EventLog& log = *event_log_;
+  if (!decode_event(header.type, header.count, body, log.record)) return true;
+  const EventDetail& detail = log.record.detail;
+  std::array<char, kReceiptBytes> receipt;
+  Event event;
+  event.event = name_of_event(header.type);
+  event.at_wall_ms = header.at_wall_ms;
+  event.pid = static_cast<int>(detail.pid);
+  event.until_wall_ms = detail.until_wall_ms;
+  event.due_wall_ms = detail.due_wall_ms;
+  event.exit = detail.exit;
+  event.signal = detail.signal;
+  event.reason = detail.reason;
+  event.stderr_tail = detail.stderr_tail;
+  const bool ends = header.type == RecordType::acked || header.type == RecordType::cancelled;
+  for (uint32_t i = 0; i < log.record.items.size(); ++i) {
+    if (log.position == log.from_position && i < log.from_item) continue;  // told with the page before
+    event.id = log.record.items[i].id;
+    uint32_t tenant = 0;
+    const bool asked = !log.counts || !request.tenant.empty();
+    if (asked) {
+      FQ_TRY_SET(tenant, tenant_of_event(event.id));
+    }
+    if (header.type == RecordType::leased)
+      event.receipt = write_receipt(receipt, number(event.id), number(detail.first_serial) + i);
+    if (!log.tell(request, page, i, tenant, event)) return false;
+    if (ends && !log.counts) log.by_id.forget(number(event.id));
+  }
+  return true;
+}
+
+/// False: the page is full.
+Result<bool> LocalQueue::tell_record(const RecordHeader& header, Bytes body, const EventRequest& request,
+                                     EventPage& page) {
+  EventLog& log = *event_log_;
+  switch (header.type) {
+    case RecordType::pushed:
+      return tell_pushed(header, body, request, page);
+    case RecordType::moved:
+      EventPast::learn_tenants(header, body, log);
+      return true;
+    case RecordType::replaced:
+      if (const auto replaced = decode_replaced(body)) {
+        const uint32_t tenant = log.tenants.number_of(replaced->message.tenant);
+        log.by_id.set(number(replaced->event.id), tenant);
+        Event event;
+        event.event = name_of_event(header.type);
+        event.at_wall_ms = header.at_wall_ms;
+        event.id = replaced->event.id;
+        event.due_wall_ms = replaced->due_wall_ms;
+        return log.tell(request, page, 0, tenant, event);
+      }
+      return true;
+    case RecordType::policy:
+    case RecordType::low:
+    case RecordType::limits:
+    case RecordType::clock:
+    case RecordType::keys:
+    case RecordType::opened:
+      return true;
+    default:
+      return tell_events(header, body, request, page);
+  }
+}
+
+/// From where the log stands to a full page, the stream's end, or enough for one call.
+Result<void> LocalQueue::read_events(const EventRequest& request, EventPage& page) {
+  EventLog& log = *event_log_;
+  for (uint32_t records = 0; records < kRecordsPerPage; ++records) {
+    RecordHeader header;
+    Bytes body;
+    FQ_TRY_SET(const bool more, next_event_record(header, body));
+    page.at_end = !more;
+    if (!more) break;
+    FQ_TRY_SET(const bool told, tell_record(header, body, request, page));
+    if (!told) return {};
+    log.position += padded(header.bytes);
+  }
+  // What was only learnt from, on the way to where the request begins, is passed already.
+  if (log.position < log.from_position) return {};
+  if (log.position > log.from_position) log.from_item = 0;
+  log.from_position = log.position;
+  return {};
+}
+
+void LocalQueue::sleep_until_written(Interrupt* interrupt, uint32_t seen, int64_t wait_ms) {
+  SegmentHeader& shared = header();
+  const WaiterCounted counted(&shared.sync_waiters);
+  std::array<WatchedWord, 2> words = {{{&shared.sync_event, seen}, {&shared.sync_event, seen}}};
+  if (interrupt != nullptr) words[1] = {interrupt->word(), 0};
+  const SignalsAllowed allowed(true);
+  sleep_on(words, shared.sync_event, seen, std::min(wait_ms, kUnsyncedCapMs));
+}
+
+Result<void> LocalQueue::events(const EventRequest& request, EventPage& page) {
+  page.events.clear();
+  page.texts.clear();
+  if (!event_log_ || request.from.text != event_log_->cursor().text) FQ_TRY(EventPast(*this).begin(request));
+  event_log_->tenants.want(request.tenant);
+  const int64_t begin_ms = clock_.boot_ms();
+  for (;;) {
+    // Before the look: what is written behind it changes the word.
+    const uint32_t seen = header().sync_event.load(std::memory_order_seq_cst);
+    FQ_TRY(read_events(request, page));
+    const bool interrupted = request.interrupt != nullptr && request.interrupt->raised();
+    const int64_t left_ms = request.wait_ms.value_or(kWaitMaxMs) - (clock_.boot_ms() - begin_ms);
+    const bool done = !page.events.empty() || !event_notices_.empty() || interrupted;
+    if (done || !request.wait || !page.at_end || left_ms <= 0) break;
+    sleep_until_written(request.interrupt, seen, left_ms);
+  }
+  page.next = event_log_->cursor();
+  page.notices = std::exchange(event_notices_, {});
+  return {};
+}
+
+}  // namespace fq

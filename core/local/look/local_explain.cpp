@@ -1,0 +1,282 @@
+// local_explain - why a message is served when it is, or why it waits: what is found under one hold of the
+// lock.
+#include "core/local/look/local_explainer.h"
+
+// fq, below us.
+#include "core/schedule/rings/starts.h"
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kExactPlaces = 512;  // as far as the preview is asked
+constexpr size_t kBlockedMax = 20;    // tenants that are listed
+constexpr size_t kNextMax = 512;
+
+Reason::Kind kind_of(Blocker::Kind kind) {
+  switch (kind) {
+    case Blocker::Kind::paused:
+      return Reason::Kind::paused;
+    case Blocker::Kind::limited:
+      return Reason::Kind::limited;
+    case Blocker::Kind::concurrency:
+      return Reason::Kind::concurrency;
+    case Blocker::Kind::rate:
+      return Reason::Kind::rate;
+    case Blocker::Kind::gathering:
+      return Reason::Kind::gathering;
+    case Blocker::Kind::pool_concurrency:
+      return Reason::Kind::pool_concurrency;
+    case Blocker::Kind::pool_rate:
+      return Reason::Kind::pool_rate;
+  }
+  return Reason::Kind::paused;
+}
+
+ServedBy served_by(Preview::By by) {
+  if (by == Preview::By::age) return ServedBy::age;
+  return by == Preview::By::rank ? ServedBy::rank : ServedBy::turn;
+}
+
+}  // namespace
+
+Result<std::optional<Explanation>> LocalQueue::Explainer::of_message(MessageId id) {
+  Explanation found;
+  Seen seen;
+  std::optional<Looked> looked;
+  std::optional<Schedule::OutcomeView> outcome;
+  std::array<uint64_t, kWaitsMax> waits;
+  uint32_t waits_count = 0;
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
+    found = Explanation();
+    looked.reset();
+    outcome.reset();
+    waits_count = 0;
+    queue_.gate().fire_timers(queue_.gate().now());
+    const std::optional<SlotIndex> slot = schedule().find(id);
+    if (!slot) return outcome = schedule().outcome(id), Result<void>();
+    looked = queue_.look_at(*slot);
+    if (looked->state == State::held) waits_count = schedule().waits_of(*slot, waits);
+    const TenantIndex node{schedule().entry(*slot).tenant.get()};
+    among_own_ = (schedule().tenant(node).flags & kTenantSelf) != 0;
+    const bool started = looked->state == State::leased || looked->state == State::dead;
+    see(node, !started, seen);
+    const SharedTerms& terms = schedule().root().terms;
+    counts_turns_ = terms.fair_by == FairBy::turns && terms.scope == Scope::tenant;
+    if (looked->state == State::ready && seen.reason_count == 0) find_place(*slot, found);
+    return {};
+  }));
+  if (!looked && !outcome) return std::optional<Explanation>();
+  found.id = id;
+  if (!looked) {
+    found.state = outcome->verdict == RecordType::acked ? State::acked : State::cancelled;
+    Reason& reason = found.reasons.emplace_back();
+    reason.kind = Reason::Kind::ended;
+    reason.until_wall_ms = outcome->at_wall_ms;
+    return std::optional(std::move(found));
+  }
+  found.state = looked->state;
+  tell_state(*looked, std::span(waits).first(waits_count), found);
+  tell(seen, found);
+  if (found.state == State::ready && !found.place) {
+    FQ_TRY(count_ahead(found));
+    found.limited = found.limited || (found.reasons.empty() && found.ahead >= starts_left_);
+  }
+  FQ_TRY(find_running({&found, 1}));
+  FQ_TRY(look_at_rivals(found));
+  return std::optional(std::move(found));
+}
+
+Result<std::optional<Explanation>> LocalQueue::Explainer::of_tenant(const std::string& path) {
+  Explanation found;
+  Seen seen;
+  bool there = false;
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
+    queue_.gate().fire_timers(queue_.gate().now());
+    const std::optional<TenantIndex> node = schedule().find_tenant(path);
+    there = node.has_value();
+    if (node) see(*node, true, seen);
+    return {};
+  }));
+  if (!there) return std::optional<Explanation>();
+  tell(seen, found);
+  tell_counts(seen, found);
+  FQ_TRY(find_running({&found, 1}));
+  FQ_TRY(look_at_rivals(found));
+  return std::optional(std::move(found));
+}
+
+Result<std::vector<Explanation>> LocalQueue::Explainer::next(const std::string& path, size_t n) {
+  std::vector<SeenNext> seen(std::min(n, kNextMax));
+  size_t count = 0;
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
+    count = 0;
+    queue_.gate().fire_timers(queue_.gate().now());
+    const std::optional<TenantIndex> from = schedule().find_tenant(path);
+    if (!from) return {};
+    Preview preview(schedule(), *from);
+    Starts starts(schedule().region(), queue_.gate().now().boot_ms);
+    for (; count < seen.size(); ++count) {
+      const std::optional<SlotIndex> slot = preview.next();
+      if (!slot) return {};
+      const Entry& entry = schedule().entry(*slot);
+      SeenNext& one = seen[count];
+      one.id = MessageId{entry.id.get()};
+      one.limited = !starts.start(entry.tenant);
+      one.by = served_by(preview.by());
+      one.tenant.filled(schedule().path_copy(TenantIndex{entry.tenant.get()}, one.tenant.bytes));
+    }
+    return {};
+  }));
+  std::vector<Explanation> next(count);
+  for (size_t i = 0; i < count; ++i) {
+    next[i].id = seen[i].id;
+    next[i].tenant = seen[i].tenant.text();
+    next[i].place = i + 1;
+    next[i].limited = seen[i].limited;
+    next[i].by = seen[i].by;
+  }
+  return next;
+}
+
+Result<void> LocalQueue::Explainer::add_blocked(const std::string& path, ExplainReply& reply) {
+  std::vector<Seen> seen(kBlockedMax);
+  uint64_t blocked = 0;
+  FQ_TRY(in_parts([&] { return schedule().nodes_end(); },
+                  [&](uint32_t from, uint32_t to) {
+                    if (from == 0) blocked = 0;
+                    const std::optional<TenantIndex> top = schedule().find_tenant(path);
+                    for (uint32_t i = from; top && i < to; ++i)
+                      see_if_blocked(TenantIndex{i}, *top, seen, blocked);
+                  }));
+  full_.clear();
+  for (size_t i = 0; i < std::min<uint64_t>(blocked, seen.size()); ++i) {
+    Explanation& one = reply.blocked.emplace_back();
+    tell(seen[i], one);
+    tell_counts(seen[i], one);
+  }
+  reply.more_blocked = blocked - reply.blocked.size();
+  return find_running(reply.blocked);
+}
+
+void LocalQueue::Explainer::see(TenantIndex node, bool with_reasons, Seen& seen) {
+  const Region& region = schedule().region();
+  seen.tenant.filled(schedule().path_copy(node, seen.tenant.bytes));
+  const StateCounts& counts = counts_of(region, static_cast<uint32_t>(node));
+  seen.counts = {counts.ready, counts.delayed, counts.leased, counts.held, counts.dead};
+  seen.reason_count = 0;
+  if (!with_reasons) return;
+  Blockers(region).each(static_cast<uint32_t>(node), [&](const Blocker& blocker) {
+    if (seen.reason_count == seen.reasons.size()) return;
+    SeenReason& reason = seen.reasons[seen.reason_count++];
+    reason.blocker = blocker;
+    reason.until_wall_ms.reset();
+    if (blocker.until_ms != kNever) reason.until_wall_ms = queue_.store().wall_of(blocker.until_ms);
+    reason.name.filled(blocker.pool == kNoIndex
+                           ? schedule().path_copy(blocker.node, reason.name.bytes)
+                           : text_copy(region, region.pool(blocker.pool).name, reason.name.bytes));
+  });
+}
+
+void LocalQueue::Explainer::tell(const Seen& seen, Explanation& found) {
+  found.tenant = seen.tenant.text();
+  for (const SeenReason& each : std::span(seen.reasons).first(seen.reason_count)) {
+    const Blocker& blocker = each.blocker;
+    Reason& reason = found.reasons.emplace_back();
+    reason.kind = kind_of(blocker.kind);
+    reason.node = each.name.text();
+    reason.running = blocker.running;
+    if (blocker.limit != 0 && blocker.limit < kNoCount) reason.limit = blocker.limit;
+    reason.interval_ns = blocker.interval_ns;
+    reason.until_wall_ms = each.until_wall_ms;
+    if (is_full(reason)) full_.push_back({reason.node, blocker.pool != kNoIndex, {}});
+  }
+}
+
+void LocalQueue::Explainer::tell_counts(const Seen& seen, Explanation& found) {
+  const auto& [ready, delayed, leased, held, dead] = seen.counts;
+  found.ready = ready;
+  found.delayed = delayed;
+  found.leased = leased;
+  found.held = held;
+  found.dead = dead;
+}
+
+void LocalQueue::Explainer::tell_state(const Looked& looked, std::span<const uint64_t> waits,
+                                       Explanation& found) {
+  Reason reason;
+  if (looked.at_wall_ms != 0) reason.until_wall_ms = looked.at_wall_ms;
+  switch (looked.state) {
+    case State::delayed:
+      reason.kind = Reason::Kind::delayed;
+      break;
+    case State::leased:
+      reason.kind = Reason::Kind::leased;
+      reason.pid = queue_.keeper_of(looked);
+      break;
+    case State::held:
+      reason.kind = Reason::Kind::held;
+      reason.until_wall_ms.reset();
+      for (const uint64_t id : waits) reason.ids.push_back(MessageId{id});
+      break;
+    case State::dead:
+      reason.kind = looked.expired ? Reason::Kind::expired : Reason::Kind::dead;
+      break;
+    default:
+      return;
+  }
+  found.reasons.push_back(std::move(reason));
+}
+
+void LocalQueue::Explainer::find_place(SlotIndex slot, Explanation& found) {
+  const uint32_t leaf = schedule().entry(slot).tenant;
+  Preview preview(schedule(), kRootTenant);
+  Starts starts(schedule().region(), queue_.gate().now().boot_ms);
+  starts_left_ = starts.left(leaf);
+  uint64_t ahead = 0;
+  for (size_t place = 1; place <= kExactPlaces; ++place) {
+    const std::optional<SlotIndex> served = preview.next();
+    if (!served) return;
+    const bool starts_now = starts.start(schedule().entry(*served).tenant);
+    if (*served == slot) {
+      found.limited = !starts_now;
+      found.place = place;
+      found.ahead = ahead;
+      found.by = served_by(preview.by());
+      return;
+    }
+    if (schedule().entry(*served).tenant == leaf) ++ahead;
+  }
+  found.limited = starts.left(leaf) == 0;
+}
+
+/// Counted in any case, and copied while there is room.
+void LocalQueue::Explainer::see_if_blocked(TenantIndex leaf, TenantIndex top, std::span<Seen> room,
+                                           uint64_t& blocked) {
+  const Tenant& tenant = schedule().tenant(leaf);
+  if (!is_used(tenant) || is_inner(tenant) || tenant.lane.count == 0) return;
+  if (!schedule().is_below(leaf, top) || !schedule().is_blocked(leaf)) return;
+  if (blocked < room.size()) see(leaf, true, room[blocked]);
+  ++blocked;
+}
+
+Result<ExplainReply> LocalQueue::explain(const ExplainRequest& request) {
+  look_at_holders();
+  FQ_TRY(settle_held());
+  FQ_TRY(drop_old_dead());
+  ExplainReply reply;
+  Explainer explainer(*this);
+  if (request.id) {
+    FQ_TRY_SET(reply.subject, explainer.of_message(*request.id));
+    return reply;
+  }
+  if (!request.tenant.empty()) {
+    FQ_TRY_SET(reply.subject, explainer.of_tenant(request.tenant));
+    if (!reply.subject) return reply;
+  }
+  FQ_TRY_SET(reply.next, explainer.next(request.tenant, request.next));
+  FQ_TRY(explainer.add_blocked(request.tenant, reply));
+  return reply;
+}
+
+}  // namespace fq

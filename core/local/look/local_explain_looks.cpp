@@ -1,0 +1,115 @@
+// local_explain_looks - what an explanation needs of all messages or tenants, looked at in parts.
+#include "core/local/look/local_explainer.h"
+
+// fq, below us.
+#include "core/schedule/order/message_order.h"
+#include "core/schedule/rings/pools.h"
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kIdsMax = 5;  // of those that run
+
+}  // namespace
+
+Result<void> LocalQueue::Explainer::count_ahead(Explanation& found) {
+  return in_parts([&] { return schedule().slots_end(); },
+                  [&](uint32_t from, uint32_t to) {
+                    if (from == 0) found.ahead = 0;
+                    const std::optional<SlotIndex> slot = schedule().find(*found.id);
+                    if (!slot) return;  // gone meanwhile
+                    const Entry& own = schedule().entry(*slot);
+                    const MessageKind order{&schedule().region()};
+                    for (uint32_t i = from; i < to; ++i) {
+                      const Entry& entry = schedule().entry(SlotIndex{i});
+                      const bool waits = static_cast<SlotState>(entry.state.get()) == SlotState::ready;
+                      if (waits && entry.tenant == own.tenant && order.less(entry, own)) ++*found.ahead;
+                    }
+                  });
+}
+
+Result<void> LocalQueue::Explainer::find_running(std::span<Explanation> explanations) {
+  if (full_.empty()) return {};
+  for (Full& full : full_) full.running.reserve(kIdsMax);
+  FQ_TRY(in_parts([&] { return schedule().slots_end(); },
+                  [&](uint32_t from, uint32_t to) {
+                    for (Full& full : full_) {
+                      if (from == 0) full.running.clear();
+                    }
+                    look_for_running(from, to);
+                  }));
+  auto full = full_.begin();
+  for (Explanation& each : explanations) {
+    for (Reason& reason : each.reasons) {
+      if (is_full(reason)) reason.ids = std::move((full++)->running);
+    }
+  }
+  return {};
+}
+
+void LocalQueue::Explainer::look_for_running(uint32_t from, uint32_t to) {
+  const Pools pools(schedule().region());
+  size_t wanting = 0;
+  for (Full& full : full_) {
+    full.index = kNoIndex;
+    if (full.running.size() == kIdsMax) continue;
+    const std::optional<TenantIndex> node = full.is_pool ? std::nullopt : schedule().find_tenant(full.name);
+    if (full.is_pool) full.index = pools.find(full.name);
+    if (node) full.index = static_cast<uint32_t>(*node);
+    if (full.index != kNoIndex) ++wanting;
+  }
+  for (uint32_t i = from; i < to && wanting > 0; ++i) {
+    const Entry& entry = schedule().entry(SlotIndex{i});
+    if (static_cast<SlotState>(entry.state.get()) != SlotState::leased) continue;
+    for (Full& full : full_) {
+      if (full.index == kNoIndex) continue;
+      const bool counts = full.is_pool
+                              ? pools.counts(entry.tenant, full.index)
+                              : schedule().is_below(TenantIndex{entry.tenant.get()}, TenantIndex{full.index});
+      if (!counts) continue;
+      full.running.push_back(MessageId{entry.id.get()});
+      if (full.running.size() < kIdsMax) continue;
+      full.index = kNoIndex;
+      --wanting;
+    }
+  }
+}
+
+Result<void> LocalQueue::Explainer::look_at_rivals(Explanation& found) {
+  uint64_t turns = found.ahead.value_or(0) + 1;
+  std::string path = found.tenant;
+  bool own = among_own_;
+  for (uint32_t level = 0; level <= kDepthMax && !path.empty(); ++level) {
+    std::optional<Rivals> rivals;
+    SeenName parent;
+    FQ_TRY(in_parts([&] { return schedule().nodes_end(); },
+                    [&](uint32_t from, uint32_t to) {
+                      if (from == 0) {
+                        rivals = rivals_of(path, own, turns);
+                        if (rivals)
+                          parent.filled(schedule().path_copy(TenantIndex{rivals->parent()}, parent.bytes));
+                      }
+                      if (rivals) rivals->look(schedule().region(), from, to);
+                    }));
+    // Forgotten meanwhile.
+    if (!rivals) return {};
+    found.bounds.push_back({path, own, rivals->between()});
+    turns = rivals->turns();
+    path = parent.text();
+    own = false;
+  }
+  const bool waits = found.id && found.state == State::ready && !found.place && found.reasons.empty();
+  if (waits && counts_turns_) found.place_max = turns;
+  return {};
+}
+
+std::optional<Rivals> LocalQueue::Explainer::rivals_of(std::string_view path, bool own, uint64_t turns) {
+  const std::optional<TenantIndex> node = schedule().find_tenant(path);
+  if (!node) return std::nullopt;
+  const uint32_t i = own ? schedule().tenant(*node).self.get() : static_cast<uint32_t>(*node);
+  if (i == kNoIndex || !is_used(schedule().tenant(TenantIndex{i}))) return std::nullopt;
+  return Rivals(schedule().region(), i, turns);
+}
+
+}  // namespace fq

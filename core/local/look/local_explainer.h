@@ -1,0 +1,114 @@
+// local_explainer - says why a message is served when it is, or why it waits.
+//
+// What stands in its way is told by the walk that keeps it from being served
+// (core/schedule/rings/blockers.h), its place by the preview that peek shows. Only where that is far its
+// place is worked out: by looking at all messages and tenants, a part of them under each hold of the lock.
+// Between two parts everything may change, the segment itself be replaced: what is remembered is an id or a
+// name, and is looked for anew. What is told is copied into room that was made before (Seen), and made into
+// texts and lists behind the lock.
+#pragma once
+
+// System.
+#include <algorithm>
+#include <array>
+#include <utility>
+// fq, below us.
+#include "core/schedule/rings/blockers.h"
+#include "core/schedule/rings/rivals.h"
+#include "core/schedule/memory/text_pool.h"
+// fq, this room.
+#include "core/local/local_looked.h"
+#include "core/local/local_parts.h"
+
+namespace fq {
+
+class LocalQueue::Explainer {
+ public:
+  explicit Explainer(LocalQueue& queue) : queue_(queue) {}
+
+  Result<std::optional<Explanation>> of_message(MessageId id);
+  Result<std::optional<Explanation>> of_tenant(const std::string& path);
+  Result<std::vector<Explanation>> next(const std::string& path, size_t n);
+  /// Tenants below this one with something ready that cannot be served.
+  Result<void> add_blocked(const std::string& path, ExplainReply& reply);
+
+ private:
+  static constexpr size_t kReasonsMax = 7 * (kDepthMax + 1);  // each kind at each level
+
+  /// A node or a pool whose slots are all taken, and some of what runs there.
+  struct Full {
+    std::string name;
+    bool is_pool = false;
+    std::vector<MessageId> running;
+    uint32_t index = kNoIndex;  // in the part that is looked at; kNoIndex: gone, or nothing more is wanted
+  };
+  /// A name as it was under the lock.
+  struct SeenName {
+    std::array<char, kTextBytesMax> bytes;
+    size_t size = 0;
+
+    void filled(std::string_view in_bytes) { size = in_bytes.size(); }
+    std::string_view text() const { return {bytes.data(), size}; }
+  };
+  struct SeenReason {
+    Blocker blocker;
+    std::optional<int64_t> until_wall_ms;
+    SeenName name;
+  };
+  /// A tenant with what keeps it.
+  struct Seen {
+    SeenName tenant;
+    std::array<uint64_t, 5> counts{};  // ready, delayed, leased, held, dead
+    std::vector<SeenReason> reasons = std::vector<SeenReason>(kReasonsMax);
+    size_t reason_count = 0;
+  };
+  struct SeenNext {
+    MessageId id{};
+    ServedBy by{};
+    bool limited = false;
+    SeenName tenant;
+  };
+
+  // local_explain.cpp: under one hold of the lock, where nothing is allocated but by the preview and Starts
+  void see(TenantIndex node, bool with_reasons, Seen& seen);
+  void find_place(SlotIndex slot, Explanation& found);
+  void see_if_blocked(TenantIndex leaf, TenantIndex top, std::span<Seen> room, uint64_t& blocked);
+  // and behind it
+  void tell(const Seen& seen, Explanation& found);
+  static void tell_counts(const Seen& seen, Explanation& found);
+  void tell_state(const Looked& looked, std::span<const uint64_t> waits, Explanation& found);
+
+  // local_explain_looks.cpp: in parts
+  /// Those of its tenant that go before it.
+  Result<void> count_ahead(Explanation& found);
+  /// Some of those that hold the slots of what is full. Needs: full_ has them in the order of the reasons.
+  Result<void> find_running(std::span<Explanation> explanations);
+  void look_for_running(uint32_t from, uint32_t to);
+  /// From its tenant up: what each other gets between two turns, and of a message how many turns there are
+  /// before its own.
+  Result<void> look_at_rivals(Explanation& found);
+  std::optional<Rivals> rivals_of(std::string_view path, bool own, uint64_t turns);
+
+  const Schedule& schedule() { return queue_.schedule(); }
+  static bool is_full(const Reason& reason) {
+    return reason.kind == Reason::Kind::concurrency || reason.kind == Reason::Kind::pool_concurrency;
+  }
+
+  /// Calls `look(from, to)` for all indices before `end()`, see Parts.
+  template <class End, class Look>
+  Result<void> in_parts(End&& end, Look&& look) {
+    Parts parts(queue_);
+    for (bool more = true; more;) {
+      FQ_TRY_SET(more, parts.next(end, look));
+    }
+    return {};
+  }
+
+  LocalQueue& queue_;
+  bool counts_turns_ = false;  // each message costs one of its tenant's turns
+  bool among_own_ = false;     // it was pushed to the path of an inner node itself
+  uint64_t starts_left_ = 0;   // how many of its tenant could start now
+  std::vector<Full> full_;
+};
+
+}  // namespace fq

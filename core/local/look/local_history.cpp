@@ -1,0 +1,230 @@
+// local_history - what happened to one message, read back from the journal.
+//
+// Every event record holds the position of the one before it about the same message, so the walk goes
+// backwards from the newest. A `moved` record carries the events of the files that it outlived.
+#include "core/local/local_queue.h"
+
+// System.
+#include <algorithm>
+// fq, this room.
+#include "core/local/look/event_log.h"
+#include "core/local/consume/local_endings.h"
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kEventsMax = 10'000;  // a longer history is cut at its old end
+
+HistoryEvent event_of(RecordType type, int64_t at_wall_ms, uint64_t id, const EventDetail& detail,
+                      uint64_t serial) {
+  HistoryEvent event;
+  event.event = name_of_event(type);
+  event.at_wall_ms = at_wall_ms;
+  if (type == RecordType::leased) {
+    event.receipt = Receipt{receipt_text(id, serial)};
+    if (detail.pid != 0) event.pid = static_cast<int>(detail.pid);
+  }
+  event.reason = detail.reason;
+  event.until_wall_ms = detail.until_wall_ms;
+  event.due_wall_ms = detail.due_wall_ms;
+  event.exit = detail.exit;
+  event.signal = detail.signal;
+  event.stderr_tail = detail.stderr_tail;
+  return event;
+}
+
+LastError error_of(RecordType type, int64_t at_wall_ms, const EventDetail& detail) {
+  LastError error;
+  error.at_wall_ms = at_wall_ms;
+  if (detail.exit) error.exit = *detail.exit;
+  if (detail.signal) error.signal = *detail.signal;
+  error.reason = detail.reason;
+  if (type == RecordType::died && error.reason.empty()) error.reason = "its holder died";
+  error.stderr_tail = detail.stderr_tail;
+  return error;
+}
+
+}  // namespace
+
+std::string_view name_of_event(RecordType type) {
+  switch (type) {
+    case RecordType::pushed:
+      return "pushed";
+    case RecordType::leased:
+      return "leased";
+    case RecordType::acked:
+      return "acked";
+    case RecordType::retried:
+      return "retried";
+    case RecordType::released:
+      return "released";
+    case RecordType::buried:
+      return "buried";
+    case RecordType::kicked:
+      return "kicked";
+    case RecordType::extended:
+      return "extended";
+    case RecordType::cancelled:
+      return "cancelled";
+    case RecordType::died:
+      return "died";
+    case RecordType::replaced:
+      return "replaced";
+    case RecordType::freed:
+      return "freed";
+    case RecordType::reheld:
+      return "kicked";
+    default:
+      return "unknown";
+  }
+}
+
+/// Calls `visit(type, at_wall_ms, detail, serial)` for each event of the message, newest first, until it
+/// returns false or the journal holds no more.
+Result<void> LocalQueue::walk_events(uint64_t id, uint64_t position, const EventVisitor& visit) {
+  std::vector<std::byte> record;
+  EventRecord event;
+  while (position != 0) {
+    std::optional<FilePlace> place;
+    uint64_t written_end = 0;
+    FQ_TRY(locked([&]() -> Result<void> {
+      place = stream().table().place(position);
+      written_end = header().ring_start.load(std::memory_order_relaxed);
+      return {};
+    }));
+    if (!place) return {};
+    FQ_TRY_SET(const bool found, session_->reader.read_record(*place, position, written_end, record));
+    if (!found) return {};
+    const RecordHeader header = *decode_header(place->key, record);
+    const Bytes body = Bytes(record).subspan(kRecordHeaderBytes, header.bytes - kRecordHeaderBytes);
+    if (header.type == RecordType::moved) {
+      const std::optional<MovedRecord> moved = decode_moved(body);
+      if (!moved) return {};
+      if (moved->error_wall_ms != 0 &&
+          !visit(RecordType::retried, moved->error_wall_ms, moved->error, 0, EventSource::carried_error)) {
+        return {};
+      }
+      for (auto past = moved->past.rbegin(); past != moved->past.rend(); ++past) {
+        EventDetail detail;
+        detail.pid = past->pid;
+        if (!visit(past->type, past->at_wall_ms, detail, past->serial, EventSource::carried)) return {};
+      }
+      return {};
+    }
+    if (header.type == RecordType::replaced) {
+      const std::optional<ReplacedRecord> replaced = decode_replaced(body);
+      if (!replaced) return {};
+      if (!visit(header.type, header.at_wall_ms, EventDetail{}, 0, EventSource::record)) return {};
+      if (replaced->event.previous_event >= position) return {};
+      position = replaced->event.previous_event;
+      continue;
+    }
+    if (!decode_event(header.type, header.count, body, event)) return {};
+    uint64_t previous = 0;
+    for (size_t i = 0; i < event.items.size(); ++i) {
+      if (number(event.items[i].id) != id) continue;
+      previous = event.items[i].previous_event;
+      const uint64_t serial = number(event.detail.first_serial) + i;
+      if (!visit(header.type, header.at_wall_ms, event.detail, serial, EventSource::record)) return {};
+    }
+    // Events only ever point backwards: anything else is damage, and would never end.
+    if (previous >= position) return {};
+    position = previous;
+  }
+  return {};
+}
+
+Result<void> LocalQueue::add_error(const Looked& looked, MessageInfo& info) {
+  if (looked.attempts == 0 && looked.crashes == 0 && looked.state != State::dead) return {};
+  bool first = true;
+  FQ_TRY(
+      walk_events(looked.id, looked.event_position,
+                  [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
+                    // A lease that ran out is no record of its own: it shows as a lease without an end.
+                    const bool ran_out = first && type == RecordType::leased && looked.state != State::leased;
+                    first = false;
+                    if (!is_failure(type) && !ran_out) return true;
+                    info.last_error = error_of(type, at_wall_ms, detail);
+                    if (ran_out) info.last_error->reason = "its lease ran out";
+                    if (ran_out && detail.until_wall_ms != 0)
+                      info.last_error->at_wall_ms = detail.until_wall_ms;
+                    return false;
+                  }));
+  return {};
+}
+
+Result<std::optional<MessageInfo>> LocalQueue::describe_finished(MessageId id,
+                                                                 const Schedule::OutcomeView& outcome) {
+  MessageInfo info;
+  info.id = id;
+  info.state = outcome.verdict == RecordType::acked ? State::acked : State::cancelled;
+  info.attempts = outcome.attempts;
+  return std::optional<MessageInfo>(std::move(info));
+}
+
+Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
+  uint64_t position = 0;
+  bool ended = false;
+  bool dead = false;
+  bool expired = false;
+  int64_t dead_wall_ms = 0;
+  std::optional<ItemPlace> place;
+  FQ_TRY(locked([&]() -> Result<void> {
+    const std::optional<SlotIndex> slot = schedule().find(id);
+    if (slot) {
+      position = schedule().entry(*slot).event_position;
+      dead = static_cast<SlotState>(schedule().entry(*slot).state.get()) == SlotState::dead;
+      expired = dead && schedule().has_expired(*slot);
+      if (dead) dead_wall_ms = store().wall_of(schedule().entry(*slot).at_ms);
+      place = ItemReader::find_item(stream(), header(), schedule().entry(*slot));
+    } else if (const auto outcome = schedule().outcome(id)) {
+      position = outcome->event_position;
+      ended = true;
+    }
+    return {};
+  }));
+  if (!place && position == 0 && !ended) return endings().history(id);
+  HistoryPage page;
+  const size_t most = std::min(n, kEventsMax);
+  FQ_TRY(walk_events(number(id), position,
+                     [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t serial,
+                         EventSource source) {
+                       if (source == EventSource::carried_error) return true;
+                       page.events.push_back(event_of(type, at_wall_ms, number(id), detail, serial));
+                       return page.events.size() < most;
+                     }));
+  if (place && page.events.size() < most) {
+    FQ_TRY_SET(const bool found, session_->reader.read(*place, stored_));
+    if (found) {
+      page.events.push_back(
+          event_of(RecordType::pushed, stored_.item.pushed_wall_ms, number(id), EventDetail{}, 0));
+    }
+  }
+  // Nothing else is kept of one that has ended: its push is looked for.
+  if (ended && page.events.size() < most) {
+    FQ_TRY_SET(const std::optional<EventPast::Push> push, EventPast(*this).push_of(id));
+    if (push)
+      page.events.push_back(event_of(RecordType::pushed, push->at_wall_ms, number(id), EventDetail{}, 0));
+    if (push) page.tenant = push->tenant;
+    if (!push) {
+      const Result<std::optional<MessageInfo>> found = endings().find(id);
+      if (found.ok() && *found) {
+        const MessageInfo& noted = **found;
+        page.tenant = noted.tenant;
+        page.events.push_back(
+            event_of(RecordType::pushed, *noted.pushed_at_wall_ms, number(id), EventDetail{}, 0));
+      }
+    }
+  }
+  std::reverse(page.events.begin(), page.events.end());
+  // The last attempt and the end of a TTL bury without a record of its own: what ended it stands last, and
+  // the state tells.
+  if (dead && !page.events.empty() && page.events.back().event != "buried" && page.events.size() < most) {
+    page.events.push_back(event_of(RecordType::buried, dead_wall_ms, number(id), EventDetail{}, 0));
+    if (expired) page.events.back().event = "expired";
+  }
+  return page;
+}
+
+}  // namespace fq

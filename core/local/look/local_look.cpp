@@ -1,0 +1,256 @@
+// local_look - peek, get and history: what is there, without changing it.
+//
+// Under the lock only fields are copied (Looked); payloads are read behind it. Pages are bounded and weakly
+// consistent: what changes between two pages may be told or not, what does not is told once.
+#include "core/local/local_queue.h"
+
+// System.
+#include <algorithm>
+#include <array>
+#include <charconv>
+// fq, below us.
+#include "core/base/sort_key.h"
+// fq, this room.
+#include "core/local/consume/local_endings.h"
+#include "core/local/local_pages.h"
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kTurnsPerPage = 512;
+constexpr int kItemTries = 3;  // against compaction and other payloads
+
+std::optional<State> shown_state_of(const Entry& entry) {
+  switch (static_cast<SlotState>(entry.state.get())) {
+    case SlotState::ready:
+      return State::ready;
+    case SlotState::delayed:
+      return State::delayed;
+    case SlotState::leased:
+      return State::leased;
+    case SlotState::dead:
+      return State::dead;
+    case SlotState::held:
+      return State::held;
+    case SlotState::free:
+      break;
+  }
+  return std::nullopt;
+}
+
+/// What it came after, as it was pushed.
+std::vector<MessageId> after_of(const MessageItem& item) {
+  std::vector<MessageId> ids;
+  const std::optional<MessageTerms> terms = decode_terms(item.terms);
+  for (size_t at = 0; terms && at + 8 <= terms->after.size(); at += 8) {
+    const auto word = get_number<uint64_t>(terms->after.data() + at);
+    // One that only has the same key was not named by --after.
+    const bool only_key = (word & kAfterKey) != 0 && (word & kAfterAny) != 0;
+    if (!only_key) ids.push_back(MessageId{word & kMessageIdMax});
+  }
+  return ids;
+}
+
+void tell_item(const MessageItem& item, MessageInfo& info) {
+  info.tenant = item.tenant;
+  info.priority = item.priority;
+  info.key = decode_sort_key(item.key).value_or("");
+  info.tags.clear();
+  for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{})) {
+    info.tags.push_back({std::string(tag.name), std::string(tag.value)});
+  }
+  info.after = after_of(item);
+  info.command = command_of(decode_job(item.job).value_or(JobTerms{}));
+  info.pushed_at_wall_ms = item.pushed_wall_ms;
+}
+
+uint64_t number_in(const Cursor& cursor) {
+  uint64_t value = 0;
+  std::from_chars(cursor.text.data(), cursor.text.data() + cursor.text.size(), value);
+  return value;
+}
+
+}  // namespace
+
+bool LocalQueue::matches(const Filter& filter, std::optional<TenantIndex> below, const Entry& entry) const {
+  const std::optional<State> state = shown_state_of(entry);
+  if (!state || (filter.state && *filter.state != *state)) return false;
+  if (!below) return true;
+  return attachment_->store().schedule().is_below(TenantIndex{entry.tenant.get()}, *below);
+}
+
+LocalQueue::Looked LocalQueue::look_at(SlotIndex slot) {
+  const Entry& entry = schedule().entry(slot);
+  Looked looked;
+  looked.id = entry.id;
+  looked.state = shown_state_of(entry).value_or(State::ready);
+  looked.slot_state = static_cast<SlotState>(entry.state.get());
+  looked.attempts = entry.attempts;
+  looked.attempts_max = entry.attempts_max != 0 ? entry.attempts_max.get()
+                                                : static_cast<uint16_t>(header().settings.attempts_max);
+  looked.crashes = entry.crashes;
+  looked.deliveries = entry.deliveries;
+  looked.at_wall_ms = entry.at_ms == kNever ? 0 : store().wall_of(entry.at_ms);
+  if (const int64_t ttl_ms = schedule().ttl_ms(slot); ttl_ms != kNever) looked.ttl_ms = ttl_ms;
+  looked.expired = schedule().has_expired(slot);
+  const UniqueKey* key = schedule().key_of_message(slot);
+  looked.has_key = key != nullptr;
+  looked.key_lost = key != nullptr && (key->flags & (kKeyHeld | kKeyBehind)) == 0;
+  looked.serial = entry.serial;
+  if (looked.state == State::leased && entry.at_ms == kNever) {
+    const HolderSlot& holder = header().holders[entry.holder % kHoldersMax];
+    looked.pid = static_cast<int>(holder.pid);
+    looked.pid_started = holder.started;
+    looked.holder_is_dead = holder.carried != 0 ? holder.orphaned_at_ms != 0 : holder.life.is_dead();
+  }
+  looked.event_position = entry.event_position;
+  looked.place = ItemReader::find_item(stream(), header(), entry);
+  return looked;
+}
+
+Result<MessageInfo> LocalQueue::describe(const Looked& looked) {
+  MessageInfo info;
+  info.id = MessageId{looked.id};
+  info.state = looked.state;
+  info.attempts = looked.attempts;
+  info.attempts_max = looked.attempts_max;
+  info.deliveries = looked.deliveries;
+  info.crashes = looked.crashes;
+  if (looked.state == State::delayed) info.due_at_wall_ms = looked.at_wall_ms;
+  const bool will_start = looked.state == State::ready || looked.state == State::delayed;
+  if (looked.ttl_ms != 0 && will_start) info.expires_at_wall_ms = looked.at_wall_ms + looked.ttl_ms;
+  if (looked.state == State::leased) {
+    info.receipt = Receipt{receipt_text(looked.id, looked.serial)};
+    if (looked.at_wall_ms != 0) info.lease_until_wall_ms = looked.at_wall_ms;
+    info.holder_pid = keeper_of(looked);
+  }
+  FQ_TRY(add_item(looked, info));
+  FQ_TRY(add_error(looked, info));
+  return info;
+}
+
+/// What its record says, with the payload, or what of them is lost. Of a message that has ended meanwhile as
+/// much as can be read.
+Result<void> LocalQueue::add_item(const Looked& looked, MessageInfo& info) {
+  TakenMessage taken;
+  taken.id = looked.id;
+  taken.place = looked.place;
+  for (int attempt = 0; attempt < kItemTries; ++attempt) {
+    FQ_TRY_SET(const bool readable, read_taken(taken));
+    if (readable) tell_item(stored_.item, info);
+    const Result<Payload> payload =
+        readable ? payload_of(stored_) : Error{ErrorKind::bad_data, lost_record_text(taken), 0};
+    if (payload.ok()) {
+      FQ_TRY_SET(info.payload, payload->read_all());
+      return {};
+    }
+    if (!is_lost(payload.error())) return payload.error();
+    std::optional<uint64_t> position;
+    std::array<char, kTextBytesMax> text;
+    std::string_view tenant;
+    FQ_TRY(locked([&]() -> Result<void> {
+      position.reset();
+      const std::optional<SlotIndex> slot = schedule().find(MessageId{looked.id});
+      if (!slot) return {};
+      position = schedule().entry(*slot).item_position;
+      tenant = schedule().path_copy(TenantIndex{schedule().entry(*slot).tenant.get()}, text);
+      return {};
+    }));
+    if (!position) return {};
+    info.tenant = tenant;
+    info.lost = readable ? lost_payload_text(payload.error()) : payload.error().text;
+    if (!taken.place || *position == taken.place->position) return {};
+    // It got another payload, or was copied forward.
+    info.lost.clear();
+    taken.place.reset();
+  }
+  return {};
+}
+
+Result<bool> LocalQueue::has_tag(const Looked& looked, const Tag& tag) {
+  if (!looked.place) return false;
+  FQ_TRY_SET(const bool found, session_->reader.read(*looked.place, stored_));
+  if (!found) return false;
+  for (const TagView& each : decode_tags(stored_.item.tags).value_or(std::vector<TagView>{})) {
+    if (each.name == tag.name && each.value == tag.value) return true;
+  }
+  return false;
+}
+
+Result<MessagePage> LocalQueue::peek_ready(const Filter& filter, size_t given, size_t n) {
+  FQ_TRY_SET(const std::vector<Looked> looked, pages_->turns(filter, given, n));
+  MessagePage page;
+  for (const Looked& one : looked) {
+    if (filter.tag) {
+      FQ_TRY_SET(const bool tagged, has_tag(one, *filter.tag));
+      if (!tagged) continue;
+    }
+    FQ_TRY_SET(MessageInfo info, describe(one));
+    page.messages.push_back(std::move(info));
+  }
+  if (looked.size() == n) page.next.text = std::to_string(given + n);
+  return page;
+}
+
+Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, size_t n) {
+  look_at_holders();
+  FQ_TRY(settle_held());
+  FQ_TRY(drop_old_dead());
+  if (filter.state == State::ready) return peek_ready(filter, number_in(from), std::min(n, kTurnsPerPage));
+  Place after;
+  if (!from.text.empty()) {
+    const size_t dot = from.text.find('.');
+    after.at_ms = static_cast<int64_t>(number_in(from));
+    if (dot != std::string::npos) after.id = number_in(Cursor{from.text.substr(dot + 1)});
+  }
+  const auto order = filter.state == State::delayed ? Pages::Order::due : Pages::Order::id;
+  MessagePage page;
+  size_t selected = 0;
+  do {
+    FQ_TRY_SET(const std::vector<Place> places, pages_->select(filter, order, after, n));
+    selected = places.size();
+    for (const Place& place : places) {
+      after = place;
+      FQ_TRY_SET(const std::optional<Looked> looked, pages_->look_again(filter, place));
+      if (!looked) continue;
+      FQ_TRY_SET(MessageInfo info, describe(*looked));
+      page.messages.push_back(std::move(info));
+    }
+    // A page without a match says nothing about the next: with a tag it may be far.
+  } while (page.messages.empty() && selected == n && n > 0);
+  if (selected == n && n > 0) page.next.text = std::to_string(after.at_ms) + "." + std::to_string(after.id);
+  return page;
+}
+
+Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
+  look_at_holders();
+  FQ_TRY(settle_held());
+  FQ_TRY(drop_old_dead());
+  std::optional<Looked> looked;
+  std::optional<Schedule::OutcomeView> outcome;
+  uint64_t ended_before = 0;
+  FQ_TRY(locked([&]() -> Result<void> {
+    looked.reset();
+    gate().fire_timers(gate().now(), 1);
+    const std::optional<SlotIndex> slot = schedule().find(id);
+    if (slot) looked = look_at(*slot);
+    if (!slot) outcome = schedule().outcome(id);
+    ended_before = header().tail;
+    return {};
+  }));
+  if (looked) {
+    FQ_TRY_SET(MessageInfo info, describe(*looked));
+    return std::optional<MessageInfo>(std::move(info));
+  }
+  // An end is told only once it can no longer be lost.
+  if (!syncs_lazily()) FQ_TRY(session_->flusher.wait_durable(ended_before));
+  Result<std::optional<MessageInfo>> noted = endings().find(id);
+  if (!outcome) return noted;
+  FQ_TRY_SET(std::optional<MessageInfo> finished, describe_finished(id, *outcome));
+  // One that ended otherwise than was noted of it, or of which nothing can be read, is told from what is
+  // sure.
+  return noted.ok() && *noted && (*noted)->state == finished->state ? noted : finished;
+}
+
+}  // namespace fq

@@ -1,0 +1,99 @@
+// local_select - messages in the order of their ids or due times, which is kept nowhere: found by walks over
+// all slots.
+//
+// A walk keeps more than the page needs that asked for it: eight times as much as was given before. So all
+// pages together cost a few walks, and a short look takes little memory.
+#include "core/local/local_pages.h"
+#include "core/local/local_parts.h"
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kAhead = 8;  // chosen: 400,000 messages in pages of 100 take five walks
+
+}  // namespace
+
+Result<std::vector<LocalQueue::Place>> LocalQueue::Pages::select(const Filter& filter, Order order,
+                                                                 const Place& after, size_t n) {
+  const bool goes_on = found_ && found_->filter == filter && found_->order == order && found_->last == after;
+  if (!goes_on) {
+    found_.emplace();
+    found_->filter = filter;
+    found_->order = order;
+    found_->last = after;
+  }
+  std::vector<Place> page;
+  while (page.size() < n) {
+    if (found_->next == found_->places.size()) {
+      if (found_->at_end) break;
+      FQ_TRY(find_more(std::max(n - page.size(), kAhead * found_->given)));
+      continue;
+    }
+    page.push_back(found_->places[found_->next++]);
+    found_->last = page.back();
+    ++found_->given;
+  }
+  if (page.size() < n) found_.reset();
+  return page;
+}
+
+/// The `room` smallest places behind the last one that was given, from one walk.
+Result<void> LocalQueue::Pages::find_more(size_t room) {
+  std::vector<Place> best;
+  std::vector<Place> seen;  // under one hold of the lock, where nothing is allocated
+  seen.reserve(Parts::kPerLook);
+  const Filter& filter = found_->filter;
+  std::optional<TenantIndex> below;
+  const auto end = [&]() -> uint32_t {
+    if (!filter.tenant.empty()) below = queue_.schedule().find_tenant(filter.tenant);
+    return filter.tenant.empty() || below ? queue_.schedule().slots_end() : 0;
+  };
+  Parts parts(queue_);
+  for (bool more = true; more;) {
+    bool anew = false;
+    seen.clear();
+    FQ_TRY_SET(more, parts.next(end, [&](uint32_t from, uint32_t to) {
+      anew = from == 0;
+      seen.clear();
+      for (uint32_t i = from; i < to; ++i) {
+        const Entry& entry = queue_.schedule().entry(SlotIndex{i});
+        if (!queue_.matches(filter, below, entry)) continue;
+        const Place place{found_->order == Order::due ? entry.at_ms.get() : 0, entry.id};
+        if (found_->last < place) seen.push_back(place);
+      }
+    }));
+    if (anew) best.clear();
+    for (const Place& place : seen) {
+      if (best.size() == room && !(place < best.front())) continue;
+      best.push_back(place);
+      std::push_heap(best.begin(), best.end());
+      if (best.size() <= room) continue;
+      std::pop_heap(best.begin(), best.end());
+      best.pop_back();
+    }
+  }
+  std::sort_heap(best.begin(), best.end());
+  found_->at_end = best.size() < room;
+  found_->places = std::move(best);
+  found_->next = 0;
+  return {};
+}
+
+Result<std::optional<LocalQueue::Looked>> LocalQueue::Pages::look_again(const Filter& filter,
+                                                                        const Place& place) {
+  std::optional<Looked> looked;
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
+    looked.reset();
+    const std::optional<SlotIndex> slot = queue_.schedule().find(MessageId{place.id});
+    if (slot && queue_.matches(filter, std::nullopt, queue_.schedule().entry(*slot)))
+      looked = queue_.look_at(*slot);
+    return {};
+  }));
+  if (!looked || !filter.tag) return looked;
+  FQ_TRY_SET(const bool tagged, queue_.has_tag(*looked, *filter.tag));
+  if (!tagged) looked.reset();
+  return looked;
+}
+
+}  // namespace fq

@@ -1,0 +1,217 @@
+// local_turns - ready messages in the order of their turns.
+//
+// The first ones are previewed where they are, under one hold of the lock. Who wants more, or what has no
+// turns now, gets it from a copy of the segment: made in pieces, so that nobody waits for it, and mended
+// (core/schedule/mend_turns.h). All further pages come from that one copy.
+#include "core/local/local_pages.h"
+
+// System.
+#include <cstring>
+// fq, below us.
+#include "core/base/step_count.h"
+#include "core/schedule/mend_turns.h"
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kTurnsPerLook = 256;         // previewed under one hold of the lock
+constexpr uint64_t kPieceBytes = 256 * 1024;  // chosen: as long as a look at 4,096 slots
+
+}  // namespace
+
+class LocalQueue::Pages::TurnCopy {
+ public:
+  TurnCopy(std::unique_ptr<SegmentMemory> memory, std::string tenant)
+      : store_(std::move(memory)), tenant_(std::move(tenant)) {
+    store_.set_private(true);
+  }
+
+  Result<void> take(LocalQueue& queue);
+  /// First those that have turns; behind them those of other tenants, by tenant.
+  std::optional<MessageId> next();
+
+ private:
+  void begin();
+  void order_rest();
+  std::optional<SlotIndex> next_turn();
+  template <class Look>
+  auto unless_torn(Look&& look) const -> decltype(look());
+
+  Store store_;
+  std::string tenant_;
+  std::optional<TenantIndex> from_;
+  std::vector<SlotIndex> ready_;  // by tenant; in the end what is left of them
+  std::vector<bool> told_;        // by slot
+  std::optional<Preview> preview_;
+  size_t next_ = 0;
+};
+
+/// Elements of different moments may contradict each other: what cannot be told then is nothing.
+template <class Look>
+auto LocalQueue::Pages::TurnCopy::unless_torn(Look&& look) const -> decltype(look()) try {
+  return look();
+} catch (const RegionDamaged&) {
+  return {};
+}
+
+Result<void> LocalQueue::Pages::TurnCopy::take(LocalQueue& queue) {
+  uint64_t bytes = 0;
+  FQ_TRY(
+      queue.locked([&]() -> Result<void> { return bytes = queue.header().segment_bytes, Result<void>(); }));
+  queue.store().memory().populate(bytes, false);
+  store_.memory().populate(bytes, true);
+  uint64_t segment = queue.segments_seen_;
+  uint64_t from = kFirstChunkOffset;
+  for (bool more = true; more;) {
+    FQ_TRY(queue.locked([&]() -> Result<void> {
+      if (std::exchange(segment, queue.segments_seen_) != queue.segments_seen_) from = kFirstChunkOffset;
+      const uint64_t end = queue.header().segment_bytes;
+      const uint64_t to = std::min(end, from + kPieceBytes);
+      std::memcpy(store_.memory().base() + from, queue.store().memory().base() + from, to - from);
+      FQ_STEPS((to - from) / sizeof(Entry));
+      more = to < end;
+      // Last, since it says how much of the others there is.
+      if (!more) std::memcpy(store_.memory().base(), queue.store().memory().base(), sizeof(SegmentHeader));
+      from = to;
+      return {};
+    }));
+  }
+  begin();
+  return {};
+}
+
+void LocalQueue::Pages::TurnCopy::begin() {
+  const Schedule& schedule = store_.schedule();
+  told_.resize(schedule.slots_end());
+  ready_ = unless_torn([&] {
+    Txn txn = store_.begin();
+    return mend_turns(txn, schedule);
+  });
+  from_ = unless_torn([&] { return schedule.find_tenant(tenant_); });
+  const bool has_turns = from_ && unless_torn([&] { return !schedule.is_blocked(*from_); });
+  if (has_turns) unless_torn([&] { return preview_.emplace(schedule, *from_), true; });
+  if (!preview_) order_rest();
+}
+
+std::optional<SlotIndex> LocalQueue::Pages::TurnCopy::next_turn() {
+  if (!preview_) return std::nullopt;
+  const std::optional<SlotIndex> slot = unless_torn([&] { return preview_->next(); });
+  if (slot) return slot;
+  preview_.reset();
+  order_rest();
+  return std::nullopt;
+}
+
+/// By the paths of their tenants, each in its own order.
+void LocalQueue::Pages::TurnCopy::order_rest() {
+  struct Rest {
+    std::string path;
+    std::vector<SlotIndex> slots;
+  };
+  const Schedule& schedule = store_.schedule();
+  std::vector<Rest> rests;
+  uint32_t last = kNoIndex;
+  for (const SlotIndex slot : ready_) {
+    if (told_[static_cast<uint32_t>(slot)]) continue;
+    const uint32_t leaf = schedule.entry(slot).tenant;
+    if (std::exchange(last, leaf) != leaf)
+      rests.push_back({unless_torn([&] { return schedule.path_of(TenantIndex{leaf}); }), {}});
+    rests.back().slots.push_back(slot);
+  }
+  std::stable_sort(rests.begin(), rests.end(), [](const Rest& a, const Rest& b) { return a.path < b.path; });
+  ready_.clear();
+  for (const Rest& rest : rests) ready_.insert(ready_.end(), rest.slots.begin(), rest.slots.end());
+}
+
+std::optional<MessageId> LocalQueue::Pages::TurnCopy::next() {
+  std::optional<SlotIndex> slot = next_turn();
+  if (slot) told_[static_cast<uint32_t>(*slot)] = true;
+  if (!slot && next_ < ready_.size()) slot = ready_[next_++];
+  if (!slot) return std::nullopt;
+  return MessageId{store_.schedule().entry(*slot).id.get()};
+}
+
+LocalQueue::Pages::Pages(LocalQueue& queue) : queue_(queue) {}
+LocalQueue::Pages::~Pages() = default;
+
+Result<std::vector<LocalQueue::Looked>> LocalQueue::Pages::turns(const Filter& filter, size_t given,
+                                                                 size_t n) {
+  const bool goes_on = turns_ && turns_->tenant == filter.tenant && turns_->given == given && given > 0;
+  if (!goes_on) {
+    turns_.emplace();
+    turns_->tenant = filter.tenant;
+    turns_->given = turns_->to_pass = given;
+  }
+  std::vector<Looked> looked;
+  looked.reserve(n);
+  bool more = true;
+  if (!turns_->copy && n <= kTurnsPerLook && given <= kTurnsPerLook - n) {
+    FQ_TRY_SET(more, look_at_next(n, looked));
+  }
+  if (more && looked.size() < n) FQ_TRY(look_at_copy(filter, n, looked));
+  turns_->given += looked.size();
+  if (looked.size() < n) turns_.reset();
+  return looked;
+}
+
+/// Those whose turns are next. Returns whether there may be others, which have none now.
+Result<bool> LocalQueue::Pages::look_at_next(size_t n, std::vector<Looked>& looked) {
+  std::vector<uint64_t> passed;
+  passed.reserve(turns_->to_pass);
+  bool more = false;
+  FQ_TRY(queue_.locked([&]() -> Result<void> {
+    looked.clear();
+    passed.clear();
+    more = false;
+    const Schedule& schedule = queue_.schedule();
+    const std::optional<TenantIndex> from = schedule.find_tenant(turns_->tenant);
+    if (!from) return {};
+    queue_.gate().fire_timers(queue_.gate().now(), 1);
+    std::optional<Preview> preview;
+    if (!schedule.is_blocked(*from)) preview.emplace(schedule, *from);
+    while (preview && looked.size() < n) {
+      const std::optional<SlotIndex> slot = preview->next();
+      if (!slot) break;
+      const uint64_t id = schedule.entry(*slot).id;
+      if (turns_->shown.contains(id)) continue;
+      passed.size() < turns_->to_pass ? passed.push_back(id) : looked.push_back(queue_.look_at(*slot));
+    }
+    more = schedule.root().parked_count != 0 || schedule.root().closed_sets != 0;
+    return {};
+  }));
+  turns_->to_pass -= passed.size();
+  turns_->shown.insert(passed.begin(), passed.end());
+  for (const Looked& one : looked) turns_->shown.insert(one.id);
+  return more;
+}
+
+Result<void> LocalQueue::Pages::look_at_copy(const Filter& filter, size_t n, std::vector<Looked>& looked) {
+  if (!turns_->copy) {
+    FQ_TRY_SET(std::unique_ptr<SegmentMemory> memory, private_segment());
+    turns_->copy = std::make_unique<TurnCopy>(std::move(memory), filter.tenant);
+    FQ_TRY(turns_->copy->take(queue_));
+  }
+  while (looked.size() < n) {
+    const std::optional<MessageId> id = turns_->copy->next();
+    if (!id) return {};
+    if (turns_->shown.contains(number(*id))) continue;
+    if (turns_->to_pass > 0) {
+      --turns_->to_pass;
+      continue;
+    }
+    std::optional<Looked> one;
+    FQ_TRY(queue_.locked([&]() -> Result<void> {
+      one.reset();
+      const std::optional<TenantIndex> below = queue_.schedule().find_tenant(filter.tenant);
+      const std::optional<SlotIndex> slot = queue_.schedule().find(*id);
+      if (below && slot && queue_.matches(filter, below, queue_.schedule().entry(*slot)))
+        one = queue_.look_at(*slot);
+      return {};
+    }));
+    if (one) looked.push_back(std::move(*one));
+  }
+  return {};
+}
+
+}  // namespace fq

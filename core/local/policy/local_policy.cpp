@@ -1,0 +1,213 @@
+// local_policy - what was set at run time: written down like a push, carried forward like a message.
+#include "core/local/local_queue.h"
+
+// System.
+#include <algorithm>
+#include <charconv>
+// fq, below us.
+#include "core/base/fault_point.h"
+#include "core/base/tenant_name.h"
+// fq, this room.
+#include "core/local/shared/policy_layers.h"
+
+namespace fq {
+
+namespace {
+
+// Under one hold of the lock: chosen.
+constexpr size_t kSettingsPerLook = 64;
+constexpr uint32_t kNodesPassedPerLook = 4096;
+
+Error refused(std::string_view path, std::string_view what) {
+  std::string object = path.empty() ? "queue" : "tenant '" + std::string(path) + "'";
+  return Error{ErrorKind::usage, object.append(": ").append(what), 0};
+}
+
+bool is_for_tenants(PolicyKey key) {
+  return key == PolicyKey::limited || key == PolicyKey::weight || key == PolicyKey::pool;
+}
+bool is_for(std::string_view path, PolicyKey key) {
+  return path.empty() ? is_of_queue(key) || !is_for_tenants(key) : !is_of_queue(key);
+}
+
+Result<void> check_patch(std::string_view path, const PolicyPatch& patch) {
+  if (!path.empty()) {
+    if (const std::string_view fault = tenant_name_fault(path); !fault.empty()) return refused(path, fault);
+  }
+  for (const PolicyKey key : patch.unset) {
+    if (!is_for(path, key)) return refused(path, "has no such setting");
+  }
+  for (const PolicyValue& value : patch.set) {
+    if (!is_for(path, value.key)) return refused(path, "has no such setting");
+    if (const std::string_view fault = policy_value_fault(value); !fault.empty()) return refused(path, fault);
+  }
+  return {};
+}
+
+/// As the journal has it: a time that is told from now becomes a wall time, and the other way round.
+void shift_limited(PolicyValues& values, int64_t by_ms) {
+  for (PolicyValue& value : values) {
+    if (value.key == PolicyKey::limited) value.number = std::min(value.number, INT64_MAX / 4) + by_ms;
+  }
+}
+
+}  // namespace
+
+Result<Settings> LocalQueue::settings() {
+  Settings settings;
+  FQ_TRY(locked([&]() -> Result<void> {
+    settings = settings_of(header().settings);
+    return {};
+  }));
+  return settings;
+}
+
+void LocalQueue::append_policy(const PolicyRecord& record) {
+  Txn txn = store().begin();
+  const Now now = gate().in_order(txn, gate().now());
+  const uint64_t position = stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  gate().apply().policy(txn, record, position, now.wall_ms);
+  FQ_POINT("policy.appended");
+  txn.commit();
+  stream().publish();
+}
+
+Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& patch) {
+  FQ_TRY(check_patch(path, patch));
+  if (patch.set.empty() && patch.unset.empty()) return {};
+  const Need need = Schedule::need_of_setting(path, node_patch(patch.set, patch.unset));
+  uint64_t end = 0;
+  for (int attempt = 0;; ++attempt) {
+    if (attempt == kObstaclesMax) return refuse_full();
+    Obstacle obstacle = Obstacle::none;
+    PolicyRecord record{path, patch};
+    FQ_TRY(locked([&]() -> Result<void> {
+      // Repeated in another segment after damage was met: what was appended has been carried over.
+      if (end != 0) return {};
+      const Now now = gate().now();
+      gate().fire_timers(now);
+      // Nothing is set for a tenant that is not there, nor taken back.
+      if (patch.set.empty() && !schedule().find_tenant(path)) return {};
+      record.patch.set = patch.set;
+      shift_limited(record.patch.set, now.wall_ms);
+      encode_policy(body_, record);
+      obstacle = push_obstacle(record_bytes(body_), need, 0, true);
+      if (obstacle != Obstacle::none) return {};
+      append_policy(record);
+      end = header().tail;
+      gate().mark_servable();  // or a timer is earlier than before
+      gate().mark_ended();     // or a limit is higher
+      return {};
+    }));
+    if (obstacle == Obstacle::none) break;
+    FQ_TRY(overcome(obstacle, need));
+  }
+  // Another scope may need room that nobody has made yet.
+  if (path.empty()) FQ_TRY(change_schedule(Need{}, [](Txn&) {}));
+  FQ_TRY(follow_terms());
+  return end == 0 || syncs_lazily() ? Result<void>() : session_->flusher.wait_durable(end);
+}
+
+/// What was said of the whole queue holds for all its nodes when this returns.
+Result<void> LocalQueue::follow_terms() {
+  for (bool behind = true; behind;) {
+    FQ_TRY(locked([&]() -> Result<void> {
+      behind = nodes_behind(header().schedule) != kNoIndex;
+      if (behind) gate().fire_timers(gate().now());
+      return {};
+    }));
+  }
+  return {};
+}
+
+/// Some of what was set at run time, from this node on, and where to go on; times are wall times. Needs: the
+/// lock.
+std::optional<TenantIndex> LocalQueue::look_at_settings(TenantIndex from, size_t n,
+                                                        std::vector<PolicyOverride>& found) {
+  PolicyValues of_queue;
+  if (from == kRootTenant) of_queue = run_time_values(header());
+  const auto first = static_cast<uint32_t>(from);
+  const uint32_t end = std::min(schedule().nodes_end(), first + kNodesPassedPerLook);
+  std::optional<Schedule::Setting> each = schedule().next_setting(from, end);
+  if (!of_queue.empty() && (!each || each->node != kRootTenant)) found.push_back({"", of_queue});
+  while (each && found.size() < n) {
+    if (each->node == kRootTenant)
+      each->values.insert(each->values.begin(), of_queue.begin(), of_queue.end());
+    shift_limited(each->values, header().wall_minus_boot_ms);
+    found.push_back({std::move(each->path), std::move(each->values)});
+    each = schedule().next_setting(TenantIndex{static_cast<uint32_t>(each->node) + 1}, end);
+  }
+  if (each) return each->node;
+  if (end < schedule().nodes_end()) return TenantIndex{end};
+  return std::nullopt;
+}
+
+Result<OverridePage> LocalQueue::policy_overrides(const Cursor& from, size_t n) {
+  OverridePage page;
+  uint32_t first = 0;
+  std::from_chars(from.text.data(), from.text.data() + from.text.size(), first);
+  std::optional<TenantIndex> next = TenantIndex{first};
+  while (next && page.overrides.empty()) {
+    FQ_TRY(locked([&]() -> Result<void> {
+      page = OverridePage();
+      const Now now = gate().now();
+      gate().fire_timers(now);
+      next = look_at_settings(TenantIndex{first}, std::clamp<size_t>(n, 1, kSettingsPerLook), page.overrides);
+      for (PolicyOverride& each : page.overrides) shift_limited(each.values, -now.wall_ms);
+      return {};
+    }));
+    if (next) first = static_cast<uint32_t>(*next);
+  }
+  if (next) page.next.text = std::to_string(first);
+  return page;
+}
+
+/// Writes down anew what holds for the node where the walk is, or for the queue; true: nothing is in the way.
+/// Needs: the lock.
+Obstacle LocalQueue::carry_setting(TenantIndex node) {
+  std::optional<Schedule::Setting> setting = schedule().setting_of(node);
+  PolicyRecord record;
+  if (node == kRootTenant) record.patch.set = run_time_values(header());
+  if (setting) {
+    record.path = setting->path;
+    record.patch.set.insert(record.patch.set.end(), setting->values.begin(), setting->values.end());
+  }
+  Obstacle obstacle = Obstacle::none;
+  if (!record.patch.set.empty()) {
+    shift_limited(record.patch.set, header().wall_minus_boot_ms);
+    encode_policy(body_, record);
+    obstacle = append_obstacle(Purpose::care, record_bytes(body_));
+    if (obstacle != Obstacle::none) return obstacle;
+  }
+  Txn txn = store().begin();
+  if (!record.patch.set.empty()) {
+    // It holds already, so it is not applied.
+    const Now now = gate().in_order(txn, gate().now());
+    stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  }
+  txn.set(header().run_time_settings.walk_next, static_cast<uint32_t>(node) + 1);
+  FQ_POINT("policy.carried");
+  txn.commit();
+  stream().publish();
+  return obstacle;
+}
+
+/// Needs: the lock, and that the walk has begun. Ends it at its end.
+Obstacle LocalQueue::carry_some_settings() {
+  SegmentHeader& shared = header();
+  const uint32_t end = shared.schedule.tenant_supply.high_water;
+  uint32_t node = shared.run_time_settings.walk_next;
+  for (size_t looked = 0, carried = 0; node < end; ++looked, ++node) {
+    if (looked == kNodesPassedPerLook || carried == kSettingsPerLook) break;
+    if (node != kRoot && !schedule().setting_of(TenantIndex{node})) continue;
+    const Obstacle obstacle = carry_setting(TenantIndex{node});
+    if (obstacle != Obstacle::none) return obstacle;
+    ++carried;
+  }
+  Txn txn = store().begin();
+  note_walked(txn, shared.run_time_settings, node, node >= end);
+  txn.commit();
+  return Obstacle::none;
+}
+
+}  // namespace fq

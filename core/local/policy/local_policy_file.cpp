@@ -1,0 +1,182 @@
+// local_policy_file - the policy file's layer, put into the segment beside the one that holds and then in its
+// place.
+//
+// One process loads at a time (policy_lock); who comes meanwhile waits and finds it done. The file's identity
+// is noted last: whoever finds another one there loads it again, so a load that was cut off anywhere is begun
+// anew by the next command.
+#include "core/local/local_queue.h"
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/local_parts.h"
+#include "core/local/shared/policy_layers.h"
+#include "core/local/files/process_info.h"
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kRulesPerHold = 16;      // of the state lock
+constexpr uint32_t kControlsAhead = 256;  // nodes that one hold of it looks at
+
+/// A rule as the schedule takes it. The queue's own limits are those of the path that is empty.
+struct LoadedRule {
+  std::string_view pattern;
+  NodePatch values;
+};
+
+std::vector<LoadedRule> rules_of(const Policy& policy) {
+  std::vector<LoadedRule> rules;
+  const NodePatch of_queue = node_patch(policy.queue, {});
+  if (of_queue.set.given != 0) rules.push_back({"", of_queue});
+  for (const TenantRule& rule : policy.tenants) rules.push_back({rule.pattern, node_patch(rule.values, {})});
+  return rules;
+}
+
+/// Unlocked at the end of a scope.
+class Held {
+ public:
+  explicit Held(RobustMutex& mutex) : mutex_(mutex) {}
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() { mutex_.unlock(); }
+
+ private:
+  RobustMutex& mutex_;
+};
+
+}  // namespace
+
+Result<bool> LocalQueue::policy_is_current(const FileIdentity& identity) {
+  FileIdentity loaded;
+  FQ_TRY(locked([&]() -> Result<void> {
+    loaded = policy_file_of(header().policy);
+    return {};
+  }));
+  return loaded == identity;
+}
+
+Result<void> LocalQueue::policy_load(const Policy& policy, const FileIdentity& identity) {
+  SegmentHeader& shared = header();
+  const Taken taken = shared.policy_lock.take(shared.settings.lock_timeout_ms.peek());
+  if (taken == Taken::owner_died) shared.policy_lock.consistent();
+  if (taken != Taken::clean && taken != Taken::owner_died) {
+    return Error{ErrorKind::later,
+                 attachment_->object() + ": its policy is being loaded by " +
+                     describe_holder(shared.policy_lock.holder()) + "; continue or end it",
+                 0};
+  }
+  const Held held(shared.policy_lock);
+  FQ_TRY_SET(const bool current, policy_is_current(identity));
+  // All zero is a fresh segment as well as no file: then there is something to load only if it says so.
+  if (current && identity != FileIdentity{}) return {};
+  return load_policy(policy, identity);
+}
+
+/// Needs: policy_lock, so that nobody else makes rules meanwhile.
+Result<RuleSummary> LocalQueue::sum_up_rules() {
+  RuleSummary summary;
+  Parts parts(*this);
+  for (bool more = true; more;) {
+    FQ_TRY_SET(more, parts.next([&] { return schedule().rules_end(); },
+                                [&](uint32_t from, uint32_t to) {
+                                  if (from == 0) summary = {};
+                                  schedule().sum_up_rules(from, to, summary);
+                                }));
+  }
+  return summary;
+}
+
+/// What the file says of pools, to hold together with its rules.
+Result<void> LocalQueue::load_pools(const std::vector<PoolRule>& pools, uint32_t generation) {
+  for (size_t from = 0; from < pools.size(); from += kRulesPerHold) {
+    const size_t to = std::min(pools.size(), from + kRulesPerHold);
+    Need need;
+    for (size_t i = from; i < to; ++i) need += Schedule::need_of_pool(pools[i].name);
+    FQ_TRY(change_schedule(need, [&](Txn& txn) {
+      for (size_t i = from; i < to; ++i)
+        schedule().add_pool(txn, generation, pools[i].name, node_patch(pools[i].values, {}));
+    }));
+    FQ_POINT("policy.pools_added");
+  }
+  return {};
+}
+
+/// Needs: policy_lock.
+Result<void> LocalQueue::load_policy(const Policy& policy, const FileIdentity& identity) {
+  Settings settings;
+  take_over(settings, policy.queue);
+  const std::vector<LoadedRule> rules = rules_of(policy);
+  uint32_t generation = 0;
+  const bool empty = rules.empty() && policy.pools.empty();
+  if (!empty) {
+    FQ_TRY_SET(const RuleSummary there, sum_up_rules());
+    generation = schedule().new_rules(there);
+  }
+  FQ_TRY(load_pools(policy.pools, generation));
+  for (size_t from = 0; from < rules.size(); from += kRulesPerHold) {
+    const size_t to = std::min(rules.size(), from + kRulesPerHold);
+    Need need;
+    for (size_t i = from; i < to; ++i) need += Schedule::need_of_rule(rules[i].pattern, rules[i].values);
+    FQ_TRY(change_schedule(need, [&](Txn& txn) {
+      for (size_t i = from; i < to; ++i) {
+        schedule().add_rule(txn, generation, static_cast<uint32_t>(i), rules[i].pattern, rules[i].values);
+      }
+    }));
+    FQ_POINT("policy.rules_added");
+  }
+  FQ_TRY_SET(const RuleSummary summary, sum_up_rules());
+  const Need need{.controls = kControlsAhead};
+  FQ_TRY(change_schedule(need, [&](Txn& txn) {
+    schedule().make_rules_hold(txn, generation, summary);
+    store_file_layer(txn, header(), settings);
+  }));
+  FQ_POINT("policy.switched");
+  for (std::optional<uint32_t> next = 0; next;) {
+    FQ_TRY(change_schedule(Need{}, [&](Txn& txn) {
+      next = schedule().bring_pools_up_to_date(txn, *next, gate().now().boot_ms);
+    }));
+    FQ_POINT("policy.pools_applied");
+  }
+  for (std::optional<TenantIndex> next = kRootTenant; next;) {
+    FQ_TRY(change_schedule(
+        need, [&](Txn& txn) { next = schedule().bring_up_to_date(txn, *next, gate().now().boot_ms); }));
+    FQ_POINT("policy.applied");
+  }
+  FQ_TRY(follow_terms());
+  for (std::optional<uint32_t> next = 0; next;) {
+    FQ_TRY(change_schedule(Need{}, [&](Txn& txn) { next = schedule().remove_old_rules(txn, *next); }));
+  }
+  for (std::optional<uint32_t> next = 0; next;) {
+    FQ_TRY(change_schedule(Need{}, [&](Txn& txn) { next = schedule().remove_old_pools(txn, *next); }));
+  }
+  return change_schedule(Need{}, [&](Txn& txn) { store_policy_file(txn, header().policy, identity); });
+}
+
+/// One transaction under the lock, with room made for it before.
+Result<void> LocalQueue::change_schedule(const Need& need, const std::function<void(Txn&)>& change) {
+  for (;;) {
+    bool fits = false;
+    Need all;
+    FQ_TRY(locked([&]() -> Result<void> {
+      // Messages that are accepted and not linked yet may bring tenants that the rules speak of.
+      all = need;
+      if (need.controls > 0) all.controls += static_cast<uint32_t>(header().pending_tenants);
+      fits = schedule().fits(all);
+      if (!fits) return {};
+      Txn txn = store().begin();
+      change(txn);
+      txn.commit();
+      gate().mark_servable();
+      gate().mark_ended();  // a limit may be higher
+      return {};
+    }));
+    if (fits) return {};
+    FQ_TRY(grow(all));
+  }
+}
+
+}  // namespace fq

@@ -1,0 +1,393 @@
+// local_unique - pushes with a key: whether there is one already, and what becomes of it then.
+//
+// Decided under the lock, encoded outside it, decided again when it is appended. A push that is not applied
+// yet is waited for: what it will do is not known before.
+#include "core/local/push/local_unique.h"
+
+// System.
+#include <algorithm>
+#include <map>
+// fq, below us.
+#include "core/base/fault_point.h"
+#include "core/schedule/memory/extras.h"
+// fq, this room.
+#include "core/local/shared/loose_blobs.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int kTriesMax =
+    1000;  // each one waits for what others did; who meets so many is told to come later
+
+bool is_keyed(const NewMessage& message) { return !message.unique.empty() || !message.debounce.empty(); }
+bool comes_after(const NewMessage& message) { return !message.after.empty() || !message.after_any.empty(); }
+
+/// What a replaced message gets of the push that replaces it.
+void give_content(const NewMessage& from, NewMessage& to) {
+  to.payload = from.payload;
+  to.tags = from.tags;
+  to.command = from.command;
+  to.timeout_ms = from.timeout_ms;
+  to.keep_ms = from.keep_ms;
+  to.quiet_ms = from.quiet_ms;
+  to.max_wait_ms = from.max_wait_ms;
+}
+
+bool waits(const Entry& entry) {
+  const SlotState state = state_of(entry);
+  return state == SlotState::ready || state == SlotState::delayed || state == SlotState::held;
+}
+
+}  // namespace
+
+bool LocalQueue::replaces(const NewMessage& message, const Plan& there) {
+  if (!message.debounce.empty() || message.unique_mode == UniqueMode::replace) return true;
+  return message.unique_mode == UniqueMode::after && there.fate == Fate::behind;
+}
+
+PushStatus LocalQueue::replaced_status(const NewMessage& message) {
+  return message.debounce.empty() ? PushStatus::replaced : PushStatus::debounced;
+}
+
+bool has_terms(const NewMessage& message) { return is_keyed(message) || comes_after(message); }
+
+/// What it is to come after must be known: then it was given before, so nothing ever waits in a ring.
+LocalQueue::Plan LocalQueue::judge_waits(const NewMessage& message, Plan plan) {
+  for (const std::vector<MessageId>* ids : {&message.after, &message.after_any}) {
+    for (const MessageId id : *ids) {
+      if (schedule().find(id) || schedule().outcome(id)) continue;
+      // Perhaps it was pushed a moment ago.
+      const bool pending =
+          number(id) != 0 && number(id) < header().next_id && header().applied_end < header().tail;
+      return {.fate = pending ? Fate::unknown : Fate::missing, .id = id};
+    }
+  }
+  return plan;
+}
+
+/// What is to become of a message as things stand. Needs: the lock; timers were fired.
+LocalQueue::Plan LocalQueue::judge(const NewMessage& message, const KeyHash& hash, const Now& now) {
+  Plan plan;
+  if (comes_after(message)) plan = judge_waits(message, plan);
+  if (!is_keyed(message) || plan.fate != Fate::fresh) return plan;
+  plan.fate = Fate::unknown;
+  if (header().pending_keys[hash.half[0] % kPendingKeys] != 0) return plan;
+  plan.fate = Fate::fresh;
+  const Region& region = schedule().region();
+  const uint32_t holder = schedule().keys().find(hash);
+  if (holder == kNoIndex) return plan;
+  const UniqueKey& key = region.key(holder);
+  plan.id = MessageId{key.id.get()};
+  const bool keeps = message.debounce.empty() && message.unique_mode == UniqueMode::keep;
+  if (key.until_ms != kNever) {
+    if (keeps && key.until_ms > now.boot_ms) plan.fate = Fate::duplicate;
+    return plan;
+  }
+  const bool second = !keeps && key.behind != kNoIndex;
+  if (second) plan.id = MessageId{region.key(key.behind).id.get()};
+  const std::optional<SlotIndex> slot = schedule().find(plan.id);
+  if (!slot) throw RegionDamaged{"a key is held by no message"};
+  const Entry& entry = schedule().entry(*slot);
+  plan.fate = Fate::unknown;
+  if (entry.heap_place != kNoIndex && timer_ms(region, entry) <= now.boot_ms) return plan;
+  plan.item_position = entry.item_position;
+  plan.event_position = entry.event_position;
+  plan.fate = Fate::replace;
+  if (keeps) plan.fate = Fate::duplicate;
+  if (keeps || second || !message.debounce.empty()) return plan;
+  if (state_of(entry) == SlotState::leased)
+    plan.fate = Fate::behind;
+  else if (message.unique_mode == UniqueMode::after)
+    plan.fate = Fate::duplicate;
+  return plan;
+}
+
+/// The same for all of a batch. False: something is not known yet.
+bool LocalQueue::judge_all(std::span<const NewMessage> messages, const KeyedBatch& batch, const Now& now,
+                           std::vector<Plan>& plans) {
+  bool known = true;
+  for (size_t i = 0; i < messages.size(); ++i) {
+    plans[i] = judge(messages[i], batch.hashes[i], now);
+    known &= plans[i].fate != Fate::unknown;
+    const size_t first = batch.first[i];
+    // The first with a key notes which one of the batch is the message that has it.
+    size_t& placed = plans[first].same_as;
+    if (first == i) placed = i;
+    // Behind what runs another is held: who keeps what there is, keeps the one that runs.
+    const bool keeps = messages[i].debounce.empty() && messages[i].unique_mode == UniqueMode::keep;
+    const Fate there = plans[placed].fate;
+    const bool before = there == Fate::fresh || (there == Fate::behind && !keeps);
+    if (placed == i || plans[i].fate == Fate::missing) continue;
+    if (before) {
+      plans[i] = {.fate = Fate::same, .same_as = placed};
+    } else if (plans[i].fate == Fate::fresh || plans[i].fate == Fate::behind) {
+      placed = i;
+    }
+  }
+  return known;
+}
+
+LocalQueue::KeyedBatch LocalQueue::key_batch(std::span<const NewMessage> messages) {
+  KeyedBatch batch;
+  std::map<std::pair<uint64_t, uint64_t>, size_t> seen;
+  const uint64_t secret[2] = {header().key_secret[0].peek(), header().key_secret[1].peek()};
+  for (size_t i = 0; i < messages.size(); ++i) {
+    const NewMessage& message = messages[i];
+    const bool debounced = !message.debounce.empty();
+    const KeyHash hash =
+        hash_key(secret, message.tenant, debounced ? message.debounce : message.unique, debounced);
+    batch.hashes.push_back(hash);
+    const auto known =
+        is_keyed(message) ? seen.try_emplace({hash.half[0], hash.half[1]}, i).first->second : i;
+    batch.first.push_back(known);
+  }
+  return batch;
+}
+
+Result<PushReply> LocalQueue::push_keyed(std::span<const NewMessage> messages, bool lazy) {
+  FQ_TRY(ensure_secret());
+  const KeyedBatch batch = key_batch(messages);
+  std::vector<Plan> plans(messages.size());
+  Appended appended;
+  std::vector<NewMessage> fresh;
+  for (int attempt = 0;; ++attempt) {
+    if (attempt == kTriesMax) return refuse_busy();
+    bool known = false;
+    uint64_t tail = 0;
+    FQ_TRY(locked([&]() -> Result<void> {
+      const Now now = gate().now();
+      gate().fire_timers(now);
+      known = judge_all(messages, batch, now, plans);
+      tail = header().tail;
+      return {};
+    }));
+    appended.end = tail;
+    if (!known) FQ_TRY(session_->flusher.wait_durable(tail));
+    if (!known) continue;
+    fresh.clear();
+    behind_.clear();
+    for (size_t i = 0; i < messages.size(); ++i) {
+      const Plan& plan = plans[i];
+      if (plan.fate == Fate::missing) return refuse_missing(plan.id);
+      if (plan.fate == Fate::fresh || plan.fate == Fate::behind) {
+        plans[i].place = fresh.size();
+        fresh.push_back(messages[i]);
+        behind_.push_back(plan.fate == Fate::behind ? plan.id : MessageId{});
+      }
+      // The last payload wins, also in a batch.
+      if (plan.fate == Fate::same && replaces(messages[i], plans[plan.same_as]))
+        give_content(messages[i], fresh[plans[plan.same_as].place]);
+    }
+    if (fresh.empty()) break;
+    std::vector<Plan> again(plans.size());
+    const auto still_so = [&](const Now& now) {
+      const auto same = [](const Plan& a, const Plan& b) { return a.fate == b.fate && a.id == b.id; };
+      return judge_all(messages, batch, now, again) &&
+             std::equal(plans.begin(), plans.end(), again.begin(), same);
+    };
+    Result<Appended> done = append_batch(fresh, lazy, still_so);
+    behind_.clear();
+    if (!done.ok()) return std::move(done).error();
+    appended = *done;
+    if (!appended.changed) break;
+  }
+  behind_.clear();
+  return reply_of(messages, batch, plans, appended, lazy);
+}
+
+Result<PushReply> LocalQueue::reply_of(std::span<const NewMessage> messages, const KeyedBatch& batch,
+                                       const std::vector<Plan>& plans, const Appended& appended, bool lazy) {
+  PushReply reply;
+  uint64_t end = appended.end;
+  const auto id_of = [&](const Plan& plan) { return MessageId{number(appended.first_id) + plan.place}; };
+  for (size_t i = 0; i < messages.size(); ++i) {
+    const Plan& plan = plans[i];
+    switch (plan.fate) {
+      case Fate::unknown:
+      case Fate::missing:
+      case Fate::fresh:
+      case Fate::behind:
+        reply.items.push_back({PushStatus::accepted, id_of(plan)});
+        break;
+      case Fate::same:
+        reply.items.push_back({replaces(messages[i], plans[plan.same_as]) ? replaced_status(messages[i])
+                                                                          : PushStatus::duplicate,
+                               id_of(plans[plan.same_as])});
+        break;
+      case Fate::duplicate:
+        reply.items.push_back({PushStatus::duplicate, plan.id});
+        break;
+      case Fate::replace: {
+        Result<PushResult> replaced = replace_or_push(messages[i], batch.hashes[i], lazy, end);
+        if (!replaced.ok() && messages.size() == 1) return std::move(replaced).error();
+        if (!replaced.ok()) reply.error = replaced.error();
+        reply.items.push_back(replaced.ok() ? *replaced : PushResult{PushStatus::unknown, plan.id});
+      }
+    }
+  }
+  // Also of a duplicate: it rests on what made it one.
+  Result<void> durable = lazy ? Result<void>() : session_->flusher.wait_durable(end);
+  FQ_POINT("push.durable");
+  // What it came after may have ended already.
+  if (durable.ok()) durable = settle_held();
+  if (durable.ok()) return reply;
+  for (PushResult& item : reply.items) item.status = PushStatus::unknown;
+  reply.error = std::move(durable).error();
+  return reply;
+}
+
+Error LocalQueue::refuse_missing(MessageId id) {
+  return Error{
+      ErrorKind::missing,
+      "message " + std::to_string(number(id)) + ": not known (any more), so nothing can come after it", 0};
+}
+
+Error LocalQueue::refuse_busy() {
+  return Error{ErrorKind::later, attachment_->object() + ": others push with the same key all the time", 0};
+}
+
+/// One message whose key is held by one that may wait. `end` grows to where all that the answer rests on
+/// ends.
+Result<PushResult> LocalQueue::replace_or_push(const NewMessage& message, const KeyHash& hash, bool lazy,
+                                               uint64_t& end) {
+  for (int attempt = 0; attempt < kTriesMax; ++attempt) {
+    Plan plan;
+    uint64_t tail = 0;
+    FQ_TRY(locked([&]() -> Result<void> {
+      const Now now = gate().now();
+      gate().fire_timers(now);
+      plan = judge(message, hash, now);
+      tail = header().tail;
+      return {};
+    }));
+    end = std::max(end, tail);
+    if (plan.fate == Fate::unknown) FQ_TRY(session_->flusher.wait_durable(tail));
+    if (plan.fate == Fate::duplicate) return PushResult{PushStatus::duplicate, plan.id};
+    if (plan.fate == Fate::replace) {
+      FQ_TRY_SET(const bool replaced, replace(message, plan, lazy, end));
+      if (replaced) return PushResult{replaced_status(message), plan.id};
+    }
+    if (plan.fate == Fate::missing) return refuse_missing(plan.id);
+    if (plan.fate == Fate::fresh || plan.fate == Fate::behind) {
+      const auto still_so = [&](const Now& now) {
+        const Plan again = judge(message, hash, now);
+        return again.fate == plan.fate && again.id == plan.id;
+      };
+      if (plan.fate == Fate::behind) behind_.assign(1, plan.id);
+      Result<Appended> done = append_batch({&message, 1}, lazy, still_so);
+      behind_.clear();
+      if (!done.ok()) return std::move(done).error();
+      const Appended appended = *done;
+      end = std::max(end, appended.end);
+      if (!appended.changed) return PushResult{PushStatus::accepted, appended.first_id};
+    }
+  }
+  return refuse_busy();
+}
+
+/// What a message that waits is to be: the new payload in the old place.
+Result<bool> LocalQueue::merge(const NewMessage& message, const Plan& plan, Replacement& merged) {
+  std::optional<ItemPlace> place;
+  FQ_TRY(locked([&]() -> Result<void> {
+    const std::optional<SlotIndex> slot = schedule().find(plan.id);
+    place.reset();
+    if (slot) place = ItemReader::find_item(stream(), header(), schedule().entry(*slot));
+    return {};
+  }));
+  if (!place) return false;
+  FQ_TRY_SET(const bool found, session_->reader.read(*place, stored_));
+  if (!found) return false;
+  const MessageItem& old = stored_.item;
+  merged.key = old.key;
+  merged.terms = old.terms;
+  if (old.blob) merged.doomed.push_back({*old.blob, old.payload_bytes});
+  const Now now = gate().now();
+  MessageItem kept = old;
+  FQ_TRY([&]() -> Result<void> {
+    FQ_TRY_SET([[maybe_unused]] const Need need, prepare({&message, 1}, now.wall_ms, merged.blobs));
+    return {};
+  }());
+  MessageItem& item = merged.record.message;
+  item = items_[0];
+  item.key = merged.key;
+  item.terms = merged.terms;
+  item.priority = kept.priority;
+  item.attempts_max = kept.attempts_max;
+  item.pushed_wall_ms = kept.pushed_wall_ms;
+  item.due_wall_ms = kept.due_wall_ms;
+  merged.record.event = {plan.id, plan.event_position};
+  if (!message.debounce.empty()) {
+    const int64_t quiet_ms = std::min(message.quiet_ms, INT64_MAX / 8);
+    const int64_t latest_ms =
+        kept.pushed_wall_ms + std::min(message.max_wait_ms.value_or(INT64_MAX / 8), INT64_MAX / 8);
+    merged.record.due_wall_ms = item.due_wall_ms =
+        std::max<int64_t>(1, std::min(now.wall_ms + quiet_ms, latest_ms));
+  }
+  return true;
+}
+
+/// False: it is no more what it was when it was judged.
+Result<bool> LocalQueue::replace(const NewMessage& message, const Plan& plan, bool lazy, uint64_t& end) {
+  Replacement merged(*this);
+  FQ_TRY_SET(const bool known, merge(message, plan, merged));
+  if (!known) return false;
+  std::vector<Arrival> growth = arrivals();
+  for (int attempt = 0; attempt < kObstaclesMax; ++attempt) {
+    encode_replaced(body_, merged.record);
+    const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
+    Obstacle obstacle = Obstacle::none;
+    bool same = false;
+    std::optional<Error> refused;
+    FQ_TRY(locked([&]() -> Result<void> {
+      refused.reset();
+      same = false;
+      const Now now = gate().now();
+      gate().fire_timers(now);
+      const std::optional<SlotIndex> slot = schedule().find(plan.id);
+      if (!slot) return {};
+      const Entry& entry = schedule().entry(*slot);
+      same = entry.item_position == plan.item_position && entry.event_position == plan.event_position &&
+             waits(entry) && (message.debounce.empty() || state_of(entry) == SlotState::delayed);
+      const bool due = entry.heap_place != kNoIndex && timer_ms(schedule().region(), entry) <= now.boot_ms;
+      if (!same || due) return same = false, Result<void>();
+      const uint64_t larger = std::max<uint64_t>(merged.record.message.payload_bytes, entry.payload_bytes);
+      for (Arrival& arrival : growth) arrival.messages = 0, arrival.bytes = larger - entry.payload_bytes;
+      refused = refuse_over_limit(growth);
+      if (refused) return {};
+      obstacle = push_obstacle(bytes, Need{}, 0, false);
+      if (obstacle != Obstacle::none) return {};
+      append_replaced(merged.record, *slot, now);
+      end = std::max<uint64_t>(end, header().tail);
+      return {};
+    }));
+    if (obstacle != Obstacle::none) {
+      FQ_TRY(overcome(obstacle, Need{}));
+      continue;
+    }
+    if (!same) return false;
+    if (refused) return std::move(*refused);
+    merged.blobs.keep();
+    // The old payload goes only after the new one can no longer be lost.
+    if (!lazy || !merged.doomed.empty()) FQ_TRY(session_->flusher.wait_durable(end));
+    remove_blobs(merged.doomed);
+    return true;
+  }
+  return refuse_full();
+}
+
+void LocalQueue::append_replaced(const ReplacedRecord& record, SlotIndex slot, const Now& read) {
+  Txn txn = store().begin();
+  const Now now = gate().in_order(txn, read);
+  const uint64_t position = stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  const Entry& entry = schedule().entry(slot);
+  if ((entry.flags & kEntryBlob) != 0) LooseBlobs(header()).add(txn, entry.payload_bytes);
+  gate().apply().replaced(txn, record, slot, position);
+  FQ_POINT("replace.appended");
+  txn.commit();
+  FQ_POINT("replace.committed");
+  stream().publish();
+  gate().mark_servable();  // a timer may be earlier than before
+}
+
+}  // namespace fq

@@ -1,0 +1,83 @@
+// push_checks - see push_checks.h.
+#include "core/local/push/push_checks.h"
+
+// fq, below us.
+#include "core/base/tenant_name.h"
+#include "core/journal/record.h"
+
+namespace fq {
+
+namespace {
+
+static_assert(kAfterIdsMax == kAfterMax);
+
+Result<void> check_command(const NewMessage& message) {
+  if (!message.command) return {};
+  if (message.command->argv.empty()) return Error{ErrorKind::usage, "command: has no words", 0};
+  size_t bytes = message.command->cwd.size();
+  for (const std::string& word : message.command->argv) bytes += word.size() + 2;
+  for (const std::string& variable : message.command->env) bytes += variable.size() + 2;
+  if (bytes <= kCommandBytesMax) return {};
+  return Error{ErrorKind::bad_data,
+               "command: its words and variables have " + std::to_string(bytes) + " bytes, the limit is " +
+                   std::to_string(kCommandBytesMax) + "; put what is long into its standard input",
+               0};
+}
+
+Result<void> check_key(const NewMessage& message) {
+  const auto refuse = [](const std::string& what) { return Error{ErrorKind::usage, what, 0}; };
+  const auto too_long = [&](const std::string& which) {
+    return refuse(which + ": has more than " + std::to_string(kUniqueKeyBytesMax) + " bytes");
+  };
+  if (message.unique.size() > kUniqueKeyBytesMax) return too_long("unique");
+  if (message.debounce.size() > kUniqueKeyBytesMax) return too_long("debounce");
+  if (message.unique_for_ms < 0) return refuse("unique_for: is less than nothing");
+  if (message.after.size() + message.after_any.size() > kAfterMax)
+    return refuse("after: names more than " + std::to_string(kAfterMax) + " messages");
+  if (message.debounce.empty()) return {};
+  const bool other = !message.unique.empty() || message.delay_ms || message.at_wall_ms;
+  if (other || !message.after.empty() || !message.after_any.empty())
+    return refuse("debounce: does not go with unique, delay, at or after");
+  if (message.quiet_ms <= 0) return refuse("quiet: must be longer than nothing");
+  if (message.max_wait_ms && *message.max_wait_ms <= 0)
+    return refuse("max_wait: must be longer than nothing");
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max) {
+  const std::string_view fault = tenant_name_fault(message.tenant);
+  if (!fault.empty()) {
+    return Error{ErrorKind::usage, "tenant '" + std::string(message.tenant) + "': " + std::string(fault), 0};
+  }
+  if (message.payload.size() > payload_bytes_max) {
+    return Error{ErrorKind::bad_data,
+                 "payload: has " + std::to_string(message.payload.size()) + " bytes, the limit is " +
+                     std::to_string(payload_bytes_max) + " (max_payload in fq.toml)",
+                 0};
+  }
+  if (message.payload.size() > UINT32_MAX) return Error{ErrorKind::bad_data, "payload: has 4 GiB or more", 0};
+  if (message.key.size() > kSortKeyBytesMax) {
+    return Error{ErrorKind::usage, "key: has more than " + std::to_string(kSortKeyBytesMax) + " bytes", 0};
+  }
+  if (message.tags.size() > kTagsMax) {
+    return Error{ErrorKind::usage, "tags: there are more than " + std::to_string(kTagsMax), 0};
+  }
+  size_t tag_bytes = 0;
+  for (const Tag& tag : message.tags) tag_bytes += tag.name.size() + tag.value.size() + 4;
+  if (tag_bytes > kTagBytesMax) {
+    return Error{ErrorKind::usage, "tags: have more than " + std::to_string(kTagBytesMax) + " bytes in all",
+                 0};
+  }
+  const bool bad_attempts =
+      message.attempts_max && (*message.attempts_max == 0 || *message.attempts_max > kAttemptsMax);
+  if (bad_attempts)
+    return Error{ErrorKind::usage, "attempts: must be 1 to " + std::to_string(kAttemptsMax), 0};
+  FQ_TRY(check_key(message));
+  if (message.ttl_ms && *message.ttl_ms <= 0)
+    return Error{ErrorKind::usage, "ttl: must be longer than nothing", 0};
+  return check_command(message);
+}
+
+}  // namespace fq

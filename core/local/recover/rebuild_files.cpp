@@ -1,0 +1,172 @@
+// rebuild_files - a rebuild's dealings with the journal's files: damage kept and told, what is not in use
+// removed, and the file chosen that the queue goes on in.
+#include "core/local/recover/attachment.h"
+
+// System.
+#include <algorithm>
+#include <cerrno>
+// fq, below us.
+#include "core/base/counted.h"
+#include "core/journal/lost_header.h"
+// fq, this room.
+#include "core/local/flush/file_supply.h"
+#include "core/local/shared/journal_table.h"
+
+namespace fq {
+
+namespace {
+
+// Less room than this in the last file is not worth going on in it.
+constexpr uint64_t kRoomToGoOn = 64 * 1024;
+// But on a full disk it is, as long as it takes what a rebuild itself writes and some ends of messages.
+constexpr uint64_t kRoomToDrain = 4 * 1024;
+constexpr size_t kBlockBytes = 64 * 1024;  // arbitrary
+
+bool is_full(const Error& error) { return error.sys == ENOSPC || error.sys == EDQUOT; }
+
+/// A torn end made a clean one, in blocks that are there: zeros over all that lies behind the last record, so
+/// that nothing of it can be taken for new. Torn bytes were promised to nobody. Half of it is a torn end
+/// again.
+Result<void> wipe_torn_end(Disk& disk, const JournalFile& last) {
+  FQ_TRY_SET(const std::unique_ptr<File> file, open_journal_file(disk, last.key));
+  if (file == nullptr) return Error{ErrorKind::later, journal_file_name(last.key.number) + ": is gone", 0};
+  const std::vector<std::byte> zeros(kBlockBytes);
+  uint64_t offset = kFirstRecordOffset + (last.end_position - last.start_position);
+  while (offset < last.file_bytes) {
+    const auto part = static_cast<size_t>(std::min<uint64_t>(zeros.size(), last.file_bytes - offset));
+    FQ_TRY(file->write_at(offset, Bytes(zeros).first(part)));
+    offset += part;
+  }
+  return file->sync_data();
+}
+
+/// Makes durable what was read, perhaps from memory only, from `proven` to the file's last record. A sync
+/// alone proves nothing: one before it may have failed, after which the kernel takes those pages for clean.
+Result<void> write_again(File& file, const JournalFile& of, uint64_t proven) {
+  const bool opening_too = proven <= of.start_position;
+  uint64_t offset = opening_too ? kFileHeaderBytes : kFirstRecordOffset + (proven - of.start_position);
+  const uint64_t end = kFirstRecordOffset + (of.end_position - of.start_position);
+  std::vector<std::byte> block(kBlockBytes);
+  while (offset < end) {
+    const auto want = static_cast<size_t>(std::min<uint64_t>(block.size(), end - offset));
+    FQ_TRY_SET(const size_t got, file.read_at(offset, MutableBytes(block).first(want)));
+    if (got == 0) break;
+    FQ_TRY(file.write_at(offset, Bytes(block).first(got)));
+    offset += got;
+  }
+  return file.sync_all();
+}
+
+}  // namespace
+
+Result<void> Attachment::set_aside(uint32_t number, std::string what) {
+  Result<std::string> aside = set_file_aside(*disk_, number);
+  if (!aside.ok() && aside.error().sys != ENOENT) return std::move(aside).error();
+  if (aside.ok()) what.append("; kept as ").append(*aside);
+  notices_.push_back(std::move(what));
+  return {};
+}
+
+Result<void> Attachment::report_damage(const ScanResult& scan) {
+  for (const JournalDamage& damage : scan.damage) {
+    const auto file = std::find_if(scan.files.begin(), scan.files.end(), [&](const JournalFile& each) {
+      return each.key.number == damage.file_number;
+    });
+    std::string notice = described(damage);
+    // Damage from its first byte on, or not what its name says: the number is wanted for a new file.
+    if (file == scan.files.end() && damage.offset == 0) {
+      FQ_TRY(set_aside(damage.file_number, std::move(notice)));
+      continue;
+    }
+    const Result<void> kept = keep_damage(*disk_, damage);
+    // A full disk has no room for a copy; the damaged file stays as long as anything in it lives.
+    if (!kept.ok() && kept.error().kind != ErrorKind::later) return kept.error();
+    if (damage.bytes != 0 && kept.ok())
+      notice.append("; ").append(counted(damage.bytes, "byte")).append(" kept in damaged/");
+    if (damage.offset == 0 && kept.ok() && file->header_lost) {
+      FQ_TRY(write_header_anew(*disk_, FileHeader{file->key, clock_.wall_ms()}));
+      notice.append("; written anew");
+    }
+    notices_.push_back(std::move(notice));
+  }
+  return {};
+}
+
+Result<void> Attachment::remove_unusable(const ScanResult& scan) {
+  // Not in use, though old bytes in them might still parse; our own temporary names. One that is damage, too,
+  // was set aside.
+  for (const std::string& name : scan.leftovers) FQ_TRY(disk_->remove("journal/" + name));
+  for (const JournalFile& file : scan.stale) {
+    Result<void> removed = disk_->remove(journal_file_name(file.key.number));
+    if (!removed.ok() && removed.error().sys != ENOENT) return removed;
+  }
+  return {};
+}
+
+/// With nothing that was made by somebody else, or is only a header, in its way.
+Result<void> Attachment::make_file(const FileKey& key) {
+  const FileHeader header{key, clock_.wall_ms()};
+  Result<void> made = make_journal_file(*disk_, header, kYoungFileBytes);
+  if (made.ok() || made.error().sys != EEXIST) return made;
+  FQ_TRY(set_aside(key.number, journal_file_name(key.number) + ": is no journal file of this queue"));
+  return make_journal_file(*disk_, header, kYoungFileBytes);
+}
+
+Result<void> Attachment::choose_files(Store& store, const ScanResult& scan) {
+  SegmentHeader& header = store.header();
+  JournalTable table(header);
+  // Before anybody rests on the tail, it is made durable.
+  for (const JournalFile& file : scan.files) {
+    if (file.end_position <= scan.durable_position && &file != &scan.files.back()) continue;
+    FQ_TRY_SET(const std::unique_ptr<File> opened, open_journal_file(*disk_, file.key));
+    if (opened != nullptr) FQ_TRY(write_again(*opened, file, scan.durable_position));
+  }
+  uint32_t newest = scan.files.empty() ? 0 : scan.files.back().key.number;
+  const uint32_t last_used = newest;
+  for (const JournalFile& file : scan.ready) {
+    if (file.key.number == newest + 1) {
+      Txn txn = store.begin();
+      table.add_ready(txn, file.key, file.file_bytes);
+      txn.commit();
+      newest = file.key.number;
+    } else if (file.key.number < last_used || file.key.number > newest) {
+      // Passed over when another file was opened, or behind a number that is gone.
+      FQ_TRY(disk_->remove(journal_file_name(file.key.number)));
+    }
+  }
+  const uint64_t room = scan.files.empty() ? 0 : table.current_room();
+  bool go_on = scan.clean_end && room >= kRoomToGoOn;
+  while (!table.has_ready()) {
+    FileKey key;
+    key.number = header.newest_file + 1;
+    fill_random(&key.salt, sizeof key.salt);
+    Result<void> made = make_file(key);
+    // On a full disk a queue that can go on in its last file may still be drained.
+    if (!made.ok() && !go_on && room >= kRoomToDrain && is_full(made.error())) {
+      if (!scan.clean_end) FQ_TRY(wipe_torn_end(*disk_, scan.files.back()));
+      go_on = true;
+    }
+    if (!made.ok() && go_on) break;
+    FQ_TRY(std::move(made));
+    Txn txn = store.begin();
+    table.add_ready(txn, key, kYoungFileBytes);
+    txn.commit();
+    if (go_on) break;
+  }
+  Txn txn = store.begin();
+  if (go_on) {
+    txn.set(table.slot(header.current_file).state, FileState::current);
+  } else if (scan.files.empty()) {
+    JournalSlot& first = table.slot(header.newest_file);
+    txn.set(first.start, 0);
+    txn.set(first.state, FileState::current);
+    txn.set(header.oldest_file, header.newest_file);
+    txn.set(header.current_file, header.newest_file);
+  } else {
+    table.open_next(txn);
+  }
+  txn.commit();
+  return {};
+}
+
+}  // namespace fq

@@ -1,0 +1,169 @@
+// smaller_segment - a segment that is too large for what lives, replaced by one that is made from the
+// journal.
+//
+// Under the exclusive lock, so nobody is attached, and only where the queue is at rest: all is on disk and
+// nothing is leased. The journal is read and never written, and the old segment stays whole and the queue's
+// own until the new one is renamed over it: whoever dies on the way leaves a queue as it was, and a file that
+// the next one to make a segment removes. The generation stays, so it need not be raised for a file that may
+// never come. What the journal does not tell (how the last messages ended, counts, times) is carried over.
+#include "core/local/recover/attachment.h"
+
+// System.
+#include <algorithm>
+#include <cstring>
+// fq, below us.
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/flush/flush.h"
+#include "core/local/shared/journal_size.h"
+#include "core/local/files/queue_directory.h"
+#include "core/local/shared/segment_size.h"
+
+namespace fq {
+
+bool Attachment::make_smaller() {
+  Result<LockFile> rebuild_lock = LockFile::open(*disk_, "rebuild", true);
+  if (!rebuild_lock.ok()) return false;
+  const Result<bool> mine = rebuild_lock->try_lock(LockFile::Mode::exclusive);
+  if (!mine.ok() || !*mine) return false;
+  lock_file_->unlock();
+  // Not kept: the pages of what was replaced are free once it is unmapped, and none of our locks is in it.
+  store_.reset();
+  tried_smaller_ = true;
+  const Result<bool> alone = lock_file_->try_lock(LockFile::Mode::exclusive);
+  if (alone.ok() && *alone) {
+    // Only a help: whatever keeps us from it, the queue goes on with what it has.
+    const Result<void> replaced = replace_by_smaller();
+    if (!replaced.ok()) static_cast<void>(disk_->remove(kNewSegment));
+  }
+  store_.reset();
+  lock_file_->unlock();
+  return true;
+}
+
+Result<void> Attachment::replace_by_smaller() {
+  const Error not_now{ErrorKind::later, object() + ": its segment stays as it is", 0};
+  // The lock was free for a moment: whoever had it may have removed the queue, or made its segment anew.
+  if (!names_lock(location_.spool, location_.queue, lock_file_->device(), lock_file_->inode()))
+    return not_now;
+  LockIdentity identity;
+  FQ_TRY_SET(const bool has_identity, lock_file_->read(identity));
+  FQ_TRY_SET(const Found found, map_existing(identity, has_identity));
+  if (found != Found::usable || !segment_is_too_large(store_->header())) return not_now;
+  FQ_TRY_SET(const bool at_rest, is_at_rest());
+  if (!at_rest) return not_now;
+  FQ_POINT("smaller.begin");
+  try {
+    FQ_TRY_SET(std::unique_ptr<Store> store, build_smaller(identity));
+    if (store == nullptr) return not_now;
+    FQ_POINT("smaller.made");
+    store->set_private(false);
+    FQ_TRY(disk_->rename(kNewSegment, "segment"));
+    FQ_POINT("smaller.renamed");
+    store_->header().phase.store(Phase::retired, std::memory_order_release);
+  } catch (const RegionDamaged&) {
+    // Whoever meets it in earnest has it rebuilt.
+    return not_now;
+  }
+  return {};
+}
+
+/// Brings the stream to disk. Whether the journal then tells all that lives, and is quickly read.
+Result<bool> Attachment::is_at_rest() {
+  SegmentHeader& header = store_->header();
+  Gate gate(*store_, clock_, object());
+  OpenFiles files(*disk_);
+  uint64_t end = 0;
+  FQ_TRY(gate.locked([&]() -> Result<void> {
+    end = header.tail;
+    return {};
+  }));
+  FQ_TRY(Flusher(gate, files, *lock_file_).wait_durable(end));
+  bool at_rest = false;
+  FQ_TRY(gate.locked([&]() -> Result<void> {
+    const JournalSize size(header);
+    // A journal in which housekeeping is behind would make of the new segment what the old one is.
+    at_rest = header.tail == end && header.applied_end == end && header.durable_end == end &&
+              header.file_failed == 0 && header.sync_failed == 0 && header.schedule.counts.leased == 0 &&
+              !size.is_sparse() && gate.stream().table().journal_bytes() <= kQuicklyReplayedBytes;
+    return {};
+  }));
+  const Schedule& schedule = store_->schedule();
+  for (std::optional<SlotIndex> slot = schedule.next_slot(SlotIndex{0}); at_rest && slot;
+       slot = schedule.next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1})) {
+    at_rest = (schedule.entry(*slot).flags & kEntryUnwritten) == 0;
+  }
+  return at_rest;
+}
+
+/// None where it would be another queue than the one that is there.
+Result<std::unique_ptr<Store>> Attachment::build_smaller(const LockIdentity& identity) {
+  const SegmentHeader& old = store_->header();
+  FQ_TRY_SET(std::unique_ptr<Store> store, make_store(identity.generation, identity));
+  SegmentHeader& header = store->header();
+  {
+    Txn txn = store->begin();
+    for (size_t i = 0; i < 2; ++i) txn.set(header.key_secret[i], old.key_secret[i].get());
+    txn.commit();
+  }
+  FQ_TRY_SET(const Replayed replayed, replay_journal(*disk_, *store));
+  if (!is_same_queue(*store, replayed)) return std::unique_ptr<Store>();
+  carry_files(*store);
+  FQ_TRY(take_over_numbers(*store));
+  FQ_TRY(grow_alone(*store, Need{.messages = old.schedule.outcome_count}));
+  Txn txn = store->begin();
+  store->schedule().take_memory(txn, store_->schedule());
+  txn.set(header.id_limit_pending, header.id_limit);
+  txn.set(header.serial_limit_pending, header.serial_limit);
+  txn.set(header.resealed_end, old.resealed_end.get());
+  txn.set(header.loose_blobs.bytes, old.loose_blobs.bytes.get());
+  txn.set(header.loose_blobs.looked_at, old.loose_blobs.looked_at.get());
+  txn.set(header.loose_blobs.of_damage, old.loose_blobs.of_damage.get());
+  txn.set(header.last_boot_ms, std::max(header.last_boot_ms.get(), old.last_boot_ms.get()));
+  txn.set(header.made_bytes, header.segment_bytes);
+  txn.commit();
+  header.phase.store(Phase::working, std::memory_order_release);
+  return store;
+}
+
+/// The journal tells the same stream, time and messages, each of them, though perhaps not in the same state:
+/// timers fire as they did, up to the last record.
+bool Attachment::is_same_queue(const Store& store, const Replayed& replayed) const {
+  const SegmentHeader& is = store.header();
+  const SegmentHeader& was = store_->header();
+  const auto messages = [](const SegmentHeader& header) {
+    return header.schedule.entry_supply.used - header.schedule.outcome_count;
+  };
+  return replayed.scan.damage.empty() && replayed.has_clock &&
+         std::memcmp(replayed.last_boot.boot_id, kernel_.boot_id, sizeof kernel_.boot_id) == 0 &&
+         is.wall_minus_boot_ms == was.wall_minus_boot_ms && is.tail == was.tail &&
+         is.schedule.counts.leased == 0 && messages(is) == messages(was) &&
+         is.schedule.payload_bytes == was.schedule.payload_bytes;
+}
+
+/// The files are as they are: nothing was opened, made or removed.
+void Attachment::carry_files(Store& store) const {
+  SegmentHeader& to = store.header();
+  const SegmentHeader& from = store_->header();
+  Txn txn = store.begin();
+  for (uint32_t i = 0; i < kJournalFilesMax; ++i) {
+    JournalSlot& slot = to.files[i];
+    const JournalSlot& was = from.files[i];
+    if (slot.number != was.number) txn.set(slot.live, 0);
+    txn.set(slot.number, was.number.get());
+    txn.set(slot.state, was.state.get());
+    txn.set(slot.salt, was.salt.get());
+    txn.set(slot.start, was.start.get());
+    txn.set(slot.end, was.end.get());
+    txn.set(slot.bytes, was.bytes.get());
+    txn.set(slot.lost, was.lost.get());
+  }
+  txn.set(to.current_file, from.current_file.get());
+  txn.set(to.oldest_file, from.oldest_file.get());
+  txn.set(to.newest_file, from.newest_file.get());
+  txn.set(to.salvage_file, from.salvage_file.get());
+  txn.set(to.sealed_bytes, from.sealed_bytes.get());
+  txn.commit();
+}
+
+}  // namespace fq

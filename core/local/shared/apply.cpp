@@ -1,0 +1,243 @@
+#include "core/local/shared/apply.h"
+
+// System.
+#include <algorithm>
+// fq, this room.
+#include "core/local/shared/policy_layers.h"
+
+namespace fq {
+
+namespace {
+
+constexpr uint64_t kMessageBytes = 128;  // of a message of which nothing is said, about
+
+/// What a message takes in the journal beside its payload: its item, and what its end takes.
+uint64_t overhead_of(const MessageItem& item) {
+  return pushed_item_bytes(item) - item.payload.size() + kClosingBytes;
+}
+
+/// Such a thing is told from `position` on.
+void note_pin(Txn& txn, Pin& pin, uint64_t position) {
+  if (pin.record == 0 || position < pin.record) txn.set(pin.record, position);
+  if (position < pin.since) txn.set(pin.since, position);
+}
+
+uint8_t job_flags_of(const MessageItem& item) {
+  if (item.job.empty()) return 0;
+  const JobTraits traits = traits_of_job(item.job);
+  return static_cast<uint8_t>((traits.kept ? kEntryKept : 0) | (traits.command ? kEntryCommand : 0));
+}
+
+}  // namespace
+
+Need need_of(const MessageItem& item) {
+  Need need = Schedule::need_of(item.tenant, item.key);
+  if (item.terms.empty()) return need;
+  need.extras = 1;
+  need.keys = 1;
+  if (const auto terms = decode_terms(item.terms))
+    need.waits = static_cast<uint32_t>(terms->after.size() / 8);
+  return need;
+}
+
+NewEntry Apply::entry_of(const MessageItem& item, MessageId id, uint64_t item_position,
+                         int64_t at_wall_ms) const {
+  NewEntry entry;
+  entry.id = id;
+  entry.tenant = item.tenant;
+  entry.key = item.key;
+  entry.priority = item.priority;
+  entry.item_position = item_position;
+  entry.payload_bytes = static_cast<uint32_t>(item.payload_bytes);
+  entry.overhead_bytes = overhead_of(item);
+  entry.attempts_max = item.attempts_max;
+  entry.blob = item.blob.has_value();
+  entry.job_flags = job_flags_of(item);
+  entry.now_ms = store_.boot_of(at_wall_ms);
+  entry.due_ms = item.due_wall_ms == 0 ? entry.now_ms : store_.boot_of(item.due_wall_ms);
+  if (item.terms.empty()) return entry;
+  const std::optional<MessageTerms> terms = decode_terms(item.terms);
+  if (!terms) throw RegionDamaged{"a message's terms are none"};
+  entry.extra = true;
+  entry.expired = terms->expired;
+  if (terms->ttl_ms != 0) entry.ttl_ms = terms->ttl_ms;
+  entry.after = terms->after;
+  if (terms->key.empty()) return entry;
+  uint64_t behind = 0;
+  for (size_t at = 0; at + 8 <= terms->after.size(); at += 8) {
+    const auto word = get_number<uint64_t>(terms->after.data() + at);
+    if ((word & kAfterKey) != 0) behind = word & kMessageIdMax;
+  }
+  entry.key_hold = {.hash = hash_of(item.tenant, *terms),
+                    .id = number(id),
+                    .for_ms = terms->key_for_ms,
+                    .debounced = terms->debounced,
+                    .held = !terms->key_lost,
+                    .behind = behind};
+  return entry;
+}
+
+KeyHash Apply::hash_of(std::string_view tenant, const MessageTerms& terms) const {
+  const SegmentHeader& header = store_.header();
+  return hash_key({header.key_secret[0], header.key_secret[1]}, tenant, terms.key, terms.debounced);
+}
+
+std::optional<KeyHash> Apply::key_of(const MessageItem& item) const {
+  if (item.terms.empty()) return std::nullopt;
+  const std::optional<MessageTerms> terms = decode_terms(item.terms);
+  if (!terms || terms->key.empty()) return std::nullopt;
+  return hash_of(item.tenant, *terms);
+}
+
+SlotIndex Apply::message(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position,
+                         int64_t at_wall_ms) {
+  SegmentHeader& header = store_.header();
+  const SlotIndex slot = add(txn, item, id, item_position, at_wall_ms);
+  table_.add_live(txn, item_position);
+  if (number(id) >= header.next_id) txn.set(header.next_id, number(id) + 1);
+  return slot;
+}
+
+bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& detail, Serial serial,
+                  HolderIndex holder, uint64_t position, int64_t at_wall_ms) {
+  SegmentHeader& header = store_.header();
+  Schedule& schedule = store_.schedule();
+  const int64_t now_ms = store_.boot_of(at_wall_ms);
+  const int64_t due_ms = detail.due_wall_ms == 0 ? now_ms : store_.boot_of(detail.due_wall_ms);
+  const int64_t until_ms = detail.until_wall_ms == 0 ? kNever : store_.boot_of(detail.until_wall_ms);
+  if (type == RecordType::acked || type == RecordType::cancelled) {
+    table_.remove_live(txn, schedule.entry(slot).item_position);
+    if (type == RecordType::acked) note_kept_key(txn, slot);
+    schedule.finish(txn, slot, type, position, now_ms, at_wall_ms);
+    return false;
+  }
+  schedule.set_event(txn, slot, position);
+  // What was said of a failure is carried forward with the message.
+  if (is_failure(type) && !(detail.reason.empty() && detail.stderr_tail.empty())) {
+    schedule.set_overhead(
+        txn, slot, std::max(schedule.overhead_of(slot), event_record_bytes(type, 1, detail) + kMessageBytes));
+  }
+  switch (type) {
+    case RecordType::leased:
+      if (fq::number(serial) >= header.next_serial) txn.set(header.next_serial, fq::number(serial) + 1);
+      schedule.lease(txn, slot, {fq::number(serial), holder, until_ms, detail.attempts_max, now_ms});
+      return false;
+    case RecordType::retried:
+      return schedule.give_back(txn, slot, true, false, due_ms, now_ms);
+    case RecordType::released:
+      return schedule.give_back(txn, slot, false, false, due_ms, now_ms);
+    case RecordType::died:
+      return schedule.give_back(txn, slot, true, true, now_ms, now_ms);
+    case RecordType::buried:
+      schedule.bury(txn, slot, now_ms);
+      return true;
+    case RecordType::kicked:
+    case RecordType::reheld:
+      schedule.kick(txn, slot, now_ms, type == RecordType::reheld);
+      return false;
+    case RecordType::freed:
+      schedule.let_go(txn, slot, now_ms);
+      return false;
+    case RecordType::extended:
+      // A lease that a process holds has no time of its own: it is its job that may run until then.
+      if (schedule.entry(slot).at_ms != kNever) schedule.extend(txn, slot, until_ms);
+      return false;
+    default:
+      FQ_ASSERT(false && "not an event");
+      return false;
+  }
+}
+
+/// What was pushed in an old file and acked now must not be forgotten with that file.
+void Apply::note_kept_key(Txn& txn, SlotIndex slot) {
+  const UniqueKey* key = store_.schedule().key_of_message(slot);
+  if (key == nullptr || (key->flags & kKeyHeld) == 0 || key->for_ms <= 0) return;
+  note_pin(txn, store_.header().kept_keys, store_.schedule().entry(slot).item_position);
+}
+
+void Apply::replaced(Txn& txn, const ReplacedRecord& replaced, SlotIndex slot, uint64_t position) {
+  Schedule& schedule = store_.schedule();
+  const MessageItem& item = replaced.message;
+  const uint64_t item_position = position + kRecordHeaderBytes + kReplacedItemOffset;
+  const Entry& entry = schedule.entry(slot);
+  // What came before is told by its push and its events alone, until it is moved.
+  if (!schedule.is_replaced(slot)) note_pin(txn, store_.header().replaced, entry.item_position);
+  table_.remove_live(txn, entry.item_position);
+  schedule.replace(txn, slot,
+                   {.item_position = item_position,
+                    .payload_bytes = static_cast<uint32_t>(item.payload_bytes),
+                    .blob = item.blob.has_value(),
+                    .job_flags = job_flags_of(item),
+                    .overhead_bytes = overhead_of(item),
+                    .due_ms = replaced.due_wall_ms == 0 ? kNever : store_.boot_of(replaced.due_wall_ms)});
+  schedule.set_event(txn, slot, position);
+  table_.add_live(txn, item_position);
+}
+
+void Apply::kept(Txn& txn, const KeptKey& key, uint64_t position) {
+  store_.schedule().keys().remember(txn, {{key.hash[0], key.hash[1]}}, number(key.id),
+                                    store_.boot_of(key.until_wall_ms));
+  note_pin(txn, store_.header().kept_keys, position);
+}
+
+void Apply::leased(Txn& txn, SlotIndex slot, uint64_t position) {
+  store_.schedule().set_event(txn, slot, position);
+}
+
+void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_t item_position,
+                  HolderIndex holder, int64_t at_wall_ms) {
+  SegmentHeader& header = store_.header();
+  Schedule& schedule = store_.schedule();
+  // With what was carried forward before the item: its past, its last failure.
+  const uint64_t overhead_of_moved = item_position - position + overhead_of(moved.message);
+  if (const std::optional<SlotIndex> known = schedule.find(moved.id)) {
+    table_.remove_live(txn, schedule.entry(*known).item_position);
+    if (moved.message.is_lost()) schedule.lose(txn, *known);
+    schedule.set_item(txn, *known, item_position, overhead_of_moved);
+    schedule.set_event(txn, *known, position);
+    table_.add_live(txn, item_position);
+    return;
+  }
+  RestoredEntry restored;
+  restored.entry = entry_of(moved.message, moved.id, item_position, at_wall_ms);
+  restored.entry.overhead_bytes = overhead_of_moved;
+  restored.state = moved.state;
+  restored.at_ms = moved.state_wall_ms == 0 ? kNever : store_.boot_of(moved.state_wall_ms);
+  restored.event_position = position;
+  restored.serial = fq::number(moved.serial);
+  restored.holder = holder;
+  restored.deliveries = moved.deliveries;
+  restored.attempts = moved.attempts;
+  // Before its first lease the queue's attempts do not hold for it yet, only its own, which the item tells.
+  restored.attempts_max = moved.deliveries == 0 ? 0 : moved.attempts_max;
+  restored.crashes = moved.crashes;
+  if (moved.state == SlotState::dead && restored.entry.key_hold) restored.entry.key_hold->held = false;
+  schedule.restore(txn, restored);
+  table_.add_live(txn, item_position);
+  if (number(moved.id) >= header.next_id) txn.set(header.next_id, number(moved.id) + 1);
+}
+
+void Apply::policy(Txn& txn, const PolicyRecord& policy, uint64_t position, int64_t at_wall_ms) {
+  SegmentHeader& header = store_.header();
+  if (policy.path.empty()) patch_run_time_layer(txn, header, policy.patch);
+  NodePatch patch = node_patch(policy.patch.set, policy.patch.unset);
+  patch.limited_until_ms = store_.boot_of(patch.limited_until_ms);
+  if ((patch.set.given | patch.unset) != 0) {
+    store_.schedule().set(txn, policy.path, patch, store_.boot_of(at_wall_ms));
+  }
+  note_pin(txn, header.run_time_settings, position);
+}
+
+void Apply::limits(Txn& txn, const LimitsRecord& limits) {
+  SegmentHeader& header = store_.header();
+  txn.set(header.id_limit, std::max<uint64_t>(header.id_limit, limits.id_limit));
+  txn.set(header.serial_limit, std::max<uint64_t>(header.serial_limit, limits.serial_limit));
+}
+
+void Apply::low(Txn& txn, const LowRecord& low) {
+  // The counts stand for all that the removed files said: they are set, not added.
+  store_.schedule().set_counts(txn, low.counts);
+  limits(txn, {low.id_limit, low.serial_limit});
+}
+
+}  // namespace fq

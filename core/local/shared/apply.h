@@ -1,0 +1,60 @@
+// apply - the one transition function: what a record does to the schedule, live and in replay.
+//
+// It takes what a record says and nothing else: no clock, no disk, no decision. Live operations decide,
+// append the record and call this in the same transaction; a rebuild only calls this.
+#pragma once
+
+// fq, below us.
+#include "core/journal/codec.h"
+// fq, this room.
+#include "core/local/shared/journal_table.h"
+
+namespace fq {
+
+/// Room that a message takes in the schedule.
+Need need_of(const MessageItem& item);
+
+class Apply {
+ public:
+  explicit Apply(Store& store) : store_(store), table_(store.header()) {}
+
+  /// One message of a pushed record that stands at `item_position`.
+  SlotIndex message(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position,
+                    int64_t at_wall_ms);
+  /// The same for one of many, whose ids are taken already and which are counted in their file together.
+  SlotIndex add(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms) {
+    return store_.schedule().add(txn, entry_of(item, id, item_position, at_wall_ms));
+  }
+
+  /// What the record at `position` says of the message in `slot`. `holder`: leased only. `serial`: leased
+  /// only, of this message. A retry or a death that was the last attempt leaves it dead: returns true then.
+  bool event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& detail, Serial serial,
+             HolderIndex holder, uint64_t position, int64_t at_wall_ms);
+
+  /// A live lease has taken its turn already (Schedule::lease_next); this is the rest of `leased`.
+  void leased(Txn& txn, SlotIndex slot, uint64_t position);
+
+  /// The message lies at `item_position` now, with all that the record says of it where it was unknown.
+  void moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_t item_position,
+             HolderIndex holder, int64_t at_wall_ms);
+
+  void policy(Txn& txn, const PolicyRecord& policy, uint64_t position, int64_t at_wall_ms);
+  /// A waiting message has another payload. Needs: it is there, ready, delayed or held.
+  void replaced(Txn& txn, const ReplacedRecord& replaced, SlotIndex slot, uint64_t position);
+  /// A key that is held although its message has ended.
+  void kept(Txn& txn, const KeptKey& key, uint64_t position);
+  /// The key that a message asks for; none for most.
+  std::optional<KeyHash> key_of(const MessageItem& item) const;
+  void limits(Txn& txn, const LimitsRecord& limits);
+  void low(Txn& txn, const LowRecord& low);
+
+ private:
+  KeyHash hash_of(std::string_view tenant, const MessageTerms& terms) const;
+  void note_kept_key(Txn& txn, SlotIndex slot);
+  NewEntry entry_of(const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms) const;
+
+  Store& store_;
+  JournalTable table_;
+};
+
+}  // namespace fq

@@ -1,0 +1,304 @@
+#include "core/local/shared/gate.h"
+
+// System.
+#include <algorithm>
+#include <array>
+// fq, below us.
+#include "core/base/fault_point.h"
+#include "core/base/step_count.h"
+#include "core/schedule/rings/rates.h"
+// fq, this room.
+#include "core/local/files/process_info.h"
+
+namespace fq {
+
+namespace {
+// Undo entries that one more message may need at the worst (eight new tenants with long names, a long key).
+constexpr uint32_t kUndoReserve = 1000;
+// In a record's header; see codec.h.
+constexpr size_t kAtOffset = 24;
+constexpr size_t kTypeOffset = 36;
+constexpr size_t kCountOffset = 38;
+constexpr uint32_t kUndoOfWait = 20;  // and of each message that it came after
+
+uint32_t undo_reserve(const MessageItem& item) {
+  return item.terms.empty() ? kUndoReserve : kUndoReserve + need_of(item).waits * kUndoOfWait;
+}
+}  // namespace
+
+Result<void> Gate::enter() {
+  SegmentHeader& header = store_.header();
+  Taken taken = header.state.try_take();
+  waited_ = taken == Taken::timed_out;
+  if (waited_) taken = header.state.take(header.settings.lock_timeout_ms.peek());
+  switch (taken) {
+    case Taken::clean:
+      break;
+    case Taken::owner_died:
+      dead_holder_ = true;
+      if (!repair()) return poison("its undo log is no log");
+      header.state.consistent();
+      dead_holder_ = false;
+      break;
+    case Taken::timed_out:
+      return Error{ErrorKind::later,
+                   object_ + ": locked by " + describe_holder(header.state.holder()) +
+                       "; it holds the state lock: continue or end it",
+                   0};
+    case Taken::unusable:
+      header.phase.store(Phase::poisoned, std::memory_order_release);
+      trouble_ = SegmentTrouble::damaged;
+      return Error{ErrorKind::unusable, object_ + ": its lock is damaged", 0};
+  }
+  FQ_HOLD_BEGINS();
+  if (after_lock != nullptr) after_lock();
+  const Phase phase = header.phase.load(std::memory_order_acquire);
+  if (phase != Phase::working) {
+    trouble_ = phase == Phase::retired ? SegmentTrouble::replaced : SegmentTrouble::damaged;
+    header.state.unlock();
+    return Error{ErrorKind::unusable, object_ + ": its segment was replaced", 0};
+  }
+  return {};
+}
+
+bool Gate::repair() {
+  SegmentHeader& header = store_.header();
+  FQ_POINT("repair.begin");
+  if (!undo_rollback(store_.memory().base(), store_.memory().mapped_bytes(), header.undo)) {
+    return false;
+  }
+  FQ_POINT("repair.undone");
+  // Whoever died may have committed without publishing, and owed a wake to those who sleep.
+  stream_.publish();
+  Txn txn = store_.begin();
+  txn.set(header.schedule.counters.recoveries, header.schedule.counters.recoveries + 1);
+  txn.commit();
+  FQ_POINT("repair.counted");
+  announce(header.ready_event);
+  announce(header.sync_event);
+  return true;
+}
+
+void Gate::leave() {
+  FQ_HOLD_ENDS();
+  if (before_unlock != nullptr) before_unlock();
+  store_.header().state.unlock();
+}
+
+Error Gate::poison(const char* what) {
+  // The Txn that was open has taken its changes back while unwinding; what it met is wrong all the same.
+  SegmentHeader& header = store_.header();
+  header.phase.store(Phase::poisoned, std::memory_order_release);
+  trouble_ = SegmentTrouble::damaged;
+  if (dead_holder_) header.state.consistent();
+  dead_holder_ = false;
+  header.state.unlock();
+  return Error{ErrorKind::unusable, object_ + ": its segment is damaged: " + what, 0};
+}
+
+Now Gate::now() const {
+  const SegmentHeader& header = store_.header();
+  const int64_t boot_ms = clock_.boot_ms();
+  return {boot_ms, boot_ms + header.wall_minus_boot_ms.peek()};
+}
+
+Now Gate::in_order(Txn& txn, const Now& read) {
+  SegmentHeader& header = store_.header();
+  // Another process may have read its clock later and got the lock first.
+  const int64_t read_ms = waited_ ? clock_.boot_ms() : read.boot_ms;
+  const int64_t boot_ms = std::max<int64_t>(read_ms, header.last_boot_ms);
+  if (boot_ms != header.last_boot_ms) txn.set(header.last_boot_ms, boot_ms);
+  rates_note(txn, header.schedule, boot_ms);
+  return {boot_ms, boot_ms + header.wall_minus_boot_ms};
+}
+
+bool Gate::fire_timers(const Now& now, uint32_t transactions) {
+  Schedule& schedule = store_.schedule();
+  bool fired = false;
+  for (uint32_t i = 0; i < transactions && schedule.next_timer_ms() <= now.boot_ms; ++i) {
+    Txn txn = store_.begin();
+    if (schedule.fire(txn, now.boot_ms) == 0) break;
+    FQ_POINT("timers.fired");
+    txn.commit();
+    fired = true;
+  }
+  if (fired) mark_servable();
+  if (fired) mark_ended();
+  return fired;
+}
+
+void Gate::apply_pending(PushedMessages* own) {
+  SegmentHeader& header = store_.header();
+  while (header.applied_end < header.servable_end) {
+    if (own != nullptr && own->position == header.applied_end) {
+      Txn txn = store_.begin();
+      apply_pushed(txn, *own, Need{});
+      txn.commit();
+    } else if (!apply_some()) {
+      break;
+    }
+    FQ_POINT("pending.applied");
+  }
+}
+
+/// What one transaction has linked of a record.
+struct Gate::Linked {
+  Need need;
+  uint64_t ends_at = 0;  // all of the record is linked, which ends there
+  bool delayed = false;
+};
+
+Bytes Gate::pending_record(uint64_t position) {
+  std::array<std::byte, kRecordHeaderBytes + 8> start;
+  stream_.copy_out(position, start);
+  const std::optional<uint32_t> file = stream_.table().find(position);
+  if (!file) throw RegionDamaged{"the stream's pending end lies in no file"};
+  const auto bytes = get_number<uint32_t>(start.data() + 4);
+  if (bytes < kRecordHeaderBytes || bytes > kRecordBytesMax) {
+    throw RegionDamaged{"a pending record has no length"};
+  }
+  const Bytes whole = stream_.view(position, bytes);
+  if (!whole.empty()) return whole;
+  // It wraps around the ring's end. 256 KiB at most, allocated once; the rare case that pays for it.
+  scratch_.resize(kRecordBytesMax);
+  stream_.copy_out(position, MutableBytes(scratch_).first(bytes));
+  return Bytes(scratch_).first(bytes);
+}
+
+void Gate::visit_pending(const std::function<void(const MessageItem&)>& visit) {
+  const SegmentHeader& header = store_.header();
+  uint32_t applied = header.applied_item;
+  for (uint64_t at = header.applied_end; at < header.tail; applied = 0) {
+    const Bytes whole = pending_record(at);
+    at += padded(whole.size());
+    if (static_cast<RecordType>(whole[kTypeOffset]) != RecordType::pushed) continue;
+    PushedReader reader(whole.subspan(kRecordHeaderBytes), get_number<uint16_t>(whole.data() + kCountOffset));
+    uint32_t index = 0;
+    while (const MessageItem* item = reader.next()) {
+      if (index++ >= applied) visit(*item);
+    }
+    if (reader.broken()) throw RegionDamaged{"a pending record is broken"};
+  }
+}
+
+bool Gate::apply_some() {
+  SegmentHeader& header = store_.header();
+  const uint64_t position = header.applied_end;
+  const Bytes whole = pending_record(position);
+  const uint64_t end = position + padded(whole.size());
+  const auto type = static_cast<RecordType>(whole[kTypeOffset]);
+  Txn txn = store_.begin();
+  if (type != RecordType::pushed) {
+    txn.set(header.applied_end, end);
+    txn.commit();
+    return true;
+  }
+  const auto count = get_number<uint16_t>(whole.data() + kCountOffset);
+  const auto at_wall_ms = get_number<int64_t>(whole.data() + kAtOffset);
+  PushedReader reader(whole.subspan(kRecordHeaderBytes), count);
+  Linked linked;
+  uint32_t index = 0;
+  while (const MessageItem* item = reader.next()) {
+    if (index < header.applied_item || linked.need.messages == 0 ||
+        txn.noted() + undo_reserve(*item) <= kUndoEntries) {
+      ++index;
+    } else {
+      break;
+    }
+    if (index <= header.applied_item) continue;
+    const MessageId id{number(reader.first_id()) + index - 1};
+    link(txn, *item, id, position + kRecordHeaderBytes + reader.item_offset(), at_wall_ms, linked);
+    linked.need += need_of(*item);
+  }
+  if (reader.broken()) throw RegionDamaged{"a pending record is broken"};
+  linked.ends_at = index == count ? end : 0;
+  finish_linking(txn, linked, position, Need{});
+  txn.commit();
+  return true;
+}
+
+void Gate::apply_pushed(Txn& txn, PushedMessages& pushed, const Need& added) {
+  Linked linked;
+  const size_t first = pushed.next;
+  while (pushed.next < pushed.items.size()) {
+    const MessageItem& item = pushed.items[pushed.next];
+    if (txn.noted() + undo_reserve(item) > kUndoEntries) break;
+    const MessageId id{number(pushed.first_id) + pushed.next};
+    link(txn, item, id, pushed.position + pushed.next_offset, pushed.at_wall_ms, linked);
+    pushed.next_offset += static_cast<uint32_t>(pushed_item_bytes(item));
+    ++pushed.next;
+  }
+  const bool all = pushed.next == pushed.items.size();
+  if (all) linked.ends_at = pushed.position + padded(pushed.next_offset);
+  if (all && first == 0) {
+    linked.need = pushed.need;
+  } else {
+    for (size_t i = first; i < pushed.next; ++i) linked.need += need_of(pushed.items[i]);
+  }
+  finish_linking(txn, linked, pushed.position, added);
+}
+
+void Gate::link(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms,
+                Linked& linked) {
+  apply_.add(txn, item, id, item_position, at_wall_ms);
+  if (const std::optional<KeyHash> key = apply_.key_of(item)) {
+    take_from(txn, store_.header().pending_keys[key->half[0] % kPendingKeys], 1);
+  }
+  linked.delayed |= item.due_wall_ms != 0;
+}
+
+/// `position` is the record's, which is the pending end.
+void Gate::finish_linking(Txn& txn, const Linked& linked, uint64_t position, const Need& added) {
+  SegmentHeader& header = store_.header();
+  stream_.table().add_live(txn, position, linked.need.messages);
+  note_pending(txn, added, linked.need);
+  if (linked.ends_at != 0) {
+    put(txn, header.applied_item, 0);
+    txn.set(header.applied_end, linked.ends_at);
+  } else {
+    txn.set(header.applied_item, header.applied_item + linked.need.messages);
+  }
+  // Who sleeps until a timer has to know of an earlier one; a message is for one of them.
+  if (linked.delayed) mark_servable();
+  mark_servable(linked.need.messages);
+}
+
+void Gate::note_keys(Txn& txn, std::span<const MessageItem> items) {
+  std::array<uint16_t, kPendingKeys> counts{};
+  for (const MessageItem& item : items) {
+    if (const std::optional<KeyHash> key = apply_.key_of(item)) ++counts[key->half[0] % kPendingKeys];
+  }
+  for (uint32_t i = 0; i < kPendingKeys; ++i) {
+    if (counts[i] != 0) add_to(txn, store_.header().pending_keys[i], counts[i]);
+  }
+}
+
+void Gate::note_pending(Txn& txn, const Need& added, const Need& linked) {
+  SegmentHeader& header = store_.header();
+  put(txn, header.pending_messages, header.pending_messages + added.messages - linked.messages);
+  put(txn, header.pending_tenants, header.pending_tenants + added.tenants - linked.tenants);
+  put(txn, header.pending_cells, header.pending_cells + added.text_cells - linked.text_cells);
+  put(txn, header.pending_key_count, header.pending_key_count + added.keys - linked.keys);
+  put(txn, header.pending_waits, header.pending_waits + added.waits - linked.waits);
+  put(txn, header.pending_extras, header.pending_extras + added.extras - linked.extras);
+}
+
+void Gate::wake_sleepers() {
+  SegmentHeader& header = store_.header();
+  if (std::exchange(ended_, false)) {
+    header.end_event.fetch_add(1, std::memory_order_seq_cst);
+    if (header.end_waiters.load(std::memory_order_seq_cst) != 0) futex_wake_all(header.end_event);
+  }
+  if (changed_holder_) futex_wake_all(&header.holders[*changed_holder_].changes);
+  changed_holder_.reset();
+  const uint32_t messages = std::exchange(wake_, 0);
+  if (messages == 0) return;
+  header.ready_event.fetch_add(1, std::memory_order_seq_cst);
+  FQ_POINT("wake.counted");
+  if (header.ready_waiters.load(std::memory_order_seq_cst) == 0) return;
+  // Who wants only some messages might be the one that is woken, and leave it at that.
+  const bool choosy = header.choosy_waiters.load(std::memory_order_seq_cst) != 0;
+  futex_wake(header.ready_event, choosy ? kEverybody : messages);
+}
+
+}  // namespace fq

@@ -1,0 +1,58 @@
+// journal_table - which file holds which stretch of the stream, and how much room is left.
+//
+// A view over SegmentHeader::files; numbers from oldest_file to newest_file are all there. Needs the state
+// lock, except find() for positions before committed_end, whose slots no longer change until the file is
+// recycled (the salt tells).
+#pragma once
+
+// System.
+#include <optional>
+// fq, below us.
+#include "core/journal/codec.h"
+// fq, this room.
+#include "core/local/shared/store.h"
+
+namespace fq {
+
+/// Where a stream position lies on disk.
+struct FilePlace {
+  FileKey key;
+  uint64_t offset = 0;
+};
+
+class JournalTable {
+ public:
+  explicit JournalTable(SegmentHeader& header) : header_(header) {}
+
+  JournalSlot& slot(uint32_t number) const { return header_.files[number % kJournalFilesMax]; }
+  FileKey key(uint32_t number) const { return {number, slot(number).salt}; }
+
+  /// The file that holds this position of the stream; none when it was removed.
+  std::optional<uint32_t> find(uint64_t position) const;
+  std::optional<FilePlace> place(uint64_t position) const;
+
+  /// Free bytes for records in the current file.
+  uint64_t current_room() const;
+  /// Whether the current file and the ready ones have room for records of `bytes` in all, all of one file,
+  /// and for `kept` more.
+  bool has_room(uint64_t bytes, uint64_t kept) const;
+  bool has_ready() const { return header_.newest_file > header_.current_file; }
+  bool is_full() const { return header_.newest_file - header_.oldest_file + 2 >= kJournalFilesMax; }
+  uint64_t journal_bytes() const;  // of all files
+
+  /// Records behind the tail go to the next ready file. Needs: has_ready().
+  void open_next(Txn& txn);
+  void add_ready(Txn& txn, const FileKey& key, uint64_t bytes);
+  /// The oldest file is none of the queue any more. Needs: it is not the current one.
+  void remove_oldest(Txn& txn);
+  /// After the files before the current one were changed in another way.
+  void recount_sealed(Txn& txn);
+
+  void add_live(Txn& txn, uint64_t position, uint32_t messages = 1);
+  void remove_live(Txn& txn, uint64_t position);
+
+ private:
+  SegmentHeader& header_;
+};
+
+}  // namespace fq

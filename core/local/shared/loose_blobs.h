@@ -1,0 +1,49 @@
+// loose_blobs - how much lies in blobs/ that a process still has to see to.
+//
+// A payload is loose from before it is written until its record is appended, and from the record that ends
+// its message (or gives it another payload) until it is removed. Whoever has it in hand counts it here, and
+// counts it out when done. A process that dies leaves its payloads in blobs/, and in the count: once that has
+// grown enough since blobs/ was last looked through, housekeeping does it again (local_blobs.cpp).
+//
+// So the dead leave at most kLooseBytesMax, a quarter of what lives, and what others had in hand at the last
+// look. A count that is wrong, since the segment was replaced meanwhile, costs that once: each look begins
+// anew from the count that it finds.
+#pragma once
+
+// System.
+#include <algorithm>
+// fq, this room.
+#include "core/local/shared/layout.h"
+
+namespace fq {
+
+inline constexpr uint64_t kLooseBytesMax = 8 * 1024 * 1024;  // chosen: as much as an empty queue may keep
+
+/// A view over the header. Needs: the state lock.
+class LooseBlobs {
+ public:
+  explicit LooseBlobs(SegmentHeader& header) : count_(header.loose_blobs), schedule_(header.schedule) {}
+
+  void add(Txn& txn, uint64_t bytes) { txn.set(count_.bytes, count_.bytes + bytes); }
+  void drop(Txn& txn, uint64_t bytes) {
+    txn.set(count_.bytes, count_.bytes - std::min<uint64_t>(bytes, count_.bytes));
+  }
+  /// In proportion to what lives: a look reads the records of all messages whose payloads lie there.
+  bool is_due() const {
+    return count_.bytes >= count_.looked_at + kLooseBytesMax + schedule_.payload_bytes / 4;
+  }
+  /// What the dead left before this segment was made nobody has counted. `damaged`: it may be all that is
+  /// left of messages whose records were lost.
+  void begin(Txn& txn, bool damaged) {
+    txn.set(count_.bytes, kUncounted);
+    txn.set(count_.of_damage, damaged ? 1 : 0);
+  }
+
+ private:
+  static constexpr uint64_t kUncounted = uint64_t{1} << 62;
+
+  LooseBlobsCount& count_;
+  const ScheduleRoot& schedule_;
+};
+
+}  // namespace fq

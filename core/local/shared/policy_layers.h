@@ -1,0 +1,28 @@
+// policy_layers - what holds for the whole queue: defaults, the policy file, what was set at run time.
+//
+// The layers are kept apart in the segment, so that what was set can be taken back; what holds is put
+// together whenever one of them changes. What is said of tenants lies with them
+// (core/schedule/rings/control.h).
+#pragma once
+
+// fq, this room.
+#include "core/local/shared/layout.h"
+
+namespace fq {
+
+Settings settings_of(const SharedSettings& shared);
+void store_settings(Txn& txn, SharedSettings& shared, const Settings& settings);
+
+/// Whether this value is for the queue as a whole rather than for a node of its tree.
+bool is_of_queue(PolicyKey key);
+
+/// The file's layer is this from now on.
+void store_file_layer(Txn& txn, SegmentHeader& header, const Settings& file);
+void patch_run_time_layer(Txn& txn, SegmentHeader& header, const PolicyPatch& patch);
+/// What was set at run time and is not of a node.
+PolicyValues run_time_values(const SegmentHeader& header);
+
+FileIdentity policy_file_of(const SharedPolicy& policy);
+void store_policy_file(Txn& txn, SharedPolicy& policy, const FileIdentity& file);
+
+}  // namespace fq

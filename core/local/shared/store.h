@@ -1,0 +1,49 @@
+// store - one segment's structures in one hand: what apply and the engine work on.
+//
+// It owns nothing but the mapping. Whoever changes anything through it holds the state lock, or is the only
+// one who knows the segment (a rebuild).
+#pragma once
+
+// System.
+#include <memory>
+// fq, below us.
+#include "core/schedule/schedule.h"
+#include "core/shm/segment.h"
+// fq, this room.
+#include "core/local/shared/layout.h"
+
+namespace fq {
+
+class Store {
+ public:
+  explicit Store(std::unique_ptr<SegmentMemory> memory)
+      : memory_(std::move(memory)),
+        arena_(memory_->base(), kFirstChunkOffset, memory_->mapped_bytes()),
+        schedule_(arena_, header().schedule) {}
+
+  SegmentHeader& header() { return *reinterpret_cast<SegmentHeader*>(memory_->base()); }
+  const SegmentHeader& header() const { return *reinterpret_cast<const SegmentHeader*>(memory_->base()); }
+  Schedule& schedule() { return schedule_; }
+  const Schedule& schedule() const { return schedule_; }
+  SegmentMemory& memory() { return *memory_; }
+  std::byte* ring() { return memory_->base() + kRingOffset; }
+
+  /// Needs: the state lock, or that the segment is private.
+  Txn begin() {
+    if (private_) return Txn(Txn::Private{}, memory_->base(), header().undo);
+    return Txn(memory_->base(), memory_->mapped_bytes(), header().undo);
+  }
+  /// While nobody else can know the segment, and nobody takes up what was left of it.
+  void set_private(bool on) { private_ = on; }
+
+  int64_t wall_of(int64_t boot_ms) const { return boot_ms + header().wall_minus_boot_ms; }
+  int64_t boot_of(int64_t wall_ms) const { return wall_ms - header().wall_minus_boot_ms; }
+
+ private:
+  std::unique_ptr<SegmentMemory> memory_;
+  Arena arena_;
+  Schedule schedule_;
+  bool private_ = false;
+};
+
+}  // namespace fq

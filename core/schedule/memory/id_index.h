@@ -1,0 +1,53 @@
+// id_index - messages by their id, those that ended and are remembered among them.
+//
+// Ids come in order, so 64 neighbours lie in a block of 64 buckets: what is put in, found or split one after
+// the other lies together, the messages in the buckets too. Blocks are dealt out by the golden ratio: however
+// many blocks in a row there are, their places are even, so chains are short where most messages are. Each
+// 65,536 blocks begin elsewhere, so that the survivors of a pattern (every thousandth message kept) that
+// suits the golden ratio do not pile up.
+#pragma once
+
+// fq, this room.
+#include "core/schedule/memory/extras.h"
+#include "core/schedule/memory/linear_hash.h"
+
+namespace fq {
+
+constexpr uint64_t reversed_bits(uint64_t bits) {
+  bits = (bits >> 1 & 0x5555'5555'5555'5555) | (bits & 0x5555'5555'5555'5555) << 1;
+  bits = (bits >> 2 & 0x3333'3333'3333'3333) | (bits & 0x3333'3333'3333'3333) << 2;
+  bits = (bits >> 4 & 0x0f0f'0f0f'0f0f'0f0f) | (bits & 0x0f0f'0f0f'0f0f'0f0f) << 4;
+  return __builtin_bswap64(bits);
+}
+
+/// The high bits of the multiples of the golden ratio are the even ones, and an index goes by the low bits.
+/// Which bucket of its block is whose is mixed once more: blocks that share a place are regular, and so would
+/// be the ids that a pattern leaves of them.
+constexpr uint64_t hash_id(uint64_t id) {
+  constexpr uint64_t kGolden = 0x9e37'79b9'7f4a'7c15;  // of 2^64
+  constexpr uint64_t kMixer = 0xd6e8'feb8'6659'fd93;   // odd, its bits without order
+  const uint64_t block = id >> 6;
+  const uint64_t place = block * kGolden + (block >> 16) * kMixer;
+  const uint64_t mixed = (place ^ place >> 32) * kMixer;
+  return reversed_bits(place) << 6 | ((id ^ mixed >> 58) & 63);
+}
+
+struct EntryIndexKind {
+  static constexpr uint32_t kLoad = 2;
+  const Region* region;
+  Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.id_buckets, b).index; }
+  Shared<uint32_t>& bucket_count() const { return region->root.id_bucket_count; }
+  uint32_t capacity() const { return region->root.id_buckets.capacity; }
+  Entry& at(uint32_t i) const { return region->entry(i); }
+  static uint64_t hash_of(const Entry& entry) { return hash_id(entry.id); }
+};
+using EntryIndex = LinearHash<EntryIndexKind>;
+
+/// The slot of the message with this id, or kNoIndex.
+inline uint32_t entry_find(const Region& region, uint64_t id) {
+  return EntryIndex(EntryIndexKind{&region}).find(hash_id(id), [&](const Entry& entry) {
+    return entry.id == id && state_of(entry) != SlotState::free;
+  });
+}
+
+}  // namespace fq

@@ -1,0 +1,318 @@
+// lane - an order that is cheap when things come in order.
+//
+// What fits at either end of the list is linked there: O(1). Everything else goes into a height-bounded
+// tree (AVL, without parent links: a path is remembered on the way down), O(log n). The first of the lane
+// is the smaller of the list's head and the tree's least. Serves the messages of a tenant (message_lane.h)
+// and the ring of an inner node (seats.h).
+//
+// A Kind says what is linked: at(i) gives the element (with prev, next, height, flags), most() how many there
+// can be, kInTree is the flag in it, less(x, y) the order of two elements, may_list(i, x) whether one may go
+// into the list at all. Where kSums is set, each element of the tree also has a sum over its subtree, from
+// which a search can tell whether there is something for it below: sum(i) works out that of i from its own
+// and those of its children, sum_of(i) is it, take_sum(to, from) copies it.
+//
+// Invariants
+//  L1  The list, from head by next, is strictly increasing, and prev is the opposite of next.
+//  L2  The tree is a search tree by less, its heights are right and differ by at most one.
+//  L3  kInTree is set in exactly those that lie in the tree; count is the number of both.
+//  L4  The sum of each element in the tree is right.
+#pragma once
+
+// System.
+#include <algorithm>
+// fq, this room.
+#include "core/schedule/memory/region.h"
+
+namespace fq {
+
+inline constexpr uint32_t kTreeHeightMax = 48;  // an AVL tree of 2^32 elements is lower
+
+template <class Kind>
+class LaneOps {
+ public:
+  explicit LaneOps(Kind kind) : kind_(kind) {}
+
+  /// Puts in i, which is `node`. Needs: i in no lane, nothing equal in this one. At most 1 + log steps.
+  template <class Node>
+  [[gnu::always_inline]] void insert(Txn& txn, Lane& lane, uint32_t i, Node& node) const {
+    if (lane.count >= kNoIndex - 1) region_damaged("a lane holds too many");
+    const uint32_t tail = lane.tail;
+    add_to(txn, lane.count, 1);
+    if (!kind_.may_list(i, node)) return insert_tree(txn, lane, i, node);
+    if (tail == kNoIndex) {
+      put(txn, node.prev, kNoIndex);
+      put(txn, node.next, kNoIndex);
+      txn.set(lane.head, i);
+      txn.set(lane.tail, i);
+      return;
+    }
+    Node& last = kind_.at(tail);
+    if (kind_.less(last, node)) {
+      put(txn, node.prev, tail);
+      put(txn, node.next, kNoIndex);
+      txn.set(last.next, i);
+      txn.set(lane.tail, i);
+      return;
+    }
+    const uint32_t head = lane.head;
+    Node& first_node = kind_.at(head);
+    if (!kind_.less(node, first_node)) return insert_tree(txn, lane, i, node);
+    put(txn, node.prev, kNoIndex);
+    put(txn, node.next, head);
+    txn.set(first_node.prev, i);
+    txn.set(lane.head, i);
+  }
+
+  /// Takes out i, which is `node`. Needs: i in this lane, and its order as it was at insert.
+  template <class Node>
+  void remove(Txn& txn, Lane& lane, uint32_t i, Node& node) const {
+    if ((node.flags & Kind::kInTree) != 0) {
+      remove_tree(txn, lane, i);
+      set_in_tree(txn, i, false);
+    } else {
+      const uint32_t prev = node.prev, next = node.next;
+      txn.set(prev == kNoIndex ? lane.head : kind_.at(prev).next, next);
+      txn.set(next == kNoIndex ? lane.tail : kind_.at(next).prev, prev);
+    }
+    take_from(txn, lane.count, 1);
+  }
+
+  /// The head of the list, whose order has changed, goes to its end if that is its place now. False: it is
+  /// not, and nothing was done.
+  bool rotate(Txn& txn, Lane& lane) const {
+    const uint32_t i = lane.head, tail = lane.tail;
+    if (i == tail) return false;
+    auto& node = kind_.at(i);
+    auto& last = kind_.at(tail);
+    if (kind_.less(node, last)) return false;
+    const uint32_t next = node.next;
+    txn.set(lane.head, next);
+    txn.set(kind_.at(next).prev, kNoIndex);
+    txn.set(last.next, i);
+    txn.set(node.prev, tail);
+    txn.set(node.next, kNoIndex);
+    txn.set(lane.tail, i);
+    return true;
+  }
+
+  /// The first of the lane, kNoIndex when it is empty.
+  uint32_t first(const Lane& lane) const {
+    const uint32_t head = lane.head;
+    if (lane.root == kNoIndex) return head;
+    const uint32_t least = leftmost(lane.root);
+    return head == kNoIndex || less(least, head) ? least : head;
+  }
+
+  static void clear(Txn& txn, Lane& lane) {
+    put(txn, lane.head, kNoIndex);
+    put(txn, lane.tail, kNoIndex);
+    put(txn, lane.root, kNoIndex);
+    put(txn, lane.count, 0);
+  }
+
+ private:
+  // The way from the root down to where a change is; at each step whether it went left.
+  struct Path {
+    uint32_t node[kTreeHeightMax];
+    bool left[kTreeHeightMax];
+    uint32_t length = 0;
+    void push(uint32_t i, bool went_left) {
+      if (length == kTreeHeightMax) region_damaged("a tree is too high");
+      node[length] = i;
+      left[length++] = went_left;
+    }
+  };
+
+  bool less(uint32_t a, uint32_t b) const { return kind_.less(kind_.at(a), kind_.at(b)); }
+
+  void set_in_tree(Txn& txn, uint32_t i, bool in_tree) const {
+    auto& flags = kind_.at(i).flags;
+    const unsigned others = flags.get() & ~unsigned{Kind::kInTree};
+    put(txn, flags, static_cast<uint8_t>(in_tree ? others | Kind::kInTree : others));
+  }
+
+  uint32_t leftmost(uint32_t i) const {
+    StepLimit limit(kTreeHeightMax);
+    for (uint32_t left; (left = kind_.at(i).prev) != kNoIndex; i = left) limit.step();
+    return i;
+  }
+
+  template <class Node>
+  void insert_tree(Txn& txn, Lane& lane, uint32_t i, Node& node) const {
+    Path path;
+    for (uint32_t at = lane.root; at != kNoIndex;) {
+      Node& other = kind_.at(at);
+      const bool left = kind_.less(node, other);
+      path.push(at, left);
+      at = left ? other.prev : other.next;
+    }
+    put(txn, node.prev, kNoIndex);
+    put(txn, node.next, kNoIndex);
+    put(txn, node.height, 1);
+    if constexpr (Kind::kSums) kind_.sum(txn, i);
+    set_in_tree(txn, i, true);
+    attach(txn, lane, path, path.length, i);
+    balance_up(txn, lane, path, path.length);
+  }
+
+  void remove_tree(Txn& txn, Lane& lane, uint32_t i) const {
+    Path path;
+    uint32_t at = lane.root;
+    while (at != i) {
+      if (at == kNoIndex) region_damaged("an element is missing in its tree");
+      const bool left = less(i, at);
+      path.push(at, left);
+      at = left ? kind_.at(at).prev : kind_.at(at).next;
+    }
+    auto& node = kind_.at(i);
+    const uint32_t place = path.length;
+    if (node.prev == kNoIndex || node.next == kNoIndex) {
+      attach(txn, lane, path, path.length, node.prev == kNoIndex ? node.next : node.prev);
+    } else {
+      replace_by_successor(txn, lane, path, i);
+    }
+    balance_up(txn, lane, path, place);
+  }
+
+  // Puts the least element right of i into i's place and leaves `path` leading to where it was taken.
+  void replace_by_successor(Txn& txn, Lane& lane, Path& path, uint32_t i) const {
+    auto& node = kind_.at(i);
+    const uint32_t place = path.length;
+    path.push(i, false);
+    uint32_t next = node.next;
+    while (kind_.at(next).prev != kNoIndex) {
+      path.push(next, true);
+      next = kind_.at(next).prev;
+    }
+    auto& successor = kind_.at(next);
+    attach(txn, lane, path, path.length, successor.next);  // out of its old place
+    put(txn, successor.prev, node.prev);
+    put(txn, successor.next, node.next);  // read after attach, which may have changed it
+    put(txn, successor.height, node.height);
+    if constexpr (Kind::kSums) kind_.take_sum(txn, next, i);
+    attach(txn, lane, path, place, next);
+    path.node[place] = next;
+  }
+
+  // Makes `child` what hangs below the path's first `length` steps.
+  void attach(Txn& txn, Lane& lane, const Path& path, uint32_t length, uint32_t child) const {
+    if (length == 0) return put(txn, lane.root, child);
+    auto& parent = kind_.at(path.node[length - 1]);
+    put(txn, path.left[length - 1] ? parent.prev : parent.next, child);
+  }
+
+  // `changed`: how far down the path another element stands than before; sums differ from there on.
+  void balance_up(Txn& txn, Lane& lane, const Path& path, uint32_t changed) const {
+    for (uint32_t length = path.length; length > 0; --length) {
+      const uint32_t i = path.node[length - 1];
+      const uint32_t before = kind_.at(i).height;
+      if constexpr (Kind::kSums) {
+        const auto sum_before = kind_.sum_of(i);
+        const uint32_t top = balance(txn, i);
+        if (top != i) attach(txn, lane, path, length - 1, top);
+        const bool same = kind_.at(top).height == before && kind_.sum_of(top) == sum_before;
+        if (same && length <= changed + 1) return;
+        continue;
+      }
+      const uint32_t top = balance(txn, i);
+      if (top != i) attach(txn, lane, path, length - 1, top);
+      if (kind_.at(top).height == before) return;  // nothing above it sees a difference
+    }
+  }
+
+  uint32_t height(uint32_t i) const { return i == kNoIndex ? 0 : kind_.at(i).height.get(); }
+
+  void update_height(Txn& txn, uint32_t i) const {
+    auto& node = kind_.at(i);
+    put(txn, node.height, static_cast<uint8_t>(1 + std::max(height(node.prev), height(node.next))));
+    if constexpr (Kind::kSums) kind_.sum(txn, i);
+  }
+
+  // Returns what stands in the place of i afterwards.
+  uint32_t balance(Txn& txn, uint32_t i) const {
+    auto& node = kind_.at(i);
+    const uint32_t left = height(node.prev), right = height(node.next);
+    if (left > right + 1) {
+      auto& child = kind_.at(node.prev);
+      if (height(child.prev) < height(child.next)) put(txn, node.prev, rotate_left(txn, node.prev));
+      return rotate_right(txn, i);
+    }
+    if (right > left + 1) {
+      auto& child = kind_.at(node.next);
+      if (height(child.next) < height(child.prev)) put(txn, node.next, rotate_right(txn, node.next));
+      return rotate_left(txn, i);
+    }
+    update_height(txn, i);
+    return i;
+  }
+
+  uint32_t rotate_left(Txn& txn, uint32_t i) const {
+    auto& node = kind_.at(i);
+    const uint32_t top = node.next;
+    auto& up = kind_.at(top);
+    put(txn, node.next, up.prev);
+    put(txn, up.prev, i);
+    update_height(txn, i);
+    update_height(txn, top);
+    return top;
+  }
+
+  uint32_t rotate_right(Txn& txn, uint32_t i) const {
+    auto& node = kind_.at(i);
+    const uint32_t top = node.prev;
+    auto& up = kind_.at(top);
+    put(txn, node.prev, up.next);
+    put(txn, up.next, i);
+    update_height(txn, i);
+    update_height(txn, top);
+    return top;
+  }
+
+  Kind kind_;
+};
+
+/// Walks a lane in order without changing it: for previews and checks. The lane must not change meanwhile.
+template <class Kind>
+class LaneWalk {
+ public:
+  LaneWalk(Kind kind, const Lane& lane) : kind_(kind), list_(lane.head), left_(lane.count) {
+    // Where the links go round in a circle as well, the walk would not end.
+    if (left_ > kind_.most()) region_damaged("a lane counts more than there can be");
+    descend(lane.root);
+  }
+
+  /// The next element, kNoIndex after the last; peek() does not move on.
+  uint32_t peek() const {
+    if (depth_ == 0) return list_;
+    const uint32_t least = stack_[depth_ - 1];
+    return list_ == kNoIndex || kind_.less(kind_.at(least), kind_.at(list_)) ? least : list_;
+  }
+  uint32_t next() {
+    const uint32_t i = peek();
+    if (i == kNoIndex) return i;
+    if (left_-- == 0) region_damaged("a lane holds more than it counts");
+    if (depth_ > 0 && stack_[depth_ - 1] == i) {
+      --depth_;
+      descend(kind_.at(i).next);
+    } else {
+      list_ = kind_.at(i).next;
+    }
+    return i;
+  }
+
+ private:
+  void descend(uint32_t i) {
+    for (; i != kNoIndex; i = kind_.at(i).prev) {
+      if (depth_ == kTreeHeightMax) region_damaged("a tree is too high");
+      stack_[depth_++] = i;
+    }
+  }
+
+  Kind kind_;
+  uint32_t list_;
+  uint32_t left_;
+  uint32_t stack_[kTreeHeightMax];
+  uint32_t depth_ = 0;
+};
+
+}  // namespace fq

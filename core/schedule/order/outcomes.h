@@ -1,0 +1,32 @@
+// outcomes - how the last messages ended, so that a wait or a show can be answered after the end.
+//
+// What has ended keeps its slot and its place in the id index until kOutcomesMax others have ended after it:
+// finishing needs no room, and no message takes any ahead for its outcome.
+//
+// Invariants
+//  O1  The list, from first_outcome by next, holds outcome_count slots whose state is free, oldest first.
+//  O2  Each of them is found by its id; they and the messages are all that the id index holds.
+#pragma once
+
+// fq, this room.
+#include "core/schedule/memory/region.h"
+
+namespace fq {
+
+struct NewOutcome {
+  uint64_t event_position;
+  int64_t at_wall_ms;
+  RecordType verdict;
+};
+
+/// Turns a message that lies in no structure any more into its outcome; the oldest may give way. Two steps.
+void outcome_add(Txn& txn, const Region& region, uint32_t slot, Entry& entry, const NewOutcome& outcome);
+/// One that another schedule remembers becomes the newest here. Needs: room for it, and fewer than
+/// kOutcomesMax. Two steps.
+void outcome_copy(Txn& txn, const Region& region, const Entry& from);
+/// The oldest is forgotten. Needs: there is one. Two steps.
+void outcome_forget(Txn& txn, const Region& region);
+/// The slot of this message's outcome, or kNoIndex.
+uint32_t outcome_find(const Region& region, uint64_t id);
+
+}  // namespace fq

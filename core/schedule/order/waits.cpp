@@ -1,0 +1,127 @@
+// waits - see waits.h.
+#include "core/schedule/order/waits.h"
+
+// fq, this room.
+#include "core/schedule/memory/extras.h"
+#include "core/schedule/memory/id_index.h"
+
+namespace fq {
+
+uint64_t DependencyIndexKind::hash_of(const Dependency& dependency) { return hash_id(dependency.id); }
+
+bool Waits::is_unfinished(uint64_t id) const {
+  const uint32_t slot = entry_find(region_, id);
+  return slot != kNoIndex && state_of(region_.entry(slot)) != SlotState::dead;
+}
+
+// A new one is in no list: it is in the index once somebody waits for it.
+uint32_t Waits::dependency_of(Txn& txn, uint64_t id) const {
+  const uint32_t known =
+      index_.find(hash_id(id), [&](const Dependency& dependency) { return dependency.id == id; });
+  if (known != kNoIndex) return known;
+  const auto [i, made] =
+      take_element(txn, region_.arena, region_.root.dependencies, region_.root.dependency_supply);
+  txn.fresh(made.id, id);
+  txn.fresh(made.first, kNoIndex);
+  txn.fresh(made.last, kNoIndex);
+  txn.fresh(made.ended, 0);
+  txn.fresh(made.ended_prev, kNoIndex);
+  txn.fresh(made.ended_next, kNoIndex);
+  txn.fresh(made.waits, 0);
+  index_.insert(txn, i, made, region_.root.dependency_supply.used);
+  return i;
+}
+
+void Waits::link(Txn& txn, uint32_t i) const {
+  Wait& wait = region_.wait(i);
+  Dependency& dependency = region_.dependency(wait.dependency);
+  const uint32_t last = dependency.last;
+  put(txn, wait.prev, last);
+  put(txn, wait.next, kNoIndex);
+  txn.set(last == kNoIndex ? dependency.first : region_.wait(last).next, i);
+  txn.set(dependency.last, i);
+  put(txn, wait.flags, wait.flags | kWaitLinked);
+}
+
+void Waits::unlink(Txn& txn, uint32_t i) const {
+  Wait& wait = region_.wait(i);
+  if ((wait.flags & kWaitLinked) == 0) return;
+  Dependency& dependency = region_.dependency(wait.dependency);
+  const uint32_t prev = wait.prev, next = wait.next;
+  txn.set(prev == kNoIndex ? dependency.first : region_.wait(prev).next, next);
+  txn.set(next == kNoIndex ? dependency.last : region_.wait(next).prev, prev);
+  put(txn, wait.flags, wait.flags & ~kWaitLinked);
+}
+
+void Waits::unlink_all(Txn& txn, const Extra& extra) const {
+  StepLimit limit(kWaitsMax);
+  for (uint32_t i = extra.waits; i != kNoIndex; i = region_.wait(i).chain) {
+    limit.step();
+    unlink(txn, i);
+  }
+}
+
+void Waits::add(Txn& txn, uint32_t waiter, Extra& extra, const NewWait& from) const {
+  const uint32_t dependency = dependency_of(txn, from.id);
+  const auto [i, wait] = take_element(txn, region_.arena, region_.root.waits, region_.root.wait_supply);
+  txn.fresh(wait.waiter, waiter);
+  txn.fresh(wait.dependency, dependency);
+  txn.fresh(wait.prev, kNoIndex);
+  txn.fresh(wait.next, kNoIndex);
+  txn.fresh(wait.flags, from.any ? kWaitAny : 0);
+  put(txn, wait.chain, extra.waits.get());  // noted: until the commit it is its place among the free ones
+  put(txn, extra.waits, i);
+  add_to(txn, region_.dependency(dependency).waits, 1);
+  if (!from.linked) return;
+  link(txn, i);
+  if (!is_unfinished(from.id)) note_ended(txn, from.id);
+}
+
+void Waits::drop(Txn& txn, Extra& extra) const {
+  StepLimit limit(kWaitsMax);
+  for (uint32_t i = extra.waits; i != kNoIndex;) {
+    limit.step();
+    Wait& wait = region_.wait(i);
+    const uint32_t next = wait.chain, dependency = wait.dependency;
+    unlink(txn, i);
+    take_from(txn, region_.dependency(dependency).waits, 1);
+    free_element(txn, region_.root.wait_supply, wait, i);
+    free_if_unused(txn, dependency);
+    i = next;
+  }
+  put(txn, extra.waits, kNoIndex);
+}
+
+void Waits::free_if_unused(Txn& txn, uint32_t i) const {
+  Dependency& dependency = region_.dependency(i);
+  if (dependency.waits != 0) return;
+  forget_ended(txn, i);
+  index_.remove(txn, i, dependency);
+  free_element(txn, region_.root.dependency_supply, dependency, i);
+}
+
+void Waits::note_ended(Txn& txn, uint64_t id) const {
+  if (region_.root.dependency_supply.used == 0) return;
+  const uint32_t i =
+      index_.find(hash_id(id), [&](const Dependency& dependency) { return dependency.id == id; });
+  if (i == kNoIndex) return;
+  Dependency& dependency = region_.dependency(i);
+  if (dependency.ended != 0) return;
+  const uint32_t last = region_.root.last_ended;
+  put(txn, dependency.ended, 1);
+  put(txn, dependency.ended_prev, last);
+  put(txn, dependency.ended_next, kNoIndex);
+  txn.set(last == kNoIndex ? region_.root.first_ended : region_.dependency(last).ended_next, i);
+  txn.set(region_.root.last_ended, i);
+}
+
+void Waits::forget_ended(Txn& txn, uint32_t i) const {
+  Dependency& dependency = region_.dependency(i);
+  if (dependency.ended == 0) return;
+  const uint32_t prev = dependency.ended_prev, next = dependency.ended_next;
+  txn.set(prev == kNoIndex ? region_.root.first_ended : region_.dependency(prev).ended_next, next);
+  txn.set(next == kNoIndex ? region_.root.last_ended : region_.dependency(next).ended_prev, prev);
+  put(txn, dependency.ended, 0);
+}
+
+}  // namespace fq

@@ -1,0 +1,78 @@
+// waits - what a held message came after, and who waits for a message.
+//
+// A Dependency is a message that others wait for, by id: it need not be known (a rebuild may meet who waits
+// first). Each Wait links one who waits with one of its dependencies. When a dependency has ended, it goes to
+// the list of the ended ones; whoever can write to the journal takes from there, a few in a transaction, and
+// decides about each that waits: let go, buried, or still waiting for others. So one message with ten
+// thousand that wait for it costs its ack one step, and who dies half-way leaves the rest to the next one.
+// Nothing is decided here: the list only says where to look.
+//
+// A message that was buried while it was held keeps its waits, in no list, so that a kick can hold it again.
+//
+// Invariants
+//  W1  A linked wait is in the list of its dependency, once; a dependency has a wait, linked or not, or has
+//      ended.
+//  W2  A wait belongs to one message that is held or dead, and is linked only while it is held; a message has
+//      kWaitsMax at most.
+#pragma once
+
+// System.
+#include <optional>
+// fq, this room.
+#include "core/schedule/memory/linear_hash.h"
+
+namespace fq {
+
+inline constexpr uint32_t kWaitsMax = 65;  // --after and --after-any name 64 at most, a key one more
+
+inline constexpr uint32_t kWaitAny = 1;     // however it ends; else it has to be acked
+inline constexpr uint32_t kWaitLinked = 2;  // in its dependency's list
+
+struct NewWait {
+  uint64_t id = 0;
+  bool any = false;
+  bool linked = true;
+};
+
+struct DependencyIndexKind {
+  static constexpr uint32_t kLoad = 2;
+  const Region* region;
+  Shared<uint32_t>& cell(uint32_t b) const {
+    return region->arena.at(region->root.dependency_buckets, b).index;
+  }
+  Shared<uint32_t>& bucket_count() const { return region->root.dependency_bucket_count; }
+  uint32_t capacity() const { return region->root.dependency_buckets.capacity; }
+  Dependency& at(uint32_t i) const { return region->dependency(i); }
+  static uint64_t hash_of(const Dependency& dependency);
+};
+
+class Waits {
+ public:
+  explicit Waits(const Region& region) : region_(region), index_(DependencyIndexKind{&region}) {}
+
+  /// One step. Needs: room for it.
+  void add(Txn& txn, uint32_t waiter, Extra& extra, const NewWait& wait) const;
+  /// All of a message. At most kWaitsMax steps, each of at most 12 stores.
+  void drop(Txn& txn, Extra& extra) const;
+  /// This message has ended, or died: who waits for it is to be looked at.
+  void note_ended(Txn& txn, uint64_t id) const;
+  /// One that may have ended and that somebody waits for, or kNoIndex.
+  uint32_t first_ended() const { return region_.root.first_ended; }
+  /// It has not ended after all, or nobody waits for it any more.
+  void forget_ended(Txn& txn, uint32_t dependency) const;
+  void unlink(Txn& txn, uint32_t wait) const;
+  void link(Txn& txn, uint32_t wait) const;
+  /// All of a message, which keeps them. At most kWaitsMax steps, each of at most 3 stores.
+  void unlink_all(Txn& txn, const Extra& extra) const;
+  /// Not finished: ready, delayed, leased or held.
+  bool is_unfinished(uint64_t id) const;
+
+ private:
+  uint32_t dependency_of(Txn& txn, uint64_t id) const;
+  void free_if_unused(Txn& txn, uint32_t dependency) const;
+
+  const Region& region_;
+  LinearHash<DependencyIndexKind> index_;
+};
+
+}  // namespace fq

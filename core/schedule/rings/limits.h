@@ -1,0 +1,51 @@
+// limits - what holds for a node, and what a start or an end makes of it.
+//
+// A node that is at one of its limits is blocked: it and all below it leave their rings until the event that
+// frees it, so that nothing blocked is ever met when a turn is looked for. Concurrency is counted by the
+// leases themselves (T2), a rate is a bucket (bucket.h). What a pool lacks room for is passed over (pool.h).
+#pragma once
+
+// fq, this room.
+#include "core/schedule/rings/pools.h"
+#include "core/schedule/rings/seats.h"
+
+namespace fq {
+
+class Limits {
+ public:
+  explicit Limits(const Region& region) : region_(region), seats_(region), pools_(region) {}
+
+  /// A message of this leaf has started: its nodes pay for it, and those that have reached a limit are
+  /// blocked. At most two steps a level.
+  void started(Txn& txn, uint32_t leaf, int64_t now_ms) const;
+  /// One of its leases has ended: those that waited for that are free.
+  void ended(Txn& txn, uint32_t leaf) const;
+  /// What time has freed is free. Needs: it has no timer; sets the next one.
+  void fire(Txn& txn, uint32_t node, int64_t now_ms) const;
+  /// Sets its timer to the time that frees it next. One that is blocked by no time keeps what it has.
+  void set_timer(Txn& txn, uint32_t node) const;
+
+  /// Changes what was set at run time. Needs: room for a Control and for the pool's name.
+  void set(Txn& txn, uint32_t node, const NodePatch& patch) const;
+  /// Makes hold for it what the file (`from_file`) and the run time say. Needs: room for a Control.
+  void bring_up_to_date(Txn& txn, uint32_t node, const NodeTerms& from_file, int64_t now_ms) const;
+
+  /// Whether forgetting it would lose something: what was set, or how empty its bucket is.
+  bool is_needed(const Tenant& tenant, int64_t now_ms) const;
+  /// Something was set for it at run time.
+  bool is_set(const Tenant& tenant) const;
+  /// `to` gets what `from` had, which has the same path.
+  void move(Txn& txn, uint32_t from, uint32_t to) const;
+  void remove(Txn& txn, Tenant& tenant) const;
+
+ private:
+  Control& make(Txn& txn, uint32_t node) const;
+  bool is_at_concurrency(uint32_t node, const Control& control) const;
+  void assign_pool(Txn& txn, uint32_t node, const NodeTerms& terms) const;
+
+  const Region& region_;
+  Seats seats_;
+  Pools pools_;
+};
+
+}  // namespace fq

@@ -1,0 +1,83 @@
+// pools - what nodes share: see pool.h for how members that lack room are passed over.
+//
+// A pool is there once a policy file has defined it, and goes when none does any more and nobody is in it. A
+// file is loaded beside the one that holds: its terms lie in `next`, with its generation, and hold from the
+// store on that makes this generation the one that holds. A pool without terms of that generation is as if it
+// were not there.
+#pragma once
+
+// System.
+#include <string_view>
+// fq, this room.
+#include "core/schedule/rings/control.h"
+#include "core/schedule/memory/linear_hash.h"
+#include "core/schedule/rings/pool_sets.h"
+
+namespace fq {
+
+struct PoolIndexKind {
+  static constexpr uint32_t kLoad = 1;
+  const Region* region;
+  Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.pool_buckets, b).index; }
+  Shared<uint32_t>& bucket_count() const { return region->root.pool_bucket_count; }
+  uint32_t capacity() const { return region->root.pool_buckets.capacity; }
+  Pool& at(uint32_t i) const { return region->pool(i); }
+  static uint64_t hash_of(const Pool& pool) { return pool.hash; }
+};
+
+class Pools {
+ public:
+  explicit Pools(const Region& region) : region_(region), sets_(region), index_(PoolIndexKind{&region}) {}
+
+  bool any() const { return region_.root.pool_supply.used != 0; }
+  /// The pool of this name (as a text or as typed), kNoIndex where the policy that holds knows none.
+  uint32_t find(uint32_t name) const;
+  uint32_t find(std::string_view name) const;
+  bool is_defined(const Pool& pool) const;
+  /// That this node itself is a member of, or kNoIndex.
+  uint32_t pool_of(const Tenant& tenant) const {
+    return has_control(tenant) ? control_of(region_, tenant).pool.get() : kNoIndex;
+  }
+  /// The pool that it is itself a member of lacks room.
+  bool has_full_pool(const Tenant& tenant) const {
+    const uint32_t pool = pool_of(tenant);
+    return pool != kNoIndex && region_.pool(pool).blocks != 0;
+  }
+  /// A lease of this leaf counts there: it or a node above it is a member.
+  bool counts(uint32_t leaf, uint32_t pool) const {
+    return pool_of(region_.tenant(leaf)) == pool || is_covered(leaf, pool, kNoIndex);
+  }
+
+  /// The node is a member of this pool (kNoIndex: of none) from now on, with what is leased below it. Needs:
+  /// it has a Control.
+  void assign(Txn& txn, uint32_t node, uint32_t pool) const;
+  /// `to` gets what `from` had, which has the same path and the same leases.
+  void move(Txn& txn, uint32_t from, uint32_t to) const;
+
+  /// One more lease below this leaf, or one less. At most a step a level.
+  void count(Txn& txn, uint32_t leaf, bool more) const;
+  /// It has started now: its pools pay for it.
+  void started(Txn& txn, uint32_t leaf, int64_t now_ms) const;
+  /// Its timer is due.
+  void fire(Txn& txn, uint32_t pool, int64_t now_ms) const;
+
+  /// What a file that is being loaded says of a pool. Needs: room for a pool and its name.
+  void add(Txn& txn, uint32_t generation, std::string_view name, const NodeTerms& terms) const;
+  /// Makes what the file says hold for some from index `from` on; returns where to go on, or kNoIndex.
+  uint32_t bring_up_to_date(Txn& txn, uint32_t from, int64_t now_ms) const;
+  /// Likewise removes those that are no more.
+  uint32_t remove_old(Txn& txn, uint32_t from) const;
+
+ private:
+  void set_block(Txn& txn, uint32_t pool, uint32_t reason, bool on) const;
+  void add_leased(Txn& txn, uint32_t pool, uint32_t more, uint32_t less) const;
+  void set_timer(Txn& txn, uint32_t pool) const;
+  bool is_covered(uint32_t node, uint32_t pool, uint32_t below) const;
+  uint32_t leased_by_it_alone(uint32_t node, uint32_t pool) const;
+
+  const Region& region_;
+  PoolSets sets_;
+  LinearHash<PoolIndexKind> index_;
+};
+
+}  // namespace fq

@@ -1,0 +1,273 @@
+// seats - see seats.h.
+#include "core/schedule/rings/seats.h"
+
+// System.
+#include <algorithm>
+// fq, this room.
+#include "core/schedule/rings/pools.h"
+
+namespace fq {
+namespace {
+
+constexpr uint64_t kCostPerMs = kTurn / 10;           // see costs.h
+constexpr int64_t kForgivenMaxMs = int64_t{1} << 31;  // in which any debt is: 24 days
+
+uint64_t take_sequence(Txn& txn, Tenant& parent) {
+  const uint64_t sequence = parent.joins;
+  txn.set(parent.joins, sequence + 1);
+  return sequence;
+}
+
+/// What a search knows of a seat, but for what lies below it in the tree.
+void copy_place(Txn& txn, Place& to, const Place& from) {
+  put(txn, to.sets, from.sets.get());
+  put(txn, to.stamp, from.stamp.get());
+  put(txn, to.ranks, from.ranks.get());
+  put(txn, to.first, from.first.get());
+}
+
+}  // namespace
+
+SeatSum SeatKind::sum_at(uint32_t i) const {
+  const Tenant& tenant = at(i);
+  const SeatSum left = sum_of(tenant.prev), right = sum_of(tenant.next);
+  SeatSum sum{.sets = left.sets | sets(i) | right.sets};
+  const Ranks ranks(*region);
+  if (!ranks.are_kept()) return sum;
+  const uint32_t own = ranks.is_known(i) ? i : kNoIndex;
+  sum.best = ranks.better(ranks.better(left.best, own), right.best);
+  sum.oldest = ranks.older(ranks.older(left.oldest, own), right.oldest);
+  return sum;
+}
+
+void SeatKind::put_sum(Txn& txn, uint32_t i, const SeatSum& sum) const {
+  Place& place = region->place(i);
+  put(txn, place.below, sum.sets ^ kNoPool);
+  if (!is_ranked(region->root)) return;
+  put(txn, place.sums, region->root.terms.ranks.get());
+  put(txn, place.best, sum.best);
+  put(txn, place.oldest, sum.oldest);
+}
+
+// As its parent sees it, a member needs its pool too.
+uint64_t Seats::sets_below(uint32_t i) const {
+  const Tenant& tenant = region_.tenant(i);
+  if (!is_inner(tenant)) return tenant.lane.count == 0 ? 0 : kNoPool;
+  const SeatKind kind{&region_};
+  return (tenant.lane.head == kNoIndex ? 0 : kNoPool) | kind.sum_of(tenant.lane).sets;
+}
+
+uint64_t Seats::sets_of(uint32_t i) const {
+  const uint32_t pool = Pools(region_).pool_of(region_.tenant(i));
+  return pool == kNoIndex ? sets_below(i) : PoolSets(region_).known_with(sets_below(i), pool);
+}
+
+uint64_t Seats::make_sets(Txn& txn, uint32_t i) const {
+  const uint32_t pool = Pools(region_).pool_of(region_.tenant(i));
+  return pool == kNoIndex ? sets_below(i) : PoolSets(region_).with(txn, sets_below(i), pool);
+}
+
+uint32_t Seats::first_of(uint32_t i) const {
+  const Tenant& tenant = region_.tenant(i);
+  if (!is_inner(tenant)) return MessageLane(MessageKind{&region_}).first(tenant.lane);
+  const uint32_t best = SeatKind{&region_}.sum_of(tenant.lane).best;
+  return best == kNoIndex ? kNoIndex : region_.place(best).first.get();
+}
+
+/// It waits from now on. Needs: it is in no ring now.
+void Seats::stamp(Txn& txn, uint32_t i) const {
+  const Ranks ranks(region_);
+  if (region_.root.places_used != 0 && ranks.are_kept()) ranks.stamp(txn, i);
+}
+
+/// What a search is to know of a seat. Needs: it is in no ring now.
+void Seats::note_ready(Txn& txn, uint32_t i, uint64_t sets) const {
+  if (region_.root.places_used == 0) return;
+  Place& place = region_.place(i);
+  put(txn, place.sets, sets ^ kNoPool);
+  const Ranks ranks(region_);
+  if (!ranks.are_kept()) return;
+  if (!ranks.is_known(i)) ranks.stamp(txn, i);
+  put(txn, place.first, first_of(i));
+}
+
+bool Seats::is_as_noted(uint32_t i, uint64_t sets) const {
+  if (sets != SeatKind{&region_}.sets(i)) return false;
+  const Ranks ranks(region_);
+  if (!ranks.are_kept()) return true;
+  const bool in_tree = (region_.tenant(i).flags & kTenantInTree) != 0;
+  return in_tree && ranks.is_known(i) && region_.place(i).first == first_of(i);
+}
+
+void Seats::forget_rank(Txn& txn, uint32_t i) const {
+  Tenant& tenant = region_.tenant(i);
+  if (i == kRoot || !is_seated(tenant)) return;
+  if (tenant.tag < region_.tenant(tenant.parent).vtime) set_flag(txn, tenant, kTenantLate, true);
+}
+
+/// It may be that its turn was passed over.
+bool Seats::is_late(uint32_t i) const {
+  const Tenant& tenant = region_.tenant(i);
+  return (tenant.flags & kTenantLate) != 0 || SeatKind{&region_}.sets(i) != kNoPool ||
+         is_ranked(region_.root);
+}
+
+/// How far beyond `level` its tag is: what it has used ahead of its share. While a node has nothing to do,
+/// time takes that off at the node's weight, as if others had their turns.
+uint64_t Seats::owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const {
+  if (tenant.tag <= level) return 0;
+  // Asked when something comes: before that nothing of it ran, or could be served.
+  const bool idle = tenant.counts.leased == 0;
+  const int64_t idle_ms =
+      idle ? std::clamp<int64_t>(time_between(tenant.used_ms, now_ms), 0, kForgivenMaxMs) : 0;
+  const uint64_t forgiven = turn_of(tenant.weight_milli, static_cast<uint64_t>(idle_ms) * kCostPerMs);
+  const uint64_t owed = tenant.tag - level;
+  return owed <= forgiven ? 0 : owed - forgiven;
+}
+
+bool Seats::owes(const Tenant& tenant, int64_t now_ms) const {
+  return owed(tenant, region_.tenant(tenant.parent).vtime, now_ms) != 0;
+}
+
+void Seats::settle(Txn& txn, uint32_t i, const Arrival* arrival) const {
+  const SeatKind kind{&region_};
+  StepLimit limit(kDepthMax);
+  while (i != kRoot) {
+    limit.step();
+    Tenant& tenant = region_.tenant(i);
+    const bool wanted = can_be_served(tenant);
+    const bool seated = is_seated(tenant);
+    Tenant& parent = region_.tenant(tenant.parent);
+    if (!is_inner(parent)) throw RegionDamaged{"a parent is no inner node"};
+    // Also of one that is blocked: its place in line is that of its first message, or of its group.
+    const bool comes =
+        arrival != nullptr && !seated && (tenant.lane.count == 1 || (arrival->group && !is_inner(tenant)));
+    if (comes) {
+      const uint64_t level = parent.vtime + turn_of(tenant.weight_milli, arrival->cost);
+      put(txn, tenant.tag, level + owed(tenant, level, arrival->now_ms));
+      stamp(txn, i);
+    }
+    if (!wanted && !seated) return;
+    const uint64_t sets = wanted && kind.has_places() ? make_sets(txn, i) : kNoPool;
+    if (wanted && seated && is_as_noted(i, sets)) return;
+    if (seated) ring_.remove(txn, parent.lane, i, tenant);
+    if (wanted && !seated) {
+      put(txn, tenant.tag, std::max<uint64_t>(parent.vtime, tenant.tag));
+      put(txn, tenant.sequence, take_sequence(txn, parent));
+    }
+    set_flag(txn, tenant, kTenantLate, seated && is_late(i));
+    // Who stays and only needs other pools than before is not new for those above.
+    if (seated) arrival = nullptr;
+    if (wanted) note_ready(txn, i, sets);
+    if (wanted) ring_.insert(txn, parent.lane, i, tenant);
+    set_flag(txn, tenant, kTenantSeated, wanted);
+    i = tenant.parent;
+  }
+}
+
+void Seats::block(Txn& txn, uint32_t i, uint8_t reason, bool on, const Arrival* arrival) const {
+  Tenant& tenant = region_.tenant(i);
+  const uint8_t before = tenant.blocks;
+  const auto after = static_cast<uint8_t>(on ? before | reason : before & ~unsigned{reason});
+  if (after == before) return;
+  put(txn, tenant.blocks, after);
+  if (reason == kBlockPaused)
+    put(txn, region_.root.paused_count, region_.root.paused_count + (on ? 1u : -1u));
+  const bool changes = (before == 0) != (after == 0);
+  if (changes) put(txn, region_.root.parked_count, region_.root.parked_count + (on ? 1u : -1u));
+  if (changes || arrival != nullptr) settle(txn, i, arrival);
+}
+
+void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost, Turn turn) const {
+  Tenant& parent = region_.tenant(parent_index);
+  Tenant& tenant = region_.tenant(seat);
+  const SeatKind kind{&region_};
+  const bool stays = can_be_served(tenant);
+  const uint64_t sets = stays && kind.has_places() ? make_sets(txn, seat) : kNoPool;
+  const Ranks ranks(region_);
+  const bool rotates = stays && parent.lane.head == seat && sets == kNoPool && !ranks.are_kept();
+  // Who was passed over makes up nothing.
+  const bool late = is_late(seat);
+  if (!rotates) ring_.remove(txn, parent.lane, seat, tenant);
+  const bool its_turn = turn != Turn::beside;
+  if (its_turn) put(txn, parent.vtime, std::max<uint64_t>(parent.vtime, tenant.tag));
+  const uint64_t now = its_turn && late ? parent.vtime : tenant.tag;
+  txn.set(tenant.tag, now + turn_of(tenant.weight_milli, cost));
+  set_flag(txn, tenant, kTenantLate, false);
+  if (!stays) return set_flag(txn, tenant, kTenantSeated, false);
+  txn.set(tenant.sequence, take_sequence(txn, parent));
+  if (rotates && ring_.rotate(txn, parent.lane)) return;
+  if (rotates) ring_.remove(txn, parent.lane, seat, tenant);
+  if (turn == Turn::by_age) stamp(txn, seat);
+  note_ready(txn, seat, sets);
+  ring_.insert(txn, parent.lane, seat, tenant);
+}
+
+void Seats::sit_down(Txn& txn, uint32_t i) const {
+  Tenant& tenant = region_.tenant(i);
+  note_ready(txn, i, SeatKind{&region_}.has_places() ? make_sets(txn, i) : kNoPool);
+  ring_.insert(txn, region_.tenant(tenant.parent).lane, i, tenant);
+  set_flag(txn, tenant, kTenantSeated, true);
+}
+
+void Seats::replace(Txn& txn, uint32_t i, uint32_t with) const {
+  Tenant& tenant = region_.tenant(i);
+  Tenant& other = region_.tenant(with);
+  put(txn, other.tag, tenant.tag.get());
+  put(txn, other.sequence, tenant.sequence.get());
+  if (region_.root.places_used != 0) copy_place(txn, region_.place(with), region_.place(i));
+  if (!is_seated(tenant)) return;
+  Tenant& parent = region_.tenant(tenant.parent);
+  ring_.remove(txn, parent.lane, i, tenant);
+  set_flag(txn, tenant, kTenantSeated, false);
+  ring_.insert(txn, parent.lane, with, other);
+  set_flag(txn, other, kTenantSeated, true);
+}
+
+void Seats::set_weight(Txn& txn, uint32_t i, uint32_t weight_milli) const {
+  Tenant& tenant = region_.tenant(i);
+  const uint32_t before = tenant.weight_milli;
+  put(txn, tenant.weight_milli, weight_milli);
+  if (i == kRoot) return;
+  const uint64_t vtime = region_.tenant(tenant.parent).vtime;
+  if (tenant.tag <= vtime) return;
+  uint64_t tag = 0;
+  if (region_.root.terms.fair_by == FairBy::turns) {
+    // A light tenant that becomes heavy must not sit out a turn of its old length.
+    tag = std::min<uint64_t>(tenant.tag, vtime + turn_of(weight_milli));
+  } else {
+    // What it has used it owes, at its new weight.
+    const uint64_t ahead = tenant.tag - vtime;
+    tag = vtime + ahead / weight_milli * before + ahead % weight_milli * before / weight_milli;
+  }
+  if (tag != tenant.tag) move(txn, i, tag, true);
+}
+
+void Seats::even_out(Txn& txn, uint32_t i) const {
+  if (i == kRoot) return;
+  const Tenant& tenant = region_.tenant(i);
+  const Tenant& parent = region_.tenant(tenant.parent);
+  const uint64_t latest = parent.vtime + turn_of(tenant.weight_milli);
+  const uint64_t tag = std::clamp<uint64_t>(tenant.tag, parent.vtime, latest);
+  if (tag != tenant.tag) move(txn, i, tag, false);
+}
+
+void Seats::correct(Txn& txn, uint32_t i, uint64_t charged, uint64_t cost) const {
+  const Tenant& tenant = region_.tenant(i);
+  const uint64_t more = turn_of(tenant.weight_milli, cost), less = turn_of(tenant.weight_milli, charged);
+  // Its tag may have been set anew meanwhile, and then it was not charged all of that.
+  const uint64_t tag = tenant.tag + more;
+  if (more != less) move(txn, i, tag - std::min(tag, less), false);
+}
+
+void Seats::move(Txn& txn, uint32_t i, uint64_t tag, bool behind_equals) const {
+  Tenant& tenant = region_.tenant(i);
+  Tenant& parent = region_.tenant(tenant.parent);
+  if (is_seated(tenant)) ring_.remove(txn, parent.lane, i, tenant);
+  put(txn, tenant.tag, tag);
+  if (!is_seated(tenant)) return;
+  if (behind_equals) put(txn, tenant.sequence, take_sequence(txn, parent));
+  ring_.insert(txn, parent.lane, i, tenant);
+}
+
+}  // namespace fq

@@ -1,0 +1,165 @@
+// seats - whose turn it is below a node: weighted round robin by virtual time.
+//
+// A child that can be served has a seat in its parent's ring, ordered by its tag, among equal tags by who
+// came first. Serving the first seat sets the parent's virtual time to its tag, and its next tag is one
+// turn later: kTurn / weight. A newcomer's tag is one turn of its own after the virtual time, but never
+// before the tag it left with. Who was blocked while it had something keeps the tag that it had, but what it
+// missed is not made up: its tag is never before the virtual time. So:
+//  - with equal weights this is exactly A B C A B C, and each turn is O(1): a seat leaves the list's head
+//    and joins its tail;
+//  - who was idle has saved up nothing, who leaves and comes back has gained nothing;
+//  - a newcomer of the same weight is served after everyone who waits has had one turn;
+//  - between two turns of a child that always has work, another gets at most ceil(its weight / mine)
+//    turns, exactly one with equal weights. A turn's length is rounded down (see kTurn), so for weights that
+//    do not divide it the heavier may count for up to 1 in 2500 more.
+// Who is in a pool that lacks room keeps its seat and is passed over; when it is served at last, with a tag
+// in the past, that counts as a turn now. This takes the place of deficit round robin: the same shares, but a
+// heavy tenant's turns are spread over the round instead of coming in one burst.
+//
+// A seat is taken and left at the change that makes the difference (the first message, the last one, park,
+// unpark), never found by a scan. See T1 in tenant.h.
+#pragma once
+
+// fq, this room.
+#include "core/schedule/memory/lane.h"
+#include "core/schedule/rings/pool_sets.h"
+#include "core/schedule/order/ranks.h"
+
+namespace fq {
+
+// Over a weight in thousandths: exact for the whole weights up to 10, for 12, 14 to 16, 18, 20, 25, 100, 1000
+// and the like; others are off by less than 1 in 2500. Not larger: a queue that serves nothing but a tenant
+// of weight 0.1, 100,000 a second, comes to the end of 64 bits in 85 days.
+inline constexpr uint64_t kTurn = 2'520'000'000;
+
+/// What a search in a ring's tree is told of a subtree: see pool.h and ranks.h.
+struct SeatSum {
+  uint64_t sets = 0;
+  uint32_t best = kNoIndex;
+  uint32_t oldest = kNoIndex;
+  bool operator==(const SeatSum&) const = default;
+};
+
+struct SeatKind {
+  static constexpr uint8_t kInTree = kTenantInTree;
+  static constexpr bool kSums = true;
+  const Region* region;
+
+  Tenant& at(uint32_t i) const { return region->tenant(i); }
+  uint32_t most() const { return region->root.tenants.capacity; }
+  bool has_places() const { return region->root.places_used != 0; }
+  /// What is ready below this seat needs these sets of pools.
+  uint64_t sets(uint32_t i) const { return has_places() ? region->place(i).sets ^ kNoPool : kNoPool; }
+  /// Only what needs no pool: so the first of the list can always be served. By rank none: a search needs
+  /// sums.
+  bool may_list(uint32_t i, const Tenant&) const { return sets(i) == kNoPool && !is_ranked(region->root); }
+
+  SeatSum sum_of(uint32_t i) const {
+    if (i == kNoIndex) return {};
+    if (!has_places()) return {.sets = kNoPool};
+    const Place& place = region->place(i);
+    const bool ranked = is_ranked(region->root) && place.sums == region->root.terms.ranks;
+    if (!ranked) return {.sets = place.below ^ kNoPool};
+    return {place.below ^ kNoPool, place.best, place.oldest};
+  }
+  /// Of all its seats that are in its tree.
+  SeatSum sum_of(const Lane& lane) const { return sum_of(lane.root.get()); }
+  SeatSum sum_at(uint32_t i) const;
+  void sum(Txn& txn, uint32_t i) const {
+    if (has_places()) put_sum(txn, i, sum_at(i));
+  }
+  void take_sum(Txn& txn, uint32_t to, uint32_t from) const {
+    if (has_places()) put_sum(txn, to, sum_of(from));
+  }
+  void put_sum(Txn& txn, uint32_t i, const SeatSum& sum) const;
+
+  static bool less(const Tenant& x, const Tenant& y) {
+    return x.tag != y.tag ? x.tag < y.tag : x.sequence < y.sequence;
+  }
+};
+using Ring = LaneOps<SeatKind>;
+
+/// How far what costs this much (see costs.h) moves the tag of a node of that weight.
+constexpr uint64_t turn_of(uint32_t weight_milli, uint64_t cost = kTurn) {
+  return weight_milli == 0 ? cost : cost / weight_milli;
+}
+
+inline bool is_inner(const Tenant& tenant) { return (tenant.flags & kTenantInner) != 0; }
+inline bool is_parked(const Tenant& tenant) { return tenant.blocks != 0; }
+inline bool is_seated(const Tenant& tenant) { return (tenant.flags & kTenantSeated) != 0; }
+inline bool is_used(const Tenant& tenant) { return (tenant.flags & kTenantUsed) != 0; }
+inline bool can_be_served(const Tenant& tenant) { return !is_parked(tenant) && tenant.lane.count != 0; }
+
+/// Of what there is something, unless a limit is in the way.
+inline bool has_something(const Tenant& tenant) {
+  return tenant.lane.count != 0 && (tenant.blocks & kBlockGather) == 0;
+}
+
+inline void set_flag(Txn& txn, Tenant& tenant, uint8_t flag, bool on) {
+  const unsigned others = tenant.flags.get() & ~unsigned{flag};
+  put(txn, tenant.flags, static_cast<uint8_t>(on ? others | flag : others));
+}
+
+class Seats {
+ public:
+  explicit Seats(const Region& region) : region_(region), ring_(SeatKind{&region}) {}
+
+  /// After something changed in `tenant`: gives it its seat or takes it away, and so on up the tree as far
+  /// as that makes a difference. At most one step a level.
+  void settle(Txn& txn, uint32_t tenant) const { settle(txn, tenant, nullptr); }
+  /// What comes, where there was nothing: a message whose start will cost this.
+  struct Arrival {
+    uint64_t cost;
+    int64_t now_ms;
+    bool group = false;  // that has gathered: it counts as having come only now
+  };
+  /// Likewise, where it has something again.
+  void arrive(Txn& txn, uint32_t leaf, const Arrival& arrival) const { settle(txn, leaf, &arrival); }
+  /// Blocks a node for this reason, or no more.
+  void block(Txn& txn, uint32_t tenant, uint8_t reason, bool on, const Arrival* arrival = nullptr) const;
+  /// The seat whose turn it is, has had it: on to its next place, or away when it has nothing more. Where
+  /// others before it were passed over since their pool lacks room, that changes nothing for them. Needs: its
+  /// own lane is as it will be. One step.
+  enum class Turn {
+    own,
+    by_age,  // see ranks.h
+    beside,  // it had something beside its turn, as a group has
+  };
+  void charge(Txn& txn, uint32_t parent, uint32_t seat, uint64_t cost, Turn turn) const;
+  /// A start that was charged `charged` has cost `cost`.
+  void correct(Txn& txn, uint32_t tenant, uint64_t charged, uint64_t cost) const;
+  /// Whether it is still ahead, for what it has used before it was idle.
+  bool owes(const Tenant& tenant, int64_t now_ms) const;
+  /// The child whose turn it is, or kNoIndex.
+  uint32_t first(const Tenant& inner) const { return ring_.first(inner.lane); }
+  /// Its seat in its parent's ring, at the tag that it has. Needs: it is in no ring, and can be served.
+  void sit_down(Txn& txn, uint32_t tenant) const;
+  /// Puts `with` into the seat of `tenant`. Needs: `with` is in no ring.
+  void replace(Txn& txn, uint32_t tenant, uint32_t with) const;
+  void set_weight(Txn& txn, uint32_t tenant, uint32_t weight_milli) const;
+  /// Turns cost something else from now on: who is ahead is so by one turn of its own at most.
+  void even_out(Txn& txn, uint32_t tenant) const;
+  /// What is ready below a node, blocked or not, needs these sets of pools, as seen from its parent. Where
+  /// such a set is not there yet it is kSomePools.
+  uint64_t sets_of(uint32_t tenant) const;
+  /// The message that goes first of those ready below it, as far as that is known.
+  uint32_t first_of(uint32_t tenant) const;
+  /// The scope is the tenant again: who was passed over makes up nothing.
+  void forget_rank(Txn& txn, uint32_t tenant) const;
+
+ private:
+  void settle(Txn& txn, uint32_t tenant, const Arrival* arrival) const;
+  uint64_t owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const;
+  void move(Txn& txn, uint32_t tenant, uint64_t tag, bool behind_equals) const;
+  bool is_late(uint32_t tenant) const;
+  uint64_t sets_below(uint32_t tenant) const;
+  uint64_t make_sets(Txn& txn, uint32_t tenant) const;
+  void stamp(Txn& txn, uint32_t tenant) const;
+  void note_ready(Txn& txn, uint32_t tenant, uint64_t sets) const;
+  bool is_as_noted(uint32_t tenant, uint64_t sets) const;
+
+  const Region& region_;
+  Ring ring_;
+};
+
+}  // namespace fq

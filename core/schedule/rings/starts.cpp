@@ -1,0 +1,51 @@
+#include "core/schedule/rings/starts.h"
+
+// System.
+#include <algorithm>
+// fq, this room.
+#include "core/schedule/rings/bucket.h"
+
+namespace fq {
+
+namespace {
+
+constexpr uint64_t kPool = uint64_t{1} << 32;  // beside the nodes
+
+uint64_t room_of(uint64_t running, uint64_t concurrency, const Bucket& bucket, int64_t now_ms) {
+  return std::min(concurrency - std::min(running, concurrency), bucket.tokens(now_ms));
+}
+
+}  // namespace
+
+template <class Visit>
+void Starts::walk(uint32_t leaf, Visit&& visit) const {
+  StepLimit limit(kDepthMax);
+  for (uint32_t i = leaf;; i = region_.tenant(i).parent) {
+    const Tenant& tenant = region_.tenant(i);
+    if (has_control(tenant)) {
+      const Control& control = control_of(region_, tenant);
+      visit(i, room_of(counts_of(region_, i).leased, control.concurrency, bucket_of(control), now_ms_));
+      if (const uint32_t at = pools_.pool_of(tenant); at != kNoIndex) {
+        const Pool& pool = region_.pool(at);
+        visit(kPool + at, room_of(pool.leased, pool.terms.concurrency, bucket_of(pool), now_ms_));
+      }
+    }
+    if (i == kRoot) return;
+    limit.step();
+  }
+}
+
+uint64_t Starts::left(uint32_t leaf) const {
+  uint64_t left = UINT64_MAX;
+  walk(leaf,
+       [&](uint64_t limit, uint64_t room) { left = std::min(left, room - std::min(room, started(limit))); });
+  return left;
+}
+
+bool Starts::start(uint32_t leaf) {
+  if (left(leaf) == 0) return false;
+  walk(leaf, [&](uint64_t limit, uint64_t) { ++started_[limit]; });
+  return true;
+}
+
+}  // namespace fq

@@ -1,0 +1,64 @@
+// rules - the tenant entries of the policy file, and which of them speak of a path.
+//
+// An index by what a pattern begins with before its first `*`: a plain name is all beginning. To find the
+// rules for a path, each of its own beginnings is looked up whose length some pattern has, so ten thousand
+// plain names cost a few looks. Rules with one beginning are linked behind the one in the index.
+//
+// A new file is loaded beside the rules that hold: its rules get a generation of their own, which one store
+// makes the one that holds. The others are then removed piece by piece, by whoever loads next if need be.
+#pragma once
+
+// System.
+#include <array>
+#include <string_view>
+// fq, this room.
+#include "core/schedule/rings/control.h"
+#include "core/schedule/memory/linear_hash.h"
+
+namespace fq {
+
+/// What has to be known of all rules before others are loaded, or hold.
+struct RuleSummary {
+  uint32_t generation = 0;             // the highest
+  uint32_t given = 0;                  // by the rules of that one
+  std::array<uint64_t, 4> prefixes{};  // likewise: lengths of what they begin with, as in the root
+  uint32_t generation_of_pools = 0;    // the highest
+};
+
+struct RuleIndexKind {
+  static constexpr uint32_t kLoad = 1;
+  const Region* region;
+  Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.rule_buckets, b).index; }
+  Shared<uint32_t>& bucket_count() const { return region->root.rule_bucket_count; }
+  uint32_t capacity() const { return region->root.rule_buckets.capacity; }
+  Rule& at(uint32_t i) const { return region->arena.at(region->root.rules, i); }
+  static uint64_t hash_of(const Rule& rule) { return rule.hash; }
+};
+
+class Rules {
+ public:
+  explicit Rules(const Region& region) : region_(region), index_(RuleIndexKind{&region}) {}
+
+  bool any() const { return region_.root.rules_generation != 0; }
+  /// What the rules that hold say of this path.
+  NodeTerms terms_of(std::string_view path) const;
+
+  /// Takes in the rules [from, to), and those pools.
+  void sum_up(uint32_t from, uint32_t to, RuleSummary& summary) const;
+  /// One step. Needs: room for a rule and text_cells(pattern.size()) cells, twice that with a pool.
+  void add(Txn& txn, uint32_t generation, uint32_t rank, std::string_view pattern,
+           const NodePatch& values) const;
+  /// From now on those of this generation hold; 0: none. Needs: the summary of all.
+  void make_current(Txn& txn, uint32_t generation, const RuleSummary& summary) const;
+  /// Removes some that do not hold, from index `from` on; returns where to go on, or kNoIndex at the end.
+  uint32_t remove_old(Txn& txn, uint32_t from) const;
+
+ private:
+  uint64_t hash_of(uint32_t generation, std::string_view prefix) const;
+  bool begins_with(const Rule& rule, std::string_view prefix) const;
+
+  const Region& region_;
+  LinearHash<RuleIndexKind> index_;
+};
+
+}  // namespace fq

@@ -1,0 +1,98 @@
+// endings_test - what is told after the end goes by itself, whoever is awake, and is told across a rebuild.
+
+// Tests.
+#include "tests/local/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+constexpr int64_t kKeptHour = 3'600'000;
+
+uint64_t push_kept(SpoolFixture& q, int64_t keep_ms) {
+  NewMessage message;
+  message.keep_ms = keep_ms;
+  const Result<PushReply> reply = q.door().push({&message, 1});
+  REQUIRE(reply.ok());
+  return number(reply->items.at(0).id);
+}
+
+/// With an output too long for its record.
+void ack_with_output(SpoolFixture& q) {
+  const JobOutput output{std::string(50'000, 'o'), "", kKeptHour};
+  REQUIRE(q.settle(q.door(), {.receipt = q.lease().receipt, .output = &output}) == SettleStatus::ok);
+}
+
+size_t count_files(const SpoolFixture& q, const std::string& directory) {
+  const std::filesystem::directory_iterator files(q.path(directory));
+  return static_cast<size_t>(std::distance(begin(files), end(files)));
+}
+
+}  // namespace
+
+TEST_CASE("what has had its time is given back by who maintains, compacts or looks, with its outputs") {
+  for (int who = 1; who <= 3; ++who) {
+    SpoolFixture q;
+    const uint64_t id = push_kept(q, kKeptHour);
+    ack_with_output(q);
+    CHECK(q.get(id).ended_at_wall_ms);
+    CHECK(count_files(q, "output") == 1);
+    CHECK(count_files(q, "ended") == 3);
+    q.clock.advance(2 * kKeptHour);
+    q.reopen();
+    if (who == 1) REQUIRE(q.door().maintain(1).ok());
+    if (who == 2) REQUIRE(q.door().compact().ok());
+    if (who == 3) CHECK_FALSE(q.get(id).ended_at_wall_ms);
+    INFO("by " << who);
+    CHECK(count_files(q, "output") == 0);
+    CHECK(count_files(q, "ended") == 2);
+  }
+}
+
+TEST_CASE("a queue without anything to tell of gets no directory for it from housekeeping") {
+  SpoolFixture q;
+  q.push("plain");
+  q.ack(q.lease());
+  REQUIRE(q.door().maintain(1).ok());
+  REQUIRE(q.door().compact().ok());
+  CHECK_FALSE(std::filesystem::exists(q.path("ended")));
+}
+
+TEST_CASE("whether a message is to be told of outlives the loss of the segment and of its first file") {
+  SpoolFixture q;
+  const uint64_t kept = push_kept(q, 100 * kKeptHour);
+  const Delivery held = q.lease(36'000'000);
+  q.outlive_first_file();
+  q.lose_segment();
+  CHECK(q.get(kept).state == State::leased);
+  CHECK(q.settle(q.door(), {.receipt = held.receipt, .exit = 0}) == SettleStatus::ok);
+  CHECK(q.get(kept).ended_at_wall_ms);
+  q.lose_segment();
+  CHECK(q.get(kept).exit == 0);
+  q.check_clean();
+}
+
+TEST_CASE("an output is kept of what died, and still when that is cancelled") {
+  SpoolFixture q;
+  const uint64_t id = push_kept(q, 10 * kKeptHour);
+  const JobOutput output{"said", "", 10 * kKeptHour};
+  REQUIRE(q.settle(q.door(), {.receipt = q.lease().receipt, .verdict = Verdict::bury, .output = &output}) ==
+          SettleStatus::ok);
+  CHECK(q.get(id).state == State::dead);
+  CHECK((*q.door().output(MessageId{id}))->out == "said");
+  REQUIRE(q.door().mutate(std::vector<MessageId>{MessageId{id}}, Action::cancel)->changed == 1);
+  CHECK((*q.door().output(MessageId{id}))->out == "said");
+  CHECK(q.get(id).state == State::cancelled);
+  CHECK(q.get(id).ended_at_wall_ms);
+}
+
+TEST_CASE("an attempt that is not the last notes nothing") {
+  SpoolFixture q;
+  push_kept(q, kKeptHour);
+  const JobOutput output{"said", "", kKeptHour};
+  REQUIRE(q.settle(q.door(), {.receipt = q.lease().receipt, .verdict = Verdict::retry, .output = &output}) ==
+          SettleStatus::ok);
+  CHECK_FALSE(std::filesystem::exists(q.path("ended")));
+}
+
+}  // namespace fq::test

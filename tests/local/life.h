@@ -1,0 +1,219 @@
+// life - a queue's random life, and how many bytes of it live: what the journal may take is known to the
+// test.
+//
+// What lives is what was pushed and did not end: payloads and what was pushed with them, 128 bytes a message,
+// what was said of its last failure, 40 a key that may be held, a record for each setting. On a disk that is
+// full, pushes and settings may be refused, and nothing else.
+#pragma once
+
+// System.
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+// Tests.
+#include "tests/local/fixture.h"
+
+namespace fq::test {
+
+inline constexpr uint64_t kMiB = 1024 * 1024;
+
+/// What the journal may take at rest.
+inline uint64_t bound(uint64_t live_bytes) { return 4 * live_bytes + 8 * kMiB; }
+
+/// What is pushed lazily is served at once, and a life is long.
+inline PushReply push_lazily(Queue& queue, std::span<const NewMessage> batch) {
+  auto pushed = queue.push(batch, {.durability = Durability::lazy});
+  INFO((pushed.ok() ? std::string() : pushed.error().text));
+  REQUIRE(pushed.ok());
+  return std::move(pushed).value();
+}
+
+/// A life of random operations, with what of it lives.
+class Life {
+ public:
+  explicit Life(uint64_t seed, const std::string& base = SpoolFixture::usual_base())
+      : q_(base), random_(seed) {
+    q_.sync_lazily();
+  }
+
+  SpoolFixture& fixture() { return q_; }
+  /// From now on pushes and settings may be refused for want of room.
+  void on_a_full_disk(bool is_full) { is_full_ = is_full; }
+  uint64_t refused() const { return refused_; }
+
+  void live(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      step();
+      INFO("step " << i << ": " << done_);
+      REQUIRE(q_.journal_bytes() <= bound(live_bytes_ + key_bytes_ + setting_bytes_));
+    }
+  }
+
+  /// All that can be served is served, the rest cancelled, one by one or many at once; pushes work again.
+  void drain() {
+    while (!sizes_.empty()) {
+      q_.clock.advance(100'000'000);
+      settle();
+      if (below(4) == 0) change(Action::cancel);
+    }
+    const std::string text = "on it goes";
+    const NewMessage message{.payload = as_bytes(text)};
+    push_lazily(q_.door(), {&message, 1});
+    CHECK(q_.drain() == text);
+  }
+
+  /// All that can be ended is ended.
+  void end() {
+    for (;;) {
+      q_.clock.advance(100'000'000);
+      std::vector<MessageId> ids;
+      for (const auto& [id, bytes] : sizes_) ids.push_back(MessageId{id});
+      if (ids.empty()) break;
+      REQUIRE(q_.door().mutate(ids, Action::cancel).ok());
+      sizes_.clear();
+    }
+    REQUIRE(q_.drain().empty());
+    CHECK(q_.journal_bytes() <= 8 * kMiB + 4 * setting_bytes_);
+    q_.check_clean();
+    q_.lose_segment();
+    CHECK(q_.stats().ready == 0);
+    q_.push("on it goes");
+    CHECK(q_.drain() == "on it goes");
+  }
+
+ private:
+  uint64_t below(uint64_t n) { return random_() % n; }
+  size_t size() { return static_cast<size_t>(1) << below(17) >> (below(4) == 0 ? 0 : 1); }
+
+  void step() {
+    switch (below(12)) {
+      case 0:
+      case 1:
+      case 2:
+        return push();
+      case 3:
+      case 4:
+      case 5:
+      case 6:
+        return settle();
+      case 7:
+        return change(Action::cancel);
+      case 8:
+        return change(Action::kick);
+      case 9: {
+        done_ = "setting";
+        const std::string tenant = "t" + std::to_string(below(50));
+        const Result<void> set = q_.door().policy_set(
+            tenant, {.set = {{PolicyKey::weight, static_cast<int64_t>(1'000 + below(9'000)), 0, {}}}});
+        if (!is_refused(set)) REQUIRE(set.ok());
+        setting_bytes_ = 50 * 128;
+        return;
+      }
+      default:
+        done_ = "time";
+        q_.clock.advance(static_cast<int64_t>(below(20'000)));
+    }
+  }
+
+  void push() {
+    done_ = "push";
+    std::vector<NewMessage> batch(1 + below(6));
+    std::vector<std::string> payloads, tenants;
+    const std::string unique = "k" + std::to_string(below(1'000));
+    for (size_t i = 0; i < batch.size(); ++i) {
+      payloads.push_back(std::string(std::min<size_t>(size(), 200'000 / batch.size()), 'p'));
+    }
+    for (size_t i = 0; i < batch.size(); ++i) tenants.push_back("t" + std::to_string(below(20)));
+    for (size_t i = 0; i < batch.size(); ++i) {
+      batch[i].tenant = tenants[i];
+      batch[i].payload = as_bytes(payloads[i]);
+      if (below(10) == 0) batch[i].delay_ms = static_cast<int64_t>(1 + below(1'000'000));
+      if (below(20) == 0 && last_id_ != 0) batch[i].after_any = {MessageId{last_id_}};
+      if (below(10) == 0)
+        batch[i].command =
+            JobCommand{.argv = {"true"}, .cwd = "/", .env = {"A=" + std::string(size() / 4, 'e')}};
+    }
+    if (below(4) == 0) {
+      batch.resize(1);
+      batch[0].unique = unique;
+      batch[0].unique_for_ms = 3'600'000;
+      key_bytes_ = 1'000 * 40;
+    }
+    const auto reply = q_.door().push(batch, {.durability = Durability::lazy});
+    if (is_refused(reply)) return;
+    INFO((reply.ok() ? std::string() : reply.error().text));
+    REQUIRE(reply.ok());
+    const PushReply& pushed = *reply;
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (pushed.items[i].status != PushStatus::accepted) continue;
+      last_id_ = number(pushed.items[i].id);
+      const uint64_t command = batch[i].command ? batch[i].command->env[0].size() : 0;
+      add(last_id_, batch[i].payload.size() + command + 128);
+    }
+  }
+
+  void settle() {
+    done_ = "settle";
+    const LeaseReply leased =
+        q_.lease_from(q_.door(), {.want = 1 + below(8), .hold = Hold::duration, .hold_ms = 5'000});
+    std::vector<Settle> verdicts;
+    const std::string text(below(4'000), 'e');
+    for (const Delivery& each : leased.deliveries) {
+      Settle& one = verdicts.emplace_back(Settle{.receipt = each.receipt});
+      const uint64_t kind = below(12);
+      if (kind == 9) one.verdict = Verdict::retry;
+      if (kind == 10) one.verdict = Verdict::bury;
+      if (kind == 11) one.verdict = Verdict::release;
+      if (kind == 9 || kind == 10) one.stderr_tail = text;
+    }
+    const auto settled = q_.door().settle(verdicts);
+    REQUIRE(settled.ok());
+    for (size_t i = 0; i < verdicts.size(); ++i) {
+      const uint64_t id = number(leased.deliveries[i].id);
+      if (settled->items[i] == SettleStatus::ok && verdicts[i].verdict == Verdict::ack) take(id);
+      // What was said of its last failure lives with it.
+      if (!verdicts[i].stderr_tail.empty() && sizes_.count(id) != 0 && failed_.insert(id).second) {
+        sizes_[id] += text.size();
+        live_bytes_ += text.size();
+      }
+    }
+  }
+
+  void change(Action action) {
+    done_ = action == Action::cancel ? "cancel" : "kick";
+    if (sizes_.empty()) return;
+    auto at = sizes_.lower_bound(below(last_id_ + 1));
+    if (at == sizes_.end()) at = sizes_.begin();
+    const MessageId id{at->first};
+    const auto changed = q_.door().mutate(std::span(&id, 1), action);
+    REQUIRE(changed.ok());
+    if (action == Action::cancel && changed->changed == 1) take(number(id));
+  }
+
+  template <class T>
+  bool is_refused(const Result<T>& result) {
+    if (!is_full_ || result.ok() || result.error().kind != ErrorKind::later) return false;
+    ++refused_;
+    return true;
+  }
+  void add(uint64_t id, uint64_t bytes) {
+    sizes_[id] = bytes;
+    live_bytes_ += bytes;
+  }
+  void take(uint64_t id) {
+    live_bytes_ -= sizes_[id];
+    sizes_.erase(id);
+    failed_.erase(id);
+  }
+
+  SpoolFixture q_;
+  std::mt19937_64 random_;
+  std::map<uint64_t, uint64_t> sizes_;
+  std::set<uint64_t> failed_;
+  uint64_t live_bytes_ = 0, key_bytes_ = 0, setting_bytes_ = 0, last_id_ = 0, refused_ = 0;
+  bool is_full_ = false;
+  std::string done_;
+};
+
+}  // namespace fq::test

@@ -1,0 +1,248 @@
+// long_life_test - a long ordinary life: whatever is done, the journal takes at most four times what lives
+// and 8 MiB, without any command, and what was emptied comes down to 8 MiB.
+//
+// What lives is what the test itself pushed and did not end: payloads and what was pushed with them, 128
+// bytes a message, 40 a key that is held, a record for each setting. FQ_SEED=n runs one random life again.
+
+// System.
+#include <algorithm>
+// Tests.
+#include "tests/knobs.h"
+#include "tests/local/life.h"
+
+namespace fq::test {
+
+namespace {
+
+void push_and_ack(SpoolFixture& q, int times, size_t payload_bytes = 3'000) {
+  const std::string payload(payload_bytes, 'p');
+  for (int i = 0; i < times; ++i) {
+    const NewMessage message{.tenant = "pair", .payload = as_bytes(payload)};
+    push_lazily(q.door(), {&message, 1});
+    const LeaseReply leased = q.lease_from(q.door(), {.tenant = "pair"});
+    REQUIRE(q.ack(leased.deliveries.at(0)) == SettleStatus::ok);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("held keys by the ten thousand do not make the journal grow with each message") {
+  SpoolFixture q;
+  q.sync_lazily();
+  constexpr int kKeys = 20'000, kBatch = 500;
+  std::vector<std::string> keys;
+  for (int i = 0; i < kKeys; ++i) keys.push_back("key " + std::to_string(i));
+  for (int from = 0; from < kKeys; from += kBatch) {
+    std::vector<NewMessage> batch(kBatch);
+    for (int i = 0; i < kBatch; ++i) {
+      batch[static_cast<size_t>(i)].payload = as_bytes(keys[static_cast<size_t>(from + i)]);
+      batch[static_cast<size_t>(i)].unique = keys[static_cast<size_t>(from + i)];
+      batch[static_cast<size_t>(i)].unique_for_ms = 3'600'000;
+    }
+    push_lazily(q.door(), batch);
+    const LeaseReply leased = q.lease_from(q.door(), {.want = kBatch});
+    std::vector<Settle> acks;
+    for (const Delivery& each : leased.deliveries) acks.push_back({.receipt = each.receipt});
+    REQUIRE(q.door().settle(acks).ok());
+  }
+  uint64_t most = 0;
+  for (int round = 0; round < 40; ++round) {
+    push_and_ack(q, 50);
+    most = std::max(most, q.journal_bytes());
+  }
+  CHECK(most <= bound(uint64_t{kKeys} * 40));
+  CHECK(q.door().compact().ok());
+  q.check_clean();
+  q.lose_segment();
+  NewMessage again{.payload = as_bytes("again")};
+  again.unique = keys[7];
+  again.unique_for_ms = 3'600'000;
+  CHECK(push_lazily(q.door(), {&again, 1}).items.at(0).status == PushStatus::duplicate);
+}
+
+TEST_CASE("run-time settings of thousands of tenants do not make the journal grow with each message") {
+  SpoolFixture q;
+  q.sync_lazily();
+  constexpr int kTenants = 10'000;
+  for (int i = 0; i < kTenants; ++i) {
+    REQUIRE(q.door()
+                .policy_set("tenant-" + std::to_string(i), {.set = {{PolicyKey::weight, 2'000, 0, {}}}})
+                .ok());
+  }
+  uint64_t most = 0;
+  for (int round = 0; round < 40; ++round) {
+    push_and_ack(q, 50);
+    most = std::max(most, q.journal_bytes());
+  }
+  CHECK(most <= bound(uint64_t{kTenants} * 128));
+  q.check_clean();
+  q.lose_segment();
+  CHECK(q.door().policy_overrides({}, 10).value().overrides.size() == 10);
+}
+
+TEST_CASE("batches whose number of acks is never even leave the journal as small as others do") {
+  SpoolFixture q;
+  const std::string pin = "pin";
+  NewMessage delayed{.payload = as_bytes(pin), .delay_ms = 1'000'000'000};
+  push_lazily(q.door(), {&delayed, 1});
+  push_and_ack(q, 1);
+  const std::string payload(10'000, 'p');
+  for (int round = 0; round < 200; ++round) {
+    std::vector<NewMessage> batch(10);
+    for (NewMessage& each : batch) each.payload = as_bytes(payload);
+    push_lazily(q.door(), batch);
+    const LeaseReply leased = q.lease_from(q.door(), {.want = 10});
+    std::vector<Settle> acks;
+    for (const Delivery& each : leased.deliveries) acks.push_back({.receipt = each.receipt});
+    REQUIRE(q.door().settle(acks).ok());
+    REQUIRE(q.journal_bytes() <= bound(200));
+  }
+  q.check_clean();
+}
+
+TEST_CASE("messages that only come back, or are only cancelled, or only replaced leave a small journal") {
+  SpoolFixture q;
+  q.sync_lazily();
+  const std::string payload(20'000, 'p');
+  SECTION("released again and again") {
+    const NewMessage message{.payload = as_bytes(payload)};
+    push_lazily(q.door(), {&message, 1});
+    for (int i = 0; i < 60'000; ++i) {
+      q.settle(q.door(), {.receipt = q.lease().receipt, .verdict = Verdict::release});
+      if (i % 1'000 == 0) REQUIRE(q.journal_bytes() <= bound(payload.size() + 128));
+    }
+  }
+  SECTION("pushed and cancelled") {
+    for (int i = 0; i < 1'000; ++i) {
+      const NewMessage message{.payload = as_bytes(payload)};
+      const MessageId id = push_lazily(q.door(), {&message, 1}).items.at(0).id;
+      REQUIRE(q.door().mutate(std::span(&id, 1), Action::cancel).ok());
+      REQUIRE(q.journal_bytes() <= bound(0));
+    }
+  }
+  SECTION("debounced") {
+    for (int i = 0; i < 1'000; ++i) {
+      NewMessage message{.payload = as_bytes(payload)};
+      message.debounce = "key";
+      message.quiet_ms = 1'000'000;
+      push_lazily(q.door(), {&message, 1});
+      REQUIRE(q.journal_bytes() <= bound(payload.size() + 128));
+    }
+  }
+  q.check_clean();
+}
+
+TEST_CASE(
+    "a message that was replaced is there after the file of its push was given back and the segment is "
+    "lost") {
+  SpoolFixture q;
+  const std::string first = q.path("journal/1.fqj");
+  NewMessage message{.tenant = "kept", .payload = as_bytes(first)};
+  message.unique = "key";
+  message.unique_mode = UniqueMode::replace;
+  const uint64_t id = number(push_lazily(q.door(), {&message, 1}).items.at(0).id);
+  // What came before the replacement is not forgotten with the file of the push either.
+  const LeaseReply leased = q.lease_from(q.door(), {.tenant = "kept"});
+  q.settle(q.door(), {.receipt = leased.deliveries.at(0).receipt, .verdict = Verdict::retry});
+  const std::string history = q.history(id);
+  push_and_ack(q, 100, 8'000);
+  message.payload = as_bytes("the newest");
+  CHECK(push_lazily(q.door(), {&message, 1}).items.at(0).status == PushStatus::replaced);
+  for (int i = 0; i < 100 && std::filesystem::exists(first); ++i) push_and_ack(q, 50, 10'000);
+  REQUIRE_FALSE(std::filesystem::exists(first));
+  q.check_clean();
+  q.lose_segment();
+  CHECK(q.get(id).attempts == 1);
+  CHECK(q.history(id).starts_with(history));
+  CHECK(q.drain() == "the newest");
+}
+
+TEST_CASE("commands with long environments are not copied forward again and again") {
+  SpoolFixture q;
+  q.sync_lazily();
+  const std::string value = "NAME=" + std::string(12'000, 'v');
+  constexpr uint64_t kCommands = 1'000;
+  for (uint64_t i = 0; i < kCommands; ++i) {
+    NewMessage command{.tenant = "long"};
+    command.command = JobCommand{.argv = {"true"}, .cwd = "/", .env = {value}};
+    push_lazily(q.door(), {&command, 1});
+  }
+  const std::string first = q.path("journal/1.fqj");
+  push_and_ack(q, 500, 1'000);
+  CHECK(std::filesystem::exists(first));
+  CHECK(q.journal_bytes() <= bound(kCommands * (value.size() + 256)));
+}
+
+TEST_CASE("an emptied queue's journal comes down to 8 MiB by itself") {
+  SpoolFixture q;
+  q.sync_lazily();
+  const std::string payload(50'000, 'p');
+  for (int i = 0; i < 1'200; ++i) {
+    const NewMessage message{.payload = as_bytes(payload)};
+    push_lazily(q.door(), {&message, 1});
+  }
+  const uint64_t peak = q.journal_bytes();
+  CHECK(peak > 60 * kMiB);
+  CHECK(peak <= bound(1'200 * payload.size()));
+  for (int i = 0; i < 1'200; ++i) REQUIRE(q.ack(q.lease()) == SettleStatus::ok);
+  CHECK(q.journal_bytes() <= 8 * kMiB);
+  q.check_clean();
+}
+
+TEST_CASE("what a queue of many small messages kept free is given back when it is empty") {
+  SpoolFixture q;
+  q.sync_lazily();
+  const std::string payload = "small";
+  for (int i = 0; i < 200; ++i) {
+    const std::vector<NewMessage> batch(1'000, NewMessage{.payload = as_bytes(payload)});
+    push_lazily(q.door(), batch);
+  }
+  CHECK(q.journal_bytes() <= bound(200'000 * 128));
+  for (uint64_t left = 200'000; left > 0;) {
+    const LeaseReply leased = q.lease_from(q.door(), {.want = 1'000});
+    std::vector<Settle> acks;
+    for (const Delivery& each : leased.deliveries) acks.push_back({.receipt = each.receipt});
+    REQUIRE(q.door().settle(acks).ok());
+    REQUIRE(acks.size() <= left);
+    left -= acks.size();
+  }
+  CHECK(q.journal_bytes() <= 8 * kMiB);
+  q.check_clean();
+}
+
+TEST_CASE("in random lives the journal is never larger than its bound") {
+  const uint64_t seed = seed_of_run();
+  const uint64_t lives = number_of("FQ_LIVES", 3);
+  for (uint64_t i = 0; i < lives; ++i) {
+    INFO("FQ_SEED=" << seed + i);
+    Life life(seed + i);
+    life.live(2'500);
+    life.end();
+  }
+}
+
+TEST_CASE("what ended 66,000 messages ago is told as if it were yesterday, with its history") {
+  SpoolFixture q;
+  q.sync_lazily();
+  NewMessage command;
+  command.command = JobCommand{.argv = {"echo", "hello"}, .cwd = "/", .env = {}};
+  const uint64_t acked = number(push_lazily(q.door(), {&command, 1}).items.at(0).id);
+  REQUIRE(q.ack(q.lease()) == SettleStatus::ok);
+  const MessageId cancelled = push_lazily(q.door(), {&command, 1}).items.at(0).id;
+  REQUIRE(q.door().mutate({&cancelled, 1}, Action::cancel).ok());
+  const std::vector<NewMessage> batch(1'000);
+  for (int i = 0; i < 66; ++i) {
+    push_lazily(q.door(), batch);
+    std::vector<Settle> acks;
+    for (const Delivery& each : q.lease_from(q.door(), {.want = batch.size()}).deliveries)
+      acks.push_back({.receipt = each.receipt});
+    REQUIRE(q.door().settle(acks).ok());
+  }
+  CHECK(q.get(acked).state == State::acked);
+  CHECK(q.get(acked).command->argv.at(0) == "echo");
+  CHECK(q.history(acked) == "pushed leased acked");
+  CHECK(q.get(number(cancelled)).state == State::cancelled);
+  CHECK(q.history(number(cancelled)) == "pushed cancelled");
+}
+
+}  // namespace fq::test

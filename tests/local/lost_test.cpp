@@ -1,0 +1,133 @@
+// lost_test - messages whose record in the journal cannot be read: they pin no file, and stay told as lost.
+
+// Tests.
+#include "tests/local/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+std::string whole_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// Writes over the payload where it lies in the journal. Whoever has read it before must not know it any more.
+void hit(SpoolFixture& q, const std::string& payload) {
+  q.reopen();
+  const std::string path = q.path("journal/1.fqj");
+  const size_t at = whole_file(path).find(payload);
+  REQUIRE(at != std::string::npos);
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(static_cast<std::streamoff>(at));
+  file.put('?');
+}
+
+std::vector<std::string> findings(SpoolFixture& q) {
+  auto report = q.door().check();
+  REQUIRE(report.ok());
+  return report->findings.lines;
+}
+
+void bury(SpoolFixture& q) {
+  CHECK(q.settle(q.door(), {.receipt = q.lease().receipt, .verdict = Verdict::bury, .reason = "no use"}) ==
+        SettleStatus::ok);
+}
+
+}  // namespace
+
+TEST_CASE("a dead letter whose record is damaged pins no journal file, and is told as lost ever after") {
+  SpoolFixture q;
+  const NewMessage keyed{.tenant = "acme/mail",
+                         .payload = as_bytes(std::string_view("to-be-hit")),
+                         .priority = 7,
+                         .attempts_max = 9,
+                         .unique = "k"};
+  REQUIRE(q.door().push({&keyed, 1}).ok());
+  bury(q);
+  const uint64_t sound = q.push("sound");
+  bury(q);
+  hit(q, "to-be-hit");
+  q.outlive_first_file();
+  for (const bool rebuilt : {false, true}) {
+    INFO((rebuilt ? "rebuilt" : "alive"));
+    if (rebuilt) q.lose_segment();
+    const MessageInfo lost = q.get(1);
+    CHECK(lost.state == State::dead);
+    CHECK(lost.lost == "its payload is lost: damaged/: holds what is left of its record");
+    CHECK(lost.tenant == "acme/mail");
+    CHECK(lost.attempts_max == 9);
+    REQUIRE(lost.last_error);
+    CHECK(lost.last_error->reason == (rebuilt ? lost.lost : "no use"));
+    CHECK_FALSE(lost.payload);
+    CHECK(q.get(sound).payload == "sound");
+    const std::vector<std::string> told = {
+        "damage: message 1 of queue 'default': its payload damaged/: holds what is left of its record"};
+    CHECK(findings(q) == told);
+    // A kick has it served, and that buries it again. Its key it does not get back.
+    const MessageId id{1};
+    CHECK(q.door().mutate({&id, 1}, Action::kick)->changed == 1);
+    CHECK(findings(q) == told);
+    const LeaseReply none = q.lease_from(q.door(), {.tenant = "acme"});
+    CHECK(none.deliveries.empty());
+    CHECK(none.lost == 1);
+    CHECK(q.get(1).state == State::dead);
+  }
+  // What could be kept of its bytes is.
+  CHECK(whole_file(q.path("damaged/1-0.bin")).find("?o-be-hit") != std::string::npos);
+  // A repair cancels it.
+  auto repaired = q.door().check(true);
+  REQUIRE(repaired.ok());
+  CHECK(repaired->messages_cancelled == 1);
+  q.check_clean();
+}
+
+TEST_CASE("one that is not dead is buried first, and says so; one that is leased is left to its holder") {
+  SpoolFixture q;
+  const NewMessage later{.tenant = "acme",
+                         .payload = as_bytes(std::string_view("to-be-hit")),
+                         .delay_ms = 3'600'000'000,
+                         .unique = "k"};
+  REQUIRE(q.door().push({&later, 1}).ok());
+  const NewMessage waits{.tenant = "acme",
+                         .payload = as_bytes(std::string_view("waits")),
+                         .after = {MessageId{1}}};
+  REQUIRE(q.door().push({&waits, 1}).ok());
+  hit(q, "to-be-hit");
+  q.outlive_first_file();
+  CHECK(q.get(1).state == State::dead);
+  CHECK(q.get(1).last_error->reason.find("its record is damaged: journal/1.fqj") == 0);
+  CHECK(q.get(2).state == State::dead);
+  CHECK(q.get(2).payload == "waits");
+  CHECK(findings(q).size() == 1);
+  q.lose_segment();
+  CHECK(findings(q).size() == 1);
+  // Its key is free.
+  const NewMessage again{.tenant = "acme", .payload = as_bytes(std::string_view("again")), .unique = "k"};
+  CHECK(q.door().push({&again, 1})->items.at(0).status == PushStatus::accepted);
+}
+
+TEST_CASE("a lost payload beside the journal is not taken for nobody's") {
+  SpoolFixture q;
+  const uint64_t long_one = q.push(std::string(100'000, 'l'));
+  bury(q);
+  q.reopen();
+  // Its name in the journal.
+  const std::string name = std::filesystem::directory_iterator(q.path("blobs"))->path().filename();
+  std::string raw;
+  for (size_t i = 0; i < name.size(); i += 2)
+    raw += static_cast<char>(std::stoi(name.substr(i, 2), nullptr, 16));
+  hit(q, raw);
+  q.outlive_first_file();
+  CHECK_FALSE(q.get(long_one).lost.empty());
+  REQUIRE(q.door().compact().ok());
+  q.lose_segment();
+  REQUIRE(q.door().compact().ok());
+  CHECK(std::filesystem::exists(q.path("blobs/" + name)));
+  // A repair keeps it.
+  REQUIRE(q.door().check(true).ok());
+  CHECK(std::filesystem::exists(q.path("damaged/" + name + ".blob")));
+  q.check_clean();
+}
+
+}  // namespace fq::test

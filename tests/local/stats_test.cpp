@@ -1,0 +1,233 @@
+// stats_test - what the local engine tells of times, shares and service, and of many tenants.
+
+// System.
+#include <chrono>
+#include <map>
+// Tests.
+#include "tests/local/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+StatsRow queue_row(SpoolFixture& q) { return q.door().stats({}).value().rows.at(0); }
+std::vector<StatsRow> tenant_rows(SpoolFixture& q, const std::string& below = "") {
+  StatsRequest request;
+  request.tenants = true;
+  request.tenant = below;
+  return q.door().stats(request).value().rows;
+}
+void push_many(SpoolFixture& q, const std::string& tenant, int count) {
+  for (int i = 0; i < count; ++i) q.push(tenant, Durability::lazy, tenant);
+}
+void serve(SpoolFixture& q, int count) {
+  for (int i = 0; i < count; ++i) q.settle(q.door(), {.receipt = q.lease().receipt});
+}
+void weigh(SpoolFixture& q, const std::string& tenant, int64_t weight_milli) {
+  REQUIRE(q.door().policy_set(tenant, {.set = {{PolicyKey::weight, weight_milli, 0, {}}}, .unset = {}}).ok());
+}
+
+void put(SpoolFixture& q, const std::string& path, PolicyKey key, int64_t value) {
+  REQUIRE(q.door().policy_set(path, {.set = {{key, value, 0, {}}}, .unset = {}}).ok());
+}
+void take_back(SpoolFixture& q, const std::string& path, PolicyKey key) {
+  REQUIRE(q.door().policy_set(path, {.set = {}, .unset = {key}}).ok());
+}
+/// "a:paused b:-": each tenant, with a star where it is counted as parked, and what keeps it from being
+/// served.
+std::string obstacles(SpoolFixture& q) {
+  std::string all;
+  for (const StatsRow& row : tenant_rows(q)) {
+    all.append(all.empty() ? "" : " ").append(row.tenant).append(row.parked_tenants != 0 ? "*:" : ":");
+    all.append(row.blocked ? name_of(*row.blocked) : "-");
+    CHECK((row.share.value() == 0) == (row.blocked.has_value() || row.ready == 0));
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("who has something ready and may not be served is parked, whatever above it is in the way") {
+  SpoolFixture q;
+  for (const char* tenant : {"acct/a", "acct/b", "acct/c", "z"}) q.push("x", Durability::lazy, tenant);
+  CHECK(obstacles(q) == "acct/a:- acct/b:- acct/c:- z:-");
+  CHECK(queue_row(q).parked_tenants == 0);
+  put(q, "acct", PolicyKey::paused, 1);
+  CHECK(obstacles(q) == "acct/a*:paused acct/b*:paused acct/c*:paused z:-");
+  CHECK(queue_row(q).parked_tenants == 3);
+  CHECK(tenant_rows(q).back().share.value() == 1);
+  put(q, "acct/a", PolicyKey::paused, 1);
+  CHECK(queue_row(q).parked_tenants == 3);  // each once
+  take_back(q, "acct", PolicyKey::paused);
+  CHECK(obstacles(q) == "acct/a*:paused acct/b:- acct/c:- z:-");
+  CHECK(queue_row(q).parked_tenants == 1);
+  put(q, "nobody", PolicyKey::paused, 1);
+  CHECK(obstacles(q) == "acct/a*:paused acct/b:- acct/c:- nobody:paused z:-");
+  CHECK(queue_row(q).parked_tenants == 1);  // there is nothing that waits
+}
+
+TEST_CASE("what keeps a whole queue from being served parks each of its tenants, and is none of them") {
+  SpoolFixture q;
+  for (const char* tenant : {"a", "a", "b", "c"}) q.push("x", Durability::lazy, tenant);
+  put(q, "", PolicyKey::paused, 1);
+  CHECK(obstacles(q) == "a*:paused b*:paused c*:paused");
+  CHECK(queue_row(q).parked_tenants == 3);
+  CHECK(queue_row(q).paused);
+  take_back(q, "", PolicyKey::paused);
+  CHECK_FALSE(queue_row(q).paused);
+  CHECK(obstacles(q) == "a:- b:- c:-");
+  put(q, "", PolicyKey::concurrency, 2);
+  const Delivery first = q.lease(), second = q.lease();
+  CHECK(obstacles(q) == "a*:concurrency b:concurrency c*:concurrency");
+  CHECK(queue_row(q).parked_tenants == 2);
+  q.settle(q.door(), {.receipt = first.receipt});
+  CHECK(obstacles(q) == "a:- b:- c:-");
+  CHECK(queue_row(q).parked_tenants == 0);
+}
+
+TEST_CASE("a queue that is full is as fair as before") {
+  SpoolFixture q;
+  push_many(q, "a", 100);
+  push_many(q, "b", 100);
+  serve(q, 100);
+  put(q, "", PolicyKey::concurrency, 1);
+  const Delivery running = q.lease();
+  CHECK(queue_row(q).parked_tenants == 2);
+  CHECK(queue_row(q).jain.value() == Approx(1).margin(0.01));
+}
+
+TEST_CASE("whether a queue is draining is told") {
+  SpoolFixture q;
+  CHECK_FALSE(queue_row(q).draining);
+  put(q, "", PolicyKey::draining, 1);
+  CHECK(queue_row(q).draining);
+  CHECK_FALSE(queue_row(q).paused);
+}
+
+TEST_CASE("tenants that get what they are entitled to have the index 1") {
+  SpoolFixture q;
+  push_many(q, "a", 400);
+  push_many(q, "b", 400);
+  weigh(q, "b", 3000);
+  CHECK_FALSE(queue_row(q).jain.has_value());  // nothing was given yet
+  serve(q, 200);
+  CHECK(queue_row(q).jain.value() == Approx(1).margin(0.001));
+  const std::vector<StatsRow> rows = tenant_rows(q);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].share.value() == Approx(0.25));
+  CHECK(rows[1].share.value() == Approx(0.75));
+  CHECK(rows[0].served_share.value() == Approx(0.25).margin(0.01));
+  CHECK(rows[1].served_share.value() == Approx(0.75).margin(0.01));
+}
+
+TEST_CASE("who was given nothing lately shows in the index") {
+  SpoolFixture q;
+  push_many(q, "a", 100);
+  serve(q, 50);
+  CHECK_FALSE(queue_row(q).jain.has_value());  // one alone is neither fair nor unfair
+  push_many(q, "b", 100);
+  CHECK(queue_row(q).jain.value() == Approx(0.5));
+  CHECK(tenant_rows(q)[1].served_share.value() == 0);
+  serve(q, 40);
+  q.clock.advance(60'000);
+  serve(q, 40);
+  CHECK(queue_row(q).jain.value() > 0.9);
+}
+
+TEST_CASE("an account's share is what its tenants have together") {
+  SpoolFixture q;
+  for (const char* tenant : {"a/x", "a/y", "b"}) push_many(q, tenant, 100);
+  serve(q, 80);
+  CHECK(queue_row(q).jain.value() == Approx(1).margin(0.001));
+  const std::vector<StatsRow> rows = tenant_rows(q, "a");
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].tenant == "a/x");
+  CHECK(rows[0].share.value() == Approx(0.25));
+  CHECK(rows[0].served_share.value() == Approx(0.25));
+}
+
+TEST_CASE("tenants are told by path, each with its own counts, however long their common front is") {
+  SpoolFixture q;
+  const std::string front(40, 'f');
+  std::map<std::string, uint64_t> pushed;
+  uint64_t most = 0;
+  for (const std::string& name :
+       {front + "b", std::string("z"), front, std::string("a"), front + "a/x", front.substr(0, 28),
+        front.substr(0, 27), front + "a", std::string("\xe6\xb5\x8b")}) {
+    push_many(q, name, static_cast<int>(++most));
+    pushed[name] = most;
+  }
+  const std::vector<StatsRow> rows = tenant_rows(q);
+  REQUIRE(rows.size() == pushed.size());
+  auto wanted = pushed.begin();
+  for (const StatsRow& row : rows) {
+    CHECK(row.tenant == wanted->first);
+    CHECK(row.ready == wanted->second);
+    ++wanted;
+  }
+}
+
+TEST_CASE("waits of a queue are told within a twentieth, by octaves and as a sum") {
+  SpoolFixture q;
+  for (int i = 0; i < 10; ++i) q.push("x", Durability::lazy);
+  serve(q, 1);
+  q.clock.advance(1'000);
+  serve(q, 9);
+  const Percentiles wait = queue_row(q).wait_ms;
+  CHECK(wait.count == 10);
+  CHECK(wait.p50.value() == Approx(1000).epsilon(0.05));
+  CHECK(wait.max == 1000);
+  CHECK(wait.sum_ms == 9000);
+  REQUIRE(wait.by_octave.size() == 11);  // 512 to 1023 ms is the last
+  CHECK(wait.by_octave[0] == 1);
+  CHECK(wait.by_octave[10] == 9);
+}
+
+TEST_CASE("counts are there again after the loss of the segment, rates begin anew") {
+  SpoolFixture q;
+  push_many(q, "a", 60);
+  CHECK(queue_row(q).pushed_per_s.value().m1 == Approx(1));
+  q.push("last");
+  q.lose_segment();
+  CHECK(queue_row(q).pushed == 61);
+  CHECK(queue_row(q).pushed_per_s.value().m1 == 0);
+  q.clock.advance(10'000);
+  push_many(q, "a", 6);
+  CHECK(queue_row(q).pushed_per_s.value().m1 == Approx(0.1));
+}
+
+TEST_CASE("a hundred thousand tenants are told of in less than half a second", "[many]") {
+  SpoolFixture q;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr size_t kTenants = 5'000;  // a sanitizer makes it many times slower, so there time says nothing
+#else
+  constexpr size_t kTenants = 100'000;
+#endif
+  constexpr size_t kBatch = 1000;
+  for (size_t at = 0; at < kTenants; at += kBatch) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < kBatch; ++i) names.push_back("account-" + std::to_string(at + i));
+    std::vector<NewMessage> messages;
+    for (const std::string& name : names) messages.push_back({.tenant = name, .payload = as_bytes("x")});
+    REQUIRE(q.door().push(messages, {.durability = Durability::lazy}).ok());
+  }
+  q.clock.advance(5'000);
+  using Clock = std::chrono::steady_clock;
+  const auto ms_of = [](auto&& work) {
+    const auto from = Clock::now();
+    work();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - from).count();
+  };
+  StatsRow row;
+  std::vector<StatsRow> rows;
+  const auto queue_ms = ms_of([&] { row = queue_row(q); });
+  const auto tenants_ms = ms_of([&] { rows = tenant_rows(q); });
+  INFO("stats of all tenants: " << queue_ms << " ms, a row each: " << tenants_ms << " ms");
+  CHECK(row.tenants == kTenants);
+  CHECK(row.oldest_ready_s == Approx(5));
+  CHECK(rows.size() == kTenants);
+  CHECK(queue_ms < 500);
+  CHECK(tenants_ms < 500);
+}
+
+}  // namespace fq::test

@@ -1,0 +1,143 @@
+// unique_test - keys are written down: they hold after the loss of the segment, and when the files that told
+// of them have been given back.
+
+// System.
+#include <thread>
+// Tests.
+#include "tests/local/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+PushResult push_keyed(Queue& queue, const std::string& payload, const std::string& unique,
+                      const std::string& debounce = "") {
+  NewMessage message{.tenant = "t", .payload = as_bytes(payload)};
+  message.unique = unique;
+  message.debounce = debounce;
+  message.quiet_ms = debounce.empty() ? 0 : 60'000;
+  const Result<PushReply> reply = queue.push({&message, 1});
+  INFO((reply.ok() ? std::string() : reply.error().text));
+  REQUIRE(reply.ok());
+  return reply->items.at(0);
+}
+
+}  // namespace
+
+TEST_CASE("keys hold after the loss of the segment, in every state") {
+  SpoolFixture q;
+  const MessageId ready = push_keyed(q.door(), "ready", "k1").id;
+  const MessageId acked = push_keyed(q.door(), "acked", "k2").id;
+  CHECK(q.ack(q.lease()) == SettleStatus::ok);  // of "ready": the elder
+  const MessageId debounced = push_keyed(q.door(), "1", "", "d").id;
+  CHECK(push_keyed(q.door(), "2", "", "d").id == debounced);
+  q.check_clean();
+  for (int round = 0; round < 2; ++round) {
+    CHECK(push_keyed(q.door(), "x", "k1").id == ready);
+    CHECK(push_keyed(q.door(), "x", "k2").id == acked);
+    CHECK(push_keyed(q.door(), "3", "", "d").id == debounced);
+    if (round == 0) q.lose_segment();
+    q.check_clean();
+  }
+  q.clock.advance(60'000);
+  CHECK(q.drain() == "acked 3");
+  q.clock.advance(3'600'000);
+  q.lose_segment();
+  CHECK(push_keyed(q.door(), "again", "k1").id != ready);
+  q.check_clean();
+}
+
+TEST_CASE("keys of acked messages are carried forward when the file that tells of them goes") {
+  SpoolFixture q;
+  const MessageId acked = push_keyed(q.door(), "acked", "k").id;
+  CHECK(q.ack(q.lease()) == SettleStatus::ok);
+  const MessageId debounced = push_keyed(q.door(), "1", "", "d").id;
+  push_keyed(q.door(), "2", "", "d");
+  q.outlive_first_file();
+  q.check_clean();
+  q.lose_segment();
+  CHECK(push_keyed(q.door(), "x", "k").id == acked);
+  CHECK(push_keyed(q.door(), "3", "", "d").id == debounced);
+  CHECK(q.history(number(debounced)) == "pushed replaced replaced");
+  q.check_clean();
+  q.clock.advance(3'600'000);
+  CHECK(push_keyed(q.door(), "x", "k").id != acked);
+}
+
+TEST_CASE("a message pushed in an old file and acked in a new one keeps its key") {
+  SpoolFixture q;
+  const MessageId acked = push_keyed(q.door(), "acked", "k").id;
+  const Delivery held = q.lease(3'600'000);
+  push_keyed(q.door(), "other", "o");
+  const std::string filler(60'000, 'f');
+  for (int i = 0; i < 20; ++i) q.push(filler, Durability::lazy, "filler");
+  CHECK(q.ack(held) == SettleStatus::ok);
+  q.drain();
+  q.outlive_first_file();
+  q.lose_segment();
+  CHECK(push_keyed(q.door(), "x", "k").id == acked);
+  q.check_clean();
+}
+
+TEST_CASE("many who push with one key at once make one message", "[threads]") {
+  SpoolFixture q;
+  constexpr int kPushers = 8;
+  std::vector<std::unique_ptr<Queue>> queues;
+  for (int i = 0; i < kPushers; ++i) queues.push_back(q.open());
+  std::vector<PushResult> results(kPushers);
+  std::vector<std::thread> pushers;
+  for (size_t i = 0; i < kPushers; ++i) {
+    pushers.emplace_back([&, i] {
+      NewMessage message{.tenant = "t", .payload = as_bytes("x")};
+      message.unique = "k";
+      auto reply = queues[i]->push({&message, 1});
+      if (reply.ok()) results[i] = reply->items.at(0);
+    });
+  }
+  for (std::thread& each : pushers) each.join();
+  int accepted = 0;
+  for (const PushResult& each : results) {
+    CHECK(each.id == results[0].id);
+    if (each.status == PushStatus::accepted) ++accepted;
+  }
+  CHECK(accepted == 1);
+  CHECK(q.stats().ready == 1);
+  queues.clear();
+  q.check_clean();
+}
+
+TEST_CASE("the payload file of what was replaced goes, that of what replaces it stays") {
+  SpoolFixture q;
+  const auto blobs = [&] {
+    size_t count = 0;
+    for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator(q.path("blobs"))) ++count;
+    return count;
+  };
+  push_keyed(q.door(), std::string(100'000, 'a'), "", "d");
+  CHECK(blobs() == 1);
+  push_keyed(q.door(), std::string(100'000, 'b'), "", "d");
+  CHECK(blobs() == 1);
+  q.lose_segment();
+  CHECK(blobs() == 1);
+  push_keyed(q.door(), "short", "", "d");
+  CHECK(blobs() == 0);
+  q.clock.advance(60'000);
+  CHECK(q.drain() == "short");
+  q.check_clean();
+}
+
+TEST_CASE("a key is held no longer for a segment that was lost meanwhile") {
+  SpoolFixture q;
+  const MessageId acked = push_keyed(q.door(), "m", "k").id;
+  CHECK(q.ack(q.lease()) == SettleStatus::ok);
+  for (int i = 0; i < 3; ++i) {
+    q.clock.advance(600'000);
+    q.lose_segment();
+  }
+  CHECK(push_keyed(q.door(), "x", "k").id == acked);
+  q.clock.advance(1'800'000);
+  CHECK(push_keyed(q.door(), "x", "k").id != acked);
+  q.check_clean();
+}
+
+}  // namespace fq::test
