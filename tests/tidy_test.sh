@@ -31,6 +31,8 @@ allowed_for() {
 floors='
 core/local     files shared flush recover . policy consume push look care
 core/schedule  memory order rings tree . check
+core/base      text . memory disk
+core/worker    process jobs .
 cli            words terminal policy session views commands .
 '
 

@@ -1,8 +1,8 @@
 // check - reads everything and compares the segment with the journal.
 
 // fq, below us.
-#include "core/base/counted.h"
-#include "core/base/json_writer.h"
+#include "core/base/text/counted.h"
+#include "core/base/text/json_writer.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/session/session.h"

@@ -1,9 +1,9 @@
 // compact - gives back what of the journal is not needed.
 
 // fq, below us.
-#include "core/base/counted.h"
-#include "core/base/json_writer.h"
-#include "core/base/size.h"
+#include "core/base/text/counted.h"
+#include "core/base/text/json_writer.h"
+#include "core/base/text/size.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/session/session.h"

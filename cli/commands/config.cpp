@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 // fq, below us.
-#include "core/base/escape.h"
+#include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/policy/policy.h"

@@ -5,8 +5,8 @@
 // fq, below us.
 #include "core/api/doctor.h"
 #include "core/api/queue.h"
-#include "core/base/escape.h"
-#include "core/base/json_writer.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/json_writer.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/policy/policy.h"

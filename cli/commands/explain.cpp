@@ -2,7 +2,7 @@
 
 // fq, below us.
 #include "core/base/clock.h"
-#include "core/base/escape.h"
+#include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/views/explain_view.h"

@@ -4,7 +4,7 @@
 #include "cli/words/command.h"
 #include "cli/terminal/input.h"
 #include "cli/words/values.h"
-#include "cli/commands/verdict.h"
+#include "cli/session/receipts.h"
 
 namespace fq::cli {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 // fq, below us.
 #include "core/base/clock.h"
-#include "core/base/escape.h"
+#include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/views/message_view.h"

@@ -6,7 +6,7 @@
 // System.
 #include <algorithm>
 // fq, below us.
-#include "core/base/escape.h"
+#include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/views/delivery_writer.h"

@@ -1,7 +1,7 @@
 #include "cli/commands/push_batch.h"
 
 // fq, below us.
-#include "core/base/json_writer.h"
+#include "core/base/text/json_writer.h"
 // fq, this room.
 #include "cli/terminal/signals.h"
 

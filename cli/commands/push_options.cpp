@@ -3,10 +3,10 @@
 // System.
 #include <algorithm>
 // fq, below us.
-#include "core/base/base64.h"
-#include "core/base/escape.h"
-#include "core/base/json_reader.h"
-#include "core/base/suggestion.h"
+#include "core/base/text/base64.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/json_reader.h"
+#include "core/base/text/suggestion.h"
 // fq, this room.
 #include "cli/words/job_options.h"
 #include "cli/session/session.h"

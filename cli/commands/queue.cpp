@@ -1,8 +1,8 @@
 // queue - lists, makes, pauses, drains, sets, empties and removes whole queues.
 
 // fq, below us.
-#include "core/base/escape.h"
-#include "core/base/json_writer.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/json_writer.h"
 // fq, this room.
 #include "cli/policy/assignment.h"
 #include "cli/words/command.h"

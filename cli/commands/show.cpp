@@ -1,10 +1,10 @@
 // show - everything about one message, with its history.
 
 // fq, below us.
-#include "core/base/duration.h"
-#include "core/base/escape.h"
-#include "core/base/size.h"
-#include "core/base/wall_time.h"
+#include "core/base/text/duration.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/size.h"
+#include "core/base/text/wall_time.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/views/event_view.h"

@@ -1,7 +1,7 @@
 // tenant - what holds for one tenant and all below it: shown, set, paused, limited.
 
 // fq, below us.
-#include "core/base/escape.h"
+#include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/policy/assignment.h"
 #include "cli/words/command.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 // fq, below us.
-#include "core/base/escape.h"
+#include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/session/selection.h"

@@ -8,7 +8,7 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/descriptor.h"
-#include "core/base/escape.h"
+#include "core/base/text/escape.h"
 
 namespace fq::cli {
 

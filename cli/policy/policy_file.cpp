@@ -6,8 +6,8 @@
 #include <tuple>
 // fq, below us.
 #include "core/api/settings.h"
-#include "core/base/escape.h"
-#include "core/base/pattern.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/pattern.h"
 
 namespace fq::cli {
 

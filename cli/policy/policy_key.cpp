@@ -1,8 +1,8 @@
 #include "cli/policy/policy_key.h"
 
 // fq, below us.
-#include "core/base/escape.h"
-#include "core/base/suggestion.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/suggestion.h"
 
 namespace fq::cli {
 

@@ -3,7 +3,7 @@
 // System.
 #include <algorithm>
 // fq, below us.
-#include "core/base/pattern.h"
+#include "core/base/text/pattern.h"
 // fq, this room.
 #include "cli/policy/policy_value.h"
 

@@ -8,11 +8,11 @@
 #include "core/base/assert.h"
 #include "core/base/backoff.h"
 #include "core/base/clock.h"
-#include "core/base/decimal.h"
-#include "core/base/duration.h"
-#include "core/base/size.h"
-#include "core/base/tenant_name.h"
-#include "core/base/wall_time.h"
+#include "core/base/text/decimal.h"
+#include "core/base/text/duration.h"
+#include "core/base/text/size.h"
+#include "core/base/text/tenant_name.h"
+#include "core/base/text/wall_time.h"
 
 namespace fq::cli {
 

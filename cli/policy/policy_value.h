@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 // fq, below us.
-#include "core/base/json_writer.h"
+#include "core/base/text/json_writer.h"
 #include "core/base/policy.h"
 #include "core/base/result.h"
 // fq, this room.

@@ -3,7 +3,7 @@
 // System.
 #include <unistd.h>
 // fq, below us.
-#include "core/base/escape.h"
+#include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/terminal/signals.h"
 

@@ -5,8 +5,8 @@
 // System.
 #include <algorithm>
 // fq, below us.
-#include "core/base/escape.h"
-#include "core/base/suggestion.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/suggestion.h"
 // fq, this room.
 #include "cli/words/arguments.h"
 #include "cli/session/session.h"

@@ -5,9 +5,9 @@
 
 #include <cstdlib>
 // fq, below us.
-#include "core/base/escape.h"
-#include "core/base/own_user.h"
-#include "core/base/suggestion.h"
+#include "core/base/text/escape.h"
+#include "core/base/disk/own_user.h"
+#include "core/base/text/suggestion.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/policy/policy.h"

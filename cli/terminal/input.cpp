@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cerrno>
 // fq, below us.
-#include "core/base/escape.h"
-#include "core/base/size.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/size.h"
 // fq, this room.
 #include "cli/terminal/signals.h"
 

@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <cstdlib>
 // fq, below us.
-#include "core/base/escape.h"
-#include "core/base/utf8.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/utf8.h"
 // fq, this room.
 #include "cli/terminal/signals.h"
 #include "cli/terminal/table.h"

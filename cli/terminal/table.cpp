@@ -6,7 +6,7 @@
 #include <map>
 #include <span>
 // fq, below us.
-#include "core/base/utf8.h"
+#include "core/base/text/utf8.h"
 
 namespace fq::cli {
 

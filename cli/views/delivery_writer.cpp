@@ -3,9 +3,9 @@
 // System.
 #include <unistd.h>
 // fq, below us.
-#include "core/base/base64.h"
-#include "core/base/escape.h"
-#include "core/base/wall_time.h"
+#include "core/base/text/base64.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/wall_time.h"
 // fq, this room.
 #include "cli/views/message_view.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <charconv>
 // fq, below us.
-#include "core/base/wall_time.h"
+#include "core/base/text/wall_time.h"
 // fq, this room.
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"

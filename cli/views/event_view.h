@@ -8,7 +8,7 @@
 #include <string>
 // fq, below us.
 #include "core/api/event.h"
-#include "core/base/json_writer.h"
+#include "core/base/text/json_writer.h"
 
 namespace fq::cli {
 

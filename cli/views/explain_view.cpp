@@ -3,11 +3,11 @@
 // System.
 #include <cstdlib>
 // fq, below us.
-#include "core/base/counted.h"
-#include "core/base/duration.h"
-#include "core/base/escape.h"
-#include "core/base/json_writer.h"
-#include "core/base/wall_time.h"
+#include "core/base/text/counted.h"
+#include "core/base/text/duration.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/json_writer.h"
+#include "core/base/text/wall_time.h"
 // fq, this room.
 #include "cli/views/message_view.h"
 #include "cli/terminal/output.h"

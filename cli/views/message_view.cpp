@@ -1,8 +1,8 @@
 #include "cli/views/message_view.h"
 
 // fq, below us.
-#include "core/base/duration.h"
-#include "core/base/wall_time.h"
+#include "core/base/text/duration.h"
+#include "core/base/text/wall_time.h"
 
 namespace fq::cli {
 

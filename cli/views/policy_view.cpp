@@ -1,7 +1,7 @@
 #include "cli/views/policy_view.h"
 
 // fq, below us.
-#include "core/base/json_writer.h"
+#include "core/base/text/json_writer.h"
 // fq, this room.
 #include "cli/terminal/output.h"
 #include "cli/policy/policy_value.h"

@@ -1,7 +1,7 @@
 // stats_json - an object a queue, or a tenant.
 
 // fq, below us.
-#include "core/base/json_writer.h"
+#include "core/base/text/json_writer.h"
 // fq, this room.
 #include "cli/views/stats_view.h"
 

@@ -8,7 +8,7 @@
 #include <array>
 #include <charconv>
 // fq, below us.
-#include "core/base/utf8.h"
+#include "core/base/text/utf8.h"
 // fq, this room.
 #include "cli/views/stats_view.h"
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdio>
 // fq, below us.
-#include "core/base/duration.h"
-#include "core/base/size.h"
+#include "core/base/text/duration.h"
+#include "core/base/text/size.h"
 // fq, this room.
 #include "cli/terminal/output.h"
 #include "cli/views/stats_text.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 // fq, below us.
-#include "core/base/duration.h"
+#include "core/base/text/duration.h"
 // fq, this room.
 #include "cli/terminal/screen.h"
 

@@ -4,8 +4,8 @@
 #include <map>
 // fq, below us.
 #include "core/base/clock.h"
-#include "core/base/json_writer.h"
-#include "core/base/wall_time.h"
+#include "core/base/text/json_writer.h"
+#include "core/base/text/wall_time.h"
 // fq, this room.
 #include "cli/views/message_view.h"
 #include "cli/policy/policy.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 // fq, below us.
 #include "core/base/assert.h"
-#include "core/base/escape.h"
-#include "core/base/suggestion.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/suggestion.h"
 // fq, this room.
 #include "cli/words/cli11.h"
 #include "cli/words/command.h"

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <memory>
 // fq, below us.
-#include "core/base/escape.h"
+#include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/words/values.h"
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <string>
 // fq, below us.
-#include "core/base/decimal.h"
-#include "core/base/duration.h"
-#include "core/base/escape.h"
-#include "core/base/wall_time.h"
+#include "core/base/text/decimal.h"
+#include "core/base/text/duration.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/wall_time.h"
 // fq, this room.
 #include "cli/words/values.h"
 

@@ -4,14 +4,14 @@
 #include <algorithm>
 // fq, below us.
 #include "core/base/clock.h"
-#include "core/base/decimal.h"
-#include "core/base/duration.h"
-#include "core/base/escape.h"
+#include "core/base/text/decimal.h"
+#include "core/base/text/duration.h"
+#include "core/base/text/escape.h"
 #include "core/base/sort_key.h"
-#include "core/base/suggestion.h"
-#include "core/base/tenant_name.h"
-#include "core/base/utf8.h"
-#include "core/base/wall_time.h"
+#include "core/base/text/suggestion.h"
+#include "core/base/text/tenant_name.h"
+#include "core/base/text/utf8.h"
+#include "core/base/text/wall_time.h"
 
 namespace fq::cli {
 

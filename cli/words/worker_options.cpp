@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <charconv>
 // fq, below us.
-#include "core/base/escape.h"
-#include "core/base/size.h"
-#include "core/base/suggestion.h"
-#include "core/worker/command_line.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/size.h"
+#include "core/base/text/suggestion.h"
+#include "core/worker/process/command_line.h"
 // fq, this room.
 #include "cli/words/values.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // fq, below us.
-#include "core/worker/options.h"
+#include "core/worker/process/options.h"
 // fq, this room.
 #include "cli/words/arguments.h"
 

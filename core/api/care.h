@@ -2,7 +2,7 @@
 #pragma once
 
 // fq, below us.
-#include "core/base/counted_lines.h"
+#include "core/base/text/counted_lines.h"
 
 namespace fq {
 

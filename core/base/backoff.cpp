@@ -3,7 +3,7 @@
 // System.
 #include <algorithm>
 // fq, this room.
-#include "core/base/duration.h"
+#include "core/base/text/duration.h"
 
 namespace fq {
 

@@ -3,9 +3,9 @@
 // System.
 #include <cstdint>
 // fq, this room.
-#include "core/base/decimal.h"
-#include "core/base/utf8.h"
-#include "core/base/wall_time.h"
+#include "core/base/text/decimal.h"
+#include "core/base/text/utf8.h"
+#include "core/base/text/wall_time.h"
 
 namespace fq {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 // fq, below us.
-#include "core/base/disk.h"
+#include "core/base/disk/disk.h"
 // fq, this room.
 #include "core/journal/file_records.h"
 #include "core/journal/journal.h"

@@ -7,7 +7,7 @@
 // System.
 #include <optional>
 // fq, below us.
-#include "core/base/disk.h"
+#include "core/base/disk/disk.h"
 // fq, this room.
 #include "core/journal/codec.h"
 

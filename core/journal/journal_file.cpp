@@ -8,8 +8,8 @@
 #include <array>
 #include <cerrno>
 // fq, below us.
-#include "core/base/counted.h"
-#include "core/base/decimal.h"
+#include "core/base/text/counted.h"
+#include "core/base/text/decimal.h"
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/journal/journal.h"

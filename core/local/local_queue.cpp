@@ -11,7 +11,7 @@
 #include "core/local/files/queue_directory.h"
 #include "core/local/shared/segment_size.h"
 // fq, below us.
-#include "core/base/tenant_name.h"
+#include "core/base/text/tenant_name.h"
 
 namespace fq {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 // fq, below us.
-#include "core/base/counted_lines.h"
+#include "core/base/text/counted_lines.h"
 // fq, this room.
 #include "core/schedule/rings/blockers.h"
 #include "core/schedule/memory/layout.h"

@@ -8,7 +8,7 @@
 // System.
 #include <memory>
 // fq, below us.
-#include "core/base/disk.h"
+#include "core/base/disk/disk.h"
 
 namespace fq {
 

@@ -11,11 +11,11 @@
 // System.
 #include <deque>
 // fq, this room.
-#include "core/worker/gather.h"
+#include "core/worker/jobs/gather.h"
 #include "core/worker/growth.h"
-#include "core/worker/notify.h"
-#include "core/worker/poller.h"
-#include "core/worker/stream.h"
+#include "core/worker/process/notify.h"
+#include "core/worker/process/poller.h"
+#include "core/worker/jobs/stream.h"
 
 namespace fq::worker {
 

@@ -3,7 +3,7 @@
 // System.
 #include <algorithm>
 // fq, this room.
-#include "core/worker/verdicts.h"
+#include "core/worker/jobs/verdicts.h"
 #include "core/worker/worker.h"
 
 namespace fq::worker {

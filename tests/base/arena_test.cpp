@@ -1,5 +1,5 @@
 // arena_test - arrays that grow by chunks, and the bounds that hold against hostile bytes.
-#include "core/base/arena.h"
+#include "core/base/memory/arena.h"
 
 // System.
 #include <memory>

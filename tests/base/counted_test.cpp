@@ -1,6 +1,6 @@
-#include "core/base/counted.h"
+#include "core/base/text/counted.h"
 
-#include "core/base/counted_lines.h"
+#include "core/base/text/counted_lines.h"
 #include "tests/catch.h"
 
 namespace fq {

@@ -1,4 +1,4 @@
-#include "core/base/duration.h"
+#include "core/base/text/duration.h"
 
 #include "tests/catch.h"
 

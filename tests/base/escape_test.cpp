@@ -1,7 +1,7 @@
-#include "core/base/escape.h"
+#include "core/base/text/escape.h"
 
-#include "core/base/base64.h"
-#include "core/base/utf8.h"
+#include "core/base/text/base64.h"
+#include "core/base/text/utf8.h"
 #include "tests/catch.h"
 
 using namespace fq;

@@ -1,5 +1,5 @@
-#include "core/base/json_reader.h"
-#include "core/base/json_writer.h"
+#include "core/base/text/json_reader.h"
+#include "core/base/text/json_writer.h"
 #include "tests/catch.h"
 
 using namespace fq;

@@ -1,4 +1,4 @@
-#include "core/base/pattern.h"
+#include "core/base/text/pattern.h"
 #include "tests/catch.h"
 
 namespace fq::test {

@@ -1,5 +1,5 @@
 // posix_disk_test - the real disk in a temporary directory: what it writes, and what it refuses to open.
-#include "core/base/disk.h"
+#include "core/base/disk/disk.h"
 
 // System.
 #include <fcntl.h>

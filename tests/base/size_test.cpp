@@ -1,4 +1,4 @@
-#include "core/base/size.h"
+#include "core/base/text/size.h"
 
 #include "tests/catch.h"
 

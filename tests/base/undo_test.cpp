@@ -2,7 +2,7 @@
 //
 // A kill is simulated by a copy of the whole region: before each store of the transaction the region is
 // copied as a dead process would have left it, and the rollback of every copy has to give the old state.
-#include "core/base/undo.h"
+#include "core/base/memory/undo.h"
 
 // System.
 #include <signal.h>

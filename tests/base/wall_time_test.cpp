@@ -1,4 +1,4 @@
-#include "core/base/wall_time.h"
+#include "core/base/text/wall_time.h"
 
 #include "tests/catch.h"
 

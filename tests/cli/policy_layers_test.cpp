@@ -3,7 +3,7 @@
 #include <random>
 
 #include "cli/policy/policy_value.h"
-#include "core/base/pattern.h"
+#include "core/base/text/pattern.h"
 #include "tests/catch.h"
 
 using namespace fq;

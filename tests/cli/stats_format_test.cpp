@@ -2,7 +2,7 @@
 
 // fq, below us.
 #include "cli/views/stats_view.h"
-#include "core/base/utf8.h"
+#include "core/base/text/utf8.h"
 #include "tests/catch.h"
 
 using namespace fq;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 // fq, below us.
-#include "core/base/disk.h"
+#include "core/base/disk/disk.h"
 // Tests.
 #include "tests/fakes/platter.h"
 

@@ -3,7 +3,7 @@
 // fq, below us.
 #include "cli/commands/push_options.h"
 #include "core/base/sort_key.h"
-#include "core/base/tenant_name.h"
+#include "core/base/text/tenant_name.h"
 
 using namespace fq;
 

@@ -4,13 +4,13 @@
 // fq, below us.
 #include "core/base/assert.h"
 #include "core/base/bytes.h"
-#include "core/base/decimal.h"
-#include "core/base/duration.h"
-#include "core/base/escape.h"
-#include "core/base/size.h"
+#include "core/base/text/decimal.h"
+#include "core/base/text/duration.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/size.h"
 #include "core/base/sort_key.h"
-#include "core/base/tenant_name.h"
-#include "core/base/wall_time.h"
+#include "core/base/text/tenant_name.h"
+#include "core/base/text/wall_time.h"
 
 using namespace fq;
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 // fq, below us.
-#include "core/schedule/rings/rates.h"
+#include "core/schedule/memory/rates.h"
 #include "core/schedule/memory/service.h"
 #include "tests/schedule/fixture.h"
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 // fq, below us.
-#include "core/base/duration.h"
+#include "core/base/text/duration.h"
 
 namespace fq::test {
 namespace {

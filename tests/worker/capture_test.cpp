@@ -1,7 +1,7 @@
 // capture_test - what comes out of a job's pipe: kept up to a limit, its end remembered, a flood slowed down.
 
 // fq, below us.
-#include "core/worker/capture.h"
+#include "core/worker/process/capture.h"
 // Tests.
 #include "tests/worker/fixture.h"
 

@@ -3,7 +3,7 @@
 // System.
 #include <algorithm>
 // fq, below us.
-#include "core/worker/command_line.h"
+#include "core/worker/process/command_line.h"
 // Tests.
 #include "tests/worker/fixture.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 // fq, below us.
-#include "core/worker/job.h"
+#include "core/worker/jobs/job.h"
 // Tests.
 #include "tests/catch.h"
 

@@ -3,7 +3,7 @@
 // System.
 #include <random>
 // fq, below us.
-#include "core/worker/gather.h"
+#include "core/worker/jobs/gather.h"
 // Tests.
 #include "tests/worker/fixture.h"
 

@@ -12,7 +12,7 @@
 
 #include <optional>
 // fq, below us.
-#include "core/worker/job_group.h"
+#include "core/worker/process/job_group.h"
 // Tests.
 #include "tests/catch.h"
 

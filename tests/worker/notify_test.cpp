@@ -3,7 +3,7 @@
 // System.
 #include <filesystem>
 // fq, below us.
-#include "core/worker/notify.h"
+#include "core/worker/process/notify.h"
 // Tests.
 #include "tests/worker/listener.h"
 

@@ -3,7 +3,7 @@
 // System.
 #include <random>
 // fq, below us.
-#include "core/worker/outbox.h"
+#include "core/worker/process/outbox.h"
 // Tests.
 #include "tests/worker/fixture.h"
 

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 // fq, below us.
-#include "core/worker/passage.h"
+#include "core/worker/process/passage.h"
 // Tests.
 #include "tests/worker/fixture.h"
 

@@ -1,7 +1,7 @@
 // standard_input_test - a payload as something that a job can read.
 
 // fq, below us.
-#include "core/worker/standard_input.h"
+#include "core/worker/process/standard_input.h"
 // Tests.
 #include "tests/worker/fixture.h"
 

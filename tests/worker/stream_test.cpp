@@ -8,8 +8,8 @@
 #include <fstream>
 #include <numeric>
 // fq, below us.
-#include "core/worker/job_group.h"
-#include "core/worker/stream.h"
+#include "core/worker/process/job_group.h"
+#include "core/worker/jobs/stream.h"
 // Tests.
 #include "tests/worker/fixture.h"
 

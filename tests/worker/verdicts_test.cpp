@@ -3,7 +3,7 @@
 // System.
 #include <signal.h>
 // fq, below us.
-#include "core/worker/verdicts.h"
+#include "core/worker/jobs/verdicts.h"
 // Tests.
 #include "tests/worker/fixture.h"
 

@@ -17,8 +17,8 @@
 #include <memory>
 #include <sstream>
 // fq, below us.
-#include "core/base/counted.h"
-#include "core/base/size.h"
+#include "core/base/text/counted.h"
+#include "core/base/text/size.h"
 // fq, this room.
 #include "core/local/files/lock_file.h"
 #include "core/local/files/process_info.h"

@@ -12,8 +12,8 @@
 #include <cstdio>
 // fq, below us.
 #include "core/base/clock.h"
-#include "core/base/size.h"
-#include "core/base/wall_time.h"
+#include "core/base/text/size.h"
+#include "core/base/text/wall_time.h"
 #include "core/journal/codec.h"
 #include "core/shm/futex.h"
 #include "core/shm/life_lock.h"

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 // fq, below us.
-#include "core/base/counted.h"
+#include "core/base/text/counted.h"
 #include "core/base/step_count.h"
 
 namespace fq {

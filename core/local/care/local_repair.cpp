@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 // fq, below us.
-#include "core/base/counted.h"
-#include "core/base/size.h"
+#include "core/base/text/counted.h"
+#include "core/base/text/size.h"
 
 namespace fq {
 

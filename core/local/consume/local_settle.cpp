@@ -4,7 +4,7 @@
 // System.
 #include <algorithm>
 // fq, below us.
-#include "core/base/decimal.h"
+#include "core/base/text/decimal.h"
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/local/consume/local_endings.h"

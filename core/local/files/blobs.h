@@ -7,7 +7,7 @@
 // System.
 #include <string>
 // fq, below us.
-#include "core/base/disk.h"
+#include "core/base/disk/disk.h"
 #include "core/journal/record.h"
 
 namespace fq {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 // fq, below us.
-#include "core/base/disk.h"
+#include "core/base/disk/disk.h"
 #include "core/journal/record.h"
 
 namespace fq {

@@ -6,7 +6,7 @@
 #pragma once
 
 // fq, below us.
-#include "core/base/disk.h"
+#include "core/base/disk/disk.h"
 #include "core/base/result.h"
 
 namespace fq {

@@ -7,7 +7,7 @@
 
 // fq, below us.
 #include "core/api/queue.h"
-#include "core/base/disk.h"
+#include "core/base/disk/disk.h"
 
 namespace fq {
 

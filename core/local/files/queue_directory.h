@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 // fq, below us.
-#include "core/base/disk.h"
+#include "core/base/disk/disk.h"
 
 namespace fq {
 

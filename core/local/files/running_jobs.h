@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 // fq, below us.
-#include "core/base/disk.h"
+#include "core/base/disk/disk.h"
 // fq, this room.
 #include "core/local/files/process_info.h"
 

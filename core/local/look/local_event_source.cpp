@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 // fq, below us.
-#include "core/base/counted.h"
+#include "core/base/text/counted.h"
 #include "core/base/fault_point.h"
 #include "core/journal/file_records.h"
 // fq, this room.

@@ -4,7 +4,7 @@
 // System.
 #include <array>
 // fq, below us.
-#include "core/schedule/rings/rates.h"
+#include "core/schedule/memory/rates.h"
 // fq, this room.
 #include "core/local/look/row_parts.h"
 #include "core/local/look/tenant_survey.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 // fq, below us.
-#include "core/base/counted.h"
+#include "core/base/text/counted.h"
 // fq, this room.
 #include "core/local/shared/sleep.h"
 

@@ -2,7 +2,7 @@
 #include "core/local/push/push_checks.h"
 
 // fq, below us.
-#include "core/base/tenant_name.h"
+#include "core/base/text/tenant_name.h"
 #include "core/journal/record.h"
 
 namespace fq {

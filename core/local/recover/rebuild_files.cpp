@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 // fq, below us.
-#include "core/base/counted.h"
+#include "core/base/text/counted.h"
 #include "core/journal/lost_header.h"
 // fq, this room.
 #include "core/local/flush/file_supply.h"

@@ -6,7 +6,7 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 #include "core/base/step_count.h"
-#include "core/schedule/rings/rates.h"
+#include "core/schedule/memory/rates.h"
 // fq, this room.
 #include "core/local/files/process_info.h"
 

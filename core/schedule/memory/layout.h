@@ -5,7 +5,7 @@
 #pragma once
 
 // fq, below us.
-#include "core/base/arena.h"
+#include "core/base/memory/arena.h"
 #include "core/base/clock.h"
 #include "core/base/ids.h"
 #include "core/journal/record.h"

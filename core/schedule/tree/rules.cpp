@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 // fq, below us.
-#include "core/base/pattern.h"
+#include "core/base/text/pattern.h"
 // fq, this room.
 #include "core/schedule/memory/name_hash.h"
 #include "core/schedule/memory/text_pool.h"

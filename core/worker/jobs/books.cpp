@@ -1,0 +1,337 @@
+#include "core/worker/jobs/books.h"
+
+// System.
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace fq::worker {
+
+namespace {
+
+constexpr size_t kTakenMax = 256;  // at once; arbitrary
+constexpr uint64_t kBytesMax = 64 * 1024 * 1024;
+constexpr std::chrono::milliseconds kLaterPause(100);
+
+Settle settle_of(const Order& order) {
+  Settle item;
+  item.receipt = order.receipt;
+  item.verdict = order.verdict;
+  item.delay_ms = order.delay_ms;
+  item.reason = order.reason;
+  item.exit = order.exit;
+  item.signal = order.signal;
+  item.stderr_tail = order.stderr_tail;
+  item.output = order.output ? &*order.output : nullptr;
+  item.run_us = order.run_us;
+  return item;
+}
+
+}  // namespace
+
+Books::Books(Source& source, const Options& options, const Voice& voice, const Terms& terms, int event)
+    : source_(source), options_(options), voice_(voice), terms_(terms), event_(event) {
+  thread_ = std::thread([this] { run(); });
+}
+
+Books::~Books() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  interrupt_.raise();
+  thread_.join();
+}
+
+void Books::allow(size_t slots) {
+  unsent_ = true;
+  const std::lock_guard lock(mutex_);
+  allowed_ += slots;
+}
+
+void Books::settle(Order order) {
+  unsent_ = true;
+  ++ordered_;
+  const std::lock_guard lock(mutex_);
+  orders_.push_back(std::move(order));
+}
+
+void Books::confirm(Load load) {
+  unsent_ = true;
+  const std::lock_guard lock(mutex_);
+  unconfirmed_.push_back(std::move(load));
+}
+
+void Books::send() {
+  if (std::exchange(unsent_, false)) interrupt_.raise();
+}
+
+void Books::read_policy() {
+  {
+    const std::lock_guard lock(mutex_);
+    read_policy_ = true;
+  }
+  interrupt_.raise();
+}
+
+void Books::look_idle_again() {
+  {
+    const std::lock_guard lock(mutex_);
+    idle_again_ = true;
+  }
+  interrupt_.raise();
+}
+
+void Books::abandon() {
+  const std::lock_guard lock(mutex_);
+  abandoned_ = true;
+}
+
+void Books::take_no_more() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    allowed_ = 0;
+  }
+  announce();  // what give() did not
+  interrupt_.raise();
+}
+
+News Books::take_news() {
+  const std::lock_guard lock(mutex_);
+  News news = std::exchange(news_, News{});
+  settled_ += news.settled;
+  return news;
+}
+
+void Books::announce() {
+  // It only fails when the count is full: then the reader has been told.
+  ::eventfd_write(event_, 1);
+}
+
+void Books::run() {
+  while (step()) {
+  }
+  // What is still held goes back when the queue is closed, by this thread: it holds the leases.
+  const std::lock_guard lock(mutex_);
+  if (abandoned_) static_cast<void>(source_.queue.release());
+  source_.queue.reset();
+}
+
+Books::Work Books::take_work() {
+  const std::lock_guard lock(mutex_);
+  Work work;
+  work.orders.swap(orders_);
+  work.unconfirmed.swap(unconfirmed_);
+  work.allowed = closed_ ? 0 : allowed_;
+  work.look = terms_.looks_first && look_ && !closed_;
+  work.stop = stop_;
+  work.read_policy = std::exchange(read_policy_, false);
+  work.idle_again = std::exchange(idle_again_, false);
+  return work;
+}
+
+/// One round. What fails for now is tried again, since the leases last as long as we do; another fault ends
+/// it, but not before the verdicts had a try of their own.
+bool Books::step() {
+  interrupt_.lower();  // before we look: whoever adds to the mailbox raises it again
+  Work work = take_work();
+  if (work.stop && work.orders.empty()) return false;
+  Result<void> served = serve(work);
+  if (served.ok()) later_fault_.clear();
+  if (served.ok()) return true;
+  if (!work.orders.empty()) static_cast<void>(give(work.orders));
+  // Who came for one message or for what is there is told; a service, or who holds something, goes on.
+  const bool goes_on = options_.stay == Stay::forever || outstanding_ > 0;
+  if (served.error().kind == ErrorKind::later && !work.stop && goes_on) {
+    return try_later(work, served.error());
+  }
+  const std::lock_guard lock(mutex_);
+  news_.failed = std::move(served).error();
+  news_.settled += work.orders.size();
+  announce();
+  return false;
+}
+
+/// What is ordered first, then what is allowed.
+Result<void> Books::serve(Work& work) {
+  if (work.idle_again) idle_told_ = false;
+  if (work.read_policy || work.allowed > 0) FQ_TRY(refresh());
+  if (!work.unconfirmed.empty()) FQ_TRY(look_at(work.unconfirmed));
+  // The next jobs first: they need not wait for the disk that the verdicts wait for.
+  if (work.allowed > 0 && !work.orders.empty()) FQ_TRY(take(work, false));
+  return work.orders.empty() ? take(work, true) : give(work.orders);
+}
+
+/// A full disk, a lock that a stopped process holds: said once, tried again until it is over.
+bool Books::try_later(Work& work, const Error& error) {
+  {
+    const std::lock_guard lock(mutex_);
+    orders_.insert(orders_.begin(), std::move_iterator(work.orders.begin()),
+                   std::move_iterator(work.orders.end()));
+    for (Load& load : work.unconfirmed) unconfirmed_.push_back(std::move(load));
+    read_policy_ = read_policy_ || work.read_policy;
+    idle_again_ = idle_again_ || work.idle_again;
+    if (error.text != later_fault_) news_.notices.push_back(error.text + "; the worker goes on trying");
+    if (error.text != later_fault_) announce();
+    later_fault_ = error.text;
+  }
+  std::this_thread::sleep_for(kLaterPause);
+  return true;
+}
+
+Result<void> Books::look_at(std::vector<Load>& unconfirmed) {
+  LeaseRequest request;
+  request.want = 0;
+  request.watch = true;
+  FQ_TRY_SET(LeaseReply reply, source_.queue->lease(request));
+  const std::lock_guard lock(mutex_);
+  for (LeaseChange& change : reply.changes) news_.changes.push_back(std::move(change));
+  for (Load& load : unconfirmed) news_.confirmed.push_back(std::move(load));
+  unconfirmed.clear();
+  announce();
+  return {};
+}
+
+Result<void> Books::refresh() {
+  const Result<void> refreshed = voice_.refresh_policy(source_.name, *source_.queue);
+  FQ_TRY_SET(const Settings settings, source_.queue->settings());
+  // While it is broken the last good one holds; that is said once.
+  const std::string fault = refreshed.ok() ? "" : refreshed.error().text;
+  const bool news = fault != policy_fault_ || settings_ != settings;
+  if (!news) return {};
+  const std::lock_guard lock(mutex_);
+  if (!fault.empty() && fault != policy_fault_) news_.notices.push_back(fault);
+  policy_fault_ = fault;
+  settings_ = settings;
+  news_.settings = settings;
+  announce();
+  return {};
+}
+
+Result<void> Books::give(std::vector<Order>& orders) {
+  std::vector<Settle> items;
+  items.reserve(orders.size());
+  for (const Order& order : orders) items.push_back(settle_of(order));
+  FQ_TRY_SET(const SettleReply reply, source_.queue->settle(items));
+  // A stale receipt is a job that decided for itself, or was cancelled: that stands. What is unknown may
+  // be on disk or not; it is told, and the message comes again at worst.
+  if (reply.error) return *reply.error;
+  std::vector<std::string> notices = source_.queue->take_notices();
+  const std::lock_guard lock(mutex_);
+  for (std::string& notice : notices) news_.notices.push_back(std::move(notice));
+  news_.settled += orders.size();
+  outstanding_ -= std::min(outstanding_, orders.size());
+  orders.clear();
+  // Only one that is about to end waits for this.
+  if (closed_ || idle_told_ || !terms_.waits) announce();
+  return {};
+}
+
+Result<void> Books::take(const Work& work, bool wait) {
+  LeaseRequest request;
+  const size_t allowed = std::min(work.allowed, kTakenMax);
+  request.want = allowed;
+  // What keeps one batch's messages should not keep another's: each take is of one tenant.
+  if (terms_.together) {
+    request.grouped = true;
+    request.want = std::min<size_t>(allowed, 1);
+    request.group_max = terms_.lot > 0 ? terms_.lot : std::min<size_t>(allowed, options_.batch);
+  }
+  request.look = work.look && work.allowed == 0;
+  request.bytes_max = kBytesMax;
+  request.attempts_max = options_.attempts;
+  // Where one look is enough, the answer may be that there is nothing; else only the interrupt ends it.
+  const bool one_look =
+      (work.allowed > 0 && (!terms_.waits || terms_.looks_first)) || (request.look && !terms_.waits);
+  request.wait = wait && !one_look;
+  request.until_idle = terms_.until_idle && !idle_told_;
+  request.watch = true;
+  request.signals = false;
+  request.interrupt = &interrupt_;
+  FQ_TRY_SET(LeaseReply reply, source_.queue->lease(request));
+  // What it waited for may come long after the policy was read. It is in our hands whatever that gives.
+  const bool late = request.wait && !reply.deliveries.empty();
+  Result<void> refreshed = late ? refresh() : Result<void>();
+  hand_over(reply, terms_.lot > 0 ? request.want : std::min<size_t>(allowed, request.group_max));
+  return refreshed;
+}
+
+std::shared_ptr<const Descriptor> Books::hold(std::span<const MessageId> ids, const Delivery& first) {
+  const int64_t limit_ms = run_limit_of(first);
+  const std::optional<int64_t> limit = limit_ms == kNever ? std::nullopt : std::optional(limit_ms);
+  const Result<std::optional<int>> kept = source_.queue->hold_for_job(ids, limit);
+  if (kept.ok() && *kept) return std::make_shared<const Descriptor>(**kept);
+  // Without it the messages would only come back sooner, should we die.
+  if (!kept.ok() && kept.error().text != hold_fault_) {
+    hold_fault_ = kept.error().text;
+    const std::lock_guard lock(mutex_);
+    news_.notices.push_back(hold_fault_ +
+                            "; should the worker be killed, its messages do not wait for what its jobs left");
+  }
+  return nullptr;
+}
+
+/// How long its job may run at the most; kNever: for ever.
+int64_t Books::run_limit_of(const Delivery& delivery) const {
+  const int64_t queues_ms = options_.timeout_ms.value_or(settings_.value_or(Settings{}).timeout_ms);
+  const int64_t run_ms = delivery.timeout_ms.value_or(queues_ms);
+  return run_ms > 0 ? run_ms + options_.grace_ms : kNever;
+}
+
+/// Which of its messages a command that stays up is at work on is not known: it keeps all of them.
+void Books::hold_all(std::span<const Delivery> deliveries) {
+  for (const Delivery& delivery : deliveries) {
+    const int64_t limit_ms = run_limit_of(delivery);
+    if (limit_ms <= all_limit_ms_) continue;
+    all_limit_ms_ = limit_ms;
+    all_ = hold({}, delivery);
+  }
+}
+
+void Books::hand_over(LeaseReply& reply, size_t allowed) {
+  std::vector<MessageId> ids;
+  for (const Delivery& delivery : reply.deliveries) ids.push_back(delivery.id);
+  std::shared_ptr<const Descriptor> all;
+  if (terms_.together && !ids.empty()) all = hold(ids, reply.deliveries[0]);
+  if (options_.stream) hold_all(reply.deliveries);
+  if (options_.stream) all = all_;
+  const bool shared = terms_.together || options_.stream;
+  std::vector<Arrival> arrivals;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const std::span<const MessageId> own = std::span(ids).subspan(i, 1);
+    std::shared_ptr<const Descriptor> kept = shared ? all : hold(own, reply.deliveries[i]);
+    arrivals.push_back({std::move(reply.deliveries[i]), std::move(kept)});
+  }
+  std::vector<std::string> notices = source_.queue->take_notices();
+  if (reply.why_empty == WhyEmpty::idle) idle_told_ = true;
+  if (!arrivals.empty()) idle_told_ = false;
+  outstanding_ += arrivals.size();
+  const std::lock_guard lock(mutex_);
+  if (!arrivals.empty()) news_.idle = false;
+  book(reply, allowed, terms_.lot > 0 ? std::min<size_t>(arrivals.size(), 1) : arrivals.size());
+  const bool told = !arrivals.empty() || !reply.changes.empty() || !notices.empty() || news_.servable ||
+                    news_.idle || news_.nothing;
+  for (Arrival& arrival : arrivals) news_.arrivals.push_back(std::move(arrival));
+  for (LeaseChange& change : reply.changes) news_.changes.push_back(std::move(change));
+  for (std::string& notice : notices) news_.notices.push_back(std::move(notice));
+  if (told) announce();
+}
+
+/// What became of the slots that were allowed. Needs: the mailbox's lock.
+void Books::book(const LeaseReply& reply, size_t allowed, size_t taken) {
+  if (reply.why_empty == WhyEmpty::servable) news_.servable = true;
+  if (reply.why_empty == WhyEmpty::idle) news_.idle = true;
+  news_.more = reply.more && taken == allowed;
+  const bool one_look = !terms_.waits || terms_.looks_first;
+  const bool asked = allowed > 0 || (terms_.looks_first && look_ && !terms_.waits);
+  if (one_look && asked && taken == 0 && reply.why_empty == WhyEmpty::nothing) news_.nothing = true;
+  news_.used += taken;
+  if (one_look) news_.refused += allowed - taken;
+  allowed_ -= std::min(allowed_, one_look ? allowed : taken);
+  // Told once; looked again when the answer has been used.
+  if (terms_.looks_first) look_ = allowed > 0 || (look_ && !news_.servable && terms_.waits);
+}
+
+}  // namespace fq::worker

@@ -1,0 +1,160 @@
+// books - the thread that speaks to one queue: it takes messages for the free slots and gives the verdicts.
+//
+// The main thread starts and watches processes and must never wait for a disk; this one may. They meet in a
+// mailbox: orders in, news out, an eventfd that says "news". The queue is used by this thread alone, and
+// this thread lives as long as the worker, since the leases are held by its life.
+#pragma once
+
+// System.
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+// fq, below us.
+#include "core/base/descriptor.h"
+// fq, this room.
+#include "core/worker/process/options.h"
+
+namespace fq::worker {
+
+/// A verdict with everything that it says, owned.
+struct Order {
+  Receipt receipt;
+  Verdict verdict = Verdict::ack;
+  int64_t delay_ms = 0;
+  std::string reason;
+  std::optional<int> exit;
+  std::optional<int> signal;
+  std::string stderr_tail;
+  std::optional<JobOutput> output;
+  std::optional<uint64_t> run_us;
+};
+
+/// A message for a job, and what the job inherits so that its message waits for it; those that were taken
+/// together share it. Null: the engine has nothing like it.
+struct Arrival {
+  Delivery delivery;
+  std::shared_ptr<const Descriptor> kept;
+};
+
+/// Messages that are run together. More than one, or `many`: as a batch.
+struct Load {
+  size_t source = 0;  // index of its queue
+  std::vector<Arrival> arrivals;
+  bool many = false;
+  uint64_t ran_us = 0;  // each of them before, in a batch that failed
+};
+
+struct News {
+  std::vector<Arrival> arrivals;
+  std::vector<LeaseChange> changes;
+  std::vector<std::string> notices;
+  std::optional<Settings> settings;  // when they have changed
+  bool servable = false;             // something could be taken (only where asked to look)
+  bool idle = false;                 // the queue has nothing left
+  bool nothing = false;              // there was nothing to take or to look at (where it does not wait)
+  size_t used = 0;                   // of what was allowed, by what arrived
+  size_t refused = 0;                // of what was allowed: it found nothing
+  size_t settled = 0;                // verdicts that were given
+  std::vector<Load> confirmed;       // loads that were to be confirmed; what has ended of them is in changes
+  bool more = false;                 // all that was allowed was taken, and there is more
+  std::optional<Error> failed;       // the queue cannot be used any more
+};
+
+class Books {
+ public:
+  struct Terms {
+    bool waits = true;         // for messages; else one look, and `nothing`
+    bool looks_first = false;  // say `servable`, take when allowed: several queues share the slots, or
+                               // their number follows the backlog
+    bool until_idle = false;
+    bool together = false;  // what is taken at once goes to one job
+    size_t lot = 0;  // together: the most of one take, and each take uses up one of what is allowed; 0: each
+                     // message does
+  };
+
+  Books(Source& source, const Options& options, const Voice& voice, const Terms& terms, int event);
+  ~Books();
+
+  // For the main thread. What is allowed and ordered is done after the next send(): one wake-up for all.
+  void allow(size_t slots);
+  void settle(Order order);
+  /// Asks what became of its messages meanwhile. It comes back as news, behind the changes that end them.
+  void confirm(Load load);
+  void send();
+  void read_policy();
+  /// Where it was told that the queue is idle: to look once more.
+  void look_idle_again();
+  /// At the end what is held is not given back: the engine sees our death, and what still lives.
+  void abandon();
+  /// No more messages; verdicts are still given.
+  void take_no_more();
+  News take_news();
+  /// How many verdicts were ordered that are not given yet.
+  size_t open_orders() const { return ordered_ - settled_; }
+  const std::string& queue_name() const { return source_.name; }
+
+ private:
+  struct Work {
+    std::vector<Order> orders;
+    std::vector<Load> unconfirmed;
+    size_t allowed = 0;
+    bool look = false;
+    bool stop = false;
+    bool read_policy = false;
+    bool idle_again = false;
+  };
+
+  void run();
+  bool step();
+  Result<void> serve(Work& work);
+  bool try_later(Work& work, const Error& error);
+  Work take_work();
+  Result<void> give(std::vector<Order>& orders);
+  Result<void> take(const Work& work, bool wait);
+  Result<void> look_at(std::vector<Load>& unconfirmed);
+  Result<void> refresh();
+  int64_t run_limit_of(const Delivery& delivery) const;
+  void hold_all(std::span<const Delivery> deliveries);
+  std::shared_ptr<const Descriptor> hold(std::span<const MessageId> ids, const Delivery& first);
+  void hand_over(LeaseReply& reply, size_t allowed);
+  void book(const LeaseReply& reply, size_t allowed, size_t taken);
+  void announce();
+
+  Source& source_;
+  const Options& options_;
+  const Voice& voice_;
+  const Terms terms_;
+  const int event_;
+  Interrupt interrupt_;
+  std::optional<Settings> settings_;
+  std::string policy_fault_;
+  std::string hold_fault_;
+  size_t outstanding_ = 0;   // messages that were handed over and have no verdict yet
+  std::string later_fault_;  // what was to be tried again, as it was told
+  bool idle_told_ = false;
+  std::shared_ptr<const Descriptor> all_;  // for a command that stays up: it keeps all that we hold
+  int64_t all_limit_ms_ = 0;               // for how long
+
+  std::mutex mutex_;  // guards what follows
+  std::vector<Order> orders_;
+  std::vector<Load> unconfirmed_;
+  size_t allowed_ = 0;
+  bool closed_ = false;
+  bool stop_ = false;
+  bool look_ = true;
+  bool read_policy_ = true;
+  bool idle_again_ = false;
+  bool abandoned_ = false;
+  News news_;
+
+  // Of the main thread alone.
+  size_t ordered_ = 0;
+  size_t settled_ = 0;
+  bool unsent_ = false;
+
+  std::thread thread_;
+};
+
+}  // namespace fq::worker

@@ -1,0 +1,44 @@
+// gather - messages of one tenant that wait to be run together.
+//
+// A batch is full when it has as many as asked for, and due when its oldest message was pushed that long ago.
+// Tenants are never mixed, and those that are ready take turns.
+#pragma once
+
+// System.
+#include <map>
+#include <optional>
+#include <vector>
+// fq, this room.
+#include "core/worker/jobs/job.h"
+
+namespace fq::worker {
+
+class Gather {
+ public:
+  Gather(size_t most, int64_t linger_ms) : most_(most), linger_ms_(linger_ms) {}
+
+  void add(size_t source, Arrival arrival);
+  /// A batch that is full, or due at this wall time; empty when there is none.
+  Load take_ready(int64_t now_wall_ms);
+  /// A batch, ready or not; empty when there is none.
+  Load take_any();
+  void drop(const Receipt& receipt);
+  /// Wall time at which the next one is due; kNever when none is held.
+  int64_t next_wall_ms() const;
+  size_t held() const { return held_; }
+  size_t batches() const;
+
+ private:
+  using Key = std::pair<size_t, std::string>;  // queue and tenant
+  using Open = std::map<Key, std::vector<Arrival>>;
+  int64_t due_wall_ms(const std::vector<Arrival>& gathered) const;
+  Load take(Open::iterator from);
+
+  size_t most_;
+  int64_t linger_ms_;
+  size_t held_ = 0;
+  Open open_;
+  std::optional<Key> last_;  // whose turn it was
+};
+
+}  // namespace fq::worker

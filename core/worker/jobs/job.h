@@ -1,0 +1,97 @@
+// job - one run of the command: for one message, or for a batch of one tenant's.
+//
+// It owns the process, what comes out of it and its limits, and turns its end into verdicts. It never waits:
+// the worker's loop calls it when something has happened.
+#pragma once
+
+// System.
+#include <algorithm>
+#include <memory>
+#include <vector>
+// fq, this room.
+#include "core/worker/jobs/books.h"
+#include "core/worker/process/capture.h"
+#include "core/worker/process/command_line.h"
+#include "core/worker/process/launch.h"
+#include "core/worker/process/stopwatch.h"
+
+namespace fq::worker {
+
+/// What all jobs of a worker share.
+struct Workshop {
+  const Options& options;
+  const Voice& voice;
+  const Environment& environment;
+  Passage& out;
+  Passage& err;
+  Settings settings;  // of the queue that the job's messages are from
+
+  void say(std::string_view text) const { err.write(voice.spoken(text)); }
+  void remark(std::string_view text) const { err.remark(voice.spoken(text)); }
+};
+
+/// Why a job ends otherwise than by itself.
+enum class Ending { none, timed_out, cancelled, stopped };
+
+class Job {
+ public:
+  /// Starts it; `load` is taken over only when that went well. An error of kind config says that the command
+  /// cannot be started, bad_data that it cannot take this payload, any other that it cannot be now.
+  static Result<std::unique_ptr<Job>> start(const Workshop& shop, const std::string& queue, uint32_t slot,
+                                            Load& load);
+
+  const Process& process() const { return process_; }
+  Capture& out() { return out_; }
+  Capture& err() { return err_; }
+  const Load& load() const { return load_; }
+
+  /// When on_time() has something to do; kNever: nothing.
+  int64_t next_ms() const { return over_ ? look_at_ms_ : kill_at_ms_ != kNever ? kill_at_ms_ : limit_at_ms_; }
+  /// TERM when its time is over, KILL when that did not help.
+  void on_time(int64_t now_ms);
+  /// Its job may run until then.
+  void extend(int64_t until_ms) {
+    if (limit_at_ms_ != kNever) limit_at_ms_ = until_ms;  // without a limit there is nothing to move
+  }
+  /// TERM, and KILL after `grace_ms`.
+  void end(Ending why, int64_t now_ms, int64_t grace_ms);
+  /// KILL, now.
+  void kill(Ending why);
+  /// A verdict was given for it by somebody else: ours would be stale.
+  void note_settled(const Receipt& receipt);
+  bool holds(const Receipt& receipt) const;
+  bool is_settled() const { return std::find(settled_.begin(), settled_.end(), false) == settled_.end(); }
+
+  /// Its process has ended. False: what it left of its group is about to be gone; to be asked again.
+  bool close(int64_t now_ms);
+  bool is_over() const { return over_; }
+
+  /// Once it is closed: the verdicts. Of a batch that failed, the messages are handed to `again` to be
+  /// run one by one.
+  std::vector<Order> finish(const Workshop& shop, std::vector<Load>& again);
+
+ private:
+  Job() = default;
+  Result<void> launch(const Workshop& shop, const std::string& queue, uint32_t slot, Load& load);
+  void limit_time(const Workshop& shop, const Load& load);
+  int64_t retention_ms_of(const Workshop& shop) const;
+  std::optional<int64_t> keep_ms(const Workshop& shop) const;
+
+  Process process_;
+  Capture out_;
+  Capture err_;
+  Load load_;
+  Ending ending_ = Ending::none;
+  int64_t limit_at_ms_ = kNever;
+  int64_t kill_at_ms_ = kNever;
+  int64_t grace_ms_ = 0;
+  bool over_ = false;  // its process was reaped
+  bool ends_group_ = false;
+  ExitStatus status_;
+  Stopwatch ran_;
+  int64_t over_at_ms_ = kNever;
+  int64_t look_at_ms_ = kNever;
+  std::vector<bool> settled_;  // by the place in load_
+};
+
+}  // namespace fq::worker

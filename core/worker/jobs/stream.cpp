@@ -1,0 +1,303 @@
+#include "core/worker/jobs/stream.h"
+
+// System.
+#include <fcntl.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+// fq, below us.
+#include "core/base/text/duration.h"
+#include "core/base/text/escape.h"
+// fq, this room.
+#include "core/worker/process/job_group.h"
+#include "core/worker/jobs/verdicts.h"
+
+namespace fq::worker {
+
+namespace {
+
+constexpr size_t kLineBytesMax = 64 * 1024;
+constexpr int kStreamReadsMax = 32;  // twice the largest pipe that a user may make
+constexpr size_t kToldBytes = 200;   // of a line that is no verdict
+constexpr size_t kToldMax = 8;       // such lines of one read; arbitrary
+
+/// Takes the next word off the front.
+std::string_view take_word(std::string_view& text) {
+  const size_t space = text.find(' ');
+  const std::string_view word = text.substr(0, space);
+  text.remove_prefix(space == std::string_view::npos ? text.size() : space + 1);
+  return word;
+}
+
+struct VerdictName {
+  std::string_view name;
+  Verdict verdict;
+};
+constexpr VerdictName kVerdicts[] = {
+    {"ack", Verdict::ack}, {"release", Verdict::release}, {"retry", Verdict::retry}, {"bury", Verdict::bury}};
+
+}  // namespace
+
+Result<std::unique_ptr<Stream>> Stream::start(const Workshop& shop, const std::string& queue, uint32_t slot,
+                                              std::shared_ptr<const Descriptor> kept) {
+  int in[2], out[2], err[2];
+  if (::pipe2(in, O_CLOEXEC) != 0) return sys_error("pipe", "a command's input", errno);
+  const Descriptor in_read(in[0]);
+  std::unique_ptr<Stream> stream(new Stream);
+  stream->queue_ = queue;
+  stream->in_ = Descriptor(in[1]);
+  if (::pipe2(out, O_CLOEXEC) != 0) return sys_error("pipe", "a command's output", errno);
+  stream->out_ = Descriptor(out[0]);
+  const Descriptor out_write(out[1]);
+  if (::pipe2(err, O_CLOEXEC) != 0) return sys_error("pipe", "a command's output", errno);
+  Descriptor err_read(err[0]);
+  const Descriptor err_write(err[1]);
+  for (const int ours : {in[1], out[0], err[0]}) ::fcntl(ours, F_SETFL, O_NONBLOCK);
+  Launch launch;
+  launch.argv = shop.options.shell ? std::vector<std::string>{"/bin/sh", "-c", shop.options.command[0]}
+                                   : shop.options.command;
+  launch.environment = shop.environment.for_many(queue, "", 0, slot);
+  launch.nice = shop.options.nice;
+  launch.umask = shop.options.umask;
+  launch.limits = &shop.options.limits;
+  if (kept) launch.kept.push_back(kept->get());
+  launch.in = in_read.get();
+  launch.out = out_write.get();
+  launch.err = err_write.get();
+  FQ_TRY_SET(stream->process_, worker::launch(launch));
+  stream->err_ = Capture(std::move(err_read), {&shop.err, 0, kTailBytes});
+  return stream;
+}
+
+void Stream::give(const Workshop& shop, Arrival arrival) {
+  std::string receipt = arrival.delivery.receipt.text;
+  if (open_.empty()) busy_ = Stopwatch();
+  Open open;
+  if (const int64_t limit_ms = limit_of(shop, arrival.delivery); limit_ms > 0) {
+    open.limit_at_ms = system_clock().boot_ms() + limit_ms;
+    limited_ = true;
+  }
+  open.arrival = std::move(arrival);
+  waiting_.push_back(receipt);
+  open_.emplace(std::move(receipt), std::move(open));
+}
+
+void Stream::extend(const Receipt& receipt, int64_t until_ms) {
+  const auto open = open_.find(receipt.text);
+  if (open == open_.end() || open->second.limit_at_ms == kNever) return;
+  open->second.limit_at_ms = until_ms;
+}
+
+int64_t Stream::next_ms() const {
+  if (stage_ == Stage::up && !(in_ && out_)) return 0;
+  int64_t next = step_at_ms_;
+  if (!limited_ || stage_ == Stage::ending || stage_ == Stage::killed) return next;
+  for (const auto& [receipt, open] : open_) next = std::min(next, open.limit_at_ms);
+  return next;
+}
+
+void Stream::on_time(int64_t now_ms, int64_t grace_ms) {
+  if (now_ms < next_ms()) return;
+  if (stage_ == Stage::ending) return kill();
+  bool over = step_at_ms_ <= now_ms;
+  for (auto& [receipt, open] : open_) {
+    open.timed_out = open.limit_at_ms <= now_ms;
+    over = over || open.timed_out;
+  }
+  stage_ = over ? Stage::ending : Stage::leaving;
+  step_at_ms_ = now_ms + grace_ms;
+  if (!over) return;
+  signal_group(process_, SIGTERM);
+  signal_group(process_, SIGCONT);
+}
+
+void Stream::kill() {
+  signal_group(process_, SIGKILL);
+  stage_ = Stage::killed;
+  step_at_ms_ = kNever;
+}
+
+void Stream::make_lines(const Workshop& shop, std::vector<Order>& orders) {
+  while (stage_ == Stage::up && !waiting_.empty() && outbox_.has_room()) {
+    std::string receipt = std::move(waiting_.front());
+    waiting_.pop_front();
+    const auto open = open_.find(receipt);
+    if (open == open_.end()) continue;  // somebody else gave its verdict
+    const Delivery& delivery = open->second.arrival.delivery;
+    const Result<std::string> line = shop.voice.line(queue_, delivery);
+    if (line.ok()) {
+      outbox_.add(std::move(receipt), line.value());
+      continue;
+    }
+    orders.push_back(bury_of(delivery, line.error().text));
+    shop.say(failure_line(queue_, delivery, orders.back()));
+    open_.erase(open);
+  }
+}
+
+std::vector<Order> Stream::flush(const Workshop& shop) {
+  std::vector<Order> orders;
+  while (wants_to_write()) {
+    make_lines(shop, orders);
+    // It reads no more: what is open is retried when it has ended.
+    if (!outbox_.write_to(in_.get())) in_.close();
+    if (!outbox_.empty()) break;
+  }
+  if (stage_ == Stage::leaving && outbox_.empty()) in_.close();
+  return orders;
+}
+
+void Stream::release_unread(const std::string& receipt, std::vector<Order>& orders) {
+  const auto open = open_.find(receipt);
+  if (open == open_.end()) return;
+  orders.push_back(release_of(open->second.arrival.delivery));
+  open_.erase(open);
+}
+
+std::vector<Order> Stream::close_input() {
+  std::vector<Order> orders;
+  for (const std::string& receipt : outbox_.take_back()) release_unread(receipt, orders);
+  for (const std::string& receipt : waiting_) release_unread(receipt, orders);
+  waiting_.clear();
+  if (stage_ == Stage::up) stage_ = Stage::leaving;
+  if (outbox_.empty()) in_.close();
+  return orders;
+}
+
+std::optional<Order> Stream::order_of(const Workshop& shop, std::string_view line) const {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const std::string_view verdict = take_word(line);
+  const std::string_view receipt = take_word(line);
+  for (const VerdictName& each : kVerdicts) {
+    if (each.name != verdict) continue;
+    const auto open = open_.find(receipt);
+    if (open == open_.end()) return std::nullopt;
+    Order order;
+    order.receipt = open->second.arrival.delivery.receipt;
+    order.verdict = each.verdict;
+    const bool may_wait = each.verdict == Verdict::release || each.verdict == Verdict::retry;
+    if (may_wait && !line.empty()) {
+      const DurationParse delay = parse_duration(take_word(line));
+      if (delay.fault != DurationFault::none) return std::nullopt;
+      order.delay_ms = delay.ms;
+    } else if (each.verdict == Verdict::retry) {
+      order.delay_ms = backoff_for(shop, open->second.arrival.delivery);
+    }
+    const bool may_reason = each.verdict == Verdict::bury || each.verdict == Verdict::retry;
+    if (!may_reason && !line.empty()) return std::nullopt;
+    order.reason = line;
+    return order;
+  }
+  return std::nullopt;
+}
+
+/// False: it is no verdict on an open message.
+bool Stream::take_line(const Workshop& shop, std::string_view line, std::vector<Order>& orders) {
+  std::optional<Order> order = line.size() > kLineBytesMax ? std::nullopt : order_of(shop, line);
+  if (!order) return false;
+  const auto open = open_.find(order->receipt.text);
+  if (order->verdict == Verdict::bury || order->verdict == Verdict::retry) {
+    Order told = *order;
+    if (told.reason.empty()) told.reason = "given back by the command";
+    told.reason.resize(std::min(told.reason.size(), kReasonBytesMax));  // as it is kept
+    shop.say(failure_line(queue_, open->second.arrival.delivery, told));
+  }
+  open_.erase(open);
+  orders.push_back(std::move(*order));
+  return true;
+}
+
+void Stream::dismiss(int64_t term_at_ms) {
+  close_input();
+  step_at_ms_ = term_at_ms;
+}
+
+/// It works at one after the other, as far as can be seen from here; those that it tells of at once share.
+void Stream::share_time(std::span<Order> orders) {
+  if (orders.empty()) return;
+  const uint64_t each_us = busy_.us() / orders.size();
+  for (Order& order : orders) order.run_us = each_us;
+  busy_ = Stopwatch();
+}
+
+void Stream::note_settled(const Receipt& receipt) {
+  if (open_.erase(receipt.text) != 0) busy_ = Stopwatch();
+}
+
+/// A bounded part of what there is. False: nothing now, or no more.
+bool Stream::take_some(const Workshop& shop, std::vector<Order>& orders) {
+  std::array<char, kReadBytes> buffer;
+  const ssize_t got = out_ ? ::read(out_.get(), buffer.data(), buffer.size()) : 0;
+  if (got < 0) return false;
+  if (got == 0) {
+    // It may be the front of a line that says something else: a receipt, a time.
+    if (!line_.empty()) {
+      shop.remark("the command ended inside of a line: " + in_quotes(line_.substr(0, kToldBytes)) +
+                  "; it is ignored");
+    }
+    line_.clear();
+    out_.close();
+    in_.close();  // it can say nothing more; the end of its input lets it end
+    return false;
+  }
+  line_.append(buffer.data(), static_cast<size_t>(got));
+  size_t from = 0, refused = 0;
+  const size_t before = orders.size();
+  for (size_t end; (end = line_.find('\n', from)) != std::string::npos; from = end + 1) {
+    const std::string_view line = std::string_view(line_).substr(from, end - from);
+    if (std::exchange(skips_, false) || take_line(shop, line, orders)) continue;
+    if (++refused > kToldMax) continue;
+    shop.remark("the command wrote a line that is no verdict on an open message: " +
+                in_quotes(line.substr(0, kToldBytes)) + "; it is ignored");
+  }
+  if (refused > kToldMax) {
+    shop.remark("the command wrote " + std::to_string(refused - kToldMax) +
+                " more such lines; they are ignored");
+  }
+  line_.erase(0, from);
+  share_time(std::span(orders).subspan(before));
+  if (line_.size() > kLineBytesMax && !std::exchange(skips_, true))
+    shop.remark("the command wrote a line of more than 64 KiB; it is ignored");
+  if (skips_) line_.clear();
+  return true;
+}
+
+std::vector<Order> Stream::read_verdicts(const Workshop& shop) {
+  std::vector<Order> orders;
+  take_some(shop, orders);
+  return orders;
+}
+
+std::vector<Order> Stream::finish(const Workshop& shop, bool stopped) {
+  const ExitStatus status = status_of(process_);
+  std::vector<Order> orders;
+  // What it said before it ended counts; what it left behind may write for ever.
+  for (int i = 0; i < kStreamReadsMax && take_some(shop, orders); ++i) {
+  }
+  // What it left of its group would be at work on messages that are run again.
+  if (!open_.empty()) signal_group(process_, SIGKILL);
+  reap(process_);
+  if (!open_.empty()) wait_until_gone(process_);
+  err_.finish();
+  const uint64_t run_us = open_.empty() ? 0 : busy_.us() / open_.size();
+  for (const auto& [receipt, open] : open_) {
+    Order order = release_of(open.arrival.delivery);
+    order.run_us = run_us;
+    if (!stopped) {
+      order.verdict = Verdict::retry;
+      order.delay_ms = backoff_for(shop, open.arrival.delivery);
+      order.reason = open.timed_out ? reason_of(status, Ending::timed_out)
+                                    : "the command ended (" + reason_of(status, Ending::none) + ")";
+      order.exit = status.exit;
+      order.signal = status.signal;
+      order.stderr_tail = err_.tail();
+    }
+    orders.push_back(std::move(order));
+  }
+  open_.clear();
+  return orders;
+}
+
+}  // namespace fq::worker

@@ -1,0 +1,28 @@
+// verdicts - from how a job ended to what becomes of its message.
+#pragma once
+
+// fq, this room.
+#include "core/worker/jobs/job.h"
+
+namespace fq::worker {
+
+/// 0 ack, 65 bury, anything else retry; what we ended ourselves by what it was ended for.
+Verdict verdict_of(const ExitStatus& status, Ending ending);
+/// "exit 3", "signal 11", "timed out".
+std::string reason_of(const ExitStatus& status, Ending ending);
+
+/// The order for one message. Needs: a verdict other than ack is a failure of its own.
+Order order_for(const Workshop& shop, const Delivery& delivery, const ExitStatus& status, Ending ending,
+                std::string_view stderr_tail);
+/// How long its job may run; 0: for ever.
+int64_t limit_of(const Workshop& shop, const Delivery& delivery);
+/// How long a message waits before its next try.
+int64_t backoff_for(const Workshop& shop, const Delivery& delivery);
+/// For a message that goes back as if it had never been taken.
+Order release_of(const Delivery& delivery);
+Order bury_of(const Delivery& delivery, std::string reason);
+
+/// The line about a failure, for a person.
+std::string failure_line(const std::string& queue, const Delivery& delivery, const Order& order);
+
+}  // namespace fq::worker

@@ -1,0 +1,54 @@
+// capture - what comes out of a job's pipe: passed on, kept up to a limit, its end remembered.
+//
+// It reads only while there is room to pass on what it read, so a job that floods is slowed down by its own
+// pipe and never fills our memory; what is only kept is dropped above the limit, and the job goes on.
+#pragma once
+
+// System.
+#include <string>
+// fq, below us.
+#include "core/base/descriptor.h"
+// fq, this room.
+#include "core/worker/process/passage.h"
+
+namespace fq::worker {
+
+inline constexpr size_t kTailBytes = 4096;       // of stderr, kept with a failed attempt
+inline constexpr size_t kReadBytes = 64 * 1024;  // what a pipe holds
+
+class Capture {
+ public:
+  struct Terms {
+    Passage* passage = nullptr;  // where it goes on to; null: nowhere
+    uint64_t kept_bytes_max = 0;
+    size_t tail_bytes = 0;
+  };
+  enum class Progress { more, blocked, ended };
+
+  Capture() = default;
+  /// Reads from `pipe`, which must not block.
+  Capture(Descriptor pipe, const Terms& terms) : pipe_(std::move(pipe)), terms_(terms) {}
+
+  int descriptor() const { return pipe_.get(); }
+  bool open() const { return pipe_.get() >= 0; }
+  /// Takes in what there is now, a bounded part of it. Blocked: the passage has no room.
+  Progress take_some();
+  /// All that there is now, a pipe full of it at most, whether the passage has room or not; for a job that
+  /// has ended: what its descendants write later is not waited for.
+  void finish();
+
+  /// What was kept, and a word about what was cut.
+  std::string take_kept();
+  const std::string& tail() const { return tail_; }
+
+ private:
+  void keep(std::string_view bytes);
+
+  Descriptor pipe_;
+  Terms terms_;
+  std::string kept_;
+  std::string tail_;
+  uint64_t cut_bytes_ = 0;
+};
+
+}  // namespace fq::worker

@@ -1,0 +1,83 @@
+// job_group - see job_group.h.
+#include "core/worker/process/job_group.h"
+
+// System.
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <string>
+// fq, below us.
+#include "core/base/clock.h"
+
+namespace fq::worker {
+
+namespace {
+
+constexpr int64_t kReapedMs = 100;      // so long who reaps has for what has ended; chosen
+constexpr int64_t kEndlessMs = 10'000;  // what is at work then cannot be ended; chosen
+
+bool is_of(pid_t group, const char* pid) {
+  return ::getpgid(static_cast<pid_t>(std::strtol(pid, nullptr, 10))) == group;
+}
+
+/// Whether it has not ended: /proc/<pid>/stat is "pid (name) state ...". What cannot be looked at (the files
+/// of other users may be hidden) may not have.
+bool may_be_at_work(int processes, const char* pid) {
+  const Descriptor file(::openat(processes, (std::string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return errno != ENOENT;
+  char line[512];
+  const ssize_t got = ::read(file.get(), line, sizeof line - 1);
+  if (got <= 0) return got < 0 && errno != ESRCH;
+  line[got] = '\0';
+  const char* name_end = std::strrchr(line, ')');
+  if (name_end == nullptr || std::strlen(name_end) < 3) return true;
+  const char state = name_end[2];
+  return state != 'Z' && state != 'X';
+}
+
+/// Dear: all processes are looked at. Needs: the kernel has just said that the group has members. Where none
+/// is seen, they are hidden.
+bool may_have_one_at_work(pid_t group) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> processes(::opendir("/proc"), ::closedir);
+  if (!processes) return true;
+  bool seen = false;
+  while (const dirent* entry = ::readdir(processes.get())) {
+    const bool is_process = std::isdigit(static_cast<unsigned char>(entry->d_name[0])) != 0;
+    if (!is_process || !is_of(group, entry->d_name)) continue;
+    seen = true;
+    if (may_be_at_work(::dirfd(processes.get()), entry->d_name)) return true;
+  }
+  return !seen;
+}
+
+}  // namespace
+
+void signal_group(const Process& process, int signal) { ::kill(-process.pid, signal); }
+
+bool group_is_gone(const Process& process, int64_t waited_ms) {
+  const bool is_there = ::kill(-process.pid, 0) == 0 || errno == EPERM;  // EPERM: there, and of another user
+  if (!is_there || waited_ms >= kEndlessMs) return true;
+  return waited_ms >= kReapedMs && !may_have_one_at_work(process.pid);
+}
+
+int64_t next_look_ms(int64_t waited_ms) { return std::clamp<int64_t>(waited_ms / 8, 1, 250); }
+
+void wait_until_gone(const Process& process) {
+  const int64_t start_ms = system_clock().boot_ms();
+  for (int64_t waited_ms = 0; !group_is_gone(process, waited_ms);) {
+    const timespec between{0, static_cast<long>(next_look_ms(waited_ms)) * 1'000'000};
+    ::nanosleep(&between, nullptr);
+    waited_ms = system_clock().boot_ms() - start_ms;
+  }
+}
+
+}  // namespace fq::worker
