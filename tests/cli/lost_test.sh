@@ -51,7 +51,7 @@ done
 fresh
 fq push payload-1 >/dev/null; hit payload-1
 # Mostly the pop waits by then; nothing fails when it does not yet.
-(sleep 0.2; "$FQ" push later >/dev/null) &  # while it waits, which nothing tells; too early, it passes untried
+(sleep 0.2; "$FQ" push later >/dev/null) &
 gives 0 'message 1 of queue' fq pop --wait=20s
 is 'a waiting one waits on' later "$(cat "$work/out")"
 wait

@@ -122,7 +122,7 @@ is 'and counted' 1 "$(fq stats -q pooled --json | grep -o '"parked_tenants":[0-9
 is 'others are served' free "$(fq pop -q pooled)"
 gives 1 '' fq pop -q pooled
 # Mostly the next one waits by then; nothing fails when it does not yet.
-(sleep 0.3; fq ack -q pooled "$receipt") &  # while it waits, which nothing tells; too early, it passes untried
+(sleep 0.3; fq ack -q pooled "$receipt") &
 is 'an ack wakes who waits' two "$(fq pop -q pooled --wait=20s)"
 wait
 

@@ -7,6 +7,7 @@
 // System.
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -53,6 +54,13 @@ class SpoolFixture {
     uint64_t bytes = 0;
     for (const auto& file : std::filesystem::directory_iterator(path("journal"))) bytes += file.file_size();
     return bytes;
+  }
+  /// By number, which is by age.
+  std::map<int, uint64_t> journal_files() const {
+    std::map<int, uint64_t> sizes;
+    for (const auto& file : std::filesystem::directory_iterator(path("journal")))
+      sizes[std::atoi(file.path().filename().c_str())] = file.file_size();
+    return sizes;
   }
   /// Nothing waits for the disk any more.
   void sync_lazily() {

@@ -210,6 +210,34 @@ TEST_CASE("what a queue of many small messages kept free is given back when it i
   q.check_clean();
 }
 
+TEST_CASE("a queue that has grown does not go on with the small files of its youth") {
+  SpoolFixture q;
+  q.sync_lazily();
+  constexpr size_t kBatch = 200;
+  const std::string payload(1'000, 'p');
+  std::vector<NewMessage> batch(kBatch);
+  for (NewMessage& each : batch) each.payload = as_bytes(payload);
+  const auto push = [&](int batches) {
+    for (int i = 0; i < batches; ++i) push_lazily(q.door(), batch);
+  };
+  push(100);
+  const int grown = q.journal_files().rbegin()->first;
+  // The oldest files go while 4 MB are queued, which ask for files of 2.75.
+  for (int i = 0; i < 80; ++i) {
+    const LeaseReply leased = q.lease_from(q.door(), {.want = kBatch});
+    std::vector<Settle> acks;
+    for (const Delivery& each : leased.deliveries) acks.push_back({.receipt = each.receipt});
+    REQUIRE(q.door().settle(acks).ok());
+  }
+  push(50);
+  const auto files = q.journal_files();
+  CHECK(files.rbegin()->first > grown);
+  for (const auto& [number, bytes] : files) {
+    INFO("journal file " << number);
+    if (number > grown) CHECK(bytes >= 1'300'000);
+  }
+}
+
 TEST_CASE("in random lives the journal is never larger than its bound") {
   const uint64_t seed = seed_of_run();
   const uint64_t lives = number_of("FQ_LIVES", 3);
