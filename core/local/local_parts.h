@@ -13,7 +13,7 @@ class LocalQueue::Parts {
  public:
   static constexpr uint32_t kPerLook = 4096;
 
-  explicit Parts(LocalQueue& queue) : queue_(queue), segment_(queue.segments_seen_) {}
+  explicit Parts(LocalQueue& queue) : queue_(queue), segment_(queue.link_.segments_seen()) {}
 
   /// Calls `look(from, to)` for the next indices before `end()`, under a hold of the lock; from 0 again where
   /// the segment was replaced by another meanwhile. Returns whether there are more.
@@ -22,7 +22,7 @@ class LocalQueue::Parts {
     bool more = false;
     uint32_t to = 0;
     FQ_TRY(queue_.locked([&]() -> Result<void> {
-      if (std::exchange(segment_, queue_.segments_seen_) != queue_.segments_seen_) next_ = 0;
+      if (std::exchange(segment_, queue_.link_.segments_seen()) != queue_.link_.segments_seen()) next_ = 0;
       to = static_cast<uint32_t>(std::min<uint64_t>(end(), uint64_t{next_} + kPerLook));
       if (next_ < to) look(next_, to);
       more = to < end();

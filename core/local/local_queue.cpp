@@ -9,7 +9,6 @@
 #include "core/local/consume/local_endings.h"
 #include "core/local/local_pages.h"
 #include "core/local/files/queue_directory.h"
-#include "core/local/shared/segment_size.h"
 // fq, below us.
 #include "core/base/text/tenant_name.h"
 
@@ -34,10 +33,9 @@ Result<void> check_queue_name(const std::string& queue) {
 }  // namespace
 
 LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, bool until_exit)
-    : attachment_(std::move(attachment)),
-      clock_(clock),
+    : Linked(own_link_),
+      own_link_(std::move(attachment), clock),
       until_exit_(until_exit),
-      session_(std::make_unique<Session>(*attachment_, clock)),
       pages_(std::make_unique<Pages>(*this)) {
   event_items_.reserve(kScratchEvents);
   body_.bytes.reserve(4096);
@@ -45,17 +43,7 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
 
 LocalQueue::~LocalQueue() {
   leave_holder();
-  if (header().phase.load(std::memory_order_acquire) == Phase::working) {
-    session_->flusher.tidy();
-    if (segment_is_too_large(header())) {
-      session_.reset();  // it speaks of the segment that goes
-      attachment_->make_smaller();
-    }
-  }
-  if (!until_exit_) return;
-  // Mapping, lock and descriptors: the kernel is faster with all of them at once.
-  static_cast<void>(session_.release());
-  static_cast<void>(attachment_.release());
+  link_.leave(until_exit_);
 }
 
 Caps LocalQueue::caps() const {
@@ -67,32 +55,13 @@ Caps LocalQueue::caps() const {
   return caps;
 }
 
-std::string LocalQueue::message_object(uint64_t id) {
-  return "message " + std::to_string(id) + " of " + attachment_->object();
-}
-
-Result<void> LocalQueue::attach_anew() {
-  LifeLock* const left = holder_ ? &header().holders[static_cast<uint16_t>(*holder_)].life : nullptr;
-  FQ_TRY(attachment_->attach());
-  ++segments_seen_;
-  // What it held was carried over under our pid. It must not be held any more when the old segment goes with
-  // this object.
-  if (left != nullptr) left->end();
-  holder_.reset();
-  group_ = {};
-  watched_carried_ = !watched_.empty();
-  if (started_ != 0) store().memory().keep_from_children();
-  session_ = std::make_unique<Session>(*attachment_, clock_);
-  return {};
-}
-
 Result<void> LocalQueue::follow_wall_clock() {
-  const int64_t measured = clock_.wall_ms() - clock_.boot_ms();
+  const int64_t measured = clock().wall_ms() - clock().boot_ms();
   return locked([&]() -> Result<void> {
     const int64_t noted = header().wall_minus_boot_ms;
     if (std::abs(measured - noted) <= kClockStepMs) return {};
     ClockRecord clock;
-    std::memcpy(clock.boot_id, attachment_->kernel().boot_id, sizeof clock.boot_id);
+    std::memcpy(clock.boot_id, link_.attachment().kernel().boot_id, sizeof clock.boot_id);
     clock.wall_minus_boot_ms = measured;
     encode_clock(body_, clock);
     const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());

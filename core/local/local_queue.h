@@ -13,16 +13,14 @@
 #include "core/local/shared/journal_size.h"
 #include "core/local/shared/obstacle.h"
 #include "core/local/files/running_jobs.h"
-#include "core/local/session.h"
+#include "core/local/write/link.h"
 #include "core/local/flush/taken_message.h"
 
 namespace fq {
 
 class TenantSurvey;
 
-inline constexpr int kSegmentTries = 4;  // against a segment that is replaced again and again
-
-class LocalQueue final : public Queue {
+class LocalQueue final : public Queue, private Linked {
  public:
   LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, bool until_exit);
   ~LocalQueue() override;
@@ -53,7 +51,7 @@ class LocalQueue final : public Queue {
   Result<CheckReport> check(bool repair) override;
   Result<CompactReport> compact() override;
   Result<void> maintain(int64_t budget_ms) override;
-  std::vector<std::string> take_notices() override { return attachment_->take_notices(); }
+  std::vector<std::string> take_notices() override { return link_.attachment().take_notices(); }
 
   /// After opening: the wall clock may have been set since the segment's difference was noted.
   Result<void> follow_wall_clock();
@@ -61,28 +59,7 @@ class LocalQueue final : public Queue {
  private:
   struct Looked;
 
-  /// Runs `body` under the state lock; attaches anew (or rebuilds) and repeats where the segment was
-  /// replaced or damaged. `body` must be repeatable: whatever it did not commit is undone.
-  template <class Work>
-  Result<void> locked(Work&& body) {
-    for (int attempt = 0;; ++attempt) {
-      Result<void> done = gate().locked(body);
-      if (done.ok() || gate().trouble() == SegmentTrouble::none || attempt == kSegmentTries) return done;
-      FQ_TRY(attach_anew());
-    }
-  }
-  Result<void> attach_anew();
-
-  // shorthands
-  Store& store() { return attachment_->store(); }
-  SegmentHeader& header() { return attachment_->store().header(); }
-  Schedule& schedule() { return attachment_->store().schedule(); }
-  Gate& gate() { return session_->gate; }
-  Stream& stream() { return session_->gate.stream(); }
-  bool syncs_lazily() { return header().settings.sync.peek() == SyncMode::lazy; }
-
   // local_push.cpp
-  Error refuse_full();
   Result<void> overcome(Obstacle obstacle, const Need& need);
   Result<void> grow(const Need& need);
   Result<void> extend_segment(uint64_t bytes);
@@ -236,7 +213,7 @@ class LocalQueue final : public Queue {
                                           uint64_t serial, EventSource source)>;
   Result<void> walk_events(uint64_t id, uint64_t position, const EventVisitor& visit);
   Result<std::optional<MessageInfo>> describe_finished(MessageId id, const Schedule::OutcomeView& outcome);
-  bool matches(const Filter& filter, std::optional<TenantIndex> below, const Entry& entry) const;
+  bool matches(const Filter& filter, std::optional<TenantIndex> below, const Entry& entry);
   Looked look_at(SlotIndex slot);
   Result<MessageInfo> describe(const Looked& looked);
   Result<void> add_item(const Looked& looked, MessageInfo& info);
@@ -306,7 +283,6 @@ class LocalQueue final : public Queue {
 
   // local_care.h
   class Care;
-  std::string message_object(uint64_t id);
 
   // file_supply.cpp
   Result<void> make_ready_file();
@@ -352,16 +328,11 @@ class LocalQueue final : public Queue {
   Result<void> carry(const Looked& looked, const StoredItem& stored, Carried& carried);
   bool append_moved(const Looked& looked, uint64_t item_position, const Carried& carried);
 
-  std::unique_ptr<Attachment> attachment_;
-  uint64_t segments_seen_ = 1;
-  Clock& clock_;
+  Link own_link_;
   bool until_exit_;
-  std::unique_ptr<Session> session_;
-  std::optional<HolderIndex> holder_;
   int64_t reaped_at_ms_ = 0;
   int64_t disk_full_until_ms_ = 0;
   int64_t lazy_since_ms_ = 0;  // when waiting began with lazy bytes about; 0: there were none
-  uint64_t started_ = 0;       // this process, in clock ticks since boot; read when it first holds a lease
   bool house_is_due_ = false;
   bool keeping_house_ = false;
   // Used again and again, so that what runs under the lock allocates nothing.
@@ -379,9 +350,11 @@ class LocalQueue final : public Queue {
   struct Group {
     TenantIndex leaf{};
     uint64_t left = 0;
+    uint64_t segment = 0;  // in which the leaf is that
   } group_;
   std::map<uint64_t, WatchedLease> watched_;  // by message
   uint32_t changes_seen_ = 0;
+  uint64_t watched_segment_ = 0;
   bool watched_carried_ = false;  // some were given in a segment before: nobody counts their changes for us
   std::unique_ptr<Endings> endings_;
   std::unique_ptr<Pages> pages_;

@@ -154,7 +154,7 @@ Result<LocalQueue::Copied> LocalQueue::copy_message(MessageId id, uint64_t item_
   StoredItem stored;
   // Its events are read before it is written: what is only looked at in the cache would be something else
   // then.
-  FQ_TRY_SET(const bool found, session_->reader.read(*looked->place, stored, true));
+  FQ_TRY_SET(const bool found, reader().read(*looked->place, stored, true));
   if (!found) return Copied::unreadable;
   return put_forward(*looked, stored, item_position, carried);
 }

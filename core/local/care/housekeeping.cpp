@@ -56,7 +56,7 @@ Result<bool> LocalQueue::do_housework(Housework work) {
       FQ_TRY(Care(*this).remove_orphans());
       return true;
     case Housework::sync:
-      FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+      FQ_TRY(link_.wait_all_durable());
       return true;
     case Housework::drop: {
       FQ_TRY_SET(const uint32_t dropped, drop_dead_files());
@@ -168,7 +168,7 @@ uint32_t LocalQueue::append_low() {
   stream().append(txn, body_, MessageId{0}, now.wall_ms);
   // The boot and the clock are known from a record too, which may lie in a file that goes.
   ClockRecord clock;
-  std::memcpy(clock.boot_id, attachment_->kernel().boot_id, sizeof clock.boot_id);
+  std::memcpy(clock.boot_id, link_.attachment().kernel().boot_id, sizeof clock.boot_id);
   clock.wall_minus_boot_ms = shared.wall_minus_boot_ms;
   encode_clock(body_, clock);
   stream().append(txn, body_, MessageId{0}, now.wall_ms);
@@ -189,7 +189,7 @@ Result<uint32_t> LocalQueue::drop_dead_files() {
   }));
   if (count == 0) return 0u;
   FQ_POINT("compaction.low");
-  FQ_TRY(session_->flusher.wait_durable(low_end));
+  FQ_TRY(flusher().wait_durable(low_end));
   FQ_POINT("compaction.low_durable");
   SegmentHeader& shared = header();
   const Taken taken = shared.compaction.take(kCompactionTimeoutMs);
@@ -229,20 +229,19 @@ Result<bool> LocalQueue::remove_oldest_file(uint32_t number) {
     return {};
   }));
   if (!still_oldest) return false;
-  session_->files.forget(number);
-  Disk& disk = attachment_->disk();
+  files().forget(number);
   if (recycle) {
     fill_random(&key.salt, sizeof key.salt);
     // What cannot be recycled (half-way by a process that died) is removed.
-    recycle = supply_recycled_file(disk, number, FileHeader{key, gate().now().wall_ms}).ok();
+    recycle = supply_recycled_file(disk(), number, FileHeader{key, gate().now().wall_ms}).ok();
   }
   if (lost) {
-    const Result<std::string> aside = set_file_aside(disk, number);
+    const Result<std::string> aside = set_file_aside(disk(), number);
     if (!aside.ok() && aside.error().sys != ENOENT) return aside.error();
   } else if (!recycle) {
-    Result<void> removed = disk.remove(journal_file_name(number));
+    Result<void> removed = disk().remove(journal_file_name(number));
     if (!removed.ok() && removed.error().sys != ENOENT) return std::move(removed).error();
-    FQ_TRY(disk.sync_directory("journal"));
+    FQ_TRY(disk().sync_directory("journal"));
   }
   FQ_POINT("compaction.removed");
   bool gone = false;
@@ -272,7 +271,7 @@ Result<bool> LocalQueue::shrink() {
 }
 
 Result<void> LocalQueue::maintain(int64_t budget_ms) {
-  const int64_t until_ms = clock_.boot_ms() + budget_ms;
+  const int64_t until_ms = clock().boot_ms() + budget_ms;
   FQ_TRY(reap_dead(gate().now()));
   FQ_TRY(settle_held());
   FQ_TRY(drop_old_dead());
@@ -282,10 +281,10 @@ Result<void> LocalQueue::maintain(int64_t budget_ms) {
       fired = gate().fire_timers(gate().now());
       return {};
     }));
-    if (clock_.boot_ms() >= until_ms) break;
+    if (clock().boot_ms() >= until_ms) break;
   }
   FQ_TRY(keep_house());
-  return session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire));
+  return link_.wait_all_durable();
 }
 
 }  // namespace fq

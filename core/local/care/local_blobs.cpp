@@ -75,8 +75,7 @@ Result<void> LocalQueue::Care::check_blob(TakenMessage& user, Checked& checked) 
     FQ_TRY_SET(const bool readable, queue_.read_taken(user));
     if (readable && !queue_.stored_.item.blob) return {};
     Result<std::unique_ptr<File>> whole =
-        readable ? open_whole_blob(queue_.attachment_->disk(), queue_.stored_.item)
-                 : Error{ErrorKind::bad_data, "", 0};
+        readable ? open_whole_blob(queue_.disk(), queue_.stored_.item) : Error{ErrorKind::bad_data, "", 0};
     if (whole.ok()) return {};
     if (!is_told(whole.error())) return std::move(whole).error();
     FQ_TRY_SET(const std::optional<uint64_t> position, item_position_of(user.id));
@@ -98,7 +97,7 @@ Result<void> LocalQueue::Care::check_blob(TakenMessage& user, Checked& checked) 
 }
 
 Result<void> LocalQueue::Care::check_blobs(Checked& checked) {
-  FQ_TRY_SET(const BlobNames names, list_blobs(queue_.attachment_->disk()));
+  FQ_TRY_SET(const BlobNames names, list_blobs(queue_.disk()));
   std::vector<TakenMessage> users;
   uint32_t next_slot = 0;
   for (bool at_end = false; !at_end;) {
@@ -149,7 +148,7 @@ Result<bool> LocalQueue::Care::deal_with(Disk& disk, const std::string& path, Or
 /// Of `paths` those that belong to nobody, with what is to become of them.
 Result<void> LocalQueue::Care::sort_out(std::span<const std::string> paths, OrphanFate fate,
                                         Orphans& orphans) {
-  Disk& disk = queue_.attachment_->disk();
+  Disk& disk = queue_.disk();
   struct Held {
     std::string path;
     std::unique_ptr<File> file;  // its lock keeps everybody from beginning with it
@@ -162,7 +161,7 @@ Result<void> LocalQueue::Care::sort_out(std::span<const std::string> paths, Orph
   }
   if (held.empty()) return {};
   // What was accepted before is in the segment, or waits there for the disk.
-  FQ_TRY(queue_.session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+  FQ_TRY(queue_.link_.wait_all_durable());
   FQ_TRY_SET(const std::optional<std::set<std::string>> named, named_blobs());
   orphans.known = orphans.known && named;
   if (!named) return {};
@@ -181,7 +180,7 @@ Result<void> LocalQueue::Care::sort_out(std::span<const std::string> paths, Orph
 
 Result<LocalQueue::Care::Orphans> LocalQueue::Care::find_orphans(OrphanFate fate) {
   Orphans orphans;
-  FQ_TRY_SET(const BlobNames names, list_blobs(queue_.attachment_->disk()));
+  FQ_TRY_SET(const BlobNames names, list_blobs(queue_.disk()));
   if (names.own.empty()) return orphans;
   FQ_TRY_SET(const std::optional<std::set<std::string>> named, named_blobs());
   orphans.known = named.has_value();
@@ -228,7 +227,7 @@ Result<void> LocalQueue::Care::set_blobs_aside(const Checked& found, CheckReport
   for (const LostBlob& lost : found.lost_blobs) {
     // Kept first: a death in between leaves a message whose payload is gone, which the next repair cancels.
     const std::string path = blob_file_name(lost.name);
-    FQ_TRY_SET(const bool kept, keep_blob(queue_.attachment_->disk(), path));
+    FQ_TRY_SET(const bool kept, keep_blob(queue_.disk(), path));
     FQ_POINT("repair.blob_kept");
     FQ_TRY_SET(const SettleStatus status,
                queue_.change_one(lost.id, Action::cancel, nullptr, ended, lost.item_position));

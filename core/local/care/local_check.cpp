@@ -75,7 +75,7 @@ Result<void> LocalQueue::Care::find_unread(std::span<const TableFile> files, uin
                                   [&](const JournalFile& each) { return each.key.number == number; });
     if (dead || known || read) continue;
     const Result<std::unique_ptr<File>> on_disk =
-        queue_.attachment_->disk().open(journal_file_name(number), OpenMode::read);
+        queue_.disk().open(journal_file_name(number), OpenMode::read);
     if (!on_disk.ok() && on_disk.error().sys != ENOENT) return on_disk.error();
     if (!on_disk.ok()) damage.push_back({number, 0, 0, 0, "the file is missing"});
     // One that failed holds nothing of its own, and what is behind `tail` need not be written yet.
@@ -131,7 +131,7 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
   FQ_TRY_SET(const Now now, copy_segment(*live));
   std::vector<std::string> faults;
   try {
-    Gate alone(*live, queue_.clock_, queue_.attachment_->object());
+    Gate alone(*live, queue_.clock(), queue_.object());
     alone.apply_pending();
     while (alone.fire_timers(now, 1024)) {
     }
@@ -139,7 +139,7 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
     faults.push_back(damage.what);
   }
   const SegmentHeader& copy = live->header();
-  FQ_TRY(queue_.session_->flusher.wait_durable(copy.tail));
+  FQ_TRY(queue_.flusher().wait_durable(copy.tail));
   // Not as it was copied: a sync that failed since, or whose leader died, moved to other files what was not
   // durable yet. What is durable stays where it is now until it is given back.
   FQ_TRY_SET(const std::vector<TableFile> files, table_files());
@@ -151,7 +151,7 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
     for (size_t i = 0; i < 2; ++i) txn.set(rebuilt->header().key_secret[i], copy.key_secret[i]);
     txn.commit();
   }
-  FQ_TRY_SET(const Replayed replayed, replay_journal(queue_.attachment_->disk(), *rebuilt, until));
+  FQ_TRY_SET(const Replayed replayed, replay_journal(queue_.disk(), *rebuilt, until));
   for (;;) {
     Txn txn = rebuilt->begin();
     const bool fired = rebuilt->schedule().fire(txn, now.boot_ms) > 0;
@@ -176,7 +176,7 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
   checked.segment_is_whole = faults.empty();
   for (const std::string& fault : faults) report.findings.add("segment: " + fault);
   checked.differences = schedule_differences(live->schedule(), rebuilt->schedule(), kTimerSlackMs);
-  Result<std::vector<std::string>> set_aside = queue_.attachment_->disk().list("damaged");
+  Result<std::vector<std::string>> set_aside = queue_.disk().list("damaged");
   if (set_aside.ok()) {
     std::sort(set_aside->begin(), set_aside->end());
     for (const std::string& name : *set_aside) report.set_aside.add("damaged/" + name);

@@ -73,7 +73,7 @@ Result<void> LocalQueue::copy_all_of_oldest(CompactReport& report, bool gives_up
     report.messages_unreadable = unreadable;
     if (!again) break;
   }
-  return session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire));
+  return link_.wait_all_durable();
 }
 
 Result<LocalQueue::Given> LocalQueue::give_back_oldest(CompactReport& report, bool gives_up_lost) {
@@ -103,8 +103,7 @@ Result<LocalQueue::Given> LocalQueue::give_back_oldest(CompactReport& report, bo
     }
     if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
   }
-  return Error{ErrorKind::later, attachment_->object() + ": its journal files are held by another process",
-               0};
+  return Error{ErrorKind::later, object() + ": its journal files are held by another process", 0};
 }
 
 /// All files up to the one that is written now, as far as that gains something.
@@ -129,7 +128,7 @@ Result<CompactReport> LocalQueue::compact() {
   FQ_TRY(settle_held());
   FQ_TRY(drop_old_dead());
   endings().sweep();
-  FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+  FQ_TRY(link_.wait_all_durable());
   FQ_TRY(locked([&]() -> Result<void> {
     report.bytes_before = stream().table().journal_bytes();
     return {};

@@ -39,7 +39,7 @@ Result<std::vector<LocalQueue::Care::TableFile>> LocalQueue::Care::table_files()
 
 Result<LocalQueue::Care::HeaderState> LocalQueue::Care::look_at_header(const TableFile& file) {
   Result<std::unique_ptr<File>> opened =
-      queue_.attachment_->disk().open(journal_file_name(file.key.number), OpenMode::read);
+      queue_.disk().open(journal_file_name(file.key.number), OpenMode::read);
   if (!opened.ok() && opened.error().sys == ENOENT) return HeaderState::missing;
   FQ_TRY_SET(const std::unique_ptr<File> on_disk, std::move(opened));
   std::vector<std::byte> bytes(kFileHeaderBytes);
@@ -72,13 +72,13 @@ Result<void> LocalQueue::Care::find_worn_headers(CheckReport& report) {
 
 /// Needs: the compaction lock, so that nobody gives the file back or makes one.
 Result<void> LocalQueue::Care::mend_file(const TableFile& file, CheckReport& report) {
-  Disk& disk = queue_.attachment_->disk();
+  Disk& disk = queue_.disk();
   const std::string name = journal_file_name(file.key.number);
   const FileHeader header{file.key, gate().now().wall_ms};
   FQ_TRY_SET(const HeaderState state, look_at_header(file));
   const bool in_place = state == HeaderState::worn || state == HeaderState::lost;
   if (state == HeaderState::whole || (!in_place && !file.spare)) return {};
-  queue_.session_->files.forget(file.key.number);
+  queue_.files().forget(file.key.number);
   if (in_place) {
     if (state == HeaderState::lost)
       FQ_TRY(keep_damage(disk, {file.key.number, 0, kFileHeaderBytes, 0, "the file header is damaged"}));
@@ -107,10 +107,10 @@ Result<void> LocalQueue::Care::leave_useless_file(const TableFile& file, CheckRe
   FQ_TRY(queue_.locked(
       [&]() -> Result<void> { return still = header().current_file == file.key.number, Result<void>(); }));
   if (!still) return {};
-  queue_.session_->files.forget(file.key.number);
+  queue_.files().forget(file.key.number);
   // As after a failed write: what was not durable is written to another file, by whoever leads next.
   header().file_failed.store(1, std::memory_order_release);
-  FQ_TRY(queue_.session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+  FQ_TRY(queue_.link_.wait_all_durable());
   report.repairs.add(journal_file_name(file.key.number) +
                      (state == HeaderState::missing ? ": the file is missing" : ": its header is damaged") +
                      "; the queue goes on in another");
@@ -123,8 +123,8 @@ Result<void> LocalQueue::Care::mend_files(CheckReport& report) {
   if (taken == Taken::owner_died) compaction.consistent();
   if (taken == Taken::timed_out || taken == Taken::unusable) {
     return Error{ErrorKind::later,
-                 queue_.attachment_->object() + ": journal files are held by " +
-                     describe_holder(compaction.holder()) + "; continue or end it",
+                 queue_.object() + ": journal files are held by " + describe_holder(compaction.holder()) +
+                     "; continue or end it",
                  0};
   }
   Result<std::vector<TableFile>> files = table_files();

@@ -35,8 +35,7 @@ Result<void> LocalQueue::Care::bury_lost(MessageId id, uint64_t item_position, c
     return {};
   }));
   if (obstacle != Obstacle::none) FQ_TRY(queue_.overcome_for_event(obstacle));
-  if (buried)
-    queue_.attachment_->notice(queue_.message_object(number(id)) + ": " + what + "; buried, see fq check");
+  if (buried) queue_.notice(queue_.message_object(number(id)) + ": " + what + "; buried, see fq check");
   return {};
 }
 

@@ -46,7 +46,7 @@ Result<void> LocalQueue::Care::cancel_unreadable(CheckReport& report) {
 Result<void> LocalQueue::Care::give_back_damaged(const Checked& found, uint32_t last, CheckReport& report,
                                                  CompactReport& compacted) {
   for (const JournalDamage& damage : found.damage) {
-    FQ_TRY(keep_damage(queue_.attachment_->disk(), damage));
+    FQ_TRY(keep_damage(queue_.disk(), damage));
     std::string line = described(damage);
     if (damage.bytes != 0) line += "; " + counted(damage.bytes, "byte") + " kept in damaged/";
     report.repairs.add(std::move(line));
@@ -64,7 +64,7 @@ Result<void> LocalQueue::Care::give_back_damaged(const Checked& found, uint32_t 
 }
 
 Result<void> LocalQueue::Care::set_damage_aside(const Checked& found, uint32_t last, CheckReport& report) {
-  Disk& disk = queue_.attachment_->disk();
+  Disk& disk = queue_.disk();
   std::vector<std::string> ours;  // the copies that are not there yet
   for (const JournalDamage& damage : found.damage) {
     if (!disk.open(kept_name(damage), OpenMode::read).ok()) ours.push_back(kept_name(damage));
@@ -86,8 +86,8 @@ Result<void> LocalQueue::Care::set_damage_aside(const Checked& found, uint32_t l
 
 Result<void> LocalQueue::Care::make_segment_anew(CheckReport& report) {
   header().phase.store(Phase::poisoned, std::memory_order_release);
-  FQ_TRY(queue_.attach_anew());
-  for (std::string& notice : queue_.attachment_->take_notices()) report.repairs.add(std::move(notice));
+  FQ_TRY(queue_.link_.attach_anew());
+  for (std::string& notice : queue_.link_.attachment().take_notices()) report.repairs.add(std::move(notice));
   report.repairs.add("segment: made anew from the journal");
   return {};
 }
@@ -131,7 +131,7 @@ Result<void> LocalQueue::Care::clear_orphans(bool keep, CheckReport& report) {
 
 /// What somebody took away and fq makes.
 Result<void> LocalQueue::Care::make_directories(CheckReport& report) {
-  Disk& disk = queue_.attachment_->disk();
+  Disk& disk = queue_.disk();
   for (const char* name : kDirectories) {
     const Result<std::vector<std::string>> there = disk.list(name);
     if (there.ok() || there.error().sys != ENOENT) continue;
@@ -174,9 +174,9 @@ Result<CheckReport> LocalQueue::Care::check(bool repair) {
   Result<Checked> checked = repair ? this->repair(done) : look();
   if (!checked.ok()) {
     // Told before the error, which would hide it.
-    for (const std::string& line : done.repairs.lines) queue_.attachment_->notice("repaired: " + line);
+    for (const std::string& line : done.repairs.lines) queue_.notice("repaired: " + line);
     if (done.repairs.count > done.repairs.lines.size())
-      queue_.attachment_->notice("repaired: " + counted(done.repairs.count, "thing") + " in all");
+      queue_.notice("repaired: " + counted(done.repairs.count, "thing") + " in all");
     return std::move(checked).error();
   }
   CheckReport& report = checked->report;

@@ -38,8 +38,8 @@ Result<void> LocalQueue::make_new_file(uint32_t newest) {
   const Taken taken = shared.compaction.take(kSupplyTimeoutMs);
   if (taken == Taken::timed_out || taken == Taken::unusable) {
     return Error{ErrorKind::later,
-                 attachment_->object() + ": journal files are held by " +
-                     describe_holder(shared.compaction.holder()) + "; continue or end it",
+                 object() + ": journal files are held by " + describe_holder(shared.compaction.holder()) +
+                     "; continue or end it",
                  0};
   }
   if (taken == Taken::owner_died) shared.compaction.consistent();
@@ -59,15 +59,15 @@ Result<void> LocalQueue::make_ready_file_alone() {
     wanted = JournalSize(header()).wanted_file_bytes();
     return {};
   }));
-  if (full) return Error{ErrorKind::later, attachment_->object() + ": the journal has its largest size", 0};
-  FQ_TRY_SET(const uint64_t free_bytes, attachment_->disk().free_bytes());
+  if (full) return Error{ErrorKind::later, object() + ": the journal has its largest size", 0};
+  FQ_TRY_SET(const uint64_t free_bytes, disk().free_bytes());
   uint64_t bytes = next_file_bytes(wanted, free_bytes);
   fill_random(&key.salt, sizeof key.salt);
-  Result<void> made = supply_new_file(attachment_->disk(), FileHeader{key, gate().now().wall_ms}, bytes);
+  Result<void> made = supply_new_file(disk(), FileHeader{key, gate().now().wall_ms}, bytes);
   if (!made.ok() && made.error().kind == ErrorKind::later && bytes > kYoungFileBytes) {
     // The disk has no room for a large one; a small one may still fit.
     bytes = kYoungFileBytes;
-    made = supply_new_file(attachment_->disk(), FileHeader{key, gate().now().wall_ms}, bytes);
+    made = supply_new_file(disk(), FileHeader{key, gate().now().wall_ms}, bytes);
   }
   if (!made.ok()) return made.error().kind == ErrorKind::later ? refuse_full() : std::move(made).error();
   FQ_POINT("supply.made");

@@ -42,17 +42,15 @@ struct LocalQueue::Dead {
 Result<void> LocalQueue::become_holder() {
   // Who takes a message may start a child for it.
   store().memory().keep_from_children();
-  // Tells us from a later process with our pid, should our leases outlive the segment.
-  if (started_ == 0) started_ = process_started(static_cast<uint32_t>(::getpid())).value_or(0);
+  // Should our leases outlive the segment.
+  link_.find_started();
   return locked([&]() -> Result<void> {
     SegmentHeader& shared = header();
     const uint32_t free = shared.free_holder;
     const uint32_t index = free == kNoIndex ? shared.holders_used.get() : free;
     if (index >= kHoldersMax) {
-      return Error{
-          ErrorKind::later,
-          attachment_->object() + ": " + std::to_string(kHoldersMax) + " consumers are at work, the limit",
-          0};
+      return Error{ErrorKind::later,
+                   object() + ": " + std::to_string(kHoldersMax) + " consumers are at work, the limit", 0};
     }
     HolderSlot& slot = shared.holders[index];
     // The life lock first: a slot that is in use is always held by somebody, or by somebody dead.
@@ -65,21 +63,21 @@ Result<void> LocalQueue::become_holder() {
       txn.set(shared.free_holder, slot.next_free);
     }
     txn.set(slot.pid, static_cast<uint32_t>(::getpid()));
-    txn.set(slot.started, started_);
+    txn.set(slot.started, link_.started());
     txn.set(slot.carried, 0);
     txn.set(slot.job_limit_ms, 0);
     txn.set(slot.orphaned_at_ms, 0);
     txn.set(slot.ask_again_at_ms, 0);
     txn.commit();
-    holder_ = static_cast<HolderIndex>(index);
+    link_.set_holder(static_cast<HolderIndex>(index));
     changes_seen_ = slot.changes;
     return {};
   });
 }
 
 void LocalQueue::leave_holder() {
-  if (!holder_) return;
-  const HolderIndex own = *holder_;
+  if (!link_.holder()) return;
+  const HolderIndex own = *link_.holder();
   // What was not settled is given back uncounted; what cannot be given back now is when we are gone.
   for (;;) {
     bool more = false;
@@ -87,7 +85,7 @@ void LocalQueue::leave_holder() {
     const Result<void> given = locked([&]() -> Result<void> {
       more = false;
       // The segment may have been replaced while we came in: then our leases are carried by pid.
-      if (!holder_) return {};
+      if (!link_.holder()) return {};
       const std::optional<SlotIndex> slot = schedule().first_held(own);
       if (!slot) return {};
       const uint64_t bytes = event_record_bytes(RecordType::released, 1, EventDetail{});
@@ -100,9 +98,9 @@ void LocalQueue::leave_holder() {
     if (!given.ok() || !more) break;
     if (obstacle != Obstacle::none && !overcome_for_event(obstacle).ok()) break;
   }
-  if (!holder_) return;
+  if (!link_.holder()) return;
   static_cast<void>(locked([&]() -> Result<void> {
-    if (!holder_ || schedule().first_held(own)) return {};
+    if (!link_.holder() || schedule().first_held(own)) return {};
     HolderSlot& slot = header().holders[static_cast<uint16_t>(own)];
     Txn txn = store().begin();
     txn.set(slot.pid, 0);
@@ -112,7 +110,7 @@ void LocalQueue::leave_holder() {
     slot.life.end();
     return {};
   }));
-  holder_.reset();
+  link_.forget_holder();
 }
 
 std::vector<HolderIndex> LocalQueue::dead_holders() {
@@ -144,15 +142,15 @@ std::vector<HolderIndex> LocalQueue::dead_holders() {
 }
 
 Result<void> LocalQueue::note_job_limit(std::optional<int64_t> limit_ms) {
-  if (!holder_) return {};
+  if (!link_.holder()) return {};
   // The longest of all its jobs holds for each: it only matters after a death.
   const int64_t wanted_ms = limit_ms.value_or(kNever);
-  Shared<int64_t>& known = header().holders[static_cast<uint16_t>(*holder_)].job_limit_ms;
+  Shared<int64_t>& known = link_.holder_slot().job_limit_ms;
   if (known.peek() >= wanted_ms) return {};
   return locked([&]() -> Result<void> {
-    if (!holder_) return {};
+    if (!link_.holder()) return {};
     Txn txn = store().begin();
-    txn.set(header().holders[static_cast<uint16_t>(*holder_)].job_limit_ms, wanted_ms);
+    txn.set(link_.holder_slot().job_limit_ms, wanted_ms);
     txn.commit();
     return {};
   });
@@ -163,7 +161,7 @@ Result<std::optional<int>> LocalQueue::hold_for_job(std::span<const MessageId> i
   FQ_TRY(note_job_limit(limit_ms));
   std::vector<uint64_t> numbers;
   for (const MessageId id : ids) numbers.push_back(number(id));
-  return RunningJobs::hold(attachment_->disk(), numbers, {static_cast<uint32_t>(::getpid()), started_});
+  return RunningJobs::hold(disk(), numbers, {static_cast<uint32_t>(::getpid()), link_.started()});
 }
 
 Result<void> LocalQueue::reap_dead(const Now& now) {
@@ -187,7 +185,7 @@ void LocalQueue::look_at_holders() {
 std::optional<int> LocalQueue::keeper_of(const Looked& looked) {
   if (!looked.holder_is_dead) return looked.pid == 0 ? std::nullopt : std::optional(looked.pid);
   if (!survivors_) {
-    Result<RunningJobs> jobs = RunningJobs::open(attachment_->disk());
+    Result<RunningJobs> jobs = RunningJobs::open(disk());
     survivors_ = jobs.ok() ? jobs->processes() : std::vector<OfdLock>();
   }
   const ProcessName dead{static_cast<uint32_t>(looked.pid), looked.pid_started};
@@ -202,7 +200,7 @@ Result<void> LocalQueue::reap(HolderIndex holder) {
   FQ_TRY_SET(const bool due, find_dead(dead));
   if (!due) return {};
   if (!dead.holds) return free_dead(dead);
-  FQ_TRY_SET(RunningJobs jobs, RunningJobs::open(attachment_->disk()));
+  FQ_TRY_SET(RunningJobs jobs, RunningJobs::open(disk()));
   if (!dead.overdue && jobs.keep_all(dead.process)) return note_kept(dead);
   for (;;) {
     FQ_TRY(find_held(dead));

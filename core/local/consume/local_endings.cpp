@@ -88,7 +88,7 @@ void LocalQueue::Endings::done() {
 }
 
 bool LocalQueue::Endings::take_log() {
-  const bool soon_again = queue_.clock_.boot_ms() < no_try_until_ms_;
+  const bool soon_again = queue_.clock().boot_ms() < no_try_until_ms_;
   const Result<bool> taken = log_.lock(soon_again ? 0 : kLogTimeoutMs);
   if (taken.ok() && *taken) return true;
   give_up(taken.ok() ? "another process has held ended/lock for too long" : taken.error().text);
@@ -97,10 +97,10 @@ bool LocalQueue::Endings::take_log() {
 
 void LocalQueue::Endings::give_up(const std::string& why) {
   gave_up_ = true;
-  no_try_until_ms_ = queue_.clock_.boot_ms() + kNoTryMs;
+  no_try_until_ms_ = queue_.clock().boot_ms() + kNoTryMs;
   std::string whose = "the end of message " + std::to_string(found_[0].looked.id);
   if (found_count_ > 1) whose += " and of " + std::to_string(found_count_ - 1) + " more";
-  queue_.attachment_->notice(queue_.attachment_->object() + ": " + whose + " is not kept: " + why);
+  queue_.notice(queue_.object() + ": " + whose + " is not kept: " + why);
 }
 
 /// Needs: the log.
@@ -133,11 +133,11 @@ bool LocalQueue::Endings::is_long(const Settle* settle) {
 void LocalQueue::Endings::keep_long_output(const Found& found) {
   const int64_t until_wall_ms = now_wall_ms_ + std::min(found.settle->output->keep_ms, kKeptMostMs);
   const MessageId id{found.looked.id};
-  const Result<void> kept = keep_output(queue_.attachment_->disk(), id, *found.settle->output, until_wall_ms);
+  const Result<void> kept = keep_output(queue_.disk(), id, *found.settle->output, until_wall_ms);
   outputs_tried_.push_back({found.looked.id, kept.ok() ? until_wall_ms : 0});
   if (kept.ok()) return;
-  queue_.attachment_->notice(queue_.attachment_->object() + ": the output of message " +
-                             std::to_string(found.looked.id) + " is not kept: " + kept.error().text);
+  queue_.notice(queue_.object() + ": the output of message " + std::to_string(found.looked.id) +
+                " is not kept: " + kept.error().text);
 }
 
 /// 0: it is not told of.
@@ -230,7 +230,7 @@ void LocalQueue::Endings::add_past(const Found& found, EndedRecord& record) {
 }
 
 void LocalQueue::Endings::tend() {
-  const int64_t now_ms = queue_.clock_.boot_ms();
+  const int64_t now_ms = queue_.clock().boot_ms();
   if (now_ms - tended_at_ms_ < kBetweenLooksMs) return;
   tended_at_ms_ = now_ms;
   if (log_.is_due(queue_.gate().now().wall_ms)) sweep();

@@ -24,7 +24,7 @@ inline bool is_told_of(const Entry& entry, int64_t retention_ms, bool has_output
 
 class LocalQueue::Endings {
  public:
-  explicit Endings(LocalQueue& queue) : queue_(queue), log_(queue.attachment_->disk()) {}
+  explicit Endings(LocalQueue& queue) : queue_(queue), log_(queue.disk()) {}
 
   /// Whether this one has to be noted first, and is remembered for that. Needs: the state lock.
   bool lacks_note(RecordType type, SlotIndex slot, const Settle* settle);

@@ -25,7 +25,8 @@ std::optional<SlotIndex> LocalQueue::take_next(Txn& txn, const LeaseRequest& req
   const std::optional<SlotIndex> slot = schedule().lease_next(txn, from, terms);
   if (!slot || !request.grouped) return slot;
   const TenantIndex leaf{schedule().entry(*slot).tenant.get()};
-  group_ = {leaf, std::min(request.group_max, schedule().group_size(leaf, 1)) - 1};
+  group_.leaf = leaf;
+  group_.left = std::min(request.group_max, schedule().group_size(leaf, 1)) - 1;
   if (group_.left == 0) schedule().end_group(txn, leaf, terms.now_ms);
   return slot;
 }

@@ -60,7 +60,7 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
         return {};
       }));
       if (awaited_end > 0) {
-        FQ_TRY(session_->flusher.wait_durable(awaited_end));
+        FQ_TRY(flusher().wait_durable(awaited_end));
         FQ_TRY(try_lease(request, gate().now(), reply));
         if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return reply;
         if (reply.lost != lost) continue;
@@ -74,7 +74,7 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
     }
     if (reply.why_empty == WhyEmpty::idle) return reply;
     reply.why_empty = WhyEmpty::timed_out;
-    if (clock_.boot_ms() >= deadline_ms) return reply;
+    if (clock().boot_ms() >= deadline_ms) return reply;
     reply.why_empty = WhyEmpty::interrupted;
     if (request.interrupt != nullptr && request.interrupt->raised()) return reply;
     endings().tend();
@@ -84,7 +84,7 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
 
 Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply) {
   taken_.clear();
-  group_ = {};
+  group_.left = 0;
   uint64_t bytes = 0;
   size_t kept = 0;  // of what was taken: it is in our hands, whatever comes
   reply.next_wake_ms.reset();
@@ -97,6 +97,7 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, 
     taken_.reserve(before + records * kLeasesPerRecord);  // nothing is allocated under the lock
     Result<void> took = locked([&]() -> Result<void> {
       taken_.resize(kept);
+      if (group_.segment != link_.segments_seen()) group_ = {.segment = link_.segments_seen()};
       gate().fire_timers(now);
       gate().apply_pending();
       std::optional<TenantIndex> from = kRootTenant;
@@ -137,7 +138,7 @@ LeaseTerms LocalQueue::terms_of(const LeaseRequest& request, const Now& now) {
   terms.now_ms = now.boot_ms;
   terms.attempts_max = static_cast<uint16_t>(request.attempts_max.value_or(shared.settings.attempts_max));
   if (request.hold == Hold::process) {
-    terms.holder = *holder_;
+    terms.holder = *link_.holder();
   } else {
     const int64_t hold_ms = request.hold_ms.value_or(shared.settings.lease_ms);
     terms.until_ms = now.boot_ms + std::clamp<int64_t>(hold_ms, 0, INT64_MAX / 4);
@@ -149,7 +150,7 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, co
                                uint64_t& bytes) {
   SegmentHeader& shared = header();
   // Not yet, or no more: the segment that knew us was replaced.
-  if (request.hold == Hold::process && !holder_) return Obstacle::holder;
+  if (request.hold == Hold::process && !link_.holder()) return Obstacle::holder;
   const uint64_t record_bytes = event_record_bytes(RecordType::leased, kLeasesPerRecord, EventDetail{});
   const Obstacle obstacle = event_obstacle(RecordType::leased, record_bytes);
   if (obstacle != Obstacle::none) return obstacle;
@@ -163,9 +164,9 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, co
   event_items_.clear();
   EventDetail detail;
   detail.first_serial = Serial{shared.next_serial.get()};
-  detail.pid = request.hold == Hold::process ? shared.holders[static_cast<uint16_t>(*holder_)].pid.get() : 0;
+  detail.pid = request.hold == Hold::process ? link_.holder_slot().pid.get() : 0;
   detail.until_wall_ms = request.hold == Hold::process ? 0 : store().wall_of(terms.until_ms);
-  detail.pid_started = detail.pid != 0 ? started_ : 0;
+  detail.pid_started = detail.pid != 0 ? link_.started() : 0;
   detail.attempts_max = terms.attempts_max;
   while (taken_.size() - before < kLeasesPerRecord && txn.noted() + kUndoOfOne < kUndoEntries) {
     terms.serial = shared.next_serial;
@@ -273,11 +274,11 @@ void LocalQueue::give_back(std::span<const TakenMessage> taken) {
 Result<bool> LocalQueue::read_taken(TakenMessage& taken) {
   for (int attempt = 0; attempt < kReadTries; ++attempt) {
     if (taken.place) {
-      FQ_TRY_SET(const bool found, session_->reader.read(*taken.place, stored_));
+      FQ_TRY_SET(const bool found, reader().read(*taken.place, stored_));
       if (found) return true;
     }
     // Moved to another file since, or written over in the ring: where is it now?
-    session_->reader.forget();
+    reader().forget();
     FQ_TRY(locked([&]() -> Result<void> {
       const std::optional<SlotIndex> slot = schedule().find(MessageId{taken.id});
       taken.place.reset();
@@ -292,7 +293,7 @@ Result<bool> LocalQueue::read_taken(TakenMessage& taken) {
 std::string LocalQueue::lost_record_text(const TakenMessage& taken) {
   if (!taken.place) return "its record is lost: its journal file is not known any more";
   const FileKey& key = taken.place->file.key;
-  const Result<std::unique_ptr<File>> file = open_journal_file(attachment_->disk(), key);
+  const Result<std::unique_ptr<File>> file = open_journal_file(disk(), key);
   const std::string name = journal_file_name(key.number);
   if (!file.ok() && file.error().sys == ENOENT) return "its record is lost: " + name + " is gone";
   return "its record is damaged: " + name + " at byte " + std::to_string(taken.place->file.offset);
@@ -303,8 +304,8 @@ std::string LocalQueue::lost_record_text(const TakenMessage& taken) {
 Result<std::string> LocalQueue::what_is_lost(const TakenMessage& taken) {
   const uint32_t current = header().current_file.peek();
   if (taken.place && taken.place->file.key.number == current) {
-    const Result<std::unique_ptr<File>> file = open_journal_file(attachment_->disk(), taken.place->file.key);
-    if (!file.ok() && file.error().sys == ENOENT) return session_->files.gone(current);
+    const Result<std::unique_ptr<File>> file = open_journal_file(disk(), taken.place->file.key);
+    if (!file.ok() && file.error().sys == ENOENT) return files().gone(current);
   }
   return lost_record_text(taken);
 }
@@ -319,13 +320,13 @@ Result<void> LocalQueue::set_aside(const TakenMessage& taken, const std::string&
   if (buried.error) return std::move(*buried.error);
   if (buried.items[0] != SettleStatus::ok) return {};  // somebody else has decided meanwhile
   ++reply.lost;
-  attachment_->notice(message_object(taken.id) + ": " + what + "; buried, see fq check");
+  notice(message_object(taken.id) + ": " + what + "; buried, see fq check");
   return {};
 }
 
 Result<Payload> LocalQueue::payload_of(const StoredItem& stored) {
   if (!stored.item.blob) return Payload(std::string(as_text(stored.item.payload)));
-  FQ_TRY_SET(const std::unique_ptr<File> file, open_whole_blob(attachment_->disk(), stored.item));
+  FQ_TRY_SET(const std::unique_ptr<File> file, open_whole_blob(disk(), stored.item));
   const int own = ::fcntl(file->descriptor(), F_DUPFD_CLOEXEC, 0);
   if (own < 0) return sys_error("dup", blob_file_name(*stored.item.blob), errno);
   return Payload(own, stored.item.payload_bytes);
@@ -340,8 +341,8 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   if (wants) words[count++] = {&shared.ready_event, seen};
   // A signal that comes just before the sleep has changed this word: the sleep does not begin.
   if (request.interrupt != nullptr) words[count++] = {request.interrupt->word(), 0};
-  if (request.watch && holder_) {
-    words[count++] = {&shared.holders[static_cast<uint16_t>(*holder_)].changes, changes_seen_};
+  if (request.watch && link_.holder()) {
+    words[count++] = {&link_.holder_slot().changes, changes_seen_};
   }
   int64_t timer_ms = kNever;
   bool lazy_bytes = false;
@@ -352,7 +353,7 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
     house_is_due_ = due_housework() != Housework::none;
     for (uint32_t i = 0; i < shared.holders_used && count < words.size(); ++i) {
       const HolderSlot& holder = shared.holders[i];
-      const bool ours = holder_ && *holder_ == static_cast<HolderIndex>(i);
+      const bool ours = link_.holder() && *link_.holder() == static_cast<HolderIndex>(i);
       if (holder.pid == 0 || holder.carried != 0 || ours) continue;
       // Dead since we looked: its word would not change any more, and nobody would wake us. Unless we
       // know why it is still there: a process of its job lives.
@@ -365,7 +366,7 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   if (dead) return {};
   // Who has nothing to do does what others left undone: they died at it, say.
   if (house_is_due_) static_cast<void>(keep_house());
-  const int64_t now_ms = clock_.boot_ms();
+  const int64_t now_ms = clock().boot_ms();
   if (!lazy_bytes) lazy_since_ms_ = 0;
   if (lazy_bytes && lazy_since_ms_ == 0) lazy_since_ms_ = now_ms;
   int64_t wait_ms = std::min(kWaitCapMs, std::max<int64_t>(0, deadline_ms - now_ms));
@@ -380,10 +381,10 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
     const SignalsAllowed allowed(request.signals);
     sleep_on(std::span(words).first(count), shared.ready_event, seen, wait_ms);
   }
-  session_->files.forget_before(shared.oldest_file.peek());
-  if (lazy_bytes && clock_.boot_ms() - lazy_since_ms_ >= kLazySyncMs) {
+  files().forget_before(shared.oldest_file.peek());
+  if (lazy_bytes && clock().boot_ms() - lazy_since_ms_ >= kLazySyncMs) {
     lazy_since_ms_ = 0;
-    return session_->flusher.wait_durable(shared.committed_end.load(std::memory_order_acquire));
+    return flusher().wait_durable(shared.committed_end.load(std::memory_order_acquire));
   }
   return {};
 }

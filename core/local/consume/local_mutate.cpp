@@ -64,7 +64,7 @@ Result<void> LocalQueue::finish_changes(const std::vector<ItemPlace>& blobs) {
   std::vector<LooseBlob> doomed;
   name_blobs(blobs, doomed);
   if (!syncs_lazily() || !doomed.empty()) {
-    FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+    FQ_TRY(link_.wait_all_durable());
   }
   remove_blobs(doomed);
   if (house_is_due_) static_cast<void>(keep_house());

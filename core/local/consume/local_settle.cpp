@@ -104,14 +104,16 @@ bool LocalQueue::is_written(RecordType type, uint64_t bytes) {
   return purpose == Purpose::end || append_obstacle(purpose, bytes) == Obstacle::none;
 }
 
-bool LocalQueue::disk_is_full() { return disk_full_until_ms_ != 0 && clock_.boot_ms() < disk_full_until_ms_; }
+bool LocalQueue::disk_is_full() {
+  return disk_full_until_ms_ != 0 && clock().boot_ms() < disk_full_until_ms_;
+}
 
 Result<void> LocalQueue::overcome_for_event(Obstacle obstacle) {
   Result<void> overcame = overcome(obstacle, Need{});
   if (overcame.ok() || obstacle != Obstacle::closing_room || overcame.error().kind != ErrorKind::later)
     return overcame;
   // For a moment it is not asked again: making a file that does not fit is slow.
-  disk_full_until_ms_ = clock_.boot_ms() + kDiskFullMs;
+  disk_full_until_ms_ = clock().boot_ms() + kDiskFullMs;
   return {};
 }
 
@@ -179,7 +181,7 @@ size_t LocalQueue::append_event(RecordType type, std::span<const SlotIndex> slot
 void LocalQueue::note_change(Txn& txn, const Entry& entry) {
   if (static_cast<SlotState>(entry.state.get()) != SlotState::leased) return;
   const auto holder = HolderIndex{entry.holder.get()};
-  if (holder == kHeldByTime || holder == holder_) return;
+  if (holder == kHeldByTime || holder == link_.holder()) return;
   Shared<uint32_t>& changes = header().holders[static_cast<uint16_t>(holder)].changes;
   txn.set(changes, changes + 1);
   gate().mark_changed(static_cast<uint16_t>(holder));
@@ -279,7 +281,7 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
   }
   // A payload beside the journal goes only after the end of its message can no longer be lost.
   if (!syncs_lazily() || !doomed.empty()) {
-    Result<void> durable = session_->flusher.wait_durable(durable_end);
+    Result<void> durable = flusher().wait_durable(durable_end);
     if (!durable.ok()) {
       std::fill(reply.items.begin(), reply.items.end(), SettleStatus::unknown);
       reply.error = std::move(durable).error();
@@ -323,7 +325,7 @@ Result<std::vector<ExtendResult>> LocalQueue::extend(std::span<const Receipt> re
       if (obstacle != Obstacle::none) FQ_TRY(overcome_for_event(obstacle));
     } while (obstacle != Obstacle::none);
   }
-  if (!syncs_lazily()) FQ_TRY(session_->flusher.wait_durable(durable_end));
+  if (!syncs_lazily()) FQ_TRY(flusher().wait_durable(durable_end));
   if (house_is_due_) static_cast<void>(keep_house());
   return results;
 }

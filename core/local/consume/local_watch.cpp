@@ -38,10 +38,12 @@ std::optional<LeaseChange::What> LocalQueue::change_of(WatchedLease& lease) {
 }
 
 Result<void> LocalQueue::find_changes(LeaseReply& reply) {
+  if (std::exchange(watched_segment_, link_.segments_seen()) != link_.segments_seen())
+    watched_carried_ = true;
   if (watched_.empty()) watched_carried_ = false;
   if (watched_.empty()) return {};
-  const auto changes = [this] { return header().holders[static_cast<uint16_t>(*holder_)].changes.peek(); };
-  if (!watched_carried_ && holder_ && changes() == changes_seen_) return {};
+  const auto changes = [this] { return link_.holder_slot().changes.peek(); };
+  if (!watched_carried_ && link_.holder() && changes() == changes_seen_) return {};
   struct Changed {
     WatchedLease lease;
     LeaseChange::What what;
@@ -54,7 +56,7 @@ Result<void> LocalQueue::find_changes(LeaseReply& reply) {
     const size_t known = changed.size();
     FQ_TRY(locked([&]() -> Result<void> {
       changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(known), changed.end());
-      if (from == 0 && holder_) changes_seen_ = changes();
+      if (from == 0 && link_.holder()) changes_seen_ = changes();
       for (WatchedLease lease :
            std::span(watched).subspan(from, std::min(kLeasesPerLook, watched.size() - from))) {
         const std::optional<LeaseChange::What> what = change_of(lease);
@@ -151,7 +153,7 @@ Result<bool> LocalQueue::look_at_ends(const EndRequest& request, size_t& ended_c
 
 Result<EndStatus> LocalQueue::await_end(const EndRequest& request) {
   const int64_t deadline_ms =
-      request.wait_ms ? clock_.boot_ms() + std::min(*request.wait_ms, kWaitMaxMs) : kNever;
+      request.wait_ms ? clock().boot_ms() + std::min(*request.wait_ms, kWaitMaxMs) : kNever;
   size_t ended_count = 0;
   for (;;) {
     SegmentHeader& shared = header();
@@ -161,11 +163,11 @@ Result<EndStatus> LocalQueue::await_end(const EndRequest& request) {
     FQ_TRY_SET(const bool ended, look_at_ends(request, ended_count, timer_ms));
     // An end is told only once it can no longer be lost.
     if (ended && !syncs_lazily()) {
-      FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+      FQ_TRY(link_.wait_all_durable());
     }
     if (ended) return EndStatus::ended;
     if (request.interrupt != nullptr && request.interrupt->raised()) return EndStatus::interrupted;
-    if (clock_.boot_ms() >= deadline_ms) return EndStatus::timed_out;
+    if (clock().boot_ms() >= deadline_ms) return EndStatus::timed_out;
     sleep_until_end(request.interrupt, seen, std::min(deadline_ms, timer_ms));
   }
 }
@@ -173,7 +175,7 @@ Result<EndStatus> LocalQueue::await_end(const EndRequest& request) {
 /// At most until then; also when interrupted.
 void LocalQueue::sleep_until_end(Interrupt* interrupt, uint32_t seen, int64_t until_ms) {
   SegmentHeader& shared = header();
-  const int64_t now_ms = clock_.boot_ms();
+  const int64_t now_ms = clock().boot_ms();
   const int64_t wait_ms =
       until_ms == kNever ? kWaitCapMs : std::min(kWaitCapMs, std::max<int64_t>(0, until_ms - now_ms));
   std::array<WatchedWord, 2> words = {{{&shared.end_event, seen}, {&shared.end_event, seen}}};

@@ -102,7 +102,7 @@ Result<MessagePage> LocalQueue::Endings::page(const Filter& filter, const Cursor
     // Its end may never have come about: then it is told from the queue.
     FQ_TRY_SET(const bool alive, lives(place->id));
     if (alive) continue;
-    FQ_TRY_SET(const std::optional<EndedRecord> record, read_ended(queue_.attachment_->disk(), *place));
+    FQ_TRY_SET(const std::optional<EndedRecord> record, read_ended(queue_.disk(), *place));
     if (!record) continue;
     MessageInfo info = info_of(*record);
     if (takes(filter, info)) page.messages.push_back(std::move(info));
@@ -119,7 +119,7 @@ Result<MessagePage> LocalQueue::ended(const Filter& filter, const Cursor& from, 
   FQ_TRY(drop_old_dead());
   // An end is told only once it can no longer be lost.
   if (!syncs_lazily()) {
-    FQ_TRY(session_->flusher.wait_durable(header().committed_end.load(std::memory_order_acquire)));
+    FQ_TRY(link_.wait_all_durable());
   }
   return endings().page(filter, from, n);
 }

@@ -67,9 +67,9 @@ Result<bool> LocalQueue::place_events(FilePlace& place, uint64_t& ring_start) {
     if (moving) log.block.limit = std::min<uint64_t>(shared.resealed_end, ring_start);
     return {};
   }));
-  session_->files.forget_before(oldest);
+  files().forget_before(oldest);
   if (skipped && log.begun) {
-    event_notices_.push_back(attachment_->object() +
+    event_notices_.push_back(object() +
                              ": what was to be read next was given back meanwhile; going on at the oldest");
   }
   if (gap != 0) {
@@ -96,8 +96,7 @@ Result<void> LocalQueue::pass_lost_events(const FileKey& key, const Error& why) 
   }));
   if (!lost) return {};
   const std::string name = journal_file_name(key.number);
-  const std::string what =
-      why.sys == ENOENT ? name + ": the file is missing" : text_within(attachment_->disk(), why);
+  const std::string what = why.sys == ENOENT ? name + ": the file is missing" : text_within(disk(), why);
   event_notices_.push_back(what + "; its events, " + counted(log.block.limit - log.position, "byte") +
                            ", cannot be told; see fq check");
   log.position = log.block.limit;
@@ -134,7 +133,7 @@ Result<bool> LocalQueue::load_events() {
       block.filled = want;
       return log.begun = true;
     }
-    Result<File*> file = session_->files.get(place.key);
+    Result<File*> file = files().get(place.key);
     if (!file.ok() && !is_lost(file.error())) return std::move(file).error();
     if (!file.ok()) {
       FQ_TRY(pass_lost_events(place.key, file.error()));
@@ -143,8 +142,7 @@ Result<bool> LocalQueue::load_events() {
     FQ_TRY_SET(block.filled, (*file)->read_at(place.offset, to));
     return log.begun = true;
   }
-  return Error{ErrorKind::later, attachment_->object() + ": its journal moves on faster than it can be read",
-               0};
+  return Error{ErrorKind::later, object() + ": its journal moves on faster than it can be read", 0};
 }
 
 /// The record at the log's position, or the next one that can be read. False: the stream ends there.
@@ -173,7 +171,7 @@ Result<void> LocalQueue::skip_unreadable_events() {
   const uint64_t offset = kFirstRecordOffset + (log.position - log.block.file_start);
   uint64_t next = log.block.limit;
   if (!log.block.from_ring) {
-    const Result<File*> file = session_->files.get(log.block.key);
+    const Result<File*> file = files().get(log.block.key);
     // Given back or lost while we looked: who opens it next says which.
     if (!file.ok()) return {};
     FileWindow window;

@@ -183,13 +183,13 @@ Result<void> LocalQueue::events(const EventRequest& request, EventPage& page) {
   page.texts.clear();
   if (!event_log_ || request.from.text != event_log_->cursor().text) FQ_TRY(EventPast(*this).begin(request));
   event_log_->tenants.want(request.tenant);
-  const int64_t begin_ms = clock_.boot_ms();
+  const int64_t begin_ms = clock().boot_ms();
   for (;;) {
     // Before the look: what is written behind it changes the word.
     const uint32_t seen = header().sync_event.load(std::memory_order_seq_cst);
     FQ_TRY(read_events(request, page));
     const bool interrupted = request.interrupt != nullptr && request.interrupt->raised();
-    const int64_t left_ms = request.wait_ms.value_or(kWaitMaxMs) - (clock_.boot_ms() - begin_ms);
+    const int64_t left_ms = request.wait_ms.value_or(kWaitMaxMs) - (clock().boot_ms() - begin_ms);
     const bool done = !page.events.empty() || !event_notices_.empty() || interrupted;
     if (done || !request.wait || !page.at_end || left_ms <= 0) break;
     sleep_until_written(request.interrupt, seen, left_ms);

@@ -94,7 +94,7 @@ Result<void> LocalQueue::walk_events(uint64_t id, uint64_t position, const Event
       return {};
     }));
     if (!place) return {};
-    FQ_TRY_SET(const bool found, session_->reader.read_record(*place, position, written_end, record));
+    FQ_TRY_SET(const bool found, reader().read_record(*place, position, written_end, record));
     if (!found) return {};
     const RecordHeader header = *decode_header(place->key, record);
     const Bytes body = Bytes(record).subspan(kRecordHeaderBytes, header.bytes - kRecordHeaderBytes);
@@ -195,7 +195,7 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
                        return page.events.size() < most;
                      }));
   if (place && page.events.size() < most) {
-    FQ_TRY_SET(const bool found, session_->reader.read(*place, stored_));
+    FQ_TRY_SET(const bool found, reader().read(*place, stored_));
     if (found) {
       page.events.push_back(
           event_of(RecordType::pushed, stored_.item.pushed_wall_ms, number(id), EventDetail{}, 0));

@@ -73,11 +73,11 @@ uint64_t number_in(const Cursor& cursor) {
 
 }  // namespace
 
-bool LocalQueue::matches(const Filter& filter, std::optional<TenantIndex> below, const Entry& entry) const {
+bool LocalQueue::matches(const Filter& filter, std::optional<TenantIndex> below, const Entry& entry) {
   const std::optional<State> state = shown_state_of(entry);
   if (!state || (filter.state && *filter.state != *state)) return false;
   if (!below) return true;
-  return attachment_->store().schedule().is_below(TenantIndex{entry.tenant.get()}, *below);
+  return store().schedule().is_below(TenantIndex{entry.tenant.get()}, *below);
 }
 
 LocalQueue::Looked LocalQueue::look_at(SlotIndex slot) {
@@ -170,7 +170,7 @@ Result<void> LocalQueue::add_item(const Looked& looked, MessageInfo& info) {
 
 Result<bool> LocalQueue::has_tag(const Looked& looked, const Tag& tag) {
   if (!looked.place) return false;
-  FQ_TRY_SET(const bool found, session_->reader.read(*looked.place, stored_));
+  FQ_TRY_SET(const bool found, reader().read(*looked.place, stored_));
   if (!found) return false;
   for (const TagView& each : decode_tags(stored_.item.tags).value_or(std::vector<TagView>{})) {
     if (each.name == tag.name && each.value == tag.value) return true;
@@ -244,7 +244,7 @@ Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
     return std::optional<MessageInfo>(std::move(info));
   }
   // An end is told only once it can no longer be lost.
-  if (!syncs_lazily()) FQ_TRY(session_->flusher.wait_durable(ended_before));
+  if (!syncs_lazily()) FQ_TRY(flusher().wait_durable(ended_before));
   Result<std::optional<MessageInfo>> noted = endings().find(id);
   if (!outcome) return noted;
   FQ_TRY_SET(std::optional<MessageInfo> finished, describe_finished(id, *outcome));

@@ -61,11 +61,12 @@ Result<void> LocalQueue::Pages::TurnCopy::take(LocalQueue& queue) {
       queue.locked([&]() -> Result<void> { return bytes = queue.header().segment_bytes, Result<void>(); }));
   queue.store().memory().populate(bytes, false);
   store_.memory().populate(bytes, true);
-  uint64_t segment = queue.segments_seen_;
+  uint64_t segment = queue.link_.segments_seen();
   uint64_t from = kFirstChunkOffset;
   for (bool more = true; more;) {
     FQ_TRY(queue.locked([&]() -> Result<void> {
-      if (std::exchange(segment, queue.segments_seen_) != queue.segments_seen_) from = kFirstChunkOffset;
+      if (std::exchange(segment, queue.link_.segments_seen()) != queue.link_.segments_seen())
+        from = kFirstChunkOffset;
       const uint64_t end = queue.header().segment_bytes;
       const uint64_t to = std::min(end, from + kPieceBytes);
       std::memcpy(store_.memory().base() + from, queue.store().memory().base() + from, to - from);

@@ -105,7 +105,7 @@ Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& pa
   // Another scope may need room that nobody has made yet.
   if (path.empty()) FQ_TRY(change_schedule(Need{}, [](Txn&) {}));
   FQ_TRY(follow_terms());
-  return end == 0 || syncs_lazily() ? Result<void>() : session_->flusher.wait_durable(end);
+  return end == 0 || syncs_lazily() ? Result<void>() : flusher().wait_durable(end);
 }
 
 /// What was said of the whole queue holds for all its nodes when this returns.

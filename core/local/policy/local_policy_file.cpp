@@ -65,7 +65,7 @@ Result<void> LocalQueue::policy_load(const Policy& policy, const FileIdentity& i
   if (taken == Taken::owner_died) shared.policy_lock.consistent();
   if (taken != Taken::clean && taken != Taken::owner_died) {
     return Error{ErrorKind::later,
-                 attachment_->object() + ": its policy is being loaded by " +
+                 object() + ": its policy is being loaded by " +
                      describe_holder(shared.policy_lock.holder()) + "; continue or end it",
                  0};
   }

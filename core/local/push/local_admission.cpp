@@ -59,8 +59,7 @@ LocalQueue::Arrival LocalQueue::pending_at(std::string_view path) {
 std::optional<Error> LocalQueue::refuse_over_limit(std::span<const Arrival> arrivals) {
   if (header().policy.draining != 0) {
     return Error{ErrorKind::later,
-                 attachment_->object() + ": is draining and takes no more; run fq queue resume to end that",
-                 0};
+                 object() + ": is draining and takes no more; run fq queue resume to end that", 0};
   }
   for (const Arrival& arrival : arrivals) {
     const Schedule::Holding holding = schedule().holding_of(arrival.path);
@@ -83,8 +82,7 @@ std::optional<Error> LocalQueue::refuse_over_limit(std::span<const Arrival> arri
     const bool too_large = grows && bytes + arrival.bytes > holding.bytes_max;
     if (!too_many && !too_large) continue;
     over_limit_ = true;
-    const std::string who =
-        arrival.path.empty() ? attachment_->object() : "tenant '" + std::string(arrival.path) + "'";
+    const std::string who = arrival.path.empty() ? object() : "tenant '" + std::string(arrival.path) + "'";
     const std::string what = too_many ? counted(messages, "message") + ", the limit is " +
                                             std::to_string(holding.messages_max) + " (max_messages)"
                                       : counted(bytes, "byte") + ", the limit is " +
@@ -97,7 +95,7 @@ std::optional<Error> LocalQueue::refuse_over_limit(std::span<const Arrival> arri
 
 Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const PushOptions& options) {
   const int64_t deadline_ms =
-      options.wait_ms ? clock_.boot_ms() + std::min(*options.wait_ms, kWaitMaxMs) : kNever;
+      options.wait_ms ? clock().boot_ms() + std::min(*options.wait_ms, kWaitMaxMs) : kNever;
   for (;;) {
     const WaiterCounted counted(options.block ? &header().end_waiters : nullptr);
     const uint32_t seen = header().end_event.load(std::memory_order_acquire);
@@ -111,7 +109,7 @@ Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const P
 
 /// Until something has ended, or `deadline_ms`. False: there is no point in trying again.
 Result<bool> LocalQueue::wait_for_room(const PushOptions& options, int64_t deadline_ms, uint32_t seen) {
-  const int64_t now_ms = clock_.boot_ms();
+  const int64_t now_ms = clock().boot_ms();
   if (now_ms >= deadline_ms) return false;
   if (options.interrupt != nullptr && options.interrupt->raised()) return false;
   int64_t timer_ms = kNever;

@@ -23,7 +23,7 @@ Result<void> LocalQueue::ensure_secret() {
   for (int attempt = 0; header().key_secret[0].peek() == 0; ++attempt) {
     Result<void> made = find_secret();
     if (made.ok() || gate().trouble() == SegmentTrouble::none || attempt == kSegmentTries) return made;
-    FQ_TRY(attach_anew());
+    FQ_TRY(link_.attach_anew());
   }
   return {};
 }
@@ -34,9 +34,9 @@ Result<void> LocalQueue::find_secret() {
   const Taken taken = shared.compaction.take(kSecretTimeoutMs);
   if (taken == Taken::owner_died) shared.compaction.consistent();
   if (taken != Taken::clean && taken != Taken::owner_died)
-    return Error{ErrorKind::later, attachment_->object() + ": its secret is being made by another", 0};
-  Result<KeySecret> secret = read_secret(attachment_->disk());
-  if (secret.ok() && secret->half[0] == 0) secret = make_secret(attachment_->disk());
+    return Error{ErrorKind::later, object() + ": its secret is being made by another", 0};
+  Result<KeySecret> secret = read_secret(disk());
+  if (secret.ok() && secret->half[0] == 0) secret = make_secret(disk());
   Result<void> done = secret.ok() ? Result<void>() : Result<void>(secret.error());
   FQ_POINT("secret.made");
   if (done.ok()) {

@@ -29,7 +29,7 @@ Result<void> LocalQueue::PushedBlobs::begin(std::span<const NewMessage> messages
 }
 
 Result<void> LocalQueue::PushedBlobs::write(Bytes payload, MessageItem& item) {
-  FQ_TRY_SET(NewBlob blob, NewBlob::write(queue_.attachment_->disk(), payload));
+  FQ_TRY_SET(NewBlob blob, NewBlob::write(queue_.disk(), payload));
   item.blob = blob.name();
   item.blob_crc = blob.crc();
   blobs_.push_back(std::move(blob));
@@ -49,7 +49,7 @@ void LocalQueue::note_blobs_done(uint64_t bytes) {
 
 void LocalQueue::name_blobs(const std::vector<ItemPlace>& places, std::vector<LooseBlob>& blobs) {
   for (const ItemPlace& place : places) {
-    const Result<bool> found = session_->reader.read(place, stored_);
+    const Result<bool> found = reader().read(place, stored_);
     // One that cannot be read now stays loose: a later look at blobs/ takes it away.
     if (found.ok() && *found && stored_.item.blob)
       blobs.push_back({*stored_.item.blob, stored_.item.payload_bytes});
@@ -59,7 +59,7 @@ void LocalQueue::name_blobs(const std::vector<ItemPlace>& places, std::vector<Lo
 void LocalQueue::remove_blobs(std::span<const LooseBlob> blobs) {
   uint64_t bytes = 0;
   for (const LooseBlob& blob : blobs) {
-    remove_blob(attachment_->disk(), blob.name);
+    remove_blob(disk(), blob.name);
     bytes += blob.bytes;
   }
   note_blobs_done(bytes);

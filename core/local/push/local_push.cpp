@@ -129,11 +129,6 @@ Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t w
   return need;
 }
 
-Error LocalQueue::refuse_full() {
-  return Error{ErrorKind::later,
-               attachment_->object() + ": the disk is full; what is queued can still be served and acked", 0};
-}
-
 Need LocalQueue::with_pending(const Need& need) {
   const SegmentHeader& shared = header();
   Need all = need;
@@ -163,10 +158,10 @@ Result<void> LocalQueue::overcome(Obstacle obstacle, const Need& need) {
     case Obstacle::none:
       return {};
     case Obstacle::ring_full: {
-      Result<void> room = session_->flusher.make_room();
+      Result<void> room = flusher().make_room();
       // Nothing of this operation was appended yet: it can be tried again.
       if (!room.ok())
-        return Error{ErrorKind::later, attachment_->object() + ": nothing was done: " + room.error().text, 0};
+        return Error{ErrorKind::later, object() + ": nothing was done: " + room.error().text, 0};
       return room;
     }
     case Obstacle::file_needed:
@@ -198,8 +193,7 @@ Result<void> LocalQueue::grow(const Need& need) {
   for (;;) {
     FQ_TRY(locked([&]() -> Result<void> { return look(), Result<void>(); }));
     if (!array) return {};
-    if (bytes == 0)
-      return Error{ErrorKind::later, attachment_->object() + ": the segment has its largest size", 0};
+    if (bytes == 0) return Error{ErrorKind::later, object() + ": the segment has its largest size", 0};
     // Outside the lock: the disk may be slow, or full. Two who do it at once allocate the same bytes.
     FQ_TRY(extend_segment(from + bytes));
     FQ_POINT("grow.allocated");
@@ -223,9 +217,8 @@ Result<void> LocalQueue::extend_segment(uint64_t bytes) {
   const Taken taken = shared.compaction.take(kExtendTimeoutMs);
   if (taken == Taken::owner_died) shared.compaction.consistent();
   if (taken != Taken::clean && taken != Taken::owner_died) {
-    return Error{
-        ErrorKind::later,
-        attachment_->object() + ": its growth is held by " + describe_holder(shared.compaction.holder()), 0};
+    return Error{ErrorKind::later,
+                 object() + ": its growth is held by " + describe_holder(shared.compaction.holder()), 0};
   }
   Result<void> extended = store().memory().extend_to(bytes);
   shared.compaction.unlock();
@@ -270,7 +263,7 @@ Result<void> LocalQueue::raise_limits() {
   // The caller comes back for the limits once this is out of the way.
   if (obstacle != Obstacle::none) return overcome(obstacle, Need{});
   // Nothing is handed out above the old limit before the new one is on disk.
-  return session_->flusher.wait_durable(end);
+  return flusher().wait_durable(end);
 }
 
 PushedMessages LocalQueue::append_pushed(const Need& need, bool lazy, const Now& read) {
@@ -309,7 +302,7 @@ Result<PushReply> LocalQueue::push_once(std::span<const NewMessage> messages, co
       options.durability == Durability::lazy || (options.durability == Durability::policy && syncs_lazily());
   if (std::any_of(messages.begin(), messages.end(), has_terms)) return push_keyed(messages, lazy);
   FQ_TRY_SET(const Appended appended, append_batch(messages, lazy, {}));
-  Result<void> durable = lazy ? Result<void>() : session_->flusher.wait_durable(appended.end);
+  Result<void> durable = lazy ? Result<void>() : flusher().wait_durable(appended.end);
   FQ_POINT("push.durable");
   const PushStatus status = durable.ok() ? PushStatus::accepted : PushStatus::unknown;
   if (!durable.ok()) reply.error = std::move(durable).error();

@@ -163,7 +163,7 @@ Result<PushReply> LocalQueue::push_keyed(std::span<const NewMessage> messages, b
       return {};
     }));
     appended.end = tail;
-    if (!known) FQ_TRY(session_->flusher.wait_durable(tail));
+    if (!known) FQ_TRY(flusher().wait_durable(tail));
     if (!known) continue;
     fresh.clear();
     behind_.clear();
@@ -227,7 +227,7 @@ Result<PushReply> LocalQueue::reply_of(std::span<const NewMessage> messages, con
     }
   }
   // Also of a duplicate: it rests on what made it one.
-  Result<void> durable = lazy ? Result<void>() : session_->flusher.wait_durable(end);
+  Result<void> durable = lazy ? Result<void>() : flusher().wait_durable(end);
   FQ_POINT("push.durable");
   // What it came after may have ended already.
   if (durable.ok()) durable = settle_held();
@@ -244,7 +244,7 @@ Error LocalQueue::refuse_missing(MessageId id) {
 }
 
 Error LocalQueue::refuse_busy() {
-  return Error{ErrorKind::later, attachment_->object() + ": others push with the same key all the time", 0};
+  return Error{ErrorKind::later, object() + ": others push with the same key all the time", 0};
 }
 
 /// One message whose key is held by one that may wait. `end` grows to where all that the answer rests on
@@ -262,7 +262,7 @@ Result<PushResult> LocalQueue::replace_or_push(const NewMessage& message, const 
       return {};
     }));
     end = std::max(end, tail);
-    if (plan.fate == Fate::unknown) FQ_TRY(session_->flusher.wait_durable(tail));
+    if (plan.fate == Fate::unknown) FQ_TRY(flusher().wait_durable(tail));
     if (plan.fate == Fate::duplicate) return PushResult{PushStatus::duplicate, plan.id};
     if (plan.fate == Fate::replace) {
       FQ_TRY_SET(const bool replaced, replace(message, plan, lazy, end));
@@ -296,7 +296,7 @@ Result<bool> LocalQueue::merge(const NewMessage& message, const Plan& plan, Repl
     return {};
   }));
   if (!place) return false;
-  FQ_TRY_SET(const bool found, session_->reader.read(*place, stored_));
+  FQ_TRY_SET(const bool found, reader().read(*place, stored_));
   if (!found) return false;
   const MessageItem& old = stored_.item;
   merged.key = old.key;
@@ -369,7 +369,7 @@ Result<bool> LocalQueue::replace(const NewMessage& message, const Plan& plan, bo
     if (refused) return std::move(*refused);
     merged.blobs.keep();
     // The old payload goes only after the new one can no longer be lost.
-    if (!lazy || !merged.doomed.empty()) FQ_TRY(session_->flusher.wait_durable(end));
+    if (!lazy || !merged.doomed.empty()) FQ_TRY(flusher().wait_durable(end));
     remove_blobs(merged.doomed);
     return true;
   }
