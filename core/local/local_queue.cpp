@@ -35,6 +35,8 @@ Result<void> check_queue_name(const std::string& queue) {
 LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, bool until_exit)
     : Linked(own_link_),
       own_link_(std::move(attachment), clock),
+      writer_(link_, *this),
+      events_(link_, writer_, *this),
       until_exit_(until_exit),
       pages_(std::make_unique<Pages>(*this)) {
   event_items_.reserve(kScratchEvents);
@@ -66,13 +68,12 @@ Result<void> LocalQueue::follow_wall_clock() {
     encode_clock(body_, clock);
     const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
     // A full queue has no room for it: the next command tries again.
-    if (append_obstacle(Purpose::event, bytes) != Obstacle::none) return {};
-    Txn txn = store().begin();
-    const Now now = gate().in_order(txn, gate().now());
-    stream().append(txn, body_, MessageId{0}, now.boot_ms + measured);
-    txn.set(header().wall_minus_boot_ms, measured);
-    txn.commit();
-    stream().publish();
+    if (writer_.room_for(Purpose::event, bytes) != Obstacle::none) return {};
+    const Now now = gate().now();
+    Change change(link_, {now.boot_ms, now.boot_ms + measured});
+    change.append(body_);
+    change.txn().set(header().wall_minus_boot_ms, measured);
+    change.commit();
     return {};
   });
 }

@@ -10,17 +10,15 @@
 #include <map>
 // fq, this room.
 #include "core/local/files/blobs.h"
-#include "core/local/shared/journal_size.h"
-#include "core/local/shared/obstacle.h"
 #include "core/local/files/running_jobs.h"
-#include "core/local/write/link.h"
+#include "core/local/write/event_writer.h"
 #include "core/local/flush/taken_message.h"
 
 namespace fq {
 
 class TenantSurvey;
 
-class LocalQueue final : public Queue, private Linked {
+class LocalQueue final : public Queue, private Linked, private Upkeep {
  public:
   LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, bool until_exit);
   ~LocalQueue() override;
@@ -60,14 +58,7 @@ class LocalQueue final : public Queue, private Linked {
   struct Looked;
 
   // local_push.cpp
-  Result<void> overcome(Obstacle obstacle, const Need& need);
-  Result<void> grow(const Need& need);
-  Result<void> extend_segment(uint64_t bytes);
   Result<void> forget_ends(const Need& need);
-  Result<void> raise_limits();
-  /// With what is appended and not linked yet.
-  Need with_pending(const Need& need);
-  Obstacle push_obstacle(uint64_t bytes, const Need& need, uint64_t messages, bool may_grow);
   // local_loose.h
   class PushedBlobs;
   void note_blobs_done(uint64_t bytes);
@@ -114,9 +105,7 @@ class LocalQueue final : public Queue, private Linked {
   // local_waiting.cpp
   /// Held messages whose dependencies have ended are let go or buried.
   Result<void> settle_held();
-  uint32_t append_decisions(uint32_t dependency, const Now& now);
-  void append_decided(Txn& txn, RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
-                      const Now& now);
+  void append_decisions(uint32_t dependency, const Now& now);
 
   // local_retention.cpp
   int64_t dead_due_ms();
@@ -155,21 +144,6 @@ class LocalQueue final : public Queue, private Linked {
   Result<size_t> settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
                               uint64_t& durable_end, std::vector<ItemPlace>& blobs);
   SettleStatus judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot);
-  /// Applies an event to the first of `slots`, as many as fit one transaction, and appends one record for
-  /// them; returns how many, one at least. `settles`: the verdicts, where that is what they are. Needs: the
-  /// lock and that event_obstacle() was none.
-  size_t append_event(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
-                      const Now& now, std::span<SettleStatus> statuses,
-                      std::span<const Settle* const> settles = {});
-  void note_change(Txn& txn, const Entry& entry);
-  /// What is in the way of records of `bytes` in all. Needs: the lock.
-  Obstacle append_obstacle(Purpose purpose, uint64_t bytes, uint64_t more_messages = 0);
-  /// Likewise of an event's; none also where it may be done without being written, see is_written().
-  Obstacle event_obstacle(RecordType type, uint64_t bytes);
-  bool is_written(RecordType type, uint64_t bytes);
-  Result<void> overcome_for_event(Obstacle obstacle);
-  /// Whether the disk was found to have no room for a journal file a moment ago.
-  bool disk_is_full();
 
   // holders.cpp
   Result<void> become_holder();
@@ -285,16 +259,13 @@ class LocalQueue final : public Queue, private Linked {
   class Care;
 
   // file_supply.cpp
-  Result<void> make_ready_file();
+  Result<void> make_ready_file() override;
   Result<void> make_new_file(uint32_t newest);
   Result<void> make_ready_file_alone();
   // housekeeping.cpp
-  enum class Housework { none, orphans, sync, drop, carry, copy, shrink };
-  /// What is to be done so that the journal is no larger than what lives allows. Needs: the lock.
-  Housework due_housework();
   Result<bool> do_housework(Housework work);
   /// Does it until nothing is due. True: files were given back.
-  Result<bool> keep_house();
+  Result<bool> keep_house() override;
   Result<void> carry_all();
   template <class Some>
   Result<void> carry_pinned(Pin SegmentHeader::*what, Some&& some);
@@ -329,14 +300,15 @@ class LocalQueue final : public Queue, private Linked {
   bool append_moved(const Looked& looked, uint64_t item_position, const Carried& carried);
 
   Link own_link_;
+  Writer writer_;
+  EventWriter events_;
   bool until_exit_;
   int64_t reaped_at_ms_ = 0;
-  int64_t disk_full_until_ms_ = 0;
   int64_t lazy_since_ms_ = 0;  // when waiting began with lazy bytes about; 0: there were none
-  bool house_is_due_ = false;
   bool keeping_house_ = false;
   // Used again and again, so that what runs under the lock allocates nothing.
   Body body_;
+  Body house_body_;  // what overcomes an obstacle of the other's may need a record itself
   std::vector<MessageItem> items_;
   std::vector<std::string> tag_texts_;
   std::vector<std::string> job_texts_;

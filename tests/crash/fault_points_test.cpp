@@ -23,6 +23,7 @@ constexpr const char* kStore = "txn.store";
 constexpr const char* kPoints[] = {
     "attach.shared",
     "blob.written",
+    "change.committed",
     "compaction.left",
     "compaction.low",
     "compaction.low_durable",

@@ -162,17 +162,18 @@ Result<LocalQueue::Copied> LocalQueue::copy_message(MessageId id, uint64_t item_
 Result<LocalQueue::Copied> LocalQueue::put_forward(const Looked& looked, const StoredItem& stored,
                                                    uint64_t item_position, Carried& carried) {
   FQ_TRY(carry(looked, stored, carried));
-  encode_moved(body_, carried.record);
-  if (!decode_moved(body_.bytes, &carried.item_offset)) return Copied::gone;
-  const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
+  encode_moved(house_body_, carried.record);
+  if (!decode_moved(house_body_.bytes, &carried.item_offset)) return Copied::gone;
+  const uint64_t bytes = padded(kRecordHeaderBytes + house_body_.bytes.size());
   Obstacle obstacle = Obstacle::none;
   bool moved = false;
   FQ_TRY(locked([&]() -> Result<void> {
-    obstacle = append_obstacle(Purpose::care, bytes);
+    obstacle = writer_.room_for(Purpose::care, bytes);
     if (obstacle == Obstacle::none) moved = append_moved(looked, item_position, carried);
     return {};
   }));
-  if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
+  // It may have changed by then: the caller looks at it again.
+  if (obstacle != Obstacle::none) FQ_TRY(writer_.overcome(obstacle));
   return moved ? Copied::moved : Copied::again;
 }
 
@@ -232,16 +233,15 @@ bool LocalQueue::append_moved(const Looked& looked, uint64_t item_position, cons
       entry.serial != looked.serial || static_cast<SlotState>(entry.state.get()) != looked.slot_state) {
     return false;
   }
-  Txn txn = store().begin();
-  const Now now = gate().in_order(txn, gate().now());
+  Change change(link_, gate().now());
+  Txn& txn = change.txn();
   const std::optional<uint32_t> file = stream().table().find(item_position);
   if (file && carried.record.message.is_lost()) txn.set(stream().table().slot(*file).lost, 1);
-  const uint64_t position = stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  const uint64_t position = change.append(house_body_);
   gate().apply().moved(txn, carried.record, position, position + kRecordHeaderBytes + carried.item_offset,
-                       HolderIndex{entry.holder.get()}, now.wall_ms);
+                       HolderIndex{entry.holder.get()}, change.now().wall_ms);
   FQ_POINT("compaction.moved");
-  txn.commit();
-  stream().publish();
+  change.commit();
   return true;
 }
 

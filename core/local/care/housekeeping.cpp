@@ -30,24 +30,6 @@ constexpr int kHouseStepsMax = 100'000;        // of at most 1 MiB; against a st
 
 }  // namespace
 
-LocalQueue::Housework LocalQueue::due_housework() {
-  const SegmentHeader& shared = header();
-  if (LooseBlobs(header()).is_due()) return Housework::orphans;
-  const JournalSize size(header());
-  if (size.is_in_order()) return Housework::none;
-  const uint32_t oldest = shared.oldest_file;
-  const bool dead = size.dead_files() > 0;
-  if (dead && !size.is_pinned(oldest)) return Housework::drop;
-  if (size.is_sparse()) {
-    // What pins a file is as large however many files it pins: it is carried where that pays.
-    if (dead) return Housework::carry;
-    // All in it has ended, but its end is not on disk yet.
-    if (stream().table().slot(oldest).live == 0) return Housework::sync;
-    return Housework::copy;
-  }
-  return size.is_oversized() ? Housework::shrink : Housework::none;
-}
-
 Result<bool> LocalQueue::do_housework(Housework work) {
   switch (work) {
     case Housework::none:
@@ -74,7 +56,7 @@ Result<bool> LocalQueue::do_housework(Housework work) {
 }
 
 Result<bool> LocalQueue::keep_house() {
-  house_is_due_ = false;
+  is_due_ = false;
   // What housework itself is in need of is made, and not kept house for.
   if (keeping_house_) return false;
   keeping_house_ = true;
@@ -83,7 +65,7 @@ Result<bool> LocalQueue::keep_house() {
   Result<void> kept;
   for (int step = 0; step < kHouseStepsMax; ++step) {
     Housework work = Housework::none;
-    kept = locked([&]() -> Result<void> { return work = due_housework(), Result<void>(); });
+    kept = locked([&]() -> Result<void> { return work = due_housework(header()), Result<void>(); });
     if (!kept.ok() || work == Housework::none) break;
     const Result<bool> done = do_housework(work);
     if (!done.ok()) kept = done.error();
@@ -101,7 +83,7 @@ Result<void> LocalQueue::carry_all() {
   FQ_TRY(carry_pinned(&SegmentHeader::run_time_settings, [this] { return carry_some_settings(); }));
   KeysRecord record;
   record.keys.reserve(kKeysPerRecord);  // nothing is allocated under the lock
-  body_.bytes.reserve(64 * 1024);
+  house_body_.bytes.reserve(64 * 1024);
   FQ_TRY(carry_pinned(&SegmentHeader::kept_keys, [&] { return carry_some_keys(record); }));
   return carry_replaced();
 }
@@ -109,19 +91,13 @@ Result<void> LocalQueue::carry_all() {
 /// `some` takes one step of the walk. Needs: not the lock.
 template <class Some>
 Result<void> LocalQueue::carry_pinned(Pin SegmentHeader::*what, Some&& some) {
-  for (int obstacles = 0;;) {
-    Obstacle obstacle = Obstacle::none;
-    bool more = false;
-    FQ_TRY(locked([&]() -> Result<void> {
+  for (bool more = true; more;) {
+    FQ_TRY(writer_.write([&]() -> Result<Obstacle> {
       more = begin_walk(header().*what);
-      if (more) obstacle = some();
-      return {};
+      return more ? some() : Obstacle::none;
     }));
-    if (!more) return {};
-    if (obstacle == Obstacle::none) continue;
-    if (++obstacles > kObstaclesMax) return refuse_full();
-    FQ_TRY(overcome(obstacle, Need{}));
   }
+  return {};
 }
 
 /// False: the oldest file is not pinned by it. Needs: the lock.
@@ -160,20 +136,18 @@ uint32_t LocalQueue::append_low() {
   low.id_limit = shared.id_limit;
   low.serial_limit = shared.serial_limit;
   low.counts.pushed += shared.pending_messages;
-  encode_low(body_, low);
+  encode_low(house_body_, low);
   // The CLOCK record behind it is no longer than LOW.
-  if (append_obstacle(Purpose::care, 2 * record_bytes(body_)) != Obstacle::none) return 0;
-  Txn txn = store().begin();
-  const Now now = gate().in_order(txn, gate().now());
-  stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  if (writer_.room_for(Purpose::care, 2 * record_bytes(house_body_)) != Obstacle::none) return 0;
+  Change change(link_, gate().now());
+  change.append(house_body_);
   // The boot and the clock are known from a record too, which may lie in a file that goes.
   ClockRecord clock;
   std::memcpy(clock.boot_id, link_.attachment().kernel().boot_id, sizeof clock.boot_id);
   clock.wall_minus_boot_ms = shared.wall_minus_boot_ms;
-  encode_clock(body_, clock);
-  stream().append(txn, body_, MessageId{0}, now.wall_ms);
-  txn.commit();
-  stream().publish();
+  encode_clock(house_body_, clock);
+  change.append(house_body_);
+  change.commit();
   return count;
 }
 

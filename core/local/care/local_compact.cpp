@@ -94,14 +94,14 @@ Result<LocalQueue::Given> LocalQueue::give_back_oldest(CompactReport& report, bo
     bool gone = false;
     FQ_TRY(locked([&]() -> Result<void> {
       gone = header().oldest_file > number;
-      obstacle = append_obstacle(Purpose::care, kLowBytes);
+      obstacle = writer_.room_for(Purpose::care, kLowBytes);
       return {};
     }));
     if (gone) {
       ++report.files_gone;
       return Given::gone;
     }
-    if (obstacle != Obstacle::none) FQ_TRY(overcome(obstacle, Need{}));
+    if (obstacle != Obstacle::none) FQ_TRY(writer_.overcome(obstacle));
   }
   return Error{ErrorKind::later, object() + ": its journal files are held by another process", 0};
 }

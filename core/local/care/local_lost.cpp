@@ -28,13 +28,13 @@ Result<void> LocalQueue::Care::bury_lost(MessageId id, uint64_t item_position, c
     if (!slot || schedule().entry(*slot).item_position != item_position) return {};
     const auto state = static_cast<SlotState>(schedule().entry(*slot).state.get());
     if (state == SlotState::dead || state == SlotState::leased) return {};
-    obstacle = queue_.event_obstacle(RecordType::buried, bytes);
+    obstacle = queue_.writer_.room_for_event(RecordType::buried, bytes);
     if (obstacle != Obstacle::none) return {};
-    queue_.append_event(RecordType::buried, std::span(&*slot, 1), detail, gate().now(), {});
+    queue_.events_.append(RecordType::buried, *slot, gate().now(), detail);
     buried = true;
     return {};
   }));
-  if (obstacle != Obstacle::none) FQ_TRY(queue_.overcome_for_event(obstacle));
+  if (obstacle != Obstacle::none) FQ_TRY(queue_.writer_.overcome_for_event(obstacle));
   if (buried) queue_.notice(queue_.message_object(number(id)) + ": " + what + "; buried, see fq check");
   return {};
 }

@@ -79,24 +79,20 @@ void LocalQueue::leave_holder() {
   if (!link_.holder()) return;
   const HolderIndex own = *link_.holder();
   // What was not settled is given back uncounted; what cannot be given back now is when we are gone.
-  for (;;) {
-    bool more = false;
-    Obstacle obstacle = Obstacle::none;
-    const Result<void> given = locked([&]() -> Result<void> {
+  for (bool more = true; more;) {
+    const Result<void> given = writer_.write_event([&]() -> Result<Obstacle> {
       more = false;
       // The segment may have been replaced while we came in: then our leases are carried by pid.
-      if (!link_.holder()) return {};
+      if (!link_.holder()) return Obstacle::none;
       const std::optional<SlotIndex> slot = schedule().first_held(own);
-      if (!slot) return {};
+      if (!slot) return Obstacle::none;
       const uint64_t bytes = event_record_bytes(RecordType::released, 1, EventDetail{});
-      obstacle = event_obstacle(RecordType::released, bytes);
+      const Obstacle obstacle = writer_.room_for_event(RecordType::released, bytes);
       more = true;
-      if (obstacle != Obstacle::none) return {};
-      append_event(RecordType::released, std::span(&*slot, 1), EventDetail{}, gate().now(), {});
-      return {};
+      if (obstacle == Obstacle::none) events_.append(RecordType::released, *slot, gate().now());
+      return obstacle;
     });
-    if (!given.ok() || !more) break;
-    if (obstacle != Obstacle::none && !overcome_for_event(obstacle).ok()) break;
+    if (!given.ok()) break;
   }
   if (!link_.holder()) return;
   static_cast<void>(locked([&]() -> Result<void> {
@@ -281,21 +277,16 @@ Result<void> LocalQueue::note_kept(const Dead& dead) {
 }
 
 Result<void> LocalQueue::return_from_dead(const Dead& dead, uint64_t id) {
-  for (;;) {
-    Obstacle obstacle = Obstacle::none;
-    FQ_TRY(locked([&]() -> Result<void> {
-      obstacle = Obstacle::none;
-      const std::optional<SlotIndex> held = find_held(dead, id);
-      if (!held) return {};
-      obstacle = event_obstacle(RecordType::died, event_record_bytes(RecordType::died, 1, EventDetail{}));
-      if (obstacle != Obstacle::none) return {};
-      append_event(RecordType::died, std::span(&*held, 1), EventDetail{}, gate().now(), {});
-      FQ_POINT("reap.returned");
-      return {};
-    }));
-    if (obstacle == Obstacle::none) return {};
-    FQ_TRY(overcome_for_event(obstacle));
-  }
+  return writer_.write_event([&]() -> Result<Obstacle> {
+    const std::optional<SlotIndex> held = find_held(dead, id);
+    if (!held) return Obstacle::none;
+    const uint64_t bytes = event_record_bytes(RecordType::died, 1, EventDetail{});
+    const Obstacle obstacle = writer_.room_for_event(RecordType::died, bytes);
+    if (obstacle != Obstacle::none) return obstacle;
+    events_.append(RecordType::died, *held, gate().now());
+    FQ_POINT("reap.returned");
+    return Obstacle::none;
+  });
 }
 
 Result<void> LocalQueue::free_dead(const Dead& dead) {

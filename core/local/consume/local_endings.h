@@ -32,19 +32,15 @@ class LocalQueue::Endings {
   void overcome();
   /// What was noted has ended, or has not: the log is given back.
   void done();
-  /// That, however a scope is left.
-  class Done {
-   public:
-    explicit Done(LocalQueue& queue) : queue_(queue) {}
-    ~Done() {
-      if (queue_.endings_) queue_.endings_->done();
-    }
-    Done(const Done&) = delete;
-    Done& operator=(const Done&) = delete;
-
-   private:
-    LocalQueue& queue_;
-  };
+  /// Writer::write_event of what may end messages: those that are told of are noted first.
+  template <class Work>
+  Result<void> write_ends(Work&& work) {
+    struct Done {
+      Endings& endings;
+      ~Done() { endings.done(); }
+    } const done_at_end{*this};
+    return queue_.writer_.write_event(work, [this] { return overcome(), Result<void>(); });
+  }
 
   Result<std::optional<MessageInfo>> find(MessageId id);
   Result<std::optional<JobOutput>> output(MessageId id);

@@ -117,7 +117,9 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, 
       return {};
     });
     if (took.ok() && obstacle != Obstacle::none) {
-      took = ++obstacles > kObstaclesMax ? refuse_full() : overcome_for_event(obstacle);
+      took = ++obstacles > kObstaclesMax    ? refuse_full()
+             : obstacle == Obstacle::holder ? become_holder()
+                                            : writer_.overcome_for_event(obstacle);
       if (took.ok()) continue;
     }
     // What is in our hands already is delivered all the same.
@@ -152,14 +154,15 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, co
   // Not yet, or no more: the segment that knew us was replaced.
   if (request.hold == Hold::process && !link_.holder()) return Obstacle::holder;
   const uint64_t record_bytes = event_record_bytes(RecordType::leased, kLeasesPerRecord, EventDetail{});
-  const Obstacle obstacle = event_obstacle(RecordType::leased, record_bytes);
+  const Obstacle obstacle = writer_.room_for_event(RecordType::leased, record_bytes);
   if (obstacle != Obstacle::none) return obstacle;
-  const bool journaled = is_written(RecordType::leased, record_bytes);
+  const bool journaled = writer_.is_written(RecordType::leased, record_bytes);
   if (shared.next_serial + kLeasesPerRecord > shared.serial_limit) return Obstacle::limits;
   const size_t before = taken_.size();
   uint64_t all_bytes = bytes;
-  Txn txn = store().begin();
-  const Now now = gate().in_order(txn, read);
+  Change change(link_, read);
+  Txn& txn = change.txn();
+  const Now& now = change.now();
   LeaseTerms terms = terms_of(request, now);
   event_items_.clear();
   EventDetail detail;
@@ -198,12 +201,11 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, co
   }
   if (journaled) {
     encode_event(body_, RecordType::leased, event_items_, detail);
-    stream().append(txn, body_, MessageId{0}, now.wall_ms);
+    change.append(body_);
   }
   FQ_POINT("lease.appended");
-  txn.commit();
+  change.commit();
   FQ_POINT("lease.committed");
-  stream().publish();
   bytes = all_bytes;
   return Obstacle::none;
 }
@@ -350,7 +352,7 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   FQ_TRY(locked([&]() -> Result<void> {
     timer_ms = std::min(schedule().next_timer_ms(), dead_due_ms());
     lazy_bytes = shared.durable_end.load(std::memory_order_relaxed) < shared.tail;
-    house_is_due_ = due_housework() != Housework::none;
+    look(shared);
     for (uint32_t i = 0; i < shared.holders_used && count < words.size(); ++i) {
       const HolderSlot& holder = shared.holders[i];
       const bool ours = link_.holder() && *link_.holder() == static_cast<HolderIndex>(i);
@@ -365,7 +367,7 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   if (dead) reaped_at_ms_ = 0;
   if (dead) return {};
   // Who has nothing to do does what others left undone: they died at it, say.
-  if (house_is_due_) static_cast<void>(keep_house());
+  keep_if_due();
   const int64_t now_ms = clock().boot_ms();
   if (!lazy_bytes) lazy_since_ms_ = 0;
   if (lazy_bytes && lazy_since_ms_ == 0) lazy_since_ms_ = now_ms;

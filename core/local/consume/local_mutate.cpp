@@ -26,37 +26,30 @@ Result<SettleStatus> LocalQueue::change_one(MessageId id, Action action, const F
                                             std::vector<ItemPlace>& blobs,
                                             std::optional<uint64_t> item_position) {
   SettleStatus status = SettleStatus::gone;
-  const Endings::Done done_with_notes(*this);
-  for (int attempt = 0; attempt < kObstaclesMax; ++attempt) {
-    Obstacle obstacle = Obstacle::none;
-    FQ_TRY(locked([&]() -> Result<void> {
-      obstacle = Obstacle::none;
-      status = SettleStatus::gone;
-      gate().fire_timers(gate().now());
-      const std::optional<SlotIndex> slot = schedule().find(id);
-      if (!slot) return {};
-      const Entry& entry = schedule().entry(*slot);
-      status = SettleStatus::stale;
-      if (!takes(action, static_cast<SlotState>(entry.state.get()))) return {};
-      // Found by what it was a moment ago: it must still be that.
-      if (filter != nullptr && !matches(*filter, std::nullopt, entry)) return {};
-      if (item_position && entry.item_position != *item_position) return {};
-      RecordType type = action == Action::cancel ? RecordType::cancelled : RecordType::kicked;
-      if (action == Action::kick && schedule().would_hold(*slot)) type = RecordType::reheld;
-      obstacle = event_obstacle(type, event_record_bytes(type, 1, EventDetail{}));
-      if (obstacle == Obstacle::none && lacks_note(type, *slot)) obstacle = Obstacle::note;
-      if (obstacle != Obstacle::none) return {};
-      if (action == Action::cancel && (entry.flags & kEntryBlob) != 0) {
-        if (const auto place = ItemReader::find_item(stream(), header(), entry)) blobs.push_back(*place);
-      }
-      append_event(type, std::span(&*slot, 1), EventDetail{}, gate().now(), {});
-      status = SettleStatus::ok;
-      return {};
-    }));
-    if (obstacle == Obstacle::none) return status;
-    FQ_TRY(overcome_for_event(obstacle));
-  }
-  return refuse_full();
+  FQ_TRY(endings().write_ends([&]() -> Result<Obstacle> {
+    status = SettleStatus::gone;
+    gate().fire_timers(gate().now());
+    const std::optional<SlotIndex> slot = schedule().find(id);
+    if (!slot) return Obstacle::none;
+    const Entry& entry = schedule().entry(*slot);
+    status = SettleStatus::stale;
+    if (!takes(action, static_cast<SlotState>(entry.state.get()))) return Obstacle::none;
+    // Found by what it was a moment ago: it must still be that.
+    if (filter != nullptr && !matches(*filter, std::nullopt, entry)) return Obstacle::none;
+    if (item_position && entry.item_position != *item_position) return Obstacle::none;
+    RecordType type = action == Action::cancel ? RecordType::cancelled : RecordType::kicked;
+    if (action == Action::kick && schedule().would_hold(*slot)) type = RecordType::reheld;
+    Obstacle obstacle = writer_.room_for_event(type, event_record_bytes(type, 1, EventDetail{}));
+    if (obstacle == Obstacle::none && lacks_note(type, *slot)) obstacle = Obstacle::note;
+    if (obstacle != Obstacle::none) return obstacle;
+    if (action == Action::cancel && (entry.flags & kEntryBlob) != 0) {
+      if (const auto place = ItemReader::find_item(stream(), header(), entry)) blobs.push_back(*place);
+    }
+    events_.append(type, *slot, gate().now());
+    status = SettleStatus::ok;
+    return Obstacle::none;
+  }));
+  return status;
 }
 
 Result<void> LocalQueue::finish_changes(const std::vector<ItemPlace>& blobs) {
@@ -67,7 +60,7 @@ Result<void> LocalQueue::finish_changes(const std::vector<ItemPlace>& blobs) {
     FQ_TRY(link_.wait_all_durable());
   }
   remove_blobs(doomed);
-  if (house_is_due_) static_cast<void>(keep_house());
+  keep_if_due();
   return {};
 }
 

@@ -41,34 +41,27 @@ Obstacle LocalQueue::drop_some_dead(const Now& now, std::vector<ItemPlace>& blob
     if (const auto place = ItemReader::find_item(stream(), header(), entry)) blobs.push_back(*place);
   }
   if (obstacle != Obstacle::none) return obstacle;
-  append_event(RecordType::cancelled, std::span(slots).first(count), EventDetail{}, now, {});
+  events_.append(RecordType::cancelled, std::span(slots).first(count), EventDetail{}, now);
   return Obstacle::none;
 }
 
 Result<void> LocalQueue::drop_old_dead() {
   if (header().settings.dead_retention_ms.peek() == kUnlimited) return {};
   std::vector<ItemPlace> blobs;
-  int obstacles = 0;
-  const Endings::Done done_with_notes(*this);
   for (bool more = true; more;) {
-    Obstacle obstacle = Obstacle::none;
     blobs.reserve(blobs.size() + kDroppedMax);  // nothing is allocated under the lock
-    FQ_TRY(locked([&]() -> Result<void> {
+    const size_t blobs_before = blobs.size();
+    FQ_TRY(endings().write_ends([&]() -> Result<Obstacle> {
       const Now now = gate().now();
       gate().fire_timers(now);
       more = dead_due_ms() <= now.boot_ms;
-      if (!more) return {};
-      obstacle = event_obstacle(RecordType::cancelled,
-                                event_record_bytes(RecordType::cancelled, kDroppedMax, EventDetail{}));
-      const size_t blobs_before = blobs.size();
+      if (!more) return Obstacle::none;
+      const uint64_t bytes = event_record_bytes(RecordType::cancelled, kDroppedMax, EventDetail{});
+      Obstacle obstacle = writer_.room_for_event(RecordType::cancelled, bytes);
+      blobs.resize(blobs_before);
       if (obstacle == Obstacle::none) obstacle = drop_some_dead(now, blobs);
-      if (obstacle != Obstacle::none) blobs.resize(blobs_before);
-      return {};
+      return obstacle;
     }));
-    if (obstacle == Obstacle::none && endings_) endings_->done();
-    if (obstacle == Obstacle::none) continue;
-    if (++obstacles > kObstaclesMax) return refuse_full();
-    FQ_TRY(overcome_for_event(obstacle));
   }
   return blobs.empty() ? Result<void>() : finish_changes(blobs);
 }

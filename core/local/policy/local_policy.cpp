@@ -63,13 +63,11 @@ Result<Settings> LocalQueue::settings() {
 }
 
 void LocalQueue::append_policy(const PolicyRecord& record) {
-  Txn txn = store().begin();
-  const Now now = gate().in_order(txn, gate().now());
-  const uint64_t position = stream().append(txn, body_, MessageId{0}, now.wall_ms);
-  gate().apply().policy(txn, record, position, now.wall_ms);
+  Change change(link_, gate().now());
+  const uint64_t position = change.append(body_);
+  gate().apply().policy(change.txn(), record, position, change.now().wall_ms);
   FQ_POINT("policy.appended");
-  txn.commit();
-  stream().publish();
+  change.commit();
 }
 
 Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& patch) {
@@ -77,31 +75,27 @@ Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& pa
   if (patch.set.empty() && patch.unset.empty()) return {};
   const Need need = Schedule::need_of_setting(path, node_patch(patch.set, patch.unset));
   uint64_t end = 0;
-  for (int attempt = 0;; ++attempt) {
-    if (attempt == kObstaclesMax) return refuse_full();
-    Obstacle obstacle = Obstacle::none;
-    PolicyRecord record{path, patch};
-    FQ_TRY(locked([&]() -> Result<void> {
-      // Repeated in another segment after damage was met: what was appended has been carried over.
-      if (end != 0) return {};
-      const Now now = gate().now();
-      gate().fire_timers(now);
-      // Nothing is set for a tenant that is not there, nor taken back.
-      if (patch.set.empty() && !schedule().find_tenant(path)) return {};
-      record.patch.set = patch.set;
-      shift_limited(record.patch.set, now.wall_ms);
-      encode_policy(body_, record);
-      obstacle = push_obstacle(record_bytes(body_), need, 0, true);
-      if (obstacle != Obstacle::none) return {};
-      append_policy(record);
-      end = header().tail;
-      gate().mark_servable();  // or a timer is earlier than before
-      gate().mark_ended();     // or a limit is higher
-      return {};
-    }));
-    if (obstacle == Obstacle::none) break;
-    FQ_TRY(overcome(obstacle, need));
-  }
+  PolicyRecord record{path, patch};
+  FQ_TRY(writer_.write(
+      [&]() -> Result<Obstacle> {
+        // Repeated in another segment after damage was met: what was appended has been carried over.
+        if (end != 0) return Obstacle::none;
+        const Now now = gate().now();
+        gate().fire_timers(now);
+        // Nothing is set for a tenant that is not there, nor taken back.
+        if (patch.set.empty() && !schedule().find_tenant(path)) return Obstacle::none;
+        record.patch.set = patch.set;
+        shift_limited(record.patch.set, now.wall_ms);
+        encode_policy(body_, record);
+        const Obstacle obstacle = writer_.room_for_push(record_bytes(body_), need, 0, true);
+        if (obstacle != Obstacle::none) return obstacle;
+        append_policy(record);
+        end = header().tail;
+        gate().mark_servable();  // or a timer is earlier than before
+        gate().mark_ended();     // or a limit is higher
+        return Obstacle::none;
+      },
+      need));
   // Another scope may need room that nobody has made yet.
   if (path.empty()) FQ_TRY(change_schedule(Need{}, [](Txn&) {}));
   FQ_TRY(follow_terms());
@@ -175,20 +169,16 @@ Obstacle LocalQueue::carry_setting(TenantIndex node) {
   Obstacle obstacle = Obstacle::none;
   if (!record.patch.set.empty()) {
     shift_limited(record.patch.set, header().wall_minus_boot_ms);
-    encode_policy(body_, record);
-    obstacle = append_obstacle(Purpose::care, record_bytes(body_));
+    encode_policy(house_body_, record);
+    obstacle = writer_.room_for(Purpose::care, record_bytes(house_body_));
     if (obstacle != Obstacle::none) return obstacle;
   }
-  Txn txn = store().begin();
-  if (!record.patch.set.empty()) {
-    // It holds already, so it is not applied.
-    const Now now = gate().in_order(txn, gate().now());
-    stream().append(txn, body_, MessageId{0}, now.wall_ms);
-  }
-  txn.set(header().run_time_settings.walk_next, static_cast<uint32_t>(node) + 1);
+  Change change(link_, gate().now());
+  // It holds already, so it is not applied.
+  if (!record.patch.set.empty()) change.append(house_body_);
+  change.txn().set(header().run_time_settings.walk_next, static_cast<uint32_t>(node) + 1);
   FQ_POINT("policy.carried");
-  txn.commit();
-  stream().publish();
+  change.commit();
   return obstacle;
 }
 

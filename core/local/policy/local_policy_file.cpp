@@ -175,7 +175,7 @@ Result<void> LocalQueue::change_schedule(const Need& need, const std::function<v
       return {};
     }));
     if (fits) return {};
-    FQ_TRY(grow(all));
+    FQ_TRY(writer_.grow(all));
   }
 }
 

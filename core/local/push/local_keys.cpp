@@ -66,19 +66,15 @@ Obstacle LocalQueue::carry_some_keys(KeysRecord& record) {
         {{key.hash[0], key.hash[1]}, MessageId{key.id.get()}, store().wall_of(key.until_ms)});
   }
   if (!record.keys.empty()) {
-    encode_keys(body_, record);
-    const Obstacle obstacle = append_obstacle(Purpose::care, record_bytes(body_));
+    encode_keys(house_body_, record);
+    const Obstacle obstacle = writer_.room_for(Purpose::care, record_bytes(house_body_));
     if (obstacle != Obstacle::none) return obstacle;
   }
-  Txn txn = store().begin();
-  if (!record.keys.empty()) {
-    const Now now = gate().in_order(txn, gate().now());
-    stream().append(txn, body_, MessageId{0}, now.wall_ms);
-  }
-  note_walked(txn, shared.kept_keys, at, at >= end);
+  Change change(link_, gate().now());
+  if (!record.keys.empty()) change.append(house_body_);
+  note_walked(change.txn(), shared.kept_keys, at, at >= end);
   FQ_POINT("keys.carried");
-  txn.commit();
-  stream().publish();
+  change.commit();
   return Obstacle::none;
 }
 

@@ -16,7 +16,6 @@ namespace {
 
 static_assert(kBatchedPayloadBytesMax == kInlinePayloadBytesMax);
 static_assert(kBatchBytesMax + kRecordHeaderBytes + kFirstItemOffset <= kRecordBytesMax);
-constexpr int64_t kExtendTimeoutMs = 5'000;
 constexpr uint32_t kForgottenAtOnce = 32;  // in one transaction
 
 /// How a worker is to run it, as the journal keeps it; empty for most.
@@ -129,109 +128,13 @@ Result<Need> LocalQueue::prepare(std::span<const NewMessage> messages, int64_t w
   return need;
 }
 
-Need LocalQueue::with_pending(const Need& need) {
-  const SegmentHeader& shared = header();
-  Need all = need;
-  all.messages += static_cast<uint32_t>(shared.pending_messages);
-  all.tenants += static_cast<uint32_t>(shared.pending_tenants);
-  all.text_cells += static_cast<uint32_t>(shared.pending_cells);
-  all.extras += static_cast<uint32_t>(shared.pending_extras);
-  all.keys += static_cast<uint32_t>(shared.pending_key_count);
-  all.waits += static_cast<uint32_t>(shared.pending_waits);
-  return all;
-}
-
-Obstacle LocalQueue::push_obstacle(uint64_t bytes, const Need& need, uint64_t messages, bool may_grow) {
-  const SegmentHeader& shared = header();
-  const bool ids_left = shared.next_id + messages <= shared.id_limit;
-  if (!ids_left) return Obstacle::limits;
-  if (const Obstacle obstacle = append_obstacle(Purpose::accept, bytes, messages); obstacle != Obstacle::none)
-    return obstacle;
-  const Need all = with_pending(need);
-  // growth_for asks for a margin; on a full disk what fits is enough.
-  if (schedule().growth_for(all) && (may_grow || !schedule().fits(all))) return Obstacle::memory;
-  return Obstacle::none;
-}
-
-Result<void> LocalQueue::overcome(Obstacle obstacle, const Need& need) {
-  switch (obstacle) {
-    case Obstacle::none:
-      return {};
-    case Obstacle::ring_full: {
-      Result<void> room = flusher().make_room();
-      // Nothing of this operation was appended yet: it can be tried again.
-      if (!room.ok())
-        return Error{ErrorKind::later, object() + ": nothing was done: " + room.error().text, 0};
-      return room;
-    }
-    case Obstacle::file_needed:
-    case Obstacle::closing_room:
-      return make_ready_file();
-    case Obstacle::memory:
-      return grow(need);
-    case Obstacle::limits:
-      return raise_limits();
-    case Obstacle::holder:
-      return become_holder();
-    case Obstacle::note:
-      endings().overcome();
-      return {};
-  }
-  return {};
-}
-
-Result<void> LocalQueue::grow(const Need& need) {
-  std::optional<ArrayName> array;
-  uint64_t from = 0;
-  uint32_t bytes = 0;
-  const auto look = [&]() {
-    array = schedule().growth_for(with_pending(need));
-    if (!array) return;
-    from = header().segment_bytes;
-    bytes = schedule().growth_bytes(*array);
-  };
-  for (;;) {
-    FQ_TRY(locked([&]() -> Result<void> { return look(), Result<void>(); }));
-    if (!array) return {};
-    if (bytes == 0) return Error{ErrorKind::later, object() + ": the segment has its largest size", 0};
-    // Outside the lock: the disk may be slow, or full. Two who do it at once allocate the same bytes.
-    FQ_TRY(extend_segment(from + bytes));
-    FQ_POINT("grow.allocated");
-    FQ_TRY(locked([&]() -> Result<void> {
-      const ArrayName wanted = *array;
-      const uint64_t allocated = from;
-      look();
-      if (!array || *array != wanted || from != allocated) return {};
-      Txn txn = store().begin();
-      schedule().grow(txn, wanted, static_cast<uint32_t>(from / kPageBytes));
-      txn.set(header().segment_bytes, from + bytes);
-      txn.commit();
-      return {};
-    }));
-  }
-}
-
-Result<void> LocalQueue::extend_segment(uint64_t bytes) {
-  // One at a time: where the file system cannot allocate, zeros are written, which nobody may use yet.
-  SegmentHeader& shared = header();
-  const Taken taken = shared.compaction.take(kExtendTimeoutMs);
-  if (taken == Taken::owner_died) shared.compaction.consistent();
-  if (taken != Taken::clean && taken != Taken::owner_died) {
-    return Error{ErrorKind::later,
-                 object() + ": its growth is held by " + describe_holder(shared.compaction.holder()), 0};
-  }
-  Result<void> extended = store().memory().extend_to(bytes);
-  shared.compaction.unlock();
-  if (!extended.ok() && extended.error().kind == ErrorKind::later) return refuse_full();
-  return extended;
-}
-
 /// On a full disk what is remembered of the ends of messages gives way to new ones.
 Result<void> LocalQueue::forget_ends(const Need& need) {
   for (bool more = true; more;) {
     FQ_TRY(locked([&]() -> Result<void> {
       Txn txn = store().begin();
-      more = !schedule().fits(with_pending(need)) && schedule().forget_outcomes(txn, kForgottenAtOnce) != 0;
+      more = !schedule().fits(writer_.with_pending(need)) &&
+             schedule().forget_outcomes(txn, kForgottenAtOnce) != 0;
       txn.commit();
       return {};
     }));
@@ -239,42 +142,15 @@ Result<void> LocalQueue::forget_ends(const Need& need) {
   return {};
 }
 
-Result<void> LocalQueue::raise_limits() {
-  Obstacle obstacle = Obstacle::none;
-  uint64_t end = 0;
-  FQ_TRY(locked([&]() -> Result<void> {
-    SegmentHeader& shared = header();
-    const LimitsRecord limits{shared.next_id + kLimitStep, shared.next_serial + kLimitStep};
-    encode_limits(body_, limits);
-    const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
-    obstacle = append_obstacle(Purpose::care, bytes);
-    if (obstacle != Obstacle::none) return {};
-    Txn txn = store().begin();
-    const Now now = gate().in_order(txn, gate().now());
-    stream().append(txn, body_, MessageId{0}, now.wall_ms);
-    txn.set(shared.id_limit_pending, limits.id_limit);
-    txn.set(shared.serial_limit_pending, limits.serial_limit);
-    txn.set(shared.limits_position, shared.tail);
-    txn.commit();
-    stream().publish();
-    end = shared.tail;
-    return {};
-  }));
-  // The caller comes back for the limits once this is out of the way.
-  if (obstacle != Obstacle::none) return overcome(obstacle, Need{});
-  // Nothing is handed out above the old limit before the new one is on disk.
-  return flusher().wait_durable(end);
-}
-
 PushedMessages LocalQueue::append_pushed(const Need& need, bool lazy, const Now& read) {
   SegmentHeader& shared = header();
-  Txn txn = store().begin();
-  const Now now = gate().in_order(txn, read);
+  Change change(link_, read);
+  Txn& txn = change.txn();
   const MessageId first_id{shared.next_id.get()};
   body_.flags = lazy ? kFlagLazy : 0;
-  const uint64_t position = stream().append(txn, body_, first_id, now.wall_ms);
+  const uint64_t position = change.append(body_, first_id);
   txn.set(shared.next_id, number(first_id) + items_.size());
-  PushedMessages pushed{items_, need, first_id, position, now.wall_ms};
+  PushedMessages pushed{items_, need, first_id, position, change.now().wall_ms};
   if (need.keys != 0) gate().note_keys(txn, items_);
   if (lazy && shared.applied_end == position) {
     // Nothing is pending before it: it is served at once, as much of it as fits in this very transaction.
@@ -283,9 +159,8 @@ PushedMessages LocalQueue::append_pushed(const Need& need, bool lazy, const Now&
     gate().note_pending(txn, need, Need{});
   }
   FQ_POINT("push.appended");
-  txn.commit();
+  change.commit();
   FQ_POINT("push.committed");
-  stream().publish();
   return pushed;
 }
 
@@ -337,7 +212,7 @@ Result<LocalQueue::Appended> LocalQueue::append_batch(std::span<const NewMessage
       appended.changed = still_so && !still_so(now);
       if (appended.changed) return {};
       if (std::optional<Error> refused = refuse_over_limit(arrived)) return std::move(*refused);
-      obstacle = push_obstacle(bytes, need, messages.size(), may_grow);
+      obstacle = writer_.room_for_push(bytes, need, messages.size(), may_grow);
       if (obstacle != Obstacle::none) return {};
       PushedMessages pushed = append_pushed(need, lazy, now);
       appended.first_id = pushed.first_id;
@@ -347,13 +222,11 @@ Result<LocalQueue::Appended> LocalQueue::append_batch(std::span<const NewMessage
     }));
     if (obstacle == Obstacle::none) break;
     if (attempt == kObstaclesMax) return refuse_full();
-    Result<void> overcame = overcome(obstacle, need);
+    Result<void> overcame = writer_.overcome(obstacle, need);
     const bool no_memory = !overcame.ok() && obstacle == Obstacle::memory && may_grow;
     if (!overcame.ok() && !no_memory) return std::move(overcame).error();
     if (no_memory) FQ_TRY(forget_ends(need));
     if (no_memory) may_grow = false;
-    // What was overcome may have used the body for a record of its own.
-    encode_pushed(body_, items_, lazy);
   }
   if (appended.changed) return appended;
   blobs.keep();

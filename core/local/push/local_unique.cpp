@@ -333,60 +333,51 @@ Result<bool> LocalQueue::replace(const NewMessage& message, const Plan& plan, bo
   FQ_TRY_SET(const bool known, merge(message, plan, merged));
   if (!known) return false;
   std::vector<Arrival> growth = arrivals();
-  for (int attempt = 0; attempt < kObstaclesMax; ++attempt) {
-    encode_replaced(body_, merged.record);
-    const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
-    Obstacle obstacle = Obstacle::none;
-    bool same = false;
-    std::optional<Error> refused;
-    FQ_TRY(locked([&]() -> Result<void> {
-      refused.reset();
-      same = false;
-      const Now now = gate().now();
-      gate().fire_timers(now);
-      const std::optional<SlotIndex> slot = schedule().find(plan.id);
-      if (!slot) return {};
-      const Entry& entry = schedule().entry(*slot);
-      same = entry.item_position == plan.item_position && entry.event_position == plan.event_position &&
-             waits(entry) && (message.debounce.empty() || state_of(entry) == SlotState::delayed);
-      const bool due = entry.heap_place != kNoIndex && timer_ms(schedule().region(), entry) <= now.boot_ms;
-      if (!same || due) return same = false, Result<void>();
-      const uint64_t larger = std::max<uint64_t>(merged.record.message.payload_bytes, entry.payload_bytes);
-      for (Arrival& arrival : growth) arrival.messages = 0, arrival.bytes = larger - entry.payload_bytes;
-      refused = refuse_over_limit(growth);
-      if (refused) return {};
-      obstacle = push_obstacle(bytes, Need{}, 0, false);
-      if (obstacle != Obstacle::none) return {};
-      append_replaced(merged.record, *slot, now);
-      end = std::max<uint64_t>(end, header().tail);
-      return {};
-    }));
-    if (obstacle != Obstacle::none) {
-      FQ_TRY(overcome(obstacle, Need{}));
-      continue;
-    }
-    if (!same) return false;
-    if (refused) return std::move(*refused);
-    merged.blobs.keep();
-    // The old payload goes only after the new one can no longer be lost.
-    if (!lazy || !merged.doomed.empty()) FQ_TRY(flusher().wait_durable(end));
-    remove_blobs(merged.doomed);
-    return true;
-  }
-  return refuse_full();
+  encode_replaced(body_, merged.record);
+  const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
+  bool same = false;
+  std::optional<Error> refused;
+  FQ_TRY(writer_.write([&]() -> Result<Obstacle> {
+    refused.reset();
+    same = false;
+    const Now now = gate().now();
+    gate().fire_timers(now);
+    const std::optional<SlotIndex> slot = schedule().find(plan.id);
+    if (!slot) return Obstacle::none;
+    const Entry& entry = schedule().entry(*slot);
+    same = entry.item_position == plan.item_position && entry.event_position == plan.event_position &&
+           waits(entry) && (message.debounce.empty() || state_of(entry) == SlotState::delayed);
+    const bool due = entry.heap_place != kNoIndex && timer_ms(schedule().region(), entry) <= now.boot_ms;
+    if (!same || due) return same = false, Obstacle::none;
+    const uint64_t larger = std::max<uint64_t>(merged.record.message.payload_bytes, entry.payload_bytes);
+    for (Arrival& arrival : growth) arrival.messages = 0, arrival.bytes = larger - entry.payload_bytes;
+    refused = refuse_over_limit(growth);
+    if (refused) return Obstacle::none;
+    const Obstacle obstacle = writer_.room_for_push(bytes, Need{}, 0, false);
+    if (obstacle != Obstacle::none) return obstacle;
+    append_replaced(merged.record, *slot, now);
+    end = std::max<uint64_t>(end, header().tail);
+    return Obstacle::none;
+  }));
+  if (!same) return false;
+  if (refused) return std::move(*refused);
+  merged.blobs.keep();
+  // The old payload goes only after the new one can no longer be lost.
+  if (!lazy || !merged.doomed.empty()) FQ_TRY(flusher().wait_durable(end));
+  remove_blobs(merged.doomed);
+  return true;
 }
 
 void LocalQueue::append_replaced(const ReplacedRecord& record, SlotIndex slot, const Now& read) {
-  Txn txn = store().begin();
-  const Now now = gate().in_order(txn, read);
-  const uint64_t position = stream().append(txn, body_, MessageId{0}, now.wall_ms);
+  Change change(link_, read);
+  Txn& txn = change.txn();
+  const uint64_t position = change.append(body_);
   const Entry& entry = schedule().entry(slot);
   if ((entry.flags & kEntryBlob) != 0) LooseBlobs(header()).add(txn, entry.payload_bytes);
   gate().apply().replaced(txn, record, slot, position);
   FQ_POINT("replace.appended");
-  txn.commit();
+  change.commit();
   FQ_POINT("replace.committed");
-  stream().publish();
   gate().mark_servable();  // a timer may be earlier than before
 }
 

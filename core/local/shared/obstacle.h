@@ -14,6 +14,11 @@ enum class Obstacle {
   note,          // something is to be written of those that end: see local_endings.h
 };
 
+/// Overcome by whoever asked for it; all others by the Writer.
+inline bool is_callers(Obstacle obstacle) {
+  return obstacle == Obstacle::holder || obstacle == Obstacle::note;
+}
+
 // Against obstacles in one operation: a livelock would be a bug, an endless loop a worse one.
 inline constexpr int kObstaclesMax = 64;
 

@@ -1,0 +1,37 @@
+// change - one transaction and the records that tell of it: begun with the time in order, appended, and at
+// last seen by those who write the journal.
+#pragma once
+
+// fq, below us.
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/write/link.h"
+
+namespace fq {
+
+/// Needs: the state lock, and that the records find room. Taken back whole unless it is committed.
+class Change {
+ public:
+  /// `read`: the time as the operation saw it.
+  Change(Link& link, const Now& read)
+      : stream_(link.stream()), txn_(link.store().begin()), now_(link.gate().in_order(txn_, read)) {}
+
+  Txn& txn() { return txn_; }
+  const Now& now() const { return now_; }
+  /// Returns the record's position.
+  uint64_t append(Body& body, MessageId first_id = {}) {
+    return stream_.append(txn_, body, first_id, now_.wall_ms);
+  }
+  void commit() {
+    txn_.commit();
+    FQ_POINT("change.committed");
+    stream_.publish();
+  }
+
+ private:
+  Stream& stream_;
+  Txn txn_;
+  const Now now_;
+};
+
+}  // namespace fq

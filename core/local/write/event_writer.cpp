@@ -1,0 +1,106 @@
+#include "core/local/write/event_writer.h"
+
+// fq, below us.
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/shared/loose_blobs.h"
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kItemsAhead =
+    1024;  // more than one transaction ever takes: nothing is allocated under the lock
+constexpr size_t kBytesAhead = 4096;
+
+}  // namespace
+
+EventWriter::EventWriter(Link& link, Writer& writer, Upkeep& upkeep)
+    : Linked(link), writer_(writer), upkeep_(upkeep) {
+  items_.reserve(kItemsAhead);
+  body_.bytes.reserve(kBytesAhead);
+}
+
+size_t EventWriter::append(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,
+                           const Now& now, std::span<SettleStatus> statuses,
+                           std::span<const Settle* const> settles) {
+  const bool written = writer_.is_written(type, event_record_bytes(type, slots.size(), detail));
+  Change change(link_, now);
+  Txn& txn = change.txn();
+  items_.clear();
+  const uint64_t position = header().tail;
+  const bool ends = purpose_of(type) == Purpose::end;
+  uint64_t loose_bytes = 0;
+  size_t count = 0;
+  for (; count < slots.size() && txn.noted() + kUndoOfOne < kUndoEntries; ++count) {
+    const Entry& entry = schedule().entry(slots[count]);
+    items_.push_back({MessageId{entry.id.get()}, entry.event_position});
+    note_change(txn, entry);
+    if (ends && (entry.flags & kEntryBlob) != 0) loose_bytes += entry.payload_bytes;
+    if (count < settles.size() && settles[count]->run_us)
+      schedule().end_run(txn, slots[count], settles[count]->run_us, now.boot_ms);
+    const uint64_t event_position = written ? position : items_[count].previous_event;
+    const bool dead = gate().apply().event(txn, type, slots[count], detail, Serial{0}, kHeldByTime,
+                                           event_position, now.wall_ms);
+    if (!written) schedule().note_unwritten(txn, slots[count]);
+    if (dead && type == RecordType::retried && count < statuses.size())
+      statuses[count] = SettleStatus::buried;
+  }
+  if (written) {
+    encode_event(body_, type, items_, detail);
+    change.append(body_);
+  }
+  if (loose_bytes != 0) LooseBlobs(header()).add(txn, loose_bytes);
+  FQ_POINT("event.appended");
+  change.commit();
+  FQ_POINT("event.committed");
+  upkeep_.look(header());
+  wake_for(type);
+  return count;
+}
+
+void EventWriter::wake_for(RecordType type) {
+  // An end may free what is at a limit: then something is ready that nobody could have.
+  const ScheduleRoot& root = schedule().root();
+  const bool waits = root.control_supply.used != 0 && root.counts.ready != 0;
+  const bool may_serve = waits || (type != RecordType::acked && type != RecordType::cancelled);
+  // A process that waits for the queue to be idle is woken by the last end; it counts among the choosy.
+  const bool awaited = header().choosy_waiters.load(std::memory_order_seq_cst) != 0;
+  if (may_serve || (awaited && schedule().may_be_idle())) gate().mark_servable();
+  gate().mark_ended();
+}
+
+/// A lease's holder hears of what another does to it.
+void EventWriter::note_change(Txn& txn, const Entry& entry) {
+  if (static_cast<SlotState>(entry.state.get()) != SlotState::leased) return;
+  const auto holder = HolderIndex{entry.holder.get()};
+  if (holder == kHeldByTime || holder == link_.holder()) return;
+  Shared<uint32_t>& changes = header().holders[static_cast<uint16_t>(holder)].changes;
+  txn.set(changes, changes + 1);
+  gate().mark_changed(static_cast<uint16_t>(holder));
+}
+
+void EventWriter::add(Change& change, RecordType type, std::span<const SlotIndex> slots,
+                      const EventDetail& detail) {
+  if (slots.empty()) return;
+  // On a full disk it is done and not written down: after a crash it is decided again.
+  const bool written = writer_.is_written(type, event_record_bytes(type, slots.size(), detail));
+  items_.clear();
+  for (const SlotIndex slot : slots) {
+    const Entry& entry = schedule().entry(slot);
+    items_.push_back({MessageId{entry.id.get()}, entry.event_position});
+  }
+  uint64_t position = 0;
+  if (written) {
+    encode_event(body_, type, items_, detail);
+    position = change.append(body_);
+  }
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const uint64_t event_position = written ? position : items_[i].previous_event;
+    gate().apply().event(change.txn(), type, slots[i], detail, Serial{0}, kHeldByTime, event_position,
+                         change.now().wall_ms);
+    if (!written) schedule().note_unwritten(change.txn(), slots[i]);
+  }
+}
+
+}  // namespace fq

@@ -1,0 +1,43 @@
+// event_writer - what happens to messages that are there: applied and told by one record, and those who sleep
+// for it woken.
+//
+// Owns the record of events and the items it is made of.
+#pragma once
+
+// System.
+#include <span>
+// fq, below us.
+#include "core/api/queue.h"
+// fq, this room.
+#include "core/local/write/writer.h"
+
+namespace fq {
+
+class EventWriter : private Linked {
+ public:
+  EventWriter(Link& link, Writer& writer, Upkeep& upkeep);
+
+  /// Applies an event to the first of `slots`, as many as fit one transaction, and appends one record for
+  /// them; returns how many, one at least. `settles`: the verdicts, where that is what they are. Needs: the
+  /// lock and that room_for_event() was none.
+  size_t append(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail, const Now& now,
+                std::span<SettleStatus> statuses = {}, std::span<const Settle* const> settles = {});
+  /// To one.
+  void append(RecordType type, SlotIndex slot, const Now& now, const EventDetail& detail = {}) {
+    append(type, std::span(&slot, 1), detail, now);
+  }
+  /// To all of a few, as a part of `change`, which wakes nobody by itself. Needs: the same, and room for them
+  /// in the transaction.
+  void add(Change& change, RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail);
+
+ private:
+  void note_change(Txn& txn, const Entry& entry);
+  void wake_for(RecordType type);
+
+  Writer& writer_;
+  Upkeep& upkeep_;
+  Body body_;
+  std::vector<EventItem> items_;
+};
+
+}  // namespace fq

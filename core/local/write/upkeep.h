@@ -1,0 +1,38 @@
+// upkeep - what keeps the journal as large as what lives allows: what is due, and who does it.
+//
+// What was written and what has died makes it due, not who asks: due_housework() looks at a few numbers of
+// the header. It is done by the housekeeper (core/local/care), which stands above all that needs it.
+#pragma once
+
+// fq, below us.
+#include "core/base/result.h"
+// fq, this room.
+#include "core/local/shared/layout.h"
+
+namespace fq {
+
+enum class Housework { none, orphans, sync, drop, carry, copy, shrink };
+
+/// What is to be done so that the journal is no larger than what lives allows. Needs: the state lock.
+Housework due_housework(SegmentHeader& header);
+
+class Upkeep {
+ public:
+  virtual ~Upkeep() = default;
+  /// Does what is due until nothing is. True: files were given back.
+  virtual Result<bool> keep_house() = 0;
+  /// Another journal file, one that housekeeping gives back or a new one.
+  virtual Result<void> make_ready_file() = 0;
+
+  /// Whether something is due, for keep_if_due(). Needs: the state lock.
+  void look(SegmentHeader& header) { is_due_ = due_housework(header) != Housework::none; }
+  /// A fault in that is none of the caller's.
+  void keep_if_due() {
+    if (is_due_) static_cast<void>(keep_house());
+  }
+
+ protected:
+  bool is_due_ = false;
+};
+
+}  // namespace fq
