@@ -8,9 +8,19 @@
 // System.
 #include <unordered_set>
 // fq, this room.
-#include "core/local/local_looked.h"
+#include "core/local/read/snapshot.h"
 
 namespace fq {
+
+/// A place in the order of pages: due time for those that wait for one, else (0) the id alone.
+struct LocalQueue::Place {
+  int64_t at_ms = 0;
+  uint64_t id = 0;
+  bool operator==(const Place&) const = default;
+  bool operator<(const Place& other) const {
+    return at_ms != other.at_ms ? at_ms < other.at_ms : id < other.id;
+  }
+};
 
 class LocalQueue::Pages {
  public:
@@ -23,10 +33,10 @@ class LocalQueue::Pages {
   Result<std::vector<Place>> select(const Filter& filter, Order order, const Place& after, size_t n);
   /// The next `n` ready messages in the order of their turns, behind so many that were given; fewer: there
   /// are no more.
-  Result<std::vector<Looked>> turns(const Filter& filter, size_t given, size_t n);
+  Result<std::vector<Snapshot>> turns(const Filter& filter, size_t given, size_t n);
   /// What was found a moment ago, if it still is that: the same message, in a state and with a tag that the
   /// filter takes.
-  Result<std::optional<Looked>> look_again(const Filter& filter, const Place& place);
+  Result<std::optional<Snapshot>> look_again(const Filter& filter, const Place& place);
 
  private:
   /// local_select.cpp
@@ -50,8 +60,8 @@ class LocalQueue::Pages {
     std::unordered_set<uint64_t> shown;  // before there was a copy
     std::unique_ptr<TurnCopy> copy;
   };
-  Result<bool> look_at_next(size_t n, std::vector<Looked>& looked);
-  Result<void> look_at_copy(const Filter& filter, size_t n, std::vector<Looked>& looked);
+  Result<bool> look_at_next(size_t n, std::vector<Snapshot>& looked);
+  Result<void> look_at_copy(const Filter& filter, size_t n, std::vector<Snapshot>& looked);
 
   LocalQueue& queue_;
   std::optional<Found> found_;

@@ -37,6 +37,7 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
       own_link_(std::move(attachment), clock),
       writer_(link_, *this),
       events_(link_, writer_, *this),
+      messages_(link_),
       until_exit_(until_exit),
       pages_(std::make_unique<Pages>(*this)) {
   event_items_.reserve(kScratchEvents);
@@ -76,24 +77,6 @@ Result<void> LocalQueue::follow_wall_clock() {
     change.commit();
     return {};
   });
-}
-
-std::string receipt_text(uint64_t id, uint64_t serial) {
-  constexpr size_t kDigitsMax = 20;
-  std::array<char, 2 * kDigitsMax + 1> text;
-  char* end = std::to_chars(text.data(), text.data() + kDigitsMax, id).ptr;
-  *end++ = '.';
-  end = std::to_chars(end, end + kDigitsMax, serial).ptr;
-  return std::string(text.data(), static_cast<size_t>(end - text.data()));
-}
-
-std::optional<JobCommand> command_of(const JobTerms& terms) {
-  if (terms.argv.empty()) return std::nullopt;
-  JobCommand command;
-  command.argv.assign(terms.argv.begin(), terms.argv.end());
-  command.cwd = terms.cwd;
-  command.env.assign(terms.env.begin(), terms.env.end());
-  return command;
 }
 
 Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOptions& options) {

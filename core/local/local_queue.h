@@ -11,6 +11,9 @@
 // fq, this room.
 #include "core/local/files/blobs.h"
 #include "core/local/files/running_jobs.h"
+#include "core/local/read/event_walk.h"
+#include "core/local/read/message_reader.h"
+#include "core/local/read/snapshot.h"
 #include "core/local/write/event_writer.h"
 #include "core/local/flush/taken_message.h"
 
@@ -55,8 +58,6 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   Result<void> follow_wall_clock();
 
  private:
-  struct Looked;
-
   // local_push.cpp
   Result<void> forget_ends(const Need& need);
   // local_loose.h
@@ -126,13 +127,8 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   /// What its tags and its job's terms say.
   static void describe_job(const MessageItem& item, Delivery& delivery);
   void give_back(std::span<const TakenMessage> taken);
-  /// Into stored_.
-  Result<bool> read_taken(TakenMessage& taken);
-  std::string lost_record_text(const TakenMessage& taken);
-  Result<std::string> what_is_lost(const TakenMessage& taken);
   Result<void> set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply);
   Result<void> sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen);
-  Result<Payload> payload_of(const StoredItem& stored);
 
   // local_group.cpp
   std::optional<SlotIndex> take_next(Txn& txn, const LeaseRequest& request, TenantIndex from,
@@ -150,7 +146,7 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   void leave_holder();
   Result<void> reap_dead(const Now& now);
   void look_at_holders();
-  std::optional<int> keeper_of(const Looked& looked);
+  std::optional<int> keeper_of(const Snapshot& looked);
   struct Dead;
   Result<void> reap(HolderIndex holder);
   Result<bool> find_dead(Dead& dead);
@@ -181,18 +177,11 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   // local_look.cpp, local_history.cpp
   struct Place;
   class Pages;
-  class Parts;
-  enum class EventSource { record, carried, carried_error };
-  using EventVisitor = std::function<bool(RecordType type, int64_t at_wall_ms, const EventDetail& detail,
-                                          uint64_t serial, EventSource source)>;
-  Result<void> walk_events(uint64_t id, uint64_t position, const EventVisitor& visit);
   Result<std::optional<MessageInfo>> describe_finished(MessageId id, const Schedule::OutcomeView& outcome);
-  bool matches(const Filter& filter, std::optional<TenantIndex> below, const Entry& entry);
-  Looked look_at(SlotIndex slot);
-  Result<MessageInfo> describe(const Looked& looked);
-  Result<void> add_item(const Looked& looked, MessageInfo& info);
-  Result<bool> has_tag(const Looked& looked, const Tag& tag);
-  Result<void> add_error(const Looked& looked, MessageInfo& info);
+  Result<MessageInfo> describe(const Snapshot& looked);
+  Result<void> add_item(const Snapshot& looked, MessageInfo& info);
+  Result<bool> has_tag(const Snapshot& looked, const Tag& tag);
+  Result<void> add_error(const Snapshot& looked, MessageInfo& info);
   Result<MessagePage> peek_ready(const Filter& filter, size_t given, size_t n);
 
   // event_log.h, local_event_source.cpp, local_event_begin.cpp, local_events.cpp
@@ -295,13 +284,14 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   enum class Copied { moved, again, gone, unreadable };
   /// `again`: it changed meanwhile, or what was in the way is overcome; `gone`: it lies there no more.
   Result<Copied> copy_message(MessageId id, uint64_t item_position);
-  Result<Copied> put_forward(const Looked& looked, const StoredItem& stored, uint64_t at, Carried& carried);
-  Result<void> carry(const Looked& looked, const StoredItem& stored, Carried& carried);
-  bool append_moved(const Looked& looked, uint64_t item_position, const Carried& carried);
+  Result<Copied> put_forward(const Snapshot& looked, const StoredItem& stored, uint64_t at, Carried& carried);
+  Result<void> carry(const Snapshot& looked, const StoredItem& stored, Carried& carried);
+  bool append_moved(const Snapshot& looked, uint64_t item_position, const Carried& carried);
 
   Link own_link_;
   Writer writer_;
   EventWriter events_;
+  MessageReader messages_;
   bool until_exit_;
   int64_t reaped_at_ms_ = 0;
   int64_t lazy_since_ms_ = 0;  // when waiting began with lazy bytes about; 0: there were none
@@ -316,7 +306,6 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   std::vector<MessageId> behind_;  // of what is pushed: whose end each waits for because of its key
   std::vector<TakenMessage> taken_;
   std::vector<EventItem> event_items_;
-  StoredItem stored_;
   bool over_limit_ = false;  // the last push was refused since there are too many messages
   /// What is still to be taken of the group that is being taken.
   struct Group {
@@ -336,8 +325,5 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   std::optional<std::vector<OfdLock>> survivors_;  // of such jobs, since the last look at the holders
   int64_t orphans_since_ms_ = 0;
 };
-
-std::string receipt_text(uint64_t id, uint64_t serial);
-std::optional<JobCommand> command_of(const JobTerms& terms);
 
 }  // namespace fq

@@ -11,7 +11,7 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/local/local_looked.h"
+#include "core/local/care/carried.h"
 
 namespace fq {
 
@@ -136,14 +136,14 @@ Result<void> LocalQueue::carry_replaced() {
 Result<LocalQueue::Copied> LocalQueue::copy_message(MessageId id, uint64_t item_position) {
   Carried carried;
   carried.wall_minus_boot_ms = header().wall_minus_boot_ms.peek();
-  std::optional<Looked> looked;
+  std::optional<Snapshot> looked;
   std::array<uint64_t, kWaitsMax> ids;
   carried.waits.reserve(ids.size());  // nothing is allocated under the lock
   FQ_TRY(locked([&]() -> Result<void> {
     looked.reset();
     const std::optional<SlotIndex> slot = schedule().find(id);
     if (slot && schedule().entry(*slot).item_position == item_position) {
-      looked = look_at(*slot);
+      looked = take_snapshot(link_, *slot);
       carried.waits.resize(schedule().waits_of(*slot, ids));
       std::copy_n(ids.begin(), carried.waits.size(), carried.waits.begin());
     }
@@ -159,7 +159,7 @@ Result<LocalQueue::Copied> LocalQueue::copy_message(MessageId id, uint64_t item_
   return put_forward(*looked, stored, item_position, carried);
 }
 
-Result<LocalQueue::Copied> LocalQueue::put_forward(const Looked& looked, const StoredItem& stored,
+Result<LocalQueue::Copied> LocalQueue::put_forward(const Snapshot& looked, const StoredItem& stored,
                                                    uint64_t item_position, Carried& carried) {
   FQ_TRY(carry(looked, stored, carried));
   encode_moved(house_body_, carried.record);
@@ -178,7 +178,7 @@ Result<LocalQueue::Copied> LocalQueue::put_forward(const Looked& looked, const S
 }
 
 /// All that is known of a message, so that it needs no older file.
-Result<void> LocalQueue::carry(const Looked& looked, const StoredItem& stored, Carried& carried) {
+Result<void> LocalQueue::carry(const Snapshot& looked, const StoredItem& stored, Carried& carried) {
   MovedRecord& moved = carried.record;
   moved.id = MessageId{looked.id};
   moved.pushed_wall_ms = stored.item.pushed_wall_ms;
@@ -203,7 +203,7 @@ Result<void> LocalQueue::carry(const Looked& looked, const StoredItem& stored, C
   moved.pid = static_cast<uint32_t>(looked.pid);
   moved.state_wall_ms = looked.at_wall_ms;
   moved.state = looked.slot_state;
-  FQ_TRY(walk_events(looked.id, looked.event_position,
+  FQ_TRY(walk_events(link_, looked.id, looked.event_position,
                      [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t serial,
                          EventSource source) {
                        const bool failed = is_failure(type) && source != EventSource::carried;
@@ -224,7 +224,7 @@ Result<void> LocalQueue::carry(const Looked& looked, const StoredItem& stored, C
 }
 
 /// Appends the encoded record, if the message still is where and what it was when it was looked at.
-bool LocalQueue::append_moved(const Looked& looked, uint64_t item_position, const Carried& carried) {
+bool LocalQueue::append_moved(const Snapshot& looked, uint64_t item_position, const Carried& carried) {
   const std::optional<SlotIndex> slot = schedule().find(MessageId{looked.id});
   if (!slot) return false;
   const Entry& entry = schedule().entry(*slot);

@@ -72,10 +72,10 @@ Result<std::optional<uint64_t>> LocalQueue::Care::item_position_of(uint64_t id) 
 /// Looks at one message's blob. It may end, move, or get another payload meanwhile.
 Result<void> LocalQueue::Care::check_blob(TakenMessage& user, Checked& checked) {
   for (int attempt = 0; attempt < kLookTries; ++attempt) {
-    FQ_TRY_SET(const bool readable, queue_.read_taken(user));
-    if (readable && !queue_.stored_.item.blob) return {};
-    Result<std::unique_ptr<File>> whole =
-        readable ? open_whole_blob(queue_.disk(), queue_.stored_.item) : Error{ErrorKind::bad_data, "", 0};
+    FQ_TRY_SET(const bool readable, queue_.messages_.read(user));
+    if (readable && !queue_.messages_.item().blob) return {};
+    Result<std::unique_ptr<File>> whole = readable ? open_whole_blob(queue_.disk(), queue_.messages_.item())
+                                                   : Error{ErrorKind::bad_data, "", 0};
     if (whole.ok()) return {};
     if (!is_told(whole.error())) return std::move(whole).error();
     FQ_TRY_SET(const std::optional<uint64_t> position, item_position_of(user.id));
@@ -86,11 +86,11 @@ Result<void> LocalQueue::Care::check_blob(TakenMessage& user, Checked& checked) 
       user.place.reset();
       continue;
     }
-    if (hides_blob(queue_.stored_.item)) checked.has_unreadable = true;
+    if (hides_blob(queue_.messages_.item())) checked.has_unreadable = true;
     const std::string what = queue_.message_object(user.id) + ": its payload " + whole.error().text;
     checked.report.findings.add("damage: " + what);
     if (is_lost(whole.error()))
-      checked.lost_blobs.push_back({MessageId{user.id}, *position, *queue_.stored_.item.blob, what});
+      checked.lost_blobs.push_back({MessageId{user.id}, *position, *queue_.messages_.item().blob, what});
     return {};
   }
   return {};
@@ -122,9 +122,10 @@ Result<std::optional<std::set<std::string>>> LocalQueue::Care::named_blobs() {
   for (bool at_end = false; !at_end;) {
     FQ_TRY_SET(at_end, find_blob_users(users, next_slot));
     for (TakenMessage& user : users) {
-      FQ_TRY_SET(const bool readable, queue_.read_taken(user));
-      if (readable && hides_blob(queue_.stored_.item)) return std::optional<std::set<std::string>>();
-      if (readable && queue_.stored_.item.blob) named.insert(blob_file_name(*queue_.stored_.item.blob));
+      FQ_TRY_SET(const bool readable, queue_.messages_.read(user));
+      if (readable && hides_blob(queue_.messages_.item())) return std::optional<std::set<std::string>>();
+      if (readable && queue_.messages_.item().blob)
+        named.insert(blob_file_name(*queue_.messages_.item().blob));
       if (readable) continue;
       FQ_TRY_SET(const std::optional<uint64_t> position, item_position_of(user.id));
       if (position) return std::optional<std::set<std::string>>();

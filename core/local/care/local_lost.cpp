@@ -7,12 +7,13 @@
 // put into damaged/. Only dead messages, which hold no key and wait for nothing, are written so. Any other is
 // buried first, as it would be when somebody was to be served with it.
 #include "core/local/care/local_care.h"
+#include "core/local/care/carried.h"
 
 // System.
 #include <array>
 // fq, this room.
 #include "core/local/files/blobs.h"
-#include "core/local/local_looked.h"
+#include "core/local/read/snapshot.h"
 
 namespace fq {
 
@@ -43,14 +44,14 @@ Result<LocalQueue::Copied> LocalQueue::Care::give_up(MessageId id, uint64_t item
   StoredItem stored;
   Carried carried;
   carried.wall_minus_boot_ms = header().wall_minus_boot_ms.peek();
-  std::optional<Looked> looked;
+  std::optional<Snapshot> looked;
   std::array<char, kTextBytesMax> tenant;
   std::string key;
   FQ_TRY(queue_.locked([&]() -> Result<void> {
     const std::optional<SlotIndex> slot = schedule().find(id);
     if (!slot || schedule().entry(*slot).item_position != item_position) return {};
     const Entry& entry = schedule().entry(*slot);
-    looked = queue_.look_at(*slot);
+    looked = take_snapshot(queue_.link_, *slot);
     key = schedule().key_of(*slot);
     stored.item.tenant = schedule().path_copy(TenantIndex{entry.tenant.get()}, tenant);
     stored.item.priority = schedule().priority_of(*slot);
@@ -63,11 +64,11 @@ Result<LocalQueue::Copied> LocalQueue::Care::give_up(MessageId id, uint64_t item
   TakenMessage taken;
   taken.id = looked->id;
   taken.place = looked->place;
-  FQ_TRY_SET(const bool readable, queue_.read_taken(taken));
+  FQ_TRY_SET(const bool readable, queue_.messages_.read(taken));
   if (readable) return Copied::again;
   if (looked->slot_state == SlotState::leased) return Copied::unreadable;
   if (looked->slot_state != SlotState::dead) {
-    FQ_TRY(bury_lost(id, item_position, queue_.lost_record_text(taken)));
+    FQ_TRY(bury_lost(id, item_position, queue_.messages_.lost_text(taken)));
     return Copied::again;
   }
   stored.item.key = key;

@@ -2,7 +2,7 @@
 //
 // What a job left behind keeps its message (core/local/files/running_jobs.h): whoever buries the worker asks
 // for each first. All that nobody keeps comes back at once, however much of the same worker's is kept.
-#include "core/local/local_looked.h"
+#include "core/local/read/snapshot.h"
 
 // System.
 #include <unistd.h>
@@ -178,7 +178,7 @@ void LocalQueue::look_at_holders() {
 
 /// The process that holds it by living: its consumer, or where that is dead one that its job left behind.
 /// None: it is held by time, or by nobody that we may look at.
-std::optional<int> LocalQueue::keeper_of(const Looked& looked) {
+std::optional<int> LocalQueue::keeper_of(const Snapshot& looked) {
   if (!looked.holder_is_dead) return looked.pid == 0 ? std::nullopt : std::optional(looked.pid);
   if (!survivors_) {
     Result<RunningJobs> jobs = RunningJobs::open(disk());

@@ -49,7 +49,7 @@ bool LocalQueue::Endings::lacks_note(RecordType type, SlotIndex slot, const Sett
       std::any_of(found_.begin(), end, [&](const Found& each) { return each.looked.id == entry.id; });
   if (found || found_count_ == found_.size()) return true;
   Found& one = found_[found_count_++];
-  one.looked = queue_.look_at(slot);
+  one.looked = take_snapshot(queue_.link_, slot);
   one.type = is_end(type) ? type : RecordType::buried;
   one.settle = settle;
   one.started_wall_ms = 0;
@@ -152,10 +152,10 @@ std::optional<EndedRecord> LocalQueue::Endings::record_of(const Found& found) {
   TakenMessage taken;
   taken.id = found.looked.id;
   taken.place = found.looked.place;
-  const Result<bool> readable = queue_.read_taken(taken);
+  const Result<bool> readable = queue_.messages_.read(taken);
   // What cannot be read is told by check, and is not told of after its end.
   if (!readable.ok() || !*readable) return std::nullopt;
-  const MessageItem& item = queue_.stored_.item;
+  const MessageItem& item = queue_.messages_.item();
   JobTerms terms = decode_job(item.job).value_or(JobTerms{});
   const int64_t kept = kept_ms(terms, found.settle);
   if (kept == 0) return std::nullopt;
@@ -219,14 +219,14 @@ void LocalQueue::Endings::add_past(const Found& found, EndedRecord& record) {
   if (found.started_wall_ms != 0 || record.deliveries == 0) return;
   record.exit = record.error_exit;
   record.signal = record.error_signal;
-  static_cast<void>(queue_.walk_events(
-      found.looked.id, found.looked.event_position,
-      [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
-        if (type != RecordType::leased) return true;
-        record.started_wall_ms = at_wall_ms;
-        record.pid = detail.pid;
-        return false;
-      }));
+  static_cast<void>(
+      walk_events(queue_.link_, found.looked.id, found.looked.event_position,
+                  [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
+                    if (type != RecordType::leased) return true;
+                    record.started_wall_ms = at_wall_ms;
+                    record.pid = detail.pid;
+                    return false;
+                  }));
 }
 
 void LocalQueue::Endings::tend() {

@@ -11,7 +11,7 @@
 #include <array>
 // fq, this room.
 #include "core/local/files/ended_log.h"
-#include "core/local/local_looked.h"
+#include "core/local/read/snapshot.h"
 
 namespace fq {
 
@@ -56,7 +56,7 @@ class LocalQueue::Endings {
   static constexpr size_t kFoundMax = 18;  // of one record: see kVerdictsPerRecord
 
   struct Found {
-    Looked looked;
+    Snapshot looked;
     RecordType type{};
     const Settle* settle = nullptr;
     int64_t started_wall_ms = 0;  // of a leased one

@@ -22,7 +22,6 @@ constexpr size_t kLeasesPerRecord = 64;
 // A group is taken under one hold of the lock, so that nobody else gets a part of it, unless it has more than
 // these many records hold.
 constexpr size_t kGroupRecords = 16;
-constexpr int kReadTries = 3;
 
 constexpr int64_t kLazySyncMs = 100;
 // A killed worker's jobs die with it, a moment later than it: at first it is looked often.
@@ -237,12 +236,12 @@ void LocalQueue::describe_job(const MessageItem& item, Delivery& delivery) {
 }
 
 Result<void> LocalQueue::deliver_one(TakenMessage& one, LeaseReply& reply) {
-  FQ_TRY_SET(const bool whole, read_taken(one));
+  FQ_TRY_SET(const bool whole, messages_.read(one));
   if (!whole) {
-    FQ_TRY_SET(const std::string what, what_is_lost(one));
+    FQ_TRY_SET(const std::string what, messages_.what_is_lost(one));
     return set_aside(one, what, reply);
   }
-  Result<Payload> payload = payload_of(stored_);
+  Result<Payload> payload = messages_.payload();
   if (!payload.ok() && is_lost(payload.error())) {
     return set_aside(one, lost_payload_text(payload.error()), reply);
   }
@@ -250,14 +249,14 @@ Result<void> LocalQueue::deliver_one(TakenMessage& one, LeaseReply& reply) {
   Delivery& delivery = reply.deliveries.emplace_back();
   delivery.receipt.text = receipt_text(one.id, one.serial);
   delivery.id = MessageId{one.id};
-  delivery.tenant = stored_.item.tenant;
+  delivery.tenant = messages_.item().tenant;
   delivery.attempt = one.attempts + 1U;
   delivery.attempts_max = one.attempts_max;
   delivery.delivery = one.deliveries;
   delivery.crashes = one.crashes;
-  delivery.priority = stored_.item.priority;
-  describe_job(stored_.item, delivery);
-  delivery.pushed_at_wall_ms = stored_.item.pushed_wall_ms;
+  delivery.priority = messages_.item().priority;
+  describe_job(messages_.item(), delivery);
+  delivery.pushed_at_wall_ms = messages_.item().pushed_wall_ms;
   if (one.until_wall_ms != 0) delivery.deadline_wall_ms = one.until_wall_ms;
   delivery.payload = std::move(payload).value();
   return {};
@@ -273,45 +272,6 @@ void LocalQueue::give_back(std::span<const TakenMessage> taken) {
   static_cast<void>(settle(items, nullptr));
 }
 
-Result<bool> LocalQueue::read_taken(TakenMessage& taken) {
-  for (int attempt = 0; attempt < kReadTries; ++attempt) {
-    if (taken.place) {
-      FQ_TRY_SET(const bool found, reader().read(*taken.place, stored_));
-      if (found) return true;
-    }
-    // Moved to another file since, or written over in the ring: where is it now?
-    reader().forget();
-    FQ_TRY(locked([&]() -> Result<void> {
-      const std::optional<SlotIndex> slot = schedule().find(MessageId{taken.id});
-      taken.place.reset();
-      if (slot) taken.place = ItemReader::find_item(stream(), header(), schedule().entry(*slot));
-      return {};
-    }));
-  }
-  return false;
-}
-
-/// Of a record that cannot be read: why.
-std::string LocalQueue::lost_record_text(const TakenMessage& taken) {
-  if (!taken.place) return "its record is lost: its journal file is not known any more";
-  const FileKey& key = taken.place->file.key;
-  const Result<std::unique_ptr<File>> file = open_journal_file(disk(), key);
-  const std::string name = journal_file_name(key.number);
-  if (!file.ok() && file.error().sys == ENOENT) return "its record is lost: " + name + " is gone";
-  return "its record is damaged: " + name + " at byte " + std::to_string(taken.place->file.offset);
-}
-
-/// The same, but an Error where it is no fault of the record alone: the file that the queue writes to is
-/// gone.
-Result<std::string> LocalQueue::what_is_lost(const TakenMessage& taken) {
-  const uint32_t current = header().current_file.peek();
-  if (taken.place && taken.place->file.key.number == current) {
-    const Result<std::unique_ptr<File>> file = open_journal_file(disk(), taken.place->file.key);
-    if (!file.ok() && file.error().sys == ENOENT) return files().gone(current);
-  }
-  return lost_record_text(taken);
-}
-
 /// What is lost costs its message its delivery, and nothing else: it goes to the dead letters, and is told.
 Result<void> LocalQueue::set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply) {
   Settle bury;
@@ -324,14 +284,6 @@ Result<void> LocalQueue::set_aside(const TakenMessage& taken, const std::string&
   ++reply.lost;
   notice(message_object(taken.id) + ": " + what + "; buried, see fq check");
   return {};
-}
-
-Result<Payload> LocalQueue::payload_of(const StoredItem& stored) {
-  if (!stored.item.blob) return Payload(std::string(as_text(stored.item.payload)));
-  FQ_TRY_SET(const std::unique_ptr<File> file, open_whole_blob(disk(), stored.item));
-  const int own = ::fcntl(file->descriptor(), F_DUPFD_CLOEXEC, 0);
-  if (own < 0) return sys_error("dup", blob_file_name(*stored.item.blob), errno);
-  return Payload(own, stored.item.payload_bytes);
 }
 
 Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen) {

@@ -35,7 +35,7 @@ Result<SettleStatus> LocalQueue::change_one(MessageId id, Action action, const F
     status = SettleStatus::stale;
     if (!takes(action, static_cast<SlotState>(entry.state.get()))) return Obstacle::none;
     // Found by what it was a moment ago: it must still be that.
-    if (filter != nullptr && !matches(*filter, std::nullopt, entry)) return Obstacle::none;
+    if (filter != nullptr && !matches(link_, *filter, std::nullopt, entry)) return Obstacle::none;
     if (item_position && entry.item_position != *item_position) return Obstacle::none;
     RecordType type = action == Action::cancel ? RecordType::cancelled : RecordType::kicked;
     if (action == Action::kick && schedule().would_hold(*slot)) type = RecordType::reheld;
@@ -88,7 +88,7 @@ Result<MutateReply> LocalQueue::mutate(const Filter& filter, Action action, cons
   std::vector<ItemPlace> blobs;
   for (const Place& place : places) {
     after = place;
-    FQ_TRY_SET(const std::optional<Looked> looked, pages_->look_again(filter, place));
+    FQ_TRY_SET(const std::optional<Snapshot> looked, pages_->look_again(filter, place));
     if (!looked) continue;
     FQ_TRY_SET(const SettleStatus status, change_one(MessageId{looked->id}, action, &filter, blobs));
     if (status == SettleStatus::ok) ++reply.changed;

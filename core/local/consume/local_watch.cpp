@@ -74,7 +74,7 @@ Result<void> LocalQueue::find_changes(LeaseReply& reply) {
     }
     watched_[lease.id] = lease;
     FQ_TRY(
-        walk_events(lease.id, lease.event_position,
+        walk_events(link_, lease.id, lease.event_position,
                     [&](RecordType type, int64_t, const EventDetail& detail, uint64_t, EventSource) {
                       if (type == RecordType::extended) {
                         reply.changes.push_back({receipt, LeaseChange::What::extended, detail.until_wall_ms});

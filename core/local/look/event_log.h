@@ -16,7 +16,6 @@
 namespace fq {
 
 /// "pushed", "leased", ...
-std::string_view name_of_event(RecordType type);
 
 /// When a message is dead if not started, as its push at that time tells; 0: it has no TTL, or one that
 /// begins when it is no longer held.

@@ -43,7 +43,7 @@ ServedBy served_by(Preview::By by) {
 Result<std::optional<Explanation>> LocalQueue::Explainer::of_message(MessageId id) {
   Explanation found;
   Seen seen;
-  std::optional<Looked> looked;
+  std::optional<Snapshot> looked;
   std::optional<Schedule::OutcomeView> outcome;
   std::array<uint64_t, kWaitsMax> waits;
   uint32_t waits_count = 0;
@@ -55,7 +55,7 @@ Result<std::optional<Explanation>> LocalQueue::Explainer::of_message(MessageId i
     queue_.gate().fire_timers(queue_.gate().now());
     const std::optional<SlotIndex> slot = schedule().find(id);
     if (!slot) return outcome = schedule().outcome(id), Result<void>();
-    looked = queue_.look_at(*slot);
+    looked = take_snapshot(queue_.link_, *slot);
     if (looked->state == State::held) waits_count = schedule().waits_of(*slot, waits);
     const TenantIndex node{schedule().entry(*slot).tenant.get()};
     among_own_ = (schedule().tenant(node).flags & kTenantSelf) != 0;
@@ -202,7 +202,7 @@ void LocalQueue::Explainer::tell_counts(const Seen& seen, Explanation& found) {
   found.dead = dead;
 }
 
-void LocalQueue::Explainer::tell_state(const Looked& looked, std::span<const uint64_t> waits,
+void LocalQueue::Explainer::tell_state(const Snapshot& looked, std::span<const uint64_t> waits,
                                        Explanation& found) {
   Reason reason;
   if (looked.at_wall_ms != 0) reason.until_wall_ms = looked.at_wall_ms;

@@ -17,8 +17,8 @@
 #include "core/schedule/rings/rivals.h"
 #include "core/schedule/memory/text_pool.h"
 // fq, this room.
-#include "core/local/local_looked.h"
-#include "core/local/local_parts.h"
+#include "core/local/read/snapshot.h"
+#include "core/local/read/parts.h"
 
 namespace fq {
 
@@ -76,7 +76,7 @@ class LocalQueue::Explainer {
   // and behind it
   void tell(const Seen& seen, Explanation& found);
   static void tell_counts(const Seen& seen, Explanation& found);
-  void tell_state(const Looked& looked, std::span<const uint64_t> waits, Explanation& found);
+  void tell_state(const Snapshot& looked, std::span<const uint64_t> waits, Explanation& found);
 
   // local_explain_looks.cpp: in parts
   /// Those of its tenant that go before it.
@@ -97,7 +97,7 @@ class LocalQueue::Explainer {
   /// Calls `look(from, to)` for all indices before `end()`, see Parts.
   template <class End, class Look>
   Result<void> in_parts(End&& end, Look&& look) {
-    Parts parts(queue_);
+    Parts parts(queue_.link_);
     for (bool more = true; more;) {
       FQ_TRY_SET(more, parts.next(end, look));
     }

@@ -47,99 +47,11 @@ LastError error_of(RecordType type, int64_t at_wall_ms, const EventDetail& detai
 
 }  // namespace
 
-std::string_view name_of_event(RecordType type) {
-  switch (type) {
-    case RecordType::pushed:
-      return "pushed";
-    case RecordType::leased:
-      return "leased";
-    case RecordType::acked:
-      return "acked";
-    case RecordType::retried:
-      return "retried";
-    case RecordType::released:
-      return "released";
-    case RecordType::buried:
-      return "buried";
-    case RecordType::kicked:
-      return "kicked";
-    case RecordType::extended:
-      return "extended";
-    case RecordType::cancelled:
-      return "cancelled";
-    case RecordType::died:
-      return "died";
-    case RecordType::replaced:
-      return "replaced";
-    case RecordType::freed:
-      return "freed";
-    case RecordType::reheld:
-      return "kicked";
-    default:
-      return "unknown";
-  }
-}
-
-/// Calls `visit(type, at_wall_ms, detail, serial)` for each event of the message, newest first, until it
-/// returns false or the journal holds no more.
-Result<void> LocalQueue::walk_events(uint64_t id, uint64_t position, const EventVisitor& visit) {
-  std::vector<std::byte> record;
-  EventRecord event;
-  while (position != 0) {
-    std::optional<FilePlace> place;
-    uint64_t written_end = 0;
-    FQ_TRY(locked([&]() -> Result<void> {
-      place = stream().table().place(position);
-      written_end = header().ring_start.load(std::memory_order_relaxed);
-      return {};
-    }));
-    if (!place) return {};
-    FQ_TRY_SET(const bool found, reader().read_record(*place, position, written_end, record));
-    if (!found) return {};
-    const RecordHeader header = *decode_header(place->key, record);
-    const Bytes body = Bytes(record).subspan(kRecordHeaderBytes, header.bytes - kRecordHeaderBytes);
-    if (header.type == RecordType::moved) {
-      const std::optional<MovedRecord> moved = decode_moved(body);
-      if (!moved) return {};
-      if (moved->error_wall_ms != 0 &&
-          !visit(RecordType::retried, moved->error_wall_ms, moved->error, 0, EventSource::carried_error)) {
-        return {};
-      }
-      for (auto past = moved->past.rbegin(); past != moved->past.rend(); ++past) {
-        EventDetail detail;
-        detail.pid = past->pid;
-        if (!visit(past->type, past->at_wall_ms, detail, past->serial, EventSource::carried)) return {};
-      }
-      return {};
-    }
-    if (header.type == RecordType::replaced) {
-      const std::optional<ReplacedRecord> replaced = decode_replaced(body);
-      if (!replaced) return {};
-      if (!visit(header.type, header.at_wall_ms, EventDetail{}, 0, EventSource::record)) return {};
-      if (replaced->event.previous_event >= position) return {};
-      position = replaced->event.previous_event;
-      continue;
-    }
-    if (!decode_event(header.type, header.count, body, event)) return {};
-    uint64_t previous = 0;
-    for (size_t i = 0; i < event.items.size(); ++i) {
-      if (number(event.items[i].id) != id) continue;
-      previous = event.items[i].previous_event;
-      const uint64_t serial = number(event.detail.first_serial) + i;
-      if (!visit(header.type, header.at_wall_ms, event.detail, serial, EventSource::record)) return {};
-    }
-    // Events only ever point backwards: anything else is damage, and would never end.
-    if (previous >= position) return {};
-    position = previous;
-  }
-  return {};
-}
-
-Result<void> LocalQueue::add_error(const Looked& looked, MessageInfo& info) {
+Result<void> LocalQueue::add_error(const Snapshot& looked, MessageInfo& info) {
   if (looked.attempts == 0 && looked.crashes == 0 && looked.state != State::dead) return {};
   bool first = true;
   FQ_TRY(
-      walk_events(looked.id, looked.event_position,
+      walk_events(link_, looked.id, looked.event_position,
                   [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
                     // A lease that ran out is no record of its own: it shows as a lease without an end.
                     const bool ran_out = first && type == RecordType::leased && looked.state != State::leased;
@@ -187,7 +99,7 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
   if (!place && position == 0 && !ended) return endings().history(id);
   HistoryPage page;
   const size_t most = std::min(n, kEventsMax);
-  FQ_TRY(walk_events(number(id), position,
+  FQ_TRY(walk_events(link_, number(id), position,
                      [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t serial,
                          EventSource source) {
                        if (source == EventSource::carried_error) return true;
@@ -195,10 +107,10 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
                        return page.events.size() < most;
                      }));
   if (place && page.events.size() < most) {
-    FQ_TRY_SET(const bool found, reader().read(*place, stored_));
+    FQ_TRY_SET(const bool found, messages_.read(*place));
     if (found) {
       page.events.push_back(
-          event_of(RecordType::pushed, stored_.item.pushed_wall_ms, number(id), EventDetail{}, 0));
+          event_of(RecordType::pushed, messages_.item().pushed_wall_ms, number(id), EventDetail{}, 0));
     }
   }
   // Nothing else is kept of one that has ended: its push is looked for.

@@ -1,6 +1,6 @@
 // local_look - peek, get and history: what is there, without changing it.
 //
-// Under the lock only fields are copied (Looked); payloads are read behind it. Pages are bounded and weakly
+// Under the lock only fields are copied (Snapshot); payloads are read behind it. Pages are bounded and weakly
 // consistent: what changes between two pages may be told or not, what does not is told once.
 #include "core/local/local_queue.h"
 
@@ -20,24 +20,6 @@ namespace {
 
 constexpr size_t kTurnsPerPage = 512;
 constexpr int kItemTries = 3;  // against compaction and other payloads
-
-std::optional<State> shown_state_of(const Entry& entry) {
-  switch (static_cast<SlotState>(entry.state.get())) {
-    case SlotState::ready:
-      return State::ready;
-    case SlotState::delayed:
-      return State::delayed;
-    case SlotState::leased:
-      return State::leased;
-    case SlotState::dead:
-      return State::dead;
-    case SlotState::held:
-      return State::held;
-    case SlotState::free:
-      break;
-  }
-  return std::nullopt;
-}
 
 /// What it came after, as it was pushed.
 std::vector<MessageId> after_of(const MessageItem& item) {
@@ -73,43 +55,7 @@ uint64_t number_in(const Cursor& cursor) {
 
 }  // namespace
 
-bool LocalQueue::matches(const Filter& filter, std::optional<TenantIndex> below, const Entry& entry) {
-  const std::optional<State> state = shown_state_of(entry);
-  if (!state || (filter.state && *filter.state != *state)) return false;
-  if (!below) return true;
-  return store().schedule().is_below(TenantIndex{entry.tenant.get()}, *below);
-}
-
-LocalQueue::Looked LocalQueue::look_at(SlotIndex slot) {
-  const Entry& entry = schedule().entry(slot);
-  Looked looked;
-  looked.id = entry.id;
-  looked.state = shown_state_of(entry).value_or(State::ready);
-  looked.slot_state = static_cast<SlotState>(entry.state.get());
-  looked.attempts = entry.attempts;
-  looked.attempts_max = entry.attempts_max != 0 ? entry.attempts_max.get()
-                                                : static_cast<uint16_t>(header().settings.attempts_max);
-  looked.crashes = entry.crashes;
-  looked.deliveries = entry.deliveries;
-  looked.at_wall_ms = entry.at_ms == kNever ? 0 : store().wall_of(entry.at_ms);
-  if (const int64_t ttl_ms = schedule().ttl_ms(slot); ttl_ms != kNever) looked.ttl_ms = ttl_ms;
-  looked.expired = schedule().has_expired(slot);
-  const UniqueKey* key = schedule().key_of_message(slot);
-  looked.has_key = key != nullptr;
-  looked.key_lost = key != nullptr && (key->flags & (kKeyHeld | kKeyBehind)) == 0;
-  looked.serial = entry.serial;
-  if (looked.state == State::leased && entry.at_ms == kNever) {
-    const HolderSlot& holder = header().holders[entry.holder % kHoldersMax];
-    looked.pid = static_cast<int>(holder.pid);
-    looked.pid_started = holder.started;
-    looked.holder_is_dead = holder.carried != 0 ? holder.orphaned_at_ms != 0 : holder.life.is_dead();
-  }
-  looked.event_position = entry.event_position;
-  looked.place = ItemReader::find_item(stream(), header(), entry);
-  return looked;
-}
-
-Result<MessageInfo> LocalQueue::describe(const Looked& looked) {
+Result<MessageInfo> LocalQueue::describe(const Snapshot& looked) {
   MessageInfo info;
   info.id = MessageId{looked.id};
   info.state = looked.state;
@@ -132,15 +78,15 @@ Result<MessageInfo> LocalQueue::describe(const Looked& looked) {
 
 /// What its record says, with the payload, or what of them is lost. Of a message that has ended meanwhile as
 /// much as can be read.
-Result<void> LocalQueue::add_item(const Looked& looked, MessageInfo& info) {
+Result<void> LocalQueue::add_item(const Snapshot& looked, MessageInfo& info) {
   TakenMessage taken;
   taken.id = looked.id;
   taken.place = looked.place;
   for (int attempt = 0; attempt < kItemTries; ++attempt) {
-    FQ_TRY_SET(const bool readable, read_taken(taken));
-    if (readable) tell_item(stored_.item, info);
+    FQ_TRY_SET(const bool readable, messages_.read(taken));
+    if (readable) tell_item(messages_.item(), info);
     const Result<Payload> payload =
-        readable ? payload_of(stored_) : Error{ErrorKind::bad_data, lost_record_text(taken), 0};
+        readable ? messages_.payload() : Error{ErrorKind::bad_data, messages_.lost_text(taken), 0};
     if (payload.ok()) {
       FQ_TRY_SET(info.payload, payload->read_all());
       return {};
@@ -168,20 +114,20 @@ Result<void> LocalQueue::add_item(const Looked& looked, MessageInfo& info) {
   return {};
 }
 
-Result<bool> LocalQueue::has_tag(const Looked& looked, const Tag& tag) {
+Result<bool> LocalQueue::has_tag(const Snapshot& looked, const Tag& tag) {
   if (!looked.place) return false;
-  FQ_TRY_SET(const bool found, reader().read(*looked.place, stored_));
+  FQ_TRY_SET(const bool found, messages_.read(*looked.place));
   if (!found) return false;
-  for (const TagView& each : decode_tags(stored_.item.tags).value_or(std::vector<TagView>{})) {
+  for (const TagView& each : decode_tags(messages_.item().tags).value_or(std::vector<TagView>{})) {
     if (each.name == tag.name && each.value == tag.value) return true;
   }
   return false;
 }
 
 Result<MessagePage> LocalQueue::peek_ready(const Filter& filter, size_t given, size_t n) {
-  FQ_TRY_SET(const std::vector<Looked> looked, pages_->turns(filter, given, n));
+  FQ_TRY_SET(const std::vector<Snapshot> looked, pages_->turns(filter, given, n));
   MessagePage page;
-  for (const Looked& one : looked) {
+  for (const Snapshot& one : looked) {
     if (filter.tag) {
       FQ_TRY_SET(const bool tagged, has_tag(one, *filter.tag));
       if (!tagged) continue;
@@ -212,7 +158,7 @@ Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, s
     selected = places.size();
     for (const Place& place : places) {
       after = place;
-      FQ_TRY_SET(const std::optional<Looked> looked, pages_->look_again(filter, place));
+      FQ_TRY_SET(const std::optional<Snapshot> looked, pages_->look_again(filter, place));
       if (!looked) continue;
       FQ_TRY_SET(MessageInfo info, describe(*looked));
       page.messages.push_back(std::move(info));
@@ -227,14 +173,14 @@ Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
   look_at_holders();
   FQ_TRY(settle_held());
   FQ_TRY(drop_old_dead());
-  std::optional<Looked> looked;
+  std::optional<Snapshot> looked;
   std::optional<Schedule::OutcomeView> outcome;
   uint64_t ended_before = 0;
   FQ_TRY(locked([&]() -> Result<void> {
     looked.reset();
     gate().fire_timers(gate().now(), 1);
     const std::optional<SlotIndex> slot = schedule().find(id);
-    if (slot) looked = look_at(*slot);
+    if (slot) looked = take_snapshot(link_, *slot);
     if (!slot) outcome = schedule().outcome(id);
     ended_before = header().tail;
     return {};

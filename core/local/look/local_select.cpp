@@ -4,7 +4,7 @@
 // A walk keeps more than the page needs that asked for it: eight times as much as was given before. So all
 // pages together cost a few walks, and a short look takes little memory.
 #include "core/local/local_pages.h"
-#include "core/local/local_parts.h"
+#include "core/local/read/parts.h"
 
 namespace fq {
 
@@ -49,7 +49,7 @@ Result<void> LocalQueue::Pages::find_more(size_t room) {
     if (!filter.tenant.empty()) below = queue_.schedule().find_tenant(filter.tenant);
     return filter.tenant.empty() || below ? queue_.schedule().slots_end() : 0;
   };
-  Parts parts(queue_);
+  Parts parts(queue_.link_);
   for (bool more = true; more;) {
     bool anew = false;
     seen.clear();
@@ -58,7 +58,7 @@ Result<void> LocalQueue::Pages::find_more(size_t room) {
       seen.clear();
       for (uint32_t i = from; i < to; ++i) {
         const Entry& entry = queue_.schedule().entry(SlotIndex{i});
-        if (!queue_.matches(filter, below, entry)) continue;
+        if (!matches(queue_.link_, filter, below, entry)) continue;
         const Place place{found_->order == Order::due ? entry.at_ms.get() : 0, entry.id};
         if (found_->last < place) seen.push_back(place);
       }
@@ -80,14 +80,13 @@ Result<void> LocalQueue::Pages::find_more(size_t room) {
   return {};
 }
 
-Result<std::optional<LocalQueue::Looked>> LocalQueue::Pages::look_again(const Filter& filter,
-                                                                        const Place& place) {
-  std::optional<Looked> looked;
+Result<std::optional<Snapshot>> LocalQueue::Pages::look_again(const Filter& filter, const Place& place) {
+  std::optional<Snapshot> looked;
   FQ_TRY(queue_.locked([&]() -> Result<void> {
     looked.reset();
     const std::optional<SlotIndex> slot = queue_.schedule().find(MessageId{place.id});
-    if (slot && queue_.matches(filter, std::nullopt, queue_.schedule().entry(*slot)))
-      looked = queue_.look_at(*slot);
+    if (slot && matches(queue_.link_, filter, std::nullopt, queue_.schedule().entry(*slot)))
+      looked = take_snapshot(queue_.link_, *slot);
     return {};
   }));
   if (!looked || !filter.tag) return looked;

@@ -136,15 +136,14 @@ std::optional<MessageId> LocalQueue::Pages::TurnCopy::next() {
 LocalQueue::Pages::Pages(LocalQueue& queue) : queue_(queue) {}
 LocalQueue::Pages::~Pages() = default;
 
-Result<std::vector<LocalQueue::Looked>> LocalQueue::Pages::turns(const Filter& filter, size_t given,
-                                                                 size_t n) {
+Result<std::vector<Snapshot>> LocalQueue::Pages::turns(const Filter& filter, size_t given, size_t n) {
   const bool goes_on = turns_ && turns_->tenant == filter.tenant && turns_->given == given && given > 0;
   if (!goes_on) {
     turns_.emplace();
     turns_->tenant = filter.tenant;
     turns_->given = turns_->to_pass = given;
   }
-  std::vector<Looked> looked;
+  std::vector<Snapshot> looked;
   looked.reserve(n);
   bool more = true;
   if (!turns_->copy && n <= kTurnsPerLook && given <= kTurnsPerLook - n) {
@@ -157,7 +156,7 @@ Result<std::vector<LocalQueue::Looked>> LocalQueue::Pages::turns(const Filter& f
 }
 
 /// Those whose turns are next. Returns whether there may be others, which have none now.
-Result<bool> LocalQueue::Pages::look_at_next(size_t n, std::vector<Looked>& looked) {
+Result<bool> LocalQueue::Pages::look_at_next(size_t n, std::vector<Snapshot>& looked) {
   std::vector<uint64_t> passed;
   passed.reserve(turns_->to_pass);
   bool more = false;
@@ -176,18 +175,19 @@ Result<bool> LocalQueue::Pages::look_at_next(size_t n, std::vector<Looked>& look
       if (!slot) break;
       const uint64_t id = schedule.entry(*slot).id;
       if (turns_->shown.contains(id)) continue;
-      passed.size() < turns_->to_pass ? passed.push_back(id) : looked.push_back(queue_.look_at(*slot));
+      passed.size() < turns_->to_pass ? passed.push_back(id)
+                                      : looked.push_back(take_snapshot(queue_.link_, *slot));
     }
     more = schedule.root().parked_count != 0 || schedule.root().closed_sets != 0;
     return {};
   }));
   turns_->to_pass -= passed.size();
   turns_->shown.insert(passed.begin(), passed.end());
-  for (const Looked& one : looked) turns_->shown.insert(one.id);
+  for (const Snapshot& one : looked) turns_->shown.insert(one.id);
   return more;
 }
 
-Result<void> LocalQueue::Pages::look_at_copy(const Filter& filter, size_t n, std::vector<Looked>& looked) {
+Result<void> LocalQueue::Pages::look_at_copy(const Filter& filter, size_t n, std::vector<Snapshot>& looked) {
   if (!turns_->copy) {
     FQ_TRY_SET(std::unique_ptr<SegmentMemory> memory, private_segment());
     turns_->copy = std::make_unique<TurnCopy>(std::move(memory), filter.tenant);
@@ -201,13 +201,13 @@ Result<void> LocalQueue::Pages::look_at_copy(const Filter& filter, size_t n, std
       --turns_->to_pass;
       continue;
     }
-    std::optional<Looked> one;
+    std::optional<Snapshot> one;
     FQ_TRY(queue_.locked([&]() -> Result<void> {
       one.reset();
       const std::optional<TenantIndex> below = queue_.schedule().find_tenant(filter.tenant);
       const std::optional<SlotIndex> slot = queue_.schedule().find(*id);
-      if (below && slot && queue_.matches(filter, below, queue_.schedule().entry(*slot)))
-        one = queue_.look_at(*slot);
+      if (below && slot && matches(queue_.link_, filter, below, queue_.schedule().entry(*slot)))
+        one = take_snapshot(queue_.link_, *slot);
       return {};
     }));
     if (one) looked.push_back(std::move(*one));

@@ -61,7 +61,7 @@ struct TenantSurvey::Page {
    private:
     alignas(Tenant) std::byte bytes_[sizeof(Tenant)];
   };
-  struct Looked {
+  struct Snapshot {
     TenantCopy tenant;
     int64_t oldest_ms = kNever;  // ready since
     uint32_t name_bytes = 0;
@@ -73,7 +73,7 @@ struct TenantSurvey::Page {
   uint32_t tenants = 0;  // there are, about
   bool more = true;
   int64_t now_ms = 0;
-  std::array<Looked, kNodesPerLook> looked;
+  std::array<Snapshot, kNodesPerLook> looked;
   std::array<std::array<char, kTextBytesMax>, kNodesPerLook> names;
 };
 
@@ -94,7 +94,7 @@ void TenantSurvey::look(const Schedule& schedule, int64_t now_ms) {
   for (uint32_t i = 0; i < page.count; ++i) {
     const TenantIndex index{page.first + i};
     const Tenant& tenant = schedule.tenant(index);
-    Page::Looked& looked = page.looked[i];
+    Page::Snapshot& looked = page.looked[i];
     looked.tenant.copy(tenant);
     if (!is_used(tenant)) continue;
     looked.blocks = blocks_of(region, tenant);
@@ -124,7 +124,7 @@ bool TenantSurvey::digest() {
 
 void TenantSurvey::take_in(uint32_t i) {
   const Page& page = *page_;
-  const Page::Looked& looked = page.looked[i];
+  const Page::Snapshot& looked = page.looked[i];
   const Tenant& tenant = looked.tenant.get();
   if (!is_used(tenant)) return;
   Node& node = nodes_[page.first + i];

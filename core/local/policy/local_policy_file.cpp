@@ -11,7 +11,7 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/local/local_parts.h"
+#include "core/local/read/parts.h"
 #include "core/local/shared/policy_layers.h"
 #include "core/local/files/process_info.h"
 
@@ -79,7 +79,7 @@ Result<void> LocalQueue::policy_load(const Policy& policy, const FileIdentity& i
 /// Needs: policy_lock, so that nobody else makes rules meanwhile.
 Result<RuleSummary> LocalQueue::sum_up_rules() {
   RuleSummary summary;
-  Parts parts(*this);
+  Parts parts(link_);
   for (bool more = true; more;) {
     FQ_TRY_SET(more, parts.next([&] { return schedule().rules_end(); },
                                 [&](uint32_t from, uint32_t to) {

@@ -49,10 +49,10 @@ void LocalQueue::note_blobs_done(uint64_t bytes) {
 
 void LocalQueue::name_blobs(const std::vector<ItemPlace>& places, std::vector<LooseBlob>& blobs) {
   for (const ItemPlace& place : places) {
-    const Result<bool> found = reader().read(place, stored_);
+    const Result<bool> found = messages_.read(place);
     // One that cannot be read now stays loose: a later look at blobs/ takes it away.
-    if (found.ok() && *found && stored_.item.blob)
-      blobs.push_back({*stored_.item.blob, stored_.item.payload_bytes});
+    if (found.ok() && *found && messages_.item().blob)
+      blobs.push_back({*messages_.item().blob, messages_.item().payload_bytes});
   }
 }
 

@@ -296,9 +296,9 @@ Result<bool> LocalQueue::merge(const NewMessage& message, const Plan& plan, Repl
     return {};
   }));
   if (!place) return false;
-  FQ_TRY_SET(const bool found, reader().read(*place, stored_));
+  FQ_TRY_SET(const bool found, messages_.read(*place));
   if (!found) return false;
-  const MessageItem& old = stored_.item;
+  const MessageItem& old = messages_.item();
   merged.key = old.key;
   merged.terms = old.terms;
   if (old.blob) merged.doomed.push_back({*old.blob, old.payload_bytes});

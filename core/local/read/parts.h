@@ -1,19 +1,19 @@
-// local_parts - a look at all slots, or all nodes, a part of them under each hold of the lock.
+// parts - a look at all slots, or all nodes, a part of them under each hold of the lock.
 #pragma once
 
 // System.
 #include <algorithm>
 #include <utility>
 // fq, this room.
-#include "core/local/local_queue.h"
+#include "core/local/write/link.h"
 
 namespace fq {
 
-class LocalQueue::Parts {
+class Parts {
  public:
   static constexpr uint32_t kPerLook = 4096;
 
-  explicit Parts(LocalQueue& queue) : queue_(queue), segment_(queue.link_.segments_seen()) {}
+  explicit Parts(Link& link) : link_(link), segment_(link.segments_seen()) {}
 
   /// Calls `look(from, to)` for the next indices before `end()`, under a hold of the lock; from 0 again where
   /// the segment was replaced by another meanwhile. Returns whether there are more.
@@ -21,8 +21,8 @@ class LocalQueue::Parts {
   Result<bool> next(End&& end, Look&& look) {
     bool more = false;
     uint32_t to = 0;
-    FQ_TRY(queue_.locked([&]() -> Result<void> {
-      if (std::exchange(segment_, queue_.link_.segments_seen()) != queue_.link_.segments_seen()) next_ = 0;
+    FQ_TRY(link_.locked([&]() -> Result<void> {
+      if (std::exchange(segment_, link_.segments_seen()) != link_.segments_seen()) next_ = 0;
       to = static_cast<uint32_t>(std::min<uint64_t>(end(), uint64_t{next_} + kPerLook));
       if (next_ < to) look(next_, to);
       more = to < end();
@@ -33,7 +33,7 @@ class LocalQueue::Parts {
   }
 
  private:
-  LocalQueue& queue_;
+  Link& link_;
   uint64_t segment_;
   uint32_t next_ = 0;
 };

@@ -1,0 +1,91 @@
+#include "core/local/read/event_walk.h"
+
+namespace fq {
+
+std::string_view name_of_event(RecordType type) {
+  switch (type) {
+    case RecordType::pushed:
+      return "pushed";
+    case RecordType::leased:
+      return "leased";
+    case RecordType::acked:
+      return "acked";
+    case RecordType::retried:
+      return "retried";
+    case RecordType::released:
+      return "released";
+    case RecordType::buried:
+      return "buried";
+    case RecordType::kicked:
+      return "kicked";
+    case RecordType::extended:
+      return "extended";
+    case RecordType::cancelled:
+      return "cancelled";
+    case RecordType::died:
+      return "died";
+    case RecordType::replaced:
+      return "replaced";
+    case RecordType::freed:
+      return "freed";
+    case RecordType::reheld:
+      return "kicked";
+    default:
+      return "unknown";
+  }
+}
+
+Result<void> walk_events(Link& link, uint64_t id, uint64_t position, const EventVisitor& visit) {
+  std::vector<std::byte> record;
+  EventRecord event;
+  while (position != 0) {
+    std::optional<FilePlace> place;
+    uint64_t written_end = 0;
+    FQ_TRY(link.locked([&]() -> Result<void> {
+      place = link.stream().table().place(position);
+      written_end = link.header().ring_start.load(std::memory_order_relaxed);
+      return {};
+    }));
+    if (!place) return {};
+    FQ_TRY_SET(const bool found, link.reader().read_record(*place, position, written_end, record));
+    if (!found) return {};
+    const RecordHeader header = *decode_header(place->key, record);
+    const Bytes body = Bytes(record).subspan(kRecordHeaderBytes, header.bytes - kRecordHeaderBytes);
+    if (header.type == RecordType::moved) {
+      const std::optional<MovedRecord> moved = decode_moved(body);
+      if (!moved) return {};
+      if (moved->error_wall_ms != 0 &&
+          !visit(RecordType::retried, moved->error_wall_ms, moved->error, 0, EventSource::carried_error)) {
+        return {};
+      }
+      for (auto past = moved->past.rbegin(); past != moved->past.rend(); ++past) {
+        EventDetail detail;
+        detail.pid = past->pid;
+        if (!visit(past->type, past->at_wall_ms, detail, past->serial, EventSource::carried)) return {};
+      }
+      return {};
+    }
+    if (header.type == RecordType::replaced) {
+      const std::optional<ReplacedRecord> replaced = decode_replaced(body);
+      if (!replaced) return {};
+      if (!visit(header.type, header.at_wall_ms, EventDetail{}, 0, EventSource::record)) return {};
+      if (replaced->event.previous_event >= position) return {};
+      position = replaced->event.previous_event;
+      continue;
+    }
+    if (!decode_event(header.type, header.count, body, event)) return {};
+    uint64_t previous = 0;
+    for (size_t i = 0; i < event.items.size(); ++i) {
+      if (number(event.items[i].id) != id) continue;
+      previous = event.items[i].previous_event;
+      const uint64_t serial = number(event.detail.first_serial) + i;
+      if (!visit(header.type, header.at_wall_ms, event.detail, serial, EventSource::record)) return {};
+    }
+    // Events only ever point backwards: anything else is damage, and would never end.
+    if (previous >= position) return {};
+    position = previous;
+  }
+  return {};
+}
+
+}  // namespace fq

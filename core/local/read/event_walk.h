@@ -1,0 +1,26 @@
+// event_walk - what happened to one message, from its newest event back.
+//
+// Every event record holds the position of the one before it about the same message. A MOVED record carries
+// the events of the files that it outlived.
+#pragma once
+
+// System.
+#include <functional>
+// fq, this room.
+#include "core/local/write/link.h"
+
+namespace fq {
+
+enum class EventSource { record, carried, carried_error };
+
+using EventVisitor = std::function<bool(RecordType type, int64_t at_wall_ms, const EventDetail& detail,
+                                        uint64_t serial, EventSource source)>;
+
+/// Calls `visit` for each event of the message, the newest, at `position`, first, until it returns false or
+/// the journal holds no more.
+Result<void> walk_events(Link& link, uint64_t id, uint64_t position, const EventVisitor& visit);
+
+/// As a person reads it.
+std::string_view name_of_event(RecordType type);
+
+}  // namespace fq

@@ -1,0 +1,71 @@
+#include "core/local/read/message_reader.h"
+
+// System.
+#include <fcntl.h>
+
+#include <cerrno>
+// fq, this room.
+#include "core/local/files/blobs.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int kReadTries = 3;
+
+}  // namespace
+
+Result<bool> MessageReader::read(TakenMessage& taken) {
+  for (int attempt = 0; attempt < kReadTries; ++attempt) {
+    if (taken.place) {
+      FQ_TRY_SET(const bool found, reader().read(*taken.place, stored_));
+      if (found) return true;
+    }
+    // Moved to another file since, or written over in the ring: where is it now?
+    reader().forget();
+    FQ_TRY(locked([&]() -> Result<void> {
+      const std::optional<SlotIndex> slot = schedule().find(MessageId{taken.id});
+      taken.place.reset();
+      if (slot) taken.place = ItemReader::find_item(stream(), header(), schedule().entry(*slot));
+      return {};
+    }));
+  }
+  return false;
+}
+
+std::string MessageReader::lost_text(const TakenMessage& taken) {
+  if (!taken.place) return "its record is lost: its journal file is not known any more";
+  const FileKey& key = taken.place->file.key;
+  const Result<std::unique_ptr<File>> file = open_journal_file(disk(), key);
+  const std::string name = journal_file_name(key.number);
+  if (!file.ok() && file.error().sys == ENOENT) return "its record is lost: " + name + " is gone";
+  return "its record is damaged: " + name + " at byte " + std::to_string(taken.place->file.offset);
+}
+
+Result<std::string> MessageReader::what_is_lost(const TakenMessage& taken) {
+  const uint32_t current = header().current_file.peek();
+  if (taken.place && taken.place->file.key.number == current) {
+    const Result<std::unique_ptr<File>> file = open_journal_file(disk(), taken.place->file.key);
+    if (!file.ok() && file.error().sys == ENOENT) return files().gone(current);
+  }
+  return lost_text(taken);
+}
+
+Result<Payload> MessageReader::payload() {
+  if (!stored_.item.blob) return Payload(std::string(as_text(stored_.item.payload)));
+  FQ_TRY_SET(const std::unique_ptr<File> file, open_whole_blob(disk(), stored_.item));
+  const int own = ::fcntl(file->descriptor(), F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return sys_error("dup", blob_file_name(*stored_.item.blob), errno);
+  return Payload(own, stored_.item.payload_bytes);
+}
+
+std::optional<JobCommand> command_of(const JobTerms& terms) {
+  if (terms.argv.empty()) return std::nullopt;
+  JobCommand command;
+  command.argv.assign(terms.argv.begin(), terms.argv.end());
+  command.cwd = terms.cwd;
+  command.env.assign(terms.env.begin(), terms.env.end());
+  return command;
+}
+
+}  // namespace fq

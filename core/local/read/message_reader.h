@@ -1,0 +1,38 @@
+// message_reader - a message's record and payload, wherever they lie now.
+//
+// Owns the last record read, whose memory is used again: item() is good until the next read.
+#pragma once
+
+// fq, below us.
+#include "core/api/queue.h"
+// fq, this room.
+#include "core/local/flush/taken_message.h"
+#include "core/local/write/link.h"
+
+namespace fq {
+
+class MessageReader : private Linked {
+ public:
+  explicit MessageReader(Link& link) : Linked(link) {}
+
+  /// False: it cannot be read, or has ended; taken.place is where it was looked for last.
+  Result<bool> read(TakenMessage& taken);
+  /// What lies at one place. False: it lies there no more, or cannot be read.
+  Result<bool> read(const ItemPlace& place) { return reader().read(place, stored_); }
+  const MessageItem& item() const { return stored_.item; }
+  Result<Payload> payload();
+
+  /// Of a record that cannot be read: why.
+  std::string lost_text(const TakenMessage& taken);
+  /// The same, but an Error where it is no fault of the record alone: the file that the queue writes to is
+  /// gone.
+  Result<std::string> what_is_lost(const TakenMessage& taken);
+
+ private:
+  StoredItem stored_;
+};
+
+/// A job's command, where it is one.
+std::optional<JobCommand> command_of(const JobTerms& terms);
+
+}  // namespace fq

@@ -1,0 +1,42 @@
+// snapshot - what is copied of a message under the lock, to be described without it.
+#pragma once
+
+// fq, below us.
+#include "core/api/queue.h"
+// fq, this room.
+#include "core/local/write/link.h"
+
+namespace fq {
+
+struct Snapshot {
+  uint64_t id = 0;
+  State state = State::ready;
+  SlotState slot_state{};
+  uint16_t attempts = 0;
+  uint16_t attempts_max = 0;
+  uint16_t crashes = 0;
+  uint32_t deliveries = 0;
+  int64_t at_wall_ms = 0;  // 0: held by a process
+  int64_t ttl_ms = 0;      // that still holds; 0: none
+  bool expired = false;
+  bool has_key = false;   // of --unique or --debounce
+  bool key_lost = false;  // and holds it no more
+  uint64_t serial = 0;
+  int pid = 0;                  // that leased it by living; 0: by time
+  uint64_t pid_started = 0;     // see process_started
+  bool holder_is_dead = false;  // and it is kept by what its job left behind
+  uint64_t event_position = 0;
+  std::optional<ItemPlace> place;
+};
+
+/// Needs: the lock.
+Snapshot take_snapshot(Link& link, SlotIndex slot);
+
+/// As which a message is shown; none: there is none in this slot.
+std::optional<State> shown_state_of(const Entry& entry);
+/// Whether a filter takes it, but for its tag; `below`: the filter's tenant. Needs: the lock.
+bool matches(Link& link, const Filter& filter, std::optional<TenantIndex> below, const Entry& entry);
+
+std::string receipt_text(uint64_t id, uint64_t serial);
+
+}  // namespace fq
