@@ -1,12 +1,11 @@
 #include "core/local/local_queue.h"
 
 // System.
-#include <array>
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 // fq, this room.
 #include "core/local/look/event_log.h"
-#include "core/local/consume/local_endings.h"
 #include "core/local/local_pages.h"
 #include "core/local/files/queue_directory.h"
 // fq, below us.
@@ -16,7 +15,7 @@ namespace fq {
 
 namespace {
 
-constexpr size_t kScratchEvents = 1024;  // more ids than one transaction ever takes
+constexpr size_t kMutatedPerPage = 10'000;  // ids looked for in one walk
 
 Error name_error(std::string_view what, std::string_view name, std::string_view fault) {
   std::string text(what);
@@ -38,14 +37,24 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
       writer_(link_, *this),
       events_(link_, writer_, *this),
       messages_(link_),
+      endings_(link_, writer_, messages_),
+      dependents_(link_, writer_, events_),
+      mutator_(link_, writer_, events_, *this, endings_, dependents_),
+      dead_letters_(link_, writer_, events_, endings_, mutator_),
+      holder_(link_, writer_, events_),
+      reaper_(link_, writer_, events_),
+      watcher_(link_, reaper_),
+      settler_(link_, writer_, events_, *this, endings_, dependents_, watcher_),
+      taker_(link_, {writer_, *this, messages_, endings_, dependents_, dead_letters_, holder_, reaper_,
+                     watcher_, settler_}),
+      ended_(link_, endings_),
       until_exit_(until_exit),
       pages_(std::make_unique<Pages>(*this)) {
-  event_items_.reserve(kScratchEvents);
   body_.bytes.reserve(4096);
 }
 
 LocalQueue::~LocalQueue() {
-  leave_holder();
+  holder_.leave();
   link_.leave(until_exit_);
 }
 
@@ -57,6 +66,72 @@ Caps LocalQueue::caps() const {
   caps.fairness_bound = 1;
   return caps;
 }
+
+Result<void> LocalQueue::bring_up_to_date() {
+  FQ_TRY(dependents_.resolve());
+  return dead_letters_.drop_old();
+}
+
+Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) { return taker_.lease(request); }
+
+Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const LeaseRequest* next) {
+  FQ_TRY_SET(SettleReply reply, settler_.settle(items));
+  if (next != nullptr && !reply.error) {
+    FQ_TRY_SET(reply.next, taker_.lease(*next));
+  }
+  return reply;
+}
+
+Result<std::vector<ExtendResult>> LocalQueue::extend(std::span<const Receipt> receipts, int64_t duration_ms) {
+  return settler_.extend(receipts, duration_ms);
+}
+
+Result<EndStatus> LocalQueue::await_end(const EndRequest& request) { return watcher_.await_end(request); }
+
+Result<std::optional<int>> LocalQueue::hold_for_job(std::span<const MessageId> ids,
+                                                    std::optional<int64_t> limit_ms) {
+  return holder_.hold_for_job(ids, limit_ms);
+}
+
+Result<MutateReply> LocalQueue::mutate(std::span<const MessageId> ids, Action action) {
+  MutateReply reply;
+  FQ_TRY(bring_up_to_date());
+  for (const MessageId id : ids) {
+    FQ_TRY_SET(const SettleStatus status, mutator_.change(id, action));
+    reply.items.push_back(status);
+    if (status == SettleStatus::ok) ++reply.changed;
+  }
+  FQ_TRY(mutator_.finish());
+  return reply;
+}
+
+Result<MutateReply> LocalQueue::mutate(const Filter& filter, Action action, const Cursor& from, size_t n) {
+  MutateReply reply;
+  Place after;
+  std::from_chars(from.text.data(), from.text.data() + from.text.size(), after.id);
+  const size_t most = std::min(n, kMutatedPerPage);
+  // By id, also of those that wait for a time: what is found first is what was pushed first.
+  FQ_TRY_SET(const std::vector<Place> places, pages_->select(filter, Pages::Order::id, after, most));
+  for (const Place& place : places) {
+    after = place;
+    FQ_TRY_SET(const std::optional<Snapshot> looked, pages_->look_again(filter, place));
+    if (!looked) continue;
+    FQ_TRY_SET(const SettleStatus status, mutator_.change(MessageId{looked->id}, action, &filter));
+    if (status == SettleStatus::ok) ++reply.changed;
+  }
+  FQ_TRY(mutator_.finish());
+  if (places.size() == most && most > 0) reply.next.text = std::to_string(after.id);
+  return reply;
+}
+
+Result<MessagePage> LocalQueue::ended(const Filter& filter, const Cursor& from, size_t n) {
+  FQ_TRY(bring_up_to_date());
+  // An end is told only once it can no longer be lost.
+  if (!syncs_lazily()) FQ_TRY(link_.wait_all_durable());
+  return ended_.page(filter, from, n);
+}
+
+Result<std::optional<JobOutput>> LocalQueue::output(MessageId id) { return ended_.output(id); }
 
 Result<void> LocalQueue::follow_wall_clock() {
   const int64_t measured = clock().wall_ms() - clock().boot_ms();

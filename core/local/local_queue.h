@@ -9,13 +9,9 @@
 #include <functional>
 #include <map>
 // fq, this room.
-#include "core/local/files/blobs.h"
-#include "core/local/files/running_jobs.h"
-#include "core/local/read/event_walk.h"
-#include "core/local/read/message_reader.h"
-#include "core/local/read/snapshot.h"
-#include "core/local/write/event_writer.h"
-#include "core/local/flush/taken_message.h"
+#include "core/local/consume/taker.h"
+#include "core/local/consume/ended_view.h"
+#include "core/local/write/pushed_blobs.h"
 
 namespace fq {
 
@@ -58,14 +54,11 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   Result<void> follow_wall_clock();
 
  private:
+  /// What a look, a lease or a change by hand finds done: what waited for others is resolved, dead letters
+  /// that have had their time are gone.
+  Result<void> bring_up_to_date();
   // local_push.cpp
   Result<void> forget_ends(const Need& need);
-  // local_loose.h
-  class PushedBlobs;
-  void note_blobs_done(uint64_t bytes);
-  /// Which files hold the payloads of what has just ended.
-  void name_blobs(const std::vector<ItemPlace>& places, std::vector<LooseBlob>& blobs);
-  void remove_blobs(std::span<const LooseBlob> blobs);
   /// Fills items_; long payloads are written to `blobs`.
   Result<Need> prepare(std::span<const NewMessage> messages, int64_t wall_ms, PushedBlobs& blobs);
   /// A pushed record, and where it ends.
@@ -103,76 +96,10 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   Result<bool> replace(const NewMessage& message, const Plan& plan, bool lazy, uint64_t& end);
   void append_replaced(const ReplacedRecord& record, SlotIndex slot, const Now& read);
 
-  // local_waiting.cpp
-  /// Held messages whose dependencies have ended are let go or buried.
-  Result<void> settle_held();
-  void append_decisions(uint32_t dependency, const Now& now);
-
-  // local_retention.cpp
-  int64_t dead_due_ms();
-  Obstacle drop_some_dead(const Now& now, std::vector<ItemPlace>& blobs);
-  Result<void> drop_old_dead();
-
   // local_keys.cpp
   Result<void> ensure_secret();
   Result<void> find_secret();
   Obstacle carry_some_keys(KeysRecord& record);
-
-  // local_lease.cpp
-  Result<void> try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply);
-  LeaseTerms terms_of(const LeaseRequest& request, const Now& now);
-  Obstacle take_some(const LeaseRequest& request, TenantIndex from, const Now& read, uint64_t& bytes);
-  Result<void> deliver(LeaseReply& reply);
-  Result<void> deliver_one(TakenMessage& one, LeaseReply& reply);
-  /// What its tags and its job's terms say.
-  static void describe_job(const MessageItem& item, Delivery& delivery);
-  void give_back(std::span<const TakenMessage> taken);
-  Result<void> set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply);
-  Result<void> sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen);
-
-  // local_group.cpp
-  std::optional<SlotIndex> take_next(Txn& txn, const LeaseRequest& request, TenantIndex from,
-                                     const LeaseTerms& terms, uint64_t bytes);
-  std::optional<SlotIndex> take_of_group(Txn& txn, TenantIndex from, const LeaseTerms& terms,
-                                         uint64_t bytes_left);
-
-  // local_settle.cpp
-  Result<size_t> settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
-                              uint64_t& durable_end, std::vector<ItemPlace>& blobs);
-  SettleStatus judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot);
-
-  // holders.cpp
-  Result<void> become_holder();
-  void leave_holder();
-  Result<void> reap_dead(const Now& now);
-  void look_at_holders();
-  std::optional<int> keeper_of(const Snapshot& looked);
-  struct Dead;
-  Result<void> reap(HolderIndex holder);
-  Result<bool> find_dead(Dead& dead);
-  bool is_dead(const Dead& dead);
-  Result<void> find_held(Dead& dead);
-  std::optional<SlotIndex> find_held(const Dead& dead, uint64_t id);
-  Result<void> note_kept(const Dead& dead);
-  Result<void> return_from_dead(const Dead& dead, uint64_t id);
-  Result<void> free_dead(const Dead& dead);
-  Result<void> note_job_limit(std::optional<int64_t> limit_ms);
-  std::vector<HolderIndex> dead_holders();
-
-  // local_watch.cpp
-  /// A lease that was given with `watch`, and the newest record about it when that was last looked at.
-  struct WatchedLease {
-    uint64_t id = 0;
-    uint64_t serial = 0;
-    uint64_t event_position = 0;
-  };
-  void watch(std::span<const TakenMessage> taken);
-  std::optional<LeaseChange::What> change_of(WatchedLease& lease);
-  Result<void> find_changes(LeaseReply& reply);
-  Result<bool> is_idle();
-  bool has_ended(MessageId id);
-  void sleep_until_end(Interrupt* interrupt, uint32_t seen, int64_t until_ms);
-  Result<bool> look_at_ends(const EndRequest& request, size_t& ended_count, int64_t& timer_ms);
 
   // local_look.cpp, local_history.cpp
   struct Place;
@@ -181,7 +108,6 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   Result<MessageInfo> describe(const Snapshot& looked);
   Result<void> add_item(const Snapshot& looked, MessageInfo& info);
   Result<bool> has_tag(const Snapshot& looked, const Tag& tag);
-  Result<void> add_error(const Snapshot& looked, MessageInfo& info);
   Result<MessagePage> peek_ready(const Filter& filter, size_t given, size_t n);
 
   // event_log.h, local_event_source.cpp, local_event_begin.cpp, local_events.cpp
@@ -226,17 +152,6 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   /// Needs: the lock, and room for the record.
   void append_policy(const PolicyRecord& record);
   Result<void> follow_terms();
-
-  // local_endings.h, local_ended.cpp
-  class Endings;
-  Endings& endings();
-  bool lacks_note(RecordType type, SlotIndex slot, const Settle* settle = nullptr);
-
-  // local_mutate.cpp
-  /// With `item_position` only while the message's payload lies there.
-  Result<SettleStatus> change_one(MessageId id, Action action, const Filter* filter,
-                                  std::vector<ItemPlace>& blobs, std::optional<uint64_t> item_position = {});
-  Result<void> finish_changes(const std::vector<ItemPlace>& blobs);
 
   // local_stats.cpp
   Result<void> survey(TenantSurvey& survey, int64_t& as_of_wall_ms);
@@ -292,9 +207,17 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   Writer writer_;
   EventWriter events_;
   MessageReader messages_;
+  Endings endings_;
+  Dependents dependents_;
+  Mutator mutator_;
+  DeadLetters dead_letters_;
+  LeaseHolder holder_;
+  Reaper reaper_;
+  Watcher watcher_;
+  Settler settler_;
+  Taker taker_;
+  EndedView ended_;
   bool until_exit_;
-  int64_t reaped_at_ms_ = 0;
-  int64_t lazy_since_ms_ = 0;  // when waiting began with lazy bytes about; 0: there were none
   bool keeping_house_ = false;
   // Used again and again, so that what runs under the lock allocates nothing.
   Body body_;
@@ -304,26 +227,10 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   std::vector<std::string> job_texts_;
   std::vector<std::string> term_texts_;
   std::vector<MessageId> behind_;  // of what is pushed: whose end each waits for because of its key
-  std::vector<TakenMessage> taken_;
-  std::vector<EventItem> event_items_;
-  bool over_limit_ = false;  // the last push was refused since there are too many messages
-  /// What is still to be taken of the group that is being taken.
-  struct Group {
-    TenantIndex leaf{};
-    uint64_t left = 0;
-    uint64_t segment = 0;  // in which the leaf is that
-  } group_;
-  std::map<uint64_t, WatchedLease> watched_;  // by message
-  uint32_t changes_seen_ = 0;
-  uint64_t watched_segment_ = 0;
-  bool watched_carried_ = false;  // some were given in a segment before: nobody counts their changes for us
-  std::unique_ptr<Endings> endings_;
+  bool over_limit_ = false;        // the last push was refused since there are too many messages
   std::unique_ptr<Pages> pages_;
   std::unique_ptr<EventLog> event_log_;
   std::vector<std::string> event_notices_;
-  bool orphans_ = false;                           // a dead holder's job still lives
-  std::optional<std::vector<OfdLock>> survivors_;  // of such jobs, since the last look at the holders
-  int64_t orphans_since_ms_ = 0;
 };
 
 }  // namespace fq

@@ -18,7 +18,7 @@
 #include "core/base/step_count.h"
 // fq, this room.
 #include "core/local/flush/file_supply.h"
-#include "core/local/consume/local_endings.h"
+#include "core/local/consume/endings.h"
 #include "core/local/shared/loose_blobs.h"
 
 namespace fq {
@@ -246,10 +246,9 @@ Result<bool> LocalQueue::shrink() {
 
 Result<void> LocalQueue::maintain(int64_t budget_ms) {
   const int64_t until_ms = clock().boot_ms() + budget_ms;
-  FQ_TRY(reap_dead(gate().now()));
-  FQ_TRY(settle_held());
-  FQ_TRY(drop_old_dead());
-  endings().tend();
+  FQ_TRY(reaper_.reap_all(gate().now()));
+  FQ_TRY(bring_up_to_date());
+  endings_.notes().tend();
   for (bool fired = true; fired;) {
     FQ_TRY(locked([&]() -> Result<void> {
       fired = gate().fire_timers(gate().now());

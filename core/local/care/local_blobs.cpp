@@ -224,19 +224,18 @@ Result<uint64_t> LocalQueue::Care::remove_orphans() {
 
 /// The bytes of lost payloads are kept, and their messages, of which nothing is left to deliver, cancelled.
 Result<void> LocalQueue::Care::set_blobs_aside(const Checked& found, CheckReport& report) {
-  std::vector<ItemPlace> ended;
   for (const LostBlob& lost : found.lost_blobs) {
     // Kept first: a death in between leaves a message whose payload is gone, which the next repair cancels.
     const std::string path = blob_file_name(lost.name);
     FQ_TRY_SET(const bool kept, keep_blob(queue_.disk(), path));
     FQ_POINT("repair.blob_kept");
     FQ_TRY_SET(const SettleStatus status,
-               queue_.change_one(lost.id, Action::cancel, nullptr, ended, lost.item_position));
+               queue_.mutator_.change(lost.id, Action::cancel, nullptr, lost.item_position));
     if (status != SettleStatus::ok) continue;
     ++report.messages_cancelled;
     report.repairs.add(lost.what + (kept ? "; kept in damaged/" : "") + "; cancelled");
   }
-  return queue_.finish_changes(ended);
+  return queue_.mutator_.finish();
 }
 
 }  // namespace fq

@@ -4,7 +4,7 @@
 // The same steps as those that consumers take (core/local/care/compaction.cpp), one file after the other, the
 // oldest first. Others may do the same at the same time, and work goes on meanwhile.
 #include "core/local/care/local_care.h"
-#include "core/local/consume/local_endings.h"
+#include "core/local/consume/endings.h"
 
 // System.
 #include <algorithm>
@@ -124,10 +124,9 @@ Result<void> LocalQueue::give_back_all(CompactReport& report) {
 
 Result<CompactReport> LocalQueue::compact() {
   CompactReport report;
-  FQ_TRY(reap_dead(gate().now()));
-  FQ_TRY(settle_held());
-  FQ_TRY(drop_old_dead());
-  endings().sweep();
+  FQ_TRY(reaper_.reap_all(gate().now()));
+  FQ_TRY(bring_up_to_date());
+  endings_.notes().sweep();
   FQ_TRY(link_.wait_all_durable());
   FQ_TRY(locked([&]() -> Result<void> {
     report.bytes_before = stream().table().journal_bytes();

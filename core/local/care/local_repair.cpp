@@ -25,7 +25,6 @@ constexpr const char* kDirectories[] = {"journal", "blobs", "output", "damaged"}
 
 /// Those in the oldest file that no copy can be made of.
 Result<void> LocalQueue::Care::cancel_unreadable(CheckReport& report) {
-  std::vector<ItemPlace> blobs;
   std::vector<InOldest> found;
   for (bool at_end = false; !at_end;) {
     FQ_TRY_SET(at_end, queue_.find_in_oldest(found));
@@ -33,13 +32,13 @@ Result<void> LocalQueue::Care::cancel_unreadable(CheckReport& report) {
       FQ_TRY_SET(const Copied copied, queue_.copy_message(each.id, each.item_position));
       if (copied != Copied::unreadable) continue;
       FQ_TRY_SET(const SettleStatus status,
-                 queue_.change_one(each.id, Action::cancel, nullptr, blobs, each.item_position));
+                 queue_.mutator_.change(each.id, Action::cancel, nullptr, each.item_position));
       if (status != SettleStatus::ok) continue;
       ++report.messages_cancelled;
       report.repairs.add(queue_.message_object(number(each.id)) + ": its record is damaged; cancelled");
     }
   }
-  return queue_.finish_changes(blobs);
+  return queue_.mutator_.finish();
 }
 
 /// Everything up to and with file `last` is given back, what can be read of it being kept.
@@ -187,7 +186,7 @@ Result<CheckReport> LocalQueue::Care::check(bool repair) {
 }
 
 Result<CheckReport> LocalQueue::check(bool repair) {
-  look_at_holders();
+  reaper_.reap_before_look();
   return Care(*this).check(repair);
 }
 

@@ -212,7 +212,7 @@ void LocalQueue::Explainer::tell_state(const Snapshot& looked, std::span<const u
       break;
     case State::leased:
       reason.kind = Reason::Kind::leased;
-      reason.pid = queue_.keeper_of(looked);
+      reason.pid = queue_.reaper_.keeper_of(looked);
       break;
     case State::held:
       reason.kind = Reason::Kind::held;
@@ -261,9 +261,8 @@ void LocalQueue::Explainer::see_if_blocked(TenantIndex leaf, TenantIndex top, st
 }
 
 Result<ExplainReply> LocalQueue::explain(const ExplainRequest& request) {
-  look_at_holders();
-  FQ_TRY(settle_held());
-  FQ_TRY(drop_old_dead());
+  reaper_.reap_before_look();
+  FQ_TRY(bring_up_to_date());
   ExplainReply reply;
   Explainer explainer(*this);
   if (request.id) {

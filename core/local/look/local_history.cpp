@@ -8,7 +8,7 @@
 #include <algorithm>
 // fq, this room.
 #include "core/local/look/event_log.h"
-#include "core/local/consume/local_endings.h"
+#include "core/local/consume/endings.h"
 
 namespace fq {
 
@@ -34,37 +34,7 @@ HistoryEvent event_of(RecordType type, int64_t at_wall_ms, uint64_t id, const Ev
   return event;
 }
 
-LastError error_of(RecordType type, int64_t at_wall_ms, const EventDetail& detail) {
-  LastError error;
-  error.at_wall_ms = at_wall_ms;
-  if (detail.exit) error.exit = *detail.exit;
-  if (detail.signal) error.signal = *detail.signal;
-  error.reason = detail.reason;
-  if (type == RecordType::died && error.reason.empty()) error.reason = "its holder died";
-  error.stderr_tail = detail.stderr_tail;
-  return error;
-}
-
 }  // namespace
-
-Result<void> LocalQueue::add_error(const Snapshot& looked, MessageInfo& info) {
-  if (looked.attempts == 0 && looked.crashes == 0 && looked.state != State::dead) return {};
-  bool first = true;
-  FQ_TRY(
-      walk_events(link_, looked.id, looked.event_position,
-                  [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
-                    // A lease that ran out is no record of its own: it shows as a lease without an end.
-                    const bool ran_out = first && type == RecordType::leased && looked.state != State::leased;
-                    first = false;
-                    if (!is_failure(type) && !ran_out) return true;
-                    info.last_error = error_of(type, at_wall_ms, detail);
-                    if (ran_out) info.last_error->reason = "its lease ran out";
-                    if (ran_out && detail.until_wall_ms != 0)
-                      info.last_error->at_wall_ms = detail.until_wall_ms;
-                    return false;
-                  }));
-  return {};
-}
 
 Result<std::optional<MessageInfo>> LocalQueue::describe_finished(MessageId id,
                                                                  const Schedule::OutcomeView& outcome) {
@@ -96,7 +66,7 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
     }
     return {};
   }));
-  if (!place && position == 0 && !ended) return endings().history(id);
+  if (!place && position == 0 && !ended) return ended_.history(id);
   HistoryPage page;
   const size_t most = std::min(n, kEventsMax);
   FQ_TRY(walk_events(link_, number(id), position,
@@ -120,7 +90,7 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
       page.events.push_back(event_of(RecordType::pushed, push->at_wall_ms, number(id), EventDetail{}, 0));
     if (push) page.tenant = push->tenant;
     if (!push) {
-      const Result<std::optional<MessageInfo>> found = endings().find(id);
+      const Result<std::optional<MessageInfo>> found = ended_.find(id);
       if (found.ok() && *found) {
         const MessageInfo& noted = **found;
         page.tenant = noted.tenant;

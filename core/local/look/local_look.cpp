@@ -11,7 +11,7 @@
 // fq, below us.
 #include "core/base/sort_key.h"
 // fq, this room.
-#include "core/local/consume/local_endings.h"
+#include "core/local/consume/endings.h"
 #include "core/local/local_pages.h"
 
 namespace fq {
@@ -69,10 +69,10 @@ Result<MessageInfo> LocalQueue::describe(const Snapshot& looked) {
   if (looked.state == State::leased) {
     info.receipt = Receipt{receipt_text(looked.id, looked.serial)};
     if (looked.at_wall_ms != 0) info.lease_until_wall_ms = looked.at_wall_ms;
-    info.holder_pid = keeper_of(looked);
+    info.holder_pid = reaper_.keeper_of(looked);
   }
   FQ_TRY(add_item(looked, info));
-  FQ_TRY(add_error(looked, info));
+  FQ_TRY_SET(info.last_error, last_error_of(link_, looked));
   return info;
 }
 
@@ -140,9 +140,8 @@ Result<MessagePage> LocalQueue::peek_ready(const Filter& filter, size_t given, s
 }
 
 Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, size_t n) {
-  look_at_holders();
-  FQ_TRY(settle_held());
-  FQ_TRY(drop_old_dead());
+  reaper_.reap_before_look();
+  FQ_TRY(bring_up_to_date());
   if (filter.state == State::ready) return peek_ready(filter, number_in(from), std::min(n, kTurnsPerPage));
   Place after;
   if (!from.text.empty()) {
@@ -170,9 +169,8 @@ Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, s
 }
 
 Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
-  look_at_holders();
-  FQ_TRY(settle_held());
-  FQ_TRY(drop_old_dead());
+  reaper_.reap_before_look();
+  FQ_TRY(bring_up_to_date());
   std::optional<Snapshot> looked;
   std::optional<Schedule::OutcomeView> outcome;
   uint64_t ended_before = 0;
@@ -191,7 +189,7 @@ Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
   }
   // An end is told only once it can no longer be lost.
   if (!syncs_lazily()) FQ_TRY(flusher().wait_durable(ended_before));
-  Result<std::optional<MessageInfo>> noted = endings().find(id);
+  Result<std::optional<MessageInfo>> noted = ended_.find(id);
   if (!outcome) return noted;
   FQ_TRY_SET(std::optional<MessageInfo> finished, describe_finished(id, *outcome));
   // One that ended otherwise than was noted of it, or of which nothing can be read, is told from what is

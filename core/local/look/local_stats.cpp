@@ -49,7 +49,7 @@ void put_times(StatsRow& row, const QueueTimes& times) {
 }  // namespace
 
 Result<StatsReply> LocalQueue::stats(const StatsRequest& request) {
-  look_at_holders();
+  reaper_.reap_before_look();
   StatsReply reply;
   TenantSurvey tenants(request.tenants || !request.tenant.empty(), request.tenant);
   if (request.tenants || !request.tenant.empty()) {

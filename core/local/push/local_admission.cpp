@@ -117,7 +117,7 @@ Result<bool> LocalQueue::wait_for_room(const PushOptions& options, int64_t deadl
     timer_ms = schedule().next_timer_ms();
     return {};
   }));
-  sleep_until_end(options.interrupt, seen, std::min(deadline_ms, timer_ms));
+  watcher_.sleep_until_end(options.interrupt, seen, std::min(deadline_ms, timer_ms));
   return true;
 }
 

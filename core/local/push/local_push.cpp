@@ -1,12 +1,12 @@
 // local_push - messages in: checked, written aside where they are long, appended, made durable.
-#include "core/local/push/local_loose.h"
+#include "core/local/write/pushed_blobs.h"
 
 // System.
 #include <algorithm>
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/local/consume/local_endings.h"
+#include "core/local/consume/endings.h"
 #include "core/local/push/local_unique.h"
 #include "core/local/push/push_checks.h"
 
@@ -190,7 +190,7 @@ Result<PushReply> LocalQueue::push_once(std::span<const NewMessage> messages, co
 Result<LocalQueue::Appended> LocalQueue::append_batch(std::span<const NewMessage> messages, bool lazy,
                                                       const StillSo& still_so) {
   const Now now = gate().now();
-  PushedBlobs blobs(*this);
+  PushedBlobs blobs(link_, *this);
   FQ_TRY_SET(const Need need, prepare(messages, now.wall_ms, blobs));
   encode_pushed(body_, items_, lazy);
   const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());

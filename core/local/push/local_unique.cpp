@@ -230,7 +230,7 @@ Result<PushReply> LocalQueue::reply_of(std::span<const NewMessage> messages, con
   Result<void> durable = lazy ? Result<void>() : flusher().wait_durable(end);
   FQ_POINT("push.durable");
   // What it came after may have ended already.
-  if (durable.ok()) durable = settle_held();
+  if (durable.ok()) durable = dependents_.resolve();
   if (durable.ok()) return reply;
   for (PushResult& item : reply.items) item.status = PushStatus::unknown;
   reply.error = std::move(durable).error();
@@ -301,7 +301,7 @@ Result<bool> LocalQueue::merge(const NewMessage& message, const Plan& plan, Repl
   const MessageItem& old = messages_.item();
   merged.key = old.key;
   merged.terms = old.terms;
-  if (old.blob) merged.doomed.push_back({*old.blob, old.payload_bytes});
+  if (old.blob) merged.doomed.add({*old.blob, old.payload_bytes});
   const Now now = gate().now();
   MessageItem kept = old;
   FQ_TRY([&]() -> Result<void> {
@@ -329,7 +329,7 @@ Result<bool> LocalQueue::merge(const NewMessage& message, const Plan& plan, Repl
 
 /// False: it is no more what it was when it was judged.
 Result<bool> LocalQueue::replace(const NewMessage& message, const Plan& plan, bool lazy, uint64_t& end) {
-  Replacement merged(*this);
+  Replacement merged(link_, *this);
   FQ_TRY_SET(const bool known, merge(message, plan, merged));
   if (!known) return false;
   std::vector<Arrival> growth = arrivals();
@@ -364,7 +364,7 @@ Result<bool> LocalQueue::replace(const NewMessage& message, const Plan& plan, bo
   merged.blobs.keep();
   // The old payload goes only after the new one can no longer be lost.
   if (!lazy || !merged.doomed.empty()) FQ_TRY(flusher().wait_durable(end));
-  remove_blobs(merged.doomed);
+  merged.doomed.remove();
   return true;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // fq, this room.
-#include "core/local/push/local_loose.h"
+#include "core/local/write/pushed_blobs.h"
 
 namespace fq {
 
@@ -35,12 +35,12 @@ struct LocalQueue::KeyedBatch {
 
 /// A record, with what its views point to.
 struct LocalQueue::Replacement {
-  explicit Replacement(LocalQueue& queue) : blobs(queue) {}
+  Replacement(Link& link, Upkeep& upkeep) : blobs(link, upkeep), doomed(link) {}
   ReplacedRecord record;
   std::string key;
   std::string terms;
   PushedBlobs blobs;
-  std::vector<LooseBlob> doomed;  // the old payload, where it lies there
+  DoomedBlobs doomed;  // the old payload, where it lies there
 };
 
 }  // namespace fq

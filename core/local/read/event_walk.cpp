@@ -2,6 +2,21 @@
 
 namespace fq {
 
+namespace {
+
+LastError error_of(RecordType type, int64_t at_wall_ms, const EventDetail& detail) {
+  LastError error;
+  error.at_wall_ms = at_wall_ms;
+  if (detail.exit) error.exit = *detail.exit;
+  if (detail.signal) error.signal = *detail.signal;
+  error.reason = detail.reason;
+  if (type == RecordType::died && error.reason.empty()) error.reason = "its holder died";
+  error.stderr_tail = detail.stderr_tail;
+  return error;
+}
+
+}  // namespace
+
 std::string_view name_of_event(RecordType type) {
   switch (type) {
     case RecordType::pushed:
@@ -86,6 +101,25 @@ Result<void> walk_events(Link& link, uint64_t id, uint64_t position, const Event
     position = previous;
   }
   return {};
+}
+
+Result<std::optional<LastError>> last_error_of(Link& link, const Snapshot& looked) {
+  std::optional<LastError> error;
+  if (looked.attempts == 0 && looked.crashes == 0 && looked.state != State::dead) return error;
+  bool first = true;
+  FQ_TRY(
+      walk_events(link, looked.id, looked.event_position,
+                  [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
+                    // A lease that ran out is no record of its own: it shows as a lease without an end.
+                    const bool ran_out = first && type == RecordType::leased && looked.state != State::leased;
+                    first = false;
+                    if (!is_failure(type) && !ran_out) return true;
+                    error = error_of(type, at_wall_ms, detail);
+                    if (ran_out) error->reason = "its lease ran out";
+                    if (ran_out && detail.until_wall_ms != 0) error->at_wall_ms = detail.until_wall_ms;
+                    return false;
+                  }));
+  return error;
 }
 
 }  // namespace fq

@@ -7,7 +7,7 @@
 // System.
 #include <functional>
 // fq, this room.
-#include "core/local/write/link.h"
+#include "core/local/read/snapshot.h"
 
 namespace fq {
 
@@ -19,6 +19,9 @@ using EventVisitor = std::function<bool(RecordType type, int64_t at_wall_ms, con
 /// Calls `visit` for each event of the message, the newest, at `position`, first, until it returns false or
 /// the journal holds no more.
 Result<void> walk_events(Link& link, uint64_t id, uint64_t position, const EventVisitor& visit);
+
+/// Why its last attempt failed, as far as the journal tells.
+Result<std::optional<LastError>> last_error_of(Link& link, const Snapshot& looked);
 
 /// As a person reads it.
 std::string_view name_of_event(RecordType type);

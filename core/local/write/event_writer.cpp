@@ -11,14 +11,14 @@ namespace {
 
 constexpr size_t kItemsAhead =
     1024;  // more than one transaction ever takes: nothing is allocated under the lock
-constexpr size_t kBytesAhead = 4096;
+constexpr size_t kRecordBytesAhead = 4096;
 
 }  // namespace
 
 EventWriter::EventWriter(Link& link, Writer& writer, Upkeep& upkeep)
     : Linked(link), writer_(writer), upkeep_(upkeep) {
   items_.reserve(kItemsAhead);
-  body_.bytes.reserve(kBytesAhead);
+  body_.bytes.reserve(kRecordBytesAhead);
 }
 
 size_t EventWriter::append(RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail,

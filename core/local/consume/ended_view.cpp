@@ -1,4 +1,4 @@
-// local_ended - messages that have ended, told from what was noted of them: see local_endings.h.
+#include "core/local/consume/ended_view.h"
 
 // System.
 #include <algorithm>
@@ -6,8 +6,7 @@
 // fq, below us.
 #include "core/base/sort_key.h"
 // fq, this room.
-#include "core/local/look/event_log.h"
-#include "core/local/consume/local_endings.h"
+#include "core/local/read/event_walk.h"
 
 namespace fq {
 
@@ -73,27 +72,27 @@ struct AfterEnd {
 
 }  // namespace
 
-Result<std::optional<MessageInfo>> LocalQueue::Endings::find(MessageId id) {
-  FQ_TRY_SET(const std::optional<EndedRecord> record, log_.find(id, queue_.gate().now().wall_ms));
-  tend();
+Result<std::optional<MessageInfo>> EndedView::find(MessageId id) {
+  FQ_TRY_SET(const std::optional<EndedRecord> record, log().find(id, gate().now().wall_ms));
+  endings_.notes().tend();
   return record ? std::optional<MessageInfo>(info_of(*record)) : std::nullopt;
 }
 
-Result<std::optional<JobOutput>> LocalQueue::Endings::output(MessageId id) {
-  return log_.output(id, queue_.gate().now().wall_ms);
+Result<std::optional<JobOutput>> EndedView::output(MessageId id) {
+  return log().output(id, gate().now().wall_ms);
 }
 
-Result<bool> LocalQueue::Endings::lives(uint64_t id) {
+Result<bool> EndedView::lives(uint64_t id) {
   bool lives = false;
-  FQ_TRY(queue_.locked([&]() -> Result<void> {
-    lives = queue_.schedule().find(MessageId{id}).has_value();
+  FQ_TRY(locked([&]() -> Result<void> {
+    lives = schedule().find(MessageId{id}).has_value();
     return {};
   }));
   return lives;
 }
 
-Result<MessagePage> LocalQueue::Endings::page(const Filter& filter, const Cursor& from, size_t n) {
-  FQ_TRY_SET(const std::vector<EndedPlace> places, log_.newest_first(queue_.gate().now().wall_ms));
+Result<MessagePage> EndedView::page(const Filter& filter, const Cursor& from, size_t n) {
+  FQ_TRY_SET(const std::vector<EndedPlace> places, log().newest_first(gate().now().wall_ms));
   const AfterEnd after(from);
   MessagePage page;
   auto place = std::find_if(places.begin(), places.end(),
@@ -102,7 +101,7 @@ Result<MessagePage> LocalQueue::Endings::page(const Filter& filter, const Cursor
     // Its end may never have come about: then it is told from the queue.
     FQ_TRY_SET(const bool alive, lives(place->id));
     if (alive) continue;
-    FQ_TRY_SET(const std::optional<EndedRecord> record, read_ended(queue_.disk(), *place));
+    FQ_TRY_SET(const std::optional<EndedRecord> record, read_ended(disk(), *place));
     if (!record) continue;
     MessageInfo info = info_of(*record);
     if (takes(filter, info)) page.messages.push_back(std::move(info));
@@ -114,19 +113,7 @@ Result<MessagePage> LocalQueue::Endings::page(const Filter& filter, const Cursor
   return page;
 }
 
-Result<MessagePage> LocalQueue::ended(const Filter& filter, const Cursor& from, size_t n) {
-  FQ_TRY(settle_held());
-  FQ_TRY(drop_old_dead());
-  // An end is told only once it can no longer be lost.
-  if (!syncs_lazily()) {
-    FQ_TRY(link_.wait_all_durable());
-  }
-  return endings().page(filter, from, n);
-}
-
-Result<std::optional<JobOutput>> LocalQueue::output(MessageId id) { return endings().output(id); }
-
-Result<HistoryPage> LocalQueue::Endings::history(MessageId id) {
+Result<HistoryPage> EndedView::history(MessageId id) {
   HistoryPage page;
   FQ_TRY_SET(const std::optional<MessageInfo> info, find(id));
   if (!info) return page;

@@ -1,6 +1,4 @@
-// local_watch - what others do to what we hold or wait for: leases ended or extended under us, messages that
-// end, a queue that has nothing left to do.
-#include "core/local/local_queue.h"
+#include "core/local/consume/watcher.h"
 
 // System.
 #include <algorithm>
@@ -19,12 +17,12 @@ constexpr int kIdleTries = 4;  // against a queue that changes
 
 }  // namespace
 
-void LocalQueue::watch(std::span<const TakenMessage> taken) {
+void Watcher::watch(std::span<const TakenMessage> taken) {
   for (const TakenMessage& one : taken) watched_[one.id] = {one.id, one.serial, one.event_position};
 }
 
 /// What others made of a lease since it was last looked at; `lease` is as it is now. Needs: the lock.
-std::optional<LeaseChange::What> LocalQueue::change_of(WatchedLease& lease) {
+std::optional<LeaseChange::What> Watcher::change_of(WatchedLease& lease) {
   const std::optional<SlotIndex> slot = schedule().find(MessageId{lease.id});
   const Entry* entry = slot ? &schedule().entry(*slot) : nullptr;
   const bool held = entry != nullptr && entry->serial == lease.serial &&
@@ -37,7 +35,7 @@ std::optional<LeaseChange::What> LocalQueue::change_of(WatchedLease& lease) {
   return cancelled ? LeaseChange::What::cancelled : LeaseChange::What::ended;
 }
 
-Result<void> LocalQueue::find_changes(LeaseReply& reply) {
+Result<void> Watcher::find_changes(LeaseReply& reply) {
   if (std::exchange(watched_segment_, link_.segments_seen()) != link_.segments_seen())
     watched_carried_ = true;
   if (watched_.empty()) watched_carried_ = false;
@@ -88,7 +86,7 @@ Result<void> LocalQueue::find_changes(LeaseReply& reply) {
 
 /// Whether nothing is left to do but what is paused, whose settings are looked at in parts. Where something
 /// happens meanwhile it begins anew; a queue that does not stand still is not idle.
-Result<bool> LocalQueue::is_idle() {
+Result<bool> Watcher::is_idle() {
   bool idle = false;
   uint64_t paused = 0, tail = 0, beside = 0;
   uint32_t from = 0;
@@ -119,7 +117,7 @@ Result<bool> LocalQueue::is_idle() {
 }
 
 /// Needs: the lock.
-bool LocalQueue::has_ended(MessageId id) {
+bool Watcher::has_ended(MessageId id) {
   const std::optional<SlotIndex> slot = schedule().find(id);
   if (slot) return static_cast<SlotState>(schedule().entry(*slot).state.get()) == SlotState::dead;
   // Accepted, but not in the schedule yet.
@@ -128,8 +126,8 @@ bool LocalQueue::has_ended(MessageId id) {
 }
 
 /// Of request.ids the first `ended_count` are known to have ended; more of them are found, in their order.
-Result<bool> LocalQueue::look_at_ends(const EndRequest& request, size_t& ended_count, int64_t& timer_ms) {
-  FQ_TRY(reap_dead(gate().now()));
+Result<bool> Watcher::look_at_ends(const EndRequest& request, size_t& ended_count, int64_t& timer_ms) {
+  FQ_TRY(reaper_.reap_all(gate().now()));
   bool ended = false;
   if (request.until_idle) {
     FQ_TRY_SET(ended, is_idle());
@@ -151,7 +149,7 @@ Result<bool> LocalQueue::look_at_ends(const EndRequest& request, size_t& ended_c
   return ended;
 }
 
-Result<EndStatus> LocalQueue::await_end(const EndRequest& request) {
+Result<EndStatus> Watcher::await_end(const EndRequest& request) {
   const int64_t deadline_ms =
       request.wait_ms ? clock().boot_ms() + std::min(*request.wait_ms, kWaitMaxMs) : kNever;
   size_t ended_count = 0;
@@ -173,7 +171,7 @@ Result<EndStatus> LocalQueue::await_end(const EndRequest& request) {
 }
 
 /// At most until then; also when interrupted.
-void LocalQueue::sleep_until_end(Interrupt* interrupt, uint32_t seen, int64_t until_ms) {
+void Watcher::sleep_until_end(Interrupt* interrupt, uint32_t seen, int64_t until_ms) {
   SegmentHeader& shared = header();
   const int64_t now_ms = clock().boot_ms();
   const int64_t wait_ms =

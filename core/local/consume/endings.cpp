@@ -1,4 +1,4 @@
-#include "core/local/consume/local_endings.h"
+#include "core/local/consume/endings.h"
 
 // System.
 #include <algorithm>
@@ -25,7 +25,7 @@ std::optional<int16_t> status_in(const std::optional<int>& status) {
 
 }  // namespace
 
-bool LocalQueue::lacks_note(RecordType type, SlotIndex slot, const Settle* settle) {
+bool Endings::lacks_note(RecordType type, SlotIndex slot, const Settle* settle) {
   const bool has_output = settle != nullptr && settle->output != nullptr;
   if (!is_end(type) && !has_output) return false;
   const Entry& entry = schedule().entry(slot);
@@ -33,40 +33,40 @@ bool LocalQueue::lacks_note(RecordType type, SlotIndex slot, const Settle* settl
   const bool last = type == RecordType::retried && entry.attempts + 1U >= entry.attempts_max;
   // What is run again is told of when it ends.
   if (!is_end(type) && type != RecordType::buried && !last) return false;
-  return !endings_ || endings_->lacks_note(type, slot, settle);
+  return !notes_ || notes_->lacks(type, slot, settle);
 }
 
-LocalQueue::Endings& LocalQueue::endings() {
-  if (!endings_) endings_ = std::make_unique<Endings>(*this);
-  return *endings_;
+EndNotes& Endings::notes() {
+  if (!notes_) notes_ = std::make_unique<EndNotes>(link_, messages_);
+  return *notes_;
 }
 
-bool LocalQueue::Endings::lacks_note(RecordType type, SlotIndex slot, const Settle* settle) {
-  const Entry& entry = queue_.schedule().entry(slot);
+bool EndNotes::lacks(RecordType type, SlotIndex slot, const Settle* settle) {
+  const Entry& entry = schedule().entry(slot);
   if (gave_up_ || is_noted(entry.id, entry.event_position)) return false;
   const auto end = found_.begin() + static_cast<ptrdiff_t>(found_count_);
   const bool found =
       std::any_of(found_.begin(), end, [&](const Found& each) { return each.looked.id == entry.id; });
   if (found || found_count_ == found_.size()) return true;
   Found& one = found_[found_count_++];
-  one.looked = take_snapshot(queue_.link_, slot);
+  one.looked = take_snapshot(link_, slot);
   one.type = is_end(type) ? type : RecordType::buried;
   one.settle = settle;
   one.started_wall_ms = 0;
   if (one.looked.state == State::leased) {
-    const Now now = queue_.gate().now();
+    const Now now = gate().now();
     one.started_wall_ms = now.wall_ms - (static_cast<uint32_t>(now.boot_ms) - entry.began_ms);
   }
   return true;
 }
 
-bool LocalQueue::Endings::is_noted(uint64_t id, uint64_t event_position) const {
+bool EndNotes::is_noted(uint64_t id, uint64_t event_position) const {
   return std::any_of(noted_.begin(), noted_.end(), [&](const Noted& each) {
     return each.id == id && each.event_position == event_position;
   });
 }
 
-void LocalQueue::Endings::overcome() {
+void EndNotes::overcome() {
   if (found_count_ == 0) return;  // we were not there to be told: now we are
   if (has_log_) {
     note_found();
@@ -78,7 +78,7 @@ void LocalQueue::Endings::overcome() {
   found_count_ = 0;
 }
 
-void LocalQueue::Endings::done() {
+void EndNotes::done() {
   if (has_log_) log_.unlock();
   has_log_ = false;
   gave_up_ = false;
@@ -87,25 +87,25 @@ void LocalQueue::Endings::done() {
   outputs_tried_.clear();
 }
 
-bool LocalQueue::Endings::take_log() {
-  const bool soon_again = queue_.clock().boot_ms() < no_try_until_ms_;
+bool EndNotes::take_log() {
+  const bool soon_again = clock().boot_ms() < no_try_until_ms_;
   const Result<bool> taken = log_.lock(soon_again ? 0 : kLogTimeoutMs);
   if (taken.ok() && *taken) return true;
   give_up(taken.ok() ? "another process has held ended/lock for too long" : taken.error().text);
   return false;
 }
 
-void LocalQueue::Endings::give_up(const std::string& why) {
+void EndNotes::give_up(const std::string& why) {
   gave_up_ = true;
-  no_try_until_ms_ = queue_.clock().boot_ms() + kNoTryMs;
+  no_try_until_ms_ = clock().boot_ms() + kNoTryMs;
   std::string whose = "the end of message " + std::to_string(found_[0].looked.id);
   if (found_count_ > 1) whose += " and of " + std::to_string(found_count_ - 1) + " more";
-  queue_.notice(queue_.object() + ": " + whose + " is not kept: " + why);
+  notice(object() + ": " + whose + " is not kept: " + why);
 }
 
 /// Needs: the log.
-void LocalQueue::Endings::note_found() {
-  now_wall_ms_ = queue_.gate().now().wall_ms;
+void EndNotes::note_found() {
+  now_wall_ms_ = gate().now().wall_ms;
   std::vector<EndedRecord> records;
   for (const Found& found : std::span(found_).first(found_count_)) {
     if (std::optional<EndedRecord> record = record_of(found)) records.push_back(std::move(*record));
@@ -117,45 +117,45 @@ void LocalQueue::Endings::note_found() {
   FQ_POINT("ended.noted");
 }
 
-void LocalQueue::Endings::keep_long_outputs() {
-  now_wall_ms_ = queue_.gate().now().wall_ms;
+void EndNotes::keep_long_outputs() {
+  now_wall_ms_ = gate().now().wall_ms;
   for (const Found& found : std::span(found_).first(found_count_)) {
     if (is_long(found.settle)) keep_long_output(found);
   }
 }
 
-bool LocalQueue::Endings::is_long(const Settle* settle) {
+bool EndNotes::is_long(const Settle* settle) {
   return settle != nullptr && settle->output != nullptr &&
          settle->output->out.size() + settle->output->err.size() > kEndedInlineBytesMax;
 }
 
 /// In a file of its own, until when its record will be told.
-void LocalQueue::Endings::keep_long_output(const Found& found) {
+void EndNotes::keep_long_output(const Found& found) {
   const int64_t until_wall_ms = now_wall_ms_ + std::min(found.settle->output->keep_ms, kKeptMostMs);
   const MessageId id{found.looked.id};
-  const Result<void> kept = keep_output(queue_.disk(), id, *found.settle->output, until_wall_ms);
+  const Result<void> kept = keep_output(disk(), id, *found.settle->output, until_wall_ms);
   outputs_tried_.push_back({found.looked.id, kept.ok() ? until_wall_ms : 0});
   if (kept.ok()) return;
-  queue_.notice(queue_.object() + ": the output of message " + std::to_string(found.looked.id) +
-                " is not kept: " + kept.error().text);
+  notice(object() + ": the output of message " + std::to_string(found.looked.id) +
+         " is not kept: " + kept.error().text);
 }
 
 /// 0: it is not told of.
-int64_t LocalQueue::Endings::kept_ms(const JobTerms& terms, const Settle* settle) {
-  const int64_t by_policy = retention_of(queue_.header().settings.retention_ms.peek(), !terms.argv.empty());
+int64_t EndNotes::kept_ms(const JobTerms& terms, const Settle* settle) {
+  const int64_t by_policy = retention_of(header().settings.retention_ms.peek(), !terms.argv.empty());
   const int64_t asked = terms.keep_ms.value_or(by_policy);
   if (asked == 0 && settle != nullptr && settle->output != nullptr) return settle->output->keep_ms;
   return std::min(asked, kKeptMostMs);
 }
 
-std::optional<EndedRecord> LocalQueue::Endings::record_of(const Found& found) {
+std::optional<EndedRecord> EndNotes::record_of(const Found& found) {
   TakenMessage taken;
   taken.id = found.looked.id;
   taken.place = found.looked.place;
-  const Result<bool> readable = queue_.messages_.read(taken);
+  const Result<bool> readable = messages_.read(taken);
   // What cannot be read is told by check, and is not told of after its end.
   if (!readable.ok() || !*readable) return std::nullopt;
-  const MessageItem& item = queue_.messages_.item();
+  const MessageItem& item = messages_.item();
   JobTerms terms = decode_job(item.job).value_or(JobTerms{});
   const int64_t kept = kept_ms(terms, found.settle);
   if (kept == 0) return std::nullopt;
@@ -186,7 +186,7 @@ std::optional<EndedRecord> LocalQueue::Endings::record_of(const Found& found) {
   return record;
 }
 
-void LocalQueue::Endings::add_output(const Found& found, EndedRecord& record) {
+void EndNotes::add_output(const Found& found, EndedRecord& record) {
   if (found.settle == nullptr || found.settle->output == nullptr) return;
   const JobOutput& output = *found.settle->output;
   if (!is_long(found.settle)) {
@@ -205,22 +205,21 @@ void LocalQueue::Endings::add_output(const Found& found, EndedRecord& record) {
 }
 
 /// What is in the journal only: why an attempt failed, and when the last run began where it is over.
-void LocalQueue::Endings::add_past(const Found& found, EndedRecord& record) {
-  MessageInfo info;
+void EndNotes::add_past(const Found& found, EndedRecord& record) {
   // As far as it can be read.
-  static_cast<void>(queue_.add_error(found.looked, info));
-  if (info.last_error) {
-    record.error_wall_ms = info.last_error->at_wall_ms;
-    record.error_exit = status_in(info.last_error->exit);
-    record.error_signal = status_in(info.last_error->signal);
-    record.error_reason = std::move(info.last_error->reason);
-    record.error_stderr = std::move(info.last_error->stderr_tail);
+  Result<std::optional<LastError>> error = last_error_of(link_, found.looked);
+  if (error.ok() && *error) {
+    record.error_wall_ms = (*error)->at_wall_ms;
+    record.error_exit = status_in((*error)->exit);
+    record.error_signal = status_in((*error)->signal);
+    record.error_reason = std::move((*error)->reason);
+    record.error_stderr = std::move((*error)->stderr_tail);
   }
   if (found.started_wall_ms != 0 || record.deliveries == 0) return;
   record.exit = record.error_exit;
   record.signal = record.error_signal;
   static_cast<void>(
-      walk_events(queue_.link_, found.looked.id, found.looked.event_position,
+      walk_events(link_, found.looked.id, found.looked.event_position,
                   [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
                     if (type != RecordType::leased) return true;
                     record.started_wall_ms = at_wall_ms;
@@ -229,19 +228,19 @@ void LocalQueue::Endings::add_past(const Found& found, EndedRecord& record) {
                   }));
 }
 
-void LocalQueue::Endings::tend() {
-  const int64_t now_ms = queue_.clock().boot_ms();
+void EndNotes::tend() {
+  const int64_t now_ms = clock().boot_ms();
   if (now_ms - tended_at_ms_ < kBetweenLooksMs) return;
   tended_at_ms_ = now_ms;
-  if (log_.is_due(queue_.gate().now().wall_ms)) sweep();
+  if (log_.is_due(gate().now().wall_ms)) sweep();
 }
 
-void LocalQueue::Endings::sweep() {
+void EndNotes::sweep() {
   if (!log_.holds_something()) return;
   const Result<bool> taken = log_.lock(0);
   if (!taken.ok() || !*taken) return;
   // What cannot be given back now is in nobody's way.
-  static_cast<void>(log_.sweep(queue_.gate().now().wall_ms, EndedLog::Depth::strays));
+  static_cast<void>(log_.sweep(gate().now().wall_ms, EndedLog::Depth::strays));
   log_.unlock();
 }
 

@@ -1,5 +1,4 @@
-// local_settle - verdicts: receipts judged, one record a group, applied, durable before the answer.
-#include "core/local/local_queue.h"
+#include "core/local/consume/settler.h"
 
 // System.
 #include <algorithm>
@@ -7,8 +6,6 @@
 #include "core/base/text/decimal.h"
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/local/consume/local_endings.h"
-#include "core/local/shared/loose_blobs.h"
 
 namespace fq {
 
@@ -66,8 +63,7 @@ uint64_t id_in(const Receipt& receipt) {
 
 }  // namespace
 
-SettleStatus LocalQueue::judge_receipt(const Receipt& receipt, const Now& now,
-                                       std::optional<SlotIndex>& slot) {
+SettleStatus Settler::judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot) {
   const std::optional<ParsedReceipt> parsed = parse_receipt(receipt.text);
   if (!parsed) return SettleStatus::invalid;
   slot = schedule().find(MessageId{parsed->id});
@@ -81,10 +77,10 @@ SettleStatus LocalQueue::judge_receipt(const Receipt& receipt, const Now& now,
 }
 
 /// The first of `group`, as many as one transaction takes; returns how many.
-Result<size_t> LocalQueue::settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
-                                        uint64_t& durable_end, std::vector<ItemPlace>& blobs) {
+Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
+                                     uint64_t& durable_end, std::vector<ItemPlace>& blobs) {
   size_t settled = group.size();
-  FQ_TRY(endings().write_ends([&]() -> Result<Obstacle> {
+  FQ_TRY(endings_.write_ends([&]() -> Result<Obstacle> {
     const Now now = gate().now();
     gate().fire_timers(now);
     EventDetail detail = detail_of(group[0], now.wall_ms);
@@ -114,7 +110,7 @@ Result<size_t> LocalQueue::settle_group(std::span<const Settle> group, std::span
       if (twice) continue;
       const Entry& entry = schedule().entry(*slot);
       const bool is_told = is_told_of(entry, header().settings.retention_ms, group[i].output != nullptr);
-      if (is_told && lacks_note(type, *slot, &group[i])) obstacle = Obstacle::note;
+      if (is_told && endings_.lacks_note(type, *slot, &group[i])) obstacle = Obstacle::note;
       blobs_before[count] = blobs.size();
       if (type == RecordType::acked && (entry.flags & kEntryBlob) != 0) {
         if (const auto payload = ItemReader::find_item(stream(), header(), entry)) blobs.push_back(*payload);
@@ -140,11 +136,11 @@ Result<size_t> LocalQueue::settle_group(std::span<const Settle> group, std::span
   return settled;
 }
 
-Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const LeaseRequest* next) {
+Result<SettleReply> Settler::settle(std::span<const Settle> items) {
   SettleReply reply;
   reply.items.assign(items.size(), SettleStatus::unknown);
   uint64_t durable_end = 0;
-  std::vector<LooseBlob> doomed;
+  DoomedBlobs doomed(link_);
   for (size_t from = 0; from < items.size();) {
     size_t to = from + 1;
     while (to < items.size() && to - from < kVerdictsPerRecord && same_record(items[from], items[to])) ++to;
@@ -157,10 +153,10 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
       reply.error = std::move(settled).error();
       break;
     }
-    name_blobs(blobs, doomed);
+    doomed.find(blobs);
     to = from + *settled;
-    if (!watched_.empty()) {
-      for (const Settle& item : items.subspan(from, to - from)) watched_.erase(id_in(item.receipt));
+    if (watcher_.watches_any()) {
+      for (const Settle& item : items.subspan(from, to - from)) watcher_.forget(id_in(item.receipt));
     }
     from = to;
   }
@@ -174,17 +170,14 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
     }
   }
   FQ_POINT("settle.durable");
-  remove_blobs(doomed);
+  doomed.remove();
   // Consumers keep house, and a fault in that is no fault of the verdict.
-  keep_if_due();
-  if (!reply.error) static_cast<void>(settle_held());
-  if (next != nullptr && !reply.error) {
-    FQ_TRY_SET(reply.next, lease(*next));
-  }
+  upkeep_.keep_if_due();
+  if (!reply.error) static_cast<void>(dependents_.resolve());
   return reply;
 }
 
-Result<std::vector<ExtendResult>> LocalQueue::extend(std::span<const Receipt> receipts, int64_t duration_ms) {
+Result<std::vector<ExtendResult>> Settler::extend(std::span<const Receipt> receipts, int64_t duration_ms) {
   std::vector<ExtendResult> results(receipts.size());
   uint64_t durable_end = 0;
   for (size_t i = 0; i < receipts.size(); ++i) {
@@ -207,7 +200,7 @@ Result<std::vector<ExtendResult>> LocalQueue::extend(std::span<const Receipt> re
     }));
   }
   if (!syncs_lazily()) FQ_TRY(flusher().wait_durable(durable_end));
-  keep_if_due();
+  upkeep_.keep_if_due();
   return results;
 }
 

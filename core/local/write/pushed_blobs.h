@@ -1,18 +1,19 @@
-// local_loose - payloads in blobs/ that this process has in hand: see loose_blobs.h.
+// pushed_blobs - payloads in blobs/ that this process has in hand: see loose_blobs.h.
 #pragma once
 
 // fq, this room.
-#include "core/local/local_queue.h"
+#include "core/local/write/doomed_blobs.h"
+#include "core/local/write/upkeep.h"
 
 namespace fq {
 
 /// Of a push, until its record is appended. Removed with the object, unless keep() was called.
-class LocalQueue::PushedBlobs {
+class PushedBlobs : private Linked {
  public:
-  explicit PushedBlobs(LocalQueue& queue) : queue_(queue) {}
+  PushedBlobs(Link& link, Upkeep& upkeep) : Linked(link), upkeep_(upkeep) {}
   ~PushedBlobs() {
     blobs_.clear();
-    queue_.note_blobs_done(bytes_);
+    note_blobs_done(link_, bytes_);
   }
   PushedBlobs(const PushedBlobs&) = delete;
   PushedBlobs& operator=(const PushedBlobs&) = delete;
@@ -25,7 +26,7 @@ class LocalQueue::PushedBlobs {
   }
 
  private:
-  LocalQueue& queue_;
+  Upkeep& upkeep_;
   std::vector<NewBlob> blobs_;
   uint64_t bytes_ = 0;
 };

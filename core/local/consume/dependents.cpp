@@ -1,8 +1,4 @@
-// local_waiting - held messages: let go or buried once what they came after has ended.
-//
-// Each end leaves its message in a list of the schedule; whoever comes next (who ended it, a consumer, one
-// who looks) goes through it, a few in a transaction, each with its record. Who is killed leaves the rest.
-#include "core/local/local_queue.h"
+#include "core/local/consume/dependents.h"
 
 // System.
 #include <array>
@@ -19,7 +15,7 @@ constexpr uint32_t kUndoOfFreed = 18;
 
 }  // namespace
 
-Result<void> LocalQueue::settle_held() {
+Result<void> Dependents::resolve() {
   if (header().schedule.dependency_supply.used.peek() == 0) return {};
   for (bool more = true; more;) {
     FQ_TRY(writer_.write_event([&]() -> Result<Obstacle> {
@@ -41,7 +37,7 @@ Result<void> LocalQueue::settle_held() {
 }
 
 /// Some of those that waited for one message. Needs: the lock, and that their records find room.
-void LocalQueue::append_decisions(uint32_t dependency, const Now& read) {
+void Dependents::append_decisions(uint32_t dependency, const Now& read) {
   std::array<SlotIndex, kDecidedMax> freed, buried;
   size_t freed_count = 0, buried_count = 0;
   const uint64_t id = schedule().dependency_id(dependency);

@@ -1,8 +1,4 @@
-// holders - consumers that hold leases by living: how one becomes known, and what happens when it dies.
-//
-// What a job left behind keeps its message (core/local/files/running_jobs.h): whoever buries the worker asks
-// for each first. All that nobody keeps comes back at once, however much of the same worker's is kept.
-#include "core/local/read/snapshot.h"
+#include "core/local/consume/reaper.h"
 
 // System.
 #include <unistd.h>
@@ -28,7 +24,7 @@ constexpr int64_t kAskingShare = 20;
 }  // namespace
 
 /// A process that died while it held messages, and how far these were looked at.
-struct LocalQueue::Dead {
+struct Reaper::Dead {
   HolderIndex holder{};
   ProcessName process;
   int64_t found_at_ms = 0;
@@ -39,77 +35,7 @@ struct LocalQueue::Dead {
   std::optional<uint64_t> last_kept;  // by what a job left behind
 };
 
-Result<void> LocalQueue::become_holder() {
-  // Who takes a message may start a child for it.
-  store().memory().keep_from_children();
-  // Should our leases outlive the segment.
-  link_.find_started();
-  return locked([&]() -> Result<void> {
-    SegmentHeader& shared = header();
-    const uint32_t free = shared.free_holder;
-    const uint32_t index = free == kNoIndex ? shared.holders_used.get() : free;
-    if (index >= kHoldersMax) {
-      return Error{ErrorKind::later,
-                   object() + ": " + std::to_string(kHoldersMax) + " consumers are at work, the limit", 0};
-    }
-    HolderSlot& slot = shared.holders[index];
-    // The life lock first: a slot that is in use is always held by somebody, or by somebody dead.
-    if (!slot.life.begin()) throw RegionDamaged{"a free holder slot is held"};
-    FQ_POINT("holder.begun");
-    Txn txn = store().begin();
-    if (free == kNoIndex) {
-      txn.set(shared.holders_used, index + 1);
-    } else {
-      txn.set(shared.free_holder, slot.next_free);
-    }
-    txn.set(slot.pid, static_cast<uint32_t>(::getpid()));
-    txn.set(slot.started, link_.started());
-    txn.set(slot.carried, 0);
-    txn.set(slot.job_limit_ms, 0);
-    txn.set(slot.orphaned_at_ms, 0);
-    txn.set(slot.ask_again_at_ms, 0);
-    txn.commit();
-    link_.set_holder(static_cast<HolderIndex>(index));
-    changes_seen_ = slot.changes;
-    return {};
-  });
-}
-
-void LocalQueue::leave_holder() {
-  if (!link_.holder()) return;
-  const HolderIndex own = *link_.holder();
-  // What was not settled is given back uncounted; what cannot be given back now is when we are gone.
-  for (bool more = true; more;) {
-    const Result<void> given = writer_.write_event([&]() -> Result<Obstacle> {
-      more = false;
-      // The segment may have been replaced while we came in: then our leases are carried by pid.
-      if (!link_.holder()) return Obstacle::none;
-      const std::optional<SlotIndex> slot = schedule().first_held(own);
-      if (!slot) return Obstacle::none;
-      const uint64_t bytes = event_record_bytes(RecordType::released, 1, EventDetail{});
-      const Obstacle obstacle = writer_.room_for_event(RecordType::released, bytes);
-      more = true;
-      if (obstacle == Obstacle::none) events_.append(RecordType::released, *slot, gate().now());
-      return obstacle;
-    });
-    if (!given.ok()) break;
-  }
-  if (!link_.holder()) return;
-  static_cast<void>(locked([&]() -> Result<void> {
-    if (!link_.holder() || schedule().first_held(own)) return {};
-    HolderSlot& slot = header().holders[static_cast<uint16_t>(own)];
-    Txn txn = store().begin();
-    txn.set(slot.pid, 0);
-    txn.set(slot.next_free, header().free_holder);
-    txn.set(header().free_holder, static_cast<uint32_t>(own));
-    txn.commit();
-    slot.life.end();
-    return {};
-  }));
-  link_.forget_holder();
-}
-
-std::vector<HolderIndex> LocalQueue::dead_holders() {
+std::vector<HolderIndex> Reaper::dead_holders() {
   std::vector<HolderIndex> dead;
   struct OtherHolder {
     HolderIndex index;
@@ -137,30 +63,7 @@ std::vector<HolderIndex> LocalQueue::dead_holders() {
   return dead;
 }
 
-Result<void> LocalQueue::note_job_limit(std::optional<int64_t> limit_ms) {
-  if (!link_.holder()) return {};
-  // The longest of all its jobs holds for each: it only matters after a death.
-  const int64_t wanted_ms = limit_ms.value_or(kNever);
-  Shared<int64_t>& known = link_.holder_slot().job_limit_ms;
-  if (known.peek() >= wanted_ms) return {};
-  return locked([&]() -> Result<void> {
-    if (!link_.holder()) return {};
-    Txn txn = store().begin();
-    txn.set(link_.holder_slot().job_limit_ms, wanted_ms);
-    txn.commit();
-    return {};
-  });
-}
-
-Result<std::optional<int>> LocalQueue::hold_for_job(std::span<const MessageId> ids,
-                                                    std::optional<int64_t> limit_ms) {
-  FQ_TRY(note_job_limit(limit_ms));
-  std::vector<uint64_t> numbers;
-  for (const MessageId id : ids) numbers.push_back(number(id));
-  return RunningJobs::hold(disk(), numbers, {static_cast<uint32_t>(::getpid()), link_.started()});
-}
-
-Result<void> LocalQueue::reap_dead(const Now& now) {
+Result<void> Reaper::reap_all(const Now& now) {
   if (reaped_at_ms_ != 0 && now.boot_ms - reaped_at_ms_ < kReapIntervalMs) return {};
   reaped_at_ms_ = now.boot_ms == 0 ? 1 : now.boot_ms;
   const bool had_orphans = std::exchange(orphans_, false);
@@ -171,14 +74,14 @@ Result<void> LocalQueue::reap_dead(const Now& now) {
 
 /// Before a look tells who holds what: what only the dead held comes back first. Where that cannot be, on a
 /// full disk say, the look goes on all the same.
-void LocalQueue::look_at_holders() {
+void Reaper::reap_before_look() {
   survivors_.reset();
-  static_cast<void>(reap_dead(gate().now()));
+  static_cast<void>(reap_all(gate().now()));
 }
 
 /// The process that holds it by living: its consumer, or where that is dead one that its job left behind.
 /// None: it is held by time, or by nobody that we may look at.
-std::optional<int> LocalQueue::keeper_of(const Snapshot& looked) {
+std::optional<int> Reaper::keeper_of(const Snapshot& looked) {
   if (!looked.holder_is_dead) return looked.pid == 0 ? std::nullopt : std::optional(looked.pid);
   if (!survivors_) {
     Result<RunningJobs> jobs = RunningJobs::open(disk());
@@ -189,7 +92,7 @@ std::optional<int> LocalQueue::keeper_of(const Snapshot& looked) {
   return pid == 0 ? std::nullopt : std::optional(pid);
 }
 
-Result<void> LocalQueue::reap(HolderIndex holder) {
+Result<void> Reaper::reap(HolderIndex holder) {
   Dead dead;
   dead.holder = holder;
   dead.part.reserve(kHeldPerLook);
@@ -212,7 +115,7 @@ Result<void> LocalQueue::reap(HolderIndex holder) {
 }
 
 /// Whether it is dead, and to be looked at now. Another consumer may have done it, and a new one live there.
-Result<bool> LocalQueue::find_dead(Dead& dead) {
+Result<bool> Reaper::find_dead(Dead& dead) {
   bool due = false;
   FQ_TRY(locked([&]() -> Result<void> {
     const HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];
@@ -229,14 +132,14 @@ Result<bool> LocalQueue::find_dead(Dead& dead) {
 }
 
 /// Needs: the lock.
-bool LocalQueue::is_dead(const Dead& dead) {
+bool Reaper::is_dead(const Dead& dead) {
   const HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];
   if (slot.pid == 0 || dead.process != ProcessName{slot.pid, slot.started}) return false;
   return slot.carried != 0 || slot.life.is_dead();
 }
 
 /// Needs: the lock.
-std::optional<SlotIndex> LocalQueue::find_held(const Dead& dead, uint64_t id) {
+std::optional<SlotIndex> Reaper::find_held(const Dead& dead, uint64_t id) {
   const std::optional<SlotIndex> slot = schedule().find(MessageId{id});
   if (!slot || !is_dead(dead)) return std::nullopt;
   const Entry& entry = schedule().entry(*slot);
@@ -246,7 +149,7 @@ std::optional<SlotIndex> LocalQueue::find_held(const Dead& dead, uint64_t id) {
 }
 
 /// The next part of what it holds, behind the last that is kept: all others that were found are gone.
-Result<void> LocalQueue::find_held(Dead& dead) {
+Result<void> Reaper::find_held(Dead& dead) {
   return locked([&]() -> Result<void> {
     dead.part.clear();
     if (!is_dead(dead)) return {};
@@ -261,7 +164,7 @@ Result<void> LocalQueue::find_held(Dead& dead) {
 }
 
 /// What its jobs left behind keeps some: that has its time from when this was seen first.
-Result<void> LocalQueue::note_kept(const Dead& dead) {
+Result<void> Reaper::note_kept(const Dead& dead) {
   orphans_ = true;
   return locked([&]() -> Result<void> {
     if (!is_dead(dead)) return {};
@@ -276,7 +179,7 @@ Result<void> LocalQueue::note_kept(const Dead& dead) {
   });
 }
 
-Result<void> LocalQueue::return_from_dead(const Dead& dead, uint64_t id) {
+Result<void> Reaper::return_from_dead(const Dead& dead, uint64_t id) {
   return writer_.write_event([&]() -> Result<Obstacle> {
     const std::optional<SlotIndex> held = find_held(dead, id);
     if (!held) return Obstacle::none;
@@ -289,7 +192,7 @@ Result<void> LocalQueue::return_from_dead(const Dead& dead, uint64_t id) {
   });
 }
 
-Result<void> LocalQueue::free_dead(const Dead& dead) {
+Result<void> Reaper::free_dead(const Dead& dead) {
   return locked([&]() -> Result<void> {
     if (!is_dead(dead) || schedule().first_held(dead.holder)) return {};
     HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];

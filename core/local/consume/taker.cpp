@@ -1,9 +1,6 @@
-// local_lease - messages out: a turn each, payloads read outside the lock, sleeping while there is none.
-#include "core/local/local_queue.h"
+#include "core/local/consume/taker.h"
 
 // System.
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cerrno>
 // fq, below us.
@@ -11,7 +8,6 @@
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/local/files/blobs.h"
-#include "core/local/consume/local_endings.h"
 #include "core/local/shared/sleep.h"
 
 namespace fq {
@@ -19,6 +15,7 @@ namespace fq {
 namespace {
 
 constexpr size_t kLeasesPerRecord = 64;
+constexpr size_t kLeasedBytesAhead = 4096;  // of their record: nothing is allocated under the lock
 // A group is taken under one hold of the lock, so that nobody else gets a part of it, unless it has more than
 // these many records hold.
 constexpr size_t kGroupRecords = 16;
@@ -31,23 +28,39 @@ constexpr int64_t kOrphanLookMs = 50;  // how often it is looked whether a dead 
 
 }  // namespace
 
-Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
+Taker::Taker(Link& link, const Needs& needs)
+    : Linked(link),
+      writer_(needs.writer),
+      upkeep_(needs.upkeep),
+      messages_(needs.messages),
+      endings_(needs.endings),
+      dependents_(needs.dependents),
+      dead_letters_(needs.dead_letters),
+      holder_(needs.holder),
+      reaper_(needs.reaper),
+      watcher_(needs.watcher),
+      settler_(needs.settler) {
+  event_items_.reserve(kLeasesPerRecord);
+  body_.bytes.reserve(kLeasedBytesAhead);
+}
+
+Result<LeaseReply> Taker::lease(const LeaseRequest& request) {
   LeaseReply reply;
   Now now = gate().now();
   const bool bounded = request.wait && request.wait_ms;
   const int64_t deadline_ms = bounded ? now.boot_ms + std::min(*request.wait_ms, kWaitMaxMs) : kNever;
   for (;; now = gate().now()) {
     const uint32_t seen = header().ready_event.load(std::memory_order_acquire);
-    FQ_TRY(reap_dead(now));
-    FQ_TRY(settle_held());
-    FQ_TRY(drop_old_dead());
+    FQ_TRY(reaper_.reap_all(now));
+    FQ_TRY(dependents_.resolve());
+    FQ_TRY(dead_letters_.drop_old());
     const uint64_t lost = reply.lost;
     FQ_TRY(try_lease(request, now, reply));
     if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return reply;
     // Behind what could not be read there may be something that can.
     const bool stopped = request.interrupt != nullptr && request.interrupt->raised();
     if (reply.lost != lost && !stopped) continue;
-    if (request.watch) FQ_TRY(find_changes(reply));
+    if (request.watch) FQ_TRY(watcher_.find_changes(reply));
     if (!reply.changes.empty()) return reply;
     // Something accepted may wait behind a push whose process is gone: nobody else would make it
     // durable. Only now, when there is nothing else to serve.
@@ -68,7 +81,7 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
     reply.why_empty = WhyEmpty::nothing;
     if (!request.wait) return reply;
     if (request.until_idle) {
-      FQ_TRY_SET(const bool idle, is_idle());
+      FQ_TRY_SET(const bool idle, watcher_.is_idle());
       if (idle) reply.why_empty = WhyEmpty::idle;
     }
     if (reply.why_empty == WhyEmpty::idle) return reply;
@@ -76,12 +89,12 @@ Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) {
     if (clock().boot_ms() >= deadline_ms) return reply;
     reply.why_empty = WhyEmpty::interrupted;
     if (request.interrupt != nullptr && request.interrupt->raised()) return reply;
-    endings().tend();
+    endings_.notes().tend();
     FQ_TRY(sleep_until_ready(request, deadline_ms, seen));
   }
 }
 
-Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply) {
+Result<void> Taker::try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply) {
   taken_.clear();
   group_.left = 0;
   uint64_t bytes = 0;
@@ -111,7 +124,7 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, 
       if (request.watch) reply.more = schedule().next(from.value_or(kRootTenant)).has_value();
       int64_t timer_ms = schedule().next_timer_ms();
       more_due = timer_ms <= now.boot_ms;
-      timer_ms = std::min(timer_ms, dead_due_ms());
+      timer_ms = std::min(timer_ms, dead_letters_.due_ms());
       if (timer_ms != kNever) reply.next_wake_ms = std::max<int64_t>(0, timer_ms - now.boot_ms);
       return {};
     });
@@ -129,11 +142,18 @@ Result<void> LocalQueue::try_lease(const LeaseRequest& request, const Now& now, 
     if (taken_.size() == before) break;
     if (bytes >= request.bytes_max && group_.left == 0) break;
   }
-  if (request.watch) watch(taken_);
+  if (request.watch) watcher_.watch(taken_);
   return deliver(reply);
 }
 
-LeaseTerms LocalQueue::terms_of(const LeaseRequest& request, const Now& now) {
+Result<void> Taker::become_holder() {
+  FQ_TRY(holder_.become());
+  // Nothing of ours can have been changed before.
+  if (link_.holder()) watcher_.begin_at(link_.holder_slot().changes.peek());
+  return {};
+}
+
+LeaseTerms Taker::terms_of(const LeaseRequest& request, const Now& now) {
   const SegmentHeader& shared = header();
   LeaseTerms terms;
   terms.now_ms = now.boot_ms;
@@ -147,8 +167,7 @@ LeaseTerms LocalQueue::terms_of(const LeaseRequest& request, const Now& now) {
   return terms;
 }
 
-Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, const Now& read,
-                               uint64_t& bytes) {
+Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const Now& read, uint64_t& bytes) {
   SegmentHeader& shared = header();
   // Not yet, or no more: the segment that knew us was replaced.
   if (request.hold == Hold::process && !link_.holder()) return Obstacle::holder;
@@ -209,7 +228,7 @@ Obstacle LocalQueue::take_some(const LeaseRequest& request, TenantIndex from, co
   return Obstacle::none;
 }
 
-Result<void> LocalQueue::deliver(LeaseReply& reply) {
+Result<void> Taker::deliver(LeaseReply& reply) {
   reply.deliveries.reserve(taken_.size());
   for (size_t i = 0; i < taken_.size(); ++i) {
     Result<void> delivered = deliver_one(taken_[i], reply);
@@ -222,7 +241,7 @@ Result<void> LocalQueue::deliver(LeaseReply& reply) {
   return {};
 }
 
-void LocalQueue::describe_job(const MessageItem& item, Delivery& delivery) {
+void Taker::describe_job(const MessageItem& item, Delivery& delivery) {
   if (!item.tags.empty()) {
     for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{})) {
       delivery.tags.push_back({std::string(tag.name), std::string(tag.value)});
@@ -235,7 +254,7 @@ void LocalQueue::describe_job(const MessageItem& item, Delivery& delivery) {
   delivery.command = command_of(terms);
 }
 
-Result<void> LocalQueue::deliver_one(TakenMessage& one, LeaseReply& reply) {
+Result<void> Taker::deliver_one(TakenMessage& one, LeaseReply& reply) {
   FQ_TRY_SET(const bool whole, messages_.read(one));
   if (!whole) {
     FQ_TRY_SET(const std::string what, messages_.what_is_lost(one));
@@ -262,23 +281,23 @@ Result<void> LocalQueue::deliver_one(TakenMessage& one, LeaseReply& reply) {
   return {};
 }
 
-void LocalQueue::give_back(std::span<const TakenMessage> taken) {
+void Taker::give_back(std::span<const TakenMessage> taken) {
   std::vector<Settle> items(taken.size());
   for (size_t i = 0; i < taken.size(); ++i) {
     items[i].receipt.text = receipt_text(taken[i].id, taken[i].serial);
     items[i].verdict = Verdict::release;
   }
   // It follows an error already; where it fails too, the end of the lease gives them back.
-  static_cast<void>(settle(items, nullptr));
+  static_cast<void>(settler_.settle(items));
 }
 
 /// What is lost costs its message its delivery, and nothing else: it goes to the dead letters, and is told.
-Result<void> LocalQueue::set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply) {
+Result<void> Taker::set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply) {
   Settle bury;
   bury.receipt.text = receipt_text(taken.id, taken.serial);
   bury.verdict = Verdict::bury;
   bury.reason = what;
-  FQ_TRY_SET(SettleReply buried, settle(std::span(&bury, 1), nullptr));
+  FQ_TRY_SET(SettleReply buried, settler_.settle(std::span(&bury, 1)));
   if (buried.error) return std::move(*buried.error);
   if (buried.items[0] != SettleStatus::ok) return {};  // somebody else has decided meanwhile
   ++reply.lost;
@@ -286,7 +305,7 @@ Result<void> LocalQueue::set_aside(const TakenMessage& taken, const std::string&
   return {};
 }
 
-Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen) {
+Result<void> Taker::sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen) {
   SegmentHeader& shared = header();
   std::array<WatchedWord, kWatchedWordsMax> words;
   size_t count = 0;
@@ -296,38 +315,38 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
   // A signal that comes just before the sleep has changed this word: the sleep does not begin.
   if (request.interrupt != nullptr) words[count++] = {request.interrupt->word(), 0};
   if (request.watch && link_.holder()) {
-    words[count++] = {&link_.holder_slot().changes, changes_seen_};
+    words[count++] = {&link_.holder_slot().changes, watcher_.changes_seen()};
   }
   int64_t timer_ms = kNever;
   bool lazy_bytes = false;
   bool dead = false;
   FQ_TRY(locked([&]() -> Result<void> {
-    timer_ms = std::min(schedule().next_timer_ms(), dead_due_ms());
+    timer_ms = std::min(schedule().next_timer_ms(), dead_letters_.due_ms());
     lazy_bytes = shared.durable_end.load(std::memory_order_relaxed) < shared.tail;
-    look(shared);
+    upkeep_.look(shared);
     for (uint32_t i = 0; i < shared.holders_used && count < words.size(); ++i) {
       const HolderSlot& holder = shared.holders[i];
       const bool ours = link_.holder() && *link_.holder() == static_cast<HolderIndex>(i);
       if (holder.pid == 0 || holder.carried != 0 || ours) continue;
       // Dead since we looked: its word would not change any more, and nobody would wake us. Unless we
       // know why it is still there: a process of its job lives.
-      if (holder.life.is_dead() && !orphans_) dead = true;
+      if (holder.life.is_dead() && !reaper_.has_orphans()) dead = true;
       words[count++] = holder.life.watched();
     }
     return {};
   }));
-  if (dead) reaped_at_ms_ = 0;
+  if (dead) reaper_.look_anew();
   if (dead) return {};
   // Who has nothing to do does what others left undone: they died at it, say.
-  keep_if_due();
+  upkeep_.keep_if_due();
   const int64_t now_ms = clock().boot_ms();
   if (!lazy_bytes) lazy_since_ms_ = 0;
   if (lazy_bytes && lazy_since_ms_ == 0) lazy_since_ms_ = now_ms;
   int64_t wait_ms = std::min(kWaitCapMs, std::max<int64_t>(0, deadline_ms - now_ms));
   if (timer_ms != kNever) wait_ms = std::min(wait_ms, std::max<int64_t>(0, timer_ms - now_ms));
   if (lazy_bytes) wait_ms = std::min(wait_ms, kLazySyncMs);
-  const bool young = now_ms - orphans_since_ms_ < kOrphanYoungMs;
-  if (orphans_) wait_ms = std::min(wait_ms, young ? kOrphanSoonMs : kOrphanLookMs);
+  const bool young = now_ms - reaper_.orphans_since_ms() < kOrphanYoungMs;
+  if (reaper_.has_orphans()) wait_ms = std::min(wait_ms, young ? kOrphanSoonMs : kOrphanLookMs);
   {
     const bool choosy = !request.tenant.empty() || request.look || request.until_idle || request.want == 0;
     const WaiterCounted counted(wants ? &shared.ready_waiters : nullptr);
@@ -341,6 +360,41 @@ Result<void> LocalQueue::sleep_until_ready(const LeaseRequest& request, int64_t 
     return flusher().wait_durable(shared.committed_end.load(std::memory_order_acquire));
   }
   return {};
+}
+
+/// The next one for this request; none: there is none, or it would be too much. Needs: the lock.
+std::optional<SlotIndex> Taker::take_next(Txn& txn, const LeaseRequest& request, TenantIndex from,
+                                          const LeaseTerms& terms, uint64_t bytes) {
+  const uint64_t bytes_left = bytes >= request.bytes_max ? 0 : request.bytes_max - bytes;
+  if (group_.left > 0) {
+    if (const auto slot = take_of_group(txn, from, terms, bytes_left)) return slot;
+  }
+  if (taken_.size() >= request.want) return std::nullopt;
+  // A limit of bytes is looked at before the turn is taken: a turn cannot be given back.
+  if (request.bytes_max != UINT64_MAX && !taken_.empty()) {
+    const std::optional<SlotIndex> next = schedule().next(from);
+    if (!next || schedule().entry(*next).payload_bytes > bytes_left) return std::nullopt;
+  }
+  const std::optional<SlotIndex> slot = schedule().lease_next(txn, from, terms);
+  if (!slot || !request.grouped) return slot;
+  const TenantIndex leaf{schedule().entry(*slot).tenant.get()};
+  group_.leaf = leaf;
+  group_.left = std::min(request.group_max, schedule().group_size(leaf, 1)) - 1;
+  if (group_.left == 0) schedule().end_group(txn, leaf, terms.now_ms);
+  return slot;
+}
+
+/// None: the group has ended, since no more of it can be had.
+std::optional<SlotIndex> Taker::take_of_group(Txn& txn, TenantIndex from, const LeaseTerms& terms,
+                                              uint64_t bytes_left) {
+  const std::optional<SlotIndex> next = schedule().first_ready(group_.leaf);
+  std::optional<SlotIndex> slot;
+  if (next && schedule().entry(*next).payload_bytes <= bytes_left) {
+    slot = schedule().lease_more(txn, from, group_.leaf, terms);
+  }
+  group_.left = slot ? group_.left - 1 : 0;
+  if (group_.left == 0) schedule().end_group(txn, group_.leaf, terms.now_ms);
+  return slot;
 }
 
 }  // namespace fq

@@ -1,4 +1,4 @@
-// local_endings - what is written of messages before the record that ends them, and told of them after it.
+// endings - what is written of messages before the record that ends them, and told of them after it.
 //
 // Whoever ends messages asks under the state lock whether they are all noted (lacks_note). Where one is not,
 // that is an obstacle like any other: it is overcome without the lock, and the whole is looked at again. From
@@ -11,7 +11,9 @@
 #include <array>
 // fq, this room.
 #include "core/local/files/ended_log.h"
-#include "core/local/read/snapshot.h"
+#include "core/local/read/event_walk.h"
+#include "core/local/read/message_reader.h"
+#include "core/local/write/writer.h"
 
 namespace fq {
 
@@ -22,35 +24,23 @@ inline bool is_told_of(const Entry& entry, int64_t retention_ms, bool has_output
   return by_policy || has_output || (entry.flags & kEntryKept) != 0;
 }
 
-class LocalQueue::Endings {
+/// Those that one operation ends. Owns the log of what has ended, and holds it from the first note to the
+/// end.
+class EndNotes : private Linked {
  public:
-  explicit Endings(LocalQueue& queue) : queue_(queue), log_(queue.disk()) {}
+  EndNotes(Link& link, MessageReader& messages) : Linked(link), messages_(messages), log_(disk()) {}
 
   /// Whether this one has to be noted first, and is remembered for that. Needs: the state lock.
-  bool lacks_note(RecordType type, SlotIndex slot, const Settle* settle);
+  bool lacks(RecordType type, SlotIndex slot, const Settle* settle);
   /// Notes those that were found. A fault in that is no fault of what ends them: it is told in a notice.
   void overcome();
   /// What was noted has ended, or has not: the log is given back.
   void done();
-  /// Writer::write_event of what may end messages: those that are told of are noted first.
-  template <class Work>
-  Result<void> write_ends(Work&& work) {
-    struct Done {
-      Endings& endings;
-      ~Done() { endings.done(); }
-    } const done_at_end{*this};
-    return queue_.writer_.write_event(work, [this] { return overcome(), Result<void>(); });
-  }
-
-  Result<std::optional<MessageInfo>> find(MessageId id);
-  Result<std::optional<JobOutput>> output(MessageId id);
-  /// What happened to one of which the journal knows nothing any more.
-  Result<HistoryPage> history(MessageId id);
-  Result<MessagePage> page(const Filter& filter, const Cursor& from, size_t n);
 
   /// Gives back what has had its time, where that may be something.
   void tend();
   void sweep();
+  EndedLog& log() { return log_; }
 
  private:
   static constexpr size_t kFoundMax = 18;  // of one record: see kVerdictsPerRecord
@@ -81,9 +71,8 @@ class LocalQueue::Endings {
   int64_t kept_ms(const JobTerms& terms, const Settle* settle);
   void add_output(const Found& found, EndedRecord& record);
   void add_past(const Found& found, EndedRecord& record);
-  Result<bool> lives(uint64_t id);
 
-  LocalQueue& queue_;
+  MessageReader& messages_;
   EndedLog log_;
   std::array<Found, kFoundMax> found_;
   size_t found_count_ = 0;
@@ -94,6 +83,35 @@ class LocalQueue::Endings {
   bool gave_up_ = false;         // what is ended now is not noted
   int64_t no_try_until_ms_ = 0;  // until then nobody is waited for
   int64_t tended_at_ms_ = INT64_MIN / 2;
+};
+
+/// The way there, for all that ends messages. Most end none that is told of: the notes are made when the
+/// first is met.
+class Endings : private Linked {
+ public:
+  Endings(Link& link, Writer& writer, MessageReader& messages)
+      : Linked(link), writer_(writer), messages_(messages) {}
+
+  /// Whether an event that is to come about ends a message that is told of, and is not noted yet. Needs: the
+  /// state lock.
+  bool lacks_note(RecordType type, SlotIndex slot, const Settle* settle = nullptr);
+  /// Writer::write_event of what may end messages; `work` returns Obstacle::note where a note is lacking.
+  template <class Work>
+  Result<void> write_ends(Work&& work) {
+    struct Done {
+      std::unique_ptr<EndNotes>& notes;
+      ~Done() {
+        if (notes) notes->done();
+      }
+    } const done{notes_};
+    return writer_.write_event(work, [this] { return notes().overcome(), Result<void>(); });
+  }
+  EndNotes& notes();
+
+ private:
+  Writer& writer_;
+  MessageReader& messages_;
+  std::unique_ptr<EndNotes> notes_;
 };
 
 }  // namespace fq

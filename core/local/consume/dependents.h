@@ -1,0 +1,27 @@
+// dependents - held messages: let go or buried once what they came after has ended.
+//
+// Each end leaves its message in a list of the schedule; whoever comes next (who ended it, a consumer, one
+// who looks) goes through it, a few in a transaction, each with its record. Who is killed leaves the rest.
+#pragma once
+
+// fq, this room.
+#include "core/local/write/event_writer.h"
+
+namespace fq {
+
+class Dependents : private Linked {
+ public:
+  Dependents(Link& link, Writer& writer, EventWriter& events)
+      : Linked(link), writer_(writer), events_(events) {}
+
+  /// Messages whose dependencies have ended are let go or buried.
+  Result<void> resolve();
+
+ private:
+  void append_decisions(uint32_t dependency, const Now& now);
+
+  Writer& writer_;
+  EventWriter& events_;
+};
+
+}  // namespace fq

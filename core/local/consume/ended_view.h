@@ -1,0 +1,26 @@
+// ended_view - what is told of messages that have ended, from the log that Endings keeps.
+#pragma once
+
+// fq, this room.
+#include "core/local/consume/endings.h"
+
+namespace fq {
+
+class EndedView : private Linked {
+ public:
+  EndedView(Link& link, Endings& endings) : Linked(link), endings_(endings) {}
+
+  Result<std::optional<MessageInfo>> find(MessageId id);
+  Result<std::optional<JobOutput>> output(MessageId id);
+  /// What happened to one of which the journal knows nothing any more.
+  Result<HistoryPage> history(MessageId id);
+  Result<MessagePage> page(const Filter& filter, const Cursor& from, size_t n);
+
+ private:
+  Result<bool> lives(uint64_t id);
+  EndedLog& log() { return endings_.notes().log(); }
+
+  Endings& endings_;
+};
+
+}  // namespace fq

@@ -1,0 +1,28 @@
+// lease_holder - this process as a consumer that holds leases by living: how it becomes known, and how it
+// leaves.
+#pragma once
+
+// fq, this room.
+#include "core/local/files/running_jobs.h"
+#include "core/local/write/event_writer.h"
+
+namespace fq {
+
+class LeaseHolder : private Linked {
+ public:
+  LeaseHolder(Link& link, Writer& writer, EventWriter& events)
+      : Linked(link), writer_(writer), events_(events) {}
+
+  Result<void> become();
+  void leave();
+  /// A descriptor that keeps these messages ours for as long as any process has it.
+  Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids, std::optional<int64_t> limit_ms);
+
+ private:
+  Result<void> note_job_limit(std::optional<int64_t> limit_ms);
+
+  Writer& writer_;
+  EventWriter& events_;
+};
+
+}  // namespace fq

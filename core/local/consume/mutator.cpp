@@ -1,0 +1,58 @@
+#include "core/local/consume/mutator.h"
+
+// System.
+#include <algorithm>
+// fq, this room.
+
+namespace fq {
+
+namespace {
+
+bool takes(Action action, SlotState state) {
+  if (action == Action::cancel) return state != SlotState::free;
+  return state == SlotState::dead || state == SlotState::delayed;
+}
+
+}  // namespace
+
+Result<SettleStatus> Mutator::change(MessageId id, Action action, const Filter* filter,
+                                     std::optional<uint64_t> item_position) {
+  SettleStatus status = SettleStatus::gone;
+  FQ_TRY(endings_.write_ends([&]() -> Result<Obstacle> {
+    status = SettleStatus::gone;
+    gate().fire_timers(gate().now());
+    const std::optional<SlotIndex> slot = schedule().find(id);
+    if (!slot) return Obstacle::none;
+    const Entry& entry = schedule().entry(*slot);
+    status = SettleStatus::stale;
+    if (!takes(action, static_cast<SlotState>(entry.state.get()))) return Obstacle::none;
+    // Found by what it was a moment ago: it must still be that.
+    if (filter != nullptr && !matches(link_, *filter, std::nullopt, entry)) return Obstacle::none;
+    if (item_position && entry.item_position != *item_position) return Obstacle::none;
+    RecordType type = action == Action::cancel ? RecordType::cancelled : RecordType::kicked;
+    if (action == Action::kick && schedule().would_hold(*slot)) type = RecordType::reheld;
+    Obstacle obstacle = writer_.room_for_event(type, event_record_bytes(type, 1, EventDetail{}));
+    if (obstacle == Obstacle::none && endings_.lacks_note(type, *slot)) obstacle = Obstacle::note;
+    if (obstacle != Obstacle::none) return obstacle;
+    if (action == Action::cancel && (entry.flags & kEntryBlob) != 0) {
+      if (const auto place = ItemReader::find_item(stream(), header(), entry)) blobs_.push_back(*place);
+    }
+    events_.append(type, *slot, gate().now());
+    status = SettleStatus::ok;
+    return Obstacle::none;
+  }));
+  return status;
+}
+
+Result<void> Mutator::finish() {
+  FQ_TRY(dependents_.resolve());
+  DoomedBlobs doomed(link_);
+  doomed.find(blobs_);
+  blobs_.clear();
+  if (!syncs_lazily() || !doomed.empty()) FQ_TRY(link_.wait_all_durable());
+  doomed.remove();
+  upkeep_.keep_if_due();
+  return {};
+}
+
+}  // namespace fq

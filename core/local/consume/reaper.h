@@ -1,0 +1,51 @@
+// reaper - what happens to the messages of a consumer that has died.
+//
+// What a job left behind keeps its message (core/local/files/running_jobs.h): whoever buries the worker asks
+// for each first. All that nobody keeps comes back at once, however much of the same worker's is kept.
+#pragma once
+
+// fq, this room.
+#include "core/local/files/running_jobs.h"
+#include "core/local/read/snapshot.h"
+#include "core/local/write/event_writer.h"
+
+namespace fq {
+
+/// Owns what this process has seen of the dead: when it looked, and what their jobs left behind.
+class Reaper : private Linked {
+ public:
+  Reaper(Link& link, Writer& writer, EventWriter& events) : Linked(link), writer_(writer), events_(events) {}
+
+  /// Brings back what the dead held, unless that was looked at a moment ago.
+  Result<void> reap_all(const Now& now);
+  /// Before a look tells who holds what.
+  void reap_before_look();
+  /// The next reap_all() looks, however short ago the last one was.
+  void look_anew() { reaped_at_ms_ = 0; }
+  /// The process that holds it by living.
+  std::optional<int> keeper_of(const Snapshot& looked);
+  /// A dead holder's job still lives; since when that is known.
+  bool has_orphans() const { return orphans_; }
+  int64_t orphans_since_ms() const { return orphans_since_ms_; }
+
+ private:
+  struct Dead;
+  std::vector<HolderIndex> dead_holders();
+  Result<void> reap(HolderIndex holder);
+  Result<bool> find_dead(Dead& dead);
+  bool is_dead(const Dead& dead);
+  Result<void> find_held(Dead& dead);
+  std::optional<SlotIndex> find_held(const Dead& dead, uint64_t id);
+  Result<void> note_kept(const Dead& dead);
+  Result<void> return_from_dead(const Dead& dead, uint64_t id);
+  Result<void> free_dead(const Dead& dead);
+
+  Writer& writer_;
+  EventWriter& events_;
+  int64_t reaped_at_ms_ = 0;
+  bool orphans_ = false;
+  std::optional<std::vector<OfdLock>> survivors_;  // of such jobs, since the last look
+  int64_t orphans_since_ms_ = 0;
+};
+
+}  // namespace fq

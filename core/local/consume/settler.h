@@ -1,0 +1,41 @@
+// settler - verdicts: receipts judged, one record a group, applied, durable before the answer.
+#pragma once
+
+// fq, this room.
+#include "core/local/consume/dependents.h"
+#include "core/local/consume/endings.h"
+#include "core/local/consume/watcher.h"
+#include "core/local/write/doomed_blobs.h"
+
+namespace fq {
+
+class Settler : private Linked {
+ public:
+  Settler(Link& link, Writer& writer, EventWriter& events, Upkeep& upkeep, Endings& endings,
+          Dependents& dependents, Watcher& watcher)
+      : Linked(link),
+        writer_(writer),
+        events_(events),
+        upkeep_(upkeep),
+        endings_(endings),
+        dependents_(dependents),
+        watcher_(watcher) {}
+
+  /// `next` of the reply is left empty.
+  Result<SettleReply> settle(std::span<const Settle> items);
+  Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms);
+
+ private:
+  Result<size_t> settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
+                              uint64_t& durable_end, std::vector<ItemPlace>& blobs);
+  SettleStatus judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot);
+
+  Writer& writer_;
+  EventWriter& events_;
+  Upkeep& upkeep_;
+  Endings& endings_;
+  Dependents& dependents_;
+  Watcher& watcher_;
+};
+
+}  // namespace fq

@@ -1,0 +1,72 @@
+// taker - messages out: a turn each, payloads read outside the lock, sleeping while there is none.
+//
+// A group's messages are leased in one hold of the lock as far as kGroupRecords reaches; what is left of a
+// larger one is open to others meanwhile, as if it had gathered for them too.
+#pragma once
+
+// fq, this room.
+#include "core/local/consume/dead_letters.h"
+#include "core/local/consume/lease_holder.h"
+#include "core/local/consume/settler.h"
+
+namespace fq {
+
+/// Owns what was just taken and is not delivered yet, and the group that is being taken.
+class Taker : private Linked {
+ public:
+  struct Needs {
+    Writer& writer;
+    Upkeep& upkeep;
+    MessageReader& messages;
+    Endings& endings;
+    Dependents& dependents;
+    DeadLetters& dead_letters;
+    LeaseHolder& holder;
+    Reaper& reaper;
+    Watcher& watcher;
+    Settler& settler;
+  };
+  Taker(Link& link, const Needs& needs);
+
+  Result<LeaseReply> lease(const LeaseRequest& request);
+
+ private:
+  Result<void> try_lease(const LeaseRequest& request, const Now& now, LeaseReply& reply);
+  Result<void> become_holder();
+  LeaseTerms terms_of(const LeaseRequest& request, const Now& now);
+  Obstacle take_some(const LeaseRequest& request, TenantIndex from, const Now& read, uint64_t& bytes);
+  std::optional<SlotIndex> take_next(Txn& txn, const LeaseRequest& request, TenantIndex from,
+                                     const LeaseTerms& terms, uint64_t bytes);
+  std::optional<SlotIndex> take_of_group(Txn& txn, TenantIndex from, const LeaseTerms& terms,
+                                         uint64_t bytes_left);
+  Result<void> deliver(LeaseReply& reply);
+  Result<void> deliver_one(TakenMessage& one, LeaseReply& reply);
+  /// What its tags and its job's terms say.
+  static void describe_job(const MessageItem& item, Delivery& delivery);
+  void give_back(std::span<const TakenMessage> taken);
+  Result<void> set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply);
+  Result<void> sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen);
+
+  Writer& writer_;
+  Upkeep& upkeep_;
+  MessageReader& messages_;
+  Endings& endings_;
+  Dependents& dependents_;
+  DeadLetters& dead_letters_;
+  LeaseHolder& holder_;
+  Reaper& reaper_;
+  Watcher& watcher_;
+  Settler& settler_;
+  Body body_;
+  std::vector<EventItem> event_items_;
+  std::vector<TakenMessage> taken_;
+  /// What is still to be taken of the group that is being taken.
+  struct Group {
+    TenantIndex leaf{};
+    uint64_t left = 0;
+    uint64_t segment = 0;  // in which the leaf is that
+  } group_;
+  int64_t lazy_since_ms_ = 0;  // when waiting began with lazy bytes about; 0: there were none
+};
+
+}  // namespace fq

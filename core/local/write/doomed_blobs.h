@@ -1,0 +1,31 @@
+// doomed_blobs - payloads in blobs/ of messages that have just ended, or got another payload: to be removed
+// once that can no longer be lost.
+#pragma once
+
+// System.
+#include <span>
+// fq, this room.
+#include "core/local/files/blobs.h"
+#include "core/local/write/link.h"
+
+namespace fq {
+
+class DoomedBlobs : private Linked {
+ public:
+  explicit DoomedBlobs(Link& link) : Linked(link) {}
+
+  bool empty() const { return blobs_.empty(); }
+  void add(const LooseBlob& blob) { blobs_.push_back(blob); }
+  /// Reads which files hold the payloads that lie there.
+  void find(std::span<const ItemPlace> places);
+  /// Needs: what dooms them is durable.
+  void remove();
+
+ private:
+  std::vector<LooseBlob> blobs_;
+};
+
+/// So many bytes of payloads are not in this process's hands any more (loose_blobs.h).
+void note_blobs_done(Link& link, uint64_t bytes);
+
+}  // namespace fq
