@@ -5,8 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 // fq, this room.
-#include "core/local/look/event_log.h"
-#include "core/local/local_pages.h"
+#include "core/local/look/explainer.h"
 #include "core/local/files/queue_directory.h"
 // fq, below us.
 #include "core/base/text/tenant_name.h"
@@ -34,6 +33,7 @@ Result<void> check_queue_name(const std::string& queue) {
 LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, bool until_exit)
     : Linked(own_link_),
       own_link_(std::move(attachment), clock),
+      until_exit_(until_exit),
       writer_(link_, *this),
       events_(link_, writer_, *this),
       messages_(link_),
@@ -48,8 +48,11 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
       taker_(link_, {writer_, *this, messages_, endings_, dependents_, dead_letters_, holder_, reaper_,
                      watcher_, settler_}),
       ended_(link_, endings_),
-      until_exit_(until_exit),
-      pages_(std::make_unique<Pages>(*this)) {
+      pages_(link_, messages_),
+      viewer_(link_, messages_, reaper_, pages_, ended_),
+      history_(link_, messages_, ended_),
+      event_reader_(link_),
+      stats_(link_) {
   body_.bytes.reserve(4096);
 }
 
@@ -107,14 +110,14 @@ Result<MutateReply> LocalQueue::mutate(std::span<const MessageId> ids, Action ac
 
 Result<MutateReply> LocalQueue::mutate(const Filter& filter, Action action, const Cursor& from, size_t n) {
   MutateReply reply;
-  Place after;
+  PagePlace after;
   std::from_chars(from.text.data(), from.text.data() + from.text.size(), after.id);
   const size_t most = std::min(n, kMutatedPerPage);
   // By id, also of those that wait for a time: what is found first is what was pushed first.
-  FQ_TRY_SET(const std::vector<Place> places, pages_->select(filter, Pages::Order::id, after, most));
-  for (const Place& place : places) {
+  FQ_TRY_SET(const std::vector<PagePlace> places, pages_.select(filter, Pages::Order::id, after, most));
+  for (const PagePlace& place : places) {
     after = place;
-    FQ_TRY_SET(const std::optional<Snapshot> looked, pages_->look_again(filter, place));
+    FQ_TRY_SET(const std::optional<Snapshot> looked, pages_.look_again(filter, place));
     if (!looked) continue;
     FQ_TRY_SET(const SettleStatus status, mutator_.change(MessageId{looked->id}, action, &filter));
     if (status == SettleStatus::ok) ++reply.changed;
@@ -132,6 +135,47 @@ Result<MessagePage> LocalQueue::ended(const Filter& filter, const Cursor& from, 
 }
 
 Result<std::optional<JobOutput>> LocalQueue::output(MessageId id) { return ended_.output(id); }
+
+Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, size_t n) {
+  reaper_.reap_before_look();
+  FQ_TRY(bring_up_to_date());
+  return viewer_.peek(filter, from, n);
+}
+
+Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
+  reaper_.reap_before_look();
+  FQ_TRY(bring_up_to_date());
+  return viewer_.get(id);
+}
+
+Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) { return history_.of(id, n); }
+
+Result<void> LocalQueue::events(const EventRequest& request, EventPage& page) {
+  return event_reader_.events(request, page);
+}
+
+Result<StatsReply> LocalQueue::stats(const StatsRequest& request) {
+  reaper_.reap_before_look();
+  return stats_.rows(request);
+}
+
+Result<ExplainReply> LocalQueue::explain(const ExplainRequest& request) {
+  reaper_.reap_before_look();
+  FQ_TRY(bring_up_to_date());
+  ExplainReply reply;
+  Explainer explainer(link_, reaper_);
+  if (request.id) {
+    FQ_TRY_SET(reply.subject, explainer.of_message(*request.id));
+    return reply;
+  }
+  if (!request.tenant.empty()) {
+    FQ_TRY_SET(reply.subject, explainer.of_tenant(request.tenant));
+    if (!reply.subject) return reply;
+  }
+  FQ_TRY_SET(reply.next, explainer.next(request.tenant, request.next));
+  FQ_TRY(explainer.add_blocked(request.tenant, reply));
+  return reply;
+}
 
 Result<void> LocalQueue::follow_wall_clock() {
   const int64_t measured = clock().wall_ms() - clock().boot_ms();

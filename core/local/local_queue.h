@@ -10,12 +10,13 @@
 #include <map>
 // fq, this room.
 #include "core/local/consume/taker.h"
-#include "core/local/consume/ended_view.h"
+#include "core/local/look/event_reader.h"
+#include "core/local/look/history.h"
+#include "core/local/look/stats.h"
+#include "core/local/look/viewer.h"
 #include "core/local/write/pushed_blobs.h"
 
 namespace fq {
-
-class TenantSurvey;
 
 class LocalQueue final : public Queue, private Linked, private Upkeep {
  public:
@@ -101,33 +102,6 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   Result<void> find_secret();
   Obstacle carry_some_keys(KeysRecord& record);
 
-  // local_look.cpp, local_history.cpp
-  struct Place;
-  class Pages;
-  Result<std::optional<MessageInfo>> describe_finished(MessageId id, const Schedule::OutcomeView& outcome);
-  Result<MessageInfo> describe(const Snapshot& looked);
-  Result<void> add_item(const Snapshot& looked, MessageInfo& info);
-  Result<bool> has_tag(const Snapshot& looked, const Tag& tag);
-  Result<MessagePage> peek_ready(const Filter& filter, size_t given, size_t n);
-
-  // event_log.h, local_event_source.cpp, local_event_begin.cpp, local_events.cpp
-  struct EventLog;
-  class EventPast;
-  Result<bool> place_events(FilePlace& place, uint64_t& ring_start);
-  Result<void> pass_lost_events(const FileKey& key, const Error& why);
-  Result<bool> load_events();
-  Result<bool> next_event_record(RecordHeader& header, Bytes& body);
-  Result<void> skip_unreadable_events();
-  Result<uint32_t> tenant_of_event(MessageId id);
-  Result<bool> tell_pushed(const RecordHeader& header, Bytes body, const EventRequest& request,
-                           EventPage& page);
-  Result<bool> tell_events(const RecordHeader& header, Bytes body, const EventRequest& request,
-                           EventPage& page);
-  Result<bool> tell_record(const RecordHeader& header, Bytes body, const EventRequest& request,
-                           EventPage& page);
-  Result<void> read_events(const EventRequest& request, EventPage& page);
-  void sleep_until_written(Interrupt* interrupt, uint32_t seen, int64_t wait_ms);
-
   // local_admission.cpp
   /// What a batch adds to one node and all below it.
   struct Arrival {
@@ -152,12 +126,6 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   /// Needs: the lock, and room for the record.
   void append_policy(const PolicyRecord& record);
   Result<void> follow_terms();
-
-  // local_stats.cpp
-  Result<void> survey(TenantSurvey& survey, int64_t& as_of_wall_ms);
-
-  // local_explain.cpp
-  class Explainer;
 
   // local_care.h
   class Care;
@@ -204,6 +172,7 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   bool append_moved(const Snapshot& looked, uint64_t item_position, const Carried& carried);
 
   Link own_link_;
+  bool until_exit_;
   Writer writer_;
   EventWriter events_;
   MessageReader messages_;
@@ -217,7 +186,11 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   Settler settler_;
   Taker taker_;
   EndedView ended_;
-  bool until_exit_;
+  Pages pages_;
+  Viewer viewer_;
+  History history_;
+  EventReader event_reader_;
+  Stats stats_;
   bool keeping_house_ = false;
   // Used again and again, so that what runs under the lock allocates nothing.
   Body body_;
@@ -228,9 +201,6 @@ class LocalQueue final : public Queue, private Linked, private Upkeep {
   std::vector<std::string> term_texts_;
   std::vector<MessageId> behind_;  // of what is pushed: whose end each waits for because of its key
   bool over_limit_ = false;        // the last push was refused since there are too many messages
-  std::unique_ptr<Pages> pages_;
-  std::unique_ptr<EventLog> event_log_;
-  std::vector<std::string> event_notices_;
 };
 
 }  // namespace fq

@@ -79,8 +79,8 @@ void TenantsById::forget(uint64_t id) {
   groups_.erase(id / kGroup);
 }
 
-bool LocalQueue::EventLog::tell(const EventRequest& request, EventPage& page, uint32_t item, uint32_t tenant,
-                                const Event& event) {
+bool EventLog::tell(const EventRequest& request, EventPage& page, uint32_t item, uint32_t tenant,
+                    const Event& event) {
   if (position < from_position || (position == from_position && item < from_item)) return true;
   const bool known = tenant != 0 && tenant != kNobody;
   if (!request.tenant.empty() && !(known && tenants.is_wanted(tenant))) return true;

@@ -11,11 +11,9 @@
 #include <memory>
 #include <unordered_map>
 // fq, this room.
-#include "core/local/local_queue.h"
+#include "core/local/read/event_walk.h"
 
 namespace fq {
-
-/// "pushed", "leased", ...
 
 /// When a message is dead if not started, as its push at that time tells; 0: it has no TTL, or one that
 /// begins when it is no longer held.
@@ -64,7 +62,7 @@ class TenantsById {
   Group* last_ = nullptr;
 };
 
-struct LocalQueue::EventLog {
+struct EventLog {
   static constexpr size_t kBlockBytes = 1024 * 1024;  // chosen: larger reads gain nothing from a warm cache
   static constexpr uint32_t kNobody = UINT32_MAX;     // in by_id: nothing tells whose it is
 
@@ -101,40 +99,6 @@ struct LocalQueue::EventLog {
   uint64_t learnt_from = 0;
   uint64_t least_pushed = UINT64_MAX;  // id, of the pushes behind that
   EventRecord record;                  // used again
-};
-
-/// Where a reading begins, and what it has to know of what lies before (local_event_begin.cpp).
-class LocalQueue::EventPast {
- public:
-  explicit EventPast(LocalQueue& queue) : queue_(queue) {}
-
-  /// A new log, as the request asks.
-  Result<void> begin(const EventRequest& request);
-  /// Into the log: whose a message is that was pushed before what it has read, and others on the way.
-  Result<void> learn_tenant_of(MessageId id);
-  struct Push {
-    std::string tenant;
-    int64_t at_wall_ms = 0;
-  };
-  /// Of a message that has ended; none where its file was given back. Needs no log.
-  Result<std::optional<Push>> push_of(MessageId id);
-  /// From a push or a copy.
-  static void learn_tenants(const RecordHeader& header, Bytes body, EventLog& into);
-
- private:
-  Result<void> begin_near_end(const EventRequest& request);
-  struct Stretch {
-    uint64_t from = 0, to = 0;
-  };
-  Result<std::optional<Stretch>> find_push(MessageId id, uint64_t high);
-  Result<void> learn_older();
-  Result<uint64_t> file_start(uint64_t position);
-  Result<uint64_t> first_pushed(uint64_t from, uint64_t to);
-  /// Visits the records between two positions until that returns false; the log stays where it is.
-  template <class Visit>
-  Result<void> read(uint64_t from, uint64_t to, Visit&& visit);
-
-  LocalQueue& queue_;
 };
 
 }  // namespace fq

@@ -51,6 +51,16 @@ Result<std::string> MessageReader::what_is_lost(const TakenMessage& taken) {
   return lost_text(taken);
 }
 
+Result<bool> MessageReader::has_tag(const Snapshot& looked, const Tag& tag) {
+  if (!looked.place) return false;
+  FQ_TRY_SET(const bool found, read(*looked.place));
+  if (!found) return false;
+  for (const TagView& each : decode_tags(item().tags).value_or(std::vector<TagView>{})) {
+    if (each.name == tag.name && each.value == tag.value) return true;
+  }
+  return false;
+}
+
 Result<Payload> MessageReader::payload() {
   if (!stored_.item.blob) return Payload(std::string(as_text(stored_.item.payload)));
   FQ_TRY_SET(const std::unique_ptr<File> file, open_whole_blob(disk(), stored_.item));

@@ -7,7 +7,7 @@
 #include "core/api/queue.h"
 // fq, this room.
 #include "core/local/flush/taken_message.h"
-#include "core/local/write/link.h"
+#include "core/local/read/snapshot.h"
 
 namespace fq {
 
@@ -21,6 +21,7 @@ class MessageReader : private Linked {
   Result<bool> read(const ItemPlace& place) { return reader().read(place, stored_); }
   const MessageItem& item() const { return stored_.item; }
   Result<Payload> payload();
+  Result<bool> has_tag(const Snapshot& looked, const Tag& tag);
 
   /// Of a record that cannot be read: why.
   std::string lost_text(const TakenMessage& taken);

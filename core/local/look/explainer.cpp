@@ -1,6 +1,6 @@
-// local_explain - why a message is served when it is, or why it waits: what is found under one hold of the
+// explainer - why a message is served when it is, or why it waits: what is found under one hold of the
 // lock.
-#include "core/local/look/local_explainer.h"
+#include "core/local/look/explainer.h"
 
 // fq, below us.
 #include "core/schedule/rings/starts.h"
@@ -40,22 +40,22 @@ ServedBy served_by(Preview::By by) {
 
 }  // namespace
 
-Result<std::optional<Explanation>> LocalQueue::Explainer::of_message(MessageId id) {
+Result<std::optional<Explanation>> Explainer::of_message(MessageId id) {
   Explanation found;
   Seen seen;
   std::optional<Snapshot> looked;
   std::optional<Schedule::OutcomeView> outcome;
   std::array<uint64_t, kWaitsMax> waits;
   uint32_t waits_count = 0;
-  FQ_TRY(queue_.locked([&]() -> Result<void> {
+  FQ_TRY(locked([&]() -> Result<void> {
     found = Explanation();
     looked.reset();
     outcome.reset();
     waits_count = 0;
-    queue_.gate().fire_timers(queue_.gate().now());
+    gate().fire_timers(gate().now());
     const std::optional<SlotIndex> slot = schedule().find(id);
     if (!slot) return outcome = schedule().outcome(id), Result<void>();
-    looked = take_snapshot(queue_.link_, *slot);
+    looked = take_snapshot(link_, *slot);
     if (looked->state == State::held) waits_count = schedule().waits_of(*slot, waits);
     const TenantIndex node{schedule().entry(*slot).tenant.get()};
     among_own_ = (schedule().tenant(node).flags & kTenantSelf) != 0;
@@ -87,12 +87,12 @@ Result<std::optional<Explanation>> LocalQueue::Explainer::of_message(MessageId i
   return std::optional(std::move(found));
 }
 
-Result<std::optional<Explanation>> LocalQueue::Explainer::of_tenant(const std::string& path) {
+Result<std::optional<Explanation>> Explainer::of_tenant(const std::string& path) {
   Explanation found;
   Seen seen;
   bool there = false;
-  FQ_TRY(queue_.locked([&]() -> Result<void> {
-    queue_.gate().fire_timers(queue_.gate().now());
+  FQ_TRY(locked([&]() -> Result<void> {
+    gate().fire_timers(gate().now());
     const std::optional<TenantIndex> node = schedule().find_tenant(path);
     there = node.has_value();
     if (node) see(*node, true, seen);
@@ -106,16 +106,16 @@ Result<std::optional<Explanation>> LocalQueue::Explainer::of_tenant(const std::s
   return std::optional(std::move(found));
 }
 
-Result<std::vector<Explanation>> LocalQueue::Explainer::next(const std::string& path, size_t n) {
+Result<std::vector<Explanation>> Explainer::next(const std::string& path, size_t n) {
   std::vector<SeenNext> seen(std::min(n, kNextMax));
   size_t count = 0;
-  FQ_TRY(queue_.locked([&]() -> Result<void> {
+  FQ_TRY(locked([&]() -> Result<void> {
     count = 0;
-    queue_.gate().fire_timers(queue_.gate().now());
+    gate().fire_timers(gate().now());
     const std::optional<TenantIndex> from = schedule().find_tenant(path);
     if (!from) return {};
     Preview preview(schedule(), *from);
-    Starts starts(schedule().region(), queue_.gate().now().boot_ms);
+    Starts starts(schedule().region(), gate().now().boot_ms);
     for (; count < seen.size(); ++count) {
       const std::optional<SlotIndex> slot = preview.next();
       if (!slot) return {};
@@ -139,7 +139,7 @@ Result<std::vector<Explanation>> LocalQueue::Explainer::next(const std::string& 
   return next;
 }
 
-Result<void> LocalQueue::Explainer::add_blocked(const std::string& path, ExplainReply& reply) {
+Result<void> Explainer::add_blocked(const std::string& path, ExplainReply& reply) {
   std::vector<Seen> seen(kBlockedMax);
   uint64_t blocked = 0;
   FQ_TRY(in_parts([&] { return schedule().nodes_end(); },
@@ -159,7 +159,7 @@ Result<void> LocalQueue::Explainer::add_blocked(const std::string& path, Explain
   return find_running(reply.blocked);
 }
 
-void LocalQueue::Explainer::see(TenantIndex node, bool with_reasons, Seen& seen) {
+void Explainer::see(TenantIndex node, bool with_reasons, Seen& seen) {
   const Region& region = schedule().region();
   seen.tenant.filled(schedule().path_copy(node, seen.tenant.bytes));
   const StateCounts& counts = counts_of(region, static_cast<uint32_t>(node));
@@ -171,14 +171,14 @@ void LocalQueue::Explainer::see(TenantIndex node, bool with_reasons, Seen& seen)
     SeenReason& reason = seen.reasons[seen.reason_count++];
     reason.blocker = blocker;
     reason.until_wall_ms.reset();
-    if (blocker.until_ms != kNever) reason.until_wall_ms = queue_.store().wall_of(blocker.until_ms);
+    if (blocker.until_ms != kNever) reason.until_wall_ms = store().wall_of(blocker.until_ms);
     reason.name.filled(blocker.pool == kNoIndex
                            ? schedule().path_copy(blocker.node, reason.name.bytes)
                            : text_copy(region, region.pool(blocker.pool).name, reason.name.bytes));
   });
 }
 
-void LocalQueue::Explainer::tell(const Seen& seen, Explanation& found) {
+void Explainer::tell(const Seen& seen, Explanation& found) {
   found.tenant = seen.tenant.text();
   for (const SeenReason& each : std::span(seen.reasons).first(seen.reason_count)) {
     const Blocker& blocker = each.blocker;
@@ -193,7 +193,7 @@ void LocalQueue::Explainer::tell(const Seen& seen, Explanation& found) {
   }
 }
 
-void LocalQueue::Explainer::tell_counts(const Seen& seen, Explanation& found) {
+void Explainer::tell_counts(const Seen& seen, Explanation& found) {
   const auto& [ready, delayed, leased, held, dead] = seen.counts;
   found.ready = ready;
   found.delayed = delayed;
@@ -202,8 +202,7 @@ void LocalQueue::Explainer::tell_counts(const Seen& seen, Explanation& found) {
   found.dead = dead;
 }
 
-void LocalQueue::Explainer::tell_state(const Snapshot& looked, std::span<const uint64_t> waits,
-                                       Explanation& found) {
+void Explainer::tell_state(const Snapshot& looked, std::span<const uint64_t> waits, Explanation& found) {
   Reason reason;
   if (looked.at_wall_ms != 0) reason.until_wall_ms = looked.at_wall_ms;
   switch (looked.state) {
@@ -212,7 +211,7 @@ void LocalQueue::Explainer::tell_state(const Snapshot& looked, std::span<const u
       break;
     case State::leased:
       reason.kind = Reason::Kind::leased;
-      reason.pid = queue_.reaper_.keeper_of(looked);
+      reason.pid = reaper_.keeper_of(looked);
       break;
     case State::held:
       reason.kind = Reason::Kind::held;
@@ -228,10 +227,10 @@ void LocalQueue::Explainer::tell_state(const Snapshot& looked, std::span<const u
   found.reasons.push_back(std::move(reason));
 }
 
-void LocalQueue::Explainer::find_place(SlotIndex slot, Explanation& found) {
+void Explainer::find_place(SlotIndex slot, Explanation& found) {
   const uint32_t leaf = schedule().entry(slot).tenant;
   Preview preview(schedule(), kRootTenant);
-  Starts starts(schedule().region(), queue_.gate().now().boot_ms);
+  Starts starts(schedule().region(), gate().now().boot_ms);
   starts_left_ = starts.left(leaf);
   uint64_t ahead = 0;
   for (size_t place = 1; place <= kExactPlaces; ++place) {
@@ -251,31 +250,12 @@ void LocalQueue::Explainer::find_place(SlotIndex slot, Explanation& found) {
 }
 
 /// Counted in any case, and copied while there is room.
-void LocalQueue::Explainer::see_if_blocked(TenantIndex leaf, TenantIndex top, std::span<Seen> room,
-                                           uint64_t& blocked) {
+void Explainer::see_if_blocked(TenantIndex leaf, TenantIndex top, std::span<Seen> room, uint64_t& blocked) {
   const Tenant& tenant = schedule().tenant(leaf);
   if (!is_used(tenant) || is_inner(tenant) || tenant.lane.count == 0) return;
   if (!schedule().is_below(leaf, top) || !schedule().is_blocked(leaf)) return;
   if (blocked < room.size()) see(leaf, true, room[blocked]);
   ++blocked;
-}
-
-Result<ExplainReply> LocalQueue::explain(const ExplainRequest& request) {
-  reaper_.reap_before_look();
-  FQ_TRY(bring_up_to_date());
-  ExplainReply reply;
-  Explainer explainer(*this);
-  if (request.id) {
-    FQ_TRY_SET(reply.subject, explainer.of_message(*request.id));
-    return reply;
-  }
-  if (!request.tenant.empty()) {
-    FQ_TRY_SET(reply.subject, explainer.of_tenant(request.tenant));
-    if (!reply.subject) return reply;
-  }
-  FQ_TRY_SET(reply.next, explainer.next(request.tenant, request.next));
-  FQ_TRY(explainer.add_blocked(request.tenant, reply));
-  return reply;
 }
 
 }  // namespace fq

@@ -1,9 +1,4 @@
-// local_select - messages in the order of their ids or due times, which is kept nowhere: found by walks over
-// all slots.
-//
-// A walk keeps more than the page needs that asked for it: eight times as much as was given before. So all
-// pages together cost a few walks, and a short look takes little memory.
-#include "core/local/local_pages.h"
+#include "core/local/look/pages.h"
 #include "core/local/read/parts.h"
 
 namespace fq {
@@ -14,8 +9,8 @@ constexpr size_t kAhead = 8;  // chosen: 400,000 messages in pages of 100 take f
 
 }  // namespace
 
-Result<std::vector<LocalQueue::Place>> LocalQueue::Pages::select(const Filter& filter, Order order,
-                                                                 const Place& after, size_t n) {
+Result<std::vector<PagePlace>> Pages::select(const Filter& filter, Order order, const PagePlace& after,
+                                             size_t n) {
   const bool goes_on = found_ && found_->filter == filter && found_->order == order && found_->last == after;
   if (!goes_on) {
     found_.emplace();
@@ -23,7 +18,7 @@ Result<std::vector<LocalQueue::Place>> LocalQueue::Pages::select(const Filter& f
     found_->order = order;
     found_->last = after;
   }
-  std::vector<Place> page;
+  std::vector<PagePlace> page;
   while (page.size() < n) {
     if (found_->next == found_->places.size()) {
       if (found_->at_end) break;
@@ -39,17 +34,17 @@ Result<std::vector<LocalQueue::Place>> LocalQueue::Pages::select(const Filter& f
 }
 
 /// The `room` smallest places behind the last one that was given, from one walk.
-Result<void> LocalQueue::Pages::find_more(size_t room) {
-  std::vector<Place> best;
-  std::vector<Place> seen;  // under one hold of the lock, where nothing is allocated
+Result<void> Pages::find_more(size_t room) {
+  std::vector<PagePlace> best;
+  std::vector<PagePlace> seen;  // under one hold of the lock, where nothing is allocated
   seen.reserve(Parts::kPerLook);
   const Filter& filter = found_->filter;
   std::optional<TenantIndex> below;
   const auto end = [&]() -> uint32_t {
-    if (!filter.tenant.empty()) below = queue_.schedule().find_tenant(filter.tenant);
-    return filter.tenant.empty() || below ? queue_.schedule().slots_end() : 0;
+    if (!filter.tenant.empty()) below = schedule().find_tenant(filter.tenant);
+    return filter.tenant.empty() || below ? schedule().slots_end() : 0;
   };
-  Parts parts(queue_.link_);
+  Parts parts(link_);
   for (bool more = true; more;) {
     bool anew = false;
     seen.clear();
@@ -57,14 +52,14 @@ Result<void> LocalQueue::Pages::find_more(size_t room) {
       anew = from == 0;
       seen.clear();
       for (uint32_t i = from; i < to; ++i) {
-        const Entry& entry = queue_.schedule().entry(SlotIndex{i});
-        if (!matches(queue_.link_, filter, below, entry)) continue;
-        const Place place{found_->order == Order::due ? entry.at_ms.get() : 0, entry.id};
+        const Entry& entry = schedule().entry(SlotIndex{i});
+        if (!matches(link_, filter, below, entry)) continue;
+        const PagePlace place{found_->order == Order::due ? entry.at_ms.get() : 0, entry.id};
         if (found_->last < place) seen.push_back(place);
       }
     }));
     if (anew) best.clear();
-    for (const Place& place : seen) {
+    for (const PagePlace& place : seen) {
       if (best.size() == room && !(place < best.front())) continue;
       best.push_back(place);
       std::push_heap(best.begin(), best.end());
@@ -80,17 +75,17 @@ Result<void> LocalQueue::Pages::find_more(size_t room) {
   return {};
 }
 
-Result<std::optional<Snapshot>> LocalQueue::Pages::look_again(const Filter& filter, const Place& place) {
+Result<std::optional<Snapshot>> Pages::look_again(const Filter& filter, const PagePlace& place) {
   std::optional<Snapshot> looked;
-  FQ_TRY(queue_.locked([&]() -> Result<void> {
+  FQ_TRY(locked([&]() -> Result<void> {
     looked.reset();
-    const std::optional<SlotIndex> slot = queue_.schedule().find(MessageId{place.id});
-    if (slot && matches(queue_.link_, filter, std::nullopt, queue_.schedule().entry(*slot)))
-      looked = take_snapshot(queue_.link_, *slot);
+    const std::optional<SlotIndex> slot = schedule().find(MessageId{place.id});
+    if (slot && matches(link_, filter, std::nullopt, schedule().entry(*slot)))
+      looked = take_snapshot(link_, *slot);
     return {};
   }));
   if (!looked || !filter.tag) return looked;
-  FQ_TRY_SET(const bool tagged, queue_.has_tag(*looked, *filter.tag));
+  FQ_TRY_SET(const bool tagged, messages_.has_tag(*looked, *filter.tag));
   if (!tagged) looked.reset();
   return looked;
 }

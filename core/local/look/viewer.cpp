@@ -1,8 +1,4 @@
-// local_look - peek, get and history: what is there, without changing it.
-//
-// Under the lock only fields are copied (Snapshot); payloads are read behind it. Pages are bounded and weakly
-// consistent: what changes between two pages may be told or not, what does not is told once.
-#include "core/local/local_queue.h"
+#include "core/local/look/viewer.h"
 
 // System.
 #include <algorithm>
@@ -11,8 +7,6 @@
 // fq, below us.
 #include "core/base/sort_key.h"
 // fq, this room.
-#include "core/local/consume/endings.h"
-#include "core/local/local_pages.h"
 
 namespace fq {
 
@@ -53,9 +47,17 @@ uint64_t number_in(const Cursor& cursor) {
   return value;
 }
 
+MessageInfo describe_finished(MessageId id, const Schedule::OutcomeView& outcome) {
+  MessageInfo info;
+  info.id = id;
+  info.state = outcome.verdict == RecordType::acked ? State::acked : State::cancelled;
+  info.attempts = outcome.attempts;
+  return info;
+}
+
 }  // namespace
 
-Result<MessageInfo> LocalQueue::describe(const Snapshot& looked) {
+Result<MessageInfo> Viewer::describe(const Snapshot& looked) {
   MessageInfo info;
   info.id = MessageId{looked.id};
   info.state = looked.state;
@@ -78,7 +80,7 @@ Result<MessageInfo> LocalQueue::describe(const Snapshot& looked) {
 
 /// What its record says, with the payload, or what of them is lost. Of a message that has ended meanwhile as
 /// much as can be read.
-Result<void> LocalQueue::add_item(const Snapshot& looked, MessageInfo& info) {
+Result<void> Viewer::add_item(const Snapshot& looked, MessageInfo& info) {
   TakenMessage taken;
   taken.id = looked.id;
   taken.place = looked.place;
@@ -114,22 +116,12 @@ Result<void> LocalQueue::add_item(const Snapshot& looked, MessageInfo& info) {
   return {};
 }
 
-Result<bool> LocalQueue::has_tag(const Snapshot& looked, const Tag& tag) {
-  if (!looked.place) return false;
-  FQ_TRY_SET(const bool found, messages_.read(*looked.place));
-  if (!found) return false;
-  for (const TagView& each : decode_tags(messages_.item().tags).value_or(std::vector<TagView>{})) {
-    if (each.name == tag.name && each.value == tag.value) return true;
-  }
-  return false;
-}
-
-Result<MessagePage> LocalQueue::peek_ready(const Filter& filter, size_t given, size_t n) {
-  FQ_TRY_SET(const std::vector<Snapshot> looked, pages_->turns(filter, given, n));
+Result<MessagePage> Viewer::peek_ready(const Filter& filter, size_t given, size_t n) {
+  FQ_TRY_SET(const std::vector<Snapshot> looked, turns_.turns(filter, given, n));
   MessagePage page;
   for (const Snapshot& one : looked) {
     if (filter.tag) {
-      FQ_TRY_SET(const bool tagged, has_tag(one, *filter.tag));
+      FQ_TRY_SET(const bool tagged, messages_.has_tag(one, *filter.tag));
       if (!tagged) continue;
     }
     FQ_TRY_SET(MessageInfo info, describe(one));
@@ -139,11 +131,9 @@ Result<MessagePage> LocalQueue::peek_ready(const Filter& filter, size_t given, s
   return page;
 }
 
-Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, size_t n) {
-  reaper_.reap_before_look();
-  FQ_TRY(bring_up_to_date());
+Result<MessagePage> Viewer::peek(const Filter& filter, const Cursor& from, size_t n) {
   if (filter.state == State::ready) return peek_ready(filter, number_in(from), std::min(n, kTurnsPerPage));
-  Place after;
+  PagePlace after;
   if (!from.text.empty()) {
     const size_t dot = from.text.find('.');
     after.at_ms = static_cast<int64_t>(number_in(from));
@@ -153,11 +143,11 @@ Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, s
   MessagePage page;
   size_t selected = 0;
   do {
-    FQ_TRY_SET(const std::vector<Place> places, pages_->select(filter, order, after, n));
+    FQ_TRY_SET(const std::vector<PagePlace> places, pages_.select(filter, order, after, n));
     selected = places.size();
-    for (const Place& place : places) {
+    for (const PagePlace& place : places) {
       after = place;
-      FQ_TRY_SET(const std::optional<Snapshot> looked, pages_->look_again(filter, place));
+      FQ_TRY_SET(const std::optional<Snapshot> looked, pages_.look_again(filter, place));
       if (!looked) continue;
       FQ_TRY_SET(MessageInfo info, describe(*looked));
       page.messages.push_back(std::move(info));
@@ -168,9 +158,7 @@ Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, s
   return page;
 }
 
-Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
-  reaper_.reap_before_look();
-  FQ_TRY(bring_up_to_date());
+Result<std::optional<MessageInfo>> Viewer::get(MessageId id) {
   std::optional<Snapshot> looked;
   std::optional<Schedule::OutcomeView> outcome;
   uint64_t ended_before = 0;
@@ -191,10 +179,12 @@ Result<std::optional<MessageInfo>> LocalQueue::get(MessageId id) {
   if (!syncs_lazily()) FQ_TRY(flusher().wait_durable(ended_before));
   Result<std::optional<MessageInfo>> noted = ended_.find(id);
   if (!outcome) return noted;
-  FQ_TRY_SET(std::optional<MessageInfo> finished, describe_finished(id, *outcome));
+  MessageInfo finished = describe_finished(id, *outcome);
   // One that ended otherwise than was noted of it, or of which nothing can be read, is told from what is
   // sure.
-  return noted.ok() && *noted && (*noted)->state == finished->state ? noted : finished;
+  return noted.ok() && *noted && (*noted)->state == finished.state
+             ? std::move(noted)
+             : std::optional<MessageInfo>(std::move(finished));
 }
 
 }  // namespace fq

@@ -1,5 +1,5 @@
-// local_explain_looks - what an explanation needs of all messages or tenants, looked at in parts.
-#include "core/local/look/local_explainer.h"
+// explainer_looks - what an explanation needs of all messages or tenants, looked at in parts.
+#include "core/local/look/explainer.h"
 
 // fq, below us.
 #include "core/schedule/order/message_order.h"
@@ -13,7 +13,7 @@ constexpr size_t kIdsMax = 5;  // of those that run
 
 }  // namespace
 
-Result<void> LocalQueue::Explainer::count_ahead(Explanation& found) {
+Result<void> Explainer::count_ahead(Explanation& found) {
   return in_parts([&] { return schedule().slots_end(); },
                   [&](uint32_t from, uint32_t to) {
                     if (from == 0) found.ahead = 0;
@@ -29,7 +29,7 @@ Result<void> LocalQueue::Explainer::count_ahead(Explanation& found) {
                   });
 }
 
-Result<void> LocalQueue::Explainer::find_running(std::span<Explanation> explanations) {
+Result<void> Explainer::find_running(std::span<Explanation> explanations) {
   if (full_.empty()) return {};
   for (Full& full : full_) full.running.reserve(kIdsMax);
   FQ_TRY(in_parts([&] { return schedule().slots_end(); },
@@ -48,7 +48,7 @@ Result<void> LocalQueue::Explainer::find_running(std::span<Explanation> explanat
   return {};
 }
 
-void LocalQueue::Explainer::look_for_running(uint32_t from, uint32_t to) {
+void Explainer::look_for_running(uint32_t from, uint32_t to) {
   const Pools pools(schedule().region());
   size_t wanting = 0;
   for (Full& full : full_) {
@@ -76,7 +76,7 @@ void LocalQueue::Explainer::look_for_running(uint32_t from, uint32_t to) {
   }
 }
 
-Result<void> LocalQueue::Explainer::look_at_rivals(Explanation& found) {
+Result<void> Explainer::look_at_rivals(Explanation& found) {
   uint64_t turns = found.ahead.value_or(0) + 1;
   std::string path = found.tenant;
   bool own = among_own_;
@@ -104,7 +104,7 @@ Result<void> LocalQueue::Explainer::look_at_rivals(Explanation& found) {
   return {};
 }
 
-std::optional<Rivals> LocalQueue::Explainer::rivals_of(std::string_view path, bool own, uint64_t turns) {
+std::optional<Rivals> Explainer::rivals_of(std::string_view path, bool own, uint64_t turns) {
   const std::optional<TenantIndex> node = schedule().find_tenant(path);
   if (!node) return std::nullopt;
   const uint32_t i = own ? schedule().tenant(*node).self.get() : static_cast<uint32_t>(*node);

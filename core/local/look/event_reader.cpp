@@ -1,10 +1,4 @@
-// local_events - the journal told as events, oldest first, and waited for at its end.
-//
-// A record copied forward (MOVED) is no event: it only tells whose its message is. What has no record is not
-// told: a TTL or a lease that ended by time, and that an attempt was the last one. It cannot be worked out
-// either: on a full disk leases and extensions are done without a record, and after a reboot other clocks
-// hold. What was said of these ends is told instead, with the push and the lease.
-#include "core/local/look/event_log.h"
+#include "core/local/look/event_reader.h"
 
 // System.
 #include <algorithm>
@@ -31,11 +25,89 @@ std::string_view write_receipt(std::array<char, kReceiptBytes>& text, uint64_t i
   return {text.data(), static_cast<size_t>(end - text.data())};
 }
 
+constexpr size_t kEventsPerPlace = 4096;  // arbitrary: so many are counted twice, at most
+
+struct NotedPlace {
+  uint64_t position = 0;
+  uint32_t item = 0;
+  uint64_t events = 0;  // from there to the next place
+};
+
+bool parse_cursor(std::string_view text, uint64_t& position, uint32_t& item) {
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, position);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.') return false;
+  const auto second = std::from_chars(first.ptr + 1, end, item);
+  return second.ec == std::errc() && second.ptr == end;
+}
+
 }  // namespace
 
+Result<void> EventReader::begin(const EventRequest& request) {
+  auto log = std::make_unique<EventLog>();
+  const std::string& from = request.from.text;
+  if (!from.empty() && !parse_cursor(from, log->from_position, log->from_item))
+    return Error{ErrorKind::usage, "cursor: is none of this engine's", 0};
+  events_.begin(std::move(log));
+  if (from.empty() && request.last) return begin_near_end(request);
+  // At the front of the file: if the cursor is one of another queue, no record may begin where it points.
+  EventLog& begun = events_.log();
+  FQ_TRY_SET(begun.position, past_.file_start(begun.from_position));
+  begun.learnt_from = begun.position;
+  return {};
+}
+
+/// Counts from the newest file backwards until there are enough, and puts the log where they begin.
+Result<void> EventReader::begin_near_end(const EventRequest& request) {
+  EventLog& log = events_.log();
+  log.tenants.want(request.tenant);
+  EventRequest counted = request;
+  counted.n = kEventsPerPlace;
+  EventPage page;
+  NotedPlace begin;
+  uint64_t events = 0;
+  begin.position = log.end = header().committed_end.load(std::memory_order_acquire);
+  log.counts = true;
+  while (log.end != 0 && events < *request.last) {
+    FQ_TRY_SET(const uint64_t start, past_.file_start(log.end - 1));
+    if (start >= log.end) break;
+    std::vector<NotedPlace> places;
+    log.position = log.from_position = log.learnt_from = start;
+    log.from_item = 0;
+    do {
+      places.push_back({log.from_position, log.from_item, 0});
+      page.events.clear();
+      page.texts.clear();
+      FQ_TRY(read(counted, page));
+      places.back().events = page.events.size();
+    } while (!page.at_end);
+    for (auto place = places.rbegin(); place != places.rend() && events < *request.last; ++place) {
+      if (place->events == 0) continue;
+      events += place->events;
+      begin = *place;
+    }
+    log.end = start;
+    // Not as many as were asked for: then what is lost before the first is a loss of what is told.
+    if (events < *request.last) begin = {start, 0, 0};
+  }
+  log.position = log.from_position = begin.position;
+  log.from_item = begin.item;
+  log.end = UINT64_MAX;
+  for (uint64_t left = events - std::min(events, *request.last); left > 0; left -= page.events.size()) {
+    counted.n = left;
+    page.events.clear();
+    page.texts.clear();
+    FQ_TRY(read(counted, page));
+    if (page.at_end) break;  // some were damaged meanwhile
+  }
+  log.counts = log.begun = false;
+  events_.notices().clear();  // they come again where they belong to what is told
+  return {};
+}
+
 /// Whose a message is whose push was not read: the schedule knows, as long as it is there, else older files.
-Result<uint32_t> LocalQueue::tenant_of_event(MessageId id) {
-  EventLog& log = *event_log_;
+Result<uint32_t> EventReader::tenant_of(MessageId id) {
+  EventLog& log = events_.log();
   uint32_t tenant = log.by_id.get(number(id));
   if (tenant != 0) return tenant;
   std::array<char, kTextBytesMax> text;
@@ -49,7 +121,7 @@ Result<uint32_t> LocalQueue::tenant_of_event(MessageId id) {
   if (!path.empty()) tenant = log.tenants.number_of(path);
   // Not if a push of a smaller id was read: its own lies behind that one, and copies of it further on.
   while (tenant == 0 && log.learnt_from != 0 && number(id) < log.least_pushed) {
-    FQ_TRY(EventPast(*this).learn_tenant_of(id));
+    FQ_TRY(past_.learn_tenant_of(id));
     tenant = log.by_id.get(number(id));
   }
   if (tenant == 0) tenant = EventLog::kNobody;
@@ -58,9 +130,9 @@ Result<uint32_t> LocalQueue::tenant_of_event(MessageId id) {
 }
 
 /// False: the page is full.
-Result<bool> LocalQueue::tell_pushed(const RecordHeader& header, Bytes body, const EventRequest& request,
-                                     EventPage& page) {
-  EventLog& log = *event_log_;
+Result<bool> EventReader::tell_pushed(const RecordHeader& header, Bytes body, const EventRequest& request,
+                                      EventPage& page) {
+  EventLog& log = events_.log();
   PushedReader reader(body, header.count);
   Event event;
   event.event = name_of_event(header.type);
@@ -82,9 +154,9 @@ Result<bool> LocalQueue::tell_pushed(const RecordHeader& header, Bytes body, con
 }
 
 /// False: the page is full.
-Result<bool> LocalQueue::tell_events(const RecordHeader& header, Bytes body, const EventRequest& request,
-                                     EventPage& page) {
-  EventLog& log = *event_log_;
+Result<bool> EventReader::tell_events(const RecordHeader& header, Bytes body, const EventRequest& request,
+                                      EventPage& page) {
+  EventLog& log = events_.log();
   if (!decode_event(header.type, header.count, body, log.record)) return true;
   const EventDetail& detail = log.record.detail;
   std::array<char, kReceiptBytes> receipt;
@@ -105,7 +177,7 @@ Result<bool> LocalQueue::tell_events(const RecordHeader& header, Bytes body, con
     uint32_t tenant = 0;
     const bool asked = !log.counts || !request.tenant.empty();
     if (asked) {
-      FQ_TRY_SET(tenant, tenant_of_event(event.id));
+      FQ_TRY_SET(tenant, tenant_of(event.id));
     }
     if (header.type == RecordType::leased)
       event.receipt = write_receipt(receipt, number(event.id), number(detail.first_serial) + i);
@@ -116,9 +188,9 @@ Result<bool> LocalQueue::tell_events(const RecordHeader& header, Bytes body, con
 }
 
 /// False: the page is full.
-Result<bool> LocalQueue::tell_record(const RecordHeader& header, Bytes body, const EventRequest& request,
-                                     EventPage& page) {
-  EventLog& log = *event_log_;
+Result<bool> EventReader::tell_record(const RecordHeader& header, Bytes body, const EventRequest& request,
+                                      EventPage& page) {
+  EventLog& log = events_.log();
   switch (header.type) {
     case RecordType::pushed:
       return tell_pushed(header, body, request, page);
@@ -150,12 +222,12 @@ Result<bool> LocalQueue::tell_record(const RecordHeader& header, Bytes body, con
 }
 
 /// From where the log stands to a full page, the stream's end, or enough for one call.
-Result<void> LocalQueue::read_events(const EventRequest& request, EventPage& page) {
-  EventLog& log = *event_log_;
+Result<void> EventReader::read(const EventRequest& request, EventPage& page) {
+  EventLog& log = events_.log();
   for (uint32_t records = 0; records < kRecordsPerPage; ++records) {
     RecordHeader header;
     Bytes body;
-    FQ_TRY_SET(const bool more, next_event_record(header, body));
+    FQ_TRY_SET(const bool more, events_.next(header, body));
     page.at_end = !more;
     if (!more) break;
     FQ_TRY_SET(const bool told, tell_record(header, body, request, page));
@@ -169,7 +241,7 @@ Result<void> LocalQueue::read_events(const EventRequest& request, EventPage& pag
   return {};
 }
 
-void LocalQueue::sleep_until_written(Interrupt* interrupt, uint32_t seen, int64_t wait_ms) {
+void EventReader::sleep_until_written(Interrupt* interrupt, uint32_t seen, int64_t wait_ms) {
   SegmentHeader& shared = header();
   const WaiterCounted counted(&shared.sync_waiters);
   std::array<WatchedWord, 2> words = {{{&shared.sync_event, seen}, {&shared.sync_event, seen}}};
@@ -178,24 +250,24 @@ void LocalQueue::sleep_until_written(Interrupt* interrupt, uint32_t seen, int64_
   sleep_on(words, shared.sync_event, seen, std::min(wait_ms, kUnsyncedCapMs));
 }
 
-Result<void> LocalQueue::events(const EventRequest& request, EventPage& page) {
+Result<void> EventReader::events(const EventRequest& request, EventPage& page) {
   page.events.clear();
   page.texts.clear();
-  if (!event_log_ || request.from.text != event_log_->cursor().text) FQ_TRY(EventPast(*this).begin(request));
-  event_log_->tenants.want(request.tenant);
+  if (!events_.begun() || request.from.text != events_.log().cursor().text) FQ_TRY(begin(request));
+  events_.log().tenants.want(request.tenant);
   const int64_t begin_ms = clock().boot_ms();
   for (;;) {
     // Before the look: what is written behind it changes the word.
     const uint32_t seen = header().sync_event.load(std::memory_order_seq_cst);
-    FQ_TRY(read_events(request, page));
+    FQ_TRY(read(request, page));
     const bool interrupted = request.interrupt != nullptr && request.interrupt->raised();
     const int64_t left_ms = request.wait_ms.value_or(kWaitMaxMs) - (clock().boot_ms() - begin_ms);
-    const bool done = !page.events.empty() || !event_notices_.empty() || interrupted;
+    const bool done = !page.events.empty() || !events_.notices().empty() || interrupted;
     if (done || !request.wait || !page.at_end || left_ms <= 0) break;
     sleep_until_written(request.interrupt, seen, left_ms);
   }
-  page.next = event_log_->cursor();
-  page.notices = std::exchange(event_notices_, {});
+  page.next = events_.log().cursor();
+  page.notices = std::exchange(events_.notices(), {});
   return {};
 }
 

@@ -1,14 +1,9 @@
-// local_history - what happened to one message, read back from the journal.
-//
-// Every event record holds the position of the one before it about the same message, so the walk goes
-// backwards from the newest. A `moved` record carries the events of the files that it outlived.
-#include "core/local/local_queue.h"
+#include "core/local/look/history.h"
 
 // System.
 #include <algorithm>
 // fq, this room.
-#include "core/local/look/event_log.h"
-#include "core/local/consume/endings.h"
+#include "core/local/look/event_past.h"
 
 namespace fq {
 
@@ -36,16 +31,7 @@ HistoryEvent event_of(RecordType type, int64_t at_wall_ms, uint64_t id, const Ev
 
 }  // namespace
 
-Result<std::optional<MessageInfo>> LocalQueue::describe_finished(MessageId id,
-                                                                 const Schedule::OutcomeView& outcome) {
-  MessageInfo info;
-  info.id = id;
-  info.state = outcome.verdict == RecordType::acked ? State::acked : State::cancelled;
-  info.attempts = outcome.attempts;
-  return std::optional<MessageInfo>(std::move(info));
-}
-
-Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
+Result<HistoryPage> History::of(MessageId id, size_t n) {
   uint64_t position = 0;
   bool ended = false;
   bool dead = false;
@@ -85,7 +71,9 @@ Result<HistoryPage> LocalQueue::history(MessageId id, const Cursor&, size_t n) {
   }
   // Nothing else is kept of one that has ended: its push is looked for.
   if (ended && page.events.size() < most) {
-    FQ_TRY_SET(const std::optional<EventPast::Push> push, EventPast(*this).push_of(id));
+    EventStream events(link_);
+    EventPast past(link_, events);
+    FQ_TRY_SET(const std::optional<EventPast::Push> push, past.push_of(id));
     if (push)
       page.events.push_back(event_of(RecordType::pushed, push->at_wall_ms, number(id), EventDetail{}, 0));
     if (push) page.tenant = push->tenant;

@@ -1,11 +1,4 @@
-// local_event_source - the journal read as it lies, record by record, while others write it.
-//
-// Read by large blocks, from the files up to where the ring begins and from the ring behind that, never past
-// what is committed. The state lock is held to find a block's place only. What a block says is proved by its
-// records' seals and checksums, so a file that is given back or used again meanwhile shows as bytes that do
-// not parse: then its place is looked up anew. A file that is gone and was not given back is a loss: it is
-// told, and passed. Between two blocks signals come through: who looks for little may read all there is.
-#include "core/local/look/event_log.h"
+#include "core/local/look/event_stream.h"
 
 // System.
 #include <algorithm>
@@ -28,8 +21,8 @@ constexpr size_t kLeastBytes = kRecordHeaderBytes + 8;
 }  // namespace
 
 /// Where the record at the log's position lies, as of now. False: the stream ends there.
-Result<bool> LocalQueue::place_events(FilePlace& place, uint64_t& ring_start) {
-  EventLog& log = *event_log_;
+Result<bool> EventStream::place_block(FilePlace& place, uint64_t& ring_start) {
+  EventLog& log = *log_;
   bool skipped = false;
   bool at_end = false;
   uint32_t oldest = 0;
@@ -69,13 +62,12 @@ Result<bool> LocalQueue::place_events(FilePlace& place, uint64_t& ring_start) {
   }));
   files().forget_before(oldest);
   if (skipped && log.begun) {
-    event_notices_.push_back(object() +
-                             ": what was to be read next was given back meanwhile; going on at the oldest");
+    notices_.push_back(object() +
+                       ": what was to be read next was given back meanwhile; going on at the oldest");
   }
   if (gap != 0) {
-    event_notices_.push_back(journal_file_name(place.key.number) +
-                             ": what was before it is lost; its events, " + counted(gap, "byte") +
-                             ", cannot be told; see fq check");
+    notices_.push_back(journal_file_name(place.key.number) + ": what was before it is lost; its events, " +
+                       counted(gap, "byte") + ", cannot be told; see fq check");
   }
   if (at_end) log.begun = true;
   return !at_end;
@@ -83,8 +75,8 @@ Result<bool> LocalQueue::place_events(FilePlace& place, uint64_t& ring_start) {
 
 /// After a look at a file that cannot be opened. Given back meanwhile: its place is looked for anew. Else
 /// what it held is lost: it is told, and passed.
-Result<void> LocalQueue::pass_lost_events(const FileKey& key, const Error& why) {
-  EventLog& log = *event_log_;
+Result<void> EventStream::pass_lost(const FileKey& key, const Error& why) {
+  EventLog& log = *log_;
   log.nameless_file = key.number;
   bool lost = false;
   FQ_TRY(locked([&]() -> Result<void> {
@@ -97,15 +89,15 @@ Result<void> LocalQueue::pass_lost_events(const FileKey& key, const Error& why) 
   if (!lost) return {};
   const std::string name = journal_file_name(key.number);
   const std::string what = why.sys == ENOENT ? name + ": the file is missing" : text_within(disk(), why);
-  event_notices_.push_back(what + "; its events, " + counted(log.block.limit - log.position, "byte") +
-                           ", cannot be told; see fq check");
+  notices_.push_back(what + "; its events, " + counted(log.block.limit - log.position, "byte") +
+                     ", cannot be told; see fq check");
   log.position = log.block.limit;
   return {};
 }
 
 /// A block from the log's position on. False: the stream ends there.
-Result<bool> LocalQueue::load_events() {
-  EventLog& log = *event_log_;
+Result<bool> EventStream::load() {
+  EventLog& log = *log_;
   EventLog::Block& block = log.block;
   {
     FQ_POINT("log.block");
@@ -115,7 +107,7 @@ Result<bool> LocalQueue::load_events() {
     FilePlace place;
     uint64_t ring_start = 0;
     block.filled = 0;
-    FQ_TRY_SET(const bool more, place_events(place, ring_start));
+    FQ_TRY_SET(const bool more, place_block(place, ring_start));
     if (!more) return false;
     if (block.limit <= log.position) continue;
     block.key = place.key;
@@ -136,7 +128,7 @@ Result<bool> LocalQueue::load_events() {
     Result<File*> file = files().get(place.key);
     if (!file.ok() && !is_lost(file.error())) return std::move(file).error();
     if (!file.ok()) {
-      FQ_TRY(pass_lost_events(place.key, file.error()));
+      FQ_TRY(pass_lost(place.key, file.error()));
       continue;
     }
     FQ_TRY_SET(block.filled, (*file)->read_at(place.offset, to));
@@ -146,8 +138,8 @@ Result<bool> LocalQueue::load_events() {
 }
 
 /// The record at the log's position, or the next one that can be read. False: the stream ends there.
-Result<bool> LocalQueue::next_event_record(RecordHeader& header, Bytes& body) {
-  EventLog& log = *event_log_;
+Result<bool> EventStream::next(RecordHeader& header, Bytes& body) {
+  EventLog& log = *log_;
   bool fresh = false;  // the block was loaded for this record
   while (log.position < log.end) {
     const Bytes bytes = log.at_position();
@@ -157,8 +149,8 @@ Result<bool> LocalQueue::next_event_record(RecordHeader& header, Bytes& body) {
       header = *found;
       if (body_is_whole(bytes, body, header.type)) return true;
     }
-    if (fresh) FQ_TRY(skip_unreadable_events());
-    FQ_TRY_SET(const bool more, load_events());
+    if (fresh) FQ_TRY(skip_unreadable());
+    FQ_TRY_SET(const bool more, load());
     if (!more) return false;
     fresh = true;
   }
@@ -166,8 +158,8 @@ Result<bool> LocalQueue::next_event_record(RecordHeader& header, Bytes& body) {
 }
 
 /// To the next record of the file that can be read, or behind the file. Says so.
-Result<void> LocalQueue::skip_unreadable_events() {
-  EventLog& log = *event_log_;
+Result<void> EventStream::skip_unreadable() {
+  EventLog& log = *log_;
   const uint64_t offset = kFirstRecordOffset + (log.position - log.block.file_start);
   uint64_t next = log.block.limit;
   if (!log.block.from_ring) {
@@ -182,9 +174,8 @@ Result<void> LocalQueue::skip_unreadable_events() {
       next = records.position_of(found->offset);
     if (window.failure()) return *window.failure();
   }
-  event_notices_.push_back(journal_file_name(log.block.key.number) + ": " +
-                           std::to_string(next - log.position) + " bytes at byte " + std::to_string(offset) +
-                           " cannot be read; see fq check");
+  notices_.push_back(journal_file_name(log.block.key.number) + ": " + std::to_string(next - log.position) +
+                     " bytes at byte " + std::to_string(offset) + " cannot be read; see fq check");
   log.position = next;
   return {};
 }

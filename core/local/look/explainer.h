@@ -1,4 +1,4 @@
-// local_explainer - says why a message is served when it is, or why it waits.
+// explainer - says why a message is served when it is, or why it waits.
 //
 // What stands in its way is told by the walk that keeps it from being served
 // (core/schedule/rings/blockers.h), its place by the preview that peek shows. Only where that is far its
@@ -17,14 +17,14 @@
 #include "core/schedule/rings/rivals.h"
 #include "core/schedule/memory/text_pool.h"
 // fq, this room.
-#include "core/local/read/snapshot.h"
+#include "core/local/consume/reaper.h"
 #include "core/local/read/parts.h"
 
 namespace fq {
 
-class LocalQueue::Explainer {
+class Explainer : private Linked {
  public:
-  explicit Explainer(LocalQueue& queue) : queue_(queue) {}
+  Explainer(Link& link, Reaper& reaper) : Linked(link), reaper_(reaper) {}
 
   Result<std::optional<Explanation>> of_message(MessageId id);
   Result<std::optional<Explanation>> of_tenant(const std::string& path);
@@ -69,7 +69,7 @@ class LocalQueue::Explainer {
     SeenName tenant;
   };
 
-  // local_explain.cpp: under one hold of the lock, where nothing is allocated but by the preview and Starts
+  // explainer.cpp: under one hold of the lock, where nothing is allocated but by the preview and Starts
   void see(TenantIndex node, bool with_reasons, Seen& seen);
   void find_place(SlotIndex slot, Explanation& found);
   void see_if_blocked(TenantIndex leaf, TenantIndex top, std::span<Seen> room, uint64_t& blocked);
@@ -78,7 +78,7 @@ class LocalQueue::Explainer {
   static void tell_counts(const Seen& seen, Explanation& found);
   void tell_state(const Snapshot& looked, std::span<const uint64_t> waits, Explanation& found);
 
-  // local_explain_looks.cpp: in parts
+  // explainer_looks.cpp: in parts
   /// Those of its tenant that go before it.
   Result<void> count_ahead(Explanation& found);
   /// Some of those that hold the slots of what is full. Needs: full_ has them in the order of the reasons.
@@ -89,7 +89,6 @@ class LocalQueue::Explainer {
   Result<void> look_at_rivals(Explanation& found);
   std::optional<Rivals> rivals_of(std::string_view path, bool own, uint64_t turns);
 
-  const Schedule& schedule() { return queue_.schedule(); }
   static bool is_full(const Reason& reason) {
     return reason.kind == Reason::Kind::concurrency || reason.kind == Reason::Kind::pool_concurrency;
   }
@@ -97,14 +96,14 @@ class LocalQueue::Explainer {
   /// Calls `look(from, to)` for all indices before `end()`, see Parts.
   template <class End, class Look>
   Result<void> in_parts(End&& end, Look&& look) {
-    Parts parts(queue_.link_);
+    Parts parts(link_);
     for (bool more = true; more;) {
       FQ_TRY_SET(more, parts.next(end, look));
     }
     return {};
   }
 
-  LocalQueue& queue_;
+  Reaper& reaper_;
   bool counts_turns_ = false;  // each message costs one of its tenant's turns
   bool among_own_ = false;     // it was pushed to the path of an inner node itself
   uint64_t starts_left_ = 0;   // how many of its tenant could start now

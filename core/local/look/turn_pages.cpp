@@ -1,9 +1,4 @@
-// local_turns - ready messages in the order of their turns.
-//
-// The first ones are previewed where they are, under one hold of the lock. Who wants more, or what has no
-// turns now, gets it from a copy of the segment: made in pieces, so that nobody waits for it, and mended
-// (core/schedule/mend_turns.h). All further pages come from that one copy.
-#include "core/local/local_pages.h"
+#include "core/local/look/turn_pages.h"
 
 // System.
 #include <cstring>
@@ -20,14 +15,14 @@ constexpr uint64_t kPieceBytes = 256 * 1024;  // chosen: as long as a look at 4,
 
 }  // namespace
 
-class LocalQueue::Pages::TurnCopy {
+class TurnPages::TurnCopy {
  public:
   TurnCopy(std::unique_ptr<SegmentMemory> memory, std::string tenant)
       : store_(std::move(memory)), tenant_(std::move(tenant)) {
     store_.set_private(true);
   }
 
-  Result<void> take(LocalQueue& queue);
+  Result<void> take(Link& link);
   /// First those that have turns; behind them those of other tenants, by tenant.
   std::optional<MessageId> next();
 
@@ -49,31 +44,29 @@ class LocalQueue::Pages::TurnCopy {
 
 /// Elements of different moments may contradict each other: what cannot be told then is nothing.
 template <class Look>
-auto LocalQueue::Pages::TurnCopy::unless_torn(Look&& look) const -> decltype(look()) try {
+auto TurnPages::TurnCopy::unless_torn(Look&& look) const -> decltype(look()) try {
   return look();
 } catch (const RegionDamaged&) {
   return {};
 }
 
-Result<void> LocalQueue::Pages::TurnCopy::take(LocalQueue& queue) {
+Result<void> TurnPages::TurnCopy::take(Link& link) {
   uint64_t bytes = 0;
-  FQ_TRY(
-      queue.locked([&]() -> Result<void> { return bytes = queue.header().segment_bytes, Result<void>(); }));
-  queue.store().memory().populate(bytes, false);
+  FQ_TRY(link.locked([&]() -> Result<void> { return bytes = link.header().segment_bytes, Result<void>(); }));
+  link.store().memory().populate(bytes, false);
   store_.memory().populate(bytes, true);
-  uint64_t segment = queue.link_.segments_seen();
+  uint64_t segment = link.segments_seen();
   uint64_t from = kFirstChunkOffset;
   for (bool more = true; more;) {
-    FQ_TRY(queue.locked([&]() -> Result<void> {
-      if (std::exchange(segment, queue.link_.segments_seen()) != queue.link_.segments_seen())
-        from = kFirstChunkOffset;
-      const uint64_t end = queue.header().segment_bytes;
+    FQ_TRY(link.locked([&]() -> Result<void> {
+      if (std::exchange(segment, link.segments_seen()) != link.segments_seen()) from = kFirstChunkOffset;
+      const uint64_t end = link.header().segment_bytes;
       const uint64_t to = std::min(end, from + kPieceBytes);
-      std::memcpy(store_.memory().base() + from, queue.store().memory().base() + from, to - from);
+      std::memcpy(store_.memory().base() + from, link.store().memory().base() + from, to - from);
       FQ_STEPS((to - from) / sizeof(Entry));
       more = to < end;
       // Last, since it says how much of the others there is.
-      if (!more) std::memcpy(store_.memory().base(), queue.store().memory().base(), sizeof(SegmentHeader));
+      if (!more) std::memcpy(store_.memory().base(), link.store().memory().base(), sizeof(SegmentHeader));
       from = to;
       return {};
     }));
@@ -82,7 +75,7 @@ Result<void> LocalQueue::Pages::TurnCopy::take(LocalQueue& queue) {
   return {};
 }
 
-void LocalQueue::Pages::TurnCopy::begin() {
+void TurnPages::TurnCopy::begin() {
   const Schedule& schedule = store_.schedule();
   told_.resize(schedule.slots_end());
   ready_ = unless_torn([&] {
@@ -95,7 +88,7 @@ void LocalQueue::Pages::TurnCopy::begin() {
   if (!preview_) order_rest();
 }
 
-std::optional<SlotIndex> LocalQueue::Pages::TurnCopy::next_turn() {
+std::optional<SlotIndex> TurnPages::TurnCopy::next_turn() {
   if (!preview_) return std::nullopt;
   const std::optional<SlotIndex> slot = unless_torn([&] { return preview_->next(); });
   if (slot) return slot;
@@ -105,7 +98,7 @@ std::optional<SlotIndex> LocalQueue::Pages::TurnCopy::next_turn() {
 }
 
 /// By the paths of their tenants, each in its own order.
-void LocalQueue::Pages::TurnCopy::order_rest() {
+void TurnPages::TurnCopy::order_rest() {
   struct Rest {
     std::string path;
     std::vector<SlotIndex> slots;
@@ -125,7 +118,7 @@ void LocalQueue::Pages::TurnCopy::order_rest() {
   for (const Rest& rest : rests) ready_.insert(ready_.end(), rest.slots.begin(), rest.slots.end());
 }
 
-std::optional<MessageId> LocalQueue::Pages::TurnCopy::next() {
+std::optional<MessageId> TurnPages::TurnCopy::next() {
   std::optional<SlotIndex> slot = next_turn();
   if (slot) told_[static_cast<uint32_t>(*slot)] = true;
   if (!slot && next_ < ready_.size()) slot = ready_[next_++];
@@ -133,10 +126,10 @@ std::optional<MessageId> LocalQueue::Pages::TurnCopy::next() {
   return MessageId{store_.schedule().entry(*slot).id.get()};
 }
 
-LocalQueue::Pages::Pages(LocalQueue& queue) : queue_(queue) {}
-LocalQueue::Pages::~Pages() = default;
+TurnPages::TurnPages(Link& link) : Linked(link) {}
+TurnPages::~TurnPages() = default;
 
-Result<std::vector<Snapshot>> LocalQueue::Pages::turns(const Filter& filter, size_t given, size_t n) {
+Result<std::vector<Snapshot>> TurnPages::turns(const Filter& filter, size_t given, size_t n) {
   const bool goes_on = turns_ && turns_->tenant == filter.tenant && turns_->given == given && given > 0;
   if (!goes_on) {
     turns_.emplace();
@@ -156,18 +149,18 @@ Result<std::vector<Snapshot>> LocalQueue::Pages::turns(const Filter& filter, siz
 }
 
 /// Those whose turns are next. Returns whether there may be others, which have none now.
-Result<bool> LocalQueue::Pages::look_at_next(size_t n, std::vector<Snapshot>& looked) {
+Result<bool> TurnPages::look_at_next(size_t n, std::vector<Snapshot>& looked) {
   std::vector<uint64_t> passed;
   passed.reserve(turns_->to_pass);
   bool more = false;
-  FQ_TRY(queue_.locked([&]() -> Result<void> {
+  FQ_TRY(locked([&]() -> Result<void> {
     looked.clear();
     passed.clear();
     more = false;
-    const Schedule& schedule = queue_.schedule();
+    const Schedule& schedule = link_.schedule();
     const std::optional<TenantIndex> from = schedule.find_tenant(turns_->tenant);
     if (!from) return {};
-    queue_.gate().fire_timers(queue_.gate().now(), 1);
+    gate().fire_timers(gate().now(), 1);
     std::optional<Preview> preview;
     if (!schedule.is_blocked(*from)) preview.emplace(schedule, *from);
     while (preview && looked.size() < n) {
@@ -175,8 +168,7 @@ Result<bool> LocalQueue::Pages::look_at_next(size_t n, std::vector<Snapshot>& lo
       if (!slot) break;
       const uint64_t id = schedule.entry(*slot).id;
       if (turns_->shown.contains(id)) continue;
-      passed.size() < turns_->to_pass ? passed.push_back(id)
-                                      : looked.push_back(take_snapshot(queue_.link_, *slot));
+      passed.size() < turns_->to_pass ? passed.push_back(id) : looked.push_back(take_snapshot(link_, *slot));
     }
     more = schedule.root().parked_count != 0 || schedule.root().closed_sets != 0;
     return {};
@@ -187,11 +179,11 @@ Result<bool> LocalQueue::Pages::look_at_next(size_t n, std::vector<Snapshot>& lo
   return more;
 }
 
-Result<void> LocalQueue::Pages::look_at_copy(const Filter& filter, size_t n, std::vector<Snapshot>& looked) {
+Result<void> TurnPages::look_at_copy(const Filter& filter, size_t n, std::vector<Snapshot>& looked) {
   if (!turns_->copy) {
     FQ_TRY_SET(std::unique_ptr<SegmentMemory> memory, private_segment());
     turns_->copy = std::make_unique<TurnCopy>(std::move(memory), filter.tenant);
-    FQ_TRY(turns_->copy->take(queue_));
+    FQ_TRY(turns_->copy->take(link_));
   }
   while (looked.size() < n) {
     const std::optional<MessageId> id = turns_->copy->next();
@@ -202,12 +194,12 @@ Result<void> LocalQueue::Pages::look_at_copy(const Filter& filter, size_t n, std
       continue;
     }
     std::optional<Snapshot> one;
-    FQ_TRY(queue_.locked([&]() -> Result<void> {
+    FQ_TRY(locked([&]() -> Result<void> {
       one.reset();
-      const std::optional<TenantIndex> below = queue_.schedule().find_tenant(filter.tenant);
-      const std::optional<SlotIndex> slot = queue_.schedule().find(*id);
-      if (below && slot && matches(queue_.link_, filter, below, queue_.schedule().entry(*slot)))
-        one = take_snapshot(queue_.link_, *slot);
+      const std::optional<TenantIndex> below = schedule().find_tenant(filter.tenant);
+      const std::optional<SlotIndex> slot = schedule().find(*id);
+      if (below && slot && matches(link_, filter, below, schedule().entry(*slot)))
+        one = take_snapshot(link_, *slot);
       return {};
     }));
     if (one) looked.push_back(std::move(*one));

@@ -1,5 +1,4 @@
-// local_stats - counts of the queue and of its tenants.
-#include "core/local/local_queue.h"
+#include "core/local/look/stats.h"
 
 // System.
 #include <array>
@@ -48,8 +47,7 @@ void put_times(StatsRow& row, const QueueTimes& times) {
 
 }  // namespace
 
-Result<StatsReply> LocalQueue::stats(const StatsRequest& request) {
-  reaper_.reap_before_look();
+Result<StatsReply> Stats::rows(const StatsRequest& request) {
   StatsReply reply;
   TenantSurvey tenants(request.tenants || !request.tenant.empty(), request.tenant);
   if (request.tenants || !request.tenant.empty()) {
@@ -90,7 +88,7 @@ Result<StatsReply> LocalQueue::stats(const StatsRequest& request) {
   return reply;
 }
 
-Result<void> LocalQueue::survey(TenantSurvey& survey, int64_t& as_of_wall_ms) {
+Result<void> Stats::survey(TenantSurvey& survey, int64_t& as_of_wall_ms) {
   do {
     FQ_TRY(locked([&]() -> Result<void> {
       const Now now = gate().now();

@@ -1,0 +1,41 @@
+// event_reader - the journal told as events, oldest first, and waited for at its end.
+//
+// A record copied forward (MOVED) is no event: it only tells whose its message is. What has no record is not
+// told: a TTL or a lease that ended by time, and that an attempt was the last one. It cannot be worked out
+// either: on a full disk leases and extensions are done without a record, and after a reboot other clocks
+// hold. What was said of these ends is told instead, with the push and the lease.
+//
+// Who wants the last few events need not read them all: the newest file is read and counted, and only when it
+// holds too few the one before it. Records cannot be read backwards, so places on the way are noted, and what
+// is too much behind the last one that has enough is counted off.
+#pragma once
+
+// fq, this room.
+#include "core/local/look/event_past.h"
+
+namespace fq {
+
+class EventReader : private Linked {
+ public:
+  explicit EventReader(Link& link) : Linked(link), events_(link), past_(link, events_) {}
+
+  Result<void> events(const EventRequest& request, EventPage& page);
+
+ private:
+  Result<void> begin(const EventRequest& request);
+  Result<void> begin_near_end(const EventRequest& request);
+  Result<void> read(const EventRequest& request, EventPage& page);
+  Result<uint32_t> tenant_of(MessageId id);
+  Result<bool> tell_pushed(const RecordHeader& header, Bytes body, const EventRequest& request,
+                           EventPage& page);
+  Result<bool> tell_events(const RecordHeader& header, Bytes body, const EventRequest& request,
+                           EventPage& page);
+  Result<bool> tell_record(const RecordHeader& header, Bytes body, const EventRequest& request,
+                           EventPage& page);
+  void sleep_until_written(Interrupt* interrupt, uint32_t seen, int64_t wait_ms);
+
+  EventStream events_;
+  EventPast past_;
+};
+
+}  // namespace fq

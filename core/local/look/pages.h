@@ -1,0 +1,51 @@
+// pages - what peek, cancel and kick go through, page after page, each from where the last one stopped.
+//
+// A cursor says where its page begins, and any process can go on from it. This one remembers what it has
+// found beyond the page that it gave, so that the next page costs no look from the front. What is remembered
+// are ids, and they are looked at anew when they are told.
+#pragma once
+
+// fq, this room.
+#include "core/local/read/message_reader.h"
+
+namespace fq {
+
+/// A place in the order of pages: due time for those that wait for one, else (0) the id alone.
+struct PagePlace {
+  int64_t at_ms = 0;
+  uint64_t id = 0;
+  bool operator==(const PagePlace&) const = default;
+  bool operator<(const PagePlace& other) const {
+    return at_ms != other.at_ms ? at_ms < other.at_ms : id < other.id;
+  }
+};
+
+class Pages : private Linked {
+ public:
+  enum class Order { id, due };
+
+  Pages(Link& link, MessageReader& messages) : Linked(link), messages_(messages) {}
+
+  /// The next `n` places behind `after`; fewer: there are no more.
+  Result<std::vector<PagePlace>> select(const Filter& filter, Order order, const PagePlace& after, size_t n);
+  /// What was found a moment ago, if it still is that: the same message, in a state and with a tag that the
+  /// filter takes.
+  Result<std::optional<Snapshot>> look_again(const Filter& filter, const PagePlace& place);
+
+ private:
+  struct Found {
+    Filter filter;
+    Order order{};
+    PagePlace last;  // that was given
+    size_t given = 0;
+    std::vector<PagePlace> places;
+    size_t next = 0;      // of them
+    bool at_end = false;  // there are none behind them
+  };
+  Result<void> find_more(size_t room);
+
+  MessageReader& messages_;
+  std::optional<Found> found_;
+};
+
+}  // namespace fq
