@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 // fq, this room.
+#include "core/local/care/repairer.h"
 #include "core/local/look/explainer.h"
 #include "core/local/files/queue_directory.h"
 // fq, below us.
@@ -34,27 +35,35 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
     : Linked(own_link_),
       own_link_(std::move(attachment), clock),
       until_exit_(until_exit),
-      writer_(link_, *this),
-      events_(link_, writer_, *this),
+      writer_(link_, housekeeper_),
+      events_(link_, writer_, housekeeper_),
       messages_(link_),
       endings_(link_, writer_, messages_),
       dependents_(link_, writer_, events_),
-      mutator_(link_, writer_, events_, *this, endings_, dependents_),
+      mutator_(link_, writer_, events_, housekeeper_, endings_, dependents_),
       dead_letters_(link_, writer_, events_, endings_, mutator_),
       holder_(link_, writer_, events_),
       reaper_(link_, writer_, events_),
       watcher_(link_, reaper_),
-      settler_(link_, writer_, events_, *this, endings_, dependents_, watcher_),
-      taker_(link_, {writer_, *this, messages_, endings_, dependents_, dead_letters_, holder_, reaper_,
+      settler_(link_, writer_, events_, housekeeper_, endings_, dependents_, watcher_),
+      taker_(link_, {writer_, housekeeper_, messages_, endings_, dependents_, dead_letters_, holder_, reaper_,
                      watcher_, settler_}),
       ended_(link_, endings_),
       pages_(link_, messages_),
       viewer_(link_, messages_, reaper_, pages_, ended_),
       history_(link_, messages_, ended_),
       event_reader_(link_),
-      stats_(link_) {
-  body_.bytes.reserve(4096);
-}
+      stats_(link_),
+      admission_(link_),
+      pushes_(link_, writer_, housekeeper_, admission_),
+      keyed_(link_, {writer_, housekeeper_, messages_, dependents_, admission_, pushes_}),
+      pusher_(link_, admission_, pushes_, keyed_, watcher_),
+      policy_(link_, writer_),
+      run_time_policy_(link_, writer_, policy_),
+      policy_loader_(link_, policy_),
+      blobs_(link_, messages_, mutator_),
+      compactor_(link_, writer_, events_, messages_),
+      housekeeper_(link_, {writer_, run_time_policy_, compactor_, blobs_}) {}
 
 LocalQueue::~LocalQueue() {
   holder_.leave();
@@ -73,6 +82,10 @@ Caps LocalQueue::caps() const {
 Result<void> LocalQueue::bring_up_to_date() {
   FQ_TRY(dependents_.resolve());
   return dead_letters_.drop_old();
+}
+
+Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const PushOptions& options) {
+  return pusher_.push(messages, options);
 }
 
 Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) { return taker_.lease(request); }
@@ -177,6 +190,52 @@ Result<ExplainReply> LocalQueue::explain(const ExplainRequest& request) {
   return reply;
 }
 
+Result<Settings> LocalQueue::settings() { return run_time_policy_.settings(); }
+
+Result<bool> LocalQueue::policy_is_current(const FileIdentity& identity) {
+  return policy_loader_.is_current(identity);
+}
+
+Result<void> LocalQueue::policy_load(const Policy& policy, const FileIdentity& identity) {
+  return policy_loader_.load(policy, identity);
+}
+
+Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& patch) {
+  return run_time_policy_.set(path, patch);
+}
+
+Result<OverridePage> LocalQueue::policy_overrides(const Cursor& from, size_t n) {
+  return run_time_policy_.overrides(from, n);
+}
+
+Result<CheckReport> LocalQueue::check(bool repair) {
+  reaper_.reap_before_look();
+  return Repairer(link_, {mutator_, compactor_, housekeeper_, blobs_}).check(repair);
+}
+
+Result<CompactReport> LocalQueue::compact() {
+  FQ_TRY(reaper_.reap_all(gate().now()));
+  FQ_TRY(bring_up_to_date());
+  endings_.notes().sweep();
+  return housekeeper_.compact();
+}
+
+Result<void> LocalQueue::maintain(int64_t budget_ms) {
+  const int64_t until_ms = clock().boot_ms() + budget_ms;
+  FQ_TRY(reaper_.reap_all(gate().now()));
+  FQ_TRY(bring_up_to_date());
+  endings_.notes().tend();
+  for (bool fired = true; fired;) {
+    FQ_TRY(locked([&]() -> Result<void> {
+      fired = gate().fire_timers(gate().now());
+      return {};
+    }));
+    if (clock().boot_ms() >= until_ms) break;
+  }
+  FQ_TRY(housekeeper_.keep_house());
+  return link_.wait_all_durable();
+}
+
 Result<void> LocalQueue::follow_wall_clock() {
   const int64_t measured = clock().wall_ms() - clock().boot_ms();
   return locked([&]() -> Result<void> {
@@ -185,13 +244,14 @@ Result<void> LocalQueue::follow_wall_clock() {
     ClockRecord clock;
     std::memcpy(clock.boot_id, link_.attachment().kernel().boot_id, sizeof clock.boot_id);
     clock.wall_minus_boot_ms = measured;
-    encode_clock(body_, clock);
-    const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
+    Body body;
+    encode_clock(body, clock);
+    const uint64_t bytes = padded(kRecordHeaderBytes + body.bytes.size());
     // A full queue has no room for it: the next command tries again.
     if (writer_.room_for(Purpose::event, bytes) != Obstacle::none) return {};
     const Now now = gate().now();
     Change change(link_, {now.boot_ms, now.boot_ms + measured});
-    change.append(body_);
+    change.append(body);
     change.txn().set(header().wall_minus_boot_ms, measured);
     change.commit();
     return {};

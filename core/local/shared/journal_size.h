@@ -1,7 +1,7 @@
 // journal_size - how large the journal may be, and who may use which part of its free room.
 //
 // At rest the journal's files take at most 4 times what lives (messages, keys that are held, settings) and
-// 8 MiB, whatever was done before. Housekeeping (housekeeping.cpp) begins well below that:
+// 8 MiB, whatever was done before. Housekeeping (core/local/care/housekeeper.h) begins well below that:
 //
 //   what is written and not given back   <= 2 live + 2 MiB, else the oldest file is copied forward
 //   each file                            <= 3/2 of a wanted one, which is 3/8 live + 1.25 MiB; one that has

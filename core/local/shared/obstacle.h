@@ -11,7 +11,7 @@ enum class Obstacle {
   memory,        // grow the segment
   limits,        // raise the limit of ids and serials
   holder,        // become known as one who holds leases by living
-  note,          // something is to be written of those that end: see local_endings.h
+  note,          // something is to be written of those that end: see endings.h
 };
 
 /// Overcome by whoever asked for it; all others by the Writer.

@@ -1,5 +1,4 @@
-// local_supply - the journal file that is to come: one that housekeeping gives back, else a new one.
-#include "core/local/local_queue.h"
+#include "core/local/care/file_maker.h"
 
 // fq, below us.
 #include "core/base/fault_point.h"
@@ -14,25 +13,7 @@ constexpr int64_t kSupplyTimeoutMs = 5'000;
 
 }  // namespace
 
-/// Another journal file: one that housekeeping gives back, else a new one.
-Result<void> LocalQueue::make_ready_file() {
-  const uint32_t newest = header().newest_file.peek();
-  // A fault in that is none of ours: then a file is made.
-  static_cast<void>(keep_house());
-  if (header().newest_file.peek() > newest) return {};
-  Result<void> made = make_new_file(newest);
-  if (made.ok() || made.error().kind != ErrorKind::later || keeping_house_) return made;
-  // Whoever is refused does first what could make room, whether it is due or not.
-  keeping_house_ = true;
-  CompactReport report;
-  static_cast<void>(give_back_all(report));
-  keeping_house_ = false;
-  if (report.files_gone == 0) return made;
-  return make_new_file(newest);
-}
-
-/// Unless another process has made one since the newest was `newest`.
-Result<void> LocalQueue::make_new_file(uint32_t newest) {
+Result<void> FileMaker::make(uint32_t newest) {
   SegmentHeader& shared = header();
   // One maker at a time; the others find its file ready when they get here.
   const Taken taken = shared.compaction.take(kSupplyTimeoutMs);
@@ -43,12 +24,12 @@ Result<void> LocalQueue::make_new_file(uint32_t newest) {
                  0};
   }
   if (taken == Taken::owner_died) shared.compaction.consistent();
-  Result<void> made = shared.newest_file.peek() > newest ? Result<void>() : make_ready_file_alone();
+  Result<void> made = shared.newest_file.peek() > newest ? Result<void>() : make_alone();
   shared.compaction.unlock();
   return made;
 }
 
-Result<void> LocalQueue::make_ready_file_alone() {
+Result<void> FileMaker::make_alone() {
   FileKey key;
   uint64_t wanted = 0;
   bool full = false;

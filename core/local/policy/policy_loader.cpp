@@ -1,10 +1,4 @@
-// local_policy_file - the policy file's layer, put into the segment beside the one that holds and then in its
-// place.
-//
-// One process loads at a time (policy_lock); who comes meanwhile waits and finds it done. The file's identity
-// is noted last: whoever finds another one there loads it again, so a load that was cut off anywhere is begun
-// anew by the next command.
-#include "core/local/local_queue.h"
+#include "core/local/policy/policy_loader.h"
 
 // System.
 #include <algorithm>
@@ -50,7 +44,7 @@ class Held {
 
 }  // namespace
 
-Result<bool> LocalQueue::policy_is_current(const FileIdentity& identity) {
+Result<bool> PolicyLoader::is_current(const FileIdentity& identity) {
   FileIdentity loaded;
   FQ_TRY(locked([&]() -> Result<void> {
     loaded = policy_file_of(header().policy);
@@ -59,7 +53,7 @@ Result<bool> LocalQueue::policy_is_current(const FileIdentity& identity) {
   return loaded == identity;
 }
 
-Result<void> LocalQueue::policy_load(const Policy& policy, const FileIdentity& identity) {
+Result<void> PolicyLoader::load(const Policy& policy, const FileIdentity& identity) {
   SegmentHeader& shared = header();
   const Taken taken = shared.policy_lock.take(shared.settings.lock_timeout_ms.peek());
   if (taken == Taken::owner_died) shared.policy_lock.consistent();
@@ -70,14 +64,14 @@ Result<void> LocalQueue::policy_load(const Policy& policy, const FileIdentity& i
                  0};
   }
   const Held held(shared.policy_lock);
-  FQ_TRY_SET(const bool current, policy_is_current(identity));
+  FQ_TRY_SET(const bool current, is_current(identity));
   // All zero is a fresh segment as well as no file: then there is something to load only if it says so.
   if (current && identity != FileIdentity{}) return {};
-  return load_policy(policy, identity);
+  return load_rules(policy, identity);
 }
 
 /// Needs: policy_lock, so that nobody else makes rules meanwhile.
-Result<RuleSummary> LocalQueue::sum_up_rules() {
+Result<RuleSummary> PolicyLoader::sum_up_rules() {
   RuleSummary summary;
   Parts parts(link_);
   for (bool more = true; more;) {
@@ -91,12 +85,12 @@ Result<RuleSummary> LocalQueue::sum_up_rules() {
 }
 
 /// What the file says of pools, to hold together with its rules.
-Result<void> LocalQueue::load_pools(const std::vector<PoolRule>& pools, uint32_t generation) {
+Result<void> PolicyLoader::load_pools(const std::vector<PoolRule>& pools, uint32_t generation) {
   for (size_t from = 0; from < pools.size(); from += kRulesPerHold) {
     const size_t to = std::min(pools.size(), from + kRulesPerHold);
     Need need;
     for (size_t i = from; i < to; ++i) need += Schedule::need_of_pool(pools[i].name);
-    FQ_TRY(change_schedule(need, [&](Txn& txn) {
+    FQ_TRY(policy_.change(need, [&](Txn& txn) {
       for (size_t i = from; i < to; ++i)
         schedule().add_pool(txn, generation, pools[i].name, node_patch(pools[i].values, {}));
     }));
@@ -106,7 +100,7 @@ Result<void> LocalQueue::load_pools(const std::vector<PoolRule>& pools, uint32_t
 }
 
 /// Needs: policy_lock.
-Result<void> LocalQueue::load_policy(const Policy& policy, const FileIdentity& identity) {
+Result<void> PolicyLoader::load_rules(const Policy& policy, const FileIdentity& identity) {
   Settings settings;
   take_over(settings, policy.queue);
   const std::vector<LoadedRule> rules = rules_of(policy);
@@ -121,7 +115,7 @@ Result<void> LocalQueue::load_policy(const Policy& policy, const FileIdentity& i
     const size_t to = std::min(rules.size(), from + kRulesPerHold);
     Need need;
     for (size_t i = from; i < to; ++i) need += Schedule::need_of_rule(rules[i].pattern, rules[i].values);
-    FQ_TRY(change_schedule(need, [&](Txn& txn) {
+    FQ_TRY(policy_.change(need, [&](Txn& txn) {
       for (size_t i = from; i < to; ++i) {
         schedule().add_rule(txn, generation, static_cast<uint32_t>(i), rules[i].pattern, rules[i].values);
       }
@@ -130,53 +124,30 @@ Result<void> LocalQueue::load_policy(const Policy& policy, const FileIdentity& i
   }
   FQ_TRY_SET(const RuleSummary summary, sum_up_rules());
   const Need need{.controls = kControlsAhead};
-  FQ_TRY(change_schedule(need, [&](Txn& txn) {
+  FQ_TRY(policy_.change(need, [&](Txn& txn) {
     schedule().make_rules_hold(txn, generation, summary);
     store_file_layer(txn, header(), settings);
   }));
   FQ_POINT("policy.switched");
   for (std::optional<uint32_t> next = 0; next;) {
-    FQ_TRY(change_schedule(Need{}, [&](Txn& txn) {
+    FQ_TRY(policy_.change(Need{}, [&](Txn& txn) {
       next = schedule().bring_pools_up_to_date(txn, *next, gate().now().boot_ms);
     }));
     FQ_POINT("policy.pools_applied");
   }
   for (std::optional<TenantIndex> next = kRootTenant; next;) {
-    FQ_TRY(change_schedule(
+    FQ_TRY(policy_.change(
         need, [&](Txn& txn) { next = schedule().bring_up_to_date(txn, *next, gate().now().boot_ms); }));
     FQ_POINT("policy.applied");
   }
-  FQ_TRY(follow_terms());
+  FQ_TRY(policy_.follow_terms());
   for (std::optional<uint32_t> next = 0; next;) {
-    FQ_TRY(change_schedule(Need{}, [&](Txn& txn) { next = schedule().remove_old_rules(txn, *next); }));
+    FQ_TRY(policy_.change(Need{}, [&](Txn& txn) { next = schedule().remove_old_rules(txn, *next); }));
   }
   for (std::optional<uint32_t> next = 0; next;) {
-    FQ_TRY(change_schedule(Need{}, [&](Txn& txn) { next = schedule().remove_old_pools(txn, *next); }));
+    FQ_TRY(policy_.change(Need{}, [&](Txn& txn) { next = schedule().remove_old_pools(txn, *next); }));
   }
-  return change_schedule(Need{}, [&](Txn& txn) { store_policy_file(txn, header().policy, identity); });
-}
-
-/// One transaction under the lock, with room made for it before.
-Result<void> LocalQueue::change_schedule(const Need& need, const std::function<void(Txn&)>& change) {
-  for (;;) {
-    bool fits = false;
-    Need all;
-    FQ_TRY(locked([&]() -> Result<void> {
-      // Messages that are accepted and not linked yet may bring tenants that the rules speak of.
-      all = need;
-      if (need.controls > 0) all.controls += static_cast<uint32_t>(header().pending_tenants);
-      fits = schedule().fits(all);
-      if (!fits) return {};
-      Txn txn = store().begin();
-      change(txn);
-      txn.commit();
-      gate().mark_servable();
-      gate().mark_ended();  // a limit may be higher
-      return {};
-    }));
-    if (fits) return {};
-    FQ_TRY(writer_.grow(all));
-  }
+  return policy_.change(Need{}, [&](Txn& txn) { store_policy_file(txn, header().policy, identity); });
 }
 
 }  // namespace fq

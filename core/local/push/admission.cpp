@@ -1,15 +1,10 @@
-// local_admission - whether there is room for what is pushed: max_messages and max_bytes of the queue and of
-// every node of a tenant's path, exact also for what is accepted and not linked yet.
-#include "core/local/local_queue.h"
+#include "core/local/push/admission.h"
 
 // System.
 #include <algorithm>
 #include <map>
 // fq, below us.
 #include "core/base/text/counted.h"
-// fq, this room.
-#include "core/local/shared/sleep.h"
-
 namespace fq {
 
 namespace {
@@ -26,10 +21,9 @@ void visit_path(std::string_view tenant, Visit&& visit) {
 
 }  // namespace
 
-/// Sums over items_, by path.
-std::vector<LocalQueue::Arrival> LocalQueue::arrivals() const {
+std::vector<Arrival> arrivals_of(std::span<const MessageItem> items) {
   std::map<std::string_view, Arrival> by_path;
-  for (const MessageItem& item : items_) {
+  for (const MessageItem& item : items) {
     visit_path(item.tenant, [&](std::string_view path) {
       Arrival& arrival = by_path[path];
       arrival.path = path;
@@ -43,7 +37,7 @@ std::vector<LocalQueue::Arrival> LocalQueue::arrivals() const {
 }
 
 /// What is accepted at this path and not linked yet. Needs: the lock.
-LocalQueue::Arrival LocalQueue::pending_at(std::string_view path) {
+Arrival Admission::pending_at(std::string_view path) {
   Arrival pending{path, 0, 0};
   gate().visit_pending([&](const MessageItem& item) {
     visit_path(item.tenant, [&](std::string_view at) {
@@ -56,7 +50,7 @@ LocalQueue::Arrival LocalQueue::pending_at(std::string_view path) {
 }
 
 /// Which limit stands in the way, if any. Needs: the lock.
-std::optional<Error> LocalQueue::refuse_over_limit(std::span<const Arrival> arrivals) {
+std::optional<Error> Admission::refuse(std::span<const Arrival> arrivals) {
   if (header().policy.draining != 0) {
     return Error{ErrorKind::later,
                  object() + ": is draining and takes no more; run fq queue resume to end that", 0};
@@ -91,34 +85,6 @@ std::optional<Error> LocalQueue::refuse_over_limit(std::span<const Arrival> arri
                  0};
   }
   return std::nullopt;
-}
-
-Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const PushOptions& options) {
-  const int64_t deadline_ms =
-      options.wait_ms ? clock().boot_ms() + std::min(*options.wait_ms, kWaitMaxMs) : kNever;
-  for (;;) {
-    const WaiterCounted counted(options.block ? &header().end_waiters : nullptr);
-    const uint32_t seen = header().end_event.load(std::memory_order_acquire);
-    over_limit_ = false;
-    Result<PushReply> pushed = push_once(messages, options);
-    if (pushed.ok() || !over_limit_ || !options.block) return pushed;
-    FQ_TRY_SET(const bool again, wait_for_room(options, deadline_ms, seen));
-    if (!again) return pushed;
-  }
-}
-
-/// Until something has ended, or `deadline_ms`. False: there is no point in trying again.
-Result<bool> LocalQueue::wait_for_room(const PushOptions& options, int64_t deadline_ms, uint32_t seen) {
-  const int64_t now_ms = clock().boot_ms();
-  if (now_ms >= deadline_ms) return false;
-  if (options.interrupt != nullptr && options.interrupt->raised()) return false;
-  int64_t timer_ms = kNever;
-  FQ_TRY(locked([&]() -> Result<void> {
-    timer_ms = schedule().next_timer_ms();
-    return {};
-  }));
-  watcher_.sleep_until_end(options.interrupt, seen, std::min(deadline_ms, timer_ms));
-  return true;
 }
 
 }  // namespace fq

@@ -1,9 +1,4 @@
-// local_journal_files - the journal's files as the segment's table knows them, held against those on disk.
-//
-// The table knows each file's key, so a header that is damaged is written anew where what lies behind it
-// shows that the file is the one that is meant, and a file that was not in use yet is made again. What is
-// neither is damage, for the rest of the repair: nothing here takes anything away that may hold a record.
-#include "core/local/care/local_care.h"
+#include "core/local/care/journal_files.h"
 
 // System.
 #include <cerrno>
@@ -19,10 +14,10 @@ constexpr int64_t kMendTimeoutMs = 5'000;
 
 }  // namespace
 
-Result<std::vector<LocalQueue::Care::TableFile>> LocalQueue::Care::table_files() {
+Result<std::vector<TableFile>> JournalFiles::all() {
   std::vector<TableFile> files;
   files.reserve(kJournalFilesMax);  // nothing is allocated under the lock
-  FQ_TRY(queue_.locked([&]() -> Result<void> {
+  FQ_TRY(locked([&]() -> Result<void> {
     files.clear();
     const JournalTable& table = stream().table();
     const uint32_t current = header().current_file;
@@ -37,9 +32,8 @@ Result<std::vector<LocalQueue::Care::TableFile>> LocalQueue::Care::table_files()
   return files;
 }
 
-Result<LocalQueue::Care::HeaderState> LocalQueue::Care::look_at_header(const TableFile& file) {
-  Result<std::unique_ptr<File>> opened =
-      queue_.disk().open(journal_file_name(file.key.number), OpenMode::read);
+Result<JournalFiles::HeaderState> JournalFiles::look_at_header(const TableFile& file) {
+  Result<std::unique_ptr<File>> opened = disk().open(journal_file_name(file.key.number), OpenMode::read);
   if (!opened.ok() && opened.error().sys == ENOENT) return HeaderState::missing;
   FQ_TRY_SET(const std::unique_ptr<File> on_disk, std::move(opened));
   std::vector<std::byte> bytes(kFileHeaderBytes);
@@ -58,8 +52,8 @@ Result<LocalQueue::Care::HeaderState> LocalQueue::Care::look_at_header(const Tab
 }
 
 /// What costs nothing yet.
-Result<void> LocalQueue::Care::find_worn_headers(CheckReport& report) {
-  FQ_TRY_SET(const std::vector<TableFile> files, table_files());
+Result<void> JournalFiles::find_worn_headers(CheckReport& report) {
+  FQ_TRY_SET(const std::vector<TableFile> files, all());
   for (const TableFile& file : files) {
     FQ_TRY_SET(const HeaderState state, look_at_header(file));
     if (state != HeaderState::worn) continue;
@@ -71,14 +65,14 @@ Result<void> LocalQueue::Care::find_worn_headers(CheckReport& report) {
 }
 
 /// Needs: the compaction lock, so that nobody gives the file back or makes one.
-Result<void> LocalQueue::Care::mend_file(const TableFile& file, CheckReport& report) {
-  Disk& disk = queue_.disk();
+Result<void> JournalFiles::mend_file(const TableFile& file, CheckReport& report) {
+  Disk& disk = this->disk();
   const std::string name = journal_file_name(file.key.number);
   const FileHeader header{file.key, gate().now().wall_ms};
   FQ_TRY_SET(const HeaderState state, look_at_header(file));
   const bool in_place = state == HeaderState::worn || state == HeaderState::lost;
   if (state == HeaderState::whole || (!in_place && !file.spare)) return {};
-  queue_.files().forget(file.key.number);
+  files().forget(file.key.number);
   if (in_place) {
     if (state == HeaderState::lost)
       FQ_TRY(keep_damage(disk, {file.key.number, 0, kFileHeaderBytes, 0, "the file header is damaged"}));
@@ -100,34 +94,34 @@ Result<void> LocalQueue::Care::mend_file(const TableFile& file, CheckReport& rep
 }
 
 /// In place of the file that is written the queue goes on in the next.
-Result<void> LocalQueue::Care::leave_useless_file(const TableFile& file, CheckReport& report) {
+Result<void> JournalFiles::leave_useless_file(const TableFile& file, CheckReport& report) {
   FQ_TRY_SET(const HeaderState state, look_at_header(file));
   if (state != HeaderState::missing && state != HeaderState::foreign) return {};
   bool still = false;  // else it was given back meanwhile
-  FQ_TRY(queue_.locked(
+  FQ_TRY(locked(
       [&]() -> Result<void> { return still = header().current_file == file.key.number, Result<void>(); }));
   if (!still) return {};
-  queue_.files().forget(file.key.number);
+  files().forget(file.key.number);
   // As after a failed write: what was not durable is written to another file, by whoever leads next.
   header().file_failed.store(1, std::memory_order_release);
-  FQ_TRY(queue_.link_.wait_all_durable());
+  FQ_TRY(link_.wait_all_durable());
   report.repairs.add(journal_file_name(file.key.number) +
                      (state == HeaderState::missing ? ": the file is missing" : ": its header is damaged") +
                      "; the queue goes on in another");
   return {};
 }
 
-Result<void> LocalQueue::Care::mend_files(CheckReport& report) {
+Result<void> JournalFiles::mend(CheckReport& report) {
   RobustMutex& compaction = header().compaction;
   const Taken taken = compaction.take(kMendTimeoutMs);
   if (taken == Taken::owner_died) compaction.consistent();
   if (taken == Taken::timed_out || taken == Taken::unusable) {
     return Error{ErrorKind::later,
-                 queue_.object() + ": journal files are held by " + describe_holder(compaction.holder()) +
+                 object() + ": journal files are held by " + describe_holder(compaction.holder()) +
                      "; continue or end it",
                  0};
   }
-  Result<std::vector<TableFile>> files = table_files();
+  Result<std::vector<TableFile>> files = all();
   Result<void> mended = files.ok() ? Result<void>() : files.error();
   for (size_t i = 0; mended.ok() && i < files->size(); ++i) mended = mend_file((*files)[i], report);
   compaction.unlock();

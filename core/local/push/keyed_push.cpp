@@ -1,8 +1,4 @@
-// local_unique - pushes with a key: whether there is one already, and what becomes of it then.
-//
-// Decided under the lock, encoded outside it, decided again when it is appended. A push that is not applied
-// yet is waited for: what it will do is not known before.
-#include "core/local/push/local_unique.h"
+#include "core/local/push/keyed_push.h"
 
 // System.
 #include <algorithm>
@@ -11,6 +7,7 @@
 #include "core/base/fault_point.h"
 #include "core/schedule/memory/extras.h"
 // fq, this room.
+#include "core/local/files/blobs.h"
 #include "core/local/shared/loose_blobs.h"
 
 namespace fq {
@@ -19,9 +16,6 @@ namespace {
 
 constexpr int kTriesMax =
     1000;  // each one waits for what others did; who meets so many is told to come later
-
-bool is_keyed(const NewMessage& message) { return !message.unique.empty() || !message.debounce.empty(); }
-bool comes_after(const NewMessage& message) { return !message.after.empty() || !message.after_any.empty(); }
 
 /// What a replaced message gets of the push that replaces it.
 void give_content(const NewMessage& from, NewMessage& to) {
@@ -41,19 +35,17 @@ bool waits(const Entry& entry) {
 
 }  // namespace
 
-bool LocalQueue::replaces(const NewMessage& message, const Plan& there) {
+bool KeyedPush::replaces(const NewMessage& message, const Plan& there) {
   if (!message.debounce.empty() || message.unique_mode == UniqueMode::replace) return true;
   return message.unique_mode == UniqueMode::after && there.fate == Fate::behind;
 }
 
-PushStatus LocalQueue::replaced_status(const NewMessage& message) {
+PushStatus KeyedPush::replaced_status(const NewMessage& message) {
   return message.debounce.empty() ? PushStatus::replaced : PushStatus::debounced;
 }
 
-bool has_terms(const NewMessage& message) { return is_keyed(message) || comes_after(message); }
-
 /// What it is to come after must be known: then it was given before, so nothing ever waits in a ring.
-LocalQueue::Plan LocalQueue::judge_waits(const NewMessage& message, Plan plan) {
+KeyedPush::Plan KeyedPush::judge_waits(const NewMessage& message, Plan plan) {
   for (const std::vector<MessageId>* ids : {&message.after, &message.after_any}) {
     for (const MessageId id : *ids) {
       if (schedule().find(id) || schedule().outcome(id)) continue;
@@ -67,7 +59,7 @@ LocalQueue::Plan LocalQueue::judge_waits(const NewMessage& message, Plan plan) {
 }
 
 /// What is to become of a message as things stand. Needs: the lock; timers were fired.
-LocalQueue::Plan LocalQueue::judge(const NewMessage& message, const KeyHash& hash, const Now& now) {
+KeyedPush::Plan KeyedPush::judge(const NewMessage& message, const KeyHash& hash, const Now& now) {
   Plan plan;
   if (comes_after(message)) plan = judge_waits(message, plan);
   if (!is_keyed(message) || plan.fate != Fate::fresh) return plan;
@@ -104,8 +96,8 @@ LocalQueue::Plan LocalQueue::judge(const NewMessage& message, const KeyHash& has
 }
 
 /// The same for all of a batch. False: something is not known yet.
-bool LocalQueue::judge_all(std::span<const NewMessage> messages, const KeyedBatch& batch, const Now& now,
-                           std::vector<Plan>& plans) {
+bool KeyedPush::judge_all(std::span<const NewMessage> messages, const KeyedBatch& batch, const Now& now,
+                          std::vector<Plan>& plans) {
   bool known = true;
   for (size_t i = 0; i < messages.size(); ++i) {
     plans[i] = judge(messages[i], batch.hashes[i], now);
@@ -128,7 +120,7 @@ bool LocalQueue::judge_all(std::span<const NewMessage> messages, const KeyedBatc
   return known;
 }
 
-LocalQueue::KeyedBatch LocalQueue::key_batch(std::span<const NewMessage> messages) {
+KeyedPush::KeyedBatch KeyedPush::key_batch(std::span<const NewMessage> messages) {
   KeyedBatch batch;
   std::map<std::pair<uint64_t, uint64_t>, size_t> seen;
   const uint64_t secret[2] = {header().key_secret[0].peek(), header().key_secret[1].peek()};
@@ -145,12 +137,13 @@ LocalQueue::KeyedBatch LocalQueue::key_batch(std::span<const NewMessage> message
   return batch;
 }
 
-Result<PushReply> LocalQueue::push_keyed(std::span<const NewMessage> messages, bool lazy) {
-  FQ_TRY(ensure_secret());
+Result<PushReply> KeyedPush::push(std::span<const NewMessage> messages, bool lazy) {
+  FQ_TRY(secret_.ensure());
   const KeyedBatch batch = key_batch(messages);
   std::vector<Plan> plans(messages.size());
   Appended appended;
   std::vector<NewMessage> fresh;
+  std::vector<MessageId> behind;
   for (int attempt = 0;; ++attempt) {
     if (attempt == kTriesMax) return refuse_busy();
     bool known = false;
@@ -166,14 +159,14 @@ Result<PushReply> LocalQueue::push_keyed(std::span<const NewMessage> messages, b
     if (!known) FQ_TRY(flusher().wait_durable(tail));
     if (!known) continue;
     fresh.clear();
-    behind_.clear();
+    behind.clear();
     for (size_t i = 0; i < messages.size(); ++i) {
       const Plan& plan = plans[i];
       if (plan.fate == Fate::missing) return refuse_missing(plan.id);
       if (plan.fate == Fate::fresh || plan.fate == Fate::behind) {
         plans[i].place = fresh.size();
         fresh.push_back(messages[i]);
-        behind_.push_back(plan.fate == Fate::behind ? plan.id : MessageId{});
+        behind.push_back(plan.fate == Fate::behind ? plan.id : MessageId{});
       }
       // The last payload wins, also in a batch.
       if (plan.fate == Fate::same && replaces(messages[i], plans[plan.same_as]))
@@ -181,23 +174,21 @@ Result<PushReply> LocalQueue::push_keyed(std::span<const NewMessage> messages, b
     }
     if (fresh.empty()) break;
     std::vector<Plan> again(plans.size());
-    const auto still_so = [&](const Now& now) {
+    const auto unchanged = [&](const Now& now) {
       const auto same = [](const Plan& a, const Plan& b) { return a.fate == b.fate && a.id == b.id; };
       return judge_all(messages, batch, now, again) &&
              std::equal(plans.begin(), plans.end(), again.begin(), same);
     };
-    Result<Appended> done = append_batch(fresh, lazy, still_so);
-    behind_.clear();
+    Result<Appended> done = pushes_.append(fresh, behind, lazy, unchanged);
     if (!done.ok()) return std::move(done).error();
     appended = *done;
-    if (!appended.changed) break;
+    if (!appended.refused) break;
   }
-  behind_.clear();
   return reply_of(messages, batch, plans, appended, lazy);
 }
 
-Result<PushReply> LocalQueue::reply_of(std::span<const NewMessage> messages, const KeyedBatch& batch,
-                                       const std::vector<Plan>& plans, const Appended& appended, bool lazy) {
+Result<PushReply> KeyedPush::reply_of(std::span<const NewMessage> messages, const KeyedBatch& batch,
+                                      const std::vector<Plan>& plans, const Appended& appended, bool lazy) {
   PushReply reply;
   uint64_t end = appended.end;
   const auto id_of = [&](const Plan& plan) { return MessageId{number(appended.first_id) + plan.place}; };
@@ -237,20 +228,20 @@ Result<PushReply> LocalQueue::reply_of(std::span<const NewMessage> messages, con
   return reply;
 }
 
-Error LocalQueue::refuse_missing(MessageId id) {
+Error KeyedPush::refuse_missing(MessageId id) {
   return Error{
       ErrorKind::missing,
       "message " + std::to_string(number(id)) + ": not known (any more), so nothing can come after it", 0};
 }
 
-Error LocalQueue::refuse_busy() {
+Error KeyedPush::refuse_busy() {
   return Error{ErrorKind::later, object() + ": others push with the same key all the time", 0};
 }
 
 /// One message whose key is held by one that may wait. `end` grows to where all that the answer rests on
 /// ends.
-Result<PushResult> LocalQueue::replace_or_push(const NewMessage& message, const KeyHash& hash, bool lazy,
-                                               uint64_t& end) {
+Result<PushResult> KeyedPush::replace_or_push(const NewMessage& message, const KeyHash& hash, bool lazy,
+                                              uint64_t& end) {
   for (int attempt = 0; attempt < kTriesMax; ++attempt) {
     Plan plan;
     uint64_t tail = 0;
@@ -270,24 +261,23 @@ Result<PushResult> LocalQueue::replace_or_push(const NewMessage& message, const 
     }
     if (plan.fate == Fate::missing) return refuse_missing(plan.id);
     if (plan.fate == Fate::fresh || plan.fate == Fate::behind) {
-      const auto still_so = [&](const Now& now) {
+      const auto unchanged = [&](const Now& now) {
         const Plan again = judge(message, hash, now);
         return again.fate == plan.fate && again.id == plan.id;
       };
-      if (plan.fate == Fate::behind) behind_.assign(1, plan.id);
-      Result<Appended> done = append_batch({&message, 1}, lazy, still_so);
-      behind_.clear();
+      const MessageId behind[] = {plan.fate == Fate::behind ? plan.id : MessageId{}};
+      Result<Appended> done = pushes_.append({&message, 1}, behind, lazy, unchanged);
       if (!done.ok()) return std::move(done).error();
       const Appended appended = *done;
       end = std::max(end, appended.end);
-      if (!appended.changed) return PushResult{PushStatus::accepted, appended.first_id};
+      if (!appended.refused) return PushResult{PushStatus::accepted, appended.first_id};
     }
   }
   return refuse_busy();
 }
 
 /// What a message that waits is to be: the new payload in the old place.
-Result<bool> LocalQueue::merge(const NewMessage& message, const Plan& plan, Replacement& merged) {
+Result<bool> KeyedPush::merge(const NewMessage& message, const Plan& plan, Replacement& merged) {
   std::optional<ItemPlace> place;
   FQ_TRY(locked([&]() -> Result<void> {
     const std::optional<SlotIndex> slot = schedule().find(plan.id);
@@ -305,11 +295,12 @@ Result<bool> LocalQueue::merge(const NewMessage& message, const Plan& plan, Repl
   const Now now = gate().now();
   MessageItem kept = old;
   FQ_TRY([&]() -> Result<void> {
-    FQ_TRY_SET([[maybe_unused]] const Need need, prepare({&message, 1}, now.wall_ms, merged.blobs));
+    FQ_TRY_SET([[maybe_unused]] const Need need,
+               merged.batch.prepare({&message, 1}, {}, now.wall_ms, merged.blobs));
     return {};
   }());
   MessageItem& item = merged.record.message;
-  item = items_[0];
+  item = merged.batch.items()[0];
   item.key = merged.key;
   item.terms = merged.terms;
   item.priority = kept.priority;
@@ -328,11 +319,11 @@ Result<bool> LocalQueue::merge(const NewMessage& message, const Plan& plan, Repl
 }
 
 /// False: it is no more what it was when it was judged.
-Result<bool> LocalQueue::replace(const NewMessage& message, const Plan& plan, bool lazy, uint64_t& end) {
-  Replacement merged(link_, *this);
+Result<bool> KeyedPush::replace(const NewMessage& message, const Plan& plan, bool lazy, uint64_t& end) {
+  Replacement merged(link_, upkeep_);
   FQ_TRY_SET(const bool known, merge(message, plan, merged));
   if (!known) return false;
-  std::vector<Arrival> growth = arrivals();
+  std::vector<Arrival> growth = arrivals_of(merged.batch.items());
   encode_replaced(body_, merged.record);
   const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
   bool same = false;
@@ -351,7 +342,7 @@ Result<bool> LocalQueue::replace(const NewMessage& message, const Plan& plan, bo
     if (!same || due) return same = false, Obstacle::none;
     const uint64_t larger = std::max<uint64_t>(merged.record.message.payload_bytes, entry.payload_bytes);
     for (Arrival& arrival : growth) arrival.messages = 0, arrival.bytes = larger - entry.payload_bytes;
-    refused = refuse_over_limit(growth);
+    refused = admission_.refuse(growth);
     if (refused) return Obstacle::none;
     const Obstacle obstacle = writer_.room_for_push(bytes, Need{}, 0, false);
     if (obstacle != Obstacle::none) return obstacle;
@@ -368,7 +359,7 @@ Result<bool> LocalQueue::replace(const NewMessage& message, const Plan& plan, bo
   return true;
 }
 
-void LocalQueue::append_replaced(const ReplacedRecord& record, SlotIndex slot, const Now& read) {
+void KeyedPush::append_replaced(const ReplacedRecord& record, SlotIndex slot, const Now& read) {
   Change change(link_, read);
   Txn& txn = change.txn();
   const uint64_t position = change.append(body_);

@@ -1,11 +1,4 @@
-// local_repair - what check has found, set aside.
-//
-// Nothing is mended in place. Damaged bytes of the journal are copied to damaged/ first; then what lives in
-// the damaged files, and in those before them, is copied forward from the segment, which knows also what the
-// lost records said, and the files are given back as compaction gives them back: a death on the way leaves
-// what any compaction leaves. A message whose own record cannot be read is cancelled, since nothing of it is
-// left to deliver. Only a segment that is damaged itself is made anew from the journal.
-#include "core/local/care/local_care.h"
+#include "core/local/care/repairer.h"
 
 // System.
 #include <algorithm>
@@ -24,46 +17,46 @@ constexpr const char* kDirectories[] = {"journal", "blobs", "output", "damaged"}
 }  // namespace
 
 /// Those in the oldest file that no copy can be made of.
-Result<void> LocalQueue::Care::cancel_unreadable(CheckReport& report) {
-  std::vector<InOldest> found;
+Result<void> Repairer::cancel_unreadable(CheckReport& report) {
+  std::vector<Compactor::InOldest> found;
   for (bool at_end = false; !at_end;) {
-    FQ_TRY_SET(at_end, queue_.find_in_oldest(found));
-    for (const InOldest& each : found) {
-      FQ_TRY_SET(const Copied copied, queue_.copy_message(each.id, each.item_position));
-      if (copied != Copied::unreadable) continue;
+    FQ_TRY_SET(at_end, compactor_.find_in_oldest(found));
+    for (const Compactor::InOldest& each : found) {
+      FQ_TRY_SET(const Compactor::Copied copied, compactor_.copy_message(each.id, each.item_position));
+      if (copied != Compactor::Copied::unreadable) continue;
       FQ_TRY_SET(const SettleStatus status,
-                 queue_.mutator_.change(each.id, Action::cancel, nullptr, each.item_position));
+                 mutator_.change(each.id, Action::cancel, nullptr, each.item_position));
       if (status != SettleStatus::ok) continue;
       ++report.messages_cancelled;
-      report.repairs.add(queue_.message_object(number(each.id)) + ": its record is damaged; cancelled");
+      report.repairs.add(message_object(number(each.id)) + ": its record is damaged; cancelled");
     }
   }
-  return queue_.mutator_.finish();
+  return mutator_.finish();
 }
 
 /// Everything up to and with file `last` is given back, what can be read of it being kept.
-Result<void> LocalQueue::Care::give_back_damaged(const Checked& found, uint32_t last, CheckReport& report,
-                                                 CompactReport& compacted) {
+Result<void> Repairer::give_back_damaged(const Checked& found, uint32_t last, CheckReport& report,
+                                         CompactReport& compacted) {
   for (const JournalDamage& damage : found.damage) {
-    FQ_TRY(keep_damage(queue_.disk(), damage));
+    FQ_TRY(keep_damage(disk(), damage));
     std::string line = described(damage);
     if (damage.bytes != 0) line += "; " + counted(damage.bytes, "byte") + " kept in damaged/";
     report.repairs.add(std::move(line));
   }
   for (int kept = 0; kept < kRounds;) {
     uint32_t oldest = 0;
-    FQ_TRY(queue_.locked([&]() -> Result<void> { return oldest = header().oldest_file, Result<void>(); }));
+    FQ_TRY(locked([&]() -> Result<void> { return oldest = header().oldest_file, Result<void>(); }));
     if (oldest > last) break;
-    FQ_TRY_SET(const Given given, queue_.give_back_oldest(compacted, false));
-    if (given == Given::gone) continue;
+    FQ_TRY_SET(const Housekeeper::Given given, housekeeper_.give_back_oldest(compacted, false));
+    if (given == Housekeeper::Given::gone) continue;
     ++kept;
     FQ_TRY(cancel_unreadable(report));
   }
   return {};
 }
 
-Result<void> LocalQueue::Care::set_damage_aside(const Checked& found, uint32_t last, CheckReport& report) {
-  Disk& disk = queue_.disk();
+Result<void> Repairer::set_damage_aside(const Checked& found, uint32_t last, CheckReport& report) {
+  Disk& disk = this->disk();
   std::vector<std::string> ours;  // the copies that are not there yet
   for (const JournalDamage& damage : found.damage) {
     if (!disk.open(kept_name(damage), OpenMode::read).ok()) ours.push_back(kept_name(damage));
@@ -83,19 +76,19 @@ Result<void> LocalQueue::Care::set_damage_aside(const Checked& found, uint32_t l
   return why;
 }
 
-Result<void> LocalQueue::Care::make_segment_anew(CheckReport& report) {
+Result<void> Repairer::make_segment_anew(CheckReport& report) {
   header().phase.store(Phase::poisoned, std::memory_order_release);
-  FQ_TRY(queue_.link_.attach_anew());
-  for (std::string& notice : queue_.link_.attachment().take_notices()) report.repairs.add(std::move(notice));
+  FQ_TRY(link_.attach_anew());
+  for (std::string& notice : link_.attachment().take_notices()) report.repairs.add(std::move(notice));
   report.repairs.add("segment: made anew from the journal");
   return {};
 }
 
 /// One step against what was found. False: the rest is a person's to look at.
-Result<bool> LocalQueue::Care::repair_once(const Checked& found, CheckReport& report) {
+Result<bool> Repairer::repair_once(const Checked& found, CheckReport& report) {
   uint32_t oldest = 0;
   uint32_t current = 0;
-  FQ_TRY(queue_.locked([&]() -> Result<void> {
+  FQ_TRY(locked([&]() -> Result<void> {
     oldest = header().oldest_file;
     current = header().current_file;
     return {};
@@ -111,7 +104,7 @@ Result<bool> LocalQueue::Care::repair_once(const Checked& found, CheckReport& re
   } else if (!found.segment_is_whole || !found.damage.empty()) {
     FQ_TRY(make_segment_anew(report));
   } else if (!found.lost_blobs.empty()) {
-    FQ_TRY(set_blobs_aside(found, report));
+    FQ_TRY(blobs_.set_aside(found, report));
   } else {
     return false;
   }
@@ -119,9 +112,10 @@ Result<bool> LocalQueue::Care::repair_once(const Checked& found, CheckReport& re
 }
 
 /// Blobs of no message: removed, or `keep` put aside where they may be what is left of a damaged one.
-Result<void> LocalQueue::Care::clear_orphans(bool keep, CheckReport& report) {
+Result<void> Repairer::clear_orphans(bool keep, CheckReport& report) {
   keep = keep || header().loose_blobs.of_damage.peek() != 0;
-  FQ_TRY_SET(const Orphans orphans, find_orphans(keep ? OrphanFate::kept : OrphanFate::removed));
+  FQ_TRY_SET(const BlobCare::Orphans orphans,
+             blobs_.find_orphans(keep ? BlobCare::OrphanFate::kept : BlobCare::OrphanFate::removed));
   if (orphans.count == 0) return {};
   report.repairs.add(counted(orphans.count, "payload") + " of no message " +
                      (keep ? "kept in damaged/" : "removed"));
@@ -129,8 +123,8 @@ Result<void> LocalQueue::Care::clear_orphans(bool keep, CheckReport& report) {
 }
 
 /// What somebody took away and fq makes.
-Result<void> LocalQueue::Care::make_directories(CheckReport& report) {
-  Disk& disk = queue_.disk();
+Result<void> Repairer::make_directories(CheckReport& report) {
+  Disk& disk = this->disk();
   for (const char* name : kDirectories) {
     const Result<std::vector<std::string>> there = disk.list(name);
     if (there.ok() || there.error().sys != ENOENT) continue;
@@ -142,24 +136,24 @@ Result<void> LocalQueue::Care::make_directories(CheckReport& report) {
 }
 
 /// Into `done` what was repaired, also where it then fails.
-Result<LocalQueue::Care::Checked> LocalQueue::Care::repair(CheckReport& done) {
+Result<Checked> Repairer::repair(CheckReport& done) {
   FQ_TRY(make_directories(done));
-  FQ_TRY(mend_files(done));
-  FQ_TRY_SET(Checked found, check_all());
+  FQ_TRY(files_.mend(done));
+  FQ_TRY_SET(Checked found, checker_.check_all());
   bool damaged = false;  // records were lost, and with them the names of their payloads
   for (int round = 0; round < kRounds && !found.is_well(); ++round) {
     damaged = damaged || !found.damage.empty() || found.has_unreadable || !found.segment_is_whole;
     FQ_TRY_SET(const bool changed, repair_once(found, done));
     if (!changed) break;
-    FQ_TRY_SET(found, check_all());
+    FQ_TRY_SET(found, checker_.check_all());
   }
   FQ_TRY(clear_orphans(damaged || found.differs(), done));
   return found;
 }
 
-Result<LocalQueue::Care::Checked> LocalQueue::Care::look() {
-  FQ_TRY_SET(Checked found, check_all());
-  FQ_TRY_SET(const Orphans orphans, find_orphans(OrphanFate::told));
+Result<Checked> Repairer::look() {
+  FQ_TRY_SET(Checked found, checker_.check_all());
+  FQ_TRY_SET(const BlobCare::Orphans orphans, blobs_.find_orphans(BlobCare::OrphanFate::told));
   if (orphans.count != 0) {
     found.report.remarks.add("blobs/: " + counted(orphans.count, "payload") + " of no message, " +
                              format_size(orphans.bytes) +
@@ -168,14 +162,14 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::look() {
   return found;
 }
 
-Result<CheckReport> LocalQueue::Care::check(bool repair) {
+Result<CheckReport> Repairer::check(bool repair) {
   CheckReport done;
   Result<Checked> checked = repair ? this->repair(done) : look();
   if (!checked.ok()) {
     // Told before the error, which would hide it.
-    for (const std::string& line : done.repairs.lines) queue_.notice("repaired: " + line);
+    for (const std::string& line : done.repairs.lines) notice("repaired: " + line);
     if (done.repairs.count > done.repairs.lines.size())
-      queue_.notice("repaired: " + counted(done.repairs.count, "thing") + " in all");
+      notice("repaired: " + counted(done.repairs.count, "thing") + " in all");
     return std::move(checked).error();
   }
   CheckReport& report = checked->report;
@@ -183,11 +177,6 @@ Result<CheckReport> LocalQueue::Care::check(bool repair) {
   report.repairs = std::move(done.repairs);
   report.messages_cancelled = done.messages_cancelled;
   return std::move(report);
-}
-
-Result<CheckReport> LocalQueue::check(bool repair) {
-  reaper_.reap_before_look();
-  return Care(*this).check(repair);
 }
 
 }  // namespace fq

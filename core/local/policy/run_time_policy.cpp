@@ -1,5 +1,4 @@
-// local_policy - what was set at run time: written down like a push, carried forward like a message.
-#include "core/local/local_queue.h"
+#include "core/local/policy/run_time_policy.h"
 
 // System.
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include "core/base/fault_point.h"
 #include "core/base/text/tenant_name.h"
 // fq, this room.
+#include "core/local/write/pin_walk.h"
 #include "core/local/shared/policy_layers.h"
 
 namespace fq {
@@ -53,7 +53,7 @@ void shift_limited(PolicyValues& values, int64_t by_ms) {
 
 }  // namespace
 
-Result<Settings> LocalQueue::settings() {
+Result<Settings> RunTimePolicy::settings() {
   Settings settings;
   FQ_TRY(locked([&]() -> Result<void> {
     settings = settings_of(header().settings);
@@ -62,7 +62,7 @@ Result<Settings> LocalQueue::settings() {
   return settings;
 }
 
-void LocalQueue::append_policy(const PolicyRecord& record) {
+void RunTimePolicy::append(const PolicyRecord& record) {
   Change change(link_, gate().now());
   const uint64_t position = change.append(body_);
   gate().apply().policy(change.txn(), record, position, change.now().wall_ms);
@@ -70,7 +70,7 @@ void LocalQueue::append_policy(const PolicyRecord& record) {
   change.commit();
 }
 
-Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& patch) {
+Result<void> RunTimePolicy::set(std::string_view path, const PolicyPatch& patch) {
   FQ_TRY(check_patch(path, patch));
   if (patch.set.empty() && patch.unset.empty()) return {};
   const Need need = Schedule::need_of_setting(path, node_patch(patch.set, patch.unset));
@@ -89,7 +89,7 @@ Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& pa
         encode_policy(body_, record);
         const Obstacle obstacle = writer_.room_for_push(record_bytes(body_), need, 0, true);
         if (obstacle != Obstacle::none) return obstacle;
-        append_policy(record);
+        append(record);
         end = header().tail;
         gate().mark_servable();  // or a timer is earlier than before
         gate().mark_ended();     // or a limit is higher
@@ -97,27 +97,15 @@ Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& pa
       },
       need));
   // Another scope may need room that nobody has made yet.
-  if (path.empty()) FQ_TRY(change_schedule(Need{}, [](Txn&) {}));
-  FQ_TRY(follow_terms());
+  if (path.empty()) FQ_TRY(policy_.change(Need{}, [](Txn&) {}));
+  FQ_TRY(policy_.follow_terms());
   return end == 0 || syncs_lazily() ? Result<void>() : flusher().wait_durable(end);
-}
-
-/// What was said of the whole queue holds for all its nodes when this returns.
-Result<void> LocalQueue::follow_terms() {
-  for (bool behind = true; behind;) {
-    FQ_TRY(locked([&]() -> Result<void> {
-      behind = nodes_behind(header().schedule) != kNoIndex;
-      if (behind) gate().fire_timers(gate().now());
-      return {};
-    }));
-  }
-  return {};
 }
 
 /// Some of what was set at run time, from this node on, and where to go on; times are wall times. Needs: the
 /// lock.
-std::optional<TenantIndex> LocalQueue::look_at_settings(TenantIndex from, size_t n,
-                                                        std::vector<PolicyOverride>& found) {
+std::optional<TenantIndex> RunTimePolicy::look_at_settings(TenantIndex from, size_t n,
+                                                           std::vector<PolicyOverride>& found) {
   PolicyValues of_queue;
   if (from == kRootTenant) of_queue = run_time_values(header());
   const auto first = static_cast<uint32_t>(from);
@@ -136,7 +124,7 @@ std::optional<TenantIndex> LocalQueue::look_at_settings(TenantIndex from, size_t
   return std::nullopt;
 }
 
-Result<OverridePage> LocalQueue::policy_overrides(const Cursor& from, size_t n) {
+Result<OverridePage> RunTimePolicy::overrides(const Cursor& from, size_t n) {
   OverridePage page;
   uint32_t first = 0;
   std::from_chars(from.text.data(), from.text.data() + from.text.size(), first);
@@ -158,7 +146,7 @@ Result<OverridePage> LocalQueue::policy_overrides(const Cursor& from, size_t n) 
 
 /// Writes down anew what holds for the node where the walk is, or for the queue; true: nothing is in the way.
 /// Needs: the lock.
-Obstacle LocalQueue::carry_setting(TenantIndex node) {
+Obstacle RunTimePolicy::carry_one(TenantIndex node) {
   std::optional<Schedule::Setting> setting = schedule().setting_of(node);
   PolicyRecord record;
   if (node == kRootTenant) record.patch.set = run_time_values(header());
@@ -169,13 +157,13 @@ Obstacle LocalQueue::carry_setting(TenantIndex node) {
   Obstacle obstacle = Obstacle::none;
   if (!record.patch.set.empty()) {
     shift_limited(record.patch.set, header().wall_minus_boot_ms);
-    encode_policy(house_body_, record);
-    obstacle = writer_.room_for(Purpose::care, record_bytes(house_body_));
+    encode_policy(carried_body_, record);
+    obstacle = writer_.room_for(Purpose::care, record_bytes(carried_body_));
     if (obstacle != Obstacle::none) return obstacle;
   }
   Change change(link_, gate().now());
   // It holds already, so it is not applied.
-  if (!record.patch.set.empty()) change.append(house_body_);
+  if (!record.patch.set.empty()) change.append(carried_body_);
   change.txn().set(header().run_time_settings.walk_next, static_cast<uint32_t>(node) + 1);
   FQ_POINT("policy.carried");
   change.commit();
@@ -183,14 +171,14 @@ Obstacle LocalQueue::carry_setting(TenantIndex node) {
 }
 
 /// Needs: the lock, and that the walk has begun. Ends it at its end.
-Obstacle LocalQueue::carry_some_settings() {
+Obstacle RunTimePolicy::carry_some() {
   SegmentHeader& shared = header();
   const uint32_t end = shared.schedule.tenant_supply.high_water;
   uint32_t node = shared.run_time_settings.walk_next;
   for (size_t looked = 0, carried = 0; node < end; ++looked, ++node) {
     if (looked == kNodesPassedPerLook || carried == kSettingsPerLook) break;
     if (node != kRoot && !schedule().setting_of(TenantIndex{node})) continue;
-    const Obstacle obstacle = carry_setting(TenantIndex{node});
+    const Obstacle obstacle = carry_one(TenantIndex{node});
     if (obstacle != Obstacle::none) return obstacle;
     ++carried;
   }

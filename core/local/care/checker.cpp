@@ -1,9 +1,4 @@
-// local_check - the live segment held against a rebuild from the journal.
-//
-// The segment is copied under the lock, the journal replayed up to the same point into private memory, and
-// the two compared. What is not compared, because a rebuild starts it anew: turns, tokens, averages. Then the
-// payloads beside the journal are read (core/local/care/local_blobs.cpp).
-#include "core/local/care/local_care.h"
+#include "core/local/care/checker.h"
 
 // System.
 #include <algorithm>
@@ -28,8 +23,7 @@ Result<std::unique_ptr<Store>> private_store() {
 
 /// What is behind `tail` is of no concern, and was perhaps written while it was read: a record that was not
 /// there yet looks damaged once a later one is.
-void LocalQueue::Care::forget_behind(uint64_t tail, const ScanResult& scan,
-                                     std::vector<JournalDamage>& damage) {
+void Checker::forget_behind(uint64_t tail, const ScanResult& scan, std::vector<JournalDamage>& damage) {
   std::erase_if(damage, [&](const JournalDamage& each) {
     return std::any_of(scan.files.begin(), scan.files.end(), [&](const JournalFile& file) {
       const uint64_t offset = std::max<uint64_t>(each.offset, kFirstRecordOffset) - kFirstRecordOffset;
@@ -39,8 +33,8 @@ void LocalQueue::Care::forget_behind(uint64_t tail, const ScanResult& scan,
 }
 
 /// What the segment knows to be on disk, and the scan could only take for a torn end.
-void LocalQueue::Care::find_early_end(std::span<const TableFile> files, const SegmentHeader& copied,
-                                      const ScanResult& scan, std::vector<JournalDamage>& damage) {
+void Checker::find_early_end(std::span<const TableFile> files, const SegmentHeader& copied,
+                             const ScanResult& scan, std::vector<JournalDamage>& damage) {
   if (scan.files.empty() || scan.end_position >= copied.tail) return;
   const JournalFile& last = scan.files.back();
   const uint32_t number = last.key.number;
@@ -63,8 +57,8 @@ void LocalQueue::Care::find_early_end(std::span<const TableFile> files, const Se
 
 /// Files that the segment counts on below `tail` and that are not there, or hold nothing that is theirs,
 /// unless that was found already.
-Result<void> LocalQueue::Care::find_unread(std::span<const TableFile> files, uint64_t tail,
-                                           const ScanResult& scan, std::vector<JournalDamage>& damage) {
+Result<void> Checker::find_unread(std::span<const TableFile> files, uint64_t tail, const ScanResult& scan,
+                                  std::vector<JournalDamage>& damage) {
   for (const TableFile& file : files) {
     const uint32_t number = file.key.number;
     // Nothing in it is needed: given back by somebody who died before he could say so, or never used.
@@ -74,8 +68,7 @@ Result<void> LocalQueue::Care::find_unread(std::span<const TableFile> files, uin
     const bool read = std::any_of(scan.files.begin(), scan.files.end(),
                                   [&](const JournalFile& each) { return each.key.number == number; });
     if (dead || known || read) continue;
-    const Result<std::unique_ptr<File>> on_disk =
-        queue_.disk().open(journal_file_name(number), OpenMode::read);
+    const Result<std::unique_ptr<File>> on_disk = disk().open(journal_file_name(number), OpenMode::read);
     if (!on_disk.ok() && on_disk.error().sys != ENOENT) return on_disk.error();
     if (!on_disk.ok()) damage.push_back({number, 0, 0, 0, "the file is missing"});
     // One that failed holds nothing of its own, and what is behind `tail` need not be written yet.
@@ -87,27 +80,27 @@ Result<void> LocalQueue::Care::find_unread(std::span<const TableFile> files, uin
   return {};
 }
 
-Result<LocalQueue::Care::Checked> LocalQueue::Care::check_settled() {
+Result<Checked> Checker::check_settled() {
   // A file that goes while it is read would look like damage: such a look is made again.
   for (int attempt = 0;; ++attempt) {
     uint32_t before = 0;
     uint32_t after = 0;
-    FQ_TRY(queue_.locked([&]() -> Result<void> { return before = header().oldest_file, Result<void>(); }));
+    FQ_TRY(locked([&]() -> Result<void> { return before = header().oldest_file, Result<void>(); }));
     Result<Checked> checked = check_once();
-    FQ_TRY(queue_.locked([&]() -> Result<void> { return after = header().oldest_file, Result<void>(); }));
+    FQ_TRY(locked([&]() -> Result<void> { return after = header().oldest_file, Result<void>(); }));
     if (before == after || attempt == kCheckTries) return checked;
   }
 }
 
 /// One moment of the queue, whole: nothing less can be compared. The lock is held for the copy alone. What is
 /// due by then fires in the copy.
-Result<Now> LocalQueue::Care::copy_segment(Store& copy) {
+Result<Now> Checker::copy_segment(Store& copy) {
   Now now;
   uint64_t ready_bytes = 0;  // that can be read and written without a page fault
   for (int attempt = 0;; ++attempt) {
     bool copied = false;
     uint64_t bytes = 0;
-    FQ_TRY(queue_.locked([&]() -> Result<void> {
+    FQ_TRY(locked([&]() -> Result<void> {
       bytes = header().segment_bytes;
       if (bytes > ready_bytes && attempt < kCheckTries) return {};
       now = gate().now();
@@ -123,7 +116,7 @@ Result<Now> LocalQueue::Care::copy_segment(Store& copy) {
   }
 }
 
-Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
+Result<Checked> Checker::check_once() {
   Checked checked;
   CheckReport& report = checked.report;
   FQ_TRY_SET(const std::unique_ptr<Store> live, private_store());
@@ -131,7 +124,7 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
   FQ_TRY_SET(const Now now, copy_segment(*live));
   std::vector<std::string> faults;
   try {
-    Gate alone(*live, queue_.clock(), queue_.object());
+    Gate alone(*live, clock(), object());
     alone.apply_pending();
     while (alone.fire_timers(now, 1024)) {
     }
@@ -139,10 +132,10 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
     faults.push_back(damage.what);
   }
   const SegmentHeader& copy = live->header();
-  FQ_TRY(queue_.flusher().wait_durable(copy.tail));
+  FQ_TRY(flusher().wait_durable(copy.tail));
   // Not as it was copied: a sync that failed since, or whose leader died, moved to other files what was not
   // durable yet. What is durable stays where it is now until it is given back.
-  FQ_TRY_SET(const std::vector<TableFile> files, table_files());
+  FQ_TRY_SET(const std::vector<TableFile> files, files_.all());
   const ReplayUntil until{copy.tail, copy.applied_end};
   rebuilt->set_private(true);
   FQ_TRY(initialise_segment(*rebuilt));
@@ -151,7 +144,7 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
     for (size_t i = 0; i < 2; ++i) txn.set(rebuilt->header().key_secret[i], copy.key_secret[i]);
     txn.commit();
   }
-  FQ_TRY_SET(const Replayed replayed, replay_journal(queue_.disk(), *rebuilt, until));
+  FQ_TRY_SET(const Replayed replayed, replay_journal(disk(), *rebuilt, until));
   for (;;) {
     Txn txn = rebuilt->begin();
     const bool fired = rebuilt->schedule().fire(txn, now.boot_ms) > 0;
@@ -176,7 +169,7 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
   checked.segment_is_whole = faults.empty();
   for (const std::string& fault : faults) report.findings.add("segment: " + fault);
   checked.differences = schedule_differences(live->schedule(), rebuilt->schedule(), kTimerSlackMs);
-  Result<std::vector<std::string>> set_aside = queue_.disk().list("damaged");
+  Result<std::vector<std::string>> set_aside = disk().list("damaged");
   if (set_aside.ok()) {
     std::sort(set_aside->begin(), set_aside->end());
     for (const std::string& name : *set_aside) report.set_aside.add("damaged/" + name);
@@ -184,10 +177,10 @@ Result<LocalQueue::Care::Checked> LocalQueue::Care::check_once() {
   return checked;
 }
 
-Result<LocalQueue::Care::Checked> LocalQueue::Care::check_all() {
+Result<Checked> Checker::check_all() {
   FQ_TRY_SET(Checked checked, check_settled());
-  FQ_TRY(check_blobs(checked));
-  FQ_TRY(find_worn_headers(checked.report));
+  FQ_TRY(blobs_.check(checked));
+  FQ_TRY(files_.find_worn_headers(checked.report));
   return checked;
 }
 

@@ -1,9 +1,4 @@
-// compaction - the messages that pin the oldest journal file, copied forward as MOVED records with all that
-// is known of them, so that the file can go.
-//
-// What is copied is read without the lock and appended only if the message still is what it was: work goes on
-// meanwhile, and several processes may copy from one file.
-#include "core/local/care/local_care.h"
+#include "core/local/care/compactor.h"
 
 // System.
 #include <algorithm>
@@ -11,7 +6,7 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/local/care/carried.h"
+#include "core/local/write/pin_walk.h"
 
 namespace fq {
 
@@ -45,7 +40,7 @@ std::vector<std::byte> after_now(Bytes after, const std::vector<uint64_t>& waits
 
 /// Some messages whose payload lies in the oldest file, from where the last look (perhaps another process's)
 /// stopped. True: this one has come to the end of all messages.
-Result<bool> LocalQueue::find_in_oldest(std::vector<InOldest>& found) {
+Result<bool> Compactor::find_in_oldest(std::vector<InOldest>& found) {
   bool at_end = false;
   FQ_TRY(locked([&]() -> Result<void> {
     SegmentHeader& shared = header();
@@ -76,14 +71,14 @@ Result<bool> LocalQueue::find_in_oldest(std::vector<InOldest>& found) {
 }
 
 /// One step. False: nothing in the oldest file can be copied.
-Result<bool> LocalQueue::copy_forward() {
+Result<bool> Compactor::copy_forward() {
   std::vector<InOldest> found;
   FQ_TRY_SET(const bool at_end, find_in_oldest(found));
   bool copied_one = false;
   for (const InOldest& each : found) {
     FQ_TRY_SET(Copied copied, copy_message(each.id, each.item_position));
     if (copied == Copied::unreadable) {
-      FQ_TRY_SET(copied, Care(*this).give_up(each.id, each.item_position));
+      FQ_TRY_SET(copied, give_up(each.id, each.item_position));
     }
     copied_one = copied_one || copied != Copied::unreadable;
   }
@@ -91,7 +86,7 @@ Result<bool> LocalQueue::copy_forward() {
 }
 
 /// The replaced ones from where the walk is, some of them; returns where the look ended. Needs: the lock.
-uint32_t LocalQueue::find_replaced(std::vector<InOldest>& found) {
+uint32_t Compactor::find_replaced(std::vector<InOldest>& found) {
   found.clear();
   const uint32_t end = schedule().root().entry_supply.high_water;
   uint32_t at = header().replaced.walk_next;
@@ -106,12 +101,12 @@ uint32_t LocalQueue::find_replaced(std::vector<InOldest>& found) {
 }
 
 /// Messages that have another payload than their push gave them, so that the files of their pushes can go.
-Result<void> LocalQueue::carry_replaced() {
+Result<void> Compactor::carry_replaced() {
   std::vector<InOldest> found;
   for (int step = 0; step < kReplacedStepsMax; ++step) {
     bool more = false;
     FQ_TRY(locked([&]() -> Result<void> {
-      more = begin_walk(header().replaced);
+      more = begin_walk(link_, header().replaced);
       if (!more) return {};
       const uint32_t next = find_replaced(found);
       // Only what is done is passed: a death, or another replacement meanwhile, leaves it to the next look.
@@ -125,7 +120,7 @@ Result<void> LocalQueue::carry_replaced() {
     for (const InOldest& each : found) {
       FQ_TRY_SET(Copied copied, copy_message(each.id, each.item_position));
       if (copied == Copied::unreadable) {
-        FQ_TRY_SET(copied, Care(*this).give_up(each.id, each.item_position));
+        FQ_TRY_SET(copied, give_up(each.id, each.item_position));
       }
       if (copied == Copied::unreadable) return {};
     }
@@ -133,7 +128,7 @@ Result<void> LocalQueue::carry_replaced() {
   return {};
 }
 
-Result<LocalQueue::Copied> LocalQueue::copy_message(MessageId id, uint64_t item_position) {
+Result<Compactor::Copied> Compactor::copy_message(MessageId id, uint64_t item_position) {
   Carried carried;
   carried.wall_minus_boot_ms = header().wall_minus_boot_ms.peek();
   std::optional<Snapshot> looked;
@@ -159,12 +154,12 @@ Result<LocalQueue::Copied> LocalQueue::copy_message(MessageId id, uint64_t item_
   return put_forward(*looked, stored, item_position, carried);
 }
 
-Result<LocalQueue::Copied> LocalQueue::put_forward(const Snapshot& looked, const StoredItem& stored,
-                                                   uint64_t item_position, Carried& carried) {
+Result<Compactor::Copied> Compactor::put_forward(const Snapshot& looked, const StoredItem& stored,
+                                                 uint64_t item_position, Carried& carried) {
   FQ_TRY(carry(looked, stored, carried));
-  encode_moved(house_body_, carried.record);
-  if (!decode_moved(house_body_.bytes, &carried.item_offset)) return Copied::gone;
-  const uint64_t bytes = padded(kRecordHeaderBytes + house_body_.bytes.size());
+  encode_moved(body_, carried.record);
+  if (!decode_moved(body_.bytes, &carried.item_offset)) return Copied::gone;
+  const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
   Obstacle obstacle = Obstacle::none;
   bool moved = false;
   FQ_TRY(locked([&]() -> Result<void> {
@@ -178,7 +173,7 @@ Result<LocalQueue::Copied> LocalQueue::put_forward(const Snapshot& looked, const
 }
 
 /// All that is known of a message, so that it needs no older file.
-Result<void> LocalQueue::carry(const Snapshot& looked, const StoredItem& stored, Carried& carried) {
+Result<void> Compactor::carry(const Snapshot& looked, const StoredItem& stored, Carried& carried) {
   MovedRecord& moved = carried.record;
   moved.id = MessageId{looked.id};
   moved.pushed_wall_ms = stored.item.pushed_wall_ms;
@@ -224,7 +219,7 @@ Result<void> LocalQueue::carry(const Snapshot& looked, const StoredItem& stored,
 }
 
 /// Appends the encoded record, if the message still is where and what it was when it was looked at.
-bool LocalQueue::append_moved(const Snapshot& looked, uint64_t item_position, const Carried& carried) {
+bool Compactor::append_moved(const Snapshot& looked, uint64_t item_position, const Carried& carried) {
   const std::optional<SlotIndex> slot = schedule().find(MessageId{looked.id});
   if (!slot) return false;
   const Entry& entry = schedule().entry(*slot);
@@ -237,7 +232,7 @@ bool LocalQueue::append_moved(const Snapshot& looked, uint64_t item_position, co
   Txn& txn = change.txn();
   const std::optional<uint32_t> file = stream().table().find(item_position);
   if (file && carried.record.message.is_lost()) txn.set(stream().table().slot(*file).lost, 1);
-  const uint64_t position = change.append(house_body_);
+  const uint64_t position = change.append(body_);
   gate().apply().moved(txn, carried.record, position, position + kRecordHeaderBytes + carried.item_offset,
                        HolderIndex{entry.holder.get()}, change.now().wall_ms);
   FQ_POINT("compaction.moved");

@@ -1,10 +1,9 @@
-// local_compact - compaction because somebody asked for it: the whole journal, as far as that gains
+// housekeeper_compact - compaction because somebody asked for it: the whole journal, as far as that gains
 // something.
 //
-// The same steps as those that consumers take (core/local/care/compaction.cpp), one file after the other, the
+// The same steps as those that consumers take (core/local/care/compactor.h), one file after the other, the
 // oldest first. Others may do the same at the same time, and work goes on meanwhile.
-#include "core/local/care/local_care.h"
-#include "core/local/consume/endings.h"
+#include "core/local/care/housekeeper.h"
 
 // System.
 #include <algorithm>
@@ -22,7 +21,7 @@ constexpr uint64_t kLowBytes = 4096;             // above what LOW and what goes
 }  // namespace
 
 /// Whether what is needed takes clearly less than what there is. Needs: the lock.
-bool LocalQueue::compaction_gains(uint32_t last) {
+bool Housekeeper::compaction_gains(uint32_t last) {
   const SegmentHeader& shared = header();
   if (shared.oldest_file > last) return false;
   const JournalSize size(header());
@@ -33,7 +32,7 @@ bool LocalQueue::compaction_gains(uint32_t last) {
 }
 
 /// What comes goes to another file from now on, so that the one that was written until now can go too.
-Result<void> LocalQueue::leave_current_file() {
+Result<void> Housekeeper::leave_current_file() {
   for (int attempt = 0; attempt < kTries; ++attempt) {
     bool left = false;
     FQ_TRY(locked([&]() -> Result<void> {
@@ -52,22 +51,22 @@ Result<void> LocalQueue::leave_current_file() {
 }
 
 /// Until nothing that can be read lives there any more.
-Result<void> LocalQueue::copy_all_of_oldest(CompactReport& report, bool gives_up_lost) {
-  std::vector<InOldest> found;
+Result<void> Housekeeper::copy_all_of_oldest(CompactReport& report, bool gives_up_lost) {
+  std::vector<Compactor::InOldest> found;
   for (int attempt = 0; attempt < kTries; ++attempt) {
     bool again = false;
     uint64_t unreadable = 0;
     bool at_end = false;
     while (!at_end) {
-      FQ_TRY_SET(at_end, find_in_oldest(found));
-      for (const InOldest& each : found) {
-        FQ_TRY_SET(Copied copied, copy_message(each.id, each.item_position));
-        if (copied == Copied::unreadable && gives_up_lost) {
-          FQ_TRY_SET(copied, Care(*this).give_up(each.id, each.item_position));
+      FQ_TRY_SET(at_end, compactor_.find_in_oldest(found));
+      for (const Compactor::InOldest& each : found) {
+        FQ_TRY_SET(Compactor::Copied copied, compactor_.copy_message(each.id, each.item_position));
+        if (copied == Compactor::Copied::unreadable && gives_up_lost) {
+          FQ_TRY_SET(copied, compactor_.give_up(each.id, each.item_position));
         }
-        again = again || copied == Copied::moved || copied == Copied::again;
-        if (copied == Copied::moved) ++report.messages_moved;
-        if (copied == Copied::unreadable) ++unreadable;
+        again = again || copied == Compactor::Copied::moved || copied == Compactor::Copied::again;
+        if (copied == Compactor::Copied::moved) ++report.messages_moved;
+        if (copied == Compactor::Copied::unreadable) ++unreadable;
       }
     }
     report.messages_unreadable = unreadable;
@@ -76,7 +75,7 @@ Result<void> LocalQueue::copy_all_of_oldest(CompactReport& report, bool gives_up
   return link_.wait_all_durable();
 }
 
-Result<LocalQueue::Given> LocalQueue::give_back_oldest(CompactReport& report, bool gives_up_lost) {
+Result<Housekeeper::Given> Housekeeper::give_back_oldest(CompactReport& report, bool gives_up_lost) {
   uint32_t number = 0;
   bool current = false;
   FQ_TRY(locked([&]() -> Result<void> {
@@ -89,7 +88,7 @@ Result<LocalQueue::Given> LocalQueue::give_back_oldest(CompactReport& report, bo
     FQ_TRY(copy_all_of_oldest(report, gives_up_lost));
     if (report.messages_unreadable != 0) return Given::kept;
     FQ_TRY(carry_all());
-    FQ_TRY(drop_dead_files());
+    FQ_TRY(dead_files_.drop());
     Obstacle obstacle = Obstacle::none;
     bool gone = false;
     FQ_TRY(locked([&]() -> Result<void> {
@@ -107,7 +106,7 @@ Result<LocalQueue::Given> LocalQueue::give_back_oldest(CompactReport& report, bo
 }
 
 /// All files up to the one that is written now, as far as that gains something.
-Result<void> LocalQueue::give_back_all(CompactReport& report) {
+Result<void> Housekeeper::give_back_all(CompactReport& report) {
   uint32_t last = 0;
   FQ_TRY(locked([&]() -> Result<void> {
     last = header().current_file;
@@ -122,11 +121,8 @@ Result<void> LocalQueue::give_back_all(CompactReport& report) {
   }
 }
 
-Result<CompactReport> LocalQueue::compact() {
+Result<CompactReport> Housekeeper::compact() {
   CompactReport report;
-  FQ_TRY(reaper_.reap_all(gate().now()));
-  FQ_TRY(bring_up_to_date());
-  endings_.notes().sweep();
   FQ_TRY(link_.wait_all_durable());
   FQ_TRY(locked([&]() -> Result<void> {
     report.bytes_before = stream().table().journal_bytes();
@@ -136,7 +132,7 @@ Result<CompactReport> LocalQueue::compact() {
   FQ_TRY(keep_house());
   // Where a record cannot be read nobody knows whose they are.
   if (report.messages_unreadable == 0) {
-    FQ_TRY_SET(report.payloads_gone, Care(*this).remove_orphans());
+    FQ_TRY_SET(report.payloads_gone, blobs_.remove_orphans());
   }
   FQ_TRY(locked([&]() -> Result<void> {
     report.bytes_after = stream().table().journal_bytes();

@@ -1,4 +1,4 @@
-// local_lost - messages whose record cannot be read any more: none of them keeps the journal as it is.
+// compactor_lost - messages whose record cannot be read any more: none of them keeps the journal as it is.
 //
 // One of them could pin its file, and with it every later one, for as long as it is dead: a year, say. So
 // compaction gives it up. What the segment knows of it is written anew as a MOVED record, with a payload that
@@ -6,8 +6,7 @@
 // until somebody cancels it. The file then goes as any other, but is not used again: with all its bytes it is
 // put into damaged/. Only dead messages, which hold no key and wait for nothing, are written so. Any other is
 // buried first, as it would be when somebody was to be served with it.
-#include "core/local/care/local_care.h"
-#include "core/local/care/carried.h"
+#include "core/local/care/compactor.h"
 
 // System.
 #include <array>
@@ -18,40 +17,40 @@
 namespace fq {
 
 /// Unless it has ended, died or been leased meanwhile.
-Result<void> LocalQueue::Care::bury_lost(MessageId id, uint64_t item_position, const std::string& what) {
+Result<void> Compactor::bury_lost(MessageId id, uint64_t item_position, const std::string& what) {
   EventDetail detail;
   detail.reason = what;
   const uint64_t bytes = event_record_bytes(RecordType::buried, 1, detail);
   bool buried = false;
   Obstacle obstacle = Obstacle::none;
-  FQ_TRY(queue_.locked([&]() -> Result<void> {
+  FQ_TRY(locked([&]() -> Result<void> {
     const std::optional<SlotIndex> slot = schedule().find(id);
     if (!slot || schedule().entry(*slot).item_position != item_position) return {};
     const auto state = static_cast<SlotState>(schedule().entry(*slot).state.get());
     if (state == SlotState::dead || state == SlotState::leased) return {};
-    obstacle = queue_.writer_.room_for_event(RecordType::buried, bytes);
+    obstacle = writer_.room_for_event(RecordType::buried, bytes);
     if (obstacle != Obstacle::none) return {};
-    queue_.events_.append(RecordType::buried, *slot, gate().now(), detail);
+    events_.append(RecordType::buried, *slot, gate().now(), detail);
     buried = true;
     return {};
   }));
-  if (obstacle != Obstacle::none) FQ_TRY(queue_.writer_.overcome_for_event(obstacle));
-  if (buried) queue_.notice(queue_.message_object(number(id)) + ": " + what + "; buried, see fq check");
+  if (obstacle != Obstacle::none) FQ_TRY(writer_.overcome_for_event(obstacle));
+  if (buried) notice(message_object(number(id)) + ": " + what + "; buried, see fq check");
   return {};
 }
 
-Result<LocalQueue::Copied> LocalQueue::Care::give_up(MessageId id, uint64_t item_position) {
+Result<Compactor::Copied> Compactor::give_up(MessageId id, uint64_t item_position) {
   StoredItem stored;
   Carried carried;
   carried.wall_minus_boot_ms = header().wall_minus_boot_ms.peek();
   std::optional<Snapshot> looked;
   std::array<char, kTextBytesMax> tenant;
   std::string key;
-  FQ_TRY(queue_.locked([&]() -> Result<void> {
+  FQ_TRY(locked([&]() -> Result<void> {
     const std::optional<SlotIndex> slot = schedule().find(id);
     if (!slot || schedule().entry(*slot).item_position != item_position) return {};
     const Entry& entry = schedule().entry(*slot);
-    looked = take_snapshot(queue_.link_, *slot);
+    looked = take_snapshot(link_, *slot);
     key = schedule().key_of(*slot);
     stored.item.tenant = schedule().path_copy(TenantIndex{entry.tenant.get()}, tenant);
     stored.item.priority = schedule().priority_of(*slot);
@@ -64,16 +63,16 @@ Result<LocalQueue::Copied> LocalQueue::Care::give_up(MessageId id, uint64_t item
   TakenMessage taken;
   taken.id = looked->id;
   taken.place = looked->place;
-  FQ_TRY_SET(const bool readable, queue_.messages_.read(taken));
+  FQ_TRY_SET(const bool readable, messages_.read(taken));
   if (readable) return Copied::again;
   if (looked->slot_state == SlotState::leased) return Copied::unreadable;
   if (looked->slot_state != SlotState::dead) {
-    FQ_TRY(bury_lost(id, item_position, queue_.messages_.lost_text(taken)));
+    FQ_TRY(bury_lost(id, item_position, messages_.lost_text(taken)));
     return Copied::again;
   }
   stored.item.key = key;
   stored.item.blob = BlobName{};
-  return queue_.put_forward(*looked, stored, item_position, carried);
+  return put_forward(*looked, stored, item_position, carried);
 }
 
 }  // namespace fq

@@ -1,9 +1,4 @@
-// local_blobs - what lies in blobs/ held against the messages that speak of it.
-//
-// Messages are found in steps under the lock, payloads are read without it. A blob belongs to nobody when no
-// message speaks of it that was accepted before its own lock was ours: whoever pushes one holds it until
-// then, and nobody can begin to while we do. Only such a one may go.
-#include "core/local/care/local_care.h"
+#include "core/local/care/blob_care.h"
 
 // System.
 #include <sys/file.h>
@@ -31,11 +26,11 @@ bool is_told(const Error& error) {
 }  // namespace
 
 /// Some messages whose payload is in a blob, from a slot on. True: there are no more.
-Result<bool> LocalQueue::Care::find_blob_users(std::vector<TakenMessage>& found, uint32_t& next_slot) {
+Result<bool> BlobCare::find_blob_users(std::vector<TakenMessage>& found, uint32_t& next_slot) {
   bool at_end = false;
   const uint32_t from = next_slot;
   found.reserve(kUsersPerStep);  // nothing is allocated under the lock
-  FQ_TRY(queue_.locked([&]() -> Result<void> {
+  FQ_TRY(locked([&]() -> Result<void> {
     found.clear();
     if (from == 0) gate().apply_pending();
     const uint32_t end = schedule().slots_end();
@@ -57,9 +52,9 @@ Result<bool> LocalQueue::Care::find_blob_users(std::vector<TakenMessage>& found,
 }
 
 /// Where the message's payload lies in the stream now; none when it has ended.
-Result<std::optional<uint64_t>> LocalQueue::Care::item_position_of(uint64_t id) {
+Result<std::optional<uint64_t>> BlobCare::item_position_of(uint64_t id) {
   std::optional<uint64_t> position;
-  FQ_TRY(queue_.locked([&]() -> Result<void> {
+  FQ_TRY(locked([&]() -> Result<void> {
     position.reset();
     if (const std::optional<SlotIndex> slot = schedule().find(MessageId{id})) {
       position = schedule().entry(*slot).item_position;
@@ -70,12 +65,12 @@ Result<std::optional<uint64_t>> LocalQueue::Care::item_position_of(uint64_t id) 
 }
 
 /// Looks at one message's blob. It may end, move, or get another payload meanwhile.
-Result<void> LocalQueue::Care::check_blob(TakenMessage& user, Checked& checked) {
+Result<void> BlobCare::check_blob(TakenMessage& user, Checked& checked) {
   for (int attempt = 0; attempt < kLookTries; ++attempt) {
-    FQ_TRY_SET(const bool readable, queue_.messages_.read(user));
-    if (readable && !queue_.messages_.item().blob) return {};
-    Result<std::unique_ptr<File>> whole = readable ? open_whole_blob(queue_.disk(), queue_.messages_.item())
-                                                   : Error{ErrorKind::bad_data, "", 0};
+    FQ_TRY_SET(const bool readable, messages_.read(user));
+    if (readable && !messages_.item().blob) return {};
+    Result<std::unique_ptr<File>> whole =
+        readable ? open_whole_blob(disk(), messages_.item()) : Error{ErrorKind::bad_data, "", 0};
     if (whole.ok()) return {};
     if (!is_told(whole.error())) return std::move(whole).error();
     FQ_TRY_SET(const std::optional<uint64_t> position, item_position_of(user.id));
@@ -86,18 +81,18 @@ Result<void> LocalQueue::Care::check_blob(TakenMessage& user, Checked& checked) 
       user.place.reset();
       continue;
     }
-    if (hides_blob(queue_.messages_.item())) checked.has_unreadable = true;
-    const std::string what = queue_.message_object(user.id) + ": its payload " + whole.error().text;
+    if (hides_blob(messages_.item())) checked.has_unreadable = true;
+    const std::string what = message_object(user.id) + ": its payload " + whole.error().text;
     checked.report.findings.add("damage: " + what);
     if (is_lost(whole.error()))
-      checked.lost_blobs.push_back({MessageId{user.id}, *position, *queue_.messages_.item().blob, what});
+      checked.lost_blobs.push_back({MessageId{user.id}, *position, *messages_.item().blob, what});
     return {};
   }
   return {};
 }
 
-Result<void> LocalQueue::Care::check_blobs(Checked& checked) {
-  FQ_TRY_SET(const BlobNames names, list_blobs(queue_.disk()));
+Result<void> BlobCare::check(Checked& checked) {
+  FQ_TRY_SET(const BlobNames names, list_blobs(disk()));
   std::vector<TakenMessage> users;
   uint32_t next_slot = 0;
   for (bool at_end = false; !at_end;) {
@@ -114,7 +109,7 @@ Result<void> LocalQueue::Care::check_blobs(Checked& checked) {
 }
 
 /// The blobs that messages speak of; none where a message cannot be read, which may speak of any.
-Result<std::optional<std::set<std::string>>> LocalQueue::Care::named_blobs() {
+Result<std::optional<std::set<std::string>>> BlobCare::named_blobs() {
   std::set<std::string> named;
   std::vector<TakenMessage> users;
   uint32_t next_slot = 0;
@@ -122,10 +117,9 @@ Result<std::optional<std::set<std::string>>> LocalQueue::Care::named_blobs() {
   for (bool at_end = false; !at_end;) {
     FQ_TRY_SET(at_end, find_blob_users(users, next_slot));
     for (TakenMessage& user : users) {
-      FQ_TRY_SET(const bool readable, queue_.messages_.read(user));
-      if (readable && hides_blob(queue_.messages_.item())) return std::optional<std::set<std::string>>();
-      if (readable && queue_.messages_.item().blob)
-        named.insert(blob_file_name(*queue_.messages_.item().blob));
+      FQ_TRY_SET(const bool readable, messages_.read(user));
+      if (readable && hides_blob(messages_.item())) return std::optional<std::set<std::string>>();
+      if (readable && messages_.item().blob) named.insert(blob_file_name(*messages_.item().blob));
       if (readable) continue;
       FQ_TRY_SET(const std::optional<uint64_t> position, item_position_of(user.id));
       if (position) return std::optional<std::set<std::string>>();
@@ -137,7 +131,7 @@ Result<std::optional<std::set<std::string>>> LocalQueue::Care::named_blobs() {
 }
 
 /// False: it is gone. One whose message has just ended is taken away by who ended it, at any moment.
-Result<bool> LocalQueue::Care::deal_with(Disk& disk, const std::string& path, OrphanFate fate) {
+Result<bool> BlobCare::deal_with(Disk& disk, const std::string& path, OrphanFate fate) {
   if (fate == OrphanFate::told) return disk.open(path, OpenMode::read).ok();
   if (fate == OrphanFate::kept) return keep_blob(disk, path);
   Result<void> removed = disk.remove(path);
@@ -147,9 +141,8 @@ Result<bool> LocalQueue::Care::deal_with(Disk& disk, const std::string& path, Or
 }
 
 /// Of `paths` those that belong to nobody, with what is to become of them.
-Result<void> LocalQueue::Care::sort_out(std::span<const std::string> paths, OrphanFate fate,
-                                        Orphans& orphans) {
-  Disk& disk = queue_.disk();
+Result<void> BlobCare::sort_out(std::span<const std::string> paths, OrphanFate fate, Orphans& orphans) {
+  Disk& disk = this->disk();
   struct Held {
     std::string path;
     std::unique_ptr<File> file;  // its lock keeps everybody from beginning with it
@@ -162,7 +155,7 @@ Result<void> LocalQueue::Care::sort_out(std::span<const std::string> paths, Orph
   }
   if (held.empty()) return {};
   // What was accepted before is in the segment, or waits there for the disk.
-  FQ_TRY(queue_.link_.wait_all_durable());
+  FQ_TRY(link_.wait_all_durable());
   FQ_TRY_SET(const std::optional<std::set<std::string>> named, named_blobs());
   orphans.known = orphans.known && named;
   if (!named) return {};
@@ -179,9 +172,9 @@ Result<void> LocalQueue::Care::sort_out(std::span<const std::string> paths, Orph
   return {};
 }
 
-Result<LocalQueue::Care::Orphans> LocalQueue::Care::find_orphans(OrphanFate fate) {
+Result<BlobCare::Orphans> BlobCare::find_orphans(OrphanFate fate) {
   Orphans orphans;
-  FQ_TRY_SET(const BlobNames names, list_blobs(queue_.disk()));
+  FQ_TRY_SET(const BlobNames names, list_blobs(disk()));
   if (names.own.empty()) return orphans;
   FQ_TRY_SET(const std::optional<std::set<std::string>> named, named_blobs());
   orphans.known = named.has_value();
@@ -197,11 +190,11 @@ Result<LocalQueue::Care::Orphans> LocalQueue::Care::find_orphans(OrphanFate fate
   return orphans;
 }
 
-Result<uint64_t> LocalQueue::Care::remove_orphans() {
+Result<uint64_t> BlobCare::remove_orphans() {
   uint64_t looked_at = 0;
   bool of_damage = false;
   bool is_known = false;
-  FQ_TRY(queue_.locked([&]() -> Result<void> {
+  FQ_TRY(locked([&]() -> Result<void> {
     looked_at = header().loose_blobs.bytes;
     of_damage = header().loose_blobs.of_damage != 0;
     is_known = !of_damage && header().loose_blobs.looked_at == looked_at;
@@ -210,7 +203,7 @@ Result<uint64_t> LocalQueue::Care::remove_orphans() {
   const Result<Orphans> found = find_orphans(of_damage ? OrphanFate::kept : OrphanFate::removed);
   if (is_known) return found.ok() ? Result<uint64_t>(found->count) : Result<uint64_t>(found.error());
   // Only now: who dies at it leaves it to the next. What could not be done is not tried again at once.
-  FQ_TRY(queue_.locked([&]() -> Result<void> {
+  FQ_TRY(locked([&]() -> Result<void> {
     LooseBlobsCount& count = header().loose_blobs;
     Txn txn = store().begin();
     txn.set(count.looked_at, looked_at);
@@ -223,19 +216,19 @@ Result<uint64_t> LocalQueue::Care::remove_orphans() {
 }
 
 /// The bytes of lost payloads are kept, and their messages, of which nothing is left to deliver, cancelled.
-Result<void> LocalQueue::Care::set_blobs_aside(const Checked& found, CheckReport& report) {
+Result<void> BlobCare::set_aside(const Checked& found, CheckReport& report) {
   for (const LostBlob& lost : found.lost_blobs) {
     // Kept first: a death in between leaves a message whose payload is gone, which the next repair cancels.
     const std::string path = blob_file_name(lost.name);
-    FQ_TRY_SET(const bool kept, keep_blob(queue_.disk(), path));
+    FQ_TRY_SET(const bool kept, keep_blob(disk(), path));
     FQ_POINT("repair.blob_kept");
     FQ_TRY_SET(const SettleStatus status,
-               queue_.mutator_.change(lost.id, Action::cancel, nullptr, lost.item_position));
+               mutator_.change(lost.id, Action::cancel, nullptr, lost.item_position));
     if (status != SettleStatus::ok) continue;
     ++report.messages_cancelled;
     report.repairs.add(lost.what + (kept ? "; kept in damaged/" : "") + "; cancelled");
   }
-  return queue_.mutator_.finish();
+  return mutator_.finish();
 }
 
 }  // namespace fq

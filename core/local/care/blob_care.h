@@ -1,0 +1,49 @@
+// blob_care - what lies in blobs/ held against the messages that speak of it.
+//
+// Messages are found in steps under the lock, payloads are read without it. A blob belongs to nobody when no
+// message speaks of it that was accepted before its own lock was ours: whoever pushes one holds it until
+// then, and nobody can begin to while we do. Only such a one may go.
+#pragma once
+
+// System.
+#include <set>
+// fq, this room.
+#include "core/local/care/checked.h"
+#include "core/local/consume/mutator.h"
+
+namespace fq {
+
+class BlobCare : private Linked {
+ public:
+  enum class OrphanFate { told, removed, kept };
+  /// Blobs that belong to no message.
+  struct Orphans {
+    uint64_t count = 0;
+    uint64_t bytes = 0;
+    bool known = true;  // false: a message cannot be read, and may speak of any blob
+  };
+
+  BlobCare(Link& link, MessageReader& messages, Mutator& mutator)
+      : Linked(link), messages_(messages), mutator_(mutator) {}
+
+  /// The payloads of all messages.
+  Result<void> check(Checked& checked);
+  /// The bytes of lost payloads are kept, and their messages cancelled.
+  Result<void> set_aside(const Checked& found, CheckReport& report);
+  Result<Orphans> find_orphans(OrphanFate fate);
+  /// Removed, or where a recovery lost records put into damaged/; returns how many were removed.
+  Result<uint64_t> remove_orphans();
+
+ private:
+  Result<bool> find_blob_users(std::vector<TakenMessage>& found, uint32_t& next_slot);
+  Result<std::optional<uint64_t>> item_position_of(uint64_t id);
+  Result<void> check_blob(TakenMessage& user, Checked& checked);
+  Result<std::optional<std::set<std::string>>> named_blobs();
+  static Result<bool> deal_with(Disk& disk, const std::string& path, OrphanFate fate);
+  Result<void> sort_out(std::span<const std::string> paths, OrphanFate fate, Orphans& orphans);
+
+  MessageReader& messages_;
+  Mutator& mutator_;
+};
+
+}  // namespace fq

@@ -1,0 +1,34 @@
+// checker - the live segment held against a rebuild from the journal.
+//
+// The segment is copied under the lock, the journal replayed up to the same point into private memory, and
+// the two compared. What is not compared, because a rebuild starts it anew: turns, tokens, averages. Then the
+// payloads beside the journal are read (blob_care.h).
+#pragma once
+
+// fq, this room.
+#include "core/local/care/blob_care.h"
+#include "core/local/care/journal_files.h"
+
+namespace fq {
+
+class Checker : private Linked {
+ public:
+  Checker(Link& link, BlobCare& blobs, JournalFiles& files) : Linked(link), blobs_(blobs), files_(files) {}
+
+  Result<Checked> check_all();
+
+ private:
+  static void forget_behind(uint64_t tail, const ScanResult& scan, std::vector<JournalDamage>& damage);
+  static void find_early_end(std::span<const TableFile> files, const SegmentHeader& copied,
+                             const ScanResult& scan, std::vector<JournalDamage>& damage);
+  Result<void> find_unread(std::span<const TableFile> files, uint64_t tail, const ScanResult& scan,
+                           std::vector<JournalDamage>& damage);
+  Result<Now> copy_segment(Store& copy);
+  Result<Checked> check_once();
+  Result<Checked> check_settled();
+
+  BlobCare& blobs_;
+  JournalFiles& files_;
+};
+
+}  // namespace fq

@@ -1,0 +1,63 @@
+// compactor - the messages that pin the oldest journal file, copied forward as MOVED records with all that
+// is known of them, so that the file can go.
+//
+// What is copied is read without the lock and appended only if the message still is what it was: work goes on
+// meanwhile, and several processes may copy from one file.
+#pragma once
+
+// fq, this room.
+#include "core/local/read/event_walk.h"
+#include "core/local/read/message_reader.h"
+#include "core/local/write/event_writer.h"
+
+namespace fq {
+
+/// Owns the record that a message is copied with.
+class Compactor : private Linked {
+ public:
+  struct InOldest {
+    MessageId id;
+    uint64_t item_position;
+  };
+  /// `again`: it changed meanwhile, or what was in the way is overcome; `gone`: it lies there no more.
+  enum class Copied { moved, again, gone, unreadable };
+
+  Compactor(Link& link, Writer& writer, EventWriter& events, MessageReader& messages)
+      : Linked(link), writer_(writer), events_(events), messages_(messages) {}
+
+  /// One step through the oldest file. False: nothing in it can be copied.
+  Result<bool> copy_forward();
+  /// Messages that have another payload than their push gave them, so that the files of their pushes can go.
+  Result<void> carry_replaced();
+  /// Some messages whose payload lies in the oldest file, from where the last look stopped. True: to the end.
+  Result<bool> find_in_oldest(std::vector<InOldest>& found);
+  Result<Copied> copy_message(MessageId id, uint64_t item_position);
+  /// A message whose record, at that place, cannot be read: it keeps no file where it is. Buried first, if it
+  /// is not dead (`again`). `unreadable`: somebody holds it, and may still end it.
+  Result<Copied> give_up(MessageId id, uint64_t item_position);
+
+ private:
+  struct Carried {
+    MovedRecord record;
+    std::string reason;
+    std::string stderr_tail;
+    std::string terms;
+    std::vector<uint64_t> waits;  // the ids for which it waits
+    std::vector<std::byte> after;
+    uint32_t item_offset = 0;        // of the message in the encoded body
+    int64_t wall_minus_boot_ms = 0;  // with which its times were made wall times
+  };
+
+  uint32_t find_replaced(std::vector<InOldest>& found);
+  Result<Copied> put_forward(const Snapshot& looked, const StoredItem& stored, uint64_t at, Carried& carried);
+  Result<void> carry(const Snapshot& looked, const StoredItem& stored, Carried& carried);
+  bool append_moved(const Snapshot& looked, uint64_t item_position, const Carried& carried);
+  Result<void> bury_lost(MessageId id, uint64_t item_position, const std::string& what);
+
+  Writer& writer_;
+  EventWriter& events_;
+  MessageReader& messages_;
+  Body body_;
+};
+
+}  // namespace fq

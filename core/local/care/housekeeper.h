@@ -1,0 +1,72 @@
+// housekeeper - journal files given back, so that the journal is no larger than what lives allows.
+//
+// journal_size.h says what is too large. A file whose messages have all ended is dropped: LOW is made
+// durable, then the file is recycled or removed; what keys and settings it alone tells is carried forward
+// first, and of a file that few live messages pin, these (compactor.h). Files that were made for a larger
+// queue make place for smaller ones. Payloads beside the journal that the dead left go too (loose_blobs.h).
+//
+// What was written and what has died sets it going, not who asks: whoever ends messages looks whether
+// something is due, and whoever needs another journal file, pushes included, does what is due before one is
+// made. The compaction lock is held while files change, not while the disk is waited for.
+#pragma once
+
+// fq, this room.
+#include "core/local/care/blob_care.h"
+#include "core/local/care/compactor.h"
+#include "core/local/care/dead_files.h"
+#include "core/local/care/file_maker.h"
+#include "core/local/care/key_carrier.h"
+#include "core/local/policy/run_time_policy.h"
+
+namespace fq {
+
+class Housekeeper final : public Upkeep, private Linked {
+ public:
+  struct Needs {
+    Writer& writer;
+    RunTimePolicy& run_time_policy;
+    Compactor& compactor;
+    BlobCare& blobs;
+  };
+  Housekeeper(Link& link, const Needs& needs)
+      : Linked(link),
+        writer_(needs.writer),
+        run_time_policy_(needs.run_time_policy),
+        compactor_(needs.compactor),
+        blobs_(needs.blobs),
+        keys_(link, needs.writer),
+        dead_files_(link, needs.writer),
+        file_maker_(link) {}
+
+  Result<bool> keep_house() override;
+  Result<void> make_ready_file() override;
+
+  // housekeeper_compact.cpp
+  enum class Given { gone, kept };
+  Result<CompactReport> compact();
+  /// `gives_up_lost`: a message that cannot be read keeps no file where it is.
+  Result<Given> give_back_oldest(CompactReport& report, bool gives_up_lost);
+
+ private:
+  Result<bool> do_housework(Housework work);
+  Result<void> carry_all();
+  template <class Some>
+  Result<void> carry_pinned(Pin SegmentHeader::*what, Some&& some);
+  Result<bool> shrink();
+  // housekeeper_compact.cpp
+  Result<void> give_back_all(CompactReport& report);
+  Result<void> leave_current_file();
+  Result<void> copy_all_of_oldest(CompactReport& report, bool gives_up_lost);
+  bool compaction_gains(uint32_t last);
+
+  Writer& writer_;
+  RunTimePolicy& run_time_policy_;
+  Compactor& compactor_;
+  BlobCare& blobs_;
+  KeyCarrier keys_;
+  DeadFiles dead_files_;
+  FileMaker file_maker_;
+  bool keeping_ = false;  // house: what housework itself is in need of is made, and not kept house for
+};
+
+}  // namespace fq

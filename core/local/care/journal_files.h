@@ -1,0 +1,47 @@
+// journal_files - the journal's files as the segment's table knows them, held against those on disk.
+//
+// The table knows each file's key, so a header that is damaged is written anew where what lies behind it
+// shows that the file is the one that is meant, and a file that was not in use yet is made again. What is
+// neither is damage, for the rest of the repair: nothing here takes anything away that may hold a record.
+#pragma once
+
+// fq, below us.
+#include "core/api/care.h"
+// fq, this room.
+#include "core/local/write/link.h"
+
+namespace fq {
+
+/// A journal file as the segment knows it.
+struct TableFile {
+  FileKey key;
+  uint64_t bytes = 0;
+  uint64_t start = 0;  // of its records, in the stream; UINT64_MAX: it has none
+  uint64_t end = 0;    // what is written from here on goes elsewhere; UINT64_MAX: it goes on
+  uint32_t live = 0;   // messages whose record it holds
+  bool current = false;
+  bool spare = false;  // not in use yet
+};
+class JournalFiles : private Linked {
+ public:
+  explicit JournalFiles(Link& link) : Linked(link) {}
+
+  Result<std::vector<TableFile>> all();
+  Result<void> find_worn_headers(CheckReport& report);
+  Result<void> mend(CheckReport& report);
+
+ private:
+  enum class HeaderState {
+    whole,
+    worn,     // one of its two copies, or what lies between
+    lost,     // but what lies behind shows that the file is this one
+    foreign,  // nothing shows that, or it was cut so short
+    missing,  // with all of the file
+  };
+
+  Result<HeaderState> look_at_header(const TableFile& file);
+  Result<void> mend_file(const TableFile& file, CheckReport& report);
+  Result<void> leave_useless_file(const TableFile& file, CheckReport& report);
+};
+
+}  // namespace fq

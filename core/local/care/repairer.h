@@ -1,0 +1,55 @@
+// repairer - what check has found, set aside.
+//
+// Nothing is mended in place. Damaged bytes of the journal are copied to damaged/ first; then what lives in
+// the damaged files, and in those before them, is copied forward from the segment, which knows also what the
+// lost records said, and the files are given back as compaction gives them back: a death on the way leaves
+// what any compaction leaves. A message whose own record cannot be read is cancelled, since nothing of it is
+// left to deliver. Only a segment that is damaged itself is made anew from the journal.
+#pragma once
+
+// fq, this room.
+#include "core/local/care/checker.h"
+#include "core/local/care/housekeeper.h"
+
+namespace fq {
+
+class Repairer : private Linked {
+ public:
+  struct Needs {
+    Mutator& mutator;
+    Compactor& compactor;
+    Housekeeper& housekeeper;
+    BlobCare& blobs;
+  };
+  Repairer(Link& link, const Needs& needs)
+      : Linked(link),
+        mutator_(needs.mutator),
+        compactor_(needs.compactor),
+        housekeeper_(needs.housekeeper),
+        blobs_(needs.blobs),
+        files_(link),
+        checker_(link, needs.blobs, files_) {}
+
+  Result<CheckReport> check(bool repair);
+
+ private:
+  Result<void> give_back_damaged(const Checked& found, uint32_t last, CheckReport& report,
+                                 CompactReport& compacted);
+  Result<void> set_damage_aside(const Checked& found, uint32_t last, CheckReport& report);
+  Result<void> cancel_unreadable(CheckReport& report);
+  Result<void> make_segment_anew(CheckReport& report);
+  Result<bool> repair_once(const Checked& found, CheckReport& report);
+  Result<void> clear_orphans(bool keep, CheckReport& report);
+  Result<void> make_directories(CheckReport& report);
+  Result<Checked> repair(CheckReport& done);
+  Result<Checked> look();
+
+  Mutator& mutator_;
+  Compactor& compactor_;
+  Housekeeper& housekeeper_;
+  BlobCare& blobs_;
+  JournalFiles files_;
+  Checker checker_;
+};
+
+}  // namespace fq

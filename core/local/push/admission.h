@@ -1,0 +1,38 @@
+// admission - whether there is room for what is pushed: max_messages and max_bytes of the queue and of
+// every node of a tenant's path, exact also for what is accepted and not linked yet.
+#pragma once
+
+// System.
+#include <span>
+// fq, this room.
+#include "core/local/write/link.h"
+
+namespace fq {
+
+/// What a batch adds to one node and all below it.
+struct Arrival {
+  std::string_view path;
+  uint64_t messages = 0;
+  uint64_t bytes = 0;
+};
+
+/// Of all its messages, by path.
+std::vector<Arrival> arrivals_of(std::span<const MessageItem> items);
+
+class Admission : private Linked {
+ public:
+  explicit Admission(Link& link) : Linked(link) {}
+
+  /// Which limit stands in the way, if any. Needs: the lock.
+  std::optional<Error> refuse(std::span<const Arrival> arrivals);
+  /// Whether one did since begin(): then an end makes room.
+  void begin() { over_limit_ = false; }
+  bool was_over_limit() const { return over_limit_; }
+
+ private:
+  Arrival pending_at(std::string_view path);
+
+  bool over_limit_ = false;
+};
+
+}  // namespace fq

@@ -1,0 +1,125 @@
+#include "core/local/push/push_batch.h"
+
+// System.
+#include <algorithm>
+
+namespace fq {
+
+namespace {
+
+/// How a worker is to run it, as the journal keeps it; empty for most.
+std::string job_of(const NewMessage& message) {
+  JobTerms terms;
+  terms.timeout_ms = message.timeout_ms;
+  terms.keep_ms = message.keep_ms;
+  if (message.command) {
+    terms.argv.assign(message.command->argv.begin(), message.command->argv.end());
+    terms.cwd = message.command->cwd;
+    terms.env.assign(message.command->env.begin(), message.command->env.end());
+  }
+  return encode_job(terms);
+}
+
+MessageTerms message_terms(const NewMessage& message) {
+  MessageTerms terms;
+  terms.ttl_ms = std::min(message.ttl_ms.value_or(0), INT64_MAX / 8);
+  terms.debounced = !message.debounce.empty();
+  terms.key = terms.debounced ? message.debounce : message.unique;
+  if (!terms.debounced && !terms.key.empty())
+    terms.key_for_ms = std::min(message.unique_for_ms, INT64_MAX / 8);
+  return terms;
+}
+
+/// `behind`: the message with the same key whose end it waits for; 0: none.
+std::string terms_text(const NewMessage& message, MessageId behind) {
+  std::vector<uint64_t> after;
+  const auto add = [&](MessageId id, uint64_t bits) {
+    const bool known = std::any_of(after.begin(), after.end(),
+                                   [&](uint64_t word) { return (word & kMessageIdMax) == number(id); });
+    if (!known) after.push_back(number(id) | bits);
+  };
+  for (const MessageId id : message.after) add(id, 0);
+  for (const MessageId id : message.after_any) add(id, kAfterAny);
+  if (number(behind) != 0) {
+    std::erase_if(after, [&](uint64_t word) {
+      return (word & kMessageIdMax) == number(behind) && (word & kAfterAny) != 0;
+    });
+    add(behind, kAfterAny);
+    // Also where --after names the same one: then it has to be acked, and holds the key all the same.
+    for (uint64_t& word : after) {
+      if ((word & kMessageIdMax) == number(behind)) word |= kAfterKey;
+    }
+  }
+  std::vector<std::byte> bytes(8 * after.size());
+  for (size_t i = 0; i < after.size(); ++i) put_number(bytes.data() + 8 * i, after[i]);
+  MessageTerms terms = message_terms(message);
+  terms.after = bytes;
+  return encode_terms(terms);
+}
+
+int64_t due_wall_ms(const NewMessage& message, int64_t wall_ms) {
+  if (!message.debounce.empty()) {
+    const int64_t wait_ms = std::min(message.quiet_ms, message.max_wait_ms.value_or(INT64_MAX));
+    return wall_ms + std::min(wait_ms, INT64_MAX / 8);
+  }
+  if (message.delay_ms && *message.delay_ms > 0) {
+    // A delay that does not fit is as good as never; cli has refused what a person would mistype.
+    return *message.delay_ms > INT64_MAX / 4 - wall_ms ? INT64_MAX / 4 : wall_ms + *message.delay_ms;
+  }
+  if (message.at_wall_ms && *message.at_wall_ms > wall_ms)
+    return std::min(*message.at_wall_ms, INT64_MAX / 4);
+  return 0;
+}
+
+}  // namespace
+
+bool is_keyed(const NewMessage& message) { return !message.unique.empty() || !message.debounce.empty(); }
+
+bool comes_after(const NewMessage& message) { return !message.after.empty() || !message.after_any.empty(); }
+
+Result<Need> PushBatch::prepare(std::span<const NewMessage> messages, std::span<const MessageId> behind,
+                                int64_t wall_ms, PushedBlobs& blobs) {
+  FQ_TRY(blobs.begin(messages));
+  Need need;
+  items_.clear();
+  tag_texts_.clear();
+  tag_texts_.reserve(messages.size());  // the items point into them
+  job_texts_.clear();
+  job_texts_.reserve(messages.size());
+  term_texts_.clear();
+  term_texts_.reserve(messages.size());
+  for (const NewMessage& message : messages) {
+    MessageItem& item = items_.emplace_back();
+    item.tenant = message.tenant;
+    item.key = message.key;
+    item.priority = message.priority;
+    item.attempts_max = static_cast<uint16_t>(message.attempts_max.value_or(0));
+    item.due_wall_ms = due_wall_ms(message, wall_ms);
+    item.pushed_wall_ms = wall_ms;
+    item.payload_bytes = message.payload.size();
+    if (!message.tags.empty()) {
+      std::vector<TagView> views;
+      for (const Tag& tag : message.tags) views.push_back({tag.name, tag.value});
+      tag_texts_.push_back(encode_tags(views));
+      item.tags = tag_texts_.back();
+    }
+    if (message.command || message.timeout_ms || message.keep_ms) {
+      job_texts_.push_back(job_of(message));
+      item.job = job_texts_.back();
+    }
+    if (message.ttl_ms || has_terms(message)) {
+      const MessageId first = behind.empty() ? MessageId{} : behind[items_.size() - 1];
+      term_texts_.push_back(terms_text(message, first));
+      item.terms = term_texts_.back();
+    }
+    if (message.payload.size() > kInlinePayloadBytesMax) {
+      FQ_TRY(blobs.write(message.payload, item));
+    } else {
+      item.payload = message.payload;
+    }
+    need += need_of(item);
+  }
+  return need;
+}
+
+}  // namespace fq

@@ -1,0 +1,33 @@
+// push_batch - messages as the journal takes them: checked already, long payloads written aside.
+//
+// Owns the items and the texts that they point into, whose memory is used again.
+#pragma once
+
+// fq, below us.
+#include "core/api/queue.h"
+// fq, this room.
+#include "core/local/write/pushed_blobs.h"
+
+namespace fq {
+
+bool is_keyed(const NewMessage& message);
+bool comes_after(const NewMessage& message);
+/// A key, or messages that it comes after.
+inline bool has_terms(const NewMessage& message) { return is_keyed(message) || comes_after(message); }
+
+class PushBatch {
+ public:
+  /// What they need of the segment; long payloads are written to `blobs`. `behind`: the message whose end
+  /// each waits for because of its key, or none for all.
+  Result<Need> prepare(std::span<const NewMessage> messages, std::span<const MessageId> behind,
+                       int64_t wall_ms, PushedBlobs& blobs);
+  std::vector<MessageItem>& items() { return items_; }
+
+ private:
+  std::vector<MessageItem> items_;
+  std::vector<std::string> tag_texts_;
+  std::vector<std::string> job_texts_;
+  std::vector<std::string> term_texts_;
+};
+
+}  // namespace fq

@@ -1,0 +1,102 @@
+#include "core/local/push/push_writer.h"
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/base/fault_point.h"
+// fq, this room.
+
+namespace fq {
+
+namespace {
+
+static_assert(kBatchedPayloadBytesMax == kInlinePayloadBytesMax);
+static_assert(kBatchBytesMax + kRecordHeaderBytes + kFirstItemOffset <= kRecordBytesMax);
+constexpr uint32_t kForgottenAtOnce = 32;  // in one transaction
+
+}  // namespace
+
+/// On a full disk what is remembered of the ends of messages gives way to new ones.
+Result<void> PushWriter::forget_ends(const Need& need) {
+  for (bool more = true; more;) {
+    FQ_TRY(locked([&]() -> Result<void> {
+      Txn txn = store().begin();
+      more = !schedule().fits(writer_.with_pending(need)) &&
+             schedule().forget_outcomes(txn, kForgottenAtOnce) != 0;
+      txn.commit();
+      return {};
+    }));
+  }
+  return {};
+}
+
+PushedMessages PushWriter::append_pushed(const Need& need, bool lazy, const Now& read) {
+  SegmentHeader& shared = header();
+  Change change(link_, read);
+  Txn& txn = change.txn();
+  const MessageId first_id{shared.next_id.get()};
+  body_.flags = lazy ? kFlagLazy : 0;
+  const uint64_t position = change.append(body_, first_id);
+  txn.set(shared.next_id, number(first_id) + batch_.items().size());
+  PushedMessages pushed{batch_.items(), need, first_id, position, change.now().wall_ms};
+  if (need.keys != 0) gate().note_keys(txn, batch_.items());
+  if (lazy && shared.applied_end == position) {
+    // Nothing is pending before it: it is served at once, as much of it as fits in this very transaction.
+    gate().apply_pushed(txn, pushed, need);
+  } else {
+    gate().note_pending(txn, need, Need{});
+  }
+  FQ_POINT("push.appended");
+  change.commit();
+  FQ_POINT("push.committed");
+  return pushed;
+}
+
+Result<Appended> PushWriter::append(std::span<const NewMessage> messages, std::span<const MessageId> behind,
+                                    bool lazy, const Precondition& precondition) {
+  const Now now = gate().now();
+  PushedBlobs blobs(link_, upkeep_);
+  FQ_TRY_SET(const Need need, batch_.prepare(messages, behind, now.wall_ms, blobs));
+  encode_pushed(body_, batch_.items(), lazy);
+  const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
+  if (bytes > kRecordBytesMax) {
+    return Error{ErrorKind::usage,
+                 "batch: takes " + std::to_string(bytes) + " bytes, the limit is " +
+                     std::to_string(kRecordBytesMax) + "; split it",
+                 0};
+  }
+  const std::vector<Arrival> arrived =
+      schedule().is_capped() ? arrivals_of(batch_.items()) : std::vector<Arrival>();
+  Appended appended;
+  bool may_grow = true;
+  for (int attempt = 0;; ++attempt) {
+    Obstacle obstacle = Obstacle::none;
+    FQ_TRY(locked([&]() -> Result<void> {
+      // Repeated in another segment after damage was met: what was appended has been carried over.
+      if (appended.end != 0) return {};
+      gate().fire_timers(now, 1);
+      appended.refused = precondition && !precondition(now);
+      if (appended.refused) return {};
+      if (std::optional<Error> refused = admission_.refuse(arrived)) return std::move(*refused);
+      obstacle = writer_.room_for_push(bytes, need, messages.size(), may_grow);
+      if (obstacle != Obstacle::none) return {};
+      PushedMessages pushed = append_pushed(need, lazy, now);
+      appended.first_id = pushed.first_id;
+      appended.end = header().tail;
+      if (lazy) gate().apply_pending(&pushed);
+      return {};
+    }));
+    if (obstacle == Obstacle::none) break;
+    if (attempt == kObstaclesMax) return refuse_full();
+    Result<void> overcame = writer_.overcome(obstacle, need);
+    const bool no_memory = !overcame.ok() && obstacle == Obstacle::memory && may_grow;
+    if (!overcame.ok() && !no_memory) return std::move(overcame).error();
+    if (no_memory) FQ_TRY(forget_ends(need));
+    if (no_memory) may_grow = false;
+  }
+  if (appended.refused) return appended;
+  blobs.keep();
+  return appended;
+}
+
+}  // namespace fq

@@ -1,0 +1,45 @@
+// push_writer - one record of pushed messages: room found for it, appended, and as much as may be served at
+// once.
+#pragma once
+
+// System.
+#include <functional>
+// fq, this room.
+#include "core/local/push/admission.h"
+#include "core/local/push/push_batch.h"
+#include "core/local/write/writer.h"
+
+namespace fq {
+
+/// A pushed record, and where it ends.
+struct Appended {
+  MessageId first_id{};
+  uint64_t end = 0;
+  bool refused = false;  // true: the precondition failed, nothing was appended
+};
+
+/// Asked under the lock, right before a record is appended.
+using Precondition = std::function<bool(const Now& now)>;
+
+/// Owns the batch that is pushed and its record.
+class PushWriter : private Linked {
+ public:
+  PushWriter(Link& link, Writer& writer, Upkeep& upkeep, Admission& admission)
+      : Linked(link), writer_(writer), upkeep_(upkeep), admission_(admission) {}
+
+  /// One record of them; `precondition` may be none. `behind`: see PushBatch.
+  Result<Appended> append(std::span<const NewMessage> messages, std::span<const MessageId> behind, bool lazy,
+                          const Precondition& precondition);
+
+ private:
+  Result<void> forget_ends(const Need& need);
+  PushedMessages append_pushed(const Need& need, bool lazy, const Now& read);
+
+  Writer& writer_;
+  Upkeep& upkeep_;
+  Admission& admission_;
+  PushBatch batch_;
+  Body body_;
+};
+
+}  // namespace fq

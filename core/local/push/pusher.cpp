@@ -1,0 +1,64 @@
+#include "core/local/push/pusher.h"
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/push/push_checks.h"
+#include "core/local/shared/sleep.h"
+
+namespace fq {
+
+Result<PushReply> Pusher::push_once(std::span<const NewMessage> messages, const PushOptions& options) {
+  PushReply reply;
+  if (messages.empty()) return reply;
+  if (messages.size() > kBatchMessagesMax) {
+    return Error{ErrorKind::usage, "batch: has more than " + std::to_string(kBatchMessagesMax) + " messages",
+                 0};
+  }
+  const uint64_t payload_bytes_max = header().settings.payload_bytes_max.peek();
+  for (const NewMessage& message : messages) FQ_TRY(check_message(message, payload_bytes_max));
+  const bool lazy =
+      options.durability == Durability::lazy || (options.durability == Durability::policy && syncs_lazily());
+  if (std::any_of(messages.begin(), messages.end(), has_terms)) return keyed_.push(messages, lazy);
+  FQ_TRY_SET(const Appended appended, pushes_.append(messages, {}, lazy, {}));
+  Result<void> durable = lazy ? Result<void>() : flusher().wait_durable(appended.end);
+  FQ_POINT("push.durable");
+  const PushStatus status = durable.ok() ? PushStatus::accepted : PushStatus::unknown;
+  if (!durable.ok()) reply.error = std::move(durable).error();
+  reply.items.reserve(messages.size());
+  for (size_t i = 0; i < messages.size(); ++i)
+    reply.items.push_back({status, MessageId{number(appended.first_id) + i}});
+  return reply;
+}
+
+Result<PushReply> Pusher::push(std::span<const NewMessage> messages, const PushOptions& options) {
+  const int64_t deadline_ms =
+      options.wait_ms ? clock().boot_ms() + std::min(*options.wait_ms, kWaitMaxMs) : kNever;
+  for (;;) {
+    const WaiterCounted counted(options.block ? &header().end_waiters : nullptr);
+    const uint32_t seen = header().end_event.load(std::memory_order_acquire);
+    admission_.begin();
+    Result<PushReply> pushed = push_once(messages, options);
+    if (pushed.ok() || !admission_.was_over_limit() || !options.block) return pushed;
+    FQ_TRY_SET(const bool again, wait_for_room(options, deadline_ms, seen));
+    if (!again) return pushed;
+  }
+}
+
+/// Until something has ended, or `deadline_ms`. False: there is no point in trying again.
+Result<bool> Pusher::wait_for_room(const PushOptions& options, int64_t deadline_ms, uint32_t seen) {
+  const int64_t now_ms = clock().boot_ms();
+  if (now_ms >= deadline_ms) return false;
+  if (options.interrupt != nullptr && options.interrupt->raised()) return false;
+  int64_t timer_ms = kNever;
+  FQ_TRY(locked([&]() -> Result<void> {
+    timer_ms = schedule().next_timer_ms();
+    return {};
+  }));
+  watcher_.sleep_until_end(options.interrupt, seen, std::min(deadline_ms, timer_ms));
+  return true;
+}
+
+}  // namespace fq

@@ -1,0 +1,48 @@
+#include "core/local/push/queue_secret.h"
+
+// fq, below us.
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/files/key_secret.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int64_t kSecretTimeoutMs = 5'000;
+
+}  // namespace
+
+Result<void> QueueSecret::ensure() {
+  for (int attempt = 0; header().key_secret[0].peek() == 0; ++attempt) {
+    Result<void> made = find();
+    if (made.ok() || gate().trouble() == SegmentTrouble::none || attempt == kSegmentTries) return made;
+    FQ_TRY(link_.attach_anew());
+  }
+  return {};
+}
+
+Result<void> QueueSecret::find() {
+  SegmentHeader& shared = header();
+  // One at a time, or two of them would hash with two secrets.
+  const Taken taken = shared.compaction.take(kSecretTimeoutMs);
+  if (taken == Taken::owner_died) shared.compaction.consistent();
+  if (taken != Taken::clean && taken != Taken::owner_died)
+    return Error{ErrorKind::later, object() + ": its secret is being made by another", 0};
+  Result<KeySecret> secret = read_secret(disk());
+  if (secret.ok() && secret->half[0] == 0) secret = make_secret(disk());
+  Result<void> done = secret.ok() ? Result<void>() : Result<void>(secret.error());
+  FQ_POINT("secret.made");
+  if (done.ok()) {
+    done = gate().locked([&]() -> Result<void> {
+      Txn txn = store().begin();
+      for (size_t i = 0; i < 2; ++i) txn.set(shared.key_secret[i], secret->half[i]);
+      txn.commit();
+      return {};
+    });
+  }
+  shared.compaction.unlock();
+  return done;
+}
+
+}  // namespace fq
