@@ -84,6 +84,20 @@ check_floors() {
     }' | sort -u
 }
 
+# Two types of one name in one namespace, each whole in its own file, are one type to the linker.
+check_type_names() {
+  find core cli -name '*.h' | sort | xargs awk '
+    FNR == 1 { space = "" }
+    /^namespace [a-z]/ { space = $2 }
+    /^(class|struct|enum class) [A-Z]/ && !/;$/ {
+      name = $1 == "enum" ? $3 : $2
+      sub(/[:{].*/, "", name)
+      key = space "::" name
+      if (key in seen) print FILENAME ":" FNR ": " key " is in " seen[key] " too"
+      seen[key] = FILENAME
+    }'
+}
+
 # A function begins at a line that ends with ") {" or ") const {" and the like (or at the first line of its
 # signature) and ends at the next closing brace that stands no deeper.
 check_functions() {
@@ -136,6 +150,7 @@ check_threads() {
 {
   check_includes
   check_floors
+  check_type_names
   check_functions
   check_files
   check_planted_bugs

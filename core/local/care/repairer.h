@@ -8,7 +8,7 @@
 #pragma once
 
 // fq, this room.
-#include "core/local/care/checker.h"
+#include "core/local/care/queue_checker.h"
 #include "core/local/care/housekeeper.h"
 
 namespace fq {
@@ -49,7 +49,7 @@ class Repairer : private Linked {
   Housekeeper& housekeeper_;
   BlobCare& blobs_;
   JournalFiles files_;
-  Checker checker_;
+  QueueChecker checker_;
 };
 
 }  // namespace fq

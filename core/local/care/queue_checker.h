@@ -1,4 +1,4 @@
-// checker - the live segment held against a rebuild from the journal.
+// queue_checker - the live segment held against a rebuild from the journal.
 //
 // The segment is copied under the lock, the journal replayed up to the same point into private memory, and
 // the two compared. What is not compared, because a rebuild starts it anew: turns, tokens, averages. Then the
@@ -11,9 +11,10 @@
 
 namespace fq {
 
-class Checker : private Linked {
+class QueueChecker : private Linked {
  public:
-  Checker(Link& link, BlobCare& blobs, JournalFiles& files) : Linked(link), blobs_(blobs), files_(files) {}
+  QueueChecker(Link& link, BlobCare& blobs, JournalFiles& files)
+      : Linked(link), blobs_(blobs), files_(files) {}
 
   Result<Checked> check_all();
 

@@ -1,4 +1,4 @@
-#include "core/local/care/checker.h"
+#include "core/local/care/queue_checker.h"
 
 // System.
 #include <algorithm>
@@ -23,7 +23,7 @@ Result<std::unique_ptr<Store>> private_store() {
 
 /// What is behind `tail` is of no concern, and was perhaps written while it was read: a record that was not
 /// there yet looks damaged once a later one is.
-void Checker::forget_behind(uint64_t tail, const ScanResult& scan, std::vector<JournalDamage>& damage) {
+void QueueChecker::forget_behind(uint64_t tail, const ScanResult& scan, std::vector<JournalDamage>& damage) {
   std::erase_if(damage, [&](const JournalDamage& each) {
     return std::any_of(scan.files.begin(), scan.files.end(), [&](const JournalFile& file) {
       const uint64_t offset = std::max<uint64_t>(each.offset, kFirstRecordOffset) - kFirstRecordOffset;
@@ -33,8 +33,8 @@ void Checker::forget_behind(uint64_t tail, const ScanResult& scan, std::vector<J
 }
 
 /// What the segment knows to be on disk, and the scan could only take for a torn end.
-void Checker::find_early_end(std::span<const TableFile> files, const SegmentHeader& copied,
-                             const ScanResult& scan, std::vector<JournalDamage>& damage) {
+void QueueChecker::find_early_end(std::span<const TableFile> files, const SegmentHeader& copied,
+                                  const ScanResult& scan, std::vector<JournalDamage>& damage) {
   if (scan.files.empty() || scan.end_position >= copied.tail) return;
   const JournalFile& last = scan.files.back();
   const uint32_t number = last.key.number;
@@ -57,8 +57,8 @@ void Checker::find_early_end(std::span<const TableFile> files, const SegmentHead
 
 /// Files that the segment counts on below `tail` and that are not there, or hold nothing that is theirs,
 /// unless that was found already.
-Result<void> Checker::find_unread(std::span<const TableFile> files, uint64_t tail, const ScanResult& scan,
-                                  std::vector<JournalDamage>& damage) {
+Result<void> QueueChecker::find_unread(std::span<const TableFile> files, uint64_t tail,
+                                       const ScanResult& scan, std::vector<JournalDamage>& damage) {
   for (const TableFile& file : files) {
     const uint32_t number = file.key.number;
     // Nothing in it is needed: given back by somebody who died before he could say so, or never used.
@@ -80,7 +80,7 @@ Result<void> Checker::find_unread(std::span<const TableFile> files, uint64_t tai
   return {};
 }
 
-Result<Checked> Checker::check_settled() {
+Result<Checked> QueueChecker::check_settled() {
   // A file that goes while it is read would look like damage: such a look is made again.
   for (int attempt = 0;; ++attempt) {
     uint32_t before = 0;
@@ -94,7 +94,7 @@ Result<Checked> Checker::check_settled() {
 
 /// One moment of the queue, whole: nothing less can be compared. The lock is held for the copy alone. What is
 /// due by then fires in the copy.
-Result<Now> Checker::copy_segment(Store& copy) {
+Result<Now> QueueChecker::copy_segment(Store& copy) {
   Now now;
   uint64_t ready_bytes = 0;  // that can be read and written without a page fault
   for (int attempt = 0;; ++attempt) {
@@ -116,7 +116,7 @@ Result<Now> Checker::copy_segment(Store& copy) {
   }
 }
 
-Result<Checked> Checker::check_once() {
+Result<Checked> QueueChecker::check_once() {
   Checked checked;
   CheckReport& report = checked.report;
   FQ_TRY_SET(const std::unique_ptr<Store> live, private_store());
@@ -177,7 +177,7 @@ Result<Checked> Checker::check_once() {
   return checked;
 }
 
-Result<Checked> Checker::check_all() {
+Result<Checked> QueueChecker::check_all() {
   FQ_TRY_SET(Checked checked, check_settled());
   FQ_TRY(blobs_.check(checked));
   FQ_TRY(files_.find_worn_headers(checked.report));
