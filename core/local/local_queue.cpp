@@ -39,14 +39,14 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
       events_(link_, writer_, housekeeper_),
       messages_(link_),
       endings_(link_, writer_, messages_),
-      dependents_(link_, writer_, events_),
-      mutator_(link_, writer_, events_, housekeeper_, endings_, dependents_),
+      resolver_(link_, writer_, events_),
+      mutator_(link_, writer_, events_, housekeeper_, endings_, resolver_),
       dead_letters_(link_, writer_, events_, endings_, mutator_),
       holder_(link_, writer_, events_),
       reaper_(link_, writer_, events_),
       watcher_(link_, reaper_),
-      settler_(link_, writer_, events_, housekeeper_, endings_, dependents_, watcher_),
-      taker_(link_, {writer_, housekeeper_, messages_, endings_, dependents_, dead_letters_, holder_, reaper_,
+      settler_(link_, writer_, events_, housekeeper_, endings_, resolver_, watcher_),
+      taker_(link_, {writer_, housekeeper_, messages_, endings_, resolver_, dead_letters_, holder_, reaper_,
                      watcher_, settler_}),
       ended_(link_, endings_),
       pages_(link_, messages_),
@@ -56,7 +56,7 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
       stats_(link_),
       admission_(link_),
       pushes_(link_, writer_, housekeeper_, admission_),
-      keyed_(link_, {writer_, housekeeper_, messages_, dependents_, admission_, pushes_}),
+      keyed_(link_, {writer_, housekeeper_, messages_, resolver_, admission_, pushes_}),
       pusher_(link_, admission_, pushes_, keyed_, watcher_),
       policy_(link_, writer_),
       run_time_policy_(link_, writer_, policy_),
@@ -80,7 +80,7 @@ Caps LocalQueue::caps() const {
 }
 
 Result<void> LocalQueue::bring_up_to_date() {
-  FQ_TRY(dependents_.resolve());
+  FQ_TRY(resolver_.resolve());
   return dead_letters_.drop_old();
 }
 

@@ -65,7 +65,7 @@ class LocalQueue final : public Queue, private Linked {
   EventWriter events_;
   MessageReader messages_;
   Endings endings_;
-  Dependents dependents_;
+  Resolver resolver_;
   Mutator mutator_;
   DeadLetters dead_letters_;
   LeaseHolder holder_;

@@ -14,7 +14,7 @@ namespace {
 class TurnMender {
  public:
   TurnMender(Txn& txn, const Schedule& schedule)
-      : txn_(txn), schedule_(schedule), region_(schedule.region()), hangs_(schedule.nodes_end()) {}
+      : txn_(txn), schedule_(schedule), region_(schedule.region()), hangs_(schedule.tenants().nodes_end()) {}
 
   std::vector<SlotIndex> mend() {
     take_apart();
@@ -51,7 +51,7 @@ class TurnMender {
 
   std::vector<SlotIndex> find_ready() {
     std::vector<SlotIndex> ready;
-    for (uint32_t slot = 0, end = schedule_.slots_end(); slot < end; ++slot) {
+    for (uint32_t slot = 0, end = schedule_.views().slots_end(); slot < end; ++slot) {
       Entry& entry = region_.entry(slot);
       if (state_of(entry) != SlotState::ready || !has_order(entry)) continue;
       put(txn_, entry.flags, static_cast<uint8_t>(entry.flags & ~unsigned{kEntryInTree}));
@@ -59,8 +59,8 @@ class TurnMender {
     }
     const MessageKind order{&region_};
     std::sort(ready.begin(), ready.end(), [&](SlotIndex a, SlotIndex b) {
-      const Entry& x = schedule_.entry(a);
-      const Entry& y = schedule_.entry(b);
+      const Entry& x = schedule_.messages().entry(a);
+      const Entry& y = schedule_.messages().entry(b);
       return x.tenant != y.tenant ? x.tenant < y.tenant : order.less(x, y);
     });
     return ready;

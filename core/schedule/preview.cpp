@@ -1,10 +1,5 @@
-// preview - who would be served next, and after that, without changing anything.
-//
-// A private copy of the rings, made only as far as it is asked: each inner node is its real ring, walked
-// in order, plus those seats that were served in the simulation and wait for their next turn. What lacks room
-// in a pool now is passed over throughout. Costs the depth and a logarithm a message. The schedule must not
-// change meanwhile.
-#include "core/schedule/schedule.h"
+// preview - see preview.h.
+#include "core/schedule/preview.h"
 
 // System.
 #include <algorithm>
@@ -112,9 +107,7 @@ std::optional<SlotIndex> Preview::next_ranked() {
 std::optional<SlotIndex> Preview::next() {
   if (ranked_ != nullptr) return next_ranked();
   if (root_ == nullptr || root_->is_empty()) return std::nullopt;
-  const uint32_t slot = root_->next(0);
-  if (slot == kNoIndex) return std::nullopt;
-  return SlotIndex{slot};
+  return index_or_none<SlotIndex>(root_->next(0));
 }
 
 }  // namespace fq

@@ -118,7 +118,7 @@ void States::set_state(Txn& txn, const Message& message, SlotState to) const {
   put(txn, message.entry.state, static_cast<uint8_t>(to));
 }
 
-void States::leave(Txn& txn, const Message& message, bool settle) const {
+void States::leave(Txn& txn, const Message& message, bool reseat) const {
   auto& [slot, entry, tenant] = message;
   switch (state_of(entry)) {
     case SlotState::ready:
@@ -129,7 +129,7 @@ void States::leave(Txn& txn, const Message& message, bool settle) const {
         take_from(txn, region_.root.active_count, 1);
         gathering_.emptied(txn, entry.tenant);
       }
-      if (settle && (tenant.lane.count == 0 || is_ranked(region_.root))) seats_.settle(txn, entry.tenant);
+      if (reseat && (tenant.lane.count == 0 || is_ranked(region_.root))) seats_.reseat(txn, entry.tenant);
       return;
     case SlotState::leased:
       if (has_holder(entry)) unlink_holder(txn, message);
@@ -161,7 +161,7 @@ void States::enter_ready(Txn& txn, const Message& message, int64_t since_ms) con
   if (expires_ms(region_, entry) != kNever) heap_.insert(txn, slot);
   gathering_.came(txn, entry.tenant, since_ms);
   if (tenant.lane.count != 1) {
-    if (is_ranked(region_.root)) seats_.settle(txn, entry.tenant);  // it may go first
+    if (is_ranked(region_.root)) seats_.reseat(txn, entry.tenant);  // it may go first
     return;
   }
   add_to(txn, region_.root.active_count, 1);

@@ -28,8 +28,8 @@ class States {
         limits_(region),
         gathering_(region) {}
 
-  /// Out of its lane, heap or holder's list; its tenant's seat follows unless `settle` is false.
-  void leave(Txn& txn, const Message& message, bool settle = true) const;
+  /// Out of its lane, heap or holder's list; its tenant's seat follows unless `reseat` is false.
+  void leave(Txn& txn, const Message& message, bool reseat = true) const;
   void enter_ready(Txn& txn, const Message& message, int64_t since_ms) const;
   void enter_delayed(Txn& txn, const Message& message, int64_t due_ms) const;
   /// `until_ms` kNever: no timer. Holder kHeldByTime: in no holder's list.

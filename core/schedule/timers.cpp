@@ -1,10 +1,12 @@
-// timers - what time does to a schedule: messages become due, leases end, tenants are unparked or forgotten.
-#include "core/schedule/schedule.h"
+// timers - see timers.h.
+#include "core/schedule/timers.h"
 
 // System.
 #include <algorithm>
 #include <memory>
 // fq, this room.
+#include "core/schedule/messages.h"
+#include "core/schedule/node_policy.h"
 #include "core/schedule/rings/bucket.h"
 #include "core/schedule/state.h"
 
@@ -16,111 +18,111 @@ namespace {
 constexpr uint32_t kFiredMax = 32;
 constexpr uint32_t kFireStoresMax = 768;
 
-int64_t shifted(int64_t t, int64_t old_now_ms, int64_t new_now_ms, int64_t shift_ms) {
-  if (t == kNever) return t;
-  const int64_t left = std::max<int64_t>(0, t - old_now_ms);
-  return std::clamp(t + shift_ms, new_now_ms, new_now_ms + left);
-}
-
 }  // namespace
 
-int64_t Schedule::next_timer_ms() const {
+int64_t Timers::next_ms() const {
   if (nodes_behind(region_.root) != kNoIndex) return 0;
   const DelayHeap heap(region_);
   const uint32_t cell = heap.first();
   return cell == kNoIndex ? kNever : heap.time_of(cell);
 }
 
-uint32_t Schedule::fire(Txn& txn, int64_t now_ms) {
+void Timers::fire_of_message(Txn& txn, uint32_t slot, int64_t due_ms, int64_t now_ms) const {
+  const Message message = region_.message(slot);
+  const Messages messages(region_);
+  switch (state_of(message.entry)) {
+    case SlotState::delayed: {
+      const States states(region_);
+      states.leave(txn, message);
+      return states.enter_ready(txn, message, message.entry.at_ms);
+    }
+    case SlotState::leased:
+      // Who looks late does not make it longer.
+      messages.end_run(txn, SlotIndex{slot}, std::nullopt, due_ms);
+      messages.requeue(txn, SlotIndex{slot}, true, true, 0, now_ms);
+      return;
+    case SlotState::ready:
+      return messages.expire(txn, SlotIndex{slot});
+    default:
+      throw RegionDamaged{"a message has a timer that its state does not know"};
+  }
+}
+
+uint32_t Timers::fire(Txn& txn, int64_t now_ms) const {
   const DelayHeap heap(region_);
-  const States states(region_);
   const uint32_t noted_before = txn.noted();
   uint32_t fired = 0;
   if (nodes_behind(region_.root) != kNoIndex) {
-    follow_terms(txn, now_ms);
+    NodePolicy(region_).follow_terms(txn, now_ms);
     ++fired;
   }
-  while (fired < kFiredMax && txn.noted() - noted_before < kFireStoresMax) {
+  for (; fired < kFiredMax && txn.noted() - noted_before < kFireStoresMax; ++fired) {
     const uint32_t cell = heap.first();
-    if (cell == kNoIndex || heap.time_of(cell) > now_ms) break;
-    ++fired;
-    if ((cell & kTimerOfTenant) == 0 && (cell & kTimerOfKey) != 0) {
-      keys().remove(txn, cell & ~kTimerOfKey);
-      continue;
-    }
-    if (is_of_pool(cell)) {
-      Pools(region_).fire(txn, cell & ~kTimerOfPool, heap.time_of(cell));
-      continue;
-    }
+    const int64_t due_ms = cell == kNoIndex ? kNever : heap.time_of(cell);
+    if (cell == kNoIndex || due_ms > now_ms) break;
     if ((cell & kTimerOfTenant) != 0) {
       // As of its own time: who is late frees them in the same order as who comes in time.
-      TenantTree(region_).fire(txn, cell & ~kTimerOfTenant, heap.time_of(cell));
-      continue;
-    }
-    const Message message = region_.message(cell);
-    if (state_of(message.entry) == SlotState::delayed) {
-      states.leave(txn, message);
-      states.enter_ready(txn, message, message.entry.at_ms);
-    } else if (state_of(message.entry) == SlotState::leased) {
-      // Who looks late does not make it longer.
-      end_run(txn, SlotIndex{cell}, std::nullopt, heap.time_of(cell));
-      give_back(txn, SlotIndex{cell}, true, true, 0, now_ms);
-    } else if (state_of(message.entry) == SlotState::ready) {
-      expire(txn, SlotIndex{cell});
+      TenantTree(region_).fire(txn, cell & ~kTimerOfTenant, due_ms);
+    } else if ((cell & kTimerOfKey) != 0) {
+      UniqueKeys(region_).remove(txn, cell & ~kTimerOfKey);
+    } else if (is_of_pool(cell)) {
+      Pools(region_).fire(txn, cell & ~kTimerOfPool, due_ms);
     } else {
-      throw RegionDamaged{"a message has a timer that its state does not know"};
+      fire_of_message(txn, cell, due_ms, now_ms);
     }
   }
   return fired;
 }
 
-void Schedule::shift_timers(int64_t old_now_ms, int64_t new_now_ms, int64_t shift_ms) {
+void Timers::shift(int64_t old_now_ms, int64_t new_now_ms, int64_t shift_ms) const {
   // The new times keep the order of the old ones, so the heap stays one. Nobody else sees this region and
   // it is thrown away when this process dies: stores need no log.
   const auto log = std::make_unique<UndoLog>();
   log->count = 0;
   Txn txn(region_.arena.base(), region_.arena.bytes(), *log);
-  ScheduleRoot& root = region_.root;
+  const auto shifted = [&](int64_t t) {
+    if (t == kNever) return t;
+    const int64_t left = std::max<int64_t>(0, t - old_now_ms);
+    return std::clamp(t + shift_ms, new_now_ms, new_now_ms + left);
+  };
+  const auto shift_timer = [&](Shared<int64_t>& timer_ms) { txn.fresh(timer_ms, shifted(timer_ms)); };
+  const auto shift_bucket = [&](Shared<int64_t>& full_at_ns) {
+    txn.fresh(full_at_ns, shifted(full_at_ns / kNsPerMs) * kNsPerMs);
+  };
+  const ScheduleRoot& root = region_.root;
   for (uint32_t i = 0; i < root.entry_supply.high_water; ++i) {
     Entry& entry = region_.entry(i);
     const SlotState state = state_of(entry);
     if (state == SlotState::free) continue;
-    if (state == SlotState::ready && fq::expires_ms(region_, entry) != kNever) {
-      const int64_t over_ms = shifted(fq::expires_ms(region_, entry), old_now_ms, new_now_ms, shift_ms);
+    if (state == SlotState::ready && expires_ms(region_, entry) != kNever) {
+      const int64_t over_ms = shifted(expires_ms(region_, entry));
       txn.fresh(region_.extra(entry.rank).ttl_ms, over_ms - (entry.at_ms + shift_ms));
     }
-    if (state == SlotState::held && has_extra(entry)) {
-      Extra& extra = region_.extra(entry.rank);
-      txn.fresh(extra.due_ms, shifted(extra.due_ms, old_now_ms, new_now_ms, shift_ms));
-    }
+    if (state == SlotState::held && has_extra(entry)) shift_timer(region_.extra(entry.rank).due_ms);
     const bool timer = state == SlotState::delayed || state == SlotState::leased;
-    txn.fresh(entry.at_ms,
-              timer ? shifted(entry.at_ms, old_now_ms, new_now_ms, shift_ms) : entry.at_ms + shift_ms);
+    txn.fresh(entry.at_ms, timer ? shifted(entry.at_ms) : entry.at_ms + shift_ms);
     txn.fresh(entry.began_ms, entry.began_ms + static_cast<uint32_t>(shift_ms));
   }
   for (uint32_t i = 0; i < root.key_supply.high_water; ++i) {
     UniqueKey& key = region_.key(i);
-    if (key.heap_place != kNoIndex)
-      txn.fresh(key.until_ms, shifted(key.until_ms, old_now_ms, new_now_ms, shift_ms));
+    if (key.heap_place != kNoIndex) shift_timer(key.until_ms);
   }
   for (uint32_t i = 0; i < root.pool_supply.high_water; ++i) {
     Pool& pool = region_.pool(i);
-    txn.fresh(pool.timer_ms, shifted(pool.timer_ms, old_now_ms, new_now_ms, shift_ms));
-    const int64_t full_at_ms = pool.full_at_ns / kNsPerMs;
-    txn.fresh(pool.full_at_ns, shifted(full_at_ms, old_now_ms, new_now_ms, shift_ms) * kNsPerMs);
+    shift_timer(pool.timer_ms);
+    shift_bucket(pool.full_at_ns);
   }
   for (uint32_t i = 0; i < root.tenant_supply.high_water; ++i) {
     Tenant& tenant = region_.tenant(i);
     if (!is_used(tenant)) continue;
-    txn.fresh(tenant.timer_ms, shifted(tenant.timer_ms, old_now_ms, new_now_ms, shift_ms));
+    shift_timer(tenant.timer_ms);
     txn.fresh(tenant.used_ms, tenant.used_ms + shift_ms);
     if (!is_inner(tenant))
       txn.fresh(tenant.joins, static_cast<uint64_t>(gathers_since_ms(tenant) + shift_ms));
     if (!has_control(tenant)) continue;
     Control& control = control_of(region_, tenant);
-    txn.fresh(control.limited_until_ms, shifted(control.limited_until_ms, old_now_ms, new_now_ms, shift_ms));
-    const int64_t full_at_ms = control.full_at_ns / kNsPerMs;
-    txn.fresh(control.full_at_ns, shifted(full_at_ms, old_now_ms, new_now_ms, shift_ms) * kNsPerMs);
+    shift_timer(control.limited_until_ms);
+    shift_bucket(control.full_at_ns);
   }
 }
 

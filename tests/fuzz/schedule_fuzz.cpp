@@ -70,12 +70,12 @@ void look(const Schedule& schedule) {
   for (int n = 0; n < 20; ++n) {
     const auto slot = preview.next();
     if (!slot) break;
-    (void)schedule.key_of(*slot);
-    (void)schedule.priority_of(*slot);
-    (void)schedule.path_of(TenantIndex{schedule.entry(*slot).tenant.get()});
+    (void)schedule.views().key_of(*slot);
+    (void)schedule.views().priority_of(*slot);
+    (void)schedule.tenants().path_of(TenantIndex{schedule.messages().entry(*slot).tenant.get()});
   }
-  for (uint64_t id = 1; id < 60; ++id) (void)schedule.outcome(MessageId{id});
-  (void)schedule.next_timer_ms();
+  for (uint64_t id = 1; id < 60; ++id) (void)schedule.past().outcome(MessageId{id});
+  (void)schedule.timers().next_ms();
 }
 
 }  // namespace
@@ -94,11 +94,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (int i = 0; i < kChanges; ++i) {
     try {
       Schedule schedule = q.schedule();
-      if (!schedule.fits(kRoomOfChange)) break;
+      if (!schedule.growth().fits(kRoomOfChange)) break;
       if (i % 8 == 0) look(schedule);
       Txn txn = q.open();
       random_change(schedule, txn, dice, q.last_id, original.now + i);
-      schedule.fire(txn, original.now + i);
+      schedule.timers().fire(txn, original.now + i);
       txn.commit();
     } catch (const RegionDamaged&) {
       // As it should be; the owner rebuilds.

@@ -12,13 +12,13 @@ std::string run(ScheduleFixture& q, int64_t ms, std::optional<uint64_t> told_us 
   const uint64_t id = q.lease();
   const std::string tenant = q.tenant_of(id);
   q.wait_until(q.now + ms);
-  q.change([&](Schedule& s, Txn& txn) { s.end_run(txn, q.slot(id), told_us, q.now); });
+  q.change([&](Schedule& s, Txn& txn) { s.messages().end_run(txn, q.slot(id), told_us, q.now); });
   q.ack(id);
   return tenant;
 }
 
 const Tenant& node(ScheduleFixture& q, const std::string& path) {
-  return q.schedule().tenant(*q.schedule().find_tenant(path));
+  return q.schedule().tenants().at(*q.schedule().tenants().find(path));
 }
 
 ScheduleFixture fair_by(FairBy fair_by) {
@@ -74,7 +74,7 @@ TEST_CASE("by time, whoever ends a run, it is paid once") {
       {"cancel",
        [](ScheduleFixture& q, uint64_t id) {
          q.change([&](Schedule& s, Txn& txn) {
-           s.finish(txn, q.slot(id), RecordType::cancelled, 7, q.now, q.now);
+           s.messages().finish(txn, q.slot(id), RecordType::cancelled, 7, q.now, q.now);
          });
        }},
   };
@@ -101,7 +101,7 @@ TEST_CASE("by time, parts of a batch pay what they are told, not all of it each"
   const uint64_t before = node(q, "b").tag;
   for (int i = 0; i < 4; ++i) {
     const uint64_t id = q.lease("a");
-    q.change([&](Schedule& s, Txn& txn) { s.end_run(txn, q.slot(id), 25'000, q.now + 100); });
+    q.change([&](Schedule& s, Txn& txn) { s.messages().end_run(txn, q.slot(id), 25'000, q.now + 100); });
     q.ack(id);
   }
   // Taken from `a` itself: nothing above it pays.
@@ -133,7 +133,7 @@ TEST_CASE("by time, who has used an hour waits for an hour of others', or for an
     q.push("heavy", 1);
     CHECK(run(q, 3'600'000) == "heavy");
     if (idle) q.wait_until(q.now + 3'600'000 + 120'000);
-    CHECK(q.schedule().find_tenant("heavy").has_value());
+    CHECK(q.schedule().tenants().find("heavy").has_value());
     q.push("heavy", 50).push("other", 200);
     uint64_t others = 0;
     // At twice the weight an hour is paid by half an hour of the other's.
@@ -159,7 +159,7 @@ TEST_CASE("by time, a debt is not shed with messages that are cancelled or expir
     q.ack(id);
     if (cancelled) {
       q.change([&](Schedule& s, Txn& txn) {
-        s.finish(txn, q.slot(dummy), RecordType::cancelled, 7, q.now, q.now);
+        s.messages().finish(txn, q.slot(dummy), RecordType::cancelled, 7, q.now, q.now);
       });
     }
     q.wait_until(q.now + 10);
@@ -176,7 +176,8 @@ TEST_CASE("by time, one long run of somebody makes no newcomer wait") {
   q.push("busy", 300);
   for (int i = 0; i < 100; ++i) run(q, 1);
   q.push("long", 1);
-  while (q.tenant_of(q.schedule().entry(*q.schedule().next(kRootTenant)).id) != "long") run(q, 1);
+  while (q.tenant_of(q.schedule().messages().entry(*q.schedule().turns().next(kRootTenant)).id) != "long")
+    run(q, 1);
   run(q, 3'600'000);
   q.push("new", 1);
   int before = 0;
@@ -198,9 +199,9 @@ TEST_CASE("a tenant that owes is remembered until it does not") {
   q.park("keep");
   CHECK(run(q, 600'000) == "debtor");
   q.wait_until(q.now + 5 * kIdleMs);
-  CHECK(q.schedule().find_tenant("debtor").has_value());
+  CHECK(q.schedule().tenants().find("debtor").has_value());
   q.wait_until(q.now + 7 * kIdleMs);
-  CHECK_FALSE(q.schedule().find_tenant("debtor").has_value());
+  CHECK_FALSE(q.schedule().tenants().find("debtor").has_value());
 }
 
 TEST_CASE("when turns cost something else, nobody keeps what he was ahead or behind") {

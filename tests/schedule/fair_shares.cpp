@@ -132,8 +132,9 @@ void FairShares::compare(const Group& group, uint32_t child, uint32_t other, con
            ahead >= std::min<int64_t>(0, spread.at_first) - most;
   }
   if (fair || !fault_.empty()) return;
-  fault_ = "at " + std::to_string(queue_->now) + ": " + queue_->schedule().path_of(TenantIndex{child}) +
-           " and " + queue_->schedule().path_of(TenantIndex{other}) + " differ by " +
+  fault_ = "at " + std::to_string(queue_->now) + ": " +
+           queue_->schedule().tenants().path_of(TenantIndex{child}) + " and " +
+           queue_->schedule().tenants().path_of(TenantIndex{other}) + " differ by " +
            std::to_string(spread.now) + " of " + std::to_string(spread.at_first) + " (" +
            std::to_string(spread.lowest) + " to " + std::to_string(spread.highest) + "), starts of " +
            std::to_string(costliest(child)) + " and " + std::to_string(costliest(other));

@@ -48,7 +48,7 @@ class FairShares : public Watcher {
     int64_t began_ms = 0;
   };
 
-  const Tenant& at(uint32_t i) const { return queue_->schedule().tenant(TenantIndex{i}); }
+  const Tenant& at(uint32_t i) const { return queue_->schedule().tenants().at(TenantIndex{i}); }
   uint64_t cost_of(const Entry& entry) const;
   std::vector<uint32_t> path_from(uint32_t leaf) const;
   void look_at_seats(uint32_t parent);

@@ -10,7 +10,8 @@
 #include <vector>
 // fq, below us.
 #include "core/schedule/memory/histogram.h"
-#include "core/schedule/schedule.h"
+#include "core/schedule/faults.h"
+#include "core/schedule/preview.h"
 #include "core/schedule/state.h"
 #include "tests/catch.h"
 
@@ -45,10 +46,8 @@ class ScheduleFixture {
     Txn txn = open();
     txn.set(header().root.hash_key[0], 0x1234'5678'9abc'def0);
     txn.set(header().root.hash_key[1], 0x0fed'cba9'8765'4321);
-    for (const ArrayName name : kArrayNames) {
-      if (!is_optional(name)) grow(txn, name);
-    }
-    schedule().initialise(txn);
+    for (const ArrayName name : kFirstArrays) grow(txn, name);
+    schedule().growth().initialise(txn);
     txn.commit();
   }
 
@@ -61,7 +60,7 @@ class ScheduleFixture {
   const ScheduleRoot& root() { return header().root; }
 
   void make_room(const Need& need) {
-    for (auto name = schedule().growth_for(need); name; name = schedule().growth_for(need)) {
+    for (auto name = schedule().growth().array_for(need); name; name = schedule().growth().array_for(need)) {
       Txn txn = open();
       grow(txn, *name);
       txn.commit();
@@ -76,94 +75,100 @@ class ScheduleFixture {
   uint64_t add(NewEntry entry) {
     entry.id = MessageId{++last_id};
     entry.now_ms = now;
-    Need need = Schedule::need_of(entry.tenant, entry.key);
+    Need need = Growth::need_of(entry.tenant, entry.key);
     need.extras = entry.extra ? 1 : 0;
     need.keys = entry.key_hold ? 1 : 0;
     make_room(need);
-    change([&](Schedule& s, Txn& txn) { s.add(txn, entry); });
+    change([&](Schedule& s, Txn& txn) { s.messages().add(txn, entry); });
     return last_id;
   }
   /// Leases the next message and returns its id, 0 when nothing can be served.
   uint64_t lease(const std::string& from = "", int64_t until_ms = kNever, uint16_t attempts_max = 0) {
     std::optional<SlotIndex> slot;
     change([&](Schedule& s, Txn& txn) {
-      slot = s.lease_next(
-          txn, *s.find_tenant(from),
+      slot = s.turns().take(
+          txn, *s.tenants().find(from),
           {.serial = ++last_serial, .until_ms = until_ms, .attempts_max = attempts_max, .now_ms = now});
     });
-    return slot ? schedule().entry(*slot).id.get() : 0;
+    return slot ? schedule().messages().entry(*slot).id.get() : 0;
   }
   /// Leases a group, whose ids it returns.
   std::vector<uint64_t> lease_group(size_t most = SIZE_MAX, const std::string& from = "") {
     std::vector<uint64_t> ids;
-    const TenantIndex top = *schedule().find_tenant(from);
+    const TenantIndex top = *schedule().tenants().find(from);
     change([&](Schedule& s, Txn& txn) {
-      std::optional<SlotIndex> slot = s.lease_next(txn, top, {.serial = ++last_serial, .now_ms = now});
+      std::optional<SlotIndex> slot = s.turns().take(txn, top, {.serial = ++last_serial, .now_ms = now});
       if (!slot) return;
-      const TenantIndex leaf{s.entry(*slot).tenant.get()};
-      const size_t more = std::min<size_t>(most - 1, s.group_size(leaf, 1) - 1);
-      for (; slot; slot = s.lease_more(txn, top, leaf, {.serial = ++last_serial, .now_ms = now})) {
-        ids.push_back(s.entry(*slot).id);
+      const TenantIndex leaf{s.messages().entry(*slot).tenant.get()};
+      const size_t more = std::min<size_t>(most - 1, s.turns().group_size(leaf, 1) - 1);
+      for (; slot; slot = s.turns().take_more(txn, top, leaf, {.serial = ++last_serial, .now_ms = now})) {
+        ids.push_back(s.messages().entry(*slot).id);
         if (ids.size() > more) break;
       }
-      s.end_group(txn, leaf, now);
+      s.turns().end_group(txn, leaf, now);
     });
     return ids;
   }
   void ack(uint64_t id) {
-    change([&](Schedule& s, Txn& txn) { s.finish(txn, slot(id), RecordType::acked, 7, now, now); });
+    change(
+        [&](Schedule& s, Txn& txn) { s.messages().finish(txn, slot(id), RecordType::acked, 7, now, now); });
   }
   bool give_back(uint64_t id, bool counted = false, int64_t due_ms = 0) {
     bool dead = false;
-    change([&](Schedule& s, Txn& txn) { dead = s.give_back(txn, slot(id), counted, false, due_ms, now); });
+    change([&](Schedule& s, Txn& txn) {
+      dead = s.messages().requeue(txn, slot(id), counted, false, due_ms, now);
+    });
     return dead;
   }
   /// What `fq tenant set` does; only what is for nodes.
   void set(const std::string& tenant, const PolicyValues& values, const std::vector<PolicyKey>& unset = {}) {
     const NodePatch patch = node_patch(values, unset);
-    make_room(Schedule::need_of_setting(tenant, patch));
-    change([&](Schedule& s, Txn& txn) { s.set(txn, tenant, patch, now); });
+    make_room(Growth::need_of_setting(tenant, patch));
+    change([&](Schedule& s, Txn& txn) { s.policy().set(txn, tenant, patch, now); });
   }
   void set(const std::string& tenant, PolicyKey key, int64_t number, int64_t second = 0) {
     set(tenant, {{key, number, second, {}}});
   }
   void set_terms(const Terms& terms) {
-    change([&](Schedule& s, Txn& txn) { s.set_terms(txn, terms); });
+    change([&](Schedule& s, Txn& txn) { s.policy().set_terms(txn, terms); });
     make_room({});
     wait_until(now);  // for the nodes to follow
   }
   /// What loading a policy file does; only its tenant entries and pools.
   void load_rules(const std::vector<TenantRule>& rules, const std::vector<PoolRule>& pools = {}) {
-    const uint32_t generation = rules.empty() && pools.empty() ? 0 : schedule().new_rules(rules_there());
+    const uint32_t generation =
+        rules.empty() && pools.empty() ? 0 : schedule().policy().new_rules(rules_there());
     for (const PoolRule& pool : pools) {
-      make_room(Schedule::need_of_pool(pool.name));
+      make_room(Growth::need_of_pool(pool.name));
       change([&](Schedule& s, Txn& txn) {
-        s.add_pool(txn, generation, pool.name, node_patch(pool.values, {}));
+        s.policy().add_pool(txn, generation, pool.name, node_patch(pool.values, {}));
       });
     }
     for (uint32_t rank = 0; rank < rules.size(); ++rank) {
       const NodePatch patch = node_patch(rules[rank].values, {});
-      make_room(Schedule::need_of_rule(rules[rank].pattern, patch));
-      change([&](Schedule& s, Txn& txn) { s.add_rule(txn, generation, rank, rules[rank].pattern, patch); });
+      make_room(Growth::need_of_rule(rules[rank].pattern, patch));
+      change([&](Schedule& s, Txn& txn) {
+        s.policy().add_rule(txn, generation, rank, rules[rank].pattern, patch);
+      });
     }
-    change([&](Schedule& s, Txn& txn) { s.make_rules_hold(txn, generation, rules_there()); });
+    change([&](Schedule& s, Txn& txn) { s.policy().make_rules_hold(txn, generation, rules_there()); });
     make_room({.controls = root().tenant_supply.used});
     for (std::optional<uint32_t> at = 0; at;) {
-      change([&](Schedule& s, Txn& txn) { at = s.bring_pools_up_to_date(txn, *at, now); });
+      change([&](Schedule& s, Txn& txn) { at = s.policy().bring_pools_up_to_date(txn, *at, now); });
     }
     for (std::optional<TenantIndex> at = kRootTenant; at;) {
-      change([&](Schedule& s, Txn& txn) { at = s.bring_up_to_date(txn, *at, now); });
+      change([&](Schedule& s, Txn& txn) { at = s.policy().bring_up_to_date(txn, *at, now); });
     }
     for (std::optional<uint32_t> at = 0; at;) {
-      change([&](Schedule& s, Txn& txn) { at = s.remove_old_rules(txn, *at); });
+      change([&](Schedule& s, Txn& txn) { at = s.policy().remove_old_rules(txn, *at); });
     }
     for (std::optional<uint32_t> at = 0; at;) {
-      change([&](Schedule& s, Txn& txn) { at = s.remove_old_pools(txn, *at); });
+      change([&](Schedule& s, Txn& txn) { at = s.policy().remove_old_pools(txn, *at); });
     }
   }
   RuleSummary rules_there() {
     RuleSummary summary;
-    schedule().sum_up_rules(0, schedule().rules_end(), summary);
+    schedule().policy().sum_up_rules(0, schedule().policy().rules_end(), summary);
     return summary;
   }
   void unset(const std::string& tenant, PolicyKey key) { set(tenant, {}, {key}); }
@@ -177,17 +182,17 @@ class ScheduleFixture {
     set(tenant, PolicyKey::weight, weight_milli);
   }
   void kick(uint64_t id) {
-    change([&](Schedule& s, Txn& txn) { s.kick(txn, slot(id), now); });
+    change([&](Schedule& s, Txn& txn) { s.messages().kick(txn, slot(id), now); });
   }
   void bury(uint64_t id) {
-    change([&](Schedule& s, Txn& txn) { s.bury(txn, slot(id), now); });
+    change([&](Schedule& s, Txn& txn) { s.messages().bury(txn, slot(id), now); });
   }
   /// Lets time go by and fires all that became due.
   uint32_t wait_until(int64_t at_ms) {
     now = at_ms;
     uint32_t all = 0;
     for (uint32_t fired = 1; fired > 0; all += fired) {
-      change([&](Schedule& s, Txn& txn) { fired = s.fire(txn, now); });
+      change([&](Schedule& s, Txn& txn) { fired = s.timers().fire(txn, now); });
     }
     return all;
   }
@@ -212,19 +217,21 @@ class ScheduleFixture {
   std::string preview_ids(const std::string& from = "") {
     std::string out;
     const Schedule s = schedule();
-    Preview preview(s, *s.find_tenant(from));
+    Preview preview(s, *s.tenants().find(from));
     while (const auto next = preview.next()) {
-      out += (out.empty() ? "" : " ") + std::to_string(s.entry(*next).id.get());
+      out += (out.empty() ? "" : " ") + std::to_string(s.messages().entry(*next).id.get());
     }
     return out;
   }
 
-  SlotIndex slot(uint64_t id) { return schedule().find(MessageId{id}).value(); }
+  SlotIndex slot(uint64_t id) { return schedule().messages().find(MessageId{id}).value(); }
   const Entry& entry(uint64_t id) { return header_region().entry(static_cast<uint32_t>(slot(id))); }
   const Tenant& tenant(const std::string& path) {
-    return header_region().tenant(static_cast<uint32_t>(*schedule().find_tenant(path)));
+    return header_region().tenant(static_cast<uint32_t>(*schedule().tenants().find(path)));
   }
-  std::string tenant_of(uint64_t id) { return schedule().path_of(TenantIndex{entry(id).tenant.get()}); }
+  std::string tenant_of(uint64_t id) {
+    return schedule().tenants().path_of(TenantIndex{entry(id).tenant.get()});
+  }
   std::string faults() {
     std::string out;
     for (const auto& line : schedule_faults(schedule())) out += line + "; ";
@@ -251,10 +258,10 @@ class ScheduleFixture {
   Region header_region() { return Region{arena(), header().root}; }
   void grow(Txn& txn, ArrayName name) {
     Schedule s = schedule();
-    const uint32_t more = s.growth_bytes(name);
+    const uint32_t more = s.growth().bytes_of(name);
     FQ_ASSERT(more > 0);
     FQ_ASSERT(uint64_t{next_page} * kPageBytes + more <= bytes());
-    s.grow(txn, name, next_page);
+    s.growth().grow(txn, name, next_page);
     next_page += more / kPageBytes;
   }
 };

@@ -154,12 +154,12 @@ TEST_CASE("other terms hold at once for what is queued") {
 TEST_CASE("terms that changed reach many nodes in several goes, whoever comes") {
   ScheduleFixture q;
   for (int i = 0; i < 700; ++i) q.push("t" + std::to_string(i));
-  q.change([&](Schedule& s, Txn& txn) { s.set_terms(txn, {.linger_ms = 1'000}); });
-  CHECK(q.schedule().next_timer_ms() < q.now);
+  q.change([&](Schedule& s, Txn& txn) { s.policy().set_terms(txn, {.linger_ms = 1'000}); });
+  CHECK(q.schedule().timers().next_ms() < q.now);
   CHECK(q.faults().empty());
-  q.change([&](Schedule& s, Txn& txn) { s.fire(txn, q.now); });
+  q.change([&](Schedule& s, Txn& txn) { s.timers().fire(txn, q.now); });
   CHECK(q.faults().empty());
-  CHECK(q.schedule().next_timer_ms() < q.now);
+  CHECK(q.schedule().timers().next_ms() < q.now);
   q.wait_until(q.now);
   CHECK(q.lease() == 0);
   CHECK(q.root().parked_count == 700);
@@ -216,7 +216,7 @@ TEST_CASE("a tenant that was gathering is forgotten like any other") {
   q.wait_until(2'000);
   q.serve_ids();
   q.wait_until(2'000 + kIdleMs);
-  CHECK(!q.schedule().find_tenant("a"));
+  CHECK(!q.schedule().tenants().find("a"));
   CHECK(q.faults().empty());
 }
 

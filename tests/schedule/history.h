@@ -35,7 +35,7 @@ inline void random_setting(Schedule& s, Txn& txn, Dice& dice, int64_t now) {
                                 {PolicyKey::pool, 0, 0, std::string(1 + dice.roll(40), 'p')}};
   const PolicyValue& value = values[dice.roll(std::size(values))];
   const bool sets = dice.roll(2) == 0;
-  s.set(txn, path, sets ? node_patch({value}, {}) : node_patch({}, {value.key}), now);
+  s.policy().set(txn, path, sets ? node_patch({value}, {}) : node_patch({}, {value.key}), now);
 }
 
 inline Terms random_terms(Dice& dice) {
@@ -62,22 +62,22 @@ inline std::string random_after(Dice& dice, uint64_t last_id) {
 
 /// Somebody who waited for what has ended is let go, or buried.
 inline void decide_one(Schedule& s, Txn& txn, int64_t now) {
-  const auto ended = s.first_ended();
+  const auto ended = s.dependents().first_ended();
   if (!ended) return;
-  const auto decision = s.decide(txn, *ended);
+  const auto decision = s.dependents().decide(txn, *ended);
   if (!decision) return;
   if (decision->bury)
-    s.bury(txn, decision->slot, now);
+    s.messages().bury(txn, decision->slot, now);
   else
-    s.let_go(txn, decision->slot, now);
+    s.dependents().let_go(txn, decision->slot, now);
 }
 
 /// One random change that fits one transaction. Needs: kRoomOfChange. Messages are those with ids up to
 /// `last_id`.
 inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, int64_t now) {
-  const auto slot = s.find(MessageId{1 + dice.roll(static_cast<uint32_t>(last_id) + 1)});
-  const SlotState state = slot ? state_of(s.entry(*slot)) : SlotState::free;
-  const auto tenant = s.find_tenant(kPaths[dice.roll(10)]);
+  const auto slot = s.messages().find(MessageId{1 + dice.roll(static_cast<uint32_t>(last_id) + 1)});
+  const SlotState state = slot ? state_of(s.messages().entry(*slot)) : SlotState::free;
+  const auto tenant = s.tenants().find(kPaths[dice.roll(10)]);
   const std::string key(dice.roll(5) == 0 ? dice.roll(40) + 1 : 0, static_cast<char>('a' + dice.roll(3)));
   const HolderIndex holder =
       dice.roll(2) == 0 ? kHeldByTime : HolderIndex{static_cast<uint16_t>(dice.roll(4))};
@@ -92,51 +92,54 @@ inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, 
     case 1:
     case 2:
     case 3:
-      s.add(txn, {.id = MessageId{++last_id},
-                  .tenant = kPaths[dice.roll(10)],
-                  .key = key,
-                  .priority = static_cast<int32_t>(dice.roll(4)) / 2,
-                  .payload_bytes = dice.roll(99),
-                  .extra = extra,
-                  .ttl_ms = dice.roll(2) == 0 ? kNever : 1 + dice.roll(400),
-                  .key_hold = keyed ? std::optional(NewKey{
-                                          {{dice.roll(9), 1}}, last_id, dice.roll(300), dice.roll(4) == 0})
-                                    : std::nullopt,
-                  .after = as_bytes(after),
-                  .due_ms = dice.roll(4) == 0 ? now + dice.roll(300) : 0,
-                  .now_ms = now});
+      s.messages().add(
+          txn, {.id = MessageId{++last_id},
+                .tenant = kPaths[dice.roll(10)],
+                .key = key,
+                .priority = static_cast<int32_t>(dice.roll(4)) / 2,
+                .payload_bytes = dice.roll(99),
+                .extra = extra,
+                .ttl_ms = dice.roll(2) == 0 ? kNever : 1 + dice.roll(400),
+                .key_hold = keyed ? std::optional(NewKey{
+                                        {{dice.roll(9), 1}}, last_id, dice.roll(300), dice.roll(4) == 0})
+                                  : std::nullopt,
+                .after = as_bytes(after),
+                .due_ms = dice.roll(4) == 0 ? now + dice.roll(300) : 0,
+                .now_ms = now});
       break;
     case 4:
     case 5:
     case 6:
-      s.lease_next(txn, tenant && dice.roll(4) == 0 ? *tenant : kRootTenant, terms);
+      s.turns().take(txn, tenant && dice.roll(4) == 0 ? *tenant : kRootTenant, terms);
       break;
     case 7:
-      if (state == SlotState::ready || state == SlotState::delayed) s.lease(txn, *slot, terms);
+      if (state == SlotState::ready || state == SlotState::delayed) s.messages().lease(txn, *slot, terms);
       break;
     case 8:
       if (state == SlotState::leased) {
-        s.give_back(txn, *slot, dice.roll(2) == 0, dice.roll(3) == 0, dice.roll(3) == 0 ? now + 90 : 0, now);
+        s.messages().requeue(txn, *slot, dice.roll(2) == 0, dice.roll(3) == 0,
+                             dice.roll(3) == 0 ? now + 90 : 0, now);
       }
       break;
     case 9:
       if (slot)
-        s.finish(txn, *slot, dice.roll(2) == 0 ? RecordType::acked : RecordType::cancelled, 3, now, now);
+        s.messages().finish(txn, *slot, dice.roll(2) == 0 ? RecordType::acked : RecordType::cancelled, 3, now,
+                            now);
       break;
     case 10:
-      if (slot && dice.roll(2) == 0) s.bury(txn, *slot, now);
-      if (slot && dice.roll(2) == 0) s.kick(txn, *slot, now);
+      if (slot && dice.roll(2) == 0) s.messages().bury(txn, *slot, now);
+      if (slot && dice.roll(2) == 0) s.messages().kick(txn, *slot, now);
       break;
     case 11:
     case 12:
-      if (dice.roll(12) == 0) s.set_terms(txn, random_terms(dice));
+      if (dice.roll(12) == 0) s.policy().set_terms(txn, random_terms(dice));
       random_setting(s, txn, dice, now);
       break;
     case 13:
       decide_one(s, txn, now);
       break;
     default:
-      s.fire(txn, now);
+      s.timers().fire(txn, now);
   }
 }
 

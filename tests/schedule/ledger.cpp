@@ -169,7 +169,7 @@ void Ledger::settled(uint32_t free_slots) {
                     " waits beside a free slot");
     if (free_ms > now()) wake_ms = std::min(wake_ms, free_ms);
   }
-  const int64_t timer_ms = queue_->schedule().next_timer_ms();
+  const int64_t timer_ms = queue_->schedule().timers().next_ms();
   if (timer_ms > wake_ms)
     break_promise("something may start at " + std::to_string(wake_ms) + ", the next timer is at " +
                   std::to_string(timer_ms));

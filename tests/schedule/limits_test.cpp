@@ -2,7 +2,7 @@
 #include "tests/schedule/fixture.h"
 
 // fq, below us.
-#include "core/schedule/rings/starts.h"
+#include "core/schedule/starts.h"
 
 namespace fq::test {
 namespace {
@@ -48,7 +48,7 @@ TEST_CASE("what could start now is what does") {
   size_t would_start = 0;
   Preview preview(schedule, kRootTenant);
   while (const std::optional<SlotIndex> slot = preview.next())
-    would_start += thought.start(schedule.entry(*slot).tenant);
+    would_start += thought.start(schedule.messages().entry(*slot).tenant);
   CHECK(would_start == 8);  // 3 of a, 5 of b
   CHECK(starts(q) == would_start);
   q.wait_until(q.now + 20'000);

@@ -200,7 +200,7 @@ TEST_CASE("service is counted in what turns are paid by") {
   const uint64_t id = q.lease();
   CHECK(service_of(q.tenant("b"), q.now) == 0);
   q.now += 250;
-  q.change([&](Schedule& s, Txn& txn) { s.end_run(txn, q.slot(id), 100'000, q.now); });
+  q.change([&](Schedule& s, Txn& txn) { s.messages().end_run(txn, q.slot(id), 100'000, q.now); });
   q.ack(id);
   CHECK(service_of(q.tenant("b"), q.now) == 101);
 }

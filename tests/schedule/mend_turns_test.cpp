@@ -32,7 +32,7 @@ void lose_links(ScheduleFixture& q, Dice& dice) {
   const Region& region = schedule.region();
   Txn txn(Txn::Private{}, q.base(), q.header().log);
   const auto any = [&] { return dice.roll(3) == 0 ? kNoIndex : uint32_t{dice.roll(1'000'000)}; };
-  for (uint32_t i = 0; i < schedule.slots_end(); ++i) {
+  for (uint32_t i = 0; i < schedule.views().slots_end(); ++i) {
     Entry& entry = region.entry(i);
     if (static_cast<SlotState>(entry.state.get()) != SlotState::ready) continue;
     txn.set(entry.prev, any());
@@ -40,7 +40,7 @@ void lose_links(ScheduleFixture& q, Dice& dice) {
     txn.set(entry.height, static_cast<uint8_t>(dice.roll(200)));
     txn.set(entry.flags, static_cast<uint8_t>(entry.flags ^ (dice.roll(2) * kEntryInTree)));
   }
-  for (uint32_t i = 0; i < schedule.nodes_end(); ++i) {
+  for (uint32_t i = 0; i < schedule.tenants().nodes_end(); ++i) {
     Tenant& node = region.tenant(i);
     for (Shared<uint32_t>* link : {&node.prev, &node.next, &node.lane.head, &node.lane.tail, &node.lane.root, &node.lane.count})
       txn.set(*link, any());
@@ -73,7 +73,7 @@ TEST_CASE("a node that does not hang in the tree gets no seat, and its messages 
   ScheduleFixture q;
   q.push("a", 2).push("b/c", 3).push("d", 1);
   const Schedule schedule = q.schedule();
-  const uint32_t above = static_cast<uint32_t>(*schedule.find_tenant("b"));
+  const uint32_t above = static_cast<uint32_t>(*schedule.tenants().find("b"));
   for (const uint32_t parent : {kNoIndex, above}) {
     Txn txn(Txn::Private{}, q.base(), q.header().log);
     txn.set(schedule.region().tenant(above).parent, parent);

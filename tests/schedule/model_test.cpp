@@ -125,7 +125,7 @@ TEST_CASE("a schedule differs from itself in nothing and from another in what di
   CHECK(schedule_differences(q.schedule(), other.schedule(), 0).empty());
   other.ack(5);
   other.give_back(1, true);
-  other.change([&](Schedule& s, Txn& txn) { s.kick(txn, other.slot(6), other.now); });
+  other.change([&](Schedule& s, Txn& txn) { s.messages().kick(txn, other.slot(6), other.now); });
   CHECK(schedule_differences(q.schedule(), other.schedule(), 0).count >= 4);
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("what was changed in memory only may be rebuilt as it was, and everyth
   ScheduleFixture live, rebuilt;
   for (auto* each : {&live, &rebuilt}) each->push("a", 4);
   const auto change_unwritten = [&](uint64_t id) {
-    live.change([&](Schedule& s, Txn& txn) { s.note_unwritten(txn, live.slot(id)); });
+    live.change([&](Schedule& s, Txn& txn) { s.messages().note_unwritten(txn, live.slot(id)); });
   };
   const auto differences = [&] {
     return schedule_differences(live.schedule(), rebuilt.schedule(), 0).lines;
@@ -165,9 +165,9 @@ TEST_CASE("a restored message is what it was") {
   ScheduleFixture q;
   q.push("x");
   const auto restore = [&](uint64_t id, SlotState state, int64_t at_ms, HolderIndex holder) {
-    q.make_room(Schedule::need_of("a", ""));
+    q.make_room(Growth::need_of("a", ""));
     q.change([&](Schedule& s, Txn& txn) {
-      s.restore(txn, {.entry = {.id = MessageId{id}, .tenant = "a", .now_ms = q.now},
+      s.messages().restore(txn, {.entry = {.id = MessageId{id}, .tenant = "a", .now_ms = q.now},
                       .state = state,
                       .at_ms = at_ms,
                       .serial = 4,
@@ -185,7 +185,7 @@ TEST_CASE("a restored message is what it was") {
   restore(14, SlotState::dead, 800, kHeldByTime);
   CHECK(q.root().counts.leased == 2);
   CHECK(q.entry(13).attempts_max == 5);
-  CHECK(q.schedule().first_held(HolderIndex{2}) == q.slot(13));
+  CHECK(q.schedule().views().first_held(HolderIndex{2}) == q.slot(13));
   CHECK(q.faults().empty());
   CHECK(q.wait_until(9000) == 2);
   CHECK(q.serve_ids() == "1 10 11 12");

@@ -47,8 +47,8 @@ TEST_CASE("long keys are compared over all their bytes") {
   const std::string keys[] = {common + "b", common + "a", common, common + "a" + '\0',
                               std::string("\xff", 1)};
   for (const auto& key : keys) q.add({.tenant = "a", .key = key, .priority = -7});
-  CHECK(q.schedule().key_of(q.slot(4)) == keys[3]);
-  CHECK(q.schedule().priority_of(q.slot(4)) == -7);
+  CHECK(q.schedule().views().key_of(q.slot(4)) == keys[3]);
+  CHECK(q.schedule().views().priority_of(q.slot(4)) == -7);
   CHECK(q.serve_ids() == "3 2 4 1 5");
   CHECK(q.root().text_supply.used == text_cells(1));
 }
@@ -102,7 +102,9 @@ TEST_CASE("counts say what happened") {
   q.give_back(2, false);
   q.bury(3);
   q.ack(4);
-  q.change([&](Schedule& s, Txn& txn) { s.finish(txn, q.slot(3), RecordType::cancelled, 9, q.now, 77); });
+  q.change([&](Schedule& s, Txn& txn) {
+    s.messages().finish(txn, q.slot(3), RecordType::cancelled, 9, q.now, 77);
+  });
   const RootCounters& counters = q.root().counters;
   CHECK(counters.pushed == 4);
   CHECK(counters.popped == 4);
@@ -112,13 +114,13 @@ TEST_CASE("counts say what happened") {
   CHECK(counters.acked == 1);
   CHECK(counters.cancelled == 1);
   CHECK(q.tenant("a").cancelled == 1);
-  Counts later = q.schedule().counts();
+  Counts later = q.schedule().past().counts();
   ++later.recoveries;
-  q.change([&](Schedule& s, Txn& txn) { s.set_counts(txn, later); });
-  CHECK(q.schedule().counts() == later);
-  CHECK(q.schedule().outcome(MessageId{3})->verdict == RecordType::cancelled);
-  CHECK(q.schedule().outcome(MessageId{3})->at_wall_ms == 77);
-  CHECK_FALSE(q.schedule().outcome(MessageId{1}).has_value());
+  q.change([&](Schedule& s, Txn& txn) { s.past().set_counts(txn, later); });
+  CHECK(q.schedule().past().counts() == later);
+  CHECK(q.schedule().past().outcome(MessageId{3})->verdict == RecordType::cancelled);
+  CHECK(q.schedule().past().outcome(MessageId{3})->at_wall_ms == 77);
+  CHECK_FALSE(q.schedule().past().outcome(MessageId{1}).has_value());
 }
 
 TEST_CASE("waiting and running times are noted once a delivery and an end") {
@@ -147,7 +149,7 @@ TEST_CASE("a preview is what is then served, with everything mixed") {
   INFO("seed " << seed);
   CHECK(q.faults().empty());
   const std::string top(dice.roll(2) == 0 ? "" : "d");
-  if (!q.schedule().find_tenant(top)) return;
+  if (!q.schedule().tenants().find(top)) return;
   const std::string foreseen = q.preview_ids(top);
   CHECK(foreseen == q.preview_ids(top));
   CHECK(foreseen == q.serve_ids(top));

@@ -39,7 +39,7 @@ TEST_CASE("the members of a pool run no more at once than it allows, and others 
   CHECK(q.preview_ids() == "1 3 5 7 2 4 6 8 9");
   CHECK(lease_all(q) == "s1 s2 other other other");
   CHECK(pool_at(q, "stripe").leased == 2);
-  CHECK(q.schedule().is_blocked(*q.schedule().find_tenant("s3")));
+  CHECK(q.schedule().tenants().is_blocked(*q.schedule().tenants().find("s3")));
   CHECK(q.preview_ids().empty());
   CHECK(q.faults().empty());
   // Whose turn it was when it was passed over has it now.
@@ -152,7 +152,7 @@ TEST_CASE("a pool with a rate lets so many start, and wakes with the next token"
   q.load_rules({{"*", {in_pool("p")}}}, {{"p", terms}});
   q.push("a", 3).push("b", 3);
   CHECK(lease_all(q) == "a b");
-  CHECK(q.schedule().next_timer_ms() == q.now + 100);
+  CHECK(q.schedule().timers().next_ms() == q.now + 100);
   CHECK(q.faults().empty());
   q.wait_until(q.now + 99);
   CHECK(lease_all(q).empty());
@@ -203,18 +203,18 @@ TEST_CASE("a load of pools that is cut off anywhere leaves what held, and the ne
     q.load_rules(rules, {pool_of("p", 2)});
     q.push("a", 9);
     CHECK(lease_all(q) == "a a");
-    const uint32_t generation = q.schedule().new_rules(q.rules_there());
+    const uint32_t generation = q.schedule().policy().new_rules(q.rules_there());
     for (const char* name : {"p", "new"}) {
-      q.make_room(Schedule::need_of_pool(name));
+      q.make_room(Growth::need_of_pool(name));
       q.change([&](Schedule& s, Txn& txn) {
-        s.add_pool(txn, generation, name, node_patch({number(PolicyKey::concurrency, 3)}, {}));
+        s.policy().add_pool(txn, generation, name, node_patch({number(PolicyKey::concurrency, 3)}, {}));
       });
     }
     CHECK(q.lease() == 0);
     if (cut > 0)
-      q.change([&](Schedule& s, Txn& txn) { s.make_rules_hold(txn, generation, q.rules_there()); });
+      q.change([&](Schedule& s, Txn& txn) { s.policy().make_rules_hold(txn, generation, q.rules_there()); });
     if (cut > 1) {
-      q.change([&](Schedule& s, Txn& txn) { s.bring_pools_up_to_date(txn, 0, q.now); });
+      q.change([&](Schedule& s, Txn& txn) { s.policy().bring_pools_up_to_date(txn, 0, q.now); });
       CHECK(q.lease() != 0);
     }
     CHECK(q.faults().empty());

@@ -1,5 +1,5 @@
 // rivals_test - how many turns come before one's own, counted instead of served.
-#include "core/schedule/rings/rivals.h"
+#include "core/schedule/rivals.h"
 
 // System.
 #include <map>
@@ -43,10 +43,10 @@ TEST_CASE("a place that is worked out is never before the real one, and not far 
     std::map<uint32_t, uint64_t> ahead;
     uint64_t place = 0;
     while (const auto slot = preview.next()) {
-      const TenantIndex leaf{s.entry(*slot).tenant.get()};
+      const TenantIndex leaf{s.messages().entry(*slot).tenant.get()};
       const uint64_t most = place_max(s, leaf, ahead[static_cast<uint32_t>(leaf)]++);
       ++place;
-      INFO("seed " << seed << ", place " << place << " of " << s.path_of(leaf));
+      INFO("seed " << seed << ", place " << place << " of " << s.tenants().path_of(leaf));
       REQUIRE(most >= place);
       // One turn of each of the others may be at the same time. In an account what is one too many there is
       // one more turn of the account, in which others above it have some.
@@ -61,7 +61,7 @@ TEST_CASE("between two turns another gets as many as its weight says") {
   q.push("heavy").push("light").push("other");
   const Schedule s = q.schedule();
   const auto between = [&](const char* tenant) {
-    Rivals rivals(s.region(), static_cast<uint32_t>(*s.find_tenant(tenant)), 1);
+    Rivals rivals(s.region(), static_cast<uint32_t>(*s.tenants().find(tenant)), 1);
     rivals.look(s.region(), 0, s.root().tenant_supply.high_water);
     return rivals.between();
   };

@@ -22,10 +22,11 @@ void must_be_best(ScheduleFixture& q, SlotIndex taken) {
   const Schedule s = q.schedule();
   const MessageKind kind{&s.region()};
   TenantIndex from = kRootTenant;
-  while (const auto leaf = s.next_leaf(from)) {
+  while (const auto leaf = s.tenants().next_leaf(from)) {
     from = TenantIndex{static_cast<uint32_t>(*leaf) + 1};
-    const auto first = s.first_ready(*leaf);
-    if (first && !s.is_blocked(*leaf)) REQUIRE(kind.compare_rank(s.entry(taken), s.entry(*first)) <= 0);
+    const auto first = s.tenants().first_ready(*leaf);
+    if (first && !s.tenants().is_blocked(*leaf))
+      REQUIRE(kind.compare_rank(s.messages().entry(taken), s.messages().entry(*first)) <= 0);
   }
 }
 
@@ -144,7 +145,9 @@ TEST_CASE(
   q.weigh("acme/b", 100'000);  // a was next
   CHECK(q.faults().empty());
   CHECK(q.preview_ids() == "5 9 6 2 3");
-  q.change([&](Schedule& s, Txn& txn) { s.finish(txn, q.slot(2), RecordType::cancelled, 3, q.now, q.now); });
+  q.change([&](Schedule& s, Txn& txn) {
+    s.messages().finish(txn, q.slot(2), RecordType::cancelled, 3, q.now, q.now);
+  });
   CHECK(q.faults().empty());
   CHECK(q.serve_ids() == "5 9 6 3");
 }
@@ -165,7 +168,7 @@ TEST_CASE("random histories across the queue: each turn is for the best that can
       const std::string key(dice.roll(4) == 0 ? 1 + dice.roll(3) : 0, static_cast<char>('j' + dice.roll(2)));
       push(q, kPaths[dice.roll(10)], static_cast<int32_t>(dice.roll(4)) - 1, key);
     } else if (what < 9) {
-      const auto next = q.schedule().next(kRootTenant);
+      const auto next = q.schedule().turns().next(kRootTenant);
       if (next) must_be_best(q, *next);
       const std::string preview = q.preview_ids();
       const uint64_t id = q.lease();

@@ -44,7 +44,7 @@ bool Simulation::has_work() const {
 void Simulation::run() {
   const int64_t stop_ms = scenario_.stop_ms == INT64_MAX ? kNever : start_ms_ + scenario_.stop_ms;
   while (has_work()) {
-    int64_t at_ms = queue_->schedule().next_timer_ms();
+    int64_t at_ms = queue_->schedule().timers().next_ms();
     if (!events_.empty()) at_ms = std::min(at_ms, events_.top().at_ms);
     if (at_ms == kNever || at_ms > stop_ms) return;
     queue_->wait_until(std::max(at_ms, queue_->now));
@@ -123,9 +123,9 @@ void Simulation::end(uint64_t id) {
 
 void Simulation::start_all() {
   while (running_ < scenario_.slots) {
-    const std::optional<SlotIndex> next = queue_->schedule().next(kRootTenant);
+    const std::optional<SlotIndex> next = queue_->schedule().turns().next(kRootTenant);
     if (!next) return;
-    const uint64_t id = queue_->schedule().entry(*next).id;
+    const uint64_t id = queue_->schedule().messages().entry(*next).id;
     Message& message = messages_[id];
     TenantFigures& tenant = tenants_[message.tenant];
     // Its bound is one of turns.

@@ -34,7 +34,7 @@ TEST_CASE("a lane gives the least first whatever comes and goes") {
   std::set<Place> model;
   std::set<uint64_t> away;
   const auto first = [&] { return model.empty() ? 0 : model.begin()->second; };
-  const auto place = [&](uint64_t id) { return Place{-q.schedule().priority_of(q.slot(id)), id}; };
+  const auto place = [&](uint64_t id) { return Place{-q.schedule().views().priority_of(q.slot(id)), id}; };
   for (int i = 0; i < 3000; ++i) {
     const uint32_t what = dice.roll(seed % 2 == 0 ? 3 : 4);
     if (what == 0 || model.empty()) {
@@ -47,7 +47,7 @@ TEST_CASE("a lane gives the least first whatever comes and goes") {
       away.erase(id);
     } else if (what == 2) {
       const uint64_t id = std::next(model.begin(), dice.roll(static_cast<uint32_t>(model.size())))->second;
-      q.change([&](Schedule& s, Txn& txn) { s.lease(txn, q.slot(id), {.now_ms = q.now}); });
+      q.change([&](Schedule& s, Txn& txn) { s.messages().lease(txn, q.slot(id), {.now_ms = q.now}); });
       model.erase(place(id));
       away.insert(id);
     } else {
@@ -56,8 +56,8 @@ TEST_CASE("a lane gives the least first whatever comes and goes") {
       model.erase(place(id));
       away.insert(id);
     }
-    const auto next = q.schedule().first_ready(*q.schedule().find_tenant("a"));
-    REQUIRE((next ? q.schedule().entry(*next).id.get() : 0) == first());
+    const auto next = q.schedule().tenants().first_ready(*q.schedule().tenants().find("a"));
+    REQUIRE((next ? q.schedule().messages().entry(*next).id.get() : 0) == first());
     if (i % 300 == 0) REQUIRE(q.faults().empty());
   }
   CHECK(q.faults().empty());
@@ -86,7 +86,7 @@ TEST_CASE("the delay heap gives what is due first") {
       q.wait_until(q.now + dice.roll(40));
       std::erase_if(model, [&](const auto& each) { return each.second <= q.now; });
     }
-    REQUIRE(q.schedule().next_timer_ms() == earliest());
+    REQUIRE(q.schedule().timers().next_ms() == earliest());
     REQUIRE(q.root().counts.delayed == model.size());
   }
   CHECK(q.faults().empty());
@@ -102,10 +102,10 @@ TEST_CASE("ids are found however their numbers lie") {
   }
   CHECK(q.root().id_bucket_count > 1400);
   for (const uint64_t id : ids) REQUIRE(q.entry(id).id == id);
-  CHECK_FALSE(q.schedule().find(MessageId{q.last_id + 1}).has_value());
+  CHECK_FALSE(q.schedule().messages().find(MessageId{q.last_id + 1}).has_value());
   for (size_t i = 0; i < ids.size(); i += 2) q.ack(ids[i]);
   for (size_t i = 0; i < ids.size(); ++i)
-    REQUIRE(q.schedule().find(MessageId{ids[i]}).has_value() == (i % 2 == 1));
+    REQUIRE(q.schedule().messages().find(MessageId{ids[i]}).has_value() == (i % 2 == 1));
   CHECK(q.faults().empty());
 }
 
@@ -180,9 +180,9 @@ TEST_CASE("the last outcomes are kept and the oldest give way") {
     q.push("a");
     q.ack(q.lease());
   }
-  CHECK_FALSE(q.schedule().outcome(MessageId{500}).has_value());
-  CHECK(q.schedule().outcome(MessageId{501}).has_value());
-  CHECK(q.schedule().outcome(MessageId{q.last_id}).has_value());
+  CHECK_FALSE(q.schedule().past().outcome(MessageId{500}).has_value());
+  CHECK(q.schedule().past().outcome(MessageId{501}).has_value());
+  CHECK(q.schedule().past().outcome(MessageId{q.last_id}).has_value());
   CHECK(q.root().entry_supply.used == kOutcomesMax);
   CHECK(q.faults().empty());
 }
@@ -201,11 +201,11 @@ TEST_CASE("a full bucket halves a tenant's histogram") {
 
 TEST_CASE("room grows with the pushes and finishing needs none") {
   ScheduleFixture q;
-  const Need need = Schedule::need_of("a/b/c", "key");
+  const Need need = Growth::need_of("a/b/c", "key");
   CHECK(need.tenants >= 3);
   CHECK(need.text_cells == 4);
-  CHECK(q.schedule().fits(need));
-  CHECK_FALSE(q.schedule().fits({.messages = 10'000}));
+  CHECK(q.schedule().growth().fits(need));
+  CHECK_FALSE(q.schedule().growth().fits({.messages = 10'000}));
   q.push("a", 5000);
   CHECK(q.root().heap.capacity >= q.root().entries.capacity + q.root().tenants.capacity);
   const uint32_t page = q.next_page;

@@ -6,7 +6,7 @@ namespace fq::test {
 TEST_CASE("a delayed message is served when it is due") {
   ScheduleFixture q;
   q.add({.tenant = "a", .due_ms = 5000});
-  CHECK(q.schedule().next_timer_ms() == 5000);
+  CHECK(q.schedule().timers().next_ms() == 5000);
   CHECK(q.lease() == 0);
   CHECK(q.wait_until(4999) == 0);
   CHECK(q.wait_until(5000) == 1);
@@ -22,7 +22,7 @@ TEST_CASE("a lease whose time is over comes back as an attempt and a crash") {
   CHECK(q.entry(1).crashes == 1);
   CHECK(q.root().counters.retried == 0);
   q.lease("", 4000, 2);
-  q.change([&](Schedule& s, Txn& txn) { s.extend(txn, q.slot(1), 6000); });
+  q.change([&](Schedule& s, Txn& txn) { s.messages().extend(txn, q.slot(1), 6000); });
   CHECK(q.wait_until(5999) == 0);
   CHECK(q.wait_until(6000) == 1);
   CHECK(q.root().counts.dead == 1);
@@ -34,17 +34,18 @@ TEST_CASE("a holder's leases are found by the holder and have no timer") {
   q.push("a", 3);
   const HolderIndex holder{5};
   for (int i = 0; i < 3; ++i) {
-    q.change(
-        [&](Schedule& s, Txn& txn) { s.lease_next(txn, kRootTenant, {.holder = holder, .now_ms = q.now}); });
+    q.change([&](Schedule& s, Txn& txn) {
+      s.turns().take(txn, kRootTenant, {.holder = holder, .now_ms = q.now});
+    });
   }
-  CHECK(q.schedule().next_timer_ms() == kNever);
+  CHECK(q.schedule().timers().next_ms() == kNever);
   CHECK(q.faults().empty());
-  q.change([&](Schedule& s, Txn& txn) { s.set_holder(txn, q.slot(2), HolderIndex{6}); });
-  CHECK(q.schedule().first_held(HolderIndex{6}) == q.slot(2));
+  q.change([&](Schedule& s, Txn& txn) { s.messages().set_holder(txn, q.slot(2), HolderIndex{6}); });
+  CHECK(q.schedule().views().first_held(HolderIndex{6}) == q.slot(2));
   CHECK(q.faults().empty());
   uint32_t back = 0;
-  while (const auto held = q.schedule().first_held(holder)) {
-    q.change([&](Schedule& s, Txn& txn) { s.give_back(txn, *held, true, true, 0, q.now); });
+  while (const auto held = q.schedule().views().first_held(holder)) {
+    q.change([&](Schedule& s, Txn& txn) { s.messages().requeue(txn, *held, true, true, 0, q.now); });
     ++back;
   }
   CHECK(back == 2);
@@ -76,12 +77,12 @@ TEST_CASE("an idle tenant is forgotten with the parents that it leaves childless
   ScheduleFixture q;
   q.push("a/b/c").push("a/x");
   q.serve_ids();
-  CHECK(q.schedule().find_tenant("a/b/c").has_value());
+  CHECK(q.schedule().tenants().find("a/b/c").has_value());
   q.wait_until(q.now + kIdleMs - 1);
   CHECK(q.root().tenants_count == 2);
   q.wait_until(q.now + 1);
-  CHECK_FALSE(q.schedule().find_tenant("a/b/c").has_value());
-  CHECK_FALSE(q.schedule().find_tenant("a").has_value());
+  CHECK_FALSE(q.schedule().tenants().find("a/b/c").has_value());
+  CHECK_FALSE(q.schedule().tenants().find("a").has_value());
   CHECK(q.root().tenants_count == 0);
   CHECK(q.root().tenant_supply.used == 1);
   CHECK(q.root().text_supply.used == 0);
@@ -96,9 +97,9 @@ TEST_CASE("a tenant that was used again is looked at later") {
   q.push("a");
   q.serve_ids();
   q.wait_until(q.now + kIdleMs / 2 + 1);
-  CHECK(q.schedule().find_tenant("a").has_value());
+  CHECK(q.schedule().tenants().find("a").has_value());
   q.wait_until(q.now + kIdleMs);
-  CHECK_FALSE(q.schedule().find_tenant("a").has_value());
+  CHECK_FALSE(q.schedule().tenants().find("a").has_value());
 }
 
 TEST_CASE("a tenant with a weight, a park or any message is not forgotten") {
@@ -141,14 +142,14 @@ TEST_CASE("after a reboot timers keep their wall time but never wait longer than
   q.lease("", 102'000);
   // Off for 40 s: the new boot's clock stands at 5 s when the old one would be at 140 s.
   Schedule s = q.schedule();
-  s.shift_timers(100'000, 5000, -135'000);
+  s.timers().shift(100'000, 5000, -135'000);
   CHECK(q.entry(1).at_ms == 5000);
   CHECK(q.entry(2).at_ms == 15'000);
   CHECK(q.entry(3).at_ms == 265'000);
   CHECK(q.entry(4).at_ms == 5000);
   CHECK(q.faults().empty());
   // The wall clock was set back by an hour meanwhile: nothing waits an hour more.
-  s.shift_timers(5000, 6000, 3'600'000);
+  s.timers().shift(5000, 6000, 3'600'000);
   CHECK(q.entry(2).at_ms == 16'000);
 }
 

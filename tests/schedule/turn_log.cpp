@@ -21,17 +21,17 @@ const TurnLog::Node* TurnLog::find(const std::string& name) const {
 
 void TurnLog::before_turn(const Schedule& schedule, SlotIndex slot, const std::string& tenant) {
   indexes_.clear();
-  TenantIndex index{schedule.entry(slot).tenant.get()};
-  for (; index != kRootTenant; index = TenantIndex{schedule.tenant(index).parent.get()})
+  TenantIndex index{schedule.messages().entry(slot).tenant.get()};
+  for (; index != kRootTenant; index = TenantIndex{schedule.tenants().at(index).parent.get()})
     indexes_.insert(indexes_.begin(), index);
   path_.assign(1, 0);
   size_t end = 0;
   for (const TenantIndex each : indexes_) {
-    const bool self = (schedule.tenant(each).flags & kTenantSelf) != 0;
+    const bool self = (schedule.tenants().at(each).flags & kTenantSelf) != 0;
     if (!self) end = std::min(tenant.find('/', end == 0 ? 0 : end + 1), tenant.size());
     path_.push_back(node_of(path_.back(), self ? tenant + "/" : tenant.substr(0, end)));
     Node& node = nodes_[path_.back()];
-    const Tenant& at = schedule.tenant(each);
+    const Tenant& at = schedule.tenants().at(each);
     node.weight_milli = at.weight_milli;
     if (node.begin == SIZE_MAX) continue;
     // Who lost its seat in between has taken another.
@@ -44,9 +44,9 @@ void TurnLog::before_turn(const Schedule& schedule, SlotIndex slot, const std::s
 void TurnLog::close_windows_without_room(const Schedule& schedule) {
   const SeatKind kind{&schedule.region()};
   for (Node& node : nodes_) {
-    if (node.begin == SIZE_MAX || !is_used(schedule.tenant(node.index))) continue;
+    if (node.begin == SIZE_MAX || !is_used(schedule.tenants().at(node.index))) continue;
     // A leaf that has become a self child meanwhile: its seat is its parent's now.
-    const Tenant& at = schedule.tenant(node.index);
+    const Tenant& at = schedule.tenants().at(node.index);
     const bool is_self = (at.flags & kTenantSelf) != 0;
     if (is_self && !node.name.ends_with('/')) node.index = TenantIndex{at.parent.get()};
     const bool open = (kind.sets(static_cast<uint32_t>(node.index)) & open_sets(schedule.root())) != 0;
@@ -81,7 +81,7 @@ void TurnLog::after_turn(const Schedule& schedule, int64_t run_ms) {
     nodes_[path_[i - 1]].turns_below.push_back(path_[i]);
     ++node.turns;
     node.run_ms += static_cast<uint64_t>(run_ms);
-    const Tenant& at = schedule.tenant(indexes_[i - 1]);
+    const Tenant& at = schedule.tenants().at(indexes_[i - 1]);
     node.begin = is_seated(at) ? nodes_[path_[i - 1]].turns_below.size() : SIZE_MAX;
     node.sequence = at.sequence;
     node.index = indexes_[i - 1];

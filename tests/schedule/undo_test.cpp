@@ -36,7 +36,7 @@ TEST_CASE("a change that is killed at any store is undone to the last byte of wh
     Txn txn = q.open();
     for (uint32_t n = 1 + dice.roll(3); n > 0; --n) {
       random_change(s, txn, dice, q.last_id, q.now);  // several in one transaction
-      if (!s.fits(kRoomOfChange)) break;
+      if (!s.growth().fits(kRoomOfChange)) break;
     }
     REQUIRE(txn.noted() < kUndoEntries / 2);
     for (uint32_t k = 0; deep && k <= txn.noted(); k += 1 + dice.roll(12)) {
@@ -108,7 +108,7 @@ TEST_CASE("a damaged region gives an exception or a list of faults and nothing w
   for (int i = 0; i < 60; ++i) {
     try {
       Schedule s = q.schedule();
-      if (!s.fits(kRoomOfChange)) break;
+      if (!s.growth().fits(kRoomOfChange)) break;
       Txn txn = q.open();
       random_change(s, txn, dice, q.last_id, q.now);
       txn.commit();

@@ -33,11 +33,11 @@ Result<bool> BlobCare::find_blob_users(std::vector<TakenMessage>& found, uint32_
   FQ_TRY(locked([&]() -> Result<void> {
     found.clear();
     if (from == 0) gate().apply_pending();
-    const uint32_t end = schedule().slots_end();
+    const uint32_t end = schedule().views().slots_end();
     const uint32_t to = from < end ? from + std::min(kBlobSlotsPerStep, end - from) : end;
     uint32_t slot = from;
     for (; slot < to && found.size() < kUsersPerStep; ++slot) {
-      const Entry& entry = schedule().entry(SlotIndex{slot});
+      const Entry& entry = schedule().messages().entry(SlotIndex{slot});
       const bool is_free = static_cast<SlotState>(entry.state.get()) == SlotState::free;
       if (is_free || (entry.flags & kEntryBlob) == 0) continue;
       TakenMessage& user = found.emplace_back();
@@ -56,8 +56,8 @@ Result<std::optional<uint64_t>> BlobCare::item_position_of(uint64_t id) {
   std::optional<uint64_t> position;
   FQ_TRY(locked([&]() -> Result<void> {
     position.reset();
-    if (const std::optional<SlotIndex> slot = schedule().find(MessageId{id})) {
-      position = schedule().entry(*slot).item_position;
+    if (const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{id})) {
+      position = schedule().messages().entry(*slot).item_position;
     }
     return {};
   }));

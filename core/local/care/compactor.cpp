@@ -48,11 +48,11 @@ Result<bool> Compactor::find_in_oldest(std::vector<InOldest>& found) {
     const JournalSlot& oldest = stream().table().slot(shared.oldest_file);
     const uint32_t from = shared.copied_file == shared.oldest_file ? shared.copied_slots.get() : 0;
     uint64_t bytes = 0;
-    const uint32_t end = schedule().slots_end();
+    const uint32_t end = schedule().views().slots_end();
     const uint32_t to = from < end ? from + std::min(kSlotsPerStep, end - from) : end;
     uint32_t slot = from;
     for (; slot < to && bytes < kCopyBytesPerStep; ++slot) {
-      const Entry& entry = schedule().entry(SlotIndex{slot});
+      const Entry& entry = schedule().messages().entry(SlotIndex{slot});
       const uint64_t position = entry.item_position;
       const bool is_free = static_cast<SlotState>(entry.state.get()) == SlotState::free;
       if (is_free || position < oldest.start || position >= oldest.end) continue;
@@ -92,8 +92,8 @@ uint32_t Compactor::find_replaced(std::vector<InOldest>& found) {
   uint32_t at = header().replaced.walk_next;
   uint64_t bytes = 0;
   for (uint32_t walked = 0; at < end && walked < kSlotsPerStep && bytes < kCopyBytesPerStep; ++walked, ++at) {
-    const Entry& entry = schedule().entry(SlotIndex{at});
-    if (state_of(entry) == SlotState::free || !schedule().is_replaced(SlotIndex{at})) continue;
+    const Entry& entry = schedule().messages().entry(SlotIndex{at});
+    if (state_of(entry) == SlotState::free || !schedule().views().is_replaced(SlotIndex{at})) continue;
     found.push_back({MessageId{entry.id.get()}, entry.item_position});
     bytes += journal_bytes_of(entry);
   }
@@ -136,10 +136,10 @@ Result<Compactor::Copied> Compactor::copy_message(MessageId id, uint64_t item_po
   carried.waits.reserve(ids.size());  // nothing is allocated under the lock
   FQ_TRY(locked([&]() -> Result<void> {
     looked.reset();
-    const std::optional<SlotIndex> slot = schedule().find(id);
-    if (slot && schedule().entry(*slot).item_position == item_position) {
+    const std::optional<SlotIndex> slot = schedule().messages().find(id);
+    if (slot && schedule().messages().entry(*slot).item_position == item_position) {
       looked = take_snapshot(link_, *slot);
-      carried.waits.resize(schedule().waits_of(*slot, ids));
+      carried.waits.resize(schedule().dependents().waits_of(*slot, ids));
       std::copy_n(ids.begin(), carried.waits.size(), carried.waits.begin());
     }
     return {};
@@ -220,9 +220,9 @@ Result<void> Compactor::carry(const Snapshot& looked, const StoredItem& stored, 
 
 /// Appends the encoded record, if the message still is where and what it was when it was looked at.
 bool Compactor::append_moved(const Snapshot& looked, uint64_t item_position, const Carried& carried) {
-  const std::optional<SlotIndex> slot = schedule().find(MessageId{looked.id});
+  const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{looked.id});
   if (!slot) return false;
-  const Entry& entry = schedule().entry(*slot);
+  const Entry& entry = schedule().messages().entry(*slot);
   if (header().wall_minus_boot_ms != carried.wall_minus_boot_ms) return false;
   if (entry.item_position != item_position || entry.event_position != looked.event_position ||
       entry.serial != looked.serial || static_cast<SlotState>(entry.state.get()) != looked.slot_state) {

@@ -24,9 +24,9 @@ Result<void> Compactor::bury_lost(MessageId id, uint64_t item_position, const st
   bool buried = false;
   Obstacle obstacle = Obstacle::none;
   FQ_TRY(locked([&]() -> Result<void> {
-    const std::optional<SlotIndex> slot = schedule().find(id);
-    if (!slot || schedule().entry(*slot).item_position != item_position) return {};
-    const auto state = static_cast<SlotState>(schedule().entry(*slot).state.get());
+    const std::optional<SlotIndex> slot = schedule().messages().find(id);
+    if (!slot || schedule().messages().entry(*slot).item_position != item_position) return {};
+    const auto state = static_cast<SlotState>(schedule().messages().entry(*slot).state.get());
     if (state == SlotState::dead || state == SlotState::leased) return {};
     obstacle = writer_.room_for_event(RecordType::buried, bytes);
     if (obstacle != Obstacle::none) return {};
@@ -47,13 +47,13 @@ Result<Compactor::Copied> Compactor::give_up(MessageId id, uint64_t item_positio
   std::array<char, kTextBytesMax> tenant;
   std::string key;
   FQ_TRY(locked([&]() -> Result<void> {
-    const std::optional<SlotIndex> slot = schedule().find(id);
-    if (!slot || schedule().entry(*slot).item_position != item_position) return {};
-    const Entry& entry = schedule().entry(*slot);
+    const std::optional<SlotIndex> slot = schedule().messages().find(id);
+    if (!slot || schedule().messages().entry(*slot).item_position != item_position) return {};
+    const Entry& entry = schedule().messages().entry(*slot);
     looked = take_snapshot(link_, *slot);
-    key = schedule().key_of(*slot);
-    stored.item.tenant = schedule().path_copy(TenantIndex{entry.tenant.get()}, tenant);
-    stored.item.priority = schedule().priority_of(*slot);
+    key = schedule().views().key_of(*slot);
+    stored.item.tenant = schedule().tenants().path_copy(TenantIndex{entry.tenant.get()}, tenant);
+    stored.item.priority = schedule().views().priority_of(*slot);
     stored.item.payload_bytes = entry.payload_bytes;
     if ((entry.flags & kEntryOwnAttempts) != 0) stored.item.attempts_max = entry.attempts_max;
     return {};

@@ -27,7 +27,7 @@ uint32_t DeadFiles::append_low() {
   if (count == 0) return 0;
   LowRecord low;
   low.file_number = shared.oldest_file + count;
-  low.counts = schedule().counts();
+  low.counts = schedule().past().counts();
   low.id_limit = shared.id_limit;
   low.serial_limit = shared.serial_limit;
   low.counts.pushed += shared.pending_messages;

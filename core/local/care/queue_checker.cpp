@@ -6,6 +6,7 @@
 // fq, below us.
 #include "core/base/text/counted.h"
 #include "core/base/step_count.h"
+#include "core/schedule/faults.h"
 
 namespace fq {
 
@@ -147,7 +148,7 @@ Result<Checked> QueueChecker::check_once() {
   FQ_TRY_SET(const Replayed replayed, replay_journal(disk(), *rebuilt, until));
   for (;;) {
     Txn txn = rebuilt->begin();
-    const bool fired = rebuilt->schedule().fire(txn, now.boot_ms) > 0;
+    const bool fired = rebuilt->schedule().timers().fire(txn, now.boot_ms) > 0;
     txn.commit();
     if (!fired) break;
   }

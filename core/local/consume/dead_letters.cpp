@@ -16,20 +16,20 @@ constexpr size_t kDroppedMax = 16;  // of one record and transaction
 int64_t DeadLetters::due_ms() {
   const int64_t kept_ms = header().settings.dead_retention_ms;
   std::array<SlotIndex, 1> oldest;
-  if (kept_ms == kUnlimited || schedule().oldest_dead(oldest) == 0) return kNever;
-  return schedule().entry(oldest[0]).at_ms + std::min(kept_ms, kNever / 4);
+  if (kept_ms == kUnlimited || schedule().views().oldest_dead(oldest) == 0) return kNever;
+  return schedule().messages().entry(oldest[0]).at_ms + std::min(kept_ms, kNever / 4);
 }
 
 /// Cancels some that have had their time. Needs: the lock, and that their record finds room.
 Obstacle DeadLetters::drop_some(const Now& now) {
   std::array<SlotIndex, kDroppedMax> slots;
-  const size_t there = schedule().oldest_dead(slots);
+  const size_t there = schedule().views().oldest_dead(slots);
   const int64_t kept_ms = std::min<int64_t>(header().settings.dead_retention_ms, kNever / 4);
   size_t count = 0;
   Obstacle obstacle = Obstacle::none;
-  while (count < there && schedule().entry(slots[count]).at_ms + kept_ms <= now.boot_ms) {
+  while (count < there && schedule().messages().entry(slots[count]).at_ms + kept_ms <= now.boot_ms) {
     if (endings_.lacks_note(RecordType::cancelled, slots[count])) obstacle = Obstacle::note;
-    const Entry& entry = schedule().entry(slots[count++]);
+    const Entry& entry = schedule().messages().entry(slots[count++]);
     if ((entry.flags & kEntryBlob) == 0) continue;
     if (const auto place = ItemReader::find_item(stream(), header(), entry))
       mutator_.blobs().push_back(*place);

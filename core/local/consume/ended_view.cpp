@@ -85,7 +85,7 @@ Result<std::optional<JobOutput>> EndedView::output(MessageId id) {
 Result<bool> EndedView::lives(uint64_t id) {
   bool lives = false;
   FQ_TRY(locked([&]() -> Result<void> {
-    lives = schedule().find(MessageId{id}).has_value();
+    lives = schedule().messages().find(MessageId{id}).has_value();
     return {};
   }));
   return lives;

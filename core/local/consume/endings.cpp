@@ -28,7 +28,7 @@ std::optional<int16_t> status_in(const std::optional<int>& status) {
 bool Endings::lacks_note(RecordType type, SlotIndex slot, const Settle* settle) {
   const bool has_output = settle != nullptr && settle->output != nullptr;
   if (!is_end(type) && !has_output) return false;
-  const Entry& entry = schedule().entry(slot);
+  const Entry& entry = schedule().messages().entry(slot);
   if (!is_told_of(entry, header().settings.retention_ms, has_output)) return false;
   const bool last = type == RecordType::retried && entry.attempts + 1U >= entry.attempts_max;
   // What is run again is told of when it ends.
@@ -42,7 +42,7 @@ EndNotes& Endings::notes() {
 }
 
 bool EndNotes::lacks(RecordType type, SlotIndex slot, const Settle* settle) {
-  const Entry& entry = schedule().entry(slot);
+  const Entry& entry = schedule().messages().entry(slot);
   if (gave_up_ || is_noted(entry.id, entry.event_position)) return false;
   const auto end = found_.begin() + static_cast<ptrdiff_t>(found_count_);
   const bool found =

@@ -53,7 +53,7 @@ void LeaseHolder::leave() {
       more = false;
       // The segment may have been replaced while we came in: then our leases are carried by pid.
       if (!link_.holder()) return Obstacle::none;
-      const std::optional<SlotIndex> slot = schedule().first_held(own);
+      const std::optional<SlotIndex> slot = schedule().views().first_held(own);
       if (!slot) return Obstacle::none;
       const uint64_t bytes = event_record_bytes(RecordType::released, 1, EventDetail{});
       const Obstacle obstacle = writer_.room_for_event(RecordType::released, bytes);
@@ -65,7 +65,7 @@ void LeaseHolder::leave() {
   }
   if (!link_.holder()) return;
   static_cast<void>(locked([&]() -> Result<void> {
-    if (!link_.holder() || schedule().first_held(own)) return {};
+    if (!link_.holder() || schedule().views().first_held(own)) return {};
     HolderSlot& slot = header().holders[static_cast<uint16_t>(own)];
     Txn txn = store().begin();
     txn.set(slot.pid, 0);

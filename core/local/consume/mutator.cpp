@@ -21,16 +21,16 @@ Result<SettleStatus> Mutator::change(MessageId id, Action action, const Filter* 
   FQ_TRY(endings_.write_ends([&]() -> Result<Obstacle> {
     status = SettleStatus::gone;
     gate().fire_timers(gate().now());
-    const std::optional<SlotIndex> slot = schedule().find(id);
+    const std::optional<SlotIndex> slot = schedule().messages().find(id);
     if (!slot) return Obstacle::none;
-    const Entry& entry = schedule().entry(*slot);
+    const Entry& entry = schedule().messages().entry(*slot);
     status = SettleStatus::stale;
     if (!takes(action, static_cast<SlotState>(entry.state.get()))) return Obstacle::none;
     // Found by what it was a moment ago: it must still be that.
     if (filter != nullptr && !matches(link_, *filter, std::nullopt, entry)) return Obstacle::none;
     if (item_position && entry.item_position != *item_position) return Obstacle::none;
     RecordType type = action == Action::cancel ? RecordType::cancelled : RecordType::kicked;
-    if (action == Action::kick && schedule().would_hold(*slot)) type = RecordType::reheld;
+    if (action == Action::kick && schedule().dependents().would_hold(*slot)) type = RecordType::reheld;
     Obstacle obstacle = writer_.room_for_event(type, event_record_bytes(type, 1, EventDetail{}));
     if (obstacle == Obstacle::none && endings_.lacks_note(type, *slot)) obstacle = Obstacle::note;
     if (obstacle != Obstacle::none) return obstacle;
@@ -45,7 +45,7 @@ Result<SettleStatus> Mutator::change(MessageId id, Action action, const Filter* 
 }
 
 Result<void> Mutator::finish() {
-  FQ_TRY(dependents_.resolve());
+  FQ_TRY(resolver_.resolve());
   DoomedBlobs doomed(link_);
   doomed.find(blobs_);
   blobs_.clear();

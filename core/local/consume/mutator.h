@@ -4,7 +4,7 @@
 #pragma once
 
 // fq, this room.
-#include "core/local/consume/dependents.h"
+#include "core/local/consume/resolver.h"
 #include "core/local/consume/endings.h"
 #include "core/local/write/doomed_blobs.h"
 
@@ -13,13 +13,13 @@ namespace fq {
 class Mutator : private Linked {
  public:
   Mutator(Link& link, Writer& writer, EventWriter& events, Upkeep& upkeep, Endings& endings,
-          Dependents& dependents)
+          Resolver& resolver)
       : Linked(link),
         writer_(writer),
         events_(events),
         upkeep_(upkeep),
         endings_(endings),
-        dependents_(dependents) {}
+        resolver_(resolver) {}
 
   /// `filter`: only if that still takes it. With `item_position` only while its payload lies there.
   Result<SettleStatus> change(MessageId id, Action action, const Filter* filter = nullptr,
@@ -36,7 +36,7 @@ class Mutator : private Linked {
   EventWriter& events_;
   Upkeep& upkeep_;
   Endings& endings_;
-  Dependents& dependents_;
+  Resolver& resolver_;
   std::vector<ItemPlace> blobs_;
 };
 

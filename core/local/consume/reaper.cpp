@@ -121,7 +121,7 @@ Result<bool> Reaper::find_dead(Dead& dead) {
     const HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];
     dead.process = {slot.pid, slot.started};
     dead.found_at_ms = gate().now().boot_ms;
-    dead.holds = schedule().first_held(dead.holder).has_value();
+    dead.holds = schedule().views().first_held(dead.holder).has_value();
     const bool limited = slot.orphaned_at_ms != 0 && slot.job_limit_ms != kNever;
     dead.overdue = limited && dead.found_at_ms - slot.orphaned_at_ms > slot.job_limit_ms;
     due = is_dead(dead) && (dead.overdue || dead.found_at_ms >= slot.ask_again_at_ms);
@@ -140,9 +140,9 @@ bool Reaper::is_dead(const Dead& dead) {
 
 /// Needs: the lock.
 std::optional<SlotIndex> Reaper::find_held(const Dead& dead, uint64_t id) {
-  const std::optional<SlotIndex> slot = schedule().find(MessageId{id});
+  const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{id});
   if (!slot || !is_dead(dead)) return std::nullopt;
-  const Entry& entry = schedule().entry(*slot);
+  const Entry& entry = schedule().messages().entry(*slot);
   const bool held = HolderIndex{entry.holder.get()} == dead.holder &&
                     static_cast<SlotState>(entry.state.get()) == SlotState::leased;
   return held ? slot : std::nullopt;
@@ -155,9 +155,9 @@ Result<void> Reaper::find_held(Dead& dead) {
     if (!is_dead(dead)) return {};
     // Where that one has ended meanwhile, it begins again: what is left is less each time.
     const auto last = dead.last_kept ? find_held(dead, *dead.last_kept) : std::nullopt;
-    auto held = last ? schedule().next_held(*last) : schedule().first_held(dead.holder);
-    for (; held && dead.part.size() < kHeldPerLook; held = schedule().next_held(*held)) {
-      dead.part.push_back(schedule().entry(*held).id);
+    auto held = last ? schedule().views().next_held(*last) : schedule().views().first_held(dead.holder);
+    for (; held && dead.part.size() < kHeldPerLook; held = schedule().views().next_held(*held)) {
+      dead.part.push_back(schedule().messages().entry(*held).id);
     }
     return {};
   });
@@ -194,7 +194,7 @@ Result<void> Reaper::return_from_dead(const Dead& dead, uint64_t id) {
 
 Result<void> Reaper::free_dead(const Dead& dead) {
   return locked([&]() -> Result<void> {
-    if (!is_dead(dead) || schedule().first_held(dead.holder)) return {};
+    if (!is_dead(dead) || schedule().views().first_held(dead.holder)) return {};
     HolderSlot& slot = header().holders[static_cast<uint16_t>(dead.holder)];
     Txn txn = store().begin();
     txn.set(slot.pid, 0);

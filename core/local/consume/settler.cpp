@@ -66,9 +66,9 @@ uint64_t id_in(const Receipt& receipt) {
 SettleStatus Settler::judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot) {
   const std::optional<ParsedReceipt> parsed = parse_receipt(receipt.text);
   if (!parsed) return SettleStatus::invalid;
-  slot = schedule().find(MessageId{parsed->id});
+  slot = schedule().messages().find(MessageId{parsed->id});
   if (!slot) return SettleStatus::gone;
-  const Entry& entry = schedule().entry(*slot);
+  const Entry& entry = schedule().messages().entry(*slot);
   const bool leased = static_cast<SlotState>(entry.state.get()) == SlotState::leased;
   // A lease whose time is over is over, also when its timer has not been fired yet.
   const bool held = leased && entry.serial == parsed->serial && entry.at_ms > now.boot_ms;
@@ -108,7 +108,7 @@ Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<Se
       const bool twice = std::find(slots.begin(), slots.begin() + count, *slot) != slots.begin() + count;
       if (twice) statuses[i] = SettleStatus::stale;
       if (twice) continue;
-      const Entry& entry = schedule().entry(*slot);
+      const Entry& entry = schedule().messages().entry(*slot);
       const bool is_told = is_told_of(entry, header().settings.retention_ms, group[i].output != nullptr);
       if (is_told && endings_.lacks_note(type, *slot, &group[i])) obstacle = Obstacle::note;
       blobs_before[count] = blobs.size();
@@ -173,7 +173,7 @@ Result<SettleReply> Settler::settle(std::span<const Settle> items) {
   doomed.remove();
   // Consumers keep house, and a fault in that is no fault of the verdict.
   upkeep_.keep_if_due();
-  if (!reply.error) static_cast<void>(dependents_.resolve());
+  if (!reply.error) static_cast<void>(resolver_.resolve());
   return reply;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // fq, this room.
-#include "core/local/consume/dependents.h"
+#include "core/local/consume/resolver.h"
 #include "core/local/consume/endings.h"
 #include "core/local/consume/watcher.h"
 #include "core/local/write/doomed_blobs.h"
@@ -12,13 +12,13 @@ namespace fq {
 class Settler : private Linked {
  public:
   Settler(Link& link, Writer& writer, EventWriter& events, Upkeep& upkeep, Endings& endings,
-          Dependents& dependents, Watcher& watcher)
+          Resolver& resolver, Watcher& watcher)
       : Linked(link),
         writer_(writer),
         events_(events),
         upkeep_(upkeep),
         endings_(endings),
-        dependents_(dependents),
+        resolver_(resolver),
         watcher_(watcher) {}
 
   /// `next` of the reply is left empty.
@@ -34,7 +34,7 @@ class Settler : private Linked {
   EventWriter& events_;
   Upkeep& upkeep_;
   Endings& endings_;
-  Dependents& dependents_;
+  Resolver& resolver_;
   Watcher& watcher_;
 };
 

@@ -34,7 +34,7 @@ Taker::Taker(Link& link, const Needs& needs)
       upkeep_(needs.upkeep),
       messages_(needs.messages),
       endings_(needs.endings),
-      dependents_(needs.dependents),
+      resolver_(needs.resolver),
       dead_letters_(needs.dead_letters),
       holder_(needs.holder),
       reaper_(needs.reaper),
@@ -52,7 +52,7 @@ Result<LeaseReply> Taker::lease(const LeaseRequest& request) {
   for (;; now = gate().now()) {
     const uint32_t seen = header().ready_event.load(std::memory_order_acquire);
     FQ_TRY(reaper_.reap_all(now));
-    FQ_TRY(dependents_.resolve());
+    FQ_TRY(resolver_.resolve());
     FQ_TRY(dead_letters_.drop_old());
     const uint64_t lost = reply.lost;
     FQ_TRY(try_lease(request, now, reply));
@@ -113,16 +113,16 @@ Result<void> Taker::try_lease(const LeaseRequest& request, const Now& now, Lease
       gate().fire_timers(now);
       gate().apply_pending();
       std::optional<TenantIndex> from = kRootTenant;
-      if (!request.tenant.empty()) from = schedule().find_tenant(request.tenant);
-      if (request.look && from && schedule().next(*from)) reply.why_empty = WhyEmpty::servable;
+      if (!request.tenant.empty()) from = schedule().tenants().find(request.tenant);
+      if (request.look && from && schedule().turns().next(*from)) reply.why_empty = WhyEmpty::servable;
       if (request.look || request.want == 0) from.reset();
       for (size_t i = 0; from && i < records && obstacle == Obstacle::none && (i == 0 || group_.left > 0);
            ++i) {
         obstacle = take_some(request, *from, now, bytes);
         kept = taken_.size();
       }
-      if (request.watch) reply.more = schedule().next(from.value_or(kRootTenant)).has_value();
-      int64_t timer_ms = schedule().next_timer_ms();
+      if (request.watch) reply.more = schedule().turns().next(from.value_or(kRootTenant)).has_value();
+      int64_t timer_ms = schedule().timers().next_ms();
       more_due = timer_ms <= now.boot_ms;
       timer_ms = std::min(timer_ms, dead_letters_.due_ms());
       if (timer_ms != kNever) reply.next_wake_ms = std::max<int64_t>(0, timer_ms - now.boot_ms);
@@ -194,7 +194,7 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const N
     const std::optional<SlotIndex> slot = take_next(txn, request, from, terms, all_bytes);
     if (!slot) break;
     txn.set(shared.next_serial, shared.next_serial + 1);
-    const Entry& entry = schedule().entry(*slot);
+    const Entry& entry = schedule().messages().entry(*slot);
     TakenMessage& one = taken_.emplace_back();
     one.id = entry.id;
     one.serial = terms.serial;
@@ -209,7 +209,7 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const N
     if (journaled) {
       gate().apply().leased(txn, *slot, shared.tail);
     } else {
-      schedule().note_unwritten(txn, *slot);
+      schedule().messages().note_unwritten(txn, *slot);
     }
     one.event_position = entry.event_position;
   }
@@ -321,7 +321,7 @@ Result<void> Taker::sleep_until_ready(const LeaseRequest& request, int64_t deadl
   bool lazy_bytes = false;
   bool dead = false;
   FQ_TRY(locked([&]() -> Result<void> {
-    timer_ms = std::min(schedule().next_timer_ms(), dead_letters_.due_ms());
+    timer_ms = std::min(schedule().timers().next_ms(), dead_letters_.due_ms());
     lazy_bytes = shared.durable_end.load(std::memory_order_relaxed) < shared.tail;
     upkeep_.look(shared);
     for (uint32_t i = 0; i < shared.holders_used && count < words.size(); ++i) {
@@ -372,28 +372,28 @@ std::optional<SlotIndex> Taker::take_next(Txn& txn, const LeaseRequest& request,
   if (taken_.size() >= request.want) return std::nullopt;
   // A limit of bytes is looked at before the turn is taken: a turn cannot be given back.
   if (request.bytes_max != UINT64_MAX && !taken_.empty()) {
-    const std::optional<SlotIndex> next = schedule().next(from);
-    if (!next || schedule().entry(*next).payload_bytes > bytes_left) return std::nullopt;
+    const std::optional<SlotIndex> next = schedule().turns().next(from);
+    if (!next || schedule().messages().entry(*next).payload_bytes > bytes_left) return std::nullopt;
   }
-  const std::optional<SlotIndex> slot = schedule().lease_next(txn, from, terms);
+  const std::optional<SlotIndex> slot = schedule().turns().take(txn, from, terms);
   if (!slot || !request.grouped) return slot;
-  const TenantIndex leaf{schedule().entry(*slot).tenant.get()};
+  const TenantIndex leaf{schedule().messages().entry(*slot).tenant.get()};
   group_.leaf = leaf;
-  group_.left = std::min(request.group_max, schedule().group_size(leaf, 1)) - 1;
-  if (group_.left == 0) schedule().end_group(txn, leaf, terms.now_ms);
+  group_.left = std::min(request.group_max, schedule().turns().group_size(leaf, 1)) - 1;
+  if (group_.left == 0) schedule().turns().end_group(txn, leaf, terms.now_ms);
   return slot;
 }
 
 /// None: the group has ended, since no more of it can be had.
 std::optional<SlotIndex> Taker::take_of_group(Txn& txn, TenantIndex from, const LeaseTerms& terms,
                                               uint64_t bytes_left) {
-  const std::optional<SlotIndex> next = schedule().first_ready(group_.leaf);
+  const std::optional<SlotIndex> next = schedule().tenants().first_ready(group_.leaf);
   std::optional<SlotIndex> slot;
-  if (next && schedule().entry(*next).payload_bytes <= bytes_left) {
-    slot = schedule().lease_more(txn, from, group_.leaf, terms);
+  if (next && schedule().messages().entry(*next).payload_bytes <= bytes_left) {
+    slot = schedule().turns().take_more(txn, from, group_.leaf, terms);
   }
   group_.left = slot ? group_.left - 1 : 0;
-  if (group_.left == 0) schedule().end_group(txn, group_.leaf, terms.now_ms);
+  if (group_.left == 0) schedule().turns().end_group(txn, group_.leaf, terms.now_ms);
   return slot;
 }
 

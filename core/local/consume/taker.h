@@ -19,7 +19,7 @@ class Taker : private Linked {
     Upkeep& upkeep;
     MessageReader& messages;
     Endings& endings;
-    Dependents& dependents;
+    Resolver& resolver;
     DeadLetters& dead_letters;
     LeaseHolder& holder;
     Reaper& reaper;
@@ -51,7 +51,7 @@ class Taker : private Linked {
   Upkeep& upkeep_;
   MessageReader& messages_;
   Endings& endings_;
-  Dependents& dependents_;
+  Resolver& resolver_;
   DeadLetters& dead_letters_;
   LeaseHolder& holder_;
   Reaper& reaper_;

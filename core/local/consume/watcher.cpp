@@ -23,14 +23,14 @@ void Watcher::watch(std::span<const TakenMessage> taken) {
 
 /// What others made of a lease since it was last looked at; `lease` is as it is now. Needs: the lock.
 std::optional<LeaseChange::What> Watcher::change_of(WatchedLease& lease) {
-  const std::optional<SlotIndex> slot = schedule().find(MessageId{lease.id});
-  const Entry* entry = slot ? &schedule().entry(*slot) : nullptr;
+  const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{lease.id});
+  const Entry* entry = slot ? &schedule().messages().entry(*slot) : nullptr;
   const bool held = entry != nullptr && entry->serial == lease.serial &&
                     static_cast<SlotState>(entry->state.get()) == SlotState::leased;
   if (held && entry->event_position == lease.event_position) return std::nullopt;
   if (held) lease.event_position = entry->event_position;
   if (held) return LeaseChange::What::extended;
-  const auto outcome = slot ? std::nullopt : schedule().outcome(MessageId{lease.id});
+  const auto outcome = slot ? std::nullopt : schedule().past().outcome(MessageId{lease.id});
   const bool cancelled = outcome && outcome->verdict == RecordType::cancelled;
   return cancelled ? LeaseChange::What::cancelled : LeaseChange::What::ended;
 }
@@ -95,19 +95,19 @@ Result<bool> Watcher::is_idle() {
     FQ_TRY(locked([&]() -> Result<void> {
       gate().fire_timers(gate().now());
       more = false;
-      idle = schedule().may_be_idle() && header().pending_messages == 0;
-      const bool same = tail == header().tail && beside == schedule().ready_beside_paused();
+      idle = schedule().views().may_be_idle() && header().pending_messages == 0;
+      const bool same = tail == header().tail && beside == schedule().views().ready_beside_paused();
       if (from == 0 || !same) {
         if (++begun > kIdleTries) idle = false;
         tail = header().tail;
-        beside = schedule().ready_beside_paused();
+        beside = schedule().views().ready_beside_paused();
         from = 0;
         paused = 0;
       }
       if (!idle || beside == 0) return {};
-      const uint32_t to = std::min(schedule().controls_end(), from + kControlsPerLook);
-      paused += schedule().paused_ready(from, to);
-      more = to < schedule().controls_end();
+      const uint32_t to = std::min(schedule().views().controls_end(), from + kControlsPerLook);
+      paused += schedule().views().paused_ready(from, to);
+      more = to < schedule().views().controls_end();
       idle = paused == beside;
       from = to;
       return {};
@@ -118,11 +118,11 @@ Result<bool> Watcher::is_idle() {
 
 /// Needs: the lock.
 bool Watcher::has_ended(MessageId id) {
-  const std::optional<SlotIndex> slot = schedule().find(id);
-  if (slot) return static_cast<SlotState>(schedule().entry(*slot).state.get()) == SlotState::dead;
+  const std::optional<SlotIndex> slot = schedule().messages().find(id);
+  if (slot) return static_cast<SlotState>(schedule().messages().entry(*slot).state.get()) == SlotState::dead;
   // Accepted, but not in the schedule yet.
   const bool pending = number(id) < header().next_id && header().pending_messages > 0;
-  return !pending || schedule().outcome(id).has_value();
+  return !pending || schedule().past().outcome(id).has_value();
 }
 
 /// Of request.ids the first `ended_count` are known to have ended; more of them are found, in their order.
@@ -131,14 +131,15 @@ Result<bool> Watcher::look_at_ends(const EndRequest& request, size_t& ended_coun
   bool ended = false;
   if (request.until_idle) {
     FQ_TRY_SET(ended, is_idle());
-    FQ_TRY(locked([&]() -> Result<void> { return timer_ms = schedule().next_timer_ms(), Result<void>(); }));
+    FQ_TRY(
+        locked([&]() -> Result<void> { return timer_ms = schedule().timers().next_ms(), Result<void>(); }));
     return ended;
   }
   bool stuck = false;
   while (!ended && !stuck) {
     FQ_TRY(locked([&]() -> Result<void> {
       gate().fire_timers(gate().now());
-      timer_ms = schedule().next_timer_ms();
+      timer_ms = schedule().timers().next_ms();
       const size_t end = std::min(ended_count + kEndsPerLook, request.ids.size());
       while (ended_count < end && has_ended(request.ids[ended_count])) ++ended_count;
       stuck = ended_count < end;

@@ -114,8 +114,10 @@ Result<uint32_t> EventReader::tenant_of(MessageId id) {
   std::string_view path;
   FQ_TRY(locked([&]() -> Result<void> {
     path = {};
-    const std::optional<SlotIndex> slot = schedule().find(id);
-    if (slot) path = schedule().path_copy(TenantIndex{schedule().entry(*slot).tenant.get()}, text);
+    const std::optional<SlotIndex> slot = schedule().messages().find(id);
+    if (slot)
+      path =
+          schedule().tenants().path_copy(TenantIndex{schedule().messages().entry(*slot).tenant.get()}, text);
     return {};
   }));
   if (!path.empty()) tenant = log.tenants.number_of(path);

@@ -3,7 +3,8 @@
 #include "core/local/look/explainer.h"
 
 // fq, below us.
-#include "core/schedule/rings/starts.h"
+#include "core/schedule/preview.h"
+#include "core/schedule/starts.h"
 
 namespace fq {
 
@@ -44,7 +45,7 @@ Result<std::optional<Explanation>> Explainer::of_message(MessageId id) {
   Explanation found;
   Seen seen;
   std::optional<Snapshot> looked;
-  std::optional<Schedule::OutcomeView> outcome;
+  std::optional<Outcome> outcome;
   std::array<uint64_t, kWaitsMax> waits;
   uint32_t waits_count = 0;
   FQ_TRY(locked([&]() -> Result<void> {
@@ -53,12 +54,12 @@ Result<std::optional<Explanation>> Explainer::of_message(MessageId id) {
     outcome.reset();
     waits_count = 0;
     gate().fire_timers(gate().now());
-    const std::optional<SlotIndex> slot = schedule().find(id);
-    if (!slot) return outcome = schedule().outcome(id), Result<void>();
+    const std::optional<SlotIndex> slot = schedule().messages().find(id);
+    if (!slot) return outcome = schedule().past().outcome(id), Result<void>();
     looked = take_snapshot(link_, *slot);
-    if (looked->state == State::held) waits_count = schedule().waits_of(*slot, waits);
-    const TenantIndex node{schedule().entry(*slot).tenant.get()};
-    among_own_ = (schedule().tenant(node).flags & kTenantSelf) != 0;
+    if (looked->state == State::held) waits_count = schedule().dependents().waits_of(*slot, waits);
+    const TenantIndex node{schedule().messages().entry(*slot).tenant.get()};
+    among_own_ = (schedule().tenants().at(node).flags & kTenantSelf) != 0;
     const bool started = looked->state == State::leased || looked->state == State::dead;
     see(node, !started, seen);
     const SharedTerms& terms = schedule().root().terms;
@@ -93,7 +94,7 @@ Result<std::optional<Explanation>> Explainer::of_tenant(const std::string& path)
   bool there = false;
   FQ_TRY(locked([&]() -> Result<void> {
     gate().fire_timers(gate().now());
-    const std::optional<TenantIndex> node = schedule().find_tenant(path);
+    const std::optional<TenantIndex> node = schedule().tenants().find(path);
     there = node.has_value();
     if (node) see(*node, true, seen);
     return {};
@@ -112,19 +113,19 @@ Result<std::vector<Explanation>> Explainer::next(const std::string& path, size_t
   FQ_TRY(locked([&]() -> Result<void> {
     count = 0;
     gate().fire_timers(gate().now());
-    const std::optional<TenantIndex> from = schedule().find_tenant(path);
+    const std::optional<TenantIndex> from = schedule().tenants().find(path);
     if (!from) return {};
     Preview preview(schedule(), *from);
     Starts starts(schedule().region(), gate().now().boot_ms);
     for (; count < seen.size(); ++count) {
       const std::optional<SlotIndex> slot = preview.next();
       if (!slot) return {};
-      const Entry& entry = schedule().entry(*slot);
+      const Entry& entry = schedule().messages().entry(*slot);
       SeenNext& one = seen[count];
       one.id = MessageId{entry.id.get()};
       one.limited = !starts.start(entry.tenant);
       one.by = served_by(preview.by());
-      one.tenant.filled(schedule().path_copy(TenantIndex{entry.tenant.get()}, one.tenant.bytes));
+      one.tenant.filled(schedule().tenants().path_copy(TenantIndex{entry.tenant.get()}, one.tenant.bytes));
     }
     return {};
   }));
@@ -142,10 +143,10 @@ Result<std::vector<Explanation>> Explainer::next(const std::string& path, size_t
 Result<void> Explainer::add_blocked(const std::string& path, ExplainReply& reply) {
   std::vector<Seen> seen(kBlockedMax);
   uint64_t blocked = 0;
-  FQ_TRY(in_parts([&] { return schedule().nodes_end(); },
+  FQ_TRY(in_parts([&] { return schedule().tenants().nodes_end(); },
                   [&](uint32_t from, uint32_t to) {
                     if (from == 0) blocked = 0;
-                    const std::optional<TenantIndex> top = schedule().find_tenant(path);
+                    const std::optional<TenantIndex> top = schedule().tenants().find(path);
                     for (uint32_t i = from; top && i < to; ++i)
                       see_if_blocked(TenantIndex{i}, *top, seen, blocked);
                   }));
@@ -161,7 +162,7 @@ Result<void> Explainer::add_blocked(const std::string& path, ExplainReply& reply
 
 void Explainer::see(TenantIndex node, bool with_reasons, Seen& seen) {
   const Region& region = schedule().region();
-  seen.tenant.filled(schedule().path_copy(node, seen.tenant.bytes));
+  seen.tenant.filled(schedule().tenants().path_copy(node, seen.tenant.bytes));
   const StateCounts& counts = counts_of(region, static_cast<uint32_t>(node));
   seen.counts = {counts.ready, counts.delayed, counts.leased, counts.held, counts.dead};
   seen.reason_count = 0;
@@ -173,7 +174,7 @@ void Explainer::see(TenantIndex node, bool with_reasons, Seen& seen) {
     reason.until_wall_ms.reset();
     if (blocker.until_ms != kNever) reason.until_wall_ms = store().wall_of(blocker.until_ms);
     reason.name.filled(blocker.pool == kNoIndex
-                           ? schedule().path_copy(blocker.node, reason.name.bytes)
+                           ? schedule().tenants().path_copy(blocker.node, reason.name.bytes)
                            : text_copy(region, region.pool(blocker.pool).name, reason.name.bytes));
   });
 }
@@ -228,7 +229,7 @@ void Explainer::tell_state(const Snapshot& looked, std::span<const uint64_t> wai
 }
 
 void Explainer::find_place(SlotIndex slot, Explanation& found) {
-  const uint32_t leaf = schedule().entry(slot).tenant;
+  const uint32_t leaf = schedule().messages().entry(slot).tenant;
   Preview preview(schedule(), kRootTenant);
   Starts starts(schedule().region(), gate().now().boot_ms);
   starts_left_ = starts.left(leaf);
@@ -236,7 +237,7 @@ void Explainer::find_place(SlotIndex slot, Explanation& found) {
   for (size_t place = 1; place <= kExactPlaces; ++place) {
     const std::optional<SlotIndex> served = preview.next();
     if (!served) return;
-    const bool starts_now = starts.start(schedule().entry(*served).tenant);
+    const bool starts_now = starts.start(schedule().messages().entry(*served).tenant);
     if (*served == slot) {
       found.limited = !starts_now;
       found.place = place;
@@ -244,16 +245,16 @@ void Explainer::find_place(SlotIndex slot, Explanation& found) {
       found.by = served_by(preview.by());
       return;
     }
-    if (schedule().entry(*served).tenant == leaf) ++ahead;
+    if (schedule().messages().entry(*served).tenant == leaf) ++ahead;
   }
   found.limited = starts.left(leaf) == 0;
 }
 
 /// Counted in any case, and copied while there is room.
 void Explainer::see_if_blocked(TenantIndex leaf, TenantIndex top, std::span<Seen> room, uint64_t& blocked) {
-  const Tenant& tenant = schedule().tenant(leaf);
+  const Tenant& tenant = schedule().tenants().at(leaf);
   if (!is_used(tenant) || is_inner(tenant) || tenant.lane.count == 0) return;
-  if (!schedule().is_below(leaf, top) || !schedule().is_blocked(leaf)) return;
+  if (!schedule().tenants().is_below(leaf, top) || !schedule().tenants().is_blocked(leaf)) return;
   if (blocked < room.size()) see(leaf, true, room[blocked]);
   ++blocked;
 }

@@ -13,9 +13,7 @@
 #include <array>
 #include <utility>
 // fq, below us.
-#include "core/schedule/rings/blockers.h"
-#include "core/schedule/rings/rivals.h"
-#include "core/schedule/memory/text_pool.h"
+#include "core/schedule/rivals.h"
 // fq, this room.
 #include "core/local/consume/reaper.h"
 #include "core/local/read/parts.h"

@@ -1,10 +1,6 @@
 // explainer_looks - what an explanation needs of all messages or tenants, looked at in parts.
 #include "core/local/look/explainer.h"
 
-// fq, below us.
-#include "core/schedule/order/message_order.h"
-#include "core/schedule/rings/pools.h"
-
 namespace fq {
 
 namespace {
@@ -14,17 +10,17 @@ constexpr size_t kIdsMax = 5;  // of those that run
 }  // namespace
 
 Result<void> Explainer::count_ahead(Explanation& found) {
-  return in_parts([&] { return schedule().slots_end(); },
+  return in_parts([&] { return schedule().views().slots_end(); },
                   [&](uint32_t from, uint32_t to) {
                     if (from == 0) found.ahead = 0;
-                    const std::optional<SlotIndex> slot = schedule().find(*found.id);
+                    const std::optional<SlotIndex> slot = schedule().messages().find(*found.id);
                     if (!slot) return;  // gone meanwhile
-                    const Entry& own = schedule().entry(*slot);
-                    const MessageKind order{&schedule().region()};
+                    const Entry& own = schedule().messages().entry(*slot);
                     for (uint32_t i = from; i < to; ++i) {
-                      const Entry& entry = schedule().entry(SlotIndex{i});
+                      const Entry& entry = schedule().messages().entry(SlotIndex{i});
                       const bool waits = static_cast<SlotState>(entry.state.get()) == SlotState::ready;
-                      if (waits && entry.tenant == own.tenant && order.less(entry, own)) ++*found.ahead;
+                      if (waits && entry.tenant == own.tenant && schedule().views().is_before(entry, own))
+                        ++*found.ahead;
                     }
                   });
 }
@@ -32,7 +28,7 @@ Result<void> Explainer::count_ahead(Explanation& found) {
 Result<void> Explainer::find_running(std::span<Explanation> explanations) {
   if (full_.empty()) return {};
   for (Full& full : full_) full.running.reserve(kIdsMax);
-  FQ_TRY(in_parts([&] { return schedule().slots_end(); },
+  FQ_TRY(in_parts([&] { return schedule().views().slots_end(); },
                   [&](uint32_t from, uint32_t to) {
                     for (Full& full : full_) {
                       if (from == 0) full.running.clear();
@@ -54,19 +50,20 @@ void Explainer::look_for_running(uint32_t from, uint32_t to) {
   for (Full& full : full_) {
     full.index = kNoIndex;
     if (full.running.size() == kIdsMax) continue;
-    const std::optional<TenantIndex> node = full.is_pool ? std::nullopt : schedule().find_tenant(full.name);
+    const std::optional<TenantIndex> node =
+        full.is_pool ? std::nullopt : schedule().tenants().find(full.name);
     if (full.is_pool) full.index = pools.find(full.name);
     if (node) full.index = static_cast<uint32_t>(*node);
     if (full.index != kNoIndex) ++wanting;
   }
   for (uint32_t i = from; i < to && wanting > 0; ++i) {
-    const Entry& entry = schedule().entry(SlotIndex{i});
+    const Entry& entry = schedule().messages().entry(SlotIndex{i});
     if (static_cast<SlotState>(entry.state.get()) != SlotState::leased) continue;
     for (Full& full : full_) {
       if (full.index == kNoIndex) continue;
-      const bool counts = full.is_pool
-                              ? pools.counts(entry.tenant, full.index)
-                              : schedule().is_below(TenantIndex{entry.tenant.get()}, TenantIndex{full.index});
+      const bool counts = full.is_pool ? pools.counts(entry.tenant, full.index)
+                                       : schedule().tenants().is_below(TenantIndex{entry.tenant.get()},
+                                                                       TenantIndex{full.index});
       if (!counts) continue;
       full.running.push_back(MessageId{entry.id.get()});
       if (full.running.size() < kIdsMax) continue;
@@ -83,12 +80,13 @@ Result<void> Explainer::look_at_rivals(Explanation& found) {
   for (uint32_t level = 0; level <= kDepthMax && !path.empty(); ++level) {
     std::optional<Rivals> rivals;
     SeenName parent;
-    FQ_TRY(in_parts([&] { return schedule().nodes_end(); },
+    FQ_TRY(in_parts([&] { return schedule().tenants().nodes_end(); },
                     [&](uint32_t from, uint32_t to) {
                       if (from == 0) {
                         rivals = rivals_of(path, own, turns);
                         if (rivals)
-                          parent.filled(schedule().path_copy(TenantIndex{rivals->parent()}, parent.bytes));
+                          parent.filled(
+                              schedule().tenants().path_copy(TenantIndex{rivals->parent()}, parent.bytes));
                       }
                       if (rivals) rivals->look(schedule().region(), from, to);
                     }));
@@ -105,10 +103,10 @@ Result<void> Explainer::look_at_rivals(Explanation& found) {
 }
 
 std::optional<Rivals> Explainer::rivals_of(std::string_view path, bool own, uint64_t turns) {
-  const std::optional<TenantIndex> node = schedule().find_tenant(path);
+  const std::optional<TenantIndex> node = schedule().tenants().find(path);
   if (!node) return std::nullopt;
-  const uint32_t i = own ? schedule().tenant(*node).self.get() : static_cast<uint32_t>(*node);
-  if (i == kNoIndex || !is_used(schedule().tenant(TenantIndex{i}))) return std::nullopt;
+  const uint32_t i = own ? schedule().tenants().at(*node).self.get() : static_cast<uint32_t>(*node);
+  if (i == kNoIndex || !is_used(schedule().tenants().at(TenantIndex{i}))) return std::nullopt;
   return Rivals(schedule().region(), i, turns);
 }
 

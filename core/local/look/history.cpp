@@ -39,14 +39,14 @@ Result<HistoryPage> History::of(MessageId id, size_t n) {
   int64_t dead_wall_ms = 0;
   std::optional<ItemPlace> place;
   FQ_TRY(locked([&]() -> Result<void> {
-    const std::optional<SlotIndex> slot = schedule().find(id);
+    const std::optional<SlotIndex> slot = schedule().messages().find(id);
     if (slot) {
-      position = schedule().entry(*slot).event_position;
-      dead = static_cast<SlotState>(schedule().entry(*slot).state.get()) == SlotState::dead;
-      expired = dead && schedule().has_expired(*slot);
-      if (dead) dead_wall_ms = store().wall_of(schedule().entry(*slot).at_ms);
-      place = ItemReader::find_item(stream(), header(), schedule().entry(*slot));
-    } else if (const auto outcome = schedule().outcome(id)) {
+      position = schedule().messages().entry(*slot).event_position;
+      dead = static_cast<SlotState>(schedule().messages().entry(*slot).state.get()) == SlotState::dead;
+      expired = dead && schedule().views().has_expired(*slot);
+      if (dead) dead_wall_ms = store().wall_of(schedule().messages().entry(*slot).at_ms);
+      place = ItemReader::find_item(stream(), header(), schedule().messages().entry(*slot));
+    } else if (const auto outcome = schedule().past().outcome(id)) {
       position = outcome->event_position;
       ended = true;
     }

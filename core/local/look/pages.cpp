@@ -41,8 +41,8 @@ Result<void> Pages::find_more(size_t room) {
   const Filter& filter = found_->filter;
   std::optional<TenantIndex> below;
   const auto end = [&]() -> uint32_t {
-    if (!filter.tenant.empty()) below = schedule().find_tenant(filter.tenant);
-    return filter.tenant.empty() || below ? schedule().slots_end() : 0;
+    if (!filter.tenant.empty()) below = schedule().tenants().find(filter.tenant);
+    return filter.tenant.empty() || below ? schedule().views().slots_end() : 0;
   };
   Parts parts(link_);
   for (bool more = true; more;) {
@@ -52,7 +52,7 @@ Result<void> Pages::find_more(size_t room) {
       anew = from == 0;
       seen.clear();
       for (uint32_t i = from; i < to; ++i) {
-        const Entry& entry = schedule().entry(SlotIndex{i});
+        const Entry& entry = schedule().messages().entry(SlotIndex{i});
         if (!matches(link_, filter, below, entry)) continue;
         const PagePlace place{found_->order == Order::due ? entry.at_ms.get() : 0, entry.id};
         if (found_->last < place) seen.push_back(place);
@@ -79,8 +79,8 @@ Result<std::optional<Snapshot>> Pages::look_again(const Filter& filter, const Pa
   std::optional<Snapshot> looked;
   FQ_TRY(locked([&]() -> Result<void> {
     looked.reset();
-    const std::optional<SlotIndex> slot = schedule().find(MessageId{place.id});
-    if (slot && matches(link_, filter, std::nullopt, schedule().entry(*slot)))
+    const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{place.id});
+    if (slot && matches(link_, filter, std::nullopt, schedule().messages().entry(*slot)))
       looked = take_snapshot(link_, *slot);
     return {};
   }));

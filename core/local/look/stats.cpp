@@ -2,8 +2,6 @@
 
 // System.
 #include <array>
-// fq, below us.
-#include "core/schedule/memory/rates.h"
 // fq, this room.
 #include "core/local/look/row_parts.h"
 #include "core/local/look/tenant_survey.h"
@@ -72,7 +70,7 @@ Result<StatsReply> Stats::rows(const StatsRequest& request) {
     times = {octaves_of(root.wait), octaves_of(root.run), rates_over(root, kMinuteMs, now.boot_ms),
              rates_over(root, 5 * kMinuteMs, now.boot_ms), rates_over(root, 15 * kMinuteMs, now.boot_ms)};
     row.fair_by = root.terms.fair_by;
-    row.paused = (schedule().tenant(kRootTenant).blocks & kBlockPaused) != 0;
+    row.paused = (schedule().tenants().at(kRootTenant).blocks & kBlockPaused) != 0;
     row.draining = header().policy.draining != 0;
     row.segment_bytes = header().segment_bytes;
     row.journal_bytes = stream().table().journal_bytes();

@@ -7,9 +7,7 @@
 #include <new>
 #include <utility>
 // fq, below us.
-#include "core/schedule/rings/pools.h"
 #include "core/schedule/memory/service.h"
-#include "core/schedule/tree/tenant_tree.h"
 // fq, this room.
 #include "core/local/look/row_parts.h"
 
@@ -25,7 +23,7 @@ constexpr uint8_t kFullRate = 128;
 constexpr uint8_t kFull = kFullConcurrency | kFullRate;
 
 uint8_t blocks_of(const Region& region, const Tenant& tenant) {
-  const uint32_t pool = Pools(region).pool_of(tenant);
+  const uint32_t pool = pool_of(region, tenant);
   const uint32_t full = pool == kNoIndex ? 0 : region.pool(pool).blocks.get();
   unsigned blocks = tenant.blocks;
   if ((full & kBlockConcurrency) != 0) blocks |= kFullConcurrency;
@@ -61,7 +59,7 @@ struct TenantSurvey::Page {
    private:
     alignas(Tenant) std::byte bytes_[sizeof(Tenant)];
   };
-  struct Snapshot {
+  struct Looked {
     TenantCopy tenant;
     int64_t oldest_ms = kNever;  // ready since
     uint32_t name_bytes = 0;
@@ -73,7 +71,7 @@ struct TenantSurvey::Page {
   uint32_t tenants = 0;  // there are, about
   bool more = true;
   int64_t now_ms = 0;
-  std::array<Snapshot, kNodesPerLook> looked;
+  std::array<Looked, kNodesPerLook> looked;
   std::array<std::array<char, kTextBytesMax>, kNodesPerLook> names;
 };
 
@@ -90,19 +88,19 @@ void TenantSurvey::look(const Schedule& schedule, int64_t now_ms) {
   page.tenants = root.tenants_count;
   page.count = page.first < end ? std::min(kNodesPerLook, end - page.first) : 0;
   page.more = page.first + page.count < end;
-  const std::optional<TenantIndex> top = below_.empty() ? kRootTenant : schedule.find_tenant(below_);
+  const std::optional<TenantIndex> top = below_.empty() ? kRootTenant : schedule.tenants().find(below_);
   for (uint32_t i = 0; i < page.count; ++i) {
     const TenantIndex index{page.first + i};
-    const Tenant& tenant = schedule.tenant(index);
-    Page::Snapshot& looked = page.looked[i];
+    const Tenant& tenant = schedule.tenants().at(index);
+    Page::Looked& looked = page.looked[i];
     looked.tenant.copy(tenant);
     if (!is_used(tenant)) continue;
     looked.blocks = blocks_of(region, tenant);
     if (is_inner(tenant)) continue;
     // The next in line waits longest, unless priorities hold another back, and those who set them mean that.
-    const std::optional<SlotIndex> first = schedule.first_ready(index);
-    looked.oldest_ms = first ? schedule.entry(*first).at_ms.get() : kNever;
-    looked.wanted = wants_rows_ && top && schedule.is_below(index, *top);
+    const std::optional<SlotIndex> first = schedule.tenants().first_ready(index);
+    looked.oldest_ms = first ? schedule.messages().entry(*first).at_ms.get() : kNever;
+    looked.wanted = wants_rows_ && top && schedule.tenants().is_below(index, *top);
     if (!looked.wanted) continue;
     const bool self = (tenant.flags & kTenantSelf) != 0;
     const uint32_t name = self ? region.tenant(tenant.parent).name.get() : tenant.name.get();
@@ -124,7 +122,7 @@ bool TenantSurvey::digest() {
 
 void TenantSurvey::take_in(uint32_t i) {
   const Page& page = *page_;
-  const Page::Snapshot& looked = page.looked[i];
+  const Page::Looked& looked = page.looked[i];
   const Tenant& tenant = looked.tenant.get();
   if (!is_used(tenant)) return;
   Node& node = nodes_[page.first + i];

@@ -13,7 +13,6 @@
 // fq, below us.
 #include "core/api/queue.h"
 #include "core/schedule/schedule.h"
-#include "core/schedule/memory/text_pool.h"
 
 namespace fq {
 

@@ -5,6 +5,7 @@
 // fq, below us.
 #include "core/base/step_count.h"
 #include "core/schedule/mend_turns.h"
+#include "core/schedule/preview.h"
 
 namespace fq {
 
@@ -77,13 +78,13 @@ Result<void> TurnPages::TurnCopy::take(Link& link) {
 
 void TurnPages::TurnCopy::begin() {
   const Schedule& schedule = store_.schedule();
-  told_.resize(schedule.slots_end());
+  told_.resize(schedule.views().slots_end());
   ready_ = unless_torn([&] {
     Txn txn = store_.begin();
     return mend_turns(txn, schedule);
   });
-  from_ = unless_torn([&] { return schedule.find_tenant(tenant_); });
-  const bool has_turns = from_ && unless_torn([&] { return !schedule.is_blocked(*from_); });
+  from_ = unless_torn([&] { return schedule.tenants().find(tenant_); });
+  const bool has_turns = from_ && unless_torn([&] { return !schedule.tenants().is_blocked(*from_); });
   if (has_turns) unless_torn([&] { return preview_.emplace(schedule, *from_), true; });
   if (!preview_) order_rest();
 }
@@ -108,9 +109,9 @@ void TurnPages::TurnCopy::order_rest() {
   uint32_t last = kNoIndex;
   for (const SlotIndex slot : ready_) {
     if (told_[static_cast<uint32_t>(slot)]) continue;
-    const uint32_t leaf = schedule.entry(slot).tenant;
+    const uint32_t leaf = schedule.messages().entry(slot).tenant;
     if (std::exchange(last, leaf) != leaf)
-      rests.push_back({unless_torn([&] { return schedule.path_of(TenantIndex{leaf}); }), {}});
+      rests.push_back({unless_torn([&] { return schedule.tenants().path_of(TenantIndex{leaf}); }), {}});
     rests.back().slots.push_back(slot);
   }
   std::stable_sort(rests.begin(), rests.end(), [](const Rest& a, const Rest& b) { return a.path < b.path; });
@@ -123,7 +124,7 @@ std::optional<MessageId> TurnPages::TurnCopy::next() {
   if (slot) told_[static_cast<uint32_t>(*slot)] = true;
   if (!slot && next_ < ready_.size()) slot = ready_[next_++];
   if (!slot) return std::nullopt;
-  return MessageId{store_.schedule().entry(*slot).id.get()};
+  return MessageId{store_.schedule().messages().entry(*slot).id.get()};
 }
 
 TurnPages::TurnPages(Link& link) : Linked(link) {}
@@ -158,15 +159,15 @@ Result<bool> TurnPages::look_at_next(size_t n, std::vector<Snapshot>& looked) {
     passed.clear();
     more = false;
     const Schedule& schedule = link_.schedule();
-    const std::optional<TenantIndex> from = schedule.find_tenant(turns_->tenant);
+    const std::optional<TenantIndex> from = schedule.tenants().find(turns_->tenant);
     if (!from) return {};
     gate().fire_timers(gate().now(), 1);
     std::optional<Preview> preview;
-    if (!schedule.is_blocked(*from)) preview.emplace(schedule, *from);
+    if (!schedule.tenants().is_blocked(*from)) preview.emplace(schedule, *from);
     while (preview && looked.size() < n) {
       const std::optional<SlotIndex> slot = preview->next();
       if (!slot) break;
-      const uint64_t id = schedule.entry(*slot).id;
+      const uint64_t id = schedule.messages().entry(*slot).id;
       if (turns_->shown.contains(id)) continue;
       passed.size() < turns_->to_pass ? passed.push_back(id) : looked.push_back(take_snapshot(link_, *slot));
     }
@@ -196,9 +197,9 @@ Result<void> TurnPages::look_at_copy(const Filter& filter, size_t n, std::vector
     std::optional<Snapshot> one;
     FQ_TRY(locked([&]() -> Result<void> {
       one.reset();
-      const std::optional<TenantIndex> below = schedule().find_tenant(filter.tenant);
-      const std::optional<SlotIndex> slot = schedule().find(*id);
-      if (below && slot && matches(link_, filter, below, schedule().entry(*slot)))
+      const std::optional<TenantIndex> below = schedule().tenants().find(filter.tenant);
+      const std::optional<SlotIndex> slot = schedule().messages().find(*id);
+      if (below && slot && matches(link_, filter, below, schedule().messages().entry(*slot)))
         one = take_snapshot(link_, *slot);
       return {};
     }));

@@ -47,7 +47,7 @@ uint64_t number_in(const Cursor& cursor) {
   return value;
 }
 
-MessageInfo describe_finished(MessageId id, const Schedule::OutcomeView& outcome) {
+MessageInfo describe_finished(MessageId id, const Outcome& outcome) {
   MessageInfo info;
   info.id = id;
   info.state = outcome.verdict == RecordType::acked ? State::acked : State::cancelled;
@@ -99,10 +99,11 @@ Result<void> Viewer::add_item(const Snapshot& looked, MessageInfo& info) {
     std::string_view tenant;
     FQ_TRY(locked([&]() -> Result<void> {
       position.reset();
-      const std::optional<SlotIndex> slot = schedule().find(MessageId{looked.id});
+      const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{looked.id});
       if (!slot) return {};
-      position = schedule().entry(*slot).item_position;
-      tenant = schedule().path_copy(TenantIndex{schedule().entry(*slot).tenant.get()}, text);
+      position = schedule().messages().entry(*slot).item_position;
+      tenant =
+          schedule().tenants().path_copy(TenantIndex{schedule().messages().entry(*slot).tenant.get()}, text);
       return {};
     }));
     if (!position) return {};
@@ -160,14 +161,14 @@ Result<MessagePage> Viewer::peek(const Filter& filter, const Cursor& from, size_
 
 Result<std::optional<MessageInfo>> Viewer::get(MessageId id) {
   std::optional<Snapshot> looked;
-  std::optional<Schedule::OutcomeView> outcome;
+  std::optional<Outcome> outcome;
   uint64_t ended_before = 0;
   FQ_TRY(locked([&]() -> Result<void> {
     looked.reset();
     gate().fire_timers(gate().now(), 1);
-    const std::optional<SlotIndex> slot = schedule().find(id);
+    const std::optional<SlotIndex> slot = schedule().messages().find(id);
     if (slot) looked = take_snapshot(link_, *slot);
-    if (!slot) outcome = schedule().outcome(id);
+    if (!slot) outcome = schedule().past().outcome(id);
     ended_before = header().tail;
     return {};
   }));

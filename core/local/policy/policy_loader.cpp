@@ -75,10 +75,10 @@ Result<RuleSummary> PolicyLoader::sum_up_rules() {
   RuleSummary summary;
   Parts parts(link_);
   for (bool more = true; more;) {
-    FQ_TRY_SET(more, parts.next([&] { return schedule().rules_end(); },
+    FQ_TRY_SET(more, parts.next([&] { return schedule().policy().rules_end(); },
                                 [&](uint32_t from, uint32_t to) {
                                   if (from == 0) summary = {};
-                                  schedule().sum_up_rules(from, to, summary);
+                                  schedule().policy().sum_up_rules(from, to, summary);
                                 }));
   }
   return summary;
@@ -89,10 +89,10 @@ Result<void> PolicyLoader::load_pools(const std::vector<PoolRule>& pools, uint32
   for (size_t from = 0; from < pools.size(); from += kRulesPerHold) {
     const size_t to = std::min(pools.size(), from + kRulesPerHold);
     Need need;
-    for (size_t i = from; i < to; ++i) need += Schedule::need_of_pool(pools[i].name);
+    for (size_t i = from; i < to; ++i) need += Growth::need_of_pool(pools[i].name);
     FQ_TRY(policy_.change(need, [&](Txn& txn) {
       for (size_t i = from; i < to; ++i)
-        schedule().add_pool(txn, generation, pools[i].name, node_patch(pools[i].values, {}));
+        schedule().policy().add_pool(txn, generation, pools[i].name, node_patch(pools[i].values, {}));
     }));
     FQ_POINT("policy.pools_added");
   }
@@ -108,16 +108,17 @@ Result<void> PolicyLoader::load_rules(const Policy& policy, const FileIdentity& 
   const bool empty = rules.empty() && policy.pools.empty();
   if (!empty) {
     FQ_TRY_SET(const RuleSummary there, sum_up_rules());
-    generation = schedule().new_rules(there);
+    generation = schedule().policy().new_rules(there);
   }
   FQ_TRY(load_pools(policy.pools, generation));
   for (size_t from = 0; from < rules.size(); from += kRulesPerHold) {
     const size_t to = std::min(rules.size(), from + kRulesPerHold);
     Need need;
-    for (size_t i = from; i < to; ++i) need += Schedule::need_of_rule(rules[i].pattern, rules[i].values);
+    for (size_t i = from; i < to; ++i) need += Growth::need_of_rule(rules[i].pattern, rules[i].values);
     FQ_TRY(policy_.change(need, [&](Txn& txn) {
       for (size_t i = from; i < to; ++i) {
-        schedule().add_rule(txn, generation, static_cast<uint32_t>(i), rules[i].pattern, rules[i].values);
+        schedule().policy().add_rule(txn, generation, static_cast<uint32_t>(i), rules[i].pattern,
+                                     rules[i].values);
       }
     }));
     FQ_POINT("policy.rules_added");
@@ -125,27 +126,30 @@ Result<void> PolicyLoader::load_rules(const Policy& policy, const FileIdentity& 
   FQ_TRY_SET(const RuleSummary summary, sum_up_rules());
   const Need need{.controls = kControlsAhead};
   FQ_TRY(policy_.change(need, [&](Txn& txn) {
-    schedule().make_rules_hold(txn, generation, summary);
+    schedule().policy().make_rules_hold(txn, generation, summary);
     store_file_layer(txn, header(), settings);
   }));
   FQ_POINT("policy.switched");
   for (std::optional<uint32_t> next = 0; next;) {
     FQ_TRY(policy_.change(Need{}, [&](Txn& txn) {
-      next = schedule().bring_pools_up_to_date(txn, *next, gate().now().boot_ms);
+      next = schedule().policy().bring_pools_up_to_date(txn, *next, gate().now().boot_ms);
     }));
     FQ_POINT("policy.pools_applied");
   }
   for (std::optional<TenantIndex> next = kRootTenant; next;) {
-    FQ_TRY(policy_.change(
-        need, [&](Txn& txn) { next = schedule().bring_up_to_date(txn, *next, gate().now().boot_ms); }));
+    FQ_TRY(policy_.change(need, [&](Txn& txn) {
+      next = schedule().policy().bring_up_to_date(txn, *next, gate().now().boot_ms);
+    }));
     FQ_POINT("policy.applied");
   }
   FQ_TRY(policy_.follow_terms());
   for (std::optional<uint32_t> next = 0; next;) {
-    FQ_TRY(policy_.change(Need{}, [&](Txn& txn) { next = schedule().remove_old_rules(txn, *next); }));
+    FQ_TRY(
+        policy_.change(Need{}, [&](Txn& txn) { next = schedule().policy().remove_old_rules(txn, *next); }));
   }
   for (std::optional<uint32_t> next = 0; next;) {
-    FQ_TRY(policy_.change(Need{}, [&](Txn& txn) { next = schedule().remove_old_pools(txn, *next); }));
+    FQ_TRY(
+        policy_.change(Need{}, [&](Txn& txn) { next = schedule().policy().remove_old_pools(txn, *next); }));
   }
   return policy_.change(Need{}, [&](Txn& txn) { store_policy_file(txn, header().policy, identity); });
 }

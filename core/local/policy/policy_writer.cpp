@@ -10,7 +10,7 @@ Result<void> PolicyWriter::change(const Need& need, const std::function<void(Txn
       // Messages that are accepted and not linked yet may bring tenants that the rules speak of.
       all = need;
       if (need.controls > 0) all.controls += static_cast<uint32_t>(header().pending_tenants);
-      fits = schedule().fits(all);
+      fits = schedule().growth().fits(all);
       if (!fits) return {};
       Txn txn = store().begin();
       change(txn);

@@ -73,7 +73,7 @@ void RunTimePolicy::append(const PolicyRecord& record) {
 Result<void> RunTimePolicy::set(std::string_view path, const PolicyPatch& patch) {
   FQ_TRY(check_patch(path, patch));
   if (patch.set.empty() && patch.unset.empty()) return {};
-  const Need need = Schedule::need_of_setting(path, node_patch(patch.set, patch.unset));
+  const Need need = Growth::need_of_setting(path, node_patch(patch.set, patch.unset));
   uint64_t end = 0;
   PolicyRecord record{path, patch};
   FQ_TRY(writer_.write(
@@ -83,7 +83,7 @@ Result<void> RunTimePolicy::set(std::string_view path, const PolicyPatch& patch)
         const Now now = gate().now();
         gate().fire_timers(now);
         // Nothing is set for a tenant that is not there, nor taken back.
-        if (patch.set.empty() && !schedule().find_tenant(path)) return Obstacle::none;
+        if (patch.set.empty() && !schedule().tenants().find(path)) return Obstacle::none;
         record.patch.set = patch.set;
         shift_limited(record.patch.set, now.wall_ms);
         encode_policy(body_, record);
@@ -109,18 +109,18 @@ std::optional<TenantIndex> RunTimePolicy::look_at_settings(TenantIndex from, siz
   PolicyValues of_queue;
   if (from == kRootTenant) of_queue = run_time_values(header());
   const auto first = static_cast<uint32_t>(from);
-  const uint32_t end = std::min(schedule().nodes_end(), first + kNodesPassedPerLook);
-  std::optional<Schedule::Setting> each = schedule().next_setting(from, end);
+  const uint32_t end = std::min(schedule().tenants().nodes_end(), first + kNodesPassedPerLook);
+  std::optional<NodePolicy::Setting> each = schedule().policy().next_setting(from, end);
   if (!of_queue.empty() && (!each || each->node != kRootTenant)) found.push_back({"", of_queue});
   while (each && found.size() < n) {
     if (each->node == kRootTenant)
       each->values.insert(each->values.begin(), of_queue.begin(), of_queue.end());
     shift_limited(each->values, header().wall_minus_boot_ms);
     found.push_back({std::move(each->path), std::move(each->values)});
-    each = schedule().next_setting(TenantIndex{static_cast<uint32_t>(each->node) + 1}, end);
+    each = schedule().policy().next_setting(TenantIndex{static_cast<uint32_t>(each->node) + 1}, end);
   }
   if (each) return each->node;
-  if (end < schedule().nodes_end()) return TenantIndex{end};
+  if (end < schedule().tenants().nodes_end()) return TenantIndex{end};
   return std::nullopt;
 }
 
@@ -147,7 +147,7 @@ Result<OverridePage> RunTimePolicy::overrides(const Cursor& from, size_t n) {
 /// Writes down anew what holds for the node where the walk is, or for the queue; true: nothing is in the way.
 /// Needs: the lock.
 Obstacle RunTimePolicy::carry_one(TenantIndex node) {
-  std::optional<Schedule::Setting> setting = schedule().setting_of(node);
+  std::optional<NodePolicy::Setting> setting = schedule().policy().setting_of(node);
   PolicyRecord record;
   if (node == kRootTenant) record.patch.set = run_time_values(header());
   if (setting) {
@@ -177,7 +177,7 @@ Obstacle RunTimePolicy::carry_some() {
   uint32_t node = shared.run_time_settings.walk_next;
   for (size_t looked = 0, carried = 0; node < end; ++looked, ++node) {
     if (looked == kNodesPassedPerLook || carried == kSettingsPerLook) break;
-    if (node != kRoot && !schedule().setting_of(TenantIndex{node})) continue;
+    if (node != kRoot && !schedule().policy().setting_of(TenantIndex{node})) continue;
     const Obstacle obstacle = carry_one(TenantIndex{node});
     if (obstacle != Obstacle::none) return obstacle;
     ++carried;

@@ -56,7 +56,7 @@ std::optional<Error> Admission::refuse(std::span<const Arrival> arrivals) {
                  object() + ": is draining and takes no more; run fq queue resume to end that", 0};
   }
   for (const Arrival& arrival : arrivals) {
-    const Schedule::Holding holding = schedule().holding_of(arrival.path);
+    const NodePolicy::Holding holding = schedule().policy().holding_of(arrival.path);
     const bool unlimited = holding.messages_max == UINT64_MAX && holding.bytes_max == UINT64_MAX;
     if (unlimited) continue;
     uint64_t messages = holding.messages;

@@ -5,7 +5,6 @@
 #include <map>
 // fq, below us.
 #include "core/base/fault_point.h"
-#include "core/schedule/memory/extras.h"
 // fq, this room.
 #include "core/local/files/blobs.h"
 #include "core/local/shared/loose_blobs.h"
@@ -48,7 +47,7 @@ PushStatus KeyedPush::replaced_status(const NewMessage& message) {
 KeyedPush::Plan KeyedPush::judge_waits(const NewMessage& message, Plan plan) {
   for (const std::vector<MessageId>* ids : {&message.after, &message.after_any}) {
     for (const MessageId id : *ids) {
-      if (schedule().find(id) || schedule().outcome(id)) continue;
+      if (schedule().messages().find(id) || schedule().past().outcome(id)) continue;
       // Perhaps it was pushed a moment ago.
       const bool pending =
           number(id) != 0 && number(id) < header().next_id && header().applied_end < header().tail;
@@ -78,11 +77,11 @@ KeyedPush::Plan KeyedPush::judge(const NewMessage& message, const KeyHash& hash,
   }
   const bool second = !keeps && key.behind != kNoIndex;
   if (second) plan.id = MessageId{region.key(key.behind).id.get()};
-  const std::optional<SlotIndex> slot = schedule().find(plan.id);
+  const std::optional<SlotIndex> slot = schedule().messages().find(plan.id);
   if (!slot) throw RegionDamaged{"a key is held by no message"};
-  const Entry& entry = schedule().entry(*slot);
+  const Entry& entry = schedule().messages().entry(*slot);
   plan.fate = Fate::unknown;
-  if (entry.heap_place != kNoIndex && timer_ms(region, entry) <= now.boot_ms) return plan;
+  if (schedule().timers().is_due(entry, now.boot_ms)) return plan;
   plan.item_position = entry.item_position;
   plan.event_position = entry.event_position;
   plan.fate = Fate::replace;
@@ -221,7 +220,7 @@ Result<PushReply> KeyedPush::reply_of(std::span<const NewMessage> messages, cons
   Result<void> durable = lazy ? Result<void>() : flusher().wait_durable(end);
   FQ_POINT("push.durable");
   // What it came after may have ended already.
-  if (durable.ok()) durable = dependents_.resolve();
+  if (durable.ok()) durable = resolver_.resolve();
   if (durable.ok()) return reply;
   for (PushResult& item : reply.items) item.status = PushStatus::unknown;
   reply.error = std::move(durable).error();
@@ -280,9 +279,9 @@ Result<PushResult> KeyedPush::replace_or_push(const NewMessage& message, const K
 Result<bool> KeyedPush::merge(const NewMessage& message, const Plan& plan, Replacement& merged) {
   std::optional<ItemPlace> place;
   FQ_TRY(locked([&]() -> Result<void> {
-    const std::optional<SlotIndex> slot = schedule().find(plan.id);
+    const std::optional<SlotIndex> slot = schedule().messages().find(plan.id);
     place.reset();
-    if (slot) place = ItemReader::find_item(stream(), header(), schedule().entry(*slot));
+    if (slot) place = ItemReader::find_item(stream(), header(), schedule().messages().entry(*slot));
     return {};
   }));
   if (!place) return false;
@@ -333,12 +332,12 @@ Result<bool> KeyedPush::replace(const NewMessage& message, const Plan& plan, boo
     same = false;
     const Now now = gate().now();
     gate().fire_timers(now);
-    const std::optional<SlotIndex> slot = schedule().find(plan.id);
+    const std::optional<SlotIndex> slot = schedule().messages().find(plan.id);
     if (!slot) return Obstacle::none;
-    const Entry& entry = schedule().entry(*slot);
+    const Entry& entry = schedule().messages().entry(*slot);
     same = entry.item_position == plan.item_position && entry.event_position == plan.event_position &&
            waits(entry) && (message.debounce.empty() || state_of(entry) == SlotState::delayed);
-    const bool due = entry.heap_place != kNoIndex && timer_ms(schedule().region(), entry) <= now.boot_ms;
+    const bool due = schedule().timers().is_due(entry, now.boot_ms);
     if (!same || due) return same = false, Obstacle::none;
     const uint64_t larger = std::max<uint64_t>(merged.record.message.payload_bytes, entry.payload_bytes);
     for (Arrival& arrival : growth) arrival.messages = 0, arrival.bytes = larger - entry.payload_bytes;
@@ -363,7 +362,7 @@ void KeyedPush::append_replaced(const ReplacedRecord& record, SlotIndex slot, co
   Change change(link_, read);
   Txn& txn = change.txn();
   const uint64_t position = change.append(body_);
-  const Entry& entry = schedule().entry(slot);
+  const Entry& entry = schedule().messages().entry(slot);
   if ((entry.flags & kEntryBlob) != 0) LooseBlobs(header()).add(txn, entry.payload_bytes);
   gate().apply().replaced(txn, record, slot, position);
   FQ_POINT("replace.appended");

@@ -5,7 +5,7 @@
 #pragma once
 
 // fq, this room.
-#include "core/local/consume/dependents.h"
+#include "core/local/consume/resolver.h"
 #include "core/local/push/push_writer.h"
 #include "core/local/push/queue_secret.h"
 #include "core/local/read/message_reader.h"
@@ -18,7 +18,7 @@ class KeyedPush : private Linked {
     Writer& writer;
     Upkeep& upkeep;
     MessageReader& messages;
-    Dependents& dependents;
+    Resolver& resolver;
     Admission& admission;
     PushWriter& pushes;
   };
@@ -27,7 +27,7 @@ class KeyedPush : private Linked {
         writer_(needs.writer),
         upkeep_(needs.upkeep),
         messages_(needs.messages),
-        dependents_(needs.dependents),
+        resolver_(needs.resolver),
         admission_(needs.admission),
         pushes_(needs.pushes),
         secret_(link) {}
@@ -90,7 +90,7 @@ class KeyedPush : private Linked {
   Writer& writer_;
   Upkeep& upkeep_;
   MessageReader& messages_;
-  Dependents& dependents_;
+  Resolver& resolver_;
   Admission& admission_;
   PushWriter& pushes_;
   QueueSecret secret_;

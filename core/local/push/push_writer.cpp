@@ -21,8 +21,8 @@ Result<void> PushWriter::forget_ends(const Need& need) {
   for (bool more = true; more;) {
     FQ_TRY(locked([&]() -> Result<void> {
       Txn txn = store().begin();
-      more = !schedule().fits(writer_.with_pending(need)) &&
-             schedule().forget_outcomes(txn, kForgottenAtOnce) != 0;
+      more = !schedule().growth().fits(writer_.with_pending(need)) &&
+             schedule().past().forget_outcomes(txn, kForgottenAtOnce) != 0;
       txn.commit();
       return {};
     }));
@@ -66,7 +66,7 @@ Result<Appended> PushWriter::append(std::span<const NewMessage> messages, std::s
                  0};
   }
   const std::vector<Arrival> arrived =
-      schedule().is_capped() ? arrivals_of(batch_.items()) : std::vector<Arrival>();
+      schedule().policy().is_capped() ? arrivals_of(batch_.items()) : std::vector<Arrival>();
   Appended appended;
   bool may_grow = true;
   for (int attempt = 0;; ++attempt) {

@@ -54,7 +54,7 @@ Result<bool> Pusher::wait_for_room(const PushOptions& options, int64_t deadline_
   if (options.interrupt != nullptr && options.interrupt->raised()) return false;
   int64_t timer_ms = kNever;
   FQ_TRY(locked([&]() -> Result<void> {
-    timer_ms = schedule().next_timer_ms();
+    timer_ms = schedule().timers().next_ms();
     return {};
   }));
   watcher_.sleep_until_end(options.interrupt, seen, std::min(deadline_ms, timer_ms));

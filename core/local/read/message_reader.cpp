@@ -24,9 +24,9 @@ Result<bool> MessageReader::read(TakenMessage& taken) {
     // Moved to another file since, or written over in the ring: where is it now?
     reader().forget();
     FQ_TRY(locked([&]() -> Result<void> {
-      const std::optional<SlotIndex> slot = schedule().find(MessageId{taken.id});
+      const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{taken.id});
       taken.place.reset();
-      if (slot) taken.place = ItemReader::find_item(stream(), header(), schedule().entry(*slot));
+      if (slot) taken.place = ItemReader::find_item(stream(), header(), schedule().messages().entry(*slot));
       return {};
     }));
   }

@@ -28,11 +28,11 @@ bool matches(Link& link, const Filter& filter, std::optional<TenantIndex> below,
   const std::optional<State> state = shown_state_of(entry);
   if (!state || (filter.state && *filter.state != *state)) return false;
   if (!below) return true;
-  return link.schedule().is_below(TenantIndex{entry.tenant.get()}, *below);
+  return link.schedule().tenants().is_below(TenantIndex{entry.tenant.get()}, *below);
 }
 
 Snapshot take_snapshot(Link& link, SlotIndex slot) {
-  const Entry& entry = link.schedule().entry(slot);
+  const Entry& entry = link.schedule().messages().entry(slot);
   Snapshot looked;
   looked.id = entry.id;
   looked.state = shown_state_of(entry).value_or(State::ready);
@@ -43,9 +43,9 @@ Snapshot take_snapshot(Link& link, SlotIndex slot) {
   looked.crashes = entry.crashes;
   looked.deliveries = entry.deliveries;
   looked.at_wall_ms = entry.at_ms == kNever ? 0 : link.store().wall_of(entry.at_ms);
-  if (const int64_t ttl_ms = link.schedule().ttl_ms(slot); ttl_ms != kNever) looked.ttl_ms = ttl_ms;
-  looked.expired = link.schedule().has_expired(slot);
-  const UniqueKey* key = link.schedule().key_of_message(slot);
+  if (const int64_t ttl_ms = link.schedule().views().ttl_ms(slot); ttl_ms != kNever) looked.ttl_ms = ttl_ms;
+  looked.expired = link.schedule().views().has_expired(slot);
+  const UniqueKey* key = link.schedule().views().key_of_message(slot);
   looked.has_key = key != nullptr;
   looked.key_lost = key != nullptr && (key->flags & (kKeyHeld | kKeyBehind)) == 0;
   looked.serial = entry.serial;

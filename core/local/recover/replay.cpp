@@ -100,9 +100,9 @@ class Replayer {
   }
 
   void fire_until(int64_t now_ms) {
-    while (store_.schedule().next_timer_ms() <= now_ms) {
+    while (store_.schedule().timers().next_ms() <= now_ms) {
       uint32_t fired = 0;
-      in_txn([&](Txn& txn) { fired = store_.schedule().fire(txn, now_ms); });
+      in_txn([&](Txn& txn) { fired = store_.schedule().timers().fire(txn, now_ms); });
       if (fired == 0) return;
     }
   }
@@ -115,7 +115,7 @@ class Replayer {
       const uint64_t position = record.header.position + kRecordHeaderBytes + reader.item_offset();
       in_txn([&](Txn& txn) {
         // A second record of an id that is there already is a file put twice: the first one holds.
-        if (id >= header_.next_id || !store_.schedule().find(MessageId{id})) {
+        if (id >= header_.next_id || !store_.schedule().messages().find(MessageId{id})) {
           apply_.message(txn, *item, MessageId{id}, position, record.header.at_wall_ms);
         }
       });
@@ -128,7 +128,7 @@ class Replayer {
     const std::optional<PolicyRecord> policy = decode_policy(record.body);
     if (!policy) return {};
     FQ_TRY(grow_alone(
-        store_, Schedule::need_of_setting(policy->path, node_patch(policy->patch.set, policy->patch.unset))));
+        store_, Growth::need_of_setting(policy->path, node_patch(policy->patch.set, policy->patch.unset))));
     in_txn([&](Txn& txn) { apply_.policy(txn, *policy, record.header.position, record.header.at_wall_ms); });
     return {};
   }
@@ -136,7 +136,7 @@ class Replayer {
   Result<void> replaced(const ScannedRecord& record) {
     const std::optional<ReplacedRecord> replaced = decode_replaced(record.body);
     if (!replaced) return {};
-    const std::optional<SlotIndex> slot = store_.schedule().find(replaced->event.id);
+    const std::optional<SlotIndex> slot = store_.schedule().messages().find(replaced->event.id);
     if (slot) {
       in_txn([&](Txn& txn) { apply_.replaced(txn, *replaced, *slot, record.header.position); });
     }
@@ -173,13 +173,13 @@ class Replayer {
     uint64_t serial = number(event_.detail.first_serial);
     for (const EventItem& item : event_.items) {
       in_txn([&](Txn& txn) {
-        const std::optional<SlotIndex> slot = store_.schedule().find(item.id);
+        const std::optional<SlotIndex> slot = store_.schedule().messages().find(item.id);
         // An event whose message was lost with a damaged record speaks of nothing; of one whose file was
         // given back only its end matters.
         if (!slot) {
           const bool ends =
               record.header.type == RecordType::acked || record.header.type == RecordType::cancelled;
-          if (ends) store_.schedule().note_ended(txn, item.id);
+          if (ends) store_.schedule().dependents().note_ended(txn, item.id);
           return;
         }
         const bool by_process = record.header.type == RecordType::leased && event_.detail.until_wall_ms == 0;
@@ -276,12 +276,12 @@ void finish_table(Store& store, const ScanResult& scan) {
 
 Result<void> grow_alone(Store& store, const Need& need) {
   SegmentHeader& header = store.header();
-  while (const std::optional<ArrayName> array = store.schedule().growth_for(need)) {
-    const uint32_t bytes = store.schedule().growth_bytes(*array);
+  while (const std::optional<ArrayName> array = store.schedule().growth().array_for(need)) {
+    const uint32_t bytes = store.schedule().growth().bytes_of(*array);
     if (bytes == 0) return Error{ErrorKind::later, "segment: it has reached its largest size", 0};
     FQ_TRY(store.memory().extend_to(header.segment_bytes + bytes));
     Txn txn = store.begin();
-    store.schedule().grow(txn, *array, static_cast<uint32_t>(header.segment_bytes / kPageBytes));
+    store.schedule().growth().grow(txn, *array, static_cast<uint32_t>(header.segment_bytes / kPageBytes));
     txn.set(header.segment_bytes, header.segment_bytes + bytes);
     txn.commit();
   }
@@ -314,17 +314,16 @@ Result<void> initialise_segment(Store& store) {
     txn.commit();
   }
   // The first chunk of each array: initialise() needs them.
-  for (const ArrayName array : kArrayNames) {
-    if (is_optional(array)) continue;
-    const uint32_t bytes = store.schedule().growth_bytes(array);
+  for (const ArrayName array : kFirstArrays) {
+    const uint32_t bytes = store.schedule().growth().bytes_of(array);
     FQ_TRY(store.memory().extend_to(header.segment_bytes + bytes));
     Txn txn = store.begin();
-    store.schedule().grow(txn, array, static_cast<uint32_t>(header.segment_bytes / kPageBytes));
+    store.schedule().growth().grow(txn, array, static_cast<uint32_t>(header.segment_bytes / kPageBytes));
     txn.set(header.segment_bytes, header.segment_bytes + bytes);
     txn.commit();
   }
   Txn txn = store.begin();
-  store.schedule().initialise(txn);
+  store.schedule().growth().initialise(txn);
   txn.commit();
   return {};
 }
@@ -332,11 +331,11 @@ Result<void> initialise_segment(Store& store) {
 void apply_reboot(Store& store, int64_t old_boot_ms, int64_t new_boot_ms, int64_t wall_minus_boot_ms) {
   SegmentHeader& header = store.header();
   Schedule& schedule = store.schedule();
-  for (std::optional<SlotIndex> slot = schedule.next_slot(SlotIndex{0}); slot;
-       slot = schedule.next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1})) {
-    if (static_cast<SlotState>(schedule.entry(*slot).state.get()) != SlotState::leased) continue;
+  for (std::optional<SlotIndex> slot = schedule.views().next_slot(SlotIndex{0}); slot;
+       slot = schedule.views().next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1})) {
+    if (static_cast<SlotState>(schedule.messages().entry(*slot).state.get()) != SlotState::leased) continue;
     Txn txn = store.begin();
-    schedule.give_back(txn, *slot, false, false, old_boot_ms, old_boot_ms);
+    schedule.messages().requeue(txn, *slot, false, false, old_boot_ms, old_boot_ms);
     txn.commit();
   }
   for (uint32_t i = 0; i < header.holders_used; ++i) {
@@ -346,7 +345,7 @@ void apply_reboot(Store& store, int64_t old_boot_ms, int64_t new_boot_ms, int64_
     txn.commit();
   }
   const int64_t shift_ms = header.wall_minus_boot_ms - wall_minus_boot_ms;
-  schedule.shift_timers(old_boot_ms, new_boot_ms, shift_ms);
+  schedule.timers().shift(old_boot_ms, new_boot_ms, shift_ms);
   Txn txn = store.begin();
   txn.set(header.holders_used, 0);
   txn.set(header.wall_minus_boot_ms, wall_minus_boot_ms);
@@ -361,7 +360,7 @@ Result<Replayed> replay_all(Disk& disk, Store& store, const ReplayUntil& until) 
   FQ_TRY_SET(ScanResult scan,
              scan_journal(disk, [&](const ScannedRecord& record) { return replayer.visit(record); }));
   finish_table(store, scan);
-  store.schedule().note_all_ended();
+  store.schedule().dependents().note_all_ended();
   // Where the disk is full turns go as without: the next push makes the room.
   if (!can_rank(store.header().schedule)) static_cast<void>(grow_alone(store, Need{}));
   SegmentHeader& header = store.header();

@@ -113,9 +113,9 @@ void Flusher::recount_live(Txn& txn, uint64_t durable_end, uint32_t first, uint3
   uint32_t moved = 0;
   uint32_t stayed = 0;
   const uint64_t first_start = gate_.stream().table().slot(first).start;
-  for (std::optional<SlotIndex> slot = schedule.next_slot(SlotIndex{0}); slot;
-       slot = schedule.next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1})) {
-    const uint64_t position = schedule.entry(*slot).item_position;
+  for (std::optional<SlotIndex> slot = schedule.views().next_slot(SlotIndex{0}); slot;
+       slot = schedule.views().next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1})) {
+    const uint64_t position = schedule.messages().entry(*slot).item_position;
     if (position >= durable_end) ++moved;
     if (position < durable_end && position >= first_start) ++stayed;
   }

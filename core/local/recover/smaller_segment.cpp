@@ -89,9 +89,9 @@ Result<bool> Attachment::is_at_rest() {
     return {};
   }));
   const Schedule& schedule = store_->schedule();
-  for (std::optional<SlotIndex> slot = schedule.next_slot(SlotIndex{0}); at_rest && slot;
-       slot = schedule.next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1})) {
-    at_rest = (schedule.entry(*slot).flags & kEntryUnwritten) == 0;
+  for (std::optional<SlotIndex> slot = schedule.views().next_slot(SlotIndex{0}); at_rest && slot;
+       slot = schedule.views().next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1})) {
+    at_rest = (schedule.messages().entry(*slot).flags & kEntryUnwritten) == 0;
   }
   return at_rest;
 }
@@ -112,7 +112,7 @@ Result<std::unique_ptr<Store>> Attachment::build_smaller(const LockIdentity& ide
   FQ_TRY(take_over_numbers(*store));
   FQ_TRY(grow_alone(*store, Need{.messages = old.schedule.outcome_count}));
   Txn txn = store->begin();
-  store->schedule().take_memory(txn, store_->schedule());
+  store->schedule().past().take_over(txn, store_->schedule().past());
   txn.set(header.id_limit_pending, header.id_limit);
   txn.set(header.serial_limit_pending, header.serial_limit);
   txn.set(header.resealed_end, old.resealed_end.get());

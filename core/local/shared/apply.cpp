@@ -31,7 +31,7 @@ uint8_t job_flags_of(const MessageItem& item) {
 }  // namespace
 
 Need need_of(const MessageItem& item) {
-  Need need = Schedule::need_of(item.tenant, item.key);
+  Need need = Growth::need_of(item.tenant, item.key);
   if (item.terms.empty()) return need;
   need.extras = 1;
   need.keys = 1;
@@ -106,41 +106,43 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
   const int64_t due_ms = detail.due_wall_ms == 0 ? now_ms : store_.boot_of(detail.due_wall_ms);
   const int64_t until_ms = detail.until_wall_ms == 0 ? kNever : store_.boot_of(detail.until_wall_ms);
   if (type == RecordType::acked || type == RecordType::cancelled) {
-    table_.remove_live(txn, schedule.entry(slot).item_position);
+    table_.remove_live(txn, schedule.messages().entry(slot).item_position);
     if (type == RecordType::acked) note_kept_key(txn, slot);
-    schedule.finish(txn, slot, type, position, now_ms, at_wall_ms);
+    schedule.messages().finish(txn, slot, type, position, now_ms, at_wall_ms);
     return false;
   }
-  schedule.set_event(txn, slot, position);
+  schedule.messages().set_event(txn, slot, position);
   // What was said of a failure is carried forward with the message.
   if (is_failure(type) && !(detail.reason.empty() && detail.stderr_tail.empty())) {
-    schedule.set_overhead(
-        txn, slot, std::max(schedule.overhead_of(slot), event_record_bytes(type, 1, detail) + kMessageBytes));
+    schedule.messages().set_overhead(
+        txn, slot,
+        std::max(schedule.views().overhead_of(slot), event_record_bytes(type, 1, detail) + kMessageBytes));
   }
   switch (type) {
     case RecordType::leased:
       if (fq::number(serial) >= header.next_serial) txn.set(header.next_serial, fq::number(serial) + 1);
-      schedule.lease(txn, slot, {fq::number(serial), holder, until_ms, detail.attempts_max, now_ms});
+      schedule.messages().lease(txn, slot,
+                                {fq::number(serial), holder, until_ms, detail.attempts_max, now_ms});
       return false;
     case RecordType::retried:
-      return schedule.give_back(txn, slot, true, false, due_ms, now_ms);
+      return schedule.messages().requeue(txn, slot, true, false, due_ms, now_ms);
     case RecordType::released:
-      return schedule.give_back(txn, slot, false, false, due_ms, now_ms);
+      return schedule.messages().requeue(txn, slot, false, false, due_ms, now_ms);
     case RecordType::died:
-      return schedule.give_back(txn, slot, true, true, now_ms, now_ms);
+      return schedule.messages().requeue(txn, slot, true, true, now_ms, now_ms);
     case RecordType::buried:
-      schedule.bury(txn, slot, now_ms);
+      schedule.messages().bury(txn, slot, now_ms);
       return true;
     case RecordType::kicked:
     case RecordType::reheld:
-      schedule.kick(txn, slot, now_ms, type == RecordType::reheld);
+      schedule.messages().kick(txn, slot, now_ms, type == RecordType::reheld);
       return false;
     case RecordType::freed:
-      schedule.let_go(txn, slot, now_ms);
+      schedule.dependents().let_go(txn, slot, now_ms);
       return false;
     case RecordType::extended:
       // A lease that a process holds has no time of its own: it is its job that may run until then.
-      if (schedule.entry(slot).at_ms != kNever) schedule.extend(txn, slot, until_ms);
+      if (schedule.messages().entry(slot).at_ms != kNever) schedule.messages().extend(txn, slot, until_ms);
       return false;
     default:
       FQ_ASSERT(false && "not an event");
@@ -150,27 +152,28 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
 
 /// What was pushed in an old file and acked now must not be forgotten with that file.
 void Apply::note_kept_key(Txn& txn, SlotIndex slot) {
-  const UniqueKey* key = store_.schedule().key_of_message(slot);
+  const UniqueKey* key = store_.schedule().views().key_of_message(slot);
   if (key == nullptr || (key->flags & kKeyHeld) == 0 || key->for_ms <= 0) return;
-  note_pin(txn, store_.header().kept_keys, store_.schedule().entry(slot).item_position);
+  note_pin(txn, store_.header().kept_keys, store_.schedule().messages().entry(slot).item_position);
 }
 
 void Apply::replaced(Txn& txn, const ReplacedRecord& replaced, SlotIndex slot, uint64_t position) {
   Schedule& schedule = store_.schedule();
   const MessageItem& item = replaced.message;
   const uint64_t item_position = position + kRecordHeaderBytes + kReplacedItemOffset;
-  const Entry& entry = schedule.entry(slot);
+  const Entry& entry = schedule.messages().entry(slot);
   // What came before is told by its push and its events alone, until it is moved.
-  if (!schedule.is_replaced(slot)) note_pin(txn, store_.header().replaced, entry.item_position);
+  if (!schedule.views().is_replaced(slot)) note_pin(txn, store_.header().replaced, entry.item_position);
   table_.remove_live(txn, entry.item_position);
-  schedule.replace(txn, slot,
-                   {.item_position = item_position,
-                    .payload_bytes = static_cast<uint32_t>(item.payload_bytes),
-                    .blob = item.blob.has_value(),
-                    .job_flags = job_flags_of(item),
-                    .overhead_bytes = overhead_of(item),
-                    .due_ms = replaced.due_wall_ms == 0 ? kNever : store_.boot_of(replaced.due_wall_ms)});
-  schedule.set_event(txn, slot, position);
+  schedule.messages().replace(
+      txn, slot,
+      {.item_position = item_position,
+       .payload_bytes = static_cast<uint32_t>(item.payload_bytes),
+       .blob = item.blob.has_value(),
+       .job_flags = job_flags_of(item),
+       .overhead_bytes = overhead_of(item),
+       .due_ms = replaced.due_wall_ms == 0 ? kNever : store_.boot_of(replaced.due_wall_ms)});
+  schedule.messages().set_event(txn, slot, position);
   table_.add_live(txn, item_position);
 }
 
@@ -181,7 +184,7 @@ void Apply::kept(Txn& txn, const KeptKey& key, uint64_t position) {
 }
 
 void Apply::leased(Txn& txn, SlotIndex slot, uint64_t position) {
-  store_.schedule().set_event(txn, slot, position);
+  store_.schedule().messages().set_event(txn, slot, position);
 }
 
 void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_t item_position,
@@ -190,11 +193,11 @@ void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_
   Schedule& schedule = store_.schedule();
   // With what was carried forward before the item: its past, its last failure.
   const uint64_t overhead_of_moved = item_position - position + overhead_of(moved.message);
-  if (const std::optional<SlotIndex> known = schedule.find(moved.id)) {
-    table_.remove_live(txn, schedule.entry(*known).item_position);
-    if (moved.message.is_lost()) schedule.lose(txn, *known);
-    schedule.set_item(txn, *known, item_position, overhead_of_moved);
-    schedule.set_event(txn, *known, position);
+  if (const std::optional<SlotIndex> known = schedule.messages().find(moved.id)) {
+    table_.remove_live(txn, schedule.messages().entry(*known).item_position);
+    if (moved.message.is_lost()) schedule.messages().lose(txn, *known);
+    schedule.messages().set_item(txn, *known, item_position, overhead_of_moved);
+    schedule.messages().set_event(txn, *known, position);
     table_.add_live(txn, item_position);
     return;
   }
@@ -212,7 +215,7 @@ void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_
   restored.attempts_max = moved.deliveries == 0 ? 0 : moved.attempts_max;
   restored.crashes = moved.crashes;
   if (moved.state == SlotState::dead && restored.entry.key_hold) restored.entry.key_hold->held = false;
-  schedule.restore(txn, restored);
+  schedule.messages().restore(txn, restored);
   table_.add_live(txn, item_position);
   if (number(moved.id) >= header.next_id) txn.set(header.next_id, number(moved.id) + 1);
 }
@@ -223,7 +226,7 @@ void Apply::policy(Txn& txn, const PolicyRecord& policy, uint64_t position, int6
   NodePatch patch = node_patch(policy.patch.set, policy.patch.unset);
   patch.limited_until_ms = store_.boot_of(patch.limited_until_ms);
   if ((patch.set.given | patch.unset) != 0) {
-    store_.schedule().set(txn, policy.path, patch, store_.boot_of(at_wall_ms));
+    store_.schedule().policy().set(txn, policy.path, patch, store_.boot_of(at_wall_ms));
   }
   note_pin(txn, header.run_time_settings, position);
 }
@@ -236,7 +239,7 @@ void Apply::limits(Txn& txn, const LimitsRecord& limits) {
 
 void Apply::low(Txn& txn, const LowRecord& low) {
   // The counts stand for all that the removed files said: they are set, not added.
-  store_.schedule().set_counts(txn, low.counts);
+  store_.schedule().past().set_counts(txn, low.counts);
   limits(txn, {low.id_limit, low.serial_limit});
 }
 

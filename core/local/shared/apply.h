@@ -23,7 +23,7 @@ class Apply {
                     int64_t at_wall_ms);
   /// The same for one of many, whose ids are taken already and which are counted in their file together.
   SlotIndex add(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms) {
-    return store_.schedule().add(txn, entry_of(item, id, item_position, at_wall_ms));
+    return store_.schedule().messages().add(txn, entry_of(item, id, item_position, at_wall_ms));
   }
 
   /// What the record at `position` says of the message in `slot`. `holder`: leased only. `serial`: leased
@@ -31,7 +31,7 @@ class Apply {
   bool event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& detail, Serial serial,
              HolderIndex holder, uint64_t position, int64_t at_wall_ms);
 
-  /// A live lease has taken its turn already (Schedule::lease_next); this is the rest of `leased`.
+  /// A live lease has taken its turn already (Turns::take); this is the rest of `leased`.
   void leased(Txn& txn, SlotIndex slot, uint64_t position);
 
   /// The message lies at `item_position` now, with all that the record says of it where it was unknown.

@@ -6,7 +6,6 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 #include "core/base/step_count.h"
-#include "core/schedule/memory/rates.h"
 // fq, this room.
 #include "core/local/files/process_info.h"
 
@@ -115,9 +114,9 @@ Now Gate::in_order(Txn& txn, const Now& read) {
 bool Gate::fire_timers(const Now& now, uint32_t transactions) {
   Schedule& schedule = store_.schedule();
   bool fired = false;
-  for (uint32_t i = 0; i < transactions && schedule.next_timer_ms() <= now.boot_ms; ++i) {
+  for (uint32_t i = 0; i < transactions && schedule.timers().next_ms() <= now.boot_ms; ++i) {
     Txn txn = store_.begin();
-    if (schedule.fire(txn, now.boot_ms) == 0) break;
+    if (schedule.timers().fire(txn, now.boot_ms) == 0) break;
     FQ_POINT("timers.fired");
     txn.commit();
     fired = true;

@@ -33,16 +33,16 @@ size_t EventWriter::append(RecordType type, std::span<const SlotIndex> slots, co
   uint64_t loose_bytes = 0;
   size_t count = 0;
   for (; count < slots.size() && txn.noted() + kUndoOfOne < kUndoEntries; ++count) {
-    const Entry& entry = schedule().entry(slots[count]);
+    const Entry& entry = schedule().messages().entry(slots[count]);
     items_.push_back({MessageId{entry.id.get()}, entry.event_position});
     note_change(txn, entry);
     if (ends && (entry.flags & kEntryBlob) != 0) loose_bytes += entry.payload_bytes;
     if (count < settles.size() && settles[count]->run_us)
-      schedule().end_run(txn, slots[count], settles[count]->run_us, now.boot_ms);
+      schedule().messages().end_run(txn, slots[count], settles[count]->run_us, now.boot_ms);
     const uint64_t event_position = written ? position : items_[count].previous_event;
     const bool dead = gate().apply().event(txn, type, slots[count], detail, Serial{0}, kHeldByTime,
                                            event_position, now.wall_ms);
-    if (!written) schedule().note_unwritten(txn, slots[count]);
+    if (!written) schedule().messages().note_unwritten(txn, slots[count]);
     if (dead && type == RecordType::retried && count < statuses.size())
       statuses[count] = SettleStatus::buried;
   }
@@ -66,7 +66,7 @@ void EventWriter::wake_for(RecordType type) {
   const bool may_serve = waits || (type != RecordType::acked && type != RecordType::cancelled);
   // A process that waits for the queue to be idle is woken by the last end; it counts among the choosy.
   const bool awaited = header().choosy_waiters.load(std::memory_order_seq_cst) != 0;
-  if (may_serve || (awaited && schedule().may_be_idle())) gate().mark_servable();
+  if (may_serve || (awaited && schedule().views().may_be_idle())) gate().mark_servable();
   gate().mark_ended();
 }
 
@@ -87,7 +87,7 @@ void EventWriter::add(Change& change, RecordType type, std::span<const SlotIndex
   const bool written = writer_.is_written(type, event_record_bytes(type, slots.size(), detail));
   items_.clear();
   for (const SlotIndex slot : slots) {
-    const Entry& entry = schedule().entry(slot);
+    const Entry& entry = schedule().messages().entry(slot);
     items_.push_back({MessageId{entry.id.get()}, entry.event_position});
   }
   uint64_t position = 0;
@@ -99,7 +99,7 @@ void EventWriter::add(Change& change, RecordType type, std::span<const SlotIndex
     const uint64_t event_position = written ? position : items_[i].previous_event;
     gate().apply().event(change.txn(), type, slots[i], detail, Serial{0}, kHeldByTime, event_position,
                          change.now().wall_ms);
-    if (!written) schedule().note_unwritten(change.txn(), slots[i]);
+    if (!written) schedule().messages().note_unwritten(change.txn(), slots[i]);
   }
 }
 

@@ -37,7 +37,8 @@ Obstacle Writer::room_for_push(uint64_t bytes, const Need& need, uint64_t messag
     return obstacle;
   const Need all = with_pending(need);
   // growth_for asks for a margin; on a full disk what fits is enough.
-  if (schedule().growth_for(all) && (may_grow || !schedule().fits(all))) return Obstacle::memory;
+  if (schedule().growth().array_for(all) && (may_grow || !schedule().growth().fits(all)))
+    return Obstacle::memory;
   return Obstacle::none;
 }
 
@@ -71,10 +72,10 @@ Result<void> Writer::grow(const Need& need) {
   uint64_t from = 0;
   uint32_t bytes = 0;
   const auto look = [&]() {
-    array = schedule().growth_for(with_pending(need));
+    array = schedule().growth().array_for(with_pending(need));
     if (!array) return;
     from = header().segment_bytes;
-    bytes = schedule().growth_bytes(*array);
+    bytes = schedule().growth().bytes_of(*array);
   };
   for (;;) {
     FQ_TRY(locked([&]() -> Result<void> { return look(), Result<void>(); }));
@@ -89,7 +90,7 @@ Result<void> Writer::grow(const Need& need) {
       look();
       if (!array || *array != wanted || from != allocated) return {};
       Txn txn = store().begin();
-      schedule().grow(txn, wanted, static_cast<uint32_t>(from / kPageBytes));
+      schedule().growth().grow(txn, wanted, static_cast<uint32_t>(from / kPageBytes));
       txn.set(header().segment_bytes, from + bytes);
       txn.commit();
       return {};

@@ -10,6 +10,18 @@
 #include "core/schedule/order/outcomes.h"
 
 namespace fq {
+namespace {
+
+template <class T>
+uint32_t free_link(const T& element) {
+  if constexpr (requires { element.chain; }) {
+    return element.chain;
+  } else {
+    return element.next;  // of a text
+  }
+}
+
+}  // namespace
 
 Checker::Checker(const Schedule& schedule) : schedule_(schedule), region_(schedule.region()) {}
 
@@ -59,83 +71,39 @@ void Checker::check_capacity(const Array& array, const char* what) {
 
 void Checker::check_capacities() {
   const ScheduleRoot& root = region_.root;
-  check_capacity(root.entries, "entries");
-  check_capacity(root.heap, "heap");
-  check_capacity(root.id_buckets, "id_buckets");
-  check_capacity(root.tenants, "tenants");
-  check_capacity(root.tenant_buckets, "tenant_buckets");
-  check_capacity(root.text, "text");
-  check_capacity(root.extras, "extras");
-  check_capacity(root.keys, "keys");
-  check_capacity(root.dependencies, "dependencies");
-  check_capacity(root.dependency_buckets, "dependency_buckets");
-  check_capacity(root.waits, "waits");
-  check_capacity(root.key_buckets, "key_buckets");
-  check_capacity(root.controls, "controls");
-  check_capacity(root.rules, "rules");
-  check_capacity(root.rule_buckets, "rule_buckets");
-  check_capacity(root.places, "places");
-  check_capacity(root.pools, "pools");
-  check_capacity(root.pool_buckets, "pool_buckets");
-  if (root.pool_supply.high_water > root.pools.capacity) fault("S1: pools beyond their capacity");
-  if (root.pool_bucket_count > root.pool_buckets.capacity) fault("more pool buckets than cells");
+  any_array([&](ArrayName, const auto& row) {
+    const auto& array = root.*row.array;
+    check_capacity(array, row.name);
+    if constexpr (requires { row.supply; }) {
+      if ((root.*row.supply).high_water > array.capacity)
+        fault(std::string("A1: ") + row.name + " beyond their capacity");
+    }
+    if constexpr (requires { row.count; }) {
+      if (root.*row.count > array.capacity) fault(std::string("more ") + row.name + " than cells");
+    }
+    return false;
+  });
   if (root.places_used != 0 && root.places.capacity < root.tenant_supply.high_water)
     fault("tenants without a place");
-  if (root.entry_supply.high_water > root.entries.capacity) fault("S1: entries beyond their capacity");
-  if (root.tenant_supply.high_water > root.tenants.capacity) fault("S1: tenants beyond their capacity");
-  if (root.text_supply.high_water > root.text.capacity) fault("S1: text beyond its capacity");
-  if (root.dependency_supply.high_water > root.dependencies.capacity ||
-      root.wait_supply.high_water > root.waits.capacity ||
-      root.dependency_bucket_count > root.dependency_buckets.capacity)
-    fault("S1: waits beyond their capacity");
-  if (root.key_supply.high_water > root.keys.capacity) fault("S1: keys beyond their capacity");
-  if (root.key_bucket_count > root.key_buckets.capacity) fault("more key buckets than cells");
-  if (root.extra_supply.high_water > root.extras.capacity) fault("S1: extras beyond their capacity");
-  if (root.control_supply.high_water > root.controls.capacity) fault("S1: controls beyond their capacity");
-  if (root.rule_supply.high_water > root.rules.capacity) fault("S1: rules beyond their capacity");
-  if (root.rule_bucket_count > root.rule_buckets.capacity) fault("more rule buckets than cells");
-  if (root.heap_count > root.heap.capacity) fault("S3: more timers than places");
-  if (root.id_bucket_count > root.id_buckets.capacity) fault("more id buckets than cells");
-  if (root.tenant_bucket_count > root.tenant_buckets.capacity) fault("more tenant buckets than cells");
-}
-
-template <class Array, class Link>
-void Checker::check_supply(const Array& array, const Supply& supply, Link link, const char* what) {
-  uint64_t free = 0;
-  StepLimit limit(supply.high_water + 1);
-  for (uint32_t i = supply.free_head; i != kNoIndex; i = link(region_.arena.at(array, i))) {
-    limit.step();
-    ++free;
-  }
-  if (supply.used + free != supply.high_water) fault(std::string("S1: lost elements of ") + what);
+  if (root.heap_count > root.heap.capacity) fault("A3: more timers than places");
 }
 
 void Checker::check_supplies() {
   const ScheduleRoot& root = region_.root;
-  check_supply(
-      root.entries, root.entry_supply, [](const Entry& e) { return e.chain.get(); }, "entries");
-  check_supply(
-      root.tenants, root.tenant_supply, [](const Tenant& t) { return t.chain.get(); }, "tenants");
-  check_supply(
-      root.text, root.text_supply, [](const TextCell& c) { return c.next.get(); }, "text");
-  check_supply(
-      root.extras, root.extra_supply, [](const Extra& e) { return e.chain.get(); }, "extras");
-  check_supply(
-      root.keys, root.key_supply, [](const UniqueKey& k) { return k.chain.get(); }, "keys");
-  check_supply(
-      root.controls, root.control_supply, [](const Control& c) { return c.chain.get(); }, "controls");
-  check_supply(
-      root.rules, root.rule_supply, [](const Rule& r) { return r.chain.get(); }, "rules");
-  check_supply(
-      root.pools, root.pool_supply, [](const Pool& p) { return p.chain.get(); }, "pools");
-  check_supply(
-      root.dependencies, root.dependency_supply, [](const Dependency& d) { return d.chain.get(); },
-      "dependencies");
-  check_supply(
-      root.waits, root.wait_supply, [](const Wait& w) { return w.chain.get(); }, "waits");
-  if (root.heap.capacity < uint64_t{root.entry_supply.used} + root.tenant_supply.used + root.key_supply.used +
-                               root.pool_supply.used)
-    fault("S3: heap too small");
+  any_array([&](ArrayName, const auto& row) {
+    if constexpr (requires { row.supply; }) {
+      const Supply& supply = root.*row.supply;
+      uint64_t free = 0;
+      StepLimit limit(supply.high_water + 1);
+      for (uint32_t i = supply.free_head; i != kNoIndex; ++free) {
+        limit.step();
+        i = free_link(region_.arena.at(root.*row.array, i));
+      }
+      if (supply.used + free != supply.high_water) fault(std::string("A1: lost elements of ") + row.name);
+    }
+    return false;
+  });
+  if (root.heap.capacity < HeapRow::wanted(root, {})) fault("A3: heap too small");
 }
 
 void Checker::check_entries() {
@@ -158,7 +126,7 @@ void Checker::check_entries() {
     of_all_[static_cast<size_t>(state)] += 1;
     if (state == SlotState::dead) dead_bytes_ += entry.payload_bytes;
     returning_ += state == SlotState::delayed && entry.deliveries != 0 ? 1u : 0u;
-    const auto found = schedule_.find(MessageId{entry.id.get()});
+    const auto found = schedule_.messages().find(MessageId{entry.id.get()});
     expect(found.has_value() && *found == SlotIndex{i}, "H1: a message that its id does not find", i);
     const bool waits = state == SlotState::delayed || state == SlotState::leased;
     const bool timed = (waits && entry.at_ms != kNever) ||
@@ -198,7 +166,7 @@ void Checker::check_rules() {
     if ((rule.values.given & kGivenPool) != 0)
       text_cells_ += text_cells(text_length(region_, rule.values.pool));
   }
-  if (used != root.rule_supply.used) fault("S1: used rules are counted wrongly");
+  if (used != root.rule_supply.used) fault("A1: used rules are counted wrongly");
   if (root.rule_bucket_count == 0) return;
   const uint64_t heads = check_index(RuleIndexKind{&region_}, "H1: a rule in a wrong bucket");
   if (heads != root.rule_heads) fault("H1: the rule index does not hold what it should");
@@ -217,7 +185,7 @@ void Checker::check_pools() {
     check_pool(i, pool);
     check_members(pool, i);
   }
-  if (used != root.pool_supply.used) fault("S1: used pools are counted wrongly");
+  if (used != root.pool_supply.used) fault("A1: used pools are counted wrongly");
   if (PoolSets(region_).closed() != root.closed_sets) fault("P4: what lacks room is not what is full");
   if (root.pool_bucket_count == 0) return;
   const uint64_t named = check_index(PoolIndexKind{&region_}, "H1: a pool in a wrong bucket");
@@ -287,16 +255,16 @@ void Checker::check_sums() {
       root.counts.leased != of(SlotState::leased) || root.counts.held != of(SlotState::held) ||
       root.counts.dead != of(SlotState::dead) || root.payload_bytes != all_bytes_ ||
       root.dead_bytes != dead_bytes_ || root.journal_bytes != journal_bytes_) {
-    fault("S2: the queue counts its messages wrongly");
+    fault("A2: the queue counts its messages wrongly");
   }
-  if (root.returning != returning_) fault("S2: the queue counts what comes back wrongly");
+  if (root.returning != returning_) fault("A2: the queue counts what comes back wrongly");
   if (root.entry_supply.used != used_entries_ + root.outcome_count)
-    fault("S1: used entries are counted wrongly");
-  if (root.tenant_supply.used != used_tenants_) fault("S1: used tenants are counted wrongly");
-  if (root.text_supply.used != text_cells_) fault("S1: used text cells are counted wrongly");
-  if (root.extra_supply.used != extras_) fault("S1: used extras are counted wrongly");
+    fault("A1: used entries are counted wrongly");
+  if (root.tenant_supply.used != used_tenants_) fault("A1: used tenants are counted wrongly");
+  if (root.text_supply.used != text_cells_) fault("A1: used text cells are counted wrongly");
+  if (root.extra_supply.used != extras_) fault("A1: used extras are counted wrongly");
   if (root.tenants_count != leaves_ || root.active_count != active_ || root.parked_count != parked_) {
-    fault("S2: the queue counts its tenants wrongly");
+    fault("A2: the queue counts its tenants wrongly");
   }
 }
 

@@ -1,4 +1,4 @@
-// check - the walk behind schedule_faults. Only check.cpp includes this; callers use schedule.h.
+// check - the walk behind schedule_faults. Only check.cpp includes this; callers use faults.h.
 #pragma once
 
 // System.
@@ -7,7 +7,7 @@
 #include <vector>
 // fq, this room.
 #include "core/schedule/memory/id_index.h"
-#include "core/schedule/schedule.h"
+#include "core/schedule/faults.h"
 #include "core/schedule/tree/rules.h"
 #include "core/schedule/state.h"
 
@@ -32,8 +32,6 @@ class Checker {
   template <class Array>
   void check_capacity(const Array& array, const char* what);
   void check_supplies();
-  template <class Array, class Link>
-  void check_supply(const Array& array, const Supply& supply, Link link, const char* what);
   void check_entries();
   void check_tenants();
   void check_node(uint32_t i, const Tenant& tenant);

@@ -8,11 +8,10 @@ namespace fq {
 
 /// Leases by pool, each once, and members.
 void Checker::count_of_pools() {
-  const Pools pools(region_);
   for (uint32_t i = 0; i < region_.root.tenant_supply.high_water; ++i) {
     const Tenant& tenant = region_.tenant(i);
     if (!is_used(tenant)) continue;
-    const uint32_t own = pools.pool_of(tenant);
+    const uint32_t own = pool_of(region_, tenant);
     if (own < pool_members_.size()) ++pool_members_[own];
     expect(own == kNoIndex || (own < pool_members_.size() && region_.pool(own).used != 0),
            "a tenant in a pool that is not there", i);
@@ -20,7 +19,7 @@ void Checker::count_of_pools() {
     std::set<uint32_t> needed;
     StepLimit limit(kDepthMax);
     for (uint32_t node = i; node != 0; limit.step()) {
-      needed.insert(pools.pool_of(region_.tenant(node)));
+      needed.insert(pool_of(region_, region_.tenant(node)));
       node = region_.tenant(node).parent;
     }
     for (const uint32_t pool : needed)

@@ -71,10 +71,10 @@ void Checker::check_node(uint32_t i, const Tenant& tenant) {
     return;
   }
   ++named_;
-  const std::string path = schedule_.path_of(TenantIndex{i});
+  const std::string path = schedule_.tenants().path_of(TenantIndex{i});
   text_cells_ += text_cells(path.size());
-  expect(schedule_.find_tenant(path) == TenantIndex{i}, "H1: a tenant that its path does not find", i);
-  const std::string above = schedule_.path_of(TenantIndex{tenant.parent.get()});
+  expect(schedule_.tenants().find(path) == TenantIndex{i}, "H1: a tenant that its path does not find", i);
+  const std::string above = schedule_.tenants().path_of(TenantIndex{tenant.parent.get()});
   expect(above.empty() || path.starts_with(above + "/"), "a tenant below a path that is not its own", i);
 }
 
@@ -103,8 +103,8 @@ void Checker::check_blocks(uint32_t i, const Tenant& tenant) {
 }
 
 void Checker::check_controls() {
-  if (region_.root.control_supply.used != used_controls_) fault("S1: used controls are counted wrongly");
-  if (region_.root.setting_bytes != setting_bytes_) fault("S2: the bytes of settings are counted wrongly");
+  if (region_.root.control_supply.used != used_controls_) fault("A1: used controls are counted wrongly");
+  if (region_.root.setting_bytes != setting_bytes_) fault("A2: the bytes of settings are counted wrongly");
 }
 
 void Checker::check_ring(uint32_t i, const Tenant& tenant) {
@@ -136,7 +136,7 @@ void Checker::check_members(const Pool& pool, uint32_t i) {
   LaneWalk<MemberKind> walk(MemberKind{&region_}, pool.members);
   for (uint32_t node; (node = walk.next()) != kNoIndex;) {
     const bool knows = region_.place(node).member.node == node;
-    expect(knows && Pools(region_).pool_of(region_.tenant(node)) == i, "P5: a wrong member", node);
+    expect(knows && pool_of(region_, region_.tenant(node)) == i, "P5: a wrong member", node);
   }
 }
 

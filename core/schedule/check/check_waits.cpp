@@ -56,8 +56,8 @@ void Checker::check_waits() {
            "W1: a broken list of what has ended", i);
   }
   if (listed != linked) fault("W1: waits that their dependencies do not know");
-  if (waits != root.wait_supply.used) fault("S1: used waits are counted wrongly");
-  if (dependencies != root.dependency_supply.used) fault("S1: used dependencies are counted wrongly");
+  if (waits != root.wait_supply.used) fault("A1: used waits are counted wrongly");
+  if (dependencies != root.dependency_supply.used) fault("A1: used dependencies are counted wrongly");
 }
 
 }  // namespace fq

@@ -5,7 +5,7 @@
 // idle tenants may differ, and of a message that was changed in memory only what such changes reach: its
 // state and all that comes with it, its place among the ready, its key. Who it is may not, nor may the
 // journal know more deliveries than there were.
-#include "core/schedule/schedule.h"
+#include "core/schedule/faults.h"
 
 // System.
 #include <map>
@@ -33,8 +33,8 @@ void compare_number(Lines& lines, const std::string& who, const char* what, uint
 struct Side {
   const Schedule& schedule;
   SlotIndex slot;
-  const Entry& entry() const { return schedule.entry(slot); }
-  std::string tenant() const { return schedule.path_of(TenantIndex{entry().tenant.get()}); }
+  const Entry& entry() const { return schedule.messages().entry(slot); }
+  std::string tenant() const { return schedule.tenants().path_of(TenantIndex{entry().tenant.get()}); }
 };
 
 bool is_unwritten(const Entry& entry) { return (entry.flags & kEntryUnwritten) != 0; }
@@ -50,8 +50,8 @@ void compare_message(Lines& lines, const Side& live, const Side& rebuilt, int64_
   if (live.tenant() != rebuilt.tenant()) {
     say(lines, who + ": tenant '" + live.tenant() + "', rebuilt '" + rebuilt.tenant() + "'");
   }
-  if (live.schedule.key_of(live.slot) != rebuilt.schedule.key_of(rebuilt.slot) ||
-      live.schedule.priority_of(live.slot) != rebuilt.schedule.priority_of(rebuilt.slot)) {
+  if (live.schedule.views().key_of(live.slot) != rebuilt.schedule.views().key_of(rebuilt.slot) ||
+      live.schedule.views().priority_of(live.slot) != rebuilt.schedule.views().priority_of(rebuilt.slot)) {
     say(lines, who + ": another key or priority");
   }
   if (unwritten) return;
@@ -61,11 +61,12 @@ void compare_message(Lines& lines, const Side& live, const Side& rebuilt, int64_
   compare_number(lines, who, "crashes", a.crashes, b.crashes);
   const SlotState state = state_of(a);
   if (state != state_of(b)) return;
-  const int64_t over_ms = live.schedule.expires_ms(live.slot);
-  const int64_t rebuilt_over_ms = rebuilt.schedule.expires_ms(rebuilt.slot);
-  const bool same_end = close(over_ms, rebuilt_over_ms, slack_ms) &&
-                        live.schedule.has_expired(live.slot) == rebuilt.schedule.has_expired(rebuilt.slot) &&
-                        live.schedule.ttl_ms(live.slot) == rebuilt.schedule.ttl_ms(rebuilt.slot);
+  const int64_t over_ms = live.schedule.views().expires_ms(live.slot);
+  const int64_t rebuilt_over_ms = rebuilt.schedule.views().expires_ms(rebuilt.slot);
+  const bool same_end =
+      close(over_ms, rebuilt_over_ms, slack_ms) &&
+      live.schedule.views().has_expired(live.slot) == rebuilt.schedule.views().has_expired(rebuilt.slot) &&
+      live.schedule.views().ttl_ms(live.slot) == rebuilt.schedule.views().ttl_ms(rebuilt.slot);
   if (!same_end) compare_number(lines, who, "expires", uint64_t(over_ms), uint64_t(rebuilt_over_ms));
   if (state == SlotState::leased) compare_number(lines, who, "serial", a.serial, b.serial);
   if ((state == SlotState::leased || state == SlotState::delayed) && !close(a.at_ms, b.at_ms, slack_ms)) {
@@ -77,9 +78,9 @@ using Ids = std::set<uint64_t>;
 
 Ids unwritten_of(const Schedule& schedule) {
   Ids ids;
-  for (auto slot = schedule.next_slot(SlotIndex{0}); slot;
-       slot = schedule.next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1})) {
-    if (is_unwritten(schedule.entry(*slot))) ids.insert(schedule.entry(*slot).id);
+  for (auto slot = schedule.views().next_slot(SlotIndex{0}); slot;
+       slot = schedule.views().next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1})) {
+    if (is_unwritten(schedule.messages().entry(*slot))) ids.insert(schedule.messages().entry(*slot).id);
   }
   return ids;
 }
@@ -90,11 +91,11 @@ Orders orders_of(const Schedule& schedule, const Ids& unwritten) {
   Orders orders;
   const Region& region = schedule.region();
   TenantIndex from = kRootTenant;
-  while (const auto leaf = schedule.next_leaf(from)) {
-    LaneWalk<MessageKind> walk(MessageKind{&region}, schedule.tenant(*leaf).lane);
+  while (const auto leaf = schedule.tenants().next_leaf(from)) {
+    LaneWalk<MessageKind> walk(MessageKind{&region}, schedule.tenants().at(*leaf).lane);
     for (uint32_t slot; (slot = walk.next()) != kNoIndex;) {
       const uint64_t id = region.entry(slot).id;
-      if (unwritten.count(id) == 0) orders[schedule.path_of(*leaf)].push_back(id);
+      if (unwritten.count(id) == 0) orders[schedule.tenants().path_of(*leaf)].push_back(id);
     }
     from = TenantIndex{static_cast<uint32_t>(*leaf) + 1};
   }
@@ -155,10 +156,12 @@ using Settings = std::map<std::string, PolicyValues>;
 
 Settings settings_of(const Schedule& schedule) {
   Settings settings;
-  std::optional<Schedule::Setting> each = schedule.next_setting(kRootTenant, schedule.nodes_end());
+  std::optional<NodePolicy::Setting> each =
+      schedule.policy().next_setting(kRootTenant, schedule.tenants().nodes_end());
   while (each) {
     settings[each->path] = std::move(each->values);
-    each = schedule.next_setting(TenantIndex{static_cast<uint32_t>(each->node) + 1}, schedule.nodes_end());
+    each = schedule.policy().next_setting(TenantIndex{static_cast<uint32_t>(each->node) + 1},
+                                          schedule.tenants().nodes_end());
   }
   return settings;
 }
@@ -189,9 +192,9 @@ CountedLines schedule_differences(const Schedule& live, const Schedule& rebuilt,
   Lines lines;
   try {
     SlotIndex from{0};
-    while (const auto slot = live.next_slot(from)) {
-      const MessageId id{live.entry(*slot).id.get()};
-      if (const auto other = rebuilt.find(id)) {
+    while (const auto slot = live.views().next_slot(from)) {
+      const MessageId id{live.messages().entry(*slot).id.get()};
+      if (const auto other = rebuilt.messages().find(id)) {
         compare_message(lines, {live, *slot}, {rebuilt, *other}, slack_ms);
       } else {
         say(lines, "message " + std::to_string(number(id)) + ": not rebuilt");
@@ -199,9 +202,10 @@ CountedLines schedule_differences(const Schedule& live, const Schedule& rebuilt,
       from = SlotIndex{static_cast<uint32_t>(*slot) + 1};
     }
     from = SlotIndex{0};
-    while (const auto slot = rebuilt.next_slot(from)) {
-      const MessageId id{rebuilt.entry(*slot).id.get()};
-      if (!live.find(id)) say(lines, "message " + std::to_string(number(id)) + ": only when rebuilt");
+    while (const auto slot = rebuilt.views().next_slot(from)) {
+      const MessageId id{rebuilt.messages().entry(*slot).id.get()};
+      if (!live.messages().find(id))
+        say(lines, "message " + std::to_string(number(id)) + ": only when rebuilt");
       from = SlotIndex{static_cast<uint32_t>(*slot) + 1};
     }
     const Ids unwritten = unwritten_of(live);

@@ -32,13 +32,8 @@ constexpr uint64_t hash_id(uint64_t id) {
   return reversed_bits(place) << 6 | ((id ^ mixed >> 58) & 63);
 }
 
-struct EntryIndexKind {
-  static constexpr uint32_t kLoad = 2;
-  const Region* region;
-  Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.id_buckets, b).index; }
-  Shared<uint32_t>& bucket_count() const { return region->root.id_bucket_count; }
-  uint32_t capacity() const { return region->root.id_buckets.capacity; }
-  Entry& at(uint32_t i) const { return region->entry(i); }
+struct EntryIndexKind
+    : IndexKind<&ScheduleRoot::id_buckets, &ScheduleRoot::id_bucket_count, &ScheduleRoot::entries, 2> {
   static uint64_t hash_of(const Entry& entry) { return hash_id(entry.id); }
 };
 using EntryIndex = LinearHash<EntryIndexKind>;

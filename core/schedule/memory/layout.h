@@ -4,6 +4,8 @@
 // a promise (96 bytes a message with its index and heap place, 256 a tenant) and are asserted below.
 #pragma once
 
+// System.
+#include <optional>
 // fq, below us.
 #include "core/base/memory/arena.h"
 #include "core/base/clock.h"
@@ -21,6 +23,12 @@ inline constexpr TenantIndex kRootTenant{0};
 inline constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
 inline constexpr HolderIndex kHeldByTime{0xffff};  // a lease that only its time ends
 inline constexpr uint32_t kHoldersMax = 1024;      // consumers at once; arbitrary, two words each
+
+/// An index as it is stored, where kNoIndex is none.
+template <class Index>
+constexpr std::optional<Index> index_or_none(uint32_t stored) {
+  return stored == kNoIndex ? std::nullopt : std::optional(Index{stored});
+}
 
 /// A message, and after its end what is remembered of it (see outcomes.h). What the links mean depends on its
 /// state: in a lane (ready), in its holder's list (leased by a process), among those that ended, on the free
@@ -111,7 +119,7 @@ struct UniqueKey {
 };
 
 inline constexpr uint32_t kExtraExpired = 1;   // dead because it was not started in time
-inline constexpr uint32_t kExtraReplaced = 2;  // its payload came after its push, see Schedule::replace
+inline constexpr uint32_t kExtraReplaced = 2;  // its payload came after its push, see Messages::replace
 
 /// Things in an order: those that came in order in a list (O(1) at both ends), the others in a tree.
 struct Lane {

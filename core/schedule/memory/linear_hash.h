@@ -24,6 +24,17 @@ inline constexpr uint32_t kChainMax = 10'000;
 // A longer chain (which honest hashes do not give) is not split: its stores would not fit a step.
 inline constexpr uint32_t kSplitMax = 64;
 
+/// The elements of one array that have a hash, and their buckets.
+template <auto kCells, auto kCount, auto kElements, uint32_t kLoadMax>
+struct IndexKind {
+  static constexpr uint32_t kLoad = kLoadMax;  // elements a bucket
+  const Region* region;
+  Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.*kCells, b).index; }
+  Shared<uint32_t>& bucket_count() const { return region->root.*kCount; }
+  uint32_t capacity() const { return (region->root.*kCells).capacity; }
+  [[gnu::always_inline]] auto& at(uint32_t i) const { return region->arena.at(region->root.*kElements, i); }
+};
+
 template <class Kind>
 class LinearHash {
  public:

@@ -1,15 +1,15 @@
 // root - what a schedule is made of: its arrays, its sums, and where its lists begin.
 //
 // Lies in the segment's header, at a fixed place, so that everything else can be reached from it. Zeroed
-// bytes are no valid root: Schedule::initialise makes one. All fields are Shared: they change only through
+// bytes are no valid root: Growth::initialise makes one. All fields are Shared: they change only through
 // a transaction. Sums are kept here because a look at a queue must not walk it; they change in one place
 // (core/schedule/state.h) together with the state that they count.
 //
 // Invariants
-//  S1  used elements + free elements + elements at or above the high-water mark = capacity, an array each.
-//  S2  counts.x is the number of entries in state x; payload_bytes and journal_bytes are the sums over all of
+//  A1  used elements + free elements + elements at or above the high-water mark = capacity, an array each.
+//  A2  counts.x is the number of entries in state x; payload_bytes and journal_bytes are the sums over all of
 //      them, dead ones included.
-//  S3  heap capacity holds a place for every used entry, tenant, key and pool, so a lease never needs room.
+//  A3  heap capacity holds a place for every used entry, tenant, key and pool, so a lease never needs room.
 #pragma once
 
 // fq, below us.
@@ -19,49 +19,6 @@
 #include "core/schedule/memory/tenant.h"
 
 namespace fq {
-
-/// The arrays by name, so that whoever owns the region can make room for them, in the order of their first
-/// chunks.
-enum class ArrayName : uint8_t {
-  entries,
-  id_buckets,
-  tenants,
-  tenant_buckets,
-  text,
-  heap,
-  extras,
-  keys,
-  key_buckets,
-  dependencies,
-  dependency_buckets,
-  waits,
-  controls,
-  rules,
-  rule_buckets,
-  places,
-  pools,
-  pool_buckets,
-};
-inline constexpr ArrayName kArrayNames[] = {ArrayName::entries,
-                                            ArrayName::id_buckets,
-                                            ArrayName::tenants,
-                                            ArrayName::tenant_buckets,
-                                            ArrayName::text,
-                                            ArrayName::heap,
-                                            ArrayName::extras,
-                                            ArrayName::keys,
-                                            ArrayName::key_buckets,
-                                            ArrayName::dependencies,
-                                            ArrayName::dependency_buckets,
-                                            ArrayName::waits,
-                                            ArrayName::controls,
-                                            ArrayName::rules,
-                                            ArrayName::rule_buckets,
-                                            ArrayName::places,
-                                            ArrayName::pools,
-                                            ArrayName::pool_buckets};
-/// Queues without a policy for tenants never have any of these.
-constexpr bool is_optional(ArrayName array) { return array >= ArrayName::controls; }
 
 inline constexpr uint32_t kOutcomesMax = 65536;     // the last so many ends are remembered
 inline constexpr uint32_t kRuleBucketsMax = 65536;  // a policy file has at most some 30,000 entries

@@ -5,7 +5,6 @@
 #include <algorithm>
 // fq, this room.
 #include "core/schedule/memory/extras.h"
-#include "core/schedule/order/unique_keys.h"
 
 namespace fq {
 

@@ -16,6 +16,7 @@
 namespace fq {
 
 inline constexpr uint32_t kTimerOfTenant = 0x8000'0000;
+inline constexpr uint32_t kTimerOfKey = 0x4000'0000;
 inline constexpr uint32_t kTimerOfPool = 0x2000'0000;
 
 inline bool is_of_pool(uint32_t cell) { return cell >> 29 == kTimerOfPool >> 29; }

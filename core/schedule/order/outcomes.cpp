@@ -24,7 +24,7 @@ void forget_oldest(Txn& txn, const Region& region) {
 
 }  // namespace
 
-void outcome_add(Txn& txn, const Region& region, uint32_t slot, Entry& entry, const NewOutcome& outcome) {
+void outcome_add(Txn& txn, const Region& region, uint32_t slot, Entry& entry, const Outcome& outcome) {
   ScheduleRoot& root = region.root;
   txn.set(entry.state, static_cast<uint8_t>(SlotState::free));
   put(txn, entry.event_position, outcome.event_position);
@@ -37,14 +37,13 @@ void outcome_add(Txn& txn, const Region& region, uint32_t slot, Entry& entry, co
   forget_oldest(txn, region);
 }
 
-void outcome_copy(Txn& txn, const Region& region, const Entry& from) {
+void outcome_copy(Txn& txn, const Region& region, uint64_t id, const Outcome& outcome) {
   ScheduleRoot& root = region.root;
   const auto [slot, entry] = take_element(txn, region.arena, root.entries, root.entry_supply);
-  put(txn, entry.id, from.id);
-  put(txn, entry.attempts, from.attempts);
+  put(txn, entry.id, id);
+  put(txn, entry.attempts, outcome.attempts);
   EntryIndex(EntryIndexKind{&region}).insert(txn, slot, entry, root.entry_supply.used);
-  outcome_add(txn, region, slot, entry,
-              {from.event_position, from.at_ms, static_cast<RecordType>(from.height.get())});
+  outcome_add(txn, region, slot, entry, outcome);
 }
 
 void outcome_forget(Txn& txn, const Region& region) {
@@ -62,6 +61,11 @@ uint32_t outcome_find(const Region& region, uint64_t id) {
   return EntryIndex(EntryIndexKind{&region}).find(hash_id(id), [&](const Entry& entry) {
     return entry.id == id && state_of(entry) == SlotState::free;
   });
+}
+
+Outcome outcome_at(const Region& region, uint32_t slot) {
+  const Entry& entry = region.entry(slot);
+  return {static_cast<RecordType>(entry.height.get()), entry.event_position, entry.at_ms, entry.attempts};
 }
 
 }  // namespace fq

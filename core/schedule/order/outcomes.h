@@ -13,20 +13,23 @@
 
 namespace fq {
 
-struct NewOutcome {
+struct Outcome {
+  RecordType verdict;
   uint64_t event_position;
   int64_t at_wall_ms;
-  RecordType verdict;
+  uint16_t attempts = 0;
 };
 
-/// Turns a message that lies in no structure any more into its outcome; the oldest may give way. Two steps.
-void outcome_add(Txn& txn, const Region& region, uint32_t slot, Entry& entry, const NewOutcome& outcome);
+/// Turns a message that lies in no structure any more into its outcome, which keeps the attempts that it has;
+/// the oldest may give way. Two steps.
+void outcome_add(Txn& txn, const Region& region, uint32_t slot, Entry& entry, const Outcome& outcome);
 /// One that another schedule remembers becomes the newest here. Needs: room for it, and fewer than
 /// kOutcomesMax. Two steps.
-void outcome_copy(Txn& txn, const Region& region, const Entry& from);
+void outcome_copy(Txn& txn, const Region& region, uint64_t id, const Outcome& outcome);
 /// The oldest is forgotten. Needs: there is one. Two steps.
 void outcome_forget(Txn& txn, const Region& region);
 /// The slot of this message's outcome, or kNoIndex.
 uint32_t outcome_find(const Region& region, uint64_t id);
+Outcome outcome_at(const Region& region, uint32_t slot);
 
 }  // namespace fq

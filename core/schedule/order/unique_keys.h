@@ -18,8 +18,6 @@
 
 namespace fq {
 
-inline constexpr uint32_t kTimerOfKey = 0x4000'0000;
-
 inline constexpr uint32_t kKeyHeld = 1;  // in the index
 inline constexpr uint32_t kKeyDebounced = 2;
 inline constexpr uint32_t kKeyBehind = 4;  // of a message that is held behind the one that holds the key
@@ -41,13 +39,8 @@ struct NewKey {
   uint64_t behind = 0;  // it waits behind this message; 0: behind none
 };
 
-struct KeyIndexKind {
-  static constexpr uint32_t kLoad = 2;
-  const Region* region;
-  Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.key_buckets, b).index; }
-  Shared<uint32_t>& bucket_count() const { return region->root.key_bucket_count; }
-  uint32_t capacity() const { return region->root.key_buckets.capacity; }
-  UniqueKey& at(uint32_t i) const { return region->key(i); }
+struct KeyIndexKind
+    : IndexKind<&ScheduleRoot::key_buckets, &ScheduleRoot::key_bucket_count, &ScheduleRoot::keys, 2> {
   static uint64_t hash_of(const UniqueKey& key) { return key.hash[0]; }
 };
 

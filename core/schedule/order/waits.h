@@ -34,15 +34,9 @@ struct NewWait {
   bool linked = true;
 };
 
-struct DependencyIndexKind {
-  static constexpr uint32_t kLoad = 2;
-  const Region* region;
-  Shared<uint32_t>& cell(uint32_t b) const {
-    return region->arena.at(region->root.dependency_buckets, b).index;
-  }
-  Shared<uint32_t>& bucket_count() const { return region->root.dependency_bucket_count; }
-  uint32_t capacity() const { return region->root.dependency_buckets.capacity; }
-  Dependency& at(uint32_t i) const { return region->dependency(i); }
+struct DependencyIndexKind
+    : IndexKind<&ScheduleRoot::dependency_buckets, &ScheduleRoot::dependency_bucket_count,
+                &ScheduleRoot::dependencies, 2> {
   static uint64_t hash_of(const Dependency& dependency);
 };
 

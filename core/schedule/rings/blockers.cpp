@@ -34,12 +34,12 @@ Blocker Blockers::describe(Blocker::Kind kind, uint32_t node) const {
       blocker.until_ms = gathered_at_ms(region_, tenant);
       break;
     case Blocker::Kind::pool_concurrency:
-      blocker.pool = pools_.pool_of(tenant);
+      blocker.pool = pool_of(region_, tenant);
       blocker.running = region_.pool(blocker.pool).leased;
       blocker.limit = region_.pool(blocker.pool).terms.concurrency;
       break;
     case Blocker::Kind::pool_rate:
-      blocker.pool = pools_.pool_of(tenant);
+      blocker.pool = pool_of(region_, tenant);
       blocker.interval_ns = region_.pool(blocker.pool).terms.interval_ns;
       blocker.until_ms = bucket_of(region_.pool(blocker.pool)).token_at_ms();
       break;

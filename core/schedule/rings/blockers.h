@@ -73,7 +73,7 @@ class Blockers {
   }
   template <class F>
   bool find_full(const Tenant& tenant, uint32_t i, F&& found) const {
-    const uint32_t blocks = region_.pool(pools_.pool_of(tenant)).blocks;
+    const uint32_t blocks = region_.pool(pool_of(region_, tenant)).blocks;
     return ((blocks & kBlockConcurrency) != 0 && found(Blocker::Kind::pool_concurrency, i)) ||
            ((blocks & kBlockRate) != 0 && found(Blocker::Kind::pool_rate, i));
   }

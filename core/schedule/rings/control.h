@@ -25,6 +25,11 @@ inline Control& control_of(const Region& region, const Tenant& tenant) {
   return region.arena.at(region.root.controls, tenant.control);
 }
 
+/// The pool that this node itself is a member of, or kNoIndex.
+inline uint32_t pool_of(const Region& region, const Tenant& tenant) {
+  return has_control(tenant) ? control_of(region, tenant).pool.get() : kNoIndex;
+}
+
 /// What was set at run time takes about so much in the journal.
 inline uint64_t setting_bytes_of(const Region& region, const Control& control) {
   constexpr uint64_t kRecordBytes = 64, kValueBytes = 24;

@@ -168,11 +168,11 @@ void Limits::bring_up_to_date(Txn& txn, uint32_t i, const NodeTerms& from_file, 
 }
 
 void Limits::assign_pool(Txn& txn, uint32_t i, const NodeTerms& terms) const {
-  const uint32_t before = pools_.pool_of(region_.tenant(i));
+  const uint32_t before = pool_of(region_, region_.tenant(i));
   const uint32_t pool = (terms.given & kGivenPool) == 0 || i == kRoot ? kNoIndex : pools_.find(terms.pool);
   if (pool == before) return;
   pools_.assign(txn, i, pool);
-  seats_.settle(txn, i);
+  seats_.reseat(txn, i);
 }
 
 bool Limits::is_set(const Tenant& tenant) const {

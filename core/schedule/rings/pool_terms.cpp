@@ -59,7 +59,7 @@ void Pools::add(Txn& txn, uint32_t generation, std::string_view name, const Node
   put(txn, next.burst, terms.burst);
 }
 
-uint32_t Pools::bring_up_to_date(Txn& txn, uint32_t from, int64_t now_ms) const {
+std::optional<uint32_t> Pools::bring_up_to_date(Txn& txn, uint32_t from, int64_t now_ms) const {
   const ScheduleRoot& root = region_.root;
   const uint32_t end = root.pool_supply.high_water;
   uint32_t changed = 0;
@@ -78,10 +78,10 @@ uint32_t Pools::bring_up_to_date(Txn& txn, uint32_t from, int64_t now_ms) const 
     add_leased(txn, i, 0, 0);
     fire(txn, i, now_ms);
   }
-  return kNoIndex;
+  return std::nullopt;
 }
 
-uint32_t Pools::remove_old(Txn& txn, uint32_t from) const {
+std::optional<uint32_t> Pools::remove_old(Txn& txn, uint32_t from) const {
   ScheduleRoot& root = region_.root;
   const uint32_t end = root.pool_supply.high_water;
   uint32_t removed = 0;
@@ -96,7 +96,7 @@ uint32_t Pools::remove_old(Txn& txn, uint32_t from) const {
     put(txn, pool.used, 0);
     free_element(txn, root.pool_supply, pool, i);
   }
-  return kNoIndex;
+  return std::nullopt;
 }
 
 }  // namespace fq

@@ -112,7 +112,7 @@ bool Pools::is_covered(uint32_t node, uint32_t pool, uint32_t below) const {
     if (node == kRoot) return false;
     node = region_.tenant(node).parent;
     if (node == below) return false;
-    if (pool_of(region_.tenant(node)) == pool) return true;
+    if (pool_of(region_, region_.tenant(node)) == pool) return true;
   }
 }
 
@@ -155,7 +155,7 @@ void Pools::assign(Txn& txn, uint32_t node, uint32_t to) const {
 }
 
 void Pools::move(Txn& txn, uint32_t from, uint32_t to) const {
-  const uint32_t i = pool_of(region_.tenant(from));
+  const uint32_t i = pool_of(region_, region_.tenant(from));
   if (i == kNoIndex) return;
   const MemberLane lane(MemberKind{&region_});
   Pool& pool = region_.pool(i);

@@ -7,6 +7,7 @@
 #pragma once
 
 // System.
+#include <optional>
 #include <string_view>
 // fq, this room.
 #include "core/schedule/rings/control.h"
@@ -15,13 +16,8 @@
 
 namespace fq {
 
-struct PoolIndexKind {
-  static constexpr uint32_t kLoad = 1;
-  const Region* region;
-  Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.pool_buckets, b).index; }
-  Shared<uint32_t>& bucket_count() const { return region->root.pool_bucket_count; }
-  uint32_t capacity() const { return region->root.pool_buckets.capacity; }
-  Pool& at(uint32_t i) const { return region->pool(i); }
+struct PoolIndexKind
+    : IndexKind<&ScheduleRoot::pool_buckets, &ScheduleRoot::pool_bucket_count, &ScheduleRoot::pools, 1> {
   static uint64_t hash_of(const Pool& pool) { return pool.hash; }
 };
 
@@ -34,18 +30,14 @@ class Pools {
   uint32_t find(uint32_t name) const;
   uint32_t find(std::string_view name) const;
   bool is_defined(const Pool& pool) const;
-  /// That this node itself is a member of, or kNoIndex.
-  uint32_t pool_of(const Tenant& tenant) const {
-    return has_control(tenant) ? control_of(region_, tenant).pool.get() : kNoIndex;
-  }
   /// The pool that it is itself a member of lacks room.
   bool has_full_pool(const Tenant& tenant) const {
-    const uint32_t pool = pool_of(tenant);
+    const uint32_t pool = pool_of(region_, tenant);
     return pool != kNoIndex && region_.pool(pool).blocks != 0;
   }
   /// A lease of this leaf counts there: it or a node above it is a member.
   bool counts(uint32_t leaf, uint32_t pool) const {
-    return pool_of(region_.tenant(leaf)) == pool || is_covered(leaf, pool, kNoIndex);
+    return pool_of(region_, region_.tenant(leaf)) == pool || is_covered(leaf, pool, kNoIndex);
   }
 
   /// The node is a member of this pool (kNoIndex: of none) from now on, with what is leased below it. Needs:
@@ -63,10 +55,10 @@ class Pools {
 
   /// What a file that is being loaded says of a pool. Needs: room for a pool and its name.
   void add(Txn& txn, uint32_t generation, std::string_view name, const NodeTerms& terms) const;
-  /// Makes what the file says hold for some from index `from` on; returns where to go on, or kNoIndex.
-  uint32_t bring_up_to_date(Txn& txn, uint32_t from, int64_t now_ms) const;
+  /// Makes what the file says hold for some from index `from` on; returns where to go on, or none.
+  std::optional<uint32_t> bring_up_to_date(Txn& txn, uint32_t from, int64_t now_ms) const;
   /// Likewise removes those that are no more.
-  uint32_t remove_old(Txn& txn, uint32_t from) const;
+  std::optional<uint32_t> remove_old(Txn& txn, uint32_t from) const;
 
  private:
   void set_block(Txn& txn, uint32_t pool, uint32_t reason, bool on) const;

@@ -4,7 +4,7 @@
 // System.
 #include <algorithm>
 // fq, this room.
-#include "core/schedule/rings/pools.h"
+#include "core/schedule/rings/control.h"
 
 namespace fq {
 namespace {
@@ -58,12 +58,12 @@ uint64_t Seats::sets_below(uint32_t i) const {
 }
 
 uint64_t Seats::sets_of(uint32_t i) const {
-  const uint32_t pool = Pools(region_).pool_of(region_.tenant(i));
+  const uint32_t pool = pool_of(region_, region_.tenant(i));
   return pool == kNoIndex ? sets_below(i) : PoolSets(region_).known_with(sets_below(i), pool);
 }
 
 uint64_t Seats::make_sets(Txn& txn, uint32_t i) const {
-  const uint32_t pool = Pools(region_).pool_of(region_.tenant(i));
+  const uint32_t pool = pool_of(region_, region_.tenant(i));
   return pool == kNoIndex ? sets_below(i) : PoolSets(region_).with(txn, sets_below(i), pool);
 }
 
@@ -129,7 +129,7 @@ bool Seats::owes(const Tenant& tenant, int64_t now_ms) const {
   return owed(tenant, region_.tenant(tenant.parent).vtime, now_ms) != 0;
 }
 
-void Seats::settle(Txn& txn, uint32_t i, const Arrival* arrival) const {
+void Seats::reseat(Txn& txn, uint32_t i, const Arrival* arrival) const {
   const SeatKind kind{&region_};
   StepLimit limit(kDepthMax);
   while (i != kRoot) {
@@ -175,7 +175,7 @@ void Seats::block(Txn& txn, uint32_t i, uint8_t reason, bool on, const Arrival* 
     put(txn, region_.root.paused_count, region_.root.paused_count + (on ? 1u : -1u));
   const bool changes = (before == 0) != (after == 0);
   if (changes) put(txn, region_.root.parked_count, region_.root.parked_count + (on ? 1u : -1u));
-  if (changes || arrival != nullptr) settle(txn, i, arrival);
+  if (changes || arrival != nullptr) reseat(txn, i, arrival);
 }
 
 void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost, Turn turn) const {

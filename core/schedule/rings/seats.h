@@ -106,7 +106,7 @@ class Seats {
 
   /// After something changed in `tenant`: gives it its seat or takes it away, and so on up the tree as far
   /// as that makes a difference. At most one step a level.
-  void settle(Txn& txn, uint32_t tenant) const { settle(txn, tenant, nullptr); }
+  void reseat(Txn& txn, uint32_t tenant) const { reseat(txn, tenant, nullptr); }
   /// What comes, where there was nothing: a message whose start will cost this.
   struct Arrival {
     uint64_t cost;
@@ -114,7 +114,7 @@ class Seats {
     bool group = false;  // that has gathered: it counts as having come only now
   };
   /// Likewise, where it has something again.
-  void arrive(Txn& txn, uint32_t leaf, const Arrival& arrival) const { settle(txn, leaf, &arrival); }
+  void arrive(Txn& txn, uint32_t leaf, const Arrival& arrival) const { reseat(txn, leaf, &arrival); }
   /// Blocks a node for this reason, or no more.
   void block(Txn& txn, uint32_t tenant, uint8_t reason, bool on, const Arrival* arrival = nullptr) const;
   /// The seat whose turn it is, has had it: on to its next place, or away when it has nothing more. Where
@@ -148,7 +148,7 @@ class Seats {
   void forget_rank(Txn& txn, uint32_t tenant) const;
 
  private:
-  void settle(Txn& txn, uint32_t tenant, const Arrival* arrival) const;
+  void reseat(Txn& txn, uint32_t tenant, const Arrival* arrival) const;
   uint64_t owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const;
   void move(Txn& txn, uint32_t tenant, uint64_t tag, bool behind_equals) const;
   bool is_late(uint32_t tenant) const;

@@ -140,7 +140,7 @@ void Rules::make_current(Txn& txn, uint32_t generation, const RuleSummary& summa
   put(txn, root.rules_generation, generation);
 }
 
-uint32_t Rules::remove_old(Txn& txn, uint32_t from) const {
+std::optional<uint32_t> Rules::remove_old(Txn& txn, uint32_t from) const {
   ScheduleRoot& root = region_.root;
   uint32_t removed = 0;
   const uint32_t high_water = root.rule_supply.high_water;
@@ -160,7 +160,8 @@ uint32_t Rules::remove_old(Txn& txn, uint32_t from) const {
     put(txn, rule.generation, 0);
     free_element(txn, root.rule_supply, rule, i);
   }
-  return end < high_water ? end : kNoIndex;
+  if (end == high_water) return std::nullopt;
+  return end;
 }
 
 }  // namespace fq

@@ -10,6 +10,7 @@
 
 // System.
 #include <array>
+#include <optional>
 #include <string_view>
 // fq, this room.
 #include "core/schedule/rings/control.h"
@@ -25,13 +26,8 @@ struct RuleSummary {
   uint32_t generation_of_pools = 0;    // the highest
 };
 
-struct RuleIndexKind {
-  static constexpr uint32_t kLoad = 1;
-  const Region* region;
-  Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.rule_buckets, b).index; }
-  Shared<uint32_t>& bucket_count() const { return region->root.rule_bucket_count; }
-  uint32_t capacity() const { return region->root.rule_buckets.capacity; }
-  Rule& at(uint32_t i) const { return region->arena.at(region->root.rules, i); }
+struct RuleIndexKind
+    : IndexKind<&ScheduleRoot::rule_buckets, &ScheduleRoot::rule_bucket_count, &ScheduleRoot::rules, 1> {
   static uint64_t hash_of(const Rule& rule) { return rule.hash; }
 };
 
@@ -50,8 +46,8 @@ class Rules {
            const NodePatch& values) const;
   /// From now on those of this generation hold; 0: none. Needs: the summary of all.
   void make_current(Txn& txn, uint32_t generation, const RuleSummary& summary) const;
-  /// Removes some that do not hold, from index `from` on; returns where to go on, or kNoIndex at the end.
-  uint32_t remove_old(Txn& txn, uint32_t from) const;
+  /// Removes some that do not hold, from index `from` on; returns where to go on, or none at the end.
+  std::optional<uint32_t> remove_old(Txn& txn, uint32_t from) const;
 
  private:
   uint64_t hash_of(uint32_t generation, std::string_view prefix) const;

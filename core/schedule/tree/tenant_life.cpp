@@ -148,7 +148,7 @@ uint32_t TenantTree::make_inner(Txn& txn, uint32_t leaf) const {
   put(txn, old.weight_milli, kWeightDefault);
   put(txn, old.tag, turn_of(kWeightDefault));  // the first in its ring, as if it had always been there
   set_flag(txn, old, kTenantSelf, true);
-  seats_.settle(txn, leaf);
+  seats_.reseat(txn, leaf);
   return i;
 }
 

@@ -18,13 +18,8 @@
 
 namespace fq {
 
-struct TenantIndexKind {
-  static constexpr uint32_t kLoad = 1;
-  const Region* region;
-  Shared<uint32_t>& cell(uint32_t b) const { return region->arena.at(region->root.tenant_buckets, b).index; }
-  Shared<uint32_t>& bucket_count() const { return region->root.tenant_bucket_count; }
-  uint32_t capacity() const { return region->root.tenant_buckets.capacity; }
-  Tenant& at(uint32_t i) const { return region->tenant(i); }
+struct TenantIndexKind : IndexKind<&ScheduleRoot::tenant_buckets, &ScheduleRoot::tenant_bucket_count,
+                                   &ScheduleRoot::tenants, 1> {
   static uint64_t hash_of(const Tenant& tenant) { return tenant.hash; }
 };
 

@@ -1,7 +1,9 @@
-// policy - what nodes are told to do, at run time and by the policy file.
+// node_policy - see node_policy.h.
+#include "core/schedule/node_policy.h"
 
+// System.
+#include <algorithm>
 // fq, this room.
-#include "core/schedule/schedule.h"
 #include "core/schedule/tree/tenant_tree.h"
 #include "core/schedule/memory/text_pool.h"
 
@@ -12,10 +14,6 @@ namespace {
 constexpr uint32_t kStoresMax = 2048;
 constexpr uint32_t kNodesMax = 256;         // looked at in one go
 constexpr uint32_t kFollowStoresMax = 512;  // beside others in one transaction
-
-uint32_t name_cells(const NodePatch& patch) {
-  return (patch.set.given & kGivenPool) == 0 ? 0 : text_cells(patch.pool.size());
-}
 
 PolicyValue number_of(PolicyKey key, uint64_t number) {
   const bool unlimited = number > static_cast<uint64_t>(kUnlimited);
@@ -45,7 +43,7 @@ PolicyValues values_of(const Region& region, const Control& control) {
 
 }  // namespace
 
-void Schedule::set(Txn& txn, std::string_view path, const NodePatch& patch, int64_t now_ms) {
+void NodePolicy::set(Txn& txn, std::string_view path, const NodePatch& patch, int64_t now_ms) const {
   const TenantTree tree(region_);
   uint32_t node = tree.find(path);
   const bool ends =
@@ -55,20 +53,14 @@ void Schedule::set(Txn& txn, std::string_view path, const NodePatch& patch, int6
   tree.set(txn, node, patch, now_ms);
 }
 
-Need Schedule::need_of_setting(std::string_view path, const NodePatch& patch) {
-  Need need = need_of(path, {});
-  need.controls = 1;
-  need.text_cells += name_cells(patch);
-  return need;
-}
-
-std::optional<Schedule::Setting> Schedule::setting_of(TenantIndex node) const {
-  const Tenant& at = tenant(node);
+std::optional<NodePolicy::Setting> NodePolicy::setting_of(TenantIndex node) const {
+  const auto index = static_cast<uint32_t>(node);
+  const Tenant& at = region_.tenant(index);
   if (!is_used(at) || !Limits(region_).is_set(at)) return std::nullopt;
-  return Setting{node, path_of(node), values_of(region_, control_of(region_, at))};
+  return Setting{node, TenantTree(region_).path_of(index), values_of(region_, control_of(region_, at))};
 }
 
-std::optional<Schedule::Setting> Schedule::next_setting(TenantIndex from, uint32_t end) const {
+std::optional<NodePolicy::Setting> NodePolicy::next_setting(TenantIndex from, uint32_t end) const {
   // Nodes without a control are passed over; where there are none at all, so are all nodes.
   if (region_.root.control_supply.used == 0) return std::nullopt;
   for (auto i = static_cast<uint32_t>(from); i < end; ++i) {
@@ -77,7 +69,7 @@ std::optional<Schedule::Setting> Schedule::next_setting(TenantIndex from, uint32
   return std::nullopt;
 }
 
-Schedule::Holding Schedule::holding_of(std::string_view path) const {
+NodePolicy::Holding NodePolicy::holding_of(std::string_view path) const {
   const uint32_t node = TenantTree(region_).find(path);
   Holding holding;
   if (node == kNoIndex) {
@@ -98,56 +90,16 @@ Schedule::Holding Schedule::holding_of(std::string_view path) const {
   return holding;
 }
 
-uint32_t Schedule::rules_end() const {
+uint32_t NodePolicy::rules_end() const {
   return std::max<uint32_t>(region_.root.rule_supply.high_water, region_.root.pool_supply.high_water);
 }
 
-void Schedule::sum_up_rules(uint32_t from, uint32_t to, RuleSummary& summary) const {
-  Rules(region_).sum_up(from, to, summary);
-}
-
-uint32_t Schedule::new_rules(const RuleSummary& summary) const {
+uint32_t NodePolicy::new_rules(const RuleSummary& summary) const {
   const uint32_t holds = region_.root.rules_generation;
   return std::max({holds, summary.generation, summary.generation_of_pools}) + 1;
 }
 
-void Schedule::add_pool(Txn& txn, uint32_t generation, std::string_view name, const NodePatch& values) {
-  Pools(region_).add(txn, generation, name, values.set);
-}
-
-Need Schedule::need_of_pool(std::string_view name) {
-  return {.text_cells = text_cells(name.size()), .pools = 1};
-}
-
-std::optional<uint32_t> Schedule::bring_pools_up_to_date(Txn& txn, uint32_t from, int64_t now_ms) {
-  const uint32_t next = Pools(region_).bring_up_to_date(txn, from, now_ms);
-  if (next == kNoIndex) return std::nullopt;
-  return next;
-}
-
-std::optional<uint32_t> Schedule::remove_old_pools(Txn& txn, uint32_t from) {
-  const uint32_t next = Pools(region_).remove_old(txn, from);
-  if (next == kNoIndex) return std::nullopt;
-  return next;
-}
-
-void Schedule::add_rule(Txn& txn, uint32_t generation, uint32_t rank, std::string_view pattern,
-                        const NodePatch& values) {
-  Rules(region_).add(txn, generation, rank, pattern, values);
-}
-
-Need Schedule::need_of_rule(std::string_view pattern, const NodePatch& values) {
-  Need need;
-  need.rules = 1;
-  need.text_cells = text_cells(pattern.size()) + name_cells(values);
-  return need;
-}
-
-void Schedule::make_rules_hold(Txn& txn, uint32_t generation, const RuleSummary& summary) {
-  Rules(region_).make_current(txn, generation, summary);
-}
-
-std::optional<TenantIndex> Schedule::bring_up_to_date(Txn& txn, TenantIndex from, int64_t now_ms) {
+std::optional<TenantIndex> NodePolicy::bring_up_to_date(Txn& txn, TenantIndex from, int64_t now_ms) const {
   const TenantTree tree(region_);
   auto i = static_cast<uint32_t>(from);
   const uint32_t end = std::min<uint32_t>(region_.root.tenant_supply.high_water, i + kNodesMax);
@@ -160,8 +112,7 @@ std::optional<TenantIndex> Schedule::bring_up_to_date(Txn& txn, TenantIndex from
   return TenantIndex{i};
 }
 
-/// One page of the walk.
-void Schedule::follow_terms(Txn& txn, int64_t now_ms) {
+void NodePolicy::follow_terms(Txn& txn, int64_t now_ms) const {
   SharedTerms& terms = region_.root.terms;
   const Seats seats(region_);
   const Gathering gathering(region_);
@@ -174,7 +125,7 @@ void Schedule::follow_terms(Txn& txn, int64_t now_ms) {
     if (terms.other_cost != 0) seats.even_out(txn, i);
     if (terms.other_groups != 0) gathering.look_again(txn, i, now_ms);
     if (is_ranked(region_.root)) {
-      seats.settle(txn, i);
+      seats.reseat(txn, i);
     } else {
       seats.forget_rank(txn, i);
     }
@@ -183,12 +134,6 @@ void Schedule::follow_terms(Txn& txn, int64_t now_ms) {
   if (done) put(txn, terms.other_cost, 0);
   if (done) put(txn, terms.other_groups, 0);
   put(txn, terms.next_node, done ? kNoIndex : i);
-}
-
-std::optional<uint32_t> Schedule::remove_old_rules(Txn& txn, uint32_t from) {
-  const uint32_t next = Rules(region_).remove_old(txn, from);
-  if (next == kNoIndex) return std::nullopt;
-  return next;
 }
 
 }  // namespace fq

@@ -1,4 +1,4 @@
-#include "core/local/consume/dependents.h"
+#include "core/local/consume/resolver.h"
 
 // System.
 #include <array>
@@ -15,13 +15,13 @@ constexpr uint32_t kUndoOfFreed = 18;
 
 }  // namespace
 
-Result<void> Dependents::resolve() {
+Result<void> Resolver::resolve() {
   if (header().schedule.dependency_supply.used.peek() == 0) return {};
   for (bool more = true; more;) {
     FQ_TRY(writer_.write_event([&]() -> Result<Obstacle> {
       const Now now = gate().now();
       gate().fire_timers(now);
-      const std::optional<uint32_t> ended = schedule().first_ended();
+      const std::optional<uint32_t> ended = schedule().dependents().first_ended();
       more = ended.has_value();
       if (!more) return Obstacle::none;
       EventDetail detail;
@@ -37,16 +37,16 @@ Result<void> Dependents::resolve() {
 }
 
 /// Some of those that waited for one message. Needs: the lock, and that their records find room.
-void Dependents::append_decisions(uint32_t dependency, const Now& read) {
+void Resolver::append_decisions(uint32_t dependency, const Now& read) {
   std::array<SlotIndex, kDecidedMax> freed, buried;
   size_t freed_count = 0, buried_count = 0;
-  const uint64_t id = schedule().dependency_id(dependency);
-  const bool dead = schedule().find(MessageId{id}).has_value();
+  const uint64_t id = schedule().dependents().id_of(dependency);
+  const bool dead = schedule().messages().find(MessageId{id}).has_value();
   Change change(link_, read);
   Txn& txn = change.txn();
   uint32_t cost = 0;
   while (freed_count + buried_count < kDecidedMax && txn.noted() + cost + kUndoOfDecided < kUndoEntries / 2) {
-    const std::optional<Schedule::Decision> decision = schedule().decide(txn, dependency);
+    const std::optional<Dependents::Decision> decision = schedule().dependents().decide(txn, dependency);
     if (!decision) break;
     cost += kUndoOfDecided + kUndoOfFreed * decision->waits;
     if (decision->bury) {

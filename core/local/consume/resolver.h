@@ -1,4 +1,4 @@
-// dependents - held messages: let go or buried once what they came after has ended.
+// resolver - held messages: let go or buried once what they came after has ended.
 //
 // Each end leaves its message in a list of the schedule; whoever comes next (who ended it, a consumer, one
 // who looks) goes through it, a few in a transaction, each with its record. Who is killed leaves the rest.
@@ -9,9 +9,9 @@
 
 namespace fq {
 
-class Dependents : private Linked {
+class Resolver : private Linked {
  public:
-  Dependents(Link& link, Writer& writer, EventWriter& events)
+  Resolver(Link& link, Writer& writer, EventWriter& events)
       : Linked(link), writer_(writer), events_(events) {}
 
   /// Messages whose dependencies have ended are let go or buried.

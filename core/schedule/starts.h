@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <unordered_map>
 // fq, this room.
-#include "core/schedule/rings/pools.h"
+#include "core/schedule/rings/control.h"
 
 namespace fq {
 
 class Starts {
  public:
-  Starts(const Region& region, int64_t now_ms) : region_(region), pools_(region), now_ms_(now_ms) {}
+  Starts(const Region& region, int64_t now_ms) : region_(region), now_ms_(now_ms) {}
 
   /// How many more of this leaf could start now, if none ends and no time passes.
   uint64_t left(uint32_t leaf) const;
@@ -28,7 +28,6 @@ class Starts {
   }
 
   const Region& region_;
-  Pools pools_;
   int64_t now_ms_;
   std::unordered_map<uint64_t, uint64_t> started_;  // by node, or by pool behind kPool
 };

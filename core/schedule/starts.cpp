@@ -1,4 +1,4 @@
-#include "core/schedule/rings/starts.h"
+#include "core/schedule/starts.h"
 
 // System.
 #include <algorithm>
@@ -25,7 +25,7 @@ void Starts::walk(uint32_t leaf, Visit&& visit) const {
     if (has_control(tenant)) {
       const Control& control = control_of(region_, tenant);
       visit(i, room_of(counts_of(region_, i).leased, control.concurrency, bucket_of(control), now_ms_));
-      if (const uint32_t at = pools_.pool_of(tenant); at != kNoIndex) {
+      if (const uint32_t at = pool_of(region_, tenant); at != kNoIndex) {
         const Pool& pool = region_.pool(at);
         visit(kPool + at, room_of(pool.leased, pool.terms.concurrency, bucket_of(pool), now_ms_));
       }

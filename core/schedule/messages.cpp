@@ -1,6 +1,5 @@
-// schedule - messages: how they come in, how they start, and how they end. Whose turn it is is in turn.cpp,
-// room in room.cpp, timers in timers.cpp, tenants and looking in views.cpp.
-#include "core/schedule/schedule.h"
+// messages - see messages.h.
+#include "core/schedule/messages.h"
 
 // System.
 #include <algorithm>
@@ -8,6 +7,7 @@
 // fq, below us.
 #include "core/base/bytes.h"
 // fq, this room.
+#include "core/schedule/dependents.h"
 #include "core/schedule/rings/costs.h"
 #include "core/schedule/memory/histogram.h"
 #include "core/schedule/memory/id_index.h"
@@ -107,13 +107,13 @@ void note_buried(Txn& txn, const Region& region, Tenant& tenant) {
 
 }  // namespace
 
-SlotIndex Schedule::add(Txn& txn, const NewEntry& from) {
+SlotIndex Messages::add(Txn& txn, const NewEntry& from) const {
   const Message message = make_entry(txn, region_, from);
   add_to(txn, region_.root.counters.pushed, 1);
   add_to(txn, message.tenant.pushed, 1);
   const States states(region_);
   if (!from.after.empty()) {
-    add_waits(txn, SlotIndex{message.slot}, from.after, true);
+    Dependents(region_).add(txn, SlotIndex{message.slot}, from.after, true);
     states.enter_held(txn, message, from.now_ms);
   } else if (from.due_ms > from.now_ms) {
     states.enter_delayed(txn, message, from.due_ms);
@@ -123,7 +123,7 @@ SlotIndex Schedule::add(Txn& txn, const NewEntry& from) {
   return SlotIndex{message.slot};
 }
 
-SlotIndex Schedule::restore(Txn& txn, const RestoredEntry& from) {
+SlotIndex Messages::restore(Txn& txn, const RestoredEntry& from) const {
   const Message message = make_entry(txn, region_, from.entry);
   Entry& entry = message.entry;
   put(txn, entry.event_position, from.event_position);
@@ -143,11 +143,11 @@ SlotIndex Schedule::restore(Txn& txn, const RestoredEntry& from) {
       Limits(region_).started(txn, entry.tenant, from.entry.now_ms);
       break;
     case SlotState::dead:
-      add_waits(txn, SlotIndex{message.slot}, from.entry.after, false);
+      Dependents(region_).add(txn, SlotIndex{message.slot}, from.entry.after, false);
       states.enter_dead(txn, message, from.at_ms);
       break;
     case SlotState::held:
-      add_waits(txn, SlotIndex{message.slot}, from.entry.after, true);
+      Dependents(region_).add(txn, SlotIndex{message.slot}, from.entry.after, true);
       states.enter_held(txn, message, from.at_ms);
       break;
     default:
@@ -156,21 +156,18 @@ SlotIndex Schedule::restore(Txn& txn, const RestoredEntry& from) {
   return SlotIndex{message.slot};
 }
 
-std::optional<SlotIndex> Schedule::find(MessageId id) const {
-  const uint32_t slot = entry_find(region_, number(id));
-  if (slot == kNoIndex) return std::nullopt;
-  return SlotIndex{slot};
+std::optional<SlotIndex> Messages::find(MessageId id) const {
+  return index_or_none<SlotIndex>(entry_find(region_, number(id)));
 }
 
-/// Needs: who calls settles its seat.
-void Schedule::start(Txn& txn, const Message& message, const LeaseTerms& terms) {
+void Messages::start(Txn& txn, const Message& message, const LeaseTerms& terms) const {
   const States states(region_);
   note_delivery(txn, region_, message, terms);
   states.leave(txn, message, false);
   states.enter_leased(txn, message, terms.holder, terms.until_ms);
 }
 
-void Schedule::lease(Txn& txn, SlotIndex index, const LeaseTerms& terms) {
+void Messages::lease(Txn& txn, SlotIndex index, const LeaseTerms& terms) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   const States states(region_);
   states.leave(txn, message);  // first: what is on its way back is counted by its deliveries
@@ -179,18 +176,18 @@ void Schedule::lease(Txn& txn, SlotIndex index, const LeaseTerms& terms) {
   Limits(region_).started(txn, message.entry.tenant, terms.now_ms);
 }
 
-void Schedule::end_run(Txn& txn, SlotIndex index, std::optional<uint64_t> run_us, int64_t now_ms) {
+void Messages::end_run(Txn& txn, SlotIndex index, std::optional<uint64_t> run_us, int64_t now_ms) const {
   Entry& entry = region_.entry(static_cast<uint32_t>(index));
   if (state_of(entry) != SlotState::leased) return;
   const uint64_t passed_ms = static_cast<uint32_t>(now_ms) - entry.began_ms;
   const uint64_t ticks = run_us ? *run_us * kTicksPerMs / 1000 : passed_ms * kTicksPerMs;
-  // Once a run: what it was charged is settled then.
+  // Once a run: what it was charged is made good then.
   if (entry.rough_cost != 0)
     service_note_end(txn, region_, region_.tenant(entry.tenant), ticks / kTicksPerMs, now_ms);
   Costs(region_).note_end(txn, entry, static_cast<uint32_t>(std::min<uint64_t>(ticks, UINT32_MAX)), now_ms);
 }
 
-void Schedule::extend(Txn& txn, SlotIndex index, int64_t until_ms) {
+void Messages::extend(Txn& txn, SlotIndex index, int64_t until_ms) const {
   const auto slot = static_cast<uint32_t>(index);
   Entry& entry = region_.entry(slot);
   if (state_of(entry) != SlotState::leased) return;
@@ -200,8 +197,8 @@ void Schedule::extend(Txn& txn, SlotIndex index, int64_t until_ms) {
   if (until_ms != kNever) heap.insert(txn, slot);
 }
 
-bool Schedule::give_back(Txn& txn, SlotIndex index, bool counted, bool crashed, int64_t due_ms,
-                         int64_t now_ms) {
+bool Messages::requeue(Txn& txn, SlotIndex index, bool counted, bool crashed, int64_t due_ms,
+                       int64_t now_ms) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   auto& [slot, entry, tenant] = message;
   const States states(region_);
@@ -228,7 +225,7 @@ bool Schedule::give_back(Txn& txn, SlotIndex index, bool counted, bool crashed, 
   return false;
 }
 
-void Schedule::bury(Txn& txn, SlotIndex index, int64_t now_ms) {
+void Messages::bury(Txn& txn, SlotIndex index, int64_t now_ms) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   Entry& entry = message.entry;
   if (state_of(entry) == SlotState::dead) return;
@@ -240,9 +237,9 @@ void Schedule::bury(Txn& txn, SlotIndex index, int64_t now_ms) {
   states.enter_dead(txn, message, now_ms);
 }
 
-void Schedule::expire(Txn& txn, SlotIndex index) {
+void Messages::expire(Txn& txn, SlotIndex index) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
-  const int64_t over_ms = fq::expires_ms(region_, message.entry);
+  const int64_t over_ms = expires_ms(region_, message.entry);
   Extra& extra = region_.extra(message.entry.rank);
   const States states(region_);
   states.leave(txn, message);
@@ -253,7 +250,7 @@ void Schedule::expire(Txn& txn, SlotIndex index) {
   states.enter_dead(txn, message, over_ms);
 }
 
-void Schedule::kick(Txn& txn, SlotIndex index, int64_t now_ms, bool hold) {
+void Messages::kick(Txn& txn, SlotIndex index, int64_t now_ms, bool hold) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   Entry& entry = message.entry;
   if (state_of(entry) != SlotState::dead && state_of(entry) != SlotState::delayed) return;
@@ -265,15 +262,15 @@ void Schedule::kick(Txn& txn, SlotIndex index, int64_t now_ms, bool hold) {
     Extra& extra = region_.extra(entry.rank);
     put(txn, extra.ttl_ms, kNever);
     put(txn, extra.flags, extra.flags & ~kExtraExpired);
-    if (extra.key != kNoIndex) keys().regain(txn, extra.key);
+    if (extra.key != kNoIndex) UniqueKeys(region_).regain(txn, extra.key);
   }
   if (!hold || !has_extra(entry)) return states.enter_ready(txn, message, now_ms);
-  hold_again(txn, region_.extra(entry.rank));
+  Dependents(region_).hold_again(txn, region_.extra(entry.rank));
   states.enter_held(txn, message, now_ms);
 }
 
-void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t event_position, int64_t now_ms,
-                      int64_t at_wall_ms) {
+void Messages::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t event_position, int64_t now_ms,
+                      int64_t at_wall_ms) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   auto& [slot, entry, tenant] = message;
   const States states(region_);
@@ -288,12 +285,12 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
     add_to(txn, tenant.cancelled, 1);
   }
   const SlotState from = state_of(entry);
-  outcome_add(txn, region_, slot, entry, {event_position, at_wall_ms, verdict});
+  outcome_add(txn, region_, slot, entry, {verdict, event_position, at_wall_ms});
   Waits(region_).note_ended(txn, entry.id);
   if ((entry.flags & kEntryKeyed) != 0) text_remove(txn, region_, rank_of(region_, entry));
   if (has_extra(entry)) {
     Extra& extra = region_.extra(entry.rank);
-    if (extra.key != kNoIndex) keys().end(txn, extra.key, acked, now_ms);
+    if (extra.key != kNoIndex) UniqueKeys(region_).end(txn, extra.key, acked, now_ms);
     Waits(region_).drop(txn, extra);
     free_element(txn, region_.root.extra_supply, extra, entry.rank);
   }
@@ -303,7 +300,7 @@ void Schedule::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   TenantTree(region_).note_idle(txn, entry.tenant, now_ms);
 }
 
-void Schedule::replace(Txn& txn, SlotIndex index, const Replacement& by) {
+void Messages::replace(Txn& txn, SlotIndex index, const Replacement& by) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   const uint32_t slot = message.slot;
   Entry& entry = message.entry;
@@ -320,31 +317,23 @@ void Schedule::replace(Txn& txn, SlotIndex index, const Replacement& by) {
   heap.insert(txn, slot);
 }
 
-uint32_t Schedule::forget_outcomes(Txn& txn, uint32_t most) {
-  const uint32_t count = std::min<uint32_t>(most, region_.root.outcome_count);
-  for (uint32_t i = 0; i < count; ++i) outcome_forget(txn, region_);
-  return count;
-}
-
-void Schedule::set_overhead(Txn& txn, SlotIndex index, uint64_t bytes) {
+void Messages::set_overhead(Txn& txn, SlotIndex index, uint64_t bytes) const {
   Entry& entry = region_.entry(static_cast<uint32_t>(index));
   const uint64_t before = journal_bytes_of(entry);
   put(txn, entry.overhead, overhead_code(bytes));
   put(txn, region_.root.journal_bytes, region_.root.journal_bytes - before + journal_bytes_of(entry));
 }
 
-void Schedule::set_event(Txn& txn, SlotIndex slot, uint64_t event_position) {
+void Messages::set_event(Txn& txn, SlotIndex slot, uint64_t event_position) const {
   txn.set(region_.entry(static_cast<uint32_t>(slot)).event_position, event_position);
 }
 
-void Schedule::note_unwritten(Txn& txn, SlotIndex slot) {
-  const Entry& entry = region_.entry(static_cast<uint32_t>(slot));
-  if ((entry.flags & kEntryUnwritten) != 0) return;
-  put(txn, region_.entry(static_cast<uint32_t>(slot)).flags,
-      static_cast<uint8_t>(entry.flags | kEntryUnwritten));
+void Messages::note_unwritten(Txn& txn, SlotIndex slot) const {
+  Entry& entry = region_.entry(static_cast<uint32_t>(slot));
+  put(txn, entry.flags, static_cast<uint8_t>(entry.flags | kEntryUnwritten));
 }
 
-void Schedule::lose(Txn& txn, SlotIndex index) {
+void Messages::lose(Txn& txn, SlotIndex index) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   Entry& entry = message.entry;
   if (state_of(entry) != SlotState::dead) return;
@@ -352,7 +341,7 @@ void Schedule::lose(Txn& txn, SlotIndex index) {
   int flags = entry.flags | kEntryBlob;
   if (has_extra(entry)) {
     Extra& extra = region_.extra(entry.rank);
-    if (extra.key != kNoIndex) keys().remove(txn, extra.key);
+    if (extra.key != kNoIndex) UniqueKeys(region_).remove(txn, extra.key);
     Waits(region_).drop(txn, extra);
     const uint32_t at = entry.rank;
     put(txn, entry.rank, extra.rank);
@@ -363,16 +352,18 @@ void Schedule::lose(Txn& txn, SlotIndex index) {
   add_to(txn, region_.root.journal_bytes, journal_bytes_of(entry));
 }
 
-void Schedule::set_item(Txn& txn, SlotIndex slot, uint64_t item_position, uint64_t overhead) {
+void Messages::set_item(Txn& txn, SlotIndex slot, uint64_t item_position, uint64_t overhead) const {
   Entry& entry = region_.entry(static_cast<uint32_t>(slot));
   txn.set(entry.item_position, item_position);
   put(txn, entry.flags, static_cast<uint8_t>(entry.flags & ~kEntryUnwritten));
-  if (is_replaced(slot))
-    put(txn, region_.extra(entry.rank).flags, region_.extra(entry.rank).flags & ~kExtraReplaced);
+  if (has_extra(entry)) {
+    Extra& extra = region_.extra(entry.rank);
+    put(txn, extra.flags, extra.flags & ~kExtraReplaced);
+  }
   set_overhead(txn, slot, overhead);
 }
 
-void Schedule::set_holder(Txn& txn, SlotIndex index, HolderIndex holder) {
+void Messages::set_holder(Txn& txn, SlotIndex index, HolderIndex holder) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   Entry& entry = message.entry;
   if (state_of(entry) != SlotState::leased) return;

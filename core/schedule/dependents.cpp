@@ -1,9 +1,12 @@
-// waiting - messages that are held: what they wait for, and what becomes of them when that has ended.
-#include "core/schedule/schedule.h"
+// dependents - see dependents.h.
+#include "core/schedule/dependents.h"
 
+// System.
+#include <memory>
 // fq, below us.
 #include "core/base/bytes.h"
 // fq, this room.
+#include "core/schedule/memory/id_index.h"
 #include "core/schedule/order/outcomes.h"
 #include "core/schedule/state.h"
 
@@ -13,10 +16,10 @@ namespace {
 constexpr int kStepsMax = 32;
 constexpr size_t kAfterBytes = 8;
 
-bool has_failed(const Schedule& schedule, uint64_t id) {
-  if (schedule.find(MessageId{id})) return !Waits(schedule.region()).is_unfinished(id);
-  const auto outcome = schedule.outcome(MessageId{id});
-  return outcome && outcome->verdict != RecordType::acked;
+bool has_failed(const Region& region, uint64_t id) {
+  if (entry_find(region, id) != kNoIndex) return !Waits(region).is_unfinished(id);
+  const uint32_t ended = outcome_find(region, id);
+  return ended != kNoIndex && outcome_at(region, ended).verdict != RecordType::acked;
 }
 
 bool is_linked(const Wait& wait) { return (wait.flags & kWaitLinked) != 0; }
@@ -36,9 +39,9 @@ void each_wait(const Region& region, const Extra& extra, Visit visit) {
 
 }  // namespace
 
-void Schedule::add_waits(Txn& txn, SlotIndex slot, Bytes after, bool linked) {
+void Dependents::add(Txn& txn, SlotIndex slot, Bytes after, bool linked) const {
   if (after.empty()) return;
-  Extra& extra = region_.extra(entry(slot).rank);
+  Extra& extra = region_.extra(region_.entry(static_cast<uint32_t>(slot)).rank);
   for (size_t at = 0; at + kAfterBytes <= after.size(); at += kAfterBytes) {
     const auto word = get_number<uint64_t>(after.data() + at);
     if ((word & kAfterClosed) != 0) continue;
@@ -47,19 +50,18 @@ void Schedule::add_waits(Txn& txn, SlotIndex slot, Bytes after, bool linked) {
   }
 }
 
-// Those that had ended when it was kicked count no more. What a rebuild does not know yet may be unfinished.
-void Schedule::hold_again(Txn& txn, Extra& extra) {
+void Dependents::hold_again(Txn& txn, const Extra& extra) const {
   const Waits waits(region_);
   each_wait(region_, extra, [&](uint32_t i, const Wait& wait) {
     const uint64_t id = region_.dependency(wait.dependency).id;
-    const bool unknown = !find(MessageId{id}) && !outcome(MessageId{id});
+    const bool unknown = entry_find(region_, id) == kNoIndex && outcome_find(region_, id) == kNoIndex;
     if (!is_linked(wait) && (unknown || waits.is_unfinished(id))) waits.link(txn, i);
     return true;
   });
 }
 
-bool Schedule::would_hold(SlotIndex slot) const {
-  const Entry& of = entry(slot);
+bool Dependents::would_hold(SlotIndex slot) const {
+  const Entry& of = region_.entry(static_cast<uint32_t>(slot));
   if (state_of(of) != SlotState::dead || !has_extra(of)) return false;
   bool holds = false;
   each_wait(region_, region_.extra(of.rank), [&](uint32_t, const Wait& wait) {
@@ -69,13 +71,11 @@ bool Schedule::would_hold(SlotIndex slot) const {
   return holds;
 }
 
-std::optional<uint32_t> Schedule::first_ended() const {
-  const uint32_t first = Waits(region_).first_ended();
-  if (first == kNoIndex) return std::nullopt;
-  return first;
+std::optional<uint32_t> Dependents::first_ended() const {
+  return index_or_none<uint32_t>(Waits(region_).first_ended());
 }
 
-std::optional<Schedule::Decision> Schedule::decide(Txn& txn, uint32_t index) {
+std::optional<Dependents::Decision> Dependents::decide(Txn& txn, uint32_t index) const {
   const Waits waits(region_);
   const Dependency& dependency = region_.dependency(index);
   for (int step = 0; step < kStepsMax; ++step) {
@@ -86,11 +86,11 @@ std::optional<Schedule::Decision> Schedule::decide(Txn& txn, uint32_t index) {
     }
     const Wait& wait = region_.wait(first);
     const SlotIndex slot{wait.waiter.get()};
-    const Entry& waiter = entry(slot);
+    const Entry& waiter = region_.entry(static_cast<uint32_t>(slot));
     waits.unlink(txn, first);
     if (state_of(waiter) != SlotState::held) continue;
     Decision decision{slot};
-    decision.bury = (wait.flags & kWaitAny) == 0 && has_failed(*this, dependency.id);
+    decision.bury = (wait.flags & kWaitAny) == 0 && has_failed(region_, dependency.id);
     bool waits_on = false;
     each_wait(region_, region_.extra(waiter.rank), [&](uint32_t, const Wait& other) {
       ++decision.waits;
@@ -102,7 +102,7 @@ std::optional<Schedule::Decision> Schedule::decide(Txn& txn, uint32_t index) {
   return std::nullopt;
 }
 
-void Schedule::let_go(Txn& txn, SlotIndex index, int64_t now_ms) {
+void Dependents::let_go(Txn& txn, SlotIndex index, int64_t now_ms) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   if (state_of(message.entry) != SlotState::held) return;
   const int64_t due_ms = region_.extra(message.entry.rank).due_ms;
@@ -112,9 +112,9 @@ void Schedule::let_go(Txn& txn, SlotIndex index, int64_t now_ms) {
   states.enter_ready(txn, message, now_ms);
 }
 
-void Schedule::note_ended(Txn& txn, MessageId id) { Waits(region_).note_ended(txn, number(id)); }
+void Dependents::note_ended(Txn& txn, MessageId id) const { Waits(region_).note_ended(txn, number(id)); }
 
-void Schedule::note_all_ended() {
+void Dependents::note_all_ended() const {
   const auto log = std::make_unique<UndoLog>();
   log->count = 0;
   const Waits waits(region_);
@@ -131,8 +131,8 @@ void Schedule::note_all_ended() {
   }
 }
 
-uint32_t Schedule::waits_of(SlotIndex slot, std::span<uint64_t> ids) const {
-  const Entry& of = entry(slot);
+uint32_t Dependents::waits_of(SlotIndex slot, std::span<uint64_t> ids) const {
+  const Entry& of = region_.entry(static_cast<uint32_t>(slot));
   if (!has_extra(of)) return 0;
   const bool dead = state_of(of) == SlotState::dead;
   uint32_t count = 0;

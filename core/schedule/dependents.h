@@ -1,0 +1,52 @@
+// dependents - messages that are held: what they wait for, and what becomes of them when that has ended.
+//
+// Stands on Waits (order/waits.h), which owns the lists. When a message ends, or dies, it is noted; who
+// waited for it is decided upon one by one, each in a transaction of its caller's. See W1 and W2.
+#pragma once
+
+// System.
+#include <optional>
+#include <span>
+// fq, this room.
+#include "core/schedule/order/waits.h"
+
+namespace fq {
+
+class Dependents {
+ public:
+  explicit Dependents(const Region& region) : region_(region) {}
+
+  /// For a message that comes in: what it waits for. `linked`: it is held. One step each.
+  void add(Txn& txn, SlotIndex slot, Bytes after, bool linked) const;
+  /// For one that is held again. What had ended when it was kicked counts no more; what a rebuild does not
+  /// know yet may be unfinished.
+  void hold_again(Txn& txn, const Extra& extra) const;
+  /// Whether a kick of this message is to hold it: something that it came after is unfinished.
+  bool would_hold(SlotIndex slot) const;
+  /// The ids that a held message still waits for, or a dead one did. At most kWaitsMax.
+  uint32_t waits_of(SlotIndex slot, std::span<uint64_t> ids) const;
+
+  /// A dependency that has ended, where somebody may have waited for it.
+  std::optional<uint32_t> first_ended() const;
+  uint64_t id_of(uint32_t dependency) const { return region_.dependency(dependency).id; }
+  struct Decision {
+    SlotIndex slot;
+    bool bury = false;   // else it is let go
+    uint32_t waits = 0;  // that it had
+  };
+  /// Who of those that waited for it is to be let go or buried now; none: nobody more. That one waits for it
+  /// no more, so what was decided has to be done in the same transaction. At most 32 steps.
+  std::optional<Decision> decide(Txn& txn, uint32_t dependency) const;
+  /// Held no longer: ready, or delayed until it is due. At most 12 steps and one for each of its waits.
+  void let_go(Txn& txn, SlotIndex slot, int64_t now_ms) const;
+
+  /// A message that is not known has ended.
+  void note_ended(Txn& txn, MessageId id) const;
+  /// After a rebuild: what ended before is looked at again. Without bound: never where others see the region.
+  void note_all_ended() const;
+
+ private:
+  const Region& region_;
+};
+
+}  // namespace fq

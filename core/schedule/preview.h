@@ -1,0 +1,40 @@
+// preview - the order in which messages would be served from now on, without changing anything.
+//
+// A private copy of the rings, made only as far as it is asked: each inner node is its real ring, walked
+// in order, plus those seats that were served in the simulation and wait for their next turn. What lacks room
+// in a pool now is passed over throughout. Costs the depth and a logarithm a message. Allocates. The schedule
+// must not change meanwhile.
+#pragma once
+
+// System.
+#include <memory>
+#include <optional>
+// fq, this room.
+#include "core/schedule/schedule.h"
+
+namespace fq {
+
+class RankedPreview;
+
+class Preview {
+ public:
+  Preview(const Schedule& schedule, TenantIndex from);
+  ~Preview();
+  std::optional<SlotIndex> next();
+  /// What gave the last one its place.
+  enum class By { turn, rank, age };
+  By by() const { return by_; }
+
+ private:
+  struct Node;
+  std::optional<SlotIndex> next_ranked();
+
+  const Schedule& schedule_;
+  std::unique_ptr<Node> root_;
+  std::unique_ptr<RankedPreview> ranked_;  // instead
+  uint64_t stamps_ = 0;
+  uint32_t turn_count_ = 0;
+  By by_ = By::turn;
+};
+
+}  // namespace fq

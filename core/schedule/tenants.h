@@ -1,0 +1,54 @@
+// tenants - the nodes of the tenant tree, looked at by path and by index. Changes nothing: what is set for
+// them is NodePolicy's, and they come and go with their messages.
+#pragma once
+
+// System.
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+// fq, this room.
+#include "core/schedule/rings/blockers.h"
+#include "core/schedule/tree/tenant_tree.h"
+
+namespace fq {
+
+class Tenants {
+ public:
+  explicit Tenants(const Region& region) : region_(region) {}
+
+  /// The node of this path, with all below it; none when nobody pushed there (or it was forgotten).
+  std::optional<TenantIndex> find(std::string_view path) const;
+  std::string path_of(TenantIndex tenant) const { return TenantTree(region_).path_of(number_of(tenant)); }
+  /// The same without allocating: for what runs under a lock.
+  std::string_view path_copy(TenantIndex tenant, std::span<char, kTextBytesMax> into) const {
+    return TenantTree(region_).path_copy(number_of(tenant), into);
+  }
+  const Tenant& at(TenantIndex tenant) const { return region_.tenant(number_of(tenant)); }
+  bool is_below(TenantIndex tenant, TenantIndex ancestor) const {
+    return TenantTree(region_).is_below(number_of(tenant), number_of(ancestor));
+  }
+  /// The next node with a queue of its own (empty or not) at or after `from` in index order.
+  std::optional<TenantIndex> next_leaf(TenantIndex from) const;
+  /// Behind the last node that was ever used.
+  uint32_t nodes_end() const {
+    return std::min<uint32_t>(region_.root.tenant_supply.high_water, region_.root.tenants.capacity);
+  }
+  /// True when it or a node above it is parked or lacks room in a pool: its messages have no turns now.
+  bool is_blocked(TenantIndex tenant) const { return TenantTree(region_).is_blocked(number_of(tenant)); }
+  /// Why it is: each thing that stands in the way. Allocates.
+  std::vector<Blocker> blockers_of(TenantIndex tenant) const {
+    return Blockers(region_).all(number_of(tenant));
+  }
+  /// The message that its next turn gives, parked or not; none when it has none or is an inner node.
+  std::optional<SlotIndex> first_ready(TenantIndex leaf) const;
+
+ private:
+  static uint32_t number_of(TenantIndex tenant) { return static_cast<uint32_t>(tenant); }
+
+  const Region& region_;
+};
+
+}  // namespace fq
