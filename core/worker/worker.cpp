@@ -171,10 +171,10 @@ void Worker::stop(End end) {
   stopping_ = closed_ = true;
   kill_at_ms_ = std::min(kill_at_ms_, system_clock().boot_ms() + options_.grace_ms);
   for (Served& each : served_) each.books->take_no_more();
-  give_back_waiting();
+  release_waiting();
   for (Slot& slot : slots_) {
     if (!slot.stream) continue;
-    for (Order& order : slot.stream->close_input()) settle(0, std::move(order));
+    for (VerdictOrder& order : slot.stream->close_input()) settle(0, std::move(order));
   }
 }
 

@@ -5,17 +5,17 @@
 // the thread that started them, so this one lives as long as the worker.
 //
 // A message's way: Books leases it -> a free slot (or a gathering batch, or a stream) -> a process -> its end
-// makes an Order -> Books settles it.
+// makes an VerdictOrder -> Books settles it.
 #pragma once
 
 // System.
 #include <deque>
 // fq, this room.
 #include "core/worker/jobs/gather.h"
-#include "core/worker/growth.h"
+#include "core/worker/jobs/growth.h"
 #include "core/worker/process/notify.h"
 #include "core/worker/process/poller.h"
-#include "core/worker/jobs/stream.h"
+#include "core/worker/jobs/job_stream.h"
 
 namespace fq::worker {
 
@@ -28,7 +28,7 @@ class Worker {
   struct Slot {
     uint32_t number = 0;  // from 1
     std::unique_ptr<Job> job;
-    std::unique_ptr<Stream> stream;
+    std::unique_ptr<JobStream> stream;
     size_t source = 0;  // of the job
   };
   /// What is known of one queue.
@@ -65,10 +65,10 @@ class Worker {
   void start_ready();
   void start(Slot& slot, Load load);
   void refuse(Load& load, const Error& error);
-  void settle(size_t source, Order order);
+  void settle(size_t source, VerdictOrder order);
   void bury(size_t source, const Delivery& delivery, const std::string& reason);
-  void give_back(Load& load);
-  void give_back_waiting();
+  void release(Load& load);
+  void release_waiting();
 
   // worker_jobs.cpp: what happens to processes
   void on_process(Slot& slot);

@@ -37,7 +37,7 @@ void Worker::take_in(size_t source, News& news) {
   unconfirmed_ -= news.confirmed.size();
   for (Load& load : news.confirmed) ready_.push_back(std::move(load));
   for (const LeaseChange& change : news.changes) on_change(change);
-  if (stopping_) give_back_waiting();
+  if (stopping_) release_waiting();
   if (news.more && free_slots() <= ready_.size()) growth_.on_backlog(system_clock().boot_ms());
   if (!news.arrivals.empty()) served.idle = false;
   if (news.idle) served.idle = true;
@@ -71,7 +71,7 @@ void Worker::sort_in(size_t source, Arrival arrival) {
   load.source = source;
   if (stopping_) {
     load.arrivals.push_back(std::move(arrival));
-    return give_back(load);
+    return release(load);
   }
   if (options_.stay == Stay::once && options_.batch == 0) closed_ = true;
   if (is_command && !options_.command.empty()) {
@@ -79,11 +79,11 @@ void Worker::sort_in(size_t source, Arrival arrival) {
   }
   if (!is_command && options_.command.empty()) {
     if (!first) {
-      return bury(source, arrival.delivery, "is no command message, and the worker has no command");
+      return bury(source, arrival.delivery, "is not a command message, and the worker has no command");
     }
     load.arrivals.push_back(std::move(arrival));
-    give_back(load);
-    say("worker: the first message is no command message; say which command to run: fq worker -- CMD");
+    release(load);
+    say("worker: the first message is not a command message; say which command to run: fq worker -- CMD");
     return stop(End::unusable);
   }
   if (const std::string why = misfit(arrival.delivery); !why.empty()) {
@@ -240,35 +240,35 @@ void Worker::refuse(Load& load, const Error& error) {
   say(error.text);
   // What the worker was given cannot be: no message can help that.
   if (error.kind == ErrorKind::config || error.kind == ErrorKind::denied) {
-    give_back(load);
+    release(load);
     return stop(End::unusable);
   }
   // The next one would meet the same: it stays with the others.
   rest_until_ms_ = system_clock().boot_ms() + kStartAgainMs;
   for (const Arrival& arrival : load.arrivals) {
-    Order order = release_of(arrival.delivery);
+    VerdictOrder order = release_of(arrival.delivery);
     order.delay_ms = kStartAgainMs;
     settle(load.source, std::move(order));
   }
 }
 
-void Worker::settle(size_t source, Order order) { served_[source].books->settle(std::move(order)); }
+void Worker::settle(size_t source, VerdictOrder order) { served_[source].books->settle(std::move(order)); }
 
 /// For what cannot be run at all; that is told.
 void Worker::bury(size_t source, const Delivery& delivery, const std::string& reason) {
-  Order order = bury_of(delivery, reason);
+  VerdictOrder order = bury_of(delivery, reason);
   say(failure_line(served_[source].books->queue_name(), delivery, order));
   settle(source, std::move(order));
 }
 
-void Worker::give_back(Load& load) {
+void Worker::release(Load& load) {
   for (const Arrival& arrival : load.arrivals) settle(load.source, release_of(arrival.delivery));
 }
 
-void Worker::give_back_waiting() {
-  for (Load& load : ready_) give_back(load);
+void Worker::release_waiting() {
+  for (Load& load : ready_) release(load);
   ready_.clear();
-  for (Load load = gather_.take_any(); !load.arrivals.empty(); load = gather_.take_any()) give_back(load);
+  for (Load load = gather_.take_any(); !load.arrivals.empty(); load = gather_.take_any()) release(load);
 }
 
 }  // namespace fq::worker

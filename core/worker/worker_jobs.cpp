@@ -26,8 +26,8 @@ void Worker::on_job_end(Slot& slot) {
   const std::unique_ptr<Job> job = std::move(slot.job);
   std::vector<Load> again;
   const std::string& queue = served_[slot.source].books->queue_name();
-  std::vector<Order> orders = job->finish(shop(slot.source), again);
-  for (Order& order : orders) {
+  std::vector<VerdictOrder> orders = job->finish(shop(slot.source), again);
+  for (VerdictOrder& order : orders) {
     const auto& arrivals = job->load().arrivals;
     const auto of = std::find_if(arrivals.begin(), arrivals.end(),
                                  [&](const Arrival& each) { return each.delivery.receipt == order.receipt; });
@@ -45,7 +45,7 @@ void Worker::on_job_end(Slot& slot) {
   }
   // The job may have given verdicts itself that we have not heard of: those messages are not run again.
   for (Load& load : again) {
-    if (stopping_) give_back(load);
+    if (stopping_) release(load);
     if (stopping_) continue;
     ++unconfirmed_;
     served_[slot.source].books->confirm(std::move(load));
@@ -75,7 +75,7 @@ void Worker::give_to_stream(Arrival arrival) {
     if (fresh != nullptr && start_stream(*fresh, arrival.kept)) least = fresh;
   }
   if (least == nullptr) {
-    Order order = release_of(arrival.delivery);
+    VerdictOrder order = release_of(arrival.delivery);
     order.delay_ms = closed_ ? 0 : kStreamPauseMs;
     return settle(0, std::move(order));
   }
@@ -90,15 +90,15 @@ void Worker::flush_streams() {
 }
 
 void Worker::flush(Slot& slot) {
-  for (Order& order : slot.stream->flush(shop(0))) settle(0, std::move(order));
+  for (VerdictOrder& order : slot.stream->flush(shop(0))) settle(0, std::move(order));
   if (slot.stream->in() < 0) return;
   const bool waits = slot.stream->wants_to_write();
   poller_.change(slot.stream->in(), {Watched::stream_in, slot.number - 1}, waits ? kWritable : kNothing);
 }
 
 bool Worker::start_stream(Slot& slot, const std::shared_ptr<const Descriptor>& kept) {
-  Result<std::unique_ptr<Stream>> stream =
-      Stream::start(shop(0), served_[0].books->queue_name(), slot.number, kept);
+  Result<std::unique_ptr<JobStream>> stream =
+      JobStream::start(shop(0), served_[0].books->queue_name(), slot.number, kept);
   if (!stream.ok()) {
     const ErrorKind kind = stream.error().kind;
     say(stream.error().text);
@@ -121,7 +121,7 @@ bool Worker::start_stream(Slot& slot, const std::shared_ptr<const Descriptor>& k
 void Worker::on_stream(Slot& slot, Watched what) {
   if (!slot.stream) return;
   if (what == Watched::stream_out) {
-    for (Order& order : slot.stream->read_verdicts(shop(0))) settle(0, std::move(order));
+    for (VerdictOrder& order : slot.stream->read_verdicts(shop(0))) settle(0, std::move(order));
     return;
   }
   if (slot.stream->wants_to_write()) return flush(slot);
@@ -130,10 +130,10 @@ void Worker::on_stream(Slot& slot, Watched what) {
 }
 
 void Worker::on_stream_end(Slot& slot) {
-  const std::unique_ptr<Stream> stream = std::move(slot.stream);
+  const std::unique_ptr<JobStream> stream = std::move(slot.stream);
   stream_start_ms_ = system_clock().boot_ms() + kStreamPauseMs;
   const size_t open = stream->open_count();
-  for (Order& order : stream->finish(shop(0), stopping_)) settle(0, std::move(order));
+  for (VerdictOrder& order : stream->finish(shop(0), stopping_)) settle(0, std::move(order));
   if (!stopping_ && open > 0) {
     say("the command ended with " + std::to_string(open) + " open messages; they are retried");
   }

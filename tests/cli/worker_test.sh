@@ -118,7 +118,7 @@ is 'and may close its input early' '' "$(fq peek --state all)"
 id=$(fq push x)
 gives 78 'No such file' worker -- "$work/nowhere" {}
 is 'the message is back, uncounted' 'ready 0' "$(state "$id") $(json .attempts "$id")"
-gives 78 'first message is no command' worker
+gives 78 'first message is not a command' worker
 is 'so it is when CMD was forgotten' 'ready 0' "$(state "$id") $(json .attempts "$id")"
 touch "$work/plain"
 gives 78 'ermission denied' worker -- "$work/plain"
@@ -133,7 +133,7 @@ wrong=$(fq push -- touch "$work/ran"); right=$(fq push x)
 gives 0 'is a command message' worker --drain -- true
 is 'a worker with one buries command messages' 'dead acked no' "$(state "$wrong") $(state "$right") $([ -e "$work/ran" ] && echo yes || echo no)"
 right=$(fq push -- true); wrong=$(fq push x)
-gives 0 'is no command message' worker --drain
+gives 0 'is not a command message' worker --drain
 is 'and one without buries all others' 'acked dead' "$(state "$right") $(state "$wrong")"
 id=$(fq push -- "$work/nowhere")
 gives 0 'No such file' worker --once

@@ -19,7 +19,6 @@
 namespace fq::test {
 
 using namespace fq::worker;
-using fq::worker::Order;  // and not that of a queue
 
 /// A file in memory that can be looked into.
 class Sink {

@@ -3,7 +3,7 @@
 // System.
 #include <string>
 // fq, below us.
-#include "core/worker/growth.h"
+#include "core/worker/jobs/growth.h"
 // Tests.
 #include "tests/catch.h"
 

@@ -40,16 +40,16 @@ TEST_CASE("what we ended because we end has done nothing wrong, and is done when
 TEST_CASE("an order says why, and only of what failed") {
   Surroundings around(Options{});
   const Delivery one = delivery(17);
-  const Order failed = order_for(around.shop(), one, exited(3), Ending::none, "last words");
+  const VerdictOrder failed = order_for(around.shop(), one, exited(3), Ending::none, "last words");
   CHECK(failed.receipt.text == "17.1");
   CHECK(failed.reason == "exit 3");
   CHECK(failed.exit == 3);
   CHECK(failed.stderr_tail == "last words");
-  const Order killed = order_for(around.shop(), one, killed_by(SIGSEGV), Ending::none, "");
+  const VerdictOrder killed = order_for(around.shop(), one, killed_by(SIGSEGV), Ending::none, "");
   CHECK(killed.reason == "signal 11");
   CHECK(killed.signal == SIGSEGV);
   CHECK_FALSE(killed.exit);
-  const Order done = order_for(around.shop(), one, exited(0), Ending::none, "talk");
+  const VerdictOrder done = order_for(around.shop(), one, exited(0), Ending::none, "talk");
   CHECK(done.reason + done.stderr_tail == "");
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("the wait before the next try is the option's, else the queue's, and l
 }
 
 TEST_CASE("a failure is told in one line, with what comes next") {
-  Order order;
+  VerdictOrder order;
   order.reason = "exit 3";
   order.verdict = Verdict::retry;
   order.delay_ms = 1'500;

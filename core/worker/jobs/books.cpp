@@ -14,7 +14,7 @@ constexpr size_t kTakenMax = 256;  // at once; arbitrary
 constexpr uint64_t kBytesMax = 64 * 1024 * 1024;
 constexpr std::chrono::milliseconds kLaterPause(100);
 
-Settle settle_of(const Order& order) {
+Settle settle_of(const VerdictOrder& order) {
   Settle item;
   item.receipt = order.receipt;
   item.verdict = order.verdict;
@@ -50,7 +50,7 @@ void Books::allow(size_t slots) {
   allowed_ += slots;
 }
 
-void Books::settle(Order order) {
+void Books::settle(VerdictOrder order) {
   unsent_ = true;
   ++ordered_;
   const std::lock_guard lock(mutex_);
@@ -142,7 +142,8 @@ bool Books::step() {
   if (served.ok()) later_fault_.clear();
   if (served.ok()) return true;
   if (!work.orders.empty()) static_cast<void>(give(work.orders));
-  // Who came for one message or for what is there is told; a service, or who holds something, goes on.
+  // A worker that came for one message, or for what is there, is told; a service goes on, and so does one
+  // that holds messages.
   const bool goes_on = options_.stay == Stay::forever || outstanding_ > 0;
   if (served.error().kind == ErrorKind::later && !work.stop && goes_on) {
     return try_later(work, served.error());
@@ -158,7 +159,7 @@ bool Books::step() {
 Result<void> Books::serve(Work& work) {
   if (work.idle_again) idle_told_ = false;
   if (work.read_policy || work.allowed > 0) FQ_TRY(refresh());
-  if (!work.unconfirmed.empty()) FQ_TRY(look_at(work.unconfirmed));
+  if (!work.unconfirmed.empty()) FQ_TRY(look_for_changes(work.unconfirmed));
   // The next jobs first: they need not wait for the disk that the verdicts wait for.
   if (work.allowed > 0 && !work.orders.empty()) FQ_TRY(take(work, false));
   return work.orders.empty() ? take(work, true) : give(work.orders);
@@ -181,7 +182,7 @@ bool Books::try_later(Work& work, const Error& error) {
   return true;
 }
 
-Result<void> Books::look_at(std::vector<Load>& unconfirmed) {
+Result<void> Books::look_for_changes(std::vector<Load>& unconfirmed) {
   LeaseRequest request;
   request.want = 0;
   request.watch = true;
@@ -210,10 +211,10 @@ Result<void> Books::refresh() {
   return {};
 }
 
-Result<void> Books::give(std::vector<Order>& orders) {
+Result<void> Books::give(std::vector<VerdictOrder>& orders) {
   std::vector<Settle> items;
   items.reserve(orders.size());
-  for (const Order& order : orders) items.push_back(settle_of(order));
+  for (const VerdictOrder& order : orders) items.push_back(settle_of(order));
   FQ_TRY_SET(const SettleReply reply, source_.queue->settle(items));
   // A stale receipt is a job that decided for itself, or was cancelled: that stands. What is unknown may
   // be on disk or not; it is told, and the message comes again at worst.

@@ -19,7 +19,7 @@
 namespace fq::worker {
 
 /// A verdict with everything that it says, owned.
-struct Order {
+struct VerdictOrder {
   Receipt receipt;
   Verdict verdict = Verdict::ack;
   int64_t delay_ms = 0;
@@ -79,7 +79,7 @@ class Books {
 
   // For the main thread. What is allowed and ordered is done after the next send(): one wake-up for all.
   void allow(size_t slots);
-  void settle(Order order);
+  void settle(VerdictOrder order);
   /// Asks what became of its messages meanwhile. It comes back as news, behind the changes that end them.
   void confirm(Load load);
   void send();
@@ -97,7 +97,7 @@ class Books {
 
  private:
   struct Work {
-    std::vector<Order> orders;
+    std::vector<VerdictOrder> orders;
     std::vector<Load> unconfirmed;
     size_t allowed = 0;
     bool look = false;
@@ -111,9 +111,9 @@ class Books {
   Result<void> serve(Work& work);
   bool try_later(Work& work, const Error& error);
   Work take_work();
-  Result<void> give(std::vector<Order>& orders);
+  Result<void> give(std::vector<VerdictOrder>& orders);
   Result<void> take(const Work& work, bool wait);
-  Result<void> look_at(std::vector<Load>& unconfirmed);
+  Result<void> look_for_changes(std::vector<Load>& unconfirmed);
   Result<void> refresh();
   int64_t run_limit_of(const Delivery& delivery) const;
   void hold_all(std::span<const Delivery> deliveries);
@@ -138,7 +138,7 @@ class Books {
   int64_t all_limit_ms_ = 0;               // for how long
 
   std::mutex mutex_;  // guards what follows
-  std::vector<Order> orders_;
+  std::vector<VerdictOrder> orders_;
   std::vector<Load> unconfirmed_;
   size_t allowed_ = 0;
   bool closed_ = false;

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 // fq, this room.
-#include "core/worker/jobs/job.h"
+#include "core/worker/jobs/books.h"
 
 namespace fq::worker {
 

@@ -9,7 +9,6 @@
 // fq, this room.
 #include "core/worker/process/job_group.h"
 #include "core/worker/process/standard_input.h"
-#include "core/worker/jobs/verdicts.h"
 
 namespace fq::worker {
 
@@ -184,11 +183,11 @@ bool Job::close(int64_t now_ms) {
   return !ends_group_ || group_is_gone(process_, waited_ms);
 }
 
-std::vector<Order> Job::finish(const Workshop& shop, std::vector<Load>& again) {
+std::vector<VerdictOrder> Job::finish(const Workshop& shop, std::vector<Load>& again) {
   const Verdict verdict = verdict_of(status_, ending_);
   out_.finish();
   err_.finish();
-  std::vector<Order> orders;
+  std::vector<VerdictOrder> orders;
   const bool failed = verdict != Verdict::ack;
   const bool singly = load_.many && load_.arrivals.size() > 1 && failed && ending_ != Ending::stopped;
   JobOutput output;

@@ -10,28 +10,12 @@
 #include <vector>
 // fq, this room.
 #include "core/worker/jobs/books.h"
+#include "core/worker/jobs/verdicts.h"
 #include "core/worker/process/capture.h"
-#include "core/worker/process/command_line.h"
 #include "core/worker/process/launch.h"
 #include "core/worker/process/stopwatch.h"
 
 namespace fq::worker {
-
-/// What all jobs of a worker share.
-struct Workshop {
-  const Options& options;
-  const Voice& voice;
-  const Environment& environment;
-  Passage& out;
-  Passage& err;
-  Settings settings;  // of the queue that the job's messages are from
-
-  void say(std::string_view text) const { err.write(voice.spoken(text)); }
-  void remark(std::string_view text) const { err.remark(voice.spoken(text)); }
-};
-
-/// Why a job ends otherwise than by itself.
-enum class Ending { none, timed_out, cancelled, stopped };
 
 class Job {
  public:
@@ -68,7 +52,7 @@ class Job {
 
   /// Once it is closed: the verdicts. Of a batch that failed, the messages are handed to `again` to be
   /// run one by one.
-  std::vector<Order> finish(const Workshop& shop, std::vector<Load>& again);
+  std::vector<VerdictOrder> finish(const Workshop& shop, std::vector<Load>& again);
 
  private:
   Job() = default;

@@ -42,9 +42,9 @@ int64_t backoff_for(const Workshop& shop, const Delivery& delivery) {
   return backoff_ms(shop.options.backoff.value_or(queues), delivery.attempt, draw());
 }
 
-Order order_for(const Workshop& shop, const Delivery& delivery, const ExitStatus& status, Ending ending,
-                std::string_view stderr_tail) {
-  Order order;
+VerdictOrder order_for(const Workshop& shop, const Delivery& delivery, const ExitStatus& status,
+                       Ending ending, std::string_view stderr_tail) {
+  VerdictOrder order;
   order.receipt = delivery.receipt;
   order.verdict = verdict_of(status, ending);
   if (order.verdict == Verdict::ack) order.exit = status.exit;
@@ -57,22 +57,22 @@ Order order_for(const Workshop& shop, const Delivery& delivery, const ExitStatus
   return order;
 }
 
-Order release_of(const Delivery& delivery) {
-  Order order;
+VerdictOrder release_of(const Delivery& delivery) {
+  VerdictOrder order;
   order.receipt = delivery.receipt;
   order.verdict = Verdict::release;
   return order;
 }
 
-Order bury_of(const Delivery& delivery, std::string reason) {
-  Order order;
+VerdictOrder bury_of(const Delivery& delivery, std::string reason) {
+  VerdictOrder order;
   order.receipt = delivery.receipt;
   order.verdict = Verdict::bury;
   order.reason = std::move(reason);
   return order;
 }
 
-std::string failure_line(const std::string& queue, const Delivery& delivery, const Order& order) {
+std::string failure_line(const std::string& queue, const Delivery& delivery, const VerdictOrder& order) {
   std::string line = "queue '" + queue + "': message " + std::to_string(number(delivery.id)) +
                      " of tenant '" + delivery.tenant + "': " + order.reason;
   const std::string attempt =

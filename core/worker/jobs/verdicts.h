@@ -2,9 +2,14 @@
 #pragma once
 
 // fq, this room.
-#include "core/worker/jobs/job.h"
+#include "core/worker/jobs/books.h"
+#include "core/worker/jobs/workshop.h"
+#include "core/worker/process/launch.h"
 
 namespace fq::worker {
+
+/// Why a job ends otherwise than by itself.
+enum class Ending { none, timed_out, cancelled, stopped };
 
 /// 0 ack, 65 bury, anything else retry; what we ended ourselves by what it was ended for.
 Verdict verdict_of(const ExitStatus& status, Ending ending);
@@ -12,17 +17,17 @@ Verdict verdict_of(const ExitStatus& status, Ending ending);
 std::string reason_of(const ExitStatus& status, Ending ending);
 
 /// The order for one message. Needs: a verdict other than ack is a failure of its own.
-Order order_for(const Workshop& shop, const Delivery& delivery, const ExitStatus& status, Ending ending,
-                std::string_view stderr_tail);
+VerdictOrder order_for(const Workshop& shop, const Delivery& delivery, const ExitStatus& status,
+                       Ending ending, std::string_view stderr_tail);
 /// How long its job may run; 0: for ever.
 int64_t limit_of(const Workshop& shop, const Delivery& delivery);
 /// How long a message waits before its next try.
 int64_t backoff_for(const Workshop& shop, const Delivery& delivery);
-/// For a message that goes back as if it had never been taken.
-Order release_of(const Delivery& delivery);
-Order bury_of(const Delivery& delivery, std::string reason);
+/// Returns the message; no attempt is counted.
+VerdictOrder release_of(const Delivery& delivery);
+VerdictOrder bury_of(const Delivery& delivery, std::string reason);
 
 /// The line about a failure, for a person.
-std::string failure_line(const std::string& queue, const Delivery& delivery, const Order& order);
+std::string failure_line(const std::string& queue, const Delivery& delivery, const VerdictOrder& order);
 
 }  // namespace fq::worker

@@ -1,4 +1,4 @@
-#include "core/worker/jobs/stream.h"
+#include "core/worker/jobs/job_stream.h"
 
 // System.
 #include <fcntl.h>
@@ -40,12 +40,12 @@ constexpr VerdictName kVerdicts[] = {
 
 }  // namespace
 
-Result<std::unique_ptr<Stream>> Stream::start(const Workshop& shop, const std::string& queue, uint32_t slot,
-                                              std::shared_ptr<const Descriptor> kept) {
+Result<std::unique_ptr<JobStream>> JobStream::start(const Workshop& shop, const std::string& queue,
+                                                    uint32_t slot, std::shared_ptr<const Descriptor> kept) {
   int in[2], out[2], err[2];
   if (::pipe2(in, O_CLOEXEC) != 0) return sys_error("pipe", "a command's input", errno);
   const Descriptor in_read(in[0]);
-  std::unique_ptr<Stream> stream(new Stream);
+  std::unique_ptr<JobStream> stream(new JobStream);
   stream->queue_ = queue;
   stream->in_ = Descriptor(in[1]);
   if (::pipe2(out, O_CLOEXEC) != 0) return sys_error("pipe", "a command's output", errno);
@@ -71,7 +71,7 @@ Result<std::unique_ptr<Stream>> Stream::start(const Workshop& shop, const std::s
   return stream;
 }
 
-void Stream::give(const Workshop& shop, Arrival arrival) {
+void JobStream::give(const Workshop& shop, Arrival arrival) {
   std::string receipt = arrival.delivery.receipt.text;
   if (open_.empty()) busy_ = Stopwatch();
   Open open;
@@ -84,13 +84,13 @@ void Stream::give(const Workshop& shop, Arrival arrival) {
   open_.emplace(std::move(receipt), std::move(open));
 }
 
-void Stream::extend(const Receipt& receipt, int64_t until_ms) {
+void JobStream::extend(const Receipt& receipt, int64_t until_ms) {
   const auto open = open_.find(receipt.text);
   if (open == open_.end() || open->second.limit_at_ms == kNever) return;
   open->second.limit_at_ms = until_ms;
 }
 
-int64_t Stream::next_ms() const {
+int64_t JobStream::next_ms() const {
   if (stage_ == Stage::up && !(in_ && out_)) return 0;
   int64_t next = step_at_ms_;
   if (!limited_ || stage_ == Stage::ending || stage_ == Stage::killed) return next;
@@ -98,7 +98,7 @@ int64_t Stream::next_ms() const {
   return next;
 }
 
-void Stream::on_time(int64_t now_ms, int64_t grace_ms) {
+void JobStream::on_time(int64_t now_ms, int64_t grace_ms) {
   if (now_ms < next_ms()) return;
   if (stage_ == Stage::ending) return kill();
   bool over = step_at_ms_ <= now_ms;
@@ -113,13 +113,13 @@ void Stream::on_time(int64_t now_ms, int64_t grace_ms) {
   signal_group(process_, SIGCONT);
 }
 
-void Stream::kill() {
+void JobStream::kill() {
   signal_group(process_, SIGKILL);
   stage_ = Stage::killed;
   step_at_ms_ = kNever;
 }
 
-void Stream::make_lines(const Workshop& shop, std::vector<Order>& orders) {
+void JobStream::make_lines(const Workshop& shop, std::vector<VerdictOrder>& orders) {
   while (stage_ == Stage::up && !waiting_.empty() && outbox_.has_room()) {
     std::string receipt = std::move(waiting_.front());
     waiting_.pop_front();
@@ -137,8 +137,8 @@ void Stream::make_lines(const Workshop& shop, std::vector<Order>& orders) {
   }
 }
 
-std::vector<Order> Stream::flush(const Workshop& shop) {
-  std::vector<Order> orders;
+std::vector<VerdictOrder> JobStream::flush(const Workshop& shop) {
+  std::vector<VerdictOrder> orders;
   while (wants_to_write()) {
     make_lines(shop, orders);
     // It reads no more: what is open is retried when it has ended.
@@ -149,15 +149,15 @@ std::vector<Order> Stream::flush(const Workshop& shop) {
   return orders;
 }
 
-void Stream::release_unread(const std::string& receipt, std::vector<Order>& orders) {
+void JobStream::release_unread(const std::string& receipt, std::vector<VerdictOrder>& orders) {
   const auto open = open_.find(receipt);
   if (open == open_.end()) return;
   orders.push_back(release_of(open->second.arrival.delivery));
   open_.erase(open);
 }
 
-std::vector<Order> Stream::close_input() {
-  std::vector<Order> orders;
+std::vector<VerdictOrder> JobStream::close_input() {
+  std::vector<VerdictOrder> orders;
   for (const std::string& receipt : outbox_.take_back()) release_unread(receipt, orders);
   for (const std::string& receipt : waiting_) release_unread(receipt, orders);
   waiting_.clear();
@@ -166,7 +166,7 @@ std::vector<Order> Stream::close_input() {
   return orders;
 }
 
-std::optional<Order> Stream::order_of(const Workshop& shop, std::string_view line) const {
+std::optional<VerdictOrder> JobStream::order_of(const Workshop& shop, std::string_view line) const {
   if (line.ends_with('\r')) line.remove_suffix(1);
   const std::string_view verdict = take_word(line);
   const std::string_view receipt = take_word(line);
@@ -174,7 +174,7 @@ std::optional<Order> Stream::order_of(const Workshop& shop, std::string_view lin
     if (each.name != verdict) continue;
     const auto open = open_.find(receipt);
     if (open == open_.end()) return std::nullopt;
-    Order order;
+    VerdictOrder order;
     order.receipt = open->second.arrival.delivery.receipt;
     order.verdict = each.verdict;
     const bool may_wait = each.verdict == Verdict::release || each.verdict == Verdict::retry;
@@ -194,12 +194,12 @@ std::optional<Order> Stream::order_of(const Workshop& shop, std::string_view lin
 }
 
 /// False: it is no verdict on an open message.
-bool Stream::take_line(const Workshop& shop, std::string_view line, std::vector<Order>& orders) {
-  std::optional<Order> order = line.size() > kLineBytesMax ? std::nullopt : order_of(shop, line);
+bool JobStream::take_line(const Workshop& shop, std::string_view line, std::vector<VerdictOrder>& orders) {
+  std::optional<VerdictOrder> order = line.size() > kLineBytesMax ? std::nullopt : order_of(shop, line);
   if (!order) return false;
   const auto open = open_.find(order->receipt.text);
   if (order->verdict == Verdict::bury || order->verdict == Verdict::retry) {
-    Order told = *order;
+    VerdictOrder told = *order;
     if (told.reason.empty()) told.reason = "given back by the command";
     told.reason.resize(std::min(told.reason.size(), kReasonBytesMax));  // as it is kept
     shop.say(failure_line(queue_, open->second.arrival.delivery, told));
@@ -209,25 +209,25 @@ bool Stream::take_line(const Workshop& shop, std::string_view line, std::vector<
   return true;
 }
 
-void Stream::dismiss(int64_t term_at_ms) {
+void JobStream::dismiss(int64_t term_at_ms) {
   close_input();
   step_at_ms_ = term_at_ms;
 }
 
 /// It works at one after the other, as far as can be seen from here; those that it tells of at once share.
-void Stream::share_time(std::span<Order> orders) {
+void JobStream::share_time(std::span<VerdictOrder> orders) {
   if (orders.empty()) return;
   const uint64_t each_us = busy_.us() / orders.size();
-  for (Order& order : orders) order.run_us = each_us;
+  for (VerdictOrder& order : orders) order.run_us = each_us;
   busy_ = Stopwatch();
 }
 
-void Stream::note_settled(const Receipt& receipt) {
+void JobStream::note_settled(const Receipt& receipt) {
   if (open_.erase(receipt.text) != 0) busy_ = Stopwatch();
 }
 
 /// A bounded part of what there is. False: nothing now, or no more.
-bool Stream::take_some(const Workshop& shop, std::vector<Order>& orders) {
+bool JobStream::take_some(const Workshop& shop, std::vector<VerdictOrder>& orders) {
   std::array<char, kReadBytes> buffer;
   const ssize_t got = out_ ? ::read(out_.get(), buffer.data(), buffer.size()) : 0;
   if (got < 0) return false;
@@ -264,15 +264,15 @@ bool Stream::take_some(const Workshop& shop, std::vector<Order>& orders) {
   return true;
 }
 
-std::vector<Order> Stream::read_verdicts(const Workshop& shop) {
-  std::vector<Order> orders;
+std::vector<VerdictOrder> JobStream::read_verdicts(const Workshop& shop) {
+  std::vector<VerdictOrder> orders;
   take_some(shop, orders);
   return orders;
 }
 
-std::vector<Order> Stream::finish(const Workshop& shop, bool stopped) {
+std::vector<VerdictOrder> JobStream::finish(const Workshop& shop, bool stopped) {
   const ExitStatus status = status_of(process_);
-  std::vector<Order> orders;
+  std::vector<VerdictOrder> orders;
   // What it said before it ended counts; what it left behind may write for ever.
   for (int i = 0; i < kStreamReadsMax && take_some(shop, orders); ++i) {
   }
@@ -283,7 +283,7 @@ std::vector<Order> Stream::finish(const Workshop& shop, bool stopped) {
   err_.finish();
   const uint64_t run_us = open_.empty() ? 0 : busy_.us() / open_.size();
   for (const auto& [receipt, open] : open_) {
-    Order order = release_of(open.arrival.delivery);
+    VerdictOrder order = release_of(open.arrival.delivery);
     order.run_us = run_us;
     if (!stopped) {
       order.verdict = Verdict::retry;

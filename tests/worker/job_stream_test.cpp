@@ -1,4 +1,4 @@
-// stream_test - a command that stays up: what it says is a verdict on an open message, or costs nobody
+// job_stream_test - a command that stays up: what it says is a verdict on an open message, or costs nobody
 // anything.
 
 // System.
@@ -9,7 +9,7 @@
 #include <numeric>
 // fq, below us.
 #include "core/worker/process/job_group.h"
-#include "core/worker/jobs/stream.h"
+#include "core/worker/jobs/job_stream.h"
 // Tests.
 #include "tests/worker/fixture.h"
 
@@ -23,10 +23,10 @@ using namespace std::string_literals;
 class StreamOf {
  public:
   explicit StreamOf(const std::string& script, uint64_t open = 3) : around_(options_of(script)) {
-    stream_ = std::move(Stream::start(around_.shop(), "q", 1, nullptr)).value();
+    stream_ = std::move(JobStream::start(around_.shop(), "q", 1, nullptr)).value();
     for (uint64_t id = 1; id <= open; ++id) stream_->give(around_.shop(), arrival(id));
   }
-  Stream& stream() { return *stream_; }
+  JobStream& stream() { return *stream_; }
   void give_with_limit(uint64_t id) {
     Arrival one = arrival(id);
     one.delivery.timeout_ms = 1'000;
@@ -56,10 +56,10 @@ class StreamOf {
   }
   /// "ack 1.1; bury 2.1 reason": what it has decided when its output has ended.
   std::string decides() {
-    std::vector<Order> orders;
+    std::vector<VerdictOrder> orders;
     while (stream_->out() >= 0) {
       await_word();
-      for (Order& each : stream_->read_verdicts(around_.shop())) orders.push_back(std::move(each));
+      for (VerdictOrder& each : stream_->read_verdicts(around_.shop())) orders.push_back(std::move(each));
     }
     return text_of(orders);
   }
@@ -79,10 +79,10 @@ class StreamOf {
     options.command = {script};
     return options;
   }
-  std::string text_of(const std::vector<Order>& orders) {
+  std::string text_of(const std::vector<VerdictOrder>& orders) {
     constexpr const char* kNames[] = {"ack", "retry", "release", "bury"};
     std::string text;
-    for (const Order& each : orders) {
+    for (const VerdictOrder& each : orders) {
       if (each.run_us) runs_us_.push_back(*each.run_us);
       text += (text.empty() ? ""s : "; "s) + kNames[static_cast<int>(each.verdict)] + " " + each.receipt.text;
       if (each.verdict == Verdict::release && each.delay_ms > 0)
@@ -92,7 +92,7 @@ class StreamOf {
     return text;
   }
   Surroundings around_;
-  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<JobStream> stream_;
   size_t lines_made_ = 0;
   std::vector<uint64_t> runs_us_;
 };
@@ -291,7 +291,7 @@ TEST_CASE("a stream that is stopped finishes the line that its command reads, an
   StreamOf of("exec head -c 150 >/dev/null", 0);
   of.give_long(20, 100'000);
   CHECK(of.flush() == "");  // a pipe is smaller than a line
-  Stream& stream = of.stream();
+  JobStream& stream = of.stream();
   CHECK(of.close_input().starts_with("release 2.1; release 3.1"));
   CHECK(stream.open_count() == 1);
   CHECK_FALSE(stream.listens());
@@ -332,7 +332,7 @@ TEST_CASE("a message whose payload cannot be read is buried, and the others are 
 
 TEST_CASE("a command that lives on without its input has a grace time, then TERM, then KILL") {
   StreamOf of("trap '' TERM; exec <&-; echo deaf; while :; do sleep 1000; done");
-  Stream& stream = of.stream();
+  JobStream& stream = of.stream();
   of.await_word();
   CHECK(stream.listens());
   CHECK(stream.next_ms() == kNever);
@@ -352,7 +352,7 @@ TEST_CASE("a command that lives on without its input has a grace time, then TERM
 
 TEST_CASE("a command that is being ended takes no more messages, also when it was killed") {
   StreamOf of("trap '' TERM; echo deaf; while :; do sleep 1000; done", 0);
-  Stream& stream = of.stream();
+  JobStream& stream = of.stream();
   of.await_word();
   of.give_with_limit(1);
   const int64_t over_ms = stream.next_ms();

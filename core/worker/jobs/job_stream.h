@@ -1,4 +1,4 @@
-// stream - a command that stays up: messages go in as lines of JSON, verdicts come out as lines of text.
+// job_stream - a command that stays up: messages go in as lines of JSON, verdicts come out as lines of text.
 //
 // It never waits for the command: what the command does not read yet is held here, at most `prefetch`
 // messages, of which only the next ones are lines already. A line that is no verdict costs nobody anything; a
@@ -17,11 +17,11 @@
 
 namespace fq::worker {
 
-class Stream {
+class JobStream {
  public:
   /// `kept`: what its process inherits so that its messages wait for it; may be null.
-  static Result<std::unique_ptr<Stream>> start(const Workshop& shop, const std::string& queue, uint32_t slot,
-                                               std::shared_ptr<const Descriptor> kept);
+  static Result<std::unique_ptr<JobStream>> start(const Workshop& shop, const std::string& queue,
+                                                  uint32_t slot, std::shared_ptr<const Descriptor> kept);
 
   const Process& process() const { return process_; }
   int in() const { return in_.get(); }
@@ -36,9 +36,9 @@ class Stream {
   bool listens() const { return in_ && out_ && stage_ == Stage::up; }
   void give(const Workshop& shop, Arrival arrival);
   /// Writes what the command takes now. Messages whose payload cannot be read are buried.
-  std::vector<Order> flush(const Workshop& shop);
+  std::vector<VerdictOrder> flush(const Workshop& shop);
   /// The verdicts that have come. Lines that are none are told through the voice.
-  std::vector<Order> read_verdicts(const Workshop& shop);
+  std::vector<VerdictOrder> read_verdicts(const Workshop& shop);
   /// A verdict was given by somebody else.
   void note_settled(const Receipt& receipt);
   /// Its message may be open until then.
@@ -53,11 +53,11 @@ class Stream {
   void note_input_closed() { in_.close(); }
   /// No more messages: the command reads the end of its input, behind the line that it has begun to read.
   /// What is behind that is released.
-  std::vector<Order> close_input();
+  std::vector<VerdictOrder> close_input();
   /// Needs: nothing is open. It reads the end of its input, and TERM when it lives on then.
   void dismiss(int64_t term_at_ms);
   /// Its process has ended: its open messages are retried, or released where we stopped it.
-  std::vector<Order> finish(const Workshop& shop, bool stopped);
+  std::vector<VerdictOrder> finish(const Workshop& shop, bool stopped);
 
  private:
   struct Open {
@@ -71,13 +71,13 @@ class Stream {
     ending,   // TERM was sent: KILL at step_at_ms_
     killed,
   };
-  Stream() = default;
-  bool take_some(const Workshop& shop, std::vector<Order>& orders);
-  bool take_line(const Workshop& shop, std::string_view line, std::vector<Order>& orders);
-  void make_lines(const Workshop& shop, std::vector<Order>& orders);
-  void release_unread(const std::string& receipt, std::vector<Order>& orders);
-  void share_time(std::span<Order> orders);
-  std::optional<Order> order_of(const Workshop& shop, std::string_view line) const;
+  JobStream() = default;
+  bool take_some(const Workshop& shop, std::vector<VerdictOrder>& orders);
+  bool take_line(const Workshop& shop, std::string_view line, std::vector<VerdictOrder>& orders);
+  void make_lines(const Workshop& shop, std::vector<VerdictOrder>& orders);
+  void release_unread(const std::string& receipt, std::vector<VerdictOrder>& orders);
+  void share_time(std::span<VerdictOrder> orders);
+  std::optional<VerdictOrder> order_of(const Workshop& shop, std::string_view line) const;
 
   std::string queue_;
   Process process_;
