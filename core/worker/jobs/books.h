@@ -93,7 +93,6 @@ class Books {
   News take_news();
   /// How many verdicts were ordered that are not given yet.
   size_t open_orders() const { return ordered_ - settled_; }
-  const std::string& queue_name() const { return source_.name; }
 
  private:
   struct Work {

@@ -1,0 +1,66 @@
+// queues - the queues that a worker serves: the books of each, and what is known of it.
+//
+// Owns the books, whose threads end with it, and how many messages each queue may bring and has not brought:
+// allow() adds to that, take_news() takes from it. Several queues take turns, and one that has nothing gets
+// no turn.
+#pragma once
+
+// fq, this room.
+#include "core/worker/jobs/books.h"
+#include "core/worker/jobs/workshop.h"
+
+namespace fq::worker {
+
+class Queues {
+ public:
+  Queues(std::vector<Source> sources, const Workshop& shop) : sources_(std::move(sources)), shop_(shop) {}
+
+  void open(const Books::Terms& terms, int event);
+  /// Ends the books. What they hold goes back, or is `abandoned`: see Books.
+  void close(bool abandoned);
+
+  size_t size() const { return sources_.size(); }
+  bool looks_first() const { return looks_first_; }
+  /// For a job of its messages.
+  const Workshop& shop(size_t queue) const { return served_[queue].shop; }
+  const std::string& name(size_t queue) const { return sources_[queue].name; }
+  bool is_any_hungry() const { return any(&Served::hungry); }
+  /// All of them have nothing left.
+  bool are_idle() const { return all(&Served::idle); }
+  /// All of them were looked at once and had nothing.
+  bool are_empty() const { return all(&Served::empty); }
+  size_t allowed() const;
+  bool has_open_orders() const;
+
+  /// `room` messages may come; at most `turn` of each of several queues.
+  void allow(size_t room, size_t turn);
+  News take_news(size_t queue);
+  void settle(size_t queue, VerdictOrder order) { served_[queue].books->settle(std::move(order)); }
+  void confirm(size_t queue, Load load) { served_[queue].books->confirm(std::move(load)); }
+  void look_idle_again();
+
+  // For all of them, as Books says it.
+  void send();
+  void read_policy();
+  void take_no_more();
+
+ private:
+  struct Served {
+    Workshop shop;
+    std::unique_ptr<Books> books;
+    size_t allowed = 0;
+    bool hungry = false;
+    bool idle = false;
+    bool empty = false;
+  };
+  bool any(bool Served::*flag) const;
+  bool all(bool Served::*flag) const;
+
+  std::vector<Source> sources_;
+  Workshop shop_;
+  std::vector<Served> served_;
+  bool looks_first_ = false;
+  size_t next_turn_ = 0;
+};
+
+}  // namespace fq::worker

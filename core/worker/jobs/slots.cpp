@@ -1,0 +1,109 @@
+#include "core/worker/jobs/slots.h"
+
+// System.
+#include <algorithm>
+
+namespace fq::worker {
+
+Slots::Slots(const Poller& poller, const Options& options)
+    : poller_(poller), growth_(options.slots_min, options.slots_max), slots_(options.slots_max) {
+  for (uint32_t i = 0; i < slots_.size(); ++i) slots_[i].number = i + 1;
+}
+
+size_t Slots::used() const {
+  return static_cast<size_t>(
+      std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return !slot.is_free(); }));
+}
+
+size_t Slots::at_work() const {
+  return static_cast<size_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
+    return slot.job || (slot.stream && slot.stream->open_count() > 0);
+  }));
+}
+
+size_t Slots::free() const {
+  const size_t now = used();
+  return now >= growth_.slots() ? 0 : growth_.slots() - now;
+}
+
+Slot* Slots::free_slot() {
+  if (free() == 0) return nullptr;
+  const auto found =
+      std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.is_free(); });
+  return found == slots_.end() ? nullptr : &*found;
+}
+
+int64_t Slots::next_ms() const {
+  int64_t next_ms = growth_.next_ms();
+  for (const Slot& slot : slots_) {
+    if (slot.job) next_ms = std::min(next_ms, slot.job->next_ms());
+    if (slot.stream) next_ms = std::min(next_ms, slot.stream->next_ms());
+  }
+  return next_ms;
+}
+
+void Slots::put(Slot& slot, std::unique_ptr<Job> job) {
+  slot.job = std::move(job);
+  poller_.watch(slot.job->process().pidfd.get(), {Watched::process, slot.index()});
+  watch(slot.job->out(), {Watched::out, slot.index()});
+  watch(slot.job->err(), {Watched::err, slot.index()});
+}
+
+void Slots::put(Slot& slot, std::unique_ptr<JobStream> stream) {
+  slot.stream = std::move(stream);
+  poller_.watch(slot.stream->process().pidfd.get(), {Watched::process, slot.index()});
+  poller_.watch(slot.stream->in(), {Watched::stream_in, slot.index()}, 0);
+  poller_.watch(slot.stream->out(), {Watched::stream_out, slot.index()});
+  poller_.watch(slot.stream->err().descriptor(), {Watched::err, slot.index()});
+}
+
+void Slots::take_output(Slot& slot, Watched what) {
+  Capture* capture = slot.stream ? &slot.stream->err() : nullptr;
+  if (slot.job) capture = what == Watched::out ? &slot.job->out() : &slot.job->err();
+  if (!capture->open()) return;
+  const int descriptor = capture->descriptor();
+  // A closed descriptor leaves epoll by itself. A blocked one must leave it too: that its writer has gone
+  // would be told for ever.
+  if (capture->take_some() == Capture::Progress::blocked) poller_.forget(descriptor);
+}
+
+void Slots::watch_output() {
+  // Those that were not forgotten are watched already.
+  for (Slot& slot : slots_) {
+    if (slot.stream) watch(slot.stream->err(), {Watched::err, slot.index()});
+    if (slot.job) watch(slot.job->out(), {Watched::out, slot.index()});
+    if (slot.job) watch(slot.job->err(), {Watched::err, slot.index()});
+  }
+}
+
+void Slots::on_change(const LeaseChange& change, int64_t grace_ms) {
+  const int64_t now_ms = system_clock().boot_ms();
+  const bool extended = change.what == LeaseChange::What::extended;
+  const int64_t until_ms = now_ms + change.until_wall_ms - system_clock().wall_ms();
+  for (Slot& slot : slots_) {
+    if (slot.stream && extended) slot.stream->extend(change.receipt, until_ms);
+    if (slot.stream && !extended) slot.stream->note_settled(change.receipt);
+    if (!slot.job || !slot.job->holds(change.receipt)) continue;
+    if (extended) {
+      slot.job->extend(until_ms);
+      continue;
+    }
+    slot.job->note_settled(change.receipt);
+    // In a batch the others are still to be run.
+    const bool ends = change.what == LeaseChange::What::cancelled && slot.job->is_settled();
+    if (ends) slot.job->end(Ending::cancelled, now_ms, grace_ms);
+  }
+}
+
+void Slots::kill() {
+  for (Slot& slot : slots_) {
+    if (slot.job) slot.job->kill(Ending::stopped);
+    if (slot.stream) slot.stream->kill();
+  }
+}
+
+void Slots::watch(const Capture& capture, Event event) const {
+  if (capture.open()) poller_.watch(capture.descriptor(), event);
+}
+
+}  // namespace fq::worker

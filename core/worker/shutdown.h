@@ -1,0 +1,86 @@
+// shutdown - how far the worker is on its way out, and how it ends.
+//
+// Owns the stages and their times: open -> closed (no more messages are taken) -> stopping (those that wait
+// go back, jobs have the grace time) -> killing -> left. A stage is never gone back, and times only come
+// nearer. stop() only says so: the worker's loop does what follows (take_stop) before it starts anything
+// else.
+#pragma once
+
+// System.
+#include <algorithm>
+#include <optional>
+#include <utility>
+// fq, below us.
+#include "core/base/clock.h"
+// fq, this room.
+#include "core/worker/process/options.h"
+
+namespace fq::worker {
+
+class Shutdown {
+ public:
+  explicit Shutdown(int64_t grace_ms) : grace_ms_(grace_ms) {}
+
+  bool is_closed() const { return closed_; }
+  bool is_stopping() const { return stopping_; }
+  bool has_failed() const { return failed_.has_value(); }
+  bool is_over(int64_t now_ms) const { return now_ms >= leave_at_ms_; }
+  /// When take_kill() or is_over() has something to say; kNever: nothing.
+  int64_t next_ms() const { return std::min(kill_at_ms_, leave_at_ms_); }
+
+  void close() { closed_ = true; }
+  void close_empty() {
+    end_ = End::nothing;
+    closed_ = true;
+  }
+  void stop(End end) {
+    stop_asked_ = stop_asked_ || !stopping_;
+    end_ = end;
+    stopping_ = closed_ = true;
+    kill_at_ms_ = std::min(kill_at_ms_, system_clock().boot_ms() + grace_ms_);
+  }
+  /// Its verdicts cannot be given any more; of several errors the first is told.
+  void fail(Error error) {
+    if (!failed_) failed_ = std::move(error);
+    stop(End::done);
+  }
+  /// The first one stops, the next one kills.
+  void on_signal() {
+    if (!std::exchange(signalled_, true)) return stop(End::done);
+    end_ = End::killed;
+    kill_at_ms_ = 0;
+    leave_at_ms_ = std::min(leave_at_ms_, system_clock().boot_ms() + kLeaveMs);
+  }
+  /// What still runs has the grace time from now, unless it has less.
+  void limit(int64_t now_ms) {
+    if (kill_at_ms_ == kNever) kill_at_ms_ = now_ms + grace_ms_;
+  }
+
+  /// True once after the first stop().
+  bool take_stop() { return std::exchange(stop_asked_, false); }
+  /// True once when everything that still runs is to be killed.
+  bool take_kill(int64_t now_ms) {
+    if (now_ms < kill_at_ms_) return false;
+    kill_at_ms_ = kNever;
+    return true;
+  }
+  Result<End> result() const {
+    if (failed_) return *failed_;
+    return end_;
+  }
+
+ private:
+  static constexpr int64_t kLeaveMs = 200;  // after the second signal's KILL, for those that it cannot end
+
+  int64_t grace_ms_;
+  bool closed_ = false;
+  bool stopping_ = false;
+  bool stop_asked_ = false;
+  bool signalled_ = false;
+  int64_t kill_at_ms_ = kNever;
+  int64_t leave_at_ms_ = kNever;
+  End end_ = End::done;
+  std::optional<Error> failed_;
+};
+
+}  // namespace fq::worker
