@@ -1,14 +1,10 @@
-// codec_event - the bodies of the records that say what became of messages.
+// codec_event - the bodies of the records that say what became of messages, and of moved ones: a message with
+// all that is known of it, copied forward so that its old file can go.
 //
-//   items    {u64 id, u64 position of the record before this one about it}, one each
-//   leased             i64 until, u64 first serial, u64 pid started, u32 pid, u16 attempts_max, u16 zero
-//   extended           i64 until
-//   retried, released, buried   i64 due, then the outcome
-//   acked, cancelled, kicked, died, freed, reheld   nothing more: acked must fit the closing room
-//   outcome  u16 present (1 exit, 2 signal), i16 exit, i16 signal, u16 bytes of the reason, u16 bytes of
-//            the stderr tail, the two texts
-// Encoded under the state lock: allocates nothing while the body's capacity suffices.
+// Events are encoded under the state lock: that allocates nothing while the body's capacity suffices.
 
+// System.
+#include <algorithm>
 // fq, below us.
 #include "core/base/crc32c.h"
 // fq, this room.
@@ -19,14 +15,10 @@ namespace fq {
 namespace {
 
 constexpr size_t kEventItemBytes = 16;
-constexpr size_t kLeasedBytes = 32;
-constexpr size_t kExtendedBytes = 8;
-constexpr size_t kDueBytes = 8;
-constexpr size_t kOutcomeBytes = 10;
 constexpr uint16_t kHasExit = 1;
 constexpr uint16_t kHasSignal = 2;
 
-static_assert(kRecordHeaderBytes + kEventItemBytes == kClosingBytes);
+static_assert(kRecordHeaderBytes + kEventItemBytes == kClosingBytes);  // what an ack takes
 
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
 
@@ -47,134 +39,130 @@ std::string_view cut_start(std::string_view text, size_t bytes_max) {
   return text.substr(begin);
 }
 
-std::string_view kept_reason(const EventDetail& detail) {
-  return cut_end(detail.reason, codec::kReasonBytesMax);
-}
-std::string_view kept_tail(const EventDetail& detail) {
-  return cut_start(detail.stderr_tail, codec::kStderrTailBytesMax);
-}
+bool state_is_known(SlotState state) { return state >= SlotState::ready && state <= SlotState::held; }
 
-size_t detail_bytes(RecordType type, const EventDetail& detail) {
-  switch (type) {
-    case RecordType::leased:
-      return kLeasedBytes;
-    case RecordType::extended:
-      return kExtendedBytes;
-    case RecordType::retried:
-    case RecordType::released:
-    case RecordType::buried:
-      return kDueBytes + codec::outcome_bytes(detail);
-    default:
-      return 0;
-  }
-}
-
-void encode_detail(codec::ByteWriter& to, RecordType type, const EventDetail& detail) {
-  switch (type) {
-    case RecordType::leased:
-      to.put(detail.until_wall_ms);
-      to.put(number(detail.first_serial));
-      to.put(detail.pid_started);
-      to.put(detail.pid);
-      to.put(detail.attempts_max);
-      to.put(uint16_t{0});
-      break;
-    case RecordType::extended:
-      to.put(detail.until_wall_ms);
-      break;
-    case RecordType::retried:
-    case RecordType::released:
-    case RecordType::buried:
-      to.put(detail.due_wall_ms);
-      codec::encode_outcome(to, detail);
-      break;
-    default:
-      break;
-  }
-}
-
-void decode_detail(codec::ByteReader& from, RecordType type, EventDetail& detail) {
-  switch (type) {
-    case RecordType::leased:
-      detail.until_wall_ms = from.get<int64_t>();
-      detail.first_serial = Serial{from.get<uint64_t>()};
-      detail.pid_started = from.get<uint64_t>();
-      detail.pid = from.get<uint32_t>();
-      detail.attempts_max = from.get<uint16_t>();
-      from.expect_zero(2);
-      break;
-    case RecordType::extended:
-      detail.until_wall_ms = from.get<int64_t>();
-      break;
-    case RecordType::retried:
-    case RecordType::released:
-    case RecordType::buried:
-      detail.due_wall_ms = from.get<int64_t>();
-      codec::decode_outcome(from, detail);
-      break;
-    default:
-      break;
-  }
+/// Of what a message's past is made.
+bool may_be_past(RecordType type) {
+  const BodyKind kind = kind_of(type);
+  return kind == BodyKind::pushed || kind == BodyKind::event || kind == BodyKind::moved ||
+         kind == BodyKind::replaced;
 }
 
 }  // namespace
 
-bool codec::is_event(RecordType type) {
-  if (type == RecordType::freed || type == RecordType::reheld) return true;
-  return type >= RecordType::leased && type <= RecordType::died;
+namespace codec {
+
+template <class V>
+void fields(V& v, Of<EventItem> auto& item) {
+  v(item.id, item.previous_event);
 }
 
-size_t codec::outcome_bytes(const EventDetail& detail) {
-  return kOutcomeBytes + kept_reason(detail).size() + kept_tail(detail).size();
+/// Why something went wrong.
+template <class V>
+void outcome_fields(V& v, Of<EventDetail> auto& detail) {
+  auto present = static_cast<uint16_t>((detail.exit ? kHasExit : 0) | (detail.signal ? kHasSignal : 0));
+  int16_t exit = detail.exit.value_or(0);
+  int16_t signal = detail.signal.value_or(0);
+  std::string_view reason = cut_end(detail.reason, kReasonBytesMax);
+  std::string_view tail = cut_start(detail.stderr_tail, kStderrTailBytesMax);
+  uint16_t reason_bytes = size16(reason.size());
+  uint16_t tail_bytes = size16(tail.size());
+  v(present, exit, signal, reason_bytes, tail_bytes);
+  v.text(reason, reason_bytes);
+  v.text(tail, tail_bytes);
+  if constexpr (V::kReads) {
+    const bool bad = (present & ~(kHasExit | kHasSignal)) != 0 || reason_bytes > kReasonBytesMax ||
+                     tail_bytes > kStderrTailBytesMax;
+    if (bad) v.fail();
+    if ((present & kHasExit) != 0) detail.exit = exit;
+    if ((present & kHasSignal) != 0) detail.signal = signal;
+    detail.reason = reason;
+    detail.stderr_tail = tail;
+  }
 }
 
-void codec::encode_outcome(ByteWriter& to, const EventDetail& detail) {
-  const std::string_view reason = kept_reason(detail);
-  const std::string_view tail = kept_tail(detail);
-  const int present = (detail.exit ? kHasExit : 0) | (detail.signal ? kHasSignal : 0);
-  to.put(static_cast<uint16_t>(present));
-  to.put(detail.exit.value_or(0));
-  to.put(detail.signal.value_or(0));
-  to.put(static_cast<uint16_t>(reason.size()));
-  to.put(static_cast<uint16_t>(tail.size()));
-  to.put_text(reason);
-  to.put_text(tail);
+/// What an event says of all its ids. No default: what a new type says has to be told here.
+template <class V>
+void detail_fields(V& v, RecordType type, Of<EventDetail> auto& detail) {
+  switch (type) {
+    case RecordType::leased:
+      return v(detail.until_wall_ms, detail.first_serial, detail.pid_started, detail.pid, detail.attempts_max,
+               Zeros<2>{});
+    case RecordType::extended:
+      return v(detail.until_wall_ms);
+    case RecordType::retried:
+    case RecordType::released:
+    case RecordType::buried:
+      v(detail.due_wall_ms);
+      return outcome_fields(v, detail);
+    case RecordType::acked:  // nothing more: it must fit the closing room
+    case RecordType::cancelled:
+    case RecordType::kicked:
+    case RecordType::died:
+    case RecordType::freed:
+    case RecordType::reheld:
+      return;
+    case RecordType::pushed:  // no events
+    case RecordType::moved:
+    case RecordType::low:
+    case RecordType::limits:
+    case RecordType::clock:
+    case RecordType::opened:
+    case RecordType::policy:
+    case RecordType::replaced:
+    case RecordType::keys:
+      return;
+  }
 }
 
-void codec::decode_outcome(ByteReader& from, EventDetail& detail) {
-  const auto present = from.get<uint16_t>();
-  const auto exit = from.get<int16_t>();
-  const auto signal = from.get<int16_t>();
-  const auto reason_bytes = from.get<uint16_t>();
-  const auto tail_bytes = from.get<uint16_t>();
-  if ((present & ~(kHasExit | kHasSignal)) != 0) from.fail();
-  if (reason_bytes > kReasonBytesMax) from.fail();
-  if (tail_bytes > kStderrTailBytesMax) from.fail();
-  if ((present & kHasExit) != 0) detail.exit = exit;
-  if ((present & kHasSignal) != 0) detail.signal = signal;
-  detail.reason = from.take_text(reason_bytes);
-  detail.stderr_tail = from.take_text(tail_bytes);
+template <class V>
+void fields(V& v, Of<PastEvent> auto& past) {
+  v(past.type, Zeros<3>{}, past.pid, past.at_wall_ms, past.serial);
+  if constexpr (V::kReads)
+    if (!may_be_past(past.type)) v.fail();
 }
+
+template <class V>
+void fields(V& v, Of<MovedRecord> auto& moved) {
+  auto past_count = static_cast<uint8_t>(std::min(moved.past.size(), kPastEventsMax));
+  v(moved.id, moved.pushed_wall_ms, moved.state_wall_ms, moved.serial, moved.pid_started, moved.error_wall_ms,
+    moved.pid, moved.deliveries, moved.attempts, moved.attempts_max, moved.crashes, moved.state, past_count);
+  if constexpr (V::kReads) {
+    if (v.broken() || !state_is_known(moved.state) || past_count > kPastEventsMax) return v.fail();
+    moved.past.resize(past_count);
+  }
+  for (auto& past : std::span(moved.past).last(past_count)) fields(v, past);
+  outcome_fields(v, moved.error);
+  v.item(moved.message);
+}
+
+}  // namespace codec
+
+namespace {
+
+size_t detail_bytes(RecordType type, const EventDetail& detail) {
+  codec::ByteCounter counter;
+  codec::detail_fields(counter, type, detail);
+  return counter.bytes();
+}
+
+}  // namespace
 
 uint64_t event_record_bytes(RecordType type, size_t items, const EventDetail& detail) {
   return padded(kRecordHeaderBytes + items * kEventItemBytes + detail_bytes(type, detail));
 }
 
 void encode_event(Body& into, RecordType type, std::span<const EventItem> items, const EventDetail& detail) {
-  FQ_ASSERT(codec::is_event(type));
+  FQ_ASSERT(kind_of(type) == BodyKind::event);
   FQ_ASSERT(!items.empty());
-  FQ_ASSERT(items.size() <= UINT16_MAX);
   into.type = type;
   into.flags = 0;
-  into.count = static_cast<uint16_t>(items.size());
+  into.count = codec::size16(items.size());
   into.bytes.resize(items.size() * kEventItemBytes + detail_bytes(type, detail));
   FQ_ASSERT(into.bytes.size() <= kRecordBytesMax);
   codec::ByteWriter to(into.bytes);
-  for (const EventItem& item : items) {
-    to.put(number(item.id));
-    to.put(item.previous_event);
-  }
-  encode_detail(to, type, detail);
+  for (const EventItem& item : items) codec::fields(to, item);
+  codec::detail_fields(to, type, detail);
   FQ_ASSERT(to.full());
   into.crc = crc32c(0, into.bytes);
 }
@@ -182,16 +170,27 @@ void encode_event(Body& into, RecordType type, std::span<const EventItem> items,
 bool decode_event(RecordType type, uint16_t count, Bytes body, EventRecord& event) {
   event.items.clear();
   event.detail = EventDetail{};
-  if (!codec::is_event(type) || count == 0) return false;
+  if (kind_of(type) != BodyKind::event || count == 0) return false;
   if (body.size() / kEventItemBytes < count) return false;  // before room is made for them
   codec::ByteReader from(body);
   event.items.resize(count);
-  for (EventItem& item : event.items) {
-    item.id = MessageId{from.get<uint64_t>()};
-    item.previous_event = from.get<uint64_t>();
-  }
-  decode_detail(from, type, event.detail);
+  for (EventItem& item : event.items) codec::fields(from, item);
+  codec::detail_fields(from, type, event.detail);
   return from.ended_well();
+}
+
+void encode_moved(Body& into, const MovedRecord& moved) {
+  codec::encode_body(into, RecordType::moved, 1, moved);
+}
+
+std::optional<MovedRecord> decode_moved(Bytes body, uint32_t* item_offset, uint32_t* item_bytes) {
+  std::optional<MovedRecord> moved = codec::decode_body<MovedRecord>(body);
+  if (!moved) return moved;
+  // The item is the last of it, and has one form only.
+  const size_t bytes = codec::item_bytes(moved->message);
+  if (item_offset != nullptr) *item_offset = static_cast<uint32_t>(body.size() - bytes);
+  if (item_bytes != nullptr) *item_bytes = static_cast<uint32_t>(bytes);
+  return moved;
 }
 
 }  // namespace fq

@@ -39,15 +39,49 @@ constexpr size_t kOpenedSealedBytes = 56;
 constexpr size_t kFileHeaderCopies[] = {0, kFileHeaderBytes / 2};
 constexpr size_t kOpenedCopies[] = {0, kOpenedBytes / 2};
 
+}  // namespace
+
+namespace codec {
+
+template <class V>
+void fields(V& v, Of<FileHeader> auto& header, uint64_t& magic, uint32_t& format) {
+  v(magic, format, header.key.number, header.key.salt, header.made_wall_ms);
+}
+
+/// `at_wall_ms`: for people who read the bytes.
+template <class V>
+void fields(V& v, Of<OpenedRecord> auto& opened, uint32_t& magic, int64_t& at_wall_ms) {
+  v(magic, opened.previous_number, opened.start_position, opened.first_seq, at_wall_ms, opened.clock.boot_id,
+    opened.clock.wall_minus_boot_ms);
+}
+
+template <class V>
+void fields(V& v, Of<TagView> auto& tag) {
+  uint16_t name_bytes = size16(tag.name.size());
+  uint16_t value_bytes = size16(tag.value.size());
+  v(name_bytes, value_bytes);
+  v.text(tag.name, name_bytes);
+  v.text(tag.value, value_bytes);
+}
+
+template <class V>
+void fields(V& v, Of<std::span<const TagView>> auto& tags) {
+  for (const TagView& tag : tags) fields(v, tag);
+}
+
+}  // namespace codec
+
+namespace {
+
 FileHeaderFault decode_copy(Bytes copy, FileHeader& header, uint32_t& format) {
   codec::ByteReader from(copy);
-  if (from.get<uint64_t>() != kFileMagic) return FileHeaderFault::not_ours;
-  const auto format_here = from.get<uint32_t>();
   FileHeader here;
-  here.key.number = from.get<uint32_t>();
-  here.key.salt = from.get<uint64_t>();
-  here.made_wall_ms = from.get<int64_t>();
+  uint64_t magic = 0;
+  uint32_t format_here = 0;
+  codec::fields(from, here, magic, format_here);
   const auto crc = from.get<uint32_t>();
+  const bool ours = codec::ByteReader(copy).get<uint64_t>() == kFileMagic;  // also of one that is cut short
+  if (!ours) return FileHeaderFault::not_ours;
   if (from.broken() || crc != crc32c(0, copy.first(kSealedBytes))) return FileHeaderFault::damaged;
   format = format_here;
   if (format != kJournalFormat) return FileHeaderFault::other_format;
@@ -58,14 +92,9 @@ FileHeaderFault decode_copy(Bytes copy, FileHeader& header, uint32_t& format) {
 std::optional<OpenedRecord> decode_opened_copy(const FileKey& key, Bytes copy) {
   codec::ByteReader from(copy);
   OpenedRecord opened;
-  const auto magic = from.get<uint32_t>();
-  opened.previous_number = from.get<uint32_t>();
-  opened.start_position = from.get<uint64_t>();
-  opened.first_seq = from.get<uint64_t>();
-  from.get<int64_t>();  // when: for people who read the bytes
-  const Bytes boot_id = from.take(sizeof opened.clock.boot_id);
-  std::copy(boot_id.begin(), boot_id.end(), std::as_writable_bytes(std::span(opened.clock.boot_id)).begin());
-  opened.clock.wall_minus_boot_ms = from.get<int64_t>();
+  uint32_t magic = 0;
+  int64_t at_wall_ms = 0;
+  codec::fields(from, opened, magic, at_wall_ms);
   const auto crc = from.get<uint32_t>();
   if (from.broken() || magic != kOpenedMagic) return std::nullopt;
   if (crc != crc32c(file_seed(key), copy.first(kOpenedSealedBytes))) return std::nullopt;
@@ -79,11 +108,9 @@ std::vector<std::byte> encode_file_header(const FileHeader& header) {
   for (const size_t offset : kFileHeaderCopies) {
     const MutableBytes copy = MutableBytes(bytes).subspan(offset);
     codec::ByteWriter to(copy);
-    to.put(kFileMagic);
-    to.put(kJournalFormat);
-    to.put(header.key.number);
-    to.put(header.key.salt);
-    to.put(header.made_wall_ms);
+    uint64_t magic = kFileMagic;
+    uint32_t format = kJournalFormat;
+    codec::fields(to, header, magic, format);
     to.put(crc32c(0, copy.first(kSealedBytes)));
   }
   return bytes;
@@ -114,13 +141,8 @@ std::vector<std::byte> encode_opened(const FileKey& key, const OpenedRecord& ope
   for (const size_t offset : kOpenedCopies) {
     const MutableBytes copy = MutableBytes(bytes).subspan(offset);
     codec::ByteWriter to(copy);
-    to.put(kOpenedMagic);
-    to.put(opened.previous_number);
-    to.put(opened.start_position);
-    to.put(opened.first_seq);
-    to.put(at_wall_ms);
-    to.put_bytes(std::as_bytes(std::span(opened.clock.boot_id)));
-    to.put(opened.clock.wall_minus_boot_ms);
+    uint32_t magic = kOpenedMagic;
+    codec::fields(to, opened, magic, at_wall_ms);
     to.put(crc32c(file_seed(key), copy.first(kOpenedSealedBytes)));
   }
   return bytes;
@@ -151,36 +173,12 @@ std::optional<FileKey> key_of_opened(uint32_t number, Bytes bytes, size_t copy) 
   return key;
 }
 
-std::string encode_tags(std::span<const TagView> tags) {
-  size_t bytes = 0;
-  for (const TagView& tag : tags) {
-    FQ_ASSERT(tag.name.size() <= UINT16_MAX);
-    FQ_ASSERT(tag.value.size() <= UINT16_MAX);
-    bytes += 4 + tag.name.size() + tag.value.size();
-  }
-  std::string text(bytes, '\0');
-  codec::ByteWriter to(std::as_writable_bytes(std::span(text)));
-  for (const TagView& tag : tags) {
-    to.put(static_cast<uint16_t>(tag.name.size()));
-    to.put(static_cast<uint16_t>(tag.value.size()));
-    to.put_text(tag.name);
-    to.put_text(tag.value);
-  }
-  return text;
-}
+std::string encode_tags(std::span<const TagView> tags) { return codec::encode_text(tags); }
 
 std::optional<std::vector<TagView>> decode_tags(std::string_view bytes) {
   codec::ByteReader from(as_bytes(bytes));
   std::vector<TagView> tags;
-  while (from.left() > 0) {
-    const auto name_bytes = from.get<uint16_t>();
-    const auto value_bytes = from.get<uint16_t>();
-    TagView tag;
-    tag.name = from.take_text(name_bytes);
-    tag.value = from.take_text(value_bytes);
-    if (from.broken()) return std::nullopt;
-    tags.push_back(tag);
-  }
+  while (from.left() > 0) codec::fields(from, tags.emplace_back());
   if (from.broken()) return std::nullopt;
   return tags;
 }

@@ -24,11 +24,9 @@ uint32_t header_crc(uint32_t seed, Bytes header, RecordType type, Bytes first_bo
   return type == RecordType::pushed ? crc32c(crc, first_body_bytes.first(kIdBytes)) : crc;
 }
 
-bool type_is_known(uint8_t type) {
-  const bool later =
-      type >= static_cast<uint8_t>(RecordType::policy) && type <= static_cast<uint8_t>(kLastType);
-  if (later) return true;
-  return type >= static_cast<uint8_t>(RecordType::pushed) && type <= static_cast<uint8_t>(RecordType::clock);
+/// OPENED lies outside the stream and has no such header.
+bool type_is_known(RecordType type) {
+  return kind_of(type) != BodyKind::unknown && type != RecordType::opened;
 }
 
 bool flags_are_known(RecordType type, uint8_t flags) {
@@ -82,21 +80,11 @@ std::optional<RecordHeader> decode_header(const FileKey& key, Bytes bytes) {
 std::optional<RecordHeader> decode_header(uint32_t seed, Bytes bytes) {
   if (bytes.size() < kRecordHeaderBytes + kIdBytes) return std::nullopt;
   codec::ByteReader from(bytes.first(kRecordHeaderBytes));
-  if (from.get<uint32_t>() != kMagic) return std::nullopt;
   RecordHeader header;
-  header.bytes = from.get<uint32_t>();
-  header.seq = from.get<uint64_t>();
-  header.position = from.get<uint64_t>();
-  header.at_wall_ms = from.get<int64_t>();
-  const auto distance = from.get<uint32_t>();
-  const auto type = from.get<uint8_t>();
-  header.flags = from.get<uint8_t>();
-  header.count = from.get<uint16_t>();
-  from.get<uint32_t>();  // the body's CRC: see body_is_whole
-  const auto crc = from.get<uint32_t>();
-
-  if (!type_is_known(type)) return std::nullopt;
-  header.type = static_cast<RecordType>(type);
+  uint32_t magic = 0, distance = 0, body_crc = 0, crc = 0;  // body_crc: see body_is_whole
+  from(magic, header.bytes, header.seq, header.position, header.at_wall_ms, distance, header.type,
+       header.flags, header.count, body_crc, crc);
+  if (magic != kMagic || !type_is_known(header.type)) return std::nullopt;
   if (!flags_are_known(header.type, header.flags)) return std::nullopt;
   if (header.bytes < kRecordHeaderBytes + kIdBytes) return std::nullopt;
   if (header.bytes > kRecordBytesMax + kRecordHeaderBytes) return std::nullopt;

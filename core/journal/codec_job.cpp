@@ -12,62 +12,55 @@ namespace {
 
 constexpr uint16_t kHasTimeout = 1;
 constexpr uint16_t kHasKeep = 2;
-constexpr size_t kJobBytes = 24;
-constexpr size_t kLengthBytes = 2;
-
-size_t text_bytes(const std::vector<std::string_view>& texts) {
-  size_t bytes = 0;
-  for (const std::string_view text : texts) bytes += kLengthBytes + text.size();
-  return bytes;
-}
-
-void put_text(codec::ByteWriter& to, std::string_view text) {
-  FQ_ASSERT(text.size() <= UINT16_MAX);
-  to.put(static_cast<uint16_t>(text.size()));
-  to.put_text(text);
-}
-
-std::string_view take_text(codec::ByteReader& from) { return from.take_text(from.get<uint16_t>()); }
 
 }  // namespace
 
+namespace codec {
+
+template <class V>
+void text_field(V& v, auto& text) {
+  uint16_t bytes = size16(text.size());
+  v(bytes);
+  v.text(text, bytes);
+}
+
+template <class V>
+void text_fields(V& v, auto& texts, uint16_t count) {
+  if constexpr (V::kReads)
+    for (; count > 0 && !v.broken(); --count) text_field(v, texts.emplace_back());
+  else
+    for (const std::string_view text : texts) text_field(v, text);
+}
+
+template <class V>
+void fields(V& v, Of<JobTerms> auto& terms) {
+  auto present =
+      static_cast<uint16_t>((terms.timeout_ms ? kHasTimeout : 0) | (terms.keep_ms ? kHasKeep : 0));
+  uint16_t words = size16(terms.argv.size());
+  uint16_t variables = size16(terms.env.size());
+  int64_t timeout_ms = terms.timeout_ms.value_or(0);
+  int64_t keep_ms = terms.keep_ms.value_or(0);
+  v(present, words, variables, Zeros<2>{}, timeout_ms, keep_ms);
+  text_field(v, terms.cwd);
+  text_fields(v, terms.argv, words);
+  text_fields(v, terms.env, variables);
+  if constexpr (V::kReads) {
+    if ((present & ~(kHasTimeout | kHasKeep)) != 0) v.fail();
+    if ((present & kHasTimeout) != 0) terms.timeout_ms = timeout_ms;
+    if ((present & kHasKeep) != 0) terms.keep_ms = keep_ms;
+  }
+}
+
+}  // namespace codec
+
 std::string encode_job(const JobTerms& terms) {
   const bool empty = !terms.timeout_ms && !terms.keep_ms && terms.argv.empty();
-  if (empty) return {};
-  std::string bytes(
-      kJobBytes + kLengthBytes + terms.cwd.size() + text_bytes(terms.argv) + text_bytes(terms.env), '\0');
-  codec::ByteWriter to(std::as_writable_bytes(std::span(bytes)));
-  const int present = (terms.timeout_ms ? kHasTimeout : 0) | (terms.keep_ms ? kHasKeep : 0);
-  to.put(static_cast<uint16_t>(present));
-  to.put(static_cast<uint16_t>(terms.argv.size()));
-  to.put(static_cast<uint16_t>(terms.env.size()));
-  to.put(uint16_t{0});
-  to.put(terms.timeout_ms.value_or(0));
-  to.put(terms.keep_ms.value_or(0));
-  put_text(to, terms.cwd);
-  for (const std::string_view word : terms.argv) put_text(to, word);
-  for (const std::string_view variable : terms.env) put_text(to, variable);
-  FQ_ASSERT(to.full());
-  return bytes;
+  return empty ? std::string() : codec::encode_text(terms);
 }
 
 std::optional<JobTerms> decode_job(std::string_view bytes) {
-  JobTerms terms;
-  if (bytes.empty()) return terms;
-  codec::ByteReader from(as_bytes(bytes));
-  const auto present = from.get<uint16_t>();
-  const auto words = from.get<uint16_t>();
-  const auto variables = from.get<uint16_t>();
-  from.expect_zero(2);
-  const auto timeout_ms = from.get<int64_t>();
-  const auto keep_ms = from.get<int64_t>();
-  if ((present & ~(kHasTimeout | kHasKeep)) != 0) return std::nullopt;
-  if ((present & kHasTimeout) != 0) terms.timeout_ms = timeout_ms;
-  if ((present & kHasKeep) != 0) terms.keep_ms = keep_ms;
-  terms.cwd = take_text(from);
-  for (uint16_t i = 0; i < words && !from.broken(); ++i) terms.argv.push_back(take_text(from));
-  for (uint16_t i = 0; i < variables && !from.broken(); ++i) terms.env.push_back(take_text(from));
-  if (!from.ended_well()) return std::nullopt;
+  std::optional<JobTerms> terms(std::in_place);
+  if (!bytes.empty() && !codec::decode(as_bytes(bytes), *terms)) terms.reset();
   return terms;
 }
 

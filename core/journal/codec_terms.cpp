@@ -14,48 +14,47 @@ namespace {
 constexpr uint16_t kExpired = 1;
 constexpr uint16_t kDebounced = 2;
 constexpr uint16_t kKeyLost = 4;
-constexpr size_t kTermsBytes = 24;
 constexpr size_t kAfterBytesMax = 8 * (kAfterMax + 1);
 
 bool is_span(int64_t ms) { return ms >= 0 && ms <= INT64_MAX / 4; }
 
+uint16_t flags_of(const MessageTerms& terms) {
+  return static_cast<uint16_t>((terms.expired ? kExpired : 0) | (terms.debounced ? kDebounced : 0) |
+                               (terms.key_lost ? kKeyLost : 0));
+}
+
 }  // namespace
 
+namespace codec {
+
+template <class V>
+void fields(V& v, Of<MessageTerms> auto& terms) {
+  uint16_t flags = flags_of(terms);
+  uint16_t key_bytes = size16(terms.key.size());
+  v(flags, key_bytes, Zeros<4>{}, terms.ttl_ms, terms.key_for_ms);
+  v.text(terms.key, key_bytes);
+  v.rest(terms.after);
+  if constexpr (V::kReads) {
+    terms.expired = (flags & kExpired) != 0;
+    terms.debounced = (flags & kDebounced) != 0;
+    terms.key_lost = (flags & kKeyLost) != 0;
+    const bool bad = (flags & ~(kExpired | kDebounced | kKeyLost)) != 0 || !is_span(terms.ttl_ms) ||
+                     !is_span(terms.key_for_ms) || terms.after.size() % 8 != 0 ||
+                     terms.after.size() > kAfterBytesMax;
+    if (bad) v.fail();
+  }
+}
+
+}  // namespace codec
+
 std::string encode_terms(const MessageTerms& terms) {
-  const int flags =
-      (terms.expired ? kExpired : 0) | (terms.debounced ? kDebounced : 0) | (terms.key_lost ? kKeyLost : 0);
-  if (flags == 0 && terms.ttl_ms == 0 && terms.key.empty() && terms.after.empty()) return {};
-  FQ_ASSERT(terms.key.size() <= UINT16_MAX);
-  std::string bytes(kTermsBytes + terms.key.size() + terms.after.size(), '\0');
-  codec::ByteWriter to(std::as_writable_bytes(std::span(bytes)));
-  to.put(static_cast<uint16_t>(flags));
-  to.put(static_cast<uint16_t>(terms.key.size()));
-  to.put_zeros(4);
-  to.put(terms.ttl_ms);
-  to.put(terms.key_for_ms);
-  to.put_text(terms.key);
-  to.put_bytes(terms.after);
-  FQ_ASSERT(to.full());
-  return bytes;
+  if (flags_of(terms) == 0 && terms.ttl_ms == 0 && terms.key.empty() && terms.after.empty()) return {};
+  return codec::encode_text(terms);
 }
 
 std::optional<MessageTerms> decode_terms(std::string_view bytes) {
-  codec::ByteReader from(as_bytes(bytes));
-  MessageTerms terms;
-  const auto flags = from.get<uint16_t>();
-  const auto key_bytes = from.get<uint16_t>();
-  from.expect_zero(4);
-  terms.ttl_ms = from.get<int64_t>();
-  terms.key_for_ms = from.get<int64_t>();
-  terms.key = from.take_text(key_bytes);
-  const size_t after_bytes = from.left();
-  terms.after = from.take(after_bytes);
-  terms.expired = (flags & kExpired) != 0;
-  terms.debounced = (flags & kDebounced) != 0;
-  terms.key_lost = (flags & kKeyLost) != 0;
-  const bool bad = (flags & ~(kExpired | kDebounced | kKeyLost)) != 0 || !is_span(terms.ttl_ms) ||
-                   !is_span(terms.key_for_ms) || after_bytes % 8 != 0 || after_bytes > kAfterBytesMax;
-  if (bad || !from.ended_well()) return std::nullopt;
+  std::optional<MessageTerms> terms(std::in_place);
+  if (!codec::decode(as_bytes(bytes), *terms)) terms.reset();
   return terms;
 }
 

@@ -46,6 +46,47 @@ enum class RecordType : uint8_t {
 
 inline constexpr RecordType kLastType = RecordType::reheld;
 
+/// What a body holds.
+enum class BodyKind : uint8_t { unknown, pushed, event, moved, low, limits, clock, opened, policy, replaced, keys };
+
+/// No default here, nor where the kinds are told apart: a new type does not compile until it is named.
+constexpr BodyKind kind_of(RecordType type) {
+  switch (type) {
+    case RecordType::leased:
+    case RecordType::acked:
+    case RecordType::retried:
+    case RecordType::released:
+    case RecordType::buried:
+    case RecordType::kicked:
+    case RecordType::extended:
+    case RecordType::cancelled:
+    case RecordType::died:
+    case RecordType::freed:
+    case RecordType::reheld:
+      return BodyKind::event;
+    case RecordType::pushed:
+      return BodyKind::pushed;
+    case RecordType::moved:
+      return BodyKind::moved;
+    case RecordType::low:
+      return BodyKind::low;
+    case RecordType::limits:
+      return BodyKind::limits;
+    case RecordType::clock:
+      return BodyKind::clock;
+    case RecordType::opened:
+      return BodyKind::opened;
+    case RecordType::policy:
+      return BodyKind::policy;
+    case RecordType::replaced:
+      return BodyKind::replaced;
+    case RecordType::keys:
+      return BodyKind::keys;
+  }
+  return BodyKind::unknown;  // of bytes that are no type
+}
+static_assert(kind_of(RecordType{static_cast<uint8_t>(kLastType) + 1}) == BodyKind::unknown, "kLastType");
+
 /// Whether an attempt failed by it. (One that ran out of time leaves no record.)
 inline bool is_failure(RecordType type) {
   return type == RecordType::retried || type == RecordType::buried || type == RecordType::died;
@@ -122,7 +163,7 @@ struct EventDetail {
   std::string_view stderr_tail;
 };
 
-/// leased, acked, retried, released, buried, kicked, extended, cancelled, died.
+/// Of BodyKind::event.
 struct EventRecord {
   std::vector<EventItem> items;
   EventDetail detail;

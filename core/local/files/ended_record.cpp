@@ -87,7 +87,7 @@ void encode_body(MutableBytes body, const EndedRecord& record) {
   to.put(record.signal.value_or(0));
   to.put(record.error_exit.value_or(0));
   to.put(record.error_signal.value_or(0));
-  to.put_zeros(12);
+  to(codec::Zeros<12>{});
   for (const std::string_view text : texts_of(record)) {
     to.put(static_cast<uint32_t>(text.size()));
     to.put_text(text);
