@@ -130,9 +130,9 @@ class PushedReader {
 
 /// Into `event`, whose vector is used again. False when the body breaks the format.
 bool decode_event(RecordType type, uint16_t count, Bytes body, EventRecord& event);
-/// `item_offset` and `item_bytes`, where given, tell where the message item lies in the body.
-std::optional<MovedRecord> decode_moved(Bytes body, uint32_t* item_offset = nullptr,
-                                        uint32_t* item_bytes = nullptr);
+std::optional<MovedRecord> decode_moved(Bytes body);
+/// Where the item begins in the body that `moved` was read from; it goes up to the end.
+uint32_t moved_item_offset(Bytes body, const MovedRecord& moved);
 std::optional<ReplacedRecord> decode_replaced(Bytes body);
 /// Into `keys`, whose vector is used again. False when the body breaks the format.
 bool decode_keys(uint16_t count, Bytes body, KeysRecord& keys);

@@ -34,9 +34,9 @@ void fields(V& v, Of<ClockRecord> auto& clock) {
 
 template <class V>
 void fields(V& v, Of<PolicyValue> auto& value, uint8_t& flags) {
-  uint16_t text_bytes = size16(value.text.size());
+  uint16_t text_bytes = v.size(value.text.size());
   v(value.key, flags, text_bytes, Zeros<4>{}, value.number, value.second);
-  v.text(value.text, text_bytes);
+  v(Text{value.text, text_bytes});
 }
 
 /// Values, then keys that are taken back. A key that this build does not know is refused: what it asks for
@@ -44,10 +44,10 @@ void fields(V& v, Of<PolicyValue> auto& value, uint8_t& flags) {
 template <class V>
 void fields(V& v, Of<PolicyRecord> auto& policy) {
   auto& patch = policy.patch;
-  uint16_t path_bytes = size16(policy.path.size());
-  uint16_t count = size16(patch.set.size() + patch.unset.size());
+  uint16_t path_bytes = v.size(policy.path.size());
+  uint16_t count = v.size(patch.set.size() + patch.unset.size());
   v(path_bytes, count, Zeros<4>{});
-  v.text(policy.path, path_bytes);
+  v(Text{policy.path, path_bytes});
   uint8_t flags = 0;
   if constexpr (V::kReads) {
     for (; count > 0 && !v.broken(); --count) {

@@ -63,13 +63,15 @@ void outcome_fields(V& v, Of<EventDetail> auto& detail) {
   auto present = static_cast<uint16_t>((detail.exit ? kHasExit : 0) | (detail.signal ? kHasSignal : 0));
   int16_t exit = detail.exit.value_or(0);
   int16_t signal = detail.signal.value_or(0);
-  std::string_view reason = cut_end(detail.reason, kReasonBytesMax);
-  std::string_view tail = cut_start(detail.stderr_tail, kStderrTailBytesMax);
-  uint16_t reason_bytes = size16(reason.size());
-  uint16_t tail_bytes = size16(tail.size());
+  std::string_view reason, tail;
+  if constexpr (!V::kReads) {
+    reason = cut_end(detail.reason, kReasonBytesMax);
+    tail = cut_start(detail.stderr_tail, kStderrTailBytesMax);
+  }
+  uint16_t reason_bytes = v.size(reason.size());
+  uint16_t tail_bytes = v.size(tail.size());
   v(present, exit, signal, reason_bytes, tail_bytes);
-  v.text(reason, reason_bytes);
-  v.text(tail, tail_bytes);
+  v(Text{reason, reason_bytes}, Text{tail, tail_bytes});
   if constexpr (V::kReads) {
     const bool bad = (present & ~(kHasExit | kHasSignal)) != 0 || reason_bytes > kReasonBytesMax ||
                      tail_bytes > kStderrTailBytesMax;
@@ -183,14 +185,11 @@ void encode_moved(Body& into, const MovedRecord& moved) {
   codec::encode_body(into, RecordType::moved, 1, moved);
 }
 
-std::optional<MovedRecord> decode_moved(Bytes body, uint32_t* item_offset, uint32_t* item_bytes) {
-  std::optional<MovedRecord> moved = codec::decode_body<MovedRecord>(body);
-  if (!moved) return moved;
-  // The item is the last of it, and has one form only.
-  const size_t bytes = codec::item_bytes(moved->message);
-  if (item_offset != nullptr) *item_offset = static_cast<uint32_t>(body.size() - bytes);
-  if (item_bytes != nullptr) *item_bytes = static_cast<uint32_t>(bytes);
-  return moved;
+std::optional<MovedRecord> decode_moved(Bytes body) { return codec::decode_body<MovedRecord>(body); }
+
+// The item is the last of the body, and its fields have one form only.
+uint32_t moved_item_offset(Bytes body, const MovedRecord& moved) {
+  return static_cast<uint32_t>(body.size() - codec::item_bytes(moved.message));
 }
 
 }  // namespace fq

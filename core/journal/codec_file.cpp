@@ -57,11 +57,10 @@ void fields(V& v, Of<OpenedRecord> auto& opened, uint32_t& magic, int64_t& at_wa
 
 template <class V>
 void fields(V& v, Of<TagView> auto& tag) {
-  uint16_t name_bytes = size16(tag.name.size());
-  uint16_t value_bytes = size16(tag.value.size());
+  uint16_t name_bytes = v.size(tag.name.size());
+  uint16_t value_bytes = v.size(tag.value.size());
   v(name_bytes, value_bytes);
-  v.text(tag.name, name_bytes);
-  v.text(tag.value, value_bytes);
+  v(Text{tag.name, name_bytes}, Text{tag.value, value_bytes});
 }
 
 template <class V>

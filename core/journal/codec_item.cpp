@@ -31,13 +31,14 @@ constexpr uint16_t kFlagTerms = 2;
 
 namespace codec {
 
+/// In line: a push encodes it and a lease decodes it, and out of line a reader lives in memory.
 template <class V>
-void fields(V& v, Of<MessageItem> auto& item) {
+[[gnu::always_inline]] inline void fields(V& v, Of<MessageItem> auto& item) {
   auto flags = static_cast<uint16_t>((item.blob ? kFlagBlob : 0) | (item.terms.empty() ? 0 : kFlagTerms));
-  uint16_t tenant_bytes = size16(item.tenant.size());
-  uint16_t key_bytes = size16(item.key.size());
-  uint16_t tags_bytes = size16(item.tags.size());
-  uint16_t job_bytes = size16(item.job.size());
+  uint16_t tenant_bytes = v.size(item.tenant.size());
+  uint16_t key_bytes = v.size(item.key.size());
+  uint16_t tags_bytes = v.size(item.tags.size());
+  uint16_t job_bytes = v.size(item.job.size());
   v(flags, item.attempts_max, item.priority, item.due_wall_ms, item.pushed_wall_ms, tenant_bytes, key_bytes,
     tags_bytes, job_bytes);
   if constexpr (V::kReads) {
@@ -45,23 +46,23 @@ void fields(V& v, Of<MessageItem> auto& item) {
     item.terms = {};
     item.payload = {};
     item.blob.reset();
-    item.blob_crc = 0;
     if ((flags & kFlagBlob) != 0) item.blob.emplace();
   }
   if ((flags & kFlagTerms) != 0) {
-    uint16_t terms_bytes = size16(item.terms.size());
+    uint16_t terms_bytes = v.size(item.terms.size());
     v(terms_bytes);
-    v.text(item.terms, terms_bytes);
+    v(Text{item.terms, terms_bytes});
     if constexpr (V::kReads)
       if (item.terms.empty() || !decode_terms(item.terms)) return v.fail();
   }
-  v.text(item.tenant, tenant_bytes);
-  v.text(item.key, key_bytes);
-  v.text(item.tags, tags_bytes);
-  v.text(item.job, job_bytes);
+  v(Text{item.tenant, tenant_bytes}, Text{item.key, key_bytes}, Text{item.tags, tags_bytes},
+    Text{item.job, job_bytes});
   if (item.blob) return v(item.blob->random, item.payload_bytes, item.blob_crc);
   v.rest(item.payload);
-  if constexpr (V::kReads) item.payload_bytes = item.payload.size();
+  if constexpr (V::kReads) {
+    item.payload_bytes = item.payload.size();
+    item.blob_crc = 0;
+  }
 }
 
 }  // namespace codec

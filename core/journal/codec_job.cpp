@@ -19,9 +19,9 @@ namespace codec {
 
 template <class V>
 void text_field(V& v, auto& text) {
-  uint16_t bytes = size16(text.size());
+  uint16_t bytes = v.size(text.size());
   v(bytes);
-  v.text(text, bytes);
+  v(Text{text, bytes});
 }
 
 template <class V>
@@ -36,8 +36,8 @@ template <class V>
 void fields(V& v, Of<JobTerms> auto& terms) {
   auto present =
       static_cast<uint16_t>((terms.timeout_ms ? kHasTimeout : 0) | (terms.keep_ms ? kHasKeep : 0));
-  uint16_t words = size16(terms.argv.size());
-  uint16_t variables = size16(terms.env.size());
+  uint16_t words = v.size(terms.argv.size());
+  uint16_t variables = v.size(terms.env.size());
   int64_t timeout_ms = terms.timeout_ms.value_or(0);
   int64_t keep_ms = terms.keep_ms.value_or(0);
   v(present, words, variables, Zeros<2>{}, timeout_ms, keep_ms);

@@ -45,7 +45,13 @@ inline constexpr size_t kFieldBytes = [] {
   return sizeof(Field);
 }();
 
-/// The length of a text that stands before it.
+/// A text behind the fields that tell its length.
+template <class String>
+struct Text {
+  String& text;
+  size_t bytes;
+};
+
 inline uint16_t size16(size_t bytes) {
   FQ_ASSERT(bytes <= UINT16_MAX);
   return static_cast<uint16_t>(bytes);
@@ -64,9 +70,14 @@ class ByteReader {
     const std::byte* at = bytes.data();
     (get_field(at, fields), ...);
   }
-  template <class Text>
-  void text(Text& into, size_t bytes) {
-    into = Text(as_text(take(bytes)));
+  /// What a length is before it is read.
+  uint16_t size(size_t) const { return 0; }
+  /// Texts one behind the other: likewise.
+  template <class... Strings>
+  void operator()(Text<Strings>... texts) {
+    std::string_view all = take_text((texts.bytes + ...));
+    if (broken_) return;
+    ((texts.text = all.substr(0, texts.bytes), all.remove_prefix(texts.bytes)), ...);
   }
   /// Up to the end.
   void rest(Bytes& into) { into = take(left_.size()); }
@@ -126,7 +137,11 @@ class ByteWriter {
     std::byte* at = room((kFieldBytes<Fields> + ...));
     ((std::memcpy(at, &fields, sizeof fields), at += sizeof fields), ...);
   }
-  void text(std::string_view text, size_t) { put_text(text); }
+  uint16_t size(size_t bytes) const { return size16(bytes); }
+  template <class... Strings>
+  void operator()(Text<Strings>... texts) {
+    (put_text(texts.text), ...);
+  }
   void rest(Bytes bytes) { put_bytes(bytes); }
   void item(const MessageItem& item);
 
@@ -160,7 +175,12 @@ class ByteCounter {
   void operator()(const Fields&...) {
     bytes_ += (kFieldBytes<Fields> + ...);
   }
-  void text(std::string_view, size_t bytes) { bytes_ += bytes; }
+  /// Not looked at: who writes it does that.
+  uint16_t size(size_t) const { return 0; }
+  template <class... Strings>
+  void operator()(Text<Strings>... texts) {
+    bytes_ += (texts.text.size() + ...);
+  }
   void rest(Bytes bytes) { bytes_ += bytes.size(); }
   void item(const MessageItem& item);
   size_t bytes() const { return bytes_; }

@@ -30,9 +30,9 @@ namespace codec {
 template <class V>
 void fields(V& v, Of<MessageTerms> auto& terms) {
   uint16_t flags = flags_of(terms);
-  uint16_t key_bytes = size16(terms.key.size());
+  uint16_t key_bytes = v.size(terms.key.size());
   v(flags, key_bytes, Zeros<4>{}, terms.ttl_ms, terms.key_for_ms);
-  v.text(terms.key, key_bytes);
+  v(Text{terms.key, key_bytes});
   v.rest(terms.after);
   if constexpr (V::kReads) {
     terms.expired = (flags & kExpired) != 0;

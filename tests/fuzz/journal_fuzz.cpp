@@ -12,6 +12,7 @@
 #include "core/base/sort_key.h"
 #include "core/journal/codec_parts.h"
 #include "core/journal/journal.h"
+#include "core/journal/read_record.h"
 #include "tests/fakes/fake_disk.h"
 
 using namespace fq;
@@ -87,7 +88,7 @@ class Script {
   }
 
   void append_raw() {
-    body_.type = static_cast<RecordType>(input_.get<uint8_t>() % 17);
+    body_.type = static_cast<RecordType>(input_.get<uint8_t>() % (static_cast<int>(kLastType) + 2));
     body_.flags = input_.get<uint8_t>();
     body_.count = input_.get<uint16_t>();
     set_body(some_bytes(512));
@@ -228,51 +229,28 @@ class Script {
   uint64_t start_ = 0, position_ = 0, seq_ = 1;
 };
 
-/// Reads it to its last field.
+/// Reads it to its last field. What was found whole can be read alone.
 void decode(const ScannedRecord& record) {
-  switch (record.header.type) {
-    case RecordType::pushed: {
-      PushedReader messages(record.body, record.header.count);
-      while (const MessageItem* item = messages.next()) {
-        (void)decode_tags(item->tags);
-        (void)decode_terms(item->terms);
-        (void)decode_sort_key(item->key);
-        // What was found whole can be read alone.
-        FQ_ASSERT(decode_item(record.body.subspan(messages.item_offset(), messages.item_bytes())));
-      }
-      break;
-    }
-    case RecordType::moved: {
-      uint32_t offset = 0, bytes = 0;
-      if (decode_moved(record.body, &offset, &bytes))
-        FQ_ASSERT(decode_item(record.body.subspan(offset, bytes)));
-      break;
-    }
-    case RecordType::replaced:
-      if (decode_replaced(record.body)) FQ_ASSERT(decode_item(record.body.subspan(kReplacedItemOffset)));
-      break;
-    case RecordType::keys: {
-      KeysRecord keys;
-      (void)decode_keys(record.header.count, record.body, keys);
-      break;
-    }
-    case RecordType::low:
-      (void)decode_low(record.body);
-      break;
-    case RecordType::limits:
-      (void)decode_limits(record.body);
-      break;
-    case RecordType::clock:
-      (void)decode_clock(record.body);
-      break;
-    case RecordType::policy:
-      (void)decode_policy(record.body);
-      break;
-    default: {
-      EventRecord event;
-      (void)decode_event(record.header.type, record.header.count, record.body, event);
-    }
-  }
+  const Visitor visit{
+      [&](PushedReader& messages) {
+        while (const MessageItem* item = messages.next()) {
+          (void)decode_tags(item->tags);
+          (void)decode_terms(item->terms);
+          (void)decode_job(item->job);
+          (void)decode_sort_key(item->key);
+          FQ_ASSERT(decode_item(record.body.subspan(messages.item_offset(), messages.item_bytes())));
+        }
+        return true;
+      },
+      [&](const MovedRecord& moved) {
+        return decode_item(record.body.subspan(moved_item_offset(record.body, moved))).has_value();
+      },
+      [&](const ReplacedRecord&) {
+        return decode_item(record.body.subspan(kReplacedItemOffset)).has_value();
+      },
+      [](const auto&) { return true; }};
+  RecordDecoder decoder;
+  FQ_ASSERT(decoder.read(record.header, record.body, true, visit));
 }
 
 }  // namespace

@@ -238,9 +238,7 @@ TEST_CASE("a moved message comes back with its past") {
   const MovedRecord moved = full_moved();
   Body body;
   encode_moved(body, moved);
-  uint32_t offset = 0;
-  uint32_t bytes = 0;
-  const auto back = decode_moved(body.bytes, &offset, &bytes);
+  const auto back = decode_moved(body.bytes);
   REQUIRE(back);
   CHECK(back->id == moved.id);
   CHECK(back->pushed_wall_ms == 1);
@@ -263,7 +261,7 @@ TEST_CASE("a moved message comes back with its past") {
   CHECK(back->past[1].serial == 3);
   CHECK(back->past[1].pid == 4);
   check_same(back->message, moved.message);
-  check_same(*decode_item(Bytes(body.bytes).subspan(offset, bytes)), moved.message);
+  check_same(*decode_item(Bytes(body.bytes).subspan(moved_item_offset(body.bytes, *back))), moved.message);
 }
 
 TEST_CASE("a moved message keeps the newest of its past") {

@@ -7,6 +7,7 @@
 #include <cstdio>
 // fq, below us.
 #include "core/base/crc32c.h"
+#include "core/journal/read_record.h"
 #include "tests/catch.h"
 #include "tests/journal/golden_records.h"
 
@@ -159,50 +160,40 @@ std::string sealed(RecordType type) {
 /// What is read of a body, written again; none where it is refused.
 std::optional<Body> read_again(RecordType type, uint16_t count, Bytes bytes) {
   Body again;
-  EventRecord event;
-  KeysRecord keys;
-  const auto whole = [&](const auto& record, auto&& encode) -> std::optional<Body> {
-    if (!record) return std::nullopt;
-    encode(again, *record);
+  if (type == RecordType::opened) {
+    const auto opened = decode_opened({7, 0x0123456789abcdef}, bytes);
+    if (!opened) return std::nullopt;
+    again.bytes = encode_opened({7, 0x0123456789abcdef}, *opened, 0x2122232425);
     return again;
-  };
-  switch (type) {
-    case RecordType::pushed: {
-      PushedReader reader(bytes, count);
-      std::vector<MessageItem> items;
-      while (const MessageItem* item = reader.next()) items.push_back(*item);
-      if (reader.broken()) return std::nullopt;
-      encode_pushed(again, items, false);
-      put_number(again.bytes.data(), number(reader.first_id()));
-      return again;
-    }
-    case RecordType::moved:
-      return whole(decode_moved(bytes), encode_moved);
-    case RecordType::low:
-      return whole(decode_low(bytes), encode_low);
-    case RecordType::limits:
-      return whole(decode_limits(bytes), encode_limits);
-    case RecordType::clock:
-      return whole(decode_clock(bytes), encode_clock);
-    case RecordType::policy:
-      return whole(decode_policy(bytes), encode_policy);
-    case RecordType::replaced:
-      return whole(decode_replaced(bytes), encode_replaced);
-    case RecordType::keys:
-      if (!decode_keys(count, bytes, keys)) return std::nullopt;
-      encode_keys(again, keys);
-      return again;
-    case RecordType::opened: {
-      const auto opened = decode_opened({7, 0x0123456789abcdef}, bytes);
-      if (!opened) return std::nullopt;
-      again.bytes = encode_opened({7, 0x0123456789abcdef}, *opened, 0x2122232425);
-      return again;
-    }
-    default:
-      if (!decode_event(type, count, bytes, event)) return std::nullopt;
-      encode_event(again, type, event.items, event.detail);
-      return again;
   }
+  const auto written = [&](auto encode) {
+    return [&again, encode](const auto& record) { return encode(again, record), std::optional(again); };
+  };
+  const Visitor visit{
+      [&](PushedReader& reader) -> std::optional<Body> {
+        std::vector<MessageItem> items;
+        while (const MessageItem* item = reader.next()) items.push_back(*item);
+        if (reader.broken()) return std::nullopt;
+        encode_pushed(again, items, false);
+        put_number(again.bytes.data(), number(reader.first_id()));
+        return again;
+      },
+      [&](const EventRecord& event) { 
+        encode_event(again, type, event.items, event.detail);
+        return std::optional(again);
+      },
+      [&](const MovedRecord& record) { return written(encode_moved)(record); },
+      [&](const LowRecord& record) { return written(encode_low)(record); },
+      [&](const LimitsRecord& record) { return written(encode_limits)(record); },
+      [&](const ClockRecord& record) { return written(encode_clock)(record); },
+      [&](const PolicyRecord& record) { return written(encode_policy)(record); },
+      [&](const ReplacedRecord& record) { return written(encode_replaced)(record); },
+      [&](const KeysRecord& record) { return written(encode_keys)(record); }};
+  RecordHeader header;
+  header.type = type;
+  header.count = count;
+  RecordDecoder decoder;
+  return decoder.read(header, bytes, std::optional<Body>(), visit);
 }
 
 /// A sum of what becomes of a body with one byte changed, some cut off or one added: which of these are

@@ -158,7 +158,9 @@ Result<Compactor::Copied> Compactor::put_forward(const Snapshot& looked, const S
                                                  uint64_t item_position, Carried& carried) {
   FQ_TRY(carry(looked, stored, carried));
   encode_moved(body_, carried.record);
-  if (!decode_moved(body_.bytes, &carried.item_offset)) return Copied::gone;
+  const auto copied = decode_moved(body_.bytes);
+  if (!copied) return Copied::gone;
+  carried.item_offset = moved_item_offset(body_.bytes, *copied);
   const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
   Obstacle obstacle = Obstacle::none;
   bool moved = false;

@@ -193,13 +193,13 @@ Result<bool> EventReader::tell_events(const RecordHeader& header, Bytes body, co
 Result<bool> EventReader::tell_record(const RecordHeader& header, Bytes body, const EventRequest& request,
                                       EventPage& page) {
   EventLog& log = events_.log();
-  switch (header.type) {
-    case RecordType::pushed:
+  switch (kind_of(header.type)) {
+    case BodyKind::pushed:
       return tell_pushed(header, body, request, page);
-    case RecordType::moved:
+    case BodyKind::moved:
       EventPast::learn_tenants(header, body, log);
       return true;
-    case RecordType::replaced:
+    case BodyKind::replaced:
       if (const auto replaced = decode_replaced(body)) {
         const uint32_t tenant = log.tenants.number_of(replaced->message.tenant);
         log.by_id.set(number(replaced->event.id), tenant);
@@ -211,16 +211,18 @@ Result<bool> EventReader::tell_record(const RecordHeader& header, Bytes body, co
         return log.tell(request, page, 0, tenant, event);
       }
       return true;
-    case RecordType::policy:
-    case RecordType::low:
-    case RecordType::limits:
-    case RecordType::clock:
-    case RecordType::keys:
-    case RecordType::opened:
-      return true;
-    default:
+    case BodyKind::event:
       return tell_events(header, body, request, page);
+    case BodyKind::policy:
+    case BodyKind::low:
+    case BodyKind::limits:
+    case BodyKind::clock:
+    case BodyKind::keys:
+    case BodyKind::opened:
+    case BodyKind::unknown:
+      break;
   }
+  return true;
 }
 
 /// From where the log stands to a full page, the stream's end, or enough for one call.

@@ -45,9 +45,16 @@ std::string_view name_of_event(RecordType type) {
       return "freed";
     case RecordType::reheld:
       return "kicked";
-    default:
-      return "unknown";
+    case RecordType::moved:  // told of by no name: they are no events of a message
+    case RecordType::low:
+    case RecordType::limits:
+    case RecordType::clock:
+    case RecordType::opened:
+    case RecordType::policy:
+    case RecordType::keys:
+      break;
   }
+  return "unknown";
 }
 
 Result<void> walk_events(Link& link, uint64_t id, uint64_t position, const EventVisitor& visit) {

@@ -2,6 +2,8 @@
 
 // System.
 #include <algorithm>
+// fq, below us.
+#include "core/journal/read_record.h"
 // fq, this room.
 #include "core/local/shared/apply.h"
 
@@ -18,41 +20,14 @@ class Replayer {
     if (record.header.position >= until_.tail) return {};
     note_file(record);
     if (record.header.type == RecordType::pushed && record.header.position >= until_.applied_end) return {};
-    if (record.header.type == RecordType::clock) {
-      const std::optional<ClockRecord> clock = decode_clock(record.body);
-      if (clock) set_clock(*clock, record.header.at_wall_ms);
-      return {};
+    if (record.header.type != RecordType::clock) {
+      const int64_t now_ms = store_.boot_of(record.header.at_wall_ms);
+      fire_until(now_ms);
+      last_boot_ms_ = std::max(last_boot_ms_, now_ms);
     }
-    const int64_t now_ms = store_.boot_of(record.header.at_wall_ms);
-    fire_until(now_ms);
-    last_boot_ms_ = std::max(last_boot_ms_, now_ms);
-    switch (record.header.type) {
-      case RecordType::pushed:
-        return pushed(record);
-      case RecordType::moved:
-        return moved(record);
-      case RecordType::replaced:
-        return replaced(record);
-      case RecordType::keys:
-        return keys(record);
-      case RecordType::policy:
-        return policy(record);
-      case RecordType::low:
-        if (const auto low = decode_low(record.body)) {
-          in_txn([&](Txn& txn) { apply_.low(txn, *low); });
-        }
-        return {};
-      case RecordType::limits:
-        if (const auto limits = decode_limits(record.body)) {
-          in_txn([&](Txn& txn) { apply_.limits(txn, *limits); });
-        }
-        return {};
-      case RecordType::clock:
-      case RecordType::opened:
-        return {};
-      default:
-        return events(record);
-    }
+    // Each kind of record has its apply() below: a new one does not compile without.
+    return decoder_.read(record.header, record.body, Result<void>(),
+                         [&](auto& body) { return apply(record, body); });
   }
 
   KernelIdentity boot{};
@@ -107,8 +82,7 @@ class Replayer {
     }
   }
 
-  Result<void> pushed(const ScannedRecord& record) {
-    PushedReader reader(record.body, record.header.count);
+  Result<void> apply(const ScannedRecord& record, PushedReader& reader) {
     uint64_t id = number(reader.first_id());
     while (const MessageItem* item = reader.next()) {
       FQ_TRY(make_room(need_of(*item)));
@@ -124,54 +98,44 @@ class Replayer {
     return {};
   }
 
-  Result<void> policy(const ScannedRecord& record) {
-    const std::optional<PolicyRecord> policy = decode_policy(record.body);
-    if (!policy) return {};
+  Result<void> apply(const ScannedRecord& record, const PolicyRecord& policy) {
     FQ_TRY(grow_alone(
-        store_, Growth::need_of_setting(policy->path, node_patch(policy->patch.set, policy->patch.unset))));
-    in_txn([&](Txn& txn) { apply_.policy(txn, *policy, record.header.position, record.header.at_wall_ms); });
+        store_, Growth::need_of_setting(policy.path, node_patch(policy.patch.set, policy.patch.unset))));
+    in_txn([&](Txn& txn) { apply_.policy(txn, policy, record.header.position, record.header.at_wall_ms); });
     return {};
   }
 
-  Result<void> replaced(const ScannedRecord& record) {
-    const std::optional<ReplacedRecord> replaced = decode_replaced(record.body);
-    if (!replaced) return {};
-    const std::optional<SlotIndex> slot = store_.schedule().messages().find(replaced->event.id);
+  Result<void> apply(const ScannedRecord& record, const ReplacedRecord& replaced) {
+    const std::optional<SlotIndex> slot = store_.schedule().messages().find(replaced.event.id);
     if (slot) {
-      in_txn([&](Txn& txn) { apply_.replaced(txn, *replaced, *slot, record.header.position); });
+      in_txn([&](Txn& txn) { apply_.replaced(txn, replaced, *slot, record.header.position); });
     }
     return {};
   }
 
-  Result<void> keys(const ScannedRecord& record) {
-    if (!decode_keys(record.header.count, record.body, keys_)) return {};
-    for (const KeptKey& key : keys_.keys) {
+  Result<void> apply(const ScannedRecord& record, const KeysRecord& keys) {
+    for (const KeptKey& key : keys.keys) {
       FQ_TRY(grow_alone(store_, Need{.keys = 1}));
       in_txn([&](Txn& txn) { apply_.kept(txn, key, record.header.position); });
     }
     return {};
   }
 
-  Result<void> moved(const ScannedRecord& record) {
-    uint32_t offset = 0;
-    uint32_t bytes = 0;
-    const std::optional<MovedRecord> moved = decode_moved(record.body, &offset, &bytes);
-    if (!moved) return {};
-    FQ_TRY(grow_alone(store_, need_of(moved->message)));
+  Result<void> apply(const ScannedRecord& record, const MovedRecord& moved) {
+    FQ_TRY(grow_alone(store_, need_of(moved.message)));
     in_txn([&](Txn& txn) {
-      const HolderIndex holder = moved->state == SlotState::leased && moved->state_wall_ms == 0
-                                     ? holder_of(txn, moved->pid, moved->pid_started)
+      const HolderIndex holder = moved.state == SlotState::leased && moved.state_wall_ms == 0
+                                     ? holder_of(txn, moved.pid, moved.pid_started)
                                      : kHeldByTime;
-      const uint64_t item = record.header.position + kRecordHeaderBytes + offset;
-      apply_.moved(txn, *moved, record.header.position, item, holder, record.header.at_wall_ms);
+      const uint64_t item = record.header.position + kRecordHeaderBytes + moved_item_offset(record.body, moved);
+      apply_.moved(txn, moved, record.header.position, item, holder, record.header.at_wall_ms);
     });
     return {};
   }
 
-  Result<void> events(const ScannedRecord& record) {
-    if (!decode_event(record.header.type, record.header.count, record.body, event_)) return {};
-    uint64_t serial = number(event_.detail.first_serial);
-    for (const EventItem& item : event_.items) {
+  Result<void> apply(const ScannedRecord& record, const EventRecord& event) {
+    uint64_t serial = number(event.detail.first_serial);
+    for (const EventItem& item : event.items) {
       in_txn([&](Txn& txn) {
         const std::optional<SlotIndex> slot = store_.schedule().messages().find(item.id);
         // An event whose message was lost with a damaged record speaks of nothing; of one whose file was
@@ -182,14 +146,27 @@ class Replayer {
           if (ends) store_.schedule().dependents().note_ended(txn, item.id);
           return;
         }
-        const bool by_process = record.header.type == RecordType::leased && event_.detail.until_wall_ms == 0;
+        const bool by_process = record.header.type == RecordType::leased && event.detail.until_wall_ms == 0;
         const HolderIndex holder =
-            by_process ? holder_of(txn, event_.detail.pid, event_.detail.pid_started) : kHeldByTime;
-        apply_.event(txn, record.header.type, *slot, event_.detail, Serial{serial}, holder,
+            by_process ? holder_of(txn, event.detail.pid, event.detail.pid_started) : kHeldByTime;
+        apply_.event(txn, record.header.type, *slot, event.detail, Serial{serial}, holder,
                      record.header.position, record.header.at_wall_ms);
       });
       ++serial;
     }
+    return {};
+  }
+
+  Result<void> apply(const ScannedRecord&, const LowRecord& low) {
+    in_txn([&](Txn& txn) { apply_.low(txn, low); });
+    return {};
+  }
+  Result<void> apply(const ScannedRecord&, const LimitsRecord& limits) {
+    in_txn([&](Txn& txn) { apply_.limits(txn, limits); });
+    return {};
+  }
+  Result<void> apply(const ScannedRecord& record, const ClockRecord& clock) {
+    set_clock(clock, record.header.at_wall_ms);
     return {};
   }
 
@@ -226,8 +203,7 @@ class Replayer {
   Store& store_;
   SegmentHeader& header_;
   Apply apply_;
-  EventRecord event_;
-  KeysRecord keys_;
+  RecordDecoder decoder_;
   ReplayUntil until_;
   bool seen_file_ = false;
   Need since_grown_ = kGrowthMargin;

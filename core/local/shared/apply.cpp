@@ -144,10 +144,21 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
       // A lease that a process holds has no time of its own: it is its job that may run until then.
       if (schedule.messages().entry(slot).at_ms != kNever) schedule.messages().extend(txn, slot, until_ms);
       return false;
-    default:
-      FQ_ASSERT(false && "not an event");
-      return false;
+    case RecordType::acked:  // above
+    case RecordType::cancelled:
+    case RecordType::pushed:
+    case RecordType::moved:
+    case RecordType::low:
+    case RecordType::limits:
+    case RecordType::clock:
+    case RecordType::opened:
+    case RecordType::policy:
+    case RecordType::replaced:
+    case RecordType::keys:
+      break;
   }
+  FQ_ASSERT(false && "not an event");
+  return false;
 }
 
 /// What was pushed in an old file and acked now must not be forgotten with that file.
