@@ -102,6 +102,17 @@ std::optional<RecordHeader> decode_header(const FileKey& key, Bytes bytes);
 std::optional<RecordHeader> decode_header(uint32_t seed, Bytes bytes);
 /// Whether `body` (header.bytes - kRecordHeaderBytes of it) is what the header's CRC says.
 bool body_is_whole(Bytes header, Bytes body, RecordType type);
+/// The body behind this header, which `bytes` begin with; none when it is not whole, or not all there.
+std::optional<Bytes> whole_body(const RecordHeader& header, Bytes bytes);
+
+/// What lies at the front of some bytes.
+struct FoundRecord {
+  RecordHeader header;
+  Bytes body;
+};
+/// The record of this position of the stream that begins at the front of `bytes`: under its own key, whole,
+/// and in its place. None: there is none, or not all of it.
+std::optional<FoundRecord> record_at(uint32_t seed, Bytes bytes, uint64_t position);
 
 // ---- bodies, read back: none when they break the format -----------------------------------------
 

@@ -101,4 +101,17 @@ bool body_is_whole(Bytes header, Bytes body, RecordType type) {
   return body.size() >= kIdBytes && codec::items_are_whole(body.subspan(kIdBytes), crc);
 }
 
+std::optional<Bytes> whole_body(const RecordHeader& header, Bytes bytes) {
+  if (header.bytes > bytes.size()) return std::nullopt;
+  const Bytes body = bytes.subspan(kRecordHeaderBytes, header.bytes - kRecordHeaderBytes);
+  return body_is_whole(bytes, body, header.type) ? std::optional(body) : std::nullopt;
+}
+
+std::optional<FoundRecord> record_at(uint32_t seed, Bytes bytes, uint64_t position) {
+  const std::optional<RecordHeader> header = decode_header(seed, bytes);
+  if (!header || header->position != position) return std::nullopt;
+  const std::optional<Bytes> body = whole_body(*header, bytes);
+  return body ? std::optional(FoundRecord{*header, *body}) : std::nullopt;
+}
+
 }  // namespace fq

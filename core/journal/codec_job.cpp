@@ -34,8 +34,7 @@ void text_fields(V& v, auto& texts, uint16_t count) {
 
 template <class V>
 void fields(V& v, Of<JobTerms> auto& terms) {
-  auto present =
-      static_cast<uint16_t>((terms.timeout_ms ? kHasTimeout : 0) | (terms.keep_ms ? kHasKeep : 0));
+  auto present = static_cast<uint16_t>((terms.timeout_ms ? kHasTimeout : 0) | (terms.keep_ms ? kHasKeep : 0));
   uint16_t words = v.size(terms.argv.size());
   uint16_t variables = v.size(terms.env.size());
   int64_t timeout_ms = terms.timeout_ms.value_or(0);

@@ -51,15 +51,13 @@ Bytes FileWindow::load(uint64_t offset, size_t want) {
 std::optional<PlacedRecord> FileRecords::at(uint64_t offset) {
   FQ_STEPS(1);
   if (offset >= end_ || end_ - offset < kLeastBytes) return std::nullopt;
-  Bytes bytes = window_.at(offset, kLeastBytes);
+  const Bytes bytes = window_.at(offset, kLeastBytes);
   if (bytes.size() < kLeastBytes) return std::nullopt;
   const auto header = decode_header(seed_, bytes);
   if (!header) return std::nullopt;
-  const bool in_place = header->position == position_of(offset) && header->bytes <= end_ - offset;
-  if (in_place && bytes.size() < header->bytes) bytes = window_.at(offset, header->bytes);
-  if (in_place && bytes.size() >= header->bytes) {
-    const Bytes body = bytes.subspan(kRecordHeaderBytes, header->bytes - kRecordHeaderBytes);
-    if (body_is_whole(bytes, body, header->type)) return PlacedRecord{*header, body, offset};
+  if (header->position == position_of(offset) && header->bytes <= end_ - offset) {
+    const auto body = whole_body(*header, window_.at(offset, header->bytes));
+    if (body) return PlacedRecord{{*header, *body}, offset};
   }
   saw_loose_header_ = true;
   return std::nullopt;
@@ -79,7 +77,7 @@ std::optional<PlacedRecord> FileRecords::find_from(uint64_t offset, uint64_t seq
 std::optional<PlacedRecord> FileRecords::find_header(uint64_t offset, uint64_t end) {
   for (uint64_t place = next_magic(offset, end); place < end; place = next_magic(place + kRecordAlign, end)) {
     const auto header = decode_header(seed_, window_.at(place, kLeastBytes));
-    if (header) return PlacedRecord{*header, {}, place};
+    if (header) return PlacedRecord{{*header, {}}, place};
   }
   return std::nullopt;
 }

@@ -38,9 +38,7 @@ class FileWindow {
   std::optional<Error> failure_;
 };
 
-struct PlacedRecord {
-  RecordHeader header;
-  Bytes body;
+struct PlacedRecord : FoundRecord {
   uint64_t offset = 0;  // in the file
 
   uint64_t end_offset() const { return offset + padded(header.bytes); }

@@ -1,8 +1,8 @@
 // read_record - a body as the record that its header says it is.
 //
 // `visit` is called with the record: a PushedReader, or a const EventRecord, MovedRecord, ReplacedRecord,
-// KeysRecord, PolicyRecord, LowRecord, LimitsRecord or ClockRecord. Who leaves one out does not compile, unless
-// it takes the rest by `const auto&`. A body that breaks the format is not visited.
+// KeysRecord, PolicyRecord, LowRecord, LimitsRecord or ClockRecord. Who leaves one out does not compile,
+// unless it takes the rest by `const auto&`. A body that breaks the format is not visited.
 #pragma once
 
 // fq, this room.

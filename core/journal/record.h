@@ -47,7 +47,19 @@ enum class RecordType : uint8_t {
 inline constexpr RecordType kLastType = RecordType::reheld;
 
 /// What a body holds.
-enum class BodyKind : uint8_t { unknown, pushed, event, moved, low, limits, clock, opened, policy, replaced, keys };
+enum class BodyKind : uint8_t {
+  unknown,
+  pushed,
+  event,
+  moved,
+  low,
+  limits,
+  clock,
+  opened,
+  policy,
+  replaced,
+  keys
+};
 
 /// No default here, nor where the kinds are told apart: a new type does not compile until it is named.
 constexpr BodyKind kind_of(RecordType type) {

@@ -1,6 +1,5 @@
 // golden_records - of each type, by its number: a sealed record in hexadecimal, and the sum over its broken
-// forms. golden_test
-// writes the first and works out the second anew.
+// forms. golden_test says what both are made of.
 #pragma once
 
 // System.

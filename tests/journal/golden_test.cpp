@@ -18,11 +18,11 @@ namespace {
 MessageItem inline_item() {
   static const TagView tags[] = {{"color", "blue"}, {"empty", ""}};
   static const std::string tag_bytes = encode_tags(tags);
-  static const std::string job = encode_job(
-      {.timeout_ms = 1000, .argv = {"convert", "cat.png"}, .cwd = "/srv", .env = {"HOME=/root"}});
+  static const std::string job =
+      encode_job({.timeout_ms = 1000, .argv = {"convert", "cat.png"}, .cwd = "/srv", .env = {"HOME=/root"}});
   static const std::vector<std::byte> after(16, std::byte{3});
-  static const std::string terms = encode_terms(
-      {.ttl_ms = 5000, .key = "cat", .debounced = true, .key_for_ms = 60'000, .after = after});
+  static const std::string terms =
+      encode_terms({.ttl_ms = 5000, .key = "cat", .debounced = true, .key_for_ms = 60'000, .after = after});
   MessageItem item;
   item.tenant = "acme/reports";
   item.key = "k1";
@@ -42,7 +42,8 @@ MessageItem blob_item() {
   MessageItem item;
   item.tenant = "t";
   item.blob.emplace();
-  for (uint8_t i = 0; i < sizeof item.blob->random; ++i) item.blob->random[i] = static_cast<uint8_t>(0xa0 + i);
+  for (uint8_t i = 0; i < sizeof item.blob->random; ++i)
+    item.blob->random[i] = static_cast<uint8_t>(0xa0 + i);
   item.payload_bytes = 0x123456789;
   item.blob_crc = 0xdeadbeef;
   item.job = inline_item().job;
@@ -151,8 +152,8 @@ std::string hex(Bytes bytes) {
 std::string sealed(RecordType type) {
   Body body = sample(type);
   if (type == RecordType::opened) return hex(body.bytes);
-  const RecordHeader header{0, 0x0102030405060708, 0x1112131415161718, 0x2122232425262728,
-                            0x1112131415161000, type, 0, 0};
+  const RecordHeader header{
+      0, 0x0102030405060708, 0x1112131415161718, 0x2122232425262728, 0x1112131415161000, type, 0, 0};
   const HeaderBytes bytes = encode_header(0x01234567, header, body, MessageId{0x3132333435363738});
   return hex(bytes) + hex(body.bytes);
 }
@@ -169,26 +170,25 @@ std::optional<Body> read_again(RecordType type, uint16_t count, Bytes bytes) {
   const auto written = [&](auto encode) {
     return [&again, encode](const auto& record) { return encode(again, record), std::optional(again); };
   };
-  const Visitor visit{
-      [&](PushedReader& reader) -> std::optional<Body> {
-        std::vector<MessageItem> items;
-        while (const MessageItem* item = reader.next()) items.push_back(*item);
-        if (reader.broken()) return std::nullopt;
-        encode_pushed(again, items, false);
-        put_number(again.bytes.data(), number(reader.first_id()));
-        return again;
-      },
-      [&](const EventRecord& event) { 
-        encode_event(again, type, event.items, event.detail);
-        return std::optional(again);
-      },
-      [&](const MovedRecord& record) { return written(encode_moved)(record); },
-      [&](const LowRecord& record) { return written(encode_low)(record); },
-      [&](const LimitsRecord& record) { return written(encode_limits)(record); },
-      [&](const ClockRecord& record) { return written(encode_clock)(record); },
-      [&](const PolicyRecord& record) { return written(encode_policy)(record); },
-      [&](const ReplacedRecord& record) { return written(encode_replaced)(record); },
-      [&](const KeysRecord& record) { return written(encode_keys)(record); }};
+  const Visitor visit{[&](PushedReader& reader) -> std::optional<Body> {
+                        std::vector<MessageItem> items;
+                        while (const MessageItem* item = reader.next()) items.push_back(*item);
+                        if (reader.broken()) return std::nullopt;
+                        encode_pushed(again, items, false);
+                        put_number(again.bytes.data(), number(reader.first_id()));
+                        return again;
+                      },
+                      [&](const EventRecord& event) {
+                        encode_event(again, type, event.items, event.detail);
+                        return std::optional(again);
+                      },
+                      [&](const MovedRecord& record) { return written(encode_moved)(record); },
+                      [&](const LowRecord& record) { return written(encode_low)(record); },
+                      [&](const LimitsRecord& record) { return written(encode_limits)(record); },
+                      [&](const ClockRecord& record) { return written(encode_clock)(record); },
+                      [&](const PolicyRecord& record) { return written(encode_policy)(record); },
+                      [&](const ReplacedRecord& record) { return written(encode_replaced)(record); },
+                      [&](const KeysRecord& record) { return written(encode_keys)(record); }};
   RecordHeader header;
   header.type = type;
   header.count = count;

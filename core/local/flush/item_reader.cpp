@@ -136,10 +136,7 @@ Result<bool> ItemReader::read_record(const FilePlace& place, uint64_t position, 
                                              MutableBytes(record).first(bytes)));
     if (!found) return false;
   }
-  const std::optional<RecordHeader> header = decode_header(place.key, record);
-  return header && header->position == position &&
-         body_is_whole(record, Bytes(record).subspan(kRecordHeaderBytes, bytes - kRecordHeaderBytes),
-                       header->type);
+  return record_at(file_seed(place.key), record, position).has_value();
 }
 
 }  // namespace fq

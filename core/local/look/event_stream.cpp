@@ -16,7 +16,6 @@ namespace fq {
 namespace {
 
 constexpr int kLoadTries = 100;  // against a ring and files that move on under us; each a moment
-constexpr size_t kLeastBytes = kRecordHeaderBytes + 8;
 
 }  // namespace
 
@@ -142,12 +141,10 @@ Result<bool> EventStream::next(RecordHeader& header, Bytes& body) {
   EventLog& log = *log_;
   bool fresh = false;  // the block was loaded for this record
   while (log.position < log.end) {
-    const Bytes bytes = log.at_position();
-    const auto found = bytes.size() < kLeastBytes ? std::nullopt : decode_header(log.block.key, bytes);
-    if (found && found->position == log.position && found->bytes <= bytes.size()) {
-      body = bytes.subspan(kRecordHeaderBytes, found->bytes - kRecordHeaderBytes);
-      header = *found;
-      if (body_is_whole(bytes, body, header.type)) return true;
+    if (const auto found = record_at(file_seed(log.block.key), log.at_position(), log.position)) {
+      header = found->header;
+      body = found->body;
+      return true;
     }
     if (fresh) FQ_TRY(skip_unreadable());
     FQ_TRY_SET(const bool more, load());

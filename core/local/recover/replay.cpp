@@ -127,7 +127,8 @@ class Replayer {
       const HolderIndex holder = moved.state == SlotState::leased && moved.state_wall_ms == 0
                                      ? holder_of(txn, moved.pid, moved.pid_started)
                                      : kHeldByTime;
-      const uint64_t item = record.header.position + kRecordHeaderBytes + moved_item_offset(record.body, moved);
+      const uint64_t item =
+          record.header.position + kRecordHeaderBytes + moved_item_offset(record.body, moved);
       apply_.moved(txn, moved, record.header.position, item, holder, record.header.at_wall_ms);
     });
     return {};

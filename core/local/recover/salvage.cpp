@@ -135,15 +135,13 @@ Result<std::vector<std::byte>> Flusher::gather(const FlushPlan& plan) {
   }
   gate_.stream().copy_out(plan.durable_end + from_file, MutableBytes(bytes).subspan(from_file));
   // What comes from the file is proved record by record; what comes from the ring is our own memory.
+  const uint32_t seed = file_seed(plan.failed_key);
   for (uint64_t at = 0; at < from_file;) {
-    const Bytes rest = Bytes(bytes).subspan(at);
-    const std::optional<RecordHeader> record = decode_header(plan.failed_key, rest);
-    if (!record || record->position != plan.durable_end + at ||
-        !body_is_whole(rest, rest.subspan(kRecordHeaderBytes, record->bytes - kRecordHeaderBytes),
-                       record->type)) {
+    const auto record = record_at(seed, Bytes(bytes).subspan(at), plan.durable_end + at);
+    if (!record) {
       return Error{ErrorKind::io, gate_.object() + ": unsynced records did not survive", 0};
     }
-    at += padded(record->bytes);
+    at += padded(record->header.bytes);
   }
   return bytes;
 }
