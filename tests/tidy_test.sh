@@ -30,7 +30,7 @@ allowed_for() {
 # .cpp files there stand above all.
 floors='
 core/local     files shared flush recover write read consume look policy push care .
-core/schedule  memory order rings tree . check
+core/schedule  memory order rings tree . look check
 core/base      text . memory disk
 core/worker    process jobs .
 cli            words terminal policy session views commands .

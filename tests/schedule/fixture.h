@@ -10,8 +10,8 @@
 #include <vector>
 // fq, below us.
 #include "core/schedule/memory/histogram.h"
-#include "core/schedule/faults.h"
-#include "core/schedule/preview.h"
+#include "core/schedule/check/faults.h"
+#include "core/schedule/look/preview.h"
 #include "core/schedule/state.h"
 #include "tests/catch.h"
 

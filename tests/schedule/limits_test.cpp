@@ -2,7 +2,7 @@
 #include "tests/schedule/fixture.h"
 
 // fq, below us.
-#include "core/schedule/starts.h"
+#include "core/schedule/look/starts.h"
 
 namespace fq::test {
 namespace {

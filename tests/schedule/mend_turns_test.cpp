@@ -1,5 +1,5 @@
 // mend_turns_test - turns whose links are lost are put together again from what each element says.
-#include "core/schedule/mend_turns.h"
+#include "core/schedule/look/mend_turns.h"
 #include "tests/schedule/fixture.h"
 
 namespace fq::test {

@@ -1,5 +1,5 @@
 // rivals_test - how many turns come before one's own, counted instead of served.
-#include "core/schedule/rivals.h"
+#include "core/schedule/look/rivals.h"
 
 // System.
 #include <map>

@@ -6,7 +6,7 @@
 // fq, below us.
 #include "core/base/text/counted.h"
 #include "core/base/step_count.h"
-#include "core/schedule/faults.h"
+#include "core/schedule/check/faults.h"
 
 namespace fq {
 

@@ -3,8 +3,8 @@
 #include "core/local/look/explainer.h"
 
 // fq, below us.
-#include "core/schedule/preview.h"
-#include "core/schedule/starts.h"
+#include "core/schedule/look/preview.h"
+#include "core/schedule/look/starts.h"
 
 namespace fq {
 

@@ -13,7 +13,7 @@
 #include <array>
 #include <utility>
 // fq, below us.
-#include "core/schedule/rivals.h"
+#include "core/schedule/look/rivals.h"
 // fq, this room.
 #include "core/local/consume/reaper.h"
 #include "core/local/read/parts.h"

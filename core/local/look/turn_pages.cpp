@@ -4,8 +4,8 @@
 #include <cstring>
 // fq, below us.
 #include "core/base/step_count.h"
-#include "core/schedule/mend_turns.h"
-#include "core/schedule/preview.h"
+#include "core/schedule/look/mend_turns.h"
+#include "core/schedule/look/preview.h"
 
 namespace fq {
 

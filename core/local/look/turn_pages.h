@@ -2,7 +2,7 @@
 //
 // The first ones are previewed where they are, under one hold of the lock. Who wants more, or what has no
 // turns now, gets it from a copy of the segment: made in pieces, so that nobody waits for it, and mended
-// (core/schedule/mend_turns.h). All further pages come from that one copy.
+// (core/schedule/look/mend_turns.h). All further pages come from that one copy.
 //
 // Any process can go on from a page that another one gave; this one remembers what it has shown.
 #pragma once

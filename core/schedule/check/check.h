@@ -7,7 +7,7 @@
 #include <vector>
 // fq, this room.
 #include "core/schedule/memory/id_index.h"
-#include "core/schedule/faults.h"
+#include "core/schedule/check/faults.h"
 #include "core/schedule/tree/rules.h"
 #include "core/schedule/state.h"
 

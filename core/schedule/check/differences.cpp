@@ -5,7 +5,7 @@
 // idle tenants may differ, and of a message that was changed in memory only what such changes reach: its
 // state and all that comes with it, its place among the ready, its key. Who it is may not, nor may the
 // journal know more deliveries than there were.
-#include "core/schedule/faults.h"
+#include "core/schedule/check/faults.h"
 
 // System.
 #include <map>

@@ -1,7 +1,7 @@
 // blockers - what keeps the messages below a node from being served: one walk that decides and explains.
 //
 // Whether a node is blocked is whether this walk finds something, so what it tells is the reason and cannot
-// be another. What is not blocked has its turn in its order (see seats.h and preview.cpp).
+// be another. What is not blocked has its turn in its order (see seats.h and look/preview.h).
 #pragma once
 
 // System.

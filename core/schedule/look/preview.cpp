@@ -1,5 +1,5 @@
 // preview - see preview.h.
-#include "core/schedule/preview.h"
+#include "core/schedule/look/preview.h"
 
 // System.
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "core/schedule/rings/costs.h"
 #include "core/schedule/order/message_order.h"
 #include "core/schedule/rings/open_seats.h"
-#include "core/schedule/rings/preview_ranks.h"
+#include "core/schedule/look/preview_ranks.h"
 #include "core/schedule/tree/tenant_tree.h"
 
 namespace fq {

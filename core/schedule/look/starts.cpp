@@ -1,4 +1,4 @@
-#include "core/schedule/starts.h"
+#include "core/schedule/look/starts.h"
 
 // System.
 #include <algorithm>

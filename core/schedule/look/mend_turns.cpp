@@ -1,4 +1,4 @@
-#include "core/schedule/mend_turns.h"
+#include "core/schedule/look/mend_turns.h"
 
 // System.
 #include <algorithm>
