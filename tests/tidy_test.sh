@@ -98,6 +98,23 @@ check_type_names() {
     }'
 }
 
+# A file and its header are one; two that include each other would be one too, only that no one says so.
+rooms_without_cycles='core/base core/journal core/schedule core/shm core/api cli'
+check_cycles() {
+  # shellcheck disable=SC2086
+  find $rooms_without_cycles -name '*.h' -o -name '*.cpp' | sort | xargs grep -E '^#include "(core|cli)/' | awk '
+    function stem(path) { sub(/\.(h|cpp)$/, "", path); return path }
+    {
+      split($0, part, ":")
+      split($0, quoted, "\"")
+      own = stem(part[1])
+      other = stem(quoted[2])
+      if (own == other) next
+      includes[own, other]
+      if ((other, own) in includes) print part[1] ":1: includes " quoted[2] ", which includes it"
+    }' | sort -u
+}
+
 # A function begins at a line that ends with ") {" or ") const {" and the like (or at the first line of its
 # signature) and ends at the next closing brace that stands no deeper.
 check_functions() {
@@ -151,6 +168,7 @@ check_threads() {
   check_includes
   check_floors
   check_type_names
+  check_cycles
   check_functions
   check_files
   check_planted_bugs

@@ -1,7 +1,8 @@
 // dependents - messages that are held: what they wait for, and what becomes of them when that has ended.
 //
-// Stands on Waits (order/waits.h), which owns the lists. When a message ends, or dies, it is noted; who
-// waited for it is decided upon one by one, each in a transaction of its caller's. See W1 and W2.
+// Stands on Waits (order/waits.h), which owns the lists: see W1 and W2. When a message ends, or dies, that is
+// noted; the messages that waited for it are decided upon one by one, each in the transaction that carries the
+// decision out.
 #pragma once
 
 // System.
@@ -18,8 +19,8 @@ class Dependents {
 
   /// For a message that comes in: what it waits for. `linked`: it is held. One step each.
   void add(Txn& txn, SlotIndex slot, Bytes after, bool linked) const;
-  /// For one that is held again. What had ended when it was kicked counts no more; what a rebuild does not
-  /// know yet may be unfinished.
+  /// For a message that is held again: it waits for those that have not ended yet, or that a rebuild does not
+  /// know yet.
   void hold_again(Txn& txn, const Extra& extra) const;
   /// Whether a kick of this message is to hold it: something that it came after is unfinished.
   bool would_hold(SlotIndex slot) const;
@@ -34,8 +35,8 @@ class Dependents {
     bool bury = false;   // else it is let go
     uint32_t waits = 0;  // that it had
   };
-  /// Who of those that waited for it is to be let go or buried now; none: nobody more. That one waits for it
-  /// no more, so what was decided has to be done in the same transaction. At most 32 steps.
+  /// The next message that waited for it and is to be let go or buried now; none: there is no other. It no
+  /// longer waits for it, so the decision has to be carried out in the same transaction. At most 32 steps.
   std::optional<Decision> decide(Txn& txn, uint32_t dependency) const;
   /// Held no longer: ready, or delayed until it is due. At most 12 steps and one for each of its waits.
   void let_go(Txn& txn, SlotIndex slot, int64_t now_ms) const;

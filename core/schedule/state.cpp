@@ -99,8 +99,8 @@ void States::set_size(Txn& txn, const Message& message, const Size& size) const 
   add_to(txn, root.journal_bytes, journal_bytes_of(entry));
 }
 
-// Who is held no more waits for nothing; a dead one keeps its waits, for a kick, but its turn among those
-// that wait comes anew then.
+// A message that is no longer held waits for nothing; a dead one keeps its waits, for a kick, but its turn
+// among those that wait comes anew then.
 void States::note_extra(Txn& txn, const Message& message, SlotState to) const {
   Extra& extra = region_.extra(message.entry.rank);
   const Waits waits(region_);

@@ -45,8 +45,8 @@ class States {
   };
   /// It has another payload. Needs: it is neither dead nor free.
   void set_size(Txn& txn, const Message& message, const Size& size) const;
-  /// Where it was leased: who waited for that to end is free. Before it comes to its tenant's lane, so that a
-  /// tenant which has nothing else counts as one that has something again.
+  /// Where it was leased: the tenants that waited for that to end are free. Before it comes to its tenant's
+  /// lane, so that a tenant which has nothing else counts as one that has something again.
   void note_end(Txn& txn, const Message& message, SlotState from) const;
 
   void link_holder(Txn& txn, const Message& message, HolderIndex holder) const;

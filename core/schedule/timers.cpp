@@ -37,7 +37,7 @@ void Timers::fire_of_message(Txn& txn, uint32_t slot, int64_t due_ms, int64_t no
       return states.enter_ready(txn, message, message.entry.at_ms);
     }
     case SlotState::leased:
-      // Who looks late does not make it longer.
+      // A late look does not make the run longer.
       messages.end_run(txn, SlotIndex{slot}, std::nullopt, due_ms);
       messages.requeue(txn, SlotIndex{slot}, true, true, 0, now_ms);
       return;
@@ -61,7 +61,7 @@ uint32_t Timers::fire(Txn& txn, int64_t now_ms) const {
     const int64_t due_ms = cell == kNoIndex ? kNever : heap.time_of(cell);
     if (cell == kNoIndex || due_ms > now_ms) break;
     if ((cell & kTimerOfTenant) != 0) {
-      // As of its own time: who is late frees them in the same order as who comes in time.
+      // As of its own time: a late look frees tenants in the same order as one in time.
       TenantTree(region_).fire(txn, cell & ~kTimerOfTenant, due_ms);
     } else if ((cell & kTimerOfKey) != 0) {
       UniqueKeys(region_).remove(txn, cell & ~kTimerOfKey);

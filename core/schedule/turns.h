@@ -1,7 +1,7 @@
 // turns - whose turn it is, from a node down to a message: by tags, by rank or by age.
 //
-// Owns nothing beside the rings: it asks them who is first, and charges those whose turn was taken. A turn
-// that is shown (next) is the one that is taken, as long as nothing changes between.
+// Owns nothing beside the rings: it asks them which message is first, and charges the tenants whose turn was
+// taken. A turn that is shown (next) is the one that is taken, as long as nothing changes between.
 #pragma once
 
 // fq, this room.
