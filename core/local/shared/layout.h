@@ -73,24 +73,8 @@ struct HolderSlot {
   Shared<uint32_t> changes;         // its leases were ended or extended by others so often; it sleeps on this
 };
 
-/// Values of a Settings, which has the same fields.
-struct SharedSettings {
-  Shared<Order> order;
-  Shared<Scope> scope;
-  Shared<FairBy> fair_by;
-  Shared<SyncMode> sync;
-  Shared<int64_t> linger_ms;
-  Shared<uint64_t> batch_max;
-  Shared<int64_t> lease_ms;
-  Shared<uint32_t> attempts_max;
-  Shared<uint32_t> zero;
-  Shared<uint64_t> payload_bytes_max;
-  Shared<int64_t> lock_timeout_ms;
-  Shared<int64_t> timeout_ms;
-  Shared<int64_t> backoff_base_ms, backoff_max_ms;
-  Shared<int64_t> retention_ms;
-  Shared<int64_t> dead_retention_ms;
-};
+using SharedSettings = SettingFields<Shared>;
+static_assert(sizeof(SharedSettings) == 4 * 4 + 3 * 8 + 8 + 8 * 7);
 
 /// The layers that `settings` in the header is put together from: see policy_layers.h.
 struct SharedPolicy {
