@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 // fq, this room.
+#include "core/local/read/event_walk.h"
 #include "core/local/shared/sleep.h"
 
 namespace fq {

@@ -8,6 +8,7 @@
 #include "core/base/text/counted.h"
 #include "core/base/crc32c.h"
 #include "core/base/fault_point.h"
+#include "core/journal/codec.h"
 // fq, this room.
 #include "core/local/files/process_info.h"
 

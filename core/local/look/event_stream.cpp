@@ -8,6 +8,7 @@
 #include "core/base/fault_point.h"
 #include "core/journal/file_records.h"
 // fq, this room.
+#include "core/local/shared/journal_size.h"
 #include "core/local/files/blobs.h"
 #include "core/local/shared/sleep.h"
 

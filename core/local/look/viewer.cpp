@@ -7,6 +7,7 @@
 // fq, below us.
 #include "core/base/sort_key.h"
 // fq, this room.
+#include "core/local/files/blobs.h"
 
 namespace fq {
 
