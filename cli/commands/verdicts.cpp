@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 // fq, below us.
+#include "core/base/text/escape.h"
 #include "core/base/text/utf8.h"
 // fq, this room.
 #include "cli/session/receipts.h"

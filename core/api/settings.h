@@ -21,24 +21,26 @@ inline int64_t retention_of(int64_t retention_ms, bool is_command) {
   return is_command ? kRetentionOfCommandsMs : 0;
 }
 
-/// The fields of Settings, plain or as they lie in shared memory. Of the whole queue: what its tenants may do
-/// together (concurrency, rate, ...) holds at the top of their tree and is not here.
+/// The settings of a queue, plain or as they lie in shared memory, where nothing starts with a default. Of
+/// the whole queue: what its tenants may do together (concurrency, rate, ...) holds at the top of their tree
+/// and is not here.
 template <template <class> class Field>
 struct SettingFields {
-  Field<Order> order;
-  Field<Scope> scope;
-  Field<FairBy> fair_by;
-  Field<SyncMode> sync;
-  Field<int64_t> linger_ms;   // 0: none
-  Field<uint64_t> batch_max;  // of a group
-  Field<int64_t> lease_ms;
-  Field<uint32_t> attempts_max;
-  Field<uint64_t> payload_bytes_max;
-  Field<int64_t> lock_timeout_ms;
-  Field<int64_t> timeout_ms;  // of a run in a worker; 0: none
-  Field<int64_t> backoff_base_ms, backoff_max_ms;
-  Field<int64_t> retention_ms;  // of records and outputs, after the end; 0: none
-  Field<int64_t> dead_retention_ms;
+  Field<Order> order{Order::priority};
+  Field<Scope> scope{Scope::tenant};
+  Field<FairBy> fair_by{FairBy::turns};
+  Field<SyncMode> sync{SyncMode::always};
+  Field<int64_t> linger_ms{0};            // 0: none
+  Field<uint64_t> batch_max{UINT64_MAX};  // of a group
+  Field<int64_t> lease_ms{60'000};
+  Field<uint32_t> attempts_max{5};
+  Field<uint64_t> payload_bytes_max{uint64_t{1} << 30};
+  Field<int64_t> lock_timeout_ms{5'000};
+  Field<int64_t> timeout_ms{0};  // of a run in a worker; 0: none
+  Field<int64_t> backoff_base_ms{5'000};
+  Field<int64_t> backoff_max_ms{3'600'000};
+  Field<int64_t> retention_ms{kRetentionAuto};  // of records and outputs, after the end; 0: none
+  Field<int64_t> dead_retention_ms{kUnlimited};
 
   bool operator==(const SettingFields&) const = default;
 };
@@ -46,28 +48,7 @@ struct SettingFields {
 template <class T>
 using Plain = T;
 
-inline constexpr SettingFields<Plain> kStandardSettings = {
-    .order = Order::priority,
-    .scope = Scope::tenant,
-    .fair_by = FairBy::turns,
-    .sync = SyncMode::always,
-    .linger_ms = 0,
-    .batch_max = UINT64_MAX,
-    .lease_ms = 60'000,
-    .attempts_max = 5,
-    .payload_bytes_max = uint64_t{1} << 30,
-    .lock_timeout_ms = 5'000,
-    .timeout_ms = 0,
-    .backoff_base_ms = 5'000,
-    .backoff_max_ms = 3'600'000,
-    .retention_ms = kRetentionAuto,
-    .dead_retention_ms = kUnlimited,
-};
-
-struct Settings : SettingFields<Plain> {
-  Settings() : SettingFields(kStandardSettings) {}
-  bool operator==(const Settings&) const = default;
-};
+using Settings = SettingFields<Plain>;
 
 /// Calls `visit(key, field)`, or with the second field where a value has two, for every value of any
 /// SettingFields.
