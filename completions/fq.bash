@@ -140,12 +140,12 @@ _fq() {
     extend)
       options='--spool --queue --help' values=receipts ;;
     kick)
-      options='--tenant --all --state --count --spool --queue --help' values='ids dead delayed' ;;
+      options='--tenant --tag --reason --all --state --count --spool --queue --help' values='ids dead delayed' ;;
     cancel)
       options='--tenant --tag --all --state --count --yes --spool --queue --help' values='ids all' ;;
     peek)
       if [[ $prev == --format ]]; then __fq_words human json raw; return; fi
-      options='--tenant --count --state --format --json --raw --spool --queue --help' ;;
+      options='--tenant --tag --count --state --format --json --raw --spool --queue --help' ;;
     show)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' values='ids all' ;;
@@ -154,14 +154,14 @@ _fq() {
       options='--tenant --next --format --json --spool --queue --help' values='ids all' ;;
     log)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
-      options='--tenant --since --count --follow --format --json --spool --queue --help' values='ids all' ;;
+      options='--tenant --tag --since --count --follow --format --json --spool --queue --help' values='ids all' ;;
     top)
       options='--spool --queue --help' ;;
     stats)
       if [[ $prev == --format ]]; then __fq_words human json prometheus; return; fi
       options='--tenants --watch --format --json --spool --queue --help' ;;
     wait)
-      options='--for --all --spool --queue --help' values='ids all' ;;
+      options='--tenant --tag --for --all --spool --queue --help' values='ids all' ;;
     result)
       options='--spool --queue --help' values='ids dead' ;;
     worker)

@@ -19,31 +19,11 @@ constexpr OptionSpec kCancelOptions[] = {
 };
 
 Result<Selection> cancel_selection(const Arguments& arguments) {
-  Selection selection;
-  FQ_TRY_SET(selection.ids, ids_of(arguments));
-  const bool by_filter = arguments.has("tenant") || arguments.has("tag") || arguments.has("all");
-  if (by_filter && !arguments.operands().empty())
-    return usage_error("ID", "does not go with -t, --tag or --all; give one of them");
-  if (arguments.has("all") && (arguments.has("tenant") || arguments.has("tag")))
-    return usage_error("--all", "does not go with -t or --tag, which take less; give one of them");
-  if (!by_filter && arguments.operands().empty())
-    return usage_error("cancel", "which? give ids, -t TENANT, --tag K=V or --all");
-  if (!by_filter && (arguments.has("state") || arguments.has("count")))
-    return usage_error("ID", "does not go with --state or -n, which are for -t, --tag and --all");
-  if (const auto typed = arguments.value("tenant")) {
-    FQ_TRY_SET(selection.filter.tenant, to_tenant("--tenant", *typed));
-  }
-  if (const auto typed = arguments.value("tag")) {
-    FQ_TRY_SET(selection.filter.tag, to_tag("--tag", *typed));
-  }
+  FQ_TRY_SET(Selection selection, selection_of(arguments));
+  selection.states = {State::ready, State::delayed, State::leased, State::held};
   if (const auto typed = arguments.value("state")) {
     FQ_TRY_SET(const std::optional<State> state, to_state("--state", *typed));
     selection.states = state ? std::vector<State>{*state} : all_states();
-  } else {
-    selection.states = {State::ready, State::delayed, State::leased, State::held};
-  }
-  if (const auto typed = arguments.value("count")) {
-    FQ_TRY_SET(selection.count_max, to_count("-n", *typed, UINT64_MAX));
   }
   return selection;
 }

@@ -11,32 +11,24 @@ namespace {
 
 constexpr OptionSpec kKickOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "those of this one and below"},
+    {"Which", 0, "tag", Takes::value, "K=V", "those with this tag"},
+    {"Which", 0, "reason", Takes::value, "TEXT", "those that failed for a reason with this in it"},
     {"Which", 0, "all", Takes::nothing, "", "those of every tenant"},
     {"Which", 0, "state", Takes::value, "STATE", "dead or delayed (default: dead)"},
     {"Which", 'n', "count", Takes::value, "N", "at most so many (default: unlimited)"},
 };
 
+constexpr std::string_view kMoreFilters[] = {"reason"};
+
 Result<Selection> kick_selection(const Arguments& arguments) {
-  Selection selection;
-  FQ_TRY_SET(selection.ids, ids_of(arguments));
-  const bool by_filter = arguments.has("tenant") || arguments.has("all");
-  if (by_filter && !arguments.operands().empty())
-    return usage_error("ID", "does not go with -t or --all; give one of them");
-  if (arguments.has("all") && arguments.has("tenant"))
-    return usage_error("--all", "does not go with -t, which takes less; give one of them");
-  if (!by_filter && arguments.operands().empty())
-    return usage_error("kick", "which? give ids, -t TENANT or --all");
-  if (!by_filter && (arguments.has("state") || arguments.has("count")))
-    return usage_error("ID", "does not go with --state or -n, which are for -t and --all");
-  if (const auto typed = arguments.value("tenant")) {
-    FQ_TRY_SET(selection.filter.tenant, to_tenant("--tenant", *typed));
+  FQ_TRY_SET(Selection selection, selection_of(arguments, kMoreFilters));
+  if (const auto typed = arguments.value("reason")) {
+    if (typed->empty()) return usage_error("--reason", "is empty");
+    selection.filter.reason = *typed;
   }
   const std::string_view state = arguments.value("state").value_or("dead");
   if (state != "dead" && state != "delayed") return usage_error("--state", "must be dead or delayed");
   selection.states = {state == "dead" ? State::dead : State::delayed};
-  if (const auto typed = arguments.value("count")) {
-    FQ_TRY_SET(selection.count_max, to_count("-n", *typed, UINT64_MAX));
-  }
   return selection;
 }
 
@@ -51,7 +43,8 @@ Result<Exit> run_kick(const Arguments& arguments, Session& session) {
 
 const Command kick_command = {
     "kick",
-    "[ID... | - | -t TENANT | --all] [--state dead|delayed] [-n N]",
+    "[ID... | - | -t TENANT | --tag K=V | --reason TEXT | --all]\n"
+    "               [--state dead|delayed] [-n N]",
     "Brings dead or delayed messages back to ready; their attempts start anew.",
     {kKickOptions, &kQueueOption, ""},
     "fq kick --all",

@@ -8,6 +8,7 @@
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/views/event_view.h"
+#include "cli/session/filter.h"
 #include "cli/session/session.h"
 #include "cli/terminal/signals.h"
 #include "cli/words/since.h"
@@ -18,7 +19,8 @@ namespace fq::cli {
 namespace {
 
 constexpr OptionSpec kLogOptions[] = {
-    {"Which", 't', "tenant", Takes::value, "TENANT", "only of this one and below (default: any)"},
+    kTenantFilter,
+    kTagFilter,
     {"Which", 0, "since", Takes::value, "TIME|DUR", "from then on, or from so long ago (default: all)"},
     {"Which", 'n', "count", Takes::value, "N", "the last N (default: unlimited; with -f 10)"},
     {"How", 'f', "follow", Takes::nothing, "", "and then what happens, as it happens"},
@@ -40,9 +42,9 @@ Result<LogRequest> log_request(const Arguments& arguments) {
   if (!operands.empty()) {
     FQ_TRY_SET(request.events.id, to_id("ID", operands[0]));
   }
-  if (const auto typed = arguments.value("tenant")) {
-    FQ_TRY_SET(request.events.tenant, to_tenant("--tenant", *typed));
-  }
+  FQ_TRY_SET(const Filter filter, filter_of(arguments));
+  request.events.tenant = filter.tenant;
+  request.events.tag = filter.tag;
   if (const auto typed = arguments.value("since")) {
     FQ_TRY_SET(request.events.since_wall_ms, to_since("--since", *typed, system_clock().wall_ms()));
   }
@@ -179,6 +181,7 @@ class Telling {
 Result<Exit> run_log(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(LogRequest request, log_request(arguments));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY(refuse_pattern(*queue, request.events.tenant));
   return Telling(session, *queue).run(std::move(request));
 }
 
@@ -186,7 +189,7 @@ Result<Exit> run_log(const Arguments& arguments, Session& session) {
 
 const Command log_command = {
     "log",
-    "[-f] [--since TIME|DUR] [-t TENANT] [-n N] [ID]",
+    "[-f] [--since TIME|DUR] [-t TENANT] [--tag K=V] [-n N] [ID]",
     "Tells what happened to messages, oldest first; -f: on as it happens.",
     {kLogOptions, &kQueueOption, "human|json"},
     "fq log --since 1h -t acme",

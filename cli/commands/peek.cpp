@@ -8,6 +8,7 @@
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/views/message_view.h"
+#include "cli/session/filter.h"
 #include "cli/session/selection.h"
 #include "cli/session/session.h"
 #include "cli/terminal/table.h"
@@ -18,7 +19,8 @@ namespace fq::cli {
 namespace {
 
 constexpr OptionSpec kPeekOptions[] = {
-    {"Which", 't', "tenant", Takes::value, "TENANT", "only of this one and below (default: any)"},
+    kTenantFilter,
+    kTagFilter,
     {"Which", 'n', "count", Takes::value, "N", "at most so many (default: 10)"},
     {"Which", 0, "state", Takes::value, "STATE",
      "ready, delayed, leased, held, dead or all\n(default: ready)"},
@@ -39,9 +41,7 @@ Result<PeekRequest> peek_request(const Arguments& arguments) {
     return usage_error(
         "peek", "takes no operand " + in_quotes(arguments.operands()[0]) + "; one message is fq show ID");
   }
-  if (const auto typed = arguments.value("tenant")) {
-    FQ_TRY_SET(request.filter.tenant, to_tenant("--tenant", *typed));
-  }
+  FQ_TRY_SET(request.filter, filter_of(arguments));
   if (const auto typed = arguments.value("count")) {
     FQ_TRY_SET(request.count, to_count("-n", *typed, UINT64_MAX));
   }
@@ -62,14 +62,19 @@ std::string when_of(const MessageInfo& message, int64_t now_ms) {
   return "-";
 }
 
+bool has_dead(const PeekRequest& request) {
+  return std::find(request.states.begin(), request.states.end(), State::dead) != request.states.end();
+}
+
 class Peeking {
  public:
-  Peeking(Session& session, Queue& queue) : session_(session), queue_(queue) {}
+  Peeking(Session& session, Queue& queue, const PeekRequest& request)
+      : session_(session), queue_(queue), request_(request), tells_reasons_(has_dead(request)) {}
 
-  Result<Exit> run(const PeekRequest& request) {
-    uint64_t left = request.count;
-    Filter filter = request.filter;
-    for (const State state : request.states) {
+  Result<Exit> run() {
+    uint64_t left = request_.count;
+    Filter filter = request_.filter;
+    for (const State state : request_.states) {
       filter.state = state;
       Cursor from;
       do {
@@ -83,7 +88,7 @@ class Peeking {
     }
     FQ_TRY(session_.out().write(table_.text(screen_of(session_.out()))));
     FQ_TRY(session_.out().flush());
-    return left == request.count ? Exit::nothing : Exit::done;
+    return left == request_.count ? Exit::nothing : Exit::done;
   }
 
  private:
@@ -102,35 +107,43 @@ class Peeking {
       default:
         break;
     }
-    if (table_.empty()) {
-      table_.spare({3, 1});
-      table_.shorten({2}, kTextLeast);
-      table_.crop(4);
-      table_.row({"ID", "STATE", "TENANT", "WHEN", "PAYLOAD"});
-    }
+    if (table_.empty()) begin_table();
     table_.row({std::to_string(number(message.id)), std::string(name_of(message.state)),
                 shown(message.tenant), when_of(message, now_ms_),
-                lost ? "(lost)" : shown_short(message.payload.value_or(""), kPreviewColumns)});
+                shown_short(message.last_error ? message.last_error->reason : "", kPreviewColumns),
+                content_text(message, kPreviewColumns)});
     return {};
+  }
+
+  void begin_table() {
+    table_.spare({3, 1});
+    table_.shorten({2}, kTextLeast);
+    if (tells_reasons_) table_.shorten({2, 4}, kTextLeast);
+    if (!tells_reasons_) table_.hide({4});
+    table_.crop(5);
+    table_.row({"ID", "STATE", "TENANT", "WHEN", "REASON", "PAYLOAD"});
   }
 
   Session& session_;
   Queue& queue_;
-  Table table_{{1, 2, 3, 4}};
+  const PeekRequest& request_;
+  const bool tells_reasons_;
+  Table table_{{1, 2, 3, 4, 5}};
   const int64_t now_ms_ = system_clock().wall_ms();
 };
 
 Result<Exit> run_peek(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const PeekRequest request, peek_request(arguments));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
-  return Peeking(session, *queue).run(request);
+  FQ_TRY(refuse_pattern(*queue, request.filter.tenant));
+  return Peeking(session, *queue, request).run();
 }
 
 }  // namespace
 
 const Command peek_command = {
     "peek",
-    "[-t TENANT] [-n N] [--state STATE]",
+    "[-t TENANT] [--tag K=V] [-n N] [--state STATE]",
     "Shows messages in the order of their turns; those of other states by due time.",
     {kPeekOptions, &kQueueOption, "human|json|raw"},
     "fq peek --state dead --json | jq .last_error.reason",

@@ -94,13 +94,6 @@ std::string history_text(const MessageInfo& message, const std::vector<HistoryEv
   return "history\n" + table.text();
 }
 
-/// As a shell would take it.
-std::string command_text(const JobCommand& command) {
-  std::string text;
-  for (const std::string& word : command.argv) text.append(text.empty() ? "" : " ").append(quote_shell(word));
-  return text;
-}
-
 std::string human_of(const Session& session, const MessageInfo& message,
                      const std::vector<HistoryEvent>& events) {
   Facts facts;

@@ -1,8 +1,11 @@
-// wait - stays until messages have ended, and leaves as the last one named did.
+// wait - stays until messages have ended, and leaves as the first that was not acked.
 
+// System.
+#include <algorithm>
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/session/ending.h"
+#include "cli/session/filter.h"
 #include "cli/session/selection.h"
 #include "cli/words/values.h"
 
@@ -11,6 +14,8 @@ namespace fq::cli {
 namespace {
 
 constexpr OptionSpec kWaitOptions[] = {
+    kTenantFilter,
+    kTagFilter,
     {"Wait", 0, "for", Takes::value, "DUR", "at most so long (default: unlimited)"},
     {"Wait", 0, "all", Takes::nothing, "", "until the queue is idle"},
 };
@@ -28,37 +33,85 @@ Result<bool> all_known(const Session& session, Queue& queue, const std::vector<M
   return true;
 }
 
+constexpr size_t kIdsPage = 4096;
+
+/// What is unfinished now, by id.
+Result<std::vector<MessageId>> unfinished(Queue& queue, Filter filter) {
+  std::vector<MessageId> ids;
+  for (const State state : {State::ready, State::delayed, State::leased, State::held}) {
+    filter.state = state;
+    Cursor from;
+    do {
+      FQ_TRY_SET(IdPage page, queue.select(filter, from, kIdsPage));
+      ids.insert(ids.end(), page.ids.begin(), page.ids.end());
+      from = std::move(page.next);
+    } while (!from.text.empty());
+  }
+  // One that changed its state meanwhile was found twice.
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+/// 0 if all were acked, else as the first that was not.
+Result<Exit> exit_of_ends(const Session& session, Queue& queue, const std::vector<MessageId>& ids) {
+  for (const MessageId id : ids) {
+    FQ_TRY_SET(const Exit exit, exit_of_end(session, queue, id));
+    if (exit != Exit::done) return exit;
+  }
+  return Exit::done;
+}
+
+Result<void> check_words(const Arguments& arguments) {
+  const bool filtered = arguments.has("tenant") || arguments.has("tag");
+  const bool by_id = !arguments.operands().empty();
+  if (arguments.has("all") && by_id) return usage_error("ID", "does not go with --all; give one of them");
+  if (filtered && by_id) return usage_error("ID", "does not go with -t or --tag; give one of them");
+  if (filtered && arguments.has("all"))
+    return usage_error("--all", "does not go with -t or --tag, which take less; give one of them");
+  if (!filtered && !by_id && !arguments.has("all"))
+    return usage_error("wait", "for which? give ids, -t, --tag, or --all for the whole queue");
+  return {};
+}
+
 Result<Exit> run_wait(const Arguments& arguments, Session& session) {
-  FQ_TRY_SET(const std::vector<MessageId> ids, ids_of(arguments));
+  FQ_TRY(check_words(arguments));
+  FQ_TRY_SET(std::vector<MessageId> ids, ids_of(arguments));
+  FQ_TRY_SET(const Filter filter, filter_of(arguments));
+  const bool filtered = filter != Filter();
   EndRequest request;
-  request.ids = ids;
   request.until_idle = arguments.has("all");
-  if (request.until_idle && !arguments.operands().empty())
-    return usage_error("ID", "does not go with --all; give one of them");
-  if (!request.until_idle && arguments.operands().empty())
-    return usage_error("wait", "for which? give ids, or --all for the whole queue");
   if (const auto typed = arguments.value("for")) {
     FQ_TRY_SET(request.wait_ms, to_duration("--for", *typed));
   }
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY(refuse_pattern(*queue, filter.tenant));
+  if (filtered) {
+    FQ_TRY_SET(ids, unfinished(*queue, filter));
+    if (ids.empty()) return Exit::nothing;
+  }
   if (ids.empty() && !request.until_idle) return Exit::done;  // "-" without a line
-  FQ_TRY_SET(const bool known, all_known(session, *queue, ids));
-  if (!known) return Exit::nothing;
+  if (!filtered) {
+    FQ_TRY_SET(const bool known, all_known(session, *queue, ids));
+    if (!known) return Exit::nothing;
+  }
+  request.ids = ids;
   FQ_TRY_SET(const EndStatus status, await_ends(*queue, request));
   if (status == EndStatus::timed_out) return Exit::later;
-  return request.until_idle ? Exit::done : exit_of_end(session, *queue, ids.back());
+  return request.until_idle ? Exit::done : exit_of_ends(session, *queue, ids);
 }
 
 }  // namespace
 
 const Command wait_command = {
     "wait",
-    "[--for DUR] ID... | - | --all",
-    "Stays until messages have ended; leaves as the last one named did.",
+    "[--for DUR] ID... | - | -t TENANT | --tag K=V | --all",
+    "Stays until messages have ended; leaves as the first that was not acked.",
     {kWaitOptions, &kQueueOption, ""},
     "fq wait \"$id\" && echo done",
-    "0 acked (--all: idle); its job's status, 128+N for a signal;\n"
-    "          1 ended otherwise, or not known; 75 DUR is over",
+    "0 all acked (--all: idle); else the job status of the first that\n"
+    "          was not, 128+N for a signal; 1 ended otherwise, not known, none;\n"
+    "          75 DUR is over",
     run_wait,
 };
 

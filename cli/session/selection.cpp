@@ -5,6 +5,7 @@
 
 #include <algorithm>
 // fq, this room.
+#include "cli/session/filter.h"
 #include "cli/terminal/input.h"
 #include "cli/terminal/signals.h"
 #include "cli/words/values.h"
@@ -52,6 +53,34 @@ Result<std::vector<MessageId>> ids_of(const Arguments& arguments) {
   return ids;
 }
 
+Result<Selection> selection_of(const Arguments& arguments, std::span<const std::string_view> more) {
+  std::vector<std::string_view> names{"tag"};
+  names.insert(names.end(), more.begin(), more.end());
+  std::string filters = "-t";
+  bool filtered = arguments.has("tenant");
+  for (const std::string_view name : names) {
+    filters.append(", --").append(name);
+    filtered = filtered || arguments.has(name);
+  }
+  const bool by_filter = filtered || arguments.has("all");
+  const bool by_id = !arguments.operands().empty();
+  if (by_filter && by_id)
+    return usage_error("ID", "does not go with " + filters + " or --all; give one of them");
+  if (arguments.has("all") && filtered)
+    return usage_error("--all", "does not go with " + filters + ", which take less; give one of them");
+  if (!by_filter && !by_id)
+    return usage_error(arguments.command().name, "which? give ids, " + filters + " or --all");
+  if (!by_filter && (arguments.has("state") || arguments.has("count")))
+    return usage_error("ID", "does not go with --state or -n, which are for " + filters + " and --all");
+  Selection selection;
+  FQ_TRY_SET(selection.ids, ids_of(arguments));
+  FQ_TRY_SET(selection.filter, filter_of(arguments));
+  if (const auto typed = arguments.value("count")) {
+    FQ_TRY_SET(selection.count_max, to_count("-n", *typed, UINT64_MAX));
+  }
+  return selection;
+}
+
 Result<uint64_t> change_by_filter(Queue& queue, const Selection& selection, Action action) {
   uint64_t changed = 0;
   Filter filter = selection.filter;
@@ -74,6 +103,7 @@ Result<uint64_t> change_by_filter(Queue& queue, const Selection& selection, Acti
 
 Result<Exit> act_on(Session& session, Queue& queue, const Selection& selection, Action action) {
   if (!selection.ids.empty()) return act_on_ids(session, queue, selection.ids, action);
+  FQ_TRY(refuse_pattern(queue, selection.filter.tenant));
   FQ_TRY_SET(const uint64_t changed, change_by_filter(queue, selection, action));
   FQ_TRY(session.out().write(std::to_string(changed) + "\n"));
   FQ_TRY(session.out().flush());

@@ -16,6 +16,10 @@ struct Selection {
   uint64_t count_max = UINT64_MAX;
 };
 
+/// What kick and cancel take: ids, or by -t, --tag and `more` what fits all of them, or --all.
+/// Without --state the states are left open.
+Result<Selection> selection_of(const Arguments& arguments, std::span<const std::string_view> more = {});
+
 /// Every state that a message in the queue can have.
 std::vector<State> all_states();
 

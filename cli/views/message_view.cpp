@@ -2,7 +2,10 @@
 
 // fq, below us.
 #include "core/base/text/duration.h"
+#include "core/base/text/escape.h"
 #include "core/base/text/wall_time.h"
+// fq, this room.
+#include "cli/terminal/output.h"
 
 namespace fq::cli {
 
@@ -169,6 +172,22 @@ std::string message_line(std::string_view queue, const MessageInfo& message) {
   write_message(json, queue, message);
   json.end_object();
   return line.append("\n");
+}
+
+std::string command_text(const JobCommand& command) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_";
+  std::string text;
+  for (const std::string& word : command.argv) {
+    const bool plain = !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
+    text.append(text.empty() ? "" : " ").append(plain ? word : quote_shell(word));
+  }
+  return text;
+}
+
+std::string content_text(const MessageInfo& message, size_t columns) {
+  if (!message.lost.empty()) return "(lost)";
+  return shown_short(message.command ? command_text(*message.command) : message.payload.value_or(""), columns);
 }
 
 std::string ids_text(const std::vector<MessageId>& ids) {

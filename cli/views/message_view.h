@@ -29,6 +29,11 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
 /// One object and a newline.
 std::string message_line(std::string_view queue, const MessageInfo& message);
 
+/// The words of a command as a shell would take them.
+std::string command_text(const JobCommand& command);
+/// What is in it, for a row of a table: its command or how its payload begins. Escaped.
+std::string content_text(const MessageInfo& message, size_t columns);
+
 /// "4, 5".
 std::string ids_text(const std::vector<MessageId>& ids);
 

@@ -36,6 +36,7 @@ struct Event {
 struct EventRequest {
   Cursor from;         // EventPage::next of another page; empty: from the oldest on
   std::string tenant;  // only of this one and below; empty: any
+  std::optional<Tag> tag;
   std::optional<MessageId> id;
   std::optional<int64_t> since_wall_ms;
   /// With an empty `from`: begin so late that at least the last so many that fit are told, of what there is

@@ -240,11 +240,17 @@ struct Filter {
   std::string tenant;          // this one and below; empty: any
   std::optional<State> state;  // none: every state that is not finished
   std::optional<Tag> tag;
+  std::string reason = {};  // a part of why its last attempt failed; empty: any
   bool operator==(const Filter&) const = default;
 };
 
 struct MessagePage {
   std::vector<MessageInfo> messages;
+  Cursor next;
+};
+
+struct IdPage {
+  std::vector<MessageId> ids;
   Cursor next;
 };
 
@@ -313,9 +319,11 @@ class Queue {
   /// A page of at most `n` messages: ready ones in the order in which they would be served, others by
   /// due time or id. Changes nothing.
   virtual Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) = 0;
+  /// A page of at most `n` of the ids that the filter takes, by id: what peek tells, without the messages.
+  virtual Result<IdPage> select(const Filter& filter, const Cursor& from, size_t n) = 0;
   virtual Result<std::optional<MessageInfo>> get(MessageId id) = 0;
-  /// A page of at most `n` messages that have ended and are still told of (see `retention`), the newest end
-  /// first. `filter.state`: acked or cancelled.
+  /// A page of at most `n` messages that have ended, the newest end first: the dead, and of the others those
+  /// that are still told of (see `retention`). `filter.state`: dead, acked or cancelled; none: all three.
   virtual Result<MessagePage> ended(const Filter& filter, const Cursor& from, size_t n) = 0;
   virtual Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) = 0;
 

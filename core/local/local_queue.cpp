@@ -15,7 +15,7 @@ namespace fq {
 
 namespace {
 
-constexpr size_t kMutatedPerPage = 10'000;  // ids looked for in one walk
+constexpr size_t kIdsPerPage = 10'000;  // looked for in one walk
 
 Error name_error(std::string_view what, std::string_view name, std::string_view fault) {
   std::string text(what);
@@ -27,6 +27,12 @@ Result<void> check_queue_name(const std::string& queue) {
   const std::string_view fault = queue_name_fault(queue);
   if (fault.empty()) return {};
   return name_error("queue", queue, fault);
+}
+
+PagePlace place_by_id(const Cursor& from) {
+  PagePlace place;
+  std::from_chars(from.text.data(), from.text.data() + from.text.size(), place.id);
+  return place;
 }
 
 }  // namespace
@@ -123,9 +129,8 @@ Result<MutateReply> LocalQueue::mutate(std::span<const MessageId> ids, Action ac
 
 Result<MutateReply> LocalQueue::mutate(const Filter& filter, Action action, const Cursor& from, size_t n) {
   MutateReply reply;
-  PagePlace after;
-  std::from_chars(from.text.data(), from.text.data() + from.text.size(), after.id);
-  const size_t most = std::min(n, kMutatedPerPage);
+  PagePlace after = place_by_id(from);
+  const size_t most = std::min(n, kIdsPerPage);
   // By id, also of those that wait for a time: what is found first is what was pushed first.
   FQ_TRY_SET(const std::vector<PagePlace> places, pages_.select(filter, Pages::Order::id, after, most));
   for (const PagePlace& place : places) {
@@ -138,6 +143,22 @@ Result<MutateReply> LocalQueue::mutate(const Filter& filter, Action action, cons
   FQ_TRY(mutator_.finish());
   if (places.size() == most && most > 0) reply.next.text = std::to_string(after.id);
   return reply;
+}
+
+Result<IdPage> LocalQueue::select(const Filter& filter, const Cursor& from, size_t n) {
+  reaper_.reap_before_look();
+  FQ_TRY(bring_up_to_date());
+  IdPage page;
+  PagePlace after = place_by_id(from);
+  const size_t most = std::min(n, kIdsPerPage);
+  FQ_TRY_SET(const std::vector<PagePlace> places, pages_.select(filter, Pages::Order::id, after, most));
+  for (const PagePlace& place : places) {
+    after = place;
+    FQ_TRY_SET(const std::optional<Snapshot> looked, pages_.look_again(filter, place));
+    if (looked) page.ids.push_back(MessageId{looked->id});
+  }
+  if (places.size() == most && most > 0) page.next.text = std::to_string(after.id);
+  return page;
 }
 
 Result<MessagePage> LocalQueue::ended(const Filter& filter, const Cursor& from, size_t n) {

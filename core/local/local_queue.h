@@ -29,6 +29,7 @@ class LocalQueue final : public Queue, private Linked {
   Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next) override;
   Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms) override;
   Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) override;
+  Result<IdPage> select(const Filter& filter, const Cursor& from, size_t n) override;
   Result<std::optional<MessageInfo>> get(MessageId id) override;
   Result<MessagePage> ended(const Filter& filter, const Cursor& from, size_t n) override;
   Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override;

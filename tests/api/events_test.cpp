@@ -212,4 +212,19 @@ TEST_CASE("a cursor that is none is refused or tells nothing wrong") {
   CHECK(page.events.empty());
 }
 
+TEST_CASE("events of one tag are those of all messages that have it") {
+  ON_EVERY_ENGINE(q);
+  q.push("a", "x", {.tags = {{"order", "7"}}});
+  q.push("b", "y", {.tags = {{"order", "8"}}});
+  q.push("c", "z", {.tags = {{"order", "7"}, {"k", "v"}}});
+  while (!q.served(1).empty()) {
+  }
+  CHECK(told(q.door(), {.tag = Tag{"order", "7"}}) == "pushed:1:a pushed:3:c leased:1:a leased:3:c");
+  CHECK(told(q.door(), {.tag = Tag{"order", "8"}}, 1) == "pushed:2:b leased:2:b");
+  CHECK(told(q.door(), {.tenant = "c", .tag = Tag{"order", "7"}}) == "pushed:3:c leased:3:c");
+  CHECK(told(q.door(), {.tag = Tag{"order", "9"}}).empty());
+  // What is told last is looked for from behind: whose tag an event has is asked of what lies before.
+  CHECK(told(q.door(), {.tag = Tag{"k", "v"}, .last = 1}).ends_with("leased:3:c"));
+}
+
 }  // namespace fq::test

@@ -286,4 +286,48 @@ TEST_CASE("check finds nothing in a queue that was only used") {
   CHECK(report->messages == 19);
 }
 
+TEST_CASE("what failed is found by a part of the reason, what expired too") {
+  ON_EVERY_ENGINE(q);
+  const MessageId lost = q.push("a", "x", {.attempts_max = 1});
+  const MessageId timed = q.push("b", "y");
+  REQUIRE(q.retry(q.lease(), 0, "exit 3: no route") == SettleStatus::buried);
+  REQUIRE(q.bury(q.lease(), "timed out") == SettleStatus::ok);
+  const MessageId late = q.push("c", "z", {.ttl_ms = 10});
+  q.clock().advance(11);
+  const auto dead_for = [&](const std::string& reason) {
+    const Result<IdPage> page = q.door().select({.state = State::dead, .reason = reason}, {}, 10);
+    REQUIRE(page.ok());
+    CHECK(page->next.text.empty());
+    return page->ids;
+  };
+  using Ids = std::vector<MessageId>;
+  CHECK(dead_for("") == Ids{lost, timed, late});
+  CHECK(dead_for("no route") == Ids{lost});
+  CHECK(dead_for("timed") == Ids{timed});
+  CHECK(dead_for("expired") == Ids{late});
+  CHECK(dead_for("No route").empty());
+  CHECK(q.mutate_all({.state = State::dead, .reason = "out"}, Action::kick, 1) == 2);
+  CHECK(dead_for("") == Ids{late});
+}
+
+TEST_CASE("ids are selected in pages by all of a filter, and none twice") {
+  ON_EVERY_ENGINE(q);
+  std::vector<MessageId> wanted;
+  for (int i = 0; i < 30; ++i) {
+    const bool fits = i % 3 == 0;
+    const MessageId id = q.push(i % 2 == 0 ? "a/b" : "a", "x", {.tags = {{"k", fits ? "v" : "w"}}});
+    if (fits && i % 2 == 0) wanted.push_back(id);
+  }
+  std::vector<MessageId> found;
+  Cursor from;
+  do {
+    const Result<IdPage> page = q.door().select({.tenant = "a/b", .state = State::ready, .tag = Tag{"k", "v"}}, from, 4);
+    REQUIRE(page.ok());
+    found.insert(found.end(), page->ids.begin(), page->ids.end());
+    from = page->next;
+  } while (!from.text.empty());
+  CHECK(found == wanted);
+  CHECK(q.door().select({.tenant = "b"}, {}, 4)->ids.empty());
+}
+
 }  // namespace fq::test

@@ -15,7 +15,7 @@ is 'and why it failed before' '[3,"err\n"]' "$(show "$id" '[.last_error.exit, .l
 is 'not its payload' '[null,null]' "$(show "$id" '[.payload, .payload_base64]')"
 is 'its output is kept' 'out' "$(fq result "$id" 2>/dev/null)"
 fq show "$id" >"$work/out"
-for word in "command .*'sh' '-c'" 'tag .*K=v' 'attempts .*1 of 2' 'started at' 'ended at' 'ran ' 'exit .*0' 'worker .*process'; do
+for word in 'command .*sh -c' 'tag .*K=v' 'attempts .*1 of 2' 'started at' 'ended at' 'ran ' 'exit .*0' 'worker .*process'; do
   is "a person is told: $word" 1 "$(grep -c "^$word" "$work/out")"
 done
 is 'its variables are not kept' 0 "$(grep -c "HOME=" "$queue"/ended/1)"

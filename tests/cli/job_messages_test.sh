@@ -12,7 +12,7 @@ is 'what follows -- is stored word for word' '["convert","-q","5","--wait","it'\
 is 'with the directory' "\"$work/a dir\"" "$(json .cwd "$id")"
 is 'and an empty input' '""' "$(json .payload "$id")"
 is 'a person sees it as a shell would take it' \
-  "'convert' '-q' '5' '--wait' 'it'\\\\''s' '' '*'" "$(fq show "$id" | sed -n 's/^command *//p')"
+  "convert -q 5 --wait 'it'\\\\''s' '' '*'" "$(fq show "$id" | sed -n 's/^command *//p')"
 is 'and where it runs' "$work/a dir" "$(fq show "$id" | sed -n 's/^cwd *//p')"
 is 'peek and pop tell it as well' '["convert","acme"] ["convert","acme"]' \
   "$({ fq peek --json; fq pop --json; } | jq -c '[.argv[0], .tenant]' | paste -sd' ')"

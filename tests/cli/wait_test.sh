@@ -9,9 +9,10 @@ dead=$(fq push dead); fq bury "$(fq pop --lease 1m | cut -f1)"
 gives 0 '' fq wait "$acked"
 gives 1 '' fq wait "$cancelled"
 gives 1 '' fq wait "$dead"
-gives 0 '' fq wait "$dead" "$cancelled" "$acked"
+gives 1 '' fq wait "$acked" "$dead" "$cancelled"
+gives 0 '' fq wait "$acked" "$acked"
 gives 1 '' fq wait "$acked" "$dead"
-is 'ids come by standard input' 0 "$(printf '%s\n' "$dead" "$acked" | fq wait -; echo $?)"
+is 'ids come by standard input' 1 "$(printf '%s\n' "$dead" "$acked" | fq wait -; echo $?)"
 is 'no line is no message' 0 "$(printf '' | fq wait -; echo $?)"
 
 # What has not.
@@ -37,7 +38,7 @@ gives 1 'no output was kept' fq result "$dead"
 fq cancel "$delayed"
 is 'the ready one is served meanwhile' ready "$(fq pop)"
 wait $waiter
-is 'and the wait leaves as the last one named did' 1 $?
+is 'and the wait leaves as the first that was not acked' 1 $?
 gives 0 '' fq wait --all
 is 'what its push delayed does not keep a queue busy' 0 "$(fq push later --delay 1h >/dev/null; fq wait --all; echo $?)"
 is 'what was released with a delay does' 75 "$(fq push back >/dev/null; fq release "$(fq pop --lease 1m | cut -f1)" --delay 1h; fq wait --all --for 10ms; echo $?)"

@@ -262,6 +262,7 @@ void Model::fire_timers() {
       ready_since(*first, due_ms);
     } else if (first->info.state == State::ready) {
       first->since_ms = due_ms;
+      first->info.last_error = LastError{{}, {}, "expired", {}, clock.wall_ms()};
       end(*first, State::dead, "expired");
       first->since_ms = due_ms;
     } else {

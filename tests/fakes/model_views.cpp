@@ -44,6 +44,10 @@ void count(StatsRow& row, const Model::Message& message) {
   row.bytes += message.info.payload->size();
 }
 
+bool has_reason(const MessageInfo& info, const std::string& part) {
+  return part.empty() || (info.last_error && info.last_error->reason.find(part) != std::string::npos);
+}
+
 /// How many events of this name there were in each of the last 1, 5 and 15 minutes.
 Rates rates_of(const Model& model, std::string_view name) {
   const int64_t now_ms = model.clock.wall_ms();
@@ -66,6 +70,7 @@ std::vector<const Model::Message*> ModelQueue::matching(const Filter& filter) co
   const auto fits = [&](const Model::Message& message) {
     if (!is_below(message.info.tenant, filter.tenant)) return false;
     if (filter.state ? message.info.state != *filter.state : is_finished(message.info.state)) return false;
+    if (!has_reason(message.info, filter.reason)) return false;
     const auto& tags = message.info.tags;
     return !filter.tag || std::find(tags.begin(), tags.end(), *filter.tag) != tags.end();
   };
@@ -118,6 +123,20 @@ Result<MessagePage> ModelQueue::peek(const Filter& filter, const Cursor& from, s
   return page;
 }
 
+Result<IdPage> ModelQueue::select(const Filter& filter, const Cursor& from, size_t n) {
+  const std::lock_guard lock(store_->mutex);
+  store_->model.fire_timers();
+  IdPage page;
+  for (const Model::Message* message : matching(filter)) {
+    if (number(message->info.id) > number_in(from)) page.ids.push_back(message->info.id);
+  }
+  std::sort(page.ids.begin(), page.ids.end());
+  if (page.ids.size() <= n) return page;
+  page.ids.resize(n);
+  if (n > 0) page.next.text = std::to_string(number(page.ids.back()));
+  return page;
+}
+
 Result<std::optional<MessageInfo>> ModelQueue::get(MessageId id) {
   const std::lock_guard lock(store_->mutex);
   store_->model.fire_timers();
@@ -160,7 +179,9 @@ bool ModelQueue::read_events(const EventRequest& request, size_t& at, EventPage&
     const auto& [id, index] = store_->model.log[at];
     const Model::Message& message = *store_->model.find(id);
     const HistoryEvent& told = message.history[index];
-    const bool wanted = is_below(message.info.tenant, request.tenant) && request.id.value_or(id) == id &&
+    const auto& tags = message.info.tags;
+    const bool tagged = !request.tag || std::find(tags.begin(), tags.end(), *request.tag) != tags.end();
+    const bool wanted = tagged && is_below(message.info.tenant, request.tenant) && request.id.value_or(id) == id &&
                         request.since_wall_ms.value_or(told.at_wall_ms) <= told.at_wall_ms;
     if (!wanted) continue;
     Event& event = page.events.emplace_back();

@@ -79,10 +79,16 @@ void TenantsById::forget(uint64_t id) {
   groups_.erase(id / kGroup);
 }
 
-bool EventLog::tell(const EventRequest& request, EventPage& page, uint32_t item, uint32_t tenant,
+uint32_t EventLog::owner_of(const MessageItem& item) {
+  return tenants.number_of(item.tenant) | (tag && has_tag(item, *tag) ? kTagged : 0);
+}
+
+bool EventLog::tell(const EventRequest& request, EventPage& page, uint32_t item, uint32_t owner,
                     const Event& event) {
   if (position < from_position || (position == from_position && item < from_item)) return true;
-  const bool known = tenant != 0 && tenant != kNobody;
+  const bool known = owner != 0 && owner != kNobody;
+  const uint32_t tenant = owner & ~kTagged;
+  if (tag && !(known && (owner & kTagged) != 0)) return true;
   if (!request.tenant.empty() && !(known && tenants.is_wanted(tenant))) return true;
   if (request.id && *request.id != event.id) return true;
   if (request.since_wall_ms && event.at_wall_ms < *request.since_wall_ms) return true;

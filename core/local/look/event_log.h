@@ -12,6 +12,7 @@
 #include <unordered_map>
 // fq, this room.
 #include "core/local/read/event_walk.h"
+#include "core/local/read/message_reader.h"
 
 namespace fq {
 
@@ -65,6 +66,7 @@ class TenantsById {
 struct EventLog {
   static constexpr size_t kBlockBytes = 1024 * 1024;  // chosen: larger reads gain nothing from a warm cache
   static constexpr uint32_t kNobody = UINT32_MAX;     // in by_id: nothing tells whose it is
+  static constexpr uint32_t kTagged = 1u << 31;       // in by_id, beside the tenant: it has the wanted tag
 
   /// Bytes of one file, from stream position `begin` on.
   struct Block {
@@ -81,8 +83,10 @@ struct EventLog {
     return Bytes(block.bytes).first(block.filled).subspan(position - block.begin);
   }
 
+  /// For by_id: the number of its tenant, and whether it has the wanted tag.
+  uint32_t owner_of(const MessageItem& item);
   /// Puts an event that the request asks for into the page. False: it is full; the next one begins here.
-  bool tell(const EventRequest& request, EventPage& page, uint32_t item, uint32_t tenant, const Event& event);
+  bool tell(const EventRequest& request, EventPage& page, uint32_t item, uint32_t owner, const Event& event);
   Cursor cursor() const { return {std::to_string(from_position) + "." + std::to_string(from_item)}; }
 
   Block block;
@@ -93,6 +97,7 @@ struct EventLog {
   uint64_t from_position = 0;  // what lies before was told, or is only to be learnt from
   uint32_t from_item = 0;
   bool counts = false;  // what is told is only counted, and told once more
+  std::optional<Tag> tag;  // wanted, by all requests of this log
   TenantNames tenants;
   TenantsById by_id;
   // What lies before is not read unless an event asks whose its message is; ids grow along the stream.

@@ -31,10 +31,10 @@ void EventPast::learn_tenants(const RecordHeader& header, Bytes body, EventLog& 
     PushedReader reader(body, header.count);
     uint64_t id = number(reader.first_id());
     while (const MessageItem* item = reader.next())
-      into.by_id.set(id++, into.tenants.number_of(item->tenant));
+      into.by_id.set(id++, into.owner_of(*item));
   } else if (header.type == RecordType::moved) {
     if (const auto moved = decode_moved(body))
-      into.by_id.set(number(moved->id), into.tenants.number_of(moved->message.tenant));
+      into.by_id.set(number(moved->id), into.owner_of(moved->message));
   }
 }
 

@@ -45,6 +45,7 @@ bool parse_cursor(std::string_view text, uint64_t& position, uint32_t& item) {
 
 Result<void> EventReader::begin(const EventRequest& request) {
   auto log = std::make_unique<EventLog>();
+  log->tag = request.tag;
   const std::string& from = request.from.text;
   if (!from.empty() && !parse_cursor(from, log->from_position, log->from_item))
     return Error{ErrorKind::usage, "cursor: is none of this engine's", 0};
@@ -106,10 +107,11 @@ Result<void> EventReader::begin_near_end(const EventRequest& request) {
 }
 
 /// Whose a message is whose push was not read: the schedule knows, as long as it is there, else older files.
-Result<uint32_t> EventReader::tenant_of(MessageId id) {
+/// Of its tags only they know.
+Result<uint32_t> EventReader::owner_of(MessageId id) {
   EventLog& log = events_.log();
-  uint32_t tenant = log.by_id.get(number(id));
-  if (tenant != 0) return tenant;
+  uint32_t owner = log.by_id.get(number(id));
+  if (owner != 0) return owner;
   std::array<char, kTextBytesMax> text;
   std::string_view path;
   FQ_TRY(locked([&]() -> Result<void> {
@@ -120,15 +122,15 @@ Result<uint32_t> EventReader::tenant_of(MessageId id) {
           schedule().tenants().path_copy(TenantIndex{schedule().messages().entry(*slot).tenant.get()}, text);
     return {};
   }));
-  if (!path.empty()) tenant = log.tenants.number_of(path);
+  if (!path.empty() && !log.tag) owner = log.tenants.number_of(path);
   // Not if a push of a smaller id was read: its own lies behind that one, and copies of it further on.
-  while (tenant == 0 && log.learnt_from != 0 && number(id) < log.least_pushed) {
+  while (owner == 0 && log.learnt_from != 0 && number(id) < log.least_pushed) {
     FQ_TRY(past_.learn_tenant_of(id));
-    tenant = log.by_id.get(number(id));
+    owner = log.by_id.get(number(id));
   }
-  if (tenant == 0) tenant = EventLog::kNobody;
-  log.by_id.set(number(id), tenant);
-  return tenant;
+  if (owner == 0) owner = EventLog::kNobody;
+  log.by_id.set(number(id), owner);
+  return owner;
 }
 
 /// False: the page is full.
@@ -143,12 +145,12 @@ Result<bool> EventReader::tell_pushed(const RecordHeader& header, Bytes body, co
   log.least_pushed = std::min(log.least_pushed, id);
   uint32_t item_index = 0;
   while (const MessageItem* item = reader.next()) {
-    const uint32_t tenant = log.tenants.number_of(item->tenant);
-    log.by_id.set(id, tenant);
+    const uint32_t owner = log.owner_of(*item);
+    log.by_id.set(id, owner);
     event.id = MessageId{id};
     event.due_wall_ms = item->due_wall_ms;
     event.expires_wall_ms = expiry_of(*item, header.at_wall_ms, item->due_wall_ms);
-    if (!log.tell(request, page, item_index, tenant, event)) return false;
+    if (!log.tell(request, page, item_index, owner, event)) return false;
     ++id;
     ++item_index;
   }
@@ -176,14 +178,14 @@ Result<bool> EventReader::tell_events(const RecordHeader& header, Bytes body, co
   for (uint32_t i = 0; i < log.record.items.size(); ++i) {
     if (log.position == log.from_position && i < log.from_item) continue;  // told with the page before
     event.id = log.record.items[i].id;
-    uint32_t tenant = 0;
-    const bool asked = !log.counts || !request.tenant.empty();
+    uint32_t owner = 0;
+    const bool asked = !log.counts || !request.tenant.empty() || log.tag;
     if (asked) {
-      FQ_TRY_SET(tenant, tenant_of(event.id));
+      FQ_TRY_SET(owner, owner_of(event.id));
     }
     if (header.type == RecordType::leased)
       event.receipt = write_receipt(receipt, number(event.id), number(detail.first_serial) + i);
-    if (!log.tell(request, page, i, tenant, event)) return false;
+    if (!log.tell(request, page, i, owner, event)) return false;
     if (ends && !log.counts) log.by_id.forget(number(event.id));
   }
   return true;
@@ -201,14 +203,14 @@ Result<bool> EventReader::tell_record(const RecordHeader& header, Bytes body, co
       return true;
     case BodyKind::replaced:
       if (const auto replaced = decode_replaced(body)) {
-        const uint32_t tenant = log.tenants.number_of(replaced->message.tenant);
-        log.by_id.set(number(replaced->event.id), tenant);
+        const uint32_t owner = log.owner_of(replaced->message);
+        log.by_id.set(number(replaced->event.id), owner);
         Event event;
         event.event = name_of_event(header.type);
         event.at_wall_ms = header.at_wall_ms;
         event.id = replaced->event.id;
         event.due_wall_ms = replaced->due_wall_ms;
-        return log.tell(request, page, 0, tenant, event);
+        return log.tell(request, page, 0, owner, event);
       }
       return true;
     case BodyKind::event:
@@ -257,7 +259,9 @@ void EventReader::sleep_until_written(Interrupt* interrupt, uint32_t seen, int64
 Result<void> EventReader::events(const EventRequest& request, EventPage& page) {
   page.events.clear();
   page.texts.clear();
-  if (!events_.begun() || request.from.text != events_.log().cursor().text) FQ_TRY(begin(request));
+  const bool goes_on = events_.begun() && request.tag == events_.log().tag &&
+                       request.from.text == events_.log().cursor().text;
+  if (!goes_on) FQ_TRY(begin(request));
   events_.log().tenants.want(request.tenant);
   const int64_t begin_ms = clock().boot_ms();
   for (;;) {

@@ -25,7 +25,7 @@ class EventReader : private Linked {
   Result<void> begin(const EventRequest& request);
   Result<void> begin_near_end(const EventRequest& request);
   Result<void> read(const EventRequest& request, EventPage& page);
-  Result<uint32_t> tenant_of(MessageId id);
+  Result<uint32_t> owner_of(MessageId id);
   Result<bool> tell_pushed(const RecordHeader& header, Bytes body, const EventRequest& request,
                            EventPage& page);
   Result<bool> tell_events(const RecordHeader& header, Bytes body, const EventRequest& request,

@@ -17,6 +17,7 @@ Result<std::vector<PagePlace>> Pages::select(const Filter& filter, Order order, 
     found_->filter = filter;
     found_->order = order;
     found_->last = after;
+    FQ_TRY(fire_timers());
   }
   std::vector<PagePlace> page;
   while (page.size() < n) {
@@ -31,6 +32,17 @@ Result<std::vector<PagePlace>> Pages::select(const Filter& filter, Order order, 
   }
   if (page.size() < n) found_.reset();
   return page;
+}
+
+/// What was due before a listing begins is told as it is then.
+Result<void> Pages::fire_timers() {
+  for (bool fired = true; fired;) {
+    FQ_TRY(locked([&]() -> Result<void> {
+      fired = gate().fire_timers(gate().now());
+      return {};
+    }));
+  }
+  return {};
 }
 
 /// The `room` smallest places behind the last one that was given, from one walk.
@@ -84,9 +96,9 @@ Result<std::optional<Snapshot>> Pages::look_again(const Filter& filter, const Pa
       looked = take_snapshot(link_, *slot);
     return {};
   }));
-  if (!looked || !filter.tag) return looked;
-  FQ_TRY_SET(const bool tagged, messages_.has_tag(*looked, *filter.tag));
-  if (!tagged) looked.reset();
+  if (!looked) return looked;
+  FQ_TRY_SET(const bool fits, messages_.fits(*looked, filter));
+  if (!fits) looked.reset();
   return looked;
 }
 

@@ -28,8 +28,8 @@ class Pages : private Linked {
 
   /// The next `n` places behind `after`; fewer: there are no more.
   Result<std::vector<PagePlace>> select(const Filter& filter, Order order, const PagePlace& after, size_t n);
-  /// What was found a moment ago, if it still is that: the same message, in a state and with a tag that the
-  /// filter takes.
+  /// What was found a moment ago, if it still is that: the same message, in a state, with a tag and for a
+  /// reason that the filter takes.
   Result<std::optional<Snapshot>> look_again(const Filter& filter, const PagePlace& place);
 
  private:
@@ -42,6 +42,7 @@ class Pages : private Linked {
     size_t next = 0;      // of them
     bool at_end = false;  // there are none behind them
   };
+  Result<void> fire_timers();
   Result<void> find_more(size_t room);
 
   MessageReader& messages_;

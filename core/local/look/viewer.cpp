@@ -122,10 +122,8 @@ Result<MessagePage> Viewer::peek_ready(const Filter& filter, size_t given, size_
   FQ_TRY_SET(const std::vector<Snapshot> looked, turns_.turns(filter, given, n));
   MessagePage page;
   for (const Snapshot& one : looked) {
-    if (filter.tag) {
-      FQ_TRY_SET(const bool tagged, messages_.has_tag(one, *filter.tag));
-      if (!tagged) continue;
-    }
+    FQ_TRY_SET(const bool fits, messages_.fits(one, filter));
+    if (!fits) continue;
     FQ_TRY_SET(MessageInfo info, describe(one));
     page.messages.push_back(std::move(info));
   }

@@ -112,6 +112,12 @@ Result<void> walk_events(Link& link, uint64_t id, uint64_t position, const Event
 
 Result<std::optional<LastError>> last_error_of(Link& link, const Snapshot& looked) {
   std::optional<LastError> error;
+  if (looked.expired) {
+    error.emplace();
+    error->reason = "expired";
+    error->at_wall_ms = looked.at_wall_ms;
+    return error;
+  }
   if (looked.attempts == 0 && looked.crashes == 0 && looked.state != State::dead) return error;
   bool first = true;
   FQ_TRY(

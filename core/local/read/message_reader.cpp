@@ -6,6 +6,7 @@
 #include <cerrno>
 // fq, this room.
 #include "core/local/files/blobs.h"
+#include "core/local/read/event_walk.h"
 
 namespace fq {
 
@@ -54,11 +55,17 @@ Result<std::string> MessageReader::what_is_lost(const TakenMessage& taken) {
 Result<bool> MessageReader::has_tag(const Snapshot& looked, const Tag& tag) {
   if (!looked.place) return false;
   FQ_TRY_SET(const bool found, read(*looked.place));
-  if (!found) return false;
-  for (const TagView& each : decode_tags(item().tags).value_or(std::vector<TagView>{})) {
-    if (each.name == tag.name && each.value == tag.value) return true;
+  return found && fq::has_tag(item(), tag);
+}
+
+Result<bool> MessageReader::fits(const Snapshot& looked, const Filter& filter) {
+  if (filter.tag) {
+    FQ_TRY_SET(const bool tagged, has_tag(looked, *filter.tag));
+    if (!tagged) return false;
   }
-  return false;
+  if (filter.reason.empty()) return true;
+  FQ_TRY_SET(const std::optional<LastError> error, last_error_of(link_, looked));
+  return error && error->reason.find(filter.reason) != std::string::npos;
 }
 
 Result<Payload> MessageReader::payload() {
@@ -67,6 +74,13 @@ Result<Payload> MessageReader::payload() {
   const int own = ::fcntl(file->descriptor(), F_DUPFD_CLOEXEC, 0);
   if (own < 0) return sys_error("dup", blob_file_name(*stored_.item.blob), errno);
   return Payload(own, stored_.item.payload_bytes);
+}
+
+bool has_tag(const MessageItem& item, const Tag& tag) {
+  for (const TagView& each : decode_tags(item.tags).value_or(std::vector<TagView>{})) {
+    if (each.name == tag.name && each.value == tag.value) return true;
+  }
+  return false;
 }
 
 std::optional<JobCommand> command_of(const JobTerms& terms) {

@@ -21,7 +21,8 @@ class MessageReader : private Linked {
   Result<bool> read(const ItemPlace& place) { return reader().read(place, stored_); }
   const MessageItem& item() const { return stored_.item; }
   Result<Payload> payload();
-  Result<bool> has_tag(const Snapshot& looked, const Tag& tag);
+  /// Whether the filter takes its tags and why it failed; the rest of it is matches().
+  Result<bool> fits(const Snapshot& looked, const Filter& filter);
 
   /// Of a record that cannot be read: why.
   std::string lost_text(const TakenMessage& taken);
@@ -30,8 +31,12 @@ class MessageReader : private Linked {
   Result<std::string> what_is_lost(const TakenMessage& taken);
 
  private:
+  Result<bool> has_tag(const Snapshot& looked, const Tag& tag);
+
   StoredItem stored_;
 };
+
+bool has_tag(const MessageItem& item, const Tag& tag);
 
 /// A job's command, where it is one.
 std::optional<JobCommand> command_of(const JobTerms& terms);
