@@ -82,7 +82,7 @@ __fq_values() {
     --queue | -q) queue= && __fq_queues ;;
     --tenant | -t) __fq_tenants ;;
     --state)
-      if [[ $command == kick ]]; then __fq_words dead delayed; else __fq_words ready delayed leased held dead all; fi ;;
+      if [[ $command == kick ]]; then __fq_words dead delayed; elif [[ $command == jobs ]]; then __fq_words running ready delayed held dead acked cancelled failed all; else __fq_words ready delayed leased held dead all; fi ;;
     --unique-mode) __fq_words keep replace after ;;
     --after | --after-any) __fq_ids all ;;
     --output) __fq_words inherit keep fail discard ;;
@@ -122,7 +122,7 @@ _fq() {
   if __fq_values "$prev"; then return; fi
   local options='' words='' values='' nospace=''
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel peek show explain log stats top wait result worker queue tenant config check compact doctor help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker queue tenant config check compact doctor help' ;;
     push)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --env --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -143,6 +143,9 @@ _fq() {
       options='--tenant --tag --reason --all --state --count --spool --queue --help' values='ids dead delayed' ;;
     cancel)
       options='--tenant --tag --all --state --count --yes --spool --queue --help' values='ids all' ;;
+    jobs)
+      if [[ $prev == --format ]]; then __fq_words human json; return; fi
+      options='--tenant --tag --state --count --watch --format --json --spool --queue --help' values='ids all' ;;
     peek)
       if [[ $prev == --format ]]; then __fq_words human json raw; return; fi
       options='--tenant --tag --count --state --format --json --raw --spool --queue --help' ;;
@@ -196,7 +199,7 @@ _fq() {
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel peek show explain log stats top wait result worker queue tenant config check compact doctor help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker queue tenant config check compact doctor help' ;;
   esac
   if [[ -z $before && -z $quote && $cur == -* ]]; then words=$options values=; fi
   # shellcheck disable=SC2086

@@ -148,6 +148,16 @@ complete -c fq -n '__fish_seen_subcommand_from cancel' -s n -l count -x -d 'at m
 complete -c fq -n '__fish_seen_subcommand_from cancel' -l yes -d 'do not ask; --all needs it without a terminal'
 complete -c fq -n '__fish_seen_subcommand_from cancel' -a '(__fq_ids all)'
 
+complete -c fq -n __fq_needs_command -a jobs -d 'show what runs, what waits and what has ended'
+complete -c fq -n '__fish_seen_subcommand_from jobs' -s t -l tenant -x -a '(__fq_tenants)' -d 'only of this one and below (default: any)'
+complete -c fq -n '__fish_seen_subcommand_from jobs' -l tag -x -d 'only those with this tag'
+complete -c fq -n '__fish_seen_subcommand_from jobs' -l state -x -a 'running ready delayed held dead acked cancelled failed all' -d 'only those: running, ready, delayed, held, dead, acked, cancelled, failed or all (default: all)'
+complete -c fq -n '__fish_seen_subcommand_from jobs' -s n -l count -x -d 'at most N that wait and N that have ended (default: 200 and 20)'
+complete -c fq -n '__fish_seen_subcommand_from jobs' -l watch -d 'again every DUR (default: once; 2s without DUR)'
+complete -c fq -n '__fish_seen_subcommand_from jobs' -l format -x -a 'human json' -d 'how to show it'
+complete -c fq -n '__fish_seen_subcommand_from jobs' -l json -d 'short for --format json'
+complete -c fq -n '__fish_seen_subcommand_from jobs' -a '(__fq_ids all)'
+
 complete -c fq -n __fq_needs_command -a peek -d 'look at messages without taking them'
 complete -c fq -n '__fish_seen_subcommand_from peek' -s t -l tenant -x -a '(__fq_tenants)' -d 'only of this one and below (default: any)'
 complete -c fq -n '__fish_seen_subcommand_from peek' -l tag -x -d 'only those with this tag'
@@ -258,4 +268,4 @@ complete -c fq -n '__fish_seen_subcommand_from doctor' -l json -d 'short for --f
 
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel peek show explain log stats top wait result worker queue tenant config check compact doctor help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker queue tenant config check compact doctor help'

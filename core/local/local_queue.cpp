@@ -57,6 +57,7 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
       ended_(link_, endings_),
       pages_(link_, messages_),
       viewer_(link_, messages_, reaper_, pages_, ended_),
+      ended_pages_(viewer_, ended_),
       history_(link_, messages_, ended_),
       event_reader_(link_),
       stats_(link_),
@@ -162,10 +163,11 @@ Result<IdPage> LocalQueue::select(const Filter& filter, const Cursor& from, size
 }
 
 Result<MessagePage> LocalQueue::ended(const Filter& filter, const Cursor& from, size_t n) {
+  reaper_.reap_before_look();
   FQ_TRY(bring_up_to_date());
   // An end is told only once it can no longer be lost.
   if (!syncs_lazily()) FQ_TRY(link_.wait_all_durable());
-  return ended_.page(filter, from, n);
+  return ended_pages_.page(filter, from, n);
 }
 
 Result<std::optional<JobOutput>> LocalQueue::output(MessageId id) { return ended_.output(id); }

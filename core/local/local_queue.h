@@ -8,6 +8,7 @@
 // fq, this room.
 #include "core/local/care/housekeeper.h"
 #include "core/local/consume/taker.h"
+#include "core/local/look/ended_pages.h"
 #include "core/local/look/event_reader.h"
 #include "core/local/look/history.h"
 #include "core/local/look/stats.h"
@@ -77,6 +78,7 @@ class LocalQueue final : public Queue, private Linked {
   EndedView ended_;
   Pages pages_;
   Viewer viewer_;
+  EndedPages ended_pages_;
   History history_;
   EventReader event_reader_;
   Stats stats_;

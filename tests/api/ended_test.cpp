@@ -127,7 +127,7 @@ TEST_CASE("what was cancelled is told too, whoever cancelled it, and a dead one 
   CHECK(q.mutate({leased}, Action::cancel).changed == 1);
   const MessageId dead = q.push("t", "dead");
   q.bury(q.lease());
-  CHECK(ended(q) == std::vector<uint64_t>{number(leased), number(waiting)});
+  CHECK(ended(q, {.state = State::cancelled}) == std::vector<uint64_t>{number(leased), number(waiting)});
   CHECK(q.get(dead).state == State::dead);
   REQUIRE(q.door().policy_set("", {{{PolicyKey::dead_retention, kHour, 0, {}}}, {}}).ok());
   q.clock().advance(kHour);
@@ -204,6 +204,51 @@ TEST_CASE("outputs of any length are kept as long as their messages are told of"
     q.clock().advance(7 * kDay);
     CHECK_FALSE(*q.door().output(id));
   }
+}
+
+TEST_CASE("the dead are told among what has ended, who died last first") {
+  ON_EVERY_ENGINE(q);
+  retain(q, kHour);
+  std::vector<uint64_t> newest;
+  for (int i = 0; i < 12; ++i) {
+    const MessageId id = push(q, command_message(i % 4 == 0 ? "u" : "t"));
+    q.clock().advance(i % 3 == 0 ? 0 : 1000);  // some at one time: then the higher id
+    const Delivery taken = q.lease();
+    REQUIRE(q.settle(taken.receipt, i % 2 == 0 ? Verdict::bury : Verdict::ack) == SettleStatus::ok);
+    newest.insert(newest.begin(), number(id));
+  }
+  const auto only = [&](auto fits) {
+    std::vector<uint64_t> ids;
+    std::copy_if(newest.begin(), newest.end(), std::back_inserter(ids), fits);
+    return ids;
+  };
+  for (const size_t page : {1U, 2U, 5U, 100U}) {
+    CHECK(ended(q, {}, page) == newest);
+    CHECK(ended(q, {.state = State::dead}, page) == only([](uint64_t id) { return id % 2 == 1; }));
+    CHECK(ended(q, {.state = State::acked}, page) == only([](uint64_t id) { return id % 2 == 0; }));
+    CHECK(ended(q, {.tenant = "u"}, page) == only([](uint64_t id) { return id % 4 == 1; }));
+  }
+  CHECK(ended(q, {.state = State::cancelled}).empty());
+}
+
+TEST_CASE("a dead message tells of its last run, one that runs since when") {
+  ON_EVERY_ENGINE(q);
+  const MessageId id = push(q, command_message());
+  q.clock().advance(1000);
+  const int64_t started_ms = q.clock().wall_ms();
+  const Delivery taken = q.lease();
+  q.clock().advance(250);
+  CHECK(q.get(id).started_at_wall_ms == started_ms);
+  CHECK_FALSE(q.get(id).ended_at_wall_ms);
+  const std::vector<Settle> end{
+      {.receipt = taken.receipt, .verdict = Verdict::bury, .reason = "exit 65", .exit = 65}};
+  REQUIRE(q.door().settle(end).ok());
+  CHECK(q.get(id).started_at_wall_ms == started_ms);
+  CHECK(q.get(id).ended_at_wall_ms == started_ms + 250);
+  CHECK(q.get(id).exit == 65);
+  REQUIRE(q.mutate({id}, Action::kick).changed == 1);
+  CHECK_FALSE(q.get(id).started_at_wall_ms);
+  CHECK_FALSE(q.get(id).exit);
 }
 
 }  // namespace fq::test

@@ -321,7 +321,8 @@ TEST_CASE("ids are selected in pages by all of a filter, and none twice") {
   std::vector<MessageId> found;
   Cursor from;
   do {
-    const Result<IdPage> page = q.door().select({.tenant = "a/b", .state = State::ready, .tag = Tag{"k", "v"}}, from, 4);
+    const Result<IdPage> page =
+        q.door().select({.tenant = "a/b", .state = State::ready, .tag = Tag{"k", "v"}}, from, 4);
     REQUIRE(page.ok());
     found.insert(found.end(), page->ids.begin(), page->ids.end());
     from = page->next;

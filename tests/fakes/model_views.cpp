@@ -97,6 +97,15 @@ MessageInfo ModelQueue::info_of(const Model::Message& message) const {
   if (message.ttl_ms && message.timer && (delayed || info.state == State::ready))
     info.expires_at_wall_ms = *message.timer + offset_ms + (delayed ? *message.ttl_ms : 0);
   if (is_finished(info.state)) info.payload.reset();
+  if (info.state == State::dead) info.ended_at_wall_ms = message.since_ms + offset_ms;
+  if (info.state != State::dead && info.state != State::leased) return info;
+  const auto run = std::find_if(message.history.rbegin(), message.history.rend(),
+                                [](const HistoryEvent& event) { return event.event == "leased"; });
+  if (run == message.history.rend()) return info;
+  info.started_at_wall_ms = run->at_wall_ms;
+  if (info.state != State::dead || !info.last_error) return info;
+  info.exit = info.last_error->exit;
+  info.signal = info.last_error->signal;
   return info;
 }
 
@@ -150,10 +159,12 @@ Result<MessagePage> ModelQueue::ended(const Filter& filter, const Cursor& from, 
   MessagePage page;
   for (const Model::Message& message : store_->model.messages) {
     const MessageInfo info = info_of(message);
-    const bool told = is_finished(info.state) && message.told_until_wall_ms > store_->model.clock.wall_ms();
+    const bool told =
+        info.state == State::dead ||
+        (is_finished(info.state) && message.told_until_wall_ms > store_->model.clock.wall_ms());
     const bool wanted = (!filter.state || *filter.state == info.state) &&
                         (!filter.tag || std::count(info.tags.begin(), info.tags.end(), *filter.tag) != 0) &&
-                        is_below(info.tenant, filter.tenant);
+                        has_reason(info, filter.reason) && is_below(info.tenant, filter.tenant);
     if (told && wanted) page.messages.push_back(info);
   }
   std::sort(page.messages.begin(), page.messages.end(), [](const MessageInfo& a, const MessageInfo& b) {

@@ -50,6 +50,9 @@ bool takes(const Filter& filter, const MessageInfo& info) {
   if (filter.state && *filter.state != info.state) return false;
   if (filter.tag && std::find(info.tags.begin(), info.tags.end(), *filter.tag) == info.tags.end())
     return false;
+  const bool for_reason = filter.reason.empty() ||
+                          (info.last_error && info.last_error->reason.find(filter.reason) != std::string::npos);
+  if (!for_reason) return false;
   if (filter.tenant.empty() || info.tenant == filter.tenant) return true;
   return info.tenant.starts_with(filter.tenant + "/");
 }

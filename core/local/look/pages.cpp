@@ -11,14 +11,18 @@ constexpr size_t kAhead = 8;  // chosen: 400,000 messages in pages of 100 take f
 
 Result<std::vector<PagePlace>> Pages::select(const Filter& filter, Order order, const PagePlace& after,
                                              size_t n) {
-  const bool goes_on = found_ && found_->filter == filter && found_->order == order && found_->last == after;
+  const bool goes_on =
+      found_ && found_->filter == filter && found_->order == order && !(after < found_->begin);
   if (!goes_on) {
     found_.emplace();
     found_->filter = filter;
     found_->order = order;
-    found_->last = after;
+    found_->begin = after;
     FQ_TRY(fire_timers());
   }
+  const auto next = std::upper_bound(found_->places.begin(), found_->places.end(), after);
+  found_->next = static_cast<size_t>(next - found_->places.begin());
+  found_->last = after;
   std::vector<PagePlace> page;
   while (page.size() < n) {
     if (found_->next == found_->places.size()) {
@@ -45,6 +49,18 @@ Result<void> Pages::fire_timers() {
   return {};
 }
 
+PagePlace Pages::place_of(const Entry& entry) const {
+  switch (found_->order) {
+    case Order::due:
+      return {entry.at_ms, entry.id};
+    case Order::newest:
+      return newest_place(entry.at_ms, entry.id);
+    case Order::id:
+      break;
+  }
+  return {0, entry.id};
+}
+
 /// The `room` smallest places behind the last one that was given, from one walk.
 Result<void> Pages::find_more(size_t room) {
   std::vector<PagePlace> best;
@@ -66,7 +82,7 @@ Result<void> Pages::find_more(size_t room) {
       for (uint32_t i = from; i < to; ++i) {
         const Entry& entry = schedule().messages().entry(SlotIndex{i});
         if (!matches(link_, filter, below, entry)) continue;
-        const PagePlace place{found_->order == Order::due ? entry.at_ms.get() : 0, entry.id};
+        const PagePlace place = place_of(entry);
         if (found_->last < place) seen.push_back(place);
       }
     }));
@@ -82,6 +98,7 @@ Result<void> Pages::find_more(size_t room) {
   }
   std::sort_heap(best.begin(), best.end());
   found_->at_end = best.size() < room;
+  found_->begin = found_->last;
   found_->places = std::move(best);
   found_->next = 0;
   return {};

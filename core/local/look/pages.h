@@ -10,7 +10,8 @@
 
 namespace fq {
 
-/// A place in the order of pages: due time for those that wait for one, else (0) the id alone.
+/// A place in the order of pages: due time for those that wait for one, else (0) the id alone. Of those that
+/// come newest first both are turned round, see newest_place().
 struct PagePlace {
   int64_t at_ms = 0;
   uint64_t id = 0;
@@ -20,29 +21,34 @@ struct PagePlace {
   }
 };
 
+/// Since `at_ms`, in an order that has the newest and then the highest id first; and back.
+inline PagePlace newest_place(int64_t at_ms, uint64_t id) { return {-at_ms, ~id}; }
+
 class Pages : private Linked {
  public:
-  enum class Order { id, due };
+  enum class Order { id, due, newest };
 
   Pages(Link& link, MessageReader& messages) : Linked(link), messages_(messages) {}
 
   /// The next `n` places behind `after`; fewer: there are no more.
   Result<std::vector<PagePlace>> select(const Filter& filter, Order order, const PagePlace& after, size_t n);
-  /// What was found a moment ago, if it still is that: the same message, in a state, with a tag and for a
-  /// reason that the filter takes.
+  /// What was found a moment ago, if it still is that: the same message (by its id, as it is), in a state,
+  /// with a tag and for a reason that the filter takes.
   Result<std::optional<Snapshot>> look_again(const Filter& filter, const PagePlace& place);
 
  private:
   struct Found {
     Filter filter;
     Order order{};
-    PagePlace last;  // that was given
+    PagePlace begin;  // `places` lie behind it
+    PagePlace last;   // that was given
     size_t given = 0;
     std::vector<PagePlace> places;
     size_t next = 0;      // of them
     bool at_end = false;  // there are none behind them
   };
   Result<void> fire_timers();
+  PagePlace place_of(const Entry& entry) const;
   Result<void> find_more(size_t room);
 
   MessageReader& messages_;

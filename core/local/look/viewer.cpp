@@ -48,6 +48,15 @@ uint64_t number_in(const Cursor& cursor) {
   return value;
 }
 
+/// A time and an id; none: from the start.
+std::optional<PagePlace> place_in(const Cursor& cursor) {
+  if (cursor.text.empty()) return std::nullopt;
+  const size_t dot = cursor.text.find('.');
+  PagePlace place{static_cast<int64_t>(number_in(cursor)), 0};
+  if (dot != std::string::npos) place.id = number_in(Cursor{cursor.text.substr(dot + 1)});
+  return place;
+}
+
 MessageInfo describe_finished(MessageId id, const Outcome& outcome) {
   MessageInfo info;
   info.id = id;
@@ -76,7 +85,26 @@ Result<MessageInfo> Viewer::describe(const Snapshot& looked) {
   }
   FQ_TRY(add_item(looked, info));
   FQ_TRY_SET(info.last_error, last_error_of(link_, looked));
+  if (looked.state == State::leased || looked.state == State::dead) FQ_TRY(add_run(looked, info));
   return info;
+}
+
+/// Its last run, which goes on or was the last: of a dead one also how that ended.
+Result<void> Viewer::add_run(const Snapshot& looked, MessageInfo& info) {
+  FQ_TRY(
+      walk_events(link_, looked.id, looked.event_position,
+                  [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
+                    if (type != RecordType::leased) return true;
+                    info.started_at_wall_ms = at_wall_ms;
+                    if (detail.pid != 0) info.worker_pid = static_cast<int>(detail.pid);
+                    return false;
+                  }));
+  if (looked.state != State::dead) return {};
+  info.ended_at_wall_ms = looked.at_wall_ms;
+  if (!info.last_error || !info.started_at_wall_ms) return {};
+  info.exit = info.last_error->exit;
+  info.signal = info.last_error->signal;
+  return {};
 }
 
 /// What its record says, with the payload, or what of them is lost. Of a message that has ended meanwhile as
@@ -133,12 +161,7 @@ Result<MessagePage> Viewer::peek_ready(const Filter& filter, size_t given, size_
 
 Result<MessagePage> Viewer::peek(const Filter& filter, const Cursor& from, size_t n) {
   if (filter.state == State::ready) return peek_ready(filter, number_in(from), std::min(n, kTurnsPerPage));
-  PagePlace after;
-  if (!from.text.empty()) {
-    const size_t dot = from.text.find('.');
-    after.at_ms = static_cast<int64_t>(number_in(from));
-    if (dot != std::string::npos) after.id = number_in(Cursor{from.text.substr(dot + 1)});
-  }
+  PagePlace after = place_in(from).value_or(PagePlace());
   const auto order = filter.state == State::delayed ? Pages::Order::due : Pages::Order::id;
   MessagePage page;
   size_t selected = 0;
@@ -155,6 +178,36 @@ Result<MessagePage> Viewer::peek(const Filter& filter, const Cursor& from, size_
     // A page without a match says nothing about the next: with a tag it may be far.
   } while (page.messages.empty() && selected == n && n > 0);
   if (selected == n && n > 0) page.next.text = std::to_string(after.at_ms) + "." + std::to_string(after.id);
+  return page;
+}
+
+Result<MessagePage> Viewer::dead(const Filter& filter, const Cursor& from, size_t n) {
+  int64_t wall_minus_boot_ms = 0;
+  FQ_TRY(locked([&]() -> Result<void> {
+    wall_minus_boot_ms = store().wall_of(0);
+    return {};
+  }));
+  PagePlace after{INT64_MIN, 0};
+  if (const auto told = place_in(from)) after = newest_place(told->at_ms - wall_minus_boot_ms, told->id);
+  MessagePage page;
+  bool more = n > 0;
+  while (more && page.messages.size() < n) {
+    const size_t want = n - page.messages.size();
+    FQ_TRY_SET(const std::vector<PagePlace> places, pages_.select(filter, Pages::Order::newest, after, want));
+    more = places.size() == want;
+    for (const PagePlace& place : places) {
+      after = place;
+      const PagePlace told = newest_place(place.at_ms, place.id);
+      FQ_TRY_SET(const std::optional<Snapshot> looked, pages_.look_again(filter, told));
+      if (!looked) continue;
+      FQ_TRY_SET(MessageInfo info, describe(*looked));
+      page.messages.push_back(std::move(info));
+    }
+  }
+  if (more && !page.messages.empty()) {
+    const MessageInfo& last = page.messages.back();
+    page.next.text = std::to_string(*last.ended_at_wall_ms) + "." + std::to_string(number(last.id));
+  }
   return page;
 }
 

@@ -19,9 +19,12 @@ class Viewer : private Linked {
 
   Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n);
   Result<std::optional<MessageInfo>> get(MessageId id);
+  /// The dead that the filter takes, who died last first. A cursor is the wall time of a death and the id.
+  Result<MessagePage> dead(const Filter& filter, const Cursor& from, size_t n);
 
  private:
   Result<MessageInfo> describe(const Snapshot& looked);
+  Result<void> add_run(const Snapshot& looked, MessageInfo& info);
   Result<void> add_item(const Snapshot& looked, MessageInfo& info);
   Result<MessagePage> peek_ready(const Filter& filter, size_t given, size_t n);
 

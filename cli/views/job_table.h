@@ -1,0 +1,28 @@
+// job_table - what runs, what waits and what has ended, a row each.
+#pragma once
+
+// System.
+#include <cstdint>
+#include <string>
+// fq, below us.
+#include "core/api/message.h"
+// fq, this room.
+#include "cli/terminal/table.h"
+
+namespace fq::cli {
+
+class JobTable {
+ public:
+  explicit JobTable(int64_t now_wall_ms);
+
+  void add(const MessageInfo& message);
+  bool empty() const { return count_ == 0; }
+  std::string text(const Screen& screen) const { return table_.text(screen); }
+
+ private:
+  Table table_{{1, 2, 3, 4, 5, 6}};
+  const int64_t now_wall_ms_;
+  size_t count_ = 0;
+};
+
+}  // namespace fq::cli
