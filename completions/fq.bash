@@ -122,7 +122,7 @@ _fq() {
   if __fq_values "$prev"; then return; fi
   local options='' words='' values='' nospace=''
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker queue tenant config check compact doctor help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue tenant config check compact doctor help' ;;
     push)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --env --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -192,6 +192,9 @@ _fq() {
     check)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--repair --format --json --spool --queue --help' ;;
+    workers)
+      if [[ $prev == --format ]]; then __fq_words human json; return; fi
+      options='--format --json --spool --queue --help' ;;
     compact)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
@@ -199,7 +202,7 @@ _fq() {
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker queue tenant config check compact doctor help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue tenant config check compact doctor help' ;;
   esac
   if [[ -z $before && -z $quote && $cur == -* ]]; then words=$options values=; fi
   # shellcheck disable=SC2086

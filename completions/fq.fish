@@ -229,6 +229,10 @@ complete -c fq -n '__fish_seen_subcommand_from worker' -l output -x -a 'inherit 
 complete -c fq -n '__fish_seen_subcommand_from worker' -l output-max -x -d 'of each kept output (default: 1MiB)'
 complete -c fq -n '__fish_seen_subcommand_from worker' -s v -l verbose -d 'a line a message on stderr'
 
+complete -c fq -n __fq_needs_command -a workers -d 'show who works on the queues'
+complete -c fq -n '__fish_seen_subcommand_from workers' -l format -x -a 'human json' -d 'how to show it'
+complete -c fq -n '__fish_seen_subcommand_from workers' -l json -d 'short for --format json'
+
 complete -c fq -n __fq_needs_command -a queue -d 'list, make, pause, set and remove queues'
 complete -c fq -n '__fish_seen_subcommand_from queue' -l yes -d 'do not ask; needed without a terminal'
 complete -c fq -n '__fish_seen_subcommand_from queue' -l format -x -a 'human json' -d 'how to show it'
@@ -268,4 +272,4 @@ complete -c fq -n '__fish_seen_subcommand_from doctor' -l json -d 'short for --f
 
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker queue tenant config check compact doctor help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue tenant config check compact doctor help'

@@ -17,6 +17,7 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 // fq, this room.
+#include "core/api/attendance.h"
 #include "core/api/care.h"
 #include "core/api/event.h"
 #include "core/api/explanation.h"
@@ -339,6 +340,11 @@ class Queue {
   /// process holds. The caller closes its own. None: the engine has nothing like it.
   virtual Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids,
                                                   std::optional<int64_t> limit_ms) = 0;
+
+  /// This process is a worker: others are told, for as long as it is attached.
+  virtual Result<void> attend(const Attendance& attendance) = 0;
+  /// Who is attached as a worker, and who else holds messages by living.
+  virtual Result<std::vector<Attendee>> attendees() = 0;
 
   virtual Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) = 0;
   /// One page of at most `n` changes; idempotent. kick takes `filter.state` dead or delayed.

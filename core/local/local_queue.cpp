@@ -7,6 +7,7 @@
 // fq, this room.
 #include "core/local/care/repairer.h"
 #include "core/local/look/explainer.h"
+#include "core/local/look/roll.h"
 #include "core/local/files/queue_directory.h"
 // fq, below us.
 #include "core/base/text/tenant_name.h"
@@ -114,6 +115,16 @@ Result<EndStatus> LocalQueue::await_end(const EndRequest& request) { return watc
 Result<std::optional<int>> LocalQueue::hold_for_job(std::span<const MessageId> ids,
                                                     std::optional<int64_t> limit_ms) {
   return holder_.hold_for_job(ids, limit_ms);
+}
+
+Result<void> LocalQueue::attend(const Attendance& attendance) {
+  FQ_TRY(holder_.attend(attendance));
+  return taker_.come();
+}
+
+Result<std::vector<Attendee>> LocalQueue::attendees() {
+  reaper_.reap_before_look();
+  return Roll(link_, reaper_).call();
 }
 
 Result<MutateReply> LocalQueue::mutate(std::span<const MessageId> ids, Action action) {

@@ -39,6 +39,8 @@ class LocalQueue final : public Queue, private Linked {
   Result<EndStatus> await_end(const EndRequest& request) override;
   Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids,
                                           std::optional<int64_t> limit_ms) override;
+  Result<void> attend(const Attendance& attendance) override;
+  Result<std::vector<Attendee>> attendees() override;
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
   Result<Settings> settings() override;

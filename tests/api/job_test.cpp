@@ -237,4 +237,42 @@ TEST_CASE("news of a lease wakes who waits for something else", "[threads]") {
   CHECK(system_clock().boot_ms() - start_ms < 900);  // woken, and not by a cap of a second
 }
 
+TEST_CASE("a worker is seen by others, with what it works on; who only looks is not") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("t", 5);
+  const auto seen = [&] {
+    Result<std::vector<Attendee>> all = q.door().attendees();
+    REQUIRE(all.ok());
+    return std::move(all).value();
+  };
+  CHECK(seen().empty());
+  REQUIRE(q.lease_all(timed_lease(1)).deliveries.size() == 1);
+  CHECK(seen().empty());
+  LeaseRequest living;
+  const LeaseReply first = q.lease_all(living);
+  REQUIRE(seen().size() == 1);
+  CHECK(seen()[0].kind == Attendee::Kind::holder);
+  CHECK(seen()[0].pid == ::getpid());
+  CHECK(seen()[0].ids == std::vector<MessageId>{first.deliveries.at(0).id});
+  REQUIRE(q.door().attend({.slots = 4, .messages = 2}).ok());
+  living.want = 2;
+  q.lease_all(living);
+  REQUIRE(seen().size() == 1);
+  CHECK(seen()[0].kind == Attendee::Kind::worker);
+  CHECK(seen()[0].slots == 4);
+  CHECK(seen()[0].busy == 2);
+  CHECK(seen()[0].ids.size() == 3);
+  CHECK(seen()[0].since_wall_ms == q.clock().wall_ms());
+}
+
+TEST_CASE("a worker is seen before it has taken anything") {
+  ON_EVERY_ENGINE(q);
+  REQUIRE(q.door().attend({.slots = 1}).ok());
+  const Result<std::vector<Attendee>> all = q.door().attendees();
+  REQUIRE(all.ok());
+  REQUIRE(all->size() == 1);
+  CHECK(all->front().busy == 0);
+  CHECK(all->front().ids.empty());
+}
+
 }  // namespace fq::test

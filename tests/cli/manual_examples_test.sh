@@ -84,6 +84,9 @@ works() {
         *) "$FQ" worker -- true & ;;
       esac
       worker=$! ;;
+    *'fq workers'*)
+      "$FQ" worker -- true 2>/dev/null & worker=$!
+      await "$FQ" workers >/dev/null ;;
     *--drain*) with_messages && fq ack 17.3 ;;  # what is leased would have to end first
     *) with_messages ;;
   esac

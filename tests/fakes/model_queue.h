@@ -44,6 +44,11 @@ class ModelQueue final : public Queue {
   Result<std::optional<int>> hold_for_job(std::span<const MessageId>, std::optional<int64_t>) override {
     return std::optional<int>();
   }
+  Result<void> attend(const Attendance& attendance) override {
+    attendance_ = attendance;
+    return {};
+  }
+  Result<std::vector<Attendee>> attendees() override;
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
   Result<Settings> settings() override;
@@ -73,6 +78,7 @@ class ModelQueue final : public Queue {
   };
   std::shared_ptr<ModelStore> store_;
   std::vector<Watched> watched_;
+  Attendance attendance_;
 };
 
 }  // namespace fq::test

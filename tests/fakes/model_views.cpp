@@ -4,6 +4,8 @@
 #include "tests/fakes/model_queue.h"
 
 // System.
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -218,6 +220,24 @@ Result<void> ModelQueue::events(const EventRequest& request, EventPage& page) {
   }
   page.next.text = std::to_string(at);
   return {};
+}
+
+/// What is held by living counts as held through this handle.
+Result<std::vector<Attendee>> ModelQueue::attendees() {
+  const std::lock_guard lock(store_->mutex);
+  store_->model.fire_timers();
+  Attendee one;
+  one.kind = attendance_.slots == 0 ? Attendee::Kind::holder : Attendee::Kind::worker;
+  one.pid = ::getpid();
+  one.slots = attendance_.slots;
+  one.since_wall_ms = store_->model.clock.wall_ms();
+  for (const Model::Message& message : store_->model.messages) {
+    if (message.info.state == State::leased && !message.timer) one.ids.push_back(message.info.id);
+  }
+  const size_t of_one = std::max(attendance_.messages, 1U);
+  one.busy = static_cast<uint32_t>(std::min<size_t>(one.slots, (one.ids.size() + of_one - 1) / of_one));
+  if (one.slots == 0 && one.ids.empty()) return std::vector<Attendee>();
+  return std::vector<Attendee>{std::move(one)};
 }
 
 Result<MutateReply> ModelQueue::mutate(std::span<const MessageId> ids, Action action) {

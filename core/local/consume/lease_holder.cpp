@@ -38,8 +38,27 @@ Result<void> LeaseHolder::become() {
     txn.set(slot.job_limit_ms, 0);
     txn.set(slot.orphaned_at_ms, 0);
     txn.set(slot.ask_again_at_ms, 0);
+    txn.set(slot.since_ms, std::max<int64_t>(1, gate().now().boot_ms));
+    note_attendance(txn, slot);
     txn.commit();
     link_.set_holder(static_cast<HolderIndex>(index));
+    return {};
+  });
+}
+
+void LeaseHolder::note_attendance(Txn& txn, HolderSlot& slot) {
+  txn.set(slot.slots, attendance_.slots);
+  txn.set(slot.messages, attendance_.messages);
+}
+
+Result<void> LeaseHolder::attend(const Attendance& attendance) {
+  attendance_ = attendance;
+  if (!link_.holder()) return {};
+  return locked([&]() -> Result<void> {
+    if (!link_.holder()) return {};
+    Txn txn = store().begin();
+    note_attendance(txn, link_.holder_slot());
+    txn.commit();
     return {};
   });
 }

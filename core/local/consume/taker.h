@@ -28,6 +28,8 @@ class Taker : private Linked {
   };
   Taker(Link& link, const Needs& needs);
 
+  /// Known to others as a consumer from now on, and not only when it takes something.
+  Result<void> come() { return link_.holder() ? Result<void>() : become_holder(); }
   Result<LeaseReply> lease(const LeaseRequest& request);
 
  private:

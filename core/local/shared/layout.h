@@ -70,6 +70,9 @@ struct HolderSlot {
   Shared<int64_t> job_limit_ms;     // how long after its death what its jobs left behind keeps messages
   Shared<int64_t> orphaned_at_ms;   // boot time: seen dead with such jobs; 0: not
   Shared<int64_t> ask_again_at_ms;  // boot time: not before is it asked whether such jobs still live
+  Shared<uint32_t> slots;           // of a worker: jobs at once; 0: it is none
+  Shared<uint32_t> messages;        // likewise: of one job, at most
+  Shared<int64_t> since_ms;         // boot time; 0: not known
   Shared<uint32_t> changes;         // its leases were ended or extended by others so often; it sleeps on this
 };
 

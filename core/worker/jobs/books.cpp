@@ -111,6 +111,9 @@ void Books::announce() {
 }
 
 void Books::run() {
+  // Who cannot be shown works all the same.
+  static_cast<void>(source_.queue->attend(
+      {options_.slots_max, options_.stream ? options_.prefetch : std::max(options_.batch, 1U)}));
   while (step()) {
   }
   // What is still held goes back when the queue is closed, by this thread: it holds the leases.

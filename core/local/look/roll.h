@@ -1,0 +1,25 @@
+// roll - who is attached to the queue as a worker, and who holds messages by living or by what it left
+// behind.
+#pragma once
+
+// fq, this room.
+#include "core/local/consume/reaper.h"
+
+namespace fq {
+
+class Roll : private Linked {
+ public:
+  Roll(Link& link, Reaper& reaper) : Linked(link), reaper_(reaper) {}
+
+  Result<std::vector<Attendee>> call();
+
+ private:
+  struct Seen;
+  std::vector<Seen> seen();
+  Result<std::vector<MessageId>> held_by(const Seen& holder);
+  void add_orphans(const Seen& dead, const std::vector<MessageId>& ids, std::vector<Attendee>& all);
+
+  Reaper& reaper_;
+};
+
+}  // namespace fq

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# workers_test - fq workers: who works, who only holds, and what is left of who died.
+. "$(dirname "$0")/lib.sh"
+
+workers() { fq workers --json "$@" | jq -r "$what" | paste -sd' '; }
+what='"\(.kind):\(.pid):\(.busy)/\(.slots):\(.queues | join("+")):\(.ids | join(","))"'
+
+gives 1 'there is none' fq workers
+fq queue create
+gives 1 '' fq workers
+fq push held >/dev/null; fq pop --lease 1m >/dev/null
+gives 1 '' fq workers
+
+# One that waits, of two queues.
+fq queue create other
+"$FQ" worker -j 3 -q default -q other 2>/dev/null & worker=$!
+await eval '[ "$(workers)" = "worker:$worker:0/3:default+other:" ]'
+is 'of one queue' "worker:$worker:0/3:other:" "$(workers -q other)"
+is 'with its host' "$(uname -n)" "$(fq workers --json | jq -r .host)"
+is 'and since when' true "$(fq workers --json | jq '.since | fromdateiso8601? // (sub("\\.[0-9]+Z"; "Z") | fromdateiso8601) | . > now - 60')"
+
+# It works.
+mkfifo "$work/gate"
+job='echo $$ >"$0.$FQ_QUEUE"; cat "$0" & echo $! >"$0.left.$FQ_QUEUE"; wait'
+a=$(fq push -- sh -c "$job" "$work/gate"); b=$(fq push -q other -- sh -c "$job" "$work/gate")
+await eval '[ "$(workers)" = "worker:$worker:2/3:default+other:$a,$b" ]'
+is 'a row for a person' "$worker worker 2 of 3 default, other $a, $b" \
+  "$(fq workers | sed -n 2p | sed -E 's/  +/ /g; s/ (now|[0-9]+s ago) / /')"
+is 'the heading' 'PID KIND BUSY SINCE QUEUES IDS' "$(fq workers | sed -n '1s/^ *//; 1s/  */ /gp')"
+
+# It dies, and what its jobs started keeps what it held.
+await test -s "$work/gate.left.other" -a -s "$work/gate.left.default"
+orphans=$(cat "$work"/gate.left.* | sort -n | paste -sd' ')
+kill -KILL "$worker"; wait "$worker" 2>/dev/null
+what='"\(.kind):\(.ids | length):\(.slots)"'
+await eval '[ "$(workers)" = "orphan:1:null orphan:1:null" ]'
+is 'told with the processes that keep it' "$orphans" "$(fq workers --json | jq .pid | sort -n | paste -sd' ')"
+for _ in 1 2; do echo >"$work/gate"; done
+await eval '! fq workers >/dev/null'
+
+# A batch takes one slot for several messages.
+fresh
+seq 4 | fq push --lines >/dev/null
+"$FQ" worker -j 2 --batch 4 -- sh -c "cat >/dev/null; cat '$work/gate'" 2>/dev/null & worker=$!
+what='"\(.busy)/\(.slots):\(.ids | length)"'
+await eval '[ "$(workers)" = 1/2:4 ]'
+is 'many ids are shortened' '2 of 2' "$(seq 4 | fq push --lines >/dev/null; await eval '[ "$(workers)" = 2/2:8 ]'; fq workers | sed -nE 's/.*(2 of 2).* and 3 more$/\1/p')"
+kill "$worker"; for _ in 1 2; do echo >"$work/gate"; done; wait "$worker"
+
+gives 64 'takes no operand' fq workers 17
+gives 1 'nowhere' fq workers -q nowhere
+finish
