@@ -55,7 +55,8 @@ void Dependents::hold_again(Txn& txn, const Extra& extra) const {
   each_wait(region_, extra, [&](uint32_t i, const Wait& wait) {
     const uint64_t id = region_.dependency(wait.dependency).id;
     const bool unknown = entry_find(region_, id) == kNoIndex && outcome_find(region_, id) == kNoIndex;
-    if (!is_linked(wait) && (unknown || waits.is_unfinished(id))) waits.link(txn, i);
+    waits.unlink(txn, i);  // from what buried it
+    if (unknown || waits.is_unfinished(id)) waits.link(txn, i);
     return true;
   });
 }
@@ -75,12 +76,51 @@ std::optional<uint32_t> Dependents::first_ended() const {
   return index_or_none<uint32_t>(Waits(region_).first_ended());
 }
 
-std::optional<Dependents::Decision> Dependents::decide(Txn& txn, uint32_t index) const {
+/// A wait for an ack that will not come; kNoIndex: there is none.
+uint32_t Dependents::failed_wait(const Extra& extra) const {
+  uint32_t failed = kNoIndex;
+  each_wait(region_, extra, [&](uint32_t i, const Wait& wait) {
+    const bool fails =
+        (wait.flags & kWaitAny) == 0 && has_failed(region_, region_.dependency(wait.dependency).id);
+    if (fails) failed = i;
+    return !fails;
+  });
+  return failed;
+}
+
+/// One that came after others too, and one of these is dead or cancelled, stays dead because of that.
+std::optional<Dependents::Decision> Dependents::decide_again(Txn& txn, uint32_t index) const {
   const Waits waits(region_);
   const Dependency& dependency = region_.dependency(index);
   for (int step = 0; step < kStepsMax; ++step) {
+    const uint32_t first = dependency.buried;
+    if (first == kNoIndex) {
+      waits.forget_ended(txn, index);
+      return std::nullopt;
+    }
+    const SlotIndex slot{region_.wait(first).waiter.get()};
+    waits.unlink(txn, first);
+    const Extra& extra = region_.extra(region_.entry(static_cast<uint32_t>(slot)).rank);
+    const uint32_t failed = failed_wait(extra);
+    if (failed != kNoIndex) {
+      if ((region_.wait(failed).flags & kWaitBuried) == 0) waits.bury(txn, failed);
+      continue;
+    }
+    Decision decision{slot};
+    decision.again = true;
+    each_wait(region_, extra, [&](uint32_t, const Wait&) { return ++decision.waits, true; });
+    return decision;
+  }
+  return std::nullopt;
+}
+
+std::optional<Dependents::Decision> Dependents::decide(Txn& txn, uint32_t index) const {
+  const Waits waits(region_);
+  const Dependency& dependency = region_.dependency(index);
+  if (waits.is_unfinished(dependency.id)) return decide_again(txn, index);
+  for (int step = 0; step < kStepsMax; ++step) {
     const uint32_t first = dependency.first;
-    if (first == kNoIndex || waits.is_unfinished(dependency.id)) {
+    if (first == kNoIndex) {
       waits.forget_ended(txn, index);
       return std::nullopt;
     }

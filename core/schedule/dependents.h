@@ -1,8 +1,8 @@
 // dependents - messages that are held: what they wait for, and what becomes of them when that has ended.
 //
 // Stands on Waits (order/waits.h), which owns the lists: see W1 and W2. When a message ends, or dies, that is
-// noted; the messages that waited for it are decided upon one by one, each in the transaction that carries the
-// decision out.
+// noted; the messages that waited for it are decided upon one by one, each in the transaction that carries
+// the decision out.
 #pragma once
 
 // System.
@@ -32,11 +32,13 @@ class Dependents {
   uint64_t id_of(uint32_t dependency) const { return region_.dependency(dependency).id; }
   struct Decision {
     SlotIndex slot;
-    bool bury = false;   // else it is let go
+    bool bury = false;   // else it is let go, or
+    bool again = false;  // held again
     uint32_t waits = 0;  // that it had
   };
-  /// The next message that waited for it and is to be let go or buried now; none: there is no other. It no
-  /// longer waits for it, so the decision has to be carried out in the same transaction. At most 32 steps.
+  /// The next message that waited for it and is to be let go or buried now, or, where it has come back, that
+  /// it buried and that is to be held again; none: there is no other. It no longer waits for it, so the
+  /// decision has to be carried out in the same transaction. At most 32 steps.
   std::optional<Decision> decide(Txn& txn, uint32_t dependency) const;
   /// Held no longer: ready, or delayed until it is due. At most 12 steps and one for each of its waits.
   void let_go(Txn& txn, SlotIndex slot, int64_t now_ms) const;
@@ -47,6 +49,9 @@ class Dependents {
   void note_all_ended() const;
 
  private:
+  uint32_t failed_wait(const Extra& extra) const;
+  std::optional<Decision> decide_again(Txn& txn, uint32_t dependency) const;
+
   const Region& region_;
 };
 

@@ -255,6 +255,8 @@ void Messages::kick(Txn& txn, SlotIndex index, int64_t now_ms, bool hold) const 
   Entry& entry = message.entry;
   if (state_of(entry) != SlotState::dead && state_of(entry) != SlotState::delayed) return;
   const States states(region_);
+  // Whom it buried is held behind it again.
+  if (state_of(entry) == SlotState::dead) Waits(region_).note_ended(txn, entry.id);
   states.leave(txn, message);
   put(txn, entry.attempts, 0);
   put(txn, entry.crashes, 0);

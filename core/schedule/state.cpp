@@ -105,7 +105,7 @@ void States::note_extra(Txn& txn, const Message& message, SlotState to) const {
   Extra& extra = region_.extra(message.entry.rank);
   const Waits waits(region_);
   if (to == SlotState::dead) {
-    waits.unlink_all(txn, extra);
+    waits.bury_all(txn, extra);
   } else if (to != SlotState::held && extra.waits != kNoIndex) {
     waits.drop(txn, extra);
   }

@@ -94,10 +94,65 @@ TEST_CASE("a kick holds a message again while what it came after is unfinished a
   const MessageId b = push_after(q, "b", {a});
   CHECK(q.bury(q.lease()) == SettleStatus::ok);
   CHECK(q.mutate({a}, Action::kick).changed == 1);
-  CHECK(q.mutate({b}, Action::kick).changed == 1);
   CHECK(state_now(q, b) == State::held);
+  CHECK(q.mutate({b}, Action::kick).changed == 0);
   CHECK(q.pop() == "a");
   CHECK(q.pop() == "b");
+}
+
+TEST_CASE("a kick holds again what died with it, and what died with that") {
+  ON_EVERY_ENGINE(q);
+  const MessageId a = q.push("t", "a");
+  const MessageId b = push_after(q, "b", {a});
+  const MessageId c = push_after(q, "c", {b});
+  const MessageId any = push_after(q, "any", {}, {a});
+  CHECK(q.bury(q.lease()) == SettleStatus::ok);
+  CHECK(state_now(q, c) == State::dead);
+  CHECK(q.pop() == "any");
+  CHECK(q.mutate({a}, Action::kick).changed == 1);
+  CHECK(state_now(q, b) == State::held);
+  CHECK(state_now(q, c) == State::held);
+  CHECK(state_now(q, any) == State::acked);
+  CHECK(q.pop(9) == "a b c");
+}
+
+TEST_CASE("what came after another that is dead as well stays dead until that is kicked too") {
+  ON_EVERY_ENGINE(q);
+  const MessageId a = q.push("t", "a");
+  const MessageId b = q.push("t", "b");
+  const MessageId both = push_after(q, "both", {a, b});
+  const MessageId gone = push_after(q, "gone", {a, b});
+  CHECK(q.bury(q.lease()) == SettleStatus::ok);
+  CHECK(q.bury(q.lease()) == SettleStatus::ok);
+  for (int round = 0; round < 2; ++round) {
+    CHECK(q.mutate({a}, Action::kick).changed == 1);
+    CHECK(state_now(q, both) == State::dead);
+    CHECK(q.bury(q.lease()) == SettleStatus::ok);
+    CHECK(q.mutate({b}, Action::kick).changed == 1);
+    CHECK(state_now(q, both) == State::dead);
+    if (round == 0) CHECK(q.bury(q.lease()) == SettleStatus::ok);
+  }
+  CHECK(q.mutate({gone}, Action::cancel).changed == 1);
+  CHECK(q.mutate({a}, Action::kick).changed == 1);
+  CHECK(state_now(q, both) == State::held);
+  CHECK(state_now(q, gone) == State::cancelled);
+  CHECK(q.pop(9) == "a b both");
+}
+
+TEST_CASE("a thousand that died with one message are held behind it again by its kick") {
+  ON_EVERY_ENGINE(q);
+  const MessageId first = q.push("t", "first");
+  std::vector<NewMessage> batch(1000, message_of("t", "x", {}));
+  for (NewMessage& each : batch) each.after = {first};
+  REQUIRE(q.door().push(batch).ok());
+  CHECK(q.bury(q.lease()) == SettleStatus::ok);
+  CHECK(q.stats().dead == 1001);
+  CHECK(q.mutate({first}, Action::kick).changed == 1);
+  CHECK(q.stats().held == 1000);
+  CHECK(q.stats().dead == 0);
+  CHECK(q.door().check()->findings.lines.empty());
+  CHECK(q.pop() == "first");
+  CHECK(q.stats().ready == 1000);
 }
 
 TEST_CASE("a kick of what came after a dead message brings it back") {

@@ -52,6 +52,17 @@ gives 1 '' fq kick --reason DISK
 is 'expired ones by that word' 1 "$(fq kick --reason expired)"
 is 'and by tenant with it' 1 "$(fq kick --reason route -t a)"
 
+# What died with a message comes back with it.
+fresh
+x=$(fq push first); y=$(fq push --after "$x" second); z=$(fq push --after "$y" third)
+bury --reason broken
+is 'dead with it, and why' "message $x, which it came after, is dead,message $y, which it came after, is dead" \
+  "$(fq jobs --state failed --json | jq -r 'select(.id > 1).last_error.reason' | sort | paste -sd,)"
+is 'kick counts what it was asked for' 1 "$(fq kick --reason broken)"
+is 'and they are held again' "$y $z" "$(fq jobs --state held --json | ids)"
+is 'in their history too' kicked "$(fq log --json "$z" | jq -r .event | tail -1)"
+is 'and they are served in turn' 'first second third' "$(for _ in 1 2 3; do fq pop; done | paste -sd' ')"
+
 # Commands are shown, not what they would read.
 fresh
 fq push input -- make 'a b' all >/dev/null

@@ -186,17 +186,22 @@ SettleStatus Model::mutate(MessageId id, Action action) {
     return SettleStatus::ok;
   }
   if (message->info.state != State::dead && message->info.state != State::delayed) return SettleStatus::stale;
-  message->info.attempts = 0;
-  message->info.crashes = 0;  // attempts too, that ended badly
-  message->ttl_ms.reset();
-  regain_key(*message);
-  if (hold_again(*message))
-    move(*message, State::held);
-  else
-    ready_since(*message, clock.boot_ms());
-  note(*message, "kicked");
+  kick(*message);
   settle_held();
   return SettleStatus::ok;
+}
+
+void Model::kick(Message& message) {
+  if (message.info.state == State::dead) ended_.push_back(message.info.id);
+  message.info.attempts = 0;
+  message.info.crashes = 0;  // attempts too, that ended badly
+  message.ttl_ms.reset();
+  regain_key(message);
+  if (hold_again(message))
+    move(message, State::held);
+  else
+    ready_since(message, clock.boot_ms());
+  note(message, "kicked");
 }
 
 void Model::set(const std::string& path, const PolicyPatch& patch) {

@@ -110,6 +110,8 @@ class Model {
   // model_waits.cpp
   void hold(Message& message, const NewMessage& from, MessageId behind);
   void note_ended(MessageId id);
+  void kick(Message& message);
+  Message* buried_by(MessageId id);  // that is to be held again
   Message* first_waiter(MessageId id);
   void settle_wait(Message& message, MessageId ended);
   bool hold_again(Message& message);

@@ -39,8 +39,23 @@ void Model::settle_held() {
     while (Message* waiter = has_ended(find(ended)->info.state) ? first_waiter(ended) : nullptr) {
       settle_wait(*waiter, ended);
     }
+    while (Message* buried = has_ended(find(ended)->info.state) ? nullptr : buried_by(ended)) kick(*buried);
     ended_.pop_front();
   }
+}
+
+Model::Message* Model::buried_by(MessageId id) {
+  for (Message& each : messages) {
+    if (each.info.state != State::dead) continue;
+    bool waited = false, failed = false;
+    for (const Waited& wait : each.waits) {
+      const State state = find(wait.id)->info.state;
+      waited |= wait.id == id && !wait.any;
+      failed |= !wait.any && has_ended(state) && state != State::acked;
+    }
+    if (waited && !failed) return &each;
+  }
+  return nullptr;
 }
 
 Model::Message* Model::first_waiter(MessageId id) {

@@ -10,7 +10,7 @@ namespace fq {
 namespace {
 
 constexpr size_t kDecidedMax = 6;         // in one transaction
-constexpr uint32_t kUndoOfDecided = 900;  // it comes back to its tenant
+constexpr uint32_t kUndoOfDecided = 900;  // it comes back to its tenant, and what is passed over before
 constexpr uint32_t kUndoOfFreed = 18;
 
 }  // namespace
@@ -27,6 +27,7 @@ Result<void> Resolver::resolve() {
       EventDetail detail;
       detail.reason = std::string_view("message 9007199254740991, which it came after, was cancelled");
       const uint64_t bytes = event_record_bytes(RecordType::freed, kDecidedMax, {}) +
+                             event_record_bytes(RecordType::reheld, kDecidedMax, {}) +
                              event_record_bytes(RecordType::buried, kDecidedMax, detail);
       const Obstacle obstacle = writer_.room_for_event(RecordType::freed, bytes);
       if (obstacle == Obstacle::none) append_decisions(*ended, now);
@@ -38,18 +39,21 @@ Result<void> Resolver::resolve() {
 
 /// Some of those that waited for one message. Needs: the lock, and that their records find room.
 void Resolver::append_decisions(uint32_t dependency, const Now& read) {
-  std::array<SlotIndex, kDecidedMax> freed, buried;
-  size_t freed_count = 0, buried_count = 0;
+  std::array<SlotIndex, kDecidedMax> freed, buried, again;
+  size_t freed_count = 0, buried_count = 0, again_count = 0;
   const uint64_t id = schedule().dependents().id_of(dependency);
   const bool dead = schedule().messages().find(MessageId{id}).has_value();
   Change change(link_, read);
   Txn& txn = change.txn();
   uint32_t cost = 0;
-  while (freed_count + buried_count < kDecidedMax && txn.noted() + cost + kUndoOfDecided < kUndoEntries / 2) {
+  while (freed_count + buried_count + again_count < kDecidedMax &&
+         txn.noted() + cost + kUndoOfDecided < kUndoEntries / 2) {
     const std::optional<Dependents::Decision> decision = schedule().dependents().decide(txn, dependency);
     if (!decision) break;
     cost += kUndoOfDecided + kUndoOfFreed * decision->waits;
-    if (decision->bury) {
+    if (decision->again) {
+      again[again_count++] = decision->slot;
+    } else if (decision->bury) {
       buried[buried_count++] = decision->slot;
     } else {
       freed[freed_count++] = decision->slot;
@@ -60,6 +64,7 @@ void Resolver::append_decisions(uint32_t dependency, const Now& read) {
   EventDetail detail;
   detail.reason = reason;
   events_.add(change, RecordType::freed, std::span(freed).first(freed_count), {});
+  events_.add(change, RecordType::reheld, std::span(again).first(again_count), {});
   events_.add(change, RecordType::buried, std::span(buried).first(buried_count), detail);
   FQ_POINT("held.decided");
   change.commit();

@@ -1,4 +1,5 @@
-// resolver - held messages: let go or buried once what they came after has ended.
+// resolver - held messages: let go or buried once what they came after has ended; held again when it comes
+// back.
 //
 // Each end leaves its message in a list of the schedule; whoever comes next (who ended it, a consumer, one
 // who looks) goes through it, a few in a transaction, each with its record. Who is killed leaves the rest.
@@ -14,7 +15,7 @@ class Resolver : private Linked {
   Resolver(Link& link, Writer& writer, EventWriter& events)
       : Linked(link), writer_(writer), events_(events) {}
 
-  /// Messages whose dependencies have ended are let go or buried.
+  /// Messages whose dependencies have ended are let go or buried, those whose came back are held again.
   Result<void> resolve();
 
  private:

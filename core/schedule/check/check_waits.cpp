@@ -21,9 +21,12 @@ void Checker::check_waits() {
       ++waits;
       const Wait& wait = region_.wait(i);
       const bool is_linked = (wait.flags & kWaitLinked) != 0;
+      const bool is_buried = (wait.flags & kWaitBuried) != 0;
       expect(wait.waiter == slot, "W2: a message with another's wait", slot);
       expect(!is_linked || state == SlotState::held, "W2: a dead message whose wait is in a list", slot);
-      linked += is_linked ? 1u : 0u;
+      expect(!is_buried || (state == SlotState::dead && !is_linked && (wait.flags & kWaitAny) == 0),
+             "W2: a wait among the buried that is none", slot);
+      linked += is_linked || is_buried ? 1u : 0u;
       if (wait.dependency < of_dependency.size()) ++of_dependency[wait.dependency];
     }
   }
@@ -43,6 +46,15 @@ void Checker::check_waits() {
         ++listed;
         const Wait& wait = region_.wait(w);
         expect(wait.dependency == i && wait.prev == prev && (wait.flags & kWaitLinked) != 0,
+               "W1: a wait in a wrong list", w);
+      }
+      prev = kNoIndex;
+      StepLimit buried_limit(root.wait_supply.high_water);
+      for (uint32_t w = dependency.buried; w != kNoIndex; prev = w, w = region_.wait(w).next) {
+        buried_limit.step();
+        ++listed;
+        const Wait& wait = region_.wait(w);
+        expect(wait.dependency == i && wait.prev == prev && (wait.flags & kWaitBuried) != 0,
                "W1: a wait in a wrong list", w);
       }
       i = dependency.chain;

@@ -90,9 +90,9 @@ struct Dependency {
   Shared<uint32_t> chain;        // next in its bucket, or next free
   Shared<uint32_t> first, last;  // of the waits that are linked, oldest first
   Shared<uint32_t> waits;        // linked or not
+  Shared<uint32_t> buried;       // the first wait of those that it buried
   Shared<uint32_t> ended;        // 1: in the list of those that ended
   Shared<uint32_t> ended_prev, ended_next;
-  Shared<uint32_t> zero;
 };
 static_assert(sizeof(Dependency) == 40);
 

@@ -24,6 +24,7 @@ uint32_t Waits::dependency_of(Txn& txn, uint64_t id) const {
   txn.fresh(made.id, id);
   txn.fresh(made.first, kNoIndex);
   txn.fresh(made.last, kNoIndex);
+  txn.fresh(made.buried, kNoIndex);
   txn.fresh(made.ended, 0);
   txn.fresh(made.ended_prev, kNoIndex);
   txn.fresh(made.ended_next, kNoIndex);
@@ -45,19 +46,37 @@ void Waits::link(Txn& txn, uint32_t i) const {
 
 void Waits::unlink(Txn& txn, uint32_t i) const {
   Wait& wait = region_.wait(i);
-  if ((wait.flags & kWaitLinked) == 0) return;
+  if ((wait.flags & (kWaitLinked | kWaitBuried)) == 0) return;
+  const bool linked = (wait.flags & kWaitLinked) != 0;
   Dependency& dependency = region_.dependency(wait.dependency);
   const uint32_t prev = wait.prev, next = wait.next;
-  txn.set(prev == kNoIndex ? dependency.first : region_.wait(prev).next, next);
-  txn.set(next == kNoIndex ? dependency.last : region_.wait(next).prev, prev);
-  put(txn, wait.flags, wait.flags & ~kWaitLinked);
+  Shared<uint32_t>& first = linked ? dependency.first : dependency.buried;
+  txn.set(prev == kNoIndex ? first : region_.wait(prev).next, next);
+  if (next != kNoIndex) {
+    txn.set(region_.wait(next).prev, prev);
+  } else if (linked) {
+    txn.set(dependency.last, prev);
+  }
+  put(txn, wait.flags, wait.flags & ~(kWaitLinked | kWaitBuried));
 }
 
-void Waits::unlink_all(Txn& txn, const Extra& extra) const {
+void Waits::bury(Txn& txn, uint32_t i) const {
+  Wait& wait = region_.wait(i);
+  Dependency& dependency = region_.dependency(wait.dependency);
+  const uint32_t next = dependency.buried;
+  put(txn, wait.prev, kNoIndex);
+  put(txn, wait.next, next);
+  if (next != kNoIndex) txn.set(region_.wait(next).prev, i);
+  txn.set(dependency.buried, i);
+  put(txn, wait.flags, wait.flags | kWaitBuried);
+}
+
+void Waits::bury_all(Txn& txn, const Extra& extra) const {
   StepLimit limit(kWaitsMax);
   for (uint32_t i = extra.waits; i != kNoIndex; i = region_.wait(i).chain) {
     limit.step();
     unlink(txn, i);
+    if ((region_.wait(i).flags & kWaitAny) == 0) bury(txn, i);
   }
 }
 

@@ -7,13 +7,16 @@
 // thousand that wait for it costs its ack one step, and who dies half-way leaves the rest to the next one.
 // Nothing is decided here: the list only says where to look.
 //
-// A message that was buried while it was held keeps its waits, in no list, so that a kick can hold it again.
+// A message that was buried while it was held keeps its waits, so that a kick can hold it again: its own, or
+// that of a message whose death buried it. For that the waits that needed an ack are in another list of their
+// dependency. A message that comes back from the dead is looked at like one that has ended.
 //
 // Invariants
 //  W1  A linked wait is in the list of its dependency, once; a dependency has a wait, linked or not, or has
 //      ended.
-//  W2  A wait belongs to one message that is held or dead, and is linked only while it is held; a message has
-//      kWaitsMax at most.
+//  W2  A wait belongs to one message that is held or dead, is linked only while it is held and among the
+//  buried
+//      only while it is dead; a message has kWaitsMax at most.
 #pragma once
 
 // System.
@@ -27,6 +30,7 @@ inline constexpr uint32_t kWaitsMax = 65;  // --after and --after-any name 64 at
 
 inline constexpr uint32_t kWaitAny = 1;     // however it ends; else it has to be acked
 inline constexpr uint32_t kWaitLinked = 2;  // in its dependency's list
+inline constexpr uint32_t kWaitBuried = 4;  // in its dependency's list of those that it buried
 
 struct NewWait {
   uint64_t id = 0;
@@ -48,7 +52,7 @@ class Waits {
   void add(Txn& txn, uint32_t waiter, Extra& extra, const NewWait& wait) const;
   /// All of a message. At most kWaitsMax steps, each of at most 12 stores.
   void drop(Txn& txn, Extra& extra) const;
-  /// This message has ended, or died: who waits for it is to be looked at.
+  /// This message has ended, died, or is back from the dead: who waited for it is to be looked at.
   void note_ended(Txn& txn, uint64_t id) const;
   /// One that may have ended and that somebody waits for, or kNoIndex.
   uint32_t first_ended() const { return region_.root.first_ended; }
@@ -56,8 +60,10 @@ class Waits {
   void forget_ended(Txn& txn, uint32_t dependency) const;
   void unlink(Txn& txn, uint32_t wait) const;
   void link(Txn& txn, uint32_t wait) const;
-  /// All of a message, which keeps them. At most kWaitsMax steps, each of at most 3 stores.
-  void unlink_all(Txn& txn, const Extra& extra) const;
+  /// All of a message that is dead, which keeps them. At most kWaitsMax steps, each of at most 9 stores.
+  void bury_all(Txn& txn, const Extra& extra) const;
+  /// Needs: it is in no list.
+  void bury(Txn& txn, uint32_t wait) const;
   /// Not finished: ready, delayed, leased or held.
   bool is_unfinished(uint64_t id) const;
 
