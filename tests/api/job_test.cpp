@@ -254,8 +254,10 @@ TEST_CASE("a worker is seen by others, with what it works on; who only looks is 
   CHECK(seen()[0].kind == Attendee::Kind::holder);
   CHECK(seen()[0].pid == ::getpid());
   CHECK(seen()[0].ids == std::vector<MessageId>{first.deliveries.at(0).id});
+  REQUIRE(q.ack(first.deliveries.at(0)) == SettleStatus::ok);
+  CHECK(seen().empty());
   REQUIRE(q.door().attend({.slots = 4, .messages = 2}).ok());
-  living.want = 2;
+  living.want = 3;
   q.lease_all(living);
   REQUIRE(seen().size() == 1);
   CHECK(seen()[0].kind == Attendee::Kind::worker);
