@@ -13,7 +13,7 @@ dead=$(fq push --attempts 1 -- sh -c 'exit 4')
 gone=$(fq push --keep 1h -- sleep 100); fq cancel "$gone"
 mkfifo "$work/gate"
 runs=$(fq push -t acme --tag k=v -- cat "$work/gate")
-"$FQ" worker 2>/dev/null & worker=$!
+"$FQ" worker >/dev/null 2>&1 & worker=$!
 started() { [ "$(fq jobs --state running --json | ids)" = "$runs" ]; }
 await started
 waits=$(fq push -t b -p 1 -- make 'a b')
