@@ -1,7 +1,10 @@
 // push - puts one message, or with --lines, --null or --ndjson many, into the queue and prints their ids.
 
 // System.
+#include <algorithm>
 #include <string>
+// fq, below us.
+#include "core/base/text/counted.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/session/ending.h"
@@ -121,6 +124,7 @@ Result<void> choose_source(const Arguments& arguments, PushRequest& request) {
 Result<PushRequest> push_request(const Arguments& arguments, Format format) {
   PushRequest request;
   FQ_TRY_SET(request.fields, fields_of(arguments));
+  if (!request.fields.unique.empty()) FQ_TRY(check_replacement(request.fields, "--unique-mode"));
   FQ_TRY(choose_source(arguments, request));
   if (arguments.has("lazy")) request.options.durability = Durability::lazy;
   request.options.block = arguments.has("block");
@@ -158,6 +162,13 @@ Result<Exit> push_and_wait(Session& session, Queue& queue, Pusher& pusher, const
   return exit_of_end(session, queue, id);
 }
 
+/// Of somebody at a terminal who may have meant a message a line.
+void say_one_of_lines(std::string_view payload) {
+  const auto ends = static_cast<uint64_t>(std::count(payload.begin(), payload.end(), '\n'));
+  const uint64_t lines = payload.ends_with('\n') ? ends : ends + 1;
+  if (lines > 1) say("that was one message of " + counted(lines, "line") + "; --lines makes each line a message");
+}
+
 Result<Exit> run_push(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(PushRequest request, push_request(arguments, session.format()));
   // A payload that cannot be read should not make a queue, so the source is opened first.
@@ -183,6 +194,7 @@ Result<Exit> run_push(const Arguments& arguments, Session& session) {
   const NewMessage message = message_of(request.fields, *request.payload);
   if (request.wait) return push_and_wait(session, *queue, pusher, request, message);
   FQ_TRY(pusher.push({&message, 1}));
+  if (request.file == "-" && session.out().is_terminal()) say_one_of_lines(*request.payload);
   return Exit::done;
 }
 

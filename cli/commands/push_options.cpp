@@ -252,6 +252,24 @@ Result<PushFields> fields_of(const Arguments& arguments) {
   return fields;
 }
 
+Result<void> check_replacement(const PushFields& fields, std::string_view mode_name) {
+  if (fields.unique_mode != UniqueMode::replace) return {};
+  const std::pair<bool, std::string_view> ignored[] = {{fields.priority.has_value(), "a priority"},
+                                                       {!fields.key.empty(), "a sort key"},
+                                                       {fields.delay_ms.has_value(), "a delay"},
+                                                       {fields.at_wall_ms.has_value(), "a time"},
+                                                       {fields.ttl_ms.has_value(), "a time to live"},
+                                                       {fields.attempts_max.has_value(), "attempts"},
+                                                       {!fields.after.empty(), "messages that it comes after"},
+                                                       {!fields.after_any.empty(), "messages that it comes after"}};
+  for (const auto& [given, what] : ignored) {
+    if (!given) continue;
+    return usage_error(mode_name, "replace does not go with " + std::string(what) +
+                                      ": one that waits keeps its own");
+  }
+  return {};
+}
+
 Result<void> check_order(const PushFields& fields, Order order, std::string_view priority_name,
                          std::string_view key_name) {
   const std::string_view names[] = {"priority", "fifo", "key"};
@@ -275,6 +293,7 @@ Result<PushLine> parse_push_line(std::string_view line, const PushFields& defaul
   if (!fields.has_payload()) return bad_line("has no payload; give payload or payload_base64");
   if (fields.has_two_times()) return bad_line("delay: does not go with at; give one of them");
   push.fields.tags = std::move(tags);
+  FQ_TRY(check_replacement(push.fields, "unique_mode"));
   FQ_TRY(check_order(push.fields, order, "priority", "key"));
   return push;
 }

@@ -42,6 +42,9 @@ NewMessage message_of(const PushFields& fields, std::string_view payload);
 /// From the options, with $FQ_TENANT below them.
 Result<PushFields> fields_of(const Arguments& arguments);
 
+/// Refuses what the message that waits would not get of one that replaces it: --unique-mode replace.
+Result<void> check_replacement(const PushFields& fields, std::string_view mode_name);
+
 /// Refuses what the queue's order would ignore.
 Result<void> check_order(const PushFields& fields, Order order, std::string_view priority_name,
                          std::string_view key_name);

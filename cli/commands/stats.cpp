@@ -112,7 +112,12 @@ Result<Exit> watch(Session& session, bool tenants, int64_t every_ms) {
 }
 
 Result<Exit> run_stats(const Arguments& arguments, Session& session) {
-  if (!arguments.operands().empty()) return usage_error("stats", "takes no operand; name a queue by -q");
+  if (!arguments.operands().empty()) {
+    const std::string& operand = arguments.operands()[0];
+    if (arguments.has("watch") && to_duration("--watch", operand).ok())
+      return usage_error("--watch", "takes its time behind '='; write --watch=" + operand);
+    return usage_error("stats", "takes no operand; name a queue by -q");
+  }
   const bool tenants = arguments.has("tenants");
   if (arguments.has("watch")) {
     int64_t every_ms = kWatchMs;

@@ -1,9 +1,12 @@
 // tenant - what holds for one tenant and all below it: shown, set, paused, limited.
 
+// System.
+#include <algorithm>
 // fq, below us.
 #include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/policy/assignment.h"
+#include "cli/policy/policy_layers.h"
 #include "cli/words/command.h"
 #include "cli/session/session.h"
 #include "cli/words/subcommand.h"
@@ -20,8 +23,19 @@ constexpr OptionSpec kTenantOptions[] = {
     {"Output", 0, "names", Takes::nothing, "", "list: only the names, one a line, as they are"},
 };
 
+/// A pattern that was meant for fq.toml would be set for a tenant of that very name, which nobody has.
+Result<void> refuse_pattern(Queue& queue, const std::string& tenant) {
+  if (tenant.find('*') == std::string::npos) return {};
+  FQ_TRY_SET(const StatsReply known, queue.stats({.tenants = true, .tenant = tenant}));
+  FQ_TRY_SET(const std::vector<PolicyOverride> set, all_overrides(queue));
+  const bool was_set = std::any_of(set.begin(), set.end(), [&](const auto& each) { return each.path == tenant; });
+  if (was_set || !known.rows.empty()) return {};
+  return usage_error("TENANT", "there is no tenant " + in_quotes(tenant) + "; patterns belong in fq.toml");
+}
+
 Result<Exit> apply_patch(Session& session, const std::string& tenant, const PolicyPatch& patch) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY(refuse_pattern(*queue, tenant));
   FQ_TRY(check_patch("tenant set", patch, *queue, session.location()));
   FQ_TRY(queue->policy_set(tenant, patch));
   return Exit::done;

@@ -52,19 +52,61 @@ void append_option(std::string& text, const OptionSpec& option, std::string_view
   text.append(line).append(help).append("\n");
 }
 
-/// Words of other queues for what we call otherwise.
+/// Words of other queues, and of those who run jobs with them, for what we call otherwise.
 constexpr Synonym kCommandSynonyms[] = {
-    {"put", "push"},      {"add", "push"},        {"enqueue", "push"},    {"send", "push"},
-    {"submit", "push"},   {"reserve", "pop"},     {"get", "pop"},         {"take", "pop"},
-    {"receive", "pop"},   {"dequeue", "pop"},     {"delete", "ack"},      {"done", "ack"},
-    {"complete", "ack"},  {"touch", "extend"},    {"renew", "extend"},    {"nack", "retry"},
-    {"reject", "bury"},   {"fail", "bury"},       {"requeue", "release"}, {"list", "peek"},
-    {"ls", "peek"},       {"status", "stats"},    {"info", "stats"},      {"stat", "stats"},
-    {"remove", "cancel"}, {"rm", "cancel"},       {"drop", "cancel"},     {"kill", "cancel"},
-    {"inspect", "show"},  {"fsck", "check"},      {"queues", "queue"},    {"purge", "queue"},
-    {"create", "queue"},  {"await", "wait"},      {"join", "wait"},       {"output", "result"},
-    {"pause", "queue"},   {"resume", "queue"},    {"drain", "queue"},     {"tenants", "tenant"},
-    {"limit", "tenant"},  {"throttle", "tenant"}, {"policy", "config"},   {"settings", "config"},
+    {"put", "push"},
+    {"add", "push"},
+    {"enqueue", "push"},
+    {"send", "push"},
+    {"submit", "push"},
+    {"run", "push -- CMD, or worker"},
+    {"reserve", "pop"},
+    {"get", "pop"},
+    {"take", "pop"},
+    {"receive", "pop"},
+    {"dequeue", "pop"},
+    {"delete", "cancel ID, or ack RECEIPT of a leased one"},
+    {"done", "ack"},
+    {"complete", "ack"},
+    {"touch", "extend"},
+    {"renew", "extend"},
+    {"nack", "retry"},
+    {"reject", "bury"},
+    {"fail", "bury"},
+    {"requeue", "release"},
+    {"restart", "kick"},
+    {"list", "jobs"},
+    {"ls", "jobs"},
+    {"status", "jobs"},
+    {"ps", "jobs"},
+    {"info", "stats"},
+    {"stat", "stats"},
+    {"remove", "cancel"},
+    {"rm", "cancel"},
+    {"drop", "cancel"},
+    {"kill", "cancel"},
+    {"clear", "cancel --all, or queue purge"},
+    {"clean", "cancel --state dead --all; what else has ended goes by itself"},
+    {"inspect", "show"},
+    {"fsck", "check"},
+    {"queues", "queue"},
+    {"purge", "queue purge"},
+    {"create", "queue create"},
+    {"rename", "queue rename"},
+    {"await", "wait"},
+    {"join", "wait"},
+    {"output", "result"},
+    {"logs", "log, or result ID for what a job wrote"},
+    {"follow", "result -f ID, or log -f"},
+    {"tail", "result -f ID, or log -f"},
+    {"pause", "queue pause, or tenant pause"},
+    {"resume", "queue resume, or tenant resume"},
+    {"drain", "queue drain"},
+    {"tenants", "tenant list"},
+    {"limit", "tenant limit"},
+    {"throttle", "tenant limit"},
+    {"policy", "config"},
+    {"settings", "config"},
 };
 
 constexpr OptionSpec kHelpOptions[] = {
@@ -149,7 +191,34 @@ std::string overview() {
   return text;
 }
 
-Error unknown_command(std::string_view word, bool misplaced_option) {
+namespace {
+
+/// "fq push -t acme ..." of "fq -t acme push x"; "": no command stands behind, or a word is not for a line of
+/// text.
+std::string in_order(const CommandLine& line) {
+  const auto rest = line.words.begin() + static_cast<std::ptrdiff_t>(line.before);
+  const auto command = std::find_if(rest, line.words.end(),
+                                    [](const std::string& word) { return find_command(word) != nullptr; });
+  if (!line.misplaced_option || command == line.words.end()) return "";
+  std::string text = "fq " + *command;
+  const auto add = [&text](const std::string& word) {
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@:=-";
+    const bool plain = !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
+    text.append(" ").append(plain ? word : quote_shell(word));
+  };
+  for (auto word = line.words.begin(); word != rest; ++word) add(*word);
+  add(*line.command);
+  for (auto word = rest; word != command; ++word) add(*word);
+  return command + 1 == line.words.end() ? text : text + " ...";
+}
+
+Error unknown(std::string_view word, std::string_view hint) {
+  return Error{ErrorKind::usage, ("unknown command " + in_quotes(word) + "; ").append(hint), 0};
+}
+
+/// "": nothing.
+std::string meant_by(std::string_view word) {
   std::vector<std::string_view> names;
   for (const Command* command : all_commands()) names.push_back(command->name);
   std::string_view near;
@@ -157,10 +226,23 @@ Error unknown_command(std::string_view word, bool misplaced_option) {
     if (synonym.theirs == word) near = synonym.ours;
   }
   if (near.empty()) near = suggest(word, names);
-  std::string hint = "see fq help";
-  if (misplaced_option) hint = "only --spool and -q stand before the command, other options behind it";
-  if (!near.empty()) hint = "did you mean " + std::string(near) + "?";
-  return Error{ErrorKind::usage, "unknown command " + in_quotes(word) + "; " + hint, 0};
+  return near.empty() ? "" : "did you mean " + std::string(near) + "?";
+}
+
+}  // namespace
+
+Error unknown_command(std::string_view word) {
+  const std::string meant = meant_by(word);
+  return unknown(word, meant.empty() ? "see fq help" : meant);
+}
+
+Error unknown_command(const CommandLine& line) {
+  if (!line.misplaced_option) return unknown_command(*line.command);
+  constexpr std::string_view kOrder = "only --spool and -q stand before the command, other options behind it";
+  if (const std::string ordered = in_order(line); !ordered.empty())
+    return unknown(*line.command, std::string(kOrder) + ": " + ordered);
+  const std::string meant = meant_by(*line.command);
+  return unknown(*line.command, meant.empty() ? kOrder : meant);
 }
 
 const Command no_command = {"", "", "", {kHelpOptions, &kQueueOption, ""}, "", "", run_help};

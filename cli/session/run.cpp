@@ -39,7 +39,7 @@ Result<Exit> run_line(int argc, char** argv, Session& session) {
     return Error{ErrorKind::usage, "which command? see fq help", 0};
   }
   const Command* command = find_command(*line.command);
-  if (command == nullptr) return unknown_command(*line.command, line.misplaced_option);
+  if (command == nullptr) return unknown_command(line);
   const bool helps = command == &help_command;  // needs no spool, wherever -q points
   FQ_TRY_SET(const Arguments arguments,
              parse_arguments(helps ? no_command : *command, std::move(line.words)));

@@ -3,6 +3,7 @@
 // System.
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 // fq, below us.
 #include "core/base/text/escape.h"
@@ -85,6 +86,11 @@ Result<void> Session::resolve_spool(const Arguments& arguments) {
   } else {
     return Error{ErrorKind::config, "HOME: is not set, so there is no place for the spool; set FQ_SPOOL", 0};
   }
+  // What is named from here is meant from here, wherever a job or a message about it is read.
+  if (location_.spool.starts_with('/')) return {};
+  const std::unique_ptr<char, decltype(&std::free)> here(::getcwd(nullptr, 0), &std::free);
+  if (!here) return sys_error("read", "the working directory, from which spool " + in_quotes(location_.spool) + " is named", errno);
+  location_.spool = std::string(here.get()) + "/" + location_.spool;
   return {};
 }
 

@@ -1,7 +1,5 @@
 #include "cli/views/explain_view.h"
 
-// System.
-#include <cstdlib>
 // fq, below us.
 #include "core/base/text/counted.h"
 #include "core/base/text/duration.h"
@@ -35,13 +33,18 @@ std::string tenant_word(const std::string& tenant) {
   return is_operand || quoted.empty() ? quoted : "--tenant=" + quoted;
 }
 
-/// With the queue and the spool, unless they are those that are taken without a word.
+/// With the queue, wherever it is typed, and with the spool unless that is the one that is taken without a word.
 std::string in_queue(std::string command, const ExplainContext& context) {
-  const bool is_usual = context.queue == "default" && std::getenv("FQ_QUEUE") == nullptr;
-  if (!is_usual) command += " -q " + context.queue;
+  command += " -q " + context.queue;
   if (context.spool.empty()) return command;
   const std::string spool = word(context.spool);
   return spool.empty() ? "" : command + " --spool=" + spool;
+}
+
+/// "; fq show 17 -q mail tells why"; "": it cannot be typed.
+std::string also_typed(const std::string& command, const std::string& tells, const ExplainContext& context) {
+  const std::string line = in_queue(command, context);
+  return line.empty() ? "" : "; " + line + " tells " + tells;
 }
 
 std::string time_text(const std::optional<int64_t>& at, int64_t now_ms) {
@@ -103,9 +106,10 @@ ReasonText state_reason_text(const Explanation& of, const Reason& reason, const 
       return {"leased until " + time_text(reason.until_wall_ms, now_ms), ""};
     case Reason::Kind::held:
       if (reason.ids.empty()) return {"comes after others", ""};
-      return {"comes after " + ids_text(reason.ids) + "; fq explain tells what keeps those", ""};
+      return {"comes after " + ids_text(reason.ids) + also_typed("fq explain " + id_text(reason.ids[0]), "what keeps it", context), ""};
     case Reason::Kind::dead:
-      return {"buried at " + time_text(reason.until_wall_ms, now_ms) + "; fq show " + id + " tells why",
+      return {"buried at " + time_text(reason.until_wall_ms, now_ms) +
+                  also_typed("fq show " + id, "why", context),
               in_queue("fq kick " + id, context)};
     case Reason::Kind::expired:
       return {"its time to live ran out at " + time_text(reason.until_wall_ms, now_ms),

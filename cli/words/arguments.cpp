@@ -283,6 +283,7 @@ CommandLine split_command_line(int argc, char** argv) {
     const bool value_follows = word == "--spool" || word == "--queue" || word == "-q";
     if (value_follows && i + 1 < argc) line.words.emplace_back(argv[++i]);
   }
+  line.before = line.words.size();
   if (i < argc) line.command = argv[i++];
   for (; i < argc; ++i) line.words.emplace_back(argv[i]);
   return line;

@@ -53,6 +53,7 @@ Result<Arguments> parse_arguments(const Command& command, std::vector<std::strin
 struct CommandLine {
   std::optional<std::string> command;  // none: there was no command
   bool misplaced_option = false;       // just before the command, whose value the "command" may be
+  size_t before = 0;                   // so many of `words` stood before it
   std::vector<std::string> words;
 };
 CommandLine split_command_line(int argc, char** argv);

@@ -45,7 +45,28 @@ gives 64 "unknown option '--ten'" fq push --ten a x
 gives 64 "--payload=TEXT" fq push -hello
 gives 64 'did you mean push?' fq put x
 gives 64 'did you mean retry?' fq nack 1.1
-gives 64 'did you mean stats?' fq status
+gives 64 "did you mean jobs?" fq status
+while IFS='|' read -r word meant; do gives 64 "did you mean $meant" fq "$word" 17; done <<'EOF'
+rename|queue rename?
+delete|cancel ID, or ack RECEIPT of a leased one?
+pause|queue pause, or tenant pause?
+list|jobs?
+ls|jobs?
+logs|log, or result ID
+follow|result -f ID, or log -f?
+tail|result -f ID, or log -f?
+run|push -- CMD, or worker?
+add|push?
+clear|cancel --all, or queue purge?
+clean|cancel --state dead --all
+EOF
+gives 64 'other options behind it: fq push -t acme ...' fq -t acme push x
+gives 64 'other options behind it: fq pop -t acme --json' fq -t acme --json pop
+gives 64 "other options behind it: fq push -t 'a b' ..." fq -t 'a b' push x
+gives 64 'other options behind it: fq push -t '"'a\x1bb'"' ...' fq -t $'a\eb' push x
+gives 64 'only --spool and -q stand before the command' fq -t zoo frobnicate
+gives 64 "write --watch=5s" fq stats --watch 5s
+gives 64 'takes no operand; name a queue' fq stats --watch five
 gives 64 'unknown command' fq $'x\ey'
 gives 64 'which command' fq
 gives 64 'which command' fq -q mail
@@ -131,9 +152,40 @@ gives 64 'two queues are named' fq -q mail queue remove default --yes
 gives 64 'which?' fq kick
 gives 64 'unknown command' fq queue frobnicate
 
+# A tenant is no pattern; one of that very name is.
+gives 64 "there is no tenant 'free-*'; patterns belong in fq.toml" fq tenant set 'free-*' weight=2
+gives 64 'patterns belong in fq.toml' fq tenant pause 'free-*'
+gives 64 'patterns belong in fq.toml' fq tenant limit --tenant='free-*' --for 1h
+fq push -t 'star*' -q stars x >/dev/null
+gives 0 '' fq tenant set -q stars 'star*' weight=2
+fq pop -q stars >/dev/null
+gives 0 '' fq tenant set -q stars 'star*' weight=
+
 # Limits of the process.
 gives 75 'ulimit -v' bash -c 'ulimit -v 60000; "$FQ" push x -q limited'
 is 'a file size limit is an error, not a signal' said "$(bash -c 'ulimit -f 1; "$FQ" push x -q limited2' 2>/dev/null; case $? in 74 | 75) echo said ;; *) echo $? ;; esac)"
+# What is named is what is wrong: a path, where it is a path.
+printf x >"$work/file"
+for command in 'push x' pop stats 'queue list' 'worker -- cat' 'queue create a' doctor; do
+  gives 69 "$([ "$command" = doctor ] || echo "spool '$work/file': is no directory")" fq --spool "$work/file" $command
+done
+gives 69 "spool '$work/file/x': is no directory" fq push x --spool "$work/file/x"
+mkdir "$work/half"; printf x >"$work/half/queues"
+gives 69 "'$work/half/queues': is no directory" fq push x --spool "$work/half"
+gives 69 "'$work/half/queues': is no directory" fq queue list --spool "$work/half"
+ln -s loop "$work/loop"
+gives 69 "spool '$work/loop': is no directory" fq push x --spool "$work/loop"
+gives 65 "'$work/nofile': open" fq push --file "$work/nofile"
+
+# A relative spool is meant from here, once.
+mkdir "$work/here"
+is 'it is shown whole' "$work/here/there: there is none yet; the first push makes it" \
+  "$(cd "$work/here" && FQ_SPOOL=there "$FQ" doctor --json | jq -r 'select(.about == "spool").found')"
+(cd "$work/here" && FQ_SPOOL=there "$FQ" push x >/dev/null)
+is 'and used' "$work/here/there" "$(cd "$work/here" && FQ_SPOOL=there "$FQ" doctor --json | jq -r 'select(.about == "spool").found')"
+gives 1 "spool '$work/here/gone'" bash -c 'cd "$1" && FQ_SPOOL=gone "$FQ" stats' _ "$work/here"
+mkdir "$work/vanishing"
+gives 74 "working directory, from which spool 'rel' is named" bash -c 'cd "$1" && rmdir "$1" && FQ_SPOOL=rel "$FQ" push x' _ "$work/vanishing"
 ln -s "$work" "$FQ_SPOOL/queues/link"
 gives 69 "'link'" fq push x -q link
 gives 69 "'link'" fq check

@@ -27,6 +27,12 @@ is '--payload takes what begins with a dash' -x "$(fq pop)"
 is 'stdin is not touched where a payload is given' rest "$(echo rest | { fq push x >/dev/null; cat; })"
 fq pop >/dev/null
 
+is 'one message of many lines is said so at a terminal' 'fq: that was one message of 10 lines; --lines makes each line a message' \
+  "$(on_terminal 80 24 'seq 10 | "$FQ" push' | tr -d '\r' | grep lines)"
+is 'not of one line, nor of a batch' '' "$(on_terminal 80 24 'echo x | "$FQ" push; seq 3 | "$FQ" push --lines; "$FQ" push "a
+b"; seq 3 | "$FQ" push >/dev/null' | tr -d '\r0-9\n')"
+fq cancel --all --yes >/dev/null
+
 # Leases and verdicts.
 fq push $'tab\there\\' -t acme >/dev/null
 line=$(fq pop --lease 1m)

@@ -21,6 +21,9 @@ tells mail_per_customer.sh '4. All were sent, each once.'
 tells nightly_report.sh '   stock: 7'
 is 'the picture of the README is what fq does' "$(sed -n '/^```text$/,/^```$/p' "$stories/../README.md" | sed '1d;$d')" \
   "$(TMPDIR=$work/stories "$stories/fairness.sh")"
+is 'the README knows how long the library example is' "$(wc -l <"$stories/library/greet.cpp")" "$(grep -o 'of [0-9]* lines' "$stories/../README.md" | tr -dc 0-9)"
+is 'what the README builds it configures first' '' \
+  "$(for preset in $(sed -n 's/.*cmake --build --preset \([a-z]*\).*/\1/p' "$stories/../README.md"); do grep -q "cmake --preset $preset && cmake --build --preset $preset" "$stories/../README.md" || echo "$preset"; done)"
 is 'nothing of a story is left' '' "$(ls "$work/stories")"
 
 if command -v systemd-analyze >/dev/null; then

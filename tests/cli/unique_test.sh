@@ -48,6 +48,14 @@ gives 64 'does not go with' fq push x --debounce k --quiet 5s --after "$b"
 gives 64 'keep, replace or after' fq push x --unique k --unique-mode other
 gives 64 'goes with --unique only' fq push x --unique-mode keep
 
+# What one that waits would not get is not taken silently.
+for other in '-p 5' '--delay 5s' '--at +5s' '--ttl 1h' '--attempts 2' "--after $b" "--after-any $b"; do
+  gives 64 '--unique-mode: replace does not go with' fq push x --unique k --unique-mode replace $other
+  gives 0 '' fq push x --unique k$RANDOM$RANDOM --unique-mode after -t aside $other
+done
+gives 65 'line 1: unique_mode: replace does not go with a priority' bash -c '"$FQ" push --ndjson <<<"{\"payload\":\"x\",\"unique\":\"k\",\"unique_mode\":\"replace\",\"priority\":5}"'
+fq cancel -t aside >/dev/null
+
 gives 64 '--unique: is empty' fq push x --unique=
 gives 64 'longer than 255' fq push x --unique "$(printf 'x%.0s' $(seq 256))"
 gives 64 '--unique-for' fq push x --unique k --unique-for 5

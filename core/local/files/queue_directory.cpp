@@ -48,6 +48,17 @@ Error cannot_open(const std::string& object, int sys) {
   return sys_error("open", object, sys);
 }
 
+/// Of the way to a queue the part that cannot be gone through; `object` when that is none of those above it.
+std::string object_at_fault(const std::string& spool, std::string object) {
+  const auto is_well = [](const std::string& path) {
+    struct stat about {};
+    return ::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode) && ::access(path.c_str(), X_OK) == 0;
+  };
+  if (!is_well(spool)) return spool_object(spool);
+  const std::string queues = spool + "/queues";
+  return is_well(queues) ? object : "'" + queues + "'";
+}
+
 std::string parent_of(const std::string& path) {
   const size_t slash = path.find_last_of('/');
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
@@ -156,7 +167,8 @@ Result<std::unique_ptr<Disk>> open_queue_directory(const std::string& spool, con
   const std::string path = trimmed(spool) + "/queues/" + queue;
   Descriptor opened(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (opened.get() < 0) {
-    if (errno != ENOENT) return cannot_open(queue_object(queue), errno);
+    const int sys = errno;
+    if (sys != ENOENT) return cannot_open(object_at_fault(trimmed(spool), queue_object(queue)), sys);
     struct stat about {};
     if (::stat(spool.c_str(), &about) != 0 && errno == ENOENT) {
       return Error{ErrorKind::missing, spool_object(spool) + ": there is none; the first push makes it",
@@ -170,16 +182,16 @@ Result<std::unique_ptr<Disk>> open_queue_directory(const std::string& spool, con
 }
 
 Result<bool> make_queue_directory(const std::string& spool, const std::string& queue) {
-  const std::string object = queue_object(queue);
   const std::string top = trimmed(spool);
   FQ_TRY_SET([[maybe_unused]] const bool spool_made, make_directories(top, spool_object(spool)));
   FQ_TRY(check_parents(top, spool_object(spool)));
   const Descriptor spool_directory(::open(top.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (spool_directory.get() < 0) return cannot_open(spool_object(spool), errno);
   FQ_TRY(check_owner(spool_directory.get(), spool_object(spool)));
-  FQ_TRY_SET([[maybe_unused]] const bool queues_made, make_directories(top + "/queues", object));
+  FQ_TRY_SET([[maybe_unused]] const bool queues_made, make_directories(top + "/queues", "'" + top + "/queues'"));
   remove_leftovers(top);
-  FQ_TRY_SET(const bool made, make_directories(top + "/queues/" + queue, object));
+  FQ_TRY_SET(const bool made,
+             make_directories(top + "/queues/" + queue, object_at_fault(top, queue_object(queue))));
   FQ_TRY_SET(const std::unique_ptr<Disk> disk, open_queue_directory(spool, queue));
   for (const char* name : kSubdirectories) FQ_TRY(disk->make_directory(name));
   return made;
@@ -227,8 +239,9 @@ Result<std::vector<std::string>> list_queue_directories(const std::string& spool
   std::vector<std::string> names;
   DIR* listing = ::opendir(path.c_str());
   if (listing == nullptr) {
-    if (errno == ENOENT) return names;
-    return sys_error("open", spool_object(spool), errno);
+    const int sys = errno;
+    if (sys == ENOENT) return names;
+    return cannot_open(object_at_fault(trimmed(spool), spool_object(spool)), sys);
   }
   errno = 0;
   while (const dirent* item = ::readdir(listing)) {
