@@ -168,7 +168,7 @@ _fq() {
     result)
       options='--spool --queue --help' values='ids dead' ;;
     worker)
-      options='--jobs --min --max --once --drain --grace --attempts --timeout --backoff --shell --nice --rlimit --batch --linger --batch-format --stream --prefetch --output --output-max --verbose --spool --queue --help' ;;
+      options='--jobs --min --max --once --drain --strict --grace --attempts --timeout --backoff --shell --nice --rlimit --batch --linger --batch-format --stream --prefetch --output --output-max --tag-output --verbose --spool --queue --help' ;;
     queue)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--yes --spool --queue --help --format --json' words='list create pause resume drain set purge remove'

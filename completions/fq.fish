@@ -213,6 +213,7 @@ complete -c fq -n '__fish_seen_subcommand_from worker' -l min -x -d 'with --max:
 complete -c fq -n '__fish_seen_subcommand_from worker' -l max -x -d 'as many as the backlog asks for, up to N'
 complete -c fq -n '__fish_seen_subcommand_from worker' -l once -d 'one message or batch, then leave'
 complete -c fq -n '__fish_seen_subcommand_from worker' -l drain -d 'until the queue is idle'
+complete -c fq -n '__fish_seen_subcommand_from worker' -l strict -d 'with --drain: 1 if what it ran was not acked'
 complete -c fq -n '__fish_seen_subcommand_from worker' -l grace -x -d 'from TERM to KILL (default: 10s)'
 complete -c fq -n '__fish_seen_subcommand_from worker' -l attempts -x -d 'runs that count (default: attempts in fq.toml)'
 complete -c fq -n '__fish_seen_subcommand_from worker' -l timeout -x -d 'run limit (default: timeout in fq.toml)'
@@ -227,6 +228,7 @@ complete -c fq -n '__fish_seen_subcommand_from worker' -l stream -d 'CMD stays u
 complete -c fq -n '__fish_seen_subcommand_from worker' -l prefetch -x -d 'open messages a process (default: 64)'
 complete -c fq -n '__fish_seen_subcommand_from worker' -l output -x -a 'inherit keep fail discard' -d 'inherit, keep, fail or discard (default: inherit)'
 complete -c fq -n '__fish_seen_subcommand_from worker' -l output-max -x -d 'of each kept output (default: 1MiB)'
+complete -c fq -n '__fish_seen_subcommand_from worker' -l tag-output -d 'lines begin with id and tenant'
 complete -c fq -n '__fish_seen_subcommand_from worker' -s v -l verbose -d 'a line a message on stderr'
 
 complete -c fq -n __fq_needs_command -a workers -d 'show who works on the queues'

@@ -1,6 +1,7 @@
 // worker - runs a command for every message, or what command messages carry.
 
 // System.
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -52,6 +53,31 @@ Result<std::vector<worker::Source>> open_sources(Session& session, const Argumen
   return sources;
 }
 
+/// Whoever looks on sees what it says as it says it.
+bool is_looked_on() { return ::isatty(STDERR_FILENO) == 1 && ::tcgetpgrp(STDERR_FILENO) == ::getpgrp(); }
+
+/// As many spaces as a line has, then back to its start. Where the cursor was at the start of a line, a
+/// terminal waits with the step to the next one until something follows the last space, and nothing is seen.
+std::string line_start() {
+  struct winsize size {};
+  const bool shows = ::isatty(STDOUT_FILENO) == 1 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  if (!shows || size.ws_col == 0) return "";
+  return std::string(size.ws_col, ' ') + "\r";
+}
+
+using Run = std::vector<std::pair<std::string, MessageId>>;
+
+/// Of what was run here, and not acked here: whether others have done it.
+Result<Exit> exit_of_run(Session& session, const Run& not_acked) {
+  for (const auto& [name, id] : not_acked) {
+    FQ_TRY_SET(const std::unique_ptr<Queue> queue,
+               session.open({session.spool(), name}, Session::Policy::last_good, OpenOptions{}));
+    FQ_TRY_SET(const std::optional<MessageInfo> message, queue->get(id));
+    if (!message || message->state != State::acked) return Exit::nothing;
+  }
+  return Exit::done;
+}
+
 Exit exit_of_end(worker::End end) {
   switch (end) {
     case worker::End::nothing:
@@ -81,8 +107,13 @@ Result<Exit> run_worker(const Arguments& arguments, Session& session) {
   voice.refresh_policy = [spool = session.spool()](const std::string& name, Queue& queue) {
     return bring_policy_up_to_date(queue, {spool, name});
   };
+  Run not_acked;
+  voice.not_acked = [&](const std::string& name, MessageId id) { not_acked.emplace_back(name, id); };
+  voice.line_start = line_start;
+  options.looked_on = is_looked_on();
   outlive_readers();
   FQ_TRY_SET(const worker::End end, worker::work(std::move(sources), options, voice));
+  if (end == worker::End::done && options.strict) return exit_of_run(session, not_acked);
   return exit_of_end(end);
 }
 
@@ -94,7 +125,7 @@ const Command worker_command = {
     "Runs CMD once for each message, payload on stdin; or what messages carry.",
     kWorkerOptions,
     "fq worker -j4 -- ./resize.sh",
-    "0 done or told to stop; 1 --once found nothing; 78 CMD cannot start",
+    "0 done or told to stop; 1 --once: none, --strict; 78 CMD cannot start",
     run_worker,
 };
 

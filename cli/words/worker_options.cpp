@@ -23,6 +23,7 @@ constexpr OptionSpec kOwnOptions[] = {
     {"How many", 0, "max", Takes::value, "N", "as many as the backlog asks for, up to N"},
     {"How long", 0, "once", Takes::nothing, "", "one message or batch, then leave"},
     {"How long", 0, "drain", Takes::nothing, "", "until the queue is idle"},
+    {"How long", 0, "strict", Takes::nothing, "", "with --drain: 1 if what it ran was not acked"},
     {"How long", 0, "grace", Takes::value, "DUR", "from TERM to KILL (default: 10s)"},
     {"Each job", 0, "attempts", Takes::value, "N", "runs that count (default: attempts in fq.toml)"},
     {"Each job", 0, "timeout", Takes::value, "DUR", "run limit (default: timeout in fq.toml)"},
@@ -32,6 +33,7 @@ constexpr OptionSpec kOwnOptions[] = {
     {"Each job", 0, "rlimit", Takes::value, "NAME=N", "a limit, as nofile=256; may be given again"},
     {"Each job", 0, "output", Takes::value, "WHAT", "inherit, keep, fail or discard (default: inherit)"},
     {"Each job", 0, "output-max", Takes::value, "SIZE", "of each kept output (default: 1MiB)"},
+    {"Each job", 0, "tag-output", Takes::nothing, "", "lines begin with id and tenant"},
     {"Each job", 'v', "verbose", Takes::nothing, "", "a line a message on stderr"},
     {"Batches and streams", 0, "batch", Takes::value, "N", "up to N messages of one tenant a job"},
     {"Batches and streams", 0, "linger", Takes::value, "DUR", "wait so long for N (default: none)"},
@@ -116,6 +118,8 @@ Result<void> read_counts(const Arguments& arguments, worker::Options& options) {
   }
   if (arguments.has("once") && arguments.has("drain"))
     return usage_error("--once", "does not go with --drain; give one of them");
+  options.strict = arguments.has("strict");
+  if (options.strict && !arguments.has("drain")) return usage_error("--strict", "needs --drain");
   if (arguments.has("once")) options.stay = worker::Stay::once;
   if (arguments.has("drain")) options.stay = worker::Stay::drain;
   return {};
@@ -188,6 +192,11 @@ Result<void> read_batches(const Arguments& arguments, worker::Options& options) 
 
 Result<void> read_output(const Arguments& arguments, worker::Options& options) {
   options.verbose = arguments.has("verbose");
+  options.tags_output = arguments.has("tag-output");
+  if (options.tags_output && arguments.value("output").value_or("inherit") != "inherit")
+    return usage_error("--tag-output", "goes with --output inherit only, which passes lines on");
+  if (options.tags_output && options.stream)
+    return usage_error("--tag-output", "does not go with --stream: its lines are of no one message");
   if (const auto typed = arguments.value("output")) {
     constexpr std::pair<std::string_view, worker::OutputPolicy> kPolicies[] = {
         {"inherit", worker::OutputPolicy::inherit},

@@ -88,6 +88,7 @@ void Intake::sort_in(size_t source, Arrival arrival) {
   if (const std::string why = misfit(arrival.delivery); !why.empty()) {
     return bury(source, arrival.delivery, why);
   }
+  if (options_.stream) queues_.note_run(source, arrival.delivery.id);
   if (options_.stream) return streams_.give(std::move(arrival));
   if (options_.batch > 0) return gather_.add(source, std::move(arrival));
   load.arrivals.push_back(std::move(arrival));
@@ -177,6 +178,8 @@ void Intake::start(Slot& slot, Load load) {
   Result<std::unique_ptr<Job>> job = Job::start(queues_.shop(load.source), queue, slot.number, load);
   if (!job.ok()) return refuse(load, job.error());
   slots_.put(slot, std::move(job).value());
+  for (const Arrival& each : slot.job->load().arrivals)
+    queues_.note_run(slot.job->load().source, each.delivery.id);
 }
 
 /// The job could not be started.
@@ -203,6 +206,8 @@ void Intake::refuse(Load& load, const Error& error) {
 
 void Intake::on_job_end(Slot& slot) {
   const std::unique_ptr<Job> job = std::move(slot.job);
+  if (options_.output == OutputPolicy::inherit && !options_.tags_output)
+    shop_.out.write(shop_.voice.line_start());
   const size_t source = job->load().source;
   std::vector<Load> again;
   for (VerdictOrder& order : job->finish(queues_.shop(source), again)) {
@@ -238,6 +243,7 @@ void Intake::tell(const std::string& queue, const Delivery& delivery, const Verd
 
 /// For what cannot be run at all; that is told.
 void Intake::bury(size_t source, const Delivery& delivery, const std::string& reason) {
+  queues_.note_run(source, delivery.id);
   VerdictOrder order = bury_of(delivery, reason);
   tell(queues_.name(source), delivery, order);
   queues_.settle(source, std::move(order));

@@ -23,6 +23,7 @@ class Shutdown {
 
   bool is_closed() const { return closed_; }
   bool is_stopping() const { return stopping_; }
+  bool was_told() const { return signalled_; }
   bool has_failed() const { return failed_.has_value(); }
   bool is_over(int64_t now_ms) const { return now_ms >= leave_at_ms_; }
   /// When take_kill() or is_over() has something to say; kNever: nothing.

@@ -29,6 +29,7 @@ Worker::Worker(std::vector<Source> sources, const Options& options, const Voice&
       slots_(poller_, options),
       streams_(poller_, slots_, queues_, shutdown_, options),
       intake_(queues_, slots_, streams_, shutdown_, shop_),
+      onlooker_(shop_, queues_),
       notify_(options.notify_socket, options.watchdog_us, options.watchdog_pid) {}
 
 Result<void> Worker::prepare() {
@@ -89,8 +90,8 @@ bool Worker::is_finished() const {
 
 int Worker::wait_ms() const {
   const int64_t now_ms = system_clock().boot_ms();
-  const int64_t next_ms = std::min(
-      {shutdown_.next_ms(), slots_.next_ms(), intake_.next_ms(now_ms), streams_.next_ms(now_ms), notify_ms_});
+  const int64_t next_ms = std::min({shutdown_.next_ms(), slots_.next_ms(), intake_.next_ms(now_ms),
+                                    streams_.next_ms(now_ms), notify_ms_, onlooker_.next_ms()});
   if (next_ms == kNever) return -1;
   return static_cast<int>(std::clamp<int64_t>(next_ms - now_ms, 0, 60'000));
 }
@@ -136,6 +137,7 @@ void Worker::on_process(Slot& slot) {
 void Worker::follow_stop() {
   if (!shutdown_.take_stop()) return;
   notify_.tell("STOPPING=1");
+  if (shutdown_.was_told()) onlooker_.on_stop(slots_);
   queues_.take_no_more();
   intake_.release_waiting();
   streams_.stop();
@@ -152,6 +154,7 @@ void Worker::on_time() {
   Growth& growth = slots_.growth();
   if (slots_.at_work() >= growth.slots()) growth.on_busy(now_ms);
   if (growth.on_idle(now_ms)) streams_.dismiss_spare(now_ms);
+  onlooker_.on_time(now_ms, slots_.at_work() == 0 && intake_.is_empty() && !shutdown_.is_closed());
   notify_ms_ = notify_.keep_alive(now_ms);
   if (notify_.is_heard()) notify_ms_ = std::min(notify_ms_, notify_.show(status(), now_ms));
 }

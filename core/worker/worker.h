@@ -11,6 +11,7 @@
 
 // fq, this room.
 #include "core/worker/intake.h"
+#include "core/worker/onlooker.h"
 #include "core/worker/process/notify.h"
 
 namespace fq::worker {
@@ -47,6 +48,7 @@ class Worker {
   Slots slots_;
   Streams streams_;
   Intake intake_;
+  Onlooker onlooker_;
   Notify notify_;
   int64_t notify_ms_ = kNever;
 };

@@ -147,8 +147,8 @@ TEST_CASE("fq.toml.5 explains every key with its default and an example that is 
 
 TEST_CASE("words of other queues lead to ours") {
   const std::pair<const char*, const char*> words[] = {
-      {"put", "push"},   {"reserve", "pop"}, {"delete", "ack"},   {"touch", "extend"},
-      {"nack", "retry"}, {"list", "peek"},   {"status", "stats"}, {"psuh", "push"}};
+      {"put", "push"},   {"reserve", "pop"}, {"dequeue", "pop"}, {"touch", "extend"},
+      {"nack", "retry"}, {"list", "jobs"},   {"status", "jobs"}, {"psuh", "push"}};
   for (const auto& [theirs, ours] : words) {
     CHECK(unknown_command(theirs).text.find("did you mean " + std::string(ours) + "?") != std::string::npos);
   }

@@ -91,6 +91,7 @@ inline std::string ids_of(const Load& load) {
 struct Surroundings {
   explicit Surroundings(Options asked) : options(std::move(asked)), environment(options) {
     voice.spoken = [](std::string_view text) { return std::string(text) + "\n"; };
+    voice.line_start = [] { return std::string(); };
     voice.line = [](const std::string&, const Delivery& one) {
       return Result<std::string>(one.receipt.text + "\n");
     };

@@ -225,6 +225,10 @@ Result<void> Books::give(std::vector<VerdictOrder>& orders) {
   std::vector<std::string> notices = source_.queue->take_notices();
   const std::lock_guard lock(mutex_);
   for (std::string& notice : notices) news_.notices.push_back(std::move(notice));
+  for (size_t i = 0; options_.strict && i < orders.size(); ++i) {
+    const bool acked = orders[i].verdict == Verdict::ack && reply.items[i] == SettleStatus::ok;
+    if (acked) news_.acked.push_back(orders[i].id);
+  }
   news_.settled += orders.size();
   outstanding_ -= std::min(outstanding_, orders.size());
   orders.clear();

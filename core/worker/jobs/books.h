@@ -21,6 +21,7 @@ namespace fq::worker {
 /// A verdict with everything that it says, owned.
 struct VerdictOrder {
   Receipt receipt;
+  MessageId id{};
   Verdict verdict = Verdict::ack;
   int64_t delay_ms = 0;
   std::string reason;
@@ -57,6 +58,7 @@ struct News {
   size_t used = 0;                   // of what was allowed, by what arrived
   size_t refused = 0;                // of what was allowed: it found nothing
   size_t settled = 0;                // verdicts that were given
+  std::vector<MessageId> acked;      // strict: those of them
   std::vector<Load> confirmed;       // loads that were to be confirmed; what has ended of them is in changes
   bool more = false;                 // all that was allowed was taken, and there is more
   std::optional<Error> failed;       // the queue cannot be used any more

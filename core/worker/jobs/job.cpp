@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+// fq, below us.
+#include "core/base/text/escape.h"
 // fq, this room.
 #include "core/worker/process/job_group.h"
 #include "core/worker/process/standard_input.h"
@@ -44,6 +46,14 @@ Result<std::string> batch_text(const Workshop& shop, const std::string& queue, c
     text.push_back(shop.options.batch_format == BatchFormat::lines ? '\n' : '\0');
   }
   return text;
+}
+
+/// Before each line of its output, where that was asked for.
+std::string tag_of(const Options& options, const Load& load) {
+  if (!options.tags_output) return "";
+  const Delivery& first = load.arrivals[0].delivery;
+  const std::string id = load.many ? "-" : std::to_string(number(first.id));
+  return id + "\t" + escape_terminal(first.tenant) + "\t";
 }
 
 Result<Descriptor> input_of(const Workshop& shop, const std::string& queue, const Load& load) {
@@ -105,12 +115,14 @@ Result<void> Job::launch(const Workshop& shop, const std::string& queue, uint32_
   FQ_TRY_SET(const Descriptor in, input_of(shop, queue, load));
   const bool keeps = keep_ms(shop).has_value();
   const bool passes = options.output == OutputPolicy::inherit;
+  const std::string tag = tag_of(options, load);
+  const bool reads = keeps || !tag.empty();
   const uint64_t kept_max = keeps ? options.output_bytes_max : 0;
   Pipe out, err;
   Descriptor nowhere;
   launch.in = in.get();
   launch.out = STDOUT_FILENO;
-  if (keeps) {
+  if (reads) {
     FQ_TRY_SET(out, make_pipe());
     launch.out = out.write_end.get();
   } else if (!passes) {
@@ -120,8 +132,8 @@ Result<void> Job::launch(const Workshop& shop, const std::string& queue, uint32_
   FQ_TRY_SET(err, make_pipe());
   launch.err = err.write_end.get();
   FQ_TRY_SET(process_, worker::launch(launch));
-  if (keeps) out_ = Capture(std::move(out.read_end), {passes ? &shop.out : nullptr, kept_max, 0});
-  err_ = Capture(std::move(err.read_end), {passes ? &shop.err : nullptr, kept_max, kTailBytes});
+  if (reads) out_ = Capture(std::move(out.read_end), {passes ? &shop.out : nullptr, kept_max, 0, tag});
+  err_ = Capture(std::move(err.read_end), {passes ? &shop.err : nullptr, kept_max, kTailBytes, tag});
   return {};
 }
 

@@ -176,6 +176,7 @@ std::optional<VerdictOrder> JobStream::order_of(const Workshop& shop, std::strin
     if (open == open_.end()) return std::nullopt;
     VerdictOrder order;
     order.receipt = open->second.arrival.delivery.receipt;
+    order.id = open->second.arrival.delivery.id;
     order.verdict = each.verdict;
     const bool may_wait = each.verdict == Verdict::release || each.verdict == Verdict::retry;
     if (may_wait && !line.empty()) {

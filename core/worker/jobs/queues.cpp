@@ -8,8 +8,13 @@ namespace fq::worker {
 void Queues::open(const Books::Terms& terms, int event) {
   looks_first_ = terms.looks_first;
   for (Source& source : sources_) {
-    served_.push_back({shop_, std::make_unique<Books>(source, shop_.options, shop_.voice, terms, event), 0,
-                       false, false, false});
+    served_.push_back({shop_,
+                       std::make_unique<Books>(source, shop_.options, shop_.voice, terms, event),
+                       0,
+                       false,
+                       false,
+                       false,
+                       {}});
   }
 }
 
@@ -17,7 +22,14 @@ void Queues::close(bool abandoned) {
   if (abandoned) {
     for (Served& each : served_) each.books->abandon();
   }
+  tell_not_acked();
   served_.clear();
+}
+
+void Queues::tell_not_acked() const {
+  for (size_t i = 0; i < served_.size(); ++i) {
+    for (const uint64_t id : served_[i].not_acked) shop_.voice.not_acked(name(i), MessageId{id});
+  }
 }
 
 bool Queues::any(bool Served::*flag) const {
@@ -55,6 +67,7 @@ void Queues::allow(size_t room, size_t turn) {
 News Queues::take_news(size_t queue) {
   Served& served = served_[queue];
   News news = served.books->take_news();
+  for (const MessageId id : news.acked) served.not_acked.erase(number(id));
   if (news.settings) served.shop.settings = *news.settings;
   served.allowed -= std::min(served.allowed, news.used + news.refused);
   if (news.servable) served.hungry = true;

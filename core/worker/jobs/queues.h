@@ -5,6 +5,8 @@
 // no turn.
 #pragma once
 
+// System.
+#include <set>
 // fq, this room.
 #include "core/worker/jobs/books.h"
 #include "core/worker/jobs/workshop.h"
@@ -35,6 +37,10 @@ class Queues {
   /// `room` messages may come; at most `turn` of each of several queues.
   void allow(size_t room, size_t turn);
   News take_news(size_t queue);
+  /// strict: it is run, or buried instead.
+  void note_run(size_t queue, MessageId id) {
+    if (shop_.options.strict) served_[queue].not_acked.insert(number(id));
+  }
   void settle(size_t queue, VerdictOrder order) { served_[queue].books->settle(std::move(order)); }
   void confirm(size_t queue, Load load) { served_[queue].books->confirm(std::move(load)); }
   void look_idle_again();
@@ -52,7 +58,9 @@ class Queues {
     bool hungry = false;
     bool idle = false;
     bool empty = false;
+    std::set<uint64_t> not_acked;  // strict: ids that were run
   };
+  void tell_not_acked() const;
   bool any(bool Served::*flag) const;
   bool all(bool Served::*flag) const;
 

@@ -46,6 +46,7 @@ VerdictOrder order_for(const Workshop& shop, const Delivery& delivery, const Exi
                        Ending ending, std::string_view stderr_tail) {
   VerdictOrder order;
   order.receipt = delivery.receipt;
+  order.id = delivery.id;
   order.verdict = verdict_of(status, ending);
   if (order.verdict == Verdict::ack) order.exit = status.exit;
   if (order.verdict == Verdict::ack || order.verdict == Verdict::release) return order;
@@ -60,6 +61,7 @@ VerdictOrder order_for(const Workshop& shop, const Delivery& delivery, const Exi
 VerdictOrder release_of(const Delivery& delivery) {
   VerdictOrder order;
   order.receipt = delivery.receipt;
+  order.id = delivery.id;
   order.verdict = Verdict::release;
   return order;
 }
@@ -67,6 +69,7 @@ VerdictOrder release_of(const Delivery& delivery) {
 VerdictOrder bury_of(const Delivery& delivery, std::string reason) {
   VerdictOrder order;
   order.receipt = delivery.receipt;
+  order.id = delivery.id;
   order.verdict = Verdict::bury;
   order.reason = std::move(reason);
   return order;

@@ -27,6 +27,12 @@ void Capture::keep(std::string_view bytes) {
   if (tail_.size() > terms_.tail_bytes) tail_.erase(0, tail_.size() - terms_.tail_bytes);
 }
 
+void Capture::pass_on(std::string_view bytes) {
+  if (terms_.passage == nullptr || bytes.empty()) return;
+  if (terms_.tag.empty()) return terms_.passage->write(bytes);
+  terms_.passage->write(lines_.take(bytes));
+}
+
 Capture::Progress Capture::take_some() {
   if (terms_.passage != nullptr && !terms_.passage->has_room()) return Progress::blocked;
   std::array<char, kReadBytes> buffer;
@@ -38,7 +44,7 @@ Capture::Progress Capture::take_some() {
   }
   const std::string_view bytes(buffer.data(), static_cast<size_t>(got));
   keep(bytes);
-  if (terms_.passage != nullptr) terms_.passage->write(bytes);
+  pass_on(bytes);
   return Progress::more;
 }
 
@@ -49,8 +55,9 @@ void Capture::finish() {
     if (got <= 0) break;
     const std::string_view bytes(buffer.data(), static_cast<size_t>(got));
     keep(bytes);
-    if (terms_.passage != nullptr) terms_.passage->write(bytes);
+    pass_on(bytes);
   }
+  if (terms_.passage != nullptr) terms_.passage->write(lines_.finish());
   pipe_.close();
 }
 

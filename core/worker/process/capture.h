@@ -10,6 +10,7 @@
 #include "core/base/descriptor.h"
 // fq, this room.
 #include "core/worker/process/passage.h"
+#include "core/worker/process/tagged_lines.h"
 
 namespace fq::worker {
 
@@ -22,12 +23,13 @@ class Capture {
     Passage* passage = nullptr;  // where it goes on to; null: nowhere
     uint64_t kept_bytes_max = 0;
     size_t tail_bytes = 0;
+    std::string tag = {};  // of each line that goes on; "": none
   };
   enum class Progress { more, blocked, ended };
 
   Capture() = default;
   /// Reads from `pipe`, which must not block.
-  Capture(Descriptor pipe, const Terms& terms) : pipe_(std::move(pipe)), terms_(terms) {}
+  Capture(Descriptor pipe, const Terms& terms) : pipe_(std::move(pipe)), terms_(terms), lines_(terms.tag) {}
 
   int descriptor() const { return pipe_.get(); }
   bool open() const { return pipe_.get() >= 0; }
@@ -43,9 +45,11 @@ class Capture {
 
  private:
   void keep(std::string_view bytes);
+  void pass_on(std::string_view bytes);
 
   Descriptor pipe_;
   Terms terms_;
+  TaggedLines lines_;
   std::string kept_;
   std::string tail_;
   uint64_t cut_bytes_ = 0;

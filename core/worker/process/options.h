@@ -49,8 +49,11 @@ struct Options {
   unsigned umask = 022;  // of the jobs
   std::vector<ResourceLimit> limits;
   bool verbose = false;
-  std::string spool;                                     // absolute, for the jobs
-  std::vector<std::string> environment;                  // what the jobs inherit, "NAME=value"
+  bool tags_output = false;              // each line of output begins with its message's id and tenant
+  bool strict = false;                   // drain: told of what was run and not acked
+  bool looked_on = false;                // somebody sees what is said as it is said
+  std::string spool;                     // absolute, for the jobs
+  std::vector<std::string> environment;  // what the jobs inherit, "NAME=value"
   std::string notify_socket, watchdog_us, watchdog_pid;  // as systemd sets them; "" where it does not
 };
 
@@ -67,6 +70,10 @@ struct Voice {
   /// A message of this queue as one line of JSON.
   std::function<Result<std::string>(const std::string&, const Delivery&)> line;
   std::function<Result<void>(const std::string&, Queue&)> refresh_policy;
+  /// strict: of this queue, a message that was run, and whose ack this worker knows nothing of.
+  std::function<void(const std::string&, MessageId)> not_acked;
+  /// What brings the cursor of standard output to the start of a line, wherever it is; "": it is no terminal.
+  std::function<std::string()> line_start;
 };
 
 enum class End {
