@@ -125,7 +125,7 @@ _fq() {
     '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue tenant config check compact doctor help' ;;
     push)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
-      options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --env --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
+      options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --shell --env --env-all --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
     pop)
       if [[ $prev == --format ]]; then __fq_words human json sh raw; return; fi
       options='--tenant --count --wait --grouped --max --lease --null --format --json --raw --spool --queue --help' ;;

@@ -90,6 +90,8 @@ complete -c fq -n '__fish_seen_subcommand_from push' -l block -d 'where a limit 
 complete -c fq -n '__fish_seen_subcommand_from push' -l timeout -x -d 'limit of a run (default: timeout in fq.toml)'
 complete -c fq -n '__fish_seen_subcommand_from push' -l keep -x -d 'told of so long after its end (default: retention)'
 complete -c fq -n '__fish_seen_subcommand_from push' -l wait -d 'until it ends; its output, its exit status'
+complete -c fq -n '__fish_seen_subcommand_from push' -l shell -x -d 'instead of -- CMD: TEXT for sh -c'
+complete -c fq -n '__fish_seen_subcommand_from push' -l env-all -d 'all of ours but FQ_* for CMD'
 complete -c fq -n '__fish_seen_subcommand_from push' -l env -x -a '(set -nx)' -d 'a variable for CMD; may be given again'
 complete -c fq -n '__fish_seen_subcommand_from push' -l payload -x -d 'also when it begins with \'-\''
 complete -c fq -n '__fish_seen_subcommand_from push' -l file -r -F -d 'read it from a file, \'-\' is stdin'

@@ -41,12 +41,14 @@ constexpr OptionSpec kPushOptions[] = {
     {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
     {"Job", 0, "keep", Takes::value, "DUR", "told of so long after its end (default: retention)"},
     {"Job", 0, "wait", Takes::attached, "DUR", "until it ends; its output, its exit status"},
+    {"Job", 0, "shell", Takes::value, "TEXT", "instead of -- CMD: TEXT for sh -c"},
     {"Job", 0, "env", Takes::value, "VAR", "a variable for CMD; may be given again"},
+    {"Job", 0, "env-all", Takes::nothing, "", "all of ours but FQ_* for CMD"},
     {"Payload", 0, "payload", Takes::value, "TEXT", "also when it begins with '-'"},
     {"Payload", 0, "file", Takes::value, "PATH", "read it from a file, '-' is stdin"},
-    {"Many at once", 0, "lines", Takes::nothing, "", "each line of stdin is a payload"},
-    {"Many at once", '0', "null", Takes::nothing, "", "the same, each ended by NUL"},
-    {"Many at once", 0, "ndjson", Takes::nothing, "", "each line is an object: see fq-push(1)"},
+    {"Payload", 0, "lines", Takes::nothing, "", "each line of stdin is a payload"},
+    {"Payload", '0', "null", Takes::nothing, "", "the same, each ended by NUL"},
+    {"Payload", 0, "ndjson", Takes::nothing, "", "each line is an object: see fq-push(1)"},
 };
 
 struct PushRequest {
@@ -166,7 +168,8 @@ Result<Exit> push_and_wait(Session& session, Queue& queue, Pusher& pusher, const
 void say_one_of_lines(std::string_view payload) {
   const auto ends = static_cast<uint64_t>(std::count(payload.begin(), payload.end(), '\n'));
   const uint64_t lines = payload.ends_with('\n') ? ends : ends + 1;
-  if (lines > 1) say("that was one message of " + counted(lines, "line") + "; --lines makes each line a message");
+  if (lines > 1)
+    say("that was one message of " + counted(lines, "line") + "; --lines makes each line a message");
 }
 
 Result<Exit> run_push(const Arguments& arguments, Session& session) {

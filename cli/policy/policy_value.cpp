@@ -225,6 +225,7 @@ void write_policy_value(JsonWriter& json, const PolicyValue& value) {
 PolicyValue standard_of(const PolicyKeySpec& spec) {
   Result<PolicyValue> value = parse_policy_value(spec, spec.standard);
   FQ_ASSERT(value.ok());
+  if (spec.key == PolicyKey::attempts) value->second = 1;  // nobody set it
   return std::move(value).value();
 }
 

@@ -24,30 +24,55 @@ Result<std::string> working_directory() {
   return error;
 }
 
+void add(std::vector<std::string>& variables, const std::string& variable) {
+  if (std::find(variables.begin(), variables.end(), variable) == variables.end())
+    variables.push_back(variable);
+}
+
 Result<std::vector<std::string>> variables_of(const Arguments& arguments) {
   std::vector<std::string> variables;
+  for (char** each = environ; arguments.has("env-all") && *each != nullptr; ++each) {
+    const std::string_view variable(*each);
+    // What fq says to a job is each job's own.
+    const bool is_one = variable.find('=') != std::string_view::npos && !variable.starts_with("=");
+    if (is_one && !variable.starts_with("FQ_")) add(variables, std::string(variable));
+  }
   for (const std::string_view typed : arguments.values("env")) {
     const std::string name(typed);
     if (name.empty() || name.find('=') != std::string::npos)
       return usage_error("--env", in_quotes(name) + " is not a variable's name; its value is our own");
     const char* value = ::secure_getenv(name.c_str());
-    if (value == nullptr) continue;
-    const std::string variable = name + "=" + value;
-    if (std::find(variables.begin(), variables.end(), variable) == variables.end())
-      variables.push_back(variable);
+    if (value != nullptr) add(variables, name + "=" + value);
   }
   return variables;
+}
+
+/// "--", or none, in front of a text that would be taken for options.
+std::vector<std::string> words_of_shell(std::string_view text) {
+  std::vector<std::string> words{"sh", "-c"};
+  if (text.starts_with('-') || text.starts_with('+')) words.emplace_back("--");
+  words.emplace_back(text);
+  return words;
 }
 
 }  // namespace
 
 Result<std::optional<JobCommand>> job_of(const Arguments& arguments) {
-  if (arguments.job().empty()) {
-    if (arguments.has("env")) return usage_error("--env", "is for a command; write fq push --env VAR -- CMD");
+  const std::optional<std::string_view> shell = arguments.value("shell");
+  if (shell && shell->empty()) return usage_error("--shell", "is empty; write a text for sh -c");
+  if (shell && !arguments.job().empty())
+    return usage_error("--shell", "does not go with -- CMD; give one of them");
+  if (!shell && arguments.job().empty()) {
+    for (const std::string_view name : {"env", "env-all"}) {
+      if (!arguments.has(name)) continue;
+      const std::string option = "--" + std::string(name);
+      return usage_error(
+          option, "is for a command; write fq push " + option + (name == "env" ? " VAR -- CMD" : " -- CMD"));
+    }
     return std::optional<JobCommand>();
   }
   JobCommand command;
-  command.argv = arguments.job();
+  command.argv = shell ? words_of_shell(*shell) : arguments.job();
   FQ_TRY_SET(command.cwd, working_directory());
   FQ_TRY_SET(command.env, variables_of(arguments));
   return std::optional<JobCommand>(std::move(command));

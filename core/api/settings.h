@@ -21,6 +21,17 @@ inline int64_t retention_of(int64_t retention_ms, bool is_command) {
   return is_command ? kRetentionOfCommandsMs : 0;
 }
 
+/// Nobody set them: command messages have others.
+template <class AnySettings>
+bool has_standard_attempts(const AnySettings& settings) {
+  return settings.attempts_by_kind != 0 && settings.attempts_max == kStandardAttempts;
+}
+/// Of a message that has no attempts of its own, by the queue's settings.
+template <class AnySettings>
+uint32_t attempts_of(const AnySettings& settings, bool is_command) {
+  return has_standard_attempts(settings) ? standard_attempts(is_command) : uint32_t{settings.attempts_max};
+}
+
 /// The settings of a queue, plain or as they lie in shared memory, where nothing starts with a default. Of
 /// the whole queue: what its tenants may do together (concurrency, rate, ...) holds at the top of their tree
 /// and is not here.
@@ -33,7 +44,8 @@ struct SettingFields {
   Field<int64_t> linger_ms{0};            // 0: none
   Field<uint64_t> batch_max{UINT64_MAX};  // of a group
   Field<int64_t> lease_ms{60'000};
-  Field<uint32_t> attempts_max{5};
+  Field<uint32_t> attempts_max{kStandardAttempts};
+  Field<uint32_t> attempts_by_kind{1};  // 1: nobody set attempts_max, see attempts_of()
   Field<uint64_t> payload_bytes_max{uint64_t{1} << 30};
   Field<int64_t> lock_timeout_ms{5'000};
   Field<int64_t> timeout_ms{0};  // of a run in a worker; 0: none
@@ -48,7 +60,33 @@ struct SettingFields {
 template <class T>
 using Plain = T;
 
+<<<<<<< HEAD
 using Settings = SettingFields<Plain>;
+=======
+inline constexpr SettingFields<Plain> kStandardSettings = {
+    .order = Order::priority,
+    .scope = Scope::tenant,
+    .fair_by = FairBy::turns,
+    .sync = SyncMode::always,
+    .linger_ms = 0,
+    .batch_max = UINT64_MAX,
+    .lease_ms = 60'000,
+    .attempts_max = kStandardAttempts,
+    .attempts_by_kind = 1,
+    .payload_bytes_max = uint64_t{1} << 30,
+    .lock_timeout_ms = 5'000,
+    .timeout_ms = 0,
+    .backoff_base_ms = 5'000,
+    .backoff_max_ms = 3'600'000,
+    .retention_ms = kRetentionAuto,
+    .dead_retention_ms = kUnlimited,
+};
+
+struct Settings : SettingFields<Plain> {
+  Settings() : SettingFields(kStandardSettings) {}
+  bool operator==(const Settings&) const = default;
+};
+>>>>>>> 65280c9 (push: --shell, --env-all, PATH of the job; a command that fails is not run again)
 
 /// Calls `visit(key, field)`, or with the second field where a value has two, for every value of any
 /// SettingFields.
@@ -61,7 +99,7 @@ void visit_settings(AnySettings&& settings, Visit&& visit) {
   visit(PolicyKey::linger, settings.linger_ms);
   visit(PolicyKey::batch, settings.batch_max);
   visit(PolicyKey::lease, settings.lease_ms);
-  visit(PolicyKey::attempts, settings.attempts_max);
+  visit(PolicyKey::attempts, settings.attempts_max, settings.attempts_by_kind);
   visit(PolicyKey::max_payload, settings.payload_bytes_max);
   visit(PolicyKey::lock_timeout, settings.lock_timeout_ms);
   visit(PolicyKey::timeout, settings.timeout_ms);

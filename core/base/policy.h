@@ -28,7 +28,7 @@ enum class PolicyKey : uint8_t {
   lock_timeout = 10,
   backoff = 11,  // number: the base, second: the most
   batch = 12,
-  attempts = 13,
+  attempts = 13,  // second: 1: the default, which is another one for command messages
   max_payload = 14,
   max_messages = 15,  // of queues and tenants
   max_bytes = 16,
@@ -43,6 +43,13 @@ enum class PolicyKey : uint8_t {
 };
 inline constexpr PolicyKey kLastPolicyKey = PolicyKey::limited;
 inline constexpr int64_t kUnlimited = INT64_MAX;
+
+/// Runs that count, where neither the message nor the worker nor the queue's policy says how many.
+inline constexpr uint32_t kStandardAttempts = 5;
+inline constexpr uint32_t kStandardCommandAttempts = 1;  // of command messages: what failed is not run again
+constexpr uint32_t standard_attempts(bool is_command) {
+  return is_command ? kStandardCommandAttempts : kStandardAttempts;
+}
 
 enum class Scope : uint32_t { tenant, queue };
 enum class FairBy : uint32_t { turns, bytes, time };

@@ -6,6 +6,7 @@
 #include <limits>
 // fq, below us.
 #include "core/base/bytes.h"
+#include "core/base/policy.h"
 // fq, this room.
 #include "core/schedule/dependents.h"
 #include "core/schedule/rings/costs.h"
@@ -75,6 +76,8 @@ Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
   return {slot, entry, tenant};
 }
 
+bool is_command(const Entry& entry) { return (entry.flags & kEntryCommand) != 0; }
+
 // What a delivery changes in the message itself and in the counts.
 void note_delivery(Txn& txn, const Region& region, const Message& message, const LeaseTerms& terms) {
   auto& [slot, entry, tenant] = message;
@@ -85,7 +88,9 @@ void note_delivery(Txn& txn, const Region& region, const Message& message, const
   }
   put(txn, entry.serial, terms.serial);
   put(txn, entry.began_ms, static_cast<uint32_t>(terms.now_ms));
-  if ((entry.flags & kEntryOwnAttempts) == 0) put(txn, entry.attempts_max, terms.attempts_max);
+  const auto queues = static_cast<uint16_t>(terms.attempts_max != 0 ? terms.attempts_max
+                                                                    : standard_attempts(is_command(entry)));
+  if ((entry.flags & kEntryOwnAttempts) == 0) put(txn, entry.attempts_max, queues);
   add_to(txn, entry.deliveries, 1);
   add_to(txn, region.root.counters.popped, 1);
   add_to(txn, tenant.popped, 1);
@@ -202,6 +207,9 @@ bool Messages::requeue(Txn& txn, SlotIndex index, bool counted, bool crashed, in
   const Message message = region_.message(static_cast<uint32_t>(index));
   auto& [slot, entry, tenant] = message;
   const States states(region_);
+  // A command that was cut off has not failed: it is run again, unless it is what ends its workers.
+  const bool cut_off = crashed && is_command(entry);
+  counted = counted && !cut_off;
   if (!crashed) note_run(txn, region_, message, now_ms);
   end_run(txn, index, std::nullopt, now_ms);
   states.leave(txn, message);
@@ -212,7 +220,8 @@ bool Messages::requeue(Txn& txn, SlotIndex index, bool counted, bool crashed, in
     add_to(txn, counted ? region_.root.counters.retried : region_.root.counters.released, 1);
     add_to(txn, counted ? tenant.retried : tenant.released, 1);
   }
-  if (counted && entry.attempts_max > 0 && entry.attempts >= entry.attempts_max) {
+  const bool last = counted && entry.attempts_max > 0 && entry.attempts >= entry.attempts_max;
+  if (last || (cut_off && entry.crashes >= kCommandCrashesMax)) {
     note_buried(txn, region_, message.tenant);
     states.enter_dead(txn, message, now_ms);
     return true;

@@ -52,7 +52,7 @@ struct LeaseTerms {
   uint64_t serial = 0;
   HolderIndex holder = kHeldByTime;
   int64_t until_ms = kNever;  // kNever: held by the process alone
-  uint16_t attempts_max = 0;  // for messages without their own
+  uint16_t attempts_max = 0;  // for messages without their own; 0: kStandardAttempts and its like
   int64_t now_ms = 0;
 };
 
@@ -79,8 +79,9 @@ class Messages {
   void set_holder(Txn& txn, SlotIndex slot, HolderIndex holder) const;
 
   /// Puts a message back in its old place: ready, or delayed when due_ms is after now_ms. `counted`: an
-  /// attempt; `crashed`: its holder died or its time was over. Where that was the last attempt it is dead
-  /// instead; returns true then. At most 12 steps.
+  /// attempt; `crashed`: its holder died or its time was over, which of a command message is no attempt.
+  /// Where that was the last attempt, or of a command message one crash too many, it is dead instead; returns
+  /// true then. At most 12 steps.
   bool requeue(Txn& txn, SlotIndex slot, bool counted, bool crashed, int64_t due_ms, int64_t now_ms) const;
   void bury(Txn& txn, SlotIndex slot, int64_t now_ms) const;
   /// For Timers: a ready one was not started in time, and is dead since then.

@@ -49,6 +49,80 @@ long=$(printf 'x%.0s' $(seq 20000))
 gives 65 'the limit is 61440' fq push -- cat "$long" "$long" "$long" "$long"
 gives 65 'the limit is 61440' env "A=$long$long" "$FQ" push --env A -- cat "$long" "$long"
 
+# A text for a shell.
+is '--shell is a text for sh -c' '["sh","-c","echo a; echo b"]' "$(json .argv "$(fq push --shell 'echo a; echo b')")"
+is 'whatever it begins with' '["sh","-c","--","-x"]' "$(json .argv "$(fq push --shell=-x)")"
+is 'with an input' '"in"' "$(json .payload "$(fq push in --shell cat)")"
+gives 64 '--shell: does not go with -- CMD' fq push --shell 'a' -- b
+gives 64 '--shell: is empty' fq push --shell ''
+gives 64 '--shell: needs a value' fq push --shell
+gives 64 'does not go with a batch' fq push --lines --file "$work/input" --shell cat
+fq cancel --all --yes >/dev/null
+is 'it runs' $'2\n-x' "$(fq push x --shell 'cat >/dev/null; echo $((1 + 1)); set -- -x; echo "$1"' >/dev/null; fq worker --once)"
+
+# All variables, shown to nobody who did not ask for JSON.
+gives 64 '--env-all: is for a command' fq push x --env-all
+id=$(env SECRET_X=hush FQ_TENANT=acme FQ_FOO=1 "$FQ" push --env-all -- sh -c 'echo "$SECRET_X ${FQ_FOO-none} $FQ_TENANT"')
+for view in "show $id" peek "explain $id" log stats "peek -n 1" top; do is "fq $view does not tell the value" 0 "$(fq $view 2>&1 </dev/null | grep -c hush)"; done
+is '--env-all gives all but FQ_*' 'hush none acme' "$(env -u SECRET_X -u FQ_FOO "$FQ" worker --once)"
+gives 65 'the limit is 61440' env "A=$long$long$long$long" "$FQ" push --env-all -- true
+
+# CMD is looked up in the job's PATH.
+mkdir -p "$work/bin" "$work/other" "$work/a dir/rel"
+printf '#!/bin/sh\necho mine "$@"\n' >"$work/bin/only_here"
+printf 'echo no interpreter "$@"\n' >"$work/bin/bare"
+printf '#!/bin/sh\necho relative\n' >"$work/a dir/rel/only_rel"
+printf 'x' >"$work/other/only_here"
+chmod +x "$work/bin/only_here" "$work/bin/bare" "$work/a dir/rel/only_rel"
+ran() { "$FQ" worker --once 2>"$work/err"; sed 's/.*: message/message/' "$work/err"; }
+PATH=$work/nowhere:$work/other:$work/bin:$PATH "$FQ" push --env PATH -- only_here 'a b' >/dev/null
+is 'the stored PATH finds it, past what cannot be run' 'mine a b' "$(ran)"
+PATH=$work/bin:$PATH "$FQ" push --env-all -- bare x >/dev/null
+is 'a script without an interpreter is the shell'"'"'s' 'no interpreter x' "$(ran)"
+PATH=rel:$PATH "$FQ" push --env PATH -- only_rel >/dev/null
+is 'a relative one is meant from the directory of the push' relative "$(cd / && ran)"
+PATH=$work/bin:$PATH "$FQ" push -- only_here >/dev/null
+is 'without a stored one it is the worker'"'"'s' 'mine' "$(PATH=$work/bin:$PATH ran)"
+id=$(PATH=$work/bin:$PATH "$FQ" push -- only_here)
+is 'where it is not' 1 "$(ran | grep -c "message $id of tenant 'default': only_here: cannot be started: No such file or directory; buried")"
+id=$(PATH=$work/other "$FQ" push --env PATH -- only_here)
+is 'or may not be run' 1 "$(ran | grep -c 'only_here: cannot be started: Permission denied; buried')"
+mkdir "$work/bin/directory"
+PATH=$work/bin:$PATH "$FQ" push --env PATH -- directory >/dev/null
+is 'or is a directory' 1 "$(ran | grep -c 'directory: cannot be started: Permission denied; buried')"
+
+# What fails is not run again; what was cut off is, four times.
+fq cancel --all --state all --yes >/dev/null
+id=$(fq push -- sh -c 'exit 3')
+fq worker --drain 2>/dev/null
+is 'a command that fails is dead at once' '["dead",1,1,0]' "$(json '[.state, .attempts, .max_attempts, .crashes]' "$id")"
+id=$(fq push --attempts 2 -- sh -c 'exit 3')
+fq worker --drain --backoff 0s..0s 2>/dev/null
+is 'unless it says so' '["dead",2,2]' "$(json '[.state, .attempts, .max_attempts]' "$id")"
+id=$(fq push -- sh -c 'exit 3')
+fq worker --drain --backoff 0s..0s --attempts 3 2>/dev/null
+is 'or the worker' '["dead",3,3]' "$(json '[.state, .attempts, .max_attempts]' "$id")"
+fq queue set attempts=5
+id=$(fq push -- sh -c 'exit 3'); is 'or the queue' 5 "$(json .max_attempts "$id")"
+fq worker --drain --backoff 0s..0s 2>/dev/null
+is 'also when it is what others have by themselves' '["dead",5]' "$(json '[.state, .attempts]' "$id")"
+fq queue set attempts=
+is 'taken back' '1 5' "$(json .max_attempts "$(fq push -- true)") $(json .max_attempts "$(fq push x)")"
+fq cancel --all --state all --yes >/dev/null
+id=$(fq push --shell 'kill -KILL $PPID; exec sleep 20')
+for crash in 1 2 3 4; do
+  fq worker --once 2>/dev/null
+  is "crash $crash is no attempt" "[\"ready\",0,$crash,1]" "$(json '[.state, .attempts, .crashes, .max_attempts]' "$id")"
+done
+fq worker --once 2>/dev/null
+is 'the fifth crash buries' '["dead",0,5]' "$(json '[.state, .attempts, .crashes]' "$id")"
+fq kick "$id"
+is 'kick begins anew' '["ready",0,0]' "$(json '[.state, .attempts, .crashes]' "$id")"
+fq cancel "$id"
+id=$(fq push -- true); fq pop --lease 1ms >/dev/null
+await [ "$(fq peek --json | jq -c '[.id, .attempts, .crashes]')" = "[$id,0,1]" ]
+fq cancel "$id"
+
 # In lines.
 printf '{"payload":"x","timeout":"5m","keep":"1d"}\n{"payload":"y","timeout":null}\n' >"$work/lines"
 is 'lines take timeout and keep' 2 "$(fq push --ndjson --file "$work/lines" --timeout 5s | wc -l)"

@@ -107,7 +107,8 @@ Delivery Model::deliver(Message& message, const LeaseRequest& request, bool more
   message.receipt.text = std::to_string(number(message.info.id)) + "." + std::to_string(++last_serial_);
   message.info.deliveries += 1;
   message.ttl_ms.reset();
-  message.attempts_in_force = request.attempts_max.value_or(settings.attempts_max);
+  message.attempts_in_force =
+      request.attempts_max.value_or(attempts_of(settings, message.info.command.has_value()));
   message.extended_until.clear();
   note(message, "leased");
   Delivery delivery{.receipt = message.receipt,
@@ -274,7 +275,7 @@ void Model::fire_timers() {
       // Who looks late at a lease that is over does not make it longer.
       first->run_us = static_cast<uint64_t>(due_ms - first->began_ms) * 1000;
       first->info.crashes += 1;
-      attempt_failed(*first, 0, {});
+      cut_off(*first);
     }
   }
   if (fired) settle_held();
@@ -282,6 +283,14 @@ void Model::fire_timers() {
     const bool is_over = settings.dead_retention_ms <= clock.boot_ms() - each.since_ms;
     if (each.info.state == State::dead && is_over) end(each, State::cancelled, "cancelled");
   }
+}
+
+bool Model::cut_off(Message& message) {
+  if (!message.info.command) return attempt_failed(message, 0, {});
+  const bool last = message.info.crashes >= 5;
+  if (last) end(message, State::dead, "buried");
+  if (!last) come_back(message, 0);
+  return last;
 }
 
 bool Model::attempt_failed(Message& message, int64_t delay_ms, const std::string& reason) {

@@ -70,7 +70,8 @@ class Model {
   /// Its own, or those of its last lease, or the queue's.
   uint32_t attempts_max(const Message& message) const {
     if (message.info.attempts_max != 0) return message.info.attempts_max;
-    return message.attempts_in_force != 0 ? message.attempts_in_force : settings.attempts_max;
+    return message.attempts_in_force != 0 ? message.attempts_in_force
+                                          : attempts_of(settings, message.info.command.has_value());
   }
   /// Nothing is ready or leased, and nothing that was leased once waits for its time.
   bool is_idle() const;
@@ -122,6 +123,7 @@ class Model {
   void come_back(Message& message, int64_t delay_ms);
   /// True: that was the last one, and it is dead.
   void note_told(Message& message);
+  bool cut_off(Message& message);
   bool attempt_failed(Message& message, int64_t delay_ms, const std::string& reason);
   void note(Message& message, std::string_view event, const std::string& reason = {}) {
     message.history.push_back({event, clock.wall_ms(), {}, {}, reason});

@@ -83,7 +83,8 @@ class ScheduleFixture {
     return last_id;
   }
   /// Leases the next message and returns its id, 0 when nothing can be served.
-  uint64_t lease(const std::string& from = "", int64_t until_ms = kNever, uint16_t attempts_max = 0) {
+  uint64_t lease(const std::string& from = "", int64_t until_ms = kNever,
+                 uint16_t attempts_max = UINT16_MAX) {
     std::optional<SlotIndex> slot;
     change([&](Schedule& s, Txn& txn) {
       slot = s.turns().take(

@@ -157,7 +157,9 @@ LeaseTerms Taker::terms_of(const LeaseRequest& request, const Now& now) {
   const SegmentHeader& shared = header();
   LeaseTerms terms;
   terms.now_ms = now.boot_ms;
-  terms.attempts_max = static_cast<uint16_t>(request.attempts_max.value_or(shared.settings.attempts_max));
+  // Where nobody says how many, they are told by the message's kind: see kStandardAttempts.
+  const uint32_t queues = has_standard_attempts(shared.settings) ? 0 : shared.settings.attempts_max.get();
+  terms.attempts_max = static_cast<uint16_t>(request.attempts_max.value_or(queues));
   if (request.hold == Hold::process) {
     terms.holder = *link_.holder();
   } else {

@@ -38,8 +38,10 @@ Snapshot take_snapshot(Link& link, SlotIndex slot) {
   looked.state = shown_state_of(entry).value_or(State::ready);
   looked.slot_state = static_cast<SlotState>(entry.state.get());
   looked.attempts = entry.attempts;
-  looked.attempts_max = entry.attempts_max != 0 ? entry.attempts_max.get()
-                                                : static_cast<uint16_t>(link.header().settings.attempts_max);
+  looked.attempts_max =
+      entry.attempts_max != 0
+          ? entry.attempts_max.get()
+          : static_cast<uint16_t>(attempts_of(link.header().settings, (entry.flags & kEntryCommand) != 0));
   looked.crashes = entry.crashes;
   looked.deliveries = entry.deliveries;
   looked.at_wall_ms = entry.at_ms == kNever ? 0 : link.store().wall_of(entry.at_ms);

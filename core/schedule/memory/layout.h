@@ -62,6 +62,8 @@ struct Entry {
 };
 static_assert(sizeof(Entry) == 88);
 
+inline constexpr uint8_t kCommandCrashesMax = 5;  // of a command message: one that ends its workers is buried
+
 inline constexpr uint8_t kEntryKeyed = 1;        // rank is a key
 inline constexpr uint8_t kEntryOwnAttempts = 2;  // attempts_max was given at push
 inline constexpr uint8_t kEntryInTree = 4;       // in its lane's tree, not in its list

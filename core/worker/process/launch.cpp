@@ -21,7 +21,6 @@ namespace fq::worker {
 
 namespace {
 
-// execvpe copies argv and names of PATH onto the stack.
 constexpr size_t kStackBytes = 256 * 1024;
 constexpr size_t kGuardBytes = 64 * 1024;
 
@@ -37,6 +36,8 @@ enum class Step { prepare, nice, limits, directory, exec };
 struct Plan {
   const Launch* launch;
   std::vector<char*> argv;
+  std::vector<char*> shell_argv;      // of a script without an interpreter: "/bin/sh", its path, argv's rest
+  std::vector<std::string> programs;  // where the command may lie, in this order
   std::vector<char*> environment;
   const std::vector<int>* ignored;
   pid_t parent;
@@ -54,6 +55,23 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
   pointers.push_back(nullptr);
   return pointers;
+}
+
+/// As execvp does it, but in the PATH that the job will have and not in ours.
+std::vector<std::string> programs_of(const Launch& launch) {
+  const std::string& name = launch.argv[0];
+  if (name.empty() || name.find('/') != std::string::npos) return {name};
+  std::string_view path = "/bin:/usr/bin";
+  for (const std::string& each : launch.environment) {
+    if (each.starts_with("PATH=")) path = std::string_view(each).substr(5);
+  }
+  std::vector<std::string> programs;
+  for (;;) {
+    const std::string_view directory = path.substr(0, path.find(':'));
+    programs.push_back(directory.empty() ? name : std::string(directory) + "/" + name);
+    if (directory.size() == path.size()) return programs;
+    path.remove_prefix(directory.size() + 1);
+  }
 }
 
 /// What is caught becomes default by itself; what is ignored would stay so.
@@ -127,12 +145,29 @@ std::optional<Step> failed_step(Plan& plan) {
   return std::nullopt;
 }
 
+/// Returns only when none of the programs can be become; errno tells why.
+void become_one_of(Plan& plan) {
+  bool denied = false;
+  for (const std::string& program : plan.programs) {
+    ::execve(program.c_str(), plan.argv.data(), plan.environment.data());
+    if (errno == ENOEXEC) {
+      plan.shell_argv[1] = const_cast<char*>(program.c_str());
+      ::execve(plan.shell_argv[0], plan.shell_argv.data(), plan.environment.data());
+    }
+    denied = denied || errno == EACCES;
+    const bool not_there = errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ESTALE ||
+                           errno == ENODEV || errno == ETIMEDOUT;
+    if (!not_there) return;
+  }
+  if (denied) errno = EACCES;
+}
+
 int become_command(void* argument) {
   auto& plan = *static_cast<Plan*>(argument);
   const std::optional<Step> failed = failed_step(plan);
   if (!failed) {
     reset_signals(*plan.ignored);
-    ::execvpe(plan.argv[0], plan.argv.data(), plan.environment.data());
+    become_one_of(plan);
   }
   plan.failed = errno;
   plan.failed_at = failed.value_or(Step::exec);
@@ -196,12 +231,16 @@ Error fault_of(const Plan& plan) {
 
 Result<Process> launch(const Launch& launch) {
   static const std::vector<int> ignored = ignored_signals();
+  static constexpr char kShell[] = "/bin/sh";
   Plan plan{&launch,
             pointers_to(launch.argv),
+            {const_cast<char*>(kShell), nullptr},
+            programs_of(launch),
             pointers_to(launch.environment),
             &ignored,
             ::getpid(),
             std::vector<int>(launch.kept.size())};
+  plan.shell_argv.insert(plan.shell_argv.end(), plan.argv.begin() + 1, plan.argv.end());
   char* const stack = child_stack(plan.argv.size());
   if (stack == nullptr) return sys_error("map", "a stack for jobs", errno);
   int pidfd = -1;
