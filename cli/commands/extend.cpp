@@ -12,25 +12,20 @@ namespace {
 
 Result<Exit> run_extend(const Arguments& arguments, Session& session) {
   const auto& operands = arguments.operands();
-  if (operands.empty()) return usage_error("extend", "needs a duration; write fq extend 17.3 5m");
+  if (operands.empty()) return usage_error("extend", "needs a duration; write fq extend 17.3.k7qd 5m");
   if (operands.size() > 2)
-    return usage_error("extend", "takes one receipt and a duration; write fq extend 17.3 5m");
+    return usage_error("extend", "takes one receipt and a duration; write fq extend 17.3.k7qd 5m");
   FQ_TRY_SET(const int64_t duration_ms, to_positive_duration("DUR", operands.back()));
-  std::vector<std::string> texts;
-  if (operands.size() == 2) {
-    FQ_TRY_SET(texts, expand_dash({operands.front()}));
-  } else if (const auto set = environment("FQ_RECEIPT")) {
-    texts.push_back(*set);
-  } else {
-    return usage_error("extend", "needs a receipt; give one, or set FQ_RECEIPT");
-  }
+  const std::vector<std::string> typed(operands.begin(), operands.end() - 1);
+  FQ_TRY_SET(const std::vector<std::string> texts,
+             typed.empty() ? own_receipt(arguments) : receipts_of(arguments, typed));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   std::vector<Receipt> receipts;
   for (const std::string& text : texts) receipts.push_back(Receipt{text});
   FQ_TRY_SET(const std::vector<ExtendResult> results, queue->extend(receipts, duration_ms));
   Exit exit = Exit::done;
   for (size_t i = 0; i < results.size(); ++i) {
-    if (!say_refusal(texts[i], results[i].status, std::nullopt)) continue;
+    if (!say_refusal(session, texts[i], results[i].status, std::nullopt)) continue;
     if (results[i].status == SettleStatus::unknown) exit = Exit::io;
     if (exit == Exit::done) exit = Exit::nothing;
   }
@@ -44,7 +39,7 @@ const Command extend_command = {
     "[RECEIPT | -] DUR",
     "Lets a lease end DUR from now. Without RECEIPT it is that of $FQ_RECEIPT.",
     {{}, &kQueueOption, ""},
-    "fq extend 17.3 5m",
+    "fq extend 17.3.k7qd 5m",
     "0 extended; 1 the receipt was refused",
     run_extend,
 };

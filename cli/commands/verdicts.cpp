@@ -37,7 +37,7 @@ Result<Exit> settle_each(Session& session, const std::vector<std::string>& recei
     FQ_TRY_SET(const SettleReply reply, queue->settle(items));
     say_notices(*queue);
     for (size_t i = 0; i < reply.items.size(); ++i) {
-      refused = say_refusal(receipts[start + i], reply.items[i], reply.error) || refused;
+      refused = say_refusal(session, receipts[start + i], reply.items[i], reply.error) || refused;
       if (reply.items[i] == SettleStatus::unknown)
         unknown = reply.error ? exit_of(reply.error->kind) : Exit::io;
     }
@@ -85,7 +85,7 @@ const Command retry_command = {
     "[RECEIPT... | -] [--delay DUR] [--reason TEXT]",
     "Gives leased messages back as failed: that counts, and the last attempt buries.",
     {kRetryOptions, &kQueueOption, ""},
-    "fq retry 17.3 --delay 30s --reason 'mail server is down'",
+    "fq retry 17.3.k7qd --delay 30s --reason 'mail server is down'",
     "0 all given back or buried; 1 a receipt was refused",
     run_verdict<Verdict::retry>,
 };
@@ -95,7 +95,7 @@ const Command release_command = {
     "[RECEIPT... | -] [--delay DUR]",
     "Gives leased messages back as if not taken: it does not count as an attempt.",
     {kReleaseOptions, &kQueueOption, ""},
-    "fq release 17.3",
+    "fq release 17.3.k7qd",
     "0 all given back; 1 a receipt was refused",
     run_verdict<Verdict::release>,
 };
@@ -105,7 +105,7 @@ const Command bury_command = {
     "[RECEIPT... | -] [--reason TEXT]",
     "Sends leased messages to the dead letters; fq kick brings them back.",
     {kBuryOptions, &kQueueOption, ""},
-    "fq bury 17.3 --reason 'no such customer'",
+    "fq bury 17.3.k7qd --reason 'no such customer'",
     "0 all buried; 1 a receipt was refused",
     run_verdict<Verdict::bury>,
 };

@@ -1,6 +1,9 @@
 #include "cli/session/receipts.h"
 
+// System.
+#include <algorithm>
 // fq, below us.
+#include "core/base/text/decimal.h"
 #include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/words/command.h"
@@ -10,13 +13,57 @@
 
 namespace fq::cli {
 
-Result<std::vector<std::string>> receipts_of(const Arguments& arguments) {
-  if (!arguments.operands().empty()) return expand_dash(arguments.operands());
-  if (const auto set = environment("FQ_RECEIPT")) return std::vector<std::string>{*set};
-  return usage_error(std::string(arguments.command().name), "needs a receipt; give one, or set FQ_RECEIPT");
+namespace {
+
+/// What becomes of a message by its id is what other commands do.
+std::string instead(std::string_view command, const std::string& text) {
+  if (!parse_decimal(text)) return "receipts look like 17.3.k7qd and come from fq pop --lease";
+  if (command == "retry" || command == "release")
+    return "that is a message's id; fq kick " + text + " brings one that is dead or delayed back";
+  if (command == "ack" || command == "bury")
+    return "that is a message's id; fq cancel " + text + " takes it out of the queue";
+  return "that is a message's id; fq show " + text + " tells its receipt";
 }
 
-bool say_refusal(std::string_view receipt, SettleStatus status, const std::optional<Error>& why) {
+std::string why_foreign(const Session& session, const std::string& receipt) {
+  const Result<std::string> queue = queue_of_receipt(session.spool(), {receipt});
+  if (queue.ok() && !queue->empty())
+    return "is of queue " + in_quotes(*queue) + " and not of " + in_quotes(session.queue_name()) +
+           "; write -q " + *queue;
+  if (std::count(receipt.begin(), receipt.end(), '.') < 2)
+    return "is of an older fq, which did not say of which queue; it is not used";
+  return "is not of queue " + in_quotes(session.queue_name()) + ", nor of another one in this spool";
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> receipts_of(const Arguments& arguments) {
+  const auto& operands = arguments.operands();
+  return operands.empty() ? own_receipt(arguments) : receipts_of(arguments, operands);
+}
+
+Result<std::vector<std::string>> own_receipt(const Arguments& arguments) {
+  const auto set = environment("FQ_RECEIPT");
+  const std::string command(arguments.command().name);
+  if (!set) return usage_error(command, "needs a receipt; give one, or set FQ_RECEIPT");
+  if (!is_receipt(*set))
+    return usage_error("FQ_RECEIPT", in_quotes(*set) + " is no receipt; " + instead(command, *set));
+  return std::vector<std::string>{*set};
+}
+
+Result<std::vector<std::string>> receipts_of(const Arguments& arguments,
+                                             const std::vector<std::string>& typed) {
+  FQ_TRY_SET(std::vector<std::string> receipts, expand_dash(typed));
+  for (const std::string& receipt : receipts) {
+    if (!is_receipt(receipt))
+      return usage_error(
+          "RECEIPT", in_quotes(receipt) + " is no receipt; " + instead(arguments.command().name, receipt));
+  }
+  return receipts;
+}
+
+bool say_refusal(const Session& session, const std::string& receipt, SettleStatus status,
+                 const std::optional<Error>& why) {
   const std::string object = "receipt " + in_quotes(receipt) + ": ";
   switch (status) {
     case SettleStatus::ok:
@@ -29,7 +76,10 @@ bool say_refusal(std::string_view receipt, SettleStatus status, const std::optio
       say(object + "no longer valid; its message has ended or never was");
       return true;
     case SettleStatus::invalid:
-      say(object + "is no receipt; receipts look like 17.3 and come from fq pop --lease");
+      say(object + "is no receipt; receipts look like 17.3.k7qd and come from fq pop --lease");
+      return true;
+    case SettleStatus::foreign:
+      say(object + why_foreign(session, receipt));
       return true;
     case SettleStatus::unknown:
       say(why ? object + why->text : object + "the outcome is unknown");

@@ -9,10 +9,16 @@
 
 namespace fq::cli {
 
-/// The operands with "-" read from standard input; without operands $FQ_RECEIPT.
+/// The operands with "-" read from standard input; without operands $FQ_RECEIPT. One that is no receipt is
+/// ErrorKind::usage.
 Result<std::vector<std::string>> receipts_of(const Arguments& arguments);
+/// $FQ_RECEIPT alone.
+Result<std::vector<std::string>> own_receipt(const Arguments& arguments);
+Result<std::vector<std::string>> receipts_of(const Arguments& arguments,
+                                             const std::vector<std::string>& typed);
 
 /// Names the refusal on standard error; true when it is one.
-bool say_refusal(std::string_view receipt, SettleStatus status, const std::optional<Error>& why);
+bool say_refusal(const Session& session, const std::string& receipt, SettleStatus status,
+                 const std::optional<Error>& why);
 
 }  // namespace fq::cli

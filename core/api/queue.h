@@ -221,6 +221,7 @@ enum class SettleStatus {
   stale,    // the receipt is no longer valid: the lease ended, or another verdict came first
   gone,     // no such message
   invalid,  // no receipt at all
+  foreign,  // of another queue, or of an fq that did not say of which: never applied
   unknown,  // the engine cannot say
 };
 
@@ -383,6 +384,10 @@ struct OpenOptions {
 
 Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOptions& options = {});
 Result<std::vector<std::string>> list_queues(const std::string& spool);
+/// Whether a text may be a receipt of any queue.
+bool is_receipt(std::string_view text);
+/// The queue of this spool whose receipt it is; "": of none.
+Result<std::string> queue_of_receipt(const std::string& spool, const Receipt& receipt);
 /// True when it was made, false when it was there.
 Result<bool> create_queue(const Location& location);
 /// Removes the queue and all in it. ErrorKind::later, naming the pids, while anyone is attached.

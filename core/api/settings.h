@@ -60,33 +60,7 @@ struct SettingFields {
 template <class T>
 using Plain = T;
 
-<<<<<<< HEAD
 using Settings = SettingFields<Plain>;
-=======
-inline constexpr SettingFields<Plain> kStandardSettings = {
-    .order = Order::priority,
-    .scope = Scope::tenant,
-    .fair_by = FairBy::turns,
-    .sync = SyncMode::always,
-    .linger_ms = 0,
-    .batch_max = UINT64_MAX,
-    .lease_ms = 60'000,
-    .attempts_max = kStandardAttempts,
-    .attempts_by_kind = 1,
-    .payload_bytes_max = uint64_t{1} << 30,
-    .lock_timeout_ms = 5'000,
-    .timeout_ms = 0,
-    .backoff_base_ms = 5'000,
-    .backoff_max_ms = 3'600'000,
-    .retention_ms = kRetentionAuto,
-    .dead_retention_ms = kUnlimited,
-};
-
-struct Settings : SettingFields<Plain> {
-  Settings() : SettingFields(kStandardSettings) {}
-  bool operator==(const Settings&) const = default;
-};
->>>>>>> 65280c9 (push: --shell, --env-all, PATH of the job; a command that fails is not run again)
 
 /// Calls `visit(key, field)`, or with the second field where a value has two, for every value of any
 /// SettingFields.

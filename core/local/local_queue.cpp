@@ -305,6 +305,14 @@ Result<std::vector<std::string>> list_queues(const std::string& spool) {
   return list_queue_directories(spool);
 }
 
+bool is_receipt(std::string_view text) { return parse_receipt(text).has_value(); }
+
+Result<std::string> queue_of_receipt(const std::string& spool, const Receipt& receipt) {
+  const std::optional<ReceiptParts> parts = parse_receipt(receipt.text);
+  if (!parts || parts->mark.size() < kMarkBytes) return std::string();
+  return find_queue_marked(spool, parts->mark.substr(0, kMarkBytes));
+}
+
 Result<bool> create_queue(const Location& location) {
   FQ_TRY(check_queue_name(location.queue));
   FQ_TRY_SET(const bool made, make_queue_directory(location.spool, location.queue));

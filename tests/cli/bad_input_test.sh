@@ -122,7 +122,7 @@ is 'no input is no message' '0' "$(printf '' | fq push -q batch --lines; echo $?
 receipt=$(fq pop -q batch --lease 1m | cut -f1)
 fq ack -q batch "$receipt"
 gives 1 'no longer valid' fq ack -q batch "$receipt"
-gives 1 'is no receipt' fq ack hello
+gives 64 'is no receipt' fq ack hello
 gives 64 'needs a receipt' fq ack
 gives 64 'not a message id' fq show x
 gives 64 'needs a command' fq tenant

@@ -48,7 +48,7 @@ receipt_of() { fq pop --lease 1h "$@" | cut -f1; }
   fq release "$(receipt_of -t t)" --delay 1h
   fq kick 2
   fq extend "$(receipt_of -t t)" 2h
-  fq retry 2.2 --reason 'not now'
+  fq retry "$(fq show 2 --json | jq -r .receipt)" --reason 'not now'
   fq worker --once -- sh -c 'echo sorry >&2; exit 3'
   fq kick 2
   fq worker --once -- sh -c 'kill -TERM $$'

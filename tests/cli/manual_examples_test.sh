@@ -3,7 +3,7 @@
 # spool, and that of fq.toml(5) is a good fq.toml. (Those of section 7 are pictures.)
 #
 # An example is a run of .Dl lines, or a literal display, under EXAMPLES. Each has a spool, a directory and commands
-# such as it speaks of: message 17, which is leased as 17.3; ./resize.sh, mail.txt.
+# such as it speaks of: message 17, which is leased as 17.3.k7qd (but for its queue's mark); ./resize.sh, mail.txt.
 . "$(dirname "$0")/lib.sh"
 source=$(cd "$(dirname "$0")/../.." && pwd)
 
@@ -72,6 +72,8 @@ with_a_result() {
   fq worker --once
 } >/dev/null
 
+receipt_of_17() { fq show 17 --json 2>/dev/null | jq -r .receipt; }
+
 # works WHERE EXAMPLE: it leaves with 0. What runs until it is told to stop is told so after a second.
 works() {
   local where=$1 example=$2 code said worker=''
@@ -87,9 +89,10 @@ works() {
     *'fq workers'*)
       "$FQ" worker -- true 2>/dev/null & worker=$!
       await "$FQ" workers >/dev/null ;;
-    *--drain*) with_messages && fq ack 17.3 ;;  # what is leased would have to end first
+    *--drain*) with_messages && fq ack "$(receipt_of_17)" ;;  # what is leased would have to end first
     *) with_messages ;;
   esac
+  example=${example//17.3.k7qd/$(receipt_of_17)}
   # Where a metrics collector looks is not for a test to write to.
   example=$(sed 's#/var/lib/[a-z_/-]*/#./#g' <<<"$example")
   case $example in  # on a terminal, where q is typed

@@ -96,7 +96,6 @@ rm "$FQ_SPOOL/fq.toml"
 gives 64 'did you mean pause?' fq queue suspend
 gives 64 'did you mean resume?' fq queue unpause
 gives 64 'did you mean list?' fq queue ls
-gives 64 'did you mean queue?' fq pause
 gives 64 'needs KEY=VALUE; write for instance attempts=3' fq queue set
 gives 64 'needs KEY=VALUE' fq queue set default
 gives 64 "'two' is not KEY=VALUE" fq queue set default attempts=2 two

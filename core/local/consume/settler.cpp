@@ -6,6 +6,7 @@
 #include "core/base/text/decimal.h"
 #include "core/base/fault_point.h"
 // fq, this room.
+#include "core/local/read/receipt.h"
 
 namespace fq {
 
@@ -43,29 +44,17 @@ EventDetail detail_of(const Settle& settle, int64_t wall_ms) {
   return detail;
 }
 
-struct ParsedReceipt {
-  uint64_t id = 0;
-  uint64_t serial = 0;
-};
-
-std::optional<ParsedReceipt> parse_receipt(std::string_view text) {
-  const std::optional<uint64_t> id = take_decimal(text);
-  if (!id || text.empty() || text[0] != '.') return std::nullopt;
-  const std::optional<uint64_t> serial = parse_decimal(text.substr(1));
-  if (!serial) return std::nullopt;
-  return ParsedReceipt{*id, *serial};
-}
-
 uint64_t id_in(const Receipt& receipt) {
-  const std::optional<ParsedReceipt> parsed = parse_receipt(receipt.text);
+  const std::optional<ReceiptParts> parsed = parse_receipt(receipt.text);
   return parsed ? parsed->id : 0;
 }
 
 }  // namespace
 
 SettleStatus Settler::judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot) {
-  const std::optional<ParsedReceipt> parsed = parse_receipt(receipt.text);
+  const std::optional<ReceiptParts> parsed = parse_receipt(receipt.text);
   if (!parsed) return SettleStatus::invalid;
+  if (parsed->mark != text_of(mark())) return SettleStatus::foreign;
   slot = schedule().messages().find(MessageId{parsed->id});
   if (!slot) return SettleStatus::gone;
   const Entry& entry = schedule().messages().entry(*slot);

@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 // fq, this room.
+#include "core/local/read/receipt.h"
 #include "core/local/read/event_walk.h"
 #include "core/local/shared/sleep.h"
 
@@ -66,7 +67,7 @@ Result<void> Watcher::find_changes(LeaseReply& reply) {
   }
   for (const auto& [lease, what] : changed) {
     watched_.erase(lease.id);
-    const Receipt receipt{receipt_text(lease.id, lease.serial)};
+    const Receipt receipt{receipt_text(lease.id, lease.serial, mark())};
     if (what != LeaseChange::What::extended) {
       reply.changes.push_back({receipt, what, 0});
       continue;

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 // fq, this room.
+#include "core/local/read/receipt.h"
 #include "core/local/shared/sleep.h"
 
 namespace fq {
@@ -14,17 +15,6 @@ namespace {
 constexpr uint32_t kRecordsPerPage = 65'536;  // arbitrary: looked at in one call, also when none is asked for
 // Leases and lazy pushes are written without a sync, which is what wakes us: they are told so late at most.
 constexpr int64_t kUnsyncedCapMs = 100;
-constexpr size_t kDigitsMax = 20;
-constexpr size_t kReceiptBytes = 2 * kDigitsMax + 1;
-
-/// As receipt_text, without a string of its own.
-std::string_view write_receipt(std::array<char, kReceiptBytes>& text, uint64_t id, uint64_t serial) {
-  char* end = std::to_chars(text.data(), text.data() + kDigitsMax, id).ptr;
-  *end++ = '.';
-  end = std::to_chars(end, end + kDigitsMax, serial).ptr;
-  return {text.data(), static_cast<size_t>(end - text.data())};
-}
-
 constexpr size_t kEventsPerPlace = 4096;  // arbitrary: so many are counted twice, at most
 
 struct NotedPlace {
@@ -184,7 +174,7 @@ Result<bool> EventReader::tell_events(const RecordHeader& header, Bytes body, co
       FQ_TRY_SET(owner, owner_of(event.id));
     }
     if (header.type == RecordType::leased)
-      event.receipt = write_receipt(receipt, number(event.id), number(detail.first_serial) + i);
+      event.receipt = write_receipt(receipt, number(event.id), number(detail.first_serial) + i, mark());
     if (!log.tell(request, page, i, owner, event)) return false;
     if (ends && !log.counts) log.by_id.forget(number(event.id));
   }

@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 // fq, this room.
+#include "core/local/read/receipt.h"
 #include "core/local/look/event_past.h"
 
 namespace fq {
@@ -12,12 +13,12 @@ namespace {
 constexpr size_t kEventsMax = 10'000;  // a longer history is cut at its old end
 
 HistoryEvent event_of(RecordType type, int64_t at_wall_ms, uint64_t id, const EventDetail& detail,
-                      uint64_t serial) {
+                      uint64_t serial, const QueueMark& mark) {
   HistoryEvent event;
   event.event = name_of_event(type);
   event.at_wall_ms = at_wall_ms;
   if (type == RecordType::leased) {
-    event.receipt = Receipt{receipt_text(id, serial)};
+    event.receipt = Receipt{receipt_text(id, serial, mark)};
     if (detail.pid != 0) event.pid = static_cast<int>(detail.pid);
   }
   event.reason = detail.reason;
@@ -59,14 +60,14 @@ Result<HistoryPage> History::of(MessageId id, size_t n) {
                      [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t serial,
                          EventSource source) {
                        if (source == EventSource::carried_error) return true;
-                       page.events.push_back(event_of(type, at_wall_ms, number(id), detail, serial));
+                       page.events.push_back(event_of(type, at_wall_ms, number(id), detail, serial, mark()));
                        return page.events.size() < most;
                      }));
   if (place && page.events.size() < most) {
     FQ_TRY_SET(const bool found, messages_.read(*place));
     if (found) {
-      page.events.push_back(
-          event_of(RecordType::pushed, messages_.item().pushed_wall_ms, number(id), EventDetail{}, 0));
+      page.events.push_back(event_of(RecordType::pushed, messages_.item().pushed_wall_ms, number(id),
+                                     EventDetail{}, 0, mark()));
     }
   }
   // Nothing else is kept of one that has ended: its push is looked for.
@@ -75,7 +76,8 @@ Result<HistoryPage> History::of(MessageId id, size_t n) {
     EventPast past(link_, events);
     FQ_TRY_SET(const std::optional<EventPast::Push> push, past.push_of(id));
     if (push)
-      page.events.push_back(event_of(RecordType::pushed, push->at_wall_ms, number(id), EventDetail{}, 0));
+      page.events.push_back(
+          event_of(RecordType::pushed, push->at_wall_ms, number(id), EventDetail{}, 0, mark()));
     if (push) page.tenant = push->tenant;
     if (!push) {
       const Result<std::optional<MessageInfo>> found = ended_.find(id);
@@ -83,7 +85,7 @@ Result<HistoryPage> History::of(MessageId id, size_t n) {
         const MessageInfo& noted = **found;
         page.tenant = noted.tenant;
         page.events.push_back(
-            event_of(RecordType::pushed, *noted.pushed_at_wall_ms, number(id), EventDetail{}, 0));
+            event_of(RecordType::pushed, *noted.pushed_at_wall_ms, number(id), EventDetail{}, 0, mark()));
       }
     }
   }
@@ -91,7 +93,7 @@ Result<HistoryPage> History::of(MessageId id, size_t n) {
   // The last attempt and the end of a TTL bury without a record of its own: what ended it stands last, and
   // the state tells.
   if (dead && !page.events.empty() && page.events.back().event != "buried" && page.events.size() < most) {
-    page.events.push_back(event_of(RecordType::buried, dead_wall_ms, number(id), EventDetail{}, 0));
+    page.events.push_back(event_of(RecordType::buried, dead_wall_ms, number(id), EventDetail{}, 0, mark()));
     if (expired) page.events.back().event = "expired";
   }
   return page;

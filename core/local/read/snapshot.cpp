@@ -62,13 +62,4 @@ Snapshot take_snapshot(Link& link, SlotIndex slot) {
   return looked;
 }
 
-std::string receipt_text(uint64_t id, uint64_t serial) {
-  constexpr size_t kDigitsMax = 20;
-  std::array<char, 2 * kDigitsMax + 1> text;
-  char* end = std::to_chars(text.data(), text.data() + kDigitsMax, id).ptr;
-  *end++ = '.';
-  end = std::to_chars(end, end + kDigitsMax, serial).ptr;
-  return std::string(text.data(), static_cast<size_t>(end - text.data()));
-}
-
 }  // namespace fq

@@ -37,6 +37,4 @@ std::optional<State> shown_state_of(const Entry& entry);
 /// Whether a filter takes it, but for its tag; `below`: the filter's tenant. Needs: the lock.
 bool matches(Link& link, const Filter& filter, std::optional<TenantIndex> below, const Entry& entry);
 
-std::string receipt_text(uint64_t id, uint64_t serial);
-
 }  // namespace fq

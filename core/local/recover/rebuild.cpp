@@ -17,6 +17,7 @@
 // fq, this room.
 #include "core/local/flush/flush.h"
 #include "core/local/files/key_secret.h"
+#include "core/local/files/queue_mark.h"
 #include "core/local/shared/loose_blobs.h"
 #include "core/local/shared/policy_layers.h"
 #include "core/local/files/queue_directory.h"
@@ -205,7 +206,7 @@ Result<void> Attachment::build(bool alone) {
   if (!has_identity) {
     // A new queue, or a copy: a segment that came along belongs to the original.
     identity = LockIdentity{};
-    fill_random(identity.nonce, sizeof identity.nonce);
+    FQ_TRY(draw_nonce(location_.spool, identity.nonce));
     identity.device = lock_file_->device();
     identity.inode = lock_file_->inode();
   }

@@ -8,6 +8,7 @@
 // System.
 #include <optional>
 // fq, this room.
+#include "core/local/files/queue_mark.h"
 #include "core/local/write/session.h"
 
 namespace fq {
@@ -93,6 +94,7 @@ class Linked {
   ItemReader& reader() { return link_.reader(); }
   Disk& disk() { return link_.attachment().disk(); }
   Clock& clock() { return link_.clock(); }
+  QueueMark mark() { return mark_of(header().identity.nonce); }  // of this queue's receipts
   bool syncs_lazily() { return header().settings.sync.peek() == SyncMode::lazy; }
 
   /// "queue 'mail'", as messages to a person begin.
