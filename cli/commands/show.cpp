@@ -4,13 +4,13 @@
 #include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
 #include "core/base/text/size.h"
-#include "core/base/text/wall_time.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/views/event_view.h"
 #include "cli/views/message_view.h"
 #include "cli/session/session.h"
 #include "cli/terminal/table.h"
+#include "cli/words/local_time.h"
 #include "cli/words/values.h"
 
 namespace fq::cli {
@@ -54,7 +54,7 @@ class Facts {
  public:
   void add(std::string name, std::string value) { table_.row({std::move(name), std::move(value)}); }
   void add_time(std::string name, const std::optional<int64_t>& at) {
-    if (at) add(std::move(name), format_wall_time(*at));
+    if (at) add(std::move(name), local_time_text(*at));
   }
   std::string text() const { return table_.text(); }
 
@@ -63,7 +63,7 @@ class Facts {
 };
 
 std::string last_error_text(const LastError& error) {
-  std::string text = format_wall_time(error.at_wall_ms);
+  std::string text = local_time_text(error.at_wall_ms);
   const std::string status = status_text(error.exit, error.signal, error.reason);
   if (!status.empty()) text += ", " + status;
   if (!error.reason.empty()) text += ", " + shown(error.reason);
@@ -89,7 +89,7 @@ std::string history_text(const MessageInfo& message, const std::vector<HistoryEv
   for (const HistoryEvent& event : events) {
     std::string about;
     view.append_details(about, view_of(event, message.id, message.tenant));
-    table.row({"  " + format_wall_time(event.at_wall_ms), std::string(event.event), about});
+    table.row({"  " + local_time_text(event.at_wall_ms), std::string(event.event), about});
   }
   return "history\n" + table.text();
 }

@@ -7,6 +7,7 @@
 // fq, below us.
 #include "core/base/text/wall_time.h"
 // fq, this room.
+#include "cli/words/local_time.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
 
@@ -75,8 +76,8 @@ std::string_view TimeText::of(int64_t wall_ms) {
   const int64_t ms = ((wall_ms % 1000) + 1000) % 1000;
   const int64_t second = (wall_ms - ms) / 1000;
   if (second != second_) {
-    text_ = format_wall_time(wall_ms);
-    second_ = text_.size() == kMsDigitsAt + 4 ? second : INT64_MIN;  // a year of more digits is rare
+    text_ = format_(wall_ms);
+    second_ = text_[kMsDigitsAt - 1] == '.' ? second : INT64_MIN;  // a year of more digits is rare
     return text_;
   }
   text_[kMsDigitsAt] = static_cast<char>('0' + ms / 100);
@@ -85,7 +86,9 @@ std::string_view TimeText::of(int64_t wall_ms) {
   return text_;
 }
 
-EventView::EventView(std::string_view queue) { JsonWriter(queue_).text(queue); }
+EventView::EventView(std::string_view queue) : time_(format_wall_time), local_(local_time_text) {
+  JsonWriter(queue_).text(queue);
+}
 
 void EventView::append_json(std::string& to, const Event& event) {
   to.append("{\"event\":\"").append(event.event);
@@ -125,9 +128,9 @@ void EventView::append_details(std::string& to, const Event& event, std::string_
   };
   if (!event.receipt.empty()) append_shown(next(), event.receipt);
   if (event.pid != 0) append_number(next().append("process "), event.pid);
-  if (event.until_wall_ms != 0) next().append("until ").append(time_.of(event.until_wall_ms));
-  if (event.due_wall_ms != 0) next().append("due ").append(time_.of(event.due_wall_ms));
-  if (event.expires_wall_ms != 0) next().append("expires ").append(time_.of(event.expires_wall_ms));
+  if (event.until_wall_ms != 0) next().append("until ").append(local_.of(event.until_wall_ms));
+  if (event.due_wall_ms != 0) next().append("due ").append(local_.of(event.due_wall_ms));
+  if (event.expires_wall_ms != 0) next().append("expires ").append(local_.of(event.expires_wall_ms));
   if (event.exit || event.signal) {
     const std::string status = status_text(event.exit, event.signal, event.reason);
     if (!status.empty()) next().append(status);
@@ -136,7 +139,7 @@ void EventView::append_details(std::string& to, const Event& event, std::string_
 }
 
 void EventView::append_line(std::string& to, const Event& event) {
-  to.append(time_.of(event.at_wall_ms)).append("  ");
+  to.append(local_.of(event.at_wall_ms)).append("  ");
   to.append(event.event);
   pad(to, event.event.size(), kEventColumns);
   to.append("  ");

@@ -15,10 +15,14 @@ namespace fq::cli {
 /// Times as text; those of one second share their front.
 class TimeText {
  public:
-  /// As format_wall_time. Good until the next call.
+  using Format = std::string (*)(int64_t wall_ms);
+  /// `format` ends in ".250", or ".250Z".
+  explicit TimeText(Format format) : format_(format) {}
+  /// Good until the next call.
   std::string_view of(int64_t wall_ms);
 
  private:
+  Format format_;
   int64_t second_ = INT64_MIN;
   std::string text_;
 };
@@ -36,7 +40,8 @@ class EventView {
 
  private:
   std::string queue_;  // as JSON
-  TimeText time_;
+  TimeText time_;      // of JSON
+  TimeText local_;     // of lines
 };
 
 /// "exit 3" or "signal 9"; "": neither, or `reason` says it.

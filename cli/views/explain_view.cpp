@@ -10,6 +10,7 @@
 #include "cli/views/message_view.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
+#include "cli/words/local_time.h"
 
 namespace fq::cli {
 
@@ -33,7 +34,8 @@ std::string tenant_word(const std::string& tenant) {
   return is_operand || quoted.empty() ? quoted : "--tenant=" + quoted;
 }
 
-/// With the queue, wherever it is typed, and with the spool unless that is the one that is taken without a word.
+/// With the queue, wherever it is typed, and with the spool unless that is the one that is taken without a
+/// word.
 std::string in_queue(std::string command, const ExplainContext& context) {
   command += " -q " + context.queue;
   if (context.spool.empty()) return command;
@@ -48,7 +50,7 @@ std::string also_typed(const std::string& command, const std::string& tells, con
 }
 
 std::string time_text(const std::optional<int64_t>& at, int64_t now_ms) {
-  return at ? format_wall_time(*at) + " (" + relative_time(*at, now_ms) + ")" : "an unknown time";
+  return at ? local_time_text(*at) + " (" + relative_time(*at, now_ms) + ")" : "an unknown time";
 }
 
 std::string interval_text(int64_t ns) {
@@ -106,7 +108,9 @@ ReasonText state_reason_text(const Explanation& of, const Reason& reason, const 
       return {"leased until " + time_text(reason.until_wall_ms, now_ms), ""};
     case Reason::Kind::held:
       if (reason.ids.empty()) return {"comes after others", ""};
-      return {"comes after " + ids_text(reason.ids) + also_typed("fq explain " + id_text(reason.ids[0]), "what keeps it", context), ""};
+      return {"comes after " + ids_text(reason.ids) +
+                  also_typed("fq explain " + id_text(reason.ids[0]), "what keeps it", context),
+              ""};
     case Reason::Kind::dead:
       return {"buried at " + time_text(reason.until_wall_ms, now_ms) +
                   also_typed("fq show " + id, "why", context),

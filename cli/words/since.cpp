@@ -9,6 +9,7 @@
 #include "core/base/text/escape.h"
 #include "core/base/text/wall_time.h"
 // fq, this room.
+#include "cli/words/local_time.h"
 #include "cli/words/values.h"
 
 namespace fq::cli {
@@ -49,7 +50,8 @@ std::string why_refused(std::string_view typed) {
   if (is_time(text + "Z")) return "has no time zone; write " + text + "Z";
   if (looks_like_date(typed) && !is_time(text.substr(0, kDateBytes) + "T00:00:00Z"))
     return "is no date of the calendar";
-  return "is neither a time nor a duration; write 2h, @EPOCH or 2026-11-02T08:00:00Z";
+  return "is neither a time nor a duration; write 2h, 08:00, '2026-11-02 08:00', @EPOCH or "
+         "2026-11-02T08:00:00Z";
 }
 
 }  // namespace
@@ -58,6 +60,8 @@ Result<int64_t> to_since(std::string_view name, std::string_view typed, int64_t 
   const DurationParse span = parse_duration(typed);
   if (span.fault == DurationFault::none) return now_ms - span.ms;
   if (span.fault == DurationFault::too_long) return INT64_MIN;
+  FQ_TRY_SET(const std::optional<int64_t> local, parse_local_time(name, typed, now_ms, Nearest::last));
+  if (local) return *local;
   if (const std::optional<int64_t> at = parse_wall_time(typed, now_ms)) return *at;
   if (is_epoch(typed) && typed.starts_with("@-")) return INT64_MIN;
   return usage_error(name, in_quotes(typed) + " " + why_refused(typed));

@@ -13,6 +13,9 @@
 #include "core/base/text/utf8.h"
 #include "core/base/text/wall_time.h"
 
+// fq, this room.
+#include "cli/words/local_time.h"
+
 namespace fq::cli {
 
 namespace {
@@ -47,10 +50,13 @@ Result<int64_t> to_positive_duration(std::string_view name, std::string_view tex
 }
 
 Result<int64_t> to_wall_time(std::string_view name, std::string_view text) {
-  const std::optional<int64_t> at = parse_wall_time(text, system_clock().wall_ms());
-  if (!at)
-    return usage_error(name, with(text, "is not a time; write 2030-01-31T08:00:00Z, @1900000000 or +5m"));
-  return *at;
+  const int64_t now_ms = system_clock().wall_ms();
+  FQ_TRY_SET(const std::optional<int64_t> local, parse_local_time(name, text, now_ms, Nearest::next));
+  if (local) return *local;
+  if (const std::optional<int64_t> at = parse_wall_time(text, now_ms)) return *at;
+  return usage_error(
+      name,
+      with(text, "is not a time; write 2030-01-31T08:00:00Z, '2030-01-31 08:00', 08:00, @1900000000 or +5m"));
 }
 
 Result<uint64_t> to_count(std::string_view name, std::string_view text, uint64_t most) {

@@ -28,6 +28,11 @@ gives 64 'too long' fq push x --delay 99999999999d
 for bad in 5 '' 0s -5s never; do gives 64 '--ttl' fq push x --ttl="$bad"; done
 gives 64 'too long' fq push x --delay 99999999999999999999999999999999h
 for bad in yesterday 2026-02-30T00:00:00Z @99999999999999999999 +5; do gives 64 'not a time' fq push x --at "$bad"; done
+gives 64 "--at: '2026-03-29 02:30' does not exist: the clocks are changed past it" env TZ=Europe/Berlin "$FQ" push x --at '2026-03-29 02:30'
+gives 64 "--at: '25:00' is no time of day" fq push x --at 25:00
+gives 64 "--at: '2026-02-30 08:00' is no date of the calendar" fq push x --at '2026-02-30 08:00'
+gives 78 "TZ: 'Nowhere/Land' is no time zone that is known here" env TZ=Nowhere/Land "$FQ" push x --at 08:00
+gives 65 "line 1: at: '2026-03-29 02:30' does not exist" bash -c 'echo "{\"payload\":\"x\",\"at\":\"2026-03-29 02:30\"}" | TZ=Europe/Berlin "$FQ" push --ndjson'
 gives 64 'does not go with --at' fq push x --at +5m --delay 5m
 for bad in 1.5 x '' 2147483648 -2147483649; do gives 64 'not a priority' fq push x --priority="$bad"; done
 for bad in 0 -1 x '' 1.5; do gives 64 'not a number of 1 or more' fq push x --attempts="$bad"; done

@@ -287,10 +287,8 @@ void Model::fire_timers() {
 
 bool Model::cut_off(Message& message) {
   if (!message.info.command) return attempt_failed(message, 0, {});
-  const bool last = message.info.crashes >= 5;
-  if (last) end(message, State::dead, "buried");
-  if (!last) come_back(message, 0);
-  return last;
+  if (message.info.crashes < 5) return come_back(message, 0), false;
+  return end(message, State::dead, "buried"), true;
 }
 
 bool Model::attempt_failed(Message& message, int64_t delay_ms, const std::string& reason) {
