@@ -45,6 +45,31 @@ void write_command(JsonWriter& json, const std::optional<JobCommand>& command) {
   json.end_array().key("cwd").text(command->cwd);
 }
 
+void write_duration(JsonWriter& json, std::string_view key, const std::optional<int64_t>& ms) {
+  json.key(key);
+  ms ? json.text(format_duration(*ms)) : json.null();
+}
+
+/// What its push said of it, as a line of push --ndjson takes it.
+void write_terms(JsonWriter& json, const MessageInfo& message) {
+  write_duration(json, "timeout", message.timeout_ms);
+  write_duration(json, "ttl", message.ttl_ms);
+  write_duration(json, "keep", message.keep_ms);
+  json.key("unique");
+  message.unique.empty() ? json.null() : json.text(message.unique);
+  json.key("env");
+  if (!message.command || message.command->env.empty()) {
+    json.null();
+    return;
+  }
+  json.begin_object();
+  for (const std::string_view variable : message.command->env) {
+    const size_t equals = variable.find('=');
+    json.key(variable.substr(0, equals)).text(variable.substr(std::min(equals, variable.size() - 1) + 1));
+  }
+  json.end_object();
+}
+
 void write_last_error(JsonWriter& json, const std::optional<LastError>& error) {
   json.key("last_error");
   if (!error) {
@@ -102,6 +127,8 @@ Result<MessageInfo> info_of(const Delivery& delivery) {
   info.pushed_at_wall_ms = delivery.pushed_at_wall_ms;
   info.receipt = delivery.receipt;
   info.lease_until_wall_ms = delivery.deadline_wall_ms;
+  info.timeout_ms = delivery.timeout_ms;
+  info.keep_ms = delivery.keep_ms;
   FQ_TRY_SET(info.payload, delivery.payload.read_all());
   return info;
 }
@@ -146,7 +173,7 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
   write_time(json, "lease_until", message.lease_until_wall_ms);
   write_optional(json, "holder", message.holder_pid);
   json.key("after");
-  if (message.after.empty()) {
+  if (message.after.empty() || message.state != State::held) {
     json.null();
   } else {
     json.begin_array();
@@ -163,6 +190,7 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
   write_last_error(json, message.last_error);
   json.key("lost");
   message.lost.empty() ? json.null() : json.text(message.lost);
+  write_terms(json, message);
 }
 
 std::string message_line(std::string_view queue, const MessageInfo& message) {

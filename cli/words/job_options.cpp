@@ -16,14 +16,6 @@ namespace fq::cli {
 
 namespace {
 
-Result<std::string> working_directory() {
-  const std::unique_ptr<char, decltype(&std::free)> path(::getcwd(nullptr, 0), &std::free);
-  if (path) return std::string(path.get());
-  Error error = sys_error("read", "the working directory", errno);
-  error.kind = ErrorKind::bad_data;
-  return error;
-}
-
 void add(std::vector<std::string>& variables, const std::string& variable) {
   if (std::find(variables.begin(), variables.end(), variable) == variables.end())
     variables.push_back(variable);
@@ -56,6 +48,14 @@ std::vector<std::string> words_of_shell(std::string_view text) {
 }
 
 }  // namespace
+
+Result<std::string> working_directory() {
+  const std::unique_ptr<char, decltype(&std::free)> path(::getcwd(nullptr, 0), &std::free);
+  if (path) return std::string(path.get());
+  Error error = sys_error("read", "the working directory", errno);
+  error.kind = ErrorKind::bad_data;
+  return error;
+}
 
 Result<std::optional<JobCommand>> job_of(const Arguments& arguments) {
   const std::optional<std::string_view> shell = arguments.value("shell");

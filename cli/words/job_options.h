@@ -12,6 +12,9 @@
 
 namespace fq::cli {
 
+/// Where a command that is pushed runs.
+Result<std::string> working_directory();
+
 /// None where no command was given.
 Result<std::optional<JobCommand>> job_of(const Arguments& arguments);
 

@@ -126,6 +126,11 @@ struct MessageInfo {
   std::optional<int64_t> due_at_wall_ms;
   std::optional<int64_t> expires_at_wall_ms;  // dead if not started by then
   std::vector<MessageId> after;               // what it came after
+  // What its push said of it.
+  std::optional<int64_t> timeout_ms;
+  std::optional<int64_t> ttl_ms;
+  std::optional<int64_t> keep_ms;
+  std::string unique;  // "": none
   std::optional<int64_t> lease_until_wall_ms;
   std::optional<Receipt> receipt;
   std::optional<int> holder_pid;

@@ -26,6 +26,11 @@ template <class AnySettings>
 bool has_standard_attempts(const AnySettings& settings) {
   return settings.attempts_by_kind != 0 && settings.attempts_max == kStandardAttempts;
 }
+/// As a lease is told of them; 0: by the message's kind.
+template <class AnySettings>
+uint32_t attempts_set(const AnySettings& settings) {
+  return has_standard_attempts(settings) ? 0 : uint32_t{settings.attempts_max};
+}
 /// Of a message that has no attempts of its own, by the queue's settings.
 template <class AnySettings>
 uint32_t attempts_of(const AnySettings& settings, bool is_command) {

@@ -126,8 +126,26 @@ fq cancel "$id"
 # In lines.
 printf '{"payload":"x","timeout":"5m","keep":"1d"}\n{"payload":"y","timeout":null}\n' >"$work/lines"
 is 'lines take timeout and keep' 2 "$(fq push --ndjson --file "$work/lines" --timeout 5s | wc -l)"
-for bad in '{"payload":"a","timeout":5}' '{"payload":"a","keep":"0s"}' '{"payload":"a","argv":["a"]}' '{"payload":"a","wait":"1s"}'; do
+for bad in '{"payload":"a","timeout":5}' '{"payload":"a","keep":"0s"}' '{"payload":"a","argv":"a"}' '{"payload":"a","cwd":"/"}' '{"payload":"a","wait":"1s"}'; do
   printf '%s\n' "$bad" >"$work/lines"
   gives 65 'line 1: ' fq push --ndjson --file "$work/lines"
 done
+
+# What JSON tells of a message a line takes.
+cd "$work" || exit 1
+fq push -q from -t acme/x -p 7 --tag order=17 --delay 1h --ttl 2h --attempts 4 --timeout 5m --keep 2d --unique once 'text' >/dev/null
+head -c 20 /dev/urandom | fq push -q from >/dev/null
+printf 'in\0put' | env A=1 "$FQ" push -q from --env A -t b --file - -- sh -c 'echo "it'"'"'s"' >/dev/null
+fq push -q from -t c failed >/dev/null
+"$FQ" worker -q from --once --attempts 1 -- true 2>/dev/null; fq peek -q from --state all --json >"$work/all"
+fq push -q to --ndjson --file "$work/all" >/dev/null
+same() { fq peek -q "$1" --state all -n 100 --json | jq -cS 'del(.id, .queue, .pushed_at, .expires_at, .attempts, .deliveries, .crashes, .last_error, .due_at)' | sort; }
+is 'all that can be said of them goes over' "$(same from)" "$(same to)"
+is 'with when they are due' "$(fq peek -q from --state delayed --json | jq -r .due_at)" "$(fq peek -q to --state delayed --json | jq -r .due_at)"
+is 'the terms are told' '"5m","2h","2d","once",null' "$(fq peek -q to --state delayed --json | jq -r '[.timeout, .ttl, .keep, .unique, .env] | @json' | tr -d '[]')"
+is 'and variables' '{"A":"1"}' "$(fq peek -q to -t b --json | jq -c .env)"
+is 'a command from a line runs' hello "$(printf '{"argv":["sh","-c","echo $G"],"env":{"G":"hello"}}\n' | fq push -q run --ndjson >/dev/null; fq worker -q run --once)"
+gives 65 "line 2: unknown key 'priorty'; did you mean 'priority'?" bash -c 'printf "{\"payload\":\"a\"}\n{\"payload\":\"a\",\"priorty\":1}\n" | "$FQ" push -q none --ndjson'
+gives 65 "line 1: argv: must be" bash -c 'echo "{\"argv\":[]}" | "$FQ" push --ndjson'
+is 'after is told while it is held' $'[1]\nnull' "$(a=$(fq push -q after a); b=$(fq push -q after --after "$a" b); json() { fq show -q after "$b" --json | jq -c .after; }; json; fq pop -q after >/dev/null; json)" 
 finish

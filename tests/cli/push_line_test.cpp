@@ -107,9 +107,48 @@ TEST_CASE("a bad line says what is wrong") {
 }
 
 TEST_CASE("a priority or key that the queue's order would ignore is refused") {
-  CHECK(line_fault_of(R"({"payload":"x","priority":0})", {}, Order::fifo).find("fifo") != std::string::npos);
+  CHECK(line_fault_of(R"({"payload":"x","priority":1})", {}, Order::fifo).find("fifo") != std::string::npos);
+  CHECK_FALSE(line_of(R"({"payload":"x","priority":0})", {}, Order::fifo).fields.priority);
   line_fault_of(R"({"payload":"x","key":"5"})", {}, Order::priority);
   line_fault_of(R"({"payload":"x","priority":1})", {}, Order::key);
   CHECK(line_of(R"({"payload":"x","key":5})", {}, Order::key).fields.key ==
         line_of(R"({"payload":"x","key":"5"})", {}, Order::key).fields.key);
+}
+
+TEST_CASE("a line says what is run, where and with which variables") {
+  const PushLine line = line_of(R"({"argv":["a","-b",""],"cwd":"/tmp","env":{"A":"1","B":null,"C":"=x"}})");
+  CHECK(line.payload.empty());
+  REQUIRE(line.fields.command);
+  CHECK(line.fields.command->argv == std::vector<std::string>{"a", "-b", ""});
+  CHECK(line.fields.command->cwd == "/tmp");
+  CHECK(line.fields.command->env == std::vector<std::string>{"A=1", "C==x"});
+  CHECK_FALSE(line_of(R"({"argv":["a"]})").fields.command->cwd.empty());
+  CHECK_FALSE(line_of(R"({"payload":"x","argv":null,"cwd":null,"env":null})").fields.command);
+  for (const char* bad : {R"({"argv":[]})", R"({"argv":"a"})", R"({"argv":[1]})", R"({"argv":[""]})",
+                          R"({"argv":["a\u0000b"]})", R"({"argv":["a"],"cwd":"here"})", R"({"argv":["a"],"cwd":1})",
+                          R"({"argv":["a"],"env":["A=1"]})", R"({"argv":["a"],"env":{"A=B":"1"}})",
+                          R"({"argv":["a"],"env":{"":"1"}})", R"({"argv":["a"],"env":{"A":1}})",
+                          R"({"payload":"x","cwd":"/tmp"})", R"({"payload":"x","env":{"A":"1"}})"}) {
+    line_fault_of(bad);
+  }
+}
+
+TEST_CASE("what JSON tells of how it went is ignored, and max_attempts are its attempts") {
+  const PushLine line = line_of(
+      R"({"id":7,"queue":"q","state":"dead","payload":"x","priority":0,"attempts":3,"max_attempts":5,"receipt":null,)"
+      R"("worker":{"pid":1},"last_error":{"exit":3},"pushed_at":"2026-11-02T08:00:00Z","due_at":null,"lost":null})");
+  CHECK(line.fields.attempts_max == 5U);
+  CHECK_FALSE(line.fields.priority);
+  CHECK(line_of(R"({"payload":"x","attempts":0,"max_attempts":2})").fields.attempts_max == 2U);
+  CHECK(line_of(R"({"payload":"x","max_attempts":null,"attempts":2})").fields.attempts_max == 2U);
+  line_fault_of(R"({"payload":"x","attempts":0,"max_attempts":null})");
+  line_fault_of(R"({"payload":"x","max_attempts":0})");
+}
+
+TEST_CASE("due_at holds while it is to come") {
+  CHECK(line_of(R"({"payload":"x","due_at":"2100-01-01T00:00:00Z"})").fields.at_wall_ms == 4'102'444'800'000);
+  CHECK_FALSE(line_of(R"({"payload":"x","due_at":"2000-01-01T00:00:00Z"})").fields.at_wall_ms);
+  CHECK(line_of(R"({"payload":"x","due_at":"2000-01-01T00:00:00Z","delay":"5s"})").fields.delay_ms == 5000);
+  line_fault_of(R"({"payload":"x","due_at":"2100-01-01T00:00:00Z","delay":"5s"})");
+  line_fault_of(R"({"payload":"x","due_at":"soon"})");
 }

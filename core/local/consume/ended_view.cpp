@@ -31,7 +31,10 @@ MessageInfo info_of(const EndedRecord& record) {
   info.key = decode_sort_key(record.key).value_or("");
   for (const TagView& tag : decode_tags(record.tags).value_or(std::vector<TagView>{}))
     info.tags.push_back({std::string(tag.name), std::string(tag.value)});
-  info.command = command_of(decode_job(record.job).value_or(JobTerms{}));
+  const JobTerms job = decode_job(record.job).value_or(JobTerms{});
+  info.command = command_of(job);
+  info.timeout_ms = job.timeout_ms;
+  info.keep_ms = job.keep_ms;
   info.attempts = record.attempts;
   info.attempts_max = record.attempts_max;
   info.deliveries = record.deliveries;

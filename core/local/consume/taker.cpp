@@ -20,7 +20,6 @@ constexpr size_t kLeasedBytesAhead = 4096;  // of their record: nothing is alloc
 // A group is taken under one hold of the lock, so that nobody else gets a part of it, unless it has more than
 // these many records hold.
 constexpr size_t kGroupRecords = 16;
-
 constexpr int64_t kLazySyncMs = 100;
 // A killed worker's jobs die with it, a moment later than it: at first it is looked often.
 constexpr int64_t kOrphanSoonMs = 10;
@@ -158,8 +157,7 @@ LeaseTerms Taker::terms_of(const LeaseRequest& request, const Now& now) {
   const SegmentHeader& shared = header();
   LeaseTerms terms;
   terms.now_ms = now.boot_ms;
-  const uint32_t queues = has_standard_attempts(shared.settings) ? 0 : shared.settings.attempts_max.get();
-  terms.attempts_max = static_cast<uint16_t>(request.attempts_max.value_or(queues));
+  terms.attempts_max = static_cast<uint16_t>(request.attempts_max.value_or(attempts_set(shared.settings)));
   if (request.hold == Hold::process) {
     terms.holder = *link_.holder();
   } else {

@@ -39,7 +39,13 @@ void tell_item(const MessageItem& item, MessageInfo& info) {
     info.tags.push_back({std::string(tag.name), std::string(tag.value)});
   }
   info.after = after_of(item);
-  info.command = command_of(decode_job(item.job).value_or(JobTerms{}));
+  const JobTerms job = decode_job(item.job).value_or(JobTerms{});
+  info.command = command_of(job);
+  info.timeout_ms = job.timeout_ms;
+  info.keep_ms = job.keep_ms;
+  const MessageTerms terms = decode_terms(item.terms).value_or(MessageTerms{});
+  if (terms.ttl_ms != 0) info.ttl_ms = terms.ttl_ms;
+  if (!terms.debounced) info.unique = terms.key;
   info.pushed_at_wall_ms = item.pushed_wall_ms;
 }
 
