@@ -188,7 +188,7 @@ _fq() {
       esac ;;
     config)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
-      options='--tenant --format --json --spool --queue --help' words='show check path' ;;
+      options='--tenant --format --json --spool --queue --help' words='show edit check path' ;;
     check)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--repair --format --json --spool --queue --help' ;;

@@ -255,11 +255,11 @@ complete -c fq -n '__fish_seen_subcommand_from tenant; and not __fish_seen_subco
 complete -c fq -n '__fish_seen_subcommand_from tenant; and __fish_seen_subcommand_from set pause resume limit' -a '(__fq_tenants)'
 complete -c fq -n '__fish_seen_subcommand_from tenant; and __fish_seen_subcommand_from set' -a 'weight= max_messages= max_bytes= concurrency= rate= burst= pool='
 
-complete -c fq -n __fq_needs_command -a config -d 'show what holds and why; check fq.toml'
+complete -c fq -n __fq_needs_command -a config -d 'show what holds and why; edit and check fq.toml'
 complete -c fq -n '__fish_seen_subcommand_from config' -s t -l tenant -x -a '(__fq_tenants)' -d 'show: what holds for this one (default: the queue)'
 complete -c fq -n '__fish_seen_subcommand_from config' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from config' -l json -d 'short for --format json'
-complete -c fq -n '__fish_seen_subcommand_from config; and not __fish_seen_subcommand_from show check path' -a 'show check path'
+complete -c fq -n '__fish_seen_subcommand_from config; and not __fish_seen_subcommand_from show edit check path' -a 'show edit check path'
 
 complete -c fq -n __fq_needs_command -a check -d 'read everything and compare'
 complete -c fq -n '__fish_seen_subcommand_from check' -l repair -d 'set damage aside, and go on without it'

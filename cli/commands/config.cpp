@@ -8,6 +8,7 @@
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/policy/policy.h"
+#include "cli/policy/policy_edit.h"
 #include "cli/views/policy_view.h"
 #include "cli/session/session.h"
 #include "cli/words/subcommand.h"
@@ -28,7 +29,7 @@ struct RunTime {
 };
 
 Result<RunTime> ask_queue(Session& session) {
-  Result<std::unique_ptr<Queue>> queue = session.open(Session::Policy::last_good);
+  Result<std::unique_ptr<Queue>> queue = session.open(Session::Policy::unsaid);
   if (!queue && queue.error().kind == ErrorKind::missing) return RunTime();
   if (!queue) return std::move(queue).error();
   RunTime run_time;
@@ -121,11 +122,13 @@ Result<Exit> path(const Arguments&, Session& session) {
   return Exit::done;
 }
 
+Result<Exit> edit(const Arguments&, Session& session) { return edit_policy(session.location()); }
+
 struct Verb {
   std::string_view name;
   Result<Exit> (*run)(const Arguments&, Session&);
 };
-constexpr Verb kVerbs[] = {{"show", show}, {"check", check}, {"path", path}};
+constexpr Verb kVerbs[] = {{"show", show}, {"edit", edit}, {"check", check}, {"path", path}};
 
 Result<Exit> run_config(const Arguments& arguments, Session& session) {
   std::vector<std::string_view> names;
@@ -141,7 +144,7 @@ Result<Exit> run_config(const Arguments& arguments, Session& session) {
     return verb.run(arguments, session);
   }
   if (operands[0] == "set" || operands[0] == "unset")
-    return usage_error("config", "sets nothing; use fq queue set, fq tenant set, or edit the file");
+    return usage_error("config", "sets nothing; use fq queue set, fq tenant set, or fq config edit");
   return unknown_subcommand("config", operands[0], names);
 }
 
@@ -149,8 +152,8 @@ Result<Exit> run_config(const Arguments& arguments, Session& session) {
 
 const Command config_command = {
     "config",
-    "show [-t TENANT] | check | path",
-    "Shows what holds and where it comes from; checks fq.toml; says where it lies.",
+    "show [-t TENANT] | edit | check | path",
+    "Shows what holds and why; opens fq.toml in an editor, checks it, tells its path.",
     {kConfigOptions, &kQueueOption, "human|json"},
     "fq config show -q mail -t acme/reports",
     "0 shown, all is well; 78 fq.toml cannot be used",

@@ -1,11 +1,14 @@
 // queue - lists, makes, pauses, drains, sets, empties and removes whole queues.
 
+// System.
+#include <algorithm>
 // fq, below us.
 #include "core/base/text/escape.h"
 #include "core/base/text/json_writer.h"
 // fq, this room.
 #include "cli/policy/assignment.h"
 #include "cli/words/command.h"
+#include "cli/policy/policy.h"
 #include "cli/policy/policy_layers.h"
 #include "cli/session/selection.h"
 #include "cli/words/subcommand.h"
@@ -71,6 +74,10 @@ Result<Exit> list(const Arguments&, Session& session) {
 }
 
 Result<Exit> create(const Arguments&, Session& session) {
+  FQ_TRY_SET(const std::vector<std::string> there, list_queues(session.spool()));
+  const bool is_new = std::find(there.begin(), there.end(), session.queue_name()) == there.end();
+  // A queue that is new has no last good policy to go on with.
+  if (is_new) FQ_TRY(check_policy(session.location()));
   FQ_TRY(create_queue(session.location()));
   return Exit::done;
 }

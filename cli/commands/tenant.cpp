@@ -23,19 +23,22 @@ constexpr OptionSpec kTenantOptions[] = {
     {"Output", 0, "names", Takes::nothing, "", "list: only the names, one a line, as they are"},
 };
 
-/// A pattern that was meant for fq.toml would be set for a tenant of that very name, which nobody has.
+/// A pattern that was meant for fq.toml would be set for a tenant of that very name, which nobody has. Behind
+/// --tenant it is meant so.
 Result<void> refuse_pattern(Queue& queue, const std::string& tenant) {
   if (tenant.find('*') == std::string::npos) return {};
   FQ_TRY_SET(const StatsReply known, queue.stats({.tenants = true, .tenant = tenant}));
   FQ_TRY_SET(const std::vector<PolicyOverride> set, all_overrides(queue));
-  const bool was_set = std::any_of(set.begin(), set.end(), [&](const auto& each) { return each.path == tenant; });
+  const bool was_set =
+      std::any_of(set.begin(), set.end(), [&](const auto& each) { return each.path == tenant; });
   if (was_set || !known.rows.empty()) return {};
   return usage_error("TENANT", "there is no tenant " + in_quotes(tenant) + "; patterns belong in fq.toml");
 }
 
-Result<Exit> apply_patch(Session& session, const std::string& tenant, const PolicyPatch& patch) {
+Result<Exit> apply_patch(const Arguments& arguments, Session& session, const std::string& tenant,
+                         const PolicyPatch& patch) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
-  FQ_TRY(refuse_pattern(*queue, tenant));
+  if (!arguments.has("tenant")) FQ_TRY(refuse_pattern(*queue, tenant));
   FQ_TRY(check_patch("tenant set", patch, *queue, session.location()));
   FQ_TRY(queue->policy_set(tenant, patch));
   return Exit::done;
@@ -54,17 +57,17 @@ Result<Exit> set(const Arguments& arguments, Session& session) {
   const std::span<const std::string> words(arguments.operands());
   const size_t first = arguments.has("tenant") ? 1 : 2;
   FQ_TRY_SET(const PolicyPatch patch, to_patch("tenant set", words.subspan(first), kTenantNode));
-  return apply_patch(session, tenant, patch);
+  return apply_patch(arguments, session, tenant, patch);
 }
 
 Result<Exit> pause(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const std::string tenant, named_tenant(arguments));
-  return apply_patch(session, tenant, {{{PolicyKey::paused, 1, 0, {}}}, {}});
+  return apply_patch(arguments, session, tenant, {{{PolicyKey::paused, 1, 0, {}}}, {}});
 }
 
 Result<Exit> resume(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const std::string tenant, named_tenant(arguments));
-  return apply_patch(session, tenant, {{}, {PolicyKey::paused}});
+  return apply_patch(arguments, session, tenant, {{}, {PolicyKey::paused}});
 }
 
 /// Else the tenant that a worker's job is for.
@@ -84,7 +87,7 @@ Result<Exit> limit(const Arguments& arguments, Session& session) {
     patch = limited_for(for_ms);
   }
   FQ_TRY_SET(const std::string tenant, limited_tenant(arguments));
-  return apply_patch(session, tenant, patch);
+  return apply_patch(arguments, session, tenant, patch);
 }
 
 Result<Exit> list(const Arguments& arguments, Session& session) {

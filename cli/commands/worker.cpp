@@ -47,7 +47,7 @@ Result<std::vector<worker::Source>> open_sources(Session& session, const Argumen
     worker::Source source;
     source.name = name;
     FQ_TRY_SET(source.queue,
-               session.open({session.spool(), name}, Session::Policy::required, {.create = true}));
+               session.open({session.spool(), name}, Session::Policy::last_good, {.create = true}));
     sources.push_back(std::move(source));
   }
   return sources;
@@ -104,8 +104,15 @@ Result<Exit> run_worker(const Arguments& arguments, Session& session) {
   worker::Voice voice;
   voice.spoken = spoken;
   voice.line = delivery_line;
-  voice.refresh_policy = [spool = session.spool()](const std::string& name, Queue& queue) {
-    return bring_policy_up_to_date(queue, {spool, name});
+  // What was wrong at the start has been said.
+  voice.refresh_policy = [spool = session.spool(), said = session.policy_fault()](
+                             const std::string& name, Queue& queue) -> Result<void> {
+    Result<void> loaded = bring_policy_up_to_date(queue, {spool, name});
+    if (loaded || !is_policy_fault(loaded.error())) return loaded;
+    Error error = std::move(loaded).error();
+    error.text += "; the last good one holds";
+    if (error.text == said) return {};
+    return error;
   };
   Run not_acked;
   voice.not_acked = [&](const std::string& name, MessageId id) { not_acked.emplace_back(name, id); };

@@ -54,6 +54,7 @@ Result<std::string> read_whole(int descriptor, const std::string& path) {
 }
 
 struct Read {
+  std::string text;
   PolicyFile file;
   FileIdentity identity;  // of before the reading: a change meanwhile is a new one, and read next time
 };
@@ -62,15 +63,15 @@ Result<Read> read_file(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (file.get() < 0 && errno == ENOENT) {
     FQ_TRY_SET(PolicyFile nothing, PolicyFile::parse("", path));
-    return Read{std::move(nothing), {}};
+    return Read{"", std::move(nothing), {}};
   }
   if (file.get() < 0) return sys_error("open", path, errno);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return sys_error("stat", path, errno);
   FQ_TRY(check_owner(info, path));
-  FQ_TRY_SET(const std::string text, read_whole(file.get(), path));
+  FQ_TRY_SET(std::string text, read_whole(file.get(), path));
   FQ_TRY_SET(PolicyFile parsed, PolicyFile::parse(text, path));
-  return Read{std::move(parsed), identity_of(info)};
+  return Read{std::move(text), std::move(parsed), identity_of(info)};
 }
 
 }  // namespace
@@ -87,8 +88,10 @@ Result<FilePolicy> read_policy_for(const Location& location) {
   return file.for_queue(location.queue);
 }
 
-Result<void> check_policy(const Location& location) {
-  FQ_TRY_SET(const PolicyFile file, read_policy_file(location.spool));
+namespace {
+
+/// For this queue, and for all that are there.
+Result<void> check_queues(const PolicyFile& file, const Location& location) {
   FQ_TRY(file.for_queue(location.queue));
   const Result<std::vector<std::string>> queues = list_queues(location.spool);
   if (!queues) return {};
@@ -102,6 +105,48 @@ Result<void> check_policy(const Location& location) {
   return {};
 }
 
+}  // namespace
+
+Result<void> check_policy(const Location& location) {
+  FQ_TRY_SET(const PolicyFile file, read_policy_file(location.spool));
+  return check_queues(file, location);
+}
+
+Result<void> check_policy_text(const std::string& text, const Location& location) {
+  const std::string path = policy_path(location.spool);
+  if (text.size() > kPolicyFileBytesMax) return config(path, "is larger than 1MiB");
+  FQ_TRY_SET(const PolicyFile file, PolicyFile::parse(text, path));
+  return check_queues(file, location);
+}
+
+namespace {
+
+/// Of no file: what was kept is loaded, and the file is still to be read.
+constexpr FileIdentity kKept{.device = 0, .inode = 0, .size = 0, .changed_ns = -1, .modified_ns = -1};
+
+/// What the queue holds of a file that cannot be used now. A segment that was made anew holds nothing of it:
+/// then it is what was kept when it was good.
+Result<void> hold_last_good(Queue& queue, const Location& location) {
+  FQ_TRY_SET(const bool holds_nothing, queue.policy_is_current(FileIdentity{}));
+  if (!holds_nothing) return {};
+  FQ_TRY_SET(const std::string text, queue.policy_kept());
+  if (text.empty()) return {};
+  FQ_TRY_SET(const PolicyFile file, PolicyFile::parse(text, "the last good fq.toml"));
+  FQ_TRY_SET(const FilePolicy policy, file.for_queue(location.queue));
+  return queue.policy_load(without_lines(policy), kKept);
+}
+
+Result<void> load(Queue& queue, const Location& location) {
+  FQ_TRY_SET(const Read read, read_file(policy_path(location.spool)));
+  FQ_TRY_SET(const FilePolicy policy, read.file.for_queue(location.queue));
+  // Kept before it holds, or a death in between would leave it unkept. A full disk is no reason to go on with
+  // what is out of date: until there is room the segment alone has it.
+  static_cast<void>(queue.policy_keep(read.text));
+  return queue.policy_load(without_lines(policy), read.identity);
+}
+
+}  // namespace
+
 Result<void> bring_policy_up_to_date(Queue& queue, const Location& location) {
   const std::string path = policy_path(location.spool);
   struct stat info {};
@@ -113,9 +158,9 @@ Result<void> bring_policy_up_to_date(Queue& queue, const Location& location) {
   }
   FQ_TRY_SET(const bool current, queue.policy_is_current(identity));
   if (current) return {};
-  FQ_TRY_SET(const Read read, read_file(path));
-  FQ_TRY_SET(const FilePolicy policy, read.file.for_queue(location.queue));
-  return queue.policy_load(without_lines(policy), read.identity);
+  Result<void> loaded = load(queue, location);
+  if (!loaded && is_policy_fault(loaded.error())) FQ_TRY(hold_last_good(queue, location));
+  return loaded;
 }
 
 }  // namespace fq::cli

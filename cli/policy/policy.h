@@ -22,8 +22,16 @@ Result<FilePolicy> read_policy_for(const Location& location);
 /// Whether it can be used: for this queue, and for all that are there.
 Result<void> check_policy(const Location& location);
 
-/// Does nothing when the queue already holds this state of the file. ErrorKind::config or denied when the
-/// file cannot be used; the queue then goes on with what it holds.
+/// The same of a text that is to become the file.
+Result<void> check_policy_text(const std::string& text, const Location& location);
+
+/// The file cannot be used; a queue goes on with the last good one.
+inline bool is_policy_fault(const Error& error) {
+  return error.kind == ErrorKind::config || error.kind == ErrorKind::denied;
+}
+
+/// Does nothing when the queue already holds this state of the file. An error that is_policy_fault: the file
+/// cannot be used, and the queue holds the last good one, also when its memory was made anew since.
 Result<void> bring_policy_up_to_date(Queue& queue, const Location& location);
 
 }  // namespace fq::cli

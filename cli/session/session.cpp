@@ -89,7 +89,9 @@ Result<void> Session::resolve_spool(const Arguments& arguments) {
   // What is named from here is meant from here, wherever a job or a message about it is read.
   if (location_.spool.starts_with('/')) return {};
   const std::unique_ptr<char, decltype(&std::free)> here(::getcwd(nullptr, 0), &std::free);
-  if (!here) return sys_error("read", "the working directory, from which spool " + in_quotes(location_.spool) + " is named", errno);
+  if (!here)
+    return sys_error(
+        "read", "the working directory, from which spool " + in_quotes(location_.spool) + " is named", errno);
   location_.spool = std::string(here.get()) + "/" + location_.spool;
   return {};
 }
@@ -130,13 +132,14 @@ Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy po
   how.create = false;
   Result<std::unique_ptr<Queue>> queue = open_queue(location, how);
   if (!queue && options.create && queue.error().kind == ErrorKind::missing) {
-    // What would be refused makes no queue.
-    if (policy == Policy::required) FQ_TRY(read_policy_for(location));
+    FQ_TRY(read_policy_for(location));
     queue = open_queue(location, options);
   }
   if (!queue) return queue;
   Result<void> loaded = bring_policy_up_to_date(**queue, location);
-  if (!loaded && policy == Policy::required) return std::move(loaded).error();
+  if (!loaded && !is_policy_fault(loaded.error())) return std::move(loaded).error();
+  const bool says = !loaded && policy == Policy::last_good && policy_fault_.empty();
+  if (says) say(policy_fault_ = loaded.error().text + "; the last good one holds");
   say_notices(**queue);
   return queue;
 }

@@ -37,8 +37,11 @@ class Session {
   void name_queue(std::string name) { location_.queue = std::move(name), queue_named_ = true; }
   bool queue_named() const { return queue_named_; }
 
-  /// How to go on when fq.toml cannot be used.
-  enum class Policy { required, last_good };
+  /// While fq.toml cannot be used a queue goes on with the last good one, which is said once a command; a
+  /// queue that is yet to be made has none, and is not made. Unsaid: for commands that tell it themselves.
+  enum class Policy { last_good, unsaid };
+  /// What was said of that; "": nothing.
+  const std::string& policy_fault() const { return policy_fault_; }
   /// The command's one queue, until its process ends.
   Result<std::unique_ptr<Queue>> open(Policy policy, bool create = false);
   /// One of several, with the policy that holds now.
@@ -59,6 +62,7 @@ class Session {
   Location location_;
   bool queue_named_ = false;
   Format format_ = Format::human;
+  std::string policy_fault_;
   Output out_;
 };
 

@@ -25,8 +25,7 @@ constexpr Synonym kVerbSynonyms[] = {
     {"config", "set"},      {"configure", "set"},  {"edit", "set"},      {"update", "set"},
     {"throttle", "limit"},  {"delay", "limit"},    {"backoff", "limit"}, {"close", "drain"},
     {"shutdown", "drain"},  {"validate", "check"}, {"verify", "check"},  {"test", "check"},
-    {"lint", "check"},      {"edit", "path"},      {"file", "path"},     {"where", "path"},
-    {"set-weight", "set"},
+    {"lint", "check"},      {"file", "path"},      {"where", "path"},    {"set-weight", "set"},
 };
 
 std::string use_text(std::span<const std::string_view> names) {

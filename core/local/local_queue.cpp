@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 // fq, this room.
+#include "core/local/files/kept_policy.h"
 #include "core/local/care/repairer.h"
 #include "core/local/look/explainer.h"
 #include "core/local/look/roll.h"
@@ -233,6 +234,12 @@ Result<bool> LocalQueue::policy_is_current(const FileIdentity& identity) {
 Result<void> LocalQueue::policy_load(const Policy& policy, const FileIdentity& identity) {
   return policy_loader_.load(policy, identity);
 }
+
+Result<void> LocalQueue::policy_keep(std::string_view text) {
+  return keep_policy(link_.attachment().disk(), text);
+}
+
+Result<std::string> LocalQueue::policy_kept() { return read_kept_policy(link_.attachment().disk()); }
 
 Result<void> LocalQueue::policy_set(std::string_view path, const PolicyPatch& patch) {
   return run_time_policy_.set(path, patch);

@@ -160,7 +160,9 @@ gives 64 'unknown command' fq queue frobnicate
 # A tenant is no pattern; one of that very name is.
 gives 64 "there is no tenant 'free-*'; patterns belong in fq.toml" fq tenant set 'free-*' weight=2
 gives 64 'patterns belong in fq.toml' fq tenant pause 'free-*'
-gives 64 'patterns belong in fq.toml' fq tenant limit --tenant='free-*' --for 1h
+gives 64 'patterns belong in fq.toml' fq tenant limit 'free-*' --for 1h
+gives 0 '' fq tenant limit --tenant='free-*' --for 1h
+gives 0 '' fq tenant limit 'free-*' --for none
 fq push -t 'star*' -q stars x >/dev/null
 gives 0 '' fq tenant set -q stars 'star*' weight=2
 fq pop -q stars >/dev/null
@@ -199,24 +201,25 @@ rm "$FQ_SPOOL/queues/link"
 # fq.toml.
 policy=$FQ_SPOOL/fq.toml
 printf '[?' >"$policy"
-gives 78 'fq.toml:1' fq push x
+gives 78 'fq.toml:1' fq push x -q new
 printf '[queue."*"]\natempts = 3\n' >"$policy"
-gives 78 "fq.toml:2: unknown key 'atempts'; did you mean 'attempts'?" fq push x
-gives 78 'fq.toml:2' fq pop
-gives 0 '' fq stats
+gives 78 "fq.toml:2: unknown key 'atempts'; did you mean 'attempts'?" fq push x -q new
+gives 78 'fq.toml:2' fq pop -q new --wait=1s
+gives 0 'fq.toml:2' fq push x
+gives 0 'the last good one holds' fq stats
 printf '[queue."*"]\nlease = 60\n' >"$policy"
-gives 78 'fq.toml:2: lease: must be a duration' fq push x
+gives 78 'fq.toml:2: lease: must be a duration' fq push x -q new
 printf '[queue."a b"]\nlease = "5m"\n' >"$policy"
-gives 78 "fq.toml:1: 'a b' is no queue's name" fq push x
+gives 78 "fq.toml:1: 'a b' is no queue's name" fq push x -q new
 printf '[queue."*"\n' >"$policy"
-gives 78 'fq.toml:1' fq push x
+gives 78 'fq.toml:1' fq push x -q new
 printf '[queue."*"]\nattempts = 3\n' >"$policy"
 chmod 666 "$policy"
-gives 78 'chmod go-w' fq push x
+gives 78 'chmod go-w' fq push x -q new
 chmod 600 "$policy"
 gives 0 '' fq push x
 head -c 2000000 /dev/zero | tr '\0' '#' >"$policy"
-gives 78 'larger than 1MiB' fq push x
+gives 78 'larger than 1MiB' fq push x -q new
 rm "$policy"
 gives 0 '' fq push x
 

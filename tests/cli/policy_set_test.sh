@@ -136,8 +136,8 @@ gives 0 '' fq queue resume
 
 # A broken file: what was set goes on and can be changed; only a pool needs the file.
 sed -i 's/attempts/atempts/' "$FQ_SPOOL/fq.toml"
-gives 0 '' fq tenant set acme weight=3
-gives 0 '' fq queue set attempts=2
+gives 0 'the last good one holds' fq tenant set acme weight=3
+gives 0 'the last good one holds' fq queue set attempts=2
 is 'it is told apart from the last good' 'attempts 2 set at run time' "$(row attempts 2>/dev/null)"
 gives 78 'fq.toml:2: ' fq tenant set acme pool=p
 is 'a tenant shows what was set' 'acme weight 3 set at run time' "$(row 'acme weight' -t acme 2>/dev/null)"

@@ -169,6 +169,6 @@ kill -HUP "$worker"
 await kill -0 "$worker"
 kill -TERM "$worker"
 ends 0 'HUP reads fq.toml again, and a broken one is told'
-gives 78 'fq.toml' env sh -c 'echo "x = 1" >"$FQ_SPOOL/fq.toml"; exec "$FQ" worker -- true'
+gives 78 'fq.toml' env sh -c 'echo "x = 1" >"$FQ_SPOOL/fq.toml"; exec timeout 20 "$FQ" worker -q new -- true'
 rm "$FQ_SPOOL/fq.toml"
 finish

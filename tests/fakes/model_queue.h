@@ -53,6 +53,8 @@ class ModelQueue final : public Queue {
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
   Result<Settings> settings() override;
   Result<bool> policy_is_current(const FileIdentity& identity) override;
+  Result<void> policy_keep(std::string_view text) override { return kept_policy_ = text, Result<void>(); }
+  Result<std::string> policy_kept() override { return kept_policy_; }
   Result<void> policy_load(const Policy& policy, const FileIdentity& identity) override;
   Result<void> policy_set(std::string_view path, const PolicyPatch& patch) override;
   Result<OverridePage> policy_overrides(const Cursor&, size_t) override { return OverridePage{}; }
@@ -63,6 +65,7 @@ class ModelQueue final : public Queue {
   Result<void> maintain(int64_t budget_ms) override;
 
  private:
+  std::string kept_policy_;
   // These need the store's mutex.
   std::vector<const Model::Message*> matching(const Filter& filter) const;
   MessageInfo info_of(const Model::Message& message) const;
