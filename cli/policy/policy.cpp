@@ -139,10 +139,7 @@ Result<void> hold_last_good(Queue& queue, const Location& location) {
 Result<void> load(Queue& queue, const Location& location) {
   FQ_TRY_SET(const Read read, read_file(policy_path(location.spool)));
   FQ_TRY_SET(const FilePolicy policy, read.file.for_queue(location.queue));
-  // Kept before it holds, or a death in between would leave it unkept. A full disk is no reason to go on with
-  // what is out of date: until there is room the segment alone has it.
-  static_cast<void>(queue.policy_keep(read.text));
-  return queue.policy_load(without_lines(policy), read.identity);
+  return queue.policy_load(without_lines(policy), read.identity, &read.text);
 }
 
 }  // namespace

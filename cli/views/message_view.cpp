@@ -186,11 +186,11 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
   } else {
     json.key("payload").null().key("payload_base64").null();
   }
+  write_terms(json, message);
   write_run(json, message);
   write_last_error(json, message.last_error);
   json.key("lost");
   message.lost.empty() ? json.null() : json.text(message.lost);
-  write_terms(json, message);
 }
 
 std::string message_line(std::string_view queue, const MessageInfo& message) {

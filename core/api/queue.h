@@ -356,10 +356,11 @@ class Queue {
   /// Whether the policy file with this identity is the one whose values hold now.
   virtual Result<bool> policy_is_current(const FileIdentity& identity) = 0;
   /// The file's layer, not written down: what the file says is in the file.
-  virtual Result<void> policy_load(const Policy& policy, const FileIdentity& identity) = 0;
-  /// The text that policy_load's values are from, kept for when they are lost while the file is broken. "":
-  /// there was none.
-  virtual Result<void> policy_keep(std::string_view text) = 0;
+  /// `text`, which it is from, is kept for when the values are lost while the file is broken; null: what is
+  /// kept stays.
+  virtual Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
+                                   const std::string* text = nullptr) = 0;
+  /// The text that was last kept; "": there was none.
   virtual Result<std::string> policy_kept() = 0;
   /// The run-time layer of a tenant and all below it, or with an empty path of the queue: kept as a push is,
   /// and it wins over the file. A key that is not for this kind of node is ErrorKind::usage.

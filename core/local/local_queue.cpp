@@ -231,12 +231,9 @@ Result<bool> LocalQueue::policy_is_current(const FileIdentity& identity) {
   return policy_loader_.is_current(identity);
 }
 
-Result<void> LocalQueue::policy_load(const Policy& policy, const FileIdentity& identity) {
-  return policy_loader_.load(policy, identity);
-}
-
-Result<void> LocalQueue::policy_keep(std::string_view text) {
-  return keep_policy(link_.attachment().disk(), text);
+Result<void> LocalQueue::policy_load(const Policy& policy, const FileIdentity& identity,
+                                     const std::string* text) {
+  return policy_loader_.load(policy, identity, text);
 }
 
 Result<std::string> LocalQueue::policy_kept() { return read_kept_policy(link_.attachment().disk()); }

@@ -45,8 +45,8 @@ class LocalQueue final : public Queue, private Linked {
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
   Result<Settings> settings() override;
   Result<bool> policy_is_current(const FileIdentity& identity) override;
-  Result<void> policy_load(const Policy& policy, const FileIdentity& identity) override;
-  Result<void> policy_keep(std::string_view text) override;
+  Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
+                           const std::string* text = nullptr) override;
   Result<std::string> policy_kept() override;
   Result<void> policy_set(std::string_view path, const PolicyPatch& patch) override;
   Result<OverridePage> policy_overrides(const Cursor& from, size_t n) override;

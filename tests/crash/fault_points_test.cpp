@@ -63,6 +63,7 @@ constexpr const char* kPoints[] = {
     "policy.appended",
     "policy.applied",
     "policy.carried",
+    "policy.kept",
     "policy.pools_added",
     "policy.pools_applied",
     "policy.rules_added",

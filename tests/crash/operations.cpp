@@ -304,7 +304,7 @@ const std::vector<Operation> kCommandOperations = with_housekeeping(with_care(wi
         "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
     {"set_scope", set_scope, {"attach.shared", "policy.appended", "grow.allocated",
         "flush.synced", "flush.written"}},
-    {"new_policy", new_policy, {"attach.shared", "policy.pools_added", "policy.rules_added",
+    {"new_policy", new_policy, {"attach.shared", "policy.kept", "policy.pools_added", "policy.rules_added",
         "policy.switched", "policy.pools_applied", "policy.applied"}},
     {"pop_pooled", pop_pooled, {"attach.shared", "lease.appended", "lease.committed", "flush.written"}},
     {"other_pools", other_pools, {"attach.shared", "policy.pools_added", "policy.rules_added",

@@ -53,9 +53,9 @@ class ModelQueue final : public Queue {
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
   Result<Settings> settings() override;
   Result<bool> policy_is_current(const FileIdentity& identity) override;
-  Result<void> policy_keep(std::string_view text) override { return kept_policy_ = text, Result<void>(); }
   Result<std::string> policy_kept() override { return kept_policy_; }
-  Result<void> policy_load(const Policy& policy, const FileIdentity& identity) override;
+  Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
+                           const std::string* text = nullptr) override;
   Result<void> policy_set(std::string_view path, const PolicyPatch& patch) override;
   Result<OverridePage> policy_overrides(const Cursor&, size_t) override { return OverridePage{}; }
   Result<StatsReply> stats(const StatsRequest& request) override;

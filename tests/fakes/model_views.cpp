@@ -313,8 +313,10 @@ Result<bool> ModelQueue::policy_is_current(const FileIdentity& identity) {
   return store_->policy == identity;
 }
 
-Result<void> ModelQueue::policy_load(const Policy& policy, const FileIdentity& identity) {
+Result<void> ModelQueue::policy_load(const Policy& policy, const FileIdentity& identity,
+                                     const std::string* text) {
   const std::lock_guard lock(store_->mutex);
+  if (text != nullptr) kept_policy_ = *text;
   Settings settings;
   take_over(settings, policy.queue);
   store_->model.load(settings);

@@ -1,8 +1,6 @@
 #include "core/local/files/kept_policy.h"
 
 // System.
-#include <unistd.h>
-
 #include <cerrno>
 // fq, below us.
 #include "core/base/bytes.h"
@@ -13,6 +11,7 @@ namespace fq {
 namespace {
 
 constexpr std::string_view kPolicy = "policy";
+constexpr std::string_view kNewPolicy = "policy.new";
 constexpr uint64_t kBytesMax = uint64_t{16} << 20;  // arbitrary: what is larger was not written by us
 
 Result<void> remove_old(Disk& disk, std::string_view name) {
@@ -40,14 +39,12 @@ Result<void> keep_policy(Disk& disk, std::string_view text) {
     FQ_TRY(remove_old(disk, kPolicy));
     return disk.sync_directory("");
   }
-  // Of its own: several may keep it at once, each a whole one.
-  const std::string unnamed = std::string(kPolicy) + ".new-" + std::to_string(::getpid());
-  FQ_TRY(remove_old(disk, unnamed));
-  FQ_TRY_SET(const std::unique_ptr<File> file, disk.open(unnamed, OpenMode::create_new));
+  FQ_TRY(remove_old(disk, kNewPolicy));  // of somebody who died
+  FQ_TRY_SET(const std::unique_ptr<File> file, disk.open(kNewPolicy, OpenMode::create_new));
   FQ_TRY(file->write_at(0, as_bytes(text)));
   FQ_TRY(file->sync_data());
   FQ_POINT("policy.kept");
-  FQ_TRY(disk.rename(unnamed, kPolicy));
+  FQ_TRY(disk.rename(kNewPolicy, kPolicy));
   return disk.sync_directory("");
 }
 

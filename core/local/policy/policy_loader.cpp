@@ -5,6 +5,7 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
+#include "core/local/files/kept_policy.h"
 #include "core/local/read/parts.h"
 #include "core/local/shared/policy_layers.h"
 #include "core/local/files/process_info.h"
@@ -53,7 +54,7 @@ Result<bool> PolicyLoader::is_current(const FileIdentity& identity) {
   return loaded == identity;
 }
 
-Result<void> PolicyLoader::load(const Policy& policy, const FileIdentity& identity) {
+Result<void> PolicyLoader::load(const Policy& policy, const FileIdentity& identity, const std::string* text) {
   SegmentHeader& shared = header();
   const Taken taken = shared.policy_lock.take(shared.settings.lock_timeout_ms.peek());
   if (taken == Taken::owner_died) shared.policy_lock.consistent();
@@ -67,6 +68,9 @@ Result<void> PolicyLoader::load(const Policy& policy, const FileIdentity& identi
   FQ_TRY_SET(const bool current, is_current(identity));
   // All zero is a fresh segment as well as no file: then there is something to load only if it says so.
   if (current && identity != FileIdentity{}) return {};
+  // Kept before it holds, or a death in between would leave it unkept. A full disk is no reason to go on with
+  // what is out of date: until there is room the segment alone has it.
+  if (text != nullptr) static_cast<void>(keep_policy(disk(), *text));
   return load_rules(policy, identity);
 }
 

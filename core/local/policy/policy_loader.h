@@ -18,7 +18,7 @@ class PolicyLoader : private Linked {
   PolicyLoader(Link& link, PolicyWriter& policy) : Linked(link), policy_(policy) {}
 
   Result<bool> is_current(const FileIdentity& identity);
-  Result<void> load(const Policy& policy, const FileIdentity& identity);
+  Result<void> load(const Policy& policy, const FileIdentity& identity, const std::string* text);
 
  private:
   Result<RuleSummary> sum_up_rules();
