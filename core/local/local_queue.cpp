@@ -6,6 +6,7 @@
 #include <cstdlib>
 // fq, this room.
 #include "core/local/files/kept_policy.h"
+#include "core/local/read/receipt.h"
 #include "core/local/care/repairer.h"
 #include "core/local/look/explainer.h"
 #include "core/local/look/roll.h"

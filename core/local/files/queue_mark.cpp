@@ -4,6 +4,7 @@
 #include <algorithm>
 // fq, this room.
 #include "core/local/files/lock_file.h"
+#include "core/local/files/process_info.h"
 #include "core/local/files/queue_directory.h"
 
 namespace fq {
