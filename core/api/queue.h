@@ -367,7 +367,6 @@ class Queue {
   virtual Result<void> policy_set(std::string_view path, const PolicyPatch& patch) = 0;
   /// A page of about `n` of what policy_set has set and still holds.
   virtual Result<OverridePage> policy_overrides(const Cursor& from, size_t n) = 0;
-
   virtual Result<StatsReply> stats(const StatsRequest& request) = 0;
   /// Why a message or a tenant is served when it is. Weakly consistent; changes nothing.
   virtual Result<ExplainReply> explain(const ExplainRequest& request) = 0;

@@ -12,7 +12,7 @@ id=$(fq push -t acme --keep 1h -- printf 'x\ny')
 is 'what is kept has no tags' $'x\ny' "$(worker --drain --tag-output >/dev/null; fq result "$id")"
 for n in 1 2 3; do fq push -t b x >/dev/null; done
 is 'a batch is of a tenant only' '-|b|3' "$(worker --drain --tag-output --batch 3 -- sh -c 'echo $FQ_BATCH' | tr '\t' '|')"
-for n in 1 2 3 4; do fq push -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do printf "%s" $FQ_ID; printf " %s\n" $FQ_ID; done' >/dev/null; done
+for _ in 1 2 3 4; do fq push -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do printf "%s" $FQ_ID; printf " %s\n" $FQ_ID; done' >/dev/null; done
 is 'lines of jobs that run at once are whole' '' "$(worker -j4 --drain --tag-output | awk -F'\t' '$3 != $1 " " $1')"
 id=$(fq push -t $'e\u202evil' -- echo x)
 is 'a tenant does nothing to a terminal' "$id|e\\u{202e}vil|x" "$(worker --drain --tag-output | tr '\t' '|')"
