@@ -3,27 +3,9 @@
 
 // System.
 #include <algorithm>
-#include <map>
 #include <set>
 
 namespace fq::test {
-
-namespace {
-
-/// Inside their tenant: with a sort key first, then higher priority, then older.
-bool ranks_before(const Model::Message& a, const Model::Message& b) {
-  if (a.key.empty() != b.key.empty()) return !a.key.empty();
-  return a.key != b.key ? a.key < b.key : a.rank > b.rank;
-}
-
-bool is_before(const Model::Message& a, const Model::Message& b) {
-  if (a.key.empty() != b.key.empty()) return !a.key.empty();
-  if (a.key != b.key) return a.key < b.key;  // std::string compares as unsigned bytes
-  if (a.rank != b.rank) return a.rank > b.rank;
-  return a.info.id < b.info.id;
-}
-
-}  // namespace
 
 MessageId Model::push(const NewMessage& from, MessageId behind) {
   fire_timers();
@@ -347,29 +329,6 @@ void Model::move(Message& message, State state, std::optional<int64_t> timer) {
     turns_.ready(leaf, message.info.payload->size(), message.since_ms);
 }
 
-Model::Message* Model::first_of(const std::string& leaf) {
-  Message* best = nullptr;
-  for (Message& each : messages) {
-    if (each.info.state != State::ready || each.info.tenant + "/" != leaf) continue;
-    if (best == nullptr || is_before(each, *best)) best = &each;
-  }
-  return best;
-}
-
-Model::Message* Model::next(std::string_view path) {
-  std::map<std::string, Message*> firsts;  // by leaf
-  for (Message& each : messages) {
-    if (each.info.state != State::ready) continue;
-    Message*& first = firsts[each.info.tenant + "/"];
-    if (first == nullptr || is_before(each, *first)) first = &each;
-  }
-  const auto before = [&](const std::string& x, const std::string& y) {
-    return ranks_before(*firsts.at(x), *firsts.at(y));
-  };
-  const std::string leaf = turns_.next(path, before);
-  return leaf.empty() ? nullptr : firsts.at(leaf);
-}
-
 bool Model::is_idle() const {
   return std::none_of(messages.begin(), messages.end(), [](const Message& each) {
     const bool returns = each.info.state == State::delayed && each.info.deliveries > 0;
@@ -379,27 +338,6 @@ bool Model::is_idle() const {
 
 Model::Message* Model::find(MessageId id) {
   return number(id) == 0 || number(id) > messages.size() ? nullptr : &messages[number(id) - 1];
-}
-
-std::vector<MessageId> Model::ready(std::string_view path) const {
-  Model served = *this;
-  std::vector<MessageId> ids;
-  while (Message* message = served.next(path)) {
-    served.turns_.charge(message->info.tenant + "/", path, message->info.payload->size());
-    message->info.state = State::leased;
-    ids.push_back(message->info.id);
-  }
-  std::vector<Message> limited;
-  std::copy_if(served.messages.begin(), served.messages.end(), std::back_inserter(limited),
-               [&](const auto& m) {
-                 return m.info.state == State::ready && is_below(m.info.tenant, path) &&
-                        turns_.is_blocked(m.info.tenant + "/");
-               });
-  std::sort(limited.begin(), limited.end(), [](const Message& a, const Message& b) {
-    return a.info.tenant != b.info.tenant ? a.info.tenant < b.info.tenant : is_before(a, b);
-  });
-  for (const Message& each : limited) ids.push_back(each.info.id);
-  return ids;
 }
 
 }  // namespace fq::test

@@ -81,7 +81,12 @@ SettleStatus refusal(const Receipt& receipt, Model& model) {
 
 }  // namespace
 
-Caps ModelQueue::caps() const { return {.exact_global_order = true, .wake_latency_bound_ms = 10, .tells_timers = true, .event_horizon_ms = INT64_MAX}; }
+Caps ModelQueue::caps() const {
+  return {.exact_global_order = true,
+          .wake_latency_bound_ms = 10,
+          .tells_timers = true,
+          .event_horizon_ms = INT64_MAX};
+}
 
 Result<PushReply> ModelQueue::push(std::span<const NewMessage> messages, const PushOptions&) {
   const std::lock_guard lock(store_->mutex);

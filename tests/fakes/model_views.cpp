@@ -161,9 +161,8 @@ Result<MessagePage> ModelQueue::ended(const Filter& filter, const Cursor& from, 
   MessagePage page;
   for (const Model::Message& message : store_->model.messages) {
     const MessageInfo info = info_of(message);
-    const bool told =
-        info.state == State::dead ||
-        (is_finished(info.state) && message.told_until_wall_ms > store_->model.clock.wall_ms());
+    const bool told = info.state == State::dead ||
+                      (is_finished(info.state) && message.told_until_wall_ms > store_->model.clock.wall_ms());
     const bool wanted = (!filter.state || *filter.state == info.state) &&
                         (!filter.tag || std::count(info.tags.begin(), info.tags.end(), *filter.tag) != 0) &&
                         has_reason(info, filter.reason) && is_below(info.tenant, filter.tenant);
@@ -194,7 +193,8 @@ bool ModelQueue::read_events(const EventRequest& request, size_t& at, EventPage&
     const HistoryEvent& told = message.history[index];
     const auto& tags = message.info.tags;
     const bool tagged = !request.tag || std::find(tags.begin(), tags.end(), *request.tag) != tags.end();
-    const bool wanted = tagged && is_below(message.info.tenant, request.tenant) && request.id.value_or(id) == id &&
+    const bool wanted = tagged && is_below(message.info.tenant, request.tenant) &&
+                        request.id.value_or(id) == id &&
                         request.since_wall_ms.value_or(told.at_wall_ms) <= told.at_wall_ms;
     if (!wanted) continue;
     Event& event = page.events.emplace_back();

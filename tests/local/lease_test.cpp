@@ -22,6 +22,25 @@ TEST_CASE("a receipt is stale once its lease has run out, and the message has a 
   q.check_clean();
 }
 
+TEST_CASE(
+    "who read the clock before a lease ran out and takes its message after that writes no older record") {
+  SpoolFixture q;
+  q.push("m");
+  q.lease(1'000);
+  FakeClock late;
+  late.advance(999);
+  OpenOptions options;
+  options.clock = &late;
+  const auto other = open_queue({q.path("../.."), "default"}, options);
+  REQUIRE(other.ok());
+  q.clock.advance(1'000);
+  CHECK(q.door().stats({}).value().rows.at(0).ready == 1);
+  const LeaseReply again = q.lease_from(**other, {});
+  REQUIRE(again.deliveries.size() == 1);
+  CHECK(again.deliveries[0].attempt == 2);
+  q.check_clean();
+}
+
 TEST_CASE("a queue object that is closed gives back what it held, uncounted") {
   SpoolFixture q;
   q.push("m");
@@ -96,7 +115,10 @@ TEST_CASE("a dead letter keeps its last error and history across the loss of the
   SpoolFixture q;
   const uint64_t id = q.push("m");
   const Delivery held = q.lease();
-  q.settle(q.door(), {.receipt = held.receipt, .verdict = Verdict::bury, .reason = "no use", .exit = 65,
+  q.settle(q.door(), {.receipt = held.receipt,
+                      .verdict = Verdict::bury,
+                      .reason = "no use",
+                      .exit = 65,
                       .stderr_tail = "it said so"});
   q.lose_segment();
   const MessageInfo info = q.get(id);
@@ -118,7 +140,8 @@ TEST_CASE("the last attempt that a message has buries it, after the loss of the 
   CHECK(q.settle(q.door(), {.receipt = q.lease().receipt, .verdict = Verdict::retry}) == SettleStatus::ok);
   q.lose_segment();
   q.set_policy(settings);
-  CHECK(q.settle(q.door(), {.receipt = q.lease().receipt, .verdict = Verdict::retry}) == SettleStatus::buried);
+  CHECK(q.settle(q.door(), {.receipt = q.lease().receipt, .verdict = Verdict::retry}) ==
+        SettleStatus::buried);
   CHECK(q.get(id).state == State::dead);
 }
 

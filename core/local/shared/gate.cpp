@@ -104,11 +104,16 @@ Now Gate::now() const {
 Now Gate::in_order(Txn& txn, const Now& read) {
   SegmentHeader& header = store_.header();
   // Another process may have read its clock later and got the lock first.
-  const int64_t read_ms = waited_ ? clock_.boot_ms() : read.boot_ms;
-  const int64_t boot_ms = std::max<int64_t>(read_ms, header.last_boot_ms);
-  if (boot_ms != header.last_boot_ms) txn.set(header.last_boot_ms, boot_ms);
+  const int64_t boot_ms = note_time(txn, waited_ ? clock_.boot_ms() : read.boot_ms);
   rates_note(txn, header.schedule, boot_ms);
   return {boot_ms, boot_ms + header.wall_minus_boot_ms};
+}
+
+int64_t Gate::note_time(Txn& txn, int64_t boot_ms) {
+  SegmentHeader& header = store_.header();
+  if (boot_ms <= header.last_boot_ms) return header.last_boot_ms;
+  txn.set(header.last_boot_ms, boot_ms);
+  return boot_ms;
 }
 
 bool Gate::fire_timers(const Now& now, uint32_t transactions) {
@@ -117,6 +122,8 @@ bool Gate::fire_timers(const Now& now, uint32_t transactions) {
   for (uint32_t i = 0; i < transactions && schedule.timers().next_ms() <= now.boot_ms; ++i) {
     Txn txn = store_.begin();
     if (schedule.timers().fire(txn, now.boot_ms) == 0) break;
+    // No record says that they fired: what a replay reads next must not be older than they were.
+    note_time(txn, now.boot_ms);
     FQ_POINT("timers.fired");
     txn.commit();
     fired = true;

@@ -112,6 +112,8 @@ class Gate {
   void mark_changed(uint16_t holder) { changed_holder_ = holder; }
 
  private:
+  /// Returns the time that holds: `boot_ms`, or what was seen before where that is later.
+  int64_t note_time(Txn& txn, int64_t boot_ms);
   void wake_sleepers();
   Result<void> enter();
   void leave();
