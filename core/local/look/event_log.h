@@ -96,7 +96,7 @@ struct EventLog {
   uint32_t nameless_file = 0;  // could not be opened: lost, or about to leave the table of files
   uint64_t from_position = 0;  // what lies before was told, or is only to be learnt from
   uint32_t from_item = 0;
-  bool counts = false;  // what is told is only counted, and told once more
+  bool counts = false;     // what is told is only counted, and told once more
   std::optional<Tag> tag;  // wanted, by all requests of this log
   TenantNames tenants;
   TenantsById by_id;
@@ -104,6 +104,7 @@ struct EventLog {
   uint64_t learnt_from = 0;
   uint64_t least_pushed = UINT64_MAX;  // id, of the pushes behind that
   EventRecord record;                  // used again
+  std::string receipt;                 // likewise
 };
 
 }  // namespace fq

@@ -153,7 +153,7 @@ Result<bool> EventReader::tell_events(const RecordHeader& header, Bytes body, co
   EventLog& log = events_.log();
   if (!decode_event(header.type, header.count, body, log.record)) return true;
   const EventDetail& detail = log.record.detail;
-  std::array<char, kReceiptBytes> receipt;
+  std::string& receipt = log.receipt;
   Event event;
   event.event = name_of_event(header.type);
   event.at_wall_ms = header.at_wall_ms;
@@ -173,8 +173,10 @@ Result<bool> EventReader::tell_events(const RecordHeader& header, Bytes body, co
     if (asked) {
       FQ_TRY_SET(owner, owner_of(event.id));
     }
-    if (header.type == RecordType::leased)
-      event.receipt = write_receipt(receipt, number(event.id), number(detail.first_serial) + i, mark());
+    if (header.type == RecordType::leased) {
+      write_receipt(receipt, number(event.id), number(detail.first_serial) + i, mark());
+      event.receipt = receipt;
+    }
     if (!log.tell(request, page, i, owner, event)) return false;
     if (ends && !log.counts) log.by_id.forget(number(event.id));
   }
@@ -249,8 +251,8 @@ void EventReader::sleep_until_written(Interrupt* interrupt, uint32_t seen, int64
 Result<void> EventReader::events(const EventRequest& request, EventPage& page) {
   page.events.clear();
   page.texts.clear();
-  const bool goes_on = events_.begun() && request.tag == events_.log().tag &&
-                       request.from.text == events_.log().cursor().text;
+  const bool goes_on =
+      events_.begun() && request.tag == events_.log().tag && request.from.text == events_.log().cursor().text;
   if (!goes_on) FQ_TRY(begin(request));
   events_.log().tenants.want(request.tenant);
   const int64_t begin_ms = clock().boot_ms();

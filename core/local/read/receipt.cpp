@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <array>
 #include <charconv>
 // fq, below us.
 #include "core/base/text/decimal.h"
@@ -22,20 +23,23 @@ bool is_mark(std::string_view text) {
 
 }  // namespace
 
-std::string_view write_receipt(std::array<char, kReceiptBytes>& text, uint64_t id, uint64_t serial,
-                               const QueueMark& mark) {
-  char* const last = text.data() + text.size();
-  char* end = std::to_chars(text.data(), last, id).ptr;
-  *end++ = '.';
-  end = std::to_chars(end, last, serial).ptr;
-  *end++ = '.';
-  end = std::copy(mark.begin(), mark.end(), end);
-  return {text.data(), static_cast<size_t>(end - text.data())};
+void write_receipt(std::string& text, uint64_t id, uint64_t serial, const QueueMark& mark) {
+  std::array<char, 20> digits;
+  const auto add = [&](uint64_t number) {
+    text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+  };
+  text.clear();
+  add(id);
+  text += '.';
+  add(serial);
+  text += '.';
+  text.append(mark.begin(), mark.end());
 }
 
 std::string receipt_text(uint64_t id, uint64_t serial, const QueueMark& mark) {
-  std::array<char, kReceiptBytes> text;
-  return std::string(write_receipt(text, id, serial, mark));
+  std::string text;
+  write_receipt(text, id, serial, mark);
+  return text;
 }
 
 std::optional<ReceiptParts> parse_receipt(std::string_view text) {

@@ -4,7 +4,6 @@
 #pragma once
 
 // System.
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,11 +18,8 @@ struct ReceiptParts {
   std::string_view mark;  // "": of an older fq
 };
 
-inline constexpr size_t kReceiptBytes = 2 * 20 + 2 + kMarkBytes;
-
-/// Into `text`, without a string of its own.
-std::string_view write_receipt(std::array<char, kReceiptBytes>& text, uint64_t id, uint64_t serial,
-                               const QueueMark& mark);
+/// Into `text`, whose memory is used again.
+void write_receipt(std::string& text, uint64_t id, uint64_t serial, const QueueMark& mark);
 std::string receipt_text(uint64_t id, uint64_t serial, const QueueMark& mark);
 
 /// None: it is no receipt. Of other engines' the mark is longer.
