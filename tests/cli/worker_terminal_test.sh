@@ -10,7 +10,7 @@ is 'each line begins with id and tenant, also one without an end' "$one|acme|a $
   "$(worker --drain --tag-output 2>&1 | sort | tr '\t' '|' | paste -sd' ')"
 id=$(fq push -t acme --keep 1h -- printf 'x\ny')
 is 'what is kept has no tags' $'x\ny' "$(worker --drain --tag-output >/dev/null; fq result "$id")"
-for n in 1 2 3; do fq push -t b x >/dev/null; done
+for _ in 1 2 3; do fq push -t b x >/dev/null; done
 is 'a batch is of a tenant only' '-|b|3' "$(worker --drain --tag-output --batch 3 -- sh -c 'echo $FQ_BATCH' | tr '\t' '|')"
 for _ in 1 2 3 4; do fq push -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do printf "%s" $FQ_ID; printf " %s\n" $FQ_ID; done' >/dev/null; done
 is 'lines of jobs that run at once are whole' '' "$(worker -j4 --drain --tag-output | awk -F'\t' '$3 != $1 " " $1')"

@@ -20,8 +20,8 @@ is 'with its host' "$(uname -n)" "$(fq workers --json | jq -r .host)"
 is 'and since when' true "$(fq workers --json | jq '.since | fromdateiso8601? // (sub("\\.[0-9]+Z"; "Z") | fromdateiso8601) | . > now - 60')"
 
 # It works.
-mkfifo "$work/gate"
-job='echo $$ >"$0.$FQ_QUEUE"; cat "$0" & echo $! >"$0.left.$FQ_QUEUE"; wait'
+mkfifo "$work/gate.default" "$work/gate.other"
+job='cat "$0.$FQ_QUEUE" & echo $! >"$0.left.$FQ_QUEUE"; wait'
 a=$(fq push -- sh -c "$job" "$work/gate"); b=$(fq push -q other -- sh -c "$job" "$work/gate")
 await eval '[ "$(workers)" = "worker:$worker:2/3:default+other:$a,$b" ]'
 is 'a row for a person' "$worker worker 2 of 3 default, other $a, $b" \
@@ -35,17 +35,21 @@ kill -KILL "$worker"; wait "$worker" 2>/dev/null
 what='"\(.kind):\(.ids | length):\(.slots)"'
 await eval '[ "$(workers)" = "orphan:1:null orphan:1:null" ]'
 is 'told with the processes that keep it' "$orphans" "$(fq workers --json | jq .pid | sort -n | paste -sd' ')"
-for _ in 1 2; do echo >"$work/gate"; done
+for gate in "$work/gate.default" "$work/gate.other"; do echo >"$gate"; done
 await eval '! fq workers >/dev/null'
 
 # A batch takes one slot for several messages.
 fresh
 seq 4 | fq push --lines >/dev/null
-"$FQ" worker -j 2 --batch 4 -- sh -c "cat >/dev/null; cat '$work/gate'" 2>/dev/null & worker=$!
+job='cat >/dev/null; mkfifo "$0.$$"; cat "$0.$$"'
+"$FQ" worker -j 2 --batch 4 -- sh -c "$job" "$work/batch" 2>/dev/null & worker=$!
 what='"\(.busy)/\(.slots):\(.ids | length)"'
 await eval '[ "$(workers)" = 1/2:4 ]'
 is 'many ids are shortened' '2 of 2' "$(seq 4 | fq push --lines >/dev/null; await eval '[ "$(workers)" = 2/2:8 ]'; fq workers | sed -nE 's/.*(2 of 2).* and 3 more$/\1/p')"
-kill "$worker"; for _ in 1 2; do echo >"$work/gate"; done; wait "$worker"
+kill "$worker"
+await eval '[ "$(ls "$work" | grep -c ^batch)" = 2 ]'
+for gate in "$work"/batch.*; do echo >"$gate"; done
+wait "$worker"
 
 gives 64 'takes no operand' fq workers 17
 gives 1 'nowhere' fq workers -q nowhere

@@ -107,7 +107,7 @@ void show(Scene& s) { few(s), s.words = {"show", "2"}; }
 void stats(Scene& s) { few(s), s.words = {"stats", "--json"}; }
 void stats_of_tenants(Scene& s) { few(s), s.words = {"stats", "--tenants", "--json"}; }
 void check(Scene& s) { with_large(s), s.words = {"check"}; }
-void wait(Scene& s) { few(s), s.words = {"wait", "2", "1"}; }
+void wait(Scene& s) { few(s), s.words = {"wait", "1"}; }
 void result(Scene& s) {
   few(s);
   s.words = {"result", s.spool.push("result", "c")};
