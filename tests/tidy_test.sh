@@ -20,7 +20,8 @@ allowed_for() {
     core/journal/*) echo 'core/(journal|base)/' ;;
     core/schedule/*) echo 'core/(schedule|base)/|core/journal/record\.h' ;;
     core/api/*) echo 'core/(api|base)/' ;;
-    core/local/*) echo 'core/(local|api|journal|schedule|shm|base)/' ;;
+    core/engine/*) echo 'core/(engine|api|base)/' ;;
+    core/local/*) echo 'core/(local|engine|api|journal|schedule|shm|base)/' ;;
     core/worker/*) echo 'core/(worker|api|base)/' ;;
     cli/*) echo 'cli/|core/(worker|api|base)/' ;;
   esac

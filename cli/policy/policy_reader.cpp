@@ -7,7 +7,7 @@
 // fq, below us.
 #include "core/base/text/escape.h"
 #include "core/base/text/suggestion.h"
-#include "core/base/text/tenant_name.h"
+#include "core/base/tenant_name.h"
 // fq, this room.
 #include "cli/policy/policy_value.h"
 #include "cli/policy/toml.h"

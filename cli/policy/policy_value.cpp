@@ -11,7 +11,7 @@
 #include "core/base/text/decimal.h"
 #include "core/base/text/duration.h"
 #include "core/base/text/size.h"
-#include "core/base/text/tenant_name.h"
+#include "core/base/tenant_name.h"
 #include "core/base/text/wall_time.h"
 
 namespace fq::cli {

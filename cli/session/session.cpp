@@ -75,8 +75,11 @@ Result<void> Session::resolve_spool(const Arguments& arguments) {
   if (const auto typed = arguments.value("spool")) {
     if (typed->empty()) return usage_error("--spool", "is empty; name a directory");
     location_.spool = std::string(*typed);
+    FQ_TRY(find_engine(location_.spool));
   } else if (const auto set = environment("FQ_SPOOL")) {
     location_.spool = *set;
+    if (const Result<void> engine = find_engine(location_.spool); !engine)
+      return config_error(engine.error());
   } else if (own_user() == 0) {
     location_.spool = "/var/spool/fq";
   } else if (const auto state = environment("XDG_STATE_HOME"); state && state->starts_with('/')) {
@@ -87,7 +90,7 @@ Result<void> Session::resolve_spool(const Arguments& arguments) {
     return Error{ErrorKind::config, "HOME: is not set, so there is no place for the spool; set FQ_SPOOL", 0};
   }
   // What is named from here is meant from here, wherever a job or a message about it is read.
-  if (location_.spool.starts_with('/')) return {};
+  if (location_.spool.starts_with('/') || !scheme_of(location_.spool).empty()) return {};
   const std::unique_ptr<char, decltype(&std::free)> here(::getcwd(nullptr, 0), &std::free);
   if (!here)
     return sys_error(

@@ -9,7 +9,7 @@
 #include "core/base/text/escape.h"
 #include "core/base/sort_key.h"
 #include "core/base/text/suggestion.h"
-#include "core/base/text/tenant_name.h"
+#include "core/base/tenant_name.h"
 #include "core/base/text/utf8.h"
 #include "core/base/text/wall_time.h"
 

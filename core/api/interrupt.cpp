@@ -1,4 +1,4 @@
-#include "core/api/queue.h"
+#include "core/api/interrupt.h"
 
 // System.
 #include <linux/futex.h>

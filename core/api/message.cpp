@@ -23,7 +23,7 @@ size_t batch_bytes(const NewMessage& message) {
     for (const std::string& word : message.command->argv) bytes += kWordOverhead + word.size();
     for (const std::string& word : message.command->env) bytes += kWordOverhead + word.size();
   }
-  if (message.payload.size() <= kBatchedPayloadBytesMax) bytes += message.payload.size();
+  if (message.payload.size() <= kInlinePayloadBytesMax) bytes += message.payload.size();
   return bytes;
 }
 

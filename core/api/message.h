@@ -11,20 +11,10 @@
 // fq, below us.
 #include "core/base/bytes.h"
 #include "core/base/ids.h"
+#include "core/base/limits.h"
 
 namespace fq {
 
-inline constexpr size_t kTenantBytesMax = 255;
-inline constexpr size_t kTenantLevelsMax = 8;
-inline constexpr size_t kSortKeyBytesMax = 64;
-inline constexpr size_t kAfterIdsMax = 64;                    // likewise: waiting goes in steps
-inline constexpr size_t kUniqueKeyBytesMax = 255;             // arbitrary: a key is a name, not data
-inline constexpr size_t kTagsMax = 64;                        // arbitrary: tags are labels, not data
-inline constexpr size_t kTagBytesMax = 4096;                  // of all tags of a message, names and values
-inline constexpr uint32_t kAttemptsMax = 65535;               // what the segment's counter holds
-inline constexpr size_t kBatchedPayloadBytesMax = 64 * 1024;  // a longer one lies beside its batch
-inline constexpr size_t kReasonBytesMax = 1024;               // longer reasons are cut
-inline constexpr size_t kCommandBytesMax = 60 * 1024;  // of a command message's argv, cwd and variables
 inline constexpr std::string_view kDefaultTenant = "default";
 
 /// A sort key in its order-preserving form: compare the bytes and numbers come first, then times, then
@@ -79,7 +69,7 @@ struct NewMessage {
 };
 
 /// What a message takes of a batch, at most: its bytes with all that stands around them. A payload above
-/// kBatchedPayloadBytesMax takes none of it.
+/// kInlinePayloadBytesMax takes none of it.
 size_t batch_bytes(const NewMessage& message);
 
 /// A short printable text that only the engine which gave it can read: a receipt or a cursor.

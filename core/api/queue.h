@@ -8,7 +8,6 @@
 #pragma once
 
 // System.
-#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,30 +20,18 @@
 #include "core/api/care.h"
 #include "core/api/event.h"
 #include "core/api/explanation.h"
+#include "core/api/interrupt.h"
 #include "core/api/message.h"
 #include "core/api/settings.h"
 #include "core/api/stats.h"
 
 namespace fq {
 
-/// Which queue: a spool's directory and a queue's name. Both are checked by open_queue.
+/// Which queue: a spool (a directory, or SCHEME://... of another engine) and a queue's name. Both are checked
+/// by open_queue.
 struct Location {
   std::string spool;
   std::string queue = "default";
-};
-
-/// Ends a waiting call from a signal handler or another thread.
-class Interrupt {
- public:
-  void raise();
-  /// By the one who waits, before it looks at what it was raised for.
-  void lower() { raised_.store(0, std::memory_order_seq_cst); }
-  bool raised() const { return raised_.load(std::memory_order_relaxed) != 0; }
-  /// For an engine that sleeps on words: 0 until raised.
-  const void* word() const { return &raised_; }
-
- private:
-  std::atomic<uint32_t> raised_{0};
 };
 
 // ---- put ----------------------------------------------------------------------------------------
@@ -79,9 +66,6 @@ struct PushReply {
   std::vector<PushResult> items;
   std::optional<Error> error;
 };
-
-inline constexpr size_t kBatchMessagesMax = 1024;
-inline constexpr size_t kBatchBytesMax = 256 * 1024 - 256;  // sum of batch_bytes(); the rest frames the batch
 
 // ---- take ---------------------------------------------------------------------------------------
 
@@ -385,6 +369,11 @@ struct OpenOptions {
   Clock* clock = nullptr;   // none: the system's
   bool until_exit = false;  // the process ends with it: what the kernel takes back is not given back before
 };
+
+/// "redis" of "redis://host"; "" of a directory.
+std::string_view scheme_of(std::string_view spool);
+/// ErrorKind::usage: this program has no engine for such a spool.
+Result<void> find_engine(const std::string& spool);
 
 Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOptions& options = {});
 Result<std::vector<std::string>> list_queues(const std::string& spool);

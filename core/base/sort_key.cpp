@@ -3,6 +3,7 @@
 // System.
 #include <cstdint>
 // fq, this room.
+#include "core/base/limits.h"
 #include "core/base/text/decimal.h"
 #include "core/base/text/utf8.h"
 #include "core/base/text/wall_time.h"
@@ -156,7 +157,7 @@ std::optional<std::string> decode_number(std::string_view bytes) {
 
 SortKeyEncoding encode_sort_key(std::string_view typed) {
   if (typed.empty()) return {SortKeyFault::empty, ""};
-  if (typed.size() > kSortKeyEncodedBytesMax) return {SortKeyFault::too_long, ""};
+  if (typed.size() > kSortKeyBytesMax) return {SortKeyFault::too_long, ""};
   if (!utf8_valid(typed)) return {SortKeyFault::not_utf8, ""};
   SortKeyEncoding key;
   if (const std::optional<Scientific> number = parse_number(typed)) {
@@ -170,7 +171,7 @@ SortKeyEncoding encode_sort_key(std::string_view typed) {
     key.bytes.push_back(kText);
     key.bytes.append(typed);
   }
-  if (key.bytes.size() > kSortKeyEncodedBytesMax) return {SortKeyFault::too_long, ""};
+  if (key.bytes.size() > kSortKeyBytesMax) return {SortKeyFault::too_long, ""};
   return key;
 }
 

@@ -19,8 +19,6 @@
 
 namespace fq {
 
-inline constexpr size_t kSortKeyEncodedBytesMax = 64;
-
 enum class SortKeyFault { none, empty, not_utf8, too_long };
 
 struct SortKeyEncoding {

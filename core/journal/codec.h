@@ -32,8 +32,6 @@ inline constexpr uint32_t kRecordHeaderBytes = 48;
 inline constexpr uint32_t kRecordAlign = 8;
 // No record is above half of the ring of unwritten bytes (512 KiB).
 inline constexpr uint32_t kRecordBytesMax = 256 * 1024;
-/// A payload up to this lies in its record.
-inline constexpr uint32_t kInlinePayloadBytesMax = 64 * 1024;
 /// What `acked` takes for one message on disk: the closing room that each live message keeps free.
 inline constexpr uint32_t kClosingBytes = 64;
 

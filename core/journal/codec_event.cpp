@@ -6,6 +6,7 @@
 // System.
 #include <algorithm>
 // fq, below us.
+#include "core/base/limits.h"
 #include "core/base/crc32c.h"
 // fq, this room.
 #include "core/journal/codec_parts.h"

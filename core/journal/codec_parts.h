@@ -252,7 +252,4 @@ bool decode_item_content(Bytes content, MessageItem& item);
 inline void ByteWriter::item(const MessageItem& item) { encode_item({room(item_bytes(item)), at_}, item); }
 inline void ByteCounter::item(const MessageItem& item) { bytes_ += item_bytes(item); }
 
-inline constexpr size_t kReasonBytesMax = 1024;
-inline constexpr size_t kStderrTailBytesMax = 4096;
-
 }  // namespace fq::codec

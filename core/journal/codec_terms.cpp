@@ -4,6 +4,8 @@
 //   zero, i64 ttl, i64 how long the key is held after the ack, the key, then up to the end a u64 for each
 //   message that it came after
 
+// fq, below us.
+#include "core/base/limits.h"
 // fq, this room.
 #include "core/journal/codec_parts.h"
 

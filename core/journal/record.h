@@ -118,7 +118,6 @@ struct RecordHeader {
   uint16_t count = 0;  // items
 };
 
-inline constexpr size_t kAfterMax = 64;  // arbitrary; a unique key may add one
 /// What a message came after: ids with these bits.
 inline constexpr uint64_t kAfterAny = uint64_t{1} << 63;     // however it ends; else it has to be acked
 inline constexpr uint64_t kAfterKey = uint64_t{1} << 62;     // because it has the same unique key

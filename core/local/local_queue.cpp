@@ -6,31 +6,15 @@
 #include <cstdlib>
 // fq, this room.
 #include "core/local/files/kept_policy.h"
-#include "core/local/read/receipt.h"
 #include "core/local/care/repairer.h"
 #include "core/local/look/explainer.h"
 #include "core/local/look/roll.h"
-#include "core/local/files/queue_directory.h"
-// fq, below us.
-#include "core/base/text/tenant_name.h"
 
 namespace fq {
 
 namespace {
 
 constexpr size_t kIdsPerPage = 10'000;  // looked for in one walk
-
-Error name_error(std::string_view what, std::string_view name, std::string_view fault) {
-  std::string text(what);
-  text.append(" '").append(name).append("': ").append(fault);
-  return Error{ErrorKind::usage, std::move(text), 0};
-}
-
-Result<void> check_queue_name(const std::string& queue) {
-  const std::string_view fault = queue_name_fault(queue);
-  if (fault.empty()) return {};
-  return name_error("queue", queue, fault);
-}
 
 PagePlace place_by_id(const Cursor& from) {
   PagePlace place;
@@ -295,52 +279,6 @@ Result<void> LocalQueue::follow_wall_clock() {
     change.commit();
     return {};
   });
-}
-
-Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOptions& options) {
-  FQ_TRY(check_queue_name(location.queue));
-  Clock& clock = options.clock == nullptr ? system_clock() : *options.clock;
-  FQ_TRY_SET(std::unique_ptr<Attachment> attachment, Attachment::open(location, options.create, clock));
-  auto queue = std::make_unique<LocalQueue>(std::move(attachment), clock, options.until_exit);
-  FQ_TRY(queue->follow_wall_clock());
-  return std::unique_ptr<Queue>(std::move(queue));
-}
-
-Result<std::vector<std::string>> list_queues(const std::string& spool) {
-  return list_queue_directories(spool);
-}
-
-bool is_receipt(std::string_view text) { return parse_receipt(text).has_value(); }
-
-Result<std::string> queue_of_receipt(const std::string& spool, const Receipt& receipt) {
-  const std::optional<ReceiptParts> parts = parse_receipt(receipt.text);
-  if (!parts || parts->mark.size() < kMarkBytes) return std::string();
-  return find_queue_marked(spool, parts->mark.substr(0, kMarkBytes));
-}
-
-Result<bool> create_queue(const Location& location) {
-  FQ_TRY(check_queue_name(location.queue));
-  FQ_TRY_SET(const bool made, make_queue_directory(location.spool, location.queue));
-  FQ_TRY_SET(const std::unique_ptr<Attachment> attachment, Attachment::open(location, true, system_clock()));
-  return made;
-}
-
-Result<void> remove_queue(const Location& location) {
-  FQ_TRY(check_queue_name(location.queue));
-  FQ_TRY_SET(const std::unique_ptr<Disk> disk, open_queue_directory(location.spool, location.queue));
-  FQ_TRY_SET(LockFile rebuild, LockFile::open(*disk, "rebuild", true));
-  FQ_TRY_SET(LockFile lock, LockFile::open(*disk, "lock", true));
-  FQ_TRY_SET(const bool no_rebuilder, rebuild.try_lock(LockFile::Mode::exclusive));
-  FQ_TRY_SET(const bool alone, lock.try_lock(LockFile::Mode::exclusive));
-  if (!alone || !no_rebuilder) {
-    const std::string pids = join_pids(alone ? rebuild.holders() : lock.holders());
-    return Error{ErrorKind::later,
-                 queue_object(location.queue) + ": in use by process " + pids + "; end it first", 0};
-  }
-  if (!names_lock(location.spool, location.queue, lock.device(), lock.inode())) {
-    return Error{ErrorKind::missing, queue_object(location.queue) + ": somebody else removed it", 0};
-  }
-  return remove_queue_directory(location.spool, location.queue);
 }
 
 }  // namespace fq

@@ -213,11 +213,11 @@ TEST_CASE("a thousand that came after one message are let go by its ack") {
 TEST_CASE("a held message can be cancelled, and one may come after as many as there may be") {
   ON_EVERY_ENGINE(q);
   std::vector<MessageId> ids;
-  for (size_t i = 0; i < kAfterIdsMax; ++i) ids.push_back(q.push("t", "x"));
+  for (size_t i = 0; i < kAfterMax; ++i) ids.push_back(q.push("t", "x"));
   const MessageId last = push_after(q, "last", ids);
   const MessageId gone = push_after(q, "gone", ids);
   CHECK(q.mutate({gone}, Action::cancel).changed == 1);
-  for (size_t i = 0; i < kAfterIdsMax; ++i) {
+  for (size_t i = 0; i < kAfterMax; ++i) {
     CHECK(state_now(q, last) == State::held);
     CHECK(q.pop() == "x");
   }

@@ -190,7 +190,7 @@ TEST_CASE("lazy and always are both taken") {
 
 TEST_CASE("a batch of as many bytes as the door allows is taken whole") {
   ON_EVERY_ENGINE(q);
-  const std::string payload(kBatchedPayloadBytesMax, 'x');
+  const std::string payload(kInlinePayloadBytesMax, 'x');
   NewMessage message;
   message.payload = as_bytes(payload);
   std::vector<NewMessage> batch;

@@ -1,5 +1,5 @@
 #include "core/base/text/suggestion.h"
-#include "core/base/text/tenant_name.h"
+#include "core/base/tenant_name.h"
 #include "tests/catch.h"
 
 #include <string>

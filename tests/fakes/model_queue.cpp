@@ -60,7 +60,7 @@ std::string_view problem_with(const NewMessage& message, const Settings& setting
   if (!message.debounce.empty() && (two || message.quiet_ms <= 0)) return "debounce: is wrong";
   const bool waits = !message.after.empty() || !message.after_any.empty();
   if (waits && !message.debounce.empty()) return "debounce: is wrong";
-  if (message.after.size() + message.after_any.size() > kAfterIdsMax) return "after: is too long";
+  if (message.after.size() + message.after_any.size() > kAfterMax) return "after: is too long";
   if (message.tags.size() > kTagsMax) return "tags: are too many";
   for (const Tag& tag : message.tags) {
     if (tag.name.size() + tag.value.size() > kTagBytesMax) return "tag: is too long";

@@ -3,7 +3,7 @@
 // fq, below us.
 #include "cli/commands/push_options.h"
 #include "core/base/sort_key.h"
-#include "core/base/text/tenant_name.h"
+#include "core/base/tenant_name.h"
 
 using namespace fq;
 
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     const cli::PushLine& message = parsed.value();
     FQ_ASSERT(tenant_name_fault(message.fields.tenant).empty());
-    FQ_ASSERT(message.fields.key.size() <= kSortKeyEncodedBytesMax);
+    FQ_ASSERT(message.fields.key.size() <= kSortKeyBytesMax);
     if (!message.fields.key.empty()) FQ_ASSERT(decode_sort_key(message.fields.key).has_value());
     FQ_ASSERT(cli::message_of(message.fields, message.payload).payload.size() == message.payload.size());
   }

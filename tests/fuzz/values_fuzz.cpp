@@ -4,12 +4,13 @@
 // fq, below us.
 #include "core/base/assert.h"
 #include "core/base/bytes.h"
+#include "core/base/limits.h"
 #include "core/base/text/decimal.h"
 #include "core/base/text/duration.h"
 #include "core/base/text/escape.h"
 #include "core/base/text/size.h"
 #include "core/base/sort_key.h"
-#include "core/base/text/tenant_name.h"
+#include "core/base/tenant_name.h"
 #include "core/base/text/wall_time.h"
 
 using namespace fq;
@@ -31,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   const SortKeyEncoding key = encode_sort_key(text);
   if (key.fault == SortKeyFault::none) {
-    FQ_ASSERT(key.bytes.size() <= kSortKeyEncodedBytesMax);
+    FQ_ASSERT(key.bytes.size() <= kSortKeyBytesMax);
     FQ_ASSERT(decode_sort_key(key.bytes) == text);
   }
   (void)decode_sort_key(text);

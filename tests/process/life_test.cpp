@@ -199,7 +199,7 @@ class CrowdedLife {
     if (info.command)
       bytes += info.command->argv[0].size() + info.command->cwd.size() + info.command->env[0].size();
     if (info.last_error) bytes += info.last_error->reason.size() + info.last_error->stderr_tail.size();
-    if (info.payload->size() <= kBatchedPayloadBytesMax)
+    if (info.payload->size() <= kInlinePayloadBytesMax)
       bytes += info.payload->size();
     else
       ledger_->live_blob_bytes += (info.payload->size() + 4095) / 4096 * 4096;

@@ -244,11 +244,4 @@ void examine_place(const std::string& spool, const std::optional<std::string>& q
   }
 }
 
-std::vector<DoctorRow> examine(const std::string& spool, const std::optional<std::string>& queue) {
-  std::vector<DoctorRow> rows;
-  examine_place(spool, queue, rows);
-  examine_system(rows);
-  return rows;
-}
-
 }  // namespace fq

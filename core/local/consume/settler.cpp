@@ -3,10 +3,9 @@
 // System.
 #include <algorithm>
 // fq, below us.
+#include "core/engine/receipt.h"
 #include "core/base/text/decimal.h"
 #include "core/base/fault_point.h"
-// fq, this room.
-#include "core/local/read/receipt.h"
 
 namespace fq {
 

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 // fq, below us.
+#include "core/base/limits.h"
 #include "core/base/text/counted.h"
 #include "core/base/crc32c.h"
 #include "core/base/fault_point.h"

@@ -13,7 +13,7 @@
 // fq, below us.
 #include "core/base/disk/own_user.h"
 #include "core/base/descriptor.h"
-#include "core/base/text/tenant_name.h"
+#include "core/base/tenant_name.h"
 // fq, this room.
 #include "core/local/files/process_info.h"
 

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+// fq, below us.
+#include "core/engine/receipt.h"
 // fq, this room.
-#include "core/local/read/receipt.h"
 #include "core/local/shared/sleep.h"
 
 namespace fq {
@@ -174,7 +175,7 @@ Result<bool> EventReader::tell_events(const RecordHeader& header, Bytes body, co
       FQ_TRY_SET(owner, owner_of(event.id));
     }
     if (header.type == RecordType::leased) {
-      write_receipt(receipt, number(event.id), number(detail.first_serial) + i, mark());
+      write_receipt(receipt, number(event.id), number(detail.first_serial) + i, text_of(mark()));
       event.receipt = receipt;
     }
     if (!log.tell(request, page, i, owner, event)) return false;

@@ -5,9 +5,9 @@
 #include <array>
 #include <charconv>
 // fq, below us.
+#include "core/engine/receipt.h"
 #include "core/base/sort_key.h"
 // fq, this room.
-#include "core/local/read/receipt.h"
 #include "core/local/files/blobs.h"
 
 namespace fq {
@@ -86,7 +86,7 @@ Result<MessageInfo> Viewer::describe(const Snapshot& looked) {
   const bool will_start = looked.state == State::ready || looked.state == State::delayed;
   if (looked.ttl_ms != 0 && will_start) info.expires_at_wall_ms = looked.at_wall_ms + looked.ttl_ms;
   if (looked.state == State::leased) {
-    info.receipt = Receipt{receipt_text(looked.id, looked.serial, mark())};
+    info.receipt = Receipt{receipt_text(looked.id, looked.serial, text_of(mark()))};
     if (looked.at_wall_ms != 0) info.lease_until_wall_ms = looked.at_wall_ms;
     info.holder_pid = reaper_.keeper_of(looked);
   }

@@ -5,7 +5,7 @@
 #include <charconv>
 // fq, below us.
 #include "core/base/fault_point.h"
-#include "core/base/text/tenant_name.h"
+#include "core/base/tenant_name.h"
 // fq, this room.
 #include "core/local/write/pin_walk.h"
 #include "core/local/shared/policy_layers.h"

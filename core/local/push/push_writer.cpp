@@ -10,7 +10,7 @@ namespace fq {
 
 namespace {
 
-static_assert(kBatchedPayloadBytesMax == kInlinePayloadBytesMax);
+static_assert(kInlinePayloadBytesMax == kInlinePayloadBytesMax);
 static_assert(kBatchBytesMax + kRecordHeaderBytes + kFirstItemOffset <= kRecordBytesMax);
 constexpr uint32_t kForgottenAtOnce = 32;  // in one transaction
 

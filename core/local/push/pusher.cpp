@@ -3,9 +3,9 @@
 // System.
 #include <algorithm>
 // fq, below us.
+#include "core/engine/message_checks.h"
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/local/push/push_checks.h"
 #include "core/local/shared/sleep.h"
 
 namespace fq {

@@ -1,5 +1,7 @@
 #include "core/local/write/pushed_blobs.h"
 
+// fq, below us.
+#include "core/base/limits.h"
 // fq, this room.
 #include "core/local/shared/loose_blobs.h"
 

@@ -16,6 +16,8 @@
 //  T3  children is the number of nodes whose parent this is, the self child included.
 #pragma once
 
+// fq, below us.
+#include "core/base/limits.h"
 // fq, this room.
 #include "core/schedule/memory/layout.h"
 
@@ -40,9 +42,9 @@ inline constexpr uint32_t kNoCount = UINT32_MAX;
 inline constexpr uint32_t kWeightDefault = 1000;  // in thousandths
 inline constexpr uint32_t kWeightMin = 100;
 inline constexpr uint32_t kWeightMax = 1'000'000;
-inline constexpr uint32_t kLevelsMax = 8;              // of a tenant's path
-inline constexpr uint32_t kDepthMax = kLevelsMax + 2;  // of the tree: the root above, a self child below
-inline constexpr int64_t kIdleMs = 60'000;             // arbitrary; an idle tenant is forgotten after it
+inline constexpr uint32_t kDepthMax =
+    kTenantLevelsMax + 2;                   // of the tree: the root above, a self child below
+inline constexpr int64_t kIdleMs = 60'000;  // arbitrary; an idle tenant is forgotten after it
 
 /// Messages by state.
 struct StateCounts {

@@ -21,12 +21,14 @@
 
 // System.
 #include <optional>
+// fq, below us.
+#include "core/base/limits.h"
 // fq, this room.
 #include "core/schedule/memory/linear_hash.h"
 
 namespace fq {
 
-inline constexpr uint32_t kWaitsMax = 65;  // --after and --after-any name 64 at most, a key one more
+inline constexpr uint32_t kWaitsMax = kAfterMax + 1;  // a unique key may add one
 
 inline constexpr uint32_t kWaitAny = 1;     // however it ends; else it has to be acked
 inline constexpr uint32_t kWaitLinked = 2;  // in its dependency's list

@@ -3,6 +3,8 @@
 
 // System.
 #include <algorithm>
+// fq, below us.
+#include "core/base/limits.h"
 // fq, this room.
 #include "core/schedule/order/delay_heap.h"
 #include "core/schedule/memory/text_pool.h"
@@ -88,7 +90,7 @@ uint32_t TenantTree::make(Txn& txn, uint32_t parent, uint8_t flags) const {
 }
 
 uint32_t TenantTree::make_named(Txn& txn, uint32_t parent, std::string_view path, bool inner) const {
-  if (region_.tenant(parent).level >= kLevelsMax) throw RegionDamaged{"a tenant has too many levels"};
+  if (region_.tenant(parent).level >= kTenantLevelsMax) throw RegionDamaged{"a tenant has too many levels"};
   const uint32_t i = make(txn, parent, inner ? kTenantInner : 0);
   Tenant& tenant = region_.tenant(i);
   put(txn, tenant.name, text_add(txn, region_, path));

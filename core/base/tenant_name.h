@@ -10,10 +10,6 @@
 
 namespace fq {
 
-inline constexpr size_t kTenantNameBytesMax = 255;
-inline constexpr size_t kTenantNameLevelsMax = 8;
-inline constexpr size_t kQueueNameBytesMax = 64;
-
 /// What is wrong with it, as the middle of a sentence ("has an empty level"), or "" when all is well.
 std::string_view tenant_name_fault(std::string_view name);
 std::string_view queue_name_fault(std::string_view name);

@@ -1,4 +1,4 @@
-// push_checks - what a message must be to be taken at all.
+// message_checks - what a message must be to be taken at all.
 #pragma once
 
 // fq, below us.

@@ -1,15 +1,11 @@
-// push_checks - see push_checks.h.
-#include "core/local/push/push_checks.h"
+#include "core/engine/message_checks.h"
 
 // fq, below us.
-#include "core/base/text/tenant_name.h"
-#include "core/journal/record.h"
+#include "core/base/tenant_name.h"
 
 namespace fq {
 
 namespace {
-
-static_assert(kAfterIdsMax == kAfterMax);
 
 Result<void> check_command(const NewMessage& message) {
   if (!message.command) return {};

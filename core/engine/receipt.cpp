@@ -1,4 +1,4 @@
-#include "core/local/read/receipt.h"
+#include "core/engine/receipt.h"
 
 // System.
 #include <algorithm>
@@ -11,19 +11,20 @@ namespace fq {
 
 namespace {
 
+constexpr size_t kMarkBytesMin = 4;
 constexpr size_t kMarkBytesMax = 64;
 
 bool is_mark(std::string_view text) {
   const auto plain = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   };
-  const bool fits = text.size() >= kMarkBytes && text.size() <= kMarkBytesMax;
+  const bool fits = text.size() >= kMarkBytesMin && text.size() <= kMarkBytesMax;
   return fits && std::all_of(text.begin(), text.end(), plain);
 }
 
 }  // namespace
 
-void write_receipt(std::string& text, uint64_t id, uint64_t serial, const QueueMark& mark) {
+void write_receipt(std::string& text, uint64_t id, uint64_t serial, std::string_view mark) {
   std::array<char, 20> digits;
   const auto add = [&](uint64_t number) {
     text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
@@ -33,10 +34,10 @@ void write_receipt(std::string& text, uint64_t id, uint64_t serial, const QueueM
   text += '.';
   add(serial);
   text += '.';
-  text.append(mark.begin(), mark.end());
+  text.append(mark);
 }
 
-std::string receipt_text(uint64_t id, uint64_t serial, const QueueMark& mark) {
+std::string receipt_text(uint64_t id, uint64_t serial, std::string_view mark) {
   std::string text;
   write_receipt(text, id, serial, mark);
   return text;

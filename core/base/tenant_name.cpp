@@ -1,10 +1,11 @@
-#include "core/base/text/tenant_name.h"
+#include "core/base/tenant_name.h"
 
 // System.
 #include <algorithm>
 #include <array>
 #include <cstring>
 // fq, this room.
+#include "core/base/limits.h"
 #include "core/base/text/decimal.h"
 #include "core/base/text/utf8.h"
 
@@ -37,7 +38,7 @@ bool are_plain(const char* at) {
 
 std::string_view tenant_name_fault(std::string_view name) {
   if (name.empty()) return "is empty";
-  if (name.size() > kTenantNameBytesMax) return "is longer than 255 bytes";
+  if (name.size() > kTenantBytesMax) return "is longer than 255 bytes";
   size_t plain = 0;
   while (plain + sizeof(uint64_t) <= name.size() && are_plain(name.data() + plain)) plain += sizeof(uint64_t);
   while (plain < name.size() && kPlain[static_cast<unsigned char>(name[plain])]) ++plain;
@@ -56,7 +57,7 @@ std::string_view tenant_name_fault(std::string_view name) {
     if (level == "." || level == "..") return "has a level '.' or '..'";
     start = end + 1;
   }
-  if (levels > kTenantNameLevelsMax) return "has more than 8 levels";
+  if (levels > kTenantLevelsMax) return "has more than 8 levels";
   return "";
 }
 

@@ -1,0 +1,77 @@
+#include "core/engine/engine.h"
+
+// fq, below us.
+#include "core/base/tenant_name.h"
+// fq, this room.
+#include "core/engine/receipt.h"
+
+namespace fq {
+
+namespace {
+
+Result<const Engine*> engine_of(const std::string& spool) {
+  const std::string_view scheme = scheme_of(spool);
+  for (const Engine* const engine : engines()) {
+    if (engine->scheme() == scheme) return engine;
+  }
+  std::string text = "spool '" + spool + "': there is no engine for ";
+  text.append(scheme).append("://; name a directory");
+  return Error{ErrorKind::usage, std::move(text), 0};
+}
+
+Result<const Engine*> engine_of(const Location& location) {
+  const std::string_view fault = queue_name_fault(location.queue);
+  if (fault.empty()) return engine_of(location.spool);
+  return Error{ErrorKind::usage, "queue '" + location.queue + "': " + std::string(fault), 0};
+}
+
+}  // namespace
+
+std::string_view scheme_of(std::string_view spool) {
+  const size_t end = spool.find("://");
+  const bool is_scheme =
+      end != std::string_view::npos && spool.substr(0, end).find('/') == std::string_view::npos;
+  return is_scheme ? spool.substr(0, end) : std::string_view();
+}
+
+Result<void> find_engine(const std::string& spool) {
+  FQ_TRY_SET([[maybe_unused]] const Engine* const engine, engine_of(spool));
+  return {};
+}
+
+Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOptions& options) {
+  FQ_TRY_SET(const Engine* const engine, engine_of(location));
+  return engine->open(location, options);
+}
+
+Result<std::vector<std::string>> list_queues(const std::string& spool) {
+  FQ_TRY_SET(const Engine* const engine, engine_of(spool));
+  return engine->list(spool);
+}
+
+bool is_receipt(std::string_view text) { return parse_receipt(text).has_value(); }
+
+Result<std::string> queue_of_receipt(const std::string& spool, const Receipt& receipt) {
+  const std::optional<ReceiptParts> parts = parse_receipt(receipt.text);
+  if (!parts || parts->mark.empty()) return std::string();
+  FQ_TRY_SET(const Engine* const engine, engine_of(spool));
+  return engine->queue_marked(spool, parts->mark);
+}
+
+Result<bool> create_queue(const Location& location) {
+  FQ_TRY_SET(const Engine* const engine, engine_of(location));
+  return engine->create(location);
+}
+
+Result<void> remove_queue(const Location& location) {
+  FQ_TRY_SET(const Engine* const engine, engine_of(location));
+  return engine->remove(location);
+}
+
+std::vector<DoctorRow> examine(const std::string& spool, const std::optional<std::string>& queue) {
+  const Result<const Engine*> engine = engine_of(spool);
+  if (engine.ok()) return (*engine)->examine(spool, queue);
+  return {{"spool", engine.error().text, Health::fault, "set FQ_SPOOL"}};
+}
+
+}  // namespace fq

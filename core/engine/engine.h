@@ -1,0 +1,43 @@
+// engine - what keeps queues: found by how its spools are written, SCHEME://PLACE or the path of a directory.
+//
+// The door's functions (open_queue and its like) find the engine of a spool and hand on to it. Which engines
+// a program has is said in one place of that program, engines(): a program links no engine that it does not
+// name.
+#pragma once
+
+// System.
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+// fq, below us.
+#include "core/api/doctor.h"
+#include "core/api/queue.h"
+
+namespace fq {
+
+/// Has no state: what it knows is in its spools. Names of queues have been checked before it is asked.
+class Engine {
+ public:
+  /// "redis", say; "": its spools are directories.
+  virtual std::string_view scheme() const = 0;
+
+  virtual Result<std::unique_ptr<Queue>> open(const Location& location, const OpenOptions& options) const = 0;
+  virtual Result<std::vector<std::string>> list(const std::string& spool) const = 0;
+  virtual Result<bool> create(const Location& location) const = 0;
+  virtual Result<void> remove(const Location& location) const = 0;
+  /// The queue of this spool whose receipts have this mark; "": none.
+  virtual Result<std::string> queue_marked(const std::string& spool, std::string_view mark) const = 0;
+  virtual std::vector<DoctorRow> examine(const std::string& spool,
+                                         const std::optional<std::string>& queue) const = 0;
+
+ protected:
+  ~Engine() = default;  // they are there as long as the program
+};
+
+/// Those of this program.
+std::span<const Engine* const> engines();
+
+}  // namespace fq

@@ -1,0 +1,59 @@
+#include "core/local/local_engine.h"
+
+// fq, this room.
+#include "core/local/care/doctor.h"
+#include "core/local/files/queue_directory.h"
+#include "core/local/files/queue_mark.h"
+#include "core/local/local_queue.h"
+
+namespace fq {
+
+Result<std::unique_ptr<Queue>> LocalEngine::open(const Location& location, const OpenOptions& options) const {
+  Clock& clock = options.clock == nullptr ? system_clock() : *options.clock;
+  FQ_TRY_SET(std::unique_ptr<Attachment> attachment, Attachment::open(location, options.create, clock));
+  auto queue = std::make_unique<LocalQueue>(std::move(attachment), clock, options.until_exit);
+  FQ_TRY(queue->follow_wall_clock());
+  return std::unique_ptr<Queue>(std::move(queue));
+}
+
+Result<std::vector<std::string>> LocalEngine::list(const std::string& spool) const {
+  return list_queue_directories(spool);
+}
+
+Result<std::string> LocalEngine::queue_marked(const std::string& spool, std::string_view mark) const {
+  if (mark.size() < kMarkBytes) return std::string();
+  return find_queue_marked(spool, mark.substr(0, kMarkBytes));
+}
+
+Result<bool> LocalEngine::create(const Location& location) const {
+  FQ_TRY_SET(const bool made, make_queue_directory(location.spool, location.queue));
+  FQ_TRY_SET(const std::unique_ptr<Attachment> attachment, Attachment::open(location, true, system_clock()));
+  return made;
+}
+
+Result<void> LocalEngine::remove(const Location& location) const {
+  FQ_TRY_SET(const std::unique_ptr<Disk> disk, open_queue_directory(location.spool, location.queue));
+  FQ_TRY_SET(LockFile rebuild, LockFile::open(*disk, "rebuild", true));
+  FQ_TRY_SET(LockFile lock, LockFile::open(*disk, "lock", true));
+  FQ_TRY_SET(const bool no_rebuilder, rebuild.try_lock(LockFile::Mode::exclusive));
+  FQ_TRY_SET(const bool alone, lock.try_lock(LockFile::Mode::exclusive));
+  if (!alone || !no_rebuilder) {
+    const std::string pids = join_pids(alone ? rebuild.holders() : lock.holders());
+    return Error{ErrorKind::later,
+                 queue_object(location.queue) + ": in use by process " + pids + "; end it first", 0};
+  }
+  if (!names_lock(location.spool, location.queue, lock.device(), lock.inode())) {
+    return Error{ErrorKind::missing, queue_object(location.queue) + ": somebody else removed it", 0};
+  }
+  return remove_queue_directory(location.spool, location.queue);
+}
+
+std::vector<DoctorRow> LocalEngine::examine(const std::string& spool,
+                                            const std::optional<std::string>& queue) const {
+  std::vector<DoctorRow> rows;
+  examine_place(spool, queue, rows);
+  examine_system(rows);
+  return rows;
+}
+
+}  // namespace fq
