@@ -121,7 +121,7 @@ complete -c fq -n '__fish_seen_subcommand_from retry' -l delay -x -d 'not before
 complete -c fq -n '__fish_seen_subcommand_from retry' -l reason -x -d 'why, kept as its last error'
 complete -c fq -n '__fish_seen_subcommand_from retry' -a '(__fq_receipts)'
 
-complete -c fq -n __fq_needs_command -a release -d 'give messages back as if not taken'
+complete -c fq -n __fq_needs_command -a release -d 'return leased messages; no attempt is counted'
 complete -c fq -n '__fish_seen_subcommand_from release' -l delay -x -d 'not before this long from now (default: none)'
 complete -c fq -n '__fish_seen_subcommand_from release' -a '(__fq_receipts)'
 

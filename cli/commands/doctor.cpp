@@ -56,7 +56,7 @@ std::string human_of(const std::vector<DoctorRow>& rows) {
 /// Without a usable one pushes are refused.
 DoctorRow policy_row(const Location& location) {
   const Result<void> usable = check_policy(location);
-  if (usable) return {"fq.toml", "says nothing wrong", Health::ok, ""};
+  if (usable) return {"fq.toml", "valid", Health::ok, ""};
   return {"fq.toml", usable.error().text, Health::fault, "mend it; fq config check tells when that is done"};
 }
 

@@ -158,7 +158,8 @@ Result<Exit> push_and_wait(Session& session, Queue& queue, Pusher& pusher, const
   ending.wait_ms = request.wait_ms;
   FQ_TRY_SET(const EndStatus status, await_ends(queue, ending));
   if (status == EndStatus::timed_out)
-    return Error{ErrorKind::later, "message " + std::to_string(number(id)) + ": has not ended yet; it stays",
+    return Error{ErrorKind::later,
+                 "message " + std::to_string(number(id)) + ": is still queued or running; the wait timed out",
                  0};
   FQ_TRY_SET([[maybe_unused]] const bool written, write_output(session, queue, id));
   return exit_of_end(session, queue, id);

@@ -93,7 +93,7 @@ const Command retry_command = {
 const Command release_command = {
     "release",
     "[RECEIPT... | -] [--delay DUR]",
-    "Gives leased messages back as if not taken: it does not count as an attempt.",
+    "Returns leased messages; no attempt is counted.",
     {kReleaseOptions, &kQueueOption, ""},
     "fq release 17.3.k7qd",
     "0 all given back; 1 a receipt was refused",

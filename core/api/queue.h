@@ -280,7 +280,7 @@ struct Caps {
   bool kernel_death_detection = false;  // a dead process's leases come back at once
   int64_t wake_latency_bound_ms = 0;
   uint32_t fairness_bound = 1;  // turns of an equal tenant between two turns of another
-  bool tells_timers = false;    // events also tells what time alone did: see EventPage
+  bool tells_timers = false;    // events caused only by time are told too: see EventPage
   // Events of so long ago are all told, whatever ended since; 0: what nobody needs may be given back at any
   // time. What is told is complete from its first event on.
   int64_t event_horizon_ms = 0;

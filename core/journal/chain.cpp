@@ -36,8 +36,8 @@ Result<void> infer_start(File& file, FileWindow& window, ChainFile& of) {
   return {};
 }
 
-Result<void> look_at_file(Disk& disk, FileWindow& window, const std::string& name, uint32_t number,
-                          Inventory& into) {
+Result<void> scan_file(Disk& disk, FileWindow& window, const std::string& name, uint32_t number,
+                       Inventory& into) {
   const std::string path = journal_file_name(number);
   auto opened_file = disk.open(path, OpenMode::read);
   if (!opened_file.ok() && opened_file.error().sys == ENOENT) return {};  // went away while we looked
@@ -129,7 +129,7 @@ Result<Inventory> take_inventory(Disk& disk, FileWindow& window) {
       continue;
     }
     inventory.number_max = std::max(inventory.number_max, *number);
-    FQ_TRY(look_at_file(disk, window, name, *number, inventory));
+    FQ_TRY(scan_file(disk, window, name, *number, inventory));
   }
   std::sort(inventory.files.begin(), inventory.files.end(),
             [](const ChainFile& a, const ChainFile& b) { return a.key.number < b.key.number; });

@@ -133,9 +133,9 @@ Result<MutateReply> LocalQueue::mutate(const Filter& filter, Action action, cons
   FQ_TRY_SET(const std::vector<PagePlace> places, pages_.select(filter, Pages::Order::id, after, most));
   for (const PagePlace& place : places) {
     after = place;
-    FQ_TRY_SET(const std::optional<Snapshot> looked, pages_.look_again(filter, place));
-    if (!looked) continue;
-    FQ_TRY_SET(const SettleStatus status, mutator_.change(MessageId{looked->id}, action, &filter));
+    FQ_TRY_SET(const std::optional<Snapshot> snapshot, pages_.look_again(filter, place));
+    if (!snapshot) continue;
+    FQ_TRY_SET(const SettleStatus status, mutator_.change(MessageId{snapshot->id}, action, &filter));
     if (status == SettleStatus::ok) ++reply.changed;
   }
   FQ_TRY(mutator_.finish());
@@ -152,8 +152,8 @@ Result<IdPage> LocalQueue::select(const Filter& filter, const Cursor& from, size
   FQ_TRY_SET(const std::vector<PagePlace> places, pages_.select(filter, Pages::Order::id, after, most));
   for (const PagePlace& place : places) {
     after = place;
-    FQ_TRY_SET(const std::optional<Snapshot> looked, pages_.look_again(filter, place));
-    if (looked) page.ids.push_back(MessageId{looked->id});
+    FQ_TRY_SET(const std::optional<Snapshot> snapshot, pages_.look_again(filter, place));
+    if (snapshot) page.ids.push_back(MessageId{snapshot->id});
   }
   if (places.size() == most && most > 0) page.next.text = std::to_string(after.id);
   return page;

@@ -52,7 +52,7 @@ told() { fq show -q ended "$1" --json | jq -r '[.history[].event, .tenant] | joi
 is 'its file is gone' 'leased acked ' "$(told 1)"
 for id in 34 35; do is "the history of $id, which has ended" 'pushed leased acked last' "$(told $id)"; done
 
-# What time alone does is no event; when it will do so is told.
+# Events caused only by time are not logged; when they will come is told.
 fq push short -q time --ttl 1ms >/dev/null
 fq push long -q time --ttl 1h --delay 1h >/dev/null
 fq push held -q time --ttl 1h --after 2 >/dev/null

@@ -47,7 +47,7 @@ is 'a lease does' 75 "$(fq push held >/dev/null; fq pop --lease 1m >/dev/null; f
 fq cancel --all --yes >/dev/null
 
 # push --wait.
-gives 75 'has not ended yet; it stays' fq push stays --wait=10ms
+gives 75 'is still queued or running; the wait timed out' fq push stays --wait=10ms
 is 'it stays' stays "$(fq pop)"
 "$FQ" push called --wait >"$work/out" 2>"$work/err" & caller=$!
 is 'a call is taken by pop' called "$(fq pop --wait=20s)"

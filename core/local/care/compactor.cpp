@@ -131,32 +131,32 @@ Result<void> Compactor::carry_replaced() {
 Result<Compactor::Copied> Compactor::copy_message(MessageId id, uint64_t item_position) {
   Carried carried;
   carried.wall_minus_boot_ms = header().wall_minus_boot_ms.peek();
-  std::optional<Snapshot> looked;
+  std::optional<Snapshot> snapshot;
   std::array<uint64_t, kWaitsMax> ids;
   carried.waits.reserve(ids.size());  // nothing is allocated under the lock
   FQ_TRY(locked([&]() -> Result<void> {
-    looked.reset();
+    snapshot.reset();
     const std::optional<SlotIndex> slot = schedule().messages().find(id);
     if (slot && schedule().messages().entry(*slot).item_position == item_position) {
-      looked = take_snapshot(link_, *slot);
+      snapshot = take_snapshot(link_, *slot);
       carried.waits.resize(schedule().dependents().waits_of(*slot, ids));
       std::copy_n(ids.begin(), carried.waits.size(), carried.waits.begin());
     }
     return {};
   }));
-  if (!looked) return Copied::gone;
-  if (!looked->place) return Copied::unreadable;
+  if (!snapshot) return Copied::gone;
+  if (!snapshot->place) return Copied::unreadable;
   StoredItem stored;
   // Its events are read before it is written: what is only looked at in the cache would be something else
   // then.
-  FQ_TRY_SET(const bool found, reader().read(*looked->place, stored, true));
+  FQ_TRY_SET(const bool found, reader().read(*snapshot->place, stored, true));
   if (!found) return Copied::unreadable;
-  return put_forward(*looked, stored, item_position, carried);
+  return put_forward(*snapshot, stored, item_position, carried);
 }
 
-Result<Compactor::Copied> Compactor::put_forward(const Snapshot& looked, const StoredItem& stored,
+Result<Compactor::Copied> Compactor::put_forward(const Snapshot& snapshot, const StoredItem& stored,
                                                  uint64_t item_position, Carried& carried) {
-  FQ_TRY(carry(looked, stored, carried));
+  FQ_TRY(carry(snapshot, stored, carried));
   encode_moved(body_, carried.record);
   const auto copied = decode_moved(body_.bytes);
   if (!copied) return Copied::gone;
@@ -166,7 +166,7 @@ Result<Compactor::Copied> Compactor::put_forward(const Snapshot& looked, const S
   bool moved = false;
   FQ_TRY(locked([&]() -> Result<void> {
     obstacle = writer_.room_for(Purpose::care, bytes);
-    if (obstacle == Obstacle::none) moved = append_moved(looked, item_position, carried);
+    if (obstacle == Obstacle::none) moved = append_moved(snapshot, item_position, carried);
     return {};
   }));
   // It may have changed by then: the caller looks at it again.
@@ -175,32 +175,32 @@ Result<Compactor::Copied> Compactor::put_forward(const Snapshot& looked, const S
 }
 
 /// All that is known of a message, so that it needs no older file.
-Result<void> Compactor::carry(const Snapshot& looked, const StoredItem& stored, Carried& carried) {
+Result<void> Compactor::carry(const Snapshot& snapshot, const StoredItem& stored, Carried& carried) {
   MovedRecord& moved = carried.record;
-  moved.id = MessageId{looked.id};
+  moved.id = MessageId{snapshot.id};
   moved.pushed_wall_ms = stored.item.pushed_wall_ms;
   moved.message = stored.item;
   // What of them still holds.
   if (std::optional<MessageTerms> terms = decode_terms(stored.item.terms)) {
-    terms->ttl_ms = looked.ttl_ms;
-    terms->expired = looked.expired;
-    if (!looked.has_key) terms->key = {};
-    if (!looked.has_key) terms->debounced = false;
-    terms->key_lost = looked.key_lost;
+    terms->ttl_ms = snapshot.ttl_ms;
+    terms->expired = snapshot.expired;
+    if (!snapshot.has_key) terms->key = {};
+    if (!snapshot.has_key) terms->debounced = false;
+    terms->key_lost = snapshot.key_lost;
     carried.after = after_now(terms->after, carried.waits);
     terms->after = carried.after;
     carried.terms = encode_terms(*terms);
   }
   moved.message.terms = carried.terms;
-  moved.attempts = looked.attempts;
-  moved.attempts_max = looked.attempts_max;
-  moved.crashes = looked.crashes;
-  moved.deliveries = looked.deliveries;
-  moved.serial = Serial{looked.serial};
-  moved.pid = static_cast<uint32_t>(looked.pid);
-  moved.state_wall_ms = looked.at_wall_ms;
-  moved.state = looked.slot_state;
-  FQ_TRY(walk_events(link_, looked.id, looked.event_position,
+  moved.attempts = snapshot.attempts;
+  moved.attempts_max = snapshot.attempts_max;
+  moved.crashes = snapshot.crashes;
+  moved.deliveries = snapshot.deliveries;
+  moved.serial = Serial{snapshot.serial};
+  moved.pid = static_cast<uint32_t>(snapshot.pid);
+  moved.state_wall_ms = snapshot.at_wall_ms;
+  moved.state = snapshot.slot_state;
+  FQ_TRY(walk_events(link_, snapshot.id, snapshot.event_position,
                      [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t serial,
                          EventSource source) {
                        const bool failed = is_failure(type) && source != EventSource::carried;
@@ -221,13 +221,13 @@ Result<void> Compactor::carry(const Snapshot& looked, const StoredItem& stored, 
 }
 
 /// Appends the encoded record, if the message still is where and what it was when it was looked at.
-bool Compactor::append_moved(const Snapshot& looked, uint64_t item_position, const Carried& carried) {
-  const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{looked.id});
+bool Compactor::append_moved(const Snapshot& snapshot, uint64_t item_position, const Carried& carried) {
+  const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{snapshot.id});
   if (!slot) return false;
   const Entry& entry = schedule().messages().entry(*slot);
   if (header().wall_minus_boot_ms != carried.wall_minus_boot_ms) return false;
-  if (entry.item_position != item_position || entry.event_position != looked.event_position ||
-      entry.serial != looked.serial || static_cast<SlotState>(entry.state.get()) != looked.slot_state) {
+  if (entry.item_position != item_position || entry.event_position != snapshot.event_position ||
+      entry.serial != snapshot.serial || static_cast<SlotState>(entry.state.get()) != snapshot.slot_state) {
     return false;
   }
   Change change(link_, gate().now());

@@ -49,9 +49,10 @@ class Compactor : private Linked {
   };
 
   uint32_t find_replaced(std::vector<InOldest>& found);
-  Result<Copied> put_forward(const Snapshot& looked, const StoredItem& stored, uint64_t at, Carried& carried);
-  Result<void> carry(const Snapshot& looked, const StoredItem& stored, Carried& carried);
-  bool append_moved(const Snapshot& looked, uint64_t item_position, const Carried& carried);
+  Result<Copied> put_forward(const Snapshot& snapshot, const StoredItem& stored, uint64_t at,
+                             Carried& carried);
+  Result<void> carry(const Snapshot& snapshot, const StoredItem& stored, Carried& carried);
+  bool append_moved(const Snapshot& snapshot, uint64_t item_position, const Carried& carried);
   Result<void> bury_lost(MessageId id, uint64_t item_position, const std::string& what);
 
   Writer& writer_;

@@ -43,14 +43,14 @@ Result<Compactor::Copied> Compactor::give_up(MessageId id, uint64_t item_positio
   StoredItem stored;
   Carried carried;
   carried.wall_minus_boot_ms = header().wall_minus_boot_ms.peek();
-  std::optional<Snapshot> looked;
+  std::optional<Snapshot> snapshot;
   std::array<char, kTextBytesMax> tenant;
   std::string key;
   FQ_TRY(locked([&]() -> Result<void> {
     const std::optional<SlotIndex> slot = schedule().messages().find(id);
     if (!slot || schedule().messages().entry(*slot).item_position != item_position) return {};
     const Entry& entry = schedule().messages().entry(*slot);
-    looked = take_snapshot(link_, *slot);
+    snapshot = take_snapshot(link_, *slot);
     key = schedule().views().key_of(*slot);
     stored.item.tenant = schedule().tenants().path_copy(TenantIndex{entry.tenant.get()}, tenant);
     stored.item.priority = schedule().views().priority_of(*slot);
@@ -58,21 +58,21 @@ Result<Compactor::Copied> Compactor::give_up(MessageId id, uint64_t item_positio
     if ((entry.flags & kEntryOwnAttempts) != 0) stored.item.attempts_max = entry.attempts_max;
     return {};
   }));
-  if (!looked) return Copied::gone;
+  if (!snapshot) return Copied::gone;
   // What was moved or written over in the ring just then can be read where it is now.
   TakenMessage taken;
-  taken.id = looked->id;
-  taken.place = looked->place;
+  taken.id = snapshot->id;
+  taken.place = snapshot->place;
   FQ_TRY_SET(const bool readable, messages_.read(taken));
   if (readable) return Copied::again;
-  if (looked->slot_state == SlotState::leased) return Copied::unreadable;
-  if (looked->slot_state != SlotState::dead) {
+  if (snapshot->slot_state == SlotState::leased) return Copied::unreadable;
+  if (snapshot->slot_state != SlotState::dead) {
     FQ_TRY(bury_lost(id, item_position, messages_.lost_text(taken)));
     return Copied::again;
   }
   stored.item.key = key;
   stored.item.blob = BlobName{};
-  return put_forward(*looked, stored, item_position, carried);
+  return put_forward(*snapshot, stored, item_position, carried);
 }
 
 }  // namespace fq

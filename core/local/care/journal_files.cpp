@@ -32,7 +32,7 @@ Result<std::vector<TableFile>> JournalFiles::all() {
   return files;
 }
 
-Result<JournalFiles::HeaderState> JournalFiles::look_at_header(const TableFile& file) {
+Result<JournalFiles::HeaderState> JournalFiles::scan_header(const TableFile& file) {
   Result<std::unique_ptr<File>> opened = disk().open(journal_file_name(file.key.number), OpenMode::read);
   if (!opened.ok() && opened.error().sys == ENOENT) return HeaderState::missing;
   FQ_TRY_SET(const std::unique_ptr<File> on_disk, std::move(opened));
@@ -55,7 +55,7 @@ Result<JournalFiles::HeaderState> JournalFiles::look_at_header(const TableFile& 
 Result<void> JournalFiles::find_worn_headers(CheckReport& report) {
   FQ_TRY_SET(const std::vector<TableFile> files, all());
   for (const TableFile& file : files) {
-    FQ_TRY_SET(const HeaderState state, look_at_header(file));
+    FQ_TRY_SET(const HeaderState state, scan_header(file));
     if (state != HeaderState::worn) continue;
     report.remarks.add(journal_file_name(file.key.number) +
                        ": one of the two copies of its header is damaged; harmless, fq check --repair writes "
@@ -69,7 +69,7 @@ Result<void> JournalFiles::mend_file(const TableFile& file, CheckReport& report)
   Disk& disk = this->disk();
   const std::string name = journal_file_name(file.key.number);
   const FileHeader header{file.key, gate().now().wall_ms};
-  FQ_TRY_SET(const HeaderState state, look_at_header(file));
+  FQ_TRY_SET(const HeaderState state, scan_header(file));
   const bool in_place = state == HeaderState::worn || state == HeaderState::lost;
   if (state == HeaderState::whole || (!in_place && !file.spare)) return {};
   files().forget(file.key.number);
@@ -95,7 +95,7 @@ Result<void> JournalFiles::mend_file(const TableFile& file, CheckReport& report)
 
 /// In place of the file that is written the queue goes on in the next.
 Result<void> JournalFiles::leave_useless_file(const TableFile& file, CheckReport& report) {
-  FQ_TRY_SET(const HeaderState state, look_at_header(file));
+  FQ_TRY_SET(const HeaderState state, scan_header(file));
   if (state != HeaderState::missing && state != HeaderState::foreign) return {};
   bool still = false;  // else it was given back meanwhile
   FQ_TRY(locked(

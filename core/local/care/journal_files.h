@@ -39,7 +39,7 @@ class JournalFiles : private Linked {
     missing,  // with all of the file
   };
 
-  Result<HeaderState> look_at_header(const TableFile& file);
+  Result<HeaderState> scan_header(const TableFile& file);
   Result<void> mend_file(const TableFile& file, CheckReport& report);
   Result<void> leave_useless_file(const TableFile& file, CheckReport& report);
 };

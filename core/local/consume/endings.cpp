@@ -46,14 +46,14 @@ bool EndNotes::lacks(RecordType type, SlotIndex slot, const Settle* settle) {
   if (gave_up_ || is_noted(entry.id, entry.event_position)) return false;
   const auto end = found_.begin() + static_cast<ptrdiff_t>(found_count_);
   const bool found =
-      std::any_of(found_.begin(), end, [&](const Found& each) { return each.looked.id == entry.id; });
+      std::any_of(found_.begin(), end, [&](const Found& each) { return each.snapshot.id == entry.id; });
   if (found || found_count_ == found_.size()) return true;
   Found& one = found_[found_count_++];
-  one.looked = take_snapshot(link_, slot);
+  one.snapshot = take_snapshot(link_, slot);
   one.type = is_end(type) ? type : RecordType::buried;
   one.settle = settle;
   one.started_wall_ms = 0;
-  if (one.looked.state == State::leased) {
+  if (one.snapshot.state == State::leased) {
     const Now now = gate().now();
     one.started_wall_ms = now.wall_ms - (static_cast<uint32_t>(now.boot_ms) - entry.began_ms);
   }
@@ -98,7 +98,7 @@ bool EndNotes::take_log() {
 void EndNotes::give_up(const std::string& why) {
   gave_up_ = true;
   no_try_until_ms_ = clock().boot_ms() + kNoTryMs;
-  std::string whose = "the end of message " + std::to_string(found_[0].looked.id);
+  std::string whose = "the end of message " + std::to_string(found_[0].snapshot.id);
   if (found_count_ > 1) whose += " and of " + std::to_string(found_count_ - 1) + " more";
   notice(object() + ": " + whose + " is not kept: " + why);
 }
@@ -113,7 +113,7 @@ void EndNotes::note_found() {
   const Result<void> noted = records.empty() ? Result<void>() : log_.append(records, now_wall_ms_);
   if (!noted.ok()) return give_up(noted.error().text);
   for (const Found& found : std::span(found_).first(found_count_))
-    noted_.push_back({found.looked.id, found.looked.event_position});
+    noted_.push_back({found.snapshot.id, found.snapshot.event_position});
   FQ_POINT("ended.noted");
 }
 
@@ -132,11 +132,11 @@ bool EndNotes::is_long(const Settle* settle) {
 /// In a file of its own, until when its record will be told.
 void EndNotes::keep_long_output(const Found& found) {
   const int64_t until_wall_ms = now_wall_ms_ + std::min(found.settle->output->keep_ms, kKeptMostMs);
-  const MessageId id{found.looked.id};
+  const MessageId id{found.snapshot.id};
   const Result<void> kept = keep_output(disk(), id, *found.settle->output, until_wall_ms);
-  outputs_tried_.push_back({found.looked.id, kept.ok() ? until_wall_ms : 0});
+  outputs_tried_.push_back({found.snapshot.id, kept.ok() ? until_wall_ms : 0});
   if (kept.ok()) return;
-  notice(object() + ": the output of message " + std::to_string(found.looked.id) +
+  notice(object() + ": the output of message " + std::to_string(found.snapshot.id) +
          " is not kept: " + kept.error().text);
 }
 
@@ -150,8 +150,8 @@ int64_t EndNotes::kept_ms(const JobTerms& terms, const Settle* settle) {
 
 std::optional<EndedRecord> EndNotes::record_of(const Found& found) {
   TakenMessage taken;
-  taken.id = found.looked.id;
-  taken.place = found.looked.place;
+  taken.id = found.snapshot.id;
+  taken.place = found.snapshot.place;
   const Result<bool> readable = messages_.read(taken);
   // What cannot be read is told by check, and is not told of after its end.
   if (!readable.ok() || !*readable) return std::nullopt;
@@ -160,18 +160,18 @@ std::optional<EndedRecord> EndNotes::record_of(const Found& found) {
   const int64_t kept = kept_ms(terms, found.settle);
   if (kept == 0) return std::nullopt;
   EndedRecord record;
-  record.id = MessageId{found.looked.id};
+  record.id = MessageId{found.snapshot.id};
   record.verdict = found.type;
   record.until_wall_ms = now_wall_ms_ + kept;
   record.ended_wall_ms = now_wall_ms_;
   record.pushed_wall_ms = item.pushed_wall_ms;
   record.started_wall_ms = found.started_wall_ms;
   record.priority = item.priority;
-  record.pid = static_cast<uint32_t>(found.looked.pid);
-  record.deliveries = found.looked.deliveries;
-  record.attempts = found.looked.attempts;
-  record.attempts_max = found.looked.attempts_max;
-  record.crashes = found.looked.crashes;
+  record.pid = static_cast<uint32_t>(found.snapshot.pid);
+  record.deliveries = found.snapshot.deliveries;
+  record.attempts = found.snapshot.attempts;
+  record.attempts_max = found.snapshot.attempts_max;
+  record.crashes = found.snapshot.crashes;
   record.tenant = item.tenant;
   record.key = item.key;
   record.tags = item.tags;
@@ -193,7 +193,7 @@ void EndNotes::add_output(const Found& found, EndedRecord& record) {
     record.output = EndedOutput{output.out, output.err};
     return;
   }
-  const auto of_this = [&](const TriedOutput& tried) { return tried.id == found.looked.id; };
+  const auto of_this = [&](const TriedOutput& tried) { return tried.id == found.snapshot.id; };
   auto tried = std::find_if(outputs_tried_.begin(), outputs_tried_.end(), of_this);
   if (tried == outputs_tried_.end()) {
     keep_long_output(found);
@@ -207,7 +207,7 @@ void EndNotes::add_output(const Found& found, EndedRecord& record) {
 /// What is in the journal only: why an attempt failed, and when the last run began where it is over.
 void EndNotes::add_past(const Found& found, EndedRecord& record) {
   // As far as it can be read.
-  Result<std::optional<LastError>> error = last_error_of(link_, found.looked);
+  Result<std::optional<LastError>> error = last_error_of(link_, found.snapshot);
   if (error.ok() && *error) {
     record.error_wall_ms = (*error)->at_wall_ms;
     record.error_exit = status_in((*error)->exit);
@@ -219,7 +219,7 @@ void EndNotes::add_past(const Found& found, EndedRecord& record) {
   record.exit = record.error_exit;
   record.signal = record.error_signal;
   static_cast<void>(
-      walk_events(link_, found.looked.id, found.looked.event_position,
+      walk_events(link_, found.snapshot.id, found.snapshot.event_position,
                   [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
                     if (type != RecordType::leased) return true;
                     record.started_wall_ms = at_wall_ms;

@@ -46,7 +46,7 @@ class EndNotes : private Linked {
   static constexpr size_t kFoundMax = 18;  // of one record: see kVerdictsPerRecord
 
   struct Found {
-    Snapshot looked;
+    Snapshot snapshot;
     RecordType type{};
     const Settle* settle = nullptr;
     int64_t started_wall_ms = 0;  // of a leased one

@@ -81,14 +81,14 @@ void Reaper::reap_before_look() {
 
 /// The process that holds it by living: its consumer, or where that is dead one that its job left behind.
 /// None: it is held by time, or by nobody that we may look at.
-std::optional<int> Reaper::keeper_of(const Snapshot& looked) {
-  if (!looked.holder_is_dead) return looked.pid == 0 ? std::nullopt : std::optional(looked.pid);
+std::optional<int> Reaper::keeper_of(const Snapshot& snapshot) {
+  if (!snapshot.holder_is_dead) return snapshot.pid == 0 ? std::nullopt : std::optional(snapshot.pid);
   if (!survivors_) {
     Result<RunningJobs> jobs = RunningJobs::open(disk());
     survivors_ = jobs.ok() ? jobs->processes() : std::vector<OfdLock>();
   }
-  const ProcessName dead{static_cast<uint32_t>(looked.pid), looked.pid_started};
-  const int pid = RunningJobs::keeper(*survivors_, looked.id, dead);
+  const ProcessName dead{static_cast<uint32_t>(snapshot.pid), snapshot.pid_started};
+  const int pid = RunningJobs::keeper(*survivors_, snapshot.id, dead);
   return pid == 0 ? std::nullopt : std::optional(pid);
 }
 

@@ -23,7 +23,7 @@ class Reaper : private Linked {
   /// The next reap_all() looks, however short ago the last one was.
   void look_anew() { reaped_at_ms_ = 0; }
   /// The process that holds it by living.
-  std::optional<int> keeper_of(const Snapshot& looked);
+  std::optional<int> keeper_of(const Snapshot& snapshot);
   /// A dead holder's job still lives; since when that is known.
   bool has_orphans() const { return orphans_; }
   int64_t orphans_since_ms() const { return orphans_since_ms_; }

@@ -348,9 +348,9 @@ Result<void> Taker::sleep_until_ready(const LeaseRequest& request, int64_t deadl
   const bool young = now_ms - reaper_.orphans_since_ms() < kOrphanYoungMs;
   if (reaper_.has_orphans()) wait_ms = std::min(wait_ms, young ? kOrphanSoonMs : kOrphanLookMs);
   {
-    const bool choosy = !request.tenant.empty() || request.look || request.until_idle || request.want == 0;
+    const bool selective = !request.tenant.empty() || request.look || request.until_idle || request.want == 0;
     const WaiterCounted counted(wants ? &shared.ready_waiters : nullptr);
-    const WaiterCounted choosy_counted(wants && choosy ? &shared.choosy_waiters : nullptr);
+    const WaiterCounted selective_counted(wants && selective ? &shared.selective_waiters : nullptr);
     const SignalsAllowed allowed(request.signals);
     sleep_on(std::span(words).first(count), shared.ready_event, seen, wait_ms);
   }

@@ -129,7 +129,7 @@ bool Watcher::has_ended(MessageId id) {
 }
 
 /// Of request.ids the first `ended_count` are known to have ended; more of them are found, in their order.
-Result<bool> Watcher::look_at_ends(const EndRequest& request, size_t& ended_count, int64_t& timer_ms) {
+Result<bool> Watcher::scan_ends(const EndRequest& request, size_t& ended_count, int64_t& timer_ms) {
   FQ_TRY(reaper_.reap_all(gate().now()));
   bool ended = false;
   if (request.until_idle) {
@@ -162,7 +162,7 @@ Result<EndStatus> Watcher::await_end(const EndRequest& request) {
     const WaiterCounted counted(&shared.end_waiters);
     const uint32_t seen = shared.end_event.load(std::memory_order_acquire);
     int64_t timer_ms = kNever;
-    FQ_TRY_SET(const bool ended, look_at_ends(request, ended_count, timer_ms));
+    FQ_TRY_SET(const bool ended, scan_ends(request, ended_count, timer_ms));
     // An end is told only once it can no longer be lost.
     if (ended && !syncs_lazily()) {
       FQ_TRY(link_.wait_all_durable());

@@ -38,7 +38,7 @@ class Watcher : private Linked {
   };
   std::optional<LeaseChange::What> change_of(WatchedLease& lease);
   bool has_ended(MessageId id);
-  Result<bool> look_at_ends(const EndRequest& request, size_t& ended_count, int64_t& timer_ms);
+  Result<bool> scan_ends(const EndRequest& request, size_t& ended_count, int64_t& timer_ms);
 
   Reaper& reaper_;
   std::map<uint64_t, WatchedLease> watched_;  // by message

@@ -125,7 +125,7 @@ Result<uint32_t> EventReader::owner_of(MessageId id) {
 }
 
 /// False: the page is full.
-Result<bool> EventReader::tell_pushed(const RecordHeader& header, Bytes body, const EventRequest& request,
+Result<bool> EventReader::emit_pushed(const RecordHeader& header, Bytes body, const EventRequest& request,
                                       EventPage& page) {
   EventLog& log = events_.log();
   PushedReader reader(body, header.count);
@@ -149,7 +149,7 @@ Result<bool> EventReader::tell_pushed(const RecordHeader& header, Bytes body, co
 }
 
 /// False: the page is full.
-Result<bool> EventReader::tell_events(const RecordHeader& header, Bytes body, const EventRequest& request,
+Result<bool> EventReader::emit_events(const RecordHeader& header, Bytes body, const EventRequest& request,
                                       EventPage& page) {
   EventLog& log = events_.log();
   if (!decode_event(header.type, header.count, body, log.record)) return true;
@@ -185,12 +185,12 @@ Result<bool> EventReader::tell_events(const RecordHeader& header, Bytes body, co
 }
 
 /// False: the page is full.
-Result<bool> EventReader::tell_record(const RecordHeader& header, Bytes body, const EventRequest& request,
+Result<bool> EventReader::emit_record(const RecordHeader& header, Bytes body, const EventRequest& request,
                                       EventPage& page) {
   EventLog& log = events_.log();
   switch (kind_of(header.type)) {
     case BodyKind::pushed:
-      return tell_pushed(header, body, request, page);
+      return emit_pushed(header, body, request, page);
     case BodyKind::moved:
       EventPast::learn_tenants(header, body, log);
       return true;
@@ -207,7 +207,7 @@ Result<bool> EventReader::tell_record(const RecordHeader& header, Bytes body, co
       }
       return true;
     case BodyKind::event:
-      return tell_events(header, body, request, page);
+      return emit_events(header, body, request, page);
     case BodyKind::policy:
     case BodyKind::low:
     case BodyKind::limits:
@@ -229,7 +229,7 @@ Result<void> EventReader::read(const EventRequest& request, EventPage& page) {
     FQ_TRY_SET(const bool more, events_.next(header, body));
     page.at_end = !more;
     if (!more) break;
-    FQ_TRY_SET(const bool told, tell_record(header, body, request, page));
+    FQ_TRY_SET(const bool told, emit_record(header, body, request, page));
     if (!told) return {};
     log.position += padded(header.bytes);
   }

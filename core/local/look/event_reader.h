@@ -26,11 +26,11 @@ class EventReader : private Linked {
   Result<void> begin_near_end(const EventRequest& request);
   Result<void> read(const EventRequest& request, EventPage& page);
   Result<uint32_t> owner_of(MessageId id);
-  Result<bool> tell_pushed(const RecordHeader& header, Bytes body, const EventRequest& request,
+  Result<bool> emit_pushed(const RecordHeader& header, Bytes body, const EventRequest& request,
                            EventPage& page);
-  Result<bool> tell_events(const RecordHeader& header, Bytes body, const EventRequest& request,
+  Result<bool> emit_events(const RecordHeader& header, Bytes body, const EventRequest& request,
                            EventPage& page);
-  Result<bool> tell_record(const RecordHeader& header, Bytes body, const EventRequest& request,
+  Result<bool> emit_record(const RecordHeader& header, Bytes body, const EventRequest& request,
                            EventPage& page);
   void sleep_until_written(Interrupt* interrupt, uint32_t seen, int64_t wait_ms);
 

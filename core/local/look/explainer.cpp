@@ -44,47 +44,47 @@ ServedBy served_by(Preview::By by) {
 Result<std::optional<Explanation>> Explainer::of_message(MessageId id) {
   Explanation found;
   Seen seen;
-  std::optional<Snapshot> looked;
+  std::optional<Snapshot> snapshot;
   std::optional<Outcome> outcome;
   std::array<uint64_t, kWaitsMax> waits;
   uint32_t waits_count = 0;
   FQ_TRY(locked([&]() -> Result<void> {
     found = Explanation();
-    looked.reset();
+    snapshot.reset();
     outcome.reset();
     waits_count = 0;
     gate().fire_timers(gate().now());
     const std::optional<SlotIndex> slot = schedule().messages().find(id);
     if (!slot) return outcome = schedule().past().outcome(id), Result<void>();
-    looked = take_snapshot(link_, *slot);
-    if (looked->state == State::held) waits_count = schedule().dependents().waits_of(*slot, waits);
+    snapshot = take_snapshot(link_, *slot);
+    if (snapshot->state == State::held) waits_count = schedule().dependents().waits_of(*slot, waits);
     const TenantIndex node{schedule().messages().entry(*slot).tenant.get()};
     among_own_ = (schedule().tenants().at(node).flags & kTenantSelf) != 0;
-    const bool started = looked->state == State::leased || looked->state == State::dead;
+    const bool started = snapshot->state == State::leased || snapshot->state == State::dead;
     see(node, !started, seen);
     const SharedTerms& terms = schedule().root().terms;
     counts_turns_ = terms.fair_by == FairBy::turns && terms.scope == Scope::tenant;
-    if (looked->state == State::ready && seen.reason_count == 0) find_place(*slot, found);
+    if (snapshot->state == State::ready && seen.reason_count == 0) find_place(*slot, found);
     return {};
   }));
-  if (!looked && !outcome) return std::optional<Explanation>();
+  if (!snapshot && !outcome) return std::optional<Explanation>();
   found.id = id;
-  if (!looked) {
+  if (!snapshot) {
     found.state = outcome->verdict == RecordType::acked ? State::acked : State::cancelled;
     Reason& reason = found.reasons.emplace_back();
     reason.kind = Reason::Kind::ended;
     reason.until_wall_ms = outcome->at_wall_ms;
     return std::optional(std::move(found));
   }
-  found.state = looked->state;
-  tell_state(*looked, std::span(waits).first(waits_count), found);
+  found.state = snapshot->state;
+  tell_state(*snapshot, std::span(waits).first(waits_count), found);
   tell(seen, found);
   if (found.state == State::ready && !found.place) {
     FQ_TRY(count_ahead(found));
     found.limited = found.limited || (found.reasons.empty() && found.ahead >= starts_left_);
   }
   FQ_TRY(find_running({&found, 1}));
-  FQ_TRY(look_at_rivals(found));
+  FQ_TRY(scan_rivals(found));
   return std::optional(std::move(found));
 }
 
@@ -103,7 +103,7 @@ Result<std::optional<Explanation>> Explainer::of_tenant(const std::string& path)
   tell(seen, found);
   tell_counts(seen, found);
   FQ_TRY(find_running({&found, 1}));
-  FQ_TRY(look_at_rivals(found));
+  FQ_TRY(scan_rivals(found));
   return std::optional(std::move(found));
 }
 
@@ -203,16 +203,16 @@ void Explainer::tell_counts(const Seen& seen, Explanation& found) {
   found.dead = dead;
 }
 
-void Explainer::tell_state(const Snapshot& looked, std::span<const uint64_t> waits, Explanation& found) {
+void Explainer::tell_state(const Snapshot& snapshot, std::span<const uint64_t> waits, Explanation& found) {
   Reason reason;
-  if (looked.at_wall_ms != 0) reason.until_wall_ms = looked.at_wall_ms;
-  switch (looked.state) {
+  if (snapshot.at_wall_ms != 0) reason.until_wall_ms = snapshot.at_wall_ms;
+  switch (snapshot.state) {
     case State::delayed:
       reason.kind = Reason::Kind::delayed;
       break;
     case State::leased:
       reason.kind = Reason::Kind::leased;
-      reason.pid = reaper_.keeper_of(looked);
+      reason.pid = reaper_.keeper_of(snapshot);
       break;
     case State::held:
       reason.kind = Reason::Kind::held;
@@ -220,7 +220,7 @@ void Explainer::tell_state(const Snapshot& looked, std::span<const uint64_t> wai
       for (const uint64_t id : waits) reason.ids.push_back(MessageId{id});
       break;
     case State::dead:
-      reason.kind = looked.expired ? Reason::Kind::expired : Reason::Kind::dead;
+      reason.kind = snapshot.expired ? Reason::Kind::expired : Reason::Kind::dead;
       break;
     default:
       return;

@@ -74,7 +74,7 @@ class Explainer : private Linked {
   // and behind it
   void tell(const Seen& seen, Explanation& found);
   static void tell_counts(const Seen& seen, Explanation& found);
-  void tell_state(const Snapshot& looked, std::span<const uint64_t> waits, Explanation& found);
+  void tell_state(const Snapshot& snapshot, std::span<const uint64_t> waits, Explanation& found);
 
   // explainer_looks.cpp: in parts
   /// Those of its tenant that go before it.
@@ -84,7 +84,7 @@ class Explainer : private Linked {
   void look_for_running(uint32_t from, uint32_t to);
   /// From its tenant up: what each other gets between two turns, and of a message how many turns there are
   /// before its own.
-  Result<void> look_at_rivals(Explanation& found);
+  Result<void> scan_rivals(Explanation& found);
   std::optional<Rivals> rivals_of(std::string_view path, bool own, uint64_t turns);
 
   static bool is_full(const Reason& reason) {

@@ -73,7 +73,7 @@ void Explainer::look_for_running(uint32_t from, uint32_t to) {
   }
 }
 
-Result<void> Explainer::look_at_rivals(Explanation& found) {
+Result<void> Explainer::scan_rivals(Explanation& found) {
   uint64_t turns = found.ahead.value_or(0) + 1;
   std::string path = found.tenant;
   bool own = among_own_;

@@ -105,18 +105,18 @@ Result<void> Pages::find_more(size_t room) {
 }
 
 Result<std::optional<Snapshot>> Pages::look_again(const Filter& filter, const PagePlace& place) {
-  std::optional<Snapshot> looked;
+  std::optional<Snapshot> snapshot;
   FQ_TRY(locked([&]() -> Result<void> {
-    looked.reset();
+    snapshot.reset();
     const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{place.id});
     if (slot && matches(link_, filter, std::nullopt, schedule().messages().entry(*slot)))
-      looked = take_snapshot(link_, *slot);
+      snapshot = take_snapshot(link_, *slot);
     return {};
   }));
-  if (!looked) return looked;
-  FQ_TRY_SET(const bool fits, messages_.fits(*looked, filter));
-  if (!fits) looked.reset();
-  return looked;
+  if (!snapshot) return snapshot;
+  FQ_TRY_SET(const bool fits, messages_.fits(*snapshot, filter));
+  if (!fits) snapshot.reset();
+  return snapshot;
 }
 
 }  // namespace fq

@@ -59,7 +59,7 @@ struct TenantSurvey::Page {
    private:
     alignas(Tenant) std::byte bytes_[sizeof(Tenant)];
   };
-  struct Looked {
+  struct NodeSnapshot {
     TenantCopy tenant;
     int64_t oldest_ms = kNever;  // ready since
     uint32_t name_bytes = 0;
@@ -71,7 +71,7 @@ struct TenantSurvey::Page {
   uint32_t tenants = 0;  // there are, about
   bool more = true;
   int64_t now_ms = 0;
-  std::array<Looked, kNodesPerLook> looked;
+  std::array<NodeSnapshot, kNodesPerLook> nodes;
   std::array<std::array<char, kTextBytesMax>, kNodesPerLook> names;
 };
 
@@ -92,19 +92,19 @@ void TenantSurvey::look(const Schedule& schedule, int64_t now_ms) {
   for (uint32_t i = 0; i < page.count; ++i) {
     const TenantIndex index{page.first + i};
     const Tenant& tenant = schedule.tenants().at(index);
-    Page::Looked& looked = page.looked[i];
-    looked.tenant.copy(tenant);
+    Page::NodeSnapshot& snapshot = page.nodes[i];
+    snapshot.tenant.copy(tenant);
     if (!is_used(tenant)) continue;
-    looked.blocks = blocks_of(region, tenant);
+    snapshot.blocks = blocks_of(region, tenant);
     if (is_inner(tenant)) continue;
     // The next in line waits longest, unless priorities hold another back, and those who set them mean that.
     const std::optional<SlotIndex> first = schedule.tenants().first_ready(index);
-    looked.oldest_ms = first ? schedule.messages().entry(*first).at_ms.get() : kNever;
-    looked.wanted = wants_rows_ && top && schedule.tenants().is_below(index, *top);
-    if (!looked.wanted) continue;
+    snapshot.oldest_ms = first ? schedule.messages().entry(*first).at_ms.get() : kNever;
+    snapshot.wanted = wants_rows_ && top && schedule.tenants().is_below(index, *top);
+    if (!snapshot.wanted) continue;
     const bool self = (tenant.flags & kTenantSelf) != 0;
     const uint32_t name = self ? region.tenant(tenant.parent).name.get() : tenant.name.get();
-    looked.name_bytes =
+    snapshot.name_bytes =
         name == kNoIndex ? 0 : static_cast<uint32_t>(text_copy(region, name, page.names[i]).size());
   }
 }
@@ -122,8 +122,8 @@ bool TenantSurvey::digest() {
 
 void TenantSurvey::take_in(uint32_t i) {
   const Page& page = *page_;
-  const Page::Looked& looked = page.looked[i];
-  const Tenant& tenant = looked.tenant.get();
+  const Page::NodeSnapshot& snapshot = page.nodes[i];
+  const Tenant& tenant = snapshot.tenant.get();
   if (!is_used(tenant)) return;
   Node& node = nodes_[page.first + i];
   node.parent = tenant.parent;
@@ -131,14 +131,14 @@ void TenantSurvey::take_in(uint32_t i) {
   node.served = service_of(tenant, page.now_ms);
   node.leaf = !is_inner(tenant);
   node.seated = is_seated(tenant);
-  node.blocks = looked.blocks;
+  node.blocks = snapshot.blocks;
   if (!node.leaf) return;
   node.waits = tenant.counts.ready > 0;
-  oldest_ms_ = std::min(oldest_ms_, looked.oldest_ms);
-  if (!looked.wanted) return;
+  oldest_ms_ = std::min(oldest_ms_, snapshot.oldest_ms);
+  if (!snapshot.wanted) return;
   indices_.push_back(page.first + i);
   StatsRow& row = rows_.emplace_back();
-  row.tenant.assign(page.names[i].data(), looked.name_bytes);
+  row.tenant.assign(page.names[i].data(), snapshot.name_bytes);
   put_counts(row, tenant.counts, tenant);
   row.tenants = 1;
   row.active_tenants = node.waits ? 1 : 0;
@@ -146,7 +146,7 @@ void TenantSurvey::take_in(uint32_t i) {
   row.wait_ms = percentiles_of(tenant.wait);
   row.run_ms = percentiles_of(tenant.run);
   row.weight = tenant.weight_milli / 1000.0;
-  if (looked.oldest_ms != kNever) row.oldest_ready_s = seconds(page.now_ms - looked.oldest_ms);
+  if (snapshot.oldest_ms != kNever) row.oldest_ready_s = seconds(page.now_ms - snapshot.oldest_ms);
 }
 
 /// Each leaf once, up to the root: what is above it may have been looked at later.

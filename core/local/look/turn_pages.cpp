@@ -137,25 +137,25 @@ Result<std::vector<Snapshot>> TurnPages::turns(const Filter& filter, size_t give
     turns_->tenant = filter.tenant;
     turns_->given = turns_->to_pass = given;
   }
-  std::vector<Snapshot> looked;
-  looked.reserve(n);
+  std::vector<Snapshot> snapshot;
+  snapshot.reserve(n);
   bool more = true;
   if (!turns_->copy && n <= kTurnsPerLook && given <= kTurnsPerLook - n) {
-    FQ_TRY_SET(more, look_at_next(n, looked));
+    FQ_TRY_SET(more, scan_next(n, snapshot));
   }
-  if (more && looked.size() < n) FQ_TRY(look_at_copy(filter, n, looked));
-  turns_->given += looked.size();
-  if (looked.size() < n) turns_.reset();
-  return looked;
+  if (more && snapshot.size() < n) FQ_TRY(scan_copy(filter, n, snapshot));
+  turns_->given += snapshot.size();
+  if (snapshot.size() < n) turns_.reset();
+  return snapshot;
 }
 
 /// Those whose turns are next. Returns whether there may be others, which have none now.
-Result<bool> TurnPages::look_at_next(size_t n, std::vector<Snapshot>& looked) {
+Result<bool> TurnPages::scan_next(size_t n, std::vector<Snapshot>& snapshot) {
   std::vector<uint64_t> passed;
   passed.reserve(turns_->to_pass);
   bool more = false;
   FQ_TRY(locked([&]() -> Result<void> {
-    looked.clear();
+    snapshot.clear();
     passed.clear();
     more = false;
     const Schedule& schedule = link_.schedule();
@@ -164,29 +164,30 @@ Result<bool> TurnPages::look_at_next(size_t n, std::vector<Snapshot>& looked) {
     gate().fire_timers(gate().now(), 1);
     std::optional<Preview> preview;
     if (!schedule.tenants().is_blocked(*from)) preview.emplace(schedule, *from);
-    while (preview && looked.size() < n) {
+    while (preview && snapshot.size() < n) {
       const std::optional<SlotIndex> slot = preview->next();
       if (!slot) break;
       const uint64_t id = schedule.messages().entry(*slot).id;
       if (turns_->shown.contains(id)) continue;
-      passed.size() < turns_->to_pass ? passed.push_back(id) : looked.push_back(take_snapshot(link_, *slot));
+      passed.size() < turns_->to_pass ? passed.push_back(id)
+                                      : snapshot.push_back(take_snapshot(link_, *slot));
     }
     more = schedule.root().parked_count != 0 || schedule.root().closed_sets != 0;
     return {};
   }));
   turns_->to_pass -= passed.size();
   turns_->shown.insert(passed.begin(), passed.end());
-  for (const Snapshot& one : looked) turns_->shown.insert(one.id);
+  for (const Snapshot& one : snapshot) turns_->shown.insert(one.id);
   return more;
 }
 
-Result<void> TurnPages::look_at_copy(const Filter& filter, size_t n, std::vector<Snapshot>& looked) {
+Result<void> TurnPages::scan_copy(const Filter& filter, size_t n, std::vector<Snapshot>& snapshot) {
   if (!turns_->copy) {
     FQ_TRY_SET(std::unique_ptr<SegmentMemory> memory, private_segment());
     turns_->copy = std::make_unique<TurnCopy>(std::move(memory), filter.tenant);
     FQ_TRY(turns_->copy->take(link_));
   }
-  while (looked.size() < n) {
+  while (snapshot.size() < n) {
     const std::optional<MessageId> id = turns_->copy->next();
     if (!id) return {};
     if (turns_->shown.contains(number(*id))) continue;
@@ -203,7 +204,7 @@ Result<void> TurnPages::look_at_copy(const Filter& filter, size_t n, std::vector
         one = take_snapshot(link_, *slot);
       return {};
     }));
-    if (one) looked.push_back(std::move(*one));
+    if (one) snapshot.push_back(std::move(*one));
   }
   return {};
 }

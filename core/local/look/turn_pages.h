@@ -33,8 +33,8 @@ class TurnPages : private Linked {
     std::unordered_set<uint64_t> shown;  // before there was a copy
     std::unique_ptr<TurnCopy> copy;
   };
-  Result<bool> look_at_next(size_t n, std::vector<Snapshot>& looked);
-  Result<void> look_at_copy(const Filter& filter, size_t n, std::vector<Snapshot>& looked);
+  Result<bool> scan_next(size_t n, std::vector<Snapshot>& snapshot);
+  Result<void> scan_copy(const Filter& filter, size_t n, std::vector<Snapshot>& snapshot);
 
   std::optional<Turns> turns_;
 };

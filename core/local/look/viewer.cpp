@@ -30,7 +30,7 @@ std::vector<MessageId> after_of(const MessageItem& item) {
   return ids;
 }
 
-void tell_item(const MessageItem& item, MessageInfo& info) {
+void emit_item(const MessageItem& item, MessageInfo& info) {
   info.tenant = item.tenant;
   info.priority = item.priority;
   info.key = decode_sort_key(item.key).value_or("");
@@ -74,40 +74,40 @@ MessageInfo describe_finished(MessageId id, const Outcome& outcome) {
 
 }  // namespace
 
-Result<MessageInfo> Viewer::describe(const Snapshot& looked) {
+Result<MessageInfo> Viewer::describe(const Snapshot& snapshot) {
   MessageInfo info;
-  info.id = MessageId{looked.id};
-  info.state = looked.state;
-  info.attempts = looked.attempts;
-  info.attempts_max = looked.attempts_max;
-  info.deliveries = looked.deliveries;
-  info.crashes = looked.crashes;
-  if (looked.state == State::delayed) info.due_at_wall_ms = looked.at_wall_ms;
-  const bool will_start = looked.state == State::ready || looked.state == State::delayed;
-  if (looked.ttl_ms != 0 && will_start) info.expires_at_wall_ms = looked.at_wall_ms + looked.ttl_ms;
-  if (looked.state == State::leased) {
-    info.receipt = Receipt{receipt_text(looked.id, looked.serial, text_of(mark()))};
-    if (looked.at_wall_ms != 0) info.lease_until_wall_ms = looked.at_wall_ms;
-    info.holder_pid = reaper_.keeper_of(looked);
+  info.id = MessageId{snapshot.id};
+  info.state = snapshot.state;
+  info.attempts = snapshot.attempts;
+  info.attempts_max = snapshot.attempts_max;
+  info.deliveries = snapshot.deliveries;
+  info.crashes = snapshot.crashes;
+  if (snapshot.state == State::delayed) info.due_at_wall_ms = snapshot.at_wall_ms;
+  const bool will_start = snapshot.state == State::ready || snapshot.state == State::delayed;
+  if (snapshot.ttl_ms != 0 && will_start) info.expires_at_wall_ms = snapshot.at_wall_ms + snapshot.ttl_ms;
+  if (snapshot.state == State::leased) {
+    info.receipt = Receipt{receipt_text(snapshot.id, snapshot.serial, text_of(mark()))};
+    if (snapshot.at_wall_ms != 0) info.lease_until_wall_ms = snapshot.at_wall_ms;
+    info.holder_pid = reaper_.keeper_of(snapshot);
   }
-  FQ_TRY(add_item(looked, info));
-  FQ_TRY_SET(info.last_error, last_error_of(link_, looked));
-  if (looked.state == State::leased || looked.state == State::dead) FQ_TRY(add_run(looked, info));
+  FQ_TRY(add_item(snapshot, info));
+  FQ_TRY_SET(info.last_error, last_error_of(link_, snapshot));
+  if (snapshot.state == State::leased || snapshot.state == State::dead) FQ_TRY(add_run(snapshot, info));
   return info;
 }
 
 /// Its last run, which goes on or was the last: of a dead one also how that ended.
-Result<void> Viewer::add_run(const Snapshot& looked, MessageInfo& info) {
+Result<void> Viewer::add_run(const Snapshot& snapshot, MessageInfo& info) {
   FQ_TRY(
-      walk_events(link_, looked.id, looked.event_position,
+      walk_events(link_, snapshot.id, snapshot.event_position,
                   [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
                     if (type != RecordType::leased) return true;
                     info.started_at_wall_ms = at_wall_ms;
                     if (detail.pid != 0) info.worker_pid = static_cast<int>(detail.pid);
                     return false;
                   }));
-  if (looked.state != State::dead) return {};
-  info.ended_at_wall_ms = looked.at_wall_ms;
+  if (snapshot.state != State::dead) return {};
+  info.ended_at_wall_ms = snapshot.at_wall_ms;
   if (!info.last_error || !info.started_at_wall_ms) return {};
   info.exit = info.last_error->exit;
   info.signal = info.last_error->signal;
@@ -116,13 +116,13 @@ Result<void> Viewer::add_run(const Snapshot& looked, MessageInfo& info) {
 
 /// What its record says, with the payload, or what of them is lost. Of a message that has ended meanwhile as
 /// much as can be read.
-Result<void> Viewer::add_item(const Snapshot& looked, MessageInfo& info) {
+Result<void> Viewer::add_item(const Snapshot& snapshot, MessageInfo& info) {
   TakenMessage taken;
-  taken.id = looked.id;
-  taken.place = looked.place;
+  taken.id = snapshot.id;
+  taken.place = snapshot.place;
   for (int attempt = 0; attempt < kItemTries; ++attempt) {
     FQ_TRY_SET(const bool readable, messages_.read(taken));
-    if (readable) tell_item(messages_.item(), info);
+    if (readable) emit_item(messages_.item(), info);
     const Result<Payload> payload =
         readable ? messages_.payload() : Error{ErrorKind::bad_data, messages_.lost_text(taken), 0};
     if (payload.ok()) {
@@ -135,7 +135,7 @@ Result<void> Viewer::add_item(const Snapshot& looked, MessageInfo& info) {
     std::string_view tenant;
     FQ_TRY(locked([&]() -> Result<void> {
       position.reset();
-      const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{looked.id});
+      const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{snapshot.id});
       if (!slot) return {};
       position = schedule().messages().entry(*slot).item_position;
       tenant =
@@ -154,15 +154,15 @@ Result<void> Viewer::add_item(const Snapshot& looked, MessageInfo& info) {
 }
 
 Result<MessagePage> Viewer::peek_ready(const Filter& filter, size_t given, size_t n) {
-  FQ_TRY_SET(const std::vector<Snapshot> looked, turns_.turns(filter, given, n));
+  FQ_TRY_SET(const std::vector<Snapshot> snapshot, turns_.turns(filter, given, n));
   MessagePage page;
-  for (const Snapshot& one : looked) {
+  for (const Snapshot& one : snapshot) {
     FQ_TRY_SET(const bool fits, messages_.fits(one, filter));
     if (!fits) continue;
     FQ_TRY_SET(MessageInfo info, describe(one));
     page.messages.push_back(std::move(info));
   }
-  if (looked.size() == n) page.next.text = std::to_string(given + n);
+  if (snapshot.size() == n) page.next.text = std::to_string(given + n);
   return page;
 }
 
@@ -177,9 +177,9 @@ Result<MessagePage> Viewer::peek(const Filter& filter, const Cursor& from, size_
     selected = places.size();
     for (const PagePlace& place : places) {
       after = place;
-      FQ_TRY_SET(const std::optional<Snapshot> looked, pages_.look_again(filter, place));
-      if (!looked) continue;
-      FQ_TRY_SET(MessageInfo info, describe(*looked));
+      FQ_TRY_SET(const std::optional<Snapshot> snapshot, pages_.look_again(filter, place));
+      if (!snapshot) continue;
+      FQ_TRY_SET(MessageInfo info, describe(*snapshot));
       page.messages.push_back(std::move(info));
     }
     // A page without a match says nothing about the next: with a tag it may be far.
@@ -205,9 +205,9 @@ Result<MessagePage> Viewer::dead(const Filter& filter, const Cursor& from, size_
     for (const PagePlace& place : places) {
       after = place;
       const PagePlace told = newest_place(place.at_ms, place.id);
-      FQ_TRY_SET(const std::optional<Snapshot> looked, pages_.look_again(filter, told));
-      if (!looked) continue;
-      FQ_TRY_SET(MessageInfo info, describe(*looked));
+      FQ_TRY_SET(const std::optional<Snapshot> snapshot, pages_.look_again(filter, told));
+      if (!snapshot) continue;
+      FQ_TRY_SET(MessageInfo info, describe(*snapshot));
       page.messages.push_back(std::move(info));
     }
   }
@@ -219,20 +219,20 @@ Result<MessagePage> Viewer::dead(const Filter& filter, const Cursor& from, size_
 }
 
 Result<std::optional<MessageInfo>> Viewer::get(MessageId id) {
-  std::optional<Snapshot> looked;
+  std::optional<Snapshot> snapshot;
   std::optional<Outcome> outcome;
   uint64_t ended_before = 0;
   FQ_TRY(locked([&]() -> Result<void> {
-    looked.reset();
+    snapshot.reset();
     gate().fire_timers(gate().now(), 1);
     const std::optional<SlotIndex> slot = schedule().messages().find(id);
-    if (slot) looked = take_snapshot(link_, *slot);
+    if (slot) snapshot = take_snapshot(link_, *slot);
     if (!slot) outcome = schedule().past().outcome(id);
     ended_before = header().tail;
     return {};
   }));
-  if (looked) {
-    FQ_TRY_SET(MessageInfo info, describe(*looked));
+  if (snapshot) {
+    FQ_TRY_SET(MessageInfo info, describe(*snapshot));
     return std::optional<MessageInfo>(std::move(info));
   }
   // An end is told only once it can no longer be lost.

@@ -23,9 +23,9 @@ class Viewer : private Linked {
   Result<MessagePage> dead(const Filter& filter, const Cursor& from, size_t n);
 
  private:
-  Result<MessageInfo> describe(const Snapshot& looked);
-  Result<void> add_run(const Snapshot& looked, MessageInfo& info);
-  Result<void> add_item(const Snapshot& looked, MessageInfo& info);
+  Result<MessageInfo> describe(const Snapshot& snapshot);
+  Result<void> add_run(const Snapshot& snapshot, MessageInfo& info);
+  Result<void> add_item(const Snapshot& snapshot, MessageInfo& info);
   Result<MessagePage> peek_ready(const Filter& filter, size_t given, size_t n);
 
   MessageReader& messages_;

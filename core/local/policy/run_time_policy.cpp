@@ -104,8 +104,8 @@ Result<void> RunTimePolicy::set(std::string_view path, const PolicyPatch& patch)
 
 /// Some of what was set at run time, from this node on, and where to go on; times are wall times. Needs: the
 /// lock.
-std::optional<TenantIndex> RunTimePolicy::look_at_settings(TenantIndex from, size_t n,
-                                                           std::vector<PolicyOverride>& found) {
+std::optional<TenantIndex> RunTimePolicy::scan_settings(TenantIndex from, size_t n,
+                                                        std::vector<PolicyOverride>& found) {
   PolicyValues of_queue;
   if (from == kRootTenant) of_queue = run_time_values(header());
   const auto first = static_cast<uint32_t>(from);
@@ -134,7 +134,7 @@ Result<OverridePage> RunTimePolicy::overrides(const Cursor& from, size_t n) {
       page = OverridePage();
       const Now now = gate().now();
       gate().fire_timers(now);
-      next = look_at_settings(TenantIndex{first}, std::clamp<size_t>(n, 1, kSettingsPerLook), page.overrides);
+      next = scan_settings(TenantIndex{first}, std::clamp<size_t>(n, 1, kSettingsPerLook), page.overrides);
       for (PolicyOverride& each : page.overrides) shift_limited(each.values, -now.wall_ms);
       return {};
     }));
@@ -175,8 +175,8 @@ Obstacle RunTimePolicy::carry_some() {
   SegmentHeader& shared = header();
   const uint32_t end = shared.schedule.tenant_supply.high_water;
   uint32_t node = shared.run_time_settings.walk_next;
-  for (size_t looked = 0, carried = 0; node < end; ++looked, ++node) {
-    if (looked == kNodesPassedPerLook || carried == kSettingsPerLook) break;
+  for (size_t snapshot = 0, carried = 0; node < end; ++snapshot, ++node) {
+    if (snapshot == kNodesPassedPerLook || carried == kSettingsPerLook) break;
     if (node != kRoot && !schedule().policy().setting_of(TenantIndex{node})) continue;
     const Obstacle obstacle = carry_one(TenantIndex{node});
     if (obstacle != Obstacle::none) return obstacle;

@@ -22,7 +22,7 @@ class RunTimePolicy : private Linked {
   Obstacle carry_some();
 
  private:
-  std::optional<TenantIndex> look_at_settings(TenantIndex from, size_t n, std::vector<PolicyOverride>& found);
+  std::optional<TenantIndex> scan_settings(TenantIndex from, size_t n, std::vector<PolicyOverride>& found);
   Obstacle carry_one(TenantIndex node);
   void append(const PolicyRecord& record);
 

@@ -110,28 +110,28 @@ Result<void> walk_events(Link& link, uint64_t id, uint64_t position, const Event
   return {};
 }
 
-Result<std::optional<LastError>> last_error_of(Link& link, const Snapshot& looked) {
+Result<std::optional<LastError>> last_error_of(Link& link, const Snapshot& snapshot) {
   std::optional<LastError> error;
-  if (looked.expired) {
+  if (snapshot.expired) {
     error.emplace();
     error->reason = "expired";
-    error->at_wall_ms = looked.at_wall_ms;
+    error->at_wall_ms = snapshot.at_wall_ms;
     return error;
   }
-  if (looked.attempts == 0 && looked.crashes == 0 && looked.state != State::dead) return error;
+  if (snapshot.attempts == 0 && snapshot.crashes == 0 && snapshot.state != State::dead) return error;
   bool first = true;
-  FQ_TRY(
-      walk_events(link, looked.id, looked.event_position,
-                  [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
-                    // A lease that ran out is no record of its own: it shows as a lease without an end.
-                    const bool ran_out = first && type == RecordType::leased && looked.state != State::leased;
-                    first = false;
-                    if (!is_failure(type) && !ran_out) return true;
-                    error = error_of(type, at_wall_ms, detail);
-                    if (ran_out) error->reason = "its lease ran out";
-                    if (ran_out && detail.until_wall_ms != 0) error->at_wall_ms = detail.until_wall_ms;
-                    return false;
-                  }));
+  FQ_TRY(walk_events(
+      link, snapshot.id, snapshot.event_position,
+      [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
+        // A lease that ran out is no record of its own: it shows as a lease without an end.
+        const bool ran_out = first && type == RecordType::leased && snapshot.state != State::leased;
+        first = false;
+        if (!is_failure(type) && !ran_out) return true;
+        error = error_of(type, at_wall_ms, detail);
+        if (ran_out) error->reason = "its lease ran out";
+        if (ran_out && detail.until_wall_ms != 0) error->at_wall_ms = detail.until_wall_ms;
+        return false;
+      }));
   return error;
 }
 

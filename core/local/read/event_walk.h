@@ -21,7 +21,7 @@ using EventVisitor = std::function<bool(RecordType type, int64_t at_wall_ms, con
 Result<void> walk_events(Link& link, uint64_t id, uint64_t position, const EventVisitor& visit);
 
 /// Why its last attempt failed, as far as the journal tells.
-Result<std::optional<LastError>> last_error_of(Link& link, const Snapshot& looked);
+Result<std::optional<LastError>> last_error_of(Link& link, const Snapshot& snapshot);
 
 /// As a person reads it.
 std::string_view name_of_event(RecordType type);

@@ -52,19 +52,19 @@ Result<std::string> MessageReader::what_is_lost(const TakenMessage& taken) {
   return lost_text(taken);
 }
 
-Result<bool> MessageReader::has_tag(const Snapshot& looked, const Tag& tag) {
-  if (!looked.place) return false;
-  FQ_TRY_SET(const bool found, read(*looked.place));
+Result<bool> MessageReader::has_tag(const Snapshot& snapshot, const Tag& tag) {
+  if (!snapshot.place) return false;
+  FQ_TRY_SET(const bool found, read(*snapshot.place));
   return found && fq::has_tag(item(), tag);
 }
 
-Result<bool> MessageReader::fits(const Snapshot& looked, const Filter& filter) {
+Result<bool> MessageReader::fits(const Snapshot& snapshot, const Filter& filter) {
   if (filter.tag) {
-    FQ_TRY_SET(const bool tagged, has_tag(looked, *filter.tag));
+    FQ_TRY_SET(const bool tagged, has_tag(snapshot, *filter.tag));
     if (!tagged) return false;
   }
   if (filter.reason.empty()) return true;
-  FQ_TRY_SET(const std::optional<LastError> error, last_error_of(link_, looked));
+  FQ_TRY_SET(const std::optional<LastError> error, last_error_of(link_, snapshot));
   return error && error->reason.find(filter.reason) != std::string::npos;
 }
 

@@ -22,7 +22,7 @@ class MessageReader : private Linked {
   const MessageItem& item() const { return stored_.item; }
   Result<Payload> payload();
   /// Whether the filter takes its tags and why it failed; the rest of it is matches().
-  Result<bool> fits(const Snapshot& looked, const Filter& filter);
+  Result<bool> fits(const Snapshot& snapshot, const Filter& filter);
 
   /// Of a record that cannot be read: why.
   std::string lost_text(const TakenMessage& taken);
@@ -31,7 +31,7 @@ class MessageReader : private Linked {
   Result<std::string> what_is_lost(const TakenMessage& taken);
 
  private:
-  Result<bool> has_tag(const Snapshot& looked, const Tag& tag);
+  Result<bool> has_tag(const Snapshot& snapshot, const Tag& tag);
 
   StoredItem stored_;
 };

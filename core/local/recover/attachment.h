@@ -66,7 +66,7 @@ class Attachment {
   Result<std::unique_ptr<Store>> make_store(uint64_t generation, const LockIdentity& identity);
   Result<void> choose_files(Store& store, const ScanResult& scan);
   Result<void> take_over_numbers(Store& store);
-  Result<void> settle_boot(Store& store, const Replayed& replayed);
+  Result<void> adopt_boot(Store& store, const Replayed& replayed);
   void carry_holders(Store& store, bool alone);
   Result<void> write_first_records(Store& store, const Replayed& replayed);
   Result<void> set_aside(uint32_t number, std::string what);

@@ -222,7 +222,7 @@ Result<void> Attachment::build(bool alone) {
   FQ_TRY(report_damage(replayed.scan));
   FQ_TRY(remove_unusable(replayed.scan));
   FQ_TRY(choose_files(*store, replayed.scan));
-  FQ_TRY(settle_boot(*store, replayed));
+  FQ_TRY(adopt_boot(*store, replayed));
   carry_holders(*store, alone);
   FQ_TRY(take_over_numbers(*store));
   store->header().phase.store(Phase::working, std::memory_order_release);
@@ -264,7 +264,7 @@ Result<std::unique_ptr<Store>> Attachment::make_store(uint64_t generation, const
   return store;
 }
 
-Result<void> Attachment::settle_boot(Store& store, const Replayed& replayed) {
+Result<void> Attachment::adopt_boot(Store& store, const Replayed& replayed) {
   SegmentHeader& header = store.header();
   const int64_t boot_ms = clock_.boot_ms();
   const int64_t offset_ms = clock_.wall_ms() - boot_ms;

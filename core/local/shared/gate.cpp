@@ -303,8 +303,8 @@ void Gate::wake_sleepers() {
   FQ_POINT("wake.counted");
   if (header.ready_waiters.load(std::memory_order_seq_cst) == 0) return;
   // Who wants only some messages might be the one that is woken, and leave it at that.
-  const bool choosy = header.choosy_waiters.load(std::memory_order_seq_cst) != 0;
-  futex_wake(header.ready_event, choosy ? kEverybody : messages);
+  const bool selective = header.selective_waiters.load(std::memory_order_seq_cst) != 0;
+  futex_wake(header.ready_event, selective ? kEverybody : messages);
 }
 
 }  // namespace fq

@@ -14,11 +14,11 @@
 // offsets, and a segment of another layout is rebuilt from the journal.
 //
 // Stream invariants (positions only grow)
-//  S1  durable_end <= ring_start <= applied_end <= servable_end <= tail, and tail - ring_start fits the ring.
-//  S2  Bytes before ring_start are in their files; before durable_end they are on disk.
-//  S3  Messages of pushed records before applied_end are in the schedule, none behind it is.
-//  S4  committed_end is tail as of the last commit; whoever repairs the state lock sets it.
-//  S5  [durable_end, ring_start) is not empty only after lazy bytes left the ring unsynced.
+//  T1  durable_end <= ring_start <= applied_end <= servable_end <= tail, and tail - ring_start fits the ring.
+//  T2  Bytes before ring_start are in their files; before durable_end they are on disk.
+//  T3  Messages of pushed records before applied_end are in the schedule, none behind it is.
+//  T4  committed_end is tail as of the last commit; whoever repairs the state lock sets it.
+//  T5  [durable_end, ring_start) is not empty only after lazy bytes left the ring unsynced.
 #pragma once
 
 // System.
@@ -142,11 +142,12 @@ struct SegmentHeader {
   std::atomic<uint64_t> written_end;  // likewise; a hint: bytes before it need no second tidy write
   std::atomic<uint32_t> sync_failed;  // sticky: no file takes the journal any more
   std::atomic<uint32_t> sync_under_way;
-  std::atomic<uint32_t> file_failed;     // the current file took no write or sync: the next leader moves on
-  EventWord ready_event;                 // something can be served, or a waiter has to look again
-  EventWord sync_event;                  // durable_end moved, or the leader gave up
-  std::atomic<uint32_t> ready_waiters;   // a hint that may drift up: costs a system call, never skips one
-  std::atomic<uint32_t> choosy_waiters;  // those of them that do not take just any message; likewise a hint
+  std::atomic<uint32_t> file_failed;    // the current file took no write or sync: the next leader moves on
+  EventWord ready_event;                // something can be served, or a waiter has to look again
+  EventWord sync_event;                 // durable_end moved, or the leader gave up
+  std::atomic<uint32_t> ready_waiters;  // a hint that may drift up: costs a system call, never skips one
+  std::atomic<uint32_t>
+      selective_waiters;  // those of them that do not take just any message; likewise a hint
   std::atomic<uint32_t> sync_waiters;
   EventWord end_event;                // messages ended
   std::atomic<uint32_t> end_waiters;  // likewise a hint

@@ -32,7 +32,7 @@ Load Gather::take(Open::iterator from) {
 
 Load Gather::take_ready(int64_t now_wall_ms) {
   auto each = last_ ? open_.upper_bound(*last_) : open_.begin();
-  for (size_t looked = 0; looked < open_.size(); ++looked, ++each) {
+  for (size_t snapshot = 0; snapshot < open_.size(); ++snapshot, ++each) {
     if (each == open_.end()) each = open_.begin();
     const bool ready = each->second.size() >= most_ || due_wall_ms(each->second) <= now_wall_ms;
     if (!ready) continue;

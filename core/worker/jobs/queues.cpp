@@ -53,7 +53,7 @@ bool Queues::has_open_orders() const {
 
 void Queues::allow(size_t room, size_t turn) {
   const size_t share = served_.size() == 1 ? room : turn;
-  for (size_t looked = 0; room > 0 && looked < served_.size(); ++looked) {
+  for (size_t snapshot = 0; room > 0 && snapshot < served_.size(); ++snapshot) {
     Served& served = served_[next_turn_++ % served_.size()];
     // Where nobody looks first, all that is known is that something may come.
     if (!std::exchange(served.hungry, false) && looks_first_) continue;
