@@ -193,7 +193,7 @@ std::vector<Operation> with_care(std::vector<Operation> operations) {
       {"repair_blobs",
        repair_blobs,
        {"attach.shared", "event.appended", "event.committed", "flush.syncing", "flush.synced",
-        "repair.blob_kept", "orphan.found", "orphan.gone"}},
+        "repair.blob_kept", "orphan.found", "orphan.gone", "check.copying"}},
       {"log", read_log, {"attach.shared", "log.block"}, Stores::none},
   };
   operations.insert(operations.end(), std::begin(care), std::end(care));

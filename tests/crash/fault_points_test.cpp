@@ -23,6 +23,7 @@ constexpr const char* kStore = "txn.store";
 constexpr const char* kPoints[] = {
     "attach.shared",
     "blob.written",
+    "check.copying",
     "change.committed",
     "compaction.left",
     "compaction.low",

@@ -24,6 +24,7 @@
 // fq, this room.
 #include "core/base/assert.h"
 #include "core/base/fault_point.h"
+#include "core/base/memory/changed_blocks.h"
 
 namespace fq {
 
@@ -80,8 +81,15 @@ bool undo_rollback(std::byte* base, uint64_t bytes, UndoLog& log);
 /// other Txn open on it. Destroyed without commit, it takes everything back.
 class Txn {
  public:
-  Txn(std::byte* base, uint64_t bytes, UndoLog& log)
-      : next_(log.entries), end_(log.entries + kUndoEntries), base_(base), bytes_(bytes), log_(log) {}
+  /// `changed`: where it marks what it changes while that is watched.
+  Txn(std::byte* base, uint64_t bytes, UndoLog& log, ChangedBlocks* changed = nullptr)
+      : next_(log.entries),
+        end_(log.entries + kUndoEntries),
+        base_(base),
+        bytes_(bytes),
+        log_(log),
+        changed_(changed),
+        notes_all_(is_watched()) {}
   /// Over a region that nobody else knows yet, and that goes when its maker dies: notes nothing, takes
   /// nothing back.
   struct Private {};
@@ -110,20 +118,21 @@ class Txn {
   /// nobody looks at it. Never for a field that a free list reads.
   template <class T>
   [[gnu::always_inline]] void fresh(Shared<T>& field, std::type_identity_t<T> value) {
-    if (__builtin_expect(freed_, false)) return set_apart(field, value);
+    if (__builtin_expect(notes_all_, false)) return set_apart(field, value);
     field.value_ = value;
     FQ_POINT("txn.store");
   }
   /// Something reachable was freed: what is taken from now on may be it, and an undo brings it back.
-  void note_freed() { freed_ = true; }
+  void note_freed() { notes_all_ = true; }
 
   void commit() {
     check_noted();
+    if (__builtin_expect(is_watched(), false)) mark_changes();
     std::atomic_signal_fence(std::memory_order_seq_cst);
     log_.count = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     next_ = log_.entries;
-    freed_ = false;
+    notes_all_ = is_watched();
   }
 
   uint32_t noted() const { return log_.count; }
@@ -153,6 +162,14 @@ class Txn {
   /// later is mapped twice.
   void check_noted() const { FQ_ASSERT(log_.count == static_cast<size_t>(next_ - log_.entries)); }
 
+  bool is_watched() const { return changed_ != nullptr && changed_->is_watched(); }
+
+  /// Before the commit: who dies in between has marked what he did not change.
+  [[gnu::noinline]] void mark_changes() {
+    for (const UndoEntry* entry = log_.entries; entry != next_; ++entry) changed_->mark(entry->where >> 4);
+    changed_->note_transaction();
+  }
+
   bool is_private() const { return end_ == log_.entries; }
 
   UndoEntry* next_;  // &log_.entries[log_.count]
@@ -160,7 +177,8 @@ class Txn {
   std::byte* base_;
   uint64_t bytes_;
   UndoLog& log_;
-  bool freed_ = false;
+  ChangedBlocks* changed_ = nullptr;
+  bool notes_all_ = false;  // also what is stored into slots that nothing refers to
 };
 
 }  // namespace fq

@@ -5,8 +5,10 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/text/counted.h"
-#include "core/base/step_count.h"
 #include "core/schedule/check/faults.h"
+// fq, this room.
+#include "core/local/care/segment_copy.h"
+#include "core/local/files/process_info.h"
 
 namespace fq {
 
@@ -87,34 +89,25 @@ Result<Checked> QueueChecker::check_settled() {
     uint32_t before = 0;
     uint32_t after = 0;
     FQ_TRY(locked([&]() -> Result<void> { return before = header().oldest_file, Result<void>(); }));
-    Result<Checked> checked = check_once();
+    Result<Checked> checked = check_alone();
     FQ_TRY(locked([&]() -> Result<void> { return after = header().oldest_file, Result<void>(); }));
     if (before == after || attempt == kCheckTries) return checked;
   }
 }
 
-/// One moment of the queue, whole: nothing less can be compared. The lock is held for the copy alone. What is
-/// due by then fires in the copy.
-Result<Now> QueueChecker::copy_segment(Store& copy) {
-  Now now;
-  uint64_t ready_bytes = 0;  // that can be read and written without a page fault
-  for (int attempt = 0;; ++attempt) {
-    bool copied = false;
-    uint64_t bytes = 0;
-    FQ_TRY(locked([&]() -> Result<void> {
-      bytes = header().segment_bytes;
-      if (bytes > ready_bytes && attempt < kCheckTries) return {};
-      now = gate().now();
-      std::memcpy(copy.memory().base(), store().memory().base(), bytes);
-      FQ_STEPS(bytes / sizeof(Entry));
-      copied = true;
-      return {};
-    }));
-    if (copied) return now;
-    store().memory().populate(bytes, false);
-    copy.memory().populate(bytes, true);
-    ready_bytes = bytes;
+/// While the files are read they stay, as far as there is room (JournalSize::stays_for_check).
+Result<Checked> QueueChecker::check_alone() {
+  SegmentHeader& shared = header();
+  const Taken taken = shared.checking.take(shared.settings.lock_timeout_ms.peek());
+  if (taken == Taken::owner_died) shared.checking.consistent();
+  if (taken != Taken::clean && taken != Taken::owner_died) {
+    return Error{ErrorKind::later,
+                 object() + ": being checked by " + describe_holder(shared.checking.holder()) + "; try again",
+                 0};
   }
+  Result<Checked> checked = check_once();
+  shared.checking.unlock();
+  return checked;
 }
 
 Result<Checked> QueueChecker::check_once() {
@@ -122,7 +115,7 @@ Result<Checked> QueueChecker::check_once() {
   CheckReport& report = checked.report;
   FQ_TRY_SET(const std::unique_ptr<Store> live, private_store());
   FQ_TRY_SET(const std::unique_ptr<Store> rebuilt, private_store());
-  FQ_TRY_SET(const Now now, copy_segment(*live));
+  FQ_TRY_SET(const Now now, SegmentCopy(link_, *live).make());
   std::vector<std::string> faults;
   try {
     Gate alone(*live, clock(), object());

@@ -1,8 +1,9 @@
 // queue_checker - the live segment held against a rebuild from the journal.
 //
-// The segment is copied under the lock, the journal replayed up to the same point into private memory, and
-// the two compared. What is not compared, because a rebuild starts it anew: turns, tokens, averages. Then the
-// payloads beside the journal are read (blob_care.h).
+// The segment is copied as it was at one moment (segment_copy.h), what was due by then fires in the copy, the
+// journal is replayed up to the same point into private memory, and the two are compared. What is not
+// compared, because a rebuild starts it anew: turns, tokens, averages. Then the payloads beside the journal
+// are read (blob_care.h).
 #pragma once
 
 // fq, this room.
@@ -24,8 +25,8 @@ class QueueChecker : private Linked {
                              const ScanResult& scan, std::vector<JournalDamage>& damage);
   Result<void> find_unread(std::span<const TableFile> files, uint64_t tail, const ScanResult& scan,
                            std::vector<JournalDamage>& damage);
-  Result<Now> copy_segment(Store& copy);
   Result<Checked> check_once();
+  Result<Checked> check_alone();
   Result<Checked> check_settled();
 
   BlobCare& blobs_;

@@ -269,7 +269,7 @@ Result<void> initialise_segment(Store& store) {
   FQ_TRY(store.memory().extend_to(kFirstChunkOffset));
   SegmentHeader& header = store.header();
   if (!header.policy_lock.initialise() || !header.compaction.initialise() || !header.flush.initialise() ||
-      !header.state.initialise()) {
+      !header.state.initialise() || !header.checking.initialise()) {
     return Error{ErrorKind::unusable, "segment: this system makes no robust locks", 0};
   }
   for (HolderSlot& holder : header.holders) {

@@ -22,6 +22,7 @@ constexpr uint64_t kFreeParts = 16;  // arbitrary: of what is free one file take
 uint64_t carried_bytes(const ScheduleRoot& root) {
   return uint64_t{root.key_supply.used} * kKeyBytes + root.setting_bytes;
 }
+constexpr uint64_t kBytesForCheck = 32 * 1024 * 1024;  // chosen: half of what may be more at work
 
 uint64_t most_written_bytes(uint64_t live_bytes) { return kSparseBytes + kSparseFactor * live_bytes; }
 
@@ -103,6 +104,11 @@ bool JournalSize::is_in_order() const {
 
 bool JournalSize::is_sparse() const {
   return header_.oldest_file != header_.current_file && written_bytes() > most_written_bytes(live_bytes());
+}
+
+bool JournalSize::stays_for_check() const {
+  return header_.checking.holder() != 0 &&
+         table_.journal_bytes() <= most_bytes(live_bytes()) + kBytesForCheck;
 }
 
 bool JournalSize::may_keep(uint32_t number) const {

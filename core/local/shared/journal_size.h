@@ -61,6 +61,8 @@ class JournalSize {
   bool is_sparse() const;
   /// Whether files that are still to be written are larger, or more, than the queue needs now.
   bool is_oversized() const;
+  /// Whether a living check reads the files, and they are not so many that they cannot stay for it.
+  bool stays_for_check() const;
   /// Whether a file that has become free is of use again.
   bool may_keep(uint32_t number) const;
   uint32_t ready_files() const { return header_.newest_file - header_.current_file; }

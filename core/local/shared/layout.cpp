@@ -12,7 +12,7 @@ namespace fq {
 uint64_t layout_hash() {
   // Sizes and offsets of everything that processes share; a changed meaning without a changed size needs
   // the revision raised.
-  constexpr uint64_t kRevision = 8;
+  constexpr uint64_t kRevision = 9;
   constexpr std::array<uint64_t, 27> shape = {
       kRevision,
       sizeof(SegmentHeader),

@@ -6,6 +6,7 @@
 //   2  lock         flock          shared while attached; exclusive proves that nobody is
 //   3  life         LifeLock       one a consumer, for as long as it lives
 //   4  policy_lock  RobustMutex    one loads the policy file
+//      checking     RobustMutex    one holds the segment against the journal
 //   5  compaction   RobustMutex    one compactor, one maker of journal files
 //   6  flush        RobustMutex    one leader writes and syncs
 //   7  state        RobustMutex    append and apply; no system call, malloc or payload CRC inside
@@ -156,6 +157,7 @@ struct SegmentHeader {
   RobustMutex compaction;
   RobustMutex flush;
   RobustMutex state;
+  RobustMutex checking;
 
   // Guarded by state. What every operation touches comes first; the undo log is mostly untouched.
   Shared<uint64_t> segment_bytes;  // of the file; where the next chunk goes
@@ -205,6 +207,7 @@ struct SegmentHeader {
   HolderSlot holders[kHoldersMax];
   JournalSlot files[kJournalFilesMax];
   UndoLog undo;
+  ChangedBlocks changed;  // for who copies the segment, see segment_copy.h
 };
 static_assert(std::is_standard_layout_v<SegmentHeader>);
 

@@ -31,7 +31,7 @@ class Store {
   /// Needs: the state lock, or that the segment is private.
   Txn begin() {
     if (private_) return Txn(Txn::Private{}, memory_->base(), header().undo);
-    return Txn(memory_->base(), memory_->mapped_bytes(), header().undo);
+    return Txn(memory_->base(), memory_->mapped_bytes(), header().undo, &header().changed);
   }
   /// While nobody else can know the segment, and nobody takes up what was left of it.
   void set_private(bool on) { private_ = on; }

@@ -9,7 +9,7 @@ namespace fq {
 Housework due_housework(SegmentHeader& header) {
   if (LooseBlobs(header).is_due()) return Housework::orphans;
   const JournalSize size(header);
-  if (size.is_in_order()) return Housework::none;
+  if (size.is_in_order() || size.stays_for_check()) return Housework::none;
   const uint32_t oldest = header.oldest_file;
   const bool dead = size.dead_files() > 0;
   if (dead && !size.is_pinned(oldest)) return Housework::drop;

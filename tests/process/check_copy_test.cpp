@@ -1,0 +1,121 @@
+// check_copy_test - fq check beside work at full speed: it comes to an end, and tells no damage that is not
+// there.
+#include "tests/process/steps_scene.h"
+
+// System.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace fq::test {
+
+namespace {
+
+constexpr int kLivesMax = 1'000;
+
+/// Work of all kinds through a handle of its own, on a clock that others read too: until it is told to stop.
+class Busy {
+ public:
+  Busy(SpoolFixture& fixture, uint64_t seed) : clock_(fixture.clock), queue_(fixture.open()), state_(seed) {}
+  Busy(Busy&&) = default;
+
+  void work(const std::atomic<bool>& stop) {
+    while (!stop && trouble_.empty()) step();
+  }
+  size_t done() const { return done_; }
+  const std::string& trouble() const { return trouble_; }
+
+ private:
+  unsigned random(unsigned n) {
+    state_ = state_ * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<unsigned>(state_ >> 33) % n;
+  }
+
+  void push() {
+    std::vector<NewMessage> batch;
+    std::vector<std::string> tenants, keys;
+    const size_t count = 1 + random(20);
+    tenants.reserve(count);
+    keys.reserve(count);
+    for (size_t i = 0; i < count; ++i) {
+      tenants.push_back("t" + std::to_string(random(300)) + (random(2) != 0 ? "/sub" : ""));
+      keys.push_back("k" + std::to_string(random(500)));
+      NewMessage message{.tenant = tenants.back(), .payload = as_bytes(keys.back())};
+      message.priority = static_cast<int>(random(4));
+      if (random(4) == 0) message.delay_ms = 1 + random(5);
+      if (random(4) == 0) message.unique = keys.back();
+      if (random(100) == 0) message.ttl_ms = 5;
+      batch.push_back(message);
+    }
+    lives_ += static_cast<int>(count);
+    ok(queue_->push(batch, {.durability = Durability::lazy}));
+  }
+  void serve() {
+    auto leased = queue_->lease({.want = 1 + random(60), .hold = Hold::duration, .hold_ms = 50});
+    ok(leased);
+    lives_ -= static_cast<int>(leased->deliveries.size());
+    if (leased->deliveries.empty()) lives_ = 0;
+    std::vector<Settle> verdicts;
+    for (Delivery& each : leased->deliveries) {
+      const unsigned kind = random(40);
+      if (kind == 0) continue;
+      const Verdict verdict = kind > 2 ? Verdict::ack : kind > 1 ? Verdict::retry : Verdict::release;
+      verdicts.push_back({.receipt = std::move(each.receipt), .verdict = verdict});
+    }
+    ok(queue_->settle(verdicts));
+  }
+  void step() {
+    // The queue stays of one size.
+    if (lives_ < kLivesMax && random(2) == 0) {
+      push();
+    } else {
+      serve();
+    }
+    clock_.advance(1);
+    ++done_;
+  }
+  /// No assertion of the test's own: these are for one thread.
+  template <class T>
+  void ok(const Result<T>& result) {
+    if (!result.ok() && trouble_.empty()) trouble_ = result.error().text;
+  }
+
+  FakeClock& clock_;
+  std::unique_ptr<Queue> queue_;
+  uint64_t state_;
+  int lives_ = 0;  // about
+  size_t done_ = 0;
+  std::string trouble_;
+};
+
+}  // namespace
+
+TEST_CASE("a check beside heavy work comes to an end and finds nothing", "[threads]") {
+  Scene scene;
+  scene.n = 5'000;
+  scene.q.sync_lazily();
+  scene.push(500);
+  std::atomic<bool> stop{false};
+  std::vector<Busy> busy;
+  for (uint64_t i = 0; i < 2; ++i) busy.emplace_back(scene.q, 17 + i);
+  std::vector<std::thread> threads;
+  for (Busy& each : busy) threads.emplace_back([&] { each.work(stop); });
+  std::vector<std::string> told;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 10 && std::chrono::steady_clock::now() - begin < std::chrono::seconds(3); ++i) {
+    const auto report = scene.door().check();
+    if (!report.ok()) told.push_back(report.error().text);
+    if (report.ok()) told.insert(told.end(), report->findings.lines.begin(), report->findings.lines.end());
+  }
+  stop = true;
+  for (std::thread& each : threads) each.join();
+  for (const std::string& line : told) UNSCOPED_INFO(line);
+  CHECK(told.empty());
+  for (const Busy& each : busy) {
+    CHECK(each.trouble() == "");
+    CHECK(each.done() > 10);
+  }
+  scene.q.check_clean();
+}
+
+}  // namespace fq::test
