@@ -36,6 +36,14 @@ Result<void> infer_start(File& file, FileWindow& window, ChainFile& of) {
   return {};
 }
 
+Error other_format(Disk& disk, const std::string& path, uint32_t format) {
+  return Error{ErrorKind::unusable,
+               disk.label() + "/" + path + ": format " + std::to_string(format) + ", this fq reads " +
+                   std::to_string(kOldestFormat) + " to " + std::to_string(kJournalFormat) +
+                   "; made by another version of fq",
+               0};
+}
+
 Result<void> scan_file(Disk& disk, FileWindow& window, const std::string& name, uint32_t number,
                        Inventory& into) {
   const std::string path = journal_file_name(number);
@@ -47,13 +55,8 @@ Result<void> scan_file(Disk& disk, FileWindow& window, const std::string& name, 
   FQ_TRY_SET(const size_t got, file->read_at(0, bytes));
 
   FileHeader header;
-  uint32_t format = 0;
-  const auto fault = decode_file_header(Bytes(bytes).first(got), header, format);
-  if (fault == FileHeaderFault::other_format)
-    return Error{ErrorKind::unusable,
-                 disk.label() + "/" + path + ": format " + std::to_string(format) + ", this fq reads " +
-                     std::to_string(kJournalFormat) + "; made by another version of fq",
-                 0};
+  const auto fault = decode_file_header(Bytes(bytes).first(got), header);
+  if (fault == FileHeaderFault::other_format) return other_format(disk, path, header.format);
   ChainFile found;
   found.header_lost = fault != FileHeaderFault::none;
   if (found.header_lost) {
@@ -72,6 +75,7 @@ Result<void> scan_file(Disk& disk, FileWindow& window, const std::string& name, 
     return {};
   }
   found.key = header.key;
+  found.older_format = !found.header_lost && header.format < kJournalFormat;
   found.file_bytes = file_bytes;
   const Bytes opened_bytes = Bytes(bytes).first(got).subspan(std::min<size_t>(got, kFileHeaderBytes));
   if (const auto opened = decode_opened(header.key, opened_bytes)) {
@@ -136,6 +140,23 @@ Result<Inventory> take_inventory(Disk& disk, FileWindow& window) {
   std::sort(inventory.unknown.begin(), inventory.unknown.end());
   std::sort(inventory.leftovers.begin(), inventory.leftovers.end());
   return inventory;
+}
+
+Result<void> check_formats(Disk& disk) {
+  const Result<std::vector<std::string>> names = disk.list(kJournalDirectory);
+  if (!names.ok()) return {};  // the rebuild that follows says what is wrong
+  for (const std::string& name : *names) {
+    if (!parse_journal_name(name)) continue;
+    const std::string path = std::string(kJournalDirectory) + "/" + name;
+    const auto file = disk.open(path, OpenMode::read);
+    if (!file.ok()) continue;
+    std::vector<std::byte> bytes(kFileHeaderBytes);
+    const Result<size_t> got = (*file)->read_at(0, bytes);
+    FileHeader header;
+    if (got.ok() && decode_file_header(Bytes(bytes).first(*got), header) == FileHeaderFault::other_format)
+      return other_format(disk, path, header.format);
+  }
+  return {};
 }
 
 std::vector<ChainFile> link_chain(const Inventory& inventory, bool across_gaps) {

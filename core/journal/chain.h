@@ -23,6 +23,7 @@ struct ChainFile {
   FileKey key;
   uint64_t file_bytes = 0;
   bool header_lost = false;          // the key is told by what lies behind it
+  bool older_format = false;         // its records are read, but none of ours is to stand beside them
   bool opened = false;               // OPENED is valid
   uint32_t previous_number = 0;      // needs: opened
   uint64_t start_position = 0;       // needs: opened or inferred
@@ -49,6 +50,9 @@ struct Inventory {
 
 /// Looks at every name in journal/. Fails with `unusable` on a file of another format.
 Result<Inventory> take_inventory(Disk& disk, FileWindow& window);
+
+/// Fails with `unusable` on a file of a format that this build does not read; changes nothing.
+Result<void> check_formats(Disk& disk);
 
 /// The files of the stream, oldest first, back to the first file that is missing; with `across_gaps` also
 /// older ones behind it. Empty when no file is in use.

@@ -15,8 +15,9 @@
 // The seeded header is what keeps stale or hostile bytes from ever parsing as a record; since it holds
 // the body's CRC it also ties the body to its place.
 //
-// To change this: 1 raise kJournalFormat, 2 add a golden spool of the old format, 3 add its row to the
-// tests of the format.
+// To change this, or to add a type that older builds do not know: 1 raise kJournalFormat, unless no release
+// has the one that it is at, 2 add a golden spool of the old format to tests/process/formats. Each format so
+// far reads all earlier ones; what is written is the newest, and no file has records of two.
 #pragma once
 
 // System.
@@ -27,7 +28,8 @@
 
 namespace fq {
 
-inline constexpr uint32_t kJournalFormat = 1;
+inline constexpr uint32_t kJournalFormat = 2;
+inline constexpr uint32_t kOldestFormat = 1;  // without the types above `reheld`
 inline constexpr uint32_t kRecordHeaderBytes = 48;
 inline constexpr uint32_t kRecordAlign = 8;
 // No record is above half of the ring of unwritten bytes (512 KiB).
@@ -170,10 +172,12 @@ inline constexpr uint32_t kFirstRecordOffset = kFileHeaderBytes + kOpenedBytes;
 struct FileHeader {
   FileKey key;
   int64_t made_wall_ms = 0;
+  uint32_t format = kJournalFormat;
 };
 std::vector<std::byte> encode_file_header(const FileHeader& header);
 enum class FileHeaderFault { none, not_ours, other_format, damaged };
-FileHeaderFault decode_file_header(Bytes bytes, FileHeader& header, uint32_t& format);
+/// `header.format` is told of another format, too.
+FileHeaderFault decode_file_header(Bytes bytes, FileHeader& header);
 /// Whether nothing of it is damaged: none of its two copies, nor what lies between.
 bool file_header_is_whole(Bytes bytes);
 

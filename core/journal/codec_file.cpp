@@ -44,8 +44,8 @@ constexpr size_t kOpenedCopies[] = {0, kOpenedBytes / 2};
 namespace codec {
 
 template <class V>
-void fields(V& v, Of<FileHeader> auto& header, uint64_t& magic, uint32_t& format) {
-  v(magic, format, header.key.number, header.key.salt, header.made_wall_ms);
+void fields(V& v, Of<FileHeader> auto& header, uint64_t& magic) {
+  v(magic, header.format, header.key.number, header.key.salt, header.made_wall_ms);
 }
 
 /// `at_wall_ms`: for people who read the bytes.
@@ -72,19 +72,17 @@ void fields(V& v, Of<std::span<const TagView>> auto& tags) {
 
 namespace {
 
-FileHeaderFault decode_copy(Bytes copy, FileHeader& header, uint32_t& format) {
+FileHeaderFault decode_copy(Bytes copy, FileHeader& header) {
   codec::ByteReader from(copy);
   FileHeader here;
   uint64_t magic = 0;
-  uint32_t format_here = 0;
-  codec::fields(from, here, magic, format_here);
+  codec::fields(from, here, magic);
   const auto crc = from.get<uint32_t>();
   const bool ours = codec::ByteReader(copy).get<uint64_t>() == kFileMagic;  // also of one that is cut short
   if (!ours) return FileHeaderFault::not_ours;
   if (from.broken() || crc != crc32c(0, copy.first(kSealedBytes))) return FileHeaderFault::damaged;
-  format = format_here;
-  if (format != kJournalFormat) return FileHeaderFault::other_format;
   header = here;
+  if (here.format < kOldestFormat || here.format > kJournalFormat) return FileHeaderFault::other_format;
   return FileHeaderFault::none;
 }
 
@@ -108,18 +106,17 @@ std::vector<std::byte> encode_file_header(const FileHeader& header) {
     const MutableBytes copy = MutableBytes(bytes).subspan(offset);
     codec::ByteWriter to(copy);
     uint64_t magic = kFileMagic;
-    uint32_t format = kJournalFormat;
-    codec::fields(to, header, magic, format);
+    codec::fields(to, header, magic);
     to.put(crc32c(0, copy.first(kSealedBytes)));
   }
   return bytes;
 }
 
-FileHeaderFault decode_file_header(Bytes bytes, FileHeader& header, uint32_t& format) {
+FileHeaderFault decode_file_header(Bytes bytes, FileHeader& header) {
   auto worst = FileHeaderFault::not_ours;
   for (const size_t offset : kFileHeaderCopies) {
     if (bytes.size() <= offset) break;
-    const FileHeaderFault fault = decode_copy(bytes.subspan(offset), header, format);
+    const FileHeaderFault fault = decode_copy(bytes.subspan(offset), header);
     if (fault == FileHeaderFault::none || fault == FileHeaderFault::other_format) return fault;
     if (fault == FileHeaderFault::damaged) worst = fault;
   }
@@ -128,9 +125,8 @@ FileHeaderFault decode_file_header(Bytes bytes, FileHeader& header, uint32_t& fo
 
 bool file_header_is_whole(Bytes bytes) {
   FileHeader header;
-  uint32_t format = 0;
   if (bytes.size() != kFileHeaderBytes) return false;
-  if (decode_file_header(bytes, header, format) != FileHeaderFault::none) return false;
+  if (decode_file_header(bytes, header) != FileHeaderFault::none) return false;
   const std::vector<std::byte> whole = encode_file_header(header);
   return std::equal(bytes.begin(), bytes.end(), whole.begin());
 }

@@ -40,6 +40,7 @@ struct JournalFile {
   uint64_t first_seq = 0;
   std::optional<ClockRecord> clock;  // as it was opened; none where its OPENED is damaged
   bool header_lost = false;
+  bool older_format = false;
 };
 
 /// A stretch that is no valid record before a point that was once on disk: damage, not a torn tail.

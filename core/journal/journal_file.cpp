@@ -158,14 +158,13 @@ Result<std::unique_ptr<File>> open_journal_file(Disk& disk, const FileKey& key) 
   const std::string name = journal_file_name(key.number);
   FQ_TRY_SET(auto file, disk.open(name, OpenMode::write));
   FileHeader header;
-  uint32_t format = 0;
   std::array<std::byte, kFileHeaderCopyBytes> first;
   FQ_TRY_SET(const size_t first_bytes, file->read_at(0, first));
-  FileHeaderFault fault = decode_file_header(Bytes(first).first(first_bytes), header, format);
+  FileHeaderFault fault = decode_file_header(Bytes(first).first(first_bytes), header);
   if (fault == FileHeaderFault::not_ours || fault == FileHeaderFault::damaged) {
     std::vector<std::byte> bytes(kFileHeaderBytes);
     FQ_TRY_SET(const size_t got, file->read_at(0, bytes));
-    fault = decode_file_header(Bytes(bytes).first(got), header, format);
+    fault = decode_file_header(Bytes(bytes).first(got), header);
   }
   switch (fault) {
     case FileHeaderFault::none:

@@ -137,9 +137,15 @@ void Scan::begin_file(const ChainFile& file) {
 
 Result<void> Scan::read_file(const ChainFile& file, const Fence& fence) {
   begin_file(file);
-  JournalFile found{
-      file.key,   file.file_bytes, true, file.start_position, file.start_position, file.first_seq,
-      file.clock, file.header_lost};
+  JournalFile found{file.key,
+                    file.file_bytes,
+                    true,
+                    file.start_position,
+                    file.start_position,
+                    file.first_seq,
+                    file.clock,
+                    file.header_lost,
+                    file.older_format};
   if (fence.position > file.start_position) {
     const uint64_t room = fence.position - file.start_position;
     const bool fence_inside =
@@ -263,8 +269,8 @@ void Scan::sort_others() {
     const bool untouched = !file.opened && !file.inferred && file.file_bytes > kFirstRecordOffset &&
                            (chain_.empty() || file.key.number > chain_.back().key.number);
     JournalFile other{
-        file.key,       file.file_bytes, file.opened,     file.start_position, file.start_position,
-        file.first_seq, file.clock,      file.header_lost};
+        file.key,       file.file_bytes, file.opened,      file.start_position, file.start_position,
+        file.first_seq, file.clock,      file.header_lost, file.older_format};
     (untouched ? result_.ready : result_.stale).push_back(other);
   }
 }

@@ -330,20 +330,22 @@ TEST_CASE("low, limits, clock, opened, file header and tags come back") {
 TEST_CASE("a file header survives the loss of one copy, and tells other formats from damage") {
   auto bytes = encode_file_header({kKey, 5});
   FileHeader header;
-  uint32_t format = 0;
   REQUIRE(bytes.size() == kFileHeaderBytes);
-  CHECK(decode_file_header(bytes, header, format) == FileHeaderFault::none);
+  CHECK(decode_file_header(bytes, header) == FileHeaderFault::none);
   CHECK(header.key.salt == kKey.salt);
   CHECK(header.made_wall_ms == 5);
   bytes[20] ^= std::byte{1};
-  CHECK(decode_file_header(bytes, header, format) == FileHeaderFault::none);
+  CHECK(decode_file_header(bytes, header) == FileHeaderFault::none);
   bytes[2048 + 20] ^= std::byte{1};
-  CHECK(decode_file_header(bytes, header, format) == FileHeaderFault::damaged);
-  CHECK(decode_file_header(Bytes(bytes).first(3), header, format) == FileHeaderFault::not_ours);
-  put_number(bytes.data() + 8, uint32_t{2});
-  put_number(bytes.data() + 32, crc32c(0, Bytes(bytes).first(32)));
-  CHECK(decode_file_header(bytes, header, format) == FileHeaderFault::other_format);
-  CHECK(format == 2);
+  CHECK(decode_file_header(bytes, header) == FileHeaderFault::damaged);
+  CHECK(decode_file_header(Bytes(bytes).first(3), header) == FileHeaderFault::not_ours);
+  for (const uint32_t format : {kOldestFormat - 1, kOldestFormat, kJournalFormat, kJournalFormat + 1}) {
+    const bool read = format >= kOldestFormat && format <= kJournalFormat;
+    put_number(bytes.data() + 8, format);
+    put_number(bytes.data() + 32, crc32c(0, Bytes(bytes).first(32)));
+    CHECK(decode_file_header(bytes, header) == (read ? FileHeaderFault::none : FileHeaderFault::other_format));
+    CHECK(header.format == format);
+  }
 }
 
 TEST_CASE("decoders live through random and broken bytes") {

@@ -159,12 +159,18 @@ TEST_CASE("a spool of another format version is refused, exit 69, and left as it
     std::memcpy(bytes.data() + copy + 32, &crc, 4);
   }
   FileHeader header;
-  uint32_t format = 0;
-  REQUIRE(decode_file_header(as_bytes(bytes), header, format) == FileHeaderFault::other_format);
+  REQUIRE(decode_file_header(as_bytes(bytes), header) == FileHeaderFault::other_format);
   write_at(file, 0, bytes);
+  // Of a layout that this build does not know, as a newer one's may be.
   std::filesystem::remove(spool.queue("segment"));
-  const std::string before = read_whole(file);
-  const size_t files = spool.journal_files().size();
+  std::ofstream(spool.queue("segment")) << std::string(64 * 1024, 's');
+  const auto all_of_it = [&spool] {
+    std::map<std::string, std::string> files;
+    for (const auto& each : std::filesystem::recursive_directory_iterator(spool.queue("")))
+      if (each.is_regular_file()) files[each.path()] = read_whole(each.path());
+    return files;
+  };
+  const auto before = all_of_it();
   for (const char* command : {"pop", "check", "stats"}) {
     const Outcome outcome = spool.fq({command});
     INFO(command << ": " << outcome.err);
@@ -172,8 +178,7 @@ TEST_CASE("a spool of another format version is refused, exit 69, and left as it
     CHECK(contains(outcome.err + outcome.out, "format"));
   }
   CHECK(spool.fq({"push", "x"}).exit == 69);
-  CHECK(read_whole(file) == before);
-  CHECK(spool.journal_files().size() == files);
+  CHECK(all_of_it() == before);
 }
 
 TEST_CASE("what was not written yet when check looked, before something that was, is not called damage") {

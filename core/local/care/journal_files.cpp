@@ -41,8 +41,7 @@ Result<JournalFiles::HeaderState> JournalFiles::scan_header(const TableFile& fil
   FQ_TRY_SET(const uint64_t size, on_disk->size());
   if (file.spare && size <= kFirstRecordOffset) return HeaderState::foreign;
   FileHeader header;
-  uint32_t format = 0;
-  if (decode_file_header(Bytes(bytes).first(got), header, format) == FileHeaderFault::none) {
+  if (decode_file_header(Bytes(bytes).first(got), header) == FileHeaderFault::none) {
     const bool ours = header.key.number == file.key.number && header.key.salt == file.key.salt;
     if (!ours) return HeaderState::foreign;
     return file_header_is_whole(Bytes(bytes).first(got)) ? HeaderState::whole : HeaderState::worn;

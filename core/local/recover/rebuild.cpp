@@ -14,6 +14,7 @@
 #include <cerrno>
 // fq, below us.
 #include "core/base/fault_point.h"
+#include "core/journal/chain.h"
 // fq, this room.
 #include "core/local/flush/flush.h"
 #include "core/local/files/key_secret.h"
@@ -72,6 +73,8 @@ Result<void> Attachment::rebuild_locked(LockFile&) {
   FQ_TRY_SET(const bool has_identity, lock_file_->read(identity));
   FQ_TRY_SET(const Found found, map_existing(identity, has_identity));
   if (found == Found::usable) return {};
+  // Before anything is changed: it belongs to an fq that knows more.
+  FQ_TRY(check_formats(*disk_));
   const Result<std::vector<std::string>> files = disk_->list("journal");
   if (has_identity && !files.ok() && files.error().sys == ENOENT)
     notices_.push_back(object() + ": journal/ is missing, and all messages with it; begun anew");

@@ -125,6 +125,7 @@ Result<void> Attachment::choose_files(Store& store, const ScanResult& scan) {
   const uint32_t last_used = newest;
   for (const JournalFile& file : scan.ready) {
     if (file.key.number == newest + 1) {
+      if (file.older_format) FQ_TRY(write_header_anew(*disk_, FileHeader{file.key, clock_.wall_ms()}));
       Txn txn = store.begin();
       table.add_ready(txn, file.key, file.file_bytes);
       txn.commit();
@@ -135,7 +136,8 @@ Result<void> Attachment::choose_files(Store& store, const ScanResult& scan) {
     }
   }
   const uint64_t room = scan.files.empty() ? 0 : table.current_room();
-  bool go_on = scan.clean_end && room >= kRoomToGoOn;
+  const bool older_format = !scan.files.empty() && scan.files.back().older_format;
+  bool go_on = scan.clean_end && !older_format && room >= kRoomToGoOn;
   while (!table.has_ready()) {
     FileKey key;
     key.number = header.newest_file + 1;
@@ -144,6 +146,9 @@ Result<void> Attachment::choose_files(Store& store, const ScanResult& scan) {
     // On a full disk a queue that can go on in its last file may still be drained.
     if (!made.ok() && !go_on && room >= kRoomToDrain && is_full(made.error())) {
       if (!scan.clean_end) FQ_TRY(wipe_torn_end(*disk_, scan.files.back()));
+      // Each copy of a header lies in a sector of its own, so that one of them is whole at any moment.
+      if (older_format)
+        FQ_TRY(write_header_anew(*disk_, FileHeader{scan.files.back().key, clock_.wall_ms()}));
       go_on = true;
     }
     if (!made.ok() && go_on) break;

@@ -6,6 +6,7 @@
 #include <array>
 // fq, below us.
 #include "core/base/crc32c.h"
+#include "core/journal/codec.h"
 
 namespace fq {
 
@@ -13,8 +14,9 @@ uint64_t layout_hash() {
   // Sizes and offsets of everything that processes share; a changed meaning without a changed size needs
   // the revision raised.
   constexpr uint64_t kRevision = 9;
-  constexpr std::array<uint64_t, 27> shape = {
+  constexpr std::array<uint64_t, 28> shape = {
       kRevision,
+      kJournalFormat,  // who knows less of the journal is kept out while it is attached, too
       sizeof(SegmentHeader),
       sizeof(UndoLog),
       sizeof(JournalSlot),

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# formats_test - spools of earlier journal formats are opened, served and written on in files of today's format.
+#
+# formats/N.tar.gz is a spool as the last fq of format N left it, without its segment; N.json.gz what that fq
+# told of its messages.
+. "$(dirname "$0")/../cli/lib.sh"
+golden=$(cd "$(dirname "$0")" && pwd)/formats
+
+unpack() {
+  fresh
+  tar -C "$work" -xzf "$golden/$1.tar.gz"
+}
+journal=$FQ_SPOOL/queues/default/journal
+# formats_of FILE...: the formats of journal files, in the order of their numbers.
+formats_of() { for file in "$@"; do od -A n -t u4 -j 8 -N 4 "$file"; done | xargs; }
+in_order() { printf '%s\n' "$journal"/*.fqj | sort -t/ -k"$(printf '%s' "$journal/x" | tr -dc / | wc -c)".1 -V; }
+today=$("$FQ" doctor --json | jq -r 'select(.about == "formats").found' | sed 's/journal \([0-9]*\),.*/\1/')
+messages() { fq peek --state all -n 1000 --json | jq -c 'del(.receipt)'; }
+
+unpack 1
+is 'all of it is there' "$(gunzip -c "$golden/1.json.gz")" "$(messages)"
+gives 0 '' fq check
+is 'what was set at run time too' 'lease 1m30s, weight 3, concurrency 7' \
+  "$(fq config show --json | jq -rn '[inputs | select(.source == "set") | "\(.key) \(.value)"] | join(", ")')"
+is 'an old unique key still holds' 6 "$(fq push -t keyed --unique key --unique-for 1000d again)"
+is 'what is waited for lets go' 'first' "$(fq pop -t acme -n 9 | sed -n /first/p)"
+is 'and what waited is served' 'after the first' "$(fq pop -t held)"
+is 'a long payload is read' 100000 "$(fq pop -t big --raw | wc -c)"
+gives 0 '' fq check
+# shellcheck disable=SC2046
+is 'the file that it had is as it was, the ready ones are of today' "1 $today" "$(formats_of $(in_order))"
+rm "$FQ_SPOOL/queues/default/segment"
+gives 0 '' fq check
+is 'rebuilt, the new records are read beside the old ones' 'urgent' \
+  "$(fq log --json | jq -r 'select(.event == "acked") | .id' | grep -qx 2 && echo urgent)"
+
+# On a full disk, where no new file can be made, the last one is written on.
+if [ "$(id -u)" = 0 ] && mkdir "$work/small" && mount -t tmpfs -o size=3m,mode=700 small "$work/small" 2>/dev/null; then
+  unpack 1
+  rm "$journal/2.fqj"
+  cp -a "$FQ_SPOOL" "$work/small/"
+  # What the segment needs, and no journal file more.
+  head -c "$(($(stat -f -c '%a * %S' "$work/small") - 1700000))" /dev/zero >"$work/small/ballast"
+  export FQ_SPOOL=$work/small/spool
+  journal=$FQ_SPOOL/queues/default/journal
+  fq pop -n 1000 >/dev/null || fail 'a full disk: pop'
+  is 'a full disk: it is drained all the same' 0 "$(fq stats --json | jq .ready)"
+  gives 0 '' fq check
+  # shellcheck disable=SC2046
+  is 'and that file is one of today then' "$today" "$(formats_of $(in_order))"
+  umount "$work/small"
+fi
+finish
