@@ -19,8 +19,11 @@ for view in 'explain --next 9' 'tenant list' 'peek -n 9' stats 'stats --tenants'
 done
 
 on 60 'peek -t customer-with-a-long-name -n 1'
-is 'names are cut in the middle, payloads at their end' '4 ready customer-...artment-1 now payload 1 with mo...' \
-  "$(sed -n 2p "$work/shown" | tr -s ' ' | sed 's/^ //; s/ [0-9]*s ago / now /')"
+# How much is cut depends on how long ago it was pushed.
+case $(sed -n 2p "$work/shown" | tr -s ' ') in
+  ' 4 ready customer'*...*'artment-1 '*' payload 1 with m'*...) ;;
+  *) fail "names are not cut in the middle, or payloads not at their end: $(cat "$work/shown")" ;;
+esac
 on 40 'tenant list'
 is 'what is cut can be told apart' 2 "$(grep -o '^cus[^ ]*' "$work/shown" | sort -u | wc -l)"
 fq tenant set small weight=7 concurrency=3 rate=5/s burst=9 max_messages=1000 max_bytes=1MB

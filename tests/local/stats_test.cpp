@@ -1,8 +1,9 @@
 // stats_test - what the local engine tells of times, shares and service, and of many tenants.
 
 // System.
-#include <chrono>
 #include <map>
+// fq, below us.
+#include "core/base/step_count.h"
 // Tests.
 #include "tests/local/fixture.h"
 
@@ -196,10 +197,10 @@ TEST_CASE("counts are there again after the loss of the segment, rates begin ane
   CHECK(queue_row(q).pushed_per_s.value().m1 == Approx(0.1));
 }
 
-TEST_CASE("a hundred thousand tenants are told of in less than half a second", "[many]") {
+TEST_CASE("all of many tenants are told of, each looked at a few times", "[many]") {
   SpoolFixture q;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr size_t kTenants = 5'000;  // a sanitizer makes it many times slower, so there time says nothing
+  constexpr size_t kTenants = 5'000;
 #else
   constexpr size_t kTenants = 100'000;
 #endif
@@ -212,22 +213,22 @@ TEST_CASE("a hundred thousand tenants are told of in less than half a second", "
     REQUIRE(q.door().push(messages, {.durability = Durability::lazy}).ok());
   }
   q.clock.advance(5'000);
-  using Clock = std::chrono::steady_clock;
-  const auto ms_of = [](auto&& work) {
-    const auto from = Clock::now();
+  const auto steps_of = [](auto&& work) {
+    const uint64_t from = StepCount::steps;
     work();
-    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - from).count();
+    return StepCount::steps - from;
   };
   StatsRow row;
   std::vector<StatsRow> rows;
-  const auto queue_ms = ms_of([&] { row = queue_row(q); });
-  const auto tenants_ms = ms_of([&] { rows = tenant_rows(q); });
-  INFO("stats of all tenants: " << queue_ms << " ms, a row each: " << tenants_ms << " ms");
+  const uint64_t queue_steps = steps_of([&] { row = queue_row(q); });
+  const uint64_t tenants_steps = steps_of([&] { rows = tenant_rows(q); });
+  INFO("stats of all tenants: " << queue_steps << " steps, a row each: " << tenants_steps);
   CHECK(row.tenants == kTenants);
   CHECK(row.oldest_ready_s == Approx(5));
   CHECK(rows.size() == kTenants);
-  CHECK(queue_ms < 500);
-  CHECK(tenants_ms < 500);
+  CHECK(queue_steps <= 8 * kTenants);
+  CHECK(tenants_steps <= 8 * kTenants);
+  CHECK(0 < tenants_steps);
 }
 
 }  // namespace fq::test
