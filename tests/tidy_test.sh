@@ -21,9 +21,10 @@ allowed_for() {
     core/schedule/*) echo 'core/(schedule|base)/|core/journal/record\.h' ;;
     core/api/*) echo 'core/(api|base)/' ;;
     core/engine/*) echo 'core/(engine|api|base)/' ;;
+    core/policy/*) echo 'core/(policy|api|base)/' ;;
     core/local/*) echo 'core/(local|engine|api|journal|schedule|shm|base)/' ;;
     core/worker/*) echo 'core/(worker|api|base)/' ;;
-    cli/*) echo 'cli/|core/(worker|api|base)/' ;;
+    cli/*) echo 'cli/|core/(worker|policy|api|base)/' ;;
   esac
 }
 

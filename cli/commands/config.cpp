@@ -7,7 +7,7 @@
 #include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/words/command.h"
-#include "cli/policy/policy.h"
+#include "core/policy/policy.h"
 #include "cli/policy/policy_edit.h"
 #include "cli/views/policy_view.h"
 #include "cli/session/session.h"

@@ -9,7 +9,7 @@
 #include "core/base/text/json_writer.h"
 // fq, this room.
 #include "cli/words/command.h"
-#include "cli/policy/policy.h"
+#include "core/policy/policy.h"
 #include "cli/session/session.h"
 #include "cli/terminal/table.h"
 #include "cli/words/values.h"

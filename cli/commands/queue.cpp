@@ -8,7 +8,7 @@
 // fq, this room.
 #include "cli/policy/assignment.h"
 #include "cli/words/command.h"
-#include "cli/policy/policy.h"
+#include "core/policy/policy.h"
 #include "cli/policy/policy_layers.h"
 #include "cli/session/selection.h"
 #include "cli/words/subcommand.h"

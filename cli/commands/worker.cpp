@@ -9,7 +9,7 @@
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/views/message_view.h"
-#include "cli/policy/policy.h"
+#include "core/policy/policy.h"
 #include "cli/session/session.h"
 #include "cli/terminal/signals.h"
 #include "cli/words/values.h"

@@ -7,16 +7,16 @@
 #include "core/base/text/escape.h"
 #include "core/base/text/suggestion.h"
 // fq, this room.
-#include "cli/policy/policy.h"
+#include "core/policy/policy.h"
 #include "cli/policy/policy_layers.h"
-#include "cli/policy/policy_value.h"
+#include "core/policy/policy_value.h"
 #include "cli/words/values.h"
 
 namespace fq::cli {
 
 namespace {
 
-std::string example_of(Node node) {
+std::string example_of(PolicyNode node) {
   return node == kQueueNode ? "write for instance attempts=3" : "write for instance weight=2";
 }
 
@@ -74,7 +74,7 @@ Result<void> check_pool(std::string_view object, std::string_view pool, const Re
 
 }  // namespace
 
-Result<PolicyPatch> to_patch(std::string_view object, std::span<const std::string> words, Node node) {
+Result<PolicyPatch> to_patch(std::string_view object, std::span<const std::string> words, PolicyNode node) {
   if (words.empty()) return usage_error(object, "needs KEY=VALUE; " + example_of(node));
   PolicyPatch patch;
   for (const std::string& word : words) {

@@ -13,7 +13,7 @@
 #include "core/base/descriptor.h"
 #include "core/base/text/escape.h"
 // fq, this room.
-#include "cli/policy/policy.h"
+#include "core/policy/policy.h"
 #include "cli/terminal/environment.h"
 #include "cli/terminal/output.h"
 

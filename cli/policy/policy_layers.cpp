@@ -5,7 +5,7 @@
 // fq, below us.
 #include "core/base/text/pattern.h"
 // fq, this room.
-#include "cli/policy/policy_value.h"
+#include "core/policy/policy_value.h"
 
 namespace fq::cli {
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kOverridesPage = 1024;  // overrides in one turn: arbitrary
 
-std::vector<HeldValue> standards(Node node) {
+std::vector<HeldValue> standards(PolicyNode node) {
   std::vector<HeldValue> values;
   for (const PolicyKeySpec& spec : policy_keys()) {
     if ((spec.nodes & node) != 0) values.push_back({standard_of(spec), Layer::standard, 0, {}});

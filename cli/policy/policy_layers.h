@@ -12,8 +12,8 @@
 // fq, below us.
 #include "core/api/queue.h"
 // fq, this room.
-#include "cli/policy/policy_file.h"
-#include "cli/policy/policy_key.h"
+#include "core/policy/policy_file.h"
+#include "core/policy/policy_key.h"
 
 namespace fq::cli {
 

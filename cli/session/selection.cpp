@@ -8,6 +8,7 @@
 #include "cli/session/filter.h"
 #include "cli/terminal/input.h"
 #include "cli/terminal/signals.h"
+#include "cli/words/command.h"
 #include "cli/words/values.h"
 
 namespace fq::cli {

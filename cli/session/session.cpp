@@ -11,7 +11,7 @@
 #include "core/base/text/suggestion.h"
 // fq, this room.
 #include "cli/words/command.h"
-#include "cli/policy/policy.h"
+#include "core/policy/policy.h"
 #include "cli/words/values.h"
 
 namespace fq::cli {

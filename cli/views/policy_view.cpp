@@ -4,7 +4,7 @@
 #include "core/base/text/json_writer.h"
 // fq, this room.
 #include "cli/terminal/output.h"
-#include "cli/policy/policy_value.h"
+#include "core/policy/policy_value.h"
 #include "cli/terminal/table.h"
 
 namespace fq::cli {

@@ -8,9 +8,9 @@
 #include "core/base/text/wall_time.h"
 // fq, this room.
 #include "cli/views/message_view.h"
-#include "cli/policy/policy.h"
+#include "core/policy/policy.h"
 #include "cli/policy/policy_layers.h"
-#include "cli/policy/policy_value.h"
+#include "core/policy/policy_value.h"
 #include "cli/views/policy_view.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/table.h"

@@ -54,7 +54,7 @@ function(fq_public_header path)
   endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${path})
   file(READ ${CMAKE_SOURCE_DIR}/${path} text)
-  string(REGEX REPLACE "core/(api|base)/" "fq/\\1/" text "${text}")
+  string(REGEX REPLACE "core/(api|base|policy)/" "fq/\\1/" text "${text}")
   file(WRITE ${headers}/${public} "${text}")
   file(STRINGS ${CMAKE_SOURCE_DIR}/${path} includes REGEX "^#include \"core/")
   foreach(include IN LISTS includes)
@@ -65,6 +65,7 @@ endfunction()
 file(REMOVE_RECURSE ${headers})
 fq_public_header(core/api/queue.h)
 fq_public_header(core/base/sort_key.h)  # NewMessage::key is made by it
+fq_public_header(core/policy/policy.h)  # for programs that follow fq.toml as the commands do
 install(DIRECTORY ${headers}/fq DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 target_include_directories(fq_library INTERFACE
   $<BUILD_INTERFACE:${headers}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

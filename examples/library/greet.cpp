@@ -1,14 +1,18 @@
 // greet - pushes a greeting of a tenant into the queue "greetings", and takes all that are there.
 //
-// usage: greet SPOOL TENANT TEXT. The library reads no fq.toml: what an fq command has read of it last holds.
+// usage: greet SPOOL TENANT TEXT. The spool's fq.toml holds for it as for any command.
 #include <fq/api/queue.h>
+#include <fq/policy/policy.h>
 
 #include <iostream>
 
 int main(int count, char** words) {
   if (count != 4) return std::cerr << "usage: greet SPOOL TENANT TEXT\n", 64;
-  const auto queue = fq::open_queue({words[1], "greetings"}, {.create = true});
+  const fq::Location greetings{words[1], "greetings"};
+  const auto queue = fq::open_queue(greetings, {.create = true});
   if (!queue) return std::cerr << "greet: " << queue.error().text << "\n", 69;
+  const auto policy = fq::bring_policy_up_to_date(**queue, greetings);
+  if (!policy) return std::cerr << "greet: " << policy.error().text << "\n", 78;
 
   fq::NewMessage greeting;
   greeting.tenant = words[2];

@@ -7,13 +7,13 @@ using namespace fq::cli;
 
 namespace {
 
-PolicyPatch patch_of(std::vector<std::string> words, Node node = kTenantNode) {
+PolicyPatch patch_of(std::vector<std::string> words, PolicyNode node = kTenantNode) {
   Result<PolicyPatch> patch = to_patch("tenant set", words, node);
   if (!patch) FAIL(patch.error().text);
   return *patch;
 }
 
-std::string words_fault_of(std::vector<std::string> words, Node node = kTenantNode) {
+std::string words_fault_of(std::vector<std::string> words, PolicyNode node = kTenantNode) {
   const Result<PolicyPatch> patch = to_patch("tenant set", words, node);
   REQUIRE_FALSE(patch.ok());
   CHECK(patch.error().kind == ErrorKind::usage);

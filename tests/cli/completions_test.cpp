@@ -1,7 +1,7 @@
 // completions_test - the completions of each shell agree with the option tables, command by command.
 #include <regex>
 
-#include "cli/policy/policy_value.h"
+#include "core/policy/policy_value.h"
 #include "tests/catch.h"
 #include "tests/cli/texts.h"
 
@@ -178,7 +178,7 @@ TEST_CASE("the completions of each shell offer exactly the commands of the table
 
 TEST_CASE("the completions of each shell know every key of queues and tenants, and no other") {
   // As they stand in a word list: "order= scope= ...".
-  const auto list_of = [](Node node) {
+  const auto list_of = [](PolicyNode node) {
     std::string list;
     for (const PolicyKeySpec& spec : policy_keys()) {
       if ((spec.nodes & node) != 0) list += (list.empty() ? "" : " ") + std::string(spec.name) + "=";
@@ -188,7 +188,7 @@ TEST_CASE("the completions of each shell know every key of queues and tenants, a
   for (const char* path : {"completions/fq.bash", "completions/_fq", "completions/fq.fish"}) {
     const std::string text = read_text(path);
     INFO(path);
-    for (const Node node : {kQueueNode, kTenantNode}) {
+    for (const PolicyNode node : {kQueueNode, kTenantNode}) {
       const std::string list = list_of(node);
       INFO(list);
       const size_t at = text.find(list);

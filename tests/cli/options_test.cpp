@@ -6,7 +6,7 @@
 #include "cli/words/arguments.h"
 #include "cli/words/exit_code.h"
 #include "cli/session/help.h"
-#include "cli/policy/policy_value.h"
+#include "core/policy/policy_value.h"
 #include "tests/catch.h"
 #include "tests/cli/texts.h"
 

@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "cli/policy/policy_value.h"
+#include "core/policy/policy_value.h"
 #include "core/base/text/pattern.h"
 #include "tests/catch.h"
 

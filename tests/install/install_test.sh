@@ -18,6 +18,7 @@ has lib/pkgconfig/fq.pc
 has lib/cmake/fq/fq-config.cmake
 has lib/cmake/fq/fq-config-version.cmake
 has include/fq/api/queue.h
+has include/fq/policy/policy.h
 has share/doc/fq/examples/quickstart.sh
 for page in "$source"/man/*.[157]; do has "share/man/man${page##*.}/$(basename "$page")"; done
 is 'nothing else is in bin' fq "$(ls "$prefix/bin")"
@@ -54,6 +55,11 @@ does 'find_package finds it' cmake -S "$source/examples/library" -B "$built" -DC
   -DCMAKE_CXX_FLAGS='-Wall -Wextra -Werror'
 does 'the example is built' cmake --build "$built"
 is 'the example greets' 'acme: hello' "$("$built/greet" "$spool" acme hello)"
+printf '[queue.greetings]\nmax_payload = "4B"\n' >"$spool/fq.toml"
+is 'fq.toml holds for it' 'greet: not accepted' "$("$built/greet" "$spool" acme hello 2>&1)"
+printf '[queue.greetings]\nmax_payload = "40B"\n' >"$spool/fq.toml"
+is 'as it is now' 'acme: hello' "$("$built/greet" "$spool" acme hello 2>&1)"
+rm "$spool/fq.toml"
 mkdir "$work/newer"
 printf 'cmake_minimum_required(VERSION 3.16)\nproject(x LANGUAGES CXX)\nfind_package(fq 0.999 REQUIRED)\n' >"$work/newer/CMakeLists.txt"
 is 'another minor version is refused' 1 \

@@ -1,10 +1,10 @@
-#include "cli/policy/policy_key.h"
+#include "core/policy/policy_key.h"
 
 // fq, below us.
 #include "core/base/text/escape.h"
 #include "core/base/text/suggestion.h"
 
-namespace fq::cli {
+namespace fq {
 
 namespace {
 
@@ -112,7 +112,7 @@ std::vector<std::string_view> policy_key_names(unsigned nodes) {
 
 std::string nodes_text(unsigned nodes) {
   std::string text;
-  const auto add = [&](Node node, std::string_view name) {
+  const auto add = [&](PolicyNode node, std::string_view name) {
     if ((nodes & node) == 0) return;
     text.append(text.empty() ? "of " : " and ").append(name);
   };
@@ -122,7 +122,7 @@ std::string nodes_text(unsigned nodes) {
   return text;
 }
 
-std::string unknown_key_text(std::string_view name, Node node) {
+std::string unknown_key_text(std::string_view name, PolicyNode node) {
   if (const PolicyKeySpec* elsewhere = find_policy_key(name)) {
     return in_quotes(name) + " is a key " + nodes_text(elsewhere->nodes) + ", not " + nodes_text(node);
   }
@@ -152,4 +152,4 @@ std::vector<std::string_view> split_words(std::string_view words) {
   return parts;
 }
 
-}  // namespace fq::cli
+}  // namespace fq

@@ -9,9 +9,9 @@
 #include "core/base/policy.h"
 #include "core/base/result.h"
 // fq, this room.
-#include "cli/policy/policy_key.h"
+#include "core/policy/policy_key.h"
 
-namespace fq::cli {
+namespace fq {
 
 /// The error (ErrorKind::usage) is only what it must be: "must be a number ...".
 Result<PolicyValue> parse_policy_value(const PolicyKeySpec& spec, std::string_view text);
@@ -29,4 +29,4 @@ PolicyValue standard_of(const PolicyKeySpec& spec);
 /// "unlimited", "auto" or "none", said as one of those words.
 bool is_word_only(const PolicyKeySpec& spec, const PolicyValue& value);
 
-}  // namespace fq::cli
+}  // namespace fq

@@ -1,4 +1,7 @@
 // policy - keeps what a queue holds of fq.toml up to date, reading the file only when it has changed.
+//
+// A queue does not look for the file by itself. Whoever works on it calls bring_policy_up_to_date before an
+// operation, as every command does: that costs one stat while the file is as it was.
 #pragma once
 
 // System.
@@ -6,9 +9,9 @@
 // fq, below us.
 #include "core/api/queue.h"
 // fq, this room.
-#include "cli/policy/policy_file.h"
+#include "core/policy/policy_file.h"
 
-namespace fq::cli {
+namespace fq {
 
 std::string policy_path(const std::string& spool);
 
@@ -34,4 +37,4 @@ inline bool is_policy_fault(const Error& error) {
 /// cannot be used, and the queue holds the last good one, also when its memory was made anew since.
 Result<void> bring_policy_up_to_date(Queue& queue, const Location& location);
 
-}  // namespace fq::cli
+}  // namespace fq

@@ -1,4 +1,4 @@
-#include "cli/policy/policy_reader.h"
+#include "core/policy/policy_reader.h"
 
 // System.
 #include <algorithm>
@@ -9,14 +9,14 @@
 #include "core/base/text/suggestion.h"
 #include "core/base/tenant_name.h"
 // fq, this room.
-#include "cli/policy/policy_value.h"
-#include "cli/policy/toml.h"
+#include "core/policy/policy_value.h"
+#include "core/policy/toml.h"
 
-namespace fq::cli {
+namespace fq {
 
 namespace {
 
-FilePlace place_of(const toml::source_region& where) { return {where.begin.line, where.begin.column}; }
+PolicyPlace place_of(const toml::source_region& where) { return {where.begin.line, where.begin.column}; }
 
 /// What a pattern takes in, if it takes in anything.
 std::string example_of(std::string_view pattern) {
@@ -152,7 +152,7 @@ class PolicyReader {
   }
 
   /// The tables of `[queue.X.tenant.*]` or `[queue.X.pool.*]`.
-  Result<void> read_rules(const toml::key& kind, const toml::node& node, Node of,
+  Result<void> read_rules(const toml::key& kind, const toml::node& node, PolicyNode of,
                           std::vector<FileRule>& to) const {
     const std::string word(kind.str());
     if (!node.is_table())
@@ -170,7 +170,7 @@ class PolicyReader {
     return {};
   }
 
-  static std::string name_fault(std::string_view name, Node of) {
+  static std::string name_fault(std::string_view name, PolicyNode of) {
     if (of == kPoolNode) {
       if (name == "none") return "'none' is no pool's name; it is the word for no pool";
       if (queue_name_fault(name).empty()) return "";
@@ -180,7 +180,7 @@ class PolicyReader {
     return what.empty() ? "" : "tenant " + in_quotes(name) + " " + std::string(what);
   }
 
-  Result<void> read_value(const toml::key& key, const toml::node& node, Node of,
+  Result<void> read_value(const toml::key& key, const toml::node& node, PolicyNode of,
                           std::vector<FileValue>& to) const {
     const std::string_view name(key.str());
     const PolicyKeySpec* spec = find_policy_key(name);
@@ -215,4 +215,4 @@ Error policy_fault(const std::string& path, uint32_t line, std::string_view what
   return Error{ErrorKind::config, (path + ":" + std::to_string(line) + ": ").append(what), 0};
 }
 
-}  // namespace fq::cli
+}  // namespace fq

@@ -1,4 +1,4 @@
-#include "cli/policy/policy_file.h"
+#include "core/policy/policy_file.h"
 
 #include <chrono>
 #include <random>
@@ -7,7 +7,6 @@
 #include "tests/catch.h"
 
 using namespace fq;
-using namespace fq::cli;
 
 namespace {
 

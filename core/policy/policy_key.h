@@ -12,10 +12,10 @@
 // fq, below us.
 #include "core/base/policy.h"
 
-namespace fq::cli {
+namespace fq {
 
 /// What a value stands for; a set of them is their sum.
-enum Node : unsigned { kQueueNode = 1, kTenantNode = 2, kPoolNode = 4 };
+enum PolicyNode : unsigned { kQueueNode = 1, kTenantNode = 2, kPoolNode = 4 };
 
 enum class ValueKind {
   word,      // one of `words`, whose place is its number
@@ -50,9 +50,9 @@ std::vector<std::string_view> policy_key_names(unsigned nodes);
 std::string nodes_text(unsigned nodes);
 
 /// Why `name` cannot be set for such a node, and what may have been meant; the end of a message.
-std::string unknown_key_text(std::string_view name, Node node);
+std::string unknown_key_text(std::string_view name, PolicyNode node);
 
 /// The parts of "human|json".
 std::vector<std::string_view> split_words(std::string_view words);
 
-}  // namespace fq::cli
+}  // namespace fq

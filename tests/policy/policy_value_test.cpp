@@ -1,10 +1,9 @@
-#include "cli/policy/policy_value.h"
+#include "core/policy/policy_value.h"
 
 #include "core/api/settings.h"
 #include "tests/catch.h"
 
 using namespace fq;
-using namespace fq::cli;
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "cli/policy/policy_file.h"
+#include "core/policy/policy_file.h"
 
 // System.
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "core/base/text/escape.h"
 #include "core/base/text/pattern.h"
 
-namespace fq::cli {
+namespace fq {
 
 namespace {
 
@@ -150,4 +150,4 @@ Result<void> PolicyFile::check_order(const std::vector<FileValue>& values) const
                                      : "order: \"fifo\" does not go with scope = \"queue\"" + at);
 }
 
-}  // namespace fq::cli
+}  // namespace fq

@@ -1,4 +1,4 @@
-#include "cli/policy/policy.h"
+#include "core/policy/policy.h"
 
 // System.
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include "core/base/descriptor.h"
 #include "core/base/text/escape.h"
 
-namespace fq::cli {
+namespace fq {
 
 namespace {
 
@@ -160,4 +160,4 @@ Result<void> bring_policy_up_to_date(Queue& queue, const Location& location) {
   return loaded;
 }
 
-}  // namespace fq::cli
+}  // namespace fq

@@ -1,4 +1,4 @@
-#include "cli/policy/policy_value.h"
+#include "core/policy/policy_value.h"
 
 // System.
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include "core/base/tenant_name.h"
 #include "core/base/text/wall_time.h"
 
-namespace fq::cli {
+namespace fq {
 
 namespace {
 
@@ -229,4 +229,4 @@ PolicyValue standard_of(const PolicyKeySpec& spec) {
   return std::move(value).value();
 }
 
-}  // namespace fq::cli
+}  // namespace fq

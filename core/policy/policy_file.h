@@ -13,9 +13,9 @@
 #include "core/base/policy.h"
 #include "core/base/result.h"
 // fq, this room.
-#include "cli/policy/policy_reader.h"
+#include "core/policy/policy_reader.h"
 
-namespace fq::cli {
+namespace fq {
 
 inline constexpr size_t kPolicyFileBytesMax = 1024 * 1024;
 
@@ -48,4 +48,4 @@ class PolicyFile {
   std::vector<FileQueue> queues_;  // least exact first
 };
 
-}  // namespace fq::cli
+}  // namespace fq

@@ -13,13 +13,13 @@
 #include "core/base/policy.h"
 #include "core/base/result.h"
 
-namespace fq::cli {
+namespace fq {
 
 /// Where in the file.
-struct FilePlace {
+struct PolicyPlace {
   uint32_t line = 0;
   uint32_t column = 0;
-  auto operator<=>(const FilePlace&) const = default;
+  auto operator<=>(const PolicyPlace&) const = default;
 };
 
 struct FileValue {
@@ -30,7 +30,7 @@ struct FileValue {
 /// A table: `name` is a pattern of queues or of tenants, or a pool's name.
 struct FileRule {
   std::string name;
-  FilePlace place;
+  PolicyPlace place;
   std::vector<FileValue> values;
 };
 
@@ -47,4 +47,4 @@ Result<std::vector<FileQueue>> read_policy_tables(std::string_view text, const s
 /// "fq.toml:3: what".
 Error policy_fault(const std::string& path, uint32_t line, std::string_view what);
 
-}  // namespace fq::cli
+}  // namespace fq
