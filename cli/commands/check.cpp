@@ -13,7 +13,7 @@ namespace fq::cli {
 namespace {
 
 constexpr OptionSpec kCheckOptions[] = {
-    {"How", 0, "repair", Takes::nothing, "", "set damage aside, and go on without it"},
+    {"How", 0, "repair", Takes::nothing, "", "set damaged bytes aside and go on without them"},
 };
 
 void write_lines(JsonWriter& json, std::string_view key, const CountedLines& lines) {
@@ -79,7 +79,7 @@ Result<Exit> run_check(const Arguments& arguments, Session& session) {
 const Command check_command = {
     "check",
     "[--repair]",
-    "Reads all of a queue, and compares segment, journal and payloads.\n"
+    "Reads a whole queue and compares its segment, journal and payloads.\n"
     "--repair sets damaged bytes aside and keeps all that can be read.",
     {kCheckOptions, &kQueuesOption, "human|json"},
     "fq check",

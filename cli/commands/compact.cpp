@@ -57,7 +57,7 @@ Result<Exit> run_compact(const Arguments& arguments, Session& session) {
 const Command compact_command = {
     "compact",
     "",
-    "Gives back what of the journal of every queue is not needed.",
+    "Frees the space in the journal of every queue that no message needs.",
     {{}, &kQueuesOption, "human|json"},
     "fq compact -q mail",
     "0 done, also when nothing was gained; 1 no queue; 65 damage in the way",

@@ -90,7 +90,7 @@ Result<Exit> run_doctor(const Arguments& arguments, Session& session) {
 const Command doctor_command = {
     "doctor",
     "",
-    "Looks at what fq rests on: disk, limits, kernel, clock, and who is attached.",
+    "Checks what fq depends on: disk, limits, kernel, clock; tells who is attached.",
     {{}, &kAlsoQueueOption, "human|json"},
     "fq doctor",
     "0 fq can work here; 1 it can, but no such queue; 69 it cannot",

@@ -71,7 +71,7 @@ Result<Exit> run_explain(const Arguments& arguments, Session& session) {
 const Command explain_command = {
     "explain",
     "[ID | [-t TENANT] [--next N]]",
-    "Tells what comes next and why, or why a message or a tenant waits.",
+    "Says what is served next and why, or why a message or a tenant waits.",
     {kExplainOptions, &kQueueOption, "human|json"},
     "fq explain 17",
     "0 shown; 1 no such message or tenant, or nothing is ready",

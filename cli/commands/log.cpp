@@ -23,7 +23,7 @@ constexpr OptionSpec kLogOptions[] = {
     kTagFilter,
     {"Which", 0, "since", Takes::value, "TIME|DUR", "from then on, or from so long ago (default: all)"},
     {"Which", 'n', "count", Takes::value, "N", "the last N (default: unlimited; with -f 10)"},
-    {"How", 'f', "follow", Takes::nothing, "", "and then what happens, as it happens"},
+    {"How", 'f', "follow", Takes::nothing, "", "go on with what happens from now on"},
 };
 
 constexpr uint64_t kLastWhenFollowing = 10;
@@ -190,7 +190,7 @@ Result<Exit> run_log(const Arguments& arguments, Session& session) {
 const Command log_command = {
     "log",
     "[-f] [--since TIME|DUR] [-t TENANT] [--tag K=V] [-n N] [ID]",
-    "Tells what happened to messages, oldest first; -f: on as it happens.",
+    "Prints what happened to messages, oldest first; -f follows.",
     {kLogOptions, &kQueueOption, "human|json"},
     "fq log --since 1h -t acme",
     "0 told; 1 nothing to tell",

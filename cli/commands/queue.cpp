@@ -176,8 +176,9 @@ const Command queue_command = {
     "queue",
     "list | create [QUEUE] | pause [QUEUE] | resume [QUEUE] |\n"
     "         drain [QUEUE] | set [QUEUE] KEY=VALUE... | purge QUEUE | remove QUEUE",
-    "Lists, makes, pauses, drains, sets, empties or removes whole queues.\n"
-    "pause serves nothing, drain takes nothing, resume ends both; KEY= takes back.",
+    "Lists, creates, pauses, drains, sets, empties or removes queues.\n"
+    "pause: nothing is served; drain: nothing is accepted; resume ends both.\n"
+    "KEY= removes a setting.",
     {kQueueOptions, &kQueueOption, "human|json"},
     "fq queue set mail attempts=3 concurrency=20",
     "0 done; 1 nothing there; 75 remove: in use; no room to write it down",

@@ -138,7 +138,7 @@ const Command tenant_command = {
     "tenant",
     "list [-t TENANT] | set TENANT KEY=VALUE... | pause TENANT |\n"
     "          resume TENANT | limit [TENANT] --for DUR|none",
-    "Shows tenants and sets, pauses or limits one and all below it; KEY= takes back.\n"
+    "Lists tenants; sets, pauses or limits one with all below it. KEY= removes.\n"
     "What runs goes on, pushes are taken; limit's TENANT is $FQ_TENANT unless given.",
     {kTenantOptions, &kQueueOption, "human|json"},
     "fq tenant set acme weight=3 rate=100/min",

@@ -73,7 +73,7 @@ Result<Exit> run_verdict(const Arguments& arguments, Session& session) {
 const Command ack_command = {
     "ack",
     "[RECEIPT... | -]",
-    "Ends leased messages as done. Without RECEIPT it is $FQ_RECEIPT; '-' reads them.",
+    "Acks leased messages: they are done. Default: $FQ_RECEIPT; '-' reads receipts.",
     {{}, &kQueueOption, ""},
     "while m=$(fq pop --lease 1m --format sh); do eval \"$m\"; fq ack; done",
     "0 all acked; 1 a receipt was refused",
@@ -83,7 +83,7 @@ const Command ack_command = {
 const Command retry_command = {
     "retry",
     "[RECEIPT... | -] [--delay DUR] [--reason TEXT]",
-    "Gives leased messages back as failed: that counts, and the last attempt buries.",
+    "Returns leased messages as failed; the last attempt sends to the dead letters.",
     {kRetryOptions, &kQueueOption, ""},
     "fq retry 17.3.k7qd --delay 30s --reason 'mail server is down'",
     "0 all given back or buried; 1 a receipt was refused",

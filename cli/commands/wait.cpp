@@ -106,7 +106,7 @@ Result<Exit> run_wait(const Arguments& arguments, Session& session) {
 const Command wait_command = {
     "wait",
     "[--for DUR] ID... | - | -t TENANT | --tag K=V | --all",
-    "Stays until messages have ended; leaves as the first that was not acked.",
+    "Waits until messages have ended; exits as the first that was not acked did.",
     {kWaitOptions, &kQueueOption, ""},
     "fq wait \"$id\" && echo done",
     "0 all acked (--all: idle); else the job status of the first that\n"

@@ -23,7 +23,7 @@ constexpr OptionSpec kOwnOptions[] = {
     {"How many", 0, "max", Takes::value, "N", "as many as the backlog asks for, up to N"},
     {"How long", 0, "once", Takes::nothing, "", "one message or batch, then leave"},
     {"How long", 0, "drain", Takes::nothing, "", "until the queue is idle"},
-    {"How long", 0, "strict", Takes::nothing, "", "with --drain: 1 if what it ran was not acked"},
+    {"How long", 0, "strict", Takes::nothing, "", "with --drain: exit 1 if a job was not acked"},
     {"How long", 0, "grace", Takes::value, "DUR", "from TERM to KILL (default: 10s)"},
     {"Each job", 0, "attempts", Takes::value, "N", "runs that count (default: attempts in fq.toml)"},
     {"Each job", 0, "timeout", Takes::value, "DUR", "run limit (default: timeout in fq.toml)"},
