@@ -171,11 +171,11 @@ _fq() {
       options='--jobs --min --max --once --drain --strict --grace --attempts --timeout --backoff --shell --nice --rlimit --batch --linger --batch-format --stream --prefetch --output --output-max --tag-output --verbose --spool --queue --help' ;;
     queue)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
-      options='--yes --spool --queue --help --format --json' words='list create pause resume drain set purge remove'
+      options='--yes --spool --queue --help --format --json' words='list create pause resume drain set rename purge remove'
       if [[ ${#operands[@]} -gt 0 ]]; then words=; fi
       case ${operands[0]-},${#operands[@]} in
         set,*) words='order= scope= fair_by= linger= batch= sync= attempts= backoff= timeout= lease= max_messages= max_bytes= max_payload= concurrency= rate= burst= retention= dead_retention= lock_timeout=' nospace=1 ;;&
-        pause,1 | resume,1 | drain,1 | set,1 | purge,1 | remove,1) values=queues ;;
+        pause,1 | resume,1 | drain,1 | set,1 | rename,1 | purge,1 | remove,1) values=queues ;;
       esac ;;
     tenant)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi

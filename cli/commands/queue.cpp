@@ -1,4 +1,4 @@
-// queue - lists, makes, pauses, drains, sets, empties and removes whole queues.
+// queue - lists, makes, renames, pauses, drains, sets, empties and removes whole queues.
 
 // System.
 #include <algorithm>
@@ -101,6 +101,21 @@ Result<Exit> remove(const Arguments& arguments, Session& session) {
   return Exit::done;
 }
 
+/// fq.toml is written by people: what it says of the old name stays there, and they are told.
+void say_what_stays_behind(const Location& location, const std::string& name) {
+  const Result<PolicyFile> file = read_policy_file(location.spool);
+  if (!file || !file->has_table_of(location.queue)) return;
+  say(policy_path(location.spool) + ": [queue." + location.queue + "] stays behind and is not for '" + name +
+      "'; rename it there too");
+}
+
+Result<Exit> rename(const Arguments& arguments, Session& session) {
+  FQ_TRY_SET(const std::string name, to_queue("NEW", arguments.operands()[2]));
+  FQ_TRY(rename_queue(session.location(), name));
+  say_what_stays_behind(session.location(), name);
+  return Exit::done;
+}
+
 Result<Exit> apply_patch(Session& session, const PolicyPatch& patch) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY(check_patch("queue set", patch, *queue, session.location()));
@@ -131,13 +146,13 @@ Result<Exit> set(const Arguments& arguments, Session& session) {
 struct Verb {
   std::string_view name;
   Result<Exit> (*run)(const Arguments&, Session&);
-  bool takes_name;
-  bool needs_name;  // as an operand: what destroys is never meant by default
+  size_t names;      // that it takes at most
+  bool needs_names;  // all of them, as operands: what takes a queue away is never meant by default
 };
-constexpr Verb kVerbs[] = {{"list", list, false, false},  {"create", create, true, false},
-                           {"pause", pause, true, false}, {"resume", resume, true, false},
-                           {"drain", drain, true, false}, {"set", set, true, false},
-                           {"purge", purge, true, true},  {"remove", remove, true, true}};
+constexpr Verb kVerbs[] = {
+    {"list", list, 0, false},     {"create", create, 1, false}, {"pause", pause, 1, false},
+    {"resume", resume, 1, false}, {"drain", drain, 1, false},   {"set", set, 1, false},
+    {"rename", rename, 2, true},  {"purge", purge, 1, true},    {"remove", remove, 1, true}};
 
 /// The QUEUE operand, if there is one; the words behind it are of `set` only.
 Result<void> take_name(const Verb& verb, const Arguments& arguments, Session& session) {
@@ -145,9 +160,12 @@ Result<void> take_name(const Verb& verb, const Arguments& arguments, Session& se
   const std::string object = "queue " + std::string(verb.name);
   const bool sets = verb.run == set;
   const bool named = operands.size() > 1 && !(sets && operands[1].find('=') != std::string::npos);
-  if (!sets && operands.size() > (verb.takes_name ? 2 : 1))
-    return usage_error(object, verb.takes_name ? "takes one queue" : "takes no queue");
-  if (verb.needs_name && !named) return usage_error(object, "needs the name of the queue");
+  constexpr std::string_view kTakes[] = {"takes no queue", "takes one queue",
+                                         "takes a queue and its new name"};
+  constexpr std::string_view kNeeds[] = {"", "needs the name of the queue",
+                                         "needs the name of the queue and a new one"};
+  if (!sets && operands.size() > verb.names + 1) return usage_error(object, kTakes[verb.names]);
+  if (verb.needs_names && operands.size() <= verb.names) return usage_error(object, kNeeds[verb.names]);
   if (!named) return {};
   FQ_TRY_SET(std::string name, to_queue("QUEUE", operands[1]));
   if (arguments.value("queue").value_or(name) != name)
@@ -175,13 +193,14 @@ Result<Exit> run_queue(const Arguments& arguments, Session& session) {
 const Command queue_command = {
     "queue",
     "list | create [QUEUE] | pause [QUEUE] | resume [QUEUE] |\n"
-    "         drain [QUEUE] | set [QUEUE] KEY=VALUE... | purge QUEUE | remove QUEUE",
-    "Lists, creates, pauses, drains, sets, empties or removes queues.\n"
+    "         drain [QUEUE] | set [QUEUE] KEY=VALUE... |\n"
+    "         rename QUEUE NEW | purge QUEUE | remove QUEUE",
+    "Lists, creates, changes, renames, empties or removes queues.\n"
     "pause: nothing is served; drain: nothing is accepted; resume ends both.\n"
     "KEY= removes a setting.",
     {kQueueOptions, &kQueueOption, "human|json"},
     "fq queue set mail attempts=3 concurrency=20",
-    "0 done; 1 nothing there; 75 remove: in use; no room to write it down",
+    "0 done; 1 nothing there; 75 rename, remove: in use; no room",
     run_queue,
 };
 

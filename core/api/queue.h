@@ -385,5 +385,8 @@ Result<std::string> queue_of_receipt(const std::string& spool, const Receipt& re
 Result<bool> create_queue(const Location& location);
 /// Removes the queue and all in it. ErrorKind::later, naming the pids, while anyone is attached.
 Result<void> remove_queue(const Location& location);
+/// Gives the queue another name; its receipts stay good. ErrorKind::usage: there is one of that name.
+/// ErrorKind::later, naming the pids, while anyone is attached.
+Result<void> rename_queue(const Location& location, const std::string& name);
 
 }  // namespace fq

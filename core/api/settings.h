@@ -96,13 +96,15 @@ PolicyValues values_of(const Settings& settings);
 /// Takes over those of `values` that are of Settings.
 void take_over(Settings& settings, const PolicyValues& values);
 
-/// Tells one state of the policy file from another without reading it. All zero: there is no file.
+/// Tells one state of the policy file from another without reading it, and what it says for one queue's name
+/// from what it says for another's. All zero: there is no file.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;
   uint64_t size = 0;
   int64_t changed_ns = 0;  // ctime: a file put in place by rename keeps its mtime
   int64_t modified_ns = 0;
+  uint64_t for_queue = 0;  // a sum of the name: a renamed queue keeps its segment, and not what holds
 
   bool operator==(const FileIdentity&) const = default;
 };

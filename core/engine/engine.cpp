@@ -19,10 +19,15 @@ Result<const Engine*> engine_of(const std::string& spool) {
   return Error{ErrorKind::usage, std::move(text), 0};
 }
 
+Result<void> check_name(const std::string& queue) {
+  const std::string_view fault = queue_name_fault(queue);
+  if (fault.empty()) return {};
+  return Error{ErrorKind::usage, "queue '" + queue + "': " + std::string(fault), 0};
+}
+
 Result<const Engine*> engine_of(const Location& location) {
-  const std::string_view fault = queue_name_fault(location.queue);
-  if (fault.empty()) return engine_of(location.spool);
-  return Error{ErrorKind::usage, "queue '" + location.queue + "': " + std::string(fault), 0};
+  FQ_TRY(check_name(location.queue));
+  return engine_of(location.spool);
 }
 
 }  // namespace
@@ -66,6 +71,12 @@ Result<bool> create_queue(const Location& location) {
 Result<void> remove_queue(const Location& location) {
   FQ_TRY_SET(const Engine* const engine, engine_of(location));
   return engine->remove(location);
+}
+
+Result<void> rename_queue(const Location& location, const std::string& name) {
+  FQ_TRY_SET(const Engine* const engine, engine_of(location));
+  FQ_TRY(check_name(name));
+  return engine->rename(location, name);
 }
 
 std::vector<DoctorRow> examine(const std::string& spool, const std::optional<std::string>& queue) {

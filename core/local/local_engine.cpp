@@ -31,8 +31,17 @@ Result<bool> LocalEngine::create(const Location& location) const {
   return made;
 }
 
-Result<void> LocalEngine::remove(const Location& location) const {
-  FQ_TRY_SET(const std::unique_ptr<Disk> disk, open_queue_directory(location.spool, location.queue));
+namespace {
+
+/// A queue to which nobody else is attached, and nobody will be while this lives.
+struct Alone {
+  std::unique_ptr<Disk> disk;
+  LockFile rebuild;
+  LockFile lock;
+};
+
+Result<Alone> take_alone(const Location& location) {
+  FQ_TRY_SET(std::unique_ptr<Disk> disk, open_queue_directory(location.spool, location.queue));
   FQ_TRY_SET(LockFile rebuild, LockFile::open(*disk, "rebuild", true));
   FQ_TRY_SET(LockFile lock, LockFile::open(*disk, "lock", true));
   FQ_TRY_SET(const bool no_rebuilder, rebuild.try_lock(LockFile::Mode::exclusive));
@@ -43,9 +52,22 @@ Result<void> LocalEngine::remove(const Location& location) const {
                  queue_object(location.queue) + ": in use by process " + pids + "; end it first", 0};
   }
   if (!names_lock(location.spool, location.queue, lock.device(), lock.inode())) {
-    return Error{ErrorKind::missing, queue_object(location.queue) + ": somebody else removed it", 0};
+    return Error{ErrorKind::missing, queue_object(location.queue) + ": somebody else removed or renamed it",
+                 0};
   }
+  return Alone{std::move(disk), std::move(rebuild), std::move(lock)};
+}
+
+}  // namespace
+
+Result<void> LocalEngine::remove(const Location& location) const {
+  FQ_TRY_SET(const Alone alone, take_alone(location));
   return remove_queue_directory(location.spool, location.queue);
+}
+
+Result<void> LocalEngine::rename(const Location& location, const std::string& name) const {
+  FQ_TRY_SET(const Alone alone, take_alone(location));
+  return rename_queue_directory(location.spool, location.queue, name);
 }
 
 std::vector<DoctorRow> LocalEngine::examine(const std::string& spool,

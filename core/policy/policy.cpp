@@ -7,6 +7,7 @@
 
 #include <cerrno>
 // fq, below us.
+#include "core/base/crc32c.h"
 #include "core/base/descriptor.h"
 #include "core/base/text/escape.h"
 
@@ -14,10 +15,10 @@ namespace fq {
 
 namespace {
 
-FileIdentity identity_of(const struct stat& info) {
+FileIdentity identity_of(const struct stat& info, std::string_view queue) {
   const auto ns = [](const timespec& at) { return int64_t{at.tv_sec} * 1'000'000'000 + at.tv_nsec; };
-  return FileIdentity{info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size), ns(info.st_ctim),
-                      ns(info.st_mtim)};
+  return {info.st_dev,      info.st_ino,      static_cast<uint64_t>(info.st_size),
+          ns(info.st_ctim), ns(info.st_mtim), crc32c(0, as_bytes(queue))};
 }
 
 Error config(const std::string& path, std::string_view what) {
@@ -56,14 +57,14 @@ Result<std::string> read_whole(int descriptor, const std::string& path) {
 struct Read {
   std::string text;
   PolicyFile file;
-  FileIdentity identity;  // of before the reading: a change meanwhile is a new one, and read next time
+  std::optional<struct stat> info;  // of before the reading: a change meanwhile is read next time
 };
 
 Result<Read> read_file(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (file.get() < 0 && errno == ENOENT) {
     FQ_TRY_SET(PolicyFile nothing, PolicyFile::parse("", path));
-    return Read{"", std::move(nothing), {}};
+    return Read{"", std::move(nothing), std::nullopt};
   }
   if (file.get() < 0) return sys_error("open", path, errno);
   struct stat info {};
@@ -71,7 +72,7 @@ Result<Read> read_file(const std::string& path) {
   FQ_TRY(check_owner(info, path));
   FQ_TRY_SET(std::string text, read_whole(file.get(), path));
   FQ_TRY_SET(PolicyFile parsed, PolicyFile::parse(text, path));
-  return Read{std::move(text), std::move(parsed), identity_of(info)};
+  return Read{std::move(text), std::move(parsed), info};
 }
 
 }  // namespace
@@ -122,7 +123,8 @@ Result<void> check_policy_text(const std::string& text, const Location& location
 namespace {
 
 /// Of no file: what was kept is loaded, and the file is still to be read.
-constexpr FileIdentity kKept{.device = 0, .inode = 0, .size = 0, .changed_ns = -1, .modified_ns = -1};
+constexpr FileIdentity kKept{
+    .device = 0, .inode = 0, .size = 0, .changed_ns = -1, .modified_ns = -1, .for_queue = 0};
 
 /// What the queue holds of a file that cannot be used now. A segment that was made anew holds nothing of it:
 /// then it is what was kept when it was good.
@@ -139,7 +141,8 @@ Result<void> hold_last_good(Queue& queue, const Location& location) {
 Result<void> load(Queue& queue, const Location& location) {
   FQ_TRY_SET(const Read read, read_file(policy_path(location.spool)));
   FQ_TRY_SET(const FilePolicy policy, read.file.for_queue(location.queue));
-  return queue.policy_load(without_lines(policy), read.identity, &read.text);
+  const FileIdentity identity = read.info ? identity_of(*read.info, location.queue) : FileIdentity{};
+  return queue.policy_load(without_lines(policy), identity, &read.text);
 }
 
 }  // namespace
@@ -149,7 +152,7 @@ Result<void> bring_policy_up_to_date(Queue& queue, const Location& location) {
   struct stat info {};
   FileIdentity identity;
   if (::stat(path.c_str(), &info) == 0) {
-    identity = identity_of(info);
+    identity = identity_of(info, location.queue);
   } else if (errno != ENOENT) {
     return sys_error("stat", path, errno);
   }

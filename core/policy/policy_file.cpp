@@ -92,6 +92,11 @@ Result<FilePolicy> PolicyFile::for_queue(std::string_view queue) const {
   return policy;
 }
 
+bool PolicyFile::has_table_of(std::string_view queue) const {
+  return std::any_of(queues_.begin(), queues_.end(),
+                     [&](const FileQueue& each) { return each.queue.name == queue; });
+}
+
 /// A tenant's pool must be there in every queue that its table is for.
 Result<void> PolicyFile::check_pools() const {
   std::multimap<std::string_view, const FileQueue*> defined;

@@ -37,6 +37,8 @@ class PolicyFile {
 
   /// A fault: tables that go well alone make no sense for this queue together.
   Result<FilePolicy> for_queue(std::string_view queue) const;
+  /// Whether a table is for this queue by its name, and so for no other.
+  bool has_table_of(std::string_view queue) const;
 
  private:
   explicit PolicyFile(const std::string& path) : path_(path) {}

@@ -125,6 +125,11 @@ void queue_create(Scene& s) { s.words = {"queue", "create"}; }
 void queue_list(Scene& s) { few(s), s.words = {"queue", "list"}; }
 void queue_purge(Scene& s) { few(s), s.words = {"queue", "purge", "default", "--yes"}; }
 void queue_remove(Scene& s) { few(s), s.words = {"queue", "remove", "default", "--yes"}; }
+void queue_rename(Scene& s) {
+  few(s);
+  s.spool.says({"queue", "rename", "default", "aside"});
+  s.words = {"queue", "rename", "aside", "default"};
+}
 
 const std::vector<Story> kStories = {
     {.name = "push", .prepare = push, .all_in_short_form = true, .said_is_done = true},
@@ -158,6 +163,7 @@ const std::vector<Story> kStories = {
     {.name = "queue list", .prepare = queue_list},
     {.name = "queue purge", .prepare = queue_purge},
     {.name = "queue remove", .prepare = queue_remove},
+    {.name = "queue rename", .prepare = queue_rename},
 };
 
 /// The binary that is shipped, for everything in its scope; the test build where the other was not built.

@@ -13,6 +13,7 @@
 // fq, below us.
 #include "core/base/disk/own_user.h"
 #include "core/base/descriptor.h"
+#include "core/base/fault_point.h"
 #include "core/base/tenant_name.h"
 // fq, this room.
 #include "core/local/files/process_info.h"
@@ -188,7 +189,8 @@ Result<bool> make_queue_directory(const std::string& spool, const std::string& q
   const Descriptor spool_directory(::open(top.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (spool_directory.get() < 0) return cannot_open(spool_object(spool), errno);
   FQ_TRY(check_owner(spool_directory.get(), spool_object(spool)));
-  FQ_TRY_SET([[maybe_unused]] const bool queues_made, make_directories(top + "/queues", "'" + top + "/queues'"));
+  FQ_TRY_SET([[maybe_unused]] const bool queues_made,
+             make_directories(top + "/queues", "'" + top + "/queues'"));
   remove_leftovers(top);
   FQ_TRY_SET(const bool made,
              make_directories(top + "/queues/" + queue, object_at_fault(top, queue_object(queue))));
@@ -278,6 +280,27 @@ Result<void> remove_queue_directory(const std::string& spool, const std::string&
   if (remove_tree(queues.get(), doomed.c_str())) return {};
   return Error{ErrorKind::io, object + ": removed, but not all of its files: delete " + path + "/" + doomed,
                0};
+}
+
+Result<void> rename_queue_directory(const std::string& spool, const std::string& queue,
+                                    const std::string& name) {
+  const std::string object = queue_object(queue);
+  const std::string path = trimmed(spool) + "/queues";
+  const Descriptor queues(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (queues.get() < 0) return cannot_open(object, errno);
+  // Never over another one, not even one that is being made and is empty yet: its maker would go on in a
+  // directory without a name.
+  if (::renameat2(queues.get(), queue.c_str(), queues.get(), name.c_str(), RENAME_NOREPLACE) != 0) {
+    if (errno == EEXIST)
+      return Error{ErrorKind::usage, queue_object(name) + ": exists; choose another name", EEXIST};
+    return sys_error("rename", object, errno);
+  }
+  FQ_POINT("rename.renamed");
+  if (::fsync(queues.get()) == 0) return {};
+  Error error = sys_error("sync", object, errno);
+  error.kind = ErrorKind::io;
+  error.text += "; it is renamed, but after a power cut it may have its old name";
+  return error;
 }
 
 }  // namespace fq

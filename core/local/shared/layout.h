@@ -87,6 +87,7 @@ struct SharedPolicy {
   Shared<uint64_t> run_time_keys;                       // bit n: PolicyKey n
   Shared<uint64_t> file_device, file_inode, file_size;  // FileIdentity
   Shared<int64_t> file_changed_ns, file_modified_ns;
+  Shared<uint64_t> file_for_queue;
   Shared<uint32_t> draining;  // pushes are refused
   Shared<uint32_t> zero;
 };

@@ -84,7 +84,7 @@ PolicyValues run_time_values(const SegmentHeader& header) {
 
 FileIdentity policy_file_of(const SharedPolicy& policy) {
   return {policy.file_device, policy.file_inode, policy.file_size, policy.file_changed_ns,
-          policy.file_modified_ns};
+          policy.file_modified_ns, policy.file_for_queue};
 }
 
 void store_policy_file(Txn& txn, SharedPolicy& policy, const FileIdentity& file) {
@@ -93,6 +93,7 @@ void store_policy_file(Txn& txn, SharedPolicy& policy, const FileIdentity& file)
   txn.set(policy.file_size, file.size);
   txn.set(policy.file_changed_ns, file.changed_ns);
   txn.set(policy.file_modified_ns, file.modified_ns);
+  txn.set(policy.file_for_queue, file.for_queue);
 }
 
 }  // namespace fq
