@@ -48,6 +48,29 @@ std::optional<std::string> missing(const ExplainRequest& request, const ExplainR
   return std::nullopt;
 }
 
+/// Who works here, and how long that takes. A worker may have more queues: what keeps it there counts too,
+/// and a queue that cannot be asked is no reason to say nothing of this one.
+Result<Measured> measure(Session& session, Queue& queue) {
+  Crew crew;
+  FQ_TRY_SET(std::vector<Attendee> here, queue.attendees());
+  const bool anybody = !here.empty();
+  for (Attendee& one : here) crew.add(session.queue_name(), std::move(one));
+  const Result<std::vector<std::string>> names = session.all_queues();
+  for (size_t i = 0; anybody && names.ok() && i < names->size(); ++i) {
+    const std::string& name = (*names)[i];
+    if (name == session.queue_name()) continue;
+    const Result<std::unique_ptr<Queue>> other = open_queue({session.spool(), name});
+    Result<std::vector<Attendee>> there = other.ok() ? (*other)->attendees() : other.error();
+    for (size_t k = 0; there.ok() && k < there->size(); ++k) crew.add(name, std::move((*there)[k]));
+  }
+  Measured measured;
+  measured.hands = crew.hands_of(session.queue_name());
+  FQ_TRY_SET(const StatsReply stats, queue.stats({}));
+  measured.runs = stats.rows.at(0).run_ms.count;
+  measured.run_sum_ms = stats.rows.at(0).run_ms.sum_ms;
+  return measured;
+}
+
 Result<Exit> run_explain(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const ExplainRequest request, explain_request(arguments));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
@@ -59,6 +82,7 @@ Result<Exit> run_explain(const Arguments& arguments, Session& session) {
   ExplainContext context{session.queue_name(), "", {}, system_clock().wall_ms()};
   if (arguments.has("spool")) context.spool = session.spool();
   FQ_TRY_SET(context.settings, queue->settings());
+  FQ_TRY_SET(context.measured, measure(session, *queue));
   const bool json = session.format() == Format::json;
   FQ_TRY(session.out().write(json ? explanation_json(reply, context)
                                   : explanation_text(reply, context, screen_of(session.out()))));

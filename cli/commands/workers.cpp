@@ -13,6 +13,7 @@
 // fq, this room.
 #include "cli/session/session.h"
 #include "cli/terminal/table.h"
+#include "cli/views/crew.h"
 #include "cli/views/message_view.h"
 #include "cli/words/command.h"
 #include "cli/words/values.h"
@@ -22,12 +23,6 @@ namespace fq::cli {
 namespace {
 
 constexpr size_t kIdsShown = 5;  // of one process, in a row of the table
-
-/// A process, with what all its queues tell of it.
-struct Present {
-  Attendee all;
-  std::vector<std::string> queues;
-};
 
 std::string_view name_of(Attendee::Kind kind) {
   switch (kind) {
@@ -41,32 +36,12 @@ std::string_view name_of(Attendee::Kind kind) {
   return "orphan";
 }
 
-/// What a process was before its queue's segment was made anew counts as what it is now.
-void add(std::vector<Present>& present, const std::string& queue, Attendee one) {
-  const bool orphan = one.kind == Attendee::Kind::orphan;
-  const auto same = std::find_if(present.begin(), present.end(), [&](const Present& each) {
-    return each.all.pid == one.pid && (each.all.kind == Attendee::Kind::orphan) == orphan;
-  });
-  if (same == present.end()) {
-    present.push_back({std::move(one), {queue}});
-    return;
-  }
-  Attendee& all = same->all;
-  if (one.kind == Attendee::Kind::worker) all.kind = one.kind;
-  all.slots = std::max(all.slots, one.slots);
-  all.busy = std::min(all.slots, all.busy + one.busy);
-  if (!all.since_wall_ms || (one.since_wall_ms && *one.since_wall_ms < *all.since_wall_ms))
-    all.since_wall_ms = one.since_wall_ms;
-  all.ids.insert(all.ids.end(), one.ids.begin(), one.ids.end());
-  if (same->queues.back() != queue) same->queues.push_back(queue);
-}
-
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-std::string json_of(const Present& one, const std::string& host) {
+std::string json_of(const Crew::Member& one, const std::string& host) {
   std::string line;
   JsonWriter json(line);
   const bool worker = one.all.kind == Attendee::Kind::worker;
@@ -97,12 +72,12 @@ std::string ids_shown(const std::vector<MessageId>& ids) {
   return text;
 }
 
-std::string table_of(const std::vector<Present>& present, const Screen& screen) {
+std::string table_of(const std::vector<Crew::Member>& present, const Screen& screen) {
   const int64_t now_ms = system_clock().wall_ms();
   Table table({1, 2, 3, 4, 5});
   table.spare({3, 1});
   table.row({"PID", "KIND", "BUSY", "SINCE", "QUEUES", "IDS"});
-  for (const Present& one : present) {
+  for (const Crew::Member& one : present) {
     std::string queues;
     for (const std::string& queue : one.queues) queues.append(queues.empty() ? "" : ", ").append(queue);
     const bool worker = one.all.kind == Attendee::Kind::worker;
@@ -116,16 +91,17 @@ std::string table_of(const std::vector<Present>& present, const Screen& screen) 
 
 Result<Exit> run_workers(const Arguments& arguments, Session& session) {
   if (!arguments.operands().empty()) return usage_error("workers", "takes no operand; name a queue by -q");
-  std::vector<Present> present;
+  Crew crew;
   FQ_TRY_SET(const Exit exit,
              session.for_each_queue([&](const std::string& name, Queue& queue) -> Result<Exit> {
                FQ_TRY_SET(std::vector<Attendee> attendees, queue.attendees());
-               for (Attendee& one : attendees) add(present, name, std::move(one));
+               for (Attendee& one : attendees) crew.add(name, std::move(one));
                return Exit::done;
              }));
+  const std::vector<Crew::Member>& present = crew.members();
   if (session.format() == Format::json) {
     const std::string host = host_name();
-    for (const Present& one : present) FQ_TRY(session.out().write(json_of(one, host)));
+    for (const Crew::Member& one : present) FQ_TRY(session.out().write(json_of(one, host)));
   } else if (!present.empty()) {
     FQ_TRY(session.out().write(table_of(present, screen_of(session.out()))));
   }

@@ -182,6 +182,17 @@ void add_bounds(Table& table, const Explanation& of, const ExplainContext& conte
   }
 }
 
+/// Who would take it, and about when; of one that is still to be taken.
+void add_workers(Table& table, const Explanation& of, const ExplainContext& context) {
+  if (of.state != State::ready && of.state != State::delayed && of.state != State::held) return;
+  table.row({"workers", hands_text(context.measured.hands)});
+  const std::optional<StartEstimate> start = estimate_start(of, context.measured, context.now_wall_ms);
+  if (!start) return;
+  const bool now = start->at_wall_ms <= context.now_wall_ms;
+  table.row({"about", (now ? "now" : time_text(start->at_wall_ms, context.now_wall_ms)) +
+                          ", an estimate: " + start->ground});
+}
+
 std::string message_text(const Explanation& of, const ExplainContext& context) {
   Table table({0, 1});
   table.row({"message", id_text(*of.id) + " in queue " + shown(context.queue)});
@@ -193,6 +204,7 @@ std::string message_text(const Explanation& of, const ExplainContext& context) {
     table.row({"waits", first ? "for nothing but somebody who takes it" : "for its turn only"});
   }
   if (const std::string place = place_text(of); !place.empty()) table.row({"place", place});
+  add_workers(table, of, context);
   add_bounds(table, of, context);
   return table.text();
 }
@@ -306,6 +318,11 @@ void write_explanation(std::string& out, std::string_view about, const Explanati
   for (const auto& [key, count] : counts)
     write_number(json, key, of.id ? std::nullopt : std::optional(count));
   write_number(json, "more_blocked", more_blocked);
+  const Crew::Hands& hands = context.measured.hands;
+  json.key("workers").number(hands.workers).key("slots").number(hands.slots).key("busy").number(hands.busy);
+  json.key("estimated_start");
+  const std::optional<StartEstimate> start = estimate_start(of, context.measured, context.now_wall_ms);
+  start ? json.text(format_wall_time(start->at_wall_ms)) : json.null();
   json.end_object();
   out += "\n";
 }
@@ -341,7 +358,8 @@ std::string explanation_text(const ExplainReply& reply, const ExplainContext& co
   if (reply.subject && reply.subject->id) return message_text(*reply.subject, context);
   std::string text = reply.subject ? tenant_text(*reply.subject, !reply.next.empty(), context) : "";
   text += next_text(reply, context, screen);
-  return text + blocked_text(reply, context, screen);
+  text += blocked_text(reply, context, screen);
+  return text + "workers: " + hands_text(context.measured.hands) + "\n";
 }
 
 std::string explanation_json(const ExplainReply& reply, const ExplainContext& context) {

@@ -7,6 +7,7 @@
 #include "core/api/queue.h"
 // fq, this room.
 #include "cli/terminal/screen.h"
+#include "cli/views/start_estimate.h"
 
 namespace fq::cli {
 
@@ -15,6 +16,7 @@ struct ExplainContext {
   std::string spool;  // as it was typed; "": what a command takes by itself
   Settings settings;
   int64_t now_wall_ms = 0;
+  Measured measured = {};  // who works on the queue, and how long that takes
 };
 
 /// What it says, and what would change it ("": nothing that one could type).

@@ -136,4 +136,59 @@ is 'a message that expired' 1 "$(fq explain -q ttl "$id" | grep -c '^waits  *its
 fq explain --next 512 | head -n 1 >/dev/null
 is 'a reader that leaves' '0' "$?"
 
+# Who works here, and about when.
+workers() { fq explain -q "$1" "$2" | sed -n 's/^workers  *//p'; }
+about() { fq explain -q "$1" "$2" | sed -n 's/^about  *//p'; }
+fq push -q crew one >/dev/null
+is 'nobody' 'no worker attached' "$(workers crew 1)"
+is 'and no estimate' '' "$(about crew 1)"
+is 'in JSON' '0 0 0 null' "$(fq explain -q crew 1 --json | jq -r '"\(.workers) \(.slots) \(.busy) \(.estimated_start)"')"
+is 'of all that is next' 'workers: no worker attached' "$(fq explain -q crew | tail -n 1)"
+is 'of a tenant' 'workers: no worker attached' "$(fq explain -q crew -t default | tail -n 1)"
+mkfifo "$work/hold"
+# A job with a payload of "wait" is at work until hold is opened.
+"$FQ" worker -q crew -q other -j 2 -- sh -c 'read -r line || :; [ "$line" != wait ] || read -r x <"$0"' "$work/hold" & first=$!
+"$FQ" worker -q crew -j 2 -- sh -c 'read -r line || :; [ "$line" != wait ] || read -r x <"$0"' "$work/hold" & second=$!
+attached() { [ "$(fq workers --json | jq -s length)" = 2 ]; }
+await attached
+gives 0 '' fq wait -q crew 1
+all_run() { [ "$(fq jobs -q crew --json | jq -r 'select(.state == "leased").id' | wc -l)" = "$1" ]; }
+other_runs() { [ "$(fq peek -q other --state leased --json | jq -s length)" = 1 ]; }
+fq push -q other wait >/dev/null
+await other_runs
+for _ in 1 2 3; do fq push -q crew wait >/dev/null; done
+await all_run 3
+fq push -q crew last >/dev/null
+is 'what another queue keeps busy is busy' '2 workers, all 4 slots busy' "$(workers crew 5)"
+is 'of the other queue' '1 worker, all 2 slots busy' "$(fq push -q other x >/dev/null; workers other 2)"
+is 'too few runs for an estimate' '' "$(about crew 5)"
+exec 5<>"$work/hold"; printf 'x\nx\nx\nx\n' >&5
+gives 0 '' fq wait -q crew 2 3 4 5
+# What ran so far tells: 4 slots, all of them busy.
+for _ in 1 2 3 4; do fq push -q crew wait >/dev/null; done
+await all_run 4
+fq push -q crew next >/dev/null; fq push -q crew 'then' >/dev/null
+is 'an estimate, and its ground' 1 "$(about crew 11 | grep -cE '^(20.* \([^)]*\)|now), an estimate: 1 before it, 4 slots, .* a run$')"
+is 'a time in JSON' 1 "$(fq explain -q crew 11 --json | jq -r .estimated_start | grep -c '^20.*Z$')"
+is 'later for a later one' yes "$(fq explain -q crew --json | jq -rs '[.[].estimated_start] as [$a, $b] | if $a <= $b then "yes" else "\($a) \($b)" end')"
+fq queue pause -q crew
+is 'nobody knows the end of a pause' '' "$(about crew 11)"
+is 'but who works' '2 workers, all 4 slots busy' "$(workers crew 11)"
+fq queue resume -q crew
+printf 'x\nx\nx\nx\n' >&5
+gives 0 '' fq wait -q crew 10 11
+fq queue pause -q crew; fq push -q crew x >/dev/null
+is 'free ones' '2 workers, 0 of 4 slots busy' "$(workers crew 12)"
+kill $first; wait $first
+is 'who has left is not told' '1 worker, 0 of 2 slots busy' "$(workers crew 12)"
+fq tenant set -q crew slow rate=1/h burst=1
+fq queue resume -q crew
+for _ in 1 2 3; do fq push -q crew -t slow x >/dev/null; done
+gives 0 '' fq wait -q crew 13
+is 'what its rate tells' 1 "$(about crew 15 | grep -c 'an estimate: 1 before it in its tenant, by its rate')"
+is 'an hour behind the one before' 3600 "$(at() { fq explain -q crew "$1" --json | jq -r '.estimated_start | sub("\\.[0-9]+"; "") | fromdateiso8601'; }; echo $(($(at 15) - $(at 14))))"
+fq tenant set -q crew slow concurrency=1
+kill $second; wait $second
+is 'without a worker none' '' "$(about crew 15)"
+
 finish
