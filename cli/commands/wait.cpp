@@ -1,4 +1,4 @@
-// wait - stays until messages have ended, and leaves as the first that was not acked.
+// wait - waits until messages have ended, and exits as the first that was not acked did.
 
 // System.
 #include <algorithm>

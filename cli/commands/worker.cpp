@@ -53,7 +53,7 @@ Result<std::vector<worker::Source>> open_sources(Session& session, const Argumen
   return sources;
 }
 
-/// Whoever looks on sees what it says as it says it.
+/// A person who watches sees what it says as it says it.
 bool is_looked_on() { return ::isatty(STDERR_FILENO) == 1 && ::tcgetpgrp(STDERR_FILENO) == ::getpgrp(); }
 
 /// As many spaces as a line has, then back to its start. Where the cursor was at the start of a line, a

@@ -201,7 +201,7 @@ std::string message_text(const Explanation& of, const ExplainContext& context) {
   add_reasons(table, of, context);
   if (of.reasons.empty()) {
     const bool first = of.place == 1;
-    table.row({"waits", first ? "for nothing but somebody who takes it" : "for its turn only"});
+    table.row({"waits", first ? "next to be served; waiting for a worker" : "only for its turn"});
   }
   if (const std::string place = place_text(of); !place.empty()) table.row({"place", place});
   add_workers(table, of, context);

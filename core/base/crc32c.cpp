@@ -123,7 +123,7 @@ uint32_t crc32c_by_hardware(uint32_t seed, Bytes bytes) {
 #endif
 }
 
-// Chosen once, at the start; whoever comes before that goes by the tables and gets the same sum.
+// Chosen once, at the start; a caller before that goes by the tables and gets the same sum.
 static const bool kHardware = crc32c_has_hardware();
 
 uint32_t crc32c_seed(uint32_t sum, Bytes bytes) {

@@ -1,7 +1,7 @@
 // futex - sleeping on words in shared memory.
 //
-// A word is an event counter: who changes something adds one and wakes, who waits reads the word, looks
-// whether there is anything to do, and sleeps only while the word still is what it read. A waiter that
+// A word is an event counter: a process that changes something adds one and wakes, a waiter reads the word,
+// looks whether there is anything to do, and sleeps only while the word still is what it read. A waiter that
 // dies leaves nothing behind. A waker may die between adding and waking, so every sleep has a cap.
 #pragma once
 

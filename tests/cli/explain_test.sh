@@ -20,8 +20,8 @@ gives 64 'not a message id' fq explain seven
 for tenant in acme/a globex; do
   for payload in 1 2 3; do fq push -t $tenant $payload >/dev/null; done
 done
-is 'the first waits for nobody' 'for nothing but somebody who takes it' "$(said 1)"
-is 'the others wait for their turn' 'for its turn only' "$(said 2)"
+is 'the first waits for nobody' 'next to be served; waiting for a worker' "$(said 1)"
+is 'the others wait for their turn' 'only for its turn' "$(said 2)"
 is 'a place' '3rd to be served; 1 of its tenant before it' "$(place 2)"
 is 'what comes next is what peek shows' "$(fq peek --json | jq .id)" "$(fq explain --json | jq .id)"
 is 'as many as asked for' '1 4 ' "$(fq explain --next 2 --json | jq -j '"\(.id) "')"
@@ -33,7 +33,7 @@ is 'the bound follows the weight' '3' "$(fq explain 1 --json | jq '.bounds[] | s
 fq tenant pause globex
 is 'paused' 'globex is paused' "$(said 4)"
 is 'and what changes it' 'fq tenant resume globex -q default' "$(fq explain 4 | sed -n 's/^change  *//p')"
-is 'what is told to be typed helps' 'for its turn only' "$(eval "$(fq explain 4 --json | jq -r '.reasons[0].change')"; said 5)"
+is 'what is told to be typed helps' 'only for its turn' "$(eval "$(fq explain 4 --json | jq -r '.reasons[0].change')"; said 5)"
 fq queue pause
 is 'all that is in the way' 'the queue is paused' "$(said 1)"
 fq queue resume

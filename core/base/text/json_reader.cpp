@@ -12,7 +12,7 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
-constexpr int kDepthMax = 32;  // deeper than any key takes: whoever reads the object says what is wrong
+constexpr int kDepthMax = 32;  // deeper than any key takes: the reader of the object says what is wrong
 
 /// A recursive descent over one line. Every function returns false once `fault_` is set.
 class Reader {

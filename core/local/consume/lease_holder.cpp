@@ -10,7 +10,7 @@
 namespace fq {
 
 Result<void> LeaseHolder::become() {
-  // Who takes a message may start a child for it.
+  // A process that takes a message may start a child for it.
   store().memory().keep_from_children();
   // Should our leases outlive the segment.
   link_.find_started();

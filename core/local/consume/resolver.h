@@ -1,8 +1,9 @@
 // resolver - held messages: let go or buried once what they came after has ended; held again when it comes
 // back.
 //
-// Each end leaves its message in a list of the schedule; whoever comes next (who ended it, a consumer, one
-// who looks) goes through it, a few in a transaction, each with its record. Who is killed leaves the rest.
+// Each end leaves its message in a list of the schedule; the next process (the one that ended it, a consumer,
+// one that looks) goes through it, a few in a transaction, each with its record. One that is killed leaves
+// the rest.
 #pragma once
 
 // fq, this room.

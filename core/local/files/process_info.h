@@ -21,7 +21,7 @@ std::optional<uint64_t> process_started(uint32_t pid);
 /// Whether the thread is stopped (SIGSTOP, a debugger).
 bool is_stopped(int tid);
 
-/// Who holds flocks on this file, from /proc/locks; this process left out.
+/// The processes that hold flocks on this file, from /proc/locks; this one left out.
 std::vector<int> flock_holders(uint64_t device, uint64_t inode);
 /// A lock on bytes of a file that a process has by an open file, its own or an inherited one.
 struct OfdLock {

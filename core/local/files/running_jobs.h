@@ -39,7 +39,8 @@ class RunningJobs {
   /// Whether the message's job, or what that left behind, lives.
   bool keep(uint64_t id) { return is_locked(id); }
 
-  /// Who has locks, as far as /proc tells us. Looks at every process: for when there is something to tell.
+  /// The processes that have locks, as far as /proc tells us. Looks at every process: for when there is
+  /// something to tell.
   std::vector<OfdLock> processes() const;
   /// Of these one that keeps what `worker` held; 0: none.
   static int keeper(std::span<const OfdLock> processes, uint64_t id, const ProcessName& worker);

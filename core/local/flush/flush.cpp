@@ -37,7 +37,8 @@ Result<void> Flusher::wait_durable(uint64_t end) {
     if (header.durable_end.load(std::memory_order_acquire) >= end) return {};
     if (header.sync_failed.load(std::memory_order_acquire) != 0) return sticky_failure(gate_.object());
     if (header.phase.load(std::memory_order_acquire) == Phase::retired) {
-      // Whoever retired the segment has flushed all of it first; what it could not flush stayed unknown.
+      // The process that retired the segment has flushed all of it first; what it could not flush stayed
+      // unknown.
       return Error{ErrorKind::io, gate_.object() + ": its segment was replaced; the outcome is unknown", 0};
     }
     Result<void> turn = take_turn(FlushGoal::durable, seen, patience);
@@ -65,7 +66,7 @@ void Flusher::tidy() {
   const uint64_t durable_end = header.durable_end.load(std::memory_order_acquire);
   if (header.committed_end.load(std::memory_order_acquire) <= std::max(written_end, durable_end)) return;
   const Taken taken = header.flush.try_take();
-  // Whoever leads now writes our bytes as well.
+  // The process that leads now writes our bytes as well.
   if (taken != Taken::clean && taken != Taken::owner_died) return;
   if (taken == Taken::owner_died) header.flush.consistent();
   // A failure costs nothing that was promised, and the next leader meets it again.

@@ -1,7 +1,7 @@
 // flush - one leader writes and syncs for all: the way of the ring's bytes to the disk.
 //
-// Whoever holds the flush lock is the leader. It writes what lies in the ring behind ring_start, syncs,
-// lets the messages that became durable be served, and only then publishes durable_end. A leader that
+// The process that holds the flush lock is the leader. It writes what lies in the ring behind ring_start,
+// syncs, lets the messages that became durable be served, and only then publishes durable_end. A leader that
 // dies is simply repeated: the next one writes the same bytes to the same places. A file that failed a
 // write or a sync is never written or synced again: everything past durable_end goes on in another one,
 // under the same positions and sequence numbers (core/local/recover/salvage.cpp).

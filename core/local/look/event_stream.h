@@ -4,7 +4,7 @@
 // what is committed. The state lock is held to find a block's place only. What a block says is proved by its
 // records' seals and checksums, so a file that is given back or used again meanwhile shows as bytes that do
 // not parse: then its place is looked up anew. A file that is gone and was not given back is a loss: it is
-// told, and passed. Between two blocks signals come through: who looks for little may read all there is.
+// told, and passed. Between two blocks signals come through: a search for little may read all there is.
 #pragma once
 
 // System.

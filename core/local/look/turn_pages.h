@@ -1,6 +1,6 @@
 // turn_pages - ready messages in the order of their turns.
 //
-// The first ones are previewed where they are, under one hold of the lock. Who wants more, or what has no
+// The first ones are previewed where they are, under one hold of the lock. For more, or for what has no
 // turns now, gets it from a copy of the segment: made in pieces, so that nobody waits for it, and mended
 // (core/schedule/look/mend_turns.h). All further pages come from that one copy.
 //

@@ -1,9 +1,9 @@
 // policy_loader - the policy file's layer, put into the segment beside the one that holds and then in its
 // place.
 //
-// One process loads at a time (policy_lock); who comes meanwhile waits and finds it done. The file's identity
-// is noted last: whoever finds another one there loads it again, so a load that was cut off anywhere is begun
-// anew by the next command.
+// One process loads at a time (policy_lock); a process that comes meanwhile waits and finds it done. The
+// file's identity is noted last: a process that finds another one there loads it again, so a load that was
+// cut off anywhere is begun anew by the next command.
 #pragma once
 
 // fq, below us.

@@ -39,7 +39,7 @@ class KeyedPush : private Linked {
     unknown,    // it rests on what is not applied yet
     fresh,      // a message of its own
     same,       // as one before it in this batch
-    behind,     // likewise, held until the one that runs has ended
+    behind,     // accepted too, and held until the one that runs has ended
     duplicate,  // there is one, which stays as it is
     replace,    // there is one that waits: it gets this payload
     missing,    // what it is to come after is not known

@@ -49,7 +49,7 @@ Result<void> Attachment::attach() {
   if (had_one) {
     FQ_ASSERT(left_.size() < kLeftSegmentsMax);
     left_.push_back(std::move(store_));
-    // Whoever still speaks of it goes on finding it; only its hold on the queue ends.
+    // Objects that still refer to it go on finding it; only its hold on the queue ends.
     lock_file_->unlock();
     left_locks_.push_back(std::move(lock_file_));
   }
@@ -102,7 +102,7 @@ Result<bool> Attachment::attach_once() {
   LockIdentity identity;
   FQ_TRY_SET(const bool has_identity, lock_file_->read(identity));
   FQ_TRY_SET(const Found found, map_existing(identity, has_identity));
-  // Once: who finds others there, or a segment that cannot be smaller, goes on with what is there.
+  // Once: a process that finds others there, or a segment that cannot be smaller, goes on with what is there.
   if (found == Found::usable) {
     return tried_smaller_ || !segment_is_too_large(store_->header()) || !make_smaller();
   }

@@ -45,7 +45,7 @@ void hash_keys_with(Store& store, const KeySecret& secret) {
 
 Result<void> Attachment::rebuild() {
   FQ_TRY_SET(LockFile rebuild_lock, LockFile::open(*disk_, "rebuild", true));
-  // Whoever is rebuilding wants `lock` for itself: not held while we wait for it.
+  // A process that is rebuilding wants `lock` for itself: not held while we wait for it.
   store_.reset();
   lock_file_->unlock();
   FQ_TRY_SET(const bool mine, rebuild_lock.lock(LockFile::Mode::exclusive, kRebuildWaitMs));

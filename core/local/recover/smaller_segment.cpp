@@ -3,9 +3,10 @@
 //
 // Under the exclusive lock, so nobody is attached, and only where the queue is at rest: all is on disk and
 // nothing is leased. The journal is read and never written, and the old segment stays whole and the queue's
-// own until the new one is renamed over it: whoever dies on the way leaves a queue as it was, and a file that
-// the next one to make a segment removes. The generation stays, so it need not be raised for a file that may
-// never come. What the journal does not tell (how the last messages ended, counts, times) is carried over.
+// own until the new one is renamed over it: a process that dies on the way leaves a queue as it was, and a
+// file that the next one to make a segment removes. The generation stays, so it need not be raised for a file
+// that may never come. What the journal does not tell (how the last messages ended, counts, times) is carried
+// over.
 #include "core/local/recover/attachment.h"
 
 // System.
@@ -43,7 +44,8 @@ bool Attachment::make_smaller() {
 
 Result<void> Attachment::replace_by_smaller() {
   const Error not_now{ErrorKind::later, object() + ": its segment stays as it is", 0};
-  // The lock was free for a moment: whoever had it may have removed the queue, or made its segment anew.
+  // The lock was free for a moment: the process that had it may have removed the queue, or made its segment
+  // anew.
   if (!names_lock(location_.spool, location_.queue, lock_file_->device(), lock_file_->inode()))
     return not_now;
   LockIdentity identity;
@@ -62,7 +64,7 @@ Result<void> Attachment::replace_by_smaller() {
     FQ_POINT("smaller.renamed");
     store_->header().phase.store(Phase::retired, std::memory_order_release);
   } catch (const RegionDamaged&) {
-    // Whoever meets it in earnest has it rebuilt.
+    // The next process that attaches has it rebuilt.
     return not_now;
   }
   return {};

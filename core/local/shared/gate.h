@@ -101,11 +101,11 @@ class Gate {
   static inline void (*before_unlock)() = nullptr;
   static inline void (*after_lock)() = nullptr;
 
-  /// Something became servable, or may at another time than before: who sleeps is woken after the unlock.
+  /// Something became servable, or may at another time than before: sleepers are woken after the unlock.
   void mark_servable() { wake_ = kEverybody; }
   /// So many messages became servable at once: as many of those who sleep are woken.
   void mark_servable(uint32_t messages) { wake_ += std::min(messages, kEverybody - wake_); }
-  /// A message may have ended: likewise.
+  /// A message may have ended: those that wait for ends are woken after the unlock.
   void mark_ended() { ended_ = true; }
   /// The leases of this holder were changed by us: it is woken likewise (one of them; the others look at
   /// the latest when their sleep is capped).

@@ -16,7 +16,7 @@ uint64_t layout_hash() {
   constexpr uint64_t kRevision = 9;
   constexpr std::array<uint64_t, 28> shape = {
       kRevision,
-      kJournalFormat,  // who knows less of the journal is kept out while it is attached, too
+      kJournalFormat,  // an fq that knows less of the journal is kept out while another is attached
       sizeof(SegmentHeader),
       sizeof(UndoLog),
       sizeof(JournalSlot),

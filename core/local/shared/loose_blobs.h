@@ -1,9 +1,9 @@
 // loose_blobs - how much lies in blobs/ that a process still has to see to.
 //
 // A payload is loose from before it is written until its record is appended, and from the record that ends
-// its message (or gives it another payload) until it is removed. Whoever has it in hand counts it here, and
-// counts it out when done. A process that dies leaves its payloads in blobs/, and in the count: once that has
-// grown enough since blobs/ was last looked through, housekeeping does it again
+// its message (or gives it another payload) until it is removed. The process that has it in hand counts it
+// here, and counts it out when done. A process that dies leaves its payloads in blobs/, and in the count:
+// once that has grown enough since blobs/ was last looked through, housekeeping does it again
 // (core/local/care/blob_care.h).
 //
 // So the dead leave at most kLooseBytesMax, a quarter of what lives, and what others had in hand at the last

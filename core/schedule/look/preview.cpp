@@ -45,7 +45,7 @@ struct Preview::Node {
       const uint32_t slot = child->next(depth + 1);
       if (slot == kNoIndex) continue;  // see kSomePools
       const uint64_t cost = Costs(region).of(region.entry(slot)).turns;
-      // As Seats::charge: who was passed over makes up nothing.
+      // As Seats::charge: a tenant that was passed over makes up nothing.
       vtime = std::max(vtime, place.first);
       const uint64_t now = std::exchange(child->late, child->waits) ? vtime : place.first;
       const uint64_t tag = now + turn_of(child->tenant.weight_milli, cost);

@@ -14,7 +14,7 @@ namespace fq {
 
 struct Terms {
   Scope scope = Scope::tenant;
-  bool ages = false;  // of scope queue: who waits has a turn of its own now and then
+  bool ages = false;  // of scope queue: a waiting tenant has a turn of its own now and then
   FairBy fair_by = FairBy::turns;
   int64_t linger_ms = 0;  // 0: none
   uint64_t batch_max = UINT64_MAX;

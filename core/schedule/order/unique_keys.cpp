@@ -48,7 +48,7 @@ void UniqueKeys::give_up(Txn& txn, uint32_t i) const {
   hold(txn, next, region_.key(next));
 }
 
-// Whoever holds this key: its message has ended, or lives and does without.
+// The element that holds this key gives it up: its message has ended, or lives and does without.
 void UniqueKeys::evict(Txn& txn, const KeyHash& hash) const {
   const uint32_t holder = find(hash);
   if (holder == kNoIndex) return;

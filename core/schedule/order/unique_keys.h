@@ -50,7 +50,8 @@ class UniqueKeys {
 
   /// The element that holds it, or kNoIndex.
   uint32_t find(const KeyHash& hash) const;
-  /// A new element for a message; who held the key holds it no more. Two steps. Needs: room for it.
+  /// A new element for a message; the message that held the key holds it no more. Two steps. Needs: room for
+  /// it.
   uint32_t take(Txn& txn, const NewKey& key) const;
   /// Its message is dead: others may take the key.
   void give_up(Txn& txn, uint32_t key) const;

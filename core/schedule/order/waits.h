@@ -2,10 +2,10 @@
 //
 // A Dependency is a message that others wait for, by id: it need not be known (a rebuild may meet who waits
 // first). Each Wait links one who waits with one of its dependencies. When a dependency has ended, it goes to
-// the list of the ended ones; whoever can write to the journal takes from there, a few in a transaction, and
-// decides about each that waits: let go, buried, or still waiting for others. So one message with ten
-// thousand that wait for it costs its ack one step, and who dies half-way leaves the rest to the next one.
-// Nothing is decided here: the list only says where to look.
+// the list of the ended ones; a process that can write to the journal takes from there, a few in a
+// transaction, and decides about each that waits: let go, buried, or still waiting for others. So one message
+// with ten thousand that wait for it costs its ack one step, and who dies half-way leaves the rest to the
+// next one. Nothing is decided here: the list only says where to look.
 //
 // A message that was buried while it was held keeps its waits, so that a kick can hold it again: its own, or
 // that of a message whose death buried it. For that the waits that needed an ack are in another list of their
@@ -54,7 +54,8 @@ class Waits {
   void add(Txn& txn, uint32_t waiter, Extra& extra, const NewWait& wait) const;
   /// All of a message. At most kWaitsMax steps, each of at most 12 stores.
   void drop(Txn& txn, Extra& extra) const;
-  /// This message has ended, died, or is back from the dead: who waited for it is to be looked at.
+  /// This message has ended, died, or is back from the dead: the messages that waited for it are to be looked
+  /// at.
   void note_ended(Txn& txn, uint64_t id) const;
   /// One that may have ended and that somebody waits for, or kNoIndex.
   uint32_t first_ended() const { return region_.root.first_ended; }

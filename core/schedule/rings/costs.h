@@ -45,11 +45,11 @@ class Costs {
 
   Cost of(const Entry& entry) const;
   /// It is the first that is ready in its tenant. How far behind those that wait that takes its place: as
-  /// much as one more start, but never more than is usual. Who comes with something large pays for it then,
-  /// and does not wait for it before. What is known of a tenant that was idle for a minute is known no more,
-  /// so that it makes no difference when it is forgotten.
+  /// much as one more start, but never more than is usual. A tenant that comes with something large pays for
+  /// it then, and does not wait for it before. What is known of a tenant that was idle for a minute is known
+  /// no more, so that it makes no difference when it is forgotten.
   uint64_t of_newcomer(Txn& txn, const Entry& entry, int64_t now_ms) const;
-  /// Likewise of the first of a group.
+  /// The same for the first of a group.
   uint64_t of_group(Txn& txn, const Entry& entry, int64_t now_ms) const;
   /// It starts, and the nodes above `level` are charged that.
   static void note_start(Txn& txn, Entry& entry, const Cost& cost, uint8_t level);

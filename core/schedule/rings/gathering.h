@@ -2,7 +2,7 @@
 //
 // Where the queue says `linger`, a leaf that has something ready is blocked until that has gathered: until
 // its oldest message has been ready so long, or `batch` of them are there. What has gathered is open to
-// whoever takes messages, until nothing of it is left or a group of it was taken; what a group left behind,
+// a consumer, until nothing of it is left or a group of it was taken; what a group left behind,
 // or what comes later, gathers anew. Without `linger` everything has gathered at once, and `batch` is only
 // the most of one group: nobody waits for a number that may never be reached.
 //

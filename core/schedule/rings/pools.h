@@ -57,7 +57,7 @@ class Pools {
   void add(Txn& txn, uint32_t generation, std::string_view name, const NodeTerms& terms) const;
   /// Makes what the file says hold for some from index `from` on; returns where to go on, or none.
   std::optional<uint32_t> bring_up_to_date(Txn& txn, uint32_t from, int64_t now_ms) const;
-  /// Likewise removes those that are no more.
+  /// Removes pools that are no more, some at a time in the same way.
   std::optional<uint32_t> remove_old(Txn& txn, uint32_t from) const;
 
  private:

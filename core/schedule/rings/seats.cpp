@@ -156,7 +156,7 @@ void Seats::reseat(Txn& txn, uint32_t i, const Arrival* arrival) const {
       put(txn, tenant.sequence, take_sequence(txn, parent));
     }
     set_flag(txn, tenant, kTenantLate, seated && is_late(i));
-    // Who stays and only needs other pools than before is not new for those above.
+    // A node that stays and only needs other pools than before is not new for those above.
     if (seated) arrival = nullptr;
     if (wanted) note_ready(txn, i, sets);
     if (wanted) ring_.insert(txn, parent.lane, i, tenant);
@@ -186,7 +186,7 @@ void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost
   const uint64_t sets = stays && kind.has_places() ? make_sets(txn, seat) : kNoPool;
   const Ranks ranks(region_);
   const bool rotates = stays && parent.lane.head == seat && sets == kNoPool && !ranks.are_kept();
-  // Who was passed over makes up nothing.
+  // A node that was passed over makes up nothing.
   const bool late = is_late(seat);
   if (!rotates) ring_.remove(txn, parent.lane, seat, tenant);
   const bool its_turn = turn != Turn::beside;

@@ -3,8 +3,8 @@
 // A child that can be served has a seat in its parent's ring, ordered by its tag, among equal tags by who
 // came first. Serving the first seat sets the parent's virtual time to its tag, and its next tag is one
 // turn later: kTurn / weight. A newcomer's tag is one turn of its own after the virtual time, but never
-// before the tag it left with. Who was blocked while it had something keeps the tag that it had, but what it
-// missed is not made up: its tag is never before the virtual time. So:
+// before the tag it left with. A node that was blocked while it had something keeps the tag that it had, but
+// what it missed is not made up: its tag is never before the virtual time. So:
 //  - with equal weights this is exactly A B C A B C, and each turn is O(1): a seat leaves the list's head
 //    and joins its tail;
 //  - who was idle has saved up nothing, who leaves and comes back has gained nothing;
@@ -12,7 +12,7 @@
 //  - between two turns of a child that always has work, another gets at most ceil(its weight / mine)
 //    turns, exactly one with equal weights. A turn's length is rounded down (see kTurn), so for weights that
 //    do not divide it the heavier may count for up to 1 in 2500 more.
-// Who is in a pool that lacks room keeps its seat and is passed over; when it is served at last, with a tag
+// A node in a pool that lacks room keeps its seat and is passed over; when it is served at last, with a tag
 // in the past, that counts as a turn now. This takes the place of deficit round robin: the same shares, but a
 // heavy tenant's turns are spread over the round instead of coming in one burst.
 //
@@ -113,7 +113,7 @@ class Seats {
     int64_t now_ms;
     bool group = false;  // that has gathered: it counts as having come only now
   };
-  /// Likewise, where it has something again.
+  /// The same where it has something again.
   void arrive(Txn& txn, uint32_t leaf, const Arrival& arrival) const { reseat(txn, leaf, &arrival); }
   /// Blocks a node for this reason, or no more.
   void block(Txn& txn, uint32_t tenant, uint8_t reason, bool on, const Arrival* arrival = nullptr) const;
@@ -137,14 +137,14 @@ class Seats {
   /// Puts `with` into the seat of `tenant`. Needs: `with` is in no ring.
   void replace(Txn& txn, uint32_t tenant, uint32_t with) const;
   void set_weight(Txn& txn, uint32_t tenant, uint32_t weight_milli) const;
-  /// Turns cost something else from now on: who is ahead is so by one turn of its own at most.
+  /// Turns cost something else from now on: a node is ahead by one turn of its own at most.
   void even_out(Txn& txn, uint32_t tenant) const;
   /// What is ready below a node, blocked or not, needs these sets of pools, as seen from its parent. Where
   /// such a set is not there yet it is kSomePools.
   uint64_t sets_of(uint32_t tenant) const;
   /// The message that goes first of those ready below it, as far as that is known.
   uint32_t first_of(uint32_t tenant) const;
-  /// The scope is the tenant again: who was passed over makes up nothing.
+  /// The scope is the tenant again: a node that was passed over makes up nothing.
   void forget_rank(Txn& txn, uint32_t tenant) const;
 
  private:
