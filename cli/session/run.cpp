@@ -53,7 +53,7 @@ Result<Exit> run_line(int argc, char** argv, Session& session) {
 }  // namespace
 
 Exit run(int argc, char** argv) {
-  Session session;
+  Session session(argv);
   const Result<Exit> result = run_line(argc, argv, session);
   if (result) return *result;
   const Error& error = result.error();

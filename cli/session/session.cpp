@@ -10,6 +10,7 @@
 #include "core/base/disk/own_user.h"
 #include "core/base/text/suggestion.h"
 // fq, this room.
+#include "cli/session/companion.h"
 #include "cli/words/command.h"
 #include "core/policy/policy.h"
 #include "cli/words/values.h"
@@ -75,11 +76,13 @@ Result<void> Session::resolve_spool(const Arguments& arguments) {
   if (const auto typed = arguments.value("spool")) {
     if (typed->empty()) return usage_error("--spool", "is empty; name a directory");
     location_.spool = std::string(*typed);
-    FQ_TRY(find_engine(location_.spool));
+    FQ_TRY(find_engine_or_companion(argv_, location_.spool));
   } else if (const auto set = environment("FQ_SPOOL")) {
     location_.spool = *set;
-    if (const Result<void> engine = find_engine(location_.spool); !engine)
-      return config_error(engine.error());
+    Result<void> engine = find_engine_or_companion(argv_, location_.spool);
+    const bool is_wrong = !engine && engine.error().kind == ErrorKind::usage;
+    if (is_wrong) return config_error(engine.error());
+    FQ_TRY(std::move(engine));
   } else if (own_user() == 0) {
     location_.spool = "/var/spool/fq";
   } else if (const auto state = environment("XDG_STATE_HOME"); state && state->starts_with('/')) {

@@ -26,6 +26,9 @@ enum class Format { human, json, sh, raw, prometheus };
 
 class Session {
  public:
+  /// `argv`: as main has it, for the program beside this one.
+  explicit Session(char** argv) : argv_(argv) {}
+
   /// Resolves spool, queue and format from the options and the environment.
   Result<void> resolve(const Arguments& arguments);
 
@@ -59,6 +62,7 @@ class Session {
   Result<void> resolve_queue(const Arguments& arguments);
   Result<void> resolve_format(const Arguments& arguments);
 
+  char** argv_;
   Location location_;
   bool queue_named_ = false;
   Format format_ = Format::human;

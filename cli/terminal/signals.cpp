@@ -15,6 +15,7 @@ namespace {
 
 mode_t start_umask = 022;
 sigset_t mask_at_start;
+struct sigaction file_limit_at_start {};
 sigset_t mask_blocked;
 volatile sig_atomic_t caught_signal = 0;
 Interrupt interrupt;
@@ -50,11 +51,17 @@ void die_by(int number) {
 void make_nothing_for_others() { start_umask = ::umask(077); }
 unsigned umask_at_start() { return start_umask; }
 
+void leave_as_at_start() {
+  ::umask(start_umask);
+  ::sigaction(SIGXFSZ, &file_limit_at_start, nullptr);
+  ::sigprocmask(SIG_SETMASK, &mask_at_start, nullptr);
+}
+
 void block_signals() {
   // A file size limit is to be an error of the write, not a signal that waits for the command's end.
   struct sigaction ignoring {};
   ignoring.sa_handler = SIG_IGN;
-  ::sigaction(SIGXFSZ, &ignoring, nullptr);
+  ::sigaction(SIGXFSZ, &ignoring, &file_limit_at_start);
   sigfillset(&mask_blocked);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP})
     sigdelset(&mask_blocked, fault);

@@ -20,6 +20,9 @@ void explain_disk_faults();
 void make_nothing_for_others();
 unsigned umask_at_start();
 
+/// Mask, modes and what is ignored as they were before: for the program that this process goes on as.
+void leave_as_at_start();
+
 /// Lets signals through as they were before block_signals, apart from SIGPIPE; for the life of the object.
 class LetSignalsThrough {
  public:

@@ -372,7 +372,9 @@ struct OpenOptions {
 
 /// "redis" of "redis://host"; "" of a directory.
 std::string_view scheme_of(std::string_view spool);
-/// ErrorKind::usage: this program has no engine for such a spool.
+/// Whether this program has an engine for such a spool.
+bool has_engine(const std::string& spool);
+/// ErrorKind::usage: it has none, or the spool is not written as that engine wants it.
 Result<void> find_engine(const std::string& spool);
 
 Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOptions& options = {});

@@ -12,9 +12,14 @@ namespace {
 Result<const Engine*> engine_of(const std::string& spool) {
   const std::string_view scheme = scheme_of(spool);
   for (const Engine* const engine : engines()) {
-    if (engine->scheme() == scheme) return engine;
+    if (engine->keeps(scheme)) return engine;
   }
-  std::string text = "spool '" + spool + "': there is no engine for ";
+  if (scheme.empty()) {
+    return Error{ErrorKind::usage,
+                 "spool '" + spool + "': is a directory, for which this program has no engine; use fq", 0};
+  }
+  // Whatever else a URL says may be a password.
+  std::string text = "spool '" + std::string(scheme) + "://...': there is no engine for ";
   text.append(scheme).append("://; name a directory");
   return Error{ErrorKind::usage, std::move(text), 0};
 }
@@ -39,9 +44,11 @@ std::string_view scheme_of(std::string_view spool) {
   return is_scheme ? spool.substr(0, end) : std::string_view();
 }
 
+bool has_engine(const std::string& spool) { return engine_of(spool).ok(); }
+
 Result<void> find_engine(const std::string& spool) {
-  FQ_TRY_SET([[maybe_unused]] const Engine* const engine, engine_of(spool));
-  return {};
+  FQ_TRY_SET(const Engine* const engine, engine_of(spool));
+  return engine->check(spool);
 }
 
 Result<std::unique_ptr<Queue>> open_queue(const Location& location, const OpenOptions& options) {

@@ -21,8 +21,11 @@ namespace fq {
 /// Has no state: what it knows is in its spools. Names of queues have been checked before it is asked.
 class Engine {
  public:
-  /// "redis", say; "": its spools are directories.
-  virtual std::string_view scheme() const = 0;
+  /// Whether it keeps the spools that are written SCHEME://PLACE; "": those that are directories.
+  virtual bool keeps(std::string_view scheme) const = 0;
+
+  /// Whether a spool that it keeps is written as it has to be; whether it is there is another question.
+  virtual Result<void> check(const std::string& spool) const = 0;
 
   virtual Result<std::unique_ptr<Queue>> open(const Location& location, const OpenOptions& options) const = 0;
   virtual Result<std::vector<std::string>> list(const std::string& spool) const = 0;

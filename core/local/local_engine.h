@@ -10,7 +10,8 @@ class LocalEngine final : public Engine {
  public:
   constexpr LocalEngine() = default;
 
-  std::string_view scheme() const override { return {}; }
+  bool keeps(std::string_view scheme) const override { return scheme.empty(); }
+  Result<void> check(const std::string&) const override { return {}; }
   Result<std::unique_ptr<Queue>> open(const Location& location, const OpenOptions& options) const override;
   Result<std::vector<std::string>> list(const std::string& spool) const override;
   Result<bool> create(const Location& location) const override;

@@ -190,8 +190,8 @@ is 'it is shown whole' "$work/here/there: there is none yet; the first push make
   "$(cd "$work/here" && FQ_SPOOL=there "$FQ" doctor --json | jq -r 'select(.about == "spool").found')"
 (cd "$work/here" && FQ_SPOOL=there "$FQ" push x >/dev/null)
 is 'and used' "$work/here/there" "$(cd "$work/here" && FQ_SPOOL=there "$FQ" doctor --json | jq -r 'select(.about == "spool").found')"
-gives 64 "spool 'redis://host': there is no engine for redis://" "$FQ" push --spool redis://host x
-gives 78 "spool 'redis://host': there is no engine for redis://" env FQ_SPOOL=redis://host "$FQ" push x
+gives 64 "spool 'amqp://...': there is no engine for amqp://" "$FQ" push --spool amqp://host x
+gives 78 "spool 'amqp://...': there is no engine for amqp://" env FQ_SPOOL=amqp://host "$FQ" push x
 is 'and no directory of that name is made' '' "$(ls -d ./redis:* 2>/dev/null)"
 gives 1 "spool '$work/here/gone'" bash -c 'cd "$1" && FQ_SPOOL=gone "$FQ" stats' _ "$work/here"
 mkdir "$work/vanishing"

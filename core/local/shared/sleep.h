@@ -1,11 +1,10 @@
-// sleep - how an operation waits: on words, never without a cap, with signals let through or not.
+// sleep - how an operation waits: on words, and never without a cap.
 #pragma once
 
 // System.
-#include <signal.h>
-
 #include <algorithm>
 // fq, below us.
+#include "core/engine/signals_allowed.h"
 #include "core/shm/futex.h"
 
 namespace fq {
@@ -14,27 +13,6 @@ namespace fq {
 inline constexpr int64_t kWaitCapMs = 1'000;
 inline constexpr int64_t kWaitCapWithoutWaitvMs = 50;
 inline constexpr int64_t kWaitMaxMs = INT64_MAX / 4;  // as good as for ever, and no sum with it overflows
-
-/// While we sleep no lock is held: signals may come, so that Ctrl-C works. A worker reads them itself.
-class SignalsAllowed {
- public:
-  explicit SignalsAllowed(bool allowed) {
-    sigset_t asked;
-    sigemptyset(&asked);
-    if (allowed) {
-      for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGALRM, SIGUSR1, SIGUSR2}) {
-        sigaddset(&asked, signal);
-      }
-    }
-    pthread_sigmask(SIG_UNBLOCK, &asked, &before_);
-  }
-  ~SignalsAllowed() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsAllowed(const SignalsAllowed&) = delete;
-  SignalsAllowed& operator=(const SignalsAllowed&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 /// A hint for wakers that somebody sleeps; a death leaves it one too high, which costs them a system call.
 class WaiterCounted {
