@@ -23,7 +23,9 @@ allowed_for() {
     core/engine/*) echo 'core/(engine|api|base)/' ;;
     core/policy/*) echo 'core/(policy|api|base)/' ;;
     core/local/*) echo 'core/(local|engine|api|journal|schedule|shm|base)/' ;;
+    core/redis/*) echo 'core/(redis|engine|api|base)/' ;;
     core/worker/*) echo 'core/(worker|api|base)/' ;;
+    cli/redis_engines.cpp) echo 'cli/|core/(redis|engine|api|base)/' ;;  # which engines a program has
     cli/*) echo 'cli/|core/(worker|policy|api|base)/' ;;
   esac
 }
@@ -159,6 +161,15 @@ check_planted_bugs() {
   done <tests/crash/planted_bugs
 }
 
+# A test that an engine is let off is a test that there is.
+check_tests_that_are_off() {
+  local name
+  sed -n 's|^    "\(.*\)",$|\1|p' tests/api/not_on_a_server.h | while read -r name; do
+    cat tests/api/*_test.cpp | tr '\n' ' ' | grep -qF "TEST_CASE(\"$name\"" \
+      || echo "tests/api/not_on_a_server.h:1: there is no test '$name'"
+  done
+}
+
 # The thread sanitizer runs the tests that say [threads], and no others.
 check_threads() {
   find tests/local tests/api -name '*.cpp' | sort | xargs awk '
@@ -174,6 +185,7 @@ check_threads() {
   check_functions
   check_files
   check_planted_bugs
+  check_tests_that_are_off
   check_threads
 } >"$breaches"
 if [ -s "$breaches" ]; then

@@ -29,6 +29,7 @@ class Engine {
   virtual std::unique_ptr<Queue> open(Clock& clock) = 0;
 };
 
+/// That the test which runs is held to.
 size_t engine_count();
 std::string engine_name(size_t engine);
 std::unique_ptr<Engine> make_engine(size_t engine);

@@ -1,0 +1,61 @@
+// redis_engines - of fq-redis: queues on servers, and the password that they want.
+//
+// The password is in a file or in the environment, and never in a URL or an argument, which others can see.
+
+// System.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+// fq, below us.
+#include "core/base/descriptor.h"
+#include "core/base/text/escape.h"
+#include "core/redis/redis_engine.h"
+// fq, this room.
+#include "cli/terminal/environment.h"
+
+namespace fq {
+
+namespace {
+
+constexpr off_t kPasswordBytesMax = 1024;  // arbitrary
+
+Error config(const std::string& path, std::string_view what) {
+  return Error{ErrorKind::config, "FQ_REDIS_PASSWORD_FILE: " + in_quotes(path) + ": " + std::string(what), 0};
+}
+
+Result<std::string> read_password_file(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!file) return config(path, "cannot be opened: " + sys_error("open", path, errno).text);
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return sys_error("stat", path, errno);
+  if (!S_ISREG(info.st_mode)) return config(path, "is no regular file");
+  if (info.st_uid != ::geteuid()) return config(path, "belongs to somebody else; use a file of your own");
+  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    return config(path, "is open to others; run chmod 600 on it");
+  if (info.st_size > kPasswordBytesMax) return config(path, "is larger than 1KiB");
+  std::string text(static_cast<size_t>(info.st_size), '\0');
+  const ssize_t got = ::read(file.get(), text.data(), text.size());
+  if (got < 0) return sys_error("read", path, errno);
+  text.resize(static_cast<size_t>(got));
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  if (text.empty()) return config(path, "is empty");
+  return text;
+}
+
+/// A file that cannot be used is never passed over for the other.
+Result<std::string> password() {
+  if (const auto path = cli::environment("FQ_REDIS_PASSWORD_FILE")) return read_password_file(*path);
+  return cli::environment("FQ_REDIS_PASSWORD").value_or(std::string());
+}
+
+}  // namespace
+
+std::span<const Engine* const> engines() {
+  static const RedisEngine redis(redis_library(), password);
+  static const Engine* const all[] = {&redis};
+  return all;
+}
+
+}  // namespace fq

@@ -1,0 +1,55 @@
+#include "core/redis/answer.h"
+
+// fq, below us.
+#include "core/base/text/escape.h"
+
+namespace fq {
+
+namespace {
+
+struct Meaning {
+  std::string_view word;  // that the refusal begins with
+  ErrorKind kind;
+  std::string_view says;
+};
+
+/// `later`: nothing was done.
+constexpr Meaning kMeanings[] = {
+    {"MOVED", ErrorKind::unusable, "is one of a cluster, which fq-redis does not speak to yet"},
+    {"ASK", ErrorKind::unusable, "is one of a cluster, which fq-redis does not speak to yet"},
+    {"TRYAGAIN", ErrorKind::later, "is moving its keys; try again"},
+    {"CLUSTERDOWN", ErrorKind::later, "its cluster is down; try again"},
+    {"MASTERDOWN", ErrorKind::later, "has lost its master; try again"},
+    {"LOADING", ErrorKind::later, "is loading its data; try again"},
+    {"READONLY", ErrorKind::later, "is a replica now; try again"},
+    {"OOM", ErrorKind::later, "the server's memory is full; raise its maxmemory, or try when work is done"},
+    {"NOREPLICAS", ErrorKind::later, "has fewer replicas than its min-replicas-to-write asks for; try again"},
+    {"BUSY", ErrorKind::later, "is busy with somebody's script; try again"},
+    {"MISCONF", ErrorKind::later, "cannot save its data and takes none; see its log"},
+    {"NOAUTH", ErrorKind::denied,
+     "wants a password; put it into a file and name that in FQ_REDIS_PASSWORD_FILE"},
+    {"WRONGPASS", ErrorKind::denied, "does not know this user with this password"},
+    {"NOPERM", ErrorKind::denied, "does not let this user do it"},
+    {"FQMISSING", ErrorKind::missing, "has no such queue; the first push makes it"},
+    {"FQSCHEMA", ErrorKind::unusable, "keeps this queue in a form of another fq; use that"},
+};
+
+bool begins_with_word(std::string_view text, std::string_view word) {
+  return text.starts_with(word) && (text.size() == word.size() || text[word.size()] == ' ');
+}
+
+}  // namespace
+
+Error error_of_refusal(const std::string& server, std::string_view command, std::string_view refusal) {
+  for (const Meaning& each : kMeanings) {
+    if (!begins_with_word(refusal, each.word)) continue;
+    std::string text = server + ": ";
+    if (each.kind == ErrorKind::denied) text.append(command).append(": ");
+    return Error{each.kind, text.append(each.says), 0};
+  }
+  return Error{ErrorKind::io, server + ": " + std::string(command) + ": answers " + in_quotes(refusal), 0};
+}
+
+bool lacks_library(std::string_view refusal) { return refusal.starts_with("ERR Function not found"); }
+
+}  // namespace fq

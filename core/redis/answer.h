@@ -1,0 +1,18 @@
+// answer - what a server's refusal means for who asked: one table of its words.
+#pragma once
+
+// System.
+#include <string>
+#include <string_view>
+// fq, below us.
+#include "core/base/error.h"
+
+namespace fq {
+
+/// `refusal`: the text of an error reply; `server`: who gave it, `command`: to what.
+Error error_of_refusal(const std::string& server, std::string_view command, std::string_view refusal);
+
+/// This function is not there: the library has to be loaded.
+bool lacks_library(std::string_view refusal);
+
+}  // namespace fq

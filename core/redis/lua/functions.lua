@@ -1,0 +1,10 @@
+-- functions - the calls that there are. Their names bear the library's: two builds run side by side.
+local function register(name, module, flags)
+  redis.register_function{function_name = library .. '_' .. name, callback = module.run, flags = flags}
+end
+
+register('push', push, {})  -- refused while the server's memory is full
+register('make', make, {})
+register('work', work, {'allow-oom'})
+register('change', change, {'allow-oom'})
+register('look', look, {'no-writes'})

@@ -1,0 +1,50 @@
+-- look - shows and changes nothing. args: what, and what that takes. reply: head, then what was found.
+local M = {}
+
+local function shown(call, id)
+  local name = text.num(id)
+  local record = redis.call('GET', call.tag .. 'm:' .. name)
+  return {name, record, redis.call('GET', call.tag .. 'f:' .. name)}
+end
+
+local function of_zset(call, key, from, n)
+  local found = {}
+  for _, member in ipairs(redis.call('ZRANGE', call.tag .. key, from, from + n - 1)) do
+    found[#found + 1] = shown(call, (struct.unpack('>I8', member)))
+  end
+  return found
+end
+
+local LOOKS = {
+  -- id: its record, or how it ended.
+  get = function(call, args)
+    local found = shown(call, tonumber(args[2]))
+    return {found[1], found[2], found[3], redis.call('HGET', call.tag .. 'o', found[1])}
+  end,
+  -- tenant, from, n: the ready ones in the order of their turns.
+  ready = function(call, args)
+    local from, n, found = tonumber(args[3]), tonumber(args[4]), {}
+    for turn = 1, from + n do
+      local node = tree.next(call, args[2])
+      if not node then break end
+      local m = messages.first_of(call, node)
+      messages.pass_over(call, m, node, args[2])
+      if turn > from then found[#found + 1] = shown(call, m.id) end
+    end
+    return found
+  end,
+  -- from, n: the delayed and leased ones by time; the dead ones by the time of their death.
+  timed = function(call, args) return of_zset(call, 't', tonumber(args[2]), tonumber(args[3])) end,
+  dead = function(call, args) return of_zset(call, 'd', tonumber(args[2]), tonumber(args[3])) end,
+  sums = function(call) return {records.sums_bytes(call.sums)} end,
+  policy = function(call) return redis.call('HMGET', call.root, 'file', 'set', 'identity', 'text') end,
+}
+
+function M.run(keys, args)
+  local call, fault = calls.look(keys)
+  if not call then return fault end
+  local head = calls.head(call)
+  return {head, LOOKS[args[1]](call, args)}
+end
+
+return M

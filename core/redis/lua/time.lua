@@ -1,0 +1,9 @@
+-- time - the server's, in milliseconds; no caller's clock is asked.
+local M = {}
+
+function M.read(root)
+  local now = redis.call('TIME')
+  return now[1] * 1000 + math.floor(now[2] / 1000)
+end
+
+return M

@@ -1,0 +1,72 @@
+-- work - verdicts, then longer leases, then the next lease; each may be empty.
+-- args: run; what is wanted: want, bytes at most, ms of the lease (-1: the queue's), attempts (0: the queue's),
+-- whether the first is taken however long it is; tenant, nonce; how many verdicts, of each id, serial, nonce, verdict and delay, failure;
+-- how many extensions and for how long, of each id, serial, nonce.
+-- reply: head; answers to verdicts; answers to extensions; of each delivery id, serial, record, deadline; whether
+-- something could be served.
+local M = {}
+
+local function lease(call, args)
+  local want, bytes_max, duration, attempts, any_first = struct.unpack('<ddddB', args[2])
+  local top, nonce = args[3], args[4]
+  if duration < 0 then duration = call.settings.lease end
+  local due = call.now + duration
+  local taken, bytes = {}, 0
+  while #taken < want do
+    local n = tree.next(call, top)
+    if not n then break end
+    local m = messages.first_of(call, n)
+    bytes = bytes + m.bytes
+    if bytes > bytes_max and (#taken > 0 or any_first == 0) then break end
+    messages.lease(call, m, n, top, due, nonce, attempts > 0 and attempts or call.settings.attempts)
+    taken[#taken + 1] = m
+  end
+  return taken, due
+end
+
+local function settle(call, args, at, count)
+  local answers = {}
+  for i = 1, count do
+    local m, refusal = messages.held_by(call, tonumber(args[at]), tonumber(args[at + 1]), args[at + 2])
+    local verdict, delay = struct.unpack('<Bd', args[at + 3])
+    answers[i] = m and messages.judge(call, m, verdict, delay, args[at + 4]) or refusal
+    at = at + 5
+  end
+  return answers, at
+end
+
+local function extend(call, args, at)
+  local answers, count, duration = {}, struct.unpack('<dd', args[at])
+  at = at + 1
+  for i = 1, count do
+    local m, refusal = messages.held_by(call, tonumber(args[at]), tonumber(args[at + 1]), args[at + 2])
+    if m then messages.extend(call, m, duration) end
+    answers[i] = refusal or 'ok'
+    at = at + 3
+  end
+  return answers
+end
+
+function M.run(keys, args)
+  local call, fault = calls.begin(keys, args[1])
+  if not call then return fault end
+  local answers, extended, taken, due = {}, {}, {}, 0
+  if not call.more then
+    local at
+    answers, at = settle(call, args, 6, tonumber(args[5]))
+    extended = extend(call, args, at)
+    taken, due = lease(call, args)
+  end
+  local servable = tree.next(call, args[3]) and 1 or 0
+  local head = calls.head(call)
+  calls.finish(call)
+  local deliveries = {}
+  for _, m in ipairs(taken) do
+    local name = text.num(m.id)
+    local record = redis.call('GET', call.tag .. 'm:' .. name)
+    for _, each in ipairs({name, text.num(m.serial), record, due}) do deliveries[#deliveries + 1] = each end
+  end
+  return {head, answers, extended, deliveries, servable}
+end
+
+return M

@@ -1,0 +1,161 @@
+#include "core/redis/records.h"
+
+// System.
+#include <algorithm>
+#include <limits>
+// fq, this room.
+#include "core/redis/packing.h"
+
+namespace fq {
+
+namespace {
+
+constexpr uint8_t kVersion = 1;
+constexpr uint8_t kFifo = 1;
+constexpr size_t kNonceBytes = 6;
+constexpr State kStates[] = {State::ready, State::delayed, State::leased, State::held, State::dead};
+
+void put_text(Packer& packer, std::string_view text) {
+  packer.number(static_cast<uint16_t>(text.size())).raw(text);
+}
+
+/// Tags, in a block whose length is told: what a newer fq puts behind them is skipped.
+std::string tag_block(const std::vector<Tag>& tags) {
+  Packer block;
+  block.number(static_cast<uint16_t>(tags.size()));
+  for (const Tag& tag : tags) {
+    put_text(block, tag.name);
+    put_text(block, tag.value);
+  }
+  return block.bytes();
+}
+
+bool read_rest(std::string_view bytes, MessageRecord& record) {
+  Unpacker rest(bytes);
+  Unpacker block(rest.raw(rest.number<uint32_t>()));
+  record.payload = rest.rest();
+  for (auto left = block.number<uint16_t>(); left > 0 && block.ok(); --left) {
+    const std::string_view name = block.raw(block.number<uint16_t>());
+    const std::string_view value = block.raw(block.number<uint16_t>());
+    record.tags.push_back({std::string(name), std::string(value)});
+  }
+  return rest.ok() && block.ok();
+}
+
+/// A double says it as far as 2^53; what is unlimited comes back as that.
+int64_t whole_of(double number) {
+  if (number >= 0x1p63) return kUnlimited;
+  return static_cast<int64_t>(std::max(number, -0x1p62));
+}
+
+}  // namespace
+
+std::optional<MessageRecord> read_record(std::string_view bytes) {
+  Unpacker head(bytes);
+  MessageRecord record;
+  const auto version = head.number<uint8_t>();
+  const auto state = head.number<uint8_t>();
+  record.is_fifo = head.number<uint8_t>() == kFifo;
+  const auto key_bytes = head.number<uint8_t>();
+  const auto tenant_bytes = head.number<uint16_t>();
+  record.attempts_max = head.number<uint16_t>();
+  record.attempts = head.number<uint16_t>();
+  record.attempts_in_force = head.number<uint16_t>();
+  record.crashes = head.number<uint16_t>();
+  record.deliveries = head.number<uint32_t>();
+  record.priority = head.number<int32_t>();
+  const auto payload_bytes = head.number<uint32_t>();
+  record.pushed_ms = head.whole();
+  record.timer_ms = head.whole();
+  record.since_ms = head.whole();
+  record.ttl_ms = head.whole();
+  record.serial = static_cast<uint64_t>(head.whole());
+  head.whole();  // began
+  record.nonce = head.raw(kNonceBytes);
+  record.tenant = head.raw(tenant_bytes);
+  record.key = head.raw(key_bytes);
+  if (!head.ok() || version != kVersion || state >= std::size(kStates)) return std::nullopt;
+  record.state = kStates[state];
+  if (!read_rest(head.rest(), record) || record.payload.size() != payload_bytes) return std::nullopt;
+  return record;
+}
+
+std::string push_fields(const NewMessage& message, int64_t at_ms) {
+  Packer fields;
+  fields.number(message.priority)
+      .number(static_cast<uint16_t>(message.attempts_max.value_or(0)))
+      .number(static_cast<uint32_t>(message.payload.size()))
+      .number(static_cast<double>(message.ttl_ms.value_or(0)))
+      .number(static_cast<double>(message.delay_ms.value_or(0)))
+      .number(static_cast<double>(at_ms));
+  return fields.bytes();
+}
+
+std::string push_rest(const NewMessage& message) {
+  const std::string block = tag_block(message.tags);
+  Packer rest;
+  rest.number(static_cast<uint32_t>(block.size())).raw(block).raw(as_text(message.payload));
+  return rest.bytes();
+}
+
+std::string failure_bytes(const Settle& settle) {
+  const std::string_view reason = settle.reason.substr(0, kReasonBytesMax);
+  std::string_view tail = settle.stderr_tail;
+  if (tail.size() > kStderrTailBytesMax) tail.remove_prefix(tail.size() - kStderrTailBytesMax);
+  Packer failure;
+  for (const std::optional<int>& each : {settle.exit, settle.signal})
+    failure.number(static_cast<uint8_t>(each.has_value())).number(int32_t{each.value_or(0)});
+  for (const std::string_view text : {reason, tail})
+    failure.number(static_cast<uint32_t>(text.size())).raw(text);
+  return failure.bytes();
+}
+
+std::optional<LastError> read_failure(std::string_view bytes) {
+  Unpacker failure(bytes);
+  LastError error;
+  error.at_wall_ms = failure.whole();
+  for (std::optional<int>* const each : {&error.exit, &error.signal}) {
+    const bool is_there = failure.number<uint8_t>() != 0;
+    const auto number = failure.number<int32_t>();
+    if (is_there) *each = number;
+  }
+  error.reason = failure.raw(failure.number<uint32_t>());
+  error.stderr_tail = failure.raw(failure.number<uint32_t>());
+  if (!failure.ok()) return std::nullopt;
+  return error;
+}
+
+std::optional<OutcomeRecord> read_outcome(std::string_view bytes) {
+  Unpacker outcome(bytes);
+  OutcomeRecord record;
+  record.state = outcome.number<uint8_t>() == 1 ? State::acked : State::cancelled;
+  record.at_ms = outcome.whole();
+  record.tenant = outcome.rest();
+  if (!outcome.ok()) return std::nullopt;
+  return record;
+}
+
+std::string policy_bytes(const PolicyValues& values) {
+  Packer packer;
+  for (const PolicyValue& value : values) {
+    packer.number(static_cast<uint8_t>(value.key))
+        .number(static_cast<double>(value.number))
+        .number(static_cast<double>(value.second));
+  }
+  return packer.bytes();
+}
+
+PolicyValues read_policy_bytes(std::string_view bytes) {
+  PolicyValues values;
+  Unpacker unpacker(bytes);
+  while (!unpacker.rest().empty() && unpacker.ok()) {
+    PolicyValue value;
+    value.key = static_cast<PolicyKey>(unpacker.number<uint8_t>());
+    value.number = whole_of(unpacker.number<double>());
+    value.second = whole_of(unpacker.number<double>());
+    if (unpacker.ok()) values.push_back(std::move(value));
+  }
+  return values;
+}
+
+}  // namespace fq

@@ -1,0 +1,50 @@
+// records - messages as they lie on the server: the twin of core/redis/lua/records.lua, which says what is
+// where. tests/redis/records_test holds both to the same bytes.
+#pragma once
+
+// System.
+#include <optional>
+#include <string>
+#include <string_view>
+// fq, below us.
+#include "core/api/queue.h"
+
+namespace fq {
+
+/// Of a whole record; the views lie in it.
+struct MessageRecord {
+  State state = State::ready;
+  bool is_fifo = false;
+  std::string_view tenant, key, nonce, payload;
+  uint32_t attempts_max = 0;  // 0: the queue's
+  uint32_t attempts = 0, attempts_in_force = 0, crashes = 0, deliveries = 0;
+  int32_t priority = 0;
+  int64_t pushed_ms = 0, timer_ms = 0, since_ms = 0, ttl_ms = 0;  // the server's times
+  uint64_t serial = 0;
+  std::vector<Tag> tags;
+};
+
+/// None: it is not one that this fq wrote.
+std::optional<MessageRecord> read_record(std::string_view bytes);
+
+/// What push tells the server's program of a message beside its tenant and key. `at_ms`: the server's time;
+/// 0: after the delay.
+std::string push_fields(const NewMessage& message, int64_t at_ms);
+/// And what only the client reads: tags and payload.
+std::string push_rest(const NewMessage& message);
+
+std::string failure_bytes(const Settle& settle);
+/// The time is the server's.
+std::optional<LastError> read_failure(std::string_view bytes);
+
+struct OutcomeRecord {
+  State state = State::acked;
+  int64_t at_ms = 0;
+  std::string_view tenant;
+};
+std::optional<OutcomeRecord> read_outcome(std::string_view bytes);
+
+std::string policy_bytes(const PolicyValues& values);
+PolicyValues read_policy_bytes(std::string_view bytes);
+
+}  // namespace fq

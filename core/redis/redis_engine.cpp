@@ -1,0 +1,73 @@
+#include "core/redis/redis_engine.h"
+
+// fq, below us.
+#include "core/base/text/escape.h"
+// fq, this room.
+#include "core/redis/redis_queue.h"
+
+namespace fq {
+
+bool RedisEngine::keeps(std::string_view scheme) const {
+  return scheme == "redis" || scheme == "rediss" || scheme == "redis+unix";
+}
+
+Result<void> RedisEngine::check(const std::string& spool) const {
+  FQ_TRY(parse_redis_place(spool));
+  return {};
+}
+
+Result<ServerAccess> RedisEngine::access_to(const std::string& spool) const {
+  ServerAccess access;
+  FQ_TRY_SET(access.place, parse_redis_place(spool));
+  FQ_TRY_SET(access.password, password_());
+  access.library = &library_;
+  return access;
+}
+
+Result<std::unique_ptr<Queue>> RedisEngine::open(const Location& location, const OpenOptions& options) const {
+  FQ_TRY_SET(ServerAccess access, access_to(location.spool));
+  FQ_TRY_SET(Catalog catalog, Catalog::open(access));
+  if (options.create) FQ_TRY(catalog.create(location.queue));
+  FQ_TRY_SET(const std::optional<QueueEntry> entry, catalog.find(location.queue));
+  if (!entry) {
+    return Error{ErrorKind::missing,
+                 "queue " + in_quotes(location.queue) + ": there is none; the first push makes it", 0};
+  }
+  if (told_time_) access.told_time = options.clock;
+  return std::unique_ptr<Queue>(std::make_unique<RedisQueue>(*entry, std::move(access)));
+}
+
+Result<std::vector<std::string>> RedisEngine::list(const std::string& spool) const {
+  FQ_TRY_SET(const ServerAccess access, access_to(spool));
+  FQ_TRY_SET(Catalog catalog, Catalog::open(access));
+  return catalog.list();
+}
+
+Result<bool> RedisEngine::create(const Location& location) const {
+  FQ_TRY_SET(const ServerAccess access, access_to(location.spool));
+  FQ_TRY_SET(Catalog catalog, Catalog::open(access));
+  return catalog.create(location.queue);
+}
+
+Result<void> RedisEngine::remove(const Location& location) const {
+  FQ_TRY_SET(const ServerAccess access, access_to(location.spool));
+  FQ_TRY_SET(Catalog catalog, Catalog::open(access));
+  return catalog.remove(location.queue);
+}
+
+Result<std::string> RedisEngine::queue_marked(const std::string& spool, std::string_view mark) const {
+  FQ_TRY_SET(const ServerAccess access, access_to(spool));
+  FQ_TRY_SET(Catalog catalog, Catalog::open(access));
+  return catalog.marked(mark);
+}
+
+std::vector<DoctorRow> RedisEngine::examine(const std::string& spool,
+                                            const std::optional<std::string>&) const {
+  const Result<ServerAccess> access = access_to(spool);
+  if (!access) return {{"spool", access.error().text, Health::fault, "set FQ_SPOOL"}};
+  const Result<Catalog> catalog = Catalog::open(*access);
+  if (!catalog) return {{"server", catalog.error().text, Health::fault, "see to the server"}};
+  return {{"server", catalog->server_name() + ": answers as a master of version 7 or later", Health::ok, ""}};
+}
+
+}  // namespace fq

@@ -1,0 +1,38 @@
+// redis_engine - queues on a Redis or Valkey server.
+#pragma once
+
+// fq, below us.
+#include "core/engine/engine.h"
+// fq, this room.
+#include "core/redis/library.h"
+#include "core/redis/shard.h"
+
+namespace fq {
+
+class RedisEngine final : public Engine {
+ public:
+  /// Where the password comes from, asked when a server is spoken to; "": there is none.
+  using Password = Result<std::string> (*)();
+  /// `told_time`: the library takes the time from OpenOptions::clock, which only tests do.
+  constexpr RedisEngine(const Library& library, Password password, bool told_time = false)
+      : library_(library), password_(password), told_time_(told_time) {}
+
+  bool keeps(std::string_view scheme) const override;
+  Result<void> check(const std::string& spool) const override;
+  Result<std::unique_ptr<Queue>> open(const Location& location, const OpenOptions& options) const override;
+  Result<std::vector<std::string>> list(const std::string& spool) const override;
+  Result<bool> create(const Location& location) const override;
+  Result<void> remove(const Location& location) const override;
+  Result<std::string> queue_marked(const std::string& spool, std::string_view mark) const override;
+  std::vector<DoctorRow> examine(const std::string& spool,
+                                 const std::optional<std::string>& queue) const override;
+
+ private:
+  Result<ServerAccess> access_to(const std::string& spool) const;
+
+  const Library& library_;
+  Password password_;
+  bool told_time_;
+};
+
+}  // namespace fq

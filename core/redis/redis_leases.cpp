@@ -1,0 +1,233 @@
+#include "core/redis/redis_leases.h"
+
+// System.
+#include <poll.h>
+
+#include <algorithm>
+// fq, below us.
+#include "core/base/text/decimal.h"
+#include "core/engine/receipt.h"
+#include "core/engine/signals_allowed.h"
+// fq, this room.
+#include "core/redis/argument_list.h"
+#include "core/redis/not_built.h"
+#include "core/redis/packing.h"
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kVerdictsPerCall = 1024;
+constexpr int64_t kPollMs = 50;       // until the server can ring: far below the bound that caps() tells
+constexpr int64_t kInterruptMs = 10;  // how late an interrupt is seen
+
+Result<void> check_built(const LeaseRequest& request) {
+  if (request.hold == Hold::process && request.want > 0 && !request.look)
+    return not_built::refusal(not_built::kHold);
+  if (request.watch) return not_built::refusal(not_built::kWatch);
+  if (request.grouped) return not_built::refusal(not_built::kGroups);
+  if (request.until_idle) return not_built::refusal(not_built::kUntilIdle);
+  return {};
+}
+
+SettleStatus status_of(const Reply& answer) {
+  if (answer.text == "ok") return SettleStatus::ok;
+  if (answer.text == "buried") return SettleStatus::buried;
+  if (answer.text == "stale") return SettleStatus::stale;
+  return answer.text == "gone" ? SettleStatus::gone : SettleStatus::unknown;
+}
+
+std::string bytes_wanted(const LeaseRequest* request, size_t want, uint64_t bytes_left, bool any_first) {
+  const bool has_time = request != nullptr && request->hold_ms.has_value();
+  Packer packer;
+  packer.number(static_cast<double>(want))
+      .number(static_cast<double>(bytes_left))
+      .number(has_time ? static_cast<double>(*request->hold_ms) : -1.0)
+      .number(request == nullptr ? 0.0 : static_cast<double>(request->attempts_max.value_or(0)))
+      .number(static_cast<uint8_t>(any_first));
+  return packer.bytes();
+}
+
+std::string extension(size_t count, int64_t duration_ms) {
+  Packer packer;
+  packer.number(static_cast<double>(count)).number(static_cast<double>(duration_ms));
+  return packer.bytes();
+}
+
+}  // namespace
+
+Receipt RedisLeases::receipt_of(uint64_t id, const MessageRecord& record) const {
+  return {receipt_text(id, record.serial, mark_ + std::string(record.nonce))};
+}
+
+RedisLeases::Parts RedisLeases::parts_of(const Receipt& receipt) const {
+  const std::optional<ReceiptParts> parts = parse_receipt(receipt.text);
+  if (!parts) return {SettleStatus::invalid, {}, {}, {}};
+  if (parts->mark.substr(0, kMarkLength) != mark_) return {SettleStatus::foreign, {}, {}, {}};
+  if (parts->id > kMessageIdMax || parts->serial > kMessageIdMax) return {SettleStatus::gone, {}, {}, {}};
+  return {SettleStatus::ok, std::to_string(parts->id), std::to_string(parts->serial),
+          std::string(parts->mark.substr(kMarkLength))};
+}
+
+Result<void> RedisLeases::add_deliveries(const Reply& taken, LeaseReply& reply, Progress& progress) const {
+  for (size_t i = 0; i + 3 < taken.items.size(); i += 4) {
+    const std::optional<uint64_t> id = parse_decimal(taken.items[i].text);
+    const std::optional<MessageRecord> record = read_record(taken.items[i + 2].text);
+    if (!id || !record) {
+      return Error{
+          ErrorKind::bad_data,
+          "message " + taken.items[i].text + ": its record cannot be read; it comes back when its lease ends",
+          0};
+    }
+    Delivery& delivery = reply.deliveries.emplace_back();
+    delivery.receipt = receipt_of(*id, *record);
+    delivery.id = MessageId{*id};
+    delivery.tenant = record->tenant;
+    delivery.attempt = record->attempts + 1;
+    delivery.attempts_max = record->attempts_max != 0 ? record->attempts_max : record->attempts_in_force;
+    delivery.delivery = record->deliveries;
+    delivery.crashes = record->crashes;
+    delivery.priority = record->priority;
+    delivery.pushed_at_wall_ms = shard_.wall_of(record->pushed_ms);
+    delivery.tags = record->tags;
+    delivery.deadline_wall_ms = shard_.wall_of(taken.items[i + 3].number);
+    delivery.payload = Payload(std::string(record->payload));
+    progress.bytes_left -= std::min<uint64_t>(progress.bytes_left, record->payload.size());
+  }
+  return {};
+}
+
+Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Parts> parts,
+                               const LeaseRequest* next, Progress& progress, LeaseReply& reply,
+                               std::vector<SettleStatus>& answers) {
+  const size_t want = std::min(progress.want, kMessagesPerCall);
+  ArgumentList arguments;
+  arguments.add(bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty()));
+  arguments.borrow(next == nullptr ? std::string_view() : next->tenant);
+  arguments.borrow(nonce_);
+  const auto is_sent = [](const Parts& each) { return each.fault == SettleStatus::ok; };
+  arguments.add(std::to_string(std::count_if(parts.begin(), parts.end(), is_sent)));
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!is_sent(parts[i])) continue;
+    arguments.borrow(parts[i].id);
+    arguments.borrow(parts[i].serial);
+    arguments.borrow(parts[i].nonce);
+    Packer verdict;
+    verdict.number(static_cast<uint8_t>(items[i].verdict)).number(static_cast<double>(items[i].delay_ms));
+    arguments.add(verdict.bytes());
+    arguments.add(failure_bytes(items[i]));
+  }
+  arguments.add(extension(0, 0));
+  FQ_TRY_SET(const Reply answer, shard_.change("work", arguments.words()));
+  for (const Reply& each : answer.at(1).items) answers.push_back(status_of(each));
+  const size_t before = reply.deliveries.size();
+  FQ_TRY(add_deliveries(answer.at(3), reply, progress));
+  const size_t given = reply.deliveries.size() - before;
+  progress.want -= std::min(progress.want, given);
+  progress.is_full = given == kMessagesPerCall;
+  progress.servable = answer.at(4).number == 1;
+  const int64_t now_ms = answer.at(0).at(0).number, due_ms = answer.at(0).at(1).number;
+  reply.next_wake_ms = due_ms < 0 ? std::nullopt : std::optional(due_ms - now_ms);
+  return {};
+}
+
+Result<void> RedisLeases::take_rest(const LeaseRequest& request, Progress& progress, LeaseReply& reply) {
+  std::vector<SettleStatus> none;
+  while (progress.want > 0 && progress.is_full && progress.bytes_left > 0)
+    FQ_TRY(work({}, {}, &request, progress, reply, none));
+  reply.why_empty = reply.deliveries.empty() ? WhyEmpty::nothing : WhyEmpty::none;
+  if (request.look && progress.servable) reply.why_empty = WhyEmpty::servable;
+  return {};
+}
+
+Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {
+  FQ_TRY(check_built(request));
+  const auto look_once = [&]() -> Result<LeaseReply> {
+    LeaseReply reply;
+    Progress progress{request.look ? 0 : request.want, request.bytes_max};
+    std::vector<SettleStatus> none;
+    FQ_TRY(work({}, {}, &request, progress, reply, none));
+    FQ_TRY(take_rest(request, progress, reply));
+    return reply;
+  };
+  const int64_t start_ms = system_clock().boot_ms();
+  for (;;) {
+    FQ_TRY_SET(LeaseReply reply, look_once());
+    if (!request.wait || reply.why_empty != WhyEmpty::nothing) return reply;
+    const int64_t end_ms =
+        reply.next_wake_ms ? std::min(kPollMs, std::max<int64_t>(1, *reply.next_wake_ms)) : kPollMs;
+    for (int64_t slept_ms = 0; slept_ms < end_ms; slept_ms += kInterruptMs) {
+      if (request.interrupt != nullptr && request.interrupt->raised())
+        reply.why_empty = WhyEmpty::interrupted;
+      const int64_t waited_ms = system_clock().boot_ms() - start_ms;
+      if (request.wait_ms && waited_ms >= *request.wait_ms) reply.why_empty = WhyEmpty::timed_out;
+      if (reply.why_empty != WhyEmpty::nothing) return reply;
+      const SignalsAllowed allowed(request.signals);
+      ::poll(nullptr, 0, static_cast<int>(std::min(kInterruptMs, end_ms - slept_ms)));
+    }
+  }
+}
+
+Result<SettleReply> RedisLeases::settle(std::span<const Settle> items, const LeaseRequest* next) {
+  if (next != nullptr) FQ_TRY(check_built(*next));
+  std::vector<Parts> parts;
+  for (const Settle& item : items) {
+    if (item.output != nullptr) return not_built::refusal(not_built::kOutput);
+    parts.push_back(parts_of(item.receipt));
+  }
+  SettleReply reply;
+  const bool takes_next = next != nullptr && !next->wait && !next->look;  // in the same call
+  Progress progress{0, next == nullptr ? 0 : next->bytes_max};
+  for (size_t from = 0; from < items.size(); from += kVerdictsPerCall) {
+    const size_t count = std::min(kVerdictsPerCall, items.size() - from);
+    if (takes_next && from + count == items.size()) progress.want = next->want;
+    std::vector<SettleStatus> answers;
+    const Result<void> worked = work(items.subspan(from, count), std::span(parts).subspan(from, count), next,
+                                     progress, reply.next, answers);
+    if (!worked && worked.error().kind != ErrorKind::io) return worked.error();
+    if (!worked) reply.error = worked.error();
+    size_t answered = 0;
+    for (size_t i = from; i < from + count; ++i) {
+      const bool was_sent = parts[i].fault == SettleStatus::ok;
+      const SettleStatus sent = answered < answers.size() ? answers[answered] : SettleStatus::unknown;
+      reply.items.push_back(was_sent ? sent : parts[i].fault);
+      answered += was_sent ? 1U : 0U;
+    }
+  }
+  if (next == nullptr || reply.error) return reply;
+  if (takes_next && !items.empty()) {
+    FQ_TRY(take_rest(*next, progress, reply.next));
+  } else {
+    FQ_TRY_SET(reply.next, lease(*next));
+  }
+  return reply;
+}
+
+Result<std::vector<ExtendResult>> RedisLeases::extend(std::span<const Receipt> receipts,
+                                                      int64_t duration_ms) {
+  std::vector<ExtendResult> results;
+  ArgumentList arguments;
+  arguments.add(bytes_wanted(nullptr, 0, 0, false));
+  for (const std::string_view none : {"", "", "0"}) arguments.borrow(none);
+  std::vector<Parts> sent;
+  for (const Receipt& receipt : receipts) {
+    Parts parts = parts_of(receipt);
+    results.push_back({.status = parts.fault == SettleStatus::ok ? SettleStatus::unknown : parts.fault});
+    if (parts.fault == SettleStatus::ok) sent.push_back(std::move(parts));
+  }
+  arguments.add(extension(sent.size(), duration_ms));
+  for (const Parts& each : sent) {
+    for (const std::string* const word : {&each.id, &each.serial, &each.nonce}) arguments.borrow(*word);
+  }
+  FQ_TRY_SET(const Reply answer, shard_.change("work", arguments.words()));
+  size_t answered = 0;
+  for (ExtendResult& result : results) {
+    if (result.status != SettleStatus::unknown) continue;
+    result.status = status_of(answer.at(2).at(answered++));
+    if (result.status == SettleStatus::ok)
+      result.deadline_wall_ms = shard_.wall_of(answer.at(0).at(0).number + duration_ms);
+  }
+  return results;
+}
+
+}  // namespace fq

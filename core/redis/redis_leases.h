@@ -1,0 +1,49 @@
+// redis_leases - takes messages from a shard and gives verdicts for them.
+#pragma once
+
+// System.
+#include <span>
+#include <string>
+// fq, this room.
+#include "core/redis/catalog.h"
+#include "core/redis/records.h"
+#include "core/redis/shard.h"
+
+namespace fq {
+
+class RedisLeases {
+ public:
+  /// `mark`: of the queue, kMarkLength characters; `nonce`: of this client.
+  RedisLeases(Shard& shard, std::string mark, std::string nonce)
+      : shard_(shard), mark_(std::move(mark)), nonce_(std::move(nonce)) {}
+
+  Result<LeaseReply> lease(const LeaseRequest& request);
+  Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next);
+  Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms);
+  Receipt receipt_of(uint64_t id, const MessageRecord& record) const;
+
+ private:
+  struct Parts {
+    SettleStatus fault = SettleStatus::ok;
+    std::string id, serial, nonce;
+  };
+  /// How far a request has come.
+  struct Progress {
+    size_t want = 0;
+    uint64_t bytes_left = 0;
+    bool is_full = false;  // the last call gave all that it may
+    bool servable = false;
+  };
+
+  Parts parts_of(const Receipt& receipt) const;
+  /// One call: verdicts, and what of the request it may give; `answers`: of the verdicts that were sent.
+  Result<void> work(std::span<const Settle> items, std::span<const Parts> parts, const LeaseRequest* next,
+                    Progress& progress, LeaseReply& reply, std::vector<SettleStatus>& answers);
+  Result<void> take_rest(const LeaseRequest& request, Progress& progress, LeaseReply& reply);
+  Result<void> add_deliveries(const Reply& taken, LeaseReply& reply, Progress& progress) const;
+
+  Shard& shard_;
+  std::string mark_, nonce_;
+};
+
+}  // namespace fq

@@ -1,0 +1,156 @@
+#include "core/redis/redis_look.h"
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/base/sort_key.h"
+#include "core/base/text/decimal.h"
+// fq, this room.
+#include "core/redis/packing.h"
+
+namespace fq {
+
+namespace {
+
+constexpr uint64_t kTurnsAhead = 4096;  // so far the order of turns is told
+constexpr size_t kPagesPerPeek = 16;    // looked through, before a page that found little is given
+
+// The lists in which messages stand, one behind the other: ready ones by turns, those with a timer by time,
+// dead ones by the time of their death. A cursor is a list and a place in it.
+constexpr std::string_view kLists = "rtd";
+
+bool is_in(const Filter& filter, const MessageInfo& info) {
+  const auto& tenant = filter.tenant;
+  const bool below = tenant.empty() || info.tenant == tenant ||
+                     (info.tenant.starts_with(tenant) && info.tenant[tenant.size()] == '/');
+  const bool tagged =
+      !filter.tag || std::find(info.tags.begin(), info.tags.end(), *filter.tag) != info.tags.end();
+  const bool failed_so =
+      filter.reason.empty() ||
+      (info.last_error && info.last_error->reason.find(filter.reason) != std::string::npos);
+  return below && tagged && failed_so && (!filter.state || *filter.state == info.state);
+}
+
+/// Whether something of this state may stand in a list.
+bool may_hold(char list, const std::optional<State>& state) {
+  if (!state) return true;
+  if (list == 'r') return *state == State::ready;
+  if (list == 'd') return *state == State::dead;
+  return *state == State::delayed || *state == State::leased;
+}
+
+/// Of the queue.
+uint32_t attempts_in(const Reply& reply) { return static_cast<uint32_t>(reply.at(0).at(3).number); }
+
+}  // namespace
+
+Result<MessageInfo> RedisLook::info_of(const Reply& shown, uint32_t attempts) {
+  const std::optional<uint64_t> id = parse_decimal(shown.at(0).text);
+  const std::optional<MessageRecord> record = read_record(shown.at(1).text);
+  if (!id || !record)
+    return Error{ErrorKind::bad_data, "message " + shown.at(0).text + ": its record cannot be read", 0};
+  MessageInfo info;
+  info.id = MessageId{*id};
+  info.tenant = record->tenant;
+  info.state = record->state;
+  info.priority = record->priority;
+  info.key = decode_sort_key(record->key).value_or(std::string(record->key));
+  info.tags = record->tags;
+  info.attempts = record->attempts;
+  const uint32_t in_force = record->attempts_in_force != 0 ? record->attempts_in_force : attempts;
+  info.attempts_max = record->attempts_max != 0 ? record->attempts_max : in_force;
+  info.deliveries = record->deliveries;
+  info.crashes = record->crashes;
+  info.pushed_at_wall_ms = shard_.wall_of(record->pushed_ms);
+  const int64_t timer_wall_ms = shard_.wall_of(record->timer_ms);
+  const bool has_timer = record->timer_ms != 0;
+  if (info.state == State::delayed) info.due_at_wall_ms = timer_wall_ms;
+  if (info.state == State::leased) info.receipt = leases_.receipt_of(*id, *record);
+  if (info.state == State::leased && has_timer) info.lease_until_wall_ms = timer_wall_ms;
+  if (info.state == State::ready && has_timer) info.expires_at_wall_ms = timer_wall_ms;
+  if (info.state == State::delayed && record->ttl_ms > 0)
+    info.expires_at_wall_ms = timer_wall_ms + record->ttl_ms;
+  if (record->ttl_ms > 0) info.ttl_ms = record->ttl_ms;
+  info.payload = std::string(record->payload);
+  if (shown.at(2).is_text()) info.last_error = read_failure(shown.at(2).text);
+  if (info.last_error) info.last_error->at_wall_ms = shard_.wall_of(info.last_error->at_wall_ms);
+  return info;
+}
+
+Result<std::optional<MessageInfo>> RedisLook::get(MessageId id) {
+  if (number(id) > kMessageIdMax) return std::optional<MessageInfo>();
+  FQ_TRY_SET(const Reply reply, shard_.look({"get", std::to_string(number(id))}));
+  const Reply& shown = reply.at(1);
+  if (shown.at(1).is_text()) {
+    FQ_TRY_SET(MessageInfo info, info_of(shown, attempts_in(reply)));
+    return std::optional(std::move(info));
+  }
+  const std::optional<OutcomeRecord> outcome = read_outcome(shown.at(3).text);
+  if (!outcome) return std::optional<MessageInfo>();
+  MessageInfo info;
+  info.id = id;
+  info.tenant = outcome->tenant;
+  info.state = outcome->state;
+  info.ended_at_wall_ms = shard_.wall_of(outcome->at_ms);
+  return std::optional(std::move(info));
+}
+
+/// Goes on in a list. False: it is over.
+Result<bool> RedisLook::add_page(const Filter& filter, char list, uint64_t& from, size_t n,
+                                 MessagePage& page) {
+  if (list == 'r' && from >= kTurnsAhead) return false;
+  const std::string first = std::to_string(from), count = std::to_string(kMessagesPerCall);
+  const std::string_view name = list == 'r' ? "ready" : list == 't' ? "timed" : "dead";
+  std::vector<std::string_view> arguments = {name};
+  if (list == 'r') arguments.push_back(filter.tenant);
+  arguments.insert(arguments.end(), {first, count});
+  FQ_TRY_SET(const Reply reply, shard_.look(arguments));
+  for (const Reply& shown : reply.at(1).items) {
+    if (page.messages.size() == n) return true;
+    from += 1;
+    if (!shown.at(1).is_text()) continue;  // gone since
+    FQ_TRY_SET(MessageInfo info, info_of(shown, attempts_in(reply)));
+    const bool stands_here = may_hold(list, info.state);
+    if (stands_here && is_in(filter, info)) page.messages.push_back(std::move(info));
+  }
+  return reply.at(1).items.size() == kMessagesPerCall;
+}
+
+Result<MessagePage> RedisLook::peek(const Filter& filter, const Cursor& cursor, size_t n) {
+  size_t list = 0;
+  uint64_t from = 0;
+  if (!cursor.text.empty()) {
+    const size_t at = kLists.find(cursor.text[0]);
+    const std::optional<uint64_t> place = parse_decimal(std::string_view(cursor.text).substr(1));
+    if (at == std::string_view::npos || !place)
+      return Error{ErrorKind::usage, "cursor: is none of this queue", 0};
+    list = at, from = *place;
+  }
+  MessagePage page;
+  for (size_t pages = 0; list < kLists.size();) {
+    const bool has_some = may_hold(kLists[list], filter.state);
+    if (has_some && (page.messages.size() == n || pages++ == kPagesPerPeek)) {
+      page.next.text = kLists[list] + std::to_string(from);
+      return page;
+    }
+    bool goes_on = false;
+    if (has_some) {
+      FQ_TRY_SET(goes_on, add_page(filter, kLists[list], from, n, page));
+    }
+    if (!goes_on) ++list, from = 0;
+  }
+  return page;
+}
+
+Result<StatsRow> RedisLook::sums() {
+  FQ_TRY_SET(const Reply reply, shard_.look({"sums"}));
+  Unpacker sums(reply.at(1).at(0).text);
+  StatsRow row;
+  for (uint64_t* const each :
+       {&row.ready, &row.delayed, &row.leased, &row.held, &row.dead, &row.pushed, &row.popped, &row.acked,
+        &row.retried, &row.released, &row.buried, &row.expired, &row.cancelled, &row.bytes})
+    *each = static_cast<uint64_t>(std::max<int64_t>(0, sums.whole()));
+  return row;
+}
+
+}  // namespace fq

@@ -1,0 +1,25 @@
+// redis_look - shows messages and sums of a shard, and changes nothing.
+#pragma once
+
+// fq, this room.
+#include "core/redis/redis_leases.h"
+
+namespace fq {
+
+class RedisLook {
+ public:
+  RedisLook(Shard& shard, const RedisLeases& leases) : shard_(shard), leases_(leases) {}
+
+  Result<std::optional<MessageInfo>> get(MessageId id);
+  Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n);
+  Result<StatsRow> sums();
+
+ private:
+  Result<MessageInfo> info_of(const Reply& shown, uint32_t attempts);
+  Result<bool> add_page(const Filter& filter, char list, uint64_t& from, size_t n, MessagePage& page);
+
+  Shard& shard_;
+  const RedisLeases& leases_;
+};
+
+}  // namespace fq

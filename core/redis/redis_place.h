@@ -1,0 +1,35 @@
+// redis_place - where queues are on a server: the URL of a spool, taken apart.
+//
+//   redis://[USER@]HOST[:PORT][,HOST[:PORT]...][/DB][?prefix=P&connect=DUR&timeout=DUR]
+//   redis+unix:///PATH[?db=N&prefix=P&connect=DUR&timeout=DUR]
+//
+// It never holds a password: a URL is seen in process lists and inherited by every job.
+#pragma once
+
+// System.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+// fq, below us.
+#include "core/base/result.h"
+
+namespace fq {
+
+struct RedisPlace {
+  struct Host {
+    std::string name;  // without the brackets of IPv6
+    uint16_t port = 6379;
+  };
+  std::vector<Host> hosts;  // seeds, any of which may answer; none: a socket
+  std::string socket;
+  std::string user;
+  uint32_t database = 0;
+  std::string prefix = "fq";
+  int64_t connect_ms = 2'000;
+  int64_t call_ms = 5'000;
+};
+
+Result<RedisPlace> parse_redis_place(std::string_view spool);
+
+}  // namespace fq

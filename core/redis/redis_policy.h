@@ -1,0 +1,28 @@
+// redis_policy - what holds for a queue on a server: what fq.toml said last, and what was set at run time.
+#pragma once
+
+// System.
+#include <string>
+#include <string_view>
+// fq, this room.
+#include "core/redis/shard.h"
+#include "core/api/queue.h"
+
+namespace fq {
+
+class RedisPolicy {
+ public:
+  explicit RedisPolicy(Shard& shard) : shard_(shard) {}
+
+  Result<Settings> settings();
+  Result<bool> is_current(const FileIdentity& identity);
+  Result<std::string> kept();
+  /// ErrorKind::unusable names what is not built yet.
+  Result<void> load(const Policy& policy, const FileIdentity& identity, const std::string* text);
+  Result<void> set(std::string_view path, const PolicyPatch& patch);
+
+ private:
+  Shard& shard_;
+};
+
+}  // namespace fq

@@ -1,0 +1,72 @@
+#include "core/redis/redis_push.h"
+
+// fq, below us.
+#include "core/base/text/size.h"
+#include "core/engine/message_checks.h"
+// fq, this room.
+#include "core/redis/argument_list.h"
+#include "core/redis/not_built.h"
+#include "core/redis/records.h"
+
+namespace fq {
+
+namespace {
+
+Result<void> check_built(const NewMessage& message) {
+  if (message.command) return not_built::refusal(not_built::kCommands);
+  if (message.keep_ms) return not_built::refusal(not_built::kRetention);
+  if (!message.unique.empty() || !message.debounce.empty()) return not_built::refusal(not_built::kKeys);
+  if (!message.after.empty() || !message.after_any.empty()) return not_built::refusal(not_built::kAfter);
+  return {};
+}
+
+}  // namespace
+
+Result<void> RedisPush::check(std::span<const NewMessage> messages) {
+  if (messages.size() > kBatchMessagesMax)
+    return Error{ErrorKind::usage, "batch: has more than " + std::to_string(kBatchMessagesMax) + " messages",
+                 0};
+  FQ_TRY_SET(const Settings settings, policy_.settings());
+  uint64_t bytes = 0;
+  for (const NewMessage& message : messages) {
+    FQ_TRY(check_message(message, settings.payload_bytes_max));
+    FQ_TRY(check_built(message));
+    bytes += message.payload.size();
+    if (message.payload.size() <= kRedisPayloadBytesMax) continue;
+    return Error{ErrorKind::bad_data,
+                 "payload: has " + std::to_string(message.payload.size()) +
+                     " bytes, the limit on a server is " + format_size(kRedisPayloadBytesMax),
+                 0};
+  }
+  if (bytes <= kRedisBatchBytesMax) return {};
+  return Error{ErrorKind::bad_data,
+               "batch: has more than " + format_size(kRedisBatchBytesMax) + " of payload", 0};
+}
+
+Result<PushReply> RedisPush::push(std::span<const NewMessage> messages) {
+  PushReply reply;
+  if (messages.empty()) return reply;
+  FQ_TRY(check(messages));
+  ArgumentList arguments;
+  for (const NewMessage& message : messages) {
+    arguments.borrow(message.tenant);
+    arguments.add(push_fields(message, message.at_wall_ms ? shard_.server_of(*message.at_wall_ms) : 0));
+    arguments.borrow(message.key);
+    arguments.add(push_rest(message));
+  }
+  Result<Reply> pushed = shard_.change("push", arguments.words());
+  // Sent, and nothing heard: it may have happened.
+  if (!pushed && pushed.error().kind == ErrorKind::io) {
+    reply.items.resize(messages.size());
+    reply.error = std::move(pushed).error();
+    return reply;
+  }
+  if (!pushed) return std::move(pushed).error();
+  for (size_t i = 1; i < pushed->items.size(); ++i)
+    reply.items.push_back({PushStatus::accepted, MessageId{static_cast<uint64_t>(pushed->items[i].number)}});
+  if (reply.items.size() == messages.size()) return reply;
+  return Error{ErrorKind::io,
+               "push: the server answers of another number of messages; the outcome is unknown", 0};
+}
+
+}  // namespace fq

@@ -1,0 +1,28 @@
+// redis_push - puts batches of messages into a shard.
+#pragma once
+
+// System.
+#include <span>
+// fq, this room.
+#include "core/redis/redis_policy.h"
+
+namespace fq {
+
+/// Of one message, and of a batch together: a whole one is one call of the server's program.
+inline constexpr uint64_t kRedisPayloadBytesMax = 512 * 1024;
+inline constexpr uint64_t kRedisBatchBytesMax = 16 * 1024 * 1024;
+
+class RedisPush {
+ public:
+  RedisPush(Shard& shard, RedisPolicy& policy) : shard_(shard), policy_(policy) {}
+
+  Result<PushReply> push(std::span<const NewMessage> messages);
+
+ private:
+  Result<void> check(std::span<const NewMessage> messages);
+
+  Shard& shard_;
+  RedisPolicy& policy_;
+};
+
+}  // namespace fq

@@ -1,0 +1,74 @@
+// redis_queue - a queue on a server: the door's calls, handed on to what speaks with the server's program.
+//
+// What is not built yet is refused by name: see not_built.h.
+#pragma once
+
+// fq, this room.
+#include "core/redis/catalog.h"
+#include "core/redis/redis_leases.h"
+#include "core/redis/redis_look.h"
+#include "core/redis/redis_policy.h"
+#include "core/redis/redis_push.h"
+
+namespace fq {
+
+class RedisQueue final : public Queue {
+ public:
+  RedisQueue(const QueueEntry& entry, ServerAccess access)
+      : shard_(std::move(access), entry.tag), leases_(shard_, entry.mark, draw_nonce()) {}
+
+  Caps caps() const override;
+  Result<PushReply> push(std::span<const NewMessage> messages, const PushOptions& options) override;
+  Result<LeaseReply> lease(const LeaseRequest& request) override { return leases_.lease(request); }
+  Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next) override {
+    return leases_.settle(items, next);
+  }
+  Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms) override {
+    return leases_.extend(receipts, duration_ms);
+  }
+  Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) override {
+    return look_.peek(filter, from, n);
+  }
+  Result<IdPage> select(const Filter& filter, const Cursor& from, size_t n) override;
+  Result<std::optional<MessageInfo>> get(MessageId id) override { return look_.get(id); }
+  Result<MessagePage> ended(const Filter& filter, const Cursor& from, size_t n) override;
+  Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override;
+  Result<void> events(const EventRequest& request, EventPage& page) override;
+  Result<std::optional<JobOutput>> output(MessageId id) override;
+  Result<EndStatus> await_end(const EndRequest& request) override;
+  Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids,
+                                          std::optional<int64_t> limit_ms) override;
+  Result<void> attend(const Attendance& attendance) override;
+  Result<std::vector<Attendee>> attendees() override;
+  Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
+  Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
+  Result<Settings> settings() override { return policy_.settings(); }
+  Result<bool> policy_is_current(const FileIdentity& identity) override {
+    return policy_.is_current(identity);
+  }
+  Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
+                           const std::string* text) override {
+    return policy_.load(policy, identity, text);
+  }
+  Result<std::string> policy_kept() override { return policy_.kept(); }
+  Result<void> policy_set(std::string_view path, const PolicyPatch& patch) override {
+    return policy_.set(path, patch);
+  }
+  Result<OverridePage> policy_overrides(const Cursor& from, size_t n) override;
+  Result<StatsReply> stats(const StatsRequest& request) override;
+  Result<ExplainReply> explain(const ExplainRequest& request) override;
+  Result<CheckReport> check(bool repair) override;
+  Result<CompactReport> compact() override;
+  Result<void> maintain(int64_t budget_ms) override;
+
+ private:
+  static std::string draw_nonce();
+
+  Shard shard_;
+  RedisPolicy policy_{shard_};
+  RedisPush push_{shard_, policy_};
+  RedisLeases leases_;
+  RedisLook look_{shard_, leases_};
+};
+
+}  // namespace fq

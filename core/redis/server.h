@@ -1,0 +1,55 @@
+// server - one connection to one server, greeted and looked at: commands in, replies out, in order.
+#pragma once
+
+// System.
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+// fq, below us.
+#include "core/base/result.h"
+// fq, this room.
+#include "core/redis/redis_place.h"
+#include "core/redis/reply.h"
+#include "core/redis/wire.h"
+
+namespace fq {
+
+using Words = std::span<const std::string_view>;
+
+class Server {
+ public:
+  /// A master that can be relied on: of version 7, which drops no key when its memory is full.
+  static Result<std::unique_ptr<Server>> open(const RedisPlace& place, const std::string& password);
+
+  const std::string& name() const { return wire_.name(); }
+  /// Another one when it was started anew or another server has taken over.
+  const std::string& run_id() const { return run_id_; }
+  bool is_over() const { return wire_.is_over(); }
+
+  /// One that is sent, with others, by the next call; its reply has to be received, too.
+  void add(Words words);
+  /// Sends what was added and waits for the first reply. What the server refused is a Reply, too; an Error:
+  /// the outcome of all that was added is unknown, and the connection is of no more use.
+  Result<Reply> receive();
+  Result<Reply> call(Words words) {
+    add(words);
+    return receive();
+  }
+
+ private:
+  Server(Wire wire, int64_t call_ms) : wire_(std::move(wire)), call_ms_(call_ms) {}
+  static Result<std::unique_ptr<Server>> try_host(const RedisPlace& place, const RedisPlace::Host* host,
+                                                  const std::string& password);
+  Result<Reply> greet(Words words);
+  Result<void> log_in(const RedisPlace& place, const std::string& password);
+  Result<void> look_at_it();
+
+  Wire wire_;
+  int64_t call_ms_;
+  ReplyParser parser_;
+  std::string out_, in_;
+  std::string run_id_;
+};
+
+}  // namespace fq

@@ -1,0 +1,102 @@
+#include "core/redis/shard.h"
+
+// System.
+#include <array>
+// fq, this room.
+#include "core/redis/answer.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int kTicksMax = 100;  // 64 timers each, before a call gives up
+
+Result<void> load(Server& server, const Library& library) {
+  FQ_TRY_SET(const Reply reply,
+             server.call(std::array<std::string_view, 3>{"FUNCTION", "LOAD", library.text}));
+  // Somebody else was as quick.
+  const bool is_there =
+      reply.kind != Reply::Kind::error || reply.text.find("already exists") != std::string::npos;
+  if (is_there) return {};
+  if (reply.text.starts_with("NOPERM")) {
+    return Error{
+        ErrorKind::unusable,
+        server.name() + ": FUNCTION LOAD: this user may not load fq's functions; let another one load them",
+        0};
+  }
+  return error_of_refusal(server.name(), "FUNCTION LOAD", reply.text);
+}
+
+bool has_more(const Reply& reply) { return reply.at(0).at(2).number == 1; }
+
+}  // namespace
+
+Result<Reply> call_function(Server& server, const Library& library, std::string_view name, Words keys,
+                            Words arguments, bool reads_only) {
+  const std::string function = std::string(library.name) + "_" + std::string(name);
+  const std::string key_count = std::to_string(keys.size());
+  std::vector<std::string_view> words = {reads_only ? "FCALL_RO" : "FCALL", function, key_count};
+  words.insert(words.end(), keys.begin(), keys.end());
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  FQ_TRY_SET(Reply reply, server.call(words));
+  if (reply.kind == Reply::Kind::error && lacks_library(reply.text)) {
+    FQ_TRY(load(server, library));
+    FQ_TRY_SET(reply, server.call(words));
+  }
+  if (reply.kind == Reply::Kind::error) return error_of_refusal(server.name(), name, reply.text);
+  return reply;
+}
+
+int64_t Shard::wall_ahead_ms() const {
+  if (access_.told_time == nullptr) return 0;
+  return access_.told_time->wall_ms() - access_.told_time->boot_ms();
+}
+
+Result<Server*> Shard::server() {
+  if (server_ != nullptr && server_->is_over()) server_.reset();
+  if (server_ == nullptr) {
+    FQ_TRY_SET(server_, Server::open(access_.place, access_.password));
+  }
+  return server_.get();
+}
+
+Result<Reply> Shard::call(std::string_view function, const std::vector<std::string_view>& arguments) {
+  FQ_TRY_SET(Server* const server, this->server());
+  // One key that is always there and one that never is: while a cluster moves them, a server refuses the
+  // call.
+  const std::string root = tag_ + "h", canary = tag_ + "c";
+  if (access_.told_time != nullptr) {
+    const std::string now = std::to_string(access_.told_time->boot_ms());
+    FQ_TRY(server->call(std::array<std::string_view, 4>{"HSET", root, "clock", now}));
+  }
+  const bool reads_only = function == "look";
+  std::vector<std::string_view> words;
+  if (!reads_only) words.push_back(server->run_id());
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  Result<Reply> reply = call_function(*server, *access_.library, function,
+                                      std::array<std::string_view, 2>{root, canary}, words, reads_only);
+  // Whatever comes on it now may be the answer to this.
+  if (!reply && reply.error().kind == ErrorKind::io) server_.reset();
+  return reply;
+}
+
+Result<Reply> Shard::change(std::string_view function, const std::vector<std::string_view>& arguments) {
+  for (int ticks = 0; ticks < kTicksMax; ++ticks) {
+    FQ_TRY_SET(Reply reply, call(function, arguments));
+    if (!has_more(reply)) return reply;
+  }
+  return Error{ErrorKind::later, "queue: too much is due at once; try again", 0};
+}
+
+Result<Reply> Shard::tick() { return change("change", {"cancel"}); }
+
+Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
+  for (int ticks = 0;; ++ticks) {
+    FQ_TRY_SET(Reply reply, call("look", arguments));
+    const int64_t now_ms = reply.at(0).at(0).number, due_ms = reply.at(0).at(1).number;
+    if (due_ms < 0 || due_ms > now_ms || ticks == 2) return reply;
+    FQ_TRY(tick());
+  }
+}
+
+}  // namespace fq

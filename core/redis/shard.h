@@ -1,0 +1,57 @@
+// shard - the keys of a queue that lie together, and the functions that are called on them.
+#pragma once
+
+// System.
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+// fq, below us.
+#include "core/base/clock.h"
+// fq, this room.
+#include "core/redis/library.h"
+#include "core/redis/server.h"
+
+namespace fq {
+
+/// In one reply: with the longest payloads 32 MiB, half of what a reply may have.
+inline constexpr size_t kMessagesPerCall = 64;
+
+/// How a server is reached, and with which program.
+struct ServerAccess {
+  RedisPlace place;
+  std::string password;
+  const Library* library = nullptr;
+  Clock* told_time = nullptr;  // of a library that is told the time: of tests
+};
+
+/// Calls a function whose first key is `root`. The library is loaded where it is missing.
+Result<Reply> call_function(Server& server, const Library& library, std::string_view name, Words keys,
+                            Words arguments, bool reads_only);
+
+class Shard {
+ public:
+  Shard(ServerAccess access, std::string tag) : access_(std::move(access)), tag_(std::move(tag)) {}
+
+  /// Changes something, after all that is due: `head` of the reply is its first item.
+  Result<Reply> change(std::string_view function, const std::vector<std::string_view>& arguments);
+  /// Shows what is there when all that is due has been done.
+  Result<Reply> look(const std::vector<std::string_view>& arguments);
+
+  /// A wall time of the server's, and the other way round.
+  int64_t wall_of(int64_t server_ms) const { return server_ms + wall_ahead_ms(); }
+  int64_t server_of(int64_t wall_ms) const { return wall_ms - wall_ahead_ms(); }
+
+ private:
+  int64_t wall_ahead_ms() const;
+  Result<Server*> server();
+  Result<Reply> call(std::string_view function, const std::vector<std::string_view>& arguments);
+  /// Does what is due and nothing else.
+  Result<Reply> tick();
+
+  ServerAccess access_;
+  std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"
+  std::unique_ptr<Server> server_;
+};
+
+}  // namespace fq

@@ -1,0 +1,154 @@
+#include "core/redis/wire.h"
+
+// System.
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+// fq, below us.
+#include "core/base/clock.h"
+
+namespace fq {
+
+namespace {
+
+Error nobody(const std::string& name, std::string_view why) {
+  return Error{ErrorKind::later, name + ": cannot be reached: " + std::string(why), 0};
+}
+
+/// Whether it is ready within the time; else errno is set.
+bool is_ready(int socket, short events, int64_t deadline_ms) {
+  for (;;) {
+    const int64_t left_ms = std::max<int64_t>(0, deadline_ms - system_clock().boot_ms());
+    pollfd poll{socket, events, 0};
+    const int ready = ::poll(&poll, 1, static_cast<int>(std::min<int64_t>(left_ms, INT32_MAX)));
+    if (ready > 0) return true;
+    if (ready == 0) errno = ETIMEDOUT;
+    if (ready < 0 && errno == EINTR) continue;
+    return false;
+  }
+}
+
+/// 0, or errno.
+int connect_within(int socket, const sockaddr* address, socklen_t length, int64_t deadline_ms) {
+  if (::connect(socket, address, length) == 0) return 0;
+  if (errno != EINPROGRESS && errno != EAGAIN) return errno;
+  if (!is_ready(socket, POLLOUT, deadline_ms)) return errno;
+  int fault = 0;
+  socklen_t size = sizeof fault;
+  return ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &fault, &size) == 0 ? fault : errno;
+}
+
+Descriptor new_socket(int family) {
+  return Descriptor(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+/// A reply waits for no packet to fill up, and a peer that vanished is missed in minutes.
+void tune(int socket) {
+  const int on = 1, idle_s = 10;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+}
+
+Result<Descriptor> connect_by_name(const RedisPlace::Host& host, const std::string& name,
+                                   int64_t deadline_ms) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int fault = ::getaddrinfo(host.name.c_str(), std::to_string(host.port).c_str(), &hints, &found);
+  if (fault != 0) return nobody(name, ::gai_strerror(fault));
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(found, ::freeaddrinfo);
+  int last = ECONNREFUSED;
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    Descriptor socket = new_socket(each->ai_family);
+    last = socket ? connect_within(socket.get(), each->ai_addr, each->ai_addrlen, deadline_ms) : errno;
+    if (last != 0) continue;
+    tune(socket.get());
+    return socket;
+  }
+  return nobody(name, std::strerror(last));
+}
+
+Result<Descriptor> connect_to_socket(const std::string& path, int64_t deadline_ms) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  Descriptor socket = new_socket(AF_UNIX);
+  const int fault = socket ? connect_within(socket.get(), reinterpret_cast<const sockaddr*>(&address),
+                                            sizeof address, deadline_ms)
+                           : errno;
+  if (fault == EACCES) return sys_error("connect", path, fault);
+  if (fault != 0) return nobody(path, std::strerror(fault));
+  return socket;
+}
+
+std::string name_of(const RedisPlace& place, const RedisPlace::Host* host) {
+  if (host == nullptr) return place.socket;
+  const bool is_ip6 = host->name.find(':') != std::string::npos;
+  return (is_ip6 ? "[" + host->name + "]" : host->name) + ":" + std::to_string(host->port);
+}
+
+}  // namespace
+
+Result<Wire> Wire::connect(const RedisPlace& place, const RedisPlace::Host* host) {
+  const std::string name = name_of(place, host);
+  const int64_t deadline_ms = system_clock().boot_ms() + place.connect_ms;
+  FQ_TRY_SET(Descriptor socket, host == nullptr ? connect_to_socket(place.socket, deadline_ms)
+                                                : connect_by_name(*host, name, deadline_ms));
+  return Wire(std::move(socket), name);
+}
+
+Error Wire::lost(std::string_view what, int sys) const {
+  return Error{ErrorKind::io, name_ + ": " + std::string(what) + "; the outcome is unknown", sys};
+}
+
+bool Wire::is_over() const {
+  pollfd poll{socket_.get(), POLLIN, 0};
+  return ::poll(&poll, 1, 0) != 0;
+}
+
+Result<void> Wire::wait_for(short events, int64_t deadline_ms) const {
+  if (is_ready(socket_.get(), events, deadline_ms)) return {};
+  return lost(errno == ETIMEDOUT ? "did not answer in time" : std::strerror(errno), errno);
+}
+
+Result<void> Wire::write(std::string_view bytes, int64_t deadline_ms) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(sent));
+    } else if (errno == EAGAIN) {
+      FQ_TRY(wait_for(POLLOUT, deadline_ms));
+    } else if (errno != EINTR) {
+      return lost(std::strerror(errno), errno);
+    }
+  }
+  return {};
+}
+
+Result<void> Wire::read(std::string& to, int64_t deadline_ms) {
+  char piece[16 * 1024];
+  for (;;) {
+    const ssize_t got = ::recv(socket_.get(), piece, sizeof piece, 0);
+    if (got > 0) {
+      to.append(piece, static_cast<size_t>(got));
+      return {};
+    }
+    if (got == 0) return lost("closed the connection", 0);
+    if (errno == EAGAIN) {
+      FQ_TRY(wait_for(POLLIN, deadline_ms));
+    } else if (errno != EINTR) {
+      return lost(std::strerror(errno), errno);
+    }
+  }
+}
+
+}  // namespace fq

@@ -1,0 +1,36 @@
+// wire - bytes to and from a server, each wait with an end.
+#pragma once
+
+// System.
+#include <string_view>
+// fq, below us.
+#include "core/base/descriptor.h"
+#include "core/base/result.h"
+// fq, this room.
+#include "core/redis/redis_place.h"
+
+namespace fq {
+
+/// A connected socket. Errors name the server.
+class Wire {
+ public:
+  /// `host`: of the place's; none: its socket. ErrorKind::later: nobody is there, nothing was done.
+  static Result<Wire> connect(const RedisPlace& place, const RedisPlace::Host* host);
+
+  const std::string& name() const { return name_; }
+  /// The other side has closed it, or sent what nobody asked for: nothing that is sent now would be answered.
+  bool is_over() const;
+  Result<void> write(std::string_view bytes, int64_t deadline_ms);
+  /// Appends what is there next to `to`. The end of the stream is an Error.
+  Result<void> read(std::string& to, int64_t deadline_ms);
+
+ private:
+  Wire(Descriptor socket, std::string name) : socket_(std::move(socket)), name_(std::move(name)) {}
+  Result<void> wait_for(short events, int64_t deadline_ms) const;
+  Error lost(std::string_view what, int sys) const;
+
+  Descriptor socket_;
+  std::string name_;
+};
+
+}  // namespace fq

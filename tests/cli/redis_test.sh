@@ -1,0 +1,71 @@
+#!/bin/bash
+# redis_test - commands on a queue on a server, through fq and fq-redis; and the password, which nobody sees.
+. "$(dirname "$0")/lib.sh"
+
+# The package redis-tools has the server under another name.
+server=$(command -v redis-server || command -v redis-check-rdb) || { echo "skipped: no redis-server"; exit 77; }
+[ -x "$(dirname "$FQ")/fq-redis" ] || { echo "skipped: fq-redis is not built"; exit 77; }
+
+start() {  # SOCKET SETTINGS...
+  local socket=$1
+  shift
+  # It ends with this script, however that ends.
+  # shellcheck disable=SC2016
+  setpriv --pdeathsig KILL bash -c 'exec -a redis-server "$0" "$@"' \
+    "$server" --port 0 --unixsocket "$socket" --dir "$work" --save "" "$@" >"$work/log" 2>&1 &
+  disown
+  await test -S "$socket"
+}
+start "$work/s"
+export FQ_SPOOL="redis+unix://$work/s"
+
+push_three() { fq push hello && fq push -t acme/x -p 5 --delay 1h later && fq push -t acme/x --tag k=v tagged; }
+is "ids" "1 2 3" "$(push_three | paste -sd' ')"
+is "the order of turns" "hello tagged" "$(fq peek --json | jq -r .payload | paste -sd' ')"
+is "delayed" later "$(fq peek --state delayed --json | jq -r .payload)"
+receipt=$(fq pop --lease 10s --json | jq -r .receipt)
+gives 0 "" fq ack "$receipt"
+gives 1 "no longer valid" fq ack "$receipt"
+is "sums" "1 1 3" "$(fq stats --json | jq -r '"\(.ready) \(.delayed) \(.pushed)"')"
+gives 0 "" fq kick 2
+is "kicked" 0 "$(fq stats --json | jq .delayed)"
+gives 0 "" fq cancel 2
+gives 0 "" fq queue create other
+is "queues" "$(printf 'default\nother')" "$(fq queue list)"
+gives 0 "" fq queue remove other --yes
+is "queues" default "$(fq queue list)"
+gives 1 "queue 'nowhere': there is none" fq pop -q nowhere --lease 1s
+gives 0 "" fq doctor
+
+# What is not there yet says so, and nothing was done.
+before=$(fq stats --json | jq -c 'del(.as_of)')
+for words in "pop" "push --unique k x" "push --after 1 x" "wait 1" "log" "check" "workers" "tenant pause acme" "queue pause"; do
+  # shellcheck disable=SC2086
+  gives 69 "is not there yet for queues on a server" fq $words
+done
+is "refused and not half done" "$before" "$(fq stats --json | jq -c 'del(.as_of)')"
+
+# What is wrong with a spool is said as for any.
+gives 78 "has an option that there is not" env FQ_SPOOL="$FQ_SPOOL?colour=red" "$FQ" push x
+gives 64 "has an option that there is not" fq push --spool "$FQ_SPOOL?colour=red" x
+gives 75 "$work/none: cannot be reached" fq push --spool "redis+unix://$work/none" x
+gives 64 "is a directory, for which this program has no engine" "$(dirname "$FQ")/fq-redis" push --spool "$work/d" x
+
+# A password comes from a file of one's own, or from the environment; it is in no error and no process list.
+start "$work/p" --requirepass s3cret
+locked=redis+unix://$work/p
+gives 77 "FQ_REDIS_PASSWORD_FILE" fq push --spool "$locked" x
+printf 's3cret\n' >"$work/password"
+chmod 644 "$work/password"
+gives 78 "is open to others" env FQ_REDIS_PASSWORD_FILE="$work/password" "$FQ" push --spool "$locked" x
+chmod 600 "$work/password"
+is "by a file" 1 "$(FQ_REDIS_PASSWORD_FILE=$work/password fq push --spool "$locked" x)"
+is "by the environment" 2 "$(FQ_REDIS_PASSWORD=s3cret fq push --spool "$locked" x)"
+gives 78 "none" env FQ_REDIS_PASSWORD=s3cret FQ_REDIS_PASSWORD_FILE="$work/none" "$FQ" push --spool "$locked" x
+printf 'wr0ng' >"$work/password"
+gives 77 "does not know this user" env FQ_REDIS_PASSWORD=s3cret FQ_REDIS_PASSWORD_FILE="$work/password" "$FQ" push --spool "$locked" x
+is "not in the error" 0 "$(grep -c 'wr0ng\|s3cret' "$work/err")"
+gives 64 "has a password in it" fq push --spool "redis://me:s3cret@host" x
+is "not in the error" 0 "$(grep -c s3cret "$work/err")"
+
+finish

@@ -1,0 +1,93 @@
+// catalog_test - queues of a prefix: made, listed, removed without a trace.
+#include "tests/redis/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+Names keys_of(const TestServer& server) {
+  Names keys;
+  for (const Reply& each : command(server, {"KEYS", "*"}).items) keys.push_back(each.text);
+  return keys;
+}
+
+}  // namespace
+
+TEST_CASE("queues are made once, listed by name and removed without a key left") {
+  const TestServer server;
+  const RedisEngine& engine = real_time_engine();
+  CHECK(answered(engine.create({server.spool(), "b"})));
+  CHECK(!answered(engine.create({server.spool(), "b"})));
+  CHECK(answered(engine.create({server.spool(), "a"})));
+  CHECK(answered(engine.list(server.spool())) == Names{"a", "b"});
+  for (const char* name : {"a", "b"}) {
+    const auto queue = answered(engine.open({server.spool(), name}, {}));
+    push_one(*queue, "acme/x", name);
+    push_one(*queue, "acme", name);
+    REQUIRE(answered(queue->lease(for_a_minute())).deliveries.size() == 1);
+    REQUIRE(engine.remove({server.spool(), name}).ok());
+    const Result<std::optional<MessageInfo>> gone = queue->get(MessageId{1});
+    REQUIRE(!gone.ok());
+    CHECK(gone.error().kind == ErrorKind::missing);
+  }
+  CHECK(keys_of(server) == Names{});
+  CHECK(engine.remove({server.spool(), "a"}).error().kind == ErrorKind::missing);
+}
+
+TEST_CASE("prefixes and databases keep queues of one name apart") {
+  const TestServer server;
+  const auto one = open_on(real_time_engine(), server.spool("?prefix=one"));
+  const auto two = open_on(real_time_engine(), server.spool("?prefix=two"));
+  const auto third = open_on(real_time_engine(), server.spool("?prefix=one&db=1"));
+  push_one(*one, "t", "x");
+  CHECK(answered(two->lease(for_a_minute())).deliveries.empty());
+  CHECK(answered(third->lease(for_a_minute())).deliveries.empty());
+  CHECK(answered(one->lease(for_a_minute())).deliveries.size() == 1);
+}
+
+TEST_CASE("a queue of another schema is refused, naming both") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  command(server, {"HSET", "fq1:fq:{default:0:0}:h", "schema", "7"});
+  const Result<LeaseReply> leased = queue->lease(for_a_minute());
+  REQUIRE(!leased.ok());
+  CHECK(leased.error().kind == ErrorKind::unusable);
+  command(server, {"HSET", "fq1:fq:{default}:meta", "schema", "7"});
+  const Result<std::unique_ptr<Queue>> opened = real_time_engine().open({server.spool(), "default"}, {});
+  REQUIRE(!opened.ok());
+  CHECK(opened.error().kind == ErrorKind::unusable);
+  CHECK(opened.error().text.find("'7'") != std::string::npos);
+}
+
+TEST_CASE("a receipt tells its queue from others, and is good in no other") {
+  const TestServer server;
+  const RedisEngine& engine = real_time_engine();
+  answered(engine.create({server.spool(), "a"}));
+  answered(engine.create({server.spool(), "b"}));
+  const auto a = answered(engine.open({server.spool(), "a"}, {}));
+  const auto b = answered(engine.open({server.spool(), "b"}, {}));
+  push_one(*a, "t", "x");
+  push_one(*b, "t", "x");
+  const Receipt of_a = answered(a->lease(for_a_minute())).deliveries.at(0).receipt;
+  REQUIRE(answered(b->lease(for_a_minute())).deliveries.size() == 1);
+  CHECK(answered(engine.queue_marked(server.spool(), of_a.text.substr(of_a.text.rfind('.') + 1))) == "a");
+  CHECK(answered(engine.queue_marked(server.spool(), "0000")).empty());
+  Settle ack;
+  ack.receipt = of_a;
+  CHECK(answered(b->settle({&ack, 1})).items.at(0) == SettleStatus::foreign);
+  CHECK(answered(a->settle({&ack, 1})).items.at(0) == SettleStatus::ok);
+}
+
+TEST_CASE("who did not lease cannot settle, though it knows id and serial") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  push_one(*queue, "t", "x");
+  Settle ack;
+  ack.receipt = answered(queue->lease(for_a_minute())).deliveries.at(0).receipt;
+  ack.receipt.text.back() = ack.receipt.text.back() == 'a' ? 'b' : 'a';
+  CHECK(answered(queue->settle({&ack, 1})).items.at(0) == SettleStatus::stale);
+}
+
+}  // namespace fq::test

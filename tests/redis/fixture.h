@@ -1,0 +1,72 @@
+// fixture - what the tests of core/redis share: a server, a queue on it, and commands past the door.
+#pragma once
+
+// System.
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+// fq, below us.
+#include "core/redis/redis_engine.h"
+#include "core/redis/server.h"
+// Tests.
+#include "tests/catch.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/servers/servers.h"
+#include "tests/servers/told_time_library.h"
+
+namespace fq::test {
+
+inline Result<std::string> no_password() { return std::string(); }
+
+template <class T>
+T answered(Result<T> result) {
+  INFO((result.ok() ? std::string() : result.error().text));
+  REQUIRE(result.ok());
+  return std::move(result).value();
+}
+
+inline const RedisEngine& real_time_engine() {
+  static const RedisEngine engine(redis_library(), no_password);
+  return engine;
+}
+inline const RedisEngine& told_time_engine() {
+  static const RedisEngine engine(told_time_library(), no_password, true);
+  return engine;
+}
+
+inline std::unique_ptr<Queue> open_on(const RedisEngine& engine, const std::string& spool,
+                                      Clock* clock = nullptr) {
+  OpenOptions options;
+  options.create = true;
+  options.clock = clock;
+  return answered(engine.open({spool, "default"}, options));
+}
+
+/// A command as an administrator types it.
+inline Reply command(const TestServer& server, std::initializer_list<std::string_view> words) {
+  RedisPlace place;
+  place.socket = server.socket();
+  const std::unique_ptr<Server> connection = answered(Server::open(place, ""));
+  return answered(connection->call(std::vector<std::string_view>(words)));
+}
+
+inline MessageId push_one(Queue& queue, std::string_view tenant, std::string_view payload) {
+  NewMessage message;
+  message.tenant = tenant;
+  message.payload = as_bytes(payload);
+  const PushReply reply = answered(queue.push({&message, 1}));
+  REQUIRE(reply.items.at(0).status == PushStatus::accepted);
+  return reply.items[0].id;
+}
+
+inline LeaseRequest for_a_minute(size_t want = 1) {
+  LeaseRequest request;
+  request.want = want;
+  request.hold = Hold::duration;
+  request.hold_ms = 60'000;
+  return request;
+}
+
+}  // namespace fq::test

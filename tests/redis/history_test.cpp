@@ -1,0 +1,218 @@
+// history_test - random operations on a queue on a server and on the model, compared after each.
+//
+// Only of what is built: when not_built.h is empty, the random histories of tests/api take its place.
+// FQ_SEED=n runs one history again, FQ_HISTORIES=n more of them.
+#include "tests/redis/fixture.h"
+
+// System.
+#include <cstdio>
+#include <random>
+#include <set>
+// Tests.
+#include "tests/api/history_view.h"
+#include "tests/fakes/model.h"
+#include "tests/knobs.h"
+
+namespace fq::test {
+
+namespace {
+
+constexpr size_t kSteps = 100;
+
+class ServerHistory {
+ public:
+  ServerHistory(const TestServer& server, uint64_t seed)
+      : random_(seed), location_{server.spool("?prefix=h" + std::to_string(seed)), "default"} {
+    clock_.set_boot_ms(clock_.boot_ms() / 10 * 10 + 5);  // due times end in 0: none is due exactly now
+    queue_ = open_on(told_time_engine(), location_.spool, &clock_);
+    Settings settings;
+    settings.order = static_cast<Order>(below(3));
+    settings.attempts_max = 3;
+    model_.load(settings);
+    REQUIRE(queue_->policy_load({values_of(settings), {}, {}}, {.inode = 1}).ok());
+  }
+  ~ServerHistory() { static_cast<void>(told_time_engine().remove(location_)); }
+
+  std::string run() {
+    for (size_t i = 0; i < kSteps && fault_.empty(); ++i) {
+      step();
+      compare();
+    }
+    return fault_;
+  }
+
+ private:
+  uint64_t below(uint64_t n) { return random_() % n; }
+  template <class T>
+  void equal(const T& mine, const T& models, const std::string& what) {
+    if (mine != models && fault_.empty()) fault_ = what + " after " + log_;
+  }
+
+  /// A span that ends at a time at which no other timer ends.
+  int64_t fresh_span_ms(int64_t most) {
+    for (;; most += 100) {
+      const auto steps = static_cast<int64_t>(below(static_cast<uint64_t>(most) / 10)) + 1;
+      const int64_t due_ms = (clock_.boot_ms() / 10 + steps) * 10;
+      if (dues_.insert(due_ms).second) return due_ms - clock_.boot_ms();
+    }
+  }
+
+  std::string tenant() {
+    static const char* const tenants[] = {"c", "a/x", "a/y", "b/z/1", "b/z/2", "default", "a", "b"};
+    return tenants[below(std::size(tenants))];
+  }
+
+  void step() {
+    switch (below(10)) {
+      case 0:
+      case 1:
+      case 2:
+        return push();
+      case 3:
+      case 4:
+        return lease(1 + below(5));
+      case 5:
+      case 6:
+        return settle();
+      case 7:
+        return mutate();
+      case 8:
+        return set_weight();
+      default:
+        log_ += "advance\n";
+        clock_.advance(static_cast<int64_t>(below(100)) * 10);
+    }
+  }
+
+  void push() {
+    std::vector<NewMessage> batch(1 + below(4));
+    std::vector<std::string> texts;
+    texts.reserve(3 * batch.size());
+    for (NewMessage& message : batch) {
+      message.tenant = texts.emplace_back(tenant());
+      message.payload = as_bytes(texts.emplace_back("m" + std::to_string(++pushed_)));
+      if (model_.settings.order == Order::priority) message.priority = static_cast<int32_t>(below(5)) - 2;
+      const bool keyed = model_.settings.order == Order::key && below(4) != 0;
+      // A key that is the beginning of another, and one with the byte that is escaped.
+      static const std::string keys[] = {"k", std::string("k\0", 2), std::string("k\0\xff", 3), "ka", "\xff"};
+      if (keyed) message.key = keys[below(std::size(keys))];
+      if (below(4) == 0) message.delay_ms = fresh_span_ms(2'000);
+      if (below(5) == 0) message.ttl_ms = fresh_span_ms(3'000) - message.delay_ms.value_or(0);
+      if (message.ttl_ms && *message.ttl_ms <= 0) message.ttl_ms.reset();
+      if (below(4) == 0) message.attempts_max = 1 + static_cast<uint32_t>(below(3));
+      log_ += "push " + std::string(as_text(message.payload)) + " " + std::string(message.tenant) + "\n";
+    }
+    const PushReply reply = answered(queue_->push(batch));
+    for (size_t i = 0; i < batch.size(); ++i) {
+      equal(number(reply.items.at(i).id), number(model_.put(batch[i]).id), "id");
+      ids_.push_back(reply.items[i].id);
+    }
+  }
+
+  void lease(size_t want) {
+    static const char* const filters[] = {"", "", "a", "b", "b/z", "c", "nobody"};
+    LeaseRequest request = for_a_minute(want);
+    request.hold_ms = fresh_span_ms(3'000);
+    request.tenant = filters[below(std::size(filters))];
+    request.want = below(2) == 0 ? 1 : want;
+    if (request.want > 1)
+      request.hold_ms = 10'000'000 + 10 * static_cast<int64_t>(below(100'000));  // they would tie
+    if (below(4) == 0) request.bytes_max = 2 + below(10);
+    log_ += "lease " + std::to_string(request.want) + " '" + std::string(request.tenant) + "'\n";
+    const LeaseReply mine = answered(queue_->lease(request));
+    const std::vector<Delivery> models = model_.lease(request);
+    equal(mine.deliveries.size(), models.size(), "leased");
+    for (size_t i = 0; i < models.size() && fault_.empty(); ++i) {
+      const Delivery& one = mine.deliveries[i];
+      equal(std::string(one.payload.bytes()), std::string(models[i].payload.bytes()), "served");
+      equal(one.attempt, models[i].attempt, "attempt");
+      equal(one.attempts_max, models[i].attempts_max, "attempts_max");
+      equal(one.delivery, models[i].delivery, "delivery");
+      equal(one.crashes, models[i].crashes, "crashes");
+      taken_.push_back({one.receipt, models[i].receipt});
+    }
+  }
+
+  void settle() {
+    if (taken_.empty()) return;
+    const auto [mine, models] = taken_[below(taken_.size())];  // also receipts that are stale by now
+    if (below(6) == 0) {
+      const int64_t ms = fresh_span_ms(3'000);
+      log_ += "extend " + models.text + "\n";
+      const SettleStatus status = answered(queue_->extend({&mine, 1}, ms)).at(0).status;
+      return equal(status_name(status), status_name(model_.extend(models, ms).status), "extended");
+    }
+    Settle item;
+    item.verdict = static_cast<Verdict>(below(4));
+    const bool can_delay = item.verdict == Verdict::retry || item.verdict == Verdict::release;
+    if (can_delay && below(2) == 0) item.delay_ms = fresh_span_ms(2'000);
+    item.receipt = models;
+    const SettleStatus expected = model_.settle(item);
+    item.receipt = mine;
+    log_ += "settle " + models.text + " " + std::to_string(static_cast<int>(item.verdict)) + "\n";
+    equal(status_name(answered(queue_->settle({&item, 1})).items.at(0)), status_name(expected), "settled");
+  }
+
+  static std::string status_name(SettleStatus status) {
+    const bool refused = status == SettleStatus::stale || status == SettleStatus::gone;
+    return refused ? "refused" : status == SettleStatus::ok ? "ok" : "buried";
+  }
+
+  void mutate() {
+    if (ids_.empty()) return;
+    const MessageId id = ids_[below(ids_.size())];
+    const Action action = below(2) == 0 ? Action::cancel : Action::kick;
+    log_ += (action == Action::kick ? "kick " : "cancel ") + std::to_string(number(id)) + "\n";
+    const uint64_t expected = model_.mutate(id, action) == SettleStatus::ok ? 1 : 0;
+    equal(answered(queue_->mutate({&id, 1}, action)).changed, expected, "changed");
+  }
+
+  void set_weight() {
+    const std::string path = tenant();
+    const PolicyPatch patch{{{PolicyKey::weight, 100 + static_cast<int64_t>(below(5'000)), 0, {}}}, {}};
+    log_ += "weight " + path + " " + std::to_string(patch.set[0].number) + "\n";
+    model_.set(path, patch);
+    REQUIRE(queue_->policy_set(path, patch).ok());
+  }
+
+  void compare() {
+    if (!fault_.empty()) return;
+    model_.fire_timers();
+    std::string expected;
+    for (const MessageId id : model_.ready("")) expected += *model_.find(id)->info.payload + " ";
+    equal(ready_order(*queue_), expected, "peek");
+    equal(counts_of(*queue_), counts_of(model_), "sums");
+    if (ids_.empty()) return;
+    const MessageId id = ids_[below(ids_.size())];
+    equal(state_of(*queue_, id), std::string(name_of(model_.find(id)->info.state)), "state");
+  }
+
+  std::mt19937_64 random_;
+  FakeClock clock_;
+  Location location_;
+  std::unique_ptr<Queue> queue_;
+  Model model_{clock_};
+  size_t pushed_ = 0;
+  std::vector<MessageId> ids_;
+  std::vector<std::pair<Receipt, Receipt>> taken_;
+  std::set<int64_t> dues_;
+  std::string log_, fault_;
+};
+
+}  // namespace
+
+TEST_CASE("random histories on a server end as in the model") {
+  const TestServer server;
+  const uint64_t one = number_of("FQ_SEED", 0);
+  const uint64_t first = one != 0 ? one : std::random_device{}() | 1U;
+  const uint64_t count = number_of("FQ_HISTORIES", one != 0 ? 1 : 5);
+  std::printf("histories: FQ_SEED=%llu, %llu histories\n", static_cast<unsigned long long>(first),
+              static_cast<unsigned long long>(count));
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    ServerHistory history(server, seed);
+    const std::string fault = history.run();
+    if (!fault.empty()) FAIL("FQ_SEED=" << seed << "\n" << fault);
+  }
+}
+
+}  // namespace fq::test

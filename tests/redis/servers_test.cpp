@@ -1,0 +1,176 @@
+// servers_test - servers as they are met: gone, started anew, without the library, refused, full, hostile.
+#include "tests/redis/fixture.h"
+
+// System.
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <thread>
+
+namespace fq::test {
+
+namespace {
+
+Error refusal_of(const TestServer& server, const RedisEngine& engine = real_time_engine()) {
+  const Result<std::vector<std::string>> queues = engine.list(server.spool());
+  REQUIRE(!queues.ok());
+  return queues.error();
+}
+
+/// Somebody who listens on a socket, answers each connection with the same bytes and closes it.
+class Impostor {
+ public:
+  explicit Impostor(std::string answer)
+      : answer_(std::move(answer)), path_("/tmp/fq-impostor." + std::to_string(::getpid())) {
+    ::unlink(path_.c_str());
+    listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path_.copy(address.sun_path, sizeof address.sun_path - 1);
+    REQUIRE(::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(::listen(listener_, 8) == 0);
+    thread_ = std::thread([this] {
+      for (int client; (client = ::accept(listener_, nullptr, nullptr)) >= 0; ::close(client)) {
+        char asked[4096];
+        static_cast<void>(::recv(client, asked, sizeof asked, 0));
+        static_cast<void>(::send(client, answer_.data(), answer_.size(), MSG_NOSIGNAL));
+      }
+    });
+  }
+  ~Impostor() {
+    ::shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    ::close(listener_);
+    ::unlink(path_.c_str());
+  }
+  std::string spool() const { return "redis+unix://" + path_ + "?timeout=5s"; }
+
+ private:
+  std::string answer_, path_;
+  int listener_ = -1;
+  std::thread thread_;
+};
+
+}  // namespace
+
+TEST_CASE("nobody there is said, and nothing was done") {
+  const Result<std::vector<std::string>> queues =
+      real_time_engine().list("redis+unix:///tmp/fq-nobody-is-here");
+  REQUIRE(!queues.ok());
+  CHECK(queues.error().kind == ErrorKind::later);
+  CHECK(queues.error().text.find("/tmp/fq-nobody-is-here: cannot be reached") != std::string::npos);
+}
+
+TEST_CASE("a server that drops keys when it is full is refused") {
+  const TestServer server({"--maxmemory-policy", "allkeys-lru"});
+  const Error error = refusal_of(server);
+  CHECK(error.kind == ErrorKind::unusable);
+  CHECK(error.text.find("noeviction") != std::string::npos);
+}
+
+TEST_CASE("one of a cluster is refused until clusters are spoken to") {
+  const TestServer server({"--cluster-enabled", "yes"});
+  CHECK(refusal_of(server).kind == ErrorKind::unusable);
+}
+
+TEST_CASE("who has no password, or a wrong one, is denied, and no error repeats it") {
+  const TestServer server({"--requirepass", "right"});
+  CHECK(refusal_of(server).kind == ErrorKind::denied);
+  static const RedisEngine wrong(redis_library(), [] { return Result<std::string>(std::string("wr0ng")); });
+  const Error error = refusal_of(server, wrong);
+  CHECK(error.kind == ErrorKind::denied);
+  CHECK(error.text.find("wr0ng") == std::string::npos);
+  static const RedisEngine right(redis_library(), [] { return Result<std::string>(std::string("right")); });
+  CHECK(right.list(server.spool()).ok());
+}
+
+TEST_CASE("a library that was flushed is loaded again, and work goes on") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  push_one(*queue, "t", "before");
+  command(server, {"FUNCTION", "FLUSH"});
+  push_one(*queue, "t", "after");
+  CHECK(answered(queue->lease(for_a_minute(2))).deliveries.size() == 2);
+}
+
+TEST_CASE("ids and serials are given once, also after a server forgot the last of them") {
+  FakeClock clock;
+  TestServer server({"--appendonly", "yes", "--appendfsync", "always"});
+  uint64_t last_id = 0;
+  std::string receipt;
+  {
+    const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+    last_id = number(push_one(*queue, "t", "x"));
+    receipt = answered(queue->lease(for_a_minute())).deliveries.at(0).receipt.text;
+  }
+  server.kill();
+  server.start();
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  CHECK(number(push_one(*queue, "t", "y")) > last_id + 16'000'000);
+  const std::string other = answered(queue->lease(for_a_minute())).deliveries.at(0).receipt.text;
+  CHECK(std::stoull(other.substr(other.find('.') + 1)) > 16'000'000);
+}
+
+TEST_CASE("no lease runs out in the first 15 s of a server that was started anew") {
+  FakeClock clock;
+  TestServer server({"--appendonly", "yes", "--appendfsync", "always"});
+  {
+    const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+    push_one(*queue, "t", "x");
+    REQUIRE(answered(queue->lease(for_a_minute())).deliveries.size() == 1);
+  }
+  server.kill();
+  server.start();
+  clock.advance(61'000);
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  CHECK(answered(queue->lease(for_a_minute())).deliveries.empty());
+  clock.advance(14'999);
+  CHECK(answered(queue->lease(for_a_minute())).deliveries.empty());
+  clock.advance(1);
+  CHECK(answered(queue->lease(for_a_minute())).deliveries.size() == 1);
+}
+
+TEST_CASE("a connection that was cut between two calls is made anew") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  push_one(*queue, "t", "x");
+  command(server, {"CLIENT", "KILL", "TYPE", "normal"});
+  CHECK(answered(queue->lease(for_a_minute())).deliveries.size() == 1);
+}
+
+TEST_CASE("with its memory full a server takes no push, and what is there is served and acked") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  push_one(*queue, "t", "x");
+  command(server, {"CONFIG", "SET", "maxmemory", "1"});
+  NewMessage message;
+  const Result<PushReply> refused = queue->push({&message, 1});
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::later);
+  CHECK(refused.error().text.find("memory is full") != std::string::npos);
+  const LeaseReply leased = answered(queue->lease(for_a_minute()));
+  REQUIRE(leased.deliveries.size() == 1);
+  Settle ack;
+  ack.receipt = leased.deliveries[0].receipt;
+  CHECK(answered(queue->settle({&ack, 1})).items.at(0) == SettleStatus::ok);
+}
+
+TEST_CASE("what answers and is no Redis is refused, whatever it says") {
+  for (const std::string& answer :
+       {std::string("HTTP/1.1 400 Bad Request\r\n\r\n"), std::string("$-5\r\n"),
+        std::string("*2000000000\r\n"), std::string("*-7\r\n"), std::string("$99999999999999999999\r\n"),
+        std::string("+PONG\r\n"),
+        std::string("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n"),
+        std::string("\0\0\0", 3)}) {
+    const Impostor impostor(answer);
+    const Result<std::vector<std::string>> queues = real_time_engine().list(impostor.spool());
+    CAPTURE(answer);
+    REQUIRE(!queues.ok());
+    const bool is_refused =
+        queues.error().kind == ErrorKind::unusable || queues.error().kind == ErrorKind::later;
+    CHECK(is_refused);
+  }
+}
+
+}  // namespace fq::test
