@@ -115,6 +115,7 @@ bool has_program(const std::string& name);
 
 void bench_commands(const Setup& setup);
 void bench_door(const Setup& setup);
+void bench_instructions(const Setup& setup);
 void bench_backlog(const Setup& setup);
 void bench_fair(const Setup& setup);
 void bench_durable(const Setup& setup);
@@ -124,6 +125,11 @@ void bench_peers(const Setup& setup);
 void bench_wake(const Setup& setup);
 void bench_worker(const Setup& setup);
 void bench_rebuild(const Setup& setup);
+
+/// For bench_instructions and profile.sh: the queue on which the loops are counted, and one of them
+/// ("push-1", "push-100", "take-1", "take-100") under callgrind. False: there is no such loop.
+void prepare_counting(const Setup& setup);
+bool count_loop_named(const Setup& setup, std::string_view name);
 
 /// The peer in the same process; has_peer() is false where its library is not there.
 class Peer {
