@@ -3,6 +3,7 @@
 #pragma once
 
 // System.
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -15,8 +16,11 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// The number that `text` begins with, which is taken off. None when there is none, or it does not fit.
 /// Receipts and ids come by here: from_chars takes twice as long.
 inline std::optional<uint64_t> take_decimal(std::string_view& text) {
+  constexpr size_t kFitMax = 19;  // no number of so many digits is too large
   uint64_t value = 0;
   size_t digits = 0;
+  for (; digits < std::min(text.size(), kFitMax) && is_digit(text[digits]); ++digits)
+    value = value * 10 + static_cast<uint64_t>(text[digits] - '0');
   for (; digits < text.size() && is_digit(text[digits]); ++digits) {
     const auto digit = static_cast<uint64_t>(text[digits] - '0');
     if (__builtin_mul_overflow(value, uint64_t{10}, &value)) return std::nullopt;
