@@ -1,18 +1,19 @@
-#include "core/api/queue.h"
+#include "core/api/payload.h"
 
 // System.
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 namespace fq {
 
-Payload::~Payload() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
+Payload::Payload(std::string_view bytes) { *this = PayloadMemory(bytes.size()).add(bytes); }
+
+void Payload::close() { ::close(descriptor_); }
 
 Result<std::string> Payload::read_all() const {
-  if (descriptor_ < 0) return bytes_;
+  if (descriptor_ < 0) return std::string(bytes_);
   std::string whole(size_, '\0');
   size_t done = 0;
   while (done < whole.size()) {
@@ -24,6 +25,19 @@ Result<std::string> Payload::read_all() const {
     done += static_cast<size_t>(got);
   }
   return whole;
+}
+
+PayloadMemory::PayloadMemory(size_t bytes) : size_(bytes) {
+  if (bytes != 0) memory_ = std::make_shared_for_overwrite<char[]>(bytes);
+}
+
+Payload PayloadMemory::add(std::string_view bytes) {
+  if (bytes.empty()) return {};
+  if (bytes.size() > size_ - used_) return PayloadMemory(bytes.size()).add(bytes);
+  char* const to = memory_.get() + used_;
+  used_ += bytes.size();
+  std::memcpy(to, bytes.data(), bytes.size());
+  return Payload(memory_, {to, bytes.size()});
 }
 
 }  // namespace fq

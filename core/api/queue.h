@@ -22,6 +22,7 @@
 #include "core/api/explanation.h"
 #include "core/api/interrupt.h"
 #include "core/api/message.h"
+#include "core/api/payload.h"
 #include "core/api/settings.h"
 #include "core/api/stats.h"
 
@@ -93,37 +94,6 @@ struct LeaseRequest {
   bool signals = true;             // come through while it waits
   bool watch = false;              // with wait: or until a lease of this Queue was changed by others
   Interrupt* interrupt = nullptr;
-};
-
-/// A payload is held in memory, or stays in a file that `descriptor` reads (closed with the Delivery).
-class Payload {
- public:
-  Payload() = default;
-  explicit Payload(std::string bytes) : bytes_(std::move(bytes)), size_(bytes_.size()) {}
-  Payload(int descriptor, uint64_t size) : size_(size), descriptor_(descriptor) {}
-  Payload(Payload&& other) noexcept
-      : bytes_(std::move(other.bytes_)),
-        size_(other.size_),
-        descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Payload& operator=(Payload&& other) noexcept {
-    bytes_ = std::move(other.bytes_);
-    size_ = other.size_;
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  ~Payload();
-
-  uint64_t size() const { return size_; }
-  int descriptor() const { return descriptor_; }  // -1: in memory
-  /// The bytes in memory. Needs: descriptor() == -1.
-  std::string_view bytes() const { return bytes_; }
-  /// The whole payload, read from the file where it lies in one.
-  Result<std::string> read_all() const;
-
- private:
-  std::string bytes_;
-  uint64_t size_ = 0;
-  int descriptor_ = -1;
 };
 
 struct Delivery {

@@ -189,11 +189,11 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const N
   detail.until_wall_ms = request.hold == Hold::process ? 0 : store().wall_of(terms.until_ms);
   detail.pid_started = detail.pid != 0 ? link_.started() : 0;
   detail.attempts_max = terms.attempts_max;
-  while (taken_.size() - before < kLeasesPerRecord && txn.noted() + kUndoOfOne < kUndoEntries) {
-    terms.serial = shared.next_serial;
+  for (uint64_t serial = shared.next_serial;
+       taken_.size() - before < kLeasesPerRecord && txn.noted() + kUndoOfOne < kUndoEntries; ++serial) {
+    terms.serial = serial;
     const std::optional<SlotIndex> slot = take_next(txn, request, from, terms, all_bytes);
     if (!slot) break;
-    txn.set(shared.next_serial, shared.next_serial + 1);
     const Entry& entry = schedule().messages().entry(*slot);
     TakenMessage& one = taken_.emplace_back();
     one.id = entry.id;
@@ -203,6 +203,7 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const N
     one.attempts_max = entry.attempts_max;
     one.crashes = entry.crashes;
     one.deliveries = entry.deliveries;
+    one.inline_bytes = (entry.flags & kEntryBlob) != 0 ? 0 : entry.payload_bytes.get();
     one.place = ItemReader::find_item(stream(), shared, entry);
     event_items_.push_back({MessageId{one.id}, entry.event_position});
     all_bytes += entry.payload_bytes;
@@ -217,6 +218,7 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const N
     txn.commit();  // a group may have ended
     return Obstacle::none;
   }
+  txn.set(shared.next_serial, shared.next_serial + (taken_.size() - before));
   if (journaled) {
     encode_event(body_, RecordType::leased, event_items_, detail);
     change.append(body_);
@@ -230,8 +232,11 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const N
 
 Result<void> Taker::deliver(LeaseReply& reply) {
   reply.deliveries.reserve(taken_.size());
+  size_t inline_bytes = 0;
+  for (const TakenMessage& one : taken_) inline_bytes += one.inline_bytes;
+  PayloadMemory memory(inline_bytes);
   for (size_t i = 0; i < taken_.size(); ++i) {
-    Result<void> delivered = deliver_one(taken_[i], reply);
+    Result<void> delivered = deliver_one(taken_[i], memory, reply);
     if (delivered.ok()) continue;
     // Nobody gets what could not be read: it goes back at once, instead of when a lease is over.
     give_back(std::span(taken_).subspan(i));
@@ -241,26 +246,13 @@ Result<void> Taker::deliver(LeaseReply& reply) {
   return {};
 }
 
-void Taker::describe_job(const MessageItem& item, Delivery& delivery) {
-  if (!item.tags.empty()) {
-    for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{})) {
-      delivery.tags.push_back({std::string(tag.name), std::string(tag.value)});
-    }
-  }
-  if (item.job.empty()) return;
-  const JobTerms terms = decode_job(item.job).value_or(JobTerms{});
-  delivery.timeout_ms = terms.timeout_ms;
-  delivery.keep_ms = terms.keep_ms;
-  delivery.command = command_of(terms);
-}
-
-Result<void> Taker::deliver_one(TakenMessage& one, LeaseReply& reply) {
+Result<void> Taker::deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseReply& reply) {
   FQ_TRY_SET(const bool whole, messages_.read(one));
   if (!whole) {
     FQ_TRY_SET(const std::string what, messages_.what_is_lost(one));
     return set_aside(one, what, reply);
   }
-  Result<Payload> payload = messages_.payload();
+  Result<Payload> payload = messages_.payload(memory);
   if (!payload.ok() && is_lost(payload.error())) {
     return set_aside(one, lost_payload_text(payload.error()), reply);
   }

@@ -42,9 +42,7 @@ class Taker : private Linked {
   std::optional<SlotIndex> take_of_group(Txn& txn, TenantIndex from, const LeaseTerms& terms,
                                          uint64_t bytes_left);
   Result<void> deliver(LeaseReply& reply);
-  Result<void> deliver_one(TakenMessage& one, LeaseReply& reply);
-  /// What its tags and its job's terms say.
-  static void describe_job(const MessageItem& item, Delivery& delivery);
+  Result<void> deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseReply& reply);
   void give_back(std::span<const TakenMessage> taken);
   Result<void> set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply);
   Result<void> sleep_until_ready(const LeaseRequest& request, int64_t deadline_ms, uint32_t seen);

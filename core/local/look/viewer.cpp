@@ -123,8 +123,9 @@ Result<void> Viewer::add_item(const Snapshot& snapshot, MessageInfo& info) {
   for (int attempt = 0; attempt < kItemTries; ++attempt) {
     FQ_TRY_SET(const bool readable, messages_.read(taken));
     if (readable) emit_item(messages_.item(), info);
+    PayloadMemory memory(readable ? messages_.item().payload.size() : 0);
     const Result<Payload> payload =
-        readable ? messages_.payload() : Error{ErrorKind::bad_data, messages_.lost_text(taken), 0};
+        readable ? messages_.payload(memory) : Error{ErrorKind::bad_data, messages_.lost_text(taken), 0};
     if (payload.ok()) {
       FQ_TRY_SET(info.payload, payload->read_all());
       return {};

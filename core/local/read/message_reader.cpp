@@ -68,8 +68,8 @@ Result<bool> MessageReader::fits(const Snapshot& snapshot, const Filter& filter)
   return error && error->reason.find(filter.reason) != std::string::npos;
 }
 
-Result<Payload> MessageReader::payload() {
-  if (!stored_.item.blob) return Payload(std::string(as_text(stored_.item.payload)));
+Result<Payload> MessageReader::payload(PayloadMemory& memory) {
+  if (!stored_.item.blob) return memory.add(as_text(stored_.item.payload));
   FQ_TRY_SET(const std::unique_ptr<File> file, open_whole_blob(disk(), stored_.item));
   const int own = ::fcntl(file->descriptor(), F_DUPFD_CLOEXEC, 0);
   if (own < 0) return sys_error("dup", blob_file_name(*stored_.item.blob), errno);
@@ -90,6 +90,19 @@ std::optional<JobCommand> command_of(const JobTerms& terms) {
   command.cwd = terms.cwd;
   command.env.assign(terms.env.begin(), terms.env.end());
   return command;
+}
+
+void describe_job(const MessageItem& item, Delivery& delivery) {
+  if (!item.tags.empty()) {
+    for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{})) {
+      delivery.tags.push_back({std::string(tag.name), std::string(tag.value)});
+    }
+  }
+  if (item.job.empty()) return;
+  const JobTerms terms = decode_job(item.job).value_or(JobTerms{});
+  delivery.timeout_ms = terms.timeout_ms;
+  delivery.keep_ms = terms.keep_ms;
+  delivery.command = command_of(terms);
 }
 
 }  // namespace fq

@@ -20,7 +20,8 @@ class MessageReader : private Linked {
   /// What lies at one place. False: it lies there no more, or cannot be read.
   Result<bool> read(const ItemPlace& place) { return reader().read(place, stored_); }
   const MessageItem& item() const { return stored_.item; }
-  Result<Payload> payload();
+  /// Of the item; in `memory`, unless it lies in a blob.
+  Result<Payload> payload(PayloadMemory& memory);
   /// Whether the filter takes its tags and why it failed; the rest of it is matches().
   Result<bool> fits(const Snapshot& snapshot, const Filter& filter);
 
@@ -38,6 +39,8 @@ class MessageReader : private Linked {
 
 bool has_tag(const MessageItem& item, const Tag& tag);
 
+/// What its tags and its job's terms say of it.
+void describe_job(const MessageItem& item, Delivery& delivery);
 /// A job's command, where it is one.
 std::optional<JobCommand> command_of(const JobTerms& terms);
 
