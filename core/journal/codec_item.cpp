@@ -69,12 +69,15 @@ template <class V>
 
 size_t codec::item_bytes(const MessageItem& item) { return kItemFrameBytes + bytes_of(item); }
 
-void codec::encode_item(MutableBytes to, const MessageItem& item) {
+size_t codec::encode_item(MutableBytes to, const MessageItem& item) {
   FQ_ASSERT(to.size() <= kRecordBytesMax);
-  const MutableBytes content = to.subspan(kItemFrameBytes);
-  encode(content, item);
+  const MutableBytes room = to.subspan(kItemFrameBytes);
+  ByteWriter writer(room);
+  fields(writer, item);
+  const Bytes content = room.first(room.size() - writer.room_left());
   put_number(to.data(), static_cast<uint32_t>(content.size()));
   put_number(to.data() + 4, crc32c(0, content));
+  return kItemFrameBytes + content.size();
 }
 
 bool codec::items_are_whole(Bytes items, uint32_t frames_crc) {

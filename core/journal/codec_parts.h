@@ -154,6 +154,7 @@ class ByteWriter {
   }
   void put_text(std::string_view text) { put_bytes(as_bytes(text)); }
   bool full() const { return at_ == end_; }
+  size_t room_left() const { return static_cast<size_t>(end_ - at_); }
 
  private:
   std::byte* room(size_t bytes) {
@@ -242,8 +243,8 @@ std::optional<Record> decode_body(Bytes body) {
 
 inline constexpr uint32_t kItemFrameBytes = 8;
 size_t item_bytes(const MessageItem& item);
-/// `to` is item_bytes(item) long.
-void encode_item(MutableBytes to, const MessageItem& item);
+/// At the start of `to`, which is at least item_bytes(item) long; returns that.
+size_t encode_item(MutableBytes to, const MessageItem& item);
 /// Whether these bytes are items, each as its CRC says, whose frames together have this CRC.
 bool items_are_whole(Bytes items, uint32_t frames_crc);
 /// The content alone, its CRC not looked at. False when it breaks the format; `item` is then half-filled.

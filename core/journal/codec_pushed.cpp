@@ -25,8 +25,7 @@ void encode_pushed(Body& into, std::span<const MessageItem> items, bool lazy) {
   into.crc = 0;
   size_t offset = kFirstItemOffset;
   for (const MessageItem& item : items) {
-    const size_t item_bytes = codec::item_bytes(item);
-    codec::encode_item(all.subspan(offset, item_bytes), item);
+    const size_t item_bytes = codec::encode_item(all.subspan(offset), item);
     into.crc = crc32c(into.crc, all.subspan(offset, codec::kItemFrameBytes));
     offset += item_bytes;
   }

@@ -19,8 +19,8 @@
 namespace fq {
 namespace {
 
-template <class Count>
-void bump(Txn& txn, Shared<Count>& field) {
+template <class Count, uint32_t kOpens>
+void bump(Txn& txn, Shared<Count, kOpens>& field) {
   if (field != std::numeric_limits<Count>::max()) add_to(txn, field, 1);
 }
 
@@ -113,6 +113,7 @@ void note_buried(Txn& txn, const Region& region, Tenant& tenant) {
 }  // namespace
 
 SlotIndex Messages::add(Txn& txn, const NewEntry& from) const {
+  open_sums(txn, region_.root);
   const Message message = make_entry(txn, region_, from);
   add_to(txn, region_.root.counters.pushed, 1);
   add_to(txn, message.tenant.pushed, 1);
@@ -167,6 +168,7 @@ std::optional<SlotIndex> Messages::find(MessageId id) const {
 
 void Messages::start(Txn& txn, const Message& message, const LeaseTerms& terms) const {
   const States states(region_);
+  region_.open(txn, message.entry);
   note_delivery(txn, region_, message, terms);
   states.leave(txn, message, false);
   states.enter_leased(txn, message, terms.holder, terms.until_ms);
@@ -285,14 +287,17 @@ void Messages::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   const Message message = region_.message(static_cast<uint32_t>(index));
   auto& [slot, entry, tenant] = message;
   const States states(region_);
+  region_.open(txn, entry);
   note_run(txn, region_, message, now_ms);
   end_run(txn, index, std::nullopt, now_ms);
   states.leave(txn, message);
   const bool acked = verdict == RecordType::acked;
-  add_to(txn, acked ? region_.root.counters.acked : region_.root.counters.cancelled, 1);
+  RootCounters& counters = region_.root.counters;
   if (acked) {
+    add_to(txn, counters.acked, 1);
     add_to(txn, tenant.acked, 1);
   } else {
+    add_to(txn, counters.cancelled, 1);
     add_to(txn, tenant.cancelled, 1);
   }
   const SlotState from = state_of(entry);

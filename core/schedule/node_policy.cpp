@@ -78,7 +78,7 @@ NodePolicy::Holding NodePolicy::holding_of(std::string_view path) const {
     holding.bytes_max = terms.max_bytes;
     return holding;
   }
-  const StateCounts& counts = counts_of(region_, node);
+  const CountsNow counts = counts_of(region_, node);
   holding.messages = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.held;
   const ScheduleRoot& root = region_.root;
   holding.bytes =

@@ -23,7 +23,7 @@ namespace fq {
 
 class Schedule {
  public:
-  Schedule(Arena arena, ScheduleRoot& root) : region_{arena, root} {}
+  Schedule(Arena arena, ScheduleRoot& root) : region_{std::move(arena), root} {}
 
   Messages messages() const { return Messages(region_); }
   Turns turns() const { return Turns(region_); }
@@ -35,6 +35,20 @@ class Schedule {
   Views views() const { return Views(region_); }
   Past past() const { return Past(region_); }
   UniqueKeys keys() const { return UniqueKeys(region_); }
+
+  /// Tables of where the arrays lie, for who stays: see Arena. Room for them, and for hints, is made without
+  /// the lock; they are filled under it, between transactions.
+  bool is_behind() const { return region_.arena.is_behind(); }
+  void make_room() {
+    region_.hints.make_room();
+    any_array(
+        [&](ArrayName, const auto& row) { return region_.arena.make_room(region_.root.*row.array), false; });
+  }
+  void learn() {
+    any_array(
+        [&](ArrayName, const auto& row) { return region_.arena.learn(region_.root.*row.array), false; });
+    region_.arena.note_learned();
+  }
 
   const ScheduleRoot& root() const { return region_.root; }
   const Region& region() const { return region_; }

@@ -7,31 +7,37 @@
 namespace fq {
 namespace {
 
-using StateCount = Shared<uint32_t> StateCounts::*;
+template <uint32_t kOpens>
+using StateCount = Shared<uint32_t, kOpens> StateCounts<kOpens>::*;
 
-StateCount count_of(SlotState state) {
+template <uint32_t kOpens>
+StateCount<kOpens> count_of(SlotState state) {
+  using Counts = StateCounts<kOpens>;
   switch (state) {
     case SlotState::free:
       return nullptr;
     case SlotState::ready:
-      return &StateCounts::ready;
+      return &Counts::ready;
     case SlotState::delayed:
-      return &StateCounts::delayed;
+      return &Counts::delayed;
     case SlotState::leased:
-      return &StateCounts::leased;
+      return &Counts::leased;
     case SlotState::dead:
-      return &StateCounts::dead;
+      return &Counts::dead;
     case SlotState::held:
-      return &StateCounts::held;
+      return &Counts::held;
   }
   throw RegionDamaged{"a message is in no known state"};
 }
 
 bool is_live(SlotState state) { return state != SlotState::free && state != SlotState::dead; }
 
-void move_count(Txn& txn, StateCounts& counts, StateCount from, StateCount to) {
-  if (from != nullptr) take_from(txn, counts.*from, 1);
-  if (to != nullptr) add_to(txn, counts.*to, 1);
+template <uint32_t kOpens>
+[[gnu::always_inline]] inline void move_count(Txn& txn, StateCounts<kOpens>& counts, SlotState from,
+                                              SlotState to) {
+  const StateCount<kOpens> left = count_of<kOpens>(from), entered = count_of<kOpens>(to);
+  if (left != nullptr) take_from(txn, counts.*left, 1);
+  if (entered != nullptr) add_to(txn, counts.*entered, 1);
 }
 
 }  // namespace
@@ -40,8 +46,8 @@ void States::count(Txn& txn, const Message& message, SlotState from, SlotState t
   if (from == to) return;
   ScheduleRoot& root = region_.root;
   const uint32_t bytes = message.entry.payload_bytes;
-  const StateCount left = count_of(from), entered = count_of(to);
-  move_count(txn, root.counts, left, entered);
+  open_sums(txn, root);
+  move_count(txn, root.counts, from, to);
   const bool was_leased = from == SlotState::leased;
   if ((was_leased || to == SlotState::leased) && root.pool_supply.used != 0)
     Pools(region_).count(txn, message.entry.tenant, !was_leased);
@@ -55,11 +61,12 @@ void States::count(Txn& txn, const Message& message, SlotState from, SlotState t
   }
   if (to == SlotState::dead) add_to(txn, root.dead_bytes, bytes);
   if (from == SlotState::dead) take_from(txn, root.dead_bytes, bytes);
+  const bool comes = is_live(to) && !is_live(from), goes = is_live(from) && !is_live(to);
   StepLimit limit(kDepthMax);
   for (Tenant* node = &message.tenant;; limit.step()) {
-    move_count(txn, node->counts, left, entered);
-    if (is_live(to) && !is_live(from)) add_to(txn, node->payload_bytes, bytes);
-    if (is_live(from) && !is_live(to)) take_from(txn, node->payload_bytes, bytes);
+    move_count(txn, node->counts, from, to);
+    if (comes) add_to(txn, node->payload_bytes, bytes);
+    if (goes) take_from(txn, node->payload_bytes, bytes);
     if (node->parent == static_cast<uint32_t>(kRootTenant)) break;
     node = &region_.tenant(node->parent);
   }

@@ -14,7 +14,7 @@ struct Item {
   Shared<uint64_t> value;
   Shared<uint64_t> other;
 };
-using Items = ChunkedArray<Item, 2>;
+using Items = ChunkedArray<Item, 2, 0>;
 
 /// A region of 4 MiB: log and array head on the first pages, chunks behind.
 class ArenaRegion {
@@ -38,6 +38,11 @@ class ArenaRegion {
     txn.commit();
     next_page_ += chunk_bytes / kPageBytes;
     return chunk_bytes;
+  }
+  void learn() {
+    arena_.make_room(items());
+    arena_.learn(items());
+    arena_.note_learned();
   }
 
  private:
@@ -89,6 +94,56 @@ TEST_CASE("chunks are small at first, then large, then there are no more") {
   CHECK(region.grow() == Items::kLargeBytes);
   CHECK(Arena::next_chunk_bytes(region.items()) == 0);
   CHECK(region.items().capacity == Items::kInSmall + 2 * Items::kPerLarge);
+}
+
+TEST_CASE("elements lie where they lay once their chunks were learned, and new chunks are found too") {
+  ArenaRegion region;
+  for (uint32_t i = 0; i < kSmallChunks + 1; ++i) region.grow();
+  const Arena stranger = region.arena();
+  region.learn();
+  CHECK(!region.arena().is_behind());
+  const uint32_t known = region.items().capacity;
+  region.grow();
+  bool same = true;
+  for (uint32_t i = 0; i < known; ++i)
+    same = same && &region.arena().at(region.items(), i) == &stranger.at(region.items(), i);
+  CHECK(same);
+  CHECK(!region.arena().is_behind());
+  for (uint32_t i = 0; i < kUnknownMax; ++i) {
+    CHECK(!region.arena().is_behind());
+    CHECK(&region.arena().at(region.items(), known) == &stranger.at(region.items(), known));
+  }
+  CHECK(region.arena().is_behind());
+  CHECK_THROWS_AS(region.arena().at(region.items(), region.items().capacity), RegionDamaged);
+}
+
+TEST_CASE("a chunk that was taken back with its transaction is not remembered") {
+  ArenaRegion region;
+  for (int i = 0; i < 3; ++i) region.grow();
+  region.learn();
+  const uint32_t first_new = region.items().capacity;
+  const auto address_in_chunk_at = [&](uint32_t page, bool commits) {
+    Txn txn = region.begin();
+    Arena::add_chunk(txn, region.items(), page);
+    const void* const address = &region.arena().at(region.items(), first_new);
+    if (commits) txn.commit();
+    return address;
+  };
+  const void* const taken_back = address_in_chunk_at(ArenaRegion::kFirstPage + 100, false);
+  const void* const kept = address_in_chunk_at(ArenaRegion::kFirstPage + 200, true);
+  CHECK(taken_back != kept);
+  region.learn();
+  CHECK(&region.arena().at(region.items(), first_new) == kept);
+}
+
+TEST_CASE("a chunk in a damaged place is not learned") {
+  ArenaRegion region;
+  region.grow();
+  Txn txn = region.begin();
+  txn.set(region.items().chunk_page[0], ArenaRegion::kFirstPage - 1);
+  txn.commit();
+  region.learn();
+  CHECK_THROWS_AS(region.arena().at(region.items(), 0), RegionDamaged);
 }
 
 TEST_CASE("no two elements share bytes, across chunks of both sizes") {

@@ -19,7 +19,16 @@ namespace fq {
 
 namespace {
 
+constexpr uint32_t kOpensBox = 1;
+
+/// What is opened as a whole.
+struct Box {
+  Shared<uint32_t, kOpensBox> word[6];
+  Shared<uint64_t, kOpensBox> large;
+};
+
 struct Cells {
+  Box boxes[3];
   Shared<uint8_t> tiny[16];
   Shared<uint16_t> small[16];
   Shared<uint32_t> medium[16];
@@ -43,10 +52,18 @@ class UndoneRegion {
   std::vector<std::byte> bytes_;
 };
 
+void open(Txn& txn, Box& box) { txn.open<kOpensBox, sizeof(Box)>(&box); }
+
 void change_something(Txn& txn, Cells& cells, std::mt19937& random) {
   const uint32_t which = random() % 16;
   const uint32_t value = static_cast<uint32_t>(random());
-  switch (random() % 4) {
+  switch (random() % 7) {
+    case 4:
+      return open(txn, cells.boxes[which % 3]);
+    case 5:  // open or not
+      return txn.set(cells.boxes[which % 3].word[which % 6], value);
+    case 6:
+      return txn.set(cells.boxes[which % 3].large, uint64_t{value} << 20);
     case 0:
       return txn.set(cells.tiny[which], static_cast<uint8_t>(value));
     case 1:
@@ -133,13 +150,91 @@ TEST_CASE("a process killed between any two stores leaves what can be undone") {
   }
 }
 
-TEST_CASE("an entry that is counted before its store undoes nothing") {
+TEST_CASE("a note that is counted before its store undoes nothing") {
   UndoneRegion region;
-  region.log().entries[0] = {sizeof(UndoLog) << 4 | 1, 0};
-  region.log().count = 1;  // killed after the count, before the store
+  {
+    Txn txn = region.begin();
+    txn.set(region.cells().medium[3], 7);
+    txn.commit();
+  }
   const std::vector<std::byte> before = region.fields();
-  CHECK(region.rollback());
-  CHECK(region.fields() == before);
+  UndoneRegion killed;
+  {
+    Txn txn = region.begin();
+    open(txn, region.cells().boxes[1]);
+    txn.set(region.cells().medium[3], 7);  // what it was: as if it had not come to that
+    killed = region;
+    txn.commit();
+  }
+  CHECK(killed.log().count != 0);
+  CHECK(killed.rollback());
+  CHECK(killed.fields() == before);
+}
+
+TEST_CASE("what was opened comes back whole, and a store into it needs no note of its own") {
+  UndoneRegion region;
+  Box& box = region.cells().boxes[1];
+  {
+    Txn txn = region.begin();
+    for (auto& word : box.word) txn.set(word, 5);
+    txn.commit();
+  }
+  {
+    Txn txn = region.begin();
+    open(txn, box);
+    const uint32_t noted = txn.noted();
+    for (auto& word : box.word) txn.set(word, 6);
+    txn.set(box.large, 7);
+    open(txn, box);
+    CHECK(txn.noted() == noted);
+  }
+  for (const auto& word : box.word) CHECK(word == 5);
+  CHECK(box.large == 0);
+}
+
+TEST_CASE("a store outside what was opened comes back too") {
+  UndoneRegion region;
+  Cells& cells = region.cells();
+  {
+    Txn txn = region.begin();
+    txn.set(cells.boxes[0].large, 1);  // nothing is open yet
+    open(txn, cells.boxes[1]);
+    txn.set(cells.boxes[0].large, 2);    // right before it
+    txn.set(cells.boxes[2].word[0], 3);  // right behind it
+    txn.set(cells.boxes[1].large, 4);
+    open(txn, cells.boxes[2]);
+    txn.set(cells.boxes[1].large, 5);  // open no more
+    txn.set(cells.boxes[2].word[0], 6);
+  }
+  CHECK(cells.boxes[0].large == 0);
+  CHECK(cells.boxes[1].large == 0);
+  CHECK(cells.boxes[2].word[0] == 0);
+}
+
+TEST_CASE("what one transaction has opened is not open in the next") {
+  UndoneRegion region;
+  Box& box = region.cells().boxes[0];
+  {
+    Txn txn = region.begin();
+    open(txn, box);
+    txn.set(box.large, 1);
+    txn.commit();
+    txn.set(box.large, 2);
+  }
+  CHECK(box.large == 1);
+}
+
+TEST_CASE("who notes nothing may store anywhere, opened or not") {
+  UndoneRegion region;
+  Txn txn(Txn::Private{}, region.base(), region.log());
+  txn.set(region.cells().boxes[0].large, 1);
+  open(txn, region.cells().boxes[1]);
+  txn.set(region.cells().boxes[1].large, 2);
+  txn.set(region.cells().medium[0], 3);
+  txn.commit();
+  txn.set(region.cells().boxes[0].large, 4);
+  CHECK(region.log().count == 0);
+  CHECK(region.cells().boxes[0].large == 4);
 }
 
 TEST_CASE("a process killed inside a rollback leaves one that can be done again") {
@@ -181,29 +276,34 @@ TEST_CASE("a transaction on a log that is not empty ends its process, committed 
 }
 
 TEST_CASE("a log that is no log is refused and nothing is changed") {
-  const uint64_t field = sizeof(UndoLog) << 4;
-  const std::array<UndoEntry, 4> bad = {UndoEntry{field | 0, 1}, UndoEntry{field | 9, 1},
-                                        UndoEntry{uint64_t{1} << 40 << 4 | 8, 1}, UndoEntry{UINT64_MAX, 1}};
-  for (const UndoEntry& entry : bad) {
+  constexpr uint64_t kField = sizeof(UndoLog);
+  constexpr uint64_t kEnd = sizeof(UndoLog) + sizeof(Cells) + 8;
+  for (const uint64_t bad : {kField << 8 | 0,                    // of nothing
+                             kField << 8 | (kNoteBytesMax + 1),  // too long
+                             kField << 8 | 32,                   // longer than what lies before it
+                             uint64_t{1} << 40 << 8 | 8, kEnd << 8 | 1, (kEnd - 7) << 8 | 8, UINT64_MAX}) {
     UndoneRegion region;
-    region.log().entries[0] = {field | 8, 99};  // good, but must not be applied alone
-    region.log().entries[1] = entry;
-    region.log().count = 2;
+    region.log().words[0] = 99;  // a good one, but it must not be applied alone
+    region.log().words[1] = kField << 8 | 8;
+    region.log().words[2] = 98;
+    region.log().words[3] = bad;
+    region.log().count = 4;
     const std::vector<std::byte> before = region.fields();
     CHECK(!region.rollback());
     CHECK(region.fields() == before);
   }
   UndoneRegion region;
-  region.log().count = kUndoEntries + 1;
+  region.log().count = kUndoWords + 1;
   CHECK(!region.rollback());
 }
 
-TEST_CASE("the log holds as many entries as it says") {
+TEST_CASE("the log holds as many fields as it says, and a whole struct behind them") {
   UndoneRegion region;
   Txn txn = region.begin();
-  for (uint32_t i = 0; i < kUndoEntries; ++i) txn.set(region.cells().medium[i % 16], i);
-  CHECK(txn.noted() == kUndoEntries);
-  txn.commit();
+  for (uint32_t i = 0; i < kUndoEntries - 1; ++i) txn.set(region.cells().medium[i % 16], i);
+  CHECK(txn.noted() == kUndoEntries - 1);
+  txn.open<kOpensBox, kNoteBytesMax>(&region.cells());
+  CHECK(region.log().count <= kUndoWords);
 }
 
 }  // namespace fq

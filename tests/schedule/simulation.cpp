@@ -37,7 +37,7 @@ void Simulation::plan(int64_t at_ms, What what, uint64_t which) {
 }
 
 bool Simulation::has_work() const {
-  const StateCounts& counts = queue_->header().root.counts;
+  const CountsNow counts(queue_->header().root.counts);
   return !events_.empty() || (counts.ready | counts.delayed | counts.leased) != 0;
 }
 

@@ -7,16 +7,23 @@
 namespace fq::test {
 namespace {
 
-/// The region as a process leaves it that is killed after the first `stores` stores of its change: what
-/// later stores changed holds its old value, and the log ends there.
-void kill_at(std::vector<uint64_t>& region, uint32_t stores) {
+/// Where the notes of the log end, in words; the last first.
+std::vector<uint32_t> note_ends(const UndoLog& log) {
+  std::vector<uint32_t> ends;
+  for (uint32_t end = log.count; end > 0; end = undo_note_before(log, end)->begins_at) ends.push_back(end);
+  return ends;
+}
+
+/// The region as a process leaves it that is killed after the notes that end at this word of the log: what
+/// was changed since holds its old value, and the log ends there.
+void kill_at(std::vector<uint64_t>& region, uint32_t word) {
   auto& header = *reinterpret_cast<Header*>(region.data());
   auto* base = reinterpret_cast<std::byte*>(region.data());
-  for (uint32_t i = header.log.count; i-- > stores;) {
-    const UndoEntry& entry = header.log.entries[i];
-    std::memcpy(base + (entry.where >> 4), &entry.old_value, entry.where & 15);
+  while (header.log.count > word) {
+    const UndoNote note = *undo_note_before(header.log, header.log.count);
+    std::memcpy(base + note.offset, note.old, note.bytes);
+    header.log.count = note.begins_at;
   }
-  header.log.count = stores;
 }
 
 }  // namespace
@@ -39,9 +46,10 @@ TEST_CASE("a change that is killed at any store is undone to the last byte of wh
       if (!s.growth().fits(kRoomOfChange)) break;
     }
     REQUIRE(txn.noted() < kUndoEntries / 2);
-    for (uint32_t k = 0; deep && k <= txn.noted(); k += 1 + dice.roll(12)) {
+    const std::vector<uint32_t> ends = note_ends(q.header().log);
+    for (size_t k = 0; deep && k <= ends.size(); k += 1 + dice.roll(12)) {
       copy.words = q.words;
-      kill_at(copy.words, k);
+      kill_at(copy.words, k == ends.size() ? 0 : ends[k]);
       REQUIRE(undo_rollback(copy.base(), copy.bytes(), copy.header().log));
       REQUIRE(copy.faults().empty());
       ScheduleFixture original(4);

@@ -7,6 +7,13 @@
 //
 // What lies in the region is not trusted for memory safety: each access is checked against the published
 // capacity and the mapped size, and a breach throws RegionDamaged, which the owner answers by a rebuild.
+//
+// Who stays learns where the chunks are, in tables of its own: an access to what they know costs half as
+// much. Chunks never move, so what was learned stays right. A table is filled only between transactions,
+// since a chunk that one has added goes when it is taken back.
+//
+// Invariants
+//  K1  known elements of an array lie in chunks that were published by a commit, and were checked then.
 #pragma once
 
 // System.
@@ -14,6 +21,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 // fq, this room.
 #include "core/base/step_count.h"
 #include "core/base/memory/undo.h"
@@ -52,9 +60,17 @@ constexpr uint32_t small_chunk_elements(uint32_t element_bytes) {
   return count;
 }
 
-/// An array of T in a region; T is a struct of Shared fields. Its first chunks are small, later ones large.
-template <class T, uint32_t kLargeChunks>
+inline constexpr uint32_t kArraysMax = 18;  // in one region
+// Chosen: a process that does one thing asks some fifty times, and is not to pay for pages of tables.
+inline constexpr uint32_t kUnknownMax = 256;
+
+/// An array of T in a region, the kNumber-th; T is a struct of Shared fields. Its first chunks are small,
+/// later ones large.
+template <class T, uint32_t kLargeChunks, uint32_t kNumber>
 struct ChunkedArray {
+  static_assert(kNumber < kArraysMax);
+  using Element = T;
+  static constexpr uint32_t kTable = kNumber;
   // Powers of two, so that an index is split by shifts: it is done several times in each operation.
   static constexpr uint32_t kPerSmall = small_chunk_elements(sizeof(T));
   static constexpr uint32_t kPerLarge =
@@ -78,40 +94,51 @@ class Arena {
   uint64_t bytes() const { return bytes_; }
 
   /// The element `index`; throws RegionDamaged when it lies outside of [first, bytes).
-  template <class T, uint32_t n>
-  [[gnu::always_inline]] T& at(const ChunkedArray<T, n>& array, uint32_t index) const {
-    using Array = ChunkedArray<T, n>;
+  template <class Array>
+  [[gnu::always_inline]] typename Array::Element& at(const Array& array, uint32_t index) const {
+    using T = typename Array::Element;
     FQ_STEPS(1);
-    if (__builtin_expect(index >= array.capacity, 0)) region_damaged("an index is out of range");
-    uint32_t chunk;
-    uint32_t within;
-    if (index < Array::kInSmall) {
-      chunk = index / Array::kPerSmall;
-      within = index % Array::kPerSmall;
-    } else {
-      chunk = kSmallChunks + (index - Array::kInSmall) / Array::kPerLarge;
-      within = (index - Array::kInSmall) % Array::kPerLarge;
-    }
-    if (__builtin_expect(chunk >= Array::kChunksMax, 0)) region_damaged("a chunk is out of range");
-    const uint64_t offset = uint64_t{array.chunk_page[chunk]} * kPageBytes + uint64_t{within} * sizeof(T);
-    if (__builtin_expect(offset - first_ > bytes_ - first_ - sizeof(T), 0)) {
-      region_damaged("a chunk lies outside");
-    }
-    return *reinterpret_cast<T*>(base_ + offset);
+    const Table& table = tables_[Array::kTable];
+    if (__builtin_expect(index >= table.known, 0)) return look_up(array, index);
+    const Place place = place_of<Array>(index);
+    return *reinterpret_cast<T*>(table.chunks[place.chunk] + uint64_t{place.within} * sizeof(T));
   }
 
+  /// The tables would pay: so often was something asked for that they do not know.
+  bool is_behind() const { return unknown_ >= kUnknownMax; }
+  /// Room for a table as large as the array's, for learn(). The one call that allocates: not under a lock.
+  template <class Array>
+  void make_room(const Array& array) {
+    const uint32_t count = std::min(array.chunk_count.peek(), Array::kChunksMax);
+    std::vector<std::byte*>& chunks = tables_[Array::kTable].chunks;
+    if (count > chunks.capacity()) chunks.reserve(std::bit_ceil(count));
+  }
+  /// Needs: the lock that guards the region, and no open Txn (K1).
+  template <class Array>
+  void learn(const Array& array) {
+    Table& table = tables_[Array::kTable];
+    const uint64_t end = std::min<uint64_t>(array.chunk_count, table.chunks.capacity());
+    for (auto chunk = static_cast<uint32_t>(table.chunks.size()); chunk < end; ++chunk) {
+      const bool is_small = chunk < kSmallChunks;
+      const uint64_t offset = uint64_t{array.chunk_page[chunk]} * kPageBytes;
+      const uint64_t chunk_bytes = is_small ? Array::kSmallBytes : Array::kLargeBytes;
+      if (offset < first_ || offset > bytes_ || bytes_ - offset < chunk_bytes) return;  // look_up() tells
+      table.chunks.push_back(base_ + offset);
+      table.known += is_small ? Array::kPerSmall : Array::kPerLarge;
+    }
+  }
+  void note_learned() { unknown_ = 0; }
+
   /// Bytes that the array's next chunk takes; 0 when it can grow no more.
-  template <class T, uint32_t n>
-  static uint32_t next_chunk_bytes(const ChunkedArray<T, n>& array) {
-    if (array.chunk_count >= ChunkedArray<T, n>::kChunksMax) return 0;
-    using Array = ChunkedArray<T, n>;
+  template <class Array>
+  static uint32_t next_chunk_bytes(const Array& array) {
+    if (array.chunk_count >= Array::kChunksMax) return 0;
     return array.chunk_count < kSmallChunks ? Array::kSmallBytes : Array::kLargeBytes;
   }
 
   /// Publishes the zeroed bytes at `page` as the array's next chunk.
-  template <class T, uint32_t n>
-  static void add_chunk(Txn& txn, ChunkedArray<T, n>& array, uint32_t page) {
-    using Array = ChunkedArray<T, n>;
+  template <class Array>
+  static void add_chunk(Txn& txn, Array& array, uint32_t page) {
     const uint32_t chunk = array.chunk_count;
     FQ_ASSERT(chunk < Array::kChunksMax);
     txn.set(array.chunk_page[chunk], page);
@@ -120,9 +147,41 @@ class Arena {
   }
 
  private:
+  /// Where the chunks of one array lie, as far as this process knows them.
+  struct Table {
+    uint32_t known = 0;  // elements
+    std::vector<std::byte*> chunks;
+  };
+  struct Place {
+    uint32_t chunk, within;
+  };
+  template <class Array>
+  [[gnu::always_inline]] static Place place_of(uint32_t index) {
+    if (index < Array::kInSmall) return {index / Array::kPerSmall, index % Array::kPerSmall};
+    const uint32_t behind = index - Array::kInSmall;
+    return {kSmallChunks + behind / Array::kPerLarge, behind % Array::kPerLarge};
+  }
+
+  /// By the region's own table, which may be damaged.
+  template <class Array>
+  [[gnu::noinline]] typename Array::Element& look_up(const Array& array, uint32_t index) const {
+    using T = typename Array::Element;
+    if (index >= array.capacity) region_damaged("an index is out of range");
+    const Place place = place_of<Array>(index);
+    if (place.chunk >= Array::kChunksMax) region_damaged("a chunk is out of range");
+    const uint64_t offset =
+        uint64_t{array.chunk_page[place.chunk]} * kPageBytes + uint64_t{place.within} * sizeof(T);
+    if (offset - first_ > bytes_ - first_ - sizeof(T)) region_damaged("a chunk lies outside");
+    ++unknown_;
+    return *reinterpret_cast<T*>(base_ + offset);
+  }
+
+ private:
   std::byte* base_;
   uint64_t first_;
   uint64_t bytes_;
+  Table tables_[kArraysMax];
+  mutable uint32_t unknown_ = 0;  // asked for since the tables were filled
 };
 
 }  // namespace fq

@@ -3,21 +3,33 @@
 namespace fq {
 
 bool undo_rollback(std::byte* base, uint64_t bytes, UndoLog& log) {
-  const uint32_t count = log.count;
-  if (count > kUndoEntries) return false;
-  for (uint32_t i = 0; i < count; ++i) {
-    const uint64_t offset = log.entries[i].where >> 4;
-    const uint64_t field_bytes = log.entries[i].where & 15;
-    if (field_bytes == 0 || field_bytes > 8) return false;
-    if (offset > bytes || bytes - offset < field_bytes) return false;
+  if (log.count > kUndoWords) return false;
+  for (uint32_t end = log.count; end > 0;) {
+    const std::optional<UndoNote> note = undo_note_before(log, end);
+    if (!note || note->offset > bytes || bytes - note->offset < note->bytes) return false;
+    end = note->begins_at;
   }
-  // Youngest first, so that a field that was changed twice ends with its first value.
-  for (uint32_t i = count; i-- > 0;) {
-    std::memcpy(base + (log.entries[i].where >> 4), &log.entries[i].old_value, log.entries[i].where & 15);
+  // Youngest first, so that what was noted twice ends with its first value.
+  for (uint32_t end = log.count; end > 0;) {
+    const UndoNote note = *undo_note_before(log, end);
+    std::memcpy(base + note.offset, note.old, note.bytes);
+    end = note.begins_at;
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   log.count = 0;
   return true;
+}
+
+void Txn::mark_changes() {
+  // A block is no smaller than the largest note: what it begins and what it ends in are all.
+  static_assert(kNoteBytesMax <= 1 << ChangedBlocks::kBlockShiftMin);
+  for (uint32_t end = noted_; end > 0;) {
+    const UndoNote note = *undo_note_before(log_, end);
+    changed_->mark(note.offset);
+    changed_->mark(note.offset + note.bytes - 1);
+    end = note.begins_at;
+  }
+  changed_->note_transaction();
 }
 
 }  // namespace fq

@@ -5,14 +5,20 @@
 // UndoLog that lies in the same byte region. Commit is one store (count = 0). When a process dies inside,
 // the next one calls undo_rollback and the structure is as it was before.
 //
+// A struct of which much is changed is opened: noted as a whole, after which a store into it needs no note of
+// its own. What was opened is remembered by kind, and each store looks whether its field lies there: one that
+// does not is noted, whatever its kind says.
+//
 // The order of the stores is what matters, and only for a process that is killed: retired stores of a
 // killed process are seen by the next lock holder in program order, so compiler barriers are enough.
 // Nothing here survives a power cut; the region is thrown away at boot.
 //
 // Invariants
-//  U1  entries[0 .. count) hold the values before the transaction, oldest first.
+//  U1  words[0 .. count) are notes of the values before the transaction, oldest first.
 //  U2  count is 0 whenever no transaction is open.
-//  U3  A field is changed only after its entry is counted.
+//  U3  A field is changed only after its note is counted.
+//  U4  What is opened holds Shared fields alone: a lock or an atomic beside them, which others change
+//      meanwhile, would be set back with them.
 #pragma once
 
 // System.
@@ -20,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 // fq, this room.
 #include "core/base/assert.h"
@@ -28,8 +35,13 @@
 
 namespace fq {
 
-/// A field that only a Txn can change. T is a number or an enum of at most 8 bytes.
-template <class T>
+/// What is opened, one of each kind at a time. The schedule and who owns the region say which is what.
+inline constexpr uint32_t kNotOpened = 0;  // is noted field by field
+inline constexpr uint32_t kOpenKinds = 4;
+
+/// A field that only a Txn can change. T is a number or an enum of at most 8 bytes. `kOpens`: of the kind of
+/// struct that it lies in, mostly.
+template <class T, uint32_t kOpens = kNotOpened>
 class Shared {
   static_assert(std::is_trivially_copyable_v<T>);
   static_assert(sizeof(T) <= 8);
@@ -53,24 +65,42 @@ class Shared {
   T value_;
 };
 
-struct UndoEntry {
-  uint64_t where;  // offset from the region's base << 4 | bytes of the field
-  uint64_t old_value;
-};
-
-// Twice kUndoOfOne: whoever changes many messages in one transaction goes on while there is room for the
-// worst one.
+// As many fields, each noted alone. Twice kUndoOfOne: whoever changes many messages in one transaction goes
+// on while there is room for the worst one.
 inline constexpr uint32_t kUndoEntries = 4096;
 // What the start or the end of one message may note. Measured: 1,068 for a tenant of eight levels with 700
 // siblings, a limit and a pool at each; and that doubled, since rings may be larger.
 inline constexpr uint32_t kUndoOfOne = 2048;
 
+inline constexpr uint32_t kNoteBytesMax = 128;
+// And room behind them for what comes to the end of them.
+inline constexpr uint32_t kUndoWords = 2 * kUndoEntries + kNoteBytesMax / 8 + 1;
+
+/// Notes one behind the other, each the old bytes, filled up to whole words, and then a word of
+/// offset << 8 | bytes. So they are read from the end on, which is how they are put back.
 struct UndoLog {
-  uint32_t count;
+  uint32_t count;  // words in use
   uint32_t zero;
-  UndoEntry entries[kUndoEntries];
+  uint64_t words[kUndoWords];
 };
-static_assert(sizeof(UndoLog) == 8 + 16 * kUndoEntries);
+static_assert(sizeof(UndoLog) == 8 + 8 * kUndoWords);
+
+/// Of the region, where it lay and what it was.
+struct UndoNote {
+  uint64_t offset;
+  uint64_t bytes;
+  const uint64_t* old;
+  uint32_t begins_at;  // in words of the log
+};
+/// The one that ends before word `end`, which is not 0. None: it is no note.
+inline std::optional<UndoNote> undo_note_before(const UndoLog& log, uint32_t end) {
+  const uint64_t told = log.words[end - 1];
+  const uint64_t bytes = told & 0xff;
+  const uint64_t words = (bytes + 7) / 8 + 1;
+  if (bytes == 0 || bytes > kNoteBytesMax || words > end) return std::nullopt;
+  const uint32_t begins_at = end - static_cast<uint32_t>(words);
+  return UndoNote{told >> 8, bytes, log.words + begins_at, begins_at};
+}
 
 /// Puts back what a dead process left half-changed in the region [base, base + bytes). Idempotent: dying
 /// inside it and calling it again gives the same. Returns false, with nothing changed, when the log is no
@@ -83,8 +113,7 @@ class Txn {
  public:
   /// `changed`: where it marks what it changes while that is watched.
   Txn(std::byte* base, uint64_t bytes, UndoLog& log, ChangedBlocks* changed = nullptr)
-      : next_(log.entries),
-        end_(log.entries + kUndoEntries),
+      : most_(2 * kUndoEntries),
         base_(base),
         bytes_(bytes),
         log_(log),
@@ -93,8 +122,7 @@ class Txn {
   /// Over a region that nobody else knows yet, and that goes when its maker dies: notes nothing, takes
   /// nothing back.
   struct Private {};
-  Txn(Private, std::byte* base, UndoLog& log)
-      : next_(log.entries), end_(log.entries), base_(base), bytes_(0), log_(log) {}
+  Txn(Private, std::byte* base, UndoLog& log) : most_(0), base_(base), bytes_(0), log_(log) { open_none(); }
   Txn(const Txn&) = delete;
   Txn& operator=(const Txn&) = delete;
   ~Txn() {
@@ -103,21 +131,42 @@ class Txn {
   }
 
   // Inline wherever it is used: an operation makes dozens of these, and a call costs as much as the work.
-  template <class T>
-  [[gnu::always_inline]] void set(Shared<T>& field, std::type_identity_t<T> value) {
-    uint64_t old_value = 0;
-    std::memcpy(&old_value, &field.value_, sizeof(T));
-    note(&field.value_, sizeof(T), old_value);
+  template <class T, uint32_t kOpens>
+  [[gnu::always_inline]] void set(Shared<T, kOpens>& field, std::type_identity_t<T> value) {
+    if constexpr (kOpens != kNotOpened) {
+      const uintptr_t into = reinterpret_cast<uintptr_t>(&field) - opened_[kOpens].at;
+      if (__builtin_expect(into >= opened_[kOpens].bytes, 0)) note_apart(&field.value_, sizeof(T));
+    } else {
+      uint64_t old_value = 0;
+      std::memcpy(&old_value, &field.value_, sizeof(T));
+      note(&field.value_, sizeof(T), old_value);
+    }
     FQ_POINT("txn.store");
     __atomic_store(&field.value_, &value, __ATOMIC_RELAXED);  // a plain store, whole for whoever peeks
-    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if constexpr (kOpens == kNotOpened) std::atomic_signal_fence(std::memory_order_seq_cst);
     FQ_POINT("txn.store");
+  }
+
+  /// Notes kBytes from `first` on, whose fields of this kind are stored into without a note of their own,
+  /// until another is opened or the transaction ends. Does nothing where it is open. Worth it from four
+  /// stores on.
+  template <uint32_t kOpens, size_t kBytes>
+  [[gnu::always_inline]] void open(void* first) {
+    static_assert(kOpens != kNotOpened && kOpens < kOpenKinds);
+    static_assert(kBytes % 8 == 0 && kBytes <= kNoteBytesMax);
+    const auto at = reinterpret_cast<uintptr_t>(first);
+    if (opened_[kOpens].at == at) return;
+    if (__builtin_expect(noted_ >= most_, 0)) return check_private();
+    uint64_t* const to = log_.words + noted_;
+    std::memcpy(to, first, kBytes);
+    count_note<kBytes / 8>(to, first, kBytes);
+    opened_[kOpens] = {at, kBytes};
   }
 
   /// Writes a field of a slot that nothing reachable refers to yet: not undone, since after an undo
   /// nobody looks at it. Never for a field that a free list reads.
-  template <class T>
-  [[gnu::always_inline]] void fresh(Shared<T>& field, std::type_identity_t<T> value) {
+  template <class T, uint32_t kOpens>
+  [[gnu::always_inline]] void fresh(Shared<T, kOpens>& field, std::type_identity_t<T> value) {
     if (__builtin_expect(notes_all_, false)) return set_apart(field, value);
     field.value_ = value;
     FQ_POINT("txn.store");
@@ -131,53 +180,71 @@ class Txn {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     log_.count = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    next_ = log_.entries;
+    noted_ = 0;
+    open_none();
     notes_all_ = is_watched();
   }
 
-  uint32_t noted() const { return log_.count; }
+  /// In fields that are noted alone.
+  uint32_t noted() const { return (noted_ + 1) / 2; }
 
  private:
-  template <class T>
-  [[gnu::noinline]] void set_apart(Shared<T>& field, T value) {
+  struct Opened {
+    uintptr_t at = 0;
+    size_t bytes = 0;
+  };
+
+  /// Who notes nothing has all open.
+  void open_none() {
+    for (Opened& each : opened_) each = {0, is_private() ? SIZE_MAX : 0};
+  }
+
+  template <class T, uint32_t kOpens>
+  [[gnu::noinline]] void set_apart(Shared<T, kOpens>& field, T value) {
     set(field, value);
+  }
+  [[gnu::noinline]] void note_apart(const void* field, uint32_t field_bytes) {
+    uint64_t old_value = 0;
+    std::memcpy(&old_value, field, field_bytes);
+    note(field, field_bytes, old_value);
   }
 
   [[gnu::always_inline]] void note(const void* field, uint32_t field_bytes, uint64_t old_value) {
-    UndoEntry* const entry = next_;
-    if (__builtin_expect(entry == end_, 0)) {
-      FQ_ASSERT(is_private());
-      return;
-    }
-    const auto offset = static_cast<uint64_t>(static_cast<const std::byte*>(field) - base_);
-    entry->where = offset << 4 | field_bytes;
-    entry->old_value = old_value;
-    next_ = entry + 1;
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // the entry before the count (U1)
-    log_.count = log_.count + 1;
+    if (__builtin_expect(noted_ >= most_, 0)) return check_private();
+    uint64_t* const to = log_.words + noted_;
+    to[0] = old_value;
+    count_note<1>(to, field, field_bytes);
+  }
+
+  /// What it was lies at `to` already.
+  template <uint32_t kWords>
+  [[gnu::always_inline]] void count_note(uint64_t* to, const void* first, uint64_t bytes) {
+    to[kWords] = static_cast<uint64_t>(static_cast<const std::byte*>(first) - base_) << 8 | bytes;
+    noted_ += kWords + 1;
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // the note before the count (U1)
+    log_.count = noted_;
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the count before the store (U3)
   }
 
+  void check_private() const { FQ_ASSERT(is_private()); }
   /// That nothing was noted before it began. Told at the end, since a page that is read first and written
   /// later is mapped twice.
-  void check_noted() const { FQ_ASSERT(log_.count == static_cast<size_t>(next_ - log_.entries)); }
+  void check_noted() const { FQ_ASSERT(log_.count == noted_); }
 
   bool is_watched() const { return changed_ != nullptr && changed_->is_watched(); }
 
   /// Before the commit: who dies in between has marked what he did not change.
-  [[gnu::noinline]] void mark_changes() {
-    for (const UndoEntry* entry = log_.entries; entry != next_; ++entry) changed_->mark(entry->where >> 4);
-    changed_->note_transaction();
-  }
+  void mark_changes();
 
-  bool is_private() const { return end_ == log_.entries; }
+  bool is_private() const { return most_ == 0; }
 
-  UndoEntry* next_;  // &log_.entries[log_.count]
-  UndoEntry* end_;   // private: the first
+  uint32_t noted_ = 0;  // words; log_.count
+  uint32_t most_;       // private: 0
   std::byte* base_;
   uint64_t bytes_;
   UndoLog& log_;
   ChangedBlocks* changed_ = nullptr;
+  Opened opened_[kOpenKinds];
   bool notes_all_ = false;  // also what is stored into slots that nothing refers to
 };
 

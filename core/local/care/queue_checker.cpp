@@ -147,7 +147,7 @@ Result<Checked> QueueChecker::check_once() {
   }
 
   report.records = replayed.scan.records;
-  const StateCounts& counts = copy.schedule.counts;
+  const CountsNow counts(copy.schedule.counts);
   report.messages = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.dead + counts.held;
   checked.damage = replayed.scan.damage;
   forget_behind(copy.tail, replayed.scan, checked.damage);

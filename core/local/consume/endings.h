@@ -43,7 +43,8 @@ class EndNotes : private Linked {
   EndedLog& log() { return log_; }
 
  private:
-  static constexpr size_t kFoundMax = 18;  // of one record: see kVerdictsPerRecord
+  static constexpr size_t kFoundMax =
+      18;  // arbitrary; of a record that ends more they are noted in several goes
 
   struct Found {
     Snapshot snapshot;

@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <bitset>
 // fq, below us.
 #include "core/engine/receipt.h"
 #include "core/base/text/decimal.h"
@@ -11,7 +12,7 @@ namespace fq {
 
 namespace {
 
-constexpr size_t kVerdictsPerRecord = 18;  // arbitrary
+constexpr size_t kVerdictsPerRecord = 64;  // chosen: as many as leases
 
 RecordType record_of(Verdict verdict) {
   switch (verdict) {
@@ -87,13 +88,17 @@ Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<Se
     std::array<SettleStatus, kVerdictsPerRecord> verdicts;
     std::array<const Settle*, kVerdictsPerRecord> settles;
     std::array<size_t, kVerdictsPerRecord> places, blobs_before;
+    std::bitset<1024> seen;  // of slots, some with others: who is not seen was not there before
     size_t count = 0;
     blobs.clear();
     for (size_t i = 0; i < group.size(); ++i) {
       std::optional<SlotIndex> slot;
       statuses[i] = judge_receipt(group[i].receipt, now, slot);
       if (!slot) continue;
-      const bool twice = std::find(slots.begin(), slots.begin() + count, *slot) != slots.begin() + count;
+      const size_t mark = static_cast<uint32_t>(*slot) % seen.size();
+      const bool twice =
+          seen[mark] && std::find(slots.begin(), slots.begin() + count, *slot) != slots.begin() + count;
+      seen.set(mark);
       if (twice) statuses[i] = SettleStatus::stale;
       if (twice) continue;
       const Entry& entry = schedule().messages().entry(*slot);

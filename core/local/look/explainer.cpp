@@ -163,7 +163,7 @@ Result<void> Explainer::add_blocked(const std::string& path, ExplainReply& reply
 void Explainer::see(TenantIndex node, bool with_reasons, Seen& seen) {
   const Region& region = schedule().region();
   seen.tenant.filled(schedule().tenants().path_copy(node, seen.tenant.bytes));
-  const StateCounts& counts = counts_of(region, static_cast<uint32_t>(node));
+  const CountsNow counts = counts_of(region, static_cast<uint32_t>(node));
   seen.counts = {counts.ready, counts.delayed, counts.leased, counts.held, counts.dead};
   seen.reason_count = 0;
   if (!with_reasons) return;

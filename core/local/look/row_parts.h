@@ -23,7 +23,7 @@ Percentiles percentiles_of(const AnyHistogram& histogram) {
 }
 
 template <class Counters>
-void put_counts(StatsRow& row, const StateCounts& counts, const Counters& counters) {
+void put_counts(StatsRow& row, const CountsNow& counts, const Counters& counters) {
   row.ready = counts.ready;
   row.delayed = counts.delayed;
   row.leased = counts.leased;

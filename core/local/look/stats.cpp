@@ -59,7 +59,7 @@ Result<StatsReply> Stats::rows(const StatsRequest& request) {
     const Now now = gate().now();
     gate().fire_timers(now);
     const ScheduleRoot& root = schedule().root();
-    put_counts(row, root.counts, root.counters);
+    put_counts(row, CountsNow(root.counts), root.counters);
     row.tenants = root.tenants_count;
     row.active_tenants = root.active_count;
     row.bytes = root.payload_bytes - root.dead_bytes;

@@ -139,7 +139,7 @@ void TenantSurvey::take_in(uint32_t i) {
   indices_.push_back(page.first + i);
   StatsRow& row = rows_.emplace_back();
   row.tenant.assign(page.names[i].data(), snapshot.name_bytes);
-  put_counts(row, tenant.counts, tenant);
+  put_counts(row, CountsNow(tenant.counts), tenant);
   row.tenants = 1;
   row.active_tenants = node.waits ? 1 : 0;
   row.bytes = tenant.payload_bytes;

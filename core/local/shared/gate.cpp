@@ -27,6 +27,8 @@ uint32_t undo_reserve(const MessageItem& item) {
 
 Result<void> Gate::enter() {
   SegmentHeader& header = store_.header();
+  const bool learns = store_.schedule().is_behind();
+  if (learns) store_.schedule().make_room();
   Taken taken = header.state.try_take();
   waited_ = taken == Taken::timed_out;
   if (waited_) taken = header.state.take(header.settings.lock_timeout_ms.peek());
@@ -57,6 +59,7 @@ Result<void> Gate::enter() {
     header.state.unlock();
     return Error{ErrorKind::unusable, object_ + ": its segment was replaced", 0};
   }
+  if (learns) store_.schedule().learn();
   return {};
 }
 

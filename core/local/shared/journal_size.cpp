@@ -41,7 +41,7 @@ uint64_t JournalSize::live_bytes() const {
 
 uint64_t JournalSize::kept_room(Purpose purpose, uint64_t more_messages) const {
   const ScheduleRoot& root = header_.schedule;
-  const StateCounts& counts = root.counts;
+  const CountsNow counts(root.counts);
   const uint64_t live = uint64_t{counts.ready} + counts.delayed + counts.leased + counts.held +
                         header_.pending_messages + more_messages;
   const uint64_t ends = (live + counts.dead) * kClosingBytes;

@@ -8,6 +8,9 @@ std::optional<uint32_t> JournalTable::find(uint64_t position) const {
   if (high - low >= kJournalFilesMax) throw RegionDamaged{"the file table is out of range"};
   if (position >= slot(high).start) return high;  // what is new, mostly
   if (position < slot(low).start) return std::nullopt;
+  const uint32_t last = last_found_;  // that of its neighbour, mostly
+  if (last >= low && last < high && slot(last).start <= position && position < slot(last + 1).start)
+    return last;
   // The last file that starts at or before the position: of two with one start the later holds it.
   while (low < high) {
     const uint32_t middle = low + (high - low + 1) / 2;
@@ -17,6 +20,7 @@ std::optional<uint32_t> JournalTable::find(uint64_t position) const {
       high = middle - 1;
     }
   }
+  last_found_ = low;
   return low;
 }
 

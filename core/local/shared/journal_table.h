@@ -53,6 +53,7 @@ class JournalTable {
 
  private:
   SegmentHeader& header_;
+  mutable uint32_t last_found_ = 0;  // number; a hint
 };
 
 }  // namespace fq

@@ -18,8 +18,7 @@ class Store {
  public:
   explicit Store(std::unique_ptr<SegmentMemory> memory)
       : memory_(std::move(memory)),
-        arena_(memory_->base(), kFirstChunkOffset, memory_->mapped_bytes()),
-        schedule_(arena_, header().schedule) {}
+        schedule_(Arena(memory_->base(), kFirstChunkOffset, memory_->mapped_bytes()), header().schedule) {}
 
   SegmentHeader& header() { return *reinterpret_cast<SegmentHeader*>(memory_->base()); }
   const SegmentHeader& header() const { return *reinterpret_cast<const SegmentHeader*>(memory_->base()); }
@@ -41,7 +40,6 @@ class Store {
 
  private:
   std::unique_ptr<SegmentMemory> memory_;
-  Arena arena_;
   Schedule schedule_;
   bool private_ = false;
 };

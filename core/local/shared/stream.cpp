@@ -7,47 +7,31 @@ namespace fq {
 
 namespace {
 
-// Ring bytes may be read while they are written over (copy_out finds out afterwards): so they are moved as
-// atomic words, and not by memcpy. Acquire and release keep them before the check of ring_start and behind
-// whoever moved it; on x86-64 both are plain moves.
-using Word [[gnu::may_alias]] = uint64_t;
-constexpr size_t kWordBytes = sizeof(Word);
-
-size_t bytes_to_word(const std::byte* at, size_t bytes) {
-  const size_t over = reinterpret_cast<uintptr_t>(at) % kWordBytes;
-  return over == 0 ? 0 : std::min(bytes, kWordBytes - over);
+// Ring bytes may be read while they are written over; copy_out finds out afterwards. So what is written comes
+// behind the look at ring_start that allowed it, what is read before the look that tells whether it holds: on
+// x86-64 a matter of the compiler alone. The thread sanitizer would take it for a race, unless each byte is
+// atomic.
+#ifdef __SANITIZE_THREAD__
+void copy_shared(std::byte* to, const std::byte* from, size_t bytes) {
+  for (; bytes > 0; --bytes)
+    __atomic_store_n(to++, __atomic_load_n(from++, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }
+#else
+void copy_shared(std::byte* to, const std::byte* from, size_t bytes) { std::memcpy(to, from, bytes); }
+#endif
 
 void load_ring(std::byte* to, const std::byte* from, size_t bytes) {
-  const auto load_bytes = [&](size_t count) {
-    for (; count > 0; --count, --bytes) __atomic_load(from++, to++, __ATOMIC_ACQUIRE);
-  };
-  load_bytes(bytes_to_word(from, bytes));
-  for (; bytes >= kWordBytes; to += kWordBytes, from += kWordBytes, bytes -= kWordBytes) {
-    put_number(to, __atomic_load_n(reinterpret_cast<const Word*>(from), __ATOMIC_ACQUIRE));
-  }
-  load_bytes(bytes);
+  copy_shared(to, from, bytes);
+  std::atomic_thread_fence(std::memory_order_acquire);
 }
 
-void store_word(std::byte* to, uint64_t word) {
-  __atomic_store_n(reinterpret_cast<Word*>(to), word, __ATOMIC_RELEASE);
-}
-
-/// Whole words; `to` is aligned, as everything in the ring is. A last part of a word is filled with zeros.
+/// A last part of a word is filled with zeros.
 void store_ring(std::byte* to, const std::byte* from, size_t bytes) {
-  for (; bytes >= 4 * kWordBytes; to += 4 * kWordBytes, from += 4 * kWordBytes, bytes -= 4 * kWordBytes) {
-    store_word(to, get_number<uint64_t>(from));
-    store_word(to + kWordBytes, get_number<uint64_t>(from + kWordBytes));
-    store_word(to + 2 * kWordBytes, get_number<uint64_t>(from + 2 * kWordBytes));
-    store_word(to + 3 * kWordBytes, get_number<uint64_t>(from + 3 * kWordBytes));
-  }
-  for (; bytes >= kWordBytes; to += kWordBytes, from += kWordBytes, bytes -= kWordBytes) {
-    store_word(to, get_number<uint64_t>(from));
-  }
-  if (bytes == 0) return;
-  uint64_t rest = 0;
-  std::memcpy(&rest, from, bytes);
-  store_word(to, rest);
+  constexpr std::array<std::byte, kRecordAlign> kZeros{};
+  std::atomic_thread_fence(std::memory_order_release);
+  copy_shared(to, from, bytes);
+  if (const size_t over = bytes % kZeros.size(); over != 0)
+    copy_shared(to + bytes, kZeros.data(), kZeros.size() - over);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 // System.
 #include <optional>
 // fq, this room.
-#include "core/local/files/queue_mark.h"
 #include "core/local/write/session.h"
 
 namespace fq {
@@ -44,6 +43,7 @@ class Link {
   Flusher& flusher() { return session_->flusher; }
   OpenFiles& files() { return session_->files; }
   ItemReader& reader() { return session_->reader; }
+  const QueueMark& mark() const { return session_->mark; }
   Attachment& attachment() { return *attachment_; }
   Clock& clock() { return clock_; }
 
@@ -94,7 +94,7 @@ class Linked {
   ItemReader& reader() { return link_.reader(); }
   Disk& disk() { return link_.attachment().disk(); }
   Clock& clock() { return link_.clock(); }
-  QueueMark mark() { return mark_of(header().identity.nonce); }  // of this queue's receipts
+  const QueueMark& mark() { return link_.mark(); }
   bool syncs_lazily() { return header().settings.sync.peek() == SyncMode::lazy; }
 
   /// "queue 'mail'", as messages to a person begin.

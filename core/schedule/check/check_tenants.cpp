@@ -54,7 +54,7 @@ void Checker::check_tenants() {
 
 void Checker::check_node(uint32_t i, const Tenant& tenant) {
   const Sums& sums = tenant_sums_[i];
-  const StateCounts& counts = counts_of(region_, i);
+  const CountsNow counts = counts_of(region_, i);
   const auto of = [&](SlotState state) { return sums.of_state[static_cast<size_t>(state)]; };
   expect(counts.ready == of(SlotState::ready) && counts.delayed == of(SlotState::delayed) &&
              counts.leased == of(SlotState::leased) && counts.held == of(SlotState::held) &&

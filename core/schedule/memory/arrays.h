@@ -122,6 +122,14 @@ inline constexpr std::tuple kPolicyRows{
     BucketRow{"pool_buckets", &ScheduleRoot::pool_buckets, &ScheduleRoot::pool_bucket_count,
               &ScheduleRoot::pools, &Need::pools, 1, kPoolBucketsMax}};
 inline constexpr auto kArrayRows = std::tuple_cat(kFirstRows, kPolicyRows);
+static_assert(std::tuple_size_v<decltype(kArrayRows)> == kArraysMax);
+// Each has a number of its own.
+static_assert(std::apply(
+    [](const auto&... row) {
+      const auto number_of = []<class Array>(Array ScheduleRoot::*) { return Array::kTable; };
+      return ((uint64_t{1} << number_of(row.array)) | ...) == (uint64_t{1} << kArraysMax) - 1;
+    },
+    kArrayRows));
 
 /// The place of a row, by which whoever owns the region makes room for it.
 enum class ArrayName : uint8_t {};

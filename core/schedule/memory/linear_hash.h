@@ -15,6 +15,7 @@
 
 // System.
 #include <bit>
+#include <span>
 // fq, this room.
 #include "core/schedule/memory/region.h"
 
@@ -103,20 +104,27 @@ class LinearHash {
   }
 
   void split(Txn& txn, uint32_t buckets) const {
-    Shared<uint32_t>* stay = &kind_.cell(buckets - std::bit_floor(buckets));
-    uint32_t i = *stay;
+    // Of those in the bucket that was too full, the ones whose hash has this bit go to the new one.
+    const uint32_t bit = std::bit_floor(buckets);
+    Shared<uint32_t>* stay = &kind_.cell(buckets - bit);
+    struct Chained {
+      uint32_t i;
+      Shared<uint32_t>* chain;
+      bool moves;
+    } members[kSplitMax];
     uint32_t length = 0;
-    for (uint32_t at = i; at != kNoIndex; at = kind_.at(at).chain) {
-      if (++length > kSplitMax) return;
+    for (uint32_t i = *stay; i != kNoIndex;) {
+      if (length == kSplitMax) return;
+      auto& element = kind_.at(i);
+      members[length++] = {i, &element.chain, (Kind::hash_of(element) & bit) != 0};
+      i = element.chain;
     }
     Shared<uint32_t>* move = &kind_.cell(buckets);
     txn.set(kind_.bucket_count(), buckets + 1);
-    while (i != kNoIndex) {
-      auto& element = kind_.at(i);
-      Shared<uint32_t>*& end = bucket_of(Kind::hash_of(element), buckets + 1) == buckets ? move : stay;
-      put(txn, *end, i);
-      end = &element.chain;
-      i = element.chain;
+    for (const Chained& member : std::span(members, length)) {
+      Shared<uint32_t>*& end = member.moves ? move : stay;
+      put(txn, *end, member.i);
+      end = member.chain;
     }
     put(txn, *stay, kNoIndex);
     put(txn, *move, kNoIndex);

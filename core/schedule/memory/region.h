@@ -6,6 +6,7 @@
 
 // fq, this room.
 #include "core/schedule/memory/root.h"
+#include "core/schedule/memory/tenant_hints.h"
 
 namespace fq {
 
@@ -19,10 +20,16 @@ struct Message {
 struct Region {
   Arena arena;
   ScheduleRoot& root;
+  mutable TenantHints hints = {};  // nobody sees a difference
 
   // Inline: each operation asks for some thirty of these.
   [[gnu::always_inline]] Entry& entry(uint32_t i) const { return arena.at(root.entries, i); }
   [[gnu::always_inline]] Tenant& tenant(uint32_t i) const { return arena.at(root.tenants, i); }
+  /// Of a message whose state is to change.
+  [[gnu::always_inline]] void open(Txn& txn, Entry& entry) const {
+    txn.open<kOpensEntry, sizeof(Entry)>(&entry);
+    open_sums(txn, root);
+  }
   [[gnu::always_inline]] Message message(uint32_t slot) const {
     Entry& found = entry(slot);
     return {slot, found, tenant(found.tenant)};
@@ -49,19 +56,20 @@ class StepLimit {
 };
 
 /// Stores only what differs: a store costs an undo entry, a look at a line that is in the cache nothing.
-template <class T>
-[[gnu::always_inline]] inline void put(Txn& txn, Shared<T>& field, std::type_identity_t<T> value) {
+template <class T, uint32_t kOpens>
+[[gnu::always_inline]] inline void put(Txn& txn, Shared<T, kOpens>& field, std::type_identity_t<T> value) {
   if (field.get() != value) txn.set(field, value);
 }
 
-template <class T>
-[[gnu::always_inline]] inline void add_to(Txn& txn, Shared<T>& field, std::type_identity_t<T> more) {
+template <class T, uint32_t kOpens>
+[[gnu::always_inline]] inline void add_to(Txn& txn, Shared<T, kOpens>& field, std::type_identity_t<T> more) {
   txn.set(field, static_cast<T>(field.get() + more));
 }
 
 /// Sums of damaged regions must not wrap below zero and look like billions.
-template <class T>
-[[gnu::always_inline]] inline void take_from(Txn& txn, Shared<T>& field, std::type_identity_t<T> less) {
+template <class T, uint32_t kOpens>
+[[gnu::always_inline]] inline void take_from(Txn& txn, Shared<T, kOpens>& field,
+                                             std::type_identity_t<T> less) {
   if (field.get() < less) region_damaged("a sum is too small");
   txn.set(field, static_cast<T>(field.get() - less));
 }
@@ -91,8 +99,8 @@ inline void fetch_ahead(const T& element) {
 
 /// Takes a free element of `array`, whose free ones are linked through their `chain`. Its fields hold what
 /// they held when it was freed. Inline, as Txn::set is: each push takes one.
-template <class T, uint32_t n>
-[[gnu::always_inline]] inline Element<T> take_element(Txn& txn, const Arena& arena, ChunkedArray<T, n>& array,
+template <class Array, class T = typename Array::Element>
+[[gnu::always_inline]] inline Element<T> take_element(Txn& txn, const Arena& arena, Array& array,
                                                       Supply& supply) {
   const uint32_t freed = supply.free_head;
   add_to(txn, supply.used, 1);

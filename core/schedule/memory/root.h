@@ -65,7 +65,8 @@ struct Holder {
 
 /// Counts since the queue was made, with the names of core/journal/record.h.
 struct RootCounters {
-  Shared<uint64_t> pushed, popped, acked, retried, released, buried, expired, cancelled, recoveries;
+  SumField<uint64_t> pushed, popped, acked;
+  Shared<uint64_t> retried, released, buried, expired, cancelled, recoveries;
 };
 
 /// See terms.h.
@@ -129,41 +130,49 @@ struct ScheduleRoot {
   Shared<uint64_t> closed_sets;  // bits of those that lack room
 
   SharedTerms terms;
-  Lane dead;  // see dead_order.h
-  StateCounts counts;
-  Shared<uint32_t> returning;  // delayed ones that were delivered before: retried or released
-  Shared<uint32_t> zero;
-  Shared<uint64_t> payload_bytes;
-  Shared<uint64_t> dead_bytes;     // of these, in dead messages
-  Shared<uint64_t> journal_bytes;  // that all messages take in the journal, about: see overhead.h
-  Shared<uint64_t> setting_bytes;  // that what was set at run time for tenants takes there
+  Lane dead;                       // see dead_order.h
+  Shared<uint64_t> dead_bytes;     // of payload_bytes, in dead messages
+  Shared<uint64_t> setting_bytes;  // that what was set at run time for tenants takes in the journal
+  // From here to counters.acked: opened by whoever brings, starts or ends messages.
+  StateCounts<kOpensSums> counts;
+  SumField<uint32_t> returning;  // delayed ones that were delivered before: retried or released
+  SumField<uint64_t> payload_bytes;
+  SumField<uint64_t> journal_bytes;  // that all messages take in the journal, about: see overhead.h
   RootCounters counters;
   Shared<uint64_t> hash_key[2];  // random, set by the owner before the first tenant; keys the tenant index
   SharedRates rates;
 
-  ChunkedArray<IndexCell, 256> tenant_buckets;
-  ChunkedArray<IndexCell, 2048> id_buckets;
-  ChunkedArray<IndexCell, 2048> heap;
-  ChunkedArray<TextCell, 4096> text;
-  ChunkedArray<Tenant, 4096> tenants;
-  ChunkedArray<Entry, 8192> entries;
-  ChunkedArray<Extra, 4096> extras;
-  ChunkedArray<UniqueKey, 4096> keys;
-  ChunkedArray<IndexCell, 1024> key_buckets;
-  ChunkedArray<Dependency, 1024> dependencies;
-  ChunkedArray<IndexCell, 256> dependency_buckets;
-  ChunkedArray<Wait, 1024> waits;
-  ChunkedArray<Control, 1024> controls;
-  ChunkedArray<Rule, 64> rules;
-  ChunkedArray<IndexCell, 1> rule_buckets;
-  ChunkedArray<Place, 1024> places;  // as many as tenants, or none: see pool.h
-  ChunkedArray<Pool, 32> pools;
-  ChunkedArray<IndexCell, 1> pool_buckets;
+  ChunkedArray<IndexCell, 256, 0> tenant_buckets;
+  ChunkedArray<IndexCell, 2048, 1> id_buckets;
+  ChunkedArray<IndexCell, 2048, 2> heap;
+  ChunkedArray<TextCell, 4096, 3> text;
+  ChunkedArray<Tenant, 4096, 4> tenants;
+  ChunkedArray<Entry, 8192, 5> entries;
+  ChunkedArray<Extra, 4096, 6> extras;
+  ChunkedArray<UniqueKey, 4096, 7> keys;
+  ChunkedArray<IndexCell, 1024, 8> key_buckets;
+  ChunkedArray<Dependency, 1024, 9> dependencies;
+  ChunkedArray<IndexCell, 256, 10> dependency_buckets;
+  ChunkedArray<Wait, 1024, 11> waits;
+  ChunkedArray<Control, 1024, 12> controls;
+  ChunkedArray<Rule, 64, 13> rules;
+  ChunkedArray<IndexCell, 1, 14> rule_buckets;
+  ChunkedArray<Place, 1024, 15> places;  // as many as tenants, or none: see pool.h
+  ChunkedArray<Pool, 32, 16> pools;
+  ChunkedArray<IndexCell, 1, 17> pool_buckets;
 
   PoolSet pool_sets[kPoolSetsMax + 1];  // by bit; the first is no set
   QueueHistogram wait;
   QueueHistogram run;
   Holder holders[kHoldersMax];
 };
+
+/// For all messages of this transaction.
+[[gnu::always_inline]] inline void open_sums(Txn& txn, ScheduleRoot& root) {
+  constexpr size_t kSumsBytes =
+      offsetof(ScheduleRoot, counters) + offsetof(RootCounters, retried) - offsetof(ScheduleRoot, counts);
+  static_assert(offsetof(ScheduleRoot, counts) % alignof(uint64_t) == 0);
+  txn.open<kOpensSums, kSumsBytes>(&root.counts);
+}
 
 }  // namespace fq

@@ -47,8 +47,20 @@ inline constexpr uint32_t kDepthMax =
 inline constexpr int64_t kIdleMs = 60'000;  // arbitrary; an idle tenant is forgotten after it
 
 /// Messages by state.
+template <uint32_t kOpens>
 struct StateCounts {
-  Shared<uint32_t> ready, delayed, leased, held, dead;
+  Shared<uint32_t, kOpens> ready, delayed, leased, held, dead;
+};
+/// The same as it is now.
+struct CountsNow {
+  template <uint32_t kOpens>
+  explicit CountsNow(const StateCounts<kOpens>& counts)
+      : ready(counts.ready),
+        delayed(counts.delayed),
+        leased(counts.leased),
+        held(counts.held),
+        dead(counts.dead) {}
+  uint32_t ready, delayed, leased, held, dead;
 };
 
 struct Tenant {
@@ -63,7 +75,7 @@ struct Tenant {
   Shared<uint64_t> payload_bytes;  // of all but dead ones, of it and all below it
   Shared<uint64_t> pushed, popped, acked;
   Shared<uint32_t> retried, released, buried, expired, cancelled;
-  StateCounts counts;
+  StateCounts<kNotOpened> counts;
   Shared<uint32_t> parent;
   Shared<uint32_t> prev;   // in its parent's ring
   Shared<uint32_t> next;   // in its parent's ring

@@ -53,8 +53,8 @@ inline int64_t gathered_at_ms(const Region& region, const Tenant& leaf) {
 }
 
 /// The counts of a node and all below it, whichever node it is.
-inline const StateCounts& counts_of(const Region& region, uint32_t i) {
-  return i == static_cast<uint32_t>(kRootTenant) ? region.root.counts : region.tenant(i).counts;
+inline CountsNow counts_of(const Region& region, uint32_t i) {
+  return i == kRoot ? CountsNow(region.root.counts) : CountsNow(region.tenant(i).counts);
 }
 
 }  // namespace fq

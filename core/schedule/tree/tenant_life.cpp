@@ -51,7 +51,7 @@ void clear(Txn& txn, Tenant& tenant) {
   put(txn, tenant.served_at, 0);
 }
 
-void copy(Txn& txn, StateCounts& to, const StateCounts& from) {
+void copy(Txn& txn, StateCounts<kNotOpened>& to, const StateCounts<kNotOpened>& from) {
   put(txn, to.ready, from.ready.get());
   put(txn, to.delayed, from.delayed.get());
   put(txn, to.leased, from.leased.get());
@@ -112,7 +112,7 @@ uint32_t TenantTree::own_leaf(Txn& txn, uint32_t node) const {
 // place with the leaf as self child.
 uint32_t TenantTree::make_inner(Txn& txn, uint32_t leaf) const {
   Tenant& old = region_.tenant(leaf);
-  const StateCounts& counts = old.counts;
+  const CountsNow counts(old.counts);
   if ((counts.ready | counts.delayed | counts.leased | counts.held | counts.dead) == 0) {
     set_flag(txn, old, kTenantInner, true);
     take_from(txn, region_.root.tenants_count, 1);
@@ -155,7 +155,7 @@ uint32_t TenantTree::make_inner(Txn& txn, uint32_t leaf) const {
 }
 
 bool TenantTree::has_nothing(const Tenant& tenant) {
-  const StateCounts& counts = tenant.counts;
+  const CountsNow counts(tenant.counts);
   return (counts.ready | counts.delayed | counts.leased | counts.held | counts.dead | tenant.children) == 0 &&
          !is_parked(tenant);
 }

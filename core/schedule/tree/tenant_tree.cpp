@@ -22,8 +22,18 @@ uint32_t TenantTree::find_hashed(std::string_view path, uint64_t hash) const {
   });
 }
 
+bool TenantTree::has_path(uint32_t i, std::string_view path) const {
+  if (i >= region_.root.tenants.capacity) return false;
+  const Tenant& tenant = region_.tenant(i);
+  return is_used(tenant) && tenant.name != kNoIndex && text_equals(region_, tenant.name, path);
+}
+
 uint32_t TenantTree::find(std::string_view path) const {
-  return path.empty() ? kRoot : find_hashed(path, hash_of(path));
+  if (path.empty()) return kRoot;
+  if (const uint32_t hint = region_.hints.of(path); has_path(hint, path)) return hint;
+  const uint32_t found = find_hashed(path, hash_of(path));
+  if (found != kNoIndex) region_.hints.note(path, found);
+  return found;
 }
 
 uint32_t TenantTree::leaf_of(Txn& txn, std::string_view path) const {

@@ -1,10 +1,10 @@
 // tenant_tree - the nodes by their path: found, made when first pushed to, forgotten when idle.
 //
-// Finding one is a keyed hash and a compare. A node is made with its parents; a leaf that gets a child
-// becomes inner, and when it has messages of its own a new inner node takes its place and it becomes the
-// self child of that: its messages keep their tenant. A leaf without messages, children and anything that
-// was set for it is looked at by a timer and forgotten after kIdleMs, with the parents that it leaves
-// childless.
+// Finding one is a keyed hash and a compare, or the compare alone where a hint tells where it was. A node is
+// made with its parents; a leaf that gets a child becomes inner, and when it has messages of its own a new
+// inner node takes its place and it becomes the self child of that: its messages keep their tenant. A leaf
+// without messages, children and anything that was set for it is looked at by a timer and forgotten after
+// kIdleMs, with the parents that it leaves childless.
 #pragma once
 
 // System.
@@ -60,6 +60,7 @@ class TenantTree {
   void fire(Txn& txn, uint32_t tenant, int64_t now_ms) const;
 
  private:
+  bool has_path(uint32_t tenant, std::string_view path) const;
   uint32_t find_hashed(std::string_view path, uint64_t hash) const;
   uint64_t hash_of(std::string_view path) const;
   uint32_t make(Txn& txn, uint32_t parent, uint8_t flags) const;
