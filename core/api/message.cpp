@@ -17,7 +17,7 @@ size_t batch_bytes(const NewMessage& message) {
   const size_t ids = message.after.size() + message.after_any.size();
   if (message.ttl_ms || !message.unique.empty() || !message.debounce.empty() || ids != 0)
     bytes += kTermsOverhead + message.unique.size() + message.debounce.size() + 8 * (ids + 1);
-  if (message.command || message.timeout_ms || message.keep_ms) bytes += kCommandOverhead;
+  if (message.command || message.timeout_ms || message.keep_ms || message.call) bytes += kCommandOverhead;
   if (message.command) {
     bytes += message.command->cwd.size();
     for (const std::string& word : message.command->argv) bytes += kWordOverhead + word.size();

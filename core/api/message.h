@@ -57,6 +57,7 @@ struct NewMessage {
   std::optional<JobCommand> command;
   std::optional<int64_t> timeout_ms;  // of a run in a worker
   std::optional<int64_t> keep_ms;     // record and output, after the end
+  std::optional<CallId> call;         // from begin_call: who pushes it reads what its job writes
   std::optional<int64_t> ttl_ms;      // from when it is due: dead if not started by then
   std::string_view unique;            // per tenant: none pushed while there is one with the same; empty: none
   int64_t unique_for_ms = 3'600'000;  // held so long after its ack

@@ -21,6 +21,7 @@
 #include "core/api/event.h"
 #include "core/api/explanation.h"
 #include "core/api/interrupt.h"
+#include "core/api/job_output.h"
 #include "core/api/message.h"
 #include "core/api/payload.h"
 #include "core/api/settings.h"
@@ -110,6 +111,7 @@ struct Delivery {
   std::optional<JobCommand> command;
   std::optional<int64_t> timeout_ms;        // the message's own
   std::optional<int64_t> keep_ms;           // likewise
+  std::optional<CallId> call;               // who pushed it reads what its job writes
   std::optional<int64_t> deadline_wall_ms;  // Hold::duration
   Payload payload;
 };
@@ -148,13 +150,6 @@ struct LeaseReply {
 // ---- settle -------------------------------------------------------------------------------------
 
 enum class Verdict { ack, retry, release, bury };
-
-/// What a job wrote, as far as it is kept.
-struct JobOutput {
-  std::string out;
-  std::string err;
-  int64_t keep_ms = 0;
-};
 
 struct Settle {
   Receipt receipt;
@@ -289,6 +284,13 @@ class Queue {
 
   /// The kept output of a finished message: none when there is none, or no more.
   virtual Result<std::optional<JobOutput>> output(MessageId id) = 0;
+  /// From now on somebody is about to push a message with this call, and reads what its job writes: until the
+  /// follower of the call is gone, or this object or its process.
+  virtual Result<CallId> begin_call() = 0;
+  /// For a job of this delivery. None: the engine has nothing like it.
+  virtual Result<std::shared_ptr<RunOutput>> run_output(const Delivery& delivery, const RunTerms& terms) = 0;
+  /// From the beginning of its oldest run that can still be read. `call`: ours, which holds back the job.
+  virtual Result<std::unique_ptr<OutputFollower>> follow(MessageId id, std::optional<CallId> call) = 0;
   virtual Result<EndStatus> await_end(const EndRequest& request) = 0;
   /// A descriptor for a job to inherit: should this process die, the messages stay away from others while
   /// any process still has it open, but no longer than `limit_ms` (none: however long). No ids: all that this

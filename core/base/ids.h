@@ -10,10 +10,12 @@ namespace fq {
 
 enum class MessageId : uint64_t {};
 enum class Serial : uint64_t {};
+enum class CallId : uint64_t {};
 
 inline constexpr uint64_t kMessageIdMax = (uint64_t{1} << 53) - 1;
 
 constexpr uint64_t number(MessageId id) { return static_cast<uint64_t>(id); }
 constexpr uint64_t number(Serial serial) { return static_cast<uint64_t>(serial); }
+constexpr uint64_t number(CallId call) { return static_cast<uint64_t>(call); }
 
 }  // namespace fq

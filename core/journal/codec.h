@@ -221,6 +221,7 @@ std::optional<MessageTerms> decode_terms(std::string_view bytes);
 struct JobTerms {
   std::optional<int64_t> timeout_ms;
   std::optional<int64_t> keep_ms;
+  uint64_t call = 0;                   // who reads what its job writes; 0: nobody waits for it
   std::vector<std::string_view> argv;  // empty: no command message
   std::string_view cwd;
   std::vector<std::string_view> env;  // "NAME=value"

@@ -1,7 +1,7 @@
 // codec_job - how a message is to be run, as bytes in its item.
 //
-//   u16 present (1 timeout, 2 keep), u16 words of argv, u16 variables, u16 zero, i64 timeout, i64 keep, then
-//   each text as {u16 bytes, bytes}: the working directory, argv, the variables
+//   u16 present (1 timeout, 2 keep, 4 call), u16 words of argv, u16 variables, u16 zero, i64 timeout, i64
+//   keep, with 4 u64 call, then each text as {u16 bytes, bytes}: the working directory, argv, the variables
 
 // fq, this room.
 #include "core/journal/codec_parts.h"
@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint16_t kHasTimeout = 1;
 constexpr uint16_t kHasKeep = 2;
+constexpr uint16_t kHasCall = 4;
 
 }  // namespace
 
@@ -34,17 +35,19 @@ void text_fields(V& v, auto& texts, uint16_t count) {
 
 template <class V>
 void fields(V& v, Of<JobTerms> auto& terms) {
-  auto present = static_cast<uint16_t>((terms.timeout_ms ? kHasTimeout : 0) | (terms.keep_ms ? kHasKeep : 0));
+  auto present = static_cast<uint16_t>((terms.timeout_ms ? kHasTimeout : 0) | (terms.keep_ms ? kHasKeep : 0) |
+                                       (terms.call != 0 ? kHasCall : 0));
   uint16_t words = v.size(terms.argv.size());
   uint16_t variables = v.size(terms.env.size());
   int64_t timeout_ms = terms.timeout_ms.value_or(0);
   int64_t keep_ms = terms.keep_ms.value_or(0);
   v(present, words, variables, Zeros<2>{}, timeout_ms, keep_ms);
+  if ((present & kHasCall) != 0) v(terms.call);
   text_field(v, terms.cwd);
   text_fields(v, terms.argv, words);
   text_fields(v, terms.env, variables);
   if constexpr (V::kReads) {
-    if ((present & ~(kHasTimeout | kHasKeep)) != 0) v.fail();
+    if ((present & ~(kHasTimeout | kHasKeep | kHasCall)) != 0) v.fail();
     if ((present & kHasTimeout) != 0) terms.timeout_ms = timeout_ms;
     if ((present & kHasKeep) != 0) terms.keep_ms = keep_ms;
   }
@@ -53,7 +56,7 @@ void fields(V& v, Of<JobTerms> auto& terms) {
 }  // namespace codec
 
 std::string encode_job(const JobTerms& terms) {
-  const bool empty = !terms.timeout_ms && !terms.keep_ms && terms.argv.empty();
+  const bool empty = !terms.timeout_ms && !terms.keep_ms && terms.call == 0 && terms.argv.empty();
   return empty ? std::string() : codec::encode_text(terms);
 }
 

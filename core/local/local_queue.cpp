@@ -42,6 +42,7 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
       taker_(link_, {writer_, housekeeper_, messages_, endings_, resolver_, dead_letters_, holder_, reaper_,
                      watcher_, settler_}),
       ended_(link_, endings_),
+      runs_(link_),
       pages_(link_, messages_),
       viewer_(link_, messages_, reaper_, pages_, ended_),
       ended_pages_(viewer_, ended_),
@@ -168,6 +169,18 @@ Result<MessagePage> LocalQueue::ended(const Filter& filter, const Cursor& from, 
 }
 
 Result<std::optional<JobOutput>> LocalQueue::output(MessageId id) { return ended_.output(id); }
+
+Result<CallId> LocalQueue::begin_call() { return runs_.begin_call(); }
+
+Result<std::shared_ptr<RunOutput>> LocalQueue::run_output(const Delivery& delivery, const RunTerms& terms) {
+  return runs_.make(delivery, terms);
+}
+
+Result<std::unique_ptr<OutputFollower>> LocalQueue::follow(MessageId id, std::optional<CallId> call) {
+  FQ_TRY_SET(std::shared_ptr<RunShelf> shelf, runs_.shelf());
+  return std::unique_ptr<OutputFollower>(std::make_unique<LocalFollower>(
+      link_, LocalFollower::Parts{watcher_, ended_, runs_}, std::move(shelf), id, call));
+}
 
 Result<MessagePage> LocalQueue::peek(const Filter& filter, const Cursor& from, size_t n) {
   reaper_.reap_before_look();

@@ -11,6 +11,7 @@
 #include "core/local/look/ended_pages.h"
 #include "core/local/look/event_reader.h"
 #include "core/local/look/history.h"
+#include "core/local/look/output_follower.h"
 #include "core/local/look/stats.h"
 #include "core/local/look/viewer.h"
 #include "core/local/policy/policy_loader.h"
@@ -36,6 +37,9 @@ class LocalQueue final : public Queue, private Linked {
   Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override;
   Result<void> events(const EventRequest& request, EventPage& page) override;
   Result<std::optional<JobOutput>> output(MessageId id) override;
+  Result<CallId> begin_call() override;
+  Result<std::shared_ptr<RunOutput>> run_output(const Delivery& delivery, const RunTerms& terms) override;
+  Result<std::unique_ptr<OutputFollower>> follow(MessageId id, std::optional<CallId> call) override;
   Result<EndStatus> await_end(const EndRequest& request) override;
   Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids,
                                           std::optional<int64_t> limit_ms) override;
@@ -80,6 +84,7 @@ class LocalQueue final : public Queue, private Linked {
   Settler settler_;
   Taker taker_;
   EndedView ended_;
+  RunOutputs runs_;
   Pages pages_;
   Viewer viewer_;
   EndedPages ended_pages_;

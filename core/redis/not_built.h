@@ -17,6 +17,7 @@ inline constexpr std::string_view kGroups = "groups (linger, batch)";
 inline constexpr std::string_view kUntilIdle = "waiting until a queue is idle";
 inline constexpr std::string_view kAwaitEnd = "waiting for the end of a message";
 inline constexpr std::string_view kOutput = "kept output";
+inline constexpr std::string_view kFollow = "following a job (push --wait, result -f)";
 inline constexpr std::string_view kCommands = "commands in messages";
 inline constexpr std::string_view kKeys = "--unique and --debounce";
 inline constexpr std::string_view kAfter = "--after";

@@ -73,6 +73,13 @@ Result<void> RedisQueue::events(const EventRequest&, EventPage&) {
 Result<std::optional<JobOutput>> RedisQueue::output(MessageId) {
   return not_built::refusal(not_built::kOutput);
 }
+Result<CallId> RedisQueue::begin_call() { return not_built::refusal(not_built::kFollow); }
+Result<std::shared_ptr<RunOutput>> RedisQueue::run_output(const Delivery&, const RunTerms&) {
+  return not_built::refusal(not_built::kFollow);
+}
+Result<std::unique_ptr<OutputFollower>> RedisQueue::follow(MessageId, std::optional<CallId>) {
+  return not_built::refusal(not_built::kFollow);
+}
 Result<EndStatus> RedisQueue::await_end(const EndRequest&) {
   return not_built::refusal(not_built::kAwaitEnd);
 }

@@ -35,6 +35,9 @@ class RedisQueue final : public Queue {
   Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override;
   Result<void> events(const EventRequest& request, EventPage& page) override;
   Result<std::optional<JobOutput>> output(MessageId id) override;
+  Result<CallId> begin_call() override;
+  Result<std::shared_ptr<RunOutput>> run_output(const Delivery& delivery, const RunTerms& terms) override;
+  Result<std::unique_ptr<OutputFollower>> follow(MessageId id, std::optional<CallId> call) override;
   Result<EndStatus> await_end(const EndRequest& request) override;
   Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids,
                                           std::optional<int64_t> limit_ms) override;

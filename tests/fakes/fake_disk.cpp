@@ -180,6 +180,10 @@ Result<void> FakeDisk::sync_directory(std::string_view name) {
   return {};
 }
 
+Result<std::unique_ptr<Disk>> FakeDisk::again() {
+  return std::unique_ptr<Disk>(std::unique_ptr<FakeDisk>(new FakeDisk(state_)));
+}
+
 Result<uint64_t> FakeDisk::free_bytes() {
   return state_->capacity - std::min(state_->capacity, state_->used());
 }

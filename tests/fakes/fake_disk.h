@@ -41,6 +41,7 @@ class FakeDisk final : public Disk {
   Result<void> remove(std::string_view name) override;
   Result<void> sync_directory(std::string_view name) override;
   Result<uint64_t> free_bytes() override;
+  Result<std::unique_ptr<Disk>> again() override;
   const std::string& label() const override;
 
   /// The disk after a power cut now: only what was synced.
@@ -70,6 +71,8 @@ class FakeDisk final : public Disk {
  private:
   friend class FakeFile;
   struct State;
+  explicit FakeDisk(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
   std::shared_ptr<State> state_;
 };
 

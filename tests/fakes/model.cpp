@@ -18,6 +18,7 @@ MessageId Model::push(const NewMessage& from, MessageId behind) {
   message.info.command = from.command;
   message.timeout_ms = from.timeout_ms;
   message.keep_ms = from.keep_ms;
+  message.call = from.call;
   message.ttl_ms = from.ttl_ms;
   message.info.attempts_max = from.attempts_max.value_or(0);  // 0: the queue's
   message.info.pushed_at_wall_ms = clock.wall_ms();
@@ -106,6 +107,7 @@ Delivery Model::deliver(Message& message, const LeaseRequest& request, bool more
                     .command = message.info.command,
                     .timeout_ms = message.timeout_ms,
                     .keep_ms = message.keep_ms,
+                    .call = message.call,
                     .payload = Payload(*message.info.payload)};
   if (timed) delivery.deadline_wall_ms = clock.wall_ms() + hold_ms;
   return delivery;

@@ -36,6 +36,7 @@ class Model {
     std::optional<uint64_t> run_us;  // as its verdict tells
     uint32_t attempts_in_force = 0;  // of its last lease; 0: never leased
     std::optional<int64_t> timeout_ms, keep_ms;
+    std::optional<CallId> call;
     std::string unique_key;  // of --unique or --debounce
     bool key_debounced = false;
     bool holds_key = false;

@@ -74,6 +74,7 @@ void Model::replace(Message& message, const NewMessage& from) {
   message.info.command = from.command;
   message.timeout_ms = from.timeout_ms;
   message.keep_ms = from.keep_ms;
+  message.call = from.call;
   note(message, "replaced");
 }
 

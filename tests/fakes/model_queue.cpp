@@ -175,7 +175,7 @@ Result<SettleReply> ModelQueue::settle(std::span<const Settle> items, const Leas
       const bool refused = status == SettleStatus::stale;
       const std::string& receipt = item.receipt.text;
       if (item.output != nullptr) {
-        JobOutput& kept = store_->outputs[receipt.substr(0, receipt.find('.'))] = *item.output;
+        JobOutput& kept = store_->outputs[receipt.substr(0, receipt.find('.'))] = model_kept(*item.output);
         kept.keep_ms += store_->model.clock.wall_ms();
       }
       std::erase_if(watched_, [&](const Watched& each) { return each.receipt == item.receipt; });

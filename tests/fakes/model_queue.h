@@ -10,6 +10,7 @@
 #include <mutex>
 // Tests.
 #include "tests/fakes/model.h"
+#include "tests/fakes/model_output.h"
 
 namespace fq::test {
 
@@ -21,7 +22,8 @@ struct ModelStore {
   Model model;
   FileIdentity policy;
   std::vector<std::vector<MessageId>> listings;  // of peeks, as they began
-  std::map<std::string, JobOutput> outputs;      // by the id of the message, as text; keep_ms: until when
+  std::shared_ptr<ModelRuns> runs = std::make_shared<ModelRuns>();
+  std::map<std::string, JobOutput> outputs;  // by the id of the message, as text; keep_ms: until when
 };
 
 class ModelQueue final : public Queue {
@@ -40,6 +42,14 @@ class ModelQueue final : public Queue {
   Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override;
   Result<void> events(const EventRequest& request, EventPage& page) override;
   Result<std::optional<JobOutput>> output(MessageId id) override;
+  ~ModelQueue() override;
+  Result<CallId> begin_call() override;
+  Result<std::shared_ptr<RunOutput>> run_output(const Delivery& delivery, const RunTerms& terms) override {
+    return model_run_output(store_->runs, delivery, terms);
+  }
+  Result<std::unique_ptr<OutputFollower>> follow(MessageId id, std::optional<CallId> call) override {
+    return model_follower(store_->runs, *this, id, call);
+  }
   Result<EndStatus> await_end(const EndRequest& request) override;
   Result<std::optional<int>> hold_for_job(std::span<const MessageId>, std::optional<int64_t>) override {
     return std::optional<int>();
@@ -66,6 +76,7 @@ class ModelQueue final : public Queue {
 
  private:
   std::string kept_policy_;
+  std::vector<uint64_t> calls_;  // of our own
   // These need the store's mutex.
   std::vector<const Model::Message*> matching(const Filter& filter) const;
   MessageInfo info_of(const Model::Message& message) const;

@@ -282,6 +282,18 @@ Result<std::optional<JobOutput>> ModelQueue::output(MessageId id) {
   return std::optional<JobOutput>(std::move(output));
 }
 
+ModelQueue::~ModelQueue() {
+  const std::lock_guard lock(store_->runs->mutex);
+  for (const uint64_t call : calls_) store_->runs->calls.erase(call);
+}
+
+Result<CallId> ModelQueue::begin_call() {
+  const std::lock_guard lock(store_->runs->mutex);
+  calls_.push_back(store_->runs->calls.empty() ? 1 : *store_->runs->calls.rbegin() + 1);
+  store_->runs->calls.insert(calls_.back());
+  return CallId{calls_.back()};
+}
+
 bool ModelQueue::have_ended(const EndRequest& request) {
   const std::lock_guard lock(store_->mutex);
   Model& model = store_->model;

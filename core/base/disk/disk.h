@@ -64,6 +64,8 @@ class Disk {
   virtual Result<void> sync_directory(std::string_view name) = 0;
   /// What can still be written, without what is kept for root.
   virtual Result<uint64_t> free_bytes() = 0;
+  /// Another object over the same directory, for who outlives this one.
+  virtual Result<std::unique_ptr<Disk>> again() = 0;
   /// How the directory is called in messages to people.
   virtual const std::string& label() const = 0;
 };

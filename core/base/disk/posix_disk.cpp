@@ -253,6 +253,12 @@ class PosixDisk final : public Disk {
     return uint64_t{about.f_bavail} * about.f_frsize;
   }
 
+  Result<std::unique_ptr<Disk>> again() override {
+    Descriptor same(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+    if (same.get() < 0) return sys_error("dup", object_of(""), errno);
+    return std::unique_ptr<Disk>(std::make_unique<PosixDisk>(same.release(), label_));
+  }
+
   const std::string& label() const override { return label_; }
 
  private:

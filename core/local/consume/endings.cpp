@@ -126,7 +126,8 @@ void EndNotes::keep_long_outputs() {
 
 bool EndNotes::is_long(const Settle* settle) {
   return settle != nullptr && settle->output != nullptr &&
-         settle->output->out.size() + settle->output->err.size() > kEndedInlineBytesMax;
+         kept_bytes(*settle->output, Channel::out) + kept_bytes(*settle->output, Channel::err) >
+             kEndedInlineBytesMax;
 }
 
 /// In a file of its own, until when its record will be told.
@@ -190,7 +191,11 @@ void EndNotes::add_output(const Found& found, EndedRecord& record) {
   if (found.settle == nullptr || found.settle->output == nullptr) return;
   const JobOutput& output = *found.settle->output;
   if (!is_long(found.settle)) {
-    record.output = EndedOutput{output.out, output.err};
+    Result<std::string> out = kept_text(output, Channel::out, 0, kept_bytes(output, Channel::out));
+    Result<std::string> err = kept_text(output, Channel::err, 0, kept_bytes(output, Channel::err));
+    if (!out.ok() || !err.ok()) return;
+    record.output = EndedOutput{std::move(out).value(), std::move(err).value(), gap_of(output, Channel::out),
+                                gap_of(output, Channel::err)};
     return;
   }
   const auto of_this = [&](const TriedOutput& tried) { return tried.id == found.snapshot.id; };
@@ -200,7 +205,7 @@ void EndNotes::add_output(const Found& found, EndedRecord& record) {
     tried = outputs_tried_.end() - 1;
   }
   if (tried->until_wall_ms == 0) return;
-  record.output_bytes = output.out.size() + output.err.size();
+  record.output_bytes = kept_bytes(output, Channel::out) + kept_bytes(output, Channel::err);
   record.until_wall_ms = tried->until_wall_ms;
 }
 

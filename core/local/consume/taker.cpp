@@ -246,6 +246,17 @@ Result<void> Taker::deliver(LeaseReply& reply) {
   return {};
 }
 
+void Taker::describe_job(const MessageItem& item, Delivery& delivery) {
+  for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{}))
+    delivery.tags.push_back({std::string(tag.name), std::string(tag.value)});
+  if (item.job.empty()) return;
+  const JobTerms terms = decode_job(item.job).value_or(JobTerms{});
+  delivery.timeout_ms = terms.timeout_ms;
+  delivery.keep_ms = terms.keep_ms;
+  if (terms.call != 0) delivery.call = CallId{terms.call};
+  delivery.command = command_of(terms);
+}
+
 Result<void> Taker::deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseReply& reply) {
   FQ_TRY_SET(const bool whole, messages_.read(one));
   if (!whole) {

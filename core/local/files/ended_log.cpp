@@ -349,7 +349,8 @@ Result<std::optional<JobOutput>> EndedLog::output(MessageId id, int64_t now_wall
   FQ_TRY_SET(std::optional<EndedRecord> record, read_ended(disk_, *place));
   if (!record || !record->output) return std::optional<JobOutput>();
   return std::optional<JobOutput>(JobOutput{std::move(record->output->out), std::move(record->output->err),
-                                            place->until_wall_ms - now_wall_ms});
+                                            place->until_wall_ms - now_wall_ms, record->output->out_gap,
+                                            record->output->err_gap, nullptr});
 }
 
 Result<std::vector<EndedPlace>> EndedLog::newest_first(int64_t now_wall_ms) {

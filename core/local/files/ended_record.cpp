@@ -1,7 +1,7 @@
 // ended_record - see ended_record.h.
 //
 //   offset size field                     (little-endian)
-//        0    4 magic "fqE1"
+//        0    4 magic "fqE2"
 //        4    4 bytes of the record, a multiple of 8
 //        8    8 id
 //       16    8 told until (wall time, ms)
@@ -29,7 +29,7 @@ namespace fq {
 
 namespace {
 
-constexpr uint32_t kEndedMagic = 0x31457166;
+constexpr uint32_t kEndedMagic = 0x32457166;
 constexpr size_t kEndedHeadBytes = 56;
 constexpr size_t kSealAt = 52;
 constexpr size_t kAlign = 8;
@@ -37,7 +37,7 @@ constexpr uint64_t kRecordMax = 64 * 1024 * 1024;    // chosen: far above what i
 constexpr uint64_t kScannedMost = 32 * 1024 * 1024;  // chosen: no file of ours gets so long
 constexpr size_t kScanBytes = 64 * 1024;             // arbitrary; of records in a row
 constexpr size_t kLookBytes = 1024;                  // behind a long one
-constexpr size_t kFixedBytes = 64;                   // of the body
+constexpr size_t kFixedBytes = 96;                   // of the body
 constexpr uint8_t kHasExit = 1, kHasSignal = 2, kHasErrorExit = 4, kHasErrorSignal = 8, kHasInline = 16;
 
 using Texts = std::array<std::string_view, 9>;
@@ -88,6 +88,12 @@ void encode_body(MutableBytes body, const EndedRecord& record) {
   to.put(record.error_exit.value_or(0));
   to.put(record.error_signal.value_or(0));
   to(codec::Zeros<12>{});
+  const EndedOutput output =
+      record.output ? EndedOutput{"", "", record.output->out_gap, record.output->err_gap} : EndedOutput{};
+  for (const Gap& gap : {output.out_gap, output.err_gap}) {
+    to.put(gap.at);
+    to.put(gap.bytes);
+  }
   for (const std::string_view text : texts_of(record)) {
     to.put(static_cast<uint32_t>(text.size()));
     to.put_text(text);
@@ -122,6 +128,11 @@ std::optional<EndedRecord> decode_body(const EndedPlace& place, Bytes body) {
   record.error_exit = number_if(kHasErrorExit);
   record.error_signal = number_if(kHasErrorSignal);
   from.take(12);
+  EndedOutput output;
+  for (Gap* const gap : {&output.out_gap, &output.err_gap}) {
+    gap->at = from.get<uint64_t>();
+    gap->bytes = from.get<uint64_t>();
+  }
   const auto text = [&] { return std::string(from.take_text(from.get<uint32_t>())); };
   record.tenant = text();
   record.key = text();
@@ -130,7 +141,6 @@ std::optional<EndedRecord> decode_body(const EndedPlace& place, Bytes body) {
   record.terms = text();
   record.error_reason = text();
   record.error_stderr = text();
-  EndedOutput output;
   output.out = text();
   output.err = text();
   if ((present & kHasInline) != 0) record.output = std::move(output);

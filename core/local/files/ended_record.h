@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 // fq, below us.
+#include "core/api/job_output.h"
 #include "core/base/disk/disk.h"
 #include "core/journal/record.h"
 
@@ -18,6 +19,8 @@ namespace fq {
 struct EndedOutput {
   std::string out;
   std::string err;
+  Gap out_gap = {};
+  Gap err_gap = {};
 };
 
 struct EndedRecord {

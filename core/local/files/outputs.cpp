@@ -1,32 +1,36 @@
 // outputs - see outputs.h.
 //
 //   offset size field                     (little-endian)
-//        0    8 magic "fqout1\n\0"
+//        0    8 magic "fqout2\n\0"
 //        8    8 kept until (wall time, ms)
-//       16    8 bytes of standard output
-//       24    8 bytes of standard error
-//       32    4 CRC32C of both
-//       36    4 zero
-//       40      standard output, standard error
+//       16   24 of standard output: its bytes, where some are missing, and how many
+//       40   24 of standard error: likewise
+//       64    4 CRC32C of both
+//       68    4 zero
+//       72      standard output, standard error
 #include "core/local/files/outputs.h"
 
 // System.
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 // fq, below us.
 #include "core/base/crc32c.h"
 #include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/files/run_file.h"
 
 namespace fq {
 
 namespace {
 
-constexpr std::string_view kOutputMagic("fqout1\n\0", 8);
-constexpr size_t kHeaderBytes = 40;
+constexpr std::string_view kOutputMagic("fqout2\n\0", 8);
+constexpr size_t kHeaderBytes = 72;
+constexpr size_t kCopyBytes = 64 * 1024;  // arbitrary
 constexpr std::string_view kUnfinished = ".new";
 constexpr int kUnfinishedTries = 10;  // against who sweeps
 
@@ -34,6 +38,8 @@ struct OutputHeader {
   int64_t until_wall_ms = 0;
   uint64_t out_bytes = 0;
   uint64_t err_bytes = 0;
+  Gap out_gap;
+  Gap err_gap;
   uint32_t crc = 0;
 };
 
@@ -48,8 +54,10 @@ Result<std::optional<OutputHeader>> read_header(File& file) {
   OutputHeader header;
   header.until_wall_ms = get_number<int64_t>(bytes.data() + 8);
   header.out_bytes = get_number<uint64_t>(bytes.data() + 16);
-  header.err_bytes = get_number<uint64_t>(bytes.data() + 24);
-  header.crc = get_number<uint32_t>(bytes.data() + 32);
+  header.out_gap = {get_number<uint64_t>(bytes.data() + 24), get_number<uint64_t>(bytes.data() + 32)};
+  header.err_bytes = get_number<uint64_t>(bytes.data() + 40);
+  header.err_gap = {get_number<uint64_t>(bytes.data() + 48), get_number<uint64_t>(bytes.data() + 56)};
+  header.crc = get_number<uint32_t>(bytes.data() + 64);
   // Sizes are compared with what is there before anything is made for them.
   FQ_TRY_SET(const uint64_t size, file.size());
   const uint64_t texts = size - kHeaderBytes;
@@ -87,22 +95,77 @@ Result<std::string> read_text(File& file, uint64_t from, uint64_t bytes) {
   return text;
 }
 
+/// Behind the header, piece by piece: it may be more than should be in memory at once.
+Result<uint32_t> write_texts(File& file, const JobOutput& output) {
+  uint32_t crc = 0;
+  uint64_t at = kHeaderBytes;
+  std::string piece;
+  for (const Channel channel : kChannels) {
+    const uint64_t bytes = kept_bytes(output, channel);
+    for (uint64_t from = 0; from < bytes; from += piece.size()) {
+      FQ_TRY_SET(piece, kept_text(output, channel, from, std::min<uint64_t>(kCopyBytes, bytes - from)));
+      FQ_TRY(file.write_at(at, as_bytes(piece)));
+      crc = crc32c(crc, as_bytes(piece));
+      at += piece.size();
+    }
+  }
+  return crc;
+}
+
+Result<void> write_header(File& file, const JobOutput& output, int64_t until_wall_ms, uint32_t crc) {
+  std::array<std::byte, kHeaderBytes> header = {};
+  std::memcpy(header.data(), kOutputMagic.data(), kOutputMagic.size());
+  put_number(header.data() + 8, until_wall_ms);
+  std::byte* to = header.data() + 16;
+  for (const Channel channel : kChannels) {
+    const Gap gap = gap_of(output, channel);
+    put_number(to, kept_bytes(output, channel));
+    put_number(to + 8, gap.at);
+    put_number(to + 16, gap.bytes);
+    to += 24;
+  }
+  put_number(to, crc);
+  return file.write_at(0, header);
+}
+
+Result<void> write_whole(File& file, const JobOutput& output, int64_t until_wall_ms) {
+  FQ_TRY_SET(const uint32_t crc, write_texts(file, output));
+  return write_header(file, output, until_wall_ms, crc);
+}
+
+/// Nobody writes it, and no caller that lives is to read it.
+bool is_forsaken_run(Disk& disk, std::string_view name) {
+  const std::optional<RunFile::Name> run = RunFile::name_in(name);
+  if (!run) return false;
+  const Result<std::unique_ptr<Calls>> calls = Calls::open(disk);
+  return calls.ok() && *calls && RunFile::is_forsaken(disk, *run, **calls);
+}
+
 }  // namespace
 
+uint64_t kept_bytes(const JobOutput& output, Channel channel) {
+  if (output.run) return output.run->kept_bytes(channel);
+  return channel == Channel::out ? output.out.size() : output.err.size();
+}
+
+Gap gap_of(const JobOutput& output, Channel channel) {
+  if (output.run) return output.run->gap(channel);
+  return channel == Channel::out ? output.out_gap : output.err_gap;
+}
+
+Result<std::string> kept_text(const JobOutput& output, Channel channel, uint64_t from, uint64_t bytes) {
+  if (!output.run) return (channel == Channel::out ? output.out : output.err).substr(from, bytes);
+  std::string text(bytes, '\0');
+  FQ_TRY(output.run->read_kept(channel, from, std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
 Result<void> keep_output(Disk& disk, MessageId id, const JobOutput& output, int64_t until_wall_ms) {
-  std::string bytes(kHeaderBytes, '\0');
-  std::memcpy(bytes.data(), kOutputMagic.data(), kOutputMagic.size());
-  auto* to = std::as_writable_bytes(std::span(bytes)).data();
-  put_number(to + 8, until_wall_ms);
-  put_number(to + 16, uint64_t{output.out.size()});
-  put_number(to + 24, uint64_t{output.err.size()});
-  put_number(to + 32, crc32c(crc32c(0, as_bytes(output.out)), as_bytes(output.err)));
-  bytes.append(output.out).append(output.err);
   const std::string name = name_of(id);
   const std::string unfinished = name + "." + std::to_string(::getpid()) + std::string(kUnfinished);
   FQ_TRY_SET(const std::unique_ptr<File> file, make_unfinished(disk, unfinished));
   FQ_POINT("output.made");
-  Result<void> written = file->write_at(0, as_bytes(bytes));
+  Result<void> written = write_whole(*file, output, until_wall_ms);
   if (written.ok()) written = disk.rename(unfinished, name);
   if (!written.ok()) static_cast<void>(disk.remove(unfinished));
   FQ_POINT("output.kept");
@@ -118,6 +181,8 @@ Result<std::optional<JobOutput>> read_output(Disk& disk, MessageId id, int64_t n
   JobOutput output;
   FQ_TRY_SET(output.out, read_text(**file, kHeaderBytes, header->out_bytes));
   FQ_TRY_SET(output.err, read_text(**file, kHeaderBytes + header->out_bytes, header->err_bytes));
+  output.out_gap = header->out_gap;
+  output.err_gap = header->err_gap;
   output.keep_ms = header->until_wall_ms - now_wall_ms;
   if (crc32c(crc32c(0, as_bytes(output.out)), as_bytes(output.err)) != header->crc) {
     return std::optional<JobOutput>();
@@ -139,6 +204,7 @@ Result<void> sweep_outputs(Disk& disk, int64_t now_wall_ms) {
   FQ_TRY_SET(const std::vector<std::string> names, std::move(listed));
   for (const std::string& name : names) {
     const std::string path = "output/" + name;
+    if (is_forsaken_run(disk, name)) FQ_TRY(disk.remove(path));
     const bool unfinished = name.ends_with(kUnfinished);
     uint64_t id = 0;
     const auto parsed = std::from_chars(name.data(), name.data() + name.size(), id);

@@ -11,12 +11,18 @@
 
 namespace fq {
 
+// What is to be kept of it, whether it is in memory or in the files of its run.
+uint64_t kept_bytes(const JobOutput& output, Channel channel);
+Gap gap_of(const JobOutput& output, Channel channel);
+Result<std::string> kept_text(const JobOutput& output, Channel channel, uint64_t from, uint64_t bytes);
+
 Result<void> keep_output(Disk& disk, MessageId id, const JobOutput& output, int64_t until_wall_ms);
 /// None when there is none, or its time is over.
 Result<std::optional<JobOutput>> read_output(Disk& disk, MessageId id, int64_t now_wall_ms);
 /// The one that was kept until then; another stays.
 Result<void> remove_output(Disk& disk, MessageId id, int64_t until_wall_ms);
-/// Looks at all of them: those whose time is over go, and what a dead process was writing.
+/// Looks at all of them: those whose time is over go, and what a dead process was writing, or had left for a
+/// caller that died.
 Result<void> sweep_outputs(Disk& disk, int64_t now_wall_ms);
 
 }  // namespace fq

@@ -23,6 +23,7 @@ void give_content(const NewMessage& from, NewMessage& to) {
   to.command = from.command;
   to.timeout_ms = from.timeout_ms;
   to.keep_ms = from.keep_ms;
+  to.call = from.call;
   to.quiet_ms = from.quiet_ms;
   to.max_wait_ms = from.max_wait_ms;
 }

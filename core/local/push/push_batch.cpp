@@ -12,6 +12,7 @@ std::string job_of(const NewMessage& message) {
   JobTerms terms;
   terms.timeout_ms = message.timeout_ms;
   terms.keep_ms = message.keep_ms;
+  if (message.call) terms.call = number(*message.call);
   if (message.command) {
     terms.argv.assign(message.command->argv.begin(), message.command->argv.end());
     terms.cwd = message.command->cwd;
@@ -103,7 +104,7 @@ Result<Need> PushBatch::prepare(std::span<const NewMessage> messages, std::span<
       tag_texts_.push_back(encode_tags(views));
       item.tags = tag_texts_.back();
     }
-    if (message.command || message.timeout_ms || message.keep_ms) {
+    if (message.command || message.timeout_ms || message.keep_ms || message.call) {
       job_texts_.push_back(job_of(message));
       item.job = job_texts_.back();
     }

@@ -1,0 +1,102 @@
+// job_output - what jobs write, on its way to those who read it: while they run, and after.
+//
+// A run is one start of a message's job. Whoever runs it hands what it writes to a RunOutput; an
+// OutputFollower reads it, run after run, until the message has ended. Of what is longer than is kept the
+// middle goes, but where the message has a caller that lives: nothing that the caller has not read goes, and
+// the job is held back instead.
+#pragma once
+
+// System.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+// fq, below us.
+#include "core/base/bytes.h"
+#include "core/base/result.h"
+// fq, this room.
+#include "core/api/interrupt.h"
+
+namespace fq {
+
+enum class Channel : uint8_t { out, err };
+inline constexpr Channel kChannels[] = {Channel::out, Channel::err};
+
+/// Bytes that are not there, before the byte `at` of those that are.
+struct Gap {
+  uint64_t at = 0;
+  uint64_t bytes = 0;
+  bool operator==(const Gap&) const = default;
+};
+
+struct RunTerms {
+  uint64_t bytes_max = 0;      // kept of each channel: the first and the last half
+  bool waits_for_call = true;  // false: what its caller has not read goes too, and the job is never held back
+};
+
+/// What one run writes. Of one thread at a time, which need not be the queue's; it may outlive the queue's
+/// object. When it is gone, nobody begins to read it any more, but its caller.
+class RunOutput {
+ public:
+  virtual ~RunOutput() = default;
+
+  /// Whether somebody called it, and listens for all that we know.
+  virtual bool is_called() const = 0;
+  /// From now on others read it. An Error: they cannot, and nothing may be written.
+  virtual Result<void> open() = 0;
+  /// False: its caller is to read first. What is written all the same is taken, but not without end.
+  virtual bool has_room(Channel channel) = 0;
+  /// Needs: open. What cannot be kept is counted.
+  virtual void write(Channel channel, std::string_view bytes) = 0;
+  /// Nothing more comes.
+  virtual void close() = 0;
+
+  // What is kept of it after the message has ended. Needs: closed.
+  virtual uint64_t kept_bytes(Channel channel) const = 0;
+  virtual Gap gap(Channel channel) const = 0;
+  /// Fills `to` with what is kept from `from` on.
+  virtual Result<void> read_kept(Channel channel, uint64_t from, MutableBytes to) const = 0;
+};
+
+/// What a job wrote, as far as it is kept.
+struct JobOutput {
+  std::string out;
+  std::string err;
+  int64_t keep_ms = 0;
+  Gap out_gap = {};
+  Gap err_gap = {};
+  std::shared_ptr<const RunOutput> run = {};  // to be kept: what it wrote and what is missing is there
+};
+
+struct FollowStep {
+  enum class What {
+    bytes,       // of a channel, in `bytes`
+    missing,     // `count` bytes of a channel; 0: nobody knows how many of either
+    run,         // what follows is of the run `count`, counted from 1 as deliveries are
+    broken_off,  // who ran it died: the end of what this run wrote is missing
+    ended,       // the message has ended, and all that its job wrote was told
+    timed_out,
+    interrupted,
+  };
+  What what = What::ended;
+  Channel channel = Channel::out;
+  std::string_view bytes;  // until the next call
+  uint64_t count = 0;
+};
+
+/// How long to wait where there is nothing now; none: as long as it takes.
+struct FollowWait {
+  std::optional<int64_t> wait_ms;
+  bool only_there = false;  // nothing that a run writes after it was begun to be read
+  Interrupt* interrupt = nullptr;
+};
+
+/// Used like its queue, which outlives it.
+class OutputFollower {
+ public:
+  virtual ~OutputFollower() = default;
+  virtual Result<FollowStep> next(const FollowWait& wait) = 0;
+};
+
+}  // namespace fq

@@ -1,0 +1,34 @@
+// run_outputs - what the jobs of this process write, in files that others read meanwhile; and the calls that
+// are its own.
+//
+// The shelf (directory and `calls`) belongs to all of them together: what a job writes may end after the
+// queue's object does.
+#pragma once
+
+// fq, this room.
+#include "core/local/files/run_file.h"
+#include "core/local/write/link.h"
+
+namespace fq {
+
+struct RunShelf {
+  std::unique_ptr<Disk> disk;
+  std::unique_ptr<Calls> calls;
+};
+
+class RunOutputs : private Linked {
+ public:
+  explicit RunOutputs(Link& link) : Linked(link) {}
+
+  Result<CallId> begin_call();
+  void end_call(CallId call);
+  Result<std::shared_ptr<RunOutput>> make(const Delivery& delivery, const RunTerms& terms);
+  /// Null on a fake disk.
+  Result<std::shared_ptr<RunShelf>> shelf();
+
+ private:
+  std::shared_ptr<RunShelf> shelf_;
+  std::unique_ptr<Calls> own_;  // our calls: of another open file than the one that is asked about others'
+};
+
+}  // namespace fq
