@@ -32,7 +32,7 @@ constexpr OptionSpec kOwnOptions[] = {
     {"Each job", 0, "nice", Takes::value, "N", "its niceness (default: ours)"},
     {"Each job", 0, "rlimit", Takes::value, "NAME=N", "a limit, as nofile=256; may be given again"},
     {"Each job", 0, "output", Takes::value, "WHAT", "inherit, keep, fail or discard (default: inherit)"},
-    {"Each job", 0, "output-max", Takes::value, "SIZE", "of each kept output (default: 1MiB)"},
+    {"Each job", 0, "output-max", Takes::value, "SIZE", "kept of each output (default: 16MiB)"},
     {"Each job", 0, "tag-output", Takes::nothing, "", "lines begin with id and tenant"},
     {"Each job", 'v', "verbose", Takes::nothing, "", "a line a message on stderr"},
     {"Batches and streams", 0, "batch", Takes::value, "N", "up to N messages of one tenant a job"},
@@ -209,6 +209,7 @@ Result<void> read_output(const Arguments& arguments, worker::Options& options) {
     const std::optional<uint64_t> bytes = parse_size(*typed);
     if (!bytes) return usage_error("--output-max", in_quotes(*typed) + " is not a size; write 64KiB or 10MB");
     options.output_bytes_max = *bytes;
+    options.output_max_given = true;
   }
   return {};
 }

@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <cerrno>
 // fq, this room.
 #include "core/worker/jobs/verdicts.h"
 
@@ -9,8 +10,10 @@ namespace fq::worker {
 
 namespace {
 
-constexpr size_t kGatheredMax = 1024;     // messages that wait for their batch; arbitrary
-constexpr int64_t kCancelGraceMs = 500;   // a cancelled job ends within a second
+constexpr size_t kGatheredMax = 1024;    // messages that wait for their batch; arbitrary
+constexpr int64_t kCancelGraceMs = 500;  // a cancelled job ends within a second
+constexpr int kNotFound = 127;           // as a shell tells what it could not start
+constexpr int kNotStarted = 126;
 constexpr int64_t kStartAgainMs = 1'000;  // after a process could not be made for want of something
 
 }  // namespace
@@ -186,7 +189,11 @@ void Intake::start(Slot& slot, Load load) {
 void Intake::refuse(Load& load, const Error& error) {
   const bool stored = options_.command.empty();
   if (error.kind == ErrorKind::bad_data || (error.kind == ErrorKind::config && stored)) {
-    for (const Arrival& arrival : load.arrivals) bury(load.source, arrival.delivery, error.text);
+    for (const Arrival& arrival : load.arrivals) {
+      VerdictOrder order = bury_of(arrival.delivery, error.text);
+      if (error.kind == ErrorKind::config) order.exit = error.sys == ENOENT ? kNotFound : kNotStarted;
+      bury(load.source, arrival.delivery, std::move(order));
+    }
     return;
   }
   shop_.say(error.text);
@@ -243,8 +250,11 @@ void Intake::tell(const std::string& queue, const Delivery& delivery, const Verd
 
 /// For what cannot be run at all; that is told.
 void Intake::bury(size_t source, const Delivery& delivery, const std::string& reason) {
+  bury(source, delivery, bury_of(delivery, reason));
+}
+
+void Intake::bury(size_t source, const Delivery& delivery, VerdictOrder order) {
   queues_.note_run(source, delivery.id);
-  VerdictOrder order = bury_of(delivery, reason);
   tell(queues_.name(source), delivery, order);
   queues_.settle(source, std::move(order));
 }

@@ -145,8 +145,8 @@ void Worker::follow_stop() {
 
 void Worker::on_time() {
   const int64_t now_ms = system_clock().boot_ms();
+  slots_.on_time(now_ms);
   for (Slot& slot : slots_) {
-    if (slot.job) slot.job->on_time(now_ms);
     if (slot.job && slot.job->is_over() && slot.job->close(now_ms)) intake_.on_job_end(slot);
   }
   streams_.on_time(now_ms);

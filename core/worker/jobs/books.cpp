@@ -298,6 +298,18 @@ void Books::hold_all(std::span<const Delivery> deliveries) {
   }
 }
 
+std::shared_ptr<RunOutput> Books::run_output_of(const Delivery& delivery) {
+  const RunTerms terms{options_.output_bytes_max, !options_.output_max_given};
+  Result<std::shared_ptr<RunOutput>> output = source_.queue->run_output(delivery, terms);
+  if (output.ok()) return std::move(output).value();
+  if (output.error().text != output_fault_) {
+    output_fault_ = output.error().text;
+    const std::lock_guard lock(mutex_);
+    news_.notices.push_back(output_fault_ + "; what jobs write cannot be followed");
+  }
+  return nullptr;
+}
+
 void Books::hand_over(LeaseReply& reply, size_t allowed) {
   std::vector<MessageId> ids;
   for (const Delivery& delivery : reply.deliveries) ids.push_back(delivery.id);
@@ -310,7 +322,8 @@ void Books::hand_over(LeaseReply& reply, size_t allowed) {
   for (size_t i = 0; i < ids.size(); ++i) {
     const std::span<const MessageId> own = std::span(ids).subspan(i, 1);
     std::shared_ptr<const Descriptor> kept = shared ? all : hold(own, reply.deliveries[i]);
-    arrivals.push_back({std::move(reply.deliveries[i]), std::move(kept)});
+    std::shared_ptr<RunOutput> output = shared ? nullptr : run_output_of(reply.deliveries[i]);
+    arrivals.push_back({std::move(reply.deliveries[i]), std::move(kept), std::move(output)});
   }
   std::vector<std::string> notices = source_.queue->take_notices();
   if (reply.why_empty == WhyEmpty::idle) idle_told_ = true;

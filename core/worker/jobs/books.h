@@ -37,6 +37,7 @@ struct VerdictOrder {
 struct Arrival {
   Delivery delivery;
   std::shared_ptr<const Descriptor> kept;
+  std::shared_ptr<RunOutput> output;  // for a job of its own; null likewise
 };
 
 /// Messages that are run together. More than one, or `many`: as a batch.
@@ -118,6 +119,7 @@ class Books {
   Result<void> refresh();
   int64_t run_limit_of(const Delivery& delivery) const;
   void hold_all(std::span<const Delivery> deliveries);
+  std::shared_ptr<RunOutput> run_output_of(const Delivery& delivery);
   std::shared_ptr<const Descriptor> hold(std::span<const MessageId> ids, const Delivery& first);
   void hand_over(LeaseReply& reply, size_t allowed);
   void book(const LeaseReply& reply, size_t allowed, size_t taken);
@@ -132,6 +134,7 @@ class Books {
   std::optional<Settings> settings_;
   std::string policy_fault_;
   std::string hold_fault_;
+  std::string output_fault_;
   size_t outstanding_ = 0;   // messages that were handed over and have no verdict yet
   std::string later_fault_;  // what was to be tried again, as it was told
   bool idle_told_ = false;

@@ -17,6 +17,7 @@ namespace fq::worker {
 namespace {
 
 constexpr int64_t kDayMs = 24 * 3600 * 1000;
+constexpr int64_t kRoomLookMs = 50;  // between two looks whether a caller has read; chosen
 
 struct Pipe {
   Descriptor read_end;
@@ -72,6 +73,7 @@ std::optional<int64_t> Job::keep_ms(const Workshop& shop) const {
   const OutputPolicy policy = shop.options.output;
   std::optional<int64_t> asked = load_.arrivals[0].delivery.keep_ms;
   const int64_t retention_ms = retention_ms_of(shop);
+  if (!asked && load_.arrivals[0].delivery.call) asked = kDayMs;
   if (!asked && retention_ms > 0) asked = retention_ms;
   const bool by_policy = policy == OutputPolicy::keep || policy == OutputPolicy::fail;
   if (!asked && by_policy) asked = kDayMs;
@@ -117,7 +119,8 @@ Result<void> Job::launch(const Workshop& shop, const std::string& queue, uint32_
   const bool passes = options.output == OutputPolicy::inherit;
   const std::string tag = tag_of(options, load);
   const bool reads = keeps || !tag.empty();
-  const uint64_t kept_max = keeps ? options.output_bytes_max : 0;
+  if (keeps) transcript_ = Transcript(std::move(load.arrivals[0].output), options.output_bytes_max);
+  Transcript* const transcript = keeps ? &transcript_ : nullptr;
   Pipe out, err;
   Descriptor nowhere;
   launch.in = in.get();
@@ -132,8 +135,10 @@ Result<void> Job::launch(const Workshop& shop, const std::string& queue, uint32_
   FQ_TRY_SET(err, make_pipe());
   launch.err = err.write_end.get();
   FQ_TRY_SET(process_, worker::launch(launch));
-  if (reads) out_ = Capture(std::move(out.read_end), {passes ? &shop.out : nullptr, kept_max, 0, tag});
-  err_ = Capture(std::move(err.read_end), {passes ? &shop.err : nullptr, kept_max, kTailBytes, tag});
+  if (reads)
+    out_ = Capture(std::move(out.read_end), {passes ? &shop.out : nullptr, transcript, Channel::out, 0, tag});
+  err_ = Capture(std::move(err.read_end),
+                 {passes ? &shop.err : nullptr, transcript, Channel::err, kTailBytes, tag});
   return {};
 }
 
@@ -145,11 +150,32 @@ void Job::limit_time(const Workshop& shop, const Load& load) {
 
 void Job::on_time(int64_t now_ms) {
   if (over_) return;
+  transcript_.on_time(now_ms);
   if (kill_at_ms_ != kNever) {
     if (now_ms >= kill_at_ms_) kill(ending_);
     return;
   }
   if (now_ms >= limit_at_ms_) end(Ending::timed_out, now_ms, grace_ms_);
+}
+
+bool Job::waits_for_caller() const {
+  return !transcript_.has_room(Channel::out) || !transcript_.has_room(Channel::err);
+}
+
+void Job::hold_back(int64_t now_ms) {
+  // Where the worker's own output has no room, that is told when it has.
+  if (room_look_ms_ != kNever || !waits_for_caller()) return;
+  held_since_ms_ = now_ms;
+  room_look_ms_ = now_ms + 1;
+}
+
+/// A caller that stands still for long is asked for less often.
+bool Job::has_room_again(int64_t now_ms) {
+  if (now_ms < room_look_ms_) return false;
+  const bool again = !waits_for_caller();
+  room_look_ms_ =
+      again ? kNever : now_ms + std::clamp<int64_t>((now_ms - held_since_ms_) / 8, 1, kRoomLookMs);
+  return again;
 }
 
 void Job::end(Ending why, int64_t now_ms, int64_t grace_ms) {
@@ -202,11 +228,14 @@ std::vector<VerdictOrder> Job::finish(const Workshop& shop, std::vector<Load>& a
   std::vector<VerdictOrder> orders;
   const bool failed = verdict != Verdict::ack;
   const bool singly = load_.many && load_.arrivals.size() > 1 && failed && ending_ != Ending::stopped;
-  JobOutput output;
+  if (!transcript_.fault().empty())
+    shop.say("output of message " + std::to_string(number(load_.arrivals[0].delivery.id)) +
+             ": only its beginning is kept: " + transcript_.fault());
+  JobOutput output = transcript_.take();
   const std::optional<int64_t> kept_ms = keep_ms(shop);
   const bool keeps = kept_ms && (failed || shop.options.output != OutputPolicy::fail ||
                                  load_.arrivals[0].delivery.keep_ms || retention_ms_of(shop) > 0);
-  if (keeps) output = {out_.take_kept(), err_.take_kept(), *kept_ms};
+  if (keeps) output.keep_ms = *kept_ms;
   const uint64_t run_us = load_.ran_us + ran_.us() / load_.arrivals.size();
   for (size_t i = 0; i < load_.arrivals.size(); ++i) {
     if (settled_[i]) continue;

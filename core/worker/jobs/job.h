@@ -30,9 +30,18 @@ class Job {
   const Load& load() const { return load_; }
 
   /// When on_time() has something to do; kNever: nothing.
-  int64_t next_ms() const { return over_ ? look_at_ms_ : kill_at_ms_ != kNever ? kill_at_ms_ : limit_at_ms_; }
+  int64_t next_ms() const {
+    if (over_) return look_at_ms_;
+    return std::min(
+        {kill_at_ms_ != kNever ? kill_at_ms_ : limit_at_ms_, transcript_.next_ms(), room_look_ms_});
+  }
   /// TERM when its time is over, KILL when that did not help.
   void on_time(int64_t now_ms);
+  /// It is not read any more. Where that is for who called for it, who has to read first, nobody tells us
+  /// when that was done.
+  void hold_back(int64_t now_ms);
+  /// Whether it may be read again. To be asked from time to time.
+  bool has_room_again(int64_t now_ms);
   /// Its job may run until then.
   void extend(int64_t until_ms) {
     if (limit_at_ms_ != kNever) limit_at_ms_ = until_ms;  // without a limit there is nothing to move
@@ -60,8 +69,10 @@ class Job {
   void limit_time(const Workshop& shop, const Load& load);
   int64_t retention_ms_of(const Workshop& shop) const;
   std::optional<int64_t> keep_ms(const Workshop& shop) const;
+  bool waits_for_caller() const;
 
   Process process_;
+  Transcript transcript_;
   Capture out_;
   Capture err_;
   Load load_;
@@ -69,7 +80,9 @@ class Job {
   int64_t limit_at_ms_ = kNever;
   int64_t kill_at_ms_ = kNever;
   int64_t grace_ms_ = 0;
-  bool over_ = false;  // its process was reaped
+  int64_t held_since_ms_ = 0;
+  int64_t room_look_ms_ = kNever;  // kNever: it is not held back
+  bool over_ = false;              // its process was reaped
   bool ends_group_ = false;
   ExitStatus status_;
   Stopwatch ran_;

@@ -67,7 +67,7 @@ Result<std::unique_ptr<JobStream>> JobStream::start(const Workshop& shop, const 
   launch.out = out_write.get();
   launch.err = err_write.get();
   FQ_TRY_SET(stream->process_, worker::launch(launch));
-  stream->err_ = Capture(std::move(err_read), {&shop.err, 0, kTailBytes});
+  stream->err_ = Capture(std::move(err_read), {.passage = &shop.err, .tail_bytes = kTailBytes});
   return stream;
 }
 

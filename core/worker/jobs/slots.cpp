@@ -64,16 +64,28 @@ void Slots::take_output(Slot& slot, Watched what) {
   const int descriptor = capture->descriptor();
   // A closed descriptor leaves epoll by itself. A blocked one must leave it too: that its writer has gone
   // would be told for ever.
-  if (capture->take_some() == Capture::Progress::blocked) poller_.forget(descriptor);
+  if (capture->take_some() != Capture::Progress::blocked) return;
+  poller_.forget(descriptor);
+  if (slot.job) slot.job->hold_back(system_clock().boot_ms());
+}
+
+void Slots::on_time(int64_t now_ms) {
+  for (Slot& slot : slots_) {
+    if (!slot.job) continue;
+    slot.job->on_time(now_ms);
+    if (slot.job->has_room_again(now_ms)) watch_output(slot);
+  }
 }
 
 void Slots::watch_output() {
+  for (Slot& slot : slots_) watch_output(slot);
+}
+
+void Slots::watch_output(Slot& slot) const {
   // Those that were not forgotten are watched already.
-  for (Slot& slot : slots_) {
-    if (slot.stream) watch(slot.stream->err(), {Watched::err, slot.index()});
-    if (slot.job) watch(slot.job->out(), {Watched::out, slot.index()});
-    if (slot.job) watch(slot.job->err(), {Watched::err, slot.index()});
-  }
+  if (slot.stream) watch(slot.stream->err(), {Watched::err, slot.index()});
+  if (slot.job) watch(slot.job->out(), {Watched::out, slot.index()});
+  if (slot.job) watch(slot.job->err(), {Watched::err, slot.index()});
 }
 
 void Slots::on_change(const LeaseChange& change, int64_t grace_ms) {

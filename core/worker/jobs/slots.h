@@ -45,12 +45,15 @@ class Slots {
   void take_output(Slot& slot, Watched what);
   /// Again, what was left unread while there was no room for it.
   void watch_output();
+  /// Of the jobs: their limits, and whether their callers have read.
+  void on_time(int64_t now_ms);
   /// A lease was extended, or has ended, without us.
   void on_change(const LeaseChange& change, int64_t grace_ms);
   void kill();
 
  private:
   void watch(const Capture& capture, Event event) const;
+  void watch_output(Slot& slot) const;
 
   const Poller& poller_;
   Growth growth_;

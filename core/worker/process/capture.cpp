@@ -5,22 +5,18 @@
 
 #include <array>
 #include <cerrno>
-// fq, below us.
-#include "core/base/text/size.h"
 
 namespace fq::worker {
 
 namespace {
 
-constexpr int kFloodReadsMax = 64;  // a descendant that floods must not keep us here
+// A descendant that floods must not keep us here. A run output takes so much of who has no room for it.
+constexpr int kFloodReadsMax = 64;
 
 }  // namespace
 
 void Capture::keep(std::string_view bytes) {
-  const uint64_t room = terms_.kept_bytes_max - std::min<uint64_t>(terms_.kept_bytes_max, kept_.size());
-  const auto kept = static_cast<size_t>(std::min<uint64_t>(room, bytes.size()));
-  kept_.append(bytes.substr(0, kept));
-  if (terms_.kept_bytes_max > 0) cut_bytes_ += bytes.size() - kept;
+  if (terms_.transcript != nullptr) terms_.transcript->write(terms_.channel, bytes);
   if (terms_.tail_bytes == 0) return;
   if (bytes.size() >= terms_.tail_bytes) tail_.clear();
   tail_.append(bytes.substr(bytes.size() - std::min(bytes.size(), terms_.tail_bytes)));
@@ -33,8 +29,13 @@ void Capture::pass_on(std::string_view bytes) {
   terms_.passage->write(lines_.take(bytes));
 }
 
+bool Capture::has_room() const {
+  if (terms_.passage != nullptr && !terms_.passage->has_room()) return false;
+  return terms_.transcript == nullptr || terms_.transcript->has_room(terms_.channel);
+}
+
 Capture::Progress Capture::take_some() {
-  if (terms_.passage != nullptr && !terms_.passage->has_room()) return Progress::blocked;
+  if (!has_room()) return Progress::blocked;
   std::array<char, kReadBytes> buffer;
   const ssize_t got = ::read(pipe_.get(), buffer.data(), buffer.size());
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Progress::more;
@@ -59,11 +60,6 @@ void Capture::finish() {
   }
   if (terms_.passage != nullptr) terms_.passage->write(lines_.finish());
   pipe_.close();
-}
-
-std::string Capture::take_kept() {
-  if (cut_bytes_ > 0) kept_ += "\n[fq: cut here; " + format_size(cut_bytes_) + " more were not kept]\n";
-  return std::move(kept_);
 }
 
 }  // namespace fq::worker

@@ -1,7 +1,7 @@
-// capture - what comes out of a job's pipe: passed on, kept up to a limit, its end remembered.
+// capture - what comes out of a job's pipe: passed on, kept, its end remembered.
 //
-// It reads only while there is room to pass on what it read, so a job that floods is slowed down by its own
-// pipe and never fills our memory; what is only kept is dropped above the limit, and the job goes on.
+// It reads only while there is room to pass on what it read, and while who called for it has read enough, so
+// a job that floods is slowed down by its own pipe and never fills our memory.
 #pragma once
 
 // System.
@@ -11,6 +11,7 @@
 // fq, this room.
 #include "core/worker/process/passage.h"
 #include "core/worker/process/tagged_lines.h"
+#include "core/worker/process/transcript.h"
 
 namespace fq::worker {
 
@@ -20,8 +21,9 @@ inline constexpr size_t kReadBytes = 64 * 1024;  // what a pipe holds
 class Capture {
  public:
   struct Terms {
-    Passage* passage = nullptr;  // where it goes on to; null: nowhere
-    uint64_t kept_bytes_max = 0;
+    Passage* passage = nullptr;        // where it goes on to; null: nowhere
+    Transcript* transcript = nullptr;  // where it is kept; null: nowhere
+    Channel channel = Channel::out;    // of it
     size_t tail_bytes = 0;
     std::string tag = {};  // of each line that goes on; "": none
   };
@@ -33,14 +35,14 @@ class Capture {
 
   int descriptor() const { return pipe_.get(); }
   bool open() const { return pipe_.get() >= 0; }
-  /// Takes in what there is now, a bounded part of it. Blocked: the passage has no room.
+  /// Takes in what there is now, a bounded part of it. Blocked: there is no room for it.
   Progress take_some();
-  /// All that there is now, a pipe full of it at most, whether the passage has room or not; for a job that
-  /// has ended: what its descendants write later is not waited for.
+  /// Whether take_some() would take something.
+  bool has_room() const;
+  /// All that there is now, some pipes full of it at most, whether there is room or not; for a job that has
+  /// ended: what its descendants write later is not waited for.
   void finish();
 
-  /// What was kept, and a word about what was cut.
-  std::string take_kept();
   const std::string& tail() const { return tail_; }
 
  private:
@@ -50,9 +52,7 @@ class Capture {
   Descriptor pipe_;
   Terms terms_;
   TaggedLines lines_;
-  std::string kept_;
   std::string tail_;
-  uint64_t cut_bytes_ = 0;
 };
 
 }  // namespace fq::worker

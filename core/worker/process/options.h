@@ -44,7 +44,8 @@ struct Options {
   bool stream = false;
   uint32_t prefetch = 64;
   OutputPolicy output = OutputPolicy::inherit;
-  uint64_t output_bytes_max = uint64_t{1} << 20;
+  uint64_t output_bytes_max = uint64_t{16} << 20;
+  bool output_max_given = false;  // it holds for what somebody has called for, too
   std::optional<int> nice;
   unsigned umask = 022;  // of the jobs
   std::vector<ResourceLimit> limits;
