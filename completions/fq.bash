@@ -125,7 +125,7 @@ _fq() {
     '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue tenant config check compact doctor help' ;;
     push)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
-      options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --shell --env --env-all --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
+      options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --cancel --shell --env --env-all --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
     pop)
       if [[ $prev == --format ]]; then __fq_words human json sh raw; return; fi
       options='--tenant --count --wait --grouped --max --lease --null --format --json --raw --spool --queue --help' ;;
@@ -166,7 +166,7 @@ _fq() {
     wait)
       options='--tenant --tag --for --all --spool --queue --help' values='ids all' ;;
     result)
-      options='--spool --queue --help' values='ids dead' ;;
+      options='--follow --spool --queue --help' values='ids all' ;;
     worker)
       options='--jobs --min --max --once --drain --strict --grace --attempts --timeout --backoff --shell --nice --rlimit --batch --linger --batch-format --stream --prefetch --output --output-max --tag-output --verbose --spool --queue --help' ;;
     queue)

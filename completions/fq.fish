@@ -90,6 +90,7 @@ complete -c fq -n '__fish_seen_subcommand_from push' -l block -d 'where a limit 
 complete -c fq -n '__fish_seen_subcommand_from push' -l timeout -x -d 'limit of a run (default: timeout in fq.toml)'
 complete -c fq -n '__fish_seen_subcommand_from push' -l keep -x -d 'record and output kept after it (default: retention)'
 complete -c fq -n '__fish_seen_subcommand_from push' -l wait -d 'until it ends; its output, its exit status'
+complete -c fq -n '__fish_seen_subcommand_from push' -l cancel -d 'with --wait: where that is cut short, cancel it'
 complete -c fq -n '__fish_seen_subcommand_from push' -l shell -x -d 'instead of -- CMD: TEXT for sh -c'
 complete -c fq -n '__fish_seen_subcommand_from push' -l env-all -d 'all of ours but FQ_* for CMD'
 complete -c fq -n '__fish_seen_subcommand_from push' -l env -x -a '(set -nx)' -d 'a variable for CMD; may be given again'
@@ -206,8 +207,9 @@ complete -c fq -n '__fish_seen_subcommand_from wait' -l for -x -d 'at most so lo
 complete -c fq -n '__fish_seen_subcommand_from wait' -l all -d 'until the queue is idle'
 complete -c fq -n '__fish_seen_subcommand_from wait' -a '(__fq_ids all)'
 
-complete -c fq -n __fq_needs_command -a result -d 'write the kept output of a finished message'
-complete -c fq -n '__fish_seen_subcommand_from result' -a '(__fq_ids dead)'
+complete -c fq -n __fq_needs_command -a result -d 'write what a job wrote'
+complete -c fq -n '__fish_seen_subcommand_from result' -s f -l follow -d 'until it has ended, as it is written'
+complete -c fq -n '__fish_seen_subcommand_from result' -a '(__fq_ids all)'
 
 complete -c fq -n __fq_needs_command -a worker -d 'run a command for every message'
 complete -c fq -n '__fish_seen_subcommand_from worker' -s j -l jobs -x -d 'jobs at once (default: 1)'
@@ -229,7 +231,7 @@ complete -c fq -n '__fish_seen_subcommand_from worker' -l batch-format -x -a 'nd
 complete -c fq -n '__fish_seen_subcommand_from worker' -l stream -d 'CMD stays up: JSON in, verdicts out'
 complete -c fq -n '__fish_seen_subcommand_from worker' -l prefetch -x -d 'open messages a process (default: 64)'
 complete -c fq -n '__fish_seen_subcommand_from worker' -l output -x -a 'inherit keep fail discard' -d 'inherit, keep, fail or discard (default: inherit)'
-complete -c fq -n '__fish_seen_subcommand_from worker' -l output-max -x -d 'of each kept output (default: 1MiB)'
+complete -c fq -n '__fish_seen_subcommand_from worker' -l output-max -x -d 'kept of each output (default: 16MiB)'
 complete -c fq -n '__fish_seen_subcommand_from worker' -l tag-output -d 'lines begin with id and tenant'
 complete -c fq -n '__fish_seen_subcommand_from worker' -s v -l verbose -d 'a line a message on stderr'
 

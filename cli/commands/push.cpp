@@ -5,9 +5,11 @@
 #include <string>
 // fq, below us.
 #include "core/base/text/counted.h"
+#include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/session/ending.h"
+#include "cli/session/following.h"
 #include "cli/terminal/input.h"
 #include "cli/commands/push_batch.h"
 #include "cli/commands/push_options.h"
@@ -41,6 +43,7 @@ constexpr OptionSpec kPushOptions[] = {
     {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
     {"Job", 0, "keep", Takes::value, "DUR", "record and output kept after it (default: retention)"},
     {"Job", 0, "wait", Takes::attached, "DUR", "until it ends; its output, its exit status"},
+    {"Job", 0, "cancel", Takes::nothing, "", "with --wait: where that is cut short, cancel it"},
     {"Job", 0, "shell", Takes::value, "TEXT", "instead of -- CMD: TEXT for sh -c"},
     {"Job", 0, "env", Takes::value, "VAR", "a variable for CMD; may be given again"},
     {"Job", 0, "env-all", Takes::nothing, "", "all of ours but FQ_* for CMD"},
@@ -59,6 +62,7 @@ struct PushRequest {
   std::string file;                    // "-": standard input
   bool wait = false;
   std::optional<int64_t> wait_ms;
+  bool cancel = false;  // where it does not wait until the end
 };
 
 constexpr int64_t kKeptForWaiterMs = 86'400'000;  // where neither --keep nor `retention` says how long
@@ -134,6 +138,8 @@ Result<PushRequest> push_request(const Arguments& arguments, Format format) {
     FQ_TRY_SET(request.options.wait_ms, to_duration("--block", *typed));
   }
   request.wait = arguments.has("wait");
+  request.cancel = arguments.has("cancel");
+  if (request.cancel && !request.wait) return usage_error("--cancel", "goes with --wait only");
   if (const auto typed = arguments.value("wait")) {
     FQ_TRY_SET(request.wait_ms, to_duration("--wait", *typed));
   }
@@ -147,22 +153,46 @@ Result<Reader> open_source(const std::string& file) {
   return Reader::file(file);
 }
 
-/// A call through the queue: pushes, stays until the message has ended, and leaves as its job did.
+std::string what_goes_on(const Session& session, MessageId id, std::string_view why) {
+  const std::string name = std::to_string(number(id));
+  const std::string queue =
+      session.queue_name() == "default" ? "" : " -q " + quote_shell(session.queue_name());
+  return "message " + name + ": is still queued or running; " + std::string(why) + "; fq result" + queue +
+         " -f " + name + " follows it, fq cancel" + queue + " " + name + " cancels it";
+}
+
+/// For who does not wait for it any longer.
+Result<void> leave_call(const Session& session, Queue& queue, MessageId id, bool cancel,
+                        std::string_view why) {
+  if (!cancel) return say(what_goes_on(session, id, why)), Result<void>();
+  FQ_TRY_SET(const MutateReply reply, queue.mutate({&id, 1}, Action::cancel));
+  if (reply.changed > 0) say("message " + std::to_string(number(id)) + ": cancelled; " + std::string(why));
+  return {};
+}
+
+/// A call through the queue: pushes, passes on what its job writes until the message has ended, and leaves as
+/// its job did.
 Result<Exit> push_and_wait(Session& session, Queue& queue, Pusher& pusher, const PushRequest& request,
                            NewMessage message) {
+  Interrupt& interrupt = catch_signals();
   const int64_t retention_ms = retention_of(pusher.settings().retention_ms, message.command.has_value());
   if (!message.keep_ms) message.keep_ms = retention_ms > 0 ? retention_ms : kKeptForWaiterMs;
+  FQ_TRY_SET(message.call, queue.begin_call());
   FQ_TRY_SET(const MessageId id, pusher.push_unsaid(message));
-  EndRequest ending;
-  ending.ids = {&id, 1};
-  ending.wait_ms = request.wait_ms;
-  FQ_TRY_SET(const EndStatus status, await_ends(queue, ending));
-  if (status == EndStatus::timed_out)
-    return Error{ErrorKind::later,
-                 "message " + std::to_string(number(id)) + ": is still queued or running; the wait timed out",
-                 0};
-  FQ_TRY_SET([[maybe_unused]] const bool written, write_output(session, queue, id));
-  return exit_of_end(session, queue, id);
+  FQ_TRY_SET(std::unique_ptr<OutputFollower> follower, queue.follow(id, message.call));
+  Following following(session, *follower, id);
+  FQ_TRY_SET(const Following::End end, following.run(request.wait_ms, interrupt));
+  follower.reset();  // also where a signal ends us
+  if (end == Following::End::timed_out) {
+    FQ_TRY(leave_call(session, queue, id, request.cancel, "the wait timed out"));
+    return Exit::later;
+  }
+  if (end == Following::End::interrupted) {
+    FQ_TRY(leave_call(session, queue, id, request.cancel, "the call was interrupted"));
+    die_by_caught_signal();
+  }
+  FQ_TRY_SET(const Exit exit, tell_end(session, queue, id));
+  return following.is_missing_something() ? Exit::io : exit;
 }
 
 /// Of somebody at a terminal who may have meant a message a line.

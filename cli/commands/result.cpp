@@ -1,39 +1,66 @@
-// result - what the job of a finished message wrote, as far as it was kept.
+// result - what the job of a message wrote: so far, with -f as it goes on, or, when it has ended, what is
+// kept.
 
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/session/ending.h"
+#include "cli/session/following.h"
+#include "cli/terminal/signals.h"
 #include "cli/words/values.h"
 
 namespace fq::cli {
 
 namespace {
 
+constexpr OptionSpec kResultOptions[] = {
+    {"Result", 'f', "follow", Takes::nothing, "", "until it has ended, as it is written"},
+};
+
+/// Of one that has ended, and of which nothing was there to be written.
+Result<Exit> exit_of_nothing(const Session& session, Queue& queue, MessageId id) {
+  // A job may have written nothing, and that was kept.
+  FQ_TRY_SET(const std::optional<JobOutput> kept, queue.output(id));
+  if (kept) return Exit::done;
+  FQ_TRY_SET(const std::optional<MessageInfo> message, queue.get(id));
+  const std::string why = message ? "no output was kept; --keep of fq push asks for it"
+                                  : "not in queue '" + session.queue_name() + "'";
+  return Error{ErrorKind::missing, "message " + std::to_string(number(id)) + ": " + why, 0};
+}
+
 Result<Exit> run_result(const Arguments& arguments, Session& session) {
   if (arguments.operands().size() != 1)
     return usage_error("result", "takes one message id; write fq result 17");
   FQ_TRY_SET(const MessageId id, to_id("ID", arguments.operands()[0]));
+  const bool follows = arguments.has("follow");
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
-  const std::string object = "message " + std::to_string(number(id)) + ": ";
-  FQ_TRY_SET(const bool unfinished, is_unfinished(*queue, id));
-  if (unfinished) return Error{ErrorKind::later, object + "has not ended; wait for it with fq wait", 0};
-  FQ_TRY_SET(const bool written, write_output(session, *queue, id));
-  if (written) return Exit::done;
   FQ_TRY_SET(const std::optional<MessageInfo> message, queue->get(id));
-  const std::string why = message ? "no output was kept; --keep of fq push asks for it"
-                                  : "not in queue '" + session.queue_name() + "'";
-  return Error{ErrorKind::missing, object + why, 0};
+  if (!message) return exit_of_nothing(session, *queue, id);
+  Interrupt& interrupt = catch_signals();
+  FQ_TRY_SET(const std::unique_ptr<OutputFollower> follower, queue->follow(id, std::nullopt));
+  Following following(session, *follower, id);
+  FQ_TRY_SET(const Following::End end,
+             follows ? following.run(std::nullopt, interrupt) : following.run_once(interrupt));
+  if (end == Following::End::interrupted) die_by_caught_signal();
+  if (follows) return tell_end(session, *queue, id);
+  if (following.wrote_something() || following.is_missing_something()) return Exit::done;
+  if (end == Following::End::ended) return exit_of_nothing(session, *queue, id);
+  if (message->state == State::leased) return Exit::done;
+  return Error{ErrorKind::later,
+               "message " + std::to_string(number(id)) + ": has not ended; follow it with fq result -f " +
+                   std::to_string(number(id)),
+               0};
 }
 
 }  // namespace
 
 const Command result_command = {
     "result",
-    "ID",
-    "Writes the kept output of a finished message: its stdout and stderr on ours.",
-    {{}, &kQueueOption, ""},
-    "fq wait 17; fq result 17",
-    "0 written; 1 none kept, or not known; 75 it has not ended",
+    "[-f] ID",
+    "Writes what a message's job wrote, its stdout and stderr on ours.",
+    {kResultOptions, &kQueueOption, ""},
+    "fq result -f 17",
+    "0 written (-f: as fq wait); 1 none kept, or not known; 75 it has\n"
+    "          written nothing and not ended",
     run_result,
 };
 

@@ -1,9 +1,5 @@
 #include "cli/session/ending.h"
 
-// System.
-#include <unistd.h>
-// fq, below us.
-#include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/terminal/signals.h"
 
@@ -12,20 +8,34 @@ namespace fq::cli {
 namespace {
 
 constexpr int kSignalBase = 128;  // as the shell tells a signal
+constexpr int kTimedOut = 124;    // as timeout(1) tells it
+
+/// Its last run was ended by a worker.
+bool is_timed_out(const LastError& error) {
+  return error.reason == "timed out" && (error.exit || error.signal);
+}
 
 Exit exit_of_last_run(const MessageInfo& message) {
   if (message.state == State::acked) return Exit::done;
   const std::optional<LastError>& error = message.last_error;
+  if (error && is_timed_out(*error)) return exit_of_job(kTimedOut);
   if (error && error->signal) return exit_of_job(kSignalBase + *error->signal);
   // A job may have buried its message and left with 0.
   if (error && error->exit && *error->exit != 0) return exit_of_job(*error->exit);
   return Exit::nothing;
 }
 
-Result<void> write_whole(Output& to, std::string text) {
-  if (to.is_terminal()) text = escape_terminal(text, {!locale_shows_utf8(), true, true});
-  FQ_TRY(to.write(text));
-  return to.flush();
+/// "": by itself, by whatever status.
+std::string why_ended(const MessageInfo& message) {
+  if (message.state == State::cancelled) return "was cancelled";
+  if (message.state != State::dead || !message.last_error) return "";
+  const LastError& error = *message.last_error;
+  if (is_timed_out(error)) return "was ended: its time limit was over";
+  if (error.reason == "expired") return "has expired: nobody started it in time";
+  const bool exited = error.exit && error.reason == "exit " + std::to_string(*error.exit);
+  const bool killed = error.signal && error.reason == "signal " + std::to_string(*error.signal);
+  if (exited || killed) return "";
+  return error.reason.empty() ? "was buried" : "was buried: " + error.reason;
 }
 
 }  // namespace
@@ -56,13 +66,12 @@ Result<Exit> exit_of_end(const Session& session, Queue& queue, MessageId id) {
   return Exit::nothing;
 }
 
-Result<bool> write_output(Session& session, Queue& queue, MessageId id) {
-  FQ_TRY_SET(std::optional<JobOutput> output, queue.output(id));
-  if (!output) return false;
-  FQ_TRY(write_whole(session.out(), std::move(output->out)));
-  Output errors(STDERR_FILENO);
-  FQ_TRY(write_whole(errors, std::move(output->err)));
-  return true;
+Result<Exit> tell_end(const Session& session, Queue& queue, MessageId id) {
+  FQ_TRY_SET(const std::optional<MessageInfo> message, queue.get(id));
+  if (!message) return exit_of_end(session, queue, id);
+  const std::string why = why_ended(*message);
+  if (!why.empty()) say("message " + std::to_string(number(id)) + ": " + why);
+  return exit_of_last_run(*message);
 }
 
 }  // namespace fq::cli

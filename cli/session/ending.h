@@ -1,5 +1,4 @@
-// ending - how a message ended, as an exit status and as what its job wrote: for wait, result and push
-// --wait.
+// ending - how a message ended, as an exit status and in words: for wait, result and push --wait.
 #pragma once
 
 // System.
@@ -19,11 +18,11 @@ Result<bool> is_unfinished(Queue& queue, MessageId id);
 
 void say_unknown(const Session& session, MessageId id);
 
-/// 0 if it was acked, else its job's status (128+N for signal N), else 1; also 1, and said, for a message
-/// that is not known.
+/// 0 if it was acked, else its job's status (128+N for signal N, 124 where its time was over, 126 or 127
+/// where it could not be started), else 1; also 1, and said, for a message that is not known.
 Result<Exit> exit_of_end(const Session& session, Queue& queue, MessageId id);
 
-/// Its kept output onto ours. False: none is kept.
-Result<bool> write_output(Session& session, Queue& queue, MessageId id);
+/// Likewise; and where its job did not end by itself, says why it ended.
+Result<Exit> tell_end(const Session& session, Queue& queue, MessageId id);
 
 }  // namespace fq::cli

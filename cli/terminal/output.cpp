@@ -1,6 +1,7 @@
 #include "cli/terminal/output.h"
 
 // System.
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -53,19 +54,34 @@ Result<void> Output::write_now(std::string_view bytes) {
   return written;
 }
 
+/// A pipe is opened anew where that goes: O_NONBLOCK on the one that we share would change it for everybody.
+void Output::choose_piece() {
+  piece_ = takes_all_at_once(descriptor_) ? SIZE_MAX : kPipePieceBytes;
+  struct stat info {};
+  if (::fstat(descriptor_, &info) != 0 || !S_ISFIFO(info.st_mode)) return;
+  const std::string path = "/proc/self/fd/" + std::to_string(descriptor_);
+  own_ = Descriptor(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+}
+
+/// As write(2), but signals come through while it waits.
+long Output::write_piece(std::string_view bytes) const {
+  if (piece_ == SIZE_MAX) return ::write(descriptor_, bytes.data(), bytes.size());
+  const LetSignalsThrough open;
+  if (own_) {
+    const ssize_t done = ::write(own_.get(), bytes.data(), bytes.size());
+    if (done >= 0 || errno != EAGAIN) return done;
+  }
+  pollfd ready{descriptor_, POLLOUT, 0};
+  if (::poll(&ready, 1, -1) < 0) return -1;
+  if (own_) return ::write(own_.get(), bytes.data(), bytes.size());
+  return ::write(descriptor_, bytes.data(), std::min(bytes.size(), piece_));
+}
+
 Result<void> Output::write_pieces(std::string_view bytes) {
   const std::string_view object = descriptor_ == STDERR_FILENO ? "standard error" : "standard output";
-  if (piece_ == 0) piece_ = takes_all_at_once(descriptor_) ? SIZE_MAX : kPipePieceBytes;
+  if (piece_ == 0) choose_piece();
   while (!bytes.empty()) {
-    ssize_t done = 0;
-    if (piece_ == SIZE_MAX) {
-      done = ::write(descriptor_, bytes.data(), bytes.size());
-    } else {
-      const LetSignalsThrough open;
-      pollfd ready{descriptor_, POLLOUT, 0};
-      if (::poll(&ready, 1, -1) < 0) return sys_error("write", object, errno);
-      done = ::write(descriptor_, bytes.data(), std::min(bytes.size(), piece_));
-    }
+    const long done = write_piece(bytes);
     if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) continue;
     if (done < 0) {
       Error error = sys_error("write", object, errno);

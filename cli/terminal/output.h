@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 // fq, below us.
+#include "core/base/descriptor.h"
 #include "core/base/result.h"
 
 namespace fq::cli {
@@ -34,7 +35,10 @@ class Output {
  private:
   Result<void> write_now(std::string_view bytes);
   Result<void> write_pieces(std::string_view bytes);
+  void choose_piece();
+  long write_piece(std::string_view bytes) const;
   const int descriptor_;
+  Descriptor own_;  // a pipe opened anew, which does not block; empty: it is none
   std::string buffer_;
   bool failed_ = false;
   int terminal_ = -1;  // -1: not asked yet

@@ -25,7 +25,7 @@ put() {
     device) mknod "$2" c 1 5 ;;
     empty) : >"$2" ;;
     text) printf 'no output of a job' >"$2" ;;
-    huge) printf 'fqout1\n\0' >"$2" && truncate -s 1T "$2" ;;
+    huge) printf 'fqout2\n\0' >"$2" && truncate -s 1T "$2" ;;
   esac
 }
 kinds=(symlink dangling loop hardlink directory fifo socket empty text huge)
@@ -69,7 +69,7 @@ for kind in symlink dangling fifo text; do
   id=$(fq push x)
   is "a job ends well with $kind in the place of the directory" 0 "$(long 2>"$work/err"; echo $?)"
   is 'and its message is acked' acked "$(state "$id")"
-  is 'its output is not kept, and that is said' 1 "$(grep -c "output of message $id" "$work/err")"
+  is 'only its beginning is kept, and that is said' 1 "$(grep -c "output of message $id" "$work/err")"
   untouched "output as $kind"
 done
 rm -rf "$queue/output"
