@@ -35,7 +35,7 @@ allowed_for() {
 floors='
 core/local     files shared flush recover write read consume look policy push care .
 core/schedule  memory order rings tree . look check
-core/base      text . memory disk
+core/base      text . time memory disk
 core/worker    process jobs .
 cli            words terminal policy session views commands .
 '

@@ -12,7 +12,6 @@ namespace {
 
 constexpr int64_t kSecondsMin = -62'135'596'800;  // 0001-01-01
 constexpr int64_t kSecondsMax = 253'402'300'799;  // 9999-12-31T23:59:59
-constexpr int64_t kDaySeconds = 86'400;
 
 /// Days from 1970-01-01 in the proleptic Gregorian calendar; March is the first month of its year, so
 /// that the leap day comes last.

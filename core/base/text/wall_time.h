@@ -12,6 +12,8 @@
 
 namespace fq {
 
+inline constexpr int64_t kDaySeconds = 86'400;
+
 /// An instant to the nanosecond, for what has to keep what was written.
 struct Instant {
   int64_t seconds = 0;
