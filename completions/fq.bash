@@ -68,6 +68,10 @@ __fq_ids() {  # of messages in these states
     __fq_offer < <(__fq_ask peek --state "$state" -n 200 --json | sed -n 's/^{"id":\([0-9]*\),.*/\1/p')
   done
 }
+__fq_schedules() { __fq_offer < <(__fq_ask schedule list --names); }
+__fq_zones() {
+  __fq_offer < <(echo UTC; sed -n 's/^[^#][^\t]*\t[^\t]*\t\([^\t]*\).*/\1/p' /usr/share/zoneinfo/zone1970.tab 2>/dev/null)
+}
 # A quote inside a text is escaped, so nothing that a message holds looks like the key.
 __fq_receipts() {
   __fq_offer < <(__fq_ask peek --state leased -n 200 --json | sed -n 's/.*,"receipt":"\([^"]*\)".*/\1/p')
@@ -83,6 +87,9 @@ __fq_values() {
     --tenant | -t) __fq_tenants ;;
     --state)
       if [[ $command == kick ]]; then __fq_words dead delayed; elif [[ $command == jobs ]]; then __fq_words running ready delayed held dead acked cancelled failed all; else __fq_words ready delayed leased held dead all; fi ;;
+    --missed) __fq_words one all skip ;;
+    --overlap) __fq_words skip queue cancel ;;
+    --tz) __fq_zones ;;
     --unique-mode) __fq_words keep replace after ;;
     --after | --after-any) __fq_ids all ;;
     --output) __fq_words inherit keep fail discard ;;
@@ -105,12 +112,12 @@ _fq() {
       --queue | -q) queue=${typed[++i]} ;;
       --queue=*) queue=${typed[i]#*=} ;;
       --)
-        if [[ $command == push || $command == worker ]]; then
+        if [[ $command == push || $command == schedule || $command == worker ]]; then
           compopt -o filenames 2>/dev/null
           mapfile -t COMPREPLY < <(compgen -c -f -- "$cur")
           return
         fi ;;
-      --tenant | -t | --count | -n | --state | --for | --delay | --reason | --tag | --format)
+      --tenant | -t | --count | -n | --state | --for | --delay | --reason | --tag | --format | --tz | --missed | --overlap)
         ((++i)) ;;
       -*) ;;
       *) if [[ -z $command ]]; then command=${typed[i]}; else operands+=("${typed[i]}"); fi ;;
@@ -122,7 +129,7 @@ _fq() {
   if __fq_values "$prev"; then return; fi
   local options='' words='' values='' nospace=''
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue tenant config check compact doctor help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue schedule tenant config check compact doctor help' ;;
     push)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --cancel --shell --env --env-all --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -177,6 +184,14 @@ _fq() {
         set,*) words='order= scope= fair_by= linger= batch= sync= attempts= backoff= timeout= lease= max_messages= max_bytes= max_payload= concurrency= rate= burst= retention= dead_retention= lock_timeout=' nospace=1 ;;&
         pause,1 | resume,1 | drain,1 | set,1 | rename,1 | purge,1 | remove,1) values=queues ;;
       esac ;;
+    schedule)
+      if [[ $prev == --format ]]; then __fq_words human json; return; fi
+      options='--tz --missed --overlap --tenant --priority --key --ttl --attempts --tag --payload --file --timeout --keep --shell --env --env-all --names --format --json --spool --queue --help' words='set list show pause resume remove run'
+      if [[ ${#operands[@]} -gt 0 ]]; then words=; fi
+      case ${operands[0]-},${#operands[@]} in
+        set,2) words='@hourly @daily @weekly @monthly @yearly' ;;
+        set,1 | show,1 | pause,1 | resume,1 | remove,1 | run,1) values=schedules ;;
+      esac ;;
     tenant)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --for --names --format --json --spool --queue --help' words='list set pause resume limit'
@@ -202,7 +217,7 @@ _fq() {
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue tenant config check compact doctor help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue schedule tenant config check compact doctor help' ;;
   esac
   if [[ -z $before && -z $quote && $cur == -* ]]; then words=$options values=; fi
   # shellcheck disable=SC2086

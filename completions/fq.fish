@@ -35,6 +35,11 @@ function __fq_tenants
     __fq_ask tenant list --names | LC_ALL=C sed -E "/$__fq_deceiving/d"
 end
 
+function __fq_zones
+    echo UTC
+    sed -n 's/^[^#][^\t]*\t[^\t]*\t\([^\t]*\).*/\1/p' /usr/share/zoneinfo/zone1970.tab 2>/dev/null
+end
+
 # Of messages in these states, with the state and the tenant.
 function __fq_ids
     for state in $argv
@@ -247,6 +252,29 @@ complete -c fq -n '__fish_seen_subcommand_from queue; and not __fish_seen_subcom
 complete -c fq -n '__fish_seen_subcommand_from queue; and __fish_seen_subcommand_from pause resume drain set rename purge remove' -a '(__fq_queues)'
 complete -c fq -n '__fish_seen_subcommand_from queue; and __fish_seen_subcommand_from set' -a 'order= scope= fair_by= linger= batch= sync= attempts= backoff= timeout= lease= max_messages= max_bytes= max_payload= concurrency= rate= burst= retention= dead_retention= lock_timeout='
 
+complete -c fq -n __fq_needs_command -a schedule -d 'make messages at times'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l tz -x -a '(__fq_zones)' -d 'of SPEC\'s clock (default: $TZ, else the system\'s)'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l missed -x -a 'one all skip' -d 'of missed times: one, all, skip (default: one)'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l overlap -x -a 'skip queue cancel' -d 'skip, queue or cancel (default: skip)'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -s t -l tenant -x -a '(__fq_tenants)' -d 'whose it is (default: $FQ_TENANT, else default)'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -s p -l priority -x -d 'higher first (default: 0)'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l key -x -d 'sort key where order is "key" (default: none)'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l ttl -x -d 'dead if not started this long after it is due'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l attempts -x -d 'runs that count (default: attempts in fq.toml)'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l tag -x -d 'a label; may be given again'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l payload -x -d 'also when it begins with \'-\''
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l file -r -F -d 'read it from a file, \'-\' is stdin'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l timeout -x -d 'limit of a run (default: timeout in fq.toml)'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l keep -x -d 'told of so long after its end (default: retention)'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l shell -x -d 'instead of -- CMD: TEXT for sh -c'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l env -x -a '(set -nx)' -d 'a variable for CMD; may be given again'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l env-all -d 'all of ours but FQ_* for CMD'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l names -d 'list: only the names, one a line'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l format -x -a 'human json' -d 'how to show it'
+complete -c fq -n '__fish_seen_subcommand_from schedule' -l json -d 'short for --format json'
+complete -c fq -n '__fish_seen_subcommand_from schedule; and not __fish_seen_subcommand_from set list show pause resume remove run' -a 'set list show pause resume remove run'
+complete -c fq -n '__fish_seen_subcommand_from schedule; and __fish_seen_subcommand_from set show pause resume remove run' -a '(__fq_ask schedule list --names)'
+
 complete -c fq -n __fq_needs_command -a tenant -d 'show, set, pause and limit tenants'
 complete -c fq -n '__fish_seen_subcommand_from tenant' -s t -l tenant -x -a '(__fq_tenants)' -d 'this one and all below it (list: default: all)'
 complete -c fq -n '__fish_seen_subcommand_from tenant' -l for -x -d 'limit: nothing starts for so long; none: at once'
@@ -278,4 +306,4 @@ complete -c fq -n '__fish_seen_subcommand_from doctor' -l json -d 'short for --f
 
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue tenant config check compact doctor help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue schedule tenant config check compact doctor help'

@@ -10,7 +10,7 @@ namespace fq::cli {
 
 namespace {
 
-Result<void> take_times(const Arguments& arguments, PushFields& fields) {
+Result<void> take_due(const Arguments& arguments, PushFields& fields) {
   if (const auto typed = arguments.value("delay")) {
     FQ_TRY_SET(fields.delay_ms, to_duration("--delay", *typed));
   }
@@ -19,6 +19,10 @@ Result<void> take_times(const Arguments& arguments, PushFields& fields) {
   }
   if (fields.delay_ms && fields.at_wall_ms)
     return usage_error("--delay", "does not go with --at; give one of them");
+  return {};
+}
+
+Result<void> take_spans(const Arguments& arguments, PushFields& fields) {
   if (const auto typed = arguments.value("timeout")) {
     FQ_TRY_SET(fields.timeout_ms, to_positive_duration("--timeout", *typed));
   }
@@ -98,6 +102,13 @@ NewMessage message_of(const PushFields& fields, std::string_view payload) {
 }
 
 Result<PushFields> fields_of(const Arguments& arguments) {
+  FQ_TRY_SET(PushFields fields, lasting_fields_of(arguments));
+  FQ_TRY(take_due(arguments, fields));
+  FQ_TRY(take_keys(arguments, fields));
+  return fields;
+}
+
+Result<PushFields> lasting_fields_of(const Arguments& arguments) {
   PushFields fields;
   if (const auto typed = arguments.value("tenant")) {
     { FQ_TRY_SET(fields.tenant, to_tenant("--tenant", *typed)); }
@@ -112,8 +123,7 @@ Result<PushFields> fields_of(const Arguments& arguments) {
   if (const auto typed = arguments.value("key")) {
     FQ_TRY_SET(fields.key, to_sort_key("--key", *typed));
   }
-  FQ_TRY(take_times(arguments, fields));
-  FQ_TRY(take_keys(arguments, fields));
+  FQ_TRY(take_spans(arguments, fields));
   if (const auto typed = arguments.value("attempts")) {
     FQ_TRY_SET(const uint64_t attempts, to_count("--attempts", *typed, kAttemptsMax));
     fields.attempts_max = static_cast<uint32_t>(attempts);

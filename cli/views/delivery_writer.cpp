@@ -110,6 +110,12 @@ Result<void> DeliveryWriter::write_shell(const Delivery& delivery) {
   export_line(text, "FQ_MAX_ATTEMPTS", std::to_string(delivery.attempts_max));
   export_line(text, "FQ_PRIORITY", std::to_string(delivery.priority));
   export_line(text, "FQ_PUSHED_AT", format_wall_time(delivery.pushed_at_wall_ms));
+  if (!delivery.schedule.empty()) {
+    export_line(text, "FQ_SCHEDULE", delivery.schedule);
+    export_line(text, "FQ_SCHEDULED_AT", format_wall_time(delivery.scheduled_at_wall_ms));
+  } else {
+    text += "unset FQ_SCHEDULE FQ_SCHEDULED_AT\n";
+  }
   // Unset first: a variable that was exported before would stay so.
   text += "unset FQ_PAYLOAD FQ_PAYLOAD_BASE64\n";
   if (bytes.find('\0') == std::string::npos) {

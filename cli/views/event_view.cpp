@@ -93,7 +93,9 @@ EventView::EventView(std::string_view queue) : time_(format_wall_time), local_(l
 void EventView::append_json(std::string& to, const Event& event) {
   to.append("{\"event\":\"").append(event.event);
   to.append("\",\"at\":\"").append(time_.of(event.at_wall_ms)).append("\",\"queue\":").append(queue_);
-  append_key(to, ",\"id\":", static_cast<int64_t>(number(event.id)));
+  // About a schedule, and no message.
+  append_key(to, ",\"id\":",
+             number(event.id) == 0 ? std::nullopt : std::optional(static_cast<int64_t>(number(event.id))));
   append_key(to, ",\"tenant\":", event.tenant);
   // Most events have nothing more, or a receipt and a process.
   const bool has_holder = !event.receipt.empty() || event.pid != 0 || !event.reason.empty();
@@ -117,6 +119,13 @@ void EventView::append_json(std::string& to, const Event& event) {
     to.append(
         R"(,"lease_until":null,"due_at":null,"exit":null,"signal":null,"stderr":null,"expires_at":null)");
   }
+  if (event.schedule.empty()) {
+    to.append(R"(,"schedule":null,"scheduled_at":null)");
+  } else {
+    append_key(to, ",\"schedule\":", event.schedule);
+    append_key(to,
+               ",\"scheduled_at\":", event.scheduled_wall_ms == 0 ? "" : time_.of(event.scheduled_wall_ms));
+  }
   to.push_back('}');
 }
 
@@ -131,6 +140,8 @@ void EventView::append_details(std::string& to, const Event& event, std::string_
   if (event.until_wall_ms != 0) next().append("until ").append(local_.of(event.until_wall_ms));
   if (event.due_wall_ms != 0) next().append("due ").append(local_.of(event.due_wall_ms));
   if (event.expires_wall_ms != 0) next().append("expires ").append(local_.of(event.expires_wall_ms));
+  if (!event.schedule.empty()) append_shown(next().append("schedule "), event.schedule);
+  if (event.scheduled_wall_ms != 0) next().append("of ").append(local_.of(event.scheduled_wall_ms));
   if (event.exit || event.signal) {
     const std::string status = status_text(event.exit, event.signal, event.reason);
     if (!status.empty()) next().append(status);
@@ -144,7 +155,11 @@ void EventView::append_line(std::string& to, const Event& event) {
   pad(to, event.event.size(), kEventColumns);
   to.append("  ");
   const size_t begin = to.size();
-  append_number(to, static_cast<int64_t>(number(event.id)));
+  if (number(event.id) == 0) {
+    to.push_back('-');
+  } else {
+    append_number(to, static_cast<int64_t>(number(event.id)));
+  }
   pad(to, to.size() - begin, kIdColumns);
   to.append("  ");
   const size_t columns = append_shown(to, event.tenant.empty() ? "-" : event.tenant);

@@ -57,6 +57,9 @@ void write_terms(JsonWriter& json, const MessageInfo& message) {
   write_duration(json, "keep", message.keep_ms);
   json.key("unique");
   message.unique.empty() ? json.null() : json.text(message.unique);
+  json.key("schedule");
+  message.schedule.empty() ? json.null() : json.text(message.schedule);
+  write_time(json, "scheduled_at", message.scheduled_at_wall_ms);
   json.key("env");
   if (!message.command || message.command->env.empty()) {
     json.null();
@@ -127,6 +130,8 @@ Result<MessageInfo> info_of(const Delivery& delivery) {
   info.pushed_at_wall_ms = delivery.pushed_at_wall_ms;
   info.receipt = delivery.receipt;
   info.lease_until_wall_ms = delivery.deadline_wall_ms;
+  info.schedule = delivery.schedule;
+  if (!delivery.schedule.empty()) info.scheduled_at_wall_ms = delivery.scheduled_at_wall_ms;
   info.timeout_ms = delivery.timeout_ms;
   info.keep_ms = delivery.keep_ms;
   FQ_TRY_SET(info.payload, delivery.payload.read_all());

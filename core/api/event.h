@@ -31,6 +31,9 @@ struct Event {
   std::optional<int16_t> signal;
   std::string_view reason;
   std::string_view stderr_tail;
+  // pushed by a schedule, or about a schedule (scheduled, unscheduled, skipped), which has no id then.
+  std::string_view schedule;
+  int64_t scheduled_wall_ms = 0;
 };
 
 struct EventRequest {

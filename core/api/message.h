@@ -67,6 +67,8 @@ struct NewMessage {
   std::vector<MessageId> after;        // held until all of them are acked; one that is not buries it
   std::vector<MessageId> after_any;    // held until all of them have ended
   std::optional<int64_t> max_wait_ms;  // and at the latest so long after the first
+  std::string_view schedule;           // that makes it, for this time; empty: none
+  int64_t scheduled_at_wall_ms = 0;
 };
 
 /// What a message takes of a batch, at most: its bytes with all that stands around them. A payload above
@@ -121,7 +123,9 @@ struct MessageInfo {
   std::optional<int64_t> timeout_ms;
   std::optional<int64_t> ttl_ms;
   std::optional<int64_t> keep_ms;
-  std::string unique;  // "": none
+  std::string unique;    // "": none
+  std::string schedule;  // that made it, for this time; "": none
+  std::optional<int64_t> scheduled_at_wall_ms;
   std::optional<int64_t> lease_until_wall_ms;
   std::optional<Receipt> receipt;
   std::optional<int> holder_pid;

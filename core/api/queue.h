@@ -24,6 +24,7 @@
 #include "core/api/job_output.h"
 #include "core/api/message.h"
 #include "core/api/payload.h"
+#include "core/api/schedules.h"
 #include "core/api/settings.h"
 #include "core/api/stats.h"
 
@@ -109,6 +110,8 @@ struct Delivery {
   int64_t pushed_at_wall_ms = 0;
   std::vector<Tag> tags;
   std::optional<JobCommand> command;
+  std::string schedule;  // that made it, for this time; "": none
+  int64_t scheduled_at_wall_ms = 0;
   std::optional<int64_t> timeout_ms;        // the message's own
   std::optional<int64_t> keep_ms;           // likewise
   std::optional<CallId> call;               // who pushed it reads what its job writes
@@ -332,6 +335,8 @@ class Queue {
   virtual Result<CompactReport> compact() = 0;
   /// Housekeeping for about `budget_ms`: due timers, leases of the dead, compaction. Anybody may call it.
   virtual Result<void> maintain(int64_t budget_ms) = 0;
+  /// Null: the engine has none.
+  virtual Schedules* schedules() { return nullptr; }
   /// What a person should hear (damage that a recovery met), each once; not an error of any call.
   virtual std::vector<std::string> take_notices() { return {}; }
 };

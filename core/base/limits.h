@@ -11,6 +11,9 @@ namespace fq {
 inline constexpr size_t kTenantBytesMax = 255;
 inline constexpr size_t kTenantLevelsMax = 8;
 inline constexpr size_t kQueueNameBytesMax = 64;
+inline constexpr size_t kScheduleNameBytesMax = 64;
+inline constexpr size_t kScheduleSpecBytesMax = 255;
+inline constexpr uint32_t kSchedulesMax = 65'536;  // of one queue; arbitrary
 inline constexpr size_t kSortKeyBytesMax = 64;     // in its encoded form
 inline constexpr size_t kAfterMax = 64;            // that a message comes after; a key may add one
 inline constexpr size_t kUniqueKeyBytesMax = 255;  // arbitrary: a key is a name, not data

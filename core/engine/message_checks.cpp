@@ -70,6 +70,8 @@ Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max
       message.attempts_max && (*message.attempts_max == 0 || *message.attempts_max > kAttemptsMax);
   if (bad_attempts)
     return Error{ErrorKind::usage, "attempts: must be 1 to " + std::to_string(kAttemptsMax), 0};
+  if (!message.schedule.empty() && !queue_name_fault(message.schedule).empty())
+    return Error{ErrorKind::usage, "schedule: " + std::string(queue_name_fault(message.schedule)), 0};
   FQ_TRY(check_key(message));
   if (message.ttl_ms && *message.ttl_ms <= 0)
     return Error{ErrorKind::usage, "ttl: must be longer than nothing", 0};

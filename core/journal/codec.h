@@ -76,6 +76,9 @@ void encode_low(Body& into, const LowRecord& low);
 void encode_limits(Body& into, const LimitsRecord& limits);
 void encode_clock(Body& into, const ClockRecord& clock);
 void encode_policy(Body& into, const PolicyRecord& policy);
+void encode_scheduled(Body& into, const ScheduledRecord& schedule);
+/// `skipped` or `unscheduled`.
+void encode_skipped(Body& into, RecordType type, const SkippedRecord& skipped);
 
 /// Bytes that encode_event gives for `items` ids with this detail (header included, padded).
 uint64_t event_record_bytes(RecordType type, size_t items, const EventDetail& detail);
@@ -152,6 +155,9 @@ std::optional<LimitsRecord> decode_limits(Bytes body);
 std::optional<ClockRecord> decode_clock(Bytes body);
 /// Its path points into `body`.
 std::optional<PolicyRecord> decode_policy(Bytes body);
+/// What they name points into `body`.
+std::optional<ScheduledRecord> decode_scheduled(Bytes body);
+std::optional<SkippedRecord> decode_skipped(Bytes body);
 
 /// One message item alone, as it lies in a pushed or moved body: {u32 bytes, u32 crc, content}. Checks
 /// its own CRC, so that one message of a batch is read without the whole batch.
@@ -206,9 +212,12 @@ struct MessageTerms {
   bool expired = false;  // moved only: dead for that reason
   std::string_view key;  // of --unique or --debounce; empty: none
   bool debounced = false;
-  bool key_lost = false;   // moved only: it holds its key no more
-  int64_t key_for_ms = 0;  // held so long after the ack
-  Bytes after;             // u64 each: what it came after, with kAfter...
+  bool key_lost = false;      // moved only: it holds its key no more
+  int64_t key_for_ms = 0;     // held so long after the ack
+  Bytes after;                // u64 each: what it came after, with kAfter...
+  std::string_view schedule;  // that made it; empty: none
+  int64_t scheduled_wall_ms = 0;
+  int64_t next_wall_ms = 0;  // when the schedule is due again; 0: its times went on without this one
 };
 /// Empty when the terms are.
 std::string encode_terms(const MessageTerms& terms);

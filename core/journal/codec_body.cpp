@@ -1,5 +1,8 @@
-// codec_body - the bodies of the records that have fields alone: low, limits, clock, policy, replaced, keys.
+// codec_body - the bodies of the records that have fields alone: low, limits, clock, policy, replaced, keys,
+// schedules.
 
+// fq, below us.
+#include "core/base/limits.h"
 // fq, this room.
 #include "core/journal/codec_parts.h"
 
@@ -8,6 +11,9 @@ namespace fq {
 namespace {
 
 constexpr uint8_t kUnset = 1;
+constexpr uint8_t kPaused = 1;
+constexpr uint8_t kOfFile = 2;
+constexpr uint8_t kCarried = 4;
 
 bool key_is_known(PolicyKey key) { return key >= PolicyKey::order && key <= kLastPolicyKey; }
 
@@ -85,6 +91,41 @@ void fields(V& v, Of<KeysRecord> auto& keys) {
   for (auto& key : keys.keys) fields(v, key);
 }
 
+template <class V>
+void fields(V& v, Of<ScheduledRecord> auto& schedule) {
+  auto flags = static_cast<uint8_t>((schedule.paused ? kPaused : 0) | (schedule.of_file ? kOfFile : 0) |
+                                    (schedule.carried ? kCarried : 0));
+  uint16_t name_bytes = v.size(schedule.name.size());
+  uint16_t spec_bytes = v.size(schedule.spec.size());
+  uint16_t zone_bytes = v.size(schedule.zone.size());
+  v(name_bytes, spec_bytes, zone_bytes, flags, schedule.missed, schedule.overlap, schedule.last, Zeros<6>{},
+    schedule.begun_wall_ms, schedule.done_wall_ms, schedule.next_wall_ms, schedule.last_wall_ms,
+    schedule.last_id, schedule.known_id);
+  v(Text{schedule.name, name_bytes}, Text{schedule.spec, spec_bytes}, Text{schedule.zone, zone_bytes});
+  v.item(schedule.message);
+  if constexpr (V::kReads) {
+    schedule.paused = (flags & kPaused) != 0;
+    schedule.of_file = (flags & kOfFile) != 0;
+    schedule.carried = (flags & kCarried) != 0;
+    const bool bad = (flags & ~(kPaused | kOfFile | kCarried)) != 0 || schedule.missed > kLastMissedRule ||
+                     schedule.overlap > kLastOverlapRule || schedule.last > kLastOccurrence ||
+                     schedule.name.empty() || schedule.name.size() > kScheduleNameBytesMax;
+    if (bad) v.fail();
+  }
+}
+
+template <class V>
+void fields(V& v, Of<SkippedRecord> auto& skipped) {
+  uint16_t name_bytes = v.size(skipped.name.size());
+  v(name_bytes, skipped.why, Zeros<5>{}, skipped.at_wall_ms, skipped.next_wall_ms);
+  v(Text{skipped.name, name_bytes});
+  if constexpr (V::kReads) {
+    const bool bad =
+        skipped.why > kLastOccurrence || skipped.name.empty() || skipped.name.size() > kScheduleNameBytesMax;
+    if (bad) v.fail();
+  }
+}
+
 }  // namespace codec
 
 void encode_low(Body& into, const LowRecord& low) { codec::encode_body(into, RecordType::low, 0, low); }
@@ -115,6 +156,18 @@ void encode_keys(Body& into, const KeysRecord& keys) {
   FQ_ASSERT(keys.keys.size() <= kKeysPerRecord);
   codec::encode_body(into, RecordType::keys, static_cast<uint16_t>(keys.keys.size()), keys);
 }
+void encode_scheduled(Body& into, const ScheduledRecord& schedule) {
+  codec::encode_body(into, RecordType::scheduled, 1, schedule);
+}
+std::optional<ScheduledRecord> decode_scheduled(Bytes body) {
+  return codec::decode_body<ScheduledRecord>(body);
+}
+
+void encode_skipped(Body& into, RecordType type, const SkippedRecord& skipped) {
+  codec::encode_body(into, type, 1, skipped);
+}
+std::optional<SkippedRecord> decode_skipped(Bytes body) { return codec::decode_body<SkippedRecord>(body); }
+
 bool decode_keys(uint16_t count, Bytes body, KeysRecord& keys) {
   keys.keys.clear();
   if (count == 0 || count > kKeysPerRecord) return false;

@@ -114,6 +114,9 @@ void detail_fields(V& v, RecordType type, Of<EventDetail> auto& detail) {
     case RecordType::policy:
     case RecordType::replaced:
     case RecordType::keys:
+    case RecordType::scheduled:
+    case RecordType::skipped:
+    case RecordType::unscheduled:
       return;
   }
 }

@@ -1,7 +1,8 @@
 // codec_terms - what a push says about when its message holds, as bytes in its item.
 //
-//   u16 flags (1 expired, 2 the key is of --debounce, 4 another holds the key), u16 bytes of the key, u32
-//   zero, i64 ttl, i64 how long the key is held after the ack, the key, then up to the end a u64 for each
+//   u16 flags (1 expired, 2 the key is of --debounce, 4 another holds the key, 8 a schedule made it), u16
+//   bytes of the key, u32 zero, i64 ttl, i64 how long the key is held after the ack, the key, of a schedule
+//   {i64 its time, i64 when it is due again, u16 bytes of its name, name}, then up to the end a u64 for each
 //   message that it came after
 
 // fq, below us.
@@ -16,13 +17,14 @@ namespace {
 constexpr uint16_t kExpired = 1;
 constexpr uint16_t kDebounced = 2;
 constexpr uint16_t kKeyLost = 4;
+constexpr uint16_t kScheduled = 8;
 constexpr size_t kAfterBytesMax = 8 * (kAfterMax + 1);
 
 bool is_span(int64_t ms) { return ms >= 0 && ms <= INT64_MAX / 4; }
 
 uint16_t flags_of(const MessageTerms& terms) {
   return static_cast<uint16_t>((terms.expired ? kExpired : 0) | (terms.debounced ? kDebounced : 0) |
-                               (terms.key_lost ? kKeyLost : 0));
+                               (terms.key_lost ? kKeyLost : 0) | (terms.schedule.empty() ? 0 : kScheduled));
 }
 
 }  // namespace
@@ -35,13 +37,20 @@ void fields(V& v, Of<MessageTerms> auto& terms) {
   uint16_t key_bytes = v.size(terms.key.size());
   v(flags, key_bytes, Zeros<4>{}, terms.ttl_ms, terms.key_for_ms);
   v(Text{terms.key, key_bytes});
+  if ((flags & kScheduled) != 0) {
+    uint16_t name_bytes = v.size(terms.schedule.size());
+    v(terms.scheduled_wall_ms, terms.next_wall_ms, name_bytes);
+    v(Text{terms.schedule, name_bytes});
+    if constexpr (V::kReads)
+      if (name_bytes == 0 || name_bytes > kScheduleNameBytesMax) return v.fail();
+  }
   v.rest(terms.after);
   if constexpr (V::kReads) {
     terms.expired = (flags & kExpired) != 0;
     terms.debounced = (flags & kDebounced) != 0;
     terms.key_lost = (flags & kKeyLost) != 0;
-    const bool bad = (flags & ~(kExpired | kDebounced | kKeyLost)) != 0 || !is_span(terms.ttl_ms) ||
-                     !is_span(terms.key_for_ms) || terms.after.size() % 8 != 0 ||
+    const bool bad = (flags & ~(kExpired | kDebounced | kKeyLost | kScheduled)) != 0 ||
+                     !is_span(terms.ttl_ms) || !is_span(terms.key_for_ms) || terms.after.size() % 8 != 0 ||
                      terms.after.size() > kAfterBytesMax;
     if (bad) v.fail();
   }

@@ -1,8 +1,9 @@
 // read_record - a body as the record that its header says it is.
 //
 // `visit` is called with the record: a PushedReader, or a const EventRecord, MovedRecord, ReplacedRecord,
-// KeysRecord, PolicyRecord, LowRecord, LimitsRecord or ClockRecord. Who leaves one out does not compile,
-// unless it takes the rest by `const auto&`. A body that breaks the format is not visited.
+// KeysRecord, PolicyRecord, ScheduledRecord, SkippedRecord, LowRecord, LimitsRecord or ClockRecord. Who
+// leaves one out does not compile, unless it takes the rest by `const auto&`. A body that breaks the format
+// is not visited.
 #pragma once
 
 // fq, this room.
@@ -34,6 +35,10 @@ class RecordDecoder {
         return whole(decode_replaced(body));
       case BodyKind::policy:
         return whole(decode_policy(body));
+      case BodyKind::scheduled:
+        return whole(decode_scheduled(body));
+      case BodyKind::skipped:
+        return whole(decode_skipped(body));
       case BodyKind::low:
         return whole(decode_low(body));
       case BodyKind::limits:

@@ -17,34 +17,38 @@
 #include "core/base/bytes.h"
 #include "core/base/ids.h"
 #include "core/base/policy.h"
+#include "core/base/time/occurrence.h"
 
 namespace fq {
 
 /// On disk: add at the end, never renumber, never reuse.
 enum class RecordType : uint8_t {
-  pushed = 1,     // messages, one or a batch
-  leased = 2,     // ids with consecutive serials
-  acked = 3,      // ids
-  retried = 4,    // ids; an attempt that counts
-  released = 5,   // ids; given back, does not count
-  buried = 6,     // ids
-  kicked = 7,     // ids; back from the dead or the delayed
-  extended = 8,   // ids; their leases end at another time
-  cancelled = 9,  // ids
-  died = 10,      // ids; their holder died: an attempt and a crash
-  moved = 11,     // one message with all that is known of it, copied forward
-  low = 12,       // files below a number are done with; a snapshot of the counts
-  limits = 13,    // ids and serials below these were handed out or may be
-  clock = 14,     // the boot and the difference between its clock and wall time
-  opened = 15,    // first in each file: what it follows (outside the stream)
-  policy = 16,    // what was set at run time for a tenant or the queue
-  replaced = 17,  // one waiting message got another payload
-  keys = 18,      // unique keys of messages that were acked
-  freed = 19,     // ids; held no longer
-  reheld = 20,    // ids; back from the dead, and held again
+  pushed = 1,        // messages, one or a batch
+  leased = 2,        // ids with consecutive serials
+  acked = 3,         // ids
+  retried = 4,       // ids; an attempt that counts
+  released = 5,      // ids; given back, does not count
+  buried = 6,        // ids
+  kicked = 7,        // ids; back from the dead or the delayed
+  extended = 8,      // ids; their leases end at another time
+  cancelled = 9,     // ids
+  died = 10,         // ids; their holder died: an attempt and a crash
+  moved = 11,        // one message with all that is known of it, copied forward
+  low = 12,          // files below a number are done with; a snapshot of the counts
+  limits = 13,       // ids and serials below these were handed out or may be
+  clock = 14,        // the boot and the difference between its clock and wall time
+  opened = 15,       // first in each file: what it follows (outside the stream)
+  policy = 16,       // what was set at run time for a tenant or the queue
+  replaced = 17,     // one waiting message got another payload
+  keys = 18,         // unique keys of messages that were acked
+  freed = 19,        // ids; held no longer
+  reheld = 20,       // ids; back from the dead, and held again
+  scheduled = 21,    // a schedule, with all that is known of it
+  skipped = 22,      // a time of a schedule that makes no message
+  unscheduled = 23,  // a schedule that is no more
 };
 
-inline constexpr RecordType kLastType = RecordType::reheld;
+inline constexpr RecordType kLastType = RecordType::unscheduled;
 
 /// What a body holds.
 enum class BodyKind : uint8_t {
@@ -58,7 +62,9 @@ enum class BodyKind : uint8_t {
   opened,
   policy,
   replaced,
-  keys
+  keys,
+  scheduled,
+  skipped
 };
 
 /// No default here, nor where the kinds are told apart: a new type does not compile until it is named.
@@ -94,6 +100,11 @@ constexpr BodyKind kind_of(RecordType type) {
       return BodyKind::replaced;
     case RecordType::keys:
       return BodyKind::keys;
+    case RecordType::scheduled:
+      return BodyKind::scheduled;
+    case RecordType::skipped:
+    case RecordType::unscheduled:
+      return BodyKind::skipped;
   }
   return BodyKind::unknown;  // of bytes that are no type
 }
@@ -253,6 +264,34 @@ struct LimitsRecord {
 struct PolicyRecord {
   std::string_view path;
   PolicyPatch patch;
+};
+
+/// Of what people call a schedule, all there is. Times of kNever: there is none any more.
+struct ScheduledRecord {
+  std::string_view name;
+  std::string_view spec;  // as it was typed
+  std::string_view zone;
+  MissedRule missed{};
+  OverlapRule overlap{};
+  bool paused = false;
+  bool of_file = false;       // it stands in the policy file
+  bool carried = false;       // told again, and nothing of it is new
+  int64_t begun_wall_ms = 0;  // from where an `every` counts
+  int64_t done_wall_ms = 0;   // times up to here are accounted for
+  int64_t next_wall_ms = 0;   // the first behind it
+  int64_t last_wall_ms = 0;   // the last time that came; 0: none yet
+  Occurrence last{};          // what became of it
+  MessageId last_id{};        // of the last message that it made; 0: none yet
+  MessageId known_id{};       // messages up to this one are accounted for
+  MessageItem message;        // what it makes
+};
+
+/// A time of a schedule that makes no message; `unscheduled`: of the name alone something is said.
+struct SkippedRecord {
+  std::string_view name;
+  int64_t at_wall_ms = 0;
+  int64_t next_wall_ms = 0;
+  Occurrence why{};
 };
 
 struct ClockRecord {

@@ -57,8 +57,13 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
       run_time_policy_(link_, writer_, policy_),
       policy_loader_(link_, policy_),
       blobs_(link_, messages_, mutator_),
+      wall_clock_(link_, writer_),
+      schedule_book_(link_, writer_, housekeeper_),
+      schedule_runner_(link_, {writer_, mutator_, pushes_, wall_clock_}),
+      schedules_(schedule_book_, schedule_runner_),
       compactor_(link_, writer_, events_, messages_),
-      housekeeper_(link_, {writer_, run_time_policy_, compactor_, blobs_}) {}
+      housekeeper_(link_, {writer_, run_time_policy_, compactor_, blobs_, schedule_book_, schedule_runner_}) {
+}
 
 LocalQueue::~LocalQueue() {
   holder_.leave();
@@ -76,7 +81,8 @@ Caps LocalQueue::caps() const {
 
 Result<void> LocalQueue::bring_up_to_date() {
   FQ_TRY(resolver_.resolve());
-  return dead_letters_.drop_old();
+  FQ_TRY(dead_letters_.drop_old());
+  return schedule_runner_.run_due();
 }
 
 Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const PushOptions& options) {
@@ -90,6 +96,8 @@ Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const Leas
   if (next != nullptr && !reply.error) {
     FQ_TRY_SET(reply.next, taker_.lease(*next));
   }
+  // What ended may have made room. A fault in that is none of the verdict's.
+  if (next == nullptr) static_cast<void>(schedule_runner_.run_due());
   return reply;
 }
 
@@ -270,28 +278,6 @@ Result<void> LocalQueue::maintain(int64_t budget_ms) {
   }
   FQ_TRY(housekeeper_.keep_house());
   return link_.wait_all_durable();
-}
-
-Result<void> LocalQueue::follow_wall_clock() {
-  const int64_t measured = clock().wall_ms() - clock().boot_ms();
-  return locked([&]() -> Result<void> {
-    const int64_t noted = header().wall_minus_boot_ms;
-    if (std::abs(measured - noted) <= kClockStepMs) return {};
-    ClockRecord clock;
-    std::memcpy(clock.boot_id, link_.attachment().kernel().boot_id, sizeof clock.boot_id);
-    clock.wall_minus_boot_ms = measured;
-    Body body;
-    encode_clock(body, clock);
-    const uint64_t bytes = padded(kRecordHeaderBytes + body.bytes.size());
-    // A full queue has no room for it: the next command tries again.
-    if (writer_.room_for(Purpose::event, bytes) != Obstacle::none) return {};
-    const Now now = gate().now();
-    Change change(link_, {now.boot_ms, now.boot_ms + measured});
-    change.append(body);
-    change.txn().set(header().wall_minus_boot_ms, measured);
-    change.commit();
-    return {};
-  });
 }
 
 }  // namespace fq

@@ -17,6 +17,7 @@
 #include "core/local/policy/policy_loader.h"
 #include "core/local/policy/run_time_policy.h"
 #include "core/local/push/pusher.h"
+#include "core/local/schedules/local_schedules.h"
 
 namespace fq {
 
@@ -59,10 +60,11 @@ class LocalQueue final : public Queue, private Linked {
   Result<CheckReport> check(bool repair) override;
   Result<CompactReport> compact() override;
   Result<void> maintain(int64_t budget_ms) override;
+  Schedules* schedules() override { return &schedules_; }
   std::vector<std::string> take_notices() override { return link_.attachment().take_notices(); }
 
   /// After opening: the wall clock may have been set since the segment's difference was noted.
-  Result<void> follow_wall_clock();
+  Result<void> follow_wall_clock() { return wall_clock_.follow(); }
 
  private:
   /// What a look, a lease or a change by hand finds done: what waited for others is resolved, dead letters
@@ -99,6 +101,10 @@ class LocalQueue final : public Queue, private Linked {
   RunTimePolicy run_time_policy_;
   PolicyLoader policy_loader_;
   BlobCare blobs_;
+  WallClock wall_clock_;
+  ScheduleBook schedule_book_;
+  ScheduleRunner schedule_runner_;
+  LocalSchedules schedules_;
   Compactor compactor_;
   Housekeeper housekeeper_;
 };

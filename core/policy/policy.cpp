@@ -141,11 +141,25 @@ Result<void> hold_last_good(Queue& queue, const Location& location) {
 Result<void> load(Queue& queue, const Location& location) {
   FQ_TRY_SET(const Read read, read_file(policy_path(location.spool)));
   FQ_TRY_SET(const FilePolicy policy, read.file.for_queue(location.queue));
+  // Before the file is noted as loaded: what breaks off here is begun anew by the next command. So is what
+  // finds no room, which keeps nobody from going on.
+  if (Schedules* schedules = queue.schedules()) {
+    Result<void> loaded = schedules->load(schedules_of(policy));
+    if (!loaded && loaded.error().kind == ErrorKind::later) return {};
+    if (!loaded) return loaded;
+  }
   const FileIdentity identity = read.info ? identity_of(*read.info, location.queue) : FileIdentity{};
   return queue.policy_load(without_lines(policy), identity, &read.text);
 }
 
 }  // namespace
+
+Result<void> load_schedules(Queue& queue, const Location& location) {
+  Schedules* schedules = queue.schedules();
+  if (schedules == nullptr) return {};
+  FQ_TRY_SET(const FilePolicy policy, read_policy_for(location));
+  return schedules->load(schedules_of(policy));
+}
 
 Result<void> bring_policy_up_to_date(Queue& queue, const Location& location) {
   const std::string path = policy_path(location.spool);

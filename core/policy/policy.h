@@ -33,6 +33,9 @@ inline bool is_policy_fault(const Error& error) {
   return error.kind == ErrorKind::config || error.kind == ErrorKind::denied;
 }
 
+/// The schedules that the file has for this queue, where the engine has schedules at all.
+Result<void> load_schedules(Queue& queue, const Location& location);
+
 /// Does nothing when the queue already holds this state of the file. An error that is_policy_fault: the file
 /// cannot be used, and the queue holds the last good one, also when its memory was made anew since.
 Result<void> bring_policy_up_to_date(Queue& queue, const Location& location);

@@ -55,6 +55,12 @@ PolicyValues without_lines(const std::vector<FileValue>& values) {
 
 }  // namespace
 
+std::vector<ScheduleDefinition> schedules_of(const FilePolicy& policy) {
+  std::vector<ScheduleDefinition> definitions;
+  for (const SharedSchedule& each : policy.schedules) definitions.push_back(each->definition);
+  return definitions;
+}
+
 Policy without_lines(const FilePolicy& policy) {
   Policy plain;
   plain.queue = without_lines(policy.queue);
@@ -78,16 +84,19 @@ Result<PolicyFile> PolicyFile::parse(std::string_view text, const std::string& p
 Result<FilePolicy> PolicyFile::for_queue(std::string_view queue) const {
   FilePolicy policy;
   std::map<std::string_view, FileRule> pools;
+  std::map<std::string_view, SharedSchedule> schedules;  // the most exact table of a name is all of it
   for (const FileQueue& each : queues_) {
     if (!pattern_matches(each.queue.name, queue)) continue;
     lay_over(policy.queue, each.queue.values);
     policy.tenants.insert(policy.tenants.end(), each.tenants.begin(), each.tenants.end());
+    for (const SharedSchedule& schedule : each.schedules) schedules[schedule->definition.name] = schedule;
     for (const FileRule& pool : each.pools) {
       FileRule& known = pools.try_emplace(pool.name, FileRule{pool.name, pool.place, {}}).first->second;
       lay_over(known.values, pool.values);
     }
   }
   FQ_TRY(check_order(policy.queue));
+  for (auto& [name, schedule] : schedules) policy.schedules.push_back(std::move(schedule));
   for (auto& [name, pool] : pools) policy.pools.push_back(std::move(pool));
   return policy;
 }

@@ -23,9 +23,13 @@ inline constexpr size_t kPolicyFileBytesMax = 1024 * 1024;
 /// two tenant rules that match and set the same key the later one holds.
 struct FilePolicy {
   std::vector<FileValue> queue;
-  std::vector<FileRule> tenants;  // least exact first
-  std::vector<FileRule> pools;    // by name
+  std::vector<FileRule> tenants;          // least exact first
+  std::vector<FileRule> pools;            // by name
+  std::vector<SharedSchedule> schedules;  // each name once
 };
+
+/// Its schedules; they live as long as the policy.
+std::vector<ScheduleDefinition> schedules_of(const FilePolicy& policy);
 
 /// The same without the lines.
 Policy without_lines(const FilePolicy& policy);

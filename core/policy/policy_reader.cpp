@@ -10,6 +10,7 @@
 #include "core/base/tenant_name.h"
 // fq, this room.
 #include "core/policy/policy_value.h"
+#include "core/policy/schedule_table.h"
 #include "core/policy/toml.h"
 
 namespace fq {
@@ -144,6 +145,8 @@ class PolicyReader {
         FQ_TRY(read_rules(key, value, kTenantNode, queue.tenants));
       } else if (key.str() == "pool") {
         FQ_TRY(read_rules(key, value, kPoolNode, queue.pools));
+      } else if (key.str() == "schedule") {
+        FQ_TRY(read_schedules(key, value, queue.schedules));
       } else {
         FQ_TRY(read_value(key, value, kQueueNode, queue.queue.values));
       }
@@ -166,6 +169,27 @@ class PolicyReader {
       if (const std::string what = name_fault(name, of); !what.empty()) return fault(key, what);
       FileRule& rule = to.emplace_back(FileRule{std::string(name), place_of(key.source()), {}});
       for (const auto& [each, value] : *table.as_table()) FQ_TRY(read_value(each, value, of, rule.values));
+    }
+    return {};
+  }
+
+  /// The tables of `[queue.X.schedule.*]`.
+  Result<void> read_schedules(const toml::key& kind, const toml::node& node,
+                              std::vector<SharedSchedule>& to) const {
+    if (!node.is_table()) return fault(kind, "'schedule' must be a table; write [queue.NAME.schedule.NAME]");
+    for (const auto& [key, table] : *node.as_table()) {
+      const std::string_view name(key.str());
+      if (!table.is_table()) {
+        return fault(key,
+                     in_quotes(name) +
+                         " stands outside a schedule's table; write it below [queue.NAME.schedule.NAME]");
+      }
+      if (const std::string_view what = queue_name_fault(name); !what.empty())
+        return fault(key, "schedule " + in_quotes(name) + ": " + std::string(what));
+      ScheduleTableFault wrong;
+      SharedSchedule schedule = read_schedule(name, *table.as_table(), wrong);
+      if (schedule == nullptr) return policy_fault(path_, wrong.line, wrong.text);
+      to.push_back(std::move(schedule));
     }
     return {};
   }

@@ -12,6 +12,8 @@
 // fq, below us.
 #include "core/base/policy.h"
 #include "core/base/result.h"
+// fq, this room.
+#include "core/policy/file_schedule.h"
 
 namespace fq {
 
@@ -39,6 +41,7 @@ struct FileQueue {
   FileRule queue;
   std::vector<FileRule> tenants;
   std::vector<FileRule> pools;
+  std::vector<SharedSchedule> schedules;
 };
 
 /// In no order. `path` is for messages only. Faults are ErrorKind::config.

@@ -54,6 +54,10 @@ void Growth::initialise(Txn& txn) const {
   txn.set(root.first_ended, kNoIndex);
   txn.set(root.last_ended, kNoIndex);
   DeadLane::clear(txn, root.dead);
+  for (RecurringList* list : {&root.due, &root.refused}) {
+    txn.set(list->head, kNoIndex);
+    txn.set(list->tail, kNoIndex);
+  }
   txn.set(root.terms.batch_max, UINT64_MAX);
   txn.set(root.terms.next_node, kNoIndex);
   TenantTree(region_).make_root(txn);
@@ -110,6 +114,10 @@ Need Growth::need_of_setting(std::string_view path, const NodePatch& patch) {
 
 Need Growth::need_of_pool(std::string_view name) {
   return {.text_cells = text_cells(name.size()), .pools = 1};
+}
+
+Need Growth::need_of_schedule(std::string_view name) {
+  return {.text_cells = text_cells(name.size()), .schedules = 1};
 }
 
 Need Growth::need_of_rule(std::string_view pattern, const NodePatch& values) {

@@ -27,6 +27,7 @@ class Growth {
   static Need need_of_setting(std::string_view path, const NodePatch& patch);
   static Need need_of_rule(std::string_view pattern, const NodePatch& values);
   static Need need_of_pool(std::string_view name);
+  static Need need_of_schedule(std::string_view name);
 
   /// Makes the root tenant and empty structures. Needs: zeroed bytes, at least one chunk an array, and
   /// root.hash_key set.

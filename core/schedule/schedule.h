@@ -13,6 +13,7 @@
 #include "core/schedule/growth.h"
 #include "core/schedule/messages.h"
 #include "core/schedule/node_policy.h"
+#include "core/schedule/order/timetable.h"
 #include "core/schedule/past.h"
 #include "core/schedule/tenants.h"
 #include "core/schedule/timers.h"
@@ -35,6 +36,8 @@ class Schedule {
   Views views() const { return Views(region_); }
   Past past() const { return Past(region_); }
   UniqueKeys keys() const { return UniqueKeys(region_); }
+
+  Timetable timetable() const { return Timetable(region_); }
 
   /// Tables of where the arrays lie, for who stays: see Arena. Room for them, and for hints, is made without
   /// the lock; they are filled under it, between transactions.

@@ -7,6 +7,7 @@
 // fq, this room.
 #include "core/schedule/messages.h"
 #include "core/schedule/node_policy.h"
+#include "core/schedule/order/timetable.h"
 #include "core/schedule/rings/bucket.h"
 #include "core/schedule/state.h"
 
@@ -67,6 +68,8 @@ uint32_t Timers::fire(Txn& txn, int64_t now_ms) const {
       UniqueKeys(region_).remove(txn, cell & ~kTimerOfKey);
     } else if (is_of_pool(cell)) {
       Pools(region_).fire(txn, cell & ~kTimerOfPool, due_ms);
+    } else if (is_of_recurring(cell)) {
+      Timetable(region_).fire(txn, cell & ~kTimerOfRecurring);
     } else {
       fire_of_message(txn, cell, due_ms, now_ms);
     }
@@ -106,6 +109,10 @@ void Timers::shift(int64_t old_now_ms, int64_t new_now_ms, int64_t shift_ms) con
   for (uint32_t i = 0; i < root.key_supply.high_water; ++i) {
     UniqueKey& key = region_.key(i);
     if (key.heap_place != kNoIndex) shift_timer(key.until_ms);
+  }
+  for (uint32_t i = 0; i < root.recurring_supply.high_water; ++i) {
+    Recurring& recurring = region_.recurring(i);
+    if (recurring.heap_place != kNoIndex) shift_timer(recurring.timer_ms);
   }
   for (uint32_t i = 0; i < root.pool_supply.high_water; ++i) {
     Pool& pool = region_.pool(i);

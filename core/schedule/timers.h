@@ -21,7 +21,8 @@ class Timers {
   }
   /// Fires due timers, after nodes that are behind the queue's terms were looked at: delayed messages become
   /// ready, those with a TTL dead, leases whose time is over come back (an attempt and a crash), idle tenants
-  /// are forgotten, those that are blocked until a time are free. As many as fit 32 steps; returns how many,
+  /// are forgotten, those that are blocked until a time are free, schedules are put among those that are due.
+  /// As many as fit 32 steps; returns how many,
   /// 0 when none is due.
   uint32_t fire(Txn& txn, int64_t now_ms) const;
   /// Replay only, after a reboot: rewrites all times from the old boot's clock to the new one's, where

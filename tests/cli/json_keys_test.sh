@@ -61,6 +61,12 @@ receipt_of() { fq pop --lease 1h "$@" | cut -f1; }
   fq worker --once -- true
   fq bury "$(receipt_of)" --reason 'no such customer'
   fq kick "$held"
+  fq schedule set gone @yearly x
+  fq schedule remove gone
+  fq schedule set s 'every 1s' -t sch x
+  until fq log --json | jq -e 'select(.event == "skipped")' >/dev/null; do fq peek >/dev/null; sleep 0.1; done  # its second time
+  fq schedule pause s
+  fq cancel -t sch
   # The file of a push is given back, that of what became of it is not.
   head -c 2000000 /dev/zero | tr '\0' x | fold -w 60000 | fq push -q gone --lines
   fq pop -q gone -n 25

@@ -300,7 +300,10 @@ const std::vector<DoorOperation> kDoorOperations = {
 
 }  // namespace
 
-const std::vector<DoorOperation>& door_operations() { return kDoorOperations; }
+const std::vector<DoorOperation>& door_operations() {
+  static const std::vector<DoorOperation> all = with_schedules(kDoorOperations);
+  return all;
+}
 
 void act_second(Scene& scene) {
   begin_mark();

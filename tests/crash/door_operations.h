@@ -18,6 +18,8 @@ struct DoorOperation {
 };
 
 const std::vector<DoorOperation>& door_operations();
+/// And those of schedules.
+std::vector<DoorOperation> with_schedules(std::vector<DoorOperation> operations);
 
 /// What the process does that comes after a death: it attaches, repairs, pushes and leases. The whole of it
 /// lies between the marks.

@@ -228,7 +228,7 @@ void other_pools(Trial& t) {
                                                 "[queue.default.pool.q]\nconcurrency = 9\n";
 }
 
-const std::vector<Operation> kCommandOperations = with_housekeeping(with_care(with_ended(with_groups({
+const std::vector<Operation> kCommandOperations = with_schedule_commands(with_housekeeping(with_care(with_ended(with_groups({
     {"push", push, {"attach.shared", "change.committed", "push.appended", "push.committed", "push.durable", "pending.applied",
         "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked",
         "flush.written", "wake.counted"}},
@@ -332,7 +332,7 @@ const std::vector<Operation> kCommandOperations = with_housekeeping(with_care(wi
     {"push_with_failing_sync", push_with_failing_sync, {"attach.shared", "push.appended", "push.committed",
         "push.durable", "pending.applied", "flush.applied", "flush.servable", "flush.syncing", "flush.synced",
         "flush.taken", "flush.unlocked", "flush.written", "salvage.ready", "salvage.written"}},
-}))));
+})))));
 
 }  // namespace
 

@@ -45,6 +45,9 @@ std::vector<Operation> with_care(std::vector<Operation> operations);
 /// And those that make the journal give files back.
 std::vector<Operation> with_housekeeping(std::vector<Operation> operations);
 
+/// And those of schedules.
+std::vector<Operation> with_schedule_commands(std::vector<Operation> operations);
+
 /// Pushes and acks so many bytes: through the door, since thousands of processes would take long.
 void churn(const Spool& spool, uint64_t bytes);
 

@@ -15,6 +15,8 @@ MessageId Model::push(const NewMessage& from, MessageId behind) {
   message.info.state = State::held;  // neither ready nor with a timer: move() takes it out of nothing
   message.info.priority = from.priority;
   message.info.tags = from.tags;
+  message.info.schedule = from.schedule;
+  if (!from.schedule.empty()) message.info.scheduled_at_wall_ms = from.scheduled_at_wall_ms;
   message.info.command = from.command;
   message.timeout_ms = from.timeout_ms;
   message.keep_ms = from.keep_ms;
@@ -110,6 +112,8 @@ Delivery Model::deliver(Message& message, const LeaseRequest& request, bool more
                     .call = message.call,
                     .payload = Payload(*message.info.payload)};
   if (timed) delivery.deadline_wall_ms = clock.wall_ms() + hold_ms;
+  delivery.schedule = message.info.schedule;
+  delivery.scheduled_at_wall_ms = message.info.scheduled_at_wall_ms.value_or(0);
   return delivery;
 }
 

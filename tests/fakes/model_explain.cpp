@@ -101,6 +101,7 @@ Result<ExplainReply> ModelQueue::explain(const ExplainRequest& request) {
   const std::lock_guard lock(store_->mutex);
   Model& model = store_->model;
   model.fire_timers();
+  store_->schedules.run_due();
   ExplainReply reply;
   if (request.id) {
     reply.subject = model.explain(*request.id);

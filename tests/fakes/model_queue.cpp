@@ -116,6 +116,7 @@ Result<PushReply> ModelQueue::push(std::span<const NewMessage> messages, const P
 LeaseReply ModelQueue::lease_now(const LeaseRequest& request) {
   const std::lock_guard lock(store_->mutex);
   Model& model = store_->model;
+  store_->schedules.run_due();
   LeaseReply reply;
   reply.deliveries = model.lease(request);
   if (const int64_t timer_ms = model.next_timer_ms(); timer_ms != kNever)
@@ -181,6 +182,7 @@ Result<SettleReply> ModelQueue::settle(std::span<const Settle> items, const Leas
       std::erase_if(watched_, [&](const Watched& each) { return each.receipt == item.receipt; });
       reply.items.push_back(refused ? refusal(item.receipt, store_->model) : status);
     }
+    if (next == nullptr) store_->schedules.run_due();
   }
   if (next != nullptr) {
     FQ_TRY_SET(reply.next, lease(*next));

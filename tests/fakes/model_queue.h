@@ -11,15 +11,17 @@
 // Tests.
 #include "tests/fakes/model.h"
 #include "tests/fakes/model_output.h"
+#include "tests/fakes/model_schedules.h"
 
 namespace fq::test {
 
 /// All that a queue is; handles lock it for each call.
 struct ModelStore {
-  explicit ModelStore(Clock& clock) : model(clock) {}
+  explicit ModelStore(Clock& clock) : model(clock), schedules(model, mutex) {}
 
   std::mutex mutex;
   Model model;
+  ModelSchedules schedules;
   FileIdentity policy;
   std::vector<std::vector<MessageId>> listings;  // of peeks, as they began
   std::shared_ptr<ModelRuns> runs = std::make_shared<ModelRuns>();
@@ -73,6 +75,7 @@ class ModelQueue final : public Queue {
   Result<CheckReport> check(bool repair) override;
   Result<CompactReport> compact() override { return CompactReport{}; }
   Result<void> maintain(int64_t budget_ms) override;
+  Schedules* schedules() override { return &store_->schedules; }
 
  private:
   std::string kept_policy_;

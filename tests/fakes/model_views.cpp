@@ -114,6 +114,7 @@ MessageInfo ModelQueue::info_of(const Model::Message& message) const {
 Result<MessagePage> ModelQueue::peek(const Filter& filter, const Cursor& from, size_t n) {
   const std::lock_guard lock(store_->mutex);
   store_->model.fire_timers();
+  store_->schedules.run_due();
   // What was there at its beginning, as far as it still is. A cursor is the number of the listing and a
   // place.
   const auto found = matching(filter);
@@ -137,6 +138,7 @@ Result<MessagePage> ModelQueue::peek(const Filter& filter, const Cursor& from, s
 Result<IdPage> ModelQueue::select(const Filter& filter, const Cursor& from, size_t n) {
   const std::lock_guard lock(store_->mutex);
   store_->model.fire_timers();
+  store_->schedules.run_due();
   IdPage page;
   for (const Model::Message* message : matching(filter)) {
     if (number(message->info.id) > number_in(from)) page.ids.push_back(message->info.id);
@@ -151,6 +153,7 @@ Result<IdPage> ModelQueue::select(const Filter& filter, const Cursor& from, size
 Result<std::optional<MessageInfo>> ModelQueue::get(MessageId id) {
   const std::lock_guard lock(store_->mutex);
   store_->model.fire_timers();
+  store_->schedules.run_due();
   const Model::Message* found = store_->model.find(id);
   return found == nullptr ? std::optional<MessageInfo>() : std::optional(info_of(*found));
 }
@@ -158,6 +161,7 @@ Result<std::optional<MessageInfo>> ModelQueue::get(MessageId id) {
 Result<MessagePage> ModelQueue::ended(const Filter& filter, const Cursor& from, size_t n) {
   const std::lock_guard lock(store_->mutex);
   store_->model.fire_timers();
+  store_->schedules.run_due();
   MessagePage page;
   for (const Model::Message& message : store_->model.messages) {
     const MessageInfo info = info_of(message);
@@ -243,6 +247,7 @@ Result<std::vector<Attendee>> ModelQueue::attendees() {
 Result<MutateReply> ModelQueue::mutate(std::span<const MessageId> ids, Action action) {
   const std::lock_guard lock(store_->mutex);
   store_->model.fire_timers();
+  store_->schedules.run_due();
   MutateReply reply;
   for (const MessageId id : ids) {
     reply.items.push_back(store_->model.mutate(id, action));
@@ -372,6 +377,7 @@ Result<CheckReport> ModelQueue::check(bool) {
 Result<void> ModelQueue::maintain(int64_t) {
   const std::lock_guard lock(store_->mutex);
   store_->model.fire_timers();
+  store_->schedules.run_due();
   return {};
 }
 

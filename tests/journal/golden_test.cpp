@@ -85,6 +85,27 @@ MovedRecord moved() {
   return moved;
 }
 
+ScheduledRecord scheduled() {
+  ScheduledRecord schedule;
+  schedule.name = "nightly";
+  schedule.spec = "0 3 * * *";
+  schedule.zone = "Europe/Berlin";
+  schedule.missed = MissedRule::skip;
+  schedule.overlap = OverlapRule::queue;
+  schedule.paused = true;
+  schedule.of_file = true;
+  schedule.carried = true;
+  schedule.begun_wall_ms = 0x0102030405;
+  schedule.done_wall_ms = 0x1112131415;
+  schedule.next_wall_ms = 0x2122232425;
+  schedule.last_wall_ms = 0x3132333435;
+  schedule.last = Occurrence::overlap;
+  schedule.last_id = MessageId{0x4142434445};
+  schedule.known_id = MessageId{0x5152535455};
+  schedule.message = inline_item();
+  return schedule;
+}
+
 /// A record of each type with something in each field. No default: a new type needs one too.
 Body sample(RecordType type) {
   const EventItem events[2] = {{MessageId{0x0102030405060708}, 64}, {MessageId{2}, 0x1112131415161718}};
@@ -131,6 +152,13 @@ Body sample(RecordType type) {
       break;
     case RecordType::replaced:
       encode_replaced(body, {{MessageId{0x0102030405060708}, 0x1112131415}, 0x2122232425, inline_item()});
+      break;
+    case RecordType::scheduled:
+      encode_scheduled(body, scheduled());
+      break;
+    case RecordType::skipped:
+    case RecordType::unscheduled:
+      encode_skipped(body, type, {"nightly", 0x1112131415, 0x2122232425, Occurrence::missed});
       break;
     case RecordType::keys:
       encode_keys(body, {{{{0x0102030405060708, 2}, MessageId{3}, 0x1112131415}, {{4, 5}, MessageId{6}, 7}}});
@@ -187,6 +215,11 @@ std::optional<Body> read_again(RecordType type, uint16_t count, Bytes bytes) {
                       [&](const LimitsRecord& record) { return written(encode_limits)(record); },
                       [&](const ClockRecord& record) { return written(encode_clock)(record); },
                       [&](const PolicyRecord& record) { return written(encode_policy)(record); },
+                      [&](const ScheduledRecord& record) { return written(encode_scheduled)(record); },
+                      [&](const SkippedRecord& record) {
+                        encode_skipped(again, type, record);
+                        return std::optional(again);
+                      },
                       [&](const ReplacedRecord& record) { return written(encode_replaced)(record); },
                       [&](const KeysRecord& record) { return written(encode_keys)(record); }};
   RecordHeader header;

@@ -30,4 +30,16 @@ TEST_CASE("terms come back, and what is none is refused") {
   }
 }
 
+TEST_CASE("the schedule that made a message is a part of its terms") {
+  const std::string bytes =
+      encode_terms({.key = "k", .schedule = "nightly", .scheduled_wall_ms = 7, .next_wall_ms = 8});
+  const auto terms = decode_terms(bytes);
+  REQUIRE(terms);
+  CHECK(terms->key == "k");
+  CHECK(terms->schedule == "nightly");
+  CHECK(terms->scheduled_wall_ms == 7);
+  CHECK(terms->next_wall_ms == 8);
+  for (size_t cut = 0; cut < bytes.size(); ++cut) CHECK_FALSE(decode_terms(bytes.substr(0, cut)));
+}
+
 }  // namespace fq::test

@@ -70,6 +70,7 @@ Result<void> Housekeeper::carry_all() {
   FQ_TRY(carry_pinned(&SegmentHeader::run_time_settings, [this] { return run_time_policy_.carry_some(); }));
   keys_.make_room();
   FQ_TRY(carry_pinned(&SegmentHeader::kept_keys, [this] { return keys_.carry_some(); }));
+  FQ_TRY(schedules_.carry());
   return compactor_.carry_replaced();
 }
 

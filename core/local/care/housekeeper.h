@@ -17,6 +17,8 @@
 #include "core/local/care/file_maker.h"
 #include "core/local/care/key_carrier.h"
 #include "core/local/policy/run_time_policy.h"
+#include "core/local/schedules/schedule_book.h"
+#include "core/local/schedules/schedule_runner.h"
 
 namespace fq {
 
@@ -27,6 +29,8 @@ class Housekeeper final : public Upkeep, private Linked {
     RunTimePolicy& run_time_policy;
     Compactor& compactor;
     BlobCare& blobs;
+    ScheduleBook& schedules;
+    ScheduleRunner& schedule_runner;
   };
   Housekeeper(Link& link, const Needs& needs)
       : Linked(link),
@@ -34,11 +38,14 @@ class Housekeeper final : public Upkeep, private Linked {
         run_time_policy_(needs.run_time_policy),
         compactor_(needs.compactor),
         blobs_(needs.blobs),
+        schedules_(needs.schedules),
+        schedule_runner_(needs.schedule_runner),
         keys_(link, needs.writer),
         dead_files_(link, needs.writer),
         file_maker_(link) {}
 
   Result<bool> keep_house() override;
+  Result<void> make_due() override { return schedule_runner_.run_due(); }
   Result<void> make_ready_file() override;
 
   // housekeeper_compact.cpp
@@ -63,6 +70,8 @@ class Housekeeper final : public Upkeep, private Linked {
   RunTimePolicy& run_time_policy_;
   Compactor& compactor_;
   BlobCare& blobs_;
+  ScheduleBook& schedules_;
+  ScheduleRunner& schedule_runner_;
   KeyCarrier keys_;
   DeadFiles dead_files_;
   FileMaker file_maker_;

@@ -34,6 +34,9 @@ MessageInfo info_of(const EndedRecord& record) {
   const JobTerms job = decode_job(record.job).value_or(JobTerms{});
   info.command = command_of(job);
   info.timeout_ms = job.timeout_ms;
+  const MessageTerms terms = decode_terms(record.terms).value_or(MessageTerms{});
+  info.schedule = terms.schedule;
+  if (!terms.schedule.empty()) info.scheduled_at_wall_ms = terms.scheduled_wall_ms;
   info.keep_ms = job.keep_ms;
   info.attempts = record.attempts;
   info.attempts_max = record.attempts_max;

@@ -9,6 +9,7 @@
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/local/files/blobs.h"
+#include "core/local/read/item_view.h"
 #include "core/local/shared/sleep.h"
 
 namespace fq {
@@ -54,6 +55,7 @@ Result<LeaseReply> Taker::lease(const LeaseRequest& request) {
     FQ_TRY(reaper_.reap_all(now));
     FQ_TRY(resolver_.resolve());
     FQ_TRY(dead_letters_.drop_old());
+    FQ_TRY(upkeep_.make_due());
     const uint64_t lost = reply.lost;
     FQ_TRY(try_lease(request, now, reply));
     if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return reply;
@@ -246,17 +248,6 @@ Result<void> Taker::deliver(LeaseReply& reply) {
   return {};
 }
 
-void Taker::describe_job(const MessageItem& item, Delivery& delivery) {
-  for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{}))
-    delivery.tags.push_back({std::string(tag.name), std::string(tag.value)});
-  if (item.job.empty()) return;
-  const JobTerms terms = decode_job(item.job).value_or(JobTerms{});
-  delivery.timeout_ms = terms.timeout_ms;
-  delivery.keep_ms = terms.keep_ms;
-  if (terms.call != 0) delivery.call = CallId{terms.call};
-  delivery.command = command_of(terms);
-}
-
 Result<void> Taker::deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseReply& reply) {
   FQ_TRY_SET(const bool whole, messages_.read(one));
   if (!whole) {
@@ -277,7 +268,7 @@ Result<void> Taker::deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseR
   delivery.delivery = one.deliveries;
   delivery.crashes = one.crashes;
   delivery.priority = messages_.item().priority;
-  describe_job(messages_.item(), delivery);
+  describe_delivery(messages_.item(), delivery);
   delivery.pushed_at_wall_ms = messages_.item().pushed_wall_ms;
   if (one.until_wall_ms != 0) delivery.deadline_wall_ms = one.until_wall_ms;
   delivery.payload = std::move(payload).value();

@@ -101,6 +101,7 @@ bool EventLog::tell(const EventRequest& request, EventPage& page, uint32_t item,
   Event& told = page.events.emplace_back(event);
   if (known) told.tenant = tenants.path(tenant);
   told.receipt = keep(page.texts, event.receipt);
+  told.schedule = keep(page.texts, event.schedule);
   told.reason = keep(page.texts, event.reason);
   told.stderr_tail = keep(page.texts, event.stderr_tail);
   return true;

@@ -141,6 +141,12 @@ Result<bool> EventReader::emit_pushed(const RecordHeader& header, Bytes body, co
     event.id = MessageId{id};
     event.due_wall_ms = item->due_wall_ms;
     event.expires_wall_ms = expiry_of(*item, header.at_wall_ms, item->due_wall_ms);
+    event.schedule = {};
+    event.scheduled_wall_ms = 0;
+    if (const auto terms = item->terms.empty() ? std::nullopt : decode_terms(item->terms)) {
+      event.schedule = terms->schedule;
+      event.scheduled_wall_ms = terms->scheduled_wall_ms;
+    }
     if (!log.tell(request, page, item_index, owner, event)) return false;
     ++id;
     ++item_index;
@@ -185,6 +191,32 @@ Result<bool> EventReader::emit_events(const RecordHeader& header, Bytes body, co
 }
 
 /// False: the page is full.
+Result<bool> EventReader::emit_scheduled(const RecordHeader& header, Bytes body, const EventRequest& request,
+                                         EventPage& page) {
+  EventLog& log = events_.log();
+  Event event;
+  event.event = name_of_event(header.type);
+  event.at_wall_ms = header.at_wall_ms;
+  uint32_t owner = EventLog::kNobody;
+  if (header.type == RecordType::scheduled) {
+    const auto schedule = decode_scheduled(body);
+    if (!schedule) return true;
+    // One that was only copied forward says nothing new.
+    if (schedule->carried) return true;
+    event.schedule = schedule->name;
+    owner = log.owner_of(schedule->message);
+    return log.tell(request, page, 0, owner, event);
+  }
+  const auto skipped = decode_skipped(body);
+  if (!skipped) return true;
+  event.schedule = skipped->name;
+  event.scheduled_wall_ms = skipped->at_wall_ms;
+  if (skipped->why == Occurrence::overlap) event.reason = "the one before still runs";
+  if (skipped->why == Occurrence::missed) event.reason = "its time had passed";
+  return log.tell(request, page, 0, owner, event);
+}
+
+/// False: the page is full.
 Result<bool> EventReader::emit_record(const RecordHeader& header, Bytes body, const EventRequest& request,
                                       EventPage& page) {
   EventLog& log = events_.log();
@@ -208,6 +240,9 @@ Result<bool> EventReader::emit_record(const RecordHeader& header, Bytes body, co
       return true;
     case BodyKind::event:
       return emit_events(header, body, request, page);
+    case BodyKind::scheduled:
+    case BodyKind::skipped:
+      return emit_scheduled(header, body, request, page);
     case BodyKind::policy:
     case BodyKind::low:
     case BodyKind::limits:

@@ -6,9 +6,9 @@
 #include <charconv>
 // fq, below us.
 #include "core/engine/receipt.h"
-#include "core/base/sort_key.h"
 // fq, this room.
 #include "core/local/files/blobs.h"
+#include "core/local/read/item_view.h"
 
 namespace fq {
 
@@ -16,38 +16,6 @@ namespace {
 
 constexpr size_t kTurnsPerPage = 512;
 constexpr int kItemTries = 3;  // against compaction and other payloads
-
-/// What it came after, as it was pushed.
-std::vector<MessageId> after_of(const MessageItem& item) {
-  std::vector<MessageId> ids;
-  const std::optional<MessageTerms> terms = decode_terms(item.terms);
-  for (size_t at = 0; terms && at + 8 <= terms->after.size(); at += 8) {
-    const auto word = get_number<uint64_t>(terms->after.data() + at);
-    // One that only has the same key was not named by --after.
-    const bool only_key = (word & kAfterKey) != 0 && (word & kAfterAny) != 0;
-    if (!only_key) ids.push_back(MessageId{word & kMessageIdMax});
-  }
-  return ids;
-}
-
-void emit_item(const MessageItem& item, MessageInfo& info) {
-  info.tenant = item.tenant;
-  info.priority = item.priority;
-  info.key = decode_sort_key(item.key).value_or("");
-  info.tags.clear();
-  for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{})) {
-    info.tags.push_back({std::string(tag.name), std::string(tag.value)});
-  }
-  info.after = after_of(item);
-  const JobTerms job = decode_job(item.job).value_or(JobTerms{});
-  info.command = command_of(job);
-  info.timeout_ms = job.timeout_ms;
-  info.keep_ms = job.keep_ms;
-  const MessageTerms terms = decode_terms(item.terms).value_or(MessageTerms{});
-  if (terms.ttl_ms != 0) info.ttl_ms = terms.ttl_ms;
-  if (!terms.debounced) info.unique = terms.key;
-  info.pushed_at_wall_ms = item.pushed_wall_ms;
-}
 
 uint64_t number_in(const Cursor& cursor) {
   uint64_t value = 0;
@@ -122,7 +90,7 @@ Result<void> Viewer::add_item(const Snapshot& snapshot, MessageInfo& info) {
   taken.place = snapshot.place;
   for (int attempt = 0; attempt < kItemTries; ++attempt) {
     FQ_TRY_SET(const bool readable, messages_.read(taken));
-    if (readable) emit_item(messages_.item(), info);
+    if (readable) describe_item(messages_.item(), info);
     PayloadMemory memory(readable ? messages_.item().payload.size() : 0);
     const Result<Payload> payload =
         readable ? messages_.payload(memory) : Error{ErrorKind::bad_data, messages_.lost_text(taken), 0};

@@ -32,7 +32,7 @@ MessageTerms message_terms(const NewMessage& message) {
 }
 
 /// `behind`: the message with the same key whose end it waits for; 0: none.
-std::string terms_text(const NewMessage& message, MessageId behind) {
+std::string terms_text(const NewMessage& message, MessageId behind, int64_t next_wall_ms) {
   std::vector<uint64_t> after;
   const auto add = [&](MessageId id, uint64_t bits) {
     const bool known = std::any_of(after.begin(), after.end(),
@@ -55,6 +55,9 @@ std::string terms_text(const NewMessage& message, MessageId behind) {
   for (size_t i = 0; i < after.size(); ++i) put_number(bytes.data() + 8 * i, after[i]);
   MessageTerms terms = message_terms(message);
   terms.after = bytes;
+  terms.schedule = message.schedule;
+  if (!message.schedule.empty()) terms.scheduled_wall_ms = message.scheduled_at_wall_ms;
+  if (!message.schedule.empty()) terms.next_wall_ms = next_wall_ms;
   return encode_terms(terms);
 }
 
@@ -79,7 +82,7 @@ bool is_keyed(const NewMessage& message) { return !message.unique.empty() || !me
 bool comes_after(const NewMessage& message) { return !message.after.empty() || !message.after_any.empty(); }
 
 Result<Need> PushBatch::prepare(std::span<const NewMessage> messages, std::span<const MessageId> behind,
-                                int64_t wall_ms, PushedBlobs& blobs) {
+                                int64_t wall_ms, PushedBlobs& blobs, int64_t next_wall_ms) {
   FQ_TRY(blobs.begin(messages));
   Need need;
   items_.clear();
@@ -108,9 +111,9 @@ Result<Need> PushBatch::prepare(std::span<const NewMessage> messages, std::span<
       job_texts_.push_back(job_of(message));
       item.job = job_texts_.back();
     }
-    if (message.ttl_ms || has_terms(message)) {
+    if (message.ttl_ms || !message.schedule.empty() || has_terms(message)) {
       const MessageId first = behind.empty() ? MessageId{} : behind[items_.size() - 1];
-      term_texts_.push_back(terms_text(message, first));
+      term_texts_.push_back(terms_text(message, first, next_wall_ms));
       item.terms = term_texts_.back();
     }
     if (message.payload.size() > kInlinePayloadBytesMax) {

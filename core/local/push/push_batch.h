@@ -17,10 +17,11 @@ inline bool has_terms(const NewMessage& message) { return is_keyed(message) || c
 
 class PushBatch {
  public:
-  /// What they need of the segment; long payloads are written to `blobs`. `behind`: the message whose end
+  /// What they need of the segment; long payloads are written to `blobs`. `next_wall_ms`: of messages that a
+  /// schedule makes, when it is due again; 0: its times go on without them. `behind`: the message whose end
   /// each waits for because of its key, or none for all.
   Result<Need> prepare(std::span<const NewMessage> messages, std::span<const MessageId> behind,
-                       int64_t wall_ms, PushedBlobs& blobs);
+                       int64_t wall_ms, PushedBlobs& blobs, int64_t next_wall_ms = 0);
   std::vector<MessageItem>& items() { return items_; }
 
  private:

@@ -40,6 +40,9 @@ PushedMessages PushWriter::append_pushed(const Need& need, bool lazy, const Now&
   txn.set(shared.next_id, number(first_id) + batch_.items().size());
   PushedMessages pushed{batch_.items(), need, first_id, position, change.now().wall_ms};
   if (need.keys != 0) gate().note_keys(txn, batch_.items());
+  // Their times are accounted for with the record, and not only when they are linked.
+  for (size_t i = 0; i < batch_.items().size() && schedule().timetable().count() != 0; ++i)
+    gate().apply().made(txn, batch_.items()[i], MessageId{number(first_id) + i});
   if (lazy && shared.applied_end == position) {
     // Nothing is pending before it: it is served at once, as much of it as fits in this very transaction.
     gate().apply_pushed(txn, pushed, need);
@@ -53,10 +56,10 @@ PushedMessages PushWriter::append_pushed(const Need& need, bool lazy, const Now&
 }
 
 Result<Appended> PushWriter::append(std::span<const NewMessage> messages, std::span<const MessageId> behind,
-                                    bool lazy, const Precondition& precondition) {
+                                    bool lazy, const Precondition& precondition, int64_t next_wall_ms) {
   const Now now = gate().now();
   PushedBlobs blobs(link_, upkeep_);
-  FQ_TRY_SET(const Need need, batch_.prepare(messages, behind, now.wall_ms, blobs));
+  FQ_TRY_SET(const Need need, batch_.prepare(messages, behind, now.wall_ms, blobs, next_wall_ms));
   encode_pushed(body_, batch_.items(), lazy);
   const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
   if (bytes > kRecordBytesMax) {

@@ -27,9 +27,9 @@ class PushWriter : private Linked {
   PushWriter(Link& link, Writer& writer, Upkeep& upkeep, Admission& admission)
       : Linked(link), writer_(writer), upkeep_(upkeep), admission_(admission) {}
 
-  /// One record of them; `precondition` may be none. `behind`: see PushBatch.
+  /// One record of them; `precondition` may be none. `behind`, `next_wall_ms`: see PushBatch.
   Result<Appended> append(std::span<const NewMessage> messages, std::span<const MessageId> behind, bool lazy,
-                          const Precondition& precondition);
+                          const Precondition& precondition, int64_t next_wall_ms = 0);
 
  private:
   Result<void> forget_ends(const Need& need);

@@ -45,6 +45,12 @@ std::string_view name_of_event(RecordType type) {
       return "freed";
     case RecordType::reheld:
       return "kicked";
+    case RecordType::scheduled:
+      return "scheduled";
+    case RecordType::skipped:
+      return "skipped";
+    case RecordType::unscheduled:
+      return "unscheduled";
     case RecordType::moved:  // told of by no name: they are no events of a message
     case RecordType::low:
     case RecordType::limits:

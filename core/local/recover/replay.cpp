@@ -105,6 +105,21 @@ class Replayer {
     return {};
   }
 
+  Result<void> apply(const ScannedRecord& record, const ScheduledRecord& schedule) {
+    FQ_TRY(grow_alone(store_, Growth::need_of_schedule(schedule.name)));
+    const uint64_t bytes = padded(kRecordHeaderBytes + record.body.size());
+    in_txn([&](Txn& txn) { apply_.scheduled(txn, schedule, record.header.position, bytes); });
+    return {};
+  }
+
+  Result<void> apply(const ScannedRecord& record, const SkippedRecord& skipped) {
+    in_txn([&](Txn& txn) {
+      if (record.header.type == RecordType::unscheduled) return apply_.unscheduled(txn, skipped.name);
+      apply_.skipped(txn, skipped);
+    });
+    return {};
+  }
+
   Result<void> apply(const ScannedRecord& record, const ReplacedRecord& replaced) {
     const std::optional<SlotIndex> slot = store_.schedule().messages().find(replaced.event.id);
     if (slot) {
@@ -182,6 +197,9 @@ class Replayer {
       last_boot_ms_ = new_boot_ms;
     }
     in_txn([&](Txn& txn) { txn.set(header_.wall_minus_boot_ms, clock.wall_minus_boot_ms); });
+    const Timetable timetable = store_.schedule().timetable();
+    for (uint32_t i = 0; i < timetable.end(); ++i)
+      in_txn([&](Txn& txn) { timetable.follow_clock(txn, i, clock.wall_minus_boot_ms); });
     std::memcpy(boot.boot_id, clock.boot_id, sizeof boot.boot_id);
     has_clock = true;
   }

@@ -95,7 +95,49 @@ SlotIndex Apply::message(Txn& txn, const MessageItem& item, MessageId id, uint64
   const SlotIndex slot = add(txn, item, id, item_position, at_wall_ms);
   table_.add_live(txn, item_position);
   if (number(id) >= header.next_id) txn.set(header.next_id, number(id) + 1);
+  made(txn, item, id);
   return slot;
+}
+
+void Apply::made(Txn& txn, const MessageItem& item, MessageId id) {
+  if (item.terms.empty() || store_.schedule().timetable().count() == 0) return;
+  const std::optional<MessageTerms> terms = decode_terms(item.terms);
+  if (!terms || terms->schedule.empty()) return;
+  const Timetable timetable = store_.schedule().timetable();
+  const uint32_t i = timetable.find(terms->schedule);
+  if (i == kNoIndex) return;
+  timetable.note_made(txn, i, number(id), terms->scheduled_wall_ms, terms->next_wall_ms,
+                      timer_of(terms->next_wall_ms));
+}
+
+void Apply::scheduled(Txn& txn, const ScheduledRecord& schedule, uint64_t position, uint64_t bytes) {
+  store_.schedule().timetable().set(txn,
+                                    {.name = schedule.name,
+                                     .record = position,
+                                     .record_bytes = static_cast<uint32_t>(bytes),
+                                     .paused = schedule.paused,
+                                     .of_file = schedule.of_file,
+                                     .done_wall_ms = schedule.done_wall_ms,
+                                     .next_wall_ms = schedule.next_wall_ms,
+                                     .last_wall_ms = schedule.last_wall_ms,
+                                     .last = schedule.last,
+                                     .last_id = number(schedule.last_id),
+                                     .known_id = number(schedule.known_id)},
+                                    timer_of(schedule.next_wall_ms));
+  note_pin(txn, store_.header().schedules, position);
+}
+
+void Apply::skipped(Txn& txn, const SkippedRecord& skipped) {
+  const Timetable timetable = store_.schedule().timetable();
+  const uint32_t i = timetable.find(skipped.name);
+  if (i == kNoIndex) return;
+  timetable.note_skipped(txn, i, skipped.why, skipped.at_wall_ms, skipped.next_wall_ms,
+                         timer_of(skipped.next_wall_ms));
+}
+
+void Apply::unscheduled(Txn& txn, std::string_view name) {
+  const uint32_t i = store_.schedule().timetable().find(name);
+  if (i != kNoIndex) store_.schedule().timetable().remove(txn, i);
 }
 
 bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& detail, Serial serial,
@@ -155,6 +197,9 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
     case RecordType::policy:
     case RecordType::replaced:
     case RecordType::keys:
+    case RecordType::scheduled:
+    case RecordType::skipped:
+    case RecordType::unscheduled:
       break;
   }
   FQ_ASSERT(false && "not an event");

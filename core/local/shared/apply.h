@@ -45,10 +45,20 @@ class Apply {
   void kept(Txn& txn, const KeptKey& key, uint64_t position);
   /// The key that a message asks for; none for most.
   std::optional<KeyHash> key_of(const MessageItem& item) const;
+  /// `bytes` of the record at `position`.
+  void scheduled(Txn& txn, const ScheduledRecord& schedule, uint64_t position, uint64_t bytes);
+  /// Of a schedule that is there.
+  void skipped(Txn& txn, const SkippedRecord& skipped);
+  void unscheduled(Txn& txn, std::string_view name);
+  /// The schedule that made this message, where one did, has accounted for its time. Known already: nothing.
+  void made(Txn& txn, const MessageItem& item, MessageId id);
   void limits(Txn& txn, const LimitsRecord& limits);
   void low(Txn& txn, const LowRecord& low);
 
  private:
+  int64_t timer_of(int64_t next_wall_ms) const {
+    return next_wall_ms == kNever ? kNever : store_.boot_of(next_wall_ms);
+  }
   KeyHash hash_of(std::string_view tenant, const MessageTerms& terms) const;
   void note_kept_key(Txn& txn, SlotIndex slot);
   NewEntry entry_of(const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms) const;

@@ -18,10 +18,12 @@ constexpr uint32_t kUndoReserve = 1000;
 constexpr size_t kAtOffset = 24;
 constexpr size_t kTypeOffset = 36;
 constexpr size_t kCountOffset = 38;
-constexpr uint32_t kUndoOfWait = 20;  // and of each message that it came after
+constexpr uint32_t kUndoOfWait = 20;       // and of each message that it came after
+constexpr uint32_t kUndoOfSchedule = 100;  // and of the schedule that made it
 
 uint32_t undo_reserve(const MessageItem& item) {
-  return item.terms.empty() ? kUndoReserve : kUndoReserve + need_of(item).waits * kUndoOfWait;
+  return item.terms.empty() ? kUndoReserve
+                            : kUndoReserve + kUndoOfSchedule + need_of(item).waits * kUndoOfWait;
 }
 }  // namespace
 
@@ -250,6 +252,7 @@ void Gate::apply_pushed(Txn& txn, PushedMessages& pushed, const Need& added) {
 void Gate::link(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms,
                 Linked& linked) {
   apply_.add(txn, item, id, item_position, at_wall_ms);
+  apply_.made(txn, item, id);
   if (const std::optional<KeyHash> key = apply_.key_of(item)) {
     take_from(txn, store_.header().pending_keys[key->half[0] % kPendingKeys], 1);
   }

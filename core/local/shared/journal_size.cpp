@@ -20,7 +20,7 @@ constexpr uint64_t kFileBytesOfNothing = 1280 * 1024;
 constexpr uint64_t kFreeParts = 16;  // arbitrary: of what is free one file takes a part of this size at most
 
 uint64_t carried_bytes(const ScheduleRoot& root) {
-  return uint64_t{root.key_supply.used} * kKeyBytes + root.setting_bytes;
+  return uint64_t{root.key_supply.used} * kKeyBytes + root.setting_bytes + root.recurring_bytes;
 }
 constexpr uint64_t kBytesForCheck = 32 * 1024 * 1024;  // chosen: half of what may be more at work
 
@@ -88,7 +88,7 @@ bool JournalSize::pins(const Pin& pin, uint32_t number) const {
 
 bool JournalSize::is_pinned(uint32_t number) const {
   return pins(header_.run_time_settings, number) || pins(header_.kept_keys, number) ||
-         pins(header_.replaced, number);
+         pins(header_.replaced, number) || pins(header_.schedules, number);
 }
 
 /// With what sealed files have left unused, since they take it.

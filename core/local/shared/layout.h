@@ -187,6 +187,7 @@ struct SegmentHeader {
   Shared<uint64_t> key_secret[2];  // of unique keys, from `secret`; zero: none yet
   Pin kept_keys;                   // whose messages were acked
   Pin run_time_settings;
+  Pin schedules;
   Pin replaced;                    // messages that have another payload than their push gave them
   Shared<uint64_t> pending_bytes;  // of payload
   LooseBlobsCount loose_blobs;

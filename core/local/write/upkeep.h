@@ -21,6 +21,8 @@ class Upkeep {
   virtual ~Upkeep() = default;
   /// Does what is due until nothing is. True: files were given back.
   virtual Result<bool> keep_house() = 0;
+  /// Messages of schedules whose time has come are made.
+  virtual Result<void> make_due() = 0;
   /// Another journal file, one that housekeeping gives back or a new one.
   virtual Result<void> make_ready_file() = 0;
 

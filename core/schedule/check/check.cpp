@@ -47,6 +47,7 @@ std::vector<std::string> Checker::run() {
     check_rules();
     check_pools();
     check_waits();
+    check_timetable();
     check_heap();
     check_holders();
     check_indexes();

@@ -43,6 +43,7 @@ class Checker {
   uint32_t check_tree(Kind kind, uint32_t i, uint32_t depth, uint32_t& count, uint32_t owner);
   void check_keys();
   void check_waits();
+  void check_timetable();
   void check_heap();
   void check_holders();
   void check_controls();

@@ -8,6 +8,7 @@
 #include "core/schedule/check/faults.h"
 
 // System.
+#include <array>
 #include <map>
 #include <set>
 // fq, this room.
@@ -186,6 +187,38 @@ void compare_settings(Lines& lines, const Settings& live, const Settings& rebuil
   }
 }
 
+/// What a rebuild must know of a schedule: not whether it is due, which the time of the look decides.
+using Schedules = std::map<std::string, std::array<uint64_t, 6>>;
+
+Schedules schedules_of(const Schedule& schedule) {
+  Schedules schedules;
+  const Timetable timetable = schedule.timetable();
+  std::array<char, kTextBytesMax> name;
+  for (uint32_t i = 0; i < timetable.end(); ++i) {
+    if (!timetable.is_used(i)) continue;
+    const Recurring& recurring = timetable.at(i);
+    schedules[std::string(timetable.name_of(i, name))] = {
+        recurring.record,
+        static_cast<uint64_t>(recurring.done_wall_ms.get()),
+        static_cast<uint64_t>(recurring.last_wall_ms.get()),
+        static_cast<uint64_t>(recurring.last.get()),
+        recurring.last_id,
+        recurring.flags & (kRecurringPaused | kRecurringOfFile)};
+  }
+  return schedules;
+}
+
+void compare_schedules(Lines& lines, const Schedules& live, const Schedules& rebuilt) {
+  for (const auto& [name, state] : live) {
+    const auto found = rebuilt.find(name);
+    if (found == rebuilt.end() || found->second != state)
+      say(lines, "schedule '" + name + "': another one when rebuilt");
+  }
+  for (const auto& [name, state] : rebuilt) {
+    if (!live.contains(name)) say(lines, "schedule '" + name + "': only when rebuilt");
+  }
+}
+
 }  // namespace
 
 CountedLines schedule_differences(const Schedule& live, const Schedule& rebuilt, int64_t slack_ms) {
@@ -212,6 +245,7 @@ CountedLines schedule_differences(const Schedule& live, const Schedule& rebuilt,
     compare_orders(lines, orders_of(live, unwritten), orders_of(rebuilt, unwritten));
     compare_keys(lines, keys_of(live), keys_of(rebuilt), unwritten, slack_ms);
     compare_settings(lines, settings_of(live), settings_of(rebuilt), slack_ms);
+    compare_schedules(lines, schedules_of(live), schedules_of(rebuilt));
   } catch (const RegionDamaged& damaged) {
     say(lines, damaged.what);
   }

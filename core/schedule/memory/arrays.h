@@ -25,16 +25,17 @@ struct Need {
   uint32_t rules = 0;
   uint32_t waits = 0;
   uint32_t pools = 0;
+  uint32_t schedules = 0;
 
   inline Need& operator+=(const Need& more);
   inline bool is_within(const Need& room) const;
 };
-inline constexpr uint32_t Need::*kNeeds[] = {&Need::messages, &Need::tenants, &Need::text_cells,
-                                             &Need::extras,   &Need::keys,    &Need::controls,
-                                             &Need::rules,    &Need::waits,   &Need::pools};
+inline constexpr uint32_t Need::*kNeeds[] = {
+    &Need::messages, &Need::tenants, &Need::text_cells, &Need::extras, &Need::keys,
+    &Need::controls, &Need::rules,   &Need::waits,      &Need::pools,  &Need::schedules};
 
 inline Need& Need::operator+=(const Need& more) {
-#pragma GCC unroll 10
+#pragma GCC unroll 11
   for (const auto field : kNeeds) this->*field += more.*field;
   return *this;
 }
@@ -79,7 +80,8 @@ struct HeapRow {
   decltype(ScheduleRoot::heap) ScheduleRoot::*array = &ScheduleRoot::heap;
   static uint64_t wanted(const ScheduleRoot& root, const Need& needs) {
     return uint64_t{root.entry_supply.used} + root.tenant_supply.used + root.key_supply.used +
-           root.pool_supply.used + needs.messages + needs.tenants + needs.keys + needs.pools;
+           root.pool_supply.used + root.recurring_supply.used + needs.messages + needs.tenants + needs.keys +
+           needs.pools + needs.schedules;
   }
 };
 
@@ -111,7 +113,7 @@ inline constexpr std::tuple kFirstRows{
     BucketRow{"dependency_buckets", &ScheduleRoot::dependency_buckets, &ScheduleRoot::dependency_bucket_count,
               &ScheduleRoot::dependencies, &Need::waits, 2},
     ElementRow{"waits", &ScheduleRoot::waits, &ScheduleRoot::wait_supply, &Need::waits}};
-/// Queues without a policy for tenants never have any of these.
+/// Queues without a policy for tenants, or without schedules, never have any of these.
 inline constexpr std::tuple kPolicyRows{
     ElementRow{"controls", &ScheduleRoot::controls, &ScheduleRoot::control_supply, &Need::controls},
     ElementRow{"rules", &ScheduleRoot::rules, &ScheduleRoot::rule_supply, &Need::rules},
@@ -120,7 +122,10 @@ inline constexpr std::tuple kPolicyRows{
     PlaceRow{},
     ElementRow{"pools", &ScheduleRoot::pools, &ScheduleRoot::pool_supply, &Need::pools},
     BucketRow{"pool_buckets", &ScheduleRoot::pool_buckets, &ScheduleRoot::pool_bucket_count,
-              &ScheduleRoot::pools, &Need::pools, 1, kPoolBucketsMax}};
+              &ScheduleRoot::pools, &Need::pools, 1, kPoolBucketsMax},
+    ElementRow{"schedules", &ScheduleRoot::recurring, &ScheduleRoot::recurring_supply, &Need::schedules},
+    BucketRow{"schedule_buckets", &ScheduleRoot::recurring_buckets, &ScheduleRoot::recurring_bucket_count,
+              &ScheduleRoot::recurring, &Need::schedules, 1, kRecurringBucketsMax}};
 inline constexpr auto kArrayRows = std::tuple_cat(kFirstRows, kPolicyRows);
 static_assert(std::tuple_size_v<decltype(kArrayRows)> == kArraysMax);
 // Each has a number of its own.

@@ -40,6 +40,7 @@ struct Region {
   Wait& wait(uint32_t i) const { return arena.at(root.waits, i); }
   Place& place(uint32_t i) const { return arena.at(root.places, i); }
   Pool& pool(uint32_t i) const { return arena.at(root.pools, i); }
+  Recurring& recurring(uint32_t i) const { return arena.at(root.recurring, i); }
   Extra& extra(uint32_t i) const { return arena.at(root.extras, i); }
 };
 

@@ -16,6 +16,7 @@
 #include "core/base/policy.h"
 // fq, this room.
 #include "core/schedule/memory/pool.h"
+#include "core/schedule/memory/recurring.h"
 #include "core/schedule/memory/tenant.h"
 
 namespace fq {
@@ -23,6 +24,7 @@ namespace fq {
 inline constexpr uint32_t kOutcomesMax = 65536;     // the last so many ends are remembered
 inline constexpr uint32_t kRuleBucketsMax = 65536;  // a policy file has at most some 30,000 entries
 inline constexpr uint32_t kPoolBucketsMax = 65536;
+inline constexpr uint32_t kRecurringBucketsMax = 65536;
 
 /// Where elements of an array come from: first the freed ones, then those never used.
 struct Supply {
@@ -100,6 +102,7 @@ struct ScheduleRoot {
   Supply control_supply;
   Supply rule_supply;
   Supply pool_supply;
+  Supply recurring_supply;
 
   Shared<uint32_t> heap_count;
   Shared<uint32_t> id_bucket_count;  // in use, see linear_hash.h
@@ -127,12 +130,17 @@ struct ScheduleRoot {
 
   Shared<uint32_t> places_used;  // 1: every tenant has a Place
   Shared<uint32_t> pool_bucket_count;
+  Shared<uint32_t> recurring_bucket_count;
+  Shared<uint32_t> paused_recurring;
+  RecurringList due;             // schedules whose time has come
+  RecurringList refused;         // of these, those that found no room
   Shared<uint64_t> closed_sets;  // bits of those that lack room
 
   SharedTerms terms;
   Lane dead;                       // see dead_order.h
   Shared<uint64_t> dead_bytes;     // of payload_bytes, in dead messages
   Shared<uint64_t> setting_bytes;  // that what was set at run time for tenants takes in the journal
+  Shared<uint64_t> recurring_bytes;  // that schedules take there
   // From here to counters.acked: opened by whoever brings, starts or ends messages.
   StateCounts<kOpensSums> counts;
   SumField<uint32_t> returning;  // delayed ones that were delivered before: retried or released
@@ -160,6 +168,8 @@ struct ScheduleRoot {
   ChunkedArray<Place, 1024, 15> places;  // as many as tenants, or none: see pool.h
   ChunkedArray<Pool, 32, 16> pools;
   ChunkedArray<IndexCell, 1, 17> pool_buckets;
+  ChunkedArray<Recurring, 32, 18> recurring;
+  ChunkedArray<IndexCell, 1, 19> recurring_buckets;
 
   PoolSet pool_sets[kPoolSetsMax + 1];  // by bit; the first is no set
   QueueHistogram wait;

@@ -1,9 +1,9 @@
 // delay_heap - what is to happen at a time: messages that become due, leases that end, tenants to look at.
 //
 // A 4-ary min-heap of cells that name an entry or (with the top bit) a tenant or (with the second) a unique
-// key or (with the third) a pool, ordered by time, then by cell. Each element knows its place, so it leaves
-// from the middle in O(log n). The array has a cell for every used entry and tenant before they are added, so
-// setting a timer never needs room.
+// key or (with the third) a pool or (with the fourth) a schedule, ordered by time, then by cell. Each element
+// knows its place, so it leaves from the middle in O(log n). The array has a cell for every used entry and
+// tenant before they are added, so setting a timer never needs room.
 //
 // Invariants
 //  D1  No cell is due before the one above it.
@@ -19,7 +19,10 @@ inline constexpr uint32_t kTimerOfTenant = 0x8000'0000;
 inline constexpr uint32_t kTimerOfKey = 0x4000'0000;
 inline constexpr uint32_t kTimerOfPool = 0x2000'0000;
 
+inline constexpr uint32_t kTimerOfRecurring = 0x1000'0000;
+
 inline bool is_of_pool(uint32_t cell) { return cell >> 29 == kTimerOfPool >> 29; }
+inline bool is_of_recurring(uint32_t cell) { return cell >> 28 == kTimerOfRecurring >> 28; }
 
 class DelayHeap {
  public:

@@ -14,9 +14,9 @@ constexpr size_t kWordBytesMax = 128 * 1024;
 
 // Set by us for each job, or not at all: a worker that itself runs in a job must not pass on its own.
 constexpr std::string_view kOwnNames[] = {
-    "FQ_ID",           "FQ_QUEUE",    "FQ_TENANT",        "FQ_RECEIPT",     "FQ_ATTEMPT",
-    "FQ_MAX_ATTEMPTS", "FQ_PRIORITY", "FQ_PUSHED_AT",     "FQ_WORKER_SLOT", "FQ_SPOOL",
-    "FQ_BATCH",        "FQ_PAYLOAD",  "FQ_PAYLOAD_BASE64"};
+    "FQ_ID",           "FQ_QUEUE",    "FQ_TENANT",         "FQ_RECEIPT",     "FQ_ATTEMPT",
+    "FQ_MAX_ATTEMPTS", "FQ_PRIORITY", "FQ_PUSHED_AT",      "FQ_WORKER_SLOT", "FQ_SPOOL",
+    "FQ_BATCH",        "FQ_PAYLOAD",  "FQ_PAYLOAD_BASE64", "FQ_SCHEDULE",    "FQ_SCHEDULED_AT"};
 constexpr std::string_view kTagPrefix = "FQ_TAG_";
 // systemd speaks to the worker, not to its jobs.
 constexpr std::string_view kSupervisorNames[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"};
@@ -110,6 +110,10 @@ std::vector<std::string> Environment::for_message(const std::string& queue, cons
   all.push_back(variable("FQ_MAX_ATTEMPTS", std::to_string(delivery.attempts_max)));
   all.push_back(variable("FQ_PRIORITY", std::to_string(delivery.priority)));
   all.push_back(variable("FQ_PUSHED_AT", format_wall_time(delivery.pushed_at_wall_ms)));
+  if (!delivery.schedule.empty()) {
+    all.push_back(variable("FQ_SCHEDULE", delivery.schedule));
+    all.push_back(variable("FQ_SCHEDULED_AT", format_wall_time(delivery.scheduled_at_wall_ms)));
+  }
   all.push_back(variable("FQ_WORKER_SLOT", std::to_string(slot)));
   for (const Tag& tag : delivery.tags) all.push_back(variable(std::string(kTagPrefix) + tag.name, tag.value));
   return all;

@@ -43,6 +43,14 @@ def matching(spec, local):
     return croniter(spec, local, day_or=either).get_next(datetime)
 
 
+def passed_over(spec, local):
+    """Whether croniter itself says that this time matches: after a February that lacks a day of a list it skips
+    the first days of March (in its 1.3.5)."""
+    fields = spec.split()
+    either = not fields[2].startswith("*") and not fields[4].startswith("*")
+    return croniter.match(spec, local, day_or=either)
+
+
 def local_of(zone, at):
     return datetime.fromtimestamp(at, zone).replace(tzinfo=None)
 
@@ -119,18 +127,24 @@ def main():
         cases.append(f"{spec}\t{name}\t{after}")
     out = subprocess.run([program], input="\n".join(cases) + "\n", text=True, capture_output=True, check=True)
     lines = out.stdout.splitlines()
-    wrong = 0
+    wrong = skipped = 0
     for case, want, got in zip(cases, wanted, lines, strict=True):
         # croniter gives up on rare dates; what it cannot tell is not compared.
         if want is None or str(want) == got:
             continue
+        if got.isdigit() and int(case.split("\t")[2]) < int(got) < want:
+            fields, name = case.split("\t")[:2]
+            local = local_of(ZoneInfo(name), int(got))
+            if local.month == 3 and local.day < 4 and passed_over(fields, local):
+                skipped += 1
+                continue
         wrong += 1
         if wrong <= 10:
             zone = ZoneInfo(case.split("\t")[1])
             shown = local_of(zone, int(got)) if got.lstrip("-").isdigit() else got
             print(f"{case}: {got} ({shown}), not {want} ({local_of(zone, want)})")
     known = sum(want is not None for want in wanted)
-    if wrong or known < count * 0.8:
+    if wrong or skipped > count / 1000 + 1 or known < count * 0.8:
         print(f"seed {seed}: {wrong} of {known} times are wrong")
         sys.exit(1)
 

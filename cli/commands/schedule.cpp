@@ -1,0 +1,289 @@
+// schedule - messages that are made at times: set, shown, paused, run.
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/base/clock.h"
+#include "core/base/tenant_name.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/json_writer.h"
+#include "core/base/time/recurrence.h"
+#include "core/base/time/zone_file.h"
+#include "core/policy/policy.h"
+// fq, this room.
+#include "cli/commands/push_options.h"
+#include "cli/session/session.h"
+#include "cli/terminal/input.h"
+#include "cli/views/schedule_view.h"
+#include "cli/words/command.h"
+#include "cli/words/subcommand.h"
+#include "cli/words/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr size_t kPage = 256;
+
+constexpr OptionSpec kScheduleOptions[] = {
+    {"When", 0, "tz", Takes::value, "ZONE", "of SPEC's clock (default: $TZ, else the system's)"},
+    {"When", 0, "missed", Takes::value, "RULE", "of missed times: one, all, skip (default: one)"},
+    {"When", 0, "overlap", Takes::value, "RULE", "skip, queue or cancel (default: skip)"},
+    {"Message", 't', "tenant", Takes::value, "PATH", "whose it is (default: $FQ_TENANT, else default)"},
+    {"Message", 'p', "priority", Takes::value, "N", "higher first (default: 0)"},
+    {"Message", 0, "key", Takes::value, "KEY", "sort key where order is \"key\" (default: none)"},
+    {"Message", 0, "ttl", Takes::value, "DUR", "dead if not started this long after it is due"},
+    {"Message", 0, "attempts", Takes::value, "N", "runs that count (default: attempts in fq.toml)"},
+    {"Message", 0, "tag", Takes::value, "K=V", "a label; may be given again"},
+    {"Message", 0, "payload", Takes::value, "TEXT", "also when it begins with '-'"},
+    {"Message", 0, "file", Takes::value, "PATH", "read it from a file, '-' is stdin"},
+    {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
+    {"Job", 0, "keep", Takes::value, "DUR", "told of so long after its end (default: retention)"},
+    {"Job", 0, "shell", Takes::value, "TEXT", "instead of -- CMD: TEXT for sh -c"},
+    {"Job", 0, "env", Takes::value, "VAR", "a variable for CMD; may be given again"},
+    {"Job", 0, "env-all", Takes::nothing, "", "all of ours but FQ_* for CMD"},
+    {"Output", 0, "names", Takes::nothing, "", "list: only the names, one a line"},
+};
+
+/// Where the local clock is, by a name that other processes know too.
+std::string local_zone() {
+  const auto set = environment("TZ");
+  if (!set) return system_zone_name();
+  return set->starts_with(':') ? set->substr(1) : *set;
+}
+
+template <class Rule>
+Result<Rule> to_rule(std::string_view option, std::string_view text, std::initializer_list<Rule> rules) {
+  for (const Rule rule : rules) {
+    if (name_of(rule) == text) return rule;
+  }
+  std::string names;
+  for (const Rule rule : rules) names.append(names.empty() ? "" : ", ").append(name_of(rule));
+  return usage_error(option, in_quotes(text) + " is none of " + names);
+}
+
+Result<Schedules*> schedules_of(Queue& queue, const Session& session) {
+  if (Schedules* schedules = queue.schedules()) return schedules;
+  return Error{ErrorKind::unusable,
+               "queue " + in_quotes(session.queue_name()) + ": its engine has no schedules", 0};
+}
+
+Error refuse_missing(const std::string& name) {
+  return Error{ErrorKind::missing, "schedule " + in_quotes(name) + ": there is none", 0};
+}
+
+/// The name behind the verb.
+Result<std::string> named(const Arguments& arguments) {
+  const auto& operands = arguments.operands();
+  if (operands.size() < 2) return usage_error("schedule " + operands[0], "needs the name of a schedule");
+  return operands[1];
+}
+
+/// The payload, which is never read unasked.
+Result<std::string> payload_of(const Arguments& arguments, bool is_command, uint64_t most) {
+  const auto& operands = arguments.operands();
+  std::optional<std::string> text;
+  std::string file;
+  int sources = 0;
+  if (const auto typed = arguments.value("payload")) text = std::string(*typed), ++sources;
+  if (const auto path = arguments.value("file")) file = std::string(*path), ++sources;
+  if (operands.size() > 3 && operands[3] == "-") {
+    file = "-", ++sources;
+  } else if (operands.size() > 3) {
+    text = operands[3], ++sources;
+  }
+  if (sources > 1) return usage_error("PAYLOAD", "comes from one place: an argument, --payload or --file");
+  if (sources == 0 && !is_command)
+    return usage_error("schedule set", "needs PAYLOAD or -- CMD, which is what each time makes");
+  if (file.empty()) return text.value_or("");
+  FQ_TRY_SET(Reader reader, file == "-" ? Reader::standard_input() : Reader::file(file));
+  Result<std::string> read = reader.read_all(most);
+  if (read || read.error().kind != ErrorKind::bad_data) return read;
+  return Error{ErrorKind::bad_data, "PAYLOAD: is longer than 64KiB, the limit of what a schedule makes", 0};
+}
+
+/// "SPEC is one argument": five fields that were not quoted.
+Result<void> check_operands(const std::vector<std::string>& operands) {
+  if (operands.size() < 3)
+    return usage_error("schedule set", "needs NAME and SPEC, as in fq schedule set nightly '0 3 * * *'");
+  if (operands.size() <= 4) return {};
+  return usage_error("SPEC",
+                     "is one argument; quote it, as in '" + operands[2] + " " + operands[3] + " ...'");
+}
+
+Result<Exit> set(const Arguments& arguments, Session& session) {
+  const auto& operands = arguments.operands();
+  FQ_TRY(check_operands(operands));
+  FQ_TRY_SET(const PushFields fields, lasting_fields_of(arguments));
+  FQ_TRY_SET(const std::string payload,
+             payload_of(arguments, fields.command.has_value(), kInlinePayloadBytesMax));
+  ScheduleDefinition definition;
+  definition.name = operands[1];
+  definition.spec = operands[2];
+  definition.zone = local_zone();
+  if (const auto typed = arguments.value("tz")) definition.zone = std::string(*typed);
+  if (const auto typed = arguments.value("missed")) {
+    FQ_TRY_SET(definition.missed,
+               to_rule("--missed", *typed, {MissedRule::one, MissedRule::all, MissedRule::skip}));
+  }
+  if (const auto typed = arguments.value("overlap")) {
+    FQ_TRY_SET(definition.overlap,
+               to_rule("--overlap", *typed, {OverlapRule::skip, OverlapRule::queue, OverlapRule::cancel}));
+  }
+  // What cannot be one makes no queue.
+  if (const std::string_view fault = queue_name_fault(definition.name); !fault.empty())
+    return usage_error("NAME", in_quotes(definition.name) + " " + std::string(fault));
+  FQ_TRY(Recurrence::parse(definition.spec));
+  FQ_TRY(load_zone(definition.zone));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good, true));
+  FQ_TRY_SET(const Settings settings, queue->settings());
+  FQ_TRY(check_order(fields, settings.order, "--priority", "--key"));
+  definition.message = message_of(fields, payload);
+  FQ_TRY_SET(Schedules* const schedules, schedules_of(*queue, session));
+  FQ_TRY(schedules->set(definition));
+  return Exit::done;
+}
+
+/// What became of its last time, in a word.
+Result<void> find_fate(Queue& queue, ToldSchedule& told) {
+  if (told.info.last == Occurrence::overlap) told.fate = "skipped";
+  if (told.info.last == Occurrence::missed) told.fate = "missed";
+  if (told.info.last != Occurrence::made) return {};
+  FQ_TRY_SET(const std::optional<MessageInfo> message, queue.get(told.info.last_id));
+  told.fate = message ? std::string(fq::name_of(message->state)) : "made";
+  return {};
+}
+
+Result<Exit> list(const Arguments& arguments, Session& session) {
+  const bool names_only = arguments.has("names");
+  const bool json = session.format() == Format::json;
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY_SET(Schedules* const schedules, schedules_of(*queue, session));
+  std::vector<ToldSchedule> all;
+  for (Cursor from;;) {
+    FQ_TRY_SET(SchedulePage page, schedules->list(from, kPage));
+    for (ScheduleInfo& info : page.schedules) {
+      ToldSchedule one{std::move(info), ""};
+      if (!names_only) FQ_TRY(find_fate(*queue, one));
+      if (names_only) FQ_TRY(session.out().write(one.info.name + "\n"));
+      if (json) FQ_TRY(session.out().write(schedule_json(one, session.queue_name())));
+      all.push_back(std::move(one));
+    }
+    if (page.next.text.empty()) break;
+    from = page.next;
+  }
+  if (!all.empty() && !json && !names_only)
+    FQ_TRY(session.out().write(schedule_table(all, system_clock().wall_ms(), screen_of(session.out()))));
+  FQ_TRY(session.out().flush());
+  return all.empty() ? Exit::nothing : Exit::done;
+}
+
+Result<Exit> show(const Arguments& arguments, Session& session) {
+  FQ_TRY_SET(const std::string name, named(arguments));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY_SET(Schedules* const schedules, schedules_of(*queue, session));
+  FQ_TRY_SET(std::optional<ScheduleInfo> info, schedules->get(name));
+  if (!info) return refuse_missing(name);
+  ToldSchedule one{std::move(*info), ""};
+  FQ_TRY(find_fate(*queue, one));
+  FQ_TRY(session.out().write(session.format() == Format::json ? schedule_json(one, session.queue_name())
+                                                              : schedule_text(one)));
+  FQ_TRY(session.out().flush());
+  return Exit::done;
+}
+
+Result<Exit> pause_or_resume(const Arguments& arguments, Session& session, bool paused) {
+  FQ_TRY_SET(const std::string name, named(arguments));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY_SET(Schedules* const schedules, schedules_of(*queue, session));
+  FQ_TRY_SET(const bool there, schedules->pause(name, paused));
+  if (!there) return refuse_missing(name);
+  return Exit::done;
+}
+
+Result<Exit> pause(const Arguments& arguments, Session& session) {
+  return pause_or_resume(arguments, session, true);
+}
+
+Result<Exit> resume(const Arguments& arguments, Session& session) {
+  return pause_or_resume(arguments, session, false);
+}
+
+Result<Exit> remove(const Arguments& arguments, Session& session) {
+  FQ_TRY_SET(const std::string name, named(arguments));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY_SET(Schedules* const schedules, schedules_of(*queue, session));
+  FQ_TRY_SET(const bool there, schedules->remove(name));
+  if (!there) return refuse_missing(name);
+  // What it stood in front of, if fq.toml has one of this name.
+  FQ_TRY(load_schedules(*queue, session.location()));
+  return Exit::done;
+}
+
+Result<Exit> run(const Arguments& arguments, Session& session) {
+  FQ_TRY_SET(const std::string name, named(arguments));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY_SET(Schedules* const schedules, schedules_of(*queue, session));
+  FQ_TRY_SET(const std::optional<MessageId> id, schedules->run(name));
+  if (!id) return refuse_missing(name);
+  std::string line = std::to_string(number(*id));
+  if (session.format() == Format::json) {
+    line.clear();
+    JsonWriter json(line);
+    json.begin_object().key("id").number(number(*id)).key("queue").text(session.queue_name());
+    json.key("status").text("accepted").key("schedule").text(name).end_object();
+  }
+  FQ_TRY(session.out().write(line + "\n"));
+  FQ_TRY(session.out().flush());
+  return Exit::done;
+}
+
+struct Verb {
+  std::string_view name;
+  Result<Exit> (*run)(const Arguments&, Session&);
+  size_t operands_max;  // behind it
+};
+constexpr Verb kVerbs[] = {
+    {"set", set, SIZE_MAX - 1}, {"list", list, 0},     {"show", show, 1}, {"pause", pause, 1},
+    {"resume", resume, 1},      {"remove", remove, 1}, {"run", run, 1}};
+
+Result<Exit> run_schedule(const Arguments& arguments, Session& session) {
+  std::vector<std::string_view> names;
+  for (const Verb& verb : kVerbs) names.push_back(verb.name);
+  const auto& operands = arguments.operands();
+  if (operands.empty()) return missing_subcommand("schedule", names);
+  for (const Verb& verb : kVerbs) {
+    if (verb.name != operands[0]) continue;
+    const std::string object = "schedule " + operands[0];
+    if (operands.size() > 1 + verb.operands_max)
+      return usage_error(object, verb.run == list ? "takes no operand" : "takes the name of one schedule");
+    if (verb.run != set && !arguments.job().empty()) return usage_error(object, "takes no -- CMD");
+    for (const Arguments::Given& given : arguments.given()) {
+      const std::string_view group = given.option->group;
+      const bool of_set = group == "When" || group == "Message" || group == "Job";
+      const bool of_list = given.option->long_name == "names";
+      if ((of_set && verb.run != set) || (of_list && verb.run != list))
+        return usage_error(object, "takes no --" + std::string(given.option->long_name));
+    }
+    if (arguments.has("names") && session.format() == Format::json)
+      return usage_error(object, "--names does not go with --json");
+    return verb.run(arguments, session);
+  }
+  return unknown_subcommand("schedule", operands[0], names);
+}
+
+}  // namespace
+
+const Command schedule_command = {
+    "schedule",
+    "set NAME SPEC [OPTIONS] [PAYLOAD | -- CMD ARG...] | list |\n"
+    "          show NAME | pause NAME | resume NAME | remove NAME | run NAME",
+    "Makes messages at times, each time once, by whoever works on the queue.\n"
+    "SPEC is five cron fields, @hourly and the like, or `every DUR`.",
+    {kScheduleOptions, &kQueueOption, "human|json", true},
+    "fq schedule set backup '30 3 * * *' -- backup.sh /srv",
+    "0 done; 1 nothing there; 65 bad SPEC; 75 no room; 78 no tzdata",
+    run_schedule,
+};
+
+}  // namespace fq::cli

@@ -1,0 +1,156 @@
+#include "cli/views/schedule_view.h"
+
+// fq, below us.
+#include "core/base/text/duration.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/json_writer.h"
+#include "core/base/text/wall_time.h"
+// fq, this room.
+#include "cli/terminal/output.h"
+#include "cli/views/message_view.h"
+#include "cli/words/local_time.h"
+
+namespace fq::cli {
+
+namespace {
+
+std::string made_by(const MessageInfo& message) {
+  return message.command ? command_text(*message.command) : shown(message.payload.value_or(""));
+}
+
+/// Why there is no next time, or when it is.
+std::string next_text(const ScheduleInfo& info, int64_t now_ms) {
+  if (info.paused) return "paused";
+  if (!info.fault.empty()) return shown(info.fault);
+  if (info.refused) return "no room";
+  return info.next_wall_ms.empty() ? "never" : relative_time(info.next_wall_ms[0], now_ms);
+}
+
+void write_time(JsonWriter& json, std::string_view key, int64_t at_ms) {
+  json.key(key).text(format_wall_time(at_ms));
+}
+
+void write_message(JsonWriter& json, const MessageInfo& message) {
+  json.key("tenant").text(message.tenant);
+  json.key("priority").number(int64_t{message.priority});
+  json.key("key");
+  message.key.empty() ? json.null() : json.text(message.key);
+  json.key("tags").begin_object();
+  for (const Tag& tag : message.tags) json.key(tag.name).text(tag.value);
+  json.end_object().key("argv");
+  if (message.command) {
+    json.begin_array();
+    for (const std::string& word : message.command->argv) json.text(word);
+    json.end_array().key("cwd").text(message.command->cwd);
+  } else {
+    json.null().key("cwd").null();
+  }
+  for (const auto& [key, ms] : {std::pair("timeout", message.timeout_ms), std::pair("ttl", message.ttl_ms),
+                                std::pair("keep", message.keep_ms)}) {
+    json.key(key);
+    ms ? json.text(format_duration(*ms)) : json.null();
+  }
+  json.payload(message.payload.value_or(""));
+}
+
+}  // namespace
+
+std::string_view name_of(MissedRule rule) {
+  switch (rule) {
+    case MissedRule::all:
+      return "all";
+    case MissedRule::skip:
+      return "skip";
+    case MissedRule::one:
+      break;
+  }
+  return "one";
+}
+
+std::string_view name_of(OverlapRule rule) {
+  switch (rule) {
+    case OverlapRule::queue:
+      return "queue";
+    case OverlapRule::cancel:
+      return "cancel";
+    case OverlapRule::skip:
+      break;
+  }
+  return "skip";
+}
+
+std::string schedule_table(const std::vector<ToldSchedule>& schedules, int64_t now_ms, const Screen& screen) {
+  Table table({0, 1, 2, 3, 4, 5, 6});
+  table.spare({2, 6});
+  table.shorten({0}, kNameLeast);
+  table.crop(6);
+  table.row({"NAME", "SPEC", "ZONE", "NEXT", "LAST", "FATE", "MAKES"});
+  for (const ToldSchedule& each : schedules) {
+    const ScheduleInfo& info = each.info;
+    const bool ran = info.last != Occurrence::none;
+    table.row({info.name, shown(info.spec), shown(info.zone), next_text(info, now_ms),
+               ran ? relative_time(info.last_wall_ms, now_ms) : "-", ran ? each.fate : "-",
+               made_by(info.message)});
+  }
+  return table.text(screen);
+}
+
+std::string schedule_text(const ToldSchedule& schedule) {
+  const ScheduleInfo& info = schedule.info;
+  std::string text;
+  const auto line = [&](std::string_view name, std::string_view value) {
+    text.append(name).append(name.size() < 10 ? 10 - name.size() : 1, ' ').append(value).append("\n");
+  };
+  line("name", info.name);
+  line("spec", shown(info.spec));
+  line("zone", shown(info.zone));
+  line("missed", name_of(info.missed));
+  line("overlap", name_of(info.overlap));
+  line("from", info.of_file ? "fq.toml" : "fq schedule set");
+  if (info.paused) line("paused", "yes");
+  if (!info.fault.empty()) line("fault", shown(info.fault));
+  if (info.refused) line("waiting", "its time has come, and the queue has no room or is draining");
+  for (size_t i = 0; i < info.next_wall_ms.size(); ++i)
+    line(i == 0 ? "next" : "", local_time_text(info.next_wall_ms[i]));
+  if (info.last != Occurrence::none) line("last", local_time_text(info.last_wall_ms));
+  if (info.last == Occurrence::overlap) {
+    line("", "skipped: the one before still ran");
+  } else if (info.last == Occurrence::missed) {
+    line("", "skipped: nobody was there in time");
+  }
+  if (number(info.last_id) != 0) line("message", std::to_string(number(info.last_id)) + " " + schedule.fate);
+  line("tenant", shown(info.message.tenant));
+  line("makes", made_by(info.message));
+  return text;
+}
+
+std::string schedule_json(const ToldSchedule& schedule, std::string_view queue) {
+  const ScheduleInfo& info = schedule.info;
+  std::string line;
+  JsonWriter json(line);
+  json.begin_object().key("name").text(info.name).key("queue").text(queue);
+  json.key("spec").text(info.spec).key("tz").text(info.zone);
+  json.key("missed").text(name_of(info.missed)).key("overlap").text(name_of(info.overlap));
+  json.key("paused").boolean(info.paused).key("source").text(info.of_file ? "fq.toml" : "set");
+  json.key("waiting").boolean(info.refused).key("fault");
+  info.fault.empty() ? json.null() : json.text(info.fault);
+  json.key("last");
+  if (info.last == Occurrence::none) {
+    json.null();
+  } else {
+    json.begin_object();
+    write_time(json, "at", info.last_wall_ms);
+    json.key("id");
+    const bool made = info.last == Occurrence::made;
+    made ? json.number(number(info.last_id)) : json.null();
+    json.key("fate").text(schedule.fate).end_object();
+  }
+  json.key("next").begin_array();
+  for (const int64_t at_ms : info.next_wall_ms) json.text(format_wall_time(at_ms));
+  json.end_array();
+  write_message(json, info.message);
+  json.end_object();
+  return line.append("\n");
+}
+
+}  // namespace fq::cli

@@ -1,0 +1,30 @@
+// schedule_view - schedules as a table, one of them in full, and as JSON.
+#pragma once
+
+// System.
+#include <string>
+#include <string_view>
+#include <vector>
+// fq, below us.
+#include "core/api/schedules.h"
+// fq, this room.
+#include "cli/terminal/table.h"
+
+namespace fq::cli {
+
+/// A schedule, and what became of its last time in a word.
+struct ToldSchedule {
+  ScheduleInfo info;
+  std::string fate;  // "" where there was none: acked, leased, skipped, missed and so on
+};
+
+std::string_view name_of(MissedRule rule);
+std::string_view name_of(OverlapRule rule);
+
+std::string schedule_table(const std::vector<ToldSchedule>& schedules, int64_t now_ms, const Screen& screen);
+/// One of them, a line a thing.
+std::string schedule_text(const ToldSchedule& schedule);
+/// With the newline.
+std::string schedule_json(const ToldSchedule& schedule, std::string_view queue);
+
+}  // namespace fq::cli

@@ -1,0 +1,26 @@
+// occurrence - what schedules are told to do with their times: words that the journal, the door and people
+// share.
+#pragma once
+
+// System.
+#include <cstdint>
+
+namespace fq {
+
+/// Of times that passed while nobody was there. On disk.
+enum class MissedRule : uint8_t { one = 0, all = 1, skip = 2 };
+/// Of a time that comes while the message of the one before is unfinished. On disk.
+enum class OverlapRule : uint8_t { skip = 0, queue = 1, cancel = 2 };
+/// What became of a time. On disk.
+enum class Occurrence : uint8_t {
+  none = 0,     // there was none yet
+  made = 1,     // a message
+  overlap = 2,  // skipped: the one before still ran
+  missed = 3,   // skipped: it had passed
+};
+
+inline constexpr MissedRule kLastMissedRule = MissedRule::skip;
+inline constexpr OverlapRule kLastOverlapRule = OverlapRule::cancel;
+inline constexpr Occurrence kLastOccurrence = Occurrence::missed;
+
+}  // namespace fq

@@ -1,0 +1,78 @@
+#include "core/engine/schedule_times.h"
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/base/tenant_name.h"
+#include "core/base/text/escape.h"
+#include "core/base/time/zone_file.h"
+// fq, this room.
+#include "core/engine/message_checks.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int64_t kOnTimeMs = 1000;  // as late a time may be for the rule that skips what has passed
+
+}  // namespace
+
+Result<ScheduleTimes> ScheduleTimes::of(std::string_view spec, std::string_view zone, int64_t begun_wall_ms) {
+  ScheduleTimes times;
+  times.begun_wall_ms_ = begun_wall_ms;
+  FQ_TRY_SET(times.recurrence_, Recurrence::parse(spec));
+  if (times.recurrence_.is_interval()) return times;
+  FQ_TRY_SET(times.zone_, load_zone(zone));
+  return times;
+}
+
+int64_t ScheduleTimes::next(int64_t wall_ms) const {
+  return recurrence_.next(wall_ms, zone_, begun_wall_ms_).value_or(kNever);
+}
+
+ScheduleTimes::Decision ScheduleTimes::decide(MissedRule missed, int64_t done_wall_ms,
+                                              int64_t now_wall_ms) const {
+  using What = Decision::What;
+  const int64_t first_ms = next(done_wall_ms);
+  if (first_ms > now_wall_ms) return {What::wait, 0, first_ms};
+  if (missed == MissedRule::all) return {What::make, first_ms, next(first_ms)};
+  const int64_t latest_ms =
+      recurrence_.last(done_wall_ms, now_wall_ms, zone_, begun_wall_ms_).value_or(first_ms);
+  const bool late = missed == MissedRule::skip && now_wall_ms - latest_ms > kOnTimeMs;
+  return {late ? What::skip : What::make, latest_ms, next(latest_ms)};
+}
+
+std::vector<int64_t> ScheduleTimes::next_times(int64_t wall_ms, size_t n) const {
+  std::vector<int64_t> times;
+  for (int64_t at_ms = next(wall_ms); times.size() < n && at_ms != kNever; at_ms = next(at_ms))
+    times.push_back(at_ms);
+  return times;
+}
+
+Result<void> check_schedule(const ScheduleDefinition& definition, uint64_t payload_bytes_max) {
+  const auto refuse = [](std::string what) { return Error{ErrorKind::usage, std::move(what), 0}; };
+  if (const std::string_view fault = queue_name_fault(definition.name); !fault.empty())
+    return refuse("schedule " + in_quotes(definition.name) + ": " + std::string(fault));
+  if (definition.spec.size() > kScheduleSpecBytesMax) {
+    return Error{ErrorKind::bad_data,
+                 "schedule: has " + std::to_string(definition.spec.size()) + " characters, the limit is " +
+                     std::to_string(kScheduleSpecBytesMax),
+                 0};
+  }
+  FQ_TRY(ScheduleTimes::of(definition.spec, definition.zone, 0));
+  // Of a zone that an `every` does not need a name is asked for all the same: it is kept.
+  FQ_TRY(load_zone(definition.zone));
+  const NewMessage& message = definition.message;
+  FQ_TRY(check_message(message, payload_bytes_max));
+  const bool keyed = !message.unique.empty() || !message.debounce.empty();
+  const bool timed = message.delay_ms || message.at_wall_ms;
+  if (keyed || timed || !message.after.empty() || !message.after_any.empty())
+    return refuse("schedule: takes no delay, at, unique, debounce or after; see --overlap");
+  if (message.payload.size() <= kInlinePayloadBytesMax) return {};
+  return Error{ErrorKind::bad_data,
+               "schedule: its payload has " + std::to_string(message.payload.size()) +
+                   " bytes, the limit is " + std::to_string(kInlinePayloadBytesMax),
+               0};
+}
+
+}  // namespace fq

@@ -1,0 +1,63 @@
+#include "core/local/write/wall_clock.h"
+
+// System.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+// fq, below us.
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/recover/attachment.h"
+
+namespace fq {
+
+namespace {
+
+constexpr uint32_t kSchedulesPerHold = 16;  // of the state lock, and in one transaction
+
+}  // namespace
+
+Result<void> WallClock::follow() {
+  const int64_t measured = clock().wall_ms() - clock().boot_ms();
+  if (std::abs(measured - header().wall_minus_boot_ms.peek()) <= kClockStepMs) return {};
+  // First: whoever dies in between leaves the step to be seen again.
+  FQ_TRY(move_schedules(measured));
+  FQ_POINT("clock.schedules_moved");
+  return locked([&]() -> Result<void> {
+    const int64_t noted = header().wall_minus_boot_ms;
+    if (std::abs(measured - noted) <= kClockStepMs) return {};
+    ClockRecord clock;
+    std::memcpy(clock.boot_id, link_.attachment().kernel().boot_id, sizeof clock.boot_id);
+    clock.wall_minus_boot_ms = measured;
+    Body body;
+    encode_clock(body, clock);
+    const uint64_t bytes = padded(kRecordHeaderBytes + body.bytes.size());
+    // A full queue has no room for it: the next command tries again.
+    if (writer_.room_for(Purpose::event, bytes) != Obstacle::none) return {};
+    const Now now = gate().now();
+    Change change(link_, {now.boot_ms, now.boot_ms + measured});
+    change.append(body);
+    change.txn().set(header().wall_minus_boot_ms, measured);
+    change.commit();
+    return {};
+  });
+}
+
+/// A schedule is due by the wall; everything else that waits goes by the boot's clock.
+Result<void> WallClock::move_schedules(int64_t measured) {
+  for (uint32_t from = 0, end = 1; from < end; from += kSchedulesPerHold) {
+    FQ_TRY(locked([&]() -> Result<void> {
+      const Timetable timetable = schedule().timetable();
+      end = timetable.end();
+      Txn txn = store().begin();
+      for (uint32_t i = from; i < std::min(end, from + kSchedulesPerHold); ++i)
+        timetable.follow_clock(txn, i, measured);
+      txn.commit();
+      gate().mark_servable();  // who sleeps may have to wake earlier
+      return {};
+    }));
+  }
+  return {};
+}
+
+}  // namespace fq

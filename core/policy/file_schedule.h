@@ -1,0 +1,21 @@
+// file_schedule - a schedule as `[queue.X.schedule.NAME]` of fq.toml wants it.
+#pragma once
+
+// System.
+#include <memory>
+#include <string>
+// fq, below us.
+#include "core/api/schedules.h"
+
+namespace fq {
+
+/// A definition, with what its views point to: as long as this lives.
+struct FileSchedule {
+  ScheduleDefinition definition;
+  std::string tenant, payload, key;
+};
+
+/// Shared, since definitions point into it and tables are copied from queue to queue.
+using SharedSchedule = std::shared_ptr<const FileSchedule>;
+
+}  // namespace fq

@@ -1,0 +1,201 @@
+#include "core/policy/schedule_table.h"
+
+// System.
+#include <algorithm>
+#include <functional>
+// fq, below us.
+#include "core/base/sort_key.h"
+#include "core/base/tenant_name.h"
+#include "core/base/text/duration.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/suggestion.h"
+#include "core/base/text/utf8.h"
+#include "core/base/time/recurrence.h"
+#include "core/base/time/zone_file.h"
+
+namespace fq {
+
+namespace {
+
+constexpr std::string_view kScheduleKeys[] = {"spec", "tz",  "missed",   "overlap", "tenant", "priority",
+                                              "key",  "ttl", "attempts", "timeout", "keep",   "tags",
+                                              "argv", "env", "cwd",      "shell",   "payload"};
+
+using Text = std::string;
+
+/// One table, key by key; the first fault ends it.
+class ScheduleTable {
+ public:
+  ScheduleTable(const toml::table& table, FileSchedule& to) : table_(table), to_(to) {}
+
+  Result<void> read() {
+    for (const auto& [key, node] : table_) {
+      line_ = key.source().begin.line;
+      const std::string_view name(key.str());
+      if (std::find(std::begin(kScheduleKeys), std::end(kScheduleKeys), name) == std::end(kScheduleKeys)) {
+        const std::string hint(suggest(name, kScheduleKeys));
+        return refuse("unknown key " + in_quotes(name) +
+                      (hint.empty() ? " of a schedule" : "; did you mean " + in_quotes(hint) + "?"));
+      }
+      Result<void> taken = take(name, node);
+      if (!taken) return refuse(taken.error().text);
+    }
+    line_ = table_.source().begin.line;
+    return finish();
+  }
+  uint32_t line() const { return line_; }
+
+ private:
+  Error refuse(std::string text) const { return Error{ErrorKind::config, std::move(text), 0}; }
+
+  Result<Text> text(std::string_view name, const toml::node& node) const {
+    if (const auto* value = node.as_string()) return value->get();
+    return refuse(std::string(name) + ": must be a text in quotes");
+  }
+
+  Result<std::vector<Text>> words(std::string_view name, const toml::node& node) const {
+    std::vector<Text> words;
+    const auto* array = node.as_array();
+    if (array == nullptr) return refuse(std::string(name) + ": must be a list of texts");
+    for (const auto& each : *array) {
+      FQ_TRY_SET(Text word, text(name, each));
+      words.push_back(std::move(word));
+    }
+    return words;
+  }
+
+  Result<void> take(std::string_view name, const toml::node& node) {
+    NewMessage& message = to_.definition.message;
+    if (name == "tags") return take_tags(node);
+    if (name == "priority" || name == "attempts") {
+      const auto* number = node.as_integer();
+      const bool priority = name == "priority";
+      const int64_t least = priority ? INT32_MIN : 1;
+      const int64_t most = priority ? INT32_MAX : int64_t{kAttemptsMax};
+      if (number == nullptr || number->get() < least || number->get() > most) {
+        return refuse(std::string(name) + ": must be a number from " + std::to_string(least) + " to " +
+                      std::to_string(most));
+      }
+      if (priority) message.priority = static_cast<int32_t>(number->get());
+      if (!priority) message.attempts_max = static_cast<uint32_t>(number->get());
+      return {};
+    }
+    if (name == "argv" || name == "env") {
+      FQ_TRY_SET((name == "argv" ? command_.argv : command_.env), words(name, node));
+      return {};
+    }
+    FQ_TRY_SET(const Text value, text(name, node));
+    return take_text(name, value);
+  }
+
+  Result<void> take_text(std::string_view name, const Text& value) {
+    ScheduleDefinition& definition = to_.definition;
+    NewMessage& message = definition.message;
+    if (name == "spec") definition.spec = value;
+    if (name == "tz") definition.zone = value;
+    if (name == "payload") to_.payload = value, has_payload_ = true;
+    if (name == "cwd") command_.cwd = value;
+    if (name == "shell") command_.argv = {"sh", "-c", value};
+    if (name == "missed") return take_rule(name, value, {"one", "all", "skip"}, definition.missed);
+    if (name == "overlap") return take_rule(name, value, {"skip", "queue", "cancel"}, definition.overlap);
+    if (name == "tenant") {
+      if (const std::string_view fault = tenant_name_fault(value); !fault.empty())
+        return refuse("tenant " + in_quotes(value) + " " + std::string(fault));
+      to_.tenant = value;
+    }
+    if (name == "key") {
+      SortKeyEncoding encoded = encode_sort_key(value);
+      if (encoded.fault != SortKeyFault::none) return refuse("key: " + in_quotes(value) + " is no sort key");
+      to_.key = std::move(encoded.bytes);
+    }
+    for (const auto& [each, span] :
+         {std::pair<std::string_view, std::optional<int64_t>*>("ttl", &message.ttl_ms),
+          {"timeout", &message.timeout_ms},
+          {"keep", &message.keep_ms}}) {
+      if (each != name) continue;
+      const DurationParse parsed = parse_duration(value);
+      if (parsed.fault != DurationFault::none || parsed.ms == 0)
+        return refuse(std::string(name) + ": must be a duration like \"5m\"");
+      *span = parsed.ms;
+    }
+    return {};
+  }
+
+  /// `rules` in the order of their numbers.
+  template <class Rule>
+  Result<void> take_rule(std::string_view name, const Text& value,
+                         std::initializer_list<std::string_view> rules, Rule& to) {
+    const auto* found = std::find(rules.begin(), rules.end(), value);
+    if (found == rules.end())
+      return refuse(std::string(name) + ": " + in_quotes(value) + " is no rule of it");
+    to = static_cast<Rule>(found - rules.begin());
+    return {};
+  }
+
+  Result<void> take_tags(const toml::node& node) {
+    const auto* tags = node.as_table();
+    if (tags == nullptr) return refuse("tags: must be a table, as in { kind = \"backup\" }");
+    size_t bytes = 0;
+    for (const auto& [key, value] : *tags) {
+      const Text name(key.str());
+      FQ_TRY_SET(const Text word, text("tags", value));
+      const bool starts_well = !name.empty() && (name[0] < '0' || name[0] > '9');
+      const bool is_name =
+          starts_well && std::all_of(name.begin(), name.end(), [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+          });
+      if (!is_name) return refuse("tags: " + in_quotes(name) + " is not a tag's name");
+      if (!utf8_valid(word)) return refuse("tags: the value of " + in_quotes(name) + " is not UTF-8");
+      bytes += name.size() + word.size() + 4;
+      to_.definition.message.tags.push_back({name, word});
+    }
+    if (to_.definition.message.tags.size() > kTagsMax || bytes > kTagBytesMax)
+      return refuse("tags: are too many or too long");
+    return {};
+  }
+
+  /// What needs more than one key.
+  Result<void> finish() {
+    ScheduleDefinition& definition = to_.definition;
+    if (definition.spec.empty()) return refuse("a schedule needs `spec`, as in \"30 3 * * *\"");
+    FQ_TRY(Recurrence::parse(definition.spec));
+    FQ_TRY(load_zone(definition.zone));
+    const bool command = !command_.argv.empty();
+    if (!command && !has_payload_) return refuse("a schedule needs `payload`, `argv` or `shell`");
+    if (!command && (!command_.env.empty() || !command_.cwd.empty()))
+      return refuse("`env` and `cwd` go with `argv` or `shell`");
+    for (const std::string& variable : command_.env) {
+      if (variable.find('=') == std::string::npos || variable.starts_with('='))
+        return refuse("env: " + in_quotes(variable) + " is not NAME=VALUE");
+    }
+    if (to_.payload.size() > kInlinePayloadBytesMax) return refuse("payload: is longer than 64KiB");
+    if (command && command_.cwd.empty()) command_.cwd = "/";
+    NewMessage& message = definition.message;
+    if (command) message.command = command_;
+    message.tenant = to_.tenant;
+    message.payload = as_bytes(to_.payload);
+    message.key = to_.key;
+    return {};
+  }
+
+  const toml::table& table_;
+  FileSchedule& to_;
+  JobCommand command_;
+  bool has_payload_ = false;
+  uint32_t line_ = 0;
+};
+
+}  // namespace
+
+SharedSchedule read_schedule(std::string_view name, const toml::table& table, ScheduleTableFault& fault) {
+  auto schedule = std::make_shared<FileSchedule>();
+  schedule->definition.name = name;
+  schedule->tenant = kDefaultTenant;
+  ScheduleTable reader(table, *schedule);
+  const Result<void> read = reader.read();
+  if (read) return schedule;
+  fault = {reader.line(), read.error().text};
+  return nullptr;
+}
+
+}  // namespace fq

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# schedule_test - fq schedule: messages made at times, by whoever works on the queue.
+. "$(dirname "$0")/lib.sh"
+
+told() { fq schedule list --json | jq -r "$1" | paste -sd' '; }
+
+# It is set, told, and makes a message each time, which tells of it.
+gives 0 '' fq schedule set tick 'every 1s' --tag kind=tick -t acme 'a payload'
+is 'the queue was made' default "$(fq queue list)"
+gives 1 '' fq pop
+await eval 'm=$(fq pop --lease 1m --json)'
+is 'its message' 'acme a payload tick' "$(jq -r '"\(.tenant) \(.payload) \(.schedule)"' <<<"$m")"
+is 'when it was due' "$(told .last.at)" "$(jq -r .scheduled_at <<<"$m")"
+fq schedule pause tick
+is 'told' 'tick every 1s true leased 0' "$(told '"\(.name) \(.spec) \(.paused) \(.last.fate) \(.next | length)"')"
+is 'of another message' null "$(fq push x >/dev/null; fq peek --json | jq .schedule)"
+id=$(fq schedule run tick)
+is 'run makes one now, paused or not' "$id tick" "$(fq show --json "$id" | jq -r '"\(.id) \(.schedule)"')"
+is 'events' 'scheduled pushed scheduled' \
+  "$(fq log --json | jq -r 'select(.schedule == "tick").event' | uniq | head -3 | paste -sd' ')"
+fq schedule resume tick
+is 'not paused any more' 'false 3' "$(told '"\(.paused) \(.next | length)"')"
+is 'while one is unfinished none is made' 'skipped' "$(await eval '[ "$(told .last.fate)" = skipped ]'; told .last.fate)"
+is 'and why' 'the one before still runs' "$(fq log --json | jq -r 'select(.event == "skipped").reason' | sort -u)"
+fq schedule remove tick
+gives 1 '' fq schedule list
+gives 1 'there is none' fq schedule show tick
+is 'check' 0 "$(fq check >/dev/null; echo $?)"
+
+# A job knows what made it; a worker that sleeps wakes for it.
+fresh
+fq schedule set job '* * * * *' --tz UTC -- sh -c 'echo "$FQ_SCHEDULE $FQ_SCHEDULED_AT"'
+id=$(fq schedule run job)
+fq push --shell 'echo "${FQ_SCHEDULE-none}"' >/dev/null
+out=$(FQ_SCHEDULE=of-the-worker fq worker --drain | sort)
+is 'in the job' "job $(fq log --json "$id" | jq -r .scheduled_at | head -1)" "$(head -1 <<<"$out")"
+is 'and in others nothing' none "$(tail -1 <<<"$out")"
+fq schedule set soon 'every 1s' --overlap queue -- true
+"$FQ" worker -j 1 2>/dev/null & worker=$!
+await eval '[ "$(fq jobs --json --state acked -n 100 | jq -r "select(.schedule == \"soon\").id" | wc -l)" -ge 2 ]'
+kill "$worker"; wait "$worker"
+is 'each time once' '' "$(fq log --json | jq -r 'select(.event == "pushed" and .schedule == "soon").scheduled_at' | uniq -d)"
+
+# Shell and human forms.
+fresh
+fq schedule set s 'every 1h' "it's"
+fq schedule run s >/dev/null
+is 'pop --format sh' "s it's" "$(eval "$(fq pop --format sh)"; echo "$FQ_SCHEDULE $FQ_PAYLOAD")"
+is 'a table' 'NAME SPEC ZONE NEXT LAST FATE MAKES' "$(fq schedule list | sed -n '1s/  */ /gp')"
+is 'its names' s "$(fq schedule list --names)"
+is 'in full' "spec every 1h" "$(fq schedule show s | sed -n 's/^spec  */spec /p')"
+
+# What is refused, and makes nothing.
+fresh
+gives 65 "minute: '61' is not from 0 to 59" fq schedule set s '61 * * * *' x
+gives 65 'day of month: no month of' fq schedule set s '0 0 30 2 *' x
+gives 65 'the shortest is 1s' fq schedule set s 'every 0s' x
+gives 65 'has 4 fields' fq schedule set s '0 0 * *' x
+gives 64 'SPEC: is one argument' fq schedule set s 0 3 '*' '*' '*' x
+gives 64 "'Mars/Phobos' is no time zone" fq schedule set s @daily --tz Mars/Phobos x
+gives 64 'needs PAYLOAD or -- CMD' fq schedule set s @daily
+gives 64 'needs NAME and SPEC' fq schedule set s
+gives 64 "--missed: 'never' is none of one, all, skip" fq schedule set s @daily --missed never x
+gives 64 "begins with '.' or '-'" fq schedule set .s @daily x
+gives 64 'unknown option' fq schedule set s @daily --delay 1s x
+gives 64 'takes no --tz' fq schedule list --tz UTC
+gives 64 'did you mean' fq schedule lst
+gives 1 'there is none' fq schedule list
+is 'nothing was made' 'no' "$([ -e "$FQ_SPOOL" ] && echo yes || echo no)"
+head -c 70000 /dev/zero | tr '\0' x >"$work/large"
+gives 65 'longer than 64KiB' fq schedule set s @daily --file "$work/large"
+
+# In fq.toml: it comes and goes with the file; what was set at run time wins until it is removed.
+fresh
+fq queue create
+cat >"$FQ_SPOOL/fq.toml" <<'END'
+[queue."*".schedule.nightly]
+spec = "0 3 * * *"
+tz = "Europe/Berlin"
+argv = ["backup.sh", "/srv"]
+env = ["LEVEL=1"]
+missed = "skip"
+tags = { kind = "backup" }
+[queue.default.schedule.tick]
+spec = "every 1h"
+payload = "tick"
+END
+is 'both are there' 'nightly fq.toml tick fq.toml' "$(fq schedule list --json | jq -r '"\(.name) \(.source)"' | sort | paste -sd' ')"
+is 'as the file says' 'Europe/Berlin skip backup.sh /srv backup' \
+  "$(fq schedule show nightly --json | jq -r '"\(.tz) \(.missed) \(.argv | join(" ")) \(.tags.kind)"')"
+gives 64 'stands in fq.toml' fq schedule remove tick
+fq schedule set tick 'every 2h' tock
+is 'set wins' 'every 2h set' "$(fq schedule show tick --json | jq -r '"\(.spec) \(.source)"')"
+fq schedule remove tick
+is 'and the file again' 'every 1h fq.toml' "$(fq schedule show tick --json | jq -r '"\(.spec) \(.source)"')"
+sed -i 's/0 3/0 33/' "$FQ_SPOOL/fq.toml"
+gives 0 "hour: '33' is not from 0 to 23; the last good one holds" fq schedule list
+echo >"$FQ_SPOOL/fq.toml"
+gives 1 '' fq schedule list
+
+# A full queue keeps a time as missed until there is room; a draining one likewise.
+fresh
+fq push held >/dev/null
+fq queue set max_messages=1
+fq schedule set s 'every 1s' tick
+await eval '[ "$(told .waiting)" = true ]'
+is 'no message more' 1 "$(fq stats --json | jq .ready)"
+is 'the message that was there' held "$(fq pop)"
+await eval '[ "$(fq pop)" = tick ]'
+
+# Many: one more than may be is refused, and an idle worker with 10,000 of them sleeps.
+fresh
+awk 'BEGIN { for (i = 0; i < 10000; ++i) printf "[queue.default.schedule.n%d]\nspec = \"0 0 1 1 *\"\npayload = \"x\"\n", i }' \
+  >"$work/many.toml"
+fq queue create
+mv "$work/many.toml" "$FQ_SPOOL/fq.toml"
+is 'as many as the file names' 10000 "$(fq schedule list --names | wc -l)"
+"$FQ" worker -- true 2>/dev/null & worker=$!
+await eval 'fq workers >/dev/null'
+ticks() { awk '{ print $14 + $15 }' "/proc/$worker/stat"; }
+before=$(ticks)
+read -rt 3 <>"$work/never" || :  # idle for so long
+is 'it takes no CPU' yes "$([ $(($(ticks) - before)) -le 3 ] && echo yes || echo "no: $(ticks) ticks, $before before")"
+kill "$worker"; wait "$worker" 2>/dev/null
+is 'check' 0 "$(fq check >/dev/null; echo $?)"
+finish
