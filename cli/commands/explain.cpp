@@ -6,6 +6,7 @@
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/views/explain_view.h"
+#include "cli/views/schedule_view.h"
 #include "cli/session/session.h"
 #include "cli/words/values.h"
 
@@ -14,6 +15,7 @@ namespace fq::cli {
 namespace {
 
 constexpr uint64_t kNextMax = 512;
+constexpr size_t kSchedulesShown = 10;
 
 constexpr OptionSpec kExplainOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "of this one and below"},
@@ -71,21 +73,36 @@ Result<Measured> measure(Session& session, Queue& queue) {
   return measured;
 }
 
+/// Of the whole queue: what is to come of its schedules, the first few.
+Result<std::string> schedule_lines(const ExplainRequest& request, Queue& queue) {
+  std::string lines;
+  Schedules* const schedules = queue.schedules();
+  if (schedules == nullptr || request.id || !request.tenant.empty()) return lines;
+  FQ_TRY_SET(const SchedulePage page, schedules->list({}, kSchedulesShown));
+  for (const ScheduleInfo& info : page.schedules) lines += schedule_line(info);
+  if (!page.next.text.empty()) lines += "and more: fq schedule list\n";
+  return lines;
+}
+
 Result<Exit> run_explain(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const ExplainRequest request, explain_request(arguments));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY_SET(const ExplainReply reply, queue->explain(request));
+  const bool json = session.format() == Format::json;
+  FQ_TRY_SET(const std::string schedules, schedule_lines(request, *queue));
   if (const std::optional<std::string> text = missing(request, reply, session.queue_name())) {
     say(*text);
+    if (!json) FQ_TRY(session.out().write(schedules));
+    FQ_TRY(session.out().flush());
     return Exit::nothing;
   }
   ExplainContext context{session.queue_name(), "", {}, system_clock().wall_ms()};
   if (arguments.has("spool")) context.spool = session.spool();
   FQ_TRY_SET(context.settings, queue->settings());
   FQ_TRY_SET(context.measured, measure(session, *queue));
-  const bool json = session.format() == Format::json;
   FQ_TRY(session.out().write(json ? explanation_json(reply, context)
                                   : explanation_text(reply, context, screen_of(session.out()))));
+  if (!json) FQ_TRY(session.out().write(schedules));
   FQ_TRY(session.out().flush());
   return Exit::done;
 }

@@ -124,6 +124,22 @@ std::string schedule_text(const ToldSchedule& schedule) {
   return text;
 }
 
+std::string schedule_line(const ScheduleInfo& info) {
+  std::string line = "schedule " + info.name + ": ";
+  if (info.paused) {
+    line += "paused";
+  } else if (info.refused) {
+    line += "its time has come, and the queue has no room or is draining";
+  } else if (!info.fault.empty()) {
+    line += shown(info.fault);
+  } else {
+    line += info.next_wall_ms.empty() ? "never again" : "next at " + local_time_text(info.next_wall_ms[0]);
+  }
+  if (info.last == Occurrence::overlap) line += "; the last time was skipped: the one before still ran";
+  if (info.last == Occurrence::missed) line += "; the last time was missed: nobody was there";
+  return line + "\n";
+}
+
 std::string schedule_json(const ToldSchedule& schedule, std::string_view queue) {
   const ScheduleInfo& info = schedule.info;
   std::string line;

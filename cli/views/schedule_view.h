@@ -24,6 +24,8 @@ std::string_view name_of(OverlapRule rule);
 std::string schedule_table(const std::vector<ToldSchedule>& schedules, int64_t now_ms, const Screen& screen);
 /// One of them, a line a thing.
 std::string schedule_text(const ToldSchedule& schedule);
+/// What explain says of one, in a line: when it is next, and why its last time made nothing.
+std::string schedule_line(const ScheduleInfo& info);
 /// With the newline.
 std::string schedule_json(const ToldSchedule& schedule, std::string_view queue);
 
