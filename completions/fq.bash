@@ -129,7 +129,7 @@ _fq() {
   if __fq_values "$prev"; then return; fi
   local options='' words='' values='' nospace=''
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue schedule tenant config check compact doctor help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
     push)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --cancel --shell --env --env-all --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -213,11 +213,13 @@ _fq() {
     compact)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
+    backup)
+      options='--spool --queue --help' values='paths -d' ;;
     doctor)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue schedule tenant config check compact doctor help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
   esac
   if [[ -z $before && -z $quote && $cur == -* ]]; then words=$options values=; fi
   # shellcheck disable=SC2086

@@ -300,10 +300,13 @@ complete -c fq -n __fq_needs_command -a compact -d 'give back what of the journa
 complete -c fq -n '__fish_seen_subcommand_from compact' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from compact' -l json -d 'short for --format json'
 
+complete -c fq -n __fq_needs_command -a backup -d 'copy a spool while it is in use'
+complete -c fq -n '__fish_seen_subcommand_from backup' -x -a '(__fish_complete_directories)' -d directory
+
 complete -c fq -n __fq_needs_command -a doctor -d 'look at what fq rests on'
 complete -c fq -n '__fish_seen_subcommand_from doctor' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from doctor' -l json -d 'short for --format json'
 
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue schedule tenant config check compact doctor help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue schedule tenant config check compact backup doctor help'

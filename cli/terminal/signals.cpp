@@ -13,6 +13,8 @@ namespace fq::cli {
 
 namespace {
 
+constexpr int kEndings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
 mode_t start_umask = 022;
 sigset_t mask_at_start;
 struct sigaction file_limit_at_start {};
@@ -84,7 +86,7 @@ LetSignalsThrough::LetSignalsThrough() {
 LetSignalsThrough::~LetSignalsThrough() { ::sigprocmask(SIG_BLOCK, &mask_blocked, nullptr); }
 
 Interrupt& catch_signals() {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  for (const int number : kEndings) {
     struct sigaction now {};
     ::sigaction(number, nullptr, &now);
     if (now.sa_handler == SIG_IGN) continue;
@@ -94,6 +96,17 @@ Interrupt& catch_signals() {
   }
   return interrupt;
 }
+
+LetInterruptThrough::LetInterruptThrough() {
+  sigset_t open;
+  sigemptyset(&open);
+  for (const int number : kEndings) {
+    if (sigismember(&mask_at_start, number) == 0) sigaddset(&open, number);
+  }
+  ::sigprocmask(SIG_UNBLOCK, &open, nullptr);
+}
+
+LetInterruptThrough::~LetInterruptThrough() { ::sigprocmask(SIG_BLOCK, &mask_blocked, nullptr); }
 
 void die_by_caught_signal() {
   if (caught_signal != 0) die_by(caught_signal);

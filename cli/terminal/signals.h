@@ -36,6 +36,16 @@ class LetSignalsThrough {
 /// ignored. For commands that hold something which they must give back.
 Interrupt& catch_signals();
 
+/// Lets those that only raise the interrupt through, also while locks are held: for long work that looks at
+/// it. Needs: catch_signals().
+class LetInterruptThrough {
+ public:
+  LetInterruptThrough();
+  ~LetInterruptThrough();
+  LetInterruptThrough(const LetInterruptThrough&) = delete;
+  LetInterruptThrough& operator=(const LetInterruptThrough&) = delete;
+};
+
 /// Dies by the signal that was caught. Returns when there was none.
 void die_by_caught_signal();
 

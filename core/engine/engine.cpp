@@ -80,6 +80,11 @@ Result<void> remove_queue(const Location& location) {
   return engine->remove(location);
 }
 
+Result<std::vector<std::string>> back_up(const std::string& spool, const BackupRequest& request) {
+  FQ_TRY_SET(const Engine* const engine, engine_of(spool));
+  return engine->back_up(spool, request);
+}
+
 Result<void> rename_queue(const Location& location, const std::string& name) {
   FQ_TRY_SET(const Engine* const engine, engine_of(location));
   FQ_TRY(check_name(name));

@@ -32,6 +32,8 @@ class Engine {
   virtual Result<bool> create(const Location& location) const = 0;
   virtual Result<void> remove(const Location& location) const = 0;
   virtual Result<void> rename(const Location& location, const std::string& name) const = 0;
+  virtual Result<std::vector<std::string>> back_up(const std::string& spool,
+                                                   const BackupRequest& request) const = 0;
   /// The queue of this spool whose receipts have this mark; "": none.
   virtual Result<std::string> queue_marked(const std::string& spool, std::string_view mark) const = 0;
   virtual std::vector<DoctorRow> examine(const std::string& spool,

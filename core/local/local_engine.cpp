@@ -5,6 +5,7 @@
 #include "core/local/files/queue_directory.h"
 #include "core/local/files/queue_mark.h"
 #include "core/local/local_queue.h"
+#include "core/local/spool_backup.h"
 
 namespace fq {
 
@@ -68,6 +69,11 @@ Result<void> LocalEngine::remove(const Location& location) const {
 Result<void> LocalEngine::rename(const Location& location, const std::string& name) const {
   FQ_TRY_SET(const Alone alone, take_alone(location));
   return rename_queue_directory(location.spool, location.queue, name);
+}
+
+Result<std::vector<std::string>> LocalEngine::back_up(const std::string& spool,
+                                                      const BackupRequest& request) const {
+  return SpoolBackup(spool, request, system_clock()).make();
 }
 
 std::vector<DoctorRow> LocalEngine::examine(const std::string& spool,

@@ -17,6 +17,8 @@ class LocalEngine final : public Engine {
   Result<bool> create(const Location& location) const override;
   /// ErrorKind::later, naming the pids, while anyone is attached.
   Result<void> remove(const Location& location) const override;
+  Result<std::vector<std::string>> back_up(const std::string& spool,
+                                           const BackupRequest& request) const override;
   Result<void> rename(const Location& location, const std::string& name) const override;
   Result<std::string> queue_marked(const std::string& spool, std::string_view mark) const override;
   std::vector<DoctorRow> examine(const std::string& spool,

@@ -7,6 +7,7 @@
 // fq, this room.
 #include "core/local/files/kept_policy.h"
 #include "core/local/care/repairer.h"
+#include "core/local/consume/lease_breaker.h"
 #include "core/local/look/explainer.h"
 #include "core/local/look/roll.h"
 
@@ -279,5 +280,7 @@ Result<void> LocalQueue::maintain(int64_t budget_ms) {
   FQ_TRY(housekeeper_.keep_house());
   return link_.wait_all_durable();
 }
+
+Result<void> LocalQueue::begin_as_copy() { return LeaseBreaker(link_, writer_, events_).break_all(); }
 
 }  // namespace fq

@@ -65,6 +65,10 @@ class LocalQueue final : public Queue, private Linked {
 
   /// After opening: the wall clock may have been set since the segment's difference was noted.
   Result<void> follow_wall_clock() { return wall_clock_.follow(); }
+  /// Of a queue that is a copy of one in use: what is at work in the original is not at work in it.
+  Result<void> begin_as_copy();
+  /// "blobs/...", of all messages; none where a message cannot be read, which may speak of any.
+  Result<std::optional<std::set<std::string>>> payload_files() { return blobs_.named(); }
 
  private:
   /// What a look, a lease or a change by hand finds done: what waited for others is resolved, dead letters

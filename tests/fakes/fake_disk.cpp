@@ -60,6 +60,8 @@ class FakeFile final : public File {
     return n;
   }
 
+  Result<bool> share(const File&, uint64_t) override { return false; }
+
   Result<void> write_at(uint64_t offset, Bytes from) override {
     int sys = disk_->count("write", name_, offset, from.size());
     if (!writable_) sys = EBADF;

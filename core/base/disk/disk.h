@@ -33,6 +33,9 @@ class File {
   virtual Result<void> write_at(uint64_t offset, Bytes from) = 0;
   /// Makes the file at least offset + bytes long with real blocks; new bytes read as zero.
   virtual Result<void> allocate(uint64_t offset, uint64_t bytes) = 0;
+  /// Makes an empty file the first `bytes` of `from` without copying them; false: the file system cannot, and
+  /// nothing was done.
+  virtual Result<bool> share(const File& from, uint64_t bytes) = 0;
   virtual Result<void> sync_data() = 0;  // fdatasync
   virtual Result<void> sync_all() = 0;   // fsync
   virtual Result<uint64_t> size() = 0;

@@ -10,7 +10,9 @@
 // System.
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/openat2.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -92,6 +94,16 @@ class PosixFile final : public File {
     if (failed == 0) return {};
     if (errno != EOPNOTSUPP && errno != ENOSYS) return sys_error("allocate", object_, errno);
     return write_zeros_to(offset + bytes);
+  }
+
+  Result<bool> share(const File& from, uint64_t bytes) override {
+    if (uninterrupted([&] { return ::ioctl(fd_.get(), FICLONE, from.descriptor()); }) != 0) {
+      if (errno == ENOSPC || errno == EDQUOT || errno == EIO) return sys_error("clone", object_, errno);
+      return false;
+    }
+    if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(bytes)); }) != 0)
+      return sys_error("cut", object_, errno);
+    return true;
   }
 
   Result<void> sync_data() override {

@@ -108,8 +108,7 @@ Result<void> BlobCare::check(Checked& checked) {
   return {};
 }
 
-/// The blobs that messages speak of; none where a message cannot be read, which may speak of any.
-Result<std::optional<std::set<std::string>>> BlobCare::named_blobs() {
+Result<std::optional<std::set<std::string>>> BlobCare::named() {
   std::set<std::string> named;
   std::vector<TakenMessage> users;
   uint32_t next_slot = 0;
@@ -156,7 +155,7 @@ Result<void> BlobCare::sort_out(std::span<const std::string> paths, OrphanFate f
   if (held.empty()) return {};
   // What was accepted before is in the segment, or waits there for the disk.
   FQ_TRY(link_.wait_all_durable());
-  FQ_TRY_SET(const std::optional<std::set<std::string>> named, named_blobs());
+  FQ_TRY_SET(const std::optional<std::set<std::string>> named, named());
   orphans.known = orphans.known && named;
   if (!named) return {};
   for (const Held& each : held) {
@@ -176,7 +175,7 @@ Result<BlobCare::Orphans> BlobCare::find_orphans(OrphanFate fate) {
   Orphans orphans;
   FQ_TRY_SET(const BlobNames names, list_blobs(disk()));
   if (names.own.empty()) return orphans;
-  FQ_TRY_SET(const std::optional<std::set<std::string>> named, named_blobs());
+  FQ_TRY_SET(const std::optional<std::set<std::string>> named, named());
   orphans.known = named.has_value();
   if (!named) return orphans;
   std::vector<std::string> suspects;

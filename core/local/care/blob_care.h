@@ -31,6 +31,8 @@ class BlobCare : private Linked {
   /// The bytes of lost payloads are kept, and their messages cancelled.
   Result<void> set_aside(const Checked& found, CheckReport& report);
   Result<Orphans> find_orphans(OrphanFate fate);
+  /// The files that messages speak of; none where a message cannot be read, which may speak of any.
+  Result<std::optional<std::set<std::string>>> named();
   /// Removed, or where a recovery lost records put into damaged/; returns how many were removed.
   Result<uint64_t> remove_orphans();
 
@@ -38,7 +40,6 @@ class BlobCare : private Linked {
   Result<bool> find_blob_users(std::vector<TakenMessage>& found, uint32_t& next_slot);
   Result<std::optional<uint64_t>> item_position_of(uint64_t id);
   Result<void> check_blob(TakenMessage& user, Checked& checked);
-  Result<std::optional<std::set<std::string>>> named_blobs();
   static Result<bool> deal_with(Disk& disk, const std::string& path, OrphanFate fate);
   Result<void> sort_out(std::span<const std::string> paths, OrphanFate fate, Orphans& orphans);
 

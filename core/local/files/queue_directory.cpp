@@ -133,21 +133,6 @@ Result<void> sync_names(const std::string& spool, const std::string& object) {
   }
 }
 
-/// As much of it as goes. True: all of it.
-bool remove_tree(int parent, const char* name) {
-  const Descriptor here(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (here.get() < 0) return errno == ENOENT;  // somebody else does the same
-  DIR* listing = ::fdopendir(::fcntl(here.get(), F_DUPFD_CLOEXEC, 0));
-  if (listing == nullptr) return false;
-  while (const dirent* item = ::readdir(listing)) {
-    const std::string_view child(item->d_name);
-    if (child == "." || child == "..") continue;
-    if (::unlinkat(here.get(), item->d_name, 0) != 0) remove_tree(here.get(), item->d_name);
-  }
-  ::closedir(listing);
-  return ::unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
-}
-
 /// What a crash left of queues that were removed: nobody else would ever give its room back.
 void remove_leftovers(const std::string& spool) {
   const Descriptor queues(::open((trimmed(spool) + "/queues").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -161,6 +146,20 @@ void remove_leftovers(const std::string& spool) {
 }
 
 }  // namespace
+
+bool remove_tree(int parent, const char* name) {
+  const Descriptor here(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (here.get() < 0) return errno == ENOENT;  // somebody else does the same
+  DIR* listing = ::fdopendir(::fcntl(here.get(), F_DUPFD_CLOEXEC, 0));
+  if (listing == nullptr) return false;
+  while (const dirent* item = ::readdir(listing)) {
+    const std::string_view child(item->d_name);
+    if (child == "." || child == "..") continue;
+    if (::unlinkat(here.get(), item->d_name, 0) != 0) remove_tree(here.get(), item->d_name);
+  }
+  ::closedir(listing);
+  return ::unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
+}
 
 std::string queue_object(std::string_view queue) { return "queue '" + std::string(queue) + "'"; }
 

@@ -1,0 +1,49 @@
+// queue_backup - a copy of a queue in use, as it was at one moment, made in another spool.
+//
+// The moment is where its journal ends when it is copied. Payloads beside the journal never change and are
+// most of it: they are copied first, and those that came meanwhile afterwards. Where a message's payload was
+// taken away in between, with the end of its message, the journal is copied again up to a later moment.
+// The files of the journal stay while `checking` is held, as they do for fq check; nobody else waits for
+// anything.
+#pragma once
+
+// System.
+#include <set>
+#include <string>
+#include <vector>
+// fq, this room.
+#include "core/local/care/journal_files.h"
+
+namespace fq {
+
+class QueueBackup : private Linked {
+ public:
+  /// Copies the queue that `link` is tied to. Needs: `to_spool` has no queue of its name.
+  QueueBackup(Link& link, Location to, Clock& clock, Interrupt* interrupt)
+      : Linked(link), to_(std::move(to)), clock_(clock), interrupt_(interrupt), files_(link) {}
+
+  Result<void> make();
+  /// What the copy's own recovery had to tell, of damage in the original say.
+  std::vector<std::string> take_notices() { return std::move(notices_); }
+
+ private:
+  Result<void> copy_journal();
+  Result<bool> copy_journal_once();
+  Result<void> copy_directory(const std::string& directory);
+  Result<void> copy_rest();
+  Result<void> empty_again();
+  Result<bool> copy_file(const std::string& name, uint64_t bytes);
+  Result<void> copy_bytes(File& from, File& to, uint64_t bytes);
+  Result<bool> begin_copy();
+  Result<bool> fetch_payloads(const std::set<std::string>& named);
+
+  const Location to_;
+  Clock& clock_;
+  Interrupt* interrupt_;
+  JournalFiles files_;
+  std::unique_ptr<Disk> copy_;
+  std::set<std::string> went_;  // payloads that were gone when they were looked for
+  std::vector<std::string> notices_;
+};
+
+}  // namespace fq

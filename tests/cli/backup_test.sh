@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# backup_test - a copy of a spool in use is a spool: whole, of one moment, with nothing leased; and a backup that
+# cannot be is none at all.
+. "$(dirname "$0")/lib.sh"
+
+large() { head -c 100000 /dev/zero | tr '\0' "$1"; }
+in_copy() { FQ_SPOOL=$work/copy "$FQ" "$@"; }
+states() { jq -r '"\(.id) \(.state) \(.tenant) \(.priority) \(.attempts) \(.crashes)"' | sort -n; }
+
+# Everything that a queue may hold.
+fq push -t acme -p 3 --tag a=b ready >/dev/null
+fq push --delay 1h delayed >/dev/null
+after=$(fq push x); fq push --after "$after" held >/dev/null
+large l | fq push -t large >/dev/null
+fq push -t dead x >/dev/null; fq bury "$(fq pop -t dead --lease 1h | cut -f1)" --reason 'no good'
+fq push --unique one unique >/dev/null
+fq push -t kept --keep 1h -- sh -c 'echo out' >/dev/null
+fq worker --once -q default >/dev/null 2>&1 || :
+fq tenant pause acme; fq queue set attempts=7
+fq push -q other x >/dev/null
+printf '[queue.default]\nconcurrency = 50\n' >"$work/policy.toml"; ln -s "$work/policy.toml" "$FQ_SPOOL/fq.toml"
+fq peek --state all -n 100 --json | states >"$work/before"
+
+gives 0 '' fq backup "$work/copy"
+is 'the same queues' 'default other' "$(in_copy queue list | xargs)"
+is 'the same messages' "$(cat "$work/before")" "$(in_copy peek --state all -n 100 --json | states)"
+gives 0 '' in_copy check
+is 'payloads beside the journal' "$(large l)" "$(in_copy pop -t large)"
+is 'the original keeps its own' 1 "$(fq peek -t large --json | jq -s length)"
+is 'a unique key is held there too' duplicate "$(in_copy push --unique one again --json | jq -r .status)"
+is 'reasons' 'no good' "$(in_copy peek --state dead --json | jq -r .last_error.reason)"
+is 'settings of run time and of fq.toml' '7 50' \
+  "$(in_copy config show --json | jq -r 'select(.tenant == null and (.key == "attempts" or .key == "concurrency")).value' | xargs)"
+is 'fq.toml is a file of its own' 'regular file' "$(stat -c %F "$work/copy/fq.toml")"
+is 'nothing unfinished' 'fq.toml queues' "$(ls -A "$work/copy" | xargs)"
+is 'nobody else can read it' 700 "$(stat -c %a "$work/copy")"
+is 'ids go on' yes "$([ "$(in_copy push x)" -gt 10 ] && echo yes)"
+rm -r "$work/copy"
+
+# What is at work in the original is free in the copy, uncounted; its receipts are not the copy's.
+fresh
+receipt=$(fq push --attempts 1 one >/dev/null; fq pop --lease 1h | cut -f1)
+fq push -q jobs -t t -- sh -c 'read -r x <"$0"' "$work/never" >/dev/null
+"$FQ" worker -q jobs >/dev/null 2>&1 & worker=$!
+running() { [ "$(fq peek -q jobs --state leased --json | jq -s length)" = 1 ]; }
+await running
+gives 0 '' fq backup "$work/copy"
+is 'both are free' 'ready 0 0 ready 0 0' \
+  "$({ in_copy peek --state all --json; in_copy peek -q jobs --state all --json; } | jq -r '"\(.state) \(.attempts) \(.crashes)"' | xargs)"
+gives 1 'is not of queue' in_copy ack "$receipt"
+gives 0 '' fq ack "$receipt"
+is 'the worker goes on' 1 "$(fq peek -q jobs --state leased --json | jq -s length)"
+is 'and leaves the copy alone' 1 "$(in_copy peek -q jobs --json | jq -s length)"
+kill -KILL "$worker"; wait "$worker" 2>/dev/null
+rm -r "$work/copy"
+
+# Refused, and nothing is left or taken away.
+gives 64 'takes one directory' fq backup
+gives 64 'takes one directory' fq backup a b
+gives 64 'takes one directory' fq backup ''
+mkdir "$work/full"; echo mine >"$work/full/file"
+gives 64 "'$work/full': is not empty" fq backup "$work/full"
+is 'what was there is there' mine "$(cat "$work/full/file")"
+echo mine >"$work/file"
+gives 64 "'$work/file': is no directory" fq backup "$work/file"
+gives 64 'lies in the spool itself' fq backup "$FQ_SPOOL/copy"
+gives 64 'lies in the spool itself' fq backup "$FQ_SPOOL/queues/copy"
+is 'nothing was made there' 'default jobs' "$(fq queue list | xargs)"
+gives 1 "spool '$work/nowhere'" fq backup "$work/copy" --spool "$work/nowhere"
+gives 1 "queue 'none'" fq backup "$work/copy" -q none
+is 'and no directory' no "$([ -e "$work/copy" ] && echo yes || echo no)"
+mkdir -m 777 "$work/open"; mkdir "$work/open/copy"
+gives 77 'others may replace it' fq backup "$work/open/copy"
+
+# An empty directory; one queue; a spool without any.
+mkdir -m 700 "$work/empty"
+gives 0 '' env FQ_QUEUE=jobs "$FQ" backup "$work/empty/"
+is 'FQ_QUEUE leaves out none' 'default jobs' "$(fq queue list --spool "$work/empty" | xargs)"
+gives 0 '' fq backup "$work/copy" -q jobs
+is 'the one that was named' jobs "$(in_copy queue list)"
+rm -r "$work/copy"
+mkdir -m 700 "$work/bare"
+gives 0 '' fq backup "$work/copy" --spool "$work/bare"
+is 'is one without any' '' "$(in_copy queue list)"
+rm -r "$work/copy"
+
+# Killed at each of its points: no spool with some of its queues, and the original is as it was.
+fq push x >/dev/null; large m | fq push >/dev/null; fq pop --lease 1h >/dev/null
+fq peek --state all -n 100 --json | states >"$work/before"
+for point in place payloads file journal freed begun whole renamed; do
+  FQ_KILL_AT=backup.$point:1 fq backup "$work/copy" 2>/dev/null
+  is "killed at $point" 137 $?
+  if [ "$point" = renamed ]; then
+    is 'all of it is there' 'default jobs' "$(in_copy queue list | xargs)"
+    gives 0 '' in_copy check
+  else
+    is "killed at $point: no queues" '' "$(in_copy queue list)"
+    gives 64 'holds a backup that was broken off; remove it' fq backup "$work/copy"
+  fi
+  rm -r "$work/copy"
+done
+is 'the original is as it was' "$(cat "$work/before")" "$(fq peek --state all -n 100 --json | states)"
+gives 0 '' fq check
+
+# Interrupted: it takes away what it made, and dies as it was told to.
+FQ_STOP_AT=backup.payloads:1 "$FQ" backup "$work/copy" 2>/dev/null & backup=$!
+await stopped "$backup"
+is 'others go on meanwhile' yes "$(fq push x >/dev/null && fq pop >/dev/null && echo yes)"
+kill -TERM "$backup"; kill -CONT "$backup"; wait "$backup"
+is 'it ended by the signal' 143 $?
+is 'nothing is left' no "$([ -e "$work/copy" ] && echo yes || echo no)"
+
+# A payload goes while the rest is copied: a later moment then.
+fresh
+large a | fq push -t a >/dev/null; fq push -t b small >/dev/null
+for point in payloads journal; do
+  FQ_STOP_AT=backup.$point:1 "$FQ" backup "$work/copy" & backup=$!
+  await stopped "$backup"
+  fq pop -t a >/dev/null; large b | fq push -t a >/dev/null; large c | fq push -t c >/dev/null
+  kill -CONT "$backup"; wait "$backup"
+  is "changed at $point: done" 0 $?
+  gives 0 '' in_copy check
+  rm -r "$work/copy"
+  fq pop -t c >/dev/null
+done
+# One that was pushed after the payloads were copied, and is acked before it is looked for.
+FQ_STOP_AT=backup.payloads:1 "$FQ" backup "$work/copy" & backup=$!
+await stopped "$backup"
+large d | fq push -t d >/dev/null
+kill -CONT "$backup"; wait "$backup"
+is 'it is in the copy' "$(large d)" "$(in_copy pop -t d)"
+rm -r "$work/copy"
+
+# In use: pairs are pushed in one batch and taken together, some beside the journal; no copy has half of one.
+pusher() {
+  local n=0
+  while [ ! -e "$work/enough" ]; do
+    n=$((n + 1))
+    printf '%s\n%s\n' "$n" "$n" | "$FQ" push -q pairs --lines >/dev/null
+    large "$((n % 10))" | "$FQ" push -q pairs -t large >/dev/null
+    [ $((n % 3)) != 0 ] || "$FQ" pop -q pairs -n 3 >/dev/null
+    [ $((n % 2)) != 0 ] || "$FQ" pop -q pairs -t large -n 2 >/dev/null
+  done
+}
+fq push -q pairs x >/dev/null
+pusher & pusher=$!
+for copy in 1 2 3 4 5 6; do
+  gives 0 '' fq backup "$work/copy"
+  gives 0 '' in_copy check
+  is "copy $copy: a queue of one moment" '' \
+    "$(in_copy log -q pairs --json | jq -r 'select(.event == "pushed") | "\(.id)"' | awk 'NR > 1 && $1 != last + 1 { print "after " last ": " $1 } { last = $1 }')"
+  rm -r "$work/copy"
+done
+: >"$work/enough"; wait "$pusher"
+gives 0 '' fq check
+
+finish
