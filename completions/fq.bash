@@ -82,6 +82,7 @@ __fq_values() {
   case $1 in
     --spool) __fq_paths -d ;;
     --file) __fq_paths -f ;;
+    --output | -o) if [[ $command == report ]]; then __fq_paths -f; else __fq_words inherit keep fail discard; fi ;;
     --env) __fq_offer < <(compgen -e) ;;
     --queue | -q) queue= && __fq_queues ;;
     --tenant | -t) __fq_tenants ;;
@@ -92,7 +93,6 @@ __fq_values() {
     --tz) __fq_zones ;;
     --unique-mode) __fq_words keep replace after ;;
     --after | --after-any) __fq_ids all ;;
-    --output) __fq_words inherit keep fail discard ;;
     --batch-format) __fq_words ndjson lines null ;;
     --count | -n | --delay | --for | --next | --reason | --since | --tag) ;;  # whatever one likes
     *) return 1 ;;
@@ -129,7 +129,7 @@ _fq() {
   if __fq_values "$prev"; then return; fi
   local options='' words='' values='' nospace=''
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top report wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
     push)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --cancel --shell --env --env-all --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -213,13 +213,15 @@ _fq() {
     compact)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
+    report)
+      options='--since --output --spool --queue --help' ;;
     backup)
       options='--spool --queue --help' values='paths -d' ;;
     doctor)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top report wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
   esac
   if [[ -z $before && -z $quote && $cur == -* ]]; then words=$options values=; fi
   # shellcheck disable=SC2086

@@ -300,6 +300,10 @@ complete -c fq -n __fq_needs_command -a compact -d 'give back what of the journa
 complete -c fq -n '__fish_seen_subcommand_from compact' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from compact' -l json -d 'short for --format json'
 
+complete -c fq -n __fq_needs_command -a report -d 'write a page on what happened and what is stuck'
+complete -c fq -n '__fish_seen_subcommand_from report' -l since -x -d 'from then on, or from so long ago (default: all)'
+complete -c fq -n '__fish_seen_subcommand_from report' -s o -l output -r -F -d 'write it there (default: standard output)'
+
 complete -c fq -n __fq_needs_command -a backup -d 'copy a spool while it is in use'
 complete -c fq -n '__fish_seen_subcommand_from backup' -x -a '(__fish_complete_directories)' -d directory
 
@@ -309,4 +313,4 @@ complete -c fq -n '__fish_seen_subcommand_from doctor' -l json -d 'short for --f
 
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel jobs peek show explain log stats top wait result worker workers queue schedule tenant config check compact backup doctor help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel jobs peek show explain log stats top report wait result worker workers queue schedule tenant config check compact backup doctor help'

@@ -4,6 +4,7 @@
 #include "core/base/clock.h"
 #include "core/base/text/escape.h"
 // fq, this room.
+#include "cli/commands/measure.h"
 #include "cli/words/command.h"
 #include "cli/views/explain_view.h"
 #include "cli/views/schedule_view.h"
@@ -50,27 +51,12 @@ std::optional<std::string> missing(const ExplainRequest& request, const ExplainR
   return std::nullopt;
 }
 
-/// Who works here, and how long that takes. A worker may have more queues: what keeps it there counts too,
-/// and a queue that cannot be asked is no reason to say nothing of this one.
+/// Without a worker here nobody else need be asked.
 Result<Measured> measure(Session& session, Queue& queue) {
-  Crew crew;
-  FQ_TRY_SET(std::vector<Attendee> here, queue.attendees());
-  const bool anybody = !here.empty();
-  for (Attendee& one : here) crew.add(session.queue_name(), std::move(one));
-  const Result<std::vector<std::string>> names = session.all_queues();
-  for (size_t i = 0; anybody && names.ok() && i < names->size(); ++i) {
-    const std::string& name = (*names)[i];
-    if (name == session.queue_name()) continue;
-    const Result<std::unique_ptr<Queue>> other = open_queue({session.spool(), name});
-    Result<std::vector<Attendee>> there = other.ok() ? (*other)->attendees() : other.error();
-    for (size_t k = 0; there.ok() && k < there->size(); ++k) crew.add(name, std::move((*there)[k]));
-  }
-  Measured measured;
-  measured.hands = crew.hands_of(session.queue_name());
+  FQ_TRY_SET(const std::vector<Attendee> here, queue.attendees());
   FQ_TRY_SET(const StatsReply stats, queue.stats({}));
-  measured.runs = stats.rows.at(0).run_ms.count;
-  measured.run_sum_ms = stats.rows.at(0).run_ms.sum_ms;
-  return measured;
+  const Crew crew = here.empty() ? Crew() : crew_of(session);
+  return measured_of(crew, session.queue_name(), stats.rows.at(0));
 }
 
 /// Of the whole queue: what is to come of its schedules, the first few.

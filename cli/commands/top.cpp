@@ -1,9 +1,12 @@
-// top - queues and their tenants, live, with keys to pause, resume and kick a tenant.
+// top - queues with their tenants and jobs, live, with keys to pause, resume and kick a tenant and to cancel
+// a job.
 
 // System.
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 // fq, below us.
 #include "core/base/text/escape.h"
 // fq, this room.
@@ -20,6 +23,7 @@ namespace {
 
 constexpr int64_t kAgainMs = 1'000;
 constexpr int64_t kNoticeMs = 5'000;
+constexpr size_t kJobsShown = 200;  // of a queue and state: nobody pages further through a live view
 
 class Top {
  public:
@@ -51,14 +55,15 @@ class Top {
  private:
   /// Of every queue, or the one that was named. What cannot be used is said below and hides no other.
   Result<void> look() {
-    std::vector<QueueStats> queues, tenants;
+    Seen seen;
     FQ_TRY_SET(const std::vector<std::string> names, session_.queues());
     for (const std::string& name : names) {
-      Result<void> looked = look_at(name, queues, tenants);
+      Result<void> looked = look_at(name, seen);
       if (!looked) notice(looked.error().text);
     }
     if (const std::string said = terminal_.last_said(); !said.empty()) notice(said);
-    view_.show(std::move(queues), std::move(tenants));
+    view_.show(std::move(seen.queues), std::move(seen.tenants));
+    view_.jobs().show(std::move(seen.jobs), system_clock().wall_ms());
     if (notice_ms_ > 0 && (notice_ms_ -= kAgainMs) <= 0) notice("");
     return {};
   }
@@ -67,13 +72,22 @@ class Top {
     return session_.open({session_.spool(), name}, Session::Policy::last_good, OpenOptions{});
   }
 
-  Result<void> look_at(const std::string& name, std::vector<QueueStats>& queues,
-                       std::vector<QueueStats>& tenants) {
+  struct Seen {
+    std::vector<QueueStats> queues, tenants;
+    std::vector<TopJobs::Job> jobs;
+  };
+
+  Result<void> look_at(const std::string& name, Seen& seen) {
     FQ_TRY_SET(const std::unique_ptr<Queue> queue, open(name));
     FQ_TRY_SET(StatsReply of_queue, queue->stats({}));
     FQ_TRY_SET(StatsReply of_tenants, queue->stats({.tenants = true, .tenant = {}}));
-    queues.push_back({name, std::move(of_queue)});
-    tenants.push_back({name, std::move(of_tenants)});
+    seen.queues.push_back({name, std::move(of_queue)});
+    seen.tenants.push_back({name, std::move(of_tenants)});
+    if (!view_.shows_jobs()) return {};
+    for (const State state : {State::leased, State::ready}) {
+      FQ_TRY_SET(MessagePage page, queue->peek({.tenant = {}, .state = state, .tag = {}}, {}, kJobsShown));
+      for (MessageInfo& message : page.messages) seen.jobs.push_back({name, std::move(message)});
+    }
     return {};
   }
 
@@ -84,19 +98,23 @@ class Top {
 
   /// Instead of what stands there: a question that is gone takes no answer.
   void notice(std::string text) {
-    kick_queue_.clear();
+    asked_ = nullptr;
     view_.say(std::move(text));
     notice_ms_ = kNoticeMs;
   }
 
   void take(TopKey key) {
     if (view_.helps()) return view_.take(key);  // nobody sees there what a key would change
-    const bool asked = !kick_queue_.empty();
-    if (asked && key == TopKey::yes) {
-      act(kick());
-    } else if (asked) {
-      notice("");
+    const auto asked = std::exchange(asked_, nullptr);
+    if (asked) {
+      if (key == TopKey::yes) act(asked());
+      if (key != TopKey::yes) notice("");
     }
+    if (key == TopKey::jobs) {
+      view_.take(key);
+      return act(std::string());
+    }
+    if (view_.shows_jobs()) return take_for_job(key);
     const TopView::Line* chosen = view_.chosen();
     if (chosen == nullptr) return view_.take(key);
     const std::string& tenant = chosen->row.tenant;
@@ -108,14 +126,26 @@ class Top {
     } else if (key == TopKey::kick && view_.dead_below(*chosen) == 0) {
       notice(name + " has no dead messages, nor has what is below it");
     } else if (key == TopKey::kick) {
-      // What to type stands first: a narrow screen cuts the rest.
-      notice("y for yes: kick the dead messages of " + name + " and all below it?");
-      // Who is asked about is who is kicked, wherever the choice has gone by then.
-      kick_queue_ = chosen->queue;
-      kick_tenant_ = tenant;
+      ask("kick the dead messages of " + name + " and all below it",
+          [this, queue = chosen->queue, tenant] { return kick(queue, tenant); });
     } else {
       view_.take(key);
     }
+  }
+
+  void take_for_job(TopKey key) {
+    const TopJobs::Job* const job = view_.jobs().chosen();
+    if (key != TopKey::cancel || job == nullptr) return view_.take(key);
+    const MessageId id = job->message.id;
+    const std::string name = "message " + std::to_string(number(id)) + " of queue " + in_quotes(job->queue);
+    ask("cancel " + name, [this, queue = job->queue, id, name] { return cancel(queue, id, name); });
+  }
+
+  /// What is asked about is what it is done to, wherever the choice has gone by then.
+  void ask(const std::string& question, std::function<Result<std::string>()> yes) {
+    // What to type stands first: a narrow screen cuts the rest.
+    notice("y for yes: " + question + "?");
+    asked_ = std::move(yes);
   }
 
   void act(const Result<std::string>& done) {
@@ -154,20 +184,26 @@ class Top {
     return reason.node == tenant ? "a limit of its own" : in_quotes(reason.node);
   }
 
-  Result<std::string> kick() {
-    FQ_TRY_SET(const std::unique_ptr<Queue> queue, open(kick_queue_));
+  Result<std::string> kick(const std::string& name, const std::string& tenant) {
+    FQ_TRY_SET(const std::unique_ptr<Queue> queue, open(name));
     Selection selection;
-    selection.filter.tenant = kick_tenant_;
+    selection.filter.tenant = tenant;
     selection.states = {State::dead};
     FQ_TRY_SET(const uint64_t count, change_by_filter(*queue, selection, Action::kick));
-    return std::to_string(count) + " of " + named(kick_tenant_, kick_queue_) + " kicked";
+    return std::to_string(count) + " of " + named(tenant, name) + " kicked";
+  }
+
+  Result<std::string> cancel(const std::string& queue_name, MessageId id, const std::string& name) {
+    FQ_TRY_SET(const std::unique_ptr<Queue> queue, open(queue_name));
+    FQ_TRY_SET(const MutateReply reply, queue->mutate({&id, 1}, Action::cancel));
+    return name + (reply.changed == 1 ? " is cancelled" : " has ended already");
   }
 
   Session& session_;
   Terminal terminal_;
   TopView view_;
   int64_t notice_ms_ = 0;
-  std::string kick_queue_, kick_tenant_;  // that a y would kick; no queue: none
+  std::function<Result<std::string>()> asked_;  // what a y would do
 };
 
 Result<Exit> run_top(const Arguments& arguments, Session& session) {
@@ -190,7 +226,7 @@ Result<Exit> run_top(const Arguments& arguments, Session& session) {
 const Command top_command = {
     "top",
     "",
-    "Shows every queue and its tenants, live; -q or $FQ_QUEUE names a single one.\n"
+    "Shows every queue, its tenants and jobs, live; -q or $FQ_QUEUE names a single one.\n"
     "Keys: up, down, s to sort, p pause, r resume, K kick the dead, ? help, q quit.",
     {{}, &kQueuesOption, ""},
     "fq top -q mail",

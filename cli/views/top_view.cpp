@@ -18,12 +18,14 @@ constexpr size_t kOrders = std::size(kOrderNames);
 constexpr std::string_view kHelp =
     "fq top: every queue, and the tenants of all of them; anew each second.\n"
     "\n"
-    "  up, down, j, k      choose another tenant     PgUp, PgDn, Home, End\n"
+    "  Tab                 instead of tenants what runs and waits, and back\n"
+    "  up, down, j, k      choose another one        PgUp, PgDn, Home, End\n"
     "  s                   sort by: who waits longest, ready, leased, dead,\n"
     "                      served, name\n"
     "  p                   pause the chosen tenant and all below it\n"
     "  r                   resume it\n"
     "  K                   kick its dead messages and those below it; y does it\n"
+    "  c                   cancel the chosen job; y does it\n"
     "  ?                   this help; any key but q leads back\n"
     "  q, Ctrl-C           quit\n"
     "\n"
@@ -53,6 +55,8 @@ constexpr KeyName kTopKeys[] = {
     {"g", TopKey::first},
     {"G", TopKey::last},
     {"s", TopKey::order},
+    {"\t", TopKey::jobs},
+    {"c", TopKey::cancel},
     {"p", TopKey::pause},
     {"r", TopKey::resume},
     {"K", TopKey::kick},
@@ -128,7 +132,7 @@ std::vector<TopKey> top_keys(std::string_view typed) {
 }
 
 void TopView::show(std::vector<QueueStats> queues, std::vector<QueueStats> tenants) {
-  const size_t place = chosen_;
+  const size_t place = choice_.line();
   const std::string queue = chosen() != nullptr ? chosen()->queue : "";
   const std::string tenant = chosen() != nullptr ? chosen()->row.tenant : "";
   lines_.clear();
@@ -142,9 +146,10 @@ void TopView::show(std::vector<QueueStats> queues, std::vector<QueueStats> tenan
   const auto same = std::find_if(lines_.begin(), lines_.end(), [&](const Line& line) {
     return line.row.tenant == tenant && line.queue == queue;
   });
-  if (same == lines_.end()) return move_to(place);
+  if (same == lines_.end()) return choice_.move_to(place, lines_.size());
   const auto index = static_cast<uint32_t>(same - lines_.begin());
-  move_to(static_cast<size_t>(std::find(sorted_.begin(), sorted_.end(), index) - sorted_.begin()));
+  const auto now_at = std::find(sorted_.begin(), sorted_.end(), index) - sorted_.begin();
+  choice_.move_to(static_cast<size_t>(now_at), lines_.size());
 }
 
 uint64_t TopView::dead_below(const Line& at) const {
@@ -164,57 +169,60 @@ void TopView::sort() {
                    [&](uint32_t a, uint32_t b) { return comes_first(order_, lines_[a], lines_[b]); });
 }
 
-void TopView::move_to(size_t line) { chosen_ = lines_.empty() ? 0 : std::min(line, lines_.size() - 1); }
-
-void TopView::take(TopKey key) {
-  if (helps()) key = TopKey::help;
+void TopView::move(TopKey key) {
+  Choice& choice = shows_jobs_ ? jobs_.choice() : choice_;
+  const size_t count = shows_jobs_ ? jobs_.count() : lines_.size();
   switch (key) {
     case TopKey::up:
-      return move_to(chosen_ - std::min<size_t>(chosen_, 1));
+      return choice.move_up(1);
     case TopKey::down:
-      return move_to(chosen_ + 1);
+      return choice.move_down(1, count);
     case TopKey::page_up:
-      return move_to(chosen_ - std::min(chosen_, page_));
+      return choice.move_up(choice.page());
     case TopKey::page_down:
-      return move_to(chosen_ + page_);
+      return choice.move_down(choice.page(), count);
     case TopKey::first:
-      return move_to(0);
+      return choice.move_to(0, count);
     case TopKey::last:
-      return move_to(SIZE_MAX);
-    case TopKey::order:
-      order_ = static_cast<TopOrder>((static_cast<size_t>(order_) + 1) % kOrders);
-      sort();
-      return move_to(0);
-    case TopKey::help:
-      help_ = !help_;
-      return;
+      return choice.move_to(SIZE_MAX, count);
     default:
       return;
   }
 }
 
+void TopView::take(TopKey key) {
+  if (helps()) key = TopKey::help;
+  switch (key) {
+    case TopKey::order:
+      if (shows_jobs_) return;
+      order_ = static_cast<TopOrder>((static_cast<size_t>(order_) + 1) % kOrders);
+      sort();
+      return choice_.move_to(0, lines_.size());
+    case TopKey::jobs:
+      shows_jobs_ = !shows_jobs_;
+      return;
+    case TopKey::help:
+      help_ = !help_;
+      return;
+    default:
+      return move(key);
+  }
+}
+
 std::string TopView::tenants_text(const Screen& screen, size_t rows) {
-  page_ = std::max<size_t>(rows, 2) - 1;
-  if (chosen_ < first_) first_ = chosen_;
-  if (chosen_ >= first_ + page_) first_ = chosen_ - page_ + 1;
-  if (first_ + page_ > lines_.size()) first_ = lines_.size() > page_ ? lines_.size() - page_ : 0;
-  // The one that is chosen shows without colours too: all others stand a column further to the right.
-  Screen beside = screen;
-  if (!screen.colour) beside.columns = std::max<size_t>(screen.columns, 2) - 1;
-  TenantTable table(beside, several_queues_);
-  for (size_t i = first_; i < std::min(lines_.size(), first_ + page_); ++i) {
+  choice_.fit(rows, lines_.size());
+  TenantTable table(Choice::screen_beside(screen), several_queues_);
+  for (size_t i = choice_.first(); i < choice_.end(); ++i) {
     table.add(line_at(i).queue, line_at(i).row);
-    if (i == chosen_) table.choose();
+    if (i == choice_.line()) table.choose();
   }
-  std::string text;
-  size_t heading = 1;
-  size_t i = first_;
-  for (const std::string& each : table.lines()) {
-    const bool chosen = heading == 0 && i++ == chosen_;
-    heading = 0;
-    text.append(screen.colour ? "" : chosen ? ">" : " ").append(each).append("\n");
-  }
-  return text;
+  return choice_.marked(table.lines(), screen);
+}
+
+std::string TopView::keys_text() const {
+  if (shows_jobs_) return "q quit  ? help  Tab tenants  c cancel";
+  return "q quit  ? help  Tab jobs  p pause  r resume  K kick  s sort: " +
+         std::string(kOrderNames[static_cast<size_t>(order_)]);
 }
 
 std::string TopView::frame(const Screen& screen) {
@@ -225,11 +233,9 @@ std::string TopView::frame(const Screen& screen) {
   text += "\n";
   const size_t left = rows - lines_in(text) - 1;
   const std::string tenants = lines_.empty() ? "no tenants\n" : tenants_text(screen, left);
-  text += cut(tenants, left);
+  text += cut(shows_jobs_ ? jobs_.text(screen, left) : tenants, left);
   for (size_t line = lines_in(text); line + 1 < rows; ++line) text += "\n";
-  const std::string keys = "q quit  ? help  p pause  r resume  K kick  s sort: " +
-                           std::string(kOrderNames[static_cast<size_t>(order_)]);
-  const std::string below = notice_.empty() ? keys : notice_;
+  const std::string below = notice_.empty() ? keys_text() : notice_;
   const size_t room = std::max<size_t>(screen.columns, 5) - 4;  // shown_short adds dots
   text += painted(shown_short(below, room), notice_.empty() ? kQuiet : kWaiting, screen);
   return over_the_last(text, screen);

@@ -1,6 +1,7 @@
-// top_view - what fq top shows and which tenant is chosen, apart from the terminal and the queues.
+// top_view - what fq top shows and which tenant or job is chosen, apart from the terminal and the queues.
 //
-// A tenant is chosen by its name: whatever its place in the next view is, what is done is done to it.
+// Below the queues stand their tenants, or what runs and waits. A tenant is chosen by its name: whatever its
+// place in the next view is, what is done is done to it.
 #pragma once
 
 // System.
@@ -10,6 +11,7 @@
 // fq, this room.
 #include "cli/terminal/screen.h"
 #include "cli/views/stats_view.h"
+#include "cli/views/top_jobs.h"
 
 namespace fq::cli {
 
@@ -25,9 +27,11 @@ enum class TopKey {
   first,
   last,
   order,
+  jobs,
   pause,
   resume,
   kick,
+  cancel,
   yes,
   help,
   quit
@@ -52,12 +56,15 @@ class TopView {
   /// Those that move, sort or show help; where help stands, any leads back.
   void take(TopKey key);
   bool helps() const { return help_; }
-  const Line* chosen() const { return lines_.empty() ? nullptr : &line_at(chosen_); }
+  const Line* chosen() const { return lines_.empty() ? nullptr : &line_at(choice_.line()); }
   /// Of this tenant and all below it.
   uint64_t dead_below(const Line& line) const;
   /// Whether a tenant has to be told with its queue.
   bool several_queues() const { return several_queues_; }
   void say(std::string text) { notice_ = std::move(text); }
+  /// Instead of the tenants.
+  bool shows_jobs() const { return shows_jobs_; }
+  TopJobs& jobs() { return jobs_; }
 
   /// A picture of the whole screen, to be drawn over the last one.
   std::string frame(const Screen& screen);
@@ -65,16 +72,17 @@ class TopView {
  private:
   const Line& line_at(size_t place) const { return lines_[sorted_[place]]; }
   void sort();
-  void move_to(size_t line);
+  void move(TopKey key);
   std::string tenants_text(const Screen& screen, size_t rows);
+  std::string keys_text() const;
 
   std::vector<QueueStats> queues_, tenants_;
   std::vector<Line> lines_;       // of all tenants, as they came
   std::vector<uint32_t> sorted_;  // rows are large and stay where they are
   bool several_queues_ = false;
-  size_t chosen_ = 0;
-  size_t first_ = 0;  // line that is shown first
-  size_t page_ = 1;
+  Choice choice_;
+  TopJobs jobs_;
+  bool shows_jobs_ = false;
   TopOrder order_ = TopOrder::waiting;
   bool help_ = false;
   std::string notice_;

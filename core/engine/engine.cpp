@@ -37,6 +37,15 @@ Result<const Engine*> engine_of(const Location& location) {
 
 }  // namespace
 
+Result<void> Engine::rename(const Location& location, const std::string&) const {
+  return Error{ErrorKind::usage, "queue '" + location.queue + "': only in a directory can a queue be renamed",
+               0};
+}
+
+Result<std::vector<std::string>> Engine::back_up(const std::string& spool, const BackupRequest&) const {
+  return Error{ErrorKind::usage, "spool '" + spool + "': only a directory can be backed up by fq", 0};
+}
+
 std::string_view scheme_of(std::string_view spool) {
   const size_t end = spool.find("://");
   const bool is_scheme =

@@ -31,9 +31,10 @@ class Engine {
   virtual Result<std::vector<std::string>> list(const std::string& spool) const = 0;
   virtual Result<bool> create(const Location& location) const = 0;
   virtual Result<void> remove(const Location& location) const = 0;
-  virtual Result<void> rename(const Location& location, const std::string& name) const = 0;
+  /// ErrorKind::usage where an engine has nothing like these two.
+  virtual Result<void> rename(const Location& location, const std::string& name) const;
   virtual Result<std::vector<std::string>> back_up(const std::string& spool,
-                                                   const BackupRequest& request) const = 0;
+                                                   const BackupRequest& request) const;
   /// The queue of this spool whose receipts have this mark; "": none.
   virtual Result<std::string> queue_marked(const std::string& spool, std::string_view mark) const = 0;
   virtual std::vector<DoctorRow> examine(const std::string& spool,

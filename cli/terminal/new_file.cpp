@@ -1,0 +1,49 @@
+#include "cli/terminal/new_file.h"
+
+// System.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+// fq, below us.
+#include "core/base/descriptor.h"
+#include "core/base/text/escape.h"
+
+namespace fq::cli {
+
+namespace {
+
+Result<void> write_all(int descriptor, const std::string& path, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(descriptor, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return sys_error("write", in_quotes(path), errno);
+    bytes.remove_prefix(static_cast<size_t>(done));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> write_new_file(const std::string& path, std::string_view bytes) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode)) {
+    const Descriptor there(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (there.get() < 0) return sys_error("open", in_quotes(path), errno);
+    return write_all(there.get(), path, bytes);
+  }
+  const std::string unfinished = path + ".new-" + std::to_string(::getpid());
+  const Descriptor file(
+      ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (file.get() < 0) return sys_error("open", in_quotes(path), errno);
+  Result<void> written = write_all(file.get(), path, bytes);
+  if (written.ok() && ::fsync(file.get()) != 0) written = sys_error("sync", in_quotes(path), errno);
+  if (written.ok() && ::rename(unfinished.c_str(), path.c_str()) != 0)
+    written = sys_error("rename", in_quotes(path), errno);
+  if (!written.ok()) ::unlink(unfinished.c_str());
+  return written;
+}
+
+}  // namespace fq::cli
