@@ -32,6 +32,7 @@ inline constexpr std::string_view kEvents = "events and history";
 inline constexpr std::string_view kWorkers = "a list of workers";
 inline constexpr std::string_view kTenantStats = "sums by tenant";
 inline constexpr std::string_view kExplain = "explaining";
+inline constexpr std::string_view kRename = "another name for a queue";
 inline constexpr std::string_view kCheck = "checking and compacting";
 
 inline Error refusal(std::string_view what) {

@@ -12,7 +12,6 @@ namespace {
 
 constexpr uint8_t kVersion = 1;
 constexpr uint8_t kFifo = 1;
-constexpr size_t kNonceBytes = 6;
 constexpr State kStates[] = {State::ready, State::delayed, State::leased, State::held, State::dead};
 
 void put_text(Packer& packer, std::string_view text) {

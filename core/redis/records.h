@@ -11,6 +11,9 @@
 
 namespace fq {
 
+/// By which a client's receipts are told from those of others: 30 bits.
+inline constexpr size_t kNonceBytes = 6;
+
 /// Of a whole record; the views lie in it.
 struct MessageRecord {
   State state = State::ready;

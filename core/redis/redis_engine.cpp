@@ -3,6 +3,7 @@
 // fq, below us.
 #include "core/base/text/escape.h"
 // fq, this room.
+#include "core/redis/not_built.h"
 #include "core/redis/redis_queue.h"
 
 namespace fq {
@@ -53,6 +54,10 @@ Result<void> RedisEngine::remove(const Location& location) const {
   FQ_TRY_SET(const ServerAccess access, access_to(location.spool));
   FQ_TRY_SET(Catalog catalog, Catalog::open(access));
   return catalog.remove(location.queue);
+}
+
+Result<void> RedisEngine::rename(const Location&, const std::string&) const {
+  return not_built::refusal(not_built::kRename);
 }
 
 Result<std::string> RedisEngine::queue_marked(const std::string& spool, std::string_view mark) const {

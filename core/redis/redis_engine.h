@@ -23,6 +23,7 @@ class RedisEngine final : public Engine {
   Result<std::vector<std::string>> list(const std::string& spool) const override;
   Result<bool> create(const Location& location) const override;
   Result<void> remove(const Location& location) const override;
+  Result<void> rename(const Location& location, const std::string& name) const override;
   Result<std::string> queue_marked(const std::string& spool, std::string_view mark) const override;
   std::vector<DoctorRow> examine(const std::string& spool,
                                  const std::optional<std::string>& queue) const override;

@@ -8,7 +8,6 @@ namespace fq {
 
 namespace {
 
-constexpr size_t kNonceBytes = 6;  // 30 bits
 constexpr size_t kIdsPerCall = 1024;
 
 }  // namespace

@@ -39,7 +39,7 @@ gives 0 "" fq doctor
 
 # What is not there yet says so, and nothing was done.
 before=$(fq stats --json | jq -c 'del(.as_of)')
-for words in "pop" "push --unique k x" "push --after 1 x" "wait 1" "log" "check" "workers" "tenant pause acme" "queue pause"; do
+for words in "pop" "push --unique k x" "push --after 1 x" "wait 1" "log" "check" "workers" "queue rename default other" "tenant pause acme" "queue pause"; do
   # shellcheck disable=SC2086
   gives 69 "is not there yet for queues on a server" fq $words
 done
