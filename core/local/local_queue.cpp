@@ -281,6 +281,10 @@ Result<void> LocalQueue::maintain(int64_t budget_ms) {
   return link_.wait_all_durable();
 }
 
-Result<void> LocalQueue::begin_as_copy() { return LeaseBreaker(link_, writer_, events_).break_all(); }
+Result<void> LocalQueue::begin_as_copy() {
+  // First, or what is due by now would be made a second time here.
+  FQ_TRY(schedule_book_.pause_all());
+  return LeaseBreaker(link_, writer_, events_).break_all();
+}
 
 }  // namespace fq

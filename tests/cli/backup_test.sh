@@ -19,6 +19,7 @@ fq worker --once -q default >/dev/null 2>&1 || :
 fq tenant pause acme; fq queue set attempts=7
 fq push -q other x >/dev/null
 printf '[queue.default]\nconcurrency = 50\n' >"$work/policy.toml"; ln -s "$work/policy.toml" "$FQ_SPOOL/fq.toml"
+fq schedule set nightly '0 3 * * *' run; fq schedule set often 'every 1s' run
 fq peek --state all -n 100 --json | states >"$work/before"
 
 gives 0 '' fq backup "$work/copy"
@@ -31,6 +32,9 @@ is 'a unique key is held there too' duplicate "$(in_copy push --unique one again
 is 'reasons' 'no good' "$(in_copy peek --state dead --json | jq -r .last_error.reason)"
 is 'settings of run time and of fq.toml' '7 50' \
   "$(in_copy config show --json | jq -r 'select(.tenant == null and (.key == "attempts" or .key == "concurrency")).value' | xargs)"
+is 'schedules are there, and make nothing' 'nightly true often true' \
+  "$(in_copy schedule list --json | jq -r '"\(.name) \(.paused)"' | sort | xargs)"
+is 'those of the original go on' 'false false' "$(fq schedule list --json | jq -r .paused | xargs)"
 is 'fq.toml is a file of its own' 'regular file' "$(stat -c %F "$work/copy/fq.toml")"
 is 'nothing unfinished' 'fq.toml queues' "$(ls -A "$work/copy" | xargs)"
 is 'nobody else can read it' 700 "$(stat -c %a "$work/copy")"

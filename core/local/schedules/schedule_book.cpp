@@ -210,6 +210,15 @@ Result<bool> ScheduleBook::pause(std::string_view name, bool paused) {
                0};
 }
 
+Result<void> ScheduleBook::pause_all() {
+  SchedulePage page;
+  do {
+    FQ_TRY_SET(page, list(page.next, kSeenPerHold));
+    for (const ScheduleInfo& each : page.schedules) FQ_TRY(pause(each.name, true));
+  } while (!page.next.text.empty());
+  return {};
+}
+
 /// Some from there on; `next`: where to go on, 0 at the end.
 Result<std::vector<SeenSchedule>> ScheduleBook::see_some(uint32_t from, size_t n, uint32_t& next) {
   std::vector<SeenSchedule> some;

@@ -23,6 +23,7 @@ class ScheduleBook : private Linked {
   Result<void> set(const ScheduleDefinition& definition);
   Result<void> load(std::span<const ScheduleDefinition> definitions);
   Result<bool> pause(std::string_view name, bool paused);
+  Result<void> pause_all();
   Result<bool> remove(std::string_view name);
   Result<SchedulePage> list(const Cursor& from, size_t n);
   Result<std::optional<ScheduleInfo>> get(std::string_view name);
