@@ -39,7 +39,7 @@ const Command backup_command = {
     "DIR is a spool then; nothing in it is leased.",
     {{}, &kOnlyQueue, ""},
     "fq backup /mnt/fq-$(date +%F)",
-    "0 done; 1 no spool; 64 DIR is not empty; 69 fq cannot work in DIR; 75 no room in DIR",
+    "0 done; 1 no spool; 64 DIR is not empty; 69 not there; 75 no room",
     run_backup,
 };
 

@@ -239,7 +239,8 @@ class Popping {
 Result<Exit> run_pop(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(PopRequest request, pop_request(arguments, session.format()));
   request.lease.tenant = request.tenant;
-  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good, request.lease.wait));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue,
+             session.open(Session::Policy::last_good, request.lease.wait));
   request.lease.interrupt = &catch_signals();
   return Popping(session, *queue, request).run();
 }

@@ -226,8 +226,8 @@ Result<Exit> run_top(const Arguments& arguments, Session& session) {
 const Command top_command = {
     "top",
     "",
-    "Shows every queue, its tenants and jobs, live; -q or $FQ_QUEUE names a single one.\n"
-    "Keys: up, down, s to sort, p pause, r resume, K kick the dead, ? help, q quit.",
+    "Shows every queue, its tenants and jobs, live; -q or $FQ_QUEUE names one.\n"
+    "Keys: up, down, Tab jobs, s sort, p pause, r resume, K kick, ? help, q quit.",
     {{}, &kQueuesOption, ""},
     "fq top -q mail",
     "0 quit; 1 no queue",

@@ -1,10 +1,15 @@
 // care - what a person asks of a queue's health, on every engine.
 #pragma once
 
+// System.
+#include <optional>
+#include <string>
 // fq, below us.
 #include "core/base/text/counted_lines.h"
 
 namespace fq {
+
+class Interrupt;
 
 /// Each line is for a person.
 struct CheckReport {
@@ -15,6 +20,12 @@ struct CheckReport {
   CountedLines repairs;             // what was done, and what was lost to the damage
   CountedLines set_aside;           // kept of earlier damage: for a person to look at and remove
   uint64_t messages_cancelled = 0;  // by the repair: nothing of them is left to deliver
+};
+
+struct BackupRequest {
+  std::string directory;             // not there, or empty
+  std::optional<std::string> queue;  // only this one
+  Interrupt* interrupt = nullptr;    // ends it, and nothing of it is left
 };
 
 struct CompactReport {

@@ -364,11 +364,6 @@ Result<std::string> queue_of_receipt(const std::string& spool, const Receipt& re
 Result<bool> create_queue(const Location& location);
 /// Removes the queue and all in it. ErrorKind::later, naming the pids, while anyone is attached.
 Result<void> remove_queue(const Location& location);
-struct BackupRequest {
-  std::string directory;             // not there, or empty
-  std::optional<std::string> queue;  // only this one
-  Interrupt* interrupt = nullptr;    // ends it, and nothing of it is left
-};
 /// Copies a spool in use into a directory, which is a spool then: each queue as it was at one moment, with
 /// nothing leased. Returns what a person should hear of it.
 Result<std::vector<std::string>> back_up(const std::string& spool, const BackupRequest& request);

@@ -36,7 +36,7 @@ is 'schedules are there, and make nothing' 'nightly true often true' \
   "$(in_copy schedule list --json | jq -r '"\(.name) \(.paused)"' | sort | xargs)"
 is 'those of the original go on' 'false false' "$(fq schedule list --json | jq -r .paused | xargs)"
 is 'fq.toml is a file of its own' 'regular file' "$(stat -c %F "$work/copy/fq.toml")"
-is 'nothing unfinished' 'fq.toml queues' "$(ls -A "$work/copy" | xargs)"
+is 'nothing unfinished' 'fq.toml queues' "$(cd "$work/copy" && find . -mindepth 1 -maxdepth 1 | sort | sed "s,^./,," | xargs)"
 is 'nobody else can read it' 700 "$(stat -c %a "$work/copy")"
 is 'ids go on' yes "$([ "$(in_copy push x)" -gt 10 ] && echo yes)"
 rm -r "$work/copy"

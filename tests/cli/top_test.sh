@@ -56,6 +56,24 @@ is 'it fills the screen, keys below' 'q quit  ? help' "$(picture | tail -1 | cut
 fq push now -t delta >/dev/null
 awaits 'default  delta'
 
+# What runs and waits, with a key to cancel it.
+mkfifo "$work/hold"
+fq push -q jobs -t run -- sh -c 'read -r line <"$0"' "$work/hold" >/dev/null
+fq push -q jobs -t wait -- echo waits >/dev/null
+"$FQ" worker -q jobs >/dev/null 2>&1 & worker=$!
+keys Tab; awaits "^.?jobs +1 +running +[0-9]+s +$worker +run +sh -c"
+is 'first what runs, then what waits' 'running ready' "$(picture | awk '$3 ~ /^(running|ready)$/ { print $3 }' | head -2 | paste -sd' ')"
+is 'the keys are those of jobs' 1 "$(picture | tail -1 | grep -c 'Tab tenants  c cancel')"
+keys c; awaits "y for yes: cancel message 1 of queue 'jobs'"
+keys n; awaits 'Tab tenants'
+is 'any other key cancels nothing' running "$(fq jobs -q jobs 1 | awk 'NR == 2 { print $2 }')"
+keys c; awaits 'y for yes'; keys y; awaits "message 1 of queue 'jobs' is cancelled"
+gives 1 '' fq wait -q jobs 1
+gives 0 '' fq wait -q jobs 2
+kill -KILL $worker; wait $worker 2>/dev/null
+fq queue remove jobs --yes
+keys Tab; awaits 'Tab jobs'
+
 # Sorting, moving, help.
 keys s; awaits 's sort: ready'
 is 'most that is ready is first' beta "$(picture | awk '$1 == "default" && $2 !~ /^[0-9]/ { print $2; exit }')"
