@@ -36,7 +36,7 @@ constexpr std::string_view kHead =
     "table{border-collapse:collapse;width:100%}caption{text-align:left;font-size:.875rem}th,td{text-align:"
     "left;"
     "padding:.15em .8em .15em 0;vertical-align:top;overflow-wrap:anywhere}th{font-weight:600}"
-    "thead th{color:var(--quiet);font-weight:400;font-size:.875rem}"
+    "thead th{color:var(--quiet);font-weight:400;font-size:.875rem;overflow-wrap:normal}"
     "td.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}td.over{width:45%}\n"
     "svg{display:block;width:100%;height:1.5rem;border-bottom:1px solid var(--line)}svg path{fill:var(--bar)}"
     "tr.bad svg path{fill:var(--bad)}\n"
