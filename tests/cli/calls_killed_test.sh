@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# calls_killed_test - calls and followed jobs whose worker, caller or follower is killed, or whose disk is full.
+. "$(dirname "$0")/lib.sh"
+
+fq push -- true >/dev/null   # the first message of a worker without a command is a command
+start_worker() { "$FQ" worker -j 4 --backoff 1ms..2ms >/dev/null 2>"$work/worker.err" & worker=$!; }
+kill_worker() { { kill -KILL $worker; wait $worker; } 2>/dev/null; }
+last_id() { fq jobs --json -n 1000 2>/dev/null | jq -s 'map(.id) | max'; }
+has() { grep -q "$1" "$2"; }
+# last_run OUT ERR: what the last run wrote on standard output, by the place where that was told to begin.
+last_run() {
+  local begin
+  begin=$(sed -n 's/.*begins here, behind byte \([0-9]*\) of standard output.*/\1/p' "$2" | tail -n1)
+  tail -c "+$((${begin:-0} + 1))" "$1"
+}
+well() { is "the queue is well after $1" 0 "$(fq check >/dev/null; echo $?)"; }
+
+# Half-way.
+start_worker
+"$FQ" push --wait=60s -- sh -c "echo one; until [ -e '$work/go' ]; do sleep 0.01; done; echo two" >"$work/out" 2>"$work/err" & caller=$!
+await has one "$work/out"
+kill_worker
+start_worker
+await eval '[ "$(grep -c one "$work/out")" = 2 ]'
+: >"$work/go"
+wait $caller
+is 'a job whose worker died runs anew, and its call ends as that does' '0 one one two' "$? $(paste -sd' ' "$work/out")"
+is 'where it begins anew is told' \
+  "fq: message $(last_id): its worker died; run 2 begins here, behind byte 4 of standard output and byte 0 of standard error" "$(cat "$work/err")"
+kill_worker
+well 'a worker that died half-way'
+
+# Whose message ends with its worker: the end is missing, and that wins.
+start_worker
+"$FQ" push --wait=60s -- sh -c 'echo begun; exec sleep 60' >"$work/out" 2>"$work/err" & caller=$!
+await has begun "$work/out"
+id=$(last_id)
+kill_worker
+fq cancel "$id"
+wait $caller
+is 'where nobody runs it anew, what is missing is told' 74 $?
+is 'with why it ended' "fq: message $id: its worker died; what its job wrote last may be missing
+fq: message $id: was cancelled" "$(cat "$work/err")"
+
+# A worker that dies at each step of an output.
+text=$(seq 30000 | cksum)
+for point in run.made:1 run.piece:1 run.piece:3 run.closed:1 run.left:1 output.made:1 output.kept:1 ended.noted:1 settle.durable:1 lease.committed:1; do
+  FQ_KILL_AT=$point "$FQ" worker >/dev/null 2>&1 & first=$!
+  "$FQ" push --wait=60s -- seq 30000 >"$work/out" 2>"$work/err" & caller=$!
+  await gone_or_zombie $first
+  wait $first 2>/dev/null
+  start_worker
+  wait $caller
+  is "a call whose worker was killed at $point ends well" 0 $?
+  is "and its last run is whole ($point)" "$text" "$(last_run "$work/out" "$work/err" | cksum)"
+  kill_worker
+  well "a worker killed at $point"
+done
+
+# A caller or a follower that dies: its job knows nothing of it.
+start_worker
+for point in push.appended:1 follow.run_read:1; do
+  FQ_KILL_AT=$point "$FQ" push --wait -- seq 30000 >"$work/out" 2>/dev/null
+  is "the job of a caller killed at $point ends" 0 "$(fq wait --for 20s --all; echo $?)"
+  is "what it wrote is there ($point)" "$text" "$(fq result "$(last_id)" | cksum)"
+  well "a caller killed at $point"
+done
+id=$(fq push -- sh -c "seq 30000; until [ -e '$work/go2' ]; do sleep 0.01; done; echo end")
+"$FQ" result -f "$id" >"$work/out" 2>/dev/null & follower=$!
+await has 30000 "$work/out"
+{ kill -KILL $follower; wait $follower; } 2>/dev/null
+"$FQ" result -f "$id" >"$work/out2" & follower=$!
+await has 30000 "$work/out2"
+: >"$work/go2"
+wait $follower
+is 'a job whose follower died is followed by another to its end' "0 $({ seq 30000; echo end; } | cksum)" "$? $(cksum <"$work/out2")"
+kill_worker
+
+# A storm: calls whose workers are killed again and again.
+start_worker
+for i in $(seq 12); do
+  "$FQ" push --wait=120s -- sh -c "seq 20000; sleep 0.0$i; seq $i" >"$work/storm.$i" 2>"$work/storm.$i.err" &
+  callers[i]=$!
+done
+for _ in 1 2 3; do
+  read -rt 0.15 <>"$work/never" || :
+  kill_worker
+  start_worker
+done
+wrong=0
+for i in $(seq 12); do
+  wait "${callers[i]}" || wrong=$((wrong + 1))
+  [ "$(last_run "$work/storm.$i" "$work/storm.$i.err" | cksum)" = "$({ seq 20000; seq "$i"; } | cksum)" ] || wrong=$((wrong + 1))
+done
+is 'in a storm each call has its last run, whole' 0 $wrong
+kill_worker
+well 'a storm'
+
+# A full disk. It needs a file system of its own, and so root.
+mkdir "$work/disk"
+if mount -t tmpfs -o mode=0700,size=16m tmpfs "$work/disk" 2>/dev/null; then
+  export FQ_SPOOL=$work/disk/spool
+  fq push -- true >/dev/null
+  start_worker
+  fq wait --all
+  "$FQ" push --wait=60s -- sh -c "seq 1000; until [ -e '$work/go3' ]; do sleep 0.01; done; head -c 3000000 /dev/zero" >"$work/out" 2>"$work/err" & caller=$!
+  await has 1000 "$work/out"
+  head -c 100000000 /dev/zero >"$work/disk/ballast" 2>/dev/null
+  : >"$work/go3"
+  wait $caller
+  is 'on a full disk a call has what there was room for, and is told of the rest' 74 $?
+  seq 1000 >"$work/begin"
+  is 'what it has is exact' 0 "$(head -c "$(wc -c <"$work/begin")" "$work/out" | cmp - "$work/begin"; echo $?)"
+  missing=$(sed -n 's/.*: \([0-9]*\) bytes of its standard output are missing here.*/\1/p' "$work/err")
+  is 'and nothing is neither there nor missing' "$(($(wc -c <"$work/begin") + 3000000))" "$(($(wc -c <"$work/out") + missing))"
+  kill_worker
+  umount "$work/disk"
+fi
+finish
