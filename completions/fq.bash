@@ -129,7 +129,7 @@ _fq() {
   if __fq_values "$prev"; then return; fi
   local options='' words='' values='' nospace=''
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top report wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
     push)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --cancel --shell --env --env-all --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -150,6 +150,8 @@ _fq() {
       options='--tenant --tag --reason --all --state --count --spool --queue --help' values='ids dead delayed' ;;
     cancel)
       options='--tenant --tag --all --state --count --yes --spool --queue --help' values='ids all' ;;
+    edit)
+      options='--priority --key --delay --at --ttl --attempts --tag --timeout --shell --payload --file --spool --queue --help' values='ids ready delayed held dead' ;;
     jobs)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --tag --state --count --watch --format --json --spool --queue --help' values='ids all' ;;
@@ -221,7 +223,7 @@ _fq() {
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel jobs peek show explain log stats top report wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
   esac
   if [[ -z $before && -z $quote && $cur == -* ]]; then words=$options values=; fi
   # shellcheck disable=SC2086

@@ -156,6 +156,20 @@ complete -c fq -n '__fish_seen_subcommand_from cancel' -s n -l count -x -d 'at m
 complete -c fq -n '__fish_seen_subcommand_from cancel' -l yes -d 'do not ask; --all needs it without a terminal'
 complete -c fq -n '__fish_seen_subcommand_from cancel' -a '(__fq_ids all)'
 
+complete -c fq -n __fq_needs_command -a edit -d 'change a message that waits or is dead'
+complete -c fq -n '__fish_seen_subcommand_from edit' -s p -l priority -x -d 'higher first'
+complete -c fq -n '__fish_seen_subcommand_from edit' -l key -x -d 'sort key where order is "key"; --key= is none'
+complete -c fq -n '__fish_seen_subcommand_from edit' -l delay -x -d 'not before this long from now, or none'
+complete -c fq -n '__fish_seen_subcommand_from edit' -l at -x -d 'not before this time'
+complete -c fq -n '__fish_seen_subcommand_from edit' -l ttl -x -d 'dead if not started this long after it is due, or none'
+complete -c fq -n '__fish_seen_subcommand_from edit' -l attempts -x -d 'runs that count'
+complete -c fq -n '__fish_seen_subcommand_from edit' -l tag -x -d 'a label; K= takes it away; may be given again'
+complete -c fq -n '__fish_seen_subcommand_from edit' -l timeout -x -d 'limit of a run, or none: timeout in fq.toml'
+complete -c fq -n '__fish_seen_subcommand_from edit' -l shell -x -d 'instead of -- CMD: TEXT for sh -c'
+complete -c fq -n '__fish_seen_subcommand_from edit' -l payload -x -d 'the new payload'
+complete -c fq -n '__fish_seen_subcommand_from edit' -l file -r -F -d 'read it from a file, \'-\' is stdin'
+complete -c fq -n '__fish_seen_subcommand_from edit' -a '(__fq_ids ready delayed held dead)'
+
 complete -c fq -n __fq_needs_command -a jobs -d 'show what runs, what waits and what has ended'
 complete -c fq -n '__fish_seen_subcommand_from jobs' -s t -l tenant -x -a '(__fq_tenants)' -d 'only of this one and below (default: any)'
 complete -c fq -n '__fish_seen_subcommand_from jobs' -l tag -x -d 'only those with this tag'
@@ -313,4 +327,4 @@ complete -c fq -n '__fish_seen_subcommand_from doctor' -l json -d 'short for --f
 
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel jobs peek show explain log stats top report wait result worker workers queue schedule tenant config check compact backup doctor help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report wait result worker workers queue schedule tenant config check compact backup doctor help'

@@ -213,6 +213,13 @@ class LineFields {
 }  // namespace
 
 Result<PushLine> parse_push_line(std::string_view line, const PushFields& defaults, Order order) {
+  FQ_TRY_SET(PushLine push, parse_message(line, defaults));
+  FQ_TRY(check_replacement(push.fields, "unique_mode"));
+  FQ_TRY(check_order(push.fields, order, "priority", "key"));
+  return push;
+}
+
+Result<PushLine> parse_message(std::string_view line, const PushFields& defaults) {
   JsonRead read = read_json_object(line);
   if (!read.fault.empty()) return bad_line(std::move(read.fault));
   PushLine push;
@@ -230,8 +237,6 @@ Result<PushLine> parse_push_line(std::string_view line, const PushFields& defaul
   if (fields.has_two_times()) return bad_line("delay, at and due_at: do not go together; give one of them");
   FQ_TRY(fields.take_command());
   push.fields.tags = std::move(tags);
-  FQ_TRY(check_replacement(push.fields, "unique_mode"));
-  FQ_TRY(check_order(push.fields, order, "priority", "key"));
   return push;
 }
 

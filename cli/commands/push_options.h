@@ -59,5 +59,7 @@ struct PushLine {
 
 /// One object of --ndjson; `defaults` are the options. The fault is bad data without the line's number.
 Result<PushLine> parse_push_line(std::string_view line, const PushFields& defaults, Order order);
+/// The same, whatever the queue's order is.
+Result<PushLine> parse_message(std::string_view line, const PushFields& defaults);
 
 }  // namespace fq::cli

@@ -50,27 +50,34 @@ void write_duration(JsonWriter& json, std::string_view key, const std::optional<
   ms ? json.text(format_duration(*ms)) : json.null();
 }
 
+void write_text(JsonWriter& json, std::string_view key, std::string_view text) {
+  json.key(key);
+  text.empty() ? json.null() : json.text(text);
+}
+
+void write_variables(JsonWriter& json, const std::optional<JobCommand>& command) {
+  json.key("env");
+  if (!command || command->env.empty()) {
+    json.null();
+    return;
+  }
+  json.begin_object();
+  for (const std::string_view variable : command->env) {
+    const size_t equals = variable.find('=');
+    json.key(variable.substr(0, equals)).text(variable.substr(std::min(equals, variable.size() - 1) + 1));
+  }
+  json.end_object();
+}
+
 /// What its push said of it, as a line of push --ndjson takes it.
 void write_terms(JsonWriter& json, const MessageInfo& message) {
   write_duration(json, "timeout", message.timeout_ms);
   write_duration(json, "ttl", message.ttl_ms);
   write_duration(json, "keep", message.keep_ms);
-  json.key("unique");
-  message.unique.empty() ? json.null() : json.text(message.unique);
-  json.key("schedule");
-  message.schedule.empty() ? json.null() : json.text(message.schedule);
+  write_text(json, "unique", message.unique);
+  write_text(json, "schedule", message.schedule);
   write_time(json, "scheduled_at", message.scheduled_at_wall_ms);
-  json.key("env");
-  if (!message.command || message.command->env.empty()) {
-    json.null();
-    return;
-  }
-  json.begin_object();
-  for (const std::string_view variable : message.command->env) {
-    const size_t equals = variable.find('=');
-    json.key(variable.substr(0, equals)).text(variable.substr(std::min(equals, variable.size() - 1) + 1));
-  }
-  json.end_object();
+  write_variables(json, message.command);
 }
 
 void write_last_error(JsonWriter& json, const std::optional<LastError>& error) {
@@ -155,12 +162,7 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
   message.tenant.empty() ? json.null() : json.text(message.tenant);
   json.key("state").text(name_of(message.state)).key("priority");
   record_known(message) ? json.number(int64_t{message.priority}) : json.null();
-  json.key("key");
-  if (message.key.empty()) {
-    json.null();
-  } else {
-    json.text(message.key);
-  }
+  write_text(json, "key", message.key);
   write_tags(json, message.tags);
   json.key("attempts").number(uint64_t{message.attempts});
   count("max_attempts", message.attempts_max);
@@ -207,6 +209,28 @@ std::string message_line(std::string_view queue, const MessageInfo& message) {
   return line.append("\n");
 }
 
+std::string message_form(const MessageInfo& message) {
+  std::string form = "{";
+  const auto add = [&form](auto&& write) {
+    std::string members;
+    JsonWriter json(members);
+    write(json);
+    form.append(form.size() == 1 ? "\n  " : ",\n  ").append(members);
+  };
+  add([&](JsonWriter& json) { json.key("priority").number(int64_t{message.priority}); });
+  add([&](JsonWriter& json) { write_text(json, "key", message.key); });
+  add([&](JsonWriter& json) { write_tags(json, message.tags); });
+  add([&](JsonWriter& json) { json.key("max_attempts").number(uint64_t{message.attempts_max}); });
+  add([&](JsonWriter& json) { write_time(json, "due_at", message.due_at_wall_ms); });
+  add([&](JsonWriter& json) { write_duration(json, "ttl", message.ttl_ms); });
+  add([&](JsonWriter& json) { write_duration(json, "timeout", message.timeout_ms); });
+  add([&](JsonWriter& json) { write_duration(json, "keep", message.keep_ms); });
+  add([&](JsonWriter& json) { write_command(json, message.command); });
+  add([&](JsonWriter& json) { write_variables(json, message.command); });
+  add([&](JsonWriter& json) { json.payload(message.payload.value_or("")); });
+  return form.append("\n}\n");
+}
+
 std::string command_text(const JobCommand& command) {
   constexpr std::string_view kPlain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_";
@@ -220,7 +244,8 @@ std::string command_text(const JobCommand& command) {
 
 std::string content_text(const MessageInfo& message, size_t columns) {
   if (!message.lost.empty()) return "(lost)";
-  return shown_short(message.command ? command_text(*message.command) : message.payload.value_or(""), columns);
+  return shown_short(message.command ? command_text(*message.command) : message.payload.value_or(""),
+                     columns);
 }
 
 std::string ids_text(const std::vector<MessageId>& ids) {

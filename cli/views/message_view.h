@@ -29,6 +29,9 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
 /// One object and a newline.
 std::string message_line(std::string_view queue, const MessageInfo& message);
 
+/// What of it may be edited, as one object: a key a line, each of them there.
+std::string message_form(const MessageInfo& message);
+
 /// The words of a command as a shell would take them.
 std::string command_text(const JobCommand& command);
 /// What is in it, for a row of a table: its command or how its payload begins. Escaped.

@@ -57,12 +57,18 @@ Result<std::string> working_directory() {
   return error;
 }
 
-Result<std::optional<JobCommand>> job_of(const Arguments& arguments) {
+Result<std::vector<std::string>> job_words(const Arguments& arguments) {
   const std::optional<std::string_view> shell = arguments.value("shell");
   if (shell && shell->empty()) return usage_error("--shell", "is empty; write a text for sh -c");
   if (shell && !arguments.job().empty())
     return usage_error("--shell", "does not go with -- CMD; give one of them");
-  if (!shell && arguments.job().empty()) {
+  return shell ? words_of_shell(*shell) : arguments.job();
+}
+
+Result<std::optional<JobCommand>> job_of(const Arguments& arguments) {
+  JobCommand command;
+  FQ_TRY_SET(command.argv, job_words(arguments));
+  if (command.argv.empty()) {
     for (const std::string_view name : {"env", "env-all"}) {
       if (!arguments.has(name)) continue;
       const std::string option = "--" + std::string(name);
@@ -71,8 +77,6 @@ Result<std::optional<JobCommand>> job_of(const Arguments& arguments) {
     }
     return std::optional<JobCommand>();
   }
-  JobCommand command;
-  command.argv = shell ? words_of_shell(*shell) : arguments.job();
   FQ_TRY_SET(command.cwd, working_directory());
   FQ_TRY_SET(command.env, variables_of(arguments));
   return std::optional<JobCommand>(std::move(command));

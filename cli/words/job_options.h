@@ -4,6 +4,8 @@
 
 // System.
 #include <optional>
+#include <string>
+#include <vector>
 // fq, below us.
 #include "core/api/message.h"
 #include "core/base/result.h"
@@ -15,7 +17,9 @@ namespace fq::cli {
 /// Where a command that is pushed runs.
 Result<std::string> working_directory();
 
-/// None where no command was given.
+/// The command that was given, by -- or --shell; empty: none was.
+Result<std::vector<std::string>> job_words(const Arguments& arguments);
+/// With our directory and variables; none where no command was given.
 Result<std::optional<JobCommand>> job_of(const Arguments& arguments);
 
 }  // namespace fq::cli

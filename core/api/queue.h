@@ -23,6 +23,7 @@
 #include "core/api/interrupt.h"
 #include "core/api/job_output.h"
 #include "core/api/message.h"
+#include "core/api/message_patch.h"
 #include "core/api/payload.h"
 #include "core/api/schedules.h"
 #include "core/api/settings.h"
@@ -309,6 +310,11 @@ class Queue {
   virtual Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) = 0;
   /// One page of at most `n` changes; idempotent. kick takes `filter.state` dead or delayed.
   virtual Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) = 0;
+
+  /// Changes a message that is ready, delayed, held or dead, in one step; it keeps its id, and takes the place
+  /// that its new values give. ok, gone, or stale: it is leased. What no push would take is refused as there,
+  /// and so is a time of a dead one (usage).
+  virtual Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) = 0;
 
   /// What holds for the whole queue.
   virtual Result<Settings> settings() = 0;

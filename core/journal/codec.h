@@ -71,6 +71,7 @@ void encode_moved(Body& into, const MovedRecord& moved);
 /// Where the item begins in a replaced body.
 inline constexpr uint32_t kReplacedItemOffset = 24;
 void encode_replaced(Body& into, const ReplacedRecord& replaced);
+void encode_edited(Body& into, const EditedRecord& edited);
 void encode_keys(Body& into, const KeysRecord& keys);
 void encode_low(Body& into, const LowRecord& low);
 void encode_limits(Body& into, const LimitsRecord& limits);
@@ -145,8 +146,10 @@ class PushedReader {
 /// Into `event`, whose vector is used again. False when the body breaks the format.
 bool decode_event(RecordType type, uint16_t count, Bytes body, EventRecord& event);
 std::optional<MovedRecord> decode_moved(Bytes body);
-/// Where the item begins in the body that `moved` was read from; it goes up to the end.
+/// Where the item begins in the body that `moved` was read from, also as a part of an edited one; it goes up
+/// to the end.
 uint32_t moved_item_offset(Bytes body, const MovedRecord& moved);
+std::optional<EditedRecord> decode_edited(Bytes body);
 std::optional<ReplacedRecord> decode_replaced(Bytes body);
 /// Into `keys`, whose vector is used again. False when the body breaks the format.
 bool decode_keys(uint16_t count, Bytes body, KeysRecord& keys);

@@ -46,7 +46,7 @@ bool state_is_known(SlotState state) { return state >= SlotState::ready && state
 bool may_be_past(RecordType type) {
   const BodyKind kind = kind_of(type);
   return kind == BodyKind::pushed || kind == BodyKind::event || kind == BodyKind::moved ||
-         kind == BodyKind::replaced;
+         kind == BodyKind::replaced || kind == BodyKind::edited;
 }
 
 }  // namespace
@@ -117,6 +117,7 @@ void detail_fields(V& v, RecordType type, Of<EventDetail> auto& detail) {
     case RecordType::scheduled:
     case RecordType::skipped:
     case RecordType::unscheduled:
+    case RecordType::edited:
       return;
   }
 }
@@ -140,6 +141,12 @@ void fields(V& v, Of<MovedRecord> auto& moved) {
   for (auto& past : std::span(moved.past).last(past_count)) fields(v, past);
   outcome_fields(v, moved.error);
   v.item(moved.message);
+}
+
+template <class V>
+void fields(V& v, Of<EditedRecord> auto& edited) {
+  v(edited.previous_event);
+  fields(v, edited.now);
 }
 
 }  // namespace codec
@@ -190,6 +197,12 @@ void encode_moved(Body& into, const MovedRecord& moved) {
 }
 
 std::optional<MovedRecord> decode_moved(Bytes body) { return codec::decode_body<MovedRecord>(body); }
+
+void encode_edited(Body& into, const EditedRecord& edited) {
+  codec::encode_body(into, RecordType::edited, 1, edited);
+}
+
+std::optional<EditedRecord> decode_edited(Bytes body) { return codec::decode_body<EditedRecord>(body); }
 
 // The item is the last of the body, and its fields have one form only.
 uint32_t moved_item_offset(Bytes body, const MovedRecord& moved) {

@@ -1,9 +1,9 @@
 // read_record - a body as the record that its header says it is.
 //
 // `visit` is called with the record: a PushedReader, or a const EventRecord, MovedRecord, ReplacedRecord,
-// KeysRecord, PolicyRecord, ScheduledRecord, SkippedRecord, LowRecord, LimitsRecord or ClockRecord. Who
-// leaves one out does not compile, unless it takes the rest by `const auto&`. A body that breaks the format
-// is not visited.
+// EditedRecord, KeysRecord, PolicyRecord, ScheduledRecord, SkippedRecord, LowRecord, LimitsRecord or ClockRecord.
+// A caller that leaves one out does not compile, unless it takes the rest by `const auto&`. A body that breaks
+// the format is not visited.
 #pragma once
 
 // fq, this room.
@@ -33,6 +33,8 @@ class RecordDecoder {
         return whole(decode_moved(body));
       case BodyKind::replaced:
         return whole(decode_replaced(body));
+      case BodyKind::edited:
+        return whole(decode_edited(body));
       case BodyKind::policy:
         return whole(decode_policy(body));
       case BodyKind::scheduled:

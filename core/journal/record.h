@@ -46,9 +46,10 @@ enum class RecordType : uint8_t {
   scheduled = 21,    // a schedule, with all that is known of it
   skipped = 22,      // a time of a schedule that makes no message
   unscheduled = 23,  // a schedule that is no more
+  edited = 24,       // one message got other values, with all that is known of it
 };
 
-inline constexpr RecordType kLastType = RecordType::unscheduled;
+inline constexpr RecordType kLastType = RecordType::edited;
 
 /// What a body holds.
 enum class BodyKind : uint8_t {
@@ -64,7 +65,8 @@ enum class BodyKind : uint8_t {
   replaced,
   keys,
   scheduled,
-  skipped
+  skipped,
+  edited
 };
 
 /// No default here, nor where the kinds are told apart: a new type does not compile until it is named.
@@ -105,6 +107,8 @@ constexpr BodyKind kind_of(RecordType type) {
     case RecordType::skipped:
     case RecordType::unscheduled:
       return BodyKind::skipped;
+    case RecordType::edited:
+      return BodyKind::edited;
   }
   return BodyKind::unknown;  // of bytes that are no type
 }
@@ -158,7 +162,7 @@ struct MessageItem {
   uint32_t blob_crc = 0;
   int32_t priority = 0;
   uint16_t attempts_max = 0;  // 0: the queue's
-  int64_t due_wall_ms = 0;    // 0: at once
+  int64_t due_wall_ms = 0;    // 0: at once; below it: of a held one, so long after its release
   int64_t pushed_wall_ms = 0;
 
   /// Whether its record could not be read when it was copied forward: then of its content no more is known
@@ -219,6 +223,13 @@ struct MovedRecord {
   EventDetail error;          // exit, signal, reason, stderr_tail only
   std::vector<PastEvent> past;
   MessageItem message;
+};
+
+/// A message that does not run, with other values. Nothing older is needed to know it; the records before are
+/// looked at for its history, as long as they are there.
+struct EditedRecord {
+  uint64_t previous_event = 0;  // as of an EventItem
+  MovedRecord now;              // as it is from now on
 };
 
 /// Counts since the queue was made; the order is the format.

@@ -54,6 +54,7 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
       pushes_(link_, writer_, housekeeper_, admission_),
       keyed_(link_, {writer_, housekeeper_, messages_, resolver_, admission_, pushes_}),
       pusher_(link_, admission_, pushes_, keyed_, watcher_),
+      editor_(link_, writer_, housekeeper_, admission_),
       policy_(link_, writer_),
       run_time_policy_(link_, writer_, policy_),
       policy_loader_(link_, policy_),
@@ -151,6 +152,12 @@ Result<MutateReply> LocalQueue::mutate(const Filter& filter, Action action, cons
   FQ_TRY(mutator_.finish());
   if (places.size() == most && most > 0) reply.next.text = std::to_string(after.id);
   return reply;
+}
+
+Result<SettleStatus> LocalQueue::edit(MessageId id, const MessagePatch& patch) {
+  reaper_.reap_before_look();
+  FQ_TRY(bring_up_to_date());
+  return editor_.edit(id, patch);
 }
 
 Result<IdPage> LocalQueue::select(const Filter& filter, const Cursor& from, size_t n) {

@@ -16,6 +16,7 @@
 #include "core/local/look/viewer.h"
 #include "core/local/policy/policy_loader.h"
 #include "core/local/policy/run_time_policy.h"
+#include "core/local/push/editor.h"
 #include "core/local/push/pusher.h"
 #include "core/local/schedules/local_schedules.h"
 
@@ -48,6 +49,7 @@ class LocalQueue final : public Queue, private Linked {
   Result<std::vector<Attendee>> attendees() override;
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
+  Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) override;
   Result<Settings> settings() override;
   Result<bool> policy_is_current(const FileIdentity& identity) override;
   Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
@@ -101,6 +103,7 @@ class LocalQueue final : public Queue, private Linked {
   PushWriter pushes_;
   KeyedPush keyed_;
   Pusher pusher_;
+  Editor editor_;
   PolicyWriter policy_;
   RunTimePolicy run_time_policy_;
   PolicyLoader policy_loader_;

@@ -27,6 +27,7 @@ inline constexpr std::string_view kFairBy = "turns that cost bytes or time (fair
 inline constexpr std::string_view kScope = "one order for the whole queue (scope)";
 inline constexpr std::string_view kTenantRules = "rules for tenants and pools in fq.toml";
 inline constexpr std::string_view kOverrides = "a list of what was set";
+inline constexpr std::string_view kEdit = "changing a message";
 inline constexpr std::string_view kSelect = "choosing messages by a filter";
 inline constexpr std::string_view kEvents = "events and history";
 inline constexpr std::string_view kWorkers = "a list of workers";

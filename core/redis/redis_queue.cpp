@@ -90,6 +90,9 @@ Result<std::vector<Attendee>> RedisQueue::attendees() { return not_built::refusa
 Result<MutateReply> RedisQueue::mutate(const Filter&, Action, const Cursor&, size_t) {
   return not_built::refusal(not_built::kSelect);
 }
+Result<SettleStatus> RedisQueue::edit(MessageId, const MessagePatch&) {
+  return not_built::refusal(not_built::kEdit);
+}
 Result<OverridePage> RedisQueue::policy_overrides(const Cursor&, size_t) {
   return not_built::refusal(not_built::kOverrides);
 }

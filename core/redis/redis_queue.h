@@ -45,6 +45,7 @@ class RedisQueue final : public Queue {
   Result<std::vector<Attendee>> attendees() override;
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
+  Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) override;
   Result<Settings> settings() override { return policy_.settings(); }
   Result<bool> policy_is_current(const FileIdentity& identity) override {
     return policy_.is_current(identity);

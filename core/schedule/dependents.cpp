@@ -145,7 +145,13 @@ std::optional<Dependents::Decision> Dependents::decide(Txn& txn, uint32_t index)
 void Dependents::let_go(Txn& txn, SlotIndex index, int64_t now_ms) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   if (state_of(message.entry) != SlotState::held) return;
-  const int64_t due_ms = region_.extra(message.entry.rank).due_ms;
+  Extra& extra = region_.extra(message.entry.rank);
+  const bool from_release = (extra.flags & kExtraFromRelease) != 0;
+  const int64_t due_ms = from_release ? time_after(now_ms, extra.due_ms) : extra.due_ms.get();
+  if (from_release) {
+    put(txn, extra.flags, extra.flags & ~kExtraFromRelease);
+    put(txn, extra.due_ms, due_ms);
+  }
   const States states(region_);
   states.leave(txn, message);
   if (due_ms > now_ms) return states.enter_delayed(txn, message, due_ms);

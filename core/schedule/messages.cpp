@@ -24,22 +24,12 @@ void bump(Txn& txn, Shared<Count, kOpens>& field) {
   if (field != std::numeric_limits<Count>::max()) add_to(txn, field, 1);
 }
 
-// The rank of a new entry: its priority, or the text of its key with the priority behind it.
-uint32_t make_rank(Txn& txn, const Region& region, const NewEntry& from) {
-  if (from.key.empty()) return static_cast<uint32_t>(from.priority);
-  std::string text(from.key);
-  std::byte tail[kKeyTailBytes];
-  put_number(tail, from.priority);
-  text.append(as_text(tail));
-  return text_add(txn, region, text);
-}
-
 uint32_t make_extra(Txn& txn, const Region& region, const NewEntry& from) {
-  const uint32_t rank = make_rank(txn, region, from);
+  const uint32_t rank = rank_add(txn, region, from.key, from.priority);
   const auto [index, extra] = take_element(txn, region.arena, region.root.extras, region.root.extra_supply);
   txn.fresh(extra.ttl_ms, from.ttl_ms);
   txn.fresh(extra.rank, rank);
-  txn.fresh(extra.flags, from.expired ? kExtraExpired : 0);
+  txn.fresh(extra.flags, (from.expired ? kExtraExpired : 0) | (from.from_release ? kExtraFromRelease : 0));
   txn.fresh(extra.waits, kNoIndex);
   txn.fresh(extra.due_ms, from.due_ms);
   txn.fresh(extra.key, from.key_hold ? UniqueKeys(region).take(txn, *from.key_hold) : kNoIndex);
@@ -58,7 +48,8 @@ Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
   txn.fresh(entry.serial, 0);
   txn.fresh(entry.tenant, tenant_index);
   txn.fresh(entry.heap_place, kNoIndex);
-  txn.fresh(entry.rank, from.extra ? make_extra(txn, region, from) : make_rank(txn, region, from));
+  txn.fresh(entry.rank,
+            from.extra ? make_extra(txn, region, from) : rank_add(txn, region, from.key, from.priority));
   txn.fresh(entry.payload_bytes, from.payload_bytes);
   txn.fresh(entry.deliveries, 0);
   txn.fresh(entry.began_ms, 0);

@@ -33,6 +33,7 @@ struct NewEntry {
   std::optional<NewKey> key_hold;  // of --unique or --debounce
   Bytes after;                     // u64 each: an id with kAfter... of core/journal/record.h
   int64_t due_ms = 0;              // boot time; at or before now_ms: ready at once
+  bool from_release = false;       // due_ms is how long after its release, while it is held
   int64_t now_ms = 0;
 };
 

@@ -10,6 +10,7 @@
 
 // fq, this room.
 #include "core/schedule/dependents.h"
+#include "core/schedule/edits.h"
 #include "core/schedule/growth.h"
 #include "core/schedule/messages.h"
 #include "core/schedule/node_policy.h"
@@ -28,6 +29,7 @@ class Schedule {
 
   Messages messages() const { return Messages(region_); }
   Turns turns() const { return Turns(region_); }
+  Edits edits() const { return Edits(region_); }
   Dependents dependents() const { return Dependents(region_); }
   Timers timers() const { return Timers(region_); }
   NodePolicy policy() const { return NodePolicy(region_); }

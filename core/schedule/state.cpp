@@ -91,8 +91,14 @@ void States::set_size(Txn& txn, const Message& message, const Size& size) const 
   ScheduleRoot& root = region_.root;
   take_from(txn, root.payload_bytes, entry.payload_bytes.get());
   add_to(txn, root.payload_bytes, size.payload_bytes);
+  const bool live = is_live(state_of(entry));
+  if (!live) {
+    take_from(txn, root.dead_bytes, entry.payload_bytes.get());
+    add_to(txn, root.dead_bytes, size.payload_bytes);
+  }
   StepLimit limit(kDepthMax);
-  for (uint32_t i = entry.tenant; i != static_cast<uint32_t>(kRootTenant); limit.step()) {
+  for (uint32_t i = live ? entry.tenant.get() : kRoot; i != static_cast<uint32_t>(kRootTenant);
+       limit.step()) {
     Tenant& node = region_.tenant(i);
     take_from(txn, node.payload_bytes, entry.payload_bytes.get());
     add_to(txn, node.payload_bytes, size.payload_bytes);

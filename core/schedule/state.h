@@ -43,8 +43,19 @@ class States {
     bool blob;
     uint8_t overhead;  // see overhead.h
   };
-  /// It has another payload. Needs: it is neither dead nor free.
+  /// It has another payload. Needs: it is not free.
   void set_size(Txn& txn, const Message& message, const Size& size) const;
+  /// Another place of a ready one among its tenant's, which keeps its turn: `change` makes its rank another.
+  template <class Change>
+  void reorder(Txn& txn, const Message& message, Change&& change) const {
+    auto& [slot, entry, tenant] = message;
+    lanes_.remove(txn, tenant.lane, slot, entry);
+    heap_.remove(txn, slot);
+    change();
+    lanes_.insert(txn, tenant.lane, slot, entry);
+    if (expires_ms(region_, entry) != kNever) heap_.insert(txn, slot);
+    if (is_ranked(region_.root)) seats_.rerank(txn, entry.tenant, slot);
+  }
   /// Where it was leased: the tenants that waited for that to end are free. Before it comes to its tenant's
   /// lane, so that a tenant which has nothing else counts as one that has something again.
   void note_end(Txn& txn, const Message& message, SlotState from) const;

@@ -101,7 +101,10 @@ void Timers::shift(int64_t old_now_ms, int64_t new_now_ms, int64_t shift_ms) con
       const int64_t over_ms = shifted(expires_ms(region_, entry));
       txn.fresh(region_.extra(entry.rank).ttl_ms, over_ms - (entry.at_ms + shift_ms));
     }
-    if (state == SlotState::held && has_extra(entry)) shift_timer(region_.extra(entry.rank).due_ms);
+    if (state == SlotState::held && has_extra(entry)) {
+      Extra& extra = region_.extra(entry.rank);
+      if ((extra.flags & kExtraFromRelease) == 0) shift_timer(extra.due_ms);
+    }
     const bool timer = state == SlotState::delayed || state == SlotState::leased;
     txn.fresh(entry.at_ms, timer ? shifted(entry.at_ms) : entry.at_ms + shift_ms);
     txn.fresh(entry.began_ms, entry.began_ms + static_cast<uint32_t>(shift_ms));

@@ -23,6 +23,8 @@ class Views {
   int32_t priority_of(SlotIndex slot) const { return fq::priority_of(region_, entry(slot)); }
   /// It has another payload than its push, and was not copied forward since.
   bool is_replaced(SlotIndex slot) const { return has_flag(slot, kExtraReplaced); }
+  /// Held, and due so long after its release.
+  bool is_due_from_release(SlotIndex slot) const { return has_flag(slot, kExtraFromRelease); }
   uint64_t overhead_of(SlotIndex slot) const { return overhead_bytes(entry(slot).overhead); }
   /// The key that a message has, held or not.
   const UniqueKey* key_of_message(SlotIndex slot) const;

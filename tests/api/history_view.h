@@ -79,4 +79,11 @@ inline std::string state_of(Queue& engine, MessageId id) {
   return found->has_value() ? std::string(name_of((*found)->state)) : std::string("none");
 }
 
+/// stale and gone are told apart only as long as an engine remembers.
+inline std::string status_name(SettleStatus status) {
+  if (status == SettleStatus::stale || status == SettleStatus::gone) return "refused";
+  if (status == SettleStatus::ok) return "ok";
+  return status == SettleStatus::buried ? "buried" : "other";
+}
+
 }  // namespace fq::test

@@ -1,10 +1,9 @@
 // random_history_test - random operations on an engine and on the model, compared after each.
 //
-// A history is a seed: it picks an order, then some dozens of pushes, leases, verdicts, cancels, kicks and
-// steps of time. Ids and receipts are the engines' own, so they are paired by when they were given. Timers
+// A history is a seed: it picks an order, then some dozens of pushes, leases, verdicts, cancels, kicks, edits
+// and steps of time. Ids and receipts are the engines' own, so they are paired by when they were given. Timers
 // never tie (engines may fire equal ones in any order) and none is due exactly now, but for a bucket's
-// tokens, which are there then. FQ_SEED=n runs one history again, FQ_HISTORIES=n more of them, from that seed
-// if it is given.
+// tokens, which are there then. FQ_SEED=n runs one history again, FQ_HISTORIES=n more, from that seed if given.
 #include "tests/api/contract.h"
 
 // System.
@@ -16,6 +15,7 @@
 #include <set>
 // Tests.
 #include "tests/api/history_view.h"
+#include "tests/api/random_patch.h"
 #include "tests/fakes/model.h"
 #include "tests/knobs.h"
 
@@ -105,7 +105,7 @@ class History {
   }
 
   void step() {
-    switch (below(13)) {
+    switch (below(14)) {
       case 0:
       case 1:
       case 2:
@@ -126,6 +126,8 @@ class History {
         return mutate(Action::kick);
       case 11:
         return set();
+      case 12:
+        return edit();
       default: {
         const auto ms = static_cast<int64_t>(below(100)) * 10;
         log_ += "advance " + std::to_string(ms) + "\n";
@@ -269,13 +271,6 @@ class History {
     equal(status_name(engine->at(0).status), status_name(model.status), "extended");
   }
 
-  /// stale and gone are told apart only as long as an engine remembers.
-  static std::string status_name(SettleStatus status) {
-    if (is_refused(status)) return "refused";
-    if (status == SettleStatus::ok) return "ok";
-    return status == SettleStatus::buried ? "buried" : "other";
-  }
-
   void mutate(Action action) {
     if (ids_.empty()) return;
     const auto& [engine_id, model_id] = ids_[below(ids_.size())];
@@ -285,6 +280,18 @@ class History {
     const SettleStatus model = model_.mutate(model_id, action);
     if (!engine.ok()) return differ("mutate: " + engine.error().text);
     equal(engine->changed, uint64_t{model == SettleStatus::ok ? 1U : 0U}, "changed");
+  }
+
+  void edit() {
+    if (ids_.empty()) return;
+    const auto& [engine_id, model_id] = ids_[below(ids_.size())];
+    model_.fire_timers();
+    const auto span = [this](int64_t most) { return fresh_span_ms(most); };
+    const RandomPatch drawn(*model_.find(model_id), order_, !gathers_, {random_, clock_, span});
+    log_ += "edit " + std::to_string(number(model_id)) + drawn.text() + "\n";
+    const Result<SettleStatus> engine = engine_->edit(engine_id, drawn.patch());
+    if (!engine.ok()) return differ("edit: " + engine.error().text);
+    equal(status_name(*engine), status_name(model_.edit(model_id, drawn.patch())), "edited");
   }
 
   /// Another policy file: the same settings, other pools.

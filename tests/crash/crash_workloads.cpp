@@ -151,6 +151,16 @@ void bury_at_length(Story& s) {
   s.change({"bury", "--reason", std::string(1000, 'r'), s.lease()}, "one", State::dead);
   s.change({"kick", "--all"}, "one", State::ready);
 }
+void edit(Story& s) {
+  two_there(s);
+  s.change({"edit", "2", "--delay", "1h", "--tag", "a=b"}, "one", State::delayed);  // "one" is the second
+  s.push("three");
+}
+void edit_at_length(Story& s) {
+  two_there(s);
+  s.change({"edit", "2", "--shell", std::string(30'000, 'x')}, "one", State::ready);
+  s.push("three");
+}
 void pop_many(Story& s) {
   s.push_lines(many(60, 20, "m"));
   s.from_here();
@@ -331,6 +341,8 @@ std::vector<Workload> workloads() {
       {"lease, bury, kick", bury_and_kick},
       {"lease, extend", extend},
       {"lease, bury at length, kick", bury_at_length},
+      {"edit, push", edit},
+      {"edit at length, push", edit_at_length},
       {"pop of many, push", pop_many},
       {"cancel, push", cancel},
       {"rotation", rotation},

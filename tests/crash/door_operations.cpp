@@ -245,6 +245,23 @@ void to_load_policy(Scene& s) {
   REQUIRE(s.open()->policy_load(before, identity).ok());
 }
 
+/// It keeps its place, so that the others are served as ever.
+void to_edit(Scene& s) {
+  few(s);
+  s.must.erase("b1");
+  s.deeds[kFirst].adds = {"edited"};
+  s.deeds[kFirst].ends = {"b1"};
+}
+void edit(Scene& s) {
+  s.act([](Queue& queue) {
+    MessagePatch patch;
+    patch.payload = as_bytes("edited");
+    patch.tags = {{"by", "hand"}};
+    const Result<SettleStatus> done = queue.edit(MessageId{3}, patch);  // few() pushes b1 as the third
+    return done.ok() && *done == SettleStatus::ok;
+  });
+}
+
 void attach(Scene& s) {
   begin_mark();
   s.answer(kFirst, s.open().release() != nullptr);
@@ -291,6 +308,7 @@ const std::vector<DoorOperation> kDoorOperations = {
     {"make_file", to_make_file, push},
     {"drop_file", to_drop_file, ack},
     {"copy_forward", to_copy_forward, ack_all_and_maintain},
+    {"edit", to_edit, edit},
     {"limit", few, limit},
     {"load_policy", to_load_policy, load_policy, Short::nothing},
     {"attach", few, attach},

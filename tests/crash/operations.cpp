@@ -143,6 +143,20 @@ void cancel(Trial& t) {
   t.words = {"cancel", t.spool.push("doomed")};
   t.may = {"doomed"};
 }
+void edit(Trial& t) {
+  few(t);
+  t.spool.push("edited");
+  const std::string id = t.spool.push("last");
+  t.must.insert({"edited", "last"});
+  t.words = {"edit", id, "-p", "5", "--ttl", "1h", "--tag", "a=b"};
+}
+/// A long payload takes the place of a short one: it is one or the other.
+void edit_large(Trial& t) {
+  few(t);
+  t.how.input = std::string(100 * 1024, 'x');
+  t.words = {"edit", t.spool.push("short"), "--file", "-"};
+  t.may = {"short", t.how.input};
+}
 void cancel_large(Trial& t) {
   few(t);
   const std::string large(100 * 1024, 'x');
@@ -300,6 +314,12 @@ const std::vector<Operation> kCommandOperations = with_schedule_commands(with_ho
         "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
     {"cancel_large", cancel_large, {"attach.shared", "event.appended", "event.committed", "flush.applied",
         "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
+    {"edit", edit, {"attach.shared", "edit.appended", "change.committed", "edit.committed", "edit.durable",
+        "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken", "flush.unlocked",
+        "flush.written"}},
+    {"edit_large", edit_large, {"attach.shared", "blob.written", "edit.appended", "edit.committed",
+        "edit.durable", "flush.applied", "flush.servable", "flush.syncing", "flush.synced", "flush.taken",
+        "flush.unlocked", "flush.written"}},
     {"limit", limit, {"attach.shared", "policy.appended", "flush.applied", "flush.servable", "flush.syncing",
         "flush.synced", "flush.taken", "flush.unlocked", "flush.written"}},
     {"set_scope", set_scope, {"attach.shared", "policy.appended", "grow.allocated",

@@ -41,11 +41,12 @@ class Model {
     bool key_debounced = false;
     bool holds_key = false;
     int64_t unique_for_ms = 0, key_until_ms = 0;
-    std::vector<Waited> waits;            // held: what it came after
-    MessageId behind{};                   // held behind this one, which has the same key; 0: none
-    int64_t held_due_ms = 0;              // boot_ms: not before, once it is let go
-    std::vector<int64_t> extended_until;  // wall_ms, under its last lease
-    int64_t told_until_wall_ms = 0;       // after its end
+    std::vector<Waited> waits;             // held: what it came after
+    MessageId behind{};                    // held behind this one, which has the same key; 0: none
+    int64_t held_due_ms = 0;               // boot_ms: not before, once it is let go
+    std::optional<int64_t> held_delay_ms;  // instead: so long after that
+    std::vector<int64_t> extended_until;   // wall_ms, under its last lease
+    int64_t told_until_wall_ms = 0;        // after its end
     std::vector<HistoryEvent> history;
   };
 
@@ -59,6 +60,7 @@ class Model {
   SettleStatus settle(const Settle& item);
   ExtendResult extend(const Receipt& receipt, int64_t duration_ms);
   SettleStatus mutate(MessageId id, Action action);
+  SettleStatus edit(MessageId id, const MessagePatch& patch);
   void set(const std::string& path, const PolicyPatch& patch);
   /// As the policy file has them; what was set at run time wins.
   void load(const Settings& from_file);
@@ -108,6 +110,9 @@ class Model {
   MessageId take_key(MessageId id, const NewMessage& from, const std::string& key, bool debounced);
   void note_key(Message& message, State state);
   void regain_key(Message& message);
+
+  // model_edit.cpp
+  void set_time(Message& message, const MessagePatch& patch);
 
   // model_waits.cpp
   void hold(Message& message, const NewMessage& from, MessageId behind);

@@ -190,6 +190,22 @@ Result<SettleReply> ModelQueue::settle(std::span<const Settle> items, const Leas
   return reply;
 }
 
+Result<SettleStatus> ModelQueue::edit(MessageId id, const MessagePatch& patch) {
+  const std::lock_guard lock(store_->mutex);
+  NewMessage values;
+  values.payload = patch.payload.value_or(Bytes());
+  values.key = patch.key.value_or(std::string_view());
+  values.attempts_max = patch.attempts_max.value_or(std::nullopt);
+  values.ttl_ms = patch.ttl_ms.value_or(std::nullopt);
+  for (const TagPatch& tag : patch.tags) values.tags.push_back({tag.name, tag.value.value_or("")});
+  const std::string_view problem = problem_with(values, store_->model.settings);
+  if (!problem.empty()) return Error{ErrorKind::usage, std::string(problem), 0};
+  const Model::Message* message = store_->model.find(id);
+  const bool timeless = message != nullptr && message->info.state == State::dead;
+  if (timeless && (patch.delay_ms || patch.at_wall_ms)) return Error{ErrorKind::usage, "delay: is dead", 0};
+  return store_->model.edit(id, patch);
+}
+
 Result<void> ModelQueue::policy_set(std::string_view path, const PolicyPatch& patch) {
   const std::lock_guard lock(store_->mutex);
   if (!path.empty() && !is_tenant(path)) return Error{ErrorKind::usage, "tenant: breaks a rule of names", 0};

@@ -82,7 +82,8 @@ void Model::settle_wait(Message& message, MessageId ended) {
   message.waits.clear();
   message.behind = {};
   note(message, "freed");
-  come_back(message, message.held_due_ms - clock.boot_ms());
+  come_back(message, message.held_delay_ms.value_or(message.held_due_ms - clock.boot_ms()));
+  message.held_delay_ms.reset();
 }
 
 bool Model::hold_again(Message& message) {

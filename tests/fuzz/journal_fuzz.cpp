@@ -126,7 +126,8 @@ class Script {
   }
 
   void append_moved() {
-    body_.type = input_.get<uint8_t>() % 2 == 0 ? RecordType::moved : RecordType::replaced;
+    constexpr RecordType kTypes[] = {RecordType::moved, RecordType::replaced, RecordType::edited};
+    body_.type = kTypes[input_.get<uint8_t>() % std::size(kTypes)];
     body_.flags = 0;
     body_.count = 1;
     set_body(some_bytes(512));
@@ -244,6 +245,9 @@ void decode(const ScannedRecord& record) {
       },
       [&](const MovedRecord& moved) {
         return decode_item(record.body.subspan(moved_item_offset(record.body, moved))).has_value();
+      },
+      [&](const EditedRecord& edited) {
+        return decode_item(record.body.subspan(moved_item_offset(record.body, edited.now))).has_value();
       },
       [&](const ReplacedRecord&) {
         return decode_item(record.body.subspan(kReplacedItemOffset)).has_value();

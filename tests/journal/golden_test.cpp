@@ -160,6 +160,9 @@ Body sample(RecordType type) {
     case RecordType::unscheduled:
       encode_skipped(body, type, {"nightly", 0x1112131415, 0x2122232425, Occurrence::missed});
       break;
+    case RecordType::edited:
+      encode_edited(body, {0x3132333435, moved()});
+      break;
     case RecordType::keys:
       encode_keys(body, {{{{0x0102030405060708, 2}, MessageId{3}, 0x1112131415}, {{4, 5}, MessageId{6}, 7}}});
       break;
@@ -221,6 +224,7 @@ std::optional<Body> read_again(RecordType type, uint16_t count, Bytes bytes) {
                         return std::optional(again);
                       },
                       [&](const ReplacedRecord& record) { return written(encode_replaced)(record); },
+                      [&](const EditedRecord& record) { return written(encode_edited)(record); },
                       [&](const KeysRecord& record) { return written(encode_keys)(record); }};
   RecordHeader header;
   header.type = type;

@@ -6,7 +6,7 @@
 #pragma once
 
 // fq, this room.
-#include "core/local/read/event_walk.h"
+#include "core/local/read/carried.h"
 #include "core/local/read/message_reader.h"
 #include "core/local/write/event_writer.h"
 
@@ -37,22 +37,9 @@ class Compactor : private Linked {
   Result<Copied> give_up(MessageId id, uint64_t item_position);
 
  private:
-  struct Carried {
-    MovedRecord record;
-    std::string reason;
-    std::string stderr_tail;
-    std::string terms;
-    std::vector<uint64_t> waits;  // the ids for which it waits
-    std::vector<std::byte> after;
-    uint32_t item_offset = 0;        // of the message in the encoded body
-    int64_t wall_minus_boot_ms = 0;  // with which its times were made wall times
-  };
-
   uint32_t find_replaced(std::vector<InOldest>& found);
-  Result<Copied> put_forward(const Snapshot& snapshot, const StoredItem& stored, uint64_t at,
-                             Carried& carried);
-  Result<void> carry(const Snapshot& snapshot, const StoredItem& stored, Carried& carried);
-  bool append_moved(const Snapshot& snapshot, uint64_t item_position, const Carried& carried);
+  Result<Copied> put_forward(const Carried& carried);
+  bool append_moved(const Carried& carried);
   Result<void> bury_lost(MessageId id, uint64_t item_position, const std::string& what);
 
   Writer& writer_;

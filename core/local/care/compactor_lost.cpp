@@ -40,39 +40,41 @@ Result<void> Compactor::bury_lost(MessageId id, uint64_t item_position, const st
 }
 
 Result<Compactor::Copied> Compactor::give_up(MessageId id, uint64_t item_position) {
-  StoredItem stored;
+  MessageItem item;
   Carried carried;
-  carried.wall_minus_boot_ms = header().wall_minus_boot_ms.peek();
-  std::optional<Snapshot> snapshot;
+  bool there = false;
   std::array<char, kTextBytesMax> tenant;
   std::string key;
   FQ_TRY(locked([&]() -> Result<void> {
     const std::optional<SlotIndex> slot = schedule().messages().find(id);
-    if (!slot || schedule().messages().entry(*slot).item_position != item_position) return {};
+    there = slot && schedule().messages().entry(*slot).item_position == item_position;
+    if (!there) return {};
     const Entry& entry = schedule().messages().entry(*slot);
-    snapshot = take_snapshot(link_, *slot);
+    carried.look(link_, *slot);
     key = schedule().views().key_of(*slot);
-    stored.item.tenant = schedule().tenants().path_copy(TenantIndex{entry.tenant.get()}, tenant);
-    stored.item.priority = schedule().views().priority_of(*slot);
-    stored.item.payload_bytes = entry.payload_bytes;
-    if ((entry.flags & kEntryOwnAttempts) != 0) stored.item.attempts_max = entry.attempts_max;
+    item.tenant = schedule().tenants().path_copy(TenantIndex{entry.tenant.get()}, tenant);
+    item.priority = schedule().views().priority_of(*slot);
+    item.payload_bytes = entry.payload_bytes;
+    if ((entry.flags & kEntryOwnAttempts) != 0) item.attempts_max = entry.attempts_max;
     return {};
   }));
-  if (!snapshot) return Copied::gone;
+  if (!there) return Copied::gone;
+  const Snapshot& snapshot = carried.snapshot();
   // What was moved or written over in the ring just then can be read where it is now.
   TakenMessage taken;
-  taken.id = snapshot->id;
-  taken.place = snapshot->place;
+  taken.id = snapshot.id;
+  taken.place = snapshot.place;
   FQ_TRY_SET(const bool readable, messages_.read(taken));
   if (readable) return Copied::again;
-  if (snapshot->slot_state == SlotState::leased) return Copied::unreadable;
-  if (snapshot->slot_state != SlotState::dead) {
+  if (snapshot.slot_state == SlotState::leased) return Copied::unreadable;
+  if (snapshot.slot_state != SlotState::dead) {
     FQ_TRY(bury_lost(id, item_position, messages_.lost_text(taken)));
     return Copied::again;
   }
-  stored.item.key = key;
-  stored.item.blob = BlobName{};
-  return put_forward(*snapshot, stored, item_position, carried);
+  item.key = key;
+  item.blob = BlobName{};
+  FQ_TRY(carried.read_as(link_, item));
+  return put_forward(carried);
 }
 
 }  // namespace fq

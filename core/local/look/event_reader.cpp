@@ -238,6 +238,19 @@ Result<bool> EventReader::emit_record(const RecordHeader& header, Bytes body, co
         return log.tell(request, page, 0, owner, event);
       }
       return true;
+    case BodyKind::edited:
+      if (const auto edited = decode_edited(body)) {
+        const MovedRecord& now = edited->now;
+        const uint32_t owner = log.owner_of(now.message);
+        log.by_id.set(number(now.id), owner);
+        Event event;
+        event.event = name_of_event(header.type);
+        event.at_wall_ms = header.at_wall_ms;
+        event.id = now.id;
+        if (now.state == SlotState::delayed) event.due_wall_ms = now.state_wall_ms;
+        return log.tell(request, page, 0, owner, event);
+      }
+      return true;
     case BodyKind::event:
       return emit_events(header, body, request, page);
     case BodyKind::scheduled:

@@ -31,6 +31,14 @@ HistoryEvent event_of(RecordType type, int64_t at_wall_ms, uint64_t id, const Ev
   return event;
 }
 
+/// The last attempt and the end of a TTL bury without a record of its own: what ended a dead one stands last,
+/// but for the values that it was given since.
+void add_end(std::vector<HistoryEvent>& events, HistoryEvent end) {
+  const auto last = std::find_if(events.rbegin(), events.rend(),
+                                 [](const HistoryEvent& each) { return each.event != "edited"; });
+  if (last != events.rend() && last->event != "buried") events.insert(last.base(), std::move(end));
+}
+
 }  // namespace
 
 Result<HistoryPage> History::of(MessageId id, size_t n) {
@@ -91,11 +99,10 @@ Result<HistoryPage> History::of(MessageId id, size_t n) {
     }
   }
   std::reverse(page.events.begin(), page.events.end());
-  // The last attempt and the end of a TTL bury without a record of its own: what ended it stands last, and
-  // the state tells.
-  if (dead && !page.events.empty() && page.events.back().event != "buried" && page.events.size() < most) {
-    page.events.push_back(event_of(RecordType::buried, dead_wall_ms, number(id), EventDetail{}, 0, mark()));
-    if (expired) page.events.back().event = "expired";
+  if (dead && page.events.size() < most) {
+    HistoryEvent end = event_of(RecordType::buried, dead_wall_ms, number(id), EventDetail{}, 0, mark());
+    if (expired) end.event = "expired";
+    add_end(page.events, std::move(end));
   }
   return page;
 }

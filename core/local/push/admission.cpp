@@ -55,6 +55,10 @@ std::optional<Error> Admission::refuse(std::span<const Arrival> arrivals) {
     return Error{ErrorKind::later,
                  object() + ": is draining and takes no more; run fq queue resume to end that", 0};
   }
+  return over_limit(arrivals);
+}
+
+std::optional<Error> Admission::over_limit(std::span<const Arrival> arrivals) {
   for (const Arrival& arrival : arrivals) {
     const NodePolicy::Holding holding = schedule().policy().holding_of(arrival.path);
     const bool unlimited = holding.messages_max == UINT64_MAX && holding.bytes_max == UINT64_MAX;

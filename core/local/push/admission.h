@@ -25,6 +25,8 @@ class Admission : private Linked {
 
   /// Which limit stands in the way, if any. Needs: the lock.
   std::optional<Error> refuse(std::span<const Arrival> arrivals);
+  /// The same of what only grows, which a queue that drains takes too.
+  std::optional<Error> over_limit(std::span<const Arrival> arrivals);
   /// Whether one did since begin(): then an end makes room.
   void begin() { over_limit_ = false; }
   bool was_over_limit() const { return over_limit_; }

@@ -15,6 +15,30 @@ LastError error_of(RecordType type, int64_t at_wall_ms, const EventDetail& detai
   return error;
 }
 
+/// What a record carries of events whose own records may be gone.
+void visit_carried(const MovedRecord& moved, const EventVisitor& visit) {
+  if (moved.error_wall_ms != 0 &&
+      !visit(RecordType::retried, moved.error_wall_ms, moved.error, 0, EventSource::carried_error))
+    return;
+  for (auto past = moved.past.rbegin(); past != moved.past.rend(); ++past) {
+    EventDetail detail;
+    detail.pid = past->pid;
+    if (!visit(past->type, past->at_wall_ms, detail, past->serial, EventSource::carried)) return;
+  }
+}
+
+/// Whether the records before an edit tell at least what it carries of them: then they tell it better.
+Result<bool> knows_as_much(Link& link, uint64_t id, const EditedRecord& edited) {
+  size_t left = edited.now.past.size();
+  if (left == 0) return true;
+  FQ_TRY(walk_events(link, id, edited.previous_event,
+                     [&](RecordType, int64_t, const EventDetail&, uint64_t, EventSource source) {
+                       if (source != EventSource::carried_error) --left;
+                       return left != 0;
+                     }));
+  return left == 0;
+}
+
 }  // namespace
 
 std::string_view name_of_event(RecordType type) {
@@ -51,6 +75,8 @@ std::string_view name_of_event(RecordType type) {
       return "skipped";
     case RecordType::unscheduled:
       return "unscheduled";
+    case RecordType::edited:
+      return "edited";
     case RecordType::moved:  // told of by no name: they are no events of a message
     case RecordType::low:
     case RecordType::limits:
@@ -80,18 +106,17 @@ Result<void> walk_events(Link& link, uint64_t id, uint64_t position, const Event
     const RecordHeader header = *decode_header(place->key, record);
     const Bytes body = Bytes(record).subspan(kRecordHeaderBytes, header.bytes - kRecordHeaderBytes);
     if (header.type == RecordType::moved) {
-      const std::optional<MovedRecord> moved = decode_moved(body);
-      if (!moved) return {};
-      if (moved->error_wall_ms != 0 &&
-          !visit(RecordType::retried, moved->error_wall_ms, moved->error, 0, EventSource::carried_error)) {
-        return {};
-      }
-      for (auto past = moved->past.rbegin(); past != moved->past.rend(); ++past) {
-        EventDetail detail;
-        detail.pid = past->pid;
-        if (!visit(past->type, past->at_wall_ms, detail, past->serial, EventSource::carried)) return {};
-      }
+      if (const std::optional<MovedRecord> moved = decode_moved(body)) visit_carried(*moved, visit);
       return {};
+    }
+    if (header.type == RecordType::edited) {
+      const std::optional<EditedRecord> edited = decode_edited(body);
+      if (!edited || !visit(header.type, header.at_wall_ms, EventDetail{}, 0, EventSource::record)) return {};
+      if (edited->previous_event >= position) return {};
+      FQ_TRY_SET(const bool is_there, knows_as_much(link, id, *edited));
+      if (!is_there) return visit_carried(edited->now, visit), Result<void>();
+      position = edited->previous_event;
+      continue;
     }
     if (header.type == RecordType::replaced) {
       const std::optional<ReplacedRecord> replaced = decode_replaced(body);
@@ -129,6 +154,7 @@ Result<std::optional<LastError>> last_error_of(Link& link, const Snapshot& snaps
   FQ_TRY(walk_events(
       link, snapshot.id, snapshot.event_position,
       [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
+        if (type == RecordType::edited) return true;
         // A lease that ran out is no record of its own: it shows as a lease without an end.
         const bool ran_out = first && type == RecordType::leased && snapshot.state != State::leased;
         first = false;

@@ -1,7 +1,7 @@
 // event_walk - what happened to one message, from its newest event back.
 //
 // Every event record holds the position of the one before it about the same message. A MOVED record carries
-// the events of the files that it outlived.
+// the events of the files that it outlived, and so does an EDITED one, for when they are gone.
 #pragma once
 
 // System.

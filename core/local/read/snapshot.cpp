@@ -47,6 +47,7 @@ Snapshot take_snapshot(Link& link, SlotIndex slot) {
   snapshot.at_wall_ms = entry.at_ms == kNever ? 0 : link.store().wall_of(entry.at_ms);
   if (const int64_t ttl_ms = link.schedule().views().ttl_ms(slot); ttl_ms != kNever) snapshot.ttl_ms = ttl_ms;
   snapshot.expired = link.schedule().views().has_expired(slot);
+  snapshot.due_from_release = link.schedule().views().is_due_from_release(slot);
   const UniqueKey* key = link.schedule().views().key_of_message(slot);
   snapshot.has_key = key != nullptr;
   snapshot.key_lost = key != nullptr && (key->flags & (kKeyHeld | kKeyBehind)) == 0;

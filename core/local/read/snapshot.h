@@ -19,6 +19,7 @@ struct Snapshot {
   int64_t at_wall_ms = 0;  // 0: held by a process
   int64_t ttl_ms = 0;      // that still holds; 0: none
   bool expired = false;
+  bool due_from_release = false;  // held, and due so long after its release
   bool has_key = false;   // of --unique or --debounce
   bool key_lost = false;  // and holds it no more
   uint64_t serial = 0;

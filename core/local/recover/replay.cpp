@@ -149,6 +149,16 @@ class Replayer {
     return {};
   }
 
+  Result<void> apply(const ScannedRecord& record, const EditedRecord& edited) {
+    FQ_TRY(grow_alone(store_, need_of(edited.now.message)));
+    in_txn([&](Txn& txn) {
+      const uint64_t item =
+          record.header.position + kRecordHeaderBytes + moved_item_offset(record.body, edited.now);
+      apply_.edited(txn, edited, record.header.position, item, record.header.at_wall_ms);
+    });
+    return {};
+  }
+
   Result<void> apply(const ScannedRecord& record, const EventRecord& event) {
     uint64_t serial = number(event.detail.first_serial);
     for (const EventItem& item : event.items) {

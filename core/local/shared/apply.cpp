@@ -54,7 +54,10 @@ NewEntry Apply::entry_of(const MessageItem& item, MessageId id, uint64_t item_po
   entry.blob = item.blob.has_value();
   entry.job_flags = job_flags_of(item);
   entry.now_ms = store_.boot_of(at_wall_ms);
-  entry.due_ms = item.due_wall_ms == 0 ? entry.now_ms : store_.boot_of(item.due_wall_ms);
+  entry.from_release = item.due_wall_ms < 0;
+  entry.due_ms = entry.from_release      ? -item.due_wall_ms
+                 : item.due_wall_ms == 0 ? entry.now_ms
+                                         : store_.boot_of(item.due_wall_ms);
   if (item.terms.empty()) return entry;
   const std::optional<MessageTerms> terms = decode_terms(item.terms);
   if (!terms) throw RegionDamaged{"a message's terms are none"};
@@ -200,6 +203,7 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
     case RecordType::scheduled:
     case RecordType::skipped:
     case RecordType::unscheduled:
+    case RecordType::edited:
       break;
   }
   FQ_ASSERT(false && "not an event");
@@ -230,6 +234,39 @@ void Apply::replaced(Txn& txn, const ReplacedRecord& replaced, SlotIndex slot, u
        .overhead_bytes = overhead_of(item),
        .due_ms = replaced.due_wall_ms == 0 ? kNever : store_.boot_of(replaced.due_wall_ms)});
   schedule.messages().set_event(txn, slot, position);
+  table_.add_live(txn, item_position);
+}
+
+void Apply::edited(Txn& txn, const EditedRecord& edited, uint64_t position, uint64_t item_position,
+                   int64_t at_wall_ms) {
+  const MovedRecord& now = edited.now;
+  Schedule& schedule = store_.schedule();
+  const std::optional<SlotIndex> slot = schedule.messages().find(now.id);
+  if (!slot) return moved(txn, now, position, item_position, kHeldByTime, at_wall_ms);
+  const NewEntry entry = entry_of(now.message, now.id, item_position, at_wall_ms);
+  const uint64_t overhead = item_position - position + overhead_of(now.message);
+  Edit edit;
+  edit.key = entry.key;
+  edit.priority = entry.priority;
+  edit.own_attempts = entry.attempts_max != 0;
+  edit.attempts_max = edit.own_attempts || now.deliveries == 0 ? entry.attempts_max : now.attempts_max;
+  edit.ttl_ms = entry.ttl_ms;
+  edit.state = now.state;
+  edit.at_ms = store_.boot_of(now.state_wall_ms);
+  edit.due_ms = entry.due_ms;
+  edit.from_release = entry.from_release;
+  edit.deliveries = now.deliveries;
+  edit.attempts = now.attempts;
+  edit.crashes = now.crashes;
+  edit.payload_bytes = entry.payload_bytes;
+  edit.blob = entry.blob;
+  edit.job_flags = entry.job_flags;
+  edit.overhead_bytes = overhead;
+  edit.now_ms = entry.now_ms;
+  table_.remove_live(txn, schedule.messages().entry(*slot).item_position);
+  schedule.edits().apply(txn, *slot, edit);
+  schedule.messages().set_item(txn, *slot, item_position, overhead);
+  schedule.messages().set_event(txn, *slot, position);
   table_.add_live(txn, item_position);
 }
 

@@ -41,6 +41,9 @@ class Apply {
   void policy(Txn& txn, const PolicyRecord& policy, uint64_t position, int64_t at_wall_ms);
   /// A waiting message has another payload. Needs: it is there, ready, delayed or held.
   void replaced(Txn& txn, const ReplacedRecord& replaced, SlotIndex slot, uint64_t position);
+  /// A message has other values. Where it is not known it comes in with them.
+  void edited(Txn& txn, const EditedRecord& edited, uint64_t position, uint64_t item_position,
+              int64_t at_wall_ms);
   /// A key that is held although its message has ended.
   void kept(Txn& txn, const KeptKey& key, uint64_t position);
   /// The key that a message asks for; none for most.

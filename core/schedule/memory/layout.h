@@ -91,7 +91,7 @@ struct Extra {
   Shared<uint32_t> key;    // its UniqueKey, or none
   Shared<uint32_t> waits;  // the first of its Waits, or none
   Shared<uint32_t> zero;
-  Shared<int64_t> due_ms;  // held: not before
+  Shared<int64_t> due_ms;  // held: not before; with kExtraFromRelease so long after its release
 };
 
 /// A message that others wait for, see waits.h.
@@ -128,8 +128,9 @@ struct UniqueKey {
   Shared<uint32_t> behind;  // the key of the message that is held behind its own, or none
 };
 
-inline constexpr uint32_t kExtraExpired = 1;   // dead because it was not started in time
-inline constexpr uint32_t kExtraReplaced = 2;  // its payload came after its push, see Messages::replace
+inline constexpr uint32_t kExtraExpired = 1;      // dead because it was not started in time
+inline constexpr uint32_t kExtraReplaced = 2;     // its payload came after its push, see Messages::replace
+inline constexpr uint32_t kExtraFromRelease = 4;  // held: see due_ms
 
 /// Things in an order: those that came in order in a list (O(1) at both ends), the others in a tree.
 struct Lane {

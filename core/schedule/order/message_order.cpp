@@ -6,6 +6,15 @@
 
 namespace fq {
 
+uint32_t rank_add(Txn& txn, const Region& region, std::string_view key, int32_t priority) {
+  if (key.empty()) return static_cast<uint32_t>(priority);
+  std::string text(key);
+  std::byte tail[kKeyTailBytes];
+  put_number(tail, priority);
+  text.append(as_text(tail));
+  return text_add(txn, region, text);
+}
+
 int32_t priority_of(const Region& region, const Entry& entry) {
   if ((entry.flags & kEntryKeyed) == 0) return static_cast<int32_t>(rank_of(region, entry));
   const std::string text = text_of(region, rank_of(region, entry));

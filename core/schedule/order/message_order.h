@@ -38,6 +38,9 @@ struct MessageKind {
 
 using MessageLane = LaneOps<MessageKind>;
 
+/// The rank of a message: its priority, or the text of its key with the priority behind it. Needs: room for
+/// that text.
+uint32_t rank_add(Txn& txn, const Region& region, std::string_view key, int32_t priority);
 /// The priority of a message, keyed or not.
 int32_t priority_of(const Region& region, const Entry& entry);
 

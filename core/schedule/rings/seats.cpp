@@ -129,6 +129,17 @@ bool Seats::owes(const Tenant& tenant, int64_t now_ms) const {
   return owed(tenant, region_.tenant(tenant.parent).vtime, now_ms) != 0;
 }
 
+void Seats::rerank(Txn& txn, uint32_t leaf, uint32_t slot) const {
+  const Ranks ranks(region_);
+  StepLimit limit(kDepthMax);
+  // What is noted of it is of before: who finds it so would look no further.
+  for (uint32_t i = leaf; i != kRoot; i = region_.tenant(i).parent) {
+    limit.step();
+    if (ranks.is_known(i) && region_.place(i).first == slot) put(txn, region_.place(i).first, kNoIndex);
+  }
+  reseat(txn, leaf);
+}
+
 void Seats::reseat(Txn& txn, uint32_t i, const Arrival* arrival) const {
   const SeatKind kind{&region_};
   StepLimit limit(kDepthMax);

@@ -107,6 +107,8 @@ class Seats {
   /// After something changed in `tenant`: gives it its seat or takes it away, and so on up the tree as far
   /// as that makes a difference. At most one step a level.
   void reseat(Txn& txn, uint32_t tenant) const { reseat(txn, tenant, nullptr); }
+  /// Likewise after a message of `leaf` got another rank, which may go first where it did before, or not.
+  void rerank(Txn& txn, uint32_t leaf, uint32_t slot) const;
   /// What comes, where there was nothing: a message whose start will cost this.
   struct Arrival {
     uint64_t cost;

@@ -1,0 +1,109 @@
+#include "core/local/read/carried.h"
+
+// System.
+#include <algorithm>
+
+namespace fq {
+
+namespace {
+
+PastEvent past_of(RecordType type, int64_t at_wall_ms, uint64_t serial, const EventDetail& detail) {
+  PastEvent past;
+  past.type = type;
+  past.at_wall_ms = at_wall_ms;
+  past.serial = serial;
+  past.pid = detail.pid;
+  return past;
+}
+
+/// What it came after, and for what of it it still waits.
+std::vector<std::byte> after_now(Bytes after, const std::vector<uint64_t>& waits) {
+  std::vector<std::byte> now(after.begin(), after.end());
+  for (size_t at = 0; at + 8 <= now.size(); at += 8) {
+    auto word = get_number<uint64_t>(now.data() + at) & ~kAfterClosed;
+    const bool open = std::find(waits.begin(), waits.end(), word & kMessageIdMax) != waits.end();
+    put_number(now.data() + at, open ? word : word | kAfterClosed);
+  }
+  return now;
+}
+
+}  // namespace
+
+void Carried::look(Link& link, SlotIndex slot) {
+  std::array<uint64_t, kWaitsMax> ids;
+  snapshot_ = take_snapshot(link, slot);
+  item_position_ = link.schedule().messages().entry(slot).item_position;
+  wall_minus_boot_ms_ = link.header().wall_minus_boot_ms;
+  waits_.resize(link.schedule().dependents().waits_of(slot, ids));
+  std::copy_n(ids.begin(), waits_.size(), waits_.begin());
+}
+
+bool Carried::holds(Link& link, SlotIndex slot) const {
+  const Entry& entry = link.schedule().messages().entry(slot);
+  return link.header().wall_minus_boot_ms == wall_minus_boot_ms_ && entry.id == snapshot_.id &&
+         entry.item_position == item_position_ && entry.event_position == snapshot_.event_position &&
+         entry.serial == snapshot_.serial && state_of(entry) == snapshot_.slot_state;
+}
+
+Result<bool> Carried::read(Link& link) {
+  if (!snapshot_.place) return false;
+  // Its events are read before it is written: what is only looked at in the cache would be something else
+  // then.
+  FQ_TRY_SET(const bool found, link.reader().read(*snapshot_.place, stored_, true));
+  if (found) FQ_TRY(tell(link));
+  return found;
+}
+
+Result<void> Carried::read_as(Link& link, const MessageItem& item) {
+  stored_.item = item;
+  return tell(link);
+}
+
+Result<void> Carried::tell(Link& link) {
+  record_ = {};
+  record_.id = MessageId{snapshot_.id};
+  record_.pushed_wall_ms = stored_.item.pushed_wall_ms;
+  record_.message = stored_.item;
+  // What of them still holds.
+  terms_.clear();
+  if (std::optional<MessageTerms> terms = decode_terms(stored_.item.terms)) {
+    terms->ttl_ms = snapshot_.ttl_ms;
+    terms->expired = snapshot_.expired;
+    if (!snapshot_.has_key) terms->key = {};
+    if (!snapshot_.has_key) terms->debounced = false;
+    terms->key_lost = snapshot_.key_lost;
+    after_ = after_now(terms->after, waits_);
+    terms->after = after_;
+    terms_ = encode_terms(*terms);
+  }
+  record_.message.terms = terms_;
+  if (stored_.item.due_wall_ms < 0 && !snapshot_.due_from_release) record_.message.due_wall_ms = 0;
+  record_.attempts = snapshot_.attempts;
+  record_.attempts_max = snapshot_.attempts_max;
+  record_.crashes = snapshot_.crashes;
+  record_.deliveries = snapshot_.deliveries;
+  record_.serial = Serial{snapshot_.serial};
+  record_.pid = static_cast<uint32_t>(snapshot_.pid);
+  record_.state_wall_ms = snapshot_.at_wall_ms;
+  record_.state = snapshot_.slot_state;
+  FQ_TRY(walk_events(link, snapshot_.id, snapshot_.event_position,
+                     [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t serial,
+                         EventSource source) {
+                       const bool failed = is_failure(type) && source != EventSource::carried;
+                       if (failed && record_.error_wall_ms == 0) {
+                         record_.error = detail;
+                         reason_ = detail.reason;
+                         stderr_tail_ = detail.stderr_tail;
+                         record_.error_wall_ms = at_wall_ms;
+                       }
+                       if (source == EventSource::carried_error) return true;
+                       record_.past.push_back(past_of(type, at_wall_ms, serial, detail));
+                       return record_.past.size() < kPastEventsMax;
+                     }));
+  std::reverse(record_.past.begin(), record_.past.end());
+  record_.error.reason = reason_;
+  record_.error.stderr_tail = stderr_tail_;
+  return {};
+}
+
+}  // namespace fq
