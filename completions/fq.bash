@@ -112,7 +112,7 @@ _fq() {
       --queue | -q) queue=${typed[++i]} ;;
       --queue=*) queue=${typed[i]#*=} ;;
       --)
-        if [[ $command == push || $command == schedule || $command == worker ]]; then
+        if [[ $command == push || $command == schedule || $command == worker || $command == edit ]]; then
           compopt -o filenames 2>/dev/null
           mapfile -t COMPREPLY < <(compgen -c -f -- "$cur")
           return
