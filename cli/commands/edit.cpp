@@ -11,6 +11,7 @@
 #include "cli/session/session.h"
 #include "cli/terminal/editor.h"
 #include "cli/terminal/input.h"
+#include "cli/terminal/new_file.h"
 #include "cli/views/message_view.h"
 #include "cli/words/command.h"
 #include "cli/words/values.h"

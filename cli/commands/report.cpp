@@ -83,7 +83,7 @@ Result<Exit> run_report(const Arguments& arguments, Session& session) {
              }));
   if (queues.empty()) return exit;
   const std::string page = report_page(queues, request);
-  if (file) FQ_TRY(write_new_file(std::string(*file), page));
+  if (file) FQ_TRY(replace_file(std::string(*file), page));
   if (!file) FQ_TRY(session.out().write(page));
   FQ_TRY(session.out().flush());
   return exit;

@@ -11,6 +11,7 @@
 // fq, this room.
 #include "core/policy/policy.h"
 #include "cli/terminal/editor.h"
+#include "cli/terminal/new_file.h"
 #include "cli/terminal/output.h"
 
 namespace fq::cli {

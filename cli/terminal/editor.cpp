@@ -16,11 +16,7 @@
 
 namespace fq::cli {
 
-namespace {
-
-constexpr mode_t kMode = 0600;
-
-}  // namespace
+namespace {}  // namespace
 
 Result<std::string> editor_command(std::string_view object) {
   for (const char* name : {"VISUAL", "EDITOR"}) {
@@ -43,18 +39,6 @@ Result<std::string> read_text_file(const std::string& path) {
     if (got == 0) return text;
     text.append(piece, static_cast<size_t>(got));
   }
-}
-
-Result<void> write_new_file(const std::string& path, std::string_view text) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
-  if (!file) return sys_error("open", path, errno);
-  while (!text.empty()) {
-    const ssize_t put = ::write(file.get(), text.data(), text.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return sys_error("write", path, errno);
-    text.remove_prefix(static_cast<size_t>(put));
-  }
-  return {};
 }
 
 Result<int> run_editor(const std::string& command, const std::string& path) {

@@ -19,7 +19,5 @@ std::string end_of_editor(int status);
 
 /// "": there is none.
 Result<std::string> read_text_file(const std::string& path);
-/// Into a file that is not there yet, for nobody but us.
-Result<void> write_new_file(const std::string& path, std::string_view text);
 
 }  // namespace fq::cli

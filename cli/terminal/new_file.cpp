@@ -15,6 +15,8 @@ namespace fq::cli {
 
 namespace {
 
+constexpr mode_t kMode = 0600;
+
 Result<void> write_all(int descriptor, const std::string& path, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t done = ::write(descriptor, bytes.data(), bytes.size());
@@ -28,6 +30,12 @@ Result<void> write_all(int descriptor, const std::string& path, std::string_view
 }  // namespace
 
 Result<void> write_new_file(const std::string& path, std::string_view bytes) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
+  if (file.get() < 0) return sys_error("open", in_quotes(path), errno);
+  return write_all(file.get(), path, bytes);
+}
+
+Result<void> replace_file(const std::string& path, std::string_view bytes) {
   struct stat about {};
   if (::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode)) {
     const Descriptor there(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
@@ -36,7 +44,7 @@ Result<void> write_new_file(const std::string& path, std::string_view bytes) {
   }
   const std::string unfinished = path + ".new-" + std::to_string(::getpid());
   const Descriptor file(
-      ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+      ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, kMode));
   if (file.get() < 0) return sys_error("open", in_quotes(path), errno);
   Result<void> written = write_all(file.get(), path, bytes);
   if (written.ok() && ::fsync(file.get()) != 0) written = sys_error("sync", in_quotes(path), errno);

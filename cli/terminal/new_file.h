@@ -1,4 +1,4 @@
-// new_file - a file that takes the place of another one only when all of it is there.
+// new_file - files that are written whole: where there is none, or in the place of another one.
 #pragma once
 
 // System.
@@ -9,8 +9,11 @@
 
 namespace fq::cli {
 
-/// Writes `bytes` to the file, which only its user can read. Until they are on disk a file that was there
-/// stays what it was; what is no regular file (a pipe, a device) is written to.
+/// Writes `bytes` to a file that is not there yet and that only its user can read.
 Result<void> write_new_file(const std::string& path, std::string_view bytes);
+
+/// The same, but until the bytes are on disk a file that was there stays what it was; then it is replaced.
+/// What is no regular file (a pipe, a device) is written to.
+Result<void> replace_file(const std::string& path, std::string_view bytes);
 
 }  // namespace fq::cli
