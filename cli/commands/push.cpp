@@ -40,6 +40,11 @@ constexpr OptionSpec kPushOptions[] = {
     {"Message", 0, "after-any", Takes::value, "ID[,ID...]", "held until all of these have ended"},
     {"Message", 0, "lazy", Takes::nothing, "", "do not wait for the disk"},
     {"Message", 0, "block", Takes::attached, "DUR", "where a limit is reached: until there is room"},
+    {"Message", 0, "payload", Takes::value, "TEXT", "also when it begins with '-'"},
+    {"Message", 0, "file", Takes::value, "PATH", "read it from a file, '-' is stdin"},
+    {"Message", 0, "lines", Takes::nothing, "", "each line of stdin is a payload"},
+    {"Message", '0', "null", Takes::nothing, "", "the same, each ended by NUL"},
+    {"Message", 0, "ndjson", Takes::nothing, "", "each line is an object: see fq-push(1)"},
     {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
     {"Job", 0, "keep", Takes::value, "DUR", "record and output kept after it (default: retention)"},
     {"Job", 0, "wait", Takes::attached, "DUR", "until it ends; its output, its exit status"},
@@ -47,11 +52,6 @@ constexpr OptionSpec kPushOptions[] = {
     {"Job", 0, "shell", Takes::value, "TEXT", "instead of -- CMD: TEXT for sh -c"},
     {"Job", 0, "env", Takes::value, "VAR", "a variable for CMD; may be given again"},
     {"Job", 0, "env-all", Takes::nothing, "", "all of ours but FQ_* for CMD"},
-    {"Payload", 0, "payload", Takes::value, "TEXT", "also when it begins with '-'"},
-    {"Payload", 0, "file", Takes::value, "PATH", "read it from a file, '-' is stdin"},
-    {"Payload", 0, "lines", Takes::nothing, "", "each line of stdin is a payload"},
-    {"Payload", '0', "null", Takes::nothing, "", "the same, each ended by NUL"},
-    {"Payload", 0, "ndjson", Takes::nothing, "", "each line is an object: see fq-push(1)"},
 };
 
 struct PushRequest {
