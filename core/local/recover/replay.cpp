@@ -122,9 +122,7 @@ class Replayer {
 
   Result<void> apply(const ScannedRecord& record, const ReplacedRecord& replaced) {
     const std::optional<SlotIndex> slot = store_.schedule().messages().find(replaced.event.id);
-    if (slot) {
-      in_txn([&](Txn& txn) { apply_.replaced(txn, replaced, *slot, record.header.position); });
-    }
+    if (slot) in_txn([&](Txn& txn) { apply_.replaced(txn, replaced, *slot, record.header.position); });
     return {};
   }
 
