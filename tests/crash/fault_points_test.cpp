@@ -21,91 +21,52 @@ namespace {
 constexpr const char* kStore = "txn.store";
 
 constexpr const char* kPoints[] = {
-    "attach.shared",
-    "blob.written",
-    "check.copying",
-    "change.committed",
-    "clock.schedules_moved",
-    "compaction.left",
-    "compaction.low",
-    "compaction.low_durable",
-    "compaction.moved",
-    "compaction.removed",
-    "ended.appended",
-    "ended.file_dropped",
-    "ended.file_started",
-    "ended.moved",
-    "ended.noted",
-    "ended.outputs_dropped",
-    "ended.written",
-    "edit.appended",
-    "edit.committed",
-    "edit.durable",
-    "event.appended",
-    "event.committed",
-    "file.set_aside",
-    "flush.applied",
-    "flush.servable",
-    "flush.synced",
-    "flush.syncing",
-    "flush.taken",
-    "flush.unlocked",
-    "flush.written",
-    "grow.allocated",
-    "header.written",
-    "held.committed",
-    "held.decided",
-    "holder.begun",
-    "keys.carried",
-    "lease.appended",
-    "lease.committed",
-    "log.block",
-    "orphan.found",
-    "orphan.gone",
-    "output.kept",
-    "output.made",
-    "pending.applied",
-    "policy.appended",
-    "policy.applied",
-    "policy.carried",
-    "policy.kept",
-    "policy.pools_added",
-    "policy.pools_applied",
-    "policy.rules_added",
-    "policy.switched",
-    "push.appended",
-    "push.committed",
-    "push.durable",
-    "reap.freed",
-    "reap.returned",
-    "rebuild.begin",
-    "rebuild.made",
-    "rebuild.renamed",
-    "rebuild.replayed",
-    "rebuild.retired",
-    "repair.begin",
-    "repair.blob_kept",
-    "repair.counted",
-    "repair.undone",
-    "replace.appended",
-    "replace.committed",
-    "salvage.ready",
-    "salvage.written",
-    "schedule.appended",
-    "schedule.cancelled",
-    "schedule.removed",
-    "schedule.skipped",
-    "schedules.carried",
-    "secret.made",
-    "settle.durable",
-    "smaller.begin",
-    "smaller.made",
-    "smaller.renamed",
-    "supply.made",
-    "timers.fired",
-    "wake.counted",
-    kStore,
+    "attach.shared",         "blob.written",         "check.copying",      "change.committed",
+    "clock.schedules_moved", "compaction.left",      "compaction.low",     "compaction.low_durable",
+    "compaction.moved",      "compaction.removed",   "ended.appended",     "ended.file_dropped",
+    "ended.file_started",    "ended.moved",          "ended.noted",        "ended.outputs_dropped",
+    "ended.written",         "edit.appended",        "edit.committed",     "edit.durable",
+    "event.appended",        "event.committed",      "file.set_aside",     "flush.applied",
+    "flush.servable",        "flush.synced",         "flush.syncing",      "flush.taken",
+    "flush.unlocked",        "flush.written",        "grow.allocated",     "header.written",
+    "held.committed",        "held.decided",         "holder.begun",       "keys.carried",
+    "lease.appended",        "lease.committed",      "log.block",          "orphan.found",
+    "orphan.gone",           "output.kept",          "output.made",        "pending.applied",
+    "policy.appended",       "policy.applied",       "policy.carried",     "policy.kept",
+    "policy.pools_added",    "policy.pools_applied", "policy.rules_added", "policy.switched",
+    "push.appended",         "push.committed",       "push.durable",       "reap.freed",
+    "reap.returned",         "rebuild.begin",        "rebuild.made",       "rebuild.renamed",
+    "rebuild.replayed",      "rebuild.retired",      "repair.begin",       "repair.blob_kept",
+    "repair.counted",        "repair.undone",        "replace.appended",   "replace.committed",
+    "salvage.ready",         "salvage.written",      "schedule.appended",  "schedule.cancelled",
+    "schedule.removed",      "schedule.skipped",     "schedules.carried",  "secret.made",
+    "settle.durable",        "smaller.begin",        "smaller.made",       "smaller.renamed",
+    "supply.made",           "timers.fired",         "wake.counted",       kStore,
 };
+
+/// Points of what is tried by scripts, which kill at each of them: its outcome is more than messages that are
+/// there or not (a copy of a spool, what a caller was given).
+struct ScriptPoints {
+  const char* script;
+  std::vector<const char*> points;
+};
+const ScriptPoints kPointsOfScripts[] = {
+    {"tests/cli/backup_test.sh",
+     {"backup.begun", "backup.file", "backup.freed", "backup.journal", "backup.payloads", "backup.place",
+      "backup.renamed", "backup.whole"}},
+    {"tests/cli/calls_killed_test.sh",
+     {"follow.run_read", "run.closed", "run.left", "run.made", "run.piece"}},
+    {"tests/cli/queue_rename_test.sh", {"rename.renamed"}},
+};
+
+/// Kills at it by its name, or in a loop over the points of one object.
+bool kills_at(const std::string& script, const std::string& point) {
+  const size_t dot = point.find('.');
+  const bool in_loop = script.find("FQ_KILL_AT=" + point.substr(0, dot) + ".$point") != std::string::npos;
+  if (in_loop)
+    return std::regex_search(script, std::regex("for point in [^;]*\\b" + point.substr(dot + 1) + "\\b"));
+  return script.find(point + ":") != std::string::npos;
+}
 
 std::set<std::string> points_of_sources() {
   std::set<std::string> found;
@@ -207,8 +168,19 @@ int kill_at_each_pass(const Operation& operation, const char* point) {
 }  // namespace
 
 TEST_CASE("the list of fault points is that of the sources") {
-  const std::set<std::string> listed(std::begin(kPoints), std::end(kPoints));
+  std::set<std::string> listed(std::begin(kPoints), std::end(kPoints));
+  for (const ScriptPoints& each : kPointsOfScripts) listed.insert(each.points.begin(), each.points.end());
   CHECK(listed == points_of_sources());
+}
+
+TEST_CASE("scripts kill at the fault points that they are listed with") {
+  for (const ScriptPoints& each : kPointsOfScripts) {
+    const std::string script = read_whole(std::string(FQ_SOURCE) + "/" + each.script);
+    for (const char* point : each.points) {
+      INFO(each.script << ": " << point);
+      CHECK(kills_at(script, point));
+    }
+  }
 }
 
 TEST_CASE("every fault point is passed by an operation of the table") {
