@@ -13,7 +13,7 @@ namespace fq::cli {
 
 namespace {
 
-constexpr size_t kPreviewColumns = 60;
+constexpr size_t kTopCommandColumns = 60;
 
 bool runs(const TopJobs::Job& job) { return job.message.state == State::leased; }
 
@@ -58,7 +58,7 @@ std::string TopJobs::text(const Screen& screen, size_t rows) {
     table.row({shown(jobs_[i].queue), std::to_string(number(message.id)),
                runs(jobs_[i]) ? "running" : std::string(name_of(message.state)),
                elapsed_text(message, now_wall_ms_), worker, shown(message.tenant),
-               content_text(message, kPreviewColumns)});
+               content_text(message, kTopCommandColumns)});
     if (i == choice_.line()) table.paint_row(kChosen);
   }
   return choice_.marked(table.lines(Choice::screen_beside(screen)), screen);

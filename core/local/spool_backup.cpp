@@ -18,10 +18,10 @@ namespace fq {
 
 namespace {
 
-constexpr const char* kUnfinished = ".unfinished";
+constexpr const char* kUnfinishedCopy = ".unfinished";
 constexpr const char* kUnfinishedQueues = ".unfinished/queues";
-constexpr const char* kPolicy = "fq.toml";
-constexpr size_t kCopyBlockBytes = 64 * 1024;  // arbitrary
+constexpr const char* kPolicyFile = "fq.toml";
+constexpr size_t kPolicyBlockBytes = 64 * 1024;  // arbitrary
 
 std::string without_slashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
@@ -67,7 +67,7 @@ Result<void> SpoolBackup::take_place() {
   Result<void> empty = check_place_is_empty();
   if (!empty.ok()) place_ = Descriptor(-1);  // what is in it is not ours to take away
   FQ_TRY(std::move(empty));
-  if (::mkdirat(place_.get(), kUnfinished, 0700) != 0) return sys_error("mkdir", object_, errno);
+  if (::mkdirat(place_.get(), kUnfinishedCopy, 0700) != 0) return sys_error("mkdir", object_, errno);
   FQ_POINT("backup.place");
   return {};
 }
@@ -80,7 +80,7 @@ Result<void> SpoolBackup::check_place_is_empty() const {
     const std::string_view name(item->d_name);
     if (name == "." || name == "..") continue;
     empty = false;
-    unfinished = unfinished || name == kUnfinished;
+    unfinished = unfinished || name == kUnfinishedCopy;
   }
   ::closedir(listing);
   if (empty) return {};
@@ -112,7 +112,7 @@ Result<void> SpoolBackup::copy_all() {
 Result<void> SpoolBackup::copy_queue(const std::string& name) {
   FQ_TRY_SET(std::unique_ptr<Attachment> attachment, Attachment::open({spool_, name}, false, clock_));
   Link link(std::move(attachment), clock_);
-  QueueBackup backup(link, {directory_ + "/" + kUnfinished, name}, clock_, request_.interrupt);
+  QueueBackup backup(link, {directory_ + "/" + kUnfinishedCopy, name}, clock_, request_.interrupt);
   Result<void> made = backup.make();
   link.leave(false);
   for (std::string& notice : backup.take_notices()) notices_.push_back(std::move(notice));
@@ -121,13 +121,13 @@ Result<void> SpoolBackup::copy_queue(const std::string& name) {
 
 /// As it is now; whoever it belongs to and however it came there, the copy is ours.
 Result<void> SpoolBackup::copy_policy() {
-  const std::string object = "'" + spool_ + "/" + kPolicy + "'";
-  const Descriptor from(::open((spool_ + "/" + kPolicy).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const std::string object = "'" + spool_ + "/" + kPolicyFile + "'";
+  const Descriptor from(::open((spool_ + "/" + kPolicyFile).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (from.get() < 0 && errno == ENOENT) return {};
   if (from.get() < 0) return sys_error("open", object, errno);
-  const Descriptor to(::openat(place_.get(), kPolicy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  const Descriptor to(::openat(place_.get(), kPolicyFile, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (to.get() < 0) return sys_error("open", object_, errno);
-  std::vector<char> block(kCopyBlockBytes);
+  std::vector<char> block(kPolicyBlockBytes);
   for (;;) {
     const ssize_t got = ::read(from.get(), block.data(), block.size());
     if (got < 0 && errno == EINTR) continue;
@@ -150,14 +150,14 @@ Result<void> SpoolBackup::make_it_a_spool() {
   if (::renameat(place_.get(), kUnfinishedQueues, place_.get(), "queues") != 0)
     return sys_error("rename", object_, errno);
   FQ_POINT("backup.renamed");
-  static_cast<void>(::unlinkat(place_.get(), kUnfinished, AT_REMOVEDIR));
+  static_cast<void>(::unlinkat(place_.get(), kUnfinishedCopy, AT_REMOVEDIR));
   return ::fsync(place_.get()) == 0 ? Result<void>() : sys_error("sync", object_, errno);
 }
 
 void SpoolBackup::undo() {
   if (place_.get() >= 0) {
-    remove_tree(place_.get(), kUnfinished);
-    ::unlinkat(place_.get(), kPolicy, 0);
+    remove_tree(place_.get(), kUnfinishedCopy);
+    ::unlinkat(place_.get(), kPolicyFile, 0);
   }
   if (made_) ::rmdir(directory_.c_str());
 }

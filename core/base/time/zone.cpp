@@ -19,9 +19,9 @@ constexpr int64_t kFarthest = 30 * kDaySeconds;  // no clock differs more from U
 constexpr size_t kHeaderBytes = 44;
 
 /// Big-endian, from the front on; broken once it was asked for more than there is.
-class Reader {
+class ZoneBytes {
  public:
-  explicit Reader(Bytes bytes) : left_(bytes) {}
+  explicit ZoneBytes(Bytes bytes) : left_(bytes) {}
 
   int64_t number(size_t bytes) {
     uint64_t value = 0;
@@ -53,7 +53,7 @@ struct Counts {
   }
 };
 
-std::optional<Counts> read_counts(Reader& reader) {
+std::optional<Counts> read_counts(ZoneBytes& reader) {
   const Bytes magic = reader.take(4);
   if (reader.broken() || std::memcmp(magic.data(), "TZif", 4) != 0) return std::nullopt;
   Counts counts;
@@ -68,7 +68,7 @@ std::optional<Counts> read_counts(Reader& reader) {
 
 // ---- rules -----------------------------------------------------------------------------------------
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_name_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// Of what POSIX says of TZ; each takes what it reads from the front.
 struct RuleReader {
@@ -87,7 +87,7 @@ struct RuleReader {
       left.remove_prefix(end + 1);
       return end >= 3;
     }
-    while (end < left.size() && is_letter(left[end])) ++end;
+    while (end < left.size() && is_name_letter(left[end])) ++end;
     left.remove_prefix(end);
     return end >= 3;
   }
@@ -115,10 +115,10 @@ struct RuleReader {
     return sign * seconds;
   }
   bool day(ZoneRule::Day& into) {
-    using Kind = ZoneRule::Day::Kind;
+    using DayKind = ZoneRule::Day::Kind;
     std::optional<int> month(0), week(0), day_of;
     if (take('M')) {
-      into.kind = Kind::month_week_day;
+      into.kind = DayKind::month_week_day;
       month = number(12);
       if (!take('.')) return false;
       week = number(5);
@@ -126,9 +126,9 @@ struct RuleReader {
       day_of = number(6);
       if (!month || !week || *month == 0 || *week == 0) return false;
     } else {
-      into.kind = take('J') ? Kind::without_leap_day : Kind::with_leap_day;
+      into.kind = take('J') ? DayKind::without_leap_day : DayKind::with_leap_day;
       day_of = number(365);
-      if (day_of && *day_of == 0 && into.kind == Kind::without_leap_day) return false;
+      if (day_of && *day_of == 0 && into.kind == DayKind::without_leap_day) return false;
     }
     if (!day_of) return false;
     into.month = *month;
@@ -191,7 +191,7 @@ std::optional<ZoneRule> ZoneRule::parse(std::string_view text) {
 }
 
 std::optional<Zone> Zone::parse(Bytes tzif) {
-  Reader reader(tzif);
+  ZoneBytes reader(tzif);
   std::optional<Counts> counts = read_counts(reader);
   if (!counts) return std::nullopt;
   size_t time_bytes = 4;

@@ -45,11 +45,11 @@ Result<std::vector<std::byte>> read_all(const std::string& path) {
   struct stat about {};
   if (::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return bytes;
   for (;;) {
-    constexpr size_t kStep = 16 * 1024;
+    constexpr size_t kReadStep = 16 * 1024;
     const size_t known = bytes.size();
     if (known > kFileBytesMax) return bytes;
-    bytes.resize(known + kStep);
-    const ssize_t got = ::read(file.get(), bytes.data() + known, kStep);
+    bytes.resize(known + kReadStep);
+    const ssize_t got = ::read(file.get(), bytes.data() + known, kReadStep);
     if (got < 0) return Error{ErrorKind::config, sys_error("read", path, errno).text, errno};
     bytes.resize(known + static_cast<size_t>(got));
     if (got == 0) return bytes;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kRunMagic = 0x0a316e7572716600;  // "\0fqrun1\n"
 constexpr std::string_view kEnding = ".run";
-constexpr int kTries = 10;  // against who sweeps
+constexpr int kMakeTries = 10;  // against who sweeps
 
 using Counter = std::atomic<uint64_t>;
 static_assert(Counter::is_always_lock_free);
@@ -88,7 +88,7 @@ bool RunFile::is_forsaken(Disk& disk, const Name& name, const Calls& calls) {
 
 /// A new one that is held, and was not taken away before it was.
 Result<std::unique_ptr<RunFile>> RunFile::make_held(Disk& disk, const std::string& path) {
-  for (int attempt = 0; attempt < kTries; ++attempt) {
+  for (int attempt = 0; attempt < kMakeTries; ++attempt) {
     Result<std::unique_ptr<File>> made = disk.open(path, OpenMode::create_new);
     if (!made.ok() && made.error().sys == ENOENT) {
       FQ_TRY(disk.make_directory("output"));

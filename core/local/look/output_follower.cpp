@@ -11,7 +11,7 @@ namespace {
 
 using What = FollowStep::What;
 
-constexpr size_t kPieceBytes = 64 * 1024;  // arbitrary: what a pipe holds
+constexpr size_t kFollowedPieceBytes = 64 * 1024;  // arbitrary: what a pipe holds
 
 FollowStep step_of(What what, Channel channel = Channel::out, uint64_t count = 0) {
   FollowStep step;
@@ -131,7 +131,7 @@ Result<std::optional<FollowStep>> LocalFollower::read_channel(Channel channel) {
   if (call_ && run_->call() == number(*call_)) run_->note_read(channel, position);
   const uint64_t end = ends_[static_cast<size_t>(channel)];
   const uint64_t wanted = end - std::min(end, position);
-  buffer_.resize(std::min<uint64_t>(kPieceBytes, wanted));
+  buffer_.resize(std::min<uint64_t>(kFollowedPieceBytes, wanted));
   FQ_TRY_SET(const RunFile::Piece piece,
              run_->read(channel, position, std::as_writable_bytes(std::span(buffer_))));
   position += piece.bytes + piece.missing;

@@ -14,7 +14,7 @@ namespace fq {
 
 namespace {
 
-constexpr int kTries = 64;             // against others that change the same schedule at the same time
+constexpr int kChangeTries = 64;       // against others that change the same schedule at the same time
 constexpr uint32_t kSeenPerHold = 64;  // of the state lock
 constexpr uint32_t kPassedPerHold = 4096;
 constexpr size_t kNextTimes = 3;
@@ -81,7 +81,7 @@ Result<void> ScheduleBook::set_one(const ScheduleDefinition& definition, bool of
   FQ_TRY(batch.prepare(std::span(&definition.message, 1), {}, 0, blobs));
   SeenSchedule seen;
   StoredSchedule stored;
-  for (int tries = 0; tries < kTries; ++tries) {
+  for (int tries = 0; tries < kChangeTries; ++tries) {
     FQ_TRY_SET(const bool there, reader_.find(definition.name, seen));
     bool readable = false;
     if (there) {
@@ -165,7 +165,7 @@ Result<bool> ScheduleBook::take_out(const SeenSchedule& seen) {
 
 Result<bool> ScheduleBook::remove(std::string_view name) {
   SeenSchedule seen;
-  for (int tries = 0; tries < kTries; ++tries) {
+  for (int tries = 0; tries < kChangeTries; ++tries) {
     FQ_TRY_SET(const bool there, reader_.find(name, seen));
     if (!there) return false;
     if ((seen.flags & kRecurringOfFile) != 0) {
@@ -185,7 +185,7 @@ Result<bool> ScheduleBook::remove(std::string_view name) {
 Result<bool> ScheduleBook::pause(std::string_view name, bool paused) {
   SeenSchedule seen;
   StoredSchedule stored;
-  for (int tries = 0; tries < kTries; ++tries) {
+  for (int tries = 0; tries < kChangeTries; ++tries) {
     FQ_TRY_SET(const bool there, reader_.find(name, seen));
     if (!there) return false;
     if (((seen.flags & kRecurringPaused) != 0) == paused) return true;
