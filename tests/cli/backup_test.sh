@@ -44,7 +44,7 @@ rm -r "$work/copy"
 # What is at work in the original is free in the copy, uncounted; its receipts are not the copy's.
 fresh
 receipt=$(fq push --attempts 1 one >/dev/null; fq pop --lease 1h | cut -f1)
-fq push -q jobs -t t -- sh -c 'read -r x <"$0"' "$work/never" >/dev/null
+fq push -q jobs -t t -- sleep 1000 >/dev/null
 "$FQ" worker -q jobs >/dev/null 2>&1 & worker=$!
 running() { [ "$(fq peek -q jobs --state leased --json | jq -s length)" = 1 ]; }
 await running

@@ -79,8 +79,8 @@ works() {
   local where=$1 example=$2 code said worker=''
   a_world
   case $example in
-    *'fq result 17'*) with_a_result ;;
-    *'fq wait'* | *--wait*' -- '*)  # somebody has to work
+    *'fq result 17'* | *'fq result -f 17'*) with_a_result ;;
+    *'fq wait'* | *'fq result -f "$id"'* | *--wait*' -- '*)  # somebody has to work
       case $example in
         *' -- '*) "$FQ" worker 2>/dev/null & ;;
         *) "$FQ" worker -- true & ;;
