@@ -9,29 +9,32 @@ namespace {
 
 // Ring bytes may be read while they are written over; copy_out finds out afterwards. So what is written comes
 // behind the look at ring_start that allowed it, what is read before the look that tells whether it holds: on
-// x86-64 a matter of the compiler alone. The thread sanitizer would take it for a race, unless each byte is
-// atomic.
+// x86-64 a matter of the compiler alone. The thread sanitizer would take it for a race and knows no fences: for
+// it each byte is atomic.
 #ifdef __SANITIZE_THREAD__
-void copy_shared(std::byte* to, const std::byte* from, size_t bytes) {
-  for (; bytes > 0; --bytes)
-    __atomic_store_n(to++, __atomic_load_n(from++, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+void load_ring(std::byte* to, const std::byte* from, size_t bytes) {
+  for (; bytes > 0; --bytes) *to++ = __atomic_load_n(from++, __ATOMIC_ACQUIRE);
+}
+void copy_into_ring(std::byte* to, const std::byte* from, size_t bytes) {
+  for (; bytes > 0; --bytes) __atomic_store_n(to++, *from++, __ATOMIC_RELEASE);
 }
 #else
-void copy_shared(std::byte* to, const std::byte* from, size_t bytes) { std::memcpy(to, from, bytes); }
-#endif
-
 void load_ring(std::byte* to, const std::byte* from, size_t bytes) {
-  copy_shared(to, from, bytes);
+  std::memcpy(to, from, bytes);
   std::atomic_thread_fence(std::memory_order_acquire);
 }
+void copy_into_ring(std::byte* to, const std::byte* from, size_t bytes) {
+  std::atomic_thread_fence(std::memory_order_release);
+  std::memcpy(to, from, bytes);
+}
+#endif
 
 /// A last part of a word is filled with zeros.
 void store_ring(std::byte* to, const std::byte* from, size_t bytes) {
   constexpr std::array<std::byte, kRecordAlign> kZeros{};
-  std::atomic_thread_fence(std::memory_order_release);
-  copy_shared(to, from, bytes);
+  copy_into_ring(to, from, bytes);
   if (const size_t over = bytes % kZeros.size(); over != 0)
-    copy_shared(to + bytes, kZeros.data(), kZeros.size() - over);
+    copy_into_ring(to + bytes, kZeros.data(), kZeros.size() - over);
 }
 
 }  // namespace
