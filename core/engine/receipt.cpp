@@ -3,7 +3,6 @@
 // System.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 // fq, below us.
 #include "core/base/assert.h"
@@ -31,35 +30,54 @@ bool is_mark(std::string_view text) {
   return fits && std::all_of(text.begin(), text.end(), plain);
 }
 
+constexpr auto kPairs = [] {  // "00" to "99"
+  std::array<std::array<char, 2>, 100> pairs{};
+  for (size_t i = 0; i < pairs.size(); ++i)
+    pairs[i] = {static_cast<char>('0' + i / 10), static_cast<char>('0' + i % 10)};
+  return pairs;
+}();
+
 /// Its digits up to `end`; returns where they begin.
 char* put_digits(char* end, uint64_t number) {
-  do {
-    *--end = static_cast<char>('0' + number % 10);
-    number /= 10;
-  } while (number != 0);
+  for (; number >= kPairs.size(); number /= kPairs.size()) {
+    const std::array<char, 2>& pair = kPairs[number % kPairs.size()];
+    *--end = pair[1];
+    *--end = pair[0];
+  }
+  const std::array<char, 2>& first = kPairs[number];
+  *--end = first[1];
+  if (number >= 10) *--end = first[0];
   return end;
 }
+
+/// Written from its end on, and put into a text at once: each delivery has one.
+class ReceiptBytes {
+ public:
+  ReceiptBytes(uint64_t id, uint64_t serial, std::string_view mark) {
+    FQ_ASSERT(mark.size() <= kMarkBytesMax);
+    char* at = bytes_.data() + bytes_.size() - mark.size();
+    mark.copy(at, mark.size());
+    *--at = '.';
+    at = put_digits(at, serial);
+    *--at = '.';
+    at = put_digits(at, id);
+    bytes_used_ = static_cast<size_t>(bytes_.data() + bytes_.size() - at);
+  }
+  std::string_view view() const { return {bytes_.data() + bytes_.size() - bytes_used_, bytes_used_}; }
+
+ private:
+  std::array<char, 2 * kDigitsMax + 2 + kMarkBytesMax> bytes_;
+  size_t bytes_used_ = 0;
+};
 
 }  // namespace
 
 void write_receipt(std::string& text, uint64_t id, uint64_t serial, std::string_view mark) {
-  FQ_ASSERT(mark.size() <= kMarkBytesMax);
-  // From its end on: put into the text at once, and each delivery has one.
-  std::array<char, 2 * kDigitsMax + 2 + kMarkBytesMax> buffer;
-  char* const end = buffer.data() + buffer.size();
-  char* at = end - mark.size();
-  if (!mark.empty()) std::memcpy(at, mark.data(), mark.size());
-  *--at = '.';
-  at = put_digits(at, serial);
-  *--at = '.';
-  at = put_digits(at, id);
-  text.assign(at, static_cast<size_t>(end - at));
+  text.assign(ReceiptBytes(id, serial, mark).view());
 }
 
 std::string receipt_text(uint64_t id, uint64_t serial, std::string_view mark) {
-  std::string text;
-  write_receipt(text, id, serial, mark);
-  return text;
+  return std::string(ReceiptBytes(id, serial, mark).view());
 }
 
 std::optional<ReceiptParts> parse_receipt(std::string_view text) {

@@ -42,6 +42,7 @@ Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
   const uint32_t tenant_index = TenantTree(region).leaf_of(txn, from.tenant);
   Tenant& tenant = region.tenant(tenant_index);
   const auto [slot, entry] = take_element(txn, region.arena, region.root.entries, region.root.entry_supply);
+  region.open(txn, entry);  // its state, by which it is told from a free one, is not fresh
   txn.fresh(entry.id, number(from.id));
   txn.fresh(entry.item_position, from.item_position);
   txn.fresh(entry.event_position, 0);
@@ -104,7 +105,6 @@ void note_buried(Txn& txn, const Region& region, Tenant& tenant) {
 }  // namespace
 
 SlotIndex Messages::add(Txn& txn, const NewEntry& from) const {
-  open_sums(txn, region_.root);
   const Message message = make_entry(txn, region_, from);
   add_to(txn, region_.root.counters.pushed, 1);
   add_to(txn, message.tenant.pushed, 1);

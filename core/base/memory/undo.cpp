@@ -23,7 +23,7 @@ bool undo_rollback(std::byte* base, uint64_t bytes, UndoLog& log) {
 void Txn::mark_changes() {
   // A block is no smaller than the largest note: what it begins and what it ends in are all.
   static_assert(kNoteBytesMax <= 1 << ChangedBlocks::kBlockShiftMin);
-  for (uint32_t end = noted_; end > 0;) {
+  for (uint32_t end = log_.count; end > 0;) {
     const UndoNote note = *undo_note_before(log_, end);
     changed_->mark(note.offset);
     changed_->mark(note.offset + note.bytes - 1);

@@ -113,7 +113,8 @@ class Txn {
  public:
   /// `changed`: where it marks what it changes while that is watched.
   Txn(std::byte* base, uint64_t bytes, UndoLog& log, ChangedBlocks* changed = nullptr)
-      : most_(2 * kUndoEntries),
+      : next_(log.words),
+        end_(log.words + 2 * kUndoEntries),
         base_(base),
         bytes_(bytes),
         log_(log),
@@ -122,7 +123,10 @@ class Txn {
   /// Over a region that nobody else knows yet, and that goes when its maker dies: notes nothing, takes
   /// nothing back.
   struct Private {};
-  Txn(Private, std::byte* base, UndoLog& log) : most_(0), base_(base), bytes_(0), log_(log) { open_none(); }
+  Txn(Private, std::byte* base, UndoLog& log)
+      : next_(log.words), end_(log.words), base_(base), bytes_(0), log_(log) {
+    open_none();
+  }
   Txn(const Txn&) = delete;
   Txn& operator=(const Txn&) = delete;
   ~Txn() {
@@ -135,7 +139,7 @@ class Txn {
   [[gnu::always_inline]] void set(Shared<T, kOpens>& field, std::type_identity_t<T> value) {
     if constexpr (kOpens != kNotOpened) {
       const uintptr_t into = reinterpret_cast<uintptr_t>(&field) - opened_[kOpens].at;
-      if (__builtin_expect(into >= opened_[kOpens].bytes, 0)) note_apart(&field.value_, sizeof(T));
+      if (__builtin_expect(into >= opened_[kOpens].bytes, 0)) note_apart<sizeof(T)>(&field.value_);
     } else {
       uint64_t old_value = 0;
       std::memcpy(&old_value, &field.value_, sizeof(T));
@@ -156,10 +160,9 @@ class Txn {
     static_assert(kBytes % 8 == 0 && kBytes <= kNoteBytesMax);
     const auto at = reinterpret_cast<uintptr_t>(first);
     if (opened_[kOpens].at == at) return;
-    if (__builtin_expect(noted_ >= most_, 0)) return check_private();
-    uint64_t* const to = log_.words + noted_;
-    std::memcpy(to, first, kBytes);
-    count_note<kBytes / 8>(to, first, kBytes);
+    if (__builtin_expect(next_ >= end_, 0)) return check_private();
+    std::memcpy(next_, first, kBytes);
+    count_note<kBytes / 8>(first, kBytes);
     opened_[kOpens] = {at, kBytes};
   }
 
@@ -180,13 +183,13 @@ class Txn {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     log_.count = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    noted_ = 0;
+    next_ = log_.words;
     open_none();
     notes_all_ = is_watched();
   }
 
   /// In fields that are noted alone.
-  uint32_t noted() const { return (noted_ + 1) / 2; }
+  uint32_t noted() const { return (log_.count + 1) / 2; }
 
  private:
   struct Opened {
@@ -203,43 +206,43 @@ class Txn {
   [[gnu::noinline]] void set_apart(Shared<T, kOpens>& field, T value) {
     set(field, value);
   }
-  [[gnu::noinline]] void note_apart(const void* field, uint32_t field_bytes) {
+  template <uint32_t kFieldBytes>
+  [[gnu::noinline]] void note_apart(const void* field) {
     uint64_t old_value = 0;
-    std::memcpy(&old_value, field, field_bytes);
-    note(field, field_bytes, old_value);
+    std::memcpy(&old_value, field, kFieldBytes);
+    note(field, kFieldBytes, old_value);
   }
 
   [[gnu::always_inline]] void note(const void* field, uint32_t field_bytes, uint64_t old_value) {
-    if (__builtin_expect(noted_ >= most_, 0)) return check_private();
-    uint64_t* const to = log_.words + noted_;
-    to[0] = old_value;
-    count_note<1>(to, field, field_bytes);
+    if (__builtin_expect(next_ >= end_, 0)) return check_private();
+    *next_ = old_value;
+    count_note<1>(field, field_bytes);
   }
 
-  /// What it was lies at `to` already.
+  /// What it was, of so many words, lies at next_ already.
   template <uint32_t kWords>
-  [[gnu::always_inline]] void count_note(uint64_t* to, const void* first, uint64_t bytes) {
-    to[kWords] = static_cast<uint64_t>(static_cast<const std::byte*>(first) - base_) << 8 | bytes;
-    noted_ += kWords + 1;
+  [[gnu::always_inline]] void count_note(const void* first, uint64_t bytes) {
+    next_[kWords] = static_cast<uint64_t>(static_cast<const std::byte*>(first) - base_) << 8 | bytes;
+    next_ += kWords + 1;
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the note before the count (U1)
-    log_.count = noted_;
+    log_.count = log_.count + kWords + 1;
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the count before the store (U3)
   }
 
   void check_private() const { FQ_ASSERT(is_private()); }
   /// That nothing was noted before it began. Told at the end, since a page that is read first and written
   /// later is mapped twice.
-  void check_noted() const { FQ_ASSERT(log_.count == noted_); }
+  void check_noted() const { FQ_ASSERT(log_.count == static_cast<size_t>(next_ - log_.words)); }
 
   bool is_watched() const { return changed_ != nullptr && changed_->is_watched(); }
 
   /// Before the commit: who dies in between has marked what he did not change.
   void mark_changes();
 
-  bool is_private() const { return most_ == 0; }
+  bool is_private() const { return end_ == log_.words; }
 
-  uint32_t noted_ = 0;  // words; log_.count
-  uint32_t most_;       // private: 0
+  uint64_t* next_;  // &log_.words[log_.count]
+  uint64_t* end_;   // beyond it nothing is noted; private: the first
   std::byte* base_;
   uint64_t bytes_;
   UndoLog& log_;

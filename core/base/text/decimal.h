@@ -19,8 +19,11 @@ inline std::optional<uint64_t> take_decimal(std::string_view& text) {
   constexpr size_t kFitMax = 19;  // no number of so many digits is too large
   uint64_t value = 0;
   size_t digits = 0;
-  for (; digits < std::min(text.size(), kFitMax) && is_digit(text[digits]); ++digits)
-    value = value * 10 + static_cast<uint64_t>(text[digits] - '0');
+  for (const size_t end = std::min(text.size(), kFitMax); digits < end; ++digits) {
+    const auto digit = static_cast<unsigned>(text[digits]) - '0';
+    if (digit > 9) break;
+    value = value * 10 + digit;
+  }
   for (; digits < text.size() && is_digit(text[digits]); ++digits) {
     const auto digit = static_cast<uint64_t>(text[digits] - '0');
     if (__builtin_mul_overflow(value, uint64_t{10}, &value)) return std::nullopt;

@@ -43,7 +43,8 @@ class TenantHints {
     } else {
       for (const char c : path) end = end << 8 | static_cast<unsigned char>(c);
     }
-    return ((end ^ path.size()) * kMixer) >> (64 - kPlaceBits);
+    const uint64_t mixed = (end ^ path.size()) * kMixer;
+    return ((mixed ^ mixed >> 32) * kMixer) >> (64 - kPlaceBits);
   }
 
   std::vector<uint32_t> nodes_;
