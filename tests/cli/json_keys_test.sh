@@ -45,6 +45,7 @@ receipt_of() { fq pop --lease 1h "$@" | cut -f1; }
   fq cancel 1
   fq push -t t --attempts 9 --ttl 1h x
   held=$(fq push --after 2 x)
+  fq edit "$held" -p 1
   fq release "$(receipt_of -t t)" --delay 1h
   fq kick 2
   fq extend "$(receipt_of -t t)" 2h

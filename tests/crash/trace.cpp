@@ -94,7 +94,7 @@ void record_from(uint64_t start) {
 }
 [[gnu::noipa]] void end_mark() { asm volatile("int3" ::: "memory"); }
 // Before its trap, or stopped by it.
-bool is_end_mark(uint64_t address) { return address - reinterpret_cast<uint64_t>(&end_mark) < 8; }
+bool is_end_mark(uint64_t address) { return address - reinterpret_cast<uint64_t>(&end_mark) < 12; }
 
 std::string place_of(uint64_t address) {
   std::ostringstream text;

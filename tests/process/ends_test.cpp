@@ -110,8 +110,12 @@ TEST_CASE("fq wait and fq push --wait leave as the job did") {
     const Delivery delivery = serve_one(*consumer, left);
     const Outcome called = caller.end();
     CHECK(called.exit == exit);
-    CHECK(called.out + called.err == "");
-    CHECK(spool.fq({"wait", std::to_string(number(delivery.id))}).exit == exit);
+    CHECK(called.out == "");
+    const std::string id = std::to_string(number(delivery.id));
+    CHECK(called.err == (left.verdict == Verdict::ack ? "" : "fq: message " + id + ": was buried\n"));
+    const Outcome waited = spool.fq({"wait", id});
+    CHECK(waited.exit == exit);
+    CHECK(waited.out + waited.err == "");
   }
 }
 
@@ -159,11 +163,16 @@ TEST_CASE("who waits and is interrupted dies by the signal, and the message stay
     REQUIRE(caller.asleep_in_futex());
     Child waiter = spool.start({"wait", "1"});
     REQUIRE(waiter.asleep_in_futex());
+    const std::string goes_on =
+        "fq: message 1: is still queued or running; the call was interrupted; fq result -f 1 follows it, fq "
+        "cancel 1 "
+        "cancels it\n";
     for (Child* each : {&caller, &waiter}) {
       each->send(signal);
       const Outcome ended = each->end();
       CHECK(ended.signal == signal);
-      CHECK(ended.out + ended.err == "");
+      CHECK(ended.out == "");
+      CHECK(ended.err == (each == &caller && signal != SIGKILL ? goes_on : ""));
     }
     CHECK(spool.says({"pop"}) == "called");
     spool.check_clean();

@@ -57,6 +57,7 @@ const std::map<std::string, Errors> kErrors = {
     {"read", {"EIO", "EINTR"}},
     {"readlink", {}},
     {"renameat", kNaming},
+    {"renameat2", kNaming},
     {"rseq", {}},
     {"rt_sigaction", {}},
     {"rt_sigprocmask", {}},
