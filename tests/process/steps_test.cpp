@@ -305,6 +305,22 @@ std::vector<Group> policy_groups() {
             [](Scene& s) { REQUIRE(s.door().explain({}).ok()); }},
            {"peek behind a full pool", Grows::with_queue, [](Scene& s) { s.peek(State::ready, s.n); }},
        })},
+      {"members of a pool below one node",
+       [](Scene& s) {
+         std::vector<std::string> names(s.n);
+         for (size_t i = 0; i < s.n; ++i) names[i] = "top/" + s.tenant(i);
+         s.push(1, [&](NewMessage& m, size_t i) { m.tenant = names[i]; });
+         for (const std::string& each : names) s.set(each, PolicyKey::pool, 0, "p");
+         s.load(
+             {values_of({.sync = SyncMode::lazy}), {}, {{"p", {{PolicyKey::concurrency, 1'000'000, 0, {}}}}}},
+             7);
+         s.lease_all();
+       },
+       {
+           {"the node joins their pool", Grows::no, [](Scene& s) { s.set("top", PolicyKey::pool, 0, "p"); }},
+           {"and leaves it", Grows::no, [](Scene& s) { s.set("top", PolicyKey::pool, 0, "q"); }},
+           {"settle", Grows::with_queue, [](Scene& s) { s.settle_all(Verdict::ack); }},
+       }},
   };
 }
 

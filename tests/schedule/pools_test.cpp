@@ -144,6 +144,12 @@ TEST_CASE("leases count to the pool that a node comes into, whatever is below it
   q.unset("a/x1", PolicyKey::pool);
   q.unset("a", PolicyKey::pool);
   CHECK(leased() == std::pair{5u, 0u});
+  q.set("a", {in_pool("p")});
+  q.set("a/x1", {in_pool("q")});
+  CHECK(leased() == std::pair{7u, 3u});  // a/x1 and what is below it count in both
+  q.set("a/x1", {in_pool("")});
+  q.ack(1);
+  CHECK(leased() == std::pair{6u, 0u});
 }
 
 TEST_CASE("a pool with a rate lets so many start, and wakes with the next token") {

@@ -177,6 +177,7 @@ void Checker::check_pools() {
   const ScheduleRoot& root = region_.root;
   pool_leases_.assign(root.pool_supply.high_water, 0);
   pool_members_.assign(root.pool_supply.high_water, 0);
+  member_leases_.assign(root.tenant_supply.high_water, 0);
   count_of_pools();
   uint64_t used = 0;
   for (uint32_t i = 0; i < root.pool_supply.high_water; ++i) {

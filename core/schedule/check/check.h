@@ -68,6 +68,7 @@ class Checker {
   // What the walks count, to be compared with what the root says.
   std::vector<Sums> tenant_sums_;  // of a node and all below it
   std::vector<uint32_t> pool_leases_, pool_members_;
+  std::vector<uint32_t> member_leases_;  // of the node that is the nearest member
   uint64_t used_entries_ = 0, used_tenants_ = 0, used_controls_ = 0, named_ = 0, leaves_ = 0, active_ = 0,
            parked_ = 0;
   std::array<uint64_t, 6> of_all_{};

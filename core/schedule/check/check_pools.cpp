@@ -1,4 +1,4 @@
-// check_pools - what must hold of pools (P1 to P4) and of the seats that need them, for schedule_faults.
+// check_pools - what must hold of pools (P1 to P4, P6) and of the seats that need them, for schedule_faults.
 #include "core/schedule/check/check.h"
 
 // System.
@@ -19,7 +19,8 @@ void Checker::count_of_pools() {
     std::set<uint32_t> needed;
     StepLimit limit(kDepthMax);
     for (uint32_t node = i; node != 0; limit.step()) {
-      needed.insert(pool_of(region_, region_.tenant(node)));
+      const uint32_t pool = pool_of(region_, region_.tenant(node));
+      if (needed.insert(pool).second && pool != kNoIndex) member_leases_[node] += tenant.counts.leased;
       node = region_.tenant(node).parent;
     }
     for (const uint32_t pool : needed)

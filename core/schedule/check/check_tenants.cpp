@@ -137,6 +137,8 @@ void Checker::check_members(const Pool& pool, uint32_t i) {
   for (uint32_t node; (node = walk.next()) != kNoIndex;) {
     const bool knows = region_.place(node).member.node == node;
     expect(knows && pool_of(region_, region_.tenant(node)) == i, "P5: a wrong member", node);
+    expect(region_.place(node).member.leased == member_leases_[node],
+           "P6: a member that counts its leases wrongly", node);
   }
 }
 
@@ -183,6 +185,8 @@ uint32_t Checker::check_tree(Kind kind, uint32_t i, uint32_t depth, uint32_t& co
   expect(kind.at(i).height == height && left <= right + 1 && right <= left + 1, "L2: a tree out of balance",
          owner);
   expect((kind.at(i).flags & Kind::kInTree) != 0, "L3: a tree element that does not say so", owner);
+  if constexpr (std::is_same_v<Kind, MemberKind>)
+    expect(kind.sum_of(i) == kind.sum_at(i), "P6: a tree element that does not know what is below it", owner);
   return height;
 }
 

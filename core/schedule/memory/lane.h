@@ -95,6 +95,13 @@ class LaneOps {
     return true;
   }
 
+  /// What i itself adds to sums has changed. Needs: i in the tree. At most log steps.
+  void sum_changed(Txn& txn, const Lane& lane, uint32_t i) const {
+    const Path path = way_to(lane, i);
+    kind_.sum(txn, i);
+    for (uint32_t length = path.length; length > 0; --length) kind_.sum(txn, path.node[length - 1]);
+  }
+
   /// The first of the lane, kNoIndex when it is empty.
   uint32_t first(const Lane& lane) const {
     const uint32_t head = lane.head;
@@ -155,7 +162,7 @@ class LaneOps {
     balance_up(txn, lane, path, path.length);
   }
 
-  void remove_tree(Txn& txn, Lane& lane, uint32_t i) const {
+  Path way_to(const Lane& lane, uint32_t i) const {
     Path path;
     uint32_t at = lane.root;
     while (at != i) {
@@ -164,6 +171,11 @@ class LaneOps {
       path.push(at, left);
       at = left ? kind_.at(at).prev : kind_.at(at).next;
     }
+    return path;
+  }
+
+  void remove_tree(Txn& txn, Lane& lane, uint32_t i) const {
+    Path path = way_to(lane, i);
     auto& node = kind_.at(i);
     const uint32_t place = path.length;
     if (node.prev == kNoIndex || node.next == kNoIndex) {

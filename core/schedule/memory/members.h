@@ -11,34 +11,74 @@ namespace fq {
 
 struct MemberKind {
   static constexpr uint8_t kInTree = 1;
-  static constexpr bool kSums = false;
+  static constexpr bool kSums = true;
   const Region* region;
 
   Member& at(uint32_t i) const { return region->place(i).member; }
   uint32_t most() const { return region->root.places.capacity; }
   static bool may_list(uint32_t, const Member&) { return false; }
+
+  uint32_t sum_of(uint32_t i) const { return i == kNoIndex ? 0 : at(i).below.get(); }
+  uint32_t sum_at(uint32_t i) const {
+    const Member& member = at(i);
+    return member.leased + sum_of(member.prev) + sum_of(member.next);
+  }
+  void sum(Txn& txn, uint32_t i) const { put(txn, at(i).below, sum_at(i)); }
+  void take_sum(Txn& txn, uint32_t to, uint32_t from) const { put(txn, at(to).below, sum_of(from)); }
+
   bool less(const Member& x, const Member& y) const {
     return text_compare(*region, region->tenant(x.node).name, region->tenant(y.node).name, 0) < 0;
   }
 };
 using MemberLane = LaneOps<MemberKind>;
 
-/// Calls `visit(node)` for each member whose path begins with `prefix`, in order.
-template <class Visit>
-void visit_members(const Region& region, uint32_t i, std::string_view prefix, Visit visit,
-                   uint32_t depth = 0) {
-  if (i == kNoIndex) return;
-  if (depth == kTreeHeightMax) region_damaged("a tree is too high");
-  const Member& member = region.place(i).member;
-  int order = 0;
-  {
-    std::array<char, kTextBytesMax> buffer;
-    const std::string_view path = text_copy(region, region.tenant(i).name, buffer);
-    order = path.substr(0, prefix.size()).compare(prefix);
+/// The leases of all members whose path begins with `prefix`, each once. At most two ways down the tree.
+class LeasesBelow {
+ public:
+  LeasesBelow(const Region& region, std::string_view prefix) : kind_{&region}, prefix_(prefix) {}
+
+  uint32_t in(const Lane& members) const {
+    StepLimit limit(kTreeHeightMax);
+    for (uint32_t i = members.root; i != kNoIndex; limit.step()) {
+      const int order = compare(i);
+      if (order == 0)
+        return kind_.at(i).leased + to_the_left(kind_.at(i).prev) + to_the_right(kind_.at(i).next);
+      i = order < 0 ? kind_.at(i).next : kind_.at(i).prev;
+    }
+    return 0;
   }
-  if (order >= 0) visit_members(region, member.prev, prefix, visit, depth + 1);
-  if (order == 0) visit(i);
-  if (order <= 0) visit_members(region, member.next, prefix, visit, depth + 1);
-}
+
+ private:
+  /// Of a subtree in which no path comes after those with the prefix.
+  uint32_t to_the_left(uint32_t i) const {
+    uint32_t sum = 0;
+    for (StepLimit limit(kTreeHeightMax); i != kNoIndex; limit.step()) {
+      const Member& member = kind_.at(i);
+      const bool begins = compare(i) == 0;
+      if (begins) sum += member.leased + kind_.sum_of(member.next);
+      i = begins ? member.prev : member.next;
+    }
+    return sum;
+  }
+  /// Of one in which none comes before them.
+  uint32_t to_the_right(uint32_t i) const {
+    uint32_t sum = 0;
+    for (StepLimit limit(kTreeHeightMax); i != kNoIndex; limit.step()) {
+      const Member& member = kind_.at(i);
+      const bool begins = compare(i) == 0;
+      if (begins) sum += member.leased + kind_.sum_of(member.prev);
+      i = begins ? member.next : member.prev;
+    }
+    return sum;
+  }
+  int compare(uint32_t i) const {
+    std::array<char, kTextBytesMax> buffer;
+    const std::string_view path = text_copy(*kind_.region, kind_.region->tenant(i).name, buffer);
+    return path.substr(0, prefix_.size()).compare(prefix_);
+  }
+
+  MemberKind kind_;
+  std::string_view prefix_;
+};
 
 }  // namespace fq

@@ -19,6 +19,8 @@
 //  P3  A seat has the bits of the sets of what is ready below it, a tree element those of its subtree.
 //  P4  A bit of closed_sets is set if and only if a pool of that set is blocked.
 //  P5  Members are in their pool's tree, ordered by their path.
+//  P6  A member has the leases below it and below no other member in between; a tree element those of its
+//  subtree.
 #pragma once
 
 // fq, this room.
@@ -32,10 +34,13 @@ inline constexpr uint32_t kPoolSetsMax = 62;  // that have a bit of their own
 inline constexpr uint64_t kNoPool = 1;
 inline constexpr uint64_t kSomePools = uint64_t{1} << 63;
 
-/// A member of a pool, in its tree.
+/// A member of a pool, in its tree. What lies below it is a part of that tree, so that one look down says how
+/// many of a node's leases its pool counts already: nobody walks over members.
 struct Member {
   Shared<uint32_t> prev, next;
-  Shared<uint32_t> node;  // whose it is
+  Shared<uint32_t> node;    // whose it is
+  Shared<uint32_t> leased;  // those it is the nearest member for
+  Shared<uint32_t> below;   // in its subtree
   Shared<uint8_t> height;
   Shared<uint8_t> flags;
   Shared<uint16_t> zero;
@@ -55,7 +60,7 @@ struct Place {
   Shared<uint32_t> oldest;  // likewise: who waits longest for a turn by age
   Shared<uint32_t> zero;
 };
-static_assert(sizeof(Place) == 64);
+static_assert(sizeof(Place) == 72);
 
 struct PoolTerms {
   Shared<uint32_t> generation;  // of the policy file that says so

@@ -12,24 +12,29 @@
 namespace fq {
 namespace {
 
-/// The pools that a path needs, each once.
+/// The pools that a path needs, each once, with its nearest member.
 class PathPools {
  public:
   PathPools(const Region& region, uint32_t node) {
     for (StepLimit limit(kDepthMax); node != kRoot; limit.step()) {
       const Tenant& tenant = region.tenant(node);
-      if (has_control(tenant)) add(control_of(region, tenant).pool);
+      if (has_control(tenant)) add({control_of(region, tenant).pool, node});
       node = tenant.parent;
     }
   }
-  const uint32_t* begin() const { return pools_; }
-  const uint32_t* end() const { return pools_ + count_; }
+  struct Need {
+    uint32_t pool;
+    uint32_t member;
+  };
+  const Need* begin() const { return needs_; }
+  const Need* end() const { return needs_ + count_; }
 
  private:
-  void add(uint32_t pool) {
-    if (pool != kNoIndex && std::find(begin(), end(), pool) == end()) pools_[count_++] = pool;
+  void add(Need need) {
+    const auto same = [&](const Need& other) { return other.pool == need.pool; };
+    if (need.pool != kNoIndex && std::none_of(begin(), end(), same)) needs_[count_++] = need;
   }
-  uint32_t pools_[kDepthMax + 1];
+  Need needs_[kDepthMax + 1];
   uint32_t count_ = 0;
 };
 
@@ -72,11 +77,16 @@ void Pools::add_leased(Txn& txn, uint32_t i, uint32_t more, uint32_t less) const
 }
 
 void Pools::count(Txn& txn, uint32_t leaf, bool more) const {
-  for (const uint32_t pool : PathPools(region_, leaf)) add_leased(txn, pool, more ? 1 : 0, more ? 0 : 1);
+  for (const auto& [pool, member] : PathPools(region_, leaf)) {
+    const uint32_t leased = region_.place(member).member.leased;
+    if (!more && leased == 0) region_damaged("a lease that its pool does not know");
+    set_leased(txn, member, pool, more ? leased + 1 : leased - 1);
+    add_leased(txn, pool, more ? 1 : 0, more ? 0 : 1);
+  }
 }
 
 void Pools::started(Txn& txn, uint32_t leaf, int64_t now_ms) const {
-  for (const uint32_t i : PathPools(region_, leaf)) {
+  for (const auto& [i, member] : PathPools(region_, leaf)) {
     Pool& pool = region_.pool(i);
     if (pool.terms.interval_ns == 0) continue;
     put(txn, pool.full_at_ns, bucket_of(pool).full_after_one_ns(now_ms));
@@ -105,53 +115,65 @@ void Pools::fire(Txn& txn, uint32_t i, int64_t now_ms) const {
 
 // ---- members ---------------------------------------------------------------------------------------
 
-/// A node between it and `below` (neither included) is in this pool too.
-bool Pools::is_covered(uint32_t node, uint32_t pool, uint32_t below) const {
-  StepLimit limit(kDepthMax);
-  for (;; limit.step()) {
-    if (node == kRoot) return false;
+/// The nearest node above it that is in this pool, kNoIndex: none.
+uint32_t Pools::member_above(uint32_t node, uint32_t pool) const {
+  for (StepLimit limit(kDepthMax); node != kRoot; limit.step()) {
     node = region_.tenant(node).parent;
-    if (node == below) return false;
-    if (pool_of(region_, region_.tenant(node)) == pool) return true;
+    if (pool_of(region_, region_.tenant(node)) == pool) return node;
   }
+  return kNoIndex;
 }
 
-/// Of its leases those that would not count without it. Needs: it is not a member now.
-uint32_t Pools::leased_by_it_alone(uint32_t node, uint32_t pool) const {
+/// Its leases that are below no member of this pool in between.
+uint32_t Pools::nearest_of(uint32_t node, uint32_t pool) const {
   const Tenant& tenant = region_.tenant(node);
-  if (is_covered(node, pool, kNoIndex)) return 0;
-  uint32_t leased = tenant.counts.leased;
+  const uint32_t leased = tenant.counts.leased;
   if (leased == 0 || !is_inner(tenant)) return leased;
   std::array<char, kTextBytesMax + 1> buffer;
   const size_t bytes = text_copy(region_, tenant.name, std::span(buffer).first<kTextBytesMax>()).size();
   buffer[bytes] = '/';
-  const std::string_view prefix(buffer.data(), bytes + 1);
-  visit_members(region_, region_.pool(pool).members.root, prefix, [&](uint32_t member) {
-    const uint32_t theirs = is_covered(member, pool, node) ? 0 : region_.tenant(member).counts.leased.get();
-    if (theirs > leased) region_damaged("a node has fewer leases than those below it");
-    leased -= theirs;
-  });
-  return leased;
+  const uint32_t of_others = LeasesBelow(region_, {buffer.data(), bytes + 1}).in(region_.pool(pool).members);
+  if (of_others > leased) region_damaged("a node has fewer leases than those below it");
+  return leased - of_others;
+}
+
+void Pools::set_leased(Txn& txn, uint32_t member, uint32_t pool, uint32_t leased) const {
+  put(txn, region_.place(member).member.leased, leased);
+  MemberLane(MemberKind{&region_}).sum_changed(txn, region_.pool(pool).members, member);
+}
+
+void Pools::join(Txn& txn, uint32_t node, uint32_t pool) const {
+  const uint32_t leased = nearest_of(node, pool);
+  const uint32_t above = member_above(node, pool);
+  if (above == kNoIndex) {
+    add_leased(txn, pool, leased, 0);
+  } else {
+    const uint32_t had = region_.place(above).member.leased;
+    if (leased > had) region_damaged("a member has fewer leases than are below it");
+    set_leased(txn, above, pool, had - leased);
+  }
+  Member& member = region_.place(node).member;
+  put(txn, member.node, node);
+  put(txn, member.flags, 0);
+  put(txn, member.leased, leased);
+  MemberLane(MemberKind{&region_}).insert(txn, region_.pool(pool).members, node, member);
+}
+
+void Pools::leave(Txn& txn, uint32_t node, uint32_t pool) const {
+  Member& member = region_.place(node).member;
+  MemberLane(MemberKind{&region_}).remove(txn, region_.pool(pool).members, node, member);
+  const uint32_t above = member_above(node, pool);
+  if (above == kNoIndex) return add_leased(txn, pool, 0, member.leased);
+  set_leased(txn, above, pool, region_.place(above).member.leased + member.leased);
 }
 
 void Pools::assign(Txn& txn, uint32_t node, uint32_t to) const {
   Control& control = control_of(region_, region_.tenant(node));
   const uint32_t from = control.pool;
   if (from == to) return;
-  const MemberLane lane(MemberKind{&region_});
-  Member* member = &region_.place(node).member;
-  if (from != kNoIndex) {
-    lane.remove(txn, region_.pool(from).members, node, *member);
-    put(txn, control.pool, kNoIndex);
-    add_leased(txn, from, 0, leased_by_it_alone(node, from));
-  }
-  if (to != kNoIndex) {
-    add_leased(txn, to, leased_by_it_alone(node, to), 0);
-    put(txn, control.pool, to);
-    put(txn, member->node, node);
-    put(txn, member->flags, 0);
-    lane.insert(txn, region_.pool(to).members, node, *member);
-  }
+  if (from != kNoIndex) leave(txn, node, from);
+  if (to != kNoIndex) join(txn, node, to);
+  put(txn, control.pool, to);
 }
 
 void Pools::move(Txn& txn, uint32_t from, uint32_t to) const {
@@ -163,6 +185,7 @@ void Pools::move(Txn& txn, uint32_t from, uint32_t to) const {
   Member& member = region_.place(to).member;
   put(txn, member.node, to);
   put(txn, member.flags, 0);
+  put(txn, member.leased, region_.place(from).member.leased);
   lane.insert(txn, pool.members, to, member);
 }
 

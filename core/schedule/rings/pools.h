@@ -37,7 +37,7 @@ class Pools {
   }
   /// A lease of this leaf counts there: it or a node above it is a member.
   bool counts(uint32_t leaf, uint32_t pool) const {
-    return pool_of(region_, region_.tenant(leaf)) == pool || is_covered(leaf, pool, kNoIndex);
+    return pool_of(region_, region_.tenant(leaf)) == pool || member_above(leaf, pool) != kNoIndex;
   }
 
   /// The node is a member of this pool (kNoIndex: of none) from now on, with what is leased below it. Needs:
@@ -46,7 +46,7 @@ class Pools {
   /// `to` gets what `from` had, which has the same path and the same leases.
   void move(Txn& txn, uint32_t from, uint32_t to) const;
 
-  /// One more lease below this leaf, or one less. At most a step a level.
+  /// One more lease below this leaf, or one less. At most a step a level, and log steps in each pool.
   void count(Txn& txn, uint32_t leaf, bool more) const;
   /// It has started now: its pools pay for it.
   void started(Txn& txn, uint32_t leaf, int64_t now_ms) const;
@@ -64,8 +64,11 @@ class Pools {
   void set_block(Txn& txn, uint32_t pool, uint32_t reason, bool on) const;
   void add_leased(Txn& txn, uint32_t pool, uint32_t more, uint32_t less) const;
   void set_timer(Txn& txn, uint32_t pool) const;
-  bool is_covered(uint32_t node, uint32_t pool, uint32_t below) const;
-  uint32_t leased_by_it_alone(uint32_t node, uint32_t pool) const;
+  void join(Txn& txn, uint32_t node, uint32_t pool) const;
+  void leave(Txn& txn, uint32_t node, uint32_t pool) const;
+  void set_leased(Txn& txn, uint32_t member, uint32_t pool, uint32_t leased) const;
+  uint32_t member_above(uint32_t node, uint32_t pool) const;
+  uint32_t nearest_of(uint32_t node, uint32_t pool) const;
 
   const Region& region_;
   PoolSets sets_;
