@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # calls_killed_test - calls and followed jobs whose worker, caller or follower is killed, or whose disk is full.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/worker_lib.sh"
 
 fq push -- true >/dev/null   # the first message of a worker without a command is a command
 start_worker() { "$FQ" worker -j 4 --backoff 1ms..2ms >/dev/null 2>"$work/worker.err" & worker=$!; }
@@ -57,9 +58,22 @@ for point in run.made:1 run.piece:1 run.piece:3 run.closed:1 run.left:1 output.m
   well "a worker killed at $point"
 done
 
+# Without a caller nothing waits for what it was writing: that goes when its message comes back.
+unfinished() { find "$FQ_SPOOL/queues/default/output" -name '*.*' | wc -l; }
+for point in run.piece:1 run.closed:1 output.made:1; do
+  id=$(fq push -- seq 30000)
+  FQ_KILL_AT=$point "$FQ" worker >/dev/null 2>&1 & worker=$!
+  await gone_or_zombie $worker
+  wait $worker 2>/dev/null
+  is "something is left of a run ($point)" yes "$([ "$(unfinished)" -gt 0 ] && echo yes)"
+  is "and its message is back ($point)" ready "$(state "$id")"
+  is "with nothing left ($point)" 0 "$(unfinished)"
+  fq cancel "$id" >/dev/null
+done
+
 # A caller or a follower that dies: its job knows nothing of it.
 start_worker
-for point in push.appended:1 follow.run_read:1; do
+for point in push.committed:1 follow.run_read:1; do
   FQ_KILL_AT=$point "$FQ" push --wait -- seq 30000 >"$work/out" 2>/dev/null
   is "the job of a caller killed at $point ends" 0 "$(fq wait --for 20s --all; echo $?)"
   is "what it wrote is there ($point)" "$text" "$(fq result "$(last_id)" | cksum)"

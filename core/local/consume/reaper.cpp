@@ -7,6 +7,8 @@
 #include <utility>
 // fq, below us.
 #include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/files/outputs.h"
 
 namespace fq {
 
@@ -28,11 +30,11 @@ struct Reaper::Dead {
   HolderIndex holder{};
   ProcessName process;
   int64_t found_at_ms = 0;
-  bool holds = false;                 // anything at all
-  bool overdue = false;               // what its jobs left behind has had its time
-  bool returned = false;              // some of it came back by this look
-  std::vector<uint64_t> part;         // ids
-  std::optional<uint64_t> last_kept;  // by what a job left behind
+  bool holds = false;     // anything at all
+  bool overdue = false;   // what its jobs left behind has had its time
+  bool returned = false;  // some of it came back by this look
+  std::vector<RunFile::Name> part;
+  std::optional<MessageId> last_kept;  // by what a job left behind
 };
 
 std::vector<HolderIndex> Reaper::dead_holders() {
@@ -104,11 +106,13 @@ Result<void> Reaper::reap(HolderIndex holder) {
   for (;;) {
     FQ_TRY(find_held(dead));
     if (dead.part.empty()) break;
-    for (const uint64_t id : dead.part) {
-      const bool kept = !dead.overdue && jobs.keep(id);
-      if (kept) dead.last_kept = id;
-      dead.returned = dead.returned || !kept;
-      if (!kept) FQ_TRY(return_from_dead(dead, id));
+    for (const RunFile::Name& run : dead.part) {
+      const bool kept = !dead.overdue && jobs.keep(number(run.id));
+      if (kept) dead.last_kept = run.id;
+      if (kept) continue;
+      dead.returned = true;
+      FQ_TRY(return_from_dead(dead, run.id));
+      drop_unfinished(disk(), run, dead.process.pid);
     }
   }
   return dead.last_kept ? note_kept(dead) : free_dead(dead);
@@ -139,8 +143,8 @@ bool Reaper::is_dead(const Dead& dead) {
 }
 
 /// Needs: the lock.
-std::optional<SlotIndex> Reaper::find_held(const Dead& dead, uint64_t id) {
-  const std::optional<SlotIndex> slot = schedule().messages().find(MessageId{id});
+std::optional<SlotIndex> Reaper::find_held(const Dead& dead, MessageId id) {
+  const std::optional<SlotIndex> slot = schedule().messages().find(id);
   if (!slot || !is_dead(dead)) return std::nullopt;
   const Entry& entry = schedule().messages().entry(*slot);
   const bool held = HolderIndex{entry.holder.get()} == dead.holder &&
@@ -157,7 +161,8 @@ Result<void> Reaper::find_held(Dead& dead) {
     const auto last = dead.last_kept ? find_held(dead, *dead.last_kept) : std::nullopt;
     auto held = last ? schedule().views().next_held(*last) : schedule().views().first_held(dead.holder);
     for (; held && dead.part.size() < kHeldPerLook; held = schedule().views().next_held(*held)) {
-      dead.part.push_back(schedule().messages().entry(*held).id);
+      const Entry& entry = schedule().messages().entry(*held);
+      dead.part.push_back({MessageId{entry.id.get()}, entry.deliveries});
     }
     return {};
   });
@@ -179,7 +184,7 @@ Result<void> Reaper::note_kept(const Dead& dead) {
   });
 }
 
-Result<void> Reaper::return_from_dead(const Dead& dead, uint64_t id) {
+Result<void> Reaper::return_from_dead(const Dead& dead, MessageId id) {
   return writer_.write_event([&]() -> Result<Obstacle> {
     const std::optional<SlotIndex> held = find_held(dead, id);
     if (!held) return Obstacle::none;

@@ -36,9 +36,9 @@ class Reaper : private Linked {
   Result<bool> find_dead(Dead& dead);
   bool is_dead(const Dead& dead);
   Result<void> find_held(Dead& dead);
-  std::optional<SlotIndex> find_held(const Dead& dead, uint64_t id);
+  std::optional<SlotIndex> find_held(const Dead& dead, MessageId id);
   Result<void> note_kept(const Dead& dead);
-  Result<void> return_from_dead(const Dead& dead, uint64_t id);
+  Result<void> return_from_dead(const Dead& dead, MessageId id);
   Result<void> free_dead(const Dead& dead);
 
   Writer& writer_;

@@ -21,8 +21,6 @@
 // fq, below us.
 #include "core/base/crc32c.h"
 #include "core/base/fault_point.h"
-// fq, this room.
-#include "core/local/files/run_file.h"
 
 namespace fq {
 
@@ -44,6 +42,9 @@ struct OutputHeader {
 };
 
 std::string name_of(MessageId id) { return "output/" + std::to_string(number(id)); }
+std::string unfinished_name_of(MessageId id, uint32_t pid) {
+  return name_of(id) + "." + std::to_string(pid) + std::string(kUnfinished);
+}
 
 Result<std::optional<OutputHeader>> read_header(File& file) {
   std::array<std::byte, kHeaderBytes> bytes;
@@ -134,11 +135,9 @@ Result<void> write_whole(File& file, const JobOutput& output, int64_t until_wall
 }
 
 /// Nobody writes it, and no caller that lives is to read it.
-bool is_forsaken_run(Disk& disk, std::string_view name) {
-  const std::optional<RunFile::Name> run = RunFile::name_in(name);
-  if (!run) return false;
+bool is_forsaken(Disk& disk, const RunFile::Name& run) {
   const Result<std::unique_ptr<Calls>> calls = Calls::open(disk);
-  return calls.ok() && *calls && RunFile::is_forsaken(disk, *run, **calls);
+  return calls.ok() && *calls && RunFile::is_forsaken(disk, run, **calls);
 }
 
 }  // namespace
@@ -162,7 +161,7 @@ Result<std::string> kept_text(const JobOutput& output, Channel channel, uint64_t
 
 Result<void> keep_output(Disk& disk, MessageId id, const JobOutput& output, int64_t until_wall_ms) {
   const std::string name = name_of(id);
-  const std::string unfinished = name + "." + std::to_string(::getpid()) + std::string(kUnfinished);
+  const std::string unfinished = unfinished_name_of(id, static_cast<uint32_t>(::getpid()));
   FQ_TRY_SET(const std::unique_ptr<File> file, make_unfinished(disk, unfinished));
   FQ_POINT("output.made");
   Result<void> written = write_whole(*file, output, until_wall_ms);
@@ -198,13 +197,21 @@ Result<void> remove_output(Disk& disk, MessageId id, int64_t until_wall_ms) {
   return disk.remove(name_of(id));
 }
 
+void drop_unfinished(Disk& disk, const RunFile::Name& run, uint32_t pid) {
+  if (is_forsaken(disk, run)) static_cast<void>(disk.remove(RunFile::path_of(run)));
+  const std::string unfinished = unfinished_name_of(run.id, pid);
+  const Result<std::unique_ptr<File>> file = disk.open(unfinished, OpenMode::read);
+  if (file.ok() && take(**file)) static_cast<void>(disk.remove(unfinished));
+}
+
 Result<void> sweep_outputs(Disk& disk, int64_t now_wall_ms) {
   Result<std::vector<std::string>> listed = disk.list("output");
   if (!listed.ok() && listed.error().sys == ENOENT) return {};
   FQ_TRY_SET(const std::vector<std::string> names, std::move(listed));
   for (const std::string& name : names) {
     const std::string path = "output/" + name;
-    if (is_forsaken_run(disk, name)) FQ_TRY(disk.remove(path));
+    const std::optional<RunFile::Name> run = RunFile::name_in(name);
+    if (run && is_forsaken(disk, *run)) FQ_TRY(disk.remove(path));
     const bool unfinished = name.ends_with(kUnfinished);
     uint64_t id = 0;
     const auto parsed = std::from_chars(name.data(), name.data() + name.size(), id);

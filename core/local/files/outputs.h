@@ -8,6 +8,8 @@
 // fq, below us.
 #include "core/api/queue.h"
 #include "core/base/disk/disk.h"
+// fq, this room.
+#include "core/local/files/run_file.h"
 
 namespace fq {
 
@@ -21,6 +23,8 @@ Result<void> keep_output(Disk& disk, MessageId id, const JobOutput& output, int6
 Result<std::optional<JobOutput>> read_output(Disk& disk, MessageId id, int64_t now_wall_ms);
 /// The one that was kept until then; another stays.
 Result<void> remove_output(Disk& disk, MessageId id, int64_t until_wall_ms);
+/// What a process that died was writing of this run goes, but for what a caller that lives has yet to read.
+void drop_unfinished(Disk& disk, const RunFile::Name& run, uint32_t pid);
 /// Looks at all of them: those whose time is over go, and what a dead process was writing, or had left for a
 /// caller that died.
 Result<void> sweep_outputs(Disk& disk, int64_t now_wall_ms);
