@@ -31,6 +31,7 @@ constexpr Meaning kMeanings[] = {
     {"WRONGPASS", ErrorKind::denied, "does not know this user with this password"},
     {"NOPERM", ErrorKind::denied, "does not let this user do it"},
     {"FQMISSING", ErrorKind::missing, "has no such queue; the first push makes it"},
+    {"FQUNKNOWN", ErrorKind::missing, "knows of no message with an id that another is to come after"},
     {"FQSCHEMA", ErrorKind::unusable, "keeps this queue in a form of another fq; use that"},
 };
 

@@ -11,7 +11,7 @@ namespace fq {
 namespace {
 
 constexpr uint8_t kVersion = 1;
-constexpr uint8_t kFifo = 1;
+constexpr char kOnlyBehind = 2;  // of a wait: not asked for, but for its key
 constexpr State kStates[] = {State::ready, State::delayed, State::leased, State::held, State::dead};
 
 void put_text(Packer& packer, std::string_view text) {
@@ -29,16 +29,21 @@ std::string tag_block(const std::vector<Tag>& tags) {
   return block.bytes();
 }
 
-bool read_rest(std::string_view bytes, MessageRecord& record) {
-  Unpacker rest(bytes);
-  Unpacker block(rest.raw(rest.number<uint32_t>()));
-  record.payload = rest.rest();
+bool take_tags(std::string_view bytes, std::vector<Tag>& tags) {
+  Unpacker block(bytes);
   for (auto left = block.number<uint16_t>(); left > 0 && block.ok(); --left) {
     const std::string_view name = block.raw(block.number<uint16_t>());
     const std::string_view value = block.raw(block.number<uint16_t>());
-    record.tags.push_back({std::string(name), std::string(value)});
+    tags.push_back({std::string(name), std::string(value)});
   }
-  return rest.ok() && block.ok();
+  return block.ok();
+}
+
+bool read_rest(std::string_view bytes, MessageRecord& record) {
+  Unpacker rest(bytes);
+  const std::string_view block = rest.raw(rest.number<uint32_t>());
+  record.payload = rest.rest();
+  return rest.ok() && take_tags(block, record.tags);
 }
 
 /// A double says it as far as 2^53; what is unlimited comes back as that.
@@ -54,7 +59,7 @@ std::optional<MessageRecord> read_record(std::string_view bytes) {
   MessageRecord record;
   const auto version = head.number<uint8_t>();
   const auto state = head.number<uint8_t>();
-  record.is_fifo = head.number<uint8_t>() == kFifo;
+  head.number<uint16_t>();  // flags
   const auto key_bytes = head.number<uint8_t>();
   const auto tenant_bytes = head.number<uint16_t>();
   record.attempts_max = head.number<uint16_t>();
@@ -79,14 +84,57 @@ std::optional<MessageRecord> read_record(std::string_view bytes) {
   return record;
 }
 
+std::vector<Tag> read_tags(std::string_view block) {
+  std::vector<Tag> tags;
+  take_tags(block, tags);
+  return tags;
+}
+
+std::optional<TiesRecord> read_ties(std::string_view bytes) {
+  Unpacker ties(bytes);
+  TiesRecord record;
+  record.due_ms = ties.whole();
+  record.delay_ms = ties.whole();
+  ties.whole();  // how long its key is held
+  const auto behind = ties.whole();
+  ties.whole();  // what is held behind it
+  record.unique = ties.raw(ties.number<uint16_t>());
+  while (!ties.rest().empty() && ties.ok()) {
+    const auto id = static_cast<uint64_t>(ties.whole());
+    const auto flags = ties.raw(2);
+    ties.whole();  // since when
+    const bool is_behind = id == static_cast<uint64_t>(behind) && !flags.empty() && flags[0] == kOnlyBehind;
+    if (ties.ok() && !is_behind) record.after.push_back(MessageId{id});
+  }
+  if (!ties.ok()) return std::nullopt;
+  return record;
+}
+
 std::string push_fields(const NewMessage& message, int64_t at_ms) {
+  enum class Key : uint8_t { none, unique, debounce };
+  const std::string_view key = message.debounce.empty() ? message.unique : message.debounce;
+  Key kind = key.empty() ? Key::none : Key::unique;
+  if (!message.debounce.empty()) kind = Key::debounce;
   Packer fields;
   fields.number(message.priority)
       .number(static_cast<uint16_t>(message.attempts_max.value_or(0)))
       .number(static_cast<uint32_t>(message.payload.size()))
       .number(static_cast<double>(message.ttl_ms.value_or(0)))
       .number(static_cast<double>(message.delay_ms.value_or(0)))
-      .number(static_cast<double>(at_ms));
+      .number(static_cast<double>(at_ms))
+      .number(static_cast<uint8_t>(kind))
+      .number(static_cast<uint8_t>(message.unique_mode))
+      .number(static_cast<double>(message.unique_for_ms))
+      .number(static_cast<double>(message.quiet_ms))
+      .number(static_cast<double>(message.max_wait_ms.value_or(-1)));
+  put_text(fields, key);
+  const auto put_waits = [&](const std::vector<MessageId>& ids, bool any) {
+    for (const MessageId id : ids)
+      fields.number(static_cast<double>(std::min(number(id), kMessageIdMax)))
+          .number(static_cast<uint8_t>(any));
+  };
+  put_waits(message.after, false);
+  put_waits(message.after_any, true);
   return fields.bytes();
 }
 

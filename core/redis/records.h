@@ -17,7 +17,6 @@ inline constexpr size_t kNonceBytes = 6;
 /// Of a whole record; the views lie in it.
 struct MessageRecord {
   State state = State::ready;
-  bool is_fifo = false;
   std::string_view tenant, key, nonce, payload;
   uint32_t attempts_max = 0;  // 0: the queue's
   uint32_t attempts = 0, attempts_in_force = 0, crashes = 0, deliveries = 0;
@@ -30,8 +29,19 @@ struct MessageRecord {
 /// None: it is not one that this fq wrote.
 std::optional<MessageRecord> read_record(std::string_view bytes);
 
-/// What push tells the server's program of a message beside its tenant and key. `at_ms`: the server's time;
-/// 0: after the delay.
+/// A block of tags.
+std::vector<Tag> read_tags(std::string_view block);
+
+/// What ties a message to others.
+struct TiesRecord {
+  int64_t due_ms = 0, delay_ms = -1;  // once it is let go
+  std::string_view unique;
+  std::vector<MessageId> after;
+};
+std::optional<TiesRecord> read_ties(std::string_view bytes);
+
+/// What push tells the server's program of a message beside its tenant and sort key. `at_ms`: the server's
+/// time; 0: after the delay.
 std::string push_fields(const NewMessage& message, int64_t at_ms);
 /// And what only the client reads: tags and payload.
 std::string push_rest(const NewMessage& message);

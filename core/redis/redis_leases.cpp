@@ -1,32 +1,27 @@
 #include "core/redis/redis_leases.h"
 
 // System.
-#include <poll.h>
-
 #include <algorithm>
 // fq, below us.
 #include "core/base/text/decimal.h"
 #include "core/engine/receipt.h"
-#include "core/engine/signals_allowed.h"
 // fq, this room.
 #include "core/redis/argument_list.h"
 #include "core/redis/not_built.h"
 #include "core/redis/packing.h"
+#include "core/redis/waiting.h"
 
 namespace fq {
 
 namespace {
 
 constexpr size_t kVerdictsPerCall = 1024;
-constexpr int64_t kPollMs = 50;       // until the server can ring: far below the bound that caps() tells
-constexpr int64_t kInterruptMs = 10;  // how late an interrupt is seen
 
 Result<void> check_built(const LeaseRequest& request) {
   if (request.hold == Hold::process && request.want > 0 && !request.look)
     return not_built::refusal(not_built::kHold);
   if (request.watch) return not_built::refusal(not_built::kWatch);
   if (request.grouped) return not_built::refusal(not_built::kGroups);
-  if (request.until_idle) return not_built::refusal(not_built::kUntilIdle);
   return {};
 }
 
@@ -56,8 +51,8 @@ std::string extension(size_t count, int64_t duration_ms) {
 
 }  // namespace
 
-Receipt RedisLeases::receipt_of(uint64_t id, const MessageRecord& record) const {
-  return {receipt_text(id, record.serial, mark_ + std::string(record.nonce))};
+Receipt RedisLeases::receipt_of(uint64_t id, uint64_t serial, std::string_view nonce) const {
+  return {receipt_text(id, serial, mark_ + std::string(nonce))};
 }
 
 RedisLeases::Parts RedisLeases::parts_of(const Receipt& receipt) const {
@@ -80,7 +75,7 @@ Result<void> RedisLeases::add_deliveries(const Reply& taken, LeaseReply& reply, 
           0};
     }
     Delivery& delivery = reply.deliveries.emplace_back();
-    delivery.receipt = receipt_of(*id, *record);
+    delivery.receipt = receipt_of(*id, record->serial, record->nonce);
     delivery.id = MessageId{*id};
     delivery.tenant = record->tenant;
     delivery.attempt = record->attempts + 1;
@@ -126,6 +121,7 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   progress.want -= std::min(progress.want, given);
   progress.is_full = given == kMessagesPerCall;
   progress.servable = answer.at(4).number == 1;
+  progress.is_idle = answer.at(5).number == 1;
   const int64_t now_ms = answer.at(0).at(0).number, due_ms = answer.at(0).at(1).number;
   reply.next_wake_ms = due_ms < 0 ? std::nullopt : std::optional(due_ms - now_ms);
   return {};
@@ -136,6 +132,8 @@ Result<void> RedisLeases::take_rest(const LeaseRequest& request, Progress& progr
   while (progress.want > 0 && progress.is_full && progress.bytes_left > 0)
     FQ_TRY(work({}, {}, &request, progress, reply, none));
   reply.why_empty = reply.deliveries.empty() ? WhyEmpty::nothing : WhyEmpty::none;
+  if (reply.deliveries.empty() && request.wait && request.until_idle && progress.is_idle)
+    reply.why_empty = WhyEmpty::idle;
   if (request.look && progress.servable) reply.why_empty = WhyEmpty::servable;
   return {};
 }
@@ -150,21 +148,14 @@ Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {
     FQ_TRY(take_rest(request, progress, reply));
     return reply;
   };
-  const int64_t start_ms = system_clock().boot_ms();
+  Waiting waiting(request.wait_ms, request.interrupt, request.signals);
   for (;;) {
     FQ_TRY_SET(LeaseReply reply, look_once());
     if (!request.wait || reply.why_empty != WhyEmpty::nothing) return reply;
-    const int64_t end_ms =
-        reply.next_wake_ms ? std::min(kPollMs, std::max<int64_t>(1, *reply.next_wake_ms)) : kPollMs;
-    for (int64_t slept_ms = 0; slept_ms < end_ms; slept_ms += kInterruptMs) {
-      if (request.interrupt != nullptr && request.interrupt->raised())
-        reply.why_empty = WhyEmpty::interrupted;
-      const int64_t waited_ms = system_clock().boot_ms() - start_ms;
-      if (request.wait_ms && waited_ms >= *request.wait_ms) reply.why_empty = WhyEmpty::timed_out;
-      if (reply.why_empty != WhyEmpty::nothing) return reply;
-      const SignalsAllowed allowed(request.signals);
-      ::poll(nullptr, 0, static_cast<int>(std::min(kInterruptMs, end_ms - slept_ms)));
-    }
+    const Waiting::End end = waiting.sleep(reply.next_wake_ms);
+    if (end == Waiting::End::timed_out) reply.why_empty = WhyEmpty::timed_out;
+    if (end == Waiting::End::interrupted) reply.why_empty = WhyEmpty::interrupted;
+    if (end != Waiting::End::goes_on) return reply;
   }
 }
 

@@ -20,7 +20,7 @@ class RedisLeases {
   Result<LeaseReply> lease(const LeaseRequest& request);
   Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next);
   Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms);
-  Receipt receipt_of(uint64_t id, const MessageRecord& record) const;
+  Receipt receipt_of(uint64_t id, uint64_t serial, std::string_view nonce) const;
 
  private:
   struct Parts {
@@ -32,7 +32,7 @@ class RedisLeases {
     size_t want = 0;
     uint64_t bytes_left = 0;
     bool is_full = false;  // the last call gave all that it may
-    bool servable = false;
+    bool servable = false, is_idle = false;
   };
 
   Parts parts_of(const Receipt& receipt) const;

@@ -6,7 +6,9 @@
 #include "core/base/sort_key.h"
 #include "core/base/text/decimal.h"
 // fq, this room.
+#include "core/redis/argument_list.h"
 #include "core/redis/packing.h"
+#include "core/redis/waiting.h"
 
 namespace fq {
 
@@ -16,8 +18,8 @@ constexpr uint64_t kTurnsAhead = 4096;  // so far the order of turns is told
 constexpr size_t kPagesPerPeek = 16;    // looked through, before a page that found little is given
 
 // The lists in which messages stand, one behind the other: ready ones by turns, those with a timer by time,
-// dead ones by the time of their death. A cursor is a list and a place in it.
-constexpr std::string_view kLists = "rtd";
+// dead ones by the time of their death, held ones by id. A cursor is a list and a place in it.
+constexpr std::string_view kLists = "rthd";
 
 bool is_in(const Filter& filter, const MessageInfo& info) {
   const auto& tenant = filter.tenant;
@@ -36,6 +38,7 @@ bool may_hold(char list, const std::optional<State>& state) {
   if (!state) return true;
   if (list == 'r') return *state == State::ready;
   if (list == 'd') return *state == State::dead;
+  if (list == 'h') return *state == State::held;
   return *state == State::delayed || *state == State::leased;
 }
 
@@ -65,13 +68,17 @@ Result<MessageInfo> RedisLook::info_of(const Reply& shown, uint32_t attempts) {
   const int64_t timer_wall_ms = shard_.wall_of(record->timer_ms);
   const bool has_timer = record->timer_ms != 0;
   if (info.state == State::delayed) info.due_at_wall_ms = timer_wall_ms;
-  if (info.state == State::leased) info.receipt = leases_.receipt_of(*id, *record);
+  if (info.state == State::leased) info.receipt = leases_.receipt_of(*id, record->serial, record->nonce);
   if (info.state == State::leased && has_timer) info.lease_until_wall_ms = timer_wall_ms;
   if (info.state == State::ready && has_timer) info.expires_at_wall_ms = timer_wall_ms;
   if (info.state == State::delayed && record->ttl_ms > 0)
     info.expires_at_wall_ms = timer_wall_ms + record->ttl_ms;
   if (record->ttl_ms > 0) info.ttl_ms = record->ttl_ms;
   info.payload = std::string(record->payload);
+  if (const std::optional<TiesRecord> ties = read_ties(shown.at(3).text)) {
+    info.unique = ties->unique;
+    info.after = ties->after;
+  }
   if (shown.at(2).is_text()) info.last_error = read_failure(shown.at(2).text);
   if (info.last_error) info.last_error->at_wall_ms = shard_.wall_of(info.last_error->at_wall_ms);
   return info;
@@ -85,7 +92,7 @@ Result<std::optional<MessageInfo>> RedisLook::get(MessageId id) {
     FQ_TRY_SET(MessageInfo info, info_of(shown, attempts_in(reply)));
     return std::optional(std::move(info));
   }
-  const std::optional<OutcomeRecord> outcome = read_outcome(shown.at(3).text);
+  const std::optional<OutcomeRecord> outcome = read_outcome(shown.at(4).text);
   if (!outcome) return std::optional<MessageInfo>();
   MessageInfo info;
   info.id = id;
@@ -100,7 +107,8 @@ Result<bool> RedisLook::add_page(const Filter& filter, char list, uint64_t& from
                                  MessagePage& page) {
   if (list == 'r' && from >= kTurnsAhead) return false;
   const std::string first = std::to_string(from), count = std::to_string(kMessagesPerCall);
-  const std::string_view name = list == 'r' ? "ready" : list == 't' ? "timed" : "dead";
+  constexpr std::string_view kNames[] = {"ready", "timed", "held", "dead"};  // as kLists
+  const std::string_view name = kNames[kLists.find(list)];
   std::vector<std::string_view> arguments = {name};
   if (list == 'r') arguments.push_back(filter.tenant);
   arguments.insert(arguments.end(), {first, count});
@@ -140,6 +148,37 @@ Result<MessagePage> RedisLook::peek(const Filter& filter, const Cursor& cursor, 
     if (!goes_on) ++list, from = 0;
   }
   return page;
+}
+
+Result<bool> RedisLook::have_ended(std::span<const MessageId> ids) {
+  for (size_t from = 0; from < ids.size(); from += kIdsPerCall) {
+    ArgumentList arguments;
+    arguments.borrow("ended");
+    for (const MessageId id : ids.subspan(from, std::min(kIdsPerCall, ids.size() - from)))
+      arguments.add(std::to_string(std::min(number(id), kMessageIdMax)));
+    FQ_TRY_SET(const Reply reply, shard_.look(arguments.words()));
+    const auto& items = reply.at(1).items;
+    if (!std::all_of(items.begin(), items.end(), [](const Reply& each) { return each.number == 1; }))
+      return false;
+  }
+  return true;
+}
+
+Result<EndStatus> RedisLook::await_end(const EndRequest& request) {
+  Waiting waiting(request.wait_ms, request.interrupt);
+  for (;;) {
+    bool ended = false;
+    if (request.until_idle) {
+      FQ_TRY_SET(const Reply reply, shard_.look({"idle"}));
+      ended = reply.at(1).at(0).number == 1;
+    } else {
+      FQ_TRY_SET(ended, have_ended(request.ids));
+    }
+    if (ended) return EndStatus::ended;
+    const Waiting::End end = waiting.sleep();
+    if (end == Waiting::End::timed_out) return EndStatus::timed_out;
+    if (end == Waiting::End::interrupted) return EndStatus::interrupted;
+  }
 }
 
 Result<StatsRow> RedisLook::sums() {

@@ -35,6 +35,7 @@ std::string_view lacking(PolicyKey key) {
     case PolicyKey::timeout:       // of a worker, as the next
     case PolicyKey::backoff:
     case PolicyKey::weight:
+    case PolicyKey::dead_retention:
       return "";
     case PolicyKey::scope:
       return not_built::kScope;
@@ -44,7 +45,6 @@ std::string_view lacking(PolicyKey key) {
     case PolicyKey::batch:
       return not_built::kGroups;
     case PolicyKey::retention:
-    case PolicyKey::dead_retention:
       return not_built::kRetention;
     case PolicyKey::max_messages:
     case PolicyKey::max_bytes:

@@ -1,6 +1,9 @@
 #include "core/redis/redis_push.h"
 
+// System.
+#include <iterator>
 // fq, below us.
+#include "core/base/text/decimal.h"
 #include "core/base/text/size.h"
 #include "core/engine/message_checks.h"
 // fq, this room.
@@ -15,8 +18,6 @@ namespace {
 Result<void> check_built(const NewMessage& message) {
   if (message.command) return not_built::refusal(not_built::kCommands);
   if (message.keep_ms) return not_built::refusal(not_built::kRetention);
-  if (!message.unique.empty() || !message.debounce.empty()) return not_built::refusal(not_built::kKeys);
-  if (!message.after.empty() || !message.after_any.empty()) return not_built::refusal(not_built::kAfter);
   return {};
 }
 
@@ -62,8 +63,14 @@ Result<PushReply> RedisPush::push(std::span<const NewMessage> messages) {
     return reply;
   }
   if (!pushed) return std::move(pushed).error();
-  for (size_t i = 1; i < pushed->items.size(); ++i)
-    reply.items.push_back({PushStatus::accepted, MessageId{static_cast<uint64_t>(pushed->items[i].number)}});
+  constexpr PushStatus kStatuses[] = {PushStatus::accepted, PushStatus::duplicate, PushStatus::replaced,
+                                      PushStatus::debounced};
+  const Reply& items = pushed->at(1);
+  for (size_t i = 0; i + 1 < items.items.size(); i += 2) {
+    const auto status = static_cast<uint64_t>(items.at(i).number);
+    const std::optional<uint64_t> id = parse_decimal(items.at(i + 1).text);
+    if (status < std::size(kStatuses) && id) reply.items.push_back({kStatuses[status], MessageId{*id}});
+  }
   if (reply.items.size() == messages.size()) return reply;
   return Error{ErrorKind::io,
                "push: the server answers of another number of messages; the outcome is unknown", 0};

@@ -6,16 +6,13 @@
 
 namespace fq {
 
-namespace {
-
-constexpr size_t kIdsPerCall = 1024;
-
-}  // namespace
-
 std::string RedisQueue::draw_nonce() { return draw_base32(kNonceBytes); }
 
 Caps RedisQueue::caps() const {
-  return {.exact_global_order = true, .wake_latency_bound_ms = 1'000, .tells_timers = true};
+  return {.exact_global_order = true,
+          .wake_latency_bound_ms = 1'000,
+          .tells_timers = true,
+          .event_horizon_ms = kEventHorizonMs};
 }
 
 Result<PushReply> RedisQueue::push(std::span<const NewMessage> messages, const PushOptions&) {
@@ -63,12 +60,6 @@ Result<IdPage> RedisQueue::select(const Filter&, const Cursor&, size_t) {
 Result<MessagePage> RedisQueue::ended(const Filter&, const Cursor&, size_t) {
   return not_built::refusal(not_built::kRetention);
 }
-Result<HistoryPage> RedisQueue::history(MessageId, const Cursor&, size_t) {
-  return not_built::refusal(not_built::kEvents);
-}
-Result<void> RedisQueue::events(const EventRequest&, EventPage&) {
-  return not_built::refusal(not_built::kEvents);
-}
 Result<std::optional<JobOutput>> RedisQueue::output(MessageId) {
   return not_built::refusal(not_built::kOutput);
 }
@@ -78,9 +69,6 @@ Result<std::shared_ptr<RunOutput>> RedisQueue::run_output(const Delivery&, const
 }
 Result<std::unique_ptr<OutputFollower>> RedisQueue::follow(MessageId, std::optional<CallId>) {
   return not_built::refusal(not_built::kFollow);
-}
-Result<EndStatus> RedisQueue::await_end(const EndRequest&) {
-  return not_built::refusal(not_built::kAwaitEnd);
 }
 Result<std::optional<int>> RedisQueue::hold_for_job(std::span<const MessageId>, std::optional<int64_t>) {
   return not_built::refusal(not_built::kHold);

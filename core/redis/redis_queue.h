@@ -5,6 +5,7 @@
 
 // fq, this room.
 #include "core/redis/catalog.h"
+#include "core/redis/redis_events.h"
 #include "core/redis/redis_leases.h"
 #include "core/redis/redis_look.h"
 #include "core/redis/redis_policy.h"
@@ -32,13 +33,17 @@ class RedisQueue final : public Queue {
   Result<IdPage> select(const Filter& filter, const Cursor& from, size_t n) override;
   Result<std::optional<MessageInfo>> get(MessageId id) override { return look_.get(id); }
   Result<MessagePage> ended(const Filter& filter, const Cursor& from, size_t n) override;
-  Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override;
-  Result<void> events(const EventRequest& request, EventPage& page) override;
+  Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override {
+    return events_.history(id, from, n);
+  }
+  Result<void> events(const EventRequest& request, EventPage& page) override {
+    return events_.events(request, page);
+  }
   Result<std::optional<JobOutput>> output(MessageId id) override;
   Result<CallId> begin_call() override;
   Result<std::shared_ptr<RunOutput>> run_output(const Delivery& delivery, const RunTerms& terms) override;
   Result<std::unique_ptr<OutputFollower>> follow(MessageId id, std::optional<CallId> call) override;
-  Result<EndStatus> await_end(const EndRequest& request) override;
+  Result<EndStatus> await_end(const EndRequest& request) override { return look_.await_end(request); }
   Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids,
                                           std::optional<int64_t> limit_ms) override;
   Result<void> attend(const Attendance& attendance) override;
@@ -73,6 +78,7 @@ class RedisQueue final : public Queue {
   RedisPush push_{shard_, policy_};
   RedisLeases leases_;
   RedisLook look_{shard_, leases_};
+  RedisEvents events_{shard_, leases_};
 };
 
 }  // namespace fq

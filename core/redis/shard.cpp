@@ -94,7 +94,7 @@ Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
   for (int ticks = 0;; ++ticks) {
     FQ_TRY_SET(Reply reply, call("look", arguments));
     const int64_t now_ms = reply.at(0).at(0).number, due_ms = reply.at(0).at(1).number;
-    if (due_ms < 0 || due_ms > now_ms || ticks == 2) return reply;
+    if (due_ms < 0 || due_ms > now_ms || ticks == kTicksMax) return reply;
     FQ_TRY(tick());
   }
 }

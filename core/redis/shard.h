@@ -17,6 +17,9 @@ namespace fq {
 /// In one reply: with the longest payloads 32 MiB, half of what a reply may have.
 inline constexpr size_t kMessagesPerCall = 64;
 
+/// Of one call.
+inline constexpr size_t kIdsPerCall = 1024;
+
 /// How a server is reached, and with which program.
 struct ServerAccess {
   RedisPlace place;

@@ -87,7 +87,7 @@ class ServerHistory {
   void push() {
     std::vector<NewMessage> batch(1 + below(4));
     std::vector<std::string> texts;
-    texts.reserve(3 * batch.size());
+    texts.reserve(4 * batch.size());
     for (NewMessage& message : batch) {
       message.tenant = texts.emplace_back(tenant());
       message.payload = as_bytes(texts.emplace_back("m" + std::to_string(++pushed_)));
@@ -96,17 +96,38 @@ class ServerHistory {
       // A key that is the beginning of another, and one with the byte that is escaped.
       static const std::string keys[] = {"k", std::string("k\0", 2), std::string("k\0\xff", 3), "ka", "\xff"};
       if (keyed) message.key = keys[below(std::size(keys))];
-      if (below(4) == 0) message.delay_ms = fresh_span_ms(2'000);
-      if (below(5) == 0) message.ttl_ms = fresh_span_ms(3'000) - message.delay_ms.value_or(0);
+      if (below(3) == 0) set_key(message, texts.emplace_back(1, static_cast<char>('k' + below(3))));
+      const bool is_debounced = !message.debounce.empty();
+      while (!is_debounced && !ids_.empty() && below(3) == 0) {
+        auto& after = below(2) == 0 ? message.after : message.after_any;
+        after.push_back(ids_[below(ids_.size())]);
+      }
+      if (!is_debounced && below(4) == 0) message.delay_ms = fresh_span_ms(2'000);
+      if (!is_debounced && below(5) == 0)
+        message.ttl_ms = fresh_span_ms(3'000) - message.delay_ms.value_or(0);
       if (message.ttl_ms && *message.ttl_ms <= 0) message.ttl_ms.reset();
       if (below(4) == 0) message.attempts_max = 1 + static_cast<uint32_t>(below(3));
       log_ += "push " + std::string(as_text(message.payload)) + " " + std::string(message.tenant) + "\n";
     }
     const PushReply reply = answered(queue_->push(batch));
     for (size_t i = 0; i < batch.size(); ++i) {
-      equal(number(reply.items.at(i).id), number(model_.put(batch[i]).id), "id");
-      ids_.push_back(reply.items[i].id);
+      const PushResult models = model_.put(batch[i]);
+      equal(number(reply.items.at(i).id), number(models.id), "id");
+      equal(static_cast<int>(reply.items[i].status), static_cast<int>(models.status), "pushed");
+      if (models.status == PushStatus::accepted) ids_.push_back(models.id);
     }
+    model_.settle_held();
+  }
+
+  void set_key(NewMessage& message, std::string_view key) {
+    if (below(2) == 0) {
+      message.debounce = key;
+      message.quiet_ms = fresh_span_ms(2'000);
+      return;
+    }
+    message.unique = key;
+    message.unique_for_ms = static_cast<int64_t>(below(4)) * 500;
+    message.unique_mode = static_cast<UniqueMode>(below(3));
   }
 
   void lease(size_t want) {

@@ -44,7 +44,7 @@ TEST_CASE("a message lies on the server in these bytes") {
   const std::string record = command(server, {"GET", key("m:1")}).text;
   const double now = static_cast<double>(clock.boot_ms());
   CHECK(hex(record) ==
-        "01000002"
+        "0100000002"
         "0300"
         "2c01"
         "0000"

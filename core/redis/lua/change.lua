@@ -5,8 +5,9 @@ local function each(call, args, change)
   local answers = {}
   for at = 3, #args do
     local id = tonumber(args[at])
-    local m = messages.find(call, id)
+    local m = store.find(call, id)
     answers[#answers + 1] = m and change(call, m) or 'gone'
+    after.settle(call)
   end
   return answers
 end
@@ -18,7 +19,7 @@ end
 
 local function kick(call, m)
   if m.state ~= records.DEAD and m.state ~= records.DELAYED then return 'stale' end
-  messages.kick(call, m)
+  after.kick(call, m)
   return 'ok'
 end
 

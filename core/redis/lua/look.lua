@@ -4,7 +4,9 @@ local M = {}
 local function shown(call, id)
   local name = text.num(id)
   local record = redis.call('GET', call.tag .. 'm:' .. name)
-  return {name, record, redis.call('GET', call.tag .. 'f:' .. name)}
+  local keys = {call.tag .. 'f:' .. name, call.tag .. 'a:' .. name}
+  local more = record and redis.call('MGET', unpack(keys)) or {false, false}
+  return {name, record, more[1], more[2]}
 end
 
 local function of_zset(call, key, from, n)
@@ -19,7 +21,7 @@ local LOOKS = {
   -- id: its record, or how it ended.
   get = function(call, args)
     local found = shown(call, tonumber(args[2]))
-    return {found[1], found[2], found[3], redis.call('HGET', call.tag .. 'o', found[1])}
+    return {found[1], found[2], found[3], found[4], redis.call('HGET', call.tag .. 'o', found[1])}
   end,
   -- tenant, from, n: the ready ones in the order of their turns.
   ready = function(call, args)
@@ -36,6 +38,19 @@ local LOOKS = {
   -- from, n: the delayed and leased ones by time; the dead ones by the time of their death.
   timed = function(call, args) return of_zset(call, 't', tonumber(args[2]), tonumber(args[3])) end,
   dead = function(call, args) return of_zset(call, 'd', tonumber(args[2]), tonumber(args[3])) end,
+  held = function(call, args) return of_zset(call, 'hd', tonumber(args[2]), tonumber(args[3])) end,
+  -- ids: of each whether it has ended, or nobody knows of it.
+  ended = function(call, args)
+    local found = {}
+    for i = 2, #args do
+      local state = store.state(call, tonumber(args[i]))
+      found[#found + 1] = (state == nil or store.has_ended(state)) and 1 or 0
+    end
+    return found
+  end,
+  idle = function(call) return {call.sums.ready + call.sums.leased + call.sums.returning == 0 and 1 or 0} end,
+  -- from: a page of events.
+  events = function(call, args) return events.read(call, args[2]) end,
   sums = function(call) return {records.sums_bytes(call.sums)} end,
   policy = function(call) return redis.call('HMGET', call.root, 'file', 'set', 'identity', 'text') end,
 }

@@ -1,15 +1,93 @@
--- push - puts messages. args: run, then for each its tenant, fields, key and the rest.
+-- push - puts messages. args: run, then for each its tenant, fields, sort key and the rest.
+-- reply: head; of each what became of it, and the id.
 local M = {}
+local ACCEPTED, DUPLICATE, REPLACED, DEBOUNCED = 0, 1, 2, 3
+local UNIQUE, DEBOUNCE = 1, 2  -- what its key is
+local KEEP, AFTER = 0, 2       -- modes of a unique key
+local FIELDS = '<i4HI4dddBBdddH'
+
+local function read(call, path, fields, key, rest)
+  local p = {path = path, key = key, rest = rest, after = {}}
+  local delay, at, bytes, from
+  p.priority, p.attempts_max, p.bytes, p.ttl, delay, at, p.kind, p.mode, p.unique_for, p.quiet, p.max_wait, bytes,
+    from = struct.unpack(FIELDS, fields)
+  p.delay = at > 0 and at - call.now or delay
+  p.text = string.sub(fields, from, from + bytes - 1)
+  for each = from + bytes, #fields, 9 do
+    local id, any = struct.unpack('<dB', fields, each)
+    p.after[#p.after + 1] = {id = id, any = any == 1}
+  end
+  return p
+end
+
+-- A new one with a key, which it holds unless it is held behind another.
+local function add(call, p, behind)
+  local m = after.add(call, p, behind)
+  local ties = store.ties(call, m, true)
+  ties.key, ties.unique_for, m.debounced = p.text, p.unique_for, p.kind == DEBOUNCE
+  if not behind then uniques.take(call, m) end
+  return ACCEPTED, m.id
+end
+
+local function put_unique(call, p)
+  local id = uniques.holder(call, p.path, false, p.text)
+  if not id then return add(call, p) end
+  if p.mode == KEEP then return DUPLICATE, id end
+  local m = store.find(call, id)
+  if not m then  -- it has ended: it does not count
+    uniques.free(call, p.path, p.text)
+    return add(call, p)
+  end
+  local follower = uniques.follower(call, m)
+  if follower then
+    messages.replace(call, follower, p)
+    return REPLACED, follower.id
+  end
+  if m.state == records.LEASED then return add(call, p, m) end
+  if p.mode == AFTER then return DUPLICATE, id end
+  messages.replace(call, m, p)
+  return REPLACED, id
+end
+
+local function debounce(call, p)
+  local id = uniques.holder(call, p.path, true, p.text)
+  local m = id and store.find(call, id)
+  if not m then
+    p.delay = p.max_wait >= 0 and math.min(p.quiet, p.max_wait) or p.quiet
+    return add(call, p)
+  end
+  messages.replace(call, m, p)
+  local latest = p.max_wait >= 0 and m.pushed + p.max_wait or math.huge
+  messages.put_off(call, m, math.min(call.now + p.quiet, latest))
+  return DEBOUNCED, id
+end
+
+local function put(call, p)
+  if p.kind == UNIQUE then return put_unique(call, p) end
+  if p.kind == DEBOUNCE then return debounce(call, p) end
+  return ACCEPTED, after.add(call, p).id
+end
 
 function M.run(keys, args)
   local call, fault = calls.begin(keys, args[1])
   if not call then return fault end
-  local reply = {calls.head(call)}
+  local head, items, batch = calls.head(call), {}, {}
   if not call.more then
-    for at = 2, #args, 4 do reply[#reply + 1] = messages.add(call, args[at], args[at + 1], args[at + 2], args[at + 3]) end
+    for at = 2, #args, 4 do
+      local p = read(call, args[at], args[at + 1], args[at + 2], args[at + 3])
+      batch[#batch + 1] = p
+      for _, each in ipairs(p.after) do
+        if store.state(call, each.id) == nil then return redis.error_reply('FQUNKNOWN ' .. text.num(each.id)) end
+      end
+    end
+    for _, p in ipairs(batch) do
+      local status, id = put(call, p)
+      items[#items + 1], items[#items + 2] = status, text.num(id)
+    end
+    uniques.sweep(call)
   end
   calls.finish(call)
-  return reply
+  return {head, items}
 end
 
 return M

@@ -9,29 +9,65 @@ local VERSION = 1
 
 -- A message is a head of fixed size, its tenant and its sort key, and behind them what only the client reads.
 -- So a change of the head is one SETRANGE, however long the payload is.
---   version, state, flags, bytes of the key; bytes of the tenant, attempts_max (0: the queue's), attempts,
+--   version, state; flags; bytes of the key; bytes of the tenant, attempts_max (0: the queue's), attempts,
 --   attempts in force, crashes; deliveries, priority, bytes of the payload; pushed, timer, since, ttl, serial,
 --   began; nonce
-local HEAD = '<BBBBHHHHHI4i4I4ddddddc6'
-M.HEAD_BYTES = 80
-M.HEAD_AND_NAMES_BYTES = 80 + 255 + 64
-M.FIFO = 1  -- flags: it was pushed while the order was fifo
+local HEAD = '<BBHBHHHHHI4i4I4ddddddc6'
+M.HEAD_BYTES = 81
+M.HEAD_AND_NAMES_BYTES = 81 + 255 + 64
+-- flags: pushed while the order was fifo; more is said of it in ties; its key is of --debounce; it holds that key
+M.FIFO, M.TIED, M.DEBOUNCED, M.HOLDS_KEY = 1, 2, 4, 8
+local function has(flags, bit) return math.floor(flags / bit) % 2 == 1 end
 
 function M.head(m)
-  return struct.pack(HEAD, VERSION, m.state, m.flags, #m.key, #m.path, m.attempts_max, m.attempts, m.in_force,
+  local flags = (m.fifo and M.FIFO or 0) + (m.ties and M.TIED or 0) + (m.debounced and M.DEBOUNCED or 0) +
+    (m.holds_key and M.HOLDS_KEY or 0)
+  return struct.pack(HEAD, VERSION, m.state, flags, #m.key, #m.path, m.attempts_max, m.attempts, m.in_force,
     math.min(m.crashes, 65535), m.deliveries, m.priority, m.bytes, m.pushed, m.timer, m.since, m.ttl, m.serial,
     m.began, m.nonce)
 end
 
 function M.message(id, bytes)
   local m = {id = id}
-  local version, key_bytes, path_bytes
-  version, m.state, m.flags, key_bytes, path_bytes, m.attempts_max, m.attempts, m.in_force, m.crashes,
+  local version, flags, key_bytes, path_bytes
+  version, m.state, flags, key_bytes, path_bytes, m.attempts_max, m.attempts, m.in_force, m.crashes,
     m.deliveries, m.priority, m.bytes, m.pushed, m.timer, m.since, m.ttl, m.serial, m.began, m.nonce =
     struct.unpack(HEAD, bytes)
-  m.path = string.sub(bytes, 81, 80 + path_bytes)
-  m.key = string.sub(bytes, 81 + path_bytes, 80 + path_bytes + key_bytes)
+  m.path = string.sub(bytes, 82, 81 + path_bytes)
+  m.key = string.sub(bytes, 82 + path_bytes, 81 + path_bytes + key_bytes)
+  m.fifo, m.is_tied = has(flags, M.FIFO), has(flags, M.TIED)
+  m.debounced, m.holds_key = has(flags, M.DEBOUNCED), has(flags, M.HOLDS_KEY)
   return m
+end
+
+-- What ties a message to others, which few have: a key, and what it came after. They lie in a key of their own.
+--   due and delay once it is let go (delay: -1: none); how long its key is held after the ack; the message that
+--   it is held behind, and the one that is held behind it; its key; then of each that it came after: id,
+--   whether any end will do (2: it waits only for its key), whether that has ended, and when it began to wait
+local TIES = '<dddddH'
+local WAIT = '<dBBd'
+local WAIT_BYTES = 18
+
+function M.new_ties() return {due = 0, delay = -1, unique_for = 0, behind = 0, follower = 0, key = '', waits = {}} end
+
+function M.ties(bytes)
+  local t = M.new_ties()
+  local key_bytes
+  t.due, t.delay, t.unique_for, t.behind, t.follower, key_bytes = struct.unpack(TIES, bytes)
+  t.key = string.sub(bytes, 43, 42 + key_bytes)
+  for at = 43 + key_bytes, #bytes, WAIT_BYTES do
+    local id, any, closed, began = struct.unpack(WAIT, bytes, at)
+    t.waits[#t.waits + 1] = {id = id, any = any > 0, for_key = any == 2, closed = closed == 1, began = began}
+  end
+  return t
+end
+
+function M.ties_bytes(t)
+  local parts = {struct.pack(TIES, t.due, t.delay, t.unique_for, t.behind, t.follower, #t.key), t.key}
+  for _, w in ipairs(t.waits) do
+    parts[#parts + 1] = struct.pack(WAIT, w.id, w.for_key and 2 or w.any and 1 or 0, w.closed and 1 or 0, w.began)
+  end
+  return table.concat(parts)
 end
 
 -- A node: version, who sits; its seat among its siblings, then the one of its own messages below it.
@@ -61,7 +97,7 @@ function M.reason(reason) return struct.pack('<Bi4Bi4I4c0I4', 0, 0, 0, 0, #reaso
 
 -- What is counted of a queue.
 local SUMS = {'ready', 'delayed', 'leased', 'held', 'dead', 'pushed', 'popped', 'acked', 'retried', 'released',
-  'buried', 'expired', 'cancelled', 'bytes'}
+  'buried', 'expired', 'cancelled', 'bytes', 'returning'}
 M.STATES = {[0] = 'ready', 'delayed', 'leased', 'held', 'dead'}
 
 function M.sums(bytes)

@@ -47,6 +47,23 @@ function M.take(v, member)
   v.gone[member] = true
 end
 
+-- All of them, in order.
+function M.all(v)
+  while not v.whole do read_on(v) end
+  local entries, at, had = {}, 1, v.at
+  while v.had[had] or v.new[at] do
+    local old, new = v.had[had], v.new[at]
+    if old and v.gone[old[2]] then
+      had = had + 1
+    elseif old and not (new and goes_before(new, old)) then
+      entries[#entries + 1], had = old, had + 1
+    else
+      entries[#entries + 1], at = new, at + 1
+    end
+  end
+  return entries
+end
+
 function M.write(v)
   local gone, new = {}, {}
   for member in pairs(v.gone) do gone[#gone + 1] = member end

@@ -3,7 +3,7 @@
 -- whether the first is taken however long it is; tenant, nonce; how many verdicts, of each id, serial, nonce, verdict and delay, failure;
 -- how many extensions and for how long, of each id, serial, nonce.
 -- reply: head; answers to verdicts; answers to extensions; of each delivery id, serial, record, deadline; whether
--- something could be served.
+-- something could be served; whether the queue is idle.
 local M = {}
 
 local function lease(call, args)
@@ -31,6 +31,7 @@ local function settle(call, args, at, count)
     local verdict, delay = struct.unpack('<Bd', args[at + 3])
     answers[i] = m and messages.judge(call, m, verdict, delay, args[at + 4]) or refusal
     at = at + 5
+    after.settle(call)
   end
   return answers, at
 end
@@ -58,6 +59,7 @@ function M.run(keys, args)
     taken, due = lease(call, args)
   end
   local servable = tree.next(call, args[3]) and 1 or 0
+  local is_idle = call.sums.ready + call.sums.leased + call.sums.returning == 0 and 1 or 0
   local head = calls.head(call)
   calls.finish(call)
   local deliveries = {}
@@ -66,7 +68,7 @@ function M.run(keys, args)
     local record = redis.call('GET', call.tag .. 'm:' .. name)
     for _, each in ipairs({name, text.num(m.serial), record, due}) do deliveries[#deliveries + 1] = each end
   end
-  return {head, answers, extended, deliveries, servable}
+  return {head, answers, extended, deliveries, servable, is_idle}
 end
 
 return M

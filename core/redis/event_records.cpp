@@ -1,0 +1,41 @@
+#include "core/redis/event_records.h"
+
+// System.
+#include <iterator>
+// fq, this room.
+#include "core/redis/records.h"
+
+namespace fq {
+
+namespace {
+
+constexpr std::string_view kKinds[] = {"",        "pushed",   "leased",   "extended", "acked",
+                                       "retried", "released", "buried",   "expired",  "cancelled",
+                                       "kicked",  "freed",    "replaced", "edited"};
+constexpr uint8_t kFailure = 1, kTags = 2;
+
+}  // namespace
+
+std::optional<StreamEvent> read_event(Unpacker& bytes) {
+  if (bytes.rest().empty()) return std::nullopt;
+  StreamEvent record;
+  const auto kind = bytes.number<uint8_t>();
+  record.at_ms = bytes.whole();
+  record.id = static_cast<uint64_t>(bytes.whole());
+  record.serial = static_cast<uint64_t>(bytes.whole());
+  record.until_ms = bytes.whole();
+  record.due_ms = bytes.whole();
+  record.expires_ms = bytes.whole();
+  record.pid = bytes.number<uint32_t>();
+  record.nonce = bytes.raw(kNonceBytes);
+  const auto what = bytes.number<uint8_t>();
+  record.tenant = bytes.raw(bytes.number<uint16_t>());
+  const std::string_view tail = bytes.raw(bytes.number<uint32_t>());
+  if (what == kFailure) record.failure = tail;
+  if (what == kTags) record.tags = tail;
+  if (!bytes.ok() || kind == 0 || kind >= std::size(kKinds)) return std::nullopt;
+  record.event = kKinds[kind];
+  return record;
+}
+
+}  // namespace fq

@@ -1,0 +1,29 @@
+// event_records - events as they lie on the server: the twin of core/redis/lua/events.lua, which says what is
+// where.
+#pragma once
+
+// System.
+#include <optional>
+#include <string_view>
+#include <vector>
+// fq, below us.
+#include "core/api/queue.h"
+// fq, this room.
+#include "core/redis/packing.h"
+
+namespace fq {
+
+/// The views lie in what was read. Times are the server's.
+struct StreamEvent {
+  std::string_view event, tenant, nonce;
+  int64_t at_ms = 0, until_ms = 0, due_ms = 0, expires_ms = 0;
+  uint64_t id = 0, serial = 0;
+  uint32_t pid = 0;
+  std::string_view failure;              // of an attempt, without its time; empty: none
+  std::optional<std::string_view> tags;  // of what was pushed or changed: a block as in a message's record
+};
+
+/// The next one; none: there is no more, or what follows is none that this fq knows.
+std::optional<StreamEvent> read_event(Unpacker& bytes);
+
+}  // namespace fq

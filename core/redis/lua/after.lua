@@ -1,0 +1,121 @@
+-- after - messages that come after others: held until those have ended.
+local M = {}
+local STEPS = 1024  -- in one call
+
+-- A new one: held where it came after something, or behind the one that has its key.
+function M.add(call, p, behind)
+  local m = messages.add(call, p)
+  local waits_for = p.after
+  if behind then
+    local ties = store.ties(call, m, true)
+    ties.behind = behind.id
+    store.ties(call, behind, true).follower = m.id
+    behind.changed = true
+    waits_for = {unpack(p.after)}
+    local is_there = false
+    for _, each in ipairs(waits_for) do is_there = is_there or each.id == behind.id end
+    if not is_there then waits_for[#waits_for + 1] = {id = behind.id, any = true, for_key = true} end
+  end
+  if #waits_for == 0 then
+    messages.come_back(call, m, p.delay)
+    return m
+  end
+  local ties = store.ties(call, m, true)
+  local seen = {}
+  for _, each in ipairs(waits_for) do
+    if not seen[each.id] then
+      seen[each.id] = true
+      ties.waits[#ties.waits + 1] = {id = each.id, any = each.any, for_key = each.for_key, closed = false, began = waits.began(call)}
+      if store.has_ended(store.state(call, each.id)) then ends.note(call, each.id) end
+    end
+  end
+  ties.due = call.now + p.delay
+  messages.hold(call, m)
+  return m
+end
+
+-- What it waited for has ended so.
+local function settle_wait(call, m, ended, state)
+  local ties = store.ties(call, m)
+  local failed, open = false, false
+  for _, wait in ipairs(ties.waits) do
+    if wait.id == ended then
+      waits.close(call, m, wait)
+      failed = not wait.any and state ~= 'acked'
+    end
+    open = open or not wait.closed
+  end
+  m.changed = true
+  if failed then return messages.bury(call, m, 'buried', call.now) end
+  if open then return end
+  uniques.leave_leader(call, m)
+  ties.waits = {}
+  local delay = ties.delay >= 0 and ties.delay or ties.due - call.now
+  ties.delay = -1
+  messages.let_go(call, m, delay)
+end
+
+-- A dead one lives again, held where what it came after is unfinished.
+function M.kick(call, m)
+  local was_dead = m.state == records.DEAD
+  if was_dead then ends.note(call, m.id) end
+  uniques.regain(call, m)
+  local ties, holds = store.ties(call, m), false
+  if ties and #ties.waits > 0 then
+    waits.leave(call, m)
+    for _, wait in ipairs(ties.waits) do
+      wait.closed = store.has_ended(store.state(call, wait.id)) or store.state(call, wait.id) == nil
+      wait.began = waits.began(call)
+      holds = holds or not wait.closed
+    end
+    if not holds then ties.waits = {} end
+  end
+  messages.kick(call, m, holds)
+end
+
+-- Whether it died with that one alone.
+local function died_with(call, m)
+  for _, wait in ipairs(store.ties(call, m).waits) do
+    local state = store.state(call, wait.id)
+    if not wait.any and state ~= 'acked' and (state == nil or store.has_ended(state)) then return false end
+  end
+  return true
+end
+
+local function hold_again(call, id, steps)
+  local pass
+  repeat
+    pass = false
+    for _, each in ipairs(waits.buried(call, id)) do
+      local m = store.find(call, each)
+      if steps == 0 then return 0 end
+      if m and m.state == records.DEAD and died_with(call, m) then
+        M.kick(call, m)
+        steps, pass = steps - 1, true
+      end
+    end
+  until not pass
+  return steps
+end
+
+-- Those that waited for what ended first go first, and among them those that began to wait first.
+function M.settle(call)
+  local steps = STEPS
+  while #call.ended > 0 and steps > 0 do
+    local id = call.ended[1]
+    local state = store.state(call, id)
+    if store.has_ended(state) then
+      local waiter = waits.first(call, id)
+      while waiter and steps > 0 do
+        settle_wait(call, store.find(call, waiter), id, state)
+        steps = steps - 1
+        waiter = waits.first(call, id)
+      end
+    else
+      steps = hold_again(call, id, steps)
+    end
+    if steps > 0 then ends.done(call) end
+  end
+end
+
+return M

@@ -1,0 +1,47 @@
+-- events - what happened to messages, in order. One entry of a stream holds all of one call.
+--
+-- An event: its kind, when it was, the message; serial, until, due and expires, as far as they say something (0:
+-- not); the process that holds it, the nonce; the tenant, and behind a byte that says what it is the rest: why
+-- an attempt failed, or the tags of what was pushed. core/redis/event_records.h is its twin.
+local M = {}
+local EVENT = '<BddddddI4c6BH'
+local KINDS = {pushed = 1, leased = 2, extended = 3, acked = 4, retried = 5, released = 6, buried = 7, expired = 8,
+  cancelled = 9, kicked = 10, freed = 11, replaced = 12, edited = 13}
+local HORIZON = 600000  -- of so long ago all are told
+local NOTHING, FAILURE, TAGS = 0, 1, 2
+local PAGE = 64            -- entries of a reply, and bytes of which no more follow
+local PAGE_BYTES = 4194304
+
+-- The block of tags that the rest of a message begins with.
+local function tags_of(rest) return string.sub(rest, 5, 4 + struct.unpack('<I4', rest)) end
+
+-- `more`: until, due, expires, failure, rest: what of these the kind has.
+function M.note(call, m, kind, more)
+  more = more or {}
+  local what, tail = NOTHING, ''
+  if more.failure then what, tail = FAILURE, more.failure end
+  if more.rest then what, tail = TAGS, tags_of(more.rest) end
+  call.events[#call.events + 1] = struct.pack(EVENT, KINDS[kind], call.now, m.id, m.serial, more.until_ or 0,
+    more.due or 0, more.expires or 0, more.pid or 0, m.nonce, what, #m.path) .. m.path ..
+    struct.pack('<I4', #tail) .. tail
+end
+
+function M.write(call)
+  if #call.events == 0 then return end
+  redis.call('XADD', call.tag .. 'e', 'MINID', '~', text.num(math.max(0, call.now - HORIZON)),
+    text.num(call.now) .. '-*', 'e', table.concat(call.events))
+end
+
+-- A page of entries behind `from`, an id of the stream or '-'.
+function M.read(call, from)
+  local found, bytes = {}, 0
+  local first = from == '-' and '-' or '(' .. from
+  for _, entry in ipairs(redis.call('XRANGE', call.tag .. 'e', first, '+', 'COUNT', PAGE)) do
+    bytes = bytes + #entry[2][2]
+    if bytes > PAGE_BYTES and #found > 0 then break end
+    found[#found + 1] = {entry[1], entry[2][2]}
+  end
+  return found
+end
+
+return M

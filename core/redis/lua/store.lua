@@ -1,0 +1,86 @@
+-- store - messages as the call sees them: each read once, and written at its end.
+local M = {}
+
+-- nil: there is none, or it has ended.
+function M.find(call, id)
+  local m = call.messages[id]
+  if m == nil then
+    local key = call.tag .. 'm:' .. text.num(id)
+    local bytes = redis.call('GETRANGE', key, 0, records.HEAD_AND_NAMES_BYTES - 1)
+    m = bytes ~= '' and records.message(id, bytes) or false
+    call.messages[id] = m
+  end
+  return m and not m.gone and m or nil
+end
+
+-- How it stands: a state, 'acked' or 'cancelled'; nil: nobody knows of it.
+function M.state(call, id)
+  local m = M.find(call, id)
+  if m then return m.state end
+  if call.outcome_of[id] then return call.outcome_of[id] end
+  local outcome = redis.call('HGET', call.tag .. 'o', text.num(id))
+  if not outcome then return nil end
+  return string.byte(outcome) == 1 and 'acked' or 'cancelled'
+end
+function M.has_ended(state) return state == records.DEAD or state == 'acked' or state == 'cancelled' end
+
+-- What ties it to others. Without `make` there is something only where it was made once.
+function M.ties(call, m, make)
+  if not m.ties and m.is_tied then
+    m.ties = records.ties(redis.call('GET', call.tag .. 'a:' .. text.num(m.id)))
+  end
+  if make and not m.ties then m.ties = records.new_ties() end
+  return m.ties
+end
+
+function M.untie(m)
+  m.ties, m.is_tied, m.changed, m.untied = nil, false, true, true
+end
+
+-- It has ended as `what`, and that is kept.
+function M.ended(call, m, what)
+  m.gone = true
+  call.outcome_of[m.id] = what
+  call.outcomes[#call.outcomes + 1] = {m.id, struct.pack('<Bd', what == 'acked' and 1 or 2, call.now) .. m.path}
+end
+
+local OUTCOMES = 65536
+local function write_outcomes(call)
+  for _, outcome in ipairs(call.outcomes) do
+    local id = text.num(outcome[1])
+    redis.call('HSET', call.tag .. 'o', id, outcome[2])
+    if redis.call('RPUSH', call.tag .. 'ol', id) > OUTCOMES then
+      redis.call('HDEL', call.tag .. 'o', redis.call('LPOP', call.tag .. 'ol'))
+    end
+  end
+end
+
+local function write_message(call, m)
+  local name = text.num(m.id)
+  local key, ties = call.tag .. 'm:' .. name, call.tag .. 'a:' .. name
+  if m.gone then
+    redis.call('UNLINK', key, call.tag .. 'f:' .. name, ties)
+    return
+  end
+  M.ties(call, m)
+  if m.rest then
+    redis.call('SET', key, records.head(m) .. m.path .. m.key .. m.rest)
+  else
+    redis.call('SETRANGE', key, 0, records.head(m))
+  end
+  if m.failure then redis.call('SET', call.tag .. 'f:' .. name, m.failure) end
+  if m.ties then
+    redis.call('SET', ties, records.ties_bytes(m.ties))
+  elseif m.untied then
+    redis.call('UNLINK', ties)
+  end
+end
+
+function M.write(call)
+  for _, m in pairs(call.messages) do
+    if m and m.changed then write_message(call, m) end
+  end
+  write_outcomes(call)
+end
+
+return M

@@ -1,0 +1,63 @@
+-- waits - who waits for a message, by when each began; and who died with it, by id.
+--
+-- One zset a message that others came after, of those that are held (w:ID), and one of those that are dead and
+-- would be held again by its kick (y:ID).
+local M = {}
+
+local function name_of(id) return struct.pack('>I8', id) end
+local function no_order() return nil end
+local function view_of(call, kind, id)
+  local key = call.tag .. kind .. text.num(id)
+  if not call.waiters[key] then call.waiters[key] = view.open(key, no_order) end
+  return call.waiters[key]
+end
+
+-- The first that waits for it, or nil.
+function M.first(call, id)
+  local first = view.first(view_of(call, 'w:', id))
+  return first and (struct.unpack('>I8', first[2])) or nil
+end
+
+-- All that died with it.
+function M.buried(call, id)
+  local ids = {}
+  for _, entry in ipairs(view.all(view_of(call, 'y:', id))) do ids[#ids + 1] = (struct.unpack('>I8', entry[2])) end
+  return ids
+end
+
+-- It waits for that one no more.
+function M.close(call, m, wait)
+  wait.closed = true
+  view.take(view_of(call, 'w:', wait.id), name_of(m.id))
+end
+
+-- It is held, or dead, from now on; or so no more.
+function M.enter(call, m)
+  for _, wait in ipairs(store.ties(call, m).waits) do
+    if m.state == records.HELD and not wait.closed then
+      view.put(view_of(call, 'w:', wait.id), wait.began, name_of(m.id))
+    elseif m.state == records.DEAD and not wait.any then
+      view.put(view_of(call, 'y:', wait.id), 0, name_of(m.id))
+    end
+  end
+end
+function M.leave(call, m)
+  for _, wait in ipairs(store.ties(call, m).waits) do
+    if m.state == records.HELD and not wait.closed then
+      view.take(view_of(call, 'w:', wait.id), name_of(m.id))
+    elseif m.state == records.DEAD and not wait.any then
+      view.take(view_of(call, 'y:', wait.id), name_of(m.id))
+    end
+  end
+end
+
+function M.began(call)
+  call.waits = call.waits + 1
+  return call.waits
+end
+
+function M.write(call)
+  for _, v in pairs(call.waiters) do view.write(v) end
+end
+
+return M

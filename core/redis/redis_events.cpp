@@ -1,0 +1,163 @@
+#include "core/redis/redis_events.h"
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/base/tenant_name.h"
+#include "core/base/text/decimal.h"
+// fq, this room.
+#include "core/redis/records.h"
+#include "core/redis/waiting.h"
+
+namespace fq {
+
+namespace {
+
+bool is_below(std::string_view tenant, std::string_view path) {
+  return path.empty() || tenant == path || (tenant.starts_with(path) && tenant[path.size()] == '/');
+}
+
+bool is_in(const EventRequest& request, const StreamEvent& record, int64_t at_wall_ms) {
+  return is_below(record.tenant, request.tenant) && (!request.id || number(*request.id) == record.id) &&
+         (!request.since_wall_ms || *request.since_wall_ms <= at_wall_ms);
+}
+
+}  // namespace
+
+/// "MS-NUMBER.SKIPPED" as the stream names its entries, or "-.0".
+Result<RedisEvents::Place> RedisEvents::place_of(const Cursor& cursor) {
+  if (cursor.text.empty()) return Place{};
+  const size_t dot = cursor.text.find('.');
+  Place place;
+  place.entry = cursor.text.substr(0, dot);
+  std::string_view rest = place.entry;
+  const bool is_entry = rest == "-" || (take_decimal(rest) && (rest.empty() || rest[0] == '-') &&
+                                        (rest.empty() || parse_decimal(rest.substr(1))));
+  const std::optional<uint64_t> skipped =
+      dot == std::string::npos ? std::nullopt : parse_decimal(std::string_view(cursor.text).substr(dot + 1));
+  if (!is_entry || !skipped) return Error{ErrorKind::usage, "cursor: is none of this queue", 0};
+  place.skipped = *skipped;
+  return place;
+}
+
+Cursor RedisEvents::cursor_of(const Place& place) {
+  return {place.entry + "." + std::to_string(place.skipped)};
+}
+
+Result<bool> RedisEvents::walk(Place& place, const Visit& visit) {
+  for (;;) {
+    FQ_TRY_SET(const Reply reply, shard_.look({"events", place.entry}));
+    if (reply.at(1).items.empty()) return true;
+    for (const Reply& entry : reply.at(1).items) {
+      Unpacker bytes(entry.at(1).text);
+      for (uint64_t at = 0; const std::optional<StreamEvent> record = read_event(bytes); ++at) {
+        if (at < place.skipped) continue;
+        if (!visit(*record)) return false;
+        place.skipped = at + 1;
+      }
+      place = {entry.at(0).text, 0};
+    }
+  }
+}
+
+/// As its message has them by then; whoever is not known by now is asked for.
+Result<bool> RedisEvents::has_tag(const StreamEvent& record, const Tag& tag) {
+  const auto is_among = [&](std::string_view block) {
+    const std::vector<Tag> tags = read_tags(block);
+    return std::find(tags.begin(), tags.end(), tag) != tags.end();
+  };
+  if (record.tags) tagged_[record.id] = is_among(*record.tags);
+  if (const auto known = tagged_.find(record.id); known != tagged_.end()) return known->second;
+  bool& is_tagged = tagged_[record.id] = false;
+  Place begin;
+  FQ_TRY(walk(begin, [&](const StreamEvent& before) {
+    if (before.id == record.id && before.tags) is_tagged = is_among(*before.tags);
+    return before.at_ms <= record.at_ms;
+  }));
+  return is_tagged;
+}
+
+Event RedisEvents::event_of(const StreamEvent& record) {
+  const auto wall_of = [&](int64_t ms) { return ms == 0 ? 0 : shard_.wall_of(ms); };
+  Event event;
+  event.event = record.event;
+  event.at_wall_ms = shard_.wall_of(record.at_ms);
+  event.id = MessageId{record.id};
+  event.tenant = keep(record.tenant);
+  if (record.event == "leased")
+    event.receipt = keep(leases_.receipt_of(record.id, record.serial, record.nonce).text);
+  event.pid = static_cast<int>(record.pid);
+  event.until_wall_ms = wall_of(record.until_ms);
+  event.due_wall_ms = wall_of(record.due_ms);
+  event.expires_wall_ms = wall_of(record.expires_ms);
+  if (record.failure.empty()) return event;
+  const std::optional<LastError> why = read_failure(std::string(8, '\0') + std::string(record.failure));
+  if (!why) return event;
+  if (why->exit) event.exit = static_cast<int16_t>(*why->exit);
+  if (why->signal) event.signal = static_cast<int16_t>(*why->signal);
+  event.reason = keep(why->reason);
+  event.stderr_tail = keep(why->stderr_tail);
+  return event;
+}
+
+Result<bool> RedisEvents::read_page(const EventRequest& request, Place& place, EventPage& page) {
+  std::optional<Error> fault;
+  FQ_TRY_SET(const bool at_end, walk(place, [&](const StreamEvent& record) {
+               if (page.events.size() == request.n) return false;
+               if (!is_in(request, record, shard_.wall_of(record.at_ms))) return true;
+               if (request.tag) {
+                 const Result<bool> tagged = has_tag(record, *request.tag);
+                 if (!tagged) return fault = tagged.error(), false;
+                 if (!*tagged) return true;
+               }
+               page.events.push_back(event_of(record));
+               return true;
+             }));
+  if (fault) return *fault;
+  return at_end;
+}
+
+Result<void> RedisEvents::events(const EventRequest& request, EventPage& page) {
+  page.events.clear();
+  page.notices.clear();
+  texts_.clear();
+  if (request.tag && *request.tag != tag_) tagged_.clear(), tag_ = *request.tag;
+  FQ_TRY_SET(Place place, place_of(request.from));
+  Waiting waiting(request.wait_ms, request.interrupt);
+  for (;;) {
+    FQ_TRY_SET(page.at_end, read_page(request, place, page));
+    if (!request.wait || !page.events.empty()) break;
+    if (waiting.sleep() != Waiting::End::goes_on) break;
+  }
+  page.next = cursor_of(place);
+  return {};
+}
+
+Result<HistoryPage> RedisEvents::history(MessageId id, const Cursor& from, size_t n) {
+  EventRequest request;
+  request.id = id;
+  request.n = n;
+  texts_.clear();
+  FQ_TRY_SET(Place place, place_of(from));
+  EventPage events;
+  FQ_TRY_SET(const bool at_end, read_page(request, place, events));
+  HistoryPage page;
+  for (const Event& each : events.events) {
+    HistoryEvent& event = page.events.emplace_back();
+    event.event = each.event;
+    event.at_wall_ms = each.at_wall_ms;
+    if (!each.receipt.empty()) event.receipt = Receipt{std::string(each.receipt)};
+    if (each.pid != 0) event.pid = each.pid;
+    event.reason = each.reason;
+    event.until_wall_ms = each.until_wall_ms;
+    event.due_wall_ms = each.due_wall_ms;
+    event.exit = each.exit;
+    event.signal = each.signal;
+    event.stderr_tail = each.stderr_tail;
+    page.tenant = each.tenant;
+  }
+  if (!at_end) page.next = cursor_of(place);
+  return page;
+}
+
+}  // namespace fq

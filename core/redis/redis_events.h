@@ -1,0 +1,50 @@
+// redis_events - what happened to messages, read from the stream of a shard.
+#pragma once
+
+// System.
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+// fq, this room.
+#include "core/redis/event_records.h"
+#include "core/redis/redis_leases.h"
+
+namespace fq {
+
+/// Of so long ago all events are told.
+inline constexpr int64_t kEventHorizonMs = 600'000;
+
+class RedisEvents {
+ public:
+  RedisEvents(Shard& shard, const RedisLeases& leases) : shard_(shard), leases_(leases) {}
+
+  Result<void> events(const EventRequest& request, EventPage& page);
+  Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n);
+
+ private:
+  /// Where a page begins: an entry of the stream, and how many of its events are behind us.
+  struct Place {
+    std::string entry = "-";  // the last one that was read to its end
+    uint64_t skipped = 0;     // of the next one
+  };
+  /// False: that is enough.
+  using Visit = std::function<bool(const StreamEvent&)>;
+
+  static Result<Place> place_of(const Cursor& cursor);
+  static Cursor cursor_of(const Place& place);
+  /// Goes on to the end, or until the visitor has enough; true: there was no more.
+  Result<bool> walk(Place& place, const Visit& visit);
+  Result<bool> read_page(const EventRequest& request, Place& place, EventPage& page);
+  Result<bool> has_tag(const StreamEvent& record, const Tag& tag);
+  std::string_view keep(std::string_view text) { return texts_.emplace_back(text); }
+  Event event_of(const StreamEvent& record);
+
+  Shard& shard_;
+  const RedisLeases& leases_;
+  std::deque<std::string> texts_;    // of the last page; they stay where they are
+  std::map<uint64_t, bool> tagged_;  // what has the tag that is asked for
+  Tag tag_;
+};
+
+}  // namespace fq
