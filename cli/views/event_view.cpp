@@ -5,11 +5,14 @@
 #include <array>
 #include <charconv>
 // fq, below us.
+#include "core/base/sort_key.h"
 #include "core/base/text/wall_time.h"
+#include "core/policy/policy_value.h"
 // fq, this room.
 #include "cli/words/local_time.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
+#include "cli/views/policy_view.h"
 
 namespace fq::cli {
 
@@ -64,6 +67,44 @@ size_t append_shown(std::string& to, std::string_view text) {
   const std::string safe = shown(text);
   to.append(safe);
   return columns_of(safe);
+}
+
+/// What a turn rests on; only a push tells it.
+void append_load(std::string& to, const Event& event) {
+  if (!event.bytes) {
+    to.append(R"(,"bytes":null,"priority":null,"key":null,"after":null,"after_any":null)");
+    return;
+  }
+  append_number(to.append(",\"bytes\":"), static_cast<int64_t>(*event.bytes));
+  append_number(to.append(",\"priority\":"), event.priority);
+  append_key(to, ",\"key\":", event.key.empty() ? "" : decode_sort_key(event.key).value_or(""));
+  const auto append_ids = [&](std::string_view key_with_quotes, std::string_view ids) {
+    to.append(key_with_quotes);
+    ids.empty() ? to.append("null") : to.append("[").append(ids).append("]");
+  };
+  append_ids(",\"after\":", event.after);
+  append_ids(",\"after_any\":", event.after_any);
+}
+
+/// As fq.toml has it; null: it is as the file has it again.
+void append_set(std::string& to, const PolicyPatch* patch) {
+  to.append(",\"set\":");
+  if (patch == nullptr) {
+    to.append("null");
+    return;
+  }
+  JsonWriter json(to);
+  json.begin_object();
+  for (const PolicyValue& value : patch->set) {
+    json.key(policy_key_name(value.key));
+    if (value.key == PolicyKey::limited) {
+      json.text(format_wall_time(value.number));
+    } else {
+      write_policy_value(json, value);
+    }
+  }
+  for (const PolicyKey key : patch->unset) json.key(policy_key_name(key)).null();
+  json.end_object();
 }
 
 void pad(std::string& to, size_t used, size_t columns) {
@@ -126,7 +167,26 @@ void EventView::append_json(std::string& to, const Event& event) {
     append_key(to,
                ",\"scheduled_at\":", event.scheduled_wall_ms == 0 ? "" : time_.of(event.scheduled_wall_ms));
   }
+  append_load(to, event);
+  append_set(to, event.set);
   to.push_back('}');
+}
+
+void EventView::append_settings(std::string& to, const PolicyPatch& patch) {
+  std::string_view between;
+  for (const PolicyValue& value : patch.set) {
+    to.append(between).append(policy_key_name(value.key)).append(" ");
+    if (value.key == PolicyKey::limited) {
+      to.append("until ").append(local_.of(value.number));
+    } else {
+      append_shown(to, policy_value_text(value));
+    }
+    between = ", ";
+  }
+  for (const PolicyKey key : patch.unset) {
+    to.append(between).append(policy_key_name(key)).append(" as in fq.toml");
+    between = ", ";
+  }
 }
 
 void EventView::append_details(std::string& to, const Event& event, std::string_view between) {
@@ -147,6 +207,7 @@ void EventView::append_details(std::string& to, const Event& event, std::string_
     if (!status.empty()) next().append(status);
   }
   if (!event.reason.empty()) append_shown(next(), event.reason);
+  if (event.set != nullptr) append_settings(next(), *event.set);
 }
 
 void EventView::append_line(std::string& to, const Event& event) {

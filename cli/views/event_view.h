@@ -39,6 +39,8 @@ class EventView {
   void append_details(std::string& to, const Event& event, std::string_view between = "");
 
  private:
+  void append_settings(std::string& to, const PolicyPatch& patch);
+
   std::string queue_;  // as JSON
   TimeText time_;      // of JSON
   TimeText local_;     // of lines

@@ -6,10 +6,13 @@
 
 // System.
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+// fq, below us.
+#include "core/base/policy.h"
 // fq, this room.
 #include "core/api/message.h"
 
@@ -18,7 +21,7 @@ namespace fq {
 class Interrupt;
 
 struct Event {
-  std::string_view event;  // "pushed", "leased", "acked", ... as HistoryEvent::event
+  std::string_view event;  // "pushed", "leased", "acked", ... as HistoryEvent::event; "set"
   int64_t at_wall_ms = 0;
   MessageId id{};
   std::string_view tenant;      // empty: nothing tells it any more
@@ -34,6 +37,15 @@ struct Event {
   // pushed by a schedule, or about a schedule (scheduled, unscheduled, skipped), which has no id then.
   std::string_view schedule;
   int64_t scheduled_wall_ms = 0;
+  // pushed: what its turn rests on.
+  std::optional<uint64_t> bytes;  // none: these are not told
+  int32_t priority = 0;
+  std::string_view key;        // SortKey bytes
+  std::string_view after;      // ids that it waits for, "3,17"
+  std::string_view after_any;  // likewise, however these end
+  // set, at run time, for `tenant` or where that is empty the whole queue; has no id. `limited` is the wall
+  // time until which.
+  const PolicyPatch* set = nullptr;
 };
 
 struct EventRequest {
@@ -60,7 +72,8 @@ struct EventPage {
   bool at_end = false;               // there was nothing behind it
   std::vector<std::string> notices;  // each a line for a person: what could not be read, or is gone
 
-  std::string texts;  // of the engine: what the views point to
+  std::string texts;                 // of the engine: what the views point to
+  std::deque<PolicyPatch> settings;  // likewise
 };
 
 }  // namespace fq

@@ -72,8 +72,14 @@ receipt_of() { fq pop --lease 1h "$@" | cut -f1; }
   head -c 2000000 /dev/zero | tr '\0' x | fold -w 60000 | fq push -q gone --lines
   fq pop -q gone -n 25
   fq compact -q gone
+  fq queue create keyed
+  fq queue set -q keyed order=key
+  fq push -q keyed -t t --key 5 x
+  fq push -q keyed --after-any 1 x
+  fq edit -q keyed 1 --ttl 1h
+  fq tenant set -q keyed t weight=2 concurrency=
 } >/dev/null 2>"$work/err"
-{ fq log --json; fq log -q gone --json; } >"$work/events"
+{ fq log --json; fq log -q gone --json; fq log -q keyed --json; } >"$work/events"
 agree fq-log.1 'Keys of JSON' "$work/events"
 listed=$(awk '/^\.S[hs] / { within = 0 } /^\.Sh DESC/ { within = 1 } within && /^\.It Em / { print $3 }' "$source/man/fq-log.1" | sort)
 is 'the words for what happens' "$listed" "$(jq -r .event "$work/events" | sort -u)"

@@ -33,15 +33,17 @@ gives 1 '' fq log -t nobody
 gives 1 'there is none' fq log -q none
 is 'what is told to people is escaped' 1 "$(fq log 1 | grep -c 'no\\x1b\[31m luck')"
 is 'a delayed push says when it is due' 1 "$(fq log 2 | grep -c 'due 20')"
-is 'keys of an event' 'event at queue id tenant receipt pid reason lease_until due_at exit signal stderr expires_at schedule scheduled_at' \
+is 'keys of an event' 'event at queue id tenant receipt pid reason lease_until due_at exit signal stderr expires_at schedule scheduled_at bytes priority key after after_any set' \
   "$(fq log --json | jq -r 'keys_unsorted | join(" ")' | sort -u)"
 is 'every line of --json is an object' 9 "$(fq log --json | jq -s length)"
 is 'a lease by time has its receipt and its end' '"1.1.mark" null true' \
   "$(fq log --json 1 | jq -r 'select(.event == "leased") | "\(.receipt | sub("[^.]{4}$"; "mark") | tojson) \(.pid) \(.lease_until != null)"')"
 is 'a lease by life has its process' true "$(fq log --json 3 | jq 'select(.event == "leased") | .pid > 0')"
 is 'a retry has its reason' $'no\e[31m luck' "$(fq log --json 1 | jq -r 'select(.event == "retried") | .reason')"
-is 'show tells events in the same words' "$(fq log --json 1)" "$(fq show 1 --json | jq -c '.history[]')"
-is 'also of what has ended' "$(fq log --json 3)" "$(fq show 3 --json | jq -c '.history[]')"
+# But for what its push said of its turn, which is there with the message.
+in_words() { fq log --json "$1" | jq -c '.bytes = null | .priority = null'; }
+is 'show tells events in the same words' "$(in_words 1)" "$(fq show 1 --json | jq -c '.history[]')"
+is 'also of what has ended' "$(in_words 3)" "$(fq show 3 --json | jq -c '.history[]')"
 
 # Of what has ended the push is looked for, in the right one of many files; where it was given back the rest is told.
 long=$(head -c 60000 /dev/zero | tr '\0' x)
@@ -61,6 +63,19 @@ is 'a push tells when it expires, counted from when it is due' '0.001 7200 null'
 is 'people are told too' 2 "$(fq log -q time | grep -c ', expires 20\|  expires 20')"
 until [ "$(fq stats -q time --json | jq .expired)" = 1 ]; do sleep 0.01; done  # until its time is over
 is 'that it expired is told by show and no event' 'expired 0' "$(fq show -q time 1 --json | jq -r '.history[-1].event') $(fq log -q time | grep -c expired)"
+
+# What a turn rests on, and what was set.
+fq queue create turns; fq queue set -q turns order=key
+fq push -q turns -t acme --key 07 four >/dev/null
+fq push -q turns --after 1 x >/dev/null
+fq push -q turns --after-any 1,2 --delay 1h x >/dev/null
+is 'a push tells its bytes, its key and what it waits for' '[4,0,"07",null,null] [1,0,null,[1],null] [1,0,null,null,[1,2]]' \
+  "$(fq log -q turns --json | jq -c 'select(.event == "pushed") | [.bytes, .priority, .key, .after, .after_any]' | paste -sd' ')"
+fq tenant set -q turns acme weight=2.5 rate=10/min pool=; fq tenant pause -q turns acme; fq tenant limit -q turns acme --for 1h
+is 'settings are told as fq.toml has them' '[null,{"order":"key"}] ["acme",{"weight":2.5,"rate":"10/min","pool":null}] ["acme",{"paused":true}] true' \
+  "$(fq log -q turns --json | jq -c 'select(.event == "set") | if .set.limited then (.set.limited > .at) else [.tenant, .set] end' | paste -sd' ')"
+is 'and to people' 'weight 2.5' "$(fq log -q turns -t acme | grep -o 'weight 2.5')"
+is 'not among those of a message' 0 "$(fq log -q turns 1 | grep -c ' set ')"
 
 # Of a job: exit status, signal and what it said.
 fq push job -q jobs --attempts 2 >/dev/null

@@ -102,6 +102,10 @@ bool EventLog::tell(const EventRequest& request, EventPage& page, uint32_t item,
   if (known) told.tenant = tenants.path(tenant);
   told.receipt = keep(page.texts, event.receipt);
   told.schedule = keep(page.texts, event.schedule);
+  told.key = keep(page.texts, event.key);
+  told.after = keep(page.texts, event.after);
+  told.after_any = keep(page.texts, event.after_any);
+  if (event.set != nullptr) told.set = &page.settings.emplace_back(*event.set);
   told.reason = keep(page.texts, event.reason);
   told.stderr_tail = keep(page.texts, event.stderr_tail);
   return true;

@@ -105,6 +105,7 @@ struct EventLog {
   uint64_t least_pushed = UINT64_MAX;  // id, of the pushes behind that
   EventRecord record;                  // used again
   std::string receipt;                 // likewise
+  std::string after, after_any;        // likewise
 };
 
 }  // namespace fq

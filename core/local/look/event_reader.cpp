@@ -32,6 +32,24 @@ bool parse_cursor(std::string_view text, uint64_t& position, uint32_t& item) {
   return second.ec == std::errc() && second.ptr == end;
 }
 
+/// Keeps its memory.
+void clear(EventPage& page) {
+  page.events.clear();
+  page.texts.clear();
+  page.settings.clear();
+}
+
+/// Of what a message comes after: those that have to be acked, or those that may end however. "3,17".
+std::string ids_of(Bytes after, bool any) {
+  std::string ids;
+  for (size_t at = 0; at + 8 <= after.size(); at += 8) {
+    const auto word = get_number<uint64_t>(after.data() + at);
+    if ((word & kAfterClosed) != 0 || ((word & (kAfterAny | kAfterKey)) != 0) != any) continue;
+    ids.append(ids.empty() ? "" : ",").append(std::to_string(word & kMessageIdMax));
+  }
+  return ids;
+}
+
 }  // namespace
 
 Result<void> EventReader::begin(const EventRequest& request) {
@@ -68,8 +86,7 @@ Result<void> EventReader::begin_near_end(const EventRequest& request) {
     log.from_item = 0;
     do {
       places.push_back({log.from_position, log.from_item, 0});
-      page.events.clear();
-      page.texts.clear();
+      clear(page);
       FQ_TRY(read(counted, page));
       places.back().events = page.events.size();
     } while (!page.at_end);
@@ -87,8 +104,7 @@ Result<void> EventReader::begin_near_end(const EventRequest& request) {
   log.end = UINT64_MAX;
   for (uint64_t left = events - std::min(events, *request.last); left > 0; left -= page.events.size()) {
     counted.n = left;
-    page.events.clear();
-    page.texts.clear();
+    clear(page);
     FQ_TRY(read(counted, page));
     if (page.at_end) break;  // some were damaged meanwhile
   }
@@ -139,13 +155,21 @@ Result<bool> EventReader::emit_pushed(const RecordHeader& header, Bytes body, co
     const uint32_t owner = log.owner_of(*item);
     log.by_id.set(id, owner);
     event.id = MessageId{id};
-    event.due_wall_ms = item->due_wall_ms;
+    // Below 0 it is how long after its release, of one that is held.
+    event.due_wall_ms = std::max<int64_t>(0, item->due_wall_ms);
     event.expires_wall_ms = expiry_of(*item, header.at_wall_ms, item->due_wall_ms);
-    event.schedule = {};
+    event.bytes = item->payload_bytes;
+    event.priority = item->priority;
+    event.key = item->key;
+    event.schedule = event.after = event.after_any = {};
     event.scheduled_wall_ms = 0;
     if (const auto terms = item->terms.empty() ? std::nullopt : decode_terms(item->terms)) {
       event.schedule = terms->schedule;
       event.scheduled_wall_ms = terms->scheduled_wall_ms;
+      log.after = ids_of(terms->after, false);
+      log.after_any = ids_of(terms->after, true);
+      event.after = log.after;
+      event.after_any = log.after_any;
     }
     if (!log.tell(request, page, item_index, owner, event)) return false;
     ++id;
@@ -216,6 +240,21 @@ Result<bool> EventReader::emit_scheduled(const RecordHeader& header, Bytes body,
   return log.tell(request, page, 0, owner, event);
 }
 
+/// What was set at run time. A copy that compaction makes of it is told too: it says what holds, when what
+/// lies before is gone. False: the page is full.
+Result<bool> EventReader::emit_set(const RecordHeader& header, Bytes body, const EventRequest& request,
+                                   EventPage& page) {
+  EventLog& log = events_.log();
+  const std::optional<PolicyRecord> policy = decode_policy(body);
+  if (!policy) return true;
+  Event event;
+  event.event = name_of_event(header.type);
+  event.at_wall_ms = header.at_wall_ms;
+  event.set = &policy->patch;
+  const uint32_t owner = policy->path.empty() ? EventLog::kNobody : log.tenants.number_of(policy->path);
+  return log.tell(request, page, 0, owner, event);
+}
+
 /// False: the page is full.
 Result<bool> EventReader::emit_record(const RecordHeader& header, Bytes body, const EventRequest& request,
                                       EventPage& page) {
@@ -257,6 +296,7 @@ Result<bool> EventReader::emit_record(const RecordHeader& header, Bytes body, co
     case BodyKind::skipped:
       return emit_scheduled(header, body, request, page);
     case BodyKind::policy:
+      return emit_set(header, body, request, page);
     case BodyKind::low:
     case BodyKind::limits:
     case BodyKind::clock:
@@ -298,8 +338,7 @@ void EventReader::sleep_until_written(Interrupt* interrupt, uint32_t seen, int64
 }
 
 Result<void> EventReader::events(const EventRequest& request, EventPage& page) {
-  page.events.clear();
-  page.texts.clear();
+  clear(page);
   const bool goes_on =
       events_.begun() && request.tag == events_.log().tag && request.from.text == events_.log().cursor().text;
   if (!goes_on) FQ_TRY(begin(request));

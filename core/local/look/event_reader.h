@@ -32,6 +32,7 @@ class EventReader : private Linked {
                            EventPage& page);
   Result<bool> emit_scheduled(const RecordHeader& header, Bytes body, const EventRequest& request,
                               EventPage& page);
+  Result<bool> emit_set(const RecordHeader& header, Bytes body, const EventRequest& request, EventPage& page);
   Result<bool> emit_record(const RecordHeader& header, Bytes body, const EventRequest& request,
                            EventPage& page);
   void sleep_until_written(Interrupt* interrupt, uint32_t seen, int64_t wait_ms);

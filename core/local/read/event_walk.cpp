@@ -77,12 +77,13 @@ std::string_view name_of_event(RecordType type) {
       return "unscheduled";
     case RecordType::edited:
       return "edited";
+    case RecordType::policy:
+      return "set";
     case RecordType::moved:  // told of by no name: they are no events of a message
     case RecordType::low:
     case RecordType::limits:
     case RecordType::clock:
     case RecordType::opened:
-    case RecordType::policy:
     case RecordType::keys:
       break;
   }
