@@ -81,7 +81,7 @@ __fq_receipts() {
 __fq_values() {
   case $1 in
     --spool) __fq_paths -d ;;
-    --file) __fq_paths -f ;;
+    --file | --policy) __fq_paths -f ;;
     --output | -o) if [[ $command == report ]]; then __fq_paths -f; else __fq_words inherit keep fail discard; fi ;;
     --env) __fq_offer < <(compgen -e) ;;
     --queue | -q) queue= && __fq_queues ;;
@@ -94,7 +94,7 @@ __fq_values() {
     --unique-mode) __fq_words keep replace after ;;
     --after | --after-any) __fq_ids all ;;
     --batch-format) __fq_words ndjson lines null ;;
-    --count | -n | --delay | --for | --next | --reason | --since | --tag) ;;  # whatever one likes
+    --count | -n | --delay | --for | --load | --next | --reason | --since | --tag) ;;  # whatever one likes
     *) return 1 ;;
   esac
 }
@@ -129,7 +129,7 @@ _fq() {
   if __fq_values "$prev"; then return; fi
   local options='' words='' values='' nospace=''
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report simulate wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
     push)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --cancel --shell --env --env-all --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -217,13 +217,16 @@ _fq() {
       options='--format --json --spool --queue --help' ;;
     report)
       options='--since --output --spool --queue --help' ;;
+    simulate)
+      if [[ $prev == --format ]]; then __fq_words human json; return; fi
+      options='--policy --jobs --since --load --for --format --json --spool --queue --help' values='paths -f' ;;
     backup)
       options='--spool --queue --help' values='paths -d' ;;
     doctor)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report simulate wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
   esac
   if [[ -z $before && -z $quote && $cur == -* ]]; then words=$options values=; fi
   # shellcheck disable=SC2086

@@ -318,6 +318,15 @@ complete -c fq -n __fq_needs_command -a report -d 'write a page on what happened
 complete -c fq -n '__fish_seen_subcommand_from report' -l since -x -d 'from then on, or from so long ago (default: all)'
 complete -c fq -n '__fish_seen_subcommand_from report' -s o -l output -r -F -d 'write it there (default: standard output)'
 
+complete -c fq -n __fq_needs_command -a simulate -d 'replay what happened, or a load, under another policy'
+complete -c fq -n '__fish_seen_subcommand_from simulate' -l policy -r -F -d 'under this fq.toml (default: the spool\'s own)'
+complete -c fq -n '__fish_seen_subcommand_from simulate' -s j -l jobs -x -d 'N slots (default: as many as ran at once; --load: 1)'
+complete -c fq -n '__fish_seen_subcommand_from simulate' -l since -x -d 'from then on, or from so long ago (default: all)'
+complete -c fq -n '__fish_seen_subcommand_from simulate' -l load -x -d 'a load instead: TENANT:RATE,run=DUR[,weight=W]'
+complete -c fq -n '__fish_seen_subcommand_from simulate' -l for -x -d 'how long that load comes (default: 1h)'
+complete -c fq -n '__fish_seen_subcommand_from simulate' -l format -x -a 'human json' -d 'how to show it'
+complete -c fq -n '__fish_seen_subcommand_from simulate' -l json -d 'short for --format json'
+
 complete -c fq -n __fq_needs_command -a backup -d 'copy a spool while it is in use'
 complete -c fq -n '__fish_seen_subcommand_from backup' -x -a '(__fish_complete_directories)' -d directory
 
@@ -327,4 +336,4 @@ complete -c fq -n '__fish_seen_subcommand_from doctor' -l json -d 'short for --f
 
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report wait result worker workers queue schedule tenant config check compact backup doctor help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report simulate wait result worker workers queue schedule tenant config check compact backup doctor help'

@@ -19,6 +19,7 @@ tells() {
 tells thumbnails.sh '*  dead   ben  *'
 tells mail_per_customer.sh '4. All were sent, each once.'
 tells backups.sh '4. *report, its time had passed'
+tells try_weights.sh '   Nobody waits longer, and nothing was changed yet*'
 tells nightly_report.sh '   stock: 7'
 is 'the picture of the README is what fq does' "$(sed -n '/^```text$/,/^```$/p' "$stories/../README.md" | sed '1d;$d')" \
   "$(TMPDIR=$work/stories "$stories/fairness.sh")"

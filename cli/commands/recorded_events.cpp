@@ -1,0 +1,102 @@
+#include "cli/commands/recorded_events.h"
+
+// fq, below us.
+#include "core/base/clock.h"
+#include "core/base/text/escape.h"
+// fq, this room.
+#include "cli/commands/event_line.h"
+#include "cli/terminal/input.h"
+#include "cli/terminal/signals.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr size_t kLineBytesMax = 1024 * 1024;  // arbitrary; a line of the log takes some KiB at most
+
+/// The lines of a file, one after the other.
+class Lines {
+ public:
+  explicit Lines(Reader reader) : reader_(std::move(reader)) {}
+
+  /// False: there are no more.
+  Result<bool> next(std::string_view& line) {
+    for (size_t searched = at_;;) {
+      const size_t end = text_.find('\n', searched);
+      if (end != std::string::npos || (at_end_ && at_ < text_.size())) {
+        line = std::string_view(text_).substr(at_, end == std::string::npos ? end : end - at_);
+        at_ = end == std::string::npos ? text_.size() : end + 1;
+        ++number_;
+        return true;
+      }
+      if (at_end_) return false;
+      text_.erase(0, at_);
+      at_ = 0;
+      searched = text_.size();
+      if (searched > kLineBytesMax) {
+        ++number_;
+        return fault(Error{ErrorKind::bad_data, "is too long for an event", 0});
+      }
+      FQ_TRY_SET(const bool more, reader_.read_some(text_));
+      at_end_ = !more;
+    }
+  }
+  Error fault(const Error& error) const {
+    return Error{ErrorKind::bad_data,
+                 reader_.name() + ": line " + std::to_string(number_) + ": " + error.text, 0};
+  }
+
+ private:
+  Reader reader_;
+  std::string text_;
+  size_t at_ = 0;
+  bool at_end_ = false;
+  uint64_t number_ = 0;
+};
+
+}  // namespace
+
+Result<void> record_queue(Session& session, std::optional<int64_t> since_wall_ms, Recording& into) {
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  const int64_t now_wall_ms = system_clock().wall_ms();
+  EventRequest request;
+  request.since_wall_ms = since_wall_ms;
+  EventPage page;
+  do {
+    FQ_TRY(queue->events(request, page));
+    request.from = page.next;
+    for (const std::string& notice : page.notices) say(notice);
+    for (const Event& event : page.events)
+      if (event.at_wall_ms <= now_wall_ms) into.add(event);
+    const LetSignalsThrough now;  // many events are read without a wait in which a signal would come through
+  } while (!page.at_end && (page.events.empty() || page.events.back().at_wall_ms <= now_wall_ms));
+  return {};
+}
+
+Result<void> record_file(Session& session, const std::string& file, std::optional<int64_t> since_wall_ms,
+                         Recording& into) {
+  Result<Reader> reader = file == "-" ? Reader::standard_input() : Reader::file(file);
+  if (!reader) return std::move(reader).error();
+  Lines lines(std::move(reader).value());
+  EventLine line;
+  const bool chosen = session.queue_named();
+  std::string_view text;
+  for (bool first = true;;) {
+    FQ_TRY_SET(const bool more, lines.next(text));
+    if (!more) return {};
+    const Result<void> read = line.read(text);
+    if (!read) return lines.fault(read.error());
+    if (first && !chosen && !line.queue().empty()) session.name_queue(line.queue());
+    first = false;
+    if (line.queue() != session.queue_name()) {
+      if (chosen) continue;
+      return lines.fault(Error{ErrorKind::bad_data,
+                               "is of queue " + in_quotes(line.queue()) + ", the first of " +
+                                   in_quotes(session.queue_name()) + "; choose one by -q",
+                               0});
+    }
+    if (!since_wall_ms || line.event().at_wall_ms >= *since_wall_ms) into.add(line.event());
+  }
+}
+
+}  // namespace fq::cli
