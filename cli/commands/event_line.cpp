@@ -20,6 +20,12 @@ Error wrong_value(std::string_view key, std::string_view expected) {
   return bad_event(std::string(key).append(": must be ").append(expected));
 }
 
+std::optional<int64_t> wall_ms_of(const JsonValue& value) {
+  const auto instant = value.kind == Kind::text ? parse_instant(value.text) : std::nullopt;
+  if (!instant) return std::nullopt;
+  return instant->seconds * 1000 + instant->nanoseconds / 1'000'000;
+}
+
 /// What a switch of the queue or a tenant is called: no person sets these by KEY=VALUE.
 Result<PolicyKey> policy_key_of(const std::string& name) {
   if (const PolicyKeySpec* spec = find_policy_key(name)) return spec->key;
@@ -32,7 +38,7 @@ Result<PolicyKey> policy_key_of(const std::string& name) {
 Result<PolicyValue> policy_value_of(const std::string& name, PolicyKey key, const JsonValue& value) {
   PolicyValue policy{key, 1, 0, {}};
   if (key == PolicyKey::limited) {
-    const auto until = parse_wall_time(value.text, 0);
+    const auto until = wall_ms_of(value);
     if (!until) return wrong_value(name, "a time");
     policy.number = *until;
   }
@@ -89,7 +95,7 @@ Result<void> EventLine::take_text(const std::string& key, const JsonValue& value
 }
 
 Result<void> EventLine::take_time(const std::string& key, const JsonValue& value, int64_t& to) {
-  const auto time = value.kind == Kind::text ? parse_wall_time(value.text, 0) : std::nullopt;
+  const auto time = wall_ms_of(value);
   if (!time || *time <= 0) return wrong_value(key, "a time");
   to = *time;
   return {};

@@ -183,9 +183,6 @@ void VirtualQueue::end(uint64_t id, const Run& run) {
   const int64_t due_ms = now_ms_ + run.back_ms;
   ground_.change([&](Schedule& schedule, Txn& txn) {
     const Messages messages = schedule.messages();
-    // What it pays for is its run, with no more of it than was told.
-    if (settings_.fair_by == FairBy::time)
-      messages.end_run(txn, *slot, static_cast<uint64_t>(run.run_ms) * 1000, now_ms_);
     switch (run.ending) {
       case RunEnding::acked:
         return messages.finish(txn, *slot, RecordType::acked, 0, now_ms_, now_ms_);

@@ -125,6 +125,7 @@ void bench_peers(const Setup& setup);
 void bench_wake(const Setup& setup);
 void bench_worker(const Setup& setup);
 void bench_rebuild(const Setup& setup);
+void bench_simulate(const Setup& setup);
 
 /// For bench_instructions and profile.sh: the queue on which the loops are counted, and one of them
 /// ("push-1", "push-100", "take-1", "take-100") under callgrind. False: there is no such loop.

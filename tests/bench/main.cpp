@@ -29,7 +29,8 @@ int main(int argc, char** argv) {
       {"commands", bench_commands}, {"door", bench_door},       {"instructions", bench_instructions},
       {"backlog", bench_backlog},   {"fair", bench_fair},       {"durable", bench_durable},
       {"held", bench_held},         {"wake", bench_wake},       {"worker", bench_worker},
-      {"size", bench_size},         {"rebuild", bench_rebuild}, {"peers", bench_peers},
+      {"size", bench_size},         {"rebuild", bench_rebuild}, {"simulate", bench_simulate},
+      {"peers", bench_peers},
   };
   for (const Section& each : kSections) {
     bool wanted = argc == 4;

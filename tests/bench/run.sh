@@ -2,7 +2,7 @@
 # run.sh - builds fq as it is shipped, then measures it beside its floors and prints one table.
 #
 # usage: tests/bench/run.sh [--quick] [SECTION...]   sections: commands door instructions backlog fair
-#        durable held wake worker size rebuild peers
+#        durable held wake worker size rebuild simulate peers
 # FQ_BENCH_BUILD: where to build (default: build/bench). FQ_BENCH_PLACE: where the queues lie, a real disk
 # (default: below the build).
 set -eu

@@ -76,7 +76,6 @@ receipt_of() { fq pop --lease 1h "$@" | cut -f1; }
   fq queue set -q keyed order=key
   fq push -q keyed -t t --key 5 x
   fq push -q keyed --after-any 1 x
-  fq edit -q keyed 1 --ttl 1h
   fq tenant set -q keyed t weight=2 concurrency=
 } >/dev/null 2>"$work/err"
 { fq log --json; fq log -q gone --json; fq log -q keyed --json; } >"$work/events"

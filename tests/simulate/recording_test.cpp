@@ -127,12 +127,12 @@ TEST_CASE("a run of which nobody knows whose message it was is left out, and cou
 TEST_CASE(
     "what had not started by the end runs as long as others do, and waits until the end on both sides") {
   Story story;
-  story.push(1, "a", 0).run(1, "a", 0, 100).push(2, "a", 40).finish();
-  CHECK(waits(story.as_it_was(), "a") == "2 0/60/60");
-  CHECK(waits(story.by_turn(), "a") == "2 0/60/60");
-  CHECK(waits(story.by_turn(2), "a") == "2 0/0/0");
-  CHECK(figures_of(story.by_turn(), "a").run_ms == 200);
-  CHECK(story.recording.assumed().without_run == 1);
+  story.push(1, "a", 0).run(1, "a", 0, 100).push(2, "a", 40).push(3, "a", 40).finish();
+  CHECK(waits(story.as_it_was(), "a") == "3 60/60/60");
+  CHECK(waits(story.by_turn(), "a") == "3 60/60/60");
+  CHECK(waits(story.by_turn(3), "a") == "3 0/0/0");
+  CHECK(figures_of(story.by_turn(), "a").run_ms == 300);
+  CHECK(story.recording.assumed().without_run == 2);
 }
 
 TEST_CASE("a run that had not ended by the end is taken to end there") {
@@ -159,6 +159,13 @@ TEST_CASE("what is told twice counts once") {
   }
   CHECK(waits(once.by_turn(), "a") == waits(twice.by_turn(), "a"));
   CHECK(figures_of(twice.by_turn(), "a").run_ms == 70);
+}
+
+TEST_CASE("the end of an earlier run that is told once more ends no later one") {
+  Story story;
+  story.push(1, "a", 0).start(1, "a", 10).end("retried", 1, "a", 20, 520).start(1, "a", 520);
+  story.end("retried", 1, "a", 20, 520).end("acked", 1, "a", 560).finish();
+  CHECK(figures_of(story.by_turn(), "a").run_ms == 50);
 }
 
 TEST_CASE(
