@@ -32,6 +32,8 @@ constexpr Meaning kMeanings[] = {
     {"NOPERM", ErrorKind::denied, "does not let this user do it"},
     {"FQMISSING", ErrorKind::missing, "has no such queue; the first push makes it"},
     {"FQUNKNOWN", ErrorKind::missing, "knows of no message with an id that another is to come after"},
+    {"FQDRAINING", ErrorKind::later,
+     "the queue is draining and takes no more; run fq queue resume to end that"},
     {"FQSCHEMA", ErrorKind::unusable, "keeps this queue in a form of another fq; use that"},
 };
 

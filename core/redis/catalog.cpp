@@ -3,12 +3,12 @@
 // System.
 #include <algorithm>
 #include <array>
-#include <random>
 // fq, below us.
 #include "core/base/tenant_name.h"
 #include "core/base/text/escape.h"
 // fq, this room.
 #include "core/redis/answer.h"
+#include "core/redis/base32.h"
 
 namespace fq {
 
@@ -23,14 +23,6 @@ template <size_t kCount>
 using WordList = std::array<std::string_view, kCount>;
 
 }  // namespace
-
-std::string draw_base32(size_t length) {
-  constexpr std::string_view kDigits = "abcdefghijklmnopqrstuvwxyz234567";
-  std::random_device random;
-  std::string text;
-  while (text.size() < length) text += kDigits[random() % kDigits.size()];
-  return text;
-}
 
 Result<Catalog> Catalog::open(const ServerAccess& access) {
   FQ_TRY_SET(std::unique_ptr<Server> server, Server::open(access.place, access.password));

@@ -20,9 +20,6 @@ struct QueueEntry {
   std::string tag;   // of the keys of its shard
 };
 
-/// Random characters that a receipt may have.
-std::string draw_base32(size_t length);
-
 class Catalog {
  public:
   static Result<Catalog> open(const ServerAccess& access);

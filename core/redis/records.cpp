@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 // fq, this room.
 #include "core/redis/packing.h"
@@ -11,6 +12,7 @@ namespace fq {
 namespace {
 
 constexpr uint8_t kVersion = 1;
+constexpr size_t kHeadBytes = 93;
 constexpr char kOnlyBehind = 2;  // of a wait: not asked for, but for its key
 constexpr State kStates[] = {State::ready, State::delayed, State::leased, State::held, State::dead};
 
@@ -18,32 +20,62 @@ void put_text(Packer& packer, std::string_view text) {
   packer.number(static_cast<uint16_t>(text.size())).raw(text);
 }
 
-/// Tags, in a block whose length is told: what a newer fq puts behind them is skipped.
-std::string tag_block(const std::vector<Tag>& tags) {
+constexpr uint8_t kHasTimeout = 1, kHasCommand = 2;
+
+void put_texts(Packer& packer, const std::vector<std::string>& texts) {
+  packer.number(static_cast<uint16_t>(texts.size()));
+  for (const std::string& text : texts) put_text(packer, text);
+}
+std::vector<std::string> take_texts(Unpacker& bytes) {
+  std::vector<std::string> texts;
+  for (auto left = bytes.number<uint16_t>(); left > 0 && bytes.ok(); --left)
+    texts.emplace_back(bytes.raw(bytes.number<uint16_t>()));
+  return texts;
+}
+
+/// Tags and what is said of the job, in a block whose length is told: what a newer fq puts behind them is
+/// skipped.
+std::string job_block(const NewMessage& message) {
   Packer block;
-  block.number(static_cast<uint16_t>(tags.size()));
-  for (const Tag& tag : tags) {
+  block.number(static_cast<uint16_t>(message.tags.size()));
+  for (const Tag& tag : message.tags) {
     put_text(block, tag.name);
     put_text(block, tag.value);
   }
+  const auto flags = (message.timeout_ms ? kHasTimeout : 0) | (message.command ? kHasCommand : 0);
+  block.number(static_cast<uint8_t>(flags));
+  if (message.timeout_ms) block.number(static_cast<double>(*message.timeout_ms));
+  if (!message.command) return block.bytes();
+  put_texts(block, message.command->argv);
+  put_text(block, message.command->cwd);
+  put_texts(block, message.command->env);
   return block.bytes();
 }
 
-bool take_tags(std::string_view bytes, std::vector<Tag>& tags) {
-  Unpacker block(bytes);
+std::vector<Tag> take_tags(Unpacker& block) {
+  std::vector<Tag> tags;
   for (auto left = block.number<uint16_t>(); left > 0 && block.ok(); --left) {
     const std::string_view name = block.raw(block.number<uint16_t>());
     const std::string_view value = block.raw(block.number<uint16_t>());
     tags.push_back({std::string(name), std::string(value)});
   }
-  return block.ok();
+  return tags;
 }
 
 bool read_rest(std::string_view bytes, MessageRecord& record) {
   Unpacker rest(bytes);
-  const std::string_view block = rest.raw(rest.number<uint32_t>());
+  Unpacker block(rest.raw(rest.number<uint32_t>()));
   record.payload = rest.rest();
-  return rest.ok() && take_tags(block, record.tags);
+  record.tags = take_tags(block);
+  const auto flags = block.number<uint8_t>();
+  if ((flags & kHasTimeout) != 0) record.timeout_ms = block.whole();
+  if ((flags & kHasCommand) != 0) {
+    JobCommand& command = record.command.emplace();
+    command.argv = take_texts(block);
+    command.cwd = block.raw(block.number<uint16_t>());
+    command.env = take_texts(block);
+  }
+  return rest.ok() && block.ok();
 }
 
 /// A double says it as far as 2^53; what is unlimited comes back as that.
@@ -69,12 +101,14 @@ std::optional<MessageRecord> read_record(std::string_view bytes) {
   record.deliveries = head.number<uint32_t>();
   record.priority = head.number<int32_t>();
   const auto payload_bytes = head.number<uint32_t>();
+  record.pid = head.number<uint32_t>();
   record.pushed_ms = head.whole();
   record.timer_ms = head.whole();
   record.since_ms = head.whole();
   record.ttl_ms = head.whole();
   record.serial = static_cast<uint64_t>(head.whole());
-  head.whole();  // began
+  record.began_ms = head.whole();
+  if (const int64_t keep_ms = head.whole(); keep_ms >= 0) record.keep_ms = keep_ms;
   record.nonce = head.raw(kNonceBytes);
   record.tenant = head.raw(tenant_bytes);
   record.key = head.raw(key_bytes);
@@ -85,9 +119,8 @@ std::optional<MessageRecord> read_record(std::string_view bytes) {
 }
 
 std::vector<Tag> read_tags(std::string_view block) {
-  std::vector<Tag> tags;
-  take_tags(block, tags);
-  return tags;
+  Unpacker bytes(block);
+  return take_tags(bytes);
 }
 
 std::optional<TiesRecord> read_ties(std::string_view bytes) {
@@ -126,7 +159,9 @@ std::string push_fields(const NewMessage& message, int64_t at_ms) {
       .number(static_cast<uint8_t>(message.unique_mode))
       .number(static_cast<double>(message.unique_for_ms))
       .number(static_cast<double>(message.quiet_ms))
-      .number(static_cast<double>(message.max_wait_ms.value_or(-1)));
+      .number(static_cast<double>(message.max_wait_ms.value_or(-1)))
+      .number(static_cast<uint8_t>(message.command.has_value()))
+      .number(static_cast<double>(message.keep_ms.value_or(-1)));
   put_text(fields, key);
   const auto put_waits = [&](const std::vector<MessageId>& ids, bool any) {
     for (const MessageId id : ids)
@@ -139,10 +174,36 @@ std::string push_fields(const NewMessage& message, int64_t at_ms) {
 }
 
 std::string push_rest(const NewMessage& message) {
-  const std::string block = tag_block(message.tags);
+  const std::string block = job_block(message);
   Packer rest;
   rest.number(static_cast<uint32_t>(block.size())).raw(block).raw(as_text(message.payload));
   return rest.bytes();
+}
+
+std::string edit_fields(const MessagePatch& patch, const NewMessage& message, int64_t at_ms) {
+  const bool has_rest = patch.payload || patch.timeout_ms || !patch.tags.empty() || patch.command;
+  const bool changes[] = {patch.priority.has_value(),     patch.key.has_value(),
+                          patch.attempts_max.has_value(), patch.keep_ms.has_value(),
+                          patch.ttl_ms.has_value(),       patch.delay_ms.has_value(),
+                          patch.at_wall_ms.has_value(),   has_rest};
+  uint16_t what = 0;
+  for (size_t i = 0; i < std::size(changes); ++i) what |= static_cast<uint16_t>(changes[i] ? 1U << i : 0U);
+  Packer fields;
+  fields.number(what)
+      .number(message.priority)
+      .number(static_cast<uint16_t>(message.attempts_max.value_or(0)))
+      .number(static_cast<double>(message.keep_ms.value_or(-1)))
+      .number(static_cast<double>(message.ttl_ms.value_or(0)))
+      .number(static_cast<double>(patch.delay_ms.value_or(0)))
+      .number(static_cast<double>(at_ms))
+      .number(static_cast<uint32_t>(message.payload.size()))
+      .number(static_cast<uint8_t>(message.command.has_value()));
+  return fields.bytes();
+}
+
+std::string_view rest_of_record(std::string_view bytes) {
+  const std::optional<MessageRecord> record = read_record(bytes);
+  return record ? bytes.substr(kHeadBytes + record->tenant.size() + record->key.size()) : std::string_view();
 }
 
 std::string failure_bytes(const Settle& settle) {
@@ -188,6 +249,7 @@ std::string policy_bytes(const PolicyValues& values) {
     packer.number(static_cast<uint8_t>(value.key))
         .number(static_cast<double>(value.number))
         .number(static_cast<double>(value.second));
+    put_text(packer, value.text);
   }
   return packer.bytes();
 }
@@ -200,6 +262,7 @@ PolicyValues read_policy_bytes(std::string_view bytes) {
     value.key = static_cast<PolicyKey>(unpacker.number<uint8_t>());
     value.number = whole_of(unpacker.number<double>());
     value.second = whole_of(unpacker.number<double>());
+    value.text = unpacker.raw(unpacker.number<uint16_t>());
     if (unpacker.ok()) values.push_back(std::move(value));
   }
   return values;

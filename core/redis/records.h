@@ -21,9 +21,13 @@ struct MessageRecord {
   uint32_t attempts_max = 0;  // 0: the queue's
   uint32_t attempts = 0, attempts_in_force = 0, crashes = 0, deliveries = 0;
   int32_t priority = 0;
-  int64_t pushed_ms = 0, timer_ms = 0, since_ms = 0, ttl_ms = 0;  // the server's times
+  int64_t pushed_ms = 0, timer_ms = 0, since_ms = 0, began_ms = 0;  // the server's times
+  int64_t ttl_ms = 0;
+  std::optional<int64_t> keep_ms, timeout_ms;
   uint64_t serial = 0;
+  uint32_t pid = 0;  // that holds it by living
   std::vector<Tag> tags;
+  std::optional<JobCommand> command;
 };
 
 /// None: it is not one that this fq wrote.
@@ -43,8 +47,14 @@ std::optional<TiesRecord> read_ties(std::string_view bytes);
 /// What push tells the server's program of a message beside its tenant and sort key. `at_ms`: the server's
 /// time; 0: after the delay.
 std::string push_fields(const NewMessage& message, int64_t at_ms);
-/// And what only the client reads: tags and payload.
+/// And what only the client reads: tags, its job, and payload.
 std::string push_rest(const NewMessage& message);
+
+/// What an edit tells the server's program beside the sort key and what only the client reads. `message`: as
+/// it is then.
+std::string edit_fields(const MessagePatch& patch, const NewMessage& message, int64_t at_ms);
+/// Of a whole record, what only the client reads.
+std::string_view rest_of_record(std::string_view bytes);
 
 std::string failure_bytes(const Settle& settle);
 /// The time is the server's.

@@ -1,9 +1,13 @@
 #include "core/redis/redis_leases.h"
 
 // System.
+#include <unistd.h>
+
 #include <algorithm>
+#include <iterator>
 // fq, below us.
 #include "core/base/text/decimal.h"
+#include "core/base/text/size.h"
 #include "core/engine/receipt.h"
 // fq, this room.
 #include "core/redis/argument_list.h"
@@ -16,11 +20,9 @@ namespace fq {
 namespace {
 
 constexpr size_t kVerdictsPerCall = 1024;
+constexpr uint64_t kRedisOutputBytesMax = 16 * 1024 * 1024;  // of one message
 
 Result<void> check_built(const LeaseRequest& request) {
-  if (request.hold == Hold::process && request.want > 0 && !request.look)
-    return not_built::refusal(not_built::kHold);
-  if (request.watch) return not_built::refusal(not_built::kWatch);
   if (request.grouped) return not_built::refusal(not_built::kGroups);
   return {};
 }
@@ -32,14 +34,44 @@ SettleStatus status_of(const Reply& answer) {
   return answer.text == "gone" ? SettleStatus::gone : SettleStatus::unknown;
 }
 
+/// None: nothing.
 std::string bytes_wanted(const LeaseRequest* request, size_t want, uint64_t bytes_left, bool any_first) {
-  const bool has_time = request != nullptr && request->hold_ms.has_value();
+  static const LeaseRequest nothing;
+  const LeaseRequest& wanted = request == nullptr ? nothing : *request;
+  const bool living = wanted.hold == Hold::process;
   Packer packer;
   packer.number(static_cast<double>(want))
       .number(static_cast<double>(bytes_left))
-      .number(has_time ? static_cast<double>(*request->hold_ms) : -1.0)
-      .number(request == nullptr ? 0.0 : static_cast<double>(request->attempts_max.value_or(0)))
-      .number(static_cast<uint8_t>(any_first));
+      .number(static_cast<double>(wanted.hold_ms.value_or(-1)))
+      .number(static_cast<double>(wanted.attempts_max.value_or(0)))
+      .number(static_cast<uint32_t>(::getpid()))
+      .number(static_cast<uint8_t>(any_first))
+      .number(static_cast<uint8_t>(living))
+      .number(static_cast<uint8_t>(wanted.watch));
+  return packer.bytes();
+}
+
+/// How long it is kept, then what read_output reads.
+Result<std::string> output_bytes(const JobOutput* output) {
+  if (output == nullptr) return std::string();
+  JobOutput whole = *output;
+  if (output->run != nullptr) {
+    for (const Channel channel : kChannels) {
+      std::string& text = channel == Channel::out ? whole.out : whole.err;
+      (channel == Channel::out ? whole.out_gap : whole.err_gap) = output->run->gap(channel);
+      text.resize(output->run->kept_bytes(channel));
+      FQ_TRY(output->run->read_kept(channel, 0, std::as_writable_bytes(std::span(text))));
+    }
+  }
+  if (whole.out.size() + whole.err.size() > kRedisOutputBytesMax) {
+    return Error{ErrorKind::bad_data,
+                 "output: has more than " + format_size(kRedisOutputBytesMax) + ", the limit on a server", 0};
+  }
+  Packer packer;
+  packer.number(static_cast<double>(whole.keep_ms));
+  for (const Gap& gap : {whole.out_gap, whole.err_gap})
+    packer.number(static_cast<double>(gap.at)).number(static_cast<double>(gap.bytes));
+  packer.number(static_cast<uint32_t>(whole.out.size())).raw(whole.out).raw(whole.err);
   return packer.bytes();
 }
 
@@ -85,9 +117,29 @@ Result<void> RedisLeases::add_deliveries(const Reply& taken, LeaseReply& reply, 
     delivery.priority = record->priority;
     delivery.pushed_at_wall_ms = shard_.wall_of(record->pushed_ms);
     delivery.tags = record->tags;
-    delivery.deadline_wall_ms = shard_.wall_of(taken.items[i + 3].number);
+    delivery.command = record->command;
+    delivery.timeout_ms = record->timeout_ms;
+    delivery.keep_ms = record->keep_ms;
+    if (record->timer_ms != 0) delivery.deadline_wall_ms = shard_.wall_of(record->timer_ms);
     delivery.payload = Payload(std::string(record->payload));
     progress.bytes_left -= std::min<uint64_t>(progress.bytes_left, record->payload.size());
+  }
+  return {};
+}
+
+Result<void> RedisLeases::add_news(const Reply& news, LeaseReply& reply) const {
+  using What = LeaseChange::What;
+  constexpr What kWhats[] = {What::ended, What::cancelled, What::extended};
+  for (const Reply& each : news.items) {
+    Unpacker bytes(each.text);
+    const auto id = static_cast<uint64_t>(bytes.whole()), serial = static_cast<uint64_t>(bytes.whole());
+    const int64_t until_ms = bytes.whole();
+    const auto what = bytes.number<uint8_t>();
+    if (!bytes.ok() || what >= std::size(kWhats))
+      return Error{ErrorKind::bad_data, "news of a lease: cannot be read", 0};
+    const bool is_extended = kWhats[what] == What::extended;
+    reply.changes.push_back(
+        {receipt_of(id, serial, session_.nonce()), kWhats[what], is_extended ? shard_.wall_of(until_ms) : 0});
   }
   return {};
 }
@@ -99,7 +151,6 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   ArgumentList arguments;
   arguments.add(bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty()));
   arguments.borrow(next == nullptr ? std::string_view() : next->tenant);
-  arguments.borrow(nonce_);
   const auto is_sent = [](const Parts& each) { return each.fault == SettleStatus::ok; };
   arguments.add(std::to_string(std::count_if(parts.begin(), parts.end(), is_sent)));
   for (size_t i = 0; i < items.size(); ++i) {
@@ -111,6 +162,8 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
     verdict.number(static_cast<uint8_t>(items[i].verdict)).number(static_cast<double>(items[i].delay_ms));
     arguments.add(verdict.bytes());
     arguments.add(failure_bytes(items[i]));
+    FQ_TRY_SET(std::string output, output_bytes(items[i].output));
+    arguments.add(std::move(output));
   }
   arguments.add(extension(0, 0));
   FQ_TRY_SET(const Reply answer, shard_.change("work", arguments.words()));
@@ -119,6 +172,9 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   FQ_TRY(add_deliveries(answer.at(3), reply, progress));
   const size_t given = reply.deliveries.size() - before;
   progress.want -= std::min(progress.want, given);
+  FQ_TRY(add_news(answer.at(6), reply));
+  const bool is_session = next != nullptr && (next->watch || (given > 0 && next->hold == Hold::process));
+  if (is_session) session_.keep_alive();
   progress.is_full = given == kMessagesPerCall;
   progress.servable = answer.at(4).number == 1;
   progress.is_idle = answer.at(5).number == 1;
@@ -134,6 +190,8 @@ Result<void> RedisLeases::take_rest(const LeaseRequest& request, Progress& progr
   reply.why_empty = reply.deliveries.empty() ? WhyEmpty::nothing : WhyEmpty::none;
   if (reply.deliveries.empty() && request.wait && request.until_idle && progress.is_idle)
     reply.why_empty = WhyEmpty::idle;
+  if (reply.deliveries.empty() && !reply.changes.empty()) reply.why_empty = WhyEmpty::changed;
+  if (request.watch) reply.more = progress.servable;
   if (request.look && progress.servable) reply.why_empty = WhyEmpty::servable;
   return {};
 }
@@ -163,7 +221,6 @@ Result<SettleReply> RedisLeases::settle(std::span<const Settle> items, const Lea
   if (next != nullptr) FQ_TRY(check_built(*next));
   std::vector<Parts> parts;
   for (const Settle& item : items) {
-    if (item.output != nullptr) return not_built::refusal(not_built::kOutput);
     parts.push_back(parts_of(item.receipt));
   }
   SettleReply reply;
@@ -199,7 +256,7 @@ Result<std::vector<ExtendResult>> RedisLeases::extend(std::span<const Receipt> r
   std::vector<ExtendResult> results;
   ArgumentList arguments;
   arguments.add(bytes_wanted(nullptr, 0, 0, false));
-  for (const std::string_view none : {"", "", "0"}) arguments.borrow(none);
+  for (const std::string_view none : {"", "0"}) arguments.borrow(none);
   std::vector<Parts> sent;
   for (const Receipt& receipt : receipts) {
     Parts parts = parts_of(receipt);

@@ -7,15 +7,16 @@
 // fq, this room.
 #include "core/redis/catalog.h"
 #include "core/redis/records.h"
+#include "core/redis/session.h"
 #include "core/redis/shard.h"
 
 namespace fq {
 
 class RedisLeases {
  public:
-  /// `mark`: of the queue, kMarkLength characters; `nonce`: of this client.
-  RedisLeases(Shard& shard, std::string mark, std::string nonce)
-      : shard_(shard), mark_(std::move(mark)), nonce_(std::move(nonce)) {}
+  /// `mark`: of the queue, kMarkLength characters.
+  RedisLeases(Shard& shard, RedisSession& session, std::string mark)
+      : shard_(shard), session_(session), mark_(std::move(mark)) {}
 
   Result<LeaseReply> lease(const LeaseRequest& request);
   Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next);
@@ -39,11 +40,13 @@ class RedisLeases {
   /// One call: verdicts, and what of the request it may give; `answers`: of the verdicts that were sent.
   Result<void> work(std::span<const Settle> items, std::span<const Parts> parts, const LeaseRequest* next,
                     Progress& progress, LeaseReply& reply, std::vector<SettleStatus>& answers);
+  Result<void> add_news(const Reply& news, LeaseReply& reply) const;
   Result<void> take_rest(const LeaseRequest& request, Progress& progress, LeaseReply& reply);
   Result<void> add_deliveries(const Reply& taken, LeaseReply& reply, Progress& progress) const;
 
   Shard& shard_;
-  std::string mark_, nonce_;
+  RedisSession& session_;
+  std::string mark_;
 };
 
 }  // namespace fq

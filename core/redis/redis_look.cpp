@@ -17,9 +17,10 @@ namespace {
 constexpr uint64_t kTurnsAhead = 4096;  // so far the order of turns is told
 constexpr size_t kPagesPerPeek = 16;    // looked through, before a page that found little is given
 
-// The lists in which messages stand, one behind the other: ready ones by turns, those with a timer by time,
-// dead ones by the time of their death, held ones by id. A cursor is a list and a place in it.
-constexpr std::string_view kLists = "rthd";
+// The lists in which messages stand, one behind the other: ready ones by turns, then those that have none,
+// those with a timer by time, dead ones by the time of their death, held ones by id. A cursor is a list and a
+// place in it.
+constexpr std::string_view kLists = "rbthd";
 
 bool is_in(const Filter& filter, const MessageInfo& info) {
   const auto& tenant = filter.tenant;
@@ -36,18 +37,21 @@ bool is_in(const Filter& filter, const MessageInfo& info) {
 /// Whether something of this state may stand in a list.
 bool may_hold(char list, const std::optional<State>& state) {
   if (!state) return true;
-  if (list == 'r') return *state == State::ready;
+  if (list == 'r' || list == 'b') return *state == State::ready;
   if (list == 'd') return *state == State::dead;
   if (list == 'h') return *state == State::held;
   return *state == State::delayed || *state == State::leased;
 }
 
-/// Of the queue.
-uint32_t attempts_in(const Reply& reply) { return static_cast<uint32_t>(reply.at(0).at(3).number); }
+/// Of a message that says nothing of it itself, by the head of a reply.
+uint32_t attempts_in(const Reply& reply, bool is_command) {
+  const bool by_kind = is_command && reply.at(0).at(4).number == 1;
+  return by_kind ? kStandardCommandAttempts : static_cast<uint32_t>(reply.at(0).at(3).number);
+}
 
 }  // namespace
 
-Result<MessageInfo> RedisLook::info_of(const Reply& shown, uint32_t attempts) {
+Result<MessageInfo> RedisLook::info_of(const Reply& shown, const Reply& reply) {
   const std::optional<uint64_t> id = parse_decimal(shown.at(0).text);
   const std::optional<MessageRecord> record = read_record(shown.at(1).text);
   if (!id || !record)
@@ -60,7 +64,8 @@ Result<MessageInfo> RedisLook::info_of(const Reply& shown, uint32_t attempts) {
   info.key = decode_sort_key(record->key).value_or(std::string(record->key));
   info.tags = record->tags;
   info.attempts = record->attempts;
-  const uint32_t in_force = record->attempts_in_force != 0 ? record->attempts_in_force : attempts;
+  const uint32_t in_force = record->attempts_in_force != 0 ? record->attempts_in_force
+                                                           : attempts_in(reply, record->command.has_value());
   info.attempts_max = record->attempts_max != 0 ? record->attempts_max : in_force;
   info.deliveries = record->deliveries;
   info.crashes = record->crashes;
@@ -73,6 +78,10 @@ Result<MessageInfo> RedisLook::info_of(const Reply& shown, uint32_t attempts) {
   if (info.state == State::ready && has_timer) info.expires_at_wall_ms = timer_wall_ms;
   if (info.state == State::delayed && record->ttl_ms > 0)
     info.expires_at_wall_ms = timer_wall_ms + record->ttl_ms;
+  if (info.state == State::leased && record->pid != 0) info.holder_pid = static_cast<int>(record->pid);
+  info.command = record->command;
+  info.timeout_ms = record->timeout_ms;
+  info.keep_ms = record->keep_ms;
   if (record->ttl_ms > 0) info.ttl_ms = record->ttl_ms;
   info.payload = std::string(record->payload);
   if (const std::optional<TiesRecord> ties = read_ties(shown.at(3).text)) {
@@ -89,7 +98,7 @@ Result<std::optional<MessageInfo>> RedisLook::get(MessageId id) {
   FQ_TRY_SET(const Reply reply, shard_.look({"get", std::to_string(number(id))}));
   const Reply& shown = reply.at(1);
   if (shown.at(1).is_text()) {
-    FQ_TRY_SET(MessageInfo info, info_of(shown, attempts_in(reply)));
+    FQ_TRY_SET(MessageInfo info, info_of(shown, reply));
     return std::optional(std::move(info));
   }
   const std::optional<OutcomeRecord> outcome = read_outcome(shown.at(4).text);
@@ -107,17 +116,17 @@ Result<bool> RedisLook::add_page(const Filter& filter, char list, uint64_t& from
                                  MessagePage& page) {
   if (list == 'r' && from >= kTurnsAhead) return false;
   const std::string first = std::to_string(from), count = std::to_string(kMessagesPerCall);
-  constexpr std::string_view kNames[] = {"ready", "timed", "held", "dead"};  // as kLists
+  constexpr std::string_view kNames[] = {"ready", "blocked", "timed", "held", "dead"};  // as kLists
   const std::string_view name = kNames[kLists.find(list)];
   std::vector<std::string_view> arguments = {name};
-  if (list == 'r') arguments.push_back(filter.tenant);
+  if (list == 'r' || list == 'b') arguments.push_back(filter.tenant);
   arguments.insert(arguments.end(), {first, count});
   FQ_TRY_SET(const Reply reply, shard_.look(arguments));
   for (const Reply& shown : reply.at(1).items) {
     if (page.messages.size() == n) return true;
     from += 1;
     if (!shown.at(1).is_text()) continue;  // gone since
-    FQ_TRY_SET(MessageInfo info, info_of(shown, attempts_in(reply)));
+    FQ_TRY_SET(MessageInfo info, info_of(shown, reply));
     const bool stands_here = may_hold(list, info.state);
     if (stands_here && is_in(filter, info)) page.messages.push_back(std::move(info));
   }
@@ -148,6 +157,47 @@ Result<MessagePage> RedisLook::peek(const Filter& filter, const Cursor& cursor, 
     if (!goes_on) ++list, from = 0;
   }
   return page;
+}
+
+Result<std::optional<JobOutput>> RedisLook::output(MessageId id) {
+  if (number(id) > kMessageIdMax) return std::optional<JobOutput>();
+  FQ_TRY_SET(const Reply reply, shard_.look({"output", std::to_string(number(id))}));
+  const Reply& kept = reply.at(1).at(0);
+  const std::optional<uint64_t> left_ms = parse_decimal(kept.at(0).text);
+  if (!left_ms) return std::optional<JobOutput>();
+  JobOutput output;
+  output.keep_ms = static_cast<int64_t>(*left_ms);
+  Unpacker bytes(kept.at(1).text);
+  for (Gap* const gap : {&output.out_gap, &output.err_gap}) {
+    gap->at = static_cast<uint64_t>(bytes.whole());
+    gap->bytes = static_cast<uint64_t>(bytes.whole());
+  }
+  output.out = bytes.raw(bytes.number<uint32_t>());
+  output.err = bytes.rest();
+  if (!bytes.ok())
+    return Error{ErrorKind::bad_data, "output of message " + std::to_string(number(id)) + ": cannot be read",
+                 0};
+  return std::optional(std::move(output));
+}
+
+Result<std::vector<Attendee>> RedisLook::attendees() {
+  FQ_TRY_SET(const Reply reply, shard_.look({"sessions"}));
+  std::vector<Attendee> all;
+  for (const Reply& each : reply.at(1).items) {
+    Unpacker said(each.at(1).text);
+    Attendee one;
+    one.pid = static_cast<int>(said.number<uint32_t>());
+    one.slots = said.number<uint32_t>();
+    const size_t of_one = std::max(said.number<uint32_t>(), 1U);
+    one.since_wall_ms = shard_.wall_of(said.whole());
+    one.kind = one.slots == 0 ? Attendee::Kind::holder : Attendee::Kind::worker;
+    for (const Reply& id : each.at(2).items) {
+      if (const std::optional<uint64_t> held = parse_decimal(id.text)) one.ids.push_back(MessageId{*held});
+    }
+    one.busy = static_cast<uint32_t>(std::min<size_t>(one.slots, (one.ids.size() + of_one - 1) / of_one));
+    if (said.ok() && (one.slots > 0 || !one.ids.empty())) all.push_back(std::move(one));
+  }
+  return all;
 }
 
 Result<bool> RedisLook::have_ended(std::span<const MessageId> ids) {

@@ -13,11 +13,13 @@ class RedisLook {
   Result<std::optional<MessageInfo>> get(MessageId id);
   Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n);
   Result<StatsRow> sums();
+  Result<std::optional<JobOutput>> output(MessageId id);
+  Result<std::vector<Attendee>> attendees();
   Result<EndStatus> await_end(const EndRequest& request);
 
  private:
   Result<bool> have_ended(std::span<const MessageId> ids);
-  Result<MessageInfo> info_of(const Reply& shown, uint32_t attempts);
+  Result<MessageInfo> info_of(const Reply& shown, const Reply& reply);
   Result<bool> add_page(const Filter& filter, char list, uint64_t& from, size_t n, MessagePage& page);
 
   Shard& shard_;

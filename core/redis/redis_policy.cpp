@@ -1,5 +1,8 @@
 #include "core/redis/redis_policy.h"
 
+// System.
+#include <iterator>
+#include <map>
 // fq, below us.
 #include "core/base/tenant_name.h"
 #include "core/base/text/escape.h"
@@ -37,6 +40,14 @@ std::string_view lacking(PolicyKey key) {
     case PolicyKey::weight:
     case PolicyKey::dead_retention:
       return "";
+    case PolicyKey::concurrency:
+    case PolicyKey::rate:
+    case PolicyKey::burst:
+    case PolicyKey::pool:
+    case PolicyKey::paused:
+    case PolicyKey::draining:
+    case PolicyKey::limited:
+      return "";
     case PolicyKey::scope:
       return not_built::kScope;
     case PolicyKey::fair_by:
@@ -48,13 +59,6 @@ std::string_view lacking(PolicyKey key) {
       return not_built::kRetention;
     case PolicyKey::max_messages:
     case PolicyKey::max_bytes:
-    case PolicyKey::concurrency:
-    case PolicyKey::rate:
-    case PolicyKey::burst:
-    case PolicyKey::pool:
-    case PolicyKey::paused:
-    case PolicyKey::draining:
-    case PolicyKey::limited:
       return not_built::kLimits;
   }
   return not_built::kLimits;
@@ -74,23 +78,41 @@ Result<void> check_values(const PolicyValues& values) {
   return {};
 }
 
+bool is_of_queues(PolicyKey key) {
+  return key != PolicyKey::weight && key != PolicyKey::pool && key != PolicyKey::limited;
+}
+bool is_of_tenants(PolicyKey key) {
+  switch (key) {
+    case PolicyKey::max_messages:
+    case PolicyKey::max_bytes:
+    case PolicyKey::concurrency:
+    case PolicyKey::rate:
+    case PolicyKey::burst:
+    case PolicyKey::weight:
+    case PolicyKey::pool:
+    case PolicyKey::paused:
+    case PolicyKey::limited:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Result<void> check_keys(std::string_view path, const PolicyPatch& patch) {
   if (!path.empty()) {
     if (const std::string_view fault = tenant_name_fault(path); !fault.empty())
       return Error{ErrorKind::usage, "tenant " + in_quotes(path) + ": " + std::string(fault), 0};
   }
-  PolicyValues values = patch.set;
-  for (const PolicyKey key : patch.unset) {
-    const std::string_view what = lacking(key);
-    if (!what.empty()) return not_built::refusal(what);
-    values.push_back({key, 0, 0, {}});
+  std::vector<PolicyKey> keys = patch.unset;
+  for (const PolicyValue& value : patch.set) keys.push_back(value.key);
+  for (const PolicyKey key : keys) {
+    if (path.empty() ? is_of_queues(key) : is_of_tenants(key)) continue;
+    return Error{
+        ErrorKind::usage,
+        (path.empty() ? "queue" : "tenant " + in_quotes(path)) + std::string(": has no such setting"), 0};
   }
-  for (const PolicyValue& value : values) {
-    const bool has_node = (value.key == PolicyKey::weight) != path.empty();
-    if (!has_node && lacking(value.key).empty())
-      return Error{
-          ErrorKind::usage,
-          (path.empty() ? "queue" : "tenant " + in_quotes(path)) + std::string(": has no such setting"), 0};
+  for (const PolicyKey key : patch.unset) {
+    if (const std::string_view what = lacking(key); !what.empty()) return not_built::refusal(what);
   }
   return check_values(patch.set);
 }
@@ -117,29 +139,58 @@ Result<std::string> RedisPolicy::kept() {
 }
 
 Result<void> RedisPolicy::load(const Policy& policy, const FileIdentity& identity, const std::string* text) {
-  if (!policy.tenants.empty() || !policy.pools.empty()) return not_built::refusal(not_built::kTenantRules);
+  if (!policy.tenants.empty()) return not_built::refusal(not_built::kTenantRules);
   FQ_TRY(check_values(policy.queue));
-  const std::string values = policy_bytes(policy.queue), known_by = text_of(identity);
-  std::vector<std::string_view> arguments = {"file", values, known_by};
-  if (text != nullptr) arguments.push_back(*text);
-  FQ_TRY(shard_.change("change", arguments));
+  ArgumentList arguments;
+  arguments.borrow("file");
+  arguments.add(policy_bytes(policy.queue));
+  arguments.add(text_of(identity));
+  arguments.add(text == nullptr ? std::string() : "=" + *text);
+  for (const PoolRule& pool : policy.pools) {
+    FQ_TRY(check_values(pool.values));
+    arguments.borrow(pool.name);
+    arguments.add(policy_bytes(pool.values));
+  }
+  FQ_TRY(shard_.change("change", arguments.words()));
   return {};
 }
 
 Result<void> RedisPolicy::set(std::string_view path, const PolicyPatch& patch) {
   FQ_TRY(check_keys(path, patch));
-  if (path.empty()) {
-    std::string unset;
-    for (const PolicyKey key : patch.unset) unset += static_cast<char>(key);
-    FQ_TRY(shard_.change("change", {"set", policy_bytes(patch.set), unset}));
-    return {};
-  }
-  constexpr int64_t kUsualWeight = 1000;
-  std::optional<int64_t> weight;
-  if (!patch.unset.empty()) weight = kUsualWeight;
-  for (const PolicyValue& value : patch.set) weight = value.number;
-  if (weight) FQ_TRY(shard_.change("change", {"weight", path, std::to_string(*weight)}));
+  if (patch.set.empty() && patch.unset.empty()) return {};
+  ArgumentList arguments;
+  arguments.borrow(path.empty() ? "set" : "tenant");
+  if (!path.empty()) arguments.borrow(path);
+  arguments.add(policy_bytes(patch.set));
+  std::string unset;
+  for (const PolicyKey key : patch.unset) unset += static_cast<char>(key);
+  arguments.add(std::move(unset));
+  FQ_TRY(shard_.change("change", arguments.words()));
   return {};
+}
+
+/// By path; a cursor is the last one that was told, behind a sign.
+Result<OverridePage> RedisPolicy::overrides(const Cursor& from, size_t n) {
+  FQ_TRY_SET(const Reply reply, shard_.look({"overrides"}));
+  const int64_t now_ms = reply.at(0).at(0).number;
+  const Reply& tenants = reply.at(1).at(1);
+  std::map<std::string, std::string> all;
+  if (!reply.at(1).at(0).text.empty()) all[""] = reply.at(1).at(0).text;
+  for (size_t i = 0; i + 1 < tenants.items.size(); i += 2) all[tenants.at(i).text] = tenants.at(i + 1).text;
+  OverridePage page;
+  auto at = from.text.empty() ? all.begin() : all.upper_bound(from.text.substr(1));
+  for (; at != all.end() && page.overrides.size() < n; ++at) {
+    PolicyOverride& override = page.overrides.emplace_back();
+    override.path = at->first;
+    for (PolicyValue& value : read_policy_bytes(at->second)) {
+      if (value.key == PolicyKey::limited) value.number -= now_ms;
+      const bool is_over = value.key == PolicyKey::limited && value.number <= 0;
+      if (!is_over) override.values.push_back(std::move(value));
+    }
+    if (override.values.empty()) page.overrides.pop_back();
+  }
+  if (at != all.end()) page.next.text = "=" + std::prev(at)->first;
+  return page;
 }
 
 }  // namespace fq

@@ -20,6 +20,7 @@ class RedisPolicy {
   /// ErrorKind::unusable names what is not built yet.
   Result<void> load(const Policy& policy, const FileIdentity& identity, const std::string* text);
   Result<void> set(std::string_view path, const PolicyPatch& patch);
+  Result<OverridePage> overrides(const Cursor& from, size_t n);
 
  private:
   Shard& shard_;

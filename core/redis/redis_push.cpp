@@ -13,15 +13,15 @@
 
 namespace fq {
 
-namespace {
-
-Result<void> check_built(const NewMessage& message) {
-  if (message.command) return not_built::refusal(not_built::kCommands);
+Result<void> check_on_server(const NewMessage& message) {
   if (message.keep_ms) return not_built::refusal(not_built::kRetention);
-  return {};
+  if (message.call) return not_built::refusal(not_built::kFollow);
+  if (message.payload.size() <= kRedisPayloadBytesMax) return {};
+  return Error{ErrorKind::bad_data,
+               "payload: has " + std::to_string(message.payload.size()) +
+                   " bytes, the limit on a server is " + format_size(kRedisPayloadBytesMax),
+               0};
 }
-
-}  // namespace
 
 Result<void> RedisPush::check(std::span<const NewMessage> messages) {
   if (messages.size() > kBatchMessagesMax)
@@ -31,13 +31,8 @@ Result<void> RedisPush::check(std::span<const NewMessage> messages) {
   uint64_t bytes = 0;
   for (const NewMessage& message : messages) {
     FQ_TRY(check_message(message, settings.payload_bytes_max));
-    FQ_TRY(check_built(message));
+    FQ_TRY(check_on_server(message));
     bytes += message.payload.size();
-    if (message.payload.size() <= kRedisPayloadBytesMax) continue;
-    return Error{ErrorKind::bad_data,
-                 "payload: has " + std::to_string(message.payload.size()) +
-                     " bytes, the limit on a server is " + format_size(kRedisPayloadBytesMax),
-                 0};
   }
   if (bytes <= kRedisBatchBytesMax) return {};
   return Error{ErrorKind::bad_data,

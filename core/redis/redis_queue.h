@@ -5,6 +5,7 @@
 
 // fq, this room.
 #include "core/redis/catalog.h"
+#include "core/redis/redis_change.h"
 #include "core/redis/redis_events.h"
 #include "core/redis/redis_leases.h"
 #include "core/redis/redis_look.h"
@@ -16,7 +17,9 @@ namespace fq {
 class RedisQueue final : public Queue {
  public:
   RedisQueue(const QueueEntry& entry, ServerAccess access)
-      : shard_(std::move(access), entry.tag), leases_(shard_, entry.mark, draw_nonce()) {}
+      : session_(access, entry.tag),
+        shard_(std::move(access), entry.tag, session_.nonce()),
+        leases_(shard_, session_, entry.mark) {}
 
   Caps caps() const override;
   Result<PushReply> push(std::span<const NewMessage> messages, const PushOptions& options) override;
@@ -30,7 +33,9 @@ class RedisQueue final : public Queue {
   Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) override {
     return look_.peek(filter, from, n);
   }
-  Result<IdPage> select(const Filter& filter, const Cursor& from, size_t n) override;
+  Result<IdPage> select(const Filter& filter, const Cursor& from, size_t n) override {
+    return change_.select(filter, from, n);
+  }
   Result<std::optional<MessageInfo>> get(MessageId id) override { return look_.get(id); }
   Result<MessagePage> ended(const Filter& filter, const Cursor& from, size_t n) override;
   Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override {
@@ -39,7 +44,7 @@ class RedisQueue final : public Queue {
   Result<void> events(const EventRequest& request, EventPage& page) override {
     return events_.events(request, page);
   }
-  Result<std::optional<JobOutput>> output(MessageId id) override;
+  Result<std::optional<JobOutput>> output(MessageId id) override { return look_.output(id); }
   Result<CallId> begin_call() override;
   Result<std::shared_ptr<RunOutput>> run_output(const Delivery& delivery, const RunTerms& terms) override;
   Result<std::unique_ptr<OutputFollower>> follow(MessageId id, std::optional<CallId> call) override;
@@ -47,10 +52,16 @@ class RedisQueue final : public Queue {
   Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids,
                                           std::optional<int64_t> limit_ms) override;
   Result<void> attend(const Attendance& attendance) override;
-  Result<std::vector<Attendee>> attendees() override;
-  Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
-  Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
-  Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) override;
+  Result<std::vector<Attendee>> attendees() override { return look_.attendees(); }
+  Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override {
+    return change_.mutate(ids, action);
+  }
+  Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override {
+    return change_.mutate(filter, action, from, n);
+  }
+  Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) override {
+    return change_.edit(id, patch);
+  }
   Result<Settings> settings() override { return policy_.settings(); }
   Result<bool> policy_is_current(const FileIdentity& identity) override {
     return policy_.is_current(identity);
@@ -63,7 +74,9 @@ class RedisQueue final : public Queue {
   Result<void> policy_set(std::string_view path, const PolicyPatch& patch) override {
     return policy_.set(path, patch);
   }
-  Result<OverridePage> policy_overrides(const Cursor& from, size_t n) override;
+  Result<OverridePage> policy_overrides(const Cursor& from, size_t n) override {
+    return policy_.overrides(from, n);
+  }
   Result<StatsReply> stats(const StatsRequest& request) override;
   Result<ExplainReply> explain(const ExplainRequest& request) override;
   Result<CheckReport> check(bool repair) override;
@@ -71,12 +84,12 @@ class RedisQueue final : public Queue {
   Result<void> maintain(int64_t budget_ms) override;
 
  private:
-  static std::string draw_nonce();
-
+  RedisSession session_;
   Shard shard_;
   RedisPolicy policy_{shard_};
   RedisPush push_{shard_, policy_};
   RedisLeases leases_;
+  RedisChange change_{shard_, policy_};
   RedisLook look_{shard_, leases_};
   RedisEvents events_{shard_, leases_};
 };

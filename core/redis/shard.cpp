@@ -4,6 +4,7 @@
 #include <array>
 // fq, this room.
 #include "core/redis/answer.h"
+#include "core/redis/living_sessions.h"
 
 namespace fq {
 
@@ -52,6 +53,27 @@ int64_t Shard::wall_ahead_ms() const {
   return access_.told_time->wall_ms() - access_.told_time->boot_ms();
 }
 
+Result<std::vector<std::string>> Shard::keys(std::string& cursor) {
+  FQ_TRY_SET(Server* const server, this->server());
+  const std::string pattern = tag_ + "*";  // prefix and queue have no character that a pattern knows
+  FQ_TRY_SET(const Reply page, server->call(std::array<std::string_view, 6>{"SCAN", cursor, "MATCH", pattern,
+                                                                            "COUNT", "1000"}));
+  if (page.kind == Reply::Kind::error) return error_of_refusal(server->name(), "SCAN", page.text);
+  cursor = page.at(0).text;
+  std::vector<std::string> names;
+  for (const Reply& key : page.at(1).items) {
+    if (key.text.starts_with(tag_)) names.push_back(key.text.substr(tag_.size()));
+  }
+  return names;
+}
+
+std::string Shard::place() const {
+  std::string text = access_.place.socket;
+  for (const RedisPlace::Host& host : access_.place.hosts)
+    text += host.name + ":" + std::to_string(host.port) + ",";
+  return text + "/" + std::to_string(access_.place.database) + "/" + tag_;
+}
+
 Result<Server*> Shard::server() {
   if (server_ != nullptr && server_->is_over()) server_.reset();
   if (server_ == nullptr) {
@@ -70,8 +92,9 @@ Result<Reply> Shard::call(std::string_view function, const std::vector<std::stri
     FQ_TRY(server->call(std::array<std::string_view, 4>{"HSET", root, "clock", now}));
   }
   const bool reads_only = function == "look";
+  const std::string sessions = living_sessions().all(place(), nonce_);
   std::vector<std::string_view> words;
-  if (!reads_only) words.push_back(server->run_id());
+  if (!reads_only) words = {server->run_id(), sessions};
   words.insert(words.end(), arguments.begin(), arguments.end());
   Result<Reply> reply = call_function(*server, *access_.library, function,
                                       std::array<std::string_view, 2>{root, canary}, words, reads_only);
@@ -93,8 +116,7 @@ Result<Reply> Shard::tick() { return change("change", {"cancel"}); }
 Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
   for (int ticks = 0;; ++ticks) {
     FQ_TRY_SET(Reply reply, call("look", arguments));
-    const int64_t now_ms = reply.at(0).at(0).number, due_ms = reply.at(0).at(1).number;
-    if (due_ms < 0 || due_ms > now_ms || ticks == kTicksMax) return reply;
+    if (!has_more(reply) || ticks == kTicksMax) return reply;
     FQ_TRY(tick());
   }
 }

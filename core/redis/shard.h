@@ -34,12 +34,21 @@ Result<Reply> call_function(Server& server, const Library& library, std::string_
 
 class Shard {
  public:
-  Shard(ServerAccess access, std::string tag) : access_(std::move(access)), tag_(std::move(tag)) {}
+  /// `nonce`: of the session that calls.
+  Shard(ServerAccess access, std::string tag, std::string nonce)
+      : access_(std::move(access)), tag_(std::move(tag)), nonce_(std::move(nonce)) {}
 
   /// Changes something, after all that is due: `head` of the reply is its first item.
   Result<Reply> change(std::string_view function, const std::vector<std::string_view>& arguments);
   /// Shows what is there when all that is due has been done.
   Result<Reply> look(const std::vector<std::string_view>& arguments);
+
+  /// Does what is due and nothing else.
+  Result<Reply> tick();
+  /// A page of the names of all its keys, without their tag; `cursor` is "0" at the begin and at the end.
+  Result<std::vector<std::string>> keys(std::string& cursor);
+  /// The same for all that call the same shard.
+  std::string place() const;
 
   /// A wall time of the server's, and the other way round.
   int64_t wall_of(int64_t server_ms) const { return server_ms + wall_ahead_ms(); }
@@ -49,11 +58,10 @@ class Shard {
   int64_t wall_ahead_ms() const;
   Result<Server*> server();
   Result<Reply> call(std::string_view function, const std::vector<std::string_view>& arguments);
-  /// Does what is due and nothing else.
-  Result<Reply> tick();
 
   ServerAccess access_;
   std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"
+  std::string nonce_;
   std::unique_ptr<Server> server_;
 };
 

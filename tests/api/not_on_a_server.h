@@ -7,36 +7,9 @@
 namespace fq::test {
 
 inline constexpr std::string_view kNotOnAServer[] = {
-    // after_test.cpp
-    "a thousand that died with one message are held behind it again by its kick",
-    // command_attempts_test.cpp
-    "a command that failed is not run again, beside a message that is",
-    "attempts that were set hold for commands too, also where they are the standard ones",
-    "a command that was cut off has not failed; the fifth crash buries",
     // edit_test.cpp
-    "an edited message keeps its id and takes the place that its new priority gives",
-    "an edited sort key moves its message, and may be taken back",
-    "the tenant of an edited message keeps its turn",
-    "a delay makes a ready message delayed, and none a delayed one ready",
-    "a time of day makes it due then, and a past one now",
-    "what comes back from a retry may be put off, and keeps its attempts",
-    "a delay of a held message begins with its release, a time of day stays one",
-    "a held message that was edited is let go or buried as any other",
-    "a dead message is edited where it lies, and kicked as it is then",
-    "one whose last attempt failed was buried before it was edited",
-    "a time to live may be given, made longer, and taken back",
     "attempts, limits, tags and command of an edited message are the new ones",
-    "a message that runs, has ended or never was is not edited",
-    "a patch of nothing changes nothing, and one that no push would take is refused",
-    "a unique key stays with an edited message",
-    "what is debounced is debounced no more once it is made ready",
     "a payload that grows needs room under the limits, and so does none that shrinks",
-    "a long payload takes the place of a short one, and the other way round",
-    "the log tells an edit, of the tenant and the tags that the message has then",
-    // end_test.cpp
-    "an output is kept with an ack and with a bury, and no longer than asked",
-    "an empty output is one, and a message without one has none",
-    "a later output of the same message takes the place of the earlier one",
     // ended_test.cpp
     "a command message that was acked is told with all but its payload and its variables",
     "by default commands are told of for a week, others not at all",
@@ -48,8 +21,6 @@ inline constexpr std::string_view kNotOnAServer[] = {
     "outputs of any length are kept as long as their messages are told of",
     "the dead are told among what has ended, who died last first",
     "a dead message tells of its last run, one that runs since when",
-    // events_test.cpp
-    "events of one tag are those of all messages that have it",
     // explain_test.cpp
     "what waits for its turn only has a place",
     "each thing that is in the way is told, and none of them alone is enough",
@@ -80,31 +51,9 @@ inline constexpr std::string_view kNotOnAServer[] = {
     // job_test.cpp
     "what a push says of its job comes with each delivery",
     "a group takes of nobody else, and not of those below it",
-    "who waits until the queue is idle is told when it is",
-    "a watched lease that another cancels or settles is told as ended, once",
-    "a watched lease that another extends is told with its new end",
-    "one's own verdict is no news",
-    "news of a lease wakes who waits for something else",
-    "a worker is seen by others, with what it works on; who only looks is not",
-    "a worker is seen before it has taken anything",
-    // lease_test.cpp
-    "a lease held by the process does not end by time",
-    "extending a lease that the process holds gives it no time",
-    // limits_test.cpp
-    "no more of a tenant runs at once than its concurrency, of it and all below it",
-    "a queue's own concurrency holds for all tenants together",
-    "a tenant starts no more often than its rate, after its burst",
-    "tenants in one pool run no more at once than it allows, and no slot is lost",
-    "a paused tenant or queue takes pushes and serves nothing",
     // look_test.cpp
-    "kick by filter goes page by page to the end",
-    "cancel by filter takes one state where that is named, else every one",
-    "cancel by tag takes those that bear it",
     "rates are over the last minutes, idle time included",
     "a tenant's row counts its own messages",
-    "check finds nothing in a queue that was only used",
-    "what failed is found by a part of the reason, what expired too",
-    "ids are selected in pages by all of a filter, and none twice",
     // order_test.cpp
     "one order for the whole queue: the highest priority of all goes first, and equals take turns",
     "one order for the whole queue: the smallest key of all goes first",
@@ -116,16 +65,8 @@ inline constexpr std::string_view kNotOnAServer[] = {
     "cancel by filter goes on from a cursor that another process gave",
     // random_history_test.cpp
     "random histories end as in the model",
-    // tenant_test.cpp
-    "a limited tenant and all below it have no turns until the limit is over",
-    "a limit is replaced by the next one and taken back by none",
-    "a limit may come before the tenant's first message, and outlives its last",
-    "what is leased when its tenant is limited goes on, and what comes back waits",
-    "peek shows what is limited, behind all others",
     // ttl_test.cpp
     "a message that is not started in time is dead, expired and not buried",
-    // unique_test.cpp
-    "in a batch behind what runs one message is held, whoever keeps what runs comes before",
     // follow_test.cpp
     "what a job writes is read as it is written, until its message has ended",
     "who follows later begins at the beginning, and reads what is kept after the end",

@@ -10,6 +10,7 @@
 #include <set>
 // Tests.
 #include "tests/api/history_view.h"
+#include "tests/api/random_patch.h"
 #include "tests/fakes/model.h"
 #include "tests/knobs.h"
 
@@ -29,7 +30,10 @@ class ServerHistory {
     settings.order = static_cast<Order>(below(3));
     settings.attempts_max = 3;
     model_.load(settings);
-    REQUIRE(queue_->policy_load({values_of(settings), {}, {}}, {.inode = 1}).ok());
+    const std::vector<PoolRule> pools = {{"p", {{PolicyKey::concurrency, 2, 0, {}}}},
+                                         {"q", {{PolicyKey::concurrency, 1, 0, {}}}}};
+    model_.set_pools(pools);
+    REQUIRE(queue_->policy_load({values_of(settings), {}, pools}, {.inode = 1}).ok());
   }
   ~ServerHistory() { static_cast<void>(told_time_engine().remove(location_)); }
 
@@ -77,7 +81,7 @@ class ServerHistory {
       case 7:
         return mutate();
       case 8:
-        return set_weight();
+        return below(2) == 0 ? set() : edit();
       default:
         log_ += "advance\n";
         clock_.advance(static_cast<int64_t>(below(100)) * 10);
@@ -136,8 +140,7 @@ class ServerHistory {
     request.hold_ms = fresh_span_ms(3'000);
     request.tenant = filters[below(std::size(filters))];
     request.want = below(2) == 0 ? 1 : want;
-    if (request.want > 1)
-      request.hold_ms = 10'000'000 + 10 * static_cast<int64_t>(below(100'000));  // they would tie
+    if (request.want > 1) request.hold = Hold::process;  // else they would tie
     if (below(4) == 0) request.bytes_max = 2 + below(10);
     log_ += "lease " + std::to_string(request.want) + " '" + std::string(request.tenant) + "'\n";
     const LeaseReply mine = answered(queue_->lease(request));
@@ -188,12 +191,31 @@ class ServerHistory {
     equal(answered(queue_->mutate({&id, 1}, action)).changed, expected, "changed");
   }
 
-  void set_weight() {
-    const std::string path = tenant();
-    const PolicyPatch patch{{{PolicyKey::weight, 100 + static_cast<int64_t>(below(5'000)), 0, {}}}, {}};
-    log_ += "weight " + path + " " + std::to_string(patch.set[0].number) + "\n";
+  /// Something is set for a tenant, or taken back.
+  void set() {
+    const std::string path = below(4) == 0 ? "b/z" : tenant();
+    const PolicyValue values[] = {{PolicyKey::weight, 100 + static_cast<int64_t>(below(5'000)), 0, {}},
+                                  {PolicyKey::paused, 1, 0, {}},
+                                  {PolicyKey::concurrency, 1 + static_cast<int64_t>(below(3)), 0, {}},
+                                  {PolicyKey::limited, fresh_span_ms(2'000), 0, {}},
+                                  {PolicyKey::pool, 0, 0, below(2) == 0 ? "p" : "q"}};
+    const PolicyValue& value = values[below(std::size(values))];
+    const PolicyPatch patch = below(3) == 0 ? PolicyPatch{{}, {value.key}} : PolicyPatch{{value}, {}};
+    log_ += (patch.set.empty() ? "unset " : "set ") + path + " key " +
+            std::to_string(static_cast<int>(value.key)) + " to " + std::to_string(value.number) + "\n";
     model_.set(path, patch);
     REQUIRE(queue_->policy_set(path, patch).ok());
+  }
+
+  void edit() {
+    if (ids_.empty()) return;
+    const MessageId id = ids_[below(ids_.size())];
+    model_.fire_timers();
+    const auto span = [this](int64_t most) { return fresh_span_ms(most); };
+    const RandomPatch drawn(*model_.find(id), model_.settings.order, true, {random_, clock_, span});
+    log_ += "edit " + std::to_string(number(id)) + drawn.text() + "\n";
+    equal(status_name(answered(queue_->edit(id, drawn.patch()))), status_name(model_.edit(id, drawn.patch())),
+          "edited");
   }
 
   void compare() {

@@ -52,13 +52,14 @@ TEST_CASE("a message lies on the server in these bytes") {
         "0000"
         "00000000"
         "feffffff"
-        "05000000" +
+        "05000000"
+        "00000000" +
             number_bytes(now) + number_bytes(now + 7'000) + number_bytes(now) + number_bytes(7'000) +
-            number_bytes(0) + number_bytes(0) + "202020202020" + hex("a/bk1") +
-            "0e000000"
+            number_bytes(0) + number_bytes(0) + number_bytes(-1) + "202020202020" + hex("a/bk1") +
+            "0f000000"
             "0100"
             "0400" +
-            hex("team") + "0400" + hex("blue") + hex("hello"));
+            hex("team") + "0400" + hex("blue") + "00" + hex("hello"));
   const std::optional<MessageRecord> read = read_record(record);
   REQUIRE(read.has_value());
   CHECK(read->tenant == "a/b");

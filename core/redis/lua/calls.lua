@@ -5,29 +5,32 @@ local SCHEMA = '1'
 local FIRED = 64       -- timers, in one call
 local JUMP = 16777216  -- ids and serials that a restarted server may have forgotten to have given
 local GRACE = 15000
+local HELD = 256       -- of one session that is over, in one call
+
+-- PolicyKey
+local ORDER, LEASE, DEAD_RETENTION, ATTEMPTS, DRAINING = 1, 7, 9, 13, 23
 
 local function settings_of(file, set)
-  local values = {}
-  records.add_policy(values, file or '')
-  records.add_policy(values, set or '')
-  local order, lease, attempts = values[1], values[7], values[13]
-  local dead_retention = values[9]
-  return {fifo = order ~= nil and order[1] == 1, lease = lease and lease[1] or 60000,
-    attempts = attempts and attempts[1] or 5, dead_retention = dead_retention and dead_retention[1] or math.huge}
+  local values = records.add_policy(records.add_policy({}, file or ''), set or '')
+  local function number(key, usual) return values[key] and values[key][1] or usual end
+  local attempts = values[ATTEMPTS]
+  return {values = values, fifo = number(ORDER, 0) == 1, lease = number(LEASE, 60000),
+    attempts = number(ATTEMPTS, 5), attempts_by_kind = not attempts or (attempts[1] == 5 and attempts[2] == 1),
+    dead_retention = number(DEAD_RETENTION, math.huge), is_draining = values[DRAINING] ~= nil}
 end
 
 -- Without effect: what is due is not done yet.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
-    'waits', 'ended')
+    'waits', 'ended', 'ops')
   if not root[1] then return nil, redis.error_reply('FQMISSING there is no such queue') end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
   local before = tonumber(root[2])
   local call = {root = keys[1], tag = string.sub(keys[1], 1, -2), n = tonumber(root[3]), serial = tonumber(root[4]),
     sums = records.sums(root[5]), settings = settings_of(root[6], root[7]), run = root[8], before = before,
-    grace = tonumber(root[9] or 0), waits = tonumber(root[10] or 0), nodes = {}, rings = {}, queues = {},
+    grace = tonumber(root[9] or 0), waits = tonumber(root[10] or 0), ops = tonumber(root[12] or 0), nodes = {}, rings = {}, queues = {},
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = {},
-    is_ended = {}}
+    is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, session = ''}
   ends.read(call, root[11] or '')
   call.now = math.max(before, time.read(keys[1]))
   return call
@@ -44,41 +47,69 @@ local function follow_server(call, run)
   call.run, call.other_run = run, true
 end
 
--- When something is to be done.
-function M.due(call)
-  if #call.ended > 0 then return 0 end
-  local timer, grave = view.first(messages.timers(call)), view.first(messages.graves(call))
-  return math.min(timer and timer[1] or math.huge, grave and grave[1] + call.settings.dead_retention or math.huge)
+-- A session is over when nobody heard of it for its time, and not before its holder could say that it lives.
+local function end_of_session(call)
+  local first = view.first(sessions.deadlines(call))
+  if not first then return math.huge end
+  return math.max(first[1], call.grace), first[2]
 end
 
--- What is due is done, at most so much; call.more: not all of it.
-function M.begin(keys, run)
+-- What it holds comes back, as far as one call does it.
+function M.end_session(call, nonce)
+  for i, id in ipairs(sessions.held(call, nonce)) do
+    if i > HELD then return end
+    messages.crash(call, store.find(call, id))
+  end
+  sessions.close(call, nonce)
+end
+
+-- When time changes something here, but for sessions that are over: their ends are no news while they live.
+local function due_of(call)
+  if #call.ended > 0 then return 0 end
+  local timer, grave = view.first(messages.timers(call)), view.first(messages.graves(call))
+  return math.min(timer and timer[1] or math.huge, tree.due(call),
+    grave and grave[1] + call.settings.dead_retention or math.huge)
+end
+function M.has_more(call) return math.min(due_of(call), (end_of_session(call))) <= call.now end
+
+-- What is due first is done. False: nothing is.
+local function fire(call)
+  local first, node, session_end, nonce = view.first(messages.timers(call)), tree.due(call), end_of_session(call)
+  local due = first and first[1] or math.huge
+  if math.min(due, session_end, node) > call.now then return false end
+  if due <= math.min(node, session_end) then
+    messages.fire(call, due, first[2])
+  elseif node <= session_end then
+    tree.fire(call)
+  else
+    M.end_session(call, nonce)
+  end
+  return true
+end
+
+-- What is due is done, at most so much; call.more: not all of it. `nonces`: the sessions of who calls.
+function M.begin(keys, run, nonces)
   local call, fault = M.look(keys)
   if not call then return nil, fault end
   follow_server(call, run)
-  for fired = 0, FIRED do
-    local first = view.first(messages.timers(call))
-    if not first or first[1] > call.now then break end
-    if fired == FIRED then
-      call.more = true
-    else
-      messages.fire(call, first[1], first[2])
-    end
-  end
-  if not call.more then
+  sessions.hear(call, nonces)
+  local fired = 0
+  while fired < FIRED and fire(call) do fired = fired + 1 end
+  if fired < FIRED then
     after.settle(call)
     messages.forget_dead(call, FIRED)
     after.settle(call)
-    call.more = M.due(call) <= call.now
   end
+  call.more = M.has_more(call)
   return call
 end
 
--- The head of each reply: now, when the next timer is due (-1: none), whether more are due now, and the queue's
--- attempts.
+-- The head of each reply: now, when the next timer is due (-1: none), whether more are due now, the queue's attempts,
+-- and whether those of commands are others.
 function M.head(call)
-  local due = M.due(call)
-  return {call.now, due < math.huge and due or -1, call.more and 1 or 0, call.settings.attempts}
+  local due = due_of(call)
+  return {call.now, due < math.huge and due or -1, call.more and 1 or 0, call.settings.attempts,
+    call.settings.attempts_by_kind and 1 or 0}
 end
 
 function M.finish(call)
@@ -87,10 +118,13 @@ function M.finish(call)
   messages.write(call)
   uniques.write(call)
   waits.write(call)
+  sessions.write(call)
+  outputs.write(call)
   events.write(call)
   tree.write(call)
   local root = {'now', text.num(call.now), 'n', text.num(call.n), 'serial', text.num(call.serial), 'sums',
-    records.sums_bytes(call.sums), 'waits', text.num(call.waits), 'ended', ends.bytes(call)}
+    records.sums_bytes(call.sums), 'waits', text.num(call.waits), 'ended', ends.bytes(call),
+    'ops', text.num(call.ops + 1)}
   if call.other_run then
     for _, each in ipairs({'run', call.run, 'grace', text.num(call.grace)}) do root[#root + 1] = each end
   end

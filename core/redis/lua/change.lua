@@ -1,12 +1,17 @@
--- change - cancels and kicks by id, and what is set. args: run, what, and what that takes.
+-- change - cancels and kicks by id, and what is set. args: run, sessions, what, and what that takes.
 local M = {}
 
+-- state (-1: any), ids.
 local function each(call, args, change)
-  local answers = {}
-  for at = 3, #args do
+  local answers, state = {}, tonumber(args[4])
+  for at = 5, #args do
     local id = tonumber(args[at])
     local m = store.find(call, id)
-    answers[#answers + 1] = m and change(call, m) or 'gone'
+    if m and state >= 0 and m.state ~= state then
+      answers[#answers + 1] = 'stale'
+    else
+      answers[#answers + 1] = m and change(call, m) or 'gone'
+    end
     after.settle(call)
   end
   return answers
@@ -23,35 +28,78 @@ local function kick(call, m)
   return 'ok'
 end
 
+local LIMITED = 24  -- PolicyKey
+
+-- A layer after a patch: values that hold from now on, and keys that do not any more.
+local function patched(bytes, set, unset)
+  local values = records.add_policy(records.add_policy({}, bytes), set)
+  for i = 1, #unset do values[string.byte(unset, i)] = nil end
+  return records.policy_bytes(values)
+end
+
+-- So long from now is until then.
+local function until_of(call, set)
+  local values = records.add_policy({}, set)
+  if values[LIMITED] then values[LIMITED][1] = call.now + values[LIMITED][1] end
+  return records.policy_bytes(values)
+end
+
+-- What holds at the top of the tree, after one of its layers changed.
+local function put_together(call)
+  local layers = redis.call('HMGET', call.root, 'file', 'set')
+  tree.set(call, '', records.add_policy(records.add_policy({}, layers[1] or ''), layers[2] or ''))
+end
+
 local CHANGES = {
+  edit = edit.run,
   cancel = function(call, args) return each(call, args, cancel) end,
   kick = function(call, args) return each(call, args, kick) end,
-  -- The layer of the policy file, whose identity and text is kept.
+  -- The layer of the policy file: values, identity, "=" and its text where that is to be kept, then of each pool
+  -- name and values.
   file = function(call, args)
-    redis.call('HSET', call.root, 'file', args[3], 'identity', args[4])
-    if args[5] then redis.call('HSET', call.root, 'text', args[5]) end
+    redis.call('HSET', call.root, 'file', args[4], 'identity', args[5])
+    if args[6] ~= '' then redis.call('HSET', call.root, 'text', string.sub(args[6], 2)) end
+    local rules = {}
+    for at = 7, #args, 2 do rules[args[at]] = records.add_policy({}, args[at + 1]) end
+    tree.set_pools(call, rules)
+    put_together(call)
     return {}
   end,
   -- What is set at run time of the queue, and what is so no more.
   set = function(call, args)
-    local values = {}
-    records.add_policy(values, redis.call('HGET', call.root, 'set') or '')
-    records.add_policy(values, args[3])
-    for i = 1, #args[4] do values[string.byte(args[4], i)] = nil end
-    redis.call('HSET', call.root, 'set', records.policy_bytes(values))
+    redis.call('HSET', call.root, 'set', patched(redis.call('HGET', call.root, 'set') or '', args[4], args[5]))
+    put_together(call)
     return {}
   end,
-  weight = function(call, args)
-    tree.set_weight(call, args[3], tonumber(args[4]))
+  -- Likewise of a tenant.
+  tenant = function(call, args)
+    local path = args[4]
+    local bytes = patched(redis.call('HGET', call.tag .. 'ov', path) or '', until_of(call, args[5]), args[6])
+    if bytes == '' then
+      redis.call('HDEL', call.tag .. 'ov', path)
+    else
+      redis.call('HSET', call.tag .. 'ov', path, bytes)
+    end
+    tree.set(call, path, records.add_policy({}, bytes))
+    return {}
+  end,
+  -- pid, slots, messages of a job: it is a worker.
+  attend = function(call, args)
+    sessions.open(call, tonumber(args[4]), tonumber(args[5]), tonumber(args[6]))
+    return {}
+  end,
+  -- It holds nothing any more, and what it held comes back.
+  leave = function(call)
+    calls.end_session(call, call.session)
     return {}
   end,
 }
 
 function M.run(keys, args)
-  local call, fault = calls.begin(keys, args[1])
+  local call, fault = calls.begin(keys, args[1], args[2])
   if not call then return fault end
   local answers = {}
-  if not call.more then answers = CHANGES[args[2]](call, args) end
+  if not call.more then answers = CHANGES[args[3]](call, args) end
   local head = calls.head(call)
   calls.finish(call)
   return {head, answers}

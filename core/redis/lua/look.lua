@@ -35,6 +35,24 @@ local LOOKS = {
     end
     return found
   end,
+  -- tenant, from, n: the ready ones that have no turns, by tenant.
+  blocked = function(call, args)
+    local left, n, found = tonumber(args[3]), tonumber(args[4]), {}
+    for _, path in ipairs(tree.tenants(call, args[2])) do
+      local node = tree.node(call, path)
+      if tree.is_blocked(call, node) then
+        local there = node.own.count
+        if left < there and #found < n then
+          local key = call.tag .. 'q:' .. path
+          for _, member in ipairs(redis.call('ZRANGE', key, left, left + n - #found - 1)) do
+            found[#found + 1] = shown(call, (struct.unpack('>I8', member, #member - 7)))
+          end
+        end
+        left = math.max(0, left - there)
+      end
+    end
+    return found
+  end,
   -- from, n: the delayed and leased ones by time; the dead ones by the time of their death.
   timed = function(call, args) return of_zset(call, 't', tonumber(args[2]), tonumber(args[3])) end,
   dead = function(call, args) return of_zset(call, 'd', tonumber(args[2]), tonumber(args[3])) end,
@@ -49,15 +67,25 @@ local LOOKS = {
     return found
   end,
   idle = function(call) return {call.sums.ready + call.sums.leased + call.sums.returning == 0 and 1 or 0} end,
+  output = function(call, args) return {outputs.read(call, tonumber(args[2]))} end,
+  sessions = function(call) return sessions.all(call) end,
   -- from: a page of events.
   events = function(call, args) return events.read(call, args[2]) end,
-  sums = function(call) return {records.sums_bytes(call.sums)} end,
+  select = selection.run,
+  check_messages = check.messages,
+  check_nodes = check.nodes,
+  sums = function(call) return {records.sums_bytes(call.sums), text.num(call.ops)} end,
   policy = function(call) return redis.call('HMGET', call.root, 'file', 'set', 'identity', 'text') end,
+  -- What was set at run time: of the queue, then of each tenant path and values.
+  overrides = function(call)
+    return {redis.call('HGET', call.root, 'set'), redis.call('HGETALL', call.tag .. 'ov')}
+  end,
 }
 
 function M.run(keys, args)
   local call, fault = calls.look(keys)
   if not call then return fault end
+  call.more = calls.has_more(call)
   local head = calls.head(call)
   return {head, LOOKS[args[1]](call, args)}
 end

@@ -11,6 +11,7 @@ local function place_of(m)
   local rank = struct.pack('>I4', 2147483647 - m.priority)
   return KEYED, '\1' .. string.gsub(m.key, '%z', '\0\255') .. '\0\0' .. rank .. id
 end
+M.place_of = place_of
 local function order_of(member)
   if string.byte(member) == 255 then return (struct.unpack('>I8', member, 2)) end
 end
@@ -36,6 +37,11 @@ end
 function M.helds(call)
   call.helds = call.helds or view.open(call.tag .. 'hd', no_order)
   return call.helds
+end
+-- All that have not ended, by id.
+local function ids_of(call)
+  call.ids = call.ids or view.open(call.tag .. 'i', no_order)
+  return call.ids
 end
 -- Ids as members: equal times go by id.
 local function name_of(id) return struct.pack('>I8', id) end
@@ -67,7 +73,11 @@ local function leave(call, m, at)
     view.take(queue_of(call, m.path), member)
     tree.unready(call, n, at)
   end
-  if m.state == LEASED then tree.ended(call, n, call.now) end
+  if m.state == LEASED then
+    tree.ended(call, n, call.now)
+    if m.living then sessions.drop(call, m) end
+    m.living, m.watched, m.pid = false, false, 0
+  end
   if m.state == DEAD then view.take(M.graves(call), name_of(m.id)) end
   if m.state == HELD then view.take(M.helds(call), name_of(m.id)) end
   if store.ties(call, m) then waits.leave(call, m) end
@@ -109,6 +119,7 @@ function M.hold(call, m) move(call, m, HELD, nil, call.now) end
 -- It has ended and leaves nothing but that.
 local function finish(call, m, what)
   move(call, m, what, nil, call.now)
+  view.take(ids_of(call), name_of(m.id))
   store.ended(call, m, what)
   tell(call, m, what)
   count(call, 'bytes', -m.bytes)
@@ -121,9 +132,14 @@ function M.bury(call, m, what, at, failure)
   tell(call, m, what, {failure = failure})
 end
 
+-- Of one that says nothing of it itself.
+local COMMAND_ATTEMPTS = 1
+local function attempts_of(settings, m)
+  return settings.attempts_by_kind and m.is_command and COMMAND_ATTEMPTS or settings.attempts
+end
 local function attempts_max(call, m)
   if m.attempts_max ~= 0 then return m.attempts_max end
-  return m.in_force ~= 0 and m.in_force or call.settings.attempts
+  return m.in_force ~= 0 and m.in_force or attempts_of(call.settings, m)
 end
 
 -- True: that was the last one, and it is dead.
@@ -142,9 +158,10 @@ function M.add(call, p)
   local m = {id = call.n + 1, fifo = call.settings.fifo, key = p.key, path = p.path, attempts = 0,
     in_force = 0, crashes = 0, deliveries = 0, pushed = call.now, timer = 0, since = 0, serial = 0, began = 0,
     nonce = '      ', rest = p.rest, changed = true, priority = p.priority, attempts_max = p.attempts_max,
-    bytes = p.bytes, ttl = p.ttl}
+    bytes = p.bytes, ttl = p.ttl, keep = p.keep, is_command = p.is_command, pid = 0}
   call.n = m.id
   call.messages[m.id] = m
+  view.put(ids_of(call), m.id, name_of(m.id))
   count(call, 'bytes', m.bytes)
   local due = p.delay > 0 and call.now + p.delay or 0
   tell(call, m, 'pushed', {due = due, expires = m.ttl > 0 and math.max(due, call.now) + m.ttl or 0, rest = p.rest})
@@ -154,8 +171,26 @@ end
 -- Another payload, with what is said of it, in its place.
 function M.replace(call, m, p)
   count(call, 'bytes', p.bytes - m.bytes)
-  m.bytes, m.rest, m.changed = p.bytes, p.rest, true
+  m.bytes, m.rest, m.keep, m.is_command, m.changed = p.bytes, p.rest, p.keep, p.is_command, true
   tell(call, m, 'replaced', {rest = p.rest})
+end
+
+-- Other values, which `change` sets: out of its place and into the one that they give.
+function M.edit(call, m, change)
+  local is_ready, before = m.state == READY, m.bytes
+  if is_ready then
+    local _, member = place_of(m)
+    view.take(queue_of(call, m.path), member)
+  end
+  change()
+  m.changed = true
+  count(call, 'bytes', m.bytes - before)
+  if is_ready then view.put(queue_of(call, m.path), place_of(m)) end
+end
+-- That is done; its time to live holds as it is now.
+function M.edited(call, m, rest)
+  if m.state == READY then set_timer(call, m, m.ttl > 0 and m.since + m.ttl or nil) end
+  tell(call, m, 'edited', {rest = rest})
 end
 
 -- Of --debounce: due then, and not before.
@@ -174,18 +209,23 @@ function M.pass_over(call, m, n, top)
   tree.charge(call, n, top)
 end
 
--- It is delivered: until `due`, to the client with that nonce.
-function M.lease(call, m, n, top, due, nonce, in_force)
+-- It is delivered, as `terms` say: `due`: until then, nil: for as long as the session lives; `attempts`, 0: as the
+-- queue says; `watch`; `pid`.
+function M.lease(call, m, n, top, terms)
   uniques.note(call, m, LEASED)
   M.pass_over(call, m, n, top)
   tree.started(call, n)
   count(call, 'ready', -1)
   count(call, 'leased')
   call.serial = call.serial + 1
-  m.state, m.serial, m.nonce, m.in_force, m.began = LEASED, call.serial, nonce, in_force, call.now
-  m.ttl, m.deliveries, m.changed = 0, m.deliveries + 1, true
-  set_timer(call, m, due)
-  tell(call, m, 'leased', {until_ = due})
+  m.state, m.serial, m.nonce, m.began, m.changed = LEASED, call.serial, call.session, call.now, true
+  m.in_force = terms.attempts > 0 and terms.attempts or attempts_of(call.settings, m)
+  m.ttl, m.deliveries, m.living, m.watched = 0, m.deliveries + 1, terms.due == nil, terms.watch
+  m.pid = m.living and terms.pid or 0
+  set_timer(call, m, terms.due)
+  if m.living or m.watched then sessions.open(call, terms.pid) end
+  if m.living then sessions.hold(call, m) end
+  tell(call, m, 'leased', {until_ = terms.due, pid = m.pid})
 end
 
 -- What the receipt holds, or nil and why it holds nothing.
@@ -201,6 +241,7 @@ end
 
 -- verdict: 0 ack, 1 retry, 2 release, 3 bury. What becomes of it: 'ok', or 'buried'.
 function M.judge(call, m, verdict, delay, failure)
+  if m.nonce ~= call.session then sessions.tell(call, m, sessions.ENDED) end
   if verdict == 0 then
     finish(call, m, 'acked')
   elseif verdict == 2 then
@@ -221,11 +262,30 @@ end
 
 function M.extend(call, m, duration)
   m.changed = true
-  set_timer(call, m, call.now + duration)
-  tell(call, m, 'extended', {until_ = call.now + duration})
+  local until_ = call.now + duration
+  if not m.living then set_timer(call, m, until_) end
+  sessions.tell(call, m, sessions.EXTENDED, until_)
+  tell(call, m, 'extended', {until_ = until_})
 end
 
-function M.cancel(call, m) finish(call, m, 'cancelled') end
+function M.cancel(call, m)
+  sessions.tell(call, m, sessions.CANCELLED)
+  finish(call, m, 'cancelled')
+end
+
+-- Its lease was lost: it ran out, or who held it lives no more.
+local CRASHES = 5  -- of a command, which fails only when it says so
+function M.crash(call, m)
+  sessions.tell(call, m, sessions.ENDED)
+  m.crashes = m.crashes + 1
+  if not m.is_command then
+    attempt_failed(call, m, 0)
+  elseif m.crashes < CRASHES then
+    M.come_back(call, m, 0)
+  else
+    M.bury(call, m, 'buried', call.now)
+  end
+end
 
 -- From the beginning; `held`: what it came after is unfinished again.
 function M.kick(call, m, held)
@@ -253,8 +313,7 @@ function M.fire(call, due, member)
     m.changed = true
     set_timer(call, m, call.grace)
   else
-    m.crashes = m.crashes + 1
-    attempt_failed(call, m, 0)
+    M.crash(call, m)
   end
 end
 
@@ -273,6 +332,7 @@ function M.write(call)
   if call.timers then view.write(call.timers) end
   if call.graves then view.write(call.graves) end
   if call.helds then view.write(call.helds) end
+  if call.ids then view.write(call.ids) end
 end
 
 return M

@@ -1,16 +1,17 @@
--- push - puts messages. args: run, then for each its tenant, fields, sort key and the rest.
+-- push - puts messages. args: run, sessions, then for each its tenant, fields, sort key and the rest.
 -- reply: head; of each what became of it, and the id.
 local M = {}
 local ACCEPTED, DUPLICATE, REPLACED, DEBOUNCED = 0, 1, 2, 3
 local UNIQUE, DEBOUNCE = 1, 2  -- what its key is
 local KEEP, AFTER = 0, 2       -- modes of a unique key
-local FIELDS = '<i4HI4dddBBdddH'
+local FIELDS = '<i4HI4dddBBdddBdH'
 
 local function read(call, path, fields, key, rest)
   local p = {path = path, key = key, rest = rest, after = {}}
-  local delay, at, bytes, from
-  p.priority, p.attempts_max, p.bytes, p.ttl, delay, at, p.kind, p.mode, p.unique_for, p.quiet, p.max_wait, bytes,
-    from = struct.unpack(FIELDS, fields)
+  local delay, at, is_command, bytes, from
+  p.priority, p.attempts_max, p.bytes, p.ttl, delay, at, p.kind, p.mode, p.unique_for, p.quiet, p.max_wait, is_command,
+    p.keep, bytes, from = struct.unpack(FIELDS, fields)
+  p.is_command = is_command == 1
   p.delay = at > 0 and at - call.now or delay
   p.text = string.sub(fields, from, from + bytes - 1)
   for each = from + bytes, #fields, 9 do
@@ -69,11 +70,12 @@ local function put(call, p)
 end
 
 function M.run(keys, args)
-  local call, fault = calls.begin(keys, args[1])
+  local call, fault = calls.begin(keys, args[1], args[2])
   if not call then return fault end
   local head, items, batch = calls.head(call), {}, {}
   if not call.more then
-    for at = 2, #args, 4 do
+    if call.settings.is_draining then return redis.error_reply('FQDRAINING it is') end
+    for at = 3, #args, 4 do
       local p = read(call, args[at], args[at + 1], args[at + 2], args[at + 3])
       batch[#batch + 1] = p
       for _, each in ipairs(p.after) do

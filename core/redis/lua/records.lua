@@ -10,33 +10,42 @@ local VERSION = 1
 -- A message is a head of fixed size, its tenant and its sort key, and behind them what only the client reads.
 -- So a change of the head is one SETRANGE, however long the payload is.
 --   version, state; flags; bytes of the key; bytes of the tenant, attempts_max (0: the queue's), attempts,
---   attempts in force, crashes; deliveries, priority, bytes of the payload; pushed, timer, since, ttl, serial,
---   began; nonce
-local HEAD = '<BBHBHHHHHI4i4I4ddddddc6'
-M.HEAD_BYTES = 81
-M.HEAD_AND_NAMES_BYTES = 81 + 255 + 64
--- flags: pushed while the order was fifo; more is said of it in ties; its key is of --debounce; it holds that key
-M.FIFO, M.TIED, M.DEBOUNCED, M.HOLDS_KEY = 1, 2, 4, 8
+--   attempts in force, crashes; deliveries, priority, bytes of the payload, the process that holds it; pushed,
+--   timer, since, ttl, serial, began, how long it is told of after its end (-1: as the queue says); nonce
+local HEAD = '<BBHBHHHHHI4i4I4I4dddddddc6'
+M.HEAD_BYTES = 93
+M.HEAD_AND_NAMES_BYTES = 93 + 255 + 64
+-- Flags: pushed while the order was fifo; more is said of it in ties; its key is of --debounce; it holds that key;
+-- it runs a command; it is held by living; somebody watches its lease.
+local FLAGS = {fifo = 1, is_tied = 2, debounced = 4, holds_key = 8, is_command = 16, living = 32, watched = 64}
+
+local function flags_of(m)
+  local flags = 0
+  for name, bit in pairs(FLAGS) do
+    if m[name] then flags = flags + bit end
+  end
+  return flags
+end
 local function has(flags, bit) return math.floor(flags / bit) % 2 == 1 end
+local function set_flags(m, flags)
+  for name, bit in pairs(FLAGS) do m[name] = has(flags, bit) end
+end
 
 function M.head(m)
-  local flags = (m.fifo and M.FIFO or 0) + (m.ties and M.TIED or 0) + (m.debounced and M.DEBOUNCED or 0) +
-    (m.holds_key and M.HOLDS_KEY or 0)
-  return struct.pack(HEAD, VERSION, m.state, flags, #m.key, #m.path, m.attempts_max, m.attempts, m.in_force,
-    math.min(m.crashes, 65535), m.deliveries, m.priority, m.bytes, m.pushed, m.timer, m.since, m.ttl, m.serial,
-    m.began, m.nonce)
+  return struct.pack(HEAD, VERSION, m.state, flags_of(m), #m.key, #m.path, m.attempts_max, m.attempts, m.in_force,
+    math.min(m.crashes, 65535), m.deliveries, m.priority, m.bytes, m.pid, m.pushed, m.timer, m.since, m.ttl,
+    m.serial, m.began, m.keep, m.nonce)
 end
 
 function M.message(id, bytes)
   local m = {id = id}
   local version, flags, key_bytes, path_bytes
   version, m.state, flags, key_bytes, path_bytes, m.attempts_max, m.attempts, m.in_force, m.crashes,
-    m.deliveries, m.priority, m.bytes, m.pushed, m.timer, m.since, m.ttl, m.serial, m.began, m.nonce =
+    m.deliveries, m.priority, m.bytes, m.pid, m.pushed, m.timer, m.since, m.ttl, m.serial, m.began, m.keep, m.nonce =
     struct.unpack(HEAD, bytes)
-  m.path = string.sub(bytes, 82, 81 + path_bytes)
-  m.key = string.sub(bytes, 82 + path_bytes, 81 + path_bytes + key_bytes)
-  m.fifo, m.is_tied = has(flags, M.FIFO), has(flags, M.TIED)
-  m.debounced, m.holds_key = has(flags, M.DEBOUNCED), has(flags, M.HOLDS_KEY)
+  m.path = string.sub(bytes, M.HEAD_BYTES + 1, M.HEAD_BYTES + path_bytes)
+  m.key = string.sub(bytes, M.HEAD_BYTES + 1 + path_bytes, M.HEAD_BYTES + path_bytes + key_bytes)
+  set_flags(m, flags)
   return m
 end
 
@@ -70,24 +79,42 @@ function M.ties_bytes(t)
   return table.concat(parts)
 end
 
--- A node: version, who sits; its seat among its siblings, then the one of its own messages below it.
+-- A node: version, flags; its seat among its siblings, then the one of its own messages below it. Behind that what
+-- few have: limits, until when it starts nothing, the name of its pool.
 local NODE = '<BBddddddddddddd'
+local NODE_BYTES = 106
+local LIMITS = '<dddddddH'
+local SEATED, OWN_SEATED, BLOCKED, PAUSED, LIMITED = 1, 2, 4, 8, 16
 
 function M.node(path, bytes)
   local n = {path = path, tag = 0, seq = 0, vtime = 0, joins = 0, run = 0, weight = 1000, kids = 0, idle = 0,
-    seated = false, own = {tag = 0, seq = 0, count = 0, run = 0, idle = 0, weight = 1000, seated = false}}
+    limits = limits.new(), limited = 0, pool = '',
+    own = {tag = 0, seq = 0, count = 0, run = 0, idle = 0, weight = 1000}}
   if not bytes then return n end
-  local own, version, sits = n.own, nil, nil
-  version, sits, n.tag, n.seq, n.vtime, n.joins, n.run, n.weight, n.kids, n.idle,
+  local own, version, flags = n.own, nil, nil
+  version, flags, n.tag, n.seq, n.vtime, n.joins, n.run, n.weight, n.kids, n.idle,
     own.tag, own.seq, own.count, own.run, own.idle = struct.unpack(NODE, bytes)
-  n.seated, own.seated = sits % 2 == 1, sits >= 2
+  n.seated, own.seated, n.blocked, n.paused = has(flags, SEATED), has(flags, OWN_SEATED), has(flags, BLOCKED),
+    has(flags, PAUSED)
+  if not has(flags, LIMITED) then return n end
+  local l, pool_bytes = n.limits, nil
+  l.concurrency, l.rate_count, l.rate_span, l.burst, l.credit, l.credit_at, n.limited, pool_bytes =
+    struct.unpack(LIMITS, bytes, NODE_BYTES + 1)
+  n.pool = string.sub(bytes, -pool_bytes)
+  if pool_bytes == 0 then n.pool = '' end
   return n
 end
 
 function M.node_bytes(n)
-  local own = n.own
-  return struct.pack(NODE, VERSION, (n.seated and 1 or 0) + (own.seated and 2 or 0), n.tag, n.seq, n.vtime,
-    n.joins, n.run, n.weight, n.kids, n.idle, own.tag, own.seq, own.count, own.run, own.idle)
+  local own, l = n.own, n.limits
+  local limited = not limits.is_usual(l) or n.limited > 0 or n.pool ~= ''
+  local flags = (n.seated and SEATED or 0) + (own.seated and OWN_SEATED or 0) + (n.blocked and BLOCKED or 0) +
+    (n.paused and PAUSED or 0) + (limited and LIMITED or 0)
+  local head = struct.pack(NODE, VERSION, flags, n.tag, n.seq, n.vtime, n.joins, n.run, n.weight, n.kids, n.idle,
+    own.tag, own.seq, own.count, own.run, own.idle)
+  if not limited then return head end
+  return head .. struct.pack(LIMITS, l.concurrency, l.rate_count, l.rate_span, l.burst, l.credit, l.credit_at, n.limited,
+    #n.pool) .. n.pool
 end
 
 -- Why the last attempt failed: when, then as the client packs it: exit and signal with a byte before each that
@@ -112,17 +139,22 @@ function M.sums_bytes(sums)
   return table.concat(parts)
 end
 
--- One layer of a policy: PolicyKey, number, second.
+-- One layer of a policy: of each value PolicyKey, number, second, text.
 function M.add_policy(values, bytes)
-  for at = 1, #bytes, 17 do
-    local key, number, second = struct.unpack('<Bdd', bytes, at)
-    values[key] = {number, second}
+  local at = 1
+  while at <= #bytes do
+    local key, number, second, text_bytes, from = struct.unpack('<BddH', bytes, at)
+    values[key] = {number, second, string.sub(bytes, from, from + text_bytes - 1)}
+    at = from + text_bytes
   end
+  return values
 end
 
 function M.policy_bytes(values)
   local parts = {}
-  for key, value in pairs(values) do parts[#parts + 1] = struct.pack('<Bdd', key, value[1], value[2]) end
+  for key, value in pairs(values) do
+    parts[#parts + 1] = struct.pack('<BddH', key, value[1], value[2], #value[3]) .. value[3]
+  end
   return table.concat(parts)
 end
 

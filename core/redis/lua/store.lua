@@ -29,12 +29,8 @@ function M.ties(call, m, make)
   if not m.ties and m.is_tied then
     m.ties = records.ties(redis.call('GET', call.tag .. 'a:' .. text.num(m.id)))
   end
-  if make and not m.ties then m.ties = records.new_ties() end
+  if make and not m.ties then m.ties, m.is_tied = records.new_ties(), true end
   return m.ties
-end
-
-function M.untie(m)
-  m.ties, m.is_tied, m.changed, m.untied = nil, false, true, true
 end
 
 -- It has ended as `what`, and that is kept.
@@ -62,18 +58,13 @@ local function write_message(call, m)
     redis.call('UNLINK', key, call.tag .. 'f:' .. name, ties)
     return
   end
-  M.ties(call, m)
   if m.rest then
     redis.call('SET', key, records.head(m) .. m.path .. m.key .. m.rest)
   else
     redis.call('SETRANGE', key, 0, records.head(m))
   end
   if m.failure then redis.call('SET', call.tag .. 'f:' .. name, m.failure) end
-  if m.ties then
-    redis.call('SET', ties, records.ties_bytes(m.ties))
-  elseif m.untied then
-    redis.call('UNLINK', ties)
-  end
+  if m.ties then redis.call('SET', ties, records.ties_bytes(m.ties)) end
 end
 
 function M.write(call)

@@ -63,7 +63,7 @@ end
 
 -- Before it goes into `state`, or ends as that.
 function M.note(call, m, state)
-  if not m.ties and not m.is_tied then return end
+  if not m.is_tied then return end
   if state == records.DEAD then M.leave_leader(call, m) end
   local follower = store.has_ended(state) and not m.debounced and M.follower(call, m)
   if follower and m.holds_key then

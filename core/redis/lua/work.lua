@@ -1,16 +1,23 @@
 -- work - verdicts, then longer leases, then the next lease; each may be empty.
--- args: run; what is wanted: want, bytes at most, ms of the lease (-1: the queue's), attempts (0: the queue's),
--- whether the first is taken however long it is; tenant, nonce; how many verdicts, of each id, serial, nonce, verdict and delay, failure;
--- how many extensions and for how long, of each id, serial, nonce.
+-- args: run, sessions; what is wanted; tenant; how many verdicts, of each id, serial, nonce, verdict and delay,
+-- failure, output; how many extensions and for how long, of each id, serial, nonce.
 -- reply: head; answers to verdicts; answers to extensions; of each delivery id, serial, record, deadline; whether
--- something could be served; whether the queue is idle.
+-- something could be served; whether the queue is idle; news of watched leases.
 local M = {}
+-- What is wanted: how many, bytes at most, ms of the lease (-1: the queue's), attempts (0: the queue's), the
+-- process; whether the first is taken however long it is, whether they are held by living, whether they are
+-- watched.
+local WANTED = '<ddddI4BBB'
 
 local function lease(call, args)
-  local want, bytes_max, duration, attempts, any_first = struct.unpack('<ddddB', args[2])
-  local top, nonce = args[3], args[4]
+  local any_first, living, watch
+  local want, bytes_max, duration
+  local terms = {}
+  want, bytes_max, duration, terms.attempts, terms.pid, any_first, living, watch = struct.unpack(WANTED, args[3])
   if duration < 0 then duration = call.settings.lease end
-  local due = call.now + duration
+  if living == 0 then terms.due = call.now + duration end
+  terms.watch = watch == 1
+  local top = args[4]
   local taken, bytes = {}, 0
   while #taken < want do
     local n = tree.next(call, top)
@@ -18,10 +25,10 @@ local function lease(call, args)
     local m = messages.first_of(call, n)
     bytes = bytes + m.bytes
     if bytes > bytes_max and (#taken > 0 or any_first == 0) then break end
-    messages.lease(call, m, n, top, due, nonce, attempts > 0 and attempts or call.settings.attempts)
+    messages.lease(call, m, n, top, terms)
     taken[#taken + 1] = m
   end
-  return taken, due
+  return taken, terms.due or 0, terms.watch and sessions.news(call) or {}
 end
 
 local function settle(call, args, at, count)
@@ -30,7 +37,8 @@ local function settle(call, args, at, count)
     local m, refusal = messages.held_by(call, tonumber(args[at]), tonumber(args[at + 1]), args[at + 2])
     local verdict, delay = struct.unpack('<Bd', args[at + 3])
     answers[i] = m and messages.judge(call, m, verdict, delay, args[at + 4]) or refusal
-    at = at + 5
+    if m and (m.gone or m.state == records.DEAD) then outputs.keep(call, m, args[at + 5]) end
+    at = at + 6
     after.settle(call)
   end
   return answers, at
@@ -49,16 +57,16 @@ local function extend(call, args, at)
 end
 
 function M.run(keys, args)
-  local call, fault = calls.begin(keys, args[1])
+  local call, fault = calls.begin(keys, args[1], args[2])
   if not call then return fault end
-  local answers, extended, taken, due = {}, {}, {}, 0
+  local answers, extended, taken, due, news = {}, {}, {}, 0, {}
   if not call.more then
     local at
     answers, at = settle(call, args, 6, tonumber(args[5]))
     extended = extend(call, args, at)
-    taken, due = lease(call, args)
+    taken, due, news = lease(call, args)
   end
-  local servable = tree.next(call, args[3]) and 1 or 0
+  local servable = tree.next(call, args[4]) and 1 or 0
   local is_idle = call.sums.ready + call.sums.leased + call.sums.returning == 0 and 1 or 0
   local head = calls.head(call)
   calls.finish(call)
@@ -68,7 +76,7 @@ function M.run(keys, args)
     local record = redis.call('GET', call.tag .. 'm:' .. name)
     for _, each in ipairs({name, text.num(m.serial), record, due}) do deliveries[#deliveries + 1] = each end
   end
-  return {head, answers, extended, deliveries, servable, is_idle}
+  return {head, answers, extended, deliveries, servable, is_idle, news}
 end
 
 return M

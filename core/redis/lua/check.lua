@@ -1,0 +1,54 @@
+-- check - that what lies in the keys of a shard agrees. A call looks at some messages or nodes as they are now.
+local M = {}
+
+local function score(call, key, member) return tonumber(redis.call('ZSCORE', call.tag .. key, member) or nil) end
+
+-- A state and what is wrong with it, or nothing where there is no such message any more.
+local function message(call, id)
+  local m = store.find(call, id)
+  if not m then return nil end
+  local name = struct.pack('>I8', id)
+  local rank, member = messages.place_of(m)
+  local has = function(state, value) return m.state == state and value or nil end
+  local places = {
+    {'q:' .. m.path, member, has(records.READY, rank), 'its queue'},
+    {'t', name, m.timer ~= 0 and m.timer or nil, 'the timetable'},
+    {'d', name, has(records.DEAD, m.since), 'the dead letters'},
+    {'hd', name, has(records.HELD, 0), 'what is held'},
+    {'i', name, id, 'the index'},
+    {'l:' .. m.nonce, name, m.living and 0 or nil, 'what its session holds'},
+  }
+  local faults = {}
+  for _, place in ipairs(places) do
+    if score(call, place[1], place[2]) ~= place[3] then
+      faults[#faults + 1] = 'message ' .. text.num(id) .. ': is ' .. records.STATES[m.state] .. ', and ' .. place[4] ..
+        ' says something else'
+    end
+  end
+  return m.state, faults
+end
+
+-- ids. reply: how many changes there were; how many of these there are by state; what is wrong.
+function M.messages(call, args)
+  local states, faults = {0, 0, 0, 0, 0}, {}
+  for at = 2, #args do
+    local state, wrong = message(call, tonumber(args[at]))
+    if state then states[state + 1] = states[state + 1] + 1 end
+    for _, fault in ipairs(wrong or {}) do faults[#faults + 1] = fault end
+  end
+  return {text.num(call.ops), states, faults}
+end
+
+-- paths. reply: likewise, without states.
+function M.nodes(call, args)
+  local faults = {}
+  for at = 2, #args do
+    local path = args[at]
+    for _, fault in ipairs(tree.faults(call, path, redis.call('ZCARD', call.tag .. 'q:' .. path))) do
+      faults[#faults + 1] = (path == '' and 'the queue' or 'tenant ' .. path) .. ': ' .. fault
+    end
+  end
+  return {text.num(call.ops), {}, faults}
+end
+
+return M

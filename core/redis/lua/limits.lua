@@ -1,0 +1,54 @@
+-- limits - how many may run at once, and how often one may start: of a node, or of a pool.
+--
+-- A rate is a bucket of credit in nanoseconds: a start takes one interval, and time brings it back.
+local M = {}
+local NS = 1000000  -- of a millisecond
+local CONCURRENCY, RATE, BURST = 17, 18, 19  -- PolicyKey
+M.KEYS = {[CONCURRENCY] = true, [RATE] = true, [BURST] = true}
+
+function M.new() return {concurrency = math.huge, rate_count = 0, rate_span = 0, burst = 1, credit = 0, credit_at = 0} end
+function M.is_usual(l) return l.concurrency == math.huge and l.rate_count == 0 and l.burst == 1 end
+
+local function interval(l) return math.ceil(l.rate_span * NS / l.rate_count) end
+
+-- A bucket holds its burst, and at least what a millisecond brings.
+local function depth(l) return math.max(l.burst, math.ceil(NS / interval(l))) * interval(l) end
+
+local function fill(l, now)
+  if l.rate_count == 0 then return end
+  l.credit = math.min(depth(l), l.credit + (now - l.credit_at) * NS)
+  l.credit_at = now
+end
+
+function M.take(l, now)
+  if l.rate_count == 0 then return end
+  fill(l, now)
+  l.credit = l.credit - interval(l)
+end
+
+-- When the next one may start, as far as the rate says; 0: now.
+function M.token_at(l)
+  if l.rate_count == 0 then return 0 end
+  local missing = interval(l) - math.min(l.credit, depth(l))
+  return missing <= 0 and 0 or l.credit_at + math.ceil(missing / NS)
+end
+
+-- Other values hold; `values`: by key, one that is missing is the usual.
+function M.set(l, values, now)
+  fill(l, now)
+  local count, before, before_depth = l.rate_count, nil, nil
+  if count > 0 then before, before_depth = interval(l), depth(l) end
+  local rate = values[RATE]
+  l.concurrency = values[CONCURRENCY] and values[CONCURRENCY][1] or math.huge
+  l.burst = values[BURST] and values[BURST][1] or 1
+  l.rate_count, l.rate_span = rate and rate[1] or 0, rate and rate[2] or 0
+  if l.rate_count == 0 then return end
+  -- What was taken before another rate is paid. What was missing in a bucket is missing in a larger one.
+  if not before or before ~= interval(l) then
+    l.credit, l.credit_at = depth(l), now
+  else
+    l.credit = l.credit + depth(l) - before_depth
+  end
+end
+
+return M

@@ -1,0 +1,56 @@
+-- selection - ids of messages that a filter takes, by id. An index has those of all that have not ended.
+local M = {}
+local LOOKED_AT = 512  -- in one call
+
+-- The tags of what only the client reads else: {name, value} each.
+local function tags_of(call, m)
+  local from = records.HEAD_BYTES + #m.path + #m.key
+  local key = call.tag .. 'm:' .. text.num(m.id)
+  local bytes = struct.unpack('<I4', redis.call('GETRANGE', key, from, from + 3))
+  local block = redis.call('GETRANGE', key, from + 4, from + 3 + bytes)
+  local tags, count, at = {}, struct.unpack('<H', block)
+  for i = 1, count do
+    local name, value
+    name, value, at = struct.unpack('<Hc0Hc0', block, at)
+    tags[i] = {name, value}
+  end
+  return tags
+end
+
+local function has_tag(call, m, name, value)
+  for _, tag in ipairs(tags_of(call, m)) do
+    if tag[1] == name and tag[2] == value then return true end
+  end
+  return false
+end
+
+-- Why its last attempt failed; '': it did not.
+local function reason_of(call, m)
+  local failure = redis.call('GET', call.tag .. 'f:' .. text.num(m.id))
+  if not failure then return '' end
+  return (struct.unpack('<I4c0', failure, 19))
+end
+
+local function is_below(path, top) return top == '' or path == top or string.sub(path, 1, #top + 1) == top .. '/' end
+
+-- from, n, state (-1: any), tenant, reason, then name and value of a tag. reply: where to go on ('': nowhere), then
+-- ids.
+function M.run(call, args)
+  local from, n, state, tenant, reason = args[2], tonumber(args[3]), tonumber(args[4]), args[5], args[6]
+  local found = {''}
+  local page = redis.call('ZRANGE', call.tag .. 'i', '(' .. from, '+inf', 'BYSCORE', 'LIMIT', 0, LOOKED_AT)
+  for _, member in ipairs(page) do
+    local id = struct.unpack('>I8', member)
+    local m = store.find(call, id)
+    local taken = m and (state < 0 or m.state == state) and is_below(m.path, tenant) and
+      (reason == '' or string.find(reason_of(call, m), reason, 1, true)) and
+      (args[7] == nil or has_tag(call, m, args[7], args[8]))
+    if taken then found[#found + 1] = text.num(id) end
+    found[1] = text.num(id)
+    if #found > n then return found end
+  end
+  if #page < LOOKED_AT then found[1] = '' end
+  return found
+end
+
+return M

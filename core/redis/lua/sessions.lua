@@ -1,0 +1,108 @@
+-- sessions - clients that hold messages by living, watch leases, or are attached as workers.
+--
+-- A session is one of those for as long as it is heard of: each call of its process says so, and there is one at
+-- the latest each few seconds. Then all that it holds comes back at once.
+local M = {}
+local ALIVE = 15000
+local RENEWED = 5000  -- after so long a call is worth a write
+local NONCE_BYTES = 6
+local NEWS = '<dddB'
+local NEWS_MOST = 1024  -- taken by one call
+M.ENDED, M.CANCELLED, M.EXTENDED = 0, 1, 2
+
+local function no_order() return nil end
+function M.deadlines(call)
+  call.deadlines = call.deadlines or view.open(call.tag .. 's', no_order)
+  return call.deadlines
+end
+local function held_by(call, nonce)
+  if not call.held[nonce] then call.held[nonce] = view.open(call.tag .. 'l:' .. nonce, no_order) end
+  return call.held[nonce]
+end
+local function name_of(id) return struct.pack('>I8', id) end
+
+-- When it ends; nil: it is none.
+local function deadline(call, nonce)
+  if call.alive[nonce] == nil then
+    call.alive[nonce] = tonumber(redis.call('ZSCORE', call.tag .. 's', nonce) or nil) or false
+  end
+  return call.alive[nonce] or nil
+end
+local function set_deadline(call, nonce, at)
+  if deadline(call, nonce) then view.take(M.deadlines(call), nonce) end
+  call.alive[nonce] = at or false
+  if at then view.put(M.deadlines(call), at, nonce) end
+end
+
+-- Those of a process that calls: the first is the caller's own.
+function M.hear(call, nonces)
+  call.session = string.sub(nonces, 1, NONCE_BYTES)
+  for at = 1, #nonces, NONCE_BYTES do
+    local nonce = string.sub(nonces, at, at + NONCE_BYTES - 1)
+    local until_ = deadline(call, nonce)
+    if until_ and until_ - call.now < ALIVE - RENEWED then set_deadline(call, nonce, call.now + ALIVE) end
+  end
+end
+
+-- From now on it is one. `slots` and `messages`: of a worker.
+function M.open(call, pid, slots, messages)
+  local nonce = call.session
+  if not deadline(call, nonce) then
+    set_deadline(call, nonce, call.now + ALIVE)
+    call.attends[nonce] = struct.pack('<I4I4I4d', pid, 0, 1, call.now)
+  end
+  if slots then call.attends[nonce] = struct.pack('<I4I4I4d', pid, slots, messages, call.now) end
+end
+
+function M.hold(call, m) view.put(held_by(call, m.nonce), 0, name_of(m.id)) end
+function M.drop(call, m) view.take(held_by(call, m.nonce), name_of(m.id)) end
+
+-- What others made of a lease that it watches.
+function M.tell(call, m, what, until_)
+  if not m.watched or not deadline(call, m.nonce) then return end
+  call.news[#call.news + 1] = {m.nonce, struct.pack(NEWS, m.id, m.serial, until_ or 0, what)}
+end
+function M.news(call)
+  call.news_key = call.tag .. 'sw:' .. call.session
+  call.news_taken = redis.call('LRANGE', call.news_key, 0, NEWS_MOST - 1)
+  return call.news_taken
+end
+
+-- The ids that it holds.
+function M.held(call, nonce)
+  local ids = {}
+  for _, entry in ipairs(view.all(held_by(call, nonce))) do ids[#ids + 1] = (struct.unpack('>I8', entry[2])) end
+  return ids
+end
+function M.close(call, nonce)
+  set_deadline(call, nonce, nil)
+  call.attends[nonce] = nil
+  call.closed[nonce] = true
+end
+
+-- All that there are: nonce, how it attends, what it holds.
+function M.all(call)
+  local found = {}
+  for _, entry in ipairs(view.all(M.deadlines(call))) do
+    local ids = {}
+    for i, id in ipairs(M.held(call, entry[2])) do ids[i] = text.num(id) end
+    found[#found + 1] = {entry[2], redis.call('HGET', call.tag .. 'at', entry[2]), ids}
+  end
+  return found
+end
+
+function M.write(call)
+  if call.deadlines then view.write(call.deadlines) end
+  for _, v in pairs(call.held) do view.write(v) end
+  for nonce, bytes in pairs(call.attends) do redis.call('HSET', call.tag .. 'at', nonce, bytes) end
+  for nonce in pairs(call.closed) do
+    redis.call('HDEL', call.tag .. 'at', nonce)
+    redis.call('UNLINK', call.tag .. 'sw:' .. nonce)
+  end
+  if call.news_taken and #call.news_taken > 0 then redis.call('LTRIM', call.news_key, #call.news_taken, -1) end
+  for _, each in ipairs(call.news) do
+    if not call.closed[each[1]] then redis.call('RPUSH', call.tag .. 'sw:' .. each[1], each[2]) end
+  end
+end
+
+return M

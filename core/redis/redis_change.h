@@ -1,0 +1,30 @@
+// redis_change - changes messages of a shard: cancels, kicks, other values.
+#pragma once
+
+// System.
+#include <span>
+// fq, this room.
+#include "core/redis/redis_policy.h"
+#include "core/redis/shard.h"
+
+namespace fq {
+
+class RedisChange {
+ public:
+  RedisChange(Shard& shard, RedisPolicy& policy) : shard_(shard), policy_(policy) {}
+
+  Result<MutateReply> mutate(std::span<const MessageId> ids, Action action, std::optional<State> state = {});
+  Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n);
+  Result<IdPage> select(const Filter& filter, const Cursor& from, size_t n);
+  Result<SettleStatus> edit(MessageId id, const MessagePatch& patch);
+
+ private:
+  /// None: somebody else changed it meanwhile.
+  Result<std::optional<SettleStatus>> try_edit(MessageId id, const MessagePatch& patch,
+                                               uint64_t payload_bytes_max);
+
+  Shard& shard_;
+  RedisPolicy& policy_;
+};
+
+}  // namespace fq

@@ -1,0 +1,69 @@
+#include "core/redis/redis_check.h"
+
+// System.
+#include <algorithm>
+#include <iterator>
+// fq, this room.
+#include "core/redis/argument_list.h"
+#include "core/redis/packing.h"
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kKeysPerCall = 256;
+
+}  // namespace
+
+Result<void> RedisCheck::look_at(const std::vector<std::string>& names, std::string_view begin,
+                                 std::string_view look) {
+  std::vector<std::string> wanted;
+  for (const std::string& name : names) {
+    if (name.starts_with(begin) && seen_.insert(name).second) wanted.push_back(name.substr(begin.size()));
+  }
+  for (size_t from = 0; from < wanted.size(); from += kKeysPerCall) {
+    ArgumentList arguments;
+    arguments.borrow(look);
+    for (size_t i = from; i < std::min(wanted.size(), from + kKeysPerCall); ++i) arguments.borrow(wanted[i]);
+    FQ_TRY_SET(const Reply reply, shard_.look(arguments.words()));
+    const Reply& told = reply.at(1);
+    changes_.insert(told.at(0).text);
+    for (size_t i = 0; i < found_.size(); ++i) found_[i] += static_cast<uint64_t>(told.at(1).at(i).number);
+    for (const Reply& fault : told.at(2).items) report_.findings.add(fault.text);
+  }
+  return {};
+}
+
+/// Only where nobody changed anything meanwhile: else they are of other moments.
+Result<void> RedisCheck::compare_sums() {
+  for (const uint64_t each : found_) report_.messages += each;
+  FQ_TRY_SET(const Reply reply, shard_.look({"sums"}));
+  changes_.insert(reply.at(1).at(1).text);
+  if (changes_.size() > 1) {
+    report_.remarks.add("the queue was in use: its sums were not looked at");
+    return {};
+  }
+  Unpacker sums(reply.at(1).at(0).text);
+  for (size_t i = 0; i < found_.size(); ++i) {
+    const auto counted = static_cast<uint64_t>(std::max<int64_t>(0, sums.whole()));
+    if (counted == found_[i]) continue;
+    report_.findings.add("the queue counts " + std::to_string(counted) + " " +
+                         std::string(name_of(static_cast<State>(i))) + " messages, and there are " +
+                         std::to_string(found_[i]));
+  }
+  return {};
+}
+
+Result<CheckReport> RedisCheck::run() {
+  std::string cursor = "0";
+  do {
+    FQ_TRY_SET(const std::vector<std::string> names, shard_.keys(cursor));
+    report_.records += names.size();
+    FQ_TRY(look_at(names, "m:", "check_messages"));
+    FQ_TRY(look_at(names, "n:", "check_nodes"));
+  } while (cursor != "0" && !cursor.empty());
+  FQ_TRY(compare_sums());
+  return std::move(report_);
+}
+
+}  // namespace fq

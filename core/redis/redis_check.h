@@ -1,0 +1,35 @@
+// redis_check - reads all keys of a shard and says what of them does not agree.
+#pragma once
+
+// System.
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+// fq, this room.
+#include "core/redis/shard.h"
+#include "core/api/queue.h"
+
+namespace fq {
+
+/// Once used.
+class RedisCheck {
+ public:
+  explicit RedisCheck(Shard& shard) : shard_(shard) {}
+
+  Result<CheckReport> run();
+
+ private:
+  /// Of these names of keys those that begin so, `look`ed at.
+  Result<void> look_at(const std::vector<std::string>& names, std::string_view begin, std::string_view look);
+  Result<void> compare_sums();
+
+  Shard& shard_;
+  CheckReport report_;
+  std::set<std::string> seen_;          // a walk over keys may show one twice
+  std::array<uint64_t, 5> found_ = {};  // by state
+  std::set<std::string> changes_;       // how many there were, as each call told
+};
+
+}  // namespace fq

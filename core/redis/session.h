@@ -1,0 +1,39 @@
+// session - by what a server tells this client from others, and that it lives.
+//
+// What a client holds by living stays its own for as long as the server hears of it: each call says so for
+// all sessions of this process, and a thread does where there is none for a while.
+#pragma once
+
+// System.
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+// fq, this room.
+#include "core/redis/shard.h"
+
+namespace fq {
+
+class RedisSession {
+ public:
+  RedisSession(const ServerAccess& access, const std::string& tag);
+  ~RedisSession();
+  RedisSession(const RedisSession&) = delete;
+  RedisSession& operator=(const RedisSession&) = delete;
+
+  const std::string& nonce() const { return nonce_; }
+  /// From now on the server may hold something for it.
+  void keep_alive();
+
+ private:
+  void renew();
+
+  std::string nonce_;
+  Shard shard_;  // of the thread, and of the end
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool is_over_ = false;
+  std::thread thread_;
+};
+
+}  // namespace fq
