@@ -14,7 +14,8 @@ namespace {
 constexpr uint8_t kVersion = 1;
 constexpr size_t kHeadBytes = 93;
 constexpr char kOnlyBehind = 2;  // of a wait: not asked for, but for its key
-constexpr State kStates[] = {State::ready, State::delayed, State::leased, State::held, State::dead};
+constexpr State kStates[] = {State::ready, State::delayed, State::leased,   State::held,
+                             State::dead,  State::acked,   State::cancelled};
 
 void put_text(Packer& packer, std::string_view text) {
   packer.number(static_cast<uint16_t>(text.size())).raw(text);
@@ -78,6 +79,9 @@ bool read_rest(std::string_view bytes, MessageRecord& record) {
   return rest.ok() && block.ok();
 }
 
+/// Its payload is gone then.
+bool has_ended(State state) { return state == State::acked || state == State::cancelled; }
+
 /// A double says it as far as 2^53; what is unlimited comes back as that.
 int64_t whole_of(double number) {
   if (number >= 0x1p63) return kUnlimited;
@@ -114,7 +118,8 @@ std::optional<MessageRecord> read_record(std::string_view bytes) {
   record.key = head.raw(key_bytes);
   if (!head.ok() || version != kVersion || state >= std::size(kStates)) return std::nullopt;
   record.state = kStates[state];
-  if (!read_rest(head.rest(), record) || record.payload.size() != payload_bytes) return std::nullopt;
+  if (!read_rest(head.rest(), record) || (record.payload.size() != payload_bytes && !has_ended(record.state)))
+    return std::nullopt;
   return record;
 }
 

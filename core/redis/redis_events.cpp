@@ -7,18 +7,15 @@
 #include "core/base/text/decimal.h"
 // fq, this room.
 #include "core/redis/records.h"
+#include "core/redis/tenant_path.h"
 #include "core/redis/waiting.h"
 
 namespace fq {
 
 namespace {
 
-bool is_below(std::string_view tenant, std::string_view path) {
-  return path.empty() || tenant == path || (tenant.starts_with(path) && tenant[path.size()] == '/');
-}
-
 bool is_in(const EventRequest& request, const StreamEvent& record, int64_t at_wall_ms) {
-  return is_below(record.tenant, request.tenant) && (!request.id || number(*request.id) == record.id) &&
+  return is_at_or_below(record.tenant, request.tenant) && (!request.id || number(*request.id) == record.id) &&
          (!request.since_wall_ms || *request.since_wall_ms <= at_wall_ms);
 }
 

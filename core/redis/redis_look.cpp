@@ -8,6 +8,7 @@
 // fq, this room.
 #include "core/redis/argument_list.h"
 #include "core/redis/packing.h"
+#include "core/redis/tenant_path.h"
 #include "core/redis/waiting.h"
 
 namespace fq {
@@ -22,10 +23,18 @@ constexpr size_t kPagesPerPeek = 16;    // looked through, before a page that fo
 // place in it.
 constexpr std::string_view kLists = "rbthd";
 
+StatsRow row_of(std::string_view bytes) {
+  Unpacker sums(bytes);
+  StatsRow row;
+  for (uint64_t* const each :
+       {&row.ready, &row.delayed, &row.leased, &row.held, &row.dead, &row.pushed, &row.popped, &row.acked,
+        &row.retried, &row.released, &row.buried, &row.expired, &row.cancelled, &row.bytes})
+    *each = static_cast<uint64_t>(std::max<int64_t>(0, sums.whole()));
+  return row;
+}
+
 bool is_in(const Filter& filter, const MessageInfo& info) {
-  const auto& tenant = filter.tenant;
-  const bool below = tenant.empty() || info.tenant == tenant ||
-                     (info.tenant.starts_with(tenant) && info.tenant[tenant.size()] == '/');
+  const bool below = is_at_or_below(info.tenant, filter.tenant);
   const bool tagged =
       !filter.tag || std::find(info.tags.begin(), info.tags.end(), *filter.tag) != info.tags.end();
   const bool failed_so =
@@ -83,12 +92,19 @@ Result<MessageInfo> RedisLook::info_of(const Reply& shown, const Reply& reply) {
   info.timeout_ms = record->timeout_ms;
   info.keep_ms = record->keep_ms;
   if (record->ttl_ms > 0) info.ttl_ms = record->ttl_ms;
-  info.payload = std::string(record->payload);
+  const bool has_ended = info.state == State::acked || info.state == State::cancelled;
+  const bool was_started = info.state == State::leased || info.state == State::dead || has_ended;
+  if (has_ended || info.state == State::dead) info.ended_at_wall_ms = shard_.wall_of(record->since_ms);
+  if (was_started && record->began_ms != 0) info.started_at_wall_ms = shard_.wall_of(record->began_ms);
+  if (!has_ended) info.payload = std::string(record->payload);
   if (const std::optional<TiesRecord> ties = read_ties(shown.at(3).text)) {
     info.unique = ties->unique;
     info.after = ties->after;
   }
   if (shown.at(2).is_text()) info.last_error = read_failure(shown.at(2).text);
+  std::optional<LastError> end = info.state == State::dead ? info.last_error : std::nullopt;
+  if (has_ended) end = read_failure(std::string(8, '\0') + shown.at(4).text);
+  if (end) info.exit = end->exit, info.signal = end->signal;
   if (info.last_error) info.last_error->at_wall_ms = shard_.wall_of(info.last_error->at_wall_ms);
   return info;
 }
@@ -101,13 +117,12 @@ Result<std::optional<MessageInfo>> RedisLook::get(MessageId id) {
     FQ_TRY_SET(MessageInfo info, info_of(shown, reply));
     return std::optional(std::move(info));
   }
-  const std::optional<OutcomeRecord> outcome = read_outcome(shown.at(4).text);
+  const std::optional<OutcomeRecord> outcome = read_outcome(shown.at(5).text);
   if (!outcome) return std::optional<MessageInfo>();
   MessageInfo info;
   info.id = id;
   info.tenant = outcome->tenant;
   info.state = outcome->state;
-  info.ended_at_wall_ms = shard_.wall_of(outcome->at_ms);
   return std::optional(std::move(info));
 }
 
@@ -200,6 +215,33 @@ Result<std::vector<Attendee>> RedisLook::attendees() {
   return all;
 }
 
+/// A cursor is the time and the id of the last one that was looked at.
+Result<MessagePage> RedisLook::ended(const Filter& filter, const Cursor& cursor, size_t n) {
+  std::string_view lists = "dz";
+  if (filter.state) lists = *filter.state == State::dead ? "d" : "z";
+  std::string at = "+inf", id = std::to_string(kMessageIdMax);
+  if (!cursor.text.empty()) {
+    const size_t dot = std::min(cursor.text.find('.'), cursor.text.size() - 1);
+    at = cursor.text.substr(0, dot), id = cursor.text.substr(dot + 1);
+    if (!parse_decimal(at) || !parse_decimal(id))
+      return Error{ErrorKind::usage, "cursor: is none of this queue", 0};
+  }
+  MessagePage page;
+  const std::string count = std::to_string(kMessagesPerCall);
+  for (;;) {
+    FQ_TRY_SET(const Reply reply, shard_.look({"told", lists, at, id, count}));
+    const Reply& found = reply.at(1);
+    for (const Reply& each : found.items) {
+      if (page.messages.size() == n) return page.next.text = at + "." + id, page;
+      at = each.at(0).text, id = each.at(1).at(0).text;
+      if (!each.at(1).at(1).is_text()) continue;  // gone since
+      FQ_TRY_SET(MessageInfo info, info_of(each.at(1), reply));
+      if (is_in(filter, info)) page.messages.push_back(std::move(info));
+    }
+    if (found.items.size() < kMessagesPerCall) return page;
+  }
+}
+
 Result<bool> RedisLook::have_ended(std::span<const MessageId> ids) {
   for (size_t from = 0; from < ids.size(); from += kIdsPerCall) {
     ArgumentList arguments;
@@ -233,13 +275,64 @@ Result<EndStatus> RedisLook::await_end(const EndRequest& request) {
 
 Result<StatsRow> RedisLook::sums() {
   FQ_TRY_SET(const Reply reply, shard_.look({"sums"}));
-  Unpacker sums(reply.at(1).at(0).text);
-  StatsRow row;
-  for (uint64_t* const each :
-       {&row.ready, &row.delayed, &row.leased, &row.held, &row.dead, &row.pushed, &row.popped, &row.acked,
-        &row.retried, &row.released, &row.buried, &row.expired, &row.cancelled, &row.bytes})
-    *each = static_cast<uint64_t>(std::max<int64_t>(0, sums.whole()));
+  StatsRow row = row_of(reply.at(1).at(0).text);
+  const Reply& counted = reply.at(1).at(2);
+  const auto rates = [&](size_t what) {
+    const auto a_second = [&](size_t at, int minutes) {
+      const auto count = static_cast<double>(parse_decimal(counted.at(at + what).text).value_or(0));
+      return count / (60.0 * minutes);
+    };
+    return Rates{a_second(0, 1), a_second(3, 5), a_second(6, 15)};
+  };
+  row.pushed_per_s = rates(0);
+  row.popped_per_s = rates(1);
+  row.acked_per_s = rates(2);
+  row.paused = reply.at(1).at(3).number == 1;
+  row.draining = reply.at(1).at(4).number == 1;
+  row.tenants = static_cast<uint64_t>(reply.at(1).at(5).number);
+  row.active_tenants = static_cast<uint64_t>(reply.at(1).at(6).number);
+  FQ_TRY_SET(row.parked_tenants, parked());
   return row;
+}
+
+Result<uint64_t> RedisLook::parked() {
+  uint64_t count = 0;
+  std::string last;
+  const std::string page = std::to_string(kIdsPerCall);
+  for (;;) {
+    FQ_TRY_SET(const Reply reply, shard_.look({"parked", last, page}));
+    count += static_cast<uint64_t>(reply.at(1).at(1).number);
+    last = reply.at(1).at(0).text;
+    if (last.empty()) return count;
+  }
+}
+
+Result<std::vector<StatsRow>> RedisLook::tenants(const std::string& top) {
+  std::vector<StatsRow> rows;
+  std::string last;
+  const std::string count = std::to_string(kIdsPerCall);
+  for (;;) {
+    FQ_TRY_SET(const Reply reply, shard_.look({"tenants", last, count}));
+    for (const Reply& each : reply.at(1).items) {
+      last = each.at(0).text;
+      if (!is_at_or_below(last, top)) continue;
+      rows.push_back(row_of(each.at(1).text));
+      rows.back().tenant = last;
+      rows.back().weight = static_cast<double>(each.at(2).number) / 1000.0;
+    }
+    if (reply.at(1).items.size() < kIdsPerCall) return rows;
+  }
+}
+
+Result<StatsReply> RedisLook::stats(const StatsRequest& request) {
+  StatsReply reply;
+  if (request.tenants) {
+    FQ_TRY_SET(reply.rows, tenants(request.tenant));
+  } else {
+    FQ_TRY_SET(reply.rows.emplace_back(), sums());
+  }
+  reply.as_of_wall_ms = system_clock().wall_ms();
+  return reply;
 }
 
 }  // namespace fq

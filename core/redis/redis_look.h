@@ -12,12 +12,16 @@ class RedisLook {
 
   Result<std::optional<MessageInfo>> get(MessageId id);
   Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n);
-  Result<StatsRow> sums();
+  Result<MessagePage> ended(const Filter& filter, const Cursor& from, size_t n);
+  Result<StatsReply> stats(const StatsRequest& request);
   Result<std::optional<JobOutput>> output(MessageId id);
   Result<std::vector<Attendee>> attendees();
   Result<EndStatus> await_end(const EndRequest& request);
 
  private:
+  Result<StatsRow> sums();
+  Result<uint64_t> parked();
+  Result<std::vector<StatsRow>> tenants(const std::string& top);
   Result<bool> have_ended(std::span<const MessageId> ids);
   Result<MessageInfo> info_of(const Reply& shown, const Reply& reply);
   Result<bool> add_page(const Filter& filter, char list, uint64_t& from, size_t n, MessagePage& page);

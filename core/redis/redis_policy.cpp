@@ -39,6 +39,7 @@ std::string_view lacking(PolicyKey key) {
     case PolicyKey::backoff:
     case PolicyKey::weight:
     case PolicyKey::dead_retention:
+    case PolicyKey::retention:
       return "";
     case PolicyKey::concurrency:
     case PolicyKey::rate:
@@ -55,8 +56,6 @@ std::string_view lacking(PolicyKey key) {
     case PolicyKey::linger:
     case PolicyKey::batch:
       return not_built::kGroups;
-    case PolicyKey::retention:
-      return not_built::kRetention;
     case PolicyKey::max_messages:
     case PolicyKey::max_bytes:
       return not_built::kLimits;

@@ -14,7 +14,6 @@
 namespace fq {
 
 Result<void> check_on_server(const NewMessage& message) {
-  if (message.keep_ms) return not_built::refusal(not_built::kRetention);
   if (message.call) return not_built::refusal(not_built::kFollow);
   if (message.payload.size() <= kRedisPayloadBytesMax) return {};
   return Error{ErrorKind::bad_data,

@@ -32,22 +32,11 @@ Result<void> RedisQueue::attend(const Attendance& attendance) {
   return {};
 }
 
-Result<StatsReply> RedisQueue::stats(const StatsRequest& request) {
-  if (request.tenants) return not_built::refusal(not_built::kTenantStats);
-  StatsReply reply;
-  FQ_TRY_SET(reply.rows.emplace_back(), look_.sums());
-  reply.as_of_wall_ms = system_clock().wall_ms();
-  return reply;
-}
-
 Result<void> RedisQueue::maintain(int64_t) {
   FQ_TRY(shard_.look({"sums"}));  // what is due is done before it looks
   return {};
 }
 
-Result<MessagePage> RedisQueue::ended(const Filter&, const Cursor&, size_t) {
-  return not_built::refusal(not_built::kRetention);
-}
 Result<CallId> RedisQueue::begin_call() { return not_built::refusal(not_built::kFollow); }
 Result<std::shared_ptr<RunOutput>> RedisQueue::run_output(const Delivery&, const RunTerms&) {
   return not_built::refusal(not_built::kFollow);

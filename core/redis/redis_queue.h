@@ -37,7 +37,9 @@ class RedisQueue final : public Queue {
     return change_.select(filter, from, n);
   }
   Result<std::optional<MessageInfo>> get(MessageId id) override { return look_.get(id); }
-  Result<MessagePage> ended(const Filter& filter, const Cursor& from, size_t n) override;
+  Result<MessagePage> ended(const Filter& filter, const Cursor& from, size_t n) override {
+    return look_.ended(filter, from, n);
+  }
   Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) override {
     return events_.history(id, from, n);
   }
@@ -77,7 +79,7 @@ class RedisQueue final : public Queue {
   Result<OverridePage> policy_overrides(const Cursor& from, size_t n) override {
     return policy_.overrides(from, n);
   }
-  Result<StatsReply> stats(const StatsRequest& request) override;
+  Result<StatsReply> stats(const StatsRequest& request) override { return look_.stats(request); }
   Result<ExplainReply> explain(const ExplainRequest& request) override;
   Result<CheckReport> check(bool repair) override;
   Result<CompactReport> compact() override;

@@ -8,19 +8,7 @@ namespace fq::test {
 
 inline constexpr std::string_view kNotOnAServer[] = {
     // edit_test.cpp
-    "attempts, limits, tags and command of an edited message are the new ones",
     "a payload that grows needs room under the limits, and so does none that shrinks",
-    // ended_test.cpp
-    "a command message that was acked is told with all but its payload and its variables",
-    "by default commands are told of for a week, others not at all",
-    "retention says how long, none that it is not, and a push knows better",
-    "what was cancelled is told too, whoever cancelled it, and a dead one from the queue until then",
-    "pages of what has ended take tenants, tags and states",
-    "a verdict that does not hold notes nothing that is told",
-    "a replaced message is told as it is now",
-    "outputs of any length are kept as long as their messages are told of",
-    "the dead are told among what has ended, who died last first",
-    "a dead message tells of its last run, one that runs since when",
     // explain_test.cpp
     "what waits for its turn only has a place",
     "each thing that is in the way is told, and none of them alone is enough",
@@ -49,11 +37,7 @@ inline constexpr std::string_view kNotOnAServer[] = {
     "each message of a group costs its tenant a turn",
     "two who take groups at once share none",
     // job_test.cpp
-    "what a push says of its job comes with each delivery",
     "a group takes of nobody else, and not of those below it",
-    // look_test.cpp
-    "rates are over the last minutes, idle time included",
-    "a tenant's row counts its own messages",
     // order_test.cpp
     "one order for the whole queue: the highest priority of all goes first, and equals take turns",
     "one order for the whole queue: the smallest key of all goes first",
@@ -62,11 +46,8 @@ inline constexpr std::string_view kNotOnAServer[] = {
     "peek shows the order of serving, however far",
     "peek shows what has no turns behind all others, by tenant, however much that is",
     "what is there all along is shown once, whatever comes and goes between two pages",
-    "cancel by filter goes on from a cursor that another process gave",
     // random_history_test.cpp
     "random histories end as in the model",
-    // ttl_test.cpp
-    "a message that is not started in time is dead, expired and not buried",
     // follow_test.cpp
     "what a job writes is read as it is written, until its message has ended",
     "who follows later begins at the beginning, and reads what is kept after the end",

@@ -8,7 +8,7 @@ local GRACE = 15000
 local HELD = 256       -- of one session that is over, in one call
 
 -- PolicyKey
-local ORDER, LEASE, DEAD_RETENTION, ATTEMPTS, DRAINING = 1, 7, 9, 13, 23
+local ORDER, LEASE, RETENTION, DEAD_RETENTION, ATTEMPTS, DRAINING = 1, 7, 8, 9, 13, 23
 
 local function settings_of(file, set)
   local values = records.add_policy(records.add_policy({}, file or ''), set or '')
@@ -16,7 +16,7 @@ local function settings_of(file, set)
   local attempts = values[ATTEMPTS]
   return {values = values, fifo = number(ORDER, 0) == 1, lease = number(LEASE, 60000),
     attempts = number(ATTEMPTS, 5), attempts_by_kind = not attempts or (attempts[1] == 5 and attempts[2] == 1),
-    dead_retention = number(DEAD_RETENTION, math.huge), is_draining = values[DRAINING] ~= nil}
+    dead_retention = number(DEAD_RETENTION, math.huge), retention = number(RETENTION, math.huge), is_draining = values[DRAINING] ~= nil}
 end
 
 -- Without effect: what is due is not done yet.
@@ -30,7 +30,7 @@ function M.look(keys)
     sums = records.sums(root[5]), settings = settings_of(root[6], root[7]), run = root[8], before = before,
     grace = tonumber(root[9] or 0), waits = tonumber(root[10] or 0), ops = tonumber(root[12] or 0), nodes = {}, rings = {}, queues = {},
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = {},
-    is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, session = ''}
+    is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, session = ''}
   ends.read(call, root[11] or '')
   call.now = math.max(before, time.read(keys[1]))
   return call
@@ -67,7 +67,8 @@ end
 local function due_of(call)
   if #call.ended > 0 then return 0 end
   local timer, grave = view.first(messages.timers(call)), view.first(messages.graves(call))
-  return math.min(timer and timer[1] or math.huge, tree.due(call),
+  local ended = view.first(told.times(call))
+  return math.min(timer and timer[1] or math.huge, ended and ended[1] or math.huge, tree.due(call),
     grave and grave[1] + call.settings.dead_retention or math.huge)
 end
 function M.has_more(call) return math.min(due_of(call), (end_of_session(call))) <= call.now end
@@ -98,6 +99,7 @@ function M.begin(keys, run, nonces)
   if fired < FIRED then
     after.settle(call)
     messages.forget_dead(call, FIRED)
+    told.forget(call, FIRED)
     after.settle(call)
   end
   call.more = M.has_more(call)
@@ -114,12 +116,14 @@ end
 
 function M.finish(call)
   after.settle(call)
+  told.write(call)
   store.write(call)
   messages.write(call)
   uniques.write(call)
   waits.write(call)
   sessions.write(call)
   outputs.write(call)
+  sums.write(call)
   events.write(call)
   tree.write(call)
   local root = {'now', text.num(call.now), 'n', text.num(call.n), 'serial', text.num(call.serial), 'sums',

@@ -4,9 +4,9 @@ local M = {}
 local function shown(call, id)
   local name = text.num(id)
   local record = redis.call('GET', call.tag .. 'm:' .. name)
-  local keys = {call.tag .. 'f:' .. name, call.tag .. 'a:' .. name}
-  local more = record and redis.call('MGET', unpack(keys)) or {false, false}
-  return {name, record, more[1], more[2]}
+  local keys = {call.tag .. 'f:' .. name, call.tag .. 'a:' .. name, call.tag .. 'g:' .. name}
+  local more = record and redis.call('MGET', unpack(keys)) or {false, false, false}
+  return {name, record, more[1], more[2], more[3]}
 end
 
 local function of_zset(call, key, from, n)
@@ -21,7 +21,8 @@ local LOOKS = {
   -- id: its record, or how it ended.
   get = function(call, args)
     local found = shown(call, tonumber(args[2]))
-    return {found[1], found[2], found[3], found[4], redis.call('HGET', call.tag .. 'o', found[1])}
+    found[6] = redis.call('HGET', call.tag .. 'o', found[1])
+    return found
   end,
   -- tenant, from, n: the ready ones in the order of their turns.
   ready = function(call, args)
@@ -57,6 +58,15 @@ local LOOKS = {
   timed = function(call, args) return of_zset(call, 't', tonumber(args[2]), tonumber(args[3])) end,
   dead = function(call, args) return of_zset(call, 'd', tonumber(args[2]), tonumber(args[3])) end,
   held = function(call, args) return of_zset(call, 'hd', tonumber(args[2]), tonumber(args[3])) end,
+  -- Which, before when and which id, n: those that are dead, or told of after their end, the newest first; of each
+  -- its time and what is shown of it.
+  told = function(call, args)
+    local found = {}
+    for i, each in ipairs(told.page(call, args[2], args[3], tonumber(args[4]), tonumber(args[5]))) do
+      found[i] = {text.num(each[1]), shown(call, each[2])}
+    end
+    return found
+  end,
   -- ids: of each whether it has ended, or nobody knows of it.
   ended = function(call, args)
     local found = {}
@@ -74,7 +84,19 @@ local LOOKS = {
   select = selection.run,
   check_messages = check.messages,
   check_nodes = check.nodes,
-  sums = function(call) return {records.sums_bytes(call.sums), text.num(call.ops)} end,
+  sums = function(call) return {records.sums_bytes(call.sums), text.num(call.ops), sums.rates(call),
+    tree.node(call, '').paused and 1 or 0, call.settings.is_draining and 1 or 0, redis.call('ZCARD', call.tag .. 'cn'),
+    redis.call('ZCARD', call.tag .. 'tn')} end,
+  -- from, n: of those with something ready so many behind one: the last that was looked at, and how many are parked.
+  parked = function(call, args)
+    local first, last, parked = args[2] == '' and '-' or '(' .. args[2], '', 0
+    for _, path in ipairs(redis.call('ZRANGEBYLEX', call.tag .. 'tn', first, '+', 'LIMIT', 0, tonumber(args[3]))) do
+      last = path
+      if tree.is_blocked(call, tree.node(call, path)) then parked = parked + 1 end
+    end
+    return {last, parked}
+  end,
+  tenants = function(call, args) return sums.tenants(call, args[2], tonumber(args[3])) end,
   policy = function(call) return redis.call('HMGET', call.root, 'file', 'set', 'identity', 'text') end,
   -- What was set at run time: of the queue, then of each tenant path and values.
   overrides = function(call)

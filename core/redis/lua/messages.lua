@@ -52,12 +52,12 @@ local function set_timer(call, m, due)
   if due then view.put(M.timers(call), due, name_of(m.id)) end
 end
 
-local function count(call, what, by) call.sums[what] = call.sums[what] + (by or 1) end
+local function count(call, m, what, by) sums.count(call, m.path, what, by) end
 
 local COUNTED = {pushed = 'pushed', leased = 'popped', acked = 'acked', retried = 'retried', released = 'released',
   buried = 'buried', expired = 'expired', cancelled = 'cancelled'}
 local function tell(call, m, kind, more)
-  if COUNTED[kind] then count(call, COUNTED[kind]) end
+  if COUNTED[kind] then count(call, m, COUNTED[kind]) end
   events.note(call, m, kind, more)
 end
 
@@ -65,8 +65,8 @@ end
 local function returns(m, state) return state == DELAYED and m.deliveries > 0 end
 
 local function leave(call, m, at)
-  count(call, records.STATES[m.state], -1)
-  if returns(m, m.state) then count(call, 'returning', -1) end
+  count(call, m, records.STATES[m.state], -1)
+  if returns(m, m.state) then count(call, m, 'returning', -1) end
   local n = tree.node(call, m.path)
   if m.state == READY then
     local _, member = place_of(m)
@@ -85,8 +85,8 @@ end
 
 local function enter(call, m, state, at)
   m.state = state
-  count(call, records.STATES[state])
-  if returns(m, state) then count(call, 'returning') end
+  count(call, m, records.STATES[state])
+  if returns(m, state) then count(call, m, 'returning') end
   if state == READY or state == DEAD then m.since = at end
   if state == READY then
     view.put(queue_of(call, m.path), place_of(m))
@@ -117,12 +117,14 @@ end
 function M.hold(call, m) move(call, m, HELD, nil, call.now) end
 
 -- It has ended and leaves nothing but that.
-local function finish(call, m, what)
+local function finish(call, m, what, verdict)
+  local has_run = m.state == LEASED
   move(call, m, what, nil, call.now)
   view.take(ids_of(call), name_of(m.id))
+  told.note(call, m, what, has_run, verdict)
   store.ended(call, m, what)
   tell(call, m, what)
-  count(call, 'bytes', -m.bytes)
+  count(call, m, 'bytes', -m.bytes)
   ends.note(call, m.id)
 end
 
@@ -162,7 +164,7 @@ function M.add(call, p)
   call.n = m.id
   call.messages[m.id] = m
   view.put(ids_of(call), m.id, name_of(m.id))
-  count(call, 'bytes', m.bytes)
+  count(call, m, 'bytes', m.bytes)
   local due = p.delay > 0 and call.now + p.delay or 0
   tell(call, m, 'pushed', {due = due, expires = m.ttl > 0 and math.max(due, call.now) + m.ttl or 0, rest = p.rest})
   return m
@@ -170,7 +172,7 @@ end
 
 -- Another payload, with what is said of it, in its place.
 function M.replace(call, m, p)
-  count(call, 'bytes', p.bytes - m.bytes)
+  count(call, m, 'bytes', p.bytes - m.bytes)
   m.bytes, m.rest, m.keep, m.is_command, m.changed = p.bytes, p.rest, p.keep, p.is_command, true
   tell(call, m, 'replaced', {rest = p.rest})
 end
@@ -184,7 +186,7 @@ function M.edit(call, m, change)
   end
   change()
   m.changed = true
-  count(call, 'bytes', m.bytes - before)
+  count(call, m, 'bytes', m.bytes - before)
   if is_ready then view.put(queue_of(call, m.path), place_of(m)) end
 end
 -- That is done; its time to live holds as it is now.
@@ -215,8 +217,8 @@ function M.lease(call, m, n, top, terms)
   uniques.note(call, m, LEASED)
   M.pass_over(call, m, n, top)
   tree.started(call, n)
-  count(call, 'ready', -1)
-  count(call, 'leased')
+  count(call, m, 'ready', -1)
+  count(call, m, 'leased')
   call.serial = call.serial + 1
   m.state, m.serial, m.nonce, m.began, m.changed = LEASED, call.serial, call.session, call.now, true
   m.in_force = terms.attempts > 0 and terms.attempts or attempts_of(call.settings, m)
@@ -243,7 +245,7 @@ end
 function M.judge(call, m, verdict, delay, failure)
   if m.nonce ~= call.session then sessions.tell(call, m, sessions.ENDED) end
   if verdict == 0 then
-    finish(call, m, 'acked')
+    finish(call, m, 'acked', failure)
   elseif verdict == 2 then
     M.come_back(call, m, delay)
     tell(call, m, 'released', {due = delay > 0 and call.now + delay or 0})
@@ -289,7 +291,7 @@ end
 
 -- From the beginning; `held`: what it came after is unfinished again.
 function M.kick(call, m, held)
-  m.attempts, m.crashes, m.ttl = 0, 0, 0
+  m.attempts, m.crashes, m.ttl, m.began = 0, 0, 0, 0
   if held then M.hold(call, m) else make_ready(call, m, call.now) end
   tell(call, m, 'kicked')
 end

@@ -8,6 +8,7 @@ function M.find(call, id)
     local key = call.tag .. 'm:' .. text.num(id)
     local bytes = redis.call('GETRANGE', key, 0, records.HEAD_AND_NAMES_BYTES - 1)
     m = bytes ~= '' and records.message(id, bytes) or false
+    if m and m.state > records.DEAD then m = false end
     call.messages[id] = m
   end
   return m and not m.gone and m or nil
@@ -55,7 +56,7 @@ local function write_message(call, m)
   local name = text.num(m.id)
   local key, ties = call.tag .. 'm:' .. name, call.tag .. 'a:' .. name
   if m.gone then
-    redis.call('UNLINK', key, call.tag .. 'f:' .. name, ties)
+    if m.told then redis.call('UNLINK', ties) else redis.call('UNLINK', key, call.tag .. 'f:' .. name, ties) end
     return
   end
   if m.rest then

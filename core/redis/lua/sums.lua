@@ -1,0 +1,70 @@
+-- sums - what is counted: of the queue, of each tenant's own messages, and how often a second lately.
+local M = {}
+local SECONDS = 900  -- of which it is known how much happened in each
+local RATES = {pushed = 1, popped = 2, acked = 3}
+local COUNTS = '<dddd'
+
+local function of_tenant(call, path)
+  if not call.tenant_sums[path] then
+    call.tenant_sums[path] = records.sums(redis.call('GET', call.tag .. 'c:' .. path) or nil)
+  end
+  return call.tenant_sums[path]
+end
+
+-- One or so many more of what happens to messages of this tenant, or of what they are.
+function M.count(call, path, what, by)
+  by = by or 1
+  call.sums[what] = call.sums[what] + by
+  local tenant = of_tenant(call, path)
+  tenant[what] = tenant[what] + by
+  if RATES[what] then call.lately[RATES[what]] = call.lately[RATES[what]] + by end
+end
+
+-- Of the last 1, 5 and 15 minutes each: pushed, popped, acked.
+function M.rates(call)
+  local found, now = {0, 0, 0, 0, 0, 0, 0, 0, 0}, math.floor(call.now / 1000)
+  local all = redis.call('HVALS', call.tag .. 'rt')
+  for _, bytes in ipairs(all) do
+    local second, counts = struct.unpack('<d', bytes), {struct.unpack('<ddd', bytes, 9)}
+    for i, minutes in ipairs({1, 5, 15}) do
+      for k = 1, 3 do
+        if now - second < 60 * minutes then found[3 * i - 3 + k] = found[3 * i - 3 + k] + counts[k] end
+      end
+    end
+  end
+  for i, n in ipairs(found) do found[i] = text.num(n) end
+  return found
+end
+
+-- A page of tenants behind one, by name: of each its path, what is counted, and its weight in thousandths.
+function M.tenants(call, from, n)
+  local found = {}
+  local first = from == '' and '-' or '(' .. from
+  for _, path in ipairs(redis.call('ZRANGEBYLEX', call.tag .. 'cn', first, '+', 'LIMIT', 0, n)) do
+    found[#found + 1] = {path, redis.call('GET', call.tag .. 'c:' .. path), records.node(path, redis.call('GET', call.tag .. 'n:' .. path) or nil).weight}
+  end
+  return found
+end
+
+local function write_rates(call)
+  local now = math.floor(call.now / 1000)
+  local field = text.num(now % SECONDS)
+  local lately = call.lately
+  if lately[1] + lately[2] + lately[3] == 0 then return end
+  local bytes = redis.call('HGET', call.tag .. 'rt', field)
+  if bytes and struct.unpack('<d', bytes) == now then
+    local _, pushed, popped, acked = struct.unpack(COUNTS, bytes)
+    lately = {lately[1] + pushed, lately[2] + popped, lately[3] + acked}
+  end
+  redis.call('HSET', call.tag .. 'rt', field, struct.pack(COUNTS, now, lately[1], lately[2], lately[3]))
+end
+
+function M.write(call)
+  for path, each in pairs(call.tenant_sums) do
+    redis.call('SET', call.tag .. 'c:' .. path, records.sums_bytes(each))
+    redis.call('ZADD', call.tag .. 'cn', 0, path)
+  end
+  write_rates(call)
+end
+
+return M

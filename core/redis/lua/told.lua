@@ -1,0 +1,109 @@
+-- told - messages that have ended and are still told of, for as long as their push or the queue says: without their
+-- payload, and without the variables of their command.
+local M = {}
+local AUTO = 9223372036854775807
+local WEEK = 604800000
+
+local function no_order() return nil end
+function M.times(call)
+  call.told_times = call.told_times or view.open(call.tag .. 'zt', no_order)
+  return call.told_times
+end
+local function name_of(id) return struct.pack('>I8', id) end
+
+-- How long it is told of; 0: not at all.
+function M.time_of(call, m)
+  if m.keep >= 0 then return m.keep end
+  local retention = call.settings.retention
+  if retention < AUTO then return retention end
+  return m.is_command and WEEK or 0
+end
+
+-- It has ended as `what`, after a run or not; `verdict`: what that says of the run.
+function M.note(call, m, what, has_run, verdict)
+  local time = M.time_of(call, m)
+  if time == 0 then return end
+  m.told = {state = what == 'acked' and records.ACKED or records.CANCELLED, verdict = verdict}
+  m.since, m.timer, m.began = call.now, call.now + time, has_run and m.began or 0
+  call.told[#call.told + 1] = m
+end
+
+-- Of what only the client reads: tags, terms and command, but for its variables.
+local function without_secrets(block)
+  local at, count = 3, struct.unpack('<H', block)
+  local function skip_texts(texts)
+    for _ = 1, texts do
+      local bytes = struct.unpack('<H', block, at)
+      at = at + 2 + bytes
+    end
+  end
+  skip_texts(2 * count)
+  local flags = string.byte(block, at)
+  at = at + 1 + flags % 2 * 8
+  if flags < 2 then return block end
+  count, at = struct.unpack('<H', block, at), at + 2
+  skip_texts(count + 1)
+  return string.sub(block, 1, at - 1) .. struct.pack('<H', 0)
+end
+
+local function rest_of(m, key)
+  if m.rest then return string.sub(m.rest, 5, 4 + struct.unpack('<I4', m.rest)) end
+  local from = records.HEAD_BYTES + #m.path + #m.key
+  local bytes = struct.unpack('<I4', redis.call('GETRANGE', key, from, from + 3))
+  return redis.call('GETRANGE', key, from + 4, from + 3 + bytes)
+end
+
+-- Those of which nobody is told any more go, at most so many.
+function M.forget(call, most)
+  for _ = 1, most do
+    local first = view.first(M.times(call))
+    if not first or first[1] > call.now then return end
+    view.take(M.times(call), first[2])
+    call.forgotten[#call.forgotten + 1] = first[2]
+  end
+end
+
+-- Of the dead, those that are told of, or both ('d', 'z', 'dz'): those before a time and an id, the newest end first.
+-- Each is a time and an id.
+function M.page(call, lists, before, before_id, n)
+  local found = {}
+  for list in string.gmatch(lists, '.') do
+    local from, more, taken = 0, true, 0
+    while more and taken < n do
+      local page = redis.call('ZREVRANGEBYSCORE', call.tag .. list, before, '-inf', 'WITHSCORES', 'LIMIT', from, n)
+      for i = 1, #page, 2 do
+        local at, id = tonumber(page[i + 1]), struct.unpack('>I8', page[i])
+        if at < tonumber(before) or id < before_id then found[#found + 1], taken = {at, id}, taken + 1 end
+      end
+      from, more = from + n, #page == 2 * n
+    end
+  end
+  table.sort(found, function(a, b)
+    if a[1] ~= b[1] then return a[1] > b[1] end
+    return a[2] > b[2]
+  end)
+  for i = #found, n + 1, -1 do found[i] = nil end
+  return found
+end
+
+function M.write(call)
+  for _, m in ipairs(call.told) do
+    local name = text.num(m.id)
+    local key = call.tag .. 'm:' .. name
+    local block = without_secrets(rest_of(m, key))
+    m.state = m.told.state
+    redis.call('SET', key, records.head(m) .. m.path .. m.key .. struct.pack('<I4', #block) .. block)
+    if m.failure then redis.call('SET', call.tag .. 'f:' .. name, m.failure) end
+    if m.told.verdict then redis.call('SET', call.tag .. 'g:' .. name, m.told.verdict) end
+    redis.call('ZADD', call.tag .. 'z', text.num(m.since), name_of(m.id))
+    view.put(M.times(call), m.timer, name_of(m.id))
+  end
+  for _, member in ipairs(call.forgotten) do
+    local name = text.num((struct.unpack('>I8', member)))
+    redis.call('UNLINK', call.tag .. 'm:' .. name, call.tag .. 'f:' .. name, call.tag .. 'g:' .. name)
+    redis.call('ZREM', call.tag .. 'z', member)
+  end
+  if call.told_times then view.write(call.told_times) end
+end
+
+return M
