@@ -92,6 +92,7 @@ Result<Policy> policy_of(const std::string& path, const std::string& queue) {
 }
 
 Result<Policy> own_policy(const Session& session) {
+  if (session.spool().empty()) return Policy();
   FQ_TRY_SET(const FilePolicy policy, read_policy_for(session.location()));
   return without_lines(policy);
 }
@@ -154,6 +155,7 @@ Result<Compared> invent(const SimulateRequest& request, const Session& session) 
 
 Result<Exit> run_simulate(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const SimulateRequest request, simulate_request(arguments));
+  if (session.spool().empty() && request.load.empty() && request.file.empty()) return no_spool();
   Recording recording;
   if (request.load.empty()) {
     FQ_TRY(request.file.empty() ? record_queue(session, request.since_wall_ms, recording)
@@ -181,7 +183,7 @@ const Command simulate_command = {
     "[--policy FILE] [-j N] [--since TIME|DUR] [FILE]\n"
     "       fq simulate --load SPEC... [--for DUR] [--policy FILE] [-j N]",
     "Replays what happened, or a load, under another policy: who waits how long.",
-    {kSimulateOptions, &kQueueOption, "human|json"},
+    {.own = kSimulateOptions, .queue = &kQueueOption, .formats = "human|json", .needs_spool = false},
     "fq simulate --load acme:10/s,run=1s --load globex:1/s,run=1s -j 8",
     "0 told; 1 no events; 65 a line that is no event",
     run_simulate,

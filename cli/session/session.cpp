@@ -65,6 +65,10 @@ Error config_error(Error error) {
 
 }  // namespace
 
+Error no_spool() {
+  return Error{ErrorKind::config, "HOME: is not set, so there is no place for the spool; set FQ_SPOOL", 0};
+}
+
 Result<void> Session::resolve(const Arguments& arguments) {
   FQ_TRY(resolve_format(arguments));
   if (arguments.command().options.queue == nullptr) return {};
@@ -90,7 +94,7 @@ Result<void> Session::resolve_spool(const Arguments& arguments) {
   } else if (const auto home = environment("HOME")) {
     location_.spool = *home + "/.local/state/fq";
   } else {
-    return Error{ErrorKind::config, "HOME: is not set, so there is no place for the spool; set FQ_SPOOL", 0};
+    return arguments.command().options.needs_spool ? no_spool() : Result<void>();
   }
   // What is named from here is meant from here, wherever a job or a message about it is read.
   if (location_.spool.starts_with('/') || !scheme_of(location_.spool).empty()) return {};

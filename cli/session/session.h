@@ -70,6 +70,9 @@ class Session {
   Output out_;
 };
 
+/// Nothing says where the spool is; Session::spool() is empty then.
+Error no_spool();
+
 /// What a queue met that a person should hear, on standard error.
 void say_notices(Queue& queue);
 

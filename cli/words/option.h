@@ -46,6 +46,7 @@ struct OptionTable {
   const OptionSpec* queue = &kQueueOption;  // its -q, with --spool; nullptr: neither
   std::string_view formats = "";            // what --format takes, "human|json"; "": no --format
   bool takes_job = false;                   // "-- CMD ARG..."
+  bool needs_spool = true;                  // else it may go on where there is no place for one
 };
 
 }  // namespace fq::cli

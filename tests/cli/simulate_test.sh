@@ -39,6 +39,15 @@ is 'a row a tenant, before and after, and two for all' 7 "$(fq simulate "$work/s
 gives 65 'line 1: tenant' fq simulate "$work/evil"
 is 'it is escaped where it is named' 0 "$(LC_ALL=C grep -c $'\e' "$work/err")"
 
+# Nor need there be a place for one.
+mkdir "$work/anywhere"; cp "$FQ" "$work/anywhere/fq"; chmod 755 "$work" "$work/anywhere" "$work/anywhere/fq"
+anybody() { setpriv --reuid 65534 --regid 65534 --clear-groups env -i "$work/anywhere/fq" "$@"; }
+if anybody --version >/dev/null 2>&1; then
+  is 'without a place for a spool' "$(simulate "$work/story")" "$(anybody simulate --json - <"$work/story" 2>/dev/null)"
+  gives 0 'assumed: 1 slot' anybody simulate --load a:1/s,run=1s
+  gives 78 'HOME: is not set' anybody simulate
+fi
+
 # A log that was followed anew says twice what was last; a key of a later fq is passed over.
 { cat "$work/story"; tail -n 3 "$work/story"; event leaped 9 whale 4; event pushed 5 whale 4 ',"colour":"red"'; } >"$work/twice"
 is 'what is told twice counts once' "$(simulate "$work/story" | of_all .before.run_s)" "$(simulate "$work/twice" | of_all .before.run_s)"
