@@ -112,7 +112,7 @@ _fq() {
       --queue | -q) queue=${typed[++i]} ;;
       --queue=*) queue=${typed[i]#*=} ;;
       --)
-        if [[ $command == push || $command == schedule || $command == worker || $command == edit ]]; then
+        if [[ $command == push || $command == schedule || $command == step || $command == worker || $command == edit ]]; then
           compopt -o filenames 2>/dev/null
           mapfile -t COMPREPLY < <(compgen -c -f -- "$cur")
           return
@@ -129,7 +129,7 @@ _fq() {
   if __fq_values "$prev"; then return; fi
   local options='' words='' values='' nospace=''
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report simulate wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup doctor help' ;;
     push)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --cancel --shell --env --env-all --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -147,7 +147,7 @@ _fq() {
     extend)
       options='--spool --queue --help' values=receipts ;;
     kick)
-      options='--tenant --tag --reason --all --state --count --spool --queue --help' values='ids dead delayed' ;;
+      options='--tenant --tag --reason --all --state --fresh --count --spool --queue --help' values='ids dead delayed' ;;
     cancel)
       options='--tenant --tag --all --state --count --yes --spool --queue --help' values='ids all' ;;
     edit)
@@ -194,6 +194,9 @@ _fq() {
         set,2) words='@hourly @daily @weekly @monthly @yearly' ;;
         set,1 | show,1 | pause,1 | resume,1 | remove,1 | run,1) values=schedules ;;
       esac ;;
+    step)
+      if [[ $prev == --format ]]; then __fq_words human json; return; fi
+      options='--shell --list --format --json --spool --queue --help' ;;
     tenant)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --for --names --format --json --spool --queue --help' words='list set pause resume limit'
@@ -226,7 +229,7 @@ _fq() {
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report simulate wait result worker workers queue schedule tenant config check compact backup doctor help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup doctor help' ;;
   esac
   if [[ -z $before && -z $quote && $cur == -* ]]; then words=$options values=; fi
   # shellcheck disable=SC2086

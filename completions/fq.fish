@@ -144,6 +144,7 @@ complete -c fq -n '__fish_seen_subcommand_from kick' -l tag -x -d 'those with th
 complete -c fq -n '__fish_seen_subcommand_from kick' -l reason -x -d 'those that failed for a reason with this in it'
 complete -c fq -n '__fish_seen_subcommand_from kick' -l all -d 'those of every tenant'
 complete -c fq -n '__fish_seen_subcommand_from kick' -l state -x -a 'dead delayed' -d 'dead or delayed (default: dead)'
+complete -c fq -n '__fish_seen_subcommand_from kick' -l fresh -d 'their steps are forgotten: see fq-step(1)'
 complete -c fq -n '__fish_seen_subcommand_from kick' -s n -l count -x -d 'at most so many (default: unlimited)'
 complete -c fq -n '__fish_seen_subcommand_from kick' -a '(__fq_ids dead delayed)'
 
@@ -289,6 +290,11 @@ complete -c fq -n '__fish_seen_subcommand_from schedule' -l json -d 'short for -
 complete -c fq -n '__fish_seen_subcommand_from schedule; and not __fish_seen_subcommand_from set list show pause resume remove run' -a 'set list show pause resume remove run'
 complete -c fq -n '__fish_seen_subcommand_from schedule; and __fish_seen_subcommand_from set show pause resume remove run' -a '(__fq_ask schedule list --names)'
 
+complete -c fq -n __fq_needs_command -a step -d 'do something once for a job'
+complete -c fq -n '__fish_seen_subcommand_from step' -l shell -x -d 'instead of -- CMD: TEXT for sh -c'
+complete -c fq -n '__fish_seen_subcommand_from step' -l list -d 'the steps of message ID, else of this job\'s'
+complete -c fq -n '__fish_seen_subcommand_from step' -l format -x -a 'human json' -d 'how to show it'
+complete -c fq -n '__fish_seen_subcommand_from step' -l json -d 'short for --format json'
 complete -c fq -n __fq_needs_command -a tenant -d 'show, set, pause and limit tenants'
 complete -c fq -n '__fish_seen_subcommand_from tenant' -s t -l tenant -x -a '(__fq_tenants)' -d 'this one and all below it (list: default: all)'
 complete -c fq -n '__fish_seen_subcommand_from tenant' -l for -x -d 'limit: nothing starts for so long; none: at once'
@@ -336,4 +342,4 @@ complete -c fq -n '__fish_seen_subcommand_from doctor' -l json -d 'short for --f
 
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report simulate wait result worker workers queue schedule tenant config check compact backup doctor help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup doctor help'

@@ -15,6 +15,7 @@ constexpr OptionSpec kKickOptions[] = {
     {"Which", 0, "reason", Takes::value, "TEXT", "those that failed for a reason with this in it"},
     {"Which", 0, "all", Takes::nothing, "", "those of every tenant"},
     {"Which", 0, "state", Takes::value, "STATE", "dead or delayed (default: dead)"},
+    {"Which", 0, "fresh", Takes::nothing, "", "their steps are forgotten: see fq-step(1)"},
     {"Which", 'n', "count", Takes::value, "N", "at most so many (default: unlimited)"},
 };
 
@@ -36,7 +37,7 @@ Result<Exit> run_kick(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const Selection selection, kick_selection(arguments));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   if (selection.ids.empty() && !arguments.operands().empty()) return Exit::done;  // "-" without a line
-  return act_on(session, *queue, selection, Action::kick);
+  return act_on(session, *queue, selection, arguments.has("fresh") ? Action::kick_fresh : Action::kick);
 }
 
 }  // namespace
@@ -44,7 +45,7 @@ Result<Exit> run_kick(const Arguments& arguments, Session& session) {
 const Command kick_command = {
     "kick",
     "[ID... | - | -t TENANT | --tag K=V | --reason TEXT | --all]\n"
-    "               [--state dead|delayed] [-n N]",
+    "               [--state dead|delayed] [-n N] [--fresh]",
     "Brings dead or delayed messages back to ready; their attempts start anew.",
     {kKickOptions, &kQueueOption, ""},
     "fq kick --all",

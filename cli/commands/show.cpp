@@ -8,6 +8,7 @@
 #include "cli/words/command.h"
 #include "cli/views/event_view.h"
 #include "cli/views/message_view.h"
+#include "cli/views/step_view.h"
 #include "cli/session/session.h"
 #include "cli/terminal/table.h"
 #include "cli/words/local_time.h"
@@ -34,7 +35,7 @@ Result<std::vector<HistoryEvent>> history_of(Queue& queue, MessageInfo& message)
 }
 
 std::string json_of(const Session& session, const MessageInfo& message,
-                    const std::vector<HistoryEvent>& events) {
+                    const std::vector<HistoryEvent>& events, const std::vector<StepInfo>& steps) {
   std::string line;
   JsonWriter json(line);
   json.begin_object();
@@ -45,7 +46,9 @@ std::string json_of(const Session& session, const MessageInfo& message,
     if (&event != &events.front()) line.push_back(',');
     view.append_json(line, view_of(event, message.id, message.tenant));
   }
-  json.end_array().end_object();
+  json.end_array().key("steps");
+  write_steps(json, steps);
+  json.end_object();
   return line.append("\n");
 }
 
@@ -95,7 +98,7 @@ std::string history_text(const MessageInfo& message, const std::vector<HistoryEv
 }
 
 std::string human_of(const Session& session, const MessageInfo& message,
-                     const std::vector<HistoryEvent>& events) {
+                     const std::vector<HistoryEvent>& events, const std::vector<StepInfo>& steps) {
   Facts facts;
   facts.add("message", std::to_string(number(message.id)) + " in queue " + session.queue_name());
   if (only_outcome_known(message)) {
@@ -136,7 +139,8 @@ std::string human_of(const Session& session, const MessageInfo& message,
   }
   if (!message.lost.empty()) facts.add("payload", "lost: " + shown(message.lost) + "; see fq check");
   const std::string said = message.last_error ? stderr_text(message.last_error->stderr_tail) : "";
-  return facts.text() + said + history_text(message, events);
+  const std::string done = steps.empty() ? "" : "steps\n" + step_table(steps);
+  return facts.text() + said + history_text(message, events) + done;
 }
 
 Result<Exit> run_show(const Arguments& arguments, Session& session) {
@@ -149,9 +153,14 @@ Result<Exit> run_show(const Arguments& arguments, Session& session) {
     return Exit::nothing;
   }
   FQ_TRY_SET(const std::vector<HistoryEvent> events, history_of(*queue, *message));
+  std::vector<StepInfo> steps;
+  if (Steps* const kept = queue->steps()) {
+    FQ_TRY_SET(const std::optional<std::vector<StepInfo>> all, kept->list(id));
+    if (all) steps = *all;
+  }
   const bool json = session.format() == Format::json;
-  FQ_TRY(
-      session.out().write(json ? json_of(session, *message, events) : human_of(session, *message, events)));
+  FQ_TRY(session.out().write(json ? json_of(session, *message, events, steps)
+                                  : human_of(session, *message, events, steps)));
   FQ_TRY(session.out().flush());
   return Exit::done;
 }

@@ -31,7 +31,7 @@ Result<Exit> act_on_ids(const Session& session, Queue& queue, const std::vector<
       if (reply.items[i] == SettleStatus::gone) {
         say(object + "not in queue '" + session.queue_name() + "'");
       } else {
-        say(object + (action == Action::kick ? "is neither dead nor delayed" : "has ended already"));
+        say(object + (action != Action::cancel ? "is neither dead nor delayed" : "has ended already"));
       }
     }
   }

@@ -6,6 +6,7 @@
 #include <charconv>
 // fq, below us.
 #include "core/base/sort_key.h"
+#include "core/base/text/size.h"
 #include "core/base/text/wall_time.h"
 #include "core/policy/policy_value.h"
 // fq, this room.
@@ -69,13 +70,17 @@ size_t append_shown(std::string& to, std::string_view text) {
   return columns_of(safe);
 }
 
-/// What a turn rests on; only a push tells it.
+/// What a turn rests on, which only a push tells; of what a step has put out the bytes.
 void append_load(std::string& to, const Event& event) {
   if (!event.bytes) {
     to.append(R"(,"bytes":null,"priority":null,"key":null,"after":null,"after_any":null)");
     return;
   }
   append_number(to.append(",\"bytes\":"), static_cast<int64_t>(*event.bytes));
+  if (!event.step.empty()) {
+    to.append(R"(,"priority":null,"key":null,"after":null,"after_any":null)");
+    return;
+  }
   append_number(to.append(",\"priority\":"), event.priority);
   append_key(to, ",\"key\":", event.key.empty() ? "" : decode_sort_key(event.key).value_or(""));
   const auto append_ids = [&](std::string_view key_with_quotes, std::string_view ids) {
@@ -167,6 +172,12 @@ void EventView::append_json(std::string& to, const Event& event) {
     append_key(to,
                ",\"scheduled_at\":", event.scheduled_wall_ms == 0 ? "" : time_.of(event.scheduled_wall_ms));
   }
+  if (event.step.empty()) {
+    to.append(R"(,"step":null,"kind":null)");
+  } else {
+    append_key(to, ",\"step\":", event.step);
+    append_key(to, ",\"kind\":", event.kind);
+  }
   append_load(to, event);
   append_set(to, event.set);
   to.push_back('}');
@@ -202,6 +213,10 @@ void EventView::append_details(std::string& to, const Event& event, std::string_
   if (event.expires_wall_ms != 0) next().append("expires ").append(local_.of(event.expires_wall_ms));
   if (!event.schedule.empty()) append_shown(next().append("schedule "), event.schedule);
   if (event.scheduled_wall_ms != 0) next().append("of ").append(local_.of(event.scheduled_wall_ms));
+  if (!event.step.empty()) {
+    next().append(event.kind).append(" ").append(event.step);
+    if (event.bytes.value_or(0) != 0) next().append(format_size(*event.bytes));
+  }
   if (event.exit || event.signal) {
     const std::string status = status_text(event.exit, event.signal, event.reason);
     if (!status.empty()) next().append(status);

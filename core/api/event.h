@@ -37,8 +37,11 @@ struct Event {
   // pushed by a schedule, or about a schedule (scheduled, unscheduled, skipped), which has no id then.
   std::string_view schedule;
   int64_t scheduled_wall_ms = 0;
+  // stepped: which step, and of which kind.
+  std::string_view step;
+  std::string_view kind;
   // pushed: what its turn rests on.
-  std::optional<uint64_t> bytes;  // none: these are not told
+  std::optional<uint64_t> bytes;  // none: these are not told; stepped: of its output
   int32_t priority = 0;
   std::string_view key;        // SortKey bytes
   std::string_view after;      // ids that it waits for, "3,17"

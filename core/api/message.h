@@ -80,6 +80,17 @@ struct Receipt {
   std::string text;
   bool operator==(const Receipt&) const = default;
 };
+/// What becomes of what is asked under a receipt.
+enum class SettleStatus {
+  ok,
+  buried,   // a retry that was the last attempt
+  stale,    // the receipt is no longer valid: the lease ended, or another verdict came first
+  gone,     // no such message
+  invalid,  // no receipt at all
+  foreign,  // of another queue, or of an fq that did not say of which: never applied
+  unknown,  // the engine cannot say
+};
+
 struct Cursor {
   std::string text;  // empty: from the start, or (returned) no more
 };

@@ -28,6 +28,7 @@
 #include "core/api/schedules.h"
 #include "core/api/settings.h"
 #include "core/api/stats.h"
+#include "core/api/steps.h"
 
 namespace fq {
 
@@ -168,16 +169,6 @@ struct Settle {
   std::optional<uint64_t> run_us;
 };
 
-enum class SettleStatus {
-  ok,
-  buried,   // a retry that was the last attempt
-  stale,    // the receipt is no longer valid: the lease ended, or another verdict came first
-  gone,     // no such message
-  invalid,  // no receipt at all
-  foreign,  // of another queue, or of an fq that did not say of which: never applied
-  unknown,  // the engine cannot say
-};
-
 struct SettleReply {
   std::vector<SettleStatus> items;
   std::optional<Error> error;  // why, where an item is unknown
@@ -227,7 +218,11 @@ enum class EndStatus { ended, timed_out, interrupted };
 
 // ---- change many --------------------------------------------------------------------------------
 
-enum class Action { cancel, kick };
+enum class Action {
+  cancel,
+  kick,
+  kick_fresh,  // and what its steps have come to is forgotten
+};
 
 struct MutateReply {
   uint64_t changed = 0;
@@ -311,9 +306,9 @@ class Queue {
   /// One page of at most `n` changes; idempotent. kick takes `filter.state` dead or delayed.
   virtual Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) = 0;
 
-  /// Changes a message that is ready, delayed, held or dead, in one step; it keeps its id, and takes the place
-  /// that its new values give. ok, gone, or stale: it is leased. What no push would take is refused as there,
-  /// and so is a time of a dead one (usage).
+  /// Changes a message that is ready, delayed, held or dead, in one step; it keeps its id, and takes the
+  /// place that its new values give. ok, gone, or stale: it is leased. What no push would take is refused as
+  /// there, and so is a time of a dead one (usage).
   virtual Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) = 0;
 
   /// What holds for the whole queue.
@@ -343,6 +338,8 @@ class Queue {
   virtual Result<void> maintain(int64_t budget_ms) = 0;
   /// Null: the engine has none.
   virtual Schedules* schedules() { return nullptr; }
+  /// Null: the engine has none.
+  virtual Steps* steps() { return nullptr; }
   /// What a person should hear (damage that a recovery met), each once; not an error of any call.
   virtual std::vector<std::string> take_notices() { return {}; }
 };

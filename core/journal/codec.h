@@ -78,6 +78,7 @@ void encode_limits(Body& into, const LimitsRecord& limits);
 void encode_clock(Body& into, const ClockRecord& clock);
 void encode_policy(Body& into, const PolicyRecord& policy);
 void encode_scheduled(Body& into, const ScheduledRecord& schedule);
+void encode_stepped(Body& into, const SteppedRecord& step);
 /// `skipped` or `unscheduled`.
 void encode_skipped(Body& into, RecordType type, const SkippedRecord& skipped);
 
@@ -161,6 +162,7 @@ std::optional<PolicyRecord> decode_policy(Bytes body);
 /// What they name points into `body`.
 std::optional<ScheduledRecord> decode_scheduled(Bytes body);
 std::optional<SkippedRecord> decode_skipped(Bytes body);
+std::optional<SteppedRecord> decode_stepped(Bytes body);
 
 /// One message item alone, as it lies in a pushed or moved body: {u32 bytes, u32 crc, content}. Checks
 /// its own CRC, so that one message of a batch is read without the whole batch.

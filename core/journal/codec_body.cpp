@@ -1,5 +1,5 @@
 // codec_body - the bodies of the records that have fields alone: low, limits, clock, policy, replaced, keys,
-// schedules.
+// schedules, steps.
 
 // fq, below us.
 #include "core/base/limits.h"
@@ -14,6 +14,10 @@ constexpr uint8_t kUnset = 1;
 constexpr uint8_t kPaused = 1;
 constexpr uint8_t kOfFile = 2;
 constexpr uint8_t kCarried = 4;
+constexpr uint8_t kStepCarried = 1;
+constexpr uint8_t kStepGivesBack = 2;
+constexpr uint8_t kStepOpen = 4;
+constexpr uint8_t kStepFailed = 8;
 
 bool key_is_known(PolicyKey key) { return key >= PolicyKey::order && key <= kLastPolicyKey; }
 
@@ -126,6 +130,33 @@ void fields(V& v, Of<SkippedRecord> auto& skipped) {
   }
 }
 
+template <class V>
+void fields(V& v, Of<SteppedRecord> auto& step) {
+  auto flags =
+      static_cast<uint8_t>((step.carried ? kStepCarried : 0) | (step.gives_back ? kStepGivesBack : 0) |
+                           (step.open ? kStepOpen : 0) | (step.failed ? kStepFailed : 0));
+  uint16_t name_bytes = v.size(step.name.size());
+  uint16_t after_bytes = v.size(step.after.size());
+  v(step.id, step.at_wall_ms, step.until_wall_ms, step.child, name_bytes, after_bytes, step.kind, flags,
+    Zeros<2>{});
+  v(Text{step.name, name_bytes});
+  std::string_view after = as_text(step.after);
+  v(Text{after, after_bytes});
+  v.item(step.output);
+  if constexpr (V::kReads) {
+    step.after = as_bytes(after);
+    step.carried = (flags & kStepCarried) != 0;
+    step.gives_back = (flags & kStepGivesBack) != 0;
+    step.open = (flags & kStepOpen) != 0;
+    step.failed = (flags & kStepFailed) != 0;
+    const bool bad = (flags & ~(kStepCarried | kStepGivesBack | kStepOpen | kStepFailed)) != 0 ||
+                     step.kind < StepKind::run || step.kind > kLastStepKind || step.name.empty() ||
+                     step.name.size() > kStepNameBytesMax || after_bytes % 8 != 0 ||
+                     after_bytes > 8 * kStepsPerMessageMax;
+    if (bad) v.fail();
+  }
+}
+
 }  // namespace codec
 
 void encode_low(Body& into, const LowRecord& low) { codec::encode_body(into, RecordType::low, 0, low); }
@@ -167,6 +198,11 @@ void encode_skipped(Body& into, RecordType type, const SkippedRecord& skipped) {
   codec::encode_body(into, type, 1, skipped);
 }
 std::optional<SkippedRecord> decode_skipped(Bytes body) { return codec::decode_body<SkippedRecord>(body); }
+
+void encode_stepped(Body& into, const SteppedRecord& step) {
+  codec::encode_body(into, RecordType::stepped, 1, step);
+}
+std::optional<SteppedRecord> decode_stepped(Bytes body) { return codec::decode_body<SteppedRecord>(body); }
 
 bool decode_keys(uint16_t count, Bytes body, KeysRecord& keys) {
   keys.keys.clear();

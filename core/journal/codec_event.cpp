@@ -104,6 +104,7 @@ void detail_fields(V& v, RecordType type, Of<EventDetail> auto& detail) {
     case RecordType::died:
     case RecordType::freed:
     case RecordType::reheld:
+    case RecordType::unstepped:
       return;
     case RecordType::pushed:  // no events
     case RecordType::moved:
@@ -118,6 +119,7 @@ void detail_fields(V& v, RecordType type, Of<EventDetail> auto& detail) {
     case RecordType::skipped:
     case RecordType::unscheduled:
     case RecordType::edited:
+    case RecordType::stepped:
       return;
   }
 }

@@ -1,9 +1,9 @@
 // read_record - a body as the record that its header says it is.
 //
 // `visit` is called with the record: a PushedReader, or a const EventRecord, MovedRecord, ReplacedRecord,
-// EditedRecord, KeysRecord, PolicyRecord, ScheduledRecord, SkippedRecord, LowRecord, LimitsRecord or ClockRecord.
-// A caller that leaves one out does not compile, unless it takes the rest by `const auto&`. A body that breaks
-// the format is not visited.
+// EditedRecord, KeysRecord, PolicyRecord, ScheduledRecord, SkippedRecord, SteppedRecord, LowRecord,
+// LimitsRecord or ClockRecord. A caller that leaves one out does not compile, unless it takes the rest by
+// `const auto&`. A body that breaks the format is not visited.
 #pragma once
 
 // fq, this room.
@@ -41,6 +41,8 @@ class RecordDecoder {
         return whole(decode_scheduled(body));
       case BodyKind::skipped:
         return whole(decode_skipped(body));
+      case BodyKind::stepped:
+        return whole(decode_stepped(body));
       case BodyKind::low:
         return whole(decode_low(body));
       case BodyKind::limits:

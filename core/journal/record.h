@@ -17,6 +17,7 @@
 #include "core/base/bytes.h"
 #include "core/base/ids.h"
 #include "core/base/policy.h"
+#include "core/base/step_kind.h"
 #include "core/base/time/occurrence.h"
 
 namespace fq {
@@ -47,9 +48,11 @@ enum class RecordType : uint8_t {
   skipped = 22,      // a time of a schedule that makes no message
   unscheduled = 23,  // a schedule that is no more
   edited = 24,       // one message got other values, with all that is known of it
+  stepped = 25,      // what one step of a message's job has come to
+  unstepped = 26,    // ids; their steps are forgotten
 };
 
-inline constexpr RecordType kLastType = RecordType::edited;
+inline constexpr RecordType kLastType = RecordType::unstepped;
 
 /// What a body holds.
 enum class BodyKind : uint8_t {
@@ -66,7 +69,8 @@ enum class BodyKind : uint8_t {
   keys,
   scheduled,
   skipped,
-  edited
+  edited,
+  stepped
 };
 
 /// No default here, nor where the kinds are told apart: a new type does not compile until it is named.
@@ -83,6 +87,7 @@ constexpr BodyKind kind_of(RecordType type) {
     case RecordType::died:
     case RecordType::freed:
     case RecordType::reheld:
+    case RecordType::unstepped:
       return BodyKind::event;
     case RecordType::pushed:
       return BodyKind::pushed;
@@ -109,6 +114,8 @@ constexpr BodyKind kind_of(RecordType type) {
       return BodyKind::skipped;
     case RecordType::edited:
       return BodyKind::edited;
+    case RecordType::stepped:
+      return BodyKind::stepped;
   }
   return BodyKind::unknown;  // of bytes that are no type
 }
@@ -303,6 +310,22 @@ struct SkippedRecord {
   int64_t at_wall_ms = 0;
   int64_t next_wall_ms = 0;
   Occurrence why{};
+};
+
+/// What one step of a message's job has come to; of one name the newest record holds.
+struct SteppedRecord {
+  MessageId id{};
+  std::string_view name;
+  StepKind kind{};
+  bool carried = false;       // told again, and nothing of it is new
+  bool gives_back = false;    // sleep, wait: its lease ends with it
+  bool open = false;          // wait: how it ends is not told yet
+  bool failed = false;        // wait: of those that have ended not all were acked
+  int64_t at_wall_ms = 0;     // when it was first told
+  int64_t until_wall_ms = 0;  // sleep
+  MessageId child{};          // push
+  Bytes after;                // wait: u64 each, what it waits for, with kAfter...
+  MessageItem output;         // run: its payload is the output
 };
 
 struct ClockRecord {

@@ -19,6 +19,7 @@
 #include "core/local/push/editor.h"
 #include "core/local/push/pusher.h"
 #include "core/local/schedules/local_schedules.h"
+#include "core/local/steps/local_steps.h"
 
 namespace fq {
 
@@ -63,6 +64,7 @@ class LocalQueue final : public Queue, private Linked {
   Result<CompactReport> compact() override;
   Result<void> maintain(int64_t budget_ms) override;
   Schedules* schedules() override { return &schedules_; }
+  Steps* steps() override { return &steps_; }
   std::vector<std::string> take_notices() override { return link_.attachment().take_notices(); }
 
   /// After opening: the wall clock may have been set since the segment's difference was noted.
@@ -112,6 +114,8 @@ class LocalQueue final : public Queue, private Linked {
   ScheduleBook schedule_book_;
   ScheduleRunner schedule_runner_;
   LocalSchedules schedules_;
+  StepBook step_book_;
+  LocalSteps steps_;
   Compactor compactor_;
   Housekeeper housekeeper_;
 };

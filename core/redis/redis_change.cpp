@@ -8,6 +8,7 @@
 #include "core/engine/message_checks.h"
 #include "core/engine/patched.h"
 // fq, this room.
+#include "core/redis/not_built.h"
 #include "core/redis/argument_list.h"
 #include "core/redis/records.h"
 #include "core/redis/redis_push.h"
@@ -42,6 +43,7 @@ NewMessage message_of(const MessageRecord& record) {
 
 Result<MutateReply> RedisChange::mutate(std::span<const MessageId> ids, Action action,
                                         std::optional<State> state) {
+  if (action == Action::kick_fresh) return not_built::refusal(not_built::kSteps);
   MutateReply reply;
   for (size_t from = 0; from < ids.size(); from += kIdsPerCall) {
     ArgumentList arguments;

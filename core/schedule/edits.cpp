@@ -30,21 +30,14 @@ void Edits::set_rank(Txn& txn, Entry& entry, const Edit& edit) const {
     put(txn, extra.due_ms, edit.due_ms);
     const uint32_t others = extra.flags & ~kExtraFromRelease;
     put(txn, extra.flags, others | (edit.from_release ? kExtraFromRelease : 0));
-  } else if (edit.ttl_ms != kNever) {
-    const auto [index, extra] =
-        take_element(txn, region_.arena, region_.root.extras, region_.root.extra_supply);
-    txn.fresh(extra.ttl_ms, edit.ttl_ms);
-    txn.fresh(extra.rank, rank);
-    txn.fresh(extra.flags, 0);
-    txn.fresh(extra.waits, kNoIndex);
-    txn.fresh(extra.due_ms, edit.due_ms);
-    txn.fresh(extra.key, kNoIndex);
-    put(txn, entry.rank, index);
-    flags |= kEntryExtra;
   } else {
     put(txn, entry.rank, rank);
   }
   put(txn, entry.flags, static_cast<uint8_t>(flags));
+  if (has_extra(entry) || edit.ttl_ms == kNever) return;
+  Extra& extra = give_extra(txn, region_, entry);
+  txn.fresh(extra.ttl_ms, edit.ttl_ms);
+  txn.fresh(extra.due_ms, edit.due_ms);
 }
 
 void Edits::set_values(Txn& txn, const Message& message, const Edit& edit) const {

@@ -9,6 +9,7 @@
 #include "core/base/policy.h"
 // fq, this room.
 #include "core/schedule/dependents.h"
+#include "core/schedule/kept_steps.h"
 #include "core/schedule/rings/costs.h"
 #include "core/schedule/memory/histogram.h"
 #include "core/schedule/memory/id_index.h"
@@ -27,10 +28,9 @@ void bump(Txn& txn, Shared<Count, kOpens>& field) {
 uint32_t make_extra(Txn& txn, const Region& region, const NewEntry& from) {
   const uint32_t rank = rank_add(txn, region, from.key, from.priority);
   const auto [index, extra] = take_element(txn, region.arena, region.root.extras, region.root.extra_supply);
+  empty_extra(txn, extra, rank);
   txn.fresh(extra.ttl_ms, from.ttl_ms);
-  txn.fresh(extra.rank, rank);
   txn.fresh(extra.flags, (from.expired ? kExtraExpired : 0) | (from.from_release ? kExtraFromRelease : 0));
-  txn.fresh(extra.waits, kNoIndex);
   txn.fresh(extra.due_ms, from.due_ms);
   txn.fresh(extra.key, from.key_hold ? UniqueKeys(region).take(txn, *from.key_hold) : kNoIndex);
   return index;
@@ -292,6 +292,7 @@ void Messages::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
     add_to(txn, tenant.cancelled, 1);
   }
   const SlotState from = state_of(entry);
+  KeptSteps(region_).drop(txn, message);
   outcome_add(txn, region_, slot, entry, {verdict, event_position, at_wall_ms});
   Waits(region_).note_ended(txn, entry.id);
   if ((entry.flags & kEntryKeyed) != 0) text_remove(txn, region_, rank_of(region_, entry));
@@ -346,6 +347,7 @@ void Messages::lose(Txn& txn, SlotIndex index) const {
   if (state_of(entry) != SlotState::dead) return;
   take_from(txn, region_.root.journal_bytes, journal_bytes_of(entry));
   int flags = entry.flags | kEntryBlob;
+  KeptSteps(region_).drop(txn, message);
   if (has_extra(entry)) {
     Extra& extra = region_.extra(entry.rank);
     if (extra.key != kNoIndex) UniqueKeys(region_).remove(txn, extra.key);

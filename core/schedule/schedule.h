@@ -12,6 +12,7 @@
 #include "core/schedule/dependents.h"
 #include "core/schedule/edits.h"
 #include "core/schedule/growth.h"
+#include "core/schedule/kept_steps.h"
 #include "core/schedule/messages.h"
 #include "core/schedule/node_policy.h"
 #include "core/schedule/order/timetable.h"
@@ -37,6 +38,7 @@ class Schedule {
   Tenants tenants() const { return Tenants(region_); }
   Views views() const { return Views(region_); }
   Past past() const { return Past(region_); }
+  KeptSteps steps() const { return KeptSteps(region_); }
   UniqueKeys keys() const { return UniqueKeys(region_); }
 
   Timetable timetable() const { return Timetable(region_); }

@@ -45,7 +45,7 @@ template <uint32_t kOpens>
 void States::count(Txn& txn, const Message& message, SlotState from, SlotState to) const {
   if (from == to) return;
   ScheduleRoot& root = region_.root;
-  const uint32_t bytes = message.entry.payload_bytes;
+  const uint32_t bytes = bytes_of(region_, message.entry);
   open_sums(txn, root);
   move_count(txn, root.counts, from, to);
   const bool was_leased = from == SlotState::leased;
@@ -86,24 +86,31 @@ void States::note_key(Txn& txn, const Message& message, SlotState to) const {
   }
 }
 
-void States::set_size(Txn& txn, const Message& message, const Size& size) const {
-  Entry& entry = message.entry;
+void States::change_bytes(Txn& txn, const Message& message, uint32_t less, uint32_t more) const {
+  if (less == more) return;
+  const Entry& entry = message.entry;
   ScheduleRoot& root = region_.root;
-  take_from(txn, root.payload_bytes, entry.payload_bytes.get());
-  add_to(txn, root.payload_bytes, size.payload_bytes);
+  take_from(txn, root.payload_bytes, less);
+  add_to(txn, root.payload_bytes, more);
   const bool live = is_live(state_of(entry));
   if (!live) {
-    take_from(txn, root.dead_bytes, entry.payload_bytes.get());
-    add_to(txn, root.dead_bytes, size.payload_bytes);
+    take_from(txn, root.dead_bytes, less);
+    add_to(txn, root.dead_bytes, more);
   }
   StepLimit limit(kDepthMax);
   for (uint32_t i = live ? entry.tenant.get() : kRoot; i != static_cast<uint32_t>(kRootTenant);
        limit.step()) {
     Tenant& node = region_.tenant(i);
-    take_from(txn, node.payload_bytes, entry.payload_bytes.get());
-    add_to(txn, node.payload_bytes, size.payload_bytes);
+    take_from(txn, node.payload_bytes, less);
+    add_to(txn, node.payload_bytes, more);
     i = node.parent;
   }
+}
+
+void States::set_size(Txn& txn, const Message& message, const Size& size) const {
+  Entry& entry = message.entry;
+  ScheduleRoot& root = region_.root;
+  change_bytes(txn, message, entry.payload_bytes, size.payload_bytes);
   take_from(txn, root.journal_bytes, journal_bytes_of(entry));
   put(txn, entry.payload_bytes, size.payload_bytes);
   put(txn, entry.overhead, size.overhead);

@@ -43,6 +43,8 @@ class States {
     bool blob;
     uint8_t overhead;  // see overhead.h
   };
+  /// What counts as its bytes is so much less and so much more. Needs: it is not free.
+  void change_bytes(Txn& txn, const Message& message, uint32_t less, uint32_t more) const;
   /// It has another payload. Needs: it is not free.
   void set_size(Txn& txn, const Message& message, const Size& size) const;
   /// Another place of a ready one among its tenant's, which keeps its turn: `change` makes its rank another.

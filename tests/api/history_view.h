@@ -86,4 +86,15 @@ inline std::string status_name(SettleStatus status) {
   return status == SettleStatus::buried ? "buried" : "other";
 }
 
+/// A push, as a line of the log.
+inline std::string text_of(const NewMessage& message) {
+  const auto quoted = [](std::string_view text) { return "'" + std::string(text) + "'"; };
+  return std::string(as_text(message.payload)) + " " + std::string(message.tenant) + " priority " +
+         std::to_string(message.priority) + " key " + quoted(message.key) + " delay " +
+         std::to_string(message.delay_ms.value_or(0)) + " ttl " + std::to_string(message.ttl_ms.value_or(0)) +
+         " unique " + quoted(message.unique) + " for " + std::to_string(message.unique_for_ms) +
+         " debounce " + quoted(message.debounce) + " quiet " + std::to_string(message.quiet_ms) + " mode " +
+         std::to_string(static_cast<int>(message.unique_mode)) + "\n";
+}
+
 }  // namespace fq::test

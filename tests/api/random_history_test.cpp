@@ -16,6 +16,7 @@
 // Tests.
 #include "tests/api/history_view.h"
 #include "tests/api/random_patch.h"
+#include "tests/api/random_steps.h"
 #include "tests/fakes/model.h"
 #include "tests/knobs.h"
 
@@ -24,11 +25,6 @@ namespace fq::test {
 namespace {
 
 constexpr size_t kSteps = 80;
-
-struct Taken {
-  Receipt engine;
-  Receipt model;
-};
 
 class History {
  public:
@@ -105,7 +101,7 @@ class History {
   }
 
   void step() {
-    switch (below(14)) {
+    switch (below(15)) {
       case 0:
       case 1:
       case 2:
@@ -123,11 +119,13 @@ class History {
       case 9:
         return mutate(Action::cancel);
       case 10:
-        return mutate(Action::kick);
+        return mutate(below(2) == 0 ? Action::kick : Action::kick_fresh);
       case 11:
         return set();
       case 12:
         return edit();
+      case 13:
+        return keep_step();
       default: {
         const auto ms = static_cast<int64_t>(below(100)) * 10;
         log_ += "advance " + std::to_string(ms) + "\n";
@@ -175,13 +173,7 @@ class History {
         message.ttl_ms = fresh_span_ms(3'000) - message.delay_ms.value_or(0);
       if (message.ttl_ms && *message.ttl_ms <= 0) message.ttl_ms.reset();
       if (below(4) == 0) message.attempts_max = 1 + static_cast<uint32_t>(below(3));
-      log_ += "push " + payloads[i] + " " + std::string(message.tenant) + " priority " +
-              std::to_string(message.priority) + " key '" + keys[i] + "' delay " +
-              std::to_string(message.delay_ms.value_or(0)) + " ttl " +
-              std::to_string(message.ttl_ms.value_or(0)) + " unique '" + uniques[i] + "' for " +
-              std::to_string(message.unique_for_ms) + " debounce '" + debounces[i] + "' quiet " +
-              std::to_string(message.quiet_ms) + " mode " +
-              std::to_string(static_cast<int>(message.unique_mode)) + "\n";
+      log_ += "push " + text_of(message);
     }
     const Result<PushReply> engine = engine_->push(batch);
     if (!engine.ok()) return differ("push: " + engine.error().text);
@@ -260,6 +252,13 @@ class History {
             " delay " + std::to_string(item.delay_ms) + "\n";
     if (!engine.ok()) return differ("settle: " + engine.error().text);
     equal(status_name(engine->items.at(0)), status_name(model), "settled");
+  }
+
+  void keep_step() {
+    if (taken_.empty()) return;
+    const Taken& taken = taken_[below(taken_.size())];
+    const RandomStep step(random_, "of " + taken.model.text, log_);
+    equal(step.keep(*engine_, taken.engine), step.keep(model_, taken.model), "kept");
   }
 
   void extend(const Taken& taken) {
@@ -354,6 +353,7 @@ class History {
     const auto& [engine_id, model_id] = ids_[below(ids_.size())];
     equal(state_of(*engine_, engine_id), std::string(name_of(model_.find(model_id)->info.state)),
           "state of " + std::to_string(number(model_id)));
+    equal(steps_of(*engine_, engine_id), steps_of(*model_.find(model_id)), "steps");
     equal(explained_by(*engine_, engine_id), said_of(model_.explain(model_id)),
           "explain " + std::to_string(number(model_id)));
   }

@@ -60,7 +60,11 @@ receipt_of() { fq pop --lease 1h "$@" | cut -f1; }
   { kill -KILL "$worker" "$job"; wait "$worker"; } 2>/dev/null
   await gone_or_zombie "$job"  # as long as it lives its message is nobody's
   fq worker --once -- true
-  fq bury "$(receipt_of)" --reason 'no such customer'
+  last=$(receipt_of)
+  FQ_RECEIPT=$last fq step s -- echo out
+  fq bury "$last" --reason 'no such customer'
+  fq kick "${last%%.*}" --fresh
+  fq bury "$(receipt_of)"
   fq kick "$held"
   fq schedule set gone @yearly x
   fq schedule remove gone

@@ -319,7 +319,7 @@ const std::vector<DoorOperation> kDoorOperations = {
 }  // namespace
 
 const std::vector<DoorOperation>& door_operations() {
-  static const std::vector<DoorOperation> all = with_schedules(kDoorOperations);
+  static const std::vector<DoorOperation> all = with_steps(with_schedules(kDoorOperations));
   return all;
 }
 

@@ -19,6 +19,7 @@ struct DoorOperation {
 
 const std::vector<DoorOperation>& door_operations();
 /// And those of schedules.
+std::vector<DoorOperation> with_steps(std::vector<DoorOperation> operations);
 std::vector<DoorOperation> with_schedules(std::vector<DoorOperation> operations);
 
 /// What the process does that comes after a death: it attaches, repairs, pushes and leases. The whole of it

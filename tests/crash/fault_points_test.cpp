@@ -56,6 +56,8 @@ const ScriptPoints kPointsOfScripts[] = {
       "backup.renamed", "backup.whole"}},
     {"tests/cli/calls_killed_test.sh",
      {"follow.run_read", "run.closed", "run.left", "run.made", "run.piece"}},
+    {"tests/cli/step_test.sh",
+     {"step.appended", "step.begun", "step.committed", "step.durable", "steps.carried"}},
     {"tests/cli/queue_rename_test.sh", {"rename.renamed"}},
 };
 

@@ -175,6 +175,8 @@ SettleStatus Model::mutate(MessageId id, Action action) {
     return SettleStatus::ok;
   }
   if (message->info.state != State::dead && message->info.state != State::delayed) return SettleStatus::stale;
+  if (action == Action::kick_fresh && !message->steps.empty()) note(*message, "unstepped");
+  if (action == Action::kick_fresh) message->steps.clear();
   kick(*message);
   settle_held();
   return SettleStatus::ok;

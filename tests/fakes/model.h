@@ -23,6 +23,10 @@ class Model {
     bool closed = false;
     uint64_t began = 0;
   };
+  struct Step {
+    StepInfo info;
+    std::string output;
+  };
   struct Message {
     MessageInfo info;  // attempts_max 0: the queue's
     std::string key;   // its place in its tenant: by key, by rank, by age
@@ -47,6 +51,7 @@ class Model {
     std::optional<int64_t> held_delay_ms;  // instead: so long after that
     std::vector<int64_t> extended_until;   // wall_ms, under its last lease
     int64_t told_until_wall_ms = 0;        // after its end
+    std::vector<Step> steps;
     std::vector<HistoryEvent> history;
   };
 
@@ -61,6 +66,9 @@ class Model {
   ExtendResult extend(const Receipt& receipt, int64_t duration_ms);
   SettleStatus mutate(MessageId id, Action action);
   SettleStatus edit(MessageId id, const MessagePatch& patch);
+  // model_steps.cpp
+  static const Step* step_of(const Message& message, std::string_view name);
+  Result<SettleStatus> keep_step(const Receipt& receipt, std::string_view name, std::string_view output);
   void set(const std::string& path, const PolicyPatch& patch);
   /// As the policy file has them; what was set at run time wins.
   void load(const Settings& from_file);

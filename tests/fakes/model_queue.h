@@ -12,16 +12,18 @@
 #include "tests/fakes/model.h"
 #include "tests/fakes/model_output.h"
 #include "tests/fakes/model_schedules.h"
+#include "tests/fakes/model_steps.h"
 
 namespace fq::test {
 
 /// All that a queue is; handles lock it for each call.
 struct ModelStore {
-  explicit ModelStore(Clock& clock) : model(clock), schedules(model, mutex) {}
+  explicit ModelStore(Clock& clock) : model(clock), schedules(model, mutex), steps(model, mutex) {}
 
   std::mutex mutex;
   Model model;
   ModelSchedules schedules;
+  ModelSteps steps;
   FileIdentity policy;
   std::vector<std::vector<MessageId>> listings;  // of peeks, as they began
   std::shared_ptr<ModelRuns> runs = std::make_shared<ModelRuns>();
@@ -77,6 +79,7 @@ class ModelQueue final : public Queue {
   Result<CompactReport> compact() override { return CompactReport{}; }
   Result<void> maintain(int64_t budget_ms) override;
   Schedules* schedules() override { return &store_->schedules; }
+  Steps* steps() override { return &store_->steps; }
 
  private:
   std::string kept_policy_;

@@ -44,6 +44,7 @@ void count(StatsRow& row, const Model::Message& message) {
   if (is_finished(message.info.state)) return;
   row.*kStates.at(message.info.state) += 1;
   row.bytes += message.info.payload->size();
+  for (const Model::Step& step : message.steps) row.bytes += step.output.size();
 }
 
 bool has_reason(const MessageInfo& info, const std::string& part) {
@@ -260,7 +261,7 @@ Result<MutateReply> ModelQueue::mutate(const Filter& filter, Action action, cons
   const std::lock_guard lock(store_->mutex);
   store_->model.fire_timers();
   Filter exact = filter;
-  if (action == Action::kick && !filter.state) exact.state = State::dead;
+  if (action != Action::cancel && !filter.state) exact.state = State::dead;
   std::vector<uint64_t> ids;
   for (const Model::Message* message : matching(exact)) {
     if (number(message->info.id) > number_in(from)) ids.push_back(number(message->info.id));

@@ -106,6 +106,24 @@ ScheduledRecord scheduled() {
   return schedule;
 }
 
+SteppedRecord stepped() {
+  static const std::vector<std::byte> after(16, std::byte{5});
+  SteppedRecord step;
+  step.id = MessageId{0x0102030405060708};
+  step.name = "charge";
+  step.kind = StepKind::wait;
+  step.carried = true;
+  step.gives_back = true;
+  step.open = true;
+  step.failed = true;
+  step.at_wall_ms = 0x1112131415;
+  step.until_wall_ms = 0x2122232425;
+  step.child = MessageId{0x3132333435};
+  step.after = after;
+  step.output = inline_item();
+  return step;
+}
+
 /// A record of each type with something in each field. No default: a new type needs one too.
 Body sample(RecordType type) {
   const EventItem events[2] = {{MessageId{0x0102030405060708}, 64}, {MessageId{2}, 0x1112131415161718}};
@@ -126,6 +144,7 @@ Body sample(RecordType type) {
     case RecordType::died:
     case RecordType::freed:
     case RecordType::reheld:
+    case RecordType::unstepped:
       encode_event(body, type, events, full_detail());
       break;
     case RecordType::moved:
@@ -159,6 +178,9 @@ Body sample(RecordType type) {
     case RecordType::skipped:
     case RecordType::unscheduled:
       encode_skipped(body, type, {"nightly", 0x1112131415, 0x2122232425, Occurrence::missed});
+      break;
+    case RecordType::stepped:
+      encode_stepped(body, stepped());
       break;
     case RecordType::edited:
       encode_edited(body, {0x3132333435, moved()});
@@ -223,6 +245,7 @@ std::optional<Body> read_again(RecordType type, uint16_t count, Bytes bytes) {
                         encode_skipped(again, type, record);
                         return std::optional(again);
                       },
+                      [&](const SteppedRecord& record) { return written(encode_stepped)(record); },
                       [&](const ReplacedRecord& record) { return written(encode_replaced)(record); },
                       [&](const EditedRecord& record) { return written(encode_edited)(record); },
                       [&](const KeysRecord& record) { return written(encode_keys)(record); }};

@@ -60,7 +60,7 @@ constexpr uint32_t small_chunk_elements(uint32_t element_bytes) {
   return count;
 }
 
-inline constexpr uint32_t kArraysMax = 20;  // in one region
+inline constexpr uint32_t kArraysMax = 21;  // in one region
 // Chosen: a process that does one thing asks some fifty times, and is not to pay for pages of tables.
 inline constexpr uint32_t kUnknownMax = 256;
 

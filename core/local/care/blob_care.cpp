@@ -91,6 +91,55 @@ Result<void> BlobCare::check_blob(TakenMessage& user, Checked& checked) {
   return {};
 }
 
+Result<void> BlobCare::each_output(const VisitOutput& visit) {
+  struct Output {
+    uint64_t id = 0;
+    uint64_t record = 0;
+    uint32_t step = 0;
+    ItemPlace place;
+  };
+  std::vector<Output> found;
+  found.reserve(kUsersPerStep);  // nothing is allocated under the lock
+  StoredItem stored;
+  for (uint32_t next = 0, from = 0;; from = next) {
+    bool at_end = false;
+    FQ_TRY(locked([&]() -> Result<void> {
+      found.clear();
+      const KeptSteps steps = schedule().steps();
+      const uint32_t to = std::min(steps.end(), from + kBlobSlotsPerStep);
+      uint32_t at = from;
+      for (; at < to && found.size() < kUsersPerStep; ++at) {
+        const Step& step = steps.at(at);
+        if ((step.flags & kStepBlob) == 0 || !steps.is_used(at)) continue;
+        const uint64_t position = step.record + step.item_offset;
+        const auto file = stream().table().place(position);
+        const uint64_t written_end = header().ring_start.load(std::memory_order_relaxed);
+        if (file) found.push_back({step.id, step.record, at, {position, *file, written_end, true}});
+      }
+      at_end = at >= steps.end();
+      next = at;
+      return {};
+    }));
+    for (const Output& output : found) {
+      FQ_TRY_SET(const bool readable, reader().read(output.place, stored));
+      bool same = true;
+      // It may have been copied forward, or its message may have ended.
+      if (!readable) {
+        FQ_TRY(locked([&]() -> Result<void> {
+          const KeptSteps steps = schedule().steps();
+          same = steps.is_used(output.step) && steps.at(output.step).record == output.record;
+          return {};
+        }));
+      }
+      if (readable || same) visit(output.id, readable ? &stored.item : nullptr);
+      const bool again = !readable && !same;
+      if (again) next = std::min(next, output.step);
+      at_end = at_end && !again;
+    }
+    if (at_end) return {};
+  }
+}
+
 Result<void> BlobCare::check(Checked& checked) {
   FQ_TRY_SET(const BlobNames names, list_blobs(disk()));
   std::vector<TakenMessage> users;
@@ -99,6 +148,16 @@ Result<void> BlobCare::check(Checked& checked) {
     FQ_TRY_SET(at_end, find_blob_users(users, next_slot));
     for (TakenMessage& user : users) FQ_TRY(check_blob(user, checked));
   }
+  std::optional<Error> fault;
+  FQ_TRY(each_output([&](uint64_t id, const MessageItem* item) {
+    if (item == nullptr || !item->blob) return;
+    const Result<std::unique_ptr<File>> whole = open_whole_blob(disk(), *item);
+    if (whole.ok()) return;
+    if (!is_told(whole.error())) fault = whole.error();
+    checked.report.findings.add("damage: " + message_object(id) + ": the output of one of its steps " +
+                                whole.error().text);
+  }));
+  if (fault) return std::move(*fault);
   for (const std::string& strange : names.strange) {
     const std::string path = strange.substr(0, strange.find(':'));
     const bool told = std::any_of(checked.lost_blobs.begin(), checked.lost_blobs.end(),
@@ -124,6 +183,12 @@ Result<std::optional<std::set<std::string>>> BlobCare::named() {
       if (position) return std::optional<std::set<std::string>>();
     }
   }
+  bool all_read = true;
+  FQ_TRY(each_output([&](uint64_t, const MessageItem* item) {
+    all_read = all_read && item != nullptr;
+    if (item != nullptr && item->blob) named.insert(blob_file_name(*item->blob));
+  }));
+  if (!all_read) return std::optional<std::set<std::string>>();
   // Slots of another segment: some may have been passed over.
   if (header().identity.generation != generation) return std::optional<std::set<std::string>>();
   return std::optional(std::move(named));

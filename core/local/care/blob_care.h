@@ -6,6 +6,7 @@
 #pragma once
 
 // System.
+#include <functional>
 #include <set>
 // fq, this room.
 #include "core/local/care/checked.h"
@@ -37,6 +38,10 @@ class BlobCare : private Linked {
   Result<uint64_t> remove_orphans();
 
  private:
+  /// Calls `visit(id, item)` for each output of a step that lies in blobs/; `item` is null where its record
+  /// cannot be read.
+  using VisitOutput = std::function<void(uint64_t id, const MessageItem* item)>;
+  Result<void> each_output(const VisitOutput& visit);
   Result<bool> find_blob_users(std::vector<TakenMessage>& found, uint32_t& next_slot);
   Result<std::optional<uint64_t>> item_position_of(uint64_t id);
   Result<void> check_blob(TakenMessage& user, Checked& checked);

@@ -71,6 +71,7 @@ Result<void> Housekeeper::carry_all() {
   keys_.make_room();
   FQ_TRY(carry_pinned(&SegmentHeader::kept_keys, [this] { return keys_.carry_some(); }));
   FQ_TRY(schedules_.carry());
+  FQ_TRY(steps_.carry());
   return compactor_.carry_replaced();
 }
 

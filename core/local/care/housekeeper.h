@@ -19,6 +19,7 @@
 #include "core/local/policy/run_time_policy.h"
 #include "core/local/schedules/schedule_book.h"
 #include "core/local/schedules/schedule_runner.h"
+#include "core/local/steps/step_book.h"
 
 namespace fq {
 
@@ -31,6 +32,7 @@ class Housekeeper final : public Upkeep, private Linked {
     BlobCare& blobs;
     ScheduleBook& schedules;
     ScheduleRunner& schedule_runner;
+    StepBook& steps;
   };
   Housekeeper(Link& link, const Needs& needs)
       : Linked(link),
@@ -40,6 +42,7 @@ class Housekeeper final : public Upkeep, private Linked {
         blobs_(needs.blobs),
         schedules_(needs.schedules),
         schedule_runner_(needs.schedule_runner),
+        steps_(needs.steps),
         keys_(link, needs.writer),
         dead_files_(link, needs.writer),
         file_maker_(link) {}
@@ -72,6 +75,7 @@ class Housekeeper final : public Upkeep, private Linked {
   BlobCare& blobs_;
   ScheduleBook& schedules_;
   ScheduleRunner& schedule_runner_;
+  StepBook& steps_;
   KeyCarrier keys_;
   DeadFiles dead_files_;
   FileMaker file_maker_;

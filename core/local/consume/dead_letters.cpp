@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 
+// fq, this room.
+#include "core/local/read/step_reader.h"
+
 namespace fq {
 
 namespace {
@@ -30,6 +33,7 @@ Obstacle DeadLetters::drop_some(const Now& now) {
   while (count < there && schedule().messages().entry(slots[count]).at_ms + kept_ms <= now.boot_ms) {
     if (endings_.lacks_note(RecordType::cancelled, slots[count])) obstacle = Obstacle::note;
     const Entry& entry = schedule().messages().entry(slots[count++]);
+    find_step_blobs(link_, entry, mutator_.blobs());
     if ((entry.flags & kEntryBlob) == 0) continue;
     if (const auto place = ItemReader::find_item(stream(), header(), entry))
       mutator_.blobs().push_back(*place);

@@ -6,6 +6,7 @@
 // fq, below us.
 #include "core/base/sort_key.h"
 // fq, this room.
+#include "core/local/files/ended_steps.h"
 #include "core/local/read/event_walk.h"
 
 namespace fq {
@@ -56,8 +57,9 @@ bool takes(const Filter& filter, const MessageInfo& info) {
   if (filter.state && *filter.state != info.state) return false;
   if (filter.tag && std::find(info.tags.begin(), info.tags.end(), *filter.tag) == info.tags.end())
     return false;
-  const bool for_reason = filter.reason.empty() ||
-                          (info.last_error && info.last_error->reason.find(filter.reason) != std::string::npos);
+  const bool for_reason =
+      filter.reason.empty() ||
+      (info.last_error && info.last_error->reason.find(filter.reason) != std::string::npos);
   if (!for_reason) return false;
   if (filter.tenant.empty() || info.tenant == filter.tenant) return true;
   return info.tenant.starts_with(filter.tenant + "/");
@@ -89,6 +91,12 @@ Result<std::optional<MessageInfo>> EndedView::find(MessageId id) {
 
 Result<std::optional<JobOutput>> EndedView::output(MessageId id) {
   return log().output(id, gate().now().wall_ms);
+}
+
+Result<std::optional<std::vector<StepInfo>>> EndedView::steps(MessageId id) {
+  FQ_TRY_SET(const std::optional<EndedRecord> record, log().find(id, gate().now().wall_ms));
+  if (!record) return std::optional<std::vector<StepInfo>>();
+  return std::optional(decode_ended_steps(record->steps));
 }
 
 Result<bool> EndedView::lives(uint64_t id) {

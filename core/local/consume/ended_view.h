@@ -1,6 +1,8 @@
 // ended_view - what is told of messages that have ended, from the log that Endings keeps.
 #pragma once
 
+// fq, below us.
+#include "core/api/steps.h"
 // fq, this room.
 #include "core/local/consume/endings.h"
 
@@ -14,6 +16,8 @@ class EndedView : private Linked {
   Result<std::optional<JobOutput>> output(MessageId id);
   /// What happened to one of which the journal knows nothing any more.
   Result<HistoryPage> history(MessageId id);
+  /// None: it is not told of.
+  Result<std::optional<std::vector<StepInfo>>> steps(MessageId id);
   Result<MessagePage> page(const Filter& filter, const Cursor& from, size_t n);
 
  private:

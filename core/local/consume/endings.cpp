@@ -6,7 +6,9 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
+#include "core/local/files/ended_steps.h"
 #include "core/local/files/outputs.h"
+#include "core/local/read/step_reader.h"
 
 namespace fq {
 
@@ -180,11 +182,19 @@ std::optional<EndedRecord> EndNotes::record_of(const Found& found) {
   terms.env.clear();
   record.job = encode_job(terms);
   record.terms = item.terms;
+  add_steps(found, record);
   add_output(found, record);
   add_past(found, record);
   if (found.settle != nullptr) record.exit = status_in(found.settle->exit);
   if (found.settle != nullptr) record.signal = status_in(found.settle->signal);
   return record;
+}
+
+/// As far as they can be read.
+void EndNotes::add_steps(const Found& found, EndedRecord& record) {
+  const Result<std::optional<std::vector<StepInfo>>> steps =
+      StepReader(link_).list(MessageId{found.snapshot.id});
+  if (steps.ok() && *steps) record.steps = encode_ended_steps(**steps);
 }
 
 void EndNotes::add_output(const Found& found, EndedRecord& record) {

@@ -70,6 +70,7 @@ class EndNotes : private Linked {
   void keep_long_output(const Found& found);
   std::optional<EndedRecord> record_of(const Found& found);
   int64_t kept_ms(const JobTerms& terms, const Settle* settle);
+  void add_steps(const Found& found, EndedRecord& record);
   void add_output(const Found& found, EndedRecord& record);
   void add_past(const Found& found, EndedRecord& record);
 

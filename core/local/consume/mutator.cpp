@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 // fq, this room.
+#include "core/local/read/step_reader.h"
 
 namespace fq {
 
@@ -30,13 +31,17 @@ Result<SettleStatus> Mutator::change(MessageId id, Action action, const Filter* 
     if (filter != nullptr && !matches(link_, *filter, std::nullopt, entry)) return Obstacle::none;
     if (item_position && entry.item_position != *item_position) return Obstacle::none;
     RecordType type = action == Action::cancel ? RecordType::cancelled : RecordType::kicked;
-    if (action == Action::kick && schedule().dependents().would_hold(*slot)) type = RecordType::reheld;
-    Obstacle obstacle = writer_.room_for_event(type, event_record_bytes(type, 1, EventDetail{}));
+    if (action != Action::cancel && schedule().dependents().would_hold(*slot)) type = RecordType::reheld;
+    const bool forgets = action == Action::kick_fresh && schedule().steps().count(entry) != 0;
+    const uint64_t bytes = event_record_bytes(type, 1, EventDetail{});
+    Obstacle obstacle = writer_.room_for_event(type, forgets ? 2 * bytes : bytes);
     if (obstacle == Obstacle::none && endings_.lacks_note(type, *slot)) obstacle = Obstacle::note;
     if (obstacle != Obstacle::none) return obstacle;
+    if (action == Action::cancel || forgets) find_step_blobs(link_, entry, blobs_);
     if (action == Action::cancel && (entry.flags & kEntryBlob) != 0) {
       if (const auto place = ItemReader::find_item(stream(), header(), entry)) blobs_.push_back(*place);
     }
+    if (forgets) events_.append(RecordType::unstepped, *slot, gate().now());
     events_.append(type, *slot, gate().now());
     status = SettleStatus::ok;
     return Obstacle::none;

@@ -7,6 +7,9 @@
 #include "core/engine/receipt.h"
 #include "core/base/text/decimal.h"
 #include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/consume/lease_receipt.h"
+#include "core/local/read/step_reader.h"
 
 namespace fq {
 
@@ -51,20 +54,6 @@ uint64_t id_in(const Receipt& receipt) {
 
 }  // namespace
 
-SettleStatus Settler::judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot) {
-  const std::optional<ReceiptParts> parsed = parse_receipt(receipt.text);
-  if (!parsed) return SettleStatus::invalid;
-  if (parsed->mark != text_of(mark())) return SettleStatus::foreign;
-  slot = schedule().messages().find(MessageId{parsed->id});
-  if (!slot) return SettleStatus::gone;
-  const Entry& entry = schedule().messages().entry(*slot);
-  const bool leased = static_cast<SlotState>(entry.state.get()) == SlotState::leased;
-  // A lease whose time is over is over, also when its timer has not been fired yet.
-  const bool held = leased && entry.serial == parsed->serial && entry.at_ms > now.boot_ms;
-  if (!held) slot.reset();
-  return held ? SettleStatus::ok : SettleStatus::stale;
-}
-
 /// The first of `group`, as many as one transaction takes; returns how many.
 Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
                                      uint64_t& durable_end, std::vector<ItemPlace>& blobs) {
@@ -93,7 +82,7 @@ Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<Se
     blobs.clear();
     for (size_t i = 0; i < group.size(); ++i) {
       std::optional<SlotIndex> slot;
-      statuses[i] = judge_receipt(group[i].receipt, now, slot);
+      statuses[i] = judge_receipt(link_, group[i].receipt, now, slot);
       if (!slot) continue;
       const size_t mark = static_cast<uint32_t>(*slot) % seen.size();
       const bool twice =
@@ -105,6 +94,7 @@ Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<Se
       const bool is_told = is_told_of(entry, header().settings.retention_ms, group[i].output != nullptr);
       if (is_told && endings_.lacks_note(type, *slot, &group[i])) obstacle = Obstacle::note;
       blobs_before[count] = blobs.size();
+      if (type == RecordType::acked) find_step_blobs(link_, entry, blobs);
       if (type == RecordType::acked && (entry.flags & kEntryBlob) != 0) {
         if (const auto payload = ItemReader::find_item(stream(), header(), entry)) blobs.push_back(*payload);
       }
@@ -178,7 +168,7 @@ Result<std::vector<ExtendResult>> Settler::extend(std::span<const Receipt> recei
       const Now now = gate().now();
       gate().fire_timers(now);
       std::optional<SlotIndex> slot;
-      results[i].status = judge_receipt(receipts[i], now, slot);
+      results[i].status = judge_receipt(link_, receipts[i], now, slot);
       durable_end = header().tail;  // of what is refused too: it rests on what came before
       if (!slot) return Obstacle::none;
       EventDetail detail;

@@ -28,7 +28,6 @@ class Settler : private Linked {
  private:
   Result<size_t> settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
                               uint64_t& durable_end, std::vector<ItemPlace>& blobs);
-  SettleStatus judge_receipt(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot);
 
   Writer& writer_;
   EventWriter& events_;

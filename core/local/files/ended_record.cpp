@@ -1,7 +1,7 @@
 // ended_record - see ended_record.h.
 //
 //   offset size field                     (little-endian)
-//        0    4 magic "fqE2"
+//        0    4 magic "fqE3"
 //        4    4 bytes of the record, a multiple of 8
 //        8    8 id
 //       16    8 told until (wall time, ms)
@@ -29,7 +29,7 @@ namespace fq {
 
 namespace {
 
-constexpr uint32_t kEndedMagic = 0x32457166;
+constexpr uint32_t kEndedMagic = 0x33457166;
 constexpr size_t kEndedHeadBytes = 56;
 constexpr size_t kSealAt = 52;
 constexpr size_t kAlign = 8;
@@ -40,7 +40,7 @@ constexpr size_t kLookBytes = 1024;                  // behind a long one
 constexpr size_t kFixedBytes = 96;                   // of the body
 constexpr uint8_t kHasExit = 1, kHasSignal = 2, kHasErrorExit = 4, kHasErrorSignal = 8, kHasInline = 16;
 
-using Texts = std::array<std::string_view, 9>;
+using Texts = std::array<std::string_view, 10>;
 
 Texts texts_of(const EndedRecord& record) {
   const auto* output = record.output ? &*record.output : nullptr;
@@ -52,7 +52,8 @@ Texts texts_of(const EndedRecord& record) {
           record.error_reason,
           record.error_stderr,
           output != nullptr ? std::string_view(output->out) : std::string_view(),
-          output != nullptr ? std::string_view(output->err) : std::string_view()};
+          output != nullptr ? std::string_view(output->err) : std::string_view(),
+          record.steps};
 }
 
 size_t body_bytes(const EndedRecord& record) {
@@ -143,6 +144,7 @@ std::optional<EndedRecord> decode_body(const EndedPlace& place, Bytes body) {
   record.error_stderr = text();
   output.out = text();
   output.err = text();
+  record.steps = text();
   if ((present & kHasInline) != 0) record.output = std::move(output);
   if (!from.ended_well()) return std::nullopt;
   return record;

@@ -48,6 +48,7 @@ struct EndedRecord {
   std::optional<int16_t> error_signal;
   std::string error_reason;
   std::string error_stderr;
+  std::string steps;  // see ended_steps.h
   std::optional<EndedOutput> output;
   uint64_t output_bytes = 0;  // in a file of output/; 0: there is none
 };

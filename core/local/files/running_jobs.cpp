@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::string_view kRunning = "running";
 
-/// Shared: two workers of one pid, one after the other, may have the same byte of all.
+}  // namespace
+
 struct flock lock_of(uint64_t byte, int type) {
   struct flock lock {};
   lock.l_type = static_cast<short>(type);
@@ -30,8 +31,6 @@ Result<std::unique_ptr<File>> open_running(Disk& disk) {
   return disk.open(kRunning, OpenMode::write);
 }
 
-}  // namespace
-
 uint64_t RunningJobs::byte_of_all(const ProcessName& worker) {
   constexpr uint64_t kFirst = uint64_t{1} << 62;
   constexpr uint64_t kStarts = uint64_t{1} << 30;
@@ -45,6 +44,7 @@ Result<std::optional<int>> RunningJobs::hold(Disk& disk, std::span<const uint64_
   if (running->descriptor() < 0) return std::optional<int>();
   const uint64_t all = byte_of_all(worker);
   for (const uint64_t byte : ids.empty() ? std::span(&all, 1) : ids) {
+    // Shared: two workers of one pid, one after the other, may have the same byte of all.
     struct flock lock = lock_of(byte, F_RDLCK);
     if (::fcntl(running->descriptor(), F_OFD_SETLK, &lock) != 0)
       return sys_error("lock", disk.label() + ": running", errno);

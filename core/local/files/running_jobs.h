@@ -7,6 +7,8 @@
 #pragma once
 
 // System.
+#include <fcntl.h>
+
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +19,10 @@
 #include "core/local/files/process_info.h"
 
 namespace fq {
+
+/// The file, made where it was not there yet; and a lock of one byte of it, of F_RDLCK or its like.
+Result<std::unique_ptr<File>> open_running(Disk& disk);
+struct flock lock_of(uint64_t byte, int type);
 
 /// A process as nobody after it will be.
 struct ProcessName {

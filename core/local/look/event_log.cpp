@@ -106,6 +106,7 @@ bool EventLog::tell(const EventRequest& request, EventPage& page, uint32_t item,
   told.after = keep(page.texts, event.after);
   told.after_any = keep(page.texts, event.after_any);
   if (event.set != nullptr) told.set = &page.settings.emplace_back(*event.set);
+  told.step = keep(page.texts, event.step);
   told.reason = keep(page.texts, event.reason);
   told.stderr_tail = keep(page.texts, event.stderr_tail);
   return true;

@@ -256,6 +256,28 @@ Result<bool> EventReader::emit_set(const RecordHeader& header, Bytes body, const
 }
 
 /// False: the page is full.
+Result<bool> EventReader::emit_stepped(const RecordHeader& header, Bytes body, const EventRequest& request,
+                                       EventPage& page) {
+  EventLog& log = events_.log();
+  const std::optional<SteppedRecord> step = decode_stepped(body);
+  // One that was only copied forward says nothing new.
+  if (!step || step->carried) return true;
+  Event event;
+  event.event = name_of_event(header.type);
+  event.at_wall_ms = header.at_wall_ms;
+  event.id = step->id;
+  event.step = step->name;
+  event.kind = name_of(step->kind);
+  event.bytes = step->output.payload_bytes;
+  event.due_wall_ms = step->until_wall_ms;
+  uint32_t owner = 0;
+  if (!log.counts || !request.tenant.empty() || log.tag) {
+    FQ_TRY_SET(owner, owner_of(event.id));
+  }
+  return log.tell(request, page, 0, owner, event);
+}
+
+/// False: the page is full.
 Result<bool> EventReader::emit_record(const RecordHeader& header, Bytes body, const EventRequest& request,
                                       EventPage& page) {
   EventLog& log = events_.log();
@@ -290,6 +312,8 @@ Result<bool> EventReader::emit_record(const RecordHeader& header, Bytes body, co
         return log.tell(request, page, 0, owner, event);
       }
       return true;
+    case BodyKind::stepped:
+      return emit_stepped(header, body, request, page);
     case BodyKind::event:
       return emit_events(header, body, request, page);
     case BodyKind::scheduled:

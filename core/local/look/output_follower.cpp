@@ -4,6 +4,8 @@
 #include <algorithm>
 // fq, below us.
 #include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/shared/sleep.h"
 
 namespace fq {
 

@@ -79,6 +79,10 @@ std::string_view name_of_event(RecordType type) {
       return "edited";
     case RecordType::policy:
       return "set";
+    case RecordType::stepped:
+      return "stepped";
+    case RecordType::unstepped:
+      return "unstepped";
     case RecordType::moved:  // told of by no name: they are no events of a message
     case RecordType::low:
     case RecordType::limits:

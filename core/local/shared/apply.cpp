@@ -143,6 +143,29 @@ void Apply::unscheduled(Txn& txn, std::string_view name) {
   if (i != kNoIndex) store_.schedule().timetable().remove(txn, i);
 }
 
+void Apply::stepped(Txn& txn, const SteppedRecord& step, SlotIndex slot, uint64_t position,
+                    size_t body_bytes) {
+  const size_t item_offset = kRecordHeaderBytes + body_bytes - pushed_item_bytes(step.output);
+  const Message message = store_.schedule().region().message(static_cast<uint32_t>(slot));
+  store_.schedule().steps().set(
+      txn, message,
+      {.name = step.name,
+       .kind = step.kind,
+       .record = position,
+       .record_bytes = static_cast<uint32_t>(padded(kRecordHeaderBytes + body_bytes)),
+       .item_offset = static_cast<uint32_t>(item_offset),
+       .bytes = static_cast<uint32_t>(step.output.payload_bytes),
+       .blob = step.output.blob.has_value()});
+  note_pin(txn, store_.header().steps, position);
+}
+
+// A rebuild that does not know the older records meets a step before its message, and passes it over. Which
+// files these are, and whether the oldest record of the message is in one, is not looked for: all are.
+void Apply::note_steps(Txn& txn, SlotIndex slot) {
+  if (store_.schedule().steps().count(store_.schedule().messages().entry(slot)) != 0)
+    note_pin(txn, store_.header().steps, 1);
+}
+
 bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& detail, Serial serial,
                   HolderIndex holder, uint64_t position, int64_t at_wall_ms) {
   SegmentHeader& header = store_.header();
@@ -182,6 +205,9 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
     case RecordType::reheld:
       schedule.messages().kick(txn, slot, now_ms, type == RecordType::reheld);
       return false;
+    case RecordType::unstepped:
+      schedule.steps().drop(txn, schedule.region().message(static_cast<uint32_t>(slot)));
+      return false;
     case RecordType::freed:
       schedule.dependents().let_go(txn, slot, now_ms);
       return false;
@@ -204,6 +230,7 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
     case RecordType::skipped:
     case RecordType::unscheduled:
     case RecordType::edited:
+    case RecordType::stepped:
       break;
   }
   FQ_ASSERT(false && "not an event");
@@ -267,6 +294,7 @@ void Apply::edited(Txn& txn, const EditedRecord& edited, uint64_t position, uint
   schedule.edits().apply(txn, *slot, edit);
   schedule.messages().set_item(txn, *slot, item_position, overhead);
   schedule.messages().set_event(txn, *slot, position);
+  note_steps(txn, *slot);
   table_.add_live(txn, item_position);
 }
 
@@ -291,6 +319,7 @@ void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_
     if (moved.message.is_lost()) schedule.messages().lose(txn, *known);
     schedule.messages().set_item(txn, *known, item_position, overhead_of_moved);
     schedule.messages().set_event(txn, *known, position);
+    note_steps(txn, *known);
     table_.add_live(txn, item_position);
     return;
   }

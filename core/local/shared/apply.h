@@ -53,6 +53,8 @@ class Apply {
   /// Of a schedule that is there.
   void skipped(Txn& txn, const SkippedRecord& skipped);
   void unscheduled(Txn& txn, std::string_view name);
+  /// `body_bytes` of the record at `position`.
+  void stepped(Txn& txn, const SteppedRecord& step, SlotIndex slot, uint64_t position, size_t body_bytes);
   /// The schedule that made this message, where one did, has accounted for its time. Known already: nothing.
   void made(Txn& txn, const MessageItem& item, MessageId id);
   void limits(Txn& txn, const LimitsRecord& limits);
@@ -63,6 +65,8 @@ class Apply {
     return next_wall_ms == kNever ? kNever : store_.boot_of(next_wall_ms);
   }
   KeyHash hash_of(std::string_view tenant, const MessageTerms& terms) const;
+  /// Steps that lie before the record which tells of their message now are to be told again.
+  void note_steps(Txn& txn, SlotIndex slot);
   void note_kept_key(Txn& txn, SlotIndex slot);
   NewEntry entry_of(const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms) const;
 

@@ -88,7 +88,7 @@ bool JournalSize::pins(const Pin& pin, uint32_t number) const {
 
 bool JournalSize::is_pinned(uint32_t number) const {
   return pins(header_.run_time_settings, number) || pins(header_.kept_keys, number) ||
-         pins(header_.replaced, number) || pins(header_.schedules, number);
+         pins(header_.replaced, number) || pins(header_.schedules, number) || pins(header_.steps, number);
 }
 
 /// With what sealed files have left unused, since they take it.

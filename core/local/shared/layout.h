@@ -188,6 +188,7 @@ struct SegmentHeader {
   Pin kept_keys;                   // whose messages were acked
   Pin run_time_settings;
   Pin schedules;
+  Pin steps;
   Pin replaced;                    // messages that have another payload than their push gave them
   Shared<uint64_t> pending_bytes;  // of payload
   LooseBlobsCount loose_blobs;

@@ -37,6 +37,7 @@ size_t EventWriter::append(RecordType type, std::span<const SlotIndex> slots, co
     items_.push_back({MessageId{entry.id.get()}, entry.event_position});
     note_change(txn, entry);
     if (ends && (entry.flags & kEntryBlob) != 0) loose_bytes += entry.payload_bytes;
+    if (ends || type == RecordType::unstepped) loose_bytes += schedule().steps().blob_bytes(entry);
     if (count < settles.size() && settles[count]->run_us)
       schedule().messages().end_run(txn, slots[count], settles[count]->run_us, now.boot_ms);
     const uint64_t event_position = written ? position : items_[count].previous_event;

@@ -121,11 +121,13 @@ void Checker::check_entries() {
     }
     Sums& sums = tenant_sums_[entry.tenant];
     ++sums.of_state[static_cast<size_t>(state)];
-    if (state != SlotState::dead) sums.bytes += entry.payload_bytes;
-    all_bytes_ += entry.payload_bytes;
+    const uint32_t bytes = bytes_of(region_, entry);
+    if (state != SlotState::dead) sums.bytes += bytes;
+    all_bytes_ += bytes;
     journal_bytes_ += journal_bytes_of(entry);
     of_all_[static_cast<size_t>(state)] += 1;
-    if (state == SlotState::dead) dead_bytes_ += entry.payload_bytes;
+    if (state == SlotState::dead) dead_bytes_ += bytes;
+    check_steps(i, entry);
     returning_ += state == SlotState::delayed && entry.deliveries != 0 ? 1u : 0u;
     const auto found = schedule_.messages().find(MessageId{entry.id.get()});
     expect(found.has_value() && *found == SlotIndex{i}, "H1: a message that its id does not find", i);
@@ -264,6 +266,7 @@ void Checker::check_sums() {
     fault("A1: used entries are counted wrongly");
   if (root.tenant_supply.used != used_tenants_) fault("A1: used tenants are counted wrongly");
   if (root.text_supply.used != text_cells_) fault("A1: used text cells are counted wrongly");
+  if (root.step_supply.used != steps_) fault("A1: used steps are counted wrongly");
   if (root.extra_supply.used != extras_) fault("A1: used extras are counted wrongly");
   if (root.tenants_count != leaves_ || root.active_count != active_ || root.parked_count != parked_) {
     fault("A2: the queue counts its tenants wrongly");

@@ -44,6 +44,7 @@ class Checker {
   void check_keys();
   void check_waits();
   void check_timetable();
+  void check_steps(uint32_t slot, const Entry& entry);
   void check_heap();
   void check_holders();
   void check_controls();
@@ -73,7 +74,7 @@ class Checker {
            parked_ = 0;
   std::array<uint64_t, 6> of_all_{};
   uint64_t all_bytes_ = 0, journal_bytes_ = 0, setting_bytes_ = 0, dead_bytes_ = 0, timers_ = 0, held_ = 0,
-           text_cells_ = 0, returning_ = 0, extras_ = 0;
+           text_cells_ = 0, returning_ = 0, extras_ = 0, steps_ = 0;
 };
 
 }  // namespace fq

@@ -11,6 +11,8 @@
 #include <array>
 #include <map>
 #include <set>
+// fq, below us.
+#include "core/base/limits.h"
 // fq, this room.
 #include "core/schedule/state.h"
 
@@ -219,6 +221,36 @@ void compare_schedules(Lines& lines, const Schedules& live, const Schedules& reb
   }
 }
 
+/// What a message has done in steps: where each is told, and what of.
+using StepsOfAll = std::map<uint64_t, std::set<std::array<uint64_t, 4>>>;
+
+StepsOfAll steps_of(const Schedule& schedule) {
+  StepsOfAll steps;
+  const KeptSteps kept = schedule.steps();
+  for (auto slot = schedule.views().next_slot(SlotIndex{0}); slot;
+       slot = schedule.views().next_slot(SlotIndex{static_cast<uint32_t>(*slot) + 1})) {
+    const Entry& entry = schedule.messages().entry(*slot);
+    StepLimit limit(kStepsPerMessageMax);
+    for (uint32_t i = kept.newest(entry); i != kNoIndex; i = kept.at(i).chain) {
+      limit.step();
+      const Step& step = kept.at(i);
+      steps[entry.id].insert({step.record, step.bytes, step.flags, static_cast<uint64_t>(step.kind.get())});
+    }
+  }
+  return steps;
+}
+
+void compare_steps(Lines& lines, const StepsOfAll& live, const StepsOfAll& rebuilt) {
+  for (const auto& [id, steps] : live) {
+    const auto found = rebuilt.find(id);
+    if (found == rebuilt.end() || found->second != steps)
+      say(lines, "message " + std::to_string(id) + ": other steps when rebuilt");
+  }
+  for (const auto& [id, steps] : rebuilt) {
+    if (!live.contains(id)) say(lines, "message " + std::to_string(id) + ": steps only when rebuilt");
+  }
+}
+
 }  // namespace
 
 CountedLines schedule_differences(const Schedule& live, const Schedule& rebuilt, int64_t slack_ms) {
@@ -246,6 +278,7 @@ CountedLines schedule_differences(const Schedule& live, const Schedule& rebuilt,
     compare_keys(lines, keys_of(live), keys_of(rebuilt), unwritten, slack_ms);
     compare_settings(lines, settings_of(live), settings_of(rebuilt), slack_ms);
     compare_schedules(lines, schedules_of(live), schedules_of(rebuilt));
+    compare_steps(lines, steps_of(live), steps_of(rebuilt));
   } catch (const RegionDamaged& damaged) {
     say(lines, damaged.what);
   }

@@ -26,13 +26,14 @@ struct Need {
   uint32_t waits = 0;
   uint32_t pools = 0;
   uint32_t schedules = 0;
+  uint32_t steps = 0;
 
   inline Need& operator+=(const Need& more);
   inline bool is_within(const Need& room) const;
 };
 inline constexpr uint32_t Need::*kNeeds[] = {
-    &Need::messages, &Need::tenants, &Need::text_cells, &Need::extras, &Need::keys,
-    &Need::controls, &Need::rules,   &Need::waits,      &Need::pools,  &Need::schedules};
+    &Need::messages, &Need::tenants, &Need::text_cells, &Need::extras,    &Need::keys, &Need::controls,
+    &Need::rules,    &Need::waits,   &Need::pools,      &Need::schedules, &Need::steps};
 
 inline Need& Need::operator+=(const Need& more) {
 #pragma GCC unroll 11
@@ -113,7 +114,7 @@ inline constexpr std::tuple kFirstRows{
     BucketRow{"dependency_buckets", &ScheduleRoot::dependency_buckets, &ScheduleRoot::dependency_bucket_count,
               &ScheduleRoot::dependencies, &Need::waits, 2},
     ElementRow{"waits", &ScheduleRoot::waits, &ScheduleRoot::wait_supply, &Need::waits}};
-/// Queues without a policy for tenants, or without schedules, never have any of these.
+/// Queues without a policy for tenants, without schedules, or without steps, never have any of these.
 inline constexpr std::tuple kPolicyRows{
     ElementRow{"controls", &ScheduleRoot::controls, &ScheduleRoot::control_supply, &Need::controls},
     ElementRow{"rules", &ScheduleRoot::rules, &ScheduleRoot::rule_supply, &Need::rules},
@@ -125,7 +126,8 @@ inline constexpr std::tuple kPolicyRows{
               &ScheduleRoot::pools, &Need::pools, 1, kPoolBucketsMax},
     ElementRow{"schedules", &ScheduleRoot::recurring, &ScheduleRoot::recurring_supply, &Need::schedules},
     BucketRow{"schedule_buckets", &ScheduleRoot::recurring_buckets, &ScheduleRoot::recurring_bucket_count,
-              &ScheduleRoot::recurring, &Need::schedules, 1, kRecurringBucketsMax}};
+              &ScheduleRoot::recurring, &Need::schedules, 1, kRecurringBucketsMax},
+    ElementRow{"steps", &ScheduleRoot::steps, &ScheduleRoot::step_supply, &Need::steps}};
 inline constexpr auto kArrayRows = std::tuple_cat(kFirstRows, kPolicyRows);
 static_assert(std::tuple_size_v<decltype(kArrayRows)> == kArraysMax);
 // Each has a number of its own.

@@ -90,8 +90,15 @@ struct Extra {
   Shared<uint32_t> flags;  // kExtra...
   Shared<uint32_t> key;    // its UniqueKey, or none
   Shared<uint32_t> waits;  // the first of its Waits, or none
-  Shared<uint32_t> zero;
+  Shared<uint32_t> steps;  // the newest of its Steps, or none
   Shared<int64_t> due_ms;  // held: not before; with kExtraFromRelease so long after its release
+  // Of its steps, see step.h.
+  Shared<uint32_t> oldest_step;
+  Shared<uint32_t> step_count;
+  Shared<uint32_t> step_bytes;         // of their outputs
+  Shared<uint32_t> step_record_bytes;  // that they take in the journal
+  Shared<uint32_t> step_blob_bytes;    // of their outputs, in blobs/
+  Shared<uint32_t> fresh;              // how often its steps were forgotten
 };
 
 /// A message that others wait for, see waits.h.

@@ -41,6 +41,7 @@ struct Region {
   Place& place(uint32_t i) const { return arena.at(root.places, i); }
   Pool& pool(uint32_t i) const { return arena.at(root.pools, i); }
   Recurring& recurring(uint32_t i) const { return arena.at(root.recurring, i); }
+  Step& step(uint32_t i) const { return arena.at(root.steps, i); }
   Extra& extra(uint32_t i) const { return arena.at(root.extras, i); }
 };
 

@@ -17,6 +17,7 @@
 // fq, this room.
 #include "core/schedule/memory/pool.h"
 #include "core/schedule/memory/recurring.h"
+#include "core/schedule/memory/step.h"
 #include "core/schedule/memory/tenant.h"
 
 namespace fq {
@@ -103,6 +104,7 @@ struct ScheduleRoot {
   Supply rule_supply;
   Supply pool_supply;
   Supply recurring_supply;
+  Supply step_supply;
 
   Shared<uint32_t> heap_count;
   Shared<uint32_t> id_bucket_count;  // in use, see linear_hash.h
@@ -137,9 +139,9 @@ struct ScheduleRoot {
   Shared<uint64_t> closed_sets;  // bits of those that lack room
 
   SharedTerms terms;
-  Lane dead;                       // see dead_order.h
-  Shared<uint64_t> dead_bytes;     // of payload_bytes, in dead messages
-  Shared<uint64_t> setting_bytes;  // that what was set at run time for tenants takes in the journal
+  Lane dead;                         // see dead_order.h
+  Shared<uint64_t> dead_bytes;       // of payload_bytes, in dead messages
+  Shared<uint64_t> setting_bytes;    // that what was set at run time for tenants takes in the journal
   Shared<uint64_t> recurring_bytes;  // that schedules take there
   // From here to counters.acked: opened by whoever brings, starts or ends messages.
   StateCounts<kOpensSums> counts;
@@ -170,6 +172,7 @@ struct ScheduleRoot {
   ChunkedArray<IndexCell, 1, 17> pool_buckets;
   ChunkedArray<Recurring, 32, 18> recurring;
   ChunkedArray<IndexCell, 1, 19> recurring_buckets;
+  ChunkedArray<Step, 4096, 20> steps;
 
   PoolSet pool_sets[kPoolSetsMax + 1];  // by bit; the first is no set
   QueueHistogram wait;

@@ -1,0 +1,158 @@
+// step - what a job does once, however often it is run.
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/base/limits.h"
+#include "core/base/tenant_name.h"
+#include "core/base/text/escape.h"
+#include "core/base/text/size.h"
+// fq, this room.
+#include "cli/session/caught_command.h"
+#include "cli/session/receipts.h"
+#include "cli/session/session.h"
+#include "cli/views/step_view.h"
+#include "cli/words/command.h"
+#include "cli/words/job_options.h"
+#include "cli/words/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr std::string_view kAtWork = "FQ_STEP";  // of CMD: the message's id and the steps that it is in
+
+constexpr OptionSpec kStepOptions[] = {
+    {"Step", 0, "shell", Takes::value, "TEXT", "instead of -- CMD: TEXT for sh -c"},
+    {"Look", 0, "list", Takes::nothing, "", "the steps of message ID, else of this job's"},
+};
+
+Result<Steps*> steps_of(Queue& queue, const Session& session) {
+  if (Steps* steps = queue.steps()) return steps;
+  return Error{ErrorKind::unusable, "queue " + in_quotes(session.queue_name()) + ": its engine has no steps",
+               0};
+}
+
+/// The job's receipt: there is none outside of one.
+Result<Receipt> receipt_of_job(const Arguments& arguments) {
+  if (!environment("FQ_RECEIPT"))
+    return usage_error("step", "is for jobs: FQ_RECEIPT is not set; fq worker and fq pop --lease give one");
+  FQ_TRY_SET(std::vector<std::string> receipts, own_receipt(arguments));
+  return Receipt{std::move(receipts[0])};
+}
+
+std::string id_text_of(const Receipt& receipt) { return receipt.text.substr(0, receipt.text.find('.')); }
+
+/// What CMD is told of where it is, "17/fetch/parse": the steps of this message that wait for it.
+Result<std::string> at_work(const Receipt& receipt, const std::string& name) {
+  const std::string id = id_text_of(receipt);
+  const std::string outer = environment(std::string(kAtWork).c_str()).value_or("");
+  if (!outer.starts_with(id + "/")) return id + "/" + name;  // another message's, or none
+  if ((outer.substr(id.size()) + "/").find("/" + name + "/") != std::string::npos)
+    return usage_error("step " + in_quotes(name),
+                       "is asked for by its own command, and would wait for itself");
+  return outer + "/" + name;
+}
+
+Result<Exit> write_output(Session& session, std::string_view output) {
+  FQ_TRY(session.out().write(output));
+  FQ_TRY(session.out().flush());
+  return Exit::done;
+}
+
+/// Of work that was done and could not be kept.
+Error not_kept(const std::string& name, const Error& why) {
+  const std::string_view what =
+      why.kind == ErrorKind::io ? "ran; whether that is kept is not known: " : "ran and is not kept: ";
+  return Error{why.kind, "step " + in_quotes(name) + ": " + std::string(what) + why.text, why.sys};
+}
+
+Result<Exit> run_command(const Arguments& arguments, Session& session, const std::string& name) {
+  CaughtCommand command;
+  FQ_TRY_SET(command.argv, job_words(arguments));
+  if (command.argv.empty())
+    return usage_error("step", "needs -- CMD; write fq step " + name + " -- CMD ARG...");
+  FQ_TRY_SET(const Receipt receipt, receipt_of_job(arguments));
+  FQ_TRY_SET(const std::string within, at_work(receipt, name));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY_SET(Steps* const steps, steps_of(*queue, session));
+  FQ_TRY_SET(StepBegin begun, steps->begin(receipt, name, nullptr));
+  if (say_refusal(session, receipt.text, begun.receipt, std::nullopt)) return Exit::nothing;
+  if (begun.output) return write_output(session, *begun.output);
+  command.variables = {std::string(kAtWork) + "=" + within};
+  command.kept = begun.turn->descriptor();
+  command.output_max = kStepBytesMax;
+  FQ_TRY_SET(const Caught caught,
+             run_caught(command, [&](std::string_view text) { return session.out().write(text); }));
+  if (caught.status != 0) {
+    FQ_TRY(write_output(session, caught.output));
+    return exit_of_job(caught.status);
+  }
+  if (caught.too_long) {
+    FQ_TRY(session.out().flush());
+    return not_kept(name,
+                    {ErrorKind::bad_data,
+                     "it put out more than " + format_size(kStepBytesMax) + ", the limit of one step", 0});
+  }
+  const Result<SettleStatus> kept = steps->keep(receipt, name, as_bytes(caught.output));
+  if (!kept.ok()) return not_kept(name, kept.error());
+  if (say_refusal(session, receipt.text, *kept, std::nullopt)) {
+    say("step " + in_quotes(name) + ": ran and is not kept");
+    return Exit::nothing;
+  }
+  begun.turn.reset();  // those who wait for it need not wait for our reader
+  return write_output(session, caught.output);
+}
+
+Result<Exit> list(const Arguments& arguments, Session& session) {
+  const auto& operands = arguments.operands();
+  if (operands.size() > 1) return usage_error("step --list", "takes the id of one message");
+  if (!arguments.job().empty()) return usage_error("step --list", "takes no -- CMD");
+  std::string typed;
+  if (!operands.empty()) typed = operands[0];
+  if (operands.empty()) {
+    FQ_TRY_SET(const Receipt receipt, receipt_of_job(arguments));
+    typed = id_text_of(receipt);
+  }
+  FQ_TRY_SET(const MessageId id, to_id("ID", typed));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY_SET(Steps* const steps, steps_of(*queue, session));
+  FQ_TRY_SET(const std::optional<std::vector<StepInfo>> all, steps->list(id));
+  if (!all) {
+    say("message " + typed + ": not in queue " + in_quotes(session.queue_name()));
+    return Exit::nothing;
+  }
+  const bool json = session.format() == Format::json;
+  if (all->empty()) return Exit::nothing;
+  if (!json) return write_output(session, step_table(*all));
+  for (const StepInfo& step : *all) FQ_TRY(session.out().write(step_json(step) + "\n"));
+  FQ_TRY(session.out().flush());
+  return Exit::done;
+}
+
+Result<Exit> run_step(const Arguments& arguments, Session& session) {
+  const auto& operands = arguments.operands();
+  if (arguments.has("list")) return list(arguments, session);
+  if (session.format() == Format::json) return usage_error("--format", "json goes with --list only");
+  if (operands.empty()) return usage_error("step", "needs a name; write fq step NAME -- CMD ARG...");
+  const std::string& name = operands[0];
+  if (const std::string_view fault = queue_name_fault(name); !fault.empty())
+    return usage_error("NAME", in_quotes(name) + " " + std::string(fault));
+  if (operands.size() > 1) return usage_error("step", "takes one name; CMD stands behind --");
+  return run_command(arguments, session, name);
+}
+
+}  // namespace
+
+const Command step_command = {
+    "step",
+    "NAME -- CMD ARG... | NAME --shell TEXT | --list [ID]",
+    "Runs CMD once for a job's message, however often the job is run: its output\n"
+    "is kept, and written without running CMD from then on.",
+    {kStepOptions, &kQueueOption, "human|json", true},
+    "id=$(fq step charge -- ./charge-card.sh)",
+    "CMD's status; 1 receipt not valid; 64 no job; 65 too much; 75 no room",
+    run_step,
+};
+
+}  // namespace fq::cli

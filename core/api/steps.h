@@ -1,0 +1,56 @@
+// steps - what the job of a message does once, however often the job is run: what a queue offers where it has
+// them.
+//
+// A step has a name of its own in its message. What it has come to is kept with the message, durable before
+// anybody is told, and ends with it. Steps are done under the receipt of the lease that the job works on.
+#pragma once
+
+// System.
+#include <memory>
+// fq, below us.
+#include "core/base/result.h"
+#include "core/base/step_kind.h"
+// fq, this room.
+#include "core/api/message.h"
+
+namespace fq {
+
+class Interrupt;
+
+/// A step that has come to something, as people are told of it.
+struct StepInfo {
+  std::string name;
+  StepKind kind = StepKind::run;
+  int64_t at_wall_ms = 0;  // when that was kept
+  uint64_t bytes = 0;      // of its output
+};
+
+/// That a step is at work: another process that begins it waits until this object is gone, and every process
+/// that has the descriptor open.
+class StepTurn {
+ public:
+  virtual ~StepTurn() = default;
+  /// For what the step runs to inherit; -1: the engine has nothing like it.
+  virtual int descriptor() const = 0;
+};
+
+struct StepBegin {
+  SettleStatus receipt = SettleStatus::unknown;  // anything but ok: nothing else is told
+  std::optional<std::string> output;             // it has run before, and that is what it put out
+  std::unique_ptr<StepTurn> turn;                // else it is the caller's to run, and then to keep()
+};
+
+class Steps {
+ public:
+  virtual ~Steps() = default;
+
+  /// A step that runs a command. Waits while another process is at the same one. ErrorKind::usage: one of
+  /// this name is of another kind. ErrorKind::bad_data: the message has as many steps as it may have.
+  virtual Result<StepBegin> begin(const Receipt& receipt, std::string_view name, Interrupt* interrupt) = 0;
+  /// Its output. ErrorKind::bad_data: it is too long. After an Error other than `io` nothing is kept.
+  virtual Result<SettleStatus> keep(const Receipt& receipt, std::string_view name, Bytes output) = 0;
+  /// Of a message that is there or still told of, the oldest first; none: there is no such message.
+  virtual Result<std::optional<std::vector<StepInfo>>> list(MessageId id) = 0;
+};
+
+}  // namespace fq

@@ -1,0 +1,23 @@
+#include "core/local/consume/lease_receipt.h"
+
+// fq, below us.
+#include "core/engine/receipt.h"
+
+namespace fq {
+
+SettleStatus judge_receipt(Link& link, const Receipt& receipt, const Now& now,
+                           std::optional<SlotIndex>& slot) {
+  const std::optional<ReceiptParts> parsed = parse_receipt(receipt.text);
+  if (!parsed) return SettleStatus::invalid;
+  if (parsed->mark != text_of(link.mark())) return SettleStatus::foreign;
+  slot = link.schedule().messages().find(MessageId{parsed->id});
+  if (!slot) return SettleStatus::gone;
+  const Entry& entry = link.schedule().messages().entry(*slot);
+  const bool leased = static_cast<SlotState>(entry.state.get()) == SlotState::leased;
+  // A lease whose time is over is over, also when its timer has not been fired yet.
+  const bool held = leased && entry.serial == parsed->serial && entry.at_ms > now.boot_ms;
+  if (!held) slot.reset();
+  return held ? SettleStatus::ok : SettleStatus::stale;
+}
+
+}  // namespace fq

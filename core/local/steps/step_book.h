@@ -1,0 +1,49 @@
+// step_book - the steps of messages that are at work: begun under their receipts, written down, and written
+// down again before the file of an old record goes.
+#pragma once
+
+// fq, below us.
+#include "core/api/queue.h"
+// fq, this room.
+#include "core/local/read/step_reader.h"
+#include "core/local/write/pushed_blobs.h"
+#include "core/local/write/writer.h"
+
+namespace fq {
+
+class StepBook : private Linked {
+ public:
+  StepBook(Link& link, Writer& writer, Upkeep& upkeep)
+      : Linked(link), writer_(writer), upkeep_(upkeep), reader_(link) {}
+
+  Result<StepBegin> begin(const Receipt& receipt, std::string_view name, Interrupt* interrupt);
+  Result<SettleStatus> keep(const Receipt& receipt, std::string_view name, Bytes output);
+
+  /// Those that only old files tell of are written down anew, so that these can go.
+  Result<void> carry();
+
+ private:
+  /// What the lock shows of one step under a receipt.
+  struct Look {
+    SettleStatus receipt = SettleStatus::unknown;
+    std::optional<SeenStep> seen;  // it has come to something
+    uint32_t count = 0;            // steps of the message
+    uint64_t end = 0;              // where the stream ended
+  };
+  Result<Look> look(const Receipt& receipt, std::string_view name);
+  Result<std::optional<std::string>> kept_output(const Receipt& receipt, std::string_view name, Look& look);
+  std::optional<Error> over_limits(const Entry& entry, const SteppedRecord& step);
+  Result<SettleStatus> put(const Receipt& receipt, const SteppedRecord& step);
+  Result<void> carry_one(const SeenStep& seen);
+  std::string step_object(std::string_view name, uint64_t id) {
+    return "step '" + std::string(name) + "' of message " + std::to_string(id);
+  }
+
+  Writer& writer_;
+  Upkeep& upkeep_;
+  StepReader reader_;
+  Body body_;
+  Body carried_body_;  // carrying may be what makes room for a step
+};
+
+}  // namespace fq

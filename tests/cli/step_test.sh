@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# step_test - fq step: what a job does once, however often it is run, and whatever is killed on the way.
+. "$(dirname "$0")/lib.sh"
+
+ran=$work/ran
+# lease: the receipt of the next message, as a job has it.
+lease() { FQ_RECEIPT=$(fq pop --lease 1h "$@" | cut -f1); export FQ_RECEIPT; }
+times() { grep -cx "$1" "$ran" 2>/dev/null; }
+check_is_clean() { is "$1: check" 0 "$(fq check >"$work/check" 2>&1; echo $?)"; }
+
+# A job that fails half-way goes on where it was; what it was told is the same.
+cat >"$work/job" <<'EOF'
+set -e
+a=$("$FQ" step one -- sh -c "echo one >>'$ran'; echo result; echo said >&2")
+printf '%s\n' "$a" >>"$ran.told"
+"$FQ" step two --shell "echo two >>'$ran'; cat" <<<"from stdin"
+[ "$FQ_ATTEMPT" = 3 ]
+EOF
+export ran
+fq push m >/dev/null
+await eval 'fq worker --once --backoff 1ms..1ms -- bash "$work/job" >"$work/out" 2>"$work/err"; [ "$(fq stats --json | jq .acked)" = 1 ]'
+is 'each step ran once' 'one two' "$(paste -sd' ' "$ran")"
+is 'each run was told the same' 'result result result' "$(paste -sd' ' "$ran.told")"
+is 'and has the output' 'from stdin' "$(cat "$work/out")"
+
+# What fails is passed on and not kept.
+fresh; rm -f "$ran"*
+fq push m >/dev/null; lease
+out=$(fq step s --shell 'echo out; echo err >&2; exit 7' 2>"$work/err"); is 'its status' 7 $?
+is 'its output' 'out err' "$out $(cat "$work/err")"
+fq step s --shell 'kill -TERM $$' 2>"$work/err"; is 'a signal' 143 $?
+gives 127 'No such file' fq step s -- /no/such/command
+gives 126 'Permission denied' fq step s -- /etc/passwd
+gives 1 '' fq step --list
+is 'the environment' "${FQ_RECEIPT%%.*}/outer/inner" \
+  "$(fq step outer --shell '"$FQ" step inner --shell "echo \$FQ_STEP"')"
+gives 64 'would wait for itself' fq step self -- "$FQ" step self -- true
+is 'the umask of the caller' "$(umask)" "$(fq step mask --shell umask)"
+printf 'a\0b\n' >"$work/bytes"
+fq step bytes -- cat "$work/bytes" >"$work/first"; fq step bytes -- false >"$work/second"
+is 'bytes as they are' "$(sum <"$work/bytes") $(sum <"$work/bytes")" "$(sum <"$work/first") $(sum <"$work/second")"
+head -c 1048577 /dev/zero >"$work/long"
+fq step long -- cat "$work/long" >"$work/first" 2>"$work/err"; is 'too long' 65 $?
+is 'passed on all the same' 1048577 "$(wc -c <"$work/first")"
+grep -q 'ran and is not kept' "$work/err" || fail 'too long is not said'
+
+# Bad input.
+gives 64 'needs a name' fq step
+gives 64 'needs -- CMD' fq step s2
+gives 64 "NAME: 'a/b'" fq step a/b -- true
+gives 64 'takes one name' fq step a b -- true
+gives 64 'goes with --list only' fq step --json s -- true
+gives 64 'takes no -- CMD' fq step --list -- true
+gives 1 'not in queue' fq step --list 99
+gives 64 'FQ_RECEIPT is not set' env -u FQ_RECEIPT "$FQ" step s -- true
+gives 64 'is no receipt' env FQ_RECEIPT=17 "$FQ" step s -- true
+fq push -q other m >/dev/null
+gives 1 "is of queue 'default'" fq step -q other s --shell "touch '$work/not-run'"
+fq retry "$FQ_RECEIPT"
+gives 1 'no longer valid' fq step s --shell "touch '$work/not-run'"
+[ ! -e "$work/not-run" ] || fail 'a command was run under a receipt that does not hold'
+lease
+gives 1 'ran and is not kept' fq step s --shell '"$FQ" retry'
+is 'told by list' 'bytes run 4' "$(fq step --list --json 1 | jq -r 'select(.name == "bytes") | "\(.name) \(.kind) \(.bytes)"')"
+is 'and by show' "$(fq step --list --json 1 | jq -s .)" "$(fq show --json 1 | jq .steps)"
+is 'and by the log' 'outer inner' "$(fq log --json | jq -r 'select(.event == "stepped" and (.step | test("er$"))).step' | sort -r | paste -sd' ')"
+check_is_clean 'after all that'
+
+# Two processes of one job at one step: one runs it.
+fresh; rm -f "$ran"*
+fq push m >/dev/null; lease
+for i in 1 2 3 4; do fq step s --shell "echo s >>'$ran'; sleep 0.1; echo $i" >"$work/got$i" & done; wait
+is 'one ran it' 1 "$(times s)"
+is 'all were told the same' 1 "$(cat "$work"/got? | sort -u | wc -l)"
+
+# Pushes see what steps hold; their messages can go on.
+fresh
+fq queue create default
+fq queue set max_bytes=100B
+fq push m >/dev/null; lease
+fq step s --shell 'head -c 99 /dev/zero' >/dev/null
+gives 75 'max_bytes' fq push x
+is 'a step is not refused by it' more "$(fq step more -- echo more)"
+fq ack; fq push x >/dev/null; is 'room again' 0 $?
+
+# Killed at each point: what was not kept runs again, what was is told, and nothing is in the way.
+for point in begun appended committed durable; do
+  fresh; rm -f "$ran"*
+  fq push m >/dev/null; lease
+  FQ_KILL_AT=step.$point:1 fq step s --shell "echo s >>'$ran'; echo out \$\$" >"$work/first" 2>/dev/null
+  is "killed at $point" 137 $?
+  fq step s --shell "echo s >>'$ran'; echo out \$\$" >"$work/second"
+  fq step s -- false >"$work/third"
+  is "killed at $point: the same is told" "$(cat "$work/second")" "$(cat "$work/third")"
+  case $point in appended) wanted=2 ;; *) wanted=1 ;; esac
+  is "killed at $point: runs" "$wanted" "$(times s)"
+  check_is_clean "killed at $point"
+done
+
+# Copied forward when the files of the old records go, killed on the way too; a long output as well.
+carried() {
+  fresh
+  fq push -t keeper m >/dev/null; lease -t keeper
+  for i in 1 2 3; do fq step "s$i" -- echo "out $i" >/dev/null; done
+  fq step long --shell 'head -c 100000 /dev/zero | tr "\0" x' >/dev/null
+  head -c 4000000 /dev/zero | tr '\0' x | fold -w 60000 | fq push -t churn --lines >/dev/null
+  fq pop -t churn -n 100 >/dev/null
+}
+for kill in '' steps.carried:1 compaction.moved:1 compaction.low:1 compaction.low_durable:1 change.committed:3; do
+  carried
+  if [ -n "$kill" ]; then FQ_KILL_AT=$kill fq compact >/dev/null 2>&1; fi
+  fq compact >/dev/null
+  check_is_clean "compacted, killed at '$kill'"
+  rm -f "$FQ_SPOOL/queues/default/segment"
+  is "compacted, killed at '$kill'" 'out 1 out 2 out 3' "$(for i in 1 2 3; do fq step "s$i" -- false; done | paste -sd' ')"
+  is "compacted, killed at '$kill': the long one" 100000 "$(fq step long -- false | wc -c)"
+done
+fq ack
+is 'its payload is gone with its message' 0 "$(ls "$FQ_SPOOL/queues/default/blobs" | wc -l)"
+
+# Jobs, steps and workers killed anywhere: no kept step runs again, no told output changes, all come to an end.
+fresh; rm -f "$ran"*
+export jobs=$work/told
+cat >"$work/job" <<'EOF'
+for name in a b c; do
+  value=$("$FQ" step "$name" --shell 'echo $RANDOM$RANDOM$$') || exit 75
+  echo "$FQ_ID $name $value" >>"$jobs"
+done
+EOF
+kills=${STEP_KILLS:-30} killed=0
+seq 10 | fq push --lines --attempts 1000 >/dev/null
+until [ "$killed" -ge "$kills" ] && [ "$(fq stats --json | jq '.ready + .delayed + .leased + .dead')" = 0 ]; do
+  if [ "$killed" -ge "$kills" ]; then
+    fq worker -j 4 --drain --backoff 1ms..1ms -- bash "$work/job" >/dev/null 2>&1
+    fq kick --all --state delayed >/dev/null 2>&1
+    continue
+  fi
+  fq push --attempts 1000 more >/dev/null
+  "$FQ" worker -j 4 --backoff 1ms..1ms -- bash "$work/job" >/dev/null 2>&1 & worker=$!
+  read -rt "0.0$((RANDOM % 90 + 10))" <>"$work/never" || :
+  mapfile -t alive < <(left_behind)
+  { kill -KILL "${alive[RANDOM % ${#alive[@]}]}"; [ $((RANDOM % 2)) = 0 ] || kill -KILL "$worker"; } 2>/dev/null
+  killed=$((killed + 1))
+  { kill -TERM "$worker"; wait "$worker"; } 2>/dev/null
+done
+is "after $killed kills each step was told one value" $((3 * (10 + kills))) "$(sort -u "$jobs" | wc -l)"
+check_is_clean "after $killed kills"
+echo "step_test: $killed kills"
+
+finish

@@ -1,0 +1,85 @@
+#include "tests/fakes/model_steps.h"
+
+// System.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+// fq, below us.
+#include "core/base/limits.h"
+#include "core/base/tenant_name.h"
+
+namespace fq::test {
+
+const Model::Step* Model::step_of(const Message& message, std::string_view name) {
+  const auto found = std::find_if(message.steps.begin(), message.steps.end(),
+                                  [&](const Step& step) { return step.info.name == name; });
+  return found == message.steps.end() ? nullptr : &*found;
+}
+
+Result<SettleStatus> Model::keep_step(const Receipt& receipt, std::string_view name,
+                                      std::string_view output) {
+  fire_timers();
+  Message* const message = held_by(receipt);
+  if (message == nullptr) return SettleStatus::stale;
+  const Step* const there = step_of(*message, name);
+  uint64_t bytes = output.size();
+  for (const Step& step : message->steps) bytes += &step == there ? 0 : step.output.size();
+  const bool too_many = there == nullptr && message->steps.size() >= kStepsPerMessageMax;
+  if (output.size() > kStepBytesMax || bytes > kStepsBytesMax || too_many)
+    return Error{ErrorKind::bad_data, "too much", 0};
+  std::erase_if(message->steps, [&](const Step& step) { return step.info.name == name; });
+  message->steps.push_back(
+      {{std::string(name), StepKind::run, clock.wall_ms(), output.size()}, std::string(output)});
+  return SettleStatus::ok;
+}
+
+/// Others of this name wait for its end.
+class ModelSteps::Turn final : public StepTurn {
+ public:
+  Turn(ModelSteps& steps, std::pair<uint64_t, std::string> what) : steps_(steps), what_(std::move(what)) {}
+  ~Turn() override {
+    const std::lock_guard lock(steps_.mutex_);
+    steps_.at_work_.erase(what_);
+  }
+  int descriptor() const override { return -1; }
+
+ private:
+  ModelSteps& steps_;
+  std::pair<uint64_t, std::string> what_;
+};
+
+Result<StepBegin> ModelSteps::begin(const Receipt& receipt, std::string_view name, Interrupt*) {
+  if (!queue_name_fault(name).empty()) return Error{ErrorKind::usage, "no name", 0};
+  for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {  // between two looks: it has no word
+    const std::lock_guard lock(mutex_);
+    model_.fire_timers();
+    const Model::Message* const message = model_.held_by(receipt);
+    if (message == nullptr) return StepBegin{SettleStatus::stale, {}, {}};
+    if (const Model::Step* const step = Model::step_of(*message, name))
+      return StepBegin{SettleStatus::ok, step->output, {}};
+    if (message->steps.size() >= kStepsPerMessageMax) return Error{ErrorKind::bad_data, "too many", 0};
+    std::pair<uint64_t, std::string> what(number(message->info.id), name);
+    if (!at_work_.insert(what).second) continue;
+    return StepBegin{SettleStatus::ok, {}, std::make_unique<Turn>(*this, std::move(what))};
+  }
+}
+
+Result<SettleStatus> ModelSteps::keep(const Receipt& receipt, std::string_view name, Bytes output) {
+  const std::lock_guard lock(mutex_);
+  return model_.keep_step(receipt, name, as_text(output));
+}
+
+Result<std::optional<std::vector<StepInfo>>> ModelSteps::list(MessageId id) {
+  const std::lock_guard lock(mutex_);
+  model_.fire_timers();
+  const Model::Message* const message = model_.find(id);
+  const bool told =
+      message != nullptr &&
+      (message->info.ended_at_wall_ms ? message->told_until_wall_ms > model_.clock.wall_ms() : true);
+  if (!told) return std::optional<std::vector<StepInfo>>();
+  std::vector<StepInfo> infos;
+  for (const Model::Step& step : message->steps) infos.push_back(step.info);
+  return std::optional(std::move(infos));
+}
+
+}  // namespace fq::test
