@@ -108,6 +108,12 @@ Result<PushFields> fields_of(const Arguments& arguments) {
   return fields;
 }
 
+Result<PushFields> single_fields_of(const Arguments& arguments) {
+  FQ_TRY_SET(PushFields fields, lasting_fields_of(arguments));
+  FQ_TRY(take_due(arguments, fields));
+  return fields;
+}
+
 Result<PushFields> lasting_fields_of(const Arguments& arguments) {
   PushFields fields;
   if (const auto typed = arguments.value("tenant")) {

@@ -42,6 +42,9 @@ NewMessage message_of(const PushFields& fields, std::string_view payload);
 /// From the options, with $FQ_TENANT below them.
 Result<PushFields> fields_of(const Arguments& arguments);
 
+/// Those of one push that nothing else speaks of: neither keys nor what it comes after.
+Result<PushFields> single_fields_of(const Arguments& arguments);
+
 /// Those of them that do not speak of one push alone: neither when it is due nor what it is unique by.
 Result<PushFields> lasting_fields_of(const Arguments& arguments);
 

@@ -12,8 +12,8 @@
 #include "core/policy/policy.h"
 // fq, this room.
 #include "cli/commands/push_options.h"
+#include "cli/commands/typed_payload.h"
 #include "cli/session/session.h"
-#include "cli/terminal/input.h"
 #include "cli/views/schedule_view.h"
 #include "cli/words/command.h"
 #include "cli/words/subcommand.h"
@@ -79,29 +79,6 @@ Result<std::string> named(const Arguments& arguments) {
   return operands[1];
 }
 
-/// The payload, which is never read unasked.
-Result<std::string> payload_of(const Arguments& arguments, bool is_command, uint64_t most) {
-  const auto& operands = arguments.operands();
-  std::optional<std::string> text;
-  std::string file;
-  int sources = 0;
-  if (const auto typed = arguments.value("payload")) text = std::string(*typed), ++sources;
-  if (const auto path = arguments.value("file")) file = std::string(*path), ++sources;
-  if (operands.size() > 3 && operands[3] == "-") {
-    file = "-", ++sources;
-  } else if (operands.size() > 3) {
-    text = operands[3], ++sources;
-  }
-  if (sources > 1) return usage_error("PAYLOAD", "comes from one place: an argument, --payload or --file");
-  if (sources == 0 && !is_command)
-    return usage_error("schedule set", "needs PAYLOAD or -- CMD, which is what each time makes");
-  if (file.empty()) return text.value_or("");
-  FQ_TRY_SET(Reader reader, file == "-" ? Reader::standard_input() : Reader::file(file));
-  Result<std::string> read = reader.read_all(most);
-  if (read || read.error().kind != ErrorKind::bad_data) return read;
-  return Error{ErrorKind::bad_data, "PAYLOAD: is longer than 64KiB, the limit of what a schedule makes", 0};
-}
-
 /// "SPEC is one argument": five fields that were not quoted.
 Result<void> check_operands(const std::vector<std::string>& operands) {
   if (operands.size() < 3)
@@ -115,8 +92,14 @@ Result<Exit> set(const Arguments& arguments, Session& session) {
   const auto& operands = arguments.operands();
   FQ_TRY(check_operands(operands));
   FQ_TRY_SET(const PushFields fields, lasting_fields_of(arguments));
-  FQ_TRY_SET(const std::string payload,
-             payload_of(arguments, fields.command.has_value(), kInlinePayloadBytesMax));
+  FQ_TRY_SET(const TypedPayload typed_payload,
+             typed_payload_of(arguments, operands.size() > 3 ? &operands[3] : nullptr));
+  if (!typed_payload.is_given() && !fields.command)
+    return usage_error("schedule set", "needs PAYLOAD or -- CMD, which is what each time makes");
+  Result<std::string> payload = typed_payload.read(kInlinePayloadBytesMax);
+  if (!payload.ok() && payload.error().kind == ErrorKind::bad_data)
+    return Error{ErrorKind::bad_data, "PAYLOAD: is longer than 64KiB, the limit of what a schedule makes", 0};
+  if (!payload.ok()) return payload.error();
   ScheduleDefinition definition;
   definition.name = operands[1];
   definition.spec = operands[2];
@@ -138,7 +121,7 @@ Result<Exit> set(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good, true));
   FQ_TRY_SET(const Settings settings, queue->settings());
   FQ_TRY(check_order(fields, settings.order, "--priority", "--key"));
-  definition.message = message_of(fields, payload);
+  definition.message = message_of(fields, *payload);
   FQ_TRY_SET(Schedules* const schedules, schedules_of(*queue, session));
   FQ_TRY(schedules->set(definition));
   return Exit::done;

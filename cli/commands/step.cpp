@@ -8,6 +8,8 @@
 #include "core/base/text/escape.h"
 #include "core/base/text/size.h"
 // fq, this room.
+#include "cli/commands/push_options.h"
+#include "cli/commands/typed_payload.h"
 #include "cli/session/caught_command.h"
 #include "cli/session/receipts.h"
 #include "cli/session/session.h"
@@ -24,6 +26,21 @@ constexpr std::string_view kAtWork = "FQ_STEP";  // of CMD: the message's id and
 
 constexpr OptionSpec kStepOptions[] = {
     {"Step", 0, "shell", Takes::value, "TEXT", "instead of -- CMD: TEXT for sh -c"},
+    {"Step", 0, "push", Takes::nothing, "", "pushes a message once and prints its id each time"},
+    {"Message", 't', "tenant", Takes::value, "PATH", "whose it is (default: $FQ_TENANT, else default)"},
+    {"Message", 'p', "priority", Takes::value, "N", "higher first (default: 0)"},
+    {"Message", 0, "key", Takes::value, "KEY", "sort key where order is \"key\" (default: none)"},
+    {"Message", 0, "delay", Takes::value, "DUR", "not before this long from now (default: none)"},
+    {"Message", 0, "at", Takes::value, "TIME", "not before this time (default: none)"},
+    {"Message", 0, "ttl", Takes::value, "DUR", "dead if not started this long after it is due"},
+    {"Message", 0, "attempts", Takes::value, "N", "runs that count (default: attempts in fq.toml)"},
+    {"Message", 0, "tag", Takes::value, "K=V", "a label; may be given again"},
+    {"Message", 0, "payload", Takes::value, "TEXT", "also when it begins with '-'"},
+    {"Message", 0, "file", Takes::value, "PATH", "read it from a file, '-' is stdin"},
+    {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
+    {"Job", 0, "keep", Takes::value, "DUR", "told of so long after its end (default: retention)"},
+    {"Job", 0, "env", Takes::value, "VAR", "a variable for CMD; may be given again"},
+    {"Job", 0, "env-all", Takes::nothing, "", "all of ours but FQ_* for CMD"},
     {"Look", 0, "list", Takes::nothing, "", "the steps of message ID, else of this job's"},
 };
 
@@ -104,6 +121,40 @@ Result<Exit> run_command(const Arguments& arguments, Session& session, const std
   return write_output(session, caught.output);
 }
 
+Result<Exit> push(const Arguments& arguments, Session& session, const std::string& name) {
+  const auto& operands = arguments.operands();
+  if (operands.size() > 2)
+    return usage_error("PAYLOAD",
+                       "is one argument, " + std::to_string(operands.size() - 1) + " were given; quote it");
+  FQ_TRY_SET(const PushFields fields, single_fields_of(arguments));
+  FQ_TRY_SET(const TypedPayload typed,
+             typed_payload_of(arguments, operands.size() > 1 ? &operands[1] : nullptr));
+  if (!typed.is_given() && !fields.command)
+    return usage_error("step --push", "needs PAYLOAD or -- CMD; '-' reads standard input");
+  FQ_TRY_SET(const Receipt receipt, receipt_of_job(arguments));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY_SET(Steps* const steps, steps_of(*queue, session));
+  FQ_TRY_SET(const Settings settings, queue->settings());
+  FQ_TRY(check_order(fields, settings.order, "--priority", "--key"));
+  FQ_TRY_SET(const std::string payload, typed.read(settings.payload_bytes_max));
+  FQ_TRY_SET(const StepPush pushed, steps->push(receipt, name, message_of(fields, payload)));
+  if (say_refusal(session, receipt.text, pushed.receipt, std::nullopt)) return Exit::nothing;
+  return write_output(session, std::to_string(number(pushed.child)) + "\n");
+}
+
+/// What goes with one kind of step alone.
+Result<void> check_options(const Arguments& arguments, bool pushes, bool lists) {
+  for (const Arguments::Given& given : arguments.given()) {
+    const std::string_view group = given.option->group;
+    const bool of_push = group == "Message" || group == "Job";
+    if (of_push && !pushes)
+      return usage_error("--" + std::string(given.option->long_name), "goes with --push only");
+    if (lists && (given.option->long_name == "shell" || given.option->long_name == "push"))
+      return usage_error("step --list", "takes no --" + std::string(given.option->long_name));
+  }
+  return {};
+}
+
 Result<Exit> list(const Arguments& arguments, Session& session) {
   const auto& operands = arguments.operands();
   if (operands.size() > 1) return usage_error("step --list", "takes the id of one message");
@@ -132,12 +183,15 @@ Result<Exit> list(const Arguments& arguments, Session& session) {
 
 Result<Exit> run_step(const Arguments& arguments, Session& session) {
   const auto& operands = arguments.operands();
-  if (arguments.has("list")) return list(arguments, session);
+  const bool lists = arguments.has("list"), pushes = arguments.has("push");
+  FQ_TRY(check_options(arguments, pushes, lists));
+  if (lists) return list(arguments, session);
   if (session.format() == Format::json) return usage_error("--format", "json goes with --list only");
   if (operands.empty()) return usage_error("step", "needs a name; write fq step NAME -- CMD ARG...");
   const std::string& name = operands[0];
   if (const std::string_view fault = queue_name_fault(name); !fault.empty())
     return usage_error("NAME", in_quotes(name) + " " + std::string(fault));
+  if (pushes) return push(arguments, session, name);
   if (operands.size() > 1) return usage_error("step", "takes one name; CMD stands behind --");
   return run_command(arguments, session, name);
 }
@@ -146,7 +200,8 @@ Result<Exit> run_step(const Arguments& arguments, Session& session) {
 
 const Command step_command = {
     "step",
-    "NAME -- CMD ARG... | NAME --shell TEXT | --list [ID]",
+    "NAME -- CMD ARG... | NAME --push [OPTIONS] [PAYLOAD | -- CMD ARG...] |\n"
+    "          --list [ID]",
     "Runs CMD once for a job's message, however often the job is run: its output\n"
     "is kept, and written without running CMD from then on.",
     {kStepOptions, &kQueueOption, "human|json", true},

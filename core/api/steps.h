@@ -16,6 +16,7 @@
 namespace fq {
 
 class Interrupt;
+struct NewMessage;
 
 /// A step that has come to something, as people are told of it.
 struct StepInfo {
@@ -40,6 +41,12 @@ struct StepBegin {
   std::unique_ptr<StepTurn> turn;                // else it is the caller's to run, and then to keep()
 };
 
+/// A step that pushes a message: the message that it has pushed, now or before.
+struct StepPush {
+  SettleStatus receipt = SettleStatus::unknown;  // anything but ok: nothing was pushed
+  MessageId child{};
+};
+
 class Steps {
  public:
   virtual ~Steps() = default;
@@ -49,6 +56,10 @@ class Steps {
   virtual Result<StepBegin> begin(const Receipt& receipt, std::string_view name, Interrupt* interrupt) = 0;
   /// Its output. ErrorKind::bad_data: it is too long. After an Error other than `io` nothing is kept.
   virtual Result<SettleStatus> keep(const Receipt& receipt, std::string_view name, Bytes output) = 0;
+  /// Pushes a message, once as long as that of the receipt lives: the message and the step are one change. No
+  /// key, nothing that it comes after, no batch: ErrorKind::usage. What would keep it from being pushed is
+  /// told as Queue::push tells it, and nothing is kept.
+  virtual Result<StepPush> push(const Receipt& receipt, std::string_view name, const NewMessage& message) = 0;
   /// Of a message that is there or still told of, the oldest first; none: there is no such message.
   virtual Result<std::optional<std::vector<StepInfo>>> list(MessageId id) = 0;
 };

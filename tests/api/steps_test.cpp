@@ -230,6 +230,53 @@ TEST_CASE("who waited for a step that failed runs it", "[threads]") {
   CHECK(ours);
 }
 
+TEST_CASE("a step pushes one message, however often its job is run, as long as its own message lives") {
+  WHERE_STEPS_ARE(q);
+  const MessageId parent = q.push("p", "parent");
+  const Delivery first = q.lease();
+  const NewMessage child = message_of("c", "child", {});
+  const StepPush pushed = steps(q).push(first.receipt, "child", child).value();
+  CHECK(pushed.receipt == SettleStatus::ok);
+  CHECK(steps(q).push(first.receipt, "child", child).value().child == pushed.child);
+  q.retry(first);
+  CHECK(q.pop(1) == "child");
+  const Delivery second = q.lease();
+  REQUIRE(second.id == parent);
+  CHECK(steps(q).push(second.receipt, "child", child).value().child == pushed.child);
+  CHECK(q.pop(1) == "");
+  const StepPush other = steps(q).push(second.receipt, "other", child).value();
+  CHECK(other.child != pushed.child);
+  CHECK(steps(q).list(parent).value()->at(0).kind == StepKind::push);
+  q.bury(second);
+  CHECK(q.mutate({parent}, Action::kick_fresh).changed == 1);
+  CHECK(q.pop(1) == "child");
+  const Delivery third = q.lease();
+  CHECK(steps(q).push(third.receipt, "child", child).value().child != pushed.child);
+  const Result<CheckReport> report = q.door().check();
+  CHECK((report.ok() && report->findings.empty()));
+}
+
+TEST_CASE("a step pushes what a push would take, under a receipt that holds and a name of its own") {
+  WHERE_STEPS_ARE(q);
+  q.push("p", "parent");
+  const Delivery job = q.lease();
+  NewMessage child = message_of("c", "child", {});
+  child.unique = "key";
+  CHECK(steps(q).push(job.receipt, "s", child).error().kind == ErrorKind::usage);
+  child.unique = {};
+  child.after = {job.id};
+  CHECK(steps(q).push(job.receipt, "s", child).error().kind == ErrorKind::usage);
+  child.after = {};
+  CHECK(steps(q).push(job.receipt, "a/b", child).error().kind == ErrorKind::usage);
+  keep(q, job, "run", "x");
+  CHECK(steps(q).push(job.receipt, "run", child).error().kind == ErrorKind::usage);
+  CHECK(steps(q).push(job.receipt, "s", child).value().receipt == SettleStatus::ok);
+  CHECK(begin(q, job, "s") == "usage");
+  q.ack(job);
+  CHECK(is_refused(steps(q).push(job.receipt, "t", child).value().receipt));
+  CHECK(q.pop(2) == "child");
+}
+
 TEST_CASE("that steps were forgotten is told, where there were any") {
   WHERE_STEPS_ARE(q);
   const MessageId id = q.push("t", "m");

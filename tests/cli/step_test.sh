@@ -97,6 +97,42 @@ for point in begun appended committed durable; do
   check_is_clean "killed at $point"
 done
 
+# A step pushes one message, however often its job is run; killed on the way too, and in a rebuild.
+cat >"$work/job" <<'EOF'
+id=$("$FQ" step child --push -t kids --tag k=v "for $FQ_ID") || exit 75
+echo "$id" >>"$jobs"
+[ "$FQ_ATTEMPT" = 3 ]
+EOF
+export jobs=$work/ids
+for point in '' step.pushing:1 push.appended:1 push.committed:1 step.pushed:1 change.committed:1; do
+  fresh; rm -f "$jobs"
+  fq push -t parents m >/dev/null
+  lease -t parents
+  FQ_KILL_AT=$point fq step child --push -t kids 'for 1' >/dev/null 2>&1
+  fq retry "$FQ_RECEIPT"; unset FQ_RECEIPT
+  [ "$point" != push.committed:1 ] || rm -f "$FQ_SPOOL/queues/default/segment"
+  await eval 'fq worker --once --attempts 9 --backoff 1ms..1ms -- bash "$work/job" 2>/dev/null; fq show 1 --json | jq -e ".state == \"acked\""' >/dev/null
+  is "pushed once, killed at '$point'" 1 "$(sort -u "$jobs" | wc -l)"
+  is "and is there, killed at '$point'" 'for 1' "$(fq pop -t kids -n 9)"
+  check_is_clean "killed at '$point'"
+done
+gives 64 'goes with --push only' fq step s -t x -- true
+gives 64 'needs PAYLOAD' fq step s --push
+gives 64 'takes no --push' fq step --list --push
+fq push -t parents m >/dev/null; lease -t parents
+is 'a command' 3 "$(fq step cmd --push -- echo hi)"
+is 'again' 3 "$(fq step cmd --push -- echo hi)"
+fq queue set max_messages=2
+gives 75 'max_messages' fq step full --push x
+fq queue set max_messages=
+is 'once there is room' 4 "$(fq step full --push x)"
+is 'kinds' 'push push' "$(fq step --list --json | jq -r .kind | paste -sd' ')"
+fq queue drain
+gives 75 'draining' fq step drained --push x
+is 'what it has pushed is told all the same' 4 "$(fq step full --push x)"
+fq queue resume
+unset FQ_RECEIPT
+
 # Copied forward when the files of the old records go, killed on the way too; a long output as well.
 carried() {
   fresh

@@ -57,7 +57,8 @@ const ScriptPoints kPointsOfScripts[] = {
     {"tests/cli/calls_killed_test.sh",
      {"follow.run_read", "run.closed", "run.left", "run.made", "run.piece"}},
     {"tests/cli/step_test.sh",
-     {"step.appended", "step.begun", "step.committed", "step.durable", "steps.carried"}},
+     {"step.appended", "step.begun", "step.committed", "step.durable", "step.pushed", "step.pushing",
+      "steps.carried"}},
     {"tests/cli/queue_rename_test.sh", {"rename.renamed"}},
 };
 

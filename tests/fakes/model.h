@@ -26,6 +26,7 @@ class Model {
   struct Step {
     StepInfo info;
     std::string output;
+    MessageId child{};
   };
   struct Message {
     MessageInfo info;  // attempts_max 0: the queue's
@@ -68,6 +69,8 @@ class Model {
   SettleStatus edit(MessageId id, const MessagePatch& patch);
   // model_steps.cpp
   static const Step* step_of(const Message& message, std::string_view name);
+  /// Pushes it, unless a step of this name has; none: the receipt does not hold.
+  std::optional<MessageId> push_step(const Receipt& receipt, std::string_view name, const NewMessage& from);
   Result<SettleStatus> keep_step(const Receipt& receipt, std::string_view name, std::string_view output);
   void set(const std::string& path, const PolicyPatch& patch);
   /// As the policy file has them; what was set at run time wins.

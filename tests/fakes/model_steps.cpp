@@ -29,8 +29,20 @@ Result<SettleStatus> Model::keep_step(const Receipt& receipt, std::string_view n
     return Error{ErrorKind::bad_data, "too much", 0};
   std::erase_if(message->steps, [&](const Step& step) { return step.info.name == name; });
   message->steps.push_back(
-      {{std::string(name), StepKind::run, clock.wall_ms(), output.size()}, std::string(output)});
+      {{std::string(name), StepKind::run, clock.wall_ms(), output.size()}, std::string(output), {}});
   return SettleStatus::ok;
+}
+
+std::optional<MessageId> Model::push_step(const Receipt& receipt, std::string_view name,
+                                          const NewMessage& from) {
+  fire_timers();
+  Message* message = held_by(receipt);
+  if (message == nullptr) return std::nullopt;
+  if (const Step* const there = step_of(*message, name)) return there->child;
+  const MessageId child = push(from);
+  message = held_by(receipt);  // the messages lie elsewhere by now
+  message->steps.push_back({{std::string(name), StepKind::push, clock.wall_ms(), 0}, "", child});
+  return child;
 }
 
 /// Others of this name wait for its end.
@@ -55,13 +67,27 @@ Result<StepBegin> ModelSteps::begin(const Receipt& receipt, std::string_view nam
     model_.fire_timers();
     const Model::Message* const message = model_.held_by(receipt);
     if (message == nullptr) return StepBegin{SettleStatus::stale, {}, {}};
-    if (const Model::Step* const step = Model::step_of(*message, name))
-      return StepBegin{SettleStatus::ok, step->output, {}};
+    const Model::Step* const step = Model::step_of(*message, name);
+    if (step != nullptr && step->info.kind != StepKind::run) return Error{ErrorKind::usage, "another", 0};
+    if (step != nullptr) return StepBegin{SettleStatus::ok, step->output, {}};
     if (message->steps.size() >= kStepsPerMessageMax) return Error{ErrorKind::bad_data, "too many", 0};
     std::pair<uint64_t, std::string> what(number(message->info.id), name);
     if (!at_work_.insert(what).second) continue;
     return StepBegin{SettleStatus::ok, {}, std::make_unique<Turn>(*this, std::move(what))};
   }
+}
+
+Result<StepPush> ModelSteps::push(const Receipt& receipt, std::string_view name, const NewMessage& message) {
+  const bool keyed = !message.unique.empty() || !message.debounce.empty();
+  if (!queue_name_fault(name).empty() || keyed || !message.after.empty() || !message.after_any.empty())
+    return Error{ErrorKind::usage, "not so", 0};
+  const std::lock_guard lock(mutex_);
+  if (const Model::Message* const parent = model_.held_by(receipt)) {
+    const Model::Step* const there = Model::step_of(*parent, name);
+    if (there != nullptr && there->info.kind != StepKind::push) return Error{ErrorKind::usage, "another", 0};
+  }
+  const std::optional<MessageId> child = model_.push_step(receipt, name, message);
+  return child ? StepPush{SettleStatus::ok, *child} : StepPush{SettleStatus::stale, MessageId{}};
 }
 
 Result<SettleStatus> ModelSteps::keep(const Receipt& receipt, std::string_view name, Bytes output) {

@@ -15,6 +15,7 @@ class ModelSteps final : public Steps {
 
   Result<StepBegin> begin(const Receipt& receipt, std::string_view name, Interrupt* interrupt) override;
   Result<SettleStatus> keep(const Receipt& receipt, std::string_view name, Bytes output) override;
+  Result<StepPush> push(const Receipt& receipt, std::string_view name, const NewMessage& message) override;
   Result<std::optional<std::vector<StepInfo>>> list(MessageId id) override;
 
  private:

@@ -30,11 +30,13 @@ Result<void> PushWriter::forget_ends(const Need& need) {
   return {};
 }
 
-PushedMessages PushWriter::append_pushed(const Need& need, bool lazy, const Now& read) {
+PushedMessages PushWriter::append_pushed(const Need& need, bool lazy, const Now& read,
+                                         const Companion* companion) {
   SegmentHeader& shared = header();
   Change change(link_, read);
   Txn& txn = change.txn();
   const MessageId first_id{shared.next_id.get()};
+  if (companion != nullptr) companion->append(change, first_id);
   body_.flags = lazy ? kFlagLazy : 0;
   const uint64_t position = change.append(body_, first_id);
   txn.set(shared.next_id, number(first_id) + batch_.items().size());
@@ -56,17 +58,23 @@ PushedMessages PushWriter::append_pushed(const Need& need, bool lazy, const Now&
 }
 
 Result<Appended> PushWriter::append(std::span<const NewMessage> messages, std::span<const MessageId> behind,
-                                    bool lazy, const Precondition& precondition, int64_t next_wall_ms) {
+                                    bool lazy, const Precondition& precondition, int64_t next_wall_ms,
+                                    const Companion* companion) {
   const Now now = gate().now();
   PushedBlobs blobs(link_, upkeep_);
   FQ_TRY_SET(const Need need, batch_.prepare(messages, behind, now.wall_ms, blobs, next_wall_ms));
   encode_pushed(body_, batch_.items(), lazy);
-  const uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
+  uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
   if (bytes > kRecordBytesMax) {
     return Error{ErrorKind::usage,
                  "batch: takes " + std::to_string(bytes) + " bytes, the limit is " +
                      std::to_string(kRecordBytesMax) + "; split it",
                  0};
+  }
+  Need all = need;  // and what comes with them
+  if (companion != nullptr) {
+    bytes += companion->bytes;
+    all += companion->need;
   }
   const std::vector<Arrival> arrived =
       schedule().policy().is_capped() ? arrivals_of(batch_.items()) : std::vector<Arrival>();
@@ -81,9 +89,9 @@ Result<Appended> PushWriter::append(std::span<const NewMessage> messages, std::s
       appended.refused = precondition && !precondition(now);
       if (appended.refused) return {};
       if (std::optional<Error> refused = admission_.refuse(arrived)) return std::move(*refused);
-      obstacle = writer_.room_for_push(bytes, need, messages.size(), may_grow);
+      obstacle = writer_.room_for_push(bytes, all, messages.size(), may_grow);
       if (obstacle != Obstacle::none) return {};
-      PushedMessages pushed = append_pushed(need, lazy, now);
+      PushedMessages pushed = append_pushed(need, lazy, now, companion);
       appended.first_id = pushed.first_id;
       appended.end = header().tail;
       if (lazy) gate().apply_pending(&pushed);
@@ -91,10 +99,10 @@ Result<Appended> PushWriter::append(std::span<const NewMessage> messages, std::s
     }));
     if (obstacle == Obstacle::none) break;
     if (attempt == kObstaclesMax) return refuse_full();
-    Result<void> overcame = writer_.overcome(obstacle, need);
+    Result<void> overcame = writer_.overcome(obstacle, all);
     const bool no_memory = !overcame.ok() && obstacle == Obstacle::memory && may_grow;
     if (!overcame.ok() && !no_memory) return std::move(overcame).error();
-    if (no_memory) FQ_TRY(forget_ends(need));
+    if (no_memory) FQ_TRY(forget_ends(all));
     if (no_memory) may_grow = false;
   }
   if (appended.refused) return appended;

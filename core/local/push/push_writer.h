@@ -21,6 +21,14 @@ struct Appended {
 /// Asked under the lock, right before a record is appended.
 using Precondition = std::function<bool(const Now& now)>;
 
+/// A record that is appended right before that of the messages, in the same transaction: both are there after
+/// a crash, or it alone (see Replayer).
+struct Companion {
+  uint64_t bytes = 0;  // that it takes
+  Need need;
+  std::function<void(Change& change, MessageId first_id)> append;
+};
+
 /// Owns the batch that is pushed and its record.
 class PushWriter : private Linked {
  public:
@@ -29,11 +37,12 @@ class PushWriter : private Linked {
 
   /// One record of them; `precondition` may be none. `behind`, `next_wall_ms`: see PushBatch.
   Result<Appended> append(std::span<const NewMessage> messages, std::span<const MessageId> behind, bool lazy,
-                          const Precondition& precondition, int64_t next_wall_ms = 0);
+                          const Precondition& precondition, int64_t next_wall_ms = 0,
+                          const Companion* companion = nullptr);
 
  private:
   Result<void> forget_ends(const Need& need);
-  PushedMessages append_pushed(const Need& need, bool lazy, const Now& read);
+  PushedMessages append_pushed(const Need& need, bool lazy, const Now& read, const Companion* companion);
 
   Writer& writer_;
   Upkeep& upkeep_;

@@ -19,6 +19,7 @@ class Replayer {
   Result<void> visit(const ScannedRecord& record) {
     if (record.header.position >= until_.tail) return {};
     note_file(record);
+    FQ_TRY(end_push_step(record));
     if (record.header.type == RecordType::pushed && record.header.position >= until_.applied_end) return {};
     if (record.header.type != RecordType::clock) {
       const int64_t now_ms = store_.boot_of(record.header.at_wall_ms);
@@ -74,6 +75,20 @@ class Replayer {
     seen_file_ = true;
   }
 
+  /// A step that pushed stands for its message, which is the next record or was not written any more.
+  Result<void> end_push_step(const ScannedRecord& next) {
+    if (pushing_.body.empty()) return {};
+    const std::vector<std::byte> body = std::exchange(pushing_.body, {});
+    const std::optional<SteppedRecord> step = decode_stepped(body);
+    const bool pushed = next.header.type == RecordType::pushed && step &&
+                        PushedReader(next.body, next.header.count).first_id() == step->child;
+    const auto slot = pushed ? store_.schedule().messages().find(step->id) : std::nullopt;
+    FQ_TRY(grow_alone(store_, slot ? KeptSteps::need() : Need{}));
+    if (slot)
+      in_txn([&](Txn& txn) { apply_.stepped(txn, *step, *slot, pushing_.header.position, body.size()); });
+    return {};
+  }
+
   void fire_until(int64_t now_ms) {
     while (store_.schedule().timers().next_ms() <= now_ms) {
       uint32_t fired = 0;
@@ -122,6 +137,12 @@ class Replayer {
 
   /// Of a message that is not known it is told again behind the record that makes it known.
   Result<void> apply(const ScannedRecord& record, const SteppedRecord& step) {
+    // What it has pushed follows it, if both were written.
+    if (step.kind == StepKind::push && !step.carried) {
+      pushing_.header = record.header;
+      pushing_.body.assign(record.body.begin(), record.body.end());
+      return {};
+    }
     const auto slot = store_.schedule().messages().find(step.id);
     FQ_TRY(grow_alone(store_, slot ? KeptSteps::need() : Need{}));
     if (slot)
@@ -241,6 +262,10 @@ class Replayer {
   Apply apply_;
   RecordDecoder decoder_;
   ReplayUntil until_;
+  struct {
+    RecordHeader header;
+    std::vector<std::byte> body;  // empty: none
+  } pushing_;
   bool seen_file_ = false;
   Need since_grown_ = kGrowthMargin;
   int64_t last_boot_ms_ = 0;

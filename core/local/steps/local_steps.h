@@ -17,6 +17,9 @@ class LocalSteps final : public Steps {
   Result<SettleStatus> keep(const Receipt& receipt, std::string_view name, Bytes output) override {
     return book_.keep(receipt, name, output);
   }
+  Result<StepPush> push(const Receipt& receipt, std::string_view name, const NewMessage& message) override {
+    return book_.push(receipt, name, message);
+  }
   Result<std::optional<std::vector<StepInfo>>> list(MessageId id) override {
     FQ_TRY_SET(std::optional<std::vector<StepInfo>> steps, reader_.list(id));
     return steps ? Result<std::optional<std::vector<StepInfo>>>(std::move(steps)) : ended_.steps(id);

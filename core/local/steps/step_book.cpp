@@ -7,6 +7,7 @@
 #include "core/base/limits.h"
 #include "core/base/tenant_name.h"
 #include "core/base/text/size.h"
+#include "core/engine/message_checks.h"
 #include "core/engine/receipt.h"
 // fq, this room.
 #include "core/local/consume/lease_receipt.h"
@@ -55,47 +56,51 @@ Result<StepBook::Look> StepBook::look(const Receipt& receipt, std::string_view n
   return look;
 }
 
-/// Durable before it is told. None: it has not come to anything yet.
-Result<std::optional<std::string>> StepBook::kept_output(const Receipt& receipt, std::string_view name,
-                                                         Look& look) {
-  StoredStep stored;
+Result<bool> StepBook::read(const Receipt& receipt, std::string_view name, StepKind kind, Look& look,
+                            StoredStep& stored) {
   for (int attempt = 0; look.seen; ++attempt) {
-    if (look.seen->kind != StepKind::run) {
+    if (look.seen->kind != kind) {
       return Error{ErrorKind::usage,
                    step_object(name, look.seen->id) + ": is a " + std::string(name_of(look.seen->kind)) +
-                       ", not a run; give this step another name",
+                       ", not a " + std::string(name_of(kind)) + "; give this step another name",
                    0};
     }
     if (!syncs_lazily()) FQ_TRY(flusher().wait_durable(look.seen->record + look.seen->record_bytes));
     FQ_TRY_SET(const bool readable, reader_.read(*look.seen, stored));
-    if (readable) {
-      FQ_TRY_SET(std::string output, reader_.output_of(stored));
-      return std::optional(std::move(output));
-    }
+    if (readable) return true;
     if (attempt == kReadTries)
       return Error{ErrorKind::bad_data, step_object(name, look.seen->id) + ": its record cannot be read", 0};
     reader().forget();
     FQ_TRY_SET(look, this->look(receipt, name));
   }
-  return std::optional<std::string>();
+  return false;
+}
+
+Result<void> StepBook::check_count(const Receipt& receipt, std::string_view name, const Look& look) {
+  if (look.count < kStepsPerMessageMax) return {};
+  return Error{ErrorKind::bad_data,
+               step_object(name, id_in(receipt)) + ": the message has " + std::to_string(look.count) +
+                   " steps, which is the limit",
+               0};
 }
 
 Result<StepBegin> StepBook::begin(const Receipt& receipt, std::string_view name, Interrupt* interrupt) {
   FQ_TRY(check_name(name));
   StepBegin begun;
+  StoredStep stored;
   // Once more when it is our turn: another process has perhaps run it meanwhile.
   for (bool ours = false;; ours = true) {
     FQ_TRY_SET(Look look, this->look(receipt, name));
-    FQ_TRY_SET(begun.output, kept_output(receipt, name, look));
+    FQ_TRY_SET(const bool kept, read(receipt, name, StepKind::run, look, stored));
     begun.receipt = look.receipt;
-    if (begun.receipt != SettleStatus::ok || begun.output) begun.turn.reset();
-    if (begun.receipt != SettleStatus::ok || begun.output) return begun;
-    if (look.count >= kStepsPerMessageMax) {
-      return Error{ErrorKind::bad_data,
-                   step_object(name, id_in(receipt)) + ": the message has " + std::to_string(look.count) +
-                       " steps, which is the limit",
-                   0};
+    if (kept) {
+      FQ_TRY_SET(begun.output, reader_.output_of(stored));
     }
+    if (kept || begun.receipt != SettleStatus::ok) {
+      begun.turn.reset();
+      return begun;
+    }
+    FQ_TRY(check_count(receipt, name, look));
     if (ours) return begun;
     FQ_TRY_SET(begun.turn, StepLock::take(disk(), id_in(receipt), name, interrupt));
     FQ_POINT("step.begun");
@@ -191,6 +196,59 @@ Result<SettleStatus> StepBook::keep(const Receipt& receipt, std::string_view nam
   // Where it is not known whether it was written, its record may name the blob.
   if (put.ok() ? *put == SettleStatus::ok : put.error().kind == ErrorKind::io) blobs.keep();
   return put;
+}
+
+/// The message and, right before it, the step that has pushed it. None: something has changed since the look.
+Result<std::optional<MessageId>> StepBook::append_push(const Receipt& receipt, std::string_view name,
+                                                       const NewMessage& message) {
+  SteppedRecord step;
+  step.id = MessageId{id_in(receipt)};
+  step.name = name;
+  step.kind = StepKind::push;
+  step.at_wall_ms = clock().wall_ms();
+  encode_stepped(body_, step);
+  Companion companion{record_bytes(body_), KeptSteps::need(), {}};
+  companion.append = [&](Change& change, MessageId first_id) {
+    step.child = first_id;
+    encode_stepped(body_, step);  // as long as before: nothing is allocated
+    const uint64_t position = change.append(body_);
+    gate().apply().stepped(change.txn(), step, *schedule().messages().find(step.id), position,
+                           body_.bytes.size());
+    FQ_POINT("step.pushing");
+  };
+  const bool lazy = syncs_lazily();
+  FQ_TRY_SET(const Appended appended, pushes_.append(
+                                          {&message, 1}, {}, lazy,
+                                          [&](const Now& now) {
+                                            std::optional<SlotIndex> slot;
+                                            judge_receipt(link_, receipt, now, slot);
+                                            if (!slot) return false;
+                                            const Entry& entry = schedule().messages().entry(*slot);
+                                            return schedule().steps().find(entry, name) == kNoIndex;
+                                          },
+                                          0, &companion));
+  if (appended.refused) return std::optional<MessageId>();
+  if (!lazy) FQ_TRY(flusher().wait_durable(appended.end));
+  FQ_POINT("step.pushed");
+  return std::optional(appended.first_id);
+}
+
+Result<StepPush> StepBook::push(const Receipt& receipt, std::string_view name, const NewMessage& message) {
+  FQ_TRY(check_name(name));
+  if (has_terms(message))
+    return Error{ErrorKind::usage,
+                 "step '" + std::string(name) + "': its push takes no unique, debounce or after", 0};
+  FQ_TRY(check_message(message, header().settings.payload_bytes_max.peek()));
+  StoredStep stored;
+  for (;;) {
+    FQ_TRY_SET(Look look, this->look(receipt, name));
+    FQ_TRY_SET(const bool kept, read(receipt, name, StepKind::push, look, stored));
+    if (kept) return StepPush{SettleStatus::ok, stored.record.child};
+    if (look.receipt != SettleStatus::ok) return StepPush{look.receipt, MessageId{}};
+    FQ_TRY(check_count(receipt, name, look));
+    FQ_TRY_SET(const std::optional<MessageId> child, append_push(receipt, name, message));
+    if (child) return StepPush{SettleStatus::ok, *child};
+  }
 }
 
 Result<void> StepBook::carry_one(const SeenStep& seen) {

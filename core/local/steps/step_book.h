@@ -5,6 +5,7 @@
 // fq, below us.
 #include "core/api/queue.h"
 // fq, this room.
+#include "core/local/push/push_writer.h"
 #include "core/local/read/step_reader.h"
 #include "core/local/write/pushed_blobs.h"
 #include "core/local/write/writer.h"
@@ -13,11 +14,12 @@ namespace fq {
 
 class StepBook : private Linked {
  public:
-  StepBook(Link& link, Writer& writer, Upkeep& upkeep)
-      : Linked(link), writer_(writer), upkeep_(upkeep), reader_(link) {}
+  StepBook(Link& link, Writer& writer, Upkeep& upkeep, PushWriter& pushes)
+      : Linked(link), writer_(writer), upkeep_(upkeep), pushes_(pushes), reader_(link) {}
 
   Result<StepBegin> begin(const Receipt& receipt, std::string_view name, Interrupt* interrupt);
   Result<SettleStatus> keep(const Receipt& receipt, std::string_view name, Bytes output);
+  Result<StepPush> push(const Receipt& receipt, std::string_view name, const NewMessage& message);
 
   /// Those that only old files tell of are written down anew, so that these can go.
   Result<void> carry();
@@ -31,7 +33,13 @@ class StepBook : private Linked {
     uint64_t end = 0;              // where the stream ended
   };
   Result<Look> look(const Receipt& receipt, std::string_view name);
-  Result<std::optional<std::string>> kept_output(const Receipt& receipt, std::string_view name, Look& look);
+  /// Reads what `look` has seen, durable before it is told; looks again where it lies elsewhere by now.
+  /// False: there is none.
+  Result<bool> read(const Receipt& receipt, std::string_view name, StepKind kind, Look& look,
+                    StoredStep& stored);
+  Result<void> check_count(const Receipt& receipt, std::string_view name, const Look& look);
+  Result<std::optional<MessageId>> append_push(const Receipt& receipt, std::string_view name,
+                                               const NewMessage& message);
   std::optional<Error> over_limits(const Entry& entry, const SteppedRecord& step);
   Result<SettleStatus> put(const Receipt& receipt, const SteppedRecord& step);
   Result<void> carry_one(const SeenStep& seen);
@@ -41,6 +49,7 @@ class StepBook : private Linked {
 
   Writer& writer_;
   Upkeep& upkeep_;
+  PushWriter& pushes_;
   StepReader reader_;
   Body body_;
   Body carried_body_;  // carrying may be what makes room for a step
