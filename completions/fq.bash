@@ -196,7 +196,7 @@ _fq() {
       esac ;;
     step)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
-      options='--shell --push --tenant --priority --key --delay --at --ttl --attempts --tag --payload --file --timeout --keep --env --env-all --list --format --json --spool --queue --help' ;;
+      options='--shell --sleep --until --wait --wait-all --push --tenant --priority --key --delay --at --ttl --attempts --tag --payload --file --timeout --keep --env --env-all --list --format --json --spool --queue --help' ;;
     tenant)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --for --names --format --json --spool --queue --help' words='list set pause resume limit'

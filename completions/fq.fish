@@ -292,6 +292,10 @@ complete -c fq -n '__fish_seen_subcommand_from schedule; and __fish_seen_subcomm
 
 complete -c fq -n __fq_needs_command -a step -d 'do something once for a job'
 complete -c fq -n '__fish_seen_subcommand_from step' -l shell -x -d 'instead of -- CMD: TEXT for sh -c'
+complete -c fq -n '__fish_seen_subcommand_from step' -l sleep -x -d 'gives the message back for so long, once'
+complete -c fq -n '__fish_seen_subcommand_from step' -l until -x -d 'likewise until then'
+complete -c fq -n '__fish_seen_subcommand_from step' -l wait -d 'until these messages have ended, once'
+complete -c fq -n '__fish_seen_subcommand_from step' -l wait-all -d 'until all that steps have pushed has ended'
 complete -c fq -n '__fish_seen_subcommand_from step' -l push -d 'pushes a message once and prints its id each time'
 complete -c fq -n '__fish_seen_subcommand_from step' -s t -l tenant -x -a '(__fq_tenants)' -d 'whose it is (default: $FQ_TENANT, else default)'
 complete -c fq -n '__fish_seen_subcommand_from step' -s p -l priority -x -d 'higher first (default: 0)'

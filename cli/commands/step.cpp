@@ -26,6 +26,10 @@ constexpr std::string_view kAtWork = "FQ_STEP";  // of CMD: the message's id and
 
 constexpr OptionSpec kStepOptions[] = {
     {"Step", 0, "shell", Takes::value, "TEXT", "instead of -- CMD: TEXT for sh -c"},
+    {"Step", 0, "sleep", Takes::value, "DUR", "gives the message back for so long, once"},
+    {"Step", 0, "until", Takes::value, "TIME", "likewise until then"},
+    {"Step", 0, "wait", Takes::nothing, "", "until these messages have ended, once"},
+    {"Step", 0, "wait-all", Takes::nothing, "", "until all that steps have pushed has ended"},
     {"Step", 0, "push", Takes::nothing, "", "pushes a message once and prints its id each time"},
     {"Message", 't', "tenant", Takes::value, "PATH", "whose it is (default: $FQ_TENANT, else default)"},
     {"Message", 'p', "priority", Takes::value, "N", "higher first (default: 0)"},
@@ -84,7 +88,7 @@ Error not_kept(const std::string& name, const Error& why) {
   return Error{why.kind, "step " + in_quotes(name) + ": " + std::string(what) + why.text, why.sys};
 }
 
-Result<Exit> run_command(const Arguments& arguments, Session& session, const std::string& name) {
+Result<Exit> run_in_step(const Arguments& arguments, Session& session, const std::string& name) {
   CaughtCommand command;
   FQ_TRY_SET(command.argv, job_words(arguments));
   if (command.argv.empty())
@@ -121,7 +125,7 @@ Result<Exit> run_command(const Arguments& arguments, Session& session, const std
   return write_output(session, caught.output);
 }
 
-Result<Exit> push(const Arguments& arguments, Session& session, const std::string& name) {
+Result<Exit> push_step(const Arguments& arguments, Session& session, const std::string& name) {
   const auto& operands = arguments.operands();
   if (operands.size() > 2)
     return usage_error("PAYLOAD",
@@ -142,20 +146,50 @@ Result<Exit> push(const Arguments& arguments, Session& session, const std::strin
   return write_output(session, std::to_string(number(pushed.child)) + "\n");
 }
 
+/// Until a step that takes time is over the job is to end: as one that asks to be run again later.
+Result<Exit> pause_step(const Arguments& arguments, Session& session, const std::string& name) {
+  const auto& operands = arguments.operands();
+  const bool waits = arguments.has("wait"), waits_all = arguments.has("wait-all");
+  if (!waits && operands.size() > 1) return usage_error("step", "takes one name");
+  if (waits && operands.size() < 2) return usage_error("--wait", "needs the ids of messages");
+  std::optional<int64_t> delay_ms;
+  int64_t until_wall_ms = 0;
+  if (const auto typed = arguments.value("sleep")) {
+    FQ_TRY_SET(delay_ms, to_duration("--sleep", *typed));
+  } else if (const auto until = arguments.value("until")) {
+    FQ_TRY_SET(until_wall_ms, to_wall_time("--until", *until));
+  }
+  std::vector<MessageId> ids;
+  for (size_t i = 1; i < operands.size(); ++i) {
+    FQ_TRY_SET(const MessageId id, to_id("ID", operands[i]));
+    ids.push_back(id);
+  }
+  FQ_TRY_SET(const Receipt receipt, receipt_of_job(arguments));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY_SET(Steps* const steps, steps_of(*queue, session));
+  const bool of_messages = waits || waits_all;
+  const auto these = waits ? std::optional(std::span<const MessageId>(ids)) : std::nullopt;
+  FQ_TRY_SET(const StepPause paused, of_messages ? steps->wait(receipt, name, these)
+                                                 : steps->sleep(receipt, name, delay_ms, until_wall_ms));
+  if (say_refusal(session, receipt.text, paused.receipt, std::nullopt)) return Exit::nothing;
+  if (!paused.over) return Exit::later;
+  return paused.all_acked ? Exit::done : Exit::nothing;
+}
+
 /// What goes with one kind of step alone.
-Result<void> check_options(const Arguments& arguments, bool pushes, bool lists) {
+Result<void> check_step_options(const Arguments& arguments, bool pushes, bool lists) {
   for (const Arguments::Given& given : arguments.given()) {
     const std::string_view group = given.option->group;
     const bool of_push = group == "Message" || group == "Job";
     if (of_push && !pushes)
       return usage_error("--" + std::string(given.option->long_name), "goes with --push only");
-    if (lists && (given.option->long_name == "shell" || given.option->long_name == "push"))
+    if (lists && group == "Step")
       return usage_error("step --list", "takes no --" + std::string(given.option->long_name));
   }
   return {};
 }
 
-Result<Exit> list(const Arguments& arguments, Session& session) {
+Result<Exit> list_steps(const Arguments& arguments, Session& session) {
   const auto& operands = arguments.operands();
   if (operands.size() > 1) return usage_error("step --list", "takes the id of one message");
   if (!arguments.job().empty()) return usage_error("step --list", "takes no -- CMD");
@@ -184,29 +218,37 @@ Result<Exit> list(const Arguments& arguments, Session& session) {
 Result<Exit> run_step(const Arguments& arguments, Session& session) {
   const auto& operands = arguments.operands();
   const bool lists = arguments.has("list"), pushes = arguments.has("push");
-  FQ_TRY(check_options(arguments, pushes, lists));
-  if (lists) return list(arguments, session);
+  FQ_TRY(check_step_options(arguments, pushes, lists));
+  if (lists) return list_steps(arguments, session);
   if (session.format() == Format::json) return usage_error("--format", "json goes with --list only");
   if (operands.empty()) return usage_error("step", "needs a name; write fq step NAME -- CMD ARG...");
   const std::string& name = operands[0];
   if (const std::string_view fault = queue_name_fault(name); !fault.empty())
     return usage_error("NAME", in_quotes(name) + " " + std::string(fault));
-  if (pushes) return push(arguments, session, name);
+  int kinds = arguments.job().empty() && !arguments.has("shell") ? 0 : 1;
+  bool pauses = false;
+  for (const std::string_view option : {"sleep", "until", "wait", "wait-all"}) {
+    if (arguments.has(option)) ++kinds, pauses = true;
+  }
+  if (pauses && (kinds > 1 || pushes))
+    return usage_error("step", "is one of -- CMD, --sleep, --until, --wait, --wait-all and --push");
+  if (pauses) return pause_step(arguments, session, name);
+  if (pushes) return push_step(arguments, session, name);
   if (operands.size() > 1) return usage_error("step", "takes one name; CMD stands behind --");
-  return run_command(arguments, session, name);
+  return run_in_step(arguments, session, name);
 }
 
 }  // namespace
 
 const Command step_command = {
     "step",
-    "NAME -- CMD ARG... | NAME --push [OPTIONS] [PAYLOAD | -- CMD ARG...] |\n"
-    "          --list [ID]",
+    "NAME -- CMD ARG... | NAME --sleep DUR | NAME --wait ID... |\n"
+    "          NAME --push [OPTIONS] [PAYLOAD | -- CMD ARG...] | --list [ID]",
     "Runs CMD once for a job's message, however often the job is run: its output\n"
     "is kept, and written without running CMD from then on.",
     {kStepOptions, &kQueueOption, "human|json", true},
     "id=$(fq step charge -- ./charge-card.sh)",
-    "CMD's status; 1 receipt not valid; 64 no job; 65 too much; 75 no room",
+    "0 done; 1 stale receipt; 64 no job; 65 too long; 74 unsure; 75 later",
     run_step,
 };
 

@@ -68,6 +68,7 @@ bool say_refusal(const Session& session, const std::string& receipt, SettleStatu
   switch (status) {
     case SettleStatus::ok:
     case SettleStatus::buried:
+    case SettleStatus::slept:
       return false;
     case SettleStatus::stale:
       say(object + "no longer valid; its lease ended or another verdict came first");

@@ -84,6 +84,7 @@ struct Receipt {
 enum class SettleStatus {
   ok,
   buried,   // a retry that was the last attempt
+  slept,    // a step of its job sleeps or waits: it was given back until then, whatever the verdict
   stale,    // the receipt is no longer valid: the lease ended, or another verdict came first
   gone,     // no such message
   invalid,  // no receipt at all

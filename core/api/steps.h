@@ -7,6 +7,7 @@
 
 // System.
 #include <memory>
+#include <span>
 // fq, below us.
 #include "core/base/result.h"
 #include "core/base/step_kind.h"
@@ -24,6 +25,7 @@ struct StepInfo {
   StepKind kind = StepKind::run;
   int64_t at_wall_ms = 0;  // when that was kept
   uint64_t bytes = 0;      // of its output
+  MessageId child{};       // push: the message
 };
 
 /// That a step is at work: another process that begins it waits until this object is gone, and every process
@@ -47,6 +49,14 @@ struct StepPush {
   MessageId child{};
 };
 
+/// A step that takes time. Not over: the message is given back until it is, and its job should end; whatever
+/// verdict that brings is none, and no attempt.
+struct StepPause {
+  SettleStatus receipt = SettleStatus::unknown;  // anything but ok: nothing was done
+  bool over = false;
+  bool all_acked = true;  // wait, when it is over
+};
+
 class Steps {
  public:
   virtual ~Steps() = default;
@@ -60,6 +70,14 @@ class Steps {
   /// key, nothing that it comes after, no batch: ErrorKind::usage. What would keep it from being pushed is
   /// told as Queue::push tells it, and nothing is kept.
   virtual Result<StepPush> push(const Receipt& receipt, std::string_view name, const NewMessage& message) = 0;
+  /// Sleeps until a time, or with `delay_ms` so long from now. A run of the job that comes back to it has
+  /// slept.
+  virtual Result<StepPause> sleep(const Receipt& receipt, std::string_view name,
+                                  std::optional<int64_t> delay_ms, int64_t until_wall_ms) = 0;
+  /// Waits until all of these have ended; none: all that the steps of the message have pushed so far.
+  /// ErrorKind::missing: one is not known. ErrorKind::usage: one is the message itself.
+  virtual Result<StepPause> wait(const Receipt& receipt, std::string_view name,
+                                 std::optional<std::span<const MessageId>> ids) = 0;
   /// Of a message that is there or still told of, the oldest first; none: there is no such message.
   virtual Result<std::optional<std::vector<StepInfo>>> list(MessageId id) = 0;
 };

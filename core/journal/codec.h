@@ -218,6 +218,8 @@ struct MessageTerms {
   std::string_view key;  // of --unique or --debounce; empty: none
   bool debounced = false;
   bool key_lost = false;      // moved only: it holds its key no more
+  bool suspended = false;     // moved only: leased, and its end is a sleep until it is due, or for `after`
+  bool wait_failed = false;   // moved only: of what a step waited for last not all were acked
   int64_t key_for_ms = 0;     // held so long after the ack
   Bytes after;                // u64 each: what it came after, with kAfter...
   std::string_view schedule;  // that made it; empty: none

@@ -1,6 +1,7 @@
 // codec_terms - what a push says about when its message holds, as bytes in its item.
 //
-//   u16 flags (1 expired, 2 the key is of --debounce, 4 another holds the key, 8 a schedule made it), u16
+//   u16 flags (1 expired, 2 the key is of --debounce, 4 another holds the key, 8 a schedule made it, 16 its
+//   lease ends in a sleep, 32 not all that a step waited for were acked), u16
 //   bytes of the key, u32 zero, i64 ttl, i64 how long the key is held after the ack, the key, of a schedule
 //   {i64 its time, i64 when it is due again, u16 bytes of its name, name}, then up to the end a u64 for each
 //   message that it came after
@@ -18,13 +19,16 @@ constexpr uint16_t kExpired = 1;
 constexpr uint16_t kDebounced = 2;
 constexpr uint16_t kKeyLost = 4;
 constexpr uint16_t kScheduled = 8;
+constexpr uint16_t kSuspended = 16;
+constexpr uint16_t kWaitFailed = 32;
 constexpr size_t kAfterBytesMax = 8 * (kAfterMax + 1);
 
 bool is_span(int64_t ms) { return ms >= 0 && ms <= INT64_MAX / 4; }
 
 uint16_t flags_of(const MessageTerms& terms) {
   return static_cast<uint16_t>((terms.expired ? kExpired : 0) | (terms.debounced ? kDebounced : 0) |
-                               (terms.key_lost ? kKeyLost : 0) | (terms.schedule.empty() ? 0 : kScheduled));
+                               (terms.key_lost ? kKeyLost : 0) | (terms.schedule.empty() ? 0 : kScheduled) |
+                               (terms.suspended ? kSuspended : 0) | (terms.wait_failed ? kWaitFailed : 0));
 }
 
 }  // namespace
@@ -49,9 +53,12 @@ void fields(V& v, Of<MessageTerms> auto& terms) {
     terms.expired = (flags & kExpired) != 0;
     terms.debounced = (flags & kDebounced) != 0;
     terms.key_lost = (flags & kKeyLost) != 0;
-    const bool bad = (flags & ~(kExpired | kDebounced | kKeyLost | kScheduled)) != 0 ||
-                     !is_span(terms.ttl_ms) || !is_span(terms.key_for_ms) || terms.after.size() % 8 != 0 ||
-                     terms.after.size() > kAfterBytesMax;
+    terms.suspended = (flags & kSuspended) != 0;
+    terms.wait_failed = (flags & kWaitFailed) != 0;
+    const bool bad =
+        (flags & ~(kExpired | kDebounced | kKeyLost | kScheduled | kSuspended | kWaitFailed)) != 0 ||
+        !is_span(terms.ttl_ms) || !is_span(terms.key_for_ms) || terms.after.size() % 8 != 0 ||
+        terms.after.size() > kAfterBytesMax;
     if (bad) v.fail();
   }
 }

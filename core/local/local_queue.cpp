@@ -63,7 +63,7 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
       schedule_book_(link_, writer_, housekeeper_),
       schedule_runner_(link_, {writer_, mutator_, pushes_, wall_clock_}),
       schedules_(schedule_book_, schedule_runner_),
-      step_book_(link_, writer_, housekeeper_, pushes_),
+      step_book_(link_, writer_, events_, housekeeper_, pushes_),
       steps_(link_, step_book_, ended_),
       compactor_(link_, writer_, events_, messages_),
       housekeeper_(link_, {writer_, run_time_policy_, compactor_, blobs_, schedule_book_, schedule_runner_,

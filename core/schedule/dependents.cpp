@@ -146,6 +146,7 @@ void Dependents::let_go(Txn& txn, SlotIndex index, int64_t now_ms) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   if (state_of(message.entry) != SlotState::held) return;
   Extra& extra = region_.extra(message.entry.rank);
+  if (Waits(region_).has_failed(extra)) put(txn, extra.flags, extra.flags | kExtraWaitFailed);
   const bool from_release = (extra.flags & kExtraFromRelease) != 0;
   const int64_t due_ms = from_release ? time_after(now_ms, extra.due_ms) : extra.due_ms.get();
   if (from_release) {
@@ -158,7 +159,25 @@ void Dependents::let_go(Txn& txn, SlotIndex index, int64_t now_ms) const {
   states.enter_ready(txn, message, now_ms);
 }
 
-void Dependents::note_ended(Txn& txn, MessageId id) const { Waits(region_).note_ended(txn, number(id)); }
+void Dependents::enter_suspended(Txn& txn, const Message& message, int64_t now_ms) const {
+  Extra& extra = region_.extra(message.entry.rank);
+  put(txn, extra.flags, extra.flags & ~kExtraSuspended);
+  const States states(region_);
+  if (extra.waits == kNoIndex) {
+    if (extra.due_ms > now_ms) return states.enter_delayed(txn, message, extra.due_ms);
+    return states.enter_ready(txn, message, now_ms);
+  }
+  hold_again(txn, extra);
+  bool waits_on = false;
+  each_wait(region_, extra, [&](uint32_t, const Wait& wait) { return !(waits_on = is_linked(wait)); });
+  if (waits_on) return states.enter_held(txn, message, now_ms);
+  if (Waits(region_).has_failed(extra)) put(txn, extra.flags, extra.flags | kExtraWaitFailed);
+  states.enter_ready(txn, message, now_ms);
+}
+
+void Dependents::note_ended(Txn& txn, MessageId id, bool acked) const {
+  Waits(region_).note_ended(txn, number(id), acked ? Fate::acked : Fate::other);
+}
 
 void Dependents::note_all_ended() const {
   const auto log = std::make_unique<UndoLog>();
@@ -170,7 +189,7 @@ void Dependents::note_all_ended() const {
       limit.step();
       const Dependency& dependency = region_.dependency(i);
       Txn txn(region_.arena.base(), region_.arena.bytes(), *log);
-      if (!waits.is_unfinished(dependency.id)) waits.note_ended(txn, dependency.id);
+      if (!waits.is_unfinished(dependency.id)) waits.note_ended(txn, dependency.id, Fate::unknown);
       txn.commit();
       i = dependency.chain;
     }
@@ -180,7 +199,8 @@ void Dependents::note_all_ended() const {
 uint32_t Dependents::waits_of(SlotIndex slot, std::span<uint64_t> ids) const {
   const Entry& of = region_.entry(static_cast<uint32_t>(slot));
   if (!has_extra(of)) return 0;
-  const bool dead = state_of(of) == SlotState::dead;
+  // Linked are those of a held one alone; what a suspended one waits for is looked at when its job has ended.
+  const bool dead = state_of(of) == SlotState::dead || state_of(of) == SlotState::leased;
   uint32_t count = 0;
   each_wait(region_, region_.extra(of.rank), [&](uint32_t, const Wait& wait) {
     if (dead || is_linked(wait)) ids[count++] = region_.dependency(wait.dependency).id;

@@ -42,9 +42,12 @@ class Dependents {
   std::optional<Decision> decide(Txn& txn, uint32_t dependency) const;
   /// Held no longer: ready, or delayed until it is due. At most 12 steps and one for each of its waits.
   void let_go(Txn& txn, SlotIndex slot, int64_t now_ms) const;
+  /// For Messages: one whose job has ended that a step suspended is delayed, or held until all that it waits
+  /// for have ended. Needs: it has left its holder. At most 12 steps and one for each of its waits.
+  void enter_suspended(Txn& txn, const Message& message, int64_t now_ms) const;
 
   /// A message that is not known has ended.
-  void note_ended(Txn& txn, MessageId id) const;
+  void note_ended(Txn& txn, MessageId id, bool acked) const;
   /// After a rebuild: what ended before is looked at again. Without bound: never where others see the region.
   void note_all_ended() const;
 

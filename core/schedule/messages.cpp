@@ -30,7 +30,9 @@ uint32_t make_extra(Txn& txn, const Region& region, const NewEntry& from) {
   const auto [index, extra] = take_element(txn, region.arena, region.root.extras, region.root.extra_supply);
   empty_extra(txn, extra, rank);
   txn.fresh(extra.ttl_ms, from.ttl_ms);
-  txn.fresh(extra.flags, (from.expired ? kExtraExpired : 0) | (from.from_release ? kExtraFromRelease : 0));
+  txn.fresh(extra.flags, (from.expired ? kExtraExpired : 0) | (from.from_release ? kExtraFromRelease : 0) |
+                             (from.suspended ? kExtraSuspended : 0) |
+                             (from.wait_failed ? kExtraWaitFailed : 0));
   txn.fresh(extra.due_ms, from.due_ms);
   txn.fresh(extra.key, from.key_hold ? UniqueKeys(region).take(txn, *from.key_hold) : kNoIndex);
   return index;
@@ -137,6 +139,7 @@ SlotIndex Messages::restore(Txn& txn, const RestoredEntry& from) const {
       break;
     case SlotState::leased:
       states.enter_leased(txn, message, from.holder, from.at_ms);
+      Dependents(region_).add(txn, SlotIndex{message.slot}, from.entry.after, false);
       Limits(region_).started(txn, entry.tenant, from.entry.now_ms);
       break;
     case SlotState::dead:
@@ -201,8 +204,10 @@ bool Messages::requeue(Txn& txn, SlotIndex index, bool counted, bool crashed, in
   auto& [slot, entry, tenant] = message;
   const States states(region_);
   // A command that was cut off has not failed: it is run again, unless it is what ends its workers.
+  const bool sleeps = is_suspended(entry);
+  crashed = crashed && !sleeps;
   const bool cut_off = crashed && is_command(entry);
-  counted = counted && !cut_off;
+  counted = counted && !cut_off && !sleeps;
   if (!crashed) note_run(txn, region_, message, now_ms);
   end_run(txn, index, std::nullopt, now_ms);
   states.leave(txn, message);
@@ -213,6 +218,7 @@ bool Messages::requeue(Txn& txn, SlotIndex index, bool counted, bool crashed, in
     add_to(txn, counted ? region_.root.counters.retried : region_.root.counters.released, 1);
     add_to(txn, counted ? tenant.retried : tenant.released, 1);
   }
+  if (sleeps) return Dependents(region_).enter_suspended(txn, message, now_ms), false;
   const bool last = counted && entry.attempts_max > 0 && entry.attempts >= entry.attempts_max;
   if (last || (cut_off && entry.crashes >= kCommandCrashesMax)) {
     note_buried(txn, region_, message.tenant);
@@ -258,7 +264,7 @@ void Messages::kick(Txn& txn, SlotIndex index, int64_t now_ms, bool hold) const 
   if (state_of(entry) != SlotState::dead && state_of(entry) != SlotState::delayed) return;
   const States states(region_);
   // Whom it buried is held behind it again.
-  if (state_of(entry) == SlotState::dead) Waits(region_).note_ended(txn, entry.id);
+  if (state_of(entry) == SlotState::dead) Waits(region_).note_ended(txn, entry.id, Fate::unknown);
   states.leave(txn, message);
   put(txn, entry.attempts, 0);
   put(txn, entry.crashes, 0);
@@ -294,7 +300,7 @@ void Messages::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   const SlotState from = state_of(entry);
   KeptSteps(region_).drop(txn, message);
   outcome_add(txn, region_, slot, entry, {verdict, event_position, at_wall_ms});
-  Waits(region_).note_ended(txn, entry.id);
+  Waits(region_).note_ended(txn, entry.id, acked ? Fate::acked : Fate::other);
   if ((entry.flags & kEntryKeyed) != 0) text_remove(txn, region_, rank_of(region_, entry));
   if (has_extra(entry)) {
     Extra& extra = region_.extra(entry.rank);

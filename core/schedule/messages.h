@@ -26,9 +26,11 @@ struct NewEntry {
   uint64_t overhead_bytes = 0;  // in the journal beside its payload
   uint16_t attempts_max = 0;    // 0: the queue's, when leased
   bool blob = false;
-  uint8_t job_flags = 0;  // of kEntryJob
-  bool extra = false;     // it has one: needs room for it
-  bool expired = false;   // restored only: dead for that reason
+  uint8_t job_flags = 0;     // of kEntryJob
+  bool extra = false;        // it has one: needs room for it
+  bool expired = false;      // restored only: dead for that reason
+  bool suspended = false;    // restored only, likewise: see kExtraSuspended
+  bool wait_failed = false;  // and kExtraWaitFailed
   int64_t ttl_ms = kNever;
   std::optional<NewKey> key_hold;  // of --unique or --debounce
   Bytes after;                     // u64 each: an id with kAfter... of core/journal/record.h
@@ -84,6 +86,18 @@ class Messages {
   /// Where that was the last attempt, or of a command message one crash too many, it is dead instead; returns
   /// true then. At most 12 steps.
   bool requeue(Txn& txn, SlotIndex slot, bool counted, bool crashed, int64_t due_ms, int64_t now_ms) const;
+  /// The end of this lease, whatever it is, is no attempt: then it is delayed until `due_ms`, or held until
+  /// all of `after` (u64 each, as in NewEntry) have ended. `failed`: some have, and not by an ack. At most 4
+  /// steps and two for each of its waits. Needs: room for an Extra and the waits.
+  struct Suspension {
+    int64_t due_ms = 0;
+    Bytes after;
+    bool failed = false;
+  };
+  void suspend(Txn& txn, SlotIndex slot, const Suspension& suspension) const;
+  bool is_suspended(const Entry& entry) const;
+  /// Whether of what a step of it has waited for last not all were acked.
+  bool has_failed_wait(const Entry& entry) const;
   void bury(Txn& txn, SlotIndex slot, int64_t now_ms) const;
   /// For Timers: a ready one was not started in time, and is dead since then.
   void expire(Txn& txn, SlotIndex slot) const;

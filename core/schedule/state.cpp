@@ -212,8 +212,10 @@ void States::enter_leased(Txn& txn, const Message& message, HolderIndex holder, 
 }
 
 void States::enter_held(Txn& txn, const Message& message, int64_t since_ms) const {
+  const SlotState from = state_of(message.entry);
   put(txn, message.entry.at_ms, since_ms);
   set_state(txn, message, SlotState::held);
+  note_end(txn, message, from);
 }
 
 void States::enter_dead(Txn& txn, const Message& message, int64_t since_ms) const {
@@ -222,7 +224,7 @@ void States::enter_dead(Txn& txn, const Message& message, int64_t since_ms) cons
   set_state(txn, message, SlotState::dead);
   dead_.insert(txn, region_.root.dead, message.slot, message.entry);
   note_end(txn, message, from);
-  Waits(region_).note_ended(txn, message.entry.id);
+  Waits(region_).note_ended(txn, message.entry.id, Fate::other);
 }
 
 void States::link_holder(Txn& txn, const Message& message, HolderIndex index) const {

@@ -101,7 +101,8 @@ void Timers::shift(int64_t old_now_ms, int64_t new_now_ms, int64_t shift_ms) con
       const int64_t over_ms = shifted(expires_ms(region_, entry));
       txn.fresh(region_.extra(entry.rank).ttl_ms, over_ms - (entry.at_ms + shift_ms));
     }
-    if (state == SlotState::held && has_extra(entry)) {
+    const bool suspended = state == SlotState::leased && has_extra(entry);
+    if ((state == SlotState::held && has_extra(entry)) || suspended) {
       Extra& extra = region_.extra(entry.rank);
       if ((extra.flags & kExtraFromRelease) == 0) shift_timer(extra.due_ms);
     }

@@ -240,8 +240,13 @@ void Intake::on_job_end(Slot& slot) {
 }
 
 /// Failures always, the rest where it was asked for.
-void Intake::tell(const std::string& queue, const Delivery& delivery, const VerdictOrder& order) {
+void Intake::tell(const std::string& queue, const Delivery& delivery, VerdictOrder& order) {
   const bool failed = order.verdict == Verdict::retry || order.verdict == Verdict::bury;
+  // It may have slept: then nothing has failed, which is known once the verdict is given.
+  if (failed && order.exit == kTryLaterExit) {
+    order.failure = failure_line(queue, delivery, order);
+    return;
+  }
   if (failed) return shop_.say(failure_line(queue, delivery, order));
   if (!options_.verbose) return;
   shop_.say("queue '" + queue + "': message " + std::to_string(number(delivery.id)) + " of tenant '" +

@@ -45,7 +45,7 @@ class Intake {
   void bury(size_t source, const Delivery& delivery, const std::string& reason);
   void bury(size_t source, const Delivery& delivery, VerdictOrder order);
   void release(Load& load);
-  void tell(const std::string& queue, const Delivery& delivery, const VerdictOrder& order);
+  void tell(const std::string& queue, const Delivery& delivery, VerdictOrder& order);
 
   Queues& queues_;
   Slots& slots_;

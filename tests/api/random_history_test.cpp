@@ -119,7 +119,7 @@ class History {
       case 9:
         return mutate(Action::cancel);
       case 10:
-        return mutate(below(2) == 0 ? Action::kick : Action::kick_fresh);
+        return mutate(below(2) == 0 || engine_->steps() == nullptr ? Action::kick : Action::kick_fresh);
       case 11:
         return set();
       case 12:
@@ -255,7 +255,7 @@ class History {
   }
 
   void keep_step() {
-    if (taken_.empty()) return;
+    if (taken_.empty() || engine_->steps() == nullptr) return;
     const Taken& taken = taken_[below(taken_.size())];
     const RandomStep step(random_, "of " + taken.model.text, log_);
     equal(step.keep(*engine_, taken.engine), step.keep(model_, taken.model), "kept");

@@ -49,6 +49,7 @@ inline std::string text_of(std::vector<StepInfo> steps) {
   return text;
 }
 inline std::string steps_of(Queue& engine, MessageId id) {
+  if (engine.steps() == nullptr) return "";
   const Result<std::optional<std::vector<StepInfo>>> steps = engine.steps()->list(id);
   return steps.ok() && *steps ? text_of(**steps) : "";
 }

@@ -21,6 +21,7 @@ tells mail_per_customer.sh '4. All were sent, each once.'
 tells backups.sh '4. *report, its time had passed'
 tells try_weights.sh '   Nobody waits longer, and nothing was changed yet*'
 tells nightly_report.sh '   stock: 7'
+tells order.sh '   The card was charged once, and the order left once: shipped, payment-*'
 is 'the picture of the README is what fq does' "$(sed -n '/^```text$/,/^```$/p' "$stories/../README.md" | sed '1d;$d')" \
   "$(TMPDIR=$work/stories "$stories/fairness.sh")"
 is 'the README knows how long the library example is' "$(wc -l <"$stories/library/greet.cpp")" "$(grep -o 'of [0-9]* lines' "$stories/../README.md" | tr -dc 0-9)"

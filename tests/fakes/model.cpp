@@ -136,6 +136,7 @@ SettleStatus Model::judge(const Settle& item) {
   if (message == nullptr) return SettleStatus::stale;
   const std::string reason(item.reason);
   message->run_us = item.run_us;
+  if (fall_asleep(*message)) return SettleStatus::slept;
   if (item.verdict == Verdict::ack) {
     end(*message, State::acked, "acked");
     if (message->told_until_wall_ms != 0) message->info.exit = item.exit;

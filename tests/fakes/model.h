@@ -27,6 +27,9 @@ class Model {
     StepInfo info;
     std::string output;
     MessageId child{};
+    bool over = true;
+    bool all_acked = true;
+    std::vector<MessageId> ids;
   };
   struct Message {
     MessageInfo info;  // attempts_max 0: the queue's
@@ -53,6 +56,8 @@ class Model {
     std::vector<int64_t> extended_until;   // wall_ms, under its last lease
     int64_t told_until_wall_ms = 0;        // after its end
     std::vector<Step> steps;
+    bool suspended = false;  // its lease ends in a sleep until held_due_ms, or for step_waits
+    std::vector<MessageId> step_waits;
     std::vector<HistoryEvent> history;
   };
 
@@ -71,6 +76,10 @@ class Model {
   static const Step* step_of(const Message& message, std::string_view name);
   /// Pushes it, unless a step of this name has; none: the receipt does not hold.
   std::optional<MessageId> push_step(const Receipt& receipt, std::string_view name, const NewMessage& from);
+  StepPause sleep_step(const Receipt& receipt, std::string_view name, int64_t span_ms);
+  StepPause wait_step(const Receipt& receipt, std::string_view name, std::vector<MessageId> ids);
+  /// Where it is suspended: it sleeps now, whatever its lease ended with.
+  bool fall_asleep(Message& message);
   Result<SettleStatus> keep_step(const Receipt& receipt, std::string_view name, std::string_view output);
   void set(const std::string& path, const PolicyPatch& patch);
   /// As the policy file has them; what was set at run time wins.

@@ -45,6 +45,64 @@ std::optional<MessageId> Model::push_step(const Receipt& receipt, std::string_vi
   return child;
 }
 
+bool Model::fall_asleep(Message& message) {
+  if (!message.suspended) return false;
+  message.suspended = false;
+  std::erase_if(message.step_waits, [&](MessageId id) {
+    const State state = find(id)->info.state;
+    return state == State::dead || is_finished(state);
+  });
+  const std::vector<MessageId> ids = std::exchange(message.step_waits, {});
+  if (ids.empty()) {
+    come_back(message, std::max<int64_t>(0, message.held_due_ms - clock.boot_ms()));
+  } else {
+    move(message, State::held);
+    message.held_due_ms = clock.boot_ms();
+    for (const MessageId id : ids) message.waits.push_back({id, true, false, ++last_wait_});
+  }
+  note(message, "released");
+  return true;
+}
+
+StepPause Model::sleep_step(const Receipt& receipt, std::string_view name, int64_t span_ms) {
+  fire_timers();
+  Message* const message = held_by(receipt);
+  if (message == nullptr || message->suspended) return {SettleStatus::stale};
+  if (step_of(*message, name) != nullptr || span_ms <= 0) return {SettleStatus::ok, true};
+  message->steps.push_back({{std::string(name), StepKind::sleep, clock.wall_ms(), 0}, "", {}});
+  message->suspended = true;
+  message->held_due_ms = clock.boot_ms() + span_ms;
+  if (message->timer) fall_asleep(*message);
+  return {SettleStatus::ok, false};
+}
+
+StepPause Model::wait_step(const Receipt& receipt, std::string_view name, std::vector<MessageId> ids) {
+  fire_timers();
+  Message* const message = held_by(receipt);
+  if (message == nullptr || message->suspended) return {SettleStatus::stale};
+  Step* step = const_cast<Step*>(step_of(*message, name));
+  if (step == nullptr) {
+    message->steps.push_back(
+        {{std::string(name), StepKind::wait, clock.wall_ms(), 0}, "", {}, false, true, ids});
+    step = &message->steps.back();
+  }
+  if (step->over) return {SettleStatus::ok, true, step->all_acked};
+  std::vector<MessageId> open;
+  for (const MessageId id : step->ids) {
+    const State state = find(id)->info.state;
+    const bool ended = state == State::dead || is_finished(state);
+    if (!ended) open.push_back(id);
+    if (ended && state != State::acked) step->all_acked = false;
+  }
+  step->over = open.empty();
+  if (step->over) return {SettleStatus::ok, true, step->all_acked};
+  message->suspended = true;
+  message->step_waits = open;
+  message->held_due_ms = 0;
+  if (message->timer) fall_asleep(*message);
+  return {SettleStatus::ok, false};
+}
+
 /// Others of this name wait for its end.
 class ModelSteps::Turn final : public StepTurn {
  public:
@@ -77,6 +135,27 @@ Result<StepBegin> ModelSteps::begin(const Receipt& receipt, std::string_view nam
   }
 }
 
+Result<StepPause> ModelSteps::sleep(const Receipt& receipt, std::string_view name,
+                                    std::optional<int64_t> delay_ms, int64_t until_wall_ms) {
+  const std::lock_guard lock(mutex_);
+  return model_.sleep_step(receipt, name, delay_ms.value_or(until_wall_ms - model_.clock.wall_ms()));
+}
+
+Result<StepPause> ModelSteps::wait(const Receipt& receipt, std::string_view name,
+                                   std::optional<std::span<const MessageId>> ids) {
+  const std::lock_guard lock(mutex_);
+  const Model::Message* const message = model_.held_by(receipt);
+  std::vector<MessageId> all;
+  if (ids) all.assign(ids->begin(), ids->end());
+  for (size_t i = 0; !ids && message != nullptr && i < message->steps.size(); ++i)
+    if (message->steps[i].info.kind == StepKind::push) all.push_back(message->steps[i].child);
+  for (const MessageId id : all) {
+    if (message != nullptr && id == message->info.id) return Error{ErrorKind::usage, "itself", 0};
+    if (model_.find(id) == nullptr) return Error{ErrorKind::missing, "unknown", 0};
+  }
+  return model_.wait_step(receipt, name, all);
+}
+
 Result<StepPush> ModelSteps::push(const Receipt& receipt, std::string_view name, const NewMessage& message) {
   const bool keyed = !message.unique.empty() || !message.debounce.empty();
   if (!queue_name_fault(name).empty() || keyed || !message.after.empty() || !message.after_any.empty())
@@ -99,9 +178,8 @@ Result<std::optional<std::vector<StepInfo>>> ModelSteps::list(MessageId id) {
   const std::lock_guard lock(mutex_);
   model_.fire_timers();
   const Model::Message* const message = model_.find(id);
-  const bool told =
-      message != nullptr &&
-      (message->info.ended_at_wall_ms ? message->told_until_wall_ms > model_.clock.wall_ms() : true);
+  const bool told = message != nullptr && (!is_finished(message->info.state) ||
+                                           message->told_until_wall_ms > model_.clock.wall_ms());
   if (!told) return std::optional<std::vector<StepInfo>>();
   std::vector<StepInfo> infos;
   for (const Model::Step& step : message->steps) infos.push_back(step.info);

@@ -15,6 +15,10 @@ class ModelSteps final : public Steps {
 
   Result<StepBegin> begin(const Receipt& receipt, std::string_view name, Interrupt* interrupt) override;
   Result<SettleStatus> keep(const Receipt& receipt, std::string_view name, Bytes output) override;
+  Result<StepPause> sleep(const Receipt& receipt, std::string_view name, std::optional<int64_t> delay_ms,
+                          int64_t until_wall_ms) override;
+  Result<StepPause> wait(const Receipt& receipt, std::string_view name,
+                         std::optional<std::span<const MessageId>> ids) override;
   Result<StepPush> push(const Receipt& receipt, std::string_view name, const NewMessage& message) override;
   Result<std::optional<std::vector<StepInfo>>> list(MessageId id) override;
 

@@ -16,6 +16,11 @@ SettleStatus judge_receipt(Link& link, const Receipt& receipt, const Now& now,
   const bool leased = static_cast<SlotState>(entry.state.get()) == SlotState::leased;
   // A lease whose time is over is over, also when its timer has not been fired yet.
   const bool held = leased && entry.serial == parsed->serial && entry.at_ms > now.boot_ms;
+  // Its job sleeps: whoever holds it gives it back, and nobody else has a say any more.
+  const bool others = held && link.schedule().messages().is_suspended(entry) &&
+                      (!link.holder() || HolderIndex{entry.holder.get()} != *link.holder());
+  if (others) slot.reset();
+  if (others) return SettleStatus::stale;
   if (!held) slot.reset();
   return held ? SettleStatus::ok : SettleStatus::stale;
 }

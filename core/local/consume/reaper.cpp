@@ -188,10 +188,13 @@ Result<void> Reaper::return_from_dead(const Dead& dead, MessageId id) {
   return writer_.write_event([&]() -> Result<Obstacle> {
     const std::optional<SlotIndex> held = find_held(dead, id);
     if (!held) return Obstacle::none;
-    const uint64_t bytes = event_record_bytes(RecordType::died, 1, EventDetail{});
-    const Obstacle obstacle = writer_.room_for_event(RecordType::died, bytes);
+    // One whose job slept has come to its end.
+    const bool slept = schedule().messages().is_suspended(schedule().messages().entry(*held));
+    const RecordType type = slept ? RecordType::released : RecordType::died;
+    const uint64_t bytes = event_record_bytes(type, 1, EventDetail{});
+    const Obstacle obstacle = writer_.room_for_event(type, bytes);
     if (obstacle != Obstacle::none) return obstacle;
-    events_.append(RecordType::died, *held, gate().now());
+    events_.append(type, *held, gate().now());
     FQ_POINT("reap.returned");
     return Obstacle::none;
   });

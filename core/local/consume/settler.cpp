@@ -70,6 +70,8 @@ Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<Se
       detail.stderr_tail = {};
       bytes = event_record_bytes(type, group.size(), detail);
     }
+    // Beside them what is given back because its job sleeps.
+    bytes += event_record_bytes(RecordType::released, group.size(), EventDetail{});
     Obstacle obstacle = writer_.room_for_event(type, bytes);
     if (obstacle != Obstacle::none) return obstacle;
     // Of the first `count`, which hold; the rest of them is not even set to nothing, for its time.
@@ -78,7 +80,8 @@ Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<Se
     std::array<const Settle*, kVerdictsPerRecord> settles;
     std::array<size_t, kVerdictsPerRecord> places, blobs_before;
     std::bitset<1024> seen;  // of slots, some with others: who is not seen was not there before
-    size_t count = 0;
+    std::array<SlotIndex, kVerdictsPerRecord> sleepers;
+    size_t count = 0, sleeping = 0;
     blobs.clear();
     for (size_t i = 0; i < group.size(); ++i) {
       std::optional<SlotIndex> slot;
@@ -91,6 +94,9 @@ Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<Se
       if (twice) statuses[i] = SettleStatus::stale;
       if (twice) continue;
       const Entry& entry = schedule().messages().entry(*slot);
+      const bool sleeps = schedule().messages().is_suspended(entry);
+      if (sleeps) statuses[i] = SettleStatus::slept, sleepers[sleeping++] = *slot;
+      if (sleeps) continue;
       const bool is_told = is_told_of(entry, header().settings.retention_ms, group[i].output != nullptr);
       if (is_told && endings_.lacks_note(type, *slot, &group[i])) obstacle = Obstacle::note;
       blobs_before[count] = blobs.size();
@@ -109,6 +115,7 @@ Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<Se
       done = events_.append(type, std::span(slots).first(count), detail, now,
                             std::span(verdicts).first(count), std::span(settles).first(count));
     }
+    for (size_t i = 0; i < sleeping; ++i) events_.append(RecordType::released, sleepers[i], now);
     settled = done < count ? places[done] : group.size();
     if (done < count) blobs.resize(blobs_before[done]);
     for (size_t i = 0; i < done; ++i) statuses[places[i]] = verdicts[i];

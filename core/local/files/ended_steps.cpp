@@ -7,13 +7,13 @@ namespace fq {
 
 namespace {
 
-constexpr size_t kFixedBytes = 18;
+constexpr size_t kStepFixedBytes = 18;
 
 }  // namespace
 
 std::string encode_ended_steps(const std::vector<StepInfo>& steps) {
   size_t bytes = 0;
-  for (const StepInfo& step : steps) bytes += kFixedBytes + step.name.size();
+  for (const StepInfo& step : steps) bytes += kStepFixedBytes + step.name.size();
   std::string text(bytes, '\0');
   codec::ByteWriter to(std::as_writable_bytes(std::span(text)));
   for (const StepInfo& step : steps) {

@@ -16,6 +16,21 @@ PastEvent past_of(RecordType type, int64_t at_wall_ms, uint64_t serial, const Ev
   return past;
 }
 
+/// What a step of it waits for, which its push does not tell.
+bool is_of_step(Bytes after, const std::vector<uint64_t>& waits) {
+  return std::any_of(waits.begin(), waits.end(), [&](uint64_t id) {
+    for (size_t at = 0; at + 8 <= after.size(); at += 8)
+      if ((get_number<uint64_t>(after.data() + at) & kMessageIdMax) == id) return false;
+    return true;
+  });
+}
+
+std::vector<std::byte> after_of_step(const std::vector<uint64_t>& waits) {
+  std::vector<std::byte> after(8 * waits.size());
+  for (size_t i = 0; i < waits.size(); ++i) put_number(after.data() + 8 * i, waits[i] | kAfterAny);
+  return after;
+}
+
 /// What it came after, and for what of it it still waits.
 std::vector<std::byte> after_now(Bytes after, const std::vector<uint64_t>& waits) {
   std::vector<std::byte> now(after.begin(), after.end());
@@ -66,18 +81,23 @@ Result<void> Carried::tell(Link& link) {
   record_.message = stored_.item;
   // What of them still holds.
   terms_.clear();
-  if (std::optional<MessageTerms> terms = decode_terms(stored_.item.terms)) {
+  const bool of_push = !stored_.item.terms.empty();
+  std::optional<MessageTerms> terms = of_push ? decode_terms(stored_.item.terms) : MessageTerms{};
+  if (terms) {
     terms->ttl_ms = snapshot_.ttl_ms;
     terms->expired = snapshot_.expired;
     if (!snapshot_.has_key) terms->key = {};
     if (!snapshot_.has_key) terms->debounced = false;
     terms->key_lost = snapshot_.key_lost;
-    after_ = after_now(terms->after, waits_);
+    after_ = is_of_step(terms->after, waits_) ? after_of_step(waits_) : after_now(terms->after, waits_);
+    terms->suspended = snapshot_.suspended;
+    terms->wait_failed = snapshot_.wait_failed;
     terms->after = after_;
     terms_ = encode_terms(*terms);
   }
   record_.message.terms = terms_;
   if (stored_.item.due_wall_ms < 0 && !snapshot_.due_from_release) record_.message.due_wall_ms = 0;
+  if (snapshot_.suspended) record_.message.due_wall_ms = snapshot_.wakes_wall_ms;
   record_.attempts = snapshot_.attempts;
   record_.attempts_max = snapshot_.attempts_max;
   record_.crashes = snapshot_.crashes;

@@ -48,6 +48,10 @@ Snapshot take_snapshot(Link& link, SlotIndex slot) {
   if (const int64_t ttl_ms = link.schedule().views().ttl_ms(slot); ttl_ms != kNever) snapshot.ttl_ms = ttl_ms;
   snapshot.expired = link.schedule().views().has_expired(slot);
   snapshot.due_from_release = link.schedule().views().is_due_from_release(slot);
+  snapshot.suspended = link.schedule().messages().is_suspended(entry);
+  snapshot.wait_failed = link.schedule().messages().has_failed_wait(entry);
+  if (snapshot.suspended)
+    snapshot.wakes_wall_ms = link.store().wall_of(link.schedule().region().extra(entry.rank).due_ms);
   const UniqueKey* key = link.schedule().views().key_of_message(slot);
   snapshot.has_key = key != nullptr;
   snapshot.key_lost = key != nullptr && (key->flags & (kKeyHeld | kKeyBehind)) == 0;

@@ -20,8 +20,11 @@ struct Snapshot {
   int64_t ttl_ms = 0;      // that still holds; 0: none
   bool expired = false;
   bool due_from_release = false;  // held, and due so long after its release
-  bool has_key = false;   // of --unique or --debounce
-  bool key_lost = false;  // and holds it no more
+  bool suspended = false;         // leased, and its job sleeps
+  bool wait_failed = false;       // of what a step waited for last not all were acked
+  int64_t wakes_wall_ms = 0;      // suspended: not before
+  bool has_key = false;           // of --unique or --debounce
+  bool key_lost = false;          // and holds it no more
   uint64_t serial = 0;
   int pid = 0;                  // that leased it by living; 0: by time
   uint64_t pid_started = 0;     // see process_started

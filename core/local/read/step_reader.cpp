@@ -11,7 +11,7 @@ namespace fq {
 
 namespace {
 
-constexpr int kReadTries = 64;  // against compaction, which moves records
+constexpr int kStepReadTries = 64;  // against compaction, which moves records
 
 }  // namespace
 
@@ -95,9 +95,10 @@ Result<std::optional<std::vector<StepInfo>>> StepReader::list(MessageId id) {
       whole = whole && readable;
       if (!readable) continue;
       const SteppedRecord& step = stored.record;
-      infos.push_back({std::string(step.name), step.kind, step.at_wall_ms, step.output.payload_bytes});
+      infos.push_back(
+          {std::string(step.name), step.kind, step.at_wall_ms, step.output.payload_bytes, step.child});
     }
-    if (whole || attempt == kReadTries) break;
+    if (whole || attempt == kStepReadTries) break;
     reader().forget();
   }
   std::reverse(infos.begin(), infos.end());

@@ -83,7 +83,7 @@ class Replayer {
     const bool pushed = next.header.type == RecordType::pushed && step &&
                         PushedReader(next.body, next.header.count).first_id() == step->child;
     const auto slot = pushed ? store_.schedule().messages().find(step->id) : std::nullopt;
-    FQ_TRY(grow_alone(store_, slot ? KeptSteps::need() : Need{}));
+    FQ_TRY(grow_alone(store_, slot ? need_of(*step) : Need{}));
     if (slot)
       in_txn([&](Txn& txn) { apply_.stepped(txn, *step, *slot, pushing_.header.position, body.size()); });
     return {};
@@ -144,7 +144,7 @@ class Replayer {
       return {};
     }
     const auto slot = store_.schedule().messages().find(step.id);
-    FQ_TRY(grow_alone(store_, slot ? KeptSteps::need() : Need{}));
+    FQ_TRY(grow_alone(store_, slot ? need_of(step) : Need{}));
     if (slot)
       in_txn([&](Txn& txn) { apply_.stepped(txn, step, *slot, record.header.position, record.body.size()); });
     return {};
@@ -197,7 +197,8 @@ class Replayer {
         if (!slot) {
           const bool ends =
               record.header.type == RecordType::acked || record.header.type == RecordType::cancelled;
-          if (ends) store_.schedule().dependents().note_ended(txn, item.id);
+          if (ends)
+            store_.schedule().dependents().note_ended(txn, item.id, record.header.type == RecordType::acked);
           return;
         }
         const bool by_process = record.header.type == RecordType::leased && event.detail.until_wall_ms == 0;

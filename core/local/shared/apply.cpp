@@ -40,6 +40,12 @@ Need need_of(const MessageItem& item) {
   return need;
 }
 
+Need need_of(const SteppedRecord& step) {
+  Need need = KeptSteps::need();
+  need.waits = static_cast<uint32_t>(step.after.size() / 8);
+  return need;
+}
+
 NewEntry Apply::entry_of(const MessageItem& item, MessageId id, uint64_t item_position,
                          int64_t at_wall_ms) const {
   NewEntry entry;
@@ -63,6 +69,8 @@ NewEntry Apply::entry_of(const MessageItem& item, MessageId id, uint64_t item_po
   if (!terms) throw RegionDamaged{"a message's terms are none"};
   entry.extra = true;
   entry.expired = terms->expired;
+  entry.suspended = terms->suspended;
+  entry.wait_failed = terms->wait_failed;
   if (terms->ttl_ms != 0) entry.ttl_ms = terms->ttl_ms;
   entry.after = terms->after;
   if (terms->key.empty()) return entry;
@@ -157,6 +165,9 @@ void Apply::stepped(Txn& txn, const SteppedRecord& step, SlotIndex slot, uint64_
        .bytes = static_cast<uint32_t>(step.output.payload_bytes),
        .blob = step.output.blob.has_value()});
   note_pin(txn, store_.header().steps, position);
+  if (!step.gives_back || step.carried) return;
+  const int64_t due_ms = step.until_wall_ms == 0 ? 0 : store_.boot_of(step.until_wall_ms);
+  store_.schedule().messages().suspend(txn, slot, {due_ms, step.after, step.failed});
 }
 
 // A rebuild that does not know the older records meets a step before its message, and passes it over. Which

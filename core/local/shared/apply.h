@@ -14,6 +14,9 @@ namespace fq {
 /// Room that a message takes in the schedule.
 Need need_of(const MessageItem& item);
 
+/// And what a step takes.
+Need need_of(const SteppedRecord& step);
+
 class Apply {
  public:
   explicit Apply(Store& store) : store_(store), table_(store.header()) {}

@@ -18,17 +18,17 @@ namespace fq {
 
 namespace {
 
-constexpr int kReadTries = 64;       // against compaction, which moves records
-constexpr size_t kSeenPerHold = 64;  // of the state lock
-constexpr uint32_t kPassedPerHold = 4096;
+constexpr int kRecordTries = 64;      // against compaction, which moves records
+constexpr size_t kStepsPerHold = 64;  // of the state lock
+constexpr uint32_t kStepsPassedPerHold = 4096;
 
-Result<void> check_name(std::string_view name) {
+Result<void> check_step_name(std::string_view name) {
   if (const std::string_view fault = queue_name_fault(name); !fault.empty())
     return Error{ErrorKind::usage, "step '" + std::string(name) + "': its name " + std::string(fault), 0};
   return {};
 }
 
-uint64_t id_in(const Receipt& receipt) {
+uint64_t message_under(const Receipt& receipt) {
   const std::optional<ReceiptParts> parts = parse_receipt(receipt.text);
   return parts ? parts->id : 0;
 }
@@ -49,6 +49,7 @@ Result<StepBook::Look> StepBook::look(const Receipt& receipt, std::string_view n
     const uint32_t step = schedule().steps().find(entry, name);
     if (step != kNoIndex) look.seen = reader_.see(step);
     look.count = schedule().steps().count(entry);
+    look.wait_failed = schedule().messages().has_failed_wait(entry);
     return {};
   }));
   // What is refused rests on durable state too: the verdict that came first must not be lost.
@@ -68,7 +69,7 @@ Result<bool> StepBook::read(const Receipt& receipt, std::string_view name, StepK
     if (!syncs_lazily()) FQ_TRY(flusher().wait_durable(look.seen->record + look.seen->record_bytes));
     FQ_TRY_SET(const bool readable, reader_.read(*look.seen, stored));
     if (readable) return true;
-    if (attempt == kReadTries)
+    if (attempt == kRecordTries)
       return Error{ErrorKind::bad_data, step_object(name, look.seen->id) + ": its record cannot be read", 0};
     reader().forget();
     FQ_TRY_SET(look, this->look(receipt, name));
@@ -79,13 +80,13 @@ Result<bool> StepBook::read(const Receipt& receipt, std::string_view name, StepK
 Result<void> StepBook::check_count(const Receipt& receipt, std::string_view name, const Look& look) {
   if (look.count < kStepsPerMessageMax) return {};
   return Error{ErrorKind::bad_data,
-               step_object(name, id_in(receipt)) + ": the message has " + std::to_string(look.count) +
+               step_object(name, message_under(receipt)) + ": the message has " + std::to_string(look.count) +
                    " steps, which is the limit",
                0};
 }
 
 Result<StepBegin> StepBook::begin(const Receipt& receipt, std::string_view name, Interrupt* interrupt) {
-  FQ_TRY(check_name(name));
+  FQ_TRY(check_step_name(name));
   StepBegin begun;
   StoredStep stored;
   // Once more when it is our turn: another process has perhaps run it meanwhile.
@@ -102,7 +103,7 @@ Result<StepBegin> StepBook::begin(const Receipt& receipt, std::string_view name,
     }
     FQ_TRY(check_count(receipt, name, look));
     if (ours) return begun;
-    FQ_TRY_SET(begun.turn, StepLock::take(disk(), id_in(receipt), name, interrupt));
+    FQ_TRY_SET(begun.turn, StepLock::take(disk(), message_under(receipt), name, interrupt));
     FQ_POINT("step.begun");
   }
 }
@@ -130,10 +131,10 @@ std::optional<Error> StepBook::over_limits(const Entry& entry, const SteppedReco
       0};
 }
 
-/// Appends it, and waits until that can no longer be lost.
 Result<SettleStatus> StepBook::put(const Receipt& receipt, const SteppedRecord& step) {
   encode_stepped(body_, step);
-  const uint64_t bytes = record_bytes(body_);
+  const uint64_t bytes = record_bytes(body_) + event_record_bytes(RecordType::released, 1, EventDetail{});
+  const Need need = need_of(step);
   SettleStatus status = SettleStatus::unknown;
   uint64_t end = 0;
   bool done = false;
@@ -149,20 +150,25 @@ Result<SettleStatus> StepBook::put(const Receipt& receipt, const SteppedRecord& 
         if (!slot) return Obstacle::none;
         if (std::optional<Error> refused = over_limits(schedule().messages().entry(*slot), step))
           return std::move(*refused);
-        const Obstacle obstacle = writer_.room_for_push(bytes, KeptSteps::need(), 0, true);
+        const Obstacle obstacle = writer_.room_for_push(bytes, need, 0, true);
         if (obstacle != Obstacle::none) return obstacle;
         Change change(link_, now);
         const uint64_t position = change.append(body_);
         gate().apply().stepped(change.txn(), step, *slot, position, body_.bytes.size());
+        // A lease that a process holds ends with its job; of another one nobody would know.
+        const bool by_time = HolderIndex{schedule().messages().entry(*slot).holder.get()} == kHeldByTime;
+        if (step.gives_back && by_time) events_.add(change, RecordType::released, {&*slot, 1}, {});
         FQ_POINT("step.appended");
         change.commit();
         FQ_POINT("step.committed");
+        if (step.gives_back) gate().mark_servable();
+        if (step.gives_back) gate().mark_ended();
         end = header().tail;
         upkeep_.look(header());
         done = true;
         return Obstacle::none;
       },
-      KeptSteps::need()));
+      need));
   if (!syncs_lazily()) FQ_TRY(flusher().wait_durable(end));
   FQ_POINT("step.durable");
   upkeep_.keep_if_due();
@@ -170,15 +176,15 @@ Result<SettleStatus> StepBook::put(const Receipt& receipt, const SteppedRecord& 
 }
 
 Result<SettleStatus> StepBook::keep(const Receipt& receipt, std::string_view name, Bytes output) {
-  FQ_TRY(check_name(name));
+  FQ_TRY(check_step_name(name));
   if (output.size() > kStepBytesMax) {
     return Error{ErrorKind::bad_data,
-                 step_object(name, id_in(receipt)) + ": put out " + format_size(output.size()) +
+                 step_object(name, message_under(receipt)) + ": put out " + format_size(output.size()) +
                      ", the limit is " + format_size(kStepBytesMax),
                  0};
   }
   SteppedRecord step;
-  step.id = MessageId{id_in(receipt)};
+  step.id = MessageId{message_under(receipt)};
   step.name = name;
   step.kind = StepKind::run;
   step.at_wall_ms = clock().wall_ms();
@@ -202,7 +208,7 @@ Result<SettleStatus> StepBook::keep(const Receipt& receipt, std::string_view nam
 Result<std::optional<MessageId>> StepBook::append_push(const Receipt& receipt, std::string_view name,
                                                        const NewMessage& message) {
   SteppedRecord step;
-  step.id = MessageId{id_in(receipt)};
+  step.id = MessageId{message_under(receipt)};
   step.name = name;
   step.kind = StepKind::push;
   step.at_wall_ms = clock().wall_ms();
@@ -234,7 +240,7 @@ Result<std::optional<MessageId>> StepBook::append_push(const Receipt& receipt, s
 }
 
 Result<StepPush> StepBook::push(const Receipt& receipt, std::string_view name, const NewMessage& message) {
-  FQ_TRY(check_name(name));
+  FQ_TRY(check_step_name(name));
   if (has_terms(message))
     return Error{ErrorKind::usage,
                  "step '" + std::string(name) + "': its push takes no unique, debounce or after", 0};
@@ -282,7 +288,7 @@ Result<void> StepBook::carry_one(const SeenStep& seen) {
 Result<void> StepBook::carry() {
   for (bool more = true; more;) {
     std::vector<SeenStep> found;
-    found.reserve(kSeenPerHold);  // nothing is allocated under the lock
+    found.reserve(kStepsPerHold);  // nothing is allocated under the lock
     FQ_TRY(locked([&]() -> Result<void> {
       found.clear();
       Pin& pin = header().steps;
@@ -290,8 +296,8 @@ Result<void> StepBook::carry() {
       if (!more) return {};
       const KeptSteps steps = schedule().steps();
       uint32_t at = pin.walk_next;
-      for (uint32_t passed = 0; at < steps.end() && found.size() < kSeenPerHold && passed < kPassedPerHold;
-           ++at, ++passed) {
+      for (uint32_t passed = 0;
+           at < steps.end() && found.size() < kStepsPerHold && passed < kStepsPassedPerHold; ++at, ++passed) {
         if (steps.at(at).record < pin.walk_from && steps.is_used(at)) found.push_back(reader_.see(at));
       }
       // Only what is done is passed: a death, or a change meanwhile, leaves it to the next look.

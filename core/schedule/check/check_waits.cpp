@@ -13,7 +13,8 @@ void Checker::check_waits() {
     const SlotState state = state_of(entry);
     if (state == SlotState::free || !has_extra(entry)) continue;
     const Extra& extra = region_.extra(entry.rank);
-    const bool may_wait = state == SlotState::held || state == SlotState::dead;
+    const bool may_wait =
+        state == SlotState::held || state == SlotState::dead || (extra.flags & kExtraSuspended) != 0;
     expect(may_wait || extra.waits == kNoIndex, "W2: a message waits although it is not held", slot);
     StepLimit limit(kWaitsMax);
     for (uint32_t i = extra.waits; i != kNoIndex; i = region_.wait(i).chain) {

@@ -101,6 +101,9 @@ struct Extra {
   Shared<uint32_t> fresh;              // how often its steps were forgotten
 };
 
+/// How a message has ended that others wait for, as far as that is known.
+enum class Fate : uint32_t { unknown = 0, acked = 1, other = 2 };
+
 /// A message that others wait for, see waits.h.
 struct Dependency {
   Shared<uint64_t> id;
@@ -110,8 +113,9 @@ struct Dependency {
   Shared<uint32_t> buried;       // the first wait of those that it buried
   Shared<uint32_t> ended;        // 1: in the list of those that ended
   Shared<uint32_t> ended_prev, ended_next;
+  Shared<Fate> fate;
 };
-static_assert(sizeof(Dependency) == 40);
+static_assert(sizeof(Dependency) == 48);
 
 /// That one message waits for one other.
 struct Wait {
@@ -138,6 +142,8 @@ struct UniqueKey {
 inline constexpr uint32_t kExtraExpired = 1;      // dead because it was not started in time
 inline constexpr uint32_t kExtraReplaced = 2;     // its payload came after its push, see Messages::replace
 inline constexpr uint32_t kExtraFromRelease = 4;  // held: see due_ms
+inline constexpr uint32_t kExtraSuspended = 8;    // leased: its end is a sleep until due_ms, or for its waits
+inline constexpr uint32_t kExtraWaitFailed = 16;  // of what a step waited for last not all were acked
 
 /// Things in an order: those that came in order in a list (O(1) at both ends), the others in a tree.
 struct Lane {

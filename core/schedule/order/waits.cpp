@@ -26,6 +26,7 @@ uint32_t Waits::dependency_of(Txn& txn, uint64_t id) const {
   txn.fresh(made.last, kNoIndex);
   txn.fresh(made.buried, kNoIndex);
   txn.fresh(made.ended, 0);
+  txn.fresh(made.fate, Fate::unknown);
   txn.fresh(made.ended_prev, kNoIndex);
   txn.fresh(made.ended_next, kNoIndex);
   txn.fresh(made.waits, 0);
@@ -93,7 +94,7 @@ void Waits::add(Txn& txn, uint32_t waiter, Extra& extra, const NewWait& from) co
   add_to(txn, region_.dependency(dependency).waits, 1);
   if (!from.linked) return;
   link(txn, i);
-  if (!is_unfinished(from.id)) note_ended(txn, from.id);
+  if (!is_unfinished(from.id)) note_ended(txn, from.id, Fate::unknown);
 }
 
 void Waits::drop(Txn& txn, Extra& extra) const {
@@ -119,12 +120,13 @@ void Waits::free_if_unused(Txn& txn, uint32_t i) const {
   free_element(txn, region_.root.dependency_supply, dependency, i);
 }
 
-void Waits::note_ended(Txn& txn, uint64_t id) const {
+void Waits::note_ended(Txn& txn, uint64_t id, Fate fate) const {
   if (region_.root.dependency_supply.used == 0) return;
   const uint32_t i =
       index_.find(hash_id(id), [&](const Dependency& dependency) { return dependency.id == id; });
   if (i == kNoIndex) return;
   Dependency& dependency = region_.dependency(i);
+  if (fate != Fate::unknown) put(txn, dependency.fate, fate);
   if (dependency.ended != 0) return;
   const uint32_t last = region_.root.last_ended;
   put(txn, dependency.ended, 1);
@@ -132,6 +134,17 @@ void Waits::note_ended(Txn& txn, uint64_t id) const {
   put(txn, dependency.ended_next, kNoIndex);
   txn.set(last == kNoIndex ? region_.root.first_ended : region_.dependency(last).ended_next, i);
   txn.set(region_.root.last_ended, i);
+}
+
+bool Waits::has_failed(const Extra& extra) const {
+  StepLimit limit(kWaitsMax);
+  for (uint32_t i = extra.waits; i != kNoIndex; i = region_.wait(i).chain) {
+    limit.step();
+    const Wait& wait = region_.wait(i);
+    const bool ended = (wait.flags & kWaitLinked) == 0;
+    if (ended && region_.dependency(wait.dependency).fate == Fate::other) return true;
+  }
+  return false;
 }
 
 void Waits::forget_ended(Txn& txn, uint32_t i) const {

@@ -14,8 +14,8 @@
 // Invariants
 //  W1  A linked wait is in the list of its dependency, once; a dependency has a wait, linked or not, or has
 //      ended.
-//  W2  A wait belongs to one message that is held or dead, is linked only while it is held and among the
-//  buried
+//  W2  A wait belongs to one message that is held, dead or leased and suspended, is linked only while it is
+//  held and among the buried
 //      only while it is dead; a message has kWaitsMax at most.
 #pragma once
 
@@ -56,7 +56,9 @@ class Waits {
   void drop(Txn& txn, Extra& extra) const;
   /// This message has ended, died, or is back from the dead: the messages that waited for it are to be looked
   /// at.
-  void note_ended(Txn& txn, uint64_t id) const;
+  void note_ended(Txn& txn, uint64_t id, Fate fate) const;
+  /// Whether one of what this message waits for has ended otherwise than by an ack.
+  bool has_failed(const Extra& extra) const;
   /// One that may have ended and that somebody waits for, or kNoIndex.
   uint32_t first_ended() const { return region_.root.first_ended; }
   /// It has not ended after all, or nobody waits for it any more.

@@ -225,6 +225,10 @@ Result<void> Books::give(std::vector<VerdictOrder>& orders) {
   std::vector<std::string> notices = source_.queue->take_notices();
   const std::lock_guard lock(mutex_);
   for (std::string& notice : notices) news_.notices.push_back(std::move(notice));
+  for (size_t i = 0; i < orders.size(); ++i) {
+    const bool holds = reply.items[i] == SettleStatus::ok || reply.items[i] == SettleStatus::buried;
+    if (holds && !orders[i].failure.empty()) news_.notices.push_back(std::move(orders[i].failure));
+  }
   for (size_t i = 0; options_.strict && i < orders.size(); ++i) {
     const bool acked = orders[i].verdict == Verdict::ack && reply.items[i] == SettleStatus::ok;
     if (acked) news_.acked.push_back(orders[i].id);
@@ -233,7 +237,7 @@ Result<void> Books::give(std::vector<VerdictOrder>& orders) {
   outstanding_ -= std::min(outstanding_, orders.size());
   orders.clear();
   // Only one that is about to end waits for this.
-  if (closed_ || idle_told_ || !terms_.waits) announce();
+  if (closed_ || idle_told_ || !terms_.waits || !news_.notices.empty()) announce();
   return {};
 }
 

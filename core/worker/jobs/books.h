@@ -30,6 +30,7 @@ struct VerdictOrder {
   std::string stderr_tail;
   std::optional<JobOutput> output;
   std::optional<uint64_t> run_us;
+  std::string failure;  // said once the verdict is given and holds; "": nothing
 };
 
 /// A message for a job, and what the job inherits so that its message waits for it; those that were taken

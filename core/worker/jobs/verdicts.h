@@ -27,6 +27,7 @@ int64_t backoff_for(const Workshop& shop, const Delivery& delivery);
 VerdictOrder release_of(const Delivery& delivery);
 VerdictOrder bury_of(const Delivery& delivery, std::string reason);
 
+inline constexpr int kTryLaterExit = 75;  // of a job that asks to be run again, or that sleeps
 /// The line about a failure, for a person.
 std::string failure_line(const std::string& queue, const Delivery& delivery, const VerdictOrder& order);
 

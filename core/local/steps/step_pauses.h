@@ -1,0 +1,34 @@
+// step_pauses - steps that take time: the message is given back until then, and its job ends meanwhile.
+//
+// A lease that a process holds is suspended: its end, whatever that is, brings the message to sleep, so it is
+// not run again while the job that slept is still there. Who comes back to such a step under another lease
+// has slept, or has waited: what it waited for is looked at again, and where some of it is unfinished (more
+// than kAfterMax can be waited for in turns only) waits on.
+#pragma once
+
+// fq, this room.
+#include "core/local/steps/step_book.h"
+
+namespace fq {
+
+class StepPauses : private Linked {
+ public:
+  StepPauses(Link& link, StepBook& book) : Linked(link), book_(book), reader_(link) {}
+
+  Result<StepPause> sleep(const Receipt& receipt, std::string_view name, std::optional<int64_t> delay_ms,
+                          int64_t until_wall_ms);
+  Result<StepPause> wait(const Receipt& receipt, std::string_view name,
+                         std::optional<std::span<const MessageId>> ids);
+
+ private:
+  Result<std::vector<uint64_t>> wanted(const Receipt& receipt, std::string_view name,
+                                       std::optional<std::span<const MessageId>> ids);
+  Result<void> look_at(std::vector<uint64_t>& ids, bool must_be_known, SteppedRecord& step);
+  Result<StepPause> wait_on(const Receipt& receipt, std::vector<uint64_t> ids, bool known,
+                            SteppedRecord step);
+
+  StepBook& book_;
+  StepReader reader_;
+};
+
+}  // namespace fq
