@@ -11,10 +11,8 @@
 
 namespace fq::not_built {
 
-inline constexpr std::string_view kGroups = "groups (linger, batch)";
 inline constexpr std::string_view kFollow = "following a job (push --wait, result -f)";
 inline constexpr std::string_view kLimits = "limits of messages and bytes";
-inline constexpr std::string_view kFairBy = "turns that cost bytes or time (fair_by)";
 inline constexpr std::string_view kScope = "one order for the whole queue (scope)";
 inline constexpr std::string_view kTenantRules = "rules for tenants in fq.toml";
 inline constexpr std::string_view kSteps = "steps of jobs";

@@ -11,7 +11,6 @@
 #include "core/engine/receipt.h"
 // fq, this room.
 #include "core/redis/argument_list.h"
-#include "core/redis/not_built.h"
 #include "core/redis/packing.h"
 #include "core/redis/waiting.h"
 
@@ -21,11 +20,6 @@ namespace {
 
 constexpr size_t kVerdictsPerCall = 1024;
 constexpr uint64_t kRedisOutputBytesMax = 16 * 1024 * 1024;  // of one message
-
-Result<void> check_built(const LeaseRequest& request) {
-  if (request.grouped) return not_built::refusal(not_built::kGroups);
-  return {};
-}
 
 SettleStatus status_of(const Reply& answer) {
   if (answer.text == "ok") return SettleStatus::ok;
@@ -44,6 +38,7 @@ std::string bytes_wanted(const LeaseRequest* request, size_t want, uint64_t byte
       .number(static_cast<double>(bytes_left))
       .number(static_cast<double>(wanted.hold_ms.value_or(-1)))
       .number(static_cast<double>(wanted.attempts_max.value_or(0)))
+      .number(wanted.grouped ? static_cast<double>(wanted.group_max) : 0.0)
       .number(static_cast<uint32_t>(::getpid()))
       .number(static_cast<uint8_t>(any_first))
       .number(static_cast<uint8_t>(living))
@@ -96,10 +91,29 @@ RedisLeases::Parts RedisLeases::parts_of(const Receipt& receipt) const {
           std::string(parts->mark.substr(kMarkLength))};
 }
 
-Result<void> RedisLeases::add_deliveries(const Reply& taken, LeaseReply& reply, Progress& progress) const {
+/// Of what was taken; a reply does not have those of many.
+Result<std::vector<std::string>> RedisLeases::records_of(const Reply& taken) {
+  std::vector<std::string> records;
+  for (size_t i = 0; i + 3 < taken.items.size(); i += 4) {
+    if (taken.items[i + 2].is_text()) records.push_back(taken.items[i + 2].text);
+  }
+  while (records.size() < taken.items.size() / 4) {
+    ArgumentList arguments;
+    arguments.borrow("records");
+    const size_t end = std::min(taken.items.size() / 4, records.size() + kMessagesPerCall);
+    for (size_t i = records.size(); i < end; ++i) arguments.borrow(taken.items[4 * i].text);
+    FQ_TRY_SET(const Reply reply, shard_.look(arguments.words()));
+    for (size_t i = 0, count = end - records.size(); i < count; ++i)
+      records.push_back(reply.at(1).at(i).text);
+  }
+  return records;
+}
+
+Result<void> RedisLeases::add_deliveries(const Reply& taken, LeaseReply& reply, Progress& progress) {
+  FQ_TRY_SET(const std::vector<std::string> records, records_of(taken));
   for (size_t i = 0; i + 3 < taken.items.size(); i += 4) {
     const std::optional<uint64_t> id = parse_decimal(taken.items[i].text);
-    const std::optional<MessageRecord> record = read_record(taken.items[i + 2].text);
+    const std::optional<MessageRecord> record = read_record(records[i / 4]);
     if (!id || !record) {
       return Error{
           ErrorKind::bad_data,
@@ -159,7 +173,9 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
     arguments.borrow(parts[i].serial);
     arguments.borrow(parts[i].nonce);
     Packer verdict;
-    verdict.number(static_cast<uint8_t>(items[i].verdict)).number(static_cast<double>(items[i].delay_ms));
+    verdict.number(static_cast<uint8_t>(items[i].verdict))
+        .number(static_cast<double>(items[i].delay_ms))
+        .number(items[i].run_us ? static_cast<double>(*items[i].run_us) : -1.0);
     arguments.add(verdict.bytes());
     arguments.add(failure_bytes(items[i]));
     FQ_TRY_SET(std::string output, output_bytes(items[i].output));
@@ -175,7 +191,7 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
   FQ_TRY(add_news(answer.at(6), reply));
   const bool is_session = next != nullptr && (next->watch || (given > 0 && next->hold == Hold::process));
   if (is_session) session_.keep_alive();
-  progress.is_full = given == kMessagesPerCall;
+  progress.is_full = given >= kMessagesPerCall;
   progress.servable = answer.at(4).number == 1;
   progress.is_idle = answer.at(5).number == 1;
   const int64_t now_ms = answer.at(0).at(0).number, due_ms = answer.at(0).at(1).number;
@@ -197,7 +213,6 @@ Result<void> RedisLeases::take_rest(const LeaseRequest& request, Progress& progr
 }
 
 Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {
-  FQ_TRY(check_built(request));
   const auto look_once = [&]() -> Result<LeaseReply> {
     LeaseReply reply;
     Progress progress{request.look ? 0 : request.want, request.bytes_max};
@@ -218,7 +233,6 @@ Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {
 }
 
 Result<SettleReply> RedisLeases::settle(std::span<const Settle> items, const LeaseRequest* next) {
-  if (next != nullptr) FQ_TRY(check_built(*next));
   std::vector<Parts> parts;
   for (const Settle& item : items) {
     parts.push_back(parts_of(item.receipt));

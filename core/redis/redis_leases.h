@@ -42,7 +42,8 @@ class RedisLeases {
                     Progress& progress, LeaseReply& reply, std::vector<SettleStatus>& answers);
   Result<void> add_news(const Reply& news, LeaseReply& reply) const;
   Result<void> take_rest(const LeaseRequest& request, Progress& progress, LeaseReply& reply);
-  Result<void> add_deliveries(const Reply& taken, LeaseReply& reply, Progress& progress) const;
+  Result<std::vector<std::string>> records_of(const Reply& taken);
+  Result<void> add_deliveries(const Reply& taken, LeaseReply& reply, Progress& progress);
 
   Shard& shard_;
   RedisSession& session_;

@@ -40,6 +40,9 @@ std::string_view lacking(PolicyKey key) {
     case PolicyKey::weight:
     case PolicyKey::dead_retention:
     case PolicyKey::retention:
+    case PolicyKey::batch:
+    case PolicyKey::linger:
+    case PolicyKey::fair_by:
       return "";
     case PolicyKey::concurrency:
     case PolicyKey::rate:
@@ -51,11 +54,6 @@ std::string_view lacking(PolicyKey key) {
       return "";
     case PolicyKey::scope:
       return not_built::kScope;
-    case PolicyKey::fair_by:
-      return not_built::kFairBy;
-    case PolicyKey::linger:
-    case PolicyKey::batch:
-      return not_built::kGroups;
     case PolicyKey::max_messages:
     case PolicyKey::max_bytes:
       return not_built::kLimits;
@@ -116,6 +114,16 @@ Result<void> check_keys(std::string_view path, const PolicyPatch& patch) {
   return check_values(patch.set);
 }
 
+Result<void> check_taken(const Reply& reply) {
+  if (reply.at(1).at(0).text == "ready")
+    return Error{ErrorKind::unusable,
+                 "linger, batch: cannot become others on a server while more than 10,000 messages are ready",
+                 0};
+  if (reply.at(1).at(0).text != "many") return {};
+  return Error{ErrorKind::unusable,
+               "fair_by: cannot become another on a server while the queue has more than 10,000 tenants", 0};
+}
+
 }  // namespace
 
 Result<Settings> RedisPolicy::settings() {
@@ -150,8 +158,8 @@ Result<void> RedisPolicy::load(const Policy& policy, const FileIdentity& identit
     arguments.borrow(pool.name);
     arguments.add(policy_bytes(pool.values));
   }
-  FQ_TRY(shard_.change("change", arguments.words()));
-  return {};
+  FQ_TRY_SET(const Reply reply, shard_.change("change", arguments.words()));
+  return check_taken(reply);
 }
 
 Result<void> RedisPolicy::set(std::string_view path, const PolicyPatch& patch) {
@@ -164,8 +172,8 @@ Result<void> RedisPolicy::set(std::string_view path, const PolicyPatch& patch) {
   std::string unset;
   for (const PolicyKey key : patch.unset) unset += static_cast<char>(key);
   arguments.add(std::move(unset));
-  FQ_TRY(shard_.change("change", arguments.words()));
-  return {};
+  FQ_TRY_SET(const Reply reply, shard_.change("change", arguments.words()));
+  return check_taken(reply);
 }
 
 /// By path; a cursor is the last one that was told, behind a sign.

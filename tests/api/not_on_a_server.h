@@ -16,35 +16,12 @@ inline constexpr std::string_view kNotOnAServer[] = {
     "what is delayed, held or dead says so, and what keeps its tenant as well",
     "a message that never was is not explained",
     "what is told to come next is what is served next",
-    // fair_by_test.cpp
-    "by bytes, long payloads have as many bytes as short ones",
-    "by time, long runs have as much time as short ones",
-    "by time, whatever ends a run pays for it, and who measures it better is believed",
-    "by time, a lease that runs out is paid",
-    "another cost holds at once, for what is queued, and evens out what was ahead",
-    // group_test.cpp
-    "without linger a group is all that one tenant has, not of those below it",
-    "groups are whole until enough messages are reached or passed",
-    "a group has at most as many as the queue's batch, or as are asked for",
-    "a group of thousands is taken whole",
-    "what gathers is served when its oldest has waited, to everybody",
-    "waiting ends when a group has gathered",
-    "a batch that is full waits for nothing",
-    "what comes while a group is out, and what comes back, is of the next group",
-    "linger that changes holds at once for what is queued",
-    "a group is cut by a limit of its tenant, or by bytes, and the rest gathers anew",
-    "a group takes only of the tenant that is asked for, and of those below it",
-    "each message of a group costs its tenant a turn",
-    "two who take groups at once share none",
-    // job_test.cpp
-    "a group takes of nobody else, and not of those below it",
     // order_test.cpp
     "one order for the whole queue: the highest priority of all goes first, and equals take turns",
     "one order for the whole queue: the smallest key of all goes first",
     "one order for the whole queue goes with fifo as if it were not there",
     // pages_test.cpp
     "peek shows the order of serving, however far",
-    "peek shows what has no turns behind all others, by tenant, however much that is",
     "what is there all along is shown once, whatever comes and goes between two pages",
     // random_history_test.cpp
     "random histories end as in the model",

@@ -29,9 +29,16 @@ class ServerHistory {
     Settings settings;
     settings.order = static_cast<Order>(below(3));
     settings.attempts_max = 3;
+    costly_ = below(2) == 0;
+    if (costly_) settings.fair_by = static_cast<FairBy>(below(3));
+    if (below(2) == 0) settings.batch_max = 1 + below(4);
+    // Now ends in 5 and due times in 0, so windows end in 9.
+    if (below(3) == 0) settings.linger_ms = static_cast<int64_t>(below(100)) * 10 + 9;
+    gathers_ = settings.linger_ms > 0;
     model_.load(settings);
-    const std::vector<PoolRule> pools = {{"p", {{PolicyKey::concurrency, 2, 0, {}}}},
-                                         {"q", {{PolicyKey::concurrency, 1, 0, {}}}}};
+    std::vector<PoolRule> pools = {{"p", {{PolicyKey::concurrency, 2, 0, {}}}},
+                                   {"q", {{PolicyKey::concurrency, 1, 0, {}}}}};
+    if (costly_) pools.clear();  // what a late start by time costs is another story
     model_.set_pools(pools);
     REQUIRE(queue_->policy_load({values_of(settings), {}, pools}, {.inode = 1}).ok());
   }
@@ -41,6 +48,7 @@ class ServerHistory {
     for (size_t i = 0; i < kSteps && fault_.empty(); ++i) {
       step();
       compare();
+      if (gathers_) clock_.advance(10);  // no two windows begin at one time
     }
     return fault_;
   }
@@ -63,7 +71,9 @@ class ServerHistory {
 
   std::string tenant() {
     static const char* const tenants[] = {"c", "a/x", "a/y", "b/z/1", "b/z/2", "default", "a", "b"};
-    return tenants[below(std::size(tenants))];
+    // Where turns cost otherwise, no account has messages of its own: how far they are ahead when the first
+    // one below it comes is not promised.
+    return tenants[below(std::size(tenants) - (costly_ ? 2 : 0))];
   }
 
   void step() {
@@ -92,8 +102,9 @@ class ServerHistory {
     std::vector<NewMessage> batch(1 + below(4));
     std::vector<std::string> texts;
     texts.reserve(4 * batch.size());
+    const std::string one = tenant();
     for (NewMessage& message : batch) {
-      message.tenant = texts.emplace_back(tenant());
+      message.tenant = texts.emplace_back(gathers_ ? one : tenant());
       message.payload = as_bytes(texts.emplace_back("m" + std::to_string(++pushed_)));
       if (model_.settings.order == Order::priority) message.priority = static_cast<int32_t>(below(5)) - 2;
       const bool keyed = model_.settings.order == Order::key && below(4) != 0;
@@ -102,7 +113,7 @@ class ServerHistory {
       if (keyed) message.key = keys[below(std::size(keys))];
       if (below(3) == 0) set_key(message, texts.emplace_back(1, static_cast<char>('k' + below(3))));
       const bool is_debounced = !message.debounce.empty();
-      while (!is_debounced && !ids_.empty() && below(3) == 0) {
+      while (!gathers_ && !is_debounced && !ids_.empty() && below(3) == 0) {
         auto& after = below(2) == 0 ? message.after : message.after_any;
         after.push_back(ids_[below(ids_.size())]);
       }
@@ -140,8 +151,11 @@ class ServerHistory {
     request.hold_ms = fresh_span_ms(3'000);
     request.tenant = filters[below(std::size(filters))];
     request.want = below(2) == 0 ? 1 : want;
-    if (request.want > 1) request.hold = Hold::process;  // else they would tie
+    // Else they would tie, or come back at one time, and two windows would begin then.
+    if (request.want > 1 || gathers_) request.hold = Hold::process;
     if (below(4) == 0) request.bytes_max = 2 + below(10);
+    request.grouped = request.want > 1 && below(2) == 0;
+    if (request.grouped && below(2) == 0) request.group_max = 1 + below(4);
     log_ += "lease " + std::to_string(request.want) + " '" + std::string(request.tenant) + "'\n";
     const LeaseReply mine = answered(queue_->lease(request));
     const std::vector<Delivery> models = model_.lease(request);
@@ -170,6 +184,7 @@ class ServerHistory {
     item.verdict = static_cast<Verdict>(below(4));
     const bool can_delay = item.verdict == Verdict::retry || item.verdict == Verdict::release;
     if (can_delay && below(2) == 0) item.delay_ms = fresh_span_ms(2'000);
+    if (below(3) == 0) item.run_us = below(1'500'000);
     item.receipt = models;
     const SettleStatus expected = model_.settle(item);
     item.receipt = mine;
@@ -212,7 +227,7 @@ class ServerHistory {
     const MessageId id = ids_[below(ids_.size())];
     model_.fire_timers();
     const auto span = [this](int64_t most) { return fresh_span_ms(most); };
-    const RandomPatch drawn(*model_.find(id), model_.settings.order, true, {random_, clock_, span});
+    const RandomPatch drawn(*model_.find(id), model_.settings.order, !gathers_, {random_, clock_, span});
     log_ += "edit " + std::to_string(number(id)) + drawn.text() + "\n";
     equal(status_name(answered(queue_->edit(id, drawn.patch()))), status_name(model_.edit(id, drawn.patch())),
           "edited");
@@ -235,6 +250,8 @@ class ServerHistory {
   Location location_;
   std::unique_ptr<Queue> queue_;
   Model model_{clock_};
+  bool gathers_ = false;
+  bool costly_ = false;  // turns may cost bytes or time
   size_t pushed_ = 0;
   std::vector<MessageId> ids_;
   std::vector<std::pair<Receipt, Receipt>> taken_;

@@ -8,13 +8,13 @@ local GRACE = 15000
 local HELD = 256       -- of one session that is over, in one call
 
 -- PolicyKey
-local ORDER, LEASE, RETENTION, DEAD_RETENTION, ATTEMPTS, DRAINING = 1, 7, 8, 9, 13, 23
+local ORDER, FAIR_BY, LINGER, LEASE, RETENTION, DEAD_RETENTION, BATCH, ATTEMPTS, DRAINING = 1, 3, 5, 7, 8, 9, 12, 13, 23
 
 local function settings_of(file, set)
   local values = records.add_policy(records.add_policy({}, file or ''), set or '')
   local function number(key, usual) return values[key] and values[key][1] or usual end
   local attempts = values[ATTEMPTS]
-  return {values = values, fifo = number(ORDER, 0) == 1, lease = number(LEASE, 60000),
+  return {values = values, batch = number(BATCH, math.huge), linger = number(LINGER, 0), fair_by = number(FAIR_BY, costs.TURNS), fifo = number(ORDER, 0) == 1, lease = number(LEASE, 60000),
     attempts = number(ATTEMPTS, 5), attempts_by_kind = not attempts or (attempts[1] == 5 and attempts[2] == 1),
     dead_retention = number(DEAD_RETENTION, math.huge), retention = number(RETENTION, math.huge), is_draining = values[DRAINING] ~= nil}
 end
@@ -22,15 +22,16 @@ end
 -- Without effect: what is due is not done yet.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
-    'waits', 'ended', 'ops')
+    'waits', 'ended', 'ops', 'usual')
   if not root[1] then return nil, redis.error_reply('FQMISSING there is no such queue') end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
   local before = tonumber(root[2])
   local call = {root = keys[1], tag = string.sub(keys[1], 1, -2), n = tonumber(root[3]), serial = tonumber(root[4]),
     sums = records.sums(root[5]), settings = settings_of(root[6], root[7]), run = root[8], before = before,
-    grace = tonumber(root[9] or 0), waits = tonumber(root[10] or 0), ops = tonumber(root[12] or 0), nodes = {}, rings = {}, queues = {},
+    grace = tonumber(root[9] or 0), waits = tonumber(root[10] or 0), ops = tonumber(root[12] or 0),
+    usual_run = tonumber(root[13] or 0), nodes = {}, rings = {}, queues = {},
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = {},
-    is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, session = ''}
+    is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, session = ''}
   ends.read(call, root[11] or '')
   call.now = math.max(before, time.read(keys[1]))
   return call
@@ -128,7 +129,7 @@ function M.finish(call)
   tree.write(call)
   local root = {'now', text.num(call.now), 'n', text.num(call.n), 'serial', text.num(call.serial), 'sums',
     records.sums_bytes(call.sums), 'waits', text.num(call.waits), 'ended', ends.bytes(call),
-    'ops', text.num(call.ops + 1)}
+    'ops', text.num(call.ops + 1), 'usual', text.num(call.usual_run)}
   if call.other_run then
     for _, each in ipairs({'run', call.run, 'grace', text.num(call.grace)}) do root[#root + 1] = each end
   end

@@ -45,9 +45,18 @@ local function until_of(call, set)
 end
 
 -- What holds at the top of the tree, after one of its layers changed.
-local function put_together(call)
-  local layers = redis.call('HMGET', call.root, 'file', 'set')
-  tree.set(call, '', records.add_policy(records.add_policy({}, layers[1] or ''), layers[2] or ''))
+local FAIR_BY, LINGER, BATCH = 3, 5, 12
+local function put_together(call, file, set)
+  local values = records.add_policy(records.add_policy({}, file or ''), set or '')
+  local fair_by = values[FAIR_BY] and values[FAIR_BY][1] or costs.TURNS
+  local linger, batch = values[LINGER] and values[LINGER][1] or 0, values[BATCH] and values[BATCH][1] or math.huge
+  if not terms.may_set_fair_by(call, fair_by) then return 'many' end
+  if not messages.may_set_groups(call, linger, batch) then return 'ready' end
+  terms.set_fair_by(call, fair_by)
+  messages.set_groups(call, linger, batch)
+  terms.set(call, '', values)
+  redis.call('HSET', call.root, 'file', file or '', 'set', set or '')
+  return 'ok'
 end
 
 local CHANGES = {
@@ -57,19 +66,19 @@ local CHANGES = {
   -- The layer of the policy file: values, identity, "=" and its text where that is to be kept, then of each pool
   -- name and values.
   file = function(call, args)
-    redis.call('HSET', call.root, 'file', args[4], 'identity', args[5])
+    local said = put_together(call, args[4], redis.call('HGET', call.root, 'set'))
+    if said ~= 'ok' then return {said} end
+    redis.call('HSET', call.root, 'identity', args[5])
     if args[6] ~= '' then redis.call('HSET', call.root, 'text', string.sub(args[6], 2)) end
     local rules = {}
     for at = 7, #args, 2 do rules[args[at]] = records.add_policy({}, args[at + 1]) end
-    tree.set_pools(call, rules)
-    put_together(call)
-    return {}
+    terms.set_pools(call, rules)
+    return {said}
   end,
   -- What is set at run time of the queue, and what is so no more.
   set = function(call, args)
-    redis.call('HSET', call.root, 'set', patched(redis.call('HGET', call.root, 'set') or '', args[4], args[5]))
-    put_together(call)
-    return {}
+    local layers = redis.call('HMGET', call.root, 'file', 'set')
+    return {put_together(call, layers[1], patched(layers[2] or '', args[4], args[5]))}
   end,
   -- Likewise of a tenant.
   tenant = function(call, args)
@@ -80,7 +89,7 @@ local CHANGES = {
     else
       redis.call('HSET', call.tag .. 'ov', path, bytes)
     end
-    tree.set(call, path, records.add_policy({}, bytes))
+    terms.set(call, path, records.add_policy({}, bytes))
     return {}
   end,
   -- pid, slots, messages of a job: it is a worker.

@@ -39,12 +39,28 @@ function M.messages(call, args)
   return {text.num(call.ops), states, faults}
 end
 
+-- What of it does not agree with its ring, with that of its parent, and with what it has ready.
+local function faults_of(call, path, ready)
+  local n, faults = tree.node(call, path), {}
+  if n.own.count ~= ready then faults[#faults + 1] = 'counts other ready messages than its queue has' end
+  if n.kids ~= redis.call('ZCARD', call.tag .. 'r:' .. path) then faults[#faults + 1] = 'counts others than its ring has' end
+  if (n.own.seated or false) ~= (n.own.count > 0 and not n.own.blocked) then faults[#faults + 1] = 'its own messages sit where they should not' end
+  if path == '' then return faults end
+  local member = struct.pack('>I8', n.seq) .. path
+  local tag = redis.call('ZSCORE', call.tag .. 'r:' .. tree.parent_of(path), member)
+  local seated = n.seated or false
+  if seated ~= (tree.count_of(n) > 0 and not n.blocked) or seated ~= (tag ~= false) or (tag and tonumber(tag) ~= n.tag) then
+    faults[#faults + 1] = 'sits where it should not'
+  end
+  return faults
+end
+
 -- paths. reply: likewise, without states.
 function M.nodes(call, args)
   local faults = {}
   for at = 2, #args do
     local path = args[at]
-    for _, fault in ipairs(tree.faults(call, path, redis.call('ZCARD', call.tag .. 'q:' .. path))) do
+    for _, fault in ipairs(faults_of(call, path, redis.call('ZCARD', call.tag .. 'q:' .. path))) do
       faults[#faults + 1] = (path == '' and 'the queue' or 'tenant ' .. path) .. ': ' .. fault
     end
   end

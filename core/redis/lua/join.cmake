@@ -8,7 +8,7 @@ set(redis_lua ${CMAKE_CURRENT_LIST_DIR})
 # `time`: the file that tells the time.
 function(fq_join_redis_library time out_name out_text)
   set(body "")
-  foreach(room text ${time} view limits records events store sums pools tree uniques waits sessions outputs ends told messages after edit selection calls push work change check look make functions)
+  foreach(room text ${time} view costs limits records events store sums pools tree terms uniques waits sessions outputs ends told messages after edit selection calls push work change check look make functions)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${redis_lua}/${room}.lua)
     file(READ ${redis_lua}/${room}.lua text)
     string(REGEX REPLACE "(^|\n) *--[^\n]*" "\\1" text "${text}")

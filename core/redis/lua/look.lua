@@ -24,6 +24,12 @@ local LOOKS = {
     found[6] = redis.call('HGET', call.tag .. 'o', found[1])
     return found
   end,
+  -- ids: their records.
+  records = function(call, args)
+    local found = {}
+    for i = 2, #args do found[i - 1] = redis.call('GET', call.tag .. 'm:' .. args[i]) end
+    return found
+  end,
   -- tenant, from, n: the ready ones in the order of their turns.
   ready = function(call, args)
     local from, n, found = tonumber(args[3]), tonumber(args[4]), {}
@@ -41,7 +47,7 @@ local LOOKS = {
     local left, n, found = tonumber(args[3]), tonumber(args[4]), {}
     for _, path in ipairs(tree.tenants(call, args[2])) do
       local node = tree.node(call, path)
-      if tree.is_blocked(call, node) then
+      if tree.is_blocked(call, node, true) then
         local there = node.own.count
         if left < there and #found < n then
           local key = call.tag .. 'q:' .. path
@@ -92,7 +98,7 @@ local LOOKS = {
     local first, last, parked = args[2] == '' and '-' or '(' .. args[2], '', 0
     for _, path in ipairs(redis.call('ZRANGEBYLEX', call.tag .. 'tn', first, '+', 'LIMIT', 0, tonumber(args[3]))) do
       last = path
-      if tree.is_blocked(call, tree.node(call, path)) then parked = parked + 1 end
+      if tree.is_blocked(call, tree.node(call, path), true) then parked = parked + 1 end
     end
     return {last, parked}
   end,

@@ -26,6 +26,24 @@ local function queue_of(call, path)
   end
   return queue
 end
+-- Where groups gather: since when each ready message of a tenant is so.
+local function ages_of(call, path)
+  if not call.ages[path] then call.ages[path] = view.open(call.tag .. 'gs:' .. path, no_order) end
+  return call.ages[path]
+end
+local function note_age(call, m, is_ready)
+  if call.settings.linger == 0 then return end
+  local name = struct.pack('>I8', m.id)
+  if is_ready then view.put(ages_of(call, m.path), m.since, name) else view.take(ages_of(call, m.path), name) end
+end
+
+-- What a group has left gathers anew, from its oldest on.
+function M.gather(call, n)
+  if call.settings.linger == 0 then return end
+  local first = view.first(ages_of(call, n.path))
+  if first then tree.gather(call, n, first[1]) end
+end
+
 function M.timers(call)
   call.timers = call.timers or view.open(call.tag .. 't', no_order)
   return call.timers
@@ -71,10 +89,12 @@ local function leave(call, m, at)
   if m.state == READY then
     local _, member = place_of(m)
     view.take(queue_of(call, m.path), member)
+    note_age(call, m, false)
     tree.unready(call, n, at)
   end
   if m.state == LEASED then
-    tree.ended(call, n, call.now)
+    tree.ended(call, n, call.now, m.run_ticks or (call.now - m.began) * 100, m.ticks, m.top_bytes)
+    m.run_ticks = nil
     if m.living then sessions.drop(call, m) end
     m.living, m.watched, m.pid = false, false, 0
   end
@@ -90,7 +110,8 @@ local function enter(call, m, state, at)
   if state == READY or state == DEAD then m.since = at end
   if state == READY then
     view.put(queue_of(call, m.path), place_of(m))
-    tree.ready(call, tree.node(call, m.path), at)
+    note_age(call, m, true)
+    tree.ready(call, tree.node(call, m.path), m.bytes, at)
   end
   if state == DEAD then view.put(M.graves(call), at, name_of(m.id)) end
   if state == HELD then view.put(M.helds(call), 0, name_of(m.id)) end
@@ -160,7 +181,8 @@ function M.add(call, p)
   local m = {id = call.n + 1, fifo = call.settings.fifo, key = p.key, path = p.path, attempts = 0,
     in_force = 0, crashes = 0, deliveries = 0, pushed = call.now, timer = 0, since = 0, serial = 0, began = 0,
     nonce = '      ', rest = p.rest, changed = true, priority = p.priority, attempts_max = p.attempts_max,
-    bytes = p.bytes, ttl = p.ttl, keep = p.keep, is_command = p.is_command, pid = 0}
+    bytes = p.bytes, ttl = p.ttl, keep = p.keep, is_command = p.is_command, pid = 0, ticks = 0,
+    top_bytes = 0}
   call.n = m.id
   call.messages[m.id] = m
   view.put(ids_of(call), m.id, name_of(m.id))
@@ -205,17 +227,18 @@ function M.first_of(call, n)
 end
 
 -- It has its turn. Nothing starts: for who looks ahead.
-function M.pass_over(call, m, n, top)
+function M.pass_over(call, m, n, top, more)
   local _, member = place_of(m)
   view.take(queue_of(call, n.path), member)
-  tree.charge(call, n, top)
+  note_age(call, m, false)
+  m.ticks, m.top_bytes = tree.charge(call, n, top, m.bytes, more), #top
 end
 
 -- It is delivered, as `terms` say: `due`: until then, nil: for as long as the session lives; `attempts`, 0: as the
--- queue says; `watch`; `pid`.
-function M.lease(call, m, n, top, terms)
+-- queue says; `watch`; `pid`. `more`: as one of a group, beside another.
+function M.lease(call, m, n, top, terms, more)
   uniques.note(call, m, LEASED)
-  M.pass_over(call, m, n, top)
+  M.pass_over(call, m, n, top, more)
   tree.started(call, n)
   count(call, m, 'ready', -1)
   count(call, m, 'leased')
@@ -242,7 +265,9 @@ function M.held_by(call, id, serial, nonce)
 end
 
 -- verdict: 0 ack, 1 retry, 2 release, 3 bury. What becomes of it: 'ok', or 'buried'.
-function M.judge(call, m, verdict, delay, failure)
+-- `run_us`: how long it ran, -1: since it was taken.
+function M.judge(call, m, verdict, delay, failure, run_us)
+  if run_us >= 0 then m.run_ticks = math.floor(run_us / 10) end
   if m.nonce ~= call.session then sessions.tell(call, m, sessions.ENDED) end
   if verdict == 0 then
     finish(call, m, 'acked', failure)
@@ -315,6 +340,7 @@ function M.fire(call, due, member)
     m.changed = true
     set_timer(call, m, call.grace)
   else
+    m.run_ticks = (due - m.began) * 100  -- who looks late at a lease that is over does not make it longer
     M.crash(call, m)
   end
 end
@@ -329,8 +355,36 @@ function M.forget_dead(call, most)
   end
 end
 
+-- Groups may gather otherwise: there are not too many ready messages for one call.
+local READY_MOST = 10000
+local function has_groups(call, linger, batch)
+  return linger == call.settings.linger and batch == call.settings.batch
+end
+function M.may_set_groups(call, linger, batch)
+  return has_groups(call, linger, batch) or call.sums.ready <= READY_MOST
+end
+function M.set_groups(call, linger, batch)
+  if has_groups(call, linger, batch) then return end
+  local before = call.settings.linger
+  local paths = tree.tenants(call, '')
+  call.settings.linger, call.settings.batch = linger, batch
+  for _, path in ipairs(paths) do
+    local n = tree.node(call, path)
+    if before == 0 and linger > 0 then
+      for _, entry in ipairs(view.all(queue_of(call, path))) do note_age(call, store.find(call, id_of(entry[2])), true) end
+    end
+    if n.own.blocked then tree.gather(call, n, n.own.since) else M.gather(call, n) end
+    if linger == 0 then call.aged[#call.aged + 1] = path end
+  end
+end
+
 function M.write(call)
+  for _, path in ipairs(call.aged) do
+    call.ages[path] = nil
+    redis.call('UNLINK', call.tag .. 'gs:' .. path)
+  end
   for _, queue in pairs(call.queues) do view.write(queue) end
+  for _, ages in pairs(call.ages) do view.write(ages) end
   if call.timers then view.write(call.timers) end
   if call.graves then view.write(call.graves) end
   if call.helds then view.write(call.helds) end

@@ -12,10 +12,11 @@ local VERSION = 1
 -- So a change of the head is one SETRANGE, however long the payload is.
 --   version, state; flags; bytes of the key; bytes of the tenant, attempts_max (0: the queue's), attempts,
 --   attempts in force, crashes; deliveries, priority, bytes of the payload, the process that holds it; pushed,
---   timer, since, ttl, serial, began, how long it is told of after its end (-1: as the queue says); nonce
-local HEAD = '<BBHBHHHHHI4i4I4I4dddddddc6'
-M.HEAD_BYTES = 93
-M.HEAD_AND_NAMES_BYTES = 93 + 255 + 64
+--   timer, since, ttl, serial, began, how long it is told of after its end (-1: as the queue says); nonce; the expected run that
+--   was charged, and the bytes of the path below which it was
+local HEAD = '<BBHBHHHHHI4i4I4I4dddddddc6dH'
+M.HEAD_BYTES = 103
+M.HEAD_AND_NAMES_BYTES = 103 + 255 + 64
 -- Flags: pushed while the order was fifo; more is said of it in ties; its key is of --debounce; it holds that key;
 -- it runs a command; it is held by living; somebody watches its lease.
 local FLAGS = {fifo = 1, is_tied = 2, debounced = 4, holds_key = 8, is_command = 16, living = 32, watched = 64}
@@ -35,14 +36,15 @@ end
 function M.head(m)
   return struct.pack(HEAD, VERSION, m.state, flags_of(m), #m.key, #m.path, m.attempts_max, m.attempts, m.in_force,
     math.min(m.crashes, 65535), m.deliveries, m.priority, m.bytes, m.pid, m.pushed, m.timer, m.since, m.ttl,
-    m.serial, m.began, m.keep, m.nonce)
+    m.serial, m.began, m.keep, m.nonce, m.ticks, m.top_bytes)
 end
 
 function M.message(id, bytes)
   local m = {id = id}
   local version, flags, key_bytes, path_bytes
   version, m.state, flags, key_bytes, path_bytes, m.attempts_max, m.attempts, m.in_force, m.crashes,
-    m.deliveries, m.priority, m.bytes, m.pid, m.pushed, m.timer, m.since, m.ttl, m.serial, m.began, m.keep, m.nonce =
+    m.deliveries, m.priority, m.bytes, m.pid, m.pushed, m.timer, m.since, m.ttl, m.serial, m.began, m.keep, m.nonce,
+    m.ticks, m.top_bytes =
     struct.unpack(HEAD, bytes)
   m.path = string.sub(bytes, M.HEAD_BYTES + 1, M.HEAD_BYTES + path_bytes)
   m.key = string.sub(bytes, M.HEAD_BYTES + 1 + path_bytes, M.HEAD_BYTES + path_bytes + key_bytes)
@@ -80,23 +82,25 @@ function M.ties_bytes(t)
   return table.concat(parts)
 end
 
--- A node: version, flags; its seat among its siblings, then the one of its own messages below it. Behind that what
+-- A node: version, flags; its seat among its siblings, then the one of its own messages below it, with the ticks
+-- that a run takes and since when it gathers, if it does. Behind that what
 -- few have: limits, until when it starts nothing, the name of its pool.
-local NODE = '<BBddddddddddddd'
-local NODE_BYTES = 106
+local NODE = '<BBddddddddddddddd'
+local NODE_BYTES = 122
 local LIMITS = '<dddddddH'
-local SEATED, OWN_SEATED, BLOCKED, PAUSED, LIMITED = 1, 2, 4, 8, 16
+local SEATED, OWN_SEATED, BLOCKED, PAUSED, LIMITED, GATHERS = 1, 2, 4, 8, 16, 32
 
 function M.node(path, bytes)
   local n = {path = path, tag = 0, seq = 0, vtime = 0, joins = 0, run = 0, weight = 1000, kids = 0, idle = 0,
     limits = limits.new(), limited = 0, pool = '',
-    own = {tag = 0, seq = 0, count = 0, run = 0, idle = 0, weight = 1000}}
+    own = {tag = 0, seq = 0, count = 0, run = 0, idle = 0, ticks = 0, since = 0, weight = 1000}}
   if not bytes then return n end
   local own, version, flags = n.own, nil, nil
   version, flags, n.tag, n.seq, n.vtime, n.joins, n.run, n.weight, n.kids, n.idle,
-    own.tag, own.seq, own.count, own.run, own.idle = struct.unpack(NODE, bytes)
+    own.tag, own.seq, own.count, own.run, own.idle, own.ticks, own.since = struct.unpack(NODE, bytes)
   n.seated, own.seated, n.blocked, n.paused = has(flags, SEATED), has(flags, OWN_SEATED), has(flags, BLOCKED),
     has(flags, PAUSED)
+  own.blocked = has(flags, GATHERS)
   if not has(flags, LIMITED) then return n end
   local l, pool_bytes = n.limits, nil
   l.concurrency, l.rate_count, l.rate_span, l.burst, l.credit, l.credit_at, n.limited, pool_bytes =
@@ -110,9 +114,9 @@ function M.node_bytes(n)
   local own, l = n.own, n.limits
   local limited = not limits.is_usual(l) or n.limited > 0 or n.pool ~= ''
   local flags = (n.seated and SEATED or 0) + (own.seated and OWN_SEATED or 0) + (n.blocked and BLOCKED or 0) +
-    (n.paused and PAUSED or 0) + (limited and LIMITED or 0)
+    (n.paused and PAUSED or 0) + (limited and LIMITED or 0) + (own.blocked and GATHERS or 0)
   local head = struct.pack(NODE, VERSION, flags, n.tag, n.seq, n.vtime, n.joins, n.run, n.weight, n.kids, n.idle,
-    own.tag, own.seq, own.count, own.run, own.idle)
+    own.tag, own.seq, own.count, own.run, own.idle, own.ticks, own.since)
   if not limited then return head end
   return head .. struct.pack(LIMITS, l.concurrency, l.rate_count, l.rate_span, l.burst, l.credit, l.credit_at, n.limited,
     #n.pool) .. n.pool

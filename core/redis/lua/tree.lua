@@ -5,8 +5,7 @@
 -- equal tags who took its place first. The seat of a node's own messages is in the node's record, so a tenant
 -- without children needs no ring.
 local M = {}
-local TURN = 2520000000
-local FORGIVEN_PER_MS = TURN / 10
+local FORGIVEN_PER_MS = 252000000
 
 local function parent_of(path) return string.match(path, '^(.*)/[^/]*$') or '' end
 
@@ -59,9 +58,9 @@ local function leave_seat(call, s, p)
   end
 end
 
--- A turn behind the clock. What it has used before it owes, less what time forgives. The product of a long time
+-- One start behind the clock, or one that is usual. What it has used before it owes, less what time forgives. The product of a long time
 -- is split: above 2^53 it would be rounded.
-local function newcomer_tag(s, p, at)
+local function newcomer_tag(s, p, cost, at)
   local owed = s.tag
   if s.run == 0 then
     local idle = math.max(0, at - s.idle)
@@ -69,16 +68,16 @@ local function newcomer_tag(s, p, at)
     local rest = idle - whole * s.weight
     owed = owed - whole * FORGIVEN_PER_MS - math.floor(rest * FORGIVEN_PER_MS / s.weight)
   end
-  return math.max(p.vtime + math.floor(TURN / s.weight), owed)
+  return math.max(p.vtime + math.floor(cost / s.weight), owed)
 end
 
--- Sits or leaves as it has something or not, and so on upwards while that changes something. `arrival`: when
--- the first message came; nil: none did.
-local function settle(call, s, p, arrival)
+-- Sits or leaves as it has something or not, and so on upwards while that changes something. `cost`: of the
+-- first message that came, and when that was; nil: none did. `group`: it is one that has gathered.
+local function settle(call, s, p, cost, at, group)
   while true do
     local count = count_of(s)
     local wanted = count > 0 and not s.blocked
-    if arrival and not s.seated and count == 1 then s.tag = newcomer_tag(s, p, arrival) end
+    if cost and not s.seated and (count == 1 or (group and not s.own)) then s.tag = newcomer_tag(s, p, cost, at) end
     s.changed, p.changed = true, true
     if (s.seated or false) == wanted then return end
     if s.seated then
@@ -104,7 +103,8 @@ end
 
 local function note_idle(call, n, running, at)
   each_seat(call, n, function(s, p)
-    if count_of(s) == 0 and s.run <= running then s.idle = at end
+    local idle = count_of(s) == 0 or (s.blocked and not s.own)
+    if idle and s.run <= running then s.idle = at end
     s.changed, p.changed = true, true
   end)
 end
@@ -141,6 +141,25 @@ local function look_again(call, n, now)
   if n.path ~= '' then settle(call, n, M.node(call, parent_of(n.path))) end
 end
 
+-- Whether it waits for nothing more: its messages have gathered, or there are none.
+local function has_gathered(call, own, now)
+  return own.count == 0 or own.count >= call.settings.batch or own.since + call.settings.linger <= now
+end
+
+-- Its own messages gather from now on, or do not any more.
+local function set_gathering(call, n, gathers)
+  view.take(index(call, 'nt'), n.path .. '/')
+  if gathers then view.put(index(call, 'nt'), n.own.since + call.settings.linger, n.path .. '/') end
+  n.own.blocked, n.changed = gathers, true
+end
+local function gather_again(call, n, gathers, now)
+  local did = n.own.blocked or false
+  set_gathering(call, n, gathers)
+  if gathers == did then return end
+  if gathers then return settle(call, n.own, n) end
+  settle(call, n.own, n, costs.of_group(call, n.own, now), now, true)
+end
+
 -- The pools that there are and that hold for it, each once.
 local function pools_of(call, n)
   local names, seen = {}, {}
@@ -165,26 +184,43 @@ local function add_running(call, n, more)
   end)
 end
 
--- One more of its own messages is ready.
-function M.ready(call, n, at)
-  n.own.count = n.own.count + 1
+-- One more of its own messages is ready, with a payload of so many bytes.
+function M.ready(call, n, bytes, at)
+  local own = n.own
+  own.count = own.count + 1
   n.changed = true
-  if n.own.count > 1 then return end
-  list(call, 'tn', n.path, true)
-  settle(call, n.own, n, at)
+  if own.count == 1 then list(call, 'tn', n.path, true) end
+  if own.count == 1 and call.settings.linger > 0 then own.blocked, own.since = true, at end
+  own.since = math.min(own.since, at)
+  local gathers = own.blocked and own.count < call.settings.batch
+  local gathered = own.blocked and not gathers
+  if own.blocked then set_gathering(call, n, gathers) end
+  local opens = gathered and own.count > 1
+  if gathers or (own.count > 1 and not opens) then return end
+  local cost = opens and costs.of_group(call, own, at) or costs.of_first(call, own, bytes, at)
+  settle(call, own, n, cost, at, opens)
 end
 
 -- One fewer, without a turn.
 function M.unready(call, n, at)
   n.own.count = n.own.count - 1
-  if n.own.count == 0 then list(call, 'tn', n.path, false) end
+  if n.own.count == 0 then
+    list(call, 'tn', n.path, false)
+    if n.own.blocked then set_gathering(call, n, false) end
+  end
   settle(call, n.own, n)
   note_idle(call, n, 0, at)
 end
 
--- It or a node above it starts nothing now, or a pool that holds for it has no room.
-function M.is_blocked(call, n)
-  local blocked = false
+-- What it has gathers from its oldest on, which is ready since then.
+function M.gather(call, n, since)
+  n.own.since = since
+  gather_again(call, n, not has_gathered(call, n.own, call.now), call.now)
+end
+
+-- It or a node above it starts nothing now, or a pool that holds for it has no room. `of_own`: its own messages.
+function M.is_blocked(call, n, of_own)
+  local blocked = n.own.blocked and of_own or false
   each_node(call, n, function(each) blocked = blocked or each.blocked end)
   for _, name in ipairs(pools_of(call, n)) do blocked = blocked or not pools.has_room(call, name) end
   return blocked
@@ -219,28 +255,76 @@ function M.next(call, top)
   end
 end
 
--- It has that turn: what lies below `top` pays for it.
-function M.charge(call, n, top)
-  n.own.count = n.own.count - 1
-  if n.own.count == 0 then list(call, 'tn', n.path, false) end
+-- Whether this seat has the turn among those below `p`.
+local function is_first(call, s, p)
+  local first = p.kids > 0 and view.first(ring_of(call, p)) or nil
+  if pools.any(call) then
+    first = nil
+    for _, entry in ipairs(view.all(ring_of(call, p))) do
+      first = first or (next_by_pools(call, M.node(call, string.sub(entry[2], 9))) and entry)
+    end
+  end
+  if not s.own then return has_own_turn(p.own, first) end
+  return first ~= nil and not has_own_turn(p.own, first) and string.sub(first[2], 9) == s.path
+end
+
+-- It has that turn with a payload of so many bytes: what lies below `top` pays for it. Returns what of that is an
+-- expected run. `more`: it has it beside another one, as one of a group; then
+-- the clock goes on only where it would have been its turn anyhow.
+function M.charge(call, n, top, bytes, more)
+  local cost, ticks = costs.of_start(call, n.own, bytes)
+  local its_turn = {}
   local s, p = n.own, n
   while true do
+    its_turn[s] = not more or is_first(call, s, p)
+    if p.path == top then break end
+    s, p = p, M.node(call, parent_of(p.path))
+  end
+  n.own.count = n.own.count - 1
+  if n.own.count == 0 then list(call, 'tn', n.path, false) end
+  s, p = n.own, n
+  while true do
     leave_seat(call, s, p)
-    p.vtime = math.max(p.vtime, s.tag)
-    s.tag = p.vtime + math.floor(TURN / s.weight)
+    if its_turn[s] then
+      p.vtime = math.max(p.vtime, s.tag)
+      -- Who was passed over makes up nothing; by time, a tag in the past may be one that was charged too much.
+      if call.settings.fair_by ~= costs.TIME then s.tag = p.vtime end
+    end
+    s.tag = s.tag + math.floor(cost / s.weight)
     if count_of(s) > 0 and not s.blocked then take_seat(call, s, p) end
     s.changed, p.changed = true, true
     if p.path == top then break end
     s, p = p, M.node(call, parent_of(p.path))
   end
   if p.path ~= '' then settle(call, p, M.node(call, parent_of(p.path))) end
+  return ticks
 end
 
 function M.started(call, n)
   add_running(call, n, 1)
   for _, name in ipairs(pools_of(call, n)) do pools.started(call, name) end
 end
-function M.ended(call, n, at)
+-- Another tag, in the place that it has.
+local function retag(call, s, p, tag)
+  if s.seated and s.own and tag ~= s.tag then
+    local member = struct.pack('>I8', s.seq) .. s.path
+    view.take(ring_of(call, p), member)
+    view.put(ring_of(call, p), tag, member)
+  end
+  s.tag = tag
+end
+
+-- It has run for so many ticks, of which `expected` were charged below a node of `top_bytes`.
+function M.ended(call, n, at, ticks, expected, top_bytes)
+  if expected ~= 0 and call.settings.fair_by == costs.TIME then
+    local took, paid = costs.of_run(call, n.own, ticks), true
+    each_seat(call, n, function(s, p)
+      paid = paid and not (s.own and #s.path == top_bytes)
+      if not paid then return end
+      local tag = s.tag + math.floor(took * costs.TICK / s.weight)
+      retag(call, s, p, tag - math.min(tag, math.floor(expected * costs.TICK / s.weight)))
+    end)
+  end
   note_idle(call, n, 1, at)
   add_running(call, n, -1)
   for _, name in ipairs(pools_of(call, n)) do pools.add_running(call, name, -1) end
@@ -257,7 +341,12 @@ function M.fire(call)
   local first = view.first(index(call, 'nt'))
   if not first or first[1] > call.now then return false end
   view.take(index(call, 'nt'), first[2])
-  look_again(call, M.node(call, first[2]), first[1])
+  if string.sub(first[2], -1) == '/' then
+    local n = M.node(call, string.sub(first[2], 1, -2))
+    gather_again(call, n, n.own.blocked and not has_gathered(call, n.own, first[1]), first[1])
+  else
+    look_again(call, M.node(call, first[2]), first[1])
+  end
   return true
 end
 
@@ -271,67 +360,25 @@ function M.tenants(call, top)
   return found
 end
 
--- What runs in pools, after tenants or pools have changed.
-local function count_pools(call)
-  if not pools.any(call) then return end
-  pools.count_anew(call)
-  for _, entry in ipairs(view.all(index(call, 'rn'))) do
-    local n = M.node(call, entry[2])
-    for _, name in ipairs(pools_of(call, n)) do pools.add_running(call, name, n.own.run) end
-  end
-end
-function M.set_pools(call, rules)
-  pools.set(call, rules)
-  count_pools(call)
-end
-
--- Another weight holds from the next turn on. The tag that was given by the old one is not later than a turn by
--- the new one.
-local function set_weight(call, n, weight)
-  local p = M.node(call, parent_of(n.path))
-  local before = n.weight
-  n.weight = weight
-  local tag = math.min(n.tag, p.vtime + math.floor(TURN / weight))
-  if weight == before or n.tag <= p.vtime or tag == n.tag then return end
-  local seated = n.seated
-  if seated then leave_seat(call, n, p) end
-  n.tag = tag
-  if seated then take_seat(call, n, p) end
+-- Another tag, and so another place: behind those that have the same.
+function M.reseat(call, s, tag)
+  local p = M.node(call, parent_of(s.path))
+  local seated = s.seated
+  if seated then leave_seat(call, s, p) end
+  s.tag = tag
+  if seated then take_seat(call, s, p) end
   p.changed = true
 end
 
-local WEIGHT, POOL, PAUSED, LIMITED = 20, 21, 22, 24  -- PolicyKey
-
--- What holds for a node from now on: values by key, one that is missing is the usual. Of the time of `limited` only
--- what was set now counts: it is told apart from the others.
-function M.set(call, path, values)
-  local n = M.node(call, path)
-  limits.set(n.limits, values, call.now)
-  n.paused = values[PAUSED] ~= nil
-  n.limited = values[LIMITED] and values[LIMITED][1] or 0
-  local pool = values[POOL] and values[POOL][3] or ''
-  local other_pool = pool ~= n.pool
-  n.pool, n.changed = pool, true
-  if path ~= '' then set_weight(call, n, values[WEIGHT] and values[WEIGHT][1] or 1000) end
-  look_again(call, n, call.now)
-  if other_pool then count_pools(call) end
+-- The paths of which something runs.
+function M.running(call)
+  local paths = {}
+  for i, entry in ipairs(view.all(index(call, 'rn'))) do paths[i] = entry[2] end
+  return paths
 end
 
--- What of it does not agree with its ring, with that of its parent, and with what it has ready.
-function M.faults(call, path, ready)
-  local n, faults = M.node(call, path), {}
-  if n.own.count ~= ready then faults[#faults + 1] = 'counts other ready messages than its queue has' end
-  if n.kids ~= redis.call('ZCARD', call.tag .. 'r:' .. path) then faults[#faults + 1] = 'counts others than its ring has' end
-  if (n.own.seated or false) ~= (n.own.count > 0) then faults[#faults + 1] = 'its own messages sit where they should not' end
-  if path == '' then return faults end
-  local member = struct.pack('>I8', n.seq) .. path
-  local tag = redis.call('ZSCORE', call.tag .. 'r:' .. parent_of(path), member)
-  local seated = n.seated or false
-  if seated ~= (count_of(n) > 0 and not n.blocked) or seated ~= (tag ~= false) or (tag and tonumber(tag) ~= n.tag) then
-    faults[#faults + 1] = 'sits where it should not'
-  end
-  return faults
-end
+M.parent_of, M.each_seat, M.retag, M.look_again, M.pools_of = parent_of, each_seat, retag, look_again, pools_of
+M.count_of = count_of
 
 function M.write(call)
   local changed = {}

@@ -1,42 +1,64 @@
 -- work - verdicts, then longer leases, then the next lease; each may be empty.
--- args: run, sessions; what is wanted; tenant; how many verdicts, of each id, serial, nonce, verdict and delay,
--- failure, output; how many extensions and for how long, of each id, serial, nonce.
--- reply: head; answers to verdicts; answers to extensions; of each delivery id, serial, record, deadline; whether
+-- args: run, sessions; what is wanted; tenant; how many verdicts, of each id, serial, nonce, verdict, delay and
+-- run, failure, output; how many extensions and for how long, of each id, serial, nonce.
+-- reply: head; answers to verdicts; answers to extensions; of each delivery id, serial, record (of the
+-- first ones), deadline; whether
 -- something could be served; whether the queue is idle; news of watched leases.
 local M = {}
--- What is wanted: how many, bytes at most, ms of the lease (-1: the queue's), attempts (0: the queue's), the
--- process; whether the first is taken however long it is, whether they are held by living, whether they are
--- watched.
-local WANTED = '<ddddI4BBB'
+-- What is wanted: how many, bytes at most, ms of the lease (-1: the queue's), attempts (0: the queue's), of a group at
+-- most (0: no groups), the process; whether the first is taken however long it is, whether they are held by living,
+-- whether they are watched.
+local WANTED = '<dddddI4BBB'
+local GROUP = 4096     -- of one call
+local WITH_RECORD = 64 -- deliveries whose records come with them; the client asks for those of the others
 
-local function lease(call, args)
-  local any_first, living, watch
-  local want, bytes_max, duration
-  local terms = {}
-  want, bytes_max, duration, terms.attempts, terms.pid, any_first, living, watch = struct.unpack(WANTED, args[3])
+local function read_wanted(call, bytes)
+  local w, terms, duration, any_first, living, watch = {}, {}, nil, nil, nil, nil
+  w.want, w.bytes_max, duration, terms.attempts, w.group_max, terms.pid, any_first, living, watch =
+    struct.unpack(WANTED, bytes)
   if duration < 0 then duration = call.settings.lease end
   if living == 0 then terms.due = call.now + duration end
-  terms.watch = watch == 1
-  local top = args[4]
-  local taken, bytes = {}, 0
-  while #taken < want do
-    local n = tree.next(call, top)
-    if not n then break end
-    local m = messages.first_of(call, n)
-    bytes = bytes + m.bytes
-    if bytes > bytes_max and (#taken > 0 or any_first == 0) then break end
-    messages.lease(call, m, n, top, terms)
-    taken[#taken + 1] = m
+  terms.watch, w.any_first, w.terms = watch == 1, any_first == 1, terms
+  w.group_max = math.min(w.group_max, GROUP, call.settings.batch)
+  return w
+end
+
+-- Whole groups: all of one tenant that can be served now, then the next one's, until enough are taken.
+local function lease(call, bytes_wanted, top)
+  local w = read_wanted(call, bytes_wanted)
+  local taken, bytes, group, left = {}, 0, nil, 0
+  while true do
+    local n = nil
+    if left > 0 then
+      n = group.own.count > 0 and not tree.is_blocked(call, group, true) and group or nil
+    elseif #taken < w.want then
+      n = tree.next(call, top)
+    end
+    local m = n and messages.first_of(call, n)
+    local fits = m and ((#taken == 0 and w.any_first) or bytes + m.bytes <= w.bytes_max)
+    if fits then
+      bytes = bytes + m.bytes
+      messages.lease(call, m, n, top, w.terms, left > 0)
+      taken[#taken + 1] = m
+    elseif left == 0 then
+      break
+    end
+    if left > 0 then
+      left = fits and left - 1 or 0
+    elseif w.group_max > 0 then
+      group, left = n, math.min(w.group_max, 1 + n.own.count) - 1
+    end
+    if w.group_max > 0 and left == 0 then messages.gather(call, group) end
   end
-  return taken, terms.due or 0, terms.watch and sessions.news(call) or {}
+  return taken, w.terms.due or 0, w.terms.watch and sessions.news(call) or {}
 end
 
 local function settle(call, args, at, count)
   local answers = {}
   for i = 1, count do
     local m, refusal = messages.held_by(call, tonumber(args[at]), tonumber(args[at + 1]), args[at + 2])
-    local verdict, delay = struct.unpack('<Bd', args[at + 3])
-    answers[i] = m and messages.judge(call, m, verdict, delay, args[at + 4]) or refusal
+    local verdict, delay, run_us = struct.unpack('<Bdd', args[at + 3])
+    answers[i] = m and messages.judge(call, m, verdict, delay, args[at + 4], run_us) or refusal
     if m and (m.gone or m.state == records.DEAD) then outputs.keep(call, m, args[at + 5]) end
     at = at + 6
     after.settle(call)
@@ -64,7 +86,7 @@ function M.run(keys, args)
     local at
     answers, at = settle(call, args, 6, tonumber(args[5]))
     extended = extend(call, args, at)
-    taken, due, news = lease(call, args)
+    taken, due, news = lease(call, args[3], args[4])
   end
   local servable = tree.next(call, args[4]) and 1 or 0
   local is_idle = call.sums.ready + call.sums.leased + call.sums.returning == 0 and 1 or 0
@@ -73,7 +95,7 @@ function M.run(keys, args)
   local deliveries = {}
   for _, m in ipairs(taken) do
     local name = text.num(m.id)
-    local record = redis.call('GET', call.tag .. 'm:' .. name)
+    local record = #deliveries < 4 * WITH_RECORD and redis.call('GET', call.tag .. 'm:' .. name)
     for _, each in ipairs({name, text.num(m.serial), record, due}) do deliveries[#deliveries + 1] = each end
   end
   return {head, answers, extended, deliveries, servable, is_idle, news}
