@@ -21,6 +21,7 @@ namespace {
 
 /// The spool as jobs in other directories find it.
 Result<std::string> absolute(const std::string& path) {
+  if (!scheme_of(path).empty()) return path;
   char* const resolved = ::realpath(path.c_str(), nullptr);
   if (resolved == nullptr) return sys_error("realpath", path, errno);
   std::string text(resolved);

@@ -37,9 +37,20 @@ is "queues" default "$(fq queue list)"
 gives 1 "queue 'nowhere': there is none" fq pop -q nowhere --lease 1s
 gives 0 "" fq doctor
 
+# A worker runs commands, holds by living, and what happened is told.
+is "commands" "4 5" "$({ fq push -t jobs -- echo hello && fq push -t jobs --unique k -- sh -c 'exit 3'; } | paste -sd' ')"
+is "once" 5 "$(fq push -t jobs --unique k x 2>/dev/null)"
+gives 0 "" fq tenant pause acme
+is "paused" "" "$(fq pop -t acme --lease 1s --json 2>/dev/null)"
+gives 0 "" fq cancel 3
+is "a worker" hello "$(fq worker --drain 2>/dev/null)"
+is "acked and buried" "4 acked 5 dead" "$(fq jobs --json | jq -r 'select(.tenant == "jobs") | "\(.id) \(.state)"' | sort | paste -sd' ')"
+is "the log" "pushed leased buried" "$(fq log --json | jq -r 'select(.id == 5) | .event' | paste -sd' ')"
+gives 0 "" fq check
+
 # What is not there yet says so, and nothing was done.
 before=$(fq stats --json | jq -c 'del(.as_of)')
-for words in "pop" "push --unique k x" "push --after 1 x" "wait 1" "log" "check" "workers" "queue rename default other" "tenant pause acme" "queue pause"; do
+for words in "push --wait -- true" "result 1" "queue rename default other" "explain" "check --repair"; do
   # shellcheck disable=SC2086
   gives 69 "is not there yet for queues on a server" fq $words
 done
