@@ -85,9 +85,10 @@ __fq_values() {
     --output | -o) if [[ $command == report ]]; then __fq_paths -f; else __fq_words inherit keep fail discard; fi ;;
     --env) __fq_offer < <(compgen -e) ;;
     --queue | -q) queue= && __fq_queues ;;
-    --tenant | -t) __fq_tenants ;;
+    --to) __fq_queues ;;
+    --tenant | --of | -t) __fq_tenants ;;
     --state)
-      if [[ $command == kick ]]; then __fq_words dead delayed; elif [[ $command == jobs ]]; then __fq_words running ready delayed held dead acked cancelled failed all; else __fq_words ready delayed leased held dead all; fi ;;
+      if [[ $command == kick ]]; then __fq_words dead delayed; elif [[ $command == move ]]; then __fq_words ready delayed held dead all; elif [[ $command == jobs ]]; then __fq_words running ready delayed held dead acked cancelled failed all; else __fq_words ready delayed leased held dead all; fi ;;
     --missed) __fq_words one all skip ;;
     --overlap) __fq_words skip queue cancel ;;
     --tz) __fq_zones ;;
@@ -129,7 +130,7 @@ _fq() {
   if __fq_values "$prev"; then return; fi
   local options='' words='' values='' nospace=''
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup doctor help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel edit move jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup doctor help' ;;
     push)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --cancel --shell --env --env-all --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -152,6 +153,9 @@ _fq() {
       options='--tenant --tag --all --state --count --yes --spool --queue --help' values='ids all' ;;
     edit)
       options='--priority --key --delay --at --ttl --attempts --tag --timeout --shell --payload --file --spool --queue --help' values='ids ready delayed held dead' ;;
+    move)
+      if [[ $prev == --format ]]; then __fq_words human json; return; fi
+      options='--to --tenant --of --tag --all --state --count --yes --format --json --spool --queue --help' values='ids ready delayed dead' ;;
     jobs)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --tag --state --count --watch --format --json --spool --queue --help' values='ids all' ;;
@@ -229,7 +233,7 @@ _fq() {
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup doctor help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel edit move jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup doctor help' ;;
   esac
   if [[ -z $before && -z $quote && $cur == -* ]]; then words=$options values=; fi
   # shellcheck disable=SC2086

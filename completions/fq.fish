@@ -171,6 +171,19 @@ complete -c fq -n '__fish_seen_subcommand_from edit' -l payload -x -d 'the new p
 complete -c fq -n '__fish_seen_subcommand_from edit' -l file -r -F -d 'read it from a file, \'-\' is stdin'
 complete -c fq -n '__fish_seen_subcommand_from edit' -a '(__fq_ids ready delayed held dead)'
 
+complete -c fq -n __fq_needs_command -a move -d 'move messages to another queue'
+complete -c fq -n '__fish_seen_subcommand_from move' -l to -x -a '(__fq_queues)' -d 'the other queue, which has to be there'
+complete -c fq -n '__fish_seen_subcommand_from move' -l tenant -x -a '(__fq_tenants)' -d 'whose they are there (default: as here)'
+complete -c fq -n '__fish_seen_subcommand_from move' -s t -l of -x -a '(__fq_tenants)' -d 'those of this one and below'
+complete -c fq -n '__fish_seen_subcommand_from move' -l tag -x -d 'those with this tag'
+complete -c fq -n '__fish_seen_subcommand_from move' -l all -d 'those of every tenant; asks first'
+complete -c fq -n '__fish_seen_subcommand_from move' -l state -x -a 'ready delayed held dead all' -d 'only those in it (default: all but dead)'
+complete -c fq -n '__fish_seen_subcommand_from move' -s n -l count -x -d 'at most so many (default: unlimited)'
+complete -c fq -n '__fish_seen_subcommand_from move' -l yes -d 'do not ask; --all needs it without a terminal'
+complete -c fq -n '__fish_seen_subcommand_from move' -l format -x -a 'human json' -d 'how to show it'
+complete -c fq -n '__fish_seen_subcommand_from move' -l json -d 'short for --format json'
+complete -c fq -n '__fish_seen_subcommand_from move' -a '(__fq_ids ready delayed dead)'
+
 complete -c fq -n __fq_needs_command -a jobs -d 'show what runs, what waits and what has ended'
 complete -c fq -n '__fish_seen_subcommand_from jobs' -s t -l tenant -x -a '(__fq_tenants)' -d 'only of this one and below (default: any)'
 complete -c fq -n '__fish_seen_subcommand_from jobs' -l tag -x -d 'only those with this tag'
@@ -361,4 +374,4 @@ complete -c fq -n '__fish_seen_subcommand_from doctor' -l json -d 'short for --f
 
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel edit jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup doctor help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel edit move jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup doctor help'

@@ -8,6 +8,7 @@
 #include <cstdlib>
 // fq, this room.
 #include "cli/commands/edit_fields.h"
+#include "cli/session/ending.h"
 #include "cli/session/session.h"
 #include "cli/terminal/editor.h"
 #include "cli/terminal/input.h"
@@ -75,6 +76,8 @@ std::string fault_of(const Session& session, MessageId id, const std::optional<M
   switch (message->state) {
     case State::leased:
       return object_of(id) + ": is running; it can be cancelled, or edited once it has come back";
+    case State::moved:
+      return object_of(id) + ": " + (message->moved_to ? moved_text(*message->moved_to) : "was moved");
     case State::acked:
     case State::cancelled:
       return object_of(id) + ": has ended already";

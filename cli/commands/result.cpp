@@ -22,8 +22,10 @@ Result<Exit> exit_of_nothing(const Session& session, Queue& queue, MessageId id)
   FQ_TRY_SET(const std::optional<JobOutput> kept, queue.output(id));
   if (kept) return Exit::done;
   FQ_TRY_SET(const std::optional<MessageInfo> message, queue.get(id));
-  const std::string why = message ? "no output was kept; --keep of fq push asks for it"
-                                  : "not in queue '" + session.queue_name() + "'";
+  const bool moved = message && message->moved_to;
+  const std::string why = moved     ? moved_text(*message->moved_to)
+                          : message ? "no output was kept; --keep of fq push asks for it"
+                                    : "not in queue '" + session.queue_name() + "'";
   return Error{ErrorKind::missing, "message " + std::to_string(number(id)) + ": " + why, 0};
 }
 

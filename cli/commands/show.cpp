@@ -104,6 +104,9 @@ std::string human_of(const Session& session, const MessageInfo& message,
   if (only_outcome_known(message)) {
     if (!message.tenant.empty()) facts.add("tenant", shown(message.tenant));
     facts.add("state", std::string(name_of(message.state)));
+    if (message.moved_to)
+      facts.add("moved to", "queue " + message.moved_to->queue + ", as message " +
+                                std::to_string(number(message.moved_to->id)));
     facts.add("attempts", std::to_string(message.attempts));
     return facts.text() + history_text(message, events);
   }

@@ -25,6 +25,13 @@ Exit exit_of_last_run(const MessageInfo& message) {
   return Exit::nothing;
 }
 
+/// Where it is now; it has not ended at all.
+void say_moved(const MessageInfo& message) {
+  if (message.state != State::moved) return;
+  say("message " + std::to_string(number(message.id)) + ": " +
+      (message.moved_to ? moved_text(*message.moved_to) : "was moved to another queue"));
+}
+
 /// "": by itself, by whatever status.
 std::string why_ended(const MessageInfo& message) {
   if (message.state == State::cancelled) return "was cancelled";
@@ -55,12 +62,17 @@ Result<bool> is_unfinished(Queue& queue, MessageId id) {
   return status != EndStatus::ended;
 }
 
+std::string moved_text(const Elsewhere& elsewhere) {
+  return "was moved to queue '" + elsewhere.queue + "', as message " + std::to_string(number(elsewhere.id));
+}
+
 void say_unknown(const Session& session, MessageId id) {
   say("message " + std::to_string(number(id)) + ": not in queue '" + session.queue_name() + "'");
 }
 
 Result<Exit> exit_of_end(const Session& session, Queue& queue, MessageId id) {
   FQ_TRY_SET(const std::optional<MessageInfo> message, queue.get(id));
+  if (message) say_moved(*message);
   if (message) return exit_of_last_run(*message);
   say_unknown(session, id);
   return Exit::nothing;
@@ -69,6 +81,7 @@ Result<Exit> exit_of_end(const Session& session, Queue& queue, MessageId id) {
 Result<Exit> tell_end(const Session& session, Queue& queue, MessageId id) {
   FQ_TRY_SET(const std::optional<MessageInfo> message, queue.get(id));
   if (!message) return exit_of_end(session, queue, id);
+  say_moved(*message);
   const std::string why = why_ended(*message);
   if (!why.empty()) say("message " + std::to_string(number(id)) + ": " + why);
   return exit_of_last_run(*message);

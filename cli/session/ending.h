@@ -16,6 +16,9 @@ Result<EndStatus> await_ends(Queue& queue, EndRequest request);
 /// Whether it is still in the queue, and not dead.
 Result<bool> is_unfinished(Queue& queue, MessageId id);
 
+/// Where a message is that was moved: "was moved to queue 'mail', as message 7".
+std::string moved_text(const Elsewhere& elsewhere);
+
 void say_unknown(const Session& session, MessageId id);
 
 /// 0 if it was acked, else its job's status (128+N for signal N, 124 where its time was over, 126 or 127

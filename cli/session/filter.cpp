@@ -7,10 +7,10 @@
 
 namespace fq::cli {
 
-Result<Filter> filter_of(const Arguments& arguments) {
+Result<Filter> filter_of(const Arguments& arguments, std::string_view tenant) {
   Filter filter;
-  if (const auto typed = arguments.value("tenant")) {
-    FQ_TRY_SET(filter.tenant, to_tenant("--tenant", *typed));
+  if (const auto typed = arguments.value(tenant)) {
+    FQ_TRY_SET(filter.tenant, to_tenant(std::string("--").append(tenant), *typed));
   }
   if (const auto typed = arguments.value("tag")) {
     FQ_TRY_SET(filter.tag, to_tag("--tag", *typed));

@@ -13,8 +13,8 @@ inline constexpr OptionSpec kTenantFilter = {
     "Which", 't', "tenant", Takes::value, "TENANT", "only of this one and below (default: any)"};
 inline constexpr OptionSpec kTagFilter = {"Which", 0, "tag", Takes::value, "K=V", "only those with this tag"};
 
-/// What -t and --tag say; nothing typed takes everything.
-Result<Filter> filter_of(const Arguments& arguments);
+/// What -t and --tag say; nothing typed takes everything. `tenant`: the long name of -t.
+Result<Filter> filter_of(const Arguments& arguments, std::string_view tenant = "tenant");
 
 /// A tenant is no pattern: one with a * that no tenant has in its name is ErrorKind::usage.
 Result<void> refuse_pattern(Queue& queue, const std::string& tenant);

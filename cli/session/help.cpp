@@ -77,6 +77,8 @@ constexpr Synonym kCommandSynonyms[] = {
     {"change", "edit"},
     {"update", "edit"},
     {"modify", "edit"},
+    {"transfer", "move"},
+    {"mv", "move"},
     {"reprioritize", "edit -p"},
     {"restart", "kick"},
     {"list", "jobs"},

@@ -54,11 +54,12 @@ Result<std::vector<MessageId>> ids_of(const Arguments& arguments) {
   return ids;
 }
 
-Result<Selection> selection_of(const Arguments& arguments, std::span<const std::string_view> more) {
+Result<Selection> selection_of(const Arguments& arguments, std::span<const std::string_view> more,
+                               std::string_view tenant) {
   std::vector<std::string_view> names{"tag"};
   names.insert(names.end(), more.begin(), more.end());
   std::string filters = "-t";
-  bool filtered = arguments.has("tenant");
+  bool filtered = arguments.has(tenant);
   for (const std::string_view name : names) {
     filters.append(", --").append(name);
     filtered = filtered || arguments.has(name);
@@ -75,7 +76,7 @@ Result<Selection> selection_of(const Arguments& arguments, std::span<const std::
     return usage_error("ID", "does not go with --state or -n, which are for " + filters + " and --all");
   Selection selection;
   FQ_TRY_SET(selection.ids, ids_of(arguments));
-  FQ_TRY_SET(selection.filter, filter_of(arguments));
+  FQ_TRY_SET(selection.filter, filter_of(arguments, tenant));
   if (const auto typed = arguments.value("count")) {
     FQ_TRY_SET(selection.count_max, to_count("-n", *typed, UINT64_MAX));
   }

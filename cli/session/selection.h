@@ -17,8 +17,9 @@ struct Selection {
 };
 
 /// What kick and cancel take: ids, or by -t, --tag and `more` what fits all of them, or --all.
-/// Without --state the states are left open.
-Result<Selection> selection_of(const Arguments& arguments, std::span<const std::string_view> more = {});
+/// Without --state the states are left open. `tenant`: the long name of -t.
+Result<Selection> selection_of(const Arguments& arguments, std::span<const std::string_view> more = {},
+                               std::string_view tenant = "tenant");
 
 /// Every state that a message in the queue can have.
 std::vector<State> all_states();

@@ -165,6 +165,13 @@ void EventView::append_json(std::string& to, const Event& event) {
     to.append(
         R"(,"lease_until":null,"due_at":null,"exit":null,"signal":null,"stderr":null,"expires_at":null)");
   }
+  if (event.other_queue.empty()) {
+    to.append(R"(,"other_queue":null,"other_id":null)");
+  } else {
+    append_key(to, ",\"other_queue\":", event.other_queue);
+    const auto id = static_cast<int64_t>(number(event.other_id));
+    append_key(to, ",\"other_id\":", id == 0 ? std::nullopt : std::optional(id));
+  }
   if (event.schedule.empty()) {
     to.append(R"(,"schedule":null,"scheduled_at":null)");
   } else {
@@ -211,6 +218,10 @@ void EventView::append_details(std::string& to, const Event& event, std::string_
   if (event.until_wall_ms != 0) next().append("until ").append(local_.of(event.until_wall_ms));
   if (event.due_wall_ms != 0) next().append("due ").append(local_.of(event.due_wall_ms));
   if (event.expires_wall_ms != 0) next().append("expires ").append(local_.of(event.expires_wall_ms));
+  if (!event.other_queue.empty())
+    next().append(event.event == "arrived" ? "from queue " : "to queue ").append(event.other_queue);
+  if (number(event.other_id) != 0)
+    append_number(to.append(", message "), static_cast<int64_t>(number(event.other_id)));
   if (!event.schedule.empty()) append_shown(next().append("schedule "), event.schedule);
   if (event.scheduled_wall_ms != 0) next().append("of ").append(local_.of(event.scheduled_wall_ms));
   if (!event.step.empty()) {
@@ -269,6 +280,8 @@ Event view_of(const HistoryEvent& event, MessageId id, std::string_view tenant) 
   view.signal = event.signal;
   view.reason = event.reason;
   view.stderr_tail = event.stderr_tail;
+  if (event.elsewhere) view.other_queue = event.elsewhere->queue;
+  if (event.elsewhere) view.other_id = event.elsewhere->id;
   return view;
 }
 

@@ -146,7 +146,8 @@ Result<MessageInfo> info_of(const Delivery& delivery) {
 }
 
 bool only_outcome_known(const MessageInfo& message) {
-  const bool finished = message.state == State::acked || message.state == State::cancelled;
+  const bool finished =
+      message.state == State::acked || message.state == State::cancelled || message.state == State::moved;
   return finished && !message.ended_at_wall_ms;
 }
 
@@ -196,6 +197,13 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
   write_terms(json, message);
   write_run(json, message);
   write_last_error(json, message.last_error);
+  json.key("moved_to");
+  if (message.moved_to) {
+    json.begin_object().key("queue").text(message.moved_to->queue);
+    json.key("id").number(number(message.moved_to->id)).end_object();
+  } else {
+    json.null();
+  }
   json.key("lost");
   message.lost.empty() ? json.null() : json.text(message.lost);
 }

@@ -34,6 +34,9 @@ struct Event {
   std::optional<int16_t> signal;
   std::string_view reason;
   std::string_view stderr_tail;
+  // leaving, left, arrived: the other queue, and the id there where that is known (else 0).
+  std::string_view other_queue;
+  MessageId other_id{};
   // pushed by a schedule, or about a schedule (scheduled, unscheduled, skipped), which has no id then.
   std::string_view schedule;
   int64_t scheduled_wall_ms = 0;

@@ -26,7 +26,7 @@ struct Reason {
     held,     // it comes after `ids`
     dead,     // buried, since a time
     expired,  // dead since its time to live ran out
-    ended,    // acked or cancelled
+    ended,    // acked, cancelled or moved
   };
   Kind kind{};
   std::string node;  // the tenant whose limit it is ("": the queue), or the pool

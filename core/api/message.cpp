@@ -43,6 +43,8 @@ std::string_view name_of(State state) {
       return "acked";
     case State::cancelled:
       return "cancelled";
+    case State::moved:
+      return "moved";
   }
   FQ_ASSERT(false && "a state without a name");
   return "";

@@ -96,7 +96,7 @@ struct Cursor {
   std::string text;  // empty: from the start, or (returned) no more
 };
 
-enum class State { ready, delayed, leased, held, dead, acked, cancelled };
+enum class State { ready, delayed, leased, held, dead, acked, cancelled, moved };
 std::string_view name_of(State state);
 
 /// Why the last attempt failed. What is unknown is empty.
@@ -106,6 +106,12 @@ struct LastError {
   std::string reason;
   std::string stderr_tail;
   int64_t at_wall_ms = 0;
+};
+
+/// A message of another queue.
+struct Elsewhere {
+  std::string queue;
+  MessageId id{};  // 0: not known
 };
 
 /// A message as peek and get show it.
@@ -143,7 +149,8 @@ struct MessageInfo {
   std::optional<int> holder_pid;
   std::optional<std::string> payload;  // none when the record is gone
   std::optional<LastError> last_error;
-  std::string lost;  // what of it cannot be read, and why; empty: nothing
+  std::optional<Elsewhere> moved_to;  // moved: where it is now
+  std::string lost;                   // what of it cannot be read, and why; empty: nothing
 };
 
 /// One step in a message's life, oldest first.
@@ -159,6 +166,7 @@ struct HistoryEvent {
   std::optional<int16_t> exit;
   std::optional<int16_t> signal;
   std::string stderr_tail;
+  std::optional<Elsewhere> elsewhere;
 };
 
 }  // namespace fq

@@ -24,6 +24,7 @@
 #include "core/api/job_output.h"
 #include "core/api/message.h"
 #include "core/api/message_patch.h"
+#include "core/api/move.h"
 #include "core/api/payload.h"
 #include "core/api/schedules.h"
 #include "core/api/settings.h"
@@ -244,6 +245,7 @@ struct Caps {
   bool kernel_death_detection = false;  // a dead process's leases come back at once
   int64_t wake_latency_bound_ms = 0;
   uint32_t fairness_bound = 1;  // turns of an equal tenant between two turns of another
+  bool moves = false;           // messages go from one queue to another
   bool tells_timers = false;    // events caused only by time are told too: see EventPage
   // Events of so long ago are all told, whatever ended since; 0: what nobody needs may be given back at any
   // time. What is told is complete from its first event on.
@@ -310,6 +312,11 @@ class Queue {
   /// place that its new values give. ok, gone, or stale: it is leased. What no push would take is refused as
   /// there, and so is a time of a dead one (usage).
   virtual Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) = 0;
+
+  /// Messages that are ready, delayed or dead go to another queue of the spool, with all that they have but
+  /// what they came after. Each is served in one of the two only, whatever dies meanwhile.
+  /// ErrorKind::missing: there is no such queue; usage: it is this one. Needs: Caps::moves.
+  virtual Result<MoveReply> move(std::span<const MessageId> ids, const MoveRequest& request) = 0;
 
   /// What holds for the whole queue.
   virtual Result<Settings> settings() = 0;

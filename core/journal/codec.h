@@ -67,11 +67,12 @@ void encode_pushed(Body& into, std::span<const MessageItem> items, bool lazy);
 inline constexpr uint32_t kFirstItemOffset = 8;
 size_t pushed_item_bytes(const MessageItem& item);
 void encode_event(Body& into, RecordType type, std::span<const EventItem> items, const EventDetail& detail);
-void encode_moved(Body& into, const MovedRecord& moved);
+/// `type`: of the same kind.
+void encode_moved(Body& into, const MovedRecord& moved, RecordType type = RecordType::moved);
 /// Where the item begins in a replaced body.
 inline constexpr uint32_t kReplacedItemOffset = 24;
 void encode_replaced(Body& into, const ReplacedRecord& replaced);
-void encode_edited(Body& into, const EditedRecord& edited);
+void encode_edited(Body& into, const EditedRecord& edited, RecordType type = RecordType::edited);
 void encode_keys(Body& into, const KeysRecord& keys);
 void encode_low(Body& into, const LowRecord& low);
 void encode_limits(Body& into, const LimitsRecord& limits);
@@ -212,6 +213,18 @@ std::optional<std::vector<TagView>> decode_tags(std::string_view bytes);
 // ---- terms --------------------------------------------------------------------------------------
 
 /// What a push says about when its message holds.
+/// Of a message on its way from one queue to another: it is in both, held, until it has left the one.
+struct Transit {
+  bool leaving = false;      // this queue; else it comes to it
+  uint64_t token = 0;        // of this move: by it and the id the two are found to be one
+  std::string_view queue;    // the other one, by name
+  std::string_view mark;     // and as its receipts tell it: it may get another name
+  uint64_t id = 0;           // in the queue that it leaves
+  SlotState then{};          // what it is once it is there, or back again: ready, delayed or dead
+  int64_t then_wall_ms = 0;  // ready, dead: since; delayed: due
+};
+inline constexpr size_t kTransitMarkBytesMax = 16;
+
 struct MessageTerms {
   int64_t ttl_ms = 0;    // from when it is due, before its first start; 0: none
   bool expired = false;  // moved only: dead for that reason
@@ -225,6 +238,7 @@ struct MessageTerms {
   std::string_view schedule;  // that made it; empty: none
   int64_t scheduled_wall_ms = 0;
   int64_t next_wall_ms = 0;  // when the schedule is due again; 0: its times went on without this one
+  std::optional<Transit> transit;
 };
 /// Empty when the terms are.
 std::string encode_terms(const MessageTerms& terms);

@@ -98,6 +98,14 @@ void detail_fields(V& v, RecordType type, Of<EventDetail> auto& detail) {
     case RecordType::buried:
       v(detail.due_wall_ms);
       return outcome_fields(v, detail);
+    case RecordType::left: {
+      uint16_t queue_bytes = v.size(detail.queue.size());
+      v(detail.id_there, queue_bytes);
+      v(Text{detail.queue, queue_bytes});
+      if constexpr (V::kReads)
+        if (queue_bytes > kQueueNameBytesMax) v.fail();
+      return;
+    }
     case RecordType::acked:  // nothing more: it must fit the closing room
     case RecordType::cancelled:
     case RecordType::kicked:
@@ -120,6 +128,8 @@ void detail_fields(V& v, RecordType type, Of<EventDetail> auto& detail) {
     case RecordType::unscheduled:
     case RecordType::edited:
     case RecordType::stepped:
+    case RecordType::leaving:
+    case RecordType::arrived:
       return;
   }
 }
@@ -194,14 +204,16 @@ bool decode_event(RecordType type, uint16_t count, Bytes body, EventRecord& even
   return from.ended_well();
 }
 
-void encode_moved(Body& into, const MovedRecord& moved) {
-  codec::encode_body(into, RecordType::moved, 1, moved);
+void encode_moved(Body& into, const MovedRecord& moved, RecordType type) {
+  FQ_ASSERT(kind_of(type) == BodyKind::moved);
+  codec::encode_body(into, type, 1, moved);
 }
 
 std::optional<MovedRecord> decode_moved(Bytes body) { return codec::decode_body<MovedRecord>(body); }
 
-void encode_edited(Body& into, const EditedRecord& edited) {
-  codec::encode_body(into, RecordType::edited, 1, edited);
+void encode_edited(Body& into, const EditedRecord& edited, RecordType type) {
+  FQ_ASSERT(kind_of(type) == BodyKind::edited);
+  codec::encode_body(into, type, 1, edited);
 }
 
 std::optional<EditedRecord> decode_edited(Bytes body) { return codec::decode_body<EditedRecord>(body); }

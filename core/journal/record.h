@@ -50,9 +50,12 @@ enum class RecordType : uint8_t {
   edited = 24,       // one message got other values, with all that is known of it
   stepped = 25,      // what one step of a message's job has come to
   unstepped = 26,    // ids; their steps are forgotten
+  leaving = 27,      // one message is on its way to another queue, with all that is known of it
+  left = 28,         // ids; they are in another queue
+  arrived = 29,      // one message came from another queue, with all that is known of it
 };
 
-inline constexpr RecordType kLastType = RecordType::unstepped;
+inline constexpr RecordType kLastType = RecordType::arrived;
 
 /// What a body holds.
 enum class BodyKind : uint8_t {
@@ -88,10 +91,12 @@ constexpr BodyKind kind_of(RecordType type) {
     case RecordType::freed:
     case RecordType::reheld:
     case RecordType::unstepped:
+    case RecordType::left:
       return BodyKind::event;
     case RecordType::pushed:
       return BodyKind::pushed;
     case RecordType::moved:
+    case RecordType::arrived:
       return BodyKind::moved;
     case RecordType::low:
       return BodyKind::low;
@@ -113,6 +118,7 @@ constexpr BodyKind kind_of(RecordType type) {
     case RecordType::unscheduled:
       return BodyKind::skipped;
     case RecordType::edited:
+    case RecordType::leaving:
       return BodyKind::edited;
     case RecordType::stepped:
       return BodyKind::stepped;
@@ -120,6 +126,11 @@ constexpr BodyKind kind_of(RecordType type) {
   return BodyKind::unknown;  // of bytes that are no type
 }
 static_assert(kind_of(RecordType{static_cast<uint8_t>(kLastType) + 1}) == BodyKind::unknown, "kLastType");
+
+/// Whether its message is in this queue no more from then on.
+inline bool ends_message(RecordType type) {
+  return type == RecordType::acked || type == RecordType::cancelled || type == RecordType::left;
+}
 
 /// Whether an attempt failed by it. (One that ran out of time leaves no record.)
 inline bool is_failure(RecordType type) {
@@ -194,6 +205,8 @@ struct EventDetail {
   std::optional<int16_t> signal;
   std::string_view reason;
   std::string_view stderr_tail;
+  std::string_view queue;  // left: where it is now
+  MessageId id_there{};    // likewise: as what
 };
 
 /// Of BodyKind::event.
@@ -232,8 +245,8 @@ struct MovedRecord {
   MessageItem message;
 };
 
-/// A message that does not run, with other values. Nothing older is needed to know it; the records before are
-/// looked at for its history, as long as they are there.
+/// A message that does not run, with other values, or on its way to another queue. Nothing older is needed to
+/// know it; the records before are looked at for its history, as long as they are there.
 struct EditedRecord {
   uint64_t previous_event = 0;  // as of an EventItem
   MovedRecord now;              // as it is from now on

@@ -14,6 +14,8 @@ Result<std::unique_ptr<Queue>> LocalEngine::open(const Location& location, const
   FQ_TRY_SET(std::unique_ptr<Attachment> attachment, Attachment::open(location, options.create, clock));
   auto queue = std::make_unique<LocalQueue>(std::move(attachment), clock, options.until_exit);
   FQ_TRY(queue->follow_wall_clock());
+  // What another process had begun to move, and did not end: that queue may be at fault, and not this one.
+  static_cast<void>(queue->finish_moves());
   return std::unique_ptr<Queue>(std::move(queue));
 }
 

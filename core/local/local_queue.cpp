@@ -28,6 +28,7 @@ PagePlace place_by_id(const Cursor& from) {
 LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, bool until_exit)
     : Linked(own_link_),
       own_link_(std::move(attachment), clock),
+      own_clock_(clock),
       until_exit_(until_exit),
       writer_(link_, housekeeper_),
       events_(link_, writer_, housekeeper_),
@@ -55,6 +56,7 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
       keyed_(link_, {writer_, housekeeper_, messages_, resolver_, admission_, pushes_}),
       pusher_(link_, admission_, pushes_, keyed_, watcher_),
       editor_(link_, writer_, housekeeper_, admission_),
+      crossing_(link_, {writer_, events_, housekeeper_, admission_}),
       policy_(link_, writer_),
       run_time_policy_(link_, writer_, policy_),
       policy_loader_(link_, policy_),
@@ -80,10 +82,13 @@ Caps LocalQueue::caps() const {
   caps.kernel_death_detection = true;
   caps.wake_latency_bound_ms = 5;
   caps.fairness_bound = 1;
+  caps.moves = true;
   return caps;
 }
 
 Result<void> LocalQueue::bring_up_to_date() {
+  // A fault in that is another queue's, and told where that is opened.
+  static_cast<void>(finish_moves());
   FQ_TRY(resolver_.resolve());
   FQ_TRY(dead_letters_.drop_old());
   return schedule_runner_.run_due();
@@ -160,6 +165,21 @@ Result<SettleStatus> LocalQueue::edit(MessageId id, const MessagePatch& patch) {
   reaper_.reap_before_look();
   FQ_TRY(bring_up_to_date());
   return editor_.edit(id, patch);
+}
+
+Result<MoveReply> LocalQueue::move(std::span<const MessageId> ids, const MoveRequest& request) {
+  reaper_.reap_before_look();
+  FQ_TRY(bring_up_to_date());
+  return mover().move(ids, request, header().settings.lock_timeout_ms.peek());
+}
+
+Mover LocalQueue::mover() {
+  return Mover(*this, [this](const std::string& queue) -> Result<std::unique_ptr<MovingQueue>> {
+    FQ_TRY_SET(std::unique_ptr<Attachment> attachment,
+               Attachment::open({location().spool, queue}, false, own_clock_));
+    return std::unique_ptr<MovingQueue>(
+        std::make_unique<LocalQueue>(std::move(attachment), own_clock_, false));
+  });
 }
 
 Result<IdPage> LocalQueue::select(const Filter& filter, const Cursor& from, size_t n) {

@@ -14,6 +14,7 @@
 #include "core/local/look/output_follower.h"
 #include "core/local/look/stats.h"
 #include "core/local/look/viewer.h"
+#include "core/local/mover.h"
 #include "core/local/policy/policy_loader.h"
 #include "core/local/policy/run_time_policy.h"
 #include "core/local/push/editor.h"
@@ -23,7 +24,7 @@
 
 namespace fq {
 
-class LocalQueue final : public Queue, private Linked {
+class LocalQueue final : public Queue, public MovingQueue, private Linked {
  public:
   LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, bool until_exit);
   ~LocalQueue() override;
@@ -51,6 +52,7 @@ class LocalQueue final : public Queue, private Linked {
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
   Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) override;
+  Result<MoveReply> move(std::span<const MessageId> ids, const MoveRequest& request) override;
   Result<Settings> settings() override;
   Result<bool> policy_is_current(const FileIdentity& identity) override;
   Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
@@ -69,6 +71,11 @@ class LocalQueue final : public Queue, private Linked {
 
   /// After opening: the wall clock may have been set since the segment's difference was noted.
   Result<void> follow_wall_clock() { return wall_clock_.follow(); }
+  /// What a process that died while it moved messages has left of this queue is put right.
+  Result<void> finish_moves() { return mover().finish(); }
+  Result<void> finish_moves(const MoveLock& held) { return mover().finish(held); }
+  Crossing& crossing() override { return crossing_; }
+  const Location& location() override { return link_.attachment().location(); }
   /// Of a queue that is a copy of one in use: what is at work in the original is not at work in it.
   Result<void> begin_as_copy();
   /// "blobs/...", of all messages; none where a message cannot be read, which may speak of any.
@@ -78,8 +85,10 @@ class LocalQueue final : public Queue, private Linked {
   /// What a look, a lease or a change by hand finds done: what waited for others is resolved, dead letters
   /// that have had their time are gone.
   Result<void> bring_up_to_date();
+  Mover mover();
 
   Link own_link_;
+  Clock& own_clock_;
   bool until_exit_;
   Writer writer_;
   EventWriter events_;
@@ -106,6 +115,7 @@ class LocalQueue final : public Queue, private Linked {
   KeyedPush keyed_;
   Pusher pusher_;
   Editor editor_;
+  Crossing crossing_;
   PolicyWriter policy_;
   RunTimePolicy run_time_policy_;
   PolicyLoader policy_loader_;

@@ -12,6 +12,7 @@
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/local/files/queue_directory.h"
+#include "core/local/local_queue.h"
 #include "core/local/queue_backup.h"
 
 namespace fq {
@@ -21,6 +22,7 @@ namespace {
 constexpr const char* kUnfinishedCopy = ".unfinished";
 constexpr const char* kUnfinishedQueues = ".unfinished/queues";
 constexpr const char* kPolicyFile = "fq.toml";
+constexpr int64_t kMovesTimeoutMs = 30'000;      // arbitrary
 constexpr size_t kPolicyBlockBytes = 64 * 1024;  // arbitrary
 
 std::string without_slashes(std::string path) {
@@ -98,6 +100,15 @@ Result<void> SpoolBackup::check_place_is_outside() const {
 
 Result<void> SpoolBackup::copy_all() {
   FQ_TRY_SET(std::vector<std::string> names, list_queue_directories(spool_));
+  // What is on its way between two queues is in one of them before both are copied, and none goes meanwhile:
+  // it could be in the copy of neither.
+  FQ_TRY_SET(const std::optional<MoveLock> lock, MoveLock::take(spool_, kMovesTimeoutMs));
+  if (!lock && !names.empty())
+    return Error{ErrorKind::later,
+                 "spool '" + spool_ + "': messages are moved, or all are copied, by process " +
+                     MoveLock::holders(spool_) + "; try again when that is done",
+                 0};
+  for (const std::string& name : names) FQ_TRY(finish_moves(name, *lock));
   if (request_.queue) FQ_TRY(copy_queue(*request_.queue));
   if (request_.queue) names.clear();
   for (const std::string& name : names) {
@@ -107,6 +118,15 @@ Result<void> SpoolBackup::copy_all() {
   }
   FQ_TRY(copy_policy());
   return make_it_a_spool();
+}
+
+Result<void> SpoolBackup::finish_moves(const std::string& name, const MoveLock& held) {
+  Result<std::unique_ptr<Attachment>> attached = Attachment::open({spool_, name}, false, clock_);
+  // Removed since it was listed, or nothing but a directory.
+  if (!attached.ok() && attached.error().kind == ErrorKind::missing) return {};
+  if (!attached.ok()) return std::move(attached).error();
+  LocalQueue queue(std::move(attached).value(), clock_, false);
+  return queue.finish_moves(held);
 }
 
 Result<void> SpoolBackup::copy_queue(const std::string& name) {

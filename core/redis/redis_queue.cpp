@@ -45,6 +45,9 @@ Result<std::shared_ptr<RunOutput>> RedisQueue::run_output(const Delivery&, const
 Result<std::unique_ptr<OutputFollower>> RedisQueue::follow(MessageId, std::optional<CallId>) {
   return not_built::refusal(not_built::kFollow);
 }
+Result<MoveReply> RedisQueue::move(std::span<const MessageId>, const MoveRequest&) {
+  return not_built::refusal(not_built::kMove);
+}
 Result<ExplainReply> RedisQueue::explain(const ExplainRequest&) {
   return not_built::refusal(not_built::kExplain);
 }

@@ -64,6 +64,7 @@ class RedisQueue final : public Queue {
   Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) override {
     return change_.edit(id, patch);
   }
+  Result<MoveReply> move(std::span<const MessageId> ids, const MoveRequest& request) override;
   Result<Settings> settings() override { return policy_.settings(); }
   Result<bool> policy_is_current(const FileIdentity& identity) override {
     return policy_.is_current(identity);

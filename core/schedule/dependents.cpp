@@ -72,6 +72,11 @@ bool Dependents::would_hold(SlotIndex slot) const {
   return holds;
 }
 
+bool Dependents::is_waited_for(MessageId id) const {
+  const uint32_t index = Waits(region_).find(number(id));
+  return index != kNoIndex && region_.dependency(index).first != kNoIndex;
+}
+
 std::optional<uint32_t> Dependents::first_ended() const {
   return index_or_none<uint32_t>(Waits(region_).first_ended());
 }
@@ -146,6 +151,15 @@ void Dependents::let_go(Txn& txn, SlotIndex index, int64_t now_ms) const {
   const Message message = region_.message(static_cast<uint32_t>(index));
   if (state_of(message.entry) != SlotState::held) return;
   Extra& extra = region_.extra(message.entry.rank);
+  const States states(region_);
+  if ((extra.flags & kExtraTransit) != 0) {
+    const bool dead = (extra.flags & kExtraTransitDead) != 0;
+    put(txn, extra.flags, extra.flags & ~kExtraTransits);
+    states.leave(txn, message);
+    if (dead) return states.enter_dead(txn, message, extra.due_ms);
+    if (extra.due_ms > now_ms) return states.enter_delayed(txn, message, extra.due_ms);
+    return states.enter_ready(txn, message, extra.due_ms);
+  }
   if (Waits(region_).has_failed(extra)) put(txn, extra.flags, extra.flags | kExtraWaitFailed);
   const bool from_release = (extra.flags & kExtraFromRelease) != 0;
   const int64_t due_ms = from_release ? time_after(now_ms, extra.due_ms) : extra.due_ms.get();
@@ -153,7 +167,6 @@ void Dependents::let_go(Txn& txn, SlotIndex index, int64_t now_ms) const {
     put(txn, extra.flags, extra.flags & ~kExtraFromRelease);
     put(txn, extra.due_ms, due_ms);
   }
-  const States states(region_);
   states.leave(txn, message);
   if (due_ms > now_ms) return states.enter_delayed(txn, message, due_ms);
   states.enter_ready(txn, message, now_ms);

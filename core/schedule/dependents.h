@@ -24,6 +24,8 @@ class Dependents {
   void hold_again(Txn& txn, const Extra& extra) const;
   /// Whether a kick of this message is to hold it: something that it came after is unfinished.
   bool would_hold(SlotIndex slot) const;
+  /// Whether a held message waits for this one.
+  bool is_waited_for(MessageId id) const;
   /// The ids that a held message still waits for, or a dead one did. At most kWaitsMax.
   uint32_t waits_of(SlotIndex slot, std::span<uint64_t> ids) const;
 
@@ -40,7 +42,8 @@ class Dependents {
   /// it buried and that is to be held again; none: there is no other. It no longer waits for it, so the
   /// decision has to be carried out in the same transaction. At most 32 steps.
   std::optional<Decision> decide(Txn& txn, uint32_t dependency) const;
-  /// Held no longer: ready, or delayed until it is due. At most 12 steps and one for each of its waits.
+  /// Held no longer: ready, or delayed until it is due; what was on its way between queues is what it was
+  /// before. At most 12 steps and one for each of its waits.
   void let_go(Txn& txn, SlotIndex slot, int64_t now_ms) const;
   /// For Messages: one whose job has ended that a step suspended is delayed, or held until all that it waits
   /// for have ended. Needs: it has left its holder. At most 12 steps and one for each of its waits.

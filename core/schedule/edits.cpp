@@ -28,16 +28,17 @@ void Edits::set_rank(Txn& txn, Entry& entry, const Edit& edit) const {
     put(txn, extra.rank, rank);
     put(txn, extra.ttl_ms, edit.ttl_ms);
     put(txn, extra.due_ms, edit.due_ms);
-    const uint32_t others = extra.flags & ~kExtraFromRelease;
-    put(txn, extra.flags, others | (edit.from_release ? kExtraFromRelease : 0));
+    const uint32_t others = extra.flags & ~(kExtraFromRelease | kExtraTransits);
+    put(txn, extra.flags, others | (edit.from_release ? kExtraFromRelease : 0) | edit.transit);
   } else {
     put(txn, entry.rank, rank);
   }
   put(txn, entry.flags, static_cast<uint8_t>(flags));
-  if (has_extra(entry) || edit.ttl_ms == kNever) return;
+  if (has_extra(entry) || (edit.ttl_ms == kNever && edit.transit == 0)) return;
   Extra& extra = give_extra(txn, region_, entry);
   txn.fresh(extra.ttl_ms, edit.ttl_ms);
   txn.fresh(extra.due_ms, edit.due_ms);
+  txn.fresh(extra.flags, edit.transit);
 }
 
 void Edits::set_values(Txn& txn, const Message& message, const Edit& edit) const {
@@ -71,6 +72,9 @@ void Edits::apply(Txn& txn, SlotIndex index, const Edit& edit) const {
     case SlotState::dead:
       return states.enter_dead(txn, message, edit.at_ms);
     case SlotState::held:
+      // The ids that a dead one came after mean nothing in another queue.
+      if (edit.transit != 0) Waits(region_).drop(txn, region_.extra(message.entry.rank));
+      if (edit.transit != 0) return states.enter_held(txn, message, edit.at_ms);
       if (!has_extra(message.entry)) throw RegionDamaged{"a message is held and waits for nothing"};
       Dependents(region_).hold_again(txn, region_.extra(message.entry.rank));
       return states.enter_held(txn, message, edit.at_ms);

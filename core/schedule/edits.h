@@ -21,6 +21,7 @@ struct Edit {
   int64_t at_ms = 0;          // ready and dead: since, delayed: due
   int64_t due_ms = 0;         // held: not before
   bool from_release = false;  // due_ms is how long after its release
+  uint32_t transit = 0;       // as of NewEntry: then it is held, and waits for nothing
   uint32_t deliveries = 0;
   uint16_t attempts = 0;
   uint16_t crashes = 0;

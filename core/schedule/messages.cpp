@@ -32,7 +32,7 @@ uint32_t make_extra(Txn& txn, const Region& region, const NewEntry& from) {
   txn.fresh(extra.ttl_ms, from.ttl_ms);
   txn.fresh(extra.flags, (from.expired ? kExtraExpired : 0) | (from.from_release ? kExtraFromRelease : 0) |
                              (from.suspended ? kExtraSuspended : 0) |
-                             (from.wait_failed ? kExtraWaitFailed : 0));
+                             (from.wait_failed ? kExtraWaitFailed : 0) | from.transit);
   txn.fresh(extra.due_ms, from.due_ms);
   txn.fresh(extra.key, from.key_hold ? UniqueKeys(region).take(txn, *from.key_hold) : kNoIndex);
   return index;
@@ -241,6 +241,10 @@ void Messages::bury(Txn& txn, SlotIndex index, int64_t now_ms) const {
   note_run(txn, region_, message, now_ms);
   end_run(txn, index, std::nullopt, now_ms);
   states.leave(txn, message);
+  if (has_extra(entry)) {
+    Extra& extra = region_.extra(entry.rank);
+    put(txn, extra.flags, extra.flags & ~kExtraTransits);
+  }
   note_buried(txn, region_, message.tenant);
   states.enter_dead(txn, message, now_ms);
 }
@@ -293,7 +297,7 @@ void Messages::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   if (acked) {
     add_to(txn, counters.acked, 1);
     add_to(txn, tenant.acked, 1);
-  } else {
+  } else if (verdict != RecordType::left) {
     add_to(txn, counters.cancelled, 1);
     add_to(txn, tenant.cancelled, 1);
   }

@@ -36,6 +36,8 @@ struct NewEntry {
   Bytes after;                     // u64 each: an id with kAfter... of core/journal/record.h
   int64_t due_ms = 0;              // boot time; at or before now_ms: ready at once
   bool from_release = false;       // due_ms is how long after its release, while it is held
+  // On its way between queues: of kExtraTransits. due_ms is then since when it is ready or dead, or when due.
+  uint32_t transit = 0;
   int64_t now_ms = 0;
 };
 

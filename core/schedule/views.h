@@ -25,6 +25,8 @@ class Views {
   bool is_replaced(SlotIndex slot) const { return has_flag(slot, kExtraReplaced); }
   /// Held, and due so long after its release.
   bool is_due_from_release(SlotIndex slot) const { return has_flag(slot, kExtraFromRelease); }
+  /// Held, and on its way from one queue to another.
+  bool is_in_transit(SlotIndex slot) const { return has_flag(slot, kExtraTransit); }
   uint64_t overhead_of(SlotIndex slot) const { return overhead_bytes(entry(slot).overhead); }
   /// The key that a message has, held or not.
   const UniqueKey* key_of_message(SlotIndex slot) const;

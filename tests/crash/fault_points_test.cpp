@@ -59,6 +59,9 @@ const ScriptPoints kPointsOfScripts[] = {
     {"tests/cli/step_test.sh",
      {"step.appended", "step.begun", "step.committed", "step.durable", "step.pushed", "step.pushing",
       "steps.carried"}},
+    {"tests/cli/move_test.sh",
+     {"move.arrived", "move.finished", "move.leaving", "move.left", "move.received", "move.sent",
+      "move.settled"}},
     {"tests/cli/queue_rename_test.sh", {"rename.renamed"}},
 };
 
@@ -66,8 +69,8 @@ const ScriptPoints kPointsOfScripts[] = {
 bool kills_at(const std::string& script, const std::string& point) {
   const size_t dot = point.find('.');
   const bool in_loop = script.find("FQ_KILL_AT=" + point.substr(0, dot) + ".$point") != std::string::npos;
-  if (in_loop)
-    return std::regex_search(script, std::regex("for point in [^;]*\\b" + point.substr(dot + 1) + "\\b"));
+  const std::regex loop("for point in [^;]*\\b" + point.substr(dot + 1) + "\\b");
+  if (in_loop && std::regex_search(script, loop)) return true;
   return script.find(point + ":") != std::string::npos;
 }
 

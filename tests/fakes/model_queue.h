@@ -66,6 +66,9 @@ class ModelQueue final : public Queue {
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override;
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
   Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) override;
+  Result<MoveReply> move(std::span<const MessageId>, const MoveRequest&) override {
+    return Error{ErrorKind::unusable, "the model is one queue", 0};
+  }
   Result<Settings> settings() override;
   Result<bool> policy_is_current(const FileIdentity& identity) override;
   Result<std::string> policy_kept() override { return kept_policy_; }

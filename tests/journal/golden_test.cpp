@@ -62,6 +62,8 @@ EventDetail full_detail() {
   detail.signal = int16_t{9};
   detail.reason = "no such cat";
   detail.stderr_tail = "meow\n";
+  detail.queue = "slow";
+  detail.id_there = MessageId{0x8182838485};
   return detail;
 }
 
@@ -145,10 +147,12 @@ Body sample(RecordType type) {
     case RecordType::freed:
     case RecordType::reheld:
     case RecordType::unstepped:
+    case RecordType::left:
       encode_event(body, type, events, full_detail());
       break;
     case RecordType::moved:
-      encode_moved(body, moved());
+    case RecordType::arrived:
+      encode_moved(body, moved(), type);
       break;
     case RecordType::low:
       encode_low(body, {0x01020304, {1, 2, 3, 4, 5, 6, 7, 8, 9}, 0x1112131415, 0x2122232425});
@@ -183,7 +187,8 @@ Body sample(RecordType type) {
       encode_stepped(body, stepped());
       break;
     case RecordType::edited:
-      encode_edited(body, {0x3132333435, moved()});
+    case RecordType::leaving:
+      encode_edited(body, {0x3132333435, moved()}, type);
       break;
     case RecordType::keys:
       encode_keys(body, {{{{0x0102030405060708, 2}, MessageId{3}, 0x1112131415}, {{4, 5}, MessageId{6}, 7}}});
@@ -235,7 +240,10 @@ std::optional<Body> read_again(RecordType type, uint16_t count, Bytes bytes) {
                         encode_event(again, type, event.items, event.detail);
                         return std::optional(again);
                       },
-                      [&](const MovedRecord& record) { return written(encode_moved)(record); },
+                      [&](const MovedRecord& record) {
+                        encode_moved(again, record, type);
+                        return std::optional(again);
+                      },
                       [&](const LowRecord& record) { return written(encode_low)(record); },
                       [&](const LimitsRecord& record) { return written(encode_limits)(record); },
                       [&](const ClockRecord& record) { return written(encode_clock)(record); },
@@ -247,7 +255,10 @@ std::optional<Body> read_again(RecordType type, uint16_t count, Bytes bytes) {
                       },
                       [&](const SteppedRecord& record) { return written(encode_stepped)(record); },
                       [&](const ReplacedRecord& record) { return written(encode_replaced)(record); },
-                      [&](const EditedRecord& record) { return written(encode_edited)(record); },
+                      [&](const EditedRecord& record) {
+                        encode_edited(again, record, type);
+                        return std::optional(again);
+                      },
                       [&](const KeysRecord& record) { return written(encode_keys)(record); }};
   RecordHeader header;
   header.type = type;

@@ -42,4 +42,30 @@ TEST_CASE("the schedule that made a message is a part of its terms") {
   for (size_t cut = 0; cut < bytes.size(); ++cut) CHECK_FALSE(decode_terms(bytes.substr(0, cut)));
 }
 
+TEST_CASE("terms tell from where a message comes or where it goes, and refuse what is no way") {
+  Transit transit{
+      .token = 1, .queue = "slow", .mark = "bcdf", .id = 2, .then = SlotState::dead, .then_wall_ms = 3};
+  for (const bool leaving : {true, false}) {
+    transit.leaving = leaving;
+    const std::string bytes = encode_terms({.ttl_ms = 9, .transit = transit});
+    const auto terms = decode_terms(bytes);
+    REQUIRE(terms);
+    REQUIRE(terms->transit);
+    CHECK(terms->transit->leaving == leaving);
+    CHECK(terms->transit->token == 1);
+    CHECK(terms->transit->queue == "slow");
+    CHECK(terms->transit->mark == "bcdf");
+    CHECK(terms->transit->id == 2);
+    CHECK(terms->transit->then == SlotState::dead);
+    CHECK(terms->transit->then_wall_ms == 3);
+    CHECK(terms->ttl_ms == 9);
+    for (size_t cut = 0; cut < bytes.size(); ++cut) CHECK_FALSE(decode_terms(bytes.substr(0, cut)));
+  }
+  transit.then = SlotState::leased;
+  CHECK_FALSE(decode_terms(encode_terms({.transit = transit})));
+  transit.then = SlotState::ready;
+  transit.queue = "";
+  CHECK_FALSE(decode_terms(encode_terms({.transit = transit})));
+}
+
 }  // namespace fq::test

@@ -30,6 +30,10 @@ Result<SettleStatus> Mutator::change(MessageId id, Action action, const Filter* 
     // Found by what it was a moment ago: it must still be that.
     if (filter != nullptr && !matches(link_, *filter, std::nullopt, entry)) return Obstacle::none;
     if (item_position && entry.item_position != *item_position) return Obstacle::none;
+    // By a filter it is as if it were there already.
+    const bool in_transit = schedule().views().is_in_transit(*slot);
+    if (in_transit && filter == nullptr) return refuse_in_transit(id);
+    if (in_transit) return Obstacle::none;
     RecordType type = action == Action::cancel ? RecordType::cancelled : RecordType::kicked;
     if (action != Action::cancel && schedule().dependents().would_hold(*slot)) type = RecordType::reheld;
     const bool forgets = action == Action::kick_fresh && schedule().steps().count(entry) != 0;

@@ -31,10 +31,10 @@ void EventPast::learn_tenants(const RecordHeader& header, Bytes body, EventLog& 
     PushedReader reader(body, header.count);
     uint64_t id = number(reader.first_id());
     while (const MessageItem* item = reader.next()) into.by_id.set(id++, into.owner_of(*item));
-  } else if (header.type == RecordType::moved) {
+  } else if (kind_of(header.type) == BodyKind::moved) {
     if (const auto moved = decode_moved(body))
       into.by_id.set(number(moved->id), into.owner_of(moved->message));
-  } else if (header.type == RecordType::edited) {
+  } else if (kind_of(header.type) == BodyKind::edited) {
     if (const auto edited = decode_edited(body))
       into.by_id.set(number(edited->now.id), into.owner_of(edited->now.message));
   }

@@ -195,7 +195,9 @@ Result<bool> EventReader::emit_events(const RecordHeader& header, Bytes body, co
   event.signal = detail.signal;
   event.reason = detail.reason;
   event.stderr_tail = detail.stderr_tail;
-  const bool ends = header.type == RecordType::acked || header.type == RecordType::cancelled;
+  event.other_queue = detail.queue;
+  event.other_id = detail.id_there;
+  const bool ends = ends_message(header.type);
   for (uint32_t i = 0; i < log.record.items.size(); ++i) {
     if (log.position == log.from_position && i < log.from_item) continue;  // told with the page before
     event.id = log.record.items[i].id;
@@ -255,6 +257,21 @@ Result<bool> EventReader::emit_set(const RecordHeader& header, Bytes body, const
   return log.tell(request, page, 0, owner, event);
 }
 
+/// Of a record that tells all of a message. False: the page is full.
+bool EventReader::tell_whole(const RecordHeader& header, const MovedRecord& now, const EventRequest& request,
+                             EventPage& page) {
+  EventLog& log = events_.log();
+  Event event;
+  event.event = name_of_event(header.type);
+  event.at_wall_ms = header.at_wall_ms;
+  event.id = now.id;
+  if (now.state == SlotState::delayed) event.due_wall_ms = now.state_wall_ms;
+  const EventDetail way = way_of(now.message);
+  event.other_queue = way.queue;
+  event.other_id = way.id_there;
+  return log.tell(request, page, 0, log.owner_of(now.message), event);
+}
+
 /// False: the page is full.
 Result<bool> EventReader::emit_stepped(const RecordHeader& header, Bytes body, const EventRequest& request,
                                        EventPage& page) {
@@ -286,6 +303,8 @@ Result<bool> EventReader::emit_record(const RecordHeader& header, Bytes body, co
       return emit_pushed(header, body, request, page);
     case BodyKind::moved:
       EventPast::learn_tenants(header, body, log);
+      if (header.type == RecordType::moved) return true;
+      if (const auto arrived = decode_moved(body)) return tell_whole(header, *arrived, request, page);
       return true;
     case BodyKind::replaced:
       if (const auto replaced = decode_replaced(body)) {
@@ -301,15 +320,8 @@ Result<bool> EventReader::emit_record(const RecordHeader& header, Bytes body, co
       return true;
     case BodyKind::edited:
       if (const auto edited = decode_edited(body)) {
-        const MovedRecord& now = edited->now;
-        const uint32_t owner = log.owner_of(now.message);
-        log.by_id.set(number(now.id), owner);
-        Event event;
-        event.event = name_of_event(header.type);
-        event.at_wall_ms = header.at_wall_ms;
-        event.id = now.id;
-        if (now.state == SlotState::delayed) event.due_wall_ms = now.state_wall_ms;
-        return log.tell(request, page, 0, owner, event);
+        log.by_id.set(number(edited->now.id), log.owner_of(edited->now.message));
+        return tell_whole(header, edited->now, request, page);
       }
       return true;
     case BodyKind::stepped:

@@ -35,6 +35,8 @@ class EventReader : private Linked {
   Result<bool> emit_set(const RecordHeader& header, Bytes body, const EventRequest& request, EventPage& page);
   Result<bool> emit_stepped(const RecordHeader& header, Bytes body, const EventRequest& request,
                             EventPage& page);
+  bool tell_whole(const RecordHeader& header, const MovedRecord& now, const EventRequest& request,
+                  EventPage& page);
   Result<bool> emit_record(const RecordHeader& header, Bytes body, const EventRequest& request,
                            EventPage& page);
   void sleep_until_written(Interrupt* interrupt, uint32_t seen, int64_t wait_ms);

@@ -70,7 +70,7 @@ Result<std::optional<Explanation>> Explainer::of_message(MessageId id) {
   if (!snapshot && !outcome) return std::optional<Explanation>();
   found.id = id;
   if (!snapshot) {
-    found.state = outcome->verdict == RecordType::acked ? State::acked : State::cancelled;
+    found.state = state_of_end(outcome->verdict);
     Reason& reason = found.reasons.emplace_back();
     reason.kind = Reason::Kind::ended;
     reason.until_wall_ms = outcome->at_wall_ms;

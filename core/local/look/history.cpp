@@ -28,14 +28,16 @@ HistoryEvent event_of(RecordType type, int64_t at_wall_ms, uint64_t id, const Ev
   event.exit = detail.exit;
   event.signal = detail.signal;
   event.stderr_tail = detail.stderr_tail;
+  if (!detail.queue.empty()) event.elsewhere = Elsewhere{std::string(detail.queue), detail.id_there};
   return event;
 }
 
 /// The last attempt and the end of a TTL bury without a record of its own: what ended a dead one stands last,
 /// but for the values that it was given since.
 void add_end(std::vector<HistoryEvent>& events, HistoryEvent end) {
-  const auto last = std::find_if(events.rbegin(), events.rend(),
-                                 [](const HistoryEvent& each) { return each.event != "edited"; });
+  const auto last = std::find_if(events.rbegin(), events.rend(), [](const HistoryEvent& each) {
+    return each.event != "edited" && !each.elsewhere && each.event != "freed";
+  });
   if (last != events.rend() && last->event != "buried") events.insert(last.base(), std::move(end));
 }
 

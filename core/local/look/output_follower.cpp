@@ -53,6 +53,8 @@ Result<LocalFollower::Seen> LocalFollower::look_at_message() {
     const std::optional<SlotIndex> slot = schedule().messages().find(id_);
     there = slot.has_value();
     if (slot) seen.deliveries = schedule().messages().entry(*slot).deliveries;
+    const auto outcome = slot ? std::nullopt : schedule().past().outcome(id_);
+    seen.moved = outcome && outcome->verdict == RecordType::left;
     seen.timer_ms = schedule().timers().next_ms();
     return {};
   }));
@@ -167,7 +169,7 @@ Result<void> LocalFollower::take_kept(const Seen& seen) {
   if (was_read) return {};
   FQ_TRY_SET(kept_, parts_.ended.output(id_));
   // Who calls asks to be told of the end: where nothing is, it could not be kept.
-  if (!kept_ && !seen.known && call_) kept_steps_.push_back(step_of(What::missing));
+  if (!kept_ && !seen.known && !seen.moved && call_) kept_steps_.push_back(step_of(What::missing));
   if (!kept_) return {};
   const auto add = [&](Channel channel, std::string_view text, const Gap& gap) {
     const uint64_t at = std::min<uint64_t>(gap.at, text.size());

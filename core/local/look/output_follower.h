@@ -29,7 +29,8 @@ class LocalFollower final : public OutputFollower, private Linked {
   /// What the queue says of the message.
   struct Seen {
     bool ended = false;
-    bool known = true;  // how often it was delivered
+    bool known = true;   // how often it was delivered
+    bool moved = false;  // to another queue: nothing of it was to be kept here
     uint32_t deliveries = 0;
     int64_t timer_ms = kNever;
   };

@@ -35,7 +35,7 @@ std::optional<PagePlace> place_in(const Cursor& cursor) {
 MessageInfo describe_finished(MessageId id, const Outcome& outcome) {
   MessageInfo info;
   info.id = id;
-  info.state = outcome.verdict == RecordType::acked ? State::acked : State::cancelled;
+  info.state = state_of_end(outcome.verdict);
   info.attempts = outcome.attempts;
   return info;
 }
@@ -209,6 +209,14 @@ Result<std::optional<MessageInfo>> Viewer::get(MessageId id) {
   Result<std::optional<MessageInfo>> noted = ended_.find(id);
   if (!outcome) return noted;
   MessageInfo finished = describe_finished(id, *outcome);
+  if (finished.state == State::moved) {
+    FQ_TRY(walk_events(link_, number(id), outcome->event_position,
+                       [&](RecordType type, int64_t, const EventDetail& detail, uint64_t, EventSource) {
+                         if (type == RecordType::left)
+                           finished.moved_to = Elsewhere{std::string(detail.queue), detail.id_there};
+                         return false;
+                       }));
+  }
   // One that ended otherwise than was noted of it, or of which nothing can be read, is told from what is
   // sure.
   return noted.ok() && *noted && (*noted)->state == finished.state

@@ -45,6 +45,7 @@ Result<SettleStatus> Editor::look(MessageId id, Draft& draft) {
     if (!slot) return {};
     draft.before.look(link_, *slot);
     if (draft.before.snapshot().slot_state == SlotState::leased) status = SettleStatus::stale;
+    if (draft.before.snapshot().in_transit) return refuse_in_transit(id);
     return {};
   }));
   return status;

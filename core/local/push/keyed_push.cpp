@@ -48,7 +48,11 @@ PushStatus KeyedPush::replaced_status(const NewMessage& message) {
 KeyedPush::Plan KeyedPush::judge_waits(const NewMessage& message, Plan plan) {
   for (const std::vector<MessageId>* ids : {&message.after, &message.after_any}) {
     for (const MessageId id : *ids) {
-      if (schedule().messages().find(id) || schedule().past().outcome(id)) continue;
+      const std::optional<SlotIndex> slot = schedule().messages().find(id);
+      const bool goes = slot && schedule().views().is_in_transit(*slot);
+      const auto outcome = slot ? std::nullopt : schedule().past().outcome(id);
+      if (goes || (outcome && outcome->verdict == RecordType::left)) return {.fate = Fate::missing, .id = id};
+      if (slot || outcome) continue;
       // Perhaps it was pushed a moment ago.
       const bool pending =
           number(id) != 0 && number(id) < header().next_id && header().applied_end < header().tail;
@@ -87,7 +91,9 @@ KeyedPush::Plan KeyedPush::judge(const NewMessage& message, const KeyHash& hash,
   plan.event_position = entry.event_position;
   plan.fate = Fate::replace;
   if (keeps) plan.fate = Fate::duplicate;
-  if (keeps || second || !message.debounce.empty()) return plan;
+  // Where it goes, or whether it stays after all, is known in a moment.
+  if (!keeps && schedule().views().is_in_transit(*slot)) plan.fate = Fate::unknown;
+  if (plan.fate == Fate::unknown || keeps || second || !message.debounce.empty()) return plan;
   if (state_of(entry) == SlotState::leased)
     plan.fate = Fate::behind;
   else if (message.unique_mode == UniqueMode::after)

@@ -92,6 +92,7 @@ Result<void> Carried::tell(Link& link) {
     after_ = is_of_step(terms->after, waits_) ? after_of_step(waits_) : after_now(terms->after, waits_);
     terms->suspended = snapshot_.suspended;
     terms->wait_failed = snapshot_.wait_failed;
+    if (!snapshot_.in_transit) terms->transit.reset();
     terms->after = after_;
     terms_ = encode_terms(*terms);
   }

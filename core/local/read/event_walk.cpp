@@ -15,6 +15,12 @@ LastError error_of(RecordType type, int64_t at_wall_ms, const EventDetail& detai
   return error;
 }
 
+/// Between a run and the look at it, and told without a verdict on it.
+bool says_nothing_of_runs(RecordType type) {
+  return type == RecordType::edited || type == RecordType::leaving || type == RecordType::arrived ||
+         type == RecordType::freed;
+}
+
 /// What a record carries of events whose own records may be gone.
 void visit_carried(const MovedRecord& moved, const EventVisitor& visit) {
   if (moved.error_wall_ms != 0 &&
@@ -83,6 +89,12 @@ std::string_view name_of_event(RecordType type) {
       return "stepped";
     case RecordType::unstepped:
       return "unstepped";
+    case RecordType::leaving:
+      return "leaving";
+    case RecordType::left:
+      return "left";
+    case RecordType::arrived:
+      return "arrived";
     case RecordType::moved:  // told of by no name: they are no events of a message
     case RecordType::low:
     case RecordType::limits:
@@ -92,6 +104,15 @@ std::string_view name_of_event(RecordType type) {
       break;
   }
   return "unknown";
+}
+
+EventDetail way_of(const MessageItem& item) {
+  EventDetail detail;
+  const std::optional<MessageTerms> terms = item.terms.empty() ? std::nullopt : decode_terms(item.terms);
+  if (!terms || !terms->transit) return detail;
+  detail.queue = terms->transit->queue;
+  if (!terms->transit->leaving) detail.id_there = MessageId{terms->transit->id};
+  return detail;
 }
 
 Result<void> walk_events(Link& link, uint64_t id, uint64_t position, const EventVisitor& visit) {
@@ -110,13 +131,20 @@ Result<void> walk_events(Link& link, uint64_t id, uint64_t position, const Event
     if (!found) return {};
     const RecordHeader header = *decode_header(place->key, record);
     const Bytes body = Bytes(record).subspan(kRecordHeaderBytes, header.bytes - kRecordHeaderBytes);
-    if (header.type == RecordType::moved) {
-      if (const std::optional<MovedRecord> moved = decode_moved(body)) visit_carried(*moved, visit);
+    if (kind_of(header.type) == BodyKind::moved) {
+      const std::optional<MovedRecord> moved = decode_moved(body);
+      if (!moved) return {};
+      const bool goes_on =
+          header.type == RecordType::moved ||
+          visit(header.type, header.at_wall_ms, way_of(moved->message), 0, EventSource::record);
+      if (goes_on) visit_carried(*moved, visit);
       return {};
     }
-    if (header.type == RecordType::edited) {
+    if (kind_of(header.type) == BodyKind::edited) {
       const std::optional<EditedRecord> edited = decode_edited(body);
-      if (!edited || !visit(header.type, header.at_wall_ms, EventDetail{}, 0, EventSource::record)) return {};
+      if (!edited ||
+          !visit(header.type, header.at_wall_ms, way_of(edited->now.message), 0, EventSource::record))
+        return {};
       if (edited->previous_event >= position) return {};
       FQ_TRY_SET(const bool is_there, knows_as_much(link, id, *edited));
       if (!is_there) return visit_carried(edited->now, visit), Result<void>();
@@ -159,7 +187,7 @@ Result<std::optional<LastError>> last_error_of(Link& link, const Snapshot& snaps
   FQ_TRY(walk_events(
       link, snapshot.id, snapshot.event_position,
       [&](RecordType type, int64_t at_wall_ms, const EventDetail& detail, uint64_t, EventSource) {
-        if (type == RecordType::edited) return true;
+        if (says_nothing_of_runs(type)) return true;
         // A lease that ran out is no record of its own: it shows as a lease without an end.
         const bool ran_out = first && type == RecordType::leased && snapshot.state != State::leased;
         first = false;

@@ -20,6 +20,9 @@ using EventVisitor = std::function<bool(RecordType type, int64_t at_wall_ms, con
 /// the journal holds no more.
 Result<void> walk_events(Link& link, uint64_t id, uint64_t position, const EventVisitor& visit);
 
+/// What a message's terms say of its way between queues, for the event that tells it: its views are theirs.
+EventDetail way_of(const MessageItem& item);
+
 /// Why its last attempt failed, as far as the journal tells.
 Result<std::optional<LastError>> last_error_of(Link& link, const Snapshot& snapshot);
 

@@ -6,6 +6,11 @@
 
 namespace fq {
 
+State state_of_end(RecordType verdict) {
+  if (verdict == RecordType::left) return State::moved;
+  return verdict == RecordType::acked ? State::acked : State::cancelled;
+}
+
 std::optional<State> shown_state_of(const Entry& entry) {
   switch (static_cast<SlotState>(entry.state.get())) {
     case SlotState::ready:
@@ -52,6 +57,7 @@ Snapshot take_snapshot(Link& link, SlotIndex slot) {
   snapshot.wait_failed = link.schedule().messages().has_failed_wait(entry);
   if (snapshot.suspended)
     snapshot.wakes_wall_ms = link.store().wall_of(link.schedule().region().extra(entry.rank).due_ms);
+  snapshot.in_transit = link.schedule().views().is_in_transit(slot);
   const UniqueKey* key = link.schedule().views().key_of_message(slot);
   snapshot.has_key = key != nullptr;
   snapshot.key_lost = key != nullptr && (key->flags & (kKeyHeld | kKeyBehind)) == 0;

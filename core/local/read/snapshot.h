@@ -23,6 +23,7 @@ struct Snapshot {
   bool suspended = false;         // leased, and its job sleeps
   bool wait_failed = false;       // of what a step waited for last not all were acked
   int64_t wakes_wall_ms = 0;      // suspended: not before
+  bool in_transit = false;        // held, and on its way between queues
   bool has_key = false;           // of --unique or --debounce
   bool key_lost = false;          // and holds it no more
   uint64_t serial = 0;
@@ -36,6 +37,8 @@ struct Snapshot {
 /// Needs: the lock.
 Snapshot take_snapshot(Link& link, SlotIndex slot);
 
+/// As which one that is not in this queue any more is shown.
+State state_of_end(RecordType verdict);
 /// As which a message is shown; none: there is none in this slot.
 std::optional<State> shown_state_of(const Entry& entry);
 /// Whether a filter takes it, but for its tag; `below`: the filter's tenant. Needs: the lock.

@@ -26,6 +26,7 @@ class Attachment {
   const LockFile& lock_file() const { return *lock_file_; }
   const KernelIdentity& kernel() const { return kernel_; }
   const std::string& object() const { return disk_->label(); }
+  const Location& location() const { return location_; }
   /// Puts a smaller segment in the place of one that is too large, where that can be done at once: nobody
   /// else is attached, and the disk has room for it. True: the queue was let go for that, attach anew.
   bool make_smaller();

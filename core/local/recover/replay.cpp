@@ -195,9 +195,7 @@ class Replayer {
         // An event whose message was lost with a damaged record speaks of nothing; of one whose file was
         // given back only its end matters.
         if (!slot) {
-          const bool ends =
-              record.header.type == RecordType::acked || record.header.type == RecordType::cancelled;
-          if (ends)
+          if (ends_message(record.header.type))
             store_.schedule().dependents().note_ended(txn, item.id, record.header.type == RecordType::acked);
           return;
         }

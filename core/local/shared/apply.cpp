@@ -71,6 +71,10 @@ NewEntry Apply::entry_of(const MessageItem& item, MessageId id, uint64_t item_po
   entry.expired = terms->expired;
   entry.suspended = terms->suspended;
   entry.wait_failed = terms->wait_failed;
+  if (const std::optional<Transit>& transit = terms->transit) {
+    entry.transit = kExtraTransit | (transit->then == SlotState::dead ? kExtraTransitDead : 0);
+    entry.due_ms = store_.boot_of(transit->then_wall_ms);
+  }
   if (terms->ttl_ms != 0) entry.ttl_ms = terms->ttl_ms;
   entry.after = terms->after;
   if (terms->key.empty()) return entry;
@@ -184,7 +188,7 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
   const int64_t now_ms = store_.boot_of(at_wall_ms);
   const int64_t due_ms = detail.due_wall_ms == 0 ? now_ms : store_.boot_of(detail.due_wall_ms);
   const int64_t until_ms = detail.until_wall_ms == 0 ? kNever : store_.boot_of(detail.until_wall_ms);
-  if (type == RecordType::acked || type == RecordType::cancelled) {
+  if (ends_message(type)) {
     table_.remove_live(txn, schedule.messages().entry(slot).item_position);
     if (type == RecordType::acked) note_kept_key(txn, slot);
     schedule.messages().finish(txn, slot, type, position, now_ms, at_wall_ms);
@@ -228,6 +232,7 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
       return false;
     case RecordType::acked:  // above
     case RecordType::cancelled:
+    case RecordType::left:
     case RecordType::pushed:
     case RecordType::moved:
     case RecordType::low:
@@ -242,6 +247,8 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
     case RecordType::unscheduled:
     case RecordType::edited:
     case RecordType::stepped:
+    case RecordType::leaving:
+    case RecordType::arrived:
       break;
   }
   FQ_ASSERT(false && "not an event");
@@ -293,6 +300,7 @@ void Apply::edited(Txn& txn, const EditedRecord& edited, uint64_t position, uint
   edit.at_ms = store_.boot_of(now.state_wall_ms);
   edit.due_ms = entry.due_ms;
   edit.from_release = entry.from_release;
+  edit.transit = entry.transit;
   edit.deliveries = now.deliveries;
   edit.attempts = now.attempts;
   edit.crashes = now.crashes;
@@ -347,7 +355,8 @@ void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_
   // Before its first lease the queue's attempts do not hold for it yet, only its own, which the item tells.
   restored.attempts_max = moved.deliveries == 0 ? 0 : moved.attempts_max;
   restored.crashes = moved.crashes;
-  if (moved.state == SlotState::dead && restored.entry.key_hold) restored.entry.key_hold->held = false;
+  const bool dead = moved.state == SlotState::dead || (restored.entry.transit & kExtraTransitDead) != 0;
+  if (dead && restored.entry.key_hold) restored.entry.key_hold->held = false;
   schedule.messages().restore(txn, restored);
   table_.add_live(txn, item_position);
   if (number(moved.id) >= header.next_id) txn.set(header.next_id, number(moved.id) + 1);

@@ -153,6 +153,9 @@ struct SegmentHeader {
   std::atomic<uint32_t> sync_waiters;
   EventWord end_event;                // messages ended
   std::atomic<uint32_t> end_waiters;  // likewise a hint
+  // 1: when it was last looked at, no message was on its way from or to another queue. A hint of a new
+  // segment is 0; who has the spool's MoveLock sets it.
+  std::atomic<uint32_t> nothing_moves;
 
   RobustMutex policy_lock;
   RobustMutex compaction;

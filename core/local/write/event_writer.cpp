@@ -64,7 +64,7 @@ void EventWriter::wake_for(RecordType type) {
   // An end may free what is at a limit: then something is ready that nobody could have.
   const ScheduleRoot& root = schedule().root();
   const bool waits = root.control_supply.used != 0 && root.counts.ready != 0;
-  const bool may_serve = waits || (type != RecordType::acked && type != RecordType::cancelled);
+  const bool may_serve = waits || !ends_message(type);
   // A process that waits for the queue to be idle is woken by the last end; it counts among the selective.
   const bool awaited = header().selective_waiters.load(std::memory_order_seq_cst) != 0;
   if (may_serve || (awaited && schedule().views().may_be_idle())) gate().mark_servable();

@@ -101,6 +101,10 @@ class Linked {
   const std::string& object() { return link_.attachment().object(); }
   std::string message_object(uint64_t id) { return "message " + std::to_string(id) + " of " + object(); }
   void notice(std::string text) { link_.attachment().notice(std::move(text)); }
+  Error refuse_in_transit(MessageId id) {
+    return Error{ErrorKind::later, message_object(number(id)) + ": is on its way to another queue; try again",
+                 0};
+  }
   Error refuse_full() {
     return Error{ErrorKind::later,
                  object() + ": the disk is full; what is queued can still be served and acked", 0};

@@ -13,7 +13,7 @@ constexpr int64_t kDiskFullMs = 1'000;  // arbitrary
 }  // namespace
 
 Purpose purpose_of(RecordType type) {
-  if (type == RecordType::acked || type == RecordType::cancelled) return Purpose::end;
+  if (ends_message(type)) return Purpose::end;
   return type == RecordType::buried ? Purpose::bury : Purpose::event;
 }
 

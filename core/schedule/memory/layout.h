@@ -144,6 +144,9 @@ inline constexpr uint32_t kExtraReplaced = 2;     // its payload came after its 
 inline constexpr uint32_t kExtraFromRelease = 4;  // held: see due_ms
 inline constexpr uint32_t kExtraSuspended = 8;    // leased: its end is a sleep until due_ms, or for its waits
 inline constexpr uint32_t kExtraWaitFailed = 16;  // of what a step waited for last not all were acked
+inline constexpr uint32_t kExtraTransit = 32;      // held: on its way from one queue to another
+inline constexpr uint32_t kExtraTransitDead = 64;  // likewise, and dead once that is over
+inline constexpr uint32_t kExtraTransits = kExtraTransit | kExtraTransitDead;
 
 /// Things in an order: those that came in order in a list (O(1) at both ends), the others in a tree.
 struct Lane {

@@ -14,10 +14,13 @@ bool Waits::is_unfinished(uint64_t id) const {
   return slot != kNoIndex && state_of(region_.entry(slot)) != SlotState::dead;
 }
 
+uint32_t Waits::find(uint64_t id) const {
+  return index_.find(hash_id(id), [&](const Dependency& dependency) { return dependency.id == id; });
+}
+
 // A new one is in no list: it is in the index once somebody waits for it.
 uint32_t Waits::dependency_of(Txn& txn, uint64_t id) const {
-  const uint32_t known =
-      index_.find(hash_id(id), [&](const Dependency& dependency) { return dependency.id == id; });
+  const uint32_t known = find(id);
   if (known != kNoIndex) return known;
   const auto [i, made] =
       take_element(txn, region_.arena, region_.root.dependencies, region_.root.dependency_supply);

@@ -59,6 +59,8 @@ class Waits {
   void note_ended(Txn& txn, uint64_t id, Fate fate) const;
   /// Whether one of what this message waits for has ended otherwise than by an ack.
   bool has_failed(const Extra& extra) const;
+  /// The Dependency of this message, or kNoIndex.
+  uint32_t find(uint64_t id) const;
   /// One that may have ended and that somebody waits for, or kNoIndex.
   uint32_t first_ended() const { return region_.root.first_ended; }
   /// It has not ended after all, or nobody waits for it any more.

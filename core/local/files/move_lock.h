@@ -1,0 +1,30 @@
+// move_lock - one process of a spool at a time moves messages between its queues, copies them all, or
+// finishes what another had begun.
+//
+// A flock of the directory that the queues lie in: the kernel gives it back with its process, so whoever has
+// it knows that nobody is at the moves that are not finished.
+#pragma once
+
+// System.
+#include <optional>
+#include <string>
+#include <vector>
+// fq, below us.
+#include "core/base/descriptor.h"
+#include "core/base/result.h"
+
+namespace fq {
+
+class MoveLock {
+ public:
+  /// None: another process had it all the time, or the spool has no queue.
+  static Result<std::optional<MoveLock>> take(const std::string& spool, int64_t timeout_ms);
+  /// Those that have it, as messages name them: "12, 34".
+  static std::string holders(const std::string& spool);
+
+ private:
+  explicit MoveLock(Descriptor directory) : directory_(std::move(directory)) {}
+  Descriptor directory_;
+};
+
+}  // namespace fq

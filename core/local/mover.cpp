@@ -1,0 +1,174 @@
+#include "core/local/mover.h"
+
+// System.
+#include <algorithm>
+#include <deque>
+// fq, below us.
+#include "core/base/fault_point.h"
+#include "core/base/tenant_name.h"
+// fq, this room.
+#include "core/local/files/process_info.h"
+#include "core/local/files/queue_directory.h"
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kMovesAtOnce = 64;  // between two syncs; chosen: what a killed process leaves to be finished
+
+Result<void> check_names(const MoveRequest& request) {
+  const std::string_view fault = queue_name_fault(request.to);
+  if (!fault.empty()) return Error{ErrorKind::usage, "queue '" + request.to + "': " + std::string(fault), 0};
+  const std::string_view of_tenant =
+      request.tenant.empty() ? std::string_view() : tenant_name_fault(request.tenant);
+  if (of_tenant.empty()) return {};
+  return Error{ErrorKind::usage, "tenant '" + request.tenant + "': " + std::string(of_tenant), 0};
+}
+
+}  // namespace
+
+/// Some that are on their way, and what the other queue is told of where they come from.
+struct Mover::SentOne {
+  MessageId id{};
+  size_t place = 0;  // in the reply
+  Parcel parcel;
+  MessageId id_there{};  // 0: it was not taken
+};
+
+struct Mover::Sent {
+  OtherEnd from;
+  std::deque<SentOne> all;  // a parcel stays where it is
+};
+
+Result<MoveReply> Mover::move(std::span<const MessageId> ids, const MoveRequest& request,
+                              int64_t timeout_ms) {
+  MoveReply reply;
+  const std::string& spool = from_.location().spool;
+  if (request.to == from_.location().queue)
+    return Error{ErrorKind::usage, "queue '" + request.to + "': is where they are; name another one", 0};
+  FQ_TRY(check_names(request));
+  FQ_TRY_SET(const std::unique_ptr<MovingQueue> to, open_(request.to));
+  FQ_TRY_SET(const std::optional<MoveLock> lock, MoveLock::take(spool, timeout_ms));
+  if (!lock)
+    return Error{ErrorKind::later,
+                 "spool '" + spool + "': other messages are moved, or all are copied, by process " +
+                     MoveLock::holders(spool) + "; try again when that is done",
+                 0};
+  FQ_TRY(finish(*lock));
+  FQ_TRY(Mover(*to, open_).finish(*lock));
+  from_.crossing().note(true);
+  to->crossing().note(true);
+  for (size_t at = 0; at < ids.size() && !reply.error; at += kMovesAtOnce)
+    FQ_TRY(move_some(ids.subspan(at, std::min(kMovesAtOnce, ids.size() - at)), request, *to, reply));
+  from_.crossing().note(false);
+  to->crossing().note(false);
+  return reply;
+}
+
+Result<void> Mover::move_some(std::span<const MessageId> ids, const MoveRequest& request, MovingQueue& to,
+                              MoveReply& reply) {
+  OtherEnd there{0, request.to, to.crossing().own_mark()};
+  fill_random(&there.token, sizeof there.token);
+  const auto objection = [&](const Parcel& parcel) {
+    return to.crossing().objection_to(parcel, request.tenant);
+  };
+  Sent sent;
+  sent.from = {there.token, from_.location().queue, from_.crossing().own_mark()};
+  for (const MessageId id : ids) {
+    SentOne& one = sent.all.emplace_back();
+    one.id = id;
+    one.place = reply.items.size();
+    FQ_TRY_SET(MoveResult result, from_.crossing().send(id, there, objection, one.parcel));
+    if (result.what != MoveResult::What::moved) sent.all.pop_back();
+    reply.items.push_back(std::move(result));
+  }
+  if (sent.all.empty()) return {};
+  FQ_TRY(from_.crossing().wait_durable());
+  FQ_POINT("move.sent");
+  for (SentOne& one : sent.all) FQ_TRY(receive(sent, one, request, to, reply));
+  FQ_TRY(to.crossing().wait_durable());
+  FQ_POINT("move.received");
+  return end(sent, request, to);
+}
+
+/// Where it is not taken it is to stay; for want of room, those behind it too.
+Result<void> Mover::receive(const Sent& sent, SentOne& one, const MoveRequest& request, MovingQueue& to,
+                            MoveReply& reply) {
+  MoveResult& result = reply.items[one.place];
+  result.what = MoveResult::What::stays;
+  if (reply.error) return {};
+  Result<Crossing::Received> received = to.crossing().receive(one.parcel, sent.from, request.tenant);
+  if (!received.ok() && received.error().kind == ErrorKind::later) {
+    reply.error = std::move(received).error();
+    return {};
+  }
+  if (!received.ok()) return std::move(received).error();
+  one.id_there = received->id;
+  result.why = std::move(received->why);
+  if (number(one.id_there) != 0) result = {MoveResult::What::moved, one.id_there, {}};
+  return {};
+}
+
+/// What was taken has left here before it is served there; what was not is served here again.
+Result<void> Mover::end(const Sent& sent, const MoveRequest& request, MovingQueue& to) {
+  for (const SentOne& one : sent.all) {
+    const bool moved = number(one.id_there) != 0;
+    FQ_TRY(moved ? from_.crossing().leave(one.id, request.to, one.id_there)
+                 : from_.crossing().settle(one.id));
+  }
+  FQ_TRY(from_.crossing().wait_durable());
+  FQ_POINT("move.left");
+  for (const SentOne& one : sent.all) {
+    if (number(one.id_there) != 0) FQ_TRY(to.crossing().settle(one.id_there));
+  }
+  FQ_POINT("move.settled");
+  return {};
+}
+
+Result<void> Mover::finish() {
+  if (!from_.crossing().may_have_some()) return {};
+  FQ_TRY_SET(const std::optional<MoveLock> lock, MoveLock::take(from_.location().spool, 0));
+  return lock ? finish(*lock) : Result<void>();
+}
+
+Result<void> Mover::finish(const MoveLock&) {
+  if (!from_.crossing().may_have_some()) return {};
+  FQ_TRY_SET(const std::vector<InTransit> all, from_.crossing().all());
+  for (const InTransit& message : all) FQ_TRY(finish_one(message));
+  from_.crossing().note(false);
+  return {};
+}
+
+/// The queue at the other end: its mark tells it from another of its name, its name in a copy of the spool,
+/// where every mark is new. "": there is none.
+Result<std::string> Mover::other_name(const InTransit& message) const {
+  const std::string& spool = from_.location().spool;
+  FQ_TRY_SET(std::string name, find_queue_marked(spool, text_of(message.other.mark)));
+  if (!name.empty()) return name;
+  FQ_TRY_SET(const std::vector<std::string> names, list_queue_directories(spool));
+  const bool there = std::find(names.begin(), names.end(), message.other.queue) != names.end();
+  return there ? message.other.queue : std::string();
+}
+
+Result<void> Mover::finish_one(const InTransit& message) {
+  FQ_TRY_SET(const std::string name, other_name(message));
+  if (name.empty()) return from_.crossing().settle(message.id);
+  FQ_TRY_SET(const std::unique_ptr<MovingQueue> other, open_(name));
+  FQ_TRY_SET(const std::vector<InTransit> there, other->crossing().all());
+  const auto same = std::find_if(there.begin(), there.end(), [&](const InTransit& each) {
+    const bool is_twin = message.leaving ? each.id_there == message.id : message.id_there == each.id;
+    return each.leaving != message.leaving && each.other.token == message.other.token && is_twin;
+  });
+  if (same == there.end()) return from_.crossing().settle(message.id);
+  // In this order: as long as it has not left, it is not served where it has arrived.
+  MovingQueue& source = message.leaving ? from_ : *other;
+  MovingQueue& target = message.leaving ? *other : from_;
+  const MessageId id = message.leaving ? message.id : same->id;
+  const MessageId id_there = message.leaving ? same->id : message.id;
+  FQ_TRY(source.crossing().leave(id, target.location().queue, id_there));
+  FQ_TRY(source.crossing().wait_durable());
+  FQ_POINT("move.finished");
+  return target.crossing().settle(id_there);
+}
+
+}  // namespace fq

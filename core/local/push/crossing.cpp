@@ -1,0 +1,356 @@
+#include "core/local/push/crossing.h"
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/base/fault_point.h"
+// fq, this room.
+#include "core/local/files/blobs.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int kSendTriesMax = 100;  // against others who change it all the time
+
+Error too_busy(const std::string& object) {
+  return Error{ErrorKind::later, object + ": others change it all the time", 0};
+}
+
+Transit transit_of(const Parcel& parcel, const OtherEnd& other, MessageId id, bool leaving) {
+  return {.leaving = leaving,
+          .token = other.token,
+          .queue = other.queue,
+          .mark = text_of(other.mark),
+          .id = number(id),
+          .then = parcel.then,
+          .then_wall_ms = parcel.then_wall_ms};
+}
+
+/// What it came after is known in its queue only, and a debounced message that is on its way is replaced by
+/// nothing any more.
+std::string terms_of(const Parcel& parcel, const Transit& transit) {
+  const std::string_view before = parcel.carried.record().message.terms;
+  MessageTerms terms = decode_terms(before).value_or(MessageTerms{});
+  terms.after = {};
+  if (terms.debounced) terms.key = {};
+  terms.debounced = false;
+  terms.wait_failed = false;
+  terms.transit = transit;
+  return encode_terms(terms);
+}
+
+/// Who called for it reads what its job writes in the queue that it was pushed to.
+std::string job_of(std::string_view before) {
+  JobTerms job = decode_job(before).value_or(JobTerms{});
+  job.call = 0;
+  return encode_job(job);
+}
+
+}  // namespace
+
+/// "": it may go. Needs: the lock.
+std::string Crossing::why_it_stays(SlotIndex slot) {
+  const Entry& entry = schedule().messages().entry(slot);
+  if (state_of(entry) == SlotState::leased) return "is running";
+  if (schedule().views().is_in_transit(slot)) return "is on its way between queues already";
+  if (state_of(entry) == SlotState::held) return "is held until what it came after has ended";
+  if (schedule().steps().count(entry) != 0) return "has steps, which its job finds in this queue only";
+  if (schedule().dependents().is_waited_for(MessageId{entry.id.get()})) return "others wait for it";
+  return "";
+}
+
+/// `pending`: what is not applied yet may wait for it.
+Result<MoveResult> Crossing::look(MessageId id, Parcel& parcel, bool& pending) {
+  MoveResult result;
+  FQ_TRY(locked([&]() -> Result<void> {
+    gate().fire_timers(gate().now());
+    const std::optional<SlotIndex> slot = schedule().messages().find(id);
+    result = {slot ? MoveResult::What::moved : MoveResult::What::gone, {}, {}};
+    pending = header().pending_waits != 0 || (!slot && header().applied_end < header().tail);
+    if (!slot) return {};
+    result.why = why_it_stays(*slot);
+    if (!result.why.empty()) result.what = MoveResult::What::stays;
+    parcel.carried.look(link_, *slot);
+    return {};
+  }));
+  return result;
+}
+
+Result<void> Crossing::read_payload(Parcel& parcel, MoveResult& result) {
+  const MessageItem& item = parcel.carried.record().message;
+  if (!item.blob) return {};
+  Result<std::unique_ptr<File>> file = open_whole_blob(disk(), item);
+  if (!file.ok() && !is_lost(file.error())) return std::move(file).error();
+  if (!file.ok()) {
+    result = {MoveResult::What::stays, {}, lost_payload_text(file.error())};
+    return {};
+  }
+  parcel.long_payload.resize(item.payload_bytes);
+  const MutableBytes to = std::as_writable_bytes(std::span(parcel.long_payload));
+  FQ_TRY_SET(const size_t got, (*file)->read_at(0, to));
+  if (got != to.size()) return Error{ErrorKind::io, blob_file_name(*item.blob) + ": became shorter", 0};
+  return {};
+}
+
+void Crossing::fill(const Parcel& parcel, const OtherEnd& to, int64_t now_wall_ms, Draft& draft) {
+  const MovedRecord& before = parcel.carried.record();
+  draft.terms = terms_of(parcel, transit_of(parcel, to, before.id, true));
+  draft.record.previous_event = parcel.carried.snapshot().event_position;
+  draft.record.now = before;
+  draft.record.now.state = SlotState::held;
+  draft.record.now.state_wall_ms = now_wall_ms;
+  draft.record.now.message.terms = draft.terms;
+}
+
+/// False: it is no more what it was.
+Result<bool> Crossing::write_leaving(const Parcel& parcel, const Draft& draft) {
+  encode_edited(body_, draft.record, RecordType::leaving);
+  const uint64_t bytes = record_bytes(body_);
+  const MovedRecord& record = draft.record.now;
+  const Need need = Edits::need_of(record.message.key);
+  bool same = false;
+  bool done = false;
+  FQ_TRY(writer_.write(
+      [&]() -> Result<Obstacle> {
+        if (done) return Obstacle::none;
+        const Now now = gate().now();
+        gate().fire_timers(now);
+        const std::optional<SlotIndex> slot = schedule().messages().find(record.id);
+        same = slot && parcel.carried.holds(link_, *slot) && header().pending_waits == 0 &&
+               why_it_stays(*slot).empty() &&
+               !schedule().timers().is_due(schedule().messages().entry(*slot), now.boot_ms);
+        if (!same) return Obstacle::none;
+        const Obstacle obstacle = writer_.room_for_push(bytes, need, 0, true);
+        if (obstacle != Obstacle::none) return obstacle;
+        Change change(link_, now);
+        const uint64_t position = change.append(body_);
+        const uint64_t item_position = position + kRecordHeaderBytes + moved_item_offset(body_.bytes, record);
+        gate().apply().edited(change.txn(), draft.record, position, item_position, change.now().wall_ms);
+        FQ_POINT("move.leaving");
+        change.commit();
+        upkeep_.look(header());
+        done = true;
+        return Obstacle::none;
+      },
+      need));
+  return done;
+}
+
+Result<MoveResult> Crossing::send(MessageId id, const OtherEnd& to, const Objection& objection,
+                                  Parcel& parcel) {
+  for (int attempt = 0; attempt < kSendTriesMax; ++attempt) {
+    bool pending = false;
+    FQ_TRY_SET(MoveResult result, look(id, parcel, pending));
+    if (pending) FQ_TRY(link_.wait_all_durable());
+    if (pending) continue;
+    if (result.what != MoveResult::What::moved) return result;
+    FQ_TRY_SET(const bool found, parcel.carried.read(link_));
+    if (!found && attempt + 1 < kSendTriesMax) {
+      reader().forget();  // it may have been copied forward just then
+      continue;
+    }
+    if (!found || parcel.carried.record().message.is_lost())
+      return MoveResult{MoveResult::What::stays, {}, "its record cannot be read"};
+    parcel.then = parcel.carried.record().state;
+    parcel.then_wall_ms = parcel.carried.record().state_wall_ms;
+    FQ_TRY(read_payload(parcel, result));
+    if (result.what != MoveResult::What::moved) return result;
+    FQ_TRY_SET(result.why, objection(parcel));
+    if (!result.why.empty()) {
+      result.what = MoveResult::What::stays;
+      return result;
+    }
+    Draft draft;
+    fill(parcel, to, gate().now().wall_ms, draft);
+    FQ_TRY_SET(const bool written, write_leaving(parcel, draft));
+    if (written) return result;
+  }
+  return too_busy(message_object(number(id)));
+}
+
+Result<void> Crossing::leave(MessageId id, std::string_view queue, MessageId id_there) {
+  EventDetail detail;
+  detail.queue = queue;
+  detail.id_there = id_there;
+  const uint64_t bytes = event_record_bytes(RecordType::left, 1, detail);
+  std::vector<ItemPlace> blobs;
+  bool done = false;
+  FQ_TRY(writer_.write_event([&]() -> Result<Obstacle> {
+    if (done) return Obstacle::none;
+    const std::optional<SlotIndex> slot = schedule().messages().find(id);
+    if (!slot || !schedule().views().is_in_transit(*slot)) return Obstacle::none;
+    const Obstacle obstacle = writer_.room_for_event(RecordType::left, bytes);
+    if (obstacle != Obstacle::none) return obstacle;
+    const Entry& entry = schedule().messages().entry(*slot);
+    if ((entry.flags & kEntryBlob) != 0) {
+      if (const auto place = ItemReader::find_item(stream(), header(), entry)) blobs.push_back(*place);
+    }
+    events_.append(RecordType::left, *slot, gate().now(), detail);
+    done = true;
+    return Obstacle::none;
+  }));
+  if (blobs.empty()) return {};
+  DoomedBlobs doomed(link_);
+  doomed.find(blobs);
+  FQ_TRY(link_.wait_all_durable());
+  doomed.remove();
+  return {};
+}
+
+Result<std::string> Crossing::objection_to(const Parcel& parcel, const std::string& tenant) {
+  const MessageItem& item = parcel.carried.record().message;
+  const auto& settings = header().settings;
+  const Order order = settings.order.peek();
+  if (item.priority != 0 && order != Order::priority)
+    return "has a priority, which the order of " + object() + " ignores";
+  if (!item.key.empty() && order != Order::key)
+    return "has a sort key, which the order of " + object() + " ignores";
+  if (item.payload_bytes > settings.payload_bytes_max.peek())
+    return "its payload is longer than " + object() + " takes (max_payload)";
+  MessageItem there = item;
+  if (!tenant.empty()) there.tenant = tenant;
+  if (!item.terms.empty()) FQ_TRY(secret_.ensure());
+  bool held = false;
+  FQ_TRY(locked([&]() -> Result<void> {
+    gate().fire_timers(gate().now());
+    held = parcel.then != SlotState::dead && key_is_held(there);
+    return {};
+  }));
+  return std::string(held ? "its unique key is in use in " + object() : "");
+}
+
+/// By a message, or for a while after one. Needs: the lock.
+bool Crossing::key_is_held(const MessageItem& item) {
+  if (item.terms.empty()) return false;
+  const std::optional<MessageTerms> terms = decode_terms(item.terms);
+  if (!terms || terms->key.empty() || terms->debounced) return false;
+  const std::optional<KeyHash> key = gate().apply().key_of(item);
+  return schedule().keys().find(*key) != kNoIndex || header().pending_keys[key->half[0] % kPendingKeys] != 0;
+}
+
+/// One that no other message gets, whether it is used or not.
+Result<MessageId> Crossing::next_id() {
+  MessageId id{};
+  FQ_TRY(writer_.write([&]() -> Result<Obstacle> {
+    SegmentHeader& shared = header();
+    if (number(id) != 0) return Obstacle::none;
+    if (shared.next_id >= shared.id_limit) return Obstacle::limits;
+    Txn txn = store().begin();
+    id = MessageId{shared.next_id.get()};
+    txn.set(shared.next_id, number(id) + 1);
+    txn.commit();
+    return Obstacle::none;
+  }));
+  return id;
+}
+
+Result<Crossing::Received> Crossing::receive(const Parcel& parcel, const OtherEnd& from,
+                                             const std::string& tenant) {
+  MovedRecord record = parcel.carried.record();
+  MessageItem& item = record.message;
+  const std::string terms = terms_of(parcel, transit_of(parcel, from, record.id, false));
+  const std::string job = job_of(item.job);
+  item.terms = terms;
+  item.job = job;
+  if (!tenant.empty()) item.tenant = tenant;
+  PushedBlobs blobs(link_, upkeep_);
+  if (item.blob) {
+    NewMessage message;
+    message.payload = as_bytes(parcel.long_payload);
+    FQ_TRY(blobs.begin({&message, 1}));
+    FQ_TRY(blobs.write(message.payload, item));
+  }
+  FQ_TRY(secret_.ensure());
+  FQ_TRY_SET(record.id, next_id());
+  record.state = SlotState::held;
+  record.state_wall_ms = gate().now().wall_ms;
+  FQ_TRY_SET(Received received, write_arrived(record));
+  if (received.why.empty()) blobs.keep();
+  return received;
+}
+
+Result<Crossing::Received> Crossing::write_arrived(const MovedRecord& record) {
+  const MessageItem& item = record.message;
+  encode_moved(body_, record, RecordType::arrived);
+  const uint64_t bytes = record_bytes(body_);
+  const Need need = need_of(item);
+  const std::vector<Arrival> arrivals = arrivals_of({&item, 1});
+  const bool dead = decode_terms(item.terms)->transit->then == SlotState::dead;
+  Received received;
+  FQ_TRY(writer_.write(
+      [&]() -> Result<Obstacle> {
+        if (number(received.id) != 0) return Obstacle::none;
+        const Now now = gate().now();
+        gate().fire_timers(now);
+        if (!dead && key_is_held(item)) {
+          received.why = "its unique key is in use in " + object();
+          return Obstacle::none;
+        }
+        // The dead count against no limit.
+        const std::span<const Arrival> counted(arrivals.data(), dead ? 0 : arrivals.size());
+        if (std::optional<Error> refused = admission_.refuse(counted)) return std::move(*refused);
+        const Obstacle obstacle = writer_.room_for_push(bytes, need, 1, true);
+        if (obstacle != Obstacle::none) return obstacle;
+        Change change(link_, now);
+        const uint64_t position = change.append(body_);
+        const uint64_t item_position = position + kRecordHeaderBytes + moved_item_offset(body_.bytes, record);
+        gate().apply().moved(change.txn(), record, position, item_position, kHeldByTime,
+                             change.now().wall_ms);
+        FQ_POINT("move.arrived");
+        change.commit();
+        upkeep_.look(header());
+        received.id = record.id;
+        return Obstacle::none;
+      },
+      need));
+  return received;
+}
+
+Result<void> Crossing::settle(MessageId id) {
+  bool done = false;
+  FQ_TRY(writer_.write_event([&]() -> Result<Obstacle> {
+    if (done) return Obstacle::none;
+    const std::optional<SlotIndex> slot = schedule().messages().find(id);
+    if (!slot || !schedule().views().is_in_transit(*slot)) return Obstacle::none;
+    const Obstacle obstacle =
+        writer_.room_for_event(RecordType::freed, event_record_bytes(RecordType::freed, 1, EventDetail{}));
+    if (obstacle != Obstacle::none) return obstacle;
+    events_.append(RecordType::freed, *slot, gate().now());
+    done = true;
+    return Obstacle::none;
+  }));
+  upkeep_.keep_if_due();
+  return {};
+}
+
+Result<std::vector<InTransit>> Crossing::all() {
+  std::vector<std::pair<uint64_t, ItemPlace>> found;
+  FQ_TRY(locked([&]() -> Result<void> {
+    found.clear();
+    for (uint32_t slot = 0; slot < schedule().views().slots_end(); ++slot) {
+      const Entry& entry = schedule().messages().entry(SlotIndex{slot});
+      if (state_of(entry) != SlotState::held || !schedule().views().is_in_transit(SlotIndex{slot})) continue;
+      if (const auto place = ItemReader::find_item(stream(), header(), entry))
+        found.emplace_back(entry.id, *place);
+    }
+    return {};
+  }));
+  std::vector<InTransit> all;
+  for (const auto& [id, place] : found) {
+    StoredItem stored;
+    FQ_TRY_SET(const bool readable, reader().read(place, stored, true));
+    const auto terms = readable ? decode_terms(stored.item.terms) : std::nullopt;
+    if (!terms || !terms->transit) continue;  // check tells of it
+    const Transit& transit = *terms->transit;
+    InTransit& one = all.emplace_back();
+    one = {MessageId{id},
+           transit.leaving,
+           {transit.token, std::string(transit.queue), {}},
+           MessageId{transit.id}};
+    transit.mark.copy(one.other.mark.data(), one.other.mark.size());
+  }
+  return all;
+}
+
+}  // namespace fq
