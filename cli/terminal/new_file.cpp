@@ -17,11 +17,18 @@ namespace {
 
 constexpr mode_t kMode = 0600;
 
+/// Also of a full disk: that is not the spool's, and what is there of the file is not known.
+Error write_error(const char* what, const std::string& path) {
+  Error error = sys_error(what, in_quotes(path), errno);
+  error.kind = ErrorKind::io;
+  return error;
+}
+
 Result<void> write_all(int descriptor, const std::string& path, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t done = ::write(descriptor, bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return sys_error("write", in_quotes(path), errno);
+    if (done < 0) return write_error("write", path);
     bytes.remove_prefix(static_cast<size_t>(done));
   }
   return {};
@@ -47,7 +54,7 @@ Result<void> replace_file(const std::string& path, std::string_view bytes) {
       ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, kMode));
   if (file.get() < 0) return sys_error("open", in_quotes(path), errno);
   Result<void> written = write_all(file.get(), path, bytes);
-  if (written.ok() && ::fsync(file.get()) != 0) written = sys_error("sync", in_quotes(path), errno);
+  if (written.ok() && ::fsync(file.get()) != 0) written = write_error("sync", path);
   if (written.ok() && ::rename(unfinished.c_str(), path.c_str()) != 0)
     written = sys_error("rename", in_quotes(path), errno);
   if (!written.ok()) ::unlink(unfinished.c_str());

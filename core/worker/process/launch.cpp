@@ -212,6 +212,7 @@ Error fault_of(const Plan& plan) {
       return error;
     case Step::directory:
       error = sys_error("cannot be entered", "directory '" + launch.directory + "'", plan.failed);
+      error.sys = 0;  // it is not the command that is not there
       break;
     case Step::prepare:
     case Step::exec:
