@@ -247,7 +247,7 @@ const Command step_command = {
     "Runs CMD once for a job's message, however often the job is run: its output\n"
     "is kept, and written without running CMD from then on.",
     {kStepOptions, &kQueueOption, "human|json", true},
-    "id=$(fq step charge -- ./charge-card.sh)",
+    "fq worker --once -- sh -c 'fq step pay -- ./pay.sh'",
     "0 done; 1 stale receipt; 64 no job; 65 too long; 74 unsure; 75 later",
     run_step,
 };
