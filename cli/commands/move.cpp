@@ -143,7 +143,7 @@ const Command move_command = {
     "[ID... | - | -t TENANT | --tag K=V | --all] --to QUEUE",
     "Moves messages that wait or are dead to another queue; prints OLD NEW.",
     {kMoveOptions, &kQueueOption, "human|json"},
-    "fq move -t acme --to slow",
+    "fq queue create slow && fq move -t acme --to slow",
     "0 all moved; 1 none, or some stay (each is named);\n"
     "75 the queue is full or drains, the rest stays",
     run_move,

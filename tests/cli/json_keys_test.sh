@@ -81,6 +81,9 @@ receipt_of() { fq pop --lease 1h "$@" | cut -f1; }
   fq push -q keyed -t t --key 5 x
   fq push -q keyed --after-any 1 x
   fq tenant set -q keyed t weight=2 concurrency=
+  fq queue create there
+  fq move -q keyed "$(fq push -q keyed m)" --to there
+  fq move -q there 1 --to keyed
 } >/dev/null 2>"$work/err"
 { fq log --json; fq log -q gone --json; fq log -q keyed --json; } >"$work/events"
 agree fq-log.1 'Keys of JSON' "$work/events"

@@ -33,7 +33,7 @@ gives 1 '' fq log -t nobody
 gives 1 'there is none' fq log -q none
 is 'what is told to people is escaped' 1 "$(fq log 1 | grep -c 'no\\x1b\[31m luck')"
 is 'a delayed push says when it is due' 1 "$(fq log 2 | grep -c 'due 20')"
-is 'keys of an event' 'event at queue id tenant receipt pid reason lease_until due_at exit signal stderr expires_at schedule scheduled_at bytes priority key after after_any set' \
+is 'keys of an event' 'event at queue id tenant receipt pid reason lease_until due_at exit signal stderr expires_at other_queue other_id schedule scheduled_at step kind bytes priority key after after_any set' \
   "$(fq log --json | jq -r 'keys_unsorted | join(" ")' | sort -u)"
 is 'every line of --json is an object' 9 "$(fq log --json | jq -s length)"
 is 'a lease by time has its receipt and its end' '"1.1.mark" null true' \
