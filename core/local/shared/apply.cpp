@@ -181,6 +181,14 @@ void Apply::note_steps(Txn& txn, SlotIndex slot) {
     note_pin(txn, store_.header().steps, 1);
 }
 
+/// What was said of a failure is carried forward with the message.
+void Apply::note_failure(Txn& txn, SlotIndex slot, RecordType type, const EventDetail& detail) {
+  if (detail.reason.empty() && detail.stderr_tail.empty()) return;
+  const uint64_t before = store_.schedule().views().overhead_of(slot);
+  const uint64_t told = event_record_bytes(type, 1, detail) + kMessageBytes;
+  store_.schedule().messages().set_overhead(txn, slot, std::max(before, told));
+}
+
 bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& detail, Serial serial,
                   HolderIndex holder, uint64_t position, int64_t at_wall_ms) {
   SegmentHeader& header = store_.header();
@@ -195,12 +203,7 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
     return false;
   }
   schedule.messages().set_event(txn, slot, position);
-  // What was said of a failure is carried forward with the message.
-  if (is_failure(type) && !(detail.reason.empty() && detail.stderr_tail.empty())) {
-    schedule.messages().set_overhead(
-        txn, slot,
-        std::max(schedule.views().overhead_of(slot), event_record_bytes(type, 1, detail) + kMessageBytes));
-  }
+  if (is_failure(type)) note_failure(txn, slot, type, detail);
   switch (type) {
     case RecordType::leased:
       if (fq::number(serial) >= header.next_serial) txn.set(header.next_serial, fq::number(serial) + 1);

@@ -70,6 +70,7 @@ class Apply {
   KeyHash hash_of(std::string_view tenant, const MessageTerms& terms) const;
   /// Steps that lie before the record which tells of their message now are to be told again.
   void note_steps(Txn& txn, SlotIndex slot);
+  void note_failure(Txn& txn, SlotIndex slot, RecordType type, const EventDetail& detail);
   void note_kept_key(Txn& txn, SlotIndex slot);
   NewEntry entry_of(const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms) const;
 
