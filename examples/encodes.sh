@@ -13,7 +13,7 @@ echo "$2 at $1"
 : >"$2.$1.out"
 JOB
 chmod +x "$work/bin/encode"
-cd "$work"
+cd "$work" || exit 1
 
 echo '1. Four films. Names are what they are: one begins with a dash, one has a line of its own.'
 dash=$(fq push --tag film=dash -- encode 5 -trailer.mkv)

@@ -59,7 +59,7 @@ is 'what expires says so' '1 out= err=fq: message N: has expired: nobody started
   "$("$FQ" queue pause >/dev/null; call --ttl 50ms -- true | sed 's/message [0-9]*/message N/'; "$FQ" queue resume >/dev/null)"
 mkdir "$work/gone"
 is 'one whose directory is not there is 126' 126 \
-  "$(fq queue pause; cd "$work/gone"; id=$(fq push -- true); rmdir "$work/gone"; cd /; fq queue resume; fq wait "$id"; echo $?)"
+  "$(fq queue pause; cd "$work/gone" || exit; id=$(fq push -- true); rmdir "$work/gone"; cd /; fq queue resume; fq wait "$id"; echo $?)"
 # shellcheck disable=SC2016
 is 'what its job buries says why' '1 out= err=fq: message N: was buried: no good' \
   "$(call -- sh -c '"$0" bury --reason "no good"' "$FQ" | sed 's/message [0-9]*/message N/')"

@@ -75,7 +75,7 @@ is 'raw has the others' 100009 "$(wc -c <"$work/out")"
 gives 0 '' fq peek --json
 is 'a key of its own, with the reason' "4 its record is damaged: journal/1.fqj at byte|5 null|1 its payload is damaged: blobs/: its checksum does not match|2 its payload is lost: $gone: is gone|3 null" \
   "$(jq -r '"\(.id) \(.lost)"' "$work/out" | sed 's/ at byte .*/ at byte/; /^1/s:blobs/[0-9a-f]*:blobs/:' | paste -sd'|')"
-is 'its place in the object' 'last_error lost' "$(jq -r 'keys_unsorted | .[-2:] | join(" ")' "$work/out" | sort -u)"
+is 'its place in the object' 'moved_to lost' "$(jq -r 'keys_unsorted | .[-2:] | join(" ")' "$work/out" | sort -u)"
 is 'no payload' 'null null' "$(jq -r 'select(.lost) | "\(.payload) \(.payload_base64)"' "$work/out" | sort -u)"
 is 'where the payload alone is lost the rest is there' '0 true' "$(jq -r 'select(.id == 1) | "\(.priority) \(.pushed_at != null)"' "$work/out")"
 is 'where the record is, what the queue knows' 'acme ready null null 5' "$(jq -r 'select(.id == 4) | "\(.tenant) \(.state) \(.priority) \(.pushed_at) \(.max_attempts)"' "$work/out")"
