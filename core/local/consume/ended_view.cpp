@@ -93,10 +93,11 @@ Result<std::optional<JobOutput>> EndedView::output(MessageId id) {
   return log().output(id, gate().now().wall_ms);
 }
 
-Result<std::optional<std::vector<StepInfo>>> EndedView::steps(MessageId id) {
-  FQ_TRY_SET(const std::optional<EndedRecord> record, log().find(id, gate().now().wall_ms));
-  if (!record) return std::optional<std::vector<StepInfo>>();
-  return std::optional(decode_ended_steps(record->steps));
+std::optional<std::vector<StepInfo>> EndedView::steps(MessageId id) {
+  const Result<std::optional<EndedRecord>> record = log().find(id, gate().now().wall_ms);
+  // As with the rest that was noted: where nothing can be read, nothing is known.
+  if (!record.ok() || !*record) return std::nullopt;
+  return decode_ended_steps((*record)->steps);
 }
 
 Result<bool> EndedView::lives(uint64_t id) {

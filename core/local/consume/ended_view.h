@@ -17,7 +17,7 @@ class EndedView : private Linked {
   /// What happened to one of which the journal knows nothing any more.
   Result<HistoryPage> history(MessageId id);
   /// None: it is not told of.
-  Result<std::optional<std::vector<StepInfo>>> steps(MessageId id);
+  std::optional<std::vector<StepInfo>> steps(MessageId id);
   Result<MessagePage> page(const Filter& filter, const Cursor& from, size_t n);
 
  private:
