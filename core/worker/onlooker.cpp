@@ -24,7 +24,8 @@ std::string ids_at_work(Slots& slots) {
     if (!slot.job) continue;
     for (const Arrival& each : slot.job->load().arrivals) {
       if (++count > kIdsMax) return text + ", ...";
-      text += (text.empty() ? "" : ", ") + std::to_string(number(each.delivery.id));
+      if (!text.empty()) text += ", ";
+      text += std::to_string(number(each.delivery.id));
     }
   }
   return text;
