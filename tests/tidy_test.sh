@@ -37,6 +37,7 @@ floors='
 core/local     files shared flush recover write read consume look policy push schedules steps care .
 core/schedule  memory order rings tree . look check
 core/base      text . time memory disk
+core/redis     wire records shard .
 core/worker    process jobs .
 cli            words terminal policy session views commands .
 '

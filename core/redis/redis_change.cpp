@@ -9,8 +9,8 @@
 #include "core/engine/patched.h"
 // fq, this room.
 #include "core/redis/not_built.h"
-#include "core/redis/argument_list.h"
-#include "core/redis/records.h"
+#include "core/redis/records/argument_list.h"
+#include "core/redis/records/records.h"
 #include "core/redis/redis_push.h"
 
 namespace fq {

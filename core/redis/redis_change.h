@@ -5,7 +5,7 @@
 #include <span>
 // fq, this room.
 #include "core/redis/redis_policy.h"
-#include "core/redis/shard.h"
+#include "core/redis/shard/shard.h"
 
 namespace fq {
 

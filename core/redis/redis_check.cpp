@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <iterator>
 // fq, this room.
-#include "core/redis/argument_list.h"
-#include "core/redis/packing.h"
+#include "core/redis/records/argument_list.h"
+#include "core/redis/records/packing.h"
 
 namespace fq {
 

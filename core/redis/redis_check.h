@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 // fq, this room.
-#include "core/redis/shard.h"
+#include "core/redis/shard/shard.h"
 #include "core/api/queue.h"
 
 namespace fq {

@@ -4,8 +4,8 @@
 // fq, below us.
 #include "core/engine/engine.h"
 // fq, this room.
-#include "core/redis/library.h"
-#include "core/redis/shard.h"
+#include "core/redis/shard/library.h"
+#include "core/redis/shard/shard.h"
 
 namespace fq {
 

@@ -6,9 +6,9 @@
 #include "core/base/tenant_name.h"
 #include "core/base/text/decimal.h"
 // fq, this room.
-#include "core/redis/records.h"
-#include "core/redis/tenant_path.h"
-#include "core/redis/waiting.h"
+#include "core/redis/records/records.h"
+#include "core/redis/records/tenant_path.h"
+#include "core/redis/shard/waiting.h"
 
 namespace fq {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 // fq, this room.
-#include "core/redis/event_records.h"
+#include "core/redis/records/event_records.h"
 #include "core/redis/redis_leases.h"
 
 namespace fq {

@@ -10,9 +10,9 @@
 #include "core/base/text/size.h"
 #include "core/engine/receipt.h"
 // fq, this room.
-#include "core/redis/argument_list.h"
-#include "core/redis/packing.h"
-#include "core/redis/waiting.h"
+#include "core/redis/records/argument_list.h"
+#include "core/redis/records/packing.h"
+#include "core/redis/shard/waiting.h"
 
 namespace fq {
 

@@ -5,10 +5,10 @@
 #include <span>
 #include <string>
 // fq, this room.
-#include "core/redis/catalog.h"
-#include "core/redis/records.h"
-#include "core/redis/session.h"
-#include "core/redis/shard.h"
+#include "core/redis/shard/catalog.h"
+#include "core/redis/records/records.h"
+#include "core/redis/shard/session.h"
+#include "core/redis/shard/shard.h"
 
 namespace fq {
 

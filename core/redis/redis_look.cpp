@@ -6,10 +6,10 @@
 #include "core/base/sort_key.h"
 #include "core/base/text/decimal.h"
 // fq, this room.
-#include "core/redis/argument_list.h"
-#include "core/redis/packing.h"
-#include "core/redis/tenant_path.h"
-#include "core/redis/waiting.h"
+#include "core/redis/records/argument_list.h"
+#include "core/redis/records/packing.h"
+#include "core/redis/records/tenant_path.h"
+#include "core/redis/shard/waiting.h"
 
 namespace fq {
 

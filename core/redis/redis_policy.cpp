@@ -7,9 +7,9 @@
 #include "core/base/tenant_name.h"
 #include "core/base/text/escape.h"
 // fq, this room.
-#include "core/redis/argument_list.h"
+#include "core/redis/records/argument_list.h"
 #include "core/redis/not_built.h"
-#include "core/redis/records.h"
+#include "core/redis/records/records.h"
 
 namespace fq {
 

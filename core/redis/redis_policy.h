@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 // fq, this room.
-#include "core/redis/shard.h"
+#include "core/redis/shard/shard.h"
 #include "core/api/queue.h"
 
 namespace fq {

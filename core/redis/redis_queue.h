@@ -4,7 +4,7 @@
 #pragma once
 
 // fq, this room.
-#include "core/redis/catalog.h"
+#include "core/redis/shard/catalog.h"
 #include "core/redis/redis_change.h"
 #include "core/redis/redis_events.h"
 #include "core/redis/redis_leases.h"

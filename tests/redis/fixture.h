@@ -9,7 +9,7 @@
 #include <vector>
 // fq, below us.
 #include "core/redis/redis_engine.h"
-#include "core/redis/server.h"
+#include "core/redis/wire/server.h"
 // Tests.
 #include "tests/catch.h"
 #include "tests/fakes/fake_clock.h"

@@ -1,5 +1,5 @@
 // place_test - the URL of a spool on a server, and what is refused in one.
-#include "core/redis/redis_place.h"
+#include "core/redis/wire/redis_place.h"
 
 // Tests.
 #include "tests/catch.h"

@@ -1,5 +1,5 @@
 // records_test - what the server's program writes and what the client reads are the same bytes.
-#include "core/redis/records.h"
+#include "core/redis/records/records.h"
 
 // Tests.
 #include "tests/redis/fixture.h"

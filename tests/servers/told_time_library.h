@@ -1,8 +1,8 @@
-// told_time_library - the server's program with a clock that a test sets: see core/redis/lua/time_told.lua.
+// told_time_library - the server's program with a clock that a test sets: see core/redis/lua/base/time_told.lua.
 #pragma once
 
 // fq, below us.
-#include "core/redis/library.h"
+#include "core/redis/shard/library.h"
 
 namespace fq {
 

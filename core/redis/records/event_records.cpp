@@ -1,9 +1,9 @@
-#include "core/redis/event_records.h"
+#include "core/redis/records/event_records.h"
 
 // System.
 #include <iterator>
 // fq, this room.
-#include "core/redis/records.h"
+#include "core/redis/records/records.h"
 
 namespace fq {
 

@@ -1,4 +1,4 @@
-#include "core/redis/redis_place.h"
+#include "core/redis/wire/redis_place.h"
 
 // System.
 #include <sys/un.h>

@@ -2,7 +2,7 @@
 --
 -- An event: its kind, when it was, the message; serial, until, due and expires, as far as they say something (0:
 -- not); the process that holds it, the nonce; the tenant, and behind a byte that says what it is the rest: why
--- an attempt failed, or the tags of what was pushed. core/redis/event_records.h is its twin.
+-- an attempt failed, or the tags of what was pushed. core/redis/records/event_records.h is its twin.
 local M = {}
 local EVENT = '<BddddddI4c6BH'
 local KINDS = {pushed = 1, leased = 2, extended = 3, acked = 4, retried = 5, released = 6, buried = 7, expired = 8,

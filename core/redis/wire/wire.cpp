@@ -1,4 +1,4 @@
-#include "core/redis/wire.h"
+#include "core/redis/wire/wire.h"
 
 // System.
 #include <netdb.h>

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 // fq, this room.
-#include "core/redis/shard.h"
+#include "core/redis/shard/shard.h"
 
 namespace fq {
 

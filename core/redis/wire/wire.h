@@ -7,7 +7,7 @@
 #include "core/base/descriptor.h"
 #include "core/base/result.h"
 // fq, this room.
-#include "core/redis/redis_place.h"
+#include "core/redis/wire/redis_place.h"
 
 namespace fq {
 

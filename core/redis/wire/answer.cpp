@@ -1,4 +1,4 @@
-#include "core/redis/answer.h"
+#include "core/redis/wire/answer.h"
 
 // fq, below us.
 #include "core/base/text/escape.h"

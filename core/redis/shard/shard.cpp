@@ -1,10 +1,10 @@
-#include "core/redis/shard.h"
+#include "core/redis/shard/shard.h"
 
 // System.
 #include <array>
 // fq, this room.
-#include "core/redis/answer.h"
-#include "core/redis/living_sessions.h"
+#include "core/redis/wire/answer.h"
+#include "core/redis/shard/living_sessions.h"
 
 namespace fq {
 

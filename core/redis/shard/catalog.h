@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 // fq, this room.
-#include "core/redis/shard.h"
+#include "core/redis/shard/shard.h"
 
 namespace fq {
 

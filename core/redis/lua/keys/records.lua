@@ -1,4 +1,4 @@
--- records - how messages, nodes and sums lie in their keys. core/redis/records.h is its twin for messages, and
+-- records - how messages, nodes and sums lie in their keys. core/redis/records/records.h is its twin for messages, and
 -- tests/redis/records_test holds both to the same bytes.
 --
 -- Within a schema a record only grows at its end. Times are the server's, in ms; 0: none.

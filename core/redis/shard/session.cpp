@@ -1,13 +1,13 @@
-#include "core/redis/session.h"
+#include "core/redis/shard/session.h"
 
 // System.
 #include <pthread.h>
 
 #include <csignal>
 // fq, this room.
-#include "core/redis/base32.h"
-#include "core/redis/living_sessions.h"
-#include "core/redis/records.h"
+#include "core/redis/records/base32.h"
+#include "core/redis/shard/living_sessions.h"
+#include "core/redis/records/records.h"
 
 namespace fq {
 

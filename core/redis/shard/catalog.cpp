@@ -1,4 +1,4 @@
-#include "core/redis/catalog.h"
+#include "core/redis/shard/catalog.h"
 
 // System.
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include "core/base/tenant_name.h"
 #include "core/base/text/escape.h"
 // fq, this room.
-#include "core/redis/answer.h"
-#include "core/redis/base32.h"
+#include "core/redis/wire/answer.h"
+#include "core/redis/records/base32.h"
 
 namespace fq {
 

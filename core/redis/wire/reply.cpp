@@ -1,4 +1,4 @@
-#include "core/redis/reply.h"
+#include "core/redis/wire/reply.h"
 
 // System.
 #include <hiredis/read.h>

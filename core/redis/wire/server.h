@@ -9,9 +9,9 @@
 // fq, below us.
 #include "core/base/result.h"
 // fq, this room.
-#include "core/redis/redis_place.h"
-#include "core/redis/reply.h"
-#include "core/redis/wire.h"
+#include "core/redis/wire/redis_place.h"
+#include "core/redis/wire/reply.h"
+#include "core/redis/wire/wire.h"
 
 namespace fq {
 

@@ -1,4 +1,4 @@
-// records - messages as they lie on the server: the twin of core/redis/lua/records.lua, which says what is
+// records - messages as they lie on the server: the twin of core/redis/lua/keys/records.lua, which says what is
 // where. tests/redis/records_test holds both to the same bytes.
 #pragma once
 

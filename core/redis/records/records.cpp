@@ -1,11 +1,11 @@
-#include "core/redis/records.h"
+#include "core/redis/records/records.h"
 
 // System.
 #include <algorithm>
 #include <iterator>
 #include <limits>
 // fq, this room.
-#include "core/redis/packing.h"
+#include "core/redis/records/packing.h"
 
 namespace fq {
 

@@ -9,8 +9,8 @@
 // fq, below us.
 #include "core/base/clock.h"
 // fq, this room.
-#include "core/redis/library.h"
-#include "core/redis/server.h"
+#include "core/redis/shard/library.h"
+#include "core/redis/wire/server.h"
 
 namespace fq {
 

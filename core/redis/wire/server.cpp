@@ -1,4 +1,4 @@
-#include "core/redis/server.h"
+#include "core/redis/wire/server.h"
 
 // System.
 #include <array>
@@ -7,7 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/text/decimal.h"
 // fq, this room.
-#include "core/redis/answer.h"
+#include "core/redis/wire/answer.h"
 
 namespace fq {
 

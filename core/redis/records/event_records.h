@@ -1,4 +1,4 @@
-// event_records - events as they lie on the server: the twin of core/redis/lua/events.lua, which says what is
+// event_records - events as they lie on the server: the twin of core/redis/lua/keys/events.lua, which says what is
 // where.
 #pragma once
 
@@ -9,7 +9,7 @@
 // fq, below us.
 #include "core/api/queue.h"
 // fq, this room.
-#include "core/redis/packing.h"
+#include "core/redis/records/packing.h"
 
 namespace fq {
 

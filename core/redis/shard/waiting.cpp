@@ -1,4 +1,4 @@
-#include "core/redis/waiting.h"
+#include "core/redis/shard/waiting.h"
 
 // System.
 #include <poll.h>
