@@ -39,7 +39,7 @@ core/schedule  memory order rings tree . look check
 core/base      text . time memory disk
 core/redis     wire records shard .
 core/worker    process jobs .
-cli            words terminal policy session views commands .
+cli            words terminal policy session views/stats views views/top views/report requests commands .
 '
 
 check_includes() {

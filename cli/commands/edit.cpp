@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 // fq, this room.
-#include "cli/commands/edit_fields.h"
+#include "cli/requests/edit_fields.h"
 #include "cli/session/ending.h"
 #include "cli/session/session.h"
 #include "cli/terminal/editor.h"

@@ -12,7 +12,7 @@
 #include "cli/session/selection.h"
 #include "cli/views/job_table.h"
 #include "cli/views/message_view.h"
-#include "cli/views/watch.h"
+#include "cli/views/top/watch.h"
 #include "cli/words/command.h"
 #include "cli/words/values.h"
 

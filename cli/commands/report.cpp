@@ -9,7 +9,7 @@
 #include "cli/session/session.h"
 #include "cli/terminal/new_file.h"
 #include "cli/terminal/signals.h"
-#include "cli/views/report_page.h"
+#include "cli/views/report/report_page.h"
 #include "cli/words/command.h"
 #include "cli/words/since.h"
 #include "cli/words/values.h"

@@ -11,8 +11,8 @@
 #include "core/base/time/zone_file.h"
 #include "core/policy/policy.h"
 // fq, this room.
-#include "cli/commands/push_options.h"
-#include "cli/commands/typed_payload.h"
+#include "cli/requests/push_options.h"
+#include "cli/requests/typed_payload.h"
 #include "cli/session/session.h"
 #include "cli/views/schedule_view.h"
 #include "cli/words/command.h"

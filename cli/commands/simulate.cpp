@@ -9,8 +9,8 @@
 #include "core/policy/policy.h"
 #include "core/simulate/simulation.h"
 // fq, this room.
-#include "cli/commands/load_spec.h"
-#include "cli/commands/recorded_events.h"
+#include "cli/requests/load_spec.h"
+#include "cli/requests/recorded_events.h"
 #include "cli/session/session.h"
 #include "cli/terminal/input.h"
 #include "cli/views/simulate_view.h"

@@ -5,10 +5,10 @@
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/session/session.h"
-#include "cli/views/stats_view.h"
+#include "cli/views/stats/stats_view.h"
 #include "cli/terminal/table.h"
 #include "cli/words/values.h"
-#include "cli/views/watch.h"
+#include "cli/views/top/watch.h"
 
 namespace fq::cli {
 

@@ -8,8 +8,8 @@
 #include "core/base/text/escape.h"
 #include "core/base/text/size.h"
 // fq, this room.
-#include "cli/commands/push_options.h"
-#include "cli/commands/typed_payload.h"
+#include "cli/requests/push_options.h"
+#include "cli/requests/typed_payload.h"
 #include "cli/session/caught_command.h"
 #include "cli/session/receipts.h"
 #include "cli/session/session.h"

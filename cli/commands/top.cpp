@@ -14,7 +14,7 @@
 #include "cli/session/selection.h"
 #include "cli/session/session.h"
 #include "cli/terminal/terminal.h"
-#include "cli/views/top_view.h"
+#include "cli/views/top/top_view.h"
 #include "cli/words/values.h"
 
 namespace fq::cli {

@@ -6,7 +6,7 @@
 // fq, this room.
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
-#include "cli/views/stats_text.h"
+#include "cli/views/stats/stats_text.h"
 
 namespace fq::cli {
 

@@ -1,7 +1,7 @@
 // stats_format_test - the counts for machines: what comes out is theirs to read, whatever is in a name.
 
 // fq, below us.
-#include "cli/views/stats_view.h"
+#include "cli/views/stats/stats_view.h"
 #include "core/base/text/utf8.h"
 #include "tests/catch.h"
 

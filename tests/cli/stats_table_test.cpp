@@ -3,7 +3,7 @@
 // System.
 #include <algorithm>
 // fq, below us.
-#include "cli/views/stats_view.h"
+#include "cli/views/stats/stats_view.h"
 #include "cli/terminal/table.h"
 #include "tests/catch.h"
 

@@ -2,7 +2,7 @@
 
 // fq, below us.
 #include "cli/terminal/table.h"
-#include "cli/views/top_view.h"
+#include "cli/views/top/top_view.h"
 #include "tests/catch.h"
 
 using namespace fq;

@@ -1,7 +1,7 @@
 // push_line_fuzz - lines of `fq push --ndjson`: refused with a reason, or a message within its limits.
 
 // fq, below us.
-#include "cli/commands/push_options.h"
+#include "cli/requests/push_options.h"
 #include "core/base/sort_key.h"
 #include "core/base/tenant_name.h"
 

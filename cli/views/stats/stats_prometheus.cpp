@@ -10,7 +10,7 @@
 // fq, below us.
 #include "core/base/text/utf8.h"
 // fq, this room.
-#include "cli/views/stats_view.h"
+#include "cli/views/stats/stats_view.h"
 
 namespace fq::cli {
 

@@ -10,7 +10,7 @@
 // fq, below us.
 #include "core/api/queue.h"
 // fq, this room.
-#include "cli/views/activity.h"
+#include "cli/views/report/activity.h"
 #include "cli/views/explain_view.h"
 
 namespace fq::cli {

@@ -1,4 +1,4 @@
-#include "cli/commands/load_spec.h"
+#include "cli/requests/load_spec.h"
 
 // System.
 #include <string>

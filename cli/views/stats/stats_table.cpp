@@ -10,10 +10,10 @@
 #include "core/base/text/size.h"
 // fq, this room.
 #include "cli/terminal/output.h"
-#include "cli/views/stats_text.h"
-#include "cli/views/stats_view.h"
+#include "cli/views/stats/stats_text.h"
+#include "cli/views/stats/stats_view.h"
 #include "cli/terminal/table.h"
-#include "cli/views/tenant_table.h"
+#include "cli/views/stats/tenant_table.h"
 
 namespace fq::cli {
 

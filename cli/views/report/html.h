@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 // fq, this room.
-#include "cli/views/activity.h"
+#include "cli/views/report/activity.h"
 
 namespace fq::cli {
 

@@ -1,12 +1,12 @@
-#include "cli/views/top_view.h"
+#include "cli/views/top/top_view.h"
 
 // System.
 #include <algorithm>
 #include <numeric>
 // fq, this room.
 #include "cli/terminal/output.h"
-#include "cli/views/tenant_table.h"
-#include "cli/views/watch.h"
+#include "cli/views/stats/tenant_table.h"
+#include "cli/views/top/watch.h"
 
 namespace fq::cli {
 

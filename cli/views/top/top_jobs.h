@@ -10,7 +10,7 @@
 #include "core/api/message.h"
 // fq, this room.
 #include "cli/terminal/screen.h"
-#include "cli/views/choice.h"
+#include "cli/views/top/choice.h"
 
 namespace fq::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/views/choice.h"
+#include "cli/views/top/choice.h"
 
 // System.
 #include <algorithm>

@@ -10,7 +10,7 @@
 #include "core/base/text/json_reader.h"
 #include "core/base/text/suggestion.h"
 // fq, this room.
-#include "cli/commands/push_options.h"
+#include "cli/requests/push_options.h"
 #include "cli/words/job_options.h"
 #include "cli/words/values.h"
 

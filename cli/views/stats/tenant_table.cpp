@@ -1,8 +1,8 @@
-#include "cli/views/tenant_table.h"
+#include "cli/views/stats/tenant_table.h"
 
 // fq, this room.
 #include "cli/terminal/output.h"
-#include "cli/views/stats_text.h"
+#include "cli/views/stats/stats_text.h"
 
 namespace fq::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/views/html.h"
+#include "cli/views/report/html.h"
 
 // System.
 #include <algorithm>

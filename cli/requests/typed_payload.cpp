@@ -1,4 +1,4 @@
-#include "cli/commands/typed_payload.h"
+#include "cli/requests/typed_payload.h"
 
 // fq, this room.
 #include "cli/terminal/input.h"

@@ -1,4 +1,4 @@
-#include "cli/views/report_page.h"
+#include "cli/views/report/report_page.h"
 
 // System.
 #include <algorithm>
@@ -7,9 +7,9 @@
 #include "core/base/text/counted.h"
 #include "core/base/text/duration.h"
 // fq, this room.
-#include "cli/views/html.h"
+#include "cli/views/report/html.h"
 #include "cli/views/message_view.h"
-#include "cli/views/stats_text.h"
+#include "cli/views/stats/stats_text.h"
 #include "cli/words/local_time.h"
 
 namespace fq::cli {

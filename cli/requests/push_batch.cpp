@@ -1,4 +1,4 @@
-#include "cli/commands/push_batch.h"
+#include "cli/requests/push_batch.h"
 
 // fq, below us.
 #include "core/base/text/json_writer.h"

@@ -1,4 +1,4 @@
-#include "cli/commands/edit_fields.h"
+#include "cli/requests/edit_fields.h"
 
 // System.
 #include <algorithm>

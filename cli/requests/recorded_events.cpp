@@ -1,10 +1,10 @@
-#include "cli/commands/recorded_events.h"
+#include "cli/requests/recorded_events.h"
 
 // fq, below us.
 #include "core/base/clock.h"
 #include "core/base/text/escape.h"
 // fq, this room.
-#include "cli/commands/event_line.h"
+#include "cli/requests/event_line.h"
 #include "cli/terminal/input.h"
 #include "cli/terminal/signals.h"
 

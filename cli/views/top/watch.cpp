@@ -1,4 +1,4 @@
-#include "cli/views/watch.h"
+#include "cli/views/top/watch.h"
 
 // System.
 #include <poll.h>

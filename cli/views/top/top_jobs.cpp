@@ -1,4 +1,4 @@
-#include "cli/views/top_jobs.h"
+#include "cli/views/top/top_jobs.h"
 
 // System.
 #include <algorithm>

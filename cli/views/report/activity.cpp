@@ -1,4 +1,4 @@
-#include "cli/views/activity.h"
+#include "cli/views/report/activity.h"
 
 // System.
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "cli/views/stats_text.h"
+#include "cli/views/stats/stats_text.h"
 
 // System.
 #include <array>

@@ -3,7 +3,7 @@
 // fq, below us.
 #include "core/base/text/json_writer.h"
 // fq, this room.
-#include "cli/views/stats_view.h"
+#include "cli/views/stats/stats_view.h"
 
 namespace fq::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/commands/push_options.h"
+#include "cli/requests/push_options.h"
 
 // fq, below us.
 // fq, this room.

@@ -1,4 +1,4 @@
-#include "cli/commands/event_line.h"
+#include "cli/requests/event_line.h"
 
 // System.
 #include <charconv>

@@ -10,8 +10,8 @@
 #include <vector>
 // fq, this room.
 #include "cli/terminal/screen.h"
-#include "cli/views/stats_view.h"
-#include "cli/views/top_jobs.h"
+#include "cli/views/stats/stats_view.h"
+#include "cli/views/top/top_jobs.h"
 
 namespace fq::cli {
 

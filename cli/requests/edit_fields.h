@@ -8,7 +8,7 @@
 // fq, below us.
 #include "core/api/message_patch.h"
 // fq, this room.
-#include "cli/commands/push_options.h"
+#include "cli/requests/push_options.h"
 #include "cli/words/arguments.h"
 
 namespace fq::cli {

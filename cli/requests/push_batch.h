@@ -10,7 +10,7 @@
 #include "core/api/queue.h"
 // fq, this room.
 #include "cli/terminal/input.h"
-#include "cli/commands/push_options.h"
+#include "cli/requests/push_options.h"
 #include "cli/session/session.h"
 
 namespace fq::cli {
