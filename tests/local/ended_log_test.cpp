@@ -4,8 +4,8 @@
 // System.
 #include <algorithm>
 // fq, below us.
-#include "core/local/files/ended_log.h"
-#include "core/local/files/outputs.h"
+#include "core/local/files/ended/ended_log.h"
+#include "core/local/files/jobs/outputs.h"
 // Tests.
 #include "tests/catch.h"
 #include "tests/fakes/fake_disk.h"

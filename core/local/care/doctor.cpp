@@ -23,7 +23,7 @@
 #include "core/local/files/lock_file.h"
 #include "core/local/files/process_info.h"
 #include "core/local/files/queue_directory.h"
-#include "core/local/files/running_jobs.h"
+#include "core/local/files/jobs/running_jobs.h"
 
 namespace fq {
 

@@ -6,7 +6,7 @@
 // fq, below us.
 #include "core/base/sort_key.h"
 // fq, this room.
-#include "core/local/files/ended_steps.h"
+#include "core/local/files/ended/ended_steps.h"
 #include "core/local/read/event_walk.h"
 
 namespace fq {

@@ -6,8 +6,8 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/local/files/ended_steps.h"
-#include "core/local/files/outputs.h"
+#include "core/local/files/ended/ended_steps.h"
+#include "core/local/files/jobs/outputs.h"
 #include "core/local/read/step_reader.h"
 
 namespace fq {

@@ -10,7 +10,7 @@
 // System.
 #include <array>
 // fq, this room.
-#include "core/local/files/ended_log.h"
+#include "core/local/files/ended/ended_log.h"
 #include "core/local/read/event_walk.h"
 #include "core/local/read/message_reader.h"
 #include "core/local/write/writer.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 // fq, this room.
-#include "core/local/files/running_jobs.h"
+#include "core/local/files/jobs/running_jobs.h"
 #include "core/local/write/event_writer.h"
 
 namespace fq {

@@ -8,7 +8,7 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/local/files/outputs.h"
+#include "core/local/files/jobs/outputs.h"
 
 namespace fq {
 

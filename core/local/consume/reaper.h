@@ -1,12 +1,12 @@
 // reaper - what happens to the messages of a consumer that has died.
 //
-// What a job left behind keeps its message (core/local/files/running_jobs.h): the process that buries the
+// What a job left behind keeps its message (core/local/files/jobs/running_jobs.h): the process that buries the
 // worker asks for each first. All that nobody keeps comes back at once, however much of the same worker's is
 // kept.
 #pragma once
 
 // fq, this room.
-#include "core/local/files/running_jobs.h"
+#include "core/local/files/jobs/running_jobs.h"
 #include "core/local/read/snapshot.h"
 #include "core/local/write/event_writer.h"
 

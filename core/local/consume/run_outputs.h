@@ -6,7 +6,7 @@
 #pragma once
 
 // fq, this room.
-#include "core/local/files/run_file.h"
+#include "core/local/files/jobs/run_file.h"
 #include "core/local/write/link.h"
 
 namespace fq {

@@ -11,7 +11,7 @@
 #include "core/engine/receipt.h"
 // fq, this room.
 #include "core/local/consume/lease_receipt.h"
-#include "core/local/files/step_lock.h"
+#include "core/local/files/jobs/step_lock.h"
 #include "core/local/write/pin_walk.h"
 
 namespace fq {

@@ -1,4 +1,4 @@
-#include "core/local/files/ended_index.h"
+#include "core/local/files/ended/ended_index.h"
 
 // System.
 #include <algorithm>

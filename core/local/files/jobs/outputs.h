@@ -9,7 +9,7 @@
 #include "core/api/queue.h"
 #include "core/base/disk/disk.h"
 // fq, this room.
-#include "core/local/files/run_file.h"
+#include "core/local/files/jobs/run_file.h"
 
 namespace fq {
 

@@ -1,4 +1,4 @@
-#include "core/local/files/running_jobs.h"
+#include "core/local/files/jobs/running_jobs.h"
 
 // System.
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 //       64    4 CRC32C of both
 //       68    4 zero
 //       72      standard output, standard error
-#include "core/local/files/outputs.h"
+#include "core/local/files/jobs/outputs.h"
 
 // System.
 #include <sys/file.h>

@@ -13,7 +13,7 @@
 //       48    8 when some may have had their time (wall time, ms)
 //       56    8 when outputs without a record are looked for (likewise)
 //       64    4 CRC32C of bytes 0..64
-#include "core/local/files/ended_log.h"
+#include "core/local/files/ended/ended_log.h"
 
 // System.
 #include <algorithm>
@@ -23,7 +23,7 @@
 #include "core/base/crc32c.h"
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/local/files/outputs.h"
+#include "core/local/files/jobs/outputs.h"
 
 namespace fq {
 

@@ -1,4 +1,4 @@
-#include "core/local/files/calls.h"
+#include "core/local/files/jobs/calls.h"
 
 // System.
 #include <fcntl.h>

@@ -21,7 +21,7 @@
 #include "core/api/job_output.h"
 #include "core/base/ids.h"
 // fq, this room.
-#include "core/local/files/calls.h"
+#include "core/local/files/jobs/calls.h"
 #include "core/local/files/mapped_page.h"
 
 namespace fq {

@@ -14,7 +14,7 @@
 //       50    2 zero
 //       52    4 CRC32C of bytes 0..52, seeded with the file's number and the place
 //       56      the body: its fields as they are put below, texts as {u32 bytes, bytes}
-#include "core/local/files/ended_record.h"
+#include "core/local/files/ended/ended_record.h"
 
 // System.
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "core/local/files/run_file.h"
+#include "core/local/files/jobs/run_file.h"
 
 // System.
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "core/local/files/step_lock.h"
+#include "core/local/files/jobs/step_lock.h"
 
 // System.
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include "core/engine/signals_allowed.h"
 #include "core/schedule/memory/name_hash.h"
 // fq, this room.
-#include "core/local/files/running_jobs.h"
+#include "core/local/files/jobs/running_jobs.h"
 
 namespace fq {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <unordered_map>
 // fq, this room.
-#include "core/local/files/ended_record.h"
+#include "core/local/files/ended/ended_record.h"
 
 namespace fq {
 

@@ -1,4 +1,4 @@
-#include "core/local/files/ended_steps.h"
+#include "core/local/files/ended/ended_steps.h"
 
 // fq, below us.
 #include "core/journal/codec_parts.h"

@@ -14,7 +14,7 @@
 // fq, below us.
 #include "core/api/queue.h"
 // fq, this room.
-#include "core/local/files/ended_index.h"
+#include "core/local/files/ended/ended_index.h"
 #include "core/local/files/lock_file.h"
 
 namespace fq {
