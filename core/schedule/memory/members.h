@@ -41,33 +41,27 @@ class LeasesBelow {
     StepLimit limit(kTreeHeightMax);
     for (uint32_t i = members.root; i != kNoIndex; limit.step()) {
       const int order = compare(i);
-      if (order == 0)
-        return kind_.at(i).leased + to_the_left(kind_.at(i).prev) + to_the_right(kind_.at(i).next);
+      if (order == 0) {
+        const Member& top = kind_.at(i);
+        return top.leased + on_one_side(top.prev, &Member::next, &Member::prev) +
+               on_one_side(top.next, &Member::prev, &Member::next);
+      }
       i = order < 0 ? kind_.at(i).next : kind_.at(i).prev;
     }
     return 0;
   }
 
  private:
-  /// Of a subtree in which no path comes after those with the prefix.
-  uint32_t to_the_left(uint32_t i) const {
+  using Link = Shared<uint32_t> Member::*;
+
+  /// Of a subtree in which paths without the prefix lie on one side only; `towards` leads away from them.
+  uint32_t on_one_side(uint32_t i, Link towards, Link away) const {
     uint32_t sum = 0;
     for (StepLimit limit(kTreeHeightMax); i != kNoIndex; limit.step()) {
       const Member& member = kind_.at(i);
       const bool begins = compare(i) == 0;
-      if (begins) sum += member.leased + kind_.sum_of(member.next);
-      i = begins ? member.prev : member.next;
-    }
-    return sum;
-  }
-  /// Of one in which none comes before them.
-  uint32_t to_the_right(uint32_t i) const {
-    uint32_t sum = 0;
-    for (StepLimit limit(kTreeHeightMax); i != kNoIndex; limit.step()) {
-      const Member& member = kind_.at(i);
-      const bool begins = compare(i) == 0;
-      if (begins) sum += member.leased + kind_.sum_of(member.prev);
-      i = begins ? member.next : member.prev;
+      if (begins) sum += member.leased + kind_.sum_of(member.*towards);
+      i = begins ? member.*away : member.*towards;
     }
     return sum;
   }
