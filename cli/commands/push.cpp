@@ -12,6 +12,7 @@
 #include "cli/session/following.h"
 #include "cli/terminal/input.h"
 #include "cli/requests/push_batch.h"
+#include "cli/requests/message_options.h"
 #include "cli/requests/push_options.h"
 #include "cli/session/session.h"
 #include "cli/terminal/signals.h"
@@ -22,14 +23,14 @@ namespace fq::cli {
 namespace {
 
 constexpr OptionSpec kPushOptions[] = {
-    {"Message", 't', "tenant", Takes::value, "PATH", "whose it is (default: $FQ_TENANT, else default)"},
-    {"Message", 'p', "priority", Takes::value, "N", "higher first (default: 0)"},
-    {"Message", 0, "key", Takes::value, "KEY", "sort key where order is \"key\" (default: none)"},
-    {"Message", 0, "delay", Takes::value, "DUR", "not before this long from now (default: none)"},
-    {"Message", 0, "at", Takes::value, "TIME", "not before this time (default: none)"},
-    {"Message", 0, "ttl", Takes::value, "DUR", "dead if not started this long after it is due"},
-    {"Message", 0, "attempts", Takes::value, "N", "runs that count (default: attempts in fq.toml)"},
-    {"Message", 0, "tag", Takes::value, "K=V", "a label; may be given again"},
+    message_option::kOwner,
+    message_option::kPriority,
+    message_option::kSortKey,
+    message_option::kDelay,
+    message_option::kAt,
+    message_option::kTtl,
+    message_option::kAttempts,
+    message_option::kLabel,
     {"Message", 0, "unique", Takes::value, "KEY", "push nothing while KEY is held: print that id"},
     {"Message", 0, "unique-for", Takes::value, "DUR", "the key is held so long after the ack (default: 1h)"},
     {"Message", 0, "unique-mode", Takes::value, "MODE", "keep, replace or after (default: keep)"},
@@ -40,18 +41,18 @@ constexpr OptionSpec kPushOptions[] = {
     {"Message", 0, "after-any", Takes::value, "ID[,ID...]", "held until all of these have ended"},
     {"Message", 0, "lazy", Takes::nothing, "", "do not wait for the disk"},
     {"Message", 0, "block", Takes::attached, "DUR", "where a limit is reached: until there is room"},
-    {"Message", 0, "payload", Takes::value, "TEXT", "also when it begins with '-'"},
-    {"Message", 0, "file", Takes::value, "PATH", "read it from a file, '-' is stdin"},
+    message_option::kTypedPayload,
+    message_option::kPayloadFile,
     {"Message", 0, "lines", Takes::nothing, "", "each line of stdin is a payload"},
     {"Message", '0', "null", Takes::nothing, "", "the same, each ended by NUL"},
     {"Message", 0, "ndjson", Takes::nothing, "", "each line is an object: see fq-push(1)"},
-    {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
-    {"Job", 0, "keep", Takes::value, "DUR", "record and output kept after it (default: retention)"},
+    message_option::kTimeout,
+    message_option::kKeep,
     {"Job", 0, "wait", Takes::attached, "DUR", "until it ends; its output, its exit status"},
     {"Job", 0, "cancel", Takes::nothing, "", "with --wait: where that is cut short, cancel it"},
-    {"Job", 0, "shell", Takes::value, "TEXT", "instead of -- CMD: TEXT for sh -c"},
-    {"Job", 0, "env", Takes::value, "VAR", "a variable for CMD; may be given again"},
-    {"Job", 0, "env-all", Takes::nothing, "", "all of ours but FQ_* for CMD"},
+    message_option::kShellText,
+    message_option::kVariable,
+    message_option::kAllVariables,
 };
 
 struct PushRequest {

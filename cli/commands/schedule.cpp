@@ -11,6 +11,7 @@
 #include "core/base/time/zone_file.h"
 #include "core/policy/policy.h"
 // fq, this room.
+#include "cli/requests/message_options.h"
 #include "cli/requests/push_options.h"
 #include "cli/requests/typed_payload.h"
 #include "cli/session/session.h"
@@ -29,19 +30,19 @@ constexpr OptionSpec kScheduleOptions[] = {
     {"When", 0, "tz", Takes::value, "ZONE", "of SPEC's clock (default: $TZ, else the system's)"},
     {"When", 0, "missed", Takes::value, "RULE", "of missed times: one, all, skip (default: one)"},
     {"When", 0, "overlap", Takes::value, "RULE", "skip, queue or cancel (default: skip)"},
-    {"Message", 't', "tenant", Takes::value, "PATH", "whose it is (default: $FQ_TENANT, else default)"},
-    {"Message", 'p', "priority", Takes::value, "N", "higher first (default: 0)"},
-    {"Message", 0, "key", Takes::value, "KEY", "sort key where order is \"key\" (default: none)"},
-    {"Message", 0, "ttl", Takes::value, "DUR", "dead if not started this long after it is due"},
-    {"Message", 0, "attempts", Takes::value, "N", "runs that count (default: attempts in fq.toml)"},
-    {"Message", 0, "tag", Takes::value, "K=V", "a label; may be given again"},
-    {"Message", 0, "payload", Takes::value, "TEXT", "also when it begins with '-'"},
-    {"Message", 0, "file", Takes::value, "PATH", "read it from a file, '-' is stdin"},
-    {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
-    {"Job", 0, "keep", Takes::value, "DUR", "told of so long after its end (default: retention)"},
-    {"Job", 0, "shell", Takes::value, "TEXT", "instead of -- CMD: TEXT for sh -c"},
-    {"Job", 0, "env", Takes::value, "VAR", "a variable for CMD; may be given again"},
-    {"Job", 0, "env-all", Takes::nothing, "", "all of ours but FQ_* for CMD"},
+    message_option::kOwner,
+    message_option::kPriority,
+    message_option::kSortKey,
+    message_option::kTtl,
+    message_option::kAttempts,
+    message_option::kLabel,
+    message_option::kTypedPayload,
+    message_option::kPayloadFile,
+    message_option::kTimeout,
+    message_option::kKeep,
+    message_option::kShellText,
+    message_option::kVariable,
+    message_option::kAllVariables,
     {"Output", 0, "names", Takes::nothing, "", "list: only the names, one a line"},
 };
 

@@ -8,6 +8,7 @@
 #include "core/base/text/escape.h"
 #include "core/base/text/size.h"
 // fq, this room.
+#include "cli/requests/message_options.h"
 #include "cli/requests/push_options.h"
 #include "cli/requests/typed_payload.h"
 #include "cli/session/caught_command.h"
@@ -31,20 +32,20 @@ constexpr OptionSpec kStepOptions[] = {
     {"Step", 0, "wait", Takes::nothing, "", "until these messages have ended, once"},
     {"Step", 0, "wait-all", Takes::nothing, "", "until all that steps have pushed has ended"},
     {"Step", 0, "push", Takes::nothing, "", "pushes a message once and prints its id each time"},
-    {"Message", 't', "tenant", Takes::value, "PATH", "whose it is (default: $FQ_TENANT, else default)"},
-    {"Message", 'p', "priority", Takes::value, "N", "higher first (default: 0)"},
-    {"Message", 0, "key", Takes::value, "KEY", "sort key where order is \"key\" (default: none)"},
-    {"Message", 0, "delay", Takes::value, "DUR", "not before this long from now (default: none)"},
-    {"Message", 0, "at", Takes::value, "TIME", "not before this time (default: none)"},
-    {"Message", 0, "ttl", Takes::value, "DUR", "dead if not started this long after it is due"},
-    {"Message", 0, "attempts", Takes::value, "N", "runs that count (default: attempts in fq.toml)"},
-    {"Message", 0, "tag", Takes::value, "K=V", "a label; may be given again"},
-    {"Message", 0, "payload", Takes::value, "TEXT", "also when it begins with '-'"},
-    {"Message", 0, "file", Takes::value, "PATH", "read it from a file, '-' is stdin"},
-    {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run (default: timeout in fq.toml)"},
-    {"Job", 0, "keep", Takes::value, "DUR", "told of so long after its end (default: retention)"},
-    {"Job", 0, "env", Takes::value, "VAR", "a variable for CMD; may be given again"},
-    {"Job", 0, "env-all", Takes::nothing, "", "all of ours but FQ_* for CMD"},
+    message_option::kOwner,
+    message_option::kPriority,
+    message_option::kSortKey,
+    message_option::kDelay,
+    message_option::kAt,
+    message_option::kTtl,
+    message_option::kAttempts,
+    message_option::kLabel,
+    message_option::kTypedPayload,
+    message_option::kPayloadFile,
+    message_option::kTimeout,
+    message_option::kKeep,
+    message_option::kVariable,
+    message_option::kAllVariables,
     {"Look", 0, "list", Takes::nothing, "", "the steps of message ID, else of this job's"},
 };
 
