@@ -1,10 +1,12 @@
-// top - queues with their tenants and jobs, live, with keys to pause, resume and kick a tenant and to cancel
-// a job.
+// top - queues with their tenants and jobs, live, with keys to pause, resume and kick a tenant and to follow,
+// edit and cancel a job.
 
 // System.
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <functional>
 #include <utility>
 // fq, below us.
@@ -13,6 +15,7 @@
 #include "cli/words/command.h"
 #include "cli/session/selection.h"
 #include "cli/session/session.h"
+#include "cli/terminal/foreground.h"
 #include "cli/terminal/terminal.h"
 #include "cli/views/top/top_view.h"
 #include "cli/words/values.h"
@@ -135,10 +138,34 @@ class Top {
 
   void take_for_job(TopKey key) {
     const TopJobs::Job* const job = view_.jobs().chosen();
-    if (key != TopKey::cancel || job == nullptr) return view_.take(key);
+    if (job == nullptr) return view_.take(key);
+    if (key == TopKey::follow || key == TopKey::edit) return hand_over(key, *job);
+    if (key != TopKey::cancel) return view_.take(key);
     const MessageId id = job->message.id;
     const std::string name = "message " + std::to_string(number(id)) + " of queue " + in_quotes(job->queue);
     ask("cancel " + name, [this, queue = job->queue, id, name] { return cancel(queue, id, name); });
+  }
+
+  /// The terminal is another fq's until that ends. What it wrote stands below the shell's lines, and is
+  /// looked at until a key, unless Ctrl-C said that it was enough, or there was nothing to say.
+  void hand_over(TopKey key, const TopJobs::Job& job) {
+    const bool follows = key == TopKey::follow;
+    const std::string id = std::to_string(number(job.message.id));
+    const std::string name = "message " + id + " of queue " + in_quotes(job.queue);
+    std::vector<std::string> words = {"fq", "--spool", session_.spool(), "-q", job.queue};
+    words.emplace_back(follows ? "result" : "edit");
+    if (follows) words.emplace_back("-f");
+    words.push_back(id);
+    notice("");
+    terminal_.lend();
+    if (follows) say("follows " + name + "; Ctrl-C leads back");
+    const Result<int> status = run_in_foreground("/proc/self/exe", words, "fq", Endings::handed_on);
+    const bool enough = status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGINT;
+    const bool silent = !follows && status && *status == 0;
+    if (!enough && !silent) terminal_.hold("any key leads back to fq top");
+    terminal_.take_back();
+    if (!status) return act(status.error());
+    act(std::string());
   }
 
   /// What is asked about is what it is done to, wherever the choice has gone by then.
@@ -227,7 +254,8 @@ const Command top_command = {
     "top",
     "",
     "Shows every queue, its tenants and jobs, live; -q or $FQ_QUEUE names one.\n"
-    "Keys: up, down, Tab jobs, s sort, p pause, r resume, K kick, ? help, q quit.",
+    "Keys: up, down, s sort, p pause, r resume, K kick, ? help, q quit; Tab: jobs,\n"
+    "f follow, e edit, c cancel.",
     {{}, &kQueuesOption, ""},
     "fq top -q mail",
     "0 quit; 1 no queue",

@@ -2,9 +2,6 @@
 
 // System.
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,10 +10,9 @@
 #include "core/base/descriptor.h"
 // fq, this room.
 #include "cli/terminal/environment.h"
+#include "cli/terminal/foreground.h"
 
 namespace fq::cli {
-
-namespace {}  // namespace
 
 Result<std::string> editor_command(std::string_view object) {
   for (const char* name : {"VISUAL", "EDITOR"}) {
@@ -42,23 +38,8 @@ Result<std::string> read_text_file(const std::string& path) {
 }
 
 Result<int> run_editor(const std::string& command, const std::string& path) {
-  const std::string text = command + " \"$@\"";
-  const char* const words[] = {"sh", "-c", text.c_str(), "sh", path.c_str(), nullptr};
-  posix_spawnattr_t how;
-  ::posix_spawnattr_init(&how);
-  sigset_t none;
-  sigemptyset(&none);
-  ::posix_spawnattr_setsigmask(&how, &none);
-  ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
-  pid_t pid = 0;
-  const int failed = ::posix_spawn(&pid, "/bin/sh", nullptr, &how, const_cast<char* const*>(words), environ);
-  ::posix_spawnattr_destroy(&how);
-  if (failed != 0) return sys_error("start", "the editor", failed);
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) return sys_error("wait for", "the editor", errno);
-  }
-  return status;
+  const std::string words[] = {"sh", "-c", command + " \"$@\"", "sh", path};
+  return run_in_foreground("/bin/sh", words, "the editor", Endings::wait);
 }
 
 std::string end_of_editor(int status) {

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[2J";  // alternate screen, no cursor
 constexpr std::string_view kLeave = "\x1b[0m\x1b[?25h\x1b[?1049l";
+constexpr int kLookAgainMs = 1'000;  // a signal may come just before a wait
 constexpr char kAllIsWell = '.';
 
 volatile sig_atomic_t window_changed = 0;
@@ -86,8 +87,8 @@ Result<void> Terminal::begin() {
   if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0) {
     said_ = ends[0];
     stderr_ = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-    ::dup2(ends[1], STDERR_FILENO);
-    ::close(ends[1]);
+    saying_ = ends[1];
+    ::dup2(saying_, STDERR_FILENO);
   }
   catch_signals();
   for (const int number : {SIGWINCH, SIGTSTP, SIGCONT}) catch_change(number);
@@ -96,13 +97,17 @@ Result<void> Terminal::begin() {
   return {};
 }
 
-void Terminal::enter() {
+void Terminal::read_keys_one_by_one() {
   termios raw = before_;
   raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
   raw.c_iflag &= ~static_cast<tcflag_t>(IXON);
   raw.c_cc[VMIN] = 0;
   raw.c_cc[VTIME] = 0;
   ::tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+}
+
+void Terminal::enter() {
+  read_keys_one_by_one();
   write_all(STDOUT_FILENO, kEnter);
 }
 
@@ -122,7 +127,44 @@ void Terminal::end() {
   if (stderr_ < 0) return;
   ::dup2(stderr_, STDERR_FILENO);
   ::close(stderr_);
+  ::close(saying_);
   ::close(said_);
+}
+
+void Terminal::lend() {
+  leave();
+  if (stderr_ >= 0) ::dup2(stderr_, STDERR_FILENO);
+}
+
+void Terminal::take_back() {
+  if (stderr_ >= 0) ::dup2(saying_, STDERR_FILENO);
+  enter();
+}
+
+Terminal::Woken Terminal::hold(std::string_view text) {
+  read_keys_one_by_one();
+  ::tcflush(STDIN_FILENO, TCIFLUSH);  // what was typed before was not for this
+  write_all(STDOUT_FILENO, text);
+  for (;;) {
+    pollfd keys{STDIN_FILENO, POLLIN, 0};
+    {
+      const LetSignalsThrough open;
+      ::poll(&keys, 1, catch_signals().raised() ? 0 : kLookAgainMs);
+    }
+    if (catch_signals().raised()) return Woken::ended;
+    if (stop_asked != 0) {
+      ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
+      ::raise(SIGSTOP);
+      stop_asked = 0;
+      read_keys_one_by_one();
+    }
+    if (keys.revents == 0) continue;
+    char byte = 0;
+    if (::read(STDIN_FILENO, &byte, 1) <= 0) return Woken::ended;  // the terminal is gone
+    ::tcflush(STDIN_FILENO, TCIFLUSH);                             // the rest of that key
+    write_all(STDOUT_FILENO, "\n");
+    return Woken::keys;
+  }
 }
 
 Result<void> Terminal::draw(std::string_view frame) {

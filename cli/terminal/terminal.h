@@ -38,11 +38,18 @@ class Terminal {
   /// The bytes that were typed.
   const std::string& typed() const { return typed_; }
 
+  /// For another program: as it was before, standard error too, until taken back.
+  void lend();
+  void take_back();
+  /// While it is lent: below what is there, until any key.
+  Woken hold(std::string_view text);
+
   /// The last line that was said on standard error since the last call; "" for none.
   std::string last_said();
 
  private:
   Result<void> start_keeper();
+  void read_keys_one_by_one();
   void enter();
   void leave();
   void stop();
@@ -53,6 +60,7 @@ class Terminal {
   pid_t keeper_ = -1;
   int keeper_pipe_ = -1;
   int said_ = -1;    // what comes out of standard error
+  int saying_ = -1;  // where it goes in
   int stderr_ = -1;  // as it was
   std::string typed_;
 };

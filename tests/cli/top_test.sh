@@ -8,7 +8,7 @@ panes=0
 open_pane() {
   socket=$work/tmux.$((++panes))
   tmux -S "$socket" -f /dev/null new-session -d -s s -x "$1" -y "$2" \
-    "env -i PATH='$PATH' HOME='$work' TERM=${3:-screen} LC_ALL=C.UTF-8 FQ_SPOOL='$FQ_SPOOL' FQ='$FQ' PS1='shell> ' bash --norc --noprofile"
+    "env -i PATH='$PATH' HOME='$work' TERM=${3:-screen} LC_ALL=C.UTF-8 FQ_SPOOL='$FQ_SPOOL' FQ='$FQ' EDITOR='$work/editor' PS1='shell> ' bash --norc --noprofile"
   awaits 'shell>'
 }
 close_pane() { tmux -S "$socket" kill-server 2>/dev/null; }
@@ -38,7 +38,7 @@ is_back() {
   awaits '^shell> *$'
 }
 top_pid() { pgrep -of "^$FQ top"; }
-starts() { types '"$FQ" top'; awaits 'q quit'; }
+starts() { types "\"\$FQ\" top $*"; awaits 'q quit'; }
 
 for tenant in alpha beta gamma; do seq 10 | fq push --lines -t "$tenant" >/dev/null; done
 seq 5 | fq push --lines -t beta >/dev/null
@@ -62,8 +62,9 @@ fq push -q jobs -t run -- sh -c 'read -r line <"$0"' "$work/hold" >/dev/null
 fq push -q jobs -t wait -- echo waits >/dev/null
 "$FQ" worker -q jobs >/dev/null 2>&1 & worker=$!
 keys Tab; awaits "^.?jobs +1 +running +[0-9]+s +$worker +run +sh -c"
+keys Home  # what was there before it ran was chosen
 is 'first what runs, then what waits' 'running ready' "$(picture | awk '$3 ~ /^(running|ready)$/ { print $3 }' | head -2 | paste -sd' ')"
-is 'the keys are those of jobs' 1 "$(picture | tail -1 | grep -c 'Tab tenants  c cancel')"
+is 'the keys are those of jobs' 1 "$(picture | tail -1 | grep -c 'Tab tenants  f follow  e edit  c cancel')"
 keys c; awaits "y for yes: cancel message 1 of queue 'jobs'"
 keys n; awaits 'Tab tenants'
 is 'any other key cancels nothing' running "$(fq jobs -q jobs 1 | awk 'NR == 2 { print $2 }')"
@@ -160,6 +161,52 @@ kill -STOP "$(top_pid)"; awaits 'Stopped'; types bg; awaits 'top &'; types fg; a
 is 'nor does it need to know that it was stopped' 1 "$(tmux -S "$socket" display -p -t s '#{alternate_on}')"
 keys '?'; awaits 'this help'; keys '?'; awaits 'q quit'
 keys q; is_back 'after a stop'
+close_pane
+
+# Following a job: the terminal is that of fq result -f, and the view's again by Ctrl-C, or by a key once it has ended.
+open_pane 80 24
+fq push -q jobs -- cat "$work/hold" >/dev/null
+fq push -q jobs -- echo waits >/dev/null
+"$FQ" worker -q jobs >/dev/null 2>&1 & worker=$!
+starts -q jobs; keys Tab; awaits '1 +running'; keys Home; awaits 'f follow'
+keys f; awaits "^fq: follows message 1 of queue 'jobs'; Ctrl-C leads back"
+is 'what is followed stands below the lines of the shell' 0 "$(tmux -S "$socket" display -p -t s '#{alternate_on}')"
+follower() { pgrep -f '^fq .*result -f [13]$'; }
+await follower >/dev/null
+keys C-c; awaits 'f follow'
+is 'the job goes on' running "$(fq jobs -q jobs 1 | awk 'NR == 2 { print $2 }')"
+keys f; await follower >/dev/null; keys C-z; awaits 'Stopped'
+is 'Ctrl-Z stops both' 'T T' "$(for pid in $(top_pid) $(follower); do awk '/^State/ { print $2 }' "/proc/$pid/status"; done | xargs)"
+types fg; awaits '^"\$FQ" top -q jobs$'
+kill -KILL "$(follower)"; awaits 'leads back to fq top$'; keys x; awaits 'f follow'
+
+# Editing one: the editor has the terminal; what was changed shows.
+cat >"$work/editor" <<'END'
+#!/bin/sh
+printf 'change it? '; read -r answer
+[ "$answer" = yes ] && sed -i 's/waits/changed/' "$1" && exit
+exit "$answer"
+END
+chmod +x "$work/editor"
+keys Down; keys e; awaits 'change it'; types yes; awaits 'ready .* echo changed'
+is 'it is changed' '["echo","changed"]' "$(fq show -q jobs --json 2 | jq -c .argv)"
+keys e; awaits 'change it'; types 7; awaits '^fq: the editor ended with 7; nothing was changed'
+awaits 'leads back to fq top$'; keys Enter; awaits 'f follow'
+keys e; awaits 'change it'; keys C-c; awaits 'fq: the editor ended by signal 2'
+awaits 'leads back to fq top$'; keys q; awaits 'f follow'
+keys e; awaits 'change it'; keys C-z; awaits 'Stopped'; types fg; types yes; awaits 'f follow'
+keys Up; keys e; awaits '^fq: message 1: is running'; awaits 'leads back to fq top$'; keys x; awaits 'f follow'
+keys f; awaits 'follows'; echo 'comes through' >"$work/hold"
+awaits '^comes through'; awaits 'leads back to fq top$'; keys x; awaits 'f follow'
+gives 0 '' fq wait -q jobs 1 2
+fq queue pause jobs; fq push -q jobs -- true >/dev/null; awaits '3 +ready'
+keys e; awaits 'change it'; kill -TERM "$(top_pid)"
+keys C-z; awaits 'Stopped'  # so it is still there: what is typed into an editor is not lost
+types fg; types yes; awaits 'Terminated'; is_back 'TERM while it edits'
+starts -q jobs; keys Tab; awaits 'f follow'; keys f; await follower >/dev/null
+kill -TERM "$(top_pid)"; awaits 'Terminated'; is_back 'TERM while it follows'
+kill -KILL $worker; wait $worker 2>/dev/null
+fq queue remove jobs --yes
 close_pane
 
 # No flicker: a frame is one write and clears nothing that it does not draw.

@@ -25,7 +25,8 @@ constexpr std::string_view kHelp =
     "  p                   pause the chosen tenant and all below it\n"
     "  r                   resume it\n"
     "  K                   kick its dead messages and those below it; y does it\n"
-    "  c                   cancel the chosen job; y does it\n"
+    "  f, e                follow what the chosen job writes, edit it\n"
+    "  c                   cancel it; y does it\n"
     "  ?                   this help; any key but q leads back\n"
     "  q, Ctrl-C           quit\n"
     "\n"
@@ -57,6 +58,8 @@ constexpr KeyName kTopKeys[] = {
     {"s", TopKey::order},
     {"\t", TopKey::jobs},
     {"c", TopKey::cancel},
+    {"f", TopKey::follow},
+    {"e", TopKey::edit},
     {"p", TopKey::pause},
     {"r", TopKey::resume},
     {"K", TopKey::kick},
@@ -220,7 +223,7 @@ std::string TopView::tenants_text(const Screen& screen, size_t rows) {
 }
 
 std::string TopView::keys_text() const {
-  if (shows_jobs_) return "q quit  ? help  Tab tenants  c cancel";
+  if (shows_jobs_) return "q quit  ? help  Tab tenants  f follow  e edit  c cancel";
   return "q quit  ? help  Tab jobs  p pause  r resume  K kick  s sort: " +
          std::string(kOrderNames[static_cast<size_t>(order_)]);
 }

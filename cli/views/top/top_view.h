@@ -32,6 +32,8 @@ enum class TopKey {
   resume,
   kick,
   cancel,
+  follow,
+  edit,
   yes,
   help,
   quit
