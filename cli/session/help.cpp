@@ -107,6 +107,8 @@ constexpr Synonym kCommandSynonyms[] = {
     {"tail", "result -f ID, or log -f"},
     {"pause", "queue pause, or tenant pause"},
     {"resume", "queue resume, or tenant resume"},
+    {"stop", "queue pause, or cancel ID"},
+    {"start", "worker, or queue resume"},
     {"drain", "queue drain"},
     {"tenants", "tenant list"},
     {"limit", "tenant limit"},

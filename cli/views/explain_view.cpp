@@ -107,7 +107,7 @@ ReasonText state_reason_text(const Explanation& of, const Reason& reason, const 
       if (!reason.until_wall_ms) return {"held by what the job of a dead worker left behind", ""};
       return {"leased until " + time_text(reason.until_wall_ms, now_ms), ""};
     case Reason::Kind::held:
-      if (reason.ids.empty()) return {"comes after others", ""};
+      if (reason.ids.empty()) return {"is on its way from one queue to another", ""};
       return {"comes after " + ids_text(reason.ids) +
                   also_typed("fq explain " + id_text(reason.ids[0]), "what keeps it", context),
               ""};

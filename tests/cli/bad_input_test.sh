@@ -61,6 +61,8 @@ logs|log, or result ID
 follow|result -f ID, or log -f?
 tail|result -f ID, or log -f?
 run|push -- CMD, or worker?
+stop|queue pause, or cancel ID?
+start|worker, or queue resume?
 add|push?
 clear|cancel --all, or queue purge?
 clean|cancel --state dead --all

@@ -53,6 +53,10 @@ types 'fq stats --format js<TAB>' '[stats][--format][json]'
 fq push -q taken x >/dev/null
 receipt=$(fq pop -q taken --lease 1h | cut -f1)
 types 'fq extend -q taken <TAB>5m' "[extend][-q][taken][$receipt][5m]"
+fq push -q half x >/dev/null; fq pop -q half --lease 1h >/dev/null; fq push -q half y >/dev/null
+types 'fq edit -q half <TAB>-p 3' '[edit][-q][half][2][-p][3]'  # the other one runs
+types 'fq edit -p 3 -q half <TAB>' '[edit][-p][3][-q][half][2]'
+types 'fq move -q half <TAB>--to man<TAB>' '[move][-q][half][2][--to][many]'
 other=$work/other
 fq --spool "$other" push -t elsewhere x >/dev/null
 types "fq peek --spool $other -t <TAB>" "[peek][--spool][$other][-t][elsewhere]"

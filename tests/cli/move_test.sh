@@ -195,6 +195,8 @@ FQ_STOP_AT=move.received:1 "$FQ" move 1 2 --to slow >/dev/null & mover=$!
 await stopped "$mover"
 fq queue set lock_timeout=100ms; fq -q slow queue set lock_timeout=100ms
 is 'held here and there' '1 held 2 held 1 held 2 held' "$(states default) $(states slow)"
+is 'explain says so, here and there' 2 \
+  "$({ fq explain 1; fq -q slow explain 1; } | grep -c '^waits    is on its way from one queue to another')"
 gives 75 'is on its way to another queue' fq cancel 1
 gives 75 'is on its way to another queue' fq edit 1 -p 3
 gives 75 'is on its way to another queue' fq -q slow cancel 2
