@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# contract_test - sentences of what people type and read that no other test holds: where words are taken from, what
+# wins, which streams are touched, and which commands make a queue. tests/CONTRACT.md tells where the others are held.
+. "$(dirname "$0")/lib.sh"
+export HOME=$work/home
+mkdir "$HOME"
+
+# Options: before and after the command, mixed with operands; the last one holds; no abbreviations; any value behind =.
+is 'a spool and a queue before the command' 1 "$(fq --spool "$work/a" -q one push x)"
+is 'and behind it' 2 "$(fq push x --spool "$work/a" --queue one)"
+is 'operands and options mix' 3 "$(fq push --spool "$work/a" x -q one -p 5)"
+is 'all of them are heard' 5 "$(fq --spool "$work/a" -q one peek --json | jq 'select(.id == 3).priority' | xargs)"
+is 'given twice the last one holds' 9 "$(fq push -p 1 -p 9 -q twice x >/dev/null; fq -q twice peek --json | jq .priority)"
+is 'a queue too' four "$(fq push -q three -q four x --json | jq -r .queue)"
+gives 64 "unknown option '--pri'" fq push --pri 5 x
+is 'a value may be empty, or begin with -' ' -x' "$(fq push --payload= -q value >/dev/null; fq push --payload=-x -q value >/dev/null
+  fq -q value peek --json | jq -r .payload | paste -sd' ')"
+
+# Environment: set but empty is unset; an option wins; FQ_TENANT is for pushes and limits, and never a filter.
+is 'the queue of the environment' here "$(FQ_QUEUE=here fq push x --json | jq -r .queue)"
+is 'an option wins' there "$(FQ_QUEUE=here fq push x -q there --json | jq -r .queue)"
+is 'empty is unset' default "$(FQ_QUEUE='' fq push x --json | jq -r .queue)"
+is 'the tenant of a push' acme "$(FQ_TENANT=acme fq push -q t x >/dev/null; fq -q t peek --json | jq -r .tenant)"
+is 'an option wins there too' zoo "$(FQ_TENANT=acme fq push -q u -t zoo x >/dev/null; fq -q u peek --json | jq -r .tenant)"
+is 'it is no filter' 2 "$(fq push -q t x >/dev/null; FQ_TENANT=nobody fq -q t peek --json | wc -l)"
+gives 0 '' env FQ_TENANT=acme "$FQ" -q t tenant limit --for 1h
+is 'it is the one that is limited' acme "$(fq -q t explain --json | jq -r 'select(.tenant == "acme").tenant' | head -1)"
+
+# Where a spool is.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+  chmod 755 "$work"; mkdir "$work/state"; chown 65534:65534 "$work/state" "$HOME"; cp "$FQ" "$work/fq"; chmod 755 "$work/fq"
+  other() { env -u FQ_SPOOL "$@"; }
+  as() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
+  is 'of XDG_STATE_HOME' "$work/state/fq" "$(other XDG_STATE_HOME="$work/state" bash -c "$(declare -f as); as '$work/fq' push x >/dev/null; ls -d '$work/state/fq'")"
+  is 'else of HOME' "$HOME/.local/state/fq" "$(other -u XDG_STATE_HOME bash -c "$(declare -f as); as '$work/fq' push x >/dev/null; ls -d '$HOME/.local/state/fq'")"
+  other -u XDG_STATE_HOME -u HOME bash -c "$(declare -f as); as '$work/fq' push x" >"$work/out" 2>"$work/err"
+  is 'no HOME either' 78 $?
+  is 'which says what to do' 1 "$(grep -c 'set FQ_SPOOL' "$work/err")"
+fi
+
+# Standard input is read by push alone, or where - stands: all else is safe in a loop over lines.
+id=$(fq push -q loop x)
+is 'no command eats the lines of a loop' 'a b c' "$(printf '%s\n' a b c | while read -r line; do
+  echo "$line"
+  { fq -q loop peek; fq -q loop show "$id"; fq -q loop stats; fq -q loop explain; fq -q loop log; fq -q loop jobs; fq workers
+    fq -q loop push --payload=y; fq -q loop push z; fq -q loop cancel "$id"; fq queue list; fq tenant list; fq -q loop check
+    fq config show; fq -q loop pop; fq -q loop wait --for 1ms "$id"; fq -q loop kick --all --yes; } >/dev/null 2>&1
+done | xargs)"
+gives 64 '' bash -c '"$FQ" push </dev/null 2>/dev/null'
+gives 64 '' bash -c '"$FQ" push <&- 2>/dev/null'
+is 'an empty pipe is an empty payload' '""' "$(: | fq push -q empty >/dev/null; fq -q empty peek --json | jq -c .payload)"
+is 'a final newline is part of it' '"a\n"' "$(echo a | fq push -q newline >/dev/null; fq -q newline peek --json | jq -c .payload)"
+is 'no input is no message' 0 "$(: | fq push --lines -q none; echo $?)"
+is 'empty lines are empty payloads' 2 "$(printf '\n\n' | fq push --lines -q lines | wc -l)"
+
+# An empty queue is 1 without a word, one that is not there is 1 and named; who makes it.
+gives 1 '' bash -c '"$FQ" -q made queue create && "$FQ" -q made pop'
+for command in pop 'peek' 'stats' 'jobs' 'cancel 1' 'log' 'kick 1' 'show 1' 'wait 1' 'edit 1 -p 3' 'queue pause' 'explain'; do
+  # shellcheck disable=SC2086  # words
+  gives 1 "'nowhere'" fq -q nowhere $command
+done
+is 'none of them made it' 0 "$(fq queue list | grep -c nowhere)"
+"$FQ" -q waits pop --wait=1ms 2>/dev/null
+is 'its wait was over' 75 $?
+is 'a waiting pop makes it' 1 "$(fq queue list | grep -c waits)"
+is 'under set -e a loop over a queue ends' 'y z done' "$(fq push -q two y >/dev/null; fq push -q two z >/dev/null
+  bash -ec 'while m=$("$FQ" -q two pop); do echo "$m"; done; echo done' | xargs)"
+finish
