@@ -132,7 +132,7 @@ std::string human_of(const Session& session, const MessageInfo& message,
   if (message.signal) facts.add("signal", std::to_string(*message.signal));
   if (message.worker_pid) facts.add("worker", "process " + std::to_string(*message.worker_pid));
   if (!message.after.empty()) facts.add("comes after", ids_text(message.after));
-  if (message.receipt) facts.add("receipt", shown(message.receipt->text));
+  if (message.receipt) facts.add("receipt", shown(message.receipt->text()));
   facts.add_time("lease until", message.lease_until_wall_ms);
   if (message.holder_pid) facts.add("holder", "process " + std::to_string(*message.holder_pid));
   if (message.last_error) facts.add("last error", last_error_text(*message.last_error));

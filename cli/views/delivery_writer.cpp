@@ -67,7 +67,7 @@ Result<void> DeliveryWriter::write_human(const Delivery& delivery) {
 
 Result<void> DeliveryWriter::write_leased_line(const Delivery& delivery) {
   FQ_TRY_SET(const std::string bytes, delivery.payload.read_all());
-  std::string line = delivery.receipt.text;
+  std::string line = delivery.receipt.text();
   line.append("\t")
       .append(escape_field(delivery.tenant))
       .append("\t")
@@ -102,7 +102,7 @@ Result<void> DeliveryWriter::write_shell(const Delivery& delivery) {
   export_line(text, "FQ_QUEUE", session_.queue_name());
   export_line(text, "FQ_TENANT", delivery.tenant);
   if (keep_) {
-    export_line(text, "FQ_RECEIPT", delivery.receipt.text);
+    export_line(text, "FQ_RECEIPT", delivery.receipt.text());
   } else {
     text += "unset FQ_RECEIPT\n";
   }

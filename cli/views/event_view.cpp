@@ -272,7 +272,7 @@ Event view_of(const HistoryEvent& event, MessageId id, std::string_view tenant) 
   view.at_wall_ms = event.at_wall_ms;
   view.id = id;
   view.tenant = tenant;
-  if (event.receipt) view.receipt = event.receipt->text;
+  if (event.receipt) view.receipt = event.receipt->text();
   view.pid = event.pid.value_or(0);
   view.until_wall_ms = event.until_wall_ms;
   view.due_wall_ms = event.due_wall_ms;

@@ -174,7 +174,7 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
   write_time(json, "expires_at", message.expires_at_wall_ms);
   json.key("receipt");
   if (message.receipt) {
-    json.text(message.receipt->text);
+    json.text(message.receipt->text());
   } else {
     json.null();
   }

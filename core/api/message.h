@@ -12,6 +12,8 @@
 #include "core/base/bytes.h"
 #include "core/base/ids.h"
 #include "core/base/limits.h"
+// fq, this room.
+#include "core/api/receipt.h"
 
 namespace fq {
 
@@ -75,11 +77,6 @@ struct NewMessage {
 /// kInlinePayloadBytesMax takes none of it.
 size_t batch_bytes(const NewMessage& message);
 
-/// A short printable text that only the engine which gave it can read: a receipt or a cursor.
-struct Receipt {
-  std::string text;
-  bool operator==(const Receipt&) const = default;
-};
 /// What becomes of what is asked under a receipt.
 enum class SettleStatus {
   ok,
@@ -92,6 +89,7 @@ enum class SettleStatus {
   unknown,  // the engine cannot say
 };
 
+/// A short printable text that only the engine which gave it can read.
 struct Cursor {
   std::string text;  // empty: from the start, or (returned) no more
 };

@@ -18,7 +18,8 @@ namespace fq {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
+  Result(const T& value) : held_(std::in_place_index<0>, value) {}
+  Result(T&& value) : held_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : held_(std::in_place_index<1>, std::move(error)) {}
 
   bool ok() const { return held_.index() == 0; }

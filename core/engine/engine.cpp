@@ -3,7 +3,7 @@
 // fq, below us.
 #include "core/base/tenant_name.h"
 // fq, this room.
-#include "core/engine/receipt.h"
+#include "core/api/receipt.h"
 
 namespace fq {
 
@@ -73,7 +73,7 @@ Result<std::vector<std::string>> list_queues(const std::string& spool) {
 bool is_receipt(std::string_view text) { return parse_receipt(text).has_value(); }
 
 Result<std::string> queue_of_receipt(const std::string& spool, const Receipt& receipt) {
-  const std::optional<ReceiptParts> parts = parse_receipt(receipt.text);
+  const std::optional<ReceiptParts> parts = receipt.parts();
   if (!parts || parts->mark.empty()) return std::string();
   FQ_TRY_SET(const Engine* const engine, engine_of(spool));
   return engine->queue_marked(spool, parts->mark);

@@ -45,7 +45,7 @@ Result<std::unique_ptr<File>> create_again(Disk& disk, const std::string& name) 
 
 // Blocks that were only reserved cost a change of metadata at each first sync; written ones do not.
 Result<void> write_zeros(File& file, uint64_t bytes) {
-  const std::vector<std::byte> zeros(static_cast<size_t>(std::min<uint64_t>(kZeroBlockBytes, bytes)));
+  static std::array<std::byte, kZeroBlockBytes> zeros;  // nobody writes there, so it takes no memory
   for (uint64_t offset = 0; offset < bytes; offset += zeros.size()) {
     const auto part = static_cast<size_t>(std::min<uint64_t>(zeros.size(), bytes - offset));
     FQ_TRY(file.write_at(offset, Bytes(zeros).first(part)));

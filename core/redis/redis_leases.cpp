@@ -8,7 +8,7 @@
 // fq, below us.
 #include "core/base/text/decimal.h"
 #include "core/base/text/size.h"
-#include "core/engine/receipt.h"
+#include "core/api/receipt.h"
 // fq, this room.
 #include "core/redis/records/argument_list.h"
 #include "core/redis/records/packing.h"
@@ -79,11 +79,11 @@ std::string extension(size_t count, int64_t duration_ms) {
 }  // namespace
 
 Receipt RedisLeases::receipt_of(uint64_t id, uint64_t serial, std::string_view nonce) const {
-  return {receipt_text(id, serial, mark_ + std::string(nonce))};
+  return Receipt(id, serial, mark_ + std::string(nonce));
 }
 
 RedisLeases::Parts RedisLeases::parts_of(const Receipt& receipt) const {
-  const std::optional<ReceiptParts> parts = parse_receipt(receipt.text);
+  const std::optional<ReceiptParts> parts = receipt.parts();
   if (!parts) return {SettleStatus::invalid, {}, {}, {}};
   if (parts->mark.substr(0, kMarkLength) != mark_) return {SettleStatus::foreign, {}, {}, {}};
   if (parts->id > kMessageIdMax || parts->serial > kMessageIdMax) return {SettleStatus::gone, {}, {}, {}};

@@ -226,7 +226,7 @@ class History {
   }
 
   void compare_delivery(const Delivery& mine, const Delivery& other) {
-    log_ += "  took " + payload_of(other) + " as " + other.receipt.text + "\n";
+    log_ += "  took " + payload_of(other) + " as " + other.receipt.text() + "\n";
     equal(payload_of(mine), payload_of(other), "served");
     equal(mine.attempt, other.attempt, "attempt");
     equal(mine.attempts_max, other.attempts_max, "attempts_max");

@@ -118,7 +118,7 @@ std::string work_on(const Story& story, size_t cut, Queue& queue, Views& views) 
   if (!leased.ok()) return "lease: " + leased.error().text;
   if (leased->deliveries.empty()) return "nothing can be served";
   const Delivery& delivery = leased->deliveries[0];
-  const std::string& receipt = delivery.receipt.text;
+  const std::string& receipt = delivery.receipt.text();
   if (std::stoull(receipt.substr(receipt.find('.') + 1)) <= story.last_serial(cut))
     return "a serial is given twice";
   const auto known = views.find(number(delivery.id));

@@ -11,7 +11,7 @@ constexpr uint64_t kChurnBytes = 8'000;
 void few(Scene& s) {
   const std::unique_ptr<Queue> queue = s.open();
   REQUIRE(pushed(*queue, {{"done", "a"}}));
-  s.settle(*queue, s.lease(*queue, {}).at(0).receipt.text);
+  s.settle(*queue, s.lease(*queue, {}).at(0).receipt.text());
   s.push(*queue, {{"a1", "a"}});
   s.push(*queue, {{"b1", "b"}, {"a2", "a"}, {"b2", "b"}});
 }
@@ -21,7 +21,7 @@ void few_and_a_lease(Scene& s) {
   few(s);
   const std::unique_ptr<Queue> queue = s.open();
   const std::vector<Delivery> leased = s.lease(*queue, {.hold = Hold::duration, .hold_ms = kHourMs});
-  s.receipts = {leased[0].receipt.text};
+  s.receipts = {leased[0].receipt.text()};
 }
 
 void to_push(Scene& s) { few(s), s.deeds[kFirst].adds = {"new"}; }
@@ -63,7 +63,7 @@ void lease_group(Scene& s) {
 }
 
 void settle(Scene& s, Settle verdict) {
-  verdict.receipt.text = s.receipts[0];
+  verdict.receipt = Receipt(s.receipts[0]);
   s.act([&](Queue& queue) { return settled(queue, verdict); });
 }
 void to_ack(Scene& s) {
@@ -100,7 +100,7 @@ void to_push_second_key(Scene& s) {
   const std::unique_ptr<Queue> queue = s.open();
   for (const Delivery& each : s.lease(*queue, {.want = 6, .hold = Hold::duration, .hold_ms = kHourMs})) {
     if (each.payload.read_all().value() != "gone") continue;
-    s.settle(*queue, each.receipt.text);
+    s.settle(*queue, each.receipt.text());
     s.must.erase("gone");
   }
   s.withheld = s.must;
@@ -112,7 +112,7 @@ void to_ack_unique(Scene& s) {
   s.push(*queue, {{"keyed", "z", 0, 0, "k"}});
   const std::vector<Delivery> leased =
       s.lease(*queue, {.hold = Hold::duration, .hold_ms = kHourMs, .tenant = "z"});
-  s.receipts = {leased.at(0).receipt.text};
+  s.receipts = {leased.at(0).receipt.text()};
   s.must.erase("keyed");
   s.withheld = s.deeds[kFirst].ends = {"keyed"};
 }
@@ -166,7 +166,7 @@ void churn(Scene& s, Queue& queue, uint64_t bytes) {
   const uint64_t until = SegmentView(s)->tail + bytes;
   while (SegmentView(s)->tail < until) {
     REQUIRE(pushed(queue, {{payload, "churn"}}, Durability::lazy));
-    s.settle(queue, s.lease(queue, {.tenant = "churn"}).at(0).receipt.text);
+    s.settle(queue, s.lease(queue, {.tenant = "churn"}).at(0).receipt.text());
   }
 }
 /// The next message goes to the next journal file.
@@ -190,7 +190,7 @@ void to_make_file(Scene& s) {
 void to_drop_file(Scene& s) {
   few_and_a_lease(s);
   const std::unique_ptr<Queue> queue = s.open();
-  for (const Delivery& each : s.lease(*queue, {.want = 3})) s.settle(*queue, each.receipt.text);
+  for (const Delivery& each : s.lease(*queue, {.want = 3})) s.settle(*queue, each.receipt.text());
   s.must.clear();
   s.withheld = s.deeds[kFirst].ends = {"a1"};
   churn(s, *queue, SegmentView(s).room_in_file());
@@ -208,7 +208,7 @@ void to_copy_forward(Scene& s) {
   s.deeds[kFirst].ends = s.withheld;
   for (const Delivery& each :
        s.lease(*queue, {.want = 10, .hold = Hold::duration, .hold_ms = kHourMs, .tenant = "large"})) {
-    s.receipts.push_back(each.receipt.text);
+    s.receipts.push_back(each.receipt.text());
   }
   churn(s, *queue, 1'800'000);
   const SegmentView seen(s);

@@ -49,7 +49,7 @@ std::vector<Delivery> Scene::lease(Queue& queue, const LeaseRequest& request) {
 
 void Scene::settle(Queue& queue, const std::string& receipt, const Settle& verdict) {
   Settle one = verdict;
-  one.receipt.text = receipt;
+  one.receipt = Receipt(receipt);
   REQUIRE(settled(queue, one));
 }
 

@@ -11,7 +11,7 @@ void to_keep(Scene& s) {
   LeaseRequest request;
   request.hold = Hold::duration;
   request.hold_ms = 3'600'000;
-  s.receipts = {s.lease(*queue, request).at(0).receipt.text};
+  s.receipts = {s.lease(*queue, request).at(0).receipt.text()};
   s.withheld = {"a1"};
 }
 void to_keep_again(Scene& s) {

@@ -1,5 +1,5 @@
 // receipt_test - receipts as text: what is written is read again, and what is none is refused.
-#include "core/engine/receipt.h"
+#include "core/api/receipt.h"
 
 // System.
 #include <cstdint>

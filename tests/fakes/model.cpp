@@ -89,7 +89,7 @@ Delivery Model::deliver(Message& message, const LeaseRequest& request, bool more
   turns_.started(own, clock.boot_ms());
   message.info.state = State::leased;
   message.timer = timed ? std::optional(clock.boot_ms() + hold_ms) : std::nullopt;
-  message.receipt.text = std::to_string(number(message.info.id)) + "." + std::to_string(++last_serial_);
+  message.receipt = Receipt(std::to_string(number(message.info.id)) + "." + std::to_string(++last_serial_));
   message.info.deliveries += 1;
   message.ttl_ms.reset();
   message.attempts_in_force =

@@ -71,8 +71,9 @@ std::string_view problem_with(const NewMessage& message, const Settings& setting
 /// Why a receipt holds nothing.
 SettleStatus refusal(const Receipt& receipt, Model& model) {
   uint64_t id = 0, serial = 0;
-  const char* const end = receipt.text.data() + receipt.text.size();
-  const auto first = std::from_chars(receipt.text.data(), end, id);
+  const std::string text = receipt.text();
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, id);
   if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.') return SettleStatus::invalid;
   const auto second = std::from_chars(first.ptr + 1, end, serial);
   if (second.ec != std::errc() || second.ptr != end) return SettleStatus::invalid;
@@ -140,8 +141,7 @@ void ModelQueue::find_changes(LeaseReply& reply) {
   for (const Watched& lease : watched_) {
     const Model::Message* message = store_->model.held_by(lease.receipt);
     if (message == nullptr) {
-      const std::string id = lease.receipt.text.substr(0, lease.receipt.text.find('.'));
-      const Model::Message* known = store_->model.find(MessageId{std::stoull(id)});
+      const Model::Message* known = store_->model.find(MessageId{std::stoull(lease.receipt.text())});
       const bool cancelled = known != nullptr && known->info.state == State::cancelled;
       reply.changes.push_back({lease.receipt, cancelled ? What::cancelled : What::ended, 0});
       continue;
@@ -174,7 +174,7 @@ Result<SettleReply> ModelQueue::settle(std::span<const Settle> items, const Leas
     for (const Settle& item : items) {
       const SettleStatus status = store_->model.settle(item);
       const bool refused = status == SettleStatus::stale;
-      const std::string& receipt = item.receipt.text;
+      const std::string& receipt = item.receipt.text();
       if (item.output != nullptr) {
         JobOutput& kept = store_->outputs[receipt.substr(0, receipt.find('.'))] = model_kept(*item.output);
         kept.keep_ms += store_->model.clock.wall_ms();

@@ -102,13 +102,13 @@ TEST_CASE("ids and serials are given once, also after a server forgot the last o
   {
     const auto queue = open_on(told_time_engine(), server.spool(), &clock);
     last_id = number(push_one(*queue, "t", "x"));
-    receipt = answered(queue->lease(for_a_minute())).deliveries.at(0).receipt.text;
+    receipt = answered(queue->lease(for_a_minute())).deliveries.at(0).receipt.text();
   }
   server.kill();
   server.start();
   const auto queue = open_on(told_time_engine(), server.spool(), &clock);
   CHECK(number(push_one(*queue, "t", "y")) > last_id + 16'000'000);
-  const std::string other = answered(queue->lease(for_a_minute())).deliveries.at(0).receipt.text;
+  const std::string other = answered(queue->lease(for_a_minute())).deliveries.at(0).receipt.text();
   CHECK(std::stoull(other.substr(other.find('.') + 1)) > 16'000'000);
 }
 

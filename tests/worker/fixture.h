@@ -68,7 +68,7 @@ struct PipeEnds {
 inline Delivery delivery(uint64_t id, const std::string& tenant = "a", int64_t pushed_at_wall_ms = 0) {
   Delivery one;
   one.id = MessageId{id};
-  one.receipt.text = std::to_string(id) + ".1";
+  one.receipt = Receipt(std::to_string(id) + ".1");
   one.tenant = tenant;
   one.attempt = 1;
   one.attempts_max = 5;
@@ -93,7 +93,7 @@ struct Surroundings {
     voice.spoken = [](std::string_view text) { return std::string(text) + "\n"; };
     voice.line_start = [] { return std::string(); };
     voice.line = [](const std::string&, const Delivery& one) {
-      return Result<std::string>(one.receipt.text + "\n");
+      return Result<std::string>(one.receipt.text() + "\n");
     };
   }
   Workshop shop() { return {options, voice, environment, out, err, settings}; }

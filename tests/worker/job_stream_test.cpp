@@ -84,7 +84,7 @@ class StreamOf {
     std::string text;
     for (const VerdictOrder& each : orders) {
       if (each.run_us) runs_us_.push_back(*each.run_us);
-      text += (text.empty() ? ""s : "; "s) + kNames[static_cast<int>(each.verdict)] + " " + each.receipt.text;
+      text += (text.empty() ? ""s : "; "s) + kNames[static_cast<int>(each.verdict)] + " " + each.receipt.text();
       if (each.verdict == Verdict::release && each.delay_ms > 0)
         text += " in " + std::to_string(each.delay_ms);
       if (!each.reason.empty()) text += " " + each.reason;
@@ -375,7 +375,7 @@ TEST_CASE("what a command leaves behind and writes for ever is not waited for") 
 TEST_CASE("a command that reads nothing is not waited for either") {
   StreamOf stream("exec sleep 1000", 0);
   Arrival large = arrival(1);
-  large.delivery.receipt.text = std::string(1 << 20, 'r');
+  large.delivery.receipt = Receipt(std::string(1 << 20, 'r'));
   Surroundings around(Options{});
   stream.stream().give(around.shop(), std::move(large));
   stream.flush();

@@ -41,7 +41,7 @@ TEST_CASE("an order says why, and only of what failed") {
   Surroundings around(Options{});
   const Delivery one = delivery(17);
   const VerdictOrder failed = order_for(around.shop(), one, exited(3), Ending::none, "last words");
-  CHECK(failed.receipt.text == "17.1");
+  CHECK(failed.receipt.text() == "17.1");
   CHECK(failed.reason == "exit 3");
   CHECK(failed.exit == 3);
   CHECK(failed.stderr_tail == "last words");

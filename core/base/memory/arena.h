@@ -77,6 +77,8 @@ struct ChunkedArray {
       std::min(kLargeChunkElements, std::bit_floor(uint32_t{kLargeChunkBytes / sizeof(T)}));
   static constexpr uint32_t kSmallBytes = whole_pages(kPerSmall * sizeof(T));
   static constexpr uint32_t kLargeBytes = whole_pages(kPerLarge * sizeof(T));
+  static constexpr uint32_t kPiecesOfLarge = kPerLarge / kPerSmall;  // exact: powers of two
+  static_assert(kPiecesOfLarge > 0);
   static constexpr uint32_t kInSmall = kPerSmall * kSmallChunks;
   static constexpr uint32_t kChunksMax = kSmallChunks + kLargeChunks;
 
@@ -100,8 +102,8 @@ class Arena {
     FQ_STEPS(1);
     const Table& table = tables_[Array::kTable];
     if (__builtin_expect(index >= table.known, 0)) return look_up(array, index);
-    const Place place = place_of<Array>(index);
-    return *reinterpret_cast<T*>(table.chunks[place.chunk] + uint64_t{place.within} * sizeof(T));
+    return *reinterpret_cast<T*>(table.pieces[index / Array::kPerSmall] +
+                                 uint64_t{index % Array::kPerSmall} * sizeof(T));
   }
 
   /// The tables would pay: so often was something asked for that they do not know.
@@ -110,20 +112,26 @@ class Arena {
   template <class Array>
   void make_room(const Array& array) {
     const uint32_t count = std::min(array.chunk_count.peek(), Array::kChunksMax);
-    std::vector<std::byte*>& chunks = tables_[Array::kTable].chunks;
-    if (count > chunks.capacity()) chunks.reserve(std::bit_ceil(count));
+    const uint32_t pieces = std::min(count, kSmallChunks) +
+                            (count - std::min(count, kSmallChunks)) * Array::kPiecesOfLarge;
+    std::vector<std::byte*>& known = tables_[Array::kTable].pieces;
+    if (pieces > known.capacity()) known.reserve(std::bit_ceil(pieces));
   }
   /// Needs: the lock that guards the region, and no open Txn (K1).
   template <class Array>
   void learn(const Array& array) {
+    using T = typename Array::Element;
     Table& table = tables_[Array::kTable];
-    const uint64_t end = std::min<uint64_t>(array.chunk_count, table.chunks.capacity());
-    for (auto chunk = static_cast<uint32_t>(table.chunks.size()); chunk < end; ++chunk) {
-      const bool is_small = chunk < kSmallChunks;
-      const uint64_t offset = uint64_t{array.chunk_page[chunk]} * kPageBytes;
+    for (const uint32_t end = std::min<uint32_t>(array.chunk_count, Array::kChunksMax); table.chunks < end;) {
+      const bool is_small = table.chunks < kSmallChunks;
+      const uint32_t pieces = is_small ? 1 : Array::kPiecesOfLarge;
+      if (table.pieces.capacity() - table.pieces.size() < pieces) return;
+      const uint64_t offset = uint64_t{array.chunk_page[table.chunks]} * kPageBytes;
       const uint64_t chunk_bytes = is_small ? Array::kSmallBytes : Array::kLargeBytes;
       if (offset < first_ || offset > bytes_ || bytes_ - offset < chunk_bytes) return;  // look_up() tells
-      table.chunks.push_back(base_ + offset);
+      for (uint32_t piece = 0; piece < pieces; ++piece)
+        table.pieces.push_back(base_ + offset + uint64_t{piece} * Array::kPerSmall * sizeof(T));
+      ++table.chunks;
       table.known += is_small ? Array::kPerSmall : Array::kPerLarge;
     }
   }
@@ -147,10 +155,12 @@ class Arena {
   }
 
  private:
-  /// Where the chunks of one array lie, as far as this process knows them.
+  /// Where the chunks of one array lie, as far as this process knows them: large ones in pieces of a small
+  /// one, so that an index is split in one way.
   struct Table {
     uint32_t known = 0;  // elements
-    std::vector<std::byte*> chunks;
+    uint32_t chunks = 0;
+    std::vector<std::byte*> pieces;
   };
   struct Place {
     uint32_t chunk, within;

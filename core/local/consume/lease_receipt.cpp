@@ -1,13 +1,13 @@
 #include "core/local/consume/lease_receipt.h"
 
 // fq, below us.
-#include "core/engine/receipt.h"
+#include "core/api/receipt.h"
 
 namespace fq {
 
 SettleStatus judge_receipt(Link& link, const Receipt& receipt, const Now& now,
                            std::optional<SlotIndex>& slot) {
-  const std::optional<ReceiptParts> parsed = parse_receipt(receipt.text);
+  const std::optional<ReceiptParts> parsed = receipt.parts();
   if (!parsed) return SettleStatus::invalid;
   if (parsed->mark != text_of(link.mark())) return SettleStatus::foreign;
   slot = link.schedule().messages().find(MessageId{parsed->id});

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bitset>
 // fq, below us.
-#include "core/engine/receipt.h"
+#include "core/api/receipt.h"
 #include "core/base/text/decimal.h"
 #include "core/base/fault_point.h"
 // fq, this room.
@@ -48,7 +48,7 @@ EventDetail detail_of(const Settle& settle, int64_t wall_ms) {
 }
 
 uint64_t id_in(const Receipt& receipt) {
-  const std::optional<ReceiptParts> parsed = parse_receipt(receipt.text);
+  const std::optional<ReceiptParts> parsed = receipt.parts();
   return parsed ? parsed->id : 0;
 }
 

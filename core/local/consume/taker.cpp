@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 // fq, below us.
-#include "core/engine/receipt.h"
+#include "core/api/receipt.h"
 #include "core/base/crc32c.h"
 #include "core/base/fault_point.h"
 // fq, this room.
@@ -260,7 +260,7 @@ Result<void> Taker::deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseR
   }
   if (!payload.ok()) return std::move(payload).error();
   Delivery& delivery = reply.deliveries.emplace_back();
-  delivery.receipt.text = receipt_text(one.id, one.serial, text_of(mark()));
+  delivery.receipt = Receipt(one.id, one.serial, text_of(mark()));
   delivery.id = MessageId{one.id};
   delivery.tenant = messages_.item().tenant;
   delivery.attempt = one.attempts + 1U;
@@ -278,7 +278,7 @@ Result<void> Taker::deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseR
 void Taker::give_back(std::span<const TakenMessage> taken) {
   std::vector<Settle> items(taken.size());
   for (size_t i = 0; i < taken.size(); ++i) {
-    items[i].receipt.text = receipt_text(taken[i].id, taken[i].serial, text_of(mark()));
+    items[i].receipt = Receipt(taken[i].id, taken[i].serial, text_of(mark()));
     items[i].verdict = Verdict::release;
   }
   // It follows an error already; where it fails too, the end of the lease gives them back.
@@ -288,7 +288,7 @@ void Taker::give_back(std::span<const TakenMessage> taken) {
 /// What is lost costs its message its delivery, and nothing else: it goes to the dead letters, and is told.
 Result<void> Taker::set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply) {
   Settle bury;
-  bury.receipt.text = receipt_text(taken.id, taken.serial, text_of(mark()));
+  bury.receipt = Receipt(taken.id, taken.serial, text_of(mark()));
   bury.verdict = Verdict::bury;
   bury.reason = what;
   FQ_TRY_SET(SettleReply buried, settler_.settle(std::span(&bury, 1)));

@@ -3,7 +3,7 @@
 // System.
 #include <algorithm>
 // fq, below us.
-#include "core/engine/receipt.h"
+#include "core/api/receipt.h"
 // fq, this room.
 #include "core/local/read/event_walk.h"
 #include "core/local/shared/sleep.h"
@@ -68,7 +68,7 @@ Result<void> Watcher::find_changes(LeaseReply& reply) {
   }
   for (const auto& [lease, what] : changed) {
     watched_.erase(lease.id);
-    const Receipt receipt{receipt_text(lease.id, lease.serial, text_of(mark()))};
+    const Receipt receipt(lease.id, lease.serial, text_of(mark()));
     if (what != LeaseChange::What::extended) {
       reply.changes.push_back({receipt, what, 0});
       continue;

@@ -50,9 +50,9 @@ bool ItemReader::read_block(const ItemPlace& place, MessageItem& item) {
   const Block& block = block_of(place.file);
   const size_t within = place.file.offset % kBlockBytes;
   if (!block.is_of(place.file) || !block.holds(within, kItemFrameBytes)) return false;
-  const size_t item_bytes = kItemFrameBytes + get_number<uint32_t>(block.bytes.data() + within);
+  const size_t item_bytes = kItemFrameBytes + get_number<uint32_t>(block.bytes.get() + within);
   if (block.end - within < item_bytes) return false;
-  return decode_item(Bytes(block.bytes).subspan(within, item_bytes), item);
+  return decode_item(Bytes(block.bytes.get() + within, item_bytes), item);
 }
 
 Result<bool> ItemReader::read_file(const ItemPlace& place, std::vector<std::byte>& bytes) {
@@ -83,14 +83,14 @@ Result<bool> ItemReader::fill(Block& block, const FilePlace& at, size_t part, ui
   const bool whole = in_a_row || goes_on || pieces >= kPieces;
   const size_t from = whole ? 0 : within;
   const size_t to = whole ? kBlockBytes : std::min(kBlockBytes, within + std::max(part, kPieceBytes));
-  block.bytes.resize(kBlockBytes);
+  if (!block.bytes) block.bytes = std::make_unique_for_overwrite<std::byte[]>(kBlockBytes);
   block.salt = at.key.salt;
   block.number = number;
   block.pieces = pieces + 1;
   block.begin = block.end = from;
   const uint64_t start = number * kBlockBytes;
   FQ_TRY_SET(const size_t got,
-             (*file)->read_at(start + from, MutableBytes(block.bytes).subspan(from, to - from)));
+             (*file)->read_at(start + from, MutableBytes(block.bytes.get() + from, to - from)));
   const uint64_t known = readable > start ? readable - start : 0;
   block.end = std::max<uint64_t>(from, std::min<uint64_t>(from + got, known));
   if (to == kBlockBytes) last_filled_ = number;
@@ -107,7 +107,7 @@ Result<bool> ItemReader::read_cached(const FilePlace& place, uint64_t readable, 
       FQ_TRY_SET(const bool there, fill(block, at, part, readable));
       if (!there || !block.holds(within, part)) return false;
     }
-    std::memcpy(to.data(), block.bytes.data() + within, part);
+    std::memcpy(to.data(), block.bytes.get() + within, part);
     to = to.subspan(part);
     at.offset += part;
   }

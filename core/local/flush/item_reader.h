@@ -9,6 +9,7 @@
 
 // System.
 #include <array>
+#include <memory>
 #include <vector>
 // fq, this room.
 #include "core/local/files/open_files.h"
@@ -59,7 +60,7 @@ class ItemReader {
     uint64_t number = UINT64_MAX;
     size_t begin = 0, end = 0;  // what is known of it
     uint32_t pieces = 0;        // that were read of it
-    std::vector<std::byte> bytes;
+    std::unique_ptr<std::byte[]> bytes;  // kBlockBytes, once something is
 
     bool is_of(const FilePlace& place) const {
       return salt == place.key.salt && number == place.offset / kBlockBytes;

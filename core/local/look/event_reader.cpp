@@ -5,7 +5,7 @@
 #include <array>
 #include <charconv>
 // fq, below us.
-#include "core/engine/receipt.h"
+#include "core/api/receipt.h"
 // fq, this room.
 #include "core/local/shared/sleep.h"
 

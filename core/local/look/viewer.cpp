@@ -5,7 +5,7 @@
 #include <array>
 #include <charconv>
 // fq, below us.
-#include "core/engine/receipt.h"
+#include "core/api/receipt.h"
 // fq, this room.
 #include "core/local/files/blobs.h"
 #include "core/local/read/item_view.h"
@@ -54,7 +54,7 @@ Result<MessageInfo> Viewer::describe(const Snapshot& snapshot) {
   const bool will_start = snapshot.state == State::ready || snapshot.state == State::delayed;
   if (snapshot.ttl_ms != 0 && will_start) info.expires_at_wall_ms = snapshot.at_wall_ms + snapshot.ttl_ms;
   if (snapshot.state == State::leased) {
-    info.receipt = Receipt{receipt_text(snapshot.id, snapshot.serial, text_of(mark()))};
+    info.receipt = Receipt(snapshot.id, snapshot.serial, text_of(mark()));
     if (snapshot.at_wall_ms != 0) info.lease_until_wall_ms = snapshot.at_wall_ms;
     info.holder_pid = reaper_.keeper_of(snapshot);
   }

@@ -8,7 +8,7 @@
 #include "core/base/tenant_name.h"
 #include "core/base/text/size.h"
 #include "core/engine/message_checks.h"
-#include "core/engine/receipt.h"
+#include "core/api/receipt.h"
 // fq, this room.
 #include "core/local/consume/lease_receipt.h"
 #include "core/local/files/jobs/step_lock.h"
@@ -29,7 +29,7 @@ Result<void> check_step_name(std::string_view name) {
 }
 
 uint64_t message_under(const Receipt& receipt) {
-  const std::optional<ReceiptParts> parts = parse_receipt(receipt.text);
+  const std::optional<ReceiptParts> parts = receipt.parts();
   return parts ? parts->id : 0;
 }
 

@@ -5,7 +5,7 @@
 // fq, below us.
 #include "core/base/limits.h"
 #include "core/base/tenant_name.h"
-#include "core/engine/receipt.h"
+#include "core/api/receipt.h"
 
 namespace fq {
 
@@ -20,7 +20,7 @@ Result<void> check_pause_name(std::string_view name) {
 }
 
 uint64_t message_of_lease(const Receipt& receipt) {
-  const std::optional<ReceiptParts> parts = parse_receipt(receipt.text);
+  const std::optional<ReceiptParts> parts = receipt.parts();
   return parts ? parts->id : 0;
 }
 

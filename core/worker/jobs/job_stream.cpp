@@ -72,7 +72,7 @@ Result<std::unique_ptr<JobStream>> JobStream::start(const Workshop& shop, const 
 }
 
 void JobStream::give(const Workshop& shop, Arrival arrival) {
-  std::string receipt = arrival.delivery.receipt.text;
+  std::string receipt = arrival.delivery.receipt.text();
   if (open_.empty()) busy_ = Stopwatch();
   Open open;
   if (const int64_t limit_ms = limit_of(shop, arrival.delivery); limit_ms > 0) {
@@ -85,7 +85,7 @@ void JobStream::give(const Workshop& shop, Arrival arrival) {
 }
 
 void JobStream::extend(const Receipt& receipt, int64_t until_ms) {
-  const auto open = open_.find(receipt.text);
+  const auto open = open_.find(receipt.text());
   if (open == open_.end() || open->second.limit_at_ms == kNever) return;
   open->second.limit_at_ms = until_ms;
 }
@@ -198,7 +198,7 @@ std::optional<VerdictOrder> JobStream::order_of(const Workshop& shop, std::strin
 bool JobStream::take_line(const Workshop& shop, std::string_view line, std::vector<VerdictOrder>& orders) {
   std::optional<VerdictOrder> order = line.size() > kLineBytesMax ? std::nullopt : order_of(shop, line);
   if (!order) return false;
-  const auto open = open_.find(order->receipt.text);
+  const auto open = open_.find(order->receipt.text());
   if (order->verdict == Verdict::bury || order->verdict == Verdict::retry) {
     VerdictOrder told = *order;
     if (told.reason.empty()) told.reason = "given back by the command";
@@ -224,7 +224,7 @@ void JobStream::share_time(std::span<VerdictOrder> orders) {
 }
 
 void JobStream::note_settled(const Receipt& receipt) {
-  if (open_.erase(receipt.text) != 0) busy_ = Stopwatch();
+  if (open_.erase(receipt.text()) != 0) busy_ = Stopwatch();
 }
 
 /// A bounded part of what there is. False: nothing now, or no more.

@@ -105,7 +105,7 @@ std::vector<std::string> Environment::for_message(const std::string& queue, cons
   all.push_back(variable("FQ_ID", std::to_string(number(delivery.id))));
   all.push_back(variable("FQ_QUEUE", queue));
   all.push_back(variable("FQ_TENANT", delivery.tenant));
-  all.push_back(variable("FQ_RECEIPT", delivery.receipt.text));
+  all.push_back(variable("FQ_RECEIPT", delivery.receipt.text()));
   all.push_back(variable("FQ_ATTEMPT", std::to_string(delivery.attempt)));
   all.push_back(variable("FQ_MAX_ATTEMPTS", std::to_string(delivery.attempts_max)));
   all.push_back(variable("FQ_PRIORITY", std::to_string(delivery.priority)));

@@ -1,4 +1,4 @@
-#include "core/engine/receipt.h"
+#include "core/api/receipt.h"
 
 // System.
 #include <algorithm>
