@@ -29,7 +29,7 @@ std::optional<ReceiptParts> parse_receipt(std::string_view text);
 class Receipt {
  public:
   Receipt() = default;
-  explicit Receipt(std::string text) : text_(std::move(text)) {}
+  Receipt(std::string text) : text_(std::move(text)) {}
   Receipt(uint64_t id, uint64_t serial, std::string_view mark)
       : id_(id), serial_(serial), text_(mark), is_text_(false) {}
 

@@ -82,7 +82,7 @@ Event RedisEvents::event_of(const StreamEvent& record) {
   event.id = MessageId{record.id};
   event.tenant = keep(record.tenant);
   if (record.event == "leased")
-    event.receipt = keep(leases_.receipt_of(record.id, record.serial, record.nonce).text);
+    event.receipt = keep(leases_.receipt_of(record.id, record.serial, record.nonce).text());
   event.pid = static_cast<int>(record.pid);
   event.until_wall_ms = wall_of(record.until_ms);
   event.due_wall_ms = wall_of(record.due_ms);

@@ -248,7 +248,7 @@ class History {
     const SettleStatus model = model_.settle(item);
     item.receipt = taken.engine;
     const Result<SettleReply> engine = engine_->settle({&item, 1});
-    log_ += "settle " + taken.model.text + " verdict " + std::to_string(static_cast<int>(item.verdict)) +
+    log_ += "settle " + taken.model.text() + " verdict " + std::to_string(static_cast<int>(item.verdict)) +
             " delay " + std::to_string(item.delay_ms) + "\n";
     if (!engine.ok()) return differ("settle: " + engine.error().text);
     equal(status_name(engine->items.at(0)), status_name(model), "settled");
@@ -257,13 +257,13 @@ class History {
   void keep_step() {
     if (taken_.empty() || engine_->steps() == nullptr) return;
     const Taken& taken = taken_[below(taken_.size())];
-    const RandomStep step(random_, "of " + taken.model.text, log_);
+    const RandomStep step(random_, "of " + taken.model.text(), log_);
     equal(step.keep(*engine_, taken.engine), step.keep(model_, taken.model), "kept");
   }
 
   void extend(const Taken& taken) {
     const int64_t ms = fresh_span_ms(3'000);
-    log_ += "extend " + taken.model.text + " by " + std::to_string(ms) + "\n";
+    log_ += "extend " + taken.model.text() + " by " + std::to_string(ms) + "\n";
     const Result<std::vector<ExtendResult>> engine = engine_->extend({&taken.engine, 1}, ms);
     const ExtendResult model = model_.extend(taken.model, ms);
     if (!engine.ok()) return differ("extend: " + engine.error().text);
