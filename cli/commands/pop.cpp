@@ -213,11 +213,11 @@ class Popping {
     for (size_t i = 0; i < reply.items.size(); ++i) {
       if (reply.items[i] == SettleStatus::ok) ++acked;
       if (reply.items[i] == SettleStatus::ok || reply.items[i] == SettleStatus::gone) continue;
-      if (!reply.next.deliveries.empty()) give_back(reply.next);
+      if (reply.next && !reply.next->deliveries.empty()) give_back(*reply.next);
       return refused(session_, page.deliveries[i], reply.items[i], reply.error);
     }
     count(acked);
-    if (left > 0 || left_ == 0) return std::move(reply.next);
+    if (left > 0 || left_ == 0) return std::move(reply.next).value_or(LeaseReply{});
     // Some were cancelled meanwhile: others take their places.
     limit(left_);
     return queue_.lease(request_.lease);

@@ -16,6 +16,7 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 // fq, this room.
+#include "core/api/answers.h"
 #include "core/api/attendance.h"
 #include "core/api/care.h"
 #include "core/api/event.h"
@@ -69,7 +70,7 @@ struct PushResult {
 
 /// Results are per item, in order. `error` says why where a status is not accepted.
 struct PushReply {
-  std::vector<PushResult> items;
+  Answers<PushResult> items;
   std::optional<Error> error;
 };
 
@@ -171,9 +172,9 @@ struct Settle {
 };
 
 struct SettleReply {
-  std::vector<SettleStatus> items;
+  Answers<SettleStatus> items;
   std::optional<Error> error;  // why, where an item is unknown
-  LeaseReply next;             // when a next lease was asked for
+  std::optional<LeaseReply> next;  // when one was asked for
 };
 
 struct ExtendResult {

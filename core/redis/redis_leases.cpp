@@ -238,6 +238,8 @@ Result<SettleReply> RedisLeases::settle(std::span<const Settle> items, const Lea
     parts.push_back(parts_of(item.receipt));
   }
   SettleReply reply;
+  if (next != nullptr) reply.next.emplace();
+  LeaseReply none;
   const bool takes_next = next != nullptr && !next->wait && !next->look;  // in the same call
   Progress progress{0, next == nullptr ? 0 : next->bytes_max};
   for (size_t from = 0; from < items.size(); from += kVerdictsPerCall) {
@@ -245,7 +247,7 @@ Result<SettleReply> RedisLeases::settle(std::span<const Settle> items, const Lea
     if (takes_next && from + count == items.size()) progress.want = next->want;
     std::vector<SettleStatus> answers;
     const Result<void> worked = work(items.subspan(from, count), std::span(parts).subspan(from, count), next,
-                                     progress, reply.next, answers);
+                                     progress, next != nullptr ? *reply.next : none, answers);
     if (!worked && worked.error().kind != ErrorKind::io) return worked.error();
     if (!worked) reply.error = worked.error();
     size_t answered = 0;
@@ -258,7 +260,7 @@ Result<SettleReply> RedisLeases::settle(std::span<const Settle> items, const Lea
   }
   if (next == nullptr || reply.error) return reply;
   if (takes_next && !items.empty()) {
-    FQ_TRY(take_rest(*next, progress, reply.next));
+    FQ_TRY(take_rest(*next, progress, *reply.next));
   } else {
     FQ_TRY_SET(reply.next, lease(*next));
   }

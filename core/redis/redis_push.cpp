@@ -52,7 +52,7 @@ Result<PushReply> RedisPush::push(std::span<const NewMessage> messages) {
   Result<Reply> pushed = shard_.change("push", arguments.words());
   // Sent, and nothing heard: it may have happened.
   if (!pushed && pushed.error().kind == ErrorKind::io) {
-    reply.items.resize(messages.size());
+    reply.items.assign(messages.size(), PushResult{});
     reply.error = std::move(pushed).error();
     return reply;
   }

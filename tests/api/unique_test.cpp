@@ -122,7 +122,7 @@ TEST_CASE("in a batch behind what runs one message is held, whoever keeps what r
   std::vector<NewMessage> batch(4, message_of("t", "second", {}));
   const UniqueMode modes[] = {UniqueMode::keep, UniqueMode::replace, UniqueMode::keep, UniqueMode::replace};
   for (size_t i = 0; i < batch.size(); ++i) batch[i].unique = "k", batch[i].unique_mode = modes[i];
-  const std::vector<PushResult> items = q.door().push(batch).value().items;
+  const Answers<PushResult> items = q.door().push(batch).value().items;
   CHECK(is_second(items.at(0), first));
   CHECK(items.at(1).status == PushStatus::accepted);
   CHECK(is_second(items.at(2), first));

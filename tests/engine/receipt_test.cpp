@@ -29,6 +29,24 @@ TEST_CASE("a receipt is written into text that had another one") {
   CHECK(text == "1.2.wxyz");
 }
 
+TEST_CASE("a receipt of numbers is the one that its text is") {
+  const Receipt given(12, 7654321, "b2cD");
+  const Receipt taken(given.text());
+  CHECK(given.text() == "12.7654321.b2cD");
+  CHECK(given == taken);
+  CHECK(!(given == Receipt(12, 7654322, "b2cD")));
+  for (const Receipt& each : {given, taken}) {
+    const auto parts = each.parts();
+    REQUIRE(parts);
+    CHECK(parts->id == 12);
+    CHECK(parts->serial == 7654321);
+    CHECK(parts->mark == "b2cD");
+  }
+  CHECK(Receipt().text().empty());
+  CHECK(!Receipt().parts());
+  CHECK(!Receipt(std::string("what is none")).parts());
+}
+
 TEST_CASE("an older receipt has no mark") {
   const auto parts = parse_receipt("12.34");
   REQUIRE(parts);

@@ -25,6 +25,15 @@ double looks_each(uint32_t count, uint64_t step) {
 
 }  // namespace
 
+TEST_CASE("one bit of an id's hash is that of all of it") {
+  Dice dice(1);
+  for (int i = 0; i < 1000; ++i) {
+    const uint64_t id = uint64_t{dice.roll(1u << 30)} * dice.roll(1u << 20) + dice.roll(1000);
+    INFO(id);
+    for (uint32_t bit = 1; bit != 0; bit <<= 1) REQUIRE(hash_id_has(id, bit) == ((hash_id(id) & bit) != 0));
+  }
+}
+
 TEST_CASE("a lane gives the least first whatever comes and goes") {
   const uint32_t seed = GENERATE(range(1u, 9u));
   INFO("seed " << seed);

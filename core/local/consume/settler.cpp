@@ -138,7 +138,7 @@ Result<SettleReply> Settler::settle(std::span<const Settle> items) {
     Result<size_t> settled = settle_group(
         items.subspan(from, to - from), std::span(reply.items).subspan(from, to - from), durable_end, blobs);
     if (!settled.ok()) {
-      std::fill(reply.items.begin() + static_cast<std::ptrdiff_t>(from), reply.items.end(),
+      std::fill(reply.items.begin() + from, reply.items.end(),
                 SettleStatus::unknown);
       reply.error = std::move(settled).error();
       break;

@@ -49,8 +49,7 @@ Arrival Admission::pending_at(std::string_view path) {
   return pending;
 }
 
-/// Which limit stands in the way, if any. Needs: the lock.
-std::optional<Error> Admission::refuse(std::span<const Arrival> arrivals) {
+std::optional<Error> Admission::find_obstacle(std::span<const Arrival> arrivals) {
   if (header().policy.draining != 0) {
     return Error{ErrorKind::later,
                  object() + ": is draining and takes no more; run fq queue resume to end that", 0};

@@ -24,7 +24,10 @@ class Admission : private Linked {
   explicit Admission(Link& link) : Linked(link) {}
 
   /// Which limit stands in the way, if any. Needs: the lock.
-  std::optional<Error> refuse(std::span<const Arrival> arrivals);
+  std::optional<Error> refuse(std::span<const Arrival> arrivals) {
+    if (arrivals.empty() && header().policy.draining == 0) return std::nullopt;
+    return find_obstacle(arrivals);
+  }
   /// The same of what only grows, which a queue that drains takes too.
   std::optional<Error> over_limit(std::span<const Arrival> arrivals);
   /// Whether one did since begin(): then an end makes room.
@@ -32,6 +35,7 @@ class Admission : private Linked {
   bool was_over_limit() const { return over_limit_; }
 
  private:
+  std::optional<Error> find_obstacle(std::span<const Arrival> arrivals);
   Arrival pending_at(std::string_view path);
 
   bool over_limit_ = false;

@@ -97,8 +97,8 @@ Result<void> Editor::fill(const MessagePatch& patch, Draft& draft) {
   FQ_TRY(check_message(message, header().settings.payload_bytes_max.peek()));
   if (!patch.payload) message.payload = before.message.payload;
   const Now now = gate().now();
-  FQ_TRY_SET([[maybe_unused]] const Need need,
-             draft.batch.prepare({&message, 1}, {}, now.wall_ms, draft.blobs));
+  Need unused;
+  FQ_TRY(draft.batch.prepare({&message, 1}, {}, now.wall_ms, draft.blobs, unused));
   draft.record.previous_event = draft.before.snapshot().event_position;
   draft.record.now = before;
   MessageItem& item = draft.record.now.message;

@@ -300,11 +300,8 @@ Result<bool> KeyedPush::merge(const NewMessage& message, const Plan& plan, Repla
   if (old.blob) merged.doomed.add({*old.blob, old.payload_bytes});
   const Now now = gate().now();
   MessageItem kept = old;
-  FQ_TRY([&]() -> Result<void> {
-    FQ_TRY_SET([[maybe_unused]] const Need need,
-               merged.batch.prepare({&message, 1}, {}, now.wall_ms, merged.blobs));
-    return {};
-  }());
+  Need unused;  // it takes the place of another
+  FQ_TRY(merged.batch.prepare({&message, 1}, {}, now.wall_ms, merged.blobs, unused));
   MessageItem& item = merged.record.message;
   item = merged.batch.items()[0];
   item.key = merged.key;

@@ -81,17 +81,13 @@ bool is_keyed(const NewMessage& message) { return !message.unique.empty() || !me
 
 bool comes_after(const NewMessage& message) { return !message.after.empty() || !message.after_any.empty(); }
 
-Result<Need> PushBatch::prepare(std::span<const NewMessage> messages, std::span<const MessageId> behind,
-                                int64_t wall_ms, PushedBlobs& blobs, int64_t next_wall_ms) {
+std::string_view PushBatch::keep(std::string text) { return texts_.emplace_front(std::move(text)); }
+
+Result<void> PushBatch::prepare(std::span<const NewMessage> messages, std::span<const MessageId> behind,
+                                int64_t wall_ms, PushedBlobs& blobs, Need& need, int64_t next_wall_ms) {
   FQ_TRY(blobs.begin(messages));
-  Need need;
   items_.clear();
-  tag_texts_.clear();
-  tag_texts_.reserve(messages.size());  // the items point into them
-  job_texts_.clear();
-  job_texts_.reserve(messages.size());
-  term_texts_.clear();
-  term_texts_.reserve(messages.size());
+  texts_.clear();
   for (const NewMessage& message : messages) {
     MessageItem& item = items_.emplace_back();
     item.tenant = message.tenant;
@@ -104,17 +100,14 @@ Result<Need> PushBatch::prepare(std::span<const NewMessage> messages, std::span<
     if (!message.tags.empty()) {
       std::vector<TagView> views;
       for (const Tag& tag : message.tags) views.push_back({tag.name, tag.value});
-      tag_texts_.push_back(encode_tags(views));
-      item.tags = tag_texts_.back();
+      item.tags = keep(encode_tags(views));
     }
     if (message.command || message.timeout_ms || message.keep_ms || message.call) {
-      job_texts_.push_back(job_of(message));
-      item.job = job_texts_.back();
+      item.job = keep(job_of(message));
     }
     if (message.ttl_ms || !message.schedule.empty() || has_terms(message)) {
       const MessageId first = behind.empty() ? MessageId{} : behind[items_.size() - 1];
-      term_texts_.push_back(terms_text(message, first, next_wall_ms));
-      item.terms = term_texts_.back();
+      item.terms = keep(terms_text(message, first, next_wall_ms));
     }
     if (message.payload.size() > kInlinePayloadBytesMax) {
       FQ_TRY(blobs.write(message.payload, item));
@@ -123,7 +116,7 @@ Result<Need> PushBatch::prepare(std::span<const NewMessage> messages, std::span<
     }
     need += need_of(item);
   }
-  return need;
+  return {};
 }
 
 }  // namespace fq

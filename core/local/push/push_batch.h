@@ -3,6 +3,8 @@
 // Owns the items and the texts that they point into, whose memory is used again.
 #pragma once
 
+// System.
+#include <forward_list>
 // fq, below us.
 #include "core/api/queue.h"
 // fq, this room.
@@ -17,18 +19,18 @@ inline bool has_terms(const NewMessage& message) { return is_keyed(message) || c
 
 class PushBatch {
  public:
-  /// What they need of the segment; long payloads are written to `blobs`. `next_wall_ms`: of messages that a
+  /// Adds to `need` what they need of the segment; long payloads are written to `blobs`. `next_wall_ms`: of messages that a
   /// schedule makes, when it is due again; 0: its times go on without them. `behind`: the message whose end
   /// each waits for because of its key, or none for all.
-  Result<Need> prepare(std::span<const NewMessage> messages, std::span<const MessageId> behind,
-                       int64_t wall_ms, PushedBlobs& blobs, int64_t next_wall_ms = 0);
+  Result<void> prepare(std::span<const NewMessage> messages, std::span<const MessageId> behind,
+                       int64_t wall_ms, PushedBlobs& blobs, Need& need, int64_t next_wall_ms = 0);
   std::vector<MessageItem>& items() { return items_; }
 
  private:
+  std::string_view keep(std::string text);
+
   std::vector<MessageItem> items_;
-  std::vector<std::string> tag_texts_;
-  std::vector<std::string> job_texts_;
-  std::vector<std::string> term_texts_;
+  std::forward_list<std::string> texts_;  // the items point into them
 };
 
 }  // namespace fq

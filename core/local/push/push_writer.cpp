@@ -62,7 +62,8 @@ Result<Appended> PushWriter::append(std::span<const NewMessage> messages, std::s
                                     const Companion* companion) {
   const Now now = gate().now();
   PushedBlobs blobs(link_, upkeep_);
-  FQ_TRY_SET(const Need need, batch_.prepare(messages, behind, now.wall_ms, blobs, next_wall_ms));
+  Need need;
+  FQ_TRY(batch_.prepare(messages, behind, now.wall_ms, blobs, need, next_wall_ms));
   encode_pushed(body_, batch_.items(), lazy);
   uint64_t bytes = padded(kRecordHeaderBytes + body_.bytes.size());
   if (bytes > kRecordBytesMax) {

@@ -78,7 +78,8 @@ Result<void> ScheduleBook::set_one(const ScheduleDefinition& definition, bool of
   FQ_TRY(check_schedule(definition, header().settings.payload_bytes_max.peek()));
   PushedBlobs blobs(link_, upkeep_);
   PushBatch batch;
-  FQ_TRY(batch.prepare(std::span(&definition.message, 1), {}, 0, blobs));
+  Need unused;  // it is not pushed
+  FQ_TRY(batch.prepare(std::span(&definition.message, 1), {}, 0, blobs, unused));
   SeenSchedule seen;
   StoredSchedule stored;
   for (int tries = 0; tries < kChangeTries; ++tries) {

@@ -108,6 +108,7 @@ Now Gate::now() const {
 
 Now Gate::in_order(Txn& txn, const Now& read) {
   SegmentHeader& header = store_.header();
+  open_ends(txn, header);
   // Another process may have read its clock later and got the lock first.
   const int64_t boot_ms = note_time(txn, waited_ ? clock_.boot_ms() : read.boot_ms);
   rates_note(txn, header.schedule, boot_ms);

@@ -131,6 +131,11 @@ enum class Phase : uint32_t {
   retired = 3,   // another segment has taken its place: attach anew
 };
 
+// What is opened as a whole (Txn::open), beside what the schedule names.
+inline constexpr uint32_t kOpensEnds = kOpensSums + 1;
+template <class T>
+using EndField = Shared<T, kOpensEnds>;
+
 struct SegmentHeader {
   // Constant after creation.
   SegmentIdentity identity;
@@ -165,21 +170,22 @@ struct SegmentHeader {
 
   // Guarded by state. What every operation touches comes first; the undo log is mostly untouched.
   Shared<uint64_t> segment_bytes;  // of the file; where the next chunk goes
-  Shared<uint64_t> tail;
-  Shared<uint64_t> applied_end;
+  Shared<uint64_t> resealed_end;   // records before it may carry the seal of a file that failed
+  // From here to next_serial: opened by each change.
+  EndField<int64_t> last_boot_ms;  // time never goes back from one operation to the next
+  EndField<uint64_t> tail;
+  EndField<uint64_t> applied_end;
+  EndField<uint64_t> servable_end;
+  EndField<uint64_t> next_seq;
+  EndField<uint64_t> next_id;
+  EndField<uint64_t> next_serial;
   Shared<uint32_t> applied_item;  // within the pushed record at applied_end
   Shared<uint32_t> zero;
-  Shared<uint64_t> servable_end;
-  Shared<uint64_t> resealed_end;  // records before it may carry the seal of a file that failed
-  Shared<uint64_t> next_seq;
-  Shared<uint64_t> next_id;
-  Shared<uint64_t> next_serial;
   Shared<uint64_t> id_limit;  // durable: ids and serials below may be handed out
   Shared<uint64_t> serial_limit;
   Shared<uint64_t> id_limit_pending;  // appended, not yet known durable
   Shared<uint64_t> serial_limit_pending;
   Shared<uint64_t> limits_position;  // where the pending LIMITS record ends
-  Shared<int64_t> last_boot_ms;      // time never goes back from one operation to the next
   Shared<int64_t> wall_minus_boot_ms;
   Shared<uint64_t> pending_messages;  // room kept for pushed records that are not applied yet
   Shared<uint64_t> pending_tenants;
@@ -220,6 +226,12 @@ static_assert(std::is_standard_layout_v<SegmentHeader>);
 inline constexpr uint64_t kRingOffset = (sizeof(SegmentHeader) + kPageBytes - 1) / kPageBytes * kPageBytes;
 inline constexpr uint64_t kFirstChunkOffset = kRingOffset + kRingBytes;
 static_assert(kFirstChunkOffset % kPageBytes == 0);
+
+/// For a change that appends records.
+[[gnu::always_inline]] inline void open_ends(Txn& txn, SegmentHeader& header) {
+  constexpr size_t kBytes = offsetof(SegmentHeader, applied_item) - offsetof(SegmentHeader, last_boot_ms);
+  txn.open<kOpensEnds, kBytes>(&header.last_boot_ms);
+}
 
 /// Differs whenever a build lays the segment out differently, its C library's locks included.
 uint64_t layout_hash();

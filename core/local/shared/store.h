@@ -18,10 +18,11 @@ class Store {
  public:
   explicit Store(std::unique_ptr<SegmentMemory> memory)
       : memory_(std::move(memory)),
-        schedule_(Arena(memory_->base(), kFirstChunkOffset, memory_->mapped_bytes()), header().schedule) {}
+        header_(*reinterpret_cast<SegmentHeader*>(memory_->base())),
+        schedule_(Arena(memory_->base(), kFirstChunkOffset, memory_->mapped_bytes()), header_.schedule) {}
 
-  SegmentHeader& header() { return *reinterpret_cast<SegmentHeader*>(memory_->base()); }
-  const SegmentHeader& header() const { return *reinterpret_cast<const SegmentHeader*>(memory_->base()); }
+  SegmentHeader& header() { return header_; }
+  const SegmentHeader& header() const { return header_; }
   Schedule& schedule() { return schedule_; }
   const Schedule& schedule() const { return schedule_; }
   SegmentMemory& memory() { return *memory_; }
@@ -40,6 +41,7 @@ class Store {
 
  private:
   std::unique_ptr<SegmentMemory> memory_;
+  SegmentHeader& header_;
   Schedule schedule_;
   bool private_ = false;
 };

@@ -45,9 +45,9 @@ void copy_into_ring(std::byte* to, const std::byte* from, size_t bytes) {
 /// A last part of a word is filled with zeros.
 void store_ring(std::byte* to, const std::byte* from, size_t bytes) {
   constexpr std::array<std::byte, kRecordAlign> kZeros{};
-  copy_into_ring(to, from, bytes);
   if (const size_t over = bytes % kZeros.size(); over != 0)
-    copy_into_ring(to + bytes, kZeros.data(), kZeros.size() - over);
+    copy_into_ring(to + bytes - over, kZeros.data(), kZeros.size());
+  copy_into_ring(to, from, bytes);
 }
 
 }  // namespace
@@ -72,7 +72,12 @@ uint64_t Stream::append(Txn& txn, Body& body, MessageId first_id, int64_t at_wal
   record.position = position;
   record.at_wall_ms = at_wall_ms;
   record.durable_position = header_.durable_end.load(std::memory_order_relaxed);
-  write_ring(position, encode_header(current_seed(), record, body, first_id));
+  const HeaderBytes front = encode_header(current_seed(), record, body, first_id);
+  if (const uint64_t at = position % kRingBytes; at + front.size() <= kRingBytes) {
+    copy_into_ring(store_.ring() + at, front.data(), front.size());  // of a size that is known
+  } else {
+    write_ring(position, front);
+  }
   write_ring(position + kRecordHeaderBytes, body.bytes);
 
   const bool pushed = body.type == RecordType::pushed;

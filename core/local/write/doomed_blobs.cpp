@@ -17,6 +17,7 @@ void note_blobs_done(Link& link, uint64_t bytes) {
 }
 
 void DoomedBlobs::find(std::span<const ItemPlace> places) {
+  if (places.empty()) return;
   StoredItem stored;
   for (const ItemPlace& place : places) {
     const Result<bool> found = reader().read(place, stored);

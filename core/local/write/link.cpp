@@ -11,6 +11,7 @@ namespace fq {
 Result<void> Link::attach_anew() {
   LifeLock* const left = holder_ ? &holder_slot().life : nullptr;
   FQ_TRY(attachment_->attach());
+  store_ = &attachment_->store();
   ++segments_seen_;
   // What it held was carried over under our pid. It must not be held any more when the old segment goes with
   // this object.

@@ -18,6 +18,7 @@ class Link {
  public:
   Link(std::unique_ptr<Attachment> attachment, Clock& clock)
       : attachment_(std::move(attachment)),
+        store_(&attachment_->store()),
         clock_(clock),
         session_(std::make_unique<Session>(*attachment_, clock)) {}
 
@@ -34,8 +35,8 @@ class Link {
   Result<void> attach_anew();
   uint64_t segments_seen() const { return segments_seen_; }
 
-  Store& store() { return attachment_->store(); }
-  const Store& store() const { return attachment_->store(); }
+  Store& store() { return *store_; }
+  const Store& store() const { return *store_; }
   SegmentHeader& header() { return store().header(); }
   Schedule& schedule() { return store().schedule(); }
   Gate& gate() { return session_->gate; }
@@ -68,6 +69,7 @@ class Link {
 
  private:
   std::unique_ptr<Attachment> attachment_;
+  Store* store_;  // its own, as long as it is attached to the same segment
   Clock& clock_;
   std::unique_ptr<Session> session_;
   uint64_t segments_seen_ = 1;

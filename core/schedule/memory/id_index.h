@@ -7,34 +7,48 @@
 // suits the golden ratio do not pile up.
 #pragma once
 
+// System.
+#include <bit>
 // fq, this room.
 #include "core/schedule/memory/extras.h"
 #include "core/schedule/memory/linear_hash.h"
 
 namespace fq {
 
-constexpr uint64_t reversed_bits(uint64_t bits) {
-  bits = (bits >> 1 & 0x5555'5555'5555'5555) | (bits & 0x5555'5555'5555'5555) << 1;
-  bits = (bits >> 2 & 0x3333'3333'3333'3333) | (bits & 0x3333'3333'3333'3333) << 2;
-  bits = (bits >> 4 & 0x0f0f'0f0f'0f0f'0f0f) | (bits & 0x0f0f'0f0f'0f0f'0f0f) << 4;
-  return __builtin_bswap64(bits);
+constexpr uint32_t reversed_bits(uint32_t bits) {
+  bits = (bits >> 1 & 0x5555'5555) | (bits & 0x5555'5555) << 1;
+  bits = (bits >> 2 & 0x3333'3333) | (bits & 0x3333'3333) << 2;
+  bits = (bits >> 4 & 0x0f0f'0f0f) | (bits & 0x0f0f'0f0f) << 4;
+  return __builtin_bswap32(bits);
+}
+
+inline constexpr uint64_t kIdMixer = 0xd6e8'feb8'6659'fd93;  // odd, its bits without order
+inline constexpr int kIdBlockBits = 6;
+
+constexpr uint64_t place_of_block(uint64_t block) {
+  constexpr uint64_t kGolden = 0x9e37'79b9'7f4a'7c15;  // of 2^64
+  return block * kGolden + (block >> 16) * kIdMixer;
 }
 
 /// The high bits of the multiples of the golden ratio are the even ones, and an index goes by the low bits.
 /// Which bucket of its block is whose is mixed once more: blocks that share a place are regular, and so would
 /// be the ids that a pattern leaves of them.
 constexpr uint64_t hash_id(uint64_t id) {
-  constexpr uint64_t kGolden = 0x9e37'79b9'7f4a'7c15;  // of 2^64
-  constexpr uint64_t kMixer = 0xd6e8'feb8'6659'fd93;   // odd, its bits without order
-  const uint64_t block = id >> 6;
-  const uint64_t place = block * kGolden + (block >> 16) * kMixer;
-  const uint64_t mixed = (place ^ place >> 32) * kMixer;
-  return reversed_bits(place) << 6 | ((id ^ mixed >> 58) & 63);
+  const uint64_t place = place_of_block(id >> kIdBlockBits);
+  const uint64_t mixed = (place ^ place >> 32) * kIdMixer;
+  return uint64_t{reversed_bits(static_cast<uint32_t>(place >> 32))} << kIdBlockBits |
+         ((id ^ mixed >> 58) & 63);
+}
+/// Whether its hash has this bit: without the rest of it, since each split asks for it several times.
+constexpr bool hash_id_has(uint64_t id, uint32_t bit) {
+  const int at = std::countr_zero(bit) - kIdBlockBits;
+  return at < 0 ? (hash_id(id) & bit) != 0 : (place_of_block(id >> kIdBlockBits) >> (63 - at) & 1) != 0;
 }
 
 struct EntryIndexKind
     : IndexKind<&ScheduleRoot::id_buckets, &ScheduleRoot::id_bucket_count, &ScheduleRoot::entries, 2> {
   static uint64_t hash_of(const Entry& entry) { return hash_id(entry.id); }
+  static bool hash_has(const Entry& entry, uint32_t bit) { return hash_id_has(entry.id, bit); }
 };
 using EntryIndex = LinearHash<EntryIndexKind>;
 

@@ -5,8 +5,9 @@
 // shrinks. Buckets beyond n are never read. Elements are chained through a field of their own.
 //
 // A Kind says what is indexed: cell(b) the head of a bucket, bucket_count() and capacity() of cells, at(i)
-// the element (its link is its `chain`), hash_of(element), and kLoad, the elements a bucket above which one
-// is split. Who has the element at hand passes it: to look it up again would cost as much as the change.
+// the element (its link is its `chain`), hash_of(element), hash_has(element, bit) where one bit of the hash
+// costs less than all of it, and kLoad, the elements a bucket above which one is split. Who has the element
+// at hand passes it: to look it up again would cost as much as the change.
 //
 // Invariants
 //  H1  An element is in the chain of the bucket of its hash, once.
@@ -97,6 +98,12 @@ class LinearHash {
 
  private:
   template <class Element>
+  static bool hash_has(const Element& element, uint32_t bit) {
+    if constexpr (requires { Kind::hash_has(element, bit); }) return Kind::hash_has(element, bit);
+    return (Kind::hash_of(element) & bit) != 0;
+  }
+
+  template <class Element>
   void link(Txn& txn, uint32_t i, Element& element, uint32_t buckets) const {
     Shared<uint32_t>& head = kind_.cell(bucket_of(Kind::hash_of(element), buckets));
     txn.set(element.chain, head.get());
@@ -116,7 +123,7 @@ class LinearHash {
     for (uint32_t i = *stay; i != kNoIndex;) {
       if (length == kSplitMax) return;
       auto& element = kind_.at(i);
-      members[length++] = {i, &element.chain, (Kind::hash_of(element) & bit) != 0};
+      members[length++] = {i, &element.chain, hash_has(element, bit)};
       i = element.chain;
     }
     Shared<uint32_t>* move = &kind_.cell(buckets);
