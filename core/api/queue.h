@@ -173,7 +173,7 @@ struct Settle {
 
 struct SettleReply {
   Answers<SettleStatus> items;
-  std::optional<Error> error;  // why, where an item is unknown
+  std::optional<Error> error;      // why, where an item is unknown
   std::optional<LeaseReply> next;  // when one was asked for
 };
 

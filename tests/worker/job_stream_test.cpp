@@ -84,7 +84,8 @@ class StreamOf {
     std::string text;
     for (const VerdictOrder& each : orders) {
       if (each.run_us) runs_us_.push_back(*each.run_us);
-      text += (text.empty() ? ""s : "; "s) + kNames[static_cast<int>(each.verdict)] + " " + each.receipt.text();
+      text +=
+          (text.empty() ? ""s : "; "s) + kNames[static_cast<int>(each.verdict)] + " " + each.receipt.text();
       if (each.verdict == Verdict::release && each.delay_ms > 0)
         text += " in " + std::to_string(each.delay_ms);
       if (!each.reason.empty()) text += " " + each.reason;

@@ -112,8 +112,8 @@ class Arena {
   template <class Array>
   void make_room(const Array& array) {
     const uint32_t count = std::min(array.chunk_count.peek(), Array::kChunksMax);
-    const uint32_t pieces = std::min(count, kSmallChunks) +
-                            (count - std::min(count, kSmallChunks)) * Array::kPiecesOfLarge;
+    const uint32_t pieces =
+        std::min(count, kSmallChunks) + (count - std::min(count, kSmallChunks)) * Array::kPiecesOfLarge;
     std::vector<std::byte*>& known = tables_[Array::kTable].pieces;
     if (pieces > known.capacity()) known.reserve(std::bit_ceil(pieces));
   }

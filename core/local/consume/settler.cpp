@@ -138,8 +138,7 @@ Result<SettleReply> Settler::settle(std::span<const Settle> items) {
     Result<size_t> settled = settle_group(
         items.subspan(from, to - from), std::span(reply.items).subspan(from, to - from), durable_end, blobs);
     if (!settled.ok()) {
-      std::fill(reply.items.begin() + from, reply.items.end(),
-                SettleStatus::unknown);
+      std::fill(reply.items.begin() + from, reply.items.end(), SettleStatus::unknown);
       reply.error = std::move(settled).error();
       break;
     }

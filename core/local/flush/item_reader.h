@@ -58,8 +58,8 @@ class ItemReader {
   struct Block {
     uint64_t salt = 0;
     uint64_t number = UINT64_MAX;
-    size_t begin = 0, end = 0;  // what is known of it
-    uint32_t pieces = 0;        // that were read of it
+    size_t begin = 0, end = 0;           // what is known of it
+    uint32_t pieces = 0;                 // that were read of it
     std::unique_ptr<std::byte[]> bytes;  // kBlockBytes, once something is
 
     bool is_of(const FilePlace& place) const {

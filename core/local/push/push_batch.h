@@ -19,9 +19,9 @@ inline bool has_terms(const NewMessage& message) { return is_keyed(message) || c
 
 class PushBatch {
  public:
-  /// Adds to `need` what they need of the segment; long payloads are written to `blobs`. `next_wall_ms`: of messages that a
-  /// schedule makes, when it is due again; 0: its times go on without them. `behind`: the message whose end
-  /// each waits for because of its key, or none for all.
+  /// Adds to `need` what they need of the segment; long payloads are written to `blobs`. `next_wall_ms`: of
+  /// messages that a schedule makes, when it is due again; 0: its times go on without them. `behind`: the
+  /// message whose end each waits for because of its key, or none for all.
   Result<void> prepare(std::span<const NewMessage> messages, std::span<const MessageId> behind,
                        int64_t wall_ms, PushedBlobs& blobs, Need& need, int64_t next_wall_ms = 0);
   std::vector<MessageItem>& items() { return items_; }
