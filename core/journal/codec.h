@@ -85,6 +85,8 @@ void encode_skipped(Body& into, RecordType type, const SkippedRecord& skipped);
 
 /// Bytes that encode_event gives for `items` ids with this detail (header included, padded).
 uint64_t event_record_bytes(RecordType type, size_t items, const EventDetail& detail);
+/// Of a detail that says nothing.
+uint64_t event_record_bytes(RecordType type, size_t items);
 
 // ---- headers: encoded under the lock ------------------------------------------------------------
 

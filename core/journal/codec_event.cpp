@@ -177,6 +177,11 @@ uint64_t event_record_bytes(RecordType type, size_t items, const EventDetail& de
   return padded(kRecordHeaderBytes + items * kEventItemBytes + detail_bytes(type, detail));
 }
 
+uint64_t event_record_bytes(RecordType type, size_t items) {
+  static constexpr EventDetail kNothing{};
+  return event_record_bytes(type, items, kNothing);
+}
+
 void encode_event(Body& into, RecordType type, std::span<const EventItem> items, const EventDetail& detail) {
   FQ_ASSERT(kind_of(type) == BodyKind::event);
   FQ_ASSERT(!items.empty());

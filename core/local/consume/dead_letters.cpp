@@ -53,7 +53,7 @@ Result<void> DeadLetters::drop_old() {
       gate().fire_timers(now);
       more = due_ms() <= now.boot_ms;
       if (!more) return Obstacle::none;
-      const uint64_t bytes = event_record_bytes(RecordType::cancelled, kDroppedMax, EventDetail{});
+      const uint64_t bytes = event_record_bytes(RecordType::cancelled, kDroppedMax);
       Obstacle obstacle = writer_.room_for_event(RecordType::cancelled, bytes);
       mutator_.blobs().resize(blobs_before);
       if (obstacle == Obstacle::none) obstacle = drop_some(now);

@@ -33,7 +33,7 @@ Result<void> LeaseBreaker::break_one(MessageId id) {
     if (!slot) return Obstacle::none;
     const Entry& entry = schedule().messages().entry(*slot);
     if (static_cast<SlotState>(entry.state.get()) != SlotState::leased) return Obstacle::none;
-    const uint64_t bytes = event_record_bytes(RecordType::released, 1, EventDetail{});
+    const uint64_t bytes = event_record_bytes(RecordType::released, 1);
     const Obstacle obstacle = writer_.room_for_event(RecordType::released, bytes);
     if (obstacle != Obstacle::none) return obstacle;
     events_.append(RecordType::released, *slot, gate().now());

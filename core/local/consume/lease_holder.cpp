@@ -74,7 +74,7 @@ void LeaseHolder::leave() {
       if (!link_.holder()) return Obstacle::none;
       const std::optional<SlotIndex> slot = schedule().views().first_held(own);
       if (!slot) return Obstacle::none;
-      const uint64_t bytes = event_record_bytes(RecordType::released, 1, EventDetail{});
+      const uint64_t bytes = event_record_bytes(RecordType::released, 1);
       const Obstacle obstacle = writer_.room_for_event(RecordType::released, bytes);
       more = true;
       if (obstacle == Obstacle::none) events_.append(RecordType::released, *slot, gate().now());

@@ -37,7 +37,7 @@ Result<SettleStatus> Mutator::change(MessageId id, Action action, const Filter* 
     RecordType type = action == Action::cancel ? RecordType::cancelled : RecordType::kicked;
     if (action != Action::cancel && schedule().dependents().would_hold(*slot)) type = RecordType::reheld;
     const bool forgets = action == Action::kick_fresh && schedule().steps().count(entry) != 0;
-    const uint64_t bytes = event_record_bytes(type, 1, EventDetail{});
+    const uint64_t bytes = event_record_bytes(type, 1);
     Obstacle obstacle = writer_.room_for_event(type, forgets ? 2 * bytes : bytes);
     if (obstacle == Obstacle::none && endings_.lacks_note(type, *slot)) obstacle = Obstacle::note;
     if (obstacle != Obstacle::none) return obstacle;

@@ -191,7 +191,7 @@ Result<void> Reaper::return_from_dead(const Dead& dead, MessageId id) {
     // One whose job slept has come to its end.
     const bool slept = schedule().messages().is_suspended(schedule().messages().entry(*held));
     const RecordType type = slept ? RecordType::released : RecordType::died;
-    const uint64_t bytes = event_record_bytes(type, 1, EventDetail{});
+    const uint64_t bytes = event_record_bytes(type, 1);
     const Obstacle obstacle = writer_.room_for_event(type, bytes);
     if (obstacle != Obstacle::none) return obstacle;
     events_.append(type, *held, gate().now());

@@ -26,8 +26,8 @@ Result<void> Resolver::resolve() {
       if (!more) return Obstacle::none;
       EventDetail detail;
       detail.reason = std::string_view("message 9007199254740991, which it came after, was cancelled");
-      const uint64_t bytes = event_record_bytes(RecordType::freed, kDecidedMax, {}) +
-                             event_record_bytes(RecordType::reheld, kDecidedMax, {}) +
+      const uint64_t bytes = event_record_bytes(RecordType::freed, kDecidedMax) +
+                             event_record_bytes(RecordType::reheld, kDecidedMax) +
                              event_record_bytes(RecordType::buried, kDecidedMax, detail);
       const Obstacle obstacle = writer_.room_for_event(RecordType::freed, bytes);
       if (obstacle == Obstacle::none) append_decisions(*ended, now);

@@ -71,7 +71,7 @@ Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<Se
       bytes = event_record_bytes(type, group.size(), detail);
     }
     // Beside them what is given back because its job sleeps.
-    bytes += event_record_bytes(RecordType::released, group.size(), EventDetail{});
+    bytes += event_record_bytes(RecordType::released, group.size());
     Obstacle obstacle = writer_.room_for_event(type, bytes);
     if (obstacle != Obstacle::none) return obstacle;
     // Of the first `count`, which hold; the rest of them is not even set to nothing, for its time.

@@ -173,7 +173,7 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const N
   SegmentHeader& shared = header();
   // Not yet, or no more: the segment that knew us was replaced.
   if (request.hold == Hold::process && !link_.holder()) return Obstacle::holder;
-  const uint64_t record_bytes = event_record_bytes(RecordType::leased, kLeasesPerRecord, EventDetail{});
+  const uint64_t record_bytes = event_record_bytes(RecordType::leased, kLeasesPerRecord);
   const Obstacle obstacle = writer_.room_for_event(RecordType::leased, record_bytes);
   if (obstacle != Obstacle::none) return obstacle;
   const bool journaled = writer_.is_written(RecordType::leased, record_bytes);

@@ -314,7 +314,7 @@ Result<void> Crossing::settle(MessageId id) {
     const std::optional<SlotIndex> slot = schedule().messages().find(id);
     if (!slot || !schedule().views().is_in_transit(*slot)) return Obstacle::none;
     const Obstacle obstacle =
-        writer_.room_for_event(RecordType::freed, event_record_bytes(RecordType::freed, 1, EventDetail{}));
+        writer_.room_for_event(RecordType::freed, event_record_bytes(RecordType::freed, 1));
     if (obstacle != Obstacle::none) return obstacle;
     events_.append(RecordType::freed, *slot, gate().now());
     done = true;

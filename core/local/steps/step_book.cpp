@@ -133,7 +133,7 @@ std::optional<Error> StepBook::over_limits(const Entry& entry, const SteppedReco
 
 Result<SettleStatus> StepBook::put(const Receipt& receipt, const SteppedRecord& step) {
   encode_stepped(body_, step);
-  const uint64_t bytes = record_bytes(body_) + event_record_bytes(RecordType::released, 1, EventDetail{});
+  const uint64_t bytes = record_bytes(body_) + event_record_bytes(RecordType::released, 1);
   const Need need = need_of(step);
   SettleStatus status = SettleStatus::unknown;
   uint64_t end = 0;
