@@ -1,10 +1,9 @@
 // random_history_test - random operations on an engine and on the model, compared after each.
 //
 // A history is a seed: it picks an order, then some dozens of pushes, leases, verdicts, cancels, kicks, edits
-// and steps of time. Ids and receipts are the engines' own, so they are paired by when they were given.
-// Timers never tie (engines may fire equal ones in any order) and none is due exactly now, but for a bucket's
-// tokens, which are there then. FQ_SEED=n runs one history again, FQ_HISTORIES=n more, from that seed if
-// given.
+// and steps of time. Ids and receipts are the engines' own, so they are paired by when they were given. Timers
+// never tie (engines may fire equal ones in any order) and none is due exactly now, but for a bucket's
+// tokens, which are there then. FQ_SEED=n runs one history again, FQ_HISTORIES=n more, from that seed if given.
 #include "tests/api/contract.h"
 
 // System.
