@@ -315,7 +315,7 @@ void Messages::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   states.count(txn, message, from, SlotState::free);
   states.note_end(txn, message, from);
   if (from == SlotState::ready) Costs(region_).note_idle(txn, entry.tenant, now_ms);
-  TenantTree(region_).note_idle(txn, entry.tenant, now_ms);
+  if (TenantTree::has_nothing(tenant)) TenantTree(region_).note_idle(txn, entry.tenant, now_ms);
 }
 
 void Messages::replace(Txn& txn, SlotIndex index, const Replacement& by) const {

@@ -143,24 +143,24 @@ void States::leave(Txn& txn, const Message& message, bool reseat) const {
   switch (state_of(entry)) {
     case SlotState::ready:
       if (is_inner(tenant)) throw RegionDamaged{"a message lies in an inner node"};
-      lanes_.remove(txn, tenant.lane, slot, entry);
-      if (entry.heap_place != kNoIndex) heap_.remove(txn, slot);
+      lanes().remove(txn, tenant.lane, slot, entry);
+      if (entry.heap_place != kNoIndex) heap().remove(txn, slot);
       if (tenant.lane.count == 0) {
         take_from(txn, region_.root.active_count, 1);
-        gathering_.emptied(txn, entry.tenant);
+        if ((tenant.blocks & kBlockGather) != 0) gathering().emptied(txn, entry.tenant);
       }
-      if (reseat && (tenant.lane.count == 0 || is_ranked(region_.root))) seats_.reseat(txn, entry.tenant);
+      if (reseat && (tenant.lane.count == 0 || is_ranked(region_.root))) seats().reseat(txn, entry.tenant);
       return;
     case SlotState::leased:
       if (has_holder(entry)) unlink_holder(txn, message);
-      if (entry.heap_place != kNoIndex) heap_.remove(txn, slot);
+      if (entry.heap_place != kNoIndex) heap().remove(txn, slot);
       return;
     case SlotState::delayed:
       if (entry.deliveries != 0) take_from(txn, region_.root.returning, 1);
-      if (entry.heap_place != kNoIndex) heap_.remove(txn, slot);
+      if (entry.heap_place != kNoIndex) heap().remove(txn, slot);
       return;
     case SlotState::dead:
-      dead_.remove(txn, region_.root.dead, slot, entry);
+      dead().remove(txn, region_.root.dead, slot, entry);
       return;
     case SlotState::held:
       return;
@@ -177,21 +177,22 @@ void States::enter_ready(Txn& txn, const Message& message, int64_t since_ms) con
   put(txn, entry.at_ms, since_ms);
   set_state(txn, message, SlotState::ready);
   note_end(txn, message, from);
-  lanes_.insert(txn, tenant.lane, slot, entry);
-  if (expires_ms(region_, entry) != kNever) heap_.insert(txn, slot);
-  gathering_.came(txn, entry.tenant, since_ms);
+  lanes().insert(txn, tenant.lane, slot, entry);
+  if (expires_ms(region_, entry) != kNever) heap().insert(txn, slot);
+  const bool gathers = region_.root.terms.linger_ms > 0 || (tenant.blocks & kBlockGather) != 0;
+  if (gathers) gathering().came(txn, entry.tenant, since_ms);
   if (tenant.lane.count != 1) {
-    if (is_ranked(region_.root)) seats_.reseat(txn, entry.tenant);  // it may go first
+    if (is_ranked(region_.root)) seats().reseat(txn, entry.tenant);  // it may go first
     return;
   }
   add_to(txn, region_.root.active_count, 1);
   // What gathers comes when it has.
   if ((tenant.blocks & kBlockGather) == 0)
-    seats_.arrive(txn, entry.tenant, {Costs(region_).of_newcomer(txn, entry, since_ms), since_ms});
+    seats().arrive(txn, entry.tenant, {Costs(region_).of_newcomer(txn, entry, since_ms), since_ms});
 }
 
 void States::note_end(Txn& txn, const Message& message, SlotState from) const {
-  if (from == SlotState::leased) limits_.ended(txn, message.entry.tenant);
+  if (from == SlotState::leased) limits().ended(txn, message.entry.tenant);
 }
 
 void States::enter_delayed(Txn& txn, const Message& message, int64_t due_ms) const {
@@ -199,7 +200,7 @@ void States::enter_delayed(Txn& txn, const Message& message, int64_t due_ms) con
   put(txn, message.entry.at_ms, due_ms);
   if (message.entry.deliveries != 0) add_to(txn, region_.root.returning, 1);
   set_state(txn, message, SlotState::delayed);
-  if (due_ms != kNever) heap_.insert(txn, message.slot);
+  if (due_ms != kNever) heap().insert(txn, message.slot);
   note_end(txn, message, from);
 }
 
@@ -208,7 +209,7 @@ void States::enter_leased(Txn& txn, const Message& message, HolderIndex holder, 
   put(txn, message.entry.holder, static_cast<uint16_t>(holder));
   if (has_holder(message.entry)) link_holder(txn, message, holder);
   set_state(txn, message, SlotState::leased);
-  if (until_ms != kNever) heap_.insert(txn, message.slot);
+  if (until_ms != kNever) heap().insert(txn, message.slot);
 }
 
 void States::enter_held(Txn& txn, const Message& message, int64_t since_ms) const {
@@ -222,7 +223,7 @@ void States::enter_dead(Txn& txn, const Message& message, int64_t since_ms) cons
   const SlotState from = state_of(message.entry);
   put(txn, message.entry.at_ms, since_ms);
   set_state(txn, message, SlotState::dead);
-  dead_.insert(txn, region_.root.dead, message.slot, message.entry);
+  dead().insert(txn, region_.root.dead, message.slot, message.entry);
   note_end(txn, message, from);
   Waits(region_).note_ended(txn, message.entry.id, Fate::other);
 }

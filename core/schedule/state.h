@@ -19,14 +19,7 @@ inline bool has_holder(const Entry& entry) { return entry.holder != static_cast<
 
 class States {
  public:
-  explicit States(const Region& region)
-      : region_(region),
-        heap_(region),
-        lanes_(MessageKind{&region}),
-        dead_(DeadKind{&region}),
-        seats_(region),
-        limits_(region),
-        gathering_(region) {}
+  explicit States(const Region& region) : region_(region) {}
 
   /// Out of its lane, heap or holder's list; its tenant's seat follows unless `reseat` is false.
   void leave(Txn& txn, const Message& message, bool reseat = true) const;
@@ -51,12 +44,12 @@ class States {
   template <class Change>
   void reorder(Txn& txn, const Message& message, Change&& change) const {
     auto& [slot, entry, tenant] = message;
-    lanes_.remove(txn, tenant.lane, slot, entry);
-    heap_.remove(txn, slot);
+    lanes().remove(txn, tenant.lane, slot, entry);
+    heap().remove(txn, slot);
     change();
-    lanes_.insert(txn, tenant.lane, slot, entry);
-    if (expires_ms(region_, entry) != kNever) heap_.insert(txn, slot);
-    if (is_ranked(region_.root)) seats_.rerank(txn, entry.tenant, slot);
+    lanes().insert(txn, tenant.lane, slot, entry);
+    if (expires_ms(region_, entry) != kNever) heap().insert(txn, slot);
+    if (is_ranked(region_.root)) seats().rerank(txn, entry.tenant, slot);
   }
   /// Where it was leased: the tenants that waited for that to end are free. Before it comes to its tenant's
   /// lane, so that a tenant which has nothing else counts as one that has something again.
@@ -70,13 +63,15 @@ class States {
   void note_extra(Txn& txn, const Message& message, SlotState to) const;
   void note_key(Txn& txn, const Message& message, SlotState to) const;
 
+  // Made where they are needed: of most changes of state, few are.
+  DelayHeap heap() const { return DelayHeap(region_); }
+  MessageLane lanes() const { return MessageLane(MessageKind{&region_}); }
+  DeadLane dead() const { return DeadLane(DeadKind{&region_}); }
+  Seats seats() const { return Seats(region_); }
+  Limits limits() const { return Limits(region_); }
+  Gathering gathering() const { return Gathering(region_); }
+
   const Region& region_;
-  DelayHeap heap_;
-  MessageLane lanes_;
-  DeadLane dead_;
-  Seats seats_;
-  Limits limits_;
-  Gathering gathering_;
 };
 
 }  // namespace fq

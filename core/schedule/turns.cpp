@@ -4,6 +4,7 @@
 // System.
 #include <algorithm>
 // fq, this room.
+#include "core/schedule/rings/blockers.h"
 #include "core/schedule/rings/costs.h"
 #include "core/schedule/rings/open_seats.h"
 #include "core/schedule/rings/ranked_seats.h"
@@ -52,7 +53,7 @@ bool Turns::find_below(Way& way) const {
 Turns::Way Turns::next_way(TenantIndex from) const {
   Way way;
   way.path[0] = static_cast<uint32_t>(from);
-  if (TenantTree(region_).is_blocked(way.path[0]) || !find_below(way)) return way;
+  if (Blockers(region_).any(way.path[0]) || !find_below(way)) return way;
   const Entry& entry = region_.entry(way.slot);
   if (entry.tenant != way.path[way.depth] || state_of(entry) != SlotState::ready) {
     throw RegionDamaged{"a message lies in a lane that is not its own"};
@@ -96,7 +97,7 @@ std::optional<SlotIndex> Turns::take_more(Txn& txn, TenantIndex from, TenantInde
                                           const LeaseTerms& terms) const {
   const auto top = static_cast<uint32_t>(from);
   const auto node = static_cast<uint32_t>(leaf);
-  if (TenantTree(region_).is_blocked(node)) return std::nullopt;
+  if (Blockers(region_).any(node)) return std::nullopt;
   const uint32_t slot = MessageLane(MessageKind{&region_}).first(region_.tenant(node).lane);
   if (slot == kNoIndex || expires_ms(region_, region_.entry(slot)) <= terms.now_ms) return std::nullopt;
   // Where nobody else is before it, it is its turn again.

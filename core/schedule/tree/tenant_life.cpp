@@ -97,7 +97,7 @@ uint32_t TenantTree::make_named(Txn& txn, uint32_t parent, std::string_view path
   put(txn, tenant.hash, hash_of(path));
   add_to(txn, region_.root.named_tenants, 1);
   index_.insert(txn, i, tenant, region_.root.named_tenants);
-  if (rules_.any()) limits_.bring_up_to_date(txn, i, rules_.terms_of(path), 0);
+  if (rules().any()) limits().bring_up_to_date(txn, i, rules().terms_of(path), 0);
   return i;
 }
 
@@ -135,22 +135,22 @@ uint32_t TenantTree::make_inner(Txn& txn, uint32_t leaf) const {
   const bool timed = old.heap_place != kNoIndex;
   heap.remove(txn, leaf | kTimerOfTenant);
   if (timed) heap.insert(txn, i | kTimerOfTenant);
-  limits_.move(txn, leaf, i);
+  limits().move(txn, leaf, i);
   // What was said of the path is the inner node's; that messages gather goes with the messages.
   const unsigned gathers = old.blocks & unsigned{kBlockGather};
   const unsigned others = old.blocks & ~unsigned{kBlockGather};
   put(txn, inner.blocks, static_cast<uint8_t>(others));
   put(txn, old.blocks, static_cast<uint8_t>(gathers));
   if (gathers != 0 && others != 0) add_to(txn, region_.root.parked_count, 1);
-  if (gathers != 0) limits_.set_timer(txn, leaf);
-  seats_.replace(txn, leaf, i);
+  if (gathers != 0) limits().set_timer(txn, leaf);
+  seats().replace(txn, leaf, i);
   put(txn, old.parent, i);
   put(txn, old.level, static_cast<uint8_t>(old.level + 1));
   put(txn, old.name, kNoIndex);
   put(txn, old.weight_milli, kWeightDefault);
   put(txn, old.tag, turn_of(kWeightDefault));  // the first in its ring, as if it had always been there
   set_flag(txn, old, kTenantSelf, true);
-  seats_.reseat(txn, leaf);
+  seats().reseat(txn, leaf);
   return i;
 }
 
@@ -165,7 +165,7 @@ void TenantTree::note_idle(Txn& txn, uint32_t i, int64_t now_ms) const {
   if (i == kRoot || !has_nothing(tenant)) return;
   // A timer that it still has from the last time is left: it looks at used_ms when it is due. So a tenant
   // that is idle after each message does not move in the heap each time.
-  if (tenant.heap_place != kNoIndex || limits_.is_set(tenant)) return;
+  if (tenant.heap_place != kNoIndex || limits().is_set(tenant)) return;
   put(txn, tenant.timer_ms, now_ms + kIdleMs);
   DelayHeap(region_).insert(txn, i | kTimerOfTenant);
 }
@@ -174,11 +174,11 @@ void TenantTree::fire(Txn& txn, uint32_t i, int64_t now_ms) const {
   Tenant& tenant = region_.tenant(i);
   const DelayHeap heap(region_);
   heap.remove(txn, i | kTimerOfTenant);
-  gathering_.fire(txn, i, now_ms);
-  limits_.fire(txn, i, now_ms);
-  if (tenant.heap_place != kNoIndex || i == kRoot || !has_nothing(tenant) || limits_.is_set(tenant)) return;
+  gathering().fire(txn, i, now_ms);
+  limits().fire(txn, i, now_ms);
+  if (tenant.heap_place != kNoIndex || i == kRoot || !has_nothing(tenant) || limits().is_set(tenant)) return;
   const bool long_idle = time_after(tenant.used_ms, kIdleMs) <= now_ms;
-  const bool needed = limits_.is_needed(tenant, now_ms) || seats_.owes(tenant, now_ms);
+  const bool needed = limits().is_needed(tenant, now_ms) || seats().owes(tenant, now_ms);
   if (long_idle && !needed) return forget(txn, i, now_ms);
   put(txn, tenant.timer_ms, time_after(long_idle ? now_ms : tenant.used_ms.get(), kIdleMs));
   heap.insert(txn, i | kTimerOfTenant);
@@ -189,8 +189,8 @@ void TenantTree::forget(Txn& txn, uint32_t i, int64_t now_ms) const {
   while (i != kRoot && has_nothing(region_.tenant(i))) {
     limit.step();
     Tenant& tenant = region_.tenant(i);
-    if (limits_.is_needed(tenant, now_ms) || seats_.owes(tenant, now_ms)) return note_idle(txn, i, now_ms);
-    limits_.remove(txn, tenant);
+    if (limits().is_needed(tenant, now_ms) || seats().owes(tenant, now_ms)) return note_idle(txn, i, now_ms);
+    limits().remove(txn, tenant);
     Tenant& parent = region_.tenant(tenant.parent);
     const uint32_t parent_index = tenant.parent;
     if (is_seated(tenant)) throw RegionDamaged{"an idle tenant has a seat"};

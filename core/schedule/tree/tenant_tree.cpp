@@ -91,7 +91,7 @@ bool TenantTree::is_below_paused(uint32_t i) const {
 }
 
 void TenantTree::set(Txn& txn, uint32_t i, const NodePatch& patch, int64_t now_ms) const {
-  limits_.set(txn, i, patch);
+  limits().set(txn, i, patch);
   bring_up_to_date(txn, i, now_ms);
   note_idle(txn, i, now_ms);
 }
@@ -102,7 +102,7 @@ void TenantTree::bring_up_to_date(Txn& txn, uint32_t i, int64_t now_ms) const {
   const uint32_t name = region_.tenant(i).name;
   std::array<char, kTextBytesMax> buffer;
   const std::string_view path = name == kNoIndex ? std::string_view() : text_copy(region_, name, buffer);
-  limits_.bring_up_to_date(txn, i, rules_.terms_of(path), now_ms);
+  limits().bring_up_to_date(txn, i, rules().terms_of(path), now_ms);
 }
 
 }  // namespace fq

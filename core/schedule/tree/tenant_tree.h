@@ -25,13 +25,7 @@ struct TenantIndexKind : IndexKind<&ScheduleRoot::tenant_buckets, &ScheduleRoot:
 
 class TenantTree {
  public:
-  explicit TenantTree(const Region& region)
-      : region_(region),
-        index_(TenantIndexKind{&region}),
-        seats_(region),
-        limits_(region),
-        gathering_(region),
-        rules_(region) {}
+  explicit TenantTree(const Region& region) : region_(region), index_(TenantIndexKind{&region}) {}
 
   void make_root(Txn& txn) const;
   /// The node of this path, kNoIndex when there is none. The empty path is the root.
@@ -69,12 +63,14 @@ class TenantTree {
   uint32_t own_leaf(Txn& txn, uint32_t node) const;
   void forget(Txn& txn, uint32_t tenant, int64_t now_ms) const;
 
+  // Made where they are needed: who looks for a tenant needs none.
+  Seats seats() const { return Seats(region_); }
+  Limits limits() const { return Limits(region_); }
+  Gathering gathering() const { return Gathering(region_); }
+  Rules rules() const { return Rules(region_); }
+
   const Region& region_;
   LinearHash<TenantIndexKind> index_;
-  Seats seats_;
-  Limits limits_;
-  Gathering gathering_;
-  Rules rules_;
 };
 
 }  // namespace fq
