@@ -246,7 +246,7 @@ TEST_CASE("a verdict and the next lease go in one call") {
   const Result<SettleReply> reply = q.door().settle({&item, 1}, &next);
   REQUIRE(reply.ok());
   CHECK(reply->items.at(0) == SettleStatus::ok);
-  CHECK(payload_of(reply->next.deliveries.at(0)) == "t2");
+  CHECK(payload_of(reply->next->deliveries.at(0)) == "t2");
 }
 
 TEST_CASE("what a verdict gives back can be the next lease of the same call") {
@@ -259,8 +259,8 @@ TEST_CASE("what a verdict gives back can be the next lease of the same call") {
   const LeaseRequest next = timed_lease();
   const Result<SettleReply> reply = q.door().settle({&item, 1}, &next);
   REQUIRE(reply.ok());
-  REQUIRE(reply->next.deliveries.size() == 1);
-  CHECK(reply->next.deliveries[0].delivery == 2);
+  REQUIRE(reply->next->deliveries.size() == 1);
+  CHECK(reply->next->deliveries[0].delivery == 2);
 }
 
 TEST_CASE("a lease held by the process does not end by time") {
