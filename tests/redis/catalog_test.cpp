@@ -72,7 +72,8 @@ TEST_CASE("a receipt tells its queue from others, and is good in no other") {
   push_one(*b, "t", "x");
   const Receipt of_a = answered(a->lease(for_a_minute())).deliveries.at(0).receipt;
   REQUIRE(answered(b->lease(for_a_minute())).deliveries.size() == 1);
-  CHECK(answered(engine.queue_marked(server.spool(), of_a.text.substr(of_a.text.rfind('.') + 1))) == "a");
+  const std::string text = of_a.text();
+  CHECK(answered(engine.queue_marked(server.spool(), text.substr(text.rfind('.') + 1))) == "a");
   CHECK(answered(engine.queue_marked(server.spool(), "0000")).empty());
   Settle ack;
   ack.receipt = of_a;
@@ -86,7 +87,7 @@ TEST_CASE("who did not lease cannot settle, though it knows id and serial") {
   push_one(*queue, "t", "x");
   Settle ack;
   ack.receipt = answered(queue->lease(for_a_minute())).deliveries.at(0).receipt;
-  std::string text = of_a.text();
+  std::string text = ack.receipt.text();
   text.back() = text.back() == 'a' ? 'b' : 'a';
   ack.receipt = Receipt(text);
   CHECK(answered(queue->settle({&ack, 1})).items.at(0) == SettleStatus::stale);

@@ -176,7 +176,7 @@ class ServerHistory {
     const auto [mine, models] = taken_[below(taken_.size())];  // also receipts that are stale by now
     if (below(6) == 0) {
       const int64_t ms = fresh_span_ms(3'000);
-      log_ += "extend " + models.text + "\n";
+      log_ += "extend " + models.text() + "\n";
       const SettleStatus status = answered(queue_->extend({&mine, 1}, ms)).at(0).status;
       return equal(status_name(status), status_name(model_.extend(models, ms).status), "extended");
     }
@@ -188,7 +188,7 @@ class ServerHistory {
     item.receipt = models;
     const SettleStatus expected = model_.settle(item);
     item.receipt = mine;
-    log_ += "settle " + models.text + " " + std::to_string(static_cast<int>(item.verdict)) + "\n";
+    log_ += "settle " + models.text() + " " + std::to_string(static_cast<int>(item.verdict)) + "\n";
     equal(status_name(answered(queue_->settle({&item, 1})).items.at(0)), status_name(expected), "settled");
   }
 
