@@ -295,6 +295,22 @@ TEST_CASE("a long payload takes the place of a short one, and the other way roun
   CHECK(q.pop() == "short again");
 }
 
+TEST_CASE("an edit brings no delay back that a kick has ended, though a step holds the message") {
+  ON_EVERY_ENGINE(q);
+  if (q.door().steps() == nullptr) return;
+  const MessageId other = q.push("u", "other", {.delay_ms = 1000});
+  const MessageId id = q.push("t", "m", {.delay_ms = 60'000});
+  q.mutate({id}, Action::kick);
+  const Delivery job = q.lease();
+  REQUIRE(job.id == id);
+  REQUIRE(!q.door().steps()->wait(job.receipt, "s", std::span(&other, 1))->over);
+  CHECK(q.get(id).state == State::held);
+  CHECK(edit(q, id, priority(3)) == SettleStatus::ok);
+  q.clock().advance(1001);
+  CHECK(q.pop() == "other");
+  CHECK(q.pop() == "m");
+}
+
 TEST_CASE("the log tells an edit, of the tenant and the tags that the message has then") {
   ON_EVERY_ENGINE(q);
   const MessageId id = q.push("t", "m");

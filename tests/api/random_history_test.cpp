@@ -1,9 +1,10 @@
 // random_history_test - random operations on an engine and on the model, compared after each.
 //
 // A history is a seed: it picks an order, then some dozens of pushes, leases, verdicts, cancels, kicks, edits
-// and steps of time. Ids and receipts are the engines' own, so they are paired by when they were given. Timers
-// never tie (engines may fire equal ones in any order) and none is due exactly now, but for a bucket's
-// tokens, which are there then. FQ_SEED=n runs one history again, FQ_HISTORIES=n more, from that seed if given.
+// and steps of time. Ids and receipts are the engines' own, so they are paired by when they were given.
+// Timers never tie (engines may fire equal ones in any order) and none is due exactly now, but for a bucket's
+// tokens, which are there then. FQ_SEED=n runs one history again, FQ_HISTORIES=n more, from that seed if
+// given.
 #include "tests/api/contract.h"
 
 // System.
@@ -17,6 +18,7 @@
 #include "tests/api/history_view.h"
 #include "tests/api/random_patch.h"
 #include "tests/api/random_steps.h"
+#include "tests/api/random_value.h"
 #include "tests/fakes/model.h"
 #include "tests/knobs.h"
 
@@ -56,18 +58,13 @@ class History {
     clock_.advance(10'000'000);
     while (same_ && lease() != 0) settle(), compare();
     compare();
-    const Result<CheckReport> report = engine_->check();
-    if (!report.ok() || !report->findings.empty()) {
-      differ("check: " + (report.ok() ? report->findings.lines[0] : report.error().text));
-    }
+    check();
   }
 
   bool same() const { return same_; }
   const std::string& log() const { return log_; }
 
  private:
-  static constexpr uint64_t kResidues[] = {1, 2, 3, 4, 6, 7, 10};
-
   /// Due times end in 0, now ends in 5. Before it is opened: a queue notes how far the wall clock is off.
   static FakeClock& on_a_five(FakeClock& clock) {
     clock.set_boot_ms(clock.boot_ms() / 10 * 10 + 5);
@@ -100,8 +97,15 @@ class History {
     }
   }
 
+  /// An engine that keeps a journal holds what it has against what that makes of it.
+  void check() {
+    const Result<CheckReport> report = engine_->check();
+    if (report.ok() && report->findings.empty()) return;
+    differ("check: " + (report.ok() ? report->findings.lines[0] : report.error().text));
+  }
+
   void step() {
-    switch (below(15)) {
+    switch (below(17)) {
       case 0:
       case 1:
       case 2:
@@ -125,7 +129,10 @@ class History {
       case 12:
         return edit();
       case 13:
-        return keep_step();
+      case 14:
+        return do_step();
+      case 15:
+        return check();
       default: {
         const auto ms = static_cast<int64_t>(below(100)) * 10;
         log_ += "advance " + std::to_string(ms) + "\n";
@@ -254,11 +261,17 @@ class History {
     equal(status_name(engine->items.at(0)), status_name(model), "settled");
   }
 
-  void keep_step() {
+  void do_step() {
     if (taken_.empty() || engine_->steps() == nullptr) return;
-    const Taken& taken = taken_[below(taken_.size())];
-    const RandomStep step(random_, "of " + taken.model.text(), log_);
-    equal(step.keep(*engine_, taken.engine), step.keep(model_, taken.model), "kept");
+    const Taken taken = taken_[below(taken_.size())];
+    const auto span = [this](int64_t most) { return fresh_span_ms(most); };
+    RandomStep step({random_, clock_, span}, ids_, !gathers_);
+    log_ += "step of " + taken.model.text() + ": " + step.text() + "\n";
+    if (!equal(step.on(*engine_, taken.engine), step.on(model_, model_steps_, taken.model), "step")) return;
+    const IdPair& child = step.child();
+    if (number(child.first) == 0 || std::find(ids_.begin(), ids_.end(), child) != ids_.end()) return;
+    if (number(child.second) != model_.messages.size()) return differ("a step has pushed another message");
+    ids_.push_back(child);
   }
 
   void extend(const Taken& taken) {
@@ -316,23 +329,8 @@ class History {
     static const char* const tenants[] = {"", "a", "c", "a/x", "b/z", "new", "b"};
     const size_t which = below(std::size(tenants));
     const std::string tenant = tenants[which];
-    // No two buckets have a token at one time, and none when something is due: the order among those that are
-    // free at once is not promised. The tokens of one that holds several come at times that end in 5, as now.
-    const auto interval_ms = static_cast<int64_t>(10 * below(60) + kResidues[which]);
-    std::vector<PolicyValue> values = {{PolicyKey::paused, 1, 0, {}},
-                                       {PolicyKey::concurrency, 1 + static_cast<int64_t>(below(3)), 0, {}},
-                                       {PolicyKey::rate, 1, interval_ms, {}}};
-    if (tenant == "b") values.push_back({PolicyKey::burst, 1 + static_cast<int64_t>(below(4)), 0, {}});
-    if (!tenant.empty()) {
-      values.push_back({PolicyKey::limited, fresh_span_ms(2'000), 0, {}});
-      values.push_back({PolicyKey::weight, 100 + static_cast<int64_t>(below(5'000)), 0, {}});
-      values.push_back({PolicyKey::pool, 0, 0, below(2) == 0 ? "p" : "q"});
-    }
-    if (tenant.empty() && costly_)
-      values.push_back({PolicyKey::fair_by, static_cast<int64_t>(below(3)), 0, {}});
-    // The tokens of this one come at times that end in 9, as windows do.
-    if (gathers_ && tenant == "a/x") values.erase(values.begin() + 2);
-    const PolicyValue value = values[below(values.size())];
+    const auto span = [this](int64_t most) { return fresh_span_ms(most); };
+    const PolicyValue value = drawn_value(tenant, which, {costly_, gathers_}, {random_, clock_, span});
     const bool unset = below(2) == 0;
     const PolicyPatch patch = unset ? PolicyPatch{{}, {value.key}} : PolicyPatch{{value}, {}};
     log_ += (unset ? "unset '" : "set '") + tenant + "' key " + std::to_string(static_cast<int>(value.key)) +
@@ -362,11 +360,13 @@ class History {
   FakeClock clock_;
   std::unique_ptr<Queue> engine_;
   Model model_{clock_};
+  std::mutex unshared_;
+  ModelSteps model_steps_{model_, unshared_};
   bool costly_ = false;  // turns may cost bytes or time
   Order order_ = Order::priority;
   bool gathers_ = false;
   size_t pushed_ = 0;
-  std::vector<std::pair<MessageId, MessageId>> ids_;
+  std::vector<IdPair> ids_;
   std::vector<Taken> taken_;
   std::set<int64_t> dues_;
   FileIdentity identity_;

@@ -216,6 +216,29 @@ done
 fq ack
 is 'its payload is gone with its message' 0 "$(ls "$FQ_SPOOL/queues/default/blobs" | wc -l)"
 
+# The disk fills up while CMD runs: what it did is done, and that its output is not kept is said. It needs a file
+# system of its own, and so root.
+mkdir "$work/disk"
+if mount -t tmpfs -o mode=0700,size=8m tmpfs "$work/disk" 2>/dev/null; then
+  export FQ_SPOOL=$work/disk/spool
+  fq push m >/dev/null; lease
+  fill="head -c 100000000 /dev/zero >'$work/disk/ballast' 2>/dev/null"
+  fq step long --shell "echo ran >>'$ran.full'; $fill; head -c 900000 /dev/zero" >"$work/out" 2>"$work/err"
+  is 'a full disk between the end of CMD and its record' 75 $?
+  grep -q 'ran and is not kept' "$work/err" || fail "a full disk is not said: $(cat "$work/err")"
+  is 'its output is not told as if it were kept' 0 "$(wc -c <"$work/out")"
+  gives 1 '' fq step --list
+  check_is_clean 'on a full disk'
+  rm "$work/disk/ballast"
+  fq step long --shell "echo ran >>'$ran.full'; head -c 900000 /dev/zero" >"$work/out"
+  is 'once there is room it runs again' '2 900000' "$(wc -l <"$ran.full") $(wc -c <"$work/out")"
+  is 'and is kept' 900000 "$(fq step long -- false | wc -c)"
+  fq ack
+  check_is_clean 'after a full disk'
+  unset FQ_RECEIPT
+  umount "$work/disk"
+fi
+
 # Jobs, steps and workers killed anywhere: no kept step runs again, no told output changes, all come to an end.
 fresh; rm -f "$ran"*
 export jobs=$work/told

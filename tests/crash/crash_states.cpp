@@ -11,6 +11,7 @@ struct View {
   State state{};
   uint32_t attempts = 0;
   uint32_t deliveries = 0;
+  std::map<std::string, std::string> steps;  // by name: kind and bytes
   bool operator==(const View&) const = default;
 };
 using Views = std::map<uint64_t, View>;
@@ -30,8 +31,11 @@ std::string look(Queue& queue, Views& views) {
     Result<MessagePage> page = queue.peek(Filter{}, from, 1000);
     if (!page.ok()) return "peek: " + page.error().text;
     for (const MessageInfo& each : page->messages) {
-      const View view{each.tenant, each.payload.value_or("(none)"), each.state, each.attempts,
-                      each.deliveries};
+      View view{each.tenant, each.payload.value_or("(none)"), each.state, each.attempts, each.deliveries, {}};
+      const auto steps = queue.steps()->list(each.id);
+      if (!steps.ok()) return "steps: " + steps.error().text;
+      for (const StepInfo& step : steps->value_or(std::vector<StepInfo>{}))
+        view.steps[step.name] = std::string(name_of(step.kind)) + " " + std::to_string(step.bytes);
       if (!views.emplace(number(each.id), view).second) return "an id is there twice";
     }
     from = page->next;
@@ -69,7 +73,7 @@ std::string compare_with_book(const Story& story, size_t cut, const Views& views
     if (fate.id != 0 && fate.id != id) return "has another id: " + shortened(view.payload);
     if (fate.has_state(cut) && fate.state != view.state)
       return "in another state: " + shortened(view.payload);
-    ids[fate.order] = id;
+    if (fate.order != Story::kNever) ids[fate.order] = id;
     ++of_batch[fate.batch];
   }
   for (const auto& [order, id] : ids) {
@@ -87,12 +91,64 @@ std::string compare_with_book(const Story& story, size_t cut, const Views& views
   return {};
 }
 
+std::string compare_steps(const Story& story, size_t cut, const Views& views) {
+  std::map<std::string, const View*> there;
+  for (const auto& [id, view] : views) there[view.payload] = &view;
+  for (const Story::Kept& kept : story.kept()) {
+    const auto found = there.find(kept.of);
+    if (kept.of.empty() || found == there.end()) continue;
+    const std::string what = "step " + kept.name + " of " + shortened(kept.of);
+    const bool has = found->second->steps.count(kept.name) != 0;
+    if (has && kept.sent > cut) return "too early: " + what;
+    if (!has && kept.told <= cut) return "lost: " + what;
+    const bool ran = has && kept.child.empty() && !kept.output.empty();
+    if (ran && found->second->steps.at(kept.name) != "run " + std::to_string(kept.output.size()))
+      return "of another length: " + what;
+    if (!kept.child.empty() && story.fates().at(kept.child).may_go > cut &&
+        has != there.count(kept.child) > 0)
+      return (has ? "without its message: " : "its message is there without it: ") + what;
+  }
+  return {};
+}
+
+std::string compare_schedules(const Story& story, size_t cut, Queue& queue) {
+  for (const Story::Kept& kept : story.kept()) {
+    if (!kept.of.empty()) continue;
+    const auto found = queue.schedules()->get(kept.name);
+    if (!found.ok()) return "schedule: " + found.error().text;
+    if (*found && (kept.sent > cut || kept.gone <= cut)) return "should not be there: schedule " + kept.name;
+    if (!*found && kept.told <= cut && kept.may_go > cut) return "lost: schedule " + kept.name;
+  }
+  return {};
+}
+
+/// What was told of a step is told again, to the byte, in the next run of its job.
+std::string compare_outputs(const Story& story, size_t cut, Queue& queue) {
+  if (story.kept().empty()) return {};
+  const Result<LeaseReply> leased = queue.lease({.want = 1000});
+  if (!leased.ok()) return "lease: " + leased.error().text;
+  for (const Delivery& each : leased->deliveries) {
+    const std::string payload = each.payload.read_all().value();
+    for (const Story::Kept& kept : story.kept()) {
+      if (kept.of != payload || kept.output.empty()) continue;
+      const Result<StepBegin> begun = queue.steps()->begin(each.receipt, kept.name, nullptr);
+      if (!begun.ok()) return "step: " + begun.error().text;
+      if (kept.told <= cut && !begun->output) return "would run again: step " + kept.name;
+      if (begun->output && *begun->output != kept.output) return "tells otherwise: step " + kept.name;
+    }
+  }
+  return {};
+}
+
 std::string describe(const Views& views, uint64_t id) {
   const auto found = views.find(id);
   if (found == views.end()) return "not there";
   const View& view = found->second;
+  std::string steps;
+  for (const auto& [name, what] : view.steps) steps += ", step " + name + " " + what;
   return view.tenant + " " + shortened(view.payload) + " " + std::string(name_of(view.state)) +
-         ", attempts " + std::to_string(view.attempts) + ", deliveries " + std::to_string(view.deliveries);
+         ", attempts " + std::to_string(view.attempts) + ", deliveries " + std::to_string(view.deliveries) +
+         steps;
 }
 
 std::string difference(const Views& first, const Views& second) {
@@ -113,7 +169,7 @@ std::string work_on(const Story& story, size_t cut, Queue& queue, Views& views) 
   if (!pushed.ok()) return "push: " + pushed.error().text;
   const uint64_t id = number(pushed->items.at(0).id);
   if (id <= story.last_id(cut)) return "an id is given twice";
-  views[id] = {"probe", payload, State::ready, 0, 0};
+  views[id] = {"probe", payload, State::ready, 0, 0, {}};
   Result<LeaseReply> leased = queue.lease({});
   if (!leased.ok()) return "lease: " + leased.error().text;
   if (leased->deliveries.empty()) return "nothing can be served";
@@ -143,6 +199,7 @@ void Story::from_here() {
     }
     fate.accepted = 0;
   }
+  for (Kept& kept : kept_) kept.sent = kept.told = 0;
   // Times begin anew; what was told before stays told.
   for (auto* told : {&ids_, &serials_}) {
     const uint64_t last = highest(*told, kNever);
@@ -159,14 +216,15 @@ uint64_t Story::highest(const std::map<size_t, uint64_t>& told, size_t cut) {
   return found;
 }
 
-std::vector<Story::Line> Story::run(const Words& words, const Start& how, const Mishap& mishap) {
+std::vector<Story::Line> Story::run(const Words& words, const Start& how, const Mishap& mishap, int exit) {
   Words command = words;
   command.insert(command.begin(), fq_binary());
   const size_t start = now();
   const Outcome outcome = recorder_.run(command, spool_.with(how), mishap);
   INFO("fq " << words[0] << ": exit " << outcome.exit << " signal " << outcome.signal << ": " << outcome.err);
-  ended_well_ = outcome.exit == 0;
-  const bool may_fail = mishap.killed_at + mishap.failed_sync + mishap.failed_write != 0 || !how.env.empty();
+  ended_well_ = outcome.exit == exit;
+  const bool dies = !how.env.empty() && how.env[0].starts_with("FQ_KILL_AT=");
+  const bool may_fail = mishap.killed_at + mishap.failed_sync + mishap.failed_write != 0 || dies;
   REQUIRE((ended_well_ || may_fail));
   std::vector<Line> lines;
   std::string text;
@@ -297,6 +355,8 @@ std::string fault_of(const Story& story, size_t cut, const std::string& spool) {
     if (fault = look(*queue, views); !fault.empty()) return fault;
     if (fault = look_for_damage(*queue, spool); !fault.empty()) return fault;
     if (fault = compare_with_book(story, cut, views); !fault.empty()) return fault;
+    if (fault = compare_steps(story, cut, views); !fault.empty()) return fault;
+    if (fault = compare_schedules(story, cut, *queue); !fault.empty()) return fault;
     if (fault = work_on(story, cut, *queue, views); !fault.empty()) return "after recovery: " + fault;
   }
   // A second recovery, of what the first one made and what was done since.
@@ -307,7 +367,8 @@ std::string fault_of(const Story& story, size_t cut, const std::string& spool) {
   if (fault = look(*queue, again); !fault.empty()) return "a second time: " + fault;
   if (fault = look_for_damage(*queue, spool); !fault.empty()) return "a second time: " + fault;
   if (fault = check(*queue); !fault.empty()) return fault;
-  return difference(views, again);
+  if (fault = difference(views, again); !fault.empty()) return fault;
+  return compare_outputs(story, cut, *queue);
 }
 
 }  // namespace fq::test

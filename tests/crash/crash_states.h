@@ -36,6 +36,17 @@ class Story {
     bool has_state(size_t cut) const { return state_from <= cut && cut < state_until; }
   };
 
+  /// A step or a schedule, by its name.
+  struct Kept {
+    std::string of, name;    // payload of the step's message; of a schedule ""
+    std::string output;      // of a step that ran
+    std::string child;       // payload that a step has pushed
+    size_t sent = kNever;    // may be there from then on
+    size_t told = kNever;    // must be there
+    size_t may_go = kNever;  // a schedule: need not be there any more
+    size_t gone = kNever;    // must not
+  };
+
   Story();
 
   /// All before this is certain: cuts come behind it.
@@ -53,12 +64,23 @@ class Story {
   void change(const Words& words, const std::string& payload, State state, const Mishap& mishap = {});
   void cancel(const std::string& payload);
   void remove_queue();
+  /// Of the job that has this receipt: `words` follow `fq step`.
+  void step(const std::string& receipt, const std::string& payload, Words words, const Mishap& mishap = {});
+  /// One that gives the message back: it is in `state` then.
+  void pause(const std::string& receipt, const std::string& payload, Words words, State state);
+  void push_in_step(const std::string& receipt, const std::string& payload, const std::string& name,
+                    const std::string& child);
+  void set_schedule(const std::string& name, const std::string& payload);
+  void remove_schedule(const std::string& name);
+  /// A schedule makes it, as soon as anybody looks.
+  void is_due(const std::string& payload);
   /// One killed at a fault point of the test build.
   void push_killed_at(const std::string& point, const std::string& payload, const Mishap& mishap = {});
 
   const Spool& spool() const { return spool_; }
   const Recorder& recorder() const { return recorder_; }
   const std::map<std::string, Fate>& fates() const { return fates_; }
+  const std::vector<Kept>& kept() const { return kept_; }
   /// The highest that had been told at this cut.
   uint64_t last_id(size_t cut) const { return highest(ids_, cut); }
   uint64_t last_serial(size_t cut) const { return highest(serials_, cut); }
@@ -68,7 +90,8 @@ class Story {
     std::string text;
     size_t said = 0;  // calls that had been made when it was complete
   };
-  std::vector<Line> run(const Words& words, const Start& how, const Mishap& mishap);
+  std::vector<Line> run(const Words& words, const Start& how, const Mishap& mishap, int exit = 0);
+  Kept& begin_step(const std::string& receipt, const std::string& payload, Words& words, Start& how);
   void push_some(const Words& words, const Start& how, const Words& payloads, const Mishap& mishap);
   size_t now() const { return recorder_.calls().size(); }
   void all_so_far_accepted(size_t at);
@@ -77,6 +100,7 @@ class Story {
   Spool spool_;
   Recorder recorder_;
   std::map<std::string, Fate> fates_;
+  std::vector<Kept> kept_;
   size_t pushes_ = 0;
   size_t batches_ = 0;
   std::map<size_t, uint64_t> ids_, serials_;  // told, by the calls that had been made then
@@ -89,6 +113,8 @@ struct Workload {
   bool every_cut = false;  // in the short form too
 };
 std::vector<Workload> workloads();
+/// And those of steps and schedules.
+std::vector<Workload> with_steps(std::vector<Workload> all);
 
 /// Recovers what lies in `spool` and works on in it. What is wrong, or nothing.
 std::string fault_of(const Story& story, size_t cut, const std::string& spool);

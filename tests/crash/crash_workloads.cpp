@@ -362,7 +362,7 @@ std::vector<Workload> workloads() {
       {"segment lost, push, pop", segment_lost},
   };
   for (Workload& each : failures()) all.push_back(std::move(each));
-  return all;
+  return with_steps(std::move(all));
 }
 
 }  // namespace fq::test

@@ -6,6 +6,7 @@
 #pragma once
 
 // System.
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,7 +24,8 @@ namespace fq::test {
 struct Deed {
   std::set<std::string> adds;  // payloads
   std::set<std::string> ends;
-  std::set<std::string> frees;  // were withheld, and are served again
+  std::set<std::string> frees;               // were withheld, and are served again
+  std::map<std::string, std::string> keeps;  // by payload: a step of this name
 };
 
 /// The process that works in the scene, and the one that comes after its death and may be killed as well.

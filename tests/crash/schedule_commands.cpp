@@ -2,40 +2,12 @@
 //
 // What comes due was set by a clock that is an hour behind: the command that comes next finds its time
 // passed, and the time after that is far away.
+#include "tests/crash/late_clock.h"
 #include "tests/crash/operations.h"
 
 namespace fq::test {
 
 namespace {
-
-constexpr int64_t kBehindMinuteMs = 60'000;
-
-/// The system's, but its wall is so far behind.
-class LateClock final : public Clock {
- public:
-  explicit LateClock(int64_t behind_ms) : behind_ms_(behind_ms) {}
-  int64_t boot_ms() override { return system_clock().boot_ms(); }
-  int64_t wall_ms() override { return system_clock().wall_ms() - behind_ms_; }
-
- private:
-  int64_t behind_ms_;
-};
-
-std::unique_ptr<Queue> open_behind(Trial& t, LateClock& clock) {
-  OpenOptions options;
-  options.create = true;
-  options.clock = &clock;
-  return std::move(open_queue({t.spool.path(), "default"}, options)).value();
-}
-
-void set_late(Queue& queue, const char* payload, OverlapRule overlap = OverlapRule::skip) {
-  ScheduleDefinition definition;
-  definition.name = "hourly";
-  definition.spec = "every 1h";
-  definition.overlap = overlap;
-  definition.message.payload = as_bytes(std::string_view(payload));
-  REQUIRE(queue.schedules()->set(definition).ok());
-}
 
 void schedule_set(Trial& t) {
   t.spool.push("a1", "a");
@@ -49,15 +21,15 @@ void schedule_remove(Trial& t) {
 }
 void schedule_due(Trial& t) {
   LateClock clock(61 * kBehindMinuteMs);
-  set_late(*open_behind(t, clock), "tick");
+  set_late(*open_behind(t.spool, clock), "tick");
   t.must = {"tick"};
   t.words = {"peek"};
 }
 /// One that it has made is unfinished when the next time has come.
 void overlap(Trial& t, OverlapRule rule) {
   LateClock first(121 * kBehindMinuteMs), second(61 * kBehindMinuteMs);
-  set_late(*open_behind(t, first), "tick");
-  const std::unique_ptr<Queue> queue = open_behind(t, second);
+  set_late(*open_behind(t.spool, first), "tick");
+  const std::unique_ptr<Queue> queue = open_behind(t.spool, second);
   REQUIRE(queue->maintain(0).ok());
   set_late(*queue, "tock", rule);
   t.words = {"peek"};

@@ -85,7 +85,7 @@ class Survivor {
       if (there_.count(each) == 0) say("I1: accepted and lost: " + cut(each));
     }
     for (const Actor actor : {kFirst, kSecond}) {
-      const auto& [adds, ends, frees] = scene_.deeds[actor];
+      const auto& [adds, ends, frees, keeps] = scene_.deeds[actor];
       const bool done = scene_.answered(actor);
       const size_t added = count_there(adds);
       if (added != adds.size() && (done || added != 0))
@@ -93,6 +93,7 @@ class Survivor {
       const size_t left = count_there(ends);
       if (left != 0 && (done || left != ends.size()))
         say(done ? "I4: acked and there" : "I4: a part of a batch");
+      for (const auto& [payload, step] : keeps) hold_to_step(payload, step, done, added);
       known.insert(adds.begin(), adds.end());
       known.insert(ends.begin(), ends.end());
     }
@@ -102,6 +103,20 @@ class Survivor {
       const bool counted = info.attempts == 1 || (info.attempts == 0 && !scene_.answered(kFirst));
       if (!counted) say("I1: " + cut(payload) + " has " + std::to_string(info.attempts) + " attempts");
     }
+  }
+
+  /// What a step has pushed, if it has, is `added`.
+  void hold_to_step(const std::string& payload, const std::string& name, bool done, size_t added) {
+    const auto found = there_.find(payload);
+    if (found == there_.end()) return;
+    const auto steps = queue_->steps()->list(found->second.id);
+    if (!steps.ok() || !*steps) return say("I1: the steps cannot be listed: " + cut(payload));
+    const auto step = std::find_if((*steps)->begin(), (*steps)->end(),
+                                   [&](const StepInfo& each) { return each.name == name; });
+    const bool kept = step != (*steps)->end();
+    if (done && !kept) say("I1: kept and lost: step " + name);
+    const bool pushes = kept ? step->kind == StepKind::push : added != 0;
+    if (pushes && kept != (added != 0)) say("I1: a step and its message are not one: step " + name);
   }
 
   /// I3, I5, I6, I7: what can be served is served, once, whole, in its turn.

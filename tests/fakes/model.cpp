@@ -135,8 +135,9 @@ SettleStatus Model::judge(const Settle& item) {
   Message* message = held_by(item.receipt);
   if (message == nullptr) return SettleStatus::stale;
   const std::string reason(item.reason);
-  message->run_us = item.run_us;
+  // What it ends with is no verdict, and tells nothing: it ran as long as it was leased.
   if (fall_asleep(*message)) return SettleStatus::slept;
+  message->run_us = item.run_us;
   if (item.verdict == Verdict::ack) {
     end(*message, State::acked, "acked");
     if (message->told_until_wall_ms != 0) message->info.exit = item.exit;

@@ -20,7 +20,7 @@ Result<SettleStatus> Model::keep_step(const Receipt& receipt, std::string_view n
                                       std::string_view output) {
   fire_timers();
   Message* const message = held_by(receipt);
-  if (message == nullptr) return SettleStatus::stale;
+  if (message == nullptr || message->suspended) return SettleStatus::stale;
   const Step* const there = step_of(*message, name);
   uint64_t bytes = output.size();
   for (const Step& step : message->steps) bytes += &step == there ? 0 : step.output.size();
@@ -37,7 +37,7 @@ std::optional<MessageId> Model::push_step(const Receipt& receipt, std::string_vi
                                           const NewMessage& from) {
   fire_timers();
   Message* message = held_by(receipt);
-  if (message == nullptr) return std::nullopt;
+  if (message == nullptr || message->suspended) return std::nullopt;
   if (const Step* const there = step_of(*message, name)) return there->child;
   const MessageId child = push(from);
   message = held_by(receipt);  // the messages lie elsewhere by now
@@ -68,8 +68,9 @@ StepPause Model::sleep_step(const Receipt& receipt, std::string_view name, int64
   fire_timers();
   Message* const message = held_by(receipt);
   if (message == nullptr || message->suspended) return {SettleStatus::stale};
-  if (step_of(*message, name) != nullptr || span_ms <= 0) return {SettleStatus::ok, true};
+  if (step_of(*message, name) != nullptr) return {SettleStatus::ok, true};
   message->steps.push_back({{std::string(name), StepKind::sleep, clock.wall_ms(), 0}, "", {}});
+  if (span_ms <= 0) return {SettleStatus::ok, true};
   message->suspended = true;
   message->held_due_ms = clock.boot_ms() + span_ms;
   if (message->timer) fall_asleep(*message);
@@ -124,7 +125,7 @@ Result<StepBegin> ModelSteps::begin(const Receipt& receipt, std::string_view nam
     const std::lock_guard lock(mutex_);
     model_.fire_timers();
     const Model::Message* const message = model_.held_by(receipt);
-    if (message == nullptr) return StepBegin{SettleStatus::stale, {}, {}};
+    if (message == nullptr || message->suspended) return StepBegin{SettleStatus::stale, {}, {}};
     const Model::Step* const step = Model::step_of(*message, name);
     if (step != nullptr && step->info.kind != StepKind::run) return Error{ErrorKind::usage, "another", 0};
     if (step != nullptr) return StepBegin{SettleStatus::ok, step->output, {}};
@@ -144,13 +145,16 @@ Result<StepPause> ModelSteps::sleep(const Receipt& receipt, std::string_view nam
 Result<StepPause> ModelSteps::wait(const Receipt& receipt, std::string_view name,
                                    std::optional<std::span<const MessageId>> ids) {
   const std::lock_guard lock(mutex_);
+  model_.fire_timers();
   const Model::Message* const message = model_.held_by(receipt);
+  if (message == nullptr || message->suspended) return StepPause{SettleStatus::stale};
+  if (Model::step_of(*message, name) != nullptr) return model_.wait_step(receipt, name, {});
   std::vector<MessageId> all;
   if (ids) all.assign(ids->begin(), ids->end());
-  for (size_t i = 0; !ids && message != nullptr && i < message->steps.size(); ++i)
+  for (size_t i = 0; !ids && i < message->steps.size(); ++i)
     if (message->steps[i].info.kind == StepKind::push) all.push_back(message->steps[i].child);
   for (const MessageId id : all) {
-    if (message != nullptr && id == message->info.id) return Error{ErrorKind::usage, "itself", 0};
+    if (id == message->info.id) return Error{ErrorKind::usage, "itself", 0};
     if (model_.find(id) == nullptr) return Error{ErrorKind::missing, "unknown", 0};
   }
   return model_.wait_step(receipt, name, all);

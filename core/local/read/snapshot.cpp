@@ -55,9 +55,10 @@ Snapshot take_snapshot(Link& link, SlotIndex slot) {
   snapshot.due_from_release = link.schedule().views().is_due_from_release(slot);
   snapshot.suspended = link.schedule().messages().is_suspended(entry);
   snapshot.wait_failed = link.schedule().messages().has_failed_wait(entry);
-  if (snapshot.suspended)
-    snapshot.wakes_wall_ms = link.store().wall_of(link.schedule().region().extra(entry.rank).due_ms);
   snapshot.in_transit = link.schedule().views().is_in_transit(slot);
+  const bool held = snapshot.slot_state == SlotState::held && !snapshot.in_transit && has_extra(entry);
+  if (snapshot.suspended || (held && !snapshot.due_from_release))
+    snapshot.wakes_wall_ms = link.store().wall_of(link.schedule().region().extra(entry.rank).due_ms);
   const UniqueKey* key = link.schedule().views().key_of_message(slot);
   snapshot.has_key = key != nullptr;
   snapshot.key_lost = key != nullptr && (key->flags & (kKeyHeld | kKeyBehind)) == 0;

@@ -22,7 +22,7 @@ struct Snapshot {
   bool due_from_release = false;  // held, and due so long after its release
   bool suspended = false;         // leased, and its job sleeps
   bool wait_failed = false;       // of what a step waited for last not all were acked
-  int64_t wakes_wall_ms = 0;      // suspended: not before
+  int64_t wakes_wall_ms = 0;      // suspended or held: not before; 0: otherwise
   bool in_transit = false;        // held, and on its way between queues
   bool has_key = false;           // of --unique or --debounce
   bool key_lost = false;          // and holds it no more

@@ -35,6 +35,14 @@ uint64_t message_under(const Receipt& receipt) {
 
 }  // namespace
 
+/// As for any verdict; but a job that sleeps does no steps, whoever holds its message.
+SettleStatus StepBook::judge(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot) {
+  const SettleStatus status = judge_receipt(link_, receipt, now, slot);
+  if (!slot || !schedule().messages().is_suspended(schedule().messages().entry(*slot))) return status;
+  slot.reset();
+  return SettleStatus::stale;
+}
+
 Result<StepBook::Look> StepBook::look(const Receipt& receipt, std::string_view name) {
   Look look;
   FQ_TRY(locked([&]() -> Result<void> {
@@ -42,7 +50,7 @@ Result<StepBook::Look> StepBook::look(const Receipt& receipt, std::string_view n
     const Now now = gate().now();
     gate().fire_timers(now);
     std::optional<SlotIndex> slot;
-    look.receipt = judge_receipt(link_, receipt, now, slot);
+    look.receipt = judge(receipt, now, slot);
     look.end = header().tail;
     if (!slot) return {};
     const Entry& entry = schedule().messages().entry(*slot);
@@ -145,7 +153,7 @@ Result<SettleStatus> StepBook::put(const Receipt& receipt, const SteppedRecord& 
         const Now now = gate().now();
         gate().fire_timers(now);
         std::optional<SlotIndex> slot;
-        status = judge_receipt(link_, receipt, now, slot);
+        status = judge(receipt, now, slot);
         end = header().tail;
         if (!slot) return Obstacle::none;
         if (std::optional<Error> refused = over_limits(schedule().messages().entry(*slot), step))
@@ -227,7 +235,7 @@ Result<std::optional<MessageId>> StepBook::append_push(const Receipt& receipt, s
                                           {&message, 1}, {}, lazy,
                                           [&](const Now& now) {
                                             std::optional<SlotIndex> slot;
-                                            judge_receipt(link_, receipt, now, slot);
+                                            judge(receipt, now, slot);
                                             if (!slot) return false;
                                             const Entry& entry = schedule().messages().entry(*slot);
                                             return schedule().steps().find(entry, name) == kNoIndex;

@@ -45,6 +45,7 @@ class StepBook : private Linked {
  private:
   Result<std::optional<MessageId>> append_push(const Receipt& receipt, std::string_view name,
                                                const NewMessage& message);
+  SettleStatus judge(const Receipt& receipt, const Now& now, std::optional<SlotIndex>& slot);
   std::optional<Error> over_limits(const Entry& entry, const SteppedRecord& step);
   Result<void> carry_one(const SeenStep& seen);
   std::string step_object(std::string_view name, uint64_t id) {

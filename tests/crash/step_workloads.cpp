@@ -1,0 +1,142 @@
+// step_workloads - the stories of steps and schedules whose every crash state is recovered.
+#include "tests/crash/crash_states.h"
+// Tests.
+#include "tests/crash/late_clock.h"
+
+namespace fq::test {
+
+namespace {
+
+/// Two messages at rest, the first at work.
+std::string at_work(Story& s) {
+  s.push("one");
+  s.push("two");
+  const std::string receipt = s.lease();
+  s.from_here();
+  return receipt;
+}
+
+void step(Story& s) {
+  const std::string receipt = at_work(s);
+  s.step(receipt, "one", {"a", "--", "echo", "a was done"});
+  s.push("three");
+}
+void two_steps(Story& s) {
+  const std::string receipt = at_work(s);
+  s.step(receipt, "one", {"a", "--", "echo", "a was done"});
+  s.step(receipt, "one", {"b", "--", "echo", "b was done"});
+}
+void step_told_again(Story& s) {
+  const std::string receipt = at_work(s);
+  s.step(receipt, "one", {"a", "--", "echo", "a was done"});
+  s.step(receipt, "one", {"a", "--", "echo", "anything else"});
+}
+void step_behind_lazy(Story& s) {
+  const std::string receipt = at_work(s);
+  s.push("lazy", {"--lazy"});
+  s.step(receipt, "one", {"a", "--", "echo", "a was done"});
+}
+/// Its output lies in blobs/.
+void long_step(Story& s) {
+  const std::string receipt = at_work(s);
+  s.step(receipt, "one", {"a", "--shell", "head -c 100000 /dev/zero | tr '\\0' x; echo"});
+  s.push("three");
+}
+void step_and_ack(Story& s) {
+  const std::string receipt = at_work(s);
+  s.step(receipt, "one", {"a", "--", "echo", "a was done"});
+  s.ack(receipt, "one");
+}
+void step_with_failed_sync(Story& s) {
+  const std::string receipt = at_work(s);
+  s.step(receipt, "one", {"a", "--", "echo", "a was done"}, {.failed_sync = 1});
+  s.push("three");
+}
+void step_killed(Story& s, int call) {
+  const std::string receipt = at_work(s);
+  s.step(receipt, "one", {"a", "--shell", "head -c 70000 /dev/zero | tr '\\0' x; echo"}, {.killed_at = call});
+  s.push("three");
+}
+void child(Story& s) {
+  const std::string receipt = at_work(s);
+  s.push_in_step(receipt, "one", "a", "child");
+  s.push("three");
+}
+void child_awaited(Story& s) {
+  const std::string receipt = at_work(s);
+  s.push_in_step(receipt, "one", "a", "child");
+  s.pause(receipt, "one", {"b", "--wait-all"}, State::held);
+}
+void slept(Story& s) {
+  const std::string receipt = at_work(s);
+  s.pause(receipt, "one", {"a", "--sleep", "1h"}, State::delayed);
+  s.push("three");
+}
+/// For the first message, which is not served meanwhile.
+void waited(Story& s) {
+  s.push("late", {"--delay", "1h"});
+  const std::string receipt = at_work(s);
+  s.pause(receipt, "one", {"a", "--wait", "1"}, State::held);
+  s.push("three");
+}
+
+void schedule_set(Story& s) {
+  s.push("one");
+  s.from_here();
+  s.set_schedule("hourly", "tick");
+  s.push("two");
+}
+void schedule_removed(Story& s) {
+  s.push("one");
+  s.set_schedule("hourly", "tick");
+  s.from_here();
+  s.remove_schedule("hourly");
+  s.push("two");
+}
+void schedule_due(Story& s) {
+  s.push("one");
+  LateClock clock(61 * kBehindMinuteMs);
+  set_late(*open_behind(s.spool(), clock), "tick");
+  s.is_due("tick");
+  s.from_here();
+  s.push("two");
+  s.push("three");
+}
+/// The one before is unfinished when the next time has come: that makes none.
+void schedule_skips(Story& s) {
+  s.push("one");
+  LateClock first(121 * kBehindMinuteMs), second(61 * kBehindMinuteMs);
+  set_late(*open_behind(s.spool(), first), "tick");
+  s.is_due("tick");
+  REQUIRE(open_behind(s.spool(), second)->maintain(0).ok());
+  s.from_here();
+  s.push("two");
+}
+
+}  // namespace
+
+std::vector<Workload> with_steps(std::vector<Workload> all) {
+  const Workload more[] = {
+      {"step, push", step},
+      {"step, step", two_steps},
+      {"step, step of the same name", step_told_again},
+      {"lazy push, step", step_behind_lazy},
+      {"step with a long output, push", long_step},
+      {"step, ack", step_and_ack},
+      {"step with failed sync, push", step_with_failed_sync},
+      {"push in a step, push", child},
+      {"push in a step, wait for it", child_awaited},
+      {"sleep in a step, push", slept},
+      {"wait in a step, push", waited},
+      {"schedule set, push", schedule_set},
+      {"schedule removed, push", schedule_removed},
+      {"schedule due, push, push", schedule_due},
+      {"schedule skips, push", schedule_skips},
+  };
+  all.insert(all.end(), std::begin(more), std::end(more));
+  for (int call = 1; call <= 8; ++call)
+    all.push_back({"step killed at change " + std::to_string(call), [=](Story& s) { step_killed(s, call); }});
+  return all;
+}
+
+}  // namespace fq::test
