@@ -60,11 +60,14 @@ Result<Measured> measure(Session& session, Queue& queue) {
 }
 
 /// Of the whole queue: what is to come of its schedules, the first few.
-Result<std::string> schedule_lines(const ExplainRequest& request, Queue& queue) {
-  std::string lines;
+Result<SchedulePage> schedules_to_tell(const ExplainRequest& request, Queue& queue) {
   Schedules* const schedules = queue.schedules();
-  if (schedules == nullptr || request.id || !request.tenant.empty()) return lines;
-  FQ_TRY_SET(const SchedulePage page, schedules->list({}, kSchedulesShown));
+  if (schedules == nullptr || request.id || !request.tenant.empty()) return SchedulePage();
+  return schedules->list({}, kSchedulesShown);
+}
+
+std::string schedule_lines(const SchedulePage& page) {
+  std::string lines;
   for (const ScheduleInfo& info : page.schedules) lines += schedule_line(info);
   if (!page.next.text.empty()) lines += "and more: fq schedule list\n";
   return lines;
@@ -75,20 +78,21 @@ Result<Exit> run_explain(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY_SET(const ExplainReply reply, queue->explain(request));
   const bool json = session.format() == Format::json;
-  FQ_TRY_SET(const std::string schedules, schedule_lines(request, *queue));
+  FQ_TRY_SET(const SchedulePage schedules, schedules_to_tell(request, *queue));
+  ExplainContext context{session.queue_name(), "", {}, system_clock().wall_ms()};
   if (const std::optional<std::string> text = missing(request, reply, session.queue_name())) {
     say(*text);
-    if (!json) FQ_TRY(session.out().write(schedules));
+    FQ_TRY(session.out().write(json ? explanation_json({}, schedules.schedules, context)
+                                    : schedule_lines(schedules)));
     FQ_TRY(session.out().flush());
     return Exit::nothing;
   }
-  ExplainContext context{session.queue_name(), "", {}, system_clock().wall_ms()};
   if (arguments.has("spool")) context.spool = session.spool();
   FQ_TRY_SET(context.settings, queue->settings());
   FQ_TRY_SET(context.measured, measure(session, *queue));
-  FQ_TRY(session.out().write(json ? explanation_json(reply, context)
+  FQ_TRY(session.out().write(json ? explanation_json(reply, schedules.schedules, context)
                                   : explanation_text(reply, context, screen_of(session.out()))));
-  if (!json) FQ_TRY(session.out().write(schedules));
+  if (!json) FQ_TRY(session.out().write(schedule_lines(schedules)));
   FQ_TRY(session.out().flush());
   return Exit::done;
 }

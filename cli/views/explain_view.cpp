@@ -8,6 +8,7 @@
 #include "core/base/text/wall_time.h"
 // fq, this room.
 #include "cli/views/message_view.h"
+#include "cli/views/schedule_view.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
 #include "cli/words/local_time.h"
@@ -285,9 +286,11 @@ void write_reason(JsonWriter& json, const Explanation& of, const Reason& reason,
   json.end_object();
 }
 
-/// `more_blocked`: of the last one in the list of those that are blocked.
+/// `more_blocked`: of the last one in the list of those that are blocked. `schedule`: it is about that, and
+/// `of` is nothing.
 void write_explanation(std::string& out, std::string_view about, const Explanation& of,
-                       const ExplainContext& context, std::optional<uint64_t> more_blocked = std::nullopt) {
+                       const ExplainContext& context, std::optional<uint64_t> more_blocked = std::nullopt,
+                       const ScheduleInfo* schedule = nullptr) {
   JsonWriter json(out);
   json.begin_object().key("about").text(about).key("queue").text(context.queue).key("id");
   of.id ? json.number(number(*of.id)) : json.null();
@@ -316,13 +319,15 @@ void write_explanation(std::string& out, std::string_view about, const Explanati
                                                           {"held", of.held},
                                                           {"dead", of.dead}};
   for (const auto& [key, count] : counts)
-    write_number(json, key, of.id ? std::nullopt : std::optional(count));
+    write_number(json, key, of.id || schedule != nullptr ? std::nullopt : std::optional(count));
   write_number(json, "more_blocked", more_blocked);
   const Crew::Hands& hands = context.measured.hands;
   json.key("workers").number(hands.workers).key("slots").number(hands.slots).key("busy").number(hands.busy);
   json.key("estimated_start");
-  const std::optional<StartEstimate> start = estimate_start(of, context.measured, context.now_wall_ms);
+  const std::optional<StartEstimate> start =
+      schedule != nullptr ? std::nullopt : estimate_start(of, context.measured, context.now_wall_ms);
   start ? json.text(format_wall_time(start->at_wall_ms)) : json.null();
+  write_schedule_keys(json, schedule);
   json.end_object();
   out += "\n";
 }
@@ -362,7 +367,8 @@ std::string explanation_text(const ExplainReply& reply, const ExplainContext& co
   return text + "workers: " + hands_text(context.measured.hands) + "\n";
 }
 
-std::string explanation_json(const ExplainReply& reply, const ExplainContext& context) {
+std::string explanation_json(const ExplainReply& reply, std::span<const ScheduleInfo> schedules,
+                             const ExplainContext& context) {
   std::string text;
   if (reply.subject) {
     write_explanation(text, reply.subject->id ? "message" : "tenant", *reply.subject, context);
@@ -372,6 +378,8 @@ std::string explanation_json(const ExplainReply& reply, const ExplainContext& co
     const bool last = &one == &reply.blocked.back();
     write_explanation(text, "blocked", one, context, last ? std::optional(reply.more_blocked) : std::nullopt);
   }
+  for (const ScheduleInfo& one : schedules)
+    write_explanation(text, "schedule", {}, context, std::nullopt, &one);
   return text;
 }
 

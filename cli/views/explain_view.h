@@ -2,9 +2,11 @@
 #pragma once
 
 // System.
+#include <span>
 #include <string>
 // fq, below us.
 #include "core/api/queue.h"
+#include "core/api/schedules.h"
 // fq, this room.
 #include "cli/terminal/screen.h"
 #include "cli/views/start_estimate.h"
@@ -27,7 +29,8 @@ struct ReasonText {
 ReasonText reason_text(const Explanation& of, const Reason& reason, const ExplainContext& context);
 
 std::string explanation_text(const ExplainReply& reply, const ExplainContext& context, const Screen& screen);
-/// An object a line: the subject, what comes next, who is blocked; `about` tells which.
-std::string explanation_json(const ExplainReply& reply, const ExplainContext& context);
+/// An object a line: the subject, what comes next, who is blocked, the schedules; `about` tells which.
+std::string explanation_json(const ExplainReply& reply, std::span<const ScheduleInfo> schedules,
+                             const ExplainContext& context);
 
 }  // namespace fq::cli

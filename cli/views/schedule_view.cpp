@@ -124,20 +124,39 @@ std::string schedule_text(const ToldSchedule& schedule) {
   return text;
 }
 
-std::string schedule_line(const ScheduleInfo& info) {
-  std::string line = "schedule " + info.name + ": ";
+namespace {
+
+std::string times_text(const ScheduleInfo& info) {
+  std::string text;
   if (info.paused) {
-    line += "paused";
+    text = "paused";
   } else if (info.refused) {
-    line += "its time has come, and the queue has no room or is draining";
+    text = "its time has come, and the queue has no room or is draining";
   } else if (!info.fault.empty()) {
-    line += shown(info.fault);
+    text = shown(info.fault);
   } else {
-    line += info.next_wall_ms.empty() ? "never again" : "next at " + local_time_text(info.next_wall_ms[0]);
+    text = info.next_wall_ms.empty() ? "never again" : "next at " + local_time_text(info.next_wall_ms[0]);
   }
-  if (info.last == Occurrence::overlap) line += "; the last time was skipped: the one before still ran";
-  if (info.last == Occurrence::missed) line += "; the last time was missed: nobody was there";
-  return line + "\n";
+  if (info.last == Occurrence::overlap) text += "; the last time was skipped: the one before still ran";
+  if (info.last == Occurrence::missed) text += "; the last time was missed: nobody was there";
+  return text;
+}
+
+}  // namespace
+
+std::string schedule_line(const ScheduleInfo& info) {
+  return "schedule " + info.name + ": " + times_text(info) + "\n";
+}
+
+void write_schedule_keys(JsonWriter& json, const ScheduleInfo* schedule) {
+  json.key("schedule");
+  schedule != nullptr ? json.text(schedule->name) : json.null();
+  json.key("next_at");
+  schedule != nullptr && !schedule->next_wall_ms.empty()
+      ? json.text(format_wall_time(schedule->next_wall_ms[0]))
+      : json.null();
+  json.key("text");
+  schedule != nullptr ? json.text(times_text(*schedule)) : json.null();
 }
 
 std::string schedule_json(const ToldSchedule& schedule, std::string_view queue) {

@@ -7,6 +7,7 @@
 #include <vector>
 // fq, below us.
 #include "core/api/schedules.h"
+#include "core/base/text/json_writer.h"
 // fq, this room.
 #include "cli/terminal/table.h"
 
@@ -26,6 +27,8 @@ std::string schedule_table(const std::vector<ToldSchedule>& schedules, int64_t n
 std::string schedule_text(const ToldSchedule& schedule);
 /// What explain says of one, in a line: when it is next, and why its last time made nothing.
 std::string schedule_line(const ScheduleInfo& info);
+/// The same as keys of an object; null of what is no schedule.
+void write_schedule_keys(JsonWriter& json, const ScheduleInfo* schedule);
 /// With the newline.
 std::string schedule_json(const ToldSchedule& schedule, std::string_view queue);
 

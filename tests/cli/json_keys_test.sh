@@ -143,6 +143,8 @@ fq explain -q g --json 1 >>"$work/explained"
 # And where turns are not counted.
 fq queue set -q g linger= scope=queue
 fq explain -q g --json 1 >>"$work/explained"
+fq schedule set -q g yearly @yearly x
+fq explain -q g --json >>"$work/explained"
 agree fq-explain.1 'Keys of JSON' "$work/explained"
 jq -c '.reasons[]' "$work/explained" >"$work/reasons"
 agree fq-explain.1 'Keys of a reason' "$work/reasons"

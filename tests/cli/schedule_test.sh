@@ -23,6 +23,8 @@ is 'not paused any more' 'false 3' "$(told '"\(.paused) \(.next | length)"')"
 is 'while one is unfinished none is made' 'skipped' "$(await eval '[ "$(told .last.fate)" = skipped ]'; told .last.fate)"
 is 'and why' 'the one before still runs' "$(fq log --json | jq -r 'select(.event == "skipped").reason' | sort -u)"
 is 'explain tells why' '; the last time was skipped: the one before still ran' "$(fq explain | sed -n 's/^schedule tick: next at [0-9T:.Z+-]*//p')"
+is 'explain tells it in JSON too' 'tick true next at' \
+  "$(fq explain --json | jq -r 'select(.about == "schedule") | "\(.schedule) \(.next_at > "2026") \(.text[:7])"')"
 fq schedule remove tick
 gives 1 '' fq schedule list
 gives 1 'there is none' fq schedule show tick

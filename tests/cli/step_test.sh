@@ -195,6 +195,19 @@ await eval '[ "$(fq show --json 1 | jq -r .state)" = delayed ]'
 is 'no attempt, no crash' '0 0' "$(fq show --json 1 | jq -r '"\(.attempts) \(.crashes)"')"
 check_is_clean 'its worker was killed'
 
+# An output that is lost on disk: said, never made up and never run again unasked.
+fresh; rm -f "$ran"
+fq push m >/dev/null; lease
+fq step long --shell "echo s >>'$ran'; head -c 100000 /dev/zero" >/dev/null
+rm "$FQ_SPOOL"/queues/default/blobs/*
+gives 65 'its output is lost' fq step long --shell "echo s >>'$ran'"
+is 'check names it' 1 "$(fq check | grep -c 'the output of one of its steps')"
+is 'a repair does not forget that it ran' 65 "$(fq check --repair >/dev/null; fq step long -- true 2>/dev/null; echo $?)"
+fq bury; fq kick --fresh 1; lease
+is 'forgotten where one asks for that' anew "$(fq step long -- echo anew)"
+is 'it ran once' 1 "$(times s)"
+check_is_clean 'a lost output'
+
 # Copied forward when the files of the old records go, killed on the way too; a long output as well.
 carried() {
   fresh
