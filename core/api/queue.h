@@ -246,6 +246,7 @@ struct Caps {
   bool kernel_death_detection = false;  // a dead process's leases come back at once
   int64_t wake_latency_bound_ms = 0;
   uint32_t fairness_bound = 1;  // turns of an equal tenant between two turns of another
+  uint32_t turns_told = 0;      // peek shows ready ones in the order of their turns so far; 0: however far
   bool moves = false;           // messages go from one queue to another
   bool tells_timers = false;    // events caused only by time are told too: see EventPage
   // Events of so long ago are all told, whatever ended since; 0: what nobody needs may be given back at any

@@ -12,12 +12,9 @@
 namespace fq::not_built {
 
 inline constexpr std::string_view kFollow = "following a job (push --wait, result -f)";
-inline constexpr std::string_view kLimits = "limits of messages and bytes";
-inline constexpr std::string_view kScope = "one order for the whole queue (scope)";
 inline constexpr std::string_view kTenantRules = "rules for tenants in fq.toml";
 inline constexpr std::string_view kSteps = "steps of jobs";
 inline constexpr std::string_view kMove = "moving messages to another queue";
-inline constexpr std::string_view kExplain = "explaining";
 inline constexpr std::string_view kRename = "another name for a queue";
 inline constexpr std::string_view kRepair = "repairing (fq check --repair)";
 

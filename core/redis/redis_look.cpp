@@ -15,14 +15,6 @@ namespace fq {
 
 namespace {
 
-constexpr uint64_t kTurnsAhead = 4096;  // so far the order of turns is told
-constexpr size_t kPagesPerPeek = 16;    // looked through, before a page that found little is given
-
-// The lists in which messages stand, one behind the other: ready ones by turns, then those that have none,
-// those with a timer by time, dead ones by the time of their death, held ones by id. A cursor is a list and a
-// place in it.
-constexpr std::string_view kLists = "rbthd";
-
 StatsRow row_of(std::string_view bytes) {
   Unpacker sums(bytes);
   StatsRow row;
@@ -33,7 +25,15 @@ StatsRow row_of(std::string_view bytes) {
   return row;
 }
 
-bool is_in(const Filter& filter, const MessageInfo& info) {
+/// Of a message that says nothing of it itself, by the head of a reply.
+uint32_t attempts_in(const Reply& reply, bool is_command) {
+  const bool by_kind = is_command && reply.at(0).at(4).number == 1;
+  return by_kind ? kStandardCommandAttempts : static_cast<uint32_t>(reply.at(0).at(3).number);
+}
+
+}  // namespace
+
+bool is_taken_by(const Filter& filter, const MessageInfo& info) {
   const bool below = is_at_or_below(info.tenant, filter.tenant);
   const bool tagged =
       !filter.tag || std::find(info.tags.begin(), info.tags.end(), *filter.tag) != info.tags.end();
@@ -42,23 +42,6 @@ bool is_in(const Filter& filter, const MessageInfo& info) {
       (info.last_error && info.last_error->reason.find(filter.reason) != std::string::npos);
   return below && tagged && failed_so && (!filter.state || *filter.state == info.state);
 }
-
-/// Whether something of this state may stand in a list.
-bool may_hold(char list, const std::optional<State>& state) {
-  if (!state) return true;
-  if (list == 'r' || list == 'b') return *state == State::ready;
-  if (list == 'd') return *state == State::dead;
-  if (list == 'h') return *state == State::held;
-  return *state == State::delayed || *state == State::leased;
-}
-
-/// Of a message that says nothing of it itself, by the head of a reply.
-uint32_t attempts_in(const Reply& reply, bool is_command) {
-  const bool by_kind = is_command && reply.at(0).at(4).number == 1;
-  return by_kind ? kStandardCommandAttempts : static_cast<uint32_t>(reply.at(0).at(3).number);
-}
-
-}  // namespace
 
 Result<MessageInfo> RedisLook::info_of(const Reply& shown, const Reply& reply) {
   const std::optional<uint64_t> id = parse_decimal(shown.at(0).text);
@@ -126,54 +109,6 @@ Result<std::optional<MessageInfo>> RedisLook::get(MessageId id) {
   return std::optional(std::move(info));
 }
 
-/// Goes on in a list. False: it is over.
-Result<bool> RedisLook::add_page(const Filter& filter, char list, uint64_t& from, size_t n,
-                                 MessagePage& page) {
-  if (list == 'r' && from >= kTurnsAhead) return false;
-  const std::string first = std::to_string(from), count = std::to_string(kMessagesPerCall);
-  constexpr std::string_view kNames[] = {"ready", "blocked", "timed", "held", "dead"};  // as kLists
-  const std::string_view name = kNames[kLists.find(list)];
-  std::vector<std::string_view> arguments = {name};
-  if (list == 'r' || list == 'b') arguments.push_back(filter.tenant);
-  arguments.insert(arguments.end(), {first, count});
-  FQ_TRY_SET(const Reply reply, shard_.look(arguments));
-  for (const Reply& shown : reply.at(1).items) {
-    if (page.messages.size() == n) return true;
-    from += 1;
-    if (!shown.at(1).is_text()) continue;  // gone since
-    FQ_TRY_SET(MessageInfo info, info_of(shown, reply));
-    const bool stands_here = may_hold(list, info.state);
-    if (stands_here && is_in(filter, info)) page.messages.push_back(std::move(info));
-  }
-  return reply.at(1).items.size() == kMessagesPerCall;
-}
-
-Result<MessagePage> RedisLook::peek(const Filter& filter, const Cursor& cursor, size_t n) {
-  size_t list = 0;
-  uint64_t from = 0;
-  if (!cursor.text.empty()) {
-    const size_t at = kLists.find(cursor.text[0]);
-    const std::optional<uint64_t> place = parse_decimal(std::string_view(cursor.text).substr(1));
-    if (at == std::string_view::npos || !place)
-      return Error{ErrorKind::usage, "cursor: is none of this queue", 0};
-    list = at, from = *place;
-  }
-  MessagePage page;
-  for (size_t pages = 0; list < kLists.size();) {
-    const bool has_some = may_hold(kLists[list], filter.state);
-    if (has_some && (page.messages.size() == n || pages++ == kPagesPerPeek)) {
-      page.next.text = kLists[list] + std::to_string(from);
-      return page;
-    }
-    bool goes_on = false;
-    if (has_some) {
-      FQ_TRY_SET(goes_on, add_page(filter, kLists[list], from, n, page));
-    }
-    if (!goes_on) ++list, from = 0;
-  }
-  return page;
-}
-
 Result<std::optional<JobOutput>> RedisLook::output(MessageId id) {
   if (number(id) > kMessageIdMax) return std::optional<JobOutput>();
   FQ_TRY_SET(const Reply reply, shard_.look({"output", std::to_string(number(id))}));
@@ -236,7 +171,7 @@ Result<MessagePage> RedisLook::ended(const Filter& filter, const Cursor& cursor,
       at = each.at(0).text, id = each.at(1).at(0).text;
       if (!each.at(1).at(1).is_text()) continue;  // gone since
       FQ_TRY_SET(MessageInfo info, info_of(each.at(1), reply));
-      if (is_in(filter, info)) page.messages.push_back(std::move(info));
+      if (is_taken_by(filter, info)) page.messages.push_back(std::move(info));
     }
     if (found.items.size() < kMessagesPerCall) return page;
   }

@@ -51,14 +51,12 @@ std::string_view lacking(PolicyKey key) {
     case PolicyKey::paused:
     case PolicyKey::draining:
     case PolicyKey::limited:
-      return "";
     case PolicyKey::scope:
-      return not_built::kScope;
     case PolicyKey::max_messages:
     case PolicyKey::max_bytes:
-      return not_built::kLimits;
+      return "";
   }
-  return not_built::kLimits;
+  return "a setting that this fq-redis does not know";
 }
 
 /// The default may be said of anything.
@@ -118,6 +116,14 @@ Result<void> check_taken(const Reply& reply) {
   if (reply.at(1).at(0).text == "ready")
     return Error{ErrorKind::unusable,
                  "linger, batch: cannot become others on a server while more than 10,000 messages are ready",
+                 0};
+  if (reply.at(1).at(0).text == "ranks")
+    return Error{ErrorKind::unusable,
+                 "scope: cannot become another on a server while the queue has more than 10,000 tenants", 0};
+  if (reply.at(1).at(0).text == "below")
+    return Error{ErrorKind::unusable,
+                 "max_messages, max_bytes: cannot begin to hold for a tenant above more than 10,000 others "
+                 "on a server",
                  0};
   if (reply.at(1).at(0).text != "many") return {};
   return Error{ErrorKind::unusable,

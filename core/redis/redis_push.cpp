@@ -10,6 +10,8 @@
 #include "core/redis/records/argument_list.h"
 #include "core/redis/not_built.h"
 #include "core/redis/records/records.h"
+#include "core/redis/shard/waiting.h"
+#include "core/redis/wire/answer.h"
 
 namespace fq {
 
@@ -38,10 +40,19 @@ Result<void> RedisPush::check(std::span<const NewMessage> messages) {
                "batch: has more than " + format_size(kRedisBatchBytesMax) + " of payload", 0};
 }
 
-Result<PushReply> RedisPush::push(std::span<const NewMessage> messages) {
-  PushReply reply;
-  if (messages.empty()) return reply;
+Result<PushReply> RedisPush::push(std::span<const NewMessage> messages, const PushOptions& options) {
+  if (messages.empty()) return PushReply();
   FQ_TRY(check(messages));
+  Waiting waiting(options.wait_ms, options.interrupt);
+  for (;;) {
+    Result<PushReply> pushed = push_once(messages);
+    if (pushed || !options.block || !says_full(pushed.error())) return pushed;
+    if (waiting.sleep() != Waiting::End::goes_on) return pushed;
+  }
+}
+
+Result<PushReply> RedisPush::push_once(std::span<const NewMessage> messages) {
+  PushReply reply;
   ArgumentList arguments;
   for (const NewMessage& message : messages) {
     arguments.borrow(message.tenant);

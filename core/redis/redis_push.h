@@ -19,9 +19,10 @@ class RedisPush {
  public:
   RedisPush(Shard& shard, RedisPolicy& policy) : shard_(shard), policy_(policy) {}
 
-  Result<PushReply> push(std::span<const NewMessage> messages);
+  Result<PushReply> push(std::span<const NewMessage> messages, const PushOptions& options);
 
  private:
+  Result<PushReply> push_once(std::span<const NewMessage> messages);
   Result<void> check(std::span<const NewMessage> messages);
 
   Shard& shard_;

@@ -11,12 +11,13 @@ namespace fq {
 Caps RedisQueue::caps() const {
   return {.exact_global_order = true,
           .wake_latency_bound_ms = 1'000,
+          .turns_told = kTurnsTold,
           .tells_timers = true,
           .event_horizon_ms = kEventHorizonMs};
 }
 
-Result<PushReply> RedisQueue::push(std::span<const NewMessage> messages, const PushOptions&) {
-  return push_.push(messages);
+Result<PushReply> RedisQueue::push(std::span<const NewMessage> messages, const PushOptions& options) {
+  return push_.push(messages, options);
 }
 
 /// What a job's process holds open is nothing to a server: a worker that is stopped or dead is one that
@@ -47,9 +48,6 @@ Result<std::unique_ptr<OutputFollower>> RedisQueue::follow(MessageId, std::optio
 }
 Result<MoveReply> RedisQueue::move(std::span<const MessageId>, const MoveRequest&) {
   return not_built::refusal(not_built::kMove);
-}
-Result<ExplainReply> RedisQueue::explain(const ExplainRequest&) {
-  return not_built::refusal(not_built::kExplain);
 }
 Result<CheckReport> RedisQueue::check(bool repair) {
   if (repair) return not_built::refusal(not_built::kRepair);

@@ -7,8 +7,10 @@
 #include "core/redis/shard/catalog.h"
 #include "core/redis/redis_change.h"
 #include "core/redis/redis_events.h"
+#include "core/redis/redis_explain.h"
 #include "core/redis/redis_leases.h"
 #include "core/redis/redis_look.h"
+#include "core/redis/redis_peek.h"
 #include "core/redis/redis_policy.h"
 #include "core/redis/redis_push.h"
 
@@ -31,7 +33,7 @@ class RedisQueue final : public Queue {
     return leases_.extend(receipts, duration_ms);
   }
   Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) override {
-    return look_.peek(filter, from, n);
+    return peek_.peek(filter, from, n);
   }
   Result<IdPage> select(const Filter& filter, const Cursor& from, size_t n) override {
     return change_.select(filter, from, n);
@@ -81,7 +83,7 @@ class RedisQueue final : public Queue {
     return policy_.overrides(from, n);
   }
   Result<StatsReply> stats(const StatsRequest& request) override { return look_.stats(request); }
-  Result<ExplainReply> explain(const ExplainRequest& request) override;
+  Result<ExplainReply> explain(const ExplainRequest& request) override { return explain_.explain(request); }
   Result<CheckReport> check(bool repair) override;
   Result<CompactReport> compact() override;
   Result<void> maintain(int64_t budget_ms) override;
@@ -94,7 +96,9 @@ class RedisQueue final : public Queue {
   RedisLeases leases_;
   RedisChange change_{shard_, policy_};
   RedisLook look_{shard_, leases_};
+  RedisPeek peek_{shard_, look_};
   RedisEvents events_{shard_, leases_};
+  RedisExplain explain_{shard_};
 };
 
 }  // namespace fq

@@ -7,24 +7,6 @@
 namespace fq::test {
 
 inline constexpr std::string_view kNotOnAServer[] = {
-    // edit_test.cpp
-    "a payload that grows needs room under the limits, and so does none that shrinks",
-    // explain_test.cpp
-    "what waits for its turn only has a place",
-    "each thing that is in the way is told, and none of them alone is enough",
-    "the time that is told is the time at which it is served",
-    "what is delayed, held or dead says so, and what keeps its tenant as well",
-    "a message that never was is not explained",
-    "what is told to come next is what is served next",
-    // order_test.cpp
-    "one order for the whole queue: the highest priority of all goes first, and equals take turns",
-    "one order for the whole queue: the smallest key of all goes first",
-    "one order for the whole queue goes with fifo as if it were not there",
-    // pages_test.cpp
-    "peek shows the order of serving, however far",
-    "what is there all along is shown once, whatever comes and goes between two pages",
-    // random_history_test.cpp
-    "random histories end as in the model",
     // follow_test.cpp
     "what a job writes is read as it is written, until its message has ended",
     "who follows later begins at the beginning, and reads what is kept after the end",

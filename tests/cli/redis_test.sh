@@ -47,10 +47,16 @@ is "a worker" hello "$(fq worker --drain 2>/dev/null)"
 is "acked and buried" "4 acked 5 dead" "$(fq jobs --json | jq -r 'select(.tenant == "jobs") | "\(.id) \(.state)"' | sort | paste -sd' ')"
 is "the log" "pushed leased buried" "$(fq log --json | jq -r 'select(.id == 5) | .event' | paste -sd' ')"
 gives 0 "" fq check
+is "why" '["paused"]' "$(fq push -t acme x >"$work/id" && fq explain "$(cat "$work/id")" --json | jq -c '[.reasons[].reason]')"
+gives 0 "" fq tenant set acme max_messages=1
+gives 75 "tenant 'acme': has 1 message, the limit is 1 (max_messages)" fq push -t acme y
+gives 75 "the limit is 1 (max_messages)" fq push -t acme --block=50ms y
+gives 0 "" fq tenant set acme max_messages=
+gives 0 "" fq cancel "$(cat "$work/id")"
 
 # What is not there yet says so, and nothing was done.
 before=$(fq stats --json | jq -c 'del(.as_of)')
-for words in "push --wait -- true" "result 1" "queue rename default other" "explain" "check --repair"; do
+for words in "push --wait -- true" "result 1" "queue rename default other" "check --repair"; do
   # shellcheck disable=SC2086
   gives 69 "is not there yet for queues on a server" fq $words
 done

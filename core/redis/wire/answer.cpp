@@ -1,11 +1,15 @@
 #include "core/redis/wire/answer.h"
 
+// System.
+#include <algorithm>
 // fq, below us.
 #include "core/base/text/escape.h"
 
 namespace fq {
 
 namespace {
+
+constexpr std::string_view kUseBlock = "; try again when some are done, or use --block";
 
 struct Meaning {
   std::string_view word;  // that the refusal begins with
@@ -43,7 +47,24 @@ bool begins_with_word(std::string_view text, std::string_view word) {
 
 }  // namespace
 
+/// What of a limit is in the way: what, how much there is, the limit, then whose it is ("": the queue's).
+Error full(std::string_view said) {
+  const auto word = [&] {
+    const std::string_view found = said.substr(0, said.find(' '));
+    said.remove_prefix(std::min(said.size(), found.size() + 1));
+    return std::string(found);
+  };
+  const std::string what = word(), there = word(), most = word();
+  const std::string who = said.empty() ? "queue" : "tenant " + in_quotes(said);
+  const std::string unit = what.substr(0, there == "1" ? what.size() - 1 : what.size());
+  return Error{ErrorKind::later,
+               who + ": has " + there + " " + unit + ", the limit is " + most + " (max_" + what + ")" +
+                   std::string(kUseBlock),
+               0};
+}
+
 Error error_of_refusal(const std::string& server, std::string_view command, std::string_view refusal) {
+  if (begins_with_word(refusal, "FQFULL")) return full(refusal.substr(std::min<size_t>(7, refusal.size())));
   for (const Meaning& each : kMeanings) {
     if (!begins_with_word(refusal, each.word)) continue;
     std::string text = server + ": ";
@@ -51,6 +72,10 @@ Error error_of_refusal(const std::string& server, std::string_view command, std:
     return Error{each.kind, text.append(each.says), 0};
   }
   return Error{ErrorKind::io, server + ": " + std::string(command) + ": answers " + in_quotes(refusal), 0};
+}
+
+bool says_full(const Error& error) {
+  return error.kind == ErrorKind::later && error.text.ends_with(kUseBlock);
 }
 
 bool lacks_library(std::string_view refusal) { return refusal.starts_with("ERR Function not found"); }

@@ -12,6 +12,9 @@ namespace fq {
 /// `refusal`: the text of an error reply; `server`: who gave it, `command`: to what.
 Error error_of_refusal(const std::string& server, std::string_view command, std::string_view refusal);
 
+/// It was a push, and a limit of messages or bytes is in the way: an end makes room.
+bool says_full(const Error& error);
+
 /// This function is not there: the library has to be loaded.
 bool lacks_library(std::string_view refusal);
 

@@ -33,6 +33,12 @@ function M.token_at(l)
   return missing <= 0 and 0 or l.credit_at + math.ceil(missing / NS)
 end
 
+-- How many may start at `now`, as far as the rate says.
+function M.tokens(l, now)
+  if l.rate_count == 0 then return math.huge end
+  return math.max(0, math.floor(math.min(depth(l), l.credit + (now - l.credit_at) * NS) / interval(l)))
+end
+
 -- Other values hold; `values`: by key, one that is missing is the usual.
 function M.set(l, values, now)
   fill(l, now)
@@ -50,5 +56,7 @@ function M.set(l, values, now)
     l.credit = l.credit + depth(l) - before_depth
   end
 end
+
+M.interval = interval
 
 return M

@@ -8,13 +8,17 @@ local GRACE = 15000
 local HELD = 256       -- of one session that is over, in one call
 
 -- PolicyKey
-local ORDER, FAIR_BY, LINGER, LEASE, RETENTION, DEAD_RETENTION, BATCH, ATTEMPTS, DRAINING = 1, 3, 5, 7, 8, 9, 12, 13, 23
+local ORDER, SCOPE, FAIR_BY, LINGER, LEASE, RETENTION, DEAD_RETENTION, BATCH, ATTEMPTS, DRAINING = 1, 2, 3, 5, 7, 8, 9, 12, 13, 23
+
+local PRIORITY, FIFO = 0, 1  -- Order
 
 local function settings_of(file, set)
   local values = records.add_policy(records.add_policy({}, file or ''), set or '')
   local function number(key, usual) return values[key] and values[key][1] or usual end
   local attempts = values[ATTEMPTS]
-  return {values = values, batch = number(BATCH, math.huge), linger = number(LINGER, 0), fair_by = number(FAIR_BY, costs.TURNS), fifo = number(ORDER, 0) == 1, lease = number(LEASE, 60000),
+  local order = number(ORDER, PRIORITY)
+  return {values = values, ages = order == PRIORITY, ranked = number(SCOPE, 0) == 1 and order ~= FIFO, batch = number(BATCH, math.huge), linger = number(LINGER, 0), fair_by = number(FAIR_BY, costs.TURNS), fifo = order == FIFO,
+    lease = number(LEASE, 60000),
     attempts = number(ATTEMPTS, 5), attempts_by_kind = not attempts or (attempts[1] == 5 and attempts[2] == 1),
     dead_retention = number(DEAD_RETENTION, math.huge), retention = number(RETENTION, math.huge), is_draining = values[DRAINING] ~= nil}
 end
@@ -22,16 +26,18 @@ end
 -- Without effect: what is due is not done yet.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
-    'waits', 'ended', 'ops', 'usual')
+    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited')
   if not root[1] then return nil, redis.error_reply('FQMISSING there is no such queue') end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
   local before = tonumber(root[2])
   local call = {root = keys[1], tag = string.sub(keys[1], 1, -2), n = tonumber(root[3]), serial = tonumber(root[4]),
     sums = records.sums(root[5]), settings = settings_of(root[6], root[7]), run = root[8], before = before,
     grace = tonumber(root[9] or 0), waits = tonumber(root[10] or 0), ops = tonumber(root[12] or 0),
-    usual_run = tonumber(root[13] or 0), nodes = {}, rings = {}, queues = {},
+    usual_run = tonumber(root[13] or 0), stamps = tonumber(root[14] or 0), by_age = tonumber(root[15] or 0),
+    limited = tonumber(root[16] or 0), amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = {},
     is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, session = ''}
+  call.ranked, call.was_limited = call.settings.ranked, call.limited
   ends.read(call, root[11] or '')
   call.now = math.max(before, time.read(keys[1]))
   return call
@@ -67,7 +73,7 @@ end
 -- When time changes something here, but for sessions that are over: their ends are no news while they live.
 local function due_of(call)
   if #call.ended > 0 then return 0 end
-  local timer, grave = view.first(messages.timers(call)), view.first(messages.graves(call))
+  local timer, grave = view.first(places.timers(call)), view.first(places.graves(call))
   local ended = view.first(told.times(call))
   return math.min(timer and timer[1] or math.huge, ended and ended[1] or math.huge, tree.due(call),
     grave and grave[1] + call.settings.dead_retention or math.huge)
@@ -76,7 +82,7 @@ function M.has_more(call) return math.min(due_of(call), (end_of_session(call))) 
 
 -- What is due first is done. False: nothing is.
 local function fire(call)
-  local first, node, session_end, nonce = view.first(messages.timers(call)), tree.due(call), end_of_session(call)
+  local first, node, session_end, nonce = view.first(places.timers(call)), tree.due(call), end_of_session(call)
   local due = first and first[1] or math.huge
   if math.min(due, session_end, node) > call.now then return false end
   if due <= math.min(node, session_end) then
@@ -119,17 +125,27 @@ function M.finish(call)
   after.settle(call)
   told.write(call)
   store.write(call)
-  messages.write(call)
+  queues.write(call)
+  places.write(call)
   uniques.write(call)
   waits.write(call)
   sessions.write(call)
   outputs.write(call)
   sums.write(call)
+  amounts.write(call)
   events.write(call)
-  tree.write(call)
+  ranks.write(call)
+  seats.write(call)
+  pools.write(call)
   local root = {'now', text.num(call.now), 'n', text.num(call.n), 'serial', text.num(call.serial), 'sums',
     records.sums_bytes(call.sums), 'waits', text.num(call.waits), 'ended', ends.bytes(call),
     'ops', text.num(call.ops + 1), 'usual', text.num(call.usual_run)}
+  if call.ranked then
+    for _, each in ipairs({'stamps', text.num(call.stamps), 'by_age', text.num(call.by_age)}) do root[#root + 1] = each end
+  end
+  if call.was_limited ~= call.limited then
+    for _, each in ipairs({'limited', text.num(call.limited)}) do root[#root + 1] = each end
+  end
   if call.other_run then
     for _, each in ipairs({'run', call.run, 'grace', text.num(call.grace)}) do root[#root + 1] = each end
   end

@@ -45,13 +45,18 @@ local function until_of(call, set)
 end
 
 -- What holds at the top of the tree, after one of its layers changed.
-local FAIR_BY, LINGER, BATCH = 3, 5, 12
+local ORDER, SCOPE, FAIR_BY, LINGER, BATCH = 1, 2, 3, 5, 12
+local FIFO = 1
 local function put_together(call, file, set)
   local values = records.add_policy(records.add_policy({}, file or ''), set or '')
   local fair_by = values[FAIR_BY] and values[FAIR_BY][1] or costs.TURNS
   local linger, batch = values[LINGER] and values[LINGER][1] or 0, values[BATCH] and values[BATCH][1] or math.huge
+  local order, scope = values[ORDER] and values[ORDER][1] or 0, values[SCOPE] and values[SCOPE][1] or 0
+  local ranked = scope == 1 and order ~= FIFO
+  if not ranks.may_set(call, ranked) then return 'ranks' end
   if not terms.may_set_fair_by(call, fair_by) then return 'many' end
   if not messages.may_set_groups(call, linger, batch) then return 'ready' end
+  ranks.set(call, ranked)
   terms.set_fair_by(call, fair_by)
   messages.set_groups(call, linger, batch)
   terms.set(call, '', values)
@@ -84,13 +89,16 @@ local CHANGES = {
   tenant = function(call, args)
     local path = args[4]
     local bytes = patched(redis.call('HGET', call.tag .. 'ov', path) or '', until_of(call, args[5]), args[6])
+    local values = records.add_policy({}, bytes)
+    if not amounts.may_set(call, path, values) then return {'below'} end
+    amounts.set(call, path, values, sums.of_tenant)
     if bytes == '' then
       redis.call('HDEL', call.tag .. 'ov', path)
     else
       redis.call('HSET', call.tag .. 'ov', path, bytes)
     end
-    terms.set(call, path, records.add_policy({}, bytes))
-    return {}
+    terms.set(call, path, values)
+    return {'ok'}
   end,
   -- pid, slots, messages of a job: it is a worker.
   attend = function(call, args)
@@ -108,7 +116,11 @@ function M.run(keys, args)
   local call, fault = calls.begin(keys, args[1], args[2])
   if not call then return fault end
   local answers = {}
-  if not call.more then answers = CHANGES[args[3]](call, args) end
+  if not call.more then
+    local refused
+    answers, refused = CHANGES[args[3]](call, args)
+    if refused then return refused end
+  end
   local head = calls.head(call)
   calls.finish(call)
   return {head, answers}

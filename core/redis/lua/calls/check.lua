@@ -8,7 +8,7 @@ local function message(call, id)
   local m = store.find(call, id)
   if not m then return nil end
   local name = struct.pack('>I8', id)
-  local rank, member = messages.place_of(m)
+  local rank, member = queues.place_of(m)
   local has = function(state, value) return m.state == state and value or nil end
   local places = {
     {'q:' .. m.path, member, has(records.READY, rank), 'its queue'},
@@ -41,15 +41,15 @@ end
 
 -- What of it does not agree with its ring, with that of its parent, and with what it has ready.
 local function faults_of(call, path, ready)
-  local n, faults = tree.node(call, path), {}
+  local n, faults = seats.node(call, path), {}
   if n.own.count ~= ready then faults[#faults + 1] = 'counts other ready messages than its queue has' end
   if n.kids ~= redis.call('ZCARD', call.tag .. 'r:' .. path) then faults[#faults + 1] = 'counts others than its ring has' end
   if (n.own.seated or false) ~= (n.own.count > 0 and not n.own.blocked) then faults[#faults + 1] = 'its own messages sit where they should not' end
   if path == '' then return faults end
   local member = struct.pack('>I8', n.seq) .. path
-  local tag = redis.call('ZSCORE', call.tag .. 'r:' .. tree.parent_of(path), member)
+  local tag = redis.call('ZSCORE', call.tag .. 'r:' .. seats.parent_of(path), member)
   local seated = n.seated or false
-  if seated ~= (tree.count_of(n) > 0 and not n.blocked) or seated ~= (tag ~= false) or (tag and tonumber(tag) ~= n.tag) then
+  if seated ~= (seats.count_of(n) > 0 and not n.blocked) or seated ~= (tag ~= false) or (tag and tonumber(tag) ~= n.tag) then
     faults[#faults + 1] = 'sits where it should not'
   end
   return faults

@@ -9,12 +9,11 @@ local function shown(call, id)
   return {name, record, more[1], more[2], more[3]}
 end
 
-local function of_zset(call, key, from, n)
-  local found = {}
-  for _, member in ipairs(redis.call('ZRANGE', call.tag .. key, from, from + n - 1)) do
-    found[#found + 1] = shown(call, (struct.unpack('>I8', member)))
+-- Adds the ids of ready ones of a queue, until there are so many.
+local function add_ready(call, path, found, most)
+  for _, member in ipairs(redis.call('ZRANGE', call.tag .. 'q:' .. path, 0, most - #found - 1)) do
+    found[#found + 1] = text.num(queues.id_of(member))
   end
-  return found
 end
 
 local LOOKS = {
@@ -30,40 +29,47 @@ local LOOKS = {
     for i = 2, #args do found[i - 1] = redis.call('GET', call.tag .. 'm:' .. args[i]) end
     return found
   end,
-  -- tenant, from, n: the ready ones in the order of their turns.
-  ready = function(call, args)
-    local from, n, found = tonumber(args[3]), tonumber(args[4]), {}
-    for turn = 1, from + n do
-      local node = tree.next(call, args[2])
+  -- ids: what is shown of each.
+  show = function(call, args)
+    local found = {}
+    for i = 2, #args do found[i - 1] = shown(call, tonumber(args[i])) end
+    return found
+  end,
+  -- tenant, n: ids of the ready ones in the order of their turns, then of those that have none now, by tenant; at
+  -- most so many.
+  order = function(call, args)
+    local top, most, found = args[2], tonumber(args[3]), {}
+    while #found < most do
+      local node = pick.next(call, top)
       if not node then break end
       local m = messages.first_of(call, node)
-      messages.pass_over(call, m, node, args[2])
-      if turn > from then found[#found + 1] = shown(call, m.id) end
+      messages.pass_over(call, m, node, top)
+      found[#found + 1] = text.num(m.id)
+    end
+    if #found == most then return found end
+    call = calls.look({call.root})  -- as it was
+    for _, path in ipairs(seats.tenants(call, top)) do
+      if #found == most then break end
+      if pick.is_blocked(call, seats.node(call, path), true) then add_ready(call, path, found, most) end
     end
     return found
   end,
-  -- tenant, from, n: the ready ones that have no turns, by tenant.
-  blocked = function(call, args)
-    local left, n, found = tonumber(args[3]), tonumber(args[4]), {}
-    for _, path in ipairs(tree.tenants(call, args[2])) do
-      local node = tree.node(call, path)
-      if tree.is_blocked(call, node, true) then
-        local there = node.own.count
-        if left < there and #found < n then
-          local key = call.tag .. 'q:' .. path
-          for _, member in ipairs(redis.call('ZRANGE', key, left, left + n - #found - 1)) do
-            found[#found + 1] = shown(call, (struct.unpack('>I8', member, #member - 7)))
-          end
-        end
-        left = math.max(0, left - there)
+  -- Which ('t': delayed and leased, 'd': dead, 'hd': held), from when and behind which id, n: by time, then by id. Of
+  -- each its time and what is shown of it.
+  timed = function(call, args)
+    local found, from, more = {}, 0, true
+    local key, at, behind, n = call.tag .. args[2], args[3], tonumber(args[4]), tonumber(args[5])
+    while more and #found < n do
+      local page = redis.call('ZRANGE', key, at, '+inf', 'BYSCORE', 'LIMIT', from, n, 'WITHSCORES')
+      for i = 1, #page, 2 do
+        local id = struct.unpack('>I8', page[i])
+        local is_behind = tonumber(page[i + 1]) > tonumber(at) or id > behind
+        if is_behind and #found < n then found[#found + 1] = {page[i + 1], shown(call, id)} end
       end
+      from, more = from + n, #page == 2 * n
     end
     return found
   end,
-  -- from, n: the delayed and leased ones by time; the dead ones by the time of their death.
-  timed = function(call, args) return of_zset(call, 't', tonumber(args[2]), tonumber(args[3])) end,
-  dead = function(call, args) return of_zset(call, 'd', tonumber(args[2]), tonumber(args[3])) end,
-  held = function(call, args) return of_zset(call, 'hd', tonumber(args[2]), tonumber(args[3])) end,
   -- Which, before when and which id, n: those that are dead, or told of after their end, the newest first; of each
   -- its time and what is shown of it.
   told = function(call, args)
@@ -88,17 +94,22 @@ local LOOKS = {
   -- from: a page of events.
   events = function(call, args) return events.read(call, args[2]) end,
   select = selection.run,
+  explain = explain.message,
+  explain_tenant = explain.tenant,
+  explain_next = explain.next,
+  stuck = explain.stuck,
+  rivals = explain.rivals,
   check_messages = check.messages,
   check_nodes = check.nodes,
   sums = function(call) return {records.sums_bytes(call.sums), text.num(call.ops), sums.rates(call),
-    tree.node(call, '').paused and 1 or 0, call.settings.is_draining and 1 or 0, redis.call('ZCARD', call.tag .. 'cn'),
+    seats.node(call, '').paused and 1 or 0, call.settings.is_draining and 1 or 0, redis.call('ZCARD', call.tag .. 'cn'),
     redis.call('ZCARD', call.tag .. 'tn')} end,
   -- from, n: of those with something ready so many behind one: the last that was looked at, and how many are parked.
   parked = function(call, args)
     local first, last, parked = args[2] == '' and '-' or '(' .. args[2], '', 0
     for _, path in ipairs(redis.call('ZRANGEBYLEX', call.tag .. 'tn', first, '+', 'LIMIT', 0, tonumber(args[3]))) do
       last = path
-      if tree.is_blocked(call, tree.node(call, path), true) then parked = parked + 1 end
+      if pick.is_blocked(call, seats.node(call, path), true) then parked = parked + 1 end
     end
     return {last, parked}
   end,

@@ -82,9 +82,14 @@ function M.run(keys, args)
         if store.state(call, each.id) == nil then return redis.error_reply('FQUNKNOWN ' .. text.num(each.id)) end
       end
     end
+    amounts.begin(call)
     for _, p in ipairs(batch) do
       local status, id = put(call, p)
       items[#items + 1], items[#items + 2] = status, text.num(id)
+    end
+    for _, p in ipairs(batch) do
+      local refusal = amounts.refusal(call, p.path)
+      if refusal then return amounts.fault(refusal) end
     end
     uniques.sweep(call)
   end

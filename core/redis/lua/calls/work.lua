@@ -30,9 +30,9 @@ local function lease(call, bytes_wanted, top)
   while true do
     local n = nil
     if left > 0 then
-      n = group.own.count > 0 and not tree.is_blocked(call, group, true) and group or nil
+      n = group.own.count > 0 and not pick.is_blocked(call, group, true) and group or nil
     elseif #taken < w.want then
-      n = tree.next(call, top)
+      n = pick.next(call, top)
     end
     local m = n and messages.first_of(call, n)
     local fits = m and ((#taken == 0 and w.any_first) or bytes + m.bytes <= w.bytes_max)
@@ -88,7 +88,7 @@ function M.run(keys, args)
     extended = extend(call, args, at)
     taken, due, news = lease(call, args[3], args[4])
   end
-  local servable = tree.next(call, args[4]) and 1 or 0
+  local servable = pick.next(call, args[4]) and 1 or 0
   local is_idle = call.sums.ready + call.sums.leased + call.sums.returning == 0 and 1 or 0
   local head = calls.head(call)
   calls.finish(call)

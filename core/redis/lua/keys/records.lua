@@ -122,6 +122,21 @@ function M.node_bytes(n)
     #n.pool) .. n.pool
 end
 
+-- What of a node stands in the rings by rank and by age: its stamps (-1: it never sat), and its entry among its
+-- siblings, with the stamp that it had then.
+local RANKS = '<dddBd'
+function M.add_ranks(n, bytes)
+  n.stamp, n.own.stamp = -1, -1
+  if not bytes then return end
+  local has_entry, score, at
+  n.stamp, n.own.stamp, n.rank_stamp, has_entry, score, at = struct.unpack(RANKS, bytes)
+  if has_entry == 1 then n.rank = {score, string.sub(bytes, at)} end
+end
+function M.ranks_bytes(n)
+  return struct.pack(RANKS, n.stamp, n.own.stamp, n.rank_stamp or -1, n.rank and 1 or 0, n.rank and n.rank[1] or 0) ..
+    (n.rank and n.rank[2] or '')
+end
+
 -- Why the last attempt failed: when, then as the client packs it: exit and signal with a byte before each that
 -- says whether there is one, and two texts.
 function M.failure(at, client_bytes) return struct.pack('<d', at) .. client_bytes end

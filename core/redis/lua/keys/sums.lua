@@ -17,6 +17,7 @@ function M.count(call, path, what, by)
   call.sums[what] = call.sums[what] + by
   local tenant = of_tenant(call, path)
   tenant[what] = tenant[what] + by
+  amounts.count(call, path, what, by)
   if RATES[what] then call.lately[RATES[what]] = call.lately[RATES[what]] + by end
 end
 
@@ -58,6 +59,8 @@ local function write_rates(call)
   end
   redis.call('HSET', call.tag .. 'rt', field, struct.pack(COUNTS, now, lately[1], lately[2], lately[3]))
 end
+
+M.of_tenant = of_tenant
 
 function M.write(call)
   for path, each in pairs(call.tenant_sums) do

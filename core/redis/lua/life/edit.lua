@@ -30,6 +30,7 @@ local function set_time(call, m, p)
   end
 end
 
+-- No answer, and a fault: it would hold more than it may.
 -- args: id, fields, sort key, the rest that was seen and the new one. What became of it: 'ok', 'gone', 'stale',
 -- 'timeless' (it is dead), or 'again' (somebody else has changed it).
 function M.run(call, args)
@@ -42,6 +43,7 @@ function M.run(call, args)
   if timed and m.state == records.DEAD then return {'timeless'} end
   if not has(p, REST) then rest = seen end
   if not is_as_seen(call, m, seen) then return {'again'} end
+  amounts.begin(call)
   messages.edit(call, m, function()
     if has(p, PRIORITY) then m.priority = p.priority end
     if has(p, KEY) then m.key = key end
@@ -52,6 +54,8 @@ function M.run(call, args)
     -- One that was started once cannot wait too long for that.
     if has(p, TTL) and m.deliveries == 0 then m.ttl = p.ttl end
   end)
+  local refusal = amounts.refusal(call, m.path)
+  if refusal then return nil, amounts.fault(refusal) end
   if timed then set_time(call, m, p) end
   messages.edited(call, m, rest)
   return {'ok'}

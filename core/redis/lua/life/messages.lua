@@ -1,73 +1,12 @@
 -- messages - the life of one: where it stands, and what moves it from there.
 local M = {}
 local READY, DELAYED, LEASED, HELD, DEAD = records.READY, records.DELAYED, records.LEASED, records.HELD, records.DEAD
-local KEYED = -1099511627776  -- before every priority
-
--- Its place among the ready ones of its tenant: {score, member}. Keys go first, then priorities, then ids.
-local function place_of(m)
-  local id = struct.pack('>I8', m.id)
-  if m.fifo then return 0, '\255' .. id end
-  if m.key == '' then return 0 - m.priority, '\255' .. id end
-  local rank = struct.pack('>I4', 2147483647 - m.priority)
-  return KEYED, '\1' .. string.gsub(m.key, '%z', '\0\255') .. '\0\0' .. rank .. id
-end
-M.place_of = place_of
-local function order_of(member)
-  if string.byte(member) == 255 then return (struct.unpack('>I8', member, 2)) end
-end
-local function id_of(member) return (struct.unpack('>I8', member, #member - 7)) end
-local function no_order() return nil end
-
-local function queue_of(call, path)
-  local queue = call.queues[path]
-  if not queue then
-    queue = view.open(call.tag .. 'q:' .. path, order_of)
-    call.queues[path] = queue
-  end
-  return queue
-end
--- Where groups gather: since when each ready message of a tenant is so.
-local function ages_of(call, path)
-  if not call.ages[path] then call.ages[path] = view.open(call.tag .. 'gs:' .. path, no_order) end
-  return call.ages[path]
-end
-local function note_age(call, m, is_ready)
-  if call.settings.linger == 0 then return end
-  local name = struct.pack('>I8', m.id)
-  if is_ready then view.put(ages_of(call, m.path), m.since, name) else view.take(ages_of(call, m.path), name) end
-end
 
 -- What a group has left gathers anew, from its oldest on.
 function M.gather(call, n)
   if call.settings.linger == 0 then return end
-  local first = view.first(ages_of(call, n.path))
-  if first then tree.gather(call, n, first[1]) end
-end
-
-function M.timers(call)
-  call.timers = call.timers or view.open(call.tag .. 't', no_order)
-  return call.timers
-end
-function M.graves(call)
-  call.graves = call.graves or view.open(call.tag .. 'd', no_order)
-  return call.graves
-end
-function M.helds(call)
-  call.helds = call.helds or view.open(call.tag .. 'hd', no_order)
-  return call.helds
-end
--- All that have not ended, by id.
-local function ids_of(call)
-  call.ids = call.ids or view.open(call.tag .. 'i', no_order)
-  return call.ids
-end
--- Ids as members: equal times go by id.
-local function name_of(id) return struct.pack('>I8', id) end
-
-local function set_timer(call, m, due)
-  if m.timer ~= 0 then view.take(M.timers(call), name_of(m.id)) end
-  m.timer = due or 0
-  if due then view.put(M.timers(call), due, name_of(m.id)) end
+  local since = queues.oldest(call, n.path)
+  if since then tree.gather(call, n, since) end
 end
 
 local function count(call, m, what, by) sums.count(call, m.path, what, by) end
@@ -85,11 +24,10 @@ local function returns(m, state) return state == DELAYED and m.deliveries > 0 en
 local function leave(call, m, at)
   count(call, m, records.STATES[m.state], -1)
   if returns(m, m.state) then count(call, m, 'returning', -1) end
-  local n = tree.node(call, m.path)
+  local n = seats.node(call, m.path)
   if m.state == READY then
-    local _, member = place_of(m)
-    view.take(queue_of(call, m.path), member)
-    note_age(call, m, false)
+    queues.take(call, m)
+    queues.note_age(call, m, false)
     tree.unready(call, n, at)
   end
   if m.state == LEASED then
@@ -98,8 +36,9 @@ local function leave(call, m, at)
     if m.living then sessions.drop(call, m) end
     m.living, m.watched, m.pid = false, false, 0
   end
-  if m.state == DEAD then view.take(M.graves(call), name_of(m.id)) end
-  if m.state == HELD then view.take(M.helds(call), name_of(m.id)) end
+  if m.state == DEAD then count(call, m, 'bytes', m.bytes) end
+  if m.state == DEAD then view.take(places.graves(call), places.name_of(m.id)) end
+  if m.state == HELD then view.take(places.helds(call), places.name_of(m.id)) end
   if store.ties(call, m) then waits.leave(call, m) end
 end
 
@@ -109,12 +48,13 @@ local function enter(call, m, state, at)
   if returns(m, state) then count(call, m, 'returning') end
   if state == READY or state == DEAD then m.since = at end
   if state == READY then
-    view.put(queue_of(call, m.path), place_of(m))
-    note_age(call, m, true)
-    tree.ready(call, tree.node(call, m.path), m.bytes, at)
+    queues.put(call, m)
+    queues.note_age(call, m, true)
+    tree.ready(call, seats.node(call, m.path), m.bytes, at)
   end
-  if state == DEAD then view.put(M.graves(call), at, name_of(m.id)) end
-  if state == HELD then view.put(M.helds(call), 0, name_of(m.id)) end
+  if state == DEAD then count(call, m, 'bytes', -m.bytes) end  -- what is dead takes no room of what is allowed
+  if state == DEAD then view.put(places.graves(call), at, places.name_of(m.id)) end
+  if state == HELD then view.put(places.helds(call), 0, places.name_of(m.id)) end
   if store.ties(call, m) then waits.enter(call, m) end
 end
 
@@ -125,7 +65,7 @@ local function move(call, m, state, due, at)
     uniques.note(call, m, state)
     leave(call, m, at)
   end
-  set_timer(call, m, due)
+  places.set_timer(call, m, due)
   if not store.has_ended(state) or state == DEAD then enter(call, m, state, at) end
 end
 
@@ -141,7 +81,7 @@ function M.hold(call, m) move(call, m, HELD, nil, call.now) end
 local function finish(call, m, what, verdict)
   local has_run = m.state == LEASED
   move(call, m, what, nil, call.now)
-  view.take(ids_of(call), name_of(m.id))
+  view.take(places.ids(call), places.name_of(m.id))
   told.note(call, m, what, has_run, verdict)
   store.ended(call, m, what)
   tell(call, m, what)
@@ -185,7 +125,7 @@ function M.add(call, p)
     top_bytes = 0}
   call.n = m.id
   call.messages[m.id] = m
-  view.put(ids_of(call), m.id, name_of(m.id))
+  view.put(places.ids(call), m.id, places.name_of(m.id))
   count(call, m, 'bytes', m.bytes)
   local due = p.delay > 0 and call.now + p.delay or 0
   tell(call, m, 'pushed', {due = due, expires = m.ttl > 0 and math.max(due, call.now) + m.ttl or 0, rest = p.rest})
@@ -202,18 +142,15 @@ end
 -- Other values, which `change` sets: out of its place and into the one that they give.
 function M.edit(call, m, change)
   local is_ready, before = m.state == READY, m.bytes
-  if is_ready then
-    local _, member = place_of(m)
-    view.take(queue_of(call, m.path), member)
-  end
+  if is_ready then queues.take(call, m) end
   change()
   m.changed = true
-  count(call, m, 'bytes', m.bytes - before)
-  if is_ready then view.put(queue_of(call, m.path), place_of(m)) end
+  if m.state ~= DEAD then count(call, m, 'bytes', m.bytes - before) end
+  if is_ready then queues.put(call, m) end
 end
 -- That is done; its time to live holds as it is now.
 function M.edited(call, m, rest)
-  if m.state == READY then set_timer(call, m, m.ttl > 0 and m.since + m.ttl or nil) end
+  if m.state == READY then places.set_timer(call, m, m.ttl > 0 and m.since + m.ttl or nil) end
   tell(call, m, 'edited', {rest = rest})
 end
 
@@ -222,15 +159,14 @@ function M.put_off(call, m, due) move(call, m, DELAYED, due, call.now) end
 
 -- The first of a node's own messages, which is not taken yet.
 function M.first_of(call, n)
-  local first = view.first(queue_of(call, n.path))
-  return store.find(call, id_of(first[2]))
+  local first = view.first(queues.of(call, n.path))
+  return store.find(call, queues.id_of(first[2]))
 end
 
 -- It has its turn. Nothing starts: for who looks ahead.
 function M.pass_over(call, m, n, top, more)
-  local _, member = place_of(m)
-  view.take(queue_of(call, n.path), member)
-  note_age(call, m, false)
+  queues.take(call, m)
+  queues.note_age(call, m, false)
   m.ticks, m.top_bytes = tree.charge(call, n, top, m.bytes, more), #top
 end
 
@@ -247,7 +183,7 @@ function M.lease(call, m, n, top, terms, more)
   m.in_force = terms.attempts > 0 and terms.attempts or attempts_of(call.settings, m)
   m.ttl, m.deliveries, m.living, m.watched = 0, m.deliveries + 1, terms.due == nil, terms.watch
   m.pid = m.living and terms.pid or 0
-  set_timer(call, m, terms.due)
+  places.set_timer(call, m, terms.due)
   if m.living or m.watched then sessions.open(call, terms.pid) end
   if m.living then sessions.hold(call, m) end
   tell(call, m, 'leased', {until_ = terms.due, pid = m.pid})
@@ -290,7 +226,7 @@ end
 function M.extend(call, m, duration)
   m.changed = true
   local until_ = call.now + duration
-  if not m.living then set_timer(call, m, until_) end
+  if not m.living then places.set_timer(call, m, until_) end
   sessions.tell(call, m, sessions.EXTENDED, until_)
   tell(call, m, 'extended', {until_ = until_})
 end
@@ -328,9 +264,9 @@ end
 
 -- What is due first happens, as of when it was due.
 function M.fire(call, due, member)
-  local m = store.find(call, id_of(member))
+  local m = store.find(call, queues.id_of(member))
   if not m then  -- a timer of nobody must not stop all others
-    view.take(M.timers(call), member)
+    view.take(places.timers(call), member)
   elseif m.state == DELAYED then
     make_ready(call, m, due)
   elseif m.state == READY then
@@ -338,7 +274,7 @@ function M.fire(call, due, member)
     M.bury(call, m, 'expired', due)
   elseif call.now < call.grace then
     m.changed = true
-    set_timer(call, m, call.grace)
+    places.set_timer(call, m, call.grace)
   else
     m.run_ticks = (due - m.began) * 100  -- who looks late at a lease that is over does not make it longer
     M.crash(call, m)
@@ -348,10 +284,10 @@ end
 -- The dead that have been kept for their time go.
 function M.forget_dead(call, most)
   for _ = 1, most do
-    local first = view.first(M.graves(call))
+    local first = view.first(places.graves(call))
     if not first or first[1] + call.settings.dead_retention > call.now then return end
-    local m = store.find(call, id_of(first[2]))
-    if m then M.cancel(call, m) else view.take(M.graves(call), first[2]) end
+    local m = store.find(call, queues.id_of(first[2]))
+    if m then M.cancel(call, m) else view.take(places.graves(call), first[2]) end
   end
 end
 
@@ -366,29 +302,16 @@ end
 function M.set_groups(call, linger, batch)
   if has_groups(call, linger, batch) then return end
   local before = call.settings.linger
-  local paths = tree.tenants(call, '')
+  local paths = seats.tenants(call, '')
   call.settings.linger, call.settings.batch = linger, batch
   for _, path in ipairs(paths) do
-    local n = tree.node(call, path)
+    local n = seats.node(call, path)
     if before == 0 and linger > 0 then
-      for _, entry in ipairs(view.all(queue_of(call, path))) do note_age(call, store.find(call, id_of(entry[2])), true) end
+      for _, entry in ipairs(view.all(queues.of(call, path))) do queues.note_age(call, store.find(call, queues.id_of(entry[2])), true) end
     end
     if n.own.blocked then tree.gather(call, n, n.own.since) else M.gather(call, n) end
-    if linger == 0 then call.aged[#call.aged + 1] = path end
+    if linger == 0 then queues.forget_ages(call, path) end
   end
-end
-
-function M.write(call)
-  for _, path in ipairs(call.aged) do
-    call.ages[path] = nil
-    redis.call('UNLINK', call.tag .. 'gs:' .. path)
-  end
-  for _, queue in pairs(call.queues) do view.write(queue) end
-  for _, ages in pairs(call.ages) do view.write(ages) end
-  if call.timers then view.write(call.timers) end
-  if call.graves then view.write(call.graves) end
-  if call.helds then view.write(call.helds) end
-  if call.ids then view.write(call.ids) end
 end
 
 return M

@@ -19,6 +19,8 @@ function M.any(call)
 end
 function M.exists(call, name) return name ~= '' and read_all(call)[name] ~= nil end
 
+function M.of(call, name) return read_all(call)[name] end
+
 function M.has_room(call, name)
   local l = read_all(call)[name]
   return l.run < l.concurrency and limits.token_at(l) <= call.now

@@ -5,9 +5,9 @@ local M = {}
 local function count_pools(call)
   if not pools.any(call) then return end
   pools.count_anew(call)
-  for _, path in ipairs(tree.running(call)) do
-    local n = tree.node(call, path)
-    for _, name in ipairs(tree.pools_of(call, n)) do pools.add_running(call, name, n.own.run) end
+  for _, path in ipairs(seats.running(call)) do
+    local n = seats.node(call, path)
+    for _, name in ipairs(seats.pools_of(call, n)) do pools.add_running(call, name, n.own.run) end
   end
 end
 function M.set_pools(call, rules)
@@ -18,7 +18,7 @@ end
 -- Another weight holds from the next turn on. A turn that was given by the old one is not later than one by the new
 -- one; what was used in bytes or time is owed by the new one.
 local function set_weight(call, n, weight)
-  local p = tree.node(call, tree.parent_of(n.path))
+  local p = seats.node(call, seats.parent_of(n.path))
   local before = n.weight
   n.weight = weight
   local ahead = math.max(0, n.tag - p.vtime)
@@ -29,7 +29,7 @@ local function set_weight(call, n, weight)
     owed = whole * before + math.floor((ahead - whole * weight) * before / weight)
   end
   local tag = p.vtime + owed
-  if tag ~= n.tag then tree.reseat(call, n, tag) end
+  if tag ~= n.tag then seats.reseat(call, n, tag) end
 end
 
 -- Turns may be paid by something else: there are not too many tenants for one call.
@@ -42,10 +42,10 @@ function M.set_fair_by(call, fair_by)
   if fair_by == call.settings.fair_by then return end
   local seen = {}
   for _, path in ipairs(redis.call('ZRANGE', call.tag .. 'cn', 0, -1)) do
-    tree.each_seat(call, tree.node(call, path), function(s, p)
+    seats.each_seat(call, seats.node(call, path), function(s, p)
       if seen[s] then return end
       seen[s] = true
-      tree.retag(call, s, p, math.max(p.vtime, math.min(s.tag, p.vtime + math.floor(costs.TURN / s.weight))))
+      seats.retag(call, s, p, math.max(p.vtime, math.min(s.tag, p.vtime + math.floor(costs.TURN / s.weight))))
       s.changed, p.changed = true, true
     end)
   end
@@ -57,7 +57,7 @@ local WEIGHT, POOL, PAUSED, LIMITED = 20, 21, 22, 24  -- PolicyKey
 -- What holds for a node from now on: values by key, one that is missing is the usual. Of the time of `limited` only
 -- what was set now counts: it is told apart from the others.
 function M.set(call, path, values)
-  local n = tree.node(call, path)
+  local n = seats.node(call, path)
   limits.set(n.limits, values, call.now)
   n.paused = values[PAUSED] ~= nil
   n.limited = values[LIMITED] and values[LIMITED][1] or 0

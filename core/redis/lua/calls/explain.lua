@@ -1,0 +1,118 @@
+-- explain - why a message or a tenant is served when it is. Changes nothing.
+local M = {}
+local PLACES = 512  -- so many turns are looked ahead
+local RIVALS = 512  -- looked at by one call
+
+-- What the next turns are, one after the other: visit(m, node, whether it would start now, by what) until that says
+-- true.
+local function walk(call, top, most, visit)
+  local starts = reasons.starts()
+  for _ = 1, most do
+    local node = pick.next(call, top)
+    if not node then return end
+    local by = not call.ranked and 'turn' or ranks.is_turn_by_age(call) and 'age' or 'rank'
+    local m = messages.first_of(call, node)
+    local starts_now = reasons.start(call, starts, node)
+    messages.pass_over(call, m, node, top)
+    if visit(m, node, starts_now, by) then return end
+  end
+end
+
+-- id: how it ended, or nothing but that it has not; tenant, state, timer, since when, the process that holds it;
+-- what it waits for; its reasons; how many of its tenant are before it (-1: it has no turns), its place ('': it is
+-- far, or there is none), whether it starts later, and by what its turn is; whether others sit below its path; why its
+-- last attempt failed.
+function M.message(call, args)
+  local id = tonumber(args[2])
+  local m = store.find(call, id)
+  if not m then return {redis.call('HGET', call.tag .. 'o', text.num(id))} end
+  local n = seats.node(call, m.path)
+  local will_start = m.state == records.READY or m.state == records.DELAYED or m.state == records.HELD
+  local why = will_start and reasons.of(call, n) or {}
+  local ahead, place, later, by = -1, '', 0, 'turn'
+  if m.state == records.READY then
+    local _, member = queues.place_of(m)
+    ahead = redis.call('ZRANK', call.tag .. 'q:' .. m.path, member) or 0
+    local turn, left = 0, reasons.left(call, {}, n)
+    if #why == 0 and ahead >= left then later = 1 end
+    if #why == 0 and ahead < PLACES then
+      walk(call, '', PLACES, function(each, _, starts_now, how)
+        turn = turn + 1
+        if each.id ~= id then return false end
+        place, later, by = text.num(turn), starts_now and 0 or 1, how
+        return true
+      end)
+    end
+  end
+  local ids = {}
+  for _, wait in ipairs(m.is_tied and m.state == records.HELD and store.ties(call, m).waits or {}) do
+    if not wait.closed then ids[#ids + 1] = text.num(wait.id) end
+  end
+  local failure = m.state == records.DEAD and redis.call('GET', call.tag .. 'f:' .. text.num(id)) or ''
+  return {false, m.path, m.state, text.num(m.timer), text.num(m.since), m.pid, ids, why, ahead, place, later, by,
+    n.kids > 0 and 1 or 0, failure}
+end
+
+-- path: whether there is such a tenant, what is counted of its own messages, and its reasons.
+function M.tenant(call, args)
+  local path = args[2]
+  local is_there = redis.call('EXISTS', call.tag .. 'n:' .. path) == 1
+  return {is_there and 1 or 0, records.sums_bytes(sums.of_tenant(call, path)),
+    is_there and reasons.of(call, seats.node(call, path)) or {}}
+end
+
+-- path, n: of the next turns below it id, tenant, whether each starts later, and by what its turn is.
+function M.next(call, args)
+  local found = {}
+  walk(call, args[2], math.min(tonumber(args[3]), PLACES), function(m, _, starts_now, by)
+    found[#found + 1] = {text.num(m.id), m.path, starts_now and 0 or 1, by}
+  end)
+  return found
+end
+
+-- path, from, n, how many are told: of those with something ready so many behind one: the last that was looked at;
+-- how many cannot be served; of the first of these path, what is counted, and reasons.
+function M.stuck(call, args)
+  local top, most, last, count, found = args[2], tonumber(args[5]), '', 0, {}
+  local first = args[3] == '' and '-' or '(' .. args[3]
+  for _, path in ipairs(redis.call('ZRANGEBYLEX', call.tag .. 'tn', first, '+', 'LIMIT', 0, tonumber(args[4]))) do
+    last = path
+    local is_below = top == '' or path == top or string.sub(path, 1, #top + 1) == top .. '/'
+    local n = is_below and seats.node(call, path) or nil
+    if n and pick.is_blocked(call, n, true) then
+      count = count + 1
+      if #found < most then
+        found[#found + 1] = {path, records.sums_bytes(sums.of_tenant(call, path)), reasons.of(call, n)}
+      end
+    end
+  end
+  return {last, count, found}
+end
+
+-- path, whether its own messages are meant and not the node, turns, from: of those that sit beside it so many behind
+-- the first ones: whether there are more; its weight in thousandths, the largest of theirs, and how many turns they
+-- have at most before its last.
+function M.rivals(call, args)
+  local n, is_own, turns, from = seats.node(call, args[2]), args[3] == '1', tonumber(args[4]), tonumber(args[5])
+  local s, p = n, nil
+  if is_own then s, p = n.own, n else p = seats.node(call, seats.parent_of(n.path)) end
+  local function turn_of(each) return math.floor(costs.TURN / each.weight) end
+  local last = math.max(s.tag, p.vtime) + math.max(0, turns - 1) * turn_of(s)
+  local heaviest, before = 0, 0
+  local function look_at(each, most)
+    heaviest = math.max(heaviest, each.weight)
+    if each.tag <= last then before = before + math.min(most, math.floor((last - each.tag) / turn_of(each)) + 1) end
+  end
+  if from == 0 and not is_own and p.own.seated then look_at(p.own, p.own.count) end
+  local page = redis.call('ZRANGE', call.tag .. 'r:' .. p.path, from, from + RIVALS - 1)
+  for _, member in ipairs(page) do
+    local path = string.sub(member, 9)
+    if is_own or path ~= n.path then
+      local each = seats.node(call, path)
+      look_at(each, each.kids == 0 and each.own.count or math.huge)
+    end
+  end
+  return {#page == RIVALS and 1 or 0, s.weight, heaviest, text.num(before)}
+end
+
+return M

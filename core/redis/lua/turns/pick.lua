@@ -1,0 +1,55 @@
+-- pick - whose turn it is.
+local M = {}
+
+-- It or a node above it starts nothing now, or a pool that holds for it has no room. `of_own`: its own messages.
+function M.is_blocked(call, n, of_own)
+  local blocked = n.own.blocked and of_own or false
+  seats.each_node(call, n, function(each) blocked = blocked or each.blocked end)
+  for _, name in ipairs(seats.pools_of(call, n)) do blocked = blocked or not pools.has_room(call, name) end
+  return blocked
+end
+
+local function has_own_turn(own, first)
+  return own.seated and (not first or own.tag < first[1] or (own.tag == first[1] and own.seq < first[3]))
+end
+
+-- Below `n` the node that can be served, where pools may be in the way of some.
+local function next_by_pools(call, n)
+  if n.pool ~= '' and pools.exists(call, n.pool) and not pools.has_room(call, n.pool) then return nil end
+  local own_done = not n.own.seated
+  for _, entry in ipairs(view.all(seats.ring_of(call, n))) do
+    if not own_done and has_own_turn(n.own, entry) then return n end
+    local found = next_by_pools(call, seats.node(call, string.sub(entry[2], 9)))
+    if found then return found end
+  end
+  return not own_done and n or nil
+end
+
+-- The node at `top` or below whose own first message has the turn, or nil.
+function M.next(call, top)
+  local n = seats.node(call, top)
+  if M.is_blocked(call, n) then return nil end
+  if call.ranked then return ranks.next(call, n) end
+  if pools.any(call) then return next_by_pools(call, n) end
+  while true do
+    local first = n.kids > 0 and view.first(seats.ring_of(call, n)) or nil
+    if has_own_turn(n.own, first) then return n end
+    if not first then return nil end
+    n = seats.node(call, string.sub(first[2], 9))
+  end
+end
+
+-- Whether this seat has the turn among those below `p`.
+function M.is_first(call, s, p)
+  local first = p.kids > 0 and view.first(seats.ring_of(call, p)) or nil
+  if pools.any(call) then
+    first = nil
+    for _, entry in ipairs(view.all(seats.ring_of(call, p))) do
+      first = first or (next_by_pools(call, seats.node(call, string.sub(entry[2], 9))) and entry)
+    end
+  end
+  if not s.own then return has_own_turn(p.own, first) end
+  return first ~= nil and not has_own_turn(p.own, first) and string.sub(first[2], 9) == s.path
+end
+
+return M

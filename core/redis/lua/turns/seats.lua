@@ -1,0 +1,210 @@
+-- seats - who sits where: the nodes of the tree, and the rings that they sit in.
+--
+-- A node of the tree has a seat in the ring of its parent, and its own messages have one in its own, beside
+-- those of its children. Who has something sits. A ring is a zset of the children that sit: their tags, and of
+-- equal tags who took its place first. The seat of a node's own messages is in the node's record, so a tenant
+-- without children needs no ring.
+local M = {}
+local FORGIVEN_PER_MS = 252000000
+
+local function parent_of(path) return string.match(path, '^(.*)/[^/]*$') or '' end
+
+function M.node(call, path)
+  local n = call.nodes[path]
+  if not n then
+    n = records.node(path, redis.call('GET', call.tag .. 'n:' .. path))
+    if call.ranked then records.add_ranks(n, redis.call('HGET', call.tag .. 'rk', path)) end
+    call.nodes[path] = n
+  end
+  return n
+end
+
+local function order_of(member) return (struct.unpack('>I8', member)) end
+local function ring_of(call, n)
+  local ring = call.rings[n.path]
+  if not ring then
+    ring = view.open(call.tag .. 'r:' .. n.path, order_of)
+    call.rings[n.path] = ring
+  end
+  return ring
+end
+
+-- The tenants with ready messages of their own, and the nodes of which something runs, by path.
+local function no_order() return nil end
+local function index(call, name)
+  if not call.indexes[name] then call.indexes[name] = view.open(call.tag .. name, no_order) end
+  return call.indexes[name]
+end
+local function list(call, name, path, is_in)
+  if is_in then view.put(index(call, name), 0, path) else view.take(index(call, name), path) end
+end
+
+local function count_of(s) return s.own and s.kids + (s.own.seated and 1 or 0) or s.count end
+
+-- Where turns go by ranks, its place among its siblings is to be looked at again.
+local function touch(call, n)
+  if call.ranked then call.touched[n.path] = true end
+end
+
+-- A turn by age is the one of those that had theirs the longest ago.
+local function stamp(call, s)
+  if not call.ranked then return end
+  s.stamp, call.stamps = call.stamps, call.stamps + 1
+end
+
+local function take_seat(call, s, p)
+  s.seated = true
+  touch(call, s.own and s or p)
+  if call.ranked and s.stamp < 0 then stamp(call, s) end
+  s.seq = p.joins
+  p.joins = p.joins + 1
+  if s.own then
+    view.put(ring_of(call, p), s.tag, struct.pack('>I8', s.seq) .. s.path)
+    p.kids = p.kids + 1
+  end
+end
+
+local function leave_seat(call, s, p)
+  s.seated = false
+  touch(call, s.own and s or p)
+  if s.own then
+    view.take(ring_of(call, p), struct.pack('>I8', s.seq) .. s.path)
+    p.kids = p.kids - 1
+  end
+end
+
+-- One start behind the clock, or one that is usual. What it has used before it owes, less what time forgives. The product of a long time
+-- is split: above 2^53 it would be rounded.
+local function newcomer_tag(s, p, cost, at)
+  local owed = s.tag
+  if s.run == 0 then
+    local idle = math.max(0, at - s.idle)
+    local whole = math.floor(idle / s.weight)
+    local rest = idle - whole * s.weight
+    owed = owed - whole * FORGIVEN_PER_MS - math.floor(rest * FORGIVEN_PER_MS / s.weight)
+  end
+  return math.max(p.vtime + math.floor(cost / s.weight), owed)
+end
+
+-- Sits or leaves as it has something or not, and so on upwards while that changes something. `cost`: of the
+-- first message that came, and when that was; nil: none did. `group`: it is one that has gathered.
+local function settle(call, s, p, cost, at, group)
+  while true do
+    local count = count_of(s)
+    local wanted = count > 0 and not s.blocked
+    if cost and not s.seated and (count == 1 or (group and not s.own)) then
+      s.tag = newcomer_tag(s, p, cost, at)
+      stamp(call, s)
+    end
+    s.changed, p.changed = true, true
+    if (s.seated or false) == wanted then return end
+    if s.seated then
+      leave_seat(call, s, p)
+    else
+      s.tag = math.max(s.tag, p.vtime)
+      take_seat(call, s, p)
+    end
+    if p.path == '' then return end
+    s, p = p, M.node(call, parent_of(p.path))
+  end
+end
+
+-- Its own messages and each node above them, but not the root, and what each sits below.
+local function each_seat(call, n, visit)
+  visit(n.own, n)
+  while n.path ~= '' do
+    local p = M.node(call, parent_of(n.path))
+    visit(n, p)
+    n = p
+  end
+end
+
+local function note_idle(call, n, running, at)
+  each_seat(call, n, function(s, p)
+    local idle = count_of(s) == 0 or (s.blocked and not s.own)
+    if idle and s.run <= running then s.idle = at end
+    s.changed, p.changed = true, true
+  end)
+end
+
+-- A node's own run-time comes with its seats; the root sits nowhere.
+local function each_node(call, n, visit)
+  visit(n)
+  while n.path ~= '' do
+    n = M.node(call, parent_of(n.path))
+    visit(n)
+  end
+end
+
+-- Another tag, in the place that it has.
+local function retag(call, s, p, tag)
+  if s.seated and s.own and tag ~= s.tag then
+    local member = struct.pack('>I8', s.seq) .. s.path
+    view.take(ring_of(call, p), member)
+    view.put(ring_of(call, p), tag, member)
+  end
+  s.tag = tag
+  touch(call, s.own and s or p)
+end
+
+
+-- Another tag, and so another place: behind those that have the same.
+function M.reseat(call, s, tag)
+  local p = M.node(call, parent_of(s.path))
+  local seated = s.seated
+  if seated then leave_seat(call, s, p) end
+  s.tag = tag
+  if seated then take_seat(call, s, p) end
+  p.changed = true
+end
+
+-- The pools that there are and that hold for it, each once.
+local function pools_of(call, n)
+  local names, seen = {}, {}
+  if not pools.any(call) then return names end
+  each_node(call, n, function(each)
+    local name = each.pool
+    if each.path ~= '' and not seen[name] and pools.exists(call, name) then
+      seen[name] = true
+      names[#names + 1] = name
+    end
+  end)
+  return names
+end
+
+-- Those with ready messages, at `top` and below, by name.
+function M.tenants(call, top)
+  local found = {}
+  for _, entry in ipairs(view.all(index(call, 'tn'))) do
+    local path = entry[2]
+    if top == '' or path == top or string.sub(path, 1, #top + 1) == top .. '/' then found[#found + 1] = path end
+  end
+  return found
+end
+
+-- The paths of which something runs.
+function M.running(call)
+  local paths = {}
+  for i, entry in ipairs(view.all(index(call, 'rn'))) do paths[i] = entry[2] end
+  return paths
+end
+
+M.parent_of, M.each_seat, M.each_node, M.retag, M.pools_of = parent_of, each_seat, each_node, retag, pools_of
+M.count_of, M.ring_of, M.index, M.list = count_of, ring_of, index, list
+M.touch, M.stamp = touch, stamp
+M.take_seat, M.leave_seat, M.settle, M.note_idle = take_seat, leave_seat, settle, note_idle
+
+function M.write(call)
+  local changed = {}
+  for path, n in pairs(call.nodes) do
+    if n.changed then
+      changed[#changed + 1] = call.tag .. 'n:' .. path
+      changed[#changed + 1] = records.node_bytes(n)
+    end
+  end
+  text.call('MSET', nil, changed)
+  for _, ring in pairs(call.rings) do view.write(ring) end
+  for _, each in pairs(call.indexes) do view.write(each) end
+end
+
+return M

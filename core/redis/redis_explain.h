@@ -1,0 +1,33 @@
+// redis_explain - why a message is served when it is, or why it waits.
+//
+// What stands in its way is told by the program on the server, which walks the turns as a worker's call does.
+// The place of one that is further than that looks ahead is bounded by counting the turns of those beside it,
+// some at a time: in between everything may change.
+#pragma once
+
+// fq, this room.
+#include "core/redis/shard/shard.h"
+// fq, below us.
+#include "core/api/queue.h"
+
+namespace fq {
+
+class RedisExplain {
+ public:
+  explicit RedisExplain(Shard& shard) : shard_(shard) {}
+
+  Result<ExplainReply> explain(const ExplainRequest& request);
+
+ private:
+  Result<std::optional<Explanation>> of_message(MessageId id);
+  Result<std::optional<Explanation>> of_tenant(const std::string& path);
+  Result<std::vector<Explanation>> next(const std::string& path, size_t n);
+  Result<void> add_blocked(const std::string& path, ExplainReply& reply);
+  Result<void> add_below(const std::string& path, Explanation& found);
+  Result<void> scan_rivals(Explanation& found, bool among_own, bool counts_turns);
+  std::vector<Reason> reasons_of(const Reply& told) const;
+
+  Shard& shard_;
+};
+
+}  // namespace fq

@@ -1,0 +1,143 @@
+// amounts_test - limits of messages and bytes on a server, and an order that becomes another one under way.
+#include "tests/redis/fixture.h"
+
+// System.
+#include <utility>
+#include <vector>
+
+namespace fq::test {
+
+namespace {
+
+class AmountsFixture {
+ public:
+  AmountsFixture() : queue_(open_on(told_time_engine(), server_.spool(), &clock_)) {}
+
+  Queue& door() { return *queue_; }
+  Result<PushReply> put(const std::vector<std::pair<std::string, std::string>>& items,
+                        const PushOptions& options = {}) {
+    std::vector<NewMessage> batch(items.size());
+    for (size_t i = 0; i < items.size(); ++i)
+      batch[i].tenant = items[i].first, batch[i].payload = as_bytes(items[i].second);
+    return queue_->push(batch, options);
+  }
+  /// Why it is refused; "": it is not.
+  std::string refusal(const std::vector<std::pair<std::string, std::string>>& items) {
+    const uint64_t before = pushed();
+    const Result<PushReply> reply = put(items);
+    if (reply.ok()) return "";
+    CHECK(reply.error().kind == ErrorKind::later);
+    CHECK(pushed() == before);
+    return reply.error().text;
+  }
+  void set(std::string_view path, PolicyKey key, int64_t number) {
+    REQUIRE(queue_->policy_set(path, {{{key, number, 0, {}}}, {}}).ok());
+  }
+  void unset(std::string_view path, PolicyKey key) { REQUIRE(queue_->policy_set(path, {{}, {key}}).ok()); }
+  Delivery take() {
+    LeaseReply reply = answered(queue_->lease(for_a_minute()));
+    REQUIRE(reply.deliveries.size() == 1);
+    return std::move(reply.deliveries[0]);
+  }
+  SettleStatus settle(const Delivery& delivery, Verdict verdict) {
+    Settle item;
+    item.receipt = delivery.receipt;
+    item.verdict = verdict;
+    return answered(queue_->settle({&item, 1})).items.at(0);
+  }
+  std::string served() {
+    std::string text;
+    for (const Delivery& each : answered(queue_->lease(for_a_minute(100))).deliveries)
+      text += std::string(each.payload.bytes()) + " ";
+    return text;
+  }
+
+ private:
+  uint64_t pushed() { return answered(queue_->stats({})).rows.at(0).pushed; }
+
+  TestServer server_;
+  FakeClock clock_;
+  std::unique_ptr<Queue> queue_;
+};
+
+NewMessage with_priority(std::string_view tenant, std::string_view payload, int32_t priority) {
+  NewMessage message;
+  message.tenant = tenant, message.payload = as_bytes(payload), message.priority = priority;
+  return message;
+}
+
+}  // namespace
+
+TEST_CASE("a batch above what a tenant may hold adds nothing, and says what is in the way") {
+  AmountsFixture q;
+  CHECK(q.refusal({{"a/x", "1"}}).empty());
+  q.set("a", PolicyKey::max_messages, 3);  // of what is there already, too
+  CHECK(q.refusal({{"a/x", "2"}, {"a", "3"}}).empty());
+  CHECK(q.refusal({{"b", "4"}, {"a/y", "5"}}) ==
+        "tenant 'a': has 3 messages, the limit is 3 (max_messages); try again when some are done, or use "
+        "--block");
+  CHECK(q.refusal({{"b", "4"}}).empty());
+  q.set("a", PolicyKey::max_messages, 1);  // below what is there: nothing is taken away
+  CHECK_FALSE(q.refusal({{"a", "5"}}).empty());
+  q.unset("a", PolicyKey::max_messages);
+  CHECK(q.refusal({{"a", "5"}, {"a/z", "6"}}).empty());
+  CHECK(answered(q.door().check()).findings.empty());
+}
+
+TEST_CASE("a queue holds no more bytes than it may, and what is dead takes no room") {
+  AmountsFixture q;
+  q.set("", PolicyKey::max_bytes, 4);
+  CHECK(q.refusal({{"a", "1234"}}).empty());
+  CHECK(q.refusal({{"b", "5"}}) ==
+        "queue: has 4 bytes, the limit is 4 (max_bytes); try again when some are done, or use --block");
+  const Delivery taken = q.take();
+  CHECK_FALSE(q.refusal({{"b", "5"}}).empty());
+  q.settle(taken, Verdict::bury);
+  CHECK(q.refusal({{"b", "5"}}).empty());
+  MessagePatch longer;
+  longer.payload = as_bytes(std::string_view("12345"));
+  CHECK_FALSE(q.door().edit(MessageId{2}, longer).ok());
+  longer.payload = as_bytes(std::string_view("1234"));
+  CHECK(answered(q.door().edit(MessageId{2}, longer)) == SettleStatus::ok);
+  CHECK(answered(q.door().stats({})).rows.at(0).bytes == 4);
+}
+
+TEST_CASE(
+    "a push that may wait for room is put when something has ended, or is refused when its time is over") {
+  AmountsFixture q;
+  q.set("a", PolicyKey::max_messages, 1);
+  REQUIRE(q.put({{"a", "first"}}).ok());
+  PushOptions options;
+  options.block = true;
+  options.wait_ms = 20;
+  CHECK(q.put({{"a", "second"}}, options).error().kind == ErrorKind::later);
+  const Delivery taken = q.take();
+  q.settle(taken, Verdict::ack);
+  options.wait_ms = 20'000;
+  CHECK(q.put({{"a", "second"}}, options).ok());
+}
+
+TEST_CASE("turns go by ranks from the moment that scope says so, and by tenants again after it") {
+  AmountsFixture q;
+  const std::vector<NewMessage> batch = {with_priority("a", "a0", 0), with_priority("a/x", "ax5", 5),
+                                         with_priority("b", "b9", 9), with_priority("b", "b1", 1),
+                                         with_priority("c", "c2", 2)};
+  REQUIRE(q.door().push(batch).ok());
+  const auto set_scope = [&](Scope scope, uint64_t inode) {
+    REQUIRE(
+        q.door()
+            .policy_load({{{PolicyKey::scope, static_cast<int64_t>(scope), 0, {}}}, {}, {}}, {.inode = inode})
+            .ok());
+  };
+  set_scope(Scope::queue, 1);
+  CHECK(std::string(q.take().payload.bytes()) == "b9");
+  CHECK(std::string(q.take().payload.bytes()) == "ax5");
+  REQUIRE(q.door().push(std::vector{with_priority("c", "c7", 7)}).ok());
+  CHECK(std::string(q.take().payload.bytes()) == "c7");
+  set_scope(Scope::tenant, 2);
+  set_scope(Scope::queue, 3);
+  CHECK(q.served() == "c2 b1 a0 ");
+  CHECK(answered(q.door().check()).findings.empty());
+}
+
+}  // namespace fq::test
