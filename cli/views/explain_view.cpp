@@ -74,6 +74,12 @@ std::string command_for(const Reason& reason, const std::string& verb, const std
   return tenant.empty() ? "" : in_queue("fq tenant " + verb + " " + tenant + rest, context);
 }
 
+std::string cycle_text(const std::vector<MessageId>& cycle) {
+  std::string text = "waits for itself: ";
+  for (const MessageId id : cycle) text += id_text(id) + " waits for ";
+  return text + id_text(cycle[0]);
+}
+
 std::string running_text(const Reason& reason) {
   std::string text = std::to_string(reason.running);
   if (reason.limit) text += " of " + std::to_string(*reason.limit);
@@ -108,6 +114,9 @@ ReasonText state_reason_text(const Explanation& of, const Reason& reason, const 
       if (!reason.until_wall_ms) return {"held by what the job of a dead worker left behind", ""};
       return {"leased until " + time_text(reason.until_wall_ms, now_ms), ""};
     case Reason::Kind::held:
+      if (!reason.cycle.empty())
+        return {cycle_text(reason.cycle) + ": none of them goes on; cancel one",
+                in_queue("fq cancel " + id, context)};
       if (reason.ids.empty()) return {"is on its way from one queue to another", ""};
       return {"comes after " + ids_text(reason.ids) +
                   also_typed("fq explain " + id_text(reason.ids[0]), "what keeps it", context),
@@ -281,6 +290,8 @@ void write_reason(JsonWriter& json, const Explanation& of, const Reason& reason,
   reason.pid ? json.number(int64_t{*reason.pid}) : json.null();
   json.key("ids").begin_array();
   for (const MessageId id : reason.ids) json.number(number(id));
+  json.end_array().key("cycle").begin_array();
+  for (const MessageId id : reason.cycle) json.number(number(id));
   json.end_array().key("text").text(text.what).key("change");
   text.change.empty() ? json.null() : json.text(text.change);
   json.end_object();

@@ -36,6 +36,8 @@ struct Reason {
   std::optional<int64_t> until_wall_ms;
   std::optional<int> pid;
   std::vector<MessageId> ids;
+  // Held by itself: it, what it comes after, and so on, as far as what comes after it.
+  std::vector<MessageId> cycle;
 };
 std::string_view name_of(Reason::Kind kind);
 

@@ -42,6 +42,8 @@ struct StatsRow {
   Percentiles wait_ms, run_ms;
   // Of the queue only.
   uint64_t segment_bytes = 0, journal_bytes = 0, recoveries = 0;
+  uint64_t schedules = 0;
+  std::optional<int64_t> next_schedule_wall_ms;  // when the first of them is due
   FairBy fair_by = FairBy::turns;
   bool paused = false, draining = false;
   std::optional<Rates> pushed_per_s, popped_per_s, acked_per_s;

@@ -143,6 +143,11 @@ fq explain -q g --json 1 >>"$work/explained"
 # And where turns are not counted.
 fq queue set -q g linger= scope=queue
 fq explain -q g --json 1 >>"$work/explained"
+# Two whose steps wait for each other.
+for n in 1 2; do fq push -q cycle $n >/dev/null; done
+mapfile -t receipts < <(fq pop -q cycle --lease 1h -n 2 | cut -f1)
+for n in 0 1; do FQ_RECEIPT=${receipts[n]} fq step -q cycle s --wait $((2 - n)) 2>/dev/null; done
+fq explain -q cycle --json 1 >>"$work/explained"
 fq schedule set -q g yearly @yearly x
 fq explain -q g --json >>"$work/explained"
 agree fq-explain.1 'Keys of JSON' "$work/explained"

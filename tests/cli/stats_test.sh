@@ -29,7 +29,7 @@ is 'who has waited longest is first' t2 "$(fq stats -q many --tenants | awk 'NR 
 is 'JSON tells of all' 25 "$(fq stats -q many --tenants --json | wc -l)"
 
 # JSON.
-is 'the keys of a queue' 'acked,acked_per_s,active_tenants,buried,bytes,cancelled,dead,delayed,draining,expired,fair_by,held,jain,journal_bytes,leased,oldest_ready_s,parked_tenants,paused,popped,popped_per_s,pushed,pushed_per_s,queue,ready,recoveries,released,retried,run_ms,segment_bytes,tenants,wait_ms' \
+is 'the keys of a queue' 'acked,acked_per_s,active_tenants,buried,bytes,cancelled,dead,delayed,draining,expired,fair_by,held,jain,journal_bytes,leased,next_schedule_at,oldest_ready_s,parked_tenants,paused,popped,popped_per_s,pushed,pushed_per_s,queue,ready,recoveries,released,retried,run_ms,schedules,segment_bytes,tenants,wait_ms' \
   "$(fq stats -q default --json | jq -r 'keys | join(",")')"
 is 'rates are of the last minutes' '[1.5,0.3,0.1]' "$(fq stats -q default --json | jq -c '[.pushed_per_s | .m1, .m5, .m15]')"
 is 'equal tenants were treated alike' 1 "$(fq stats -q default --json | jq .jain)"

@@ -182,6 +182,22 @@ is 'all asleep in a rebuild' '4 4' "$(fq stats --json | jq -r '"\(.held) \(.dela
 check_is_clean 'rebuilt asleep'
 unset FQ_RECEIPT
 
+# Two that wait for each other: nothing ends that, and explain says so.
+fresh
+fq push a >/dev/null; fq push b >/dev/null; fq push c >/dev/null
+mapfile -t receipts < <(fq pop --lease 1h -n 3 | cut -f1)
+step_of() { env FQ_RECEIPT="${receipts[$1]}" "$FQ" step s --wait "${@:2}"; }
+step_of 0 2 2>/dev/null; step_of 1 3 2>/dev/null
+is 'no cycle yet' '[]' "$(fq explain --json 1 | jq -c '.reasons[0].cycle')"
+step_of 2 1 2>/dev/null
+is 'the way round' '[1,2,3]' "$(fq explain --json 1 | jq -c '.reasons[0].cycle')"
+fq explain 2 | grep -q 'waits for itself: 2 waits for 3 waits for 1 waits for 2' || fail "a cycle is not said: $(fq explain 2)"
+fq explain 2 | grep -q 'fq cancel 2' || fail 'what ends a cycle is not said'
+fq cancel 3
+is 'once one is gone the others go on' 'ready held' "$(fq show --json 2 | jq -r .state) $(fq show --json 1 | jq -r .state)"
+is 'and there is no cycle' '[]' "$(fq explain --json 1 | jq -c '.reasons[0].cycle')"
+check_is_clean 'a cycle'
+
 # A worker that is killed while a job winds up after its sleep: the message sleeps, and no crash counts.
 fresh
 fq push --attempts 1 m >/dev/null

@@ -2,6 +2,7 @@
 
 // fq, below us.
 #include "core/base/text/json_writer.h"
+#include "core/base/text/wall_time.h"
 // fq, this room.
 #include "cli/views/stats/stats_view.h"
 
@@ -64,10 +65,12 @@ void write_row(JsonWriter& json, const std::string& queue, const StatsRow& row, 
   }
   for (const auto& [key, count] :
        {std::pair("segment_bytes", row.segment_bytes), std::pair("journal_bytes", row.journal_bytes),
-        std::pair("recoveries", row.recoveries)}) {
+        std::pair("recoveries", row.recoveries), std::pair("schedules", row.schedules)}) {
     json.key(key);
     tenants ? json.null() : json.number(count);
   }
+  json.key("next_schedule_at");
+  row.next_schedule_wall_ms ? json.text(format_wall_time(*row.next_schedule_wall_ms)) : json.null();
   json.end_object();
 }
 

@@ -19,6 +19,7 @@ namespace {
 constexpr StatsCount kFileGauges[] = {
     {"segment_bytes", &StatsRow::segment_bytes, "Bytes of the shared segment."},
     {"journal_bytes", &StatsRow::journal_bytes, "Bytes of the journal."},
+    {"schedules", &StatsRow::schedules, "Schedules of the queue."},
 };
 constexpr StatsCount kBytes[] = {
     {"payload_bytes", &StatsRow::bytes, "Payload bytes of what is not finished."},

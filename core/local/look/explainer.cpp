@@ -83,6 +83,7 @@ Result<std::optional<Explanation>> Explainer::of_message(MessageId id) {
     FQ_TRY(count_ahead(found));
     found.limited = found.limited || (found.reasons.empty() && found.ahead >= starts_left_);
   }
+  if (found.state == State::held) FQ_TRY(find_cycle(found));
   FQ_TRY(find_running({&found, 1}));
   FQ_TRY(scan_rivals(found));
   return std::optional(std::move(found));

@@ -77,6 +77,8 @@ class Explainer : private Linked {
   void tell_state(const Snapshot& snapshot, std::span<const uint64_t> waits, Explanation& found);
 
   // explainer_looks.cpp: in parts
+  /// Whether it is held by what is held by it.
+  Result<void> find_cycle(Explanation& found);
   /// Those of its tenant that go before it.
   Result<void> count_ahead(Explanation& found);
   /// Some of those that hold the slots of what is full. Needs: full_ has them in the order of the reasons.

@@ -1,13 +1,60 @@
 // explainer_looks - what an explanation needs of all messages or tenants, looked at in parts.
 #include "core/local/look/explainer.h"
 
+// System.
+#include <algorithm>
+#include <array>
+#include <set>
+
 namespace fq {
 
 namespace {
 
-constexpr size_t kIdsMax = 5;  // of those that run
+constexpr size_t kIdsMax = 5;           // of those that run
+constexpr size_t kFollowedMax = 1'000;  // arbitrary: messages on the ways back to one that waits
 
 }  // namespace
+
+/// Steps may wait for each other, and nothing ends that. The shortest way back to the message, one hold of
+/// the lock for each message on the way.
+Result<void> Explainer::find_cycle(Explanation& found) {
+  struct Followed {
+    MessageId id;
+    size_t from;  // among those that were followed; kFollowedMax: from the message itself
+  };
+  const auto held = std::find_if(found.reasons.begin(), found.reasons.end(),
+                                 [](const Reason& each) { return each.kind == Reason::Kind::held; });
+  if (held == found.reasons.end()) return {};
+  std::vector<Followed> followed;
+  std::set<uint64_t> met;
+  const auto follow = [&](MessageId id, size_t from) {
+    if (met.insert(number(id)).second) followed.push_back({id, from});
+  };
+  for (const MessageId id : held->ids) follow(id, kFollowedMax);
+  std::array<uint64_t, kWaitsMax> waits;
+  for (size_t i = 0; i < followed.size() && i < kFollowedMax; ++i) {
+    uint32_t count = 0;
+    FQ_TRY(locked([&]() -> Result<void> {
+      count = 0;
+      const std::optional<SlotIndex> slot = schedule().messages().find(followed[i].id);
+      const bool waiting = slot && state_of(schedule().messages().entry(*slot)) == SlotState::held;
+      if (waiting) count = schedule().dependents().waits_of(*slot, waits);
+      return {};
+    }));
+    for (const uint64_t id : std::span(waits).first(count)) {
+      if (MessageId{id} != *found.id) {
+        follow(MessageId{id}, i);
+        continue;
+      }
+      std::vector<MessageId>& cycle = held->cycle;
+      for (size_t at = i; at != kFollowedMax; at = followed[at].from) cycle.push_back(followed[at].id);
+      cycle.push_back(*found.id);
+      std::reverse(cycle.begin(), cycle.end());
+      return {};
+    }
+  }
+  return {};
+}
 
 Result<void> Explainer::count_ahead(Explanation& found) {
   return in_parts([&] { return schedule().views().slots_end(); },

@@ -1,6 +1,7 @@
 #include "core/local/look/stats.h"
 
 // System.
+#include <algorithm>
 #include <array>
 // fq, this room.
 #include "core/local/look/row_parts.h"
@@ -11,6 +12,7 @@ namespace fq {
 namespace {
 
 constexpr int64_t kMinuteMs = 60'000;
+constexpr uint32_t kSchedulesPerHold = 4096;  // of the state lock
 
 /// How many times there are of each length: below 1 ms, 1, 2 to 3, 4 to 7 ms, and so on.
 using Octaves = std::array<uint64_t, 5 + QueueHistogram::kOctaves + 1>;
@@ -75,15 +77,38 @@ Result<StatsReply> Stats::rows(const StatsRequest& request) {
     row.segment_bytes = header().segment_bytes;
     row.journal_bytes = stream().table().journal_bytes();
     row.recoveries = root.counters.recoveries;
+    row.schedules = schedule().timetable().count();
     return {};
   }));
   put_times(row, times);
+  if (row.schedules != 0) FQ_TRY(find_next_schedule(row));
   FQ_TRY(survey(tenants, reply.as_of_wall_ms));
   row.parked_tenants = tenants.parked();
   row.oldest_ready_s = tenants.oldest_ready_s();
   row.jain = tenants.jain();
   reply.rows.push_back(std::move(row));
   return reply;
+}
+
+Result<void> Stats::find_next_schedule(StatsRow& row) {
+  uint32_t end = 1;
+  for (uint32_t from = 0; from < end; from += kSchedulesPerHold) {
+    int64_t next_ms = kNever;
+    FQ_TRY(locked([&]() -> Result<void> {
+      const Timetable timetable = schedule().timetable();
+      end = timetable.end();
+      next_ms = kNever;
+      for (uint32_t i = from; i < std::min(end, from + kSchedulesPerHold); ++i) {
+        const Recurring& recurring = timetable.at(i);
+        const bool waits = timetable.is_used(i) && (recurring.flags & kRecurringPaused) == 0;
+        if (waits) next_ms = std::min<int64_t>(next_ms, recurring.next_wall_ms);
+      }
+      return {};
+    }));
+    if (next_ms != kNever)
+      row.next_schedule_wall_ms = std::min(next_ms, row.next_schedule_wall_ms.value_or(kNever));
+  }
+  return {};
 }
 
 Result<void> Stats::survey(TenantSurvey& survey, int64_t& as_of_wall_ms) {

@@ -17,6 +17,7 @@ class Stats : private Linked {
   Result<StatsReply> rows(const StatsRequest& request);
 
  private:
+  Result<void> find_next_schedule(StatsRow& row);
   Result<void> survey(TenantSurvey& survey, int64_t& as_of_wall_ms);
 };
 
