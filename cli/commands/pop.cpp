@@ -240,7 +240,8 @@ Result<Exit> run_pop(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(PopRequest request, pop_request(arguments, session.format()));
   request.lease.tenant = request.tenant;
   FQ_TRY_SET(const std::unique_ptr<Queue> queue,
-             session.open(Session::Policy::last_good, request.lease.wait));
+             session.open(Session::Policy::last_good, request.lease.wait ? Session::Missing::is_made_and_said
+                                                                 : Session::Missing::is_refused));
   request.lease.interrupt = &catch_signals();
   return Popping(session, *queue, request).run();
 }

@@ -30,7 +30,7 @@ struct Ways {
 
 Result<Ways> ways_of(Session& session, const std::string& name) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue,
-             session.open({session.spool(), name}, Session::Policy::last_good, OpenOptions{}));
+             session.open({session.spool(), name}, Session::Policy::last_good));
   FQ_TRY_SET(const OverridePage page, queue->policy_overrides({}, 1));  // the queue's own is the first
   Ways ways;
   for (const PolicyOverride& each : page.overrides) {

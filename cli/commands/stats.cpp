@@ -32,7 +32,7 @@ Result<Look> look(Session& session, bool tenants) {
   if (names.empty()) all.exit = Exit::nothing;
   const auto look_at = [&](const std::string& name) -> Result<StatsReply> {
     FQ_TRY_SET(const std::unique_ptr<Queue> queue,
-               session.open({session.spool(), name}, Session::Policy::last_good, OpenOptions{}));
+               session.open({session.spool(), name}, Session::Policy::last_good));
     return queue->stats({.tenants = tenants, .tenant = {}});
   };
   for (const std::string& name : names) {

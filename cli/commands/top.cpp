@@ -72,7 +72,7 @@ class Top {
   }
 
   Result<std::unique_ptr<Queue>> open(const std::string& name) {
-    return session_.open({session_.spool(), name}, Session::Policy::last_good, OpenOptions{});
+    return session_.open({session_.spool(), name}, Session::Policy::last_good);
   }
 
   struct Seen {
@@ -243,7 +243,7 @@ Result<Exit> run_top(const Arguments& arguments, Session& session) {
   if (names.empty()) return Exit::nothing;
   if (session.queue_named()) {
     // Missing or damaged: said before the screen is taken.
-    FQ_TRY(session.open({session.spool(), names[0]}, Session::Policy::last_good, OpenOptions{}));
+    FQ_TRY(session.open({session.spool(), names[0]}, Session::Policy::last_good));
   }
   return Top(session).run();
 }

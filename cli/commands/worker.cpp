@@ -35,7 +35,8 @@ Result<std::string> delivery_line(const std::string& queue, const Delivery& deli
   return message_line(queue, info);
 }
 
-Result<std::vector<worker::Source>> open_sources(Session& session, const Arguments& arguments) {
+Result<std::vector<worker::Source>> open_sources(Session& session, const Arguments& arguments,
+                                                 Session::Missing missing) {
   std::vector<std::string> names;
   for (const std::string_view typed : arguments.values("queue")) {
     FQ_TRY_SET(std::string name, to_queue("--queue", typed));
@@ -48,7 +49,7 @@ Result<std::vector<worker::Source>> open_sources(Session& session, const Argumen
     worker::Source source;
     source.name = name;
     FQ_TRY_SET(source.queue,
-               session.open({session.spool(), name}, Session::Policy::last_good, {.create = true}));
+               session.open({session.spool(), name}, Session::Policy::last_good, missing));
     sources.push_back(std::move(source));
   }
   return sources;
@@ -72,7 +73,7 @@ using Run = std::vector<std::pair<std::string, MessageId>>;
 Result<Exit> exit_of_run(Session& session, const Run& not_acked) {
   for (const auto& [name, id] : not_acked) {
     FQ_TRY_SET(const std::unique_ptr<Queue> queue,
-               session.open({session.spool(), name}, Session::Policy::last_good, OpenOptions{}));
+               session.open({session.spool(), name}, Session::Policy::last_good));
     FQ_TRY_SET(const std::optional<MessageInfo> message, queue->get(id));
     if (!message || message->state != State::acked) return Exit::nothing;
   }
@@ -94,7 +95,10 @@ Exit exit_of_end(worker::End end) {
 
 Result<Exit> run_worker(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(worker::Options options, worker_options_of(arguments));
-  FQ_TRY_SET(std::vector<worker::Source> sources, open_sources(session, arguments));
+  // One that leaves by itself does not make what it would wait for.
+  const bool leaves = options.stay != worker::Stay::forever;
+  const Session::Missing missing = leaves ? Session::Missing::is_refused : Session::Missing::is_made_and_said;
+  FQ_TRY_SET(std::vector<worker::Source> sources, open_sources(session, arguments, missing));
   if (options.stream && sources.size() > 1) return usage_error("--stream", "takes one queue");
   FQ_TRY_SET(options.spool, absolute(session.spool()));
   for (char** each = environ; *each != nullptr; ++each) options.environment.emplace_back(*each);

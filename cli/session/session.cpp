@@ -129,21 +129,25 @@ Result<void> Session::resolve_format(const Arguments& arguments) {
   return {};
 }
 
-Result<std::unique_ptr<Queue>> Session::open(Policy policy, bool create) {
+Result<std::unique_ptr<Queue>> Session::open(Policy policy, Missing missing) {
   OpenOptions options;
-  options.create = create;
   options.until_exit = true;
-  return open(location_, policy, options);
+  return open(location_, policy, missing, options);
 }
 
-Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy policy,
-                                             const OpenOptions& options) {
-  OpenOptions how = options;
-  how.create = false;
-  Result<std::unique_ptr<Queue>> queue = open_queue(location, how);
-  if (!queue && options.create && queue.error().kind == ErrorKind::missing) {
+Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy policy, Missing missing) {
+  return open(location, policy, missing, OpenOptions{});
+}
+
+Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy policy, Missing missing,
+                                             OpenOptions options) {
+  Result<std::unique_ptr<Queue>> queue = open_queue(location, options);
+  if (!queue && missing != Missing::is_refused && queue.error().kind == ErrorKind::missing) {
     FQ_TRY(read_policy_for(location));
+    options.create = true;
     queue = open_queue(location, options);
+    if (queue && missing == Missing::is_made_and_said)
+      say("queue '" + location.queue + "': was not there, and was made");
   }
   if (!queue) return queue;
   Result<void> loaded = bring_policy_up_to_date(**queue, location);
@@ -177,7 +181,7 @@ Result<Exit> Session::for_each_queue(const std::function<Result<Exit>(const std:
   Exit worst = names.empty() ? Exit::nothing : Exit::done;
   for (const std::string& name : names) {
     const Result<std::unique_ptr<Queue>> queue =
-        open({location_.spool, name}, Policy::last_good, OpenOptions{});
+        open({location_.spool, name}, Policy::last_good);
     const Result<Exit> exit = queue ? look(name, **queue) : queue.error();
     if (out_.failed()) return exit;
     if (!exit) say(exit.error().text);

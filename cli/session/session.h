@@ -45,10 +45,14 @@ class Session {
   enum class Policy { last_good, unsaid };
   /// What was said of that; "": nothing.
   const std::string& policy_fault() const { return policy_fault_; }
+  /// Where there is no such queue. A person who waits for messages is told that it was made: a name that was
+  /// mistyped never has any.
+  enum class Missing { is_refused, is_made, is_made_and_said };
   /// The command's one queue, until its process ends.
-  Result<std::unique_ptr<Queue>> open(Policy policy, bool create = false);
+  Result<std::unique_ptr<Queue>> open(Policy policy, Missing missing = Missing::is_refused);
   /// One of several, with the policy that holds now.
-  Result<std::unique_ptr<Queue>> open(const Location& location, Policy policy, const OpenOptions& options);
+  Result<std::unique_ptr<Queue>> open(const Location& location, Policy policy,
+                                      Missing missing = Missing::is_refused);
   /// All of the spool; ErrorKind::missing when there is no spool.
   Result<std::vector<std::string>> all_queues() const;
   /// The one that was named, else all of the spool.
@@ -58,6 +62,8 @@ class Session {
   Result<Exit> for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look);
 
  private:
+  Result<std::unique_ptr<Queue>> open(const Location& location, Policy policy, Missing missing,
+                                      OpenOptions options);
   Result<void> resolve_spool(const Arguments& arguments);
   Result<void> resolve_queue(const Arguments& arguments);
   Result<void> resolve_format(const Arguments& arguments);

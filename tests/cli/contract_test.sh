@@ -60,8 +60,16 @@ for command in pop 'peek' 'stats' 'jobs' 'cancel 1' 'log' 'kick 1' 'show 1' 'wai
   gives 1 "'nowhere'" fq -q nowhere $command
 done
 is 'none of them made it' 0 "$(fq queue list | grep -c nowhere)"
-"$FQ" -q waits pop --wait=1ms 2>/dev/null
+for leaves in --once --drain; do gives 1 "'nowhere'" fq -q nowhere worker $leaves; done
+is 'nor one that would leave at once' 0 "$(fq queue list | grep -c nowhere)"
+"$FQ" -q waits pop --wait=1ms 2>"$work/err"
 is 'its wait was over' 75 $?
+is 'it says that it made the queue' "fq: queue 'waits': was not there, and was made" "$(cat "$work/err")"
+"$FQ" -q stays worker 2>"$work/err" & worker=$!
+await grep -q "fq: queue 'stays': was not there, and was made" "$work/err"
+kill $worker
+wait $worker
+is 'a worker that stays makes it' 1 "$(fq queue list | grep -c stays)"
 is 'a waiting pop makes it' 1 "$(fq queue list | grep -c waits)"
 is 'under set -e a loop over a queue ends' 'y z done' "$(fq push -q two y >/dev/null; fq push -q two z >/dev/null
   bash -ec 'while m=$("$FQ" -q two pop); do echo "$m"; done; echo done' | xargs)"

@@ -42,7 +42,7 @@ void keep_step(Scene& s) {
   });
 }
 
-void to_push(Scene& s) {
+void to_push_a_child(Scene& s) {
   to_keep(s);
   s.deeds[kFirst].adds = {"child"};
 }
@@ -83,7 +83,7 @@ std::vector<DoorOperation> with_steps(std::vector<DoorOperation> operations) {
                                {"a step is kept", to_keep, keep_step, Short::nothing},
                                {"a step is kept anew", to_keep_again, keep_step, Short::nothing},
                                {"a step is told", to_keep_again, run_step, Short::nothing},
-                               {"a step pushes", to_push, push_in_step},
+                               {"a step pushes", to_push_a_child, push_in_step},
                                {"a step sleeps", to_keep, sleep_in_step, Short::nothing},
                                {"a step waits", to_wait, wait_in_step}};
   operations.insert(operations.end(), std::begin(all), std::end(all));

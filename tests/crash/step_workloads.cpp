@@ -80,7 +80,7 @@ void waited(Story& s) {
   s.push("three");
 }
 
-void schedule_set(Story& s) {
+void story_of_schedule(Story& s) {
   s.push("one");
   s.from_here();
   s.set_schedule("hourly", "tick");
@@ -93,7 +93,7 @@ void schedule_removed(Story& s) {
   s.remove_schedule("hourly");
   s.push("two");
 }
-void schedule_due(Story& s) {
+void story_of_due_time(Story& s) {
   s.push("one");
   LateClock clock(61 * kBehindMinuteMs);
   set_late(*open_behind(s.spool(), clock), "tick");
@@ -128,9 +128,9 @@ std::vector<Workload> with_steps(std::vector<Workload> all) {
       {"push in a step, wait for it", child_awaited},
       {"sleep in a step, push", slept},
       {"wait in a step, push", waited},
-      {"schedule set, push", schedule_set},
+      {"schedule set, push", story_of_schedule},
       {"schedule removed, push", schedule_removed},
-      {"schedule due, push, push", schedule_due},
+      {"schedule due, push, push", story_of_due_time},
       {"schedule skips, push", schedule_skips},
   };
   all.insert(all.end(), std::begin(more), std::end(more));
