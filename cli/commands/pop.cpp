@@ -241,7 +241,7 @@ Result<Exit> run_pop(const Arguments& arguments, Session& session) {
   request.lease.tenant = request.tenant;
   FQ_TRY_SET(const std::unique_ptr<Queue> queue,
              session.open(Session::Policy::last_good, request.lease.wait ? Session::Missing::is_made_and_said
-                                                                 : Session::Missing::is_refused));
+                                                                         : Session::Missing::is_refused));
   request.lease.interrupt = &catch_signals();
   return Popping(session, *queue, request).run();
 }

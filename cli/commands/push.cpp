@@ -212,7 +212,8 @@ Result<Exit> run_push(const Arguments& arguments, Session& session) {
     FQ_TRY_SET(Reader opened, open_source(request.file));
     source.emplace(std::move(opened));
   }
-  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good, Session::Missing::is_made));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue,
+             session.open(Session::Policy::last_good, Session::Missing::is_made));
   FQ_TRY_SET(const Settings settings, queue->settings());
   FQ_TRY(check_order(request.fields, settings.order, "--priority", "--key"));
   if (request.options.block) request.options.interrupt = &catch_signals();

@@ -119,7 +119,8 @@ Result<Exit> set(const Arguments& arguments, Session& session) {
     return usage_error("NAME", in_quotes(definition.name) + " " + std::string(fault));
   FQ_TRY(Recurrence::parse(definition.spec));
   FQ_TRY(load_zone(definition.zone));
-  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good, Session::Missing::is_made));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue,
+             session.open(Session::Policy::last_good, Session::Missing::is_made));
   FQ_TRY_SET(const Settings settings, queue->settings());
   FQ_TRY(check_order(fields, settings.order, "--priority", "--key"));
   definition.message = message_of(fields, *payload);

@@ -48,8 +48,7 @@ Result<std::vector<worker::Source>> open_sources(Session& session, const Argumen
   for (const std::string& name : names) {
     worker::Source source;
     source.name = name;
-    FQ_TRY_SET(source.queue,
-               session.open({session.spool(), name}, Session::Policy::last_good, missing));
+    FQ_TRY_SET(source.queue, session.open({session.spool(), name}, Session::Policy::last_good, missing));
     sources.push_back(std::move(source));
   }
   return sources;

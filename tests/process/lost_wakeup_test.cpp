@@ -59,8 +59,8 @@ class Urgent {
   bool granted_;
 };
 
-/// Keeps a processor from all that is not more urgent, until it goes; for 900 ms at most, since the kernel gives the
-/// urgent no more of a second than 950.
+/// Keeps a processor from all that is not more urgent, until it goes; for 900 ms at most, since the kernel
+/// gives the urgent no more of a second than 950.
 class Spinner {
  public:
   explicit Spinner(int cpu) {
@@ -98,7 +98,8 @@ class Spinner {
 
 }  // namespace
 
-TEST_CASE("a push gets the free state lock at once, though the one whose turn it was is killed before it ran") {
+TEST_CASE(
+    "a push gets the free state lock at once, though the one whose turn it was is killed before it ran") {
   const std::vector<int> cpus = processors();
   if (cpus.size() < 2) {
     std::printf("skipped: a lost wake-up needs two processors\n");
@@ -115,7 +116,8 @@ TEST_CASE("a push gets the free state lock at once, though the one whose turn it
   REQUIRE(pin(woken.pid(), cpus[0]));
   for (const Child* each : {&holder, &other}) REQUIRE(pin(each->pid(), cpus[1]));
   Child newcomer = [&] {
-    // What else runs here has only the other processor now, and must not make us slower than the spinner lasts.
+    // What else runs here has only the other processor now, and must not make us slower than the spinner
+    // lasts.
     const Urgent we;
     if (!we.granted() || !make_urgent(holder.pid(), kOfTheTest)) return Child({"true"}, Start{});
     const Spinner spinner(cpus[0]);

@@ -243,9 +243,7 @@ class Trials {
     calls_ = calls_of(command_, scene_.spool.with(scene_.how));
     after_ = states_of(scene_.spool);
     kept_->put_back();
-    const Outcome undisturbed = run(command_, scene_.spool.with(scene_.how));
-    said_ = undisturbed.out;
-    said_of_jobs_ = undisturbed.err;
+    said_ = run(command_, scene_.spool.with(scene_.how));
   }
 
   const std::vector<CallCount>& calls() const { return calls_; }
@@ -283,15 +281,15 @@ class Trials {
     const bool found = end.exit == 65 && command_[1] == "check";
     if (found) CHECK(end.out.find("damage: ") != std::string::npos);
     // What a job wrote on its stderr comes first, where the command tells it.
-    const size_t of_jobs = end.err.rfind(said_of_jobs_, 0) == 0 ? said_of_jobs_.size() : 0;
+    const size_t of_jobs = end.err.rfind(said_.err, 0) == 0 ? said_.err.size() : 0;
     if (end.exit != 0 && !found) CHECK(end.err.compare(of_jobs, 4, "fq: ") == 0);
     if (end.exit != 0) return;
-    if (story_.says_the_clock) CHECK(without_numbers(end.out) == without_numbers(said_));
-    if (!story_.says_the_clock) CHECK(end.out == said_);
+    if (story_.says_the_clock) CHECK(without_numbers(end.out) == without_numbers(said_.out));
+    if (!story_.says_the_clock) CHECK(end.out == said_.out);
   }
 
   Demand demand_of(const Outcome& end) const {
-    if (end.exit == 0 || (story_.said_is_done && end.out == said_)) return Demand::after;
+    if (end.exit == 0 || (story_.said_is_done && end.out == said_.out)) return Demand::after;
     return end.signal != 0 || end.exit == 74 ? Demand::either : Demand::before;
   }
 
@@ -357,7 +355,7 @@ class Trials {
   std::unique_ptr<Kept> kept_;
   std::vector<CallCount> calls_;
   States before_, after_;
-  std::string said_, said_of_jobs_;
+  Outcome said_;
   std::map<int, int> exits_;
 };
 

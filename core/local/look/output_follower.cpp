@@ -146,8 +146,9 @@ Result<std::optional<FollowStep>> LocalFollower::read_channel(Channel channel) {
 
 /// The next one that left something to read.
 Result<bool> LocalFollower::open_run(uint32_t deliveries, bool only_there) {
-  // A run that is about to write makes its file later: what was looked for in vain is looked for again, once more
-  // even when there is a newer run. Its worker may have died in between, and nobody else takes away what it wrote.
+  // A run that is about to write makes its file later: what was looked for in vain is looked for again, once
+  // more even when there is a newer run. Its worker may have died in between, and nobody else takes away what
+  // it wrote.
   if (read_delivery_ < delivery_) --delivery_;
   while (shelf_ && delivery_ < deliveries) {
     ++delivery_;
