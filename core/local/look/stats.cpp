@@ -12,7 +12,7 @@ namespace fq {
 namespace {
 
 constexpr int64_t kMinuteMs = 60'000;
-constexpr uint32_t kSchedulesPerHold = 4096;  // of the state lock
+constexpr uint32_t kSchedulesAtOnce = 4096;  // of the state lock
 
 /// How many times there are of each length: below 1 ms, 1, 2 to 3, 4 to 7 ms, and so on.
 using Octaves = std::array<uint64_t, 5 + QueueHistogram::kOctaves + 1>;
@@ -92,13 +92,13 @@ Result<StatsReply> Stats::rows(const StatsRequest& request) {
 
 Result<void> Stats::find_next_schedule(StatsRow& row) {
   uint32_t end = 1;
-  for (uint32_t from = 0; from < end; from += kSchedulesPerHold) {
+  for (uint32_t from = 0; from < end; from += kSchedulesAtOnce) {
     int64_t next_ms = kNever;
     FQ_TRY(locked([&]() -> Result<void> {
       const Timetable timetable = schedule().timetable();
       end = timetable.end();
       next_ms = kNever;
-      for (uint32_t i = from; i < std::min(end, from + kSchedulesPerHold); ++i) {
+      for (uint32_t i = from; i < std::min(end, from + kSchedulesAtOnce); ++i) {
         const Recurring& recurring = timetable.at(i);
         const bool waits = timetable.is_used(i) && (recurring.flags & kRecurringPaused) == 0;
         if (waits) next_ms = std::min<int64_t>(next_ms, recurring.next_wall_ms);
