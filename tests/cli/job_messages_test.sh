@@ -112,9 +112,12 @@ fq cancel --all --state all --yes >/dev/null
 id=$(fq push --shell 'kill -KILL $PPID; exec sleep 20')
 for crash in 1 2 3 4; do
   fq worker --once 2>/dev/null
+  # What a job does not outlive is its worker, but by a moment.
+  await eval '[ "$(json .state "$id")" != leased ]'
   is "crash $crash is no attempt" "[\"ready\",0,$crash,1]" "$(json '[.state, .attempts, .crashes, .max_attempts]' "$id")"
 done
 fq worker --once 2>/dev/null
+await eval '[ "$(json .state "$id")" != leased ]'
 is 'the fifth crash buries' '["dead",0,5]' "$(json '[.state, .attempts, .crashes]' "$id")"
 fq kick "$id"
 is 'kick begins anew' '["ready",0,0]' "$(json '[.state, .attempts, .crashes]' "$id")"

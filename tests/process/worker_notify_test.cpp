@@ -77,6 +77,7 @@ TEST_CASE("a worker grows while there is a backlog, and gives its slots up again
 
 TEST_CASE("a worker that nobody stops tells its end too") {
   Spool spool;
+  spool.says({"queue", "create"});
   const Listener systemd("@fq-worker-" + std::to_string(::getpid()));
   const Start how = {.env = {"NOTIFY_SOCKET=" + systemd.name()}, .input = {}};
   CHECK(spool.fq({"worker", "--drain", "--", "true"}, how).exit == 0);
