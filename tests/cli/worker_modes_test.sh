@@ -6,6 +6,7 @@
 clear_all() { fq cancel --all --state all --yes >/dev/null; rm -f "$work"/job*; }
 
 # Once and drain.
+for queue in default a b; do fq queue create "$queue"; done
 gives 1 '' worker --once -- true
 gives 1 '' worker --once -q a -q b -- true
 fq push -q b x >/dev/null
