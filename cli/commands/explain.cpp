@@ -4,7 +4,7 @@
 #include "core/base/clock.h"
 #include "core/base/text/escape.h"
 // fq, this room.
-#include "cli/commands/measure.h"
+#include "cli/requests/measure.h"
 #include "cli/words/command.h"
 #include "cli/views/explain_view.h"
 #include "cli/views/schedule_view.h"

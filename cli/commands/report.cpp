@@ -5,7 +5,7 @@
 // fq, below us.
 #include "core/base/clock.h"
 // fq, this room.
-#include "cli/commands/measure.h"
+#include "cli/requests/measure.h"
 #include "cli/session/session.h"
 #include "cli/terminal/new_file.h"
 #include "cli/terminal/signals.h"

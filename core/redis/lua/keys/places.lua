@@ -5,23 +5,18 @@ local function no_order() return nil end
 -- Ids as members: equal times go by id.
 function M.name_of(id) return struct.pack('>I8', id) end
 
-function M.timers(call)
-  call.timers = call.timers or view.open(call.tag .. 't', no_order)
-  return call.timers
+-- Opened when a call first asks for it.
+local function opened(field, suffix)
+  return function(call)
+    call[field] = call[field] or view.open(call.tag .. suffix, no_order)
+    return call[field]
+  end
 end
-function M.graves(call)
-  call.graves = call.graves or view.open(call.tag .. 'd', no_order)
-  return call.graves
-end
-function M.helds(call)
-  call.helds = call.helds or view.open(call.tag .. 'hd', no_order)
-  return call.helds
-end
+M.timers = opened('timers', 't')
+M.graves = opened('graves', 'd')
+M.helds = opened('helds', 'hd')
 -- All that have not ended, by id.
-function M.ids(call)
-  call.ids = call.ids or view.open(call.tag .. 'i', no_order)
-  return call.ids
-end
+M.ids = opened('ids', 'i')
 
 function M.set_timer(call, m, due)
   if m.timer ~= 0 then view.take(M.timers(call), M.name_of(m.id)) end

@@ -1,4 +1,4 @@
-#include "cli/commands/measure.h"
+#include "cli/requests/measure.h"
 
 namespace fq::cli {
 
