@@ -41,12 +41,11 @@ void Intake::take_news() {
 void Intake::take_in(size_t source, News news) {
   for (const std::string& notice : news.notices) shop_.say(notice);
   for (Arrival& arrival : news.arrivals) sort_in(source, std::move(arrival));
-  unconfirmed_ -= news.confirmed.size();
-  for (Load& load : news.confirmed) ready_.push_back(std::move(load));
   for (const LeaseChange& change : news.changes) {
     if (change.what != LeaseChange::What::extended) drop_waiting(change.receipt);
     slots_.on_change(change, std::min(kCancelGraceMs, options_.grace_ms));
   }
+  take_confirmed(source, news.confirmed);
   if (shutdown_.is_stopping()) release_waiting();
   if (news.more && slots_.free() <= ready_.size()) slots_.growth().on_backlog(system_clock().boot_ms());
   if (news.failed) shutdown_.fail(std::move(*news.failed));
@@ -110,11 +109,21 @@ std::string Intake::misfit(const Delivery& delivery) const {
 }
 
 /// It has ended before it was started.
+/// Wherever it waits: what ends a message may be heard before its job is seen to have ended, or after.
 void Intake::drop_waiting(const Receipt& receipt) {
+  const auto is_it = [&](const Arrival& each) { return each.delivery.receipt == receipt; };
   gather_.drop(receipt);
-  for (auto load = ready_.begin(); load != ready_.end();) {
-    std::erase_if(load->arrivals, [&](const Arrival& each) { return each.delivery.receipt == receipt; });
-    load = load->arrivals.empty() ? ready_.erase(load) : load + 1;
+  for (Load& load : unconfirmed_) std::erase_if(load.arrivals, is_it);
+  for (Load& load : ready_) std::erase_if(load.arrivals, is_it);
+  std::erase_if(ready_, [](const Load& load) { return load.arrivals.empty(); });
+}
+
+/// The first of this queue, since they are asked about in that order.
+void Intake::take_confirmed(size_t source, size_t count) {
+  for (auto load = unconfirmed_.begin(); count > 0; --count) {
+    load = std::find_if(load, unconfirmed_.end(), [&](const Load& each) { return each.source == source; });
+    if (!load->arrivals.empty()) ready_.push_back(std::move(*load));
+    load = unconfirmed_.erase(load);
   }
 }
 
@@ -234,8 +243,8 @@ void Intake::on_job_end(Slot& slot) {
       release(load);
       continue;
     }
-    ++unconfirmed_;
-    queues_.confirm(source, std::move(load));
+    unconfirmed_.push_back(std::move(load));
+    queues_.confirm(source);
   }
 }
 

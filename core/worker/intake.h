@@ -19,7 +19,7 @@ class Intake {
 
   /// Nothing waits for a slot or a batch.
   bool is_empty() const { return ready_.empty() && gather_.held() == 0; }
-  bool waits_for_confirmation() const { return unconfirmed_ > 0; }
+  bool waits_for_confirmation() const { return !unconfirmed_.empty(); }
   uint64_t seen_count() const { return seen_count_; }
   /// When start_ready() or allow() has something to do; kNever: nothing.
   int64_t next_ms(int64_t now_ms) const;
@@ -38,6 +38,7 @@ class Intake {
   bool stays_drained();
   std::string misfit(const Delivery& delivery) const;
   void drop_waiting(const Receipt& receipt);
+  void take_confirmed(size_t source, size_t count);
   size_t gathered_max() const;
   size_t wanted() const;
   void start(Slot& slot, Load load);
@@ -55,7 +56,8 @@ class Intake {
   const Options& options_;
   Gather gather_;
   std::deque<Load> ready_;
-  size_t unconfirmed_ = 0;
+  // Of batches that failed, in the order of asking; what is heard to have ended meanwhile leaves its load empty.
+  std::deque<Load> unconfirmed_;
   uint64_t seen_count_ = 0;                 // messages
   std::optional<uint64_t> seen_when_idle_;  // how many, when all queues were idle last
   int64_t rest_until_ms_ = 0;               // nothing is started: something that every start needs is short

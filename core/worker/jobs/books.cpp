@@ -57,10 +57,10 @@ void Books::settle(VerdictOrder order) {
   orders_.push_back(std::move(order));
 }
 
-void Books::confirm(Load load) {
+void Books::confirm() {
   unsent_ = true;
   const std::lock_guard lock(mutex_);
-  unconfirmed_.push_back(std::move(load));
+  ++unconfirmed_;
 }
 
 void Books::send() {
@@ -126,7 +126,7 @@ Books::Work Books::take_work() {
   const std::lock_guard lock(mutex_);
   Work work;
   work.orders.swap(orders_);
-  work.unconfirmed.swap(unconfirmed_);
+  work.unconfirmed = std::exchange(unconfirmed_, 0);
   work.allowed = closed_ ? 0 : allowed_;
   work.look = terms_.looks_first && look_ && !closed_;
   work.stop = stop_;
@@ -162,7 +162,7 @@ bool Books::step() {
 Result<void> Books::serve(Work& work) {
   if (work.idle_again) idle_told_ = false;
   if (work.read_policy || work.allowed > 0) FQ_TRY(refresh());
-  if (!work.unconfirmed.empty()) FQ_TRY(look_for_changes(work.unconfirmed));
+  if (work.unconfirmed > 0) FQ_TRY(look_for_changes(work.unconfirmed));
   // The next jobs first: they need not wait for the disk that the verdicts wait for.
   if (work.allowed > 0 && !work.orders.empty()) FQ_TRY(take(work, false));
   return work.orders.empty() ? take(work, true) : give(work.orders);
@@ -174,7 +174,7 @@ bool Books::try_later(Work& work, const Error& error) {
     const std::lock_guard lock(mutex_);
     orders_.insert(orders_.begin(), std::move_iterator(work.orders.begin()),
                    std::move_iterator(work.orders.end()));
-    for (Load& load : work.unconfirmed) unconfirmed_.push_back(std::move(load));
+    unconfirmed_ += work.unconfirmed;
     read_policy_ = read_policy_ || work.read_policy;
     idle_again_ = idle_again_ || work.idle_again;
     if (error.text != later_fault_) news_.notices.push_back(error.text + "; the worker goes on trying");
@@ -185,15 +185,14 @@ bool Books::try_later(Work& work, const Error& error) {
   return true;
 }
 
-Result<void> Books::look_for_changes(std::vector<Load>& unconfirmed) {
+Result<void> Books::look_for_changes(size_t& unconfirmed) {
   LeaseRequest request;
   request.want = 0;
   request.watch = true;
   FQ_TRY_SET(LeaseReply reply, source_.queue->lease(request));
   const std::lock_guard lock(mutex_);
   for (LeaseChange& change : reply.changes) news_.changes.push_back(std::move(change));
-  for (Load& load : unconfirmed) news_.confirmed.push_back(std::move(load));
-  unconfirmed.clear();
+  news_.confirmed += std::exchange(unconfirmed, 0);
   announce();
   return {};
 }

@@ -61,7 +61,7 @@ struct News {
   size_t refused = 0;                // of what was allowed: it found nothing
   size_t settled = 0;                // verdicts that were given
   std::vector<MessageId> acked;      // strict: those of them
-  std::vector<Load> confirmed;       // loads that were to be confirmed; what has ended of them is in changes
+  size_t confirmed = 0;              // how often it was asked to confirm, and the changes are all told
   bool more = false;                 // all that was allowed was taken, and there is more
   std::optional<Error> failed;       // the queue cannot be used any more
 };
@@ -84,8 +84,9 @@ class Books {
   // For the main thread. What is allowed and ordered is done after the next send(): one wake-up for all.
   void allow(size_t slots);
   void settle(VerdictOrder order);
-  /// Asks what became of its messages meanwhile. It comes back as news, behind the changes that end them.
-  void confirm(Load load);
+  /// Asks what others have made of the messages that are held, up to now. The news that says `confirmed` has all
+  /// such changes that no news before it had.
+  void confirm();
   void send();
   void read_policy();
   /// Where it was told that the queue is idle: to look once more.
@@ -101,7 +102,7 @@ class Books {
  private:
   struct Work {
     std::vector<VerdictOrder> orders;
-    std::vector<Load> unconfirmed;
+    size_t unconfirmed = 0;
     size_t allowed = 0;
     bool look = false;
     bool stop = false;
@@ -116,7 +117,7 @@ class Books {
   Work take_work();
   Result<void> give(std::vector<VerdictOrder>& orders);
   Result<void> take(const Work& work, bool wait);
-  Result<void> look_for_changes(std::vector<Load>& unconfirmed);
+  Result<void> look_for_changes(size_t& unconfirmed);
   Result<void> refresh();
   int64_t run_limit_of(const Delivery& delivery) const;
   void hold_all(std::span<const Delivery> deliveries);
@@ -144,7 +145,7 @@ class Books {
 
   std::mutex mutex_;  // guards what follows
   std::vector<VerdictOrder> orders_;
-  std::vector<Load> unconfirmed_;
+  size_t unconfirmed_ = 0;
   size_t allowed_ = 0;
   bool closed_ = false;
   bool stop_ = false;

@@ -42,7 +42,7 @@ class Queues {
     if (shop_.options.strict) served_[queue].not_acked.insert(number(id));
   }
   void settle(size_t queue, VerdictOrder order) { served_[queue].books->settle(std::move(order)); }
-  void confirm(size_t queue, Load load) { served_[queue].books->confirm(std::move(load)); }
+  void confirm(size_t queue) { served_[queue].books->confirm(); }
   void look_idle_again();
 
   // For all of them, as Books says it.
