@@ -36,9 +36,7 @@ Result<void> QueueBackup::make() {
   FQ_TRY(copy_directory("blobs"));
   FQ_POINT("backup.payloads");
   for (int attempt = 0; attempt < kBackupTries; ++attempt) {
-    FQ_TRY(copy_journal());
-    FQ_POINT("backup.journal");
-    FQ_TRY(copy_directory("blobs"));
+    FQ_TRY(copy_moment());
     FQ_TRY(copy_rest());
     FQ_TRY_SET(const bool whole, begin_copy());
     if (whole) return {};
@@ -105,7 +103,8 @@ Result<void> QueueBackup::copy_rest() {
   return copy_->sync_directory("");
 }
 
-Result<void> QueueBackup::copy_journal() {
+/// The journal as it is at one moment, and the payloads that it speaks of.
+Result<void> QueueBackup::copy_moment() {
   SegmentHeader& shared = header();
   const Taken taken = shared.checking.take(shared.settings.lock_timeout_ms.peek());
   if (taken == Taken::owner_died) shared.checking.consistent();
@@ -115,17 +114,22 @@ Result<void> QueueBackup::copy_journal() {
                      "; try again",
                  0};
   }
+  // From here on none goes: those of before first, then those that came up to the journal's end.
+  Result<void> payloads = copy_directory("blobs");
   Result<bool> copied = false;
-  for (int attempt = 0; copied.ok() && !*copied && attempt < kBackupTries; ++attempt)
-    copied = copy_journal_once();
+  for (int attempt = 0; payloads.ok() && copied.ok() && !*copied && attempt < kBackupTries; ++attempt)
+    copied = copy_journal();
+  FQ_POINT("backup.journal");
+  if (payloads.ok() && copied.ok() && *copied) payloads = copy_directory("blobs");
   shared.checking.unlock();
+  FQ_TRY(std::move(payloads));
   if (!copied.ok()) return copied.error();
   if (*copied) return {};
   return Error{ErrorKind::later, object() + ": its journal has too little room to stay; try again", 0};
 }
 
 /// False: files went while they were copied, and may have been used anew.
-Result<bool> QueueBackup::copy_journal_once() {
+Result<bool> QueueBackup::copy_journal() {
   FQ_TRY(link_.wait_all_durable());
   uint64_t end = 0;
   uint32_t oldest = 0, oldest_then = 0;

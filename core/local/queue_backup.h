@@ -1,10 +1,10 @@
 // queue_backup - a copy of a queue in use, as it was at one moment, made in another spool.
 //
 // The moment is where its journal ends when it is copied. Payloads beside the journal never change and are
-// most of it: they are copied first, and those that came meanwhile afterwards. Where a message's payload was
-// taken away in between, with the end of its message, the journal is copied again up to a later moment.
-// The files of the journal stay while `checking` is held, as they do for fq check; nobody else waits for
-// anything.
+// most of it: they are copied first, and those that came meanwhile beside the journal. Its files, and the
+// payloads of what ends, stay while `checking` is held, as they do for fq check; nobody else waits for
+// anything. Only where more ends meanwhile than is kept for that may a payload be gone that the journal speaks
+// of: then it is copied again up to a later moment.
 #pragma once
 
 // System.
@@ -27,8 +27,8 @@ class QueueBackup : private Linked {
   std::vector<std::string> take_notices() { return std::move(notices_); }
 
  private:
-  Result<void> copy_journal();
-  Result<bool> copy_journal_once();
+  Result<void> copy_moment();
+  Result<bool> copy_journal();
   Result<void> copy_directory(const std::string& directory);
   Result<void> copy_rest();
   Result<void> empty_again();

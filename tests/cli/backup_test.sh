@@ -127,6 +127,19 @@ for point in payloads journal; do
   rm -r "$work/copy"
   fq pop -t c >/dev/null
 done
+# What ends while its journal is copied leaves its payload where it is: there is no other moment to wait for.
+large e | fq push -t e >/dev/null
+files() { find "$FQ_SPOOL/queues/default/blobs" -type f | wc -l; }
+fq compact >/dev/null; before=$(files)
+FQ_STOP_AT=backup.file:1 "$FQ" backup "$work/copy" & backup=$!
+await stopped "$backup"
+is 'it is taken meanwhile' "$( (large e; echo) | cksum)" "$(fq pop -t e | cksum)"
+is 'its payload stays' "$before" "$(files)"
+kill -CONT "$backup"; wait "$backup"
+is 'the copy is of the moment before' "$( (large e; echo) | cksum)" "$(in_copy pop -t e | cksum)"
+rm -r "$work/copy"
+gives 0 '' fq compact
+is 'it goes with the next look' $((before - 1)) "$(files)"
 # One that was pushed after the payloads were copied, and is acked before it is looked for.
 FQ_STOP_AT=backup.payloads:1 "$FQ" backup "$work/copy" & backup=$!
 await stopped "$backup"

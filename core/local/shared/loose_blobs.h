@@ -6,6 +6,9 @@
 // once that has grown enough since blobs/ was last looked through, housekeeping does it again
 // (core/local/care/blob_care.h).
 //
+// While a queue is copied or checked the payloads of what ends stay, loose, for whoever reads a journal that
+// speaks of them; until a look is due.
+//
 // So the dead leave at most kLooseBytesMax, a quarter of what lives, and what others had in hand at the last
 // look. A count that is wrong, since the segment was replaced meanwhile, costs that once: each look begins
 // anew from the count that it finds.
@@ -23,7 +26,7 @@ inline constexpr uint64_t kLooseBytesMax = 8 * 1024 * 1024;  // chosen: as much 
 /// A view over the header. Needs: the state lock.
 class LooseBlobs {
  public:
-  explicit LooseBlobs(SegmentHeader& header) : count_(header.loose_blobs), schedule_(header.schedule) {}
+  explicit LooseBlobs(SegmentHeader& header) : header_(header), count_(header.loose_blobs), schedule_(header.schedule) {}
 
   void add(Txn& txn, uint64_t bytes) { txn.set(count_.bytes, count_.bytes + bytes); }
   void drop(Txn& txn, uint64_t bytes) {
@@ -33,6 +36,7 @@ class LooseBlobs {
   bool is_due() const {
     return count_.bytes >= count_.looked_at + kLooseBytesMax + schedule_.payload_bytes / 4;
   }
+  bool stay() const { return header_.checking.holder() != 0 && !is_due(); }
   /// What the dead left before this segment was made nobody has counted. `damaged`: it may be all that is
   /// left of messages whose records were lost.
   void begin(Txn& txn, bool damaged) {
@@ -43,6 +47,7 @@ class LooseBlobs {
  private:
   static constexpr uint64_t kUncounted = uint64_t{1} << 62;
 
+  SegmentHeader& header_;
   LooseBlobsCount& count_;
   const ScheduleRoot& schedule_;
 };

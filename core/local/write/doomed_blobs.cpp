@@ -16,6 +16,17 @@ void note_blobs_done(Link& link, uint64_t bytes) {
   }));
 }
 
+/// Hardly ever asked under the lock: most of the time nobody holds the other one.
+bool DoomedBlobs::stay() {
+  if (header().checking.holder() == 0) return false;
+  bool stay = false;
+  const Result<void> asked = locked([&]() -> Result<void> {
+    stay = LooseBlobs(header()).stay();
+    return {};
+  });
+  return asked.ok() && stay;
+}
+
 void DoomedBlobs::find(std::span<const ItemPlace> places) {
   if (places.empty()) return;
   StoredItem stored;
@@ -27,6 +38,7 @@ void DoomedBlobs::find(std::span<const ItemPlace> places) {
 }
 
 void DoomedBlobs::remove() {
+  if (blobs_.empty() || stay()) return;
   uint64_t bytes = 0;
   for (const LooseBlob& blob : blobs_) {
     remove_blob(disk(), blob.name);
