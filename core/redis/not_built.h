@@ -11,7 +11,6 @@
 
 namespace fq::not_built {
 
-inline constexpr std::string_view kFollow = "following a job (push --wait, result -f)";
 inline constexpr std::string_view kTenantRules = "rules for tenants in fq.toml";
 inline constexpr std::string_view kSteps = "steps of jobs";
 inline constexpr std::string_view kMove = "moving messages to another queue";

@@ -35,6 +35,7 @@ NewMessage message_of(const MessageRecord& record) {
   message.command = record.command;
   message.timeout_ms = record.timeout_ms;
   message.keep_ms = record.keep_ms;
+  message.call = record.call;
   if (record.ttl_ms > 0) message.ttl_ms = record.ttl_ms;
   return message;
 }

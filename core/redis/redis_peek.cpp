@@ -15,9 +15,10 @@ constexpr size_t kFirstLook = 256;    // turns; where that is not enough four ti
 constexpr size_t kPagesPerPeek = 16;  // looked through, before a page that found little is given
 
 // The lists in which messages stand, one behind the other: ready ones by turns, then those that lie further
-// by id, those with a timer by time, held ones by id, dead ones by the time of their death.
-constexpr std::string_view kLists = "rfthd";
-constexpr std::string_view kKeys[] = {"", "", "t", "hd", "d"};
+// by id, those with a timer by time, those held by living by id, held ones by id, dead ones by the time of
+// their death.
+constexpr std::string_view kLists = "rftlhd";
+constexpr std::string_view kKeys[] = {"", "", "t", "lv", "hd", "d"};
 
 /// Whether something of this state may stand in a list.
 bool may_hold(char list, const std::optional<State>& state) {
@@ -25,6 +26,7 @@ bool may_hold(char list, const std::optional<State>& state) {
   if (list == 'r' || list == 'f') return *state == State::ready;
   if (list == 'd') return *state == State::dead;
   if (list == 'h') return *state == State::held;
+  if (list == 'l') return *state == State::leased;
   return *state == State::delayed || *state == State::leased;
 }
 

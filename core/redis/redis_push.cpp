@@ -8,7 +8,6 @@
 #include "core/engine/message_checks.h"
 // fq, this room.
 #include "core/redis/records/argument_list.h"
-#include "core/redis/not_built.h"
 #include "core/redis/records/records.h"
 #include "core/redis/shard/waiting.h"
 #include "core/redis/wire/answer.h"
@@ -16,7 +15,6 @@
 namespace fq {
 
 Result<void> check_on_server(const NewMessage& message) {
-  if (message.call) return not_built::refusal(not_built::kFollow);
   if (message.payload.size() <= kRedisPayloadBytesMax) return {};
   return Error{ErrorKind::bad_data,
                "payload: has " + std::to_string(message.payload.size()) +

@@ -2,9 +2,12 @@
 
 // System.
 #include <unistd.h>
+
+#include <random>
 // fq, this room.
 #include "core/redis/not_built.h"
 #include "core/redis/redis_check.h"
+#include "core/redis/output/redis_follower.h"
 
 namespace fq {
 
@@ -38,14 +41,27 @@ Result<void> RedisQueue::maintain(int64_t) {
   return {};
 }
 
-Result<CallId> RedisQueue::begin_call() { return not_built::refusal(not_built::kFollow); }
-/// Nobody reads what a job writes before its end; what is kept of it comes with the verdict.
-Result<std::shared_ptr<RunOutput>> RedisQueue::run_output(const Delivery&, const RunTerms&) {
-  return std::shared_ptr<RunOutput>();
+/// By chance: no count of a server that lost its last writes gives a number twice.
+Result<CallId> RedisQueue::begin_call() {
+  const std::string pid = std::to_string(::getpid());
+  for (;;) {
+    std::random_device random;
+    const uint64_t call = 1 + (uint64_t{random()} << 20 ^ random()) % kMessageIdMax;
+    FQ_TRY_SET(const Reply begun, shard_.change("change", {"call", std::to_string(call), pid}));
+    session_.keep_alive();
+    if (begun.at(1).at(0).number == 1) return CallId{call};
+  }
 }
-Result<std::unique_ptr<OutputFollower>> RedisQueue::follow(MessageId, std::optional<CallId>) {
-  return not_built::refusal(not_built::kFollow);
+
+Result<std::shared_ptr<RunOutput>> RedisQueue::run_output(const Delivery& delivery, const RunTerms& terms) {
+  session_.keep_alive();  // should we die, whoever follows is told
+  return runs_.make(delivery, terms);
 }
+
+Result<std::unique_ptr<OutputFollower>> RedisQueue::follow(MessageId id, std::optional<CallId> call) {
+  return std::unique_ptr<OutputFollower>(std::make_unique<RedisFollower>(*this, shard_, id, call));
+}
+
 Result<MoveReply> RedisQueue::move(std::span<const MessageId>, const MoveRequest&) {
   return not_built::refusal(not_built::kMove);
 }

@@ -13,6 +13,7 @@
 #include "core/redis/redis_peek.h"
 #include "core/redis/redis_policy.h"
 #include "core/redis/redis_push.h"
+#include "core/redis/output/run_outputs.h"
 
 namespace fq {
 
@@ -20,7 +21,8 @@ class RedisQueue final : public Queue {
  public:
   RedisQueue(const QueueEntry& entry, ServerAccess access)
       : session_(access, entry.tag),
-        shard_(std::move(access), entry.tag, session_.nonce()),
+        shard_(access, entry.tag, session_.nonce()),
+        runs_(std::move(access), entry.tag, session_.nonce()),
         leases_(shard_, session_, entry.mark) {}
 
   Caps caps() const override;
@@ -91,6 +93,7 @@ class RedisQueue final : public Queue {
  private:
   RedisSession session_;
   Shard shard_;
+  RedisRunOutputs runs_;
   RedisPolicy policy_{shard_};
   RedisPush push_{shard_, policy_};
   RedisLeases leases_;

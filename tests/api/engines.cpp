@@ -1,7 +1,6 @@
 // engines - the one place in tests/api that knows which engines there are.
 //
-// A new engine is one more row in `factories`; nothing else in this folder changes. What an engine that is
-// being built has not got yet is a list of tests here, which only shrinks.
+// A new engine is one more row in `factories`; nothing else in this folder changes.
 #include "tests/api/contract.h"
 
 // System.
@@ -9,10 +8,8 @@
 #include <filesystem>
 // Tests.
 #include "tests/fakes/model_queue.h"
-#include "tests/knobs.h"
 #ifdef FQ_HAVE_REDIS_ENGINE
 #include "core/redis/redis_engine.h"
-#include "tests/api/not_on_a_server.h"
 #include "tests/servers/servers.h"
 #include "tests/servers/told_time_library.h"
 #endif
@@ -94,14 +91,6 @@ class RedisContractEngine final : public Engine {
 };
 
 std::unique_ptr<Engine> make_redis() { return std::make_unique<RedisContractEngine>(); }
-
-/// FQ_ALL_TESTS=1 runs them nevertheless: to see which pass by now.
-bool is_off_on_a_server() {
-  if (server_program().empty()) return true;
-  if (number_of("FQ_ALL_TESTS", 0) != 0) return false;
-  const std::string name = Catch::getResultCapture().getCurrentTestName();
-  return std::find(std::begin(kNotOnAServer), std::end(kNotOnAServer), name) != std::end(kNotOnAServer);
-}
 #endif
 
 struct Factory {
@@ -115,7 +104,7 @@ constexpr Factory factories[] = {
     {"local", make_local},
 #endif
 #ifdef FQ_HAVE_REDIS_ENGINE
-    {"redis", make_redis},  // the last: it is left out where a test is off
+    {"redis", make_redis},  // the last: it is left out where no server is installed
 #endif
 };
 
@@ -123,7 +112,7 @@ constexpr Factory factories[] = {
 
 size_t engine_count() {
 #ifdef FQ_HAVE_REDIS_ENGINE
-  if (is_off_on_a_server()) return std::size(factories) - 1;
+  if (server_program().empty()) return std::size(factories) - 1;
 #endif
   return std::size(factories);
 }

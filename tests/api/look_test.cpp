@@ -183,6 +183,24 @@ TEST_CASE("peek without a state shows every message that has not ended") {
   CHECK(page->messages.size() == 4);
 }
 
+TEST_CASE("peek shows what is held until a time and what is held by living") {
+  ON_EVERY_ENGINE(q);
+  q.push_many("t", 4);
+  REQUIRE(q.lease_all({}).deliveries.size() == 1);
+  q.lease();
+  REQUIRE(q.lease_all({}).deliveries.size() == 1);
+  const Filter leased{.tenant = "t", .state = State::leased, .tag = {}};
+  size_t count = 0;
+  Cursor at;
+  do {
+    MessagePage page = q.door().peek(leased, at, 1).value();
+    count += page.messages.size();
+    at = page.next;
+  } while (!at.text.empty());
+  CHECK(count == 3);
+  CHECK(q.door().peek({}, {}, 10).value().messages.size() == 4);
+}
+
 TEST_CASE("peek of a tenant shows it and what is below it") {
   ON_EVERY_ENGINE(q);
   for (const char* tenant : {"acme", "acme/sub", "acmes", "other"}) q.push(tenant, tenant);

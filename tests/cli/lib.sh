@@ -10,7 +10,7 @@ unset FQ_SPOOL FQ_QUEUE FQ_TENANT FQ_RECEIPT
 export LC_ALL=C.UTF-8
 work=$(mktemp -d "${TMPDIR:-/tmp}/fq-cli.XXXXXX") || exit 1
 # What a test started ends with it, wherever it stops: found by the spool in its environment.
-left_behind() { env -u FQ_SPOOL grep -lzs "^FQ_SPOOL=$work/" /proc/[0-9]*/environ | cut -d/ -f3; }
+left_behind() { env -u FQ_SPOOL grep -lzs "^FQ_SPOOL=\(redis+unix://\)\?$work/" /proc/[0-9]*/environ | cut -d/ -f3; }
 clean_up() {
   local pid
   for pid in $(jobs -p) $(left_behind); do kill -KILL "$pid" 2>/dev/null; done
@@ -19,6 +19,22 @@ clean_up() {
 trap '[ "$BASHPID" = "$$" ] && clean_up' EXIT
 export FQ_SPOOL=$work/spool
 failures=0
+
+# start_server SOCKET SETTINGS...: a server of its own, that ends with this script, however that ends.
+start_server() {
+  local socket=$1 server
+  # The package redis-tools has the server under another name.
+  server=$(command -v redis-server || command -v redis-check-rdb) || { echo "skipped: no redis-server"; exit 77; }
+  [ -x "$(dirname "$FQ")/fq-redis" ] || { echo "skipped: fq-redis is not built"; exit 77; }
+  shift
+  # shellcheck disable=SC2016
+  setpriv --pdeathsig KILL bash -c 'exec -a redis-server "$0" "$@"' \
+    "$server" --port 0 --unixsocket "$socket" --dir "$work" --save "" "$@" >"$work/log" 2>&1 &
+  disown
+  await test -S "$socket"
+}
+# FQ_ON_SERVER=1: the test is about a queue on a server. here(): it is about a spool.
+here() { [ -z "${FQ_ON_SERVER-}" ]; }
 
 fq() { "$FQ" "$@"; }
 
@@ -57,6 +73,10 @@ await() {
   done
 }
 mkfifo "$work/never"
+if ! here; then
+  start_server "$work/s"
+  export FQ_SPOOL="redis+unix://$work/s"
+fi
 # stopped PID: it stopped itself, at FQ_STOP_AT say.
 stopped() { grep -q '^State:.T' "/proc/$1/status"; }
 

@@ -2,21 +2,7 @@
 # redis_test - commands on a queue on a server, through fq and fq-redis; and the password, which nobody sees.
 . "$(dirname "$0")/lib.sh"
 
-# The package redis-tools has the server under another name.
-server=$(command -v redis-server || command -v redis-check-rdb) || { echo "skipped: no redis-server"; exit 77; }
-[ -x "$(dirname "$FQ")/fq-redis" ] || { echo "skipped: fq-redis is not built"; exit 77; }
-
-start() {  # SOCKET SETTINGS...
-  local socket=$1
-  shift
-  # It ends with this script, however that ends.
-  # shellcheck disable=SC2016
-  setpriv --pdeathsig KILL bash -c 'exec -a redis-server "$0" "$@"' \
-    "$server" --port 0 --unixsocket "$socket" --dir "$work" --save "" "$@" >"$work/log" 2>&1 &
-  disown
-  await test -S "$socket"
-}
-start "$work/s"
+start_server "$work/s"
 export FQ_SPOOL="redis+unix://$work/s"
 
 push_three() { fq push hello && fq push -t acme/x -p 5 --delay 1h later && fq push -t acme/x --tag k=v tagged; }
@@ -54,9 +40,40 @@ gives 75 "the limit is 1 (max_messages)" fq push -t acme --block=50ms y
 gives 0 "" fq tenant set acme max_messages=
 gives 0 "" fq cancel "$(cat "$work/id")"
 
+# What a job writes is read while it runs, by who called and by who follows.
+"$FQ" worker >"$work/worker.out" 2>"$work/worker.err" & worker=$!
+"$FQ" push --wait=60s -t jobs -- sh -c "echo begun; until [ -e '$work/go' ]; do sleep 0.01; done; echo ended; echo err >&2; exit 4" \
+  >"$work/call" 2>"$work/call.err" & caller=$!
+await grep -q begun "$work/call"
+id=$(fq jobs --json | jq -r 'select(.state == "leased").id')
+is "a running job is listed, and what it wrote is there" "begun" "$(fq result "$id")"
+"$FQ" result -f "$id" >"$work/follow" 2>"$work/follow.err" & follower=$!
+await grep -q begun "$work/follow"
+: >"$work/go"
+wait $caller
+is "a call has its job's status and output" "4 begun ended err" "$? $(paste -sd' ' "$work/call") $(cat "$work/call.err")"
+wait $follower
+is "and so has who followed" "4 begun ended err" "$? $(paste -sd' ' "$work/follow") $(cat "$work/follow.err")"
+kill -TERM $worker
+wait $worker
+
+# A worker that is killed: its message comes back when nobody has heard of it for 15 s, and that it died is told.
+"$FQ" worker >"$work/worker.out" 2>"$work/worker.err" & worker=$!
+"$FQ" push --wait=60s -t jobs -- sh -c "echo run; [ -e '$work/again' ] || exec sleep 60" >"$work/call" 2>"$work/call.err" & caller=$!
+await grep -q run "$work/call"
+: >"$work/again"
+{ kill -KILL $worker; wait $worker; } 2>/dev/null
+"$FQ" worker >"$work/worker.out" 2>"$work/worker.err" & worker=$!
+wait $caller
+is "a call goes on where its worker was killed" "0 run run" "$? $(paste -sd' ' "$work/call")"
+is "and says so" 1 "$(grep -c 'its worker died; run 2 begins here' "$work/call.err")"
+kill -TERM $worker
+wait $worker
+is "no run is left on the server" 0 "$(redis-cli -s "$work/s" --scan --pattern 'fq1:*:r[obs]:*' | while read -r key; do [ "$(redis-cli -s "$work/s" ttl "$key")" = -1 ] && echo "$key"; done | wc -l)"
+
 # What is not there yet says so, and nothing was done.
 before=$(fq stats --json | jq -c 'del(.as_of)')
-for words in "push --wait -- true" "result 1" "queue rename default other" "check --repair"; do
+for words in "queue rename default other" "check --repair"; do
   # shellcheck disable=SC2086
   gives 69 "is not there yet for queues on a server" fq $words
 done
@@ -69,7 +86,7 @@ gives 75 "$work/none: cannot be reached" fq push --spool "redis+unix://$work/non
 gives 64 "is a directory, for which this program has no engine" "$(dirname "$FQ")/fq-redis" push --spool "$work/d" x
 
 # A password comes from a file of one's own, or from the environment; it is in no error and no process list.
-start "$work/p" --requirepass s3cret
+start_server "$work/p" --requirepass s3cret
 locked=redis+unix://$work/p
 gives 77 "FQ_REDIS_PASSWORD_FILE" fq push --spool "$locked" x
 printf 's3cret\n' >"$work/password"

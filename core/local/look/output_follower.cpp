@@ -15,22 +15,6 @@ using What = FollowStep::What;
 
 constexpr size_t kFollowedPieceBytes = 64 * 1024;  // arbitrary: what a pipe holds
 
-FollowStep step_of(What what, Channel channel = Channel::out, uint64_t count = 0) {
-  FollowStep step;
-  step.what = what;
-  step.channel = channel;
-  step.count = count;
-  return step;
-}
-
-FollowStep step_of(Channel channel, std::string_view bytes) {
-  FollowStep step;
-  step.what = What::bytes;
-  step.channel = channel;
-  step.bytes = bytes;
-  return step;
-}
-
 }  // namespace
 
 LocalFollower::~LocalFollower() {
@@ -101,8 +85,7 @@ Result<std::optional<FollowStep>> LocalFollower::look(const Seen& seen, bool onl
   if (opened) return std::optional(step_of(What::run, Channel::out, delivery_));
   if (!seen.ended) return std::optional<FollowStep>();
   FQ_TRY(take_kept(seen));
-  const std::optional<FollowStep> kept = next_kept();
-  return std::optional(kept.value_or(step_of(What::ended)));
+  return std::optional(left_.next().value_or(step_of(What::ended)));
 }
 
 Result<std::optional<FollowStep>> LocalFollower::read_run() {
@@ -171,25 +154,9 @@ Result<void> LocalFollower::take_kept(const Seen& seen) {
   if (was_read) return {};
   FQ_TRY_SET(kept_, parts_.ended.output(id_));
   // Who calls asks to be told of the end: where nothing is, it could not be kept.
-  if (!kept_ && !seen.known && !seen.moved && call_) kept_steps_.push_back(step_of(What::missing));
-  if (!kept_) return {};
-  const auto add = [&](Channel channel, std::string_view text, const Gap& gap) {
-    const uint64_t at = std::min<uint64_t>(gap.at, text.size());
-    if (at > 0) kept_steps_.push_back(step_of(channel, text.substr(0, at)));
-    if (gap.bytes > 0) kept_steps_.push_back(step_of(What::missing, channel, gap.bytes));
-    if (at < text.size()) kept_steps_.push_back(step_of(channel, text.substr(at)));
-  };
-  add(Channel::out, kept_->out, kept_->out_gap);
-  add(Channel::err, kept_->err, kept_->err_gap);
-  std::reverse(kept_steps_.begin(), kept_steps_.end());
+  if (!kept_ && !seen.known && !seen.moved && call_) left_.add(step_of(What::missing));
+  if (kept_) left_.add(*kept_);
   return {};
-}
-
-std::optional<FollowStep> LocalFollower::next_kept() {
-  if (kept_steps_.empty()) return std::nullopt;
-  const FollowStep step = kept_steps_.back();
-  kept_steps_.pop_back();
-  return step;
 }
 
 }  // namespace fq

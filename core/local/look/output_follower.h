@@ -4,6 +4,8 @@
 // its last run left no file that we have read, what is kept of it is read instead.
 #pragma once
 
+// fq, below us.
+#include "core/engine/followed.h"
 // fq, this room.
 #include "core/local/consume/ended_view.h"
 #include "core/local/consume/run_outputs.h"
@@ -40,7 +42,6 @@ class LocalFollower final : public OutputFollower, private Linked {
   Result<std::optional<FollowStep>> read_channel(Channel channel);
   Result<bool> open_run(uint32_t deliveries, bool only_there);
   Result<void> take_kept(const Seen& seen);
-  std::optional<FollowStep> next_kept();
 
   const Parts parts_;
   const std::shared_ptr<RunShelf> shelf_;  // null: no run can be read, only what is kept
@@ -54,7 +55,7 @@ class LocalFollower final : public OutputFollower, private Linked {
   bool told_lost_[2] = {false, false};
   std::string buffer_;
   std::optional<JobOutput> kept_;
-  std::vector<FollowStep> kept_steps_;  // what is left to tell of it, the last one first
+  KeptOutput left_;  // of it
   bool took_kept_ = false;
 };
 

@@ -21,7 +21,7 @@ void put_text(Packer& packer, std::string_view text) {
   packer.number(static_cast<uint16_t>(text.size())).raw(text);
 }
 
-constexpr uint8_t kHasTimeout = 1, kHasCommand = 2;
+constexpr uint8_t kHasTimeout = 1, kHasCommand = 2, kHasCall = 4;
 
 void put_texts(Packer& packer, const std::vector<std::string>& texts) {
   packer.number(static_cast<uint16_t>(texts.size()));
@@ -43,9 +43,11 @@ std::string job_block(const NewMessage& message) {
     put_text(block, tag.name);
     put_text(block, tag.value);
   }
-  const auto flags = (message.timeout_ms ? kHasTimeout : 0) | (message.command ? kHasCommand : 0);
+  const auto flags = (message.timeout_ms ? kHasTimeout : 0) | (message.command ? kHasCommand : 0) |
+                     (message.call ? kHasCall : 0);
   block.number(static_cast<uint8_t>(flags));
   if (message.timeout_ms) block.number(static_cast<double>(*message.timeout_ms));
+  if (message.call) block.number(static_cast<double>(number(*message.call)));
   if (!message.command) return block.bytes();
   put_texts(block, message.command->argv);
   put_text(block, message.command->cwd);
@@ -70,6 +72,7 @@ bool read_rest(std::string_view bytes, MessageRecord& record) {
   record.tags = take_tags(block);
   const auto flags = block.number<uint8_t>();
   if ((flags & kHasTimeout) != 0) record.timeout_ms = block.whole();
+  if ((flags & kHasCall) != 0) record.call = CallId{static_cast<uint64_t>(block.whole())};
   if ((flags & kHasCommand) != 0) {
     JobCommand& command = record.command.emplace();
     command.argv = take_texts(block);

@@ -1,5 +1,5 @@
-// records - messages as they lie on the server: the twin of core/redis/lua/keys/records.lua, which says what is
-// where. tests/redis/records_test holds both to the same bytes.
+// records - messages as they lie on the server: the twin of core/redis/lua/keys/records.lua, which says what
+// is where. tests/redis/records_test holds both to the same bytes.
 #pragma once
 
 // System.
@@ -28,6 +28,7 @@ struct MessageRecord {
   uint32_t pid = 0;  // that holds it by living
   std::vector<Tag> tags;
   std::optional<JobCommand> command;
+  std::optional<CallId> call;
 };
 
 /// None: it is not one that this fq wrote.

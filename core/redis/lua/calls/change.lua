@@ -105,6 +105,39 @@ local CHANGES = {
     sessions.open(call, tonumber(args[4]), tonumber(args[5]), tonumber(args[6]))
     return {}
   end,
+  -- number, pid: somebody is about to push a message with this call.
+  call = function(call, args) return {runs.begin_call(call, args[4], tonumber(args[5])) and 1 or 0} end,
+  end_call = function(call, args)
+    runs.end_call(call, args[4])
+    return {}
+  end,
+  -- id, delivery, call, whether that is waited for, pid.
+  run_open = function(call, args)
+    runs.open(call, args[4], args[5], args[6], args[7], tonumber(args[8]))
+    return {}
+  end,
+  -- id, delivery, bytes of each channel that were lost: nothing more comes.
+  run_close = function(call, args)
+    local name = runs.name_of(args[4], args[5])
+    runs.lose(call, name, 'o', tonumber(args[6]))
+    runs.lose(call, name, 'e', tonumber(args[7]))
+    runs.close(call, name)
+    return {}
+  end,
+  run_leave = function(call, args)
+    runs.leave(call, runs.name_of(args[4], args[5]), 1)
+    return {}
+  end,
+  -- id, delivery, places: its caller has read what is before them.
+  run_read = function(call, args)
+    runs.note_read(call, runs.name_of(args[4], args[5]), {args[6], args[7]})
+    return {}
+  end,
+  -- id, delivery: its caller has read all of it.
+  run_drop = function(call, args)
+    runs.drop(call, runs.name_of(args[4], args[5]))
+    return {}
+  end,
   -- It holds nothing any more, and what it held comes back.
   leave = function(call)
     calls.end_session(call, call.session)

@@ -16,6 +16,7 @@ local function message(call, id)
     {'d', name, has(records.DEAD, m.since), 'the dead letters'},
     {'hd', name, has(records.HELD, 0), 'what is held'},
     {'i', name, id, 'the index'},
+    {'lv', name, m.living and 0 or nil, 'what is held by living'},
     {'l:' .. m.nonce, name, m.living and 0 or nil, 'what its session holds'},
   }
   local faults = {}

@@ -5,6 +5,7 @@ end
 
 register('push', push, {})  -- refused while the server's memory is full
 register('make', make, {})
+register('run', run, {})
 register('work', work, {'allow-oom'})
 register('change', change, {'allow-oom'})
 register('look', look, {'no-writes'})

@@ -54,7 +54,7 @@ local LOOKS = {
     end
     return found
   end,
-  -- Which ('t': delayed and leased, 'd': dead, 'hd': held), from when and behind which id, n: by time, then by id. Of
+  -- Which ('t': delayed and leased, 'lv': leased by living, 'd': dead, 'hd': held), from when and behind which id, n: by time, then by id. Of
   -- each its time and what is shown of it.
   timed = function(call, args)
     local found, from, more = {}, 0, true
@@ -89,6 +89,25 @@ local LOOKS = {
     return found
   end,
   idle = function(call) return {call.sums.ready + call.sums.leased + call.sums.returning == 0 and 1 or 0} end,
+  -- id, delivery, channel: whether its caller is waited for, and what that has not read.
+  run_state = function(call, args) return runs.state(call.tag, runs.name_of(args[2], args[3]), args[4]) end,
+  -- id, delivery, places and ends of each channel.
+  run_read = function(call, args)
+    return runs.read(call.tag, runs.name_of(args[2], args[3]), {tonumber(args[4]), tonumber(args[5])},
+      {tonumber(args[6]), tonumber(args[7])})
+  end,
+  -- id, delivery: the next run behind that; whether the message has ended, whether it is still told of, and how often it
+  -- was delivered.
+  follow = function(call, args)
+    local id = tonumber(args[2])
+    local found = runs.next(call.tag, args[2], args[3])
+    local state = store.state(call, id)
+    found[4] = (state == nil or store.has_ended(state)) and 1 or 0
+    local bytes = redis.call('GETRANGE', call.tag .. 'm:' .. args[2], 0, records.HEAD_AND_NAMES_BYTES - 1)
+    found[5] = bytes == '' and 0 or 1
+    found[6] = bytes == '' and 0 or records.message(id, bytes).deliveries
+    return found
+  end,
   output = function(call, args) return {outputs.read(call, tonumber(args[2]))} end,
   sessions = function(call) return sessions.all(call) end,
   -- from: a page of events.

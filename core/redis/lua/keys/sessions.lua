@@ -54,8 +54,20 @@ function M.open(call, pid, slots, messages)
   if slots then call.attends[nonce] = struct.pack('<I4I4I4d', pid, slots, messages, call.now) end
 end
 
-function M.hold(call, m) view.put(held_by(call, m.nonce), 0, name_of(m.id)) end
-function M.drop(call, m) view.take(held_by(call, m.nonce), name_of(m.id)) end
+-- All that is held by living, by id: it has no time by which others find it.
+local function living(call)
+  call.living = call.living or view.open(call.tag .. 'lv', no_order)
+  return call.living
+end
+
+function M.hold(call, m)
+  view.put(held_by(call, m.nonce), 0, name_of(m.id))
+  view.put(living(call), 0, name_of(m.id))
+end
+function M.drop(call, m)
+  view.take(held_by(call, m.nonce), name_of(m.id))
+  view.take(living(call), name_of(m.id))
+end
 
 -- What others made of a lease that it watches.
 function M.tell(call, m, what, until_)
@@ -94,6 +106,7 @@ end
 function M.write(call)
   if call.deadlines then view.write(call.deadlines) end
   for _, v in pairs(call.held) do view.write(v) end
+  if call.living then view.write(call.living) end
   for nonce, bytes in pairs(call.attends) do redis.call('HSET', call.tag .. 'at', nonce, bytes) end
   for nonce in pairs(call.closed) do
     redis.call('HDEL', call.tag .. 'at', nonce)

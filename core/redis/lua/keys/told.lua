@@ -39,8 +39,8 @@ local function without_secrets(block)
   end
   skip_texts(2 * count)
   local flags = string.byte(block, at)
-  at = at + 1 + flags % 2 * 8
-  if flags < 2 then return block end
+  at = at + 1 + flags % 2 * 8 + math.floor(flags / 4) % 2 * 8
+  if math.floor(flags / 2) % 2 == 0 then return block end
   count, at = struct.unpack('<H', block, at), at + 2
   skip_texts(count + 1)
   return string.sub(block, 1, at - 1) .. struct.pack('<H', 0)
