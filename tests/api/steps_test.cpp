@@ -1,52 +1,12 @@
 // steps_test - what the job of a message does once, however often the job is run.
-#include "tests/api/contract.h"
+#include "tests/api/steps_scene.h"
 
 // System.
 #include <thread>
 // fq, below us.
 #include "core/base/limits.h"
 
-// An engine without steps has nothing to keep of what follows.
-#define WHERE_STEPS_ARE(q) \
-  ON_EVERY_ENGINE(q);      \
-  if (q.door().steps() == nullptr) return
-
 namespace fq::test {
-
-namespace {
-
-Steps& steps(QueueFixture& q) { return *q.door().steps(); }
-
-/// What it put out before, or "run" where it is to be run, or why not.
-std::string begin(QueueFixture& q, const Delivery& job, const char* name) {
-  Result<StepBegin> begun = steps(q).begin(job.receipt, name, nullptr);
-  if (!begun.ok()) return begun.error().kind == ErrorKind::usage ? "usage" : "refused";
-  if (is_refused(begun->receipt)) return "stale";
-  return begun->output ? "kept " + *begun->output : "run";
-}
-
-SettleStatus keep(QueueFixture& q, const Delivery& job, const std::string& name, std::string_view output) {
-  const Result<SettleStatus> kept = steps(q).keep(job.receipt, name, as_bytes(output));
-  INFO((kept.ok() ? "" : kept.error().text));
-  REQUIRE(kept.ok());
-  return *kept;
-}
-
-ErrorKind refusal(QueueFixture& q, const Delivery& job, const std::string& name, std::string_view output) {
-  const Result<SettleStatus> kept = steps(q).keep(job.receipt, name, as_bytes(output));
-  REQUIRE(!kept.ok());
-  return kept.error().kind;
-}
-
-std::string names(QueueFixture& q, MessageId id) {
-  const auto all = steps(q).list(id).value();
-  if (!all) return "none";
-  std::string text;
-  for (const StepInfo& step : *all) text += step.name + " ";
-  return text;
-}
-
-}  // namespace
 
 TEST_CASE("a step that has run is told by what it put out, in each later run of its job") {
   WHERE_STEPS_ARE(q);
@@ -275,109 +235,6 @@ TEST_CASE("a step pushes what a push would take, under a receipt that holds and 
   q.ack(job);
   CHECK(is_refused(steps(q).push(job.receipt, "t", child).value().receipt));
   CHECK(q.pop(2) == "child");
-}
-
-TEST_CASE("a job that sleeps gives its message back, without an attempt, and has slept when it runs again") {
-  WHERE_STEPS_ARE(q);
-  const MessageId id = q.push("t", "m", {.attempts_max = 1});
-  const Delivery first = q.lease();
-  const StepPause asleep = steps(q).sleep(first.receipt, "nap", 10'000, 0).value();
-  CHECK(asleep.receipt == SettleStatus::ok);
-  CHECK_FALSE(asleep.over);
-  CHECK(q.get(id).state == State::delayed);
-  CHECK(is_refused(steps(q).sleep(first.receipt, "nap", 10'000, 0).value().receipt));
-  CHECK(is_refused(q.ack(first)));
-  CHECK(q.served() == "");
-  q.clock().advance(10'000);
-  const Delivery second = q.lease();
-  CHECK(second.attempt == 1);
-  CHECK(steps(q).sleep(second.receipt, "nap", 10'000, 0).value().over);
-  CHECK(begin(q, second, "nap") == "usage");
-  CHECK(steps(q).sleep(second.receipt, "past", std::nullopt, q.clock().wall_ms() - 1).value().over);
-  q.ack(second);
-  CHECK(q.get(id).state == State::acked);
-}
-
-TEST_CASE("what a job that sleeps ends with is no verdict, and no attempt") {
-  WHERE_STEPS_ARE(q);
-  const Verdict verdict = GENERATE(Verdict::ack, Verdict::retry, Verdict::bury, Verdict::release);
-  const MessageId id = q.push("t", "m", {.attempts_max = 1});
-  LeaseRequest by_process;
-  const LeaseReply reply = q.lease_all(by_process);
-  REQUIRE(reply.deliveries.size() == 1);
-  const Delivery& job = reply.deliveries[0];
-  REQUIRE_FALSE(steps(q).sleep(job.receipt, "nap", 10'000, 0).value().over);
-  CHECK(q.get(id).state == State::leased);
-  q.clock().advance(20'000);
-  CHECK(q.served() == "");  // the job that slept is still there
-  CHECK(q.settle(job.receipt, verdict) == SettleStatus::slept);
-  CHECK(q.get(id).state == State::ready);
-  CHECK(q.get(id).attempts == 0);
-  CHECK(q.events(id) == "pushed leased released");
-  CHECK(steps(q).sleep(q.lease().receipt, "nap", 10'000, 0).value().over);
-}
-
-TEST_CASE("a job waits until messages have ended, and is told how, in each later run") {
-  WHERE_STEPS_ARE(q);
-  const MessageId parent = q.push("p", "parent");
-  const MessageId one = q.push("c", "one"), two = q.push("d", "two");
-  const bool all_acked = GENERATE(true, false);
-  const MessageId ids[] = {one, two};
-  const Delivery first = q.lease();
-  REQUIRE(first.id == parent);
-  CHECK_FALSE(steps(q).wait(first.receipt, "both", ids).value().over);
-  CHECK(q.get(parent).state == State::held);
-  CHECK(q.pop(1) == "one");
-  CHECK(q.get(parent).state == State::held);
-  if (all_acked) CHECK(q.pop(1) == "two");
-  if (!all_acked) q.mutate({two}, Action::cancel);
-  const Delivery second = q.lease();
-  REQUIRE(second.id == parent);
-  const StepPause over = steps(q).wait(second.receipt, "both", ids).value();
-  CHECK(over.over);
-  CHECK(over.all_acked == all_acked);
-  q.retry(second);
-  const StepPause again = steps(q).wait(q.lease().receipt, "both", ids).value();
-  CHECK(again.over);
-  CHECK(again.all_acked == all_acked);
-  const Result<CheckReport> report = q.door().check();
-  CHECK((report.ok() && report->findings.empty()));
-}
-
-TEST_CASE("a job waits for all that its steps have pushed, however many") {
-  WHERE_STEPS_ARE(q);
-  const size_t count = GENERATE(size_t{0}, size_t{1}, size_t{150});
-  const MessageId parent = q.push("p", "parent");
-  const Delivery first = q.lease();
-  const NewMessage child = message_of("c", "c", {});
-  for (size_t i = 0; i < count; ++i)
-    REQUIRE(steps(q).push(first.receipt, "c" + std::to_string(i), child).value().receipt == SettleStatus::ok);
-  Receipt receipt = first.receipt;
-  for (size_t runs = 0; !steps(q).wait(receipt, "all", std::nullopt).value().over; ++runs) {
-    REQUIRE(runs <= count);
-    Delivery next = q.lease();
-    for (; next.id != parent; next = q.lease()) q.ack(next);
-    receipt = next.receipt;
-  }
-  CHECK(q.served() == "");
-  const StepPause over = steps(q).wait(receipt, "all", std::nullopt).value();
-  CHECK((over.over && over.all_acked));
-}
-
-TEST_CASE("what has ended is not waited for; what is unknown, or the message itself, is refused") {
-  WHERE_STEPS_ARE(q);
-  const MessageId acked = q.push("t", "acked"), gone = q.push("t", "gone"), own = q.push("t", "own");
-  q.pop(1);
-  q.mutate({gone}, Action::cancel);
-  const Delivery job = q.lease();
-  const MessageId both[] = {acked, gone};
-  CHECK(steps(q).wait(job.receipt, "acked", std::span(both).first(1)).value().all_acked);
-  const StepPause over = steps(q).wait(job.receipt, "both", both).value();
-  CHECK((over.over && !over.all_acked));
-  const MessageId unknown[] = {MessageId{number(own) + 100}};
-  CHECK(steps(q).wait(job.receipt, "u", unknown).error().kind == ErrorKind::missing);
-  CHECK(steps(q).wait(job.receipt, "o", std::span(&own, 1)).error().kind == ErrorKind::usage);
-  CHECK(names(q, own) == "acked both ");
 }
 
 TEST_CASE("that steps were forgotten is told, where there were any") {

@@ -44,8 +44,15 @@ inline Terms random_terms(Dice& dice) {
           .fair_by = static_cast<FairBy>(dice.roll(3))};
 }
 
-inline constexpr Need kRoomOfChange{
-    .messages = 2, .tenants = 20, .text_cells = 90, .extras = 2, .keys = 2, .controls = 4, .waits = 8};
+inline constexpr Need kRoomOfChange{.messages = 2,
+                                    .tenants = 20,
+                                    .text_cells = 90,
+                                    .extras = 2,
+                                    .keys = 2,
+                                    .controls = 4,
+                                    .waits = 8,
+                                    .schedules = 1,
+                                    .steps = 1};
 
 /// What a message is to come after: some of those that there are or were, one of them the same for many.
 inline std::string random_after(Dice& dice, uint64_t last_id) {
@@ -60,6 +67,28 @@ inline std::string random_after(Dice& dice, uint64_t last_id) {
   return after;
 }
 
+/// One more, whose id is `last_id`.
+inline void random_push(Schedule& s, Txn& txn, Dice& dice, uint64_t last_id, int64_t now) {
+  const std::string key(dice.roll(5) == 0 ? dice.roll(40) + 1 : 0, static_cast<char>('a' + dice.roll(3)));
+  const bool extra = dice.roll(3) == 0;
+  const bool keyed = extra && dice.roll(2) == 0;
+  const std::string after = extra && dice.roll(2) == 0 ? random_after(dice, last_id - 1) : "";
+  s.messages().add(
+      txn, {.id = MessageId{last_id},
+            .tenant = kPaths[dice.roll(10)],
+            .key = key,
+            .priority = static_cast<int32_t>(dice.roll(4)) / 2,
+            .payload_bytes = dice.roll(99),
+            .extra = extra,
+            .ttl_ms = dice.roll(2) == 0 ? kNever : 1 + dice.roll(400),
+            .key_hold =
+                keyed ? std::optional(NewKey{{{dice.roll(9), 1}}, last_id, dice.roll(300), dice.roll(4) == 0})
+                      : std::nullopt,
+            .after = as_bytes(after),
+            .due_ms = dice.roll(4) == 0 ? now + dice.roll(300) : 0,
+            .now_ms = now});
+}
+
 /// Somebody who waited for what has ended is let go, or buried.
 inline void decide_one(Schedule& s, Txn& txn, int64_t now) {
   const auto ended = s.dependents().first_ended();
@@ -72,40 +101,83 @@ inline void decide_one(Schedule& s, Txn& txn, int64_t now) {
     s.dependents().let_go(txn, decision->slot, now);
 }
 
+/// A job does a step, sleeps or waits; or the steps of a message are forgotten.
+inline void random_step(Schedule& s, Txn& txn, Dice& dice, SlotIndex slot, uint64_t last_id, int64_t now) {
+  const bool leased = state_of(s.messages().entry(slot)) == SlotState::leased;
+  const std::string name(1, static_cast<char>('a' + dice.roll(6)));
+  switch (dice.roll(8)) {
+    case 0:
+      s.steps().drop(txn, s.region().message(static_cast<uint32_t>(slot)));
+      break;
+    case 1:
+    case 2:
+      if (leased && !s.messages().is_suspended(s.messages().entry(slot))) {
+        const std::string after = dice.roll(2) == 0 ? random_after(dice, last_id) : "";
+        s.messages().suspend(txn, slot,
+                             {after.empty() ? now + dice.roll(300) : 0, as_bytes(after), dice.roll(4) == 0});
+      }
+      break;
+    default:
+      s.steps().set(txn, s.region().message(static_cast<uint32_t>(slot)),
+                    {.name = name,
+                     .kind = StepKind::run,
+                     .record = 8 * (1 + dice.roll(1000)),
+                     .record_bytes = 8 * (1 + dice.roll(9)),
+                     .bytes = dice.roll(50),
+                     .blob = dice.roll(4) == 0});
+  }
+}
+
+/// A schedule is set, goes on or is removed.
+inline void random_schedule(Schedule& s, Txn& txn, Dice& dice, uint64_t last_id, int64_t now) {
+  const Timetable table = s.timetable();
+  const std::string name(1 + dice.roll(40), static_cast<char>('s' + dice.roll(4)));
+  const uint32_t due = table.first_due();
+  const int64_t next = dice.roll(5) == 0 ? kNever : now + 1 + dice.roll(200);
+  const uint32_t there = table.find(name);
+  if (due != kNoIndex && dice.roll(4) != 0) {
+    switch (dice.roll(4)) {
+      case 0:
+        return table.refuse(txn, due);
+      case 1:
+        return table.note_skipped(txn, due, Occurrence::overlap, now, next, next);
+      case 2:
+        return table.postpone(txn, due, next, next);
+      default:
+        table.note_made(txn, due, last_id + 1, now, next, next);
+        return;
+    }
+  }
+  if (dice.roll(3) == 0) return table.try_again(txn);
+  if (there != kNoIndex && dice.roll(3) == 0) return table.remove(txn, there);
+  if (there != kNoIndex && dice.roll(2) == 0) return table.follow_clock(txn, there, dice.roll(100));
+  table.set(txn,
+            {.name = name,
+             .record = 8 * (1 + dice.roll(1000)),
+             .record_bytes = 8 * (1 + dice.roll(9)),
+             .paused = dice.roll(4) == 0,
+             .done_wall_ms = now,
+             .next_wall_ms = next},
+            next);
+}
+
 /// One random change that fits one transaction. Needs: kRoomOfChange. Messages are those with ids up to
 /// `last_id`.
 inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, int64_t now) {
   const auto slot = s.messages().find(MessageId{1 + dice.roll(static_cast<uint32_t>(last_id) + 1)});
   const SlotState state = slot ? state_of(s.messages().entry(*slot)) : SlotState::free;
   const auto tenant = s.tenants().find(kPaths[dice.roll(10)]);
-  const std::string key(dice.roll(5) == 0 ? dice.roll(40) + 1 : 0, static_cast<char>('a' + dice.roll(3)));
   const HolderIndex holder =
       dice.roll(2) == 0 ? kHeldByTime : HolderIndex{static_cast<uint16_t>(dice.roll(4))};
   const int64_t until = holder == kHeldByTime ? now + 1 + dice.roll(500) : kNever;
   const LeaseTerms terms{
       .serial = last_id, .holder = holder, .until_ms = until, .attempts_max = 4, .now_ms = now};
-  const bool extra = dice.roll(3) == 0;
-  const bool keyed = extra && dice.roll(2) == 0;
-  const std::string after = extra && dice.roll(2) == 0 ? random_after(dice, last_id) : "";
-  switch (dice.roll(15)) {
+  switch (dice.roll(18)) {
     case 0:
     case 1:
     case 2:
     case 3:
-      s.messages().add(
-          txn, {.id = MessageId{++last_id},
-                .tenant = kPaths[dice.roll(10)],
-                .key = key,
-                .priority = static_cast<int32_t>(dice.roll(4)) / 2,
-                .payload_bytes = dice.roll(99),
-                .extra = extra,
-                .ttl_ms = dice.roll(2) == 0 ? kNever : 1 + dice.roll(400),
-                .key_hold = keyed ? std::optional(NewKey{
-                                        {{dice.roll(9), 1}}, last_id, dice.roll(300), dice.roll(4) == 0})
-                                  : std::nullopt,
-                .after = as_bytes(after),
-                .due_ms = dice.roll(4) == 0 ? now + dice.roll(300) : 0,
-                .now_ms = now});
+      random_push(s, txn, dice, ++last_id, now);
       break;
     case 4:
     case 5:
@@ -137,6 +209,13 @@ inline void random_change(Schedule& s, Txn& txn, Dice& dice, uint64_t& last_id, 
       break;
     case 13:
       decide_one(s, txn, now);
+      break;
+    case 14:
+    case 15:
+      if (slot) random_step(s, txn, dice, *slot, last_id, now);
+      break;
+    case 16:
+      random_schedule(s, txn, dice, last_id, now);
       break;
     default:
       s.timers().fire(txn, now);

@@ -73,6 +73,31 @@ TEST_CASE("a park with an end ends") {
   CHECK(q.lease() == 1);
 }
 
+TEST_CASE("a schedule whose time has come is due once, and waits for its next time then") {
+  ScheduleFixture q;
+  const bool makes = GENERATE(true, false);
+  q.make_room(Growth::need_of_schedule("s"));
+  q.change([](Schedule& s, Txn& txn) {
+    s.timetable().set(
+        txn, {.name = "s", .record = 8, .record_bytes = 8, .done_wall_ms = 1000, .next_wall_ms = 5000}, 5000);
+  });
+  CHECK(q.wait_until(4999) == 0);
+  CHECK(q.wait_until(5000) == 1);
+  const uint32_t index = q.schedule().timetable().first_due();
+  REQUIRE(index != kNoIndex);
+  q.change([&](Schedule& s, Txn& txn) {
+    if (makes) s.timetable().note_made(txn, index, 1, 5000, 9000, 9000);
+    if (!makes) s.timetable().note_skipped(txn, index, Occurrence::overlap, 5000, 9000, 9000);
+  });
+  CHECK(q.schedule().timetable().first_due() == kNoIndex);
+  CHECK(q.schedule().timetable().at(index).done_wall_ms == 5000);
+  CHECK(q.schedule().timetable().at(index).next_wall_ms == 9000);
+  CHECK(q.schedule().timers().next_ms() == 9000);
+  CHECK(q.faults().empty());
+  CHECK(q.wait_until(9000) == 1);
+  CHECK(q.schedule().timetable().first_due() == index);
+}
+
 TEST_CASE("an idle tenant is forgotten with the parents that it leaves childless") {
   ScheduleFixture q;
   q.push("a/b/c").push("a/x");

@@ -168,14 +168,15 @@ void Apply::stepped(Txn& txn, const SteppedRecord& step, SlotIndex slot, uint64_
        .item_offset = static_cast<uint32_t>(item_offset),
        .bytes = static_cast<uint32_t>(step.output.payload_bytes),
        .blob = step.output.blob.has_value()});
-  note_pin(txn, store_.header().steps, position);
   if (!step.gives_back || step.carried) return;
   const int64_t due_ms = step.until_wall_ms == 0 ? 0 : store_.boot_of(step.until_wall_ms);
   store_.schedule().messages().suspend(txn, slot, {due_ms, step.after, step.failed});
 }
 
-// A rebuild that does not know the older records meets a step before its message, and passes it over. Which
-// files these are, and whether the oldest record of the message is in one, is not looked for: all are.
+// The record of a message comes before those of its steps, and so keeps their files; until it is written
+// anew. A rebuild that does not know the older records meets a step before its message then, and passes it
+// over. Which files these are, and whether the oldest record of the message is in one, is not looked for: all
+// are.
 void Apply::note_steps(Txn& txn, SlotIndex slot) {
   if (store_.schedule().steps().count(store_.schedule().messages().entry(slot)) != 0)
     note_pin(txn, store_.header().steps, 1);

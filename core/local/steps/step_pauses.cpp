@@ -80,8 +80,9 @@ Result<std::vector<uint64_t>> StepPauses::wanted(const Receipt& receipt, std::st
 }
 
 /// Of the ids those that are waited for now keep no mark; `step` is told whether any are, and of the others
-/// whether one has ended otherwise than by an ack.
-Result<void> StepPauses::look_at(std::vector<uint64_t>& ids, bool must_be_known, SteppedRecord& step) {
+/// whether one has ended otherwise than by an ack. How one ended that nobody remembers any more was noted
+/// when it did, with the message that waited.
+Result<void> StepPauses::look_at(std::vector<uint64_t>& ids, const Memory& memory, SteppedRecord& step) {
   uint64_t unknown = 0;
   bool open = false, failed = false;
   std::vector<uint64_t> words(ids.size());
@@ -96,9 +97,11 @@ Result<void> StepPauses::look_at(std::vector<uint64_t>& ids, bool must_be_known,
       const std::optional<SlotIndex> slot = schedule().messages().find(id);
       const bool dead = slot && state_of(schedule().messages().entry(*slot)) == SlotState::dead;
       const auto outcome = slot ? std::nullopt : schedule().past().outcome(id);
-      if (!slot && !outcome && must_be_known) unknown = ids[i];
+      const bool forgotten = !slot && !outcome;
+      if (forgotten && memory.all) unknown = ids[i];
       const bool unfinished = slot && !dead;
-      failed = failed || dead || (outcome && outcome->verdict != RecordType::acked);
+      failed = failed || dead || (forgotten && memory.failed) ||
+               (outcome && outcome->verdict != RecordType::acked);
       open = open || unfinished;
       const bool waited = unfinished && waits < kAfterMax;
       if (waited) ++waits;
@@ -114,9 +117,9 @@ Result<void> StepPauses::look_at(std::vector<uint64_t>& ids, bool must_be_known,
   return {};
 }
 
-Result<StepPause> StepPauses::wait_on(const Receipt& receipt, std::vector<uint64_t> ids, bool known,
+Result<StepPause> StepPauses::wait_on(const Receipt& receipt, std::vector<uint64_t> ids, const Memory& memory,
                                       SteppedRecord step) {
-  FQ_TRY(look_at(ids, !known, step));
+  FQ_TRY(look_at(ids, memory, step));
   std::vector<std::byte> after(8 * ids.size());
   for (size_t i = 0; i < ids.size(); ++i) put_number(after.data() + 8 * i, ids[i]);
   step.after = after;
@@ -139,12 +142,12 @@ Result<StepPause> StepPauses::wait(const Receipt& receipt, std::string_view name
   if (!began) {
     FQ_TRY(book_.check_count(receipt, name, look));
     FQ_TRY_SET(std::vector<uint64_t> all, wanted(receipt, name, ids));
-    return wait_on(receipt, std::move(all), false, step);
+    return wait_on(receipt, std::move(all), {.all = true}, step);
   }
   if (!stored.record.open) return StepPause{SettleStatus::ok, true, !stored.record.failed};
   step.at_wall_ms = stored.record.at_wall_ms;
-  step.failed = stored.record.failed || look.wait_failed;
-  return wait_on(receipt, ids_of_wait(stored.record.after), true, step);
+  step.failed = stored.record.failed;
+  return wait_on(receipt, ids_of_wait(stored.record.after), {.failed = look.wait_failed}, step);
 }
 
 }  // namespace fq

@@ -21,10 +21,16 @@ class StepPauses : private Linked {
                          std::optional<std::span<const MessageId>> ids);
 
  private:
+  /// What is said of the messages that are waited for beside what is known of each.
+  struct Memory {
+    bool all = false;     // all are known, else they are refused
+    bool failed = false;  // of those that are known no more not all were acked
+  };
+
   Result<std::vector<uint64_t>> wanted(const Receipt& receipt, std::string_view name,
                                        std::optional<std::span<const MessageId>> ids);
-  Result<void> look_at(std::vector<uint64_t>& ids, bool must_be_known, SteppedRecord& step);
-  Result<StepPause> wait_on(const Receipt& receipt, std::vector<uint64_t> ids, bool known,
+  Result<void> look_at(std::vector<uint64_t>& ids, const Memory& memory, SteppedRecord& step);
+  Result<StepPause> wait_on(const Receipt& receipt, std::vector<uint64_t> ids, const Memory& memory,
                             SteppedRecord step);
 
   StepBook& book_;

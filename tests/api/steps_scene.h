@@ -1,0 +1,55 @@
+// steps_scene - verbs of steps, for the tests of what every engine must do with them.
+#pragma once
+
+// Tests.
+#include "tests/api/contract.h"
+
+// An engine without steps has nothing to keep of what follows.
+#define WHERE_STEPS_ARE(q) \
+  ON_EVERY_ENGINE(q);      \
+  if (q.door().steps() == nullptr) return
+
+namespace fq::test {
+
+inline Steps& steps(QueueFixture& q) { return *q.door().steps(); }
+
+/// What it put out before, or "run" where it is to be run, or why not.
+inline std::string begin(QueueFixture& q, const Delivery& job, const char* name) {
+  Result<StepBegin> begun = steps(q).begin(job.receipt, name, nullptr);
+  if (!begun.ok()) return begun.error().kind == ErrorKind::usage ? "usage" : "refused";
+  if (is_refused(begun->receipt)) return "stale";
+  return begun->output ? "kept " + *begun->output : "run";
+}
+
+inline SettleStatus keep(QueueFixture& q, const Delivery& job, const std::string& name,
+                         std::string_view output) {
+  const Result<SettleStatus> kept = steps(q).keep(job.receipt, name, as_bytes(output));
+  INFO((kept.ok() ? "" : kept.error().text));
+  REQUIRE(kept.ok());
+  return *kept;
+}
+
+inline ErrorKind refusal(QueueFixture& q, const Delivery& job, const std::string& name,
+                         std::string_view output) {
+  const Result<SettleStatus> kept = steps(q).keep(job.receipt, name, as_bytes(output));
+  REQUIRE(!kept.ok());
+  return kept.error().kind;
+}
+
+inline Delivery lease_from(QueueFixture& q, const char* tenant) {
+  LeaseRequest request = timed_lease();
+  request.tenant = tenant;
+  LeaseReply reply = q.lease_all(request);
+  REQUIRE(reply.deliveries.size() == 1);
+  return std::move(reply.deliveries[0]);
+}
+
+inline std::string names(QueueFixture& q, MessageId id) {
+  const auto all = steps(q).list(id).value();
+  if (!all) return "none";
+  std::string text;
+  for (const StepInfo& step : *all) text += step.name + " ";
+  return text;
+}
+
+}  // namespace fq::test

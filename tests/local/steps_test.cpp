@@ -1,0 +1,96 @@
+// steps_test - where the local engine keeps what steps have come to: records that hold their journal files,
+// and damage that hits one of them.
+
+// fq, below us.
+#include "core/journal/codec.h"
+#include "core/schedule/memory/root.h"
+// Tests.
+#include "tests/local/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+std::string kept(SpoolFixture& q, const Delivery& job, const char* name) {
+  const Result<StepBegin> begun = q.door().steps()->begin(job.receipt, name, nullptr);
+  INFO((begun.ok() ? "" : begun.error().text));
+  REQUIRE(begun.ok());
+  return begun->output.value_or("to be run");
+}
+
+/// Damages the last record of the newest journal file, and takes the segment away, which knows better.
+void hit_last_record(SpoolFixture& q) {
+  q.close();
+  const std::string path = q.path("journal/1.fqj");
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  const size_t at = bytes.find_last_not_of('\0');
+  REQUIRE(at != std::string::npos);
+  file.seekp(static_cast<std::streamoff>(at));
+  file.put(static_cast<char>(bytes[at] ^ 4));
+  file.close();
+  std::filesystem::remove(q.path("segment"));
+}
+
+}  // namespace
+
+TEST_CASE("what a step put out is told although the file that first told it is gone") {
+  SpoolFixture q;
+  q.push("m");
+  const Delivery job = q.lease(3'600'000);
+  for (const char* name : {"short", "long"}) {
+    const std::string output(name[0] == 's' ? 9 : kInlinePayloadBytesMax + 1, 'x');
+    REQUIRE(q.door().steps()->keep(job.receipt, name, as_bytes(output)).value() == SettleStatus::ok);
+  }
+  q.outlive_first_file();
+  for (const bool rebuilt : {false, true}) {
+    INFO((rebuilt ? "rebuilt" : "alive"));
+    if (rebuilt) q.lose_segment();
+    CHECK(kept(q, job, "short") == std::string(9, 'x'));
+    CHECK(kept(q, job, "long").size() == kInlinePayloadBytesMax + 1);
+    q.check_clean();
+  }
+}
+
+TEST_CASE("a sleep whose release is damaged costs no attempt: the lease ends, and the message sleeps on") {
+  SpoolFixture q;
+  const uint64_t id = q.push("m");
+  const Delivery job = q.lease(1'000);
+  REQUIRE_FALSE(q.door().steps()->sleep(job.receipt, "nap", 5'000, 0).value().over);
+  CHECK(q.get(id).state == State::delayed);
+  hit_last_record(q);
+  q.reopen();
+  CHECK(q.history(id) == "pushed leased");
+  q.clock.advance(2'000);
+  CHECK(q.get(id).state == State::delayed);
+  CHECK(q.get(id).attempts == 0);
+  CHECK(q.get(id).crashes == 0);
+  q.clock.advance(3'000);
+  CHECK(q.door().steps()->sleep(q.lease().receipt, "nap", 5'000, 0).value().over);
+}
+
+TEST_CASE("how one has ended that is waited for is known when its outcome is forgotten") {
+  SpoolFixture q;
+  const bool acked = GENERATE(true, false);
+  q.push("parent", Durability::always, "p");
+  const MessageId child{q.push("child", Durability::always, "c")};
+  const Delivery first = q.lease();
+  REQUIRE_FALSE(q.door().steps()->wait(first.receipt, "child", std::span(&child, 1)).value().over);
+  if (acked) CHECK(q.ack(q.lease()) == SettleStatus::ok);
+  if (!acked) CHECK(q.door().mutate({&child, 1}, Action::cancel)->changed == 1);
+  const Delivery job = q.lease(3'600'000);  // it has waited, and has not asked yet
+  for (uint32_t ended = 0; ended <= kOutcomesMax; ended += 1'000) {
+    const std::vector<NewMessage> others(1'000);
+    const Result<PushReply> pushed = q.door().push(others, {.durability = Durability::lazy});
+    REQUIRE(pushed.ok());
+    std::vector<MessageId> ids;
+    for (const PushResult& each : pushed->items) ids.push_back(each.id);
+    REQUIRE(q.door().mutate(ids, Action::cancel)->changed == ids.size());
+  }
+  CHECK_FALSE(q.door().get(child).value());
+  const StepPause over = q.door().steps()->wait(job.receipt, "child", std::span(&child, 1)).value();
+  CHECK(over.over);
+  CHECK(over.all_acked == acked);
+}
+
+}  // namespace fq::test
