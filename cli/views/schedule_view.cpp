@@ -18,12 +18,17 @@ std::string made_by(const MessageInfo& message) {
   return message.command ? command_text(*message.command) : shown(message.payload.value_or(""));
 }
 
-/// Why there is no next time, or when it is.
+/// Why there is no next time, or when it is and those after it are: "in 5m, 10m, 15m".
 std::string next_text(const ScheduleInfo& info, int64_t now_ms) {
   if (info.paused) return "paused";
   if (!info.fault.empty()) return shown(info.fault);
   if (info.refused) return "no room";
-  return info.next_wall_ms.empty() ? "never" : relative_time(info.next_wall_ms[0], now_ms);
+  std::string text;
+  for (const int64_t at_ms : info.next_wall_ms) {
+    const std::string next = relative_time(at_ms, now_ms);
+    text += text.empty() ? next : ", " + (next.starts_with("in ") ? next.substr(3) : next);
+  }
+  return text.empty() ? "never" : text;
 }
 
 void write_time(JsonWriter& json, std::string_view key, int64_t at_ms) {

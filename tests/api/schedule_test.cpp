@@ -88,6 +88,18 @@ TEST_CASE("of times that passed while nobody was there, one makes the latest, al
   CHECK(due_times(q, from) == "s60 ");
 }
 
+TEST_CASE("a time that passed a second ago has not been missed, one more than that has") {
+  WHERE_SCHEDULES_ARE(q);
+  const int64_t late_ms = GENERATE(1000, 1001);
+  const int64_t from = q.clock().wall_ms();
+  ScheduleDefinition definition = every("10m");
+  definition.missed = MissedRule::skip;
+  set(q, definition);
+  q.clock().advance(10 * kMinuteMs + late_ms);
+  CHECK(due_times(q, from) == (late_ms == 1000 ? "s10 " : ""));
+  CHECK(info(q).last == (late_ms == 1000 ? Occurrence::made : Occurrence::missed));
+}
+
 TEST_CASE("while the one before is unfinished, skip makes none") {
   WHERE_SCHEDULES_ARE(q);
   set(q, every("10m"));

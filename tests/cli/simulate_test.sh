@@ -87,6 +87,9 @@ gives 64 'the limit is 10000000; simulate a shorter time' fq simulate --load a:1
 gives 64 'no message comes' fq simulate --load a:1/day,run=1s --for 1s
 gives 1 'there is none' fq simulate
 
+# An hour of it, where nothing else is said.
+is 'for an hour' true "$(simulate --load a:1/s,run=1ms | of_all '.after.count > 3300 and .after.count < 3900')"
+
 # An invented load; the policy of the spool holds, and no queue is needed.
 is 'half the slots that it takes' true "$(simulate --load a:2/s,run=1s --for 10m | of_all '.after.wait_ms.p50 > 60000 and .before == null')"
 is 'and as many as it takes' true "$(simulate --load a:2/s,run=1s --for 10m -j 20 | of_all '.after.wait_ms.max == 0')"

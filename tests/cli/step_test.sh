@@ -60,7 +60,12 @@ fq retry "$FQ_RECEIPT"
 gives 1 'no longer valid' fq step s --shell "touch '$work/not-run'"
 [ ! -e "$work/not-run" ] || fail 'a command was run under a receipt that does not hold'
 lease
+gives 64 'is a run, not a sleep; give this step another name' fq step bytes --sleep 1s
+gives 64 'is a run, not a wait' fq step bytes --wait-all
+gives 64 'is a run, not a push' fq step bytes --push x
 gives 1 'ran and is not kept' fq step s --shell '"$FQ" retry'
+is 'for people' 'NAME KIND AT BYTES|bytes run 4B' "$(fq step --list 1 | awk '$1 == "NAME" { print $1, $2, $3, $4 } $1 == "bytes" { print $1, $2, $4 }' | paste -sd'|')"
+is 'people see local time' '+09:00' "$(TZ=Asia/Tokyo fq step --list 1 | awk '$1 == "bytes" { print substr($3, 24) }')"
 is 'told by list' 'bytes run 4' "$(fq step --list --json 1 | jq -r 'select(.name == "bytes") | "\(.name) \(.kind) \(.bytes)"')"
 is 'and by show' "$(fq step --list --json 1 | jq -s .)" "$(fq show --json 1 | jq .steps)"
 is 'and by the log' 'outer inner' "$(fq log --json | jq -r 'select(.event == "stepped" and (.step | test("er$"))).step' | sort -r | paste -sd' ')"

@@ -52,6 +52,22 @@ TEST_CASE("what a step put out is told although the file that first told it is g
   }
 }
 
+TEST_CASE("the step that is one too many, and its limit, are named") {
+  SpoolFixture q;
+  q.sync_lazily();
+  q.push("m");
+  const Delivery job = q.lease(3'600'000);
+  Steps& steps = *q.door().steps();
+  for (uint32_t i = 0; i < kStepsPerMessageMax; ++i)
+    REQUIRE(steps.keep(job.receipt, "s" + std::to_string(i), {}).ok());
+  const std::string limit = "step 'more' of message 1: the message has 1000 steps, which is the limit";
+  const MessageId other{q.push("other")};
+  CHECK(steps.begin(job.receipt, "more", nullptr).error().text == limit);
+  CHECK(steps.push(job.receipt, "more", NewMessage{}).error().text == limit);
+  CHECK(steps.sleep(job.receipt, "more", 1'000, 0).error().text == limit);
+  CHECK(steps.wait(job.receipt, "more", std::span(&other, 1)).error().text == limit);
+}
+
 TEST_CASE("a sleep whose release is damaged costs no attempt: the lease ends, and the message sleeps on") {
   SpoolFixture q;
   const uint64_t id = q.push("m");
