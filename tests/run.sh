@@ -36,6 +36,12 @@ whole_rooms="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0"
 step "unit tests with address and undefined-behaviour sanitizers"
 configure dev $whole_rooms
 build dev unit_tests
+# What the process tests need is built meanwhile: tests wait for much of their time.
+configure release
+configure test $whole_rooms
+{ build release all; build test process_tests; } &
+builds=$!
+trap wait EXIT
 ctest --preset dev
 
 step "unit tests with the thread sanitizer"
@@ -47,8 +53,5 @@ if setarch -R true 2>/dev/null; then no_randomisation="setarch -R"; fi
 $no_randomisation ctest --preset tsan
 
 step "process tests with the test build and the release binary"
-configure release
-build release all
-configure test $whole_rooms
-build test process_tests
-FQ_RELEASE="$PWD/build/release/fq" ctest --preset test
+wait "$builds"
+FQ_RELEASE="$PWD/build/release/fq" ctest --preset test --parallel $((CTEST_PARALLEL_LEVEL * 3 / 2))
