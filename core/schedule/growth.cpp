@@ -15,7 +15,8 @@ uint32_t name_cells(const NodePatch& patch) {
   return (patch.set.given & kGivenPool) == 0 ? 0 : text_cells(patch.pool.size());
 }
 
-void empty(Txn& txn, Supply& supply) {
+template <uint32_t kOpens>
+void empty(Txn& txn, SupplyOf<kOpens>& supply) {
   txn.set(supply.free_head, kNoIndex);
   txn.set(supply.high_water, 0);
   txn.set(supply.used, 0);

@@ -38,34 +38,35 @@ uint32_t make_extra(Txn& txn, const Region& region, const NewEntry& from) {
   return index;
 }
 
-// A used slot in no state yet, in the id index, with all that is known at a push. Its fields are fresh:
-// nobody looks at a slot whose state is free.
+// A used slot in no state yet, in the id index, with all that is known at a push.
 Message make_entry(Txn& txn, const Region& region, const NewEntry& from) {
   const uint32_t tenant_index = TenantTree(region).leaf_of(txn, from.tenant);
   Tenant& tenant = region.tenant(tenant_index);
+  open_sums(txn, region.root);
   const auto [slot, entry] = take_element(txn, region.arena, region.root.entries, region.root.entry_supply);
-  region.open(txn, entry);  // its state, by which it is told from a free one, is not fresh
-  txn.fresh(entry.id, number(from.id));
-  txn.fresh(entry.item_position, from.item_position);
-  txn.fresh(entry.event_position, 0);
-  txn.fresh(entry.serial, 0);
-  txn.fresh(entry.tenant, tenant_index);
-  txn.fresh(entry.heap_place, kNoIndex);
-  txn.fresh(entry.rank,
-            from.extra ? make_extra(txn, region, from) : rank_add(txn, region, from.key, from.priority));
-  txn.fresh(entry.payload_bytes, from.payload_bytes);
-  txn.fresh(entry.deliveries, 0);
-  txn.fresh(entry.began_ms, 0);
-  txn.fresh(entry.rough_cost, 0);
-  txn.fresh(entry.attempts, 0);
-  txn.fresh(entry.attempts_max, from.attempts_max);
-  txn.fresh(entry.crashes, 0);
-  txn.fresh(entry.overhead, overhead_code(from.overhead_bytes));
-  txn.fresh(entry.holder, static_cast<uint16_t>(kHeldByTime));
-  txn.fresh(entry.flags, static_cast<uint8_t>((from.key.empty() ? 0 : kEntryKeyed) |
-                                              (from.attempts_max != 0 ? kEntryOwnAttempts : 0) |
-                                              (from.extra ? kEntryExtra : 0) | (from.blob ? kEntryBlob : 0) |
-                                              from.job_flags));
+  const uint32_t rank =
+      from.extra ? make_extra(txn, region, from) : rank_add(txn, region, from.key, from.priority);
+  const Opened<Entry> made = region.open(txn, entry);
+  made.set(&Entry::id, number(from.id));
+  made.set(&Entry::item_position, from.item_position);
+  made.set(&Entry::event_position, 0);
+  made.set(&Entry::serial, 0);
+  made.set(&Entry::tenant, tenant_index);
+  made.set(&Entry::heap_place, kNoIndex);
+  made.set(&Entry::rank, rank);
+  made.set(&Entry::payload_bytes, from.payload_bytes);
+  made.set(&Entry::deliveries, 0);
+  made.set(&Entry::began_ms, 0);
+  made.set(&Entry::rough_cost, 0);
+  made.set(&Entry::attempts, 0);
+  made.set(&Entry::attempts_max, from.attempts_max);
+  made.set(&Entry::crashes, 0);
+  made.set(&Entry::overhead, overhead_code(from.overhead_bytes));
+  made.set(&Entry::holder, static_cast<uint16_t>(kHeldByTime));
+  made.set(&Entry::flags, static_cast<uint8_t>((from.key.empty() ? 0 : kEntryKeyed) |
+                                               (from.attempts_max != 0 ? kEntryOwnAttempts : 0) |
+                                               (from.extra ? kEntryExtra : 0) | (from.blob ? kEntryBlob : 0) |
+                                               from.job_flags));
   EntryIndex(EntryIndexKind{&region}).insert(txn, slot, entry, region.root.entry_supply.used);
   return {slot, entry, tenant};
 }
@@ -80,15 +81,17 @@ void note_delivery(Txn& txn, const Region& region, const Message& message, const
     histogram_note(txn, region.root.wait, wait);
     histogram_note(txn, tenant.wait, wait);
   }
-  put(txn, entry.serial, terms.serial);
-  put(txn, entry.began_ms, static_cast<uint32_t>(terms.now_ms));
+  const Opened<Entry> opened = region.open(txn, entry);
+  opened.set(&Entry::serial, terms.serial);
+  opened.set(&Entry::began_ms, static_cast<uint32_t>(terms.now_ms));
   const auto queues = static_cast<uint16_t>(terms.attempts_max != 0 ? terms.attempts_max
                                                                     : standard_attempts(is_command(entry)));
-  if ((entry.flags & kEntryOwnAttempts) == 0) put(txn, entry.attempts_max, queues);
-  add_to(txn, entry.deliveries, 1);
-  add_to(txn, region.root.counters.popped, 1);
-  add_to(txn, tenant.popped, 1);
-  service_note_start(txn, region, entry, tenant, terms.now_ms);
+  if ((entry.flags & kEntryOwnAttempts) == 0) opened.set(&Entry::attempts_max, queues);
+  add_to(opened, &Entry::deliveries, 1);
+  add_to(open_sums(txn, region.root), region.root.counters.popped, 1);
+  const Opened<Tenant> leaf = region.open(txn, tenant);
+  add_to(leaf, &Tenant::popped, 1);
+  service_note_start(region, entry, leaf, terms.now_ms);
 }
 
 // A verdict on a delivery.
@@ -108,8 +111,8 @@ void note_buried(Txn& txn, const Region& region, Tenant& tenant) {
 
 SlotIndex Messages::add(Txn& txn, const NewEntry& from) const {
   const Message message = make_entry(txn, region_, from);
-  add_to(txn, region_.root.counters.pushed, 1);
-  add_to(txn, message.tenant.pushed, 1);
+  add_to(open_sums(txn, region_.root), region_.root.counters.pushed, 1);
+  add_to(region_.open(txn, message.tenant), &Tenant::pushed, 1);
   const States states(region_);
   if (!from.after.empty()) {
     Dependents(region_).add(txn, SlotIndex{message.slot}, from.after, true);
@@ -162,7 +165,6 @@ std::optional<SlotIndex> Messages::find(MessageId id) const {
 
 void Messages::start(Txn& txn, const Message& message, const LeaseTerms& terms) const {
   const States states(region_);
-  region_.open(txn, message.entry);
   note_delivery(txn, region_, message, terms);
   states.leave(txn, message, false);
   states.enter_leased(txn, message, terms.holder, terms.until_ms);
@@ -184,7 +186,7 @@ void Messages::end_run(Txn& txn, SlotIndex index, std::optional<uint64_t> run_us
   const uint64_t ticks = run_us ? *run_us * kTicksPerMs / 1000 : passed_ms * kTicksPerMs;
   // Once a run: what it was charged is made good then.
   if (entry.rough_cost != 0)
-    service_note_end(txn, region_, region_.tenant(entry.tenant), ticks / kTicksPerMs, now_ms);
+    service_note_end(region_, region_.open(txn, region_.tenant(entry.tenant)), ticks / kTicksPerMs, now_ms);
   Costs(region_).note_end(txn, entry, static_cast<uint32_t>(std::min<uint64_t>(ticks, UINT32_MAX)), now_ms);
 }
 
@@ -288,22 +290,21 @@ void Messages::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   const Message message = region_.message(static_cast<uint32_t>(index));
   auto& [slot, entry, tenant] = message;
   const States states(region_);
-  region_.open(txn, entry);
   note_run(txn, region_, message, now_ms);
   end_run(txn, index, std::nullopt, now_ms);
   states.leave(txn, message);
   const bool acked = verdict == RecordType::acked;
   RootCounters& counters = region_.root.counters;
   if (acked) {
-    add_to(txn, counters.acked, 1);
-    add_to(txn, tenant.acked, 1);
+    add_to(open_sums(txn, region_.root), counters.acked, 1);
+    add_to(region_.open(txn, tenant), &Tenant::acked, 1);
   } else if (verdict != RecordType::left) {
     add_to(txn, counters.cancelled, 1);
     add_to(txn, tenant.cancelled, 1);
   }
   const SlotState from = state_of(entry);
   KeptSteps(region_).drop(txn, message);
-  outcome_add(txn, region_, slot, entry, {verdict, event_position, at_wall_ms});
+  outcome_add(txn, region_, slot, region_.open(txn, entry), {verdict, event_position, at_wall_ms});
   Waits(region_).note_ended(txn, entry.id, acked ? Fate::acked : Fate::other);
   if ((entry.flags & kEntryKeyed) != 0) text_remove(txn, region_, rank_of(region_, entry));
   if (has_extra(entry)) {
@@ -343,7 +344,7 @@ void Messages::set_overhead(Txn& txn, SlotIndex index, uint64_t bytes) const {
 }
 
 void Messages::set_event(Txn& txn, SlotIndex slot, uint64_t event_position) const {
-  txn.set(region_.entry(static_cast<uint32_t>(slot)).event_position, event_position);
+  region_.open(txn, region_.entry(static_cast<uint32_t>(slot))).set(&Entry::event_position, event_position);
 }
 
 void Messages::note_unwritten(Txn& txn, SlotIndex slot) const {

@@ -1,74 +1,57 @@
 // state - see state.h.
 #include "core/schedule/state.h"
 
+// System.
+#include <algorithm>
 // fq, this room.
 #include "core/schedule/rings/costs.h"
 
 namespace fq {
 namespace {
 
-template <uint32_t kOpens>
-using StateCount = Shared<uint32_t, kOpens> StateCounts<kOpens>::*;
-
-template <uint32_t kOpens>
-StateCount<kOpens> count_of(SlotState state) {
-  using Counts = StateCounts<kOpens>;
-  switch (state) {
-    case SlotState::free:
-      return nullptr;
-    case SlotState::ready:
-      return &Counts::ready;
-    case SlotState::delayed:
-      return &Counts::delayed;
-    case SlotState::leased:
-      return &Counts::leased;
-    case SlotState::dead:
-      return &Counts::dead;
-    case SlotState::held:
-      return &Counts::held;
-  }
-  throw RegionDamaged{"a message is in no known state"};
-}
+/// By state; a free one is not counted.
+template <class Counts>
+constexpr decltype(&Counts::ready) kCountOf[] = {nullptr,         &Counts::ready, &Counts::delayed,
+                                                 &Counts::leased, &Counts::dead,  &Counts::held};
 
 bool is_live(SlotState state) { return state != SlotState::free && state != SlotState::dead; }
 
-template <uint32_t kOpens>
-[[gnu::always_inline]] inline void move_count(Txn& txn, StateCounts<kOpens>& counts, SlotState from,
-                                              SlotState to) {
-  const StateCount<kOpens> left = count_of<kOpens>(from), entered = count_of<kOpens>(to);
-  if (left != nullptr) take_from(txn, counts.*left, 1);
-  if (entered != nullptr) add_to(txn, counts.*entered, 1);
+template <class Counts>
+[[gnu::always_inline]] inline void move_count(const Opened<Counts>& counts, SlotState from, SlotState to) {
+  if (from != SlotState::free) take_from(counts, kCountOf<Counts>[static_cast<size_t>(from)], 1);
+  if (to != SlotState::free) add_to(counts, kCountOf<Counts>[static_cast<size_t>(to)], 1);
 }
 
 }  // namespace
 
 void States::count(Txn& txn, const Message& message, SlotState from, SlotState to) const {
   if (from == to) return;
+  if (std::max(from, to) > SlotState::held) region_damaged("a message is in no known state");
   ScheduleRoot& root = region_.root;
   const uint32_t bytes = bytes_of(region_, message.entry);
-  open_sums(txn, root);
-  move_count(txn, root.counts, from, to);
+  const OpenedSums sums = open_sums(txn, root);
+  move_count(sums.part(root.counts), from, to);
   const bool was_leased = from == SlotState::leased;
   if ((was_leased || to == SlotState::leased) && root.pool_supply.used != 0)
     Pools(region_).count(txn, message.entry.tenant, !was_leased);
   if (from == SlotState::free) {
-    add_to(txn, root.payload_bytes, bytes);
-    add_to(txn, root.journal_bytes, journal_bytes_of(message.entry));
+    add_to(sums, root.payload_bytes, bytes);
+    add_to(sums, root.journal_bytes, journal_bytes_of(message.entry));
   }
   if (to == SlotState::free) {
-    take_from(txn, root.payload_bytes, bytes);
-    take_from(txn, root.journal_bytes, journal_bytes_of(message.entry));
+    take_from(sums, root.payload_bytes, bytes);
+    take_from(sums, root.journal_bytes, journal_bytes_of(message.entry));
   }
   if (to == SlotState::dead) add_to(txn, root.dead_bytes, bytes);
   if (from == SlotState::dead) take_from(txn, root.dead_bytes, bytes);
   const bool comes = is_live(to) && !is_live(from), goes = is_live(from) && !is_live(to);
   StepLimit limit(kDepthMax);
-  for (Tenant* node = &message.tenant;; limit.step()) {
-    move_count(txn, node->counts, from, to);
-    if (comes) add_to(txn, node->payload_bytes, bytes);
-    if (goes) take_from(txn, node->payload_bytes, bytes);
-    if (node->parent == static_cast<uint32_t>(kRootTenant)) break;
-    node = &region_.tenant(node->parent);
+  for (Opened<Tenant> node = region_.open(txn, message.tenant);; limit.step()) {
+    move_count(node.part(&Tenant::counts), from, to);
+    if (comes) add_to(node, &Tenant::payload_bytes, bytes);
+    if (goes) take_from(node, &Tenant::payload_bytes, bytes);
+    if (node->parent == kRoot) break;
+    node = region_.open_ring(txn, region_.tenant(node->parent));
   }
 }
 
@@ -135,18 +118,25 @@ void States::note_extra(Txn& txn, const Message& message, SlotState to) const {
 void States::set_state(Txn& txn, const Message& message, SlotState to) const {
   if (has_extra(message.entry)) note_extra(txn, message, to);
   count(txn, message, state_of(message.entry), to);
-  put(txn, message.entry.state, static_cast<uint8_t>(to));
+  region_.open(txn, message.entry).set(&Entry::state, static_cast<uint8_t>(to));
 }
+
+/// The lane of ready ones.
+Opened<Lane> States::lane_of(Txn& txn, const Message& message) const {
+  return region_.open(txn, message.tenant).part(&Tenant::lane);
+}
+
+Opened<Lane> States::dead_lane(Txn& txn) const { return txn.open<kNotOpened>(region_.root.dead); }
 
 void States::leave(Txn& txn, const Message& message, bool reseat) const {
   auto& [slot, entry, tenant] = message;
   switch (state_of(entry)) {
     case SlotState::ready:
       if (is_inner(tenant)) throw RegionDamaged{"a message lies in an inner node"};
-      lanes().remove(txn, tenant.lane, slot, entry);
+      lanes().remove(txn, lane_of(txn, message), slot, region_.open(txn, entry));
       if (entry.heap_place != kNoIndex) heap().remove(txn, slot);
       if (tenant.lane.count == 0) {
-        take_from(txn, region_.root.active_count, 1);
+        take_from(open_sums(txn, region_.root), region_.root.active_count, 1);
         if ((tenant.blocks & kBlockGather) != 0) gathering().emptied(txn, entry.tenant);
       }
       if (reseat && (tenant.lane.count == 0 || is_ranked(region_.root))) seats().reseat(txn, entry.tenant);
@@ -160,7 +150,7 @@ void States::leave(Txn& txn, const Message& message, bool reseat) const {
       if (entry.heap_place != kNoIndex) heap().remove(txn, slot);
       return;
     case SlotState::dead:
-      dead().remove(txn, region_.root.dead, slot, entry);
+      dead().remove(txn, dead_lane(txn), slot, region_.open(txn, entry));
       return;
     case SlotState::held:
       return;
@@ -174,10 +164,11 @@ void States::enter_ready(Txn& txn, const Message& message, int64_t since_ms) con
   auto& [slot, entry, tenant] = message;
   if (is_inner(tenant)) throw RegionDamaged{"a message lies in an inner node"};
   const SlotState from = state_of(entry);
-  put(txn, entry.at_ms, since_ms);
+  const Opened<Entry> opened = region_.open(txn, entry);
+  opened.set(&Entry::at_ms, since_ms);
   set_state(txn, message, SlotState::ready);
   note_end(txn, message, from);
-  lanes().insert(txn, tenant.lane, slot, entry);
+  lanes().insert(txn, lane_of(txn, message), slot, opened);
   if (expires_ms(region_, entry) != kNever) heap().insert(txn, slot);
   const bool gathers = region_.root.terms.linger_ms > 0 || (tenant.blocks & kBlockGather) != 0;
   if (gathers) gathering().came(txn, entry.tenant, since_ms);
@@ -185,7 +176,7 @@ void States::enter_ready(Txn& txn, const Message& message, int64_t since_ms) con
     if (is_ranked(region_.root)) seats().reseat(txn, entry.tenant);  // it may go first
     return;
   }
-  add_to(txn, region_.root.active_count, 1);
+  add_to(open_sums(txn, region_.root), region_.root.active_count, 1);
   // What gathers comes when it has.
   if ((tenant.blocks & kBlockGather) == 0)
     seats().arrive(txn, entry.tenant, {Costs(region_).of_newcomer(txn, entry, since_ms), since_ms});
@@ -205,8 +196,9 @@ void States::enter_delayed(Txn& txn, const Message& message, int64_t due_ms) con
 }
 
 void States::enter_leased(Txn& txn, const Message& message, HolderIndex holder, int64_t until_ms) const {
-  put(txn, message.entry.at_ms, until_ms);
-  put(txn, message.entry.holder, static_cast<uint16_t>(holder));
+  const Opened<Entry> entry = region_.open(txn, message.entry);
+  entry.set(&Entry::at_ms, until_ms);
+  entry.set(&Entry::holder, static_cast<uint16_t>(holder));
   if (has_holder(message.entry)) link_holder(txn, message, holder);
   set_state(txn, message, SlotState::leased);
   if (until_ms != kNever) heap().insert(txn, message.slot);
@@ -223,7 +215,7 @@ void States::enter_dead(Txn& txn, const Message& message, int64_t since_ms) cons
   const SlotState from = state_of(message.entry);
   put(txn, message.entry.at_ms, since_ms);
   set_state(txn, message, SlotState::dead);
-  dead().insert(txn, region_.root.dead, message.slot, message.entry);
+  dead().insert(txn, dead_lane(txn), message.slot, region_.open(txn, message.entry));
   note_end(txn, message, from);
   Waits(region_).note_ended(txn, message.entry.id, Fate::other);
 }
@@ -232,11 +224,11 @@ void States::link_holder(Txn& txn, const Message& message, HolderIndex index) co
   const auto place = static_cast<uint16_t>(index);
   if (place >= kHoldersMax) throw RegionDamaged{"a holder is out of range"};
   Holder& holder = region_.root.holders[place];
-  Entry& entry = message.entry;
+  const Opened<Entry> entry = region_.open(txn, message.entry);
   const uint32_t head = holder.count == 0 ? kNoIndex : holder.head.get();
-  put(txn, entry.holder, place);
-  put(txn, entry.prev, kNoIndex);
-  put(txn, entry.next, head);
+  entry.set(&Entry::holder, place);
+  entry.set(&Entry::prev, kNoIndex);
+  entry.set(&Entry::next, head);
   if (head != kNoIndex) txn.set(region_.entry(head).prev, message.slot);
   txn.set(holder.head, message.slot);
   add_to(txn, holder.count, 1);
@@ -250,7 +242,7 @@ void States::unlink_holder(Txn& txn, const Message& message) const {
   txn.set(prev == kNoIndex ? holder.head : region_.entry(prev).next, next);
   if (next != kNoIndex) txn.set(region_.entry(next).prev, prev);
   take_from(txn, holder.count, 1);
-  put(txn, entry.holder, static_cast<uint16_t>(kHeldByTime));
+  region_.open(txn, message.entry).set(&Entry::holder, static_cast<uint16_t>(kHeldByTime));
 }
 
 }  // namespace fq

@@ -44,10 +44,10 @@ class States {
   template <class Change>
   void reorder(Txn& txn, const Message& message, Change&& change) const {
     auto& [slot, entry, tenant] = message;
-    lanes().remove(txn, tenant.lane, slot, entry);
+    lanes().remove(txn, lane_of(txn, message), slot, region_.open(txn, entry));
     heap().remove(txn, slot);
     change();
-    lanes().insert(txn, tenant.lane, slot, entry);
+    lanes().insert(txn, lane_of(txn, message), slot, region_.open(txn, entry));
     if (expires_ms(region_, entry) != kNever) heap().insert(txn, slot);
     if (is_ranked(region_.root)) seats().rerank(txn, entry.tenant, slot);
   }
@@ -60,6 +60,8 @@ class States {
 
  private:
   void set_state(Txn& txn, const Message& message, SlotState to) const;
+  Opened<Lane> lane_of(Txn& txn, const Message& message) const;
+  Opened<Lane> dead_lane(Txn& txn) const;
   void note_extra(Txn& txn, const Message& message, SlotState to) const;
   void note_key(Txn& txn, const Message& message, SlotState to) const;
 

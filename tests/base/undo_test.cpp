@@ -20,15 +20,30 @@ namespace fq {
 namespace {
 
 constexpr uint32_t kOpensBox = 1;
+constexpr uint32_t kOpensFields = 2;
+template <class T>
+using Field = Shared<T, kOpensFields>;
 
-/// What is opened as a whole.
-struct Box {
-  Shared<uint32_t, kOpensBox> word[6];
-  Shared<uint64_t, kOpensBox> large;
+struct BoxFront {
+  Shared<uint32_t> count, weight;
+  Shared<uint64_t> large;
+};
+/// Of which the front is opened as a whole.
+struct Box : BoxFront {
+  using Noted = BoxFront;
+  Shared<uint64_t> behind;
+};
+
+/// Fields that are opened together.
+struct Fields {
+  Field<uint32_t> word[6];
+  Field<uint64_t> large;
 };
 
 struct Cells {
   Box boxes[3];
+  Shared<uint64_t> before_fields;
+  Fields fields;
   Shared<uint8_t> tiny[16];
   Shared<uint16_t> small[16];
   Shared<uint32_t> medium[16];
@@ -52,18 +67,24 @@ class UndoneRegion {
   std::vector<std::byte> bytes_;
 };
 
-void open(Txn& txn, Box& box) { txn.open<kOpensBox, sizeof(Box)>(&box); }
+Opened<Box> open(Txn& txn, Box& box) { return txn.open<kOpensBox>(box); }
+auto open(Txn& txn, Fields& fields) { return txn.open_fields<kOpensFields, sizeof(Fields)>(&fields); }
 
 void change_something(Txn& txn, Cells& cells, std::mt19937& random) {
   const uint32_t which = random() % 16;
   const uint32_t value = static_cast<uint32_t>(random());
-  switch (random() % 7) {
+  Box& box = cells.boxes[which % 3];
+  switch (random() % 9) {
     case 4:
-      return open(txn, cells.boxes[which % 3]);
-    case 5:  // open or not
-      return txn.set(cells.boxes[which % 3].word[which % 6], value);
+      return open(txn, box).set(&Box::count, value);
+    case 5:  // opened or not
+      return txn.set(box.count, value);
     case 6:
-      return txn.set(cells.boxes[which % 3].large, uint64_t{value} << 20);
+      return open(txn, box).set(&Box::large, uint64_t{value} << 20);
+    case 7:
+      return open(txn, cells.fields).set(cells.fields.word[which % 6], value);
+    case 8:  // opened or not
+      return txn.set(cells.fields.large, uint64_t{value} << 20);
     case 0:
       return txn.set(cells.tiny[which], static_cast<uint8_t>(value));
     case 1:
@@ -174,22 +195,46 @@ TEST_CASE("a note that is counted before its store undoes nothing") {
 TEST_CASE("what was opened comes back whole, and a store into it needs no note of its own") {
   UndoneRegion region;
   Box& box = region.cells().boxes[1];
+  Fields& fields = region.cells().fields;
   {
     Txn txn = region.begin();
-    for (auto& word : box.word) txn.set(word, 5);
+    txn.set(box.count, 5);
+    for (auto& word : fields.word) txn.set(word, 5);
     txn.commit();
   }
   {
     Txn txn = region.begin();
-    open(txn, box);
+    const Opened<Box> opened = open(txn, box);
+    open(txn, fields);
     const uint32_t noted = txn.noted();
-    for (auto& word : box.word) txn.set(word, 6);
-    txn.set(box.large, 7);
-    open(txn, box);
+    opened.set(&Box::count, 6);
+    opened.set(&Box::weight, 6);
+    open(txn, box).set(&Box::large, 7);
+    for (auto& word : fields.word) open(txn, fields).set(word, 6);
+    txn.set(fields.large, 7);
     CHECK(txn.noted() == noted);
+    CHECK(opened->count == 6);
+    CHECK(fields.large == 7);
   }
-  for (const auto& word : box.word) CHECK(word == 5);
+  CHECK(box.count == 5);
+  CHECK(box.weight == 0);
   CHECK(box.large == 0);
+  for (const auto& word : fields.word) CHECK(word == 5);
+  CHECK(fields.large == 0);
+}
+
+TEST_CASE("who opens one after another of a kind changes each of them for nothing but this transaction") {
+  UndoneRegion region;
+  Cells& cells = region.cells();
+  {
+    Txn txn = region.begin();
+    const Opened<Box> first = open(txn, cells.boxes[0]), second = open(txn, cells.boxes[1]);
+    first.set(&Box::large, 1);
+    second.set(&Box::large, 2);
+    open(txn, cells.boxes[0]).set(&Box::large, 3);  // noted again: what is put back last is what was first
+  }
+  CHECK(cells.boxes[0].large == 0);
+  CHECK(cells.boxes[1].large == 0);
 }
 
 TEST_CASE("a store outside what was opened comes back too") {
@@ -197,39 +242,44 @@ TEST_CASE("a store outside what was opened comes back too") {
   Cells& cells = region.cells();
   {
     Txn txn = region.begin();
-    txn.set(cells.boxes[0].large, 1);  // nothing is open yet
+    txn.set(cells.fields.large, 1);  // nothing is open yet
     open(txn, cells.boxes[1]);
-    txn.set(cells.boxes[0].large, 2);    // right before it
-    txn.set(cells.boxes[2].word[0], 3);  // right behind it
-    txn.set(cells.boxes[1].large, 4);
-    open(txn, cells.boxes[2]);
-    txn.set(cells.boxes[1].large, 5);  // open no more
-    txn.set(cells.boxes[2].word[0], 6);
+    open(txn, cells.fields);
+    txn.set(cells.boxes[1].behind, 2);
+    txn.set(cells.boxes[0].behind, 3);  // right before it
+    txn.set(cells.boxes[2].count, 4);
+    txn.set(cells.before_fields, 5);
+    txn.set(cells.tiny[0], 6);
   }
-  CHECK(cells.boxes[0].large == 0);
-  CHECK(cells.boxes[1].large == 0);
-  CHECK(cells.boxes[2].word[0] == 0);
+  CHECK(cells.fields.large == 0);
+  for (const Box& box : cells.boxes) CHECK(box.behind == 0);
+  CHECK(cells.boxes[2].count == 0);
+  CHECK(cells.before_fields == 0);
+  CHECK(cells.tiny[0] == 0);
 }
 
 TEST_CASE("what one transaction has opened is not open in the next") {
   UndoneRegion region;
-  Box& box = region.cells().boxes[0];
+  Cells& cells = region.cells();
+  Box& box = cells.boxes[0];
   {
     Txn txn = region.begin();
-    open(txn, box);
-    txn.set(box.large, 1);
+    open(txn, box).set(&Box::large, 1);
+    open(txn, cells.fields).set(cells.fields.large, 1);
     txn.commit();
-    txn.set(box.large, 2);
+    open(txn, box).set(&Box::large, 2);
+    txn.set(cells.fields.large, 2);
   }
   CHECK(box.large == 1);
+  CHECK(cells.fields.large == 1);
 }
 
 TEST_CASE("who notes nothing may store anywhere, opened or not") {
   UndoneRegion region;
   Txn txn(Txn::Private{}, region.base(), region.log());
   txn.set(region.cells().boxes[0].large, 1);
-  open(txn, region.cells().boxes[1]);
-  txn.set(region.cells().boxes[1].large, 2);
+  open(txn, region.cells().boxes[1]).set(&Box::large, 2);
+  txn.set(region.cells().fields.large, 2);
   txn.set(region.cells().medium[0], 3);
   txn.commit();
   txn.set(region.cells().boxes[0].large, 4);
@@ -246,7 +296,7 @@ TEST_CASE("a process killed inside a rollback leaves one that can be done again"
     UndoneRegion half = region;
     half.cells();
     // The youngest entry was put back, the count not yet cleared.
-    std::memset(half.base() + sizeof(UndoLog) + offsetof(Cells, large) + 2 * sizeof(uint64_t), 0, 8);
+    std::memset(static_cast<void*>(&half.cells().large[2]), 0, 8);
     REQUIRE(half.rollback());
     CHECK(half.cells().large[1] == 0);
     CHECK(half.cells().large[2] == 0);
@@ -302,7 +352,7 @@ TEST_CASE("the log holds as many fields as it says, and a whole struct behind th
   Txn txn = region.begin();
   for (uint32_t i = 0; i < kUndoEntries - 1; ++i) txn.set(region.cells().medium[i % 16], i);
   CHECK(txn.noted() == kUndoEntries - 1);
-  txn.open<kOpensBox, kNoteBytesMax>(&region.cells());
+  txn.open_fields<kOpensFields, kNoteBytesMax>(&region.cells());
   CHECK(region.log().count <= kUndoWords);
 }
 

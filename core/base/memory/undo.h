@@ -6,8 +6,9 @@
 // the next one calls undo_rollback and the structure is as it was before.
 //
 // A struct of which much is changed is opened: noted as a whole, after which a store into it needs no note of
-// its own. What was opened is remembered by kind, and each store looks whether its field lies there: one that
-// does not is noted, whatever its kind says.
+// its own. Such stores go through what open() returns, an Opened, which can name no field but those that were
+// noted. Fields that lie side by side and belong to no struct of their own are told by their type (`kOpens`):
+// a store of a Txn into one looks whether it was opened, and notes it where it was not.
 //
 // The order of the stores is what matters, and only for a process that is killed: retired stores of a
 // killed process are seen by the next lock holder in program order, so compiler barriers are enough.
@@ -35,12 +36,18 @@
 
 namespace fq {
 
-/// What is opened, one of each kind at a time. The schedule and who owns the region say which is what.
-inline constexpr uint32_t kNotOpened = 0;  // is noted field by field
-inline constexpr uint32_t kOpenKinds = 4;
+/// What is opened. Of each kind that which was opened last is remembered, so that it is not noted twice. The
+/// schedule and who owns the region say which is what.
+inline constexpr uint32_t kNotOpened = 0;  // is noted field by field; as a kind of structs: remembers none
+inline constexpr uint32_t kOpenKinds = 6;
 
-/// A field that only a Txn can change. T is a number or an enum of at most 8 bytes. `kOpens`: of the kind of
-/// struct that it lies in, mostly.
+template <class T>
+class Opened;
+template <uint32_t kOpens>
+class OpenedFields;
+
+/// A field that only a Txn can change. T is a number or an enum of at most 8 bytes. `kOpens`: of the fields
+/// that it is opened with, if it is.
 template <class T, uint32_t kOpens = kNotOpened>
 class Shared {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -62,7 +69,78 @@ class Shared {
 
  private:
   friend class Txn;
+  template <class Struct>
+  friend class Opened;
+  template <uint32_t kFields>
+  friend class OpenedFields;
+
+  /// After a note of it.
+  [[gnu::always_inline]] void store(T value) {
+    FQ_POINT("txn.store");
+    __atomic_store(&value_, &value, __ATOMIC_RELAXED);  // a plain store, whole for whoever peeks
+    FQ_POINT("txn.store");
+  }
+
   T value_;
+};
+
+/// What of a T is noted when it is opened: all of it, or T::Noted, which it begins with.
+template <class T>
+struct NotedPart {
+  using Type = T;
+};
+template <class T>
+requires requires { typename T::Noted; }
+struct NotedPart<T> {
+  using Type = typename T::Noted;
+};
+
+/// A T that was noted, whose fields change without notes of their own. As good as the transaction.
+template <class T>
+class Opened {
+ public:
+  using Noted = typename NotedPart<T>::Type;
+  const T& operator*() const { return *at_; }
+  const T* operator->() const { return at_; }
+
+  template <class Value, uint32_t kOpens>
+  [[gnu::always_inline]] void set(Shared<Value, kOpens> Noted::*field,
+                                  std::type_identity_t<Value> value) const {
+    (at_->*field).store(value);
+  }
+  /// A struct in it.
+  template <class Part>
+  [[gnu::always_inline]] Opened<Part> part(Part Noted::*part) const {
+    return Opened<Part>(at_->*part);
+  }
+
+ private:
+  friend class Txn;
+  template <class Whole>
+  friend class Opened;
+  template <uint32_t kFields>
+  friend class OpenedFields;
+  explicit Opened(T& at) : at_(&at) {}
+  T* at_;
+};
+
+/// All fields of this kind, likewise. Needs: they lie in one place of a region.
+template <uint32_t kOpens>
+class OpenedFields {
+ public:
+  template <class Value>
+  [[gnu::always_inline]] void set(Shared<Value, kOpens>& field, std::type_identity_t<Value> value) const {
+    field.store(value);
+  }
+  /// A struct of them.
+  template <template <uint32_t> class Part>
+  [[gnu::always_inline]] Opened<Part<kOpens>> part(Part<kOpens>& part) const {
+    return Opened<Part<kOpens>>(part);
+  }
+
+ private:
+  friend class Txn;
+  OpenedFields() = default;
 };
 
 // As many fields, each noted alone. Twice kUndoOfOne: whoever changes many messages in one transaction goes
@@ -145,25 +223,24 @@ class Txn {
       std::memcpy(&old_value, &field.value_, sizeof(T));
       note(&field.value_, sizeof(T), old_value);
     }
-    FQ_POINT("txn.store");
-    __atomic_store(&field.value_, &value, __ATOMIC_RELAXED);  // a plain store, whole for whoever peeks
+    field.store(value);
     if constexpr (kOpens == kNotOpened) std::atomic_signal_fence(std::memory_order_seq_cst);
-    FQ_POINT("txn.store");
   }
 
-  /// Notes kBytes from `first` on, whose fields of this kind are stored into without a note of their own,
-  /// until another is opened or the transaction ends. Does nothing where it is open. Worth it from four
-  /// stores on.
+  /// Notes what of `whole` is noted together, unless it is the last of this kind that was opened. Worth it
+  /// from three stores on.
+  template <uint32_t kKind, class T>
+  [[gnu::always_inline]] Opened<T> open(T& whole) {
+    typename Opened<T>::Noted& noted = whole;
+    note_whole<kKind, sizeof noted>(&noted);
+    return Opened<T>(whole);
+  }
+  /// Likewise kBytes from `first` on, in which all fields of this kind lie.
   template <uint32_t kOpens, size_t kBytes>
-  [[gnu::always_inline]] void open(void* first) {
-    static_assert(kOpens != kNotOpened && kOpens < kOpenKinds);
-    static_assert(kBytes % 8 == 0 && kBytes <= kNoteBytesMax);
-    const auto at = reinterpret_cast<uintptr_t>(first);
-    if (opened_[kOpens].at == at) return;
-    if (__builtin_expect(next_ >= end_, 0)) return check_private();
-    std::memcpy(next_, first, kBytes);
-    count_note<kBytes / 8>(first, kBytes);
-    opened_[kOpens] = {at, kBytes};
+  [[gnu::always_inline]] OpenedFields<kOpens> open_fields(void* first) {
+    static_assert(kOpens != kNotOpened);
+    note_whole<kOpens, kBytes>(first);
+    return {};
   }
 
   /// Writes a field of a slot that nothing reachable refers to yet: not undone, since after an undo
@@ -192,14 +269,26 @@ class Txn {
   uint32_t noted() const { return (log_.count + 1) / 2; }
 
  private:
-  struct Opened {
+  struct Stretch {
     uintptr_t at = 0;
     size_t bytes = 0;
   };
 
   /// Who notes nothing has all open.
   void open_none() {
-    for (Opened& each : opened_) each = {0, is_private() ? SIZE_MAX : 0};
+    for (Stretch& each : opened_) each = {0, is_private() ? SIZE_MAX : 0};
+  }
+
+  template <uint32_t kKind, size_t kBytes>
+  [[gnu::always_inline]] void note_whole(void* first) {
+    static_assert(kKind < kOpenKinds);
+    static_assert(kBytes % 8 == 0 && kBytes <= kNoteBytesMax);
+    const auto at = reinterpret_cast<uintptr_t>(first);
+    if (kKind != kNotOpened && opened_[kKind].at == at) return;
+    if (__builtin_expect(next_ >= end_, 0)) return check_private();
+    std::memcpy(next_, first, kBytes);
+    count_note<kBytes / 8>(first, kBytes);
+    if constexpr (kKind != kNotOpened) opened_[kKind] = {at, kBytes};
   }
 
   template <class T, uint32_t kOpens>
@@ -215,14 +304,20 @@ class Txn {
 
   [[gnu::always_inline]] void note(const void* field, uint32_t field_bytes, uint64_t old_value) {
     if (__builtin_expect(next_ >= end_, 0)) return check_private();
-    *next_ = old_value;
+    store_word(next_, old_value);
     count_note<1>(field, field_bytes);
+  }
+
+  /// By itself: the compiler would rather put two together first, which takes longer than the second store.
+  [[gnu::always_inline]] static void store_word(uint64_t* to, uint64_t word) {
+    __atomic_store_n(to, word, __ATOMIC_RELAXED);
   }
 
   /// What it was, of so many words, lies at next_ already.
   template <uint32_t kWords>
   [[gnu::always_inline]] void count_note(const void* first, uint64_t bytes) {
-    next_[kWords] = static_cast<uint64_t>(static_cast<const std::byte*>(first) - base_) << 8 | bytes;
+    const auto offset = static_cast<uint64_t>(static_cast<const std::byte*>(first) - base_);
+    store_word(next_ + kWords, offset << 8 | bytes);
     next_ += kWords + 1;
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the note before the count (U1)
     log_.count = log_.count + kWords + 1;
@@ -247,8 +342,8 @@ class Txn {
   uint64_t bytes_;
   UndoLog& log_;
   ChangedBlocks* changed_ = nullptr;
-  Opened opened_[kOpenKinds];
-  bool notes_all_ = false;  // also what is stored into slots that nothing refers to
+  Stretch opened_[kOpenKinds];  // the last of each kind
+  bool notes_all_ = false;      // also what is stored into slots that nothing refers to
 };
 
 }  // namespace fq

@@ -132,7 +132,7 @@ enum class Phase : uint32_t {
 };
 
 // What is opened as a whole (Txn::open), beside what the schedule names.
-inline constexpr uint32_t kOpensEnds = kOpensSums + 1;
+inline constexpr uint32_t kOpensEnds = kOpensRing + 1;
 template <class T>
 using EndField = Shared<T, kOpensEnds>;
 
@@ -228,9 +228,10 @@ inline constexpr uint64_t kFirstChunkOffset = kRingOffset + kRingBytes;
 static_assert(kFirstChunkOffset % kPageBytes == 0);
 
 /// For a change that appends records.
-[[gnu::always_inline]] inline void open_ends(Txn& txn, SegmentHeader& header) {
+using OpenedEnds = OpenedFields<kOpensEnds>;
+[[gnu::always_inline]] inline OpenedEnds open_ends(Txn& txn, SegmentHeader& header) {
   constexpr size_t kBytes = offsetof(SegmentHeader, applied_item) - offsetof(SegmentHeader, last_boot_ms);
-  txn.open<kOpensEnds, kBytes>(&header.last_boot_ms);
+  return txn.open_fields<kOpensEnds, kBytes>(&header.last_boot_ms);
 }
 
 /// Differs whenever a build lays the segment out differently, its C library's locks included.

@@ -9,8 +9,8 @@ namespace {
 
 constexpr uint64_t kPlaceBytes = 2 * sizeof(IndexCell);  // in the index and in the heap
 
-template <class T>
-uint64_t bytes_of(const Supply& supply, uint32_t but = 0) {
+template <class T, uint32_t kOpens>
+uint64_t bytes_of(const SupplyOf<kOpens>& supply, uint32_t but = 0) {
   const uint32_t used = supply.used.peek();
   return uint64_t{used - std::min(used, but)} * (sizeof(T) + kPlaceBytes);
 }

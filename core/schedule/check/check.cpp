@@ -93,7 +93,7 @@ void Checker::check_supplies() {
   const ScheduleRoot& root = region_.root;
   any_array([&](ArrayName, const auto& row) {
     if constexpr (requires { row.supply; }) {
-      const Supply& supply = root.*row.supply;
+      const auto& supply = root.*row.supply;
       uint64_t free = 0;
       StepLimit limit(supply.high_water + 1);
       for (uint32_t i = supply.free_head; i != kNoIndex; ++free) {

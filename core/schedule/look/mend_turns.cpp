@@ -77,7 +77,9 @@ class TurnMender {
     Entry& entry = region_.entry(slot);
     if (entry.tenant >= hangs_.size() || !hangs_[entry.tenant]) return;
     Tenant& leaf = region_.tenant(entry.tenant);
-    if (!is_inner(leaf)) MessageLane(MessageKind{&region_}).insert(txn_, leaf.lane, slot, entry);
+    if (!is_inner(leaf))
+      MessageLane(MessageKind{&region_})
+          .insert(txn_, region_.open(txn_, leaf).part(&Tenant::lane), slot, region_.open(txn_, entry));
   }
 
   Txn& txn_;

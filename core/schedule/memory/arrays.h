@@ -48,11 +48,11 @@ inline bool Need::is_within(const Need& room) const {
 // fits. 0 where none of it is needed: most pushes need nothing of most arrays, and do not even look at them.
 
 /// Elements that are taken and freed.
-template <class Array>
+template <class Array, class AnySupply>
 struct ElementRow {
   const char* name;
   Array ScheduleRoot::*array;
-  Supply ScheduleRoot::*supply;
+  AnySupply ScheduleRoot::*supply;
   uint32_t Need::*need;
   uint64_t wanted(const ScheduleRoot& root, const Need& needs) const {
     const uint32_t more = needs.*need;

@@ -34,64 +34,67 @@ class LaneOps {
 
   /// Puts in i, which is `node`. Needs: i in no lane, nothing equal in this one. At most 1 + log steps.
   template <class Node>
-  [[gnu::always_inline]] void insert(Txn& txn, Lane& lane, uint32_t i, Node& node) const {
-    if (lane.count >= kNoIndex - 1) region_damaged("a lane holds too many");
-    const uint32_t tail = lane.tail;
-    add_to(txn, lane.count, 1);
-    if (!kind_.may_list(i, node)) return insert_tree(txn, lane, i, node);
+  [[gnu::always_inline]] void insert(Txn& txn, const Opened<Lane>& lane, uint32_t i,
+                                     const Opened<Node>& node) const {
+    if (lane->count >= kNoIndex - 1) region_damaged("a lane holds too many");
+    const uint32_t tail = lane->tail;
+    add_to(lane, &Lane::count, 1);
+    if (!kind_.may_list(i, *node)) return insert_tree(txn, lane, i, node);
     if (tail == kNoIndex) {
-      put(txn, node.prev, kNoIndex);
-      put(txn, node.next, kNoIndex);
-      txn.set(lane.head, i);
-      txn.set(lane.tail, i);
+      node.set(&Node::prev, kNoIndex);
+      node.set(&Node::next, kNoIndex);
+      lane.set(&Lane::head, i);
+      lane.set(&Lane::tail, i);
       return;
     }
     Node& last = kind_.at(tail);
-    if (kind_.less(last, node)) {
-      put(txn, node.prev, tail);
-      put(txn, node.next, kNoIndex);
+    if (kind_.less(last, *node)) {
+      node.set(&Node::prev, tail);
+      node.set(&Node::next, kNoIndex);
       txn.set(last.next, i);
-      txn.set(lane.tail, i);
+      lane.set(&Lane::tail, i);
       return;
     }
-    const uint32_t head = lane.head;
+    const uint32_t head = lane->head;
     Node& first_node = kind_.at(head);
-    if (!kind_.less(node, first_node)) return insert_tree(txn, lane, i, node);
-    put(txn, node.prev, kNoIndex);
-    put(txn, node.next, head);
+    if (!kind_.less(*node, first_node)) return insert_tree(txn, lane, i, node);
+    node.set(&Node::prev, kNoIndex);
+    node.set(&Node::next, head);
     txn.set(first_node.prev, i);
-    txn.set(lane.head, i);
+    lane.set(&Lane::head, i);
   }
 
   /// Takes out i, which is `node`. Needs: i in this lane, and its order as it was at insert.
   template <class Node>
-  void remove(Txn& txn, Lane& lane, uint32_t i, Node& node) const {
-    if ((node.flags & Kind::kInTree) != 0) {
+  void remove(Txn& txn, const Opened<Lane>& lane, uint32_t i, const Opened<Node>& node) const {
+    if ((node->flags & Kind::kInTree) != 0) {
       remove_tree(txn, lane, i);
       set_in_tree(txn, i, false);
     } else {
-      const uint32_t prev = node.prev, next = node.next;
-      txn.set(prev == kNoIndex ? lane.head : kind_.at(prev).next, next);
-      txn.set(next == kNoIndex ? lane.tail : kind_.at(next).prev, prev);
+      const uint32_t prev = node->prev, next = node->next;
+      if (prev == kNoIndex) lane.set(&Lane::head, next);
+      if (prev != kNoIndex) txn.set(kind_.at(prev).next, next);
+      if (next == kNoIndex) lane.set(&Lane::tail, prev);
+      if (next != kNoIndex) txn.set(kind_.at(next).prev, prev);
     }
-    take_from(txn, lane.count, 1);
+    take_from(lane, &Lane::count, 1);
   }
 
   /// The head of the list, whose order has changed, goes to its end if that is its place now. False: it is
   /// not, and nothing was done.
-  bool rotate(Txn& txn, Lane& lane) const {
-    const uint32_t i = lane.head, tail = lane.tail;
+  template <class Node>
+  bool rotate(Txn& txn, const Opened<Lane>& lane, const Opened<Node>& node) const {
+    const uint32_t i = lane->head, tail = lane->tail;
     if (i == tail) return false;
-    auto& node = kind_.at(i);
     auto& last = kind_.at(tail);
-    if (kind_.less(node, last)) return false;
-    const uint32_t next = node.next;
-    txn.set(lane.head, next);
+    if (kind_.less(*node, last)) return false;
+    const uint32_t next = node->next;
+    lane.set(&Lane::head, next);
     txn.set(kind_.at(next).prev, kNoIndex);
     txn.set(last.next, i);
-    txn.set(node.prev, tail);
-    txn.set(node.next, kNoIndex);
-    txn.set(lane.tail, i);
+    node.set(&Node::prev, tail);
+    node.set(&Node::next, kNoIndex);
+    lane.set(&Lane::tail, i);
     return true;
   }
 
@@ -145,17 +148,17 @@ class LaneOps {
   }
 
   template <class Node>
-  void insert_tree(Txn& txn, Lane& lane, uint32_t i, Node& node) const {
+  void insert_tree(Txn& txn, const Opened<Lane>& lane, uint32_t i, const Opened<Node>& node) const {
     Path path;
-    for (uint32_t at = lane.root; at != kNoIndex;) {
+    for (uint32_t at = lane->root; at != kNoIndex;) {
       Node& other = kind_.at(at);
-      const bool left = kind_.less(node, other);
+      const bool left = kind_.less(*node, other);
       path.push(at, left);
       at = left ? other.prev : other.next;
     }
-    put(txn, node.prev, kNoIndex);
-    put(txn, node.next, kNoIndex);
-    put(txn, node.height, 1);
+    node.set(&Node::prev, kNoIndex);
+    node.set(&Node::next, kNoIndex);
+    node.set(&Node::height, 1);
     if constexpr (Kind::kSums) kind_.sum(txn, i);
     set_in_tree(txn, i, true);
     attach(txn, lane, path, path.length, i);
@@ -174,8 +177,8 @@ class LaneOps {
     return path;
   }
 
-  void remove_tree(Txn& txn, Lane& lane, uint32_t i) const {
-    Path path = way_to(lane, i);
+  void remove_tree(Txn& txn, const Opened<Lane>& lane, uint32_t i) const {
+    Path path = way_to(*lane, i);
     auto& node = kind_.at(i);
     const uint32_t place = path.length;
     if (node.prev == kNoIndex || node.next == kNoIndex) {
@@ -187,7 +190,7 @@ class LaneOps {
   }
 
   // Puts the least element right of i into i's place and leaves `path` leading to where it was taken.
-  void replace_by_successor(Txn& txn, Lane& lane, Path& path, uint32_t i) const {
+  void replace_by_successor(Txn& txn, const Opened<Lane>& lane, Path& path, uint32_t i) const {
     auto& node = kind_.at(i);
     const uint32_t place = path.length;
     path.push(i, false);
@@ -207,14 +210,14 @@ class LaneOps {
   }
 
   // Makes `child` what hangs below the path's first `length` steps.
-  void attach(Txn& txn, Lane& lane, const Path& path, uint32_t length, uint32_t child) const {
-    if (length == 0) return put(txn, lane.root, child);
+  void attach(Txn& txn, const Opened<Lane>& lane, const Path& path, uint32_t length, uint32_t child) const {
+    if (length == 0) return lane.set(&Lane::root, child);
     auto& parent = kind_.at(path.node[length - 1]);
     put(txn, path.left[length - 1] ? parent.prev : parent.next, child);
   }
 
   // `changed`: how far down the path another element stands than before; sums differ from there on.
-  void balance_up(Txn& txn, Lane& lane, const Path& path, uint32_t changed) const {
+  void balance_up(Txn& txn, const Opened<Lane>& lane, const Path& path, uint32_t changed) const {
     for (uint32_t length = path.length; length > 0; --length) {
       const uint32_t i = path.node[length - 1];
       const uint32_t before = kind_.at(i).height;

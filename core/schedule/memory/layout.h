@@ -25,10 +25,10 @@ inline constexpr HolderIndex kHeldByTime{0xffff};  // a lease that only its time
 inline constexpr uint32_t kHoldersMax = 1024;      // consumers at once; arbitrary, two words each
 
 // What is opened as a whole (Txn::open).
-inline constexpr uint32_t kOpensEntry = 1;
-inline constexpr uint32_t kOpensSums = 2;  // of the root
-template <class T>
-using EntryField = Shared<T, kOpensEntry>;
+inline constexpr uint32_t kOpensSums = 1;  // of the root
+inline constexpr uint32_t kOpensEntry = 2;
+inline constexpr uint32_t kOpensTenant = 3;  // a leaf, or the seat that is changed
+inline constexpr uint32_t kOpensRing = 4;    // the node above it
 template <class T>
 using SumField = Shared<T, kOpensSums>;
 
@@ -40,33 +40,33 @@ constexpr std::optional<Index> index_or_none(uint32_t stored) {
 
 /// A message, and after its end what is remembered of it (see outcomes.h). What the links mean depends on its
 /// state: in a lane (ready), in its holder's list (leased by a process), among those that ended, on the free
-/// list. Who changes its state opens it; what is changed in others' entries too, its links, is noted alone.
+/// list. Who changes its state opens it; its links are noted alone where another's are changed.
 struct Entry {
   Shared<uint64_t> id;
   Shared<uint32_t> chain;  // next in its id bucket, or next free; beside the id, to be found with it
   Shared<uint32_t> tenant;
-  Shared<uint64_t> item_position;       // stream position of its item in the journal
-  EntryField<uint64_t> event_position;  // of the newest record about it; 0: only its push
-  EntryField<int64_t> at_ms;    // ready: since; delayed: due; leased: until (kNever: by a process); dead:
-                                // since; ended: wall time
-  EntryField<uint64_t> serial;  // leased: of this delivery
-  Shared<uint32_t> prev;        // lane list or tree (left); holder's list
-  Shared<uint32_t> next;        // lane list or tree (right); holder's list; ended: who ended next
-  Shared<uint32_t> heap_place;  // kNoIndex: no timer
-  Shared<uint32_t> rank;        // keyed: text pool index of the key; else the priority; extra: see Extra
+  Shared<uint64_t> item_position;   // stream position of its item in the journal
+  Shared<uint64_t> event_position;  // of the newest record about it; 0: only its push
+  Shared<int64_t> at_ms;            // ready: since; delayed: due; leased: until (kNever: by a process); dead:
+                                    // since; ended: wall time
+  Shared<uint64_t> serial;          // leased: of this delivery
+  Shared<uint32_t> prev;            // lane list or tree (left); holder's list
+  Shared<uint32_t> next;            // lane list or tree (right); holder's list; ended: who ended next
+  Shared<uint32_t> heap_place;      // kNoIndex: no timer
+  Shared<uint32_t> rank;            // keyed: text pool index of the key; else the priority; extra: see Extra
   Shared<uint32_t> payload_bytes;
-  EntryField<uint32_t> deliveries;
-  EntryField<uint32_t> began_ms;      // leased: delivered at (boot ms modulo 2^32: spans below 49 days)
-  EntryField<uint16_t> attempts;      // that counted
-  EntryField<uint16_t> attempts_max;  // in force; 0: not leased yet and no own
-  EntryField<uint8_t> crashes;        // up to 255
-  EntryField<uint8_t> overhead;       // in the journal beside its payload, see overhead.h
-  EntryField<uint16_t> holder;        // leased: HolderIndex
-  EntryField<uint8_t> state;          // SlotState; free: or ended
-  EntryField<uint8_t> flags;          // kEntry...
-  EntryField<uint8_t> height;      // in a lane's tree; leased: only nodes below this level were charged its
-                                   // start; ended: how (RecordType)
-  EntryField<uint8_t> rough_cost;  // leased: what they were charged, see costs.h
+  Shared<uint32_t> deliveries;
+  Shared<uint32_t> began_ms;      // leased: delivered at (boot ms modulo 2^32: spans below 49 days)
+  Shared<uint16_t> attempts;      // that counted
+  Shared<uint16_t> attempts_max;  // in force; 0: not leased yet and no own
+  Shared<uint8_t> crashes;        // up to 255
+  Shared<uint8_t> overhead;       // in the journal beside its payload, see overhead.h
+  Shared<uint16_t> holder;        // leased: HolderIndex
+  Shared<uint8_t> state;          // SlotState; free: or ended
+  Shared<uint8_t> flags;          // kEntry...
+  Shared<uint8_t> height;         // in a lane's tree; leased: only nodes below this level were charged its
+                                  // start; ended: how (RecordType)
+  Shared<uint8_t> rough_cost;     // leased: what they were charged, see costs.h
 };
 static_assert(sizeof(Entry) == 88);
 
@@ -144,7 +144,7 @@ inline constexpr uint32_t kExtraReplaced = 2;     // its payload came after its 
 inline constexpr uint32_t kExtraFromRelease = 4;  // held: see due_ms
 inline constexpr uint32_t kExtraSuspended = 8;    // leased: its end is a sleep until due_ms, or for its waits
 inline constexpr uint32_t kExtraWaitFailed = 16;  // of what a step waited for last not all were acked
-inline constexpr uint32_t kExtraTransit = 32;      // held: on its way from one queue to another
+inline constexpr uint32_t kExtraTransit = 32;     // held: on its way from one queue to another
 inline constexpr uint32_t kExtraTransitDead = 64;  // likewise, and dead once that is over
 inline constexpr uint32_t kExtraTransits = kExtraTransit | kExtraTransitDead;
 

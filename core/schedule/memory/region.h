@@ -25,14 +25,20 @@ struct Region {
   // Inline: each operation asks for some thirty of these.
   [[gnu::always_inline]] Entry& entry(uint32_t i) const { return arena.at(root.entries, i); }
   [[gnu::always_inline]] Tenant& tenant(uint32_t i) const { return arena.at(root.tenants, i); }
-  /// Of a message whose state is to change.
-  [[gnu::always_inline]] void open(Txn& txn, Entry& entry) const {
-    txn.open<kOpensEntry, sizeof(Entry)>(&entry);
-    open_sums(txn, root);
-  }
   [[gnu::always_inline]] Message message(uint32_t slot) const {
     Entry& found = entry(slot);
     return {slot, found, tenant(found.tenant)};
+  }
+  /// Of a message or a leaf that is to be changed, or a seat.
+  [[gnu::always_inline]] static Opened<Entry> open(Txn& txn, Entry& entry) {
+    return txn.open<kOpensEntry>(entry);
+  }
+  [[gnu::always_inline]] static Opened<Tenant> open(Txn& txn, Tenant& tenant) {
+    return txn.open<kOpensTenant>(tenant);
+  }
+  /// Of the node above it.
+  [[gnu::always_inline]] static Opened<Tenant> open_ring(Txn& txn, Tenant& parent) {
+    return txn.open<kOpensRing>(parent);
   }
   TextCell& text(uint32_t i) const { return arena.at(root.text, i); }
   UniqueKey& key(uint32_t i) const { return arena.at(root.keys, i); }
@@ -76,6 +82,30 @@ template <class T, uint32_t kOpens>
   txn.set(field, static_cast<T>(field.get() - less));
 }
 
+/// The same in what was opened.
+template <class Struct, class T, uint32_t kOpens, class In>
+[[gnu::always_inline]] inline void add_to(const Opened<Struct>& opened, Shared<T, kOpens> In::*field,
+                                          std::type_identity_t<T> more) {
+  opened.set(field, static_cast<T>((*opened.*field).get() + more));
+}
+template <class Struct, class T, uint32_t kOpens, class In>
+[[gnu::always_inline]] inline void take_from(const Opened<Struct>& opened, Shared<T, kOpens> In::*field,
+                                             std::type_identity_t<T> less) {
+  if ((*opened.*field).get() < less) region_damaged("a sum is too small");
+  opened.set(field, static_cast<T>((*opened.*field).get() - less));
+}
+template <class T, uint32_t kOpens>
+[[gnu::always_inline]] inline void add_to(const OpenedFields<kOpens>& opened, Shared<T, kOpens>& field,
+                                          std::type_identity_t<T> more) {
+  opened.set(field, static_cast<T>(field.get() + more));
+}
+template <class T, uint32_t kOpens>
+[[gnu::always_inline]] inline void take_from(const OpenedFields<kOpens>& opened, Shared<T, kOpens>& field,
+                                             std::type_identity_t<T> less) {
+  if (field.get() < less) region_damaged("a sum is too small");
+  opened.set(field, static_cast<T>(field.get() - less));
+}
+
 /// Times in shared bytes may be anything: those that are beyond all times wrap.
 constexpr int64_t time_after(int64_t at_ms, int64_t by_ms) {
   return static_cast<int64_t>(static_cast<uint64_t>(at_ms) + static_cast<uint64_t>(by_ms));
@@ -101,9 +131,9 @@ inline void fetch_ahead(const T& element) {
 
 /// Takes a free element of `array`, whose free ones are linked through their `chain`. Its fields hold what
 /// they held when it was freed. Inline, as Txn::set is: each push takes one.
-template <class Array, class T = typename Array::Element>
+template <class Array, uint32_t kOpens, class T = typename Array::Element>
 [[gnu::always_inline]] inline Element<T> take_element(Txn& txn, const Arena& arena, Array& array,
-                                                      Supply& supply) {
+                                                      SupplyOf<kOpens>& supply) {
   const uint32_t freed = supply.free_head;
   add_to(txn, supply.used, 1);
   if (freed != kNoIndex) {
@@ -119,8 +149,8 @@ template <class Array, class T = typename Array::Element>
   return {unused, arena.at(array, unused)};
 }
 
-template <class T>
-void free_element(Txn& txn, Supply& supply, T& element, uint32_t index) {
+template <uint32_t kOpens, class T>
+void free_element(Txn& txn, SupplyOf<kOpens>& supply, T& element, uint32_t index) {
   txn.set(element.chain, supply.free_head.get());
   txn.set(supply.free_head, index);
   take_from(txn, supply.used, 1);

@@ -28,11 +28,13 @@ inline constexpr uint32_t kPoolBucketsMax = 65536;
 inline constexpr uint32_t kRecurringBucketsMax = 65536;
 
 /// Where elements of an array come from: first the freed ones, then those never used.
-struct Supply {
-  Shared<uint32_t> free_head;
-  Shared<uint32_t> high_water;  // elements at or above it were never used
-  Shared<uint32_t> used;
+template <uint32_t kOpens>
+struct SupplyOf {
+  Shared<uint32_t, kOpens> free_head;
+  Shared<uint32_t, kOpens> high_water;  // elements at or above it were never used
+  Shared<uint32_t, kOpens> used;
 };
+using Supply = SupplyOf<kNotOpened>;
 
 /// Times of a whole queue, log-linear, never halved: see histogram.h.
 struct QueueHistogram {
@@ -93,7 +95,6 @@ struct SharedTerms {
 /// them that lie in a row, when it first looks there. Then the arrays, those of every push first, the large
 /// last.
 struct ScheduleRoot {
-  Supply entry_supply;
   Supply tenant_supply;
   Supply text_supply;
   Supply extra_supply;
@@ -112,13 +113,10 @@ struct ScheduleRoot {
   Shared<uint32_t> key_bucket_count;
   Shared<uint32_t> held_keys;  // in the key index
   Shared<uint32_t> dependency_bucket_count;
-  Shared<uint32_t> first_ended, last_ended;      // of the dependencies that ended, see waits.h
-  Shared<uint32_t> named_tenants;                // in the tenant index
-  Shared<uint32_t> first_outcome, last_outcome;  // of the messages that ended and are remembered
-  Shared<uint32_t> outcome_count;
+  Shared<uint32_t> first_ended, last_ended;  // of the dependencies that ended, see waits.h
+  Shared<uint32_t> named_tenants;            // in the tenant index
 
   Shared<uint32_t> tenants_count;  // that have a queue of their own (leaves)
-  Shared<uint32_t> active_count;   // of these, with something ready
   Shared<uint32_t> parked_count;   // nodes that are parked
   Shared<uint32_t> paused_count;   // of these, paused
   Shared<uint32_t> usual_run;      // moving average of the logarithms of all runs, see costs.cpp; 0: none yet
@@ -144,6 +142,11 @@ struct ScheduleRoot {
   Shared<uint64_t> setting_bytes;    // that what was set at run time for tenants takes in the journal
   Shared<uint64_t> recurring_bytes;  // that schedules take there
   // From here to counters.acked: opened by whoever brings, starts or ends messages.
+  SupplyOf<kOpensSums> entry_supply;
+  SumField<uint32_t> first_outcome, last_outcome;  // of the messages that ended and are remembered
+  SumField<uint32_t> outcome_count;
+  SumField<uint32_t> active_count;  // tenants with something ready
+  SumField<uint32_t> zero;
   StateCounts<kOpensSums> counts;
   SumField<uint32_t> returning;  // delayed ones that were delivered before: retried or released
   SumField<uint64_t> payload_bytes;
@@ -181,11 +184,12 @@ struct ScheduleRoot {
 };
 
 /// For all messages of this transaction.
-[[gnu::always_inline]] inline void open_sums(Txn& txn, ScheduleRoot& root) {
-  constexpr size_t kSumsBytes =
-      offsetof(ScheduleRoot, counters) + offsetof(RootCounters, retried) - offsetof(ScheduleRoot, counts);
-  static_assert(offsetof(ScheduleRoot, counts) % alignof(uint64_t) == 0);
-  txn.open<kOpensSums, kSumsBytes>(&root.counts);
+using OpenedSums = OpenedFields<kOpensSums>;
+[[gnu::always_inline]] inline OpenedSums open_sums(Txn& txn, ScheduleRoot& root) {
+  constexpr size_t kSumsBytes = offsetof(ScheduleRoot, counters) + offsetof(RootCounters, retried) -
+                                offsetof(ScheduleRoot, entry_supply);
+  static_assert(offsetof(ScheduleRoot, entry_supply) % alignof(uint64_t) == 0);
+  return txn.open_fields<kOpensSums, kSumsBytes>(&root.entry_supply);
 }
 
 }  // namespace fq

@@ -25,25 +25,25 @@ inline uint32_t service_of(const Tenant& tenant, int64_t now_ms) {
                                     : tenant.served >> std::min<uint32_t>(halves - tenant.served_at, 31);
 }
 
-inline void service_add(Txn& txn, Tenant& tenant, uint64_t amount, int64_t now_ms) {
-  const uint64_t all = service_of(tenant, now_ms) + amount;
+inline void service_add(const Opened<Tenant>& tenant, uint64_t amount, int64_t now_ms) {
+  const uint64_t all = service_of(*tenant, now_ms) + amount;
   const auto halves = static_cast<uint32_t>(now_ms / kServiceHalfMs);
-  put(txn, tenant.served, static_cast<uint32_t>(std::min<uint64_t>(all, UINT32_MAX)));
-  if (halves > tenant.served_at) txn.set(tenant.served_at, halves);
+  tenant.set(&Tenant::served, static_cast<uint32_t>(std::min<uint64_t>(all, UINT32_MAX)));
+  if (halves > tenant->served_at) tenant.set(&Tenant::served_at, halves);
 }
 
 /// A message of it is delivered.
-inline void service_note_start(Txn& txn, const Region& region, const Entry& entry, Tenant& tenant,
+inline void service_note_start(const Region& region, const Entry& entry, const Opened<Tenant>& tenant,
                                int64_t now_ms) {
   const FairBy by = region.root.terms.fair_by;
-  if (by == FairBy::turns) service_add(txn, tenant, kServiceOfTurn, now_ms);
-  if (by == FairBy::bytes) service_add(txn, tenant, 1 + entry.payload_bytes / kServiceBytes, now_ms);
+  if (by == FairBy::turns) service_add(tenant, kServiceOfTurn, now_ms);
+  if (by == FairBy::bytes) service_add(tenant, 1 + entry.payload_bytes / kServiceBytes, now_ms);
 }
 
 /// One has run so long.
-inline void service_note_end(Txn& txn, const Region& region, Tenant& tenant, uint64_t run_ms,
+inline void service_note_end(const Region& region, const Opened<Tenant>& tenant, uint64_t run_ms,
                              int64_t now_ms) {
-  if (region.root.terms.fair_by == FairBy::time) service_add(txn, tenant, 1 + run_ms, now_ms);
+  if (region.root.terms.fair_by == FairBy::time) service_add(tenant, 1 + run_ms, now_ms);
 }
 
 }  // namespace fq

@@ -63,22 +63,34 @@ struct CountsNow {
   uint32_t ready, delayed, leased, held, dead;
 };
 
-struct Tenant {
+/// What changes with each message, or with a turn below it: opened as a whole.
+struct TenantFront {
   Lane lane;                       // leaf: ready messages; inner: seats of the children
   Shared<uint64_t> tag;            // when its next turn is, in its parent's virtual time
   Shared<uint64_t> sequence;       // among equal tags: who came first
   Shared<uint64_t> vtime;          // inner: tag of the child served last
   Shared<uint64_t> joins;          // inner: sequences given out; leaf: since when its messages gather
-  Shared<uint64_t> hash;           // of its path
-  Shared<int64_t> timer_ms;        // in the heap: parked until, or time to look whether it is idle
   Shared<int64_t> used_ms;         // when nothing was ready or running any more
   Shared<uint64_t> payload_bytes;  // of all but dead ones, of it and all below it
   Shared<uint64_t> pushed, popped, acked;
-  Shared<uint32_t> retried, released, buried, expired, cancelled;
   StateCounts<kNotOpened> counts;
+  Shared<uint32_t> prev;       // in its parent's ring
+  Shared<uint32_t> next;       // in its parent's ring
+  Shared<uint32_t> served;     // lately, see service.h
+  Shared<uint32_t> served_at;  // the time to which that is faded
+  Shared<uint8_t> height;
+  Shared<uint8_t> flags;   // kTenant...
+  Shared<uint8_t> level;   // root 0
+  Shared<uint8_t> blocks;  // kBlock...
+};
+static_assert(sizeof(TenantFront) == 128);  // two lines of a cache
+
+struct Tenant : TenantFront {
+  using Noted = TenantFront;
+  Shared<uint64_t> hash;     // of its path
+  Shared<int64_t> timer_ms;  // in the heap: parked until, or time to look whether it is idle
+  Shared<uint32_t> retried, released, buried, expired, cancelled;
   Shared<uint32_t> parent;
-  Shared<uint32_t> prev;   // in its parent's ring
-  Shared<uint32_t> next;   // in its parent's ring
   Shared<uint32_t> chain;  // next in its index bucket, or next free
   Shared<uint32_t> name;   // text of its whole path
   Shared<uint32_t> self;   // inner: its self child, or none
@@ -89,12 +101,6 @@ struct Tenant {
   Shared<uint32_t> control;    // what the policy says of it, or none: see control.h
   Histogram wait;              // from ready to its first delivery
   Histogram run;               // from delivery to the end
-  Shared<uint32_t> served;     // lately, see service.h
-  Shared<uint32_t> served_at;  // the time to which that is faded
-  Shared<uint8_t> height;
-  Shared<uint8_t> flags;   // kTenant...
-  Shared<uint8_t> level;   // root 0
-  Shared<uint8_t> blocks;  // kBlock...
 };
 static_assert(sizeof(Tenant) == 256);
 

@@ -17,23 +17,29 @@ void forget_oldest(Txn& txn, const Region& region) {
   Entry& next = region.entry(entry.next);
   index.fetch_chain_ahead(hash_id(next.id));
   if (next.next < root.entries.capacity) fetch_ahead(region.entry(next.next));
-  txn.set(root.first_outcome, entry.next.get());
+  open_sums(txn, root).set(root.first_outcome, entry.next);
   index.remove(txn, slot, entry);
   free_element(txn, root.entry_supply, entry, slot);
 }
 
 }  // namespace
 
-void outcome_add(Txn& txn, const Region& region, uint32_t slot, Entry& entry, const Outcome& outcome) {
+void outcome_add(Txn& txn, const Region& region, uint32_t slot, const Opened<Entry>& entry,
+                 const Outcome& outcome) {
   ScheduleRoot& root = region.root;
-  txn.set(entry.state, static_cast<uint8_t>(SlotState::free));
-  put(txn, entry.event_position, outcome.event_position);
-  put(txn, entry.at_ms, outcome.at_wall_ms);
-  put(txn, entry.height, static_cast<uint8_t>(outcome.verdict));
-  put(txn, entry.next, kNoIndex);
-  txn.set(root.outcome_count == 0 ? root.first_outcome : region.entry(root.last_outcome).next, slot);
-  txn.set(root.last_outcome, slot);
-  if (root.outcome_count < kOutcomesMax) return add_to(txn, root.outcome_count, 1);
+  entry.set(&Entry::state, static_cast<uint8_t>(SlotState::free));
+  entry.set(&Entry::event_position, outcome.event_position);
+  entry.set(&Entry::at_ms, outcome.at_wall_ms);
+  entry.set(&Entry::height, static_cast<uint8_t>(outcome.verdict));
+  entry.set(&Entry::next, kNoIndex);
+  const OpenedSums sums = open_sums(txn, root);
+  if (root.outcome_count == 0) {
+    sums.set(root.first_outcome, slot);
+  } else {
+    txn.set(region.entry(root.last_outcome).next, slot);
+  }
+  sums.set(root.last_outcome, slot);
+  if (root.outcome_count < kOutcomesMax) return add_to(sums, root.outcome_count, 1);
   forget_oldest(txn, region);
 }
 
@@ -43,7 +49,7 @@ void outcome_copy(Txn& txn, const Region& region, uint64_t id, const Outcome& ou
   put(txn, entry.id, id);
   put(txn, entry.attempts, outcome.attempts);
   EntryIndex(EntryIndexKind{&region}).insert(txn, slot, entry, root.entry_supply.used);
-  outcome_add(txn, region, slot, entry, outcome);
+  outcome_add(txn, region, slot, region.open(txn, entry), outcome);
 }
 
 void outcome_forget(Txn& txn, const Region& region) {

@@ -22,7 +22,8 @@ struct Outcome {
 
 /// Turns a message that lies in no structure any more into its outcome, which keeps the attempts that it has;
 /// the oldest may give way. Two steps.
-void outcome_add(Txn& txn, const Region& region, uint32_t slot, Entry& entry, const Outcome& outcome);
+void outcome_add(Txn& txn, const Region& region, uint32_t slot, const Opened<Entry>& entry,
+                 const Outcome& outcome);
 /// One that another schedule remembers becomes the newest here. Needs: room for it, and fewer than
 /// kOutcomesMax. Two steps.
 void outcome_copy(Txn& txn, const Region& region, uint64_t id, const Outcome& outcome);

@@ -54,9 +54,9 @@ uint64_t Costs::of_group(Txn& txn, const Entry& entry, int64_t now_ms) const {
   return std::min(of(entry).turns, std::max(usual_ticks(), kTicksMin) * kCostPerTick);
 }
 
-void Costs::note_start(Txn& txn, Entry& entry, const Cost& cost, uint8_t level) {
-  put(txn, entry.rough_cost, cost.rough);
-  put(txn, entry.height, level);
+void Costs::note_start(const Opened<Entry>& entry, const Cost& cost, uint8_t level) {
+  entry.set(&Entry::rough_cost, cost.rough);
+  entry.set(&Entry::height, level);
 }
 
 void Costs::learn(Txn& txn, Tenant& leaf, uint32_t ticks) const {
@@ -66,7 +66,7 @@ void Costs::learn(Txn& txn, Tenant& leaf, uint32_t ticks) const {
 
 void Costs::note_end(Txn& txn, Entry& entry, uint32_t ticks, int64_t now_ms) const {
   const uint8_t rough = entry.rough_cost;
-  put(txn, entry.rough_cost, 0);
+  if (rough != 0) region_.open(txn, entry).set(&Entry::rough_cost, 0);
   const uint32_t took = std::max(ticks, kTicksMin);
   // What was charged by time before turns cost something else was evened out then.
   const bool timed = rough != 0 && region_.root.terms.fair_by == FairBy::time;

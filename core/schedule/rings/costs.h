@@ -52,7 +52,7 @@ class Costs {
   /// The same for the first of a group.
   uint64_t of_group(Txn& txn, const Entry& entry, int64_t now_ms) const;
   /// It starts, and the nodes above `level` are charged that.
-  static void note_start(Txn& txn, Entry& entry, const Cost& cost, uint8_t level);
+  static void note_start(const Opened<Entry>& entry, const Cost& cost, uint8_t level);
   /// It has run: what it was charged too little or too much is made up for. A second time does nothing.
   void note_end(Txn& txn, Entry& entry, uint32_t ticks, int64_t now_ms) const;
 

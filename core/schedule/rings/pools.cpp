@@ -137,6 +137,10 @@ uint32_t Pools::nearest_of(uint32_t node, uint32_t pool) const {
   return leased - of_others;
 }
 
+Opened<Lane> Pools::members_of(Txn& txn, uint32_t pool) const {
+  return txn.open<kNotOpened>(region_.pool(pool).members);
+}
+
 void Pools::set_leased(Txn& txn, uint32_t member, uint32_t pool, uint32_t leased) const {
   put(txn, region_.place(member).member.leased, leased);
   MemberLane(MemberKind{&region_}).sum_changed(txn, region_.pool(pool).members, member);
@@ -152,16 +156,16 @@ void Pools::join(Txn& txn, uint32_t node, uint32_t pool) const {
     if (leased > had) region_damaged("a member has fewer leases than are below it");
     set_leased(txn, above, pool, had - leased);
   }
-  Member& member = region_.place(node).member;
-  put(txn, member.node, node);
-  put(txn, member.flags, 0);
-  put(txn, member.leased, leased);
-  MemberLane(MemberKind{&region_}).insert(txn, region_.pool(pool).members, node, member);
+  const Opened<Member> member = txn.open<kNotOpened>(region_.place(node).member);
+  member.set(&Member::node, node);
+  member.set(&Member::flags, 0);
+  member.set(&Member::leased, leased);
+  MemberLane(MemberKind{&region_}).insert(txn, members_of(txn, pool), node, member);
 }
 
 void Pools::leave(Txn& txn, uint32_t node, uint32_t pool) const {
   Member& member = region_.place(node).member;
-  MemberLane(MemberKind{&region_}).remove(txn, region_.pool(pool).members, node, member);
+  MemberLane(MemberKind{&region_}).remove(txn, members_of(txn, pool), node, txn.open<kNotOpened>(member));
   const uint32_t above = member_above(node, pool);
   if (above == kNoIndex) return add_leased(txn, pool, 0, member.leased);
   set_leased(txn, above, pool, region_.place(above).member.leased + member.leased);
@@ -180,13 +184,13 @@ void Pools::move(Txn& txn, uint32_t from, uint32_t to) const {
   const uint32_t i = pool_of(region_, region_.tenant(from));
   if (i == kNoIndex) return;
   const MemberLane lane(MemberKind{&region_});
-  Pool& pool = region_.pool(i);
-  lane.remove(txn, pool.members, from, region_.place(from).member);
-  Member& member = region_.place(to).member;
-  put(txn, member.node, to);
-  put(txn, member.flags, 0);
-  put(txn, member.leased, region_.place(from).member.leased);
-  lane.insert(txn, pool.members, to, member);
+  const Opened<Lane> members = members_of(txn, i);
+  lane.remove(txn, members, from, txn.open<kNotOpened>(region_.place(from).member));
+  const Opened<Member> member = txn.open<kNotOpened>(region_.place(to).member);
+  member.set(&Member::node, to);
+  member.set(&Member::flags, 0);
+  member.set(&Member::leased, region_.place(from).member.leased);
+  lane.insert(txn, members, to, member);
 }
 
 }  // namespace fq

@@ -66,6 +66,7 @@ class Pools {
   void set_timer(Txn& txn, uint32_t pool) const;
   void join(Txn& txn, uint32_t node, uint32_t pool) const;
   void leave(Txn& txn, uint32_t node, uint32_t pool) const;
+  Opened<Lane> members_of(Txn& txn, uint32_t pool) const;
   void set_leased(Txn& txn, uint32_t member, uint32_t pool, uint32_t leased) const;
   uint32_t member_above(uint32_t node, uint32_t pool) const;
   uint32_t nearest_of(uint32_t node, uint32_t pool) const;

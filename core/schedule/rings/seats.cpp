@@ -12,10 +12,15 @@ namespace {
 constexpr uint64_t kCostPerMs = kTurn / 10;           // see costs.h
 constexpr int64_t kForgivenMaxMs = int64_t{1} << 31;  // in which any debt is: 24 days
 
-uint64_t take_sequence(Txn& txn, Tenant& parent) {
-  const uint64_t sequence = parent.joins;
-  txn.set(parent.joins, sequence + 1);
+uint64_t take_sequence(const Opened<Tenant>& parent) {
+  const uint64_t sequence = parent->joins;
+  parent.set(&Tenant::joins, sequence + 1);
   return sequence;
+}
+
+void set_flag_of(const Opened<Tenant>& tenant, uint8_t flag, bool on) {
+  const unsigned others = tenant->flags.get() & ~unsigned{flag};
+  tenant.set(&Tenant::flags, static_cast<uint8_t>(on ? others | flag : others));
 }
 
 /// What a search knows of a seat, but for what lies below it in the tree.
@@ -161,17 +166,19 @@ void Seats::reseat(Txn& txn, uint32_t i, const Arrival* arrival) const {
     if (!wanted && !seated) return;
     const uint64_t sets = wanted && kind.has_places() ? make_sets(txn, i) : kNoPool;
     if (wanted && seated && is_as_noted(i, sets)) return;
-    if (seated) ring_.remove(txn, parent.lane, i, tenant);
+    const Opened<Tenant> seat = region_.open(txn, tenant), ring = region_.open_ring(txn, parent);
+    const Opened<Lane> lane = ring.part(&Tenant::lane);
+    if (seated) ring_.remove(txn, lane, i, seat);
     if (wanted && !seated) {
-      put(txn, tenant.tag, std::max<uint64_t>(parent.vtime, tenant.tag));
-      put(txn, tenant.sequence, take_sequence(txn, parent));
+      seat.set(&Tenant::tag, std::max<uint64_t>(parent.vtime, tenant.tag));
+      seat.set(&Tenant::sequence, take_sequence(ring));
     }
-    set_flag(txn, tenant, kTenantLate, seated && is_late(i));
+    set_flag_of(seat, kTenantLate, seated && is_late(i));
     // A node that stays and only needs other pools than before is not new for those above.
     if (seated) arrival = nullptr;
     if (wanted) note_ready(txn, i, sets);
-    if (wanted) ring_.insert(txn, parent.lane, i, tenant);
-    set_flag(txn, tenant, kTenantSeated, wanted);
+    if (wanted) ring_.insert(txn, lane, i, seat);
+    set_flag_of(seat, kTenantSeated, wanted);
     i = tenant.parent;
   }
 }
@@ -189,36 +196,41 @@ void Seats::block(Txn& txn, uint32_t i, uint8_t reason, bool on, const Arrival* 
   if (changes || arrival != nullptr) reseat(txn, i, arrival);
 }
 
-void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t seat, uint64_t cost, Turn turn) const {
-  Tenant& parent = region_.tenant(parent_index);
-  Tenant& tenant = region_.tenant(seat);
+void Seats::charge(Txn& txn, uint32_t parent_index, uint32_t i, uint64_t cost, Turn turn) const {
+  const Opened<Tenant> parent = region_.open_ring(txn, region_.tenant(parent_index));
+  const Opened<Tenant> seat = region_.open(txn, region_.tenant(i));
+  const Opened<Lane> lane = parent.part(&Tenant::lane);
   const SeatKind kind{&region_};
-  const bool stays = can_be_served(tenant);
-  const uint64_t sets = stays && kind.has_places() ? make_sets(txn, seat) : kNoPool;
+  const bool stays = can_be_served(*seat);
+  const uint64_t sets = stays && kind.has_places() ? make_sets(txn, i) : kNoPool;
   const Ranks ranks(region_);
-  const bool rotates = stays && parent.lane.head == seat && sets == kNoPool && !ranks.are_kept();
+  const bool rotates = stays && lane->head == i && sets == kNoPool && !ranks.are_kept();
   // A node that was passed over makes up nothing.
-  const bool late = is_late(seat);
-  if (!rotates) ring_.remove(txn, parent.lane, seat, tenant);
+  const bool late = is_late(i);
+  if (!rotates) ring_.remove(txn, lane, i, seat);
   const bool its_turn = turn != Turn::beside;
-  if (its_turn) put(txn, parent.vtime, std::max<uint64_t>(parent.vtime, tenant.tag));
-  const uint64_t now = its_turn && late ? parent.vtime : tenant.tag;
-  txn.set(tenant.tag, now + turn_of(tenant.weight_milli, cost));
-  set_flag(txn, tenant, kTenantLate, false);
-  if (!stays) return set_flag(txn, tenant, kTenantSeated, false);
-  txn.set(tenant.sequence, take_sequence(txn, parent));
-  if (rotates && ring_.rotate(txn, parent.lane)) return;
-  if (rotates) ring_.remove(txn, parent.lane, seat, tenant);
-  if (turn == Turn::by_age) stamp(txn, seat);
-  note_ready(txn, seat, sets);
-  ring_.insert(txn, parent.lane, seat, tenant);
+  if (its_turn) parent.set(&Tenant::vtime, std::max<uint64_t>(parent->vtime, seat->tag));
+  const uint64_t now = its_turn && late ? parent->vtime : seat->tag;
+  seat.set(&Tenant::tag, now + turn_of(seat->weight_milli, cost));
+  set_flag_of(seat, kTenantLate, false);
+  if (!stays) return set_flag_of(seat, kTenantSeated, false);
+  seat.set(&Tenant::sequence, take_sequence(parent));
+  if (rotates && ring_.rotate(txn, lane, seat)) return;
+  if (rotates) ring_.remove(txn, lane, i, seat);
+  if (turn == Turn::by_age) stamp(txn, i);
+  note_ready(txn, i, sets);
+  ring_.insert(txn, lane, i, seat);
+}
+
+Opened<Lane> Seats::ring_of(Txn& txn, const Tenant& tenant) const {
+  return region_.open_ring(txn, region_.tenant(tenant.parent)).part(&Tenant::lane);
 }
 
 void Seats::sit_down(Txn& txn, uint32_t i) const {
-  Tenant& tenant = region_.tenant(i);
+  const Opened<Tenant> seat = region_.open(txn, region_.tenant(i));
   note_ready(txn, i, SeatKind{&region_}.has_places() ? make_sets(txn, i) : kNoPool);
-  ring_.insert(txn, region_.tenant(tenant.parent).lane, i, tenant);
-  set_flag(txn, tenant, kTenantSeated, true);
+  ring_.insert(txn, ring_of(txn, *seat), i, seat);
+  set_flag_of(seat, kTenantSeated, true);
 }
 
 void Seats::replace(Txn& txn, uint32_t i, uint32_t with) const {
@@ -228,10 +240,10 @@ void Seats::replace(Txn& txn, uint32_t i, uint32_t with) const {
   put(txn, other.sequence, tenant.sequence.get());
   if (region_.root.places_used != 0) copy_place(txn, region_.place(with), region_.place(i));
   if (!is_seated(tenant)) return;
-  Tenant& parent = region_.tenant(tenant.parent);
-  ring_.remove(txn, parent.lane, i, tenant);
+  const Opened<Lane> lane = ring_of(txn, tenant);
+  ring_.remove(txn, lane, i, region_.open(txn, tenant));
   set_flag(txn, tenant, kTenantSeated, false);
-  ring_.insert(txn, parent.lane, with, other);
+  ring_.insert(txn, lane, with, region_.open(txn, other));
   set_flag(txn, other, kTenantSeated, true);
 }
 
@@ -272,13 +284,14 @@ void Seats::correct(Txn& txn, uint32_t i, uint64_t charged, uint64_t cost) const
 }
 
 void Seats::move(Txn& txn, uint32_t i, uint64_t tag, bool behind_equals) const {
-  Tenant& tenant = region_.tenant(i);
-  Tenant& parent = region_.tenant(tenant.parent);
-  if (is_seated(tenant)) ring_.remove(txn, parent.lane, i, tenant);
-  put(txn, tenant.tag, tag);
-  if (!is_seated(tenant)) return;
-  if (behind_equals) put(txn, tenant.sequence, take_sequence(txn, parent));
-  ring_.insert(txn, parent.lane, i, tenant);
+  const Opened<Tenant> seat = region_.open(txn, region_.tenant(i));
+  const Opened<Tenant> parent = region_.open_ring(txn, region_.tenant(seat->parent));
+  const Opened<Lane> lane = parent.part(&Tenant::lane);
+  if (is_seated(*seat)) ring_.remove(txn, lane, i, seat);
+  seat.set(&Tenant::tag, tag);
+  if (!is_seated(*seat)) return;
+  if (behind_equals) seat.set(&Tenant::sequence, take_sequence(parent));
+  ring_.insert(txn, lane, i, seat);
 }
 
 }  // namespace fq

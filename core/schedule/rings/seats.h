@@ -151,6 +151,7 @@ class Seats {
 
  private:
   void reseat(Txn& txn, uint32_t tenant, const Arrival* arrival) const;
+  Opened<Lane> ring_of(Txn& txn, const Tenant& tenant) const;
   uint64_t owed(const Tenant& tenant, uint64_t level, int64_t now_ms) const;
   void move(Txn& txn, uint32_t tenant, uint64_t tag, bool behind_equals) const;
   bool is_late(uint32_t tenant) const;
