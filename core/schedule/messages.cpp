@@ -303,7 +303,7 @@ void Messages::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
     add_to(txn, tenant.cancelled, 1);
   }
   const SlotState from = state_of(entry);
-  KeptSteps(region_).drop(txn, message);
+  if (has_extra(entry)) KeptSteps(region_).drop(txn, message);
   outcome_add(txn, region_, slot, region_.open(txn, entry), {verdict, event_position, at_wall_ms});
   Waits(region_).note_ended(txn, entry.id, acked ? Fate::acked : Fate::other);
   if ((entry.flags & kEntryKeyed) != 0) text_remove(txn, region_, rank_of(region_, entry));

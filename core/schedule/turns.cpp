@@ -70,9 +70,10 @@ std::optional<SlotIndex> Turns::next(TenantIndex from) const {
 std::optional<SlotIndex> Turns::take(Txn& txn, TenantIndex from, const LeaseTerms& terms) const {
   const Way way = next_way(from);
   const uint32_t slot = way.slot;
-  if (slot == kNoIndex || expires_ms(region_, region_.entry(slot)) <= terms.now_ms) return std::nullopt;
-  const Seats seats(region_);
+  if (slot == kNoIndex) return std::nullopt;
   const Message message = region_.message(slot);
+  if (expires_ms(region_, message.entry) <= terms.now_ms) return std::nullopt;
+  const Seats seats(region_);
   const uint32_t leaf = message.entry.tenant;
   const Cost cost = Costs(region_).of(message.entry);
   Messages(region_).start(txn, message, terms);

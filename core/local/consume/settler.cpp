@@ -54,6 +54,54 @@ uint64_t id_in(const Receipt& receipt) {
 
 }  // namespace
 
+/// The verdicts of one group that hold: the first `count` of each array. The rest is not even set to nothing,
+/// for its time.
+struct Settler::Judged {
+  std::array<SlotIndex, kVerdictsPerRecord> slots;
+  std::array<SettleStatus, kVerdictsPerRecord> verdicts;
+  std::array<const Settle*, kVerdictsPerRecord> settles;
+  std::array<size_t, kVerdictsPerRecord> places, blobs_before;
+  std::bitset<1024> seen;  // of slots, some with others: who is not seen was not there before
+  std::array<SlotIndex, kVerdictsPerRecord> sleepers;
+  size_t count = 0, sleeping = 0;
+  bool lacks_note = false;
+
+  bool has(SlotIndex slot) {
+    const size_t mark = static_cast<uint32_t>(slot) % seen.size();
+    if (seen[mark] && std::find(slots.begin(), slots.begin() + count, slot) != slots.begin() + count)
+      return true;
+    seen.set(mark);
+    return false;
+  }
+};
+
+/// `place`: of this verdict in its group.
+SettleStatus Settler::judge(const Settle& settle, size_t place, RecordType type, const Now& now,
+                            Judged& judged, std::vector<ItemPlace>& blobs) {
+  std::optional<SlotIndex> slot;
+  const SettleStatus status = judge_receipt(link_, settle.receipt, now, slot);
+  if (!slot) return status;
+  if (judged.has(*slot)) return SettleStatus::stale;
+  const Entry& entry = schedule().messages().entry(*slot);
+  if (schedule().messages().is_suspended(entry)) {
+    judged.sleepers[judged.sleeping++] = *slot;
+    return SettleStatus::slept;
+  }
+  const bool is_told = is_told_of(entry, header().settings.retention_ms, settle.output != nullptr);
+  if (is_told && endings_.lacks_note(type, *slot, &settle)) judged.lacks_note = true;
+  const size_t i = judged.count++;
+  judged.blobs_before[i] = blobs.size();
+  if (type == RecordType::acked && has_extra(entry)) find_step_blobs(link_, entry, blobs);
+  if (type == RecordType::acked && (entry.flags & kEntryBlob) != 0) {
+    if (const auto payload = ItemReader::find_item(stream(), header(), entry)) blobs.push_back(*payload);
+  }
+  judged.slots[i] = *slot;
+  judged.verdicts[i] = SettleStatus::ok;
+  judged.settles[i] = &settle;
+  judged.places[i] = place;
+  return status;
+}
+
 /// The first of `group`, as many as one transaction takes; returns how many.
 Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
                                      uint64_t& durable_end, std::vector<ItemPlace>& blobs) {
@@ -72,53 +120,23 @@ Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<Se
     }
     // Beside them what is given back because its job sleeps.
     bytes += event_record_bytes(RecordType::released, group.size());
-    Obstacle obstacle = writer_.room_for_event(type, bytes);
+    const Obstacle obstacle = writer_.room_for_event(type, bytes);
     if (obstacle != Obstacle::none) return obstacle;
-    // Of the first `count`, which hold; the rest of them is not even set to nothing, for its time.
-    std::array<SlotIndex, kVerdictsPerRecord> slots;
-    std::array<SettleStatus, kVerdictsPerRecord> verdicts;
-    std::array<const Settle*, kVerdictsPerRecord> settles;
-    std::array<size_t, kVerdictsPerRecord> places, blobs_before;
-    std::bitset<1024> seen;  // of slots, some with others: who is not seen was not there before
-    std::array<SlotIndex, kVerdictsPerRecord> sleepers;
-    size_t count = 0, sleeping = 0;
+    Judged judged;
     blobs.clear();
-    for (size_t i = 0; i < group.size(); ++i) {
-      std::optional<SlotIndex> slot;
-      statuses[i] = judge_receipt(link_, group[i].receipt, now, slot);
-      if (!slot) continue;
-      const size_t mark = static_cast<uint32_t>(*slot) % seen.size();
-      const bool twice =
-          seen[mark] && std::find(slots.begin(), slots.begin() + count, *slot) != slots.begin() + count;
-      seen.set(mark);
-      if (twice) statuses[i] = SettleStatus::stale;
-      if (twice) continue;
-      const Entry& entry = schedule().messages().entry(*slot);
-      const bool sleeps = schedule().messages().is_suspended(entry);
-      if (sleeps) statuses[i] = SettleStatus::slept, sleepers[sleeping++] = *slot;
-      if (sleeps) continue;
-      const bool is_told = is_told_of(entry, header().settings.retention_ms, group[i].output != nullptr);
-      if (is_told && endings_.lacks_note(type, *slot, &group[i])) obstacle = Obstacle::note;
-      blobs_before[count] = blobs.size();
-      if (type == RecordType::acked) find_step_blobs(link_, entry, blobs);
-      if (type == RecordType::acked && (entry.flags & kEntryBlob) != 0) {
-        if (const auto payload = ItemReader::find_item(stream(), header(), entry)) blobs.push_back(*payload);
-      }
-      slots[count] = *slot;
-      verdicts[count] = SettleStatus::ok;
-      settles[count] = &group[i];
-      places[count++] = i;
-    }
-    if (obstacle != Obstacle::none) return obstacle;
+    for (size_t i = 0; i < group.size(); ++i) statuses[i] = judge(group[i], i, type, now, judged, blobs);
+    if (judged.lacks_note) return Obstacle::note;
+    const size_t count = judged.count;
     size_t done = 0;
     if (count > 0) {
-      done = events_.append(type, std::span(slots).first(count), detail, now,
-                            std::span(verdicts).first(count), std::span(settles).first(count));
+      done = events_.append(type, std::span(judged.slots).first(count), detail, now,
+                            std::span(judged.verdicts).first(count), std::span(judged.settles).first(count));
     }
-    for (size_t i = 0; i < sleeping; ++i) events_.append(RecordType::released, sleepers[i], now);
-    settled = done < count ? places[done] : group.size();
-    if (done < count) blobs.resize(blobs_before[done]);
-    for (size_t i = 0; i < done; ++i) statuses[places[i]] = verdicts[i];
+    for (size_t i = 0; i < judged.sleeping; ++i)
+      events_.append(RecordType::released, judged.sleepers[i], now);
+    settled = done < count ? judged.places[done] : group.size();
+    if (done < count) blobs.resize(judged.blobs_before[done]);
+    for (size_t i = 0; i < done; ++i) statuses[judged.places[i]] = judged.verdicts[i];
     // Also what is refused rests on durable state: the verdict that came first must not be lost.
     durable_end = header().tail;
     return Obstacle::none;

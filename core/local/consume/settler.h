@@ -26,6 +26,9 @@ class Settler : private Linked {
   Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms);
 
  private:
+  struct Judged;
+  SettleStatus judge(const Settle& settle, size_t place, RecordType type, const Now& now, Judged& judged,
+                     std::vector<ItemPlace>& blobs);
   Result<size_t> settle_group(std::span<const Settle> group, std::span<SettleStatus> statuses,
                               uint64_t& durable_end, std::vector<ItemPlace>& blobs);
 

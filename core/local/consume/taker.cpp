@@ -220,7 +220,7 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const N
     txn.commit();  // a group may have ended
     return Obstacle::none;
   }
-  txn.set(shared.next_serial, shared.next_serial + (taken_.size() - before));
+  open_ends(txn, shared).set(shared.next_serial, shared.next_serial + (taken_.size() - before));
   if (journaled) {
     encode_event(body_, RecordType::leased, event_items_, detail);
     change.append(body_);
@@ -259,10 +259,8 @@ Result<void> Taker::deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseR
     return set_aside(one, lost_payload_text(payload.error()), reply);
   }
   if (!payload.ok()) return std::move(payload).error();
-  Delivery& delivery = reply.deliveries.emplace_back();
-  delivery.receipt = Receipt(one.id, one.serial, text_of(mark()));
-  delivery.id = MessageId{one.id};
-  delivery.tenant = messages_.item().tenant;
+  Delivery& delivery = reply.deliveries.emplace_back(Receipt(one.id, one.serial, text_of(mark())),
+                                                     MessageId{one.id}, std::string(messages_.item().tenant));
   delivery.attempt = one.attempts + 1U;
   delivery.attempts_max = one.attempts_max;
   delivery.delivery = one.deliveries;

@@ -198,8 +198,9 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
   const int64_t due_ms = detail.due_wall_ms == 0 ? now_ms : store_.boot_of(detail.due_wall_ms);
   const int64_t until_ms = detail.until_wall_ms == 0 ? kNever : store_.boot_of(detail.until_wall_ms);
   if (ends_message(type)) {
-    table_.remove_live(txn, schedule.messages().entry(slot).item_position);
-    if (type == RecordType::acked) note_kept_key(txn, slot);
+    const Entry& entry = schedule.messages().entry(slot);
+    table_.remove_live(txn, entry.item_position);
+    if (type == RecordType::acked && has_extra(entry)) note_kept_key(txn, slot);
     schedule.messages().finish(txn, slot, type, position, now_ms, at_wall_ms);
     return false;
   }

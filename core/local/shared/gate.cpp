@@ -108,7 +108,6 @@ Now Gate::now() const {
 
 Now Gate::in_order(Txn& txn, const Now& read) {
   SegmentHeader& header = store_.header();
-  open_ends(txn, header);
   // Another process may have read its clock later and got the lock first.
   const int64_t boot_ms = note_time(txn, waited_ ? clock_.boot_ms() : read.boot_ms);
   rates_note(txn, header.schedule, boot_ms);
@@ -118,7 +117,7 @@ Now Gate::in_order(Txn& txn, const Now& read) {
 int64_t Gate::note_time(Txn& txn, int64_t boot_ms) {
   SegmentHeader& header = store_.header();
   if (boot_ms <= header.last_boot_ms) return header.last_boot_ms;
-  txn.set(header.last_boot_ms, boot_ms);
+  open_ends(txn, header).set(header.last_boot_ms, boot_ms);
   return boot_ms;
 }
 
@@ -253,11 +252,12 @@ void Gate::apply_pushed(Txn& txn, PushedMessages& pushed, const Need& added) {
 void Gate::link(Txn& txn, const MessageItem& item, MessageId id, uint64_t item_position, int64_t at_wall_ms,
                 Linked& linked) {
   apply_.add(txn, item, id, item_position, at_wall_ms);
+  linked.delayed |= item.due_wall_ms != 0;
+  if (item.terms.empty()) return;  // as of most: the rest is a matter of terms
   apply_.made(txn, item, id);
   if (const std::optional<KeyHash> key = apply_.key_of(item)) {
     take_from(txn, store_.header().pending_keys[key->half[0] % kPendingKeys], 1);
   }
-  linked.delayed |= item.due_wall_ms != 0;
 }
 
 /// `position` is the record's, which is the pending end.
@@ -267,7 +267,7 @@ void Gate::finish_linking(Txn& txn, const Linked& linked, uint64_t position, con
   note_pending(txn, added, linked.need);
   if (linked.ends_at != 0) {
     put(txn, header.applied_item, 0);
-    txn.set(header.applied_end, linked.ends_at);
+    open_ends(txn, header).set(header.applied_end, linked.ends_at);
   } else {
     txn.set(header.applied_item, header.applied_item + linked.need.messages);
   }

@@ -82,10 +82,11 @@ uint64_t Stream::append(Txn& txn, Body& body, MessageId first_id, int64_t at_wal
 
   const bool pushed = body.type == RecordType::pushed;
   const bool waits = pushed && (body.flags & kFlagLazy) == 0;
-  if (!waits && header_.servable_end == position) txn.set(header_.servable_end, end);
-  if (!pushed && header_.applied_end == position) txn.set(header_.applied_end, end);
-  txn.set(header_.next_seq, header_.next_seq + 1);
-  txn.set(header_.tail, end);
+  const OpenedEnds ends = open_ends(txn, header_);
+  if (!waits && header_.servable_end == position) ends.set(header_.servable_end, end);
+  if (!pushed && header_.applied_end == position) ends.set(header_.applied_end, end);
+  ends.set(header_.next_seq, header_.next_seq + 1);
+  ends.set(header_.tail, end);
   return position;
 }
 
