@@ -8,7 +8,6 @@
 #include "core/engine/message_checks.h"
 #include "core/engine/patched.h"
 // fq, this room.
-#include "core/redis/not_built.h"
 #include "core/redis/records/argument_list.h"
 #include "core/redis/records/records.h"
 #include "core/redis/redis_push.h"
@@ -22,6 +21,11 @@ constexpr int kTriesMax = 100;  // of an edit that others get in the way of
 /// As records have it; -1: any.
 std::string number_of(const std::optional<State>& state) {
   return std::to_string(state ? static_cast<int>(*state) : -1);
+}
+
+std::string_view name_of(Action action) {
+  if (action == Action::kick_fresh) return "kick_fresh";
+  return action == Action::cancel ? "cancel" : "kick";
 }
 
 NewMessage message_of(const MessageRecord& record) {
@@ -44,11 +48,10 @@ NewMessage message_of(const MessageRecord& record) {
 
 Result<MutateReply> RedisChange::mutate(std::span<const MessageId> ids, Action action,
                                         std::optional<State> state) {
-  if (action == Action::kick_fresh) return not_built::refusal(not_built::kSteps);
   MutateReply reply;
   for (size_t from = 0; from < ids.size(); from += kIdsPerCall) {
     ArgumentList arguments;
-    arguments.borrow(action == Action::cancel ? "cancel" : "kick");
+    arguments.borrow(name_of(action));
     arguments.add(number_of(state));
     const auto piece = ids.subspan(from, std::min(kIdsPerCall, ids.size() - from));
     // What is no id of any engine is none of a message here, either: 0 stands for it.
@@ -69,7 +72,7 @@ Result<MutateReply> RedisChange::mutate(std::span<const MessageId> ids, Action a
 
 Result<MutateReply> RedisChange::mutate(const Filter& filter, Action action, const Cursor& from, size_t n) {
   Filter exact = filter;
-  if (action == Action::kick && !filter.state) exact.state = State::dead;
+  if (action != Action::cancel && !filter.state) exact.state = State::dead;
   FQ_TRY_SET(const IdPage page, select(exact, from, n));
   FQ_TRY_SET(MutateReply reply, mutate(page.ids, action, exact.state));
   reply.items.clear();

@@ -87,6 +87,11 @@ Event RedisEvents::event_of(const StreamEvent& record) {
   event.until_wall_ms = wall_of(record.until_ms);
   event.due_wall_ms = wall_of(record.due_ms);
   event.expires_wall_ms = wall_of(record.expires_ms);
+  if (record.step_kind != 0) {
+    event.step = keep(record.step);
+    event.kind = name_of(static_cast<StepKind>(record.step_kind));
+    event.bytes = record.step_bytes;
+  }
   if (record.failure.empty()) return event;
   const std::optional<LastError> why = read_failure(std::string(8, '\0') + std::string(record.failure));
   if (!why) return event;
@@ -140,6 +145,7 @@ Result<HistoryPage> RedisEvents::history(MessageId id, const Cursor& from, size_
   FQ_TRY_SET(const bool at_end, read_page(request, place, events));
   HistoryPage page;
   for (const Event& each : events.events) {
+    if (each.event == "stepped") continue;  // they have a list of their own
     HistoryEvent& event = page.events.emplace_back();
     event.event = each.event;
     event.at_wall_ms = each.at_wall_ms;

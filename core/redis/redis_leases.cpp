@@ -21,12 +21,17 @@ namespace {
 constexpr size_t kVerdictsPerCall = 1024;
 constexpr uint64_t kRedisOutputBytesMax = 16 * 1024 * 1024;  // of one message
 
+}  // namespace
+
 SettleStatus status_of(const Reply& answer) {
   if (answer.text == "ok") return SettleStatus::ok;
   if (answer.text == "buried") return SettleStatus::buried;
+  if (answer.text == "slept") return SettleStatus::slept;
   if (answer.text == "stale") return SettleStatus::stale;
   return answer.text == "gone" ? SettleStatus::gone : SettleStatus::unknown;
 }
+
+namespace {
 
 /// None: nothing.
 std::string bytes_wanted(const LeaseRequest* request, size_t want, uint64_t bytes_left, bool any_first) {

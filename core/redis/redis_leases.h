@@ -12,6 +12,9 @@
 
 namespace fq {
 
+/// As the server's program says what became of what was asked under a receipt.
+SettleStatus status_of(const Reply& answer);
+
 class RedisLeases {
  public:
   /// `mark`: of the queue, kMarkLength characters.
@@ -22,12 +25,14 @@ class RedisLeases {
   Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next);
   Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms);
   Receipt receipt_of(uint64_t id, uint64_t serial, std::string_view nonce) const;
-
- private:
+  /// What the server's program knows a lease by; a fault: there is no such lease of this queue.
   struct Parts {
     SettleStatus fault = SettleStatus::ok;
     std::string id, serial, nonce;
   };
+  Parts parts_of(const Receipt& receipt) const;
+
+ private:
   /// How far a request has come.
   struct Progress {
     size_t want = 0;
@@ -36,7 +41,6 @@ class RedisLeases {
     bool servable = false, is_idle = false;
   };
 
-  Parts parts_of(const Receipt& receipt) const;
   /// One call: verdicts, and what of the request it may give; `answers`: of the verdicts that were sent.
   Result<void> work(std::span<const Settle> items, std::span<const Parts> parts, const LeaseRequest* next,
                     Progress& progress, LeaseReply& reply, std::vector<SettleStatus>& answers);

@@ -6,7 +6,7 @@
 #include <random>
 // fq, this room.
 #include "core/redis/not_built.h"
-#include "core/redis/redis_check.h"
+#include "core/redis/views/redis_check.h"
 #include "core/redis/output/redis_follower.h"
 
 namespace fq {

@@ -7,12 +7,13 @@
 #include "core/redis/shard/catalog.h"
 #include "core/redis/redis_change.h"
 #include "core/redis/redis_events.h"
-#include "core/redis/redis_explain.h"
+#include "core/redis/views/redis_explain.h"
 #include "core/redis/redis_leases.h"
 #include "core/redis/redis_look.h"
 #include "core/redis/redis_peek.h"
 #include "core/redis/redis_policy.h"
 #include "core/redis/redis_push.h"
+#include "core/redis/redis_steps.h"
 #include "core/redis/output/run_outputs.h"
 
 namespace fq {
@@ -89,6 +90,7 @@ class RedisQueue final : public Queue {
   Result<CheckReport> check(bool repair) override;
   Result<CompactReport> compact() override;
   Result<void> maintain(int64_t budget_ms) override;
+  Steps* steps() override { return &steps_; }
 
  private:
   RedisSession session_;
@@ -102,6 +104,7 @@ class RedisQueue final : public Queue {
   RedisPeek peek_{shard_, look_};
   RedisEvents events_{shard_, leases_};
   RedisExplain explain_{shard_};
+  RedisSteps steps_{shard_, session_, leases_, policy_};
 };
 
 }  // namespace fq

@@ -92,7 +92,7 @@ plain() { sed -e 's/\x1b\[[0-9;]*[A-Za-z]//g'; }
 widest() { tr -d '\r' | wc -L; }
 
 # An empty spool for the next story.
-fresh() { rm -rf "$FQ_SPOOL"; }
+fresh() { if here; then rm -rf "$FQ_SPOOL"; else redis-cli -s "$work/s" flushall >"$work/flushed"; fi; }
 
 nothing_left() { [ -z "$(left_behind)" ]; }
 finish() {

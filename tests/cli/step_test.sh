@@ -89,7 +89,9 @@ is 'a step is not refused by it' more "$(fq step more -- echo more)"
 fq ack; fq push x >/dev/null; is 'room again' 0 $?
 
 # Killed at each point: what was not kept runs again, what was is told, and nothing is in the way.
-for point in begun appended committed durable; do
+points='begun appended committed durable'
+here || points=durable
+for point in $points; do
   fresh; rm -f "$ran"*
   fq push m >/dev/null; lease
   FQ_KILL_AT=step.$point:1 fq step s --shell "echo s >>'$ran'; echo out \$\$" >"$work/first" 2>/dev/null
@@ -109,7 +111,9 @@ echo "$id" >>"$jobs"
 [ "$FQ_ATTEMPT" = 3 ]
 EOF
 export jobs=$work/ids
-for point in '' step.pushing:1 push.appended:1 push.committed:1 step.pushed:1 change.committed:1; do
+points=(step.pushing:1 push.appended:1 push.committed:1 step.pushed:1 change.committed:1)
+here || points=(step.pushed:1)
+for point in '' "${points[@]}"; do
   fresh; rm -f "$jobs"
   fq push -t parents m >/dev/null
   fq tenant pause kids
@@ -171,7 +175,9 @@ gives 64 '--sleep' fq step a --sleep 5
 gives 1 '' fq step seen --wait 1 2 "$(id=$(fq push x); fq cancel "$id"; echo "$id")"
 gives 1 '' fq step seen --wait 1
 gives 0 '' fq step good --wait 1 2
-for point in step.appended step.committed step.durable change.committed; do
+points='step.appended step.committed step.durable change.committed'
+here || points='step.durable step.durable step.durable step.durable'
+for point in $points; do
   for kind in '--sleep 1h' "--wait $(fq push -t other x)"; do
     fq push -t sleeper --attempts 1 m >/dev/null; lease -t sleeper
     # shellcheck disable=SC2086
@@ -215,6 +221,9 @@ mapfile -t alive < <(left_behind)
 await eval '[ "$(fq show --json 1 | jq -r .state)" = delayed ]'
 is 'no attempt, no crash' '0 0' "$(fq show --json 1 | jq -r '"\(.attempts) \(.crashes)"')"
 check_is_clean 'its worker was killed'
+
+# What follows is about files.
+here || { finish; exit; }
 
 # An output that is lost on disk: said, never made up and never run again unasked.
 fresh; rm -f "$ran"

@@ -77,10 +77,6 @@ int64_t due_wall_ms(const NewMessage& message, int64_t wall_ms) {
 
 }  // namespace
 
-bool is_keyed(const NewMessage& message) { return !message.unique.empty() || !message.debounce.empty(); }
-
-bool comes_after(const NewMessage& message) { return !message.after.empty() || !message.after_any.empty(); }
-
 std::string_view PushBatch::keep(std::string text) { return texts_.emplace_front(std::move(text)); }
 
 Result<void> PushBatch::prepare(std::span<const NewMessage> messages, std::span<const MessageId> behind,

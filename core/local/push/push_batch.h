@@ -6,16 +6,12 @@
 // System.
 #include <forward_list>
 // fq, below us.
+#include "core/engine/message_checks.h"
 #include "core/api/queue.h"
 // fq, this room.
 #include "core/local/write/pushed_blobs.h"
 
 namespace fq {
-
-bool is_keyed(const NewMessage& message);
-bool comes_after(const NewMessage& message);
-/// A key, or messages that it comes after.
-inline bool has_terms(const NewMessage& message) { return is_keyed(message) || comes_after(message); }
 
 class PushBatch {
  public:

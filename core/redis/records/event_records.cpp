@@ -9,10 +9,10 @@ namespace fq {
 
 namespace {
 
-constexpr std::string_view kKinds[] = {"",        "pushed",   "leased",   "extended", "acked",
-                                       "retried", "released", "buried",   "expired",  "cancelled",
-                                       "kicked",  "freed",    "replaced", "edited"};
-constexpr uint8_t kFailure = 1, kTags = 2;
+constexpr std::string_view kKinds[] = {"",         "pushed", "leased",  "extended",  "acked",  "retried",
+                                       "released", "buried", "expired", "cancelled", "kicked", "freed",
+                                       "replaced", "edited", "stepped", "unstepped"};
+constexpr uint8_t kFailure = 1, kTags = 2, kStep = 3;
 
 }  // namespace
 
@@ -33,6 +33,14 @@ std::optional<StreamEvent> read_event(Unpacker& bytes) {
   const std::string_view tail = bytes.raw(bytes.number<uint32_t>());
   if (what == kFailure) record.failure = tail;
   if (what == kTags) record.tags = tail;
+  if (what == kStep) {
+    Unpacker step(tail);
+    record.step_kind = step.number<uint8_t>();
+    record.step_bytes = static_cast<uint64_t>(step.whole());
+    record.step = step.raw(step.number<uint16_t>());
+    if (!step.ok() || record.step_kind == 0 || record.step_kind > static_cast<uint8_t>(kLastStepKind))
+      return std::nullopt;
+  }
   if (!bytes.ok() || kind == 0 || kind >= std::size(kKinds)) return std::nullopt;
   record.event = kKinds[kind];
   return record;

@@ -1,5 +1,5 @@
-// event_records - events as they lie on the server: the twin of core/redis/lua/keys/events.lua, which says what is
-// where.
+// event_records - events as they lie on the server: the twin of core/redis/lua/keys/events.lua, which says
+// what is where.
 #pragma once
 
 // System.
@@ -21,6 +21,9 @@ struct StreamEvent {
   uint32_t pid = 0;
   std::string_view failure;              // of an attempt, without its time; empty: none
   std::optional<std::string_view> tags;  // of what was pushed or changed: a block as in a message's record
+  std::string_view step;                 // stepped: its name, kind and the bytes of its output
+  uint8_t step_kind = 0;
+  uint64_t step_bytes = 0;
 };
 
 /// The next one; none: there is no more, or what follows is none that this fq knows.

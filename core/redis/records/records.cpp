@@ -12,7 +12,7 @@ namespace fq {
 namespace {
 
 constexpr uint8_t kVersion = 1;
-constexpr size_t kHeadBytes = 103;
+constexpr size_t kHeadBytes = 111;
 constexpr char kOnlyBehind = 2;  // of a wait: not asked for, but for its key
 constexpr State kStates[] = {State::ready, State::delayed, State::leased,   State::held,
                              State::dead,  State::acked,   State::cancelled};
@@ -117,7 +117,7 @@ std::optional<MessageRecord> read_record(std::string_view bytes) {
   record.began_ms = head.whole();
   if (const int64_t keep_ms = head.whole(); keep_ms >= 0) record.keep_ms = keep_ms;
   record.nonce = head.raw(kNonceBytes);
-  head.raw(sizeof(double) + sizeof(uint16_t));  // what its turn has cost, and whom
+  head.raw(sizeof(double) + sizeof(uint16_t) + sizeof(double));  // what its turn has cost, whom; its steps
   record.tenant = head.raw(tenant_bytes);
   record.key = head.raw(key_bytes);
   if (!head.ok() || version != kVersion || state >= std::size(kStates)) return std::nullopt;

@@ -28,6 +28,12 @@ local function kick(call, m)
   return 'ok'
 end
 
+local function kick_fresh(call, m)
+  if m.state ~= records.DEAD and m.state ~= records.DELAYED then return 'stale' end
+  steps.forget(call, m)
+  return kick(call, m)
+end
+
 local LIMITED = 24  -- PolicyKey
 
 -- A layer after a patch: values that hold from now on, and keys that do not any more.
@@ -68,6 +74,7 @@ local CHANGES = {
   edit = edit.run,
   cancel = function(call, args) return each(call, args, cancel) end,
   kick = function(call, args) return each(call, args, kick) end,
+  kick_fresh = function(call, args) return each(call, args, kick_fresh) end,
   -- The layer of the policy file: values, identity, "=" and its text where that is to be kept, then of each pool
   -- name and values.
   file = function(call, args)

@@ -18,10 +18,32 @@ local function walk(call, top, most, visit)
   end
 end
 
+-- Of a held one the way by which it waits for itself: it, what it waits for, and so on. Empty: it does not, as far as
+-- FOLLOWED messages tell.
+local FOLLOWED = 1000
+local function cycle_of(call, m)
+  local all, seen = {{m}}, {[m.id] = true}
+  for i, each in ipairs(all) do
+    for _, wait in ipairs(each[1].is_tied and store.ties(call, each[1]).waits or {}) do
+      if not wait.closed and wait.id == m.id then
+        local way = {}
+        while each do
+          table.insert(way, 1, text.num(each[1].id))
+          each = all[each[2] or 0]
+        end
+        return way
+      end
+      local other = not wait.closed and not seen[wait.id] and #all < FOLLOWED and store.find(call, wait.id)
+      if other and other.state == records.HELD then seen[wait.id], all[#all + 1] = true, {other, i} end
+    end
+  end
+  return {}
+end
+
 -- id: how it ended, or nothing but that it has not; tenant, state, timer, since when, the process that holds it;
 -- what it waits for; its reasons; how many of its tenant are before it (-1: it has no turns), its place ('': it is
 -- far, or there is none), whether it starts later, and by what its turn is; whether others sit below its path; why its
--- last attempt failed.
+-- last attempt failed; the way by which it waits for itself.
 function M.message(call, args)
   local id = tonumber(args[2])
   local m = store.find(call, id)
@@ -50,7 +72,7 @@ function M.message(call, args)
   end
   local failure = m.state == records.DEAD and redis.call('GET', call.tag .. 'f:' .. text.num(id)) or ''
   return {false, m.path, m.state, text.num(m.timer), text.num(m.since), m.pid, ids, why, ahead, place, later, by,
-    n.kids > 0 and 1 or 0, failure}
+    n.kids > 0 and 1 or 0, failure, m.state == records.HELD and cycle_of(call, m) or {}}
 end
 
 -- path: whether there is such a tenant, what is counted of its own messages, and its reasons.

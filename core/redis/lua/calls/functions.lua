@@ -5,6 +5,8 @@ end
 
 register('push', push, {})  -- refused while the server's memory is full
 register('make', make, {})
+register('step', step, {})
+register('pause', step, {'allow-oom'})  -- what of it makes room
 register('run', run, {})
 register('work', work, {'allow-oom'})
 register('change', change, {'allow-oom'})

@@ -108,6 +108,8 @@ local LOOKS = {
     found[6] = bytes == '' and 0 or records.message(id, bytes).deliveries
     return found
   end,
+  -- id: whether there is such a message, then its steps.
+  steps = function(call, args) return steps.list(call, args[2]) end,
   output = function(call, args) return {outputs.read(call, tonumber(args[2]))} end,
   sessions = function(call) return sessions.all(call) end,
   -- from: a page of events.

@@ -69,6 +69,17 @@ local function put(call, p)
   return ACCEPTED, after.add(call, p).id
 end
 
+-- A message of a step: its id, or nil and why it cannot be. args from `at` on: as of run.
+function M.one(call, args, at)
+  if call.settings.is_draining then return nil, redis.error_reply('FQDRAINING it is') end
+  local p = read(call, args[at], args[at + 1], args[at + 2], args[at + 3])
+  amounts.begin(call)
+  local _, id = put(call, p)
+  local refusal = amounts.refusal(call, p.path)
+  if refusal then return nil, amounts.fault(refusal) end
+  return id
+end
+
 function M.run(keys, args)
   local call, fault = calls.begin(keys, args[1], args[2])
   if not call then return fault end

@@ -13,13 +13,14 @@ local VERSION = 1
 --   version, state; flags; bytes of the key; bytes of the tenant, attempts_max (0: the queue's), attempts,
 --   attempts in force, crashes; deliveries, priority, bytes of the payload, the process that holds it; pushed,
 --   timer, since, ttl, serial, began, how long it is told of after its end (-1: as the queue says); nonce; the expected run that
---   was charged, and the bytes of the path below which it was
-local HEAD = '<BBHBHHHHHI4i4I4I4dddddddc6dH'
-M.HEAD_BYTES = 103
-M.HEAD_AND_NAMES_BYTES = 103 + 255 + 64
+--   was charged, and the bytes of the path below which it was; bytes of what its steps have put out
+local HEAD = '<BBHBHHHHHI4i4I4I4dddddddc6dHd'
+M.HEAD_BYTES = 111
+M.HEAD_AND_NAMES_BYTES = 111 + 255 + 64
 -- Flags: pushed while the order was fifo; more is said of it in ties; its key is of --debounce; it holds that key;
--- it runs a command; it is held by living; somebody watches its lease.
-local FLAGS = {fifo = 1, is_tied = 2, debounced = 4, holds_key = 8, is_command = 16, living = 32, watched = 64}
+-- it runs a command; it is held by living; somebody watches its lease; it has had steps; its job sleeps.
+local FLAGS = {fifo = 1, is_tied = 2, debounced = 4, holds_key = 8, is_command = 16, living = 32, watched = 64, stepped = 128,
+  suspended = 256}
 
 local function flags_of(m)
   local flags = 0
@@ -36,7 +37,7 @@ end
 function M.head(m)
   return struct.pack(HEAD, VERSION, m.state, flags_of(m), #m.key, #m.path, m.attempts_max, m.attempts, m.in_force,
     math.min(m.crashes, 65535), m.deliveries, m.priority, m.bytes, m.pid, m.pushed, m.timer, m.since, m.ttl,
-    m.serial, m.began, m.keep, m.nonce, m.ticks, m.top_bytes)
+    m.serial, m.began, m.keep, m.nonce, m.ticks, m.top_bytes, m.step_bytes)
 end
 
 function M.message(id, bytes)
@@ -44,7 +45,7 @@ function M.message(id, bytes)
   local version, flags, key_bytes, path_bytes
   version, m.state, flags, key_bytes, path_bytes, m.attempts_max, m.attempts, m.in_force, m.crashes,
     m.deliveries, m.priority, m.bytes, m.pid, m.pushed, m.timer, m.since, m.ttl, m.serial, m.began, m.keep, m.nonce,
-    m.ticks, m.top_bytes =
+    m.ticks, m.top_bytes, m.step_bytes =
     struct.unpack(HEAD, bytes)
   m.path = string.sub(bytes, M.HEAD_BYTES + 1, M.HEAD_BYTES + path_bytes)
   m.key = string.sub(bytes, M.HEAD_BYTES + 1 + path_bytes, M.HEAD_BYTES + path_bytes + key_bytes)

@@ -57,6 +57,8 @@ local function write_message(call, m)
   local key, ties = call.tag .. 'm:' .. name, call.tag .. 'a:' .. name
   if m.gone then
     if m.told then redis.call('UNLINK', ties) else redis.call('UNLINK', key, call.tag .. 'f:' .. name, ties) end
+    if m.stepped then redis.call('UNLINK', call.tag .. 'so:' .. name, call.tag .. 'sk:' .. name) end
+    if m.stepped and not m.told then redis.call('UNLINK', call.tag .. 'st:' .. name) end
     return
   end
   if m.rest then

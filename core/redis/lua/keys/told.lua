@@ -100,7 +100,8 @@ function M.write(call)
   end
   for _, member in ipairs(call.forgotten) do
     local name = text.num((struct.unpack('>I8', member)))
-    redis.call('UNLINK', call.tag .. 'm:' .. name, call.tag .. 'f:' .. name, call.tag .. 'g:' .. name)
+    redis.call('UNLINK', call.tag .. 'm:' .. name, call.tag .. 'f:' .. name, call.tag .. 'g:' .. name,
+      call.tag .. 'st:' .. name)
     redis.call('ZREM', call.tag .. 'z', member)
   end
   if call.told_times then view.write(call.told_times) end

@@ -36,7 +36,7 @@ local function leave(call, m, at)
     if m.living then sessions.drop(call, m) end
     m.living, m.watched, m.pid = false, false, 0
   end
-  if m.state == DEAD then count(call, m, 'bytes', m.bytes) end
+  if m.state == DEAD then count(call, m, 'bytes', m.bytes + m.step_bytes) end
   if m.state == DEAD then view.take(places.graves(call), places.name_of(m.id)) end
   if m.state == HELD then view.take(places.helds(call), places.name_of(m.id)) end
   if store.ties(call, m) then waits.leave(call, m) end
@@ -52,7 +52,7 @@ local function enter(call, m, state, at)
     queues.note_age(call, m, true)
     tree.ready(call, seats.node(call, m.path), m.bytes, at)
   end
-  if state == DEAD then count(call, m, 'bytes', -m.bytes) end  -- what is dead takes no room of what is allowed
+  if state == DEAD then count(call, m, 'bytes', -m.bytes - m.step_bytes) end  -- what is dead takes no room of what is allowed
   if state == DEAD then view.put(places.graves(call), at, places.name_of(m.id)) end
   if state == HELD then view.put(places.helds(call), 0, places.name_of(m.id)) end
   if store.ties(call, m) then waits.enter(call, m) end
@@ -85,7 +85,7 @@ local function finish(call, m, what, verdict)
   told.note(call, m, what, has_run, verdict)
   store.ended(call, m, what)
   tell(call, m, what)
-  count(call, m, 'bytes', -m.bytes)
+  count(call, m, 'bytes', -m.bytes - m.step_bytes)
   ends.note(call, m.id)
 end
 
@@ -122,7 +122,7 @@ function M.add(call, p)
     in_force = 0, crashes = 0, deliveries = 0, pushed = call.now, timer = 0, since = 0, serial = 0, began = 0,
     nonce = '      ', rest = p.rest, changed = true, priority = p.priority, attempts_max = p.attempts_max,
     bytes = p.bytes, ttl = p.ttl, keep = p.keep, is_command = p.is_command, pid = 0, ticks = 0,
-    top_bytes = 0}
+    top_bytes = 0, step_bytes = 0}
   call.n = m.id
   call.messages[m.id] = m
   view.put(places.ids(call), m.id, places.name_of(m.id))
@@ -197,14 +197,37 @@ function M.held_by(call, id, serial, nonce)
     return nil, 'stale'
   end
   if m.state ~= LEASED or m.serial ~= serial or m.nonce ~= nonce then return nil, 'stale' end
+  -- Its job sleeps: who holds it gives it back, and nobody else has a say any more.
+  if m.suspended and m.nonce ~= call.session then return nil, 'stale' end
   return m
 end
 
--- verdict: 0 ack, 1 retry, 2 release, 3 bury. What becomes of it: 'ok', or 'buried'.
+-- Its job sleeps, and has come to its end: it comes back when its time is over, or when all that it waits for have
+-- ended.
+function M.fall_asleep(call, m)
+  local ties, open = store.ties(call, m), {}
+  for _, wait in ipairs(ties.waits) do
+    local state = store.state(call, wait.id)
+    if state and not store.has_ended(state) then
+      wait.began = waits.began(call)
+      open[#open + 1] = wait
+    end
+  end
+  local delay = math.max(0, ties.due - call.now)
+  m.suspended, ties.waits, ties.due = false, open, call.now
+  if #open > 0 then M.hold(call, m) else M.come_back(call, m, delay) end
+  tell(call, m, 'released', {due = #open == 0 and delay > 0 and call.now + delay or 0})
+end
+
+-- verdict: 0 ack, 1 retry, 2 release, 3 bury. What becomes of it: 'ok', 'buried', or 'slept'.
 -- `run_us`: how long it ran, -1: since it was taken.
 function M.judge(call, m, verdict, delay, failure, run_us)
   if run_us >= 0 then m.run_ticks = math.floor(run_us / 10) end
   if m.nonce ~= call.session then sessions.tell(call, m, sessions.ENDED) end
+  if m.suspended then
+    M.fall_asleep(call, m)
+    return 'slept'
+  end
   if verdict == 0 then
     finish(call, m, 'acked', failure)
   elseif verdict == 2 then
@@ -240,6 +263,7 @@ end
 local CRASHES = 5  -- of a command, which fails only when it says so
 function M.crash(call, m)
   sessions.tell(call, m, sessions.ENDED)
+  if m.suspended then return M.fall_asleep(call, m) end
   m.crashes = m.crashes + 1
   if not m.is_command then
     attempt_failed(call, m, 0)

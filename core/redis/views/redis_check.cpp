@@ -1,4 +1,4 @@
-#include "core/redis/redis_check.h"
+#include "core/redis/views/redis_check.h"
 
 // System.
 #include <algorithm>

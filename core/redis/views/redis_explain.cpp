@@ -1,4 +1,4 @@
-#include "core/redis/redis_explain.h"
+#include "core/redis/views/redis_explain.h"
 
 // System.
 #include <algorithm>
@@ -89,6 +89,8 @@ Result<std::optional<Explanation>> RedisExplain::of_message(MessageId id) {
       state.kind = Reason::Kind::held;
       for (const Reply& each : told.at(6).items)
         state.ids.push_back(MessageId{static_cast<uint64_t>(number_in(each))});
+      for (const Reply& each : told.at(14).items)
+        state.cycle.push_back(MessageId{static_cast<uint64_t>(number_in(each))});
       break;
     case State::dead: {
       const std::optional<LastError> why = read_failure(told.at(13).text);

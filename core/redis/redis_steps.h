@@ -1,0 +1,48 @@
+// redis_steps - what jobs do once, on a server.
+//
+// Who is at a step has that written down there, for as long as its session lives: where the one that runs a
+// command dies, another may run it when nobody has heard of that for its time, although what it began may
+// still run.
+#pragma once
+
+// System.
+#include <string>
+// fq, this room.
+#include "core/redis/redis_leases.h"
+#include "core/redis/redis_policy.h"
+
+namespace fq {
+
+class RedisSteps final : public Steps {
+ public:
+  RedisSteps(Shard& shard, RedisSession& session, RedisLeases& leases, RedisPolicy& policy)
+      : shard_(shard), session_(session), leases_(leases), policy_(policy) {}
+
+  Result<StepBegin> begin(const Receipt& receipt, std::string_view name, Interrupt* interrupt) override;
+  Result<SettleStatus> keep(const Receipt& receipt, std::string_view name, Bytes output) override;
+  Result<StepPush> push(const Receipt& receipt, std::string_view name, const NewMessage& message) override;
+  Result<StepPause> sleep(const Receipt& receipt, std::string_view name, std::optional<int64_t> delay_ms,
+                          int64_t until_wall_ms) override;
+  Result<StepPause> wait(const Receipt& receipt, std::string_view name,
+                         std::optional<std::span<const MessageId>> ids) override;
+  Result<std::optional<std::vector<StepInfo>>> list(MessageId id) override;
+
+ private:
+  struct Said {
+    SettleStatus receipt = SettleStatus::ok;
+    std::string what, text;  // as the server's program says it
+    bool is_yes = false;
+  };
+  /// Asks for a step of this kind. An Error says what of it cannot be.
+  Result<Said> ask(const Receipt& receipt, std::string_view name, StepKind kind, std::string_view what,
+                   std::span<const std::string_view> more);
+  Result<StepPause> pause(const Receipt& receipt, std::string_view name, StepKind kind,
+                          std::span<const std::string_view> more);
+
+  Shard& shard_;
+  RedisSession& session_;
+  RedisLeases& leases_;
+  RedisPolicy& policy_;
+};
+
+}  // namespace fq
