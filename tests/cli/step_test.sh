@@ -111,9 +111,9 @@ echo "$id" >>"$jobs"
 [ "$FQ_ATTEMPT" = 3 ]
 EOF
 export jobs=$work/ids
-points=(step.pushing:1 push.appended:1 push.committed:1 step.pushed:1 change.committed:1)
-here || points=(step.pushed:1)
-for point in '' "${points[@]}"; do
+deaths=(step.pushing:1 push.appended:1 push.committed:1 step.pushed:1 change.committed:1)
+here || deaths=(step.pushed:1)
+for point in '' "${deaths[@]}"; do
   fresh; rm -f "$jobs"
   fq push -t parents m >/dev/null
   fq tenant pause kids
