@@ -115,14 +115,27 @@ Result<Exit> check(const Arguments&, Session& session) {
   return Exit::done;
 }
 
+/// A queue on a server has no file: what holds there was set at run time.
+Result<void> find_file(const Session& session, std::string_view verb) {
+  if (scheme_of(session.location().spool).empty()) return {};
+  return Error{ErrorKind::unusable,
+               "config " + std::string(verb) +
+                   ": a queue on a server has no fq.toml; use fq queue set and fq tenant set",
+               0};
+}
+
 Result<Exit> path(const Arguments&, Session& session) {
+  FQ_TRY(find_file(session, "path"));
   const std::string text = policy_path(session.spool());
   FQ_TRY(session.out().write((session.out().is_terminal() ? shown(text) : text) + "\n"));
   FQ_TRY(session.out().flush());
   return Exit::done;
 }
 
-Result<Exit> edit(const Arguments&, Session& session) { return edit_policy(session.location()); }
+Result<Exit> edit(const Arguments&, Session& session) {
+  FQ_TRY(find_file(session, "edit"));
+  return edit_policy(session.location());
+}
 
 struct Verb {
   std::string_view name;

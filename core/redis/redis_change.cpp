@@ -40,6 +40,8 @@ NewMessage message_of(const MessageRecord& record) {
   message.timeout_ms = record.timeout_ms;
   message.keep_ms = record.keep_ms;
   message.call = record.call;
+  message.schedule = record.schedule;
+  message.scheduled_at_wall_ms = record.scheduled_wall_ms;
   if (record.ttl_ms > 0) message.ttl_ms = record.ttl_ms;
   return message;
 }

@@ -87,6 +87,17 @@ Event RedisEvents::event_of(const StreamEvent& record) {
   event.until_wall_ms = wall_of(record.until_ms);
   event.due_wall_ms = wall_of(record.due_ms);
   event.expires_wall_ms = wall_of(record.expires_ms);
+  if (!record.schedule.empty()) {
+    event.schedule = keep(record.schedule);
+    event.scheduled_wall_ms = record.scheduled_wall_ms;
+    const bool overlaps = record.skipped == static_cast<uint8_t>(Occurrence::overlap);
+    if (record.event == "skipped") event.reason = overlaps ? "the one before still runs" : "missed";
+  }
+  if (record.event == "pushed" && record.tags) {
+    const MessageRecord pushed = read_job_block(*record.tags);
+    event.schedule = keep(pushed.schedule);
+    event.scheduled_wall_ms = pushed.scheduled_wall_ms;
+  }
   if (record.step_kind != 0) {
     event.step = keep(record.step);
     event.kind = name_of(static_cast<StepKind>(record.step_kind));

@@ -140,6 +140,8 @@ Result<void> RedisLeases::add_deliveries(const Reply& taken, LeaseReply& reply, 
     delivery.timeout_ms = record->timeout_ms;
     delivery.keep_ms = record->keep_ms;
     delivery.call = record->call;
+    delivery.schedule = record->schedule;
+    delivery.scheduled_at_wall_ms = record->scheduled_wall_ms;
     if (record->timer_ms != 0) delivery.deadline_wall_ms = shard_.wall_of(record->timer_ms);
     delivery.payload = Payload(std::string(record->payload));
     progress.bytes_left -= std::min<uint64_t>(progress.bytes_left, record->payload.size());

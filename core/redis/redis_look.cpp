@@ -74,6 +74,8 @@ Result<MessageInfo> RedisLook::info_of(const Reply& shown, const Reply& reply) {
   info.command = record->command;
   info.timeout_ms = record->timeout_ms;
   info.keep_ms = record->keep_ms;
+  info.schedule = record->schedule;
+  if (!info.schedule.empty()) info.scheduled_at_wall_ms = record->scheduled_wall_ms;
   if (record->ttl_ms > 0) info.ttl_ms = record->ttl_ms;
   const bool has_ended = info.state == State::acked || info.state == State::cancelled;
   const bool was_started = info.state == State::leased || info.state == State::dead || has_ended;
@@ -226,6 +228,10 @@ Result<StatsRow> RedisLook::sums() {
   row.draining = reply.at(1).at(4).number == 1;
   row.tenants = static_cast<uint64_t>(reply.at(1).at(5).number);
   row.active_tenants = static_cast<uint64_t>(reply.at(1).at(6).number);
+  const Reply& scheduled = reply.at(1).at(7);
+  row.schedules = static_cast<uint64_t>(scheduled.at(0).number);
+  if (const std::optional<uint64_t> next_ms = parse_decimal(scheduled.at(1).text))
+    row.next_schedule_wall_ms = static_cast<int64_t>(*next_ms);
   FQ_TRY_SET(row.parked_tenants, parked());
   return row;
 }

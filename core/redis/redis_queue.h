@@ -13,6 +13,7 @@
 #include "core/redis/redis_peek.h"
 #include "core/redis/redis_policy.h"
 #include "core/redis/redis_push.h"
+#include "core/redis/redis_schedules.h"
 #include "core/redis/redis_steps.h"
 #include "core/redis/output/run_outputs.h"
 
@@ -24,7 +25,9 @@ class RedisQueue final : public Queue {
       : session_(access, entry.tag),
         shard_(access, entry.tag, session_.nonce()),
         runs_(std::move(access), entry.tag, session_.nonce()),
-        leases_(shard_, session_, entry.mark) {}
+        leases_(shard_, session_, entry.mark) {
+    shard_.when_schedules_are_due([this] { return schedules_.run_due(); });
+  }
 
   Caps caps() const override;
   Result<PushReply> push(std::span<const NewMessage> messages, const PushOptions& options) override;
@@ -91,6 +94,7 @@ class RedisQueue final : public Queue {
   Result<CompactReport> compact() override;
   Result<void> maintain(int64_t budget_ms) override;
   Steps* steps() override { return &steps_; }
+  Schedules* schedules() override { return &schedules_; }
 
  private:
   RedisSession session_;
@@ -104,6 +108,7 @@ class RedisQueue final : public Queue {
   RedisPeek peek_{shard_, look_};
   RedisEvents events_{shard_, leases_};
   RedisExplain explain_{shard_};
+  RedisSchedules schedules_{shard_, policy_};
   RedisSteps steps_{shard_, session_, leases_, policy_};
 };
 

@@ -72,6 +72,12 @@ wait $worker
 is "no run is left on the server" 0 "$(redis-cli -s "$work/s" --scan --pattern 'fq1:*:r[obs]:*' | while read -r key; do [ "$(redis-cli -s "$work/s" ttl "$key")" = -1 ] && echo "$key"; done | wc -l)"
 
 # What is not there yet says so, and nothing was done.
+gives 69 'a queue on a server has no fq.toml' fq config edit
+gives 69 'a queue on a server has no fq.toml' fq config path
+gives 64 'only a directory can be backed up' fq backup "$work/copy"
+fq queue create third
+gives 69 'moving messages to another queue: is not there yet' fq move 1 --to third
+gives 0 '' fq queue remove third --yes
 before=$(fq stats --json | jq -c 'del(.as_of)')
 for words in "queue rename default other" "check --repair"; do
   # shellcheck disable=SC2086

@@ -93,6 +93,7 @@ head -c 70000 /dev/zero | tr '\0' x >"$work/large"
 gives 65 'longer than 64KiB' fq schedule set s @daily --file "$work/large"
 
 # In fq.toml: it comes and goes with the file; what was set at run time wins until it is removed.
+of_the_file() {
 fresh
 fq queue create
 cat >"$FQ_SPOOL/fq.toml" <<'END'
@@ -119,6 +120,8 @@ sed -i 's/0 3/0 33/' "$FQ_SPOOL/fq.toml"
 gives 0 "hour: '33' is not from 0 to 23; the last good one holds" fq schedule list
 echo >"$FQ_SPOOL/fq.toml"
 gives 1 '' fq schedule list
+}
+here && of_the_file  # a server has none
 
 # A full queue keeps a time as missed until there is room; a draining one likewise.
 fresh
@@ -139,6 +142,9 @@ await eval '[ "$(told .waiting)" = true ]'
 is 'and it is said' 'no room' "$(fq schedule list | grep -o 'no room')"
 fq pop >/dev/null
 await eval '[ "$(fq pop)" = tick ]'
+
+# What follows is about many that a file names.
+here || { finish; exit; }
 
 # Many: too long a file is refused, the last good one holds, and an idle worker with 10,000 of them sleeps.
 fresh

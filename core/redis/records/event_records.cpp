@@ -9,10 +9,11 @@ namespace fq {
 
 namespace {
 
-constexpr std::string_view kKinds[] = {"",         "pushed", "leased",  "extended",  "acked",  "retried",
-                                       "released", "buried", "expired", "cancelled", "kicked", "freed",
-                                       "replaced", "edited", "stepped", "unstepped"};
-constexpr uint8_t kFailure = 1, kTags = 2, kStep = 3;
+constexpr std::string_view kKinds[] = {"",          "pushed",    "leased",      "extended", "acked",
+                                       "retried",   "released",  "buried",      "expired",  "cancelled",
+                                       "kicked",    "freed",     "replaced",    "edited",   "stepped",
+                                       "unstepped", "scheduled", "unscheduled", "skipped"};
+constexpr uint8_t kFailure = 1, kTags = 2, kStep = 3, kSchedule = 4;
 
 }  // namespace
 
@@ -33,6 +34,13 @@ std::optional<StreamEvent> read_event(Unpacker& bytes) {
   const std::string_view tail = bytes.raw(bytes.number<uint32_t>());
   if (what == kFailure) record.failure = tail;
   if (what == kTags) record.tags = tail;
+  if (what == kSchedule) {
+    Unpacker schedule(tail);
+    record.scheduled_wall_ms = schedule.whole();
+    record.skipped = schedule.number<uint8_t>();
+    record.schedule = schedule.raw(schedule.number<uint16_t>());
+    if (!schedule.ok()) return std::nullopt;
+  }
   if (what == kStep) {
     Unpacker step(tail);
     record.step_kind = step.number<uint8_t>();

@@ -24,6 +24,9 @@ struct StreamEvent {
   std::string_view step;                 // stepped: its name, kind and the bytes of its output
   uint8_t step_kind = 0;
   uint64_t step_bytes = 0;
+  std::string_view schedule;  // that it is about, and for skipped: which time, and why (Occurrence)
+  int64_t scheduled_wall_ms = 0;
+  uint8_t skipped = 0;
 };
 
 /// The next one; none: there is no more, or what follows is none that this fq knows.

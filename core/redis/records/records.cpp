@@ -21,7 +21,7 @@ void put_text(Packer& packer, std::string_view text) {
   packer.number(static_cast<uint16_t>(text.size())).raw(text);
 }
 
-constexpr uint8_t kHasTimeout = 1, kHasCommand = 2, kHasCall = 4;
+constexpr uint8_t kHasTimeout = 1, kHasCommand = 2, kHasCall = 4, kHasSchedule = 8;
 
 void put_texts(Packer& packer, const std::vector<std::string>& texts) {
   packer.number(static_cast<uint16_t>(texts.size()));
@@ -44,10 +44,14 @@ std::string job_block(const NewMessage& message) {
     put_text(block, tag.value);
   }
   const auto flags = (message.timeout_ms ? kHasTimeout : 0) | (message.command ? kHasCommand : 0) |
-                     (message.call ? kHasCall : 0);
+                     (message.call ? kHasCall : 0) | (message.schedule.empty() ? 0 : kHasSchedule);
   block.number(static_cast<uint8_t>(flags));
   if (message.timeout_ms) block.number(static_cast<double>(*message.timeout_ms));
   if (message.call) block.number(static_cast<double>(number(*message.call)));
+  if (!message.schedule.empty()) {
+    block.number(static_cast<double>(message.scheduled_at_wall_ms));
+    put_text(block, message.schedule);
+  }
   if (!message.command) return block.bytes();
   put_texts(block, message.command->argv);
   put_text(block, message.command->cwd);
@@ -65,21 +69,29 @@ std::vector<Tag> take_tags(Unpacker& block) {
   return tags;
 }
 
-bool read_rest(std::string_view bytes, MessageRecord& record) {
-  Unpacker rest(bytes);
-  Unpacker block(rest.raw(rest.number<uint32_t>()));
-  record.payload = rest.rest();
+bool read_block(Unpacker& block, MessageRecord& record) {
   record.tags = take_tags(block);
   const auto flags = block.number<uint8_t>();
   if ((flags & kHasTimeout) != 0) record.timeout_ms = block.whole();
   if ((flags & kHasCall) != 0) record.call = CallId{static_cast<uint64_t>(block.whole())};
+  if ((flags & kHasSchedule) != 0) {
+    record.scheduled_wall_ms = block.whole();
+    record.schedule = block.raw(block.number<uint16_t>());
+  }
   if ((flags & kHasCommand) != 0) {
     JobCommand& command = record.command.emplace();
     command.argv = take_texts(block);
     command.cwd = block.raw(block.number<uint16_t>());
     command.env = take_texts(block);
   }
-  return rest.ok() && block.ok();
+  return block.ok();
+}
+
+bool read_rest(std::string_view bytes, MessageRecord& record) {
+  Unpacker rest(bytes);
+  Unpacker block(rest.raw(rest.number<uint32_t>()));
+  record.payload = rest.rest();
+  return rest.ok() && read_block(block, record);
 }
 
 /// Its payload is gone then.
@@ -124,6 +136,19 @@ std::optional<MessageRecord> read_record(std::string_view bytes) {
   record.state = kStates[state];
   if (!read_rest(head.rest(), record) || (record.payload.size() != payload_bytes && !has_ended(record.state)))
     return std::nullopt;
+  return record;
+}
+
+std::optional<MessageRecord> read_rest_of(std::string_view bytes) {
+  MessageRecord record;
+  if (!read_rest(bytes, record)) return std::nullopt;
+  return record;
+}
+
+MessageRecord read_job_block(std::string_view block) {
+  MessageRecord record;
+  Unpacker bytes(block);
+  read_block(bytes, record);
   return record;
 }
 

@@ -29,11 +29,17 @@ struct MessageRecord {
   std::vector<Tag> tags;
   std::optional<JobCommand> command;
   std::optional<CallId> call;
+  std::string_view schedule;  // that made it, for this time
+  int64_t scheduled_wall_ms = 0;
 };
 
 /// None: it is not one that this fq wrote.
 std::optional<MessageRecord> read_record(std::string_view bytes);
 
+/// Of what only the client reads, as push_rest packs it: of the record what that says.
+std::optional<MessageRecord> read_rest_of(std::string_view bytes);
+/// Of a block of tags and of what is said of the job, which may be cut.
+MessageRecord read_job_block(std::string_view block);
 /// A block of tags.
 std::vector<Tag> read_tags(std::string_view block);
 

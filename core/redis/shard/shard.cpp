@@ -2,6 +2,7 @@
 
 // System.
 #include <array>
+#include <utility>
 // fq, this room.
 #include "core/redis/wire/answer.h"
 #include "core/redis/shard/living_sessions.h"
@@ -29,6 +30,7 @@ Result<void> load(Server& server, const Library& library) {
 }
 
 bool has_more(const Reply& reply) { return reply.at(0).at(2).number == 1; }
+bool is_schedule_due(const Reply& reply) { return reply.at(0).at(5).number == 1; }
 
 }  // namespace
 
@@ -89,7 +91,8 @@ Result<Reply> Shard::call(std::string_view function, const std::vector<std::stri
   const std::string root = tag_ + "h", canary = tag_ + "c";
   if (access_.told_time != nullptr) {
     const std::string now = std::to_string(access_.told_time->boot_ms());
-    FQ_TRY(server->call(std::array<std::string_view, 4>{"HSET", root, "clock", now}));
+    const std::string ahead = std::to_string(wall_ahead_ms());
+    FQ_TRY(server->call(std::array<std::string_view, 6>{"HSET", root, "clock", now, "ahead", ahead}));
   }
   const bool reads_only = function == "look";
   const std::string sessions = living_sessions().all(place(), nonce_);
@@ -106,9 +109,20 @@ Result<Reply> Shard::call(std::string_view function, const std::vector<std::stri
 Result<Reply> Shard::change(std::string_view function, const std::vector<std::string_view>& arguments) {
   for (int ticks = 0; ticks < kTicksMax; ++ticks) {
     FQ_TRY_SET(Reply reply, call(function, arguments));
-    if (!has_more(reply)) return reply;
+    Result<void> seen_to = see_to_schedules(reply);
+    if (!has_more(reply)) return reply;  // what was asked for is done, whatever became of them
+    FQ_TRY(std::move(seen_to));
   }
   return Error{ErrorKind::later, "queue: too much is due at once; try again", 0};
+}
+
+/// Not again for the calls that it makes itself.
+Result<void> Shard::see_to_schedules(const Reply& reply) {
+  if (!is_schedule_due(reply) || !run_schedules_) return {};
+  const std::function<Result<void>()> run = std::exchange(run_schedules_, nullptr);
+  Result<void> done = run();
+  run_schedules_ = run;
+  return done;
 }
 
 Result<Reply> Shard::tick() { return change("change", {"cancel"}); }
@@ -116,6 +130,8 @@ Result<Reply> Shard::tick() { return change("change", {"cancel"}); }
 Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
   for (int ticks = 0;; ++ticks) {
     FQ_TRY_SET(Reply reply, call("look", arguments));
+    const bool is_due = is_schedule_due(reply) && run_schedules_ && ticks < kTicksMax;
+    if (is_due && see_to_schedules(reply)) continue;
     if (!has_more(reply) || ticks == kTicksMax) return reply;
     FQ_TRY(tick());
   }

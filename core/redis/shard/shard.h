@@ -2,6 +2,7 @@
 #pragma once
 
 // System.
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -43,6 +44,9 @@ class Shard {
   /// Shows what is there when all that is due has been done.
   Result<Reply> look(const std::vector<std::string_view>& arguments);
 
+  /// What makes the messages of schedules that are due, as the server's program says.
+  void when_schedules_are_due(std::function<Result<void>()> run) { run_schedules_ = std::move(run); }
+
   /// Does what is due and nothing else.
   Result<Reply> tick();
   /// A page of the names of all its keys, without their tag; `cursor` is "0" at the begin and at the end.
@@ -57,12 +61,14 @@ class Shard {
  private:
   int64_t wall_ahead_ms() const;
   Result<Server*> server();
+  Result<void> see_to_schedules(const Reply& reply);
   Result<Reply> call(std::string_view function, const std::vector<std::string_view>& arguments);
 
   ServerAccess access_;
   std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"
   std::string nonce_;
   std::unique_ptr<Server> server_;
+  std::function<Result<void>()> run_schedules_;  // of whoever makes their messages
 };
 
 }  // namespace fq

@@ -26,7 +26,7 @@ end
 -- Without effect: what is due is not done yet.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
-    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited')
+    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules')
   if not root[1] then return nil, redis.error_reply('FQMISSING there is no such queue') end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
   local before = tonumber(root[2])
@@ -34,7 +34,7 @@ function M.look(keys)
     sums = records.sums(root[5]), settings = settings_of(root[6], root[7]), run = root[8], before = before,
     grace = tonumber(root[9] or 0), waits = tonumber(root[10] or 0), ops = tonumber(root[12] or 0),
     usual_run = tonumber(root[13] or 0), stamps = tonumber(root[14] or 0), by_age = tonumber(root[15] or 0),
-    limited = tonumber(root[16] or 0), amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
+    limited = tonumber(root[16] or 0), schedules = tonumber(root[17] or 0), schedule_changes = {}, amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = {},
     is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, session = ''}
   call.ranked, call.was_limited = call.settings.ranked, call.limited
@@ -114,11 +114,11 @@ function M.begin(keys, run, nonces)
 end
 
 -- The head of each reply: now, when the next timer is due (-1: none), whether more are due now, the queue's attempts,
--- and whether those of commands are others.
+-- whether those of commands are others, and whether a schedule is due, which a client has to see to.
 function M.head(call)
-  local due = due_of(call)
+  local due = math.min(due_of(call), schedules.due(call))
   return {call.now, due < math.huge and due or -1, call.more and 1 or 0, call.settings.attempts,
-    call.settings.attempts_by_kind and 1 or 0}
+    call.settings.attempts_by_kind and 1 or 0, schedules.is_due(call) and 1 or 0}
 end
 
 function M.finish(call)
@@ -133,6 +133,7 @@ function M.finish(call)
   runs.write(call)
   outputs.write(call)
   steps.write(call)
+  schedules.write(call)
   sums.write(call)
   amounts.write(call)
   events.write(call)

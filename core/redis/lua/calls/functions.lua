@@ -7,6 +7,8 @@ register('push', push, {})  -- refused while the server's memory is full
 register('make', make, {})
 register('step', step, {})
 register('pause', step, {'allow-oom'})  -- what of it makes room
+register('fire', timetable, {})
+register('timetable', timetable, {'allow-oom'})  -- what of it makes no message
 register('run', run, {})
 register('work', work, {'allow-oom'})
 register('change', change, {'allow-oom'})

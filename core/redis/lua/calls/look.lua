@@ -110,6 +110,10 @@ local LOOKS = {
   end,
   -- id: whether there is such a message, then its steps.
   steps = function(call, args) return steps.list(call, args[2]) end,
+  -- name; behind a name so many; those that are due: names and records.
+  schedule = function(call, args) return schedules.get(call, args[2]) end,
+  schedules = function(call, args) return schedules.page(call, args[2], tonumber(args[3])) end,
+  schedules_due = function(call) return schedules.all_due(call) end,
   output = function(call, args) return {outputs.read(call, tonumber(args[2]))} end,
   sessions = function(call) return sessions.all(call) end,
   -- from: a page of events.
@@ -124,7 +128,7 @@ local LOOKS = {
   check_nodes = check.nodes,
   sums = function(call) return {records.sums_bytes(call.sums), text.num(call.ops), sums.rates(call),
     seats.node(call, '').paused and 1 or 0, call.settings.is_draining and 1 or 0, redis.call('ZCARD', call.tag .. 'cn'),
-    redis.call('ZCARD', call.tag .. 'tn')} end,
+    redis.call('ZCARD', call.tag .. 'tn'), schedules.count(call)} end,
   -- from, n: of those with something ready so many behind one: the last that was looked at, and how many are parked.
   parked = function(call, args)
     local first, last, parked = args[2] == '' and '-' or '(' .. args[2], '', 0

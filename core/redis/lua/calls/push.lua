@@ -69,10 +69,12 @@ local function put(call, p)
   return ACCEPTED, after.add(call, p).id
 end
 
--- A message of a step: its id, or nil and why it cannot be. args from `at` on: as of run.
-function M.one(call, args, at)
+-- A message of a step or of a schedule: its id, or nil and why it cannot be. args from `at` on: as of run; `behind`: what
+-- it comes after.
+function M.one(call, args, at, behind)
   if call.settings.is_draining then return nil, redis.error_reply('FQDRAINING it is') end
   local p = read(call, args[at], args[at + 1], args[at + 2], args[at + 3])
+  p.after = behind or p.after
   amounts.begin(call)
   local _, id = put(call, p)
   local refusal = amounts.refusal(call, p.path)

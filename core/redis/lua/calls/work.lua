@@ -82,7 +82,9 @@ function M.run(keys, args)
   local call, fault = calls.begin(keys, args[1], args[2])
   if not call then return fault end
   local answers, extended, taken, due, news = {}, {}, {}, 0, {}
-  if not call.more then
+  -- What is due comes before what is served: whoever wants something makes the messages first.
+  local waits = call.more or schedules.is_due(call)
+  if not waits then
     local at
     answers, at = settle(call, args, 6, tonumber(args[5]))
     extended = extend(call, args, at)
@@ -91,6 +93,7 @@ function M.run(keys, args)
   local servable = pick.next(call, args[4]) and 1 or 0
   local is_idle = call.sums.ready + call.sums.leased + call.sums.returning == 0 and 1 or 0
   local head = calls.head(call)
+  head[3] = waits and 1 or 0
   calls.finish(call)
   local deliveries = {}
   for _, m in ipairs(taken) do

@@ -40,6 +40,10 @@ local function without_secrets(block)
   skip_texts(2 * count)
   local flags = string.byte(block, at)
   at = at + 1 + flags % 2 * 8 + math.floor(flags / 4) % 2 * 8
+  if math.floor(flags / 8) % 2 == 1 then
+    at = at + 8
+    skip_texts(1)
+  end
   if math.floor(flags / 2) % 2 == 0 then return block end
   count, at = struct.unpack('<H', block, at), at + 2
   skip_texts(count + 1)

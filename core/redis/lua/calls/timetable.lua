@@ -1,0 +1,42 @@
+-- timetable - what becomes of schedules. args: run, sessions, what, name, version, and what that takes. reply: head, then
+-- 'ok', 'again' where another change came first, or 'many'.
+local M = {}
+
+-- The arguments of the message stand at the end.
+local function pusher(call, args)
+  return function(after) return push.one(call, args, #args - 3, after) end
+end
+
+local WHATS = {
+  -- record, when it is due (-1: never), whether that is told.
+  put = function(call, args) return schedules.put(call, args[4], tonumber(args[5]), args[6], tonumber(args[7]), args[8] == '1') end,
+  remove = function(call, args) return schedules.remove(call, args[4], tonumber(args[5])) end,
+  -- until when.
+  defer = function(call, args) return schedules.defer(call, args[4], args[6]) end,
+  -- time, the next one, when that is due.
+  skip = function(call, args)
+    return schedules.skip(call, args[4], tonumber(args[5]), tonumber(args[6]), tonumber(args[7]), tonumber(args[8]))
+  end,
+  -- Likewise, and the message.
+  fire = function(call, args)
+    return schedules.fire(call, args[4], tonumber(args[5]), tonumber(args[6]), tonumber(args[7]), tonumber(args[8]),
+      pusher(call, args))
+  end,
+  -- now, and the message.
+  run = function(call, args) return schedules.run(call, args[4], tonumber(args[5]), tonumber(args[6]), pusher(call, args)) end,
+}
+
+function M.run(keys, args)
+  local call, fault = calls.begin(keys, args[1], args[2])
+  if not call then return fault end
+  local answer = {}
+  if not call.more then
+    answer, fault = WHATS[args[3]](call, args)
+    if fault then return fault end
+  end
+  local head = calls.head(call)
+  calls.finish(call)
+  return {head, answer}
+end
+
+return M

@@ -1,0 +1,56 @@
+// redis_schedules - messages that are made at times, on a server. What the times are is told here, by spec
+// and zone; what they have come to is kept there, and each is accounted for once, whoever comes.
+#pragma once
+
+// System.
+#include <span>
+#include <string>
+#include <vector>
+// fq, below us.
+#include "core/engine/schedule_times.h"
+// fq, this room.
+#include "core/redis/records/schedule_records.h"
+#include "core/redis/redis_policy.h"
+
+namespace fq {
+
+class RedisSchedules final : public Schedules {
+ public:
+  RedisSchedules(Shard& shard, RedisPolicy& policy) : shard_(shard), policy_(policy) {}
+
+  Result<void> set(const ScheduleDefinition& definition) override { return set_one(definition, false); }
+  Result<void> load(std::span<const ScheduleDefinition> definitions) override;
+  Result<SchedulePage> list(const Cursor& from, size_t n) override;
+  Result<std::optional<ScheduleInfo>> get(std::string_view name) override;
+  Result<bool> pause(std::string_view name, bool paused) override;
+  Result<bool> remove(std::string_view name) override;
+  Result<std::optional<MessageId>> run(std::string_view name) override;
+
+  /// Those whose time has come, as far as one look finds them.
+  Result<void> run_due();
+
+ private:
+  struct Seen {
+    std::string name;
+    std::optional<ScheduleRecord> record;  // none: it cannot be read
+  };
+  struct Look {
+    std::vector<Seen> found;
+    int64_t now_wall_ms = 0;
+  };
+  Result<Look> look(std::span<const std::string_view> words);
+  Result<Look> find(std::string_view name);
+  Result<void> set_one(const ScheduleDefinition& definition, bool of_file);
+  /// False: another change came first.
+  Result<bool> put(std::string_view name, const ScheduleRecord& record, int64_t due_wall_ms, bool told);
+  Result<bool> take_out(std::string_view name, const ScheduleRecord& record);
+  Result<void> run_one(const Seen& seen, int64_t now_wall_ms);
+  Result<void> defer(std::string_view name, int64_t until_wall_ms);
+  /// What the server's program says after `words` and the message that is made for this time.
+  Result<Reply> make(const Seen& seen, int64_t at_wall_ms, std::vector<std::string_view> words);
+
+  Shard& shard_;
+  RedisPolicy& policy_;
+};
+
+}  // namespace fq
