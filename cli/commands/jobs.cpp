@@ -33,7 +33,6 @@ constexpr OptionSpec kJobsOptions[] = {
 constexpr uint64_t kWaitingShown = 200;  // a few screens; what comes next is told without a look at the rest
 constexpr uint64_t kEndedShown = 20;
 constexpr size_t kRowsPage = 50;
-constexpr int64_t kJobsAgainMs = 2'000;
 
 struct JobsRequest {
   std::vector<MessageId> ids;
@@ -199,11 +198,8 @@ Result<Exit> watch_jobs(Session& session, Queue& queue, const JobsRequest& reque
 }
 
 Result<Exit> run_jobs(const Arguments& arguments, Session& session) {
+  FQ_TRY_SET(const int64_t every_ms, watched_every_ms(arguments));
   FQ_TRY_SET(const JobsRequest request, jobs_request(arguments));
-  int64_t every_ms = kJobsAgainMs;
-  if (const auto typed = arguments.value("watch")) {
-    FQ_TRY_SET(every_ms, to_positive_duration("--watch", *typed));
-  }
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY(refuse_pattern(*queue, request.filter.tenant));
   const bool by_id = !arguments.operands().empty();

@@ -18,7 +18,6 @@ constexpr OptionSpec kStatsOptions[] = {
     {"Which", 0, "tenants", Takes::nothing, "", "a row a tenant instead of a row a queue"},
     {"Output", 0, "watch", Takes::attached, "DUR", "again every DUR (default: once; 2s without DUR)"},
 };
-constexpr int64_t kWatchMs = 2'000;
 
 struct Look {
   std::vector<QueueStats> queues;
@@ -112,20 +111,10 @@ Result<Exit> watch(Session& session, bool tenants, int64_t every_ms) {
 }
 
 Result<Exit> run_stats(const Arguments& arguments, Session& session) {
-  if (!arguments.operands().empty()) {
-    const std::string& operand = arguments.operands()[0];
-    if (arguments.has("watch") && to_duration("--watch", operand).ok())
-      return usage_error("--watch", "takes its time behind '='; write --watch=" + operand);
-    return usage_error("stats", "takes no operand; name a queue by -q");
-  }
+  FQ_TRY_SET(const int64_t every_ms, watched_every_ms(arguments));
+  if (!arguments.operands().empty()) return usage_error("stats", "takes no operand; name a queue by -q");
   const bool tenants = arguments.has("tenants");
-  if (arguments.has("watch")) {
-    int64_t every_ms = kWatchMs;
-    if (const auto typed = arguments.value("watch")) {
-      FQ_TRY_SET(every_ms, to_positive_duration("--watch", *typed));
-    }
-    return watch(session, tenants, every_ms);
-  }
+  if (arguments.has("watch")) return watch(session, tenants, every_ms);
   FQ_TRY_SET(const Look all, look(session, tenants));
   for (const Error& problem : all.problems) say(problem.text);
   if (session.format() == Format::human) {

@@ -78,4 +78,9 @@ Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max
   return check_command(message);
 }
 
+Error or_block(Error refused) {
+  refused.text += ", or use --block";
+  return refused;
+}
+
 }  // namespace fq

@@ -17,4 +17,7 @@ inline bool has_terms(const NewMessage& message) { return is_keyed(message) || c
 
 Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max);
 
+/// Of a push that a limit refused and that did not ask to wait: says that it could.
+Error or_block(Error refused);
+
 }  // namespace fq

@@ -44,7 +44,8 @@ Result<PushReply> RedisPush::push(std::span<const NewMessage> messages, const Pu
   Waiting waiting(options.wait_ms, options.interrupt);
   for (;;) {
     Result<PushReply> pushed = push_once(messages);
-    if (pushed || !options.block || !says_full(pushed.error())) return pushed;
+    if (pushed || !says_full(pushed.error())) return pushed;
+    if (!options.block) return or_block(std::move(pushed).error());
     if (waiting.sleep() != Waiting::End::goes_on) return pushed;
   }
 }

@@ -72,7 +72,12 @@ gives 64 'other options behind it: fq pop -t acme --json' fq -t acme --json pop
 gives 64 "other options behind it: fq push -t 'a b' ..." fq -t 'a b' push x
 gives 64 'other options behind it: fq push -t '"'a\x1bb'"' ...' fq -t $'a\eb' push x
 gives 64 'only --spool and -q stand before the command' fq -t zoo frobnicate
-gives 64 "write --watch=5s" fq stats --watch 5s
+for command in stats 'stats --tenants' jobs; do
+  # shellcheck disable=SC2086  # words
+  gives 64 "fq: --watch: takes its time behind '='; write --watch=5s" fq $command --watch 5s
+done
+gives 64 "'5s' is not a message id" fq jobs 5s
+gives 64 "'0s'" fq jobs --watch=0s
 gives 64 'takes no operand; name a queue' fq stats --watch five
 gives 64 'unknown command' fq $'x\ey'
 gives 64 'which command' fq

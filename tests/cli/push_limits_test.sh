@@ -7,8 +7,13 @@ gives 0 '' fq queue create
 gives 0 '' fq tenant set acme max_messages=2
 fq push -t acme one >"$work/id"
 fq push -t acme/web two >>"$work/id"
-gives 75 "tenant 'acme': has 2 messages, the limit is 2 (max_messages)" fq push -t acme three
-gives 75 'max_messages' fq push -t acme --block=20ms three
+full="tenant 'acme': has 2 messages, the limit is 2 (max_messages); try again when some are done"
+gives 75 "$full, or use --block" fq push -t acme three
+gives 75 "$full" fq push -t acme --block=20ms three
+is 'it was used' 0 "$(grep -c 'use --block' "$work/err")"
+gives 0 '' fq push -q elsewhere -t acme four
+gives 75 "$full" fq move -q elsewhere --all --yes --to default
+is 'a move has none' 0 "$(grep -c 'use --block' "$work/err")"
 printf 'a\nb\n' >"$work/lines"
 gives 75 'max_messages' fq push -t acme --lines --file "$work/lines"
 (until [ -s "$work/pushing" ]; do :; done; fq pop -t acme >"$work/popped") &

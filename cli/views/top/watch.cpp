@@ -11,6 +11,8 @@
 #include "cli/terminal/output.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/signals.h"
+#include "cli/words/arguments.h"
+#include "cli/words/values.h"
 
 namespace fq::cli {
 
@@ -23,6 +25,15 @@ std::string over_the_last(std::string_view text, const Screen& screen) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return all.append("\x1b[J");
+}
+
+Result<int64_t> watched_every_ms(const Arguments& arguments) {
+  if (const auto typed = arguments.value("watch")) return to_positive_duration("--watch", *typed);
+  for (const std::string& operand : arguments.operands()) {
+    if (!arguments.has("watch") || !to_duration("--watch", operand)) continue;
+    return usage_error("--watch", "takes its time behind '='; write --watch=" + operand);
+  }
+  return 2'000;
 }
 
 size_t lines_watched(const Screen& screen) {

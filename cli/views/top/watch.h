@@ -14,6 +14,7 @@
 
 namespace fq::cli {
 
+class Arguments;
 class Output;
 struct Screen;
 
@@ -31,6 +32,9 @@ class Watch {
   Output& out_;
   bool first_ = true;
 };
+
+/// What --watch was given, or its default. A time behind a blank is no operand of any command that has it.
+Result<int64_t> watched_every_ms(const Arguments& arguments);
 
 /// How many lines Watch shows of a view.
 size_t lines_watched(const Screen& screen);

@@ -84,8 +84,7 @@ std::optional<Error> Admission::over_limit(std::span<const Arrival> arrivals) {
                                             std::to_string(holding.messages_max) + " (max_messages)"
                                       : counted(bytes, "byte") + ", the limit is " +
                                             std::to_string(holding.bytes_max) + " (max_bytes)";
-    return Error{ErrorKind::later, who + ": has " + what + "; try again when some are done, or use --block",
-                 0};
+    return Error{ErrorKind::later, who + ": has " + what + "; try again when some are done", 0};
   }
   return std::nullopt;
 }

@@ -41,7 +41,8 @@ Result<PushReply> Pusher::push(std::span<const NewMessage> messages, const PushO
     const uint32_t seen = header().end_event.load(std::memory_order_acquire);
     admission_.begin();
     Result<PushReply> pushed = push_once(messages, options);
-    if (pushed.ok() || !admission_.was_over_limit() || !options.block) return pushed;
+    if (pushed.ok() || !admission_.was_over_limit()) return pushed;
+    if (!options.block) return or_block(std::move(pushed).error());
     FQ_TRY_SET(const bool again, wait_for_room(options, deadline_ms, seen));
     if (!again) return pushed;
   }

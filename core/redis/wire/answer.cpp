@@ -9,7 +9,7 @@ namespace fq {
 
 namespace {
 
-constexpr std::string_view kUseBlock = "; try again when some are done, or use --block";
+constexpr std::string_view kWhenDone = "; try again when some are done";
 
 struct Meaning {
   std::string_view word;  // that the refusal begins with
@@ -59,7 +59,7 @@ Error full(std::string_view said) {
   const std::string unit = what.substr(0, there == "1" ? what.size() - 1 : what.size());
   return Error{ErrorKind::later,
                who + ": has " + there + " " + unit + ", the limit is " + most + " (max_" + what + ")" +
-                   std::string(kUseBlock),
+                   std::string(kWhenDone),
                0};
 }
 
@@ -75,7 +75,7 @@ Error error_of_refusal(const std::string& server, std::string_view command, std:
 }
 
 bool says_full(const Error& error) {
-  return error.kind == ErrorKind::later && error.text.ends_with(kUseBlock);
+  return error.kind == ErrorKind::later && error.text.ends_with(kWhenDone);
 }
 
 bool lacks_library(std::string_view refusal) { return refusal.starts_with("ERR Function not found"); }

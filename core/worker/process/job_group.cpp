@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 // fq, below us.
+#include "core/base/assert.h"
 #include "core/base/clock.h"
 
 namespace fq::worker {
@@ -59,12 +60,18 @@ bool may_have_one_at_work(pid_t group) {
   return !seen;
 }
 
+/// As kill() wants it. Of 0 it would be our own group, of 1 all that we may signal.
+pid_t group_of(const Process& process) {
+  FQ_ASSERT(process.pid > 1);
+  return -process.pid;
+}
+
 }  // namespace
 
-void signal_group(const Process& process, int signal) { ::kill(-process.pid, signal); }
+void signal_group(const Process& process, int signal) { ::kill(group_of(process), signal); }
 
 bool group_is_gone(const Process& process, int64_t waited_ms) {
-  const bool is_there = ::kill(-process.pid, 0) == 0 || errno == EPERM;  // EPERM: there, and of another user
+  const bool is_there = ::kill(group_of(process), 0) == 0 || errno == EPERM;  // EPERM: there, and of another user
   if (!is_there || waited_ms >= kEndlessMs) return true;
   return waited_ms >= kReapedMs && !may_have_one_at_work(process.pid);
 }
