@@ -284,7 +284,9 @@ Result<OverridePage> LocalQueue::policy_overrides(const Cursor& from, size_t n) 
 
 Result<CheckReport> LocalQueue::check(bool repair) {
   reaper_.reap_before_look();
-  return Repairer(link_, {mutator_, compactor_, housekeeper_, blobs_}).check(repair);
+  FQ_TRY_SET(CheckReport report, Repairer(link_, {mutator_, compactor_, housekeeper_, blobs_}).check(repair));
+  FQ_TRY(mover().find_lost(report));
+  return report;
 }
 
 Result<CompactReport> LocalQueue::compact() {

@@ -3,6 +3,7 @@
 // System.
 #include <algorithm>
 #include <deque>
+#include <map>
 // fq, below us.
 #include "core/base/fault_point.h"
 #include "core/base/tenant_name.h"
@@ -136,6 +137,26 @@ Result<void> Mover::finish(const MoveLock&) {
   FQ_TRY_SET(const std::vector<InTransit> all, from_.crossing().all());
   for (const InTransit& message : all) FQ_TRY(finish_one(message));
   from_.crossing().note(false);
+  return {};
+}
+
+Result<void> Mover::find_lost(CheckReport& report) {
+  FQ_TRY_SET(const MoveLedger own, from_.crossing().ledger());
+  std::map<std::string, std::vector<MoveLedger::Departure>> by_mark;
+  for (const MoveLedger::Departure& one : own.departures()) by_mark[one.mark].push_back(one);
+  for (const auto& [mark, departures] : by_mark) {
+    FQ_TRY_SET(const std::string name, find_queue_marked(from_.location().spool, mark));
+    if (name.empty()) continue;  // removed since, with all that was in it
+    Result<std::unique_ptr<MovingQueue>> there = open_(name);
+    if (!there.ok()) continue;  // its own check says why
+    FQ_TRY_SET(const MoveLedger other, (*there)->crossing().ledger());
+    for (const MoveLedger::Departure& one : departures) {
+      if (!other.lacks(one.id_there)) continue;
+      report.findings.add("damage: message " + std::to_string(number(one.id)) + " was moved to queue '" + name +
+                          "' as message " + std::to_string(number(one.id_there)) +
+                          ", of which nothing is left there");
+    }
+  }
   return {};
 }
 

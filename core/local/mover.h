@@ -6,6 +6,7 @@
 #pragma once
 
 // fq, below us.
+#include "core/api/care.h"
 #include "core/api/move.h"
 #include "core/api/queue.h"
 // fq, this room.
@@ -34,6 +35,8 @@ class Mover {
   /// Nothing where another process is at it.
   Result<void> finish();
   Result<void> finish(const MoveLock& held);
+  /// What has left for another queue of which that queue knows nothing: its journal's end was damaged.
+  Result<void> find_lost(CheckReport& report);
 
  private:
   struct SentOne;

@@ -69,6 +69,43 @@ for point in '' move.leaving:1 move.sent:1 move.received:1 move.left:1; do
   done
 done
 
+# What had arrived is gone with the end of the target's journal, which looks like a torn one: the source tells.
+lost=0
+for at in $(seq 4200 90 6000); do
+  fresh
+  fq push -q slow s >/dev/null; fq push a >/dev/null; fq push b >/dev/null
+  fq move 1 2 --to slow >/dev/null
+  fq check >/dev/null || fail "byte $at: nothing is wrong yet"
+  damage "$at"
+  fq -q slow peek >/dev/null 2>&1
+  found=$(all)
+  fq check -q default >"$work/out"; code=$?
+  gone=$(for letter in a b; do grep -q "${letter}1" <<<"$found" || echo "$letter"; done | wc -l)
+  lost=$((lost + gone))
+  is "byte $at: each that is gone is named" "$gone" "$(grep -c "damage: message . was moved to queue 'slow' as message ., of which nothing is left there" "$work/out")"
+  is "byte $at: and is damage" "$((gone > 0 ? 65 : 0))" $code
+done
+[ $lost -gt 0 ] || fail 'no damage took what had arrived'
+# Not what has come and gone, of which the journal keeps nothing; nor what went to a queue that was removed since.
+fresh
+fq push a >/dev/null; fq push b >/dev/null
+fq move 1 2 --to slow >/dev/null
+fq -q slow pop -n 2 >/dev/null
+first=$(find "$FQ_SPOOL/queues/slow/journal" -name 1.fqj)
+for _ in $(seq 9); do
+  for _ in $(seq 40); do large c; echo; done | fq push -q slow --lines >/dev/null
+  fq -q slow pop -n 40 >/dev/null
+  fq compact -q slow >/dev/null
+  [ -e "$first" ] || break
+done
+[ ! -e "$first" ] || fail 'its journal keeps all of it'
+gives 0 '' fq check
+rm "$FQ_SPOOL/queues/slow/segment"
+gives 0 '' fq check
+gives 0 '' fq queue remove slow --yes
+gives 0 '' fq queue create slow
+gives 0 '' fq check
+
 # A storm.
 fresh
 count=120

@@ -12,6 +12,7 @@ namespace fq {
 namespace {
 
 constexpr int kSendTriesMax = 100;  // against others who change it all the time
+constexpr int kLedgerTriesMax = 5;  // against others who give files back
 
 Error too_busy(const std::string& object) {
   return Error{ErrorKind::later, object + ": others change it all the time", 0};
@@ -322,6 +323,22 @@ Result<void> Crossing::settle(MessageId id) {
   }));
   upkeep_.keep_if_due();
   return {};
+}
+
+Result<MoveLedger> Crossing::ledger() {
+  // A file that goes while it is read takes with it what is still looked for: such a look is made again.
+  const auto oldest = [&]() -> Result<uint32_t> {
+    uint32_t file = 0;
+    FQ_TRY(locked([&]() -> Result<void> { return file = header().oldest_file, Result<void>(); }));
+    return file;
+  };
+  for (int attempt = 0; attempt < kLedgerTriesMax; ++attempt) {
+    FQ_TRY_SET(const uint32_t before, oldest());
+    FQ_TRY_SET(MoveLedger ledger, MoveLedger::read(disk()));
+    FQ_TRY_SET(const uint32_t after, oldest());
+    if (before == after) return ledger;
+  }
+  return too_busy(object());
 }
 
 Result<std::vector<InTransit>> Crossing::all() {

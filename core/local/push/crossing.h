@@ -13,6 +13,7 @@
 #include "core/local/push/admission.h"
 #include "core/local/push/queue_secret.h"
 #include "core/local/read/carried.h"
+#include "core/local/read/move_ledger.h"
 #include "core/local/write/event_writer.h"
 #include "core/local/write/pushed_blobs.h"
 
@@ -78,6 +79,8 @@ class Crossing : private Linked {
 
   /// What is on its way, in either direction.
   Result<std::vector<InTransit>> all();
+  /// What the journal tells of moves.
+  Result<MoveLedger> ledger();
   /// Whether something may be.
   bool may_have_some() { return header().nothing_moves.load(std::memory_order_relaxed) == 0; }
   void note(bool some) { header().nothing_moves.store(some ? 0 : 1, std::memory_order_relaxed); }
