@@ -49,8 +49,8 @@ Result<LogRequest> log_request(const Arguments& arguments) {
     FQ_TRY_SET(request.events.since_wall_ms, to_since("--since", *typed, system_clock().wall_ms()));
   }
   const auto count = arguments.value("count");
-  if (count && *count != "unlimited") {
-    FQ_TRY_SET(request.last, to_count("-n", *count, UINT64_MAX));
+  if (count) {
+    FQ_TRY_SET(request.last, to_count_or_unlimited("-n", *count));
   }
   request.follow = arguments.has("follow");
   if (request.follow && !count && !request.events.since_wall_ms) request.last = kLastWhenFollowing;

@@ -107,7 +107,7 @@ Result<PopRequest> pop_request(const Arguments& arguments, Format format) {
     return usage_error("-n", "--format sh is for one message");
   request.lease.wait = arguments.has("wait");
   if (const auto typed = arguments.value("wait")) {
-    FQ_TRY_SET(request.lease.wait_ms, to_duration("--wait", *typed));
+    FQ_TRY_SET(request.lease.wait_ms, to_duration_or("unlimited", "--wait", *typed));
   }
   FQ_TRY(read_lease(arguments, request));
   return request;

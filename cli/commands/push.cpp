@@ -136,13 +136,13 @@ Result<PushRequest> push_request(const Arguments& arguments, Format format) {
   if (arguments.has("lazy")) request.options.durability = Durability::lazy;
   request.options.block = arguments.has("block");
   if (const auto typed = arguments.value("block")) {
-    FQ_TRY_SET(request.options.wait_ms, to_duration("--block", *typed));
+    FQ_TRY_SET(request.options.wait_ms, to_duration_or("unlimited", "--block", *typed));
   }
   request.wait = arguments.has("wait");
   request.cancel = arguments.has("cancel");
   if (request.cancel && !request.wait) return usage_error("--cancel", "goes with --wait only");
   if (const auto typed = arguments.value("wait")) {
-    FQ_TRY_SET(request.wait_ms, to_duration("--wait", *typed));
+    FQ_TRY_SET(request.wait_ms, to_duration_or("unlimited", "--wait", *typed));
   }
   if (request.wait && format != Format::human)
     return usage_error("--format", "does not go with --wait, which prints the job's output and no id");

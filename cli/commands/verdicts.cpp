@@ -57,7 +57,8 @@ Result<Exit> run_verdict(const Arguments& arguments, Session& session) {
   verdict.verdict = kVerdict;
   if constexpr (takes_delay(kVerdict)) {
     if (const auto typed = arguments.value("delay")) {
-      FQ_TRY_SET(verdict.delay_ms, to_duration("--delay", *typed));
+      FQ_TRY_SET(const std::optional<int64_t> delay_ms, to_duration_or("none", "--delay", *typed));
+      verdict.delay_ms = delay_ms.value_or(0);
     }
   }
   std::string reason;

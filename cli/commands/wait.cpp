@@ -82,7 +82,7 @@ Result<Exit> run_wait(const Arguments& arguments, Session& session) {
   EndRequest request;
   request.until_idle = arguments.has("all");
   if (const auto typed = arguments.value("for")) {
-    FQ_TRY_SET(request.wait_ms, to_duration("--for", *typed));
+    FQ_TRY_SET(request.wait_ms, to_duration_or("unlimited", "--for", *typed));
   }
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY(refuse_pattern(*queue, filter.tenant));

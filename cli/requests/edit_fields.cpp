@@ -18,9 +18,7 @@ constexpr std::array<std::string_view, 6> kKept = {"tenant",      "unique", "uni
                                                    "unique_mode", "after",  "after_any"};
 
 Result<std::optional<int64_t>> span_or_none(std::string_view name, std::string_view text) {
-  if (text == "none") return std::optional<int64_t>();
-  FQ_TRY_SET(const int64_t ms, to_positive_duration(name, text));
-  return std::optional(ms);
+  return to_positive_duration_or("none", name, text);
 }
 
 Result<PushLine> parse_form(const std::string& text) {
@@ -85,10 +83,8 @@ Result<EditFields> edit_fields_of(const Arguments& arguments) {
   if (arguments.has("delay") && arguments.has("at"))
     return usage_error("--delay", "does not go with --at; give one of them");
   if (const auto typed = arguments.value("delay")) {
-    fields.delay_ms = 0;
-    if (*typed != "none") {
-      FQ_TRY_SET(fields.delay_ms, to_duration("--delay", *typed));
-    }
+    FQ_TRY_SET(const std::optional<int64_t> delay_ms, to_duration_or("none", "--delay", *typed));
+    fields.delay_ms = delay_ms.value_or(0);
   }
   if (const auto typed = arguments.value("at")) {
     FQ_TRY_SET(fields.at_wall_ms, to_wall_time("--at", *typed));

@@ -103,7 +103,7 @@ class LineFields {
     } else if (key == "key") {
       FQ_TRY_SET(to_.fields.key, to_sort_key(key, text));
     } else if (key == "delay") {
-      FQ_TRY_SET(to_.fields.delay_ms, to_duration(key, text));
+      FQ_TRY_SET(to_.fields.delay_ms, to_duration_or("none", key, text));
       to_.fields.at_wall_ms.reset();
       ++times_;
     } else if (key == "cwd") {
@@ -121,7 +121,7 @@ class LineFields {
     } else if (key == "unique_for") {
       FQ_TRY_SET(to_.fields.unique_for_ms, to_duration(key, text));
     } else if (key == "ttl") {
-      FQ_TRY_SET(to_.fields.ttl_ms, to_positive_duration(key, text));
+      FQ_TRY_SET(to_.fields.ttl_ms, to_positive_duration_or("none", key, text));
     } else if (key == "keep") {
       FQ_TRY_SET(to_.fields.keep_ms, to_positive_duration(key, text));
     } else {

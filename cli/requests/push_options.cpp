@@ -12,7 +12,7 @@ namespace {
 
 Result<void> take_due(const Arguments& arguments, PushFields& fields) {
   if (const auto typed = arguments.value("delay")) {
-    FQ_TRY_SET(fields.delay_ms, to_duration("--delay", *typed));
+    FQ_TRY_SET(fields.delay_ms, to_duration_or("none", "--delay", *typed));
   }
   if (const auto typed = arguments.value("at")) {
     FQ_TRY_SET(fields.at_wall_ms, to_wall_time("--at", *typed));
@@ -27,7 +27,7 @@ Result<void> take_spans(const Arguments& arguments, PushFields& fields) {
     FQ_TRY_SET(fields.timeout_ms, to_positive_duration("--timeout", *typed));
   }
   if (const auto typed = arguments.value("ttl")) {
-    FQ_TRY_SET(fields.ttl_ms, to_positive_duration("--ttl", *typed));
+    FQ_TRY_SET(fields.ttl_ms, to_positive_duration_or("none", "--ttl", *typed));
   }
   if (const auto typed = arguments.value("keep")) {
     FQ_TRY_SET(fields.keep_ms, to_positive_duration("--keep", *typed));
@@ -58,7 +58,7 @@ Result<void> take_keys(const Arguments& arguments, PushFields& fields) {
     FQ_TRY_SET(fields.quiet_ms, to_positive_duration("--quiet", *typed));
   }
   if (const auto typed = arguments.value("max-wait")) {
-    FQ_TRY_SET(fields.max_wait_ms, to_positive_duration("--max-wait", *typed));
+    FQ_TRY_SET(fields.max_wait_ms, to_positive_duration_or("unlimited", "--max-wait", *typed));
   }
   if (fields.debounce.empty()) {
     for (const std::string_view name : {"quiet", "max-wait"}) {

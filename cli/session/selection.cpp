@@ -78,7 +78,8 @@ Result<Selection> selection_of(const Arguments& arguments, std::span<const std::
   FQ_TRY_SET(selection.ids, ids_of(arguments));
   FQ_TRY_SET(selection.filter, filter_of(arguments, tenant));
   if (const auto typed = arguments.value("count")) {
-    FQ_TRY_SET(selection.count_max, to_count("-n", *typed, UINT64_MAX));
+    FQ_TRY_SET(const std::optional<uint64_t> count, to_count_or_unlimited("-n", *typed));
+    selection.count_max = count.value_or(UINT64_MAX);
   }
   return selection;
 }

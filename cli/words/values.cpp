@@ -24,6 +24,19 @@ std::string with(std::string_view text, std::string_view what) {
   return in_quotes(text).append(" ").append(what);
 }
 
+/// None where the text is `word`; a fault says that it could have been.
+template <class Read>
+auto value_or(std::string_view word, std::string_view text, Read&& read)
+    -> Result<std::optional<typename std::decay_t<decltype(*read())>>> {
+  using Value = std::optional<typename std::decay_t<decltype(*read())>>;
+  if (text == word) return Value();
+  auto value = read();
+  if (value.ok()) return Value(*value);
+  Error fault = std::move(value).error();
+  fault.text.append(", or ").append(word);
+  return fault;
+}
+
 }  // namespace
 
 Error usage_error(std::string_view name, std::string_view what) {
@@ -47,6 +60,20 @@ Result<int64_t> to_positive_duration(std::string_view name, std::string_view tex
   FQ_TRY_SET(const int64_t ms, to_duration(name, text));
   if (ms == 0) return usage_error(name, with(text, "is no time at all; write at least 1ms"));
   return ms;
+}
+
+Result<std::optional<int64_t>> to_duration_or(std::string_view word, std::string_view name,
+                                              std::string_view text) {
+  return value_or(word, text, [&] { return to_duration(name, text); });
+}
+
+Result<std::optional<int64_t>> to_positive_duration_or(std::string_view word, std::string_view name,
+                                                       std::string_view text) {
+  return value_or(word, text, [&] { return to_positive_duration(name, text); });
+}
+
+Result<std::optional<uint64_t>> to_count_or_unlimited(std::string_view name, std::string_view text) {
+  return value_or("unlimited", text, [&] { return to_count(name, text, UINT64_MAX); });
 }
 
 Result<int64_t> to_wall_time(std::string_view name, std::string_view text) {

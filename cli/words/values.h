@@ -21,6 +21,14 @@ Error usage_error(std::string_view name, std::string_view what);
 Result<int64_t> to_duration(std::string_view name, std::string_view text);
 /// The same, but longer than nothing.
 Result<int64_t> to_positive_duration(std::string_view name, std::string_view text);
+/// Either as a number, or `word`, which is the absence of any: none where there is nothing to wait for, unlimited
+/// where there is no end.
+Result<std::optional<int64_t>> to_duration_or(std::string_view word, std::string_view name,
+                                              std::string_view text);
+Result<std::optional<int64_t>> to_positive_duration_or(std::string_view word, std::string_view name,
+                                                       std::string_view text);
+/// Likewise 1 or more, or unlimited.
+Result<std::optional<uint64_t>> to_count_or_unlimited(std::string_view name, std::string_view text);
 Result<int64_t> to_wall_time(std::string_view name, std::string_view text);
 /// 1 or more.
 Result<uint64_t> to_count(std::string_view name, std::string_view text, uint64_t most);

@@ -134,10 +134,8 @@ Result<void> read_limits(const Arguments& arguments, worker::Options& options) {
     options.attempts = static_cast<uint32_t>(attempts);
   }
   if (const auto typed = arguments.value("timeout")) {
-    options.timeout_ms = 0;
-    if (*typed != "none") {
-      FQ_TRY_SET(options.timeout_ms, to_positive_duration("--timeout", *typed));
-    }
+    FQ_TRY_SET(const std::optional<int64_t> limit_ms, to_positive_duration_or("none", "--timeout", *typed));
+    options.timeout_ms = limit_ms.value_or(0);
   }
   if (const auto typed = arguments.value("backoff")) {
     options.backoff = parse_backoff(*typed);
@@ -170,9 +168,8 @@ Result<void> read_batches(const Arguments& arguments, worker::Options& options) 
       return usage_error("--" + std::string(name), "needs --batch");
   }
   if (const auto typed = arguments.value("linger")) {
-    if (*typed != "none") {
-      FQ_TRY_SET(options.linger_ms, to_duration("--linger", *typed));
-    }
+    FQ_TRY_SET(const std::optional<int64_t> linger_ms, to_duration_or("none", "--linger", *typed));
+    options.linger_ms = linger_ms.value_or(0);
   }
   if (const auto typed = arguments.value("batch-format")) {
     constexpr std::pair<std::string_view, worker::BatchFormat> kForms[] = {

@@ -16,6 +16,22 @@ gives 64 "unknown option '--pri'" fq push --pri 5 x
 is 'a value may be empty, or begin with -' ' -x' "$(fq push --payload= -q value >/dev/null; fq push --payload=-x -q value >/dev/null
   fq -q value peek --json | jq -r .payload | paste -sd' ')"
 
+# The words for the absence of any are taken where an option has no number by default.
+fq push -q words --delay none --ttl none --block=unlimited x >/dev/null
+fq push -q words --debounce d --quiet 1h --max-wait unlimited y >/dev/null
+is 'none and unlimited are defaults that can be typed' 'null null' "$(fq -q words peek --json | jq -r '"\(.due_at) \(.ttl)"')"
+is 'also of a line, over an option' 'null null 1h' \
+  "$(printf '{"payload":"a","delay":"none","ttl":"none"}\n{"payload":"b"}\n' | fq push -q line --delay 1h --ttl 1h --ndjson >/dev/null
+    fq -q line peek --json | jq -r '"\(.due_at) \(.ttl)"') $(fq -q line peek --state delayed --json | jq -r .ttl)"
+gives 64 "write 5s, 10m or 2h, or none" fq push --delay unlimited x
+gives 64 "write 5s, 10m or 2h, or unlimited" fq wait --for none 1
+gives 0 '' fq -q words wait --for unlimited "$(fq -q words pop --json | jq -r .id)"
+fq push -q words z >/dev/null
+receipt=$(fq -q words pop --wait=unlimited --lease 1m --json | jq -r .receipt)
+gives 0 '' fq -q words release --delay none "$receipt"
+gives 0 '' fq -q words cancel --all --yes -n unlimited
+gives 64 'or unlimited' fq -q words kick --all -n none
+
 # Environment: set but empty is unset; an option wins; FQ_TENANT is for pushes and limits, and never a filter.
 is 'the queue of the environment' here "$(FQ_QUEUE=here fq push x --json | jq -r .queue)"
 is 'an option wins' there "$(FQ_QUEUE=here fq push x -q there --json | jq -r .queue)"
@@ -52,6 +68,10 @@ is 'an empty pipe is an empty payload' '""' "$(: | fq push -q empty >/dev/null; 
 is 'a final newline is part of it' '"a\n"' "$(echo a | fq push -q newline >/dev/null; fq -q newline peek --json | jq -c .payload)"
 is 'no input is no message' 0 "$(: | fq push --lines -q none; echo $?)"
 is 'empty lines are empty payloads' 2 "$(printf '\n\n' | fq push --lines -q lines | wc -l)"
+
+# What was written into a pipe is written: fq-pop(1) warns of it.
+seq 50 | fq push -q head --lines >/dev/null
+is 'a pipe into head takes what is not read too' '1 50 0' "$(fq -q head pop -n 50 | head -1) $(fq -q head stats --json | jq -r '"\(.acked) \(.ready)"')"
 
 # An empty queue is 1 without a word, one that is not there is 1 and named; who makes it.
 gives 1 '' bash -c '"$FQ" -q made queue create && "$FQ" -q made pop'

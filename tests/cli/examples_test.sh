@@ -28,6 +28,7 @@ tells nightly_batch.sh '5. Done, in this order: dump unlock check upload'
 is 'the picture of the README is what fq does' "$(sed -n '/^```text$/,/^```$/p' "$stories/../README.md" | sed '1d;$d')" \
   "$(TMPDIR=$work/stories "$stories/fairness.sh")"
 is 'the README knows how long the library example is' "$(wc -l <"$stories/library/greet.cpp")" "$(grep -o 'of [0-9]* lines' "$stories/../README.md" | tr -dc 0-9)"
+is 'how it is started is how it is used' 'SPOOL TENANT TEXT: 3' "$(sed -n 's#^// usage: greet \(.*\)\. The.*#\1#p' "$stories/library/greet.cpp"): $(sed -n 's#.*build/greet ##p' "$stories/library/CMakeLists.txt" | wc -w)"
 is 'what the README builds it configures first' '' \
   "$(for preset in $(sed -n 's/.*cmake --build --preset \([a-z]*\).*/\1/p' "$stories/../README.md"); do grep -q "cmake --preset $preset && cmake --build --preset $preset" "$stories/../README.md" || echo "$preset"; done)"
 is 'nothing of a story is left' '' "$(ls "$work/stories")"
