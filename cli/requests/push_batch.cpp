@@ -114,6 +114,8 @@ uint64_t line_bytes_max(BatchForm form, uint64_t payload_bytes_max) {
 
 Result<void> Pusher::push(std::span<const NewMessage> messages) {
   FQ_TRY_SET(const PushReply reply, put(messages));
+  const bool never = !reply.items.empty() && reply.items[0].status == PushStatus::full;
+  if (never && options_.block && messages.size() > 1) return push_halves(messages);
   std::optional<PushStatus> worst;
   for (const PushResult& item : reply.items) {
     if (is_accepted(item.status)) {
@@ -125,6 +127,13 @@ Result<void> Pusher::push(std::span<const NewMessage> messages) {
   FQ_TRY(session_.out().flush());
   if (worst) return refusal(*worst, reply);
   return {};
+}
+
+/// A limit below the size of a batch makes smaller ones.
+Result<void> Pusher::push_halves(std::span<const NewMessage> messages) {
+  const size_t half = messages.size() / 2;
+  FQ_TRY(push(messages.first(half)));
+  return push(messages.subspan(half));
 }
 
 Result<MessageId> Pusher::push_unsaid(const NewMessage& message) {

@@ -29,6 +29,7 @@ class Pusher {
   const Settings& settings() const { return settings_; }
 
  private:
+  Result<void> push_halves(std::span<const NewMessage> messages);
   /// Dies by the signal that ended its waiting for room.
   Result<PushReply> put(std::span<const NewMessage> messages);
   Error refusal(PushStatus status, const PushReply& reply) const;

@@ -23,8 +23,24 @@ is 'and is there' 2 "$(fq peek -t acme -n 9 --json | wc -l)"
 gives 0 '' fq tenant set acme max_messages=
 fq push -t acme four >"$work/id"
 
+# What is more than the limit by itself never gets room: one message is refused at once, a batch goes in parts.
+gives 0 '' fq tenant set parts max_messages=10
+seq 95 >"$work/lines"; : >"$work/parts"
+gives 75 "fq: tenant 'parts': gets 95 messages at once, the limit is 10 (max_messages)" fq push -t parts --lines --file "$work/lines"
+is 'nothing of it is there' '' "$(fq peek -t parts)"
+"$FQ" push -t parts --lines --block --file "$work/lines" >"$work/ids" & pushing=$!
+while [ "$(wc -l <"$work/parts")" -lt 95 ]; do fq pop -t parts --wait=20s >>"$work/parts" || break; done
+wait $pushing
+is 'all of it is pushed' 0 $?
+is 'in its order' "$(xargs <"$work/lines")" "$(xargs <"$work/parts")"
+is 'and told' 95 "$(sort -u "$work/ids" | wc -l)"
+gives 0 '' fq tenant set parts max_bytes=3B
+gives 75 "fq: tenant 'parts': gets 4 bytes at once, the limit is 3 (max_bytes)" fq push -t parts --block four
+gives 75 "at once" fq push -t parts --block --wait four
+gives 75 "at once" fq push -t parts --block --unique k four
+
 # A signal ends the waiting; nothing is pushed.
-gives 0 '' fq queue set max_bytes=8B
+gives 0 '' fq queue set max_bytes=14B
 gives 75 "queue 'default': has" fq push far-too-long
 "$FQ" push -t big --block far-too-long >"$work/id" 2>"$work/said" & waiting=$!
 await grep -q '^State:.S' "/proc/$waiting/status"

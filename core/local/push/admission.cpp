@@ -79,12 +79,19 @@ std::optional<Error> Admission::over_limit(std::span<const Arrival> arrivals) {
     const bool too_large = grows && bytes + arrival.bytes > holding.bytes_max;
     if (!too_many && !too_large) continue;
     over_limit_ = true;
+    never_fits_ = too_many ? arrival.messages > holding.messages_max : arrival.bytes > holding.bytes_max;
+    const auto amount = [&](uint64_t of_messages, uint64_t of_bytes) {
+      return too_many ? counted(of_messages, "message") : counted(of_bytes, "byte");
+    };
+    const std::string limit = ", the limit is " +
+                              std::to_string(too_many ? holding.messages_max : holding.bytes_max) +
+                              (too_many ? " (max_messages)" : " (max_bytes)");
     const std::string who = arrival.path.empty() ? object() : "tenant '" + std::string(arrival.path) + "'";
-    const std::string what = too_many ? counted(messages, "message") + ", the limit is " +
-                                            std::to_string(holding.messages_max) + " (max_messages)"
-                                      : counted(bytes, "byte") + ", the limit is " +
-                                            std::to_string(holding.bytes_max) + " (max_bytes)";
-    return Error{ErrorKind::later, who + ": has " + what + "; try again when some are done", 0};
+    return Error{ErrorKind::later,
+                 never_fits_ ? who + ": gets " + amount(arrival.messages, arrival.bytes) + " at once" + limit
+                             : who + ": has " + amount(messages, bytes) + limit +
+                                   "; try again when some are done",
+                 0};
   }
   return std::nullopt;
 }

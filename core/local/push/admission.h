@@ -31,14 +31,17 @@ class Admission : private Linked {
   /// The same of what only grows, which a queue that drains takes too.
   std::optional<Error> over_limit(std::span<const Arrival> arrivals);
   /// Whether one did since begin(): then an end makes room.
-  void begin() { over_limit_ = false; }
+  void begin() { over_limit_ = never_fits_ = false; }
   bool was_over_limit() const { return over_limit_; }
+  /// Whether it is more than the limit by itself, so that no end does.
+  bool never_fits() const { return never_fits_; }
 
  private:
   std::optional<Error> find_obstacle(std::span<const Arrival> arrivals);
   Arrival pending_at(std::string_view path);
 
   bool over_limit_ = false;
+  bool never_fits_ = false;
 };
 
 }  // namespace fq

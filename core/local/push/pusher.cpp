@@ -42,6 +42,12 @@ Result<PushReply> Pusher::push(std::span<const NewMessage> messages, const PushO
     admission_.begin();
     Result<PushReply> pushed = push_once(messages, options);
     if (pushed.ok() || !admission_.was_over_limit()) return pushed;
+    if (admission_.never_fits()) {
+      PushReply never;
+      never.items.assign(messages.size(), PushResult{PushStatus::full, {}});
+      never.error = std::move(pushed).error();
+      return never;
+    }
     if (!options.block) return or_block(std::move(pushed).error());
     FQ_TRY_SET(const bool again, wait_for_room(options, deadline_ms, seen));
     if (!again) return pushed;
