@@ -10,6 +10,7 @@
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/views/delivery_writer.h"
+#include "cli/session/filter.h"
 #include "cli/session/session.h"
 #include "cli/terminal/signals.h"
 #include "cli/words/values.h"
@@ -242,6 +243,7 @@ Result<Exit> run_pop(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const std::unique_ptr<Queue> queue,
              session.open(Session::Policy::last_good, request.lease.wait ? Session::Missing::is_made_and_said
                                                                          : Session::Missing::is_refused));
+  FQ_TRY(refuse_pattern(*queue, request.tenant));
   request.lease.interrupt = &catch_signals();
   return Popping(session, *queue, request).run();
 }

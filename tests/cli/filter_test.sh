@@ -73,7 +73,7 @@ is 'escaped' "printf '\\x1b[31m'" "$(fq pop >/dev/null; fq push -- printf $'\e[3
 # A tenant is no pattern.
 fresh
 fq push -t free-1 x >/dev/null
-for words in peek log cancel kick wait; do
+for words in peek jobs log cancel kick 'move --to other' wait pop 'pop --wait=20s'; do
   # shellcheck disable=SC2086
   gives 64 "'free-*': no tenant has that name" fq $words -t 'free-*'
 done
