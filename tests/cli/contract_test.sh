@@ -69,6 +69,33 @@ is 'a final newline is part of it' '"a\n"' "$(echo a | fq push -q newline >/dev/
 is 'no input is no message' 0 "$(: | fq push --lines -q none; echo $?)"
 is 'empty lines are empty payloads' 2 "$(printf '\n\n' | fq push --lines -q lines | wc -l)"
 
+# Putting in: - reads whatever standard input is; an id that never was, of a line too; values of variables.
+is '- reads also /dev/null' '""' "$(fq push -q dash - </dev/null >/dev/null; fq push -q dash --file - </dev/null >/dev/null; fq -q dash peek --json | jq -c .payload | uniq)"
+gives 64 'closed' bash -c '"$FQ" push - <&-'
+gives 64 'is a terminal' bash -c 'TERM=xterm script -qefc "$FQ push" /dev/null </dev/null | tr -d "\r" >&2; exit "${PIPESTATUS[0]}"'
+gives 1 'message 99: not known' bash -c 'echo "{\"payload\":\"x\",\"after\":[99]}" | "$FQ" push -q dash --ndjson'
+id=$(SECRET=hunter2 fq push -q shown --env SECRET -- true)
+is 'a person sees no value of a variable' 0 "$({ fq -q shown show "$id"; fq -q shown peek; fq -q shown jobs; fq -q shown log; fq -q shown explain "$id"; fq -q shown report; } | grep -c hunter2)"
+is 'JSON has it' hunter2 "$(fq -q shown show "$id" --json | jq -r .env.SECRET)"
+
+# Taking out: a leased line undone, what eval makes of a message, a question before all is cancelled.
+printf 'a\tb\\c\n\001\377\303\251' >"$work/odd"
+fq push -q line2 --file "$work/odd" -t 'ten ant' >/dev/null
+printf %b "$(fq -q line2 pop --lease | cut -f3)" >"$work/undone"
+is 'printf %b undoes a leased line' 0 "$(cmp "$work/odd" "$work/undone"; echo $?)"
+fq push -q eval -t "it's" -p 3 $'x\n' >/dev/null
+is 'a leased message for eval' "1 eval it's 3 1 5 x yes unset" "$(eval "$(fq -q eval pop --format sh --lease)"
+  echo "$FQ_ID $FQ_QUEUE $FQ_TENANT $FQ_PRIORITY $FQ_ATTEMPT $FQ_MAX_ATTEMPTS ${FQ_PAYLOAD%?} $(env | grep -q '^FQ_RECEIPT=1\.' && echo yes) $(env | grep -q ^FQ_PAYLOAD || echo unset)"
+  fq ack)"
+printf 'a\0b' | fq push -q eval >/dev/null
+is 'one that is acked, with a NUL' 'unset unset a|b' "$(FQ_RECEIPT=x FQ_PAYLOAD=y; eval "$(fq -q eval pop --format sh)"
+  echo "${FQ_RECEIPT-unset} ${FQ_PAYLOAD-unset} $(base64 -d <<<"$FQ_PAYLOAD_BASE64" | tr '\0' '|')")"
+seq 3 | fq push -q asked --lines >/dev/null
+gives 64 '--yes: is needed' fq -q asked cancel --all
+asked() { echo "$1" | TERM=xterm script -qefc "$FQ -q asked $2" /dev/null >/dev/null; echo $?; }
+is 'who says no keeps all' 3 "$(asked n 'cancel --all' >/dev/null; asked n 'queue purge asked' >/dev/null; asked n 'queue remove asked' >/dev/null; fq -q asked peek --json | wc -l)"
+is 'who says yes does not' '0 0' "$(asked y 'cancel --all') $(fq -q asked peek --json | wc -l)"
+
 # What was written into a pipe is written: fq-pop(1) warns of it.
 seq 50 | fq push -q head --lines >/dev/null
 is 'a pipe into head takes what is not read too' '1 50 0' "$(fq -q head pop -n 50 | head -1) $(fq -q head stats --json | jq -r '"\(.acked) \(.ready)"')"
