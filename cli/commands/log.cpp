@@ -8,6 +8,7 @@
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/views/event_view.h"
+#include "cli/session/ending.h"
 #include "cli/session/filter.h"
 #include "cli/session/session.h"
 #include "cli/terminal/signals.h"
@@ -106,6 +107,10 @@ class Telling {
       FQ_TRY(tell_all(request.events));
     }
     FQ_TRY(session_.out().flush());
+    if (!told_ && request.events.id) {
+      FQ_TRY_SET(const std::optional<MessageInfo> message, queue_.get(*request.events.id));
+      if (!message) return say_unknown(session_, *request.events.id), Exit::nothing;
+    }
     if (request.follow) FQ_TRY(follow(request.events));
     return told_ ? Exit::done : Exit::nothing;
   }

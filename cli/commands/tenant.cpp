@@ -81,11 +81,8 @@ Result<std::string> limited_tenant(const Arguments& arguments) {
 Result<Exit> limit(const Arguments& arguments, Session& session) {
   const auto typed = arguments.value("for");
   if (!typed) return usage_error("tenant limit", "needs --for; write fq tenant limit acme --for 10m");
-  PolicyPatch patch = limited_no_more();
-  if (*typed != "none") {
-    FQ_TRY_SET(const int64_t for_ms, to_positive_duration("--for", *typed));
-    patch = limited_for(for_ms);
-  }
+  FQ_TRY_SET(const std::optional<int64_t> for_ms, to_positive_duration_or("none", "--for", *typed));
+  const PolicyPatch patch = for_ms ? limited_for(*for_ms) : limited_no_more();
   FQ_TRY_SET(const std::string tenant, limited_tenant(arguments));
   return apply_patch(arguments, session, tenant, patch);
 }

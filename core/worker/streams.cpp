@@ -2,6 +2,8 @@
 
 // System.
 #include <algorithm>
+// fq, below us.
+#include "core/base/text/counted.h"
 // fq, this room.
 #include "core/worker/jobs/verdicts.h"
 
@@ -88,7 +90,8 @@ void Streams::on_end(Slot& slot) {
   const size_t open = stream->open_count();
   settle(stream->finish(queues_.shop(0), shutdown_.is_stopping()));
   if (shutdown_.is_stopping() || open == 0) return;
-  queues_.shop(0).say("the command ended with " + std::to_string(open) + " open messages; they are retried");
+  queues_.shop(0).say("the command ended with " + counted(open, "open message") +
+                       (open == 1 ? "; it is retried" : "; they are retried"));
 }
 
 void Streams::on_time(int64_t now_ms) {

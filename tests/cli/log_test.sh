@@ -28,7 +28,8 @@ gives 1 '' fq log --since +5m
 for all_time in 36500d 36501d 100000d 99999999999999999999d @-62135596800 @-62135596801 @-9999999999999999999999 0001-01-01T00:00:00Z; do
   is "since $all_time: everything" "$all" "$(what --since "$all_time")"
 done
-gives 1 '' fq log 99
+gives 1 'message 99: not in queue' fq log 99
+gives 1 'message 99: not in queue' fq log -f 99
 gives 1 '' fq log -t nobody
 gives 1 'there is none' fq log -q none
 is 'what is told to people is escaped' 1 "$(fq log 1 | grep -c 'no\\x1b\[31m luck')"

@@ -22,7 +22,7 @@ gives 0 '' fq queue pause default
 is 'a pop that waits is woken by resume' a "$(echo 1 >"$work/waiting"; fq pop --wait=20s)"
 wait
 gives 0 '' fq queue drain
-gives 75 'draining' fq push c
+gives 75 'run fq queue resume default to end that' fq push c
 gives 75 'draining' fq push --block=5s c
 is 'what is there is served' b "$(fq pop)"
 is 'draining is told' '{"queue":"default","paused":false,"draining":true}' "$(fq queue list --json)"

@@ -52,7 +52,9 @@ Arrival Admission::pending_at(std::string_view path) {
 std::optional<Error> Admission::find_obstacle(std::span<const Arrival> arrivals) {
   if (header().policy.draining != 0) {
     return Error{ErrorKind::later,
-                 object() + ": is draining and takes no more; run fq queue resume to end that", 0};
+                 object() + ": is draining and takes no more; run fq queue resume " +
+                     link_.attachment().location().queue + " to end that",
+                 0};
   }
   return over_limit(arrivals);
 }
