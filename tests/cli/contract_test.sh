@@ -100,6 +100,35 @@ is 'who says yes does not' '0 0' "$(asked y 'cancel --all') $(fq -q asked peek -
 seq 50 | fq push -q head --lines >/dev/null
 is 'a pipe into head takes what is not read too' '1 50 0' "$(fq -q head pop -n 50 | head -1) $(fq -q head stats --json | jq -r '"\(.acked) \(.ready)"')"
 
+# Working and keeping: what a person is told of a run, and what goes on in a queue that is paused.
+fq push -q told x >/dev/null; fq push -q told --attempts 1 y >/dev/null; fq push -q told z >/dev/null
+gives 0 '' fq -q told worker --once -- true
+gives 0 'message 2 of tenant' fq -q told worker --once -- false
+gives 0 'message 3 of tenant' fq -q told worker --once -v -- true
+fq queue create rests; fq queue pause rests
+delayed=$(fq push -q rests --delay 1ms x); dead=$(fq push -q rests --ttl 1ms y); runs=$(fq push -q rests --after-any "$dead" z)
+gives 1 '' fq -q rests wait "$dead"
+ready() { fq -q rests peek -n 99 --json | jq .id | grep -qx "$1"; }
+await ready "$delayed"; await ready "$runs"
+is 'delays, times to live and what waits for them go on while it is paused' "expired $delayed $runs" \
+  "$(fq -q rests show "$dead" --json | jq -r .last_error.reason) $(fq -q rests peek --json | jq .id | xargs)"
+gives 1 '' fq -q rests pop
+
+# What is told where nothing is said of how much.
+seq 30 | fq push -q many --lines >/dev/null
+is 'ten of a look, and of what comes next' '10 10' "$(fq -q many peek --json | wc -l) $(fq -q many explain --json | jq -s '[.[] | select(.about == "next")] | length')"
+is 'all of a log' 30 "$(fq -q many log | wc -l)"
+for _ in $(seq 25); do fq push -q ended --keep 1h x >/dev/null; done
+fq -q ended pop -n 99 >/dev/null
+is 'twenty that have ended' 20 "$(fq -q ended jobs --json | wc -l)"
+"$FQ" -q many log -f >"$work/followed" & following=$!
+followed() { [ "$(wc -l <"$work/followed")" = "$1" ]; }
+await followed 10
+fq push -q many x >/dev/null
+await followed 11
+kill $following
+is 'ten that were before one follows, and on' "$(fq -q many log -n 11 | awk '{ print $3 }' | xargs)" "$(awk '{ print $3 }' "$work/followed" | xargs)"
+
 # An empty queue is 1 without a word, one that is not there is 1 and named; who makes it.
 gives 1 '' bash -c '"$FQ" -q made queue create && "$FQ" -q made pop'
 for command in pop 'peek' 'stats' 'jobs' 'cancel 1' 'log' 'kick 1' 'show 1' 'wait 1' 'edit 1 -p 3' 'queue pause' 'explain'; do
