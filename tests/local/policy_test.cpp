@@ -116,10 +116,14 @@ TEST_CASE("a batch is taken whole or not at all") {
   SpoolFixture q;
   set(q, "", value(PolicyKey::max_messages, 3));
   std::vector<NewMessage> four(4);
-  const Result<PushReply> reply = q.door().push(four, {});
-  REQUIRE_FALSE(reply.ok());
-  CHECK(says(reply.error().text, "max_messages"));
-  CHECK(q.door().push(std::span(four).first(3), {}).ok());
+  // It never fits, so that a push that would wait for room is told so at once.
+  for (const bool block : {false, true}) {
+    const PushReply never = q.door().push(four, {.block = block}).value();
+    REQUIRE(never.items.size() == 4);
+    for (const PushResult& each : never.items) CHECK(each.status == PushStatus::full);
+    CHECK(says(never.error->text, "max_messages"));
+  }
+  CHECK(q.door().push(std::span(four).first(3), {}).value().items[2].status == PushStatus::accepted);
   CHECK_FALSE(refusal(q, "a", "").empty());
 }
 
