@@ -6,6 +6,7 @@
 #include "core/base/text/escape.h"
 #include "core/base/text/json_writer.h"
 // fq, this room.
+#include "cli/session/ending.h"
 #include "cli/session/filter.h"
 #include "cli/session/selection.h"
 #include "cli/words/command.h"
@@ -88,7 +89,7 @@ std::string line_of(const Session& session, MessageId id, const MoveRequest& req
 }
 
 /// Tells what became of each; false: some stay.
-Result<bool> tell(Session& session, std::span<const MessageId> ids, const MoveRequest& request,
+Result<bool> tell(Session& session, Queue& queue, std::span<const MessageId> ids, const MoveRequest& request,
                   const MoveReply& reply) {
   bool all = true;
   for (size_t i = 0; i < reply.items.size(); ++i) {
@@ -99,7 +100,7 @@ Result<bool> tell(Session& session, std::span<const MessageId> ids, const MoveRe
       continue;
     }
     all = false;
-    if (result.what == MoveResult::What::gone) say(object + "not in queue '" + session.queue_name() + "'");
+    if (result.what == MoveResult::What::gone) FQ_TRY(say_gone(session, queue, ids[i]));
     if (!result.why.empty()) say(object + result.why + "; it stays");
   }
   FQ_TRY(session.out().flush());
@@ -129,7 +130,7 @@ Result<Exit> run_move(const Arguments& arguments, Session& session) {
     const auto page = std::span(ids).subspan(at, std::min(kMovePage, ids.size() - at));
     FQ_TRY_SET(const MoveReply reply, queue->move(page, moving.request));
     say_notices(*queue);
-    FQ_TRY_SET(const bool moved, tell(session, page, moving.request, reply));
+    FQ_TRY_SET(const bool moved, tell(session, *queue, page, moving.request, reply));
     if (reply.error) return *reply.error;
     all = all && moved;
   }

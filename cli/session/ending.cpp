@@ -70,6 +70,16 @@ void say_unknown(const Session& session, MessageId id) {
   say("message " + std::to_string(number(id)) + ": not in queue '" + session.queue_name() + "'");
 }
 
+Result<void> say_gone(const Session& session, Queue& queue, MessageId id) {
+  FQ_TRY_SET(const std::optional<MessageInfo> message, queue.get(id));
+  if (message && message->state == State::moved) {
+    say_moved(*message);
+  } else {
+    say_unknown(session, id);
+  }
+  return {};
+}
+
 Result<Exit> exit_of_end(const Session& session, Queue& queue, MessageId id) {
   FQ_TRY_SET(const std::optional<MessageInfo> message, queue.get(id));
   if (message) say_moved(*message);

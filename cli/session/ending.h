@@ -20,6 +20,8 @@ Result<bool> is_unfinished(Queue& queue, MessageId id);
 std::string moved_text(const Elsewhere& elsewhere);
 
 void say_unknown(const Session& session, MessageId id);
+/// Of one that is not here: where it is, if it was moved.
+Result<void> say_gone(const Session& session, Queue& queue, MessageId id);
 
 /// 0 if it was acked, else its job's status (128+N for signal N, 124 where its time was over, 126 or 127
 /// where it could not be started), else 1; also 1, and said, for a message that is not known.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 // fq, this room.
+#include "cli/session/ending.h"
 #include "cli/session/filter.h"
 #include "cli/terminal/input.h"
 #include "cli/terminal/signals.h"
@@ -27,11 +28,12 @@ Result<Exit> act_on_ids(const Session& session, Queue& queue, const std::vector<
     for (size_t i = 0; i < reply.items.size(); ++i) {
       if (reply.items[i] == SettleStatus::ok) continue;
       exit = Exit::nothing;
-      const std::string object = "message " + std::to_string(number(ids[start + i])) + ": ";
+      const MessageId id = ids[start + i];
       if (reply.items[i] == SettleStatus::gone) {
-        say(object + "not in queue '" + session.queue_name() + "'");
+        FQ_TRY(say_gone(session, queue, id));
       } else {
-        say(object + (action != Action::cancel ? "is neither dead nor delayed" : "has ended already"));
+        say("message " + std::to_string(number(id)) + ": " +
+            (action != Action::cancel ? "is neither dead nor delayed" : "has ended already"));
       }
     }
   }

@@ -24,7 +24,10 @@ gives 1 "message $one: was moved to queue 'slow', as message 2" fq wait "$one"
 gives 1 "message $one: was moved to queue 'slow', as message 2" fq result "$one"
 gives 1 "message $one: was moved to queue 'slow', as message 2" fq result -f "$one"
 gives 1 "message $one: was moved to queue 'slow'" fq edit "$one" -p 1
-gives 1 "message $one: not in queue 'default'" fq move "$one" --to slow
+for words in move\ --to\ slow cancel kick; do
+  # shellcheck disable=SC2086  # words
+  gives 1 "message $one: was moved to queue 'slow', as message 2" fq $words "$one"
+done
 is 'both logs tell it' 'leaving slow null left slow 2 arrived default 1' \
   "$({ fq log --json "$one"; fq -q slow log --json 2; } | jq -r 'select(.other_queue) | "\(.event) \(.other_queue) \(.other_id)"' | xargs)"
 is 'people read it too' "left to queue slow, message 2" \
