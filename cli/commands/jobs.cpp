@@ -89,7 +89,8 @@ Result<JobsRequest> jobs_request(const Arguments& arguments) {
   FQ_TRY_SET(request.filter, filter_of(arguments));
   if (state && *state != "all") FQ_TRY(take_state(request, *state));
   if (const auto typed = arguments.value("count")) {
-    FQ_TRY_SET(request.waiting_most, to_count("-n", *typed, UINT64_MAX));
+    FQ_TRY_SET(const std::optional<uint64_t> count, to_count_or_unlimited("-n", *typed));
+    request.waiting_most = count.value_or(UINT64_MAX);
     request.ended_most = request.waiting_most;
   }
   return request;

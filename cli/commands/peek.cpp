@@ -43,7 +43,8 @@ Result<PeekRequest> peek_request(const Arguments& arguments) {
   }
   FQ_TRY_SET(request.filter, filter_of(arguments));
   if (const auto typed = arguments.value("count")) {
-    FQ_TRY_SET(request.count, to_count("-n", *typed, UINT64_MAX));
+    FQ_TRY_SET(const std::optional<uint64_t> count, to_count_or_unlimited("-n", *typed));
+    request.count = count.value_or(UINT64_MAX);
   }
   if (const auto typed = arguments.value("state")) {
     FQ_TRY_SET(const std::optional<State> state, to_state("--state", *typed));
