@@ -28,6 +28,9 @@ fq cancel --all --state all --yes >/dev/null
 id=$(fq push x --attempts 3)
 gives 0 'buried after attempt 3 of 3' worker --drain --backoff 0s..0s -- false
 is 'the last attempt buries' 'dead 3' "$(state "$id") $(json .attempts "$id")"
+id=$(fq push x --attempts 2)
+gives 0 'buried after attempt 2 of 2' worker --drain --backoff 90ms..90ms -- false
+is 'and is due at no time' null "$(fq log "$id" --json | jq -s '[.[] | select(.event == "retried")] | last.due_at')"
 id=$(fq push x)
 gives 0 'buried after attempt 1 of 1' worker --drain --attempts 1 -- false
 is '--attempts holds for messages without their own' dead "$(state "$id")"

@@ -16,6 +16,8 @@ uint64_t draw() {
   return random();
 }
 
+bool is_last(const Delivery& delivery) { return delivery.attempt >= delivery.attempts_max; }
+
 }  // namespace
 
 Verdict verdict_of(const ExitStatus& status, Ending ending) {
@@ -54,7 +56,9 @@ VerdictOrder order_for(const Workshop& shop, const Delivery& delivery, const Exi
   order.exit = status.exit;
   order.signal = status.signal;
   order.stderr_tail = stderr_tail;
-  if (order.verdict == Verdict::retry) order.delay_ms = backoff_for(shop, delivery);
+  // The last one buries, and is due at no time.
+  const bool again = order.verdict == Verdict::retry && !is_last(delivery);
+  if (again) order.delay_ms = backoff_for(shop, delivery);
   return order;
 }
 
@@ -80,9 +84,8 @@ std::string failure_line(const std::string& queue, const Delivery& delivery, con
                      " of tenant '" + delivery.tenant + "': " + order.reason;
   const std::string attempt =
       "attempt " + std::to_string(delivery.attempt) + " of " + std::to_string(delivery.attempts_max);
-  const bool last = order.verdict == Verdict::retry && delivery.attempt >= delivery.attempts_max;
   if (order.verdict == Verdict::bury) return line + "; buried";
-  if (last) return line + "; buried after " + attempt;
+  if (order.verdict == Verdict::retry && is_last(delivery)) return line + "; buried after " + attempt;
   return line + "; again in " + format_duration(order.delay_ms) + " (" + attempt + ")";
 }
 
