@@ -163,6 +163,10 @@ std::optional<SlotIndex> Messages::find(MessageId id) const {
   return index_or_none<SlotIndex>(entry_find(region_, number(id)));
 }
 
+void Messages::expect(MessageId id) const {
+  EntryIndex(EntryIndexKind{&region_}).fetch_chain_ahead(hash_id(number(id)));
+}
+
 void Messages::start(Txn& txn, const Message& message, const LeaseTerms& terms) const {
   const States states(region_);
   note_delivery(txn, region_, message, terms);

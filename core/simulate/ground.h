@@ -43,6 +43,7 @@ class Ground {
   std::byte* base() { return reinterpret_cast<std::byte*>(words_.data()); }
   uint64_t bytes() const { return words_.size() * sizeof(uint64_t); }
   Header& header() { return *reinterpret_cast<Header*>(base()); }
+  void enlarge(uint64_t bytes);
   void look_anew();
   void learn();
   void grow(ArrayName array);

@@ -41,6 +41,7 @@ class InventedLoad : public Load {
   }
   const Setting& setting(uint64_t which) const override { return settings_[which]; }
   const std::vector<std::string>& tenants() const override { return tenants_; }
+  bool has_followers() const override { return false; }
   bool is_whole(uint64_t) const override { return true; }
   int64_t counts_until_ms(uint64_t) const override { return kNever; }
   int64_t begin_ms() const override { return kBegin; }

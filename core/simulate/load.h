@@ -68,6 +68,8 @@ class Load {
   virtual Run run(uint64_t message, uint32_t nth) const = 0;
   virtual const Setting& setting(uint64_t which) const = 0;
   virtual const std::vector<std::string>& tenants() const = 0;
+  /// Some messages come after others.
+  virtual bool has_followers() const = 0;
 
   /// Its wait is known from its beginning.
   virtual bool is_whole(uint64_t message) const = 0;

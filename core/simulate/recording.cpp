@@ -97,7 +97,9 @@ void Recording::add_after(Message& message, std::string_view ids, uint64_t flags
     const auto end = std::from_chars(ids.data(), ids.data() + ids.size(), id).ptr;
     ids.remove_prefix(std::min(ids.size(), static_cast<size_t>(end - ids.data()) + 1));
     const auto found = by_id_.find(id);
-    if (found != by_id_.end()) message.after.push_back((uint64_t{found->second} + 1) | flags);
+    if (found == by_id_.end()) continue;
+    message.after.push_back((uint64_t{found->second} + 1) | flags);
+    has_followers_ = true;
   }
 }
 

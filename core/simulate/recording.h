@@ -45,6 +45,7 @@ class Recording : public Load {
   Run run(uint64_t message, uint32_t nth) const override;
   const Setting& setting(uint64_t which) const override { return settings_[which]; }
   const std::vector<std::string>& tenants() const override { return tenants_; }
+  bool has_followers() const override { return has_followers_; }
   bool is_whole(uint64_t message) const override { return messages_[message - 1].whole; }
   int64_t counts_until_ms(uint64_t message) const override {
     return messages_[message - 1].first_run == kNoIndex ? end_ms_ : kNever;
@@ -109,6 +110,7 @@ class Recording : public Load {
   int64_t begin_ms_ = kNever, end_ms_ = 0;
   int64_t taken_from_ms_ = kNever;
   size_t played_ = 0;
+  bool has_followers_ = false;
 };
 
 }  // namespace fq

@@ -7,7 +7,7 @@ namespace fq {
 
 Simulation::Simulation(Load& load, const Policy& policy, uint32_t slots, Starts starts)
     : load_(load),
-      queue_(policy, load.begin_ms()),
+      queue_(policy, load.begin_ms(), load.has_followers()),
       entitlement_([this](std::string_view path) { return queue_.weight_of(path); }),
       figures_(load.tenants().size()),
       slots_(slots),
@@ -92,7 +92,7 @@ void Simulation::happen(const Happening& happening) {
 void Simulation::come(const Coming& coming) {
   switch (coming.what) {
     case Coming::What::end:
-      return end(coming.id, coming.nth);
+      return end({coming.id, coming.nth, coming.slot});
     case Coming::What::due:
       if (queue_.is_ready(coming.id)) note_ready(coming.id);
       return;
@@ -115,11 +115,11 @@ void Simulation::push(uint64_t id) {
   leaf_of(arrival.tenant);
   const int64_t due_ms = std::max(arrival.due_ms, queue_.now_ms());
   if (due_ms > queue_.now_ms()) {
-    coming_.push({due_ms, id, Coming::What::due, 0});
+    coming_.push({due_ms, id, Coming::What::due});
   } else if (arrival.after.empty() || queue_.is_ready(id)) {
     note_ready(id);
   }
-  if (arrival.ttl_ms != kNever) coming_.push({due_ms + arrival.ttl_ms, id, Coming::What::expiry, 0});
+  if (arrival.ttl_ms != kNever) coming_.push({due_ms + arrival.ttl_ms, id, Coming::What::expiry});
   if (!arrival.after.empty()) note_freed();
 }
 
@@ -151,17 +151,18 @@ void Simulation::begin(const VirtualQueue::Started& started) {
   }
   note_not_ready(started.id);
   figures_.note_run(tenant, run.run_ms);
-  coming_.push({queue_.now_ms() + run.run_ms, started.id, Coming::What::end, started.nth});
+  coming_.push({queue_.now_ms() + run.run_ms, started.id, Coming::What::end, started.nth, started.slot});
 }
 
-void Simulation::end(uint64_t id, uint32_t nth) {
-  const Run run = load_.run(id, nth);
+void Simulation::end(const VirtualQueue::Started& started) {
+  const uint64_t id = started.id;
+  const Run run = load_.run(id, started.nth);
   --running_;
-  queue_.end(id, run);
+  queue_.end(started, run);
   const bool comes_back =
       run.ending == RunEnding::retried || run.ending == RunEnding::released || run.ending == RunEnding::died;
   if (comes_back && run.back_ms > 0) {
-    coming_.push({queue_.now_ms() + run.back_ms, id, Coming::What::due, 0});
+    coming_.push({queue_.now_ms() + run.back_ms, id, Coming::What::due});
   } else if (comes_back) {
     note_ready(id);
   }
@@ -173,7 +174,7 @@ void Simulation::note_freed() {
   for (const uint64_t id : queue_.take_freed()) {
     const int64_t due_ms = load_.arrival(id).due_ms;
     if (due_ms > queue_.now_ms()) {
-      coming_.push({due_ms, id, Coming::What::due, 0});
+      coming_.push({due_ms, id, Coming::What::due});
     } else if (queue_.is_ready(id)) {
       note_ready(id);
     }

@@ -33,7 +33,8 @@ class Simulation {
     int64_t at_ms;
     uint64_t id;
     What what;
-    uint32_t nth;  // end: of which run
+    uint32_t nth = 0;  // end: of which run, and where
+    SlotIndex slot{};
     /// For a heap whose front comes first; of one time, the ids by their age.
     bool operator<(const Coming& other) const {
       return at_ms != other.at_ms ? at_ms > other.at_ms : id > other.id;
@@ -47,7 +48,7 @@ class Simulation {
   void push(uint64_t id);
   bool start_some();
   void begin(const VirtualQueue::Started& started);
-  void end(uint64_t id, uint32_t nth);
+  void end(const VirtualQueue::Started& started);
   void note_freed();
   void note_ready(uint64_t id);
   void note_not_ready(uint64_t id);

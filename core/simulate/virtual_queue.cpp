@@ -25,7 +25,8 @@ Bytes bytes_of(std::span<const uint64_t> words) {
 
 }  // namespace
 
-VirtualQueue::VirtualQueue(const Policy& policy, int64_t now_ms) : now_ms_(now_ms), of_file_(policy.queue) {
+VirtualQueue::VirtualQueue(const Policy& policy, int64_t now_ms, bool remembers)
+    : now_ms_(now_ms), remembers_(remembers), of_file_(policy.queue) {
   load(policy);
   put_together();
 }
@@ -163,8 +164,10 @@ std::optional<VirtualQueue::Started> VirtualQueue::start_next() {
                                  {.serial = ++last_serial_, .attempts_max = kAnyAttempts, .now_ms = now_ms_});
   });
   if (!slot) return std::nullopt;
-  const Entry& entry = ground_.schedule().messages().entry(*slot);
-  return Started{entry.id, entry.deliveries - 1U};
+  const Messages messages = ground_.schedule().messages();
+  const Entry& entry = messages.entry(*slot);
+  messages.expect(MessageId{entry.id.get()});
+  return Started{entry.id, entry.deliveries - 1U, *slot};
 }
 
 std::optional<VirtualQueue::Started> VirtualQueue::start(uint64_t id) {
@@ -174,28 +177,33 @@ std::optional<VirtualQueue::Started> VirtualQueue::start(uint64_t id) {
     schedule.messages().lease(txn, *slot,
                               {.serial = ++last_serial_, .attempts_max = kAnyAttempts, .now_ms = now_ms_});
   });
-  return Started{id, ground_.schedule().messages().entry(*slot).deliveries - 1U};
+  return Started{id, ground_.schedule().messages().entry(*slot).deliveries - 1U, *slot};
 }
 
-void VirtualQueue::end(uint64_t id, const Run& run) {
-  const auto slot = find(id);
-  if (!slot) return;
+void VirtualQueue::end(const Started& started, const Run& run) {
   const int64_t due_ms = now_ms_ + run.back_ms;
   ground_.change([&](Schedule& schedule, Txn& txn) {
     const Messages messages = schedule.messages();
+    FQ_ASSERT(messages.entry(started.slot).id == started.id);
+    FQ_ASSERT(state_of(messages.entry(started.slot)) == SlotState::leased);
     switch (run.ending) {
       case RunEnding::acked:
-        return messages.finish(txn, *slot, RecordType::acked, 0, now_ms_, now_ms_);
+        messages.finish(txn, started.slot, RecordType::acked, 0, now_ms_, now_ms_);
+        break;
       case RunEnding::cancelled:
-        return messages.finish(txn, *slot, RecordType::cancelled, 0, now_ms_, now_ms_);
+        messages.finish(txn, started.slot, RecordType::cancelled, 0, now_ms_, now_ms_);
+        break;
       case RunEnding::buried:
-        return messages.bury(txn, *slot, now_ms_);
+        return messages.bury(txn, started.slot, now_ms_);
       case RunEnding::retried:
       case RunEnding::released:
       case RunEnding::died:
-        messages.requeue(txn, *slot, run.ending == RunEnding::retried, run.ending == RunEnding::died, due_ms,
-                         now_ms_);
+        messages.requeue(txn, started.slot, run.ending == RunEnding::retried, run.ending == RunEnding::died,
+                         due_ms, now_ms_);
+        return;
     }
+    // Nobody asks how it has ended: its slot is free, and still in the processor's cache, for the next one.
+    if (!remembers_) schedule.past().forget_outcomes(txn, 1);
   });
   resolve();
 }

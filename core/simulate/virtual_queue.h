@@ -22,7 +22,8 @@ namespace fq {
 
 class VirtualQueue {
  public:
-  VirtualQueue(const Policy& policy, int64_t now_ms);
+  /// `remembers`: messages come after others, and how these have ended may have to be known long after.
+  VirtualQueue(const Policy& policy, int64_t now_ms, bool remembers);
 
   int64_t now_ms() const { return now_ms_; }
   const Settings& settings() const { return settings_; }
@@ -39,12 +40,13 @@ class VirtualQueue {
   struct Started {
     uint64_t id = 0;
     uint32_t nth = 0;  // delivery of it, from 0
+    SlotIndex slot{};  // where it is until its end
   };
   /// Whose turn it is; none: nothing can be served.
   std::optional<Started> start_next();
   /// This one, whoever's turn it is. None: it is not waiting.
   std::optional<Started> start(uint64_t id);
-  void end(uint64_t id, const Run& run);
+  void end(const Started& started, const Run& run);
 
   bool is_ready(uint64_t id) const { return is_in(id, SlotState::ready); }
   bool has_waiting() const;
@@ -65,6 +67,7 @@ class VirtualQueue {
 
   Ground ground_;
   int64_t now_ms_;
+  const bool remembers_;
   uint64_t last_serial_ = 0;
   PolicyValues of_file_, of_run_time_;  // of the queue as a whole
   Settings settings_;

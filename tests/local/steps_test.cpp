@@ -52,6 +52,25 @@ TEST_CASE("what a step put out is told although the file that first told it is g
   }
 }
 
+TEST_CASE("a thousand messages that sleep take a timer each, and little of the segment") {
+  SpoolFixture q;
+  constexpr int kMany = 1000;
+  q.sync_lazily();
+  for (int i = 0; i < kMany; ++i) q.push("m", Durability::lazy);
+  const LeaseReply jobs =
+      q.lease_from(q.door(), {.want = kMany, .hold = Hold::duration, .hold_ms = 3'600'000});
+  REQUIRE(jobs.deliveries.size() == kMany);
+  const uint64_t before = q.stats().segment_bytes;
+  for (const Delivery& job : jobs.deliveries)
+    REQUIRE_FALSE(q.door().steps()->sleep(job.receipt, "nap", 60'000, 0).value().over);
+  CHECK(q.stats().segment_bytes - before <= kMany * 256);
+  CHECK(q.stats().delayed == kMany);
+  q.clock.advance(59'999);
+  CHECK(q.stats().ready == 0);
+  q.clock.advance(1);
+  CHECK(q.stats().ready == kMany);
+}
+
 TEST_CASE("the step that is one too many, and its limit, are named") {
   SpoolFixture q;
   q.sync_lazily();
