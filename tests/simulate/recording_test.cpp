@@ -89,6 +89,19 @@ TEST_CASE("what comes after another starts when that has ended") {
   CHECK(waits(story.as_it_was(), "a") == "2 0/10/10");
 }
 
+TEST_CASE("what comes after one that has ended long ago starts at once, or never where that was cancelled") {
+  const bool acked = GENERATE(true, false);
+  Story story;
+  Event second = Story::about("pushed", 2, "a", 200);
+  second.after = "1";
+  story.push(1, "b", 0).start(1, "b", 10).end(acked ? "acked" : "cancelled", 1, "b", 50);
+  story.add(second);
+  if (acked) story.run(2, "a", 200, 230);
+  if (!acked) story.end("buried", 2, "a", 200);
+  story.finish();
+  CHECK(figures_of(story.by_turn(), "a").run_ms == (acked ? 30 : 0));
+}
+
 TEST_CASE("what comes after one that was buried is never served") {
   Story story;
   Event second = Story::about("pushed", 2, "a", 0);
