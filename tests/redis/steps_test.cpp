@@ -36,7 +36,7 @@ TEST_CASE("a step whose process died is run by another when nobody has heard of 
   at_once.raise();
   CHECK(queue->steps()->begin(job.receipt, "s", &at_once).error().kind == ErrorKind::later);
   clock.advance(15'000);
-  CHECK(answered(queue->steps()->begin(job.receipt, "s", nullptr)).turn != nullptr);
+  CHECK(answered(queue->steps()->begin(job.receipt, "s", &at_once)).turn != nullptr);
 }
 
 TEST_CASE("a step that its process gave up is free at once") {

@@ -12,6 +12,7 @@ namespace fq {
 namespace {
 
 constexpr size_t kKeysPerCall = 256;
+constexpr size_t kOthersCounted = 8;  // between the states of a tenant and its bytes
 
 }  // namespace
 
@@ -25,13 +26,43 @@ Result<void> RedisCheck::look_at(const std::vector<std::string>& names, std::str
     ArgumentList arguments;
     arguments.borrow(look);
     for (size_t i = from; i < std::min(wanted.size(), from + kKeysPerCall); ++i) arguments.borrow(wanted[i]);
-    FQ_TRY_SET(const Reply reply, shard_.look(arguments.words()));
-    const Reply& told = reply.at(1);
-    changes_.insert(told.at(0).text);
-    for (size_t i = 0; i < found_.size(); ++i) found_[i] += static_cast<uint64_t>(told.at(1).at(i).number);
-    for (const Reply& fault : told.at(2).items) report_.findings.add(fault.text);
+    FQ_TRY(take(arguments.words()));
   }
   return {};
+}
+
+/// What one look says.
+Result<void> RedisCheck::take(const std::vector<std::string_view>& look) {
+  FQ_TRY_SET(const Reply reply, shard_.look(look));
+  const Reply& told = reply.at(1);
+  changes_.insert(told.at(0).text);
+  for (size_t i = 0; i < found_.size(); ++i) found_[i] += static_cast<uint64_t>(told.at(1).at(i).number);
+  for (const Reply& fault : told.at(2).items) report_.findings.add(fault.text);
+  for (const Reply& tenant : told.at(3).items) {
+    Unpacker counts(tenant.at(1).text);
+    for (int64_t& each : of_tenants_[tenant.at(0).text]) each += counts.whole();
+  }
+  return {};
+}
+
+Result<void> RedisCheck::compare_tenants() {
+  std::string last;
+  const std::string page = std::to_string(kIdsPerCall);
+  for (;;) {
+    FQ_TRY_SET(const Reply reply, shard_.look({"tenants", last, page}));
+    for (const Reply& each : reply.at(1).items) {
+      last = each.at(0).text;
+      Unpacker sums(each.at(1).text);
+      TenantSums counted = {};
+      for (size_t i = 0; i + 1 < counted.size(); ++i) counted[i] = sums.whole();
+      sums.raw(kOthersCounted * sizeof(double));
+      counted.back() = sums.whole();
+      const auto found = of_tenants_.find(last);
+      if (counted != (found == of_tenants_.end() ? TenantSums{} : found->second))
+        report_.findings.add("tenant " + last + ": counts other messages or bytes than it has");
+    }
+    if (reply.at(1).items.size() < kIdsPerCall) return {};
+  }
 }
 
 /// Only where nobody changed anything meanwhile: else they are of other moments.
@@ -51,7 +82,7 @@ Result<void> RedisCheck::compare_sums() {
                          std::string(name_of(static_cast<State>(i))) + " messages, and there are " +
                          std::to_string(found_[i]));
   }
-  return {};
+  return compare_tenants();
 }
 
 Result<CheckReport> RedisCheck::run() {
@@ -62,6 +93,7 @@ Result<CheckReport> RedisCheck::run() {
     FQ_TRY(look_at(names, "m:", "check_messages"));
     FQ_TRY(look_at(names, "n:", "check_nodes"));
   } while (cursor != "0" && !cursor.empty());
+  FQ_TRY(take({"check_limits"}));
   FQ_TRY(compare_sums());
   return std::move(report_);
 }

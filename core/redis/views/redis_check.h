@@ -4,6 +4,7 @@
 // System.
 #include <array>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,13 +24,18 @@ class RedisCheck {
  private:
   /// Of these names of keys those that begin so, `look`ed at.
   Result<void> look_at(const std::vector<std::string>& names, std::string_view begin, std::string_view look);
+  Result<void> take(const std::vector<std::string_view>& look);
   Result<void> compare_sums();
+  Result<void> compare_tenants();
 
   Shard& shard_;
   CheckReport report_;
   std::set<std::string> seen_;          // a walk over keys may show one twice
   std::array<uint64_t, 5> found_ = {};  // by state
-  std::set<std::string> changes_;       // how many there were, as each call told
+  // Of each tenant by state, then bytes of those that are not dead.
+  using TenantSums = std::array<int64_t, 6>;
+  std::map<std::string, TenantSums> of_tenants_;
+  std::set<std::string> changes_;  // how many there were, as each call told
 };
 
 }  // namespace fq

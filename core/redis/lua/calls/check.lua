@@ -26,18 +26,26 @@ local function message(call, id)
         ' says something else'
     end
   end
-  return m.state, faults
+  return m.state, faults, m
 end
 
--- ids. reply: how many changes there were; how many of these there are by state; what is wrong.
+-- ids. reply: how many changes there were; how many of these there are by state; what is wrong; of each tenant the same
+-- by state, and bytes of those that are not dead.
 function M.messages(call, args)
-  local states, faults = {0, 0, 0, 0, 0}, {}
+  local states, faults, tenants, found = {0, 0, 0, 0, 0}, {}, {}, {}
   for at = 2, #args do
-    local state, wrong = message(call, tonumber(args[at]))
-    if state then states[state + 1] = states[state + 1] + 1 end
+    local state, wrong, m = message(call, tonumber(args[at]))
+    if state then
+      states[state + 1] = states[state + 1] + 1
+      local tenant = tenants[m.path] or {0, 0, 0, 0, 0, 0}
+      tenants[m.path] = tenant
+      tenant[state + 1] = tenant[state + 1] + 1
+      if state ~= records.DEAD then tenant[6] = tenant[6] + m.bytes + m.step_bytes end
+    end
     for _, fault in ipairs(wrong or {}) do faults[#faults + 1] = fault end
   end
-  return {text.num(call.ops), states, faults}
+  for path, tenant in pairs(tenants) do found[#found + 1] = {path, struct.pack('<dddddd', unpack(tenant))} end
+  return {text.num(call.ops), states, faults, found}
 end
 
 -- What of it does not agree with its ring, with that of its parent, and with what it has ready.
@@ -46,6 +54,8 @@ local function faults_of(call, path, ready)
   if n.own.count ~= ready then faults[#faults + 1] = 'counts other ready messages than its queue has' end
   if n.kids ~= redis.call('ZCARD', call.tag .. 'r:' .. path) then faults[#faults + 1] = 'counts others than its ring has' end
   if (n.own.seated or false) ~= (n.own.count > 0 and not n.own.blocked) then faults[#faults + 1] = 'its own messages sit where they should not' end
+  if n.own.run ~= sums.of_tenant(call, path).leased then faults[#faults + 1] = 'counts others that run than are leased' end
+  if call.ranked and not ranks.is_well(call, n) then faults[#faults + 1] = 'stands by rank where it should not' end
   if path == '' then return faults end
   local member = struct.pack('>I8', n.seq) .. path
   local tag = redis.call('ZSCORE', call.tag .. 'r:' .. seats.parent_of(path), member)
@@ -64,6 +74,22 @@ function M.nodes(call, args)
     for _, fault in ipairs(faults_of(call, path, redis.call('ZCARD', call.tag .. 'q:' .. path))) do
       faults[#faults + 1] = (path == '' and 'the queue' or 'tenant ' .. path) .. ': ' .. fault
     end
+  end
+  return {text.num(call.ops), {}, faults}
+end
+
+-- What is kept of limits. reply: likewise.
+function M.limits(call)
+  local faults, running = {}, {}
+  for _, path in ipairs(amounts.wrong(call, sums.of_tenant)) do
+    faults[#faults + 1] = 'tenant ' .. path .. ': its limit counts other messages or bytes than it has'
+  end
+  for _, path in ipairs(seats.running(call)) do
+    local n = seats.node(call, path)
+    for _, name in ipairs(seats.pools_of(call, n)) do running[name] = (running[name] or 0) + n.own.run end
+  end
+  for _, name in ipairs(pools.wrong(call, running)) do
+    faults[#faults + 1] = 'pool ' .. name .. ': counts others than run in it'
   end
   return {text.num(call.ops), {}, faults}
 end

@@ -126,6 +126,7 @@ local LOOKS = {
   rivals = explain.rivals,
   check_messages = check.messages,
   check_nodes = check.nodes,
+  check_limits = check.limits,
   sums = function(call) return {records.sums_bytes(call.sums), text.num(call.ops), sums.rates(call),
     seats.node(call, '').paused and 1 or 0, call.settings.is_draining and 1 or 0, redis.call('ZCARD', call.tag .. 'cn'),
     redis.call('ZCARD', call.tag .. 'tn'), schedules.count(call)} end,

@@ -91,6 +91,26 @@ function M.may_set(call, path, values)
   return at(call, path) ~= nil or #below(call, path) <= TENANTS
 end
 
+local function held_below(call, path, of_tenant)
+  local held = {messages = 0, bytes = 0}
+  for _, each in ipairs(below(call, path)) do
+    local one = of_tenant(call, each)
+    held.messages, held.bytes = held.messages + messages_of(one), held.bytes + one.bytes
+  end
+  return held
+end
+
+-- Those for which other sums are kept than their tenants have. Those with too many below them are not looked at.
+function M.wrong(call, of_tenant)
+  local found = {}
+  for _, path in ipairs(redis.call('HKEYS', call.tag .. 'am')) do
+    local a = at(call, path)
+    local held = #below(call, path) <= TENANTS and held_below(call, path, of_tenant) or a
+    if a.messages ~= held.messages or a.bytes ~= held.bytes then found[#found + 1] = path end
+  end
+  return found
+end
+
 -- What holds for a tenant from now on: values by key. `of_tenant`: what is counted of one.
 function M.set(call, path, values, of_tenant)
   local most, bytes_most = values[MESSAGES], values[BYTES]
@@ -103,11 +123,7 @@ function M.set(call, path, values, of_tenant)
     return
   end
   if not a then
-    a = {messages = 0, bytes = 0}
-    for _, each in ipairs(below(call, path)) do
-      local one = of_tenant(call, each)
-      a.messages, a.bytes = a.messages + messages_of(one), a.bytes + one.bytes
-    end
+    a = held_below(call, path, of_tenant)
     a.had_messages, a.had_bytes = a.messages, a.bytes
     call.amounts[path], call.limited = a, call.limited + 1
   end

@@ -28,6 +28,7 @@ local function deadline(call, nonce)
   end
   return call.alive[nonce] or nil
 end
+function M.is_alive(call, nonce) return deadline(call, nonce) ~= nil end
 local function set_deadline(call, nonce, at)
   if deadline(call, nonce) then view.take(M.deadlines(call), nonce) end
   call.alive[nonce] = at or false

@@ -61,9 +61,7 @@ local function put(call, m, name, s)
 end
 local function new_step(kind) return {kind = kind, bytes = 0, child = 0, over = true, all_acked = true, ids = {}} end
 
-local function is_alive(call, holder)
-  return redis.call('ZSCORE', call.tag .. 's', string.sub(holder, 1, NONCE_BYTES)) ~= false
-end
+local function is_alive(call, holder) return sessions.is_alive(call, string.sub(holder, 1, NONCE_BYTES)) end
 
 -- name, a text that nobody else has, pid. 'kept' and its output; or 'run': it is the caller's; or 'wait'.
 function M.begin(call, receipt, name, token, pid)

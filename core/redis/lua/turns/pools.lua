@@ -61,6 +61,15 @@ function M.count_anew(call)
   for _, l in pairs(read_all(call)) do l.run = 0 end
 end
 
+-- Those in which other numbers run than `running` says, by name.
+function M.wrong(call, running)
+  local found = {}
+  for name, l in pairs(read_all(call)) do
+    if l.run ~= (running[name] or 0) then found[#found + 1] = name end
+  end
+  return found
+end
+
 function M.write(call)
   if not call.pools_changed then return end
   redis.call('UNLINK', call.tag .. 'p')

@@ -107,6 +107,19 @@ local function best_by_pools(call, n, by_age)
   if best then return best[3], highest end
 end
 
+-- Whether it stands by rank and by age as it should, and all that sit below it do.
+function M.is_well(call, n)
+  local function card(kind) return redis.call('ZCARD', call.tag .. kind .. n.path) end
+  if card('k:') ~= card('r:') or card('g:') ~= card('r:') then return false end
+  if n.path == '' then return true end
+  local parent, best = seats.parent_of(n.path), n.seated and best_of(call, n) or nil
+  local entry = best and entry_of(n, best) or nil
+  local stamp = redis.call('ZSCORE', call.tag .. 'g:' .. parent, n.path)
+  if not entry then return not stamp and not n.rank end
+  local score = redis.call('ZSCORE', call.tag .. 'k:' .. parent, entry[2])
+  return tonumber(score or nil) == entry[1] and tonumber(stamp or nil) == n.stamp
+end
+
 -- The node at `n` or below whose own first message has the turn, or nil.
 function M.next(call, n)
   local by_age = M.is_turn_by_age(call)

@@ -1,0 +1,107 @@
+// check_test - what does not agree on a server is found, and named for what it is.
+#include "tests/redis/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+constexpr std::string_view kKeys = "fq1:fq:{default:0:0}:";
+std::string key(std::string_view what) { return std::string(kKeys) + std::string(what); }
+
+struct Checked {
+  FakeClock clock;
+  TestServer server;
+  std::unique_ptr<Queue> queue = open_on(told_time_engine(), server.spool(), &clock);
+
+  void set(const std::string& path, PolicyKey key, int64_t number, const std::string& text = {}) {
+    REQUIRE(queue->policy_set(path, {{{key, number, 0, text}}, {}}).ok());
+  }
+  /// One of eight bytes of a value that is another number then.
+  void add_one(const std::string& hash, const std::string& field, size_t at) {
+    std::string bytes = command(server, {"HGET", hash, field}).text;
+    double number = 0;
+    REQUIRE(bytes.size() >= at + sizeof number);
+    bytes.copy(reinterpret_cast<char*>(&number), sizeof number, at);
+    number += 1;
+    bytes.replace(at, sizeof number, std::string(reinterpret_cast<const char*>(&number), sizeof number));
+    command(server, {"HSET", hash, field, bytes});
+  }
+  bool finds(std::string_view what) {
+    for (const std::string& line : answered(queue->check()).findings.lines) {
+      if (line.find(what) != std::string::npos) return true;
+    }
+    return false;
+  }
+  bool is_well() {
+    const CheckReport report = answered(queue->check());
+    for (const std::string& line : report.findings.lines) UNSCOPED_INFO(line);
+    return report.findings.empty() && report.remarks.empty();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("check finds the sums of a limit that are not those of its tenants") {
+  Checked c;
+  c.set("a", PolicyKey::max_messages, 5);
+  push_one(*c.queue, "a/x", "12345");
+  REQUIRE(answered(c.queue->lease(for_a_minute())).deliveries.size() == 1);
+  CHECK(c.is_well());
+  const size_t field = GENERATE(size_t{16}, size_t{24});  // messages, bytes
+  c.add_one(key("am"), "a", field);
+  CHECK(c.finds("tenant a: its limit counts other messages or bytes than it has"));
+}
+
+TEST_CASE("check finds a pool that counts others than run in it") {
+  Checked c;
+  REQUIRE(c.queue->policy_load({{}, {}, {{"p", {{PolicyKey::concurrency, 2, 0, {}}}}}}, {.inode = 1}).ok());
+  c.set("a", PolicyKey::pool, 0, "p");
+  push_one(*c.queue, "a", "x");
+  REQUIRE(answered(c.queue->lease(for_a_minute())).deliveries.size() == 1);
+  CHECK(c.is_well());
+  c.add_one(key("p"), "p", 48);
+  CHECK(c.finds("pool p: counts others than run in it"));
+}
+
+TEST_CASE("check finds a tenant that stands by rank where it should not") {
+  Checked c;
+  c.set("", PolicyKey::scope, static_cast<int64_t>(Scope::queue));
+  push_one(*c.queue, "a/x", "1");
+  push_one(*c.queue, "b", "2");
+  CHECK(c.is_well());
+  const std::string ring = GENERATE(std::string("k:"), std::string("g:"));
+  const std::string member = command(c.server, {"ZRANGE", key(ring), "0", "0"}).items.at(0).text;
+  SECTION("one is missing") {
+    command(c.server, {"ZREM", key(ring), member});
+    CHECK(c.finds("stands by rank where it should not"));
+  }
+  SECTION("one has another place") {
+    command(c.server, {"ZINCRBY", key(ring), "7", member});
+    CHECK(c.finds("stands by rank where it should not"));
+  }
+}
+
+TEST_CASE("check finds a tenant that counts other messages or bytes than it has") {
+  Checked c;
+  push_one(*c.queue, "a", "12345");
+  push_one(*c.queue, "b", "1");
+  REQUIRE(answered(c.queue->lease(for_a_minute())).deliveries.size() == 1);
+  CHECK(c.is_well());
+  std::string sums = command(c.server, {"GET", key("c:b")}).text;
+  double bytes = 17;
+  sums.replace(13 * sizeof bytes, sizeof bytes,
+               std::string(reinterpret_cast<const char*>(&bytes), sizeof bytes));
+  command(c.server, {"SET", key("c:b"), sums});
+  CHECK(c.finds("tenant b: counts other messages or bytes than it has"));
+}
+
+TEST_CASE("what steps have put out is among the bytes of their tenant") {
+  Checked c;
+  push_one(*c.queue, "a", "x");
+  const LeaseReply reply = answered(c.queue->lease(for_a_minute()));
+  const Receipt receipt = reply.deliveries.at(0).receipt;
+  CHECK(answered(c.queue->steps()->keep(receipt, "s", as_bytes("output"))) == SettleStatus::ok);
+  CHECK(c.is_well());
+}
+
+}  // namespace fq::test
