@@ -10,6 +10,7 @@
 #include "core/redis/records/packing.h"
 #include "core/redis/records/tenant_path.h"
 #include "core/redis/shard/waiting.h"
+#include "core/redis/views/time_counts.h"
 
 namespace fq {
 
@@ -232,8 +233,24 @@ Result<StatsRow> RedisLook::sums() {
   row.schedules = static_cast<uint64_t>(scheduled.at(0).number);
   if (const std::optional<uint64_t> next_ms = parse_decimal(scheduled.at(1).text))
     row.next_schedule_wall_ms = static_cast<int64_t>(*next_ms);
+  FQ_TRY(add_times(row));
   FQ_TRY_SET(row.parked_tenants, parked());
   return row;
+}
+
+Result<void> RedisLook::add_times(StatsRow& row) {
+  FQ_TRY_SET(const Reply reply, shard_.look({"histograms"}));
+  TimeCounts waited, ran;
+  const Reply& all = reply.at(1);
+  for (size_t i = 0; i + 1 < all.items.size(); i += 2) {
+    const std::string_view field = all.at(i).text;
+    const uint64_t value = parse_decimal(all.at(i + 1).text).value_or(0);
+    if (field.starts_with('w')) waited.take(field.substr(1), value);
+    if (field.starts_with('r')) ran.take(field.substr(1), value);
+  }
+  row.wait_ms = waited.percentiles();
+  row.run_ms = ran.percentiles();
+  return {};
 }
 
 Result<uint64_t> RedisLook::parked() {

@@ -24,6 +24,7 @@ class RedisLook {
  private:
   Result<StatsRow> sums();
   Result<uint64_t> parked();
+  Result<void> add_times(StatsRow& row);
   Result<std::vector<StatsRow>> tenants(const std::string& top);
   Result<bool> have_ended(std::span<const MessageId> ids);
 

@@ -36,7 +36,7 @@ function M.look(keys)
     usual_run = tonumber(root[13] or 0), stamps = tonumber(root[14] or 0), by_age = tonumber(root[15] or 0),
     limited = tonumber(root[16] or 0), schedules = tonumber(root[17] or 0), schedule_changes = {}, amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = {},
-    is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, session = ''}
+    is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, times = {}, session = ''}
   call.ranked, call.was_limited = call.settings.ranked, call.limited
   ends.read(call, root[11] or '')
   call.now = math.max(before, time.read(keys[1]))
@@ -135,6 +135,7 @@ function M.finish(call)
   steps.write(call)
   schedules.write(call)
   sums.write(call)
+  histograms.write(call)
   amounts.write(call)
   events.write(call)
   ranks.write(call)

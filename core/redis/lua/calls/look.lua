@@ -130,6 +130,7 @@ local LOOKS = {
   sums = function(call) return {records.sums_bytes(call.sums), text.num(call.ops), sums.rates(call),
     seats.node(call, '').paused and 1 or 0, call.settings.is_draining and 1 or 0, redis.call('ZCARD', call.tag .. 'cn'),
     redis.call('ZCARD', call.tag .. 'tn'), schedules.count(call)} end,
+  histograms = function(call) return histograms.all(call) end,
   -- from, n: of those with something ready so many behind one: the last that was looked at, and how many are parked.
   parked = function(call, args)
     local first, last, parked = args[2] == '' and '-' or '(' .. args[2], '', 0

@@ -178,6 +178,7 @@ function M.lease(call, m, n, top, terms, more)
   tree.started(call, n)
   count(call, m, 'ready', -1)
   count(call, m, 'leased')
+  histograms.note(call, 'w', call.now - m.since)
   call.serial = call.serial + 1
   m.state, m.serial, m.nonce, m.began, m.changed = LEASED, call.serial, call.session, call.now, true
   m.in_force = terms.attempts > 0 and terms.attempts or attempts_of(call.settings, m)
@@ -223,6 +224,7 @@ end
 -- `run_us`: how long it ran, -1: since it was taken.
 function M.judge(call, m, verdict, delay, failure, run_us)
   if run_us >= 0 then m.run_ticks = math.floor(run_us / 10) end
+  histograms.note(call, 'r', call.now - m.began)
   if m.nonce ~= call.session then sessions.tell(call, m, sessions.ENDED) end
   if m.suspended then
     M.fall_asleep(call, m)

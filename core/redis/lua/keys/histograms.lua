@@ -1,0 +1,34 @@
+-- histograms - how long messages of the queue waited until they were taken ('w'), and ran until a verdict ('r').
+--
+-- A hash has how many there were in each bucket, the sum of all times and the longest. Below 32 ms a bucket is one
+-- millisecond, above it each power of two is cut into 16. core/redis/views/time_counts.h reads them.
+local M = {}
+
+local function bucket_of(ms)
+  local octave = 0
+  while ms >= 32 do ms, octave = math.floor(ms / 2), octave + 1 end
+  return octave == 0 and ms or 32 + 16 * (octave - 1) + ms - 16
+end
+
+function M.note(call, kind, ms)
+  ms = math.max(0, math.floor(ms))
+  local times = call.times[kind] or {sum = 0, longest = 0, buckets = {}}
+  call.times[kind] = times
+  local bucket = bucket_of(ms)
+  times.buckets[bucket] = (times.buckets[bucket] or 0) + 1
+  times.sum, times.longest = times.sum + ms, math.max(times.longest, ms)
+end
+
+-- Fields and values of all.
+function M.all(call) return redis.call('HGETALL', call.tag .. 'hg') end
+
+function M.write(call)
+  local key = call.tag .. 'hg'
+  for kind, times in pairs(call.times) do
+    for bucket, count in pairs(times.buckets) do redis.call('HINCRBY', key, kind .. bucket, count) end
+    if times.sum > 0 then redis.call('HINCRBY', key, kind .. 's', text.num(times.sum)) end
+    if times.longest > tonumber(redis.call('HGET', key, kind .. 'm') or 0) then redis.call('HSET', key, kind .. 'm', text.num(times.longest)) end
+  end
+end
+
+return M

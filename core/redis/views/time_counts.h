@@ -1,0 +1,24 @@
+// time_counts - how often which times were met, as the server's program counts them: see histograms.lua.
+#pragma once
+
+// System.
+#include <map>
+#include <string_view>
+// fq, below us.
+#include "core/api/stats.h"
+
+namespace fq {
+
+class TimeCounts {
+ public:
+  /// A field of one kind of times: of a bucket, "s" or "m".
+  void take(std::string_view field, uint64_t value);
+  Percentiles percentiles() const;
+
+ private:
+  std::map<uint64_t, uint64_t> counts_;  // by bucket
+  uint64_t sum_ms_ = 0;
+  uint64_t max_ms_ = 0;
+};
+
+}  // namespace fq

@@ -1,0 +1,67 @@
+// times_test - how long messages of a queue on a server waited and ran.
+#include "core/redis/views/time_counts.h"
+
+// Tests.
+#include "tests/redis/fixture.h"
+
+namespace fq::test {
+
+TEST_CASE("stats tell how long messages waited and ran, each within one part in 32") {
+  const TestServer server;
+  FakeClock clock;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  CHECK(answered(queue->stats({})).rows.at(0).wait_ms.count == 0);
+  uint64_t sum = 0;
+  for (const int64_t ms : {0, 1, 31, 32, 33, 100, 999, 12'345, 50'000}) {
+    push_one(*queue, "t", "x");
+    clock.advance(ms);
+    const LeaseReply reply = answered(queue->lease(for_a_minute()));
+    clock.advance(ms);
+    Settle ack;
+    ack.receipt = reply.deliveries.at(0).receipt;
+    CHECK(answered(queue->settle({&ack, 1})).items.at(0) == SettleStatus::ok);
+    sum += static_cast<uint64_t>(ms);
+    const StatsRow row = answered(queue->stats({})).rows.at(0);
+    CHECK(row.wait_ms.max == ms);
+    CHECK(row.run_ms.max == ms);
+    CHECK(row.wait_ms.sum_ms == sum);
+  }
+  const Percentiles waited = answered(queue->stats({})).rows.at(0).wait_ms;
+  CHECK(waited.count == 9);
+  CHECK(waited.p50 == 33);
+  CHECK(waited.p99 == 50'000);
+  CHECK(waited.by_octave.at(0) == 1);
+}
+
+TEST_CASE("a time is told by its bucket, and off by one part in 32 at the most") {
+  const TestServer server;
+  FakeClock clock;
+  const auto queue = open_on(told_time_engine(), server.spool(), &clock);
+  int64_t last = 0;
+  for (const int64_t ms : {40, 63, 64, 127, 128, 1'000, 65'535, 65'536, 3'600'000}) {
+    push_one(*queue, "t", "x");
+    clock.advance(ms);
+    const LeaseReply reply = answered(queue->lease(for_a_minute()));
+    Settle ack;
+    ack.receipt = reply.deliveries.at(0).receipt;
+    CHECK(answered(queue->settle({&ack, 1})).items.at(0) == SettleStatus::ok);
+    TimeCounts counts;
+    const Reply all = command(server, {"HGETALL", "fq1:fq:{default:0:0}:hg"});
+    for (size_t i = 0; i + 1 < all.items.size(); i += 2) {
+      const std::string& field = all.at(i).text;
+      const bool is_new = field != "ws" && field[0] == 'w';
+      if (is_new) counts.take(field.substr(1), std::stoull(all.at(i + 1).text));
+    }
+    last = ms;
+    const int64_t told = counts.percentiles().p99.value_or(0);
+    CHECK(std::abs(told - last) * 32 <= last);
+  }
+}
+
+TEST_CASE("what nobody counts so is passed over") {
+  TimeCounts counts;
+  for (const char* field : {"", "x", "-1", "99999999999", "s ", "1e3"}) counts.take(field, 7);
+  CHECK(counts.percentiles().count == 0);
+}
+
+}  // namespace fq::test
