@@ -6,7 +6,7 @@ namespace fq::test {
 namespace {
 
 constexpr std::string_view kKeys = "fq1:fq:{default:0:0}:";
-std::string key(std::string_view what) { return std::string(kKeys) + std::string(what); }
+std::string key_of(std::string_view what) { return std::string(kKeys) + std::string(what); }
 
 struct Checked {
   FakeClock clock;
@@ -48,7 +48,7 @@ TEST_CASE("check finds the sums of a limit that are not those of its tenants") {
   REQUIRE(answered(c.queue->lease(for_a_minute())).deliveries.size() == 1);
   CHECK(c.is_well());
   const size_t field = GENERATE(size_t{16}, size_t{24});  // messages, bytes
-  c.add_one(key("am"), "a", field);
+  c.add_one(key_of("am"), "a", field);
   CHECK(c.finds("tenant a: its limit counts other messages or bytes than it has"));
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("check finds a pool that counts others than run in it") {
   push_one(*c.queue, "a", "x");
   REQUIRE(answered(c.queue->lease(for_a_minute())).deliveries.size() == 1);
   CHECK(c.is_well());
-  c.add_one(key("p"), "p", 48);
+  c.add_one(key_of("p"), "p", 48);
   CHECK(c.finds("pool p: counts others than run in it"));
 }
 
@@ -70,13 +70,13 @@ TEST_CASE("check finds a tenant that stands by rank where it should not") {
   push_one(*c.queue, "b", "2");
   CHECK(c.is_well());
   const std::string ring = GENERATE(std::string("k:"), std::string("g:"));
-  const std::string member = command(c.server, {"ZRANGE", key(ring), "0", "0"}).items.at(0).text;
+  const std::string member = command(c.server, {"ZRANGE", key_of(ring), "0", "0"}).items.at(0).text;
   SECTION("one is missing") {
-    command(c.server, {"ZREM", key(ring), member});
+    command(c.server, {"ZREM", key_of(ring), member});
     CHECK(c.finds("stands by rank where it should not"));
   }
   SECTION("one has another place") {
-    command(c.server, {"ZINCRBY", key(ring), "7", member});
+    command(c.server, {"ZINCRBY", key_of(ring), "7", member});
     CHECK(c.finds("stands by rank where it should not"));
   }
 }
@@ -87,11 +87,11 @@ TEST_CASE("check finds a tenant that counts other messages or bytes than it has"
   push_one(*c.queue, "b", "1");
   REQUIRE(answered(c.queue->lease(for_a_minute())).deliveries.size() == 1);
   CHECK(c.is_well());
-  std::string sums = command(c.server, {"GET", key("c:b")}).text;
+  std::string sums = command(c.server, {"GET", key_of("c:b")}).text;
   double bytes = 17;
   sums.replace(13 * sizeof bytes, sizeof bytes,
                std::string(reinterpret_cast<const char*>(&bytes), sizeof bytes));
-  command(c.server, {"SET", key("c:b"), sums});
+  command(c.server, {"SET", key_of("c:b"), sums});
   CHECK(c.finds("tenant b: counts other messages or bytes than it has"));
 }
 
