@@ -223,13 +223,14 @@ end
 -- verdict: 0 ack, 1 retry, 2 release, 3 bury. What becomes of it: 'ok', 'buried', or 'slept'.
 -- `run_us`: how long it ran, -1: since it was taken.
 function M.judge(call, m, verdict, delay, failure, run_us)
-  if run_us >= 0 then m.run_ticks = math.floor(run_us / 10) end
   histograms.note(call, 'r', call.now - m.began)
   if m.nonce ~= call.session then sessions.tell(call, m, sessions.ENDED) end
+  -- What it ends with is no verdict, and tells nothing: it ran as long as it was leased.
   if m.suspended then
     M.fall_asleep(call, m)
     return 'slept'
   end
+  if run_us >= 0 then m.run_ticks = math.floor(run_us / 10) end
   if verdict == 0 then
     finish(call, m, 'acked', failure)
   elseif verdict == 2 then
