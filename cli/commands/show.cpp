@@ -42,10 +42,9 @@ std::string json_of(const Session& session, const MessageInfo& message,
   write_message(json, session.queue_name(), message);
   json.key("history").begin_array();
   EventView view(session.queue_name());
-  std::string receipt;
   for (const HistoryEvent& event : events) {
     if (&event != &events.front()) line.push_back(',');
-    view.append_json(line, view_of(event, message.id, message.tenant, receipt));
+    view.append_json(line, view_of(event, message.id, message.tenant));
   }
   json.end_array().key("steps");
   write_steps(json, steps);
@@ -90,10 +89,9 @@ std::string stderr_text(std::string_view tail) {
 std::string history_text(const MessageInfo& message, const std::vector<HistoryEvent>& events) {
   Table table({0, 1, 2});
   EventView view("");
-  std::string receipt;
   for (const HistoryEvent& event : events) {
     std::string about;
-    view.append_details(about, view_of(event, message.id, message.tenant, receipt));
+    view.append_details(about, view_of(event, message.id, message.tenant));
     table.row({"  " + local_time_text(event.at_wall_ms), std::string(event.event), about});
   }
   return "history\n" + table.text();

@@ -266,14 +266,13 @@ std::string status_text(std::optional<int> exit, std::optional<int> signal, std:
   return reason.find(status) == std::string_view::npos ? status : "";
 }
 
-Event view_of(const HistoryEvent& event, MessageId id, std::string_view tenant, std::string& receipt) {
+Event view_of(const HistoryEvent& event, MessageId id, std::string_view tenant) {
   Event view;
   view.event = event.event;
   view.at_wall_ms = event.at_wall_ms;
   view.id = id;
   view.tenant = tenant;
-  receipt = event.receipt ? event.receipt->text() : std::string();
-  view.receipt = receipt;
+  view.receipt = event.receipt;
   view.pid = event.pid.value_or(0);
   view.until_wall_ms = event.until_wall_ms;
   view.due_wall_ms = event.due_wall_ms;

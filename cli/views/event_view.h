@@ -49,7 +49,7 @@ class EventView {
 /// "exit 3" or "signal 9"; "": neither, or `reason` says it.
 std::string status_text(std::optional<int> exit, std::optional<int> signal, std::string_view reason);
 
-/// What history tells, as a view of it, and of `receipt`, which gets the text of its own.
-Event view_of(const HistoryEvent& event, MessageId id, std::string_view tenant, std::string& receipt);
+/// What history tells, as a view of it.
+Event view_of(const HistoryEvent& event, MessageId id, std::string_view tenant);
 
 }  // namespace fq::cli

@@ -155,7 +155,7 @@ struct MessageInfo {
 struct HistoryEvent {
   std::string_view event;  // "pushed", "leased", "acked", "retried", "released", "buried", "kicked", ...
   int64_t at_wall_ms = 0;
-  std::optional<Receipt> receipt;
+  std::string receipt;  // leased; else empty
   std::optional<int> pid;
   std::string reason;
   // As in Event.

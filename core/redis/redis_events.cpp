@@ -160,7 +160,7 @@ Result<HistoryPage> RedisEvents::history(MessageId id, const Cursor& from, size_
     HistoryEvent& event = page.events.emplace_back();
     event.event = each.event;
     event.at_wall_ms = each.at_wall_ms;
-    if (!each.receipt.empty()) event.receipt = Receipt{std::string(each.receipt)};
+    event.receipt = each.receipt;
     if (each.pid != 0) event.pid = each.pid;
     event.reason = each.reason;
     event.until_wall_ms = each.until_wall_ms;

@@ -19,7 +19,7 @@ HistoryEvent event_of(RecordType type, int64_t at_wall_ms, uint64_t id, const Ev
   event.event = name_of_event(type);
   event.at_wall_ms = at_wall_ms;
   if (type == RecordType::leased) {
-    event.receipt = Receipt(id, serial, text_of(mark));
+    event.receipt = receipt_text(id, serial, text_of(mark));
     if (detail.pid != 0) event.pid = static_cast<int>(detail.pid);
   }
   event.reason = detail.reason;
