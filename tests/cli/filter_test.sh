@@ -45,7 +45,7 @@ w=$(fq push -t a first) && bury --reason 'no route to host'
 x=$(fq push -t b second) && bury --reason 'disk full'
 y=$(fq push -t c third --ttl 1ms); await test "$(fq peek --state dead --json | ids)" = "$w $x $y"
 is 'dead ones tell why' 'REASON,no route to host,disk full,expired' \
-  "$(fq peek --state dead | sed -E 's/^.{25}//; s/ {2,}.*//' | paste -sd,)"
+  "$(fq peek --state dead | awk 'NR == 1 { at = index($0, "REASON") } { print substr($0, at) }' | sed -E 's/ {2,}.*//' | paste -sd,)"
 is 'kick by reason' 1 "$(fq kick --reason 'disk')"
 is 'takes a part of it' "$x" "$(fq peek --json | ids)"
 gives 1 '' fq kick --reason DISK

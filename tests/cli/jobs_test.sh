@@ -27,7 +27,7 @@ is 'with exits' "$late - $gone - $dead 4 $bad 3 $good 0" \
   "$(fq jobs | columns | tail -5 | cut -d' ' -f1,3 | paste -sd' ')"
 is 'a row of what runs' "$runs running - now $worker acme cat $work/gate" "$(fq jobs --state running | columns | sed -n 2p | sed -E 's/[0-9]+s ago/now/')"
 is 'the heading' 'ID STATE EXIT TIME WORKER TENANT COMMAND' "$(fq jobs | columns | head -1)"
-is 'a command and a payload' "plain,make 'a b'" "$(fq jobs -t b | columns | sed 1d | cut -d' ' -f7- | paste -sd,)"
+is 'a command and a payload' "plain,make 'a b'" "$(fq jobs -t b | columns | sed -E '1d; s/[0-9]+s ago/now/' | cut -d' ' -f7- | paste -sd,)"
 is 'states' 'running ready ready delayed held dead cancelled dead dead acked' "$(fq jobs | columns | sed 1d | cut -d' ' -f2 | paste -sd' ')"
 is 'JSON has the state of the message' leased "$(fq jobs --state running --json | jq -r .state)"
 is 'and since when it runs' false "$(fq jobs --state running --json | jq '.started_at == null')"
