@@ -52,10 +52,16 @@ Result<bool> QueueBackup::copy_file(const std::string& name, uint64_t bytes) {
   Result<std::unique_ptr<File>> from = disk().open(name, OpenMode::read);
   if (!from.ok() && (is_gone(from.error()) || from.error().kind == ErrorKind::unusable)) return false;
   if (!from.ok()) return from.error();
-  Result<std::unique_ptr<File>> to = copy_->open(name, OpenMode::create_new);
-  if (!to.ok() && to.error().sys == EEXIST) return true;
-  if (!to.ok()) return of_copy(to.error());
   FQ_TRY_SET(const uint64_t there, (*from)->size());
+  Result<std::unique_ptr<File>> to = copy_->open(name, OpenMode::create_new);
+  if (!to.ok() && to.error().sys == EEXIST) {
+    // A payload that is all there stays as it is; one of a push that was under way then has grown since.
+    to = copy_->open(name, OpenMode::write);
+    Result<uint64_t> copied = to.ok() ? (*to)->size() : to.error();
+    if (!copied.ok()) return of_copy(copied.error());
+    if (*copied >= there) return true;
+  }
+  if (!to.ok()) return of_copy(to.error());
   Result<void> copied = copy_bytes(**from, **to, std::min(bytes, there));
   if (copied.ok()) return true;
   static_cast<void>(copy_->remove(name));
@@ -81,7 +87,7 @@ Result<void> QueueBackup::copy_bytes(File& from, File& to, uint64_t bytes) {
   return {};
 }
 
-/// Of all names that are there now; what was copied before stays as it is.
+/// Of all names that are there now.
 Result<void> QueueBackup::copy_directory(const std::string& directory) {
   const Result<std::vector<std::string>> names = disk().list(directory);
   if (!names.ok() && is_gone(names.error())) return {};

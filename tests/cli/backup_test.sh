@@ -148,6 +148,21 @@ kill -CONT "$backup"; wait "$backup"
 is 'it is in the copy' "$(large d)" "$(in_copy pop -t d)"
 rm -r "$work/copy"
 
+# A payload that was half written when payloads were copied, and is pushed by the time of the journal.
+touch "$work/marker"
+FQ_STOP_AT=blob.written:1 "$FQ" push -t half >/dev/null < <(large h) & push=$!
+await stopped "$push"
+blob=$(find "$FQ_SPOOL/queues/default/blobs" -type f -newer "$work/marker")
+truncate -s 4096 "$blob"
+FQ_STOP_AT=backup.payloads:1 "$FQ" backup "$work/copy" & backup=$!
+await stopped "$backup"
+large h >"$blob"
+kill -CONT "$push"; wait "$push"
+kill -CONT "$backup"; wait "$backup"
+gives 0 '' in_copy check
+is 'it is whole' "$( (large h; echo) | cksum)" "$(in_copy pop -t half | cksum)"
+rm -r "$work/copy"
+
 # In use: pairs are pushed in one batch and taken together, some beside the journal; no copy has half of one.
 pusher() {
   local n=0

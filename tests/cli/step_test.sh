@@ -89,9 +89,8 @@ is 'a step is not refused by it' more "$(fq step more -- echo more)"
 fq ack; fq push x >/dev/null; is 'room again' 0 $?
 
 # Killed at each point: what was not kept runs again, what was is told, and nothing is in the way.
-points='begun appended committed durable'
-here || points=durable
-for point in $points; do
+for point in begun appended committed durable; do
+  here || [ "$point" = durable ] || continue
   fresh; rm -f "$ran"*
   fq push m >/dev/null; lease
   FQ_KILL_AT=step.$point:1 fq step s --shell "echo s >>'$ran'; echo out \$\$" >"$work/first" 2>/dev/null

@@ -101,16 +101,21 @@ TEST_CASE("a check beside heavy work comes to an end and finds nothing", "[threa
   std::vector<std::thread> threads;
   for (Busy& each : busy) threads.emplace_back([&] { each.work(stop); });
   std::vector<std::string> told;
+  int done = 0;
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 10 && std::chrono::steady_clock::now() - begin < std::chrono::seconds(3); ++i) {
     const auto report = scene.door().check();
-    if (!report.ok()) told.push_back(report.error().text);
+    // Where the processors are busy with others the journal may go faster than it can be read: said, not guessed.
+    const bool too_fast = !report.ok() && report.error().kind == ErrorKind::later;
+    if (!report.ok() && !too_fast) told.push_back(report.error().text);
+    done += report.ok() ? 1 : 0;
     if (report.ok()) told.insert(told.end(), report->findings.lines.begin(), report->findings.lines.end());
   }
   stop = true;
   for (std::thread& each : threads) each.join();
   for (const std::string& line : told) UNSCOPED_INFO(line);
   CHECK(told.empty());
+  CHECK(done > 0);
   for (const Busy& each : busy) {
     CHECK(each.trouble() == "");
     CHECK(each.done() > 10);

@@ -91,7 +91,11 @@ Result<Checked> QueueChecker::check_settled() {
     FQ_TRY(locked([&]() -> Result<void> { return before = header().oldest_file, Result<void>(); }));
     Result<Checked> checked = check_alone();
     FQ_TRY(locked([&]() -> Result<void> { return after = header().oldest_file, Result<void>(); }));
-    if (before == after || attempt == kCheckTries) return checked;
+    if (before == after) return checked;
+    // What it found may be of files that went.
+    if (attempt == kCheckTries) {
+      return Error{ErrorKind::later, object() + ": its journal goes faster than it can be checked; try again", 0};
+    }
   }
 }
 
