@@ -334,7 +334,7 @@ Result<MoveLedger> Crossing::ledger() {
   };
   for (int attempt = 0; attempt < kLedgerTriesMax; ++attempt) {
     FQ_TRY_SET(const uint32_t before, oldest());
-    FQ_TRY_SET(MoveLedger ledger, MoveLedger::read(disk()));
+    Result<MoveLedger> ledger = MoveLedger::read(disk());
     FQ_TRY_SET(const uint32_t after, oldest());
     if (before == after) return ledger;
   }
