@@ -91,7 +91,9 @@ Result<Checked> QueueChecker::check_settled() {
     FQ_TRY(locked([&]() -> Result<void> { return before = header().oldest_file, Result<void>(); }));
     Result<Checked> checked = check_alone();
     FQ_TRY(locked([&]() -> Result<void> { return after = header().oldest_file, Result<void>(); }));
-    if (before == after) return checked;
+    // Also one that was given back before, and is taken out of the directory only now.
+    const bool went = before != after || (!checked.ok() && checked.error().sys == ENOENT);
+    if (!went) return checked;
     // What it found may be of files that went.
     if (attempt == kCheckTries) {
       return Error{ErrorKind::later, object() + ": its journal goes faster than it can be checked; try again", 0};

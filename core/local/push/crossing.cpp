@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <cerrno>
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
@@ -336,7 +337,7 @@ Result<MoveLedger> Crossing::ledger() {
     FQ_TRY_SET(const uint32_t before, oldest());
     Result<MoveLedger> ledger = MoveLedger::read(disk());
     FQ_TRY_SET(const uint32_t after, oldest());
-    if (before == after) return ledger;
+    if (before == after && (ledger.ok() || ledger.error().sys != ENOENT)) return ledger;
   }
   return too_busy(object());
 }
