@@ -58,7 +58,8 @@ Result<std::optional<Following::End>> Following::follow_on(const FollowWait& wai
   if (step.what == What::timed_out) return std::optional(End::timed_out);
   if (step.what == What::interrupted) return std::optional(End::interrupted);
   Result<void> taken = take(step);
-  if (!taken.ok() && Output::interrupted(taken.error())) return std::optional(End::interrupted);
+  const bool interrupted = wait.interrupt->raised();  // a write may be cut short by something else
+  if (!taken.ok() && interrupted && Output::interrupted(taken.error())) return std::optional(End::interrupted);
   if (!taken.ok()) return std::move(taken).error();
   return step.what == What::ended ? std::optional(End::ended) : std::nullopt;
 }
