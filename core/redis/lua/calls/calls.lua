@@ -156,4 +156,18 @@ function M.finish(call)
   redis.call('HSET', call.root, unpack(root))
 end
 
+-- Does what args[3] names of `things`, once nothing else is due. Reply: the head, and what that answers.
+function M.one_of(things, keys, args)
+  local call, fault = M.begin(keys, args[1], args[2])
+  if not call then return fault end
+  local answer = {}
+  if not call.more then
+    answer, fault = things[args[3]](call, args)
+    if fault then return fault end
+  end
+  local head = M.head(call)
+  M.finish(call)
+  return {head, answer}
+end
+
 return M

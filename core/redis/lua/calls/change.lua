@@ -152,18 +152,6 @@ local CHANGES = {
   end,
 }
 
-function M.run(keys, args)
-  local call, fault = calls.begin(keys, args[1], args[2])
-  if not call then return fault end
-  local answers = {}
-  if not call.more then
-    local refused
-    answers, refused = CHANGES[args[3]](call, args)
-    if refused then return refused end
-  end
-  local head = calls.head(call)
-  calls.finish(call)
-  return {head, answers}
-end
+function M.run(keys, args) return calls.one_of(CHANGES, keys, args) end
 
 return M

@@ -31,17 +31,6 @@ local STEPS = {
   end,
 }
 
-function M.run(keys, args)
-  local call, fault = calls.begin(keys, args[1], args[2])
-  if not call then return fault end
-  local answer = {}
-  if not call.more then
-    answer, fault = STEPS[args[3]](call, args)
-    if fault then return fault end
-  end
-  local head = calls.head(call)
-  calls.finish(call)
-  return {head, answer}
-end
+function M.run(keys, args) return calls.one_of(STEPS, keys, args) end
 
 return M

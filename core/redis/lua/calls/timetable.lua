@@ -26,17 +26,6 @@ local WHATS = {
   run = function(call, args) return schedules.run(call, args[4], tonumber(args[5]), tonumber(args[6]), pusher(call, args)) end,
 }
 
-function M.run(keys, args)
-  local call, fault = calls.begin(keys, args[1], args[2])
-  if not call then return fault end
-  local answer = {}
-  if not call.more then
-    answer, fault = WHATS[args[3]](call, args)
-    if fault then return fault end
-  end
-  local head = calls.head(call)
-  calls.finish(call)
-  return {head, answer}
-end
+function M.run(keys, args) return calls.one_of(WHATS, keys, args) end
 
 return M
