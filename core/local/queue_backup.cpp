@@ -10,6 +10,7 @@
 #include "core/local/files/blobs.h"
 #include "core/local/files/queue_directory.h"
 #include "core/local/local_queue.h"
+#include "core/local/write/files_stay.h"
 
 namespace fq {
 
@@ -111,26 +112,15 @@ Result<void> QueueBackup::copy_rest() {
 
 /// The journal as it is at one moment, and the payloads that it speaks of.
 Result<void> QueueBackup::copy_moment() {
-  SegmentHeader& shared = header();
-  const Taken taken = shared.checking.take(shared.settings.lock_timeout_ms.peek());
-  if (taken == Taken::owner_died) shared.checking.consistent();
-  if (taken != Taken::clean && taken != Taken::owner_died) {
-    return Error{ErrorKind::later,
-                 object() + ": being checked or copied by " + describe_holder(shared.checking.holder()) +
-                     "; try again",
-                 0};
-  }
+  FQ_TRY_SET([[maybe_unused]] const FilesStay held, FilesStay::hold(link_));
   // From here on none goes: those of before first, then those that came up to the journal's end.
-  Result<void> payloads = copy_directory("blobs");
-  Result<bool> copied = false;
-  for (int attempt = 0; payloads.ok() && copied.ok() && !*copied && attempt < kBackupTries; ++attempt)
-    copied = copy_journal();
+  FQ_TRY(copy_directory("blobs"));
+  bool copied = false;
+  for (int attempt = 0; !copied && attempt < kBackupTries; ++attempt) {
+    FQ_TRY_SET(copied, copy_journal());
+  }
   FQ_POINT("backup.journal");
-  if (payloads.ok() && copied.ok() && *copied) payloads = copy_directory("blobs");
-  shared.checking.unlock();
-  FQ_TRY(std::move(payloads));
-  if (!copied.ok()) return copied.error();
-  if (*copied) return {};
+  if (copied) return copy_directory("blobs");
   return Error{ErrorKind::later, object() + ": its journal has too little room to stay; try again", 0};
 }
 

@@ -8,7 +8,7 @@
 #include "core/schedule/check/faults.h"
 // fq, this room.
 #include "core/local/care/segment_copy.h"
-#include "core/local/files/process_info.h"
+#include "core/local/write/files_stay.h"
 
 namespace fq {
 
@@ -89,34 +89,21 @@ Result<Checked> QueueChecker::check_settled() {
     uint32_t before = 0;
     uint32_t after = 0;
     FQ_TRY(locked([&]() -> Result<void> { return before = header().oldest_file, Result<void>(); }));
-    Result<Checked> checked = check_alone();
+    Result<Checked> checked = check_once();
     FQ_TRY(locked([&]() -> Result<void> { return after = header().oldest_file, Result<void>(); }));
     // Also one that was given back before, and is taken out of the directory only now.
     const bool went = before != after || (!checked.ok() && checked.error().sys == ENOENT);
     if (!went) return checked;
     // What it found may be of files that went.
     if (attempt == kCheckTries) {
-      return Error{ErrorKind::later, object() + ": its journal goes faster than it can be checked; try again", 0};
+      return Error{ErrorKind::later, object() + ": its journal goes faster than it can be checked; try again",
+                   0};
     }
   }
 }
 
-/// While the files are read they stay, as far as there is room (JournalSize::stays_for_check).
-Result<Checked> QueueChecker::check_alone() {
-  SegmentHeader& shared = header();
-  const Taken taken = shared.checking.take(shared.settings.lock_timeout_ms.peek());
-  if (taken == Taken::owner_died) shared.checking.consistent();
-  if (taken != Taken::clean && taken != Taken::owner_died) {
-    return Error{ErrorKind::later,
-                 object() + ": being checked by " + describe_holder(shared.checking.holder()) + "; try again",
-                 0};
-  }
-  Result<Checked> checked = check_once();
-  shared.checking.unlock();
-  return checked;
-}
-
 Result<Checked> QueueChecker::check_once() {
+  FQ_TRY_SET([[maybe_unused]] const FilesStay held, FilesStay::hold(link_));
   Checked checked;
   CheckReport& report = checked.report;
   FQ_TRY_SET(const std::unique_ptr<Store> live, private_store());

@@ -26,7 +26,6 @@ class QueueChecker : private Linked {
   Result<void> find_unread(std::span<const TableFile> files, uint64_t tail, const ScanResult& scan,
                            std::vector<JournalDamage>& damage);
   Result<Checked> check_once();
-  Result<Checked> check_alone();
   Result<Checked> check_settled();
 
   BlobCare& blobs_;

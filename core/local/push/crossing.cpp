@@ -7,6 +7,7 @@
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/local/files/blobs.h"
+#include "core/local/write/files_stay.h"
 
 namespace fq {
 
@@ -327,7 +328,8 @@ Result<void> Crossing::settle(MessageId id) {
 }
 
 Result<MoveLedger> Crossing::ledger() {
-  // A file that goes while it is read takes with it what is still looked for: such a look is made again.
+  FQ_TRY_SET([[maybe_unused]] const FilesStay held, FilesStay::hold(link_));
+  // A file that goes all the same while it is read takes with it what is still looked for: such a look is made again.
   const auto oldest = [&]() -> Result<uint32_t> {
     uint32_t file = 0;
     FQ_TRY(locked([&]() -> Result<void> { return file = header().oldest_file, Result<void>(); }));

@@ -26,7 +26,8 @@ inline constexpr uint64_t kLooseBytesMax = 8 * 1024 * 1024;  // chosen: as much 
 /// A view over the header. Needs: the state lock.
 class LooseBlobs {
  public:
-  explicit LooseBlobs(SegmentHeader& header) : header_(header), count_(header.loose_blobs), schedule_(header.schedule) {}
+  explicit LooseBlobs(SegmentHeader& header)
+      : header_(header), count_(header.loose_blobs), schedule_(header.schedule) {}
 
   void add(Txn& txn, uint64_t bytes) { txn.set(count_.bytes, count_.bytes + bytes); }
   void drop(Txn& txn, uint64_t bytes) {

@@ -1,0 +1,27 @@
+// files_stay - for its life the files of the journal and the payloads of what ends stay, for whoever reads them.
+//
+// As far as there is room (JournalSize::stays_for_check, LooseBlobs::stay); nobody else waits for anything.
+#pragma once
+
+// System.
+#include <memory>
+// fq, this room.
+#include "core/local/write/link.h"
+
+namespace fq {
+
+class FilesStay {
+ public:
+  /// One holds them at a time. ErrorKind::later: another does, for longer than a lock is waited for.
+  static Result<FilesStay> hold(Link& link);
+
+ private:
+  struct Unlock {
+    void operator()(RobustMutex* mutex) const { mutex->unlock(); }
+  };
+  explicit FilesStay(RobustMutex& mutex) : held_(&mutex) {}
+
+  std::unique_ptr<RobustMutex, Unlock> held_;
+};
+
+}  // namespace fq
