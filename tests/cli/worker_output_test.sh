@@ -43,4 +43,12 @@ push_twenty
 worker --drain -- seq 10000 2>"$work/said" | head -n1 >/dev/null
 is 'a reader that has left does not stop a worker, and is not told of what it missed' '0 0 ' "${PIPESTATUS[0]} $(fq peek | wc -l) $(cat "$work/said")"
 clear_all
+# A write that something cut short without a signal for us: what was not told is said.
+if command -v strace >/dev/null; then
+  told=$(fq push --keep 1h -- echo told); fq worker --once >/dev/null 2>&1
+  gives 74 'standard output' strace -f -qq -o /dev/null -e inject=write:error=EINTR:when=1 "$FQ" result "$told"
+else
+  echo "skipped: strace is not installed"
+fi
+
 finish

@@ -84,8 +84,8 @@ class Books {
   // For the main thread. What is allowed and ordered is done after the next send(): one wake-up for all.
   void allow(size_t slots);
   void settle(VerdictOrder order);
-  /// Asks what others have made of the messages that are held, up to now. The news that says `confirmed` has all
-  /// such changes that no news before it had.
+  /// Asks what others have made of the messages that are held, up to now. The news that says `confirmed` has
+  /// all such changes that no news before it had.
   void confirm();
   void send();
   void read_policy();
