@@ -122,6 +122,9 @@ TEST_CASE("what is no zone is refused, and what is no file of zones is none") {
   CHECK(without.error().kind == ErrorKind::config);
   CHECK(without.error().text.find("install tzdata") != std::string::npos);
   CHECK(load_zone("UTC", "/nonexistent/zoneinfo").ok());
+  const Result<Zone> emptied = load_zone("Europe/Berlin", "/proc/self/net");
+  CHECK(emptied.error().kind == ErrorKind::config);
+  CHECK(emptied.error().text.find("install tzdata") != std::string::npos);
   CHECK(!Zone::parse({}));
 }
 

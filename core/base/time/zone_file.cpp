@@ -36,6 +36,9 @@ Error refuse_unknown(std::string_view name) {
       0};
 }
 
+/// A directory that a removed tzdata left behind is none: each database has UTC.
+bool is_database(const std::string& directory) { return ::access((directory + "/Etc/UTC").c_str(), F_OK) == 0; }
+
 /// Nothing: it is not there, or no file.
 Result<std::vector<std::byte>> read_all(const std::string& path) {
   std::vector<std::byte> bytes;
@@ -65,7 +68,7 @@ Result<Zone> load_zone(std::string_view name, const std::string& directory) {
   const std::string database = directory.empty() ? std::string(kSystemZones) : directory;
   const std::string path = database + "/" + std::string(name);
   FQ_TRY_SET(const std::vector<std::byte> bytes, read_all(path));
-  if (bytes.empty() && ::access(database.c_str(), F_OK) != 0) {
+  if (bytes.empty() && !is_database(database)) {
     return Error{ErrorKind::config,
                  "tz: there is no time zone database in " + database + "; install tzdata, or use UTC", 0};
   }
