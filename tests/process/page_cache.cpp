@@ -2,6 +2,7 @@
 #include "tests/process/page_cache.h"
 
 // System.
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -44,17 +45,20 @@ void PageCache::heal() {
 uint64_t PageCache::inode_of(int file) {
   struct stat about {};
   if (::fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) return 0;
-  const auto known = numbers_.find(about.st_ino);
-  if (known != numbers_.end()) {
-    platter_.lengthen(known->second, static_cast<uint64_t>(about.st_size));
-    return known->second;
+  const auto known = known_.find(about.st_ino);
+  if (known != known_.end()) {
+    platter_.lengthen(known->second.inode, static_cast<uint64_t>(about.st_size));
+    return known->second.inode;
   }
   std::error_code failed;
-  const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file), failed).string();
+  const std::string link = "/proc/self/fd/" + std::to_string(file);
+  const auto path = std::filesystem::read_symlink(link, failed).string();
   if (!path.starts_with(directory_ + "/")) return 0;
   const std::string name = std::to_string(about.st_ino);
   platter_.put(name, content_of(file, static_cast<uint64_t>(about.st_size)));
-  return numbers_[about.st_ino] = *platter_.find(name);
+  const uint64_t inode = *platter_.find(name);
+  known_[about.st_ino] = {inode, Descriptor(::open(link.c_str(), O_PATH | O_CLOEXEC))};
+  return inode;
 }
 
 bool PageCache::fails(Fault::Call call) {
@@ -117,11 +121,11 @@ void PageCache::cut(const std::string& to, std::mt19937_64* random) {
     if (item.is_directory() || item.path().filename().string().starts_with("segment")) continue;
     struct stat about {};
     if (::stat(item.path().c_str(), &about) != 0) continue;
-    const auto known = numbers_.find(about.st_ino);
-    if (known == numbers_.end()) {
+    const auto known = known_.find(about.st_ino);
+    if (known == known_.end()) {
       fs::copy_file(item.path(), target);
     } else {
-      std::ofstream(target, std::ios::binary) << left.content(known->second);
+      std::ofstream(target, std::ios::binary) << left.content(known->second.inode);
     }
   }
 }

@@ -12,6 +12,8 @@
 #include <mutex>
 #include <random>
 #include <string>
+// fq, below us.
+#include "core/base/descriptor.h"
 // Tests.
 #include "tests/fakes/platter.h"
 
@@ -59,6 +61,13 @@ class PageCache {
   int sync(int file);
 
  private:
+  /// A file of the directory: its number on the platter. It stays open by its path alone (which holds no
+  /// lock), so that its number goes to no file made later.
+  struct Known {
+    uint64_t inode = 0;
+    Descriptor path;
+  };
+
   /// 0: not one of ours.
   uint64_t inode_of(int file);
   bool fails(Fault::Call call);
@@ -67,7 +76,7 @@ class PageCache {
   Fault fault_;
   std::mutex lock_;
   Platter platter_;
-  std::map<uint64_t, uint64_t> numbers_;  // of inodes: the file system's, the Platter's
+  std::map<uint64_t, Known> known_;  // by the file system's number
   int calls_ = 0;
   int failures_ = 0;
 };

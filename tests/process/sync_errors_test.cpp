@@ -8,12 +8,18 @@
 // left.
 
 // System.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <thread>
+// fq, below us.
+#include "core/base/descriptor.h"
 // Tests.
 #include "tests/knobs.h"
 #include "tests/process/fates.h"
@@ -168,6 +174,25 @@ Ruling try_case(Case one, const std::string& directory) {
 }
 
 }  // namespace
+
+TEST_CASE("a file made after another was removed holds nothing of that one") {
+  const Ruling ruling = in_own_process([](const std::string& directory) {
+    std::filesystem::create_directory(directory + "/files");
+    PageCache cache(directory + "/files", {});
+    const std::string texts[] = {"the old one, longer", "the new one"};
+    for (const std::string& text : texts) {
+      const std::string path = directory + "/files/" + text;
+      const Descriptor file(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
+      bool synced = ::pwrite(file.get(), text.data(), text.size(), 0) >= 0;
+      if (text == texts[0]) synced = ::fdatasync(file.get()) == 0 && ::unlink(path.c_str()) == 0;
+      if (!synced) return Ruling{.wrong = "the files could not be made"};
+    }
+    cache.cut(directory + "/cut");
+    std::ifstream left(directory + "/cut/" + texts[1], std::ios::binary);
+    return Ruling{.wrong = std::string(std::istreambuf_iterator<char>(left), {})};
+  });
+  CHECK(ruling.wrong == "");
+}
 
 TEST_CASE("no answer rests on a sync or write that failed, and the queue goes on") {
   const bool all = is_long_form();
