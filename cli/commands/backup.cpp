@@ -36,10 +36,11 @@ const Command backup_command = {
     "backup",
     "DIR",
     "Copies the spool into DIR, while it is in use.\n"
-    "DIR is a spool then; nothing in it is leased.",
+    "DIR is a spool then, in which nothing is leased.",
     {{}, &kOnlyQueue, ""},
     "fq backup /mnt/fq-$(date +%F)",
-    "0 done; 1 no spool; 64 DIR is not empty; 69 not there; 75 no room",
+    "0 done; 1 no spool; 64 DIR is not empty; 69 DIR cannot hold a spool;\n"
+    "          75 no room",
     run_backup,
 };
 

@@ -10,11 +10,11 @@ namespace fq::cli {
 namespace {
 
 constexpr OptionSpec kCancelOptions[] = {
-    {"Which", 't', "tenant", Takes::value, "TENANT", "those of this one and below"},
+    {"Which", 't', "tenant", Takes::value, "TENANT", "those of this tenant and below"},
     {"Which", 0, "tag", Takes::value, "K=V", "those with this tag"},
     {"Which", 0, "all", Takes::nothing, "", "those of every tenant; asks first"},
-    {"Which", 0, "state", Takes::value, "STATE", "only those in it (default: all but dead)"},
-    {"Which", 'n', "count", Takes::value, "N", "at most so many (default: unlimited)"},
+    {"Which", 0, "state", Takes::value, "STATE", "only those in this state (default: all but dead)"},
+    {"Which", 'n', "count", Takes::value, "N", "at most N (default: unlimited)"},
     {"General", 0, "yes", Takes::nothing, "", "do not ask; --all needs it without a terminal"},
 };
 
@@ -55,10 +55,10 @@ Result<Exit> run_cancel(const Arguments& arguments, Session& session) {
 const Command cancel_command = {
     "cancel",
     "[ID... | - | -t TENANT | --tag K=V | --all] [--state S] [-n N]",
-    "Takes messages out of the queue for good, leased ones too.",
+    "Removes messages for good, leased ones too.",
     {kCancelOptions, &kQueueOption, ""},
     "fq cancel -t acme",
-    "0 done (by filter it prints how many); 1 none, or an id was refused",
+    "0 done (a filter prints how many); 1 none, or an id was refused",
     run_cancel,
 };
 

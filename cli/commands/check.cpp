@@ -79,11 +79,11 @@ Result<Exit> run_check(const Arguments& arguments, Session& session) {
 const Command check_command = {
     "check",
     "[--repair]",
-    "Reads a whole queue and compares its segment, journal and payloads.\n"
+    "Reads all of a queue, and compares its segment, journal and payloads.\n"
     "--repair sets damaged bytes aside and keeps all that can be read.",
     {kCheckOptions, &kQueuesOption, "human|json"},
     "fq check",
-    "0 all is well; 1 no queue; 65 damage found or left; 74 not done",
+    "0 all is well; 1 no queue; 65 damage found or left; 74 I/O error",
     run_check,
 };
 

@@ -57,7 +57,7 @@ Result<Exit> run_compact(const Arguments& arguments, Session& session) {
 const Command compact_command = {
     "compact",
     "",
-    "Frees the space in the journal of every queue that no message needs.",
+    "Frees journal space that no message needs, in every queue.",
     {{}, &kQueuesOption, "human|json"},
     "fq compact -q mail",
     "0 done, also when nothing was gained; 1 no queue; 65 damage in the way",

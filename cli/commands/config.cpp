@@ -19,7 +19,7 @@ namespace fq::cli {
 namespace {
 
 constexpr OptionSpec kConfigOptions[] = {
-    {"Which", 't', "tenant", Takes::value, "TENANT", "show: what holds for this one (default: the queue)"},
+    {"Which", 't', "tenant", Takes::value, "TENANT", "show: of this tenant (default: of the queue)"},
 };
 
 /// What the queue knows; nothing of a queue that the first push is still to make.
@@ -166,10 +166,10 @@ Result<Exit> run_config(const Arguments& arguments, Session& session) {
 const Command config_command = {
     "config",
     "show [-t TENANT] | edit | check | path",
-    "Shows what holds and why; opens fq.toml in an editor, checks it, tells its path.",
+    "Shows the settings in effect and their origin; edits, checks or finds fq.toml.",
     {kConfigOptions, &kQueueOption, "human|json"},
     "fq config show -q mail -t acme/reports",
-    "0 shown, all is well; 78 fq.toml cannot be used",
+    "0 shown, or valid; 78 fq.toml cannot be used",
     run_config,
 };
 

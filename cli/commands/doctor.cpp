@@ -90,10 +90,10 @@ Result<Exit> run_doctor(const Arguments& arguments, Session& session) {
 const Command doctor_command = {
     "doctor",
     "",
-    "Checks what fq depends on: disk, limits, kernel, clock; tells who is attached.",
+    "Checks what fq depends on: disk, limits, kernel, clock, attached processes.",
     {{}, &kAlsoQueueOption, "human|json"},
     "fq doctor",
-    "0 fq can work here; 1 it can, but no such queue; 69 it cannot",
+    "0 fq can work here; 1 it can, but there is no such queue; 69 it cannot",
     run_doctor,
 };
 

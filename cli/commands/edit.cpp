@@ -28,7 +28,7 @@ constexpr OptionSpec kEditOptions[] = {
     {"Message", 0, "at", Takes::value, "TIME", "not before this time"},
     {"Message", 0, "ttl", Takes::value, "DUR", "dead if not started this long after it is due, or none"},
     {"Message", 0, "attempts", Takes::value, "N", "runs that count"},
-    {"Message", 0, "tag", Takes::value, "K=V", "a label; K= takes it away; may be given again"},
+    {"Message", 0, "tag", Takes::value, "K=V", "a label; K= removes it; may be given again"},
     {"Job", 0, "timeout", Takes::value, "DUR", "limit of a run, or none: timeout in fq.toml"},
     {"Job", 0, "shell", Takes::value, "TEXT", "instead of -- CMD: TEXT for sh -c"},
     {"Payload", 0, "payload", Takes::value, "TEXT", "the new payload"},
@@ -172,11 +172,11 @@ Result<Exit> run_edit(const Arguments& arguments, Session& session) {
 const Command edit_command = {
     "edit",
     "ID [OPTIONS] [-- CMD ARG...]",
-    "Changes a message that waits or is dead; without options in an editor.",
+    "Changes a waiting or dead message; without options, in an editor.",
     {kEditOptions, &kQueueOption, "", true},
     "fq edit 7 -p 10 --tag owner=eve",
     "0 changed; 1 it runs, has ended or is not there, or the editor failed;\n"
-    "65 the form or the payload is bad",
+    "65 a bad value or payload",
     run_edit,
 };
 

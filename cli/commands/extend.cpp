@@ -1,4 +1,4 @@
-// extend - a lease ends DUR from now instead.
+// extend - a lease ends DUR from now instead of at its old time.
 
 // fq, this room.
 #include "cli/words/command.h"
@@ -37,7 +37,8 @@ Result<Exit> run_extend(const Arguments& arguments, Session& session) {
 const Command extend_command = {
     "extend",
     "[RECEIPT | -] DUR",
-    "Lets a lease end DUR from now. Without RECEIPT it is that of $FQ_RECEIPT.",
+    "Makes a lease, or in a worker's job its time limit, end DUR from now.\n"
+    "Without RECEIPT: $FQ_RECEIPT.",
     {{}, &kQueueOption, ""},
     "fq extend 17.3.k7qd 5m",
     "0 extended; 1 the receipt was refused",

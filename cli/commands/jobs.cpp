@@ -220,10 +220,10 @@ const Command jobs_command = {
     "jobs",
     "[-t TENANT] [--tag K=V] [--state STATE] [-n N] [--watch[=DUR]]\n"
     "               [ID... | -]",
-    "Shows what runs, what waits in the order of service, and what has ended.",
+    "Shows what runs, what is next and what has ended.",
     {kJobsOptions, &kQueueOption, "human|json"},
     "fq jobs --state failed",
-    "0 shown; 1 none, or an id is not known",
+    "0 shown; 1 none, or an unknown id",
     run_jobs,
 };
 

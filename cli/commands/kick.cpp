@@ -10,13 +10,13 @@ namespace fq::cli {
 namespace {
 
 constexpr OptionSpec kKickOptions[] = {
-    {"Which", 't', "tenant", Takes::value, "TENANT", "those of this one and below"},
+    {"Which", 't', "tenant", Takes::value, "TENANT", "those of this tenant and below"},
     {"Which", 0, "tag", Takes::value, "K=V", "those with this tag"},
-    {"Which", 0, "reason", Takes::value, "TEXT", "those that failed for a reason with this in it"},
+    {"Which", 0, "reason", Takes::value, "TEXT", "those whose reason contains this text"},
     {"Which", 0, "all", Takes::nothing, "", "those of every tenant"},
     {"Which", 0, "state", Takes::value, "STATE", "dead or delayed (default: dead)"},
-    {"Which", 0, "fresh", Takes::nothing, "", "their steps are forgotten: see fq-step(1)"},
-    {"Which", 'n', "count", Takes::value, "N", "at most so many (default: unlimited)"},
+    {"Which", 0, "fresh", Takes::nothing, "", "forget their steps: see fq-step(1)"},
+    {"Which", 'n', "count", Takes::value, "N", "at most N (default: unlimited)"},
 };
 
 constexpr std::string_view kMoreFilters[] = {"reason"};
@@ -46,10 +46,10 @@ const Command kick_command = {
     "kick",
     "[ID... | - | -t TENANT | --tag K=V | --reason TEXT | --all]\n"
     "               [--state dead|delayed] [-n N] [--fresh]",
-    "Brings dead or delayed messages back to ready; their attempts start anew.",
+    "Makes dead or delayed messages ready again; their attempts are counted anew.",
     {kKickOptions, &kQueueOption, ""},
     "fq kick --all",
-    "0 done (by filter it prints how many); 1 none, or an id was refused",
+    "0 done (a filter prints how many); 1 none, or an id was refused",
     run_kick,
 };
 

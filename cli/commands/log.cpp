@@ -22,9 +22,9 @@ namespace {
 constexpr OptionSpec kLogOptions[] = {
     kTenantFilter,
     kTagFilter,
-    {"Which", 0, "since", Takes::value, "TIME|DUR", "from then on, or from so long ago (default: all)"},
+    {"Which", 0, "since", Takes::value, "TIME|DUR", "since then, or for this long (default: all)"},
     {"Which", 'n', "count", Takes::value, "N", "the last N (default: unlimited; with -f 10)"},
-    {"How", 'f', "follow", Takes::nothing, "", "go on with what happens from now on"},
+    {"How", 'f', "follow", Takes::nothing, "", "then print events as they happen"},
 };
 
 constexpr uint64_t kLastWhenFollowing = 10;
@@ -198,7 +198,7 @@ const Command log_command = {
     "Prints what happened to messages, oldest first; -f follows.",
     {kLogOptions, &kQueueOption, "human|json"},
     "fq log --since 1h -t acme",
-    "0 told; 1 nothing to tell",
+    "0 printed; 1 no events",
     run_log,
 };
 

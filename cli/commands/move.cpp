@@ -20,13 +20,13 @@ namespace {
 constexpr std::string_view kOf = "of";
 
 constexpr OptionSpec kMoveOptions[] = {
-    {"Where", 0, "to", Takes::value, "QUEUE", "the other queue, which has to be there"},
-    {"Where", 0, "tenant", Takes::value, "TENANT", "whose they are there (default: as here)"},
-    {"Which", 't', kOf, Takes::value, "TENANT", "those of this one and below"},
+    {"Where", 0, "to", Takes::value, "QUEUE", "the other queue; it has to exist"},
+    {"Where", 0, "tenant", Takes::value, "TENANT", "their tenant there (default: as here)"},
+    {"Which", 't', kOf, Takes::value, "TENANT", "those of this tenant and below"},
     {"Which", 0, "tag", Takes::value, "K=V", "those with this tag"},
     {"Which", 0, "all", Takes::nothing, "", "those of every tenant; asks first"},
-    {"Which", 0, "state", Takes::value, "STATE", "only those in it (default: all but dead)"},
-    {"Which", 'n', "count", Takes::value, "N", "at most so many (default: unlimited)"},
+    {"Which", 0, "state", Takes::value, "STATE", "only those in this state (default: all but dead)"},
+    {"Which", 'n', "count", Takes::value, "N", "at most N (default: unlimited)"},
     {"General", 0, "yes", Takes::nothing, "", "do not ask; --all needs it without a terminal"},
 };
 
@@ -142,11 +142,11 @@ Result<Exit> run_move(const Arguments& arguments, Session& session) {
 const Command move_command = {
     "move",
     "[ID... | - | -t TENANT | --tag K=V | --all] --to QUEUE",
-    "Moves messages that wait or are dead to another queue; prints OLD NEW.",
+    "Moves waiting or dead messages to another queue; prints old and new ids.",
     {kMoveOptions, &kQueueOption, "human|json"},
     "fq queue create slow && fq move -t acme --to slow",
     "0 all moved; 1 none, or some stay (each is named);\n"
-    "75 the queue is full or drains, the rest stays",
+    "75 the other queue is full or draining; the rest stays",
     run_move,
 };
 

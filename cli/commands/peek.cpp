@@ -21,7 +21,7 @@ namespace {
 constexpr OptionSpec kPeekOptions[] = {
     kTenantFilter,
     kTagFilter,
-    {"Which", 'n', "count", Takes::value, "N", "at most so many (default: 10)"},
+    {"Which", 'n', "count", Takes::value, "N", "at most N (default: 10)"},
     {"Which", 0, "state", Takes::value, "STATE",
      "ready, delayed, leased, held, dead or all\n(default: ready)"},
 };
@@ -145,7 +145,7 @@ Result<Exit> run_peek(const Arguments& arguments, Session& session) {
 const Command peek_command = {
     "peek",
     "[-t TENANT] [--tag K=V] [-n N] [--state STATE]",
-    "Shows messages in the order of their turns; those of other states by due time.",
+    "Shows ready messages in the order of service, others by due time.",
     {kPeekOptions, &kQueueOption, "human|json|raw"},
     "fq peek --state dead --json | jq .last_error.reason",
     "0 shown; 1 none",

@@ -20,12 +20,12 @@ namespace fq::cli {
 namespace {
 
 constexpr OptionSpec kPopOptions[] = {
-    {"What", 't', "tenant", Takes::value, "TENANT", "only of this one and below (default: any)"},
-    {"What", 'n', "count", Takes::value, "N", "at most so many (default: 1)"},
-    {"What", 0, "wait", Takes::attached, "DUR", "until one can be served (default: do not wait)"},
-    {"What", 0, "grouped", Takes::nothing, "", "what has gathered: all of one tenant"},
+    {"What", 't', "tenant", Takes::value, "TENANT", "only of this tenant and below (default: any)"},
+    {"What", 'n', "count", Takes::value, "N", "at most N (default: 1)"},
+    {"What", 0, "wait", Takes::attached, "DUR", "wait until one can be served (default: do not wait)"},
+    {"What", 0, "grouped", Takes::nothing, "", "the messages of one tenant that have gathered"},
     {"What", 0, "max", Takes::value, "N", "with --grouped: whole groups until there are N"},
-    {"What", 0, "lease", Takes::optional, "DUR", "lease for DUR instead of ack (DUR: lease in fq.toml)"},
+    {"What", 0, "lease", Takes::optional, "DUR", "lease instead of acking (default: lease in fq.toml)"},
     {"Output", '0', "null", Takes::nothing, "", "exact payload bytes, each ended by NUL"},
 };
 
@@ -256,7 +256,7 @@ const Command pop_command = {
     "Takes messages in fair order, writes their payloads and acks them.",
     {kPopOptions, &kQueueOption, "human|json|sh|raw"},
     "while m=$(fq pop); do echo \"$m\"; done",
-    "0 taken; 1 nothing can be served now; 65 it is damaged; 75 wait over",
+    "0 taken; 1 nothing can be served now; 65 damaged; 75 timed out",
     run_pop,
 };
 

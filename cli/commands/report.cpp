@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kRunningShown = 50;
 
 constexpr OptionSpec kReportOptions[] = {
-    {"Which", 0, "since", Takes::value, "TIME|DUR", "from then on, or from so long ago (default: all)"},
+    {"Which", 0, "since", Takes::value, "TIME|DUR", "since then, or for this long (default: all)"},
     {"How", 'o', "output", Takes::value, "FILE", "write it there (default: standard output)"},
 };
 
@@ -94,7 +94,7 @@ Result<Exit> run_report(const Arguments& arguments, Session& session) {
 const Command report_command = {
     "report",
     "[--since TIME|DUR] [-o FILE]",
-    "Writes a page (HTML) on what happened in the queues and what is stuck, and why.",
+    "Writes an HTML page: what happened in the queues, what is stuck, and why.",
     {kReportOptions, &kQueuesOption, ""},
     "fq report --since 1d -o report.html",
     "0 written; 1 no queue",

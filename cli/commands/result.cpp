@@ -13,7 +13,7 @@ namespace fq::cli {
 namespace {
 
 constexpr OptionSpec kResultOptions[] = {
-    {"Result", 'f', "follow", Takes::nothing, "", "until it has ended, as it is written"},
+    {"Result", 'f', "follow", Takes::nothing, "", "go on until the message has ended"},
 };
 
 /// Of one that has ended, and of which nothing was there to be written.
@@ -58,11 +58,11 @@ Result<Exit> run_result(const Arguments& arguments, Session& session) {
 const Command result_command = {
     "result",
     "[-f] ID",
-    "Writes what a message's job wrote, its stdout and stderr on ours.",
+    "Prints the output of a message's job: its stdout and stderr on ours.",
     {kResultOptions, &kQueueOption, ""},
     "fq result -f 17",
-    "0 written (-f: as fq wait); 1 none kept, or not known; 75 it has\n"
-    "          written nothing and not ended",
+    "0 printed (-f: as fq wait); 1 none kept, or unknown; 75 not ended,\n"
+    "          and no job of it runs",
     run_result,
 };
 

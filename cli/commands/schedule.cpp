@@ -263,7 +263,7 @@ const Command schedule_command = {
     "schedule",
     "set NAME SPEC [OPTIONS] [PAYLOAD | -- CMD ARG...] | list |\n"
     "          show NAME | pause NAME | resume NAME | remove NAME | run NAME",
-    "Makes messages at times, each time once, by whoever works on the queue.\n"
+    "Makes messages at set times, one for each; any process at work makes them.\n"
     "SPEC is five cron fields, @hourly and the like, or `every DUR`.",
     {kScheduleOptions, &kQueueOption, "human|json", true},
     "fq schedule set backup '30 3 * * *' -- backup.sh /srv",

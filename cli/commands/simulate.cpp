@@ -26,9 +26,9 @@ namespace {
 constexpr OptionSpec kSimulateOptions[] = {
     {"What", 0, "policy", Takes::value, "FILE", "under this fq.toml (default: the spool's own)"},
     {"What", 'j', "jobs", Takes::value, "N", "N slots (default: as many as ran at once; --load: 1)"},
-    {"Which", 0, "since", Takes::value, "TIME|DUR", "from then on, or from so long ago (default: all)"},
-    {"Which", 0, "load", Takes::value, "SPEC", "a load instead: TENANT:RATE,run=DUR[,weight=W]"},
-    {"Which", 0, "for", Takes::value, "DUR", "how long that load comes (default: 1h)"},
+    {"Which", 0, "since", Takes::value, "TIME|DUR", "since then, or for this long (default: all)"},
+    {"Which", 0, "load", Takes::value, "SPEC", "an invented load: TENANT:RATE,run=DUR[,weight=W]"},
+    {"Which", 0, "for", Takes::value, "DUR", "how long the load lasts (default: 1h)"},
 };
 
 constexpr uint64_t kSlotsMost = 1'000'000;  // arbitrary
@@ -182,10 +182,10 @@ const Command simulate_command = {
     "simulate",
     "[--policy FILE] [-j N] [--since TIME|DUR] [FILE]\n"
     "       fq simulate --load SPEC... [--for DUR] [--policy FILE] [-j N]",
-    "Replays what happened, or a load, under another policy: who waits how long.",
+    "Replays past events or an invented load under another policy: the waits.",
     {.own = kSimulateOptions, .queue = &kQueueOption, .formats = "human|json", .needs_spool = false},
     "fq simulate --load acme:10/s,run=1s --load globex:1/s,run=1s -j 8",
-    "0 told; 1 no events; 65 a line that is no event",
+    "0 printed; 1 no events; 65 a line that is not an event",
     run_simulate,
 };
 

@@ -15,7 +15,7 @@ namespace fq::cli {
 namespace {
 
 constexpr OptionSpec kStatsOptions[] = {
-    {"Which", 0, "tenants", Takes::nothing, "", "a row a tenant instead of a row a queue"},
+    {"Which", 0, "tenants", Takes::nothing, "", "a row per tenant instead of a row per queue"},
     {"Output", 0, "watch", Takes::attached, "DUR", "again every DUR (default: once; 2s without DUR)"},
 };
 

@@ -27,10 +27,10 @@ constexpr std::string_view kAtWork = "FQ_STEP";  // of CMD: the message's id and
 
 constexpr OptionSpec kStepOptions[] = {
     {"Step", 0, "shell", Takes::value, "TEXT", "instead of -- CMD: TEXT for sh -c"},
-    {"Step", 0, "sleep", Takes::value, "DUR", "gives the message back for so long, once"},
-    {"Step", 0, "until", Takes::value, "TIME", "likewise until then"},
-    {"Step", 0, "wait", Takes::nothing, "", "until these messages have ended, once"},
-    {"Step", 0, "wait-all", Takes::nothing, "", "until all that steps have pushed has ended"},
+    {"Step", 0, "sleep", Takes::value, "DUR", "returns the message for this long, once"},
+    {"Step", 0, "until", Takes::value, "TIME", "returns the message until then, once"},
+    {"Step", 0, "wait", Takes::nothing, "", "returns it until these messages have ended, once"},
+    {"Step", 0, "wait-all", Takes::nothing, "", "the same, for all that its steps have pushed"},
     {"Step", 0, "push", Takes::nothing, "", "pushes a message once and prints its id each time"},
     message_option::kOwner,
     message_option::kPriority,
@@ -252,7 +252,7 @@ const Command step_command = {
     "is kept, and written without running CMD from then on.",
     {kStepOptions, &kQueueOption, "human|json", true},
     "fq worker --once -- sh -c 'fq step pay -- ./pay.sh'",
-    "0 done; 1 stale receipt; 64 no job; 65 too long; 74 unsure; 75 later",
+    "0 done; 1 stale receipt; 64 no job; 65 too long; 74 unknown; 75 later",
     run_step,
 };
 

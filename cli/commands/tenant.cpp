@@ -19,8 +19,8 @@ namespace {
 
 constexpr OptionSpec kTenantOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "this one and all below it (list: default: all)"},
-    {"How", 0, "for", Takes::value, "DUR", "limit: nothing starts for so long; none: at once"},
-    {"Output", 0, "names", Takes::nothing, "", "list: only the names, one a line, as they are"},
+    {"How", 0, "for", Takes::value, "DUR", "limit: nothing starts for this long; none ends it"},
+    {"Output", 0, "names", Takes::nothing, "", "list: only the names, one per line, as they are"},
 };
 
 /// A pattern that was meant for fq.toml would be set for a tenant of that very name, which nobody has. Behind
@@ -135,8 +135,9 @@ const Command tenant_command = {
     "tenant",
     "list [-t TENANT] | set TENANT KEY=VALUE... | pause TENANT |\n"
     "          resume TENANT | limit [TENANT] --for DUR|none",
-    "Lists tenants; sets, pauses or limits one with all below it. KEY= removes.\n"
-    "What runs goes on, pushes are taken; limit's TENANT is $FQ_TENANT unless given.",
+    "Lists tenants; sets, pauses or limits one with all below it.\n"
+    "KEY= removes a setting.\n"
+    "What runs goes on, pushes are accepted. Default TENANT of limit: $FQ_TENANT.",
     {kTenantOptions, &kQueueOption, "human|json"},
     "fq tenant set acme weight=3 rate=100/min",
     "0 done; 1 nothing there; 75 no room to write it down",

@@ -20,7 +20,7 @@ constexpr size_t kVerdictsPage = 256;  // verdicts in one turn: arbitrary
 constexpr OptionSpec kDelayOption = {"How",        0,     "delay",
                                      Takes::value, "DUR", "not before this long from now (default: none)"};
 constexpr OptionSpec kReasonOption = {"How",        0,      "reason",
-                                      Takes::value, "TEXT", "why, kept as its last error"};
+                                      Takes::value, "TEXT", "why; kept as the message's last error"};
 constexpr OptionSpec kRetryOptions[] = {kDelayOption, kReasonOption};
 constexpr OptionSpec kReleaseOptions[] = {kDelayOption};
 constexpr OptionSpec kBuryOptions[] = {kReasonOption};
@@ -84,10 +84,10 @@ const Command ack_command = {
 const Command retry_command = {
     "retry",
     "[RECEIPT... | -] [--delay DUR] [--reason TEXT]",
-    "Returns leased messages as failed; the last attempt sends to the dead letters.",
+    "Returns leased messages as failed; after the last attempt they are dead.",
     {kRetryOptions, &kQueueOption, ""},
     "fq retry 17.3.k7qd --delay 30s --reason 'mail server is down'",
-    "0 all given back or buried; 1 a receipt was refused",
+    "0 all returned or buried; 1 a receipt was refused",
     run_verdict<Verdict::retry>,
 };
 
@@ -97,7 +97,7 @@ const Command release_command = {
     "Returns leased messages; no attempt is counted.",
     {kReleaseOptions, &kQueueOption, ""},
     "fq release 17.3.k7qd",
-    "0 all given back; 1 a receipt was refused",
+    "0 all returned; 1 a receipt was refused",
     run_verdict<Verdict::release>,
 };
 

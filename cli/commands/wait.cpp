@@ -16,7 +16,7 @@ namespace {
 constexpr OptionSpec kWaitOptions[] = {
     kTenantFilter,
     kTagFilter,
-    {"Wait", 0, "for", Takes::value, "DUR", "at most so long (default: unlimited)"},
+    {"Wait", 0, "for", Takes::value, "DUR", "at most this long (default: unlimited)"},
     {"Wait", 0, "all", Takes::nothing, "", "until the queue is idle"},
 };
 
@@ -106,12 +106,12 @@ Result<Exit> run_wait(const Arguments& arguments, Session& session) {
 const Command wait_command = {
     "wait",
     "[--for DUR] ID... | - | -t TENANT | --tag K=V | --all",
-    "Waits until messages have ended; exits as the first that was not acked did.",
+    "Waits until messages have ended; exits with the status of the first failure.",
     {kWaitOptions, &kQueueOption, ""},
     "fq wait \"$id\" && echo done",
     "0 all acked (--all: idle); else the job status of the first that\n"
-    "          was not, 128+N for a signal; 1 ended otherwise, not known, none;\n"
-    "          75 DUR is over",
+    "          was not, 128+N for a signal; 1 ended otherwise, unknown or none;\n"
+    "          75 timed out",
     run_wait,
 };
 

@@ -133,7 +133,8 @@ Result<Exit> run_worker(const Arguments& arguments, Session& session) {
 const Command worker_command = {
     "worker",
     "[-q QUEUE]... [-j N] [OPTIONS] [-- CMD ARG...]",
-    "Runs CMD once for each message, payload on stdin; or what messages carry.",
+    "Runs CMD once per message, its payload on stdin; without CMD, the messages'\n"
+    "own commands.",
     kWorkerOptions,
     "fq worker -j4 -- ./resize.sh",
     "0 done or told to stop; 1 --once: none, --strict; 78 CMD cannot start",

@@ -114,10 +114,10 @@ Result<Exit> run_workers(const Arguments& arguments, Session& session) {
 const Command workers_command = {
     "workers",
     "",
-    "Shows who works on the queues, and who else holds messages.",
+    "Shows the workers of the queues and other holders of messages.",
     {{}, &kQueuesOption, "human|json"},
     "fq workers --json | jq -r .pid",
-    "0 shown; 1 nobody",
+    "0 shown; 1 none",
     run_workers,
 };
 

@@ -7,7 +7,7 @@
 namespace fq::cli::message_option {
 
 inline constexpr OptionSpec kOwner = {
-    "Message", 't', "tenant", Takes::value, "PATH", "whose it is (default: $FQ_TENANT, else default)"};
+    "Message", 't', "tenant", Takes::value, "PATH", "its tenant (default: $FQ_TENANT, else default)"};
 inline constexpr OptionSpec kPriority = {"Message",    'p', "priority",
                                          Takes::value, "N", "higher first (default: 0)"};
 inline constexpr OptionSpec kSortKey = {

@@ -10,7 +10,7 @@
 namespace fq::cli {
 
 inline constexpr OptionSpec kTenantFilter = {
-    "Which", 't', "tenant", Takes::value, "TENANT", "only of this one and below (default: any)"};
+    "Which", 't', "tenant", Takes::value, "TENANT", "only of this tenant and below (default: any)"};
 inline constexpr OptionSpec kTagFilter = {"Which", 0, "tag", Takes::value, "K=V", "only those with this tag"};
 
 /// What -t and --tag say; nothing typed takes everything. `tenant`: the long name of -t.

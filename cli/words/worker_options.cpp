@@ -19,7 +19,7 @@ namespace {
 
 constexpr OptionSpec kOwnOptions[] = {
     {"How many", 'j', "jobs", Takes::value, "N", "jobs at once (default: 1)"},
-    {"How many", 0, "min", Takes::value, "N", "with --max: at least so many (default: 0)"},
+    {"How many", 0, "min", Takes::value, "N", "with --max: at least N (default: 0)"},
     {"How many", 0, "max", Takes::value, "N", "as many as the backlog asks for, up to N"},
     {"How long", 0, "once", Takes::nothing, "", "one message or batch, then leave"},
     {"How long", 0, "drain", Takes::nothing, "", "until the queue is idle"},
