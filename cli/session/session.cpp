@@ -181,7 +181,7 @@ Result<Exit> Session::for_each_queue(const std::function<Result<Exit>(const std:
   Exit worst = names.empty() ? Exit::nothing : Exit::done;
   for (const std::string& name : names) {
     const Result<std::unique_ptr<Queue>> queue = open({location_.spool, name}, Policy::last_good);
-    const Result<Exit> exit = queue ? look(name, **queue) : queue.error();
+    Result<Exit> exit = queue ? look(name, **queue) : queue.error();
     if (out_.failed()) return exit;
     if (!exit) say(exit.error().text);
     const Exit ended = exit ? *exit : exit_of(exit.error().kind);

@@ -32,6 +32,8 @@ ErrorKind kind_of(int sys) {
 
 }  // namespace
 
+void ErrorDeleter::operator()(Error* error) const noexcept { delete error; }
+
 Error sys_error(std::string_view call, std::string_view object, int sys) {
   std::string text(object);
   text.append(": ").append(call).append(": ").append(std::strerror(sys));

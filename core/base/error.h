@@ -28,6 +28,11 @@ struct Error {
   int sys = 0;  // errno where a system call failed, else 0
 };
 
+/// Out of line: what is done where something went wrong is not to lie beside all that goes well.
+struct ErrorDeleter {
+  void operator()(Error* error) const noexcept;
+};
+
 /// The one place where errno becomes an Error: "object: call: what errno says". ENOSPC, EDQUOT, EFBIG,
 /// EMFILE, ENFILE and ENOMEM are `later`, EACCES, EPERM and EROFS `denied`, ENOTDIR, ELOOP and
 /// ENAMETOOLONG `unusable`, the rest `io`.

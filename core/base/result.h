@@ -7,47 +7,51 @@
 
 // System.
 #include <memory>
+#include <optional>
 #include <utility>
-#include <variant>
 // fq, this room.
 #include "core/base/assert.h"
 #include "core/base/error.h"
 
 namespace fq {
 
+/// Apart: success, which is passed up through many hands, costs a word.
+using HeldError = std::unique_ptr<Error, ErrorDeleter>;
+
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(const T& value) : held_(std::in_place_index<0>, value) {}
-  Result(T&& value) : held_(std::in_place_index<0>, std::move(value)) {}
-  Result(Error error) : held_(std::in_place_index<1>, std::move(error)) {}
+  Result(const T& value) : value_(std::in_place, value) {}
+  Result(T&& value) : value_(std::in_place, std::move(value)) {}
+  Result(Error error) : error_(new Error(std::move(error))) {}
 
-  bool ok() const { return held_.index() == 0; }
+  bool ok() const { return error_ == nullptr; }
   explicit operator bool() const { return ok(); }
 
   /// Needs: ok().
-  T& value() & { return check_ok(), std::get<0>(held_); }
-  const T& value() const& { return check_ok(), std::get<0>(held_); }
-  T&& value() && { return check_ok(), std::get<0>(std::move(held_)); }
+  T& value() & { return check_ok(), *value_; }
+  const T& value() const& { return check_ok(), *value_; }
+  T&& value() && { return check_ok(), *std::move(value_); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
   /// Needs: !ok().
-  const Error& error() const& { return std::get<1>(held_); }
-  Error&& error() && { return std::get<1>(std::move(held_)); }
+  const Error& error() const& { return *error_; }
+  Error&& error() && { return std::move(*error_); }
 
  private:
   void check_ok() const { FQ_ASSERT(ok()); }
-  std::variant<T, Error> held_;
+  std::optional<T> value_;  // none: there is an error
+  HeldError error_;
 };
 
 template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error error) : error_(std::make_unique<Error>(std::move(error))) {}
+  Result(Error error) : error_(new Error(std::move(error))) {}
 
   bool ok() const { return error_ == nullptr; }
   explicit operator bool() const { return ok(); }
@@ -56,7 +60,7 @@ class [[nodiscard]] Result<void> {
   Error&& error() && { return std::move(*error_); }
 
  private:
-  std::unique_ptr<Error> error_;  // apart: success, which is passed up through many hands, costs nothing
+  HeldError error_;
 };
 
 }  // namespace fq

@@ -101,13 +101,18 @@ Result<PushReply> LocalQueue::push(std::span<const NewMessage> messages, const P
 Result<LeaseReply> LocalQueue::lease(const LeaseRequest& request) { return taker_.lease(request); }
 
 Result<SettleReply> LocalQueue::settle(std::span<const Settle> items, const LeaseRequest* next) {
-  FQ_TRY_SET(SettleReply reply, settler_.settle(items));
-  if (next != nullptr && !reply.error) {
-    FQ_TRY_SET(reply.next, taker_.lease(*next));
-  }
+  Result<SettleReply> settled{SettleReply()};  // made where the caller takes it
+  settler_.settle(items, *settled);
   // What ended may have made room. A fault in that is none of the verdict's.
   if (next == nullptr) static_cast<void>(schedule_runner_.run_due());
-  return reply;
+  if (next == nullptr || settled->error) return settled;
+  Result<LeaseReply> leased = taker_.lease(*next);
+  if (leased.ok()) {
+    settled->next = std::move(leased).value();
+  } else {
+    settled = std::move(leased).error();
+  }
+  return settled;
 }
 
 Result<std::vector<ExtendResult>> LocalQueue::extend(std::span<const Receipt> receipts, int64_t duration_ms) {

@@ -84,7 +84,7 @@ std::string extension(size_t count, int64_t duration_ms) {
 }  // namespace
 
 Receipt RedisLeases::receipt_of(uint64_t id, uint64_t serial, std::string_view nonce) const {
-  return Receipt(id, serial, mark_ + std::string(nonce));
+  return Receipt(receipt_text(id, serial, mark_ + std::string(nonce)));
 }
 
 RedisLeases::Parts RedisLeases::parts_of(const Receipt& receipt) const {

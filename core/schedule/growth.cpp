@@ -30,10 +30,12 @@ Need with_rules(const ScheduleRoot& root, Need need) {
 
 Need with_margin(const Need& need) {
   Need ahead = need;
-  ahead += kGrowthMargin;
-  if (need.extras == 0) ahead.extras = 0;
-  if (need.keys == 0) ahead.keys = 0;
-  if (need.waits == 0) ahead.waits = 0;
+  ahead.messages += kGrowthMargin.messages;
+  ahead.tenants += kGrowthMargin.tenants;
+  ahead.text_cells += kGrowthMargin.text_cells;
+  if (need.extras != 0) ahead.extras += kGrowthMargin.extras;
+  if (need.keys != 0) ahead.keys += kGrowthMargin.keys;
+  if (need.waits != 0) ahead.waits += kGrowthMargin.waits;
   return ahead;
 }
 

@@ -66,6 +66,15 @@ class Messages {
   explicit Messages(const Region& region) : region_(region) {}
 
   std::optional<SlotIndex> find(MessageId id) const;
+  /// The same, of one that was in slot `hint` a while ago: mostly it still is.
+  std::optional<SlotIndex> find(MessageId id, uint32_t hint) const {
+    if (hint < region_.root.entries.capacity) {
+      const Entry& there = region_.entry(hint);
+      const bool is_free = there.state == static_cast<uint8_t>(SlotState::free);
+      if (there.id == number(id) && !is_free) return SlotIndex{hint};
+    }
+    return find(id);
+  }
   /// It will be looked for by its id soon.
   void expect(MessageId id) const;
   const Entry& entry(SlotIndex slot) const { return region_.entry(static_cast<uint32_t>(slot)); }

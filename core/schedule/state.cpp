@@ -22,34 +22,43 @@ template <class Counts>
   if (to != SlotState::free) add_to(counts, kCountOf<Counts>[static_cast<size_t>(to)], 1);
 }
 
+/// In the sums of the queue.
+void count_bytes(Txn& txn, const Region& region, const Entry& entry, SlotState from, SlotState to,
+                 uint32_t bytes) {
+  ScheduleRoot& root = region.root;
+  const OpenedSums sums = open_sums(txn, root);
+  if (from == SlotState::free) {
+    add_to(sums, root.payload_bytes, bytes);
+    add_to(sums, root.journal_bytes, journal_bytes_of(entry));
+  }
+  if (to == SlotState::free) {
+    take_from(sums, root.payload_bytes, bytes);
+    take_from(sums, root.journal_bytes, journal_bytes_of(entry));
+  }
+  if (to == SlotState::dead) add_to(txn, root.dead_bytes, bytes);
+  if (from == SlotState::dead) take_from(txn, root.dead_bytes, bytes);
+}
+
 }  // namespace
 
 void States::count(Txn& txn, const Message& message, SlotState from, SlotState to) const {
   if (from == to) return;
   if (std::max(from, to) > SlotState::held) region_damaged("a message is in no known state");
   ScheduleRoot& root = region_.root;
-  const uint32_t bytes = bytes_of(region_, message.entry);
   const OpenedSums sums = open_sums(txn, root);
   move_count(sums.part(root.counts), from, to);
+  // Between two states of what lives nothing changes but the two counts: with most of the changes.
+  const bool lived = is_live(from), lives = is_live(to);
+  const uint32_t bytes = lived && lives ? 0 : bytes_of(region_, message.entry);
+  if (!lived || !lives) count_bytes(txn, region_, message.entry, from, to, bytes);
   const bool was_leased = from == SlotState::leased;
   if ((was_leased || to == SlotState::leased) && root.pool_supply.used != 0)
     Pools(region_).count(txn, message.entry.tenant, !was_leased);
-  if (from == SlotState::free) {
-    add_to(sums, root.payload_bytes, bytes);
-    add_to(sums, root.journal_bytes, journal_bytes_of(message.entry));
-  }
-  if (to == SlotState::free) {
-    take_from(sums, root.payload_bytes, bytes);
-    take_from(sums, root.journal_bytes, journal_bytes_of(message.entry));
-  }
-  if (to == SlotState::dead) add_to(txn, root.dead_bytes, bytes);
-  if (from == SlotState::dead) take_from(txn, root.dead_bytes, bytes);
-  const bool comes = is_live(to) && !is_live(from), goes = is_live(from) && !is_live(to);
   StepLimit limit(kDepthMax);
   for (Opened<Tenant> node = region_.open(txn, message.tenant);; limit.step()) {
     move_count(node.part(&Tenant::counts), from, to);
-    if (comes) add_to(node, &Tenant::payload_bytes, bytes);
-    if (goes) take_from(node, &Tenant::payload_bytes, bytes);
+    if (lives && !lived) add_to(node, &Tenant::payload_bytes, bytes);
+    if (lived && !lives) take_from(node, &Tenant::payload_bytes, bytes);
     if (node->parent == kRoot) break;
     node = region_.open_ring(txn, region_.tenant(node->parent));
   }

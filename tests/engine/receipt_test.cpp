@@ -30,11 +30,11 @@ TEST_CASE("a receipt is written into text that had another one") {
 }
 
 TEST_CASE("a receipt of numbers is the one that its text is") {
-  const Receipt given(12, 7654321, "b2cD");
+  const Receipt given(12, 7654321, {'b', '2', 'c', 'D'});
   const Receipt taken(given.text());
   CHECK(given.text() == "12.7654321.b2cD");
   CHECK(given == taken);
-  CHECK(!(given == Receipt(12, 7654322, "b2cD")));
+  CHECK(!(given == Receipt(12, 7654322, {'b', '2', 'c', 'D'})));
   for (const Receipt& each : {given, taken}) {
     const auto parts = each.parts();
     REQUIRE(parts);

@@ -41,6 +41,27 @@ TEST_CASE(
   q.check_clean();
 }
 
+TEST_CASE("a receipt ends its own message, whatever lies where that was") {
+  SpoolFixture q;
+  q.push("a");
+  q.push("b");
+  Delivery a = q.lease();
+  const Delivery b = q.lease();
+  const ReceiptParts own = *a.receipt.parts();
+  std::array<char, kOwnMarkBytes> mark{};
+  own.mark.copy(mark.data(), mark.size());
+  const uint64_t id = own.id, serial = own.serial;
+  a.receipt = Receipt(id, serial, mark, b.receipt.parts()->place);
+  CHECK(q.ack(a) == SettleStatus::ok);
+  CHECK(q.ack(a) == SettleStatus::gone);
+  for (const uint32_t nowhere : {uint32_t{70'000}, uint32_t{0xffff'fffe}, kNoPlace}) {
+    a.receipt = Receipt(id, serial, mark, nowhere);
+    CHECK(q.ack(a) == SettleStatus::gone);
+  }
+  CHECK(q.ack(b) == SettleStatus::ok);
+  q.check_clean();
+}
+
 TEST_CASE("a queue object that is closed gives back what it held, uncounted") {
   SpoolFixture q;
   q.push("m");

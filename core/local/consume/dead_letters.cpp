@@ -43,8 +43,7 @@ Obstacle DeadLetters::drop_some(const Now& now) {
   return Obstacle::none;
 }
 
-Result<void> DeadLetters::drop_old() {
-  if (header().settings.dead_retention_ms.peek() == kUnlimited) return {};
+Result<void> DeadLetters::drop_due() {
   for (bool more = true; more;) {
     mutator_.reserve(kDroppedMax);
     const size_t blobs_before = mutator_.blobs().size();

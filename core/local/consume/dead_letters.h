@@ -16,9 +16,12 @@ class DeadLetters : private Linked {
 
   /// When the oldest dead letter has had its time; kNever where none has one. Needs: the lock.
   int64_t due_ms();
-  Result<void> drop_old();
+  Result<void> drop_old() {
+    return header().settings.dead_retention_ms.peek() == kUnlimited ? Result<void>() : drop_due();
+  }
 
  private:
+  Result<void> drop_due();
   Obstacle drop_some(const Now& now);
 
   Writer& writer_;

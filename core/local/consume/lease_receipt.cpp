@@ -10,7 +10,7 @@ SettleStatus judge_receipt(Link& link, const Receipt& receipt, const Now& now,
   const std::optional<ReceiptParts> parsed = receipt.parts();
   if (!parsed) return SettleStatus::invalid;
   if (parsed->mark != text_of(link.mark())) return SettleStatus::foreign;
-  slot = link.schedule().messages().find(MessageId{parsed->id});
+  slot = link.schedule().messages().find(MessageId{parsed->id}, parsed->place);
   if (!slot) return SettleStatus::gone;
   const Entry& entry = link.schedule().messages().entry(*slot);
   const bool leased = static_cast<SlotState>(entry.state.get()) == SlotState::leased;

@@ -14,9 +14,6 @@ namespace fq {
 
 namespace {
 
-// Busy consumers look at the life words at most so often; sleeping ones are woken by the kernel.
-constexpr int64_t kReapIntervalMs = 10;
-
 constexpr size_t kHeldPerLook = 64;  // under one hold of the lock
 
 // What survivors keep is asked for again after so many times what that takes, by all consumers together: it
@@ -65,8 +62,7 @@ std::vector<HolderIndex> Reaper::dead_holders() {
   return dead;
 }
 
-Result<void> Reaper::reap_all(const Now& now) {
-  if (reaped_at_ms_ != 0 && now.boot_ms - reaped_at_ms_ < kReapIntervalMs) return {};
+Result<void> Reaper::reap_dead(const Now& now) {
   reaped_at_ms_ = now.boot_ms == 0 ? 1 : now.boot_ms;
   const bool had_orphans = std::exchange(orphans_, false);
   for (const HolderIndex holder : dead_holders()) FQ_TRY(reap(holder));

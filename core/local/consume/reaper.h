@@ -1,8 +1,8 @@
 // reaper - what happens to the messages of a consumer that has died.
 //
-// What a job left behind keeps its message (core/local/files/jobs/running_jobs.h): the process that buries the
-// worker asks for each first. All that nobody keeps comes back at once, however much of the same worker's is
-// kept.
+// What a job left behind keeps its message (core/local/files/jobs/running_jobs.h): the process that buries
+// the worker asks for each first. All that nobody keeps comes back at once, however much of the same worker's
+// is kept.
 #pragma once
 
 // fq, this room.
@@ -18,7 +18,10 @@ class Reaper : private Linked {
   Reaper(Link& link, Writer& writer, EventWriter& events) : Linked(link), writer_(writer), events_(events) {}
 
   /// Brings back what the dead held, unless that was looked at a moment ago.
-  Result<void> reap_all(const Now& now);
+  Result<void> reap_all(const Now& now) {
+    const bool looked = reaped_at_ms_ != 0 && now.boot_ms - reaped_at_ms_ < kReapIntervalMs;
+    return looked ? Result<void>() : reap_dead(now);
+  }
   /// Before a look tells who holds what.
   void reap_before_look();
   /// The next reap_all() looks, however short ago the last one was.
@@ -30,7 +33,11 @@ class Reaper : private Linked {
   int64_t orphans_since_ms() const { return orphans_since_ms_; }
 
  private:
+  // Busy consumers look at the life words at most so often; sleeping ones are woken by the kernel.
+  static constexpr int64_t kReapIntervalMs = 10;
+
   struct Dead;
+  Result<void> reap_dead(const Now& now);
   std::vector<HolderIndex> dead_holders();
   Result<void> reap(HolderIndex holder);
   Result<bool> find_dead(Dead& dead);

@@ -15,8 +15,7 @@ constexpr uint32_t kUndoOfFreed = 18;
 
 }  // namespace
 
-Result<void> Resolver::resolve() {
-  if (header().schedule.dependency_supply.used.peek() == 0) return {};
+Result<void> Resolver::resolve_ended() {
   for (bool more = true; more;) {
     FQ_TRY(writer_.write_event([&]() -> Result<Obstacle> {
       const Now now = gate().now();

@@ -17,9 +17,12 @@ class Resolver : private Linked {
       : Linked(link), writer_(writer), events_(events) {}
 
   /// Messages whose dependencies have ended are let go or buried, those whose came back are held again.
-  Result<void> resolve();
+  Result<void> resolve() {
+    return header().schedule.dependency_supply.used.peek() == 0 ? Result<void>() : resolve_ended();
+  }
 
  private:
+  Result<void> resolve_ended();
   void append_decisions(uint32_t dependency, const Now& now);
 
   Writer& writer_;

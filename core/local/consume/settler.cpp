@@ -144,15 +144,14 @@ Result<size_t> Settler::settle_group(std::span<const Settle> group, std::span<Se
   return settled;
 }
 
-Result<SettleReply> Settler::settle(std::span<const Settle> items) {
-  SettleReply reply;
+void Settler::settle(std::span<const Settle> items, SettleReply& reply) {
   reply.items.assign(items.size(), SettleStatus::unknown);
   uint64_t durable_end = 0;
   DoomedBlobs doomed(link_);
+  std::vector<ItemPlace> blobs;
   for (size_t from = 0; from < items.size();) {
     size_t to = from + 1;
     while (to < items.size() && to - from < kVerdictsPerRecord && same_record(items[from], items[to])) ++to;
-    std::vector<ItemPlace> blobs;
     Result<size_t> settled = settle_group(
         items.subspan(from, to - from), std::span(reply.items).subspan(from, to - from), durable_end, blobs);
     if (!settled.ok()) {
@@ -173,7 +172,7 @@ Result<SettleReply> Settler::settle(std::span<const Settle> items) {
     if (!durable.ok()) {
       std::fill(reply.items.begin(), reply.items.end(), SettleStatus::unknown);
       reply.error = std::move(durable).error();
-      return reply;
+      return;
     }
   }
   FQ_POINT("settle.durable");
@@ -181,7 +180,6 @@ Result<SettleReply> Settler::settle(std::span<const Settle> items) {
   // Consumers keep house, and a fault in that is no fault of the verdict.
   upkeep_.keep_if_due();
   if (!reply.error) static_cast<void>(resolver_.resolve());
-  return reply;
 }
 
 Result<std::vector<ExtendResult>> Settler::extend(std::span<const Receipt> receipts, int64_t duration_ms) {

@@ -21,8 +21,8 @@ class Settler : private Linked {
         resolver_(resolver),
         watcher_(watcher) {}
 
-  /// `next` of the reply is left empty.
-  Result<SettleReply> settle(std::span<const Settle> items);
+  /// `reply` is as it was made; its `next` stays so.
+  void settle(std::span<const Settle> items, SettleReply& reply);
   Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms);
 
  private:

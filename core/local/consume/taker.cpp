@@ -2,10 +2,7 @@
 
 // System.
 #include <algorithm>
-#include <cerrno>
 // fq, below us.
-#include "core/api/receipt.h"
-#include "core/base/crc32c.h"
 #include "core/base/fault_point.h"
 // fq, this room.
 #include "core/local/files/blobs.h"
@@ -46,7 +43,12 @@ Taker::Taker(Link& link, const Needs& needs)
 }
 
 Result<LeaseReply> Taker::lease(const LeaseRequest& request) {
-  LeaseReply reply;
+  Result<LeaseReply> leased{LeaseReply()};  // made where the caller takes it
+  if (Result<void> done = lease_into(request, *leased); !done.ok()) leased = std::move(done).error();
+  return leased;
+}
+
+Result<void> Taker::lease_into(const LeaseRequest& request, LeaseReply& reply) {
   Now now = gate().now();
   const bool bounded = request.wait && request.wait_ms;
   const int64_t deadline_ms = bounded ? now.boot_ms + std::min(*request.wait_ms, kWaitMaxMs) : kNever;
@@ -58,12 +60,12 @@ Result<LeaseReply> Taker::lease(const LeaseRequest& request) {
     FQ_TRY(upkeep_.make_due());
     const uint64_t lost = reply.lost;
     FQ_TRY(try_lease(request, now, reply));
-    if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return reply;
+    if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return {};
     // Behind what could not be read there may be something that can.
     const bool stopped = request.interrupt != nullptr && request.interrupt->raised();
     if (reply.lost != lost && !stopped) continue;
     if (request.watch) FQ_TRY(watcher_.find_changes(reply));
-    if (!reply.changes.empty()) return reply;
+    if (!reply.changes.empty()) return {};
     // Something accepted may wait behind a push whose process is gone: nobody else would make it
     // durable. Only now, when there is nothing else to serve.
     if (header().committed_end.load(std::memory_order_acquire) >
@@ -76,21 +78,21 @@ Result<LeaseReply> Taker::lease(const LeaseRequest& request) {
       if (awaited_end > 0) {
         FQ_TRY(flusher().wait_durable(awaited_end));
         FQ_TRY(try_lease(request, gate().now(), reply));
-        if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return reply;
+        if (!reply.deliveries.empty() || reply.why_empty == WhyEmpty::servable) return {};
         if (reply.lost != lost) continue;
       }
     }
     reply.why_empty = WhyEmpty::nothing;
-    if (!request.wait) return reply;
+    if (!request.wait) return {};
     if (request.until_idle) {
       FQ_TRY_SET(const bool idle, watcher_.is_idle());
       if (idle) reply.why_empty = WhyEmpty::idle;
     }
-    if (reply.why_empty == WhyEmpty::idle) return reply;
+    if (reply.why_empty == WhyEmpty::idle) return {};
     reply.why_empty = WhyEmpty::timed_out;
-    if (clock().boot_ms() >= deadline_ms) return reply;
+    if (clock().boot_ms() >= deadline_ms) return {};
     reply.why_empty = WhyEmpty::interrupted;
-    if (request.interrupt != nullptr && request.interrupt->raised()) return reply;
+    if (request.interrupt != nullptr && request.interrupt->raised()) return {};
     endings_.notes().tend();
     FQ_TRY(sleep_until_ready(request, deadline_ms, seen));
   }
@@ -103,8 +105,8 @@ Result<void> Taker::try_lease(const LeaseRequest& request, const Now& now, Lease
   size_t kept = 0;  // of what was taken: it is in our hands, whatever comes
   reply.next_wake_ms.reset();
   int obstacles = 0;
-  for (bool first = true; first || taken_.size() < request.want || group_.left > 0; first = false) {
-    const size_t before = taken_.size();
+  for (bool first = true; first || kept < request.want || group_.left > 0; first = false) {
+    const size_t before = kept;
     Obstacle obstacle = Obstacle::none;
     bool more_due = false;
     const size_t records = request.grouped ? kGroupRecords : 1;
@@ -119,10 +121,8 @@ Result<void> Taker::try_lease(const LeaseRequest& request, const Now& now, Lease
       if (request.look && from && schedule().turns().next(*from)) reply.why_empty = WhyEmpty::servable;
       if (request.look || request.want == 0) from.reset();
       for (size_t i = 0; from && i < records && obstacle == Obstacle::none && (i == 0 || group_.left > 0);
-           ++i) {
-        obstacle = take_some(request, *from, now, bytes);
-        kept = taken_.size();
-      }
+           ++i)
+        obstacle = take_some(request, *from, now, kept, bytes);
       if (request.watch) reply.more = schedule().turns().next(from.value_or(kRootTenant)).has_value();
       int64_t timer_ms = schedule().timers().next_ms();
       more_due = timer_ms <= now.boot_ms;
@@ -140,8 +140,8 @@ Result<void> Taker::try_lease(const LeaseRequest& request, const Now& now, Lease
     if (!took.ok() && kept == 0) return took;
     if (!took.ok()) taken_.resize(kept);
     // Behind what has expired and is not buried yet there may be something to serve.
-    if (taken_.size() == before && more_due) continue;
-    if (taken_.size() == before) break;
+    if (kept == before && more_due) continue;
+    if (kept == before) break;
     if (bytes >= request.bytes_max && group_.left == 0) break;
   }
   if (request.watch) watcher_.watch(taken_);
@@ -169,7 +169,9 @@ LeaseTerms Taker::terms_of(const LeaseRequest& request, const Now& now) {
   return terms;
 }
 
-Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const Now& read, uint64_t& bytes) {
+/// `taken`: how many there are; told once they are in our hands.
+Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const Now& read, size_t& taken,
+                          uint64_t& bytes) {
   SegmentHeader& shared = header();
   // Not yet, or no more: the segment that knew us was replaced.
   if (request.hold == Hold::process && !link_.holder()) return Obstacle::holder;
@@ -178,7 +180,7 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const N
   if (obstacle != Obstacle::none) return obstacle;
   const bool journaled = writer_.is_written(RecordType::leased, record_bytes);
   if (shared.next_serial + kLeasesPerRecord > shared.serial_limit) return Obstacle::limits;
-  const size_t before = taken_.size();
+  size_t count = 0;
   uint64_t all_bytes = bytes;
   Change change(link_, read);
   Txn& txn = change.txn();
@@ -192,13 +194,14 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const N
   detail.pid_started = detail.pid != 0 ? link_.started() : 0;
   detail.attempts_max = terms.attempts_max;
   for (uint64_t serial = shared.next_serial;
-       taken_.size() - before < kLeasesPerRecord && txn.noted() + kUndoOfOne < kUndoEntries; ++serial) {
+       count < kLeasesPerRecord && txn.noted() + kUndoOfOne < kUndoEntries; ++serial, ++count) {
     terms.serial = serial;
-    const std::optional<SlotIndex> slot = take_next(txn, request, from, terms, all_bytes);
+    const std::optional<SlotIndex> slot = take_next(txn, request, from, terms, taken + count, all_bytes);
     if (!slot) break;
     const Entry& entry = schedule().messages().entry(*slot);
     TakenMessage& one = taken_.emplace_back();
     one.id = entry.id;
+    one.slot = static_cast<uint32_t>(*slot);
     one.serial = terms.serial;
     one.until_wall_ms = detail.until_wall_ms;
     one.attempts = entry.attempts;
@@ -216,11 +219,11 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const N
     }
     one.event_position = entry.event_position;
   }
-  if (taken_.size() == before) {
+  if (count == 0) {
     txn.commit();  // a group may have ended
     return Obstacle::none;
   }
-  open_ends(txn, shared).set(shared.next_serial, shared.next_serial + (taken_.size() - before));
+  open_ends(txn, shared).set(shared.next_serial, shared.next_serial + count);
   if (journaled) {
     encode_event(body_, RecordType::leased, event_items_, detail);
     change.append(body_);
@@ -229,6 +232,7 @@ Obstacle Taker::take_some(const LeaseRequest& request, TenantIndex from, const N
   change.commit();
   FQ_POINT("lease.committed");
   bytes = all_bytes;
+  taken += count;
   return Obstacle::none;
 }
 
@@ -259,8 +263,10 @@ Result<void> Taker::deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseR
     return set_aside(one, lost_payload_text(payload.error()), reply);
   }
   if (!payload.ok()) return std::move(payload).error();
-  Delivery& delivery = reply.deliveries.emplace_back(Receipt(one.id, one.serial, text_of(mark())),
-                                                     MessageId{one.id}, std::string(messages_.item().tenant));
+  Delivery& delivery = reply.deliveries.emplace_back();
+  delivery.receipt = Receipt(one.id, one.serial, mark(), one.slot);
+  delivery.id = MessageId{one.id};
+  delivery.tenant.assign(messages_.item().tenant);
   delivery.attempt = one.attempts + 1U;
   delivery.attempts_max = one.attempts_max;
   delivery.delivery = one.deliveries;
@@ -276,20 +282,22 @@ Result<void> Taker::deliver_one(TakenMessage& one, PayloadMemory& memory, LeaseR
 void Taker::give_back(std::span<const TakenMessage> taken) {
   std::vector<Settle> items(taken.size());
   for (size_t i = 0; i < taken.size(); ++i) {
-    items[i].receipt = Receipt(taken[i].id, taken[i].serial, text_of(mark()));
+    items[i].receipt = Receipt(taken[i].id, taken[i].serial, mark(), taken[i].slot);
     items[i].verdict = Verdict::release;
   }
   // It follows an error already; where it fails too, the end of the lease gives them back.
-  static_cast<void>(settler_.settle(items));
+  SettleReply given;
+  settler_.settle(items, given);
 }
 
 /// What is lost costs its message its delivery, and nothing else: it goes to the dead letters, and is told.
 Result<void> Taker::set_aside(const TakenMessage& taken, const std::string& what, LeaseReply& reply) {
   Settle bury;
-  bury.receipt = Receipt(taken.id, taken.serial, text_of(mark()));
+  bury.receipt = Receipt(taken.id, taken.serial, mark(), taken.slot);
   bury.verdict = Verdict::bury;
   bury.reason = what;
-  FQ_TRY_SET(SettleReply buried, settler_.settle(std::span(&bury, 1)));
+  SettleReply buried;
+  settler_.settle(std::span(&bury, 1), buried);
   if (buried.error) return std::move(*buried.error);
   if (buried.items[0] != SettleStatus::ok) return {};  // somebody else has decided meanwhile
   ++reply.lost;
@@ -356,14 +364,14 @@ Result<void> Taker::sleep_until_ready(const LeaseRequest& request, int64_t deadl
 
 /// The next one for this request; none: there is none, or it would be too much. Needs: the lock.
 std::optional<SlotIndex> Taker::take_next(Txn& txn, const LeaseRequest& request, TenantIndex from,
-                                          const LeaseTerms& terms, uint64_t bytes) {
+                                          const LeaseTerms& terms, size_t taken, uint64_t bytes) {
   const uint64_t bytes_left = bytes >= request.bytes_max ? 0 : request.bytes_max - bytes;
   if (group_.left > 0) {
     if (const auto slot = take_of_group(txn, from, terms, bytes_left)) return slot;
   }
-  if (taken_.size() >= request.want) return std::nullopt;
+  if (taken >= request.want) return std::nullopt;
   // A limit of bytes is looked at before the turn is taken: a turn cannot be given back.
-  if (request.bytes_max != UINT64_MAX && !taken_.empty()) {
+  if (request.bytes_max != UINT64_MAX && taken != 0) {
     const std::optional<SlotIndex> next = schedule().turns().next(from);
     if (!next || schedule().messages().entry(*next).payload_bytes > bytes_left) return std::nullopt;
   }

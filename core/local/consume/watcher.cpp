@@ -68,7 +68,7 @@ Result<void> Watcher::find_changes(LeaseReply& reply) {
   }
   for (const auto& [lease, what] : changed) {
     watched_.erase(lease.id);
-    const Receipt receipt(lease.id, lease.serial, text_of(mark()));
+    const Receipt receipt(lease.id, lease.serial, mark());
     if (what != LeaseChange::What::extended) {
       reply.changes.push_back({receipt, what, 0});
       continue;

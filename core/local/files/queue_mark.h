@@ -10,11 +10,12 @@
 #include <string>
 #include <string_view>
 // fq, below us.
+#include "core/api/receipt.h"
 #include "core/base/result.h"
 
 namespace fq {
 
-inline constexpr size_t kMarkBytes = 4;
+inline constexpr size_t kMarkBytes = kOwnMarkBytes;
 using QueueMark = std::array<char, kMarkBytes>;
 
 QueueMark mark_of(const uint8_t (&nonce)[16]);

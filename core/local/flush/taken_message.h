@@ -9,6 +9,7 @@ namespace fq {
 struct TakenMessage {
   uint64_t id = 0;
   uint64_t serial = 0;
+  uint32_t slot = 0;
   int64_t until_wall_ms = 0;  // 0: until its process is dead
   uint32_t inline_bytes = 0;  // of payload, in the journal
   uint32_t deliveries = 0;

@@ -54,7 +54,7 @@ Result<MessageInfo> Viewer::describe(const Snapshot& snapshot) {
   const bool will_start = snapshot.state == State::ready || snapshot.state == State::delayed;
   if (snapshot.ttl_ms != 0 && will_start) info.expires_at_wall_ms = snapshot.at_wall_ms + snapshot.ttl_ms;
   if (snapshot.state == State::leased) {
-    info.receipt = Receipt(snapshot.id, snapshot.serial, text_of(mark()));
+    info.receipt = Receipt(snapshot.id, snapshot.serial, mark());
     if (snapshot.at_wall_ms != 0) info.lease_until_wall_ms = snapshot.at_wall_ms;
     info.holder_pid = reaper_.keeper_of(snapshot);
   }

@@ -33,19 +33,20 @@ Result<void> PushWriter::forget_ends(const Need& need) {
 PushedMessages PushWriter::append_pushed(const Need& need, bool lazy, const Now& read,
                                          const Companion* companion) {
   SegmentHeader& shared = header();
+  const std::span<const MessageItem> items = batch_.items();
   Change change(link_, read);
   Txn& txn = change.txn();
   const MessageId first_id{shared.next_id.get()};
   if (companion != nullptr) companion->append(change, first_id);
   body_.flags = lazy ? kFlagLazy : 0;
   const uint64_t position = change.append(body_, first_id);
-  open_ends(txn, shared).set(shared.next_id, number(first_id) + batch_.items().size());
-  PushedMessages pushed{batch_.items(), need, first_id, position, change.now().wall_ms};
-  if (need.keys != 0) gate().note_keys(txn, batch_.items());
+  open_ends(txn, shared).set(shared.next_id, number(first_id) + items.size());
+  PushedMessages pushed{items, need, first_id, position, change.now().wall_ms};
+  if (need.keys != 0) gate().note_keys(txn, items);
   // Their times are accounted for with the record, and not only when they are linked.
   const bool has_schedules = schedule().timetable().count() != 0;
-  for (size_t i = 0; has_schedules && i < batch_.items().size(); ++i)
-    gate().apply().made(txn, batch_.items()[i], MessageId{number(first_id) + i});
+  for (size_t i = 0; has_schedules && i < items.size(); ++i)
+    gate().apply().made(txn, items[i], MessageId{number(first_id) + i});
   if (lazy && shared.applied_end == position) {
     // Nothing is pending before it: it is served at once, as much of it as fits in this very transaction.
     gate().apply_pushed(txn, pushed, need);

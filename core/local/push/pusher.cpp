@@ -10,9 +10,9 @@
 
 namespace fq {
 
-Result<PushReply> Pusher::push_once(std::span<const NewMessage> messages, const PushOptions& options) {
-  PushReply reply;
-  if (messages.empty()) return reply;
+Result<void> Pusher::push_once(std::span<const NewMessage> messages, const PushOptions& options,
+                               PushReply& reply) {
+  if (messages.empty()) return {};
   if (messages.size() > kBatchMessagesMax) {
     return Error{ErrorKind::usage, "batch: has more than " + std::to_string(kBatchMessagesMax) + " messages",
                  0};
@@ -21,7 +21,10 @@ Result<PushReply> Pusher::push_once(std::span<const NewMessage> messages, const 
   for (const NewMessage& message : messages) FQ_TRY(check_message(message, payload_bytes_max));
   const bool lazy =
       options.durability == Durability::lazy || (options.durability == Durability::policy && syncs_lazily());
-  if (std::any_of(messages.begin(), messages.end(), has_terms)) return keyed_.push(messages, lazy);
+  if (std::any_of(messages.begin(), messages.end(), has_terms)) {
+    FQ_TRY_SET(reply, keyed_.push(messages, lazy));
+    return {};
+  }
   FQ_TRY_SET(const Appended appended, pushes_.append(messages, {}, lazy, {}));
   Result<void> durable = lazy ? Result<void>() : flusher().wait_durable(appended.end);
   FQ_POINT("push.durable");
@@ -30,23 +33,29 @@ Result<PushReply> Pusher::push_once(std::span<const NewMessage> messages, const 
   reply.items.reserve(messages.size());
   for (size_t i = 0; i < messages.size(); ++i)
     reply.items.push_back({status, MessageId{number(appended.first_id) + i}});
-  return reply;
+  return {};
 }
 
 Result<PushReply> Pusher::push(std::span<const NewMessage> messages, const PushOptions& options) {
+  Result<PushReply> pushed{PushReply()};  // made where the caller takes it
+  if (Result<void> done = push_into(messages, options, *pushed); !done.ok()) pushed = std::move(done).error();
+  return pushed;
+}
+
+Result<void> Pusher::push_into(std::span<const NewMessage> messages, const PushOptions& options,
+                               PushReply& reply) {
   const int64_t deadline_ms =
       options.wait_ms ? clock().boot_ms() + std::min(*options.wait_ms, kWaitMaxMs) : kNever;
   for (;;) {
     const WaiterCounted counted(options.block ? &header().end_waiters : nullptr);
     const uint32_t seen = header().end_event.load(std::memory_order_acquire);
     admission_.begin();
-    Result<PushReply> pushed = push_once(messages, options);
+    Result<void> pushed = push_once(messages, options, reply);
     if (pushed.ok() || !admission_.was_over_limit()) return pushed;
     if (admission_.never_fits()) {
-      PushReply never;
-      never.items.assign(messages.size(), PushResult{PushStatus::full, {}});
-      never.error = std::move(pushed).error();
-      return never;
+      reply.items.assign(messages.size(), PushResult{PushStatus::full, {}});
+      reply.error = std::move(pushed).error();
+      return {};
     }
     if (!options.block) return or_block(std::move(pushed).error());
     FQ_TRY_SET(const bool again, wait_for_room(options, deadline_ms, seen));

@@ -15,7 +15,8 @@ class Pusher : private Linked {
   Result<PushReply> push(std::span<const NewMessage> messages, const PushOptions& options);
 
  private:
-  Result<PushReply> push_once(std::span<const NewMessage> messages, const PushOptions& options);
+  Result<void> push_into(std::span<const NewMessage> messages, const PushOptions& options, PushReply& reply);
+  Result<void> push_once(std::span<const NewMessage> messages, const PushOptions& options, PushReply& reply);
   Result<bool> wait_for_room(const PushOptions& options, int64_t deadline_ms, uint32_t seen);
 
   Admission& admission_;

@@ -46,8 +46,10 @@ void describe_item(const MessageItem& item, MessageInfo& info) {
 }
 
 void describe_delivery(const MessageItem& item, Delivery& delivery) {
-  for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{}))
-    delivery.tags.push_back({std::string(tag.name), std::string(tag.value)});
+  if (!item.tags.empty()) {
+    for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{}))
+      delivery.tags.push_back({std::string(tag.name), std::string(tag.value)});
+  }
   if (!item.terms.empty()) {
     const MessageTerms terms = decode_terms(item.terms).value_or(MessageTerms{});
     delivery.schedule = terms.schedule;

@@ -92,17 +92,4 @@ std::optional<JobCommand> command_of(const JobTerms& terms) {
   return command;
 }
 
-void describe_job(const MessageItem& item, Delivery& delivery) {
-  if (!item.tags.empty()) {
-    for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{})) {
-      delivery.tags.push_back({std::string(tag.name), std::string(tag.value)});
-    }
-  }
-  if (item.job.empty()) return;
-  const JobTerms terms = decode_job(item.job).value_or(JobTerms{});
-  delivery.timeout_ms = terms.timeout_ms;
-  delivery.keep_ms = terms.keep_ms;
-  delivery.command = command_of(terms);
-}
-
 }  // namespace fq

@@ -39,8 +39,6 @@ class MessageReader : private Linked {
 
 bool has_tag(const MessageItem& item, const Tag& tag);
 
-/// What its tags and its job's terms say of it.
-void describe_job(const MessageItem& item, Delivery& delivery);
 /// A job's command, where it is one.
 std::optional<JobCommand> command_of(const JobTerms& terms);
 

@@ -37,8 +37,7 @@ struct MadeMessage {
 
 }  // namespace
 
-Result<void> ScheduleRunner::run_due() {
-  if (header().schedule.recurring_supply.used.peek() == 0) return {};
+Result<void> ScheduleRunner::run_all_due() {
   FQ_TRY(wall_clock_.follow());
   try_refused();
   Result<void> ran;

@@ -34,13 +34,16 @@ class ScheduleRunner : private Linked {
         reader_(link) {}
 
   /// Nothing to do in a queue without schedules, and nothing under the lock where none is due.
-  Result<void> run_due();
+  Result<void> run_due() {
+    return header().schedule.recurring_supply.used.peek() == 0 ? Result<void>() : run_all_due();
+  }
   /// One message of it now; none: there is none of this name.
   Result<std::optional<MessageId>> run(std::string_view name);
 
  private:
   enum class Before { ended, unfinished, unknown };  // of the message that it made before
 
+  Result<void> run_all_due();
   void try_refused();
   Result<bool> see_due(SeenSchedule& seen);
   Result<void> run_one(const SeenSchedule& seen);

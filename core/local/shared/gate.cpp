@@ -287,6 +287,7 @@ void Gate::note_keys(Txn& txn, std::span<const MessageItem> items) {
 }
 
 void Gate::note_pending(Txn& txn, const Need& added, const Need& linked) {
+  if (added.messages == linked.messages) return;  // what was added was linked at once
   SegmentHeader& header = store_.header();
   put(txn, header.pending_messages, header.pending_messages + added.messages - linked.messages);
   put(txn, header.pending_tenants, header.pending_tenants + added.tenants - linked.tenants);

@@ -20,6 +20,7 @@ Purpose purpose_of(RecordType type) {
 Need Writer::with_pending(const Need& need) {
   const SegmentHeader& shared = header();
   Need all = need;
+  if (shared.pending_messages == 0) return all;
   all.messages += static_cast<uint32_t>(shared.pending_messages);
   all.tenants += static_cast<uint32_t>(shared.pending_tenants);
   all.text_cells += static_cast<uint32_t>(shared.pending_cells);
