@@ -11,7 +11,6 @@
 
 namespace fq::not_built {
 
-inline constexpr std::string_view kTenantRules = "rules for tenants in fq.toml";
 inline constexpr std::string_view kMove = "moving messages to another queue";
 inline constexpr std::string_view kRename = "another name for a queue";
 inline constexpr std::string_view kRepair = "repairing (fq check --repair)";

@@ -1,6 +1,7 @@
 #include "core/redis/redis_policy.h"
 
 // System.
+#include <algorithm>
 #include <iterator>
 #include <map>
 // fq, below us.
@@ -15,13 +16,14 @@ namespace fq {
 
 namespace {
 
+constexpr size_t kPatternsMax = 1'000;  // each new tenant is held against all of them
 constexpr size_t kFile = 0, kSet = 1, kIdentity = 2, kText = 3;  // of what the server shows of the policy
 
 std::string text_of(const FileIdentity& identity) {
   std::string text;
   for (const uint64_t each :
        {identity.device, identity.inode, identity.size, static_cast<uint64_t>(identity.changed_ns),
-        static_cast<uint64_t>(identity.modified_ns)})
+        static_cast<uint64_t>(identity.modified_ns), identity.for_queue})
     text += std::to_string(each) + ".";
   return text;
 }
@@ -112,22 +114,35 @@ Result<void> check_keys(std::string_view path, const PolicyPatch& patch) {
   return check_values(patch.set);
 }
 
-Result<void> check_taken(const Reply& reply) {
-  if (reply.at(1).at(0).text == "ready")
-    return Error{ErrorKind::unusable,
-                 "linger, batch: cannot become others on a server while more than 10,000 messages are ready",
-                 0};
-  if (reply.at(1).at(0).text == "ranks")
-    return Error{ErrorKind::unusable,
-                 "scope: cannot become another on a server while the queue has more than 10,000 tenants", 0};
-  if (reply.at(1).at(0).text == "below")
-    return Error{ErrorKind::unusable,
-                 "max_messages, max_bytes: cannot begin to hold for a tenant above more than 10,000 others "
-                 "on a server",
-                 0};
-  if (reply.at(1).at(0).text != "many") return {};
-  return Error{ErrorKind::unusable,
-               "fair_by: cannot become another on a server while the queue has more than 10,000 tenants", 0};
+/// What the server's program could not do in one call, by its word for it.
+std::string_view limit_behind(std::string_view said) {
+  if (said == "ready")
+    return "linger, batch: cannot become others on a server while more than 10,000 messages are ready";
+  if (said == "ranks")
+    return "scope: cannot become another on a server while the queue has more than 10,000 tenants";
+  if (said == "below")
+    return "max_messages, max_bytes: cannot begin to hold for a tenant above more than 10,000 others on a "
+           "server";
+  if (said == "many")
+    return "fair_by: cannot become another on a server while the queue has more than 10,000 tenants";
+  return "";
+}
+
+Result<void> check_taken(const Reply& reply, ErrorKind kind) {
+  const std::string_view limit = limit_behind(reply.at(1).at(0).text);
+  return limit.empty() ? Result<void>() : Error{kind, std::string(limit), 0};
+}
+
+/// What each new tenant is held against takes its time.
+Result<void> check_patterns(const std::vector<TenantRule>& rules) {
+  const auto patterns = std::count_if(rules.begin(), rules.end(), [](const TenantRule& rule) {
+    return rule.pattern.find('*') != std::string::npos;
+  });
+  if (static_cast<size_t>(patterns) <= kPatternsMax) return {};
+  return Error{ErrorKind::config,
+               "fq.toml: has " + std::to_string(patterns) +
+                   " patterns of tenants for one queue; on a server there are 1,000 at most",
+               0};
 }
 
 }  // namespace
@@ -151,21 +166,32 @@ Result<std::string> RedisPolicy::kept() {
   return reply.at(1).at(kText).text;
 }
 
+/// First what holds from now on, also for whoever comes; then those who are there follow, page by page; and
+/// only then it is this file's: what breaks off in between is begun anew by whoever asks next.
 Result<void> RedisPolicy::load(const Policy& policy, const FileIdentity& identity, const std::string* text) {
-  if (!policy.tenants.empty()) return not_built::refusal(not_built::kTenantRules);
   FQ_TRY(check_values(policy.queue));
+  FQ_TRY(check_patterns(policy.tenants));
   ArgumentList arguments;
   arguments.borrow("file");
   arguments.add(policy_bytes(policy.queue));
-  arguments.add(text_of(identity));
-  arguments.add(text == nullptr ? std::string() : "=" + *text);
-  for (const PoolRule& pool : policy.pools) {
-    FQ_TRY(check_values(pool.values));
-    arguments.borrow(pool.name);
-    arguments.add(policy_bytes(pool.values));
+  arguments.add(std::to_string(policy.pools.size()));
+  const auto add = [&](std::string_view name, const PolicyValues& values) -> Result<void> {
+    FQ_TRY(check_values(values));
+    arguments.borrow(name);
+    arguments.add(policy_bytes(values));
+    return {};
+  };
+  for (const PoolRule& pool : policy.pools) FQ_TRY(add(pool.name, pool.values));
+  for (const TenantRule& rule : policy.tenants) FQ_TRY(add(rule.pattern, rule.values));
+  FQ_TRY_SET(Reply reply, shard_.change("change", arguments.words()));
+  FQ_TRY(check_taken(reply, ErrorKind::config));
+  for (std::string page = reply.at(1).at(1).text; !page.empty(); page = reply.at(1).at(1).text) {
+    FQ_TRY_SET(reply, shard_.change("change", {"follow", page}));
+    FQ_TRY(check_taken(reply, ErrorKind::config));
   }
-  FQ_TRY_SET(const Reply reply, shard_.change("change", arguments.words()));
-  return check_taken(reply);
+  const std::string kept = text == nullptr ? std::string() : "=" + *text;
+  FQ_TRY(shard_.change("change", {"loaded", text_of(identity), kept}));
+  return {};
 }
 
 Result<void> RedisPolicy::set(std::string_view path, const PolicyPatch& patch) {
@@ -179,7 +205,7 @@ Result<void> RedisPolicy::set(std::string_view path, const PolicyPatch& patch) {
   for (const PolicyKey key : patch.unset) unset += static_cast<char>(key);
   arguments.add(std::move(unset));
   FQ_TRY_SET(const Reply reply, shard_.change("change", arguments.words()));
-  return check_taken(reply);
+  return check_taken(reply, ErrorKind::unusable);
 }
 
 /// By path; a cursor is the last one that was told, behind a sign.

@@ -45,6 +45,8 @@ class History {
     if (below(2) == 0) settings.batch_max = 1 + below(4);
     model_.load(settings);
     identity_.inode = seed + 1;
+    static const char* const ruled[] = {"c", "a/x", "b/z", "a", "b/z/1"};
+    ruled_ = ruled[below(std::size(ruled))];
     load_policy();
   }
 
@@ -306,7 +308,7 @@ class History {
     equal(status_name(*engine), status_name(model_.edit(model_id, drawn.patch())), "edited");
   }
 
-  /// Another policy file: the same settings, other pools.
+  /// Another policy file: the same settings, other pools, other rules.
   void load_policy() {
     Policy policy{values_of(model_.settings), {}, {}};
     const auto number = [&](uint64_t most) { return 1 + static_cast<int64_t>(below(most)); };
@@ -317,9 +319,20 @@ class History {
       if (below(3) == 0) values.push_back({PolicyKey::rate, 1, number(600), {}});
       policy.pools.push_back({name, values});
     }
-    log_ += "policy with " + std::to_string(policy.pools.size()) + " pools\n";
+    // Of one node: in which order those of several come to sit is not promised.
+    for (const std::string& pattern : {ruled_, ruled_ + "*"}) {
+      if (costly_ || below(2) == 0) continue;
+      PolicyValues values;
+      if (below(2) == 0) values.push_back({PolicyKey::concurrency, number(3), 0, {}});
+      if (below(2) == 0) values.push_back({PolicyKey::weight, 100 * number(30), 0, {}});
+      if (below(4) == 0) values.push_back({PolicyKey::pool, 0, 0, "p"});
+      policy.tenants.push_back({pattern, values});
+    }
+    log_ += "policy with " + std::to_string(policy.pools.size()) + " pools and " +
+            std::to_string(policy.tenants.size()) + " rules\n";
     ++identity_.size;
     model_.set_pools(policy.pools);
+    model_.set_rules(policy.tenants);
     REQUIRE(engine_->policy_load(policy, identity_).ok());
   }
 
@@ -363,6 +376,7 @@ class History {
   std::mutex unshared_;
   ModelSteps model_steps_{model_, unshared_};
   bool costly_ = false;  // turns may cost bytes or time
+  std::string ruled_;    // the node that the policy file has rules for
   Order order_ = Order::priority;
   bool gathers_ = false;
   size_t pushed_ = 0;

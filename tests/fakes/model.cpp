@@ -9,6 +9,7 @@ namespace fq::test {
 
 MessageId Model::push(const NewMessage& from, MessageId behind) {
   fire_timers();
+  meet(std::string(from.tenant));
   Message& message = messages.emplace_back();
   message.info.id = MessageId{messages.size()};
   message.info.tenant = from.tenant;
@@ -195,49 +196,6 @@ void Model::kick(Message& message) {
   else
     ready_since(message, clock.boot_ms());
   note(message, "kicked");
-}
-
-void Model::set(const std::string& path, const PolicyPatch& patch) {
-  fire_timers();
-  turns_.set(path, patch, clock.boot_ms());
-  if (!path.empty()) return;
-  for (const PolicyKey key : patch.unset) run_time_.erase(key);
-  for (const PolicyValue& value : patch.set) run_time_[value.key] = value;
-  put_together();
-}
-
-void Model::load(const Settings& from_file) {
-  fire_timers();
-  file_ = from_file;
-  put_together();
-}
-
-void Model::put_together() {
-  Settings all = file_;
-  for (const auto& [key, value] : run_time_) take_over(all, {value});
-  const bool other_groups = settings.linger_ms != all.linger_ms || settings.batch_max != all.batch_max;
-  settings = all;
-  turns_.set_fair_by(all.fair_by);
-  const bool ranked = all.scope == Scope::queue && all.order != Order::fifo;
-  turns_.set_ranked(ranked, all.order == Order::priority);
-  if (!other_groups) return;
-  turns_.set_groups(all.linger_ms, all.batch_max);
-  std::set<std::string> leaves;
-  for (const Message& each : messages) {
-    if (each.info.state == State::ready) leaves.insert(each.info.tenant + "/");
-  }
-  for (const std::string& leaf : leaves) {
-    if (const auto since_ms = turns_.gathers_since(leaf)) {
-      turns_.gather(leaf, *since_ms, clock.boot_ms());
-    } else {
-      gather(leaf);
-    }
-  }
-}
-
-void Model::set_pools(const std::vector<PoolRule>& pools) {
-  fire_timers();
-  turns_.set_pools(pools, clock.boot_ms());
 }
 
 int64_t Model::next_timer_ms() const {

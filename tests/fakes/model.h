@@ -7,6 +7,7 @@
 // System.
 #include <deque>
 #include <map>
+#include <set>
 #include <vector>
 // fq, below us.
 #include "core/api/queue.h"
@@ -85,6 +86,7 @@ class Model {
   /// As the policy file has them; what was set at run time wins.
   void load(const Settings& from_file);
   void set_pools(const std::vector<PoolRule>& pools);
+  void set_rules(const std::vector<TenantRule>& rules);
   void fire_timers();
 
   std::optional<Explanation> explain(MessageId id);
@@ -118,8 +120,14 @@ class Model {
   uint64_t ready_in(const std::string& leaf) const;
   /// What it has gathers from its oldest on.
   void gather(const std::string& leaf);
+  // model_policy.cpp
   /// What holds for the queue, after one of its layers changed.
   void put_together();
+  void set_tenant(const std::string& path, const PolicyPatch& patch);
+  PolicyValues rules_for(const std::string& path) const;
+  void follow_rules(const std::string& path);
+  /// It and all above it are there from now on.
+  void meet(const std::string& path);
   /// Moves a message to a state, out of whatever it was in. With a timer, or without.
   void move(Message& message, State state, std::optional<int64_t> timer = {});
   // model_keys.cpp
@@ -159,6 +167,9 @@ class Model {
   ModelTurns turns_;
   Settings file_;
   std::map<PolicyKey, PolicyValue> run_time_;  // of the queue
+  std::vector<TenantRule> rules_;
+  std::map<std::string, std::set<PolicyKey>> set_of_;  // at run time, of tenants
+  std::set<std::string> met_;                          // all paths that are there
   uint64_t last_serial_ = 0;
   uint64_t last_wait_ = 0;
   std::deque<MessageId> ended_;  // and those that waited for them were not looked at yet

@@ -339,6 +339,7 @@ Result<void> ModelQueue::policy_load(const Policy& policy, const FileIdentity& i
   take_over(settings, policy.queue);
   store_->model.load(settings);
   store_->model.set_pools(policy.pools);
+  store_->model.set_rules(policy.tenants);
   store_->policy = identity;
   return {};
 }

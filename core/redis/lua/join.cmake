@@ -16,7 +16,7 @@ function(fq_join_redis_library time out_name out_text)
   set(body "")
   foreach(path
       base/text base/${time} base/view base/costs base/limits
-      keys/records keys/events keys/store keys/amounts keys/sums keys/histograms keys/queues keys/places keys/uniques keys/waits keys/sessions keys/runs keys/outputs keys/told
+      keys/records keys/events keys/store keys/amounts keys/rules keys/sums keys/histograms keys/queues keys/places keys/uniques keys/waits keys/sessions keys/runs keys/outputs keys/told
       keys/selection
       turns/pools turns/seats turns/ranks turns/pick turns/tree turns/terms turns/reasons
       life/ends life/messages life/after life/steps life/schedules life/edit

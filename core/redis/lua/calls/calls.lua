@@ -26,7 +26,7 @@ end
 -- Without effect: what is due is not done yet.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
-    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules')
+    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules')
   if not root[1] then return nil, redis.error_reply('FQMISSING there is no such queue') end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
   local before = tonumber(root[2])
@@ -34,7 +34,7 @@ function M.look(keys)
     sums = records.sums(root[5]), settings = settings_of(root[6], root[7]), run = root[8], before = before,
     grace = tonumber(root[9] or 0), waits = tonumber(root[10] or 0), ops = tonumber(root[12] or 0),
     usual_run = tonumber(root[13] or 0), stamps = tonumber(root[14] or 0), by_age = tonumber(root[15] or 0),
-    limited = tonumber(root[16] or 0), schedules = tonumber(root[17] or 0), schedule_changes = {}, amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
+    limited = tonumber(root[16] or 0), schedules = tonumber(root[17] or 0), rules = tonumber(root[18] or 0), schedule_changes = {}, amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = {},
     is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, times = {}, session = ''}
   call.ranked, call.was_limited = call.settings.ranked, call.limited

@@ -65,7 +65,7 @@ local function put_together(call, file, set)
   ranks.set(call, ranked)
   terms.set_fair_by(call, fair_by)
   messages.set_groups(call, linger, batch)
-  terms.set(call, '', values)
+  terms.set_queue(call, values)
   redis.call('HSET', call.root, 'file', file or '', 'set', set or '')
   return 'ok'
 end
@@ -75,17 +75,29 @@ local CHANGES = {
   cancel = function(call, args) return each(call, args, cancel) end,
   kick = function(call, args) return each(call, args, kick) end,
   kick_fresh = function(call, args) return each(call, args, kick_fresh) end,
-  -- The layer of the policy file: values, identity, "=" and its text where that is to be kept, then of each pool
-  -- name and values.
+  -- The layer of the policy file: values, how many pools, of each name and values, then of each rule pattern and values.
+  -- It is of no file until all tenants follow it: where the next page of them begins, '': that is done.
   file = function(call, args)
     local said = put_together(call, args[4], redis.call('HGET', call.root, 'set'))
     if said ~= 'ok' then return {said} end
-    redis.call('HSET', call.root, 'identity', args[5])
-    if args[6] ~= '' then redis.call('HSET', call.root, 'text', string.sub(args[6], 2)) end
-    local rules = {}
-    for at = 7, #args, 2 do rules[args[at]] = records.add_policy({}, args[at + 1]) end
-    terms.set_pools(call, rules)
-    return {said}
+    redis.call('HSET', call.root, 'identity', '')
+    local all, at, had_rules = {}, 6, call.rules > 0
+    for _ = 1, tonumber(args[5]) do all[args[at]], at = records.add_policy({}, args[at + 1]), at + 2 end
+    terms.set_pools(call, all)
+    rules.set(call, args, at)
+    return {said, (had_rules or call.rules > 0) and 'm' or ''}
+  end,
+  -- Where a page of them begins. Likewise.
+  follow = function(call, args)
+    local paths, next_page = rules.tenants(call, args[4])
+    if not terms.follow(call, paths) then return {'below'} end
+    return {'ok', next_page}
+  end,
+  -- identity, "=" and its text where that is to be kept: it is of that file.
+  loaded = function(call, args)
+    redis.call('HSET', call.root, 'identity', args[4])
+    if args[5] ~= '' then redis.call('HSET', call.root, 'text', string.sub(args[5], 2)) end
+    return {'ok'}
   end,
   -- What is set at run time of the queue, and what is so no more.
   set = function(call, args)
@@ -96,15 +108,14 @@ local CHANGES = {
   tenant = function(call, args)
     local path = args[4]
     local bytes = patched(redis.call('HGET', call.tag .. 'ov', path) or '', until_of(call, args[5]), args[6])
-    local values = records.add_policy({}, bytes)
+    local values = rules.of(call, path, bytes)
     if not amounts.may_set(call, path, values) then return {'below'} end
-    amounts.set(call, path, values, sums.of_tenant)
     if bytes == '' then
       redis.call('HDEL', call.tag .. 'ov', path)
     else
       redis.call('HSET', call.tag .. 'ov', path, bytes)
     end
-    terms.set(call, path, values)
+    terms.set_tenant(call, path, values)
     return {'ok'}
   end,
   -- pid, slots, messages of a job: it is a worker.

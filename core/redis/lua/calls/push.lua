@@ -8,6 +8,7 @@ local FIELDS = '<i4HI4dddBBdddBdH'
 
 local function read(call, path, fields, key, rest)
   local p = {path = path, key = key, rest = rest, after = {}}
+  terms.meet(call, path)
   local delay, at, is_command, bytes, from
   p.priority, p.attempts_max, p.bytes, p.ttl, delay, at, p.kind, p.mode, p.unique_for, p.quiet, p.max_wait, is_command,
     p.keep, bytes, from = struct.unpack(FIELDS, fields)

@@ -95,7 +95,8 @@ function M.node(path, bytes)
   local n = {path = path, tag = 0, seq = 0, vtime = 0, joins = 0, run = 0, weight = 1000, kids = 0, idle = 0,
     limits = limits.new(), limited = 0, pool = '',
     own = {tag = 0, seq = 0, count = 0, run = 0, idle = 0, ticks = 0, since = 0, weight = 1000}}
-  if not bytes then return n end
+  n.is_new = not bytes
+  if n.is_new then return n end
   local own, version, flags = n.own, nil, nil
   version, flags, n.tag, n.seq, n.vtime, n.joins, n.run, n.weight, n.kids, n.idle,
     own.tag, own.seq, own.count, own.run, own.idle, own.ticks, own.since = struct.unpack(NODE, bytes)

@@ -58,7 +58,7 @@ function M.set(call, rules)
   M.count_anew(call)
 end
 function M.count_anew(call)
-  for _, l in pairs(read_all(call)) do l.run = 0 end
+  for _, l in pairs(read_all(call)) do l.run, call.pools_changed = 0, true end
 end
 
 -- Those in which other numbers run than `running` says, by name.

@@ -10,8 +10,8 @@ local function count_pools(call)
     for _, name in ipairs(seats.pools_of(call, n)) do pools.add_running(call, name, n.own.run) end
   end
 end
-function M.set_pools(call, rules)
-  pools.set(call, rules)
+function M.set_pools(call, all)
+  pools.set(call, all)
   count_pools(call)
 end
 
@@ -54,9 +54,8 @@ end
 
 local WEIGHT, POOL, PAUSED, LIMITED = 20, 21, 22, 24  -- PolicyKey
 
--- What holds for a node from now on: values by key, one that is missing is the usual. Of the time of `limited` only
--- what was set now counts: it is told apart from the others.
-function M.set(call, path, values)
+-- What holds for a node from now on: values by key, one that is missing is the usual. True: it is in another pool.
+local function set(call, path, values)
   local n = seats.node(call, path)
   limits.set(n.limits, values, call.now)
   n.paused = values[PAUSED] ~= nil
@@ -66,7 +65,41 @@ function M.set(call, path, values)
   n.pool, n.changed = pool, true
   if path ~= '' then set_weight(call, n, values[WEIGHT] and values[WEIGHT][1] or 1000) end
   tree.look_again(call, n, call.now)
+  return other_pool
+end
+function M.set_queue(call, values) set(call, '', values) end
+
+local function set_tenant(call, path, values)
+  amounts.set(call, path, values, sums.of_tenant)
+  return set(call, path, values)
+end
+function M.set_tenant(call, path, values)
+  if set_tenant(call, path, values) then count_pools(call) end
+end
+
+-- Those for whom something comes the first time, with all above them: nothing runs there yet.
+function M.meet(call, path)
+  if call.rules == 0 then return end
+  seats.each_node(call, seats.node(call, path), function(n)
+    if n.path == '' or not n.is_new then return end
+    n.is_new = false
+    set_tenant(call, n.path, rules.of(call, n.path))
+  end)
+end
+
+-- These, and all above them, as the rules now have them. False: that cannot be done in one call, and nothing was.
+function M.follow(call, paths)
+  local values, other_pool = {}, false
+  for _, path in ipairs(paths) do
+    while path ~= '' and not values[path] do
+      values[path] = rules.of(call, path)
+      if not amounts.may_set(call, path, values[path]) then return false end
+      path = seats.parent_of(path)
+    end
+  end
+  for path, each in pairs(values) do other_pool = set_tenant(call, path, each) or other_pool end
   if other_pool then count_pools(call) end
+  return true
 end
 
 return M
