@@ -212,7 +212,7 @@ _fq() {
       esac ;;
     config)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
-      options='--tenant --format --json --spool --queue --help' words='show edit check path' ;;
+      options='--tenant --if-version --format --json --spool --queue --help' words='show edit check path load get' ;;
     check)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--repair --format --json --spool --queue --help' ;;

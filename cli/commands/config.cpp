@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <array>
 // fq, below us.
+#include "core/api/policy_text.h"
 #include "core/base/text/escape.h"
+#include "core/base/text/json_writer.h"
 // fq, this room.
 #include "cli/words/command.h"
 #include "core/policy/policy.h"
 #include "cli/policy/policy_edit.h"
 #include "cli/views/policy_view.h"
 #include "cli/session/session.h"
+#include "cli/terminal/input.h"
 #include "cli/words/subcommand.h"
 #include "cli/words/values.h"
 
@@ -20,6 +23,7 @@ namespace {
 
 constexpr OptionSpec kConfigOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "show: of this tenant (default: of the queue)"},
+    {"Loading", 0, "if-version", Takes::value, "VERSION", "load: only if this is still what is kept (default: any)"},
 };
 
 /// What the queue knows; nothing of a queue that the first push is still to make.
@@ -115,12 +119,14 @@ Result<Exit> check(const Arguments&, Session& session) {
   return Exit::done;
 }
 
-/// A queue on a server has no file: what holds there was set at run time.
+bool has_directory(const Session& session) { return scheme_of(session.location().spool).empty(); }
+
+/// On a server fq.toml is a text that is kept there.
 Result<void> find_file(const Session& session, std::string_view verb) {
-  if (scheme_of(session.location().spool).empty()) return {};
+  if (has_directory(session)) return {};
   return Error{ErrorKind::unusable,
                "config " + std::string(verb) +
-                   ": a queue on a server has no fq.toml; use fq queue set and fq tenant set",
+                   ": fq.toml is kept on the server; use fq config get and fq config load",
                0};
 }
 
@@ -137,11 +143,63 @@ Result<Exit> edit(const Arguments&, Session& session) {
   return edit_policy(session.location());
 }
 
+/// The text, and its version where it is kept without a file.
+Result<Exit> get(const Arguments&, Session& session) {
+  PolicyText kept;
+  if (has_directory(session)) {
+    FQ_TRY_SET(PolicySource source, read_policy_source(session.spool()));
+    kept.text = std::move(source.text);
+  } else {
+    FQ_TRY_SET(kept, policy_text(session.spool()));
+  }
+  std::string line;
+  if (session.format() == Format::json) {
+    JsonWriter json(line);
+    json.begin_object().key("version");
+    has_directory(session) ? json.null() : json.text(kept.version);
+    json.key("text").text(kept.text).end_object();
+    line += "\n";
+  }
+  FQ_TRY(session.out().write(session.format() == Format::json ? line : kept.text));
+  FQ_TRY(session.out().flush());
+  return Exit::done;
+}
+
+Result<std::string> read_new_policy(const std::string& path) {
+  FQ_TRY_SET(Reader input, path == "-" ? Reader::standard_input() : Reader::file(path));
+  Result<std::string> text = input.read_all(kPolicyFileBytesMax);
+  if (!text && text.error().kind == ErrorKind::bad_data) return policy_too_long(input.name());
+  return text;
+}
+
+/// For all queues that are there, at once; whoever works on one finds it by itself, too.
+Result<Exit> load(const Arguments& arguments, Session& session) {
+  if (has_directory(session)) {
+    return usage_error("config load",
+                       "the policy of a directory is the file fq.toml in it; use fq config edit");
+  }
+  FQ_TRY_SET(const std::string text, read_new_policy(arguments.operands()[1]));
+  FQ_TRY(check_policy_text(text, session.location()));
+  std::optional<std::string> if_version;
+  if (const auto typed = arguments.value("if-version")) if_version = std::string(*typed);
+  FQ_TRY(keep_policy_text(session.spool(), text, if_version));
+  FQ_TRY_SET(const std::vector<std::string> queues, list_queues(session.spool()));
+  for (const std::string& name : queues) {
+    const Location location{session.spool(), name};
+    Result<std::unique_ptr<Queue>> queue = open_queue(location);
+    if (!queue && queue.error().kind == ErrorKind::missing) continue;  // it went meanwhile
+    if (!queue) return std::move(queue).error();
+    FQ_TRY(bring_policy_up_to_date(**queue, location));
+  }
+  return Exit::done;
+}
+
 struct Verb {
   std::string_view name;
   Result<Exit> (*run)(const Arguments&, Session&);
 };
-constexpr Verb kVerbs[] = {{"show", show}, {"edit", edit}, {"check", check}, {"path", path}};
+constexpr Verb kVerbs[] = {{"show", show}, {"edit", edit}, {"check", check},
+                           {"path", path}, {"load", load}, {"get", get}};
 
 Result<Exit> run_config(const Arguments& arguments, Session& session) {
   std::vector<std::string_view> names;
@@ -151,9 +209,12 @@ Result<Exit> run_config(const Arguments& arguments, Session& session) {
   for (const Verb& verb : kVerbs) {
     if (verb.name != operands[0]) continue;
     const std::string object = "config " + operands[0];
-    if (operands.size() > 1)
+    const bool loads = verb.name == "load";
+    if (loads && operands.size() != 2) return usage_error(object, "needs one FILE, or - for standard input");
+    if (!loads && operands.size() > 1)
       return usage_error(object, "takes no operand; name a queue by -q, a tenant by -t");
     if (arguments.has("tenant") && verb.name != "show") return usage_error(object, "takes no --tenant");
+    if (arguments.has("if-version") && !loads) return usage_error(object, "takes no --if-version");
     return verb.run(arguments, session);
   }
   if (operands[0] == "set" || operands[0] == "unset")
@@ -165,11 +226,11 @@ Result<Exit> run_config(const Arguments& arguments, Session& session) {
 
 const Command config_command = {
     "config",
-    "show [-t TENANT] | edit | check | path",
-    "Shows the settings in effect and their origin; edits, checks or finds fq.toml.",
+    "show [-t TENANT] | edit | check | path | load FILE | get",
+    "Shows the settings in effect and their origin; edits, checks or finds fq.toml; loads it on a server.",
     {kConfigOptions, &kQueueOption, "human|json"},
     "fq config show -q mail -t acme/reports",
-    "0 shown, or valid; 78 fq.toml cannot be used",
+    "0 shown, or valid; 75 another version is there; 78 fq.toml cannot be used",
     run_config,
 };
 

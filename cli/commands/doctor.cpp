@@ -57,6 +57,8 @@ std::string human_of(const std::vector<DoctorRow>& rows) {
 DoctorRow policy_row(const Location& location) {
   const Result<void> usable = check_policy(location);
   if (usable) return {"fq.toml", "valid", Health::ok, ""};
+  const bool is_its_fault = scheme_of(location.spool).empty() || is_policy_fault(usable.error());
+  if (!is_its_fault) return {"fq.toml", "not known: " + usable.error().text, Health::fault, ""};
   return {"fq.toml", usable.error().text, Health::fault, "mend it; fq config check tells when that is done"};
 }
 

@@ -329,6 +329,8 @@ class Queue {
   /// kept stays.
   virtual Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
                                    const std::string* text = nullptr) = 0;
+  /// Where the policy is no file: which version of the text that is kept for all queues is there now.
+  virtual Result<std::string> policy_version() { return std::string(); }
   /// The text that was last kept; "": there was none.
   virtual Result<std::string> policy_kept() = 0;
   /// The run-time layer of a tenant and all below it, or with an empty path of the queue: kept as a push is,

@@ -46,6 +46,21 @@ Result<std::vector<std::string>> Engine::back_up(const std::string& spool, const
   return Error{ErrorKind::usage, "spool '" + spool + "': only a directory can be backed up by fq", 0};
 }
 
+namespace {
+
+Error policy_is_a_file(const std::string& spool) {
+  return Error{ErrorKind::usage, "spool '" + spool + "': its policy is the file fq.toml in it", 0};
+}
+
+}  // namespace
+
+Result<PolicyText> Engine::policy_text(const std::string& spool) const { return policy_is_a_file(spool); }
+
+Result<std::string> Engine::keep_policy_text(const std::string& spool, const std::string&,
+                                             const std::optional<std::string>&) const {
+  return policy_is_a_file(spool);
+}
+
 std::string_view scheme_of(std::string_view spool) {
   const size_t end = spool.find("://");
   const bool is_scheme =
@@ -98,6 +113,17 @@ Result<void> rename_queue(const Location& location, const std::string& name) {
   FQ_TRY_SET(const Engine* const engine, engine_of(location));
   FQ_TRY(check_name(name));
   return engine->rename(location, name);
+}
+
+Result<PolicyText> policy_text(const std::string& spool) {
+  FQ_TRY_SET(const Engine* const engine, engine_of(spool));
+  return engine->policy_text(spool);
+}
+
+Result<std::string> keep_policy_text(const std::string& spool, const std::string& text,
+                                     const std::optional<std::string>& if_version) {
+  FQ_TRY_SET(const Engine* const engine, engine_of(spool));
+  return engine->keep_policy_text(spool, text, if_version);
 }
 
 std::vector<DoctorRow> examine(const std::string& spool, const std::optional<std::string>& queue) {

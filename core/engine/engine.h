@@ -14,6 +14,7 @@
 #include <vector>
 // fq, below us.
 #include "core/api/doctor.h"
+#include "core/api/policy_text.h"
 #include "core/api/queue.h"
 
 namespace fq {
@@ -31,12 +32,15 @@ class Engine {
   virtual Result<std::vector<std::string>> list(const std::string& spool) const = 0;
   virtual Result<bool> create(const Location& location) const = 0;
   virtual Result<void> remove(const Location& location) const = 0;
-  /// ErrorKind::usage where an engine has nothing like these two.
+  /// ErrorKind::usage where an engine has nothing like these, and those of the policy.
   virtual Result<void> rename(const Location& location, const std::string& name) const;
   virtual Result<std::vector<std::string>> back_up(const std::string& spool,
                                                    const BackupRequest& request) const;
   /// The queue of this spool whose receipts have this mark; "": none.
   virtual Result<std::string> queue_marked(const std::string& spool, std::string_view mark) const = 0;
+  virtual Result<PolicyText> policy_text(const std::string& spool) const;
+  virtual Result<std::string> keep_policy_text(const std::string& spool, const std::string& text,
+                                               const std::optional<std::string>& if_version) const;
   virtual std::vector<DoctorRow> examine(const std::string& spool,
                                          const std::optional<std::string>& queue) const = 0;
 

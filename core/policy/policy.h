@@ -10,10 +10,9 @@
 #include "core/api/queue.h"
 // fq, this room.
 #include "core/policy/policy_file.h"
+#include "core/policy/policy_source.h"
 
 namespace fq {
-
-std::string policy_path(const std::string& spool);
 
 /// The file as it is now; one that says nothing when there is none. ErrorKind::config or denied when it
 /// cannot be used.

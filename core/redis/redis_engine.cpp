@@ -5,6 +5,7 @@
 // fq, this room.
 #include "core/redis/not_built.h"
 #include "core/redis/redis_queue.h"
+#include "core/redis/shard/kept_policy.h"
 
 namespace fq {
 
@@ -64,6 +65,19 @@ Result<std::string> RedisEngine::queue_marked(const std::string& spool, std::str
   FQ_TRY_SET(const ServerAccess access, access_to(spool));
   FQ_TRY_SET(Catalog catalog, Catalog::open(access));
   return catalog.marked(mark);
+}
+
+Result<PolicyText> RedisEngine::policy_text(const std::string& spool) const {
+  FQ_TRY_SET(const ServerAccess access, access_to(spool));
+  FQ_TRY_SET(KeptPolicy kept, KeptPolicy::open(access));
+  return kept.read();
+}
+
+Result<std::string> RedisEngine::keep_policy_text(const std::string& spool, const std::string& text,
+                                                  const std::optional<std::string>& if_version) const {
+  FQ_TRY_SET(const ServerAccess access, access_to(spool));
+  FQ_TRY_SET(KeptPolicy kept, KeptPolicy::open(access));
+  return kept.replace(text, if_version);
 }
 
 std::vector<DoctorRow> RedisEngine::examine(const std::string& spool,

@@ -25,6 +25,9 @@ class RedisEngine final : public Engine {
   Result<void> remove(const Location& location) const override;
   Result<void> rename(const Location& location, const std::string& name) const override;
   Result<std::string> queue_marked(const std::string& spool, std::string_view mark) const override;
+  Result<PolicyText> policy_text(const std::string& spool) const override;
+  Result<std::string> keep_policy_text(const std::string& spool, const std::string& text,
+                                       const std::optional<std::string>& if_version) const override;
   std::vector<DoctorRow> examine(const std::string& spool,
                                  const std::optional<std::string>& queue) const override;
 

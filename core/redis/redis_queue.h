@@ -77,6 +77,7 @@ class RedisQueue final : public Queue {
   Result<bool> policy_is_current(const FileIdentity& identity) override {
     return policy_.is_current(identity);
   }
+  Result<std::string> policy_version() override { return shard_.policy_version(); }
   Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
                            const std::string* text) override {
     return policy_.load(policy, identity, text);

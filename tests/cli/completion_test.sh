@@ -19,7 +19,7 @@ offers() {
 
 fq push -q mail x >/dev/null
 offers 'config' con
-offers 'show edit check path' config ''
+offers 'show edit check path load get' config ''
 offers '--tenant' config show --t
 offers 'list set pause resume limit' tenant ''
 offers '' tenant set w

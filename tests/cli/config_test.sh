@@ -100,6 +100,9 @@ is 'it is a time in JSON' 1 "$(fq config show -q mail --json | grep -c '"tenant"
 gives 0 '' fq tenant limit -q mail acme --for none
 is 'and taken back' 0 "$(fq config show -q mail | grep -c ' limited ')"
 
+is 'the text of the file' "$(cat "$FQ_SPOOL/fq.toml")" "$(fq config get)"
+is 'and in JSON, without a version' null "$(fq config get --json | jq .version)"
+
 # Broken: named with its line; what holds is the last good one, and said so.
 fq push x >/dev/null
 sed -i 's/attempts = 3/atempts = 3/' "$FQ_SPOOL/fq.toml"
@@ -129,13 +132,16 @@ gives 0 '' fq push -q mouse x
 rm "$FQ_SPOOL/fq.toml"
 
 # Words that are none of ours.
-gives 64 'needs a command; use show, edit, check or path' fq config
+gives 64 'needs a command; use show, edit, check, path, load or get' fq config
 gives 64 'did you mean show?' fq config list
 gives 64 'did you mean check?' fq config validate
 gives 64 'did you mean path?' fq config where
 gives 64 'use fq queue set, fq tenant set, or fq config edit' fq config set attempts=2
-gives 64 "unknown command 'frobnicate'; use show, edit, check or path" fq config frobnicate
+gives 64 "unknown command 'frobnicate'; use show, edit, check, path, load or get" fq config frobnicate
 gives 64 'takes no operand' fq config show mail
+gives 64 'use fq config edit' fq config load "$work/none"
+gives 64 'takes no --if-version' fq config get --if-version 1
+gives 64 'needs one FILE' fq config load
 gives 64 'takes no --tenant' fq config check -t a
 gives 64 'not a format' fq config show --format sh
 gives 64 'did you mean config?' fq settings

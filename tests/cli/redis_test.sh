@@ -71,9 +71,64 @@ kill -TERM $worker
 wait $worker
 is "no run is left on the server" 0 "$(redis-cli -s "$work/s" --scan --pattern 'fq1:*:r[obs]:*' | while read -r key; do [ "$(redis-cli -s "$work/s" ttl "$key")" = -1 ] && echo "$key"; done | wc -l)"
 
+# fq.toml of all queues is kept on the server, and holds at once.
+is "nothing was loaded" '{"version":"0","text":""}' "$(fq config get --json)"
+fq push -q mail -t free-1 there >"$work/id"
+cat >"$work/policy" <<'TOML'
+[queue."*"]
+attempts = 3
+
+[queue."*".tenant."free-*"]
+concurrency = 1
+pool = "few"
+
+[queue."*".pool.few]
+concurrency = 2
+
+[queue.mail.schedule.nightly]
+spec = "@daily"
+tenant = "jobs"
+payload = "x"
+TOML
+gives 75 'is of version 0 by now, not 7' fq config load --if-version 7 "$work/policy"
+gives 0 '' fq config load --if-version 0 "$work/policy"
+is "its text" "$(cat "$work/policy")" "$(fq config get)"
+is "its version" 1 "$(fq config get --json | jq -r .version | cut -d- -f1)"
+is "what holds and why" 'attempts 3 fq.toml:2' "$(fq config show | tr -s ' ' | grep '^attempts ')"
+is "of a tenant" 'free-7 concurrency 1 fq.toml:5 free-*' "$(fq config show -t free-7 | tr -s ' ' | grep '^free-7 concurrency')"
+fq push -q mail -t free-1 another >"$work/id"
+is "a rule holds for who was there" "there" "$(fq pop -q mail -t free-1 -n 2 --lease 1m --json | jq -r .payload)"
+fq push -q new -t free-2 a >"$work/id"
+fq push -q new -t free-2 b >"$work/id"
+is "and in a queue that is made later" "a" "$(fq pop -q new -n 2 --lease 1m --json | jq -r .payload)"
+is "a schedule of it" nightly "$(fq schedule list -q mail --json | jq -r .name)"
+gives 0 '' fq config check
+is "doctor" valid "$(fq doctor --json | jq -r 'select(.about == "fq.toml").found')"
+sed 's/attempts/atempts/' "$work/policy" >"$work/broken"
+gives 78 "fq.toml:2: unknown key 'atempts'; did you mean 'attempts'?" fq config load "$work/broken"
+head -c 1048577 /dev/zero >"$work/long"
+gives 78 "is larger than 1MiB" fq config load "$work/long"
+gives 78 "is larger than 1MiB" bash -c "'$FQ' config load - <'$work/long'"
+is "a refused one changes nothing" "$(cat "$work/policy")" "$(fq config get)"
+{ cat "$work/policy"; while :; do echo '# as long as a policy may be'; done; } 2>/dev/null | head -c 1048576 >"$work/long"
+gives 0 '' fq config load "$work/long"
+# What the server holds is broken (another fq wrote it): the last good one holds, and a push of a new queue is refused.
+redis-cli -s "$work/s" hset fq1:fq:policy text "$(cat "$work/broken")" version 9-x >/dev/null
+gives 0 'the last good one holds' fq stats -q mail
+gives 78 "unknown key 'atempts'" fq push -q newer x
+gives 78 "unknown key 'atempts'" fq config check
+gives 69 '' fq doctor --json
+is "and it is told which" fault "$(jq -r 'select(.about == "fq.toml").health' "$work/out")"
+gives 0 '' fq config load -
+is "without it all is as usual" 'attempts 5 default' "$(fq config show | tr -s ' ' | grep '^attempts ')"
+is "and its schedule is gone" '' "$(fq schedule list -q mail --json)"
+gives 0 '' fq check -q mail
+gives 0 '' fq queue remove mail --yes
+gives 0 '' fq queue remove new --yes
+
 # What is not there yet says so, and nothing was done.
-gives 69 'a queue on a server has no fq.toml' fq config edit
-gives 69 'a queue on a server has no fq.toml' fq config path
+gives 69 'use fq config get and fq config load' fq config edit
+gives 69 'use fq config get and fq config load' fq config path
 gives 64 'only a directory can be backed up' fq backup "$work/copy"
 fq queue create third
 gives 69 'moving messages to another queue: is not there yet' fq move 1 --to third

@@ -30,11 +30,11 @@ Result<Catalog> Catalog::open(const ServerAccess& access) {
 }
 
 std::string Catalog::key_of(const std::string& queue, std::string_view what) const {
-  return "fq1:" + access_.place.prefix + ":{" + queue + "}:" + std::string(what);
+  return access_.place.key("{" + queue + "}:" + std::string(what));
 }
 
 std::string Catalog::tag_of(const std::string& queue) const {
-  return "fq1:" + access_.place.prefix + ":{" + queue + ":" + std::string(kShard) + "}:";
+  return access_.place.key("{" + queue + ":" + std::string(kShard) + "}:");
 }
 
 Result<Reply> Catalog::call(Words words) {
@@ -57,7 +57,7 @@ Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
 }
 
 Result<bool> Catalog::create(const std::string& queue) {
-  const std::string queues = "fq1:" + access_.place.prefix + ":queues";
+  const std::string queues = access_.place.key("queues");
   FQ_TRY(call(WordList<3>{"SADD", queues, queue}));
   FQ_TRY_SET(const std::string mark, new_mark());
   const std::string meta = key_of(queue, "meta"), root = tag_of(queue) + "h";
@@ -71,7 +71,7 @@ Result<bool> Catalog::create(const std::string& queue) {
 }
 
 Result<std::vector<std::string>> Catalog::list() {
-  const std::string queues = "fq1:" + access_.place.prefix + ":queues";
+  const std::string queues = access_.place.key("queues");
   FQ_TRY_SET(const Reply reply, call(WordList<2>{"SMEMBERS", queues}));
   std::vector<std::string> names;
   for (const Reply& each : reply.items) {
@@ -99,7 +99,7 @@ Result<std::string> Catalog::new_mark() {
 }
 
 Result<void> Catalog::remove(const std::string& queue) {
-  const std::string queues = "fq1:" + access_.place.prefix + ":queues";
+  const std::string queues = access_.place.key("queues");
   FQ_TRY_SET(const Reply known, call(WordList<3>{"SISMEMBER", queues, queue}));
   if (known.number == 0) return Error{ErrorKind::missing, "queue " + in_quotes(queue) + ": there is none", 0};
   const std::string meta = key_of(queue, "meta"), tag = tag_of(queue), root = tag + "h";

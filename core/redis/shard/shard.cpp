@@ -5,6 +5,7 @@
 #include <utility>
 // fq, this room.
 #include "core/redis/wire/answer.h"
+#include "core/redis/shard/kept_policy.h"
 #include "core/redis/shard/living_sessions.h"
 
 namespace fq {
@@ -67,6 +68,11 @@ Result<std::vector<std::string>> Shard::keys(std::string& cursor) {
     if (key.text.starts_with(tag_)) names.push_back(key.text.substr(tag_.size()));
   }
   return names;
+}
+
+Result<std::string> Shard::policy_version() {
+  FQ_TRY_SET(Server* const server, this->server());
+  return KeptPolicy::version(*server, access_.place);
 }
 
 std::string Shard::place() const {

@@ -51,6 +51,8 @@ class Shard {
   Result<Reply> tick();
   /// A page of the names of all its keys, without their tag; `cursor` is "0" at the begin and at the end.
   Result<std::vector<std::string>> keys(std::string& cursor);
+  /// Of the policy that is kept for all queues of the place.
+  Result<std::string> policy_version();
   /// The same for all that call the same shard.
   std::string place() const;
 

@@ -28,6 +28,9 @@ struct RedisPlace {
   std::string prefix = "fq";
   int64_t connect_ms = 2'000;
   int64_t call_ms = 5'000;
+
+  /// Of what is there once for all queues.
+  std::string key(std::string_view what) const { return "fq1:" + prefix + ":" + std::string(what); }
 };
 
 Result<RedisPlace> parse_redis_place(std::string_view spool);

@@ -5,6 +5,7 @@ end
 
 register('push', push, {})  -- refused while the server's memory is full
 register('make', make, {})
+register('policy', policy, {})
 register('step', step, {})
 register('pause', step, {'allow-oom'})  -- what of it makes room
 register('fire', timetable, {})

@@ -1,0 +1,27 @@
+// policy_text - fq.toml as it is kept where there is no directory for it: one text for all queues of a spool.
+#pragma once
+
+// System.
+#include <optional>
+#include <string>
+// fq, below us.
+#include "core/base/result.h"
+
+namespace fq {
+
+/// Of one that was never kept.
+inline constexpr const char* kNoPolicyVersion = "0";
+
+struct PolicyText {
+  std::string text;
+  std::string version = kNoPolicyVersion;  // another one for each text
+};
+
+/// ErrorKind::usage: the spool is a directory, and fq.toml a file in it.
+Result<PolicyText> policy_text(const std::string& spool);
+/// This is it from now on; its version. Nobody looks into it: it has been checked. ErrorKind::later: by now there is
+/// another version than this.
+Result<std::string> keep_policy_text(const std::string& spool, const std::string& text,
+                                     const std::optional<std::string>& if_version);
+
+}  // namespace fq

@@ -1,0 +1,30 @@
+// policy_source - where the text of fq.toml comes from: a file of the spool's directory, or what its engine keeps of it.
+#pragma once
+
+// System.
+#include <string>
+// fq, below us.
+#include "core/api/queue.h"
+
+namespace fq {
+
+/// The file, or what stands for it in messages.
+std::string policy_path(const std::string& spool);
+
+struct PolicySource {
+  std::string text;
+  FileIdentity state;  // as for_queue() needs it; of before the reading: a change meanwhile is read next time
+};
+
+/// Nothing where there is none. ErrorKind::config or denied: there is one that is not to be read.
+Result<PolicySource> read_policy_source(const std::string& spool);
+
+/// Which state there is now, without reading it. All zero: there is none.
+Result<FileIdentity> policy_state(Queue& queue, const std::string& spool);
+
+/// What that is for one queue.
+FileIdentity for_queue(FileIdentity state, std::string_view queue);
+
+Error policy_too_long(const std::string& path);
+
+}  // namespace fq

@@ -1,0 +1,14 @@
+-- policy - fq.toml of all queues below a prefix: a hash of text and version. args: the version that is to be there ('':
+-- whichever is), some letters by chance, the text. reply: whether it is kept now, and the version that is there.
+local M = {}
+
+function M.run(keys, args)
+  local version = redis.call('HGET', keys[1], 'version') or '0'
+  if args[1] ~= '' and args[1] ~= version then return {0, version} end
+  -- By number and chance: a server that has lost the last one gives its number again, and not its letters.
+  version = redis.call('HINCRBY', keys[1], 'number', 1) .. '-' .. args[2]
+  redis.call('HSET', keys[1], 'version', version, 'text', args[3])
+  return {1, version}
+end
+
+return M

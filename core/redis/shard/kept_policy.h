@@ -1,0 +1,31 @@
+// kept_policy - fq.toml of all queues below a prefix: a text on the server, and its version.
+#pragma once
+
+// System.
+#include <optional>
+#include <string>
+// fq, below us.
+#include "core/api/policy_text.h"
+// fq, this room.
+#include "core/redis/shard/shard.h"
+
+namespace fq {
+
+class KeptPolicy {
+ public:
+  static Result<KeptPolicy> open(const ServerAccess& access);
+  /// Over a connection that is there.
+  static Result<std::string> version(Server& server, const RedisPlace& place);
+
+  Result<PolicyText> read();
+  Result<std::string> replace(const std::string& text, const std::optional<std::string>& if_version);
+
+ private:
+  KeptPolicy(ServerAccess access, std::unique_ptr<Server> server)
+      : access_(std::move(access)), server_(std::move(server)) {}
+
+  ServerAccess access_;
+  std::unique_ptr<Server> server_;
+};
+
+}  // namespace fq

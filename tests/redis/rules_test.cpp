@@ -1,0 +1,118 @@
+// rules_test - rules for tenants on a server: which of them match, what they let tenants hold, and a load that broke off.
+#include "tests/redis/fixture.h"
+
+// System.
+#include <map>
+#include <random>
+// fq, below us.
+#include "core/base/tenant_name.h"
+#include "core/base/text/pattern.h"
+
+namespace fq::test {
+
+namespace {
+
+PolicyValue value(PolicyKey key, int64_t number) { return {key, number, 0, {}}; }
+
+std::string drawn(std::mt19937_64& random, std::string_view letters, size_t most) {
+  std::string text;
+  for (size_t n = 1 + random() % most; n > 0; --n) text += letters[random() % letters.size()];
+  return text;
+}
+
+/// What a push of this says; "": it is accepted.
+std::string refusal(Queue& queue, std::string_view tenant, std::string_view payload = "x") {
+  NewMessage message;
+  message.tenant = tenant;
+  message.payload = as_bytes(payload);
+  const Result<PushReply> reply = queue.push({&message, 1});
+  return reply.ok() ? "" : reply.error().text;
+}
+
+}  // namespace
+
+TEST_CASE("the server's program matches patterns as the client does") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  std::mt19937_64 random(std::random_device{}());
+  Policy policy;
+  for (int64_t i = 1; i <= 300; ++i)
+    policy.tenants.push_back({drawn(random, "ab/*%-.*", 7), {value(PolicyKey::weight, 1'000 + i)}});
+  policy.tenants.push_back({"\xc3\xa9*", {value(PolicyKey::weight, 100)}});
+  REQUIRE(queue->policy_load(policy, {.inode = 1}).ok());
+  std::map<std::string, int64_t> expected;
+  while (expected.size() < 200) {
+    const std::string name = drawn(random, "ab/%-.", 8);
+    if (!tenant_name_fault(name).empty() || name.find("//") != name.npos) continue;
+    expected[name] = 1'000;
+  }
+  expected["\xc3\xa9t\xc3\xa9"] = 1'000;
+  for (auto& [name, weight] : expected) {
+    for (const TenantRule& rule : policy.tenants) {
+      if (pattern_matches(rule.pattern, name)) weight = rule.values[0].number;
+    }
+    push_one(*queue, name, "x");
+  }
+  StatsRequest request;
+  request.tenants = true;
+  size_t rows = 0;
+  for (const StatsRow& row : answered(queue->stats(request)).rows) {
+    const auto found = expected.find(row.tenant);
+    if (found == expected.end()) continue;
+    INFO(row.tenant);
+    CHECK(row.weight == static_cast<double>(found->second) / 1'000);
+    ++rows;
+  }
+  CHECK(rows == expected.size());
+}
+
+TEST_CASE("a rule limits what those that match may hold, also those who come later") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  push_one(*queue, "a/x", "x");
+  const Policy policy{{},
+                      {{"a", {value(PolicyKey::max_messages, 3)}}, {"new-*", {value(PolicyKey::max_bytes, 4)}}},
+                      {}};
+  REQUIRE(queue->policy_load(policy, {.inode = 1}).ok());
+  CHECK(refusal(*queue, "a/y").empty());
+  CHECK(refusal(*queue, "a").empty());
+  CHECK(refusal(*queue, "a/z").starts_with("tenant 'a': has 3 messages, the limit is 3 (max_messages)"));
+  CHECK(refusal(*queue, "new-1", "123").empty());
+  CHECK(refusal(*queue, "new-1", "12").starts_with("tenant 'new-1': has 3 bytes, the limit is 4 (max_bytes)"));
+  CHECK(refusal(*queue, "new-2", "1234").empty());
+  CHECK(answered(queue->check(false)).findings.count == 0);
+  REQUIRE(queue->policy_load({}, {.inode = 2}).ok());
+  CHECK(refusal(*queue, "a/z").empty());
+  CHECK(refusal(*queue, "new-1", "12").empty());
+  CHECK(answered(queue->check(false)).findings.count == 0);
+}
+
+TEST_CASE("a load that broke off is not taken for one that is done") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  const Policy policy{{}, {{"*", {value(PolicyKey::concurrency, 1)}}}, {}};
+  REQUIRE(queue->policy_load(policy, {.inode = 1}).ok());
+  CHECK(answered(queue->policy_is_current({.inode = 1})));
+  command(server, {"HSET", "fq1:fq:{default:0:0}:h", "identity", ""});  // as the first call of a load leaves it
+  CHECK_FALSE(answered(queue->policy_is_current({.inode = 1})));
+  CHECK_FALSE(answered(queue->policy_is_current(FileIdentity{})));
+  REQUIRE(queue->policy_load(policy, {.inode = 1}).ok());
+  CHECK(answered(queue->policy_is_current({.inode = 1})));
+}
+
+TEST_CASE("more patterns than a server holds each tenant against are a fault of the file") {
+  const TestServer server;
+  const auto queue = open_on(real_time_engine(), server.spool());
+  Policy policy;
+  for (int i = 0; i <= 1'000; ++i)
+    policy.tenants.push_back({"t" + std::to_string(i) + "*", {value(PolicyKey::concurrency, 1)}});
+  const Result<void> loaded = queue->policy_load(policy, {.inode = 1});
+  REQUIRE_FALSE(loaded.ok());
+  CHECK(loaded.error().kind == ErrorKind::config);
+  CHECK(loaded.error().text.find("1,000 at most") != std::string::npos);
+  push_one(*queue, "t1", "1");
+  push_one(*queue, "t1", "2");
+  CHECK(answered(queue->lease(for_a_minute(9))).deliveries.size() == 2);  // nothing of it holds
+}
+
+}  // namespace fq::test
