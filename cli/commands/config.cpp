@@ -23,7 +23,8 @@ namespace {
 
 constexpr OptionSpec kConfigOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "show: of this tenant (default: of the queue)"},
-    {"Loading", 0, "if-version", Takes::value, "VERSION", "load: only if this is still what is kept (default: any)"},
+    {"Loading", 0, "if-version", Takes::value, "VERSION",
+     "load: only if this is still what is kept (default: any)"},
 };
 
 /// What the queue knows; nothing of a queue that the first push is still to make.
@@ -124,10 +125,10 @@ bool has_directory(const Session& session) { return scheme_of(session.location()
 /// On a server fq.toml is a text that is kept there.
 Result<void> find_file(const Session& session, std::string_view verb) {
   if (has_directory(session)) return {};
-  return Error{ErrorKind::unusable,
-               "config " + std::string(verb) +
-                   ": fq.toml is kept on the server; use fq config get and fq config load",
-               0};
+  return Error{
+      ErrorKind::unusable,
+      "config " + std::string(verb) + ": fq.toml is kept on the server; use fq config get and fq config load",
+      0};
 }
 
 Result<Exit> path(const Arguments&, Session& session) {

@@ -57,7 +57,7 @@ enum class PushStatus {
   duplicate,  // none was pushed: there is one with this unique key, whose id is told
   replaced,   // that one was waiting and has this payload now
   debounced,  // likewise, and it is due later than it was
-  full,  // there is never room for all of them at once, however long one waits
+  full,       // there is never room for all of them at once, however long one waits
   invalid,
   unknown,
 };

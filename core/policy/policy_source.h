@@ -1,4 +1,5 @@
-// policy_source - where the text of fq.toml comes from: a file of the spool's directory, or what its engine keeps of it.
+// policy_source - where the text of fq.toml comes from: the spool's directory, or what its engine keeps of
+// it.
 #pragma once
 
 // System.

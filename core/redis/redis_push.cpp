@@ -44,6 +44,12 @@ Result<PushReply> RedisPush::push(std::span<const NewMessage> messages, const Pu
   Waiting waiting(options.wait_ms, options.interrupt);
   for (;;) {
     Result<PushReply> pushed = push_once(messages);
+    if (!pushed && says_never_fits(pushed.error())) {
+      PushReply never;
+      never.items.assign(messages.size(), PushResult{PushStatus::full, {}});
+      never.error = std::move(pushed).error();
+      return never;
+    }
     if (pushed || !says_full(pushed.error())) return pushed;
     if (!options.block) return or_block(std::move(pushed).error());
     if (waiting.sleep() != Waiting::End::goes_on) return pushed;

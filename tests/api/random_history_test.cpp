@@ -45,8 +45,7 @@ class History {
     if (below(2) == 0) settings.batch_max = 1 + below(4);
     model_.load(settings);
     identity_.inode = seed + 1;
-    static const char* const ruled[] = {"c", "a/x", "b/z", "a", "b/z/1"};
-    ruled_ = ruled[below(std::size(ruled))];
+    ruled_ = std::vector{"c", "a/x", "b/z", "a", "b/z/1"}[below(5)];
     load_policy();
   }
 
@@ -311,23 +310,8 @@ class History {
   /// Another policy file: the same settings, other pools, other rules.
   void load_policy() {
     Policy policy{values_of(model_.settings), {}, {}};
-    const auto number = [&](uint64_t most) { return 1 + static_cast<int64_t>(below(most)); };
-    for (const char* name : {"p", "q"}) {
-      if (costly_ || below(2) == 0) continue;  // what a late start by time costs is another story
-      PolicyValues values;
-      if (below(3) != 0) values.push_back({PolicyKey::concurrency, number(3), 0, {}});
-      if (below(3) == 0) values.push_back({PolicyKey::rate, 1, number(600), {}});
-      policy.pools.push_back({name, values});
-    }
-    // Of one node: in which order those of several come to sit is not promised.
-    for (const std::string& pattern : {ruled_, ruled_ + "*"}) {
-      if (costly_ || below(2) == 0) continue;
-      PolicyValues values;
-      if (below(2) == 0) values.push_back({PolicyKey::concurrency, number(3), 0, {}});
-      if (below(2) == 0) values.push_back({PolicyKey::weight, 100 * number(30), 0, {}});
-      if (below(4) == 0) values.push_back({PolicyKey::pool, 0, 0, "p"});
-      policy.tenants.push_back({pattern, values});
-    }
+    // What a late start by time costs is another story.
+    if (!costly_) draw_rules(policy, ruled_, [this](uint64_t n) { return below(n); });
     log_ += "policy with " + std::to_string(policy.pools.size()) + " pools and " +
             std::to_string(policy.tenants.size()) + " rules\n";
     ++identity_.size;

@@ -38,4 +38,26 @@ inline PolicyValue drawn_value(const std::string& tenant, size_t which, const Va
   return values[draw.below(values.size())];
 }
 
+/// Adds pools to a policy file, and rules of the node at `ruled` alone: in which order those of several come
+/// to sit is not promised.
+template <class Below>
+void draw_rules(Policy& policy, const std::string& ruled, Below below) {
+  const auto number = [&](uint64_t most) { return 1 + static_cast<int64_t>(below(most)); };
+  for (const char* name : {"p", "q"}) {
+    if (below(2) == 0) continue;
+    PolicyValues values;
+    if (below(3) != 0) values.push_back({PolicyKey::concurrency, number(3), 0, {}});
+    if (below(3) == 0) values.push_back({PolicyKey::rate, 1, number(600), {}});
+    policy.pools.push_back({name, values});
+  }
+  for (const std::string& pattern : {ruled, ruled + "*"}) {
+    if (below(2) == 0) continue;
+    PolicyValues values;
+    if (below(2) == 0) values.push_back({PolicyKey::concurrency, number(3), 0, {}});
+    if (below(2) == 0) values.push_back({PolicyKey::weight, 100 * number(30), 0, {}});
+    if (below(4) == 0) values.push_back({PolicyKey::pool, 0, 0, "p"});
+    policy.tenants.push_back({pattern, values});
+  }
+}
+
 }  // namespace fq::test

@@ -13,7 +13,8 @@ PolicyValue value(PolicyKey key, int64_t number, std::string text = {}) {
 }
 PolicyValue concurrency(int64_t number) { return value(PolicyKey::concurrency, number); }
 
-void load(QueueFixture& q, uint64_t version, std::vector<TenantRule> rules, std::vector<PoolRule> pools = {}) {
+void load(QueueFixture& q, uint64_t version, std::vector<TenantRule> rules,
+          std::vector<PoolRule> pools = {}) {
   FileIdentity identity;
   identity.inode = version;
   const Result<void> loaded = q.door().policy_load({{}, std::move(rules), std::move(pools)}, identity);

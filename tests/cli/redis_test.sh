@@ -38,6 +38,15 @@ gives 0 "" fq tenant set acme max_messages=1
 gives 75 "tenant 'acme': has 1 message, the limit is 1 (max_messages)" fq push -t acme y
 gives 75 "the limit is 1 (max_messages)" fq push -t acme --block=50ms y
 gives 0 "" fq tenant set acme max_messages=
+gives 0 "" fq tenant set parts max_messages=2 max_bytes=9B
+gives 75 "tenant 'parts': gets 10 bytes at once, the limit is 9 (max_bytes)" fq push -t parts --block 1234567890
+seq 5 >"$work/lines"
+"$FQ" push -t parts --lines --block --file "$work/lines" >"$work/ids" & pushing=$!
+: >"$work/parts"
+while [ "$(wc -l <"$work/parts")" -lt 5 ]; do fq pop -t parts --wait=20s >>"$work/parts" || break; done
+wait $pushing
+is "a batch goes in parts" "0 1 2 3 4 5" "$? $(xargs <"$work/parts")"
+gives 0 "" fq tenant set parts max_messages= max_bytes=
 gives 0 "" fq cancel "$(cat "$work/id")"
 
 # What a job writes is read while it runs, by who called and by who follows.

@@ -25,10 +25,13 @@ class AmountsFixture {
   std::string refusal(const std::vector<std::pair<std::string, std::string>>& items) {
     const uint64_t before = pushed();
     const Result<PushReply> reply = put(items);
-    if (reply.ok()) return "";
-    CHECK(reply.error().kind == ErrorKind::later);
+    const bool never_fits = reply.ok() && reply->error;
+    if (reply.ok() && !never_fits) return "";
+    if (never_fits) CHECK(reply->items.at(0).status == PushStatus::full);
+    const Error& error = never_fits ? *reply->error : reply.error();
+    CHECK(error.kind == ErrorKind::later);
     CHECK(pushed() == before);
-    return reply.error().text;
+    return error.text;
   }
   void set(std::string_view path, PolicyKey key, int64_t number) {
     REQUIRE(queue_->policy_set(path, {{{key, number, 0, {}}}, {}}).ok());
@@ -100,6 +103,27 @@ TEST_CASE("a queue holds no more bytes than it may, and what is dead takes no ro
   longer.payload = as_bytes(std::string_view("1234"));
   CHECK(answered(q.door().edit(MessageId{2}, longer)) == SettleStatus::ok);
   CHECK(answered(q.door().stats({})).rows.at(0).bytes == 4);
+}
+
+TEST_CASE("what is more than a limit by itself is refused at once, whoever would wait") {
+  AmountsFixture q;
+  q.set("a", PolicyKey::max_bytes, 3);
+  q.set("b", PolicyKey::max_messages, 2);
+  PushOptions options;
+  options.block = true;
+  const auto said = [&](const std::vector<std::pair<std::string, std::string>>& items) {
+    const PushReply reply = answered(q.put(items, options));
+    for (const PushResult& item : reply.items) CHECK(item.status == PushStatus::full);
+    REQUIRE(reply.error);
+    CHECK(reply.error->kind == ErrorKind::later);
+    return reply.error->text;
+  };
+  CHECK(said({{"a", "1234"}}) == "tenant 'a': gets 4 bytes at once, the limit is 3 (max_bytes)");
+  CHECK(said({{"b/x", "1"}, {"b/y", "2"}, {"b", "3"}}) ==
+        "tenant 'b': gets 3 messages at once, the limit is 2 (max_messages)");
+  q.set("", PolicyKey::max_messages, 1);
+  CHECK(said({{"c", "1"}, {"d", "2"}}) == "queue: gets 2 messages at once, the limit is 1 (max_messages)");
+  CHECK(answered(q.door().stats({})).rows.at(0).pushed == 0);
 }
 
 TEST_CASE(

@@ -1,4 +1,5 @@
-// rules_test - rules for tenants on a server: which of them match, what they let tenants hold, and a load that broke off.
+// rules_test - rules for tenants on a server: which of them match, what tenants may hold, a load that broke
+// off.
 #include "tests/redis/fixture.h"
 
 // System.
@@ -70,15 +71,15 @@ TEST_CASE("a rule limits what those that match may hold, also those who come lat
   const TestServer server;
   const auto queue = open_on(real_time_engine(), server.spool());
   push_one(*queue, "a/x", "x");
-  const Policy policy{{},
-                      {{"a", {value(PolicyKey::max_messages, 3)}}, {"new-*", {value(PolicyKey::max_bytes, 4)}}},
-                      {}};
+  const Policy policy{
+      {}, {{"a", {value(PolicyKey::max_messages, 3)}}, {"new-*", {value(PolicyKey::max_bytes, 4)}}}, {}};
   REQUIRE(queue->policy_load(policy, {.inode = 1}).ok());
   CHECK(refusal(*queue, "a/y").empty());
   CHECK(refusal(*queue, "a").empty());
   CHECK(refusal(*queue, "a/z").starts_with("tenant 'a': has 3 messages, the limit is 3 (max_messages)"));
   CHECK(refusal(*queue, "new-1", "123").empty());
-  CHECK(refusal(*queue, "new-1", "12").starts_with("tenant 'new-1': has 3 bytes, the limit is 4 (max_bytes)"));
+  CHECK(
+      refusal(*queue, "new-1", "12").starts_with("tenant 'new-1': has 3 bytes, the limit is 4 (max_bytes)"));
   CHECK(refusal(*queue, "new-2", "1234").empty());
   CHECK(answered(queue->check(false)).findings.count == 0);
   REQUIRE(queue->policy_load({}, {.inode = 2}).ok());
@@ -93,7 +94,8 @@ TEST_CASE("a load that broke off is not taken for one that is done") {
   const Policy policy{{}, {{"*", {value(PolicyKey::concurrency, 1)}}}, {}};
   REQUIRE(queue->policy_load(policy, {.inode = 1}).ok());
   CHECK(answered(queue->policy_is_current({.inode = 1})));
-  command(server, {"HSET", "fq1:fq:{default:0:0}:h", "identity", ""});  // as the first call of a load leaves it
+  command(server,
+          {"HSET", "fq1:fq:{default:0:0}:h", "identity", ""});  // as the first call of a load leaves it
   CHECK_FALSE(answered(queue->policy_is_current({.inode = 1})));
   CHECK_FALSE(answered(queue->policy_is_current(FileIdentity{})));
   REQUIRE(queue->policy_load(policy, {.inode = 1}).ok());

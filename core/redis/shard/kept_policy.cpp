@@ -12,18 +12,6 @@ namespace {
 
 constexpr size_t kLetters = 7;  // 35 bits
 
-Result<PolicyText> read_fields(Server& server, const RedisPlace& place, Words fields) {
-  const std::string key = place.key("policy");
-  std::vector<std::string_view> words = {"HMGET", key};
-  words.insert(words.end(), fields.begin(), fields.end());
-  FQ_TRY_SET(const Reply reply, server.call(words));
-  if (reply.kind == Reply::Kind::error) return error_of_refusal(server.name(), words[0], reply.text);
-  PolicyText found;
-  if (reply.at(0).is_text()) found.version = reply.at(0).text;
-  found.text = reply.at(1).text;
-  return found;
-}
-
 }  // namespace
 
 Result<KeptPolicy> KeptPolicy::open(const ServerAccess& access) {
@@ -31,26 +19,28 @@ Result<KeptPolicy> KeptPolicy::open(const ServerAccess& access) {
   return KeptPolicy(access, std::move(server));
 }
 
-Result<std::string> KeptPolicy::version(Server& server, const RedisPlace& place) {
-  FQ_TRY_SET(PolicyText found, read_fields(server, place, std::array<std::string_view, 1>{"version"}));
-  return std::move(found.version);
-}
-
 Result<PolicyText> KeptPolicy::read() {
-  return read_fields(*server_, access_.place, std::array<std::string_view, 2>{"version", "text"});
+  const std::string key = access_.place.key("policy");
+  FQ_TRY_SET(const Reply reply,
+             server_->call(std::array<std::string_view, 4>{"HMGET", key, "version", "text"}));
+  if (reply.kind == Reply::Kind::error) return error_of_refusal(server_->name(), "HMGET", reply.text);
+  PolicyText found;
+  if (reply.at(0).is_text()) found.version = reply.at(0).text;
+  found.text = reply.at(1).text;
+  return found;
 }
 
 Result<std::string> KeptPolicy::replace(const std::string& text,
                                         const std::optional<std::string>& if_version) {
   const std::string key = access_.place.key("policy"), letters = draw_base32(kLetters);
   const std::string expected = if_version.value_or("");
-  FQ_TRY_SET(const Reply reply, call_function(*server_, *access_.library, "policy",
-                                              std::array<std::string_view, 1>{key},
-                                              std::array<std::string_view, 3>{expected, letters, text}, false));
+  FQ_TRY_SET(const Reply reply,
+             call_function(*server_, *access_.library, "policy", std::array<std::string_view, 1>{key},
+                           std::array<std::string_view, 3>{expected, letters, text}, false));
   if (reply.at(0).number == 1) return reply.at(1).text;
-  return Error{ErrorKind::later,
-               "fq.toml: is of version " + reply.at(1).text + " by now, not " + expected + "; nothing was changed",
-               0};
+  return Error{
+      ErrorKind::later,
+      "fq.toml: is of version " + reply.at(1).text + " by now, not " + expected + "; nothing was changed", 0};
 }
 
 }  // namespace fq

@@ -14,9 +14,6 @@ namespace fq {
 class KeptPolicy {
  public:
   static Result<KeptPolicy> open(const ServerAccess& access);
-  /// Over a connection that is there.
-  static Result<std::string> version(Server& server, const RedisPlace& place);
-
   Result<PolicyText> read();
   Result<std::string> replace(const std::string& text, const std::optional<std::string>& if_version);
 

@@ -3,9 +3,10 @@
 // System.
 #include <array>
 #include <utility>
+// fq, below us.
+#include "core/api/policy_text.h"
 // fq, this room.
 #include "core/redis/wire/answer.h"
-#include "core/redis/shard/kept_policy.h"
 #include "core/redis/shard/living_sessions.h"
 
 namespace fq {
@@ -72,7 +73,10 @@ Result<std::vector<std::string>> Shard::keys(std::string& cursor) {
 
 Result<std::string> Shard::policy_version() {
   FQ_TRY_SET(Server* const server, this->server());
-  return KeptPolicy::version(*server, access_.place);
+  const std::string key = access_.place.key("policy");
+  FQ_TRY_SET(const Reply reply, server->call(std::array<std::string_view, 3>{"HGET", key, "version"}));
+  if (reply.kind == Reply::Kind::error) return error_of_refusal(server->name(), "HGET", reply.text);
+  return reply.is_text() ? reply.text : kNoPolicyVersion;
 }
 
 std::string Shard::place() const {

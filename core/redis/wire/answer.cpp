@@ -10,6 +10,7 @@ namespace fq {
 namespace {
 
 constexpr std::string_view kWhenDone = "; try again when some are done";
+constexpr std::string_view kAtOnce = " at once, the limit is ";
 
 struct Meaning {
   std::string_view word;  // that the refusal begins with
@@ -47,8 +48,10 @@ bool begins_with_word(std::string_view text, std::string_view word) {
 
 }  // namespace
 
-/// What of a limit is in the way: what, how much there is, the limit, then whose it is ("": the queue's).
-Error full(std::string_view said) {
+/// What of a limit is in the way: what, how much there is (or came), the limit, then whose it is ("": the
+/// queue's).
+Error full(std::string_view said, bool never_fits) {
+  said.remove_prefix(std::min(said.find(' ') + 1, said.size()));
   const auto word = [&] {
     const std::string_view found = said.substr(0, said.find(' '));
     said.remove_prefix(std::min(said.size(), found.size() + 1));
@@ -57,14 +60,15 @@ Error full(std::string_view said) {
   const std::string what = word(), there = word(), most = word();
   const std::string who = said.empty() ? "queue" : "tenant " + in_quotes(said);
   const std::string unit = what.substr(0, there == "1" ? what.size() - 1 : what.size());
-  return Error{ErrorKind::later,
-               who + ": has " + there + " " + unit + ", the limit is " + most + " (max_" + what + ")" +
-                   std::string(kWhenDone),
-               0};
+  std::string text = who + (never_fits ? ": gets " : ": has ") + there + " " + unit;
+  text.append(never_fits ? kAtOnce : ", the limit is ").append(most).append(" (max_" + what + ")");
+  if (!never_fits) text += kWhenDone;
+  return Error{ErrorKind::later, std::move(text), 0};
 }
 
 Error error_of_refusal(const std::string& server, std::string_view command, std::string_view refusal) {
-  if (begins_with_word(refusal, "FQFULL")) return full(refusal.substr(std::min<size_t>(7, refusal.size())));
+  for (const std::string_view word : {"FQFULL", "FQNEVER"})
+    if (begins_with_word(refusal, word)) return full(refusal, word == "FQNEVER");
   for (const Meaning& each : kMeanings) {
     if (!begins_with_word(refusal, each.word)) continue;
     std::string text = server + ": ";
@@ -76,6 +80,10 @@ Error error_of_refusal(const std::string& server, std::string_view command, std:
 
 bool says_full(const Error& error) {
   return error.kind == ErrorKind::later && error.text.ends_with(kWhenDone);
+}
+
+bool says_never_fits(const Error& error) {
+  return error.kind == ErrorKind::later && error.text.find(kAtOnce) != std::string::npos;
 }
 
 bool lacks_library(std::string_view refusal) { return refusal.starts_with("ERR Function not found"); }

@@ -14,6 +14,8 @@ Error error_of_refusal(const std::string& server, std::string_view command, std:
 
 /// It was a push, and a limit of messages or bytes is in the way: an end makes room.
 bool says_full(const Error& error);
+/// What came is more than a limit by itself: waiting for room is of no use.
+bool says_never_fits(const Error& error);
 
 /// This function is not there: the library has to be loaded.
 bool lacks_library(std::string_view refusal);

@@ -45,15 +45,20 @@ local function of_queue(call)
 end
 
 -- What grew in this call above what it may be: who, 'messages' or 'bytes', how much there was, and the limit; or nil.
+-- Where what came is more than the limit by itself: how much that is, and that it never fits.
 -- `path`: of a tenant for which something came.
 function M.refusal(call, path)
   local function excess(who, a)
     local messages, bytes = a.messages - a.had_messages, a.bytes - a.had_bytes
+    local function found(what, came, had, most)
+      local never = came > most
+      return {who, what, text.num(never and came or had), text.num(most), never}
+    end
     if a.messages_max >= 0 and messages > 0 and a.messages > a.messages_max then
-      return {who, 'messages', text.num(a.had_messages), text.num(a.messages_max)}
+      return found('messages', messages, a.had_messages, a.messages_max)
     end
     if a.bytes_max >= 0 and (messages > 0 or bytes > 0) and a.bytes > a.bytes_max then
-      return {who, 'bytes', text.num(a.had_bytes), text.num(a.bytes_max)}
+      return found('bytes', bytes, a.had_bytes, a.bytes_max)
     end
   end
   local found = excess('', of_queue(call))
@@ -66,7 +71,7 @@ function M.refusal(call, path)
 end
 -- The same as a reply.
 function M.fault(refusal)
-  return redis.error_reply('FQFULL ' .. refusal[2] .. ' ' .. refusal[3] .. ' ' .. refusal[4] .. ' ' .. refusal[1])
+  return redis.error_reply((refusal[5] and 'FQNEVER ' or 'FQFULL ') .. refusal[2] .. ' ' .. refusal[3] .. ' ' .. refusal[4] .. ' ' .. refusal[1])
 end
 
 -- What timers did before counts as there.
