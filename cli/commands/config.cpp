@@ -23,8 +23,7 @@ namespace {
 
 constexpr OptionSpec kConfigOptions[] = {
     {"Which", 't', "tenant", Takes::value, "TENANT", "show: of this tenant (default: of the queue)"},
-    {"Loading", 0, "if-version", Takes::value, "VERSION",
-     "load: only if this is still what is kept (default: any)"},
+    {"Loading", 0, "if-version", Takes::value, "VERSION", "load: only over this one (default: any)"},
 };
 
 /// What the queue knows; nothing of a queue that the first push is still to make.
@@ -228,10 +227,11 @@ Result<Exit> run_config(const Arguments& arguments, Session& session) {
 const Command config_command = {
     "config",
     "show [-t TENANT] | edit | check | path | load FILE | get",
-    "Shows the settings in effect and their origin; edits, checks or finds fq.toml; loads it on a server.",
+    "Shows the settings in effect and their origin; edits, checks or finds fq.toml,\n"
+    "or loads it on a server.",
     {kConfigOptions, &kQueueOption, "human|json"},
     "fq config show -q mail -t acme/reports",
-    "0 shown, or valid; 75 another version is there; 78 fq.toml cannot be used",
+    "0 shown, or valid; 75 another version; 78 fq.toml cannot be used",
     run_config,
 };
 
