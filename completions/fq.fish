@@ -338,7 +338,7 @@ complete -c fq -n '__fish_seen_subcommand_from tenant; and __fish_seen_subcomman
 complete -c fq -n '__fish_seen_subcommand_from tenant; and __fish_seen_subcommand_from set' -a 'weight= max_messages= max_bytes= concurrency= rate= burst= pool='
 
 complete -c fq -n __fq_needs_command -a config -d 'show what holds and why; edit and check fq.toml'
-complete -c fq -n '__fish_seen_subcommand_from config' -s t -l tenant -x -a '(__fq_tenants)' -d 'show: what holds for this one (default: the queue)'
+complete -c fq -n '__fish_seen_subcommand_from config' -s t -l tenant -x -a '(__fq_tenants)' -d 'show: of this tenant (default: of the queue)'
 complete -c fq -n '__fish_seen_subcommand_from config' -l if-version -x -d 'load: only over this one (default: any)'
 complete -c fq -n '__fish_seen_subcommand_from config' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from config' -l json -d 'short for --format json'

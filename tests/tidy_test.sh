@@ -34,7 +34,7 @@ allowed_for() {
 # The floors inside the large rooms, the lowest first. "." are the headers at the top of a room's folder; the
 # .cpp files there stand above all.
 floors='
-core/local     files files/jobs files/ended shared flush recover write read consume look policy push schedules steps care .
+core/local     files files/jobs files/ended shared flush recover write read consume look policy push schedules steps exchange care .
 core/schedule  memory order rings tree . look check
 core/base      text . time memory disk
 core/redis     wire records shard output views .

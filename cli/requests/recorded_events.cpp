@@ -5,6 +5,7 @@
 #include "core/base/text/escape.h"
 // fq, this room.
 #include "cli/requests/event_line.h"
+#include "cli/requests/numbered_lines.h"
 #include "cli/terminal/input.h"
 #include "cli/terminal/signals.h"
 
@@ -13,46 +14,6 @@ namespace fq::cli {
 namespace {
 
 constexpr size_t kLineBytesMax = 1024 * 1024;  // arbitrary; a line of the log takes some KiB at most
-
-/// The lines of a file, one after the other.
-class Lines {
- public:
-  explicit Lines(Reader reader) : reader_(std::move(reader)) {}
-
-  /// False: there are no more.
-  Result<bool> next(std::string_view& line) {
-    for (size_t searched = at_;;) {
-      const size_t end = text_.find('\n', searched);
-      if (end != std::string::npos || (at_end_ && at_ < text_.size())) {
-        line = std::string_view(text_).substr(at_, end == std::string::npos ? end : end - at_);
-        at_ = end == std::string::npos ? text_.size() : end + 1;
-        ++number_;
-        return true;
-      }
-      if (at_end_) return false;
-      text_.erase(0, at_);
-      at_ = 0;
-      searched = text_.size();
-      if (searched > kLineBytesMax) {
-        ++number_;
-        return fault(Error{ErrorKind::bad_data, "is too long for an event", 0});
-      }
-      FQ_TRY_SET(const bool more, reader_.read_some(text_));
-      at_end_ = !more;
-    }
-  }
-  Error fault(const Error& error) const {
-    return Error{ErrorKind::bad_data,
-                 reader_.name() + ": line " + std::to_string(number_) + ": " + error.text, 0};
-  }
-
- private:
-  Reader reader_;
-  std::string text_;
-  size_t at_ = 0;
-  bool at_end_ = false;
-  uint64_t number_ = 0;
-};
 
 }  // namespace
 
@@ -77,7 +38,7 @@ Result<void> record_file(Session& session, const std::string& file, std::optiona
                          Recording& into) {
   Result<Reader> reader = file == "-" ? Reader::standard_input() : Reader::file(file);
   if (!reader) return std::move(reader).error();
-  Lines lines(std::move(reader).value());
+  NumberedLines lines(std::move(reader).value(), kLineBytesMax, "an event");
   EventLine line;
   const bool chosen = session.queue_named();
   std::string_view text;

@@ -21,6 +21,7 @@
 #include "core/api/care.h"
 #include "core/api/event.h"
 #include "core/api/explanation.h"
+#include "core/api/exported.h"
 #include "core/api/interrupt.h"
 #include "core/api/job_output.h"
 #include "core/api/message.h"
@@ -319,6 +320,15 @@ class Queue {
   /// what they came after. Each is served in one of the two only, whatever dies meanwhile.
   /// ErrorKind::missing: there is no such queue; usage: it is this one. Needs: Caps::moves.
   virtual Result<MoveReply> move(std::span<const MessageId> ids, const MoveRequest& request) = 0;
+
+  /// A printable text that no other queue has, nor a copy of this one.
+  virtual Result<std::string> origin() = 0;
+  /// A message that has not ended, or is dead, with all that is known of it; none: there is none here.
+  virtual Result<std::optional<ExportedMessage>> exported(MessageId id) = 0;
+  /// Takes in what another queue, whose origin it is, has exported, each under a new id, durable when this
+  /// returns. What was imported before is not taken in again, but finished where its import broke off.
+  virtual Result<ImportReply> import_messages(std::span<const ExportedMessage> messages,
+                                              std::string_view origin) = 0;
 
   /// What holds for the whole queue.
   virtual Result<Settings> settings() = 0;

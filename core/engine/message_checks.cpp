@@ -78,6 +78,34 @@ Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max
   return check_command(message);
 }
 
+std::string import_fault(const ExportedMessage& message, uint64_t payload_bytes_max) {
+  if (!message.lost.empty()) return message.lost;
+  if (message.state == State::acked || message.state == State::cancelled) return "";
+  NewMessage pushed;
+  pushed.tenant = message.tenant;
+  pushed.payload = as_bytes(message.payload);
+  pushed.key = message.key;
+  pushed.attempts_max = message.attempts_max;
+  pushed.tags = message.tags;
+  pushed.command = message.command;
+  pushed.unique = message.unique;
+  pushed.schedule = message.schedule;
+  const Result<void> checked = check_message(pushed, payload_bytes_max);
+  if (!checked.ok()) return checked.error().text;
+  if (message.debounce.size() > kUniqueKeyBytesMax) return "debounce: is too long";
+  if (message.after.size() > kAfterMax + 1) return "after: names too many messages";
+  if (message.steps.size() > kStepsPerMessageMax) return "it has too many steps";
+  uint64_t bytes = 0;
+  for (const ExportedStep& step : message.steps) {
+    if (const std::string_view fault = queue_name_fault(step.name); !fault.empty())
+      return "step '" + step.name + "': its name " + std::string(fault);
+    if (step.output.size() > kStepBytesMax) return "step '" + step.name + "': its output is too long";
+    if (step.ids.size() > kStepsPerMessageMax) return "step '" + step.name + "': waits for too many messages";
+    bytes += step.output.size();
+  }
+  return bytes > kStepsBytesMax ? "the outputs of its steps are too long" : "";
+}
+
 Error or_block(Error refused) {
   refused.text += ", or use --block";
   return refused;

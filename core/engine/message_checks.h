@@ -17,6 +17,9 @@ inline bool has_terms(const NewMessage& message) { return is_keyed(message) || c
 
 Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max);
 
+/// What is wrong with a message that another queue is said to have exported; "": nothing.
+std::string import_fault(const ExportedMessage& message, uint64_t payload_bytes_max);
+
 /// Of a push that a limit refused and that did not ask to wait: says that it could.
 Error or_block(Error refused);
 

@@ -227,6 +227,12 @@ struct Transit {
 };
 inline constexpr size_t kTransitMarkBytesMax = 16;
 
+/// By which a queue knows a message that it imported, for a while: as a KeptKey of that message.
+struct ImportToken {
+  uint64_t hash[2] = {};
+  int64_t until_wall_ms = 0;
+};
+
 struct MessageTerms {
   int64_t ttl_ms = 0;    // from when it is due, before its first start; 0: none
   bool expired = false;  // moved only: dead for that reason
@@ -241,6 +247,7 @@ struct MessageTerms {
   int64_t scheduled_wall_ms = 0;
   int64_t next_wall_ms = 0;  // when the schedule is due again; 0: its times went on without this one
   std::optional<Transit> transit;
+  std::optional<ImportToken> imported;  // arrived only
 };
 /// Empty when the terms are.
 std::string encode_terms(const MessageTerms& terms);

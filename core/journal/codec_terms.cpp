@@ -2,10 +2,10 @@
 //
 //   u16 flags (1 expired, 2 the key is of --debounce, 4 another holds the key, 8 a schedule made it, 16 its
 //   lease ends in a sleep, 32 not all that a step waited for were acked, 64 it leaves for another queue, 128
-//   it comes from one), u16 bytes of the key, u32 zero, i64 ttl, i64 how long the key is held after the ack,
+//   it comes from one, 256 it was imported), u16 bytes of the key, u32 zero, i64 ttl, i64 how long the key is held after the ack,
 //   the key, of a schedule {i64 its time, i64 when it is due again, u16 bytes of its name, name}, on the way
 //   {u64 token, u64 id, i64 since or due, u8 state, u8 zero, u16 bytes of the mark, u16 bytes of the name,
-//   mark, name}, then up to the end a u64 for each message that it came after
+//   mark, name}, of an imported one {u64 u64 its token's hash, i64 until when that is known}, then up to the end a u64 for each message that it came after
 
 // fq, below us.
 #include "core/base/limits.h"
@@ -24,8 +24,9 @@ constexpr uint16_t kSuspended = 16;
 constexpr uint16_t kWaitFailed = 32;
 constexpr uint16_t kLeaves = 64;
 constexpr uint16_t kComes = 128;
+constexpr uint16_t kImported = 256;
 constexpr uint16_t kFlags =
-    kExpired | kDebounced | kKeyLost | kScheduled | kSuspended | kWaitFailed | kLeaves | kComes;
+    kExpired | kDebounced | kKeyLost | kScheduled | kSuspended | kWaitFailed | kLeaves | kComes | kImported;
 constexpr size_t kAfterBytesMax = 8 * (kAfterMax + 1);
 
 bool is_span(int64_t ms) { return ms >= 0 && ms <= INT64_MAX / 4; }
@@ -36,7 +37,8 @@ uint16_t flags_of(const MessageTerms& terms) {
                                (terms.suspended ? kSuspended : 0) | (terms.wait_failed ? kWaitFailed : 0) |
                                (!terms.transit           ? 0
                                 : terms.transit->leaving ? kLeaves
-                                                         : kComes));
+                                                         : kComes) |
+                               (terms.imported ? kImported : 0));
 }
 
 bool is_possible(const Transit& transit) {
@@ -76,6 +78,10 @@ void fields(V& v, Of<MessageTerms> auto& terms) {
   if ((flags & (kLeaves | kComes)) != 0) {
     if constexpr (V::kReads) terms.transit.emplace().leaving = (flags & kLeaves) != 0;
     fields(v, *terms.transit);
+  }
+  if ((flags & kImported) != 0) {
+    if constexpr (V::kReads) terms.imported.emplace();
+    v(terms.imported->hash[0], terms.imported->hash[1], terms.imported->until_wall_ms);
   }
   v.rest(terms.after);
   if constexpr (V::kReads) {

@@ -56,7 +56,10 @@ LocalQueue::LocalQueue(std::unique_ptr<Attachment> attachment, Clock& clock, boo
       keyed_(link_, {writer_, housekeeper_, messages_, resolver_, admission_, pushes_}),
       pusher_(link_, admission_, pushes_, keyed_, watcher_),
       editor_(link_, writer_, housekeeper_, admission_),
-      crossing_(link_, {writer_, events_, housekeeper_, admission_}),
+      receiver_(link_, writer_, housekeeper_, admission_),
+      crossing_(link_, {writer_, events_, housekeeper_, receiver_}),
+      exporter_(link_),
+      importer_(link_, {writer_, events_, housekeeper_, receiver_, editor_}),
       policy_(link_, writer_),
       run_time_policy_(link_, writer_, policy_),
       policy_loader_(link_, policy_),
@@ -176,6 +179,12 @@ Result<MoveReply> LocalQueue::move(std::span<const MessageId> ids, const MoveReq
   reaper_.reap_before_look();
   FQ_TRY(bring_up_to_date());
   return mover().move(ids, request, header().settings.lock_timeout_ms.peek());
+}
+
+Result<ImportReply> LocalQueue::import_messages(std::span<const ExportedMessage> messages,
+                                                std::string_view origin) {
+  FQ_TRY(bring_up_to_date());
+  return importer_.take(messages, origin);
 }
 
 Mover LocalQueue::mover() {

@@ -8,6 +8,8 @@
 // fq, this room.
 #include "core/local/care/housekeeper.h"
 #include "core/local/consume/taker.h"
+#include "core/local/exchange/exporter.h"
+#include "core/local/exchange/importer.h"
 #include "core/local/look/ended_pages.h"
 #include "core/local/look/event_reader.h"
 #include "core/local/look/history.h"
@@ -53,6 +55,10 @@ class LocalQueue final : public Queue, public MovingQueue, private Linked {
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override;
   Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) override;
   Result<MoveReply> move(std::span<const MessageId> ids, const MoveRequest& request) override;
+  Result<std::string> origin() override { return receiver_.origin(); }
+  Result<std::optional<ExportedMessage>> exported(MessageId id) override { return exporter_.tell(id); }
+  Result<ImportReply> import_messages(std::span<const ExportedMessage> messages,
+                                      std::string_view origin) override;
   Result<Settings> settings() override;
   Result<bool> policy_is_current(const FileIdentity& identity) override;
   Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
@@ -115,7 +121,10 @@ class LocalQueue final : public Queue, public MovingQueue, private Linked {
   KeyedPush keyed_;
   Pusher pusher_;
   Editor editor_;
+  Receiver receiver_;
   Crossing crossing_;
+  Exporter exporter_;
+  Importer importer_;
   PolicyWriter policy_;
   RunTimePolicy run_time_policy_;
   PolicyLoader policy_loader_;

@@ -98,7 +98,7 @@ Result<void> Mover::receive(const Sent& sent, SentOne& one, const MoveRequest& r
   MoveResult& result = reply.items[one.place];
   result.what = MoveResult::What::stays;
   if (reply.error) return {};
-  Result<Crossing::Received> received = to.crossing().receive(one.parcel, sent.from, request.tenant);
+  Result<Receiver::Received> received = to.crossing().receive(one.parcel, sent.from, request.tenant);
   if (!received.ok() && received.error().kind == ErrorKind::later) {
     reply.error = std::move(received).error();
     return {};

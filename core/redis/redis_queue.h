@@ -7,6 +7,7 @@
 #include "core/redis/shard/catalog.h"
 #include "core/redis/redis_change.h"
 #include "core/redis/redis_events.h"
+#include "core/redis/redis_exchange.h"
 #include "core/redis/views/redis_explain.h"
 #include "core/redis/redis_leases.h"
 #include "core/redis/redis_look.h"
@@ -25,7 +26,8 @@ class RedisQueue final : public Queue {
       : session_(access, entry.tag),
         shard_(access, entry.tag, session_.nonce()),
         runs_(std::move(access), entry.tag, session_.nonce()),
-        leases_(shard_, session_, entry.mark) {
+        leases_(shard_, session_, entry.mark),
+        exchange_(shard_, look_, policy_, entry.mark) {
     shard_.when_schedules_are_due([this] { return schedules_.run_due(); });
   }
 
@@ -73,6 +75,12 @@ class RedisQueue final : public Queue {
     return change_.edit(id, patch);
   }
   Result<MoveReply> move(std::span<const MessageId> ids, const MoveRequest& request) override;
+  Result<std::string> origin() override { return exchange_.origin(); }
+  Result<std::optional<ExportedMessage>> exported(MessageId id) override { return exchange_.exported(id); }
+  Result<ImportReply> import_messages(std::span<const ExportedMessage> messages,
+                                      std::string_view origin) override {
+    return exchange_.import_messages(messages, origin);
+  }
   Result<Settings> settings() override { return policy_.settings(); }
   Result<bool> policy_is_current(const FileIdentity& identity) override {
     return policy_.is_current(identity);
@@ -110,6 +118,7 @@ class RedisQueue final : public Queue {
   RedisEvents events_{shard_, leases_};
   RedisExplain explain_{shard_};
   RedisSchedules schedules_{shard_, policy_};
+  RedisExchange exchange_;
   RedisSteps steps_{shard_, session_, leases_, policy_};
 };
 

@@ -126,6 +126,14 @@ Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& ite
   return file;
 }
 
+Result<std::string> read_whole_blob(Disk& disk, const MessageItem& item) {
+  FQ_TRY_SET(const std::unique_ptr<File> file, open_whole_blob(disk, item));
+  std::string bytes(item.payload_bytes, '\0');
+  FQ_TRY_SET(const size_t got, file->read_at(0, std::as_writable_bytes(std::span(bytes))));
+  if (got == bytes.size()) return bytes;
+  return Error{ErrorKind::bad_data, blob_file_name(*item.blob) + ": became shorter", 0};
+}
+
 Result<BlobNames> list_blobs(Disk& disk) {
   BlobNames names;
   Result<std::vector<std::string>> listed = disk.list("blobs");

@@ -43,6 +43,8 @@ struct LooseBlob {
 /// A blob that holds what its message's item says. The Error's text is "blobs/...: " and what is wrong, where
 /// it is lost. Reads all of it.
 Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& item);
+/// What such a blob holds.
+Result<std::string> read_whole_blob(Disk& disk, const MessageItem& item);
 /// Whether a file itself is gone (sys = ENOENT), damaged (`bad_data`) or has something in its place that is
 /// no file, rather than only not to be had now.
 bool is_lost(const Error& error);

@@ -83,16 +83,13 @@ Result<MoveResult> Crossing::look(MessageId id, Parcel& parcel, bool& pending) {
 Result<void> Crossing::read_payload(Parcel& parcel, MoveResult& result) {
   const MessageItem& item = parcel.carried.record().message;
   if (!item.blob) return {};
-  Result<std::unique_ptr<File>> file = open_whole_blob(disk(), item);
-  if (!file.ok() && !is_lost(file.error())) return std::move(file).error();
-  if (!file.ok()) {
-    result = {MoveResult::What::stays, {}, lost_payload_text(file.error())};
+  Result<std::string> payload = read_whole_blob(disk(), item);
+  if (!payload.ok() && !is_lost(payload.error())) return std::move(payload).error();
+  if (!payload.ok()) {
+    result = {MoveResult::What::stays, {}, lost_payload_text(payload.error())};
     return {};
   }
-  parcel.long_payload.resize(item.payload_bytes);
-  const MutableBytes to = std::as_writable_bytes(std::span(parcel.long_payload));
-  FQ_TRY_SET(const size_t got, (*file)->read_at(0, to));
-  if (got != to.size()) return Error{ErrorKind::io, blob_file_name(*item.blob) + ": became shorter", 0};
+  parcel.long_payload = std::move(payload).value();
   return {};
 }
 
@@ -203,52 +200,14 @@ Result<void> Crossing::leave(MessageId id, std::string_view queue, MessageId id_
 
 Result<std::string> Crossing::objection_to(const Parcel& parcel, const std::string& tenant) {
   const MessageItem& item = parcel.carried.record().message;
-  const auto& settings = header().settings;
-  const Order order = settings.order.peek();
-  if (item.priority != 0 && order != Order::priority)
-    return "has a priority, which the order of " + object() + " ignores";
-  if (!item.key.empty() && order != Order::key)
-    return "has a sort key, which the order of " + object() + " ignores";
-  if (item.payload_bytes > settings.payload_bytes_max.peek())
-    return "its payload is longer than " + object() + " takes (max_payload)";
+  if (std::string why = receiver_.objection_to(item); !why.empty()) return why;
   MessageItem there = item;
   if (!tenant.empty()) there.tenant = tenant;
-  if (!item.terms.empty()) FQ_TRY(secret_.ensure());
-  bool held = false;
-  FQ_TRY(locked([&]() -> Result<void> {
-    gate().fire_timers(gate().now());
-    held = parcel.then != SlotState::dead && key_is_held(there);
-    return {};
-  }));
-  return std::string(held ? "its unique key is in use in " + object() : "");
+  FQ_TRY_SET(const bool held, receiver_.key_is_in_use(there));
+  return held && parcel.then != SlotState::dead ? receiver_.key_in_use() : std::string();
 }
 
-/// By a message, or for a while after one. Needs: the lock.
-bool Crossing::key_is_held(const MessageItem& item) {
-  if (item.terms.empty()) return false;
-  const std::optional<MessageTerms> terms = decode_terms(item.terms);
-  if (!terms || terms->key.empty() || terms->debounced) return false;
-  const std::optional<KeyHash> key = gate().apply().key_of(item);
-  return schedule().keys().find(*key) != kNoIndex || header().pending_keys[key->half[0] % kPendingKeys] != 0;
-}
-
-/// One that no other message gets, whether it is used or not.
-Result<MessageId> Crossing::next_id() {
-  MessageId id{};
-  FQ_TRY(writer_.write([&]() -> Result<Obstacle> {
-    SegmentHeader& shared = header();
-    if (number(id) != 0) return Obstacle::none;
-    if (shared.next_id >= shared.id_limit) return Obstacle::limits;
-    Txn txn = store().begin();
-    id = MessageId{shared.next_id.get()};
-    txn.set(shared.next_id, number(id) + 1);
-    txn.commit();
-    return Obstacle::none;
-  }));
-  return id;
-}
-
-Result<Crossing::Received> Crossing::receive(const Parcel& parcel, const OtherEnd& from,
+Result<Receiver::Received> Crossing::receive(const Parcel& parcel, const OtherEnd& from,
                                              const std::string& tenant) {
   MovedRecord record = parcel.carried.record();
   MessageItem& item = record.message;
@@ -264,49 +223,10 @@ Result<Crossing::Received> Crossing::receive(const Parcel& parcel, const OtherEn
     FQ_TRY(blobs.begin({&message, 1}));
     FQ_TRY(blobs.write(message.payload, item));
   }
-  FQ_TRY(secret_.ensure());
-  FQ_TRY_SET(record.id, next_id());
   record.state = SlotState::held;
   record.state_wall_ms = gate().now().wall_ms;
-  FQ_TRY_SET(Received received, write_arrived(record));
+  FQ_TRY_SET(Receiver::Received received, receiver_.receive(record, parcel.then == SlotState::dead));
   if (received.why.empty()) blobs.keep();
-  return received;
-}
-
-Result<Crossing::Received> Crossing::write_arrived(const MovedRecord& record) {
-  const MessageItem& item = record.message;
-  encode_moved(body_, record, RecordType::arrived);
-  const uint64_t bytes = record_bytes(body_);
-  const Need need = need_of(item);
-  const std::vector<Arrival> arrivals = arrivals_of({&item, 1});
-  const bool dead = decode_terms(item.terms)->transit->then == SlotState::dead;
-  Received received;
-  FQ_TRY(writer_.write(
-      [&]() -> Result<Obstacle> {
-        if (number(received.id) != 0) return Obstacle::none;
-        const Now now = gate().now();
-        gate().fire_timers(now);
-        if (!dead && key_is_held(item)) {
-          received.why = "its unique key is in use in " + object();
-          return Obstacle::none;
-        }
-        // The dead count against no limit.
-        const std::span<const Arrival> counted(arrivals.data(), dead ? 0 : arrivals.size());
-        if (std::optional<Error> refused = admission_.refuse(counted)) return std::move(*refused);
-        const Obstacle obstacle = writer_.room_for_push(bytes, need, 1, true);
-        if (obstacle != Obstacle::none) return obstacle;
-        Change change(link_, now);
-        const uint64_t position = change.append(body_);
-        const uint64_t item_position = position + kRecordHeaderBytes + moved_item_offset(body_.bytes, record);
-        gate().apply().moved(change.txn(), record, position, item_position, kHeldByTime,
-                             change.now().wall_ms);
-        FQ_POINT("move.arrived");
-        change.commit();
-        upkeep_.look(header());
-        received.id = record.id;
-        return Obstacle::none;
-      },
-      need));
   return received;
 }
 

@@ -10,8 +10,7 @@
 // fq, below us.
 #include "core/api/move.h"
 // fq, this room.
-#include "core/local/push/admission.h"
-#include "core/local/push/queue_secret.h"
+#include "core/local/push/receiver.h"
 #include "core/local/read/carried.h"
 #include "core/local/read/move_ledger.h"
 #include "core/local/write/event_writer.h"
@@ -48,15 +47,14 @@ class Crossing : private Linked {
     Writer& writer;
     EventWriter& events;
     Upkeep& upkeep;
-    Admission& admission;
+    Receiver& receiver;
   };
   Crossing(Link& link, const Needs& needs)
       : Linked(link),
         writer_(needs.writer),
         events_(needs.events),
         upkeep_(needs.upkeep),
-        admission_(needs.admission),
-        secret_(link) {}
+        receiver_(needs.receiver) {}
 
   /// Why the other queue would not take it; "": nothing is known against it.
   using Objection = std::function<Result<std::string>(const Parcel&)>;
@@ -66,12 +64,8 @@ class Crossing : private Linked {
   Result<void> leave(MessageId id, std::string_view queue, MessageId id_there);
 
   Result<std::string> objection_to(const Parcel& parcel, const std::string& tenant);
-  struct Received {
-    MessageId id{};
-    std::string why = {};  // not: it stays where it was
-  };
   /// Takes what was sent, held for now. ErrorKind::later: there is no room for it.
-  Result<Received> receive(const Parcel& parcel, const OtherEnd& from, const std::string& tenant);
+  Result<Receiver::Received> receive(const Parcel& parcel, const OtherEnd& from, const std::string& tenant);
 
   /// Is on its way no more: served here, as it was before.
   Result<void> settle(MessageId id);
@@ -97,15 +91,11 @@ class Crossing : private Linked {
   Result<void> read_payload(Parcel& parcel, MoveResult& result);
   static void fill(const Parcel& parcel, const OtherEnd& to, int64_t now_wall_ms, Draft& draft);
   Result<bool> write_leaving(const Parcel& parcel, const Draft& draft);
-  Result<MessageId> next_id();
-  Result<Received> write_arrived(const MovedRecord& record);
-  bool key_is_held(const MessageItem& item);
 
   Writer& writer_;
   EventWriter& events_;
   Upkeep& upkeep_;
-  Admission& admission_;
-  QueueSecret secret_;
+  Receiver& receiver_;
   Body body_;
 };
 

@@ -93,6 +93,7 @@ Result<void> Carried::tell(Link& link) {
     terms->suspended = snapshot_.suspended;
     terms->wait_failed = snapshot_.wait_failed;
     if (!snapshot_.in_transit) terms->transit.reset();
+    terms->imported.reset();  // the key that it left is carried forward by itself
     terms->after = after_;
     terms_ = encode_terms(*terms);
   }

@@ -56,12 +56,8 @@ Result<std::string> StepReader::output_of(const StoredStep& stored) {
     return Error{ErrorKind::bad_data,
                  "step '" + std::string(stored.record.name) + "': its output is lost: " + why, 0};
   };
-  Result<std::unique_ptr<File>> file = open_whole_blob(disk(), output);
-  if (!file.ok() && is_lost(file.error())) return lost(file.error().text);
-  if (!file.ok()) return file.error();
-  std::string text(output.payload_bytes, '\0');
-  FQ_TRY_SET(const size_t got, (*file)->read_at(0, std::as_writable_bytes(std::span(text))));
-  return got == text.size() ? Result<std::string>(std::move(text)) : lost("it is cut short");
+  Result<std::string> text = read_whole_blob(disk(), output);
+  return !text.ok() && is_lost(text.error()) ? Result<std::string>(lost(text.error().text)) : text;
 }
 
 /// False: there is no such message.

@@ -38,8 +38,7 @@ class StepReader : private Linked {
   Result<std::string> output_of(const StoredStep& stored);
   /// All of a message, the oldest first, as far as they can be read. None: there is no such message.
   Result<std::optional<std::vector<StepInfo>>> list(MessageId id);
-
- private:
+  /// All of a message, the newest first. False: there is no such message.
   Result<bool> see_all(MessageId id, std::vector<SeenStep>& all);
 };
 

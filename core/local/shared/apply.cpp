@@ -35,8 +35,10 @@ Need need_of(const MessageItem& item) {
   if (item.terms.empty()) return need;
   need.extras = 1;
   need.keys = 1;
-  if (const auto terms = decode_terms(item.terms))
+  if (const auto terms = decode_terms(item.terms)) {
     need.waits = static_cast<uint32_t>(terms->after.size() / 8);
+    if (terms->imported) need.keys = 2;
+  }
   return need;
 }
 
@@ -365,6 +367,9 @@ void Apply::moved(Txn& txn, const MovedRecord& moved, uint64_t position, uint64_
   schedule.messages().restore(txn, restored);
   table_.add_live(txn, item_position);
   if (number(moved.id) >= header.next_id) txn.set(header.next_id, number(moved.id) + 1);
+  if (moved.message.terms.empty()) return;
+  if (const std::optional<ImportToken> token = decode_terms(moved.message.terms)->imported)
+    kept(txn, {{token->hash[0], token->hash[1]}, moved.id, token->until_wall_ms}, position);
 }
 
 void Apply::policy(Txn& txn, const PolicyRecord& policy, uint64_t position, int64_t at_wall_ms) {

@@ -20,7 +20,7 @@ function(fq_join_redis_library time out_name out_text)
       keys/selection
       turns/pools turns/seats turns/ranks turns/pick turns/tree turns/terms turns/reasons
       life/ends life/messages life/after life/steps life/schedules life/edit
-      calls/calls calls/push calls/work calls/change calls/check calls/explain calls/look calls/make calls/policy calls/run calls/step calls/timetable calls/functions)
+      calls/calls calls/push calls/import calls/work calls/change calls/check calls/explain calls/look calls/make calls/policy calls/run calls/step calls/timetable calls/functions)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${redis_lua}/${path}.lua)
     file(READ ${redis_lua}/${path}.lua text)
     get_filename_component(room ${path} NAME)

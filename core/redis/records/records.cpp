@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint8_t kVersion = 1;
 constexpr size_t kHeadBytes = 111;
+constexpr uint16_t kDebounced = 4, kSuspended = 256;  // of the flags
 constexpr char kOnlyBehind = 2;  // of a wait: not asked for, but for its key
 constexpr State kStates[] = {State::ready, State::delayed, State::leased,   State::held,
                              State::dead,  State::acked,   State::cancelled};
@@ -110,7 +111,9 @@ std::optional<MessageRecord> read_record(std::string_view bytes) {
   MessageRecord record;
   const auto version = head.number<uint8_t>();
   const auto state = head.number<uint8_t>();
-  head.number<uint16_t>();  // flags
+  const auto flags = head.number<uint16_t>();
+  record.debounced = (flags & kDebounced) != 0;
+  record.suspended = (flags & kSuspended) != 0;
   const auto key_bytes = head.number<uint8_t>();
   const auto tenant_bytes = head.number<uint16_t>();
   record.attempts_max = head.number<uint16_t>();
@@ -162,16 +165,18 @@ std::optional<TiesRecord> read_ties(std::string_view bytes) {
   TiesRecord record;
   record.due_ms = ties.whole();
   record.delay_ms = ties.whole();
-  ties.whole();  // how long its key is held
-  const auto behind = ties.whole();
+  record.unique_for_ms = ties.whole();
+  record.behind = static_cast<uint64_t>(ties.whole());
   ties.whole();  // what is held behind it
   record.unique = ties.raw(ties.number<uint16_t>());
   while (!ties.rest().empty() && ties.ok()) {
     const auto id = static_cast<uint64_t>(ties.whole());
     const auto flags = ties.raw(2);
     ties.whole();  // since when
-    const bool is_behind = id == static_cast<uint64_t>(behind) && !flags.empty() && flags[0] == kOnlyBehind;
-    if (ties.ok() && !is_behind) record.after.push_back(MessageId{id});
+    const bool is_behind = id == record.behind && !flags.empty() && flags[0] == kOnlyBehind;
+    if (!ties.ok() || is_behind) continue;
+    record.after.push_back(MessageId{id});
+    record.waits.push_back({MessageId{id}, flags[0] != 0, flags[1] != 0});
   }
   if (!ties.ok()) return std::nullopt;
   return record;
@@ -238,6 +243,51 @@ std::string edit_fields(const MessagePatch& patch, const NewMessage& message, in
 std::string_view rest_of_record(std::string_view bytes) {
   const std::optional<MessageRecord> record = read_record(bytes);
   return record ? bytes.substr(kHeadBytes + record->tenant.size() + record->key.size()) : std::string_view();
+}
+
+std::string past_bytes(const ExportedMessage& message, const PastRecord& past) {
+  const auto state = std::find(std::begin(kStates), std::end(kStates), past.state) - std::begin(kStates);
+  Packer packer;
+  packer.number(static_cast<uint8_t>(state))
+      .number(static_cast<uint16_t>(message.attempts))
+      .number(static_cast<uint16_t>(message.attempts_in_force))
+      .number(static_cast<uint16_t>(message.crashes))
+      .number(static_cast<uint32_t>(message.deliveries));
+  for (const int64_t each : {past.pushed_ms, past.since_ms, past.due_ms, message.delay_ms})
+    packer.number(static_cast<double>(each));
+  packer.number(static_cast<double>(number(message.behind)));
+  for (const ExportedWait& wait : message.after)
+    packer.number(static_cast<double>(number(wait.id)))
+        .number(static_cast<uint8_t>(wait.any))
+        .number(static_cast<uint8_t>(wait.closed));
+  return packer.bytes();
+}
+
+std::string step_bytes(const ExportedStep& step, int64_t at_ms) {
+  Packer packer;
+  packer.number(static_cast<uint8_t>(step.kind));
+  packer.number(static_cast<double>(at_ms)).number(0.0).number(0.0);
+  packer.number(static_cast<double>(number(step.child)));
+  packer.number(static_cast<uint8_t>(!step.open)).number(static_cast<uint8_t>(!step.failed));
+  for (const MessageId id : step.ids) packer.number(static_cast<double>(number(id)));
+  return packer.bytes();
+}
+
+std::optional<ExportedStep> read_step(std::string_view bytes, uint64_t& place) {
+  Unpacker packed(bytes);
+  ExportedStep step;
+  const auto kind = packed.number<uint8_t>();
+  step.at_wall_ms = packed.whole();
+  place = static_cast<uint64_t>(packed.whole());
+  packed.whole();  // bytes of its output
+  step.child = MessageId{static_cast<uint64_t>(packed.whole())};
+  step.open = packed.number<uint8_t>() == 0;
+  step.failed = packed.number<uint8_t>() == 0;
+  while (packed.ok() && !packed.rest().empty())
+    step.ids.push_back(MessageId{static_cast<uint64_t>(packed.whole())});
+  if (!packed.ok() || kind < 1 || kind > static_cast<uint8_t>(kLastStepKind)) return std::nullopt;
+  step.kind = static_cast<StepKind>(kind);
+  return step;
 }
 
 std::string failure_bytes(const Settle& settle) {

@@ -26,6 +26,7 @@ struct MessageRecord {
   std::optional<int64_t> keep_ms, timeout_ms;
   uint64_t serial = 0;
   uint32_t pid = 0;  // that holds it by living
+  bool debounced = false, suspended = false;
   std::vector<Tag> tags;
   std::optional<JobCommand> command;
   std::optional<CallId> call;
@@ -46,8 +47,11 @@ std::vector<Tag> read_tags(std::string_view block);
 /// What ties a message to others.
 struct TiesRecord {
   int64_t due_ms = 0, delay_ms = -1;  // once it is let go
+  int64_t unique_for_ms = 0;
+  uint64_t behind = 0;
   std::string_view unique;
   std::vector<MessageId> after;
+  std::vector<ExportedWait> waits;  // the same, and what became of each
 };
 std::optional<TiesRecord> read_ties(std::string_view bytes);
 
@@ -62,6 +66,17 @@ std::string push_rest(const NewMessage& message);
 std::string edit_fields(const MessagePatch& patch, const NewMessage& message, int64_t at_ms);
 /// Of a whole record, what only the client reads.
 std::string_view rest_of_record(std::string_view bytes);
+
+/// What an import tells the server's program of a message beside what a push does.
+struct PastRecord {
+  State state = State::ready;
+  int64_t pushed_ms = 0, since_ms = 0, due_ms = 0;  // the server's times
+};
+std::string past_bytes(const ExportedMessage& message, const PastRecord& past);
+/// A step, as the server keeps it.
+std::string step_bytes(const ExportedStep& step, int64_t at_ms);
+/// The time is the server's; ids that have ended are among them. None: it is no step.
+std::optional<ExportedStep> read_step(std::string_view bytes, uint64_t& place);
 
 std::string failure_bytes(const Settle& settle);
 /// The time is the server's.

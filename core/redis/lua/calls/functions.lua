@@ -4,6 +4,7 @@ local function register(name, module, flags)
 end
 
 register('push', push, {})  -- refused while the server's memory is full
+register('import', import, {})
 register('make', make, {})
 register('policy', policy, {})
 register('step', step, {})

@@ -23,6 +23,13 @@ local LOOKS = {
     found[6] = redis.call('HGET', call.tag .. 'o', found[1])
     return found
   end,
+  -- id: what is shown of it, its steps, their outputs.
+  export = function(call, args)
+    local found = shown(call, tonumber(args[2]))
+    found[6] = redis.call('HGETALL', call.tag .. 'st:' .. found[1])
+    found[7] = redis.call('HGETALL', call.tag .. 'so:' .. found[1])
+    return found
+  end,
   -- ids: their records.
   records = function(call, args)
     local found = {}

@@ -3,10 +3,11 @@
 local M = {}
 local ACCEPTED, DUPLICATE, REPLACED, DEBOUNCED = 0, 1, 2, 3
 local UNIQUE, DEBOUNCE = 1, 2  -- what its key is
+M.DEBOUNCE = DEBOUNCE
 local KEEP, AFTER = 0, 2       -- modes of a unique key
 local FIELDS = '<i4HI4dddBBdddBdH'
 
-local function read(call, path, fields, key, rest)
+function M.read(call, path, fields, key, rest)
   local p = {path = path, key = key, rest = rest, after = {}}
   terms.meet(call, path)
   local delay, at, is_command, bytes, from
@@ -74,7 +75,7 @@ end
 -- it comes after.
 function M.one(call, args, at, behind)
   if call.settings.is_draining then return nil, redis.error_reply('FQDRAINING it is') end
-  local p = read(call, args[at], args[at + 1], args[at + 2], args[at + 3])
+  local p = M.read(call, args[at], args[at + 1], args[at + 2], args[at + 3])
   p.after = behind or p.after
   amounts.begin(call)
   local _, id = put(call, p)
@@ -90,7 +91,7 @@ function M.run(keys, args)
   if not call.more then
     if call.settings.is_draining then return redis.error_reply('FQDRAINING it is') end
     for at = 3, #args, 4 do
-      local p = read(call, args[at], args[at + 1], args[at + 2], args[at + 3])
+      local p = M.read(call, args[at], args[at + 1], args[at + 2], args[at + 3])
       batch[#batch + 1] = p
       for _, each in ipairs(p.after) do
         if store.state(call, each.id) == nil then return redis.error_reply('FQUNKNOWN ' .. text.num(each.id)) end

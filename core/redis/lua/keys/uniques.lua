@@ -43,6 +43,11 @@ local function let_go(call, m, until_)
   put(call, name_for(call, m), until_ and m.id or 0, until_ or 0)
 end
 
+-- What was imported, by a token of where it comes from: no tenant has an empty path.
+local NOBODY = ''
+function M.imported(call, token) return M.holder(call, NOBODY, false, token) end
+function M.note_import(call, token, id, until_) put(call, name_of(NOBODY, false, token), id, until_) end
+
 function M.free(call, path, key) put(call, name_of(path, false, key), 0, 0) end
 
 -- The one that is held behind it, or nil.

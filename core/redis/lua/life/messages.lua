@@ -75,6 +75,12 @@ function M.come_back(call, m, delay)
   if delay > 0 then move(call, m, DELAYED, call.now + delay, call.now) else make_ready(call, m, call.now) end
 end
 
+-- One of another queue, as it was there; `at`: since when, or when it is due.
+function M.arrive(call, m, state, at)
+  if state == READY then return make_ready(call, m, at) end
+  move(call, m, state, state == DELAYED and at or nil, at)
+end
+
 function M.hold(call, m) move(call, m, HELD, nil, call.now) end
 
 -- It has ended and leaves nothing but that.

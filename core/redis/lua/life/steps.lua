@@ -172,6 +172,16 @@ function M.wait(call, receipt, name, ids)
   return suspend(call, m, 0, open)
 end
 
+-- Of a message that comes from another queue, as it was there: `bytes` as here; `place`: among its others.
+function M.import(call, m, name, bytes, output, place)
+  local s = read(bytes)
+  s.place = call.ops + place
+  if s.kind == M.RUN then s.bytes, s.output = #output, output end
+  m.step_bytes, m.stepped, m.changed = m.step_bytes + s.bytes, true, true
+  if m.state ~= records.DEAD then sums.count(call, m.path, 'bytes', s.bytes) end
+  call.steps[#call.steps + 1] = {m, name, s}
+end
+
 -- They are to be done anew.
 function M.forget(call, m)
   if count_of(call, m) == 0 then return end

@@ -1,0 +1,197 @@
+// export - writes a queue as lines of JSON, which fq import takes in, whatever engine keeps the other queue.
+
+// System.
+#include <algorithm>
+#include <unordered_set>
+// fq, below us.
+#include "core/base/clock.h"
+#include "core/base/text/counted.h"
+#include "core/base/text/escape.h"
+// fq, this room.
+#include "cli/session/session.h"
+#include "cli/views/export_view.h"
+#include "cli/words/command.h"
+#include "cli/words/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr OptionSpec kExportOptions[] = {
+    {"How", 0, "live", Takes::nothing, "", "do not pause the queue; what changes later is missed"},
+};
+
+constexpr size_t kIdsPerPage = 1024;  // looked for in one turn: arbitrary
+
+std::string object_of(MessageId id) { return "message " + std::to_string(number(id)) + ": "; }
+
+/// Those that it names and that have to be imported before it.
+std::vector<MessageId> named_by(const ExportedMessage& message) {
+  std::vector<MessageId> ids;
+  for (const ExportedWait& wait : message.after) ids.push_back(wait.id);
+  if (number(message.behind) != 0) ids.push_back(message.behind);
+  for (const ExportedStep& step : message.steps) {
+    if (number(step.child) != 0) ids.push_back(step.child);
+    ids.insert(ids.end(), step.ids.begin(), step.ids.end());
+  }
+  return ids;
+}
+
+/// Writes messages, each behind those that it names.
+class Exporting {
+ public:
+  Exporting(Session& session, Queue& queue) : session_(session), queue_(queue) {}
+
+  Result<void> write_all() {
+    std::vector<MessageId> later;
+    Cursor from;
+    do {
+      FQ_TRY_SET(const IdPage page, queue_.select(Filter{}, from, kIdsPerPage));
+      from = page.next;
+      for (const MessageId id : page.ids) {
+        FQ_TRY_SET(const std::optional<ExportedMessage> message, queue_.exported(id));
+        if (!message) continue;  // it has ended since
+        const std::vector<MessageId> named = named_by(*message);
+        const bool now = std::all_of(named.begin(), named.end(), [&](MessageId each) { return is_written(each); });
+        if (now) FQ_TRY(write(*message));
+        if (!now) later.push_back(id);
+      }
+    } while (!from.text.empty());
+    for (const MessageId id : later) FQ_TRY(write_behind_named(id));
+    return {};
+  }
+
+  uint64_t written() const { return count_; }
+  uint64_t lost() const { return lost_; }
+
+ private:
+  bool is_written(MessageId id) const { return written_.contains(number(id)); }
+
+  Result<void> write(const ExportedMessage& message) {
+    if (!message.lost.empty()) {
+      say(object_of(message.id) + message.lost + "; it is not in the export");
+      ++lost_;
+      return {};
+    }
+    written_.insert(number(message.id));
+    ++count_;
+    return session_.out().write(exported_lines(message));
+  }
+
+  /// What its steps or its waits name and has ended is told by how it did. Two that name each other cannot
+  /// both be first: then the one does without the other.
+  Result<void> write_behind_named(MessageId id) {
+    if (is_written(id) || !begun_.insert(number(id)).second) return {};
+    FQ_TRY_SET(const std::optional<ExportedMessage> message, queue_.exported(id));
+    if (!message) return write_end(id);
+    for (const MessageId each : named_by(*message)) FQ_TRY(write_behind_named(each));
+    return write(without_unwritten(*message));
+  }
+
+  Result<void> write_end(MessageId id) {
+    FQ_TRY_SET(const std::optional<MessageInfo> info, queue_.get(id));
+    if (!info || (info->state != State::acked && info->state != State::cancelled)) return {};
+    ExportedMessage end;
+    end.id = id;
+    end.state = info->state;
+    return write(end);
+  }
+
+  ExportedMessage without_unwritten(ExportedMessage message) const {
+    const auto unwritten = [&](MessageId id) { return !is_written(id); };
+    std::erase_if(message.after, [&](const ExportedWait& wait) { return unwritten(wait.id); });
+    if (unwritten(message.behind)) message.behind = MessageId{};
+    for (ExportedStep& step : message.steps) {
+      if (unwritten(step.child)) step.child = MessageId{};
+      std::erase_if(step.ids, unwritten);
+    }
+    return message;
+  }
+
+  Session& session_;
+  Queue& queue_;
+  std::unordered_set<uint64_t> written_;
+  std::unordered_set<uint64_t> begun_;  // of those that name others
+  uint64_t count_ = 0;
+  uint64_t lost_ = 0;
+};
+
+struct SetByHand {
+  std::vector<PolicyOverride> all;
+  bool paused = false;
+};
+
+Result<SetByHand> settings_of(Queue& queue) {
+  SetByHand settings;
+  Cursor from;
+  do {
+    FQ_TRY_SET(OverridePage page, queue.policy_overrides(from, kIdsPerPage));
+    from = page.next;
+    for (PolicyOverride& each : page.overrides) settings.all.push_back(std::move(each));
+  } while (!from.text.empty());
+  for (const PolicyOverride& each : settings.all) {
+    for (const PolicyValue& value : each.values)
+      settings.paused = settings.paused || (each.path.empty() && value.key == PolicyKey::paused);
+  }
+  return settings;
+}
+
+Result<Exit> write_queue(Session& session, Queue& queue, const SetByHand& settings) {
+  const int64_t now_wall_ms = system_clock().wall_ms();
+  FQ_TRY_SET(const std::string origin, queue.origin());
+  FQ_TRY(session.out().write(export_line(session.queue_name(), origin, now_wall_ms)));
+  for (const PolicyOverride& each : settings.all) {
+    for (const PolicyValue& value : each.values)
+      FQ_TRY(session.out().write(setting_line(each.path, value, now_wall_ms)));
+  }
+  Exporting exporting(session, queue);
+  FQ_TRY(exporting.write_all());
+  FQ_TRY(session.out().write(end_line(exporting.written())));
+  FQ_TRY(session.out().flush());
+  return exporting.lost() == 0 ? Exit::done : Exit::bad_data;
+}
+
+/// What runs goes on, and would run a second time elsewhere.
+Result<void> say_what_runs(Session& session, Queue& queue) {
+  FQ_TRY_SET(const StatsReply stats, queue.stats({}));
+  const uint64_t running = stats.rows.empty() ? 0 : stats.rows[0].leased;
+  if (running == 0) return {};
+  say("queue " + in_quotes(session.queue_name()) + ": " + counted(running, "message") + (running == 1 ? " runs" : " run") +
+      " and stands in the export as if it did not; wait for what runs and export again");
+  return {};
+}
+
+Result<Exit> run_export(const Arguments& arguments, Session& session) {
+  if (!arguments.operands().empty())
+    return usage_error("export", "takes no operands; it writes to standard output: fq export >FILE");
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY_SET(const SetByHand settings, settings_of(*queue));
+  const bool pauses = !arguments.has("live") && !settings.paused;
+  if (pauses) FQ_TRY(queue->policy_set("", {{{PolicyKey::paused, 1, 0, {}}}, {}}));
+  FQ_TRY(say_what_runs(session, *queue));
+  Result<Exit> written = write_queue(session, *queue, settings);
+  say_notices(*queue);
+  if (!pauses) return written;
+  if (!written) {
+    FQ_TRY(queue->policy_set("", {{}, {PolicyKey::paused}}));
+    return written;
+  }
+  say("queue " + in_quotes(session.queue_name()) + ": is paused now, so that nothing is served in two places; fq queue resume " +
+      session.queue_name() + " ends that");
+  return written;
+}
+
+}  // namespace
+
+const Command export_command = {
+    "export",
+    "[--live]",
+    "Writes all that a queue holds, and its settings, as lines of JSON for fq import.\n"
+    "The queue is paused first and stays so.",
+    {kExportOptions, &kQueueOption, ""},
+    "fq export -q mail >mail.ndjson",
+    "0 all written; 65 what is damaged was left out (each is named)",
+    run_export,
+};
+
+}  // namespace fq::cli

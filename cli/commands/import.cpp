@@ -1,0 +1,258 @@
+// import - takes in what fq export wrote, each message under a new id.
+
+// System.
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+// fq, below us.
+#include "core/base/clock.h"
+#include "core/base/text/json_writer.h"
+// fq, this room.
+#include "cli/requests/import_line.h"
+#include "cli/requests/numbered_lines.h"
+#include "cli/session/session.h"
+#include "cli/words/command.h"
+#include "cli/words/values.h"
+
+namespace fq::cli {
+
+namespace {
+
+constexpr size_t kMessagesAtOnce = 64;            // between two syncs: chosen, as of a move
+constexpr uint64_t kBytesAtOnce = 1024 * 1024;    // arbitrary
+constexpr uint64_t kOtherKeysBytes = 1024 * 1024; // of a line, beside its payload or output
+
+/// A payload of n bytes takes at most six times as many as JSON text.
+size_t line_bytes_max(uint64_t payload_bytes_max) {
+  const uint64_t longest = std::max<uint64_t>(payload_bytes_max, kStepBytesMax);
+  return longest > SIZE_MAX / 8 ? SIZE_MAX / 2 : longest * 6 + kOtherKeysBytes;
+}
+
+class Importing {
+ public:
+  Importing(Session& session, Queue& queue, NumberedLines& lines)
+      : session_(session), queue_(queue), lines_(lines) {}
+
+  /// False: some were refused, each named.
+  Result<bool> run() {
+    std::string_view text;
+    for (;;) {
+      FQ_TRY_SET(const bool more, lines_.next(text));
+      if (!more) break;
+      if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      Result<void> taken = take_line(text);
+      // What stands before a bad line is good.
+      if (!taken) FQ_TRY(send());
+      if (!taken) return std::move(taken).error();
+    }
+    FQ_TRY(send());
+    if (!ended_)
+      return Error{ErrorKind::bad_data,
+                   lines_.name() + ": ends before the last line of an export; what it has was taken, the rest "
+                                   "comes with a whole one",
+                   0};
+    if (!last_.set.empty()) FQ_TRY(queue_.policy_set("", last_));
+    return refused_.empty();
+  }
+
+ private:
+  Result<void> take_line(std::string_view text) {
+    Result<ImportLine> read = parse_import_line(text, system_clock().wall_ms());
+    if (!read) return lines_.fault(read.error());
+    ImportLine line = std::move(read).value();
+    const bool is_first = origin_.empty();
+    if (is_first != (line.kind == ImportLine::Kind::begin))
+      return lines_.fault(is_first ? broken("is not the first line of an export") : broken("is a second first line"));
+    if (ended_) return lines_.fault(broken("stands behind the last line"));
+    if (!patch_.set.empty() && (line.kind != ImportLine::Kind::setting || line.tenant != patched_)) FQ_TRY(set());
+    if (line.kind == ImportLine::Kind::begin) origin_ = std::move(line.origin);
+    if (line.kind == ImportLine::Kind::setting && line.value) note_setting(std::move(line));
+    if (line.kind == ImportLine::Kind::step) steps_.emplace_back(line.of, std::move(line.step));
+    if (line.kind == ImportLine::Kind::message) return take_message(std::move(line));
+    if (line.kind == ImportLine::Kind::end) return take_end(line);
+    return {};
+  }
+
+  static Error broken(std::string text) { return Error{ErrorKind::bad_data, std::move(text), 0}; }
+
+  /// A queue that drains takes nothing in: that comes last.
+  void note_setting(ImportLine line) {
+    patched_ = line.tenant;
+    PolicyPatch& patch = line.value->key == PolicyKey::draining ? last_ : patch_;
+    patch.set.push_back(*std::move(line.value));
+  }
+  Result<void> set() {
+    const PolicyPatch patch = std::exchange(patch_, {});
+    return queue_.policy_set(patched_, patch);
+  }
+
+  Result<void> take_end(const ImportLine& line) {
+    ended_ = true;
+    if (!steps_.empty()) return lines_.fault(broken("stands behind steps whose message is missing"));
+    if (line.count != messages_)
+      return lines_.fault(broken("tells of " + std::to_string(line.count) + " messages, there were " +
+                                 std::to_string(messages_) + "; some lines are missing"));
+    return {};
+  }
+
+  Result<void> take_message(ImportLine line) {
+    ++messages_;
+    ExportedMessage& message = line.message;
+    const bool own = std::all_of(steps_.begin(), steps_.end(),
+                                 [&](const auto& step) { return step.first == message.id; });
+    if (!own || steps_.size() != line.count)
+      return lines_.fault(broken("message " + std::to_string(number(message.id)) + ": has " +
+                                 std::to_string(line.count) + " steps, before it stand others"));
+    for (auto& [of, step] : steps_) message.steps.push_back(std::move(step));
+    steps_.clear();
+    if (names_some_in_hand(message)) FQ_TRY(send());
+    FQ_TRY_SET(const bool is_whole, replace_ids(message));
+    if (!is_whole) return {};
+    bytes_ += message.payload.size();
+    in_hand_.push_back(std::move(message));
+    if (in_hand_.size() < kMessagesAtOnce && bytes_ < kBytesAtOnce) return {};
+    return send();
+  }
+
+  template <class Visit>
+  static void visit_ids(const ExportedMessage& message, Visit&& visit) {
+    for (const ExportedWait& wait : message.after) visit(wait.id);
+    visit(message.behind);
+    for (const ExportedStep& step : message.steps) {
+      visit(step.child);
+      for (const MessageId id : step.ids) visit(id);
+    }
+  }
+  bool names_some_in_hand(const ExportedMessage& message) const {
+    bool found = false;
+    visit_ids(message, [&](MessageId id) {
+      found = found || std::any_of(in_hand_.begin(), in_hand_.end(),
+                                   [&](const ExportedMessage& each) { return each.id == id; });
+    });
+    return found;
+  }
+
+  MessageId here(MessageId id) const {
+    const auto found = ids_.find(number(id));
+    return found == ids_.end() ? MessageId{} : found->second;
+  }
+
+  /// By those that they have here. False: it cannot be taken in without one that was refused.
+  Result<bool> replace_ids(ExportedMessage& message) {
+    std::erase_if(message.after,
+                  [&](const ExportedWait& wait) { return wait.closed && number(here(wait.id)) == 0; });
+    for (const ExportedWait& wait : message.after) {
+      FQ_TRY_SET(const bool known, is_known(message, wait.id));
+      if (!known) return false;
+    }
+    if (number(message.behind) != 0) {
+      FQ_TRY_SET(const bool known, is_known(message, message.behind));
+      if (!known) return false;
+    }
+    for (ExportedWait& wait : message.after) wait.id = here(wait.id);
+    message.behind = here(message.behind);
+    for (ExportedStep& step : message.steps) {
+      step.child = here(step.child);
+      for (MessageId& id : step.ids) id = here(id);
+      std::erase(step.ids, MessageId{});
+    }
+    return true;
+  }
+  Result<bool> is_known(const ExportedMessage& message, MessageId id) {
+    if (number(here(id)) != 0) return true;
+    if (!refused_.contains(number(id)))
+      return lines_.fault(broken("message " + std::to_string(number(message.id)) + ": comes after message " +
+                                 std::to_string(number(id)) + ", which does not stand before it"));
+    refuse(message.id, "comes after message " + std::to_string(number(id)) + ", which was not taken");
+    return false;
+  }
+  void refuse(MessageId id, const std::string& why) {
+    say("message " + std::to_string(number(id)) + ": " + why + "; it was not taken");
+    refused_.insert(number(id));
+  }
+
+  Result<void> send() {
+    const std::vector<ExportedMessage> messages = std::exchange(in_hand_, {});
+    bytes_ = 0;
+    if (messages.empty()) return {};
+    FQ_TRY_SET(const ImportReply reply, queue_.import_messages(messages, origin_));
+    say_notices(queue_);
+    for (size_t i = 0; i < reply.items.size(); ++i) {
+      const ImportResult& item = reply.items[i];
+      if (item.what == ImportResult::What::refused) {
+        refuse(messages[i].id, item.why);
+        continue;
+      }
+      ids_[number(messages[i].id)] = item.id;
+      FQ_TRY(session_.out().write(line_of(messages[i].id, item)));
+    }
+    FQ_TRY(session_.out().flush());
+    if (!reply.error) return {};
+    say("message " + std::to_string(number(messages[reply.items.size()].id)) +
+        " and those behind it were not taken; the same import goes on with them");
+    return *reply.error;
+  }
+
+  std::string line_of(MessageId id, const ImportResult& item) const {
+    if (session_.format() == Format::human)
+      return std::to_string(number(id)) + " " + std::to_string(number(item.id)) + "\n";
+    std::string line;
+    JsonWriter json(line);
+    json.begin_object().key("id").number(number(id)).key("to_queue").text(session_.queue_name());
+    json.key("to_id").number(number(item.id));
+    json.key("status").text(item.what == ImportResult::What::known ? "known" : "imported").end_object();
+    return line.append("\n");
+  }
+
+  Session& session_;
+  Queue& queue_;
+  NumberedLines& lines_;
+  std::string origin_;
+  bool ended_ = false;
+  uint64_t messages_ = 0;  // lines of them
+  std::string patched_;    // whose settings are gathered
+  PolicyPatch patch_;
+  PolicyPatch last_;  // set when all is in
+  std::vector<std::pair<MessageId, ExportedStep>> steps_;
+  std::vector<ExportedMessage> in_hand_;
+  uint64_t bytes_ = 0;
+  std::unordered_map<uint64_t, MessageId> ids_;  // as they are here
+  std::unordered_set<uint64_t> refused_;
+};
+
+Result<Reader> open_source(const Arguments& arguments) {
+  const auto& operands = arguments.operands();
+  if (operands.size() > 1)
+    return usage_error("FILE", "is one file, " + std::to_string(operands.size()) + " were given");
+  if (!operands.empty() && operands[0] != "-") return Reader::file(operands[0]);
+  const std::string_view why = why_not_read_unasked();
+  if (operands.empty() && !why.empty())
+    return usage_error("standard input", "is " + std::string(why) +
+                                             ", so it is not read unasked; give FILE, or '-' to read it all the same");
+  return Reader::standard_input();
+}
+
+Result<Exit> run_import(const Arguments& arguments, Session& session) {
+  FQ_TRY_SET(Reader source, open_source(arguments));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY_SET(const Settings settings, queue->settings());
+  NumberedLines lines(std::move(source), line_bytes_max(settings.payload_bytes_max), "a line of an export");
+  FQ_TRY_SET(const bool all, Importing(session, *queue, lines).run());
+  return all ? Exit::done : Exit::nothing;
+}
+
+}  // namespace
+
+const Command import_command = {
+    "import",
+    "[FILE | -]",
+    "Takes in what fq export wrote; prints OLD NEW, the ids there and here.\n"
+    "An import that broke off is run again: what is in is not taken twice.",
+    {{}, &kQueueOption, "human|json"},
+    "fq import -q mail mail.ndjson",
+    "0 all are in; 1 some were refused (each is named);\n"
+    "65 a line is bad, what stands before it is in; 75 full, run it again",
+    run_import,
+};
+
+}  // namespace fq::cli

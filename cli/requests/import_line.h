@@ -1,0 +1,29 @@
+// import_line - one line of what fq export wrote: see cli/views/export_view.h.
+#pragma once
+
+// System.
+#include <string>
+#include <string_view>
+// fq, below us.
+#include "core/api/exported.h"
+#include "core/base/policy.h"
+#include "core/base/result.h"
+
+namespace fq::cli {
+
+struct ImportLine {
+  enum class Kind { begin, setting, step, message, end };
+  Kind kind = Kind::begin;
+  std::string origin;                // begin
+  std::string tenant;                // setting
+  std::optional<PolicyValue> value;  // likewise; none: its time is over
+  MessageId of{};                    // step
+  ExportedStep step;
+  ExportedMessage message;  // but for its steps
+  uint64_t count = 0;       // message: of its steps; end: of messages
+};
+
+/// The fault is bad data without the line's number.
+Result<ImportLine> parse_import_line(std::string_view line, int64_t now_wall_ms);
+
+}  // namespace fq::cli

@@ -1,0 +1,204 @@
+#include "core/local/exchange/exporter.h"
+
+// System.
+#include <algorithm>
+// fq, this room.
+#include "core/local/files/blobs.h"
+#include "core/local/read/message_reader.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int kTellTries = 64;  // against compaction, and others who change it
+
+/// What it came after but for its key, and behind whom it waits because of that.
+void tell_waits(Bytes after, ExportedMessage& message) {
+  for (size_t at = 0; at + 8 <= after.size(); at += 8) {
+    const auto word = get_number<uint64_t>(after.data() + at);
+    const MessageId id{word & kMessageIdMax};
+    if ((word & kAfterKey) != 0 && (word & kAfterClosed) == 0) message.behind = id;
+    if ((word & kAfterKey) != 0 && (word & kAfterAny) != 0) continue;
+    message.after.push_back({id, (word & kAfterAny) != 0, (word & kAfterClosed) != 0});
+  }
+}
+
+bool waits(const ExportedMessage& message) {
+  return number(message.behind) != 0 ||
+         std::any_of(message.after.begin(), message.after.end(),
+                     [](const ExportedWait& wait) { return !wait.closed; });
+}
+
+void tell_terms(const MessageTerms& terms, ExportedMessage& message) {
+  message.ttl_ms = terms.ttl_ms;
+  message.expired = terms.expired;
+  message.wait_failed = terms.wait_failed;
+  // A debounced one that is not delayed any more is replaced by nothing.
+  if (!terms.debounced) message.unique = terms.key;
+  if (!terms.debounced) message.unique_for_ms = terms.key_for_ms;
+  if (terms.debounced && message.state == State::delayed) message.debounce = terms.key;
+  message.schedule = terms.schedule;
+  message.scheduled_at_wall_ms = terms.scheduled_wall_ms;
+  tell_waits(terms.after, message);
+}
+
+void tell_item(const MessageItem& item, ExportedMessage& message) {
+  message.tenant = item.tenant;
+  message.priority = item.priority;
+  message.key = item.key;
+  if (item.attempts_max != 0) message.attempts_max = item.attempts_max;
+  for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{}))
+    message.tags.push_back({std::string(tag.name), std::string(tag.value)});
+  const JobTerms job = decode_job(item.job).value_or(JobTerms{});
+  message.command = command_of(job);
+  message.timeout_ms = job.timeout_ms;
+  message.keep_ms = job.keep_ms;
+}
+
+void tell_error(const MovedRecord& record, ExportedMessage& message) {
+  if (record.error_wall_ms == 0) return;
+  LastError& error = message.last_error.emplace();
+  if (record.error.exit) error.exit = *record.error.exit;
+  if (record.error.signal) error.signal = *record.error.signal;
+  error.reason = record.error.reason;
+  error.stderr_tail = record.error.stderr_tail;
+  error.at_wall_ms = record.error_wall_ms;
+}
+
+/// What runs is as if it had not been taken, or as its job left it where that sleeps.
+void tell_state(const Snapshot& snapshot, const MessageItem& item, int64_t now_wall_ms,
+                ExportedMessage& message) {
+  message.state = snapshot.state;
+  message.since_wall_ms = snapshot.at_wall_ms;
+  if (message.state == State::held) {
+    message.due_wall_ms = std::max<int64_t>(item.due_wall_ms, 0);
+    message.delay_ms = std::max<int64_t>(-item.due_wall_ms, 0);
+  }
+  if (message.state != State::leased) return;
+  message.state = State::ready;
+  message.since_wall_ms = now_wall_ms;
+  if (!snapshot.suspended) return;
+  if (item.due_wall_ms > now_wall_ms) message.state = State::delayed, message.since_wall_ms = item.due_wall_ms;
+  message.due_wall_ms = item.due_wall_ms;
+}
+
+/// Its job waits, and has not come to its end yet; or nothing is left that it waits for.
+void settle_state(bool suspended, int64_t now_wall_ms, ExportedMessage& message) {
+  if (suspended && waits(message)) message.state = State::held;
+  if (message.state != State::held || waits(message)) return;
+  const int64_t due_wall_ms =
+      message.delay_ms != 0 ? now_wall_ms + message.delay_ms : std::max(message.due_wall_ms, now_wall_ms);
+  message.state = due_wall_ms > now_wall_ms ? State::delayed : State::ready;
+  message.since_wall_ms = due_wall_ms;
+}
+
+}  // namespace
+
+Result<std::optional<ExportedMessage>> Exporter::tell(MessageId id) {
+  for (int attempt = 0; attempt < kTellTries; ++attempt) {
+    Carried carried;
+    bool there = false;
+    FQ_TRY(locked([&]() -> Result<void> {
+      gate().fire_timers(gate().now());
+      const std::optional<SlotIndex> slot = schedule().messages().find(id);
+      there = slot && !schedule().views().is_in_transit(*slot);
+      if (there) carried.look(link_, *slot);
+      return {};
+    }));
+    if (!there) return std::optional<ExportedMessage>();
+    FQ_TRY_SET(const bool found, carried.read(link_));
+    if (!found) {
+      reader().forget();  // it may have been copied forward just then
+      continue;
+    }
+    const MovedRecord& record = carried.record();
+    ExportedMessage message;
+    message.id = id;
+    tell_item(record.message, message);
+    const int64_t now_wall_ms = clock().wall_ms();
+    tell_state(carried.snapshot(), record.message, now_wall_ms, message);
+    tell_terms(decode_terms(record.message.terms).value_or(MessageTerms{}), message);
+    settle_state(carried.snapshot().suspended, now_wall_ms, message);
+    message.attempts_in_force = record.deliveries == 0 ? 0 : record.attempts_max;
+    message.attempts = record.attempts;
+    message.deliveries = record.deliveries;
+    message.crashes = record.crashes;
+    message.pushed_at_wall_ms = record.pushed_wall_ms;
+    tell_error(record, message);
+    FQ_TRY(tell_payload(record.message, message));
+    FQ_TRY_SET(const bool steps_told, tell_steps(id, message));
+    if (steps_told) return std::optional(std::move(message));
+  }
+  ExportedMessage message;
+  message.id = id;
+  message.lost = "its record cannot be read";
+  return std::optional(std::move(message));
+}
+
+Result<void> Exporter::tell_payload(const MessageItem& item, ExportedMessage& message) {
+  if (!item.blob) {
+    message.payload = as_text(item.payload);
+    return {};
+  }
+  Result<std::string> payload = read_whole_blob(disk(), item);
+  if (!payload.ok() && !is_lost(payload.error())) return std::move(payload).error();
+  if (!payload.ok()) message.lost = lost_payload_text(payload.error());
+  if (payload.ok()) message.payload = std::move(payload).value();
+  return {};
+}
+
+/// False: a record of one lies elsewhere by now.
+Result<bool> Exporter::tell_steps(MessageId id, ExportedMessage& message) {
+  std::vector<SeenStep> seen;
+  FQ_TRY_SET(const bool there, steps_.see_all(id, seen));
+  if (!there) return false;
+  std::reverse(seen.begin(), seen.end());
+  for (const SeenStep& each : seen) {
+    StoredStep stored;
+    FQ_TRY_SET(const bool readable, steps_.read(each, stored));
+    if (!readable) reader().forget();
+    if (!readable) return false;
+    FQ_TRY(tell_step(stored, message));
+  }
+  return true;
+}
+
+Result<void> Exporter::tell_step(const StoredStep& stored, ExportedMessage& message) {
+  const SteppedRecord& record = stored.record;
+  ExportedStep step;
+  step.name = record.name;
+  step.kind = record.kind;
+  step.at_wall_ms = record.at_wall_ms;
+  step.child = record.child;
+  step.open = record.open;
+  step.failed = record.failed;
+  for (size_t at = 0; at + 8 <= record.after.size(); at += 8)
+    step.ids.push_back(MessageId{get_number<uint64_t>(record.after.data() + at) & kMessageIdMax});
+  if (step.kind == StepKind::run) {
+    Result<std::string> output = steps_.output_of(stored);
+    if (!output.ok() && output.error().kind == ErrorKind::bad_data) {
+      message.lost = output.error().text;
+      return {};
+    }
+    if (!output.ok()) return std::move(output).error();
+    step.output = std::move(output).value();
+  }
+  FQ_TRY(tell_children(step));
+  message.steps.push_back(std::move(step));
+  return {};
+}
+
+/// Those of a wait that have ended are no more than how they did.
+Result<void> Exporter::tell_children(ExportedStep& step) {
+  return locked([&]() -> Result<void> {
+    std::erase_if(step.ids, [&](MessageId id) {
+      if (schedule().messages().find(id)) return false;
+      const auto outcome = schedule().past().outcome(id);
+      step.failed = step.failed || (outcome && outcome->verdict != RecordType::acked);
+      return true;
+    });
+    return {};
+  });
+}
+
+}  // namespace fq

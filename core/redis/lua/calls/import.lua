@@ -1,0 +1,94 @@
+-- import - takes in a message that another queue has exported, with all that is known of it. args: run, sessions, how it is
+-- known, then tenant, fields, sort key and rest as of push, its past, its failure, then of each step name, kept and output.
+-- reply: head, then what became of it and its id.
+local M = {}
+
+-- state, attempts, those in force, crashes; deliveries; pushed, since or due, due and delay of a held one, the message that
+-- it is held behind; then of each that it came after: id, whether any end will do, whether that has ended
+local PAST = '<BHHHI4ddddd'
+local WAIT = '<dBB'
+local WAIT_BYTES = 10
+local PAST_BYTES = 51
+local REMEMBERED = 604800000
+
+local function read(bytes)
+  local past = {waits = {}}
+  past.state, past.attempts, past.in_force, past.crashes, past.deliveries, past.pushed, past.since, past.due, past.delay,
+    past.behind = struct.unpack(PAST, bytes)
+  for at = PAST_BYTES + 1, #bytes, WAIT_BYTES do
+    local id, any, closed = struct.unpack(WAIT, bytes, at)
+    past.waits[#past.waits + 1] = {id = id, any = any == 1, closed = closed == 1}
+  end
+  return past
+end
+
+local function note(call, token, id) uniques.note_import(call, token, id, call.now + REMEMBERED) end
+
+-- Of it is known how it ended, and no more.
+local function add_ended(call, path, state)
+  local m = {id = call.n + 1, path = path}
+  call.n = m.id
+  store.ended(call, m, state == records.ACKED and 'acked' or 'cancelled')
+  return m
+end
+
+local function tie(call, m, p, past)
+  if p.text == '' and #past.waits == 0 and past.behind == 0 then return end
+  local ties = store.ties(call, m, true)
+  ties.key, ties.unique_for, ties.due = p.text, p.unique_for, past.due
+  ties.delay = past.delay > 0 and past.delay or -1
+  m.debounced = p.kind == push.DEBOUNCE
+  for _, each in ipairs(past.waits) do
+    ties.waits[#ties.waits + 1] = {id = each.id, any = each.any, for_key = false, closed = each.closed, began = waits.began(call)}
+    if not each.closed and store.has_ended(store.state(call, each.id)) then ends.note(call, each.id) end
+  end
+  local leader = past.behind ~= 0 and store.find(call, past.behind)
+  if not leader then return end
+  ties.behind = leader.id
+  store.ties(call, leader, true).follower = m.id
+  leader.changed = true
+  for _, each in ipairs(past.waits) do
+    if each.id == leader.id then return end
+  end
+  ties.waits[#ties.waits + 1] = {id = leader.id, any = true, for_key = true, closed = false, began = waits.began(call)}
+end
+
+local function add(call, args)
+  local p, past = push.read(call, args[4], args[5], args[6], args[7]), read(args[8])
+  if past.state == records.ACKED or past.state == records.CANCELLED then return add_ended(call, p.path, past.state) end
+  local holds = p.text ~= '' and past.state ~= records.DEAD and past.behind == 0
+  if holds and uniques.holder(call, p.path, p.kind == push.DEBOUNCE, p.text) then return nil end
+  p.delay = 0
+  local m = messages.add(call, p)
+  m.attempts, m.in_force, m.crashes, m.deliveries, m.pushed = past.attempts, past.in_force, past.crashes, past.deliveries,
+    past.pushed
+  if args[9] ~= '' then m.failure = args[9] end
+  tie(call, m, p, past)
+  if holds then uniques.take(call, m) end
+  messages.arrive(call, m, past.state, past.since)
+  for at = 10, #args, 3 do steps.import(call, m, args[at], args[at + 1], args[at + 2], (at - 7) / 3) end
+  call.ops = call.ops + #args
+  return m
+end
+
+function M.run(keys, args)
+  local call, fault = calls.begin(keys, args[1], args[2])
+  if not call then return fault end
+  local head, answer = calls.head(call), {}
+  if not call.more then
+    local known = uniques.imported(call, args[3])
+    if known then return {head, {'known', text.num(known)}} end
+    if call.settings.is_draining then return redis.error_reply('FQDRAINING it is') end
+    amounts.begin(call)
+    local m = add(call, args)
+    if not m then return {head, {'held', '0'}} end
+    local refusal = m.state and m.state ~= records.DEAD and amounts.refusal(call, m.path)
+    if refusal then return amounts.fault(refusal) end
+    note(call, args[3], m.id)
+    answer = {'imported', text.num(m.id)}
+  end
+  calls.finish(call)
+  return {head, answer}
+end
+
+return M

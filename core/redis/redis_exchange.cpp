@@ -1,0 +1,221 @@
+#include "core/redis/redis_exchange.h"
+
+// System.
+#include <algorithm>
+#include <map>
+// fq, below us.
+#include "core/base/crc32c.h"
+#include "core/base/text/decimal.h"
+#include "core/engine/message_checks.h"
+// fq, this room.
+#include "core/redis/records/argument_list.h"
+#include "core/redis/records/packing.h"
+#include "core/redis/records/records.h"
+#include "core/redis/redis_push.h"
+
+namespace fq {
+
+namespace {
+
+bool has_ended(State state) { return state == State::acked || state == State::cancelled; }
+
+bool waits(const ExportedMessage& message) {
+  return number(message.behind) != 0 ||
+         std::any_of(message.after.begin(), message.after.end(),
+                     [](const ExportedWait& wait) { return !wait.closed; });
+}
+
+ExportedMessage exported_of(const MessageRecord& record) {
+  ExportedMessage message;
+  message.tenant = record.tenant;
+  message.payload = record.payload;
+  message.priority = record.priority;
+  message.key = record.key;
+  if (record.attempts_max != 0) message.attempts_max = record.attempts_max;
+  message.attempts_in_force = record.attempts_in_force;
+  message.attempts = record.attempts;
+  message.deliveries = record.deliveries;
+  message.crashes = record.crashes;
+  message.tags = record.tags;
+  message.command = record.command;
+  message.timeout_ms = record.timeout_ms;
+  message.keep_ms = record.keep_ms;
+  message.ttl_ms = record.ttl_ms;
+  message.schedule = record.schedule;
+  message.scheduled_at_wall_ms = record.scheduled_wall_ms;
+  message.state = record.state;
+  return message;
+}
+
+NewMessage message_of(const ExportedMessage& message) {
+  NewMessage pushed;
+  pushed.tenant = message.tenant;
+  pushed.payload = as_bytes(message.payload);
+  pushed.priority = message.priority;
+  pushed.key = message.key;
+  pushed.attempts_max = message.attempts_max;
+  pushed.tags = message.tags;
+  pushed.command = message.command;
+  pushed.timeout_ms = message.timeout_ms;
+  pushed.keep_ms = message.keep_ms;
+  if (message.ttl_ms > 0) pushed.ttl_ms = message.ttl_ms;
+  pushed.unique = message.unique;
+  pushed.unique_for_ms = message.unique_for_ms;
+  pushed.debounce = message.debounce;
+  pushed.schedule = message.schedule;
+  pushed.scheduled_at_wall_ms = message.scheduled_at_wall_ms;
+  return pushed;
+}
+
+std::string failure_of(const ExportedMessage& message, const Shard& shard) {
+  if (!message.last_error) return {};
+  Settle settle;
+  settle.exit = message.last_error->exit;
+  settle.signal = message.last_error->signal;
+  settle.reason = message.last_error->reason;
+  settle.stderr_tail = message.last_error->stderr_tail;
+  Packer at;
+  at.number(static_cast<double>(shard.server_of(message.last_error->at_wall_ms)));
+  return at.bytes() + failure_bytes(settle);
+}
+
+std::string objection_to(const ExportedMessage& message, Order order) {
+  if (message.priority != 0 && order != Order::priority)
+    return "has a priority, which the order of this queue ignores";
+  if (!message.key.empty() && order != Order::key)
+    return "has a sort key, which the order of this queue ignores";
+  return "";
+}
+
+/// What is held for nothing more: due then, or at once.
+void settle_state(int64_t now_wall_ms, ExportedMessage& message) {
+  if (message.state != State::held || waits(message)) return;
+  const int64_t due_wall_ms =
+      message.delay_ms > 0 ? now_wall_ms + message.delay_ms : std::max(message.due_wall_ms, now_wall_ms);
+  message.state = due_wall_ms > now_wall_ms ? State::delayed : State::ready;
+  message.since_wall_ms = due_wall_ms;
+}
+
+std::map<std::string, std::string> pairs_of(const Reply& told) {
+  std::map<std::string, std::string> pairs;
+  for (size_t i = 0; i + 1 < told.items.size(); i += 2) pairs[told.at(i).text] = told.at(i + 1).text;
+  return pairs;
+}
+
+}  // namespace
+
+Result<std::string> RedisExchange::origin() {
+  return mark_ + "." + std::to_string(crc32c(0, as_bytes(shard_.place())));
+}
+
+Result<std::optional<ExportedMessage>> RedisExchange::exported(MessageId id) {
+  if (number(id) > kMessageIdMax) return std::optional<ExportedMessage>();
+  FQ_TRY_SET(const Reply reply, shard_.look({"export", std::to_string(number(id))}));
+  const Reply& shown = reply.at(1);
+  if (!shown.at(1).is_text()) return std::optional<ExportedMessage>();
+  const std::optional<MessageRecord> record = read_record(shown.at(1).text);
+  if (record && has_ended(record->state)) return std::optional<ExportedMessage>();
+  ExportedMessage message = record ? exported_of(*record) : ExportedMessage();
+  message.id = id;
+  if (!record) message.lost = "its record cannot be read";
+  if (!record) return std::optional(std::move(message));
+  const int64_t now_wall_ms = shard_.wall_of(reply.at(0).at(0).number);
+  message.pushed_at_wall_ms = shard_.wall_of(record->pushed_ms);
+  message.since_wall_ms =
+      shard_.wall_of(message.state == State::delayed ? record->timer_ms : record->since_ms);
+  if (message.state == State::leased) message.state = State::ready, message.since_wall_ms = now_wall_ms;
+  if (const std::optional<TiesRecord> ties = read_ties(shown.at(3).text)) {
+    if (!record->debounced) message.unique = ties->unique;
+    if (!record->debounced) message.unique_for_ms = ties->unique_for_ms;
+    if (record->debounced && message.state == State::delayed) message.debounce = ties->unique;
+    message.behind = MessageId{message.state == State::held ? ties->behind : 0};
+    message.after = ties->waits;
+    if (message.state == State::held || record->suspended) {
+      message.delay_ms = std::max<int64_t>(ties->delay_ms, 0);
+      message.due_wall_ms = ties->due_ms > 0 ? shard_.wall_of(ties->due_ms) : 0;
+    }
+    if (record->suspended) message.state = State::held;
+  }
+  settle_state(now_wall_ms, message);
+  message.last_error = read_failure(shown.at(2).text);
+  if (message.last_error) message.last_error->at_wall_ms = shard_.wall_of(message.last_error->at_wall_ms);
+  FQ_TRY(add_steps(shown, message));
+  return std::optional(std::move(message));
+}
+
+Result<void> RedisExchange::add_steps(const Reply& shown, ExportedMessage& message) {
+  const std::map<std::string, std::string> outputs = pairs_of(shown.at(6));
+  std::vector<std::pair<uint64_t, ExportedStep>> found;
+  for (const auto& [name, bytes] : pairs_of(shown.at(5))) {
+    uint64_t place = 0;
+    std::optional<ExportedStep> step = read_step(bytes, place);
+    if (!step) continue;  // of a newer fq
+    step->name = name;
+    step->at_wall_ms = shard_.wall_of(step->at_wall_ms);
+    if (const auto output = outputs.find(name); output != outputs.end()) step->output = output->second;
+    std::vector<MessageId> left;
+    for (const MessageId id : step->ids) {
+      FQ_TRY_SET(const std::optional<MessageInfo> info, look_.get(id));
+      if (info && !has_ended(info->state)) left.push_back(id);
+      step->failed = step->failed || (info && info->state == State::cancelled);
+    }
+    step->ids = std::move(left);
+    found.emplace_back(place, *std::move(step));
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto& [place, step] : found) message.steps.push_back(std::move(step));
+  return {};
+}
+
+Result<ImportReply> RedisExchange::import_messages(std::span<const ExportedMessage> messages,
+                                                   std::string_view origin) {
+  ImportReply reply;
+  FQ_TRY_SET(const Settings settings, policy_.settings());
+  for (const ExportedMessage& message : messages) {
+    Result<ImportResult> taken = import_one(message, origin, settings);
+    if (!taken.ok() && taken.error().kind == ErrorKind::later) {
+      reply.error = std::move(taken).error();
+      break;
+    }
+    if (!taken.ok()) return std::move(taken).error();
+    reply.items.push_back(std::move(taken).value());
+  }
+  return reply;
+}
+
+Result<ImportResult> RedisExchange::import_one(const ExportedMessage& message, std::string_view origin,
+                                               const Settings& settings) {
+  ImportResult result;
+  result.why = import_fault(message, settings.payload_bytes_max);
+  if (result.why.empty()) result.why = objection_to(message, settings.order);
+  const NewMessage pushed = message_of(message);
+  const Result<void> fits = check_on_server(pushed);
+  if (result.why.empty() && !fits.ok()) result.why = fits.error().text;
+  if (!result.why.empty()) return result;
+  PastRecord past;
+  past.state = message.state;
+  past.pushed_ms = shard_.server_of(message.pushed_at_wall_ms);
+  past.since_ms = shard_.server_of(message.since_wall_ms);
+  if (message.due_wall_ms != 0) past.due_ms = shard_.server_of(message.due_wall_ms);
+  ArgumentList arguments;
+  arguments.add(std::string(origin) + ":" + std::to_string(number(message.id)));
+  arguments.borrow(message.tenant);
+  arguments.add(push_fields(pushed, 0));
+  arguments.borrow(message.key);
+  arguments.add(push_rest(pushed));
+  arguments.add(past_bytes(message, past));
+  arguments.add(failure_of(message, shard_));
+  for (const ExportedStep& step : message.steps) {
+    arguments.borrow(step.name);
+    arguments.add(step_bytes(step, shard_.server_of(step.at_wall_ms)));
+    arguments.borrow(step.output);
+  }
+  FQ_TRY_SET(const Reply reply, shard_.change("import", arguments.words()));
+  const std::string& said = reply.at(1).at(0).text;
+  result.id = MessageId{parse_decimal(reply.at(1).at(1).text).value_or(0)};
+  result.what = said == "known" ? ImportResult::What::known : ImportResult::What::imported;
+  if (said == "held") result = {ImportResult::What::refused, {}, "its unique key is in use in this queue"};
+  return result;
+}
+
+}  // namespace fq

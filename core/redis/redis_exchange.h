@@ -1,0 +1,32 @@
+// redis_exchange - messages go out of a queue on a server, and come into it, with all that is known of them.
+#pragma once
+
+// fq, this room.
+#include "core/redis/redis_look.h"
+#include "core/redis/redis_policy.h"
+
+namespace fq {
+
+class RedisExchange {
+ public:
+  /// `mark`: of the queue.
+  RedisExchange(Shard& shard, RedisLook& look, RedisPolicy& policy, std::string mark)
+      : shard_(shard), look_(look), policy_(policy), mark_(std::move(mark)) {}
+
+  /// As of Queue.
+  Result<std::string> origin();
+  Result<std::optional<ExportedMessage>> exported(MessageId id);
+  Result<ImportReply> import_messages(std::span<const ExportedMessage> messages, std::string_view origin);
+
+ private:
+  Result<void> add_steps(const Reply& shown, ExportedMessage& message);
+  Result<ImportResult> import_one(const ExportedMessage& message, std::string_view origin,
+                                  const Settings& settings);
+
+  Shard& shard_;
+  RedisLook& look_;
+  RedisPolicy& policy_;
+  const std::string mark_;
+};
+
+}  // namespace fq
