@@ -14,7 +14,8 @@ constexpr const Command* kCommands[] = {
     &log_command,      &stats_command,  &top_command,    &report_command,  &simulate_command,
     &wait_command,     &result_command, &worker_command, &workers_command, &queue_command,
     &schedule_command, &step_command,   &tenant_command, &config_command,  &check_command,
-    &compact_command,  &backup_command, &export_command, &import_command, &doctor_command, &help_command,
+    &compact_command,  &backup_command, &export_command, &import_command,  &doctor_command,
+    &help_command,
 };
 
 }  // namespace

@@ -52,7 +52,8 @@ class Exporting {
         FQ_TRY_SET(const std::optional<ExportedMessage> message, queue_.exported(id));
         if (!message) continue;  // it has ended since
         const std::vector<MessageId> named = named_by(*message);
-        const bool now = std::all_of(named.begin(), named.end(), [&](MessageId each) { return is_written(each); });
+        const bool now =
+            std::all_of(named.begin(), named.end(), [&](MessageId each) { return is_written(each); });
         if (now) FQ_TRY(write(*message));
         if (!now) later.push_back(id);
       }
@@ -156,7 +157,8 @@ Result<void> say_what_runs(Session& session, Queue& queue) {
   FQ_TRY_SET(const StatsReply stats, queue.stats({}));
   const uint64_t running = stats.rows.empty() ? 0 : stats.rows[0].leased;
   if (running == 0) return {};
-  say("queue " + in_quotes(session.queue_name()) + ": " + counted(running, "message") + (running == 1 ? " runs" : " run") +
+  say("queue " + in_quotes(session.queue_name()) + ": " + counted(running, "message") +
+      (running == 1 ? " runs" : " run") +
       " and stands in the export as if it did not; wait for what runs and export again");
   return {};
 }
@@ -176,8 +178,9 @@ Result<Exit> run_export(const Arguments& arguments, Session& session) {
     FQ_TRY(queue->policy_set("", {{}, {PolicyKey::paused}}));
     return written;
   }
-  say("queue " + in_quotes(session.queue_name()) + ": is paused now, so that nothing is served in two places; fq queue resume " +
-      session.queue_name() + " ends that");
+  say("queue " + in_quotes(session.queue_name()) +
+      ": is paused now, so that nothing is served in two places; fq queue resume " + session.queue_name() +
+      " ends that");
   return written;
 }
 

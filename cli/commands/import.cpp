@@ -18,9 +18,9 @@ namespace fq::cli {
 
 namespace {
 
-constexpr size_t kMessagesAtOnce = 64;            // between two syncs: chosen, as of a move
-constexpr uint64_t kBytesAtOnce = 1024 * 1024;    // arbitrary
-constexpr uint64_t kOtherKeysBytes = 1024 * 1024; // of a line, beside its payload or output
+constexpr size_t kMessagesAtOnce = 64;             // between two syncs: chosen, as of a move
+constexpr uint64_t kBytesAtOnce = 1024 * 1024;     // arbitrary
+constexpr uint64_t kOtherKeysBytes = 1024 * 1024;  // of a line, beside its payload or output
 
 /// A payload of n bytes takes at most six times as many as JSON text.
 size_t line_bytes_max(uint64_t payload_bytes_max) {
@@ -48,8 +48,9 @@ class Importing {
     FQ_TRY(send());
     if (!ended_)
       return Error{ErrorKind::bad_data,
-                   lines_.name() + ": ends before the last line of an export; what it has was taken, the rest "
-                                   "comes with a whole one",
+                   lines_.name() +
+                       ": ends before the last line of an export; what it has was taken, the rest "
+                       "comes with a whole one",
                    0};
     if (!last_.set.empty()) FQ_TRY(queue_.policy_set("", last_));
     return refused_.empty();
@@ -62,9 +63,11 @@ class Importing {
     ImportLine line = std::move(read).value();
     const bool is_first = origin_.empty();
     if (is_first != (line.kind == ImportLine::Kind::begin))
-      return lines_.fault(is_first ? broken("is not the first line of an export") : broken("is a second first line"));
+      return lines_.fault(is_first ? broken("is not the first line of an export")
+                                   : broken("is a second first line"));
     if (ended_) return lines_.fault(broken("stands behind the last line"));
-    if (!patch_.set.empty() && (line.kind != ImportLine::Kind::setting || line.tenant != patched_)) FQ_TRY(set());
+    if (!patch_.set.empty() && (line.kind != ImportLine::Kind::setting || line.tenant != patched_))
+      FQ_TRY(set());
     if (line.kind == ImportLine::Kind::begin) origin_ = std::move(line.origin);
     if (line.kind == ImportLine::Kind::setting && line.value) note_setting(std::move(line));
     if (line.kind == ImportLine::Kind::step) steps_.emplace_back(line.of, std::move(line.step));
@@ -98,8 +101,8 @@ class Importing {
   Result<void> take_message(ImportLine line) {
     ++messages_;
     ExportedMessage& message = line.message;
-    const bool own = std::all_of(steps_.begin(), steps_.end(),
-                                 [&](const auto& step) { return step.first == message.id; });
+    const bool own =
+        std::all_of(steps_.begin(), steps_.end(), [&](const auto& step) { return step.first == message.id; });
     if (!own || steps_.size() != line.count)
       return lines_.fault(broken("message " + std::to_string(number(message.id)) + ": has " +
                                  std::to_string(line.count) + " steps, before it stand others"));
@@ -227,8 +230,9 @@ Result<Reader> open_source(const Arguments& arguments) {
   if (!operands.empty() && operands[0] != "-") return Reader::file(operands[0]);
   const std::string_view why = why_not_read_unasked();
   if (operands.empty() && !why.empty())
-    return usage_error("standard input", "is " + std::string(why) +
-                                             ", so it is not read unasked; give FILE, or '-' to read it all the same");
+    return usage_error(
+        "standard input",
+        "is " + std::string(why) + ", so it is not read unasked; give FILE, or '-' to read it all the same");
   return Reader::standard_input();
 }
 

@@ -359,8 +359,9 @@ Result<ImportLine> parse_import_line(std::string_view text, int64_t now_wall_ms)
     FQ_TRY_SET(line.count, members.count("messages", kMessageIdMax));
   } else {
     return bad(type.empty() ? "is no line of fq export"
-                            : "type: " + in_quotes(type) + " is none that this fq knows; a newer one may "
-                                                           "have written it");
+                            : "type: " + in_quotes(type) +
+                                  " is none that this fq knows; a newer one may "
+                                  "have written it");
   }
   FQ_TRY(members.nothing_left());
   return line;

@@ -26,7 +26,8 @@ void write_bytes(JsonWriter& json, std::string_view key, std::string_view bytes)
 /// One of them that is no UTF-8 puts them all into base64.
 void write_words(JsonWriter& json, std::string_view key, const std::vector<std::string>& words) {
   if (words.empty()) return;
-  const bool plain = std::all_of(words.begin(), words.end(), [](const auto& word) { return utf8_valid(word); });
+  const bool plain =
+      std::all_of(words.begin(), words.end(), [](const auto& word) { return utf8_valid(word); });
   json.key(plain ? std::string(key) : std::string(key) + "_base64").begin_array();
   for (const std::string& word : words) json.text(plain ? word : base64_encode(word));
   json.end_array();

@@ -1,4 +1,5 @@
-// export_view - a queue as lines of JSON: a line that says whose it is, its settings, its messages, a last line.
+// export_view - a queue as lines of JSON: a line that says whose it is, its settings, its messages, a last
+// line.
 //
 //   {"type":"export","format":1,"queue":...,"origin":...,"at":...}
 //   {"type":"setting","tenant":null,"key":...,"value":...}      tenant null: of the queue

@@ -38,8 +38,10 @@ const Command* find_command(std::string_view name);
 std::vector<const OptionSpec*> options_of(const Command& command);
 
 extern const Command push_command, pop_command, ack_command, retry_command, release_command, bury_command,
-    extend_command, kick_command, cancel_command, edit_command, move_command, jobs_command, peek_command, show_command, explain_command, stats_command,
-    top_command, report_command, simulate_command, wait_command, result_command, worker_command, workers_command, schedule_command, step_command, queue_command, tenant_command, config_command,
-    log_command, check_command, compact_command, backup_command, export_command, import_command, doctor_command, help_command;
+    extend_command, kick_command, cancel_command, edit_command, move_command, jobs_command, peek_command,
+    show_command, explain_command, stats_command, top_command, report_command, simulate_command, wait_command,
+    result_command, worker_command, workers_command, schedule_command, step_command, queue_command,
+    tenant_command, config_command, log_command, check_command, compact_command, backup_command,
+    export_command, import_command, doctor_command, help_command;
 
 }  // namespace fq::cli

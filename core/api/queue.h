@@ -249,6 +249,7 @@ struct Caps {
   uint32_t fairness_bound = 1;  // turns of an equal tenant between two turns of another
   uint32_t turns_told = 0;      // peek shows ready ones in the order of their turns so far; 0: however far
   bool moves = false;           // messages go from one queue to another
+  bool exports = false;         // and to one of another engine
   bool tells_timers = false;    // events caused only by time are told too: see EventPage
   // Events of so long ago are all told, whatever ended since; 0: what nobody needs may be given back at any
   // time. What is told is complete from its first event on.
@@ -321,7 +322,7 @@ class Queue {
   /// ErrorKind::missing: there is no such queue; usage: it is this one. Needs: Caps::moves.
   virtual Result<MoveReply> move(std::span<const MessageId> ids, const MoveRequest& request) = 0;
 
-  /// A printable text that no other queue has, nor a copy of this one.
+  /// A printable text that no other queue has, nor a copy of this one. The three need: Caps::exports.
   virtual Result<std::string> origin() = 0;
   /// A message that has not ended, or is dead, with all that is known of it; none: there is none here.
   virtual Result<std::optional<ExportedMessage>> exported(MessageId id) = 0;

@@ -2,10 +2,11 @@
 //
 //   u16 flags (1 expired, 2 the key is of --debounce, 4 another holds the key, 8 a schedule made it, 16 its
 //   lease ends in a sleep, 32 not all that a step waited for were acked, 64 it leaves for another queue, 128
-//   it comes from one, 256 it was imported), u16 bytes of the key, u32 zero, i64 ttl, i64 how long the key is held after the ack,
-//   the key, of a schedule {i64 its time, i64 when it is due again, u16 bytes of its name, name}, on the way
-//   {u64 token, u64 id, i64 since or due, u8 state, u8 zero, u16 bytes of the mark, u16 bytes of the name,
-//   mark, name}, of an imported one {u64 u64 its token's hash, i64 until when that is known}, then up to the end a u64 for each message that it came after
+//   it comes from one, 256 it was imported), u16 bytes of the key, u32 zero, i64 ttl, i64 how long the key is
+//   held after the ack, the key, of a schedule {i64 its time, i64 when it is due again, u16 bytes of its
+//   name, name}, on the way {u64 token, u64 id, i64 since or due, u8 state, u8 zero, u16 bytes of the mark,
+//   u16 bytes of the name, mark, name}, of an imported one {u64 u64 its token's hash, i64 until when that is
+//   known}, then up to the end a u64 for each message that it came after
 
 // fq, below us.
 #include "core/base/limits.h"

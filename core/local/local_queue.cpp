@@ -86,6 +86,7 @@ Caps LocalQueue::caps() const {
   caps.wake_latency_bound_ms = 5;
   caps.fairness_bound = 1;
   caps.moves = true;
+  caps.exports = true;
   return caps;
 }
 

@@ -152,8 +152,8 @@ Result<void> Mover::find_lost(CheckReport& report) {
     FQ_TRY_SET(const MoveLedger other, (*there)->crossing().ledger());
     for (const MoveLedger::Departure& one : departures) {
       if (!other.lacks(one.id_there)) continue;
-      report.findings.add("damage: message " + std::to_string(number(one.id)) + " was moved to queue '" + name +
-                          "' as message " + std::to_string(number(one.id_there)) +
+      report.findings.add("damage: message " + std::to_string(number(one.id)) + " was moved to queue '" +
+                          name + "' as message " + std::to_string(number(one.id_there)) +
                           ", of which nothing is left there");
     }
   }

@@ -15,6 +15,7 @@ Caps RedisQueue::caps() const {
   return {.exact_global_order = true,
           .wake_latency_bound_ms = 1'000,
           .turns_told = kTurnsTold,
+          .exports = true,
           .tells_timers = true,
           .event_horizon_ms = kEventHorizonMs};
 }

@@ -69,6 +69,11 @@ class ModelQueue final : public Queue {
   Result<MoveReply> move(std::span<const MessageId>, const MoveRequest&) override {
     return Error{ErrorKind::unusable, "the model is one queue", 0};
   }
+  Result<std::string> origin() override { return std::string("model"); }
+  Result<std::optional<ExportedMessage>> exported(MessageId) override { return no_exchange(); }
+  Result<ImportReply> import_messages(std::span<const ExportedMessage>, std::string_view) override {
+    return no_exchange();
+  }
   Result<Settings> settings() override;
   Result<bool> policy_is_current(const FileIdentity& identity) override;
   Result<std::string> policy_kept() override { return kept_policy_; }
@@ -85,6 +90,7 @@ class ModelQueue final : public Queue {
   Steps* steps() override { return &store_->steps; }
 
  private:
+  static Error no_exchange() { return {ErrorKind::unusable, "the model is one queue", 0}; }
   std::string kept_policy_;
   std::vector<uint64_t> calls_;  // of our own
   // These need the store's mutex.

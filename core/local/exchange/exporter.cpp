@@ -24,9 +24,8 @@ void tell_waits(Bytes after, ExportedMessage& message) {
 }
 
 bool waits(const ExportedMessage& message) {
-  return number(message.behind) != 0 ||
-         std::any_of(message.after.begin(), message.after.end(),
-                     [](const ExportedWait& wait) { return !wait.closed; });
+  return number(message.behind) != 0 || std::any_of(message.after.begin(), message.after.end(),
+                                                    [](const ExportedWait& wait) { return !wait.closed; });
 }
 
 void tell_terms(const MessageTerms& terms, ExportedMessage& message) {
@@ -78,7 +77,8 @@ void tell_state(const Snapshot& snapshot, const MessageItem& item, int64_t now_w
   message.state = State::ready;
   message.since_wall_ms = now_wall_ms;
   if (!snapshot.suspended) return;
-  if (item.due_wall_ms > now_wall_ms) message.state = State::delayed, message.since_wall_ms = item.due_wall_ms;
+  if (item.due_wall_ms > now_wall_ms)
+    message.state = State::delayed, message.since_wall_ms = item.due_wall_ms;
   message.due_wall_ms = item.due_wall_ms;
 }
 

@@ -249,7 +249,8 @@ Result<void> Crossing::settle(MessageId id) {
 
 Result<MoveLedger> Crossing::ledger() {
   FQ_TRY_SET([[maybe_unused]] const FilesStay held, FilesStay::hold(link_));
-  // A file that goes all the same while it is read takes with it what is still looked for: such a look is made again.
+  // A file that goes all the same while it is read takes with it what is still looked for: such a look is
+  // made again.
   const auto oldest = [&]() -> Result<uint32_t> {
     uint32_t file = 0;
     FQ_TRY(locked([&]() -> Result<void> { return file = header().oldest_file, Result<void>(); }));

@@ -32,8 +32,8 @@ class Receiver : private Linked {
     bool known = false;    // it was imported already
     std::string why = {};  // not: it was not taken
   };
-  /// Takes it, under a new id. `dead`: it is, or will be, and counts against no limit. ErrorKind::later: there
-  /// is no room for it. Durable only with what follows.
+  /// Takes it, under a new id. `dead`: it is, or will be, and counts against no limit. ErrorKind::later:
+  /// there is no room for it. Durable only with what follows.
   Result<Received> receive(MovedRecord& record, bool dead);
 
  private:

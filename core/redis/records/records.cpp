@@ -14,7 +14,7 @@ namespace {
 constexpr uint8_t kVersion = 1;
 constexpr size_t kHeadBytes = 111;
 constexpr uint16_t kDebounced = 4, kSuspended = 256;  // of the flags
-constexpr char kOnlyBehind = 2;  // of a wait: not asked for, but for its key
+constexpr char kOnlyBehind = 2;                       // of a wait: not asked for, but for its key
 constexpr State kStates[] = {State::ready, State::delayed, State::leased,   State::held,
                              State::dead,  State::acked,   State::cancelled};
 

@@ -1,0 +1,200 @@
+// A queue's messages in another queue, of each engine: with what they have, and none twice.
+#include "tests/api/contract.h"
+#include "tests/api/steps_scene.h"
+
+using namespace fq;
+using namespace fq::test;
+
+namespace {
+
+ExportedMessage exported(QueueFixture& q, MessageId id) {
+  Result<std::optional<ExportedMessage>> message = q.door().exported(id);
+  INFO((message.ok() ? "" : message.error().text));
+  REQUIRE(message.ok());
+  REQUIRE(message->has_value());
+  return **std::move(message);
+}
+
+ImportReply import_all(QueueFixture& q, const std::vector<ExportedMessage>& messages,
+                       const std::string& origin = "elsewhere") {
+  Result<ImportReply> reply = q.door().import_messages(messages, origin);
+  INFO((reply.ok() ? "" : reply.error().text));
+  REQUIRE(reply.ok());
+  return std::move(reply).value();
+}
+
+MessageId import_one(QueueFixture& q, const ExportedMessage& message) {
+  const ImportReply reply = import_all(q, {message});
+  REQUIRE(!reply.error);
+  REQUIRE(reply.items.size() == 1);
+  INFO(reply.items[0].why);
+  REQUIRE(reply.items[0].what != ImportResult::What::refused);
+  return reply.items[0].id;
+}
+
+}  // namespace
+
+#define WHERE_EXPORTS_ARE(q) \
+  ON_EVERY_ENGINE(q);        \
+  if (!q.door().caps().exports) return
+
+TEST_CASE("what is exported is in another queue what it was") {
+  WHERE_EXPORTS_ARE(q);
+  QueueFixture to(fq_engine);
+  to.push("t", "first");
+  const MessageId id =
+      q.push("a/b", "payload",
+             {.priority = 3, .delay_ms = 5'000, .attempts_max = 7, .tags = {{"k", "v"}}, .ttl_ms = 9'000});
+  const ExportedMessage message = exported(q, id);
+  const MessageId there = import_one(to, message);
+  const MessageInfo before = q.get(id), after = to.get(there);
+  CHECK(after.state == State::delayed);
+  CHECK(after.tenant == "a/b");
+  CHECK(after.payload == before.payload);
+  CHECK(after.priority == 3);
+  CHECK(after.attempts_max == 7);
+  CHECK(after.tags == before.tags);
+  CHECK(after.ttl_ms == before.ttl_ms);
+  CHECK(number(there) == 2);
+}
+
+TEST_CASE("what was imported is known, also when it has ended") {
+  WHERE_EXPORTS_ARE(q);
+  QueueFixture to(fq_engine);
+  const ExportedMessage message = exported(q, q.push("t", "once"));
+  const MessageId there = import_one(to, message);
+  CHECK(import_all(to, {message}).items[0].what == ImportResult::What::known);
+  CHECK(to.pop() == "once");
+  const ImportReply again = import_all(to, {message});
+  CHECK(again.items[0].what == ImportResult::What::known);
+  CHECK(again.items[0].id == there);
+  CHECK(to.peek().empty());
+  // Of another queue the same id is another message.
+  CHECK(import_all(to, {message}, "another").items[0].what == ImportResult::What::imported);
+}
+
+TEST_CASE("what was imported is forgotten after its time") {
+  WHERE_EXPORTS_ARE(q);
+  QueueFixture to(fq_engine);
+  const ExportedMessage message = exported(q, q.push("t", "once"));
+  import_one(to, message);
+  CHECK(to.pop() == "once");
+  to.clock().advance(kImportRememberedMs + 1'000);
+  CHECK(import_all(to, {message}).items[0].what == ImportResult::What::imported);
+}
+
+TEST_CASE("a dead one is dead there, and why") {
+  WHERE_EXPORTS_ARE(q);
+  QueueFixture to(fq_engine);
+  const MessageId id = q.push("t", "m");
+  q.bury(q.lease(), "no good");
+  const MessageId there = import_one(to, exported(q, id));
+  const MessageInfo info = to.get(there);
+  CHECK(info.state == State::dead);
+  REQUIRE(info.last_error);
+  CHECK(info.last_error->reason == "no good");
+  CHECK(info.deliveries == 1);
+  CHECK(to.mutate({there}, Action::kick).changed == 1);
+  CHECK(to.pop() == "m");
+}
+
+TEST_CASE("what came after one comes after it there, and one that has ended there is no hindrance") {
+  WHERE_EXPORTS_ARE(q);
+  QueueFixture to(fq_engine);
+  const MessageId first = q.push("t", "first");
+  NewMessage then = message_of("t", "then", {});
+  then.after = {first};
+  const MessageId second = q.door().push({&then, 1}).value().items[0].id;
+  const MessageId there = import_one(to, exported(q, first));
+  ExportedMessage message = exported(q, second);
+  CHECK(message.state == State::held);
+  REQUIRE(message.after.size() == 1);
+  message.after[0].id = there;
+  const MessageId held = import_one(to, message);
+  CHECK(to.get(held).state == State::held);
+  CHECK(to.pop() == "first");
+  CHECK(to.pop() == "then");
+  message.id = MessageId{99};
+  import_one(to, message);
+  CHECK(to.pop() == "then");
+}
+
+TEST_CASE("steps come with their message, which does not start before they are there") {
+  WHERE_EXPORTS_ARE(q);
+  if (q.door().steps() == nullptr) return;
+  QueueFixture to(fq_engine);
+  const MessageId id = q.push("t", "m");
+  const Delivery job = q.lease();
+  CHECK(keep(q, job, "one", "output") == SettleStatus::ok);
+  CHECK(keep(q, job, "two", std::string(100'000, 'x')) == SettleStatus::ok);
+  q.release(job);
+  const ExportedMessage message = exported(q, id);
+  REQUIRE(message.steps.size() == 2);
+  const MessageId there = import_one(to, message);
+  CHECK(names(to, there) == "one two ");
+  const Delivery again = to.lease();
+  CHECK(again.delivery == 2);
+  CHECK(begin(to, again, "one") == "kept output");
+  CHECK(begin(to, again, "two") == "kept " + std::string(100'000, 'x'));
+  import_one(to, message);
+  CHECK(names(to, there) == "one two ");
+}
+
+TEST_CASE("of what has ended only that is told") {
+  WHERE_EXPORTS_ARE(q);
+  for (const State state : {State::acked, State::cancelled}) {
+    ExportedMessage end;
+    end.id = MessageId{state == State::acked ? 5u : 6u};
+    end.state = state;
+    CHECK(q.get(import_one(q, end)).state == state);
+  }
+  CHECK(q.stats().ready == 0);
+  CHECK(q.stats().delayed == 0);
+}
+
+TEST_CASE("what a queue does not take is refused, and the others are not") {
+  WHERE_EXPORTS_ARE(q);
+  QueueFixture to(fq_engine);
+  std::vector<ExportedMessage> messages = {exported(q, q.push("t", "high", {.priority = 5})),
+                                           exported(q, q.push("t", "plain"))};
+  ExportedMessage bad = messages[1];
+  bad.id = MessageId{77};
+  bad.tenant = "a//b";
+  messages.push_back(bad);
+  to.set("", PolicyKey::order, static_cast<int64_t>(Order::fifo));
+  const ImportReply reply = import_all(to, messages);
+  CHECK(!reply.error);
+  CHECK(reply.items[0].what == ImportResult::What::refused);
+  CHECK(reply.items[1].what == ImportResult::What::imported);
+  CHECK(reply.items[2].what == ImportResult::What::refused);
+  CHECK(to.peek() == "plain");
+}
+
+TEST_CASE("a limit ends an import, which goes on when there is room") {
+  WHERE_EXPORTS_ARE(q);
+  QueueFixture to(fq_engine);
+  const std::vector<ExportedMessage> messages = {exported(q, q.push("t", "1")),
+                                                 exported(q, q.push("t", "2"))};
+  to.set("t", PolicyKey::max_messages, 1);
+  const ImportReply reply = import_all(to, messages);
+  REQUIRE(reply.error);
+  CHECK(reply.error->kind == ErrorKind::later);
+  CHECK(reply.items.size() == 1);
+  to.unset("t", PolicyKey::max_messages);
+  CHECK(import_all(to, messages).items[1].what == ImportResult::What::imported);
+  CHECK(to.peek() == "1 2");
+}
+
+TEST_CASE("a unique key is held there by what has it") {
+  WHERE_EXPORTS_ARE(q);
+  QueueFixture to(fq_engine);
+  NewMessage keyed = message_of("t", "m", {});
+  keyed.unique = "key";
+  const MessageId id = q.door().push({&keyed, 1}).value().items[0].id;
+  const ExportedMessage message = exported(q, id);
+  const MessageId there = import_one(to, message);
+  const PushReply pushed = to.door().push({&keyed, 1}).value();
+  CHECK(pushed.items[0].status == PushStatus::duplicate);
+  CHECK(pushed.items[0].id == there);
+  CHECK(import_all(to, {message}, "another").items[0].what == ImportResult::What::refused);
+}
