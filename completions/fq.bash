@@ -130,7 +130,7 @@ _fq() {
   if __fq_values "$prev"; then return; fi
   local options='' words='' values='' nospace=''
   case $command in
-    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel edit move jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup doctor help' ;;
+    '') options='--spool --queue --version --help' words='push pop ack retry release bury extend kick cancel edit move jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup export import doctor help' ;;
     push)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--tenant --priority --key --delay --at --ttl --attempts --tag --unique --unique-for --unique-mode --debounce --quiet --max-wait --after --after-any --lazy --block --timeout --keep --wait --cancel --shell --env --env-all --payload --file --lines --null --ndjson --format --json --spool --queue --help' ;;
@@ -229,11 +229,16 @@ _fq() {
       options='--policy --jobs --since --load --for --format --json --spool --queue --help' values='paths -f' ;;
     backup)
       options='--spool --queue --help' values='paths -d' ;;
+    export)
+      options='--live --spool --queue --help' ;;
+    import)
+      if [[ $prev == --format ]]; then __fq_words human json; return; fi
+      options='--format --json --spool --queue --help' values='paths -f' ;;
     doctor)
       if [[ $prev == --format ]]; then __fq_words human json; return; fi
       options='--format --json --spool --queue --help' ;;
     help)
-      options='--version --help' words='push pop ack retry release bury extend kick cancel edit move jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup doctor help' ;;
+      options='--version --help' words='push pop ack retry release bury extend kick cancel edit move jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup export import doctor help' ;;
   esac
   if [[ -z $before && -z $quote && $cur == -* ]]; then words=$options values=; fi
   # shellcheck disable=SC2086

@@ -369,10 +369,18 @@ complete -c fq -n '__fish_seen_subcommand_from simulate' -l json -d 'short for -
 complete -c fq -n __fq_needs_command -a backup -d 'copy a spool while it is in use'
 complete -c fq -n '__fish_seen_subcommand_from backup' -x -a '(__fish_complete_directories)' -d directory
 
+complete -c fq -n __fq_needs_command -a export -d 'write a queue as lines of JSON'
+complete -c fq -n '__fish_seen_subcommand_from export' -l live -d 'do not pause the queue; what changes later is missed'
+
+complete -c fq -n __fq_needs_command -a import -d 'take in what export wrote'
+complete -c fq -n '__fish_seen_subcommand_from import' -l format -x -a 'human json' -d 'how to show it'
+complete -c fq -n '__fish_seen_subcommand_from import' -l json -d 'short for --format json'
+complete -c fq -n '__fish_seen_subcommand_from import' -F
+
 complete -c fq -n __fq_needs_command -a doctor -d 'look at what fq rests on'
 complete -c fq -n '__fish_seen_subcommand_from doctor' -l format -x -a 'human json' -d 'how to show it'
 complete -c fq -n '__fish_seen_subcommand_from doctor' -l json -d 'short for --format json'
 
 complete -c fq -n __fq_needs_command -a help -d 'explain fq or a command'
 complete -c fq -n '__fish_seen_subcommand_from help' -l version -d 'the version of fq'
-complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel edit move jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup doctor help'
+complete -c fq -n '__fish_seen_subcommand_from help' -a 'push pop ack retry release bury extend kick cancel edit move jobs peek show explain log stats top report simulate wait result worker workers queue schedule step tenant config check compact backup export import doctor help'

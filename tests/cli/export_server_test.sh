@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# export_server_test - a queue goes from a directory to a server and back, with all that it has.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/one_of_each.sh"
+
+start_server "$work/r"
+away="redis+unix://$work/r"
+there() { fq --spool "$away" "$@"; }
+# Of what is held since when, each engine has its own time; only one of them tells what is closed of the dead.
+alike() {
+  jq -c 'select(.type != "export" and .key != "paused" and .key != "attempts" and .key != "lease") |
+    del(.attempts_in_force, .wait_failed, .after_closed) | if .state == "held" then del(.since, .due_at) else . end |
+    if .since then .since |= .[0:19] else . end' "$1"
+}
+
+fill; fq export >"$work/e" 2>/dev/null
+gives 0 '' there queue create
+gives 0 '' there import "$work/e"
+there export --live >"$work/e2"
+is 'as it was here' "$(alike "$work/e")" "$(alike "$work/e2")"
+gives 0 '' there import "$work/e" --json
+is 'nothing twice' known "$(jq -r .status "$work/out" | sort -u)"
+gives 0 '' there check
+fq queue create back
+gives 0 '' fq import -q back "$work/e2"
+fq export -q back --live >"$work/e3"
+is 'and back' "$(alike "$work/e2")" "$(alike "$work/e3")"
+gives 0 '' there queue resume
+there tenant set acme concurrency=
+is 'it goes on there' one "$(there pop -t acme)"
+is 'and what came after it' delayed "$(there show 10 --json | jq -r .state)"
+
+# Steps.
+fresh
+PATH=$(dirname "$FQ"):$PATH fq push -t parent --env-all --shell "${job:?}" >/dev/null
+fq worker --once >/dev/null 2>&1; fq pop -t gone >/dev/null
+fq export 2>/dev/null >"$work/e"
+there queue create steps; there import -q steps "$work/e" >"$work/ids"
+parent=$(sed -n 's/^1 //p' "$work/ids") kid=$(sed -n 's/^2 //p' "$work/ids")
+is 'its steps' "one run 4 kid push 0 gone push 0 big run 200000 stay wait 0" \
+  "$(there -q steps step --list "$parent" --json | jq -r '"\(.name) \(.kind) \(.bytes)"' | xargs)"
+there -q steps pop -t kids >/dev/null
+there -q steps worker --once >"$work/job" 2>/dev/null
+is 'go on there' "$(printf 'one\n%s' "$kid")" "$(head -n 2 "$work/job")"
+is 'without running again' 1 "$(wc -l <ran)"
+finish
