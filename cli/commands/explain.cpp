@@ -87,6 +87,10 @@ Result<Exit> run_explain(const Arguments& arguments, Session& session) {
     FQ_TRY(session.out().flush());
     return Exit::nothing;
   }
+  if (reply.subject && reply.subject->state == State::moved) {
+    FQ_TRY_SET(const std::optional<MessageInfo> message, queue->get(*request.id));
+    if (message) context.moved_to = message->moved_to;
+  }
   if (arguments.has("spool")) context.spool = session.spool();
   FQ_TRY_SET(context.settings, queue->settings());
   FQ_TRY_SET(context.measured, measure(session, *queue));

@@ -47,9 +47,13 @@ Result<Exit> run_result(const Arguments& arguments, Session& session) {
   if (following.wrote_something() || following.is_missing_something()) return Exit::done;
   if (end == Following::End::ended) return exit_of_nothing(session, *queue, id);
   if (message->state == State::leased) return Exit::done;
+  // An output is kept when its message has ended: of a run that failed before, what it wrote is gone.
+  const std::string_view why = message->deliveries > 0
+                                   ? "waits for its next run, and nothing is kept of the last one"
+                                   : "has not ended";
   return Error{ErrorKind::later,
-               "message " + std::to_string(number(id)) + ": has not ended; follow it with fq result -f " +
-                   std::to_string(number(id)),
+               "message " + std::to_string(number(id)) + ": " + std::string(why) +
+                   "; follow it with fq result -f " + std::to_string(number(id)),
                0};
 }
 

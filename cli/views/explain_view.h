@@ -18,7 +18,8 @@ struct ExplainContext {
   std::string spool;  // as it was typed; "": what a command takes by itself
   Settings settings;
   int64_t now_wall_ms = 0;
-  Measured measured = {};  // who works on the queue, and how long that takes
+  Measured measured = {};                  // who works on the queue, and how long that takes
+  std::optional<Elsewhere> moved_to = {};  // of a message that was moved: where it is
 };
 
 /// What it says, and what would change it ("": nothing that one could type).

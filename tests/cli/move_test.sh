@@ -24,6 +24,7 @@ gives 1 "message $one: was moved to queue 'slow', as message 2" fq wait "$one"
 gives 1 "message $one: was moved to queue 'slow', as message 2" fq result "$one"
 gives 1 "message $one: was moved to queue 'slow', as message 2" fq result -f "$one"
 gives 1 "message $one: was moved to queue 'slow'" fq edit "$one" -p 1
+is 'explain says where it went' 1 "$(fq explain "$one" | grep -c "moved to queue 'slow', as message 2, at ")"
 for words in move\ --to\ slow cancel kick; do
   # shellcheck disable=SC2086  # words
   gives 1 "message $one: was moved to queue 'slow', as message 2" fq $words "$one"

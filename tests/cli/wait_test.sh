@@ -24,6 +24,9 @@ gives 75 '' fq wait --for=0s "$ready" "$acked"
 gives 75 '' fq wait --for 10ms --all
 gives 75 'has not ended' fq result "$ready"
 gives 75 'has not ended' fq result "$delayed"
+retried=$(fq push -t retried x); fq retry "$(fq pop -t retried --lease 1m | cut -f1)" --delay 1h
+gives 75 'waits for its next run, and nothing is kept of the last one; follow it with fq result -f' fq result "$retried"
+fq cancel "$retried"
 
 # An unknown id is told at once, whatever else there is to wait for.
 gives 1 "message 9007199254740991: not in queue 'default'" fq wait "$ready" 9007199254740991
