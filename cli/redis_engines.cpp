@@ -30,7 +30,7 @@ Result<std::string> read_password_file(const std::string& path) {
   if (!file) return config(path, "cannot be opened: " + sys_error("open", path, errno).text);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return sys_error("stat", path, errno);
-  if (!S_ISREG(info.st_mode)) return config(path, "is no regular file");
+  if (!S_ISREG(info.st_mode)) return config(path, "is not a regular file");
   if (info.st_uid != ::geteuid()) return config(path, "belongs to somebody else; use a file of your own");
   if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
     return config(path, "is open to others; run chmod 600 on it");

@@ -93,7 +93,7 @@ const Command doctor_command = {
     "doctor",
     "",
     "Checks what fq depends on: disk, limits, kernel, clock, attached processes.",
-    {{}, &kAlsoQueueOption, "human|json"},
+    {{}, &kQueuesOption, "human|json"},
     "fq doctor",
     "0 fq can work here; 1 it can, but there is no such queue; 69 it cannot",
     run_doctor,

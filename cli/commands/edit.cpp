@@ -119,7 +119,7 @@ Result<std::string> typed_into(const Form& form, const std::string& command, Mes
 
 Result<Exit> edit_form(Session& session, Queue& queue, const MessageInfo& message, Order order) {
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1)
-    return usage_error("edit", "there is no terminal for an editor; say by options what is to change");
+    return usage_error("edit", "there is no terminal for an editor; give the changes as options");
   if (!message.lost.empty())
     return Error{ErrorKind::bad_data, object_of(message.id) + ": " + message.lost, 0};
   FQ_TRY_SET(const std::string command, editor_command("edit"));

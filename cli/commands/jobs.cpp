@@ -64,7 +64,7 @@ Result<void> take_state(JobsRequest& request, std::string_view word) {
     const std::string_view near = suggest(word, kWords);
     return usage_error(
         "--state",
-        in_quotes(word) + " is no state; " +
+        in_quotes(word) + " is not a state; " +
             (near.empty() ? "use running, ready, delayed, held, dead, acked, cancelled, failed or all"
                           : "did you mean " + std::string(near) + "?"));
   }
@@ -209,7 +209,8 @@ Result<Exit> run_jobs(const Arguments& arguments, Session& session) {
   FQ_TRY(list.run(by_id));
   FQ_TRY(session.out().write(list.text(screen_of(session.out()))));
   FQ_TRY(session.out().flush());
-  if (list.more_wait() && !arguments.has("count")) say("more wait than these; -n N shows N of them");
+  if (list.more_wait() && !arguments.has("count"))
+    say("more messages wait than are shown; -n N shows N of them");
   if (list.missed()) return Exit::nothing;
   return list.told() > 0 || (by_id && request.ids.empty()) ? Exit::done : Exit::nothing;
 }

@@ -40,10 +40,10 @@ struct Moving {
 Result<Moving> moving_of(const Arguments& arguments, const Session& session) {
   Moving moving;
   const auto to = arguments.value("to");
-  if (!to) return usage_error("move", "where to? write --to QUEUE");
+  if (!to) return usage_error("move", "needs the other queue; write --to QUEUE");
   moving.request.to = *to;
   if (moving.request.to == session.queue_name())
-    return usage_error("--to", in_quotes(*to) + " is where they are; name another queue");
+    return usage_error("--to", in_quotes(*to) + " is the queue that they are in; name another");
   if (const auto tenant = arguments.value("tenant")) {
     FQ_TRY_SET(moving.request.tenant, to_tenant("--tenant", *tenant));
   }
@@ -52,7 +52,7 @@ Result<Moving> moving_of(const Arguments& arguments, const Session& session) {
   const auto typed = arguments.value("state");
   if (!typed) return moving;
   FQ_TRY_SET(const std::optional<State> state, to_state("--state", *typed));
-  if (state == State::leased) return usage_error("--state", "leased: what runs stays where it is");
+  if (state == State::leased) return usage_error("--state", "leased: running messages cannot be moved");
   if (state) moving.selection.states = {*state};
   if (!state) moving.selection.states.push_back(State::dead);
   return moving;

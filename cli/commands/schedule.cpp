@@ -96,7 +96,7 @@ Result<Exit> set(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(const TypedPayload typed_payload,
              typed_payload_of(arguments, operands.size() > 3 ? &operands[3] : nullptr));
   if (!typed_payload.is_given() && !fields.command)
-    return usage_error("schedule set", "needs PAYLOAD or -- CMD, which is what each time makes");
+    return usage_error("schedule set", "needs PAYLOAD or -- CMD for the messages that it makes");
   Result<std::string> payload = typed_payload.read(kInlinePayloadBytesMax);
   if (!payload.ok() && payload.error().kind == ErrorKind::bad_data)
     return Error{ErrorKind::bad_data, "PAYLOAD: is longer than 64KiB, the limit of what a schedule makes", 0};

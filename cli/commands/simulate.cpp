@@ -71,7 +71,7 @@ Result<SimulateRequest> simulate_request(const Arguments& arguments) {
   if (!request.load.empty() && !request.file.empty())
     return usage_error("--load", "is a load of its own; leave FILE out");
   if (!request.load.empty() && request.since_wall_ms)
-    return usage_error("--load", "never was, so there is no --since of it");
+    return usage_error("--load", "is invented, so it has no past; leave --since out");
   return request;
 }
 
@@ -121,7 +121,7 @@ void say_assumptions(const Recording& recording, uint32_t slots, bool slots_give
         "up "
         "to then");
   if (assumed.cut_off > 0)
-    say("simulate: " + counted(assumed.cut_off, "run") + " had not ended by then: taken to end there");
+    say("simulate: " + counted(assumed.cut_off, "run") + " had not ended by then: assumed to end there");
   say("simulate: assumed: " + counted(slots, "slot") + (slots_given ? "" : " (as many as ran at once)") +
       " from the first start on, and that a run takes as long as it did, however many run at once");
 }

@@ -238,7 +238,7 @@ Result<Exit> run_top(const Arguments& arguments, Session& session) {
   if (::isatty(STDIN_FILENO) == 0 || !session.out().is_terminal())
     return usage_error("top", "needs a terminal; use fq stats --watch");
   if (!screen_of(session.out()).moves)
-    return usage_error("TERM", "is no terminal whose cursor can be moved; use fq stats --watch");
+    return usage_error("TERM", "is not a terminal whose cursor can be moved; use fq stats --watch");
   FQ_TRY_SET(const std::vector<std::string> names, session.queues());
   if (names.empty()) return Exit::nothing;
   if (session.queue_named()) {

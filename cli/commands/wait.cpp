@@ -68,7 +68,8 @@ Result<void> check_words(const Arguments& arguments) {
   if (arguments.has("all") && by_id) return usage_error("ID", "does not go with --all; give one of them");
   if (filtered && by_id) return usage_error("ID", "does not go with -t or --tag; give one of them");
   if (filtered && arguments.has("all"))
-    return usage_error("--all", "does not go with -t or --tag, which take less; give one of them");
+    return usage_error("--all",
+                       "does not go with -t or --tag, which select fewer messages; give one of them");
   if (!filtered && !by_id && !arguments.has("all"))
     return usage_error("wait", "for which? give ids, -t, --tag, or --all for the whole queue");
   return {};

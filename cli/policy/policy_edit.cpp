@@ -40,7 +40,7 @@ Result<Exit> edit_policy(const Location& location) {
   FQ_TRY_SET(const std::string before, read_text_file(path));
   Result<void> made = write_new_file(copy, before);
   if (!made && made.error().sys != EEXIST) return std::move(made).error();
-  if (!made) say(copy + ": goes on with the edit that was not put in place");
+  if (!made) say(copy + ": goes on with the last edit, which was not put in place");
   FQ_TRY_SET(const int status, run_editor(command, copy));
   if (status != 0) {
     if (made) ::unlink(copy.c_str());

@@ -59,7 +59,7 @@ Result<void> EventLine::read(std::string_view line) {
   if (!read.fault.empty()) return bad_event(std::move(read.fault));
   for (const JsonMember& member : read.object.members) FQ_TRY(take(member.name, member.value));
   if (word_.empty() || event_.at_wall_ms == 0)
-    return bad_event("is no event; give what 'fq log --json' prints");
+    return bad_event("is not an event; give what 'fq log --json' prints");
   event_.event = word_;
   event_.tenant = tenant_;
   event_.key = key_;

@@ -70,7 +70,8 @@ Result<void> take_keys(const Arguments& arguments, PushFields& fields) {
        {"unique", "unique-for", "unique-mode", "delay", "at", "after", "after-any"}) {
     if (arguments.has(name)) return usage_error("--debounce", "does not go with --" + std::string(name));
   }
-  if (fields.quiet_ms == 0) return usage_error("--debounce", "needs --quiet DUR, when it is due");
+  if (fields.quiet_ms == 0)
+    return usage_error("--debounce", "needs --quiet DUR, the silence after which it is due");
   return {};
 }
 

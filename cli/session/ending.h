@@ -27,7 +27,7 @@ Result<void> say_gone(const Session& session, Queue& queue, MessageId id);
 /// where it could not be started), else 1; also 1, and said, for a message that is not known.
 Result<Exit> exit_of_end(const Session& session, Queue& queue, MessageId id);
 
-/// Likewise; and where its job did not end by itself, says why it ended.
+/// The same; and if its job did not end by itself, says why it ended.
 Result<Exit> tell_end(const Session& session, Queue& queue, MessageId id);
 
 }  // namespace fq::cli

@@ -23,7 +23,7 @@ Result<void> refuse_pattern(Queue& queue, const std::string& tenant) {
   FQ_TRY_SET(const StatsReply known, queue.stats({.tenants = true, .tenant = tenant}));
   if (!known.rows.empty()) return {};
   return usage_error("--tenant", in_quotes(tenant) +
-                                     ": no tenant has that name, and it is no pattern; a tenant takes in "
+                                     ": no tenant has that name, and it is not a pattern; a tenant takes in "
                                      "all that is below it");
 }
 

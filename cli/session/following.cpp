@@ -59,7 +59,8 @@ Result<std::optional<Following::End>> Following::follow_on(const FollowWait& wai
   if (step.what == What::interrupted) return std::optional(End::interrupted);
   Result<void> taken = take(step);
   const bool interrupted = wait.interrupt->raised();  // a write may be cut short by something else
-  if (!taken.ok() && interrupted && Output::interrupted(taken.error())) return std::optional(End::interrupted);
+  if (!taken.ok() && interrupted && Output::interrupted(taken.error()))
+    return std::optional(End::interrupted);
   if (!taken.ok()) return std::move(taken).error();
   return step.what == What::ended ? std::optional(End::ended) : std::nullopt;
 }
@@ -72,7 +73,7 @@ Result<void> Following::take(const FollowStep& step) {
   if (step.what == What::broken_off) broken_off_ = true;
   if (step.what == What::ended && broken_off_) {
     missing_ = true;
-    say_of_it("its worker died; what its job wrote last may be missing");
+    say_of_it("its worker died; the last output of its job may be missing");
   }
   return {};
 }
@@ -102,7 +103,7 @@ Result<void> Following::write_begun(Channel channel) {
 
 void Following::tell_missing(const FollowStep& step) {
   missing_ = true;
-  if (step.count == 0) return say_of_it("what its job wrote could not be kept");
+  if (step.count == 0) return say_of_it("the output of its job could not be kept");
   say_of_it(counted(step.count, "byte") + " of its " + std::string(kNames[index(step.channel)]) +
             (step.count == 1 ? " is" : " are") + " missing here, behind byte " +
             std::to_string(positions_[index(step.channel)]));

@@ -47,7 +47,7 @@ Result<std::vector<std::string>> own_receipt(const Arguments& arguments) {
   const std::string command(arguments.command().name);
   if (!set) return usage_error(command, "needs a receipt; give one, or set FQ_RECEIPT");
   if (!is_receipt(*set))
-    return usage_error("FQ_RECEIPT", in_quotes(*set) + " is no receipt; " + instead(command, *set));
+    return usage_error("FQ_RECEIPT", in_quotes(*set) + " is not a receipt; " + instead(command, *set));
   return std::vector<std::string>{*set};
 }
 
@@ -57,7 +57,7 @@ Result<std::vector<std::string>> receipts_of(const Arguments& arguments,
   for (const std::string& receipt : receipts) {
     if (!is_receipt(receipt))
       return usage_error(
-          "RECEIPT", in_quotes(receipt) + " is no receipt; " + instead(arguments.command().name, receipt));
+          "RECEIPT", in_quotes(receipt) + " is not a receipt; " + instead(arguments.command().name, receipt));
   }
   return receipts;
 }
@@ -77,7 +77,7 @@ bool say_refusal(const Session& session, const std::string& receipt, SettleStatu
       say(object + "no longer valid; its message has ended or never was");
       return true;
     case SettleStatus::invalid:
-      say(object + "is no receipt; receipts look like 17.3.k7qd and come from fq pop --lease");
+      say(object + "is not a receipt; receipts look like 17.3.k7qd and come from fq pop --lease");
       return true;
     case SettleStatus::foreign:
       say(object + why_foreign(session, receipt));

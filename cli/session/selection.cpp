@@ -71,7 +71,8 @@ Result<Selection> selection_of(const Arguments& arguments, std::span<const std::
   if (by_filter && by_id)
     return usage_error("ID", "does not go with " + filters + " or --all; give one of them");
   if (arguments.has("all") && filtered)
-    return usage_error("--all", "does not go with " + filters + ", which take less; give one of them");
+    return usage_error("--all",
+                       "does not go with " + filters + ", which select fewer messages; give one of them");
   if (!by_filter && !by_id)
     return usage_error(arguments.command().name, "which? give ids, " + filters + " or --all");
   if (!by_filter && (arguments.has("state") || arguments.has("count")))
@@ -118,7 +119,7 @@ Result<Exit> act_on(Session& session, Queue& queue, const Selection& selection, 
 Result<bool> confirmed(bool yes, const std::string& question) {
   if (yes) return true;
   if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1) {
-    return usage_error("--yes", "is needed where nobody can be asked; " + question);
+    return usage_error("--yes", "is needed without a terminal to ask on; " + question);
   }
   say(question + "; type yes to go on");
   FQ_TRY_SET(Reader input, Reader::standard_input());

@@ -147,7 +147,7 @@ Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy po
     options.create = true;
     queue = open_queue(location, options);
     if (queue && missing == Missing::is_made_and_said)
-      say("queue '" + location.queue + "': was not there, and was made");
+      say("queue '" + location.queue + "': did not exist; created");
   }
   if (!queue) return queue;
   Result<void> loaded = bring_policy_up_to_date(**queue, location);

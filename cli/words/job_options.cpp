@@ -32,7 +32,10 @@ Result<std::vector<std::string>> variables_of(const Arguments& arguments) {
   for (const std::string_view typed : arguments.values("env")) {
     const std::string name(typed);
     if (name.empty() || name.find('=') != std::string::npos)
-      return usage_error("--env", in_quotes(name) + " is not a variable's name; its value is our own");
+      return usage_error(
+          "--env",
+          in_quotes(name) +
+              " is not a variable's name; give a name only, its value is taken from our environment");
     const char* value = ::secure_getenv(name.c_str());
     if (value != nullptr) add(variables, name + "=" + value);
   }

@@ -125,13 +125,13 @@ Result<std::optional<int64_t>> parse_local_time(std::string_view name, std::stri
   const std::string_view clock = dated ? text.substr(kDayBytes + 1) : text;
   if (number_at(clock, 0, 2) > 23 || number_at(clock, 3, 2) > 59 ||
       (clock.size() > 5 && number_at(clock, 6, 2) > 59))
-    return refusal(name, text, " is no time of day");
+    return refusal(name, text, " is not a time of day");
   const std::string date(text.substr(0, dated ? kDayBytes : 0));
   if (dated && !parse_instant(date + "T00:00:00Z"))
-    return refusal(name, text, " is no date of the calendar");
+    return refusal(name, text, " is not a date of the calendar");
   if (const std::string zone = unknown_zone(); !zone.empty()) {
     return Error{ErrorKind::config,
-                 "TZ: " + in_quotes(zone) + " is no time zone that is known here; write the time as " +
+                 "TZ: " + in_quotes(zone) + " is not a known time zone; write the time as " +
                      (dated ? date : "2026-11-02") + "T" + std::string(clock.substr(0, 5)) +
                      ":00Z, or mend TZ",
                  0};

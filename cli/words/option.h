@@ -32,8 +32,6 @@ inline constexpr OptionSpec kQueueOption = {
     "General", 'q', "queue", Takes::value, "QUEUE", "the queue (default: $FQ_QUEUE, else default)"};
 inline constexpr OptionSpec kQueuesOption = {
     "General", 'q', "queue", Takes::value, "QUEUE", "only this queue (default: $FQ_QUEUE, else all)"};
-inline constexpr OptionSpec kAlsoQueueOption = {
-    "General", 'q', "queue", Takes::value, "QUEUE", "also this queue (default: $FQ_QUEUE, else none)"};
 inline constexpr OptionSpec kHelpOption = {"General", 'h', "help", Takes::nothing, "", "this text"};
 inline constexpr OptionSpec kFormatOption = {"Output", 0, "format", Takes::value, "FORMAT", ""};
 inline constexpr OptionSpec kJsonOption = {"Output",       0,  "json",

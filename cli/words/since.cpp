@@ -49,7 +49,7 @@ std::string why_refused(std::string_view typed) {
   if (is_time(text + "T00:00:00Z")) return "has no time of day; write " + text + "T00:00:00Z";
   if (is_time(text + "Z")) return "has no time zone; write " + text + "Z";
   if (looks_like_date(typed) && !is_time(text.substr(0, kDateBytes) + "T00:00:00Z"))
-    return "is no date of the calendar";
+    return "is not a date of the calendar";
   return "is neither a time nor a duration; write 2h, 08:00, '2026-11-02 08:00', @EPOCH or "
          "2026-11-02T08:00:00Z";
 }

@@ -58,7 +58,7 @@ Result<int64_t> to_duration(std::string_view name, std::string_view text) {
 
 Result<int64_t> to_positive_duration(std::string_view name, std::string_view text) {
   FQ_TRY_SET(const int64_t ms, to_duration(name, text));
-  if (ms == 0) return usage_error(name, with(text, "is no time at all; write at least 1ms"));
+  if (ms == 0) return usage_error(name, with(text, "is too short; write at least 1ms"));
   return ms;
 }
 

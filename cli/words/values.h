@@ -27,7 +27,7 @@ Result<std::optional<int64_t>> to_duration_or(std::string_view word, std::string
                                               std::string_view text);
 Result<std::optional<int64_t>> to_positive_duration_or(std::string_view word, std::string_view name,
                                                        std::string_view text);
-/// Likewise 1 or more, or unlimited.
+/// A count of 1 or more, or unlimited.
 Result<std::optional<uint64_t>> to_count_or_unlimited(std::string_view name, std::string_view text);
 Result<int64_t> to_wall_time(std::string_view name, std::string_view text);
 /// 1 or more.

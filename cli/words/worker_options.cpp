@@ -80,7 +80,7 @@ Result<worker::ResourceLimit> limit_of(std::string_view typed) {
   if (known == std::end(kLimits) || equals == std::string_view::npos) {
     std::string names;
     for (const LimitName& each : kLimits) names.append(names.empty() ? "" : ", ").append(each.name);
-    return usage_error("--rlimit", in_quotes(typed) + " is no NAME=N; names are " + names);
+    return usage_error("--rlimit", in_quotes(typed) + " is not NAME=N; names are " + names);
   }
   worker::ResourceLimit limit{known->resource, RLIM_INFINITY};
   const std::string_view value = typed.substr(equals + 1);
@@ -89,7 +89,8 @@ Result<worker::ResourceLimit> limit_of(std::string_view typed) {
   const auto parsed = std::from_chars(value.data(), value.data() + value.size(), number);
   const bool whole = parsed.ec == std::errc() && parsed.ptr == value.data() + value.size();
   const std::optional<uint64_t> bytes = whole ? std::optional(number) : parse_size(value);
-  if (!bytes) return usage_error("--rlimit", in_quotes(value) + " is no number, no size and not 'unlimited'");
+  if (!bytes)
+    return usage_error("--rlimit", in_quotes(value) + " is neither a number nor a size nor 'unlimited'");
   limit.value = *bytes;
   return limit;
 }
@@ -148,7 +149,7 @@ Result<void> read_limits(const Arguments& arguments, worker::Options& options) {
     const Result<int32_t> nice = to_priority("--nice", *typed);
     if (!nice.ok() || *nice < -20 || *nice > 19)
       return usage_error("--nice",
-                         in_quotes(*typed) + " is no niceness; write a whole number from -20 to 19");
+                         in_quotes(*typed) + " is not a niceness; write a whole number from -20 to 19");
     options.nice = *nice;
   }
   for (const std::string_view typed : arguments.values("rlimit")) {
@@ -193,7 +194,7 @@ Result<void> read_output(const Arguments& arguments, worker::Options& options) {
   if (options.tags_output && arguments.value("output").value_or("inherit") != "inherit")
     return usage_error("--tag-output", "goes with --output inherit only, which passes lines on");
   if (options.tags_output && options.stream)
-    return usage_error("--tag-output", "does not go with --stream: its lines are of no one message");
+    return usage_error("--tag-output", "does not go with --stream: its lines belong to no single message");
   if (const auto typed = arguments.value("output")) {
     constexpr std::pair<std::string_view, worker::OutputPolicy> kPolicies[] = {
         {"inherit", worker::OutputPolicy::inherit},
@@ -239,7 +240,7 @@ Result<void> check_whole(const Arguments& arguments, const worker::Options& opti
     if (used && options.stream) return usage_error(mark, "does not go with --stream: there are many tenants");
   }
   if (options.stream && arguments.has("output"))
-    return usage_error("--stream", "does not go with --output: its output is its verdicts");
+    return usage_error("--stream", "does not go with --output: its output is read as verdicts");
   return {};
 }
 

@@ -1,6 +1,6 @@
 // job_output - what jobs write, on its way to those who read it: while they run, and after.
 //
-// A run is one start of a message's job. Whoever runs it hands what it writes to a RunOutput; an
+// A run is one start of a message's job. The worker hands what it writes to a RunOutput; an
 // OutputFollower reads it, run after run, until the message has ended. Of what is longer than is kept the
 // middle goes, but where the message has a caller that lives: nothing that the caller has not read goes, and
 // the job is held back instead.

@@ -305,7 +305,7 @@ class Queue {
 
   /// This process is a worker: others are told, for as long as it is attached.
   virtual Result<void> attend(const Attendance& attendance) = 0;
-  /// Who is attached as a worker, and who else holds messages by living.
+  /// The attached workers, and other processes that hold messages by living.
   virtual Result<std::vector<Attendee>> attendees() = 0;
 
   virtual Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) = 0;

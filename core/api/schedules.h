@@ -1,6 +1,6 @@
 // schedules - messages that are made again and again, at times: what a queue offers where it has them.
 //
-// A schedule is a record of its queue, under a name. Whoever works on the queue turns each time that comes
+// A schedule is a record of its queue, under a name. A process at the queue turns each time that comes
 // into one message, or accounts for it by the rules that were set: none is made twice, and none is lost in
 // silence.
 #pragma once

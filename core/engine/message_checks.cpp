@@ -9,14 +9,15 @@ namespace {
 
 Result<void> check_command(const NewMessage& message) {
   if (!message.command) return {};
-  if (message.command->argv.empty()) return Error{ErrorKind::usage, "command: has no words", 0};
+  if (message.command->argv.empty()) return Error{ErrorKind::usage, "command: is empty", 0};
   size_t bytes = message.command->cwd.size();
   for (const std::string& word : message.command->argv) bytes += word.size() + 2;
   for (const std::string& variable : message.command->env) bytes += variable.size() + 2;
   if (bytes <= kCommandBytesMax) return {};
   return Error{ErrorKind::bad_data,
-               "command: its words and variables have " + std::to_string(bytes) + " bytes, the limit is " +
-                   std::to_string(kCommandBytesMax) + "; put what is long into its standard input",
+               "command: its arguments and variables have " + std::to_string(bytes) +
+                   " bytes, the limit is " + std::to_string(kCommandBytesMax) +
+                   "; move long data to its standard input",
                0};
 }
 
@@ -27,16 +28,15 @@ Result<void> check_key(const NewMessage& message) {
   };
   if (message.unique.size() > kUniqueKeyBytesMax) return too_long("unique");
   if (message.debounce.size() > kUniqueKeyBytesMax) return too_long("debounce");
-  if (message.unique_for_ms < 0) return refuse("unique_for: is less than nothing");
+  if (message.unique_for_ms < 0) return refuse("unique_for: is negative");
   if (message.after.size() + message.after_any.size() > kAfterMax)
     return refuse("after: names more than " + std::to_string(kAfterMax) + " messages");
   if (message.debounce.empty()) return {};
   const bool other = !message.unique.empty() || message.delay_ms || message.at_wall_ms;
   if (other || !message.after.empty() || !message.after_any.empty())
     return refuse("debounce: does not go with unique, delay, at or after");
-  if (message.quiet_ms <= 0) return refuse("quiet: must be longer than nothing");
-  if (message.max_wait_ms && *message.max_wait_ms <= 0)
-    return refuse("max_wait: must be longer than nothing");
+  if (message.quiet_ms <= 0) return refuse("quiet: must be longer than 0s");
+  if (message.max_wait_ms && *message.max_wait_ms <= 0) return refuse("max_wait: must be longer than 0s");
   return {};
 }
 
@@ -74,7 +74,7 @@ Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max
     return Error{ErrorKind::usage, "schedule: " + std::string(queue_name_fault(message.schedule)), 0};
   FQ_TRY(check_key(message));
   if (message.ttl_ms && *message.ttl_ms <= 0)
-    return Error{ErrorKind::usage, "ttl: must be longer than nothing", 0};
+    return Error{ErrorKind::usage, "ttl: must be longer than 0s", 0};
   return check_command(message);
 }
 

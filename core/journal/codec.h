@@ -106,7 +106,7 @@ void reseal_record(const FileKey& to, MutableBytes record);
 /// Checks magic, type, length and header CRC. `bytes` begins at the header and holds at least
 /// kRecordHeaderBytes + 8 bytes; none when it is no record of this file.
 std::optional<RecordHeader> decode_header(const FileKey& key, Bytes bytes);
-/// Likewise, for who asks often: with the file's file_seed().
+/// The same for a caller that asks often: with the file's file_seed().
 std::optional<RecordHeader> decode_header(uint32_t seed, Bytes bytes);
 /// Whether `body` (header.bytes - kRecordHeaderBytes of it) is what the header's CRC says.
 bool body_is_whole(Bytes header, Bytes body, RecordType type);
@@ -170,7 +170,7 @@ std::optional<SteppedRecord> decode_stepped(Bytes body);
 /// One message item alone, as it lies in a pushed or moved body: {u32 bytes, u32 crc, content}. Checks
 /// its own CRC, so that one message of a batch is read without the whole batch.
 std::optional<MessageItem> decode_item(Bytes bytes);
-/// Likewise, and true, into what holds another one; after false it holds nothing of use.
+/// The same into an object that holds another one, and true; after false it holds nothing of use.
 bool decode_item(Bytes bytes, MessageItem& item);
 
 // ---- files --------------------------------------------------------------------------------------

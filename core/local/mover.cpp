@@ -46,14 +46,15 @@ Result<MoveReply> Mover::move(std::span<const MessageId> ids, const MoveRequest&
   MoveReply reply;
   const std::string& spool = from_.location().spool;
   if (request.to == from_.location().queue)
-    return Error{ErrorKind::usage, "queue '" + request.to + "': is where they are; name another one", 0};
+    return Error{ErrorKind::usage, "queue '" + request.to + "': is the queue that they are in; name another",
+                 0};
   FQ_TRY(check_names(request));
   FQ_TRY_SET(const std::unique_ptr<MovingQueue> to, open_(request.to));
   FQ_TRY_SET(const std::optional<MoveLock> lock, MoveLock::take(spool, timeout_ms));
   if (!lock)
     return Error{ErrorKind::later,
-                 "spool '" + spool + "': other messages are moved, or all are copied, by process " +
-                     MoveLock::holders(spool) + "; try again when that is done",
+                 "spool '" + spool + "': another move or a backup is under way in process " +
+                     MoveLock::holders(spool) + "; try again when it is done",
                  0};
   FQ_TRY(finish(*lock));
   FQ_TRY(Mover(*to, open_).finish(*lock));

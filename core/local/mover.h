@@ -1,6 +1,6 @@
 // mover - messages from one queue of a spool to another, and what a process that died at that has left.
 //
-// Whoever begins holds the spool's MoveLock. So what is on its way while nobody has the lock belongs to a
+// A move holds the spool's MoveLock. So what is on its way while no process has the lock belongs to a
 // dead process, and the next that opens one of the two queues finishes it: what has arrived has left, what
 // has not is served where it was.
 #pragma once

@@ -60,7 +60,7 @@ Result<void> SpoolBackup::take_place() {
   if (!made_ && errno != EEXIST) return sys_error("mkdir", object_, errno);
   Descriptor place(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (place.get() < 0 && errno == ENOTDIR)
-    return Error{ErrorKind::usage, object_ + ": is no directory; name one that is not there or empty",
+    return Error{ErrorKind::usage, object_ + ": is not a directory; name one that is not there or empty",
                  ENOTDIR};
   if (place.get() < 0) return sys_error("open", object_, errno);
   FQ_TRY(check_spool(directory_));
@@ -86,7 +86,7 @@ Result<void> SpoolBackup::check_place_is_empty() const {
   }
   ::closedir(listing);
   if (empty) return {};
-  const std::string what = unfinished ? ": holds a backup that was broken off; remove it, or name another"
+  const std::string what = unfinished ? ": holds an unfinished backup; remove it, or name another"
                                       : ": is not empty; name a directory that is not there or empty";
   return Error{ErrorKind::usage, object_ + what, ENOTEMPTY};
 }
@@ -105,8 +105,8 @@ Result<void> SpoolBackup::copy_all() {
   FQ_TRY_SET(const std::optional<MoveLock> lock, MoveLock::take(spool_, kMovesTimeoutMs));
   if (!lock && !names.empty())
     return Error{ErrorKind::later,
-                 "spool '" + spool_ + "': messages are moved, or all are copied, by process " +
-                     MoveLock::holders(spool_) + "; try again when that is done",
+                 "spool '" + spool_ + "': a move or a backup is under way in process " +
+                     MoveLock::holders(spool_) + "; try again when it is done",
                  0};
   for (const std::string& name : names) FQ_TRY(finish_moves(name, *lock));
   if (request_.queue) FQ_TRY(copy_queue(*request_.queue));

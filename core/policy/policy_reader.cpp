@@ -135,7 +135,7 @@ class PolicyReader {
     }
     if (!queue_name_fault(example_of(name)).empty()) {
       return fault(pattern,
-                   in_quotes(name) + " is no queue's name; use A-Z a-z 0-9 . _ - and * as a wildcard");
+                   in_quotes(name) + " is not a queue's name; use A-Z a-z 0-9 . _ - and * as a wildcard");
     }
     FileQueue queue;
     queue.queue.name = name;
@@ -196,9 +196,9 @@ class PolicyReader {
 
   static std::string name_fault(std::string_view name, PolicyNode of) {
     if (of == kPoolNode) {
-      if (name == "none") return "'none' is no pool's name; it is the word for no pool";
+      if (name == "none") return "'none' is not a pool's name; it is the word for no pool";
       if (queue_name_fault(name).empty()) return "";
-      return in_quotes(name) + " is no pool's name; use 1 to 64 of A-Z a-z 0-9 . _ -";
+      return in_quotes(name) + " is not a pool's name; use 1 to 64 of A-Z a-z 0-9 . _ -";
     }
     const std::string_view what = tenant_name_fault(example_of(name));
     return what.empty() ? "" : "tenant " + in_quotes(name) + " " + std::string(what);

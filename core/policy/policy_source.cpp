@@ -29,7 +29,7 @@ Error config(const std::string& path, std::string_view what) {
 
 /// A policy that somebody else can write is somebody else's policy.
 Result<void> check_owner(const struct stat& info, const std::string& path) {
-  if (!S_ISREG(info.st_mode)) return config(path, "is no regular file");
+  if (!S_ISREG(info.st_mode)) return config(path, "is not a regular file");
   if (info.st_uid != ::geteuid()) {
     return Error{
         ErrorKind::denied,

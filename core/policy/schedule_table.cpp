@@ -105,7 +105,8 @@ class ScheduleTable {
     }
     if (name == "key") {
       SortKeyEncoding encoded = encode_sort_key(value);
-      if (encoded.fault != SortKeyFault::none) return refuse("key: " + in_quotes(value) + " is no sort key");
+      if (encoded.fault != SortKeyFault::none)
+        return refuse("key: " + in_quotes(value) + " is not a sort key");
       to_.key = std::move(encoded.bytes);
     }
     for (const auto& [each, span] :
@@ -127,7 +128,7 @@ class ScheduleTable {
                          std::initializer_list<std::string_view> rules, Rule& to) {
     const auto* found = std::find(rules.begin(), rules.end(), value);
     if (found == rules.end())
-      return refuse(std::string(name) + ": " + in_quotes(value) + " is no rule of it");
+      return refuse(std::string(name) + ": " + in_quotes(value) + " is not one of its rules");
     to = static_cast<Rule>(found - rules.begin());
     return {};
   }

@@ -1,7 +1,7 @@
 // simulation - a load played to the scheduler on a clock of its own: time jumps from what happens to what
 // happens next, so a day that nobody works in costs nothing.
 //
-// Whoever has a free slot takes the next turn at once, and a run takes as long as the load says, however many
+// A free slot takes the next turn at once, and a run takes as long as the load says, however many
 // others run beside it. Or the load's own starts are followed, whoever's turn it is: that is what happened.
 #pragma once
 

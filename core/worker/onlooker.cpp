@@ -52,7 +52,7 @@ void Onlooker::on_stop(Slots& slots) {
   const std::string ids = ids_at_work(slots);
   shop_.say("worker: told to stop; waits for " + counted(running, "job") +
             (ids.empty() ? "" : (running == 1 ? " (message " : " (messages ") + ids + ")") + ", at most " +
-            format_duration(shop_.options.grace_ms) + "; told once more it ends at once");
+            format_duration(shop_.options.grace_ms) + "; a second signal ends it at once");
 }
 
 }  // namespace fq::worker

@@ -66,7 +66,7 @@ mkdir "$work/full"; echo mine >"$work/full/file"
 gives 64 "'$work/full': is not empty" fq backup "$work/full"
 is 'what was there is there' mine "$(cat "$work/full/file")"
 echo mine >"$work/file"
-gives 64 "'$work/file': is no directory" fq backup "$work/file"
+gives 64 "'$work/file': is not a directory" fq backup "$work/file"
 gives 64 'lies in the spool itself' fq backup "$FQ_SPOOL/copy"
 gives 64 'lies in the spool itself' fq backup "$FQ_SPOOL/queues/copy"
 is 'nothing was made there' 'default jobs' "$(fq queue list | xargs)"
@@ -99,7 +99,7 @@ for point in place payloads file journal freed begun whole renamed; do
     gives 0 '' in_copy check
   else
     is "killed at $point: no queues" '' "$(in_copy queue list)"
-    gives 64 'holds a backup that was broken off; remove it' fq backup "$work/copy"
+    gives 64 'holds an unfinished backup; remove it' fq backup "$work/copy"
   fi
   rm -r "$work/copy"
 done

@@ -29,16 +29,16 @@ for bad in 5 '' 0s -5s never; do gives 64 '--ttl' fq push x --ttl="$bad"; done
 gives 64 'too long' fq push x --delay 99999999999999999999999999999999h
 for bad in yesterday 2026-02-30T00:00:00Z @99999999999999999999 +5; do gives 64 'not a time' fq push x --at "$bad"; done
 gives 64 "--at: '2026-03-29 02:30' does not exist: the clocks are changed past it" env TZ=Europe/Berlin "$FQ" push x --at '2026-03-29 02:30'
-gives 64 "--at: '25:00' is no time of day" fq push x --at 25:00
-gives 64 "--at: '2026-02-30 08:00' is no date of the calendar" fq push x --at '2026-02-30 08:00'
-gives 78 "TZ: 'Nowhere/Land' is no time zone that is known here" env TZ=Nowhere/Land "$FQ" push x --at 08:00
+gives 64 "--at: '25:00' is not a time of day" fq push x --at 25:00
+gives 64 "--at: '2026-02-30 08:00' is not a date of the calendar" fq push x --at '2026-02-30 08:00'
+gives 78 "TZ: 'Nowhere/Land' is not a known time zone" env TZ=Nowhere/Land "$FQ" push x --at 08:00
 gives 65 "line 1: at: '2026-03-29 02:30' does not exist" bash -c 'echo "{\"payload\":\"x\",\"at\":\"2026-03-29 02:30\"}" | TZ=Europe/Berlin "$FQ" push --ndjson'
 gives 64 'does not go with --at' fq push x --at +5m --delay 5m
 for bad in 1.5 x '' 2147483648 -2147483649; do gives 64 'not a priority' fq push x --priority="$bad"; done
 for bad in 0 -1 x '' 1.5; do gives 64 'not a number of 1 or more' fq push x --attempts="$bad"; done
 gives 64 'the limit is 65535' fq push x --attempts 65536
 for bad in 0 x 99999999999999999999; do gives 64 '-n:' fq pop -n "$bad"; done
-gives 64 'no time at all' fq pop --lease 0s
+gives 64 'too short' fq pop --lease 0s
 gives 64 'not a tag' fq push x --tag ab
 gives 64 "not a tag's name" fq push x --tag a-b=c
 gives 64 '4096 bytes in all' fq push x --tag "a=$(printf 'x%.0s' $(seq 3000))" --tag "b=$(printf 'x%.0s' $(seq 3000))"
@@ -74,7 +74,7 @@ gives 64 'other options behind it: fq push -t '"'a\x1bb'"' ...' fq -t $'a\eb' pu
 gives 64 'only --spool and -q stand before the command' fq -t zoo frobnicate
 for command in stats 'stats --tenants' jobs; do
   # shellcheck disable=SC2086  # words
-  gives 64 "fq: --watch: takes its time behind '='; write --watch=5s" fq $command --watch 5s
+  gives 64 "fq: --watch: takes its duration after '='; write --watch=5s" fq $command --watch 5s
 done
 gives 64 "'5s' is not a message id" fq jobs 5s
 gives 64 "'0s'" fq jobs --watch=0s
@@ -134,7 +134,7 @@ is 'no input is no message' '0' "$(printf '' | fq push -q batch --lines; echo $?
 receipt=$(fq pop -q batch --lease 1m | cut -f1)
 fq ack -q batch "$receipt"
 gives 1 'no longer valid' fq ack -q batch "$receipt"
-gives 64 'is no receipt' fq ack hello
+gives 64 'is not a receipt' fq ack hello
 gives 64 'needs a receipt' fq ack
 gives 64 'not a message id' fq show x
 gives 64 'needs a command' fq tenant
@@ -181,14 +181,14 @@ is 'a file size limit is an error, not a signal' said "$(bash -c 'ulimit -f 1; "
 # What is named is what is wrong: a path, where it is a path.
 printf x >"$work/file"
 for command in 'push x' pop stats 'queue list' 'worker -- cat' 'queue create a' doctor; do
-  gives 69 "$([ "$command" = doctor ] || echo "spool '$work/file': is no directory")" fq --spool "$work/file" $command
+  gives 69 "$([ "$command" = doctor ] || echo "spool '$work/file': is not a directory")" fq --spool "$work/file" $command
 done
-gives 69 "spool '$work/file/x': is no directory" fq push x --spool "$work/file/x"
+gives 69 "spool '$work/file/x': is not a directory" fq push x --spool "$work/file/x"
 mkdir "$work/half"; printf x >"$work/half/queues"
-gives 69 "'$work/half/queues': is no directory" fq push x --spool "$work/half"
-gives 69 "'$work/half/queues': is no directory" fq queue list --spool "$work/half"
+gives 69 "'$work/half/queues': is not a directory" fq push x --spool "$work/half"
+gives 69 "'$work/half/queues': is not a directory" fq queue list --spool "$work/half"
 ln -s loop "$work/loop"
-gives 69 "spool '$work/loop': is no directory" fq push x --spool "$work/loop"
+gives 69 "spool '$work/loop': is not a directory" fq push x --spool "$work/loop"
 gives 65 "'$work/nofile': open" fq push --file "$work/nofile"
 
 # A relative spool is meant from here, once.
@@ -220,7 +220,7 @@ gives 0 'the last good one holds' fq stats
 printf '[queue."*"]\nlease = 60\n' >"$policy"
 gives 78 'fq.toml:2: lease: must be a duration' fq push x -q new
 printf '[queue."a b"]\nlease = "5m"\n' >"$policy"
-gives 78 "fq.toml:1: 'a b' is no queue's name" fq push x -q new
+gives 78 "fq.toml:1: 'a b' is not a queue's name" fq push x -q new
 printf '[queue."*"\n' >"$policy"
 gives 78 'fq.toml:1' fq push x -q new
 printf '[queue."*"]\nattempts = 3\n' >"$policy"

@@ -40,7 +40,7 @@ kill_worker
 fq cancel "$id"
 wait $caller
 is 'where nobody runs it anew, what is missing is told' 74 $?
-is 'with why it ended' "fq: message $id: its worker died; what its job wrote last may be missing
+is 'with why it ended' "fq: message $id: its worker died; the last output of its job may be missing
 fq: message $id: was cancelled" "$(cat "$work/err")"
 
 # A worker that dies at each step of an output.

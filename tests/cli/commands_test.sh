@@ -59,7 +59,7 @@ receipt=$(fq pop --lease 1m | cut -f1)
 is 'without a receipt it is FQ_RECEIPT' 0 "$(FQ_RECEIPT=$receipt "$FQ" ack; echo $?)"
 fq push x >/dev/null
 receipt=$(fq pop --lease 1m | cut -f1)
-gives 64 "'hello' is no receipt" fq ack hello "$receipt"
+gives 64 "'hello' is not a receipt" fq ack hello "$receipt"
 gives 0 '' fq ack "$receipt"
 gives 1 'no longer valid' fq ack "$receipt"
 

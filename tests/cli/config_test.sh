@@ -119,7 +119,7 @@ is 'messages go on' 1 "$(fq peek 2>/dev/null | grep -c ready)"
 chmod 666 "$FQ_SPOOL/fq.toml"
 gives 78 'can be written by others' fq config check
 rm "$FQ_SPOOL/fq.toml"; mkdir "$FQ_SPOOL/fq.toml"
-gives 78 'is no regular file' fq config check
+gives 78 'is not a regular file' fq config check
 rmdir "$FQ_SPOOL/fq.toml"
 
 # What is wrong only for one queue that is there.

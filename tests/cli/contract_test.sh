@@ -144,9 +144,9 @@ for leaves in --once --drain; do gives 1 "'nowhere'" fq -q nowhere worker $leave
 is 'nor one that would leave at once' 0 "$(fq queue list | grep -c nowhere)"
 "$FQ" -q waits pop --wait=1ms 2>"$work/err"
 is 'its wait was over' 75 $?
-is 'it says that it made the queue' "fq: queue 'waits': was not there, and was made" "$(cat "$work/err")"
+is 'it says that it made the queue' "fq: queue 'waits': did not exist; created" "$(cat "$work/err")"
 "$FQ" -q stays worker 2>"$work/err" & worker=$!
-await grep -q "fq: queue 'stays': was not there, and was made" "$work/err"
+await grep -q "fq: queue 'stays': did not exist; created" "$work/err"
 kill $worker
 wait $worker
 is 'a worker that stays makes it' 1 "$(fq queue list | grep -c stays)"

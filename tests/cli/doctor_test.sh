@@ -75,7 +75,7 @@ for place in /proc/fq /proc/self/fq /sys/fq; do
   [ "$code" != 0 ] || fail "$place: a push that does more than doctor says"
 done
 FQ_SPOOL=$work/file/fq gives 69 '' fq doctor
-is 'below a file' 1 "$(grep -c 'cannot be made, .*/file is no directory' "$work/out")"
+is 'below a file' 1 "$(grep -c 'cannot be made, .*/file is not a directory' "$work/out")"
 if [ "$(id -u)" != 0 ]; then
   mkdir "$work/closed"; chmod 500 "$work/closed"
   FQ_SPOOL=$work/closed/fq gives 69 '' fq doctor

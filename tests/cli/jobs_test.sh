@@ -55,7 +55,7 @@ kill "$worker"; wait "$worker"
 # More than are shown.
 fresh
 seq 210 | fq push --lines >/dev/null
-gives 0 'more wait' fq jobs
+gives 0 'more messages wait' fq jobs
 is 'no more than 200 of them' 201 "$(fq jobs 2>/dev/null | wc -l)"
 gives 0 '' fq jobs -n 300
 is 'all of them' 210 "$(fq jobs -n 300 --json | wc -l)"
@@ -71,8 +71,8 @@ gives 1 "there is none" fq jobs
 fq queue create
 gives 1 '' fq jobs
 gives 1 '' fq jobs --state failed
-gives 64 'is no state; did you mean failed?' fq jobs --state faild
-gives 64 'is no state; use running' fq jobs --state 7
+gives 64 'is not a state; did you mean failed?' fq jobs --state faild
+gives 64 'is not a state; use running' fq jobs --state 7
 gives 64 'is not a message id' fq jobs x
 gives 64 'give one of them' fq jobs 1 --state dead
 gives 64 'give one of them' fq jobs 1 -t a

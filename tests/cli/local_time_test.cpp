@@ -82,10 +82,10 @@ TEST_CASE("of a time that comes twice it is the first") {
 
 TEST_CASE("a day or a time that no clock shows is refused, and what is none is none") {
   const Zone zone(kBerlin);
-  CHECK(parsed("2026-02-30 08:00") == "64 --at: '2026-02-30 08:00' is no date of the calendar");
-  CHECK(parsed("2026-02-28 24:00") == "64 --at: '2026-02-28 24:00' is no time of day");
+  CHECK(parsed("2026-02-30 08:00") == "64 --at: '2026-02-30 08:00' is not a date of the calendar");
+  CHECK(parsed("2026-02-28 24:00") == "64 --at: '2026-02-28 24:00' is not a time of day");
   for (const char* bad : {"25:00", "12:60", "12:00:60"})
-    CHECK(parsed(bad).find("is no time of day") != std::string::npos);
+    CHECK(parsed(bad).find("is not a time of day") != std::string::npos);
   for (const char* other :
        {"", "8:00", "0800", "08:00Z", "2026-02-28", "2026-02-28T08:00", "2026-02-28 8:00", "2h", "@1",
         "2026-02-28 08:00:00Z", "2026-02-28 08:00:00+01:00", "2026-02-28 08:00 "}) {

@@ -158,7 +158,7 @@ for gone in 1 2 3; do
   rm "$journal/$gone.fqj"
   gives 0 "fq: journal/$gone.fqj: the file is missing; its events, " fq log
   told=$(wc -l <"$work/out")
-  is "without file $gone: once, with how much" 1 "$(grep -c 'missing; its events, [1-9][0-9]* bytes, cannot be told; see fq check$' "$work/err")"
+  is "without file $gone: once, with how much" 1 "$(grep -c 'missing; its events, [1-9][0-9]* bytes, cannot be shown; see fq check$' "$work/err")"
   is "without file $gone: nothing else is said" 1 "$(wc -l <"$work/err")"
   is "without file $gone: some are told, some are not" true "$(jq -n "$told > 20 and $told < 40")"
   is "without file $gone: the last ones are" 40 "$(awk 'END { print $3 }' "$work/out")"
@@ -245,7 +245,7 @@ gives 64 "--since: '5' has no unit; write 5s, 5m or 5h, or @5 for that second si
 gives 64 "--since: '2026-11-02T08:00:00' has no time zone; write 2026-11-02T08:00:00Z" fq log --since 2026-11-02T08:00:00
 gives 64 "--since: '2026-11-02' has no time of day; write 2026-11-02T00:00:00Z" fq log --since 2026-11-02
 gives 64 "--since: '2026-03-29 02:30' does not exist" env TZ=Europe/Berlin "$FQ" log --since '2026-03-29 02:30'
-gives 78 "TZ: 'Nowhere/Land' is no time zone" env TZ=Nowhere/Land "$FQ" log --since 08:00
+gives 78 "TZ: 'Nowhere/Land' is not a known time zone" env TZ=Nowhere/Land "$FQ" log --since 08:00
 is 'since a local time' "$(fq log --json | wc -l)" "$(TZ=Asia/Tokyo "$FQ" log --json --since '2026-01-01 00:00' | wc -l)"
 id=$(fq push -q zone --at @4102444800 x)  # 2100-01-01
 is 'people see local time' '2100-01-01T09:00:00.000+09:00' "$(TZ=Asia/Tokyo "$FQ" show -q zone "$id" | sed -n 's/^due.at *//p')"
@@ -255,7 +255,7 @@ is 'JSON is UTC' '2100-01-01T00:00:00.000Z' "$(TZ=Asia/Tokyo "$FQ" show -q zone 
 is 'a local time is in the zone' '2099-12-31T23:30:00.000Z' "$(fq show -q zone --json "$(TZ=Asia/Tokyo "$FQ" push -q zone --at '2100-01-01 08:30' x)" | jq -r .due_at)"
 is 'in a line too' '2099-12-31T23:30:00.000Z' "$(fq show -q zone --json "$(echo '{"payload":"x","at":"2100-01-01 08:30"}' | TZ=Asia/Tokyo "$FQ" push -q zone --ndjson)" | jq -r .due_at)"
 is 'a time alone is the next one' 1 "$(fq push -q zone --at "$(date -d '+2 hours' +%H:%M)" x >/dev/null; fq peek -q zone --state delayed --json | jq -r 'select(.due_at | sub("\\..*"; "Z") | fromdate < now + 7300) | 1')"
-gives 64 "--since: '2026-02-30T00:00:00Z' is no date of the calendar" fq log --since 2026-02-30T00:00:00Z
+gives 64 "--since: '2026-02-30T00:00:00Z' is not a date of the calendar" fq log --since 2026-02-30T00:00:00Z
 gives 64 "--since: '@253402300800' is behind the year 9999" fq log --since @253402300800
 gives 64 "--since: '+36501d' is too long; the limit is 36500d" fq log --since +36501d
 for bad in 0 -1 x ''; do gives 64 '-n' fq log -n "$bad"; done

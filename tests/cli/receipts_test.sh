@@ -31,13 +31,13 @@ is 'and not applied' leased "$(state one 2)"
 
 # What is no receipt is refused before anything is done.
 for bad in '' hello 1 1. .1 1.x 1.2. 1.2.abc 1.2.ab_d 1.2.abcd.e 99999999999999999999999.1.abcd; do
-  gives 64 'is no receipt' fq ack -q one "$one" "$bad"
-  gives 64 'is no receipt' fq extend -q one "$bad" 5m
+  gives 64 'is not a receipt' fq ack -q one "$one" "$bad"
+  gives 64 'is not a receipt' fq extend -q one "$bad" 5m
 done
-gives 64 'is no receipt' bash -c 'printf "%s\nhello\n" "$1" | "$FQ" ack -q one -' _ "$one"
-gives 64 "FQ_RECEIPT: 'hello' is no receipt" env FQ_RECEIPT=hello "$FQ" ack -q one
+gives 64 'is not a receipt' bash -c 'printf "%s\nhello\n" "$1" | "$FQ" ack -q one -' _ "$one"
+gives 64 "FQ_RECEIPT: 'hello' is not a receipt" env FQ_RECEIPT=hello "$FQ" ack -q one
 is 'the good one was not acked' leased "$(state one 2)"
-gives 64 "'17' is no receipt; that is a message's id; fq kick 17 brings" fq retry 17
+gives 64 "'17' is not a receipt; that is a message's id; fq kick 17 brings" fq retry 17
 gives 64 'fq kick 17' fq release 17
 gives 64 'fq cancel 17' fq ack 17
 gives 64 'fq cancel 17' fq bury 17

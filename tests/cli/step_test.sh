@@ -53,7 +53,7 @@ gives 64 'goes with --list only' fq step --json s -- true
 gives 64 'takes no -- CMD' fq step --list -- true
 gives 1 'not in queue' fq step --list 99
 gives 64 'FQ_RECEIPT is not set' env -u FQ_RECEIPT "$FQ" step s -- true
-gives 64 'is no receipt' env FQ_RECEIPT=17 "$FQ" step s -- true
+gives 64 'is not a receipt' env FQ_RECEIPT=17 "$FQ" step s -- true
 fq push -q other m >/dev/null
 gives 1 "is of queue 'default'" fq step -q other s --shell "touch '$work/not-run'"
 fq retry "$FQ_RECEIPT"

@@ -67,7 +67,7 @@ if command -v tmux >/dev/null; then
   id=$(fq push -q one 'runs')
   await shows runs
   screen send-keys C-c
-  await shows "fq: worker: told to stop; waits for 1 job (message $id), at most 10s; told once more it ends at once"
+  await shows "fq: worker: told to stop; waits for 1 job (message $id), at most 10s; a second signal ends it at once"
   echo >"$work/go"
   await shows '$ '
   screen kill-server 2>/dev/null

@@ -53,7 +53,7 @@ std::string_view problem_with(const NewMessage& message, const Settings& setting
   if (message.attempts_max && (*message.attempts_max == 0 || *message.attempts_max > kAttemptsMax)) {
     return "attempts: is out of range";
   }
-  if (message.ttl_ms && *message.ttl_ms <= 0) return "ttl: must be longer than nothing";
+  if (message.ttl_ms && *message.ttl_ms <= 0) return "ttl: must be longer than 0s";
   if (message.unique.size() > kUniqueKeyBytesMax || message.debounce.size() > kUniqueKeyBytesMax)
     return "key: is too long";
   const bool two = !message.unique.empty() || message.delay_ms || message.at_wall_ms;

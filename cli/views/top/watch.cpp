@@ -31,7 +31,7 @@ Result<int64_t> watched_every_ms(const Arguments& arguments) {
   if (const auto typed = arguments.value("watch")) return to_positive_duration("--watch", *typed);
   for (const std::string& operand : arguments.operands()) {
     if (!arguments.has("watch") || !to_duration("--watch", operand)) continue;
-    return usage_error("--watch", "takes its time behind '='; write --watch=" + operand);
+    return usage_error("--watch", "takes its duration after '='; write --watch=" + operand);
   }
   return 2'000;
 }

@@ -8,7 +8,7 @@
 // What lies in the region is not trusted for memory safety: each access is checked against the published
 // capacity and the mapped size, and a breach throws RegionDamaged, which the owner answers by a rebuild.
 //
-// Who stays learns where the chunks are, in tables of its own: an access to what they know costs half as
+// An object that stays learns where the chunks are, in tables of its own: access by these costs half as
 // much. Chunks never move, so what was learned stays right. A table is filled only between transactions,
 // since a chunk that one has added goes when it is taken back.
 //

@@ -235,7 +235,7 @@ class Txn {
     note_whole<kKind, sizeof noted>(&noted);
     return Opened<T>(whole);
   }
-  /// Likewise kBytes from `first` on, in which all fields of this kind lie.
+  /// The same for kBytes from `first` on, in which all fields of this kind lie.
   template <uint32_t kOpens, size_t kBytes>
   [[gnu::always_inline]] OpenedFields<kOpens> open_fields(void* first) {
     static_assert(kOpens != kNotOpened);
@@ -274,7 +274,7 @@ class Txn {
     size_t bytes = 0;
   };
 
-  /// Who notes nothing has all open.
+  /// To a caller that notes nothing all is open.
   void open_none() {
     if (!is_private()) return static_cast<void>(std::memset(static_cast<void*>(opened_), 0, sizeof opened_));
     for (Stretch& each : opened_) each = {0, SIZE_MAX};

@@ -26,7 +26,7 @@ class Reader {
     } else {
       skip_space();
       if (peek() != '{') {
-        fail("is no JSON object");
+        fail("is not a JSON object");
       } else if (value(result.object, 1)) {
         skip_space();
         if (at_ != line_.size()) fail("has something behind the object");

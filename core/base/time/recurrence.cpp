@@ -31,7 +31,7 @@ Result<Recurrence> Recurrence::parse(std::string_view spec) {
   if (interval.fault != DurationFault::none || interval.ms < kShortestIntervalMs) {
     const bool none = interval.fault == DurationFault::not_a_duration;
     const char* what = none               ? " has no duration; write `every 10m`"
-                       : interval.ms == 0 ? " is no interval; the shortest is 1s"
+                       : interval.ms == 0 ? " is not an interval; the shortest is 1s"
                                           : " is not from 1s to 36500d";
     return Error{ErrorKind::bad_data, "schedule: " + in_quotes(spec) + what, 0};
   }

@@ -30,14 +30,15 @@ bool is_name(std::string_view name) {
 }
 
 Error refuse_unknown(std::string_view name) {
-  return Error{
-      ErrorKind::usage,
-      "tz: " + in_quotes(name) + " is no time zone that is known here; write one like Europe/Berlin or UTC",
-      0};
+  return Error{ErrorKind::usage,
+               "tz: " + in_quotes(name) + " is not a known time zone; write one like Europe/Berlin or UTC",
+               0};
 }
 
 /// A directory that a removed tzdata left behind is none: each database has UTC.
-bool is_database(const std::string& directory) { return ::access((directory + "/Etc/UTC").c_str(), F_OK) == 0; }
+bool is_database(const std::string& directory) {
+  return ::access((directory + "/Etc/UTC").c_str(), F_OK) == 0;
+}
 
 /// Nothing: it is not there, or no file.
 Result<std::vector<std::byte>> read_all(const std::string& path) {
@@ -74,7 +75,7 @@ Result<Zone> load_zone(std::string_view name, const std::string& directory) {
   }
   if (bytes.empty()) return refuse_unknown(name);
   if (std::optional<Zone> zone = Zone::parse(bytes)) return std::move(*zone);
-  return Error{ErrorKind::config, path + ": is no file of time zones that can be used", 0};
+  return Error{ErrorKind::config, path + ": is not a file of time zones that can be used", 0};
 }
 
 std::string system_zone_name() {

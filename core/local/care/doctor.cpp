@@ -107,19 +107,19 @@ void examine_mount(const std::string& path, std::vector<DoctorRow>& rows) {
             "fq needs a local file system; set FQ_SPOOL to a directory on one");
   } else if (magic == kTmpfs || magic == kRamfs) {
     add_row(rows, "file system", found, Health::warning,
-            "it is memory: nothing survives a power cut; set FQ_SPOOL to a directory on a disk");
+            "it is in memory: nothing survives a power cut; set FQ_SPOOL to a directory on a disk");
   } else if (about.f_blocks == 0 && magic != kFuse) {
     // /proc, /sys and their like: what is there is made by the kernel.
     add_row(rows, "file system", found, Health::fault,
-            "it holds no files of anybody; set FQ_SPOOL to a directory on a disk");
+            "it holds no ordinary files; set FQ_SPOOL to a directory on a disk");
   } else {
     add_row(rows, "file system", found);
   }
   if (has_option(mount, "ro")) {
-    add_row(rows, "mount options", mount.options, Health::fault, "it is read-only; mount it to be written");
+    add_row(rows, "mount options", mount.options, Health::fault, "it is read-only; mount it writable");
   } else if (has_option(mount, "volatile")) {
     add_row(rows, "mount options", mount.options, Health::warning,
-            "a volatile overlay drops every sync: accepted is not durable there");
+            "a volatile overlay drops every sync: accepted messages are not durable there");
   } else if (has_option(mount, "nobarrier") || has_option(mount, "barrier=0")) {
     add_row(rows, "mount options", mount.options, Health::warning,
             "without barriers a power cut may lose what was synced; mount it with them");
@@ -199,7 +199,7 @@ void examine_queue(const std::string& spool, const std::string& name, std::vecto
   if (!jobs.empty())
     add_row(rows, about, "jobs, or what they left behind: process " + join_pids(jobs),
             attached.empty() ? Health::warning : Health::ok,
-            attached.empty() ? "no worker is there; what a dead one had waits until these end" : "");
+            attached.empty() ? "there is no worker; the messages of a dead one wait until these end" : "");
   const size_t damaged = count_in(spool + "/queues/" + name + "/damaged");
   if (damaged != 0)
     add_row(rows, about, counted(damaged, "piece of damage", "pieces of damage") + " in damaged/",
@@ -211,11 +211,11 @@ void examine_parent(const std::string& spool, const std::string& path, std::vect
   struct stat about {};
   const bool directory = ::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
   if (!directory) {
-    add_row(rows, "spool", spool + ": cannot be made, " + path + " is no directory", Health::fault,
+    add_row(rows, "spool", spool + ": cannot be made, " + path + " is not a directory", Health::fault,
             "set FQ_SPOOL to another place");
   } else if (::faccessat(AT_FDCWD, path.c_str(), W_OK | X_OK, AT_EACCESS) != 0 && errno != EROFS) {
     add_row(rows, "spool", spool + ": cannot be made, you may not write to " + path, Health::fault,
-            "see to its rights, or set FQ_SPOOL");
+            "change its permissions, or set FQ_SPOOL");
   } else {
     add_row(rows, "spool", spool + ": there is none yet; the first push makes it");
   }
@@ -232,7 +232,7 @@ void examine_place(const std::string& spool, const std::optional<std::string>& q
   if (there) {
     const Result<void> fit = check_spool(spool);
     add_row(rows, "spool", fit.ok() ? spool : fit.error().text, fit.ok() ? Health::ok : Health::fault,
-            fit.ok() ? "" : "see to its owner and rights, or set FQ_SPOOL");
+            fit.ok() ? "" : "correct its owner and permissions, or set FQ_SPOOL");
   }
   examine_mount(path, rows);
   examine_disk(path, rows);

@@ -40,7 +40,7 @@ void examine_versions(std::vector<DoctorRow>& rows) {
   const bool waits = read && (high > 5 || (high == 5 && low >= 16));
   add_row(rows, "kernel", std::string(system.sysname) + " " + system.release,
           waits ? Health::ok : Health::warning,
-          waits ? "" : "before 5.16 those who wait look every 50 ms instead of sleeping");
+          waits ? "" : "before 5.16 waiting processes look every 50 ms instead of sleeping");
   add_row(rows, "word size", std::to_string(8 * sizeof(void*)) + " bits");
   std::array<char, 24> layout;
   std::snprintf(layout.data(), layout.size(), "%016llx", static_cast<unsigned long long>(layout_hash()));
@@ -57,7 +57,7 @@ void examine_locks(std::vector<DoctorRow>& rows) {
           made ? "" : "this system cannot tell that the holder of a lock has died");
   KernelIdentity kernel;
   const bool proc = read_kernel_identity(kernel).ok() && read_pid_namespace().ok();
-  add_row(rows, "/proc", proc ? "mounted" : "does not tell boot and namespaces",
+  add_row(rows, "/proc", proc ? "mounted" : "does not show boot and namespaces",
           proc ? Health::ok : Health::fault, proc ? "" : "mount /proc where fq runs");
 }
 

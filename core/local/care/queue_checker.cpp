@@ -96,8 +96,8 @@ Result<Checked> QueueChecker::check_settled() {
     if (!went) return checked;
     // What it found may be of files that went.
     if (attempt == kCheckTries) {
-      return Error{ErrorKind::later, object() + ": its journal goes faster than it can be checked; try again",
-                   0};
+      return Error{ErrorKind::later,
+                   object() + ": its journal grows faster than it can be checked; try again", 0};
     }
   }
 }

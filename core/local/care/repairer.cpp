@@ -72,7 +72,7 @@ Result<void> Repairer::set_damage_aside(const Checked& found, uint32_t last, Che
   for (const std::string& name : ours) static_cast<void>(disk.remove(name));
   report.repairs = before;
   Error why = std::move(done).error();
-  why.text += before.empty() ? "; nothing was repaired, and all is as it was" : "; the rest was not repaired";
+  why.text += before.empty() ? "; nothing was repaired or changed" : "; the rest was not repaired";
   return why;
 }
 

@@ -50,7 +50,7 @@ Result<std::unique_ptr<File>> make_held(Disk& disk, BlobName& name) {
     // Somebody took the moment between making and holding it for an orphan's.
     remove_blob(disk, name);
   }
-  return Error{ErrorKind::later, "blobs: housekeeping comes in between; try again", 0};
+  return Error{ErrorKind::later, "blobs: housekeeping removes them meanwhile; try again", 0};
 }
 
 }  // namespace

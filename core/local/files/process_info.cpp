@@ -29,7 +29,7 @@ constexpr long kPidFs = 0x50494446;  // PID_FS_MAGIC; not in Debian 12's headers
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";
 
 Error no_proc() {
-  return Error{ErrorKind::unusable, "/proc: does not tell the boot and the namespaces; fq needs it mounted",
+  return Error{ErrorKind::unusable, "/proc: does not show the boot and the namespaces; fq needs it mounted",
                0};
 }
 

@@ -44,7 +44,7 @@ Result<void> check_owner(int directory, const std::string& object) {
 
 Error cannot_open(const std::string& object, int sys) {
   if (sys == ELOOP || sys == ENOTDIR) {
-    return Error{ErrorKind::unusable, object + ": is no directory (a symlink is none here)", sys};
+    return Error{ErrorKind::unusable, object + ": is not a directory (a symlink is none here)", sys};
   }
   return sys_error("open", object, sys);
 }

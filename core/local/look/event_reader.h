@@ -5,7 +5,7 @@
 // either: on a full disk leases and extensions are done without a record, and after a reboot other clocks
 // hold. What was said of these ends is told instead, with the push and the lease.
 //
-// Who wants the last few events need not read them all: the newest file is read and counted, and only when it
+// The last few events can be had without reading all: the newest file is read and counted, and only when it
 // holds too few the one before it. Records cannot be read backwards, so places on the way are noted, and what
 // is too much behind the last one that has enough is counted off.
 #pragma once

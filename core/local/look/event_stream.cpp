@@ -62,12 +62,11 @@ Result<bool> EventStream::place_block(FilePlace& place, uint64_t& ring_start) {
   }));
   files().forget_before(oldest);
   if (skipped && log.begun) {
-    notices_.push_back(object() +
-                       ": what was to be read next was given back meanwhile; going on at the oldest");
+    notices_.push_back(object() + ": the file to be read next was freed meanwhile; going on with the oldest");
   }
   if (gap != 0) {
     notices_.push_back(journal_file_name(place.key.number) + ": what was before it is lost; its events, " +
-                       counted(gap, "byte") + ", cannot be told; see fq check");
+                       counted(gap, "byte") + ", cannot be shown; see fq check");
   }
   if (at_end) log.begun = true;
   return !at_end;
@@ -90,7 +89,7 @@ Result<void> EventStream::pass_lost(const FileKey& key, const Error& why) {
   const std::string name = journal_file_name(key.number);
   const std::string what = why.sys == ENOENT ? name + ": the file is missing" : text_within(disk(), why);
   notices_.push_back(what + "; its events, " + counted(log.block.limit - log.position, "byte") +
-                     ", cannot be told; see fq check");
+                     ", cannot be shown; see fq check");
   log.position = log.block.limit;
   return {};
 }
@@ -134,7 +133,7 @@ Result<bool> EventStream::load() {
     FQ_TRY_SET(block.filled, (*file)->read_at(place.offset, to));
     return log.begun = true;
   }
-  return Error{ErrorKind::later, object() + ": its journal moves on faster than it can be read", 0};
+  return Error{ErrorKind::later, object() + ": its journal grows faster than it can be read", 0};
 }
 
 /// The record at the log's position, or the next one that can be read. False: the stream ends there.

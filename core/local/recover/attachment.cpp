@@ -67,7 +67,7 @@ Result<void> Attachment::try_to_attach() {
     FQ_TRY_SET(const bool attached, attach_once());
     if (attached) return {};
   }
-  return Error{ErrorKind::later, object() + ": it is being removed or rebuilt again and again", 0};
+  return Error{ErrorKind::later, object() + ": it is removed or rebuilt again and again", 0};
 }
 
 Result<bool> Attachment::attach_once() {
@@ -90,7 +90,7 @@ Result<bool> Attachment::attach_once() {
   if (!shared) {
     return Error{ErrorKind::later,
                  object() + ": process " + join_pids(lock_file_->holders()) +
-                     " has it for itself (rebuilding or removing); continue or end it",
+                     " has exclusive use of it (to rebuild or remove it); continue or end it",
                  0};
   }
   FQ_POINT("attach.shared");

@@ -56,10 +56,10 @@ Result<void> Attachment::rebuild() {
   }
   FQ_TRY_SET(const bool shared, lock_file_->lock(LockFile::Mode::shared, kRebuildWaitMs));
   if (!shared) {
-    return Error{
-        ErrorKind::later,
-        object() + ": process " + join_pids(lock_file_->holders()) + " has it for itself; continue or end it",
-        0};
+    return Error{ErrorKind::later,
+                 object() + ": process " + join_pids(lock_file_->holders()) +
+                     " has exclusive use of it; continue or end it",
+                 0};
   }
   // Removed while nobody held it: with nothing attached, the caller looks anew.
   if (!names_lock(location_.spool, location_.queue, lock_file_->device(), lock_file_->inode())) return {};

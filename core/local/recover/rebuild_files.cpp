@@ -108,7 +108,7 @@ Result<void> Attachment::make_file(const FileKey& key) {
   const FileHeader header{key, clock_.wall_ms()};
   Result<void> made = make_journal_file(*disk_, header, kYoungFileBytes);
   if (made.ok() || made.error().sys != EEXIST) return made;
-  FQ_TRY(set_aside(key.number, journal_file_name(key.number) + ": is no journal file of this queue"));
+  FQ_TRY(set_aside(key.number, journal_file_name(key.number) + ": is not a journal file of this queue"));
   return make_journal_file(*disk_, header, kYoungFileBytes);
 }
 

@@ -207,8 +207,8 @@ Result<bool> ScheduleBook::pause(std::string_view name, bool paused) {
     FQ_TRY(wait_durable());
     return true;
   }
-  return Error{ErrorKind::later, "schedule '" + std::string(name) + "': cannot be read or is being changed",
-               0};
+  return Error{ErrorKind::later,
+               "schedule '" + std::string(name) + "': cannot be read, or another process is changing it", 0};
 }
 
 Result<void> ScheduleBook::pause_all() {
@@ -304,7 +304,8 @@ Result<void> ScheduleBook::carry_one(const SeenSchedule& seen) {
   // Damage costs what it has damaged: its file must not stay for ever.
   FQ_TRY_SET(const bool gone, take_out(seen));
   if (gone)
-    notice("schedule '" + std::string(seen.name()) + "': its record was damaged, it is gone; set it again");
+    notice("schedule '" + std::string(seen.name()) +
+           "': its record was damaged and it is lost; set it again");
   return {};
 }
 

@@ -11,7 +11,7 @@ class WallClock : private Linked {
  public:
   WallClock(Link& link, Writer& writer) : Linked(link), writer_(writer) {}
 
-  /// Whoever was told of a step before finds nothing to do.
+  /// A caller that was told of the step before finds nothing to do.
   Result<void> follow();
 
  private:

@@ -278,8 +278,8 @@ std::shared_ptr<const Descriptor> Books::hold(std::span<const MessageId> ids, co
   if (!kept.ok() && kept.error().text != hold_fault_) {
     hold_fault_ = kept.error().text;
     const std::lock_guard lock(mutex_);
-    news_.notices.push_back(hold_fault_ +
-                            "; should the worker be killed, its messages do not wait for what its jobs left");
+    news_.notices.push_back(
+        hold_fault_ + "; if the worker is killed, its messages do not wait for processes that its jobs left");
   }
   return nullptr;
 }
@@ -308,7 +308,7 @@ std::shared_ptr<RunOutput> Books::run_output_of(const Delivery& delivery) {
   if (output.error().text != output_fault_) {
     output_fault_ = output.error().text;
     const std::lock_guard lock(mutex_);
-    news_.notices.push_back(output_fault_ + "; what jobs write cannot be followed");
+    news_.notices.push_back(output_fault_ + "; the output of jobs cannot be followed");
   }
   return nullptr;
 }

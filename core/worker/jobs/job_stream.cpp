@@ -201,7 +201,7 @@ bool JobStream::take_line(const Workshop& shop, std::string_view line, std::vect
   const auto open = open_.find(order->receipt.text());
   if (order->verdict == Verdict::bury || order->verdict == Verdict::retry) {
     VerdictOrder told = *order;
-    if (told.reason.empty()) told.reason = "given back by the command";
+    if (told.reason.empty()) told.reason = "returned by the command";
     told.reason.resize(std::min(told.reason.size(), kReasonBytesMax));  // as it is kept
     shop.say(failure_line(queue_, open->second.arrival.delivery, told));
   }
@@ -235,7 +235,7 @@ bool JobStream::take_some(const Workshop& shop, std::vector<VerdictOrder>& order
   if (got == 0) {
     // It may be the front of a line that says something else: a receipt, a time.
     if (!line_.empty()) {
-      shop.remark("the command ended inside of a line: " + in_quotes(line_.substr(0, kToldBytes)) +
+      shop.remark("the command ended in the middle of a line: " + in_quotes(line_.substr(0, kToldBytes)) +
                   "; it is ignored");
     }
     line_.clear();
@@ -250,7 +250,7 @@ bool JobStream::take_some(const Workshop& shop, std::vector<VerdictOrder>& order
     const std::string_view line = std::string_view(line_).substr(from, end - from);
     if (std::exchange(skips_, false) || take_line(shop, line, orders)) continue;
     if (++refused > kToldMax) continue;
-    shop.remark("the command wrote a line that is no verdict on an open message: " +
+    shop.remark("the command wrote a line that is not a verdict on an open message: " +
                 in_quotes(line.substr(0, kToldBytes)) + "; it is ignored");
   }
   if (refused > kToldMax) {

@@ -1,6 +1,6 @@
 // calls - the file `calls`: who listens to which jobs, and a bell for each of them.
 //
-// Who calls (fq push --wait) has a lock on the byte that stands for its call, as long as it lives: the kernel
+// A caller (fq push --wait) has a lock on the byte that stands for its call, as long as it lives: the kernel
 // tells of it without taking it. The first page is an array of words; whoever writes what a job writes rings
 // the one of its message, and everybody who listens to a message with that word looks.
 #pragma once
