@@ -76,16 +76,16 @@ is 'by tag' '3 3' "$(cat "$work/out")"
 gives 1 '' fq move --tag k=v --to slow
 gives 64 'no tenant has that name' fq move -t 'z*' --to slow
 gives 64 '--yes' fq move --all --to slow
-gives 64 'what runs stays' fq move --all --yes --state leased --to slow
+gives 64 'running messages cannot be moved' fq move --all --yes --state leased --to slow
 fq cancel "$waiting"
 gives 0 '' fq move --all --yes --to slow
 is 'all' "$a 4" "$(cat "$work/out")"
 is 'JSON' '{"queue":"slow","id":1,"to_queue":"default","to_id":7}' "$(fq -q slow move 1 --to default --json)"
 
 # Refused.
-gives 64 'where to' fq move 7
-gives 64 'is where they are' fq move 7 --to default
-gives 64 'is where they are' fq -q slow move 1 --to slow
+gives 64 'write --to QUEUE' fq move 7
+gives 64 'is the queue that they are in' fq move 7 --to default
+gives 64 'is the queue that they are in' fq -q slow move 1 --to slow
 gives 64 'which? give ids' fq move --to slow
 gives 64 'does not go with' fq move 7 --all --to slow
 gives 64 'ID' fq move x --to slow
@@ -208,7 +208,7 @@ gives 1 'nothing can come after it' fq push --after 1 x
 gives 1 '' fq pop
 gives 1 '' fq -q slow pop
 gives 1 '' fq cancel -t big
-gives 75 "by process $mover" fq -q slow move 1 --to default
+gives 75 "in process $mover" fq -q slow move 1 --to default
 fq backup "$work/backup" & backup=$!
 await sleeps "$backup"
 kill -CONT $mover; wait $mover; wait $backup

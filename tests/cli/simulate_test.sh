@@ -59,7 +59,7 @@ is 'and it is said' 1 "$(grep -c 'the push of 2 messages lies before that' "$wor
 # Bad input.
 : >"$work/empty"
 gives 1 'no events to replay' fq simulate "$work/empty"
-gives 65 "line 2: is no event" fq simulate <(event pushed 1 a 0; echo '{"id":1}')
+gives 65 "line 2: is not an event" fq simulate <(event pushed 1 a 0; echo '{"id":1}')
 gives 65 'line 2: ' fq simulate <(event pushed 1 a 0; echo 'pushed 2 a')
 gives 65 'line 1: ' fq simulate <(echo)
 gives 65 'line 1: at: must be a time' fq simulate <(echo '{"event":"pushed","at":"noon"}')
@@ -79,7 +79,7 @@ gives 64 'takes one FILE' fq simulate a b
 gives 64 '-j' fq simulate -j 0 "$work/story"
 gives 64 '--for: goes with --load only' fq simulate --for 1h "$work/story"
 gives 64 'leave FILE out' fq simulate --load a:1/s,run=1s "$work/story"
-gives 64 'no --since' fq simulate --load a:1/s,run=1s --since 1h
+gives 64 'leave --since out' fq simulate --load a:1/s,run=1s --since 1h
 for spec in a a:1/s a:1/s,run=1 a:1/s,run=1s,weight=0 a:1/s,run=1s,colour=1 a:0/s,run=1s a:x,run=1s :1/s,run=1s a:unlimited,run=1s ''; do
   gives 64 '--load' fq simulate --load="$spec"
 done

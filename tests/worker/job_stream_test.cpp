@@ -216,7 +216,7 @@ TEST_CASE("a heap of such lines is told in a few") {
 TEST_CASE("a second verdict on a message is one too many") {
   const Said said = says("ack 1.1\nbury 1.1 after all\n");
   CHECK(said.decided == "ack 1.1");
-  CHECK(said.text.find("no verdict on an open message: 'bury 1.1 after all'") != std::string::npos);
+  CHECK(said.text.find("not a verdict on an open message: 'bury 1.1 after all'") != std::string::npos);
 }
 
 TEST_CASE("a verdict on a message that another process has is not taken") {
