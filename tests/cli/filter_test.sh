@@ -90,8 +90,8 @@ gives 64 'which? give ids' fq kick
 gives 64 'which? give ids' fq cancel
 gives 64 'give one of them' fq kick 1 --tag a=b
 gives 64 'give one of them' fq kick 1 --reason x
-gives 64 'take less' fq kick --all --reason x
-gives 64 'which take less' fq wait --all --tag a=b
+gives 64 'select fewer' fq kick --all --reason x
+gives 64 'which select fewer messages' fq wait --all --tag a=b
 gives 64 'give one of them' fq wait 1 --tag a=b
 gives 64 'must be dead or delayed' fq kick --tag a=b --state ready
 finish

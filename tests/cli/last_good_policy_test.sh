@@ -87,7 +87,7 @@ is 'but not lost' $'[queue."*"]\natempts = 3' "$(cat "$toml.edit")"
 rm -f "$work/seen"
 edit $'[queue."*"]\nattempts = 3\n' 2>"$work/err"
 is 'the next one goes on from there' $'[queue."*"]\natempts = 3 3' "$(cat "$work/seen") $(attempts "$(fq push x)")"
-is 'and says so' 1 "$(grep -c 'goes on with the edit' "$work/err")"
+is 'and says so' 1 "$(grep -c 'goes on with the last edit' "$work/err")"
 is 'nothing is left of it' no "$([ -e "$toml.edit" ] && echo yes || echo no)"
 gives 1 'ended with 3; fq.toml is as it was' env EDITOR='exit 3 #' VISUAL='' "$FQ" config edit
 gives 1 'ended by signal 9; fq.toml is as it was' env EDITOR='kill -9 $$ #' VISUAL='' "$FQ" config edit

@@ -85,7 +85,7 @@ TEST_CASE("a reader whose next file was given back says so and goes on at the ol
   q.outlive_first_file();
   const Log log = read_log(q.door(), {.from = behind_first});
   REQUIRE(log.notices.size() == 1);
-  CHECK(log.notices[0].find("given back") != std::string::npos);
+  CHECK(log.notices[0].find("was freed") != std::string::npos);
   CHECK(count(log.text, ":" + std::to_string(live) + ":") == 0);
   CHECK(log.text == read_log(*q.open()).text);
 }
