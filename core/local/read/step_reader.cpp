@@ -57,7 +57,8 @@ Result<std::string> StepReader::output_of(const StoredStep& stored) {
                  "step '" + std::string(stored.record.name) + "': its output is lost: " + why, 0};
   };
   Result<std::string> text = read_whole_blob(disk(), output);
-  return !text.ok() && is_lost(text.error()) ? Result<std::string>(lost(text.error().text)) : text;
+  if (!text.ok() && is_lost(text.error())) return lost(text.error().text);
+  return text;
 }
 
 /// False: there is no such message.
