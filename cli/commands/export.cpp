@@ -193,7 +193,7 @@ const Command export_command = {
     "The queue is paused first and stays so.",
     {kExportOptions, &kQueueOption, ""},
     "fq export -q mail >mail.ndjson",
-    "0 all written; 65 what is damaged was left out (each is named)",
+    "0 all written; 1 nothing there; 65 some were damaged (each is named)",
     run_export,
 };
 

@@ -129,11 +129,9 @@ ReasonText state_reason_text(const Explanation& of, const Reason& reason, const 
       return {"its time to live ran out at " + time_text(reason.until_wall_ms, now_ms),
               in_queue("fq kick " + id, context)};
     default:
-      if (context.moved_to) {
-        return {"moved to queue '" + context.moved_to->queue + "', as message " +
-                    id_text(context.moved_to->id) + ", at " + time_text(reason.until_wall_ms, now_ms),
-                ""};
-      }
+      if (const auto& to = context.moved_to)
+        return {"moved to queue '" + to->queue + "', as message " + id_text(to->id) + ", at " +
+                    time_text(reason.until_wall_ms, now_ms), ""};
       return {std::string(name_of(of.state)) + " at " + time_text(reason.until_wall_ms, now_ms), ""};
   }
 }

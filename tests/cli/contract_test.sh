@@ -120,7 +120,6 @@ is 'ten of a look, and of what comes next' '10 10' "$(fq -q many peek --json | w
 is 'or all' '30 30' "$(fq -q many peek -n unlimited --json | wc -l) $(fq -q many jobs -n unlimited --json | wc -l)"
 is 'what is put out is what is read' '31 31' "$(fq -q many push --tag k=v -p 5 --delay 1h a >/dev/null; fq -q many peek -n unlimited --state all --json | fq push -q back --ndjson | wc -l) $(fq -q back peek -n unlimited --state all --json | wc -l)"
 gives 0 '' fq -q many cancel --tag k=v
-gives 64 'did you mean push --ndjson?' fq import
 is 'all of a log' 32 "$(fq -q many log | wc -l)"
 for _ in $(seq 25); do fq push -q ended --keep 1h x >/dev/null; done
 fq -q ended pop -n 99 >/dev/null

@@ -56,10 +56,11 @@ for keeper in 1 2; do
   # shellcheck disable=SC2016
   "$FQ" worker -j2 --batch 100 --batch-format lines -- sh -c 'read -r first; [ "$first" = 1 ] && batch=1 || batch=2
     if [ "$batch" = "$1" ]; then setsid sleep 1000 >/dev/null 2>&1 & echo $! >"$0/left"; fi
-    : >"$0/$batch"; exec sleep 1000' "$work/job.d" "$keeper" 2>/dev/null & worker=$!
-  await test -e "$work/job.d/1"
-  await test -e "$work/job.d/2"
+    echo $$ >"$0/$batch"; exec sleep 1000' "$work/job.d" "$keeper" 2>/dev/null & worker=$!
+  await holds_text "$work/job.d/1"
+  await holds_text "$work/job.d/2"
   { kill -KILL $worker; wait $worker; } 2>/dev/null
+  await gone "$(cat "$work/job.d/$((3 - keeper))")"  # its job dies by itself, right after the worker
   is "what a survivor of batch $keeper keeps hides nothing of the other" 100 \
     "$(fq pop -n 200 | wc -l)"
   is 'and stays with it' 100 "$(fq peek --state leased -n 999 --json | jq -s length)"
