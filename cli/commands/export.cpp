@@ -23,8 +23,6 @@ constexpr OptionSpec kExportOptions[] = {
 
 constexpr size_t kIdsPerPage = 1024;  // looked for in one turn: arbitrary
 
-std::string object_of(MessageId id) { return "message " + std::to_string(number(id)) + ": "; }
-
 /// Those that it names and that have to be imported before it.
 std::vector<MessageId> named_by(const ExportedMessage& message) {
   std::vector<MessageId> ids;
@@ -70,7 +68,8 @@ class Exporting {
 
   Result<void> write(const ExportedMessage& message) {
     if (!message.lost.empty()) {
-      say(object_of(message.id) + message.lost + "; it is not in the export");
+      say("message " + std::to_string(number(message.id)) + ": " + message.lost +
+          "; it is not in the export");
       ++lost_;
       return {};
     }

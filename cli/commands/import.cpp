@@ -18,15 +18,8 @@ namespace fq::cli {
 
 namespace {
 
-constexpr size_t kMessagesAtOnce = 64;             // between two syncs: chosen, as of a move
-constexpr uint64_t kBytesAtOnce = 1024 * 1024;     // arbitrary
-constexpr uint64_t kOtherKeysBytes = 1024 * 1024;  // of a line, beside its payload or output
-
-/// A payload of n bytes takes at most six times as many as JSON text.
-size_t line_bytes_max(uint64_t payload_bytes_max) {
-  const uint64_t longest = std::max<uint64_t>(payload_bytes_max, kStepBytesMax);
-  return longest > SIZE_MAX / 8 ? SIZE_MAX / 2 : longest * 6 + kOtherKeysBytes;
-}
+constexpr size_t kMessagesAtOnce = 64;          // between two syncs: chosen, as of a move
+constexpr uint64_t kBytesAtOnce = 1024 * 1024;  // arbitrary
 
 class Importing {
  public:
@@ -240,7 +233,9 @@ Result<Exit> run_import(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(Reader source, open_source(arguments));
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
   FQ_TRY_SET(const Settings settings, queue->settings());
-  NumberedLines lines(std::move(source), line_bytes_max(settings.payload_bytes_max), "a line of an export");
+  NumberedLines lines(std::move(source),
+                      json_line_bytes_max(std::max<uint64_t>(settings.payload_bytes_max, kStepBytesMax)),
+                      "a line of an export");
   FQ_TRY_SET(const bool all, Importing(session, *queue, lines).run());
   return all ? Exit::done : Exit::nothing;
 }

@@ -2,12 +2,19 @@
 #pragma once
 
 // System.
+#include <cstdint>
 #include <string>
 #include <string_view>
 // fq, this room.
 #include "cli/terminal/input.h"
 
 namespace fq::cli {
+
+/// How long a line of JSON may be that holds a text of n bytes (six each at most: \u0001) and other keys.
+constexpr uint64_t json_line_bytes_max(uint64_t text_bytes_max) {
+  constexpr uint64_t kOtherKeysBytes = uint64_t{1} << 20;
+  return text_bytes_max > UINT64_MAX / 8 ? UINT64_MAX / 2 : text_bytes_max * 6 + kOtherKeysBytes;
+}
 
 class NumberedLines {
  public:

@@ -3,6 +3,7 @@
 // fq, below us.
 #include "core/base/text/json_writer.h"
 // fq, this room.
+#include "cli/requests/numbered_lines.h"
 #include "cli/terminal/signals.h"
 
 namespace fq::cli {
@@ -103,13 +104,6 @@ std::string_view name_of(PushStatus status) {
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
-/// A payload of n bytes takes at most six times as many as JSON text (\u0001), and other keys some more.
-uint64_t line_bytes_max(BatchForm form, uint64_t payload_bytes_max) {
-  constexpr uint64_t kOtherKeysBytes = uint64_t{1} << 20;
-  if (form != BatchForm::ndjson) return payload_bytes_max;
-  return payload_bytes_max > UINT64_MAX / 8 ? UINT64_MAX / 2 : payload_bytes_max * 6 + kOtherKeysBytes;
-}
-
 }  // namespace
 
 Result<void> Pusher::push(std::span<const NewMessage> messages) {
@@ -172,7 +166,8 @@ Result<void> Pusher::print(const PushResult& item) {
 Result<void> push_batch(Pusher& pusher, Reader& source, BatchForm form, const PushFields& defaults) {
   const Settings& settings = pusher.settings();
   Splitter splitter(source, form == BatchForm::null ? '\0' : '\n',
-                    line_bytes_max(form, settings.payload_bytes_max));
+                    form == BatchForm::ndjson ? json_line_bytes_max(settings.payload_bytes_max)
+                                              : settings.payload_bytes_max);
   Batch batch;
   for (;;) {
     std::string_view item;
