@@ -90,7 +90,7 @@ class Exporting {
 
   Result<void> write_end(MessageId id) {
     FQ_TRY_SET(const std::optional<MessageInfo> info, queue_.get(id));
-    if (!info || (info->state != State::acked && info->state != State::cancelled)) return {};
+    if (!info || (!has_ended(info->state))) return {};
     ExportedMessage end;
     end.id = id;
     end.state = info->state;

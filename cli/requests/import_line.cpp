@@ -312,7 +312,7 @@ Result<void> take_message(Members& members, ImportLine& line) {
   message.id = MessageId{id};
   FQ_TRY_SET(const std::string state, members.needed("state"));
   FQ_TRY_SET(message.state, state_of(state));
-  if (message.state == State::acked || message.state == State::cancelled) return {};
+  if (has_ended(message.state)) return {};
   FQ_TRY(take_times(members, message));
   FQ_TRY_SET(const std::string tenant, members.needed("tenant"));
   FQ_TRY_SET(message.tenant, to_tenant("tenant", tenant));

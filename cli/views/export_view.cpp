@@ -33,7 +33,7 @@ void write_words(JsonWriter& json, std::string_view key, const std::vector<std::
   json.end_array();
 }
 
-void export_time(JsonWriter& json, std::string_view key, int64_t wall_ms) {
+void write_moment(JsonWriter& json, std::string_view key, int64_t wall_ms) {
   if (wall_ms != 0) json.key(key).text(format_wall_time(wall_ms));
 }
 
@@ -56,7 +56,7 @@ void write_ids(JsonWriter& json, std::string_view key, const std::vector<Message
   json.end_array();
 }
 
-void export_tags(JsonWriter& json, const std::vector<Tag>& tags) {
+void write_given_tags(JsonWriter& json, const std::vector<Tag>& tags) {
   if (tags.empty()) return;
   const bool plain =
       std::all_of(tags.begin(), tags.end(), [](const Tag& tag) { return utf8_valid(tag.value); });
@@ -95,7 +95,7 @@ void write_counts(JsonWriter& json, const ExportedMessage& message) {
   write_count(json, "crashes", message.crashes);
 }
 
-void export_command(JsonWriter& json, const std::optional<JobCommand>& command) {
+void write_given_command(JsonWriter& json, const std::optional<JobCommand>& command) {
   if (!command) return;
   write_words(json, "argv", command->argv);
   write_bytes(json, "cwd", command->cwd);
@@ -107,7 +107,7 @@ std::string step_line(MessageId id, const ExportedStep& step) {
   JsonWriter json(line);
   json.begin_object().key("type").text("step").key("id").number(number(id));
   json.key("name").text(step.name).key("kind").text(name_of(step.kind));
-  export_time(json, "at", step.at_wall_ms);
+  write_moment(json, "at", step.at_wall_ms);
   write_bytes(json, "output", step.output);
   write_count(json, "child", number(step.child));
   write_yes(json, "open", step.open);
@@ -151,19 +151,19 @@ std::string exported_lines(const ExportedMessage& message) {
   JsonWriter json(lines);
   json.begin_object().key("type").text("message").key("id").number(number(message.id));
   json.key("state").text(name_of(message.state));
-  if (message.state == State::acked || message.state == State::cancelled) {
+  if (has_ended(message.state)) {
     json.end_object();
     return lines.append("\n");
   }
-  export_time(json, message.state == State::delayed ? "due_at" : "since", message.since_wall_ms);
-  if (message.state == State::held) export_time(json, "due_at", message.due_wall_ms);
+  write_moment(json, message.state == State::delayed ? "due_at" : "since", message.since_wall_ms);
+  if (message.state == State::held) write_moment(json, "due_at", message.due_wall_ms);
   write_span(json, "delay", message.delay_ms);
   json.key("tenant").text(message.tenant);
   if (message.priority != 0) json.key("priority").number(int64_t{message.priority});
   write_bytes(json, "key", decode_sort_key(message.key).value_or(""));
-  export_tags(json, message.tags);
+  write_given_tags(json, message.tags);
   write_counts(json, message);
-  export_time(json, "pushed_at", message.pushed_at_wall_ms);
+  write_moment(json, "pushed_at", message.pushed_at_wall_ms);
   write_span(json, "ttl", message.ttl_ms);
   write_span(json, "timeout", message.timeout_ms);
   write_span(json, "keep", message.keep_ms);
@@ -174,9 +174,9 @@ std::string exported_lines(const ExportedMessage& message) {
   write_yes(json, "wait_failed", message.wait_failed);
   write_yes(json, "expired", message.expired);
   if (!message.schedule.empty()) json.key("schedule").text(message.schedule);
-  export_time(json, "scheduled_at", message.scheduled_at_wall_ms);
+  write_moment(json, "scheduled_at", message.scheduled_at_wall_ms);
   write_error(json, message.last_error);
-  export_command(json, message.command);
+  write_given_command(json, message.command);
   json.key("steps").number(uint64_t{message.steps.size()});
   write_bytes(json, "payload", message.payload);
   json.end_object();

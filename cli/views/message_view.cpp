@@ -146,8 +146,7 @@ Result<MessageInfo> info_of(const Delivery& delivery) {
 }
 
 bool only_outcome_known(const MessageInfo& message) {
-  const bool finished =
-      message.state == State::acked || message.state == State::cancelled || message.state == State::moved;
+  const bool finished = has_ended(message.state) || message.state == State::moved;
   return finished && !message.ended_at_wall_ms;
 }
 

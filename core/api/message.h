@@ -96,6 +96,8 @@ struct Cursor {
 
 enum class State { ready, delayed, leased, held, dead, acked, cancelled, moved };
 std::string_view name_of(State state);
+/// It is in no queue any more: one that was moved goes on in another.
+constexpr bool has_ended(State state) { return state == State::acked || state == State::cancelled; }
 
 /// Why the last attempt failed. What is unknown is empty.
 struct LastError {

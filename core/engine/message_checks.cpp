@@ -80,7 +80,7 @@ Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max
 
 std::string import_fault(const ExportedMessage& message, uint64_t payload_bytes_max) {
   if (!message.lost.empty()) return message.lost;
-  if (message.state == State::acked || message.state == State::cancelled) return "";
+  if (has_ended(message.state)) return "";
   NewMessage pushed;
   pushed.tenant = message.tenant;
   pushed.payload = as_bytes(message.payload);

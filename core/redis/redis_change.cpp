@@ -87,7 +87,7 @@ Result<IdPage> RedisChange::select(const Filter& filter, const Cursor& from, siz
   IdPage page;
   std::string last = from.text.empty() ? "0" : from.text;
   if (!parse_decimal(last)) return Error{ErrorKind::usage, "cursor: is none of this queue", 0};
-  const bool finished = filter.state == State::acked || filter.state == State::cancelled;
+  const bool finished = filter.state && has_ended(*filter.state);
   while (!finished && page.ids.size() < n) {
     ArgumentList arguments;
     arguments.borrow("select");

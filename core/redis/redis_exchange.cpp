@@ -17,8 +17,6 @@ namespace fq {
 
 namespace {
 
-bool has_ended(State state) { return state == State::acked || state == State::cancelled; }
-
 bool waits(const ExportedMessage& message) {
   return number(message.behind) != 0 || std::any_of(message.after.begin(), message.after.end(),
                                                     [](const ExportedWait& wait) { return !wait.closed; });

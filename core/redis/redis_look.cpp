@@ -78,18 +78,18 @@ Result<MessageInfo> RedisLook::info_of(const Reply& shown, const Reply& reply) {
   info.schedule = record->schedule;
   if (!info.schedule.empty()) info.scheduled_at_wall_ms = record->scheduled_wall_ms;
   if (record->ttl_ms > 0) info.ttl_ms = record->ttl_ms;
-  const bool has_ended = info.state == State::acked || info.state == State::cancelled;
-  const bool was_started = info.state == State::leased || info.state == State::dead || has_ended;
-  if (has_ended || info.state == State::dead) info.ended_at_wall_ms = shard_.wall_of(record->since_ms);
+  const bool ended = has_ended(info.state);
+  const bool was_started = info.state == State::leased || info.state == State::dead || ended;
+  if (ended || info.state == State::dead) info.ended_at_wall_ms = shard_.wall_of(record->since_ms);
   if (was_started && record->began_ms != 0) info.started_at_wall_ms = shard_.wall_of(record->began_ms);
-  if (!has_ended) info.payload = std::string(record->payload);
+  if (!ended) info.payload = std::string(record->payload);
   if (const std::optional<TiesRecord> ties = read_ties(shown.at(3).text)) {
     info.unique = ties->unique;
     info.after = ties->after;
   }
   if (shown.at(2).is_text()) info.last_error = read_failure(shown.at(2).text);
   std::optional<LastError> end = info.state == State::dead ? info.last_error : std::nullopt;
-  if (has_ended) end = read_failure(std::string(8, '\0') + shown.at(4).text);
+  if (ended) end = read_failure(std::string(8, '\0') + shown.at(4).text);
   if (end) info.exit = end->exit, info.signal = end->signal;
   if (info.last_error) info.last_error->at_wall_ms = shard_.wall_of(info.last_error->at_wall_ms);
   return info;

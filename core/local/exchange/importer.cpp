@@ -13,8 +13,6 @@ namespace {
 // The end of the year 9999, which is still a time that people write.
 constexpr int64_t kNotYetWallMs = 253'402'300'799'000;
 
-bool has_ended(State state) { return state == State::acked || state == State::cancelled; }
-
 /// Whether it may start before all of it is here.
 bool has_to_wait(const ExportedMessage& message) {
   const bool would_start = message.state == State::ready || message.state == State::delayed;

@@ -95,9 +95,6 @@ bool read_rest(std::string_view bytes, MessageRecord& record) {
   return rest.ok() && read_block(block, record);
 }
 
-/// Its payload is gone then.
-bool has_ended(State state) { return state == State::acked || state == State::cancelled; }
-
 /// A double says it as far as 2^53; what is unlimited comes back as that.
 int64_t whole_of(double number) {
   if (number >= 0x1p63) return kUnlimited;
