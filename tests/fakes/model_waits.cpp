@@ -8,7 +8,8 @@ namespace fq::test {
 
 namespace {
 
-bool has_ended(State state) { return state == State::dead || is_finished(state); }
+/// What waits for its end knows how it did.
+bool is_settled(State state) { return state == State::dead || is_finished(state); }
 
 }  // namespace
 
@@ -24,7 +25,7 @@ void Model::hold(Message& message, const NewMessage& from, MessageId behind) {
   if (number(behind) != 0) add(behind, true);
   message.behind = behind;
   for (const Waited& each : message.waits) {
-    if (has_ended(find(each.id)->info.state)) note_ended(each.id);
+    if (is_settled(find(each.id)->info.state)) note_ended(each.id);
   }
 }
 
@@ -36,10 +37,10 @@ void Model::note_ended(MessageId id) {
 void Model::settle_held() {
   while (!ended_.empty()) {
     const MessageId ended = ended_.front();
-    while (Message* waiter = has_ended(find(ended)->info.state) ? first_waiter(ended) : nullptr) {
+    while (Message* waiter = is_settled(find(ended)->info.state) ? first_waiter(ended) : nullptr) {
       settle_wait(*waiter, ended);
     }
-    while (Message* buried = has_ended(find(ended)->info.state) ? nullptr : buried_by(ended)) kick(*buried);
+    while (Message* buried = is_settled(find(ended)->info.state) ? nullptr : buried_by(ended)) kick(*buried);
     ended_.pop_front();
   }
 }
@@ -51,7 +52,7 @@ Model::Message* Model::buried_by(MessageId id) {
     for (const Waited& wait : each.waits) {
       const State state = find(wait.id)->info.state;
       waited |= wait.id == id && !wait.any;
-      failed |= !wait.any && has_ended(state) && state != State::acked;
+      failed |= !wait.any && is_settled(state) && state != State::acked;
     }
     if (waited && !failed) return &each;
   }
@@ -89,7 +90,7 @@ void Model::settle_wait(Message& message, MessageId ended) {
 bool Model::hold_again(Message& message) {
   bool holds = false;
   for (Waited& each : message.waits) {
-    each.closed = has_ended(find(each.id)->info.state);
+    each.closed = is_settled(find(each.id)->info.state);
     holds |= !each.closed;
     each.began = ++last_wait_;
   }
