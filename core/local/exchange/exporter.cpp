@@ -4,7 +4,7 @@
 #include <algorithm>
 // fq, this room.
 #include "core/local/files/blobs.h"
-#include "core/local/read/message_reader.h"
+#include "core/local/read/item_view.h"
 
 namespace fq {
 
@@ -39,19 +39,6 @@ void tell_terms(const MessageTerms& terms, ExportedMessage& message) {
   message.schedule = terms.schedule;
   message.scheduled_at_wall_ms = terms.scheduled_wall_ms;
   tell_waits(terms.after, message);
-}
-
-void tell_item(const MessageItem& item, ExportedMessage& message) {
-  message.tenant = item.tenant;
-  message.priority = item.priority;
-  message.key = item.key;
-  if (item.attempts_max != 0) message.attempts_max = item.attempts_max;
-  for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{}))
-    message.tags.push_back({std::string(tag.name), std::string(tag.value)});
-  const JobTerms job = decode_job(item.job).value_or(JobTerms{});
-  message.command = command_of(job);
-  message.timeout_ms = job.timeout_ms;
-  message.keep_ms = job.keep_ms;
 }
 
 void tell_error(const MovedRecord& record, ExportedMessage& message) {
@@ -114,7 +101,7 @@ Result<std::optional<ExportedMessage>> Exporter::tell(MessageId id) {
     const MovedRecord& record = carried.record();
     ExportedMessage message;
     message.id = id;
-    tell_item(record.message, message);
+    copy_values(record.message, message);
     const int64_t now_wall_ms = clock().wall_ms();
     tell_state(carried.snapshot(), record.message, now_wall_ms, message);
     tell_terms(decode_terms(record.message.terms).value_or(MessageTerms{}), message);

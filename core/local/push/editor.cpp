@@ -7,7 +7,7 @@
 #include "core/engine/patched.h"
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/local/read/message_reader.h"
+#include "core/local/read/item_view.h"
 #include "core/local/shared/loose_blobs.h"
 
 namespace fq {
@@ -17,22 +17,6 @@ namespace {
 constexpr int kEditTriesMax = 100;  // against others who change it all the time
 
 bool changes_time(const MessagePatch& patch) { return patch.delay_ms || patch.at_wall_ms; }
-
-/// The values of a message, its payload and its times left out.
-NewMessage values_of(const MessageItem& item) {
-  NewMessage message;
-  message.tenant = item.tenant;
-  message.priority = item.priority;
-  message.key = item.key;
-  if (item.attempts_max != 0) message.attempts_max = item.attempts_max;
-  for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{}))
-    message.tags.push_back({std::string(tag.name), std::string(tag.value)});
-  const JobTerms job = decode_job(item.job).value_or(JobTerms{});
-  message.command = command_of(job);
-  message.timeout_ms = job.timeout_ms;
-  message.keep_ms = job.keep_ms;
-  return message;
-}
 
 }  // namespace
 
@@ -93,7 +77,9 @@ Result<void> Editor::fill(const MessagePatch& patch, Draft& draft) {
   if (before.state == SlotState::dead && changes_time(patch))
     return Error{ErrorKind::usage,
                  message_object(number(before.id)) + ": is dead, so it is due at no time; kick it", 0};
-  NewMessage message = patched(values_of(before.message), patch);
+  NewMessage values;
+  copy_values(before.message, values);
+  NewMessage message = patched(std::move(values), patch);
   FQ_TRY(check_message(message, header().settings.payload_bytes_max.peek()));
   if (!patch.payload) message.payload = before.message.payload;
   const Now now = gate().now();

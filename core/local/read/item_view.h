@@ -3,12 +3,28 @@
 
 // fq, below us.
 #include "core/api/queue.h"
-#include "core/journal/record.h"
+#include "core/journal/codec.h"
+// fq, this room.
+#include "core/local/read/message_reader.h"
 
 namespace fq {
 
 /// All but its payload. What `info` says besides stays.
 void describe_item(const MessageItem& item, MessageInfo& info);
+/// What a push gives of a message, its payload and its terms left out.
+template <class Message>
+void copy_values(const MessageItem& item, Message& message) {
+  message.tenant = item.tenant;
+  message.priority = item.priority;
+  message.key = item.key;
+  if (item.attempts_max != 0) message.attempts_max = item.attempts_max;
+  for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{}))
+    message.tags.push_back({std::string(tag.name), std::string(tag.value)});
+  const JobTerms job = decode_job(item.job).value_or(JobTerms{});
+  message.command = command_of(job);
+  message.timeout_ms = job.timeout_ms;
+  message.keep_ms = job.keep_ms;
+}
 /// What its tags and its terms say to who is to run it.
 void describe_delivery(const MessageItem& item, Delivery& delivery);
 

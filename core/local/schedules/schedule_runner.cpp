@@ -5,7 +5,7 @@
 // fq, below us.
 #include "core/base/fault_point.h"
 // fq, this room.
-#include "core/local/read/message_reader.h"
+#include "core/local/read/item_view.h"
 
 namespace fq {
 
@@ -18,17 +18,8 @@ constexpr int64_t kWithoutZoneMs = 60'000;  // arbitrary: until a zone that cann
 /// What a schedule makes, of what its record says.
 struct MadeMessage {
   explicit MadeMessage(const MessageItem& item) {
-    message.tenant = item.tenant;
-    message.key = item.key;
-    message.priority = item.priority;
-    if (item.attempts_max != 0) message.attempts_max = item.attempts_max;
+    copy_values(item, message);
     message.payload = item.payload;
-    for (const TagView& tag : decode_tags(item.tags).value_or(std::vector<TagView>{}))
-      message.tags.push_back({std::string(tag.name), std::string(tag.value)});
-    const JobTerms job = decode_job(item.job).value_or(JobTerms{});
-    message.command = command_of(job);
-    message.timeout_ms = job.timeout_ms;
-    message.keep_ms = job.keep_ms;
     const MessageTerms terms = decode_terms(item.terms).value_or(MessageTerms{});
     if (terms.ttl_ms != 0) message.ttl_ms = terms.ttl_ms;
   }
