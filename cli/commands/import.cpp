@@ -231,7 +231,7 @@ Result<Reader> open_source(const Arguments& arguments) {
 
 Result<Exit> run_import(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(Reader source, open_source(arguments));
-  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good, Session::Missing::is_made_and_said));
   FQ_TRY_SET(const Settings settings, queue->settings());
   NumberedLines lines(std::move(source),
                       json_line_bytes_max(std::max<uint64_t>(settings.payload_bytes_max, kStepBytesMax)),

@@ -78,18 +78,31 @@ Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max
   return check_command(message);
 }
 
-std::string import_fault(const ExportedMessage& message, uint64_t payload_bytes_max) {
-  if (!message.lost.empty()) return message.lost;
-  if (has_ended(message.state)) return "";
+NewMessage values_of(const ExportedMessage& message) {
   NewMessage pushed;
   pushed.tenant = message.tenant;
   pushed.payload = as_bytes(message.payload);
+  pushed.priority = message.priority;
   pushed.key = message.key;
   pushed.attempts_max = message.attempts_max;
   pushed.tags = message.tags;
   pushed.command = message.command;
+  pushed.timeout_ms = message.timeout_ms;
+  pushed.keep_ms = message.keep_ms;
+  if (message.ttl_ms > 0) pushed.ttl_ms = message.ttl_ms;
   pushed.unique = message.unique;
+  pushed.unique_for_ms = message.unique_for_ms;
+  pushed.debounce = message.debounce;
   pushed.schedule = message.schedule;
+  pushed.scheduled_at_wall_ms = message.scheduled_at_wall_ms;
+  return pushed;
+}
+
+std::string import_fault(const ExportedMessage& message, uint64_t payload_bytes_max) {
+  if (!message.lost.empty()) return message.lost;
+  if (has_ended(message.state)) return "";
+  NewMessage pushed = values_of(message);
+  pushed.debounce = {};  // it needs no delay any more
   const Result<void> checked = check_message(pushed, payload_bytes_max);
   if (!checked.ok()) return checked.error().text;
   if (message.debounce.size() > kUniqueKeyBytesMax) return "debounce: is too long";

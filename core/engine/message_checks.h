@@ -17,6 +17,8 @@ inline bool has_terms(const NewMessage& message) { return is_keyed(message) || c
 
 Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max);
 
+/// What a push would give of it: all but its past and what it waits for.
+NewMessage values_of(const ExportedMessage& message);
 /// What is wrong with a message that another queue is said to have exported; "": nothing.
 std::string import_fault(const ExportedMessage& message, uint64_t payload_bytes_max);
 

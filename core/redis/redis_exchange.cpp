@@ -44,26 +44,6 @@ ExportedMessage exported_of(const MessageRecord& record) {
   return message;
 }
 
-NewMessage message_of(const ExportedMessage& message) {
-  NewMessage pushed;
-  pushed.tenant = message.tenant;
-  pushed.payload = as_bytes(message.payload);
-  pushed.priority = message.priority;
-  pushed.key = message.key;
-  pushed.attempts_max = message.attempts_max;
-  pushed.tags = message.tags;
-  pushed.command = message.command;
-  pushed.timeout_ms = message.timeout_ms;
-  pushed.keep_ms = message.keep_ms;
-  if (message.ttl_ms > 0) pushed.ttl_ms = message.ttl_ms;
-  pushed.unique = message.unique;
-  pushed.unique_for_ms = message.unique_for_ms;
-  pushed.debounce = message.debounce;
-  pushed.schedule = message.schedule;
-  pushed.scheduled_at_wall_ms = message.scheduled_at_wall_ms;
-  return pushed;
-}
-
 std::string failure_of(const ExportedMessage& message, const Shard& shard) {
   if (!message.last_error) return {};
   Settle settle;
@@ -185,7 +165,7 @@ Result<ImportResult> RedisExchange::import_one(const ExportedMessage& message, s
   ImportResult result;
   result.why = import_fault(message, settings.payload_bytes_max);
   if (result.why.empty()) result.why = objection_to(message, settings.order);
-  const NewMessage pushed = message_of(message);
+  const NewMessage pushed = values_of(message);
   const Result<void> fits = check_on_server(pushed);
   if (result.why.empty() && !fits.ok()) result.why = fits.error().text;
   if (!result.why.empty()) return result;

@@ -25,7 +25,10 @@ gives 0 '' fq export --live
 is 'live pauses nothing' false "$(fq queue list --json | jq .paused)"
 
 # Into a queue that has had a message: new ids, and what came after one comes after it there.
-gives 1 "queue 'other': there is none" fq import -q other "$work/e"
+gives 0 "queue 'elsewhere': did not exist; created" fq import -q elsewhere "$work/e"
+is 'and the made queue has them' "$(fq peek --state all -n 999 --json | jq -r .payload | sort | cksum)" \
+  "$(fq peek -q elsewhere --state all -n 999 --json | jq -r .payload | sort | cksum)"
+fq queue remove elsewhere --yes
 fq push -q other first >/dev/null; fq pop -q other >/dev/null
 gives 0 '' fq import -q other "$work/e"
 is 'OLD NEW' '1 2 15 16' "$(sed -n '1p;$p' "$work/out" | xargs)"
