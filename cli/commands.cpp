@@ -26,6 +26,9 @@ const Command* find_command(std::string_view name) {
   for (const Command* command : kCommands) {
     if (command->name == name) return command;
   }
+  for (const Command* command : own_parts.commands) {
+    if (command->name == name) return command;
+  }
   return nullptr;
 }
 

@@ -8,17 +8,21 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 // fq, below us.
 #include "core/base/descriptor.h"
 #include "core/base/text/escape.h"
 #include "core/redis/redis_engine.h"
 // fq, this room.
+#include "cli/redis_engines.h"
 #include "cli/terminal/environment.h"
 
 namespace fq {
 
 namespace {
 
+constexpr const char* kPassword = "FQ_REDIS_PASSWORD";
 constexpr off_t kPasswordBytesMax = 1024;  // arbitrary
 
 Error config(const std::string& path, std::string_view what) {
@@ -44,17 +48,35 @@ Result<std::string> read_password_file(const std::string& path) {
   return text;
 }
 
+/// Out of the environment, before anything is started that would inherit it; in its place nothing is left
+/// that others of this user could read in /proc.
+std::string take_password() {
+  const std::string password = cli::environment(kPassword).value_or(std::string());
+  if (char* const value = std::getenv(kPassword)) ::explicit_bzero(value, std::strlen(value));
+  ::unsetenv(kPassword);
+  return password;
+}
+const std::string password_of_environment = take_password();
+
 /// A file that cannot be used is never passed over for the other.
 Result<std::string> password() {
   if (const auto path = cli::environment("FQ_REDIS_PASSWORD_FILE")) return read_password_file(*path);
-  return cli::environment("FQ_REDIS_PASSWORD").value_or(std::string());
+  return password_of_environment;
 }
 
 }  // namespace
 
-std::span<const Engine* const> engines() {
+bool has_password_of_its_own() {
+  return !password_of_environment.empty() && !cli::environment("FQ_REDIS_PASSWORD_FILE");
+}
+
+const RedisEngine& redis_engine() {
   static const RedisEngine redis(redis_library(), password);
-  static const Engine* const all[] = {&redis};
+  return redis;
+}
+
+std::span<const Engine* const> engines() {
+  static const Engine* const all[] = {&redis_engine()};
   return all;
 }
 

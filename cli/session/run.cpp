@@ -47,6 +47,7 @@ Result<Exit> run_line(int argc, char** argv, Session& session) {
   if (helps && arguments.has("version")) return print(session, "fq " FQ_VERSION "\n");
   if (helps) return command->run(arguments, session);
   FQ_TRY(session.resolve(arguments));
+  if (own_parts.before != nullptr) own_parts.before(*command);
   return command->run(arguments, session);
 }
 

@@ -29,6 +29,13 @@ struct Command {
 /// What is taken where no command stands, and by help.
 extern const Command no_command;
 
+/// What one program has beside the others, which says so before main begins: see cli/redis_commands.cpp.
+struct OwnParts {
+  std::span<const Command* const> commands;
+  void (*before)(const Command& command) = nullptr;  // it runs
+};
+inline OwnParts own_parts;
+
 /// All subcommands, in the order of the overview.
 std::span<const Command* const> all_commands();
 /// Null when there is none of that name.

@@ -6,7 +6,7 @@
 #include <map>
 // fq, below us.
 #include "core/base/fault_point.h"
-#include "core/base/tenant_name.h"
+#include "core/engine/move_checks.h"
 // fq, this room.
 #include "core/local/files/process_info.h"
 #include "core/local/files/queue_directory.h"
@@ -16,15 +16,6 @@ namespace fq {
 namespace {
 
 constexpr size_t kMovesAtOnce = 64;  // between two syncs; chosen: what a killed process leaves to be finished
-
-Result<void> check_names(const MoveRequest& request) {
-  const std::string_view fault = queue_name_fault(request.to);
-  if (!fault.empty()) return Error{ErrorKind::usage, "queue '" + request.to + "': " + std::string(fault), 0};
-  const std::string_view of_tenant =
-      request.tenant.empty() ? std::string_view() : tenant_name_fault(request.tenant);
-  if (of_tenant.empty()) return {};
-  return Error{ErrorKind::usage, "tenant '" + request.tenant + "': " + std::string(of_tenant), 0};
-}
 
 }  // namespace
 
@@ -45,10 +36,7 @@ Result<MoveReply> Mover::move(std::span<const MessageId> ids, const MoveRequest&
                               int64_t timeout_ms) {
   MoveReply reply;
   const std::string& spool = from_.location().spool;
-  if (request.to == from_.location().queue)
-    return Error{ErrorKind::usage, "queue '" + request.to + "': is the queue that they are in; name another",
-                 0};
-  FQ_TRY(check_names(request));
+  FQ_TRY(check_move(request, from_.location().queue));
   FQ_TRY_SET(const std::unique_ptr<MovingQueue> to, open_(request.to));
   FQ_TRY_SET(const std::optional<MoveLock> lock, MoveLock::take(spool, timeout_ms));
   if (!lock)

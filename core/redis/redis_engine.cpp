@@ -3,9 +3,9 @@
 // fq, below us.
 #include "core/base/text/escape.h"
 // fq, this room.
-#include "core/redis/not_built.h"
 #include "core/redis/redis_queue.h"
 #include "core/redis/shard/kept_policy.h"
+#include "core/redis/shard/rights.h"
 
 namespace fq {
 
@@ -57,8 +57,10 @@ Result<void> RedisEngine::remove(const Location& location) const {
   return catalog.remove(location.queue);
 }
 
-Result<void> RedisEngine::rename(const Location&, const std::string&) const {
-  return not_built::refusal(not_built::kRename);
+Result<void> RedisEngine::rename(const Location& location, const std::string& name) const {
+  FQ_TRY_SET(const ServerAccess access, access_to(location.spool));
+  FQ_TRY_SET(Catalog catalog, Catalog::open(access));
+  return catalog.rename(location.queue, name);
 }
 
 Result<std::string> RedisEngine::queue_marked(const std::string& spool, std::string_view mark) const {
@@ -78,6 +80,17 @@ Result<std::string> RedisEngine::keep_policy_text(const std::string& spool, cons
   FQ_TRY_SET(const ServerAccess access, access_to(spool));
   FQ_TRY_SET(KeptPolicy kept, KeptPolicy::open(access));
   return kept.replace(text, if_version);
+}
+
+Result<std::string> RedisEngine::rights(const std::string& spool) const {
+  FQ_TRY_SET(const RedisPlace place, parse_redis_place(spool));
+  return rights_of(place, library_);
+}
+
+Result<bool> RedisEngine::load(const std::string& spool) const {
+  FQ_TRY_SET(const ServerAccess access, access_to(spool));
+  FQ_TRY_SET(const std::unique_ptr<Server> server, Server::open(access.place, access.password));
+  return load_library(*server, library_);
 }
 
 std::vector<DoctorRow> RedisEngine::examine(const std::string& spool,

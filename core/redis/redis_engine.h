@@ -28,6 +28,10 @@ class RedisEngine final : public Engine {
   Result<PolicyText> policy_text(const std::string& spool) const override;
   Result<std::string> keep_policy_text(const std::string& spool, const std::string& text,
                                        const std::optional<std::string>& if_version) const override;
+  /// The server's rules for a user that works on these queues, and no more.
+  Result<std::string> rights(const std::string& spool) const;
+  /// Loads the server's program, for users that may not. True: it was not there.
+  Result<bool> load(const std::string& spool) const;
   std::vector<DoctorRow> examine(const std::string& spool,
                                  const std::optional<std::string>& queue) const override;
 

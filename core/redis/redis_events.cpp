@@ -93,6 +93,10 @@ Event RedisEvents::event_of(const StreamEvent& record) {
     const bool overlaps = record.skipped == static_cast<uint8_t>(Occurrence::overlap);
     if (record.event == "skipped") event.reason = overlaps ? "the one before still runs" : "missed";
   }
+  if (!record.other_queue.empty()) {
+    event.other_queue = keep(record.other_queue);
+    event.other_id = MessageId{record.other_id};
+  }
   if (record.event == "pushed" && record.tags) {
     const MessageRecord pushed = read_job_block(*record.tags);
     event.schedule = keep(pushed.schedule);
@@ -168,6 +172,7 @@ Result<HistoryPage> RedisEvents::history(MessageId id, const Cursor& from, size_
     event.exit = each.exit;
     event.signal = each.signal;
     event.stderr_tail = each.stderr_tail;
+    if (!each.other_queue.empty()) event.elsewhere = Elsewhere{std::string(each.other_queue), each.other_id};
     page.tenant = each.tenant;
   }
   if (!at_end) page.next = cursor_of(place);

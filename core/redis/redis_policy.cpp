@@ -9,7 +9,6 @@
 #include "core/base/text/escape.h"
 // fq, this room.
 #include "core/redis/records/argument_list.h"
-#include "core/redis/not_built.h"
 #include "core/redis/records/records.h"
 
 namespace fq {
@@ -68,7 +67,7 @@ Result<void> check_values(const PolicyValues& values) {
     const std::string_view what = lacking(value.key);
     const std::optional<PolicyValue> usual = value_of(standard, value.key);
     const bool is_usual = usual && usual->number == value.number && usual->second == value.second;
-    if (!what.empty() && !is_usual) return not_built::refusal(what);
+    if (!what.empty() && !is_usual) return Error{ErrorKind::unusable, "policy: " + std::string(what), 0};
     const std::string_view fault = policy_value_fault(value);
     if (!fault.empty()) return Error{ErrorKind::usage, "policy: " + std::string(fault), 0};
   }
@@ -109,7 +108,8 @@ Result<void> check_keys(std::string_view path, const PolicyPatch& patch) {
         (path.empty() ? "queue" : "tenant " + in_quotes(path)) + std::string(": has no such setting"), 0};
   }
   for (const PolicyKey key : patch.unset) {
-    if (const std::string_view what = lacking(key); !what.empty()) return not_built::refusal(what);
+    if (const std::string_view what = lacking(key); !what.empty())
+      return Error{ErrorKind::unusable, "policy: " + std::string(what), 0};
   }
   return check_values(patch.set);
 }

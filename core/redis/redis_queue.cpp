@@ -5,8 +5,8 @@
 
 #include <random>
 // fq, this room.
-#include "core/redis/not_built.h"
 #include "core/redis/views/redis_check.h"
+#include "core/redis/views/redis_repair.h"
 #include "core/redis/output/redis_follower.h"
 
 namespace fq {
@@ -15,6 +15,7 @@ Caps RedisQueue::caps() const {
   return {.exact_global_order = true,
           .wake_latency_bound_ms = 1'000,
           .turns_told = kTurnsTold,
+          .moves = true,
           .exports = true,
           .tells_timers = true,
           .event_horizon_ms = kEventHorizonMs};
@@ -48,7 +49,8 @@ Result<CallId> RedisQueue::begin_call() {
   for (;;) {
     std::random_device random;
     const uint64_t call = 1 + (uint64_t{random()} << 20 ^ random()) % kMessageIdMax;
-    FQ_TRY_SET(const Reply begun, shard_.change("change", {"call", std::to_string(call), pid}));
+    FQ_TRY_SET(const Reply begun,
+               shard_.change("change", {"call", std::to_string(call), pid}, Shard::Lost::is_repeated));
     session_.keep_alive();
     if (begun.at(1).at(0).number == 1) return CallId{call};
   }
@@ -63,12 +65,8 @@ Result<std::unique_ptr<OutputFollower>> RedisQueue::follow(MessageId id, std::op
   return std::unique_ptr<OutputFollower>(std::make_unique<RedisFollower>(*this, shard_, id, call));
 }
 
-Result<MoveReply> RedisQueue::move(std::span<const MessageId>, const MoveRequest&) {
-  return not_built::refusal(not_built::kMove);
-}
 Result<CheckReport> RedisQueue::check(bool repair) {
-  if (repair) return not_built::refusal(not_built::kRepair);
-  return RedisCheck(shard_).run();
+  return repair ? RedisRepair(shard_).run() : RedisCheck(shard_).run();
 }
 /// There is no journal: what nobody needs goes with the calls that find it.
 Result<CompactReport> RedisQueue::compact() {

@@ -1,6 +1,4 @@
 // redis_queue - a queue on a server: the door's calls, handed on to what speaks with the server's program.
-//
-// What is not built yet is refused by name: see not_built.h.
 #pragma once
 
 // fq, this room.
@@ -11,6 +9,7 @@
 #include "core/redis/views/redis_explain.h"
 #include "core/redis/redis_leases.h"
 #include "core/redis/redis_look.h"
+#include "core/redis/redis_mover.h"
 #include "core/redis/redis_peek.h"
 #include "core/redis/redis_policy.h"
 #include "core/redis/redis_push.h"
@@ -25,9 +24,10 @@ class RedisQueue final : public Queue {
   RedisQueue(const QueueEntry& entry, ServerAccess access)
       : session_(access, entry.tag),
         shard_(access, entry.tag, session_.nonce()),
-        runs_(std::move(access), entry.tag, session_.nonce()),
+        runs_(access, entry.tag, session_.nonce()),
         leases_(shard_, session_, entry.mark),
-        exchange_(shard_, look_, policy_, entry.mark) {
+        exchange_(shard_, look_, policy_, entry.mark),
+        mover_(shard_, std::move(access), entry.name) {
     shard_.when_schedules_are_due([this] { return schedules_.run_due(); });
   }
 
@@ -74,7 +74,9 @@ class RedisQueue final : public Queue {
   Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) override {
     return change_.edit(id, patch);
   }
-  Result<MoveReply> move(std::span<const MessageId> ids, const MoveRequest& request) override;
+  Result<MoveReply> move(std::span<const MessageId> ids, const MoveRequest& request) override {
+    return mover_.move(ids, request);
+  }
   Result<std::string> origin() override { return exchange_.origin(); }
   Result<std::optional<ExportedMessage>> exported(MessageId id) override { return exchange_.exported(id); }
   Result<ImportReply> import_messages(std::span<const ExportedMessage> messages,
@@ -119,6 +121,7 @@ class RedisQueue final : public Queue {
   RedisExplain explain_{shard_};
   RedisSchedules schedules_{shard_, policy_};
   RedisExchange exchange_;
+  RedisMover mover_;
   RedisSteps steps_{shard_, session_, leases_, policy_};
 };
 

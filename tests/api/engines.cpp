@@ -6,10 +6,13 @@
 // System.
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 // Tests.
 #include "tests/fakes/model_queue.h"
 #ifdef FQ_HAVE_REDIS_ENGINE
 #include "core/redis/redis_engine.h"
+#include "core/redis/shard/rights.h"
 #include "tests/servers/servers.h"
 #include "tests/servers/told_time_library.h"
 #endif
@@ -63,13 +66,32 @@ std::unique_ptr<Engine> make_local() { return std::make_unique<LocalEngine>(); }
 #ifdef FQ_HAVE_REDIS_ENGINE
 Result<std::string> no_password() { return std::string(); }
 
+/// Whose clients have no more rights than fq says that they need.
+struct LeastRights {
+  TestServer server;
+  LeastRights() {
+    auto place = parse_redis_place(server.spool());
+    REQUIRE(place.ok());
+    place->prefix = "test*";
+    auto admin = fq::Server::open(*place, "");
+    REQUIRE(admin.ok());
+    REQUIRE(load_library(**admin, told_time_library()).ok());
+    std::istringstream rights("ACL SETUSER default " + rights_of(*place, told_time_library()));
+    std::vector<std::string> parts{std::istream_iterator<std::string>(rights), {}};
+    const std::vector<std::string_view> words(parts.begin(), parts.end());
+    const auto answer = (*admin)->call(words);
+    REQUIRE(answer.ok());
+    REQUIRE(answer->text == "OK");
+  }
+};
+
 /// All queues are on one server, each below a prefix of its own.
 class RedisContractEngine final : public Engine {
  public:
   RedisContractEngine() {
-    static TestServer server;
+    static const LeastRights rights;
     static int count = 0;
-    location_.spool = server.spool("?prefix=test" + std::to_string(++count));
+    location_.spool = rights.server.spool("?prefix=test" + std::to_string(++count));
   }
   ~RedisContractEngine() override { static_cast<void>(engine().remove(location_)); }
   std::unique_ptr<Queue> open(Clock& clock) override {

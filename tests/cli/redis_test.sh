@@ -139,21 +139,51 @@ gives 0 '' fq queue remove new --yes
 gives 69 'use fq config get and fq config load' fq config edit
 gives 69 'use fq config get and fq config load' fq config path
 gives 64 'only a directory can be backed up' fq backup "$work/copy"
-fq queue create third
-gives 69 'moving messages to another queue: is not there yet' fq move 1 --to third
-gives 0 '' fq queue remove third --yes
-before=$(fq stats --json | jq -c 'del(.as_of)')
-for words in "queue rename default other" "check --repair"; do
-  # shellcheck disable=SC2086
-  gives 69 "is not there yet for queues on a server" fq $words
-done
-is "refused and not half done" "$before" "$(fq stats --json | jq -c 'del(.as_of)')"
+
+# What does not agree is found and repaired.
+fq push -t broken x >"$work/id"
+redis-cli -s "$work/s" del 'fq1:fq:{default:0:0}:q:broken' >/dev/null
+gives 65 '' fq check
+gives 0 '' fq check --repair
+is "it says what it did" 1 "$(grep -c "repaired: message $(cat "$work/id"): is ready, and its queue says so again" "$work/out")"
+gives 0 '' fq check
+gives 0 '' fq cancel "$(cat "$work/id")"
 
 # What is wrong with a spool is said as for any.
 gives 78 "has an option that there is not" env FQ_SPOOL="$FQ_SPOOL?colour=red" "$FQ" push x
 gives 64 "has an option that there is not" fq push --spool "$FQ_SPOOL?colour=red" x
 gives 75 "$work/none: cannot be reached" fq push --spool "redis+unix://$work/none" x
 gives 64 "is a directory, for which this program has no engine" "$(dirname "$FQ")/fq-redis" push --spool "$work/d" x
+
+# What others keep below a prefix is in nobody's way, or named, and is not touched.
+on_prefix() { printf '%s?prefix=%s' "$FQ_SPOOL" "$1"; }
+foreign() { redis-cli -s "$work/s" "$@" >"$work/foreign"; }
+foreign set fq1:strange:queues x
+gives 69 "has something of another program under a key of fq's; use another prefix" fq push --spool "$(on_prefix strange)" x
+foreign del fq1:strange:queues
+foreign set 'fq1:strange:{default}:meta' x
+gives 69 "use another prefix" fq push --spool "$(on_prefix strange)" x
+gives 69 "use another prefix" fq peek --spool "$(on_prefix strange)"
+is "what is there stays" x "$(redis-cli -s "$work/s" get 'fq1:strange:{default}:meta')"
+foreign set 'fq1:deep:{default:0:0}:t' x
+gives 69 "use another prefix" fq push --spool "$(on_prefix deep)" --delay 1h x
+foreign del 'fq1:deep:{default:0:0}:t'
+is "a push that was refused so has left nothing" 0 "$(fq stats --spool "$(on_prefix deep)" --json | jq '.delayed + .pushed')"
+foreign sadd fq1:odd:queues ../x 'a b' ''
+foreign set 'fq1:odd:{default:0:0}:unknown' x
+is "names that are none are passed over" 1 "$(fq push --spool "$(on_prefix odd)" x)"
+is "in a list too" default "$(fq queue list --spool "$(on_prefix odd)")"
+gives 0 '' fq check --spool "$(on_prefix odd)"
+foreign hset 'fq1:newer:{default}:meta' schema 2 mark abcd
+gives 69 "is of schema '2', and this fq-redis knows 1; use the fq that made it" fq push --spool "$(on_prefix newer)" x
+
+# A message that is longer than a server takes, a server that drops keys.
+head -c 20971520 /dev/zero >"$work/long"
+gives 65 "payload: has 20971520 bytes, the limit on a server is 512KiB" fq push --file "$work/long"
+gives 65 "the limit on a server is 512KiB" bash -c "'$FQ' push <'$work/long'"
+start_server "$work/evicting" --maxmemory 100mb --maxmemory-policy allkeys-lru
+gives 69 "would drop messages when its memory is full; set its maxmemory-policy to noeviction" \
+  fq push --spool "redis+unix://$work/evicting" x
 
 # A password comes from a file of one's own, or from the environment; it is in no error and no process list.
 start_server "$work/p" --requirepass s3cret
@@ -171,5 +201,51 @@ gives 77 "does not know this user" env FQ_REDIS_PASSWORD=s3cret FQ_REDIS_PASSWOR
 is "not in the error" 0 "$(grep -c 'wr0ng\|s3cret' "$work/err")"
 gives 64 "has a password in it" fq push --spool "redis://me:s3cret@host" x
 is "not in the error" 0 "$(grep -c s3cret "$work/err")"
+
+# One of the environment is this program's own: its jobs have the name of a file, or nothing.
+printf 's3cret' >"$work/password"
+FQ_SPOOL=$locked FQ_REDIS_PASSWORD_FILE=$work/password fq push -q env -- sh -c 'env; "$0" push x; echo "pushed: $?"' "$FQ" >"$work/id"
+FQ_SPOOL=$locked FQ_REDIS_PASSWORD=s3cret fq worker --once -q env >"$work/out" 2>"$work/err"
+is "no job has the password" 0 "$(grep -c 's3cret\|^FQ_REDIS_PASSWORD=' "$work/out")"
+is "a job cannot reach the queue" "pushed: 77" "$(grep pushed: "$work/out")"
+is "and is told why" 1 "$(grep -c 'wants a password; put it into a file and name that in FQ_REDIS_PASSWORD_FILE' "$work/err")"
+is "and so is who starts the worker" 1 "$(grep -c '^fq: FQ_REDIS_PASSWORD: is not handed on, so jobs cannot reach the queue' "$work/err")"
+FQ_SPOOL=$locked FQ_REDIS_PASSWORD_FILE=$work/password fq push -q env -- sh -c '"$0" push x; echo "pushed: $?"' "$FQ" >"$work/id"
+FQ_SPOOL=$locked FQ_REDIS_PASSWORD_FILE=$work/password fq worker --once -q env >"$work/out" 2>"$work/err"
+is "by a file it can" "pushed: 0" "$(grep pushed: "$work/out")"
+is "and nothing is said" 0 "$(grep -c PASSWORD "$work/err")"
+FQ_SPOOL=$locked FQ_REDIS_PASSWORD=s3cret "$FQ" pop -t nobody --wait=20s >"$work/out" 2>&1 & waiter=$!
+has_gone() { [ -n "$(tr '\0' '\n' <"/proc/$waiter/environ" | grep '^FQ_REDIS_PASSWORD=')" ] && ! grep -q s3cret "/proc/$waiter/environ"; }
+await has_gone
+kill $waiter; wait $waiter 2>/dev/null
+
+# What an administrator does: rights for a user, and functions for one that may not load them.
+own() { "$(dirname "$FQ")/fq-redis" "$@"; }
+is "the rights, on one line" "1 resetkeys resetchannels -@all ~fq1:shop:*" \
+  "$(own acl 'redis://host/?prefix=shop' | wc -l) $(own acl 'redis://host/?prefix=shop' | cut -d' ' -f1-4)"
+is "of FQ_SPOOL" "$(own acl "$FQ_SPOOL")" "$(own acl)"
+gives 64 "needs the URL of a server" own acl /some/where
+gives 64 "takes one URL" own load a b
+gives 64 "has a password in it" own acl redis://me:s3cret@host
+gives 75 "cannot be reached" own load "redis+unix://$work/none"
+gives 0 "" own load --help
+start_server "$work/least"
+admin() { redis-cli -s "$work/least" --user admin --pass all --no-auth-warning "$@" >"$work/admin"; }
+export FQ_SPOOL=redis+unix://$work/least
+redis-cli -s "$work/least" acl setuser admin on '>all' '~*' '+@all' >/dev/null
+set -f
+# shellcheck disable=SC2046
+admin acl setuser default $(own acl)
+set +f
+gives 69 "FUNCTION LOAD: this user may not; an administrator must run fq-redis load URL" fq push x
+admin acl setuser default +function
+is "loaded" "loaded" "$(own load | cut -d' ' -f2)"
+is "or there" "was there" "$(own load | cut -d' ' -f2-)"
+admin acl setuser default -function
+is "with these rights" 1 "$(fq push -- echo hello)"
+is "it works" hello "$(fq worker --once 2>/dev/null)"
+gives 0 "" fq check
+admin acl setuser default -hset
+gives 77 "does not let this user do it; fq-redis acl URL tells what it needs" fq push x
 
 finish

@@ -104,4 +104,108 @@ TEST_CASE("what steps have put out is among the bytes of their tenant") {
   CHECK(c.is_well());
 }
 
+TEST_CASE("what does not agree is repaired by what records say, and served") {
+  Checked c;
+  REQUIRE(c.queue->policy_load({{}, {}, {{"p", {{PolicyKey::concurrency, 2, 0, {}}}}}}, {.inode = 1}).ok());
+  c.set("a", PolicyKey::max_messages, 9);
+  c.set("run", PolicyKey::pool, 0, "p");
+  for (const std::string tenant : {"a/x", "a", "b", "b"}) push_one(*c.queue, tenant, tenant);
+  const MessageId running = push_one(*c.queue, "run", "run");
+  LeaseRequest request = for_a_minute();
+  request.tenant = "run";
+  const Receipt receipt = answered(c.queue->lease(request)).deliveries.at(0).receipt;
+  NewMessage later;
+  later.tenant = "late";
+  later.delay_ms = 3'600'000;
+  answered(c.queue->push({&later, 1}));
+  REQUIRE(c.is_well());
+  const auto nobody = std::string("\xff\0\0\0\0\0\0\0\x63", 9), id_of_nobody = nobody.substr(1);
+  const std::string id_of_run = std::string(7, '\0') + static_cast<char>(number(running));
+  const auto del = [&](std::string_view key) { command(c.server, {"DEL", key_of(key)}); };
+  const int what = GENERATE(range(0, 15));
+  CAPTURE(what);
+  switch (what) {
+    case 0:
+      del("q:b");
+      break;
+    case 1:
+      del("q:a/x");
+      break;
+    case 2:
+      del("n:b");
+      break;
+    case 3:
+      del("n:");
+      break;
+    case 4:
+      del("n:a");
+      break;
+    case 5:
+      del("r:");
+      break;
+    case 6:
+      del("r:a");
+      break;
+    case 7:
+      del("t");
+      break;
+    case 8:
+      del("i");
+      break;
+    case 9:
+      del("c:b");
+      break;
+    case 10:
+      command(c.server, {"HDEL", key_of("h"), "sums"});
+      break;
+    case 11:
+      command(c.server, {"ZADD", key_of("q:b"), "-9", nobody});
+      break;
+    case 12:
+      command(c.server, {"ZADD", key_of("t"), "1e14", id_of_nobody});
+      break;
+    case 13:
+      c.add_one(key_of("am"), "a", 16);
+      break;
+    case 14:
+      c.add_one(key_of("p"), "p", 48);
+      break;
+  }
+  const CheckReport report = answered(c.queue->check(true));
+  for (const std::string& line : report.findings.lines) UNSCOPED_INFO(line);
+  CHECK(report.findings.empty());
+  CHECK(report.remarks.empty());
+  CHECK_FALSE(report.repairs.empty());
+  CHECK(c.is_well());
+  CHECK(answered(c.queue->lease(for_a_minute(9))).deliveries.size() == 4);
+  Settle ack;
+  ack.receipt = receipt;
+  CHECK(answered(c.queue->settle({&ack, 1})).items.at(0) == SettleStatus::ok);
+  c.clock.advance(3'600'000);
+  // The leases are over, too.
+  CHECK(answered(c.queue->lease(for_a_minute(9))).deliveries.size() == 5);
+  CHECK(c.is_well());
+}
+
+TEST_CASE("places by rank are repaired") {
+  Checked c;
+  c.set("", PolicyKey::scope, static_cast<int64_t>(Scope::queue));
+  push_one(*c.queue, "a/x", "1");
+  push_one(*c.queue, "b", "2");
+  const std::string ring = GENERATE(std::string("k:"), std::string("g:"), std::string("rk"));
+  command(c.server, {"DEL", key_of(ring)});
+  CHECK(answered(c.queue->check(true)).findings.empty());
+  CHECK(c.is_well());
+  CHECK(answered(c.queue->lease(for_a_minute(2))).deliveries.size() == 2);
+  CHECK(c.is_well());
+}
+
+TEST_CASE("a repair of what is well changes nothing and says nothing") {
+  Checked c;
+  push_one(*c.queue, "a", "1");
+  const CheckReport report = answered(c.queue->check(true));
+  CHECK(report.findings.empty());
+  CHECK(report.repairs.empty());
+}
+
 }  // namespace fq::test

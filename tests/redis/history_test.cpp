@@ -1,6 +1,5 @@
 // history_test - random operations on a queue on a server and on the model, compared after each.
 //
-// Only of what is built: when not_built.h is empty, the random histories of tests/api take its place.
 // FQ_SEED=n runs one history again, FQ_HISTORIES=n more of them.
 #include "tests/redis/fixture.h"
 

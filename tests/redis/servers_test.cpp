@@ -69,6 +69,15 @@ TEST_CASE("a server that drops keys when it is full is refused") {
   CHECK(error.text.find("noeviction") != std::string::npos);
 }
 
+TEST_CASE("a server of version 6 is refused, naming it") {
+  const std::string info = "redis_version:6.2.14\r\nredis_mode:standalone\r\nrole:master\r\n";
+  const Impostor old("$" + std::to_string(info.size()) + "\r\n" + info + "\r\n");
+  const Result<std::vector<std::string>> queues = real_time_engine().list(old.spool());
+  REQUIRE(!queues.ok());
+  CHECK(queues.error().kind == ErrorKind::unusable);
+  CHECK(queues.error().text.find("is a Redis 6.2.14; fq needs 7.0") != std::string::npos);
+}
+
 TEST_CASE("one of a cluster is refused until clusters are spoken to") {
   const TestServer server({"--cluster-enabled", "yes"});
   CHECK(refusal_of(server).kind == ErrorKind::unusable);
@@ -92,6 +101,31 @@ TEST_CASE("a library that was flushed is loaded again, and work goes on") {
   command(server, {"FUNCTION", "FLUSH"});
   push_one(*queue, "t", "after");
   CHECK(answered(queue->lease(for_a_minute(2))).deliveries.size() == 2);
+}
+
+TEST_CASE("two builds of fq work on one queue, each by functions of its own") {
+  FakeClock clock;
+  const TestServer server;
+  const auto one = open_on(real_time_engine(), server.spool());
+  const auto other = open_on(told_time_engine(), server.spool(), &clock);
+  const CallId call = answered(one->begin_call());
+  NewMessage message;
+  message.call = call;
+  const MessageId id = answered(one->push({&message, 1})).items.at(0).id;
+  const auto follower = answered(one->follow(id, call));
+  const LeaseReply leased = answered(other->lease(for_a_minute()));
+  REQUIRE(leased.deliveries.size() == 1);
+  const auto run = answered(other->run_output(leased.deliveries[0], {100, true}));
+  REQUIRE(run->open().ok());
+  run->write(Channel::out, "told");
+  CHECK(answered(follower->next({0, false, nullptr})).what == FollowStep::What::run);
+  CHECK(answered(follower->next({0, false, nullptr})).bytes == "told");
+  Settle ack;
+  ack.receipt = leased.deliveries[0].receipt;
+  CHECK(answered(other->settle({&ack, 1})).items.at(0) == SettleStatus::ok);
+  push_one(*other, "t", "x");
+  CHECK(answered(one->lease(for_a_minute())).deliveries.size() == 1);
+  CHECK(command(server, {"FUNCTION", "LIST"}).items.size() == 2);
 }
 
 TEST_CASE("ids and serials are given once, also after a server forgot the last of them") {

@@ -27,7 +27,8 @@ RedisFollower::RedisFollower(Queue& queue, Shard& shard, MessageId id, std::opti
       call_(call ? std::to_string(number(*call)) : std::string()) {}
 
 RedisFollower::~RedisFollower() {
-  if (!call_.empty()) static_cast<void>(shard_.change("change", {"end_call", call_}));
+  if (!call_.empty())
+    static_cast<void>(shard_.change("change", {"end_call", call_}, Shard::Lost::is_repeated));
 }
 
 Result<FollowStep> RedisFollower::next(const FollowWait& wait) {
@@ -67,7 +68,7 @@ Result<std::optional<FollowStep>> RedisFollower::look(bool only_there) {
 Result<void> RedisFollower::note_read() {
   if (call_.empty() || places_ == noted_) return {};
   const std::string out = std::to_string(places_[0]), err = std::to_string(places_[1]);
-  FQ_TRY(shard_.change("change", {"run_read", name_, delivery_, out, err}));
+  FQ_TRY(shard_.change("change", {"run_read", name_, delivery_, out, err}, Shard::Lost::is_repeated));
   noted_ = places_;
   return {};
 }
@@ -102,7 +103,7 @@ Result<std::optional<FollowStep>> RedisFollower::end_run(const Reply& told) {
       return std::optional(step_of(What::missing, channel, lost));
   }
   if (!call_.empty() && told.at(2).text == call_)
-    FQ_TRY(shard_.change("change", {"run_drop", name_, delivery_}));
+    FQ_TRY(shard_.change("change", {"run_drop", name_, delivery_}, Shard::Lost::is_repeated));
   reads_ = false;
   if (over == kOver) return std::optional<FollowStep>();
   return std::optional(step_of(What::broken_off, Channel::out, parse_decimal(delivery_).value_or(0)));

@@ -9,11 +9,11 @@ namespace fq {
 
 namespace {
 
-constexpr std::string_view kKinds[] = {"",          "pushed",    "leased",      "extended", "acked",
-                                       "retried",   "released",  "buried",      "expired",  "cancelled",
-                                       "kicked",    "freed",     "replaced",    "edited",   "stepped",
-                                       "unstepped", "scheduled", "unscheduled", "skipped"};
-constexpr uint8_t kFailure = 1, kTags = 2, kStep = 3, kSchedule = 4;
+constexpr std::string_view kKinds[] = {
+    "",        "pushed",    "leased",    "extended",    "acked",   "retried",  "released",
+    "buried",  "expired",   "cancelled", "kicked",      "freed",   "replaced", "edited",
+    "stepped", "unstepped", "scheduled", "unscheduled", "skipped", "left",     "arrived"};
+constexpr uint8_t kFailure = 1, kTags = 2, kStep = 3, kSchedule = 4, kElsewhere = 5;
 
 }  // namespace
 
@@ -40,6 +40,13 @@ std::optional<StreamEvent> read_event(Unpacker& bytes) {
     record.skipped = schedule.number<uint8_t>();
     record.schedule = schedule.raw(schedule.number<uint16_t>());
     if (!schedule.ok()) return std::nullopt;
+  }
+  if (what == kElsewhere) {
+    Unpacker elsewhere(tail);
+    record.other_id = static_cast<uint64_t>(elsewhere.whole());
+    record.other_queue = elsewhere.raw(elsewhere.number<uint16_t>());
+    if (!elsewhere.rest().empty()) record.tags = elsewhere.rest();
+    if (!elsewhere.ok()) return std::nullopt;
   }
   if (what == kStep) {
     Unpacker step(tail);

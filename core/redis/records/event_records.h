@@ -27,6 +27,8 @@ struct StreamEvent {
   std::string_view schedule;  // that it is about, and for skipped: which time, and why (Occurrence)
   int64_t scheduled_wall_ms = 0;
   uint8_t skipped = 0;
+  std::string_view other_queue;  // left for it, or arrived from it: the message has this id there
+  uint64_t other_id = 0;
 };
 
 /// The next one; none: there is no more, or what follows is none that this fq knows.

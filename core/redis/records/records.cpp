@@ -317,8 +317,14 @@ std::optional<LastError> read_failure(std::string_view bytes) {
 std::optional<OutcomeRecord> read_outcome(std::string_view bytes) {
   Unpacker outcome(bytes);
   OutcomeRecord record;
-  record.state = outcome.number<uint8_t>() == 1 ? State::acked : State::cancelled;
+  constexpr uint8_t kAcked = 1, kMoved = 3;
+  const auto kind = outcome.number<uint8_t>();
+  record.state = kind == kAcked ? State::acked : kind == kMoved ? State::moved : State::cancelled;
   record.at_ms = outcome.whole();
+  if (kind == kMoved) {
+    record.id_there = static_cast<uint64_t>(outcome.whole());
+    record.queue_there = outcome.raw(outcome.number<uint16_t>());
+  }
   record.tenant = outcome.rest();
   if (!outcome.ok()) return std::nullopt;
   return record;

@@ -85,6 +85,8 @@ std::optional<LastError> read_failure(std::string_view bytes);
 struct OutcomeRecord {
   State state = State::acked;
   int64_t at_ms = 0;
+  uint64_t id_there = 0;         // moved: which it is by now,
+  std::string_view queue_there;  // and where
   std::string_view tenant;
 };
 std::optional<OutcomeRecord> read_outcome(std::string_view bytes);

@@ -19,6 +19,12 @@ constexpr std::string_view kShard =
     "0:0";  // its number, and the salt that puts it into its slot of a cluster
 constexpr std::string_view kScanPage = "1000";
 
+constexpr size_t kSaltLength = 4;
+
+Error no_such(const std::string& queue) {
+  return Error{ErrorKind::missing, "queue " + in_quotes(queue) + ": there is none", 0};
+}
+
 template <size_t kCount>
 using WordList = std::array<std::string_view, kCount>;
 
@@ -33,9 +39,8 @@ std::string Catalog::key_of(const std::string& queue, std::string_view what) con
   return access_.place.key("{" + queue + "}:" + std::string(what));
 }
 
-std::string Catalog::tag_of(const std::string& queue) const {
-  return access_.place.key("{" + queue + ":" + std::string(kShard) + "}:");
-}
+/// `place`: what is between the braces of its keys.
+std::string Catalog::tag_at(const std::string& place) const { return access_.place.key("{" + place + "}:"); }
 
 Result<Reply> Catalog::call(Words words) {
   FQ_TRY_SET(Reply reply, server_->call(words));
@@ -45,7 +50,7 @@ Result<Reply> Catalog::call(Words words) {
 
 Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
   const std::string meta = key_of(queue, "meta");
-  FQ_TRY_SET(const Reply reply, call(WordList<4>{"HMGET", meta, "schema", "mark"}));
+  FQ_TRY_SET(const Reply reply, call(WordList<5>{"HMGET", meta, "schema", "mark", "tag"}));
   if (!reply.at(0).is_text()) return std::optional<QueueEntry>();
   if (reply.at(0).text != kSchema) {
     return Error{ErrorKind::unusable,
@@ -53,21 +58,42 @@ Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
                      ", and this fq-redis knows " + std::string(kSchema) + "; use the fq that made it",
                  0};
   }
-  return std::optional(QueueEntry{reply.at(1).text, tag_of(queue)});
+  return std::optional(QueueEntry{queue, reply.at(1).text, reply.at(2).text, tag_at(reply.at(2).text)});
+}
+
+/// One whose root is there already has the keys of a queue that has another name by now.
+Result<std::string> Catalog::free_place(const std::string& queue) {
+  std::string place = queue + ":" + std::string(kShard);
+  for (;;) {
+    const std::string root = tag_at(place) + "h";
+    FQ_TRY_SET(const Reply taken, call(WordList<2>{"EXISTS", root}));
+    if (taken.number == 0) return place;
+    place = queue + ":0:" + draw_base32(kSaltLength);
+  }
 }
 
 Result<bool> Catalog::create(const std::string& queue) {
-  const std::string queues = access_.place.key("queues");
+  const std::string queues = access_.place.key("queues"), meta = key_of(queue, "meta");
   FQ_TRY(call(WordList<3>{"SADD", queues, queue}));
-  FQ_TRY_SET(const std::string mark, new_mark());
-  const std::string meta = key_of(queue, "meta"), root = tag_of(queue) + "h";
-  FQ_TRY_SET(const Reply made,
-             call_function(*server_, *access_.library, "make", WordList<1>{meta},
-                           WordList<6>{"schema", kSchema, "shards", "1", "mark", mark}, false));
+  FQ_TRY_SET(std::optional<QueueEntry> entry, find(queue));
+  bool is_new = false;
+  if (!entry) {
+    FQ_TRY_SET(const std::string mark, new_mark());
+    FQ_TRY_SET(const std::string place, free_place(queue));
+    FQ_TRY_SET(
+        const Reply made,
+        call_function(*server_, *access_.library, "make", WordList<1>{meta},
+                      WordList<8>{"schema", kSchema, "shards", "1", "mark", mark, "tag", place}, false));
+    is_new = made.at(0).number == 1;
+    FQ_TRY_SET(entry, find(queue));
+  }
+  if (!entry)
+    return Error{ErrorKind::later, "queue " + in_quotes(queue) + ": is being removed; try again", 0};
   // Not only by whoever made the other: that one may have been killed between the two.
+  const std::string root = entry->tag + "h";
   FQ_TRY(call_function(*server_, *access_.library, "make", WordList<1>{root},
                        WordList<8>{"schema", kSchema, "now", "0", "n", "0", "serial", "0"}, false));
-  return made.at(0).number == 1;
+  return is_new;
 }
 
 Result<std::vector<std::string>> Catalog::list() {
@@ -101,14 +127,47 @@ Result<std::string> Catalog::new_mark() {
 Result<void> Catalog::remove(const std::string& queue) {
   const std::string queues = access_.place.key("queues");
   FQ_TRY_SET(const Reply known, call(WordList<3>{"SISMEMBER", queues, queue}));
-  if (known.number == 0) return Error{ErrorKind::missing, "queue " + in_quotes(queue) + ": there is none", 0};
-  const std::string meta = key_of(queue, "meta"), tag = tag_of(queue), root = tag + "h";
+  if (known.number == 0) return no_such(queue);
+  FQ_TRY(remove_rest(queue));
+  const std::string meta = key_of(queue, "meta"), gone = key_of(queue, "gone");
+  FQ_TRY_SET(const Reply there, call(WordList<2>{"EXISTS", meta}));
   // First what makes it a queue: whoever comes now finds it missing and puts nothing there.
-  FQ_TRY(call(WordList<2>{"UNLINK", meta}));
-  FQ_TRY(call(WordList<2>{"UNLINK", root}));
-  FQ_TRY(remove_keys(tag));
+  if (there.number == 1) FQ_TRY(call(WordList<3>{"RENAME", meta, gone}));
+  FQ_TRY(remove_rest(queue));
   FQ_TRY(call(WordList<3>{"SREM", queues, queue}));
   return {};
+}
+
+/// Of one that is none any more: its keys, and last what says where they are.
+Result<void> Catalog::remove_rest(const std::string& queue) {
+  const std::string gone = key_of(queue, "gone");
+  FQ_TRY_SET(const Reply reply, call(WordList<3>{"HGET", gone, "tag"}));
+  if (!reply.is_text()) return {};
+  const std::string tag = tag_at(reply.text), root = tag + "h";
+  FQ_TRY(call(WordList<2>{"UNLINK", root}));
+  FQ_TRY(remove_keys(tag));
+  FQ_TRY(call(WordList<2>{"UNLINK", gone}));
+  return {};
+}
+
+Result<void> Catalog::rename(const std::string& queue, const std::string& name) {
+  FQ_TRY_SET(const std::optional<QueueEntry> entry, find(queue));
+  if (!entry) return no_such(queue);
+  const std::string queues = access_.place.key("queues"), root = entry->tag + "h";
+  const std::string meta = key_of(queue, "meta"), meta_then = key_of(name, "meta");
+  FQ_TRY_SET(const Reply reply,
+             call_function(*server_, *access_.library, "rename", WordList<4>{meta, meta_then, queues, root},
+                           WordList<3>{queue, name, entry->place}, false));
+  const std::string& said = reply.at(0).text;
+  if (said == "exists")
+    return Error{ErrorKind::usage, "queue " + in_quotes(name) + ": exists; choose another name", 0};
+  if (said == "attached") {
+    return Error{ErrorKind::later,
+                 "queue " + in_quotes(queue) + ": is in use by process " +
+                     std::to_string(reply.at(1).number) + "; end it first",
+                 0};
+  }
+  return said == "renamed" ? Result<void>() : no_such(queue);
 }
 
 Result<void> Catalog::remove_keys(const std::string& tag) {

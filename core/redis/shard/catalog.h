@@ -1,7 +1,8 @@
 // catalog - which queues there are below a prefix, and what is fixed of each when it is made.
 //
 // A name stands in the set of queues before anything of it is there and until nothing is: a broken create or
-// remove is seen, and can be repeated.
+// remove is seen, and can be repeated. Where the keys of a queue are stays as it was made, whatever its name
+// is by now; one that is made under a name that another had has them somewhere else.
 #pragma once
 
 // System.
@@ -16,8 +17,10 @@ namespace fq {
 inline constexpr size_t kMarkLength = 4;
 
 struct QueueEntry {
-  std::string mark;  // kMarkLength characters, by which its receipts are told from others of the place
-  std::string tag;   // of the keys of its shard
+  std::string name;
+  std::string mark;   // kMarkLength characters, by which its receipts are told from others of the place
+  std::string place;  // where the keys of its shard are,
+  std::string tag;    // and what they begin with
 };
 
 class Catalog {
@@ -30,6 +33,8 @@ class Catalog {
   Result<bool> create(const std::string& queue);
   Result<std::vector<std::string>> list();
   Result<void> remove(const std::string& queue);
+  /// ErrorKind::later: somebody is attached to it; usage: there is one of that name.
+  Result<void> rename(const std::string& queue, const std::string& name);
   /// The queue that has it; "": none.
   Result<std::string> marked(std::string_view mark);
   const std::string& server_name() const { return server_->name(); }
@@ -38,10 +43,12 @@ class Catalog {
   Catalog(ServerAccess access, std::unique_ptr<Server> server)
       : access_(std::move(access)), server_(std::move(server)) {}
   std::string key_of(const std::string& queue, std::string_view what) const;
-  std::string tag_of(const std::string& queue) const;
+  std::string tag_at(const std::string& place) const;
+  Result<std::string> free_place(const std::string& queue);
   /// A refusal is an Error.
   Result<Reply> call(Words words);
   Result<std::string> new_mark();
+  Result<void> remove_rest(const std::string& queue);
   Result<void> remove_keys(const std::string& tag);
 
   ServerAccess access_;

@@ -2,6 +2,7 @@
 
 // System.
 #include <array>
+#include <cerrno>
 #include <utility>
 // fq, below us.
 #include "core/api/policy_text.h"
@@ -15,26 +16,23 @@ namespace {
 
 constexpr int kTicksMax = 100;  // 64 timers each, before a call gives up
 
-Result<void> load(Server& server, const Library& library) {
-  FQ_TRY_SET(const Reply reply,
-             server.call(std::array<std::string_view, 3>{"FUNCTION", "LOAD", library.text}));
-  // Somebody else was as quick.
-  const bool is_there =
-      reply.kind != Reply::Kind::error || reply.text.find("already exists") != std::string::npos;
-  if (is_there) return {};
-  if (reply.text.starts_with("NOPERM")) {
-    return Error{
-        ErrorKind::unusable,
-        server.name() + ": FUNCTION LOAD: this user may not load fq's functions; let another one load them",
-        0};
-  }
-  return error_of_refusal(server.name(), "FUNCTION LOAD", reply.text);
-}
-
 bool has_more(const Reply& reply) { return reply.at(0).at(2).number == 1; }
 bool is_schedule_due(const Reply& reply) { return reply.at(0).at(5).number == 1; }
 
 }  // namespace
+
+Result<bool> load_library(Server& server, const Library& library) {
+  FQ_TRY_SET(const Reply reply,
+             server.call(std::array<std::string_view, 3>{"FUNCTION", "LOAD", library.text}));
+  if (reply.kind != Reply::Kind::error) return true;
+  if (reply.text.find("already exists") != std::string::npos) return false;
+  if (reply.text.starts_with("NOPERM")) {
+    return Error{
+        ErrorKind::unusable,
+        server.name() + ": FUNCTION LOAD: this user may not; an administrator must run fq-redis load URL", 0};
+  }
+  return error_of_refusal(server.name(), "FUNCTION LOAD", reply.text);
+}
 
 Result<Reply> call_function(Server& server, const Library& library, std::string_view name, Words keys,
                             Words arguments, bool reads_only) {
@@ -45,7 +43,7 @@ Result<Reply> call_function(Server& server, const Library& library, std::string_
   words.insert(words.end(), arguments.begin(), arguments.end());
   FQ_TRY_SET(Reply reply, server.call(words));
   if (reply.kind == Reply::Kind::error && lacks_library(reply.text)) {
-    FQ_TRY(load(server, library));
+    FQ_TRY(load_library(server, library));  // or somebody else was as quick
     FQ_TRY_SET(reply, server.call(words));
   }
   if (reply.kind == Reply::Kind::error) return error_of_refusal(server.name(), name, reply.text);
@@ -94,11 +92,15 @@ Result<Server*> Shard::server() {
   return server_.get();
 }
 
-Result<Reply> Shard::call(std::string_view function, const std::vector<std::string_view>& arguments) {
+Result<Reply> Shard::call(std::string_view function, const std::vector<std::string_view>& arguments,
+                          const std::string& other) {
   FQ_TRY_SET(Server* const server, this->server());
   // One key that is always there and one that never is: while a cluster moves them, a server refuses the
   // call.
-  const std::string root = tag_ + "h", canary = tag_ + "c";
+  const std::string root = tag_ + "h", canary = tag_ + "c", root_there = other + "h",
+                    canary_there = other + "c";
+  std::vector<std::string_view> keys = {root, canary};
+  if (!other.empty()) keys.insert(keys.end(), {root_there, canary_there});
   if (access_.told_time != nullptr) {
     const std::string now = std::to_string(access_.told_time->boot_ms());
     const std::string ahead = std::to_string(wall_ahead_ms());
@@ -109,16 +111,34 @@ Result<Reply> Shard::call(std::string_view function, const std::vector<std::stri
   std::vector<std::string_view> words;
   if (!reads_only) words = {server->run_id(), sessions};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  Result<Reply> reply = call_function(*server, *access_.library, function,
-                                      std::array<std::string_view, 2>{root, canary}, words, reads_only);
+  Result<Reply> reply = call_function(*server, *access_.library, function, keys, words, reads_only);
   // Whatever comes on it now may be the answer to this.
   if (!reply && reply.error().kind == ErrorKind::io) server_.reset();
   return reply;
 }
 
-Result<Reply> Shard::change(std::string_view function, const std::vector<std::string_view>& arguments) {
+/// A server that is slow is not asked twice: it would only be slower.
+Result<Reply> Shard::call(std::string_view function, const std::vector<std::string_view>& arguments,
+                          Lost lost, const std::string& other) {
+  Result<Reply> reply = call(function, arguments, other);
+  const bool was_cut = !reply && reply.error().kind == ErrorKind::io && reply.error().sys != ETIMEDOUT;
+  return was_cut && lost == Lost::is_repeated ? call(function, arguments, other) : std::move(reply);
+}
+
+Result<Reply> Shard::change(std::string_view function, const std::vector<std::string_view>& arguments,
+                            Lost lost) {
+  return change(function, arguments, lost, {});
+}
+
+Result<Reply> Shard::change_both(const std::string& other, std::string_view function,
+                                 const std::vector<std::string_view>& arguments) {
+  return change(function, arguments, Lost::is_unknown, other);
+}
+
+Result<Reply> Shard::change(std::string_view function, const std::vector<std::string_view>& arguments,
+                            Lost lost, const std::string& other) {
   for (int ticks = 0; ticks < kTicksMax; ++ticks) {
-    FQ_TRY_SET(Reply reply, call(function, arguments));
+    FQ_TRY_SET(Reply reply, call(function, arguments, lost, other));
     Result<void> seen_to = see_to_schedules(reply);
     if (!has_more(reply)) return reply;  // what was asked for is done, whatever became of them
     FQ_TRY(std::move(seen_to));
@@ -135,11 +155,11 @@ Result<void> Shard::see_to_schedules(const Reply& reply) {
   return done;
 }
 
-Result<Reply> Shard::tick() { return change("change", {"cancel"}); }
+Result<Reply> Shard::tick() { return change("change", {"cancel"}, Lost::is_repeated); }
 
 Result<Reply> Shard::look(const std::vector<std::string_view>& arguments) {
   for (int ticks = 0;; ++ticks) {
-    FQ_TRY_SET(Reply reply, call("look", arguments));
+    FQ_TRY_SET(Reply reply, call("look", arguments, Lost::is_repeated));
     const bool is_due = is_schedule_due(reply) && run_schedules_ && ticks < kTicksMax;
     if (is_due && see_to_schedules(reply)) continue;
     if (!has_more(reply) || ticks == kTicksMax) return reply;

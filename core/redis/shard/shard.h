@@ -33,14 +33,24 @@ struct ServerAccess {
 Result<Reply> call_function(Server& server, const Library& library, std::string_view name, Words keys,
                             Words arguments, bool reads_only);
 
+/// True: it was not there.
+Result<bool> load_library(Server& server, const Library& library);
+
 class Shard {
  public:
+  /// Where the connection is cut before an answer came: whether the call may be made once more.
+  enum class Lost { is_unknown, is_repeated };
+
   /// `nonce`: of the session that calls.
   Shard(ServerAccess access, std::string tag, std::string nonce)
       : access_(std::move(access)), tag_(std::move(tag)), nonce_(std::move(nonce)) {}
 
   /// Changes something, after all that is due: `head` of the reply is its first item.
-  Result<Reply> change(std::string_view function, const std::vector<std::string_view>& arguments);
+  Result<Reply> change(std::string_view function, const std::vector<std::string_view>& arguments,
+                       Lost lost = Lost::is_unknown);
+  /// Changes something of this one and of another, by its tag, at once.
+  Result<Reply> change_both(const std::string& other, std::string_view function,
+                            const std::vector<std::string_view>& arguments);
   /// Shows what is there when all that is due has been done.
   Result<Reply> look(const std::vector<std::string_view>& arguments);
 
@@ -64,7 +74,13 @@ class Shard {
   int64_t wall_ahead_ms() const;
   Result<Server*> server();
   Result<void> see_to_schedules(const Reply& reply);
-  Result<Reply> call(std::string_view function, const std::vector<std::string_view>& arguments);
+  Result<Reply> change(std::string_view function, const std::vector<std::string_view>& arguments, Lost lost,
+                       const std::string& other);
+  /// `other`: the tag of another shard that is called, too; "": none.
+  Result<Reply> call(std::string_view function, const std::vector<std::string_view>& arguments,
+                     const std::string& other);
+  Result<Reply> call(std::string_view function, const std::vector<std::string_view>& arguments, Lost lost,
+                     const std::string& other = {});
 
   ServerAccess access_;
   std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"

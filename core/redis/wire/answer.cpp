@@ -10,6 +10,7 @@ namespace fq {
 namespace {
 
 constexpr std::string_view kWhenDone = "; try again when some are done";
+constexpr std::string_view kNoRights = "does not let this user do it; fq-redis acl URL tells what it needs";
 constexpr std::string_view kAtOnce = " at once, the limit is ";
 
 struct Meaning {
@@ -34,7 +35,11 @@ constexpr Meaning kMeanings[] = {
     {"NOAUTH", ErrorKind::denied,
      "wants a password; put it into a file and name that in FQ_REDIS_PASSWORD_FILE"},
     {"WRONGPASS", ErrorKind::denied, "does not know this user with this password"},
-    {"NOPERM", ErrorKind::denied, "does not let this user do it"},
+    {"NOPERM", ErrorKind::denied, kNoRights},
+    {"ERR The user executing the script", ErrorKind::denied, kNoRights},
+    {"ERR ACL failure in script", ErrorKind::denied, kNoRights},
+    {"WRONGTYPE", ErrorKind::unusable,
+     "has something of another program under a key of fq's; use another prefix"},
     {"FQMISSING", ErrorKind::missing, "has no such queue; the first push makes it"},
     {"FQUNKNOWN", ErrorKind::missing, "knows of no message with an id that another is to come after"},
     {"FQDRAINING", ErrorKind::later,

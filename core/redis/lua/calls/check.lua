@@ -3,24 +3,29 @@ local M = {}
 
 local function score(call, key, member) return tonumber(redis.call('ZSCORE', call.tag .. key, member) or nil) end
 
--- A state and what is wrong with it, or nothing where there is no such message any more.
-local function message(call, id)
-  local m = store.find(call, id)
-  if not m then return nil end
-  local name = struct.pack('>I8', id)
+-- Of a message the places where it can be: key, member, the score that it has to have there (nil: it is not to be there),
+-- and what that is called.
+function M.places_of(call, m)
+  local name = struct.pack('>I8', m.id)
   local rank, member = queues.place_of(m)
   local has = function(state, value) return m.state == state and value or nil end
-  local places = {
+  return {
     {'q:' .. m.path, member, has(records.READY, rank), 'its queue'},
     {'t', name, m.timer ~= 0 and m.timer or nil, 'the timetable'},
     {'d', name, has(records.DEAD, m.since), 'the dead letters'},
     {'hd', name, has(records.HELD, 0), 'what is held'},
-    {'i', name, id, 'the index'},
+    {'i', name, m.id, 'the index'},
     {'lv', name, m.living and 0 or nil, 'what is held by living'},
     {'l:' .. m.nonce, name, m.living and 0 or nil, 'what its session holds'},
   }
+end
+
+-- A state and what is wrong with it, or nothing where there is no such message any more.
+local function message(call, id)
+  local m = store.find(call, id)
+  if not m then return nil end
   local faults = {}
-  for _, place in ipairs(places) do
+  for _, place in ipairs(M.places_of(call, m)) do
     if score(call, place[1], place[2]) ~= place[3] then
       faults[#faults + 1] = 'message ' .. text.num(id) .. ': is ' .. records.STATES[m.state] .. ', and ' .. place[4] ..
         ' says something else'
@@ -49,8 +54,8 @@ function M.messages(call, args)
 end
 
 -- What of it does not agree with its ring, with that of its parent, and with what it has ready.
-local function faults_of(call, path, ready)
-  local n, faults = seats.node(call, path), {}
+function M.faults_of(call, path)
+  local n, ready, faults = seats.node(call, path), redis.call('ZCARD', call.tag .. 'q:' .. path), {}
   if n.own.count ~= ready then faults[#faults + 1] = 'counts other ready messages than its queue has' end
   if n.kids ~= redis.call('ZCARD', call.tag .. 'r:' .. path) then faults[#faults + 1] = 'counts others than its ring has' end
   if (n.own.seated or false) ~= (n.own.count > 0 and not n.own.blocked) then faults[#faults + 1] = 'its own messages sit where they should not' end
@@ -71,7 +76,7 @@ function M.nodes(call, args)
   local faults = {}
   for at = 2, #args do
     local path = args[at]
-    for _, fault in ipairs(faults_of(call, path, redis.call('ZCARD', call.tag .. 'q:' .. path))) do
+    for _, fault in ipairs(M.faults_of(call, path)) do
       faults[#faults + 1] = (path == '' and 'the queue' or 'tenant ' .. path) .. ': ' .. fault
     end
   end

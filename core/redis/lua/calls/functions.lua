@@ -6,6 +6,8 @@ end
 register('push', push, {})  -- refused while the server's memory is full
 register('import', import, {})
 register('make', make, {})
+register('move', move, {})
+register('rename', rename, {'allow-oom'})
 register('policy', policy, {})
 register('step', step, {})
 register('pause', step, {'allow-oom'})  -- what of it makes room
@@ -14,4 +16,5 @@ register('timetable', timetable, {'allow-oom'})  -- what of it makes no message
 register('run', run, {})
 register('work', work, {'allow-oom'})
 register('change', change, {'allow-oom'})
+register('repair', repair, {'allow-oom'})
 register('look', look, {'no-writes'})

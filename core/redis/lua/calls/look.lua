@@ -103,15 +103,15 @@ local LOOKS = {
     return runs.read(call.tag, runs.name_of(args[2], args[3]), {tonumber(args[4]), tonumber(args[5])},
       {tonumber(args[6]), tonumber(args[7])})
   end,
-  -- id, delivery: the next run behind that; whether the message has ended, whether it is still told of, and how often it
-  -- was delivered.
+  -- id, delivery: the next run behind that; whether the message has ended or is in another queue, whether it is still told
+  -- of, and how often it was delivered.
   follow = function(call, args)
     local id = tonumber(args[2])
     local found = runs.next(call.tag, args[2], args[3])
     local state = store.state(call, id)
     found[4] = (state == nil or store.has_ended(state)) and 1 or 0
     local bytes = redis.call('GETRANGE', call.tag .. 'm:' .. args[2], 0, records.HEAD_AND_NAMES_BYTES - 1)
-    found[5] = bytes == '' and 0 or 1
+    found[5] = bytes == '' and not store.has_moved(call, id) and 0 or 1
     found[6] = bytes == '' and 0 or records.message(id, bytes).deliveries
     return found
   end,

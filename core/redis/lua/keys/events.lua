@@ -3,21 +3,22 @@
 -- An event: its kind, when it was, the message; serial, until, due and expires, as far as they say something (0:
 -- not); the process that holds it, the nonce; the tenant, and behind a byte that says what it is the rest: why
 -- an attempt failed, the tags of what was pushed, kind, bytes and name of a step,
--- or of a schedule a time, what became of that, and the name. core/redis/records/event_records.h is its twin.
+-- of a schedule a time, what became of that, and the name, or of another queue the id there, its name, and the tags of what
+-- came from it. core/redis/records/event_records.h is its twin.
 local M = {}
 local EVENT = '<BddddddI4c6BH'
 local KINDS = {pushed = 1, leased = 2, extended = 3, acked = 4, retried = 5, released = 6, buried = 7, expired = 8,
   cancelled = 9, kicked = 10, freed = 11, replaced = 12, edited = 13, stepped = 14, unstepped = 15, scheduled = 16,
-  unscheduled = 17, skipped = 18}
+  unscheduled = 17, skipped = 18, left = 19, arrived = 20}
 local HORIZON = 600000  -- of so long ago all are told
-local NOTHING, FAILURE, TAGS, STEP, SCHEDULE = 0, 1, 2, 3, 4
+local NOTHING, FAILURE, TAGS, STEP, SCHEDULE, ELSEWHERE = 0, 1, 2, 3, 4, 5
 local PAGE = 64            -- entries of a reply, and bytes of which no more follow
 local PAGE_BYTES = 4194304
 
 -- The block of tags that the rest of a message begins with.
 local function tags_of(rest) return string.sub(rest, 5, 4 + struct.unpack('<I4', rest)) end
 
--- `more`: until, due, expires, failure, rest, step, schedule: what of these the kind has.
+-- `more`: until, due, expires, failure, rest, step, schedule, elsewhere: what of these the kind has.
 function M.note(call, m, kind, more)
   more = more or {}
   local what, tail = NOTHING, ''
@@ -25,6 +26,10 @@ function M.note(call, m, kind, more)
   if more.rest then what, tail = TAGS, tags_of(more.rest) end
   if more.step then what, tail = STEP, more.step end
   if more.schedule then what, tail = SCHEDULE, more.schedule end
+  if more.elsewhere then
+    local queue, id = unpack(more.elsewhere)
+    what, tail = ELSEWHERE, struct.pack('<dH', id, #queue) .. queue .. tail
+  end
   call.events[#call.events + 1] = struct.pack(EVENT, KINDS[kind], call.now, m.id, m.serial, more.until_ or 0,
     more.due or 0, more.expires or 0, more.pid or 0, m.nonce, what, #m.path) .. m.path ..
     struct.pack('<I4', #tail) .. tail

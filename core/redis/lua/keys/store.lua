@@ -14,14 +14,20 @@ function M.find(call, id)
   return m and not m.gone and m or nil
 end
 
--- How it stands: a state, 'acked' or 'cancelled'; nil: nobody knows of it.
+local ACKED, CANCELLED, MOVED = 1, 2, 3  -- outcomes
+
+-- How it stands: a state, 'acked' or 'cancelled'; nil: nobody knows of it, or it is in another queue.
 function M.state(call, id)
   local m = M.find(call, id)
   if m then return m.state end
   if call.outcome_of[id] then return call.outcome_of[id] end
   local outcome = redis.call('HGET', call.tag .. 'o', text.num(id))
-  if not outcome then return nil end
-  return string.byte(outcome) == 1 and 'acked' or 'cancelled'
+  if not outcome or string.byte(outcome) == MOVED then return nil end
+  return string.byte(outcome) == ACKED and 'acked' or 'cancelled'
+end
+function M.has_moved(call, id)
+  local outcome = redis.call('HGET', call.tag .. 'o', text.num(id))
+  return outcome and string.byte(outcome) == MOVED
 end
 function M.has_ended(state) return state == records.DEAD or state == 'acked' or state == 'cancelled' end
 
@@ -38,7 +44,12 @@ end
 function M.ended(call, m, what)
   m.gone = true
   call.outcome_of[m.id] = what
-  call.outcomes[#call.outcomes + 1] = {m.id, struct.pack('<Bd', what == 'acked' and 1 or 2, call.now) .. m.path}
+  call.outcomes[#call.outcomes + 1] = {m.id, struct.pack('<Bd', what == 'acked' and ACKED or CANCELLED, call.now) .. m.path}
+end
+-- It is in another queue: `to` is that, and its id there.
+function M.moved(call, m, to)
+  m.gone = true
+  call.outcomes[#call.outcomes + 1] = {m.id, struct.pack('<BddH', MOVED, call.now, to[2], #to[1]) .. to[1] .. m.path}
 end
 
 local OUTCOMES = 65536

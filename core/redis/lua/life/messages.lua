@@ -95,6 +95,15 @@ local function finish(call, m, what, verdict)
   ends.note(call, m.id)
 end
 
+-- It leaves for another queue, and what is known of it here is where it has gone: that queue, and its id there.
+function M.depart(call, m, to)
+  move(call, m, 'cancelled', nil, call.now)
+  view.take(places.ids(call), places.name_of(m.id))
+  store.moved(call, m, to)
+  tell(call, m, 'left', {elsewhere = to})
+  count(call, m, 'bytes', -m.bytes - m.step_bytes)
+end
+
 function M.bury(call, m, what, at, failure)
   move(call, m, DEAD, nil, at)
   ends.note(call, m.id)
@@ -122,7 +131,8 @@ local function attempt_failed(call, m, delay, failure)
   return false
 end
 
--- A new one, with what the client has packed of it; it stands nowhere yet.
+-- A new one, with what the client has packed of it; it stands nowhere yet. `p.from`: the queue that it comes from, and its
+-- id there.
 function M.add(call, p)
   local m = {id = call.n + 1, fifo = call.settings.fifo, key = p.key, path = p.path, attempts = 0,
     in_force = 0, crashes = 0, deliveries = 0, pushed = call.now, timer = 0, since = 0, serial = 0, began = 0,
@@ -134,7 +144,8 @@ function M.add(call, p)
   view.put(places.ids(call), m.id, places.name_of(m.id))
   count(call, m, 'bytes', m.bytes)
   local due = p.delay > 0 and call.now + p.delay or 0
-  tell(call, m, 'pushed', {due = due, expires = m.ttl > 0 and math.max(due, call.now) + m.ttl or 0, rest = p.rest})
+  tell(call, m, p.from and 'arrived' or 'pushed', {due = due, expires = m.ttl > 0 and math.max(due, call.now) + m.ttl or 0,
+    rest = p.rest, elsewhere = p.from})
   return m
 end
 

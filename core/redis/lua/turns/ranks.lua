@@ -163,6 +163,15 @@ function M.set(call, ranked)
   end
 end
 
+-- All places by rank are taken anew; who had a turn before whom is forgotten.
+function M.mend(call)
+  M.set(call, false)
+  for _, path in ipairs(redis.call('ZRANGE', call.tag .. 'cn', 0, -1)) do
+    seats.each_node(call, seats.node(call, path), function(n) n.rank, n.changed = nil, true end)
+  end
+  M.set(call, true)
+end
+
 function M.write(call)
   for _, path in ipairs(call.unranked or {}) do
     local parent = seats.parent_of(path)

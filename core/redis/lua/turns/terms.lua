@@ -10,6 +10,7 @@ local function count_pools(call)
     for _, name in ipairs(seats.pools_of(call, n)) do pools.add_running(call, name, n.own.run) end
   end
 end
+M.count_pools = count_pools
 function M.set_pools(call, all)
   pools.set(call, all)
   count_pools(call)

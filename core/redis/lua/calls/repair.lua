@@ -1,0 +1,192 @@
+-- repair - what check finds is made to agree again, by what the records of messages say. What is due is left to others.
+-- args: run, sessions, what, and what that takes. reply: head; what was done, and what else that answers.
+local M = {}
+local PAGE = 256
+local SUMS = {'ready', 'delayed', 'leased', 'held', 'dead', 'returning', 'bytes'}  -- what is counted, and can be anew
+
+local function told_of(id, what) return 'message ' .. text.num(id) .. ': ' .. what end
+
+-- Whether nothing would ever take it from where it is.
+local function is_lost(call, m)
+  if m.state == records.DELAYED then return m.timer == 0 end
+  if m.state == records.LEASED then return m.timer == 0 and not m.living end
+  if m.state ~= records.HELD then return false end
+  for _, wait in ipairs(m.is_tied and store.ties(call, m).waits or {}) do
+    if not wait.closed and store.state(call, wait.id) ~= nil then return false end
+  end
+  return true
+end
+
+-- args: ids. Each is in the places that its record names, and in no other.
+local function mend_messages(call, args)
+  local done = {}
+  for at = 4, #args do
+    local m = store.find(call, tonumber(args[at]))
+    if m and is_lost(call, m) then
+      m.state, m.timer, m.living = records.DELAYED, call.now, false
+      redis.call('SETRANGE', call.tag .. 'm:' .. text.num(m.id), 0, records.head(m))
+      done[#done + 1] = told_of(m.id, 'was in no place; it is ready')
+    end
+    for _, place in ipairs(m and check.places_of(call, m) or {}) do
+      local key, member, score, what = call.tag .. place[1], place[2], place[3], place[4]
+      if tonumber(redis.call('ZSCORE', key, member) or nil) ~= score then
+        if score then redis.call('ZADD', key, text.num(score), member) else redis.call('ZREM', key, member) end
+        done[#done + 1] = told_of(m.id, 'is ' .. records.STATES[m.state] .. ', and ' .. what .. ' says so again')
+      end
+    end
+    -- Of a session that nobody knows of the end is never noticed.
+    if m and m.living and not redis.call('ZSCORE', call.tag .. 's', m.nonce) then
+      redis.call('ZADD', call.tag .. 's', text.num(call.now), m.nonce)
+      done[#done + 1] = told_of(m.id, 'is held by a session that is not there; it comes back')
+    end
+  end
+  return {done}
+end
+
+local NAMES = {t = 'the timetable', d = 'the dead letters', hd = 'what is held', i = 'the index', lv = 'what is held by living'}
+
+-- args: a place, from where on. Whoever it names and has no record goes. Answers where the next page begins ('': nowhere).
+local function mend_place(call, args)
+  local key, from, done, gone = call.tag .. args[4], tonumber(args[5]), {}, 0
+  local page = redis.call('ZRANGE', key, from, from + PAGE - 1)
+  for _, member in ipairs(page) do
+    local id = queues.id_of(member)
+    local m = store.find(call, id)
+    local is_ready = m and m.state == records.READY and args[4] == 'q:' .. m.path and select(2, queues.place_of(m)) == member
+    if not m or (string.sub(args[4], 1, 2) == 'q:' and not is_ready) then
+      redis.call('ZREM', key, member)
+      gone = gone + 1
+      done[#done + 1] = (NAMES[args[4]] or 'a queue') .. ': named message ' .. text.num(id) .. ', which is not ' .. (m and 'ready' or 'there')
+    end
+  end
+  return {done, #page == PAGE and text.num(from + PAGE - gone) or ''}
+end
+
+-- args: ids. Answers how many changes there were, and of each tenant what is counted, by these.
+local function count(call, args)
+  local tenants, found = {}, {}
+  for at = 4, #args do
+    local m = store.find(call, tonumber(args[at]))
+    if m then
+      local sums = tenants[m.path] or {0, 0, 0, 0, 0, 0, 0}
+      tenants[m.path] = sums
+      sums[m.state + 1] = sums[m.state + 1] + 1
+      if m.state == records.DELAYED and m.deliveries > 0 then sums[6] = sums[6] + 1 end
+      if m.state ~= records.DEAD then sums[7] = sums[7] + m.bytes + m.step_bytes end
+    end
+  end
+  for path, sums in pairs(tenants) do found[#found + 1] = {path, struct.pack('<ddddddd', unpack(sums))} end
+  return {{}, text.num(call.ops), found}
+end
+
+local function put_sums(sums, bytes)
+  local changed, values = false, {struct.unpack('<ddddddd', bytes)}
+  for i, name in ipairs(SUMS) do
+    changed = changed or sums[name] ~= values[i]
+    sums[name] = values[i]
+  end
+  return changed
+end
+
+-- args: how many changes there were, what is counted of all, then path and what is counted of each tenant. Answers whether
+-- there were no more changes; else nothing was done.
+local function write_counts(call, args)
+  if text.num(call.ops) ~= args[4] then return {{}, 0} end
+  local done = {}
+  if put_sums(call.sums, args[5]) then done[1] = 'the queue: counts the messages that there are' end
+  redis.call('HSET', call.root, 'sums', records.sums_bytes(call.sums))
+  for at = 6, #args, 2 do
+    local path, own = args[at], sums.of_tenant(call, args[at])
+    if put_sums(own, args[at + 1]) then
+      done[#done + 1] = 'tenant ' .. path .. ': counts the messages that it has'
+      redis.call('SET', call.tag .. 'c:' .. path, records.sums_bytes(own))
+      redis.call('ZADD', call.tag .. 'cn', 0, path)
+    end
+  end
+  return {done, 1}
+end
+
+-- Whoever is in a ring sits there, by its own record; so many do.
+local function mend_ring(call, n)
+  local key, kids = call.tag .. 'r:' .. n.path, 0
+  local ring = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES')
+  for i = 1, #ring, 2 do
+    local child = seats.node(call, string.sub(ring[i], 9))
+    if child.seated and child.tag == tonumber(ring[i + 1]) and struct.unpack('>I8', ring[i]) == child.seq then
+      kids = kids + 1
+    else
+      redis.call('ZREM', key, ring[i])
+    end
+  end
+  n.kids, n.changed = kids, true
+end
+
+local function mend_node(call, path)
+  local n, own = seats.node(call, path), nil
+  own = n.own
+  local ready, runs = redis.call('ZCARD', call.tag .. 'q:' .. path), sums.of_tenant(call, path).leased
+  n.run, n.changed = n.run + runs - own.run, true
+  own.count, own.run = ready, runs
+  for name, is_in in pairs({tn = ready > 0, rn = runs > 0}) do
+    if is_in then redis.call('ZADD', call.tag .. name, 0, path) else redis.call('ZREM', call.tag .. name, path) end
+  end
+  if call.settings.linger == 0 then own.blocked = false end
+  mend_ring(call, n)
+  if path ~= '' then
+    local p = seats.node(call, seats.parent_of(path))
+    local member = struct.pack('>I8', n.seq) .. path
+    local sits = n.seated and tonumber(redis.call('ZSCORE', call.tag .. 'r:' .. p.path, member) or nil) == n.tag
+    if n.seated and not sits then n.seated = false end
+    mend_ring(call, p)
+  end
+  seats.settle(call, own, n)
+  if path ~= '' then seats.settle(call, n, seats.node(call, seats.parent_of(path))) end
+end
+
+-- args: paths of tenants, the deepest first. They sit where they should.
+local function mend_nodes(call, args)
+  local done = {}
+  for at = 4, #args do
+    local path = args[at]
+    if #check.faults_of(call, path) > 0 then
+      mend_node(call, path)
+      done[#done + 1] = (path == '' and 'the queue' or 'tenant ' .. path) .. ': has its turns by what it has ready'
+    end
+  end
+  return {done}
+end
+
+-- What runs below each node, what limits count, pools, and places by rank.
+local function mend_limits(call)
+  local done, below = {}, {}
+  for _, path in ipairs(seats.running(call)) do
+    local n = seats.node(call, path)
+    seats.each_node(call, n, function(each) below[each] = (below[each] or 0) + n.own.run end)
+  end
+  for n, runs in pairs(below) do
+    if n.run ~= runs then n.run, n.changed = runs, true end
+    tree.look_again(call, n, call.now)
+  end
+  for _, path in ipairs(amounts.mend(call, sums.of_tenant)) do
+    done[#done + 1] = 'tenant ' .. path .. ': its limit counts what it has'
+  end
+  if pools.any(call) then terms.count_pools(call) end
+  if call.ranked and ranks.may_set(call, false) then ranks.mend(call) end
+  return {done}
+end
+
+local REPAIRS = {messages = mend_messages, place = mend_place, count = count, write_counts = write_counts,
+  nodes = mend_nodes, limits = mend_limits}
+local CHANGES_TURNS = {nodes = true, limits = true}
+
+function M.run(keys, args)
+  local call, fault = calls.look(keys)
+  if not call then return fault end
+  call.session = string.sub(args[2], 1, 6)
+  local head = calls.head(call)
+  local answer = REPAIRS[args[3]](call, args)
+  if CHANGES_TURNS[args[3]] then calls.finish(call) end
+  return {head, answer}
+end
+
+return M

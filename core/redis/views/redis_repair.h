@@ -1,0 +1,42 @@
+// redis_repair - makes the keys of a shard agree again, by what the records of its messages say.
+//
+// Each call leaves what it has looked at whole, so others go on meanwhile. What is counted is written only
+// where nobody changed anything since it was.
+#pragma once
+
+// System.
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+// fq, below us.
+#include "core/api/care.h"
+// fq, this room.
+#include "core/redis/shard/shard.h"
+
+namespace fq {
+
+/// Once used.
+class RedisRepair {
+ public:
+  explicit RedisRepair(Shard& shard) : shard_(shard) {}
+
+  /// What was done, and what is not well all the same.
+  Result<CheckReport> run();
+
+ private:
+  using Words = std::vector<std::string>;
+  Result<Words> names_of(std::string_view begin);
+  Result<Reply> repair(std::string_view what, const Words& arguments);
+  Result<void> mend_places();
+  Result<void> mend_in_pages(std::string_view what, const Words& all);
+  Result<void> mend_counts();
+  /// False: somebody has changed something meanwhile.
+  Result<bool> try_counts();
+  Result<bool> write_counts(const std::string& changes, const std::map<std::string, std::string>& tenants);
+
+  Shard& shard_;
+  CountedLines done_, remarks_;
+};
+
+}  // namespace fq

@@ -1,0 +1,104 @@
+#!/bin/bash
+# redis_cut_test - connections to a server that are cut before, in and behind each request and answer of a command: it goes
+# on, or says what became of it, and nothing is done twice.
+. "$(dirname "$0")/lib.sh"
+
+start_server "$work/s"
+server="redis+unix://$work/s"
+export FQ_SPOOL=$server
+fq queue create default
+by() { FQ_SPOOL="redis+unix://$ways/c.$1" timeout 60 "$FQ" "${@:2}" >"$work/out" 2>"$work/err"; }
+pushed() { fq log --json | jq -r --arg t "$1" 'select(.event == "pushed" and .tenant == $t).id' | wc -l; }
+
+# each_cut RUN: RUN N by ways of which the next is cut one place later, until one is not cut at all. In `went_on`: how
+# often RUN said that it went on all the same; `places`: at how many it was cut.
+each_cut() {
+  local most=200
+  ways=$work/$1.ways
+  mkdir "$ways"
+  setpriv --pdeathsig KILL python3 "$(dirname "$0")/cutting_proxy.py" "$work/s" "$ways" $most & local proxy=$!
+  disown
+  await test -e "$ways/ready"
+  went_on=0
+  for ((places = 0; places < most; ++places)); do
+    "$1" "$places"
+    [ -e "$ways/c.$places.cut" ] || break
+  done
+  kill $proxy
+  [ "$places" -lt $most ] || fail "$1: is cut without end"
+  [ "$went_on" -gt 1 ] || fail "$1: a cut ended it always"
+}
+
+# A push was done, or was not, or says that this is not known.
+push() {
+  by "$1" push -t "push$1" x
+  local code=$? count
+  count=$(pushed "push$1")
+  case $code in
+    0) went_on=$((went_on + 1)); is "cut $1: pushed" 1 "$count" ;;
+    74) [ "$count" -le 1 ] || fail "cut $1: unknown, and pushed $count times" ;;
+    75) is "cut $1: nothing was done" 0 "$count" ;;
+    *) fail "cut $1: a push ends with $code: $(cat "$work/err")" ;;
+  esac
+  [ $code = 0 ] || [ -s "$work/err" ] || fail "cut $1: nothing is said of it"
+}
+each_cut push
+fq cancel --all --yes >"$work/out"
+
+# A message that moves is in one of two queues, whatever is cut.
+fq queue create other
+move() {
+  local id code found
+  id=$(fq push -t "moved$1" x)
+  by "$1" move "$id" --to other
+  code=$?
+  found="$(fq peek -t "moved$1" --json | jq -r .queue) $(fq -q other peek -t "moved$1" --json | jq -r .queue)"
+  case $code in
+    0) went_on=$((went_on + 1)); is "cut $1: it is there" " other" "$found" ;;
+    74) [ "$found" = "default " ] || is "cut $1: it is in one of the two" " other" "$found" ;;
+    75) is "cut $1: it is here" "default " "$found" ;;
+    *) fail "cut $1: a move ends with $code: $(cat "$work/err")" ;;
+  esac
+  if [ "$found" = " other" ]; then gives 1 "message $id: was moved to queue 'other'" fq move "$id" --to other; fi
+}
+each_cut move
+gives 0 '' fq check -q other
+fq cancel --all --yes >"$work/out"
+
+# A call is answered with its job's status and all of its output, or likewise.
+"$FQ" worker -j 4 >"$work/worker.out" 2>"$work/worker.err" & worker=$!
+call() {
+  by "$1" push --wait=30s -t "call$1" -- sh -c 'echo one; echo two; exit 3'
+  local code=$? count
+  count=$(pushed "call$1")
+  case $code in
+    3)
+      went_on=$((went_on + 1))
+      is "cut $1: its output" "one two" "$(paste -sd' ' "$work/out")"
+      is "cut $1: pushed once" 1 "$count"
+      ;;
+    74) [ "$count" -le 1 ] || fail "cut $1: unknown, and pushed $count times" ;;
+    75) is "cut $1: nothing was done" 0 "$count" ;;
+    *) fail "cut $1: a call ends with $code: $(cat "$work/err")" ;;
+  esac
+  [ $code = 3 ] || [ -s "$work/err" ] || fail "cut $1: nothing is said of it"
+}
+each_cut call
+[ "$places" -gt 25 ] || fail "a call is cut at $places places only"
+
+# Whoever follows reads all of it, whatever is cut once the queue is found.
+follow() {
+  local id
+  id=$(fq push --keep 1h -- sh -c 'echo one; echo two >&2; exit 4')
+  by "$1" result -f "$id"
+  local code=$?
+  case $code in
+    4) went_on=$((went_on + 1)); is "cut $1: all that it wrote" "one two" "$(cat "$work/out" "$work/err" | paste -sd" ")" ;;
+    74 | 75) is "cut $1: nothing is half told" "" "$(cat "$work/out")" ;;
+    *) fail "cut $1: who follows ends with $code: $(cat "$work/err")" ;;
+  esac
+}
+each_cut follow
+kill -TERM $worker; wait $worker
+gives 0 '' fq check
+finish

@@ -1,0 +1,146 @@
+// rights_test - a user with the least rights does what fq does on its queues, and nothing else.
+#include "core/redis/shard/rights.h"
+
+// System.
+#include <set>
+#include <sstream>
+// Tests.
+#include "tests/redis/fixture.h"
+
+namespace fq::test {
+
+namespace {
+
+std::set<std::string> words_in(std::string_view text) {
+  std::istringstream words{std::string(text)};
+  std::set<std::string> found;
+  for (std::string word; words >> word;) found.insert(word);
+  return found;
+}
+
+/// A server whose usual user has the rights of fq, and another one, all of them.
+struct Guarded {
+  TestServer server;
+  std::unique_ptr<Server> admin;
+  RedisPlace place = answered(parse_redis_place(server.spool()));
+
+  Guarded() {
+    answered(load_library(*connect(), redis_library()));
+    run({"ACL", "SETUSER", "admin", "on", ">all", "~*", "&*", "+@all"}, *connect());
+    RedisPlace as_admin = place;
+    as_admin.user = "admin";
+    admin = answered(Server::open(as_admin, "all"));
+    allow(rights_of(place, redis_library()));
+  }
+  std::unique_ptr<Server> connect() { return answered(Server::open(place, "")); }
+  static Reply run(std::vector<std::string_view> words, Server& by) { return answered(by.call(words)); }
+  Reply run(std::vector<std::string_view> words) { return run(std::move(words), *admin); }
+  void allow(const std::string& rules) {
+    std::istringstream stream(rules);
+    std::vector<std::string> parts;  // their order matters
+    for (std::string part; stream >> part;) parts.push_back(part);
+    std::vector<std::string_view> words = {"ACL", "SETUSER", "default"};
+    words.insert(words.end(), parts.begin(), parts.end());
+    REQUIRE(run(words).kind != Reply::Kind::error);
+  }
+};
+
+/// What clients do without calling a function is among it.
+Result<void> story(const std::string& spool) {
+  const RedisEngine& engine = real_time_engine();
+  OpenOptions making;
+  making.create = true;
+  const Location location{spool, "story"};
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, engine.open(location, making));
+  NewMessage message;
+  message.tenant = "t";
+  FQ_TRY(queue->push({&message, 1}));
+  FQ_TRY_SET(const LeaseReply leased, queue->lease(for_a_minute()));
+  FQ_TRY(queue->policy_version());
+  FQ_TRY(queue->check(false));
+  FQ_TRY(engine.list(spool));
+  FQ_TRY(engine.policy_text(spool));
+  FQ_TRY_SET(const std::string version, engine.keep_policy_text(spool, "", {}));
+  FQ_TRY(engine.rename(location, "renamed"));
+  // One under the name that another one had, and one whose removal was broken off.
+  FQ_TRY(engine.create(location));
+  FQ_TRY(engine.remove(location));
+  return engine.remove({spool, "renamed"});
+}
+
+}  // namespace
+
+TEST_CASE("the rights that are told are enough, and each of them is needed") {
+  Guarded guarded;
+  const Result<void> done = story(guarded.server.spool());
+  INFO((done.ok() ? std::string() : done.error().text));
+  REQUIRE(done.ok());
+  for (const std::string& command : words_in(client_commands())) {
+    guarded.allow("-" + command);
+    const Result<void> refused = story(guarded.server.spool());
+    CAPTURE(command);
+    REQUIRE(!refused.ok());
+    CHECK(refused.error().kind == ErrorKind::denied);
+    CHECK(refused.error().text.find("fq-redis acl URL tells what it needs") != std::string::npos);
+    guarded.allow("+" + command);
+  }
+  CHECK(story(guarded.server.spool()).ok());
+}
+
+TEST_CASE("what a function calls is held against its caller's rights, and denied as such") {
+  Guarded guarded;
+  const auto queue = open_on(real_time_engine(), guarded.server.spool());
+  for (const std::string& command : words_in(redis_library().commands)) {
+    guarded.allow("-" + command);
+    Result<std::optional<MessageInfo>> looked = queue->get(MessageId{1});
+    NewMessage message;
+    Result<PushReply> pushed = queue->push({&message, 1});
+    CAPTURE(command);
+    if (!looked.ok()) CHECK(looked.error().kind == ErrorKind::denied);
+    if (!pushed.ok()) CHECK(pushed.error().kind == ErrorKind::denied);
+    guarded.allow("+" + command);
+  }
+  push_one(*queue, "t", "x");
+}
+
+TEST_CASE("no other command is allowed, nor a key of others") {
+  Guarded guarded;
+  std::set<std::string> allowed = words_in(redis_library().commands);
+  allowed.merge(words_in(client_commands()));
+  allowed.merge(std::set<std::string>{"auth", "hello", "reset", "quit"});  // which nobody can be denied
+  for (const Reply& command : guarded.run({"COMMAND", "LIST"}).items) {
+    const Reply tried = guarded.run({"ACL", "DRYRUN", "default", command.text});
+    CAPTURE(command.text, tried.text);
+    const bool is_denied = tried.text.find("no permissions to run") != std::string::npos;
+    CHECK(is_denied == (allowed.count(command.text) == 0));
+  }
+  for (const std::string_view key : {"other", "fq1:", "fq1:shop:queues", "fq1:fqs"}) {
+    const Reply tried = guarded.run({"ACL", "DRYRUN", "default", "hget", key, "x"});
+    CAPTURE(std::string(key), tried.text);
+    CHECK(tried.text.find("no permissions to access") != std::string::npos);
+  }
+  CHECK(guarded.run({"ACL", "DRYRUN", "default", "hget", "fq1:fq:queues", "x"}).text == "OK");
+}
+
+TEST_CASE("who may not load functions is told who has to") {
+  Guarded guarded;
+  guarded.run({"FUNCTION", "FLUSH"});
+  const Result<bool> made = real_time_engine().create({guarded.server.spool(), "q"});
+  REQUIRE(!made.ok());
+  CHECK(made.error().kind == ErrorKind::unusable);
+  CHECK(made.error().text.find("an administrator must run fq-redis load URL") != std::string::npos);
+  CHECK(answered(load_library(*guarded.admin, redis_library())));
+  CHECK(!answered(load_library(*guarded.admin, redis_library())));
+  CHECK(real_time_engine().create({guarded.server.spool(), "q"}).ok());
+}
+
+TEST_CASE("a database other than the first is among the rights where the URL names one") {
+  const RedisPlace place = answered(parse_redis_place("redis+unix:///s?db=3&prefix=shop"));
+  const std::string rules = rights_of(place, redis_library());
+  CHECK(rules.find(" ~fq1:shop:* ") != std::string::npos);
+  CHECK(words_in(rules).count("+select") == 1);
+  const RedisPlace first = answered(parse_redis_place("redis+unix:///s?prefix=shop"));
+  CHECK(words_in(rights_of(first, redis_library())).count("+select") == 0);
+}
+
+}  // namespace fq::test
