@@ -1,10 +1,12 @@
 // catalog - which queues there are below a prefix, and what is fixed of each when it is made.
 //
 // A name stands in the set of queues before anything of it is there and until nothing is: a broken create or
-// remove is seen, and can be repeated.
+// remove is seen, and can be repeated. A queue of several shards is whole when the roots of all are there.
 #pragma once
 
 // System.
+#include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +19,10 @@ inline constexpr size_t kMarkLength = 4;
 
 struct QueueEntry {
   std::string mark;  // kMarkLength characters, by which its receipts are told from others of the place
-  std::string tag;   // of the keys of its shard
+  std::string tag;   // of the keys of its only shard, or of the first
+  // Of all of them, where there is more than one; and the key by which accounts are spread over them.
+  std::vector<std::string> tags = {};
+  std::array<uint64_t, 2> spread_by = {};
 };
 
 class Catalog {
@@ -26,8 +31,8 @@ class Catalog {
 
   /// None: there is no such queue.
   Result<std::optional<QueueEntry>> find(const std::string& queue);
-  /// True when it was made, false when it was there.
-  Result<bool> create(const std::string& queue);
+  /// True when it was made, false when it was there. None: one shard, or as many as it has.
+  Result<bool> create(const std::string& queue, std::optional<uint32_t> shards = {});
   Result<std::vector<std::string>> list();
   Result<void> remove(const std::string& queue);
   /// The queue that has it; "": none.
@@ -38,11 +43,15 @@ class Catalog {
   Catalog(ServerAccess access, std::unique_ptr<Server> server)
       : access_(std::move(access)), server_(std::move(server)) {}
   std::string key_of(const std::string& queue, std::string_view what) const;
-  std::string tag_of(const std::string& queue) const;
+  /// Of a shard of it.
+  std::string tag_of(const std::string& queue, uint32_t shard = 0) const;
   /// A refusal is an Error.
   Result<Reply> call(Words words);
+  /// What is fixed of it, by name; empty: there is no such queue.
+  Result<std::map<std::string, std::string>> meta_of(const std::string& queue);
+  Result<void> make_roots(const std::string& queue, uint32_t shards);
   Result<std::string> new_mark();
-  Result<void> remove_keys(const std::string& tag);
+  Result<void> remove_keys(const std::string& queue);
 
   ServerAccess access_;
   std::unique_ptr<Server> server_;
