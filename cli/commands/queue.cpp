@@ -2,6 +2,7 @@
 
 // System.
 #include <algorithm>
+#include <bit>
 // fq, below us.
 #include "core/base/text/escape.h"
 #include "core/base/text/json_writer.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr OptionSpec kQueueOptions[] = {
     {"How", 0, "yes", Takes::nothing, "", "do not ask; needed without a terminal"},
+    {"How", 0, "shards", Takes::value, "N", "create: on a server, cut into N parts"},
 };
 
 /// Known of a queue that can be opened.
@@ -73,12 +75,18 @@ Result<Exit> list(const Arguments&, Session& session) {
   return queues.empty() ? Exit::nothing : Exit::done;
 }
 
-Result<Exit> create(const Arguments&, Session& session) {
+Result<Exit> create(const Arguments& arguments, Session& session) {
+  CreateOptions options;
+  if (const auto shards = arguments.value("shards")) {
+    FQ_TRY_SET(const uint64_t count, to_count("--shards", *shards, kShardsMax));
+    if (!std::has_single_bit(count)) return usage_error("--shards", in_quotes(*shards) + " is not a power of two");
+    options.shards = static_cast<uint32_t>(count);
+  }
   FQ_TRY_SET(const std::vector<std::string> there, list_queues(session.spool()));
   const bool is_new = std::find(there.begin(), there.end(), session.queue_name()) == there.end();
   // A queue that is new has no last good policy to go on with.
   if (is_new) FQ_TRY(check_policy(session.location()));
-  FQ_TRY(create_queue(session.location()));
+  FQ_TRY(create_queue(session.location(), options));
   return Exit::done;
 }
 
@@ -182,6 +190,8 @@ Result<Exit> run_queue(const Arguments& arguments, Session& session) {
   if (operands.empty()) return missing_subcommand("queue", names);
   for (const Verb& verb : kVerbs) {
     if (verb.name != operands[0]) continue;
+    if (arguments.has("shards") && verb.run != create)
+      return usage_error("queue " + operands[0], "takes no --shards; they are fixed when a queue is made");
     FQ_TRY(take_name(verb, arguments, session));
     return verb.run(arguments, session);
   }

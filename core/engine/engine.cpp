@@ -1,5 +1,7 @@
 #include "core/engine/engine.h"
 
+// System.
+#include <bit>
 // fq, below us.
 #include "core/base/tenant_name.h"
 // fq, this room.
@@ -94,9 +96,16 @@ Result<std::string> queue_of_receipt(const std::string& spool, const Receipt& re
   return engine->queue_marked(spool, parts->mark);
 }
 
-Result<bool> create_queue(const Location& location) {
+Result<bool> create_queue(const Location& location, const CreateOptions& options) {
   FQ_TRY_SET(const Engine* const engine, engine_of(location));
-  return engine->create(location);
+  const uint32_t shards = options.shards.value_or(1);
+  if (!std::has_single_bit(shards) || shards > kShardsMax) {
+    return Error{ErrorKind::usage,
+                 "shards: " + std::to_string(shards) + " is not a power of two from 1 to " +
+                     std::to_string(kShardsMax),
+                 0};
+  }
+  return engine->create(location, options);
 }
 
 Result<void> remove_queue(const Location& location) {

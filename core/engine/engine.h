@@ -30,7 +30,7 @@ class Engine {
 
   virtual Result<std::unique_ptr<Queue>> open(const Location& location, const OpenOptions& options) const = 0;
   virtual Result<std::vector<std::string>> list(const std::string& spool) const = 0;
-  virtual Result<bool> create(const Location& location) const = 0;
+  virtual Result<bool> create(const Location& location, const CreateOptions& options) const = 0;
   virtual Result<void> remove(const Location& location) const = 0;
   /// ErrorKind::usage where an engine has nothing like these, and those of the policy.
   virtual Result<void> rename(const Location& location, const std::string& name) const;

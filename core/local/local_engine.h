@@ -14,7 +14,7 @@ class LocalEngine final : public Engine {
   Result<void> check(const std::string&) const override { return {}; }
   Result<std::unique_ptr<Queue>> open(const Location& location, const OpenOptions& options) const override;
   Result<std::vector<std::string>> list(const std::string& spool) const override;
-  Result<bool> create(const Location& location) const override;
+  Result<bool> create(const Location& location, const CreateOptions& options) const override;
   /// ErrorKind::later, naming the pids, while anyone is attached.
   Result<void> remove(const Location& location) const override;
   Result<std::vector<std::string>> back_up(const std::string& spool,

@@ -4,6 +4,7 @@
 #include "core/base/text/escape.h"
 // fq, this room.
 #include "core/redis/redis_queue.h"
+#include "core/redis/sharded/sharded_queue.h"
 #include "core/redis/shard/kept_policy.h"
 #include "core/redis/shard/rights.h"
 
@@ -36,7 +37,9 @@ Result<std::unique_ptr<Queue>> RedisEngine::open(const Location& location, const
                  "queue " + in_quotes(location.queue) + ": there is none; the first push makes it", 0};
   }
   if (told_time_) access.told_time = options.clock;
-  return std::unique_ptr<Queue>(std::make_unique<RedisQueue>(*entry, std::move(access)));
+  if (!entry->tags.empty())
+    return std::unique_ptr<Queue>(std::make_unique<ShardedQueue>(*entry, std::move(access)));
+  return std::unique_ptr<Queue>(std::make_unique<RedisQueue>(*entry, access));
 }
 
 Result<std::vector<std::string>> RedisEngine::list(const std::string& spool) const {
@@ -45,10 +48,10 @@ Result<std::vector<std::string>> RedisEngine::list(const std::string& spool) con
   return catalog.list();
 }
 
-Result<bool> RedisEngine::create(const Location& location) const {
+Result<bool> RedisEngine::create(const Location& location, const CreateOptions& options) const {
   FQ_TRY_SET(const ServerAccess access, access_to(location.spool));
   FQ_TRY_SET(Catalog catalog, Catalog::open(access));
-  return catalog.create(location.queue);
+  return catalog.create(location.queue, options.shards);
 }
 
 Result<void> RedisEngine::remove(const Location& location) const {

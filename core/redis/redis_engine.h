@@ -21,7 +21,7 @@ class RedisEngine final : public Engine {
   Result<void> check(const std::string& spool) const override;
   Result<std::unique_ptr<Queue>> open(const Location& location, const OpenOptions& options) const override;
   Result<std::vector<std::string>> list(const std::string& spool) const override;
-  Result<bool> create(const Location& location) const override;
+  Result<bool> create(const Location& location, const CreateOptions& options) const override;
   Result<void> remove(const Location& location) const override;
   Result<void> rename(const Location& location, const std::string& name) const override;
   Result<std::string> queue_marked(const std::string& spool, std::string_view mark) const override;

@@ -44,6 +44,7 @@ Cursor RedisEvents::cursor_of(const Place& place) {
 Result<bool> RedisEvents::walk(Place& place, const Visit& visit) {
   for (;;) {
     FQ_TRY_SET(const Reply reply, shard_.look({"events", place.entry}));
+    now_ms_ = reply.at(0).at(0).number;
     if (reply.at(1).items.empty()) return true;
     for (const Reply& entry : reply.at(1).items) {
       Unpacker bytes(entry.at(1).text);
@@ -117,7 +118,8 @@ Event RedisEvents::event_of(const StreamEvent& record) {
   return event;
 }
 
-Result<bool> RedisEvents::read_page(const EventRequest& request, Place& place, EventPage& page) {
+Result<bool> RedisEvents::read_page(const EventRequest& request, Place& place, EventPage& page,
+                                    std::vector<Place>* ends) {
   std::optional<Error> fault;
   FQ_TRY_SET(const bool at_end, walk(place, [&](const StreamEvent& record) {
                if (page.events.size() == request.n) return false;
@@ -128,17 +130,30 @@ Result<bool> RedisEvents::read_page(const EventRequest& request, Place& place, E
                  if (!*tagged) return true;
                }
                page.events.push_back(event_of(record));
+               if (ends != nullptr) ends->push_back({place.entry, place.skipped + 1});
                return true;
              }));
   if (fault) return *fault;
   return at_end;
 }
 
+void RedisEvents::begin(const EventRequest& request) {
+  texts_.clear();
+  if (request.tag && *request.tag != tag_) tagged_.clear(), tag_ = *request.tag;
+}
+
+Result<bool> RedisEvents::read(const EventRequest& request, Place& place, EventPage& page,
+                               std::vector<Place>& ends) {
+  page.events.clear();
+  ends.clear();
+  begin(request);
+  return read_page(request, place, page, &ends);
+}
+
 Result<void> RedisEvents::events(const EventRequest& request, EventPage& page) {
   page.events.clear();
   page.notices.clear();
-  texts_.clear();
-  if (request.tag && *request.tag != tag_) tagged_.clear(), tag_ = *request.tag;
+  begin(request);
   FQ_TRY_SET(Place place, place_of(request.from));
   Waiting waiting(request.wait_ms, request.interrupt);
   for (;;) {

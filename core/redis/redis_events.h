@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 // fq, this room.
 #include "core/redis/records/event_records.h"
 #include "core/redis/redis_leases.h"
@@ -22,20 +23,27 @@ class RedisEvents {
   Result<void> events(const EventRequest& request, EventPage& page);
   Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n);
 
- private:
   /// Where a page begins: an entry of the stream, and how many of its events are behind us.
   struct Place {
     std::string entry = "-";  // the last one that was read to its end
     uint64_t skipped = 0;     // of the next one
   };
+  static Result<Place> place_of(const Cursor& cursor);
+  static Cursor cursor_of(const Place& place);
+  /// A page from there on without waiting, and where each of its events ends. True: there was no more.
+  Result<bool> read(const EventRequest& request, Place& place, EventPage& page, std::vector<Place>& ends);
+  /// The server's time when it was last read: what happens later is not before that.
+  int64_t now_ms() const { return now_ms_; }
+
+ private:
   /// False: that is enough.
   using Visit = std::function<bool(const StreamEvent&)>;
 
-  static Result<Place> place_of(const Cursor& cursor);
-  static Cursor cursor_of(const Place& place);
   /// Goes on to the end, or until the visitor has enough; true: there was no more.
   Result<bool> walk(Place& place, const Visit& visit);
-  Result<bool> read_page(const EventRequest& request, Place& place, EventPage& page);
+  Result<bool> read_page(const EventRequest& request, Place& place, EventPage& page,
+                         std::vector<Place>* ends = nullptr);
+  void begin(const EventRequest& request);
   Result<bool> has_tag(const StreamEvent& record, const Tag& tag);
   std::string_view keep(std::string_view text) { return texts_.emplace_back(text); }
   Event event_of(const StreamEvent& record);
@@ -45,6 +53,7 @@ class RedisEvents {
   std::deque<std::string> texts_;    // of the last page; they stay where they are
   std::map<uint64_t, bool> tagged_;  // what has the tag that is asked for
   Tag tag_;
+  int64_t now_ms_ = 0;
 };
 
 }  // namespace fq

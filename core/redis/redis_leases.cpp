@@ -220,6 +220,18 @@ Result<void> RedisLeases::take_rest(const LeaseRequest& request, Progress& progr
   return {};
 }
 
+Result<RedisLeases::Added> RedisLeases::add(const LeaseRequest& request, size_t want, uint64_t& bytes_left,
+                                            LeaseReply& reply) {
+  const size_t before = reply.deliveries.size();
+  Progress progress{want, bytes_left};
+  std::vector<SettleStatus> none;
+  do {
+    FQ_TRY(work({}, {}, &request, progress, reply, none));
+  } while (progress.want > 0 && progress.is_full && progress.bytes_left > 0);
+  bytes_left = progress.bytes_left;
+  return Added{reply.deliveries.size() - before, progress.servable, progress.is_idle};
+}
+
 Result<LeaseReply> RedisLeases::lease(const LeaseRequest& request) {
   const auto look_once = [&]() -> Result<LeaseReply> {
     LeaseReply reply;

@@ -24,6 +24,12 @@ class RedisLeases {
   Result<LeaseReply> lease(const LeaseRequest& request);
   Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next);
   Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms);
+  /// What of the request there is now, at most `want` messages and so many bytes, beside what the reply has.
+  struct Added {
+    size_t count = 0;
+    bool servable = false, is_idle = false;
+  };
+  Result<Added> add(const LeaseRequest& request, size_t want, uint64_t& bytes_left, LeaseReply& reply);
   Receipt receipt_of(uint64_t id, uint64_t serial, std::string_view nonce) const;
   /// What the server's program knows a lease by; a fault: there is no such lease of this queue.
   struct Parts {

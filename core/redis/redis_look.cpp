@@ -10,7 +10,6 @@
 #include "core/redis/records/packing.h"
 #include "core/redis/records/tenant_path.h"
 #include "core/redis/shard/waiting.h"
-#include "core/redis/views/time_counts.h"
 
 namespace fq {
 
@@ -135,22 +134,39 @@ Result<std::optional<JobOutput>> RedisLook::output(MessageId id) {
   return std::optional(std::move(output));
 }
 
-Result<std::vector<Attendee>> RedisLook::attendees() {
+Result<std::map<std::string, RedisLook::Session>> RedisLook::sessions() {
   FQ_TRY_SET(const Reply reply, shard_.look({"sessions"}));
-  std::vector<Attendee> all;
+  std::map<std::string, Session> all;
   for (const Reply& each : reply.at(1).items) {
     Unpacker said(each.at(1).text);
-    Attendee one;
+    Session session;
+    Attendee& one = session.attendee;
     one.pid = static_cast<int>(said.number<uint32_t>());
     one.slots = said.number<uint32_t>();
-    const size_t of_one = std::max(said.number<uint32_t>(), 1U);
+    session.messages = std::max(said.number<uint32_t>(), 1U);
     one.since_wall_ms = shard_.wall_of(said.whole());
-    one.kind = one.slots == 0 ? Attendee::Kind::holder : Attendee::Kind::worker;
     for (const Reply& id : each.at(2).items) {
       if (const std::optional<uint64_t> held = parse_decimal(id.text)) one.ids.push_back(MessageId{*held});
     }
-    one.busy = static_cast<uint32_t>(std::min<size_t>(one.slots, (one.ids.size() + of_one - 1) / of_one));
-    if (said.ok() && (one.slots > 0 || !one.ids.empty())) all.push_back(std::move(one));
+    if (said.ok()) all[each.at(0).text] = std::move(session);
+  }
+  return all;
+}
+
+std::optional<Attendee> RedisLook::told_of(Session session) {
+  Attendee& one = session.attendee;
+  one.kind = one.slots == 0 ? Attendee::Kind::holder : Attendee::Kind::worker;
+  const size_t jobs = (one.ids.size() + session.messages - 1) / session.messages;
+  one.busy = static_cast<uint32_t>(std::min<size_t>(one.slots, jobs));
+  if (one.slots == 0 && one.ids.empty()) return std::nullopt;
+  return std::move(one);
+}
+
+Result<std::vector<Attendee>> RedisLook::attendees() {
+  FQ_TRY_SET(const auto found, sessions());
+  std::vector<Attendee> all;
+  for (const auto& [nonce, session] : found) {
+    if (std::optional<Attendee> one = told_of(session)) all.push_back(*std::move(one));
   }
   return all;
 }
@@ -213,7 +229,7 @@ Result<EndStatus> RedisLook::await_end(const EndRequest& request) {
   }
 }
 
-Result<StatsRow> RedisLook::sums() {
+Result<StatsRow> RedisLook::sums(TimeCounts& waited, TimeCounts& ran) {
   FQ_TRY_SET(const Reply reply, shard_.look({"sums"}));
   StatsRow row = row_of(reply.at(1).at(0).text);
   const Reply& counted = reply.at(1).at(2);
@@ -235,14 +251,13 @@ Result<StatsRow> RedisLook::sums() {
   row.schedules = static_cast<uint64_t>(scheduled.at(0).number);
   if (const std::optional<uint64_t> next_ms = parse_decimal(scheduled.at(1).text))
     row.next_schedule_wall_ms = static_cast<int64_t>(*next_ms);
-  FQ_TRY(add_times(row));
+  FQ_TRY(add_times(waited, ran));
   FQ_TRY_SET(row.parked_tenants, parked());
   return row;
 }
 
-Result<void> RedisLook::add_times(StatsRow& row) {
+Result<void> RedisLook::add_times(TimeCounts& waited, TimeCounts& ran) {
   FQ_TRY_SET(const Reply reply, shard_.look({"histograms"}));
-  TimeCounts waited, ran;
   const Reply& all = reply.at(1);
   for (size_t i = 0; i + 1 < all.items.size(); i += 2) {
     const std::string_view field = all.at(i).text;
@@ -250,8 +265,6 @@ Result<void> RedisLook::add_times(StatsRow& row) {
     if (field.starts_with('w')) waited.take(field.substr(1), value);
     if (field.starts_with('r')) ran.take(field.substr(1), value);
   }
-  row.wait_ms = waited.percentiles();
-  row.run_ms = ran.percentiles();
   return {};
 }
 
@@ -289,7 +302,11 @@ Result<StatsReply> RedisLook::stats(const StatsRequest& request) {
   if (request.tenants) {
     FQ_TRY_SET(reply.rows, tenants(request.tenant));
   } else {
-    FQ_TRY_SET(reply.rows.emplace_back(), sums());
+    TimeCounts waited, ran;
+    FQ_TRY_SET(StatsRow row, sums(waited, ran));
+    row.wait_ms = waited.percentiles();
+    row.run_ms = ran.percentiles();
+    reply.rows.push_back(std::move(row));
   }
   reply.as_of_wall_ms = system_clock().wall_ms();
   return reply;

@@ -1,8 +1,13 @@
 // redis_look - shows messages and sums of a shard, and changes nothing.
 #pragma once
 
+// System.
+#include <map>
+#include <string>
+#include <vector>
 // fq, this room.
 #include "core/redis/redis_leases.h"
+#include "core/redis/views/time_counts.h"
 
 namespace fq {
 
@@ -18,15 +23,24 @@ class RedisLook {
   Result<std::optional<JobOutput>> output(MessageId id);
   Result<std::vector<Attendee>> attendees();
   Result<EndStatus> await_end(const EndRequest& request);
+  /// One that this server hears of, and of how many messages its jobs are.
+  struct Session {
+    Attendee attendee;
+    size_t messages = 1;
+  };
+  Result<std::map<std::string, Session>> sessions();
+  /// As others are told of it; none: it does nothing that they would ask for.
+  static std::optional<Attendee> told_of(Session session);
+  Result<bool> have_ended(std::span<const MessageId> ids);
+  /// Its times are added to these.
+  Result<StatsRow> sums(TimeCounts& waited, TimeCounts& ran);
+  Result<std::vector<StatsRow>> tenants(const std::string& top);
   /// Of a message as the server's program shows it in this reply.
   Result<MessageInfo> info_of(const Reply& shown, const Reply& reply);
 
  private:
-  Result<StatsRow> sums();
   Result<uint64_t> parked();
-  Result<void> add_times(StatsRow& row);
-  Result<std::vector<StatsRow>> tenants(const std::string& top);
-  Result<bool> have_ended(std::span<const MessageId> ids);
+  Result<void> add_times(TimeCounts& waited, TimeCounts& ran);
 
   Shard& shard_;
   const RedisLeases& leases_;

@@ -27,6 +27,10 @@ Result<MoveReply> RedisMover::move(std::span<const MessageId> ids, const MoveReq
   FQ_TRY_SET(Catalog catalog, Catalog::open(access_));
   FQ_TRY_SET(const std::optional<QueueEntry> there, catalog.find(request.to));
   if (!there) return Error{ErrorKind::missing, "queue " + in_quotes(request.to) + ": there is none", 0};
+  if (!there->tags.empty()) {
+    return Error{ErrorKind::unusable,
+                 "queue " + in_quotes(request.to) + ": has several shards: messages are not moved into it", 0};
+  }
   MoveReply reply;
   for (const MessageId id : ids) {
     Result<MoveResult> moved = move_one(id, request, there->tag);

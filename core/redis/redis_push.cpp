@@ -41,6 +41,10 @@ Result<void> RedisPush::check(std::span<const NewMessage> messages) {
 Result<PushReply> RedisPush::push(std::span<const NewMessage> messages, const PushOptions& options) {
   if (messages.empty()) return PushReply();
   FQ_TRY(check(messages));
+  return push_checked(messages, options);
+}
+
+Result<PushReply> RedisPush::push_checked(std::span<const NewMessage> messages, const PushOptions& options) {
   Waiting waiting(options.wait_ms, options.interrupt);
   for (;;) {
     Result<PushReply> pushed = push_once(messages);

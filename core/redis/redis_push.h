@@ -20,10 +20,13 @@ class RedisPush {
   RedisPush(Shard& shard, RedisPolicy& policy) : shard_(shard), policy_(policy) {}
 
   Result<PushReply> push(std::span<const NewMessage> messages, const PushOptions& options);
+  /// What is wrong with them whatever else there is.
+  Result<void> check(std::span<const NewMessage> messages);
+  /// Needs: they were checked.
+  Result<PushReply> push_checked(std::span<const NewMessage> messages, const PushOptions& options);
 
  private:
   Result<PushReply> push_once(std::span<const NewMessage> messages);
-  Result<void> check(std::span<const NewMessage> messages);
 
   Shard& shard_;
   RedisPolicy& policy_;

@@ -21,13 +21,13 @@ namespace fq {
 
 class RedisQueue final : public Queue {
  public:
-  RedisQueue(const QueueEntry& entry, ServerAccess access)
+  RedisQueue(const QueueEntry& entry, const ServerAccess& access)
       : session_(access, entry.tag),
         shard_(access, entry.tag, session_.nonce()),
-        runs_(access, entry.tag, session_.nonce()),
+        runs_(access.beside(), entry.tag, session_.nonce()),
         leases_(shard_, session_, entry.mark),
         exchange_(shard_, look_, policy_, entry.mark),
-        mover_(shard_, std::move(access), entry.name) {
+        mover_(shard_, access, entry.name) {
     shard_.when_schedules_are_due([this] { return schedules_.run_due(); });
   }
 
@@ -106,6 +106,15 @@ class RedisQueue final : public Queue {
   Result<void> maintain(int64_t budget_ms) override;
   Steps* steps() override { return &steps_; }
   Schedules* schedules() override { return &schedules_; }
+
+  // What it is made of, for a queue of which it is one shard.
+  Shard& shard() { return shard_; }
+  RedisSession& session() { return session_; }
+  RedisPush& pusher() { return push_; }
+  RedisLeases& leases() { return leases_; }
+  RedisChange& changer() { return change_; }
+  RedisLook& looker() { return look_; }
+  RedisPolicy& policy() { return policy_; }
 
  private:
   RedisSession session_;

@@ -5,7 +5,7 @@
 // fq, this room.
 #include "core/schedule/memory/extras.h"
 #include "core/schedule/memory/id_index.h"
-#include "core/schedule/memory/name_hash.h"
+#include "core/base/name_hash.h"
 #include "core/schedule/state.h"
 
 namespace fq {

@@ -11,10 +11,10 @@
 namespace fq::test {
 
 /// Asked for by far more than there is and by less, which an engine may find in two ways.
-inline std::string ready_order(Queue& engine) {
+inline std::string ready_order(Queue& engine, const std::string& tenant = {}) {
   std::string orders[2];
   for (const size_t n : {size_t{100}, size_t{1'000}}) {
-    const Result<MessagePage> page = engine.peek({.tenant = {}, .state = State::ready, .tag = {}}, {}, n);
+    const Result<MessagePage> page = engine.peek({.tenant = tenant, .state = State::ready, .tag = {}}, {}, n);
     if (!page.ok()) return page.error().text;
     std::string& order = orders[n == 100 ? 0 : 1];
     for (const MessageInfo& message : page->messages) order += message.payload.value_or("?") + " ";

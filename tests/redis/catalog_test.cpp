@@ -18,9 +18,9 @@ Names keys_of(const TestServer& server) {
 TEST_CASE("queues are made once, listed by name and removed without a key left") {
   const TestServer server;
   const RedisEngine& engine = real_time_engine();
-  CHECK(answered(engine.create({server.spool(), "b"})));
-  CHECK(!answered(engine.create({server.spool(), "b"})));
-  CHECK(answered(engine.create({server.spool(), "a"})));
+  CHECK(answered(engine.create({server.spool(), "b"}, {})));
+  CHECK(!answered(engine.create({server.spool(), "b"}, {})));
+  CHECK(answered(engine.create({server.spool(), "a"}, {})));
   CHECK(answered(engine.list(server.spool())) == Names{"a", "b"});
   for (const char* name : {"a", "b"}) {
     const auto queue = answered(engine.open({server.spool(), name}, {}));
@@ -64,8 +64,8 @@ TEST_CASE("a queue of another schema is refused, naming both") {
 TEST_CASE("a receipt tells its queue from others, and is good in no other") {
   const TestServer server;
   const RedisEngine& engine = real_time_engine();
-  answered(engine.create({server.spool(), "a"}));
-  answered(engine.create({server.spool(), "b"}));
+  answered(engine.create({server.spool(), "a"}, {}));
+  answered(engine.create({server.spool(), "b"}, {}));
   const auto a = answered(engine.open({server.spool(), "a"}, {}));
   const auto b = answered(engine.open({server.spool(), "b"}, {}));
   push_one(*a, "t", "x");

@@ -7,7 +7,7 @@
 #include <utility>
 // fq, this room.
 #include "core/schedule/memory/id_index.h"
-#include "core/schedule/memory/name_hash.h"
+#include "core/base/name_hash.h"
 
 namespace fq::test {
 

@@ -3,8 +3,14 @@
 // System.
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdlib>
+#include <random>
+#include <set>
 // fq, below us.
+#include "core/api/queue.h"
 #include "core/base/tenant_name.h"
+#include "core/base/text/decimal.h"
 #include "core/base/text/escape.h"
 // fq, this room.
 #include "core/redis/wire/answer.h"
@@ -15,14 +21,27 @@ namespace fq {
 namespace {
 
 constexpr std::string_view kSchema = "1";
-constexpr std::string_view kShard =
-    "0:0";  // its number, and the salt that puts it into its slot of a cluster
 constexpr std::string_view kScanPage = "1000";
 
 constexpr size_t kSaltLength = 4;
+constexpr size_t kSpreadDigits = 16;      // of each half of the key, in hexadecimal
+constexpr uint64_t kIdStep = kShardsMax;  // ids of a shard are its number, modulo that
 
 Error no_such(const std::string& queue) {
   return Error{ErrorKind::missing, "queue " + in_quotes(queue) + ": there is none", 0};
+}
+
+std::string drawn_digits() {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::random_device random;
+  std::string text;
+  while (text.size() < 2 * kSpreadDigits) text += kDigits[random() % kDigits.size()];
+  return text;
+}
+
+/// The salt would put the shard into its slot of a cluster.
+std::string place_of(const std::string& queue, uint64_t shard, const std::string& salt) {
+  return queue + ":" + std::to_string(shard) + ":" + salt;
 }
 
 template <size_t kCount>
@@ -42,57 +61,108 @@ std::string Catalog::key_of(const std::string& queue, std::string_view what) con
 /// `place`: what is between the braces of its keys.
 std::string Catalog::tag_at(const std::string& place) const { return access_.place.key("{" + place + "}:"); }
 
+std::vector<std::string> Catalog::tags_of(const std::string& place, uint64_t shards) const {
+  const std::string queue = place.substr(0, place.find(':')), salt = place.substr(place.rfind(':') + 1);
+  std::vector<std::string> tags;
+  for (uint64_t shard = 0; shard < shards; ++shard) tags.push_back(tag_at(place_of(queue, shard, salt)));
+  return tags;
+}
+
 Result<Reply> Catalog::call(Words words) {
   FQ_TRY_SET(Reply reply, server_->call(words));
   if (reply.kind == Reply::Kind::error) return error_of_refusal(server_->name(), words[0], reply.text);
   return reply;
 }
 
-Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
-  const std::string meta = key_of(queue, "meta");
-  FQ_TRY_SET(const Reply reply, call(WordList<5>{"HMGET", meta, "schema", "mark", "tag"}));
-  if (!reply.at(0).is_text()) return std::optional<QueueEntry>();
-  if (reply.at(0).text != kSchema) {
+Result<std::map<std::string, std::string>> Catalog::meta_of(const std::string& queue) {
+  const std::string key = key_of(queue, "meta");
+  FQ_TRY_SET(const Reply reply, call(WordList<2>{"HGETALL", key}));
+  std::map<std::string, std::string> meta;
+  for (size_t i = 0; i + 1 < reply.items.size(); i += 2) meta[reply.at(i).text] = reply.at(i + 1).text;
+  if (!meta.empty() && meta["schema"] != kSchema) {
     return Error{ErrorKind::unusable,
-                 "queue " + in_quotes(queue) + ": is of schema " + in_quotes(reply.at(0).text) +
+                 "queue " + in_quotes(queue) + ": is of schema " + in_quotes(meta["schema"]) +
                      ", and this fq-redis knows " + std::string(kSchema) + "; use the fq that made it",
                  0};
   }
-  return std::optional(QueueEntry{queue, reply.at(1).text, reply.at(2).text, tag_at(reply.at(2).text)});
+  return meta;
 }
 
-/// One whose root is there already has the keys of a queue that has another name by now.
+Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
+  FQ_TRY_SET(auto meta, meta_of(queue));
+  if (meta.empty()) return std::optional<QueueEntry>();
+  QueueEntry entry{queue, meta["mark"], meta["tag"], tag_at(meta["tag"])};
+  const std::optional<uint64_t> shards = parse_decimal(meta["shards"]);
+  const std::string& spread = meta["spread"];
+  const bool is_whole = shards && std::has_single_bit(*shards) && *shards <= kShardsMax &&
+                         (*shards == 1 || spread.size() == 2 * kSpreadDigits);
+  if (!is_whole) {
+    return Error{ErrorKind::bad_data,
+                 "queue " + in_quotes(queue) + ": what the server has of its shards cannot be read", 0};
+  }
+  if (*shards == 1) return std::optional(std::move(entry));
+  entry.tags = tags_of(entry.place, *shards);
+  for (size_t i = 0; i < entry.spread_by.size(); ++i)
+    entry.spread_by.at(i) = std::strtoull(spread.substr(i * kSpreadDigits, kSpreadDigits).c_str(), nullptr, 16);
+  return std::optional(std::move(entry));
+}
+
+/// One whose first root is there already has the keys of a queue that has another name by now.
 Result<std::string> Catalog::free_place(const std::string& queue) {
-  std::string place = queue + ":" + std::string(kShard);
+  std::string place = place_of(queue, 0, "0");
   for (;;) {
     const std::string root = tag_at(place) + "h";
     FQ_TRY_SET(const Reply taken, call(WordList<2>{"EXISTS", root}));
     if (taken.number == 0) return place;
-    place = queue + ":0:" + draw_base32(kSaltLength);
+    place = place_of(queue, 0, draw_base32(kSaltLength));
   }
 }
 
-Result<bool> Catalog::create(const std::string& queue) {
+/// Not only by whoever made the queue: that one may have been killed in between.
+Result<void> Catalog::make_roots(const std::vector<std::string>& tags) {
+  const std::string step = std::to_string(kIdStep);
+  for (size_t shard = 0; shard < tags.size(); ++shard) {
+    const std::string root = tags[shard] + "h", first = std::to_string(shard);
+    const WordList<10> fields = {"schema", kSchema, "now", "0", "n", first, "serial", "0", "step", step};
+    FQ_TRY(call_function(*server_, *access_.library, "make", WordList<1>{root},
+                         Words(fields).first(tags.size() == 1 ? 8 : 10), false));
+  }
+  return {};
+}
+
+/// True: it was not there.
+Result<bool> Catalog::make_meta(const std::string& queue, uint32_t shards) {
+  const std::string meta = key_of(queue, "meta"), count = std::to_string(shards), spread = drawn_digits();
+  FQ_TRY_SET(const std::string mark, new_mark());
+  FQ_TRY_SET(const std::string place, free_place(queue));
+  const WordList<10> fields = {"schema", kSchema, "shards", count,    "mark",
+                               mark,     "tag",   place,    "spread", spread};
+  FQ_TRY_SET(const Reply made, call_function(*server_, *access_.library, "make", WordList<1>{meta},
+                                             Words(fields).first(shards == 1 ? 8 : 10), false));
+  return made.at(0).number == 1;
+}
+
+Result<bool> Catalog::create(const std::string& queue, std::optional<uint32_t> shards) {
   const std::string queues = access_.place.key("queues"), meta = key_of(queue, "meta");
   FQ_TRY(call(WordList<3>{"SADD", queues, queue}));
-  FQ_TRY_SET(std::optional<QueueEntry> entry, find(queue));
+  FQ_TRY_SET(auto there, meta_of(queue));
   bool is_new = false;
-  if (!entry) {
-    FQ_TRY_SET(const std::string mark, new_mark());
-    FQ_TRY_SET(const std::string place, free_place(queue));
-    FQ_TRY_SET(
-        const Reply made,
-        call_function(*server_, *access_.library, "make", WordList<1>{meta},
-                      WordList<8>{"schema", kSchema, "shards", "1", "mark", mark, "tag", place}, false));
-    is_new = made.at(0).number == 1;
-    FQ_TRY_SET(entry, find(queue));
+  if (there.empty()) {
+    FQ_TRY_SET(is_new, make_meta(queue, shards.value_or(1)));
+    FQ_TRY_SET(there, meta_of(queue));
   }
-  if (!entry)
+  if (there.empty())
     return Error{ErrorKind::later, "queue " + in_quotes(queue) + ": is being removed; try again", 0};
-  // Not only by whoever made the other: that one may have been killed between the two.
-  const std::string root = entry->tag + "h";
-  FQ_TRY(call_function(*server_, *access_.library, "make", WordList<1>{root},
-                       WordList<8>{"schema", kSchema, "now", "0", "n", "0", "serial", "0"}, false));
+  const std::string count = there["shards"];
+  if (shards && count != std::to_string(*shards)) {
+    return Error{ErrorKind::usage,
+                 "--shards: queue " + in_quotes(queue) + " has " + count + (count == "1" ? " shard" : " shards") +
+                     ", which cannot be changed; export it into another one",
+                 0};
+  }
+  if (there["whole"] == "1") return false;  // and so are its roots
+  FQ_TRY(make_roots(tags_of(there["tag"], parse_decimal(count).value_or(1))));
+  if (count != "1") FQ_TRY(call(WordList<4>{"HSET", meta, "whole", "1"}));
   return is_new;
 }
 
@@ -141,11 +211,15 @@ Result<void> Catalog::remove(const std::string& queue) {
 /// Of one that is none any more: its keys, and last what says where they are.
 Result<void> Catalog::remove_rest(const std::string& queue) {
   const std::string gone = key_of(queue, "gone");
-  FQ_TRY_SET(const Reply reply, call(WordList<3>{"HGET", gone, "tag"}));
-  if (!reply.is_text()) return {};
-  const std::string tag = tag_at(reply.text), root = tag + "h";
-  FQ_TRY(call(WordList<2>{"UNLINK", root}));
-  FQ_TRY(remove_keys(tag));
+  FQ_TRY_SET(const Reply reply, call(WordList<4>{"HMGET", gone, "tag", "shards"}));
+  if (!reply.at(0).is_text()) return {};
+  const uint64_t shards = std::min<uint64_t>(parse_decimal(reply.at(1).text).value_or(1), kShardsMax);
+  const std::vector<std::string> tags = tags_of(reply.at(0).text, shards);
+  for (const std::string& tag : tags) {
+    const std::string root = tag + "h";
+    FQ_TRY(call(WordList<2>{"UNLINK", root}));
+  }
+  FQ_TRY(remove_keys(tags));
   FQ_TRY(call(WordList<2>{"UNLINK", gone}));
   return {};
 }
@@ -153,11 +227,12 @@ Result<void> Catalog::remove_rest(const std::string& queue) {
 Result<void> Catalog::rename(const std::string& queue, const std::string& name) {
   FQ_TRY_SET(const std::optional<QueueEntry> entry, find(queue));
   if (!entry) return no_such(queue);
-  const std::string queues = access_.place.key("queues"), root = entry->tag + "h";
-  const std::string meta = key_of(queue, "meta"), meta_then = key_of(name, "meta");
-  FQ_TRY_SET(const Reply reply,
-             call_function(*server_, *access_.library, "rename", WordList<4>{meta, meta_then, queues, root},
-                           WordList<3>{queue, name, entry->place}, false));
+  std::vector<std::string> keys = {key_of(queue, "meta"), key_of(name, "meta"), access_.place.key("queues")};
+  if (entry->tags.empty()) keys.push_back(entry->tag + "h");
+  for (const std::string& tag : entry->tags) keys.push_back(tag + "h");
+  FQ_TRY_SET(const Reply reply, call_function(*server_, *access_.library, "rename",
+                                              std::vector<std::string_view>(keys.begin(), keys.end()),
+                                              WordList<3>{queue, name, entry->place}, false));
   const std::string& said = reply.at(0).text;
   if (said == "exists")
     return Error{ErrorKind::usage, "queue " + in_quotes(name) + ": exists; choose another name", 0};
@@ -170,14 +245,20 @@ Result<void> Catalog::rename(const std::string& queue, const std::string& name) 
   return said == "renamed" ? Result<void>() : no_such(queue);
 }
 
-Result<void> Catalog::remove_keys(const std::string& tag) {
-  const std::string pattern = tag + "*";  // prefix and queue have no character that a pattern knows
+Result<void> Catalog::remove_keys(const std::vector<std::string>& tags) {
+  const std::set<std::string_view> of_it(tags.begin(), tags.end());
+  // Prefix and queue have no character that a pattern knows. Another queue may have had the name: its salt is
+  // another one.
+  const std::string& first = tags.front();
+  const std::string pattern = tags.size() == 1 ? first + "*" : first.substr(0, first.find(':', first.find('{'))) + ":*";
   std::string cursor = "0";
   do {
     FQ_TRY_SET(const Reply page, call(WordList<6>{"SCAN", cursor, "MATCH", pattern, "COUNT", kScanPage}));
     cursor = page.at(0).text;
     std::vector<std::string_view> words = {"UNLINK"};
-    for (const Reply& key : page.at(1).items) words.push_back(key.text);
+    for (const Reply& key : page.at(1).items) {
+      if (of_it.contains(std::string_view(key.text).substr(0, key.text.find("}:") + 2))) words.push_back(key.text);
+    }
     if (words.size() > 1) FQ_TRY(call(words));
   } while (cursor != "0" && !cursor.empty());
   return {};

@@ -1,11 +1,14 @@
 // catalog - which queues there are below a prefix, and what is fixed of each when it is made.
 //
 // A name stands in the set of queues before anything of it is there and until nothing is: a broken create or
-// remove is seen, and can be repeated. Where the keys of a queue are stays as it was made, whatever its name
-// is by now; one that is made under a name that another had has them somewhere else.
+// remove is seen, and can be repeated. A queue of several shards is whole when the roots of all are there. Where
+// the keys of a queue are stays as it was made, whatever its name is by now; one that is made under a name that
+// another had has them somewhere else.
 #pragma once
 
 // System.
+#include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,8 +22,11 @@ inline constexpr size_t kMarkLength = 4;
 struct QueueEntry {
   std::string name;
   std::string mark;   // kMarkLength characters, by which its receipts are told from others of the place
-  std::string place;  // where the keys of its shard are,
+  std::string place;  // where the keys of its only shard are, or of the first,
   std::string tag;    // and what they begin with
+  // Of all of them, where there is more than one; and the key by which accounts are spread over them.
+  std::vector<std::string> tags = {};
+  std::array<uint64_t, 2> spread_by = {};
 };
 
 class Catalog {
@@ -29,8 +35,8 @@ class Catalog {
 
   /// None: there is no such queue.
   Result<std::optional<QueueEntry>> find(const std::string& queue);
-  /// True when it was made, false when it was there.
-  Result<bool> create(const std::string& queue);
+  /// True when it was made, false when it was there. None: one shard, or as many as it has.
+  Result<bool> create(const std::string& queue, std::optional<uint32_t> shards = {});
   Result<std::vector<std::string>> list();
   Result<void> remove(const std::string& queue);
   /// ErrorKind::later: somebody is attached to it; usage: there is one of that name.
@@ -47,9 +53,15 @@ class Catalog {
   Result<std::string> free_place(const std::string& queue);
   /// A refusal is an Error.
   Result<Reply> call(Words words);
+  /// What is fixed of it, by name; empty: there is no such queue.
+  Result<std::map<std::string, std::string>> meta_of(const std::string& queue);
+  /// Of all its shards, the first of which is at this place.
+  std::vector<std::string> tags_of(const std::string& place, uint64_t shards) const;
+  Result<void> make_roots(const std::vector<std::string>& tags);
+  Result<bool> make_meta(const std::string& queue, uint32_t shards);
   Result<std::string> new_mark();
   Result<void> remove_rest(const std::string& queue);
-  Result<void> remove_keys(const std::string& tag);
+  Result<void> remove_keys(const std::vector<std::string>& tags);
 
   ServerAccess access_;
   std::unique_ptr<Server> server_;

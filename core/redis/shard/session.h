@@ -5,11 +5,10 @@
 #pragma once
 
 // System.
-#include <condition_variable>
-#include <mutex>
+#include <memory>
 #include <string>
-#include <thread>
 // fq, this room.
+#include "core/redis/shard/renewer.h"
 #include "core/redis/shard/shard.h"
 
 namespace fq {
@@ -26,14 +25,10 @@ class RedisSession {
   void keep_alive();
 
  private:
-  void renew();
-
   std::string nonce_;
   Shard shard_;  // of the thread, and of the end
-  std::mutex mutex_;
-  std::condition_variable over_;
-  bool is_over_ = false;
-  std::thread thread_;
+  std::shared_ptr<Renewer> renewer_;
+  bool is_kept_ = false;
 };
 
 }  // namespace fq

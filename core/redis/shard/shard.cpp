@@ -56,6 +56,7 @@ int64_t Shard::wall_ahead_ms() const {
 }
 
 Result<std::vector<std::string>> Shard::keys(std::string& cursor) {
+  const ServerLink::Turn held = turn();
   FQ_TRY_SET(Server* const server, this->server());
   const std::string pattern = tag_ + "*";  // prefix and queue have no character that a pattern knows
   FQ_TRY_SET(const Reply page, server->call(std::array<std::string_view, 6>{"SCAN", cursor, "MATCH", pattern,
@@ -70,6 +71,7 @@ Result<std::vector<std::string>> Shard::keys(std::string& cursor) {
 }
 
 Result<std::string> Shard::policy_version() {
+  const ServerLink::Turn held = turn();
   FQ_TRY_SET(Server* const server, this->server());
   const std::string key = access_.place.key("policy");
   FQ_TRY_SET(const Reply reply, server->call(std::array<std::string_view, 3>{"HGET", key, "version"}));
@@ -85,6 +87,7 @@ std::string Shard::place() const {
 }
 
 Result<Server*> Shard::server() {
+  if (access_.link) return access_.link->server();
   if (server_ != nullptr && server_->is_over()) server_.reset();
   if (server_ == nullptr) {
     FQ_TRY_SET(server_, Server::open(access_.place, access_.password));
@@ -92,8 +95,14 @@ Result<Server*> Shard::server() {
   return server_.get();
 }
 
+void Shard::drop() {
+  if (access_.link) access_.link->drop();
+  server_.reset();
+}
+
 Result<Reply> Shard::call(std::string_view function, const std::vector<std::string_view>& arguments,
                           const std::string& other) {
+  const ServerLink::Turn held = turn();
   FQ_TRY_SET(Server* const server, this->server());
   // One key that is always there and one that never is: while a cluster moves them, a server refuses the
   // call.
@@ -113,7 +122,7 @@ Result<Reply> Shard::call(std::string_view function, const std::vector<std::stri
   words.insert(words.end(), arguments.begin(), arguments.end());
   Result<Reply> reply = call_function(*server, *access_.library, function, keys, words, reads_only);
   // Whatever comes on it now may be the answer to this.
-  if (!reply && reply.error().kind == ErrorKind::io) server_.reset();
+  if (!reply && reply.error().kind == ErrorKind::io) drop();
   return reply;
 }
 

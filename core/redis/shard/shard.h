@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 // fq, this room.
 #include "core/redis/shard/library.h"
+#include "core/redis/shard/server_link.h"
 #include "core/redis/wire/server.h"
 
 namespace fq {
@@ -21,12 +22,31 @@ inline constexpr size_t kMessagesPerCall = 64;
 /// Of one call.
 inline constexpr size_t kIdsPerCall = 1024;
 
+class Renewer;
+
+/// What the shards of one queue have together.
+struct SharedAccess {
+  std::shared_ptr<ServerLink> calls;   // of the queue's own thread
+  std::shared_ptr<ServerLink> beside;  // of other threads
+  std::shared_ptr<Renewer> renewer;
+  std::string nonce;  // of the session
+};
+
 /// How a server is reached, and with which program.
 struct ServerAccess {
   RedisPlace place;
   std::string password;
   const Library* library = nullptr;
-  Clock* told_time = nullptr;  // of a library that is told the time: of tests
+  Clock* told_time = nullptr;                       // of a library that is told the time: of tests
+  std::shared_ptr<const SharedAccess> shared = {};  // none: each shard has connections of its own
+  std::shared_ptr<ServerLink> link = {};                  // none: likewise
+
+  /// For calls of another thread than the queue's.
+  ServerAccess beside() const {
+    ServerAccess access = *this;
+    if (shared) access.link = shared->beside;
+    return access;
+  }
 };
 
 /// Calls a function whose first key is `root`. The library is loaded where it is missing.
@@ -72,7 +92,10 @@ class Shard {
 
  private:
   int64_t wall_ahead_ms() const;
+  /// Needs: a turn of the link, where there is one.
   Result<Server*> server();
+  ServerLink::Turn turn() { return access_.link ? access_.link->turn() : ServerLink::Turn(); }
+  void drop();
   Result<void> see_to_schedules(const Reply& reply);
   Result<Reply> change(std::string_view function, const std::vector<std::string_view>& arguments, Lost lost,
                        const std::string& other);
@@ -85,7 +108,7 @@ class Shard {
   ServerAccess access_;
   std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"
   std::string nonce_;
-  std::unique_ptr<Server> server_;
+  std::unique_ptr<Server> server_;  // of its own
   std::function<Result<void>()> run_schedules_;  // of whoever makes their messages
 };
 

@@ -24,10 +24,10 @@ uint64_t time_of(uint64_t bucket) {
 }  // namespace
 
 void TimeCounts::take(std::string_view field, uint64_t value) {
-  if (field == "s") sum_ms_ = value;
-  if (field == "m") max_ms_ = value;
+  if (field == "s") sum_ms_ += value;
+  if (field == "m") max_ms_ = std::max(max_ms_, value);
   const std::optional<uint64_t> bucket = parse_decimal(field);
-  if (bucket && *bucket < kBucketsMax) counts_[*bucket] = value;
+  if (bucket && *bucket < kBucketsMax) counts_[*bucket] += value;
 }
 
 Percentiles TimeCounts::percentiles() const {

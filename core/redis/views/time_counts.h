@@ -11,7 +11,7 @@ namespace fq {
 
 class TimeCounts {
  public:
-  /// A field of one kind of times: of a bucket, "s" or "m".
+  /// A field of one kind of times, beside those that were taken of others: of a bucket, "s" or "m".
   void take(std::string_view field, uint64_t value);
   Percentiles percentiles() const;
 

@@ -3,7 +3,7 @@
 // System.
 #include <algorithm>
 // fq, this room.
-#include "core/schedule/memory/name_hash.h"
+#include "core/base/name_hash.h"
 #include "core/schedule/order/delay_heap.h"
 
 namespace fq {

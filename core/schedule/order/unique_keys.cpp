@@ -3,7 +3,7 @@
 
 // fq, this room.
 #include "core/schedule/order/delay_heap.h"
-#include "core/schedule/memory/name_hash.h"
+#include "core/base/name_hash.h"
 
 namespace fq {
 

@@ -5,7 +5,7 @@
 #include "core/schedule/rings/bucket.h"
 #include "core/schedule/order/delay_heap.h"
 #include "core/schedule/memory/members.h"
-#include "core/schedule/memory/name_hash.h"
+#include "core/base/name_hash.h"
 
 namespace fq {
 namespace {

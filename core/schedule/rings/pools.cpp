@@ -6,7 +6,7 @@
 #include "core/schedule/rings/bucket.h"
 #include "core/schedule/order/delay_heap.h"
 #include "core/schedule/memory/members.h"
-#include "core/schedule/memory/name_hash.h"
+#include "core/base/name_hash.h"
 #include "core/schedule/rings/seats.h"
 
 namespace fq {

@@ -6,7 +6,7 @@
 // fq, below us.
 #include "core/base/text/pattern.h"
 // fq, this room.
-#include "core/schedule/memory/name_hash.h"
+#include "core/base/name_hash.h"
 #include "core/schedule/memory/text_pool.h"
 
 namespace fq {

@@ -7,7 +7,7 @@
 // fq, this room.
 #include "core/schedule/rings/blockers.h"
 #include "core/schedule/order/delay_heap.h"
-#include "core/schedule/memory/name_hash.h"
+#include "core/base/name_hash.h"
 #include "core/schedule/memory/text_pool.h"
 
 namespace fq {

@@ -6,7 +6,7 @@
 #include <cerrno>
 // fq, below us.
 #include "core/engine/signals_allowed.h"
-#include "core/schedule/memory/name_hash.h"
+#include "core/base/name_hash.h"
 // fq, this room.
 #include "core/local/files/jobs/running_jobs.h"
 

@@ -26,7 +26,7 @@ end
 -- Without effect: what is due is not done yet.
 function M.look(keys)
   local root = redis.call('HMGET', keys[1], 'schema', 'now', 'n', 'serial', 'sums', 'file', 'set', 'run', 'grace',
-    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules')
+    'waits', 'ended', 'ops', 'usual', 'stamps', 'by_age', 'limited', 'schedules', 'rules', 'step', 'weight')
   if not root[1] then return nil, redis.error_reply('FQMISSING there is no such queue') end
   if root[1] ~= SCHEMA then return nil, redis.error_reply('FQSCHEMA ' .. root[1] .. ' ' .. SCHEMA) end
   local before = tonumber(root[2])
@@ -34,7 +34,7 @@ function M.look(keys)
     sums = records.sums(root[5]), settings = settings_of(root[6], root[7]), run = root[8], before = before,
     grace = tonumber(root[9] or 0), waits = tonumber(root[10] or 0), ops = tonumber(root[12] or 0),
     usual_run = tonumber(root[13] or 0), stamps = tonumber(root[14] or 0), by_age = tonumber(root[15] or 0),
-    limited = tonumber(root[16] or 0), schedules = tonumber(root[17] or 0), rules = tonumber(root[18] or 0), schedule_changes = {}, amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
+    limited = tonumber(root[16] or 0), schedules = tonumber(root[17] or 0), rules = tonumber(root[18] or 0), step = tonumber(root[19] or 1), weight = tonumber(root[20] or 0), schedule_changes = {}, amounts = {}, unlimited = {}, touched = {}, rank_views = {}, nodes = {}, rings = {}, queues = {},
     messages = {}, outcomes = {}, outcome_of = {}, uniques = {}, waiters = {}, events = {}, ended = {},
     is_ended = {}, held = {}, alive = {}, attends = {}, closed = {}, news = {}, outputs = {}, indexes = {}, ages = {}, aged = {}, tenant_sums = {}, lately = {0, 0, 0}, told = {}, forgotten = {}, steps = {}, unstepped = {}, times = {}, session = ''}
   call.ranked, call.was_limited = call.settings.ranked, call.limited
@@ -49,7 +49,7 @@ local function follow_server(call, run)
   if call.run == run then return end
   if call.run then
     local jump = math.max(JUMP, 64 * (call.now - call.before))
-    call.n, call.serial, call.grace = call.n + jump, call.serial + jump, call.now + GRACE
+    call.n, call.serial, call.grace = call.n + jump * call.step, call.serial + jump, call.now + GRACE
   end
   call.run, call.other_run = run, true
 end
@@ -121,8 +121,18 @@ function M.head(call)
     call.settings.attempts_by_kind and 1 or 0, schedules.is_due(call) and 1 or 0}
 end
 
+-- Of one of several shards: who looks for work reads this instead of calling, see visits.h. What sits in it by weight,
+-- what of that may be served, and when time changes something.
+local function hints_of(call)
+  if call.step == 1 then return {} end
+  local open = seats.node(call, '').blocked and 0 or call.weight
+  local due = math.min(due_of(call), schedules.due(call), (end_of_session(call)))
+  return {'weight', text.num(call.weight), 'open', text.num(open), 'due', due < math.huge and text.num(due) or '-1'}
+end
+
 function M.finish(call)
   after.settle(call)
+  local hints = hints_of(call)
   told.write(call)
   store.write(call)
   queues.write(call)
@@ -144,6 +154,7 @@ function M.finish(call)
   local root = {'now', text.num(call.now), 'n', text.num(call.n), 'serial', text.num(call.serial), 'sums',
     records.sums_bytes(call.sums), 'waits', text.num(call.waits), 'ended', ends.bytes(call),
     'ops', text.num(call.ops + 1), 'usual', text.num(call.usual_run)}
+  for _, each in ipairs(hints) do root[#root + 1] = each end
   if call.ranked then
     for _, each in ipairs({'stamps', text.num(call.stamps), 'by_age', text.num(call.by_age)}) do root[#root + 1] = each end
   end

@@ -26,7 +26,7 @@ local function note(call, token, id) uniques.note_import(call, token, id, call.n
 
 -- Of it is known how it ended, and no more.
 local function add_ended(call, path, state)
-  local m = {id = call.n + 1, path = path}
+  local m = {id = call.n + call.step, path = path}
   call.n = m.id
   store.ended(call, m, state == records.ACKED and 'acked' or 'cancelled')
   return m

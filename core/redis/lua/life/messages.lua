@@ -134,7 +134,7 @@ end
 -- A new one, with what the client has packed of it; it stands nowhere yet. `p.from`: the queue that it comes from, and its
 -- id there.
 function M.add(call, p)
-  local m = {id = call.n + 1, fifo = call.settings.fifo, key = p.key, path = p.path, attempts = 0,
+  local m = {id = call.n + call.step, fifo = call.settings.fifo, key = p.key, path = p.path, attempts = 0,
     in_force = 0, crashes = 0, deliveries = 0, pushed = call.now, timer = 0, since = 0, serial = 0, began = 0,
     nonce = '      ', rest = p.rest, changed = true, priority = p.priority, attempts_max = p.attempts_max,
     bytes = p.bytes, ttl = p.ttl, keep = p.keep, is_command = p.is_command, pid = 0, ticks = 0,

@@ -61,6 +61,7 @@ local function take_seat(call, s, p)
   if s.own then
     view.put(ring_of(call, p), s.tag, struct.pack('>I8', s.seq) .. s.path)
     p.kids = p.kids + 1
+    if p.path == '' then call.weight = call.weight + s.weight end
   end
 end
 
@@ -70,6 +71,7 @@ local function leave_seat(call, s, p)
   if s.own then
     view.take(ring_of(call, p), struct.pack('>I8', s.seq) .. s.path)
     p.kids = p.kids - 1
+    if p.path == '' then call.weight = call.weight - s.weight end
   end
 end
 

@@ -22,6 +22,7 @@ local function set_weight(call, n, weight)
   local p = seats.node(call, seats.parent_of(n.path))
   local before = n.weight
   n.weight = weight
+  if n.seated and p.path == '' then call.weight = call.weight + weight - before end
   local ahead = math.max(0, n.tag - p.vtime)
   if weight == before or ahead == 0 then return end
   local owed = math.min(ahead, math.floor(costs.TURN / weight))

@@ -1,0 +1,129 @@
+#include "core/redis/sharded/sharded_events.h"
+
+// System.
+#include <algorithm>
+// fq, below us.
+#include "core/base/text/decimal.h"
+// fq, this room.
+#include "core/redis/shard/waiting.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int64_t kHeldBackMs = 2;                // until what has just happened may be told
+constexpr std::string_view kLastOfMs = "-18446744073709551615";  // of the numbers of a stream in one millisecond
+
+struct Place {
+  uint64_t shard = 0, ms = 0;
+  RedisEvents::Place in_shard;
+};
+
+/// "SHARD:MS:PLACE"; none: it is none of ours.
+std::optional<Place> place_of(std::string_view text) {
+  Place place;
+  for (uint64_t* const part : {&place.shard, &place.ms}) {
+    const std::optional<uint64_t> number = take_decimal(text);
+    if (!number || !text.starts_with(":")) return std::nullopt;
+    *part = *number;
+    text.remove_prefix(1);
+  }
+  const Result<RedisEvents::Place> in_shard = RedisEvents::place_of({std::string(text)});
+  if (!in_shard || text.empty()) return std::nullopt;
+  place.in_shard = *in_shard;
+  return place;
+}
+
+}  // namespace
+
+/// In shards below that of the cursor's event all of its millisecond is behind us, in those above none of it.
+Result<void> ShardedEvents::begin(const EventRequest& request) {
+  const bool is_same = request.tag == tag_ && request.since_wall_ms == since_wall_ms_;
+  if (!parts_.empty() && is_same && request.from.text == told_to_) return {};
+  tag_ = request.tag;
+  since_wall_ms_ = request.since_wall_ms;
+  parts_.clear();
+  parts_.resize(shards_.count());
+  for (size_t shard = 0; shard < parts_.size(); ++shard) {
+    RedisQueue& queue = shards_.at(shard);
+    parts_[shard].reader = std::make_unique<RedisEvents>(queue.shard(), queue.leases());
+  }
+  told_to_ = request.from.text;
+  if (request.from.text.empty()) return {};
+  const std::optional<Place> place = place_of(request.from.text);
+  if (!place || place->shard >= shards_.count())
+    return Error{ErrorKind::usage, "cursor: is none of this queue", 0};
+  for (size_t shard = 0; shard < parts_.size(); ++shard) {
+    const uint64_t before = shard < place->shard ? place->ms : place->ms == 0 ? 0 : place->ms - 1;
+    parts_[shard].place.entry = std::to_string(before) + std::string(kLastOfMs);
+    if (shard == place->shard) parts_[shard].place = place->in_shard;
+  }
+  return {};
+}
+
+Result<void> ShardedEvents::read_on(const EventRequest& request) {
+  for (Part& part : parts_) {
+    if (part.has_more()) continue;
+    FQ_TRY_SET(part.at_end, part.reader->read(request, part.place, part.page, part.ends));
+    part.told = 0;
+    part.now_ms = part.reader->now_ms();
+  }
+  return {};
+}
+
+std::optional<size_t> ShardedEvents::next_part() const {
+  std::optional<size_t> first;
+  int64_t first_ms = 0;
+  const Shard& any = shards_.at(0).shard();
+  const int64_t slack_ms = shards_.told_ms() ? 1 : 0;  // a time that stands still is over with each call
+  for (size_t shard = 0; shard < parts_.size(); ++shard) {
+    const Part& part = parts_[shard];
+    if (!part.has_more()) continue;
+    const int64_t ms = any.server_of(part.page.events[part.told].at_wall_ms);
+    if (!first || ms < first_ms) first = shard, first_ms = ms;
+  }
+  for (const Part& part : parts_) {
+    const bool may_have_before = !part.has_more() && (!part.at_end || part.now_ms + slack_ms <= first_ms);
+    if (first && may_have_before) return std::nullopt;
+  }
+  return first;
+}
+
+void ShardedEvents::merge(size_t n, EventPage& page) {
+  while (page.events.size() < n) {
+    const std::optional<size_t> next = next_part();
+    if (!next) return;
+    Part& part = parts_[*next];
+    const Event& event = part.page.events[part.told];
+    page.events.push_back(event);
+    told_to_ = std::to_string(*next) + ":" +
+               std::to_string(shards_.at(0).shard().server_of(event.at_wall_ms)) + ":" +
+               RedisEvents::cursor_of(part.ends[part.told]).text;
+    ++part.told;
+  }
+}
+
+bool ShardedEvents::is_all_told() const {
+  return std::all_of(parts_.begin(), parts_.end(),
+                     [](const Part& part) { return part.at_end && !part.has_more(); });
+}
+
+Result<void> ShardedEvents::events(const EventRequest& request, EventPage& page) {
+  page.events.clear();
+  page.notices.clear();
+  FQ_TRY(begin(request));
+  Waiting waiting(request.wait_ms, request.interrupt);
+  for (;;) {
+    FQ_TRY(read_on(request));
+    merge(request.n, page);
+    page.at_end = is_all_told();
+    if (!page.events.empty()) break;
+    if (page.at_end && !request.wait) break;
+    const Waiting::End end = page.at_end ? waiting.sleep() : waiting.sleep(kHeldBackMs);
+    if (request.wait && end != Waiting::End::goes_on) break;
+  }
+  page.next.text = told_to_.empty() ? "0:0:-.0" : told_to_;
+  return {};
+}
+
+}  // namespace fq

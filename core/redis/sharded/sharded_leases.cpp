@@ -1,0 +1,152 @@
+#include "core/redis/sharded/sharded_leases.h"
+
+// System.
+#include <algorithm>
+#include <array>
+// fq, this room.
+#include "core/redis/shard/waiting.h"
+
+namespace fq {
+
+namespace {
+
+/// All of them in one go, so that how often each was changed is of one moment, nearly.
+constexpr std::array<std::string_view, 1> kChanges = {"ops"};
+
+bool are_equal(const std::vector<Reply>& a, const std::vector<Reply>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Reply& x, const Reply& y) { return x.at(0).text == y.at(0).text; });
+}
+
+}  // namespace
+
+/// Each was found idle between two readings, and nothing was changed in any between them.
+Result<bool> ShardedLeases::is_idle() {
+  FQ_TRY_SET(const std::vector<Reply> before, shards_.roots(kChanges));
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    FQ_TRY_SET(const Reply reply, shards_.at(shard).shard().look({"idle"}));
+    if (reply.at(1).at(0).number != 1) return false;
+  }
+  FQ_TRY_SET(const std::vector<Reply> after, shards_.roots(kChanges));
+  return are_equal(before, after);
+}
+
+Result<void> ShardedLeases::do_what_is_due() {
+  const std::vector<size_t> due = visits_.due();
+  for (const size_t shard : due) FQ_TRY(shards_.at(shard).shard().tick());
+  return due.empty() ? Result<void>() : visits_.look(true);
+}
+
+Result<void> ShardedLeases::take_news(const LeaseRequest& request, LeaseReply& reply) {
+  for (const size_t shard : visits_.with_news()) {
+    uint64_t bytes = 0;
+    FQ_TRY(shards_.at(shard).leases().add(request, 0, bytes, reply));
+  }
+  return {};
+}
+
+Result<void> ShardedLeases::visit(const LeaseRequest& request, const Visits::Visit& visit, Pass& pass,
+                                  LeaseReply& reply) {
+  FQ_TRY_SET(const RedisLeases::Added added,
+             shards_.at(visit.shard).leases().add(request, visit.turns, pass.bytes_left, reply));
+  visits_.served(visit, added.count, !added.servable && request.tenant.empty());
+  if (request.watch && added.count > 0) visits_.watch(visit.shard);
+  pass.want -= std::min(pass.want, added.count);
+  return {};
+}
+
+/// As far as there is something, shard after shard.
+Result<void> ShardedLeases::take(const LeaseRequest& request, Pass& pass, LeaseReply& reply) {
+  visits_.begin();
+  while (pass.want > 0 && (pass.bytes_left > 0 || reply.deliveries.empty())) {
+    const std::optional<Visits::Visit> next = visits_.next(pass.want, pass.only);
+    if (!next) return {};
+    Result<void> visited = visit(request, *next, pass, reply);
+    // What another shard has given is not lost.
+    if (!visited) return reply.deliveries.empty() ? std::move(visited) : Result<void>();
+  }
+  return {};
+}
+
+Result<LeaseReply> ShardedLeases::look_once(const LeaseRequest& request, bool fresh) {
+  LeaseReply reply;
+  FQ_TRY(visits_.look(fresh));
+  FQ_TRY(do_what_is_due());
+  if (request.watch) FQ_TRY(take_news(request, reply));
+  Pass pass{{}, request.look ? 0 : request.want, request.bytes_max};
+  if (!request.tenant.empty()) pass.only = shards_.of_tenant(request.tenant);
+  FQ_TRY(take(request, pass, reply));
+  if (pass.only && (request.look || request.watch)) {
+    uint64_t bytes = 0;
+    FQ_TRY_SET(const RedisLeases::Added seen, shards_.at(*pass.only).leases().add(request, 0, bytes, reply));
+    pass.servable = seen.servable;
+  }
+  if (!pass.only) pass.servable = visits_.is_any_open();
+  reply.next_wake_ms = visits_.next_due_ms();
+  reply.why_empty = WhyEmpty::none;
+  if (!reply.deliveries.empty()) {
+    if (request.watch) reply.more = pass.servable;
+    return reply;
+  }
+  reply.why_empty = WhyEmpty::nothing;
+  if (request.wait && request.until_idle) {
+    FQ_TRY_SET(const bool idle, is_idle());
+    if (idle) reply.why_empty = WhyEmpty::idle;
+  }
+  if (!reply.changes.empty()) reply.why_empty = WhyEmpty::changed;
+  if (request.watch) reply.more = pass.servable;
+  if (request.look && pass.servable) reply.why_empty = WhyEmpty::servable;
+  return reply;
+}
+
+Result<LeaseReply> ShardedLeases::lease(const LeaseRequest& request) {
+  Waiting waiting(request.wait_ms, request.interrupt, request.signals);
+  for (bool fresh = false;; fresh = true) {
+    FQ_TRY_SET(LeaseReply reply, look_once(request, fresh));
+    const bool is_nothing = reply.why_empty == WhyEmpty::nothing;
+    if (is_nothing && !fresh) continue;  // what was known may have been old
+    if (!request.wait || !is_nothing) return reply;
+    const Waiting::End end = waiting.sleep(reply.next_wake_ms);
+    if (end == Waiting::End::timed_out) reply.why_empty = WhyEmpty::timed_out;
+    if (end == Waiting::End::interrupted) reply.why_empty = WhyEmpty::interrupted;
+    if (end != Waiting::End::goes_on) return reply;
+  }
+}
+
+/// The next lease comes after all verdicts: what they free may be what it gets.
+Result<SettleReply> ShardedLeases::settle(std::span<const Settle> items, const LeaseRequest* next) {
+  SettleReply reply;
+  reply.items.assign(items.size(), SettleStatus::unknown);
+  const auto groups =
+      by_shard(items, [this](const Settle& each) { return shards_.of_receipt(each.receipt); });
+  for (const auto& [shard, places] : groups) {
+    std::vector<Settle> some;
+    for (const size_t place : places) some.push_back(items[place]);
+    Result<SettleReply> said = shards_.at(shard).leases().settle(some, nullptr);
+    if (!said && groups.size() == 1) return std::move(said).error();
+    for (size_t i = 0; said && i < places.size(); ++i) reply.items[places[i]] = said->items.at(i);
+    std::optional<Error> error = said ? said->error : std::optional(said.error());
+    if (error) reply.error = std::move(error);
+  }
+  if (next == nullptr) return reply;
+  reply.next.emplace();
+  if (!reply.error) {
+    FQ_TRY_SET(reply.next, lease(*next));
+  }
+  return reply;
+}
+
+Result<std::vector<ExtendResult>> ShardedLeases::extend(std::span<const Receipt> receipts,
+                                                        int64_t duration_ms) {
+  std::vector<ExtendResult> results(receipts.size());
+  const auto groups = by_shard(receipts, [this](const Receipt& each) { return shards_.of_receipt(each); });
+  for (const auto& [shard, places] : groups) {
+    std::vector<Receipt> some;
+    for (const size_t place : places) some.push_back(receipts[place]);
+    FQ_TRY_SET(const std::vector<ExtendResult> said, shards_.at(shard).leases().extend(some, duration_ms));
+    for (size_t i = 0; i < places.size(); ++i) results[places[i]] = said.at(i);
+  }
+  return results;
+}
+
+}  // namespace fq

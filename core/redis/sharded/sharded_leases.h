@@ -1,0 +1,39 @@
+// sharded_leases - takes messages from many shards, and gives verdicts to those that they are of.
+#pragma once
+
+// System.
+#include <set>
+// fq, this room.
+#include "core/redis/sharded/visits.h"
+
+namespace fq {
+
+class ShardedLeases {
+ public:
+  explicit ShardedLeases(Shards& shards) : shards_(shards), visits_(shards) {}
+
+  Result<LeaseReply> lease(const LeaseRequest& request);
+  Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next);
+  Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms);
+  /// Nothing was ready or leased, or on its way back, anywhere at one moment.
+  Result<bool> is_idle();
+
+ private:
+  /// How far a pass over the shards has come.
+  struct Pass {
+    std::optional<size_t> only;  // the shard of the tenant that is asked for
+    size_t want = 0;
+    uint64_t bytes_left = 0;
+    bool servable = false;  // where nothing is taken
+  };
+  Result<void> do_what_is_due();
+  Result<void> take_news(const LeaseRequest& request, LeaseReply& reply);
+  Result<void> visit(const LeaseRequest& request, const Visits::Visit& visit, Pass& pass, LeaseReply& reply);
+  Result<void> take(const LeaseRequest& request, Pass& pass, LeaseReply& reply);
+  Result<LeaseReply> look_once(const LeaseRequest& request, bool fresh);
+
+  Shards& shards_;
+  Visits visits_;
+};
+
+}  // namespace fq

@@ -1,0 +1,99 @@
+#include "core/redis/sharded/sharded_policy.h"
+
+// System.
+#include <algorithm>
+#include <array>
+
+namespace fq {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> kIdentity = {"identity"};
+
+/// Counts over what no shard knows alone; "": nothing does. `path`: of a tenant, else of the queue.
+std::string_view over_shards(PolicyKey key, bool is_tenant) {
+  switch (key) {
+    case PolicyKey::scope:
+      return "scope = queue";
+    case PolicyKey::pool:
+      return "pool";
+    case PolicyKey::concurrency:
+      return is_tenant ? "" : "concurrency of the whole queue";
+    case PolicyKey::rate:
+    case PolicyKey::burst:
+      return is_tenant ? "" : "rate of the whole queue";
+    case PolicyKey::max_messages:
+      return is_tenant ? "" : "max_messages of the whole queue";
+    case PolicyKey::max_bytes:
+      return is_tenant ? "" : "max_bytes of the whole queue";
+    default:
+      return "";
+  }
+}
+
+/// What holds anyhow may be said of anything.
+bool is_usual(const PolicyValue& value) {
+  const Settings standard;
+  const std::optional<PolicyValue> usual = value_of(standard, value.key);
+  if (value.key == PolicyKey::pool) return value.text.empty();
+  return usual && usual->number == value.number && usual->second == value.second;
+}
+
+Result<void> check_shared(const PolicyValues& values, bool is_tenant, ErrorKind kind) {
+  for (const PolicyValue& value : values) {
+    const std::string_view what = over_shards(value.key, is_tenant);
+    if (what.empty() || is_usual(value)) continue;
+    return Error{kind,
+                 std::string(what) + ": needs a queue of one shard, this one has more; a tenant may have limits",
+                 0};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<bool> ShardedPolicy::is_current(const FileIdentity& identity) {
+  FQ_TRY_SET(const std::vector<Reply> roots, shards_.roots(kIdentity));
+  const bool is_one = std::all_of(roots.begin(), roots.end(), [&](const Reply& root) {
+    return root.at(0).is_text() == roots[0].at(0).is_text() && root.at(0).text == roots[0].at(0).text;
+  });
+  if (!is_one) return false;
+  return shards_.at(0).policy().is_current(identity);
+}
+
+Result<void> ShardedPolicy::load(const Policy& policy, const FileIdentity& identity, const std::string* text) {
+  FQ_TRY(check_shared(policy.queue, false, ErrorKind::config));
+  for (const TenantRule& rule : policy.tenants) FQ_TRY(check_shared(rule.values, true, ErrorKind::config));
+  for (size_t shard = 0; shard < shards_.count(); ++shard)
+    FQ_TRY(shards_.at(shard).policy().load(policy, identity, text));
+  return {};
+}
+
+Result<void> ShardedPolicy::set(std::string_view path, const PolicyPatch& patch) {
+  FQ_TRY(check_shared(patch.set, !path.empty(), ErrorKind::config));
+  if (!path.empty()) return shards_.at(shards_.of_tenant(path)).policy().set(path, patch);
+  for (size_t shard = 0; shard < shards_.count(); ++shard)
+    FQ_TRY(shards_.at(shard).policy().set(path, patch));
+  return {};
+}
+
+/// By path; the queue's own, which all of them have, once.
+Result<OverridePage> ShardedPolicy::overrides(const Cursor& from, size_t n) {
+  OverridePage page;
+  bool is_more = false;
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    FQ_TRY_SET(OverridePage some, shards_.at(shard).policy().overrides(from, n));
+    is_more = is_more || !some.next.text.empty();
+    for (PolicyOverride& each : some.overrides) {
+      if (shard == 0 || !each.path.empty()) page.overrides.push_back(std::move(each));
+    }
+  }
+  std::sort(page.overrides.begin(), page.overrides.end(),
+            [](const PolicyOverride& a, const PolicyOverride& b) { return a.path < b.path; });
+  is_more = is_more || page.overrides.size() > n;
+  if (page.overrides.size() > n) page.overrides.resize(n);
+  if (is_more && !page.overrides.empty()) page.next.text = "=" + page.overrides.back().path;
+  return page;
+}
+
+}  // namespace fq

@@ -1,0 +1,86 @@
+#include "core/redis/sharded/sharded_queue.h"
+
+// fq, this room.
+#include "core/redis/shard/waiting.h"
+
+namespace fq {
+
+Caps ShardedQueue::caps() const {
+  return {.exact_global_order = false,
+          .wake_latency_bound_ms = 1'000,
+          .fairness_bound = kTurnsPerShard * static_cast<uint32_t>(shards_.count()),
+          .turns_told = kTurnsTold,
+          .exports = true,
+          .tells_timers = true,
+          .event_horizon_ms = kEventHorizonMs,
+          .shards = static_cast<uint32_t>(shards_.count())};
+}
+
+Result<void> ShardedQueue::events(const EventRequest& request, EventPage& page) {
+  if (request.id) return of(*request.id).events(request, page);
+  if (!request.tenant.empty()) return shards_.at(shards_.of_tenant(request.tenant)).events(request, page);
+  return events_.events(request, page);
+}
+
+Result<EndStatus> ShardedQueue::await_end(const EndRequest& request) {
+  Waiting waiting(request.wait_ms, request.interrupt);
+  for (;;) {
+    FQ_TRY_SET(const bool ended, request.until_idle ? leases_.is_idle() : lists_.have_ended(request.ids));
+    if (ended) return EndStatus::ended;
+    const Waiting::End end = waiting.sleep();
+    if (end == Waiting::End::timed_out) return EndStatus::timed_out;
+    if (end == Waiting::End::interrupted) return EndStatus::interrupted;
+  }
+}
+
+Result<MoveReply> ShardedQueue::move(std::span<const MessageId>, const MoveRequest&) {
+  return Error{ErrorKind::unusable, "a queue of several shards: messages are not moved out of it", 0};
+}
+
+/// Which of what it waits for lies on another shard than it will; "": none does.
+std::string ShardedQueue::tie_elsewhere(const ExportedMessage& message) const {
+  const size_t shard = shards_.of_tenant(message.tenant);
+  std::vector<MessageId> ids;
+  for (const ExportedWait& wait : message.after) {
+    if (!wait.closed) ids.push_back(wait.id);
+  }
+  if (number(message.behind) != 0) ids.push_back(message.behind);
+  for (const ExportedStep& step : message.steps) {
+    ids.insert(ids.end(), step.ids.begin(), step.ids.end());
+    if (number(step.child) != 0) ids.push_back(step.child);
+  }
+  for (const MessageId id : ids) {
+    if (number(id) != 0 && shards_.of_id(id) != shard)
+      return "waits for message " + std::to_string(number(id)) + ", which lies on another shard";
+  }
+  return {};
+}
+
+Result<ImportReply> ShardedQueue::import_messages(std::span<const ExportedMessage> messages,
+                                                  std::string_view origin) {
+  ImportReply reply;
+  for (const ExportedMessage& message : messages) {
+    if (std::string why = tie_elsewhere(message); !why.empty()) {
+      reply.items.push_back({ImportResult::What::refused, {}, std::move(why)});
+      continue;
+    }
+    FQ_TRY_SET(ImportReply one,
+               shards_.at(shards_.of_tenant(message.tenant)).import_messages({&message, 1}, origin));
+    for (ImportResult& each : one.items) reply.items.push_back(std::move(each));
+    reply.error = std::move(one.error);
+    if (reply.error) return reply;
+  }
+  return reply;
+}
+
+Result<CompactReport> ShardedQueue::compact() {
+  for (size_t shard = 0; shard < shards_.count(); ++shard) FQ_TRY(shards_.at(shard).compact());
+  return CompactReport{};
+}
+
+Result<void> ShardedQueue::maintain(int64_t budget_ms) {
+  for (size_t shard = 0; shard < shards_.count(); ++shard) FQ_TRY(shards_.at(shard).maintain(budget_ms));
+  return {};
+}
+
+}  // namespace fq

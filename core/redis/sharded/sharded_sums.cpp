@@ -1,0 +1,162 @@
+#include "core/redis/sharded/sharded_sums.h"
+
+// System.
+#include <algorithm>
+#include <map>
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kBlockedTold = 20;
+
+void add(const Rates& more, std::optional<Rates>& sum) {
+  Rates rates = sum.value_or(Rates());
+  rates.m1 += more.m1;
+  rates.m5 += more.m5;
+  rates.m15 += more.m15;
+  sum = rates;
+}
+
+/// But for the times.
+void add(const StatsRow& more, StatsRow& sum) {
+  constexpr uint64_t StatsRow::*kCounts[] = {
+      &StatsRow::ready,   &StatsRow::delayed, &StatsRow::leased, &StatsRow::held,
+      &StatsRow::dead,    &StatsRow::tenants, &StatsRow::active_tenants,
+      &StatsRow::parked_tenants, &StatsRow::bytes, &StatsRow::pushed, &StatsRow::popped,
+      &StatsRow::acked,   &StatsRow::retried, &StatsRow::released, &StatsRow::buried,
+      &StatsRow::expired, &StatsRow::cancelled, &StatsRow::schedules};
+  for (const auto count : kCounts) sum.*count += more.*count;
+  sum.paused = sum.paused || more.paused;
+  sum.draining = sum.draining || more.draining;
+  if (more.oldest_ready_s) sum.oldest_ready_s = std::max(sum.oldest_ready_s.value_or(0), *more.oldest_ready_s);
+  if (more.next_schedule_wall_ms)
+    sum.next_schedule_wall_ms = std::min(sum.next_schedule_wall_ms.value_or(INT64_MAX), *more.next_schedule_wall_ms);
+  add(more.pushed_per_s.value_or(Rates()), sum.pushed_per_s);
+  add(more.popped_per_s.value_or(Rates()), sum.popped_per_s);
+  add(more.acked_per_s.value_or(Rates()), sum.acked_per_s);
+}
+
+/// One after the other of each: what comes next over all of them nobody knows.
+std::vector<Explanation> in_turns(std::vector<std::vector<Explanation>> lists, size_t n) {
+  std::vector<Explanation> found;
+  bool is_any = true;
+  for (size_t i = 0; is_any && found.size() < n; ++i) {
+    is_any = false;
+    for (std::vector<Explanation>& list : lists) {
+      if (i >= list.size() || found.size() >= n) continue;
+      is_any = true;
+      found.push_back(std::move(list[i]));
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<StatsRow> ShardedSums::of_queue() {
+  StatsRow sum;
+  TimeCounts waited, ran;
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    FQ_TRY_SET(const StatsRow row, shards_.at(shard).looker().sums(waited, ran));
+    add(row, sum);
+  }
+  sum.wait_ms = waited.percentiles();
+  sum.run_ms = ran.percentiles();
+  return sum;
+}
+
+Result<StatsReply> ShardedSums::stats(const StatsRequest& request) {
+  StatsReply reply;
+  reply.as_of_wall_ms = system_clock().wall_ms();  // before the first: no number is older
+  if (!request.tenants) {
+    FQ_TRY_SET(reply.rows.emplace_back(), of_queue());
+    return reply;
+  }
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    if (!request.tenant.empty() && shard != shards_.of_tenant(request.tenant)) continue;
+    FQ_TRY_SET(std::vector<StatsRow> rows, shards_.at(shard).looker().tenants(request.tenant));
+    std::move(rows.begin(), rows.end(), std::back_inserter(reply.rows));
+  }
+  std::sort(reply.rows.begin(), reply.rows.end(),
+            [](const StatsRow& a, const StatsRow& b) { return a.tenant < b.tenant; });
+  return reply;
+}
+
+/// A process has one session in all shards.
+Result<std::vector<Attendee>> ShardedSums::attendees() {
+  std::map<std::string, RedisLook::Session> all;
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    FQ_TRY_SET(auto found, shards_.at(shard).looker().sessions());
+    for (auto& [nonce, more] : found) {
+      const auto [at, is_new] = all.try_emplace(nonce, more);
+      if (is_new) continue;
+      RedisLook::Session& session = at->second;
+      Attendee& one = session.attendee;
+      const bool attends = more.attendee.slots > 0;
+      if (attends) session.messages = more.messages, one.slots = more.attendee.slots;
+      one.since_wall_ms = std::min(one.since_wall_ms, more.attendee.since_wall_ms);
+      one.ids.insert(one.ids.end(), more.attendee.ids.begin(), more.attendee.ids.end());
+    }
+  }
+  std::vector<Attendee> told;
+  for (auto& [nonce, session] : all) {
+    std::sort(session.attendee.ids.begin(), session.attendee.ids.end());
+    if (std::optional<Attendee> one = RedisLook::told_of(session)) told.push_back(*std::move(one));
+  }
+  return told;
+}
+
+/// A place in one shard is none in the queue; so late it comes at the latest if each shard has its turns.
+void ShardedSums::forget_places(ExplainReply& reply) const {
+  const uint64_t bound = kTurnsPerShard * shards_.count();
+  if (reply.subject && (reply.subject->place || reply.subject->place_max)) {
+    Explanation& subject = *reply.subject;
+    const uint64_t place = subject.place ? *subject.place : *subject.place_max;
+    subject.place_max = place > UINT64_MAX / bound ? UINT64_MAX : place * bound;
+    subject.place.reset();
+  }
+  for (Explanation& each : reply.next) each.place.reset();
+}
+
+Result<ExplainReply> ShardedSums::explain_all(const ExplainRequest& request) {
+  ExplainReply reply;
+  std::vector<std::vector<Explanation>> next;
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    FQ_TRY_SET(ExplainReply some, shards_.at(shard).explain(request));
+    next.push_back(std::move(some.next));
+    const size_t room = kBlockedTold - std::min(kBlockedTold, reply.blocked.size());
+    const size_t taken = std::min(room, some.blocked.size());
+    reply.more_blocked += some.more_blocked + some.blocked.size() - taken;
+    std::move(some.blocked.begin(), some.blocked.begin() + static_cast<ptrdiff_t>(taken),
+              std::back_inserter(reply.blocked));
+  }
+  reply.next = in_turns(std::move(next), request.next);
+  return reply;
+}
+
+Result<ExplainReply> ShardedSums::explain(const ExplainRequest& request) {
+  const bool is_of_all = !request.id && request.tenant.empty();
+  const size_t shard = request.id ? shards_.of_id(*request.id) : shards_.of_tenant(request.tenant);
+  FQ_TRY_SET(ExplainReply reply, is_of_all ? explain_all(request) : shards_.at(shard).explain(request));
+  forget_places(reply);
+  return reply;
+}
+
+Result<CheckReport> ShardedSums::check(bool repair) {
+  CheckReport report;
+  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+    FQ_TRY_SET(const CheckReport some, shards_.at(shard).check(repair));
+    const std::string front = "shard " + std::to_string(shard) + ": ";
+    report.records += some.records;
+    report.messages += some.messages;
+    report.messages_cancelled += some.messages_cancelled;
+    report.findings.append(front, some.findings);
+    report.remarks.append(front, some.remarks);
+    report.repairs.append(front, some.repairs);
+    report.set_aside.append(front, some.set_aside);
+  }
+  return report;
+}
+
+}  // namespace fq

@@ -1,0 +1,68 @@
+// shards - the parts of a queue that is cut into many, each a queue of one shard, and which of them has what.
+//
+// A whole account, the first part of a tenant's name, lies in one of them. Each is opened when it is first
+// asked for; all share the connections, the session and its thread.
+#pragma once
+
+// System.
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+// fq, this room.
+#include "core/redis/redis_queue.h"
+
+namespace fq {
+
+/// A shard that has something is visited once in so many visits of a client for each shard there is.
+inline constexpr uint32_t kTurnsPerShard = 16;
+
+class Shards {
+ public:
+  /// Needs: an entry of several shards.
+  Shards(QueueEntry entry, ServerAccess access);
+
+  size_t count() const { return queues_.size(); }
+  size_t of_tenant(std::string_view tenant) const;
+  /// Where it would be: of an id that none of them gives, the first, which knows nothing of it.
+  size_t of_id(MessageId id) const;
+  size_t of_receipt(const Receipt& receipt);
+  RedisQueue& at(size_t shard);
+
+  const std::string& tag(size_t shard) const { return entry_.tags[shard]; }
+  const std::string& nonce() const { return access_.shared->nonce; }
+  /// Where a test tells the time.
+  std::optional<int64_t> told_ms() const {
+    return access_.told_time == nullptr ? std::nullopt : std::optional(access_.told_time->boot_ms());
+  }
+  /// Commands in one go: see ServerLink.
+  Result<std::vector<Reply>> ask(const std::vector<std::vector<std::string>>& commands) {
+    return access_.link->ask(commands);
+  }
+  /// These fields of the root of each.
+  Result<std::vector<Reply>> roots(std::span<const std::string_view> fields);
+  /// What of a root tells them apart.
+  std::vector<std::string> root_command(size_t shard, std::span<const std::string_view> fields) const;
+
+ private:
+  QueueEntry entry_;
+  ServerAccess access_;
+  std::vector<std::unique_ptr<RedisQueue>> queues_;
+};
+
+/// Places in a list by shard, each in the order of the list.
+template <class T, class ShardOf>
+std::vector<std::pair<size_t, std::vector<size_t>>> by_shard(std::span<const T> list, ShardOf shard_of) {
+  std::vector<std::pair<size_t, std::vector<size_t>>> groups;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const size_t shard = shard_of(list[i]);
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const auto& each) { return each.first == shard; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {shard, {}});
+    group->second.push_back(i);
+  }
+  return groups;
+}
+
+}  // namespace fq

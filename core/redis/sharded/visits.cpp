@@ -1,0 +1,120 @@
+#include "core/redis/sharded/visits.h"
+
+// System.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+// fq, below us.
+#include "core/base/clock.h"
+#include "core/base/text/decimal.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int64_t kFreshMs = 20;       // so long what was read is used again
+constexpr double kWeightOfOne = 1000;  // as the server's program has it
+
+}  // namespace
+
+Visits::Visits(Shards& shards) : shards_(shards), all_(shards.count()), random_(std::random_device{}()) {}
+
+int64_t Visits::now_ms() const { return system_clock().boot_ms() + server_ahead_ms_; }
+
+/// One that begins stands beside the others, by chance as far ahead as its weight says: of those that begin
+/// together each is the first as often as that.
+void Visits::note(Shard& shard, double weight) {
+  if (shard.weight == 0 && weight > 0)
+    shard.tag = std::max(shard.tag, clock_ + std::exponential_distribution<double>(weight)(random_));
+  shard.weight = weight;
+}
+
+Result<void> Visits::look(bool fresh) {
+  const int64_t our_ms = system_clock().boot_ms();
+  const bool is_known = looked_at_ms_ >= 0 && our_ms - looked_at_ms_ < kFreshMs && !shards_.told_ms();
+  if (is_known && !fresh) return {};
+  constexpr std::array<std::string_view, 2> kFields = {"open", "due"};
+  std::vector<std::vector<std::string>> commands;
+  for (size_t shard = 0; shard < all_.size(); ++shard)
+    commands.push_back(shards_.root_command(shard, kFields));
+  for (const size_t shard : watched_) commands.push_back({"LLEN", shards_.tag(shard) + "sw:" + shards_.nonce()});
+  commands.push_back({"TIME"});
+  FQ_TRY_SET(const std::vector<Reply> replies, shards_.ask(commands));
+  for (size_t shard = 0; shard < all_.size(); ++shard) {
+    const Reply& root = replies[shard];
+    note(all_[shard], std::strtod(root.at(0).text.c_str(), nullptr) / kWeightOfOne);
+    all_[shard].due_ms = root.at(1).is_text() ? std::strtoll(root.at(1).text.c_str(), nullptr, 10) : -1;
+  }
+  with_news_.clear();
+  size_t at = all_.size();
+  for (const size_t shard : watched_) {
+    if (replies[at++].number > 0) with_news_.push_back(shard);
+  }
+  const Reply& time = replies.back();
+  const uint64_t server_ms =
+      parse_decimal(time.at(0).text).value_or(0) * 1000 + parse_decimal(time.at(1).text).value_or(0) / 1000;
+  looked_at_ms_ = system_clock().boot_ms();
+  server_ahead_ms_ = shards_.told_ms().value_or(static_cast<int64_t>(server_ms)) - looked_at_ms_;
+  return {};
+}
+
+void Visits::begin() {
+  for (Shard& shard : all_) shard.is_spent = false;
+}
+
+bool Visits::is_candidate(size_t shard, std::optional<size_t> only) const {
+  if (only) return shard == *only && !all_[shard].is_spent;
+  return all_[shard].weight > 0 && !all_[shard].is_spent;
+}
+
+std::optional<Visits::Visit> Visits::next(size_t want, std::optional<size_t> only) const {
+  std::optional<size_t> first, second;
+  for (size_t shard = 0; shard < all_.size(); ++shard) {
+    if (!is_candidate(shard, only)) continue;
+    if (!first || all_[shard].tag < all_[*first].tag) {
+      second = first;
+      first = shard;
+    } else if (!second || all_[shard].tag < all_[*second].tag) {
+      second = shard;
+    }
+  }
+  if (!first) return std::nullopt;
+  if (!second) return Visit{*first, want};
+  const double turns = std::ceil((all_[*second].tag - all_[*first].tag) * all_[*first].weight);
+  // Half of what is wanted at least: a call has its price, and what one is given too early it waits for later.
+  const size_t least = (want + 1) / 2;
+  return Visit{*first, turns >= static_cast<double>(want) ? want : std::max(least, static_cast<size_t>(turns))};
+}
+
+void Visits::served(const Visit& visit, size_t count, bool is_empty) {
+  Shard& shard = all_[visit.shard];
+  clock_ = std::max(clock_, shard.tag);
+  if (shard.weight > 0) shard.tag += static_cast<double>(count) / shard.weight;
+  shard.is_spent = is_empty || count < visit.turns;
+  if (is_empty) shard.weight = 0;
+}
+
+bool Visits::is_any_open() const {
+  return std::any_of(all_.begin(), all_.end(), [](const Shard& shard) { return shard.weight > 0; });
+}
+
+std::vector<size_t> Visits::due() const {
+  std::vector<size_t> found;
+  const int64_t now_ms = this->now_ms();
+  for (size_t shard = 0; shard < all_.size(); ++shard) {
+    if (all_[shard].due_ms >= 0 && all_[shard].due_ms <= now_ms) found.push_back(shard);
+  }
+  return found;
+}
+
+std::optional<int64_t> Visits::next_due_ms() const {
+  std::optional<int64_t> first;
+  for (const Shard& shard : all_) {
+    if (shard.due_ms >= 0 && (!first || shard.due_ms < *first)) first = shard.due_ms;
+  }
+  if (first) *first -= now_ms();
+  return first;
+}
+
+}  // namespace fq

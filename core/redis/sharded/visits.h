@@ -1,0 +1,67 @@
+// visits - to which of many shards who wants work goes next.
+//
+// Each shard tells by its root, which is read and not called, what in it can be served, by weight, and when
+// time changes something there. The rule over shards is that over tenants: each is given turns by the weight
+// of the accounts in it, and one that had nothing begins level. Who comes for the first time draws by weight.
+#pragma once
+
+// System.
+#include <optional>
+#include <random>
+#include <set>
+#include <vector>
+// fq, this room.
+#include "core/redis/sharded/shards.h"
+
+namespace fq {
+
+class Visits {
+ public:
+  explicit Visits(Shards& shards);
+
+  /// Reads what there is now, where what is known is old. `fresh`: in any case.
+  Result<void> look(bool fresh);
+  /// A pass begins: who has given nothing may have something again.
+  void begin();
+
+  struct Visit {
+    size_t shard = 0;
+    size_t turns = 1;  // until another one has its turn
+  };
+  /// None: nobody is known to have something, but for those that were asked in this pass. `only`: this one.
+  std::optional<Visit> next(size_t want, std::optional<size_t> only) const;
+  /// What came of it. Less than was asked for: nothing more in this pass. `is_empty`: nothing is left there.
+  void served(const Visit& visit, size_t count, bool is_empty);
+  bool is_any_open() const;
+  /// Those in which something is due.
+  std::vector<size_t> due() const;
+  /// When something is; none: nobody knows of anything.
+  std::optional<int64_t> next_due_ms() const;
+
+  /// From now on its news is looked for, too.
+  void watch(size_t shard) { watched_.insert(shard); }
+  /// Those of watched ones that have some.
+  const std::vector<size_t>& with_news() const { return with_news_; }
+
+ private:
+  struct Shard {
+    double weight = 0;      // of what can be served, in accounts of weight 1
+    double tag = 0;         // what it was given, by weight
+    int64_t due_ms = -1;    // by the server's time
+    bool is_spent = false;  // in this pass
+  };
+  void note(Shard& shard, double weight);
+  bool is_candidate(size_t shard, std::optional<size_t> only) const;
+  int64_t now_ms() const;
+
+  Shards& shards_;
+  std::vector<Shard> all_;
+  double clock_ = 0;
+  std::mt19937_64 random_;
+  std::set<size_t> watched_;
+  std::vector<size_t> with_news_;
+  int64_t looked_at_ms_ = -1;   // by our clock
+  int64_t server_ahead_ms_ = 0;  // of our clock
+};
+
+}  // namespace fq

@@ -1,0 +1,75 @@
+#!/bin/bash
+# redis_shards_test - commands on a queue on a server that is cut into shards.
+. "$(dirname "$0")/lib.sh"
+
+start_server "$work/s"
+export FQ_SPOOL="redis+unix://$work/s"
+
+for n in 0 3 17 1025 2048 -1 x ''; do
+  gives 64 "--shards" fq queue create "--shards=$n"
+done
+gives 64 "takes no --shards" fq queue pause --shards 2
+gives 64 "on a server" env FQ_SPOOL="$work/spool" "$FQ" queue create --shards 2
+gives 0 "" fq queue create --shards 16
+gives 0 "" fq queue create --shards 16
+gives 64 "has 16 shards" fq queue create --shards 32
+gives 0 "" fq queue create
+
+seq 200 | sed 's/.*/account& message&/' >"$work/pairs"
+while read -r account message; do printf '{"tenant": "%s", "payload": "%s"}\n' "$account" "$message"; done \
+  <"$work/pairs" >"$work/batch"
+gives 0 "" fq push --ndjson --file "$work/batch"
+is "sums" "200 200" "$(fq stats --json | jq -r '"\(.ready) \(.pushed)"')"
+is "tenants" 200 "$(fq stats --tenants --json | wc -l)"
+is "in more than one shard" yes "$([ "$(fq peek -n 200 --json | jq '.id % 1024' | sort -u | wc -l)" -gt 4 ] && echo yes)"
+is "peek has all of it once" 200 "$(fq peek -n 1000 --json | jq -r .payload | sort -u | wc -l)"
+id=$(fq push -t account1 -- echo done)
+gives 0 "" fq show "$id"
+gives 0 "place" fq explain "$id"
+is "no place" null "$(fq explain "$id" --json | jq .place)"
+
+# Two accounts that lie apart.
+apart() { fq show "$1" --json | jq '.id % 1024'; }
+one=$(fq push -t left x)
+for i in $(seq 100); do
+  two=$(fq push -t "right$i" x)
+  [ "$(apart "$one")" = "$(apart "$two")" ] || break
+done
+gives 64 "another shard" fq push -t "right$i" --after "$one" y
+gives 0 "" fq push -t "right$i" --after "$two" y
+gives 78 "one shard" fq queue set concurrency=3
+gives 78 "one shard" fq queue set max_messages=3
+gives 78 "one shard" fq queue set scope=queue
+gives 0 "" fq tenant set left max_messages=1 concurrency=1
+gives 75 "max_messages" fq push -t left y
+gives 0 "" fq queue set attempts=2
+is "told once" 1 "$(fq config show --json 2>/dev/null | grep -c '"attempts"' || true)"
+
+# Workers take all of it, a job's output comes back, and what happened is told in order.
+gives 0 "" fq worker --drain -j 4 -- cat
+is "nothing left" "0 0" "$(fq stats --json | jq -r '"\(.ready) \(.leased)"')"
+is "the log" "$(fq log --json | jq -r .id | wc -l)" "$(fq log --json | jq -r '[.at, .id, .event] | @tsv' | sort -u | wc -l)"
+is "in order" yes "$(fq log --json | jq -r .at | sort -c && echo yes)"
+gives 0 "" fq wait --idle
+is "called" hello "$(
+  "$FQ" worker >"$work/out" 2>"$work/err" & worker=$!
+  "$FQ" push --wait=60s -t someone -- echo hello
+  kill "$worker"; wait "$worker" 2>/dev/null)"
+gives 0 "" fq check
+gives 0 "" fq compact
+gives 0 "" fq queue pause
+is "paused" "" "$(fq push -t left z >/dev/null; fq pop --lease 1s 2>/dev/null)"
+gives 0 "" fq queue resume
+is "resumed" z "$(fq pop --lease 1s 2>/dev/null)"
+
+# Out of it into a directory, and back into another number of shards.
+fq push -t a --tag k=v --delay 1h later >/dev/null
+fq export --live >"$work/e" 2>/dev/null
+gives 0 "" env FQ_SPOOL="$work/spool" "$FQ" import "$work/e"
+gives 0 "" fq queue create --shards 4 -q four
+gives 0 "" fq import -q four "$work/e"
+is "all of it" "$(fq stats --json | jq -r '"\(.ready) \(.delayed)"')" "$(fq stats -q four --json | jq -r '"\(.ready) \(.delayed)"')"
+gives 0 "" fq queue remove four --yes
+gives 0 "" fq queue remove default --yes
+is "no key left" "" "$(fq queue list)"
+finish

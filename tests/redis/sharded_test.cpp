@@ -1,0 +1,448 @@
+// sharded_test - a queue cut into shards: what lies where, who is served when, and what is refused.
+#include "tests/redis/fixture.h"
+
+// System.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace fq::test {
+
+namespace {
+
+constexpr uint32_t kShards = 16;
+
+struct Sharded {
+  explicit Sharded(uint32_t shards = kShards, const RedisEngine& engine = real_time_engine(), Clock* clock = nullptr)
+      : engine_(engine) {
+    REQUIRE(answered(engine.create(location(), {.shards = shards})));
+    queue = another(clock);
+  }
+  Location location() const { return {server.spool(), "default"}; }
+  std::unique_ptr<Queue> another(Clock* clock = nullptr) const { return open_on(engine_, server.spool(), clock); }
+
+  TestServer server;
+  const RedisEngine& engine_;
+  std::unique_ptr<Queue> queue;
+};
+
+uint64_t shard_of(MessageId id) { return number(id) % 1024; }
+
+/// Two accounts that lie apart, as their first messages tell.
+std::pair<MessageId, MessageId> two_apart(Queue& queue, std::string& other) {
+  const MessageId first = push_one(queue, "a", "first");
+  for (int i = 0;; ++i) {
+    other = "b" + std::to_string(i);
+    const MessageId id = push_one(queue, other, "other");
+    if (shard_of(id) != shard_of(first)) return {first, id};
+  }
+}
+
+NewMessage message_for(std::string_view tenant, std::string_view payload = "x") {
+  NewMessage message;
+  message.tenant = tenant;
+  message.payload = as_bytes(payload);
+  return message;
+}
+
+}  // namespace
+
+TEST_CASE("shards are a power of two, and fixed when a queue is made") {
+  const TestServer server;
+  const RedisEngine& engine = real_time_engine();
+  const Location location{server.spool(), "q"};
+  CHECK(answered(engine.create(location, {.shards = 4})));
+  CHECK(!answered(engine.create(location, {.shards = 4})));
+  CHECK(!answered(engine.create(location, {})));
+  const Result<bool> other = engine.create(location, {.shards = 8});
+  REQUIRE(!other.ok());
+  CHECK(other.error().kind == ErrorKind::usage);
+  CHECK(other.error().text.find("has 4 shards") != std::string::npos);
+  CHECK(answered(engine.open(location, {}))->caps().shards == 4);
+  CHECK(answered(engine.create({server.spool(), "one"}, {})));
+  CHECK(answered(engine.open({server.spool(), "one"}, {}))->caps().shards == 1);
+}
+
+TEST_CASE("a queue of which not all shards were made is finished by whoever makes it next") {
+  const TestServer server;
+  const RedisEngine& engine = real_time_engine();
+  REQUIRE(answered(engine.create({server.spool(), "default"}, {.shards = 4})));
+  command(server, {"HDEL", "fq1:fq:{default}:meta", "whole"});
+  command(server, {"UNLINK", "fq1:fq:{default:2:0}:h", "fq1:fq:{default:3:0}:h"});
+  const auto queue = open_on(engine, server.spool());
+  std::set<uint64_t> met;
+  for (int i = 0; met.size() < 4; ++i) met.insert(shard_of(push_one(*queue, "t" + std::to_string(i), "x")));
+  CHECK(answered(queue->check(false)).findings.empty());
+}
+
+TEST_CASE("what of a queue's shards cannot be read is refused, not guessed") {
+  const TestServer server;
+  REQUIRE(answered(real_time_engine().create({server.spool(), "default"}, {.shards = 4})));
+  const char* field = GENERATE("shards", "spread");
+  const char* value = GENERATE("", "3", "2048", "x");
+  command(server, {"HSET", "fq1:fq:{default}:meta", field, value});
+  const auto opened = real_time_engine().open({server.spool(), "default"}, {});
+  REQUIRE(!opened.ok());
+  CHECK(opened.error().kind == ErrorKind::bad_data);
+}
+
+TEST_CASE("an account lies in one shard, its ids ascend, and accounts are spread") {
+  Sharded s;
+  std::map<std::string, std::set<uint64_t>> met;
+  std::map<std::string, uint64_t> last;
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 64; ++i) {
+      const std::string account = "t" + std::to_string(i);
+      const MessageId id = push_one(*s.queue, account + "/" + std::to_string(round), "x");
+      met[account].insert(shard_of(id));
+      CHECK(number(id) > last[account]);
+      last[account] = number(id);
+    }
+  }
+  std::set<uint64_t> used;
+  for (const auto& [account, shards] : met) {
+    CHECK(shards.size() == 1);
+    used.insert(*shards.begin());
+  }
+  CHECK(used.size() > kShards / 2);
+}
+
+TEST_CASE("a batch goes to all its shards, and each message says what became of it") {
+  Sharded s;
+  std::vector<std::string> names;
+  for (int i = 0; i < 200; ++i) names.push_back("t" + std::to_string(i % 50));
+  std::vector<NewMessage> batch;
+  for (const std::string& name : names) batch.push_back(message_for(name, name));
+  const PushReply reply = answered(s.queue->push(batch));
+  REQUIRE(reply.items.size() == batch.size());
+  for (size_t i = 0; i < batch.size(); ++i) {
+    REQUIRE(reply.items.at(i).status == PushStatus::accepted);
+    const auto info = answered(s.queue->get(reply.items.at(i).id));
+    REQUIRE(info);
+    CHECK(info->tenant == names[i]);
+  }
+  batch[150].priority = 1;
+  batch[199].tenant = "no good//name";
+  CHECK(!s.queue->push(batch).ok());
+  CHECK(answered(s.queue->stats({})).rows.at(0).pushed == 200);
+}
+
+TEST_CASE("where one shard has no room, those that were put are told, and why the others were not") {
+  Sharded s;
+  std::string other;
+  two_apart(*s.queue, other);
+  REQUIRE(s.queue->policy_set(other, {{{PolicyKey::max_messages, 1, 0, {}}}, {}}).ok());
+  const std::vector<NewMessage> batch = {message_for("a"), message_for(other), message_for("a")};
+  const PushReply reply = answered(s.queue->push(batch));
+  CHECK(reply.items.at(0).status == PushStatus::accepted);
+  CHECK(!is_accepted(reply.items.at(1).status));
+  CHECK(reply.items.at(2).status == PushStatus::accepted);
+  REQUIRE(reply.error);
+  CHECK(reply.error->kind == ErrorKind::later);
+  const Result<PushReply> none = s.queue->push(std::span(batch).subspan(1, 1));
+  REQUIRE(!none.ok());
+  CHECK(none.error().kind == ErrorKind::later);
+}
+
+TEST_CASE("what two shards would have to know together is refused by name") {
+  Sharded s;
+  std::string other;
+  const auto [first, second] = two_apart(*s.queue, other);
+  NewMessage after = message_for(other);
+  after.after = {first};
+  const Result<PushReply> pushed = s.queue->push({&after, 1});
+  REQUIRE(!pushed.ok());
+  CHECK(pushed.error().kind == ErrorKind::usage);
+  CHECK(pushed.error().text.find("another shard") != std::string::npos);
+  after.after = {second};
+  CHECK(s.queue->push({&after, 1}).ok());
+  for (const PolicyKey key : {PolicyKey::concurrency, PolicyKey::max_messages, PolicyKey::max_bytes,
+                              PolicyKey::rate, PolicyKey::scope}) {
+    const PolicyValue value{key, 1, key == PolicyKey::rate ? 1'000 : 0, {}};
+    const Result<void> set = s.queue->policy_set("", {{value}, {}});
+    REQUIRE(!set.ok());
+    CHECK(set.error().kind == ErrorKind::config);
+    const Result<void> loaded = s.queue->policy_load({{value}, {}, {}}, {.inode = 1});
+    REQUIRE(!loaded.ok());
+    CHECK(loaded.error().kind == ErrorKind::config);
+  }
+  const PolicyValue pool{PolicyKey::pool, 0, 0, "p"};
+  CHECK(s.queue->policy_set("a", {{pool}, {}}).error().kind == ErrorKind::config);
+  CHECK(s.queue->policy_load({{}, {{"a", {pool}}}, {}}, {.inode = 1}).error().kind == ErrorKind::config);
+  CHECK(answered(s.queue->policy_is_current({})));
+  CHECK(s.queue->policy_set("a", {{{PolicyKey::concurrency, 1, 0, {}}}, {}}).ok());
+}
+
+TEST_CASE("a policy holds in all shards, and is current when all have it") {
+  Sharded s;
+  REQUIRE(s.queue->policy_load({{{PolicyKey::attempts, 2, 0, {}}}, {}, {}}, {.inode = 7}).ok());
+  CHECK(answered(s.queue->policy_is_current({.inode = 7})));
+  CHECK(answered(s.another()->settings()).attempts_max == 2);
+  command(s.server, {"HSET", "fq1:fq:{default:9:0}:h", "identity", "another"});
+  CHECK(!answered(s.queue->policy_is_current({.inode = 7})));
+  REQUIRE(s.queue->policy_set("", {{{PolicyKey::paused, 1, 0, {}}}, {}}).ok());
+  for (int i = 0; i < 40; ++i) push_one(*s.queue, "t" + std::to_string(i), "x");
+  CHECK(answered(s.queue->lease(for_a_minute(40))).deliveries.empty());
+  REQUIRE(s.queue->policy_set("", {{}, {PolicyKey::paused}}).ok());
+  CHECK(answered(s.queue->lease(for_a_minute(40))).deliveries.size() == 40);
+  for (const char* path : {"t1", "t2", "t3"})
+    REQUIRE(s.queue->policy_set(path, {{{PolicyKey::weight, 2'000, 0, {}}}, {}}).ok());
+  std::string paths;
+  for (Cursor from;;) {
+    const OverridePage page = answered(s.queue->policy_overrides(from, 1));
+    for (const PolicyOverride& each : page.overrides) paths += each.path + " ";
+    from = page.next;
+    if (from.text.empty()) break;
+  }
+  CHECK(paths == "t1 t2 t3 ");
+}
+
+TEST_CASE("of many accounts each has its share, whatever shard it lies in") {
+  Sharded s;
+  constexpr int kAccounts = 100, kEach = 30;
+  for (int i = 0; i < kAccounts; ++i) {
+    const std::string account = "t" + std::to_string(i);
+    const int64_t weight = i % 10 == 0 ? 3'000 : 1'000;
+    if (weight != 1'000)
+      REQUIRE(s.queue->policy_set(account, {{{PolicyKey::weight, weight, 0, {}}}, {}}).ok());
+    const std::vector<NewMessage> batch(kEach, message_for(account));
+    REQUIRE(answered(s.queue->push(batch)).items.size() == kEach);
+  }
+  // 90 of weight 1 and 10 of weight 3: 1,200 turns are ten rounds.
+  std::map<std::string, int> served;
+  const size_t want = GENERATE(size_t{1}, size_t{16});
+  for (int taken = 0; taken < 1'200;) {
+    const LeaseReply reply = answered(s.queue->lease(for_a_minute(want)));
+    REQUIRE(!reply.deliveries.empty());
+    for (const Delivery& each : reply.deliveries) ++served[each.tenant];
+    taken += static_cast<int>(reply.deliveries.size());
+  }
+  for (int i = 0; i < kAccounts; ++i) {
+    const double share = i % 10 == 0 ? 30 : 10;
+    // A tenth beside what a turn more or less of the shard is.
+    CHECK(std::abs(served["t" + std::to_string(i)] - share) <= share / 10 + 2);
+  }
+}
+
+TEST_CASE("one that comes for a single message draws by weight") {
+  Sharded s;
+  std::string other;
+  two_apart(*s.queue, other);
+  const std::vector<NewMessage> light(300, message_for("a")), heavy(300, message_for(other));
+  REQUIRE(s.queue->push(light).ok());
+  REQUIRE(s.queue->push(heavy).ok());
+  REQUIRE(s.queue->policy_set(other, {{{PolicyKey::weight, 3'000, 0, {}}}, {}}).ok());
+  // Whoever else two_apart() has met is out of the way.
+  int of_light = 0, of_heavy = 0;
+  for (int i = 0; i < 240; ++i) {
+    const auto queue = s.another();
+    const LeaseReply reply = answered(queue->lease(for_a_minute()));
+    of_light += reply.deliveries.at(0).tenant == "a" ? 1 : 0;
+    of_heavy += reply.deliveries.at(0).tenant == other ? 1 : 0;
+  }
+  // 60 and 180, and by chance within six times what is usual.
+  CHECK(std::abs(of_light - 60) < 40);
+  CHECK(of_heavy > 130);
+}
+
+TEST_CASE("all that is there is served, in any number of shards and to any number of clients") {
+  Sharded s(GENERATE(2U, 64U));
+  std::set<uint64_t> pushed, served;
+  for (int i = 0; i < 300; ++i) pushed.insert(number(push_one(*s.queue, "t" + std::to_string(i % 70), "x")));
+  const auto other = s.another();
+  for (int i = 0;; ++i) {
+    Queue& queue = i % 2 == 0 ? *s.queue : *other;
+    const LeaseReply reply = answered(queue.lease(for_a_minute(7)));
+    std::vector<Settle> acks;
+    for (const Delivery& each : reply.deliveries) {
+      CHECK(served.insert(number(each.id)).second);
+      acks.push_back({.receipt = each.receipt});
+    }
+    if (acks.empty()) break;
+    for (const SettleStatus status : answered(queue.settle(acks)).items) CHECK(status == SettleStatus::ok);
+  }
+  CHECK(served == pushed);
+  CHECK(answered(s.queue->check(false)).findings.empty());
+  EndRequest idle;
+  idle.until_idle = true;
+  idle.wait_ms = 5'000;
+  CHECK(answered(s.queue->await_end(idle)) == EndStatus::ended);
+}
+
+TEST_CASE("who waits is woken by a push to any shard, and by one that becomes due") {
+  Sharded s;
+  const int64_t delay_ms = GENERATE(0, 60);
+  NewMessage message = message_for("t" + std::to_string(std::random_device{}() % 1'000));
+  if (delay_ms > 0) message.delay_ms = delay_ms;
+  REQUIRE(s.queue->push({&message, 1}).ok());
+  LeaseRequest request = for_a_minute();
+  request.wait = true;
+  request.wait_ms = 10'000;
+  CHECK(answered(s.another()->lease(request)).deliveries.size() == 1);
+  request.wait_ms = 20;
+  CHECK(answered(s.queue->lease(request)).why_empty == WhyEmpty::timed_out);
+}
+
+TEST_CASE("a process is one worker, whatever shards it works in, and leaves all of them") {
+  Sharded s;
+  for (int i = 0; i < 20; ++i) push_one(*s.queue, "t" + std::to_string(i), "x");
+  {
+    const auto worker = s.another();
+    REQUIRE(worker->attend({.slots = 20, .messages = 1}).ok());
+    LeaseRequest request;
+    request.want = 20;
+    REQUIRE(answered(worker->lease(request)).deliveries.size() == 20);
+    const std::vector<Attendee> all = answered(s.queue->attendees());
+    REQUIRE(all.size() == 1);
+    CHECK(all[0].kind == Attendee::Kind::worker);
+    CHECK(all[0].ids.size() == 20);
+    CHECK(all[0].busy == 20);
+  }
+  CHECK(answered(s.queue->attendees()).empty());
+  CHECK(answered(s.queue->lease(for_a_minute(20))).deliveries.size() == 20);
+}
+
+TEST_CASE("lists over shards have all of it once, in their order, page after page") {
+  Sharded s;
+  std::set<uint64_t> pushed;
+  for (int i = 0; i < 90; ++i) pushed.insert(number(push_one(*s.queue, "t" + std::to_string(i % 30), "x")));
+  std::vector<uint64_t> selected, peeked, buried;
+  for (Cursor from;;) {
+    const IdPage page = answered(s.queue->select({}, from, 7));
+    for (const MessageId id : page.ids) selected.push_back(number(id));
+    from = page.next;
+    if (from.text.empty()) break;
+  }
+  CHECK(std::is_sorted(selected.begin(), selected.end()));
+  CHECK(std::set(selected.begin(), selected.end()) == pushed);
+  CHECK(selected.size() == pushed.size());
+  for (Cursor from;;) {
+    const MessagePage page = answered(s.queue->peek({}, from, 7));
+    for (const MessageInfo& each : page.messages) peeked.push_back(number(each.id));
+    from = page.next;
+    if (from.text.empty()) break;
+  }
+  CHECK(std::set(peeked.begin(), peeked.end()) == pushed);
+  CHECK(peeked.size() == pushed.size());
+  for (const char* text : {"99:", "x", "3", "3:zz", "-1:"}) CHECK(!s.queue->peek({}, {text}, 7).ok());
+  const LeaseReply all = answered(s.queue->lease(for_a_minute(90)));
+  std::vector<Settle> buries;
+  for (const Delivery& each : all.deliveries) buries.push_back({.receipt = each.receipt, .verdict = Verdict::bury});
+  REQUIRE(answered(s.queue->settle(buries)).items.size() == 90);
+  int64_t last_ms = INT64_MAX;
+  for (Cursor from;;) {
+    const MessagePage page = answered(s.queue->ended({}, from, 7));
+    for (const MessageInfo& each : page.messages) {
+      buried.push_back(number(each.id));
+      CHECK(each.ended_at_wall_ms.value() <= last_ms);
+      last_ms = *each.ended_at_wall_ms;
+    }
+    from = page.next;
+    if (from.text.empty()) break;
+  }
+  CHECK(std::set(buried.begin(), buried.end()) == pushed);
+  CHECK(buried.size() == pushed.size());
+  uint64_t kicked = 0;
+  for (Cursor from;;) {
+    const MutateReply page = answered(s.queue->mutate(Filter{}, Action::kick, from, 11));
+    kicked += page.changed;
+    from = page.next;
+    if (from.text.empty()) break;
+  }
+  CHECK(kicked == 90);
+}
+
+TEST_CASE("events of all shards are told once and in the order of their times, to whoever goes on from a cursor") {
+  Sharded s;
+  std::multiset<std::string> expected, told;
+  for (int i = 0; i < 60; ++i)
+    expected.insert("pushed " + std::to_string(number(push_one(*s.queue, "t" + std::to_string(i % 20), "x"))));
+  for (const Delivery& each : answered(s.queue->lease(for_a_minute(30))).deliveries)
+    expected.insert("leased " + std::to_string(number(each.id)));
+  const bool same_reader = GENERATE(true, false);
+  std::unique_ptr<Queue> reader = s.another();
+  int64_t last_ms = 0;
+  EventRequest request;
+  request.n = 7;
+  EventPage page;
+  do {
+    if (!same_reader) reader = s.another();
+    REQUIRE(reader->events(request, page).ok());
+    for (const Event& event : page.events) {
+      told.insert(std::string(event.event) + " " + std::to_string(number(event.id)));
+      CHECK(event.at_wall_ms >= last_ms);
+      last_ms = event.at_wall_ms;
+    }
+    request.from = page.next;
+    CHECK(page.next.text.size() <= 64);
+  } while (!page.at_end);
+  CHECK(told == expected);
+  push_one(*s.queue, "more", "x");
+  REQUIRE(reader->events(request, page).ok());
+  CHECK(page.events.size() == 1);
+  for (const char* text : {"x", "1:2", "99:1:-.0", "1:1:-", "1:1:", "1:-1:-.0"}) {
+    request.from.text = text;
+    CHECK(!reader->events(request, page).ok());
+  }
+}
+
+TEST_CASE("a schedule has its name in all shards, and makes its messages in one") {
+  Sharded s;
+  std::string other;
+  two_apart(*s.queue, other);
+  Schedules& schedules = *s.queue->schedules();
+  ScheduleDefinition definition;
+  definition.name = "tick";
+  definition.spec = "@daily";
+  definition.message = message_for("a");
+  REQUIRE(schedules.set(definition).ok());
+  definition.message = message_for(other);
+  CHECK(schedules.set(definition).error().kind == ErrorKind::usage);
+  definition.name = "tock";
+  REQUIRE(schedules.set(definition).ok());
+  std::string names;
+  for (const ScheduleInfo& each : answered(schedules.list({}, 10)).schedules) names += each.name + " ";
+  CHECK(names == "tick tock ");
+  const auto id = answered(schedules.run("tock"));
+  REQUIRE(id);
+  CHECK(answered(s.queue->get(*id))->tenant == other);
+  CHECK(answered(schedules.remove("tick")));
+  CHECK(!answered(schedules.remove("tick")));
+  CHECK(!answered(schedules.get("tick")));
+}
+
+TEST_CASE("a step pushes and waits in its own account") {
+  Sharded s;
+  std::string other;
+  const auto [first, second] = two_apart(*s.queue, other);
+  LeaseRequest request = for_a_minute();
+  request.tenant = "a";
+  const Receipt receipt = answered(s.queue->lease(request)).deliveries.at(0).receipt;
+  Steps& steps = *s.queue->steps();
+  CHECK(steps.push(receipt, "child", message_for(other)).error().kind == ErrorKind::usage);
+  const StepPush pushed = answered(steps.push(receipt, "child", message_for("a/below")));
+  CHECK(shard_of(pushed.child) == shard_of(first));
+  CHECK(steps.wait(receipt, "w", std::span(&second, 1)).error().kind == ErrorKind::usage);
+  CHECK(answered(steps.wait(receipt, "w", std::span(&pushed.child, 1))).receipt == SettleStatus::ok);
+}
+
+TEST_CASE("after a restart ids and serials of a shard go on far ahead, and stay of that shard") {
+  Sharded s;
+  const MessageId before = push_one(*s.queue, "a", "x");
+  command(s.server, {"HSET", "fq1:fq:{default:" + std::to_string(shard_of(before)) + ":0}:h", "run", "another"});
+  const MessageId later = push_one(*s.queue, "a", "x");
+  CHECK(shard_of(later) == shard_of(before));
+  CHECK(number(later) > number(before) + 1024 * (uint64_t{1} << 20));
+  CHECK(answered(s.queue->lease(for_a_minute(2))).deliveries.size() == 2);
+}
+
+TEST_CASE("a queue of many shards is removed without a key left") {
+  Sharded s(64);
+  for (int i = 0; i < 100; ++i) push_one(*s.queue, "t" + std::to_string(i), "x");
+  REQUIRE(s.engine_.remove(s.location()).ok());
+  CHECK(command(s.server, {"KEYS", "*"}).items.empty());
+  CHECK(s.queue->get(MessageId{1024}).error().kind == ErrorKind::missing);
+}
+
+}  // namespace fq::test
