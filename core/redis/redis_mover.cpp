@@ -29,7 +29,8 @@ Result<MoveReply> RedisMover::move(std::span<const MessageId> ids, const MoveReq
   if (!there) return Error{ErrorKind::missing, "queue " + in_quotes(request.to) + ": there is none", 0};
   if (!there->tags.empty()) {
     return Error{ErrorKind::unusable,
-                 "queue " + in_quotes(request.to) + ": has several shards: messages are not moved into it", 0};
+                 "queue " + in_quotes(request.to) + ": has several shards: messages are not moved into it",
+                 0};
   }
   MoveReply reply;
   for (const MessageId id : ids) {

@@ -95,7 +95,7 @@ Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
   const std::optional<uint64_t> shards = parse_decimal(meta["shards"]);
   const std::string& spread = meta["spread"];
   const bool is_whole = shards && std::has_single_bit(*shards) && *shards <= kShardsMax &&
-                         (*shards == 1 || spread.size() == 2 * kSpreadDigits);
+                        (*shards == 1 || spread.size() == 2 * kSpreadDigits);
   if (!is_whole) {
     return Error{ErrorKind::bad_data,
                  "queue " + in_quotes(queue) + ": what the server has of its shards cannot be read", 0};
@@ -103,7 +103,8 @@ Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
   if (*shards == 1) return std::optional(std::move(entry));
   entry.tags = tags_of(entry.place, *shards);
   for (size_t i = 0; i < entry.spread_by.size(); ++i)
-    entry.spread_by.at(i) = std::strtoull(spread.substr(i * kSpreadDigits, kSpreadDigits).c_str(), nullptr, 16);
+    entry.spread_by.at(i) =
+        std::strtoull(spread.substr(i * kSpreadDigits, kSpreadDigits).c_str(), nullptr, 16);
   return std::optional(std::move(entry));
 }
 
@@ -156,7 +157,8 @@ Result<bool> Catalog::create(const std::string& queue, std::optional<uint32_t> s
   const std::string count = there["shards"];
   if (shards && count != std::to_string(*shards)) {
     return Error{ErrorKind::usage,
-                 "--shards: queue " + in_quotes(queue) + " has " + count + (count == "1" ? " shard" : " shards") +
+                 "--shards: queue " + in_quotes(queue) + " has " + count +
+                     (count == "1" ? " shard" : " shards") +
                      ", which cannot be changed; export it into another one",
                  0};
   }
@@ -250,14 +252,16 @@ Result<void> Catalog::remove_keys(const std::vector<std::string>& tags) {
   // Prefix and queue have no character that a pattern knows. Another queue may have had the name: its salt is
   // another one.
   const std::string& first = tags.front();
-  const std::string pattern = tags.size() == 1 ? first + "*" : first.substr(0, first.find(':', first.find('{'))) + ":*";
+  const std::string pattern =
+      tags.size() == 1 ? first + "*" : first.substr(0, first.find(':', first.find('{'))) + ":*";
   std::string cursor = "0";
   do {
     FQ_TRY_SET(const Reply page, call(WordList<6>{"SCAN", cursor, "MATCH", pattern, "COUNT", kScanPage}));
     cursor = page.at(0).text;
     std::vector<std::string_view> words = {"UNLINK"};
     for (const Reply& key : page.at(1).items) {
-      if (of_it.contains(std::string_view(key.text).substr(0, key.text.find("}:") + 2))) words.push_back(key.text);
+      if (of_it.contains(std::string_view(key.text).substr(0, key.text.find("}:") + 2)))
+        words.push_back(key.text);
     }
     if (words.size() > 1) FQ_TRY(call(words));
   } while (cursor != "0" && !cursor.empty());

@@ -1,9 +1,9 @@
 // catalog - which queues there are below a prefix, and what is fixed of each when it is made.
 //
 // A name stands in the set of queues before anything of it is there and until nothing is: a broken create or
-// remove is seen, and can be repeated. A queue of several shards is whole when the roots of all are there. Where
-// the keys of a queue are stays as it was made, whatever its name is by now; one that is made under a name that
-// another had has them somewhere else.
+// remove is seen, and can be repeated. A queue of several shards is whole when the roots of all are there.
+// Where the keys of a queue are stays as it was made, whatever its name is by now; one that is made under a
+// name that another had has them somewhere else.
 #pragma once
 
 // System.

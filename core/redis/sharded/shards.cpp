@@ -47,8 +47,9 @@ size_t Shards::of_receipt(const Receipt& receipt) {
 
 RedisQueue& Shards::at(size_t shard) {
   std::unique_ptr<RedisQueue>& queue = queues_[shard];
-  if (!queue) queue = std::make_unique<RedisQueue>(
-      QueueEntry{entry_.name, entry_.mark, entry_.place, entry_.tags[shard]}, access_);
+  if (!queue)
+    queue = std::make_unique<RedisQueue>(
+        QueueEntry{entry_.name, entry_.mark, entry_.place, entry_.tags[shard]}, access_);
   return *queue;
 }
 
