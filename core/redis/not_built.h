@@ -1,4 +1,5 @@
-// not_built - what the door offers and this engine does not do yet: the one list of it, which only shrinks.
+// not_built - the calls of the door that this engine does not have yet: the one list of them, which only
+// shrinks.
 //
 // Until it is empty fq-redis is neither installed nor packaged.
 #pragma once

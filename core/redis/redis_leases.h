@@ -25,7 +25,7 @@ class RedisLeases {
   Result<SettleReply> settle(std::span<const Settle> items, const LeaseRequest* next);
   Result<std::vector<ExtendResult>> extend(std::span<const Receipt> receipts, int64_t duration_ms);
   Receipt receipt_of(uint64_t id, uint64_t serial, std::string_view nonce) const;
-  /// What the server's program knows a lease by; a fault: there is no such lease of this queue.
+  /// The parts by which the server's program knows a lease; a fault: there is no such lease of this queue.
   struct Parts {
     SettleStatus fault = SettleStatus::ok;
     std::string id, serial, nonce;

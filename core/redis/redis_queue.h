@@ -1,6 +1,6 @@
 // redis_queue - a queue on a server: the door's calls, handed on to what speaks with the server's program.
 //
-// What is not built yet is refused by name: see not_built.h.
+// A call that is not built yet is refused by name: see not_built.h.
 #pragma once
 
 // fq, this room.
