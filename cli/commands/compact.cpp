@@ -1,4 +1,4 @@
-// compact - gives back what of the journal is not needed.
+// compact - gives back the part of the journal that is not needed.
 
 // fq, below us.
 #include "core/base/text/counted.h"

@@ -1,4 +1,4 @@
-// config - what fq.toml says, what holds of it and why, and where the file lies.
+// config - the contents of fq.toml, the values that hold and why, and the place of the file.
 
 // System.
 #include <algorithm>

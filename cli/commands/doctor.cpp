@@ -1,4 +1,4 @@
-// doctor - what fq rests on, and what to do about it.
+// doctor - the things that fq rests on, and the advice about them.
 
 // System.
 #include <algorithm>

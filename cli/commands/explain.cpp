@@ -1,4 +1,4 @@
-// explain - what comes next and why, or why one message or tenant waits.
+// explain - the next messages and why, or the reason why one message or tenant waits.
 
 // fq, below us.
 #include "core/base/clock.h"

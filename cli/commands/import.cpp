@@ -1,4 +1,4 @@
-// import - takes in what fq export wrote, each message under a new id.
+// import - takes in an export by fq export, each message under a new id.
 
 // System.
 #include <algorithm>

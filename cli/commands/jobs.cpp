@@ -1,4 +1,5 @@
-// jobs - what runs, what waits in the order of service, and what has ended, newest first.
+// jobs - the jobs that run, the messages that wait in the order of service, and those that have ended, newest
+// first.
 
 // System.
 #include <algorithm>

@@ -1,4 +1,5 @@
-// peek - shows what would be served next, or what waits in another state, and changes nothing.
+// peek - shows the messages that would be served next, or those that wait in another state, and changes
+// nothing.
 
 // System.
 #include <algorithm>

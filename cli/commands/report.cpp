@@ -1,4 +1,4 @@
-// report - what happened in the queues and what is stuck, as a page for a browser.
+// report - the past of the queues and their stuck messages, as a page for a browser.
 
 // System.
 #include <algorithm>

@@ -1,5 +1,5 @@
-// result - what the job of a message wrote: so far, with -f as it goes on, or, when it has ended, what is
-// kept.
+// result - the output of a message's job: so far, with -f as it goes on, or, when the message has ended, the
+// kept output.
 
 // fq, this room.
 #include "cli/words/command.h"

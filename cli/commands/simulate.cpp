@@ -1,4 +1,4 @@
-// simulate - what happened, or an invented load, played to the scheduler under another policy.
+// simulate - the past of a queue, or an invented load, played to the scheduler under another policy.
 
 // System.
 #include <algorithm>

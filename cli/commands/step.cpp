@@ -1,4 +1,4 @@
-// step - what a job does once, however often it is run.
+// step - a step of a job, done once, however often the job is run.
 
 // System.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// tenant - what holds for one tenant and all below it: shown, set, paused, limited.
+// tenant - the policy of one tenant and all below it: shown, set, paused, limited.
 
 // System.
 #include <algorithm>

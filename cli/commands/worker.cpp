@@ -1,4 +1,4 @@
-// worker - runs a command for every message, or what command messages carry.
+// worker - runs a command for every message, or the command that a command message carries.
 
 // System.
 #include <sys/ioctl.h>

@@ -1,5 +1,5 @@
-// workers - who is attached to the queues: workers, processes that only hold messages, and what is left of
-// workers that died.
+// workers - the processes attached to the queues: workers, processes that only hold messages, and jobs left
+// behind by workers that died.
 
 // System.
 #include <unistd.h>

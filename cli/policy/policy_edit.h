@@ -8,7 +8,7 @@
 
 namespace fq::cli {
 
-/// What is edited is a copy beside the file; one that was not good is kept, and the next edit goes on with
+/// The editor gets a copy beside the file; a copy that was not good is kept, and the next edit goes on with
 /// it. ErrorKind::usage: there is no editor; config or denied: it is not good; later: the file was changed
 /// meanwhile; missing: there is no spool.
 Result<Exit> edit_policy(const Location& location);

@@ -1,5 +1,5 @@
-// policy_layers - what holds for a queue and for each tenant, and where it comes from: what was set at run
-// time over fq.toml over the defaults.
+// policy_layers - the values that hold for a queue and for each tenant, and where they come from: the
+// settings at run time over fq.toml over the defaults.
 #pragma once
 
 // System.
@@ -36,10 +36,10 @@ class PolicyLayers {
   PolicyLayers(FilePolicy file, std::vector<PolicyOverride> overrides);
   PolicyLayers(PolicyLayers&&) = default;  // a copy would look into the names of the one that it is of
 
-  /// All keys of queues, then those of commands (paused, ...) that were set. With `last_good` what the queue
-  /// goes on with, as far as it tells; what it does not tell is left out.
+  /// All keys of queues, then those of commands (paused, ...) that were set. With `last_good` the values that
+  /// the queue goes on with, as far as it tells them; the others are left out.
   std::vector<HeldValue> of_queue(const Settings* last_good = nullptr) const;
-  /// All keys of tenants, likewise; what holds for those above it is not among them.
+  /// All keys of tenants, in the same way; values of the nodes above it are not among them.
   std::vector<HeldValue> of_tenant(std::string_view path) const;
   /// Of a pool that the file defines.
   std::vector<HeldValue> of_pool(std::string_view name) const;
@@ -61,7 +61,7 @@ class PolicyLayers {
   std::set<size_t> prefix_lengths_;
 };
 
-/// What was set at run time, all pages of it.
+/// The values set at run time, all pages of them.
 Result<std::vector<PolicyOverride>> all_overrides(Queue& queue);
 
 /// The nodes above a tenant, nearest first: "acme/reports" of "acme/reports/daily", then "acme".

@@ -1,4 +1,4 @@
-// edit_fields - what fq edit is to change of a message: by options, or by what was typed into its form.
+// edit_fields - the changes that fq edit makes to a message: by options, or by the text typed into its form.
 #pragma once
 
 // System.
@@ -34,10 +34,10 @@ MessagePatch patch_of(const EditFields& fields);
 /// All but the payload.
 Result<EditFields> edit_fields_of(const Arguments& arguments);
 
-/// What makes `after` of `before`: both are forms of one message.
+/// The changes that make `after` of `before`: both are forms of one message.
 Result<EditFields> difference(const std::string& before, const std::string& after);
 
-/// Refuses what the queue's order would ignore.
+/// Refuses fields that the queue's order would ignore.
 Result<void> check_order(const EditFields& fields, Order order, std::string_view priority_name,
                          std::string_view key_name);
 

@@ -1,4 +1,4 @@
-// event_line - one line of `fq log --json`, read back: an event that owns what it tells.
+// event_line - one line of `fq log --json`, read back: an event that owns its texts.
 #pragma once
 
 // System.
@@ -13,8 +13,8 @@ namespace fq::cli {
 
 class EventLine {
  public:
-  /// The views of event() are good until the next call. What it does not know it passes over: keys are added.
-  /// A fault, ErrorKind::bad_data, is a sentence without the line's number.
+  /// The views of event() are good until the next call. It passes over keys that it does not know: keys are
+  /// added. A fault, ErrorKind::bad_data, is a sentence without the line's number.
   Result<void> read(std::string_view line);
 
   const Event& event() const { return event_; }

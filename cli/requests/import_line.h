@@ -1,4 +1,4 @@
-// import_line - one line of what fq export wrote: see cli/views/export_view.h.
+// import_line - one line of an export by fq export: see cli/views/export_view.h.
 #pragma once
 
 // System.
@@ -16,7 +16,7 @@ struct ImportLine {
   Kind kind = Kind::begin;
   std::string origin;                // begin
   std::string tenant;                // setting
-  std::optional<PolicyValue> value;  // likewise; none: its time is over
+  std::optional<PolicyValue> value;  // setting; none: its time is over
   MessageId of{};                    // step
   ExportedStep step;
   ExportedMessage message;  // but for its steps

@@ -1,4 +1,4 @@
-// measure - who works on the queues of the spool, and how long that takes.
+// measure - the workers on the queues of the spool, and how long their jobs take.
 #pragma once
 
 // fq, this room.
@@ -7,8 +7,8 @@
 
 namespace fq::cli {
 
-/// Of all queues that can be asked: a worker may have several. One that cannot is no reason to say nothing of
-/// the others.
+/// Of all queues that can be asked: a worker may have several. A queue that cannot be asked does not keep the
+/// others from being told.
 Crew crew_of(Session& session);
 
 /// Of one queue; `sums` is its row of stats.

@@ -17,7 +17,7 @@ namespace fq::cli {
 
 enum class BatchForm { lines, null, ndjson };
 
-/// Pushes and prints the ids. What is not accepted is an Error.
+/// Pushes and prints the ids. A batch that is not accepted is an Error.
 class Pusher {
  public:
   Pusher(Session& session, Queue& queue, const Settings& settings, const PushOptions& options)

@@ -1,4 +1,5 @@
-// push_line - one line of push --ndjson: what a push can say of a message, and what JSON tells of one.
+// push_line - one line of push --ndjson: the fields that a push takes, and those that only the JSON of a
+// message tells.
 
 // System.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// push_options - how a message is to be pushed, from the options and from the fields of a line.
+// push_options - the fields of a message to be pushed, from the options and from the fields of a line.
 #pragma once
 
 // System.
@@ -48,10 +48,10 @@ Result<PushFields> single_fields_of(const Arguments& arguments);
 /// Those of them that do not speak of one push alone: neither when it is due nor what it is unique by.
 Result<PushFields> lasting_fields_of(const Arguments& arguments);
 
-/// Refuses what the message that waits would not get of one that replaces it: --unique-mode replace.
+/// Refuses fields that the message that waits would not get from one that replaces it: --unique-mode replace.
 Result<void> check_replacement(const PushFields& fields, std::string_view mode_name);
 
-/// Refuses what the queue's order would ignore.
+/// Refuses fields that the queue's order would ignore.
 Result<void> check_order(const PushFields& fields, Order order, std::string_view priority_name,
                          std::string_view key_name);
 

@@ -1,4 +1,4 @@
-// recorded_events - what happened in a queue, from its journal or from a file that `fq log --json` wrote.
+// recorded_events - the events of a queue, from its journal or from a file that `fq log --json` wrote.
 #pragma once
 
 // System.
@@ -12,7 +12,7 @@
 
 namespace fq::cli {
 
-/// Up to now: what goes on meanwhile has an end here.
+/// Up to now: later events are not waited for.
 Result<void> record_queue(Session& session, std::optional<int64_t> since_wall_ms, Recording& into);
 
 /// "-" is standard input. Of one queue: the one that was named, else that of the first line, which the

@@ -1,7 +1,7 @@
 // caught_command - a command whose standard output we take, with all else as we have it: for fq step.
 //
-// It stays in our process group, so that whoever ends a job ends it too. A signal that would end us goes to
-// the command; what it has come to is told, and we die by the signal afterwards.
+// It stays in our process group, so that a signal that ends the job ends it too. A signal that would end us
+// goes to the command; its result is told, and we die by the signal afterwards.
 #pragma once
 
 // System.
@@ -28,7 +28,7 @@ struct Caught {
   bool too_long = false;
 };
 
-/// Ends when the command has ended and nobody has its output open any more, as $(...) does. What is longer
+/// Ends when the command has ended and no process has its output open any more, as $(...) does. Output longer
 /// than output_max goes to `pass`, all of it, as it comes.
 Result<Caught> run_caught(const CaughtCommand& command,
                           const std::function<Result<void>(std::string_view)>& pass);

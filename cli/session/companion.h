@@ -2,7 +2,8 @@
 //
 // fq itself keeps queues in directories and stays small; queues on a Redis or Valkey server are kept by
 // fq-redis, which is the same commands with another engine. It is looked for where fq's own file lies and in
-// ../libexec/fq from there, never in PATH: whoever can put a file there may run it already, but not as us.
+// ../libexec/fq from there, never in PATH: a person who can put a file there may run it already, but not as
+// us.
 #pragma once
 
 // System.

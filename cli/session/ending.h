@@ -1,4 +1,4 @@
-// ending - how a message ended, as an exit status and in words: for wait, result and push --wait.
+// ending - the end of a message, as an exit status and in words: for wait, result and push --wait.
 #pragma once
 
 // System.

@@ -1,4 +1,4 @@
-// filter - -t, --tag and their like as a filter, for every command that takes messages by what they are.
+// filter - -t, --tag and their like as a filter, for every command that chooses messages by their values.
 #pragma once
 
 // fq, below us.
@@ -13,7 +13,7 @@ inline constexpr OptionSpec kTenantFilter = {
     "Which", 't', "tenant", Takes::value, "TENANT", "only of this tenant and below (default: any)"};
 inline constexpr OptionSpec kTagFilter = {"Which", 0, "tag", Takes::value, "K=V", "only those with this tag"};
 
-/// What -t and --tag say; nothing typed takes everything. `tenant`: the long name of -t.
+/// The filter of -t and --tag; nothing typed takes everything. `tenant`: the long name of -t.
 Result<Filter> filter_of(const Arguments& arguments, std::string_view tenant = "tenant");
 
 /// A tenant is no pattern: one with a * that no tenant has in its name is ErrorKind::usage.

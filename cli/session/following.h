@@ -1,8 +1,8 @@
-// following - what a message's job writes, onto our own output and error output as it comes: for push --wait
-// and result.
+// following - a job's output, written onto our own output and error output as it comes: for push --wait and
+// result.
 //
-// Each piece is out before the next is asked for, so whoever reads us slowly is slow for the queue too. Where
-// something is missing, or a run begins anew, that is said at its place.
+// Each piece is out before the next is asked for, so a slow reader of ours is slow for the queue too. A gap
+// in the output, or the beginning of a new run, is said at its place.
 #pragma once
 
 // System.
@@ -20,9 +20,9 @@ class Following {
   enum class End { ended, timed_out, interrupted };
   /// Until the message has ended, for at most `wait_ms`, or until the interrupt is raised.
   Result<End> run(std::optional<int64_t> wait_ms, Interrupt& interrupt);
-  /// What was written so far; timed_out: the message has not ended.
+  /// Writes the output so far; timed_out: the message has not ended.
   Result<End> run_once(Interrupt& interrupt);
-  /// Something that its job wrote was not there to be read.
+  /// A part of the output of its job was not there to be read.
   bool is_missing_something() const { return missing_; }
   bool wrote_something() const { return positions_[0] + positions_[1] > 0; }
 

@@ -1,4 +1,4 @@
-// receipts - as they are typed, and what is said of one that is refused.
+// receipts - receipts as they are typed, and the message about one that is refused.
 #pragma once
 
 // fq, below us.
@@ -9,8 +9,8 @@
 
 namespace fq::cli {
 
-/// The operands with "-" read from standard input; without operands $FQ_RECEIPT. One that is no receipt is
-/// ErrorKind::usage.
+/// The operands with "-" read from standard input; without operands $FQ_RECEIPT. An operand that is not a
+/// receipt is ErrorKind::usage.
 Result<std::vector<std::string>> receipts_of(const Arguments& arguments);
 /// $FQ_RECEIPT alone.
 Result<std::vector<std::string>> own_receipt(const Arguments& arguments);

@@ -16,7 +16,7 @@ struct Selection {
   uint64_t count_max = UINT64_MAX;
 };
 
-/// What kick and cancel take: ids, or by -t, --tag and `more` what fits all of them, or --all.
+/// The messages for kick and cancel: ids, or by -t, --tag and `more` those that match all of them, or --all.
 /// Without --state the states are left open. `tenant`: the long name of -t.
 Result<Selection> selection_of(const Arguments& arguments, std::span<const std::string_view> more = {},
                                std::string_view tenant = "tenant");

@@ -1,4 +1,4 @@
-// session - where a command works: which spool, which queue, which output format; and the queue opened
+// session - the place where a command works: its spool, its queue, its output format; and the queue opened
 // with the policy that holds now.
 //
 // Precedence: default < environment < option. A privileged process (AT_SECURE) does not listen to the
@@ -43,7 +43,7 @@ class Session {
   /// While fq.toml cannot be used a queue goes on with the last good one, which is said once a command; a
   /// queue that is yet to be made has none, and is not made. Unsaid: for commands that tell it themselves.
   enum class Policy { last_good, unsaid };
-  /// What was said of that; "": nothing.
+  /// The message about that; "": none.
   const std::string& policy_fault() const { return policy_fault_; }
   /// Where there is no such queue. A person who waits for messages is told that it was made: a name that was
   /// mistyped never has any.
@@ -57,8 +57,8 @@ class Session {
   Result<std::vector<std::string>> all_queues() const;
   /// The one that was named, else all of the spool.
   Result<std::vector<std::string>> queues();
-  /// Calls `look(name, queue)` for each of queues(). One that cannot be used is named and does not hide the
-  /// others: the exit is its own. Exit::nothing when there is none.
+  /// Calls `look(name, queue)` for each of queues(). A queue that cannot be used is named and does not hide
+  /// the others: the exit is its own. Exit::nothing when there is none.
   Result<Exit> for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look);
 
  private:
@@ -79,7 +79,7 @@ class Session {
 /// Nothing says where the spool is; Session::spool() is empty then.
 Error no_spool();
 
-/// What a queue met that a person should hear, on standard error.
+/// Writes the notices of a queue, for a person, on standard error.
 void say_notices(Queue& queue);
 
 }  // namespace fq::cli

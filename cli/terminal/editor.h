@@ -1,4 +1,4 @@
-// editor - a text in the editor of whoever types, in a file of its own.
+// editor - a text in the editor of the person who types, in a file of its own.
 #pragma once
 
 // System.

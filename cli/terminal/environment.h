@@ -1,4 +1,4 @@
-// environment - what the caller's environment says.
+// environment - the caller's environment.
 #pragma once
 
 // System.

@@ -1,8 +1,8 @@
 // foreground - a program that has the terminal until it ends: an editor, or another fq that top runs.
 //
-// What the terminal sends goes to both: Ctrl-C is the program's alone while it runs, and where it stops, so
-// do we, or the shell would not have the terminal back. TERM and HUP, which come to us alone, wait for its
-// end: an editor that has what somebody typed is not ended. Where they are handed on they are ours too,
+// The terminal's signals go to both: Ctrl-C is the program's alone while it runs, and where it stops, so do
+// we, or the shell would not have the terminal back. TERM and HUP, which come to us alone, wait for its end:
+// an editor that has what somebody typed is not ended. Where they are handed on they are ours too,
 // afterwards.
 #pragma once
 

@@ -12,8 +12,8 @@ namespace fq::cli {
 /// Writes `bytes` to a file that is not there yet and that only its user can read.
 Result<void> write_new_file(const std::string& path, std::string_view bytes);
 
-/// The same, but until the bytes are on disk a file that was there stays what it was; then it is replaced.
-/// What is no regular file (a pipe, a device) is written to.
+/// The same, but until the bytes are on disk a file that was there stays what it was; then it is replaced. A
+/// file that is not a regular one (a pipe, a device) is written to.
 Result<void> replace_file(const std::string& path, std::string_view bytes);
 
 }  // namespace fq::cli

@@ -1,8 +1,8 @@
 // output - standard output (or error), buffered, where every write is checked; and the one place that talks
 // on standard error.
 //
-// A failed write is a value: the caller gives back what it holds before it ends. While a write waits,
-// signals come through (see cli/terminal/signals.h); one that raised the interrupt fails the write.
+// A failed write is a value: the caller gives back what it holds before it ends. While a write waits, signals
+// come through (see cli/terminal/signals.h); a signal that raised the interrupt fails the write.
 #pragma once
 
 // System.

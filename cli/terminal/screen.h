@@ -1,5 +1,5 @@
-// screen - what the place that a view is written to can show: how wide it is, whether it has colours and more
-// characters than ASCII, and whether the cursor can be moved.
+// screen - the abilities of the place that a view is written to: how wide it is, whether it has colours and
+// more characters than ASCII, and whether the cursor can be moved.
 #pragma once
 
 // System.

@@ -16,7 +16,7 @@ void block_signals();
 /// of SIGBUS: its file system was shut down or its disk is gone.
 void explain_disk_faults();
 
-/// What fq makes only its user can read. The mask as it was is for the jobs that a worker starts.
+/// Only its user can read the files that fq makes. The mask as it was is for the jobs that a worker starts.
 void make_nothing_for_others();
 unsigned umask_at_start();
 

@@ -85,8 +85,8 @@ class Table {
 
 /// Columns that `text` takes on a terminal.
 size_t columns_of(std::string_view text);
-/// What was escaped for a terminal, cut in the middle to so many columns: names mostly differ at an end.
-/// Neither a character nor an escape is taken apart.
+/// A text that was escaped for a terminal, cut in the middle to so many columns: names mostly differ at an
+/// end. Neither a character nor an escape is taken apart.
 std::string cut_middle(std::string_view shown, size_t columns);
 /// The same at its end: contents are known by how they begin.
 std::string cut_end(std::string_view shown, size_t columns);

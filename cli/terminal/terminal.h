@@ -2,8 +2,8 @@
 //
 // Keys come one by one and unechoed, the view has the alternate screen. A small child, made before anything
 // else is held, waits for its parent's end: where that was killed, or died of a bug, the child gives the
-// terminal back. Ctrl-C and Ctrl-Z stay the signals that they are. What is said on standard error meanwhile
-// would tear the picture: it is kept and can be asked for.
+// terminal back. Ctrl-C and Ctrl-Z stay the signals that they are. Lines on standard error meanwhile would
+// tear the picture: they are kept and can be asked for.
 #pragma once
 
 // System.
@@ -59,8 +59,8 @@ class Terminal {
   termios before_{};
   pid_t keeper_ = -1;
   int keeper_pipe_ = -1;
-  int said_ = -1;    // what comes out of standard error
-  int saying_ = -1;  // where it goes in
+  int said_ = -1;    // the end from which standard error is read
+  int saying_ = -1;  // the end that is standard error
   int stderr_ = -1;  // as it was
   std::string typed_;
 };

@@ -1,4 +1,4 @@
-// crew - who works on the queues: what each queue tells of a process, put together.
+// crew - the processes that work on the queues: what each queue tells of a process, put together.
 #pragma once
 
 // System.

@@ -1,4 +1,4 @@
-// delivery_writer - what `fq pop` writes for each message, in each of its forms.
+// delivery_writer - the output of `fq pop` for each message, in each of its forms.
 #pragma once
 
 // fq, below us.

@@ -35,7 +35,7 @@ class EventView {
   void append_json(std::string& to, const Event& event);
   /// One line and its end, appended to `to`.
   void append_line(std::string& to, const Event& event);
-  /// What the line has behind the tenant, `between` first and ", " between the others.
+  /// The part of the line behind the tenant, `between` first and ", " between the others.
   void append_details(std::string& to, const Event& event, std::string_view between = "");
 
  private:
@@ -49,7 +49,7 @@ class EventView {
 /// "exit 3" or "signal 9"; "": neither, or `reason` says it.
 std::string status_text(std::optional<int> exit, std::optional<int> signal, std::string_view reason);
 
-/// What history tells, as a view of it.
+/// An event as history tells it, as a view of it.
 Event view_of(const HistoryEvent& event, MessageId id, std::string_view tenant);
 
 }  // namespace fq::cli

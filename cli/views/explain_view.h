@@ -15,14 +15,14 @@ namespace fq::cli {
 
 struct ExplainContext {
   std::string queue;
-  std::string spool;  // as it was typed; "": what a command takes by itself
+  std::string spool;  // as it was typed; "": the one that a command takes by itself
   Settings settings;
   int64_t now_wall_ms = 0;
-  Measured measured = {};                  // who works on the queue, and how long that takes
+  Measured measured = {};                  // the workers on the queue, and how long their jobs take
   std::optional<Elsewhere> moved_to = {};  // of a message that was moved: where it is
 };
 
-/// What it says, and what would change it ("": nothing that one could type).
+/// The reason, and the command that would change it ("": none).
 struct ReasonText {
   std::string what;
   std::string change;

@@ -1,13 +1,13 @@
-// export_view - a queue as lines of JSON: a line that says whose it is, its settings, its messages, a last
-// line.
+// export_view - a queue as lines of JSON: a line that says which queue it is, its settings, its messages, a
+// last line.
 //
 //   {"type":"export","format":1,"queue":...,"origin":...,"at":...}
 //   {"type":"setting","tenant":null,"key":...,"value":...}      tenant null: of the queue
 //   {"type":"step","id":...,"name":...,...}                    before the message that it is of
 //   {"type":"message","id":...,...}                             behind those that it names
 //   {"type":"end","messages":...}
-// What a key is not told of is as in a new message. Bytes that are no UTF-8 stand under KEY_base64. A change
-// of what is there raises the format; what is only added does not, and an older fq refuses it by its name.
+// A field without its key is as in a new message. Bytes that are no UTF-8 stand under KEY_base64. A change of
+// an old key raises the format; a new key does not, and an older fq refuses it by its name.
 #pragma once
 
 // fq, below us.

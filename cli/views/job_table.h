@@ -1,4 +1,4 @@
-// job_table - what runs, what waits and what has ended, a row each.
+// job_table - the jobs that run, the messages that wait and those that have ended, a row each.
 #pragma once
 
 // System.

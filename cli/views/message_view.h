@@ -20,7 +20,7 @@ bool record_known(const MessageInfo& message);
 /// How long a finished message's last run took, where that is known.
 std::optional<int64_t> run_ms(const MessageInfo& message);
 
-/// What a delivery tells of its message, payload included; what only the queue knows is left out.
+/// A message as its delivery tells it, payload included; fields that only the queue knows are left out.
 Result<MessageInfo> info_of(const Delivery& delivery);
 
 /// The members, between begin_object and end_object.
@@ -29,12 +29,12 @@ void write_message(JsonWriter& json, std::string_view queue, const MessageInfo& 
 /// One object and a newline.
 std::string message_line(std::string_view queue, const MessageInfo& message);
 
-/// What of it may be edited, as one object: a key a line, each of them there.
+/// The fields of it that may be edited, as one object: a key a line, each of them there.
 std::string message_form(const MessageInfo& message);
 
 /// The words of a command as a shell would take them.
 std::string command_text(const JobCommand& command);
-/// What is in it, for a row of a table: its command or how its payload begins. Escaped.
+/// The contents of it, for a row of a table: its command or how its payload begins. Escaped.
 std::string content_text(const MessageInfo& message, size_t columns);
 
 /// "4, 5".

@@ -25,7 +25,7 @@ std::string_view name_of(OverlapRule rule);
 std::string schedule_table(const std::vector<ToldSchedule>& schedules, int64_t now_ms, const Screen& screen);
 /// One of them, a line a thing.
 std::string schedule_text(const ToldSchedule& schedule);
-/// What explain says of one, in a line: when it is next, and why its last time made nothing.
+/// A schedule as explain shows it, in a line: when it is next, and why its last time made nothing.
 std::string schedule_line(const ScheduleInfo& info);
 /// The same as keys of an object; null of what is no schedule.
 void write_schedule_keys(JsonWriter& json, const ScheduleInfo* schedule);

@@ -1,4 +1,4 @@
-// simulate_view - what a simulation comes to, beside what happened: a table for a person, or a JSON object a
+// simulate_view - the results of a simulation, beside what happened: a table for a person, or a JSON object a
 // tenant and one for all.
 #pragma once
 

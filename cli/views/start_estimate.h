@@ -2,7 +2,7 @@
 //
 // An estimate and no promise: the messages before it run as long as those before them did on average, nothing
 // else comes, and no worker leaves. Where that stands on nothing (no worker, no run that was measured, a
-// limit or a pause whose end nobody knows) there is none.
+// limit or a pause without a known end) there is none.
 #pragma once
 
 // System.
@@ -20,7 +20,7 @@ struct StartEstimate {
   std::string ground;  // "4 before it, 2 slots, 30s a run"
 };
 
-/// What is known of the queue.
+/// The measurements of a queue: its workers, and the runs that ended.
 struct Measured {
   Crew::Hands hands;
   uint64_t runs = 0;  // that ended

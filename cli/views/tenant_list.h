@@ -1,4 +1,4 @@
-// tenant_list - the tenants of a queue, what each may do, and what holds it back now.
+// tenant_list - the tenants of a queue, the limits of each, and the reason that holds it back now.
 #pragma once
 
 // System.

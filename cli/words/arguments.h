@@ -1,4 +1,4 @@
-// arguments - what was typed, taken apart by the chosen command's option table.
+// arguments - the words of a command line, taken apart by the chosen command's option table.
 //
 // Knows which options and operands were given, in their order, and nothing of what they mean: each
 // command turns them into its own typed struct. Asking for an option that is not in the table is a bug.
@@ -49,7 +49,7 @@ class Arguments {
 /// `words` are the arguments without the program's and the command's name. Faults are ErrorKind::usage.
 Result<Arguments> parse_arguments(const Command& command, std::vector<std::string> words);
 
-/// The arguments split at the command: what stood before it goes behind it.
+/// The arguments split at the command: words that stood before it go behind it.
 struct CommandLine {
   std::optional<std::string> command;  // none: there was no command
   bool misplaced_option = false;       // just before the command, whose value the "command" may be

@@ -26,7 +26,7 @@ struct Command {
   Result<Exit> (*run)(const Arguments&, Session&);
 };
 
-/// What is taken where no command stands, and by help.
+/// The options that are taken where no command stands, and by help.
 extern const Command no_command;
 
 /// What one program has beside the others, which says so before main begins: see cli/redis_commands.cpp.

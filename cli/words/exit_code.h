@@ -1,4 +1,4 @@
-// exit_code - how a command ends, as a number that scripts may rely on.
+// exit_code - the exit status of a command, as a number that scripts may rely on.
 //
 // The one table. fq.1 lists the same numbers, and tests/cli/exit_code_test compares them.
 #pragma once
@@ -21,7 +21,7 @@ enum class Exit : int {
   config = 78,  // bad configuration
 };
 
-/// For commands that leave as a job did.
+/// For commands that exit with the status of a job.
 constexpr Exit exit_of_job(int status) { return static_cast<Exit>(status); }
 
 constexpr int number(Exit exit) { return static_cast<int>(exit); }

@@ -1,4 +1,4 @@
-// job_options - what a command message runs: the words behind "--", our working directory, and those of our
+// job_options - the job of a command message: the words behind "--", our working directory, and those of our
 // variables that --env names.
 #pragma once
 

@@ -1,4 +1,4 @@
-// option - one table a command: what it is called, what it takes and how it is explained.
+// option - one table a command: the name of each option, the value that it takes, and its explanation.
 //
 // The same table makes the parser (cli/words/arguments.cpp), `--help` (cli/session/help.cpp) and, through a
 // test, holds man/ and completions/ to itself. So an option exists in exactly one place.
@@ -42,7 +42,7 @@ inline constexpr OptionSpec kRawOption = {"Output",       0,  "raw",
 struct OptionTable {
   std::span<const OptionSpec> own;
   const OptionSpec* queue = &kQueueOption;  // its -q, with --spool; nullptr: neither
-  std::string_view formats = "";            // what --format takes, "human|json"; "": no --format
+  std::string_view formats = "";            // the values of --format, "human|json"; "": no --format
   bool takes_job = false;                   // "-- CMD ARG..."
   bool needs_spool = true;                  // else it may go on where there is no place for one
 };

@@ -9,8 +9,8 @@
 
 namespace fq::cli {
 
-/// "2h" is that long before `now_ms`; anything else is a time. What lies before all times is INT64_MIN:
-/// everything. What is refused is told why; `name` starts that message.
+/// "2h" is that long before `now_ms`; anything else is a time. A time before all times is INT64_MIN:
+/// everything. A refusal tells why; `name` starts that message.
 Result<int64_t> to_since(std::string_view name, std::string_view typed, int64_t now_ms);
 
 }  // namespace fq::cli

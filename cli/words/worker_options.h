@@ -1,4 +1,4 @@
-// worker_options - what `fq worker` was asked to do, read and checked.
+// worker_options - the options of `fq worker`, read and checked.
 #pragma once
 
 // fq, below us.

@@ -1,4 +1,4 @@
-// attendance - who works on a queue, as each engine can tell it.
+// attendance - the processes that work on a queue, as each engine can tell them.
 #pragma once
 
 // System.
@@ -10,7 +10,7 @@
 
 namespace fq {
 
-/// What a worker says of itself.
+/// A worker's description of itself.
 struct Attendance {
   uint32_t slots = 0;     // jobs that it runs at once
   uint32_t messages = 1;  // of one job, at most
@@ -25,7 +25,7 @@ struct Attendee {
     orphan,  // left behind by the job of a worker that died; it keeps what that held
   };
   Kind kind = Kind::holder;
-  int pid = 0;         // 0: nobody that we may look at
+  int pid = 0;         // 0: no process that we may look at
   uint32_t slots = 0;  // worker
   uint32_t busy = 0;   // of them; where a job takes several messages, as few as can hold them
   std::optional<int64_t> since_wall_ms;  // attached; orphan: that its worker was seen dead; none: not known

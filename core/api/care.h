@@ -1,4 +1,4 @@
-// care - what a person asks of a queue's health, on every engine.
+// care - a person's requests about a queue's health, and the reports on them, on every engine.
 #pragma once
 
 // System.
@@ -15,9 +15,9 @@ class Interrupt;
 struct CheckReport {
   uint64_t records = 0;
   uint64_t messages = 0;
-  CountedLines findings;            // empty: all is well; what caused others before them
+  CountedLines findings;            // empty: all is well; causes before effects
   CountedLines remarks;             // harmless
-  CountedLines repairs;             // what was done, and what was lost to the damage
+  CountedLines repairs;             // work that was done, and data lost to the damage
   CountedLines set_aside;           // kept of earlier damage: for a person to look at and remove
   uint64_t messages_cancelled = 0;  // by the repair: nothing of them is left to deliver
 };

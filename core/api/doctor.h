@@ -1,4 +1,4 @@
-// doctor - what fq rests on at a place and on a machine, as rows for a person.
+// doctor - the things that fq rests on, at a place and on a machine, as rows for a person.
 #pragma once
 
 // System.
@@ -18,8 +18,8 @@ struct DoctorRow {
   std::string advice;  // what to do; empty where all is well
 };
 
-/// What is there below and around a spool, which may not be there yet; of its queues `queue` alone, or with
-/// none named all. Changes nothing.
+/// Examines a spool, which may not be there yet, and all below and around it; of its queues `queue` alone, or
+/// with none named all. Changes nothing.
 std::vector<DoctorRow> examine(const std::string& spool, const std::optional<std::string>& queue);
 
 }  // namespace fq

@@ -43,12 +43,12 @@ struct Event {
   // stepped: which step, and of which kind.
   std::string_view step;
   std::string_view kind;
-  // pushed: what its turn rests on.
+  // pushed: the values that its turn rests on.
   std::optional<uint64_t> bytes;  // none: these are not told; stepped: of its output
   int32_t priority = 0;
   std::string_view key;        // SortKey bytes
   std::string_view after;      // ids that it waits for, "3,17"
-  std::string_view after_any;  // likewise, however these end
+  std::string_view after_any;  // the same, however these end
   // set, at run time, for `tenant` or where that is empty the whole queue; has no id. `limited` is the wall
   // time until which.
   const PolicyPatch* set = nullptr;
@@ -76,10 +76,10 @@ struct EventPage {
   std::vector<Event> events;         // may be empty although there are more
   Cursor next;                       // where the next page begins; never empty
   bool at_end = false;               // there was nothing behind it
-  std::vector<std::string> notices;  // each a line for a person: what could not be read, or is gone
+  std::vector<std::string> notices;  // each a line for a person: records that could not be read, or are gone
 
-  std::string texts;                 // of the engine: what the views point to
-  std::deque<PolicyPatch> settings;  // likewise
+  std::string texts;                 // of the engine: the views point to it
+  std::deque<PolicyPatch> settings;  // of the engine too
 };
 
 }  // namespace fq

@@ -22,7 +22,7 @@ struct Reason {
     pool_concurrency,  // as above, of the pool `node`
     pool_rate,
     delayed,  // not due yet
-    leased,   // somebody holds it: `pid`, or until a time
+    leased,   // a process holds it: `pid`, or until a time
     held,     // it comes after `ids`
     dead,     // buried, since a time
     expired,  // dead since its time to live ran out

@@ -1,8 +1,8 @@
 // exported - a message with all that its queue knows of it, to be written out and taken in by another queue,
 // whatever engine that has.
 //
-// Ids in it are those of the queue that it comes from; whoever imports it puts those of the other queue in
-// their place first, which is why what it names has to be imported before it.
+// Ids in it are those of the queue that it comes from; the importer puts those of the other queue in their
+// place first, which is why the messages that it names have to be imported before it.
 #pragma once
 
 // System.
@@ -28,7 +28,7 @@ struct ExportedStep {
   std::vector<MessageId> ids;  // wait: for these
 };
 
-/// What it came after.
+/// A message that it came after.
 struct ExportedWait {
   MessageId id{};
   bool any = false;     // however that ends; else it has to be acked
@@ -37,8 +37,8 @@ struct ExportedWait {
 
 struct ExportedMessage {
   MessageId id{};
-  // ready, delayed, held or dead; what ran is ready. Acked or cancelled: of a step's message that has ended
-  // nothing else is told, since others ask only how it did.
+  // ready, delayed, held or dead; a message that ran is ready. Acked or cancelled: of a step's message that
+  // has ended nothing else is told, since others ask only how it did.
   State state = State::ready;
   int64_t since_wall_ms = 0;  // ready, dead: since then; delayed: due
   // held: not before this time, or so long after it is held no longer; 0: at once.
@@ -70,7 +70,7 @@ struct ExportedMessage {
   std::vector<ExportedWait> after;
   bool wait_failed = false;  // of what a step of it waited for last not all were acked
   std::vector<ExportedStep> steps;
-  std::string lost;  // what of it cannot be read, and why: then it is no use to anybody else
+  std::string lost;  // the part of it that cannot be read, and why: then it is of no use elsewhere
 };
 
 struct ExportPage {

@@ -1,4 +1,4 @@
-// interrupt - what ends a waiting call before its time.
+// interrupt - the end of a waiting call before its time.
 #pragma once
 
 // System.
@@ -11,7 +11,7 @@ namespace fq {
 class Interrupt {
  public:
   void raise();
-  /// By the one who waits, before it looks at what it was raised for.
+  /// By the caller that waits, before it looks for the reason why it was raised.
   void lower() { raised_.store(0, std::memory_order_seq_cst); }
   bool raised() const { return raised_.load(std::memory_order_relaxed) != 0; }
   /// For an engine that sleeps on words: 0 until raised.

@@ -1,9 +1,9 @@
-// job_output - what jobs write, on its way to those who read it: while they run, and after.
+// job_output - the output of jobs on its way to its readers: while they run, and after.
 //
-// A run is one start of a message's job. The worker hands what it writes to a RunOutput; an
-// OutputFollower reads it, run after run, until the message has ended. Of what is longer than is kept the
-// middle goes, but where the message has a caller that lives: nothing that the caller has not read goes, and
-// the job is held back instead.
+// A run is one start of a message's job. The worker hands its output to a RunOutput; an OutputFollower reads
+// it, run after run, until the message has ended. Output that is too long to be kept loses its middle, but
+// where the message has a caller that lives: no byte that the caller has not read goes, and the job is held
+// back instead.
 #pragma once
 
 // System.
@@ -32,49 +32,49 @@ struct Gap {
 
 struct RunTerms {
   uint64_t bytes_max = 0;      // kept of each channel: the first and the last half
-  bool waits_for_call = true;  // false: what its caller has not read goes too, and the job is never held back
+  bool waits_for_call = true;  // false: unread bytes go too, and the job is never held back
 };
 
-/// What one run writes. Of one thread at a time, which need not be the queue's; it may outlive the queue's
-/// object. When it is gone, nobody begins to read it any more, but its caller.
+/// The output of one run. Of one thread at a time, which need not be the queue's; it may outlive the queue's
+/// object. When it is gone, only its caller may still begin to read it.
 class RunOutput {
  public:
   virtual ~RunOutput() = default;
 
-  /// Whether somebody called it, and listens for all that we know.
+  /// Whether it has a caller, which listens for all that we know.
   virtual bool is_called() const = 0;
   /// From now on others read it. An Error: they cannot, and nothing may be written.
   virtual Result<void> open() = 0;
-  /// False: its caller is to read first. What is written all the same is taken, but not without end.
+  /// False: its caller is to read first. Bytes written all the same are taken, but not without end.
   virtual bool has_room(Channel channel) = 0;
-  /// Needs: open. What cannot be kept is counted.
+  /// Needs: open. Bytes that cannot be kept are counted.
   virtual void write(Channel channel, std::string_view bytes) = 0;
   /// Nothing more comes.
   virtual void close() = 0;
 
-  // What is kept of it after the message has ended. Needs: closed.
+  // The part that is kept after the message has ended. Needs: closed.
   virtual uint64_t kept_bytes(Channel channel) const = 0;
   virtual Gap gap(Channel channel) const = 0;
-  /// Fills `to` with what is kept from `from` on.
+  /// Fills `to` with the kept bytes from `from` on.
   virtual Result<void> read_kept(Channel channel, uint64_t from, MutableBytes to) const = 0;
 };
 
-/// What a job wrote, as far as it is kept.
+/// The output of a job, as far as it is kept.
 struct JobOutput {
   std::string out;
   std::string err;
   int64_t keep_ms = 0;
   Gap out_gap = {};
   Gap err_gap = {};
-  std::shared_ptr<const RunOutput> run = {};  // to be kept: what it wrote and what is missing is there
+  std::shared_ptr<const RunOutput> run = {};  // to be kept: its output, and the gaps in it, are there
 };
 
 struct FollowStep {
   enum class What {
     bytes,       // of a channel, in `bytes`
     missing,     // `count` bytes of a channel; 0: nobody knows how many of either
-    run,         // what follows is of the run `count`, counted from 1 as deliveries are
-    broken_off,  // who ran it died: the end of what this run wrote is missing
+    run,         // the next steps are of the run `count`, counted from 1 as deliveries are
+    broken_off,  // its worker died: the end of the output of this run is missing
     ended,       // the message has ended, and all that its job wrote was told
     timed_out,
     interrupted,

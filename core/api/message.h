@@ -1,4 +1,4 @@
-// message - what goes in and what comes out of a queue, on every engine.
+// message - the messages that go into a queue and come out of it, on every engine.
 #pragma once
 
 // System.
@@ -31,7 +31,7 @@ struct Tag {
   bool operator==(const Tag&) const = default;
 };
 
-/// What a command message runs, and where; its payload is its standard input.
+/// The command that a command message runs, and where; its payload is its standard input.
 struct JobCommand {
   std::vector<std::string> argv;
   std::string cwd;
@@ -39,11 +39,11 @@ struct JobCommand {
   bool operator==(const JobCommand&) const = default;
 };
 
-/// What becomes of a push with the key of a message that has not ended.
+/// The treatment of a push with the key of a message that has not ended.
 enum class UniqueMode {
   keep,     // nothing
   replace,  // one that waits gets the new payload; behind one that runs another is held until it has ended
-  after,    // one that waits stays as it is; behind one that runs likewise
+  after,    // one that waits stays as it is; behind one that runs another is held too
 };
 
 /// A message to be pushed. The views must live until push returns.
@@ -59,7 +59,7 @@ struct NewMessage {
   std::optional<JobCommand> command;
   std::optional<int64_t> timeout_ms;  // of a run in a worker
   std::optional<int64_t> keep_ms;     // record and output, after the end
-  std::optional<CallId> call;         // from begin_call: who pushes it reads what its job writes
+  std::optional<CallId> call;         // from begin_call: the caller that reads the output of its job
   std::optional<int64_t> ttl_ms;      // from when it is due: dead if not started by then
   std::string_view unique;            // per tenant: none pushed while there is one with the same; empty: none
   int64_t unique_for_ms = 3'600'000;  // held so long after its ack
@@ -73,11 +73,11 @@ struct NewMessage {
   int64_t scheduled_at_wall_ms = 0;
 };
 
-/// What a message takes of a batch, at most: its bytes with all that stands around them. A payload above
-/// kInlinePayloadBytesMax takes none of it.
+/// The room that a message takes in a batch, at most: its bytes with all that stands around them. A payload
+/// above kInlinePayloadBytesMax takes none of it.
 size_t batch_bytes(const NewMessage& message);
 
-/// What becomes of what is asked under a receipt.
+/// The answer to a request under a receipt.
 enum class SettleStatus {
   ok,
   buried,   // a retry that was the last attempt
@@ -96,10 +96,10 @@ struct Cursor {
 
 enum class State { ready, delayed, leased, held, dead, acked, cancelled, moved };
 std::string_view name_of(State state);
-/// It is in no queue any more: one that was moved goes on in another.
+/// It is in no queue any more: a message that was moved goes on in another.
 constexpr bool has_ended(State state) { return state == State::acked || state == State::cancelled; }
 
-/// Why the last attempt failed. What is unknown is empty.
+/// Why the last attempt failed. An unknown field is empty.
 struct LastError {
   std::optional<int> exit;
   std::optional<int> signal;
@@ -136,8 +136,8 @@ struct MessageInfo {
   std::optional<int> worker_pid;
   std::optional<int64_t> due_at_wall_ms;
   std::optional<int64_t> expires_at_wall_ms;  // dead if not started by then
-  std::vector<MessageId> after;               // what it came after
-  // What its push said of it.
+  std::vector<MessageId> after;               // the messages that it came after
+  // As its push said.
   std::optional<int64_t> timeout_ms;
   std::optional<int64_t> ttl_ms;
   std::optional<int64_t> keep_ms;
@@ -150,7 +150,7 @@ struct MessageInfo {
   std::optional<std::string> payload;  // none when the record is gone
   std::optional<LastError> last_error;
   std::optional<Elsewhere> moved_to;  // moved: where it is now
-  std::string lost;                   // what of it cannot be read, and why; empty: nothing
+  std::string lost;                   // the part of it that cannot be read, and why; empty: none
 };
 
 /// One step in a message's life, oldest first.

@@ -1,7 +1,7 @@
-// message_patch - what is to be changed of a message that waits or is dead.
+// message_patch - the changes to a message that waits or is dead.
 //
-// What is none stays as it is. Where a value may be taken back, the inner one is none: the message has it no
-// more, and what holds for all messages holds for it. The views must live until edit returns.
+// A field that is none stays as it is. Where a value may be taken back, the inner one is none: the message
+// has it no more, and the value of all messages holds for it. The views must live until edit returns.
 #pragma once
 
 // fq, this room.

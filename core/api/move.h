@@ -13,7 +13,7 @@ namespace fq {
 
 struct MoveRequest {
   std::string to;      // a queue of the same spool
-  std::string tenant;  // whose they are there; empty: whose they are here
+  std::string tenant;  // their tenant there; empty: the one that they have here
 };
 
 struct MoveResult {

@@ -19,8 +19,8 @@ struct PolicyText {
 
 /// ErrorKind::usage: the spool is a directory, and fq.toml a file in it.
 Result<PolicyText> policy_text(const std::string& spool);
-/// This is it from now on; its version. Nobody looks into it: it has been checked. ErrorKind::later: by now
-/// there is another version than this.
+/// Keeps this text from now on; returns its version. The text is not looked into: it has been checked.
+/// ErrorKind::later: by now there is another version than this.
 Result<std::string> keep_policy_text(const std::string& spool, const std::string& text,
                                      const std::optional<std::string>& if_version);
 

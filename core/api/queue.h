@@ -1,4 +1,4 @@
-// queue - the door: what every engine offers, and all that cli and worker know of one.
+// queue - the door: the calls that every engine offers, and all that cli and worker know of one.
 //
 // The local engine (core/local) stands behind it now; another may come. So nothing here names files,
 // locks or the caller's clock: durations or wall times go in, wall times come out, receipts and cursors
@@ -57,7 +57,7 @@ enum class PushStatus {
   accepted,
   duplicate,  // none was pushed: there is one with this unique key, whose id is told
   replaced,   // that one was waiting and has this payload now
-  debounced,  // likewise, and it is due later than it was
+  debounced,  // the same, and it is due later than it was
   full,       // there is never room for all of them at once, however long one waits
   invalid,
   unknown,
@@ -119,7 +119,7 @@ struct Delivery {
   int64_t scheduled_at_wall_ms = 0;
   std::optional<int64_t> timeout_ms;        // the message's own
   std::optional<int64_t> keep_ms;           // likewise
-  std::optional<CallId> call;               // who pushed it reads what its job writes
+  std::optional<CallId> call;               // the process that pushed it reads the output of its job
   std::optional<int64_t> deadline_wall_ms;  // Hold::duration
   Payload payload;
 };
@@ -134,7 +134,7 @@ enum class WhyEmpty {
   changed,      // see `changes`
 };
 
-/// What others made of a lease that this Queue gave with `watch`.
+/// A change by others to a lease that this Queue gave with `watch`.
 struct LeaseChange {
   enum class What {
     ended,      // another verdict was given for it
@@ -164,7 +164,7 @@ struct Settle {
   Verdict verdict = Verdict::ack;
   int64_t delay_ms = 0;     // retry, release
   std::string_view reason;  // retry, bury
-  std::optional<int> exit;  // what the job left behind, for last_error
+  std::optional<int> exit;  // as the job ended, for last_error
   std::optional<int> signal;
   std::string_view stderr_tail;
   const JobOutput* output = nullptr;  // kept when the verdict ends the message
@@ -241,7 +241,7 @@ struct OverridePage {
   Cursor next;
 };
 
-/// What this engine can do, so that callers and the contract tests need not know its name.
+/// The abilities of this engine, so that callers and the contract tests need not know its name.
 struct Caps {
   bool exact_global_order = false;      // turns are exact over all tenants, not per shard
   bool kernel_death_detection = false;  // a dead process's leases come back at once
@@ -251,8 +251,8 @@ struct Caps {
   bool moves = false;           // messages go from one queue to another
   bool exports = false;         // and to one of another engine
   bool tells_timers = false;    // events caused only by time are told too: see EventPage
-  // Events of so long ago are all told, whatever ended since; 0: what nobody needs may be given back at any
-  // time. What is told is complete from its first event on.
+  // Events of so long ago are all told, whatever ended since; 0: events that nobody needs may be given back
+  // at any time. A log that is told is complete from its first event on.
   int64_t event_horizon_ms = 0;
   // Parts that a queue is cut into, each with whole accounts (the first parts of tenants' names). With more
   // than one, what would hold for two accounts at once is not to be had: limits and pools of the whole queue,
@@ -279,7 +279,8 @@ class Queue {
   /// A page of at most `n` messages: ready ones in the order in which they would be served, others by
   /// due time or id. Changes nothing.
   virtual Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n) = 0;
-  /// A page of at most `n` of the ids that the filter takes, by id: what peek tells, without the messages.
+  /// A page of at most `n` of the ids that the filter takes, by id: those that peek tells, without the
+  /// messages.
   virtual Result<IdPage> select(const Filter& filter, const Cursor& from, size_t n) = 0;
   virtual Result<std::optional<MessageInfo>> get(MessageId id) = 0;
   /// A page of at most `n` messages that have ended, the newest end first: the dead, and of the others those
@@ -287,8 +288,7 @@ class Queue {
   virtual Result<MessagePage> ended(const Filter& filter, const Cursor& from, size_t n) = 0;
   virtual Result<HistoryPage> history(MessageId id, const Cursor& from, size_t n) = 0;
 
-  /// What happened to messages, oldest first, from `request.from` on: into `page`, whose memory is used
-  /// again.
+  /// The events of messages, oldest first, from `request.from` on: into `page`, whose memory is used again.
   virtual Result<void> events(const EventRequest& request, EventPage& page) = 0;
 
   /// The kept output of a finished message: none when there is none, or no more.
@@ -317,8 +317,8 @@ class Queue {
   virtual Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) = 0;
 
   /// Changes a message that is ready, delayed, held or dead, in one step; it keeps its id, and takes the
-  /// place that its new values give. ok, gone, or stale: it is leased. What no push would take is refused as
-  /// there, and so is a time of a dead one (usage).
+  /// place that its new values give. ok, gone, or stale: it is leased. Values that no push would take are
+  /// refused as there, and so is a time of a dead message (usage).
   virtual Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) = 0;
 
   /// Messages that are ready, delayed or dead go to another queue of the spool, with all that they have but
@@ -331,17 +331,17 @@ class Queue {
   /// A message that has not ended, or is dead, with all that is known of it; none: there is none here.
   virtual Result<std::optional<ExportedMessage>> exported(MessageId id) = 0;
   /// Takes in what another queue, whose origin it is, has exported, each under a new id, durable when this
-  /// returns. What was imported before is not taken in again, but finished where its import broke off.
+  /// returns. A message that was imported before is not taken in again, but finished where its import broke
+  /// off.
   virtual Result<ImportReply> import_messages(std::span<const ExportedMessage> messages,
                                               std::string_view origin) = 0;
 
-  /// What holds for the whole queue.
+  /// The settings that hold for the whole queue.
   virtual Result<Settings> settings() = 0;
   /// Whether the policy file with this identity is the one whose values hold now.
   virtual Result<bool> policy_is_current(const FileIdentity& identity) = 0;
-  /// The file's layer, not written down: what the file says is in the file.
-  /// `text`, which it is from, is kept for when the values are lost while the file is broken; null: what is
-  /// kept stays.
+  /// The file's layer, not written down: its values are in the file. `text`, which it is from, is kept for
+  /// when the values are lost while the file is broken; null: the text that is kept stays.
   virtual Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
                                    const std::string* text = nullptr) = 0;
   /// Where the policy is no file: which version of the text that is kept for all queues is there now.
@@ -366,14 +366,14 @@ class Queue {
   virtual Schedules* schedules() { return nullptr; }
   /// Null: the engine has none.
   virtual Steps* steps() { return nullptr; }
-  /// What a person should hear (damage that a recovery met), each once; not an error of any call.
+  /// Notices for a person (damage that a recovery met), each once; not an error of any call.
   virtual std::vector<std::string> take_notices() { return {}; }
 };
 
 struct OpenOptions {
   bool create = false;      // else a queue that does not exist is ErrorKind::missing
   Clock* clock = nullptr;   // none: the system's
-  bool until_exit = false;  // the process ends with it: what the kernel takes back is not given back before
+  bool until_exit = false;  // the process ends with it: cleaning up is left to the kernel
 };
 
 inline constexpr uint32_t kShardsMax = 1024;

@@ -1,4 +1,4 @@
-// schedules - messages that are made again and again, at times: what a queue offers where it has them.
+// schedules - messages that are made again and again, at times: the part of a queue that has schedules.
 //
 // A schedule is a record of its queue, under a name. A process at the queue turns each time that comes
 // into one message, or accounts for it by the rules that were set: none is made twice, and none is lost in
@@ -19,8 +19,9 @@
 
 namespace fq {
 
-/// What is asked for. The views in `message` must live until the call returns; it takes no delay, key of
-/// uniqueness or debounce and comes after nothing, and its payload is at most kInlinePayloadBytesMax.
+/// The schedule that is asked for. The views in `message` must live until the call returns; it takes no
+/// delay, key of uniqueness or debounce and comes after nothing, and its payload is at most
+/// kInlinePayloadBytesMax.
 struct ScheduleDefinition {
   std::string name;
   std::string spec;  // five fields, @hourly and the like, or `every DUR`
@@ -44,7 +45,7 @@ struct ScheduleInfo {
   MessageId last_id{};                // of the last message that it made; 0: none
   std::vector<int64_t> next_wall_ms;  // the next three times, as far as there are
   std::string fault;                  // why they cannot be told: its zone is gone; empty: they can
-  MessageInfo message;                // what it makes: tenant, payload, command and so on
+  MessageInfo message;                // the message that it makes: tenant, payload, command and so on
 };
 
 /// By name.
@@ -57,11 +58,11 @@ class Schedules {
  public:
   virtual ~Schedules() = default;
 
-  /// ErrorKind::bad_data: a spec that is none or never comes. One that is there is changed: what it has done
-  /// stays known, and with the same spec and zone its times go on as they were.
+  /// ErrorKind::bad_data: a spec that is none or never comes. A schedule that is there is changed: its past
+  /// times stay known, and with the same spec and zone its times go on as they were.
   virtual Result<void> set(const ScheduleDefinition& definition) = 0;
-  /// What the policy file says, all of it: what it named before and does not now is removed. What was set at
-  /// run time under one of its names stays.
+  /// Takes all schedules of the policy file: one that the file named before and does not now is removed. One
+  /// that was set at run time under one of its names stays.
   virtual Result<void> load(std::span<const ScheduleDefinition> definitions) = 0;
   virtual Result<SchedulePage> list(const Cursor& from, size_t n) = 0;
   virtual Result<std::optional<ScheduleInfo>> get(std::string_view name) = 0;

@@ -21,7 +21,7 @@ inline int64_t retention_of(int64_t retention_ms, bool is_command) {
   return is_command ? kRetentionOfCommandsMs : 0;
 }
 
-/// Nobody set them: command messages have others.
+/// They were not set: command messages have others.
 template <class AnySettings>
 bool has_standard_attempts(const AnySettings& settings) {
   return settings.attempts_by_kind != 0 && settings.attempts_max == kStandardAttempts;
@@ -38,8 +38,8 @@ uint32_t attempts_of(const AnySettings& settings, bool is_command) {
 }
 
 /// The settings of a queue, plain or as they lie in shared memory, where nothing starts with a default. Of
-/// the whole queue: what its tenants may do together (concurrency, rate, ...) holds at the top of their tree
-/// and is not here.
+/// the whole queue: limits on its tenants together (concurrency, rate, ...) hold at the top of their tree and
+/// are not here.
 template <template <class> class Field>
 struct SettingFields {
   Field<Order> order{Order::priority};
@@ -50,7 +50,7 @@ struct SettingFields {
   Field<uint64_t> batch_max{UINT64_MAX};  // of a group
   Field<int64_t> lease_ms{60'000};
   Field<uint32_t> attempts_max{kStandardAttempts};
-  Field<uint32_t> attempts_by_kind{1};  // 1: nobody set attempts_max, see attempts_of()
+  Field<uint32_t> attempts_by_kind{1};  // 1: attempts_max was not set, see attempts_of()
   Field<uint64_t> payload_bytes_max{uint64_t{1} << 30};
   Field<int64_t> lock_timeout_ms{5'000};
   Field<int64_t> timeout_ms{0};  // of a run in a worker; 0: none
@@ -89,7 +89,7 @@ void visit_settings(AnySettings&& settings, Visit&& visit) {
 
 /// The value that this key has, none for a key that is not of Settings.
 std::optional<PolicyValue> value_of(const Settings& settings, PolicyKey key);
-/// What is wrong with a value, whatever it is for; "" when nothing is.
+/// The fault of a value, whatever it is for; "" when it has none.
 std::string_view policy_value_fault(const PolicyValue& value);
 /// All of them.
 PolicyValues values_of(const Settings& settings);

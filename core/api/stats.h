@@ -1,4 +1,4 @@
-// stats - what a queue tells of itself in numbers: counts, times, rates and shares.
+// stats - the numbers that a queue tells of itself: counts, times, rates and shares.
 #pragma once
 
 // System.
@@ -23,7 +23,7 @@ struct Percentiles {
   std::vector<uint64_t> by_octave;  // how many: below 1 ms, 1, 2 to 3, 4 to 7 ms, and so on
 };
 
-/// Events a second, over the last 1, 5 and 15 minutes; what came before the segment was made is not counted.
+/// Events a second, over the last 1, 5 and 15 minutes; events before the segment was made are not counted.
 struct Rates {
   double m1 = 0, m5 = 0, m15 = 0;
 };

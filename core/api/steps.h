@@ -1,8 +1,8 @@
-// steps - what the job of a message does once, however often the job is run: what a queue offers where it has
-// them.
+// steps - the steps of a message's job, each done once however often the job is run: the part of a queue that
+// has them.
 //
-// A step has a name of its own in its message. What it has come to is kept with the message, durable before
-// anybody is told, and ends with it. Steps are done under the receipt of the lease that the job works on.
+// A step has a name of its own in its message. Its result is kept with the message, durable before it is
+// told, and ends with the message. Steps are done under the receipt of the lease that the job works on.
 #pragma once
 
 // System.
@@ -49,8 +49,8 @@ struct StepPush {
   MessageId child{};
 };
 
-/// A step that takes time. Not over: the message is given back until it is, and its job should end; whatever
-/// verdict that brings is none, and no attempt.
+/// A step that takes time. Not over: the message is returned until it is, and its job should end; the verdict
+/// that this brings counts as none, and as no attempt.
 struct StepPause {
   SettleStatus receipt = SettleStatus::unknown;  // anything but ok: nothing was done
   bool over = false;
@@ -67,8 +67,8 @@ class Steps {
   /// Its output. ErrorKind::bad_data: it is too long. After an Error other than `io` nothing is kept.
   virtual Result<SettleStatus> keep(const Receipt& receipt, std::string_view name, Bytes output) = 0;
   /// Pushes a message, once as long as that of the receipt lives: the message and the step are one change. No
-  /// key, nothing that it comes after, no batch: ErrorKind::usage. What would keep it from being pushed is
-  /// told as Queue::push tells it, and nothing is kept.
+  /// key, nothing that it comes after, no batch: ErrorKind::usage. A reason why it cannot be pushed is told
+  /// as Queue::push tells it, and nothing is kept.
   virtual Result<StepPush> push(const Receipt& receipt, std::string_view name, const NewMessage& message) = 0;
   /// Sleeps until a time, or with `delay_ms` so long from now. A run of the job that comes back to it has
   /// slept.

@@ -1,7 +1,7 @@
-// backoff - how long what failed waits before its next try: exponential, with full jitter, clamped.
+// backoff - the wait of a failed message before its next try: exponential, with full jitter, clamped.
 //
 // The first failure waits up to `base`, each further one up to twice as long as the one before, never more
-// than `max`. The wait is drawn from the whole span, so that what failed together does not come back
+// than `max`. The wait is drawn from the whole span, so that messages which failed together do not come back
 // together.
 #pragma once
 

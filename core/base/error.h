@@ -1,8 +1,8 @@
-// error - what went wrong in the environment, as a value.
+// error - a fault of the environment, as a value.
 //
-// An Error is made at the leaf that saw the fault and is prefixed by at most one layer above it.
-// Its text follows `object: what is wrong; what to do`, lower case, no full stop. Only cli prints it
-// and turns its kind into an exit code. Expected things (an empty queue) are values, bugs are asserts.
+// An Error is made at the leaf that saw the fault and is prefixed by at most one layer above it. Its text
+// follows `object: what is wrong; what to do`, lower case, no full stop. Only cli prints it and turns its
+// kind into an exit code. Expected things (an empty queue) are values, bugs are asserts.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ struct Error {
   int sys = 0;  // errno where a system call failed, else 0
 };
 
-/// Out of line: what is done where something went wrong is not to lie beside all that goes well.
+/// Out of line: code that runs only after a fault is not to lie beside the code that always runs.
 struct ErrorDeleter {
   void operator()(Error* error) const noexcept;
 };

@@ -1,4 +1,4 @@
-// limits - how much of what a queue takes, each said once: for the door, the checks, the records, the
+// limits - the limits on all that a queue takes, each said once: for the door, the checks, the records, the
 // segment.
 #pragma once
 
@@ -23,7 +23,7 @@ inline constexpr size_t kAfterMax = 64;                       // that a message 
 inline constexpr size_t kUniqueKeyBytesMax = 255;             // arbitrary: a key is a name, not data
 inline constexpr size_t kTagsMax = 64;                        // arbitrary: tags are labels, not data
 inline constexpr size_t kTagBytesMax = 4096;                  // of all tags of a message, names and values
-inline constexpr uint32_t kAttemptsMax = 65535;               // what the segment's counter holds
+inline constexpr uint32_t kAttemptsMax = 65535;               // the most that the segment's counter holds
 inline constexpr uint32_t kInlinePayloadBytesMax = 64 * 1024;  // a longer one lies beside its record
 inline constexpr size_t kReasonBytesMax = 1024;                // longer reasons are cut
 inline constexpr size_t kStderrTailBytesMax = 4096;

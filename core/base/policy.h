@@ -1,8 +1,8 @@
-// policy - what queues and tenants are told to do: values under keys, as fq.toml and `set` write them.
+// policy - the policy of queues and tenants: values under keys, as fq.toml and `set` write them.
 //
-// A value may come from three places: the default, the policy file, and what was set at run time, which wins.
-// The file is given to a queue as a Policy, already narrowed down to that queue; the engine finds in it what
-// holds for a node of the tenant tree.
+// A value may come from three places: the default, the policy file, and a setting at run time, which wins.
+// The file is given to a queue as a Policy, already narrowed down to that queue; the engine finds in it the
+// values that hold for a node of the tenant tree.
 #pragma once
 
 // System.
@@ -33,20 +33,20 @@ enum class PolicyKey : uint8_t {
   max_messages = 15,  // of queues and tenants
   max_bytes = 16,
   concurrency = 17,  // also of pools
-  rate = 18,         // number: how many, second: in so many ms; likewise
+  rate = 18,         // number: how many, second: in so many ms; of pools too
   burst = 19,        // likewise
   weight = 20,       // of tenants, in thousandths
   pool = 21,         // of tenants: its name; empty: none
   paused = 22,       // set at run time only: 1
-  draining = 23,     // of queues, likewise: 1
-  limited = 24,      // of tenants, likewise: nothing starts for so many ms (on disk: until this wall time)
+  draining = 23,     // of queues, at run time only: 1
+  limited = 24,      // of tenants, the same: nothing starts for so many ms (on disk: until this wall time)
 };
 inline constexpr PolicyKey kLastPolicyKey = PolicyKey::limited;
 inline constexpr int64_t kUnlimited = INT64_MAX;
 
 /// Runs that count, where neither the message nor the worker nor the queue's policy says how many.
 inline constexpr uint32_t kStandardAttempts = 5;
-inline constexpr uint32_t kStandardCommandAttempts = 1;  // of command messages: what failed is not run again
+inline constexpr uint32_t kStandardCommandAttempts = 1;  // of command messages: a failed one is not run again
 constexpr uint32_t standard_attempts(bool is_command) {
   return is_command ? kStandardCommandAttempts : kStandardAttempts;
 }
@@ -63,7 +63,7 @@ struct PolicyValue {
 };
 using PolicyValues = std::vector<PolicyValue>;  // each key once
 
-/// What `[queue.X.tenant.PATTERN]` sets for the nodes whose path the pattern matches.
+/// The values that `[queue.X.tenant.PATTERN]` sets for the nodes whose path the pattern matches.
 struct TenantRule {
   std::string pattern;
   PolicyValues values;
@@ -74,14 +74,14 @@ struct PoolRule {
   PolicyValues values;  // concurrency, rate, burst
 };
 
-/// What the policy file says for one queue. Of two rules that match and set the same key the later one holds.
+/// The policy file, for one queue. Of two rules that match and set the same key the later one holds.
 struct Policy {
   PolicyValues queue;
   std::vector<TenantRule> tenants;
   std::vector<PoolRule> pools;
 };
 
-/// Set at run time: what is in `set` holds from now on, what is in `unset` is as the file has it again.
+/// A change at run time: values in `set` hold from now on, keys in `unset` are as the file has them again.
 struct PolicyPatch {
   PolicyValues set;
   std::vector<PolicyKey> unset;
@@ -90,7 +90,7 @@ struct PolicyPatch {
 inline PolicyPatch limited_for(int64_t ms) { return {{{PolicyKey::limited, ms, 0, {}}}, {}}; }
 inline PolicyPatch limited_no_more() { return {{}, {PolicyKey::limited}}; }
 
-/// What was set at run time for one tenant, or with an empty path for the queue.
+/// The values set at run time for one tenant, or with an empty path for the queue.
 struct PolicyOverride {
   std::string path;
   PolicyValues values;

@@ -1,14 +1,14 @@
-// sort_key - what `--key` means: typed text as bytes that sort by themselves.
+// sort_key - the meaning of `--key`: typed text as bytes that sort by themselves.
 //
-// Numbers come first (by value, of any size), then times (RFC 3339 or @EPOCH, to the nanosecond), then
-// all other text by its bytes. Comparing two encodings byte by byte gives that order. Decoding gives back
-// exactly what was typed; two spellings of one value ("1" and "1.0") are neighbours.
+// Numbers come first (by value, of any size), then times (RFC 3339 or @EPOCH, to the nanosecond), then all
+// other text by its bytes. Comparing two encodings byte by byte gives that order. Decoding gives back exactly
+// the text that was typed; two spellings of one value ("1" and "1.0") are neighbours.
 //
 //   number   0x10, sign (0 negative, 1 zero, 2 positive), exponent (2 bytes), digits (two a byte, 1 to 10,
 //            0 ends them); all but the first two bytes inverted when negative; then, unless the plain form
-//            was typed, what was typed
-//   time     0x20, seconds (8 bytes, sign bit inverted), nanoseconds (4 bytes), what was typed
-//   text     0x30, what was typed
+//            was typed, the text as typed
+//   time     0x20, seconds (8 bytes, sign bit inverted), nanoseconds (4 bytes), the text as typed
+//   text     0x30, the text as typed
 // The encoding is on disk: never change it, add a new first byte.
 #pragma once
 
@@ -30,7 +30,7 @@ struct SortKeyEncoding {
 /// spelling along, so they are too long a little earlier.
 SortKeyEncoding encode_sort_key(std::string_view typed);
 
-/// What was typed; "" for an empty key. None when `bytes` is no encoding.
+/// The text as typed; "" for an empty key. None when `bytes` is no encoding.
 std::optional<std::string> decode_sort_key(std::string_view bytes);
 
 }  // namespace fq

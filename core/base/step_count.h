@@ -1,8 +1,8 @@
-// step_count - how much an operation looks at: elements of the shared arrays, records that are read.
+// step_count - the steps of an operation: the elements of shared arrays and the records that it looks at.
 //
 // In a release build nothing is counted. In a test build each thread counts for itself, and knows the most
-// that it has looked at under one hold of a lock. Tests hold that against what an operation has to do, so
-// that they tell growth without a clock.
+// steps that it has made under one hold of a lock. Tests hold that against the work that an operation has to
+// do, so that they tell growth without a clock.
 #pragma once
 
 // System.
@@ -16,7 +16,7 @@ struct StepCount {
   static inline constinit thread_local uint64_t steps = 0;
   static inline constinit thread_local uint64_t hold_began = 0;
   static inline constinit thread_local uint64_t hold_most = 0;
-  /// Of all steps those of work that whoever comes by does for all: what was written pays for it.
+  /// The steps that are work for all processes, done by the one that comes by: written records pay for it.
   static inline constinit thread_local uint64_t shared = 0;
 
   static void begin_hold() { hold_began = steps; }

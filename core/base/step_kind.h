@@ -1,4 +1,4 @@
-// step_kind - what a step of a job is: a word that the journal, the door and people share.
+// step_kind - the kind of a step of a job: a word that the journal, the door and people share.
 #pragma once
 
 // System.

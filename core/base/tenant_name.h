@@ -10,7 +10,7 @@
 
 namespace fq {
 
-/// What is wrong with it, as the middle of a sentence ("has an empty level"), or "" when all is well.
+/// The fault of a name, as the middle of a sentence ("has an empty level"), or "" when all is well.
 std::string_view tenant_name_fault(std::string_view name);
 std::string_view queue_name_fault(std::string_view name);
 

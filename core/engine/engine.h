@@ -1,4 +1,5 @@
-// engine - what keeps queues: found by how its spools are written, SCHEME://PLACE or the path of a directory.
+// engine - an engine, which keeps queues: found by how its spools are written, SCHEME://PLACE or a
+// directory's path.
 //
 // The door's functions (open_queue and its like) find the engine of a spool and hand on to it. Which engines
 // a program has is said in one place of that program, engines(): a program links no engine that it does not
@@ -19,7 +20,7 @@
 
 namespace fq {
 
-/// Has no state: what it knows is in its spools. Names of queues have been checked before it is asked.
+/// Has no state: all its knowledge is in its spools. Names of queues have been checked before it is asked.
 class Engine {
  public:
   /// Whether it keeps the spools that are written SCHEME://PLACE; "": those that are directories.

@@ -13,7 +13,8 @@ namespace fq {
 FollowStep step_of(FollowStep::What what, Channel channel = Channel::out, uint64_t count = 0);
 FollowStep step_of(Channel channel, std::string_view bytes);
 
-/// What is left to tell of what was kept of a job that has ended. The texts have to outlive it.
+/// The rest, still to be told, of the output that was kept of a job that has ended. The texts have to outlive
+/// it.
 class KeptOutput {
  public:
   void add(const FollowStep& step) { steps_.push_back(step); }

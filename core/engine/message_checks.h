@@ -1,4 +1,4 @@
-// message_checks - what a message must be to be taken at all.
+// message_checks - the checks that a message must pass to be taken at all.
 #pragma once
 
 // fq, below us.
@@ -17,9 +17,9 @@ inline bool has_terms(const NewMessage& message) { return is_keyed(message) || c
 
 Result<void> check_message(const NewMessage& message, uint64_t payload_bytes_max);
 
-/// What a push would give of it: all but its past and what it waits for.
+/// The values that a push would give of it: all but its past and its dependencies.
 NewMessage values_of(const ExportedMessage& message);
-/// What is wrong with a message that another queue is said to have exported; "": nothing.
+/// The fault of a message that another queue is said to have exported; "": none.
 std::string import_fault(const ExportedMessage& message, uint64_t payload_bytes_max);
 
 /// Of a push that a limit refused and that did not ask to wait: says that it could.

@@ -1,5 +1,5 @@
-// schedule_times - what is to become of a schedule whose time may have come: decided from its spec, its zone
-// and the clock alone.
+// schedule_times - the decision about a schedule whose time may have come, from its spec, its zone and the
+// clock alone.
 #pragma once
 
 // System.

@@ -12,12 +12,12 @@
 //       38    2 count of items
 //       40    4 CRC32C of the body, unseeded (computed before any lock)
 //       44    4 CRC32C of bytes 0..44, seeded with the file's salt and number
-// The seeded header is what keeps stale or hostile bytes from ever parsing as a record; since it holds
-// the body's CRC it also ties the body to its place.
+// The seeded header keeps stale or hostile bytes from ever parsing as a record; since it holds the body's CRC
+// it also ties the body to its place.
 //
 // To change this, or to add a type that older builds do not know: 1 raise kJournalFormat, unless no release
-// has the one that it is at, 2 add a golden spool of the old format to tests/process/formats. Each format so
-// far reads all earlier ones; what is written is the newest, and no file has records of two.
+// has the one that it is at, 2 add a golden spool of the old format to tests/process/formats. Each build so
+// far reads all earlier formats and writes the newest, and no file has records of two.
 #pragma once
 
 // System.
@@ -34,12 +34,12 @@ inline constexpr uint32_t kRecordHeaderBytes = 48;
 inline constexpr uint32_t kRecordAlign = 8;
 // No record is above half of the ring of unwritten bytes (512 KiB).
 inline constexpr uint32_t kRecordBytesMax = 256 * 1024;
-/// What `acked` takes for one message on disk: the closing room that each live message keeps free.
+/// The bytes that `acked` takes for one message on disk: the closing room that each live message keeps free.
 inline constexpr uint32_t kClosingBytes = 64;
 
 constexpr uint64_t padded(uint64_t bytes) { return (bytes + kRecordAlign - 1) & ~uint64_t{kRecordAlign - 1}; }
 
-/// What seeds the header CRCs of a file.
+/// The seed of the header CRCs of a file.
 struct FileKey {
   uint32_t number = 0;
   uint64_t salt = 0;
@@ -57,7 +57,7 @@ struct Body {
   std::vector<std::byte> bytes;
 };
 
-/// What its record takes in a file.
+/// The bytes that its record takes in a file.
 inline uint64_t record_bytes(const Body& body) { return padded(kRecordHeaderBytes + body.bytes.size()); }
 
 /// The first id is not known before the lock, everything else of a push is encoded before it. So a pushed
@@ -113,7 +113,7 @@ bool body_is_whole(Bytes header, Bytes body, RecordType type);
 /// The body behind this header, which `bytes` begin with; none when it is not whole, or not all there.
 std::optional<Bytes> whole_body(const RecordHeader& header, Bytes bytes);
 
-/// What lies at the front of some bytes.
+/// A record at the front of some bytes.
 struct FoundRecord {
   RecordHeader header;
   Bytes body;
@@ -162,7 +162,7 @@ std::optional<LimitsRecord> decode_limits(Bytes body);
 std::optional<ClockRecord> decode_clock(Bytes body);
 /// Its path points into `body`.
 std::optional<PolicyRecord> decode_policy(Bytes body);
-/// What they name points into `body`.
+/// Their names and texts point into `body`.
 std::optional<ScheduledRecord> decode_scheduled(Bytes body);
 std::optional<SkippedRecord> decode_skipped(Bytes body);
 std::optional<SteppedRecord> decode_stepped(Bytes body);
@@ -214,7 +214,6 @@ std::optional<std::vector<TagView>> decode_tags(std::string_view bytes);
 
 // ---- terms --------------------------------------------------------------------------------------
 
-/// What a push says about when its message holds.
 /// Of a message on its way from one queue to another: it is in both, held, until it has left the one.
 struct Transit {
   bool leaving = false;      // this queue; else it comes to it
@@ -222,17 +221,18 @@ struct Transit {
   std::string_view queue;    // the other one, by name
   std::string_view mark;     // and as its receipts tell it: it may get another name
   uint64_t id = 0;           // in the queue that it leaves
-  SlotState then{};          // what it is once it is there, or back again: ready, delayed or dead
+  SlotState then{};          // its state once it is there, or back again: ready, delayed or dead
   int64_t then_wall_ms = 0;  // ready, dead: since; delayed: due
 };
 inline constexpr size_t kTransitMarkBytesMax = 16;
 
-/// By which a queue knows a message that it imported, for a while: as a KeptKey of that message.
+/// The token by which a queue knows, for a while, a message that it imported: a KeptKey of that message.
 struct ImportToken {
   uint64_t hash[2] = {};
   int64_t until_wall_ms = 0;
 };
 
+/// The part of a push that says when its message holds.
 struct MessageTerms {
   int64_t ttl_ms = 0;    // from when it is due, before its first start; 0: none
   bool expired = false;  // moved only: dead for that reason
@@ -242,7 +242,7 @@ struct MessageTerms {
   bool suspended = false;     // moved only: leased, and its end is a sleep until it is due, or for `after`
   bool wait_failed = false;   // moved only: of what a step waited for last not all were acked
   int64_t key_for_ms = 0;     // held so long after the ack
-  Bytes after;                // u64 each: what it came after, with kAfter...
+  Bytes after;                // a u64 for each message that it came after, with kAfter...
   std::string_view schedule;  // that made it; empty: none
   int64_t scheduled_wall_ms = 0;
   int64_t next_wall_ms = 0;  // when the schedule is due again; 0: its times went on without this one
@@ -260,7 +260,7 @@ std::optional<MessageTerms> decode_terms(std::string_view bytes);
 struct JobTerms {
   std::optional<int64_t> timeout_ms;
   std::optional<int64_t> keep_ms;
-  uint64_t call = 0;                   // who reads what its job writes; 0: nobody waits for it
+  uint64_t call = 0;                   // the call that reads what its job writes; 0: none waits for it
   std::vector<std::string_view> argv;  // empty: no command message
   std::string_view cwd;
   std::vector<std::string_view> env;  // "NAME=value"
@@ -269,7 +269,7 @@ struct JobTerms {
 std::string encode_job(const JobTerms& terms);
 /// None when the bytes are no terms.
 std::optional<JobTerms> decode_job(std::string_view bytes);
-/// What of them matters under the lock. Needs: they are not empty. Allocates nothing.
+/// The traits that matter under the lock. Needs: they are not empty. Allocates nothing.
 struct JobTraits {
   bool kept = false;  // it is said how long it is told of after its end
   bool command = false;

@@ -1,4 +1,4 @@
-// codec_file - what stands before the records of a file: its header and its OPENED record. And tags.
+// codec_file - the bytes before the records of a file: its header and its OPENED record. And tags.
 //
 //   offset size field                     (file header; twice, at 0 and at 2048, else zero)
 //        0    8 magic "fqjournl"

@@ -1,4 +1,4 @@
-// codec_job - how a message is to be run, as bytes in its item.
+// codec_job - the job of a message, which says how it is to be run, as bytes in its item.
 //
 //   u16 present (1 timeout, 2 keep, 4 call), u16 words of argv, u16 variables, u16 zero, i64 timeout, i64
 //   keep, with 4 u64 call, then each text as {u16 bytes, bytes}: the working directory, argv, the variables

@@ -1,13 +1,14 @@
-// codec_parts - what the codec files share and nobody else needs: what counts, puts and gets fields, and the
+// codec_parts - the parts that only the codec files use: the counter, reader and writer of fields, and the
 // pieces that several records are made of.
 //
 // A record's fields are listed once, in a template fields(v, record): with a ByteCounter for v the list says
-// how long the record is, with a ByteWriter it encodes it, with a ByteReader it decodes it and refuses what
-// is none (the parts under `if constexpr (V::kReads)`). Lengths and flags that lie before what they speak of
-// are locals of the list: told by the record when it is written, overwritten when it is read.
+// how long the record is, with a ByteWriter it encodes it, with a ByteReader it decodes it and refuses bytes
+// that are not such a record (the parts under `if constexpr (V::kReads)`). Lengths and flags that lie before
+// the fields they describe are locals of the list: taken from the record when it is written, overwritten when
+// it is read.
 //
 // A ByteReader that meets its end is broken from then on and leaves fields as they are, so a decoder reads
-// all its fields first and asks once. Sizes are compared with what is left, never added to a place.
+// all its fields first and asks once. Sizes are compared with the bytes left, never added to a place.
 #pragma once
 
 // System.
@@ -22,7 +23,7 @@
 
 namespace fq::codec {
 
-/// `R` is the record or, for who only looks at it, the same const.
+/// `R` is the record or, where it is only read, the same const.
 template <class R, class Record>
 concept Of = std::same_as<std::remove_const_t<R>, Record>;
 
@@ -62,7 +63,7 @@ class ByteReader {
   static constexpr bool kReads = true;
   explicit ByteReader(Bytes bytes) : left_(bytes) {}
 
-  /// Fields one behind the other: one look at what is left for all of them.
+  /// Fields one behind the other: one look at the bytes left for all of them.
   template <class... Fields>
   void operator()(Fields&&... fields) {
     const Bytes bytes = take((kFieldBytes<Fields> + ...));
@@ -70,9 +71,9 @@ class ByteReader {
     const std::byte* at = bytes.data();
     (get_field(at, fields), ...);
   }
-  /// What a length is before it is read.
+  /// The value of a length before it is read.
   uint16_t size(size_t) const { return 0; }
-  /// Texts one behind the other: likewise.
+  /// Texts one behind the other, in the same way.
   template <class... Strings>
   void operator()(Text<Strings>... texts) {
     std::string_view all = take_text((texts.bytes + ...));
@@ -176,7 +177,7 @@ class ByteCounter {
   void operator()(const Fields&...) {
     bytes_ += (kFieldBytes<Fields> + ...);
   }
-  /// Not looked at: who writes it does that.
+  /// Not checked: the writer does that.
   uint16_t size(size_t) const { return 0; }
   template <class... Strings>
   void operator()(Text<Strings>... texts) {
@@ -205,7 +206,7 @@ void encode(MutableBytes to, const Record& record) {
   FQ_ASSERT(writer.full());
 }
 
-/// For what lies in an item as a text of its own.
+/// For a record that lies in an item as a text of its own.
 template <class Record>
 std::string encode_text(const Record& record) {
   std::string text(bytes_of(record), '\0');
@@ -213,7 +214,7 @@ std::string encode_text(const Record& record) {
   return text;
 }
 
-/// To the last byte: what is too long is as wrong as what is too short.
+/// To the last byte: too long is as wrong as too short.
 template <class Record>
 bool decode(Bytes bytes, Record& record) {
   ByteReader reader(bytes);

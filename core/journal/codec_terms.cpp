@@ -1,4 +1,4 @@
-// codec_terms - what a push says about when its message holds, as bytes in its item.
+// codec_terms - the terms of a message, which say when it holds, as bytes in its item.
 //
 //   u16 flags (1 expired, 2 the key is of --debounce, 4 another holds the key, 8 a schedule made it, 16 its
 //   lease ends in a sleep, 32 not all that a step waited for were acked, 64 it leaves for another queue, 128

@@ -1,9 +1,9 @@
 // journal - the files of the truth: made ready, recycled, read back in order.
 //
 // Files are named journal/<number>.fqj. A file is made ready (allocated, written with zeros or recycled,
-// header with a new salt, synced, renamed into place, directory synced) before it is needed, so a full
-// disk is met early. It is in use from the moment its OPENED record is written. Numbers only grow.
-// What this room does not do: choose a file, write records or sync them; that is core/local/flush.
+// header with a new salt, synced, renamed into place, directory synced) before it is needed, so a full disk
+// is met early. It is in use from the moment its OPENED record is written. Numbers only grow. This room does
+// not choose a file, write records or sync them; core/local/flush does.
 #pragma once
 
 // System.
@@ -30,7 +30,7 @@ Result<void> recycle_journal_file(Disk& disk, uint32_t old_number, const FileHea
 /// that shows no key ErrorKind::bad_data.
 Result<std::unique_ptr<File>> open_journal_file(Disk& disk, const FileKey& key);
 
-/// What a scan found of one file.
+/// The findings of a scan about one file.
 struct JournalFile {
   FileKey key;
   uint64_t file_bytes = 0;

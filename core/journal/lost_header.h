@@ -1,7 +1,7 @@
 // lost_header - a journal file whose header is gone, both copies of it: proved to be what it was, and mended.
 //
 // All that the header tells is the file's key. A segment knows it; else it is told by OPENED, which was
-// sealed with it and lies behind the header. What proves a key is a seal under it.
+// sealed with it and lies behind the header. A seal under a key proves it.
 #pragma once
 
 // fq, this room.
@@ -17,8 +17,8 @@ Result<bool> shows_key(File& file, const FileKey& key);
 /// A key under which the file was in use, and can be read; none where nothing proves one.
 Result<std::optional<FileKey>> find_lost_key(File& file, uint32_t number, FileWindow& window);
 
-/// Writes the header anew, durable; what lies behind it is not touched. Needs: nobody gives the file back
-/// meanwhile.
+/// Writes the header anew, durable; the bytes behind it are not touched. Needs: no process gives the file
+/// back meanwhile.
 Result<void> write_header_anew(Disk& disk, const FileHeader& header);
 
 }  // namespace fq

@@ -1,8 +1,8 @@
-// record - what the journal says, as plain values: the words of fq's truth.
+// record - the records of the journal, as plain values: the words of fq's truth.
 //
-// Every change of a queue is one record; state is what applying all records in order gives. A record
-// stands at a position of one logical stream that runs over all files and is never renumbered, so a
-// message is found by its stream position whatever file holds it now.
+// Every change of a queue is one record; state is the result of applying all records in order. A record
+// stands at a position of one logical stream that runs over all files and is never renumbered, so a message
+// is found by its stream position whatever file holds it now.
 //
 // Values are views: into the caller's memory when encoding, into the bytes read when decoding.
 #pragma once
@@ -38,8 +38,8 @@ enum class RecordType : uint8_t {
   low = 12,          // files below a number are done with; a snapshot of the counts
   limits = 13,       // ids and serials below these were handed out or may be
   clock = 14,        // the boot and the difference between its clock and wall time
-  opened = 15,       // first in each file: what it follows (outside the stream)
-  policy = 16,       // what was set at run time for a tenant or the queue
+  opened = 15,       // first in each file: the file that it follows (outside the stream)
+  policy = 16,       // values set at run time for a tenant or the queue
   replaced = 17,     // one waiting message got another payload
   keys = 18,         // unique keys of messages that were acked
   freed = 19,        // ids; held no longer
@@ -48,7 +48,7 @@ enum class RecordType : uint8_t {
   skipped = 22,      // a time of a schedule that makes no message
   unscheduled = 23,  // a schedule that is no more
   edited = 24,       // one message got other values, with all that is known of it
-  stepped = 25,      // what one step of a message's job has come to
+  stepped = 25,      // the result of one step of a message's job
   unstepped = 26,    // ids; their steps are forgotten
   leaving = 27,      // one message is on its way to another queue, with all that is known of it
   left = 28,         // ids; they are in another queue
@@ -57,7 +57,7 @@ enum class RecordType : uint8_t {
 
 inline constexpr RecordType kLastType = RecordType::arrived;
 
-/// What a body holds.
+/// The contents of a body.
 enum class BodyKind : uint8_t {
   unknown,
   pushed,
@@ -151,7 +151,7 @@ struct RecordHeader {
   uint16_t count = 0;  // items
 };
 
-/// What a message came after: ids with these bits.
+/// The dependencies of a message are ids with these bits.
 inline constexpr uint64_t kAfterAny = uint64_t{1} << 63;     // however it ends; else it has to be acked
 inline constexpr uint64_t kAfterKey = uint64_t{1} << 62;     // because it has the same unique key
 inline constexpr uint64_t kAfterClosed = uint64_t{1} << 61;  // it waits no longer for that one
@@ -173,7 +173,7 @@ struct MessageItem {
   std::string_view key;    // order-preserving bytes, empty for none
   std::string_view tags;   // encoded by encode_tags
   std::string_view job;    // encoded by encode_job, empty when there is nothing to say
-  std::string_view terms;  // encoded by encode_terms, likewise
+  std::string_view terms;  // encoded by encode_terms, empty in the same case
   Bytes payload;           // inline; empty when there is a blob
   std::optional<BlobName> blob;
   uint64_t payload_bytes = 0;  // also of a blob
@@ -193,7 +193,7 @@ struct EventItem {
   uint64_t previous_event = 0;  // stream position of the record before this one about the same message
 };
 
-/// What an event says of all its ids.
+/// The part of an event that holds for all its ids.
 struct EventDetail {
   int64_t due_wall_ms = 0;    // retried, released: not before; 0: at once
   int64_t until_wall_ms = 0;  // leased, extended: 0 is held by a process
@@ -206,7 +206,7 @@ struct EventDetail {
   std::string_view reason;
   std::string_view stderr_tail;
   std::string_view queue;  // left: where it is now
-  MessageId id_there{};    // likewise: as what
+  MessageId id_there{};    // left: under which id
 };
 
 /// Of BodyKind::event.
@@ -291,13 +291,13 @@ struct LimitsRecord {
   uint64_t serial_limit = 0;
 };
 
-/// Of a tenant, or with an empty path of the queue. A patch: what it does not name stays as it is.
+/// Of a tenant, or with an empty path of the queue. A patch: a value that it does not name stays as it is.
 struct PolicyRecord {
   std::string_view path;
   PolicyPatch patch;
 };
 
-/// Of what people call a schedule, all there is. Times of kNever: there is none any more.
+/// All that is known of a schedule. Times of kNever: there is none any more.
 struct ScheduledRecord {
   std::string_view name;
   std::string_view spec;  // as it was typed
@@ -325,7 +325,7 @@ struct SkippedRecord {
   Occurrence why{};
 };
 
-/// What one step of a message's job has come to; of one name the newest record holds.
+/// The result of one step of a message's job; of one name the newest record holds.
 struct SteppedRecord {
   MessageId id{};
   std::string_view name;
@@ -337,7 +337,7 @@ struct SteppedRecord {
   int64_t at_wall_ms = 0;     // when it was first told
   int64_t until_wall_ms = 0;  // sleep
   MessageId child{};          // push
-  Bytes after;                // wait: u64 each, what it waits for, with kAfter...
+  Bytes after;                // wait: a u64 for each message that it waits for, with kAfter...
   MessageItem output;         // run: its payload is the output
 };
 

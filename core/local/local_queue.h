@@ -77,19 +77,19 @@ class LocalQueue final : public Queue, public MovingQueue, private Linked {
 
   /// After opening: the wall clock may have been set since the segment's difference was noted.
   Result<void> follow_wall_clock() { return wall_clock_.follow(); }
-  /// What a process that died while it moved messages has left of this queue is put right.
+  /// Finishes the moves of this queue that a dead process left half-way.
   Result<void> finish_moves() { return mover().finish(); }
   Result<void> finish_moves(const MoveLock& held) { return mover().finish(held); }
   Crossing& crossing() override { return crossing_; }
   const Location& location() override { return link_.attachment().location(); }
-  /// Of a queue that is a copy of one in use: what is at work in the original is not at work in it.
+  /// Of a queue that is a copy of one in use: messages at work in the original are not at work in it.
   Result<void> begin_as_copy();
   /// "blobs/...", of all messages; none where a message cannot be read, which may speak of any.
   Result<std::optional<std::set<std::string>>> payload_files() { return blobs_.named(); }
 
  private:
-  /// What a look, a lease or a change by hand finds done: what waited for others is resolved, dead letters
-  /// that have had their time are gone.
+  /// Done before a look, a lease or a change by hand: resolves messages that waited for others, removes dead
+  /// letters that have had their time.
   Result<void> bring_up_to_date();
   Mover mover();
 

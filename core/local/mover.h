@@ -1,8 +1,8 @@
-// mover - messages from one queue of a spool to another, and what a process that died at that has left.
+// mover - moves messages from one queue of a spool to another, and finishes the moves of a process that died.
 //
-// A move holds the spool's MoveLock. So what is on its way while no process has the lock belongs to a
-// dead process, and the next that opens one of the two queues finishes it: what has arrived has left, what
-// has not is served where it was.
+// A move holds the spool's MoveLock. So a message that is on its way while no process has the lock belongs to
+// a dead process, and the next that opens one of the two queues finishes the move: a message that has arrived
+// has left, one that has not is served where it was.
 #pragma once
 
 // fq, below us.
@@ -35,7 +35,8 @@ class Mover {
   /// Nothing where another process is at it.
   Result<void> finish();
   Result<void> finish(const MoveLock& held);
-  /// What has left for another queue of which that queue knows nothing: its journal's end was damaged.
+  /// Finds messages that have left for another queue which knows nothing of them: its journal's end was
+  /// damaged.
   Result<void> find_lost(CheckReport& report);
 
  private:

@@ -2,9 +2,9 @@
 //
 // The moment is where its journal ends when it is copied. Payloads beside the journal never change and are
 // most of it: they are copied first, and those that came meanwhile beside the journal. Its files, and the
-// payloads of what ends, stay while `checking` is held, as they do for fq check; nobody else waits for
-// anything. Only where more ends meanwhile than is kept for that may a payload be gone that the journal speaks
-// of: then it is copied again up to a later moment.
+// payloads of messages that end, stay while `checking` is held, as they do for fq check; no other process
+// waits for anything. Only where more ends meanwhile than is kept for that may a payload be gone that the
+// journal speaks of: then it is copied again up to a later moment.
 #pragma once
 
 // System.
@@ -23,7 +23,7 @@ class QueueBackup : private Linked {
       : Linked(link), to_(std::move(to)), clock_(clock), interrupt_(interrupt), files_(link) {}
 
   Result<void> make();
-  /// What the copy's own recovery had to tell, of damage in the original say.
+  /// The notices of the copy's own recovery, of damage in the original say.
   std::vector<std::string> take_notices() { return std::move(notices_); }
 
  private:

@@ -18,7 +18,7 @@ namespace fq {
 /// cannot be used.
 Result<PolicyFile> read_policy_file(const std::string& spool);
 
-/// What it says for this queue.
+/// The policy in it for this queue.
 Result<FilePolicy> read_policy_for(const Location& location);
 
 /// Whether it can be used: for this queue, and for all that are there.

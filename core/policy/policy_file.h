@@ -1,4 +1,4 @@
-// policy_file - what fq.toml says, for any one queue.
+// policy_file - the policy in fq.toml, for any one queue.
 //
 // `[queue.NAME]` is one queue, `[queue."pattern"]` those that match (`*` is the only wildcard). Each value
 // comes from the most exact table that sets it, by queue, then by tenant: a plain name, then more literal
@@ -36,7 +36,7 @@ Policy without_lines(const FilePolicy& policy);
 
 class PolicyFile {
  public:
-  /// `path` is for messages only. Faults are ErrorKind::config: what is wrong whatever the queue's name.
+  /// `path` is for messages only. Faults are ErrorKind::config: those that do not depend on the queue's name.
   static Result<PolicyFile> parse(std::string_view text, const std::string& path);
 
   /// A fault: tables that go well alone make no sense for this queue together.

@@ -14,7 +14,7 @@
 
 namespace fq {
 
-/// What a value stands for; a set of them is their sum.
+/// The kinds of nodes that a value is for; a set of them is their sum.
 enum PolicyNode : unsigned { kQueueNode = 1, kTenantNode = 2, kPoolNode = 4 };
 
 enum class ValueKind {

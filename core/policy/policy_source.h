@@ -1,5 +1,5 @@
-// policy_source - where the text of fq.toml comes from: the spool's directory, or what its engine keeps of
-// it.
+// policy_source - the source of the text of fq.toml: the spool's directory, or the text that its engine
+// keeps.
 #pragma once
 
 // System.
@@ -23,7 +23,7 @@ Result<PolicySource> read_policy_source(const std::string& spool);
 /// Which state there is now, without reading it. All zero: there is none.
 Result<FileIdentity> policy_state(Queue& queue, const std::string& spool);
 
-/// What that is for one queue.
+/// The identity of that state for one queue.
 FileIdentity for_queue(FileIdentity state, std::string_view queue);
 
 Error policy_too_long(const std::string& path);

@@ -19,7 +19,7 @@ class RedisChange {
   Result<SettleStatus> edit(MessageId id, const MessagePatch& patch);
 
  private:
-  /// None: somebody else changed it meanwhile.
+  /// None: another process changed it meanwhile.
   Result<std::optional<SettleStatus>> try_edit(MessageId id, const MessagePatch& patch,
                                                uint64_t payload_bytes_max);
 

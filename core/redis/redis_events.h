@@ -1,4 +1,4 @@
-// redis_events - what happened to messages, read from the stream of a shard.
+// redis_events - the events of messages, read from the stream of a shard.
 #pragma once
 
 // System.
@@ -13,7 +13,7 @@
 
 namespace fq {
 
-/// Of so long ago all events are told.
+/// All events since so long ago are told.
 inline constexpr int64_t kEventHorizonMs = 600'000;
 
 class RedisEvents {
@@ -51,7 +51,7 @@ class RedisEvents {
   Shard& shard_;
   const RedisLeases& leases_;
   std::deque<std::string> texts_;    // of the last page; they stay where they are
-  std::map<uint64_t, bool> tagged_;  // what has the tag that is asked for
+  std::map<uint64_t, bool> tagged_;  // whether it has the tag that is asked for
   Tag tag_;
   int64_t now_ms_ = 0;
 };

@@ -31,7 +31,7 @@ class RedisLeases {
   };
   Result<Added> add(const LeaseRequest& request, size_t want, uint64_t& bytes_left, LeaseReply& reply);
   Receipt receipt_of(uint64_t id, uint64_t serial, std::string_view nonce) const;
-  /// What the server's program knows a lease by; a fault: there is no such lease of this queue.
+  /// The parts by which the server's program knows a lease; a fault: there is no such lease of this queue.
   struct Parts {
     SettleStatus fault = SettleStatus::ok;
     std::string id, serial, nonce;

@@ -1,4 +1,4 @@
-// redis_policy - what holds for a queue on a server: what fq.toml said last, and what was set at run time.
+// redis_policy - the policy of a queue on a server: fq.toml as last loaded, and the values set at run time.
 #pragma once
 
 // System.

@@ -12,7 +12,7 @@ namespace fq {
 inline constexpr uint64_t kRedisPayloadBytesMax = 512 * 1024;
 inline constexpr uint64_t kRedisBatchBytesMax = 16 * 1024 * 1024;
 
-/// What is beyond what a server takes of one message.
+/// Refuses a message that is more than a server takes.
 Result<void> check_on_server(const NewMessage& message);
 
 class RedisPush {

@@ -1,5 +1,5 @@
-// redis_schedules - messages that are made at times, on a server. What the times are is told here, by spec
-// and zone; what they have come to is kept there, and each is accounted for once, whoever comes.
+// redis_schedules - messages that are made at times, on a server. The client tells the times, by spec and
+// zone; the server keeps what they have come to, and each is accounted for once, whichever client comes.
 #pragma once
 
 // System.
@@ -46,7 +46,7 @@ class RedisSchedules final : public Schedules {
   Result<bool> take_out(std::string_view name, const ScheduleRecord& record);
   Result<void> run_one(const Seen& seen, int64_t now_wall_ms);
   Result<void> defer(std::string_view name, int64_t until_wall_ms);
-  /// What the server's program says after `words` and the message that is made for this time.
+  /// The answer of the server's program to `words` and the message that is made for this time.
   Result<Reply> make(const Seen& seen, int64_t at_wall_ms, std::vector<std::string_view> words);
 
   Shard& shard_;

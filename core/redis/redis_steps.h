@@ -1,8 +1,8 @@
-// redis_steps - what jobs do once, on a server.
+// redis_steps - the steps of jobs, each done once, on a server.
 //
-// Who is at a step has that written down there, for as long as its session lives: where the one that runs a
-// command dies, another may run it when nobody has heard of that for its time, although what it began may
-// still run.
+// A process at a step has that written down there, for as long as its session lives: when the one that runs a
+// command dies, another may run it once the server has not heard of that session for its time, although the
+// command that was begun may still run.
 #pragma once
 
 // System.

@@ -1,4 +1,4 @@
-// dependents - messages that are held: what they wait for, and what becomes of them when that has ended.
+// dependents - held messages: the messages they wait for, and what becomes of them when those have ended.
 //
 // Stands on Waits (order/waits.h), which owns the lists: see W1 and W2. When a message ends, or dies, that is
 // noted; the messages that waited for it are decided upon one by one, each in the transaction that carries
@@ -17,7 +17,7 @@ class Dependents {
  public:
   explicit Dependents(const Region& region) : region_(region) {}
 
-  /// For a message that comes in: what it waits for. `linked`: it is held. One step each.
+  /// Adds the waits of a message that comes in. `linked`: it is held. One step each.
   void add(Txn& txn, SlotIndex slot, Bytes after, bool linked) const;
   /// For a message that is held again: it waits for those that have not ended yet, or that a rebuild does not
   /// know yet.
@@ -42,7 +42,7 @@ class Dependents {
   /// it buried and that is to be held again; none: there is no other. It no longer waits for it, so the
   /// decision has to be carried out in the same transaction. At most 32 steps.
   std::optional<Decision> decide(Txn& txn, uint32_t dependency) const;
-  /// Held no longer: ready, or delayed until it is due; what was on its way between queues is what it was
+  /// Held no longer: ready, or delayed until it is due; a message on its way between queues is as it was
   /// before. At most 12 steps and one for each of its waits.
   void let_go(Txn& txn, SlotIndex slot, int64_t now_ms) const;
   /// For Messages: one whose job has ended that a step suspended is delayed, or held until all that it waits
@@ -51,7 +51,8 @@ class Dependents {
 
   /// A message that is not known has ended.
   void note_ended(Txn& txn, MessageId id, bool acked) const;
-  /// After a rebuild: what ended before is looked at again. Without bound: never where others see the region.
+  /// After a rebuild: messages that ended before are looked at again. Without bound: never where others see
+  /// the region.
   void note_all_ended() const;
 
  private:

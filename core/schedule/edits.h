@@ -1,7 +1,8 @@
 // edits - a message that does not run gets other values, and the place that they give it.
 //
-// What its tenant is owed stays: one that has a turn to come keeps it, whatever becomes of the order of its
-// messages. Names of tenants, unique keys and what it came after are no values of a message: they stay.
+// The claim of its tenant stays: a tenant that has a turn to come keeps it, whatever becomes of the order of
+// its messages. The name of its tenant, its unique key and its dependencies are not values of a message: they
+// stay.
 #pragma once
 
 // fq, this room.

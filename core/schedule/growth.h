@@ -1,8 +1,8 @@
-// growth - how much place a schedule has, and what has to grow before a push.
+// growth - the room that a schedule has, and the arrays that have to grow before a push.
 //
-// Only what comes in needs room: a push, a setting, a rule, a pool. The arrays that follow others (heap,
-// buckets) are grown together with those, so everything that happens to a message after its push finds its
-// place: on a full disk a queue can still be served to the end.
+// Only additions need room: a push, a setting, a rule, a pool. The arrays that follow others (heap, buckets)
+// are grown together with those, so everything that happens to a message after its push finds its place: on a
+// full disk a queue can still be served to the end.
 #pragma once
 
 // System.
@@ -14,7 +14,8 @@
 
 namespace fq {
 
-/// What is kept free beyond the need of one push, of what it needs, so that growing happens ahead; chosen.
+/// The room kept free beyond the need of one push, of each kind that it needs, so that growing happens ahead;
+/// chosen.
 inline constexpr Need kGrowthMargin{
     .messages = 64, .tenants = 16, .text_cells = 64, .extras = 16, .keys = 16, .waits = 64};
 

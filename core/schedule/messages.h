@@ -1,9 +1,9 @@
-// messages - how messages come in, how they start, and how they end.
+// messages - the life of a message: how it comes in, how it starts, and how it ends.
 //
 // Owns the entries: their fields, their place in the id index, and with States (state.h) the counts by state.
 // A message is in one state and in the one structure of that state; a change leaves the old and enters the
-// new in the same transaction. Whose turn it is is told by Turns, what time does by Timers, what a held one
-// waits for by Dependents.
+// new in the same transaction. Turns says whose turn it is, Timers what time does, Dependents what a held
+// message waits for.
 #pragma once
 
 // System.
@@ -41,7 +41,7 @@ struct NewEntry {
   int64_t now_ms = 0;
 };
 
-/// What a message was when it was copied forward; restore() puts it back so.
+/// A message as it was when it was copied forward; restore() puts it back so.
 struct RestoredEntry {
   NewEntry entry;
   SlotState state{};

@@ -1,8 +1,9 @@
-// node_policy - what nodes are told to do, at run time and by the policy file.
+// node_policy - the policy of nodes, as set at run time and by the policy file.
 //
-// Three layers say something of a node: the rules and pools of the file, what was set for it at run time, and
-// the queue's terms for all. A file is loaded beside the one that holds (add_rule, add_pool), holds from one
-// store on (make_rules_hold), and then the nodes follow, some at a time, before the old one is removed.
+// Three layers say something of a node: the rules and pools of the file, the values set for it at run time,
+// and the queue's terms for all. A file is loaded beside the one in force (add_rule, add_pool), is put into
+// force by one store (make_rules_hold), and then the nodes follow, some at a time, before the old one is
+// removed.
 #pragma once
 
 // System.
@@ -23,8 +24,8 @@ class NodePolicy {
   /// Changes what was set at run time for the node of this path ("" is the whole queue), made where it is
   /// missing. At most 24 steps. Needs: room for Growth::need_of_setting(path, patch).
   void set(Txn& txn, std::string_view path, const NodePatch& patch, int64_t now_ms) const;
-  /// What was set at run time, of nodes from `from` on and before `end`, in index order; none: there is
-  /// nothing more.
+  /// The next values set at run time, of nodes from `from` on and before `end`, in index order; none: there
+  /// are no more.
   struct Setting {
     TenantIndex node;
     std::string path;
@@ -54,7 +55,7 @@ class NodePolicy {
     Rules(region_).make_current(txn, generation, summary);
   }
   /// Each of these does some from index `from` on and returns where to go on, or none at the end. Pools and
-  /// then nodes get what holds for them now; what does not hold is removed behind that.
+  /// then nodes get the values that hold now; rules and pools that do not hold are removed after that.
   std::optional<uint32_t> bring_pools_up_to_date(Txn& txn, uint32_t from, int64_t now_ms) const {
     return Pools(region_).bring_up_to_date(txn, from, now_ms);
   }
@@ -66,12 +67,12 @@ class NodePolicy {
     return Pools(region_).remove_old(txn, from);
   }
 
-  /// What the queue says of all its turns. One step; the nodes follow as Timers::fire comes to them.
+  /// Sets the queue's terms for all its turns. One step; the nodes follow as Timers::fire comes to them.
   void set_terms(Txn& txn, const Terms& terms) const { store_terms(txn, region_.root, terms); }
   /// For Timers: some of the nodes that are behind the terms follow.
   void follow_terms(Txn& txn, int64_t now_ms) const;
 
-  /// What a node and all below it hold that counts (dead ones do not), and what they may.
+  /// The messages and bytes that a node and all below it hold (dead messages do not count), and their limits.
   struct Holding {
     uint64_t messages = 0, bytes = 0;
     uint64_t messages_max = UINT64_MAX, bytes_max = UINT64_MAX;

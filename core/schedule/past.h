@@ -1,8 +1,9 @@
-// past - what a queue remembers and no message tells: how the last ones ended, what was counted and measured.
+// past - the part of a queue's past that no message tells: the last outcomes, the counts and the
+// measurements.
 //
 // Outcomes take the slots of the messages that ended (order/outcomes.h). A rebuild sets the counts from the
-// journal's snapshot, since Messages::restore counts nothing; a new segment takes all of it over from the
-// old.
+// journal's snapshot, since Messages::restore counts nothing; a new segment takes all of it over from the old
+// one.
 #pragma once
 
 // System.
@@ -18,7 +19,7 @@ class Past {
   explicit Past(const Region& region) : region_(region) {}
 
   std::optional<Outcome> outcome(MessageId id) const;
-  /// Frees the slots of so many outcomes, the oldest ones; returns of how many. Two steps each.
+  /// Frees the slots of at most `most` outcomes, the oldest first; returns how many. Two steps each.
   uint32_t forget_outcomes(Txn& txn, uint32_t most) const;
   /// Counts since the queue was made.
   Counts counts() const;
@@ -27,8 +28,8 @@ class Past {
   RatesOver rates_over(int64_t window_ms, int64_t now_ms) const {
     return fq::rates_over(region_.root, window_ms, now_ms);
   }
-  /// What `from`, the same queue, remembers and has counted and measured. Never where others see the region.
-  /// Needs: room for as many messages as are remembered.
+  /// Takes over the outcomes, counts and measurements of `from`, the same queue. Never where others see the
+  /// region. Needs: room for as many messages as are remembered.
   void take_over(Txn& txn, const Past& from) const;
 
  private:

@@ -1,11 +1,11 @@
-// schedule - who is next: the messages and tenants of one region, and the objects through which they change.
+// schedule - the messages and tenants of one region in order of service, and the objects that change them.
 //
-// A pure library over a byte region and a given time: no locks, no system calls, no clock, no allocation
-// in anything that takes a Txn. The caller holds the state lock. Every call that takes a Txn makes at most
-// the element steps that its comment names, so that the caller can fit several in one transaction.
+// A pure library over a byte region and a given time: no locks, no system calls, no clock, no allocation in
+// anything that takes a Txn. The caller holds the state lock. Every call that takes a Txn makes at most the
+// element steps that its comment names, so that the caller can fit several in one transaction.
 //
-// What each object does lies in its own header. An object is only a view: it knows where the region lies and
-// nothing else, so it is asked for where it is used, and does not outlive its schedule.
+// Each object's own header says what it does. An object is only a view: it knows where the region lies and
+// nothing else, so a caller asks for it where it is used, and it does not outlive its schedule.
 #pragma once
 
 // fq, this room.
@@ -43,8 +43,8 @@ class Schedule {
 
   Timetable timetable() const { return Timetable(region_); }
 
-  /// Tables of where the arrays lie, for who stays: see Arena. Room for them, and for hints, is made without
-  /// the lock; they are filled under it, between transactions.
+  /// Tables of where the arrays lie, for a process that stays: see Arena. Room for them, and for hints, is
+  /// made without the lock; they are filled under it, between transactions.
   bool is_behind() const { return region_.arena.is_behind(); }
   void make_room() {
     region_.hints.make_room();

@@ -36,7 +36,7 @@ class States {
     bool blob;
     uint8_t overhead;  // see overhead.h
   };
-  /// What counts as its bytes is so much less and so much more. Needs: it is not free.
+  /// Takes `less` from the bytes that count as its own, and adds `more`. Needs: it is not free.
   void change_bytes(Txn& txn, const Message& message, uint32_t less, uint32_t more) const;
   /// It has another payload. Needs: it is not free.
   void set_size(Txn& txn, const Message& message, const Size& size) const;

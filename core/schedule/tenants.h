@@ -1,5 +1,5 @@
-// tenants - the nodes of the tenant tree, looked at by path and by index. Changes nothing: what is set for
-// them is NodePolicy's, and they come and go with their messages.
+// tenants - the nodes of the tenant tree, looked at by path and by index. Changes nothing: NodePolicy sets
+// their values, and they come and go with their messages.
 #pragma once
 
 // System.

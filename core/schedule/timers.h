@@ -1,4 +1,4 @@
-// timers - what time does to a schedule: messages become due, leases end, tenants are unparked or forgotten.
+// timers - the changes that time makes: messages become due, leases end, tenants are unparked or forgotten.
 //
 // Stands on the delay heap (order/delay_heap.h) and tells each timer's owner that it is due. Time is handed
 // in, so a queue that is looked at late comes to the same state as one that is looked at in time.
@@ -28,8 +28,8 @@ class Timers {
   /// Replay only, after a reboot: rewrites all times from the old boot's clock to the new one's, where
   /// `shift_ms` is the old offset of wall time minus the new one. A timer t becomes t + shift_ms (the same
   /// wall time), but never before new_now_ms and never further away than it was at old_now_ms:
-  /// clamp(t + shift_ms, new_now_ms, new_now_ms + max(0, t - old_now_ms)). What is no timer (ready since,
-  /// dead since) is shifted only. Walks all, without a transaction: never on a region that others see.
+  /// clamp(t + shift_ms, new_now_ms, new_now_ms + max(0, t - old_now_ms)). Other times (ready since,
+  /// dead since) are only shifted. Walks all, without a transaction: never on a region that others see.
   void shift(int64_t old_now_ms, int64_t new_now_ms, int64_t shift_ms) const;
 
  private:

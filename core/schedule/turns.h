@@ -1,7 +1,7 @@
-// turns - whose turn it is, from a node down to a message: by tags, by rank or by age.
+// turns - the next turn, from a node down to a message: by tags, by rank or by age.
 //
-// Owns nothing beside the rings: it asks them which message is first, and charges the tenants whose turn was
-// taken. A turn that is shown (next) is the one that is taken, as long as nothing changes between.
+// Has no state of its own: it asks the rings which message is first, and charges the tenants whose turn was
+// taken. The turn that next() shows is the one that take() takes, as long as nothing changes between.
 #pragma once
 
 // fq, this room.
@@ -13,7 +13,7 @@ class Turns {
  public:
   explicit Turns(const Region& region) : region_(region) {}
 
-  /// The message whose turn is next below `from`; what take() would lease.
+  /// The message whose turn is next below `from`: the one that take() would lease.
   std::optional<SlotIndex> next(TenantIndex from) const;
   /// Takes the next turn below `from`: chooses the message whose turn it is, charges its tenants and
   /// leases it. Nodes above `from` are not charged. None when nothing can be served (`from` or a node above
@@ -28,7 +28,7 @@ class Turns {
                                      const LeaseTerms& terms) const;
   /// How many messages a group of this leaf has, of which so many were taken.
   uint64_t group_size(TenantIndex leaf, uint64_t taken) const;
-  /// The group is taken: what is left of that leaf gathers anew. At most 8 steps.
+  /// The group is taken: the messages left in that leaf gather anew. At most 8 steps.
   void end_group(Txn& txn, TenantIndex leaf, int64_t now_ms) const;
 
  private:

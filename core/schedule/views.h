@@ -49,9 +49,9 @@ class Views {
     return std::min<uint32_t>(region_.root.entry_supply.high_water, region_.root.entries.capacity);
   }
 
-  /// Nothing is ready or leased, and nothing is on its way back after a retry or release. What is paused,
-  /// with all below it, is left out of what is ready.
-  /// False: it is not idle. True: it is where ready_beside_paused() is paused_ready() of all settings.
+  /// Nothing is ready or leased, and nothing is on its way back after a retry or release. Messages of a
+  /// paused node, and of all below it, do not count as ready. False: it is not idle. True: it is where
+  /// ready_beside_paused() is paused_ready() of all settings.
   bool may_be_idle() const;
   /// All that is ready, or none where the whole queue is paused.
   uint64_t ready_beside_paused() const;

@@ -22,7 +22,7 @@ class LifeLock {
 
   /// Whether its last holder died without end(). Needs: it was begun once.
   bool is_dead() const;
-  /// What a waiter sleeps on: the word changes when the holder dies or ends.
+  /// The word that a waiter sleeps on: it changes when the holder dies or ends.
   WatchedWord watched() const;
 
  private:

@@ -1,8 +1,8 @@
 // robust_mutex - a lock in shared memory that tells when its holder died.
 //
-// pthread, process-shared, robust, type normal: neither Boost's interprocess mutexes (not robust in 1.74)
-// nor anything that keeps state which a dead process could spoil. It has lock, try_lock and unlock, so
-// boost::interprocess::scoped_lock takes it; what a death means is told by take().
+// pthread, process-shared, robust, type normal: neither Boost's interprocess mutexes (not robust in 1.74) nor
+// anything that keeps state which a dead process could spoil. It has lock, try_lock and unlock, so
+// boost::interprocess::scoped_lock takes it; take() tells what a death means.
 //
 // A taken lock whose holder died must be made whole with consistent() before unlock, else it can never be
 // locked again. The kernel tells one waiter of an unlock and of a death; a waiter that is killed may take
@@ -20,8 +20,8 @@ namespace fq {
 enum class Taken {
   clean,       // locked
   owner_died,  // locked; the last holder died inside: repair, then consistent()
-  timed_out,   // not locked: somebody alive (perhaps stopped) holds it
-  unusable,    // not locked, never again: somebody unlocked it without consistent()
+  timed_out,   // not locked: a thread that lives (perhaps stopped) holds it
+  unusable,    // not locked, never again: a thread unlocked it without consistent()
 };
 
 class RobustMutex {

@@ -12,8 +12,8 @@
 
 namespace fq {
 
-// Address space, not memory. Generous: what all arrays could ever take (core/local/shared/layout.h asserts
-// it).
+// Address space, not memory. Generous: the most that all arrays could ever take (core/local/shared/layout.h
+// asserts it).
 inline constexpr uint64_t kSegmentMapBytes = uint64_t{24} << 30;
 
 /// Bytes that grow at their end: a mapped segment file, or private memory for a rebuild on the side.

@@ -1,9 +1,10 @@
-// entitlement - what the weights promise each tenant of the turns that are taken while it has messages
-// waiting.
+// entitlement - the share that the weights promise each tenant, of the turns that are taken while it has
+// messages waiting.
 //
-// Each node of the tenant tree has a clock that goes on by what is served below it, in parts of the weights
+// Each node of the tenant tree has a clock that goes on by the cost served below it, in parts of the weights
 // of those of its children that have something waiting. So a turn costs one addition, however many tenants
-// there are, and what a node is owed is its weight times what its parent's clock went on since it came.
+// there are, and the entitlement of a node is its weight times how far its parent's clock went on since it
+// came.
 #pragma once
 
 // System.
@@ -32,7 +33,7 @@ class Entitlement {
     Node& root = nodes_[0];
     if (root.waiting_weight > 0) root.clock += cost / root.waiting_weight;
   }
-  /// What it was owed until now.
+  /// Its entitlement until now.
   double owed(uint32_t leaf) {
     settle(leaf);
     return nodes_[leaf].owed;

@@ -1,5 +1,5 @@
-// figures - what a simulation comes to: how long each tenant's messages waited, and what it got of the turns
-// beside what it was owed.
+// figures - the results of a simulation: the waits of each tenant's messages, and its share of the turns
+// beside its entitlement.
 #pragma once
 
 // System.
@@ -25,7 +25,7 @@ struct TenantFigures {
 struct Report {
   std::vector<TenantFigures> tenants;  // by name
   TenantFigures all;
-  std::optional<double> jain;  // of what each got in parts of what it was owed; none with fewer than two
+  std::optional<double> jain;  // of what each got in parts of its entitlement; none with fewer than two
   uint64_t refused = 0;        // pushes, by limits on what may be held
   uint64_t left = 0;           // messages that wait at the end, since nothing ever lets them start
 };

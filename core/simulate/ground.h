@@ -1,7 +1,7 @@
 // ground - the memory of a schedule that nobody shares.
 //
-// What the segment is to a queue, only plain: it has no locks and no disk, and where it becomes too small it
-// moves, which a segment never does. So a Schedule of it is good until the next change.
+// The counterpart of the segment of a queue, only plain: it has no locks and no disk, and where it becomes
+// too small it moves, which a segment never does. So a Schedule of it is good until the next change.
 #pragma once
 
 // System.

@@ -1,4 +1,4 @@
-// load - what comes to a simulated queue: messages, settings, and how long each run takes.
+// load - the load of a simulated queue: its messages, settings, and how long each run takes.
 //
 // A load can be played several times, so it holds nothing of a simulation. Messages are numbered from 1 in
 // the order in which they come, tenants from 0. Times are those of the load's own clock, in milliseconds.
@@ -40,7 +40,7 @@ struct Incoming {
 
 enum class RunEnding : uint8_t { acked, retried, released, died, buried, cancelled };
 
-/// What was set at run time for a tenant, or with an empty path for the queue. `limited` is a time.
+/// The values set at run time for a tenant, or with an empty path for the queue. `limited` is a time.
 struct Setting {
   std::string path;
   PolicyPatch patch;
@@ -78,7 +78,7 @@ class Load {
   virtual int64_t begin_ms() const = 0;
   /// Nothing comes after it, and shares are those of the time before.
   virtual int64_t end_ms() const = 0;
-  /// Since when somebody takes messages.
+  /// The time since when messages are taken.
   virtual int64_t taken_from_ms() const = 0;
 };
 

@@ -1,10 +1,10 @@
-// recording - what happened in a queue, made of its events, to happen once more.
+// recording - the past of a queue, made of its events, to be played once more.
 //
-// Of each message it keeps when it came, and of each of its runs how long it took and how it ended. What the
-// events do not tell is assumed, and counted so that it can be said: see Assumed.
+// Of each message it keeps when it came, and of each of its runs how long it took and how it ended. Facts
+// that the events do not tell are assumed, and counted so that this can be said: see Assumed.
 //
-// What is told twice (a log that was followed anew, and so begins with what another one ends with) counts
-// once: nothing happens to a message before what happened to it last.
+// An event that is told twice (a log that was followed anew begins with the end of another) counts once:
+// nothing happens to a message before its last event.
 #pragma once
 
 // System.

@@ -27,7 +27,7 @@ class Simulation {
   Report run();
 
  private:
-  /// What is to come of the simulation itself.
+  /// A future event of the simulation itself.
   struct Coming {
     enum class What : uint8_t { end, due, expiry };
     int64_t at_ms;

@@ -1,9 +1,8 @@
 // virtual_queue - a queue that lives in memory and in no time but the one that it is told: the scheduler
 // itself under a policy, with messages that have no payload.
 //
-// What it adds to the schedule is what the local engine adds: the policy's layers put together, limits on
-// what may be held, and what becomes of those that wait for others. Everything else is core/schedule as it
-// is.
+// It adds to the schedule the same as the local engine: the policy's layers put together, limits on the
+// messages held, and the fate of messages that wait for others. Everything else is core/schedule as it is.
 #pragma once
 
 // System.
@@ -42,7 +41,7 @@ class VirtualQueue {
     uint32_t nth = 0;  // delivery of it, from 0
     SlotIndex slot{};  // where it is until its end
   };
-  /// Whose turn it is; none: nothing can be served.
+  /// Starts the message whose turn it is; none: nothing can be served.
   std::optional<Started> start_next();
   /// This one, whoever's turn it is. None: it is not waiting.
   std::optional<Started> start(uint64_t id);

@@ -1,4 +1,5 @@
-// intake - from the queues to the slots: what may be taken, what came, and what it becomes.
+// intake - the way from the queues to the slots: how much may be taken, the messages that came, and the jobs
+// that they become.
 //
 // Owns the messages that were taken and do not run: gathered for a batch, ready for a slot, or (the rest of a
 // batch that failed) confirmed with their queue before they run again. Each message is in one of these, in a
@@ -56,7 +57,8 @@ class Intake {
   const Options& options_;
   Gather gather_;
   std::deque<Load> ready_;
-  // Of batches that failed, in the order of asking; what is heard to have ended meanwhile leaves its load empty.
+  // Of batches that failed, in the order of asking; one that is heard to have ended meanwhile leaves its load
+  // empty.
   std::deque<Load> unconfirmed_;
   uint64_t seen_count_ = 0;                 // messages
   std::optional<uint64_t> seen_when_idle_;  // how many, when all queues were idle last

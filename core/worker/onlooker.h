@@ -1,4 +1,4 @@
-// onlooker - what a worker tells somebody who looks on at a terminal: what it waits for.
+// onlooker - the reports of a worker to a person who looks on at a terminal: what it waits for.
 //
 // Once each time that it has had nothing to do for a moment, and once when it is told to stop while jobs
 // still run. Nothing where nobody looks on.

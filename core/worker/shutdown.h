@@ -1,9 +1,8 @@
-// shutdown - how far the worker is on its way out, and how it ends.
+// shutdown - the shutdown of the worker: how far it has come, and how it ends.
 //
-// Owns the stages and their times: open -> closed (no more messages are taken) -> stopping (those that wait
-// go back, jobs have the grace time) -> killing -> left. A stage is never gone back, and times only come
-// nearer. stop() only says so: the worker's loop does what follows (take_stop) before it starts anything
-// else.
+// Owns the stages and their times: open -> closed (no more messages are taken) -> stopping (messages that
+// wait go back, jobs have the grace time) -> killing -> left. A stage is never gone back, and times only come
+// nearer. stop() only says so: the worker's loop does the rest (take_stop) before it starts anything else.
 #pragma once
 
 // System.
@@ -52,7 +51,7 @@ class Shutdown {
     kill_at_ms_ = 0;
     leave_at_ms_ = std::min(leave_at_ms_, system_clock().boot_ms() + kLeaveMs);
   }
-  /// What still runs has the grace time from now, unless it has less.
+  /// Jobs that still run have the grace time from now, unless they have less.
   void limit(int64_t now_ms) {
     if (kill_at_ms_ == kNever) kill_at_ms_ = now_ms + grace_ms_;
   }

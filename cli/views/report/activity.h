@@ -1,8 +1,7 @@
-// activity - what a queue's events come to over time: whose turns there were, what came and went, and why
-// something failed.
+// activity - the events of a queue, summed up over time: the turns of each tenant, the messages that came and
+// went, and the reasons of failures.
 //
-// Bounded however many tenants and reasons there are: what comes after the first few thousand of them is
-// summed up.
+// Bounded however many tenants and reasons there are: those after the first few thousand are summed up.
 #pragma once
 
 // System.

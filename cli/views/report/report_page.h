@@ -1,4 +1,5 @@
-// report_page - what happened in queues and what is stuck, as one page that needs nothing else.
+// report_page - the report of queues, on their past and on their stuck messages, as one page that needs
+// nothing else.
 //
 // No script, no font, no picture from elsewhere, and none is let in: the page forbids it itself. Readable on
 // a phone, in print and without colours.

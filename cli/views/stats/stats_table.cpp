@@ -1,4 +1,4 @@
-// stats_table - queues and tenants for a person: what waits, how fast it goes, who gets how much.
+// stats_table - queues and tenants for a person: the messages that wait, the rates, the shares.
 
 // System.
 #include <algorithm>

@@ -14,7 +14,7 @@ namespace fq::cli {
 
 class TenantTable {
  public:
-  /// `several_queues`: whose tenants they are is told on the narrowest screen too.
+  /// `several_queues`: each tenant's queue is told on the narrowest screen too.
   TenantTable(const Screen& screen, bool several_queues);
 
   void add(const std::string& queue, const StatsRow& row);

@@ -13,7 +13,7 @@ namespace fq::cli {
 class Choice {
  public:
   size_t line() const { return line_; }
-  /// As far as there are lines; what lies behind the end is the last one.
+  /// As far as there are lines; a line behind the end is the last one.
   void move_to(size_t line, size_t count) { line_ = count == 0 ? 0 : line < count ? line : count - 1; }
   void move_up(size_t lines) { line_ -= lines < line_ ? lines : line_; }
   void move_down(size_t lines, size_t count) { move_to(lines > count ? count : line_ + lines, count); }

@@ -1,6 +1,6 @@
-// top_jobs - what runs, and what waits to, as fq top lists it; one of them is chosen.
+// top_jobs - the jobs that run, and the messages that wait, as fq top lists them; one of them is chosen.
 //
-// Chosen by queue and id: wherever it stands in the next view, what is done is done to it.
+// Chosen by queue and id: a key acts on the chosen one, wherever it stands in the next view.
 #pragma once
 
 // System.

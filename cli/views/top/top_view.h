@@ -1,7 +1,8 @@
-// top_view - what fq top shows and which tenant or job is chosen, apart from the terminal and the queues.
+// top_view - the screen of fq top, and the tenant or job that is chosen, apart from the terminal and the
+// queues.
 //
-// Below the queues stand their tenants, or what runs and waits. A tenant is chosen by its name: whatever its
-// place in the next view is, what is done is done to it.
+// Below the queues stand their tenants, or the jobs that run and the messages that wait. A tenant is chosen
+// by its name: a key acts on the chosen one, whatever its place in the next view is.
 #pragma once
 
 // System.
@@ -17,7 +18,7 @@ namespace fq::cli {
 
 enum class TopOrder { waiting, ready, leased, dead, served, name };
 
-/// What a key is for; `none` for those that mean nothing.
+/// The meaning of a key; `none` for those that mean nothing.
 enum class TopKey {
   none,
   up,

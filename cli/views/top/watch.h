@@ -33,7 +33,7 @@ class Watch {
   bool first_ = true;
 };
 
-/// What --watch was given, or its default. A time behind a blank is no operand of any command that has it.
+/// The value of --watch, or its default. A time behind a blank is no operand of any command that has it.
 Result<int64_t> watched_every_ms(const Arguments& arguments);
 
 /// How many lines Watch shows of a view.

@@ -39,7 +39,7 @@ class File {
   virtual Result<void> sync_data() = 0;  // fdatasync
   virtual Result<void> sync_all() = 0;   // fsync
   virtual Result<uint64_t> size() = 0;
-  /// Whether any directory still holds it: what has no name no recovery will find.
+  /// Whether any directory still holds it: no recovery will find a file without a name.
   virtual Result<bool> has_name() = 0;
   virtual const FileOpened& opened() const = 0;
   /// The descriptor, for what only the kernel can do (map, flock, hand to a reader); -1 on a fake disk.
@@ -65,7 +65,7 @@ class Disk {
   virtual Result<void> rename(std::string_view from, std::string_view to) = 0;
   virtual Result<void> remove(std::string_view name) = 0;
   virtual Result<void> sync_directory(std::string_view name) = 0;
-  /// What can still be written, without what is kept for root.
+  /// The bytes that can still be written, without those kept for root.
   virtual Result<uint64_t> free_bytes() = 0;
   /// Another object over the same directory, for who outlives this one.
   virtual Result<std::unique_ptr<Disk>> again() = 0;
@@ -73,7 +73,7 @@ class Disk {
   virtual const std::string& label() const = 0;
 };
 
-/// What an Error of this disk says, without the label: for a sentence that names the directory anyway.
+/// The text of an Error of this disk, without the label: for a sentence that names the directory anyway.
 inline std::string text_within(const Disk& disk, const Error& error) {
   const std::string label = disk.label() + "/";
   return error.text.starts_with(label) ? error.text.substr(label.size()) : error.text;

@@ -1,4 +1,4 @@
-// own_user - who runs us, as the kernel told when it started us.
+// own_user - the user that runs us, as the kernel told when it started us.
 //
 // fq never changes its user, so the files of a process belong to one and the same all along.
 #pragma once

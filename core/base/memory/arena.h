@@ -5,7 +5,7 @@
 // the region anywhere. Growing has two halves: the backing is made larger outside any lock (by whoever
 // owns the region), then add_chunk publishes it in a transaction.
 //
-// What lies in the region is not trusted for memory safety: each access is checked against the published
+// Bytes in the region are not trusted for memory safety: each access is checked against the published
 // capacity and the mapped size, and a breach throws RegionDamaged, which the owner answers by a rebuild.
 //
 // An object that stays learns where the chunks are, in tables of its own: access by these costs half as
@@ -44,7 +44,7 @@ inline constexpr uint32_t kPageBytes = 4096;
 inline constexpr uint32_t kSmallChunkBytes = 16 * 1024;  // so that an empty queue stays small
 inline constexpr uint32_t kSmallChunks = 64;
 inline constexpr uint32_t kLargeChunkBytes = 1024 * 1024;
-inline constexpr uint32_t kLargeChunkElements = 64 * 1024;  // at most: what is ahead of the need is not used
+inline constexpr uint32_t kLargeChunkElements = 64 * 1024;  // at most: those ahead of the need are not used
 
 constexpr uint32_t whole_pages(uint64_t bytes) {
   return static_cast<uint32_t>((bytes + kPageBytes - 1) / kPageBytes * kPageBytes);

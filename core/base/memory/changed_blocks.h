@@ -34,7 +34,7 @@ class ChangedBlocks {
     left_ = kTransactionsMax;
   }
   void go_on() { left_ = kTransactionsMax; }
-  /// What lies before it is known.
+  /// Changes before it are known.
   uint64_t reach() const { return uint64_t{kBlocks} << (shift_ & kShiftMask); }
   uint64_t block_bytes() const { return uint64_t{1} << (shift_ & kShiftMask); }
 
@@ -64,7 +64,7 @@ class ChangedBlocks {
   static constexpr uint32_t kSummary = kWords / 64;
   static constexpr uint32_t kShiftMask = 31;
 
-  uint32_t left_;  // transactions that still mark what they change; 0: nobody watches
+  uint32_t left_;  // transactions that still mark their changes; 0: no process watches
   uint32_t shift_;
   uint64_t summary_[kSummary];  // bit n: of the word n something may be marked
   uint64_t words_[kWords];

@@ -36,8 +36,8 @@
 
 namespace fq {
 
-/// What is opened. Of each kind that which was opened last is remembered, so that it is not noted twice. The
-/// schedule and who owns the region say which is what.
+/// The kinds of opened objects. Of each kind the one that was opened last is remembered, so that it is not
+/// noted twice. The schedule and the owner of the region say which kind is which.
 inline constexpr uint32_t kNotOpened = 0;  // is noted field by field; as a kind of structs: remembers none
 inline constexpr uint32_t kOpenKinds = 6;
 
@@ -84,7 +84,7 @@ class Shared {
   T value_;
 };
 
-/// What of a T is noted when it is opened: all of it, or T::Noted, which it begins with.
+/// The part of a T that is noted when it is opened: all of it, or T::Noted, which it begins with.
 template <class T>
 struct NotedPart {
   using Type = T;
@@ -143,11 +143,11 @@ class OpenedFields {
   OpenedFields() = default;
 };
 
-// As many fields, each noted alone. Twice kUndoOfOne: whoever changes many messages in one transaction goes
-// on while there is room for the worst one.
+// As many fields, each noted alone. Twice kUndoOfOne: an operation that changes many messages in one
+// transaction goes on while there is room for the worst one.
 inline constexpr uint32_t kUndoEntries = 4096;
-// What the start or the end of one message may note. Measured: 1,068 for a tenant of eight levels with 700
-// siblings, a limit and a pool at each; and that doubled, since rings may be larger.
+// The most that the start or the end of one message may note. Measured: 1,068 for a tenant of eight levels
+// with 700 siblings, a limit and a pool at each; and that doubled, since rings may be larger.
 inline constexpr uint32_t kUndoOfOne = 2048;
 
 inline constexpr uint32_t kNoteBytesMax = 128;
@@ -251,7 +251,7 @@ class Txn {
     field.value_ = value;
     FQ_POINT("txn.store");
   }
-  /// Something reachable was freed: what is taken from now on may be it, and an undo brings it back.
+  /// Something reachable was freed: an element taken from now on may be it, and an undo brings it back.
   void note_freed() { notes_all_ = true; }
 
   void commit() {
@@ -314,7 +314,7 @@ class Txn {
     __atomic_store_n(to, word, __ATOMIC_RELAXED);
   }
 
-  /// What it was, of so many words, lies at next_ already.
+  /// Its old value, of so many words, lies at next_ already.
   template <uint32_t kWords>
   [[gnu::always_inline]] void count_note(const void* first, uint64_t bytes) {
     const auto offset = static_cast<uint64_t>(static_cast<const std::byte*>(first) - base_);
@@ -332,7 +332,7 @@ class Txn {
 
   bool is_watched() const { return changed_ != nullptr && changed_->is_watched(); }
 
-  /// Before the commit: who dies in between has marked what he did not change.
+  /// Before the commit: a process that dies in between has marked blocks that it did not change.
   void mark_changes();
 
   bool is_private() const { return end_ == log_.words; }

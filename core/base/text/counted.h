@@ -1,4 +1,4 @@
-// counted - how many of something, in words.
+// counted - a number of things, in words.
 #pragma once
 
 // System.

@@ -9,7 +9,7 @@ namespace fq {
 /// Whether `pattern` takes in the whole `name`.
 bool pattern_matches(std::string_view pattern, std::string_view name);
 
-/// What every name begins with that `pattern` takes in: all before its first `*`.
+/// The beginning of every name that `pattern` matches: all before its first `*`.
 inline std::string_view pattern_prefix(std::string_view pattern) {
   return pattern.substr(0, pattern.find('*'));
 }

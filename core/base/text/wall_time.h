@@ -1,7 +1,7 @@
 // wall_time - instants as people write them: RFC 3339, `@EPOCH` (seconds, fractions allowed) or `+5m`.
 //
-// Instants are milliseconds since 1970 in UTC. What is finer than a millisecond is cut. No time zone
-// database and no locale: RFC 3339 carries its own offset, and output is always UTC.
+// Instants are milliseconds since 1970 in UTC. Parts of a millisecond are cut. No time zone database and no
+// locale: RFC 3339 carries its own offset, and output is always UTC.
 #pragma once
 
 // System.

@@ -1,5 +1,5 @@
-// occurrence - what schedules are told to do with their times: words that the journal, the door and people
-// share.
+// occurrence - the rules of schedules for their times, and the fate of a time: words that the journal, the
+// door and people share.
 #pragma once
 
 // System.
@@ -11,7 +11,7 @@ namespace fq {
 enum class MissedRule : uint8_t { one = 0, all = 1, skip = 2 };
 /// Of a time that comes while the message of the one before is unfinished. On disk.
 enum class OverlapRule : uint8_t { skip = 0, queue = 1, cancel = 2 };
-/// What became of a time. On disk.
+/// The fate of a time. On disk.
 enum class Occurrence : uint8_t {
   none = 0,     // there was none yet
   made = 1,     // a message

@@ -1,4 +1,4 @@
-// zone - a time zone: what its clocks show at an instant, and when they are changed.
+// zone - a time zone: the time that its clocks show at an instant, and when they are changed.
 //
 // Read from a file of the system's database (TZif, RFC 8536), whose last line is a rule for all later years.
 // Instants are seconds since 1970 in UTC; a local time is what the clock shows, counted the same way.

@@ -20,7 +20,7 @@ inline constexpr size_t kZoneNameBytesMax = 64;
 /// there is no database, or its file cannot be read.
 Result<Zone> load_zone(std::string_view name, const std::string& directory = {});
 
-/// What /etc/localtime names, or "UTC" where it names none.
+/// The zone that /etc/localtime names, or "UTC" where it names none.
 std::string system_zone_name();
 
 }  // namespace fq

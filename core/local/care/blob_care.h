@@ -1,8 +1,8 @@
-// blob_care - what lies in blobs/ held against the messages that speak of it.
+// blob_care - the files in blobs/, held against the messages that speak of them.
 //
 // Messages are found in steps under the lock, payloads are read without it. A blob belongs to nobody when no
-// message speaks of it that was accepted before its own lock was ours: whoever pushes one holds it until
-// then, and nobody can begin to while we do. Only such a one may go.
+// message speaks of it that was accepted before its own lock was ours: a process that pushes one holds it
+// until then, and none can begin to while we do. Only such a blob may go.
 #pragma once
 
 // System.

@@ -1,4 +1,4 @@
-// checked - what a check has found, for whoever repairs it.
+// checked - the findings of a check, for the repair.
 #pragma once
 
 // fq, below us.
@@ -19,7 +19,7 @@ struct LostBlob {
 
 struct Checked {
   CheckReport report;
-  CountedLines differences;  // findings too, behind what may have caused them
+  CountedLines differences;  // findings too, behind those that may have caused them
   bool segment_is_whole = true;
   std::vector<JournalDamage> damage;
   std::vector<LostBlob> lost_blobs;

@@ -1,7 +1,7 @@
 // compactor - the messages that pin the oldest journal file, copied forward as MOVED records with all that
 // is known of them, so that the file can go.
 //
-// What is copied is read without the lock and appended only if the message still is what it was: work goes on
+// A message is read without the lock and its copy appended only if it still is what it was: work goes on
 // meanwhile, and several processes may copy from one file.
 #pragma once
 
@@ -33,7 +33,7 @@ class Compactor : private Linked {
   Result<bool> find_in_oldest(std::vector<InOldest>& found);
   Result<Copied> copy_message(MessageId id, uint64_t item_position);
   /// A message whose record, at that place, cannot be read: it keeps no file where it is. Buried first, if it
-  /// is not dead (`again`). `unreadable`: somebody holds it, and may still end it.
+  /// is not dead (`again`). `unreadable`: a process holds it, and may still end it.
   Result<Copied> give_up(MessageId id, uint64_t item_position);
 
  private:

@@ -1,5 +1,5 @@
-// doctor_system - what fq needs of the kernel and of this process's limits, asked for where that can be
-// asked.
+// doctor_system - the needs of fq from the kernel and from the limits of this process, asked for where that
+// can be asked.
 #include "core/local/care/doctor.h"
 
 // System.

@@ -1,13 +1,14 @@
-// housekeeper - journal files given back, so that the journal is no larger than what lives allows.
+// housekeeper - journal files given back, so that the journal is no larger than its live data allows.
 //
-// journal_size.h says what is too large. A file whose messages have all ended is dropped: LOW is made
-// durable, then the file is recycled or removed; what keys and settings it alone tells is carried forward
-// first, and of a file that few live messages pin, these (compactor.h). Files that were made for a larger
-// queue make place for smaller ones. Payloads beside the journal that the dead left go too (loose_blobs.h).
+// journal_size.h says which size is too large. A file whose messages have all ended is dropped: LOW is made
+// durable, then the file is recycled or removed; keys and settings that it alone tells are carried forward
+// first, and so are the few live messages that pin a file (compactor.h). Files that were made for a larger
+// queue make place for smaller ones. Payloads beside the journal that dead processes left go too
+// (loose_blobs.h).
 //
-// What was written and what has died sets it going, not who asks: whoever ends messages looks whether
-// something is due, and whoever needs another journal file, pushes included, does what is due before one is
-// made. The compaction lock is held while files change, not while the disk is waited for.
+// Records written and messages ended set it going, not the caller: a process that ends messages looks whether
+// something is due, and one that needs another journal file, for a push too, does the work that is due before
+// one is made. The compaction lock is held while files change, not while the disk is waited for.
 #pragma once
 
 // fq, this room.
@@ -79,7 +80,7 @@ class Housekeeper final : public Upkeep, private Linked {
   KeyCarrier keys_;
   DeadFiles dead_files_;
   FileMaker file_maker_;
-  bool keeping_ = false;  // house: what housework itself is in need of is made, and not kept house for
+  bool keeping_ = false;  // house: files that housework itself needs are made without more housework
 };
 
 }  // namespace fq

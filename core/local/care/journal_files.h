@@ -1,8 +1,8 @@
 // journal_files - the journal's files as the segment's table knows them, held against those on disk.
 //
-// The table knows each file's key, so a header that is damaged is written anew where what lies behind it
-// shows that the file is the one that is meant, and a file that was not in use yet is made again. What is
-// neither is damage, for the rest of the repair: nothing here takes anything away that may hold a record.
+// The table knows each file's key, so a damaged header is written anew where the bytes behind it show that
+// the file is the one that is meant, and a file that was not in use yet is made again. Anything else is
+// damage, for the rest of the repair: nothing here takes anything away that may hold a record.
 #pragma once
 
 // fq, below us.
@@ -17,7 +17,7 @@ struct TableFile {
   FileKey key;
   uint64_t bytes = 0;
   uint64_t start = 0;  // of its records, in the stream; UINT64_MAX: it has none
-  uint64_t end = 0;    // what is written from here on goes elsewhere; UINT64_MAX: it goes on
+  uint64_t end = 0;    // records from here on go elsewhere; UINT64_MAX: it goes on
   uint32_t live = 0;   // messages whose record it holds
   bool current = false;
   bool spare = false;  // not in use yet

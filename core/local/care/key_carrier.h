@@ -1,5 +1,5 @@
-// key_carrier - what the journal must go on to say of unique keys that are held although their messages have
-// ended.
+// key_carrier - carries forward the unique keys that are held although their messages have ended, so that the
+// journal goes on to tell of them.
 #pragma once
 
 // fq, this room.

@@ -1,9 +1,9 @@
 // queue_checker - the live segment held against a rebuild from the journal.
 //
-// The segment is copied as it was at one moment (segment_copy.h), what was due by then fires in the copy, the
-// journal is replayed up to the same point into private memory, and the two are compared. What is not
-// compared, because a rebuild starts it anew: turns, tokens, averages. Then the payloads beside the journal
-// are read (blob_care.h).
+// The segment is copied as it was at one moment (segment_copy.h), timers due by then fire in the copy, the
+// journal is replayed up to the same point into private memory, and the two are compared. Turns, tokens and
+// averages are not compared, because a rebuild starts them anew. Then the payloads beside the journal are
+// read (blob_care.h).
 #pragma once
 
 // fq, this room.

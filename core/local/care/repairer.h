@@ -1,10 +1,11 @@
-// repairer - what check has found, set aside.
+// repairer - the repair: sets aside the damage that check has found.
 //
-// Nothing is mended in place. Damaged bytes of the journal are copied to damaged/ first; then what lives in
-// the damaged files, and in those before them, is copied forward from the segment, which knows also what the
-// lost records said, and the files are given back as compaction gives them back: a death on the way leaves
-// what any compaction leaves. A message whose own record cannot be read is cancelled, since nothing of it is
-// left to deliver. Only a segment that is damaged itself is made anew from the journal.
+// Nothing is mended in place. Damaged bytes of the journal are copied to damaged/ first; then the live
+// messages of the damaged files, and of those before them, are copied forward from the segment, which knows
+// also what the lost records said, and the files are given back as compaction gives them back: a death on the
+// way leaves no more than a death in any compaction. A message whose own record cannot be read is cancelled,
+// since nothing of it is left to deliver. Only a segment that is damaged itself is made anew from the
+// journal.
 #pragma once
 
 // fq, this room.

@@ -28,7 +28,7 @@ class SegmentCopy : private Linked {
   Store& copy_;
   Now now_;
   uint64_t generation_ = 0;
-  uint64_t next_ = 0;       // what lies before it was copied once
+  uint64_t next_ = 0;       // bytes before it were copied once
   uint64_t populated_ = 0;  // can be read and written without a page fault
 };
 

@@ -1,4 +1,4 @@
-// ended_view - what is told of messages that have ended, from the log that Endings keeps.
+// ended_view - messages that have ended, as the log that Endings keeps tells of them.
 #pragma once
 
 // fq, below us.
@@ -14,7 +14,7 @@ class EndedView : private Linked {
 
   Result<std::optional<MessageInfo>> find(MessageId id);
   Result<std::optional<JobOutput>> output(MessageId id);
-  /// What happened to one of which the journal knows nothing any more.
+  /// The history of a message of which the journal knows nothing any more.
   Result<HistoryPage> history(MessageId id);
   /// None: it is not told of.
   std::optional<std::vector<StepInfo>> steps(MessageId id);

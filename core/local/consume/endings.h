@@ -1,10 +1,11 @@
-// endings - what is written of messages before the record that ends them, and told of them after it.
+// endings - the notes about messages, written before the record that ends them, and told of them after it.
 //
-// Whoever ends messages asks under the state lock whether they are all noted (lacks_note). Where one is not,
-// that is an obstacle like any other: it is overcome without the lock, and the whole is looked at again. From
-// then on until the end is committed the log is ours, so that of two who end one message only one notes it.
+// An operation that ends messages asks under the state lock whether they are all noted (lacks_note). Where
+// one is not, that is an obstacle like any other: it is overcome without the lock, and the whole is looked at
+// again. From then on until the end is committed the log is ours, so that of two processes that end one
+// message only one notes it.
 //
-// A message that nobody asked to be told of costs a look at its flags.
+// A message of whose end nobody is told costs a look at its flags.
 #pragma once
 
 // System.
@@ -32,12 +33,13 @@ class EndNotes : private Linked {
 
   /// Whether this one has to be noted first, and is remembered for that. Needs: the state lock.
   bool lacks(RecordType type, SlotIndex slot, const Settle* settle);
-  /// Notes those that were found. A fault in that is no fault of what ends them: it is told in a notice.
+  /// Notes those that were found. A fault in that does not fail the operation that ends them: it is told in a
+  /// notice.
   void overcome();
-  /// What was noted has ended, or has not: the log is given back.
+  /// The noted messages have ended, or have not: the log is given back.
   void done();
 
-  /// Gives back what has had its time, where that may be something.
+  /// Gives back notes that have had their time, where there may be some.
   void tend();
   void sweep();
   EndedLog& log() { return log_; }
@@ -82,8 +84,8 @@ class EndNotes : private Linked {
   std::vector<TriedOutput> outputs_tried_;  // in output/, of those that were found
   int64_t now_wall_ms_ = 0;                 // of the ends that are noted
   bool has_log_ = false;
-  bool gave_up_ = false;         // what is ended now is not noted
-  int64_t no_try_until_ms_ = 0;  // until then nobody is waited for
+  bool gave_up_ = false;         // messages that end now are not noted
+  int64_t no_try_until_ms_ = 0;  // until then the log is not waited for
   int64_t tended_at_ms_ = INT64_MIN / 2;
 };
 

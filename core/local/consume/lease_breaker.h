@@ -1,7 +1,7 @@
-// lease_breaker - gives back what anybody holds, as if it had not been taken.
+// lease_breaker - returns all leased messages, whoever holds them; no attempt is counted.
 //
-// For a copy of a queue: whoever holds a message of the original holds none of the copy's, and that the copy
-// was made meanwhile is no attempt and no crash.
+// For a copy of a queue: a process that holds a message of the original holds none of the copy's, and the
+// copying is neither an attempt nor a crash.
 #pragma once
 
 // fq, this room.

@@ -15,7 +15,7 @@ class LeaseHolder : private Linked {
 
   Result<void> become();
   void leave();
-  /// What it says of itself, in every segment that it comes into.
+  /// Tells others of this worker, in every segment that it comes into.
   Result<void> attend(const Attendance& attendance);
   /// A descriptor that keeps these messages ours for as long as any process has it.
   Result<std::optional<int>> hold_for_job(std::span<const MessageId> ids, std::optional<int64_t> limit_ms);

@@ -26,9 +26,9 @@ class Mutator : private Linked {
                               std::optional<uint64_t> item_position = {});
   /// Room for so many more to be ended under one hold of the lock, where nothing is allocated.
   void reserve(size_t n) { blobs_.reserve(blobs_.size() + n); }
-  /// What ends under the lock leaves a payload there. Needs: reserve().
+  /// A message that ends under the lock leaves its payload there. Needs: reserve().
   std::vector<ItemPlace>& blobs() { return blobs_; }
-  /// After all of them: what waited for them is resolved, all of it durable, payloads are removed.
+  /// After all of them: messages that waited for them are resolved, all of it durable, payloads are removed.
   Result<void> finish();
 
  private:

@@ -1,8 +1,8 @@
-// reaper - what happens to the messages of a consumer that has died.
+// reaper - the messages of a consumer that has died: brought back, or kept by its jobs.
 //
-// What a job left behind keeps its message (core/local/files/jobs/running_jobs.h): the process that buries
-// the worker asks for each first. All that nobody keeps comes back at once, however much of the same worker's
-// is kept.
+// A message is kept by whatever its job left behind (core/local/files/jobs/running_jobs.h): the process that
+// buries the worker asks for each first. All that are not kept come back at once, however many of the same
+// worker's are kept.
 #pragma once
 
 // fq, this room.
@@ -12,17 +12,17 @@
 
 namespace fq {
 
-/// Owns what this process has seen of the dead: when it looked, and what their jobs left behind.
+/// Owns the knowledge of this process about the dead: when it looked, and what their jobs left behind.
 class Reaper : private Linked {
  public:
   Reaper(Link& link, Writer& writer, EventWriter& events) : Linked(link), writer_(writer), events_(events) {}
 
-  /// Brings back what the dead held, unless that was looked at a moment ago.
+  /// Brings back the messages of dead holders, unless it looked for those a moment ago.
   Result<void> reap_all(const Now& now) {
     const bool looked = reaped_at_ms_ != 0 && now.boot_ms - reaped_at_ms_ < kReapIntervalMs;
     return looked ? Result<void>() : reap_dead(now);
   }
-  /// Before a look tells who holds what.
+  /// Before a look tells the holders of messages.
   void reap_before_look();
   /// The next reap_all() looks, however short ago the last one was.
   void look_anew() { reaped_at_ms_ = 0; }

@@ -1,9 +1,9 @@
-// resolver - held messages: let go or buried once what they came after has ended; held again when it comes
+// resolver - held messages: released or buried once their dependencies have ended; held again when one comes
 // back.
 //
 // Each end leaves its message in a list of the schedule; the next process (the one that ended it, a consumer,
-// one that looks) goes through it, a few in a transaction, each with its record. One that is killed leaves
-// the rest.
+// one that looks) goes through it, a few in a transaction, each with its record. A process that is killed
+// leaves the rest.
 #pragma once
 
 // fq, this room.

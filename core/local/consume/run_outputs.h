@@ -1,7 +1,7 @@
-// run_outputs - what the jobs of this process write, in files that others read meanwhile; and the calls that
+// run_outputs - the output of this process's jobs, in files that others read meanwhile; and the calls that
 // are its own.
 //
-// The shelf (directory and `calls`) belongs to all of them together: what a job writes may end after the
+// The shelf (directory and `calls`) belongs to all of them together: the output of a job may end after the
 // queue's object does.
 #pragma once
 

@@ -1,7 +1,7 @@
 // taker - messages out: a turn each, payloads read outside the lock, sleeping while there is none.
 //
-// A group's messages are leased in one hold of the lock as far as kGroupRecords reaches; what is left of a
-// larger one is open to others meanwhile, as if it had gathered for them too.
+// A group's messages are leased in one hold of the lock as far as kGroupRecords reaches; the rest of a larger
+// one is open to others meanwhile, as if it had gathered for them too.
 #pragma once
 
 // fq, this room.
@@ -62,7 +62,7 @@ class Taker : private Linked {
   Body body_;
   std::vector<EventItem> event_items_;
   std::vector<TakenMessage> taken_;
-  /// What is still to be taken of the group that is being taken.
+  /// The rest of the group that is being taken.
   struct Group {
     TenantIndex leaf{};
     uint64_t left = 0;

@@ -1,5 +1,5 @@
-// watcher - what others do to what we hold or wait for: leases ended or extended under us, messages that
-// end, a queue that has nothing left to do.
+// watcher - changes by others to messages that we hold or wait for: leases ended or extended under us,
+// messages that end, a queue that has nothing left to do.
 #pragma once
 
 // System.
@@ -23,7 +23,7 @@ class Watcher : private Linked {
   uint32_t changes_seen() const { return changes_seen_; }
   void begin_at(uint32_t changes) { changes_seen_ = changes; }
 
-  /// Whether nothing is left to do but what is paused.
+  /// Whether nothing is left to do but paused messages.
   Result<bool> is_idle();
   Result<EndStatus> await_end(const EndRequest& request);
   /// Until something has ended, or `until_ms`; also when interrupted. `seen`: end_event before the look.
@@ -44,7 +44,7 @@ class Watcher : private Linked {
   std::map<uint64_t, WatchedLease> watched_;  // by message
   uint32_t changes_seen_ = 0;
   uint64_t watched_segment_ = 0;
-  bool watched_carried_ = false;  // some were given in a segment before: nobody counts their changes for us
+  bool watched_carried_ = false;  // some were given in a segment before: their changes are not counted for us
 };
 
 }  // namespace fq

@@ -34,7 +34,7 @@ class NewBlob {
   uint32_t crc_ = 0;
 };
 
-/// One that is to be removed.
+/// A blob that is to be removed.
 struct LooseBlob {
   BlobName name;
   uint64_t bytes = 0;
@@ -43,7 +43,7 @@ struct LooseBlob {
 /// A blob that holds what its message's item says. The Error's text is "blobs/...: " and what is wrong, where
 /// it is lost. Reads all of it.
 Result<std::unique_ptr<File>> open_whole_blob(Disk& disk, const MessageItem& item);
-/// What such a blob holds.
+/// The contents of such a blob.
 Result<std::string> read_whole_blob(Disk& disk, const MessageItem& item);
 /// Whether a file itself is gone (sys = ENOENT), damaged (`bad_data`) or has something in its place that is
 /// no file, rather than only not to be had now.
@@ -56,7 +56,7 @@ void remove_blob(Disk& disk, const BlobName& name);
 
 struct BlobNames {
   std::vector<std::string> own;      // "blobs/...", as fq names them
-  std::vector<std::string> strange;  // what fq did not make: a line each
+  std::vector<std::string> strange;  // files that fq did not make: a line each
 };
 Result<BlobNames> list_blobs(Disk& disk);
 

@@ -14,7 +14,8 @@
 namespace fq {
 
 Result<std::string> read_kept_policy(Disk& disk);
-/// Needs: nobody else keeps one now. Whole and durable when it returns; else what was there is still there.
+/// Needs: no other process keeps one now. Whole and durable when it returns; else the earlier one is still
+/// there.
 Result<void> keep_policy(Disk& disk, std::string_view text);
 
 }  // namespace fq

@@ -16,7 +16,7 @@ struct KeySecret {
 };
 
 Result<KeySecret> read_secret(Disk& disk);
-/// Needs: nobody else makes it now. Durable when it returns.
+/// Needs: no other process makes it now. Durable when it returns.
 Result<KeySecret> make_secret(Disk& disk);
 
 }  // namespace fq

@@ -1,9 +1,10 @@
-// lock_file - `lock`: who is attached to a queue, and which segment is its own.
+// lock_file - `lock`: the processes attached to a queue, and the segment that is its own.
 //
-// Everybody attached holds a shared flock on it for as long as they live; an exclusive one is the proof
-// that nobody is. flock and not fcntl: any close() in the process would lose the latter. The file is never
-// unlinked while its queue exists. It also holds what makes a copied spool tell itself from its original
-// (device, inode, nonce) and the generation, which a rebuild raises to stop leaders of a lost segment.
+// Every attached process holds a shared flock on it for as long as it lives; an exclusive one is the proof
+// that none is attached. flock and not fcntl: any close() in the process would lose the latter. The file is
+// never unlinked while its queue exists. It also holds the fields by which a copied spool tells itself from
+// its original (device, inode, nonce) and the generation, which a rebuild raises to stop leaders of a lost
+// segment.
 #pragma once
 
 // System.

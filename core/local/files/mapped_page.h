@@ -16,7 +16,7 @@ class MappedPage {
  public:
   static constexpr size_t kBytes = 4096;
 
-  /// Needs: it is writable, and no fake. What it has less than a page is made; new bytes are zero.
+  /// Needs: it is writable, and no fake. A file shorter than a page is extended to one; new bytes are zero.
   static Result<MappedPage> map(File& file, const std::string& object);
 
   MappedPage(MappedPage&& other) noexcept : base_(std::exchange(other.base_, nullptr)) {}

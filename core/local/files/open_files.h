@@ -29,7 +29,7 @@ class OpenFiles {
     if (!opened_now.ok() && opened_now.error().sys == ENOENT) return gone(key.number);
     FQ_TRY_SET(std::unique_ptr<File> file, std::move(opened_now));
     if (file == nullptr) {
-      // As if it had been removed: what it held lies elsewhere now, or nowhere.
+      // As if it had been removed: its records lie elsewhere now, or nowhere.
       return Error{ErrorKind::io, journal_file_name(key.number) + ": was recycled under us", ENOENT};
     }
     // Only the newest few are worth a descriptor; which one goes does not matter for being right.

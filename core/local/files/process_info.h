@@ -1,4 +1,5 @@
-// process_info - what /proc tells of other processes, for messages and for leases that outlive a segment.
+// process_info - facts that /proc tells of other processes, for messages and for leases that outlive a
+// segment.
 #pragma once
 
 // System.

@@ -30,11 +30,11 @@ std::string_view refused_file_system(unsigned long magic);
 /// disk.
 Result<void> check_place(const std::string& spool, Disk& queue);
 Result<std::vector<std::string>> list_queue_directories(const std::string& spool);
-/// Renames the queue out of the way, then deletes it. Needs: nobody is attached.
+/// Renames the queue out of the way, then deletes it. Needs: no process is attached.
 Result<void> remove_queue_directory(const std::string& spool, const std::string& queue);
 /// As much of it as goes. True: all of it.
 bool remove_tree(int parent, const char* name);
-/// ErrorKind::usage: there is one of that name. Needs: nobody is attached.
+/// ErrorKind::usage: there is one of that name. Needs: no process is attached.
 Result<void> rename_queue_directory(const std::string& spool, const std::string& queue,
                                     const std::string& name);
 

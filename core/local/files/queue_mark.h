@@ -21,7 +21,7 @@ using QueueMark = std::array<char, kMarkBytes>;
 QueueMark mark_of(const uint8_t (&nonce)[16]);
 inline std::string_view text_of(const QueueMark& mark) { return {mark.data(), mark.size()}; }
 
-/// The queue of this spool that has it; "": none. What cannot be read has none.
+/// The queue of this spool that has it; "": none. A queue that cannot be read has none.
 Result<std::string> find_queue_marked(const std::string& spool, std::string_view mark);
 /// Draws a nonce whose mark no queue of this spool has.
 Result<void> draw_nonce(const std::string& spool, uint8_t (&nonce)[16]);

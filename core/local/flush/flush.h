@@ -32,7 +32,7 @@ struct FlushPiece {
   OpenedRecord opened;  // where `from` begins the file
 };
 
-/// What a leader does, as it found the stream under the state lock.
+/// The work of a leader, as it found the stream under the state lock.
 struct FlushPlan {
   uint64_t durable_end = 0;
   uint64_t ring_start = 0;

@@ -43,7 +43,7 @@ class ItemReader {
   /// look it up again) or damaged.
   Result<bool> read(const ItemPlace& place, StoredItem& stored, bool lasting = false);
 
-  /// Drops the cached blocks: what they hold may be of before a write.
+  /// Drops the cached blocks: their bytes may be of before a write.
   void forget() { blocks_ = {}; }
 
   /// A whole record at a stream position: header and body. False as above.

@@ -1,7 +1,8 @@
-// ended_pages - what has ended, the newest end first: dead messages, which are in the queue still, among
-// those of which only a record tells.
+// ended_pages - the messages that have ended, the newest end first: dead messages, which are in the queue
+// still, among those of which only a record tells.
 //
-// A cursor is the end of the last one that was told and its id, so both go on behind it.
+// A cursor is the end and the id of the last one that was told, so dead messages and records both go on
+// behind it.
 #pragma once
 
 // fq, this room.

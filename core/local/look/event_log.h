@@ -1,8 +1,9 @@
-// event_log - where a reader of the journal stands: the stretch that it holds, and whose each message is.
+// event_log - the place of a reader of the journal: the stretch that it holds, and the tenant of each
+// message.
 //
-// Only a push tells the tenant, so the reader keeps in mind whose each message is until it has ended: 4 bytes
-// a message. It need not begin at the oldest file: whose the messages of older ones are is looked up there
-// when it is asked for. Nothing is allocated for an event; a tenant's name is kept once. Needs no lock.
+// Only a push tells the tenant, so the reader keeps in mind the tenant of each message until it has ended: 4
+// bytes a message. It need not begin at the oldest file: the tenants of older messages are looked up there
+// when they are asked for. Nothing is allocated for an event; a tenant's name is kept once. Needs no lock.
 #pragma once
 
 // System.
@@ -43,7 +44,7 @@ class TenantNames {
   uint32_t last_ = 0;  // mostly the next one is of the same
 };
 
-/// Whose a message is, in groups of neighbours that go when the last of them has ended.
+/// The tenants of messages, in groups of neighbours that go when the last of them has ended.
 class TenantsById {
  public:
   uint32_t get(uint64_t id);  // 0: not known
@@ -65,7 +66,7 @@ class TenantsById {
 
 struct EventLog {
   static constexpr size_t kBlockBytes = 1024 * 1024;  // chosen: larger reads gain nothing from a warm cache
-  static constexpr uint32_t kNobody = UINT32_MAX;     // in by_id: nothing tells whose it is
+  static constexpr uint32_t kNobody = UINT32_MAX;     // in by_id: nothing tells its tenant
   static constexpr uint32_t kTagged = 1u << 31;       // in by_id, beside the tenant: it has the wanted tag
 
   /// Bytes of one file, from stream position `begin` on.
@@ -92,20 +93,20 @@ struct EventLog {
   Block block;
   uint64_t position = 0;       // of the record that is read next
   uint64_t end = UINT64_MAX;   // nothing from here on is read
-  bool begun = false;          // false: what was given back before the oldest file is nobody's loss
+  bool begun = false;          // false: files given back before the oldest one are no loss
   uint32_t nameless_file = 0;  // could not be opened: lost, or about to leave the table of files
-  uint64_t from_position = 0;  // what lies before was told, or is only to be learnt from
+  uint64_t from_position = 0;  // events before it were told, or are only to be learnt from
   uint32_t from_item = 0;
-  bool counts = false;     // what is told is only counted, and told once more
+  bool counts = false;     // events are only counted, and told afterwards
   std::optional<Tag> tag;  // wanted, by all requests of this log
   TenantNames tenants;
   TenantsById by_id;
-  // What lies before is not read unless an event asks whose its message is; ids grow along the stream.
+  // Earlier records are not read unless an event needs the tenant of its message; ids grow along the stream.
   uint64_t learnt_from = 0;
   uint64_t least_pushed = UINT64_MAX;  // id, of the pushes behind that
   EventRecord record;                  // used again
-  std::string receipt;                 // likewise
-  std::string after, after_any;        // likewise
+  std::string receipt;                 // so is this
+  std::string after, after_any;        // and these
 };
 
 }  // namespace fq

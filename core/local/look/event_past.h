@@ -1,5 +1,5 @@
-// event_past - what a reading of the journal has to know of what lies before it: whose a message is, and when
-// it was pushed.
+// event_past - the facts that a reader of the journal needs from before its stretch: the tenant of a message,
+// and when it was pushed.
 #pragma once
 
 // fq, this room.
@@ -14,7 +14,8 @@ class EventPast : private Linked {
   /// Of the file that holds this position of the stream, where it begins; of the oldest one if that was given
   /// back.
   Result<uint64_t> file_start(uint64_t position);
-  /// Into the log: whose a message is that was pushed before what it has read, and others on the way.
+  /// Puts into the log the tenant of a message that was pushed before the stretch that it has read, and of
+  /// others on the way.
   Result<void> learn_tenant_of(MessageId id);
   struct Push {
     std::string tenant;

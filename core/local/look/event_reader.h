@@ -1,13 +1,13 @@
 // event_reader - the journal told as events, oldest first, and waited for at its end.
 //
-// A record copied forward (MOVED) is no event: it only tells whose its message is. What has no record is not
-// told: a TTL or a lease that ended by time, and that an attempt was the last one. It cannot be worked out
-// either: on a full disk leases and extensions are done without a record, and after a reboot other clocks
-// hold. What was said of these ends is told instead, with the push and the lease.
+// A record copied forward (MOVED) is not an event: it only tells the tenant of its message. Events without a
+// record are not told: a TTL or a lease that ended by time, and that an attempt was the last one. They cannot
+// be worked out either: on a full disk leases and extensions are done without a record, and after a reboot
+// other clocks hold. The push and the lease tell instead when these ends were to come.
 //
 // The last few events can be had without reading all: the newest file is read and counted, and only when it
-// holds too few the one before it. Records cannot be read backwards, so places on the way are noted, and what
-// is too much behind the last one that has enough is counted off.
+// holds too few the one before it. Records cannot be read backwards, so places on the way are noted, and the
+// surplus behind the last one that has enough is counted off.
 #pragma once
 
 // fq, this room.

@@ -1,10 +1,10 @@
 // event_stream - the journal read as it lies, record by record, while others write it.
 //
 // Read by large blocks, from the files up to where the ring begins and from the ring behind that, never past
-// what is committed. The state lock is held to find a block's place only. What a block says is proved by its
-// records' seals and checksums, so a file that is given back or used again meanwhile shows as bytes that do
-// not parse: then its place is looked up anew. A file that is gone and was not given back is a loss: it is
-// told, and passed. Between two blocks signals come through: a search for little may read all there is.
+// the last commit. The state lock is held to find a block's place only. The records' seals and checksums
+// prove a block, so a file that is given back or used again meanwhile shows as bytes that do not parse: then
+// its place is looked up anew. A file that is gone and was not given back is a loss: it is told, and passed.
+// Between two blocks signals come through: a search for little may read all there is.
 #pragma once
 
 // System.

@@ -1,11 +1,10 @@
 // explainer - says why a message is served when it is, or why it waits.
 //
-// What stands in its way is told by the walk that keeps it from being served
-// (core/schedule/rings/blockers.h), its place by the preview that peek shows. Only where that is far its
-// place is worked out: by looking at all messages and tenants, a part of them under each hold of the lock.
-// Between two parts everything may change, the segment itself be replaced: what is remembered is an id or a
-// name, and is looked for anew. What is told is copied into room that was made before (Seen), and made into
-// texts and lists behind the lock.
+// The walk that keeps it from being served tells what blocks it (core/schedule/rings/blockers.h), the preview
+// that peek shows tells its place. Only where that is far, its place is worked out: by looking at all
+// messages and tenants, a part of them under each hold of the lock. Between two parts everything may change,
+// even the segment be replaced: only an id or a name is remembered, and is looked for anew. The findings are
+// copied into room that was made before (Seen), and made into texts and lists behind the lock.
 #pragma once
 
 // System.
@@ -84,8 +83,8 @@ class Explainer : private Linked {
   /// Some of those that hold the slots of what is full. Needs: full_ has them in the order of the reasons.
   Result<void> find_running(std::span<Explanation> explanations);
   void look_for_running(uint32_t from, uint32_t to);
-  /// From its tenant up: what each other gets between two turns, and of a message how many turns there are
-  /// before its own.
+  /// From its tenant up: the turns that each other gets between two of its own, and of a message how many
+  /// turns there are before its own.
   Result<void> scan_rivals(Explanation& found);
   std::optional<Rivals> rivals_of(std::string_view path, bool own, uint64_t turns);
 

@@ -1,4 +1,4 @@
-// explainer_looks - what an explanation needs of all messages or tenants, looked at in parts.
+// explainer_looks - the looks at all messages or tenants that an explanation needs, taken in parts.
 #include "core/local/look/explainer.h"
 
 // System.

@@ -1,4 +1,4 @@
-// history - what happened to one message, read back from the journal.
+// history - the history of one message, read back from the journal.
 #pragma once
 
 // fq, this room.

@@ -28,7 +28,7 @@ class LocalFollower final : public OutputFollower, private Linked {
   Result<FollowStep> next(const FollowWait& wait) override;
 
  private:
-  /// What the queue says of the message.
+  /// The state of the message in the queue.
   struct Seen {
     bool ended = false;
     bool known = true;   // how often it was delivered

@@ -1,8 +1,9 @@
-// pages - what peek, cancel and kick go through, page after page, each from where the last one stopped.
+// pages - the messages that peek, cancel and kick go through, page after page, each from where the last one
+// stopped.
 //
-// A cursor says where its page begins, and any process can go on from it. This one remembers what it has
-// found beyond the page that it gave, so that the next page costs no look from the front. What is remembered
-// are ids, and they are looked at anew when they are told.
+// A cursor says where its page begins, and any process can go on from it. This one remembers the messages
+// that it has found beyond the page that it gave, so that the next page costs no look from the front. It
+// remembers only ids, and looks at the messages anew when it tells them.
 #pragma once
 
 // fq, this room.
@@ -32,8 +33,8 @@ class Pages : private Linked {
 
   /// The next `n` places behind `after`; fewer: there are no more.
   Result<std::vector<PagePlace>> select(const Filter& filter, Order order, const PagePlace& after, size_t n);
-  /// What was found a moment ago, if it still is that: the same message (by its id, as it is), in a state,
-  /// with a tag and for a reason that the filter takes.
+  /// The message that was found a moment ago, if it still is that: the same message (by its id, as it is), in
+  /// a state, with a tag and for a reason that the filter takes.
   Result<std::optional<Snapshot>> look_again(const Filter& filter, const PagePlace& place);
 
  private:

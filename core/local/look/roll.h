@@ -1,5 +1,5 @@
-// roll - who is attached to the queue as a worker, and who holds messages by living or by what it left
-// behind.
+// roll - the processes that are attached to the queue as workers, and those that hold messages by living or
+// by what they left behind.
 #pragma once
 
 // fq, this room.

@@ -1,4 +1,4 @@
-// row_parts - what rows of queues and of tenants are made of alike.
+// row_parts - the parts that rows of queues and of tenants have in common.
 #pragma once
 
 // fq, below us.

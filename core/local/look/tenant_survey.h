@@ -1,9 +1,9 @@
-// tenant_survey - one walk over all tenants: how old what they have is, what each is entitled to and was
-// given.
+// tenant_survey - one walk over all tenants: the age of their oldest messages, the entitlement of each, and
+// its service.
 //
 // Under the lock a page of nodes is copied as it lies there, into room that was made before; all else is done
-// behind it. So the lock is held for some ten microseconds at a time, however many tenants there are. What
-// changes between two pages may be seen half: counts of one tenant are of one moment, those of two are not.
+// behind it. So the lock is held for some ten microseconds at a time, however many tenants there are. A
+// change between two pages may be seen half: counts of one tenant are of one moment, those of two are not.
 #pragma once
 
 // System.
@@ -27,9 +27,9 @@ class TenantSurvey {
   /// Behind the lock: takes in what was copied; returns whether there is more to look at.
   bool digest();
 
-  /// After the last page. What is above one's entitlement is another's loss: Jain's index over what each
-  /// active tenant was given lately, in parts of its entitlement; none with fewer than two, or where nothing
-  /// was given.
+  /// After the last page. Service above one tenant's entitlement is another's loss: Jain's index over the
+  /// recent service of each active tenant, in parts of its entitlement; none with fewer than two, or where
+  /// nothing was given.
   std::optional<double> jain();
   std::optional<double> oldest_ready_s() const;
   /// Tenants that have something ready and may not be served now, whatever above them is in the way.

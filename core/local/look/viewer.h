@@ -1,7 +1,7 @@
-// viewer - peek and get: what is there, without changing it.
+// viewer - peek and get: the messages that are there, without changing them.
 //
 // Under the lock only fields are copied (Snapshot); payloads are read behind it. Pages are bounded and weakly
-// consistent: what changes between two pages may be told or not, what does not is told once.
+// consistent: a message that changes between two pages may be told or not, one that does not is told once.
 #pragma once
 
 // fq, this room.

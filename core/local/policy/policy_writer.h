@@ -1,4 +1,4 @@
-// policy_writer - what the schedule holds of policy, changed with room made for it.
+// policy_writer - changes of the policy that the schedule holds, with room made for them.
 #pragma once
 
 // System.
@@ -14,7 +14,7 @@ class PolicyWriter : private Linked {
 
   /// One transaction under the lock, with room made for it before.
   Result<void> change(const Need& need, const std::function<void(Txn&)>& change);
-  /// What was said of the whole queue holds for all its nodes when this returns.
+  /// The terms of the whole queue hold for all its nodes when this returns.
   Result<void> follow_terms();
 
  private:

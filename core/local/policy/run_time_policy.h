@@ -1,4 +1,4 @@
-// run_time_policy - what was set at run time: written down like a push, carried forward like a message.
+// run_time_policy - the values set at run time: written down like a push, carried forward like a message.
 #pragma once
 
 // fq, below us.
@@ -13,12 +13,12 @@ class RunTimePolicy : private Linked {
   RunTimePolicy(Link& link, Writer& writer, PolicyWriter& policy)
       : Linked(link), writer_(writer), policy_(policy) {}
 
-  /// All that hold for the queue, from wherever they are.
+  /// All values that hold for the queue, from whichever layer.
   Result<Settings> settings();
   Result<void> set(std::string_view path, const PolicyPatch& patch);
   Result<OverridePage> overrides(const Cursor& from, size_t n);
-  /// Writes down anew some of what holds, from where the walk is. Needs: the lock, and that the walk has
-  /// begun; ends it at its end.
+  /// Writes down anew some of the values that hold, from where the walk is. Needs: the lock, and that the
+  /// walk has begun; ends it at its end.
   Obstacle carry_some();
 
  private:

@@ -9,7 +9,7 @@
 
 namespace fq {
 
-/// What a batch adds to one node and all below it.
+/// The messages and bytes that a batch adds to one node and all below it.
 struct Arrival {
   std::string_view path;
   uint64_t messages = 0;

@@ -2,7 +2,7 @@
 //
 // Four records, each durable before the next, so that whatever dies the message is in one queue that serves
 // it, or held in both and told apart by a token: `leaving` here, `arrived` there, `left` here, `freed` there.
-// Who finds it between two of them (mover.h) needs no memory of the process that began.
+// A process that finds it between two of them (mover.h) needs no memory of the process that began.
 #pragma once
 
 // System.
@@ -71,9 +71,9 @@ class Crossing : private Linked {
   Result<void> settle(MessageId id);
   Result<void> wait_durable() { return link_.wait_all_durable(); }
 
-  /// What is on its way, in either direction.
+  /// The messages on their way, in either direction.
   Result<std::vector<InTransit>> all();
-  /// What the journal tells of moves.
+  /// The moves that the journal tells of.
   Result<MoveLedger> ledger();
   /// Whether something may be.
   bool may_have_some() { return header().nothing_moves.load(std::memory_order_relaxed) == 0; }
@@ -81,7 +81,7 @@ class Crossing : private Linked {
   const QueueMark& own_mark() { return mark(); }
 
  private:
-  /// What is to be written of one that leaves.
+  /// The record of a message that leaves.
   struct Draft {
     EditedRecord record;
     std::string terms;

@@ -1,7 +1,7 @@
 // editor - a message that does not run gets other values, in one record.
 //
-// What it is to be is put together without the lock, from all that is known of it and the patch; it is
-// written if the message still is what it was, else put together again.
+// The new message is put together without the lock, from all that is known of the old one and the patch; it
+// is written if that still is what it was, else put together again.
 #pragma once
 
 // fq, below us.
@@ -24,7 +24,7 @@ class Editor : private Linked {
   Result<SettleStatus> edit(MessageId id, const MessagePatch& patch);
 
  private:
-  /// What the message was, and what it is to be.
+  /// The message as it was, and as it is to be.
   struct Draft {
     Draft(Link& link, Upkeep& upkeep) : blobs(link, upkeep), doomed(link) {}
     Carried before;

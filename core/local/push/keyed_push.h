@@ -1,7 +1,7 @@
 // keyed_push - pushes with a key: whether there is one already, and what becomes of it then.
 //
 // Decided under the lock, encoded outside it, decided again when it is appended. A push that is not applied
-// yet is waited for: what it will do is not known before.
+// yet is waited for: its effect is not known before.
 #pragma once
 
 // fq, this room.
@@ -42,7 +42,7 @@ class KeyedPush : private Linked {
     behind,     // accepted too, and held until the one that runs has ended
     duplicate,  // there is one, which stays as it is
     replace,    // there is one that waits: it gets this payload
-    missing,    // what it is to come after is not known
+    missing,    // a message that it is to come after is not known
   };
 
   struct Plan {

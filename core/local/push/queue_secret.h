@@ -1,6 +1,6 @@
-// queue_secret - what the queue's unique keys are hashed with.
+// queue_secret - the secret with which the queue's unique keys are hashed.
 //
-// Without a secret somebody could choose keys that meet those of others. Made with the first key.
+// Without a secret a person could choose keys that collide with those of others. Made with the first key.
 #pragma once
 
 // fq, this room.

@@ -1,6 +1,6 @@
 // receiver - a message comes from another queue, with all that is known of it: by a move, or by an import.
 //
-// It comes in as it is said to be, by one record. Who sends it has to see to it that it is not served twice.
+// It comes in as it is said to be, by one record. The sender has to see to it that it is not served twice.
 #pragma once
 
 // fq, this room.

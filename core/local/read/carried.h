@@ -1,7 +1,7 @@
 // carried - all that is known of a message as one record, so that it needs no older one.
 //
-// What is copied under the lock is told without it; whoever appends the record asks first whether the message
-// still is what it was.
+// The message is copied under the lock and told without it; the caller that appends the record asks first
+// whether the message still is what it was.
 #pragma once
 
 // System.

@@ -1,4 +1,4 @@
-// event_walk - what happened to one message, from its newest event back.
+// event_walk - the events of one message, from its newest back.
 //
 // Every event record holds the position of the one before it about the same message. A MOVED record carries
 // the events of the files that it outlived, and so does an EDITED one, for when they are gone.
@@ -20,7 +20,7 @@ using EventVisitor = std::function<bool(RecordType type, int64_t at_wall_ms, con
 /// the journal holds no more.
 Result<void> walk_events(Link& link, uint64_t id, uint64_t position, const EventVisitor& visit);
 
-/// What a message's terms say of its way between queues, for the event that tells it: its views are theirs.
+/// The way of a message between queues, as its terms tell it, for the event of it: its views are theirs.
 EventDetail way_of(const MessageItem& item);
 
 /// Why its last attempt failed, as far as the journal tells.

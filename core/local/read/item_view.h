@@ -1,4 +1,4 @@
-// item_view - what a message's record says of it, as the door tells it.
+// item_view - a message's record, as the door tells it.
 #pragma once
 
 // fq, below us.
@@ -9,9 +9,9 @@
 
 namespace fq {
 
-/// All but its payload. What `info` says besides stays.
+/// All but its payload. Other fields of `info` stay.
 void describe_item(const MessageItem& item, MessageInfo& info);
-/// What a push gives of a message, its payload and its terms left out.
+/// The values that a push gives of a message, its payload and its terms left out.
 template <class Message>
 void copy_values(const MessageItem& item, Message& message) {
   message.tenant = item.tenant;
@@ -25,7 +25,7 @@ void copy_values(const MessageItem& item, Message& message) {
   message.timeout_ms = job.timeout_ms;
   message.keep_ms = job.keep_ms;
 }
-/// What its tags and its terms say to who is to run it.
+/// Its tags and terms, for the worker that is to run it.
 void describe_delivery(const MessageItem& item, Delivery& delivery);
 
 }  // namespace fq

@@ -17,7 +17,7 @@ class MessageReader : private Linked {
 
   /// False: it cannot be read, or has ended; taken.place is where it was looked for last.
   Result<bool> read(TakenMessage& taken);
-  /// What lies at one place. False: it lies there no more, or cannot be read.
+  /// Reads the message at one place. False: it lies there no more, or cannot be read.
   Result<bool> read(const ItemPlace& place) { return reader().read(place, stored_); }
   const MessageItem& item() const { return stored_.item; }
   /// Of the item; in `memory`, unless it lies in a blob.

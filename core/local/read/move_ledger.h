@@ -1,4 +1,5 @@
-// move_ledger - what a queue's journal tells of moves: what has left for which queue, and what has arrived.
+// move_ledger - the moves in a queue's journal: the messages that have left, for which queue, and those that
+// have arrived.
 //
 // Damage behind the last record that is known to be durable looks like a torn end. Where the lost record told
 // of a message that came from another queue, that queue's journal still tells that it left.

@@ -1,4 +1,4 @@
-// snapshot - what is copied of a message under the lock, to be described without it.
+// snapshot - a copy of a message taken under the lock, to be described without it.
 #pragma once
 
 // fq, below us.
@@ -21,7 +21,7 @@ struct Snapshot {
   bool expired = false;
   bool due_from_release = false;  // held, and due so long after its release
   bool suspended = false;         // leased, and its job sleeps
-  bool wait_failed = false;       // of what a step waited for last not all were acked
+  bool wait_failed = false;       // the last wait of a step: not all were acked
   int64_t wakes_wall_ms = 0;      // suspended or held: not before; 0: otherwise
   bool in_transit = false;        // held, and on its way between queues
   bool has_key = false;           // of --unique or --debounce

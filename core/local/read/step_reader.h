@@ -1,4 +1,4 @@
-// step_reader - what steps have come to: looked up under the lock, read in the journal without it.
+// step_reader - the results of steps: looked up under the lock, read in the journal without it.
 #pragma once
 
 // fq, below us.
@@ -19,7 +19,7 @@ struct SeenStep {
   uint64_t written_end = 0;
 };
 
-/// What its record says, with the bytes that it points into.
+/// The record of a step, with the bytes that it points into.
 struct StoredStep {
   std::vector<std::byte> bytes;
   SteppedRecord record;

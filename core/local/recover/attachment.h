@@ -27,17 +27,17 @@ class Attachment {
   const KernelIdentity& kernel() const { return kernel_; }
   const std::string& object() const { return disk_->label(); }
   const Location& location() const { return location_; }
-  /// Puts a smaller segment in the place of one that is too large, where that can be done at once: nobody
-  /// else is attached, and the disk has room for it. True: the queue was let go for that, attach anew.
+  /// Puts a smaller segment in the place of one that is too large, where that can be done at once: no other
+  /// process is attached, and the disk has room for it. True: the queue was let go for that, attach anew.
   bool make_smaller();
-  /// What a rebuild had to report, for a person; emptied by the call.
+  /// The reports of a rebuild, for a person; emptied by the call.
   void notice(std::string text) { notices_.push_back(std::move(text)); }
   std::vector<std::string> take_notices() { return std::exchange(notices_, {}); }
 
  private:
   enum class Found {
     usable,
-    absent,    // none, half-made, or of another boot or place: nobody can be at work in it
+    absent,    // none, half-made, or of another boot or place: no process can be at work in it
     poisoned,  // ours, but damaged inside
     retired,   // ours, flushed and left by a rebuilder that died before its own was in place
     foreign,   // another pid or time namespace's

@@ -1,8 +1,8 @@
 // replay - the journal applied from its first record to its last, into a fresh segment.
 //
-// The fallback after damage or a reboot, and the oracle of `fq check`. It decides nothing: the same apply
-// as in live operations, and timers fire before each record as they did then. What holds leases is kept by
-// pid, since the life locks of the old segment are gone.
+// The fallback after damage or a reboot, and the oracle of `fq check`. It decides nothing: the same apply as
+// in live operations, and timers fire before each record as they did then. Holders of leases are kept by pid,
+// since the life locks of the old segment are gone.
 #pragma once
 
 // fq, below us.
@@ -22,21 +22,21 @@ struct Replayed {
 /// Makes an empty queue's structures in zeroed memory (the phase stays `making`).
 Result<void> initialise_segment(Store& store);
 
-/// Stream positions at which a replay stops: what a live queue had done at one moment. Its messages come
-/// after their record is durable, everything else with the record.
+/// Stream positions at which a replay stops: those of a live queue at one moment. Its messages come after
+/// their record is durable, everything else with the record.
 struct ReplayUntil {
   uint64_t tail = UINT64_MAX;
   uint64_t applied_end = UINT64_MAX;  // pushed records from here on are passed over
 };
 
-/// Applies the journal's records. Needs: an initialised store that nobody else sees.
+/// Applies the journal's records. Needs: an initialised store that no other process sees.
 Result<Replayed> replay_journal(Disk& disk, Store& store, const ReplayUntil& until = {});
 
-/// What a boot does: leases are void without counting an attempt, and timers keep their wall time, but
+/// The effect of a boot: leases are void without counting an attempt, and timers keep their wall time, but
 /// none waits longer than it still had to when the machine went down.
 void apply_reboot(Store& store, int64_t old_boot_ms, int64_t new_boot_ms, int64_t wall_minus_boot_ms);
 
-/// Makes the arrays room for `need`; for a store that nobody else sees.
+/// Makes the arrays room for `need`; for a store that no other process sees.
 Result<void> grow_alone(Store& store, const Need& need);
 
 }  // namespace fq

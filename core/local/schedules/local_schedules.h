@@ -15,7 +15,7 @@ class LocalSchedules final : public Schedules {
   Result<void> load(std::span<const ScheduleDefinition> definitions) override {
     return book_.load(definitions);
   }
-  // What is due by now is told as done.
+  // Times that are due by now are told as done.
   Result<SchedulePage> list(const Cursor& from, size_t n) override {
     FQ_TRY(runner_.run_due());
     return book_.list(from, n);

@@ -1,9 +1,9 @@
 // schedule_book - the schedules of a queue, set and changed by hand or by the policy file: written down like
 // a push, and again before the file of an old record goes.
 //
-// Each change is one record that tells all there is of its schedule. It is encoded without the lock, from
-// what the lock showed, and appended only if nothing has happened to the schedule meanwhile; else it is begun
-// again.
+// Each change is one record that tells all there is of its schedule. It is encoded without the lock, from the
+// state that the lock showed, and appended only if nothing has happened to the schedule meanwhile; else it is
+// begun again.
 #pragma once
 
 // fq, below us.

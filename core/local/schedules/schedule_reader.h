@@ -1,4 +1,4 @@
-// schedule_reader - what a schedule is: looked up under the lock, read in the journal without it.
+// schedule_reader - a schedule in full: looked up under the lock, read in the journal without it.
 #pragma once
 
 // fq, this room.
@@ -25,8 +25,8 @@ struct SeenSchedule {
   uint64_t written_end = 0;
 };
 
-/// What its record says, with the bytes that it points into: as it was when that was written, and not what
-/// has become of it since.
+/// The record of a schedule, with the bytes that it points into: as it was when that was written, and not as
+/// it has become since.
 struct StoredSchedule {
   std::vector<std::byte> bytes;
   ScheduledRecord record;
@@ -46,7 +46,7 @@ class ScheduleReader : private Linked {
   Result<bool> read(const SeenSchedule& seen, StoredSchedule& stored);
 };
 
-/// What the record says, as it is by now.
+/// The record brought up to date with what the lock showed.
 ScheduledRecord record_now(const StoredSchedule& stored, const SeenSchedule& seen);
 
 }  // namespace fq

@@ -1,8 +1,9 @@
-// schedule_runner - messages made of schedules whose time has come, by whoever is at work on the queue.
+// schedule_runner - messages made of schedules whose time has come, by any process at work on the queue.
 //
 // A due time is accounted for in the transaction that appends its message, or the record that it makes none.
-// So a death before it leaves the time due, and one after it leaves it done; two at work at once see each
-// other's. One that finds no room is put aside, and tried again when something has ended since.
+// So a death before it leaves the time due, and one after it leaves it done; two processes at work at once
+// see each other's messages. A schedule that finds no room is put aside, and tried again when a message has
+// ended since.
 #pragma once
 
 // System.

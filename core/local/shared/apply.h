@@ -1,4 +1,4 @@
-// apply - the one transition function: what a record does to the schedule, live and in replay.
+// apply - the one transition function: the effect of a record on the schedule, live and in replay.
 //
 // It takes what a record says and nothing else: no clock, no disk, no decision. Live operations decide,
 // append the record and call this in the same transaction; a rebuild only calls this.
@@ -29,8 +29,8 @@ class Apply {
     return store_.schedule().messages().add(txn, entry_of(item, id, item_position, at_wall_ms));
   }
 
-  /// What the record at `position` says of the message in `slot`. `holder`: leased only. `serial`: leased
-  /// only, of this message. A retry or a death that was the last attempt leaves it dead: returns true then.
+  /// Applies the record at `position` to the message in `slot`. `holder`: leased only. `serial`: leased only,
+  /// of this message. A retry or a death that was the last attempt leaves it dead: returns true then.
   bool event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& detail, Serial serial,
              HolderIndex holder, uint64_t position, int64_t at_wall_ms);
 

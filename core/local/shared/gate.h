@@ -17,7 +17,7 @@
 
 namespace fq {
 
-/// What went wrong with the segment itself rather than with an operation.
+/// A fault of the segment itself rather than of an operation.
 enum class SegmentTrouble {
   none,
   replaced,  // attach anew, then try again
@@ -67,8 +67,8 @@ class Gate {
     }
   }
 
-  /// Applies pushed records that may be served now. Needs: the lock, no open Txn. Sets `wakes` when
-  /// something became ready. What `own` tells is not read back from the ring.
+  /// Applies pushed records that may be served now. Needs: the lock, no open Txn. Sets `wakes` when something
+  /// became ready. The messages that `own` tells are not read back from the ring.
   void apply_pending(PushedMessages* own = nullptr);
   /// Applies the messages of the record at the pending end that are not applied yet, as many as fit in this
   /// transaction. Needs: the lock; the record is appended and may be served; `added` is what note_pending

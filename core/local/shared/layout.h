@@ -18,7 +18,7 @@
 //  T1  durable_end <= ring_start <= applied_end <= servable_end <= tail, and tail - ring_start fits the ring.
 //  T2  Bytes before ring_start are in their files; before durable_end they are on disk.
 //  T3  Messages of pushed records before applied_end are in the schedule, none behind it is.
-//  T4  committed_end is tail as of the last commit; whoever repairs the state lock sets it.
+//  T4  committed_end is tail as of the last commit; a process that repairs the state lock sets it.
 //  T5  [durable_end, ring_start) is not empty only after lazy bytes left the ring unsynced.
 #pragma once
 
@@ -43,8 +43,8 @@ inline constexpr uint32_t kJournalFilesMax = 2048;
 // Ids and serials are handed out below a durable limit that moves in steps of this.
 inline constexpr uint64_t kLimitStep = uint64_t{1} << 20;
 
-// Unique keys of messages that are not applied yet are counted by eight bits of their hash: who finds a count
-// waits until it is applied. Chosen: few meet by accident, and a batch adds to each once.
+// Unique keys of messages that are not applied yet are counted by eight bits of their hash: a push that finds
+// a count waits until it is applied. Chosen: few meet by accident, and a batch adds to each once.
 inline constexpr uint32_t kPendingKeys = 256;
 
 enum class FileState : uint32_t { none = 0, ready = 1, current = 2, sealed = 3, failed = 4 };
@@ -66,7 +66,7 @@ struct HolderSlot {
   LifeLock life;
   Shared<uint32_t> pid;  // 0: free
   Shared<uint32_t> next_free;
-  Shared<uint64_t> started;         // of a carried holder: what /proc tells, since its life lock is elsewhere
+  Shared<uint64_t> started;         // of a carried holder: as /proc tells, since its life lock is elsewhere
   Shared<uint32_t> carried;         // 1: taken over from a segment that was rebuilt; no life lock
   Shared<int64_t> job_limit_ms;     // how long after its death what its jobs left behind keeps messages
   Shared<int64_t> orphaned_at_ms;   // boot time: seen dead with such jobs; 0: not
@@ -92,13 +92,14 @@ struct SharedPolicy {
   Shared<uint32_t> zero;
 };
 
-/// What pins journal files beside messages: things of which only old records tell. Before the files of these
-/// can go they are written down anew, by a walk over an array of the schedule that any process goes on with.
+/// A pin on journal files beside that of messages: things of which only old records tell. Before the files of
+/// these can go they are written down anew, by a walk over an array of the schedule that any process goes on
+/// with.
 struct Pin {
   Shared<uint64_t> record;     // no record before it tells of one; 0: there is none
-  Shared<uint64_t> since;      // likewise, of those that came since the walk began
+  Shared<uint64_t> since;      // the same, of those that came since the walk began
   Shared<uint64_t> walk_from;  // where the stream ended when the walk began; 0: there is no walk
-  Shared<uint32_t> walk_next;  // what lies before it was written down anew
+  Shared<uint32_t> walk_next;  // elements before it were written down anew
   Shared<uint32_t> zero;
 };
 
@@ -106,11 +107,11 @@ struct Pin {
 struct LooseBlobsCount {
   Shared<uint64_t> bytes;
   Shared<uint64_t> looked_at;  // bytes, when blobs/ was last looked through
-  Shared<uint32_t> of_damage;  // 1: what is found there goes to damaged/, records were lost
+  Shared<uint32_t> of_damage;  // 1: blobs found there go to damaged/, records were lost
   Shared<uint32_t> zero;
 };
 
-/// What ties a segment to its boot, its namespace and its directory. Constant once the segment is ready.
+/// The tie of a segment to its boot, its namespace and its directory. Constant once the segment is ready.
 struct SegmentIdentity {
   char magic[8];
   uint64_t layout_hash;
@@ -131,7 +132,7 @@ enum class Phase : uint32_t {
   retired = 3,   // another segment has taken its place: attach anew
 };
 
-// What is opened as a whole (Txn::open), beside what the schedule names.
+// The part that is opened as a whole (Txn::open), beside those that the schedule names.
 inline constexpr uint32_t kOpensEnds = kOpensRing + 1;
 template <class T>
 using EndField = Shared<T, kOpensEnds>;
@@ -146,7 +147,7 @@ struct SegmentHeader {
   std::atomic<uint64_t> committed_end;
   std::atomic<uint64_t> durable_end;  // written by the leader, under flush
   std::atomic<uint64_t> ring_start;   // written by the leader, under flush
-  std::atomic<uint64_t> written_end;  // likewise; a hint: bytes before it need no second tidy write
+  std::atomic<uint64_t> written_end;  // by the leader too; a hint: bytes before it need no second tidy write
   std::atomic<uint32_t> sync_failed;  // sticky: no file takes the journal any more
   std::atomic<uint32_t> sync_under_way;
   std::atomic<uint32_t> file_failed;    // the current file took no write or sync: the next leader moves on
@@ -154,12 +155,12 @@ struct SegmentHeader {
   EventWord sync_event;                 // durable_end moved, or the leader gave up
   std::atomic<uint32_t> ready_waiters;  // a hint that may drift up: costs a system call, never skips one
   std::atomic<uint32_t>
-      selective_waiters;  // those of them that do not take just any message; likewise a hint
+      selective_waiters;  // those of them with a filter; a hint too
   std::atomic<uint32_t> sync_waiters;
   EventWord end_event;                // messages ended
-  std::atomic<uint32_t> end_waiters;  // likewise a hint
+  std::atomic<uint32_t> end_waiters;  // a hint too
   // 1: when it was last looked at, no message was on its way from or to another queue. A hint of a new
-  // segment is 0; who has the spool's MoveLock sets it.
+  // segment is 0; the process that has the spool's MoveLock sets it.
   std::atomic<uint32_t> nothing_moves;
 
   RobustMutex policy_lock;
@@ -168,7 +169,7 @@ struct SegmentHeader {
   RobustMutex state;
   RobustMutex checking;
 
-  // Guarded by state. What every operation touches comes first; the undo log is mostly untouched.
+  // Guarded by state. The fields that every operation touches come first; the undo log is mostly untouched.
   Shared<uint64_t> segment_bytes;  // of the file; where the next chunk goes
   Shared<uint64_t> resealed_end;   // records before it may carry the seal of a file that failed
   // From here to next_serial: opened by each change.

@@ -7,7 +7,7 @@ enum class Obstacle {
   none,
   ring_full,     // write it out first
   file_needed,   // make a journal file
-  closing_room,  // what is live could not be closed any more: make a file or refuse
+  closing_room,  // live messages could not be ended any more: make a file or refuse
   memory,        // grow the segment
   limits,        // raise the limit of ids and serials
   holder,        // become known as one who holds leases by living

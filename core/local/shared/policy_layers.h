@@ -1,7 +1,8 @@
-// policy_layers - what holds for the whole queue: defaults, the policy file, what was set at run time.
+// policy_layers - the layers of a queue's own policy: defaults, the policy file, and the values set at run
+// time.
 //
-// The layers are kept apart in the segment, so that what was set can be taken back; what holds is put
-// together whenever one of them changes. What is said of tenants lies with them
+// The layers are kept apart in the segment, so that a value set at run time can be taken back; the values
+// that hold are put together whenever a layer changes. The values of tenants lie with them
 // (core/schedule/rings/control.h).
 #pragma once
 
@@ -19,7 +20,7 @@ bool is_of_queue(PolicyKey key);
 /// The file's layer is this from now on.
 void store_file_layer(Txn& txn, SegmentHeader& header, const Settings& file);
 void patch_run_time_layer(Txn& txn, SegmentHeader& header, const PolicyPatch& patch);
-/// What was set at run time and is not of a node.
+/// The values set at run time that are not of a node.
 PolicyValues run_time_values(const SegmentHeader& header);
 
 FileIdentity policy_file_of(const SharedPolicy& policy);

@@ -1,4 +1,4 @@
-// sleep - how an operation waits: on words, and never without a cap.
+// sleep - the sleep of an operation that waits: on words, and never without a cap.
 #pragma once
 
 // System.
@@ -14,7 +14,7 @@ inline constexpr int64_t kWaitCapMs = 1'000;
 inline constexpr int64_t kWaitCapWithoutWaitvMs = 50;
 inline constexpr int64_t kWaitMaxMs = INT64_MAX / 4;  // as good as for ever, and no sum with it overflows
 
-/// A hint for wakers that somebody sleeps; a death leaves it one too high, which costs them a system call.
+/// A hint for wakers that a process sleeps; a death leaves it one too high, which costs them a system call.
 class WaiterCounted {
  public:
   /// nullptr: does not count.

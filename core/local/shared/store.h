@@ -1,7 +1,7 @@
-// store - one segment's structures in one hand: what apply and the engine work on.
+// store - the structures of one segment in one hand, for apply and the engine to work on.
 //
-// It owns nothing but the mapping. Whoever changes anything through it holds the state lock, or is the only
-// one who knows the segment (a rebuild).
+// It owns nothing but the mapping. A process that changes anything through it holds the state lock, or is the
+// only one that knows the segment (a rebuild).
 #pragma once
 
 // System.

@@ -22,7 +22,7 @@ class StepBook : private Linked {
   Result<SettleStatus> keep(const Receipt& receipt, std::string_view name, Bytes output);
   Result<StepPush> push(const Receipt& receipt, std::string_view name, const NewMessage& message);
 
-  /// What the lock shows of one step under a receipt.
+  /// One step under a receipt, as the lock shows it.
   struct Look {
     SettleStatus receipt = SettleStatus::unknown;
     std::optional<SeenStep> seen;  // it has come to something

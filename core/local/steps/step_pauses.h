@@ -1,9 +1,9 @@
 // step_pauses - steps that take time: the message is given back until then, and its job ends meanwhile.
 //
 // A lease that a process holds is suspended: its end, whatever that is, brings the message to sleep, so it is
-// not run again while the job that slept is still there. A job back at such a step under another lease
-// has slept, or has waited: what it waited for is looked at again, and where some of it is unfinished (more
-// than kAfterMax can be waited for in turns only) waits on.
+// not run again while the job that slept is still there. A job back at such a step under another lease has
+// slept, or has waited: the messages that it waited for are looked at again, and where some are unfinished
+// (more than kAfterMax can be waited for in turns only) it waits on.
 #pragma once
 
 // fq, this room.

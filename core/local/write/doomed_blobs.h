@@ -18,7 +18,8 @@ class DoomedBlobs : private Linked {
   void add(const LooseBlob& blob) { blobs_.push_back(blob); }
   /// Reads which files hold the payloads that lie there.
   void find(std::span<const ItemPlace> places);
-  /// Needs: what dooms them is durable. They are left to a later look where somebody may still read them.
+  /// Needs: the records that doom them are durable. They are left to a later look where another process may
+  /// still read them.
   void remove();
 
  private:

@@ -1,5 +1,5 @@
-// event_writer - what happens to messages that are there: applied and told by one record, and those who sleep
-// for it woken.
+// event_writer - writes events of messages that are there: applies and tells each by one record, and wakes
+// the processes that sleep for it.
 //
 // Owns the record of events and the items it is made of.
 #pragma once

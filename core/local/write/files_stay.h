@@ -1,6 +1,8 @@
-// files_stay - for its life the files of the journal and the payloads of what ends stay, for whoever reads them.
+// files_stay - keeps for its life the files of the journal and the payloads of messages that end, for a
+// process that reads them.
 //
-// As far as there is room (JournalSize::stays_for_check, LooseBlobs::stay); nobody else waits for anything.
+// As far as there is room (JournalSize::stays_for_check, LooseBlobs::stay); no other process waits for
+// anything.
 #pragma once
 
 // System.

@@ -1,8 +1,8 @@
 // link - this process's tie to a queue's segment: attached, locked, and attached anew where the segment was
 // replaced or is damaged.
 //
-// Owns what belongs to one segment (Session), who this process is in it (the holder slot), and the count of
-// segments that it has seen: whatever was remembered of an earlier one, by an index say, holds no more.
+// Owns all that belongs to one segment (Session), the identity of this process in it (the holder slot), and
+// the count of segments that it has seen: a memory of an earlier one, an index say, holds no more.
 #pragma once
 
 // System.
@@ -22,8 +22,8 @@ class Link {
         clock_(clock),
         session_(std::make_unique<Session>(*attachment_, clock)) {}
 
-  /// Runs `body` under the state lock; attaches anew (or rebuilds) and repeats where the segment was
-  /// replaced or damaged. `body` must be repeatable: whatever it did not commit is undone.
+  /// Runs `body` under the state lock; attaches anew (or rebuilds) and repeats where the segment was replaced
+  /// or damaged. `body` must be repeatable: a change that it did not commit is undone.
   template <class Work>
   Result<void> locked(Work&& body) {
     for (int attempt = 0;; ++attempt) {
@@ -77,7 +77,7 @@ class Link {
   uint64_t started_ = 0;
 };
 
-/// What works through a link: its shorthands.
+/// The base of objects that work through a link: its shorthands.
 class Linked {
  protected:
   explicit Linked(Link& link) : link_(link) {}

@@ -9,7 +9,7 @@ namespace fq {
 
 /// False: the oldest file is not pinned by it. Needs: the lock.
 bool begin_walk(Link& link, Pin& pin);
-/// What lies before `next` was written down anew; `at_end`: that is all.
+/// Elements before `next` were written down anew; `at_end`: those are all.
 void note_walked(Txn& txn, Pin& pin, uint32_t next, bool at_end);
 
 }  // namespace fq

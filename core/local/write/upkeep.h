@@ -1,7 +1,8 @@
-// upkeep - what keeps the journal as large as what lives allows: what is due, and who does it.
+// upkeep - the upkeep of the journal, which keeps it as large as its live data allows: what is due, and the
+// interface to do it.
 //
-// What was written and what has died makes it due, not who asks: due_housework() looks at a few numbers of
-// the header. It is done by the housekeeper (core/local/care), which stands above all that needs it.
+// Records written and messages ended make it due, not the caller: due_housework() looks at a few numbers of
+// the header. The housekeeper (core/local/care) does it, and stands above all that needs it.
 #pragma once
 
 // fq, below us.
@@ -13,7 +14,7 @@ namespace fq {
 
 enum class Housework { none, orphans, sync, drop, carry, copy, shrink };
 
-/// What is to be done so that the journal is no larger than what lives allows. Needs: the state lock.
+/// The work that is due so that the journal is no larger than its live data allows. Needs: the state lock.
 Housework due_housework(SegmentHeader& header);
 
 class Upkeep {
@@ -28,7 +29,7 @@ class Upkeep {
 
   /// Whether something is due, for keep_if_due(). Needs: the state lock.
   void look(SegmentHeader& header) { is_due_ = due_housework(header) != Housework::none; }
-  /// A fault in that is none of the caller's.
+  /// A fault in that does not fail the caller.
   void keep_if_due() {
     if (is_due_) static_cast<void>(keep_house());
   }

@@ -1,9 +1,10 @@
-// writer - how a change finds room: in the ring, in the journal's files, in the segment, under the limits.
+// writer - the way of a change to the disk: room for it in the ring, in the journal's files, in the segment,
+// under the limits.
 //
 // Every change has the same four beats under the state lock: look and decide, append the record, apply it,
-// commit (Change); then, without the lock, whatever the disk has to do. What stands in the way of the record
-// is found under the lock (room_for...) and overcome outside it, and the whole is begun again: write() and
-// write_event() are that loop.
+// commit (Change); then, without the lock, the disk's part. An obstacle to the record is found under the lock
+// (room_for...) and overcome outside it, and the whole is begun again: write() and write_event() are that
+// loop.
 //
 // Owns the record with which limits are raised, and the news that the disk is full.
 #pragma once
@@ -42,22 +43,22 @@ class Writer : private Linked {
     return write_event(work, [] { return Result<void>(); });
   }
 
-  /// What is in the way of records of `bytes` in all. Needs: the lock.
+  /// The obstacle to records of `bytes` in all. Needs: the lock.
   Obstacle room_for(Purpose purpose, uint64_t bytes, uint64_t more_messages = 0);
   /// Of a push that brings so many messages and needs so much of the segment, which may grow for it or not.
   Obstacle room_for_push(uint64_t bytes, const Need& need, uint64_t messages, bool may_grow);
   /// Of an event: none also where it may be done without being written. Needs: the lock.
   Obstacle room_for_event(RecordType type, uint64_t bytes);
-  /// On a full disk the room that is left belongs to what ends messages. Any other event is done and not
-  /// written down: after a crash such a message is where it was before, and is served again.
-  /// Needs: the lock, and that room_for_event() was none.
+  /// On a full disk the room that is left belongs to records that end messages. Any other event is done and
+  /// not written down: after a crash such a message is where it was before, and is served again. Needs: the
+  /// lock, and that room_for_event() was none.
   bool is_written(RecordType type, uint64_t bytes);
   /// Whether the disk was found to have no room for a journal file a moment ago.
   bool disk_is_full();
 
   Result<void> overcome(Obstacle obstacle, const Need& need = {});
   Result<void> overcome_for_event(Obstacle obstacle);
-  /// What is asked for, with what is appended and not linked yet. Needs: the lock.
+  /// The need, with that of messages appended and not linked yet. Needs: the lock.
   Need with_pending(const Need& need);
   Result<void> grow(const Need& need);
 

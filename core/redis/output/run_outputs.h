@@ -1,8 +1,8 @@
 // redis run outputs - what the jobs of this process write, on the server while others may follow it.
 //
 // The shelf, a connection of their own, belongs to all of them together: they are written by another thread
-// than the queue's, and may end after the queue's object does. What is kept after a message's end lies in
-// memory here: the server has what followers need, and that is less.
+// than the queue's, and may end after the queue's object does. The output that is kept after a message's end
+// lies in memory here: the server has what followers need, and that is less.
 #pragma once
 
 // System.

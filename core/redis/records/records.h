@@ -44,7 +44,7 @@ MessageRecord read_job_block(std::string_view block);
 /// A block of tags.
 std::vector<Tag> read_tags(std::string_view block);
 
-/// What ties a message to others.
+/// The ties of a message to others.
 struct TiesRecord {
   int64_t due_ms = 0, delay_ms = -1;  // once it is let go
   int64_t unique_for_ms = 0;
@@ -55,19 +55,19 @@ struct TiesRecord {
 };
 std::optional<TiesRecord> read_ties(std::string_view bytes);
 
-/// What push tells the server's program of a message beside its tenant and sort key. `at_ms`: the server's
+/// A message as push tells it to the server's program, beside its tenant and sort key. `at_ms`: the server's
 /// time; 0: after the delay.
 std::string push_fields(const NewMessage& message, int64_t at_ms);
 /// And what only the client reads: tags, its job, and payload.
 std::string push_rest(const NewMessage& message);
 
-/// What an edit tells the server's program beside the sort key and what only the client reads. `message`: as
-/// it is then.
+/// A message as an edit tells it to the server's program, beside the sort key and the part that only the
+/// client reads. `message`: as it is then.
 std::string edit_fields(const MessagePatch& patch, const NewMessage& message, int64_t at_ms);
 /// Of a whole record, what only the client reads.
 std::string_view rest_of_record(std::string_view bytes);
 
-/// What an import tells the server's program of a message beside what a push does.
+/// The past of a message, which an import tells the server's program beside what a push does.
 struct PastRecord {
   State state = State::ready;
   int64_t pushed_ms = 0, since_ms = 0, due_ms = 0;  // the server's times

@@ -1,5 +1,4 @@
-// living_sessions - the sessions of this process, by what they are of: whoever calls says that all of them
-// live.
+// living_sessions - the sessions of this process, by what they are of: any call says that all of them live.
 #pragma once
 
 // System.

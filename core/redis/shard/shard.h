@@ -74,7 +74,7 @@ class Shard {
   /// Shows what is there when all that is due has been done.
   Result<Reply> look(const std::vector<std::string_view>& arguments);
 
-  /// What makes the messages of schedules that are due, as the server's program says.
+  /// Sets the function that makes the messages of schedules which are due, as the server's program says.
   void when_schedules_are_due(std::function<Result<void>()> run) { run_schedules_ = std::move(run); }
 
   /// Does what is due and nothing else.

@@ -1,4 +1,4 @@
-// waiting - how long a call sleeps between two looks, and when it gives up.
+// waiting - the sleep of a call between two looks, and the time at which it gives up.
 #pragma once
 
 // System.

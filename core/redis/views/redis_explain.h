@@ -1,8 +1,8 @@
 // redis_explain - why a message is served when it is, or why it waits.
 //
-// What stands in its way is told by the program on the server, which walks the turns as a worker's call does.
-// The place of one that is further than that looks ahead is bounded by counting the turns of those beside it,
-// some at a time: in between everything may change.
+// The program on the server, which walks the turns as a worker's call does, tells what blocks it. The place
+// of one that is further than that looks ahead is bounded by counting the turns of those beside it, some at a
+// time: in between everything may change.
 #pragma once
 
 // fq, this room.

@@ -1,4 +1,4 @@
-// time_counts - how often which times were met, as the server's program counts them: see histograms.lua.
+// time_counts - the counts of times by bucket, as the server's program keeps them: see histograms.lua.
 #pragma once
 
 // System.

@@ -1,4 +1,4 @@
-// answer - what a server's refusal means for who asked: one table of its words.
+// answer - the meaning of a server's refusal for the caller: one table of its words.
 #pragma once
 
 // System.
@@ -9,12 +9,12 @@
 
 namespace fq {
 
-/// `refusal`: the text of an error reply; `server`: who gave it, `command`: to what.
+/// `refusal`: the text of an error reply; `server`: from which, `command`: to which.
 Error error_of_refusal(const std::string& server, std::string_view command, std::string_view refusal);
 
 /// It was a push, and a limit of messages or bytes is in the way: an end makes room.
 bool says_full(const Error& error);
-/// What came is more than a limit by itself: waiting for room is of no use.
+/// The push is more than a limit by itself: waiting for room is of no use.
 bool says_never_fits(const Error& error);
 
 /// This function is not there: the library has to be loaded.

@@ -1,4 +1,4 @@
-// redis_place - where queues are on a server: the URL of a spool, taken apart.
+// redis_place - the place of queues on a server: the URL of a spool, taken apart.
 //
 //   redis://[USER@]HOST[:PORT][,HOST[:PORT]...][/DB][?prefix=P&connect=DUR&timeout=DUR]
 //   redis+unix:///PATH[?db=N&prefix=P&connect=DUR&timeout=DUR]

@@ -1,7 +1,7 @@
-// reply - what a server answers, parsed as it comes in.
+// reply - a server's reply, parsed as it comes in.
 //
-// A server may be hostile or no Redis at all: how many items and bytes a reply has is looked at before memory
-// is taken for it.
+// A server may be hostile or no Redis at all: the number of items and bytes of a reply is checked before
+// memory is taken for it.
 #pragma once
 
 // System.
@@ -27,7 +27,7 @@ struct Reply {
   int64_t number = 0;
   std::vector<Reply> items;
 
-  /// Of a list; one that has fewer items has nothing there.
+  /// Of a list; one with fewer items has nothing there.
   const Reply& at(size_t index) const;
   bool is_text() const { return kind == Kind::text; }
 };
@@ -40,7 +40,7 @@ class ReplyParser {
   ReplyParser(const ReplyParser&) = delete;
   ReplyParser& operator=(const ReplyParser&) = delete;
 
-  /// ErrorKind::unusable: what comes is no reply, or one beyond the limits.
+  /// ErrorKind::unusable: the bytes are not a reply, or one beyond the limits.
   Result<void> feed(std::string_view bytes);
   /// The next whole one; none: more has to come.
   Result<std::optional<Reply>> next();

@@ -27,9 +27,9 @@ class Server {
   const std::string& run_id() const { return run_id_; }
   bool is_over() const { return wire_.is_over(); }
 
-  /// One that is sent, with others, by the next call; its reply has to be received, too.
+  /// Adds a command that the next call sends, with others; its reply has to be received, too.
   void add(Words words);
-  /// Sends what was added and waits for the first reply. What the server refused is a Reply, too; an Error:
+  /// Sends what was added and waits for the first reply. A refusal of the server is a Reply, too; an Error:
   /// the outcome of all that was added is unknown, and the connection is of no more use.
   Result<Reply> receive();
   Result<Reply> call(Words words) {

@@ -14,7 +14,7 @@ namespace fq {
 /// A connected socket. Errors name the server.
 class Wire {
  public:
-  /// `host`: of the place's; none: its socket. ErrorKind::later: nobody is there, nothing was done.
+  /// `host`: of the place's; none: its socket. ErrorKind::later: no server is there, nothing was done.
   static Result<Wire> connect(const RedisPlace& place, const RedisPlace::Host* host);
 
   const std::string& name() const { return name_; }

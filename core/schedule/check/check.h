@@ -66,7 +66,7 @@ class Checker {
   const Schedule& schedule_;
   const Region& region_;
   std::vector<std::string> faults_;
-  // What the walks count, to be compared with what the root says.
+  // The counts of the walks, to be compared with those of the root.
   std::vector<Sums> tenant_sums_;  // of a node and all below it
   std::vector<uint32_t> pool_leases_, pool_members_;
   std::vector<uint32_t> member_leases_;  // of the node that is the nearest member

@@ -1,4 +1,4 @@
-// check_keys - what must hold of unique keys (E2, E3), for schedule_faults.
+// check_keys - the invariants of unique keys (E2, E3), for schedule_faults.
 #include "core/schedule/check/check.h"
 #include "core/schedule/order/unique_keys.h"
 

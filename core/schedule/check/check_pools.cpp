@@ -1,4 +1,4 @@
-// check_pools - what must hold of pools (P1 to P4, P6) and of the seats that need them, for schedule_faults.
+// check_pools - the invariants of pools (P1 to P4, P6) and of the seats that need them, for schedule_faults.
 #include "core/schedule/check/check.h"
 
 // System.

@@ -1,4 +1,4 @@
-// check_steps - what must hold of steps (T1, T2), for schedule_faults.
+// check_steps - the invariants of steps (T1, T2), for schedule_faults.
 
 // System.
 #include <set>

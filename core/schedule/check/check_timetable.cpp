@@ -1,4 +1,4 @@
-// check_timetable - what must hold of schedules (N1, N2), for schedule_faults.
+// check_timetable - the invariants of schedules (N1, N2), for schedule_faults.
 #include "core/schedule/check/check.h"
 #include "core/schedule/order/timetable.h"
 

@@ -1,4 +1,4 @@
-// check_waits - what must hold of waits (W1, W2), for schedule_faults.
+// check_waits - the invariants of waits (W1, W2), for schedule_faults.
 #include "core/schedule/check/check.h"
 #include "core/schedule/order/waits.h"
 

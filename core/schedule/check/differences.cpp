@@ -1,10 +1,10 @@
-// differences - where two schedules that should say the same do not: the oracle of a rebuild.
+// differences - the differences between two schedules that should say the same: the oracle of a rebuild.
 //
-// Compared is what a rebuild must give again: messages with their states, attempts and due times, the order
+// Compares what a rebuild must give again: messages with their states, attempts and due times, the order
 // within each tenant, and which tenants are limited. Places in arrays, turns, counts since the beginning and
-// idle tenants may differ, and of a message that was changed in memory only what such changes reach: its
-// state and all that comes with it, its place among the ready, its key. Who it is may not, nor may the
-// journal know more deliveries than there were.
+// idle tenants may differ. Of a message that was changed in memory, everything may differ that such changes
+// reach: its state and all that comes with it, its place among the ready, its key. Its identity may not, nor
+// may the journal know more deliveries than there were.
 #include "core/schedule/check/faults.h"
 
 // System.

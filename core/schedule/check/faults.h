@@ -14,8 +14,8 @@ namespace fq {
 /// Everything that must hold inside one schedule; each breach is a line. Walks all.
 std::vector<std::string> schedule_faults(const Schedule& schedule);
 /// Where two schedules differ in what a rebuild must give again: messages, states, attempts, order within
-/// tenants, due times. Timers may differ by `slack_ms`. What `live` has changed in memory only is held to
-/// what the journal can know of it.
+/// tenants, due times. Timers may differ by `slack_ms`. A message that `live` has changed in memory only is
+/// held to what the journal can know of it.
 CountedLines schedule_differences(const Schedule& live, const Schedule& rebuilt, int64_t slack_ms);
 
 }  // namespace fq

@@ -1,9 +1,9 @@
 // preview - the order in which messages would be served from now on, without changing anything.
 //
-// A private copy of the rings, made only as far as it is asked: each inner node is its real ring, walked
-// in order, plus those seats that were served in the simulation and wait for their next turn. What lacks room
-// in a pool now is passed over throughout. Costs the depth and a logarithm a message. Allocates. The schedule
-// must not change meanwhile.
+// A private copy of the rings, made only as far as it is asked: each inner node is its real ring, walked in
+// order, plus those seats that were served in the simulation and wait for their next turn. A node whose pool
+// lacks room now is passed over throughout. Costs the depth and a logarithm a message. Allocates. The
+// schedule must not change meanwhile.
 #pragma once
 
 // System.
@@ -21,7 +21,7 @@ class Preview {
   Preview(const Schedule& schedule, TenantIndex from);
   ~Preview();
   std::optional<SlotIndex> next();
-  /// What gave the last one its place.
+  /// The rule that gave the last one its place.
   enum class By { turn, rank, age };
   By by() const { return by_; }
 

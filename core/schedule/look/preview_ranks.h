@@ -1,8 +1,8 @@
 // preview_ranks - the part of a preview for turns that go by rank: see ranks.h.
 //
-// Of each inner node only as much of its ring's tree is looked into as is asked for: what may come next lies
-// in a heap, seats and subtrees that nobody has looked into yet, which stand where their first one does. A
-// seat whose place changes is put in anew; what is left of it further down is known by its version.
+// Of each inner node only as much of its ring's tree is looked into as is asked for: the candidates for the
+// next turn lie in a heap, seats and subtrees not looked into yet, which stand where their first seat does. A
+// seat whose place changes is put in anew; its old entry further down is known by its version.
 #pragma once
 
 // System.
@@ -67,7 +67,7 @@ class RankedPreview {
     std::unique_ptr<RankedPreview> below;
     uint32_t version = 0;  // of its place
   };
-  /// What may come next, and the place of it or, of a subtree, of the first one in it.
+  /// A candidate for the next turn, and its place or, of a subtree, that of the first seat in it.
   struct Candidate {
     uint32_t index;
     bool is_subtree;
@@ -131,7 +131,7 @@ class RankedPreview {
     RankedPreview& preview_;
     bool by_age_;
     StepLimit limit_;
-    std::vector<Candidate> heap_;  // what is in it is what was when it was put there
+    std::vector<Candidate> heap_;  // each as it was when it was put there
   };
 
   /// As it is by now.

@@ -1,12 +1,12 @@
 // rivals - those beside a node: how many turns they get before it has had its own, and between two of them.
 //
 // A seat's turns lie one turn of its own apart (see seats.h), so those that come before a given one of
-// another seat can be counted without serving them. With nothing more coming and nobody blocked or freed,
-// that is how it will be, but for those at the very same time, which count as before it. Only where each
-// message costs one turn.
+// another seat can be counted without serving them. With no new message and no node blocked or freed, the
+// count comes true, but for turns at the very same time, which count as before it. Only where each message
+// costs one turn.
 //
-// Looks at nodes in the order of their index, some at a time, so that nobody has to wait for it: what it is
-// told of may have changed in between.
+// Looks at nodes in the order of their index, some at a time, so that no process has to wait for it: the
+// nodes may have changed in between.
 #pragma once
 
 // System.

@@ -44,8 +44,8 @@ inline bool Need::is_within(const Need& room) const {
   return std::ranges::all_of(kNeeds, [&](auto field) { return this->*field <= room.*field; });
 }
 
-// What each row has: `name` and `array`, and wanted(), the capacity that the array should have so that a need
-// fits. 0 where none of it is needed: most pushes need nothing of most arrays, and do not even look at them.
+// Each row has `name` and `array`, and wanted(): the capacity that the array should have so that a need fits.
+// 0 where none of it is needed: most pushes need nothing of most arrays, and do not even look at them.
 
 /// Elements that are taken and freed.
 template <class Array, class AnySupply>

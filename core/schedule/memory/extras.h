@@ -1,8 +1,7 @@
-// extras - what few messages have besides their entry: a time to live, waits, steps.
+// extras - the fields that few messages have besides their entry: a time to live, waits, steps.
 //
 // An Extra lies apart, so that plain messages take no more than their entry. Its message names it by `rank`,
-// and it holds the rank proper. It is taken with its message or when it is
-// first needed, and freed with it.
+// and it holds the rank proper. It is taken with its message or when it is first needed, and freed with it.
 //
 // Invariants
 //  E1  extra_supply.used is the number of entries with kEntryExtra.
@@ -17,7 +16,7 @@ namespace fq {
 inline SlotState state_of(const Entry& entry) { return static_cast<SlotState>(entry.state.get()); }
 inline bool has_extra(const Entry& entry) { return (entry.flags & kEntryExtra) != 0; }
 
-/// What it takes in the journal, about. A payload in blobs/ takes nothing there.
+/// The bytes that a message takes in the journal, about. A payload in blobs/ takes none there.
 inline uint64_t journal_bytes_of(const Entry& entry) {
   const uint64_t payload = (entry.flags & kEntryBlob) == 0 ? entry.payload_bytes.get() : 0;
   return payload + overhead_bytes(entry.overhead);
@@ -28,7 +27,7 @@ inline uint32_t bytes_of(const Region& region, const Entry& entry) {
   return entry.payload_bytes + (has_extra(entry) ? region.extra(entry.rank).step_bytes.get() : 0);
 }
 
-/// One that was just taken, with nothing in it but the rank.
+/// Empties an Extra that was just taken, but for the rank.
 inline void empty_extra(Txn& txn, Extra& extra, uint32_t rank) {
   txn.fresh(extra.ttl_ms, kNever);
   txn.fresh(extra.rank, rank);

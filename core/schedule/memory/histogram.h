@@ -1,11 +1,12 @@
-// histogram - how long things took.
+// histogram - the distribution of times: of a whole queue, or of one tenant.
 //
 // A queue's is log-linear: below 32 ms a bucket is one millisecond, above each power of two is cut into 16,
-// and a bucket speaks by its middle, so no time that is told is off by more than 1/32. It is never halved.
-// A time below 1 ms is told as 0: the clock of the schedule counts whole milliseconds.
+// and a bucket speaks by its middle, so no time that is told is off by more than 1/32. It is never halved. A
+// time below 1 ms is told as 0: the clock of the schedule counts whole milliseconds.
+//
 // A tenant's is a small summary by powers of two: bucket 0 is below 1 ms, bucket k from 2^(k-1) up to 2^k ms,
-// the last is open, and what is told is an upper bound. Its buckets are bytes: when one is full all are
-// halved, so they speak of recent times.
+// the last is open, and a time that is told is an upper bound. Its buckets are bytes: when one is full all
+// are halved, so they speak of recent times.
 #pragma once
 
 // System.
@@ -21,7 +22,7 @@ namespace fq {
 constexpr uint32_t histogram_bucket(const Histogram&, uint64_t ms) {
   return std::min(static_cast<uint32_t>(std::bit_width(ms)), Histogram::kBuckets - 1);
 }
-/// What is told of a time in this bucket.
+/// The time that stands for all in this bucket.
 constexpr uint64_t histogram_value(const Histogram&, uint32_t bucket) { return uint64_t{1} << bucket; }
 
 constexpr uint32_t histogram_bucket(const QueueHistogram&, uint64_t ms) {

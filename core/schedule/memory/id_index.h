@@ -1,10 +1,10 @@
 // id_index - messages by their id, those that ended and are remembered among them.
 //
-// Ids come in order, so 64 neighbours lie in a block of 64 buckets: what is put in, found or split one after
-// the other lies together, the messages in the buckets too. Blocks are dealt out by the golden ratio: however
-// many blocks in a row there are, their places are even, so chains are short where most messages are. Each
-// 65,536 blocks begin elsewhere, so that the survivors of a pattern (every thousandth message kept) that
-// suits the golden ratio do not pile up.
+// Ids come in order, so 64 neighbours lie in a block of 64 buckets: ids that are put in, found or split one
+// after the other lie together, and so do the messages in the buckets. Blocks are dealt out by the golden
+// ratio: however many blocks in a row there are, their places are even, so chains are short where most
+// messages are. Each 65,536 blocks begin elsewhere, so that the survivors of a pattern (every thousandth
+// message kept) that suits the golden ratio do not pile up.
 #pragma once
 
 // System.

@@ -1,9 +1,9 @@
 // lane - an order that is cheap when things come in order.
 //
-// What fits at either end of the list is linked there: O(1). Everything else goes into a height-bounded
-// tree (AVL, without parent links: a path is remembered on the way down), O(log n). The first of the lane
-// is the smaller of the list's head and the tree's least. Serves the messages of a tenant (message_lane.h)
-// and the ring of an inner node (seats.h).
+// An element that fits at either end of the list is linked there: O(1). Any other goes into a height-bounded
+// tree (AVL, without parent links: a path is remembered on the way down), O(log n). The first of the lane is
+// the smaller of the list's head and the tree's least. Serves the messages of a tenant (message_lane.h) and
+// the ring of an inner node (seats.h).
 //
 // A Kind says what is linked: at(i) gives the element (with prev, next, height, flags), most() how many there
 // can be, kInTree is the flag in it, less(x, y) the order of two elements, may_list(i, x) whether one may go

@@ -1,4 +1,4 @@
-// layout - what the scheduler keeps in the segment: messages, tenants, and the arrays that hold them.
+// layout - the scheduler's data in the segment: messages, tenants, and the arrays that hold them.
 //
 // Indexes instead of pointers, every field Shared, so that only a transaction can change it. The sizes are
 // a promise (96 bytes a message with its index and heap place, 256 a tenant) and are asserted below.
@@ -24,7 +24,7 @@ inline constexpr uint32_t kRoot = static_cast<uint32_t>(kRootTenant);
 inline constexpr HolderIndex kHeldByTime{0xffff};  // a lease that only its time ends
 inline constexpr uint32_t kHoldersMax = 1024;      // consumers at once; arbitrary, two words each
 
-// What is opened as a whole (Txn::open).
+// The parts that are opened as a whole (Txn::open).
 inline constexpr uint32_t kOpensSums = 1;  // of the root
 inline constexpr uint32_t kOpensEntry = 2;
 inline constexpr uint32_t kOpensTenant = 3;  // a leaf, or the seat that is changed
@@ -38,9 +38,9 @@ constexpr std::optional<Index> index_or_none(uint32_t stored) {
   return stored == kNoIndex ? std::nullopt : std::optional(Index{stored});
 }
 
-/// A message, and after its end what is remembered of it (see outcomes.h). What the links mean depends on its
-/// state: in a lane (ready), in its holder's list (leased by a process), among those that ended, on the free
-/// list. Who changes its state opens it; its links are noted alone where another's are changed.
+/// A message, and after its end its outcome (see outcomes.h). The meaning of the links depends on its state:
+/// in a lane (ready), in its holder's list (leased by a process), among those that ended, on the free list. A
+/// change of its state opens it; a change of a neighbour notes its links alone.
 struct Entry {
   Shared<uint64_t> id;
   Shared<uint32_t> chain;  // next in its id bucket, or next free; beside the id, to be found with it
@@ -51,7 +51,7 @@ struct Entry {
                                     // since; ended: wall time
   Shared<uint64_t> serial;          // leased: of this delivery
   Shared<uint32_t> prev;            // lane list or tree (left); holder's list
-  Shared<uint32_t> next;            // lane list or tree (right); holder's list; ended: who ended next
+  Shared<uint32_t> next;            // lane list or tree (right); holder's list; ended: the next to end
   Shared<uint32_t> heap_place;      // kNoIndex: no timer
   Shared<uint32_t> rank;            // keyed: text pool index of the key; else the priority; extra: see Extra
   Shared<uint32_t> payload_bytes;
@@ -82,10 +82,10 @@ inline constexpr uint8_t kEntryKept = 64;        // its push says how long it is
 inline constexpr uint8_t kEntryCommand = 128;    // a command message
 inline constexpr uint8_t kEntryJob = kEntryKept | kEntryCommand;
 
-/// What few messages have besides, so that the others need not pay for it.
+/// The fields that few messages have besides, so that the others need not pay for them.
 struct Extra {
   Shared<int64_t> ttl_ms;  // from when it is due, before its first start only; kNever: none (any more)
-  Shared<uint32_t> rank;   // what the entry's would be
+  Shared<uint32_t> rank;   // the rank proper
   Shared<uint32_t> chain;  // next free
   Shared<uint32_t> flags;  // kExtra...
   Shared<uint32_t> key;    // its UniqueKey, or none
@@ -101,7 +101,7 @@ struct Extra {
   Shared<uint32_t> fresh;              // how often its steps were forgotten
 };
 
-/// How a message has ended that others wait for, as far as that is known.
+/// How a message that others wait for has ended, as far as that is known.
 enum class Fate : uint32_t { unknown = 0, acked = 1, other = 2 };
 
 /// A message that others wait for, see waits.h.
@@ -117,7 +117,7 @@ struct Dependency {
 };
 static_assert(sizeof(Dependency) == 48);
 
-/// That one message waits for one other.
+/// One message waits for one other.
 struct Wait {
   Shared<uint32_t> waiter;      // slot
   Shared<uint32_t> dependency;  // index
@@ -143,9 +143,9 @@ inline constexpr uint32_t kExtraExpired = 1;      // dead because it was not sta
 inline constexpr uint32_t kExtraReplaced = 2;     // its payload came after its push, see Messages::replace
 inline constexpr uint32_t kExtraFromRelease = 4;  // held: see due_ms
 inline constexpr uint32_t kExtraSuspended = 8;    // leased: its end is a sleep until due_ms, or for its waits
-inline constexpr uint32_t kExtraWaitFailed = 16;  // of what a step waited for last not all were acked
+inline constexpr uint32_t kExtraWaitFailed = 16;  // the last wait of a step: not all were acked
 inline constexpr uint32_t kExtraTransit = 32;     // held: on its way from one queue to another
-inline constexpr uint32_t kExtraTransitDead = 64;  // likewise, and dead once that is over
+inline constexpr uint32_t kExtraTransitDead = 64;  // held: on its way, and dead once that is over
 inline constexpr uint32_t kExtraTransits = kExtraTransit | kExtraTransitDead;
 
 /// Things in an order: those that came in order in a list (O(1) at both ends), the others in a tree.

@@ -6,12 +6,12 @@
 //
 // A Kind says what is indexed: cell(b) the head of a bucket, bucket_count() and capacity() of cells, at(i)
 // the element (its link is its `chain`), hash_of(element), hash_has(element, bit) where one bit of the hash
-// costs less than all of it, and kLoad, the elements a bucket above which one is split. Who has the element
-// at hand passes it: to look it up again would cost as much as the change.
+// costs less than all of it, and kLoad, the elements a bucket above which one is split. A caller that has the
+// element at hand passes it: to look it up again would cost as much as the change.
 //
 // Invariants
 //  H1  An element is in the chain of the bucket of its hash, once.
-//  H2  A chain is never longer than kChainMax: what is, is damage.
+//  H2  A chain is never longer than kChainMax: a longer one is damage.
 #pragma once
 
 // System.

@@ -1,7 +1,7 @@
-// node_values - what the policy may say of one node of the tenant tree, in the segment and in hand.
+// node_values - the policy values of one node of the tenant tree, in the segment and in hand.
 //
-// The same fields twice: of Shared in the segment (what a rule says, what was set at run time), plain while
-// it is worked out what holds. `given` tells which of them are there.
+// The same fields twice: Shared in the segment (the values of a rule, the values set at run time), plain
+// while the values that hold are worked out. `given` tells which of them are there.
 #pragma once
 
 // System.
@@ -40,7 +40,7 @@ void visit_values(A&& a, B&& b, Visit&& visit) {
   visit(kGivenPool, a.pool, b.pool);
 }
 
-/// In hand; what is not given has its default.
+/// In hand; a value that is not given has its default.
 struct NodeTerms {
   uint32_t given = 0;
   uint32_t weight_milli = kWeightDefault;
@@ -53,7 +53,7 @@ struct NodeTerms {
   uint32_t pool = kNoIndex;  // text of its name
 };
 
-/// What is to change at run time.
+/// A change at run time.
 struct NodePatch {
   NodeTerms set;
   std::string_view pool;         // kGivenPool: its name

@@ -1,7 +1,7 @@
-// overhead - what a message takes in the journal beside its payload, in one byte of its entry.
+// overhead - the bytes that a message takes in the journal beside its payload, in one byte of its entry.
 //
-// Compaction weighs what is live against what lies on disk, so it has to know what each message takes: its
-// tenant, tags and command, what was said of its last failure, its records' headers. A few per cent too much
+// Compaction weighs live bytes against the bytes on disk, so it has to know what each message takes: its
+// tenant, tags and command, the report of its last failure, its records' headers. A few per cent too much
 // does no harm, a few times too little would have it copy the same bytes for ever.
 #pragma once
 
@@ -28,7 +28,7 @@ constexpr uint32_t overhead_bytes(uint8_t code) {
 constexpr uint8_t overhead_code(uint64_t bytes) {
   using namespace overhead_detail;
   constexpr uint64_t kLeast = overhead_bytes(0), kMost = overhead_bytes(UINT8_MAX);
-  // Rounded up by working on what is one less.
+  // Rounded up by working on one byte less.
   const uint64_t below = std::clamp(bytes, kLeast + 1, kMost) - 1;
   if (bytes <= kLeast) return 0;
   const auto octave = static_cast<uint32_t>(std::bit_width(below)) - 1 - kStepBits;

@@ -1,16 +1,16 @@
-// pool - what nodes share: a number of leases at once, a rate, for all that lies below its members.
+// pool - a limit that nodes share: a number of leases at once, a rate, for all that lies below its members.
 //
 // A node that the policy puts into a pool keeps its seat in its parent's ring also while the pool has no
 // room; it is passed over. So that passing over costs no walk, the seats in a ring's tree know which pools
-// what is ready below them needs. A message may need several pools, one for each node on its path that is in
-// one: that is a PoolSet, and a set has one bit of a word. A seat has the bits of the sets of what is ready
-// below it, a tree element those of its whole subtree, and the root of the schedule the bits of the sets that
-// lack room. The first seat that can be served is then found on one way down. When a pool becomes full or
-// free, one word changes, however many members it has; and since nobody was moved, whose turn it was still
-// has it.
+// the messages ready below them need. A message may need several pools, one for each node on its path that is
+// in one: that is a PoolSet, and a set has one bit of a word. A seat has the bits of the sets of the messages
+// ready below it, a tree element those of its whole subtree, and the root of the schedule the bits of the
+// sets that lack room. The first seat that can be served is then found on one way down. When a pool becomes
+// full or free, one word changes, however many members it has; and since no seat was moved, the seat whose
+// turn it was still has it.
 //
 // A Place holds this, and the ranks of scope = "queue" (ranks.h), for the tenant of the same index. All zero,
-// it is that of a tenant that needs no pool; the array is there once something has needed one, and has room
+// it is that of a tenant that needs no pool; the array is there once a tenant has needed one, and has room
 // for all tenants from then on.
 //
 // Invariants
@@ -20,7 +20,7 @@
 //  P4  A bit of closed_sets is set if and only if a pool of that set is blocked.
 //  P5  Members are in their pool's tree, ordered by their path.
 //  P6  A member has the leases below it and below no other member in between; a tree element those of its
-//  subtree.
+//      subtree.
 #pragma once
 
 // fq, this room.
@@ -29,13 +29,13 @@
 namespace fq {
 
 inline constexpr uint32_t kPoolSetsMax = 62;  // that have a bit of their own
-// Bit 0: needs no pool. The last bit is shared by the sets that came when all others were taken: what has it
-// is looked at to find out whether it can be served.
+// Bit 0: needs no pool. The last bit is shared by the sets that came when all others were taken: a seat that
+// has it is looked at to find out whether it can be served.
 inline constexpr uint64_t kNoPool = 1;
 inline constexpr uint64_t kSomePools = uint64_t{1} << 63;
 
-/// A member of a pool, in its tree. What lies below it is a part of that tree, so that one look down says how
-/// many of a node's leases its pool counts already: nobody walks over members.
+/// A member of a pool, in its tree. The members below it are a part of that tree, so that one look down says
+/// how many of a node's leases its pool counts already: there is no walk over members.
 struct Member {
   Shared<uint32_t> prev, next;
   Shared<uint32_t> node;    // whose it is
@@ -47,7 +47,7 @@ struct Member {
 };
 
 struct Place {
-  // With kNoPool the other way round, so that zero is what needs no pool.
+  // With kNoPool the other way round, so that zero needs no pool.
   Shared<uint64_t> sets;   // of what is ready below it
   Shared<uint64_t> below;  // in its parent's ring, in the tree: of its subtree
   Member member;           // of its pool, if it has one: see Control::pool
@@ -57,7 +57,7 @@ struct Place {
   Shared<uint32_t> first;   // slot of the message that goes first of all that are ready below it
   Shared<uint32_t> sums;    // as in the root: `best` and `oldest` are known
   Shared<uint32_t> best;    // in its parent's ring, in the tree: of its subtree, whose message goes first
-  Shared<uint32_t> oldest;  // likewise: who waits longest for a turn by age
+  Shared<uint32_t> oldest;  // of its subtree, the one that waits longest for a turn by age
   Shared<uint32_t> zero;
 };
 static_assert(sizeof(Place) == 72);
@@ -85,9 +85,9 @@ struct Pool {
   Shared<uint32_t> used;    // 0: free
 };
 
-/// Of one bit: a pool, and what is needed besides.
+/// The set of one bit: a pool, and the others that are needed besides.
 struct PoolSet {
-  Shared<uint32_t> pool_after;  // the pool's index and 1; 0: nobody has this bit
+  Shared<uint32_t> pool_after;  // the pool's index and 1; 0: this bit is free
   Shared<uint32_t> rest;        // the bit of the set of the others; 0: none
 };
 

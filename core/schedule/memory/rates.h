@@ -1,10 +1,10 @@
-// rates - how much was pushed, popped and acked a second, over the last minutes.
+// rates - the pushes, pops and acks a second, over the last minutes.
 //
-// Nothing is counted for it but what is counted anyway: a process that changes the queue 5 s or more after
-// the last sample first notes what the counters are by then. So all that was counted after a sample was
-// counted within 5 s of it, however long the queue was idle after that, and between two samples it is spread
-// evenly. A rate over a minute is what was counted in the last minute divided by a minute, also while the
-// queue is younger. Times are of the boot clock.
+// Rates add no counters of their own: a process that changes the queue 5 s or more after the last sample
+// first notes the counters as they are by then. So all that was counted after a sample was counted within 5 s
+// of it, however long the queue was idle after that, and between two samples it is spread evenly. A rate over
+// a minute is the count of the last minute divided by a minute, also while the queue is younger. Times are of
+// the boot clock.
 #pragma once
 
 // fq, this room.

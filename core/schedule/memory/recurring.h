@@ -1,6 +1,6 @@
-// recurring - what people call a schedule: a name, and the next time at which it makes a message.
+// recurring - a schedule, as people call it: its name, and the time at which it makes its next message.
 //
-// What it makes and by which rules stands in the journal, at `record`: see core/local/schedules.
+// Its message and its rules stand in the journal, at `record`: see core/local/schedules.
 #pragma once
 
 // fq, this room.

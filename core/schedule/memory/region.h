@@ -121,7 +121,7 @@ struct Element {
   T& at;
 };
 
-/// What is needed next is fetched while this is worked on: it was last touched long ago.
+/// Fetches the element that is needed next while this one is worked on: it was last touched long ago.
 template <class T>
 inline void fetch_ahead(const T& element) {
   constexpr size_t kLine = 64;

@@ -1,8 +1,8 @@
-// root - what a schedule is made of: its arrays, its sums, and where its lists begin.
+// root - the root of a schedule: its arrays, its sums, and the heads of its lists.
 //
 // Lies in the segment's header, at a fixed place, so that everything else can be reached from it. Zeroed
-// bytes are no valid root: Growth::initialise makes one. All fields are Shared: they change only through
-// a transaction. Sums are kept here because a look at a queue must not walk it; they change in one place
+// bytes are not a valid root: Growth::initialise makes one. All fields are Shared: they change only through a
+// transaction. Sums are kept here because a look at a queue must not walk it; they change in one place
 // (core/schedule/state.h) together with the state that they count.
 //
 // Invariants
@@ -40,14 +40,14 @@ using Supply = SupplyOf<kNotOpened>;
 struct QueueHistogram {
   static constexpr uint32_t kExact = 32;  // so many buckets of one millisecond
   static constexpr uint32_t kPerOctave = 16;
-  static constexpr uint32_t kOctaves = 27;  // up to 2^32 ms, 49 days; what is longer is in the last bucket
+  static constexpr uint32_t kOctaves = 27;  // up to 2^32 ms, 49 days; longer times are in the last bucket
   static constexpr uint32_t kBuckets = kExact + kOctaves * kPerOctave;
   Shared<uint64_t> bucket[kBuckets];
   Shared<uint64_t> max_ms;
   Shared<uint64_t> sum_ms;
 };
 
-/// What had been counted at a time, see rates.h. The lower halves of the counters: differences are enough.
+/// The counters at one time, see rates.h. The lower halves of the counters: differences are enough.
 struct RateSample {
   Shared<int64_t> at_ms;
   Shared<uint32_t> pushed, popped, acked;
@@ -91,9 +91,9 @@ struct SharedTerms {
   Shared<uint32_t> zero;
 };
 
-/// What nearly every operation touches comes first: a process pays for each page, and for each sixteen of
-/// them that lie in a row, when it first looks there. Then the arrays, those of every push first, the large
-/// last.
+/// The fields that nearly every operation touches come first: a process pays for each page, and for each
+/// sixteen of them that lie in a row, when it first looks there. Then the arrays, those of every push first,
+/// the large last.
 struct ScheduleRoot {
   Supply tenant_supply;
   Supply text_supply;
@@ -141,7 +141,7 @@ struct ScheduleRoot {
   Shared<uint64_t> dead_bytes;       // of payload_bytes, in dead messages
   Shared<uint64_t> setting_bytes;    // that what was set at run time for tenants takes in the journal
   Shared<uint64_t> recurring_bytes;  // that schedules take there
-  // From here to counters.acked: opened by whoever brings, starts or ends messages.
+  // From here to counters.acked: opened by every operation that adds, starts or ends messages.
   SupplyOf<kOpensSums> entry_supply;
   SumField<uint32_t> first_outcome, last_outcome;  // of the messages that ended and are remembered
   SumField<uint32_t> outcome_count;

@@ -1,9 +1,9 @@
-// service - what each tenant was given lately, to be held against what it is entitled to.
+// service - the service that each tenant got lately, to be held against its entitlement.
 //
-// In what turns are paid by: deliveries, bytes of payload, or time that was run. Of what was given half is
-// forgotten every half minute, for all tenants at the same times: so it speaks of the last minute or two, and
-// what is compared was forgotten alike. Counted apart from the scheduler's own books (tags, virtual time), so
-// that it can show where those are wrong. It is not rebuilt from the journal.
+// Counted in the unit that turns are paid in: deliveries, bytes of payload, or time that was run. Half of it
+// is forgotten every half minute, for all tenants at the same times: so it speaks of the last minute or two,
+// and figures that are compared were halved alike. Counted apart from the scheduler's own books (tags,
+// virtual time), so that it can show where those are wrong. It is not rebuilt from the journal.
 #pragma once
 
 // System.
@@ -14,7 +14,7 @@
 namespace fq {
 
 inline constexpr int64_t kServiceHalfMs = 30'000;
-inline constexpr uint32_t kServiceOfTurn = 256;  // so that what is halved does not become nothing at once
+inline constexpr uint32_t kServiceOfTurn = 256;  // so that halving does not make it nothing at once
 inline constexpr uint32_t kServiceBytes = 16;    // bytes are counted by so many
 
 /// Given lately, as of now (or of the last that was given, where that is later: ends of leases that ran out

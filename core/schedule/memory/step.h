@@ -1,8 +1,8 @@
-// step - what a message's job has done once: where the journal tells of it, and what that takes.
+// step - a step that a message's job has done: where the journal tells of it, and the room that it takes.
 //
-// The steps of a message are chained from its Extra, the newest first, and all of them are given back at
-// once, however many: the chain becomes a part of the free list. So an element does not say whether it is
-// used. It is one of its message's steps while that message lives and counts as often as it did (`fresh`)
+// The steps of a message are chained from its Extra, the newest first, and all of them are freed at once,
+// however many: the chain becomes a part of the free list. So an element does not say whether it is used. It
+// is one of its message's steps while that message lives and its steps were forgotten as often (`fresh`) as
 // when the step was made.
 //
 // Invariants

@@ -63,11 +63,11 @@ struct CountsNow {
   uint32_t ready, delayed, leased, held, dead;
 };
 
-/// What changes with each message, or with a turn below it: opened as a whole.
+/// The fields that change with each message, or with a turn below it: opened as a whole.
 struct TenantFront {
   Lane lane;                       // leaf: ready messages; inner: seats of the children
   Shared<uint64_t> tag;            // when its next turn is, in its parent's virtual time
-  Shared<uint64_t> sequence;       // among equal tags: who came first
+  Shared<uint64_t> sequence;       // among equal tags: in order of arrival
   Shared<uint64_t> vtime;          // inner: tag of the child served last
   Shared<uint64_t> joins;          // inner: sequences given out; leaf: since when its messages gather
   Shared<int64_t> used_ms;         // when nothing was ready or running any more
@@ -98,7 +98,7 @@ struct Tenant : TenantFront {
   Shared<uint32_t> heap_place;
   Shared<uint32_t> weight_milli;
   Shared<uint32_t> run_ticks;  // moving average of its runs, see costs.h; 0: none yet
-  Shared<uint32_t> control;    // what the policy says of it, or none: see control.h
+  Shared<uint32_t> control;    // the policy of it, or none: see control.h
   Histogram wait;              // from ready to its first delivery
   Histogram run;               // from delivery to the end
 };
@@ -121,7 +121,7 @@ struct NodeValues {
 struct Control {
   NodeValues set;                    // at run time
   Shared<int64_t> limited_until_ms;  // kBlockLimited: then
-  // What holds.
+  // The values that hold.
   Shared<int64_t> interval_ns;  // between two tokens; 0: no rate
   Shared<uint64_t> max_messages;
   Shared<uint64_t> max_bytes;
@@ -129,7 +129,7 @@ struct Control {
   Shared<uint32_t> burst;
   Shared<uint32_t> pool;  // that it is a member of, or none
   Shared<uint32_t> zero;
-  // What is used up.
+  // How much of them is used up.
   Shared<int64_t> full_at_ns;  // boot time at which its bucket is full again
   Shared<uint32_t> node;       // whose it is
   Shared<uint32_t> chain;      // next free

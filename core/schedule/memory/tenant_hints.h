@@ -1,8 +1,8 @@
-// tenant_hints - which node a path had when it was last looked for, in memory of this process alone.
+// tenant_hints - the node that a path had when it was last looked for, in memory of this process alone.
 //
-// A hint may be of long ago: who follows it looks whether the node still has that path. That is what most
-// pushes come to, and the index costs far more. Only who stays has any: room for them is made together
-// with that for the arena's tables.
+// A hint may be old: a caller that follows it checks that the node still has that path. Most pushes need no
+// more than that, and the index costs far more. Only a process that stays has hints: room for them is made
+// together with that for the arena's tables.
 #pragma once
 
 // System.
@@ -32,8 +32,8 @@ class TenantHints {
   static constexpr size_t kHints = size_t{1}
                                    << kPlaceBits;  // chosen: of 1,000 tenants one in nine shares its place
 
-  /// By its last bytes, in which paths mostly differ. Whoever picks those that share a place gains nothing
-  /// but the way through the index.
+  /// By its last bytes, in which paths mostly differ. A person who picks paths that share a place only makes
+  /// them go through the index.
   static size_t place_of(std::string_view path) {
     constexpr uint64_t kMixer = 0xd6e8'feb8'6659'fd93;  // odd, its bits without order
     constexpr size_t kWordBytes = sizeof(uint64_t);

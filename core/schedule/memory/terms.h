@@ -1,8 +1,8 @@
-// terms - what a queue says of all its turns: what one costs, how far its order reaches, how groups gather.
+// terms - the queue's terms for all its turns: their cost, how far its order reaches, how groups gather.
 //
 // They lie in the schedule's root, beside what they rule. When they change, every node is looked at again, a
-// page at a time: that walk is work that is due, like a timer, so whoever comes next goes on with it where
-// another was killed.
+// page at a time: that walk is work that is due, like a timer, so the next process that comes by goes on with
+// it where another was killed.
 #pragma once
 
 // fq, below us.

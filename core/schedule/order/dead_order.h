@@ -1,6 +1,6 @@
 // dead_order - the dead letters of a queue, oldest first: which of them is kept no longer.
 //
-// They mostly come in order, so they lie in a lane's list; what a rebuild puts back may go to its tree.
+// They mostly come in order, so they lie in a lane's list; those that a rebuild puts back may go to its tree.
 #pragma once
 
 // fq, this room.

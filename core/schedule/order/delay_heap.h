@@ -1,9 +1,9 @@
-// delay_heap - what is to happen at a time: messages that become due, leases that end, tenants to look at.
+// delay_heap - the timers of messages, tenants, unique keys, pools and schedules, the earliest first.
 //
-// A 4-ary min-heap of cells that name an entry or (with the top bit) a tenant or (with the second) a unique
-// key or (with the third) a pool or (with the fourth) a schedule, ordered by time, then by cell. Each element
-// knows its place, so it leaves from the middle in O(log n). The array has a cell for every used entry and
-// tenant before they are added, so setting a timer never needs room.
+// A 4-ary min-heap of cells, ordered by time, then by cell. A cell names an entry or (with the top bit) a
+// tenant or (with the second) a unique key or (with the third) a pool or (with the fourth) a schedule. Each
+// element knows its place, so it leaves from the middle in O(log n). The array has a cell for every used
+// entry and tenant before they are added, so setting a timer never needs room.
 //
 // Invariants
 //  D1  No cell is due before the one above it.

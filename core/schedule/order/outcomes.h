@@ -1,7 +1,7 @@
-// outcomes - how the last messages ended, so that a wait or a show can be answered after the end.
+// outcomes - the last messages' outcomes, kept so that a wait or a show can be answered after the end.
 //
-// What has ended keeps its slot and its place in the id index until kOutcomesMax others have ended after it:
-// finishing needs no room, and no message takes any ahead for its outcome.
+// A message that has ended keeps its slot and its place in the id index until kOutcomesMax others have ended
+// after it: finishing needs no room, and no message reserves any for its outcome.
 //
 // Invariants
 //  O1  The list, from first_outcome by next, holds outcome_count slots whose state is free, oldest first.
@@ -24,7 +24,7 @@ struct Outcome {
 /// the oldest may give way. Two steps.
 void outcome_add(Txn& txn, const Region& region, uint32_t slot, const Opened<Entry>& entry,
                  const Outcome& outcome);
-/// One that another schedule remembers becomes the newest here. Needs: room for it, and fewer than
+/// An outcome that another schedule remembers becomes the newest here. Needs: room for it, and fewer than
 /// kOutcomesMax. Two steps.
 void outcome_copy(Txn& txn, const Region& region, uint64_t id, const Outcome& outcome);
 /// The oldest is forgotten. Needs: there is one. Two steps.

@@ -10,7 +10,7 @@
 // turn, at every level. With n tenants that have work, each has a turn at least once in kTurnsByAge * n.
 //
 // Ranks are kept while the scope asks for them. When it begins to, the places are given them by the walk over
-// all nodes (terms.h); until that is done turns go as without. What a place has from an earlier time has
+// all nodes (terms.h); until that is done turns go as without. A place's values from an earlier time have
 // another number than the root.
 //
 // Invariants

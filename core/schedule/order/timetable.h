@@ -1,8 +1,8 @@
 // timetable - the schedules of a queue: which is due when, and up to where its times are accounted for.
 //
-// It knows no cron and no zones: whoever makes the message of a time says when the next one is. A schedule
-// whose time has come leaves the heap for the list of those that are due, and is put back with its next time;
-// one that is paused, or whose times are over, is in neither.
+// It knows no cron and no zones: the caller that makes the message of a time says when the next one is. A
+// schedule whose time has come leaves the heap for the list of those that are due, and is put back with its
+// next time; one that is paused, or whose times are over, is in neither.
 //
 // Invariants
 //  N1  A used element is in the index under its name, once.
@@ -73,8 +73,8 @@ class Timetable {
                     int64_t timer_ms) const;
   /// Not due yet, as it turned out: looked at again then. Two steps.
   void postpone(Txn& txn, uint32_t i, int64_t next_wall_ms, int64_t timer_ms) const;
-  /// The wall clock is so far ahead of the boot's from now on. One that waits for its time waits for the same
-  /// time of the wall. Two steps.
+  /// The wall clock is so far ahead of the boot's from now on. A schedule that waits for its time goes on
+  /// waiting for the same time of the wall. Two steps.
   void follow_clock(Txn& txn, uint32_t i, int64_t wall_minus_boot_ms) const;
   /// There was no room for its message. One step.
   void refuse(Txn& txn, uint32_t i) const;

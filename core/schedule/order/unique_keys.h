@@ -1,14 +1,15 @@
-// unique_keys - which message holds a key: of --unique, and of --debounce.
+// unique_keys - the keys of --unique and of --debounce, and the message that holds each.
 //
 // A key is known by 128 bits of a keyed hash of its tenant, its kind and itself. Its element lives as long as
 // its message, and where that was acked, for a time after it (until_ms, with a timer in the delay heap). It
 // is in the index while it is held: a dead message keeps its element but holds nothing, so that a kick can
-// give the key back if nobody has taken it meanwhile. A debounced message holds its key only until it is due.
+// give the key back if no other message has taken it meanwhile. A debounced message holds its key only until
+// it is due.
 //
 // Invariants
 //  E2  A used element belongs to a message (Extra::key), or its message has ended and it has a timer.
-//  E3  A hash is in the index once at most; what has ended is in the index; what is behind is known by what
-//      holds the key, and has it next.
+//  E3  A hash is in the index once at most; the element of an ended message is in the index; an element that
+//      is behind is known by the one that holds the key, and has it next.
 #pragma once
 
 // System.
@@ -60,7 +61,7 @@ class UniqueKeys {
   /// Its message has ended: the element goes, or stays for a while. Two steps.
   void end(Txn& txn, uint32_t key, bool acked, int64_t now_ms) const;
   void remove(Txn& txn, uint32_t key) const;
-  /// What a record carried forward: a key whose message was acked. Needs: room for it.
+  /// Remembers a key whose message was acked, as a record carried it forward. Needs: room for it.
   void remember(Txn& txn, const KeyHash& hash, uint64_t id, int64_t until_ms) const;
 
  private:

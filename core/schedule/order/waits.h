@@ -1,22 +1,22 @@
-// waits - what a held message came after, and who waits for a message.
+// waits - the dependencies of a held message, and the messages that wait for one.
 //
-// A Dependency is a message that others wait for, by id: it need not be known (a rebuild may meet who waits
-// first). Each Wait links one who waits with one of its dependencies. When a dependency has ended, it goes to
-// the list of the ended ones; a process that can write to the journal takes from there, a few in a
-// transaction, and decides about each that waits: let go, buried, or still waiting for others. So one message
-// with ten thousand that wait for it costs its ack one step, and who dies half-way leaves the rest to the
-// next one. Nothing is decided here: the list only says where to look.
+// A Dependency names, by its id, a message that others wait for. That message need not be known: a rebuild
+// may meet the waiting one first. Each Wait links a waiting message with one of its dependencies. When a
+// dependency has ended, it joins the list of the ended ones; a process that can write to the journal takes
+// from that list, a few in a transaction, and decides about each waiting message: released, buried, or still
+// waiting for others. So the ack of a message that ten thousand others wait for costs one step, and a process
+// that dies half-way leaves the rest to the next one. Nothing is decided here: the list only says where to
+// look.
 //
-// A message that was buried while it was held keeps its waits, so that a kick can hold it again: its own, or
-// that of a message whose death buried it. For that the waits that needed an ack are in another list of their
-// dependency. A message that comes back from the dead is looked at like one that has ended.
+// A message that was buried while it was held keeps its waits, so that a kick can hold it again: a kick of
+// its own, or of the message whose death buried it. For that, the waits that needed an ack are in another
+// list of their dependency. A message that comes back from the dead is looked at like one that has ended.
 //
 // Invariants
 //  W1  A linked wait is in the list of its dependency, once; a dependency has a wait, linked or not, or has
 //      ended.
 //  W2  A wait belongs to one message that is held, dead or leased and suspended, is linked only while it is
-//  held and among the buried
-//      only while it is dead; a message has kWaitsMax at most.
+//      held and among the buried only while it is dead; a message has kWaitsMax at most.
 #pragma once
 
 // System.
@@ -57,13 +57,13 @@ class Waits {
   /// This message has ended, died, or is back from the dead: the messages that waited for it are to be looked
   /// at.
   void note_ended(Txn& txn, uint64_t id, Fate fate) const;
-  /// Whether one of what this message waits for has ended otherwise than by an ack.
+  /// Whether a message that this one waits for has ended other than by an ack.
   bool has_failed(const Extra& extra) const;
   /// The Dependency of this message, or kNoIndex.
   uint32_t find(uint64_t id) const;
-  /// One that may have ended and that somebody waits for, or kNoIndex.
+  /// A dependency that may have ended and that a message waits for, or kNoIndex.
   uint32_t first_ended() const { return region_.root.first_ended; }
-  /// It has not ended after all, or nobody waits for it any more.
+  /// It has not ended after all, or no message waits for it any more.
   void forget_ended(Txn& txn, uint32_t dependency) const;
   void unlink(Txn& txn, uint32_t wait) const;
   void link(Txn& txn, uint32_t wait) const;

@@ -1,7 +1,7 @@
-// blockers - what keeps the messages below a node from being served: one walk that decides and explains.
+// blockers - the reasons why messages below a node are not served: one walk that decides and explains.
 //
-// Whether a node is blocked is whether this walk finds something, so what it tells is the reason and cannot
-// be another. What is not blocked has its turn in its order (see seats.h and look/preview.h).
+// A node is blocked if and only if this walk finds something, so the reason that it tells is the one that
+// decides. A node that is not blocked has its turn in its order (see seats.h and look/preview.h).
 #pragma once
 
 // System.
@@ -20,11 +20,11 @@ struct Blocker {
     concurrency,       // until one of its leases ends
     rate,              // until its bucket has a token
     gathering,         // until its window is over or its group full
-    pool_concurrency,  // likewise of a pool that it is in
+    pool_concurrency,  // the same of a pool that it is in
     pool_rate,
   };
   Kind kind{};
-  TenantIndex node{};  // whose limit it is, or which is in the pool
+  TenantIndex node{};  // that has the limit, or is in the pool
   uint32_t pool = kNoIndex;
   uint64_t running = 0, limit = 0;  // concurrency; gathering: gathered, and of so many
   int64_t interval_ns = 0;          // rate: between two tokens

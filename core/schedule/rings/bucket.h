@@ -52,7 +52,7 @@ struct Bucket {
   }
 };
 
-/// What lies in shared bytes may be anything; within these bounds nothing overflows.
+/// Shared bytes may hold anything; within these bounds nothing overflows.
 inline Bucket bucket_of(int64_t interval_ns, uint32_t burst, int64_t full_at_ns) {
   return {std::clamp<int64_t>(interval_ns, 0, kIntervalMaxNs), burst,
           std::clamp<int64_t>(full_at_ns, 0, kNever / 2)};

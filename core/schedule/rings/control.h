@@ -1,9 +1,9 @@
-// control - what the policy says of a node, for those few nodes of which it says anything.
+// control - the policy of a node, for those few nodes of which the policy says anything.
 //
-// A Rule is one tenant entry of the policy file: its values hold for every node whose path its pattern takes
-// in. A Control belongs to one node: what was set for it at run time, what holds for it after all layers were
-// put together, and how much of its limits is used up. Kept apart from Tenant, so that a tenant without any
-// costs nothing for them.
+// A Rule is one tenant entry of the policy file: its values hold for every node whose path its pattern
+// matches. A Control belongs to one node: the values set for it at run time, the values that hold for it
+// after all layers were put together, and how much of its limits is used up. Kept apart from Tenant, so that
+// a tenant without one costs nothing for them.
 //
 // Invariants
 //  C1  A Control is named by exactly one node, and names it.
@@ -30,7 +30,7 @@ inline uint32_t pool_of(const Region& region, const Tenant& tenant) {
   return has_control(tenant) ? control_of(region, tenant).pool.get() : kNoIndex;
 }
 
-/// What was set at run time takes about so much in the journal.
+/// The bytes that the values set at run time take in the journal, about.
 inline uint64_t setting_bytes_of(const Region& region, const Control& control) {
   constexpr uint64_t kRecordBytes = 64, kValueBytes = 24;
   const uint32_t given = control.set.given;

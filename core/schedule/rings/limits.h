@@ -1,8 +1,9 @@
-// limits - what holds for a node, and what a start or an end makes of it.
+// limits - the limits of a node, and what a start or an end changes about them.
 //
 // A node that is at one of its limits is blocked: it and all below it leave their rings until the event that
-// frees it, so that nothing blocked is ever met when a turn is looked for. Concurrency is counted by the
-// leases themselves (T2), a rate is a bucket (bucket.h). What a pool lacks room for is passed over (pool.h).
+// frees it, so that a search for the next turn never meets a blocked node. Concurrency is counted by the
+// leases themselves (T2), a rate is a bucket (bucket.h). A message that a pool has no room for is passed over
+// (pool.h).
 #pragma once
 
 // fq, this room.
@@ -18,16 +19,18 @@ class Limits {
   /// A message of this leaf has started: its nodes pay for it, and those that have reached a limit are
   /// blocked. At most two steps a level.
   void started(Txn& txn, uint32_t leaf, int64_t now_ms) const;
-  /// One of its leases has ended: those that waited for that are free.
+  /// A lease of this leaf has ended: the nodes that were blocked until then are free.
   void ended(Txn& txn, uint32_t leaf) const;
-  /// What time has freed is free. Needs: it has no timer; sets the next one.
+  /// Frees what time has freed. Needs: the node has no timer; sets the next one.
   void fire(Txn& txn, uint32_t node, int64_t now_ms) const;
-  /// Sets its timer to the time that frees it next. One that is blocked by no time keeps what it has.
+  /// Sets its timer to the time that frees it next. A node that is blocked by no time keeps the timer that it
+  /// has.
   void set_timer(Txn& txn, uint32_t node) const;
 
   /// Changes what was set at run time. Needs: room for a Control and for the pool's name.
   void set(Txn& txn, uint32_t node, const NodePatch& patch) const;
-  /// Makes hold for it what the file (`from_file`) and the run time say. Needs: room for a Control.
+  /// Puts into force what the file (`from_file`) and the run time say of this node. Needs: room for a
+  /// Control.
   void bring_up_to_date(Txn& txn, uint32_t node, const NodeTerms& from_file, int64_t now_ms) const;
 
   /// Whether forgetting it would lose something: what was set, or how empty its bucket is.

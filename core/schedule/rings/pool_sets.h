@@ -15,7 +15,7 @@ class PoolSets {
  public:
   explicit PoolSets(const Region& region) : region_(region) {}
 
-  /// What needs all of `sets` and this pool. Makes sets that are missing.
+  /// The sets of a message that needs all of `sets` and this pool. Makes sets that are missing.
   uint64_t with(Txn& txn, uint64_t sets, uint32_t pool) const;
   /// The same, as far as the sets are there.
   uint64_t known_with(uint64_t sets, uint32_t pool) const;
@@ -23,7 +23,7 @@ class PoolSets {
   uint64_t closed() const;
   /// Some pool is blocked that was not, or the other way round.
   void note_change(Txn& txn) const { put(txn, region_.root.closed_sets, closed()); }
-  /// Needs: nobody is a member of this pool.
+  /// Needs: this pool has no members.
   void forget(Txn& txn, uint32_t pool) const;
 
  private:

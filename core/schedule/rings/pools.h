@@ -1,9 +1,9 @@
-// pools - what nodes share: see pool.h for how members that lack room are passed over.
+// pools - the policy's pools and their members: see pool.h for how members that lack room are passed over.
 //
-// A pool is there once a policy file has defined it, and goes when none does any more and nobody is in it. A
-// file is loaded beside the one that holds: its terms lie in `next`, with its generation, and hold from the
-// store on that makes this generation the one that holds. A pool without terms of that generation is as if it
-// were not there.
+// A pool is there once a policy file has defined it, and is removed when no file does any more and it has no
+// members. A file is loaded beside the one in force: its terms lie in `next`, with its generation, and hold
+// from the store on that puts this generation in force. A pool without terms of that generation counts as
+// absent.
 #pragma once
 
 // System.
@@ -53,11 +53,11 @@ class Pools {
   /// Its timer is due.
   void fire(Txn& txn, uint32_t pool, int64_t now_ms) const;
 
-  /// What a file that is being loaded says of a pool. Needs: room for a pool and its name.
+  /// Takes in what a file that is being loaded says of a pool. Needs: room for a pool and its name.
   void add(Txn& txn, uint32_t generation, std::string_view name, const NodeTerms& terms) const;
-  /// Makes what the file says hold for some from index `from` on; returns where to go on, or none.
+  /// Puts into force what the file says of some pools, from index `from` on; returns where to go on, or none.
   std::optional<uint32_t> bring_up_to_date(Txn& txn, uint32_t from, int64_t now_ms) const;
-  /// Removes pools that are no more, some at a time in the same way.
+  /// Removes pools that are no longer defined, some at a time in the same way.
   std::optional<uint32_t> remove_old(Txn& txn, uint32_t from) const;
 
  private:

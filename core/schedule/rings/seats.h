@@ -1,14 +1,14 @@
-// seats - whose turn it is below a node: weighted round robin by virtual time.
+// seats - the order of turns below a node: weighted round robin by virtual time.
 //
-// A child that can be served has a seat in its parent's ring, ordered by its tag, among equal tags by who
-// came first. Serving the first seat sets the parent's virtual time to its tag, and its next tag is one
-// turn later: kTurn / weight. A newcomer's tag is one turn of its own after the virtual time, but never
-// before the tag it left with. A node that was blocked while it had something keeps the tag that it had, but
-// what it missed is not made up: its tag is never before the virtual time. So:
+// A child that can be served has a seat in its parent's ring, ordered by its tag, among equal tags by
+// arrival. Serving the first seat sets the parent's virtual time to its tag, and its next tag is one turn
+// later: kTurn / weight. A newcomer's tag is one turn of its own after the virtual time, but never before the
+// tag it left with. A node that was blocked while it had something keeps the tag that it had, but the turns
+// that it missed are not made up: its tag is never before the virtual time. So:
 //  - with equal weights this is exactly A B C A B C, and each turn is O(1): a seat leaves the list's head
 //    and joins its tail;
-//  - who was idle has saved up nothing, who leaves and comes back has gained nothing;
-//  - a newcomer of the same weight is served after everyone who waits has had one turn;
+//  - a child that was idle has saved up nothing, one that leaves and comes back has gained nothing;
+//  - a newcomer of the same weight is served after every child that waits has had one turn;
 //  - between two turns of a child that always has work, another gets at most ceil(its weight / mine)
 //    turns, exactly one with equal weights. A turn's length is rounded down (see kTurn), so for weights that
 //    do not divide it the heavier may count for up to 1 in 2500 more.
@@ -32,7 +32,7 @@ namespace fq {
 // of weight 0.1, 100,000 a second, comes to the end of 64 bits in 85 days.
 inline constexpr uint64_t kTurn = 2'520'000'000;
 
-/// What a search in a ring's tree is told of a subtree: see pool.h and ranks.h.
+/// The sum over a subtree that guides a search in a ring's tree: see pool.h and ranks.h.
 struct SeatSum {
   uint64_t sets = 0;
   uint32_t best = kNoIndex;
@@ -48,10 +48,10 @@ struct SeatKind {
   Tenant& at(uint32_t i) const { return region->tenant(i); }
   uint32_t most() const { return region->root.tenants.capacity; }
   bool has_places() const { return region->root.places_used != 0; }
-  /// What is ready below this seat needs these sets of pools.
+  /// The sets of pools that the messages ready below this seat need.
   uint64_t sets(uint32_t i) const { return has_places() ? region->place(i).sets ^ kNoPool : kNoPool; }
-  /// Only what needs no pool: so the first of the list can always be served. By rank none: a search needs
-  /// sums.
+  /// Only a seat that needs no pool: so the first of the list can always be served. By rank none: a search
+  /// needs sums.
   bool may_list(uint32_t i, const Tenant&) const { return sets(i) == kNoPool && !is_ranked(region->root); }
 
   SeatSum sum_of(uint32_t i) const {
@@ -79,7 +79,7 @@ struct SeatKind {
 };
 using Ring = LaneOps<SeatKind>;
 
-/// How far what costs this much (see costs.h) moves the tag of a node of that weight.
+/// How far a turn of this cost (see costs.h) moves the tag of a node of that weight.
 constexpr uint64_t turn_of(uint32_t weight_milli, uint64_t cost = kTurn) {
   return weight_milli == 0 ? cost : cost / weight_milli;
 }
@@ -107,9 +107,9 @@ class Seats {
   /// After something changed in `tenant`: gives it its seat or takes it away, and so on up the tree as far
   /// as that makes a difference. At most one step a level.
   void reseat(Txn& txn, uint32_t tenant) const { reseat(txn, tenant, nullptr); }
-  /// Likewise after a message of `leaf` got another rank, which may go first where it did before, or not.
+  /// The same after a message of `leaf` got another rank, which may go first where it did before, or not.
   void rerank(Txn& txn, uint32_t leaf, uint32_t slot) const;
-  /// What comes, where there was nothing: a message whose start will cost this.
+  /// The first message where there was none; its start will cost this.
   struct Arrival {
     uint64_t cost;
     int64_t now_ms;
@@ -119,9 +119,9 @@ class Seats {
   void arrive(Txn& txn, uint32_t leaf, const Arrival& arrival) const { reseat(txn, leaf, &arrival); }
   /// Blocks a node for this reason, or no more.
   void block(Txn& txn, uint32_t tenant, uint8_t reason, bool on, const Arrival* arrival = nullptr) const;
-  /// The seat whose turn it is, has had it: on to its next place, or away when it has nothing more. Where
-  /// others before it were passed over since their pool lacks room, that changes nothing for them. Needs: its
-  /// own lane is as it will be. One step.
+  /// The seat whose turn it is has had it: moves on to its next place, or away when it has nothing more.
+  /// Seats before it that were passed over, since their pool lacks room, stay as they are. Needs: its own
+  /// lane is as it will be. One step.
   enum class Turn {
     own,
     by_age,  // see ranks.h
@@ -130,7 +130,7 @@ class Seats {
   void charge(Txn& txn, uint32_t parent, uint32_t seat, uint64_t cost, Turn turn) const;
   /// A start that was charged `charged` has cost `cost`.
   void correct(Txn& txn, uint32_t tenant, uint64_t charged, uint64_t cost) const;
-  /// Whether it is still ahead, for what it has used before it was idle.
+  /// Whether it is still ahead, by turns that it took before it was idle.
   bool owes(const Tenant& tenant, int64_t now_ms) const;
   /// The child whose turn it is, or kNoIndex.
   uint32_t first(const Tenant& inner) const { return ring_.first(inner.lane); }
@@ -141,8 +141,8 @@ class Seats {
   void set_weight(Txn& txn, uint32_t tenant, uint32_t weight_milli) const;
   /// Turns cost something else from now on: a node is ahead by one turn of its own at most.
   void even_out(Txn& txn, uint32_t tenant) const;
-  /// What is ready below a node, blocked or not, needs these sets of pools, as seen from its parent. Where
-  /// such a set is not there yet it is kSomePools.
+  /// The sets of pools that the messages ready below a node need, blocked or not, as seen from its parent.
+  /// For a set that is not there yet: kSomePools.
   uint64_t sets_of(uint32_t tenant) const;
   /// The message that goes first of those ready below it, as far as that is known.
   uint32_t first_of(uint32_t tenant) const;

@@ -18,11 +18,11 @@
 
 namespace fq {
 
-/// What has to be known of all rules before others are loaded, or hold.
+/// The summary of all rules that is needed before others are loaded, or put into force.
 struct RuleSummary {
   uint32_t generation = 0;             // the highest
   uint32_t given = 0;                  // by the rules of that one
-  std::array<uint64_t, 4> prefixes{};  // likewise: lengths of what they begin with, as in the root
+  std::array<uint64_t, 4> prefixes{};  // of the same rules: lengths of their beginnings, as in the root
   uint32_t generation_of_pools = 0;    // the highest
 };
 
@@ -36,7 +36,7 @@ class Rules {
   explicit Rules(const Region& region) : region_(region), index_(RuleIndexKind{&region}) {}
 
   bool any() const { return region_.root.rules_generation != 0; }
-  /// What the rules that hold say of this path.
+  /// The terms that the rules in force give this path.
   NodeTerms terms_of(std::string_view path) const;
 
   /// Takes in the rules [from, to), and those pools.

@@ -1,4 +1,4 @@
-// tenant_life - how nodes of the tenant tree are made, turned into inner ones, and forgotten.
+// tenant_life - the life of a node of the tenant tree: made, turned into an inner node, and forgotten.
 #include "core/schedule/tree/tenant_tree.h"
 
 // System.

@@ -63,7 +63,7 @@ class TenantTree {
   uint32_t own_leaf(Txn& txn, uint32_t node) const;
   void forget(Txn& txn, uint32_t tenant, int64_t now_ms) const;
 
-  // Made where they are needed: who looks for a tenant needs none.
+  // Made where they are needed: a search for a tenant needs none.
   Seats seats() const { return Seats(region_); }
   Limits limits() const { return Limits(region_); }
   Gathering gathering() const { return Gathering(region_); }

@@ -73,7 +73,7 @@ class Books {
     bool looks_first = false;  // say `servable`, take when allowed: several queues share the slots, or
                                // their number follows the backlog
     bool until_idle = false;
-    bool together = false;  // what is taken at once goes to one job
+    bool together = false;  // messages taken at once go to one job
     size_t lot = 0;  // together: the most of one take, and each take uses up one of what is allowed; 0: each
                      // message does
   };
@@ -81,7 +81,7 @@ class Books {
   Books(Source& source, const Options& options, const Voice& voice, const Terms& terms, int event);
   ~Books();
 
-  // For the main thread. What is allowed and ordered is done after the next send(): one wake-up for all.
+  // For the main thread. Takes and orders are carried out after the next send(): one wake-up for all.
   void allow(size_t slots);
   void settle(VerdictOrder order);
   /// Asks what others have made of the messages that are held, up to now. The news that says `confirmed` has
@@ -138,7 +138,7 @@ class Books {
   std::string hold_fault_;
   std::string output_fault_;
   size_t outstanding_ = 0;   // messages that were handed over and have no verdict yet
-  std::string later_fault_;  // what was to be tried again, as it was told
+  std::string later_fault_;  // the fault that was to be tried again, as it was told
   bool idle_told_ = false;
   std::shared_ptr<const Descriptor> all_;  // for a command that stays up: it keeps all that we hold
   int64_t all_limit_ms_ = 0;               // for how long

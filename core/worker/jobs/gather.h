@@ -38,7 +38,7 @@ class Gather {
   int64_t linger_ms_;
   size_t held_ = 0;
   Open open_;
-  std::optional<Key> last_;  // whose turn it was
+  std::optional<Key> last_;  // the one whose turn it was
 };
 
 }  // namespace fq::worker

@@ -1,5 +1,5 @@
-// growth - how many jobs may run at once, between two bounds: more while there is a backlog, fewer after a
-// time without work.
+// growth - the number of jobs that may run at once, between two bounds: more while there is a backlog, fewer
+// after a time without work.
 #pragma once
 
 // System.

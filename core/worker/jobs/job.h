@@ -55,7 +55,7 @@ class Job {
   bool holds(const Receipt& receipt) const;
   bool is_settled() const { return std::find(settled_.begin(), settled_.end(), false) == settled_.end(); }
 
-  /// Its process has ended. False: what it left of its group is about to be gone; to be asked again.
+  /// Its process has ended. False: the rest of its group is about to be gone; to be asked again.
   bool close(int64_t now_ms);
   bool is_over() const { return over_; }
 

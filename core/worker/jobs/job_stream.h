@@ -1,8 +1,8 @@
 // job_stream - a command that stays up: messages go in as lines of JSON, verdicts come out as lines of text.
 //
-// It never waits for the command: what the command does not read yet is held here, at most `prefetch`
-// messages, of which only the next ones are lines already. A line that is no verdict costs nobody anything; a
-// command that ends leaves its open messages to be retried.
+// It never waits for the command: messages that the command does not read yet are held here, at most
+// `prefetch` messages, of which only the next ones are lines already. A line that is not a verdict costs no
+// message anything; a command that ends leaves its open messages to be retried.
 #pragma once
 
 // System.
@@ -19,7 +19,7 @@ namespace fq::worker {
 
 class JobStream {
  public:
-  /// `kept`: what its process inherits so that its messages wait for it; may be null.
+  /// `kept`: a descriptor that its process inherits so that its messages wait for it; may be null.
   static Result<std::unique_ptr<JobStream>> start(const Workshop& shop, const std::string& queue,
                                                   uint32_t slot, std::shared_ptr<const Descriptor> kept);
 
@@ -52,7 +52,7 @@ class JobStream {
   /// The command has closed it.
   void note_input_closed() { in_.close(); }
   /// No more messages: the command reads the end of its input, behind the line that it has begun to read.
-  /// What is behind that is released.
+  /// Messages behind that are released.
   std::vector<VerdictOrder> close_input();
   /// Needs: nothing is open. It reads the end of its input, and TERM when it lives on then.
   void dismiss(int64_t term_at_ms);
@@ -85,7 +85,7 @@ class JobStream {
   Descriptor out_;
   Capture err_;
   std::deque<std::string> waiting_;                // receipts of messages that are no lines yet
-  Outbox outbox_;                                  // what the command does not read yet
+  Outbox outbox_;                                  // lines that the command does not read yet
   std::string line_;                               // of its output, not ended yet
   bool skips_ = false;                             // the rest of a line that was too long
   std::map<std::string, Open, std::less<>> open_;  // by receipt

@@ -18,7 +18,7 @@ class Queues {
   Queues(std::vector<Source> sources, const Workshop& shop) : sources_(std::move(sources)), shop_(shop) {}
 
   void open(const Books::Terms& terms, int event);
-  /// Ends the books. What they hold goes back, or is `abandoned`: see Books.
+  /// Ends the books. Messages that they hold go back, or are `abandoned`: see Books.
   void close(bool abandoned);
 
   size_t size() const { return sources_.size(); }

@@ -11,7 +11,7 @@ namespace fq::worker {
 /// Why a job ends otherwise than by itself.
 enum class Ending { none, timed_out, cancelled, stopped };
 
-/// 0 ack, 65 bury, anything else retry; what we ended ourselves by what it was ended for.
+/// 0 ack, 65 bury, anything else retry; a job that we ended ourselves: by the reason for that.
 Verdict verdict_of(const ExitStatus& status, Ending ending);
 /// "exit 3", "signal 11", "timed out".
 std::string reason_of(const ExitStatus& status, Ending ending);

@@ -1,5 +1,5 @@
-// workshop - what all jobs of a queue share: what was asked of the worker, the queue's settings, where their
-// output goes.
+// workshop - the things that all jobs of a queue share: the worker's options and outputs, and the queue's
+// settings.
 #pragma once
 
 // fq, below us.
@@ -19,7 +19,7 @@ struct Workshop {
 
   void say(std::string_view text) const { err.write(voice.spoken(text)); }
   void remark(std::string_view text) const { err.remark(voice.spoken(text)); }
-  /// Nobody reads what the jobs write: no more of them are started.
+  /// The output of the jobs is not read: no more of them are started.
   bool is_blocked() const { return !out.has_room() || !err.has_room(); }
 };
 

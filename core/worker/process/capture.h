@@ -1,7 +1,7 @@
-// capture - what comes out of a job's pipe: passed on, kept, its end remembered.
+// capture - the output of a job's pipe: passed on, kept, its end remembered.
 //
-// It reads only while there is room to pass on what it read, and while who called for it has read enough, so
-// a job that floods is slowed down by its own pipe and never fills our memory.
+// It reads only while there is room to pass on what it read, and while the caller has read enough, so a job
+// that floods is slowed down by its own pipe and never fills our memory.
 #pragma once
 
 // System.
@@ -16,7 +16,7 @@
 namespace fq::worker {
 
 inline constexpr size_t kTailBytes = 4096;       // of stderr, kept with a failed attempt
-inline constexpr size_t kReadBytes = 64 * 1024;  // what a pipe holds
+inline constexpr size_t kReadBytes = 64 * 1024;  // as much as a pipe holds
 
 class Capture {
  public:
@@ -40,7 +40,7 @@ class Capture {
   /// Whether take_some() would take something.
   bool has_room() const;
   /// All that there is now, some pipes full of it at most, whether there is room or not; for a job that has
-  /// ended: what its descendants write later is not waited for.
+  /// ended: later output of its descendants is not waited for.
   void finish();
 
   const std::string& tail() const { return tail_; }

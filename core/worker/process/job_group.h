@@ -1,8 +1,8 @@
 // job_group - a job's process and all that it started and left in its process group.
 //
-// What was killed is not gone at once: it has to be given a processor first, and what it holds (a lock, a
-// file) is held until then. So a verdict that lets the message run again waits until the group is gone. The
-// kernel tells nobody of the end of a process that is not our child: it has to be asked for.
+// A process that was killed is not gone at once: it has to be given a processor first, and until then it
+// keeps what it holds (a lock, a file). So a verdict that lets the message run again waits until the group is
+// gone. The kernel tells nobody of the end of a process that is not our child: it has to be asked for.
 #pragma once
 
 // fq, this room.
@@ -13,9 +13,9 @@ namespace fq::worker {
 /// To the whole group.
 void signal_group(const Process& process, int signal);
 
-/// Nothing of its group is at work any more, so long after it was killed. What has ended and nobody reaps is
-/// waited for a moment only, what the kernel cannot end (it waits for a disk, say) not for ever. Needs: the
-/// process was reaped.
+/// Nothing of its group is at work any more, so long after it was killed. A process that has ended and is not
+/// reaped is waited for a moment only, one that the kernel cannot end (it waits for a disk, say) not for
+/// ever. Needs: the process was reaped.
 bool group_is_gone(const Process& process, int64_t waited_ms);
 /// When to ask again.
 int64_t next_look_ms(int64_t waited_ms);

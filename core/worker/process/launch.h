@@ -2,8 +2,8 @@
 // have.
 //
 // The child shares our memory until it has become the command (as posix_spawn does it), so a worker of any
-// size starts jobs at the same price; what posix_spawn cannot do is why this is written by hand: the child
-// dies with the thread that started it (PDEATHSIG), and comes with a pidfd at once.
+// size starts jobs at the same price; this is written by hand for two things that posix_spawn cannot do: the
+// child dies with the thread that started it (PDEATHSIG), and comes with a pidfd at once.
 #pragma once
 
 // System.
@@ -39,8 +39,8 @@ struct Process {
 /// the limits or the niceness, bad_data when it cannot take this many words; other kinds: not now.
 Result<Process> launch(const Launch& launch);
 
-/// From now on as many descriptors as we may have at all: each job and each message that waits takes some.
-/// What is launched has the limit that we started with.
+/// From now on as many descriptors as we may have at all: each job and each message that waits takes some. A
+/// launched job has the limit that we started with.
 void allow_many_descriptors();
 
 /// How a process ended.

@@ -1,7 +1,7 @@
-// notify - what systemd wants to hear from a service: ready, stopping, still alive, and what it does.
+// notify - the reports of a service to systemd: ready, stopping, still alive, and what it does.
 //
-// The protocol is a datagram of lines to the socket that $NOTIFY_SOCKET names; a library for it would be
-// most of the binary. Does nothing where nobody listens.
+// The protocol is a datagram of lines to the socket that $NOTIFY_SOCKET names; a library for it would be most
+// of the binary. Does nothing where nobody listens.
 #pragma once
 
 // System.
@@ -26,7 +26,7 @@ class Notify {
   int64_t keep_alive(int64_t now_ms);
   /// Whether anybody may listen.
   bool is_heard() const { return socket_ >= 0; }
-  /// What we do, for a person: told when it has changed, once a second at most; when to come back.
+  /// Our work, for a person: told when it has changed, once a second at most; when to come back.
   int64_t show(const std::string& status, int64_t now_ms);
 
  private:

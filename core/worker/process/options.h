@@ -1,4 +1,4 @@
-// options - what a worker was asked to do, after cli has read and checked every word of it.
+// options - the options of a worker, after cli has read and checked every word of them.
 #pragma once
 
 // System.
@@ -45,16 +45,16 @@ struct Options {
   uint32_t prefetch = 64;
   OutputPolicy output = OutputPolicy::inherit;
   uint64_t output_bytes_max = uint64_t{16} << 20;
-  bool output_max_given = false;  // it holds for what somebody has called for, too
+  bool output_max_given = false;  // it holds for output that has a caller, too
   std::optional<int> nice;
   unsigned umask = 022;  // of the jobs
   std::vector<ResourceLimit> limits;
   bool verbose = false;
   bool tags_output = false;              // each line of output begins with its message's id and tenant
   bool strict = false;                   // drain: told of what was run and not acked
-  bool looked_on = false;                // somebody sees what is said as it is said
+  bool looked_on = false;                // a person sees each line as it is written
   std::string spool;                     // absolute, for the jobs
-  std::vector<std::string> environment;  // what the jobs inherit, "NAME=value"
+  std::vector<std::string> environment;  // of the jobs, "NAME=value"
   std::string notify_socket, watchdog_us, watchdog_pid;  // as systemd sets them; "" where it does not
 };
 
@@ -64,7 +64,7 @@ struct Source {
   std::unique_ptr<Queue> queue;
 };
 
-/// What the worker has no voice of its own for.
+/// The words that the worker leaves to cli.
 struct Voice {
   /// A line for a person, as it is written.
   std::function<std::string(std::string_view)> spoken;
@@ -73,7 +73,8 @@ struct Voice {
   std::function<Result<void>(const std::string&, Queue&)> refresh_policy;
   /// strict: of this queue, a message that was run, and whose ack this worker knows nothing of.
   std::function<void(const std::string&, MessageId)> not_acked;
-  /// What brings the cursor of standard output to the start of a line, wherever it is; "": it is no terminal.
+  /// The bytes that bring the cursor of standard output to the start of a line, wherever it is; "": it is not
+  /// a terminal.
   std::function<std::string()> line_start;
 };
 

@@ -1,7 +1,7 @@
 // outbox - lines on their way to a command that may be slow to read them.
 //
 // Bounded by bytes, as far as whoever fills it asks for room first. It knows where each line begins, so that
-// what the command has not begun to read can be taken back.
+// lines that the command has not begun to read can be taken back.
 #pragma once
 
 // System.
@@ -21,7 +21,7 @@ class Outbox {
   /// The last line may be over it.
   bool has_room() const { return text_.size() - written_ < kHeldBytesMax; }
   void add(std::string receipt, std::string_view line);
-  /// What `descriptor`, which does not block, takes now. False: nobody reads it any more.
+  /// Writes as much as `descriptor`, which does not block, takes now. False: it has no reader any more.
   bool write_to(int descriptor);
   /// All lines but the one that is begun; their receipts.
   std::vector<std::string> take_back();

@@ -1,8 +1,8 @@
 // passage - the worker's own standard output or error, written to without ever being waited for.
 //
-// Somebody may look at us through a pager that stands still. So what cannot be written now is held; while
-// there is no room, the jobs' pipes are not read and no job is started: the jobs wait instead of us. What is
-// over the limit all the same is bounded by the jobs that ran then: a pipe each, and a line a message.
+// A person may look at us through a pager that stands still. So bytes that cannot be written now are held;
+// while there is no room, the jobs' pipes are not read and no job is started: the jobs wait instead of us.
+// Bytes over the limit all the same are bounded by the jobs that ran then: a pipe each, and a line a message.
 #pragma once
 
 // System.
@@ -19,7 +19,7 @@ class Passage {
   /// Over 1 or 2.
   explicit Passage(int descriptor);
 
-  /// What is over the limit goes in all the same; see has_room().
+  /// Bytes over the limit go in all the same; see has_room().
   void write(std::string_view bytes);
   /// A line that is left out, and counted, where there is no room: for what may be said without end.
   void remark(std::string_view line);
@@ -29,7 +29,7 @@ class Passage {
   bool holds_something() const { return !held_.empty(); }
   /// For epoll; -1 where it cannot be waited for (a file): then it never holds anything.
   int descriptor() const { return own_ ? own_.get() : descriptor_; }
-  /// Its reader has left: what comes is dropped.
+  /// Its reader has left: later bytes are dropped.
   bool broken() const { return broken_; }
   /// Once, at the very end: waits until it is out, but not for ever. Returns: how many bytes never came out.
   uint64_t finish(int64_t patience_ms);

@@ -13,7 +13,7 @@
 
 namespace fq::worker {
 
-/// What a descriptor is, and whose: a slot's number or a queue's index.
+/// The kind of a descriptor, and its owner: a slot's number or a queue's index.
 enum class Watched : uint32_t { signals, books, process, out, err, stream_in, stream_out, passage };
 
 struct Event {

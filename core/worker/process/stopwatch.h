@@ -1,4 +1,4 @@
-// stopwatch - how long something has run, finer than the clock of the timers.
+// stopwatch - the time that something has run, finer than the clock of the timers.
 #pragma once
 
 // System.

@@ -1,7 +1,7 @@
-// tagged_lines - what a job writes, cut into lines that each begin with whose they are.
+// tagged_lines - the output of a job, cut into lines that each begin with the tag of its message.
 //
-// A line goes on only when it is whole, so that those of jobs that run at once are never mixed; one that is
-// too long for that goes on in parts, each a line.
+// A line goes on only when it is whole, so that those of jobs that run at once are never mixed; a line that
+// is too long for that goes on in parts, each a line.
 #pragma once
 
 // System.
@@ -18,9 +18,9 @@ class TaggedLines {
   /// `tag` is written as it is; "": lines go on as they come, whole or not.
   explicit TaggedLines(std::string tag) : tag_(std::move(tag)) {}
 
-  /// What of `bytes`, and of what came before, goes on now.
+  /// The part of `bytes`, and of the bytes before them, that goes on now.
   std::string take(std::string_view bytes);
-  /// What is left: a last line without an end gets one.
+  /// The rest: a last line without an end gets one.
   std::string finish();
 
  private:

@@ -1,8 +1,8 @@
-// transcript - what a job wrote, as far as it is kept: in memory while that is little, then where others read
-// it.
+// transcript - the output of a job, as far as it is kept: in memory while that is little, then where others
+// read it.
 //
-// Most jobs write a line and end, and cost no file. What somebody has called for goes on at once; the rest as
-// soon as it is long, or has lain here for a moment: somebody may follow it.
+// Most jobs write a line and end, and cost no file. Output that has a caller goes on at once; other output as
+// soon as it is long, or has lain here for a moment: a person may follow it.
 #pragma once
 
 // System.
@@ -25,7 +25,7 @@ class Transcript {
   Transcript(std::shared_ptr<RunOutput> run, uint64_t bytes_max);
 
   bool keeps() const { return keeps_; }
-  /// False: who called is to read first.
+  /// False: the caller is to read first.
   bool has_room(Channel channel) const { return !open_ || run_->has_room(channel); }
   void write(Channel channel, std::string_view bytes);
   /// When on_time() has something to do; kNever: nothing.

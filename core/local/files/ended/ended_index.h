@@ -1,4 +1,4 @@
-// ended_index - where in ended/ what is told of a message stands: of several records of one the last counts.
+// ended_index - the places in ended/ of the records about a message, of which the last counts.
 //
 // Made by reading the heads of the records, and kept up by reading those that came since.
 #pragma once

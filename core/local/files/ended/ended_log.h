@@ -3,7 +3,7 @@
 // It is no part of the truth, and is never synced: a power cut may take its newest records. Records are
 // appended to files of bounded size before the records of the journal that end the messages; the oldest file
 // goes first, with its outputs, when there are too many records or bytes, and each when all in it has had its
-// time. One that mostly has has the rest copied forward.
+// time. Where most of a file has had its time, the rest is copied forward.
 //
 //   ended/<n>    records, see ended_record.h
 //   ended/state  the counts, so that an append looks at nothing else; made anew from the records where a
@@ -22,8 +22,8 @@ namespace fq {
 inline constexpr uint32_t kEndedRecordsMax = 10'000;
 inline constexpr uint64_t kEndedBytesMax = 256 * 1024 * 1024;         // with outputs
 inline constexpr uint64_t kEndedInlineBytesMax = 16 * 1024;           // of an output; a longer one is a file
-inline constexpr uint32_t kEndedFileRecords = kEndedRecordsMax / 16;  // what goes at once
-inline constexpr uint64_t kEndedFileBytes = kEndedBytesMax / 16;      // likewise
+inline constexpr uint32_t kEndedFileRecords = kEndedRecordsMax / 16;  // the records that go at once
+inline constexpr uint64_t kEndedFileBytes = kEndedBytesMax / 16;      // the same in bytes
 
 class EndedLog {
  public:
@@ -33,7 +33,7 @@ class EndedLog {
   Result<bool> lock(int64_t timeout_ms);
   void unlock();
 
-  // What changes it needs the lock.
+  // Changes need the lock.
   Result<void> append(std::span<const EndedRecord> records, int64_t now_wall_ms);
   enum class Depth {
     records,  // and their outputs
@@ -45,14 +45,14 @@ class EndedLog {
 
   /// Whether there are records or outputs.
   bool holds_something();
-  /// What is told of a message that has ended.
+  /// The record of a message that has ended.
   Result<std::optional<EndedRecord>> find(MessageId id, int64_t now_wall_ms);
   Result<std::optional<JobOutput>> output(MessageId id, int64_t now_wall_ms);
   /// Of each message that is told of its record, the one that ended last first.
   Result<std::vector<EndedPlace>> newest_first(int64_t now_wall_ms);
 
  private:
-  /// What ended/state says.
+  /// The contents of ended/state.
   struct State {
     uint32_t file = 1;  // that is written
     uint32_t file_records = 0;

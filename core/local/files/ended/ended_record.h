@@ -1,7 +1,7 @@
-// ended_record - what is told of a message after its end, and its bytes in a file of ended/.
+// ended_record - the record of a message after its end, and its bytes in a file of ended/.
 //
 // Each record stands by itself: its head is sealed with the number of its file and its place in it, so that a
-// damaged one costs itself, and bytes that only look like one never are.
+// damaged one costs itself, and bytes that only look like a record are never taken for one.
 #pragma once
 
 // System.
@@ -15,7 +15,7 @@
 
 namespace fq {
 
-/// What a job wrote, where it is short enough to stand in the record.
+/// The output of a job, where it is short enough to stand in the record.
 struct EndedOutput {
   std::string out;
   std::string err;
@@ -39,7 +39,7 @@ struct EndedRecord {
   std::optional<int16_t> exit;  // of its last run
   std::optional<int16_t> signal;
   std::string tenant;
-  std::string key;  // as in MessageItem, likewise tags, job (without its variables) and terms
+  std::string key;  // as in MessageItem, as are tags, job (without its variables) and terms
   std::string tags;
   std::string job;
   std::string terms;
@@ -53,7 +53,7 @@ struct EndedRecord {
   uint64_t output_bytes = 0;  // in a file of output/; 0: there is none
 };
 
-/// What the head of a record says, and where the record stands.
+/// The head of a record, and where the record stands.
 struct EndedPlace {
   uint64_t id = 0;
   uint64_t offset = 0;
@@ -80,7 +80,7 @@ void encode_ended(std::string& to, const EndedRecord& record, uint32_t file, uin
 /// None: it is damaged, or not there any more.
 Result<std::optional<EndedRecord>> read_ended(Disk& disk, const EndedPlace& place);
 
-/// Calls `visit` for each record of a file whose head is whole, from a place on; what is damaged is passed
+/// Calls `visit` for each record of a file whose head is whole, from a place on; damaged records are passed
 /// over. Returns the end of the last one. A file that is not there, or none of ours, is empty.
 Result<uint64_t> scan_ended(Disk& disk, uint32_t file, uint64_t from,
                             const std::function<void(const EndedPlace&)>& visit);

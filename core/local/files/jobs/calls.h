@@ -1,8 +1,8 @@
-// calls - the file `calls`: who listens to which jobs, and a bell for each of them.
+// calls - the file `calls`: the callers that listen to jobs, and a bell for each of them.
 //
 // A caller (fq push --wait) has a lock on the byte that stands for its call, as long as it lives: the kernel
-// tells of it without taking it. The first page is an array of words; whoever writes what a job writes rings
-// the one of its message, and everybody who listens to a message with that word looks.
+// tells of it without taking it. The first page is an array of words; a process that writes the output of a
+// job rings the one of its message, and every process that listens to a message with that word looks.
 #pragma once
 
 // System.

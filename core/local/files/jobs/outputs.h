@@ -1,8 +1,9 @@
-// outputs - what jobs wrote, where it is too long for a record of ended_log.h: output/<id>, until its time is
+// outputs - the outputs of jobs that are too long for a record of ended_log.h: output/<id>, until its time is
 // over.
 //
 // Written before its record. It is no part of the truth: a power cut may take the newest ones, and a file
-// that is not whole counts as none. What is being written is output/<id>.<pid>.new, with a flock on it.
+// that is not whole counts as none. A file that is being written is output/<id>.<pid>.new, with a flock on
+// it.
 #pragma once
 
 // fq, below us.
@@ -13,7 +14,7 @@
 
 namespace fq {
 
-// What is to be kept of it, whether it is in memory or in the files of its run.
+// The part of it that is to be kept, whether it is in memory or in the files of its run.
 uint64_t kept_bytes(const JobOutput& output, Channel channel);
 Gap gap_of(const JobOutput& output, Channel channel);
 Result<std::string> kept_text(const JobOutput& output, Channel channel, uint64_t from, uint64_t bytes);
@@ -23,10 +24,11 @@ Result<void> keep_output(Disk& disk, MessageId id, const JobOutput& output, int6
 Result<std::optional<JobOutput>> read_output(Disk& disk, MessageId id, int64_t now_wall_ms);
 /// The one that was kept until then; another stays.
 Result<void> remove_output(Disk& disk, MessageId id, int64_t until_wall_ms);
-/// What a process that died was writing of this run goes, but for what a caller that lives has yet to read.
+/// Removes the files of this run that a dead process was writing, but for output that a caller that lives has
+/// yet to read.
 void drop_unfinished(Disk& disk, const RunFile::Name& run, uint32_t pid);
-/// Looks at all of them: those whose time is over go, and what a dead process was writing, or had left for a
-/// caller that died.
+/// Looks at all of them: removes those whose time is over, and those that a dead process was writing, or had
+/// left for a caller that died.
 Result<void> sweep_outputs(Disk& disk, int64_t now_wall_ms);
 
 }  // namespace fq

@@ -1,16 +1,16 @@
-// run_file - what one run of a job writes, where others read it while it runs: output/<id>.<delivery>.run.
+// run_file - the output of one run of a job, where others read it while it runs: output/<id>.<delivery>.run.
 //
 // Of each channel the first bytes lie in the head, which is never written again, the rest in a ring. So the
-// file has a bound, whatever the job writes, and the first and the last half of what is kept are in it. A
-// caller that lives has read what is overwritten: has_room says when its job is to wait for that. Others may
-// find that a part is gone, and are told how much.
+// file has a bound, whatever the job writes, and the first and the last half of the bytes to keep are in it.
+// Where the caller lives, it has read all that is overwritten: has_room says when its job is to wait for
+// that. Others may find that a part is gone, and are told how much.
 //
 // R1  `written` bytes of a channel were written; those from `claimed` - ring (at least from the head) on are
 //     there.
 // R2  `claimed` is moved before the bytes of a ring are overwritten, `written` after the new ones are there.
 // R3  The writer has a lock on the file until it dies or ends; only it moves these two, and `lost`.
 //
-// It is no part of the truth and never synced; one whose magic is not there was not made, or is not whole.
+// It is no part of the truth and never synced; a file without its magic was not made, or is not whole.
 #pragma once
 
 // System.
@@ -39,10 +39,10 @@ class RunFile {
   static std::string path_of(const Name& name);
   /// Of a name in output/; none: it is none of ours.
   static std::optional<Name> name_in(std::string_view file_name);
-  /// Nobody writes it, and nobody who called for it lives.
+  /// It has no writer, and no caller that lives.
   static bool is_forsaken(Disk& disk, const Name& name, const Calls& calls);
 
-  /// To be written. `call` 0: nobody's.
+  /// To be written. `call` 0: it has no caller.
   static Result<std::unique_ptr<RunFile>> make(Disk& disk, const Name& name, uint64_t call,
                                                uint64_t bytes_max);
   /// To be read. Null: it is not there, or not whole yet.
@@ -51,7 +51,7 @@ class RunFile {
   // For the writer.
   void write(Channel channel, std::string_view bytes);
   void close();
-  /// What the caller has not read.
+  /// The bytes that the caller has not read.
   uint64_t unread(Channel channel) const;
 
   // For readers.
@@ -62,15 +62,15 @@ class RunFile {
     size_t bytes = 0;      // that were read
     uint64_t missing = 0;  // or so many are gone
   };
-  /// What there is at `position`; nothing: no more yet.
+  /// The bytes at `position`; nothing: no more yet.
   Result<Piece> read(Channel channel, uint64_t position, MutableBytes to) const;
   uint64_t written(Channel channel) const;
-  /// That its writer could not keep, behind all that there is.
+  /// The bytes that its writer could not keep, behind all that there is.
   uint64_t lost(Channel channel) const;
   /// The caller has read all before it.
   void note_read(Channel channel, uint64_t position);
 
-  // What is kept after the end.
+  // The part that is kept after the end.
   uint64_t kept_bytes(Channel channel) const;
   Gap gap(Channel channel) const;
   Result<void> read_kept(Channel channel, uint64_t from, MutableBytes to) const;
@@ -88,7 +88,7 @@ class RunFile {
 
   std::unique_ptr<File> file_;
   MappedPage page_;
-  std::array<bool, 2> broken_ = {false, false};  // a write has failed: what comes is lost
+  std::array<bool, 2> broken_ = {false, false};  // a write has failed: later bytes are lost
 };
 
 }  // namespace fq
