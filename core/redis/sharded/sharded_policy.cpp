@@ -8,7 +8,7 @@ namespace fq {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> kIdentity = {"identity"};
+constexpr std::array<std::string_view, 1> kIdentityField = {"identity"};
 
 /// Counts over what no shard knows alone; "": nothing does. `path`: of a tenant, else of the queue.
 std::string_view over_shards(PolicyKey key, bool is_tenant) {
@@ -53,7 +53,7 @@ Result<void> check_shared(const PolicyValues& values, bool is_tenant, ErrorKind 
 }  // namespace
 
 Result<bool> ShardedPolicy::is_current(const FileIdentity& identity) {
-  FQ_TRY_SET(const std::vector<Reply> roots, shards_.roots(kIdentity));
+  FQ_TRY_SET(const std::vector<Reply> roots, shards_.roots(kIdentityField));
   const bool is_one = std::all_of(roots.begin(), roots.end(), [&](const Reply& root) {
     return root.at(0).is_text() == roots[0].at(0).is_text() && root.at(0).text == roots[0].at(0).text;
   });

@@ -14,7 +14,6 @@ namespace fq {
 
 namespace {
 
-constexpr uint64_t kBlockedTold = 20;
 constexpr uint64_t kTurnsCountMax = uint64_t{1} << 53;
 
 int64_t number_in(const Reply& reply) {

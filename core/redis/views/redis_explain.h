@@ -12,6 +12,9 @@
 
 namespace fq {
 
+/// Of the tenants that may not start now, so many are told.
+inline constexpr size_t kBlockedTold = 20;
+
 class RedisExplain {
  public:
   explicit RedisExplain(Shard& shard) : shard_(shard) {}
