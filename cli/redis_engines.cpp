@@ -64,6 +64,11 @@ Result<std::string> password() {
   return password_of_environment;
 }
 
+TlsFiles tls_files() {
+  return {cli::environment("FQ_REDIS_CA").value_or(""), cli::environment("FQ_REDIS_CERT").value_or(""),
+          cli::environment("FQ_REDIS_KEY").value_or("")};
+}
+
 }  // namespace
 
 bool has_password_of_its_own() {
@@ -71,7 +76,7 @@ bool has_password_of_its_own() {
 }
 
 const RedisEngine& redis_engine() {
-  static const RedisEngine redis(redis_library(), password);
+  static const RedisEngine redis(redis_library(), password, false, tls_files);
   return redis;
 }
 

@@ -26,7 +26,7 @@ allowed_for() {
     core/local/*) echo 'core/(local|engine|api|journal|schedule|shm|base)/' ;;
     core/redis/*) echo 'core/(redis|engine|api|base)/' ;;
     core/worker/*) echo 'core/(worker|api|base)/' ;;
-    cli/redis_engines.cpp) echo 'cli/|core/(redis|engine|api|base)/' ;;  # which engines a program has
+    cli/redis_engines.cpp | cli/redis_commands.cpp) echo 'cli/|core/(redis|engine|api|base)/' ;;  # which engines a program has
     cli/*) echo 'cli/|core/(worker|policy|simulate|api|base)/' ;;
   esac
 }

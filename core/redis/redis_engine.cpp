@@ -23,6 +23,7 @@ Result<ServerAccess> RedisEngine::access_to(const std::string& spool) const {
   ServerAccess access;
   FQ_TRY_SET(access.place, parse_redis_place(spool));
   FQ_TRY_SET(access.password, password_());
+  if (tls_ != nullptr) access.place.tls = tls_();
   access.library = &library_;
   return access;
 }

@@ -13,9 +13,11 @@ class RedisEngine final : public Engine {
  public:
   /// Where the password comes from, asked when a server is spoken to; "": there is none.
   using Password = Result<std::string> (*)();
+  /// Files of TLS, likewise.
+  using Tls = TlsFiles (*)();
   /// `told_time`: the library takes the time from OpenOptions::clock, which only tests do.
-  constexpr RedisEngine(const Library& library, Password password, bool told_time = false)
-      : library_(library), password_(password), told_time_(told_time) {}
+  constexpr RedisEngine(const Library& library, Password password, bool told_time = false, Tls tls = nullptr)
+      : library_(library), password_(password), tls_(tls), told_time_(told_time) {}
 
   bool keeps(std::string_view scheme) const override;
   Result<void> check(const std::string& spool) const override;
@@ -40,6 +42,7 @@ class RedisEngine final : public Engine {
 
   const Library& library_;
   Password password_;
+  Tls tls_;
   bool told_time_;
 };
 

@@ -99,10 +99,11 @@ TEST_CASE("a password in a URL is refused and not repeated") {
   }
 }
 
-TEST_CASE("TLS is not there yet, and that is said") {
-  const Error error = refusal_of("rediss://h");
-  CHECK(error.kind == ErrorKind::unusable);
-  CHECK(error.text.find("no TLS yet") != std::string::npos);
+TEST_CASE("TLS is by the scheme, and has all else") {
+  CHECK(place_of("rediss://me@h:7/2?prefix=p").is_sealed);
+  CHECK(place_of("rediss://me@h:7/2?prefix=p").prefix == "p");
+  CHECK_FALSE(place_of("redis://h").is_sealed);
+  CHECK_FALSE(place_of("redis+unix:///s").is_sealed);
 }
 
 }  // namespace fq::test

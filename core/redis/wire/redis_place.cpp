@@ -26,10 +26,7 @@ class PlaceReader {
     const size_t colon = rest.find("://");
     const std::string_view scheme = rest.substr(0, colon);
     rest.remove_prefix(std::min(rest.size(), colon + 3));
-    if (scheme == "rediss") {
-      return Error{ErrorKind::unusable,
-                   object() + "there is no TLS yet; use a unix socket, WireGuard or stunnel", 0};
-    }
+    place_.is_sealed = scheme == "rediss";
     std::string_view options;
     if (const size_t mark = rest.find('?'); mark != std::string_view::npos) {
       options = rest.substr(mark + 1);

@@ -1,6 +1,7 @@
 // redis_place - the place of queues on a server: the URL of a spool, taken apart.
 //
 //   redis://[USER@]HOST[:PORT][,HOST[:PORT]...][/DB][?prefix=P&connect=DUR&timeout=DUR]
+//   rediss://...                                          likewise, by TLS
 //   redis+unix:///PATH[?db=N&prefix=P&connect=DUR&timeout=DUR]
 //
 // It never holds a password: a URL is seen in process lists and inherited by every job.
@@ -16,6 +17,11 @@
 
 namespace fq {
 
+/// Files in PEM; "": those that this machine trusts, and nothing that names us.
+struct TlsFiles {
+  std::string ca, certificate, key;
+};
+
 struct RedisPlace {
   struct Host {
     std::string name;  // without the brackets of IPv6
@@ -23,6 +29,8 @@ struct RedisPlace {
   };
   std::vector<Host> hosts;  // seeds, any of which may answer; none: a socket
   std::string socket;
+  bool is_sealed = false;  // by TLS
+  TlsFiles tls;            // no part of the URL
   std::string user;
   uint32_t database = 0;
   std::string prefix = "fq";

@@ -25,7 +25,7 @@ class Server {
   const std::string& name() const { return wire_.name(); }
   /// Another one when it was started anew or another server has taken over.
   const std::string& run_id() const { return run_id_; }
-  bool is_over() const { return wire_.is_over(); }
+  bool is_over() { return wire_.is_over(); }
 
   /// Adds a command that the next call sends, with others; its reply has to be received, too.
   void add(Words words);

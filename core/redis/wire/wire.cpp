@@ -103,16 +103,53 @@ Result<Wire> Wire::connect(const RedisPlace& place, const RedisPlace::Host* host
   const int64_t deadline_ms = system_clock().boot_ms() + place.connect_ms;
   FQ_TRY_SET(Descriptor socket, host == nullptr ? connect_to_socket(place.socket, deadline_ms)
                                                 : connect_by_name(*host, name, deadline_ms));
-  return Wire(std::move(socket), name);
+  Wire wire(std::move(socket), name);
+  if (!place.is_sealed) return wire;
+  Result<std::unique_ptr<Tls>> tls = Tls::make(place.tls, host->name);
+  if (!tls) return std::move(tls).error();
+  FQ_TRY(wire.greet(std::move(tls).value(), deadline_ms));
+  return wire;
+}
+
+/// Nothing was asked for yet: who does not answer is not there.
+Result<void> Wire::greet(std::unique_ptr<Tls> tls, int64_t deadline_ms) {
+  for (;;) {
+    const Result<bool> done = tls->greet();
+    const std::string out = tls->take_sealed();  // what it says of a fault, too
+    const Result<void> sent = send(out, deadline_ms);
+    if (!done) return Error{done.error().kind, name_ + ": " + done.error().text, 0};
+    if (!sent) return nobody(name_, "it does not answer");
+    if (*done) break;
+    std::string in;
+    if (!receive(in, deadline_ms)) return nobody(name_, "it does not speak TLS, or does not answer");
+    FQ_TRY(tls->put_sealed(in));
+  }
+  tls_ = std::move(tls);
+  return {};
 }
 
 Error Wire::lost(std::string_view what, int sys) const {
-  return Error{ErrorKind::io, name_ + ": " + std::string(what) + "; the outcome is unknown", sys};
+  // EPIPE is how a command is told that the reader of its own output has left.
+  return Error{ErrorKind::io, name_ + ": " + std::string(what) + "; the outcome is unknown",
+               sys == EPIPE ? 0 : sys};
 }
 
-bool Wire::is_over() const {
+bool Wire::has_news() {
   pollfd poll{socket_.get(), POLLIN, 0};
   return ::poll(&poll, 1, 0) != 0;
+}
+
+bool Wire::is_over() {
+  if (!tls_) return has_news();
+  // What TLS says to itself is for nobody here.
+  std::string opened;
+  while (has_news()) {
+    std::string in;
+    if (!receive(in, system_clock().boot_ms()) || !tls_->put_sealed(in)) return true;
+    const Result<bool> is_more = tls_->open(opened);
+    if (!is_more || *is_more) return true;
+  }
+  return false;
 }
 
 Result<void> Wire::wait_for(short events, int64_t deadline_ms) const {
@@ -121,6 +158,25 @@ Result<void> Wire::wait_for(short events, int64_t deadline_ms) const {
 }
 
 Result<void> Wire::write(std::string_view bytes, int64_t deadline_ms) {
+  if (!tls_) return send(bytes, deadline_ms);
+  if (const Result<void> sealed = tls_->seal(bytes); !sealed) return lost(sealed.error().text, 0);
+  return send(tls_->take_sealed(), deadline_ms);
+}
+
+Result<void> Wire::read(std::string& to, int64_t deadline_ms) {
+  if (!tls_) return receive(to, deadline_ms);
+  for (;;) {
+    const Result<bool> opened = tls_->open(to);
+    if (!opened) return lost(opened.error().text, 0);
+    if (*opened) return {};
+    FQ_TRY(send(tls_->take_sealed(), deadline_ms));
+    std::string in;
+    FQ_TRY(receive(in, deadline_ms));
+    FQ_TRY(tls_->put_sealed(in));
+  }
+}
+
+Result<void> Wire::send(std::string_view bytes, int64_t deadline_ms) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
@@ -134,7 +190,7 @@ Result<void> Wire::write(std::string_view bytes, int64_t deadline_ms) {
   return {};
 }
 
-Result<void> Wire::read(std::string& to, int64_t deadline_ms) {
+Result<void> Wire::receive(std::string& to, int64_t deadline_ms) {
   char piece[16 * 1024];
   for (;;) {
     const ssize_t got = ::recv(socket_.get(), piece, sizeof piece, 0);

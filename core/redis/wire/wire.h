@@ -2,16 +2,18 @@
 #pragma once
 
 // System.
+#include <memory>
 #include <string_view>
 // fq, below us.
 #include "core/base/descriptor.h"
 #include "core/base/result.h"
 // fq, this room.
 #include "core/redis/wire/redis_place.h"
+#include "core/redis/wire/tls.h"
 
 namespace fq {
 
-/// A connected socket. Errors name the server.
+/// A connected socket, or TLS over one. Errors name the server.
 class Wire {
  public:
   /// `host`: of the place's; none: its socket. ErrorKind::later: no server is there, nothing was done.
@@ -19,18 +21,24 @@ class Wire {
 
   const std::string& name() const { return name_; }
   /// The other side has closed it, or sent what nobody asked for: nothing that is sent now would be answered.
-  bool is_over() const;
+  bool is_over();
   Result<void> write(std::string_view bytes, int64_t deadline_ms);
   /// Appends what is there next to `to`. The end of the stream is an Error.
   Result<void> read(std::string& to, int64_t deadline_ms);
 
  private:
   Wire(Descriptor socket, std::string name) : socket_(std::move(socket)), name_(std::move(name)) {}
+  Result<void> greet(std::unique_ptr<Tls> tls, int64_t deadline_ms);
+  Result<void> send(std::string_view bytes, int64_t deadline_ms);
+  /// What is there next, at most a piece of it.
+  Result<void> receive(std::string& to, int64_t deadline_ms);
+  bool has_news();
   Result<void> wait_for(short events, int64_t deadline_ms) const;
   Error lost(std::string_view what, int sys) const;
 
   Descriptor socket_;
   std::string name_;
+  std::unique_ptr<Tls> tls_;  // none: bytes go as they are
 };
 
 }  // namespace fq
