@@ -1,6 +1,6 @@
 // name_hash - a keyed hash of tenant names (SipHash-1-3).
 //
-// Names come from outside; without a secret key somebody could choose names that share one bucket and make
+// Names come from outside; without a secret key a person could choose names that share one bucket and make
 // every push to them slow. The key is random and lies in the root.
 #pragma once
 
