@@ -1,4 +1,5 @@
-// redis_queue - a queue on a server: the door's calls, handed on to what speaks with the server's program.
+// redis_queue - a queue on a server: the door's calls, handed on to the objects that speak with the server's
+// program.
 //
 // A call that is not built yet is refused by name: see not_built.h.
 #pragma once
