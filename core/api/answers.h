@@ -1,5 +1,5 @@
-// answers - one for each of what was asked, in order: to one alone it lies in the reply itself, to more in
-// memory of their own. So who asks one by one, as most do, has no memory taken for each reply.
+// answers - one answer for each question, in order: a single one lies in the reply itself, more of them in
+// memory of their own. So a caller that asks one by one, as most do, has no memory taken for each reply.
 #pragma once
 
 // System.

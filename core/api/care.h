@@ -33,7 +33,7 @@ struct CompactReport {
   uint64_t bytes_after = 0;
   uint64_t files_gone = 0;
   uint64_t messages_moved = 0;
-  uint64_t messages_unreadable = 0;  // which somebody holds; until then they keep their file where it is
+  uint64_t messages_unreadable = 0;  // held by a process; until that ends they keep their file where it is
   uint64_t payloads_gone = 0;        // that belonged to no message
 };
 

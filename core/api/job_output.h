@@ -72,7 +72,7 @@ struct JobOutput {
 struct FollowStep {
   enum class What {
     bytes,       // of a channel, in `bytes`
-    missing,     // `count` bytes of a channel; 0: nobody knows how many of either
+    missing,     // `count` bytes of a channel; 0: an unknown number, of either
     run,         // the next steps are of the run `count`, counted from 1 as deliveries are
     broken_off,  // its worker died: the end of the output of this run is missing
     ended,       // the message has ended, and all that its job wrote was told

@@ -118,7 +118,7 @@ struct Delivery {
   std::string schedule;  // that made it, for this time; "": none
   int64_t scheduled_at_wall_ms = 0;
   std::optional<int64_t> timeout_ms;        // the message's own
-  std::optional<int64_t> keep_ms;           // likewise
+  std::optional<int64_t> keep_ms;           // its own too
   std::optional<CallId> call;               // the process that pushed it reads the output of its job
   std::optional<int64_t> deadline_wall_ms;  // Hold::duration
   Payload payload;
@@ -130,7 +130,7 @@ enum class WhyEmpty {
   timed_out,    // wait_ms is over
   interrupted,  // by Interrupt
   servable,     // nothing was asked for, but something could be served
-  idle,         // nothing is ready or leased by anybody, and nothing is on its way back
+  idle,         // nothing is ready or leased, by any process, and nothing is on its way back
   changed,      // see `changes`
 };
 
@@ -293,8 +293,8 @@ class Queue {
 
   /// The kept output of a finished message: none when there is none, or no more.
   virtual Result<std::optional<JobOutput>> output(MessageId id) = 0;
-  /// From now on somebody is about to push a message with this call, and reads what its job writes: until the
-  /// follower of the call is gone, or this object or its process.
+  /// From now on the caller is about to push a message with this call, and reads the output of its job: until
+  /// the follower of the call is gone, or this object or its process.
   virtual Result<CallId> begin_call() = 0;
   /// For a job of this delivery. None: the engine has nothing like it.
   virtual Result<std::shared_ptr<RunOutput>> run_output(const Delivery& delivery, const RunTerms& terms) = 0;
@@ -360,7 +360,7 @@ class Queue {
   virtual Result<CheckReport> check(bool repair = false) = 0;
   /// Gives back what of the journal is not needed, as far as that gains something.
   virtual Result<CompactReport> compact() = 0;
-  /// Housekeeping for about `budget_ms`: due timers, leases of the dead, compaction. Anybody may call it.
+  /// Housekeeping for about `budget_ms`: due timers, leases of the dead, compaction. Any process may call it.
   virtual Result<void> maintain(int64_t budget_ms) = 0;
   /// Null: the engine has none.
   virtual Schedules* schedules() { return nullptr; }

@@ -33,7 +33,8 @@ struct Rates {
 struct StatsRow {
   std::string tenant;  // "" for the queue
   uint64_t ready = 0, delayed = 0, leased = 0, held = 0, dead = 0;
-  // Active: with something ready. Parked: those of them that may not be served now, whoever is in the way.
+  // Active: with something ready. Parked: those of them that may not be served now, whichever node is in the
+  // way.
   uint64_t tenants = 0, active_tenants = 0, parked_tenants = 0;
   std::optional<double> oldest_ready_s;
   uint64_t bytes = 0;  // payload bytes of what is not finished

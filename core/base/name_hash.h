@@ -1,7 +1,7 @@
 // name_hash - a keyed hash of tenant names (SipHash-1-3).
 //
-// Names come from outside; without a secret key somebody could choose names that share one bucket, or one
-// shard, and make every push to them slow. The key is random and lies in the root of what it is for.
+// Names come from outside; without a secret key a person could choose names that share one bucket, or one
+// shard, and make every push to them slow. The key is random and lies in the root of its table or queue.
 #pragma once
 
 // System.

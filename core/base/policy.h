@@ -34,7 +34,7 @@ enum class PolicyKey : uint8_t {
   max_bytes = 16,
   concurrency = 17,  // also of pools
   rate = 18,         // number: how many, second: in so many ms; of pools too
-  burst = 19,        // likewise
+  burst = 19,        // of pools too
   weight = 20,       // of tenants, in thousandths
   pool = 21,         // of tenants: its name; empty: none
   paused = 22,       // set at run time only: 1

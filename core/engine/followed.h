@@ -1,4 +1,4 @@
-// followed - the steps that every engine tells whoever follows a job.
+// followed - the steps that every engine tells a follower of a job.
 #pragma once
 
 // System.

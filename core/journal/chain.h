@@ -1,4 +1,4 @@
-// chain - which files in journal/ make the stream, and in what order.
+// chain - the files in journal/ that make the stream, and their order.
 //
 // Each file in use names in OPENED the one before it and the position where it took over, so the chain is
 // walked back from the newest. A number that is missing there is legal below LOW and damage above it.

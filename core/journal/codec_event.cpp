@@ -1,5 +1,5 @@
-// codec_event - the bodies of the records that say what became of messages, and of moved ones: a message with
-// all that is known of it, copied forward so that its old file can go.
+// codec_event - the bodies of the records of events, and of moved messages: each with all that is known of
+// it, copied forward so that its old file can go.
 //
 // Events are encoded under the state lock: that allocates nothing while the body's capacity suffices.
 

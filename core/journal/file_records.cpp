@@ -1,5 +1,5 @@
-// file_records - see the header. The search for the next record is what makes a hole in the middle cost
-// only what lies in it: 8-byte steps, the magic compared first, everything else only where that fits.
+// file_records - see the header. Thanks to the search for the next record a hole in the middle costs only the
+// records in it: 8-byte steps, the magic compared first, everything else only where that fits.
 #include "core/journal/file_records.h"
 
 // System.

@@ -1,4 +1,5 @@
-// lost_header - a journal file whose header is gone, both copies of it: proved to be what it was, and mended.
+// lost_header - a journal file whose header is gone, both copies of it: proved to be the same file, and
+// mended.
 //
 // All that the header tells is the file's key. A segment knows it; else it is told by OPENED, which was
 // sealed with it and lies behind the header. A seal under a key proves it.

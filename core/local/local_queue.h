@@ -1,8 +1,8 @@
 // local_queue - the local engine behind the door: one queue, one process's view of it.
 //
-// Hands each call on to the object whose business it is, and does before it what every look, lease or change
-// by hand finds done. Owns the objects; each is given what it needs of those above it in the list of members,
-// but for the housekeeper, who stands last and is known to the others as Upkeep.
+// Hands each call on to the object whose business it is, and first does the work that every look, lease or
+// change by hand finds done. Owns the objects; each is given those that it needs of the ones above it in the
+// list of members, but for the housekeeper, which stands last and is known to the others as Upkeep.
 #pragma once
 
 // fq, this room.

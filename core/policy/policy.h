@@ -1,4 +1,4 @@
-// policy - keeps what a queue holds of fq.toml up to date, reading the file only when it has changed.
+// policy - keeps a queue's copy of fq.toml up to date, reading the file only when it has changed.
 //
 // A queue does not look for the file by itself. Its user calls bring_policy_up_to_date before an
 // operation, as every command does: that costs one stat while the file is as it was.

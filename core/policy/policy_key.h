@@ -1,4 +1,5 @@
-// policy_key - the one table of what can be set: name, kind of value, where it may stand, default, wording.
+// policy_key - the one table of all that can be set: name, kind of value, where it may stand, default,
+// wording.
 //
 // fq.toml, `set KEY=VALUE`, `config show`, `tenant list` and the completions (through a test) all follow it:
 // a key exists in exactly one place.

@@ -1,4 +1,5 @@
-// redis_queue - a queue on a server: the door's calls, handed on to what speaks with the server's program.
+// redis_queue - a queue on a server: the door's calls, handed on to the objects that speak with the server's
+// program.
 #pragma once
 
 // fq, this room.

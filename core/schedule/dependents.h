@@ -29,7 +29,7 @@ class Dependents {
   /// The ids that a held message still waits for, or a dead one did. At most kWaitsMax.
   uint32_t waits_of(SlotIndex slot, std::span<uint64_t> ids) const;
 
-  /// A dependency that has ended, where somebody may have waited for it.
+  /// A dependency that has ended, for which a message may have waited.
   std::optional<uint32_t> first_ended() const;
   uint64_t id_of(uint32_t dependency) const { return region_.dependency(dependency).id; }
   struct Decision {

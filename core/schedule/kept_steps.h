@@ -24,7 +24,7 @@ class KeptSteps {
  public:
   explicit KeptSteps(const Region& region) : region_(region) {}
 
-  /// The step of this name, or kNoIndex. Walks all that the message has: for whoever works on it.
+  /// The step of this name, or kNoIndex. Walks all that the message has: for a process that works on it.
   uint32_t find(const Entry& entry, std::string_view name) const;
   const Step& at(uint32_t step) const { return region_.step(step); }
   /// The newest of a message, or kNoIndex; each leads to the one before it.
@@ -34,7 +34,7 @@ class KeptSteps {
   uint32_t bytes(const Entry& entry) const;
   uint32_t blob_bytes(const Entry& entry) const;  // of these, in blobs/
 
-  /// A new one, or what is told of one that is there. At most 16 steps. Needs: room for need().
+  /// Adds a step, or changes one that is there. At most 16 steps. Needs: room for need().
   void set(Txn& txn, const Message& message, const StepState& state) const;
   /// Its record was copied forward.
   void move(Txn& txn, uint32_t step, uint64_t record) const;
@@ -44,7 +44,7 @@ class KeptSteps {
   void drop(Txn& txn, const Message& message) const;
   static Need need() { return {.extras = 1, .steps = 1}; }
 
-  /// For who looks through all: the element at `index` below end(), and whether it is a step of a message.
+  /// For a look through all: the element at `index` below end(), and whether it is a step of a message.
   uint32_t end() const { return region_.root.step_supply.high_water; }
   bool is_used(uint32_t index) const;
 

@@ -29,7 +29,7 @@ struct NewEntry {
   uint8_t job_flags = 0;     // of kEntryJob
   bool extra = false;        // it has one: needs room for it
   bool expired = false;      // restored only: dead for that reason
-  bool suspended = false;    // restored only, likewise: see kExtraSuspended
+  bool suspended = false;    // restored only too: see kExtraSuspended
   bool wait_failed = false;  // and kExtraWaitFailed
   int64_t ttl_ms = kNever;
   std::optional<NewKey> key_hold;  // of --unique or --debounce
@@ -84,7 +84,7 @@ class Messages {
   SlotIndex add(Txn& txn, const NewEntry& entry) const;
   SlotIndex restore(Txn& txn, const RestoredEntry& entry) const;
 
-  /// Leases this message, whatever its turn and state (replay); charges nobody. At most 12 steps.
+  /// Leases this message, whatever its turn and state (replay); charges no node. At most 12 steps.
   void lease(Txn& txn, SlotIndex slot, const LeaseTerms& terms) const;
   /// For Turns, which gives its tenant its seat: a ready one is leased.
   void start(Txn& txn, const Message& message, const LeaseTerms& terms) const;

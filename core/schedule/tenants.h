@@ -19,7 +19,7 @@ class Tenants {
  public:
   explicit Tenants(const Region& region) : region_(region) {}
 
-  /// The node of this path, with all below it; none when nobody pushed there (or it was forgotten).
+  /// The node of this path, with all below it; none when no message was pushed there (or it was forgotten).
   std::optional<TenantIndex> find(std::string_view path) const;
   std::string path_of(TenantIndex tenant) const { return TenantTree(region_).path_of(number_of(tenant)); }
   /// The same without allocating: for what runs under a lock.

@@ -27,14 +27,14 @@ inline constexpr size_t kWatchedWordsMax = 128;  // the kernel's limit
 void futex_wait(EventWord& word, uint32_t seen, int64_t timeout_ms);
 void futex_wake_all(EventWord& word);
 void futex_wake_all(const void* word);
-/// Wakes so many of those who sleep on the word.
+/// Wakes so many of the threads that sleep on the word.
 void futex_wake(EventWord& word, uint32_t sleepers);
 inline constexpr uint32_t kEverybody = 0x7fffffff;
 
 /// Sleeps on many words at once; false where the kernel cannot (before 5.16): then nothing was waited.
 bool futex_wait_any(std::span<const WatchedWord> words, int64_t timeout_ms);
 
-/// Adds one and wakes everybody who sleeps on the word.
+/// Adds one and wakes every thread that sleeps on the word.
 void announce(EventWord& word);
 
 }  // namespace fq

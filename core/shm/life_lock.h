@@ -1,8 +1,8 @@
 // life_lock - a lock that a process holds for as long as it lives, so that others see its death.
 //
-// The kernel marks a robust lock when the thread that holds it ends, however it ends. It wakes sleepers
-// only where FUTEX_WAITERS is set in the word, so the owner sets it itself. Taken by the thread that lives
-// as long as the process; looked at by anybody, without a system call.
+// The kernel marks a robust lock when the thread that holds it ends, however it ends. It wakes sleepers only
+// where FUTEX_WAITERS is set in the word, so the owner sets it itself. Taken by the thread that lives as long
+// as the process; looked at by any process, without a system call.
 #pragma once
 
 // fq, this room.

@@ -6,7 +6,7 @@
 //
 // A taken lock whose holder died must be made whole with consistent() before unlock, else it can never be
 // locked again. The kernel tells one waiter of an unlock and of a death; a waiter that is killed may take
-// that news with it, so nobody sleeps on it alone. The memory must not be unmapped or truncated while any
+// that news with it, so no waiter sleeps on it alone. The memory must not be unmapped or truncated while any
 // thread may still be unlocking.
 #pragma once
 
@@ -26,7 +26,7 @@ enum class Taken {
 
 class RobustMutex {
  public:
-  /// In zeroed shared memory, before anybody else can see it. False where the system makes no robust
+  /// In zeroed shared memory, before any other process can see it. False where the system makes no robust
   /// mutexes (checked by asking back, since a silent fall-back was seen elsewhere).
   bool initialise();
 

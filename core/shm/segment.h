@@ -1,8 +1,8 @@
 // segment - one file of shared memory, mapped once at a generous size.
 //
-// The mapping never moves and is never cut while anybody may touch it; the file behind it grows at its
+// The mapping never moves and is never cut while any process may touch it; the file behind it grows at its
 // end by fallocate, so that a full disk is an error code and never a SIGBUS. A new segment is made under a
-// temporary name and renamed into place by the owner once it is whole. Knows nothing of what lies in it.
+// temporary name and renamed into place by the owner once it is whole. Knows nothing of its contents.
 #pragma once
 
 // System.
@@ -24,8 +24,8 @@ class SegmentMemory {
   uint64_t mapped_bytes() const { return kSegmentMapBytes; }
   /// Makes [0, bytes) usable; new bytes are zero. Idempotent; a full disk is `later`.
   virtual Result<void> extend_to(uint64_t bytes) = 0;
-  /// Has the pages of [0, bytes) mapped, to be read or written too, so that who touches them next does not
-  /// wait for that. A help only: where the kernel cannot (before 5.14), nothing happens.
+  /// Has the pages of [0, bytes) mapped, to be read or written too, so that a thread that touches them next
+  /// does not wait for that. A help only: where the kernel cannot (before 5.14), nothing happens.
   void populate(uint64_t bytes, bool to_write);
   /// A child that this process starts will not be able to touch it, nor hold its locks.
   virtual void keep_from_children() = 0;

@@ -1,4 +1,4 @@
-// ground - the memory of a schedule that nobody shares.
+// ground - the memory of a schedule that only one process has.
 //
 // The counterpart of the segment of a queue, only plain: it has no locks and no disk, and where it becomes
 // too small it moves, which a segment never does. So a Schedule of it is good until the next change.

@@ -1,5 +1,5 @@
-// invented_load - messages that nobody pushed: so many in a span of each tenant, at times that know nothing
-// of one another, each with a run of the same length.
+// invented_load - messages that nobody pushed: so many in a span of each tenant, at times that are
+// independent of one another, each with a run of the same length.
 //
 // Times are drawn from a fixed seed, so the same load is the same each time.
 #pragma once

@@ -1,8 +1,8 @@
-// simulation - a load played to the scheduler on a clock of its own: time jumps from what happens to what
-// happens next, so a day that nobody works in costs nothing.
+// simulation - a load played to the scheduler on a clock of its own: time jumps from one event to the next,
+// so a day without work costs nothing.
 //
-// A free slot takes the next turn at once, and a run takes as long as the load says, however many
-// others run beside it. Or the load's own starts are followed, whoever's turn it is: that is what happened.
+// A free slot takes the next turn at once, and a run takes as long as the load says, however many others run
+// beside it. Or the load's own starts are followed, whichever turn is next: as it happened.
 #pragma once
 
 // System.
@@ -18,7 +18,7 @@ namespace fq {
 class Simulation {
  public:
   enum class Starts {
-    by_turn,      // the scheduler says who, and free slots say when
+    by_turn,      // the scheduler chooses the message, and free slots the time
     as_recorded,  // the load says both
   };
 

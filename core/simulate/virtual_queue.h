@@ -43,7 +43,7 @@ class VirtualQueue {
   };
   /// Starts the message whose turn it is; none: nothing can be served.
   std::optional<Started> start_next();
-  /// This one, whoever's turn it is. None: it is not waiting.
+  /// Starts this message, whichever turn is next. None: it is not waiting.
   std::optional<Started> start(uint64_t id);
   void end(const Started& started, const Run& run);
 

@@ -67,9 +67,9 @@ class Disk {
   virtual Result<void> sync_directory(std::string_view name) = 0;
   /// The bytes that can still be written, without those kept for root.
   virtual Result<uint64_t> free_bytes() = 0;
-  /// Another object over the same directory, for who outlives this one.
+  /// Another object over the same directory, for an owner that outlives this one.
   virtual Result<std::unique_ptr<Disk>> again() = 0;
-  /// How the directory is called in messages to people.
+  /// The name of the directory in messages to people.
   virtual const std::string& label() const = 0;
 };
 

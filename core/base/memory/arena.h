@@ -1,9 +1,9 @@
 // arena - arrays that grow by chunks inside one byte region.
 //
-// A region is one block of address space that is mapped once and never moves; its backing grows at the
-// end. A ChunkedArray is a table of chunks in it: indexes instead of pointers, so every process may map
-// the region anywhere. Growing has two halves: the backing is made larger outside any lock (by whoever
-// owns the region), then add_chunk publishes it in a transaction.
+// A region is one block of address space that is mapped once and never moves; its backing grows at the end. A
+// ChunkedArray is a table of chunks in it: indexes instead of pointers, so every process may map the region
+// anywhere. Growing has two halves: the backing is made larger outside any lock (by the owner of the region),
+// then add_chunk publishes it in a transaction.
 //
 // Bytes in the region are not trusted for memory safety: each access is checked against the published
 // capacity and the mapped size, and a breach throws RegionDamaged, which the owner answers by a rebuild.
@@ -28,7 +28,7 @@
 
 namespace fq {
 
-/// Thrown where shared bytes contradict themselves. Caught in one place, by whoever holds the lock.
+/// Thrown where shared bytes contradict themselves. Caught in one place, by the holder of the lock.
 struct RegionDamaged {
   const char* what;
 };

@@ -1,9 +1,9 @@
-// changed_blocks - which blocks of a region were changed since somebody began to look.
+// changed_blocks - the blocks of a region that were changed since a process began to watch.
 //
 // Lies beside the region's undo log. A process that copies the region in pieces begins a watch; from then on
-// each transaction marks what it changes before it commits, and who copies takes the marked blocks again,
-// until nothing is marked: then the copy is of one moment. The watch ends by itself after so many
-// transactions, so that nobody pays for long for one who died at it.
+// each transaction marks the blocks that it changes before it commits, and the process that copies takes the
+// marked ones again, until none is marked: then the copy is of one moment. The watch ends by itself after so
+// many transactions, so that no process pays for long for one that died at it.
 //
 // Needs: the lock that guards the region, apart from clear().
 #pragma once

@@ -77,7 +77,7 @@ class Shared {
   /// After a note of it.
   [[gnu::always_inline]] void store(T value) {
     FQ_POINT("txn.store");
-    __atomic_store(&value_, &value, __ATOMIC_RELAXED);  // a plain store, whole for whoever peeks
+    __atomic_store(&value_, &value, __ATOMIC_RELAXED);  // a plain store, whole for a peek
     FQ_POINT("txn.store");
   }
 
@@ -124,7 +124,7 @@ class Opened {
   T* at_;
 };
 
-/// All fields of this kind, likewise. Needs: they lie in one place of a region.
+/// All fields of this kind, opened in the same way. Needs: they lie in one place of a region.
 template <uint32_t kOpens>
 class OpenedFields {
  public:
@@ -198,7 +198,7 @@ class Txn {
         log_(log),
         changed_(changed),
         notes_all_(is_watched()) {}
-  /// Over a region that nobody else knows yet, and that goes when its maker dies: notes nothing, takes
+  /// Over a region that no other process knows yet, and that goes when its maker dies: notes nothing, takes
   /// nothing back.
   struct Private {};
   Txn(Private, std::byte* base, UndoLog& log)
@@ -243,8 +243,8 @@ class Txn {
     return {};
   }
 
-  /// Writes a field of a slot that nothing reachable refers to yet: not undone, since after an undo
-  /// nobody looks at it. Never for a field that a free list reads.
+  /// Writes a field of a slot that nothing reachable refers to yet: not undone, since after an undo it is not
+  /// looked at. Never for a field that a free list reads.
   template <class T, uint32_t kOpens>
   [[gnu::always_inline]] void fresh(Shared<T, kOpens>& field, std::type_identity_t<T> value) {
     if (__builtin_expect(notes_all_, false)) return set_apart(field, value);

@@ -1,4 +1,4 @@
-// counted_lines - lines for a person: all are counted, the first of them kept, since nobody reads more.
+// counted_lines - lines for a person: all are counted, the first of them kept, since a person reads no more.
 #pragma once
 
 // System.

@@ -7,9 +7,9 @@
 
 namespace fq {
 
-/// Of times that passed while nobody was there. On disk.
+/// For times that passed while no process was there. On disk.
 enum class MissedRule : uint8_t { one = 0, all = 1, skip = 2 };
-/// Of a time that comes while the message of the one before is unfinished. On disk.
+/// For a time that comes while the message of the one before is unfinished. On disk.
 enum class OverlapRule : uint8_t { skip = 0, queue = 1, cancel = 2 };
 /// The fate of a time. On disk.
 enum class Occurrence : uint8_t {

@@ -21,7 +21,7 @@ class Recurrence {
   /// ErrorKind::bad_data says what is wrong.
   static Result<Recurrence> parse(std::string_view spec);
 
-  /// The first time after `wall_ms`; none: there is none that anybody will see. `anchor_ms`: from where an
+  /// The first time after `wall_ms`; none: there is none that any person will see. `anchor_ms`: from where an
   /// `every` counts.
   std::optional<int64_t> next(int64_t wall_ms, const Zone& zone, int64_t anchor_ms) const;
   /// The last time after `from_ms` up to `to_ms`.

@@ -10,7 +10,7 @@
 
 namespace fq {
 
-/// File system, its mount, room, rights, what is kept of damage, and who is attached.
+/// File system, its mount, room, rights, damage set aside, and the processes attached.
 void examine_place(const std::string& spool, const std::optional<std::string>& queue,
                    std::vector<DoctorRow>& rows);
 /// Kernel, locks, limits of this process, clocks.

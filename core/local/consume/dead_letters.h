@@ -1,4 +1,4 @@
-// dead_letters - dead letters are kept for `dead_retention`, and then cancelled by whoever is awake.
+// dead_letters - dead letters: kept for `dead_retention`, and then cancelled by any process that is awake.
 //
 // Nothing is set for them when they die: the schedule has them in order, so a look at the first tells whether
 // one has had its time, and another `dead_retention` holds for those that are there.

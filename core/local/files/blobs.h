@@ -1,7 +1,7 @@
 // blobs - payloads too long for the journal, one file each: blobs/<32 hex digits>.
 //
-// Durable (file and name) before the record that speaks of them, gone after their message's end is
-// durable. While its push is under way a blob is held by flock, so that nobody takes it for an orphan.
+// Durable (file and name) before the record that speaks of them, gone after their message's end is durable.
+// While its push is under way a blob is held by flock, so that no process takes it for an orphan.
 #pragma once
 
 // System.

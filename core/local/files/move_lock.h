@@ -1,8 +1,8 @@
 // move_lock - one process of a spool at a time moves messages between its queues, copies them all, or
 // finishes what another had begun.
 //
-// A flock of the directory that the queues lie in: the kernel gives it back with its process, so whoever has
-// it knows that nobody is at the moves that are not finished.
+// A flock of the directory that the queues lie in: the kernel gives it back with its process, so a process
+// that has it knows that no other is at the moves that are not finished.
 #pragma once
 
 // System.

@@ -39,7 +39,7 @@ class OpenFiles {
     return opened;
   }
 
-  /// For who has to write to it. A reader looks whether its message was moved.
+  /// For a writer. A reader looks whether its message was moved.
   Error gone(uint32_t number) const {
     return Error{
         ErrorKind::io,

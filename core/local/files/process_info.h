@@ -49,7 +49,7 @@ uint64_t read_first_process();
 /// Whether read_first_process tells one namespace from another.
 bool numbers_processes();
 
-/// Bytes nobody can guess, from the kernel. No file is opened.
+/// Bytes that cannot be guessed, from the kernel. No file is opened.
 void fill_random(void* to, size_t bytes);
 
 }  // namespace fq

@@ -1,7 +1,7 @@
 // file_supply - one more journal file on disk, under a number that the table does not know yet.
 //
 // Needs: the compaction lock, so that there is one maker at a time. A file of that number which is on disk
-// already was made by somebody who died before the table knew it: nothing ever lay in it, it is replaced.
+// already was made by a process that died before the table knew it: nothing ever lay in it, it is replaced.
 #pragma once
 
 // fq, below us.

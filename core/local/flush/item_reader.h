@@ -1,9 +1,9 @@
 // item_reader - a message's bytes, from the ring while it is fresh, else from its file.
 //
 // Needs no lock: where a message lies is looked up under it (find_item), the bytes are read afterwards and
-// proved by their own CRC. A small cache of journal blocks serves those who read many messages in a row;
-// blocks never change until their file is recycled, which the salt tells. A read here and there, as turns
-// and priorities make one do, need not copy a whole block for each message: of a block only pieces are
+// proved by their own CRC. A small cache of journal blocks serves a process that reads many messages in a
+// row; blocks never change until their file is recycled, which the salt tells. A read here and there, as
+// turns and priorities make one do, need not copy a whole block for each message: of a block only pieces are
 // read, until the reading goes on where a piece or the block before has ended, or many were wanted.
 #pragma once
 

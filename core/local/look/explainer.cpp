@@ -1,5 +1,5 @@
-// explainer - why a message is served when it is, or why it waits: what is found under one hold of the
-// lock.
+// explainer - the reason why a message is served when it is, or why it waits: the part found under one hold
+// of the lock.
 #include "core/local/look/explainer.h"
 
 // fq, below us.

@@ -1,7 +1,7 @@
-// output_follower - reads what a message's job writes, run after run, until the message has ended.
+// output_follower - reads the output of a message's job, run after run, until the message has ended.
 //
 // It reads the file of each run to its end before it looks for the next one. When the message has ended and
-// its last run left no file that we have read, what is kept of it is read instead.
+// its last run left no file that we have read, it reads the kept output instead.
 #pragma once
 
 // fq, below us.

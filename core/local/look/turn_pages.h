@@ -1,8 +1,8 @@
 // turn_pages - ready messages in the order of their turns.
 //
-// The first ones are previewed where they are, under one hold of the lock. For more, or for what has no
-// turns now, gets it from a copy of the segment: made in pieces, so that nobody waits for it, and mended
-// (core/schedule/look/mend_turns.h). All further pages come from that one copy.
+// The first ones are previewed where they are, under one hold of the lock. More of them, and messages that
+// have no turn now, come from a copy of the segment: made in pieces, so that no process waits for it, and
+// mended (core/schedule/look/mend_turns.h). All further pages come from that one copy.
 //
 // Any process can go on from a page that another one gave; this one remembers what it has shown.
 #pragma once

@@ -19,7 +19,8 @@ class Viewer : private Linked {
 
   Result<MessagePage> peek(const Filter& filter, const Cursor& from, size_t n);
   Result<std::optional<MessageInfo>> get(MessageId id);
-  /// The dead that the filter takes, who died last first. A cursor is the wall time of a death and the id.
+  /// The dead messages that the filter takes, the latest death first. A cursor is the wall time of a death
+  /// and the id.
   Result<MessagePage> dead(const Filter& filter, const Cursor& from, size_t n);
 
  private:

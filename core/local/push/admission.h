@@ -1,5 +1,5 @@
-// admission - whether there is room for what is pushed: max_messages and max_bytes of the queue and of
-// every node of a tenant's path, exact also for what is accepted and not linked yet.
+// admission - the check that there is room for a push: max_messages and max_bytes of the queue and of every
+// node of a tenant's path, exact also for messages accepted and not linked yet.
 #pragma once
 
 // System.

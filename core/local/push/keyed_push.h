@@ -1,4 +1,4 @@
-// keyed_push - pushes with a key: whether there is one already, and what becomes of it then.
+// keyed_push - pushes with a key: the search for a message that has it, and the outcome of the push then.
 //
 // Decided under the lock, encoded outside it, decided again when it is appended. A push that is not applied
 // yet is waited for: its effect is not known before.

@@ -1,4 +1,4 @@
-// new_segment - a segment of one's own: what an empty one holds, and how it grows while nobody else has it.
+// new_segment - a new segment: the contents of an empty one, and how it grows while no other process has it.
 
 // fq, this room.
 #include "core/local/recover/replay.h"

@@ -1,5 +1,5 @@
-// rebuild_files - a rebuild's dealings with the journal's files: damage kept and told, what is not in use
-// removed, and the file chosen that the queue goes on in.
+// rebuild_files - a rebuild's dealings with the journal's files: damage kept and told, unused files removed,
+// and the file chosen that the queue goes on in.
 #include "core/local/recover/attachment.h"
 
 // System.

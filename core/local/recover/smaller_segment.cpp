@@ -1,12 +1,12 @@
-// smaller_segment - a segment that is too large for what lives, replaced by one that is made from the
+// smaller_segment - a segment that is too large for its live data, replaced by one that is made from the
 // journal.
 //
-// Under the exclusive lock, so nobody is attached, and only where the queue is at rest: all is on disk and
-// nothing is leased. The journal is read and never written, and the old segment stays whole and the queue's
-// own until the new one is renamed over it: a process that dies on the way leaves a queue as it was, and a
-// file that the next one to make a segment removes. The generation stays, so it need not be raised for a file
-// that may never come. What the journal does not tell (how the last messages ended, counts, times) is carried
-// over.
+// Under the exclusive lock, so no process is attached, and only where the queue is at rest: all is on disk
+// and nothing is leased. The journal is read and never written, and the old segment stays whole and the
+// queue's own until the new one is renamed over it: a process that dies on the way leaves a queue as it was,
+// and a file that the next one to make a segment removes. The generation stays, so it need not be raised for
+// a file that may never come. What the journal does not tell (how the last messages ended, counts, times) is
+// carried over.
 #include "core/local/recover/attachment.h"
 
 // System.

@@ -30,7 +30,7 @@ struct Now {
   int64_t wall_ms = 0;
 };
 
-/// The messages of one pushed record, still in the memory of who pushed them.
+/// The messages of one pushed record, still in the memory of the process that pushed them.
 struct PushedMessages {
   std::span<const MessageItem> items;
   Need need;  // of all of them
@@ -103,12 +103,12 @@ class Gate {
 
   /// Something became servable, or may at another time than before: sleepers are woken after the unlock.
   void mark_servable() { wake_ = kEverybody; }
-  /// So many messages became servable at once: as many of those who sleep are woken.
+  /// So many messages became servable at once: as many sleepers are woken.
   void mark_servable(uint32_t messages) { wake_ += std::min(messages, kEverybody - wake_); }
-  /// A message may have ended: those that wait for ends are woken after the unlock.
+  /// A message may have ended: processes that wait for ends are woken after the unlock.
   void mark_ended() { ended_ = true; }
-  /// The leases of this holder were changed by us: it is woken likewise (one of them; the others look at
-  /// the latest when their sleep is capped).
+  /// The leases of this holder were changed by us: it is woken then too (one of them; the others look at the
+  /// latest when their sleep is capped).
   void mark_changed(uint16_t holder) { changed_holder_ = holder; }
 
  private:

@@ -3,7 +3,7 @@
 // The header lies at the start of the segment; the ring of unwritten journal bytes follows at kRingPage,
 // the chunks of the schedule's arrays behind it. Lock order, always downwards, never two of one rank:
 //   1  rebuild      flock          serialises rebuilders
-//   2  lock         flock          shared while attached; exclusive proves that nobody is
+//   2  lock         flock          shared while attached; exclusive proves that none is
 //   3  life         LifeLock       one a consumer, for as long as it lives
 //   4  policy_lock  RobustMutex    one loads the policy file
 //      checking     RobustMutex    one holds the segment against the journal
@@ -68,11 +68,11 @@ struct HolderSlot {
   Shared<uint32_t> next_free;
   Shared<uint64_t> started;         // of a carried holder: as /proc tells, since its life lock is elsewhere
   Shared<uint32_t> carried;         // 1: taken over from a segment that was rebuilt; no life lock
-  Shared<int64_t> job_limit_ms;     // how long after its death what its jobs left behind keeps messages
+  Shared<int64_t> job_limit_ms;     // how long after its death its orphans keep messages
   Shared<int64_t> orphaned_at_ms;   // boot time: seen dead with such jobs; 0: not
   Shared<int64_t> ask_again_at_ms;  // boot time: not before is it asked whether such jobs still live
   Shared<uint32_t> slots;           // of a worker: jobs at once; 0: it is none
-  Shared<uint32_t> messages;        // likewise: of one job, at most
+  Shared<uint32_t> messages;        // of a worker: of one job, at most
   Shared<int64_t> since_ms;         // boot time; 0: not known
   Shared<uint32_t> changes;         // its leases were ended or extended by others so often; it sleeps on this
 };
@@ -155,7 +155,7 @@ struct SegmentHeader {
   EventWord sync_event;                 // durable_end moved, or the leader gave up
   std::atomic<uint32_t> ready_waiters;  // a hint that may drift up: costs a system call, never skips one
   std::atomic<uint32_t>
-      selective_waiters;  // those of them with a filter; a hint too
+      selective_waiters;  // those of them with a filter, which do not take just any message; a hint too
   std::atomic<uint32_t> sync_waiters;
   EventWord end_event;                // messages ended
   std::atomic<uint32_t> end_waiters;  // a hint too
@@ -220,7 +220,7 @@ struct SegmentHeader {
   HolderSlot holders[kHoldersMax];
   JournalSlot files[kJournalFilesMax];
   UndoLog undo;
-  ChangedBlocks changed;  // for who copies the segment, see segment_copy.h
+  ChangedBlocks changed;  // for a copy of the segment, see segment_copy.h
 };
 static_assert(std::is_standard_layout_v<SegmentHeader>);
 

@@ -10,11 +10,11 @@ enum class Obstacle {
   closing_room,  // live messages could not be ended any more: make a file or refuse
   memory,        // grow the segment
   limits,        // raise the limit of ids and serials
-  holder,        // become known as one who holds leases by living
+  holder,        // become known as a process that holds leases by living
   note,          // something is to be written of those that end: see endings.h
 };
 
-/// Overcome by whoever asked for it; all others by the Writer.
+/// Overcome by the caller; all others by the Writer.
 inline bool is_callers(Obstacle obstacle) {
   return obstacle == Obstacle::holder || obstacle == Obstacle::note;
 }

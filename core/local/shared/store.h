@@ -33,7 +33,7 @@ class Store {
     if (private_) return Txn(Txn::Private{}, memory_->base(), header().undo);
     return Txn(memory_->base(), memory_->mapped_bytes(), header().undo, &header().changed);
   }
-  /// While nobody else can know the segment, and nobody takes up what was left of it.
+  /// While no other process can know the segment, and none takes up what was left of it.
   void set_private(bool on) { private_ = on; }
 
   int64_t wall_of(int64_t boot_ms) const { return boot_ms + header().wall_minus_boot_ms; }

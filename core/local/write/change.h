@@ -1,5 +1,5 @@
 // change - one transaction and the records that tell of it: begun with the time in order, appended, and at
-// last seen by those who write the journal.
+// last seen by the writers of the journal.
 #pragma once
 
 // fq, below us.

@@ -26,8 +26,8 @@ class EventWriter : private Linked {
   void append(RecordType type, SlotIndex slot, const Now& now, const EventDetail& detail = {}) {
     append(type, std::span(&slot, 1), detail, now);
   }
-  /// To all of a few, as a part of `change`, which wakes nobody by itself. Needs: the same, and room for them
-  /// in the transaction.
+  /// To all of a few, as a part of `change`, which wakes no process by itself. Needs: the same, and room for
+  /// them in the transaction.
   void add(Change& change, RecordType type, std::span<const SlotIndex> slots, const EventDetail& detail);
 
  private:

@@ -1,4 +1,4 @@
-// kept_halves - of what is written on a channel the first and the last half of what is kept.
+// kept_halves - the first and the last half of the bytes to keep, of those written on a channel.
 #pragma once
 
 // System.

@@ -1,7 +1,7 @@
-// redis_follower - reads what a message's job writes, run after run, until the message has ended.
+// redis_follower - reads the output of a message's job, run after run, until the message has ended.
 //
 // It reads each run to its end before it asks for the next one. When the message has ended and there is no
-// run that it has not read, what is kept is read instead.
+// run that it has not read, it reads the kept output instead.
 #pragma once
 
 // System.

@@ -1,4 +1,4 @@
-// catalog - which queues there are below a prefix, and what is fixed of each when it is made.
+// catalog - the queues below a prefix, and the values of each that are fixed when it is made.
 //
 // A name stands in the set of queues before anything of it is there and until nothing is: a broken create or
 // remove is seen, and can be repeated. A queue of several shards is whole when the roots of all are there.

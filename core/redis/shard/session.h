@@ -1,7 +1,7 @@
-// session - by what a server tells this client from others, and that it lives.
+// session - the marks by which a server tells this client from others, and that it lives.
 //
 // Messages that a client holds by living stay its own for as long as the server hears of it: each call says
-// so for all sessions of this process, and a thread does where there is none for a while.
+// so for all sessions of this process, and a thread does so when there is no call for a while.
 #pragma once
 
 // System.

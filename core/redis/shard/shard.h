@@ -109,7 +109,7 @@ class Shard {
   std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"
   std::string nonce_;
   std::unique_ptr<Server> server_;  // of its own
-  std::function<Result<void>()> run_schedules_;  // of whoever makes their messages
+  std::function<Result<void>()> run_schedules_;  // of the object that makes their messages
 };
 
 }  // namespace fq

@@ -1,4 +1,4 @@
-// redis_check - reads all keys of a shard and says what of them does not agree.
+// redis_check - reads all keys of a shard and tells those that do not agree.
 #pragma once
 
 // System.

@@ -20,7 +20,8 @@ class Wire {
   static Result<Wire> connect(const RedisPlace& place, const RedisPlace::Host* host);
 
   const std::string& name() const { return name_; }
-  /// The other side has closed it, or sent what nobody asked for: nothing that is sent now would be answered.
+  /// The other side has closed it, or sent bytes that were not asked for: a command sent now would not be
+  /// answered.
   bool is_over();
   Result<void> write(std::string_view bytes, int64_t deadline_ms);
   /// Appends what is there next to `to`. The end of the stream is an Error.

@@ -19,7 +19,7 @@ class Checker {
   std::vector<std::string> run();
 
  private:
-  static constexpr size_t kFaultsMax = 100;  // more do not help anybody
+  static constexpr size_t kFaultsMax = 100;  // more are of no help
 
   struct Sums {
     std::array<uint32_t, 6> of_state{};

@@ -1,4 +1,4 @@
-// faults - whether a schedule is whole, and says what another one says: for fq check and tests.
+// faults - the faults of a schedule, and its differences from another one: for fq check and tests.
 #pragma once
 
 // System.

@@ -158,7 +158,7 @@ class RankedPreview {
   }
   Seat* best(bool by_age) {
     if (!by_age) return by_rank_->first();
-    // Only every so many turns go by age, and mostly nobody asks for so many.
+    // Only every so many turns go by age, and mostly fewer are asked for.
     if (!by_age_) by_age_.emplace(*this, true);
     return by_age_->first();
   }

@@ -138,7 +138,7 @@ static_assert(std::apply(
     },
     kArrayRows));
 
-/// The place of a row, by which whoever owns the region makes room for it.
+/// The place of a row, by which the owner of the region makes room for it.
 enum class ArrayName : uint8_t {};
 inline constexpr auto kFirstArrays = [] {
   std::array<ArrayName, std::tuple_size_v<decltype(kFirstRows)>> names{};

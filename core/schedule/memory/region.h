@@ -1,4 +1,4 @@
-// region - the bytes of one schedule, and checked access to what lies in them.
+// region - the bytes of one schedule, and checked access to their contents.
 //
 // Every index comes from shared bytes and is checked on the way (Arena::at throws RegionDamaged). Loops
 // over links count their steps with a StepLimit, so damaged links end in RegionDamaged and never in a hang.
@@ -20,7 +20,7 @@ struct Message {
 struct Region {
   Arena arena;
   ScheduleRoot& root;
-  mutable TenantHints hints = {};  // nobody sees a difference
+  mutable TenantHints hints = {};  // makes no visible difference
 
   // Inline: each operation asks for some thirty of these.
   [[gnu::always_inline]] Entry& entry(uint32_t i) const { return arena.at(root.entries, i); }

@@ -87,7 +87,7 @@ struct SharedTerms {
   Shared<uint64_t> batch_max;
   Shared<uint32_t> next_node;     // of the walk; kNoIndex: there is none
   Shared<uint32_t> other_cost;    // 1: the walk is to even out what turns of another cost have left
-  Shared<uint32_t> other_groups;  // 1: and to look who gathers
+  Shared<uint32_t> other_groups;  // 1: and to see which nodes gather
   Shared<uint32_t> zero;
 };
 

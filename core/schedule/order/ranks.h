@@ -27,7 +27,7 @@
 
 namespace fq {
 
-inline constexpr uint32_t kTurnsByAge = 16;  // chosen: a sixteenth of all turns is nobody's priority
+inline constexpr uint32_t kTurnsByAge = 16;  // chosen: a sixteenth of all turns ignores priority
 
 class Ranks {
  public:

@@ -28,7 +28,7 @@ struct KeyHash {
   bool operator==(const KeyHash&) const = default;
 };
 
-/// `secret`: two random words of the queue, so that nobody can choose keys that meet.
+/// `secret`: two random words of the queue, so that no person can choose keys that collide.
 KeyHash hash_key(const uint64_t (&secret)[2], std::string_view tenant, std::string_view key, bool debounced);
 
 struct NewKey {

@@ -5,7 +5,8 @@
 // plain names cost a few looks. Rules with one beginning are linked behind the one in the index.
 //
 // A new file is loaded beside the rules that hold: its rules get a generation of their own, which one store
-// makes the one that holds. The others are then removed piece by piece, by whoever loads next if need be.
+// makes the one that holds. The others are then removed piece by piece, by the process that loads next if
+// need be.
 #pragma once
 
 // System.

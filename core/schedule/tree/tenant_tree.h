@@ -46,7 +46,7 @@ class TenantTree {
   /// Finds out what holds for it now, and sees that it does.
   void bring_up_to_date(Txn& txn, uint32_t tenant, int64_t now_ms) const;
 
-  /// No messages, nobody below it, and nothing blocks it.
+  /// No messages, no node below it, and nothing blocks it.
   static bool has_nothing(const Tenant& tenant);
   /// Sets the clean-up timer when it has nothing and has no timer.
   void note_idle(Txn& txn, uint32_t tenant, int64_t now_ms) const;

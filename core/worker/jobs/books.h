@@ -33,12 +33,12 @@ struct VerdictOrder {
   std::string failure;  // said once the verdict is given and holds; "": nothing
 };
 
-/// A message for a job, and what the job inherits so that its message waits for it; those that were taken
-/// together share it. Null: the engine has nothing like it.
+/// A message for a job, and the descriptor that the job inherits so that its message waits for it; those that
+/// were taken together share it. Null: the engine has nothing like it.
 struct Arrival {
   Delivery delivery;
   std::shared_ptr<const Descriptor> kept;
-  std::shared_ptr<RunOutput> output;  // for a job of its own; null likewise
+  std::shared_ptr<RunOutput> output;  // for a job of its own; null: the same
 };
 
 /// Messages that are run together. More than one, or `many`: as a batch.

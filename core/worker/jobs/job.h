@@ -37,8 +37,8 @@ class Job {
   }
   /// TERM when its time is over, KILL when that did not help.
   void on_time(int64_t now_ms);
-  /// It is not read any more. Where that is for who called for it, who has to read first, nobody tells us
-  /// when that was done.
+  /// Its output is not read any more. Where that is because its caller has to read first, we are not told
+  /// when the caller has.
   void hold_back(int64_t now_ms);
   /// Whether it may be read again. To be asked from time to time.
   bool has_room_again(int64_t now_ms);
@@ -50,7 +50,7 @@ class Job {
   void end(Ending why, int64_t now_ms, int64_t grace_ms);
   /// KILL, now.
   void kill(Ending why);
-  /// A verdict was given for it by somebody else: ours would be stale.
+  /// A verdict was given for it by another process: ours would be stale.
   void note_settled(const Receipt& receipt);
   bool holds(const Receipt& receipt) const;
   bool is_settled() const { return std::find(settled_.begin(), settled_.end(), false) == settled_.end(); }

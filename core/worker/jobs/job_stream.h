@@ -39,7 +39,7 @@ class JobStream {
   std::vector<VerdictOrder> flush(const Workshop& shop);
   /// The verdicts that have come. Lines that are none are told through the voice.
   std::vector<VerdictOrder> read_verdicts(const Workshop& shop);
-  /// A verdict was given by somebody else.
+  /// A verdict was given by another process.
   void note_settled(const Receipt& receipt);
   /// Its message may be open until then.
   void extend(const Receipt& receipt, int64_t until_ms);

@@ -1,4 +1,4 @@
-// queues - the queues that a worker serves: the books of each, and what is known of it.
+// queues - the queues that a worker serves: the books of each, and the facts about it.
 //
 // Owns the books, whose threads end with it, and how many messages each queue may bring and has not brought:
 // allow() adds to that, take_news() takes from it. Several queues take turns, and one that has nothing gets

@@ -1,8 +1,8 @@
-// slots - the places in which jobs and streams run, and what is heard of each.
+// slots - the places in which jobs and streams run, and the news of each.
 //
-// Owns what runs. A slot holds a job or a stream or nothing, and while it holds one, its process and its
-// pipes are watched under the slot's index; no more slots are used than growth allows, but for those that
-// were begun before it shrank.
+// Owns the jobs and streams that run. A slot holds a job or a stream or nothing, and while it holds one, its
+// process and its pipes are watched under the slot's index; no more slots are used than growth allows, but
+// for those that were begun before it shrank.
 #pragma once
 
 // fq, this room.

@@ -1,4 +1,4 @@
-// verdicts - from how a job ended to what becomes of its message.
+// verdicts - the verdict for a message, from how its job ended.
 #pragma once
 
 // fq, this room.

@@ -48,7 +48,7 @@ struct ExitStatus {
   std::optional<int> exit;
   std::optional<int> signal;
 };
-/// Needs: it has ended. It stays to be reaped, and until then its number is nobody else's.
+/// Needs: it has ended. It stays to be reaped, and until then no other process has its number.
 ExitStatus status_of(const Process& process);
 ExitStatus reap(const Process& process);
 

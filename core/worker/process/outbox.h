@@ -1,7 +1,7 @@
 // outbox - lines on their way to a command that may be slow to read them.
 //
-// Bounded by bytes, as far as whoever fills it asks for room first. It knows where each line begins, so that
-// lines that the command has not begun to read can be taken back.
+// Bounded by bytes, as far as its writer asks for room first. It knows where each line begins, so that lines
+// that the command has not begun to read can be taken back.
 #pragma once
 
 // System.

@@ -21,10 +21,11 @@ class Calls {
   static Result<std::unique_ptr<Calls>> open(Disk& disk);
 
   EventWord& bell(MessageId id) const;
-  /// A call of our own: a number that nobody else has. It goes on until end(), or until this object is gone.
+  /// A call of our own: a number that no other call has. It goes on until end(), or until this object is
+  /// gone.
   Result<CallId> begin();
   void end(CallId call) const;
-  /// Whether the one who called still lives. Not for a call of our own.
+  /// Whether the caller still lives. Not for a call of our own.
   bool goes_on(CallId call) const;
 
  private:

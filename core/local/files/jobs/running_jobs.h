@@ -24,7 +24,7 @@ namespace fq {
 Result<std::unique_ptr<File>> open_running(Disk& disk);
 struct flock lock_of(uint64_t byte, int type);
 
-/// A process as nobody after it will be.
+/// The name of a process that no later one will have.
 struct ProcessName {
   uint32_t pid = 0;
   uint64_t started = 0;  // see process_started

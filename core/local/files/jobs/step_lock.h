@@ -1,8 +1,9 @@
-// step_lock - `running`, the file whose locks also tell which steps are at work.
+// step_lock - `running`, the file whose locks also tell the steps at work.
 //
 // A step has a byte there by its message and its name, far behind those of jobs. The lock belongs to the open
-// file (OFD), so it goes with the last process that has it open: with whoever runs the step, and with the
-// command that it runs, should that outlive it. Two steps may have one byte: then one waits for the other.
+// file (OFD), so it goes with the last process that has it open: with the process that runs the step, or with
+// the command that it runs, should that outlive it. Two steps may have one byte: then one waits for the
+// other.
 #pragma once
 
 // System.
