@@ -66,8 +66,8 @@ Result<std::unique_ptr<OutputFollower>> RedisQueue::follow(MessageId id, std::op
 Result<MoveReply> RedisQueue::move(std::span<const MessageId>, const MoveRequest&) {
   return not_built::refusal(not_built::kMove);
 }
-Result<CheckReport> RedisQueue::check(bool repair) {
-  if (repair) return not_built::refusal(not_built::kRepair);
+Result<CheckReport> RedisQueue::check(const CheckRequest& request) {
+  if (request.repair) return not_built::refusal(not_built::kRepair);
   return RedisCheck(shard_).run();
 }
 /// There is no journal: what nobody needs goes with the calls that find it.

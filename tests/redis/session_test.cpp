@@ -79,7 +79,7 @@ TEST_CASE("check finds what does not agree, and names it") {
   REQUIRE(report.findings.lines.size() == 2);
   CHECK(report.findings.lines[0].find("message 1: is ready") != std::string::npos);
   CHECK(report.findings.lines[1].find("tenant t: ") != std::string::npos);
-  CHECK_FALSE(queue->check(true).ok());  // it repairs nothing yet
+  CHECK_FALSE(queue->check({.repair = true}).ok());  // it repairs nothing yet
 }
 
 }  // namespace fq::test
