@@ -61,9 +61,9 @@ std::string human_of(const std::string& queue, const CheckReport& report) {
 
 Result<Exit> run_check(const Arguments& arguments, Session& session) {
   if (!arguments.operands().empty()) return usage_error("check", "takes no operand; name a queue by -q");
-  const bool repair = arguments.has("repair");
+  const CheckRequest request{.repair = arguments.has("repair"), .alone = session.queue_named()};
   return session.for_each_queue([&](const std::string& name, Queue& queue) -> Result<Exit> {
-    Result<CheckReport> checked = queue.check(repair);
+    Result<CheckReport> checked = queue.check(request);
     // What was done before it failed, say.
     for (const std::string& notice : queue.take_notices()) say(notice);
     FQ_TRY_SET(const CheckReport report, std::move(checked));

@@ -56,6 +56,10 @@ Result<void> take_state(JobsRequest& request, std::string_view word) {
     request.ended = request.only_failed = true;
     return {};
   }
+  if (word == name_of(State::moved))
+    return usage_error("--state",
+                       "what was moved is in another queue, and listed there; fq jobs ID says where one is, "
+                       "and fq log which have left");
   if (word == "running") word = name_of(State::leased);
   const auto found = std::find_if(std::begin(kStates), std::end(kStates),
                                   [&](State state) { return name_of(state) == word; });

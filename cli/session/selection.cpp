@@ -87,10 +87,39 @@ Result<Selection> selection_of(const Arguments& arguments, std::span<const std::
   return selection;
 }
 
+/// Those that are held, the last ones first: to cancel one lets others go, or buries them, and what a filter
+/// takes of a state by pages would miss these.
+Result<uint64_t> cancel_held(Queue& queue, const Selection& selection) {
+  std::vector<MessageId> ids;
+  Filter filter = selection.filter;
+  filter.state = State::held;
+  Cursor from;
+  do {
+    FQ_TRY_SET(const IdPage page, queue.select(filter, from, kChangesPage));
+    ids.insert(ids.end(), page.ids.begin(), page.ids.end());
+    from = page.next;
+  } while (!from.text.empty());
+  std::sort(ids.begin(), ids.end(), std::greater<>());
+  uint64_t changed = 0;
+  for (size_t at = 0; at < ids.size(); at += kChangesPage) {
+    const size_t count = std::min(kChangesPage, ids.size() - at);
+    FQ_TRY_SET(const MutateReply reply, queue.mutate(std::span(ids).subspan(at, count), Action::cancel));
+    say_notices(queue);
+    changed += reply.changed;
+  }
+  return changed;
+}
+
 Result<uint64_t> change_by_filter(Queue& queue, const Selection& selection, Action action) {
   uint64_t changed = 0;
   Filter filter = selection.filter;
+  const bool held_first = action == Action::cancel && selection.count_max == UINT64_MAX &&
+                          std::count(selection.states.begin(), selection.states.end(), State::held) != 0;
+  if (held_first) {
+    FQ_TRY_SET(changed, cancel_held(queue, selection));
+  }
   for (const State state : selection.states) {
+    if (held_first && state == State::held) continue;
     filter.state = state;
     Cursor from;
     do {

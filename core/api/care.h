@@ -22,6 +22,11 @@ struct CheckReport {
   uint64_t messages_cancelled = 0;  // by the repair: nothing of them is left to deliver
 };
 
+struct CheckRequest {
+  bool repair = false;  // what is damaged is set aside, and the report is of what is there then
+  bool alone = false;   // no other queue is checked with it: what those tell of this one is asked there
+};
+
 struct BackupRequest {
   std::string directory;             // not there, or empty
   std::optional<std::string> queue;  // only this one

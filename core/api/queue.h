@@ -356,8 +356,8 @@ class Queue {
   virtual Result<StatsReply> stats(const StatsRequest& request) = 0;
   /// Why a message or a tenant is served when it is. Weakly consistent; changes nothing.
   virtual Result<ExplainReply> explain(const ExplainRequest& request) = 0;
-  /// Reads everything. With `repair` what is damaged is set aside, and the report is of what is there then.
-  virtual Result<CheckReport> check(bool repair = false) = 0;
+  /// Reads everything.
+  virtual Result<CheckReport> check(const CheckRequest& request = {}) = 0;
   /// Gives back what of the journal is not needed, as far as that gains something.
   virtual Result<CompactReport> compact() = 0;
   /// Housekeeping for about `budget_ms`: due timers, leases of the dead, compaction. Any process may call it.

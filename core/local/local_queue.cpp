@@ -297,10 +297,12 @@ Result<OverridePage> LocalQueue::policy_overrides(const Cursor& from, size_t n) 
   return run_time_policy_.overrides(from, n);
 }
 
-Result<CheckReport> LocalQueue::check(bool repair) {
+Result<CheckReport> LocalQueue::check(const CheckRequest& request) {
   reaper_.reap_before_look();
-  FQ_TRY_SET(CheckReport report, Repairer(link_, {mutator_, compactor_, housekeeper_, blobs_}).check(repair));
+  FQ_TRY_SET(CheckReport report,
+             Repairer(link_, {mutator_, compactor_, housekeeper_, blobs_}).check(request.repair));
   FQ_TRY(mover().find_lost(report));
+  if (request.alone) FQ_TRY(mover().find_lost_here(report));
   return report;
 }
 

@@ -68,7 +68,7 @@ class LocalQueue final : public Queue, public MovingQueue, private Linked {
   Result<OverridePage> policy_overrides(const Cursor& from, size_t n) override;
   Result<StatsReply> stats(const StatsRequest& request) override;
   Result<ExplainReply> explain(const ExplainRequest& request) override;
-  Result<CheckReport> check(bool repair) override;
+  Result<CheckReport> check(const CheckRequest& request) override;
   Result<CompactReport> compact() override;
   Result<void> maintain(int64_t budget_ms) override;
   Schedules* schedules() override { return &schedules_; }

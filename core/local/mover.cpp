@@ -46,12 +46,12 @@ Result<MoveReply> Mover::move(std::span<const MessageId> ids, const MoveRequest&
                  0};
   FQ_TRY(finish(*lock));
   FQ_TRY(Mover(*to, open_).finish(*lock));
-  from_.crossing().note(true);
-  to->crossing().note(true);
+  from_.crossing().note_some();
+  to->crossing().note_some();
   for (size_t at = 0; at < ids.size() && !reply.error; at += kMovesAtOnce)
     FQ_TRY(move_some(ids.subspan(at, std::min(kMovesAtOnce, ids.size() - at)), request, *to, reply));
-  from_.crossing().note(false);
-  to->crossing().note(false);
+  from_.crossing().note_nothing_moves();
+  to->crossing().note_nothing_moves();
   return reply;
 }
 
@@ -125,14 +125,24 @@ Result<void> Mover::finish(const MoveLock&) {
   if (!from_.crossing().may_have_some()) return {};
   FQ_TRY_SET(const std::vector<InTransit> all, from_.crossing().all());
   for (const InTransit& message : all) FQ_TRY(finish_one(message));
-  from_.crossing().note(false);
+  from_.crossing().note_nothing_moves();
   return {};
 }
 
+/// What has left `queue`, as its journal tells. Where it tells of nothing it is not read again: that is noted
+/// where nobody else moves anything.
+Result<std::vector<MoveLedger::Departure>> Mover::departures_of(MovingQueue& queue) {
+  if (!queue.crossing().may_have_departures()) return std::vector<MoveLedger::Departure>();
+  FQ_TRY_SET(const std::optional<MoveLock> lock, MoveLock::take(queue.location().spool, 0));
+  FQ_TRY_SET(const MoveLedger ledger, queue.crossing().ledger());
+  if (lock && ledger.departures().empty()) queue.crossing().note_nothing_left();
+  return ledger.departures();
+}
+
 Result<void> Mover::find_lost(CheckReport& report) {
-  FQ_TRY_SET(const MoveLedger own, from_.crossing().ledger());
+  FQ_TRY_SET(const std::vector<MoveLedger::Departure> own, departures_of(from_));
   std::map<std::string, std::vector<MoveLedger::Departure>> by_mark;
-  for (const MoveLedger::Departure& one : own.departures()) by_mark[one.mark].push_back(one);
+  for (const MoveLedger::Departure& one : own) by_mark[one.mark].push_back(one);
   for (const auto& [mark, departures] : by_mark) {
     FQ_TRY_SET(const std::string name, find_queue_marked(from_.location().spool, mark));
     if (name.empty()) continue;  // removed since, with all that was in it
@@ -144,6 +154,28 @@ Result<void> Mover::find_lost(CheckReport& report) {
       report.findings.add("damage: message " + std::to_string(number(one.id)) + " was moved to queue '" +
                           name + "' as message " + std::to_string(number(one.id_there)) +
                           ", of which nothing is left there");
+    }
+  }
+  return {};
+}
+
+Result<void> Mover::find_lost_here(CheckReport& report) {
+  FQ_TRY_SET(const std::vector<std::string> names, list_queue_directories(from_.location().spool));
+  std::optional<MoveLedger> own;
+  for (const std::string& name : names) {
+    if (name == from_.location().queue) continue;
+    const Result<std::unique_ptr<MovingQueue>> there = open_(name);
+    if (!there.ok()) continue;  // its own check says why
+    FQ_TRY_SET(const std::vector<MoveLedger::Departure> departures, departures_of(**there));
+    for (const MoveLedger::Departure& one : departures) {
+      if (one.mark != text_of(from_.crossing().own_mark())) continue;
+      if (!own) {
+        FQ_TRY_SET(own, from_.crossing().ledger());
+      }
+      if (!own->lacks(one.id_there)) continue;
+      report.findings.add("damage: message " + std::to_string(number(one.id)) + " of queue '" + name +
+                          "' was moved here as message " + std::to_string(number(one.id_there)) +
+                          ", of which nothing is left");
     }
   }
   return {};

@@ -38,6 +38,8 @@ class Mover {
   /// Finds messages that have left for another queue which knows nothing of them: its journal's end was
   /// damaged.
   Result<void> find_lost(CheckReport& report);
+  /// The same of this queue's end, as the others tell.
+  Result<void> find_lost_here(CheckReport& report);
 
  private:
   struct SentOne;
@@ -47,6 +49,7 @@ class Mover {
   Result<void> receive(const Sent& sent, SentOne& one, const MoveRequest& request, MovingQueue& to,
                        MoveReply& reply);
   Result<void> end(const Sent& sent, const MoveRequest& request, MovingQueue& to);
+  static Result<std::vector<MoveLedger::Departure>> departures_of(MovingQueue& queue);
   Result<void> finish_one(const InTransit& message);
   Result<std::string> other_name(const InTransit& message) const;
 

@@ -65,8 +65,8 @@ Result<std::unique_ptr<OutputFollower>> RedisQueue::follow(MessageId id, std::op
   return std::unique_ptr<OutputFollower>(std::make_unique<RedisFollower>(*this, shard_, id, call));
 }
 
-Result<CheckReport> RedisQueue::check(bool repair) {
-  return repair ? RedisRepair(shard_).run() : RedisCheck(shard_).run();
+Result<CheckReport> RedisQueue::check(const CheckRequest& request) {
+  return request.repair ? RedisRepair(shard_).run() : RedisCheck(shard_).run();
 }
 /// There is no journal: what nobody needs goes with the calls that find it.
 Result<CompactReport> RedisQueue::compact() {

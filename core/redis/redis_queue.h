@@ -102,7 +102,7 @@ class RedisQueue final : public Queue {
   }
   Result<StatsReply> stats(const StatsRequest& request) override { return look_.stats(request); }
   Result<ExplainReply> explain(const ExplainRequest& request) override { return explain_.explain(request); }
-  Result<CheckReport> check(bool repair) override;
+  Result<CheckReport> check(const CheckRequest& request) override;
   Result<CompactReport> compact() override;
   Result<void> maintain(int64_t budget_ms) override;
   Steps* steps() override { return &steps_; }

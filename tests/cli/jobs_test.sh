@@ -79,6 +79,7 @@ gives 64 'give one of them' fq jobs 1 -t a
 gives 64 "'a*': no tenant has that name" fq jobs -t 'a*'
 gives 64 '-n' fq jobs -n 0
 gives 64 '--watch' fq jobs --watch=0s
+gives 64 '--state: what was moved is in another queue, and listed there; fq jobs ID says where one is' fq jobs --state moved
 gives 64 'is not a tag' fq jobs --tag x
 is 'no line is no message' 0 "$(printf '' | fq jobs -; echo $?)"
 finish

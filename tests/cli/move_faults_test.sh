@@ -84,6 +84,11 @@ for at in $(seq 4200 90 6000); do
   lost=$((lost + gone))
   is "byte $at: each that is gone is named" "$gone" "$(grep -c "damage: message . was moved to queue 'slow' as message ., of which nothing is left there" "$work/out")"
   is "byte $at: and is damage" "$((gone > 0 ? 65 : 0))" $code
+  fq check -q slow >"$work/out"; code=$?
+  is "byte $at: also where only its end is looked at" "$gone 65" \
+    "$(grep -c "damage: message . of queue 'default' was moved here as message ., of which nothing is left" "$work/out") $((gone > 0 ? code : 65))"
+  fq check >"$work/out"
+  is "byte $at: once where both are" "$gone" "$(grep -c 'of which nothing is left' "$work/out")"
 done
 [ $lost -gt 0 ] || fail 'no damage took what had arrived'
 # Not what has come and gone, of which the journal keeps nothing; nor what went to a queue that was removed since.
@@ -105,6 +110,18 @@ gives 0 '' fq check
 gives 0 '' fq queue remove slow --yes
 gives 0 '' fq queue create slow
 gives 0 '' fq check
+
+# Where nothing ever left, the journal is read for what did once at the most.
+reads() { strace -f -qq -e trace=openat,openat2 -o "$work/calls" "$FQ" check -q default >/dev/null; grep -c '"journal/1.fqj"' "$work/calls"; }
+fresh
+fq push a >/dev/null; fq push -q slow s >/dev/null
+first=$(reads) once=$(reads)
+[ "$once" -lt "$first" ] || fail "read as often as before: $once"
+fq move 1 --to slow >/dev/null
+is 'and each time where one has' "$first $first" "$(reads) $(reads)"
+rm "$FQ_SPOOL/queues/default/segment"
+fq peek --state all >/dev/null
+is 'also after a rebuild' "$first $first" "$(reads) $(reads)"
 
 # A storm.
 fresh

@@ -43,6 +43,10 @@ is 'one queue' 0 "$(fq report -q jobs | grep -c 'Queue default')"
 is 'only since then' 1 "$(fq report -q default --since +0s | grep -c 'no events are kept of this time')"
 kill -KILL $worker; wait $worker 2>/dev/null
 
+fq push -q late --ttl 1ms x >/dev/null; await test "$(fq peek -q late --state dead --raw)" = x
+fq report -q late -o "$page"
+is 'what nobody started in time is a failure' 1 "$(says '^ *its time to live ran out, since the queue was made 1')"
+
 # It needs nothing else, and lets nothing in.
 is 'no script, no link, no picture' 0 "$(grep -ciE '<(script|link|img|iframe|object|embed|base|form)|url\(|@import|https?:|javascript:' "$page")"
 is 'it forbids all of that itself' 1 "$(grep -c "Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'\"" "$page")"

@@ -83,7 +83,7 @@ class ModelQueue final : public Queue {
   Result<OverridePage> policy_overrides(const Cursor&, size_t) override { return OverridePage{}; }
   Result<StatsReply> stats(const StatsRequest& request) override;
   Result<ExplainReply> explain(const ExplainRequest& request) override;
-  Result<CheckReport> check(bool repair) override;
+  Result<CheckReport> check(const CheckRequest& request) override;
   Result<CompactReport> compact() override { return CompactReport{}; }
   Result<void> maintain(int64_t budget_ms) override;
   Schedules* schedules() override { return &store_->schedules; }

@@ -367,7 +367,7 @@ Result<StatsReply> ModelQueue::stats(const StatsRequest& request) {
   return reply;
 }
 
-Result<CheckReport> ModelQueue::check(bool) {
+Result<CheckReport> ModelQueue::check(const CheckRequest&) {
   const std::lock_guard lock(store_->mutex);
   CheckReport report;
   for (const Model::Message& message : store_->model.messages) {

@@ -12,7 +12,8 @@ std::string whole_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// Writes over the payload where it lies in the journal. Whoever has read it before must not know it any more.
+/// Writes over the payload where it lies in the journal. Whoever has read it before must not know it any
+/// more.
 void hit(SpoolFixture& q, const std::string& payload) {
   q.reopen();
   const std::string path = q.path("journal/1.fqj");
@@ -76,7 +77,7 @@ TEST_CASE("a dead letter whose record is damaged pins no journal file, and is to
   // What could be kept of its bytes is.
   CHECK(whole_file(q.path("damaged/1-0.bin")).find("?o-be-hit") != std::string::npos);
   // A repair cancels it.
-  auto repaired = q.door().check(true);
+  auto repaired = q.door().check({.repair = true});
   REQUIRE(repaired.ok());
   CHECK(repaired->messages_cancelled == 1);
   q.check_clean();
@@ -89,9 +90,8 @@ TEST_CASE("one that is not dead is buried first, and says so; one that is leased
                          .delay_ms = 3'600'000'000,
                          .unique = "k"};
   REQUIRE(q.door().push({&later, 1}).ok());
-  const NewMessage waits{.tenant = "acme",
-                         .payload = as_bytes(std::string_view("waits")),
-                         .after = {MessageId{1}}};
+  const NewMessage waits{
+      .tenant = "acme", .payload = as_bytes(std::string_view("waits")), .after = {MessageId{1}}};
   REQUIRE(q.door().push({&waits, 1}).ok());
   hit(q, "to-be-hit");
   q.outlive_first_file();
@@ -125,7 +125,7 @@ TEST_CASE("a lost payload beside the journal is not taken for nobody's") {
   REQUIRE(q.door().compact().ok());
   CHECK(std::filesystem::exists(q.path("blobs/" + name)));
   // A repair keeps it.
-  REQUIRE(q.door().check(true).ok());
+  REQUIRE(q.door().check({.repair = true}).ok());
   CHECK(std::filesystem::exists(q.path("damaged/" + name + ".blob")));
   q.check_clean();
 }

@@ -171,7 +171,7 @@ TEST_CASE("what does not agree is repaired by what records say, and served") {
       c.add_one(key_of("p"), "p", 48);
       break;
   }
-  const CheckReport report = answered(c.queue->check(true));
+  const CheckReport report = answered(c.queue->check({.repair = true}));
   for (const std::string& line : report.findings.lines) UNSCOPED_INFO(line);
   CHECK(report.findings.empty());
   CHECK(report.remarks.empty());
@@ -194,7 +194,7 @@ TEST_CASE("places by rank are repaired") {
   push_one(*c.queue, "b", "2");
   const std::string ring = GENERATE(std::string("k:"), std::string("g:"), std::string("rk"));
   command(c.server, {"DEL", key_of(ring)});
-  CHECK(answered(c.queue->check(true)).findings.empty());
+  CHECK(answered(c.queue->check({.repair = true})).findings.empty());
   CHECK(c.is_well());
   CHECK(answered(c.queue->lease(for_a_minute(2))).deliveries.size() == 2);
   CHECK(c.is_well());
@@ -203,7 +203,7 @@ TEST_CASE("places by rank are repaired") {
 TEST_CASE("a repair of what is well changes nothing and says nothing") {
   Checked c;
   push_one(*c.queue, "a", "1");
-  const CheckReport report = answered(c.queue->check(true));
+  const CheckReport report = answered(c.queue->check({.repair = true}));
   CHECK(report.findings.empty());
   CHECK(report.repairs.empty());
 }

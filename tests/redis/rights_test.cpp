@@ -57,7 +57,7 @@ Result<void> story(const std::string& spool) {
   FQ_TRY(queue->push({&message, 1}));
   FQ_TRY_SET(const LeaseReply leased, queue->lease(for_a_minute()));
   FQ_TRY(queue->policy_version());
-  FQ_TRY(queue->check(false));
+  FQ_TRY(queue->check({}));
   FQ_TRY(engine.list(spool));
   FQ_TRY(engine.policy_text(spool));
   FQ_TRY_SET(const std::string version, engine.keep_policy_text(spool, "", {}));

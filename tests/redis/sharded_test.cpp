@@ -73,7 +73,7 @@ TEST_CASE("a queue of which not all shards were made is finished by whoever make
   const auto queue = open_on(engine, server.spool());
   std::set<uint64_t> met;
   for (int i = 0; met.size() < 4; ++i) met.insert(shard_of(push_one(*queue, "t" + std::to_string(i), "x")));
-  CHECK(answered(queue->check(false)).findings.empty());
+  CHECK(answered(queue->check({})).findings.empty());
 }
 
 TEST_CASE("what of a queue's shards cannot be read is refused, not guessed") {
@@ -263,7 +263,7 @@ TEST_CASE("all that is there is served, in any number of shards and to any numbe
     for (const SettleStatus status : answered(queue.settle(acks)).items) CHECK(status == SettleStatus::ok);
   }
   CHECK(served == pushed);
-  CHECK(answered(s.queue->check(false)).findings.empty());
+  CHECK(answered(s.queue->check({})).findings.empty());
   EndRequest idle;
   idle.until_idle = true;
   idle.wait_ms = 5'000;

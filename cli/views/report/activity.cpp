@@ -18,7 +18,7 @@ std::string reason_of(const Event& event) {
   if (event.exit) return "exit " + std::to_string(*event.exit);
   if (event.signal) return "signal " + std::to_string(*event.signal);
   if (event.event == "died") return "its worker died, or its lease ran out";
-  return event.event == "expired" ? "its time to live ran out" : "no reason was given";
+  return event.event == "expired" ? std::string(kExpired) : "no reason was given";
 }
 
 template <class Item>

@@ -17,6 +17,9 @@
 
 namespace fq::cli {
 
+/// As a reason of failures.
+inline constexpr std::string_view kExpired = "its time to live ran out";
+
 class Activity {
  public:
   static constexpr size_t kSteps = 60;

@@ -39,7 +39,7 @@ constexpr std::string_view kHead =
     "thead th{color:var(--quiet);font-weight:400;font-size:.875rem;overflow-wrap:normal}"
     "td.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}td.over{width:45%}\n"
     "svg{display:block;width:100%;height:1.5rem;border-bottom:1px solid var(--line)}svg path{fill:var(--bar)}"
-    "tr.bad svg path{fill:var(--bad)}\n"
+    "tr.bad svg path{fill:var(--bad)}tr.bad .share i{background:var(--bad)}.whole{white-space:nowrap}\n"
     ".share{height:.9rem;margin-top:.3em;border-left:1px solid var(--line)}.share "
     "i{display:block;height:100%;"
     "background:var(--bar)}.stuck{border-left:.25rem solid var(--bad);padding-left:.6rem}code{font-size:.9em;"
@@ -160,9 +160,15 @@ void write_waits(Html& page, const QueueReport& of) {
 }
 
 void write_failures(Html& page, const QueueReport& of) {
-  const std::vector<Activity::Failure> failures = of.activity.failures(kReasonsOnPage);
+  std::vector<Activity::Failure> failures = of.activity.failures(kReasonsOnPage);
+  // What time alone did is no event of every engine; how often is known.
+  const bool told = std::any_of(failures.begin(), failures.end(),
+                                [](const Activity::Failure& each) { return each.reason == kExpired; });
+  if (of.sums.expired > 0 && !told)
+    failures.push_back({std::string(kExpired) + ", since the queue was made", of.sums.expired});
   if (failures.empty()) return;
-  const uint64_t most = failures.front().count;
+  uint64_t most = 0;
+  for (const Activity::Failure& each : failures) most = std::max(most, each.count);
   page.raw("<h3>Failures by reason</h3><table>\n");
   for (const Activity::Failure& each : failures) {
     page.raw("<tr class=bad>").cell(each.reason).cell(std::to_string(each.count), "td class=n");
@@ -200,13 +206,14 @@ void write_stuck(Html& page, const QueueReport& of) {
     stuck.push_back(counted(row.ready, "message is ready and no worker is attached",
                             "messages are ready and no worker is attached"));
   }
-  if (row.dead > 0) {
-    stuck.push_back(counted(row.dead, "dead message", "dead messages") + ": fq jobs -q " + of.queue +
-                    " --state dead tells why, fq kick brings back");
-  }
   page.raw("<h3>What is stuck, and why</h3>\n");
-  if (stuck.empty() && of.blocked.blocked.empty()) page.raw("<p class=quiet>Nothing.</p>\n");
+  if (stuck.empty() && row.dead == 0 && of.blocked.blocked.empty()) page.raw("<p class=quiet>Nothing.</p>\n");
   for (const std::string& line : stuck) page.raw("<p class=stuck>").text(line).raw("</p>\n");
+  if (row.dead > 0) {
+    page.raw("<p class=stuck>").text(counted(row.dead, "dead message", "dead messages") + ": ");
+    page.raw("<code>").text("fq jobs -q " + of.queue).raw(" <span class=whole>--state</span> dead</code>");
+    page.text(" tells why, ").raw("<code>fq kick</code>").text(" brings back").raw("</p>\n");
+  }
   if (of.blocked.blocked.empty()) return;
   page.raw("<table><thead><tr>");
   for (const char* head : {"tenant", "ready", "why", "to change it"}) page.cell(head, "th");
@@ -230,14 +237,16 @@ void write_stuck(Html& page, const QueueReport& of) {
 void write_queue(Html& page, const QueueReport& of, const ReportRequest& request) {
   page.raw("<h2>").text("Queue " + of.queue).raw("</h2>\n");
   const Activity& activity = of.activity;
-  std::string events = "no events are kept of this time";
-  if (!activity.empty()) {
-    events = counted(activity.events(), "event") + " from " + local_time_text(activity.from_wall_ms()) +
-             " on, " + span_text(activity.until_wall_ms() - activity.from_wall_ms()) +
-             "; what is older is not kept or was "
-             "not asked for";
+  page.raw("<p class=quiet>");
+  if (activity.empty()) {
+    page.text("no events are kept of this time");
+  } else {
+    page.text(counted(activity.events(), "event") + " from ").raw("<span class=whole>");
+    page.text(local_time_text(activity.from_wall_ms())).raw("</span>");
+    page.text(" on, " + span_text(activity.until_wall_ms() - activity.from_wall_ms()) +
+              "; what is older is not kept or was not asked for");
   }
-  page.raw("<p class=quiet>").text(events).raw("</p>\n");
+  page.raw("</p>\n");
   write_sums(page, of);
   write_stuck(page, of);
   write_running(page, of, request.now_wall_ms);

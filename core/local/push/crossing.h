@@ -76,8 +76,17 @@ class Crossing : private Linked {
   /// The moves that the journal tells of.
   Result<MoveLedger> ledger();
   /// Whether something may be.
-  bool may_have_some() { return header().nothing_moves.load(std::memory_order_relaxed) == 0; }
-  void note(bool some) { header().nothing_moves.store(some ? 0 : 1, std::memory_order_relaxed); }
+  bool may_have_some() {
+    return (header().nothing_moves.load(std::memory_order_relaxed) & kNothingMoves) == 0;
+  }
+  /// Whether the journal may tell of one that went to another queue.
+  bool may_have_departures() {
+    return (header().nothing_moves.load(std::memory_order_relaxed) & kNothingLeft) == 0;
+  }
+  /// Needs: the spool's MoveLock, also while it was looked at.
+  void note_some() { header().nothing_moves.store(0, std::memory_order_relaxed); }
+  void note_nothing_moves() { header().nothing_moves.fetch_or(kNothingMoves, std::memory_order_relaxed); }
+  void note_nothing_left() { header().nothing_moves.fetch_or(kNothingLeft, std::memory_order_relaxed); }
   const QueueMark& own_mark() { return mark(); }
 
  private:

@@ -137,6 +137,10 @@ inline constexpr uint32_t kOpensEnds = kOpensRing + 1;
 template <class T>
 using EndField = Shared<T, kOpensEnds>;
 
+// Of SegmentHeader::nothing_moves.
+inline constexpr uint32_t kNothingMoves = 1;
+inline constexpr uint32_t kNothingLeft = 2;
+
 struct SegmentHeader {
   // Constant after creation.
   SegmentIdentity identity;
@@ -159,8 +163,9 @@ struct SegmentHeader {
   std::atomic<uint32_t> sync_waiters;
   EventWord end_event;                // messages ended
   std::atomic<uint32_t> end_waiters;  // a hint too
-  // 1: when it was last looked at, no message was on its way from or to another queue. A hint of a new
-  // segment is 0; the process that has the spool's MoveLock sets it.
+  // kNothingMoves: when it was last looked at, no message was on its way from or to another queue;
+  // kNothingLeft: the journal tells of none that went to another one. In a new segment both are unknown (0);
+  // a process that has the spool's MoveLock sets them.
   std::atomic<uint32_t> nothing_moves;
 
   RobustMutex policy_lock;

@@ -87,7 +87,7 @@ class ShardedQueue final : public Queue {
   }
   Result<StatsReply> stats(const StatsRequest& request) override { return sums_.stats(request); }
   Result<ExplainReply> explain(const ExplainRequest& request) override { return sums_.explain(request); }
-  Result<CheckReport> check(bool repair) override { return sums_.check(repair); }
+  Result<CheckReport> check(const CheckRequest& request) override { return sums_.check(request); }
   Result<CompactReport> compact() override;
   Result<void> maintain(int64_t budget_ms) override;
   Steps* steps() override { return &steps_; }

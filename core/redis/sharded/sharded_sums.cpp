@@ -143,10 +143,10 @@ Result<ExplainReply> ShardedSums::explain(const ExplainRequest& request) {
   return reply;
 }
 
-Result<CheckReport> ShardedSums::check(bool repair) {
+Result<CheckReport> ShardedSums::check(const CheckRequest& request) {
   CheckReport report;
   for (size_t shard = 0; shard < shards_.count(); ++shard) {
-    FQ_TRY_SET(const CheckReport some, shards_.at(shard).check(repair));
+    FQ_TRY_SET(const CheckReport some, shards_.at(shard).check(request));
     const std::string front = "shard " + std::to_string(shard) + ": ";
     report.records += some.records;
     report.messages += some.messages;

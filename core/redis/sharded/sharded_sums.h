@@ -13,7 +13,7 @@ class ShardedSums {
   Result<StatsReply> stats(const StatsRequest& request);
   Result<std::vector<Attendee>> attendees();
   Result<ExplainReply> explain(const ExplainRequest& request);
-  Result<CheckReport> check(bool repair);
+  Result<CheckReport> check(const CheckRequest& request);
 
  private:
   Result<StatsRow> of_queue();
