@@ -1,4 +1,4 @@
-// selection - which messages kick, cancel and queue purge act on, and the acting, page by page.
+// selection - the messages that kick, cancel and queue purge act on, and the acting, page by page.
 #pragma once
 
 // fq, below us.

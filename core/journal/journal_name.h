@@ -1,4 +1,4 @@
-// journal_name - which names in journal/ are ours. Everything else there is reported and left alone.
+// journal_name - the names in journal/ that are ours. Everything else there is reported and left alone.
 #pragma once
 
 // System.

@@ -1,4 +1,4 @@
-// choice - which line of a long list is chosen, and which part of it a screen shows.
+// choice - the chosen line of a long list, and the part of the list that a screen shows.
 #pragma once
 
 // System.

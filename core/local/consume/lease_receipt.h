@@ -1,4 +1,4 @@
-// lease_receipt - whether a receipt stands for a lease that still holds.
+// lease_receipt - the judgement of a receipt: whether it stands for a lease that still holds.
 #pragma once
 
 // fq, below us.

@@ -4,7 +4,7 @@
 // At rest the journal's files take at most 4 times the live data (messages, keys that are held, settings) and
 // 8 MiB, whatever was done before. Housekeeping (core/local/care/housekeeper.h) begins well below that:
 //
-//   what is written and not given back   <= 2 live + 2 MiB, else the oldest file is copied forward
+//   written and not given back           <= 2 live + 2 MiB, else the oldest file is copied forward
 //   each file                            <= 3/2 of a wanted one, which is 3/8 live + 1.25 MiB; one that has
 //                                        become free is not used again below 1/2 of that
 //   ready files                          more than two only while all is below 3 live + 6 MiB, or for what
@@ -14,8 +14,8 @@
 // and the purpose of a record (Purpose) says how much of it that record has to leave:
 //
 //                          ends   burials   care   takes
-//   accept, event          keep   keep      keep   what is left: pushes, settings; leases, retries,
-//   releases... care                   keep   keep      use    LOW, CLOCK, LIMITS, what is carried forward
+//   accept, event          keep   keep      keep   the rest: pushes, settings; leases, retries, releases...
+//   care                   keep   keep      use    LOW, CLOCK, LIMITS, records carried forward
 //   bury                   keep   use       use    burials
 //   end                    use    use       use    acks, cancels
 //

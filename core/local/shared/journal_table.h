@@ -1,4 +1,5 @@
-// journal_table - which file holds which stretch of the stream, and how much room is left.
+// journal_table - the files of the journal: the stretch of the stream that each holds, and how much room is
+// left.
 //
 // A view over SegmentHeader::files; numbers from oldest_file to newest_file are all there. Needs the state
 // lock, except find() for positions before committed_end, whose slots no longer change until the file is

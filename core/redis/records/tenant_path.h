@@ -1,4 +1,4 @@
-// tenant_path - which tenants lie below a path.
+// tenant_path - the tenants below a path.
 #pragma once
 
 // System.

@@ -1,4 +1,4 @@
-// message_order - which of two messages of one tenant goes first.
+// message_order - the order of two messages of one tenant.
 //
 // Those with a sort key before those without, by the key's bytes; then the higher priority; then the older
 // id. Messages without key and priority 0 come in id order and use the lane's list, so they cost O(1); the

@@ -1,4 +1,4 @@
-// timetable - the schedules of a queue: which is due when, and up to where its times are accounted for.
+// timetable - the schedules of a queue: when each is due, and up to where its times are accounted for.
 //
 // It knows no cron and no zones: the caller that makes the message of a time says when the next one is. A
 // schedule whose time has come leaves the heap for the list of those that are due, and is put back with its
@@ -6,8 +6,9 @@
 //
 // Invariants
 //  N1  A used element is in the index under its name, once.
-//  N2  One that is not paused and has a next time is in the heap, or in one of the two lists; no other one
-//  is. N3  Its done_wall_ms never goes back by an occurrence.
+//  N2  One that is not paused and has a next time is in the heap, or in one of the two lists; no
+//      other one is.
+//  N3  Its done_wall_ms never goes back by an occurrence.
 #pragma once
 
 // System.

@@ -7,9 +7,8 @@
 // is only the most of one group: no message waits for a number that may never be reached.
 //
 // Invariants
-//  G1  A node blocked by kBlockGather is a leaf with something ready, and has a timer that is no later than
-//  its
-//      window's end.
+//  G1  A node blocked by kBlockGather is a leaf with something ready, and has a timer that is no later
+//      than its window's end.
 #pragma once
 
 // fq, this room.

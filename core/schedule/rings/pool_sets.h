@@ -1,4 +1,4 @@
-// pool_sets - which pools something needs, as a bit of a word: see pool.h.
+// pool_sets - the sets of pools that messages need, each a bit of a word: see pool.h.
 //
 // A set is a pool and the set of the others, so a node that is a member of a pool turns the bits of what lies
 // below it into those of what it is to its parent. Sets are made when something first needs them, and
