@@ -161,6 +161,23 @@ TEST_CASE("what does not agree is repaired by what records say, and served") {
   CHECK(c.is_well());
 }
 
+TEST_CASE("a message that is in no place from where it would come is made ready") {
+  Checked c;
+  NewMessage message;
+  message.tenant = "t";
+  message.delay_ms = 60'000;
+  const MessageId id = answered(c.queue->push({&message, 1})).items.at(0).id;
+  command(c.server, {"DEL", key_of("t")});
+  const std::string never(8, '\0');  // its timer: see records.lua
+  command(c.server, {"SETRANGE", key_of("m:" + std::to_string(number(id))), "39", never});
+  const CheckReport report = answered(c.queue->check(true));
+  CHECK(report.findings.empty());
+  REQUIRE_FALSE(report.repairs.empty());
+  CHECK(report.repairs.lines.at(0) == "message 1: was in no place; it is ready");
+  CHECK(answered(c.queue->lease(for_a_minute())).deliveries.size() == 1);
+  CHECK(c.is_well());
+}
+
 TEST_CASE("places by rank are repaired") {
   Checked c;
   c.set("", PolicyKey::scope, static_cast<int64_t>(Scope::queue));
