@@ -1,7 +1,8 @@
 # install - what `cmake --install` puts where, and `--target uninstall` takes away again.
 #
-# Two components: runtime (fq itself, its manuals, completions, unit and examples) and development (what a
-# C++ program needs to speak to a queue). The places are those of GNUInstallDirs, below the prefix.
+# Three components: runtime (fq itself, its manuals, completions, unit and examples), redis (fq-redis, which fq goes
+# on as for a queue on a server; where FQ_REDIS is on) and development (what a C++ program needs to speak to a queue).
+# The places are those of GNUInstallDirs, below the prefix.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -10,6 +11,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS fq RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 foreach(section 1 5 7)
   file(GLOB pages CONFIGURE_DEPENDS man/*.${section})
+  list(REMOVE_ITEM pages ${CMAKE_SOURCE_DIR}/man/fq-redis.7)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT runtime)
 endforeach()
 install(FILES completions/fq.bash RENAME fq
@@ -25,6 +27,14 @@ install(PROGRAMS ${stories} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONE
 file(GLOB units CONFIGURE_DEPENDS examples/*.service examples/*.timer)
 install(FILES examples/story.sh ${units} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT runtime)
 install(FILES CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+
+# ---- redis
+
+# Beside fq, which looks there: an administrator of a server types its name.
+if(FQ_REDIS)
+  install(TARGETS fq-redis RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT redis)
+  install(FILES man/fq-redis.7 DESTINATION ${CMAKE_INSTALL_MANDIR}/man7 COMPONENT redis)
+endif()
 
 # ---- development
 

@@ -104,73 +104,47 @@ TEST_CASE("what steps have put out is among the bytes of their tenant") {
   CHECK(c.is_well());
 }
 
-TEST_CASE("what does not agree is repaired by what records say, and served") {
-  Checked c;
-  REQUIRE(c.queue->policy_load({{}, {}, {{"p", {{PolicyKey::concurrency, 2, 0, {}}}}}}, {.inode = 1}).ok());
-  c.set("a", PolicyKey::max_messages, 9);
-  c.set("run", PolicyKey::pool, 0, "p");
-  for (const std::string tenant : {"a/x", "a", "b", "b"}) push_one(*c.queue, tenant, tenant);
-  const MessageId running = push_one(*c.queue, "run", "run");
-  LeaseRequest request = for_a_minute();
-  request.tenant = "run";
-  const Receipt receipt = answered(c.queue->lease(request)).deliveries.at(0).receipt;
-  NewMessage later;
-  later.tenant = "late";
-  later.delay_ms = 3'600'000;
-  answered(c.queue->push({&later, 1}));
-  REQUIRE(c.is_well());
-  const auto nobody = std::string("\xff\0\0\0\0\0\0\0\x63", 9), id_of_nobody = nobody.substr(1);
-  const std::string id_of_run = std::string(7, '\0') + static_cast<char>(number(running));
-  const auto del = [&](std::string_view key) { command(c.server, {"DEL", key_of(key)}); };
-  const int what = GENERATE(range(0, 15));
-  CAPTURE(what);
-  switch (what) {
-    case 0:
-      del("q:b");
-      break;
-    case 1:
-      del("q:a/x");
-      break;
-    case 2:
-      del("n:b");
-      break;
-    case 3:
-      del("n:");
-      break;
-    case 4:
-      del("n:a");
-      break;
-    case 5:
-      del("r:");
-      break;
-    case 6:
-      del("r:a");
-      break;
-    case 7:
-      del("t");
-      break;
-    case 8:
-      del("i");
-      break;
-    case 9:
-      del("c:b");
-      break;
-    case 10:
-      command(c.server, {"HDEL", key_of("h"), "sums"});
-      break;
-    case 11:
-      command(c.server, {"ZADD", key_of("q:b"), "-9", nobody});
-      break;
-    case 12:
-      command(c.server, {"ZADD", key_of("t"), "1e14", id_of_nobody});
-      break;
-    case 13:
-      c.add_one(key_of("am"), "a", 16);
-      break;
-    case 14:
-      c.add_one(key_of("p"), "p", 48);
-      break;
+namespace {
+
+/// Something of each kind, of which one runs and one is delayed.
+struct Damaged : Checked {
+  Receipt receipt;
+
+  Damaged() {
+    REQUIRE(queue->policy_load({{}, {}, {{"p", {{PolicyKey::concurrency, 2, 0, {}}}}}}, {.inode = 1}).ok());
+    set("a", PolicyKey::max_messages, 9);
+    set("run", PolicyKey::pool, 0, "p");
+    for (const std::string tenant : {"a/x", "a", "b", "b", "run"}) push_one(*queue, tenant, tenant);
+    LeaseRequest request = for_a_minute();
+    request.tenant = "run";
+    receipt = answered(queue->lease(request)).deliveries.at(0).receipt;
+    NewMessage later;
+    later.tenant = "late";
+    later.delay_ms = 3'600'000;
+    answered(queue->push({&later, 1}));
+    REQUIRE(is_well());
   }
+  void damage(int what) {
+    constexpr std::string_view kGone[] = {
+        "q:b", "q:a/x", "n:b", "n:", "n:a", "r:", "r:a", "t", "i", "c:b", "c:run"};
+    const std::string nobody("\xff\0\0\0\0\0\0\0\x63", 9);
+    if (what < kDamages - 5) command(server, {"DEL", key_of(kGone[what])});
+    if (what == kDamages - 5) command(server, {"HDEL", key_of("h"), "sums"});
+    if (what == kDamages - 4) command(server, {"ZADD", key_of("q:b"), "-9", nobody});
+    if (what == kDamages - 3) command(server, {"ZADD", key_of("t"), "1e14", nobody.substr(1)});
+    if (what == kDamages - 2) add_one(key_of("am"), "a", 16);
+    if (what == kDamages - 1) add_one(key_of("p"), "p", 48);
+  }
+  static constexpr int kDamages = 16;
+};
+
+}  // namespace
+
+TEST_CASE("what does not agree is repaired by what records say, and served") {
+  Damaged c;
+  const int what = GENERATE(range(0, Damaged::kDamages));
+  CAPTURE(what);
+  c.damage(what);
   const CheckReport report = answered(c.queue->check({.repair = true}));
   for (const std::string& line : report.findings.lines) UNSCOPED_INFO(line);
   CHECK(report.findings.empty());
@@ -179,11 +153,28 @@ TEST_CASE("what does not agree is repaired by what records say, and served") {
   CHECK(c.is_well());
   CHECK(answered(c.queue->lease(for_a_minute(9))).deliveries.size() == 4);
   Settle ack;
-  ack.receipt = receipt;
+  ack.receipt = c.receipt;
   CHECK(answered(c.queue->settle({&ack, 1})).items.at(0) == SettleStatus::ok);
   c.clock.advance(3'600'000);
   // The leases are over, too.
   CHECK(answered(c.queue->lease(for_a_minute(9))).deliveries.size() == 5);
+  CHECK(c.is_well());
+}
+
+TEST_CASE("a message that is in no place from where it would come is made ready") {
+  Checked c;
+  NewMessage message;
+  message.tenant = "t";
+  message.delay_ms = 60'000;
+  const MessageId id = answered(c.queue->push({&message, 1})).items.at(0).id;
+  command(c.server, {"DEL", key_of("t")});
+  const std::string never(8, '\0');  // its timer: see records.lua
+  command(c.server, {"SETRANGE", key_of("m:" + std::to_string(number(id))), "39", never});
+  const CheckReport report = answered(c.queue->check({.repair = true}));
+  CHECK(report.findings.empty());
+  REQUIRE_FALSE(report.repairs.empty());
+  CHECK(report.repairs.lines.at(0) == "message 1: was in no place; it is ready");
+  CHECK(answered(c.queue->lease(for_a_minute())).deliveries.size() == 1);
   CHECK(c.is_well());
 }
 

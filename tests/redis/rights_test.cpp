@@ -2,6 +2,7 @@
 #include "core/redis/shard/rights.h"
 
 // System.
+#include <cstdlib>
 #include <set>
 #include <sstream>
 // Tests.
@@ -50,7 +51,9 @@ Result<void> story(const std::string& spool) {
   const RedisEngine& engine = real_time_engine();
   OpenOptions making;
   making.create = true;
-  const Location location{spool, "story"};
+  static int count = 0;  // what was refused leaves something
+  const std::string name = "story" + std::to_string(++count);
+  const Location location{spool, name};
   FQ_TRY_SET(const std::unique_ptr<Queue> queue, engine.open(location, making));
   NewMessage message;
   message.tenant = "t";
@@ -61,11 +64,11 @@ Result<void> story(const std::string& spool) {
   FQ_TRY(engine.list(spool));
   FQ_TRY(engine.policy_text(spool));
   FQ_TRY_SET(const std::string version, engine.keep_policy_text(spool, "", {}));
-  FQ_TRY(engine.rename(location, "renamed"));
+  FQ_TRY(engine.rename(location, name + ".renamed"));
   // One under the name that another one had, and one whose removal was broken off.
   FQ_TRY(engine.create(location));
   FQ_TRY(engine.remove(location));
-  return engine.remove({spool, "renamed"});
+  return engine.remove({spool, name + ".renamed"});
 }
 
 }  // namespace
@@ -109,10 +112,15 @@ TEST_CASE("no other command is allowed, nor a key of others") {
   allowed.merge(words_in(client_commands()));
   allowed.merge(std::set<std::string>{"auth", "hello", "reset", "quit"});  // which nobody can be denied
   for (const Reply& command : guarded.run({"COMMAND", "LIST"}).items) {
-    const Reply tried = guarded.run({"ACL", "DRYRUN", "default", command.text});
-    CAPTURE(command.text, tried.text);
-    const bool is_denied = tried.text.find("no permissions to run") != std::string::npos;
-    CHECK(is_denied == (allowed.count(command.text) == 0));
+    if (command.text.find('|') != std::string::npos) continue;  // one of a command that is among them
+    const int64_t words = guarded.run({"COMMAND", "INFO", command.text}).at(0).at(1).number;
+    std::vector<std::string_view> tried = {"ACL", "DRYRUN", "default", command.text};
+    tried.resize(3 + static_cast<size_t>(std::abs(words)), "fq1:fq:x");
+    const std::string said = guarded.run(tried).text;
+    CAPTURE(command.text, said);
+    const bool is_denied = said.find("no permissions to run") != std::string::npos;
+    CHECK(is_denied != (allowed.count(command.text) == 1 || said.starts_with("ERR")));
+    CHECK((said != "OK" || allowed.count(command.text) == 1));
   }
   for (const std::string_view key : {"other", "fq1:", "fq1:shop:queues", "fq1:fqs"}) {
     const Reply tried = guarded.run({"ACL", "DRYRUN", "default", "hget", key, "x"});

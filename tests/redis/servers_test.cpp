@@ -70,7 +70,7 @@ TEST_CASE("a server that drops keys when it is full is refused") {
 }
 
 TEST_CASE("a server of version 6 is refused, naming it") {
-  const std::string info = "redis_version:6.2.14\r\nredis_mode:standalone\r\nrole:master\r\n";
+  const std::string info = "# Server\r\nredis_version:6.2.14\r\nredis_mode:standalone\r\nrole:master\r\n";
   const Impostor old("$" + std::to_string(info.size()) + "\r\n" + info + "\r\n");
   const Result<std::vector<std::string>> queues = real_time_engine().list(old.spool());
   REQUIRE(!queues.ok());

@@ -33,14 +33,7 @@ Result<CheckReport> RedisRepair::run() {
   FQ_TRY_SET(const Words messages, names_of("m:"));
   FQ_TRY(mend_in_pages("messages", messages));
   FQ_TRY(mend_counts());
-  FQ_TRY_SET(Words nodes, names_of("n:"));
-  FQ_TRY_SET(const Words queues, names_of("q:"));
-  nodes.insert(nodes.end(), queues.begin(), queues.end());
-  std::sort(nodes.begin(), nodes.end(), [](const std::string& a, const std::string& b) {
-    return depth_of(a) != depth_of(b) ? depth_of(a) > depth_of(b) : a < b;
-  });
-  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-  FQ_TRY(mend_in_pages("nodes", nodes));
+  FQ_TRY(mend_nodes());
   FQ_TRY(repair("limits", {}));
   FQ_TRY_SET(CheckReport report, RedisCheck(shard_).run());
   report.repairs = std::move(done_);
@@ -90,6 +83,32 @@ Result<void> RedisRepair::mend_in_pages(std::string_view what, const Words& all)
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
     const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), from + kNamesPerCall));
     FQ_TRY(repair(what, Words(begin, end)));
+  }
+  return {};
+}
+
+/// The lower ones first: who sits has something below it.
+Result<void> RedisRepair::mend_nodes() {
+  FQ_TRY_SET(const Words nodes, names_of("n:"));
+  FQ_TRY_SET(const Words queues, names_of("q:"));
+  std::set<std::string> paths(nodes.begin(), nodes.end());
+  paths.insert(queues.begin(), queues.end());
+  paths.emplace();
+  for (const Words& each : {nodes, queues}) {
+    for (std::string path : each) {
+      for (size_t end; (end = path.rfind('/')) != std::string::npos;)
+        paths.insert(path = path.substr(0, end));
+    }
+  }
+  Words all(paths.begin(), paths.end());
+  std::sort(all.begin(), all.end(), [](const std::string& a, const std::string& b) {
+    return depth_of(a) != depth_of(b) ? depth_of(a) > depth_of(b) : a < b;
+  });
+  for (size_t from = 0; from < all.size();) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), from + kNamesPerCall));
+    FQ_TRY_SET(const Reply reply, repair("nodes", Words(begin, end)));
+    from += static_cast<size_t>(std::max<int64_t>(1, reply.at(1).at(1).number));
   }
   return {};
 }

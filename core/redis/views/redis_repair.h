@@ -30,6 +30,7 @@ class RedisRepair {
   Result<Reply> repair(std::string_view what, const Words& arguments);
   Result<void> mend_places();
   Result<void> mend_in_pages(std::string_view what, const Words& all);
+  Result<void> mend_nodes();
   Result<void> mend_counts();
   /// False: somebody has changed something meanwhile.
   Result<bool> try_counts();

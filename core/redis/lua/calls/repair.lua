@@ -113,7 +113,7 @@ local function mend_ring(call, n)
   for i = 1, #ring, 2 do
     local child = seats.node(call, string.sub(ring[i], 9))
     if child.seated and child.tag == tonumber(ring[i + 1]) and struct.unpack('>I8', ring[i]) == child.seq then
-      kids = kids + 1
+      kids, n.joins = kids + 1, math.max(n.joins, child.seq + 1)
     else
       redis.call('ZREM', key, ring[i])
     end
@@ -121,9 +121,18 @@ local function mend_ring(call, n)
   n.kids, n.changed = kids, true
 end
 
+-- What holds for a node that was lost, and a clock that is not behind those that sit there.
+local function make_node(call, n)
+  n.is_new = false
+  if n.path == '' then terms.set_queue(call, call.settings.values) else terms.set_tenant(call, n.path, rules.of(call, n.path)) end
+  local first = redis.call('ZRANGE', call.tag .. 'r:' .. n.path, 0, 0, 'WITHSCORES')
+  n.vtime = tonumber(first[2] or 0)
+end
+
 local function mend_node(call, path)
   local n, own = seats.node(call, path), nil
   own = n.own
+  if n.is_new then make_node(call, n) end
   local ready, runs = redis.call('ZCARD', call.tag .. 'q:' .. path), sums.of_tenant(call, path).leased
   n.run, n.changed = n.run + runs - own.run, true
   own.count, own.run = ready, runs
@@ -143,17 +152,17 @@ local function mend_node(call, path)
   if path ~= '' then seats.settle(call, n, seats.node(call, seats.parent_of(path))) end
 end
 
--- args: paths of tenants, the deepest first. They sit where they should.
+-- args: paths of tenants, the deepest first. The first that does not sit where it should does. Answers how many of them are
+-- done; what is behind that one is for the next call, which sees what this one has written.
 local function mend_nodes(call, args)
-  local done = {}
   for at = 4, #args do
     local path = args[at]
     if #check.faults_of(call, path) > 0 then
       mend_node(call, path)
-      done[#done + 1] = (path == '' and 'the queue' or 'tenant ' .. path) .. ': has its turns by what it has ready'
+      return {{(path == '' and 'the queue' or 'tenant ' .. path) .. ': has its turns by what it has ready'}, at - 3}
     end
   end
-  return {done}
+  return {{}, #args - 3}
 end
 
 -- What runs below each node, what limits count, pools, and places by rank.
@@ -170,6 +179,12 @@ local function mend_limits(call)
   for _, path in ipairs(amounts.mend(call, sums.of_tenant)) do
     done[#done + 1] = 'tenant ' .. path .. ': its limit counts what it has'
   end
+  local running = {}
+  for _, path in ipairs(seats.running(call)) do
+    local n = seats.node(call, path)
+    for _, name in ipairs(seats.pools_of(call, n)) do running[name] = (running[name] or 0) + n.own.run end
+  end
+  for _, name in ipairs(pools.wrong(call, running)) do done[#done + 1] = 'pool ' .. name .. ': counts what runs in it' end
   if pools.any(call) then terms.count_pools(call) end
   if call.ranked and ranks.may_set(call, false) then ranks.mend(call) end
   return {done}
