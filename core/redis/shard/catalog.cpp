@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <random>
 // fq, below us.
-#include "core/api/queue.h"
+#include "core/api/create_options.h"
 #include "core/base/tenant_name.h"
 #include "core/base/text/decimal.h"
 #include "core/base/text/escape.h"
@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kSchema = "1";
 constexpr std::string_view kScanPage = "1000";
 
-constexpr size_t kSpreadDigits = 16;  // of each half of the key, in hexadecimal
+constexpr size_t kSpreadDigits = 16;      // of each half of the key, in hexadecimal
 constexpr uint64_t kIdStep = kShardsMax;  // ids of a shard are its number, modulo that
 
 std::string drawn_digits() {
@@ -87,7 +87,8 @@ Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
   if (*shards == 1) return std::optional(std::move(entry));
   for (uint32_t shard = 0; shard < *shards; ++shard) entry.tags.push_back(tag_of(queue, shard));
   for (size_t i = 0; i < entry.spread_by.size(); ++i)
-    entry.spread_by.at(i) = std::strtoull(spread.substr(i * kSpreadDigits, kSpreadDigits).c_str(), nullptr, 16);
+    entry.spread_by.at(i) =
+        std::strtoull(spread.substr(i * kSpreadDigits, kSpreadDigits).c_str(), nullptr, 16);
   return std::optional(std::move(entry));
 }
 
@@ -110,14 +111,14 @@ Result<bool> Catalog::create(const std::string& queue, std::optional<uint32_t> s
   const std::string meta = key_of(queue, "meta");
   const std::string wanted = std::to_string(shards.value_or(1)), spread = drawn_digits();
   const WordList<8> fields = {"schema", kSchema, "shards", wanted, "mark", mark, "spread", spread};
-  FQ_TRY_SET(const Reply made,
-             call_function(*server_, *access_.library, "make", WordList<1>{meta},
-                           Words(fields).first(shards.value_or(1) == 1 ? 6 : 8), false));
+  FQ_TRY_SET(const Reply made, call_function(*server_, *access_.library, "make", WordList<1>{meta},
+                                             Words(fields).first(shards.value_or(1) == 1 ? 6 : 8), false));
   FQ_TRY_SET(auto there, meta_of(queue));
   const std::string count = there["shards"];
   if (shards && count != wanted) {
     return Error{ErrorKind::usage,
-                 "--shards: queue " + in_quotes(queue) + " has " + count + (count == "1" ? " shard" : " shards") +
+                 "--shards: queue " + in_quotes(queue) + " has " + count +
+                     (count == "1" ? " shard" : " shards") +
                      ", which cannot be changed; export it into another one",
                  0};
   }

@@ -21,17 +21,19 @@ void add(const Rates& more, std::optional<Rates>& sum) {
 /// But for the times.
 void add(const StatsRow& more, StatsRow& sum) {
   constexpr uint64_t StatsRow::*kCounts[] = {
-      &StatsRow::ready,   &StatsRow::delayed, &StatsRow::leased, &StatsRow::held,
-      &StatsRow::dead,    &StatsRow::tenants, &StatsRow::active_tenants,
-      &StatsRow::parked_tenants, &StatsRow::bytes, &StatsRow::pushed, &StatsRow::popped,
-      &StatsRow::acked,   &StatsRow::retried, &StatsRow::released, &StatsRow::buried,
-      &StatsRow::expired, &StatsRow::cancelled, &StatsRow::schedules};
+      &StatsRow::ready,     &StatsRow::delayed,  &StatsRow::leased,         &StatsRow::held,
+      &StatsRow::dead,      &StatsRow::tenants,  &StatsRow::active_tenants, &StatsRow::parked_tenants,
+      &StatsRow::bytes,     &StatsRow::pushed,   &StatsRow::popped,         &StatsRow::acked,
+      &StatsRow::retried,   &StatsRow::released, &StatsRow::buried,         &StatsRow::expired,
+      &StatsRow::cancelled, &StatsRow::schedules};
   for (const auto count : kCounts) sum.*count += more.*count;
   sum.paused = sum.paused || more.paused;
   sum.draining = sum.draining || more.draining;
-  if (more.oldest_ready_s) sum.oldest_ready_s = std::max(sum.oldest_ready_s.value_or(0), *more.oldest_ready_s);
+  if (more.oldest_ready_s)
+    sum.oldest_ready_s = std::max(sum.oldest_ready_s.value_or(0), *more.oldest_ready_s);
   if (more.next_schedule_wall_ms)
-    sum.next_schedule_wall_ms = std::min(sum.next_schedule_wall_ms.value_or(INT64_MAX), *more.next_schedule_wall_ms);
+    sum.next_schedule_wall_ms =
+        std::min(sum.next_schedule_wall_ms.value_or(INT64_MAX), *more.next_schedule_wall_ms);
   add(more.pushed_per_s.value_or(Rates()), sum.pushed_per_s);
   add(more.popped_per_s.value_or(Rates()), sum.popped_per_s);
   add(more.acked_per_s.value_or(Rates()), sum.acked_per_s);
