@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 // fq, below us.
+#include "core/api/create_options.h"
 #include "core/base/text/escape.h"
 #include "core/base/text/json_writer.h"
 // fq, this room.
@@ -79,7 +80,8 @@ Result<Exit> create(const Arguments& arguments, Session& session) {
   CreateOptions options;
   if (const auto shards = arguments.value("shards")) {
     FQ_TRY_SET(const uint64_t count, to_count("--shards", *shards, kShardsMax));
-    if (!std::has_single_bit(count)) return usage_error("--shards", in_quotes(*shards) + " is not a power of two");
+    if (!std::has_single_bit(count))
+      return usage_error("--shards", in_quotes(*shards) + " is not a power of two");
     options.shards = static_cast<uint32_t>(count);
   }
   FQ_TRY_SET(const std::vector<std::string> there, list_queues(session.spool()));

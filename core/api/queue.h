@@ -254,10 +254,7 @@ struct Caps {
   // Events of so long ago are all told, whatever ended since; 0: events that nobody needs may be given back
   // at any time. A log that is told is complete from its first event on.
   int64_t event_horizon_ms = 0;
-  // Parts that a queue is cut into, each with whole accounts (the first parts of tenants' names). With more
-  // than one, what would hold for two accounts at once is not to be had: limits and pools of the whole queue,
-  // scope = queue, a message that comes after one of another part; and a batch is all or nothing in each.
-  uint32_t shards = 1;
+  uint32_t shards = 1;  // see CreateOptions
 };
 
 class Queue {
@@ -376,12 +373,6 @@ struct OpenOptions {
   bool until_exit = false;  // the process ends with it: cleaning up is left to the kernel
 };
 
-inline constexpr uint32_t kShardsMax = 1024;
-
-struct CreateOptions {
-  std::optional<uint32_t> shards;  // a power of two; none: as the engine thinks best
-};
-
 /// "redis" of "redis://host"; "" of a directory.
 std::string_view scheme_of(std::string_view spool);
 /// Whether this program has an engine for such a spool.
@@ -395,8 +386,6 @@ Result<std::vector<std::string>> list_queues(const std::string& spool);
 bool is_receipt(std::string_view text);
 /// The queue of this spool whose receipt it is; "": of none.
 Result<std::string> queue_of_receipt(const std::string& spool, const Receipt& receipt);
-/// True when it was made, false when it was there. ErrorKind::usage: it cannot be, or is not, of so many shards.
-Result<bool> create_queue(const Location& location, const CreateOptions& options = {});
 /// Removes the queue and all in it. ErrorKind::later, naming the pids, while anyone is attached.
 Result<void> remove_queue(const Location& location);
 /// Copies a spool in use into a directory, which is a spool then: each queue as it was at one moment, with

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 // fq, below us.
+#include "core/api/create_options.h"
 #include "core/api/doctor.h"
 #include "core/api/policy_text.h"
 #include "core/api/queue.h"

@@ -30,7 +30,8 @@ Result<std::string> LocalEngine::queue_marked(const std::string& spool, std::str
 
 Result<bool> LocalEngine::create(const Location& location, const CreateOptions& options) const {
   if (options.shards.value_or(1) != 1)
-    return Error{ErrorKind::usage, "--shards: a queue in a directory has one; only on a server there are more", 0};
+    return Error{ErrorKind::usage,
+                 "--shards: a queue in a directory has one; only on a server there are more", 0};
   FQ_TRY_SET(const bool made, make_queue_directory(location.spool, location.queue));
   FQ_TRY_SET(const std::unique_ptr<Attachment> attachment, Attachment::open(location, true, system_clock()));
   return made;

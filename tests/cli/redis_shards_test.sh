@@ -11,7 +11,7 @@ done
 gives 64 "takes no --shards" fq queue pause --shards 2
 gives 64 "on a server" env FQ_SPOOL="$work/spool" "$FQ" queue create --shards 2
 gives 0 "" fq queue create --shards 16
-gives 0 "" fq queue create --shards 16
+gives 0 "" fq queue create --shards=16
 gives 64 "has 16 shards" fq queue create --shards 32
 gives 0 "" fq queue create
 
@@ -23,10 +23,10 @@ is "sums" "200 200" "$(fq stats --json | jq -r '"\(.ready) \(.pushed)"')"
 is "tenants" 200 "$(fq stats --tenants --json | wc -l)"
 is "in more than one shard" yes "$([ "$(fq peek -n 200 --json | jq '.id % 1024' | sort -u | wc -l)" -gt 4 ] && echo yes)"
 is "peek has all of it once" 200 "$(fq peek -n 1000 --json | jq -r .payload | sort -u | wc -l)"
-id=$(fq push -t account1 -- echo done)
+id=$(fq push -t account1 -- echo ended)
 gives 0 "" fq show "$id"
-gives 0 "place" fq explain "$id"
 is "no place" null "$(fq explain "$id" --json | jq .place)"
+gives 0 "" fq cancel "$id"
 
 # Two accounts that lie apart.
 apart() { fq show "$1" --json | jq '.id % 1024'; }
@@ -46,11 +46,12 @@ gives 0 "" fq queue set attempts=2
 is "told once" 1 "$(fq config show --json 2>/dev/null | grep -c '"attempts"' || true)"
 
 # Workers take all of it, a job's output comes back, and what happened is told in order.
-gives 0 "" fq worker --drain -j 4 -- cat
+is "worked off" yes "$("$FQ" worker --drain -j 4 -- cat >"$work/worked" 2>&1 && echo yes)"
+is "each once" 200 "$(grep -c '^message' "$work/worked")"
 is "nothing left" "0 0" "$(fq stats --json | jq -r '"\(.ready) \(.leased)"')"
 is "the log" "$(fq log --json | jq -r .id | wc -l)" "$(fq log --json | jq -r '[.at, .id, .event] | @tsv' | sort -u | wc -l)"
 is "in order" yes "$(fq log --json | jq -r .at | sort -c && echo yes)"
-gives 0 "" fq wait --idle
+gives 0 "" fq wait --all
 is "called" hello "$(
   "$FQ" worker >"$work/out" 2>"$work/err" & worker=$!
   "$FQ" push --wait=60s -t someone -- echo hello
@@ -60,15 +61,15 @@ gives 0 "" fq compact
 gives 0 "" fq queue pause
 is "paused" "" "$(fq push -t left z >/dev/null; fq pop --lease 1s 2>/dev/null)"
 gives 0 "" fq queue resume
-is "resumed" z "$(fq pop --lease 1s 2>/dev/null)"
+is "resumed" z "$(fq pop 2>/dev/null)"
 
 # Out of it into a directory, and back into another number of shards.
 fq push -t a --tag k=v --delay 1h later >/dev/null
 fq export --live >"$work/e" 2>/dev/null
-gives 0 "" env FQ_SPOOL="$work/spool" "$FQ" import "$work/e"
+gives 0 "created" env FQ_SPOOL="$work/spool" "$FQ" import "$work/e"
 gives 0 "" fq queue create --shards 4 -q four
 gives 0 "" fq import -q four "$work/e"
-is "all of it" "$(fq stats --json | jq -r '"\(.ready) \(.delayed)"')" "$(fq stats -q four --json | jq -r '"\(.ready) \(.delayed)"')"
+is "all of it" "$(fq stats -q default --json | jq -r '"\(.ready) \(.delayed)"')" "$(fq stats -q four --json | jq -r '"\(.ready) \(.delayed)"')"
 gives 0 "" fq queue remove four --yes
 gives 0 "" fq queue remove default --yes
 is "no key left" "" "$(fq queue list)"

@@ -1,7 +1,7 @@
 // history_test - random operations on a queue on a server and on the model, compared after each.
 //
-// Of many shards each account is as in the model, whatever the others do; between accounts turns are not exact.
-// FQ_SEED=n runs one history again, FQ_HISTORIES=n more of them.
+// Of many shards each account is as in the model, whatever the others do; between accounts turns are not
+// exact. FQ_SEED=n runs one history again, FQ_HISTORIES=n more of them.
 #include "tests/redis/fixture.h"
 
 // System.
@@ -24,7 +24,9 @@ constexpr size_t kSteps = 100;
 class ServerHistory {
  public:
   ServerHistory(const TestServer& server, uint64_t seed, uint32_t shards)
-      : random_(seed), location_{server.spool("?prefix=h" + std::to_string(seed)), "default"}, shards_(shards) {
+      : random_(seed),
+        location_{server.spool("?prefix=h" + std::to_string(seed)), "default"},
+        shards_(shards) {
     answered(told_time_engine().create(location_, {.shards = shards}));
     clock_.set_boot_ms(clock_.boot_ms() / 10 * 10 + 5);  // due times end in 0: none is due exactly now
     queue_ = open_on(told_time_engine(), location_.spool, &clock_);
@@ -63,7 +65,9 @@ class ServerHistory {
     if (mine != models && fault_.empty()) fault_ = what + " after " + log_;
   }
 
-  static std::string account_of(std::string_view tenant) { return std::string(tenant.substr(0, tenant.find('/'))); }
+  static std::string account_of(std::string_view tenant) {
+    return std::string(tenant.substr(0, tenant.find('/')));
+  }
 
   /// A span that ends at a time at which no other timer ends.
   int64_t fresh_span_ms(int64_t most) {
@@ -245,8 +249,8 @@ class ServerHistory {
     const auto span = [this](int64_t most) { return fresh_span_ms(most); };
     const RandomPatch drawn(*model_.find(id), model_.settings.order, !gathers_, {random_, clock_, span});
     log_ += "edit " + std::to_string(number(id)) + drawn.text() + "\n";
-    equal(status_name(answered(queue_->edit(id_of_.at(id), drawn.patch()))), status_name(model_.edit(id, drawn.patch())),
-          "edited");
+    equal(status_name(answered(queue_->edit(id_of_.at(id), drawn.patch()))),
+          status_name(model_.edit(id, drawn.patch())), "edited");
   }
 
   void compare() {

@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 // fq, below us.
-#include "core/api/queue.h"
+#include "core/api/create_options.h"
 #include "core/base/tenant_name.h"
 #include "core/base/text/decimal.h"
 #include "core/base/text/escape.h"

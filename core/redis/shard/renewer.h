@@ -1,4 +1,5 @@
-// renewer - a thread that says now and then that sessions live, when nobody else does: of one shard or of many.
+// renewer - a thread that says now and then that sessions live, when nobody else does: of one shard or of
+// many.
 #pragma once
 
 // System.

@@ -1,5 +1,5 @@
-// server_link - a connection that the shards of a queue share, one call at a time, so that a queue of many shards
-// needs no more connections than one of a single shard.
+// server_link - a connection that the shards of a queue share, one call at a time, so that a queue of many
+// shards needs no more connections than one of a single shard.
 #pragma once
 
 // System.
@@ -14,7 +14,8 @@ namespace fq {
 
 class ServerLink {
  public:
-  ServerLink(RedisPlace place, std::string password) : place_(std::move(place)), password_(std::move(password)) {}
+  ServerLink(RedisPlace place, std::string password)
+      : place_(std::move(place)), password_(std::move(password)) {}
 
   /// For as long as it is held nobody else calls.
   using Turn = std::unique_lock<std::mutex>;

@@ -39,7 +39,7 @@ struct ServerAccess {
   const Library* library = nullptr;
   Clock* told_time = nullptr;                       // of a library that is told the time: of tests
   std::shared_ptr<const SharedAccess> shared = {};  // none: each shard has connections of its own
-  std::shared_ptr<ServerLink> link = {};                  // none: likewise
+  std::shared_ptr<ServerLink> link = {};            // none: likewise
 
   /// For calls of another thread than the queue's.
   ServerAccess beside() const {
@@ -108,7 +108,7 @@ class Shard {
   ServerAccess access_;
   std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"
   std::string nonce_;
-  std::unique_ptr<Server> server_;  // of its own
+  std::unique_ptr<Server> server_;               // of its own
   std::function<Result<void>()> run_schedules_;  // of the object that makes their messages
 };
 

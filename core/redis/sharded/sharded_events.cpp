@@ -11,8 +11,9 @@ namespace fq {
 
 namespace {
 
-constexpr int64_t kHeldBackMs = 2;                // until what has just happened may be told
-constexpr std::string_view kLastOfMs = "-18446744073709551615";  // of the numbers of a stream in one millisecond
+constexpr int64_t kHeldBackMs = 2;  // until what has just happened may be told
+constexpr std::string_view kLastOfMs =
+    "-18446744073709551615";  // of the numbers of a stream in one millisecond
 
 struct Place {
   uint64_t shard = 0, ms = 0;

@@ -1,4 +1,5 @@
-// sharded_events - what happened in many shards, as one order: by time, then by shard, then as the shard says.
+// sharded_events - what happened in many shards, as one order: by time, then by shard, then as the shard
+// says.
 //
 // What happens later in a shard is not before the time at which that was read: so far the order is known, and
 // no further is told. A cursor is a place in that order.
@@ -39,7 +40,7 @@ class ShardedEvents {
 
   Shards& shards_;
   std::vector<Part> parts_;
-  std::string told_to_;  // the cursor up to which all of them were told
+  std::string told_to_;     // the cursor up to which all of them were told
   std::optional<Tag> tag_;  // that was asked for, as the next
   std::optional<int64_t> since_wall_ms_;
 };

@@ -61,15 +61,16 @@ Result<MessagePage> ShardedLists::ended(const Filter& filter, const Cursor& from
     is_more = is_more || !some.next.text.empty();
   }
   const auto time_of = [](const MessageInfo& info) { return info.ended_at_wall_ms.value_or(0); };
-  std::stable_sort(page.messages.begin(), page.messages.end(), [&](const MessageInfo& a, const MessageInfo& b) {
-    return time_of(a) != time_of(b) ? time_of(a) > time_of(b) : number(a.id) > number(b.id);
-  });
+  std::stable_sort(page.messages.begin(), page.messages.end(),
+                   [&](const MessageInfo& a, const MessageInfo& b) {
+                     return time_of(a) != time_of(b) ? time_of(a) > time_of(b) : number(a.id) > number(b.id);
+                   });
   is_more = is_more || page.messages.size() > n;
   if (page.messages.size() > n) page.messages.resize(n);
   if (!is_more || page.messages.empty()) return page;
   const MessageInfo& last = page.messages.back();
-  page.next.text = std::to_string(shards_.at(0).shard().server_of(time_of(last))) + "." +
-                   std::to_string(number(last.id));
+  page.next.text =
+      std::to_string(shards_.at(0).shard().server_of(time_of(last))) + "." + std::to_string(number(last.id));
   return page;
 }
 

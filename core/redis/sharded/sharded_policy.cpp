@@ -43,9 +43,9 @@ Result<void> check_shared(const PolicyValues& values, bool is_tenant, ErrorKind 
   for (const PolicyValue& value : values) {
     const std::string_view what = over_shards(value.key, is_tenant);
     if (what.empty() || is_usual(value)) continue;
-    return Error{kind,
-                 std::string(what) + ": needs a queue of one shard, this one has more; a tenant may have limits",
-                 0};
+    return Error{
+        kind, std::string(what) + ": needs a queue of one shard, this one has more; a tenant may have limits",
+        0};
   }
   return {};
 }
@@ -61,7 +61,8 @@ Result<bool> ShardedPolicy::is_current(const FileIdentity& identity) {
   return shards_.at(0).policy().is_current(identity);
 }
 
-Result<void> ShardedPolicy::load(const Policy& policy, const FileIdentity& identity, const std::string* text) {
+Result<void> ShardedPolicy::load(const Policy& policy, const FileIdentity& identity,
+                                 const std::string* text) {
   FQ_TRY(check_shared(policy.queue, false, ErrorKind::config));
   for (const TenantRule& rule : policy.tenants) FQ_TRY(check_shared(rule.values, true, ErrorKind::config));
   for (size_t shard = 0; shard < shards_.count(); ++shard)

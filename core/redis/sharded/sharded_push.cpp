@@ -15,38 +15,37 @@ Result<void> ShardedPush::check_ties(const NewMessage& message) const {
   for (const std::vector<MessageId>* const list : {&message.after, &message.after_any}) {
     for (const MessageId id : *list) {
       if (shards_.of_id(id) == shards_.of_tenant(message.tenant)) continue;
-      return Error{ErrorKind::usage,
-                   "after: message " + std::to_string(number(id)) +
-                       " lies on another shard; in this queue a message comes after others of its own account",
-                   0};
+      return Error{
+          ErrorKind::usage,
+          "after: message " + std::to_string(number(id)) +
+              " lies on another shard; in this queue a message comes after others of its own account",
+          0};
     }
   }
   return {};
 }
 
-Result<void> ShardedPush::begin_calls(std::span<const NewMessage> messages) {
-  for (const NewMessage& message : messages) {
-    if (!message.call) continue;
-    const size_t shard = shards_.of_tenant(message.tenant);
-    if (!calls_.emplace(shard, number(*message.call)).second) continue;
-    RedisQueue& queue = shards_.at(shard);
-    FQ_TRY(queue.shard().change(
-        "change", {"call", std::to_string(number(*message.call)), std::to_string(::getpid())}));
-    queue.session().keep_alive();
-  }
-  return {};
-}
-
+/// In every shard: in which its message will be pushed, and by whom, nobody knows yet.
 Result<CallId> ShardedPush::begin_call() {
-  std::random_device random;
-  return CallId{1 + (uint64_t{random()} << 20 ^ random()) % kMessageIdMax};
+  const std::string pid = std::to_string(::getpid());
+  for (;;) {
+    std::random_device random;
+    const uint64_t call = 1 + (uint64_t{random()} << 20 ^ random()) % kMessageIdMax;
+    bool is_ours = true;
+    for (size_t shard = 0; is_ours && shard < shards_.count(); ++shard) {
+      RedisQueue& queue = shards_.at(shard);
+      FQ_TRY_SET(const Reply begun, queue.shard().change("change", {"call", std::to_string(call), pid}));
+      queue.session().keep_alive();
+      is_ours = begun.at(1).at(0).number == 1;
+    }
+    if (is_ours) return CallId{call};
+  }
 }
 
 Result<PushReply> ShardedPush::push(std::span<const NewMessage> messages, const PushOptions& options) {
   if (messages.empty()) return PushReply();
   FQ_TRY(shards_.at(shards_.of_tenant(messages[0].tenant)).pusher().check(messages));
   for (const NewMessage& message : messages) FQ_TRY(check_ties(message));
-  FQ_TRY(begin_calls(messages));
   auto groups = by_shard(messages, [this](const NewMessage& each) { return shards_.of_tenant(each.tenant); });
   if (groups.size() == 1) return shards_.at(groups[0].first).pusher().push_checked(messages, options);
   // Those first that may be refused for what only their shard knows.

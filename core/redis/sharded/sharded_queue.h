@@ -65,14 +65,18 @@ class ShardedQueue final : public Queue {
   Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) override {
     return lists_.mutate(filter, action, from, n);
   }
-  Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) override { return of(id).edit(id, patch); }
+  Result<SettleStatus> edit(MessageId id, const MessagePatch& patch) override {
+    return of(id).edit(id, patch);
+  }
   Result<MoveReply> move(std::span<const MessageId> ids, const MoveRequest& request) override;
   Result<std::string> origin() override { return shards_.at(0).origin(); }
   Result<std::optional<ExportedMessage>> exported(MessageId id) override { return of(id).exported(id); }
   Result<ImportReply> import_messages(std::span<const ExportedMessage> messages,
                                       std::string_view origin) override;
   Result<Settings> settings() override { return shards_.at(0).settings(); }
-  Result<bool> policy_is_current(const FileIdentity& identity) override { return policy_.is_current(identity); }
+  Result<bool> policy_is_current(const FileIdentity& identity) override {
+    return policy_.is_current(identity);
+  }
   Result<std::string> policy_version() override { return shards_.at(0).policy_version(); }
   Result<void> policy_load(const Policy& policy, const FileIdentity& identity,
                            const std::string* text) override {

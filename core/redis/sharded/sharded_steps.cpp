@@ -13,12 +13,14 @@ Result<SettleStatus> ShardedSteps::keep(const Receipt& receipt, std::string_view
   return of(receipt).keep(receipt, name, output);
 }
 
-Result<StepPush> ShardedSteps::push(const Receipt& receipt, std::string_view name, const NewMessage& message) {
+Result<StepPush> ShardedSteps::push(const Receipt& receipt, std::string_view name,
+                                    const NewMessage& message) {
   if (shards_.of_tenant(message.tenant) != shards_.of_receipt(receipt)) {
-    return Error{ErrorKind::usage,
-                 "step '" + std::string(name) +
-                     "': pushes for an account of another shard; in this queue it has to be that of its message",
-                 0};
+    return Error{
+        ErrorKind::usage,
+        "step '" + std::string(name) +
+            "': pushes for an account of another shard; in this queue it has to be that of its message",
+        0};
   }
   return of(receipt).push(receipt, name, message);
 }

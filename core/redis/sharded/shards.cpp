@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 // fq, below us.
+#include "core/api/create_options.h"
 #include "core/base/name_hash.h"
 #include "core/base/text/decimal.h"
 // fq, this room.

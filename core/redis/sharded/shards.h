@@ -57,8 +57,8 @@ std::vector<std::pair<size_t, std::vector<size_t>>> by_shard(std::span<const T> 
   std::vector<std::pair<size_t, std::vector<size_t>>> groups;
   for (size_t i = 0; i < list.size(); ++i) {
     const size_t shard = shard_of(list[i]);
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const auto& each) { return each.first == shard; });
+    auto group =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& each) { return each.first == shard; });
     if (group == groups.end()) group = groups.insert(groups.end(), {shard, {}});
     group->second.push_back(i);
   }

@@ -38,7 +38,8 @@ Result<void> Visits::look(bool fresh) {
   std::vector<std::vector<std::string>> commands;
   for (size_t shard = 0; shard < all_.size(); ++shard)
     commands.push_back(shards_.root_command(shard, kFields));
-  for (const size_t shard : watched_) commands.push_back({"LLEN", shards_.tag(shard) + "sw:" + shards_.nonce()});
+  for (const size_t shard : watched_)
+    commands.push_back({"LLEN", shards_.tag(shard) + "sw:" + shards_.nonce()});
   commands.push_back({"TIME"});
   FQ_TRY_SET(const std::vector<Reply> replies, shards_.ask(commands));
   for (size_t shard = 0; shard < all_.size(); ++shard) {
@@ -82,9 +83,11 @@ std::optional<Visits::Visit> Visits::next(size_t want, std::optional<size_t> onl
   if (!first) return std::nullopt;
   if (!second) return Visit{*first, want};
   const double turns = std::ceil((all_[*second].tag - all_[*first].tag) * all_[*first].weight);
-  // Half of what is wanted at least: a call has its price, and what one is given too early it waits for later.
+  // Half of what is wanted at least: a call has its price, and what one is given too early it waits for
+  // later.
   const size_t least = (want + 1) / 2;
-  return Visit{*first, turns >= static_cast<double>(want) ? want : std::max(least, static_cast<size_t>(turns))};
+  return Visit{*first,
+               turns >= static_cast<double>(want) ? want : std::max(least, static_cast<size_t>(turns))};
 }
 
 void Visits::served(const Visit& visit, size_t count, bool is_empty) {

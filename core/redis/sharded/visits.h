@@ -60,7 +60,7 @@ class Visits {
   std::mt19937_64 random_;
   std::set<size_t> watched_;
   std::vector<size_t> with_news_;
-  int64_t looked_at_ms_ = -1;   // by our clock
+  int64_t looked_at_ms_ = -1;    // by our clock
   int64_t server_ahead_ms_ = 0;  // of our clock
 };
 

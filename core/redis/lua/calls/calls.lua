@@ -121,18 +121,24 @@ function M.head(call)
     call.settings.attempts_by_kind and 1 or 0, schedules.is_due(call) and 1 or 0}
 end
 
+-- When time changes something, but for schedules; before anything is written, which moves what is read.
+local function first_due(call)
+  if call.step == 1 then return math.huge end
+  return math.min(due_of(call), (end_of_session(call)))
+end
+
 -- Of one of several shards: who looks for work reads this instead of calling, see visits.h. What sits in it by weight,
--- what of that may be served, and when time changes something.
-local function hints_of(call)
+-- what of that may be served, and when time changes something. Schedules are those that were written.
+local function hints_of(call, due)
   if call.step == 1 then return {} end
   local open = seats.node(call, '').blocked and 0 or call.weight
-  local due = math.min(due_of(call), schedules.due(call), (end_of_session(call)))
+  due = math.min(due, schedules.due(call))
   return {'weight', text.num(call.weight), 'open', text.num(open), 'due', due < math.huge and text.num(due) or '-1'}
 end
 
 function M.finish(call)
   after.settle(call)
-  local hints = hints_of(call)
+  local due = first_due(call)
   told.write(call)
   store.write(call)
   queues.write(call)
@@ -154,7 +160,7 @@ function M.finish(call)
   local root = {'now', text.num(call.now), 'n', text.num(call.n), 'serial', text.num(call.serial), 'sums',
     records.sums_bytes(call.sums), 'waits', text.num(call.waits), 'ended', ends.bytes(call),
     'ops', text.num(call.ops + 1), 'usual', text.num(call.usual_run)}
-  for _, each in ipairs(hints) do root[#root + 1] = each end
+  for _, each in ipairs(hints_of(call, due)) do root[#root + 1] = each end
   if call.ranked then
     for _, each in ipairs({'stamps', text.num(call.stamps), 'by_age', text.num(call.by_age)}) do root[#root + 1] = each end
   end

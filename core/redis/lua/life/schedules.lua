@@ -157,7 +157,8 @@ function M.write(call)
     if due and due < 0 then redis.call('ZREM', call.tag .. 'sn', name) end
   end
   if #call.schedule_changes > 0 then
-    redis.call('HSET', call.root, 'schedules', redis.call('HLEN', call.tag .. 'sd'))
+    call.schedules = redis.call('HLEN', call.tag .. 'sd')
+    redis.call('HSET', call.root, 'schedules', call.schedules)
   end
 end
 

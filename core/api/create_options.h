@@ -1,0 +1,24 @@
+// create_options - what is fixed of a queue when it is made.
+#pragma once
+
+// System.
+#include <cstdint>
+#include <optional>
+// fq, this room.
+#include "core/api/queue.h"
+
+namespace fq {
+
+inline constexpr uint32_t kShardsMax = 1024;
+
+struct CreateOptions {
+  /// Parts that it is cut into, a power of two, each with whole accounts (the first parts of tenants' names).
+  /// With more than one, limits of the whole queue, pools, scope = queue, and a message that comes after one
+  /// of another part are refused, and a batch is all or nothing in each. None: as the engine thinks best.
+  std::optional<uint32_t> shards;
+};
+
+/// True when it was made, false when it was there. ErrorKind::usage: not of so many shards.
+Result<bool> create_queue(const Location& location, const CreateOptions& options = {});
+
+}  // namespace fq

@@ -1,0 +1,51 @@
+// sharded_fixture - what the tests of queues that are cut into shards share.
+#pragma once
+
+// System.
+#include <memory>
+#include <string>
+#include <utility>
+// Tests.
+#include "tests/redis/fixture.h"
+
+namespace fq::test {
+
+inline constexpr uint32_t kShards = 16;
+
+struct Sharded {
+  explicit Sharded(uint32_t shards = kShards, const RedisEngine& engine = real_time_engine(),
+                   Clock* clock = nullptr)
+      : engine_(engine) {
+    REQUIRE(answered(engine.create(location(), {.shards = shards})));
+    queue = another(clock);
+  }
+  Location location() const { return {server.spool(), "default"}; }
+  std::unique_ptr<Queue> another(Clock* clock = nullptr) const {
+    return open_on(engine_, server.spool(), clock);
+  }
+
+  TestServer server;
+  const RedisEngine& engine_;
+  std::unique_ptr<Queue> queue;
+};
+
+inline uint64_t shard_of(MessageId id) { return number(id) % 1024; }
+
+/// Two accounts that lie apart, as their first messages tell.
+inline std::pair<MessageId, MessageId> two_apart(Queue& queue, std::string& other) {
+  const MessageId first = push_one(queue, "a", "first");
+  for (int i = 0;; ++i) {
+    other = "b" + std::to_string(i);
+    const MessageId id = push_one(queue, other, "other");
+    if (shard_of(id) != shard_of(first)) return {first, id};
+  }
+}
+
+inline NewMessage message_for(std::string_view tenant, std::string_view payload = "x") {
+  NewMessage message;
+  message.tenant = tenant;
+  message.payload = as_bytes(payload);
+  return message;
+}
+
+}  // namespace fq::test
