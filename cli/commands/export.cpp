@@ -60,7 +60,24 @@ class Exporting {
     return {};
   }
 
+  /// Those that fq.toml names stand there, and are made of it elsewhere.
+  Result<void> write_schedules() {
+    Schedules* const schedules = queue_.schedules();
+    if (schedules == nullptr) return {};
+    Cursor from;
+    do {
+      FQ_TRY_SET(const SchedulePage page, schedules->list(from, kIdsPerPage));
+      from = page.next;
+      for (const ScheduleInfo& each : page.schedules) {
+        if (each.of_file) continue;
+        FQ_TRY(write(each));
+      }
+    } while (!from.text.empty());
+    return {};
+  }
+
   uint64_t written() const { return count_; }
+  uint64_t schedules_written() const { return schedules_; }
   uint64_t lost() const { return lost_; }
 
  private:
@@ -76,6 +93,16 @@ class Exporting {
     written_.insert(number(message.id));
     ++count_;
     return session_.out().write(exported_lines(message));
+  }
+
+  Result<void> write(const ScheduleInfo& schedule) {
+    if (schedule.spec.empty()) {
+      say("schedule " + in_quotes(schedule.name) + ": " + schedule.fault + "; it is not in the export");
+      ++lost_;
+      return {};
+    }
+    ++schedules_;
+    return session_.out().write(exported_schedule(schedule));
   }
 
   /// What its steps or its waits name and has ended is told by how it did. Two that name each other cannot
@@ -113,6 +140,7 @@ class Exporting {
   std::unordered_set<uint64_t> written_;
   std::unordered_set<uint64_t> begun_;  // of those that name others
   uint64_t count_ = 0;
+  uint64_t schedules_ = 0;
   uint64_t lost_ = 0;
 };
 
@@ -146,7 +174,8 @@ Result<Exit> write_queue(Session& session, Queue& queue, const SetByHand& settin
   }
   Exporting exporting(session, queue);
   FQ_TRY(exporting.write_all());
-  FQ_TRY(session.out().write(end_line(exporting.written())));
+  FQ_TRY(exporting.write_schedules());
+  FQ_TRY(session.out().write(end_line(exporting.written(), exporting.schedules_written())));
   FQ_TRY(session.out().flush());
   return exporting.lost() == 0 ? Exit::done : Exit::bad_data;
 }

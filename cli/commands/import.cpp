@@ -21,6 +21,22 @@ namespace {
 constexpr size_t kMessagesAtOnce = 64;          // between two syncs: chosen, as of a move
 constexpr uint64_t kBytesAtOnce = 1024 * 1024;  // arbitrary
 
+/// What a schedule makes.
+NewMessage made_message(const ExportedMessage& made) {
+  NewMessage message;
+  message.tenant = made.tenant;
+  message.payload = as_bytes(made.payload);
+  message.priority = made.priority;
+  message.key = made.key;
+  message.attempts_max = made.attempts_max;
+  message.tags = made.tags;
+  message.command = made.command;
+  message.timeout_ms = made.timeout_ms;
+  message.keep_ms = made.keep_ms;
+  if (made.ttl_ms != 0) message.ttl_ms = made.ttl_ms;
+  return message;
+}
+
 class Importing {
  public:
   Importing(Session& session, Queue& queue, NumberedLines& lines)
@@ -46,7 +62,7 @@ class Importing {
                        "comes with a whole one",
                    0};
     if (!last_.set.empty()) FQ_TRY(queue_.policy_set("", last_));
-    return refused_.empty();
+    return refused_.empty() && !some_refused_;
   }
 
  private:
@@ -65,6 +81,7 @@ class Importing {
     if (line.kind == ImportLine::Kind::setting && line.value) note_setting(std::move(line));
     if (line.kind == ImportLine::Kind::step) steps_.emplace_back(line.of, std::move(line.step));
     if (line.kind == ImportLine::Kind::message) return take_message(std::move(line));
+    if (line.kind == ImportLine::Kind::schedule) return take_schedule(std::move(line));
     if (line.kind == ImportLine::Kind::end) return take_end(line);
     return {};
   }
@@ -88,6 +105,36 @@ class Importing {
     if (line.count != messages_)
       return lines_.fault(broken("tells of " + std::to_string(line.count) + " messages, there were " +
                                  std::to_string(messages_) + "; some lines are missing"));
+    if (line.schedules != schedules_)
+      return lines_.fault(broken("tells of " + std::to_string(line.schedules) + " schedules, there were " +
+                                 std::to_string(schedules_) + "; some lines are missing"));
+    return {};
+  }
+
+  /// Its last message is here by now, if it is to be. One that this queue cannot have stays out, as a message
+  /// does.
+  Result<void> take_schedule(ImportLine line) {
+    ++schedules_;
+    FQ_TRY(send());
+    ScheduleDefinition& schedule = line.schedule;
+    schedule.past->last_id = here(schedule.past->last_id);
+    schedule.message = made_message(line.message);
+    FQ_TRY_SET(const Settings settings, queue_.settings());
+    Result<void> set = check_schedule_order(line.message, settings.order);
+    if (set && queue_.schedules() == nullptr) set = broken("its engine has no schedules");
+    if (set) set = queue_.schedules()->set(schedule);
+    if (set) return {};
+    const ErrorKind kind = set.error().kind;
+    if (kind != ErrorKind::bad_data && kind != ErrorKind::config && kind != ErrorKind::usage) return set;
+    say("schedule " + in_quotes(schedule.name) + ": was not taken: " + set.error().text);
+    some_refused_ = true;
+    return {};
+  }
+  static Result<void> check_schedule_order(const ExportedMessage& message, Order order) {
+    if (message.priority != 0 && order != Order::priority)
+      return broken("has a priority, which the queue's order ignores");
+    if (!message.key.empty() && order != Order::key)
+      return broken("has a sort key, which the queue's order ignores");
     return {};
   }
 
@@ -206,7 +253,9 @@ class Importing {
   std::string origin_;
   bool ended_ = false;
   uint64_t messages_ = 0;  // lines of them
-  std::string patched_;    // whose settings are gathered
+  uint64_t schedules_ = 0;
+  bool some_refused_ = false;  // schedules
+  std::string patched_;        // whose settings are gathered
   PolicyPatch patch_;
   PolicyPatch last_;  // set when all is in
   std::vector<std::pair<MessageId, ExportedStep>> steps_;
@@ -231,7 +280,8 @@ Result<Reader> open_source(const Arguments& arguments) {
 
 Result<Exit> run_import(const Arguments& arguments, Session& session) {
   FQ_TRY_SET(Reader source, open_source(arguments));
-  FQ_TRY_SET(const std::unique_ptr<Queue> queue, session.open(Session::Policy::last_good, Session::Missing::is_made_and_said));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue,
+             session.open(Session::Policy::last_good, Session::Missing::is_made_and_said));
   FQ_TRY_SET(const Settings settings, queue->settings());
   NumberedLines lines(std::move(source),
                       json_line_bytes_max(std::max<uint64_t>(settings.payload_bytes_max, kStepBytesMax)),

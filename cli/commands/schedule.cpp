@@ -131,11 +131,11 @@ Result<Exit> set(const Arguments& arguments, Session& session) {
 
 /// What became of its last time, in a word.
 Result<void> find_fate(Queue& queue, ToldSchedule& told) {
-  if (told.info.last == Occurrence::overlap) told.fate = "skipped";
-  if (told.info.last == Occurrence::missed) told.fate = "missed";
+  if (told.info.last == Occurrence::none) return {};
+  told.fate = fq::cli::name_of(told.info.last);
   if (told.info.last != Occurrence::made) return {};
   FQ_TRY_SET(const std::optional<MessageInfo> message, queue.get(told.info.last_id));
-  told.fate = message ? std::string(fq::name_of(message->state)) : "made";
+  if (message) told.fate = fq::name_of(message->state);
   return {};
 }
 

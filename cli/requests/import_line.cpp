@@ -2,15 +2,14 @@
 
 // System.
 #include <algorithm>
-#include <set>
 // fq, below us.
 #include "core/base/text/base64.h"
-#include "core/base/text/decimal.h"
 #include "core/base/text/escape.h"
-#include "core/base/text/json_reader.h"
 #include "core/policy/policy_value.h"
 // fq, this room.
+#include "cli/requests/import_members.h"
 #include "cli/views/export_view.h"
+#include "cli/views/schedule_view.h"
 #include "cli/words/values.h"
 
 namespace fq::cli {
@@ -18,112 +17,8 @@ namespace fq::cli {
 namespace {
 
 using Kind = JsonValue::Kind;
-
-Error bad(std::string text) { return Error{ErrorKind::bad_data, std::move(text), 0}; }
-Error wrong(std::string_view key, std::string_view expected) {
-  return bad(std::string(key).append(": must be ").append(expected));
-}
-
-/// The members of an object, each taken once; what nobody took is of a newer fq, or mistyped.
-class Members {
- public:
-  explicit Members(const std::vector<JsonMember>& all) : all_(all) {}
-
-  /// Null where there is none, or it is null.
-  const JsonValue* take(std::string_view name) {
-    for (const JsonMember& member : all_) {
-      if (member.name != name) continue;
-      taken_.emplace(name);
-      return member.value.kind == Kind::null ? nullptr : &member.value;
-    }
-    return nullptr;
-  }
-  Result<std::string> text(std::string_view name) {
-    const JsonValue* const value = take(name);
-    if (value == nullptr) return std::string();
-    if (value->kind != Kind::text) return wrong(name, "text in quotes");
-    return value->text;
-  }
-  Result<std::string> needed(std::string_view name) {
-    FQ_TRY_SET(std::string found, text(name));
-    if (found.empty()) return bad(std::string(name) + ": is missing");
-    return found;
-  }
-  /// Text, or under NAME_base64 any bytes.
-  Result<std::string> bytes(const std::string& name) {
-    FQ_TRY_SET(std::string plain, text(name));
-    FQ_TRY_SET(const std::string coded, text(name + "_base64"));
-    if (coded.empty()) return plain;
-    if (!plain.empty()) return bad(name + ": does not go with " + name + "_base64");
-    std::optional<std::string> decoded = base64_decode(coded);
-    if (!decoded) return bad(name + "_base64: is not base64");
-    return *std::move(decoded);
-  }
-  Result<uint64_t> count(std::string_view name, uint64_t most) {
-    const JsonValue* const value = take(name);
-    if (value == nullptr) return uint64_t{0};
-    const std::optional<uint64_t> count =
-        value->kind == Kind::number ? parse_decimal(value->text) : std::nullopt;
-    if (!count || *count > most) return wrong(name, "a number of at most " + std::to_string(most));
-    return *count;
-  }
-  Result<bool> yes(std::string_view name) {
-    const JsonValue* const value = take(name);
-    if (value != nullptr && value->kind != Kind::boolean) return wrong(name, "true or false");
-    return value != nullptr && value->boolean;
-  }
-  Result<int64_t> time(std::string_view name) {
-    FQ_TRY_SET(const std::string typed, text(name));
-    return typed.empty() ? Result<int64_t>(int64_t{0}) : to_wall_time(name, typed);
-  }
-  Result<std::optional<int64_t>> span(std::string_view name) {
-    FQ_TRY_SET(const std::string typed, text(name));
-    if (typed.empty()) return std::optional<int64_t>();
-    FQ_TRY_SET(const int64_t ms, to_duration(name, typed));
-    return std::optional(ms);
-  }
-  Result<std::vector<std::string>> words(const std::string& name) {
-    const JsonValue* list = take(name);
-    const JsonValue* const coded = take(name + "_base64");
-    if (list != nullptr && coded != nullptr) return bad(name + ": does not go with " + name + "_base64");
-    std::vector<std::string> words;
-    if (list == nullptr) list = coded;
-    if (list == nullptr) return words;
-    if (list->kind != Kind::array) return wrong(name, "an array of texts");
-    for (const JsonMember& each : list->members) {
-      const auto word = each.value.kind != Kind::text ? std::nullopt
-                        : coded != nullptr            ? base64_decode(each.value.text)
-                                                      : std::optional(each.value.text);
-      if (!word || word->find('\0') != std::string::npos)
-        return wrong(name, "an array of texts without a NUL");
-      words.push_back(*word);
-    }
-    return words;
-  }
-  Result<std::vector<MessageId>> ids(std::string_view name) {
-    std::vector<MessageId> ids;
-    const JsonValue* const list = take(name);
-    if (list == nullptr) return ids;
-    if (list->kind != Kind::array) return wrong(name, "an array of ids");
-    for (const JsonMember& each : list->members) {
-      if (each.value.kind != Kind::number) return wrong(name, "an array of ids");
-      FQ_TRY_SET(const MessageId id, to_id(name, each.value.text));
-      ids.push_back(id);
-    }
-    return ids;
-  }
-  Result<void> nothing_left() const {
-    for (const JsonMember& member : all_) {
-      if (!taken_.contains(member.name))
-        return bad("unknown key " + in_quotes(member.name) + "; a newer fq may have written it");
-    }
-    return {};
-  }
-
- private:
-  const std::vector<JsonMember>& all_;
-  std::set<std::string, std::less<>> taken_;
-};
+Error bad(std::string text) { return bad_export(std::move(text)); }
+Error wrong(std::string_view key, std::string_view expected) { return wrong_member(key, expected); }
 
 Result<State> state_of(const std::string& word) {
   for (const State state :
@@ -232,20 +127,17 @@ Result<void> take_error(Members& members, ExportedMessage& message) {
   return own.nothing_left();
 }
 
+Result<uint32_t> small_count(Members& members, std::string_view name) {
+  FQ_TRY_SET(const uint64_t count, members.count(name, kAttemptsMax));
+  return static_cast<uint32_t>(count);
+}
+
 Result<void> take_counts(Members& members, ExportedMessage& message) {
-  const auto small = [&](std::string_view name, uint32_t& to) -> Result<void> {
-    FQ_TRY_SET(const uint64_t count, members.count(name, kAttemptsMax));
-    to = static_cast<uint32_t>(count);
-    return {};
-  };
-  uint32_t own = 0;
-  FQ_TRY(small("attempts", message.attempts));
-  FQ_TRY(small("max_attempts", own));
-  FQ_TRY(small("attempts_in_force", message.attempts_in_force));
-  FQ_TRY(small("crashes", message.crashes));
+  FQ_TRY_SET(message.attempts, small_count(members, "attempts"));
+  FQ_TRY_SET(message.attempts_in_force, small_count(members, "attempts_in_force"));
+  FQ_TRY_SET(message.crashes, small_count(members, "crashes"));
   FQ_TRY_SET(const uint64_t deliveries, members.count("deliveries", UINT32_MAX));
   message.deliveries = static_cast<uint32_t>(deliveries);
-  if (own != 0) message.attempts_max = own;
   return {};
 }
 
@@ -265,8 +157,6 @@ Result<void> take_waits(Members& members, ExportedMessage& message) {
 }
 
 Result<void> take_terms(Members& members, ExportedMessage& message) {
-  FQ_TRY_SET(message.timeout_ms, members.span("timeout"));
-  FQ_TRY_SET(message.keep_ms, members.span("keep"));
   FQ_TRY_SET(const std::optional<int64_t> ttl_ms, members.span("ttl"));
   message.ttl_ms = ttl_ms.value_or(0);
   FQ_TRY_SET(message.unique, members.bytes("unique"));
@@ -305,15 +195,8 @@ Result<void> take_command(Members& members, ExportedMessage& message) {
   return {};
 }
 
-Result<void> take_message(Members& members, ImportLine& line) {
-  ExportedMessage& message = line.message;
-  FQ_TRY_SET(const uint64_t id, members.count("id", kMessageIdMax));
-  if (id == 0) return bad("id: is missing");
-  message.id = MessageId{id};
-  FQ_TRY_SET(const std::string state, members.needed("state"));
-  FQ_TRY_SET(message.state, state_of(state));
-  if (has_ended(message.state)) return {};
-  FQ_TRY(take_times(members, message));
+/// What its push, or its schedule, asks for.
+Result<void> take_wishes(Members& members, ExportedMessage& message) {
   FQ_TRY_SET(const std::string tenant, members.needed("tenant"));
   FQ_TRY_SET(message.tenant, to_tenant("tenant", tenant));
   if (const JsonValue* const priority = members.take("priority")) {
@@ -325,13 +208,67 @@ Result<void> take_message(Members& members, ImportLine& line) {
     FQ_TRY_SET(message.key, to_sort_key("key", key));
   }
   FQ_TRY(take_tags(members, message));
+  FQ_TRY_SET(const uint32_t attempts_max, small_count(members, "max_attempts"));
+  if (attempts_max != 0) message.attempts_max = attempts_max;
+  FQ_TRY_SET(message.timeout_ms, members.span("timeout"));
+  FQ_TRY_SET(message.keep_ms, members.span("keep"));
+  FQ_TRY(take_command(members, message));
+  FQ_TRY_SET(message.payload, members.bytes("payload"));
+  return {};
+}
+
+Result<void> take_message(Members& members, ImportLine& line) {
+  ExportedMessage& message = line.message;
+  FQ_TRY_SET(const uint64_t id, members.count("id", kMessageIdMax));
+  if (id == 0) return bad("id: is missing");
+  message.id = MessageId{id};
+  FQ_TRY_SET(const std::string state, members.needed("state"));
+  FQ_TRY_SET(message.state, state_of(state));
+  if (has_ended(message.state)) return {};
+  FQ_TRY(take_times(members, message));
+  FQ_TRY(take_wishes(members, message));
   FQ_TRY(take_counts(members, message));
   FQ_TRY(take_terms(members, message));
   FQ_TRY(take_waits(members, message));
   FQ_TRY(take_error(members, message));
-  FQ_TRY(take_command(members, message));
-  FQ_TRY_SET(message.payload, members.bytes("payload"));
   FQ_TRY_SET(line.count, members.count("steps", kStepsPerMessageMax));
+  return {};
+}
+
+template <class Rule>
+Result<Rule> take_rule(Members& members, std::string_view name, std::initializer_list<Rule> rules) {
+  FQ_TRY_SET(const std::string word, members.needed(name));
+  for (const Rule rule : rules) {
+    if (word == fq::cli::name_of(rule)) return rule;
+  }
+  return bad(std::string(name) + ": " + in_quotes(word) + " is none that this fq knows");
+}
+
+Result<void> take_schedule(Members& members, ImportLine& line) {
+  ScheduleDefinition& schedule = line.schedule;
+  SchedulePast& past = schedule.past.emplace();
+  FQ_TRY_SET(schedule.name, members.needed("name"));
+  if (const std::string_view fault = queue_name_fault(schedule.name); !fault.empty())
+    return bad("name: " + in_quotes(schedule.name) + " " + std::string(fault));
+  FQ_TRY_SET(schedule.spec, members.needed("spec"));
+  FQ_TRY_SET(schedule.zone, members.needed("tz"));
+  FQ_TRY_SET(schedule.missed,
+             take_rule(members, "missed", {MissedRule::one, MissedRule::all, MissedRule::skip}));
+  FQ_TRY_SET(schedule.overlap,
+             take_rule(members, "overlap", {OverlapRule::skip, OverlapRule::queue, OverlapRule::cancel}));
+  FQ_TRY_SET(past.paused, members.yes("paused"));
+  FQ_TRY_SET(past.begun_wall_ms, members.time("begun"));
+  if (past.begun_wall_ms == 0) return bad("begun: is missing");
+  FQ_TRY_SET(past.last_wall_ms, members.time("last_at"));
+  if (past.last_wall_ms != 0) {
+    FQ_TRY_SET(past.last,
+               take_rule(members, "last", {Occurrence::made, Occurrence::overlap, Occurrence::missed}));
+  }
+  FQ_TRY_SET(const uint64_t last_id, members.count("last_id", kMessageIdMax));
+  past.last_id = MessageId{last_id};
+  FQ_TRY(take_wishes(members, line.message));
+  FQ_TRY_SET(const std::optional<int64_t> ttl_ms, members.span("ttl"));
+  line.message.ttl_ms = ttl_ms.value_or(0);
   return {};
 }
 
@@ -354,9 +291,13 @@ Result<ImportLine> parse_import_line(std::string_view text, int64_t now_wall_ms)
   } else if (type == "message") {
     line.kind = ImportLine::Kind::message;
     FQ_TRY(take_message(members, line));
+  } else if (type == "schedule") {
+    line.kind = ImportLine::Kind::schedule;
+    FQ_TRY(take_schedule(members, line));
   } else if (type == "end") {
     line.kind = ImportLine::Kind::end;
     FQ_TRY_SET(line.count, members.count("messages", kMessageIdMax));
+    FQ_TRY_SET(line.schedules, members.count("schedules", kMessageIdMax));
   } else {
     return bad(type.empty() ? "is no line of fq export"
                             : "type: " + in_quotes(type) +

@@ -9,6 +9,8 @@
 #include "core/base/text/utf8.h"
 #include "core/base/text/wall_time.h"
 #include "core/policy/policy_value.h"
+// fq, this room.
+#include "cli/views/schedule_view.h"
 
 namespace fq::cli {
 
@@ -183,10 +185,40 @@ std::string exported_lines(const ExportedMessage& message) {
   return lines.append("\n");
 }
 
-std::string end_line(uint64_t messages) {
+std::string exported_schedule(const ScheduleInfo& schedule) {
   std::string line;
   JsonWriter json(line);
-  json.begin_object().key("type").text("end").key("messages").number(messages).end_object();
+  json.begin_object().key("type").text("schedule").key("name").text(schedule.name);
+  json.key("spec").text(schedule.spec).key("tz").text(schedule.zone);
+  json.key("missed").text(name_of(schedule.missed)).key("overlap").text(name_of(schedule.overlap));
+  write_yes(json, "paused", schedule.paused);
+  write_moment(json, "begun", schedule.begun_wall_ms);
+  if (schedule.last != Occurrence::none) {
+    json.key("last").text(name_of(schedule.last));
+    write_moment(json, "last_at", schedule.last_wall_ms);
+  }
+  write_count(json, "last_id", number(schedule.last_id));
+  const MessageInfo& message = schedule.message;
+  json.key("tenant").text(message.tenant);
+  if (message.priority != 0) json.key("priority").number(int64_t{message.priority});
+  write_bytes(json, "key", message.key);
+  write_given_tags(json, message.tags);
+  write_count(json, "max_attempts", message.attempts_max);
+  write_span(json, "ttl", message.ttl_ms);
+  write_span(json, "timeout", message.timeout_ms);
+  write_span(json, "keep", message.keep_ms);
+  write_given_command(json, message.command);
+  write_bytes(json, "payload", message.payload.value_or(""));
+  json.end_object();
+  return line.append("\n");
+}
+
+std::string end_line(uint64_t messages, uint64_t schedules) {
+  std::string line;
+  JsonWriter json(line);
+  json.begin_object().key("type").text("end").key("messages").number(messages);
+  write_count(json, "schedules", schedules);
+  json.end_object();
   return line.append("\n");
 }
 

@@ -84,6 +84,20 @@ std::string_view name_of(OverlapRule rule) {
   return "skip";
 }
 
+std::string_view name_of(Occurrence occurrence) {
+  switch (occurrence) {
+    case Occurrence::made:
+      return "made";
+    case Occurrence::overlap:
+      return "skipped";
+    case Occurrence::missed:
+      return "missed";
+    case Occurrence::none:
+      break;
+  }
+  return "none";
+}
+
 std::string schedule_table(const std::vector<ToldSchedule>& schedules, int64_t now_ms, const Screen& screen) {
   Table table({0, 1, 2, 3, 4, 5, 6});
   table.spare({2, 6});

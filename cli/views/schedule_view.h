@@ -21,6 +21,7 @@ struct ToldSchedule {
 
 std::string_view name_of(MissedRule rule);
 std::string_view name_of(OverlapRule rule);
+std::string_view name_of(Occurrence occurrence);
 
 std::string schedule_table(const std::vector<ToldSchedule>& schedules, int64_t now_ms, const Screen& screen);
 /// One of them, a line a thing.

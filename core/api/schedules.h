@@ -19,6 +19,15 @@
 
 namespace fq {
 
+/// The past of a schedule in the queue that it comes from.
+struct SchedulePast {
+  bool paused = false;
+  int64_t begun_wall_ms = 0;  // from where an `every` counts
+  Occurrence last = Occurrence::none;
+  int64_t last_wall_ms = 0;  // needs: last is not none
+  MessageId last_id{};       // as it is here; 0: none, or not here
+};
+
 /// The schedule that is asked for. The views in `message` must live until the call returns; it takes no
 /// delay, key of uniqueness or debounce and comes after nothing, and its payload is at most
 /// kInlinePayloadBytesMax.
@@ -29,6 +38,7 @@ struct ScheduleDefinition {
   MissedRule missed = MissedRule::one;
   OverlapRule overlap = OverlapRule::skip;
   NewMessage message;
+  std::optional<SchedulePast> past;  // holds where there is none of this name yet
 };
 
 struct ScheduleInfo {
@@ -38,8 +48,9 @@ struct ScheduleInfo {
   MissedRule missed = MissedRule::one;
   OverlapRule overlap = OverlapRule::skip;
   bool paused = false;
-  bool of_file = false;  // it stands in the policy file
-  bool refused = false;  // a time has come and there was no room for its message
+  bool of_file = false;       // it stands in the policy file
+  bool refused = false;       // a time has come and there was no room for its message
+  int64_t begun_wall_ms = 0;  // from where an `every` counts
   Occurrence last = Occurrence::none;
   int64_t last_wall_ms = 0;           // needs: last is not none
   MessageId last_id{};                // of the last message that it made; 0: none

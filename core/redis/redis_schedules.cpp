@@ -61,6 +61,7 @@ ScheduleInfo info_of(const std::string& name, const ScheduleRecord& record) {
   info.paused = record.paused;
   info.of_file = record.of_file;
   info.refused = record.refused;
+  info.begun_wall_ms = record.begun_wall_ms;
   info.last = record.last;
   info.last_wall_ms = record.last_wall_ms;
   info.last_id = MessageId{record.last_id};
@@ -70,6 +71,15 @@ ScheduleInfo info_of(const std::string& name, const ScheduleRecord& record) {
   if (const std::optional<ScheduledMessage> made = read_schedule_message(record.message))
     info.message = info_of_message(*made);
   return info;
+}
+
+/// Times that came while it was in neither queue are not made up.
+void set_past(const SchedulePast& past, ScheduleRecord& record) {
+  record.paused = past.paused;
+  record.begun_wall_ms = std::min(past.begun_wall_ms, record.begun_wall_ms);
+  record.last = past.last;
+  record.last_wall_ms = past.last_wall_ms;
+  record.last_id = number(past.last_id);
 }
 
 Error unreadable(std::string_view name) {
@@ -126,7 +136,9 @@ Result<void> RedisSchedules::set_one(const ScheduleDefinition& definition, bool 
     record.message = schedule_message(definition.message);
     if (!goes_on) {
       record.begun_wall_ms = record.done_wall_ms = there.now_wall_ms;
-      FQ_TRY_SET(const ScheduleTimes times, ScheduleTimes::of(record.spec, record.zone, there.now_wall_ms));
+      if (before.version == 0 && definition.past) set_past(*definition.past, record);
+      FQ_TRY_SET(const ScheduleTimes times,
+                 ScheduleTimes::of(record.spec, record.zone, record.begun_wall_ms));
       record.next_wall_ms = times.next(there.now_wall_ms);
     }
     if (record == before) return {};

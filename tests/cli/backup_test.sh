@@ -183,7 +183,19 @@ for copy in 1 2 3 4 5 6; do
     "$(in_copy log -q pairs --json | jq -r 'select(.event == "pushed") | "\(.id)"' | awk 'NR > 1 && $1 != last + 1 { print "after " last ": " $1 } { last = $1 }')"
   rm -r "$work/copy"
 done
+# A storm: killed at random, a copy is whole, unfinished and told so, or not there.
+for _ in $(seq 20); do
+  { timeout -s KILL "0.$((RANDOM % 400 + 100))" "$FQ" backup "$work/copy"; } >/dev/null 2>&1
+  if [ -e "$work/copy/queues" ]; then
+    gives 0 '' in_copy check
+  elif [ -e "$work/copy" ] && [ -n "$(ls -A "$work/copy")" ]; then
+    gives 64 'holds an unfinished backup; remove it' fq backup "$work/copy"
+  fi
+  rm -rf "$work/copy"
+done
 : >"$work/enough"; wait "$pusher"
+gives 0 '' fq backup "$work/copy"
+gives 0 '' in_copy check
 gives 0 '' fq check
 
 finish

@@ -94,6 +94,13 @@ is 'or is cancelled' '130 cancelled fq: message N: cancelled' "$(interrupted --c
 is 'a reader that leaves is no error' '0 1' "$("$FQ" push --wait=60s -- yes 2>"$work/err" | head -n1 | grep -c y >"$work/n"; echo "$(wc -c <"$work/err") $(cat "$work/n")")"
 fq cancel "$(last_id)"
 
+id=$(fq push -- sh -c 'echo begun; exec sleep 60')
+"$FQ" result -f "$id" >"$work/out" 2>"$work/err" & follower=$!
+await has begun "$work/out"
+fq cancel "$id"
+wait $follower
+is 'who follows one that is cancelled is told' "1 fq: message $id: was cancelled" "$? $(cat "$work/err")"
+
 # A caller that does not read: its job waits, nobody else.
 chunks='for i in $(seq 40); do head -c 1048576 /dev/zero; echo >>"$0"; done'
 mkfifo "$work/slow"

@@ -123,4 +123,25 @@ on_form "sed -i 's/\"priority\":0/\"priority\":9/' \"\$1\"; $FQ pop --lease 1h >
 stays 1 'is running' 1
 is 'it runs as it was' '2 short' "$(of "$id" '"\(.deliveries) \(.payload)"')"
 is 'check finds nothing' 0 "$(fq check >/dev/null; echo $?)"
+
+# A storm: editors killed at random. Each message is as it was or as one edit made it, and is there once.
+fresh
+seq -f 'm%g' 20 | fq push --lines >/dev/null
+dead=$(fq push -t dead x); fq bury "$(fq pop -t dead --lease 1h | cut -f1)"
+a_while() { printf '0.%03d' $((RANDOM % 150 + 1)); }
+editor() {
+  local n
+  for n in $(seq 30); do
+    timeout -s KILL "$(a_while)" "$FQ" edit $((RANDOM % 20 + 1)) -p $((n % 7)) --tag "n=$((n % 7))" --payload "p$((n % 7))"
+    timeout -s KILL "$(a_while)" "$FQ" edit "$dead" -p $((n % 7)) --tag "n=$((n % 7))"
+  done >/dev/null 2>&1
+}
+editor & editors=$!
+editor & editors+=" $!"
+wait $editors
+[ "$(fq log --json | grep -c '"event":"edited"')" -gt 0 ] || fail 'none of them edited anything'
+is 'in a storm each is one of what was asked for' '21 21' \
+  "$(fq peek --state all -n 100 --json | jq -c 'select((.tags == {} and .priority == 0) or (.tags.n == "\(.priority)" and
+    (.state == "dead" or .payload == "p\(.priority)")))' | wc -l) $(fq stats --json | jq '.ready + .dead')"
+is 'and the queue is well' 0 "$(fq check >/dev/null; echo $?)"
 finish

@@ -31,6 +31,7 @@ is 'the README knows how long the library example is' "$(wc -l <"$stories/librar
 is 'how it is started is how it is used' 'SPOOL TENANT TEXT: 3' "$(sed -n 's#^// usage: greet \(.*\)\. The.*#\1#p' "$stories/library/greet.cpp"): $(sed -n 's#.*build/greet ##p' "$stories/library/CMakeLists.txt" | wc -w)"
 is 'what the README builds it configures first' '' \
   "$(for preset in $(sed -n 's/.*cmake --build --preset \([a-z]*\).*/\1/p' "$stories/../README.md"); do grep -q "cmake --preset $preset && cmake --build --preset $preset" "$stories/../README.md" || echo "$preset"; done)"
+is 'the manual of pop warns of a reader that leaves' 1 "$(grep -c 'fq pop .-n 50 | head .-1' "$stories/../man/fq-pop.1")"
 is 'nothing of a story is left' '' "$(ls "$work/stories")"
 
 if command -v systemd-analyze >/dev/null; then

@@ -30,6 +30,30 @@ there tenant set acme concurrency=
 is 'it goes on there' one "$(there pop -t acme)"
 is 'and what came after it' delayed "$(there show 10 --json | jq -r .state)"
 
+# Schedules.
+fresh
+fq schedule set tick 'every 7m' --overlap queue -t acme/x -p 5 --tag k=v --attempts 3 --timeout 4s --ttl 1d made
+fq schedule set night '30 3 * * *' --tz Europe/Berlin --missed skip -- sh -c 'cat; exit 3'
+fq schedule pause night; fq schedule run tick >/dev/null
+fq export >"$work/e" 2>/dev/null
+there queue create timed
+gives 0 '' there import -q timed "$work/e"
+there export -q timed --live >"$work/e2"
+is 'schedules as they were' "$(jq -cS 'select(.type == "schedule")' "$work/e" | sort)" "$(jq -cS 'select(.type == "schedule")' "$work/e2" | sort)"
+
+# Killed anywhere on the way to a server, and by a storm.
+fresh; for i in 1 2 3 4 5 6; do fq push --after-any "$i" "m$i"; done >/dev/null 2>&1; fq push a >/dev/null
+for i in $(seq 1 150); do fq push "m$i"; done >/dev/null
+fq export >"$work/e" 2>/dev/null
+there queue create storm
+for ((i = 1; i <= 30; ++i)); do
+  timeout -s KILL "0.0$((RANDOM % 90 + 10))" "$FQ" --spool "$away" import -q storm "$work/e"
+done >/dev/null 2>&1
+gives 0 '' there import -q storm "$work/e"
+is 'each once' "$(jq -r 'select(.type == "message").payload' "$work/e" | sort | cksum)" \
+  "$(there peek -q storm --state all -n 1000 --json | jq -r .payload | sort | cksum)"
+gives 0 '' there check -q storm
+
 # Steps.
 fresh
 PATH=$(dirname "$FQ"):$PATH fq push -t parent --env-all --shell "${job:?}" >/dev/null

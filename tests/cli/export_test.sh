@@ -100,6 +100,74 @@ fq export -q other 2>/dev/null >"$work/e2"; rm "$FQ_SPOOL/queues/other/segment"
 fq export -q other --live >"$work/e3"
 is 'a rebuild knows the steps' "$(told "$work/e2")" "$(told "$work/e3")"
 
+# One that is held and was killed between its steps is not run without the others, whoever lets it go.
+fresh; fq queue create other
+cat >steps_job <<'END'
+set -e; fq step one -- sh -c 'echo one; echo ran >>ran2'; fq step two -- sh -c 'echo two; echo ran >>ran2'; fq step stay --wait 1
+END
+fq push --delay 1h kid >/dev/null
+PATH=$(dirname "$FQ"):$PATH fq push -t parent --env-all -- sh steps_job >/dev/null
+fq worker --once >/dev/null 2>&1
+fq export 2>/dev/null >"$work/e"
+is 'it is held' held "$(jq -r 'select(.type == "message" and .id == 2).state' "$work/e")"
+FQ_KILL_AT=import.step_added:1 fq import -q other "$work/e" >/dev/null 2>&1; is 'killed behind the first step' 137 $?
+is 'with that one' one "$(fq -q other step --list 2 --json | jq -r .name | xargs)"
+fq -q other queue resume
+fq -q other cancel 1
+is 'let go it waits for what is missing' 'delayed 9999' "$(of other 2 '"\(.state) \(.due_at[0:4])"')"
+gives 1 '' fq -q other worker --once
+gives 0 '' fq import -q other "$work/e"
+is 'then it may start' ready "$(of other 2 .state)"
+fq -q other worker --once >"$work/job" 2>/dev/null
+is 'and what had run does not run again' 'one two 2' "$(head -n 2 "$work/job" | xargs) $(wc -l <ran2)"
+# Nor do steps that a kick has thrown away come back.
+fq push --after 1 -t parent --env-all -- sh steps_job >/dev/null
+gives 0 '' fq check -q other
+
+# Schedules that were set by hand: as they were, with the last message that each made, and their grid.
+fresh; fq queue create other
+fq push other_first >/dev/null
+fq schedule set tick 'every 7m' --overlap queue -t acme/x -p 5 --tag k=v --attempts 3 --timeout 4s --ttl 1d --keep 2d made
+fq schedule set night '30 3 * * *' --tz Europe/Berlin --missed skip -- sh -c 'cat; exit 3'
+fq schedule pause night
+fq schedule run tick >/dev/null
+printf '[queue.default.schedule.file]\nspec = "@daily"\npayload = "x"\n' >"$FQ_SPOOL/fq.toml"
+fq export 2>/dev/null >"$work/e"
+is 'those set by hand' 'night tick' "$(jq -r 'select(.type == "schedule").name' "$work/e" | sort | xargs)"
+is 'are counted' 2 "$(tail -n 1 "$work/e" | jq .schedules)"
+rm "$FQ_SPOOL/fq.toml"
+fq push -q other x >/dev/null
+gives 0 '' fq import -q other "$work/e"
+schedules() { fq -q "$1" schedule list --json | jq -cS 'select(.source == "set") | del(.queue, .last.id)' | sort; }
+is 'they are there' "$(schedules default)" "$(schedules other)"
+is 'its last message is known by its new id' "$(sed -n 's/^2 //p' "$work/out")" \
+  "$(fq -q other schedule show tick --json | jq .last.id)"
+fq export -q other --live 2>/dev/null >"$work/e2"
+of_schedules() { jq -cS 'select(.type == "schedule") | del(.last_id)' "$1"; }
+is 'and told the same' "$(of_schedules "$work/e")" "$(of_schedules "$work/e2")"
+rm "$FQ_SPOOL/queues/other/segment"
+is 'a rebuild knows them' "$(schedules default)" "$(schedules other)"
+fq -q other schedule pause tick
+gives 0 '' fq import -q other "$work/e"
+is 'an import that is repeated leaves what was done to them' true "$(fq -q other schedule show tick --json | jq .paused)"
+gives 0 '' fq check -q other
+fq -q other queue set order=fifo
+fq -q other schedule remove tick
+gives 1 "schedule 'tick': was not taken: has a priority, which the queue's order ignores" fq import -q other "$work/e"
+is 'the other one stays' night "$(fq -q other schedule list --names)"
+bad_schedule() { # CODE SAID FILTER
+  fq queue remove other --yes; fq queue create other
+  jq -c "$3" "$work/e" >"$work/bad"
+  gives "$1" "$2" fq import -q other "$work/bad"
+}
+bad_schedule 1 "schedule 'tick': was not taken: " 'if .name == "tick" then .spec = "30 3 31 2 *" else . end'
+bad_schedule 1 "schedule 'night': was not taken: " 'if .name == "night" then .tz = "No/Where" else . end'
+bad_schedule 65 "name: '.x' " 'if .name == "tick" then .name = ".x" else . end'
+bad_schedule 65 'begun: is missing' 'if .name == "tick" then del(.begun) else . end'
+bad_schedule 65 "overlap: 'never' is none that this fq knows" 'if .name == "tick" then .overlap = "never" else . end'
+bad_schedule 65 "unknown key 'colour'" 'if .name == "tick" then .colour = 1 else . end'
+bad_schedule 65 'tells of 2 schedules, there were 1; some lines are missing' 'select(.name != "tick")'
+
 # What runs is said, and stands there as if it did not.
 fresh; fq push x >/dev/null; fq pop --lease 1h >/dev/null
 gives 0 "queue 'default': 1 message runs and stands in the export as if it did not" fq export --live

@@ -55,7 +55,7 @@ is 'and by tenant with it' 1 "$(fq kick --reason route -t a)"
 # Nothing is left of what a cancelled one let go, or took with it into death.
 fresh
 for n in 1 2 3; do fq push -t u --unique key --unique-mode after "$n" >/dev/null; [ "$n" = 1 ] && fq pop --lease 1h >/dev/null; done
-first=$(fq push first); any=$(fq push --after-any "$first" any); fq push --after "$any" then >/dev/null
+first=$(fq push first); any=$(fq push --after-any "$first" any); fq push --after "$any" last >/dev/null
 chain=$(fq push --delay 1h late); fq push --after "$(fq push --after "$chain" b)" c >/dev/null
 is 'all of them' 8 "$(fq cancel --all --yes)"
 is 'and none is left, dead ones neither' '' "$(fq peek --state all)"

@@ -133,7 +133,8 @@ std::string compare_outputs(const Story& story, size_t cut, Queue& queue) {
       if (kept.of != payload || kept.output.empty()) continue;
       const Result<StepBegin> begun = queue.steps()->begin(each.receipt, kept.name, nullptr);
       if (!begun.ok()) return "step: " + begun.error().text;
-      if (kept.told <= cut && !begun->output) return "would run again: step " + kept.name;
+      const bool must_be = kept.told <= cut || kept.comes_with;
+      if (must_be && !begun->output) return "would run again: step " + kept.name;
       if (begun->output && *begun->output != kept.output) return "tells otherwise: step " + kept.name;
     }
   }

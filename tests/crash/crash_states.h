@@ -38,13 +38,14 @@ class Story {
 
   /// A step or a schedule, by its name.
   struct Kept {
-    std::string of, name;    // payload of the step's message; of a schedule ""
-    std::string output;      // of a step that ran
-    std::string child;       // payload that a step has pushed
-    size_t sent = kNever;    // may be there from then on
-    size_t told = kNever;    // must be there
-    size_t may_go = kNever;  // a schedule: need not be there any more
-    size_t gone = kNever;    // must not
+    std::string of, name;     // payload of the step's message; of a schedule ""
+    std::string output;       // of a step that ran
+    std::string child;        // payload that a step has pushed
+    size_t sent = kNever;     // may be there from then on
+    size_t told = kNever;     // must be there
+    size_t may_go = kNever;   // a schedule: need not be there any more
+    size_t gone = kNever;     // must not
+    bool comes_with = false;  // its message is not served without it
   };
 
   Story();
@@ -70,6 +71,10 @@ class Story {
   void pause(const std::string& receipt, const std::string& payload, Words words, State state);
   void push_in_step(const std::string& receipt, const std::string& payload, const std::string& name,
                     const std::string& child);
+  /// What is imported next has this step.
+  void comes_with_step(const std::string& payload, const std::string& name, const std::string& output);
+  /// Lines of an export, with messages of these payloads.
+  void import(const std::string& lines, const Words& payloads, const Mishap& mishap = {});
   void set_schedule(const std::string& name, const std::string& payload);
   void remove_schedule(const std::string& name);
   /// A schedule makes it, as soon as anybody looks.

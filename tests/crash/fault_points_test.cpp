@@ -56,7 +56,7 @@ const ScriptPoints kPointsOfScripts[] = {
       "backup.renamed", "backup.whole"}},
     {"tests/cli/calls_killed_test.sh",
      {"follow.run_read", "run.closed", "run.left", "run.made", "run.piece"}},
-    {"tests/cli/export_test.sh", {"import.arrived", "import.durable", "import.stepped"}},
+    {"tests/cli/export_test.sh", {"import.arrived", "import.durable", "import.step_added", "import.stepped"}},
     {"tests/cli/step_test.sh",
      {"step.appended", "step.begun", "step.committed", "step.durable", "step.pushed", "step.pushing",
       "steps.carried"}},

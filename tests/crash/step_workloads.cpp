@@ -80,6 +80,43 @@ void waited(Story& s) {
   s.push("three");
 }
 
+constexpr const char* kImportedAt = "2026-01-01T00:00:00Z";
+
+std::string imported_step(int id, const std::string& name, const std::string& output) {
+  return R"({"type":"step","kind":"run","at":")" + std::string(kImportedAt) + R"(","id":)" +
+         std::to_string(id) + R"(,"name":")" + name + R"(","output":")" + output + "\"}\n";
+}
+std::string imported(int id, const std::string& payload, int steps, const std::string& more) {
+  return R"({"type":"message","tenant":"t","pushed_at":")" + std::string(kImportedAt) + R"(","id":)" +
+         std::to_string(id) + R"(,"payload":")" + payload + R"(","steps":)" + std::to_string(steps) + "," +
+         more + "}\n";
+}
+
+/// One that is ready, one that is held and one that is dead, the first two with what their jobs have done.
+void imports(Story& s, int calls) {
+  s.push("one");
+  s.from_here();
+  const std::string long_output(70'000, 'x');
+  const std::string since = R"("since":")" + std::string(kImportedAt) + "\"";
+  const std::string lines = R"({"type":"export","format":1,"origin":"elsewhere"})"
+                            "\n" +
+                            imported_step(1, "a", "a was done") + imported_step(1, "b", long_output) +
+                            imported(1, "ready", 2, R"("state":"ready",)" + since) +
+                            imported_step(2, "a", "a was done") + imported_step(2, "b", "b was done") +
+                            imported(2, "held", 2, R"("state":"held","after_any":[1])") +
+                            imported(3, "dead", 0, R"("state":"dead",)" + since) +
+                            R"({"type":"end","messages":3})"
+                            "\n";
+  s.comes_with_step("ready", "a", "a was done");
+  s.comes_with_step("ready", "b", long_output);
+  s.comes_with_step("held", "a", "a was done");
+  s.comes_with_step("held", "b", "b was done");
+  const Story::Words payloads = {"ready", "held", "dead"};
+  if (calls != 0) s.import(lines, payloads, {.killed_at = calls});
+  s.import(lines, payloads);
+  s.push("two");
+}
+
 void story_of_schedule(Story& s) {
   s.push("one");
   s.from_here();
@@ -128,6 +165,7 @@ std::vector<Workload> with_steps(std::vector<Workload> all) {
       {"push in a step, wait for it", child_awaited},
       {"sleep in a step, push", slept},
       {"wait in a step, push", waited},
+      {"import, push", [](Story& s) { imports(s, 0); }},
       {"schedule set, push", story_of_schedule},
       {"schedule removed, push", schedule_removed},
       {"schedule due, push, push", story_of_due_time},
@@ -136,6 +174,9 @@ std::vector<Workload> with_steps(std::vector<Workload> all) {
   all.insert(all.end(), std::begin(more), std::end(more));
   for (int call = 1; call <= 8; ++call)
     all.push_back({"step killed at change " + std::to_string(call), [=](Story& s) { step_killed(s, call); }});
+  for (const int call : {3, 6, 9})
+    all.push_back({"import killed at change " + std::to_string(call) + ", import",
+                   [=](Story& s) { imports(s, call); }});
   return all;
 }
 

@@ -51,6 +51,31 @@ void Story::push_in_step(const std::string& receipt, const std::string& payload,
   kept.told = fates_.at(child).accepted;
 }
 
+void Story::comes_with_step(const std::string& payload, const std::string& name, const std::string& output) {
+  kept_.push_back(
+      {.of = payload, .name = name, .output = output, .child = {}, .sent = now(), .comes_with = true});
+}
+
+void Story::import(const std::string& lines, const Words& payloads, const Mishap& mishap) {
+  for (const std::string& each : payloads) {
+    Fate& fate = fates_[each];
+    if (fate.sent != kNever) continue;
+    fate.sent = now();
+    fate.order = ++pushes_;
+    fate.batch = ++batches_;
+  }
+  const std::vector<Line> told = run({"import", "-"}, {.env = {}, .input = lines}, mishap);
+  for (size_t i = 0; i < told.size(); ++i) {
+    const std::string& payload = payloads.at(i);
+    Fate& fate = fates_.at(payload);
+    fate.id = ids_[told[i].said] = std::stoull(told[i].text.substr(told[i].text.find(' ') + 1));
+    for (Kept& kept : kept_) {
+      if (kept.comes_with && kept.of == payload) kept.told = std::min(kept.told, told[i].said);
+    }
+    all_so_far_accepted(told[i].said);
+  }
+}
+
 void Story::set_schedule(const std::string& name, const std::string& payload) {
   kept_.push_back({.of = {}, .name = name, .output = {}, .child = {}, .sent = now()});
   run({"schedule", "set", name, "every 1h", payload}, {}, {});

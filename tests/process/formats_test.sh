@@ -2,7 +2,7 @@
 # formats_test - spools of earlier journal formats are opened, served and written on in files of today's format.
 #
 # formats/N.tar.gz is a spool as the last fq of format N left it, without its segment; N.json.gz what that fq
-# told of its messages.
+# told of its messages. What a format has learned to say since has a spool of its own (imported).
 . "$(dirname "$0")/../cli/lib.sh"
 golden=$(cd "$(dirname "$0")" && pwd)/formats
 
@@ -44,6 +44,33 @@ rm "$FQ_SPOOL/queues/default/segment"
 gives 0 '' fq check
 is 'rebuilt, the new records are read beside the old ones' 'urgent' \
   "$(fq log --json | jq -r 'select(.event == "acked") | .id' | grep -qx 2 && echo urgent)"
+
+# What was imported is known by what it was, for a week (one that was cancelled since, too), and an import that was
+# killed between the steps of a message goes on. formats/imported.ndjson.gz is what was imported.
+gunzip -c "$golden/imported.ndjson.gz" >"$work/exported.ndjson"
+unpack imported
+on_its_day() { FAKETIME_DONT_FAKE_MONOTONIC=1 faketime '2026-11-26 00:00:00' "$FQ" "$@"; }
+same() { jq -c '[.id, .state, .tenant, .priority, .tags, .attempts, .max_attempts, .deliveries, .argv, .unique, .after,
+  .last_error.reason, .pushed_at, (.due_at // "")[0:4]]' | sort; }
+# A static fq cannot be told what time it is.
+on_its_day push -q clock x >/dev/null 2>&1
+if [ "$(fq show -q clock 1 --json 2>/dev/null | jq -r '.pushed_at[0:10]')" = 2026-11-26 ]; then
+  is 'what was imported is there' "$(gunzip -c "$golden/imported.json.gz" | same)" "$(on_its_day peek --state all -n 1000 --json | same)"
+  gives 0 '' on_its_day check -q default
+  gives 0 '' on_its_day import "$work/exported.ndjson" --json
+  is 'and known, each under its id' "$(for id in 1 2 3 4 5 6 7 8; do echo "$id $id known"; done | xargs)" \
+    "$(jq -r '"\(.id) \(.to_id) \(.status)"' "$work/out" | sort -n | xargs)"
+  is 'not even what has ended comes again' "$(gunzip -c "$golden/imported.json.gz" | same)" "$(on_its_day peek --state all -n 1000 --json | same)"
+  is 'a part of one was imported' one "$(on_its_day -q half step --list 2 --json | jq -r .name | xargs)"
+  on_its_day -q half cancel 1
+  is 'which waits for the rest' delayed "$(on_its_day -q half show 2 --json | jq -r .state)"
+  gives 0 '' on_its_day import -q half "$work/exported.ndjson"
+  is 'and gets it' 'one two stay ready' "$(on_its_day -q half step --list 2 --json | jq -r .name | xargs) $(on_its_day -q half show 2 --json | jq -r .state)"
+  gives 0 '' on_its_day check
+else
+  is 'what was imported is there' 7 "$(fq peek --state all -n 1000 | tail -n +2 | wc -l)"
+  gives 0 '' fq check
+fi
 
 # On a full disk, where no new file can be made, the last one is written on.
 if [ "$(id -u)" = 0 ] && mkdir "$work/small" && mount -t tmpfs -o size=3m,mode=700 small "$work/small" 2>/dev/null; then

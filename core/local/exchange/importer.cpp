@@ -13,10 +13,22 @@ namespace {
 // The end of the year 9999, which is still a time that people write.
 constexpr int64_t kNotYetWallMs = 253'402'300'799'000;
 
-/// Whether it may start before all of it is here.
+/// Whether it might start before all of it is here, and so is delayed until then.
 bool has_to_wait(const ExportedMessage& message) {
   const bool would_start = message.state == State::ready || message.state == State::delayed;
   return has_ended(message.state) || (would_start && !message.steps.empty());
+}
+
+/// When it is due after all.
+MessagePatch due_of(const ExportedMessage& message) {
+  MessagePatch patch;
+  const bool held = message.state == State::held;
+  const int64_t at_wall_ms = held ? message.due_wall_ms : message.since_wall_ms;
+  if (message.state == State::ready || (held && (at_wall_ms == 0 || message.delay_ms != 0)))
+    patch.delay_ms = held ? message.delay_ms : 0;
+  else
+    patch.at_wall_ms = at_wall_ms;
+  return patch;
 }
 
 SlotState slot_state_of(State state) {
@@ -152,6 +164,8 @@ Result<Receiver::Received> Importer::receive(const ExportedMessage& message, con
   item.attempts_max = static_cast<uint16_t>(message.attempts_max.value_or(0));
   if (message.state == State::held)
     item.due_wall_ms = message.delay_ms != 0 ? -message.delay_ms : message.due_wall_ms;
+  // One that is let go before its steps are here is delayed then.
+  if (message.state == State::held && !message.steps.empty()) item.due_wall_ms = kNotYetWallMs;
   if (record.state == SlotState::delayed) item.due_wall_ms = record.state_wall_ms;
   item.pushed_wall_ms = message.pushed_at_wall_ms;
   item.payload_bytes = message.payload.size();
@@ -177,9 +191,12 @@ Result<bool> Importer::is_unfinished(MessageId id) {
     const std::optional<SlotIndex> slot = schedule().messages().find(id);
     if (!slot) return unfinished = false, Result<void>();
     const Entry& entry = schedule().messages().entry(*slot);
-    const bool not_yet =
-        state_of(entry) == SlotState::delayed && store().wall_of(entry.at_ms) > kNotYetWallMs - 86'400'000;
-    unfinished = not_yet || state_of(entry) == SlotState::dead || state_of(entry) == SlotState::held;
+    const SlotState state = state_of(entry);
+    const int64_t due_ms =
+        state == SlotState::held ? schedule().region().extra(entry.rank).due_ms.get() : entry.at_ms.get();
+    const bool is_due_some_time = state == SlotState::delayed || state == SlotState::held;
+    const bool not_yet = is_due_some_time && store().wall_of(due_ms) > kNotYetWallMs - 86'400'000;
+    unfinished = not_yet || state == SlotState::dead;
     return {};
   }));
   return unfinished;
@@ -191,13 +208,13 @@ Result<void> Importer::finish(const ExportedMessage& message, MessageId id) {
   FQ_TRY_SET(const bool unfinished, is_unfinished(id));
   if (!unfinished) return {};
   if (has_ended(message.state)) return end(id, message.state);
-  for (const ExportedStep& step : message.steps) FQ_TRY(add_step(id, step));
+  for (const ExportedStep& step : message.steps) {
+    FQ_TRY(add_step(id, step));
+    FQ_POINT("import.step_added");
+  }
   FQ_POINT("import.stepped");
-  if (!has_to_wait(message)) return {};
-  MessagePatch patch;
-  if (message.state == State::delayed) patch.at_wall_ms = message.since_wall_ms;
-  if (message.state == State::ready) patch.delay_ms = 0;
-  FQ_TRY(editor_.edit(id, patch));
+  if (message.state == State::dead) return {};
+  FQ_TRY(editor_.edit(id, due_of(message)));
   return {};
 }
 

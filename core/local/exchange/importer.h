@@ -2,8 +2,8 @@
 //
 // Its record says by which token of its old queue it is known (terms.imported), so what an import that broke
 // off has taken in is found when that is repeated. Steps have records of their own behind it: until the last
-// of them is there a message that could start is delayed, so far ahead that no consumer waits for it, and an
-// import that finds it so goes on.
+// of them is there the message is delayed, so far ahead that no consumer waits for it, also once what it is
+// held for lets it go, and an import that finds it so goes on.
 #pragma once
 
 // fq, below us.

@@ -26,6 +26,15 @@ bool says_the_same(const ScheduledRecord& a, const ScheduledRecord& b) {
   return one.bytes == other.bytes;
 }
 
+/// Times that came while it was in neither queue are not made up.
+void set_past(const SchedulePast& past, ScheduledRecord& record) {
+  record.paused = past.paused;
+  record.begun_wall_ms = std::min(past.begun_wall_ms, record.begun_wall_ms);
+  record.last = past.last;
+  record.last_wall_ms = past.last_wall_ms;
+  record.last_id = past.last_id;
+}
+
 }  // namespace
 
 Result<void> ScheduleBook::wait_durable() {
@@ -105,7 +114,9 @@ Result<void> ScheduleBook::set_one(const ScheduleDefinition& definition, bool of
     record.message = batch.items()[0];
     if (!goes_on) {
       record.begun_wall_ms = record.done_wall_ms = now_ms;
-      FQ_TRY_SET(const ScheduleTimes times, ScheduleTimes::of(record.spec, record.zone, now_ms));
+      if (!there && definition.past) set_past(*definition.past, record);
+      FQ_TRY_SET(const ScheduleTimes times,
+                 ScheduleTimes::of(record.spec, record.zone, record.begun_wall_ms));
       record.next_wall_ms = times.next(now_ms);
     }
     if (readable && says_the_same(record, record_now(stored, seen))) return {};
@@ -258,7 +269,9 @@ Result<ScheduleInfo> ScheduleBook::describe(const SeenSchedule& seen) {
   info.zone = record.zone;
   info.missed = record.missed;
   info.overlap = record.overlap;
+  info.begun_wall_ms = record.begun_wall_ms;
   describe_item(record.message, info.message);
+  info.message.attempts_max = record.message.attempts_max;
   info.message.pushed_at_wall_ms.reset();
   info.message.payload = std::string(as_text(record.message.payload));
   if (info.paused) return info;
