@@ -41,6 +41,9 @@ std::string_view tenant_name_fault(std::string_view name) {
   if (name.size() > kTenantBytesMax) return "is longer than 255 bytes";
   size_t plain = 0;
   while (plain + sizeof(uint64_t) <= name.size() && are_plain(name.data() + plain)) plain += sizeof(uint64_t);
+  // The rest with some of those before it, which are looked at again.
+  const bool is_last = plain > 0 && name.size() - plain < sizeof(uint64_t);
+  if (is_last && are_plain(name.data() + name.size() - sizeof(uint64_t))) return "";
   while (plain < name.size() && kPlain[static_cast<unsigned char>(name[plain])]) ++plain;
   if (plain == name.size()) return "";
   for (std::string_view rest = name.substr(plain); !rest.empty();) {

@@ -94,12 +94,18 @@ void note_delivery(Txn& txn, const Region& region, const Message& message, const
   service_note_start(region, entry, leaf, terms.now_ms);
 }
 
-// A verdict on a delivery.
-void note_run(Txn& txn, const Region& region, const Message& message, int64_t now_ms) {
-  if (state_of(message.entry) != SlotState::leased) return;
-  const uint32_t run = static_cast<uint32_t>(now_ms) - message.entry.began_ms;
-  histogram_note(txn, region.root.run, run);
-  histogram_note(txn, message.tenant.run, run);
+// Its run has ended: known once, and once more with the verdict on it.
+void note_run(Txn& txn, const Region& region, const Message& message, int64_t now_ms, bool verdict,
+              std::optional<uint64_t> run_us = {}) {
+  auto& [slot, entry, tenant] = message;
+  if (state_of(entry) != SlotState::leased) return;
+  const uint32_t run = static_cast<uint32_t>(now_ms) - entry.began_ms;
+  if (verdict) histogram_note(txn, region.root.run, run);
+  if (verdict) histogram_note(txn, tenant.run, run);
+  const uint64_t ticks = run_us ? *run_us * kTicksPerMs / 1000 : uint64_t{run} * kTicksPerMs;
+  // Once a run: what it was charged is made good then.
+  if (entry.rough_cost != 0) service_note_end(region, region.open(txn, tenant), ticks / kTicksPerMs, now_ms);
+  Costs(region).note_end(txn, entry, static_cast<uint32_t>(std::min<uint64_t>(ticks, UINT32_MAX)), now_ms);
 }
 
 void note_buried(Txn& txn, const Region& region, Tenant& tenant) {
@@ -184,14 +190,7 @@ void Messages::lease(Txn& txn, SlotIndex index, const LeaseTerms& terms) const {
 }
 
 void Messages::end_run(Txn& txn, SlotIndex index, std::optional<uint64_t> run_us, int64_t now_ms) const {
-  Entry& entry = region_.entry(static_cast<uint32_t>(index));
-  if (state_of(entry) != SlotState::leased) return;
-  const uint64_t passed_ms = static_cast<uint32_t>(now_ms) - entry.began_ms;
-  const uint64_t ticks = run_us ? *run_us * kTicksPerMs / 1000 : passed_ms * kTicksPerMs;
-  // Once a run: what it was charged is made good then.
-  if (entry.rough_cost != 0)
-    service_note_end(region_, region_.open(txn, region_.tenant(entry.tenant)), ticks / kTicksPerMs, now_ms);
-  Costs(region_).note_end(txn, entry, static_cast<uint32_t>(std::min<uint64_t>(ticks, UINT32_MAX)), now_ms);
+  note_run(txn, region_, region_.message(static_cast<uint32_t>(index)), now_ms, false, run_us);
 }
 
 void Messages::extend(Txn& txn, SlotIndex index, int64_t until_ms) const {
@@ -214,8 +213,7 @@ bool Messages::requeue(Txn& txn, SlotIndex index, bool counted, bool crashed, in
   crashed = crashed && !sleeps;
   const bool cut_off = crashed && is_command(entry);
   counted = counted && !cut_off && !sleeps;
-  if (!crashed) note_run(txn, region_, message, now_ms);
-  end_run(txn, index, std::nullopt, now_ms);
+  note_run(txn, region_, message, now_ms, !crashed);
   states.leave(txn, message);
   if (counted) bump(txn, entry.attempts);
   if (crashed) {
@@ -244,8 +242,7 @@ void Messages::bury(Txn& txn, SlotIndex index, int64_t now_ms) const {
   Entry& entry = message.entry;
   if (state_of(entry) == SlotState::dead) return;
   const States states(region_);
-  note_run(txn, region_, message, now_ms);
-  end_run(txn, index, std::nullopt, now_ms);
+  note_run(txn, region_, message, now_ms, true);
   states.leave(txn, message);
   if (has_extra(entry)) {
     Extra& extra = region_.extra(entry.rank);
@@ -294,8 +291,7 @@ void Messages::finish(Txn& txn, SlotIndex index, RecordType verdict, uint64_t ev
   const Message message = region_.message(static_cast<uint32_t>(index));
   auto& [slot, entry, tenant] = message;
   const States states(region_);
-  note_run(txn, region_, message, now_ms);
-  end_run(txn, index, std::nullopt, now_ms);
+  note_run(txn, region_, message, now_ms, true);
   states.leave(txn, message);
   const bool acked = verdict == RecordType::acked;
   RootCounters& counters = region_.root.counters;

@@ -23,8 +23,8 @@ template <class Counts>
 }
 
 /// In the sums of the queue.
-void count_bytes(Txn& txn, const Region& region, const Entry& entry, SlotState from, SlotState to,
-                 uint32_t bytes) {
+[[gnu::always_inline]] inline void count_bytes(Txn& txn, const Region& region, const Entry& entry,
+                                               SlotState from, SlotState to, uint32_t bytes) {
   ScheduleRoot& root = region.root;
   const OpenedSums sums = open_sums(txn, root);
   if (from == SlotState::free) {
@@ -39,29 +39,42 @@ void count_bytes(Txn& txn, const Region& region, const Entry& entry, SlotState f
   if (from == SlotState::dead) take_from(txn, root.dead_bytes, bytes);
 }
 
-}  // namespace
-
-void States::count(Txn& txn, const Message& message, SlotState from, SlotState to) const {
-  if (from == to) return;
-  if (std::max(from, to) > SlotState::held) region_damaged("a message is in no known state");
-  ScheduleRoot& root = region_.root;
+/// Where both states are known to the compiler, nothing is left of what it asks about them.
+[[gnu::always_inline]] inline void count_move(Txn& txn, const Region& region, const Message& message,
+                                              SlotState from, SlotState to) {
+  ScheduleRoot& root = region.root;
   const OpenedSums sums = open_sums(txn, root);
   move_count(sums.part(root.counts), from, to);
   // Between two states of what lives nothing changes but the two counts: with most of the changes.
   const bool lived = is_live(from), lives = is_live(to);
-  const uint32_t bytes = lived && lives ? 0 : bytes_of(region_, message.entry);
-  if (!lived || !lives) count_bytes(txn, region_, message.entry, from, to, bytes);
+  const uint32_t bytes = lived && lives ? 0 : bytes_of(region, message.entry);
+  if (!lived || !lives) count_bytes(txn, region, message.entry, from, to, bytes);
   const bool was_leased = from == SlotState::leased;
   if ((was_leased || to == SlotState::leased) && root.pool_supply.used != 0)
-    Pools(region_).count(txn, message.entry.tenant, !was_leased);
+    Pools(region).count(txn, message.entry.tenant, !was_leased);
   StepLimit limit(kDepthMax);
-  for (Opened<Tenant> node = region_.open(txn, message.tenant);; limit.step()) {
+  for (Opened<Tenant> node = region.open(txn, message.tenant);; limit.step()) {
     move_count(node.part(&Tenant::counts), from, to);
     if (lives && !lived) add_to(node, &Tenant::payload_bytes, bytes);
     if (lived && !lives) take_from(node, &Tenant::payload_bytes, bytes);
     if (node->parent == kRoot) break;
-    node = region_.open_ring(txn, region_.tenant(node->parent));
+    node = region.open_ring(txn, region.tenant(node->parent));
   }
+}
+
+}  // namespace
+
+void States::count(Txn& txn, const Message& message, SlotState from, SlotState to) const {
+  // What most messages go through.
+  if (from == SlotState::free && to == SlotState::ready)
+    return count_move(txn, region_, message, SlotState::free, SlotState::ready);
+  if (from == SlotState::ready && to == SlotState::leased)
+    return count_move(txn, region_, message, SlotState::ready, SlotState::leased);
+  if (from == SlotState::leased && to == SlotState::free)
+    return count_move(txn, region_, message, SlotState::leased, SlotState::free);
+  if (from == to) return;
+  if (std::max(from, to) > SlotState::held) region_damaged("a message is in no known state");
+  count_move(txn, region_, message, from, to);
 }
 
 // A dead one holds no key; a debounced one no more once it is due.
@@ -124,7 +137,7 @@ void States::note_extra(Txn& txn, const Message& message, SlotState to) const {
   note_key(txn, message, to);
 }
 
-void States::set_state(Txn& txn, const Message& message, SlotState to) const {
+[[gnu::always_inline]] inline void States::set_state(Txn& txn, const Message& message, SlotState to) const {
   if (has_extra(message.entry)) note_extra(txn, message, to);
   count(txn, message, state_of(message.entry), to);
   region_.open(txn, message.entry).set(&Entry::state, static_cast<uint8_t>(to));
@@ -239,8 +252,9 @@ void States::link_holder(Txn& txn, const Message& message, HolderIndex index) co
   entry.set(&Entry::prev, kNoIndex);
   entry.set(&Entry::next, head);
   if (head != kNoIndex) txn.set(region_.entry(head).prev, message.slot);
-  txn.set(holder.head, message.slot);
-  add_to(txn, holder.count, 1);
+  const Opened<Holder> opened = txn.open<kNotOpened>(holder);
+  opened.set(&Holder::head, message.slot);
+  add_to(opened, &Holder::count, 1);
 }
 
 void States::unlink_holder(Txn& txn, const Message& message) const {
@@ -248,9 +262,11 @@ void States::unlink_holder(Txn& txn, const Message& message) const {
   if (entry.holder >= kHoldersMax) throw RegionDamaged{"a holder is out of range"};
   Holder& holder = region_.root.holders[entry.holder];
   const uint32_t prev = entry.prev, next = entry.next;
-  txn.set(prev == kNoIndex ? holder.head : region_.entry(prev).next, next);
+  const Opened<Holder> opened = txn.open<kNotOpened>(holder);
+  if (prev == kNoIndex) opened.set(&Holder::head, next);
+  if (prev != kNoIndex) txn.set(region_.entry(prev).next, next);
   if (next != kNoIndex) txn.set(region_.entry(next).prev, prev);
-  take_from(txn, holder.count, 1);
+  take_from(opened, &Holder::count, 1);
   region_.open(txn, message.entry).set(&Entry::holder, static_cast<uint16_t>(kHeldByTime));
 }
 

@@ -21,19 +21,23 @@ struct Turns::Way {
 
 /// Goes on from the node where the turn has come to; false: there is nothing that can be served.
 bool Turns::find_below(Way& way) const {
-  const uint32_t node = way.path[way.depth];
-  const Tenant& tenant = region_.tenant(node);
+  const Seats seats(region_);
+  const Tenant* at = &region_.tenant(way.path[way.depth]);
+  // Without pools and with the usual scope nobody is passed over: the first it is.
+  while (is_inner(*at) && region_.root.places_used == 0) {
+    if (way.depth == kDepthMax) throw RegionDamaged{"the tenant tree is too deep"};
+    const uint32_t first = seats.first(*at);
+    way.path[++way.depth] = first;
+    if (first == kNoIndex) return false;
+    at = &region_.tenant(first);
+  }
+  const Tenant& tenant = *at;
   if (!is_inner(tenant)) {
     way.slot = MessageLane(MessageKind{&region_}).first(tenant.lane);
     return way.slot != kNoIndex;
   }
   if (way.depth == kDepthMax) throw RegionDamaged{"the tenant tree is too deep"};
   ++way.depth;
-  if (region_.root.places_used == 0) {
-    // Nobody is passed over: the first it is, as in each queue without pools and with the usual scope.
-    way.path[way.depth] = Seats(region_).first(tenant);
-    return way.path[way.depth] != kNoIndex && find_below(way);
-  }
   const Ranks ranks(region_);
   if (ranks.rule()) {
     way.path[way.depth] = RankedSeats(region_, ranks.is_turn_by_age()).first(tenant).tenant;
@@ -41,8 +45,8 @@ bool Turns::find_below(Way& way) const {
     --way.depth;
     return false;
   }
-  OpenSeats seats(SeatKind{&region_}, tenant.lane);
-  for (uint32_t child; (child = seats.next()) != kNoIndex;) {
+  OpenSeats open(SeatKind{&region_}, tenant.lane);
+  for (uint32_t child; (child = open.next()) != kNoIndex;) {
     way.path[way.depth] = child;
     if (find_below(way)) return true;
   }

@@ -30,9 +30,9 @@ Result<void> Pusher::push_once(std::span<const NewMessage> messages, const PushO
   FQ_POINT("push.durable");
   const PushStatus status = durable.ok() ? PushStatus::accepted : PushStatus::unknown;
   if (!durable.ok()) reply.error = std::move(durable).error();
-  reply.items.reserve(messages.size());
-  for (size_t i = 0; i < messages.size(); ++i)
-    reply.items.push_back({status, MessageId{number(appended.first_id) + i}});
+  reply.items.assign(messages.size(), {status, appended.first_id});
+  PushResult* const results = reply.items.data();
+  for (size_t i = 1; i < messages.size(); ++i) results[i].id = MessageId{number(appended.first_id) + i};
   return {};
 }
 

@@ -197,8 +197,6 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
   SegmentHeader& header = store_.header();
   Schedule& schedule = store_.schedule();
   const int64_t now_ms = store_.boot_of(at_wall_ms);
-  const int64_t due_ms = detail.due_wall_ms == 0 ? now_ms : store_.boot_of(detail.due_wall_ms);
-  const int64_t until_ms = detail.until_wall_ms == 0 ? kNever : store_.boot_of(detail.until_wall_ms);
   if (ends_message(type)) {
     const Entry& entry = schedule.messages().entry(slot);
     table_.remove_live(txn, entry.item_position);
@@ -206,6 +204,8 @@ bool Apply::event(Txn& txn, RecordType type, SlotIndex slot, const EventDetail& 
     schedule.messages().finish(txn, slot, type, position, now_ms, at_wall_ms);
     return false;
   }
+  const int64_t due_ms = detail.due_wall_ms == 0 ? now_ms : store_.boot_of(detail.due_wall_ms);
+  const int64_t until_ms = detail.until_wall_ms == 0 ? kNever : store_.boot_of(detail.until_wall_ms);
   schedule.messages().set_event(txn, slot, position);
   if (is_failure(type)) note_failure(txn, slot, type, detail);
   switch (type) {

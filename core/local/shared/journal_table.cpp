@@ -7,10 +7,10 @@ std::optional<uint32_t> JournalTable::find(uint64_t position) const {
   uint32_t high = header_.current_file;
   if (high - low >= kJournalFilesMax) throw RegionDamaged{"the file table is out of range"};
   if (position >= slot(high).start) return high;  // what is new, mostly
-  if (position < slot(low).start) return std::nullopt;
-  const uint32_t last = last_found_;  // that of its neighbour, mostly
+  const uint32_t last = last_found_;              // that of its neighbour, mostly
   if (last >= low && last < high && slot(last).start <= position && position < slot(last + 1).start)
     return last;
+  if (position < slot(low).start) return std::nullopt;
   // The last file that starts at or before the position: of two with one start the later holds it.
   while (low < high) {
     const uint32_t middle = low + (high - low + 1) / 2;

@@ -43,7 +43,7 @@ constexpr uint64_t histogram_value(const QueueHistogram&, uint32_t bucket) {
 }
 
 /// One step (half a step's stores where all are halved).
-inline void histogram_note(Txn& txn, Histogram& histogram, uint64_t ms) {
+[[gnu::always_inline]] inline void histogram_note(Txn& txn, Histogram& histogram, uint64_t ms) {
   const uint32_t bucket = histogram_bucket(histogram, ms);
   if (histogram.bucket[bucket] == UINT8_MAX) {
     for (auto& each : histogram.bucket) put(txn, each, static_cast<uint8_t>(each.get() / 2));
@@ -53,7 +53,7 @@ inline void histogram_note(Txn& txn, Histogram& histogram, uint64_t ms) {
   if (capped > histogram.max_ms) txn.set(histogram.max_ms, capped);
 }
 
-inline void histogram_note(Txn& txn, QueueHistogram& histogram, uint64_t ms) {
+[[gnu::always_inline]] inline void histogram_note(Txn& txn, QueueHistogram& histogram, uint64_t ms) {
   add_to(txn, histogram.bucket[histogram_bucket(histogram, ms)], 1);
   if (ms == 0) return;
   add_to(txn, histogram.sum_ms, ms);

@@ -30,17 +30,27 @@ constexpr uint64_t place_of_block(uint64_t block) {
   return block * kGolden + (block >> 16) * kIdMixer;
 }
 
+/// What the hashes of a block's ids have in common.
+struct IdBlock {
+  uint64_t number = UINT64_MAX;  // no id lies in it
+  uint64_t hash = 0, mix = 0;
+};
 /// The high bits of the multiples of the golden ratio are the even ones, and an index goes by the low bits.
 /// Which bucket of its block is whose is mixed once more: blocks that share a place are regular, and so would
 /// be the ids that a pattern leaves of them.
-constexpr uint64_t hash_id(uint64_t id) {
-  const uint64_t place = place_of_block(id >> kIdBlockBits);
+constexpr IdBlock id_block(uint64_t number) {
+  const uint64_t place = place_of_block(number);
   const uint64_t mixed = (place ^ place >> 32) * kIdMixer;
-  return uint64_t{reversed_bits(static_cast<uint32_t>(place >> 32))} << kIdBlockBits |
-         ((id ^ mixed >> 58) & 63);
+  return {number, uint64_t{reversed_bits(static_cast<uint32_t>(place >> 32))} << kIdBlockBits, mixed >> 58};
+}
+inline uint64_t hash_id(uint64_t id) {
+  // Messages come, and end, nearly in the order of their ids: mostly it is the block of the one before.
+  static constinit thread_local IdBlock last;
+  if (id >> kIdBlockBits != last.number) last = id_block(id >> kIdBlockBits);
+  return last.hash | ((id ^ last.mix) & 63);
 }
 /// Whether its hash has this bit: without the rest of it, since each split asks for it several times.
-constexpr bool hash_id_has(uint64_t id, uint32_t bit) {
+inline bool hash_id_has(uint64_t id, uint32_t bit) {
   const int at = std::countr_zero(bit) - kIdBlockBits;
   return at < 0 ? (hash_id(id) & bit) != 0 : (place_of_block(id >> kIdBlockBits) >> (63 - at) & 1) != 0;
 }

@@ -28,7 +28,7 @@ bool TenantTree::has_path(uint32_t i, std::string_view path) const {
   return is_used(tenant) && tenant.name != kNoIndex && text_equals(region_, tenant.name, path);
 }
 
-uint32_t TenantTree::find(std::string_view path) const {
+[[gnu::flatten]] uint32_t TenantTree::find(std::string_view path) const {
   if (path.empty()) return kRoot;
   if (const uint32_t hint = region_.hints.of(path); has_path(hint, path)) return hint;
   const uint32_t found = find_hashed(path, hash_of(path));
