@@ -375,7 +375,7 @@ class History {
 }  // namespace
 
 TEST_CASE("random histories end as in the model") {
-  const size_t engine = GENERATE(range(size_t{0}, engine_count()));
+  const size_t engine = GENERATE(from_range(engines_of_this_test()));
   const std::string name = engine_name(engine);
   const uint64_t one = number_of("FQ_SEED", 0);
   const uint64_t first = one != 0 ? one : std::random_device{}() | 1U;

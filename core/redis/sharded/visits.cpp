@@ -16,9 +16,15 @@ namespace {
 constexpr int64_t kFreshMs = 20;       // so long what was read is used again
 constexpr double kWeightOfOne = 1000;  // as the server's program has it
 
+/// -1: there is none.
+int64_t time_in(const Reply& told) {
+  return told.is_text() ? std::strtoll(told.text.c_str(), nullptr, 10) : -1;
+}
+
 }  // namespace
 
-Visits::Visits(Shards& shards) : shards_(shards), all_(shards.count()), random_(std::random_device{}()) {}
+Visits::Visits(Shards& shards)
+    : shards_(shards), all_(shards.count()), random_(shards.told_ms() ? 0 : std::random_device{}()) {}
 
 int64_t Visits::now_ms() const { return system_clock().boot_ms() + server_ahead_ms_; }
 
@@ -34,7 +40,7 @@ Result<void> Visits::look(bool fresh) {
   const int64_t our_ms = system_clock().boot_ms();
   const bool is_known = looked_at_ms_ >= 0 && our_ms - looked_at_ms_ < kFreshMs && !shards_.told_ms();
   if (is_known && !fresh) return {};
-  constexpr std::array<std::string_view, 2> kFields = {"open", "due"};
+  constexpr std::array<std::string_view, 3> kFields = {"open", "due", "session"};
   std::vector<std::vector<std::string>> commands;
   for (size_t shard = 0; shard < all_.size(); ++shard)
     commands.push_back(shards_.root_command(shard, kFields));
@@ -45,7 +51,8 @@ Result<void> Visits::look(bool fresh) {
   for (size_t shard = 0; shard < all_.size(); ++shard) {
     const Reply& root = replies[shard];
     note(all_[shard], std::strtod(root.at(0).text.c_str(), nullptr) / kWeightOfOne);
-    all_[shard].due_ms = root.at(1).is_text() ? std::strtoll(root.at(1).text.c_str(), nullptr, 10) : -1;
+    all_[shard].due_ms = time_in(root.at(1));
+    all_[shard].session_end_ms = time_in(root.at(2));
   }
   with_news_.clear();
   size_t at = all_.size();
@@ -106,7 +113,8 @@ std::vector<size_t> Visits::due() const {
   std::vector<size_t> found;
   const int64_t now_ms = this->now_ms();
   for (size_t shard = 0; shard < all_.size(); ++shard) {
-    if (all_[shard].due_ms >= 0 && all_[shard].due_ms <= now_ms) found.push_back(shard);
+    const auto is_over = [&](int64_t at_ms) { return at_ms >= 0 && at_ms <= now_ms; };
+    if (is_over(all_[shard].due_ms) || is_over(all_[shard].session_end_ms)) found.push_back(shard);
   }
   return found;
 }

@@ -45,10 +45,11 @@ class Visits {
 
  private:
   struct Shard {
-    double weight = 0;      // of what can be served, in accounts of weight 1
-    double tag = 0;         // what it was given, by weight
-    int64_t due_ms = -1;    // by the server's time
-    bool is_spent = false;  // in this pass
+    double weight = 0;            // of what can be served, in accounts of weight 1
+    double tag = 0;               // what it was given, by weight
+    int64_t due_ms = -1;          // by the server's time; -1: nothing is
+    int64_t session_end_ms = -1;  // of who may be dead: likewise
+    bool is_spent = false;        // in this pass
   };
   void note(Shard& shard, double weight);
   bool is_candidate(size_t shard, std::optional<size_t> only) const;

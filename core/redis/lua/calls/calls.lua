@@ -121,24 +121,27 @@ function M.head(call)
     call.settings.attempts_by_kind and 1 or 0, schedules.is_due(call) and 1 or 0}
 end
 
--- When time changes something, but for schedules; before anything is written, which moves what is read.
-local function first_due(call)
-  if call.step == 1 then return math.huge end
-  return math.min(due_of(call), (end_of_session(call)))
+-- When time changes something, but for schedules, and when a session ends; before anything is written, which moves what
+-- is read.
+local function first_dues(call)
+  if call.step == 1 then return math.huge, math.huge end
+  return due_of(call), (end_of_session(call))
 end
 
 -- Of one of several shards: who looks for work reads this instead of calling, see visits.h. What sits in it by weight,
--- what of that may be served, and when time changes something. Schedules are those that were written.
-local function hints_of(call, due)
+-- what of that may be served, when time changes something, and when a session ends if nobody hears of it. Schedules are
+-- those that were written.
+local function hints_of(call, due, session_end)
   if call.step == 1 then return {} end
+  local function time(at) return at < math.huge and text.num(at) or '-1' end
   local open = seats.node(call, '').blocked and 0 or call.weight
-  due = math.min(due, schedules.due(call))
-  return {'weight', text.num(call.weight), 'open', text.num(open), 'due', due < math.huge and text.num(due) or '-1'}
+  return {'weight', text.num(call.weight), 'open', text.num(open), 'due', time(math.min(due, schedules.due(call))),
+    'session', time(session_end)}
 end
 
 function M.finish(call)
   after.settle(call)
-  local due = first_due(call)
+  local due, session_end = first_dues(call)
   told.write(call)
   store.write(call)
   queues.write(call)
@@ -160,7 +163,7 @@ function M.finish(call)
   local root = {'now', text.num(call.now), 'n', text.num(call.n), 'serial', text.num(call.serial), 'sums',
     records.sums_bytes(call.sums), 'waits', text.num(call.waits), 'ended', ends.bytes(call),
     'ops', text.num(call.ops + 1), 'usual', text.num(call.usual_run)}
-  for _, each in ipairs(hints_of(call, due)) do root[#root + 1] = each end
+  for _, each in ipairs(hints_of(call, due, session_end)) do root[#root + 1] = each end
   if call.ranked then
     for _, each in ipairs({'stamps', text.num(call.stamps), 'by_age', text.num(call.by_age)}) do root[#root + 1] = each end
   end
