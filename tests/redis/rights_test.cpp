@@ -66,7 +66,7 @@ Result<void> story(const std::string& spool) {
   FQ_TRY_SET(const std::string version, engine.keep_policy_text(spool, "", {}));
   FQ_TRY(engine.rename(location, name + ".renamed"));
   // One under the name that another one had, and one whose removal was broken off.
-  FQ_TRY(engine.create(location));
+  FQ_TRY(engine.create(location, {}));
   FQ_TRY(engine.remove(location));
   return engine.remove({spool, name + ".renamed"});
 }
@@ -133,13 +133,13 @@ TEST_CASE("no other command is allowed, nor a key of others") {
 TEST_CASE("who may not load functions is told who has to") {
   Guarded guarded;
   guarded.run({"FUNCTION", "FLUSH"});
-  const Result<bool> made = real_time_engine().create({guarded.server.spool(), "q"});
+  const Result<bool> made = real_time_engine().create({guarded.server.spool(), "q"}, {});
   REQUIRE(!made.ok());
   CHECK(made.error().kind == ErrorKind::unusable);
   CHECK(made.error().text.find("an administrator must run fq-redis load URL") != std::string::npos);
   CHECK(answered(load_library(*guarded.admin, redis_library())));
   CHECK(!answered(load_library(*guarded.admin, redis_library())));
-  CHECK(real_time_engine().create({guarded.server.spool(), "q"}).ok());
+  CHECK(real_time_engine().create({guarded.server.spool(), "q"}, {}).ok());
 }
 
 TEST_CASE("a database other than the first is among the rights where the URL names one") {
