@@ -46,6 +46,20 @@ struct Guarded {
   }
 };
 
+/// Of several shards: what clients ask of all in one go.
+Result<void> story_of_shards(const Location& location) {
+  const RedisEngine& engine = real_time_engine();
+  FQ_TRY(engine.create(location, {.shards = 2}));
+  FQ_TRY_SET(const std::unique_ptr<Queue> queue, engine.open(location, {}));
+  FQ_TRY(queue->push(std::vector<NewMessage>(1)));
+  LeaseRequest request = for_a_minute();
+  request.watch = true;
+  FQ_TRY(queue->lease(request));
+  FQ_TRY(queue->lease(request));  // news of the one that it has
+  FQ_TRY(queue->schedules()->get("none"));
+  return engine.remove(location);
+}
+
 /// What clients do without calling a function is among it.
 Result<void> story(const std::string& spool) {
   const RedisEngine& engine = real_time_engine();
@@ -68,7 +82,8 @@ Result<void> story(const std::string& spool) {
   // One under the name that another one had, and one whose removal was broken off.
   FQ_TRY(engine.create(location, {}));
   FQ_TRY(engine.remove(location));
-  return engine.remove({spool, name + ".renamed"});
+  FQ_TRY(engine.remove({spool, name + ".renamed"}));
+  return story_of_shards({spool, name + ".shards"});
 }
 
 }  // namespace

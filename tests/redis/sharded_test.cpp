@@ -234,7 +234,8 @@ TEST_CASE("all that is there is served, in any number of shards and to any numbe
 TEST_CASE("who waits is woken by a push to any shard, and by one that becomes due") {
   Sharded s;
   const int64_t delay_ms = GENERATE(0, 60);
-  NewMessage message = message_for("t" + std::to_string(std::random_device{}() % 1'000));
+  const std::string tenant = "t" + std::to_string(std::random_device{}() % 1'000);
+  NewMessage message = message_for(tenant);
   if (delay_ms > 0) message.delay_ms = delay_ms;
   REQUIRE(s.queue->push({&message, 1}).ok());
   LeaseRequest request = for_a_minute();

@@ -19,7 +19,9 @@ void add_words(std::set<std::string>& to, std::string_view words) {
 }  // namespace
 
 std::string_view client_commands() {
-  return "exists fcall fcall_ro hget hmget info rename sadd scan sismember smembers srem unlink";
+  return "exists fcall fcall_ro hexists hget hgetall hmget hset info llen rename sadd scan sismember "
+         "smembers "
+         "srem time unlink";
 }
 
 std::string rights_of(const RedisPlace& place, const Library& library) {
