@@ -207,7 +207,8 @@ Result<IdPage> LocalQueue::select(const Filter& filter, const Cursor& from, size
   for (const PagePlace& place : places) {
     after = place;
     FQ_TRY_SET(const std::optional<Snapshot> snapshot, pages_.look_again(filter, place));
-    if (snapshot) page.ids.push_back(MessageId{snapshot->id});
+    // One that is on its way to another queue is as if it were there already.
+    if (snapshot && !snapshot->in_transit) page.ids.push_back(MessageId{snapshot->id});
   }
   if (places.size() == most && most > 0) page.next.text = std::to_string(after.id);
   return page;
