@@ -46,7 +46,7 @@ gives 0 "" fq queue set attempts=2
 is "told once" 1 "$(fq config show --json 2>/dev/null | grep -c '"attempts"' || true)"
 
 # Workers take all of it, a job's output comes back, and what happened is told in order.
-is "worked off" yes "$("$FQ" worker --drain -j 4 -- cat >"$work/worked" 2>&1 && echo yes)"
+is "worked off" yes "$("$FQ" worker --drain -j 4 -- awk 1 >"$work/worked" 2>&1 && echo yes)"
 is "each once" 200 "$(grep -c '^message' "$work/worked")"
 is "nothing left" "0 0" "$(fq stats --json | jq -r '"\(.ready) \(.leased)"')"
 is "the log" "$(fq log --json | jq -r .id | wc -l)" "$(fq log --json | jq -r '[.at, .id, .event] | @tsv' | sort -u | wc -l)"
