@@ -107,8 +107,8 @@ Result<void> Reaper::reap(HolderIndex holder) {
       if (kept) dead.last_kept = run.id;
       if (kept) continue;
       dead.returned = true;
-      FQ_TRY(return_from_dead(dead, run.id));
       drop_unfinished(disk(), run, dead.process.pid);
+      FQ_TRY(return_from_dead(dead, run.id));
     }
   }
   return dead.last_kept ? note_kept(dead) : free_dead(dead);

@@ -197,11 +197,13 @@ Result<void> remove_output(Disk& disk, MessageId id, int64_t until_wall_ms) {
   return disk.remove(name_of(id));
 }
 
+/// Locks are not asked: a killed process lets go of its files one after the other, and of what it lived by
+/// maybe before these.
 void drop_unfinished(Disk& disk, const RunFile::Name& run, uint32_t pid) {
-  if (is_forsaken(disk, run)) static_cast<void>(disk.remove(RunFile::path_of(run)));
-  const std::string unfinished = unfinished_name_of(run.id, pid);
-  const Result<std::unique_ptr<File>> file = disk.open(unfinished, OpenMode::read);
-  if (file.ok() && take(**file)) static_cast<void>(disk.remove(unfinished));
+  const Result<std::unique_ptr<Calls>> calls = Calls::open(disk);
+  const bool is_awaited = calls.ok() && *calls && RunFile::is_awaited(disk, run, **calls);
+  if (calls.ok() && !is_awaited) static_cast<void>(disk.remove(RunFile::path_of(run)));
+  static_cast<void>(disk.remove(unfinished_name_of(run.id, pid)));
 }
 
 Result<void> sweep_outputs(Disk& disk, int64_t now_wall_ms) {

@@ -25,7 +25,7 @@ Result<std::optional<JobOutput>> read_output(Disk& disk, MessageId id, int64_t n
 /// The one that was kept until then; another stays.
 Result<void> remove_output(Disk& disk, MessageId id, int64_t until_wall_ms);
 /// Removes the files of this run that a dead process was writing, but for output that a caller that lives has
-/// yet to read.
+/// yet to read. Needs: that process still holds the message, so that no other can have begun the same files.
 void drop_unfinished(Disk& disk, const RunFile::Name& run, uint32_t pid);
 /// Looks at all of them: removes those whose time is over, and those that a dead process was writing, or had
 /// left for a caller that died.

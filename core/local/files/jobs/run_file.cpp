@@ -73,17 +73,22 @@ std::optional<RunFile::Name> RunFile::name_in(std::string_view file_name) {
 
 RunFile::Control& RunFile::control() const { return page_.as<Control>(); }
 
+bool RunFile::is_awaited(Disk& disk, const Name& name, const Calls& calls) {
+  const Result<std::unique_ptr<File>> file = disk.open(path_of(name), OpenMode::read);
+  if (!file.ok()) return false;
+  std::array<std::byte, sizeof(Control)> head;
+  const Result<size_t> got = (*file)->read_at(0, head);
+  if (!got.ok() || *got != head.size() || get_number<uint64_t>(head.data()) != kRunMagic) return false;
+  const auto call = get_number<uint64_t>(head.data() + offsetof(Control, call));
+  return call != 0 && calls.goes_on(CallId{call});
+}
+
 bool RunFile::is_forsaken(Disk& disk, const Name& name, const Calls& calls) {
   const Result<std::unique_ptr<File>> file = disk.open(path_of(name), OpenMode::write);
   if (!file.ok()) return false;
   struct flock lock = writer_lock(F_WRLCK);
   const bool unwritten = ::fcntl((*file)->descriptor(), F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
-  if (!unwritten) return false;
-  std::array<std::byte, sizeof(Control)> head;
-  const Result<size_t> got = (*file)->read_at(0, head);
-  if (!got.ok() || *got != head.size() || get_number<uint64_t>(head.data()) != kRunMagic) return true;
-  const auto call = get_number<uint64_t>(head.data() + offsetof(Control, call));
-  return call == 0 || !calls.goes_on(CallId{call});
+  return unwritten && !is_awaited(disk, name, calls);
 }
 
 /// A new one that is held, and was not taken away before it was.

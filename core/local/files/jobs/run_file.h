@@ -39,6 +39,8 @@ class RunFile {
   static std::string path_of(const Name& name);
   /// Of a name in output/; none: it is none of ours.
   static std::optional<Name> name_in(std::string_view file_name);
+  /// A caller that lives has yet to read it. Needs: its writer is dead.
+  static bool is_awaited(Disk& disk, const Name& name, const Calls& calls);
   /// It has no writer, and no caller that lives.
   static bool is_forsaken(Disk& disk, const Name& name, const Calls& calls);
 
