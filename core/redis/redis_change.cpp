@@ -72,16 +72,6 @@ Result<MutateReply> RedisChange::mutate(std::span<const MessageId> ids, Action a
   return reply;
 }
 
-Result<MutateReply> RedisChange::mutate(const Filter& filter, Action action, const Cursor& from, size_t n) {
-  Filter exact = filter;
-  if (action != Action::cancel && !filter.state) exact.state = State::dead;
-  FQ_TRY_SET(const IdPage page, select(exact, from, n));
-  FQ_TRY_SET(MutateReply reply, mutate(page.ids, action, exact.state));
-  reply.items.clear();
-  reply.next = page.next;
-  return reply;
-}
-
 /// A cursor is the last id that was looked at.
 Result<IdPage> RedisChange::select(const Filter& filter, const Cursor& from, size_t n) {
   IdPage page;

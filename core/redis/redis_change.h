@@ -9,12 +9,27 @@
 
 namespace fq {
 
+/// A change by a filter: of the ids in a page of what it selects. `lists` are those of a shard or of many.
+template <class Lists>
+Result<MutateReply> mutate_page(Lists& lists, const Filter& filter, Action action, const Cursor& from,
+                                size_t n) {
+  Filter exact = filter;
+  if (action != Action::cancel && !filter.state) exact.state = State::dead;
+  FQ_TRY_SET(const IdPage page, lists.select(exact, from, n));
+  FQ_TRY_SET(MutateReply reply, lists.mutate(page.ids, action, exact.state));
+  reply.items.clear();
+  reply.next = page.next;
+  return reply;
+}
+
 class RedisChange {
  public:
   RedisChange(Shard& shard, RedisPolicy& policy) : shard_(shard), policy_(policy) {}
 
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action, std::optional<State> state = {});
-  Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n);
+  Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) {
+    return mutate_page(*this, filter, action, from, n);
+  }
   Result<IdPage> select(const Filter& filter, const Cursor& from, size_t n);
   Result<SettleStatus> edit(MessageId id, const MessagePatch& patch);
 

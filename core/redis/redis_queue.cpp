@@ -43,16 +43,23 @@ Result<void> RedisQueue::maintain(int64_t) {
   return {};
 }
 
-/// By chance: no count of a server that lost its last writes gives a number twice.
+CallId RedisQueue::drawn_call() {
+  std::random_device random;
+  return CallId{1 + (uint64_t{random()} << 20 ^ random()) % kMessageIdMax};
+}
+
+Result<bool> RedisQueue::begin_call(CallId call) {
+  const std::string name = std::to_string(number(call)), pid = std::to_string(::getpid());
+  FQ_TRY_SET(const Reply begun, shard_.change("change", {"call", name, pid}, Shard::Lost::is_repeated));
+  session_.keep_alive();
+  return begun.at(1).at(0).number == 1;
+}
+
 Result<CallId> RedisQueue::begin_call() {
-  const std::string pid = std::to_string(::getpid());
   for (;;) {
-    std::random_device random;
-    const uint64_t call = 1 + (uint64_t{random()} << 20 ^ random()) % kMessageIdMax;
-    FQ_TRY_SET(const Reply begun,
-               shard_.change("change", {"call", std::to_string(call), pid}, Shard::Lost::is_repeated));
-    session_.keep_alive();
-    if (begun.at(1).at(0).number == 1) return CallId{call};
+    const CallId call = drawn_call();
+    FQ_TRY_SET(const bool is_ours, begin_call(call));
+    if (is_ours) return call;
   }
 }
 

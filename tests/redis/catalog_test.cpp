@@ -36,6 +36,45 @@ TEST_CASE("queues are made once, listed by name and removed without a key left")
   CHECK(engine.remove({server.spool(), "a"}).error().kind == ErrorKind::missing);
 }
 
+TEST_CASE("a queue of shards under another name keeps what it has, beside one that has its old name") {
+  const TestServer server;
+  const RedisEngine& engine = real_time_engine();
+  const Location old{server.spool(), "old"}, later{server.spool(), "new"};
+  const auto fill = [&](const Location& location, uint32_t shards) {
+    REQUIRE(answered(engine.create(location, {.shards = shards})));
+    const auto queue = answered(engine.open(location, {}));
+    // Of names that look like what stands around the keys, too.
+    for (int i = 0; i < 20; ++i) push_one(*queue, "t" + std::to_string(i) + ":0}:h", "x");
+  };
+  const auto count = [&](const Location& location) {
+    return answered(answered(engine.open(location, {}))->select({}, {}, 100)).ids.size();
+  };
+  fill(old, 4);
+  REQUIRE(engine.rename(old, "new").ok());
+  CHECK(count(later) == 20);
+  fill(old, 2);
+  CHECK(count(old) == 20);
+  REQUIRE(engine.remove(old).ok());
+  CHECK(count(later) == 20);
+  REQUIRE(engine.remove(later).ok());
+  CHECK(keys_of(server) == Names{});
+}
+
+TEST_CASE("a queue of shards keeps its name while a process is attached to any of them") {
+  const TestServer server;
+  const RedisEngine& engine = real_time_engine();
+  const Location location{server.spool(), "q"};
+  answered(engine.create(location, {.shards = 4}));
+  for (int i = 0; i < 8; ++i) {
+    const auto queue = answered(engine.open(location, {}));
+    push_one(*queue, "t" + std::to_string(i), "x");
+    LeaseRequest request;
+    request.tenant = "t" + std::to_string(i);
+    REQUIRE(answered(queue->lease(request)).deliveries.size() == 1);
+    CHECK(engine.rename(location, "r").error().kind == ErrorKind::later);
+  }
+}
+
 TEST_CASE("prefixes and databases keep queues of one name apart") {
   const TestServer server;
   const auto one = open_on(real_time_engine(), server.spool("?prefix=one"));

@@ -89,16 +89,6 @@ Result<MutateReply> ShardedLists::mutate(std::span<const MessageId> ids, Action 
   return reply;
 }
 
-Result<MutateReply> ShardedLists::mutate(const Filter& filter, Action action, const Cursor& from, size_t n) {
-  Filter exact = filter;
-  if (action != Action::cancel && !filter.state) exact.state = State::dead;
-  FQ_TRY_SET(const IdPage page, select(exact, from, n));
-  FQ_TRY_SET(MutateReply reply, mutate(page.ids, action, exact.state));
-  reply.items.clear();
-  reply.next = page.next;
-  return reply;
-}
-
 Result<bool> ShardedLists::have_ended(std::span<const MessageId> ids) {
   const auto groups = by_shard(ids, [this](MessageId id) { return shards_.of_id(id); });
   for (const auto& [shard, places] : groups) {

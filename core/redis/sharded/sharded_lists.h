@@ -17,7 +17,9 @@ class ShardedLists {
   Result<IdPage> select(const Filter& filter, const Cursor& from, size_t n);
   Result<MessagePage> ended(const Filter& filter, const Cursor& from, size_t n);
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action, std::optional<State> state = {});
-  Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n);
+  Result<MutateReply> mutate(const Filter& filter, Action action, const Cursor& from, size_t n) {
+    return mutate_page(*this, filter, action, from, n);
+  }
   Result<bool> have_ended(std::span<const MessageId> ids);
 
  private:

@@ -1,10 +1,7 @@
 #include "core/redis/sharded/sharded_push.h"
 
 // System.
-#include <unistd.h>
-
 #include <algorithm>
-#include <random>
 // fq, below us.
 #include "core/engine/message_checks.h"
 
@@ -27,18 +24,13 @@ Result<void> ShardedPush::check_ties(const NewMessage& message) const {
 
 /// In every shard: in which its message will be pushed, and by whom, nobody knows yet.
 Result<CallId> ShardedPush::begin_call() {
-  const std::string pid = std::to_string(::getpid());
   for (;;) {
-    std::random_device random;
-    const uint64_t call = 1 + (uint64_t{random()} << 20 ^ random()) % kMessageIdMax;
+    const CallId call = RedisQueue::drawn_call();
     bool is_ours = true;
     for (size_t shard = 0; is_ours && shard < shards_.count(); ++shard) {
-      RedisQueue& queue = shards_.at(shard);
-      FQ_TRY_SET(const Reply begun, queue.shard().change("change", {"call", std::to_string(call), pid}));
-      queue.session().keep_alive();
-      is_ours = begun.at(1).at(0).number == 1;
+      FQ_TRY_SET(is_ours, shards_.at(shard).begin_call(call));
     }
-    if (is_ours) return CallId{call};
+    if (is_ours) return call;
   }
 }
 
