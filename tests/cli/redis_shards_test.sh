@@ -70,7 +70,12 @@ gives 0 "created" env FQ_SPOOL="$work/spool" "$FQ" import "$work/e"
 gives 0 "" fq queue create --shards 4 -q four
 gives 0 "" fq import -q four "$work/e"
 is "all of it" "$(fq stats -q default --json | jq -r '"\(.ready) \(.delayed)"')" "$(fq stats -q four --json | jq -r '"\(.ready) \(.delayed)"')"
+gives 69 "several shards" fq move --all --to four --yes
+gives 0 "" fq queue create one
+fq push -q one x >/dev/null
+gives 69 "several shards" fq -q one move --all --to four --yes
+gives 0 "" fq queue remove one --yes
 gives 0 "" fq queue remove four --yes
 gives 0 "" fq queue remove default --yes
-is "no key left" "" "$(fq queue list)"
+is "no key left" "" "$(redis-cli -s "$work/s" --scan)"
 finish
