@@ -67,9 +67,10 @@ TEST_CASE("a queue of shards keeps its name while a process is attached to any o
   answered(engine.create(location, {.shards = 4}));
   for (int i = 0; i < 8; ++i) {
     const auto queue = answered(engine.open(location, {}));
-    push_one(*queue, "t" + std::to_string(i), "x");
+    const std::string tenant = "t" + std::to_string(i);
+    push_one(*queue, tenant, "x");
     LeaseRequest request;
-    request.tenant = "t" + std::to_string(i);
+    request.tenant = tenant;
     REQUIRE(answered(queue->lease(request)).deliveries.size() == 1);
     CHECK(engine.rename(location, "r").error().kind == ErrorKind::later);
   }
