@@ -5,6 +5,7 @@
 // fq, this room.
 #include "cli/words/command.h"
 #include "cli/session/session.h"
+#include "cli/views/away_view.h"
 #include "cli/views/stats/stats_view.h"
 #include "cli/terminal/table.h"
 #include "cli/words/values.h"
@@ -23,6 +24,11 @@ struct Look {
   std::vector<QueueStats> queues;
   std::vector<Error> problems;  // of those that cannot be used; they hide no other
   Exit exit = Exit::done;       // of the last one of them
+  void note(const AwayList& away) {
+    if (away.is_empty()) return;
+    exit = Exit::later;
+    problems.push_back({ErrorKind::later, away.text().append(kWithoutThem), 0});
+  }
 };
 
 Result<Look> look(Session& session, bool tenants) {
@@ -37,7 +43,8 @@ Result<Look> look(Session& session, bool tenants) {
   for (const std::string& name : names) {
     Result<StatsReply> reply = look_at(name);
     if (reply) {
-      all.queues.push_back({name, std::move(reply).value()});
+      all.queues.push_back({name, std::move(reply).value(), session.take_away()});
+      all.note(all.queues.back().away);
     } else {
       all.exit = exit_of(reply.error().kind);
       all.problems.push_back(reply.error());

@@ -6,6 +6,7 @@
 #include "cli/session/help.h"
 #include "cli/session/session.h"
 #include "cli/terminal/signals.h"
+#include "cli/views/away_view.h"
 
 #ifndef FQ_VERSION
 #define FQ_VERSION "unknown"
@@ -28,6 +29,22 @@ bool among(const std::vector<std::string>& words, std::string_view wanted) {
   return false;
 }
 
+/// What is missing in what was shown, and so in the status.
+Result<Exit> tell_away(Session& session, Exit exit) {
+  const AwayList away = session.take_away();
+  if (away.is_empty()) return exit;
+  if (session.format() == Format::json) {
+    std::string line;
+    JsonWriter json(line);
+    json.begin_object();
+    write_away(json, away);
+    json.end_object();
+    FQ_TRY(print(session, line + "\n"));
+  }
+  say(away.text().append(kWithoutThem));
+  return exit == Exit::done || exit == Exit::nothing ? Exit::later : exit;
+}
+
 Result<Exit> run_line(int argc, char** argv, Session& session) {
   CommandLine line = split_command_line(argc, argv);
   if (!line.command) {
@@ -48,7 +65,8 @@ Result<Exit> run_line(int argc, char** argv, Session& session) {
   if (helps) return command->run(arguments, session);
   FQ_TRY(session.resolve(arguments));
   if (own_parts.before != nullptr) own_parts.before(*command);
-  return command->run(arguments, session);
+  FQ_TRY_SET(const Exit exit, command->run(arguments, session));
+  return tell_away(session, exit);
 }
 
 }  // namespace

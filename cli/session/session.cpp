@@ -141,6 +141,7 @@ Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy po
 
 Result<std::unique_ptr<Queue>> Session::open(const Location& location, Policy policy, Missing missing,
                                              OpenOptions options) {
+  options.away = &away_;
   Result<std::unique_ptr<Queue>> queue = open_queue(location, options);
   if (!queue && missing != Missing::is_refused && queue.error().kind == ErrorKind::missing) {
     FQ_TRY(read_policy_for(location));

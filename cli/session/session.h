@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 // fq, below us.
 #include "core/api/queue.h"
@@ -57,6 +58,8 @@ class Session {
   Result<std::vector<std::string>> all_queues() const;
   /// The one that was named, else all of the spool.
   Result<std::vector<std::string>> queues();
+  /// Parts of queues that did not answer since this was last asked.
+  AwayList take_away() { return std::exchange(away_, {}); }
   /// Calls `look(name, queue)` for each of queues(). A queue that cannot be used is named and does not hide
   /// the others: the exit is its own. Exit::nothing when there is none.
   Result<Exit> for_each_queue(const std::function<Result<Exit>(const std::string&, Queue&)>& look);
@@ -73,6 +76,7 @@ class Session {
   bool queue_named_ = false;
   Format format_ = Format::human;
   std::string policy_fault_;
+  AwayList away_;
   Output out_;
 };
 

@@ -16,6 +16,7 @@
 #include "core/base/clock.h"
 #include "core/base/result.h"
 // fq, this room.
+#include "core/api/away.h"
 #include "core/api/answers.h"
 #include "core/api/attendance.h"
 #include "core/api/care.h"
@@ -371,6 +372,9 @@ struct OpenOptions {
   bool create = false;      // else a queue that does not exist is ErrorKind::missing
   Clock* clock = nullptr;   // none: the system's
   bool until_exit = false;  // the process ends with it: cleaning up is left to the kernel
+  // Where parts of the queue that do not answer are noted, while it is told what is had of the others. A
+  // queue that is attended says it in its notices instead.
+  AwayList* away = nullptr;
 };
 
 /// "redis" of "redis://host"; "" of a directory.

@@ -7,6 +7,7 @@
 #include "core/redis/sharded/sharded_queue.h"
 #include "core/redis/shard/kept_policy.h"
 #include "core/redis/shard/rights.h"
+#include "core/redis/views/servers_health.h"
 
 namespace fq {
 
@@ -25,12 +26,13 @@ Result<ServerAccess> RedisEngine::access_to(const std::string& spool) const {
   FQ_TRY_SET(access.password, password_());
   if (tls_ != nullptr) access.place.tls = tls_();
   access.library = &library_;
+  access.link = std::make_shared<ServerLink>(access.place, access.password);
   return access;
 }
 
 Result<std::unique_ptr<Queue>> RedisEngine::open(const Location& location, const OpenOptions& options) const {
   FQ_TRY_SET(ServerAccess access, access_to(location.spool));
-  FQ_TRY_SET(Catalog catalog, Catalog::open(access));
+  Catalog catalog(access);
   if (options.create) FQ_TRY(catalog.create(location.queue));
   FQ_TRY_SET(const std::optional<QueueEntry> entry, catalog.find(location.queue));
   if (!entry) {
@@ -38,6 +40,7 @@ Result<std::unique_ptr<Queue>> RedisEngine::open(const Location& location, const
                  "queue " + in_quotes(location.queue) + ": there is none; the first push makes it", 0};
   }
   if (told_time_) access.told_time = options.clock;
+  access.away = options.away;
   if (!entry->tags.empty())
     return std::unique_ptr<Queue>(std::make_unique<ShardedQueue>(*entry, std::move(access)));
   return std::unique_ptr<Queue>(std::make_unique<RedisQueue>(*entry, access));
@@ -45,44 +48,44 @@ Result<std::unique_ptr<Queue>> RedisEngine::open(const Location& location, const
 
 Result<std::vector<std::string>> RedisEngine::list(const std::string& spool) const {
   FQ_TRY_SET(const ServerAccess access, access_to(spool));
-  FQ_TRY_SET(Catalog catalog, Catalog::open(access));
+  Catalog catalog(access);
   return catalog.list();
 }
 
 Result<bool> RedisEngine::create(const Location& location, const CreateOptions& options) const {
   FQ_TRY_SET(const ServerAccess access, access_to(location.spool));
-  FQ_TRY_SET(Catalog catalog, Catalog::open(access));
+  Catalog catalog(access);
   return catalog.create(location.queue, options.shards);
 }
 
 Result<void> RedisEngine::remove(const Location& location) const {
   FQ_TRY_SET(const ServerAccess access, access_to(location.spool));
-  FQ_TRY_SET(Catalog catalog, Catalog::open(access));
+  Catalog catalog(access);
   return catalog.remove(location.queue);
 }
 
 Result<void> RedisEngine::rename(const Location& location, const std::string& name) const {
   FQ_TRY_SET(const ServerAccess access, access_to(location.spool));
-  FQ_TRY_SET(Catalog catalog, Catalog::open(access));
+  Catalog catalog(access);
   return catalog.rename(location.queue, name);
 }
 
 Result<std::string> RedisEngine::queue_marked(const std::string& spool, std::string_view mark) const {
   FQ_TRY_SET(const ServerAccess access, access_to(spool));
-  FQ_TRY_SET(Catalog catalog, Catalog::open(access));
+  Catalog catalog(access);
   return catalog.marked(mark);
 }
 
 Result<PolicyText> RedisEngine::policy_text(const std::string& spool) const {
   FQ_TRY_SET(const ServerAccess access, access_to(spool));
-  FQ_TRY_SET(KeptPolicy kept, KeptPolicy::open(access));
+  KeptPolicy kept(access);
   return kept.read();
 }
 
 Result<std::string> RedisEngine::keep_policy_text(const std::string& spool, const std::string& text,
                                                   const std::optional<std::string>& if_version) const {
   FQ_TRY_SET(const ServerAccess access, access_to(spool));
-  FQ_TRY_SET(KeptPolicy kept, KeptPolicy::open(access));
+  KeptPolicy kept(access);
   return kept.replace(text, if_version);
 }
 
@@ -93,17 +96,20 @@ Result<std::string> RedisEngine::rights(const std::string& spool) const {
 
 Result<bool> RedisEngine::load(const std::string& spool) const {
   FQ_TRY_SET(const ServerAccess access, access_to(spool));
-  FQ_TRY_SET(const std::unique_ptr<Server> server, Server::open(access.place, access.password));
-  return load_library(*server, library_);
+  bool is_new = false;
+  FQ_TRY(access.link->on_each_server([&](Server& server) -> Result<void> {
+    FQ_TRY_SET(const bool loaded, load_library(server, library_));
+    is_new = is_new || loaded;
+    return {};
+  }));
+  return is_new;
 }
 
 std::vector<DoctorRow> RedisEngine::examine(const std::string& spool,
                                             const std::optional<std::string>&) const {
   const Result<ServerAccess> access = access_to(spool);
   if (!access) return {{"spool", access.error().text, Health::fault, "set FQ_SPOOL"}};
-  const Result<Catalog> catalog = Catalog::open(*access);
-  if (!catalog) return {{"server", catalog.error().text, Health::fault, "see to the server"}};
-  return {{"server", catalog->server_name() + ": answers as a master of version 7 or later", Health::ok, ""}};
+  return examine_servers(*access);
 }
 
 }  // namespace fq

@@ -33,8 +33,12 @@ SettleStatus status_of(const Reply& answer) {
 
 namespace {
 
+/// What is said again, since the answer was lost.
+constexpr unsigned kVerdictsAgain = 1, kLeasesAgain = 2;
+
 /// None: nothing.
-std::string bytes_wanted(const LeaseRequest* request, size_t want, uint64_t bytes_left, bool any_first) {
+std::string bytes_wanted(const LeaseRequest* request, size_t want, uint64_t bytes_left, bool any_first,
+                         unsigned again = 0, uint64_t heard_serial = 0) {
   static const LeaseRequest nothing;
   const LeaseRequest& wanted = request == nullptr ? nothing : *request;
   const bool living = wanted.hold == Hold::process;
@@ -47,7 +51,9 @@ std::string bytes_wanted(const LeaseRequest* request, size_t want, uint64_t byte
       .number(static_cast<uint32_t>(::getpid()))
       .number(static_cast<uint8_t>(any_first))
       .number(static_cast<uint8_t>(living))
-      .number(static_cast<uint8_t>(wanted.watch));
+      .number(static_cast<uint8_t>(wanted.watch))
+      .number(static_cast<uint8_t>(again))
+      .number(static_cast<double>(heard_serial));
   return packer.bytes();
 }
 
@@ -127,6 +133,7 @@ Result<void> RedisLeases::add_deliveries(const Reply& taken, LeaseReply& reply, 
     }
     Delivery& delivery = reply.deliveries.emplace_back();
     delivery.receipt = receipt_of(*id, record->serial, record->nonce);
+    heard_serial_ = std::max(heard_serial_, record->serial);
     delivery.id = MessageId{*id};
     delivery.tenant = record->tenant;
     delivery.attempt = record->attempts + 1;
@@ -166,13 +173,11 @@ Result<void> RedisLeases::add_news(const Reply& news, LeaseReply& reply) const {
   return {};
 }
 
-Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Parts> parts,
-                               const LeaseRequest* next, Progress& progress, LeaseReply& reply,
-                               std::vector<SettleStatus>& answers) {
-  const size_t want = std::min(progress.want, kMessagesPerCall);
+Result<Reply> RedisLeases::ask(std::span<const Settle> items, std::span<const Parts> parts,
+                               std::string wanted, std::string_view tenant) {
   ArgumentList arguments;
-  arguments.add(bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty()));
-  arguments.borrow(next == nullptr ? std::string_view() : next->tenant);
+  arguments.add(std::move(wanted));
+  arguments.borrow(tenant);
   const auto is_sent = [](const Parts& each) { return each.fault == SettleStatus::ok; };
   arguments.add(std::to_string(std::count_if(parts.begin(), parts.end(), is_sent)));
   for (size_t i = 0; i < items.size(); ++i) {
@@ -190,7 +195,28 @@ Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Pa
     arguments.add(std::move(output));
   }
   arguments.add(extension(0, 0));
-  FQ_TRY_SET(const Reply answer, shard_.change("work", arguments.words()));
+  return shard_.change("work", arguments.words());
+}
+
+/// Where the answer is lost it is asked once more, and told so. What that answer gave comes back at the latest
+/// with the next one that is heard.
+Result<void> RedisLeases::work(std::span<const Settle> items, std::span<const Parts> parts,
+                               const LeaseRequest* next, Progress& progress, LeaseReply& reply,
+                               std::vector<SettleStatus>& answers) {
+  const size_t want = std::min(progress.want, kMessagesPerCall);
+  const auto ask_again = [&](unsigned again) {
+    return ask(items, parts,
+               bytes_wanted(next, want, progress.bytes_left, reply.deliveries.empty(), again, heard_serial_),
+               next == nullptr ? std::string_view() : next->tenant);
+  };
+  Result<Reply> asked = ask_again(is_unheard_ ? kLeasesAgain : 0);
+  if (!asked && shard_.was_cut(asked.error())) {
+    is_unheard_ = true;
+    asked = ask_again(kVerdictsAgain | kLeasesAgain);
+  }
+  is_unheard_ = !asked && (is_unheard_ || asked.error().kind == ErrorKind::io);
+  if (!asked) return std::move(asked).error();
+  const Reply answer = std::move(asked).value();
   for (const Reply& each : answer.at(1).items) answers.push_back(status_of(each));
   const size_t before = reply.deliveries.size();
   FQ_TRY(add_deliveries(answer.at(3), reply, progress));

@@ -47,6 +47,8 @@ class RedisLeases {
     bool servable = false, is_idle = false;
   };
 
+  Result<Reply> ask(std::span<const Settle> items, std::span<const Parts> parts, std::string wanted,
+                    std::string_view tenant);
   /// One call: verdicts, and what of the request it may give; `answers`: of the verdicts that were sent.
   Result<void> work(std::span<const Settle> items, std::span<const Parts> parts, const LeaseRequest* next,
                     Progress& progress, LeaseReply& reply, std::vector<SettleStatus>& answers);
@@ -58,6 +60,8 @@ class RedisLeases {
   Shard& shard_;
   RedisSession& session_;
   std::string mark_;
+  uint64_t heard_serial_ = 0;  // of the last lease that an answer told us of
+  bool is_unheard_ = false;    // an answer was lost that may have told of one
 };
 
 }  // namespace fq

@@ -6,6 +6,7 @@
 #include "core/engine/move_checks.h"
 // fq, this room.
 #include "core/redis/shard/catalog.h"
+#include "core/redis/wire/slots.h"
 
 namespace fq {
 
@@ -24,12 +25,19 @@ Error of_queue(Error error, const std::string& queue) {
 
 Result<MoveReply> RedisMover::move(std::span<const MessageId> ids, const MoveRequest& request) {
   FQ_TRY(check_move(request, queue_));
-  FQ_TRY_SET(Catalog catalog, Catalog::open(access_));
+  Catalog catalog(access_);
   FQ_TRY_SET(const std::optional<QueueEntry> there, catalog.find(request.to));
   if (!there) return Error{ErrorKind::missing, "queue " + in_quotes(request.to) + ": there is none", 0};
   if (!there->tags.empty()) {
     return Error{ErrorKind::unusable,
                  "queue " + in_quotes(request.to) + ": has several shards: messages are not moved into it",
+                 0};
+  }
+  FQ_TRY_SET(const bool is_cluster, access_.link->is_cluster());
+  if (is_cluster && slot_of(there->tag) != slot_of(shard_.tag())) {
+    return Error{ErrorKind::unusable,
+                 "queue " + in_quotes(request.to) +
+                     ": lies elsewhere in the cluster: messages are not moved into it; export them",
                  0};
   }
   MoveReply reply;

@@ -8,11 +8,18 @@
 #include "core/engine/message_checks.h"
 // fq, this room.
 #include "core/redis/records/argument_list.h"
+#include "core/redis/records/base32.h"
 #include "core/redis/records/records.h"
 #include "core/redis/shard/waiting.h"
 #include "core/redis/wire/answer.h"
 
 namespace fq {
+
+namespace {
+
+constexpr size_t kTokenLength = 26;  // 128 bits
+
+}  // namespace
 
 Result<void> check_on_server(const NewMessage& message) {
   if (message.payload.size() <= kRedisPayloadBytesMax) return {};
@@ -63,13 +70,14 @@ Result<PushReply> RedisPush::push_checked(std::span<const NewMessage> messages, 
 Result<PushReply> RedisPush::push_once(std::span<const NewMessage> messages) {
   PushReply reply;
   ArgumentList arguments;
+  arguments.add(draw_base32(kTokenLength));
   for (const NewMessage& message : messages) {
     arguments.borrow(message.tenant);
     arguments.add(push_fields(message, message.at_wall_ms ? shard_.server_of(*message.at_wall_ms) : 0));
     arguments.borrow(message.key);
     arguments.add(push_rest(message));
   }
-  Result<Reply> pushed = shard_.change("push", arguments.words());
+  Result<Reply> pushed = shard_.change("push", arguments.words(), Shard::Lost::is_repeated);
   // Sent, and nothing heard: it may have happened.
   if (!pushed && pushed.error().kind == ErrorKind::io) {
     reply.items.assign(messages.size(), PushResult{});

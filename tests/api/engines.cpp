@@ -16,6 +16,7 @@
 #include "core/redis/redis_engine.h"
 #include "core/redis/shard/rights.h"
 #include "core/redis/wire/server.h"
+#include "tests/servers/cluster.h"
 #include "tests/servers/servers.h"
 #include "tests/servers/told_time_library.h"
 #endif
@@ -88,23 +89,10 @@ struct LeastRights {
   }
 };
 
-/// All queues are on one server, each below a prefix of its own.
-class RedisContractEngine final : public Engine {
+/// Each queue has a prefix of its own.
+class RedisContractEngine : public Engine {
  public:
-  explicit RedisContractEngine(uint32_t shards) {
-    static const LeastRights rights;
-    static int count = 0;
-    location_.spool = rights.server.spool("?prefix=test" + std::to_string(++count));
-    if (shards == 1) return;
-    REQUIRE(engine().create(location_, {.shards = shards}).ok());
-    // Each run spreads tenants alike: where turns are bounded only, a test that would rest on them fails
-    // always.
-    RedisPlace place;
-    place.socket = rights.server.socket();
-    const std::string meta = "fq1:test" + std::to_string(count) + ":{default}:meta", key(32, '7');
-    const std::unique_ptr<Server> connection = Server::open(place, "").value();
-    REQUIRE(connection->call(std::array<std::string_view, 4>{"HSET", meta, "spread", key}).ok());
-  }
+  explicit RedisContractEngine(uint32_t shards) : RedisContractEngine(shards, guarded()) {}
   ~RedisContractEngine() override { static_cast<void>(engine().remove(location_)); }
   std::unique_ptr<Queue> open(Clock& clock) override {
     OpenOptions options;
@@ -116,7 +104,29 @@ class RedisContractEngine final : public Engine {
     return std::move(queue).value();
   }
 
+ protected:
+  template <class Servers>
+  RedisContractEngine(uint32_t shards, const Servers& servers) {
+    static int count = 0;
+    const std::string prefix = "test" + std::to_string(++count);
+    location_.spool = servers.spool("?prefix=" + prefix);
+    if (shards == 1) return;
+    REQUIRE(engine().create(location_, {.shards = shards}).ok());
+    // Each run spreads tenants alike: where turns are bounded only, a test that would rest on them fails
+    // always.
+    const std::string meta = "fq1:" + prefix + ":{default}:meta", key(32, '7');
+    command(server_of(servers, meta), {"HSET", meta, "spread", key});
+  }
+
  private:
+  static const TestServer& guarded() {
+    static const LeastRights rights;
+    return rights.server;
+  }
+  static const TestServer& server_of(const TestServer& server, std::string_view) { return server; }
+  static const TestServer& server_of(const TestCluster& cluster, std::string_view key) {
+    return cluster.node(cluster.owner_of(key));
+  }
   static const RedisEngine& engine() {
     static const RedisEngine engine(told_time_library(), no_password, true);
     return engine;
@@ -124,6 +134,19 @@ class RedisContractEngine final : public Engine {
   Location location_;
 };
 
+/// All queues are on one cluster, each below a prefix of its own.
+class ClusterContractEngine final : public RedisContractEngine {
+ public:
+  ClusterContractEngine() : RedisContractEngine(64, cluster()) {}
+
+ private:
+  static TestCluster& cluster() {
+    static TestCluster three_and_three(3, 1);
+    return three_and_three;
+  }
+};
+
+std::unique_ptr<Engine> make_cluster() { return std::make_unique<ClusterContractEngine>(); }
 std::unique_ptr<Engine> make_redis() { return std::make_unique<RedisContractEngine>(1); }
 std::unique_ptr<Engine> make_redis_16() { return std::make_unique<RedisContractEngine>(16); }
 #endif
@@ -227,6 +250,7 @@ constexpr Factory factories[] = {
 #ifdef FQ_HAVE_REDIS_ENGINE
     {"redis", make_redis},  // the last ones: they are left out where no server is installed
     {"redis of 16 shards", make_redis_16, true},
+    {"cluster of 3 and 3, 64 shards", make_cluster, true},  // where it is asked for: it takes minutes
 #endif
 };
 
@@ -239,8 +263,11 @@ std::vector<size_t> engines_of_this_test() {
   std::vector<size_t> engines;
   for (size_t i = 0; i < std::size(factories); ++i) {
 #ifdef FQ_HAVE_REDIS_ENGINE
-    const bool needs_server = factories[i].make == make_redis || factories[i].make == make_redis_16;
+    const bool is_cluster = factories[i].make == make_cluster;
+    const bool needs_server =
+        is_cluster || factories[i].make == make_redis || factories[i].make == make_redis_16;
     if (needs_server && server_program().empty()) continue;
+    if (is_cluster && std::getenv("FQ_TEST_CLUSTER") == nullptr) continue;
 #endif
     if (!factories[i].is_sharded || !is_off) engines.push_back(i);
   }

@@ -13,6 +13,7 @@
 // Tests.
 #include "tests/catch.h"
 #include "tests/fakes/fake_clock.h"
+#include "tests/servers/cluster.h"
 #include "tests/servers/servers.h"
 #include "tests/servers/told_time_library.h"
 
@@ -42,14 +43,6 @@ inline std::unique_ptr<Queue> open_on(const RedisEngine& engine, const std::stri
   options.create = true;
   options.clock = clock;
   return answered(engine.open({spool, "default"}, options));
-}
-
-/// A command as an administrator types it.
-inline Reply command(const TestServer& server, std::initializer_list<std::string_view> words) {
-  RedisPlace place;
-  place.socket = server.socket();
-  const std::unique_ptr<Server> connection = answered(Server::open(place, ""));
-  return answered(connection->call(std::vector<std::string_view>(words)));
 }
 
 inline MessageId push_one(Queue& queue, std::string_view tenant, std::string_view payload) {

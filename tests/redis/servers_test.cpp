@@ -78,9 +78,12 @@ TEST_CASE("a server of version 6 is refused, naming it") {
   CHECK(queues.error().text.find("is a Redis 6.2.14; fq needs 7.0") != std::string::npos);
 }
 
-TEST_CASE("one of a cluster is refused until clusters are spoken to") {
+TEST_CASE("a cluster in which nobody serves a slot is waited for, and said") {
   const TestServer server({"--cluster-enabled", "yes"});
-  CHECK(refusal_of(server).kind == ErrorKind::unusable);
+  const Result<std::vector<std::string>> queues = real_time_engine().list(server.spool("?timeout=100ms"));
+  REQUIRE(!queues.ok());
+  CHECK(queues.error().kind == ErrorKind::later);
+  CHECK(queues.error().text.find("serves not all slots") != std::string::npos);
 }
 
 TEST_CASE("who has no password, or a wrong one, is denied, and no error repeats it") {

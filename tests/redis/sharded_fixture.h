@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 #include <utility>
+// fq, below us.
+#include "core/redis/shard/shard_places.h"
 // Tests.
 #include "tests/redis/fixture.h"
 
@@ -28,6 +30,12 @@ struct Sharded {
   const RedisEngine& engine_;
   std::unique_ptr<Queue> queue;
 };
+
+/// What the keys of a shard of it begin with.
+inline std::string tag_of(const TestServer& server, uint64_t shard) {
+  const Reply places = command(server, {"HGET", "fq1:fq:{default}:meta", "places"});
+  return "fq1:fq:{" + places_in(places.text).at(shard) + "}:";
+}
 
 inline uint64_t shard_of(MessageId id) { return number(id) % 1024; }
 

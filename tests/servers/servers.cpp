@@ -90,6 +90,9 @@ void TestServer::start() {
   }
 }
 
+void TestServer::stop() { ::kill(pid_, SIGSTOP); }
+void TestServer::go_on() { ::kill(pid_, SIGCONT); }
+
 void TestServer::kill() {
   if (pid_ > 0) {
     ::kill(pid_, SIGKILL);

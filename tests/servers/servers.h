@@ -24,6 +24,10 @@ class TestServer {
   /// The spool in it, with options of the URL.
   std::string spool(const std::string& options = {}) const { return "redis+unix://" + socket_ + options; }
   void kill();
+  bool lives() const { return pid_ > 0; }
+  /// It stands still, and goes on.
+  void stop();
+  void go_on();
   /// Anew, with what it had saved, and another run_id.
   void start();
 

@@ -4,6 +4,7 @@
 #include "core/base/text/json_writer.h"
 #include "core/base/text/wall_time.h"
 // fq, this room.
+#include "cli/views/away_view.h"
 #include "cli/views/stats/stats_view.h"
 
 namespace fq::cli {
@@ -38,8 +39,8 @@ void write_rates(JsonWriter& json, std::string_view key, const std::optional<Rat
   json.end_object();
 }
 
-void write_row(JsonWriter& json, const std::string& queue, const StatsRow& row, bool tenants) {
-  json.begin_object().key("queue").text(queue);
+void write_row(JsonWriter& json, const QueueStats& queue, const StatsRow& row, bool tenants) {
+  json.begin_object().key("queue").text(queue.queue);
   if (tenants) {
     json.key("tenant").text(row.tenant).key("weight").number(row.weight);
     write_number(json, "share", row.share);
@@ -71,6 +72,10 @@ void write_row(JsonWriter& json, const std::string& queue, const StatsRow& row, 
   }
   json.key("next_schedule_at");
   row.next_schedule_wall_ms ? json.text(format_wall_time(*row.next_schedule_wall_ms)) : json.null();
+  if (!queue.away.is_empty()) {
+    json.key("partial").boolean(true);
+    write_away(json, queue.away);
+  }
   json.end_object();
 }
 
@@ -82,7 +87,7 @@ Result<void> write_stats_json(const std::vector<QueueStats>& queues, bool tenant
     for (const StatsRow& row : queue.stats.rows) {
       line.clear();
       JsonWriter json(line);
-      write_row(json, queue.queue, row, tenants);
+      write_row(json, queue, row, tenants);
       line.push_back('\n');
       FQ_TRY(write(line));
     }

@@ -17,6 +17,7 @@ namespace fq::cli {
 struct QueueStats {
   std::string queue;
   StatsReply stats;
+  AwayList away = {};  // parts of it that did not answer
 };
 
 /// `tenants`: the rows are of tenants. Of a queue the first 20 are shown, those whose messages wait longest.

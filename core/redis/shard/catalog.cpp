@@ -13,19 +13,18 @@
 #include "core/base/text/decimal.h"
 #include "core/base/text/escape.h"
 // fq, this room.
-#include "core/redis/wire/answer.h"
 #include "core/redis/records/base32.h"
+#include "core/redis/shard/shard_places.h"
 
 namespace fq {
 
 namespace {
 
 constexpr std::string_view kSchema = "1";
-constexpr std::string_view kScanPage = "1000";
 
-constexpr size_t kSaltLength = 4;
-constexpr size_t kSpreadDigits = 16;      // of each half of the key, in hexadecimal
-constexpr uint64_t kIdStep = kShardsMax;  // ids of a shard are its number, modulo that
+constexpr uint32_t kShardsOfCluster = 64;  // of a queue that is made there without a word about it
+constexpr size_t kSpreadDigits = 16;       // of each half of the key, in hexadecimal
+constexpr uint64_t kIdStep = kShardsMax;   // ids of a shard are its number, modulo that
 
 Error no_such(const std::string& queue) {
   return Error{ErrorKind::missing, "queue " + in_quotes(queue) + ": there is none", 0};
@@ -39,20 +38,10 @@ std::string drawn_digits() {
   return text;
 }
 
-/// The salt would put the shard into its slot of a cluster.
-std::string place_of(const std::string& queue, uint64_t shard, const std::string& salt) {
-  return queue + ":" + std::to_string(shard) + ":" + salt;
-}
-
 template <size_t kCount>
 using WordList = std::array<std::string_view, kCount>;
 
 }  // namespace
-
-Result<Catalog> Catalog::open(const ServerAccess& access) {
-  FQ_TRY_SET(std::unique_ptr<Server> server, Server::open(access.place, access.password));
-  return Catalog(access, std::move(server));
-}
 
 std::string Catalog::key_of(const std::string& queue, std::string_view what) const {
   return access_.place.key("{" + queue + "}:" + std::string(what));
@@ -61,17 +50,16 @@ std::string Catalog::key_of(const std::string& queue, std::string_view what) con
 /// `place`: what is between the braces of its keys.
 std::string Catalog::tag_at(const std::string& place) const { return access_.place.key("{" + place + "}:"); }
 
-std::vector<std::string> Catalog::tags_of(const std::string& place, uint64_t shards) const {
-  const std::string queue = place.substr(0, place.find(':')), salt = place.substr(place.rfind(':') + 1);
+std::vector<std::string> Catalog::tags_in(const std::string& places) const {
   std::vector<std::string> tags;
-  for (uint64_t shard = 0; shard < shards; ++shard) tags.push_back(tag_at(place_of(queue, shard, salt)));
+  for (const std::string& place : places_in(places)) tags.push_back(tag_at(place));
   return tags;
 }
 
-Result<Reply> Catalog::call(Words words) {
-  FQ_TRY_SET(Reply reply, server_->call(words));
-  if (reply.kind == Reply::Kind::error) return error_of_refusal(server_->name(), words[0], reply.text);
-  return reply;
+/// On a cluster as many as a hundred servers can share, elsewhere one, which is exact in everything.
+Result<uint32_t> Catalog::usual_shards() {
+  FQ_TRY_SET(const bool is_cluster, access_.link->is_cluster());
+  return is_cluster ? kShardsOfCluster : 1;
 }
 
 Result<std::map<std::string, std::string>> Catalog::meta_of(const std::string& queue) {
@@ -91,31 +79,31 @@ Result<std::map<std::string, std::string>> Catalog::meta_of(const std::string& q
 Result<std::optional<QueueEntry>> Catalog::find(const std::string& queue) {
   FQ_TRY_SET(auto meta, meta_of(queue));
   if (meta.empty()) return std::optional<QueueEntry>();
-  QueueEntry entry{queue, meta["mark"], meta["tag"], tag_at(meta["tag"])};
-  const std::optional<uint64_t> shards = parse_decimal(meta["shards"]);
+  std::vector<std::string> tags = tags_in(meta["places"]);
   const std::string& spread = meta["spread"];
-  const bool is_whole = shards && std::has_single_bit(*shards) && *shards <= kShardsMax &&
-                        (*shards == 1 || spread.size() == 2 * kSpreadDigits);
+  const bool is_whole = std::has_single_bit(tags.size()) && tags.size() <= kShardsMax &&
+                        meta["shards"] == std::to_string(tags.size()) &&
+                        (tags.size() == 1 || spread.size() == 2 * kSpreadDigits);
   if (!is_whole) {
     return Error{ErrorKind::bad_data,
                  "queue " + in_quotes(queue) + ": what the server has of its shards cannot be read", 0};
   }
-  if (*shards == 1) return std::optional(std::move(entry));
-  entry.tags = tags_of(entry.place, *shards);
+  QueueEntry entry{queue, meta["mark"], meta["places"], tags.front()};
+  if (tags.size() == 1) return std::optional(std::move(entry));
+  entry.tags = std::move(tags);
   for (size_t i = 0; i < entry.spread_by.size(); ++i)
     entry.spread_by.at(i) =
         std::strtoull(spread.substr(i * kSpreadDigits, kSpreadDigits).c_str(), nullptr, 16);
   return std::optional(std::move(entry));
 }
 
-/// One whose first root is there already has the keys of a queue that has another name by now.
-Result<std::string> Catalog::free_place(const std::string& queue) {
-  std::string place = place_of(queue, 0, "0");
+Result<std::vector<std::string>> Catalog::free_places(const std::string& queue, uint32_t shards) {
+  std::vector<std::string> places = spread_shard_places(queue, shards);
   for (;;) {
-    const std::string root = tag_at(place) + "h";
+    const std::string root = tag_at(places.front()) + "h";
     FQ_TRY_SET(const Reply taken, call(WordList<2>{"EXISTS", root}));
-    if (taken.number == 0) return place;
-    place = place_of(queue, 0, draw_base32(kSaltLength));
+    if (taken.number == 0) return places;
+    places.front() = other_shard_place(places.front());
   }
 }
 
@@ -125,8 +113,8 @@ Result<void> Catalog::make_roots(const std::vector<std::string>& tags) {
   for (size_t shard = 0; shard < tags.size(); ++shard) {
     const std::string root = tags[shard] + "h", first = std::to_string(shard);
     const WordList<10> fields = {"schema", kSchema, "now", "0", "n", first, "serial", "0", "step", step};
-    FQ_TRY(call_function(*server_, *access_.library, "make", WordList<1>{root},
-                         Words(fields).first(tags.size() == 1 ? 8 : 10), false));
+    FQ_TRY(call_function(*access_.link, *access_.library, "make", WordList<1>{root},
+                         Words(fields).first(tags.size() == 1 ? 8 : 10)));
   }
   return {};
 }
@@ -135,11 +123,12 @@ Result<void> Catalog::make_roots(const std::vector<std::string>& tags) {
 Result<bool> Catalog::make_meta(const std::string& queue, uint32_t shards) {
   const std::string meta = key_of(queue, "meta"), count = std::to_string(shards), spread = drawn_digits();
   FQ_TRY_SET(const std::string mark, new_mark());
-  FQ_TRY_SET(const std::string place, free_place(queue));
-  const WordList<10> fields = {"schema", kSchema, "shards", count,    "mark",
-                               mark,     "tag",   place,    "spread", spread};
-  FQ_TRY_SET(const Reply made, call_function(*server_, *access_.library, "make", WordList<1>{meta},
-                                             Words(fields).first(shards == 1 ? 8 : 10), false));
+  FQ_TRY_SET(const std::vector<std::string> free, free_places(queue, shards));
+  const std::string places = joined_places(free);
+  const WordList<10> fields = {"schema", kSchema,  "shards", count,    "mark",
+                               mark,     "places", places,   "spread", spread};
+  FQ_TRY_SET(const Reply made, call_function(*access_.link, *access_.library, "make", WordList<1>{meta},
+                                             Words(fields).first(shards == 1 ? 8 : 10)));
   return made.at(0).number == 1;
 }
 
@@ -149,7 +138,8 @@ Result<bool> Catalog::create(const std::string& queue, std::optional<uint32_t> s
   FQ_TRY_SET(auto there, meta_of(queue));
   bool is_new = false;
   if (there.empty()) {
-    FQ_TRY_SET(is_new, make_meta(queue, shards.value_or(1)));
+    FQ_TRY_SET(const uint32_t usual, usual_shards());
+    FQ_TRY_SET(is_new, make_meta(queue, shards.value_or(usual)));
     FQ_TRY_SET(there, meta_of(queue));
   }
   if (there.empty())
@@ -163,7 +153,7 @@ Result<bool> Catalog::create(const std::string& queue, std::optional<uint32_t> s
                  0};
   }
   if (there["whole"] == "1") return false;  // and so are its roots
-  FQ_TRY(make_roots(tags_of(there["tag"], parse_decimal(count).value_or(1))));
+  FQ_TRY(make_roots(tags_in(there["places"])));
   if (count != "1") FQ_TRY(call(WordList<4>{"HSET", meta, "whole", "1"}));
   return is_new;
 }
@@ -213,10 +203,9 @@ Result<void> Catalog::remove(const std::string& queue) {
 /// Of one that is none any more: its keys, and last what says where they are.
 Result<void> Catalog::remove_rest(const std::string& queue) {
   const std::string gone = key_of(queue, "gone");
-  FQ_TRY_SET(const Reply reply, call(WordList<4>{"HMGET", gone, "tag", "shards"}));
-  if (!reply.at(0).is_text()) return {};
-  const uint64_t shards = std::min<uint64_t>(parse_decimal(reply.at(1).text).value_or(1), kShardsMax);
-  const std::vector<std::string> tags = tags_of(reply.at(0).text, shards);
+  FQ_TRY_SET(const Reply places, call(WordList<3>{"HGET", gone, "places"}));
+  const std::vector<std::string> tags = tags_in(places.text);
+  if (tags.empty()) return {};
   for (const std::string& tag : tags) {
     const std::string root = tag + "h";
     FQ_TRY(call(WordList<2>{"UNLINK", root}));
@@ -229,12 +218,18 @@ Result<void> Catalog::remove_rest(const std::string& queue) {
 Result<void> Catalog::rename(const std::string& queue, const std::string& name) {
   FQ_TRY_SET(const std::optional<QueueEntry> entry, find(queue));
   if (!entry) return no_such(queue);
+  FQ_TRY_SET(const bool is_cluster, access_.link->is_cluster());
+  if (is_cluster) {
+    return Error{ErrorKind::unusable,
+                 "queue " + in_quotes(queue) + ": keeps its name on a cluster; export it into another one",
+                 0};
+  }
   std::vector<std::string> keys = {key_of(queue, "meta"), key_of(name, "meta"), access_.place.key("queues")};
   if (entry->tags.empty()) keys.push_back(entry->tag + "h");
   for (const std::string& tag : entry->tags) keys.push_back(tag + "h");
-  FQ_TRY_SET(const Reply reply, call_function(*server_, *access_.library, "rename",
+  FQ_TRY_SET(const Reply reply, call_function(*access_.link, *access_.library, "rename",
                                               std::vector<std::string_view>(keys.begin(), keys.end()),
-                                              WordList<3>{queue, name, entry->place}, false));
+                                              WordList<3>{queue, name, entry->places}));
   const std::string& said = reply.at(0).text;
   if (said == "exists")
     return Error{ErrorKind::usage, "queue " + in_quotes(name) + ": exists; choose another name", 0};
@@ -247,25 +242,26 @@ Result<void> Catalog::rename(const std::string& queue, const std::string& name) 
   return said == "renamed" ? Result<void>() : no_such(queue);
 }
 
+/// Another queue may have had the name: its places are others.
 Result<void> Catalog::remove_keys(const std::vector<std::string>& tags) {
   const std::set<std::string_view> of_it(tags.begin(), tags.end());
-  // Prefix and queue have no character that a pattern knows. Another queue may have had the name: its salt is
-  // another one.
+  const auto unlink = [&](const std::vector<std::string>& names) -> Result<void> {
+    std::map<std::string_view, std::vector<std::string_view>> by_tag;  // a cluster takes no others together
+    for (const std::string_view name : names) {
+      const std::string_view tag = name.substr(0, name.find("}:") + 2);
+      if (of_it.contains(tag)) by_tag[tag].push_back(name);
+    }
+    for (auto& [tag, words] : by_tag) {
+      words.insert(words.begin(), "UNLINK");
+      FQ_TRY(call(words));
+    }
+    return {};
+  };
+  // Prefix and queue have no character that a pattern knows.
   const std::string& first = tags.front();
   const std::string pattern =
       tags.size() == 1 ? first + "*" : first.substr(0, first.find(':', first.find('{'))) + ":*";
-  std::string cursor = "0";
-  do {
-    FQ_TRY_SET(const Reply page, call(WordList<6>{"SCAN", cursor, "MATCH", pattern, "COUNT", kScanPage}));
-    cursor = page.at(0).text;
-    std::vector<std::string_view> words = {"UNLINK"};
-    for (const Reply& key : page.at(1).items) {
-      if (of_it.contains(std::string_view(key.text).substr(0, key.text.find("}:") + 2)))
-        words.push_back(key.text);
-    }
-    if (words.size() > 1) FQ_TRY(call(words));
-  } while (cursor != "0" && !cursor.empty());
-  return {};
+  return access_.link->scan(pattern, unlink);
 }
 
 }  // namespace fq

@@ -21,9 +21,9 @@ inline constexpr size_t kMarkLength = 4;
 
 struct QueueEntry {
   std::string name;
-  std::string mark;   // kMarkLength characters, by which its receipts are told from others of the place
-  std::string place;  // where the keys of its only shard are, or of the first,
-  std::string tag;    // and what they begin with
+  std::string mark;    // kMarkLength characters, by which its receipts are told from others of the place
+  std::string places;  // where the keys of its shards are, as shard_places has them;
+  std::string tag;     // what those of its only shard begin with, or of the first
   // Of all of them, where there is more than one; and the key by which accounts are spread over them.
   std::vector<std::string> tags = {};
   std::array<uint64_t, 2> spread_by = {};
@@ -31,11 +31,12 @@ struct QueueEntry {
 
 class Catalog {
  public:
-  static Result<Catalog> open(const ServerAccess& access);
+  explicit Catalog(ServerAccess access) : access_(std::move(access)) {}
 
   /// None: there is no such queue.
   Result<std::optional<QueueEntry>> find(const std::string& queue);
-  /// True when it was made, false when it was there. None: one shard, or as many as it has.
+  /// True when it was made, false when it was there. None: as many shards as it has, or as a new one has by
+  /// itself.
   Result<bool> create(const std::string& queue, std::optional<uint32_t> shards = {});
   Result<std::vector<std::string>> list();
   Result<void> remove(const std::string& queue);
@@ -43,20 +44,19 @@ class Catalog {
   Result<void> rename(const std::string& queue, const std::string& name);
   /// The queue that has it; "": none.
   Result<std::string> marked(std::string_view mark);
-  const std::string& server_name() const { return server_->name(); }
 
  private:
-  Catalog(ServerAccess access, std::unique_ptr<Server> server)
-      : access_(std::move(access)), server_(std::move(server)) {}
   std::string key_of(const std::string& queue, std::string_view what) const;
   std::string tag_at(const std::string& place) const;
-  Result<std::string> free_place(const std::string& queue);
-  /// A refusal is an Error.
-  Result<Reply> call(Words words);
+  /// Of what the servers have of the shards of a queue; empty: it cannot be read.
+  std::vector<std::string> tags_in(const std::string& places) const;
+  /// At which no keys are, not even those of a queue that has another name by now.
+  Result<std::vector<std::string>> free_places(const std::string& queue, uint32_t shards);
+  Result<uint32_t> usual_shards();
+  /// To the server that has the first word's operand. A refusal is an Error.
+  Result<Reply> call(Words words) { return access_.link->call(words[1], words); }
   /// What is fixed of it, by name; empty: there is no such queue.
   Result<std::map<std::string, std::string>> meta_of(const std::string& queue);
-  /// Of all its shards, the first of which is at this place.
-  std::vector<std::string> tags_of(const std::string& place, uint64_t shards) const;
   Result<void> make_roots(const std::vector<std::string>& tags);
   Result<bool> make_meta(const std::string& queue, uint32_t shards);
   Result<std::string> new_mark();
@@ -64,7 +64,6 @@ class Catalog {
   Result<void> remove_keys(const std::vector<std::string>& tags);
 
   ServerAccess access_;
-  std::unique_ptr<Server> server_;
 };
 
 }  // namespace fq

@@ -4,7 +4,6 @@
 #include <array>
 // fq, this room.
 #include "core/redis/records/base32.h"
-#include "core/redis/wire/answer.h"
 
 namespace fq {
 
@@ -14,16 +13,10 @@ constexpr size_t kLetters = 7;  // 35 bits
 
 }  // namespace
 
-Result<KeptPolicy> KeptPolicy::open(const ServerAccess& access) {
-  FQ_TRY_SET(std::unique_ptr<Server> server, Server::open(access.place, access.password));
-  return KeptPolicy(access, std::move(server));
-}
-
 Result<PolicyText> KeptPolicy::read() {
   const std::string key = access_.place.key("policy");
   FQ_TRY_SET(const Reply reply,
-             server_->call(std::array<std::string_view, 4>{"HMGET", key, "version", "text"}));
-  if (reply.kind == Reply::Kind::error) return error_of_refusal(server_->name(), "HMGET", reply.text);
+             access_.link->call(key, std::array<std::string_view, 4>{"HMGET", key, "version", "text"}));
   PolicyText found;
   if (reply.at(0).is_text()) found.version = reply.at(0).text;
   found.text = reply.at(1).text;
@@ -35,8 +28,8 @@ Result<std::string> KeptPolicy::replace(const std::string& text,
   const std::string key = access_.place.key("policy"), letters = draw_base32(kLetters);
   const std::string expected = if_version.value_or("");
   FQ_TRY_SET(const Reply reply,
-             call_function(*server_, *access_.library, "policy", std::array<std::string_view, 1>{key},
-                           std::array<std::string_view, 3>{expected, letters, text}, false));
+             call_function(*access_.link, *access_.library, "policy", std::array<std::string_view, 1>{key},
+                           std::array<std::string_view, 3>{expected, letters, text}));
   if (reply.at(0).number == 1) return reply.at(1).text;
   return Error{
       ErrorKind::later,

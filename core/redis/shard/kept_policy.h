@@ -13,16 +13,12 @@ namespace fq {
 
 class KeptPolicy {
  public:
-  static Result<KeptPolicy> open(const ServerAccess& access);
+  explicit KeptPolicy(ServerAccess access) : access_(std::move(access)) {}
   Result<PolicyText> read();
   Result<std::string> replace(const std::string& text, const std::optional<std::string>& if_version);
 
  private:
-  KeptPolicy(ServerAccess access, std::unique_ptr<Server> server)
-      : access_(std::move(access)), server_(std::move(server)) {}
-
   ServerAccess access_;
-  std::unique_ptr<Server> server_;
 };
 
 }  // namespace fq

@@ -32,6 +32,8 @@ std::string rights_of(const RedisPlace& place, const Library& library) {
   if (place.database != 0) commands.emplace("select");
   std::string rules = "resetkeys resetchannels -@all ~" + place.key("*");
   for (const std::string& command : commands) rules += " +" + command;
+  rules += " +cluster|slots +wait";  // should it be one of a cluster, or have a replica
+  if (place.level == Level::strict) rules += " +config|get";
   return rules;
 }
 

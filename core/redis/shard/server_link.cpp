@@ -1,35 +1,210 @@
 #include "core/redis/shard/server_link.h"
 
+// System.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <random>
+#include <thread>
+// fq, below us.
+#include "core/base/clock.h"
 // fq, this room.
 #include "core/redis/wire/answer.h"
 
 namespace fq {
 
-Result<Server*> ServerLink::server() {
-  if (server_ != nullptr && server_->is_over()) server_.reset();
-  if (server_ == nullptr) {
-    FQ_TRY_SET(server_, Server::open(place_, password_));
-  }
-  return server_.get();
+namespace {
+
+constexpr int64_t kNotAtAll = 0;   // a deadline of who waits for nobody
+constexpr int kMovesFollowed = 5;  // at once; then with a pause
+constexpr int64_t kMoveMs = 50, kPauseMs = 20, kPauseMaxMs = 1'000;
+
+bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return text.starts_with(word) && (text.size() == word.size() || text[word.size()] == ' ');
+  });
 }
 
-Result<std::vector<Reply>> ServerLink::ask(const std::vector<std::vector<std::string>>& commands) {
-  const Turn held = turn();
-  FQ_TRY_SET(Server* const server, this->server());
-  for (const std::vector<std::string>& command : commands)
-    server->add(std::vector<std::string_view>(command.begin(), command.end()));
-  std::vector<Reply> replies;
-  std::optional<Error> refused;
-  for (const std::vector<std::string>& command : commands) {
-    Result<Reply> reply = server->receive();
-    if (!reply) drop();
-    if (!reply) return std::move(reply).error();
-    if (reply->kind == Reply::Kind::error && !refused)
-      refused = error_of_refusal(server->name(), command[0], reply->text);
-    replies.push_back(std::move(reply).value());
+/// By chance between nothing and that, so that those who wait do not come all at once.
+void sleep_at_most(int64_t ms) {
+  const auto chosen = static_cast<int64_t>(std::random_device{}() % static_cast<uint64_t>(ms));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1 + chosen));
+}
+
+int64_t pause_ms(int tries) { return std::min(kPauseMaxMs, kPauseMs << std::min(tries, 6)); }
+
+std::vector<std::string_view> views_of(const std::vector<std::string>& words) {
+  return {words.begin(), words.end()};
+}
+
+}  // namespace
+
+bool ServerLink::may_wait(int64_t deadline_ms) {
+  const int64_t now_ms = system_clock().boot_ms();
+  if (deadline_ms == kNotAtAll || now_ms < impatient_until_ms_) return false;
+  if (now_ms < deadline_ms) return true;
+  impatient_until_ms_ = now_ms + call_ms_;
+  return false;
+}
+
+/// All of these say that nothing was done. A key that is being moved is had where it was until it is gone
+/// there, and then where it is told to be: what asks for it by halves is never asked.
+bool ServerLink::goes_on(std::string_view refusal, const Server& server, int tries, int64_t deadline_ms) {
+  if (begins_with_any(refusal, {"MOVED"})) {
+    nodes_.note_moved(refusal, server);
+    if (tries < kMovesFollowed) return true;
+    nodes_.forget();
   }
-  if (refused) return *refused;
+  if (begins_with_any(refusal, {"MOVED", "ASK", "TRYAGAIN"})) {
+    if (!may_wait(deadline_ms)) return false;
+    sleep_at_most(kMoveMs);
+    return true;
+  }
+  const bool is_passing =
+      begins_with_any(refusal, {"CLUSTERDOWN", "MASTERDOWN", "LOADING", "READONLY"}) && nodes_.is_cluster();
+  if (!is_passing || !may_wait(deadline_ms)) return false;
+  nodes_.forget();
+  sleep_at_most(pause_ms(tries));
+  return true;
+}
+
+/// Another server may take over from one that cannot be reached.
+bool ServerLink::tries_again(const Error& error, int tries, int64_t deadline_ms) {
+  if (!nodes_.is_cluster() || error.kind != ErrorKind::later || !may_wait(deadline_ms)) return false;
+  nodes_.forget();
+  sleep_at_most(pause_ms(tries));
+  return true;
+}
+
+Result<ServerLink::Said> ServerLink::say_until(std::string_view key, const MakeWords& words, Copy copy,
+                                               int64_t deadline_ms) {
+  for (int tries = 0;; ++tries) {
+    Result<std::shared_ptr<Server>> server = nodes_.of_key(key);
+    if (!server && tries_again(server.error(), tries, deadline_ms)) continue;
+    if (!server) return std::move(server).error();
+    Result<Reply> reply = (*server)->call(words(**server));
+    if (!reply) {
+      nodes_.drop(*server);
+      return std::move(reply).error();
+    }
+    const bool refused = reply->kind == Reply::Kind::error;
+    if (refused && goes_on(reply->text, **server, tries, deadline_ms)) continue;
+    Said said{std::move(reply).value(), (*server)->name()};
+    if (copy == Copy::none || refused) return said;
+    const Result<bool> copied = (*server)->has_copy(copy == Copy::vital);
+    if (!copied) nodes_.drop(*server);
+    said.has_copy = copied && *copied;
+    return said;
+  }
+}
+
+Result<ServerLink::Said> ServerLink::say(std::string_view key, const MakeWords& words, Copy copy) {
+  const std::lock_guard held(mutex_);
+  return say_until(key, words, copy, system_clock().boot_ms() + call_ms_);
+}
+
+Result<Reply> ServerLink::call(std::string_view key, Words words) {
+  const auto same = [&](const Server&) { return std::vector<std::string_view>(words.begin(), words.end()); };
+  FQ_TRY_SET(Said said, say(key, same));
+  if (said.reply.kind == Reply::Kind::error) return error_of_refusal(said.server, words[0], said.reply.text);
+  return std::move(said.reply);
+}
+
+/// First all that is asked, then all that is answered: servers work at the same time. What one of them has
+/// given away is asked for again, but nobody waits for one that is gone.
+std::vector<Result<Reply>> ServerLink::ask(const std::vector<std::vector<std::string>>& commands) {
+  std::vector<Result<Reply>> replies;
+  for (size_t i = 0; i < commands.size(); ++i) replies.emplace_back(Reply());
+  const std::lock_guard held(mutex_);
+  std::map<std::shared_ptr<Server>, std::vector<size_t>> by_server;
+  for (size_t i = 0; i < commands.size(); ++i) {
+    const Result<std::shared_ptr<Server>> server =
+        commands[i].size() > 1 ? nodes_.of_key(commands[i][1]) : nodes_.any();
+    if (server) by_server[*server].push_back(i);
+    if (!server) replies[i] = server.error();
+  }
+  for (const auto& [server, places] : by_server) {
+    for (const size_t i : places) server->add(views_of(commands[i]));
+  }
+  std::vector<size_t> moved;
+  for (const auto& [server, places] : by_server) {
+    std::optional<Error> lost;
+    for (const size_t i : places) {
+      replies[i] = lost ? Result<Reply>(*lost) : server->receive();
+      if (!replies[i]) lost = replies[i].error();
+      if (!replies[i] || replies[i]->kind != Reply::Kind::error) continue;
+      if (replies[i]->text.starts_with("MOVED ")) moved.push_back(i);
+      replies[i] = error_of_refusal(server->name(), commands[i][0], replies[i]->text);
+    }
+    if (lost) nodes_.drop(server);
+  }
+  if (!moved.empty()) nodes_.forget();
+  for (const size_t i : moved) {
+    Result<Said> said = say_until(
+        commands[i][1], [&](const Server&) { return views_of(commands[i]); }, Copy::none, kNotAtAll);
+    if (!said) replies[i] = said.error();
+    if (said && said->reply.kind != Reply::Kind::error) replies[i] = std::move(said->reply);
+  }
   return replies;
+}
+
+Result<std::string> ServerLink::scan_page(size_t server, const std::string& cursor,
+                                          const std::string& pattern, std::vector<std::string>& names,
+                                          bool& is_over) {
+  const std::lock_guard held(mutex_);
+  FQ_TRY_SET(const std::vector<std::shared_ptr<Server>> all, nodes_.masters());
+  is_over = server >= all.size();
+  if (is_over) return cursor;
+  Result<Reply> page =
+      all[server]->call(std::array<std::string_view, 6>{"SCAN", cursor, "MATCH", pattern, "COUNT", "1000"});
+  if (!page) nodes_.drop(all[server]);
+  if (!page) return std::move(page).error();
+  if (page->kind == Reply::Kind::error) return error_of_refusal(all[server]->name(), "SCAN", page->text);
+  for (const Reply& key : page->at(1).items) names.push_back(key.text);
+  return page->at(0).text;
+}
+
+Result<void> ServerLink::scan(const std::string& pattern,
+                              const std::function<Result<void>(const std::vector<std::string>&)>& visit) {
+  std::string cursor = "0";
+  for (size_t server = 0;;) {
+    std::vector<std::string> names;
+    bool is_over = false;
+    FQ_TRY_SET(cursor, scan_page(server, cursor, pattern, names, is_over));
+    if (is_over) return {};
+    FQ_TRY(visit(names));
+    if (cursor == "0" || cursor.empty()) cursor = "0", ++server;
+  }
+}
+
+Result<void> ServerLink::on_each_server(const std::function<Result<void>(Server&)>& run) {
+  const std::lock_guard held(mutex_);
+  FQ_TRY_SET(const std::vector<std::shared_ptr<Server>> all, nodes_.masters());
+  for (const std::shared_ptr<Server>& server : all) FQ_TRY(run(*server));
+  return {};
+}
+
+bool ServerLink::has_several() {
+  const std::lock_guard held(mutex_);
+  return nodes_.is_cluster();
+}
+
+Result<uint32_t> ServerLink::unserved_slots() {
+  const std::lock_guard held(mutex_);
+  return nodes_.unserved_slots();
+}
+
+Result<Level> ServerLink::level() {
+  const std::lock_guard held(mutex_);
+  FQ_TRY_SET(const std::shared_ptr<Server> server, nodes_.any());
+  return server->level();
+}
+
+Result<bool> ServerLink::is_cluster() {
+  const std::lock_guard held(mutex_);
+  FQ_TRY(nodes_.any());
+  return nodes_.is_cluster();
 }
 
 }  // namespace fq

@@ -1,39 +1,68 @@
-// server_link - a connection that the shards of a queue share, one call at a time, so that a queue of many
-// shards needs no more connections than one of a single shard.
+// server_link - the connections of a place, that all who have the link share, one call at a time: so a queue
+// of many shards needs no more of them than there are servers.
+//
+// It knows what of a server's refusals says that nothing was done, and asks again, there or elsewhere.
 #pragma once
 
 // System.
-#include <memory>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
 // fq, this room.
-#include "core/redis/wire/server.h"
+#include "core/redis/wire/nodes.h"
 
 namespace fq {
 
 class ServerLink {
  public:
-  ServerLink(RedisPlace place, std::string password)
-      : place_(std::move(place)), password_(std::move(password)) {}
+  ServerLink(const RedisPlace& place, std::string password)
+      : nodes_(place, std::move(password)), call_ms_(place.call_ms) {}
 
-  /// For as long as it is held nobody else calls.
-  using Turn = std::unique_lock<std::mutex>;
-  Turn turn() { return Turn(mutex_); }
+  /// What is to be sent to this server.
+  using MakeWords = std::function<std::vector<std::string_view>(const Server&)>;
+  struct Said {
+    Reply reply;  // or a refusal
+    std::string server;
+    bool has_copy = true;  // where a replica is to have it before it is told
+  };
+  /// Whether a replica is waited for: by who only looks, by who can do without, by who must not lose it.
+  enum class Copy { none, unless_it_lags, vital };
+  /// To the server that has this key.
+  Result<Said> say(std::string_view key, const MakeWords& words, Copy copy = Copy::none);
+  /// A refusal is an Error.
+  Result<Reply> call(std::string_view key, Words words);
 
-  /// Needs: a turn.
-  Result<Server*> server();
-  /// Needs: a turn. Whatever comes on it now may be the answer to what was asked before.
-  void drop() { server_.reset(); }
+  /// Commands in one go, each to the server that has its first key; replies in order. A refusal is an Error.
+  std::vector<Result<Reply>> ask(const std::vector<std::vector<std::string>>& commands);
 
-  /// Commands in one go, and their replies in order; a refusal of any is an Error.
-  Result<std::vector<Reply>> ask(const std::vector<std::vector<std::string>>& commands);
+  /// Pages of names of keys, of all servers.
+  Result<void> scan(const std::string& pattern,
+                    const std::function<Result<void>(const std::vector<std::string>&)>& visit);
+  Result<void> on_each_server(const std::function<Result<void>(Server&)>& run);
+  Result<bool> is_cluster();
+  /// Of a cluster, those that nobody has.
+  Result<uint32_t> unserved_slots();
+  /// It is known to be one.
+  bool has_several();
+  /// As the server that is met first has it.
+  Result<Level> level();
 
  private:
-  const RedisPlace place_;
-  const std::string password_;
+  // Needs: the lock, each of them.
+  Result<Said> say_until(std::string_view key, const MakeWords& words, Copy copy, int64_t deadline_ms);
+  /// Whether to ask again, when that is worth while and not too late.
+  bool goes_on(std::string_view refusal, const Server& server, int tries, int64_t deadline_ms);
+  bool tries_again(const Error& error, int tries, int64_t deadline_ms);
+  /// Whether who waits for servers may go on doing so. Who has waited in vain waits no second time at once.
+  bool may_wait(int64_t deadline_ms);
+  Result<std::string> scan_page(size_t server, const std::string& cursor, const std::string& pattern,
+                                std::vector<std::string>& names, bool& is_over);
+
   std::mutex mutex_;
-  std::unique_ptr<Server> server_;
+  Nodes nodes_;
+  const int64_t call_ms_;
+  int64_t impatient_until_ms_ = 0;
 };
 
 }  // namespace fq

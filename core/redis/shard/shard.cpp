@@ -1,8 +1,10 @@
 #include "core/redis/shard/shard.h"
 
 // System.
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 // fq, below us.
 #include "core/api/policy_text.h"
@@ -15,39 +17,84 @@ namespace fq {
 namespace {
 
 constexpr int kTicksMax = 100;  // 64 timers each, before a call gives up
+constexpr int kLoadsMax = 3;    // a failover may take a library away that was just loaded
 
 bool has_more(const Reply& reply) { return reply.at(0).at(2).number == 1; }
 bool is_schedule_due(const Reply& reply) { return reply.at(0).at(5).number == 1; }
 
 }  // namespace
 
+namespace {
+
+Result<bool> is_loaded_anew(const std::string& server, const Reply& reply) {
+  if (reply.kind != Reply::Kind::error) return true;
+  if (reply.text.find("already exists") != std::string::npos) return false;  // somebody else was as quick
+  if (reply.text.starts_with("NOPERM")) {
+    return Error{ErrorKind::unusable,
+                 server + ": FUNCTION LOAD: this user may not; an administrator must run fq-redis load URL",
+                 0};
+  }
+  return error_of_refusal(server, "FUNCTION LOAD", reply.text);
+}
+
+}  // namespace
+
 Result<bool> load_library(Server& server, const Library& library) {
   FQ_TRY_SET(const Reply reply,
              server.call(std::array<std::string_view, 3>{"FUNCTION", "LOAD", library.text}));
-  if (reply.kind != Reply::Kind::error) return true;
-  if (reply.text.find("already exists") != std::string::npos) return false;
-  if (reply.text.starts_with("NOPERM")) {
-    return Error{
-        ErrorKind::unusable,
-        server.name() + ": FUNCTION LOAD: this user may not; an administrator must run fq-redis load URL", 0};
-  }
-  return error_of_refusal(server.name(), "FUNCTION LOAD", reply.text);
+  return is_loaded_anew(server.name(), reply);
 }
 
-Result<Reply> call_function(Server& server, const Library& library, std::string_view name, Words keys,
-                            Words arguments, bool reads_only) {
+namespace {
+
+/// What is told accepted is not to be lost; verdicts and the like are made up for by a second run.
+ServerLink::Copy copy_of(std::string_view function) {
+  constexpr std::string_view kOnlyLook[] = {"look", "run"};
+  constexpr std::string_view kAccept[] = {"push", "import", "step", "fire", "policy", "make"};
+  const auto is_it = [&](std::string_view each) { return each == function; };
+  if (std::any_of(std::begin(kOnlyLook), std::end(kOnlyLook), is_it)) return ServerLink::Copy::none;
+  const bool accepts = std::any_of(std::begin(kAccept), std::end(kAccept), is_it);
+  return accepts ? ServerLink::Copy::vital : ServerLink::Copy::unless_it_lags;
+}
+
+}  // namespace
+
+Result<Reply> call_function(ServerLink& link, const Library& library, std::string_view name, Words keys,
+                            const ServerLink::MakeWords& arguments) {
   const std::string function = std::string(library.name) + "_" + std::string(name);
   const std::string key_count = std::to_string(keys.size());
-  std::vector<std::string_view> words = {reads_only ? "FCALL_RO" : "FCALL", function, key_count};
-  words.insert(words.end(), keys.begin(), keys.end());
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  FQ_TRY_SET(Reply reply, server.call(words));
-  if (reply.kind == Reply::Kind::error && lacks_library(reply.text)) {
-    FQ_TRY(load_library(server, library));  // or somebody else was as quick
-    FQ_TRY_SET(reply, server.call(words));
+  const ServerLink::Copy copy = copy_of(name);
+  const auto call = [&](const Server& server) {
+    std::vector<std::string_view> words = {name == "look" ? "FCALL_RO" : "FCALL", function, key_count};
+    words.insert(words.end(), keys.begin(), keys.end());
+    const std::vector<std::string_view> more = arguments(server);
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const auto load = [&](const Server&) {
+    return std::vector<std::string_view>{"FUNCTION", "LOAD", library.text};
+  };
+  for (int loads = 0;; ++loads) {
+    FQ_TRY_SET(ServerLink::Said said, link.say(keys[0], call, copy));
+    if (!said.has_copy && copy == ServerLink::Copy::vital) {
+      return Error{
+          ErrorKind::io,
+          said.server + ": has accepted it, and no replica has yet; it may be lost if that server dies now",
+          ETIMEDOUT};
+    }
+    if (said.reply.kind != Reply::Kind::error) return std::move(said.reply);
+    if (!lacks_library(said.reply.text) || loads == kLoadsMax)
+      return error_of_refusal(said.server, name, said.reply.text);
+    FQ_TRY_SET(said, link.say(keys[0], load));
+    FQ_TRY(is_loaded_anew(said.server, said.reply));
   }
-  if (reply.kind == Reply::Kind::error) return error_of_refusal(server.name(), name, reply.text);
-  return reply;
+}
+
+Result<Reply> call_function(ServerLink& link, const Library& library, std::string_view name, Words keys,
+                            Words arguments) {
+  return call_function(link, library, name, keys, [&](const Server&) {
+    return std::vector<std::string_view>(arguments.begin(), arguments.end());
+  });
 }
 
 int64_t Shard::wall_ahead_ms() const {
@@ -55,14 +102,21 @@ int64_t Shard::wall_ahead_ms() const {
   return access_.told_time->wall_ms() - access_.told_time->boot_ms();
 }
 
+/// `cursor` has the server's name behind a blank: on another one its number says nothing.
 Result<std::vector<std::string>> Shard::keys(std::string& cursor) {
-  const ServerLink::Turn held = turn();
-  FQ_TRY_SET(Server* const server, this->server());
+  const size_t end = cursor.find(' ');
+  const std::string number = cursor.substr(0, end);
   const std::string pattern = tag_ + "*";  // prefix and queue have no character that a pattern knows
-  FQ_TRY_SET(const Reply page, server->call(std::array<std::string_view, 6>{"SCAN", cursor, "MATCH", pattern,
-                                                                            "COUNT", "1000"}));
-  if (page.kind == Reply::Kind::error) return error_of_refusal(server->name(), "SCAN", page.text);
-  cursor = page.at(0).text;
+  const auto scan = [&](const Server&) {
+    return std::vector<std::string_view>{"SCAN", number, "MATCH", pattern, "COUNT", "1000"};
+  };
+  FQ_TRY_SET(const ServerLink::Said said, access_.link->say(tag_, scan));
+  const Reply& page = said.reply;
+  if (page.kind == Reply::Kind::error) return error_of_refusal(said.server, "SCAN", page.text);
+  if (end != std::string::npos && cursor.substr(end + 1) != said.server)
+    return Error{ErrorKind::later, said.server + ": has taken over the queue's keys meanwhile; try again", 0};
+  const std::string& next = page.at(0).text;
+  cursor = next == "0" ? next : next + " " + said.server;
   std::vector<std::string> names;
   for (const Reply& key : page.at(1).items) {
     if (key.text.starts_with(tag_)) names.push_back(key.text.substr(tag_.size()));
@@ -71,11 +125,9 @@ Result<std::vector<std::string>> Shard::keys(std::string& cursor) {
 }
 
 Result<std::string> Shard::policy_version() {
-  const ServerLink::Turn held = turn();
-  FQ_TRY_SET(Server* const server, this->server());
   const std::string key = access_.place.key("policy");
-  FQ_TRY_SET(const Reply reply, server->call(std::array<std::string_view, 3>{"HGET", key, "version"}));
-  if (reply.kind == Reply::Kind::error) return error_of_refusal(server->name(), "HGET", reply.text);
+  FQ_TRY_SET(const Reply reply,
+             access_.link->call(key, std::array<std::string_view, 3>{"HGET", key, "version"}));
   return reply.is_text() ? reply.text : kNoPolicyVersion;
 }
 
@@ -86,24 +138,8 @@ std::string Shard::place() const {
   return text + "/" + std::to_string(access_.place.database) + "/" + tag_;
 }
 
-Result<Server*> Shard::server() {
-  if (access_.link) return access_.link->server();
-  if (server_ != nullptr && server_->is_over()) server_.reset();
-  if (server_ == nullptr) {
-    FQ_TRY_SET(server_, Server::open(access_.place, access_.password));
-  }
-  return server_.get();
-}
-
-void Shard::drop() {
-  if (access_.link) access_.link->drop();
-  server_.reset();
-}
-
 Result<Reply> Shard::call(std::string_view function, const std::vector<std::string_view>& arguments,
                           const std::string& other) {
-  const ServerLink::Turn held = turn();
-  FQ_TRY_SET(Server* const server, this->server());
   // One key that is always there and one that never is: while a cluster moves them, a server refuses the
   // call.
   const std::string root = tag_ + "h", canary = tag_ + "c", root_there = other + "h",
@@ -113,25 +149,30 @@ Result<Reply> Shard::call(std::string_view function, const std::vector<std::stri
   if (access_.told_time != nullptr) {
     const std::string now = std::to_string(access_.told_time->boot_ms());
     const std::string ahead = std::to_string(wall_ahead_ms());
-    FQ_TRY(server->call(std::array<std::string_view, 6>{"HSET", root, "clock", now, "ahead", ahead}));
+    const std::vector<std::string_view> tell = {"HSET", root, "clock", now, "ahead", ahead};
+    FQ_TRY(access_.link->say(root, [&](const Server&) { return tell; }));  // refused: it stands still
   }
   const bool reads_only = function == "look";
   const std::string sessions = living_sessions().all(place(), nonce_);
-  std::vector<std::string_view> words;
-  if (!reads_only) words = {server->run_id(), sessions};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  Result<Reply> reply = call_function(*server, *access_.library, function, keys, words, reads_only);
-  // Whatever comes on it now may be the answer to this.
-  if (!reply && reply.error().kind == ErrorKind::io) drop();
-  return reply;
+  const auto words = [&](const Server& server) {
+    std::vector<std::string_view> all;
+    if (!reads_only) all = {server.run_id(), sessions};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return all;
+  };
+  return call_function(*access_.link, *access_.library, function, keys, words);
 }
 
 /// A server that is slow is not asked twice: it would only be slower.
+bool Shard::was_cut(const Error& error) const {
+  return error.kind == ErrorKind::io && (error.sys != ETIMEDOUT || access_.link->has_several());
+}
+
 Result<Reply> Shard::call(std::string_view function, const std::vector<std::string_view>& arguments,
                           Lost lost, const std::string& other) {
   Result<Reply> reply = call(function, arguments, other);
-  const bool was_cut = !reply && reply.error().kind == ErrorKind::io && reply.error().sys != ETIMEDOUT;
-  return was_cut && lost == Lost::is_repeated ? call(function, arguments, other) : std::move(reply);
+  const bool is_repeated = !reply && lost == Lost::is_repeated && was_cut(reply.error());
+  return is_repeated ? call(function, arguments, other) : std::move(reply);
 }
 
 Result<Reply> Shard::change(std::string_view function, const std::vector<std::string_view>& arguments,

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 // fq, below us.
+#include "core/api/away.h"
 #include "core/base/clock.h"
 // fq, this room.
 #include "core/redis/shard/library.h"
@@ -26,8 +27,7 @@ class Renewer;
 
 /// What the shards of one queue have together.
 struct SharedAccess {
-  std::shared_ptr<ServerLink> calls;   // of the queue's own thread
-  std::shared_ptr<ServerLink> beside;  // of other threads
+  std::shared_ptr<ServerLink> beside;  // for other threads than the queue's
   std::shared_ptr<Renewer> renewer;
   std::string nonce;  // of the session
 };
@@ -37,21 +37,24 @@ struct ServerAccess {
   RedisPlace place;
   std::string password;
   const Library* library = nullptr;
-  Clock* told_time = nullptr;                       // of a library that is told the time: of tests
-  std::shared_ptr<const SharedAccess> shared = {};  // none: each shard has connections of its own
-  std::shared_ptr<ServerLink> link = {};            // none: likewise
+  Clock* told_time = nullptr;  // of a library that is told the time: of tests
+  std::shared_ptr<ServerLink> link;
+  AwayList* away = nullptr;                         // of who asks: see OpenOptions
+  std::shared_ptr<const SharedAccess> shared = {};  // none: it is of a queue of one shard
 
   /// For calls of another thread than the queue's.
   ServerAccess beside() const {
     ServerAccess access = *this;
-    if (shared) access.link = shared->beside;
+    access.link = shared ? shared->beside : std::make_shared<ServerLink>(place, password);
     return access;
   }
 };
 
-/// Calls a function whose first key is `root`. The library is loaded where it is missing.
-Result<Reply> call_function(Server& server, const Library& library, std::string_view name, Words keys,
-                            Words arguments, bool reads_only);
+/// Calls a function on the server that has its keys. The library is loaded where it is missing.
+Result<Reply> call_function(ServerLink& link, const Library& library, std::string_view name, Words keys,
+                            const ServerLink::MakeWords& arguments);
+Result<Reply> call_function(ServerLink& link, const Library& library, std::string_view name, Words keys,
+                            Words arguments);
 
 /// True: it was not there.
 Result<bool> load_library(Server& server, const Library& library);
@@ -77,12 +80,15 @@ class Shard {
   /// Sets the function that makes the messages of schedules which are due, as the server's program says.
   void when_schedules_are_due(std::function<Result<void>()> run) { run_schedules_ = std::move(run); }
 
+  /// The connection was lost before an answer came, or it did not come where another server may take over.
+  bool was_cut(const Error& error) const;
   /// Does what is due and nothing else.
   Result<Reply> tick();
   /// A page of the names of all its keys, without their tag; `cursor` is "0" at the begin and at the end.
   Result<std::vector<std::string>> keys(std::string& cursor);
   /// Of the policy that is kept for all queues of the place.
   Result<std::string> policy_version();
+  const std::string& tag() const { return tag_; }
   /// The same for all that call the same shard.
   std::string place() const;
 
@@ -92,10 +98,6 @@ class Shard {
 
  private:
   int64_t wall_ahead_ms() const;
-  /// Needs: a turn of the link, where there is one.
-  Result<Server*> server();
-  ServerLink::Turn turn() { return access_.link ? access_.link->turn() : ServerLink::Turn(); }
-  void drop();
   Result<void> see_to_schedules(const Reply& reply);
   Result<Reply> change(std::string_view function, const std::vector<std::string_view>& arguments, Lost lost,
                        const std::string& other);
@@ -108,7 +110,6 @@ class Shard {
   ServerAccess access_;
   std::string tag_;  // of its keys: "fq1:PREFIX:{...}:"
   std::string nonce_;
-  std::unique_ptr<Server> server_;               // of its own
   std::function<Result<void>()> run_schedules_;  // of the object that makes their messages
 };
 

@@ -33,14 +33,19 @@ Result<bool> ShardedLeases::is_idle() {
 
 Result<void> ShardedLeases::do_what_is_due() {
   const std::vector<size_t> due = visits_.due();
-  for (const size_t shard : due) FQ_TRY(shards_.at(shard).shard().tick());
+  for (const size_t shard : due) {
+    if (Result<Reply> done = shards_.at(shard).shard().tick(); !done) visits_.lost(shard, done.error());
+  }
   return due.empty() ? Result<void>() : visits_.look(true);
 }
 
 Result<void> ShardedLeases::take_news(const LeaseRequest& request, LeaseReply& reply) {
   for (const size_t shard : visits_.with_news()) {
     uint64_t bytes = 0;
-    FQ_TRY(shards_.at(shard).leases().add(request, 0, bytes, reply));
+    const auto added = shards_.at(shard).leases().add(request, 0, bytes, reply);
+    if (added) continue;
+    if (!is_away(added.error())) return added.error();
+    visits_.lost(shard, added.error());  // it keeps them
   }
   return {};
 }
@@ -62,8 +67,12 @@ Result<void> ShardedLeases::take(const LeaseRequest& request, Pass& pass, LeaseR
     const std::optional<Visits::Visit> next = visits_.next(pass.want, pass.only);
     if (!next) return {};
     Result<void> visited = visit(request, *next, pass, reply);
+    if (visited) continue;
+    // Nothing was done there, or what was is made up for by its next call; and there are others.
+    const bool is_passed_over = is_away(visited.error());
+    if (is_passed_over) visits_.lost(next->shard, visited.error());
     // What another shard has given is not lost.
-    if (!visited) return reply.deliveries.empty() ? std::move(visited) : Result<void>();
+    if (!is_passed_over) return reply.deliveries.empty() ? std::move(visited) : Result<void>();
   }
   return {};
 }
@@ -84,12 +93,13 @@ Result<LeaseReply> ShardedLeases::look_once(const LeaseRequest& request, bool fr
   if (!pass.only) pass.servable = visits_.is_any_open();
   reply.next_wake_ms = visits_.next_due_ms();
   reply.why_empty = WhyEmpty::none;
+  if (reply.deliveries.empty() || shards_.is_attended()) visits_.tell_lost();
   if (!reply.deliveries.empty()) {
     if (request.watch) reply.more = pass.servable;
     return reply;
   }
   reply.why_empty = WhyEmpty::nothing;
-  if (request.wait && request.until_idle) {
+  if (request.wait && request.until_idle && visits_.are_all_there()) {
     FQ_TRY_SET(const bool idle, is_idle());
     if (idle) reply.why_empty = WhyEmpty::idle;
   }
@@ -106,6 +116,10 @@ Result<LeaseReply> ShardedLeases::lease(const LeaseRequest& request) {
     const bool is_nothing = reply.why_empty == WhyEmpty::nothing;
     if (is_nothing && !fresh) continue;  // what was known may have been old
     if (!request.wait || !is_nothing) return reply;
+    if (shards_.has_away_notice()) {  // who waits takes it between two waits
+      reply.why_empty = WhyEmpty::changed;
+      return reply;
+    }
     const Waiting::End end = waiting.sleep(reply.next_wake_ms);
     if (end == Waiting::End::timed_out) reply.why_empty = WhyEmpty::timed_out;
     if (end == Waiting::End::interrupted) reply.why_empty = WhyEmpty::interrupted;

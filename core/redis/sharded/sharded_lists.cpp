@@ -22,7 +22,10 @@ Result<MessagePage> ShardedLists::peek(const Filter& filter, const Cursor& from,
   Cursor inner{std::string(rest.substr(rest.empty() ? 0 : 1))};
   MessagePage page;
   for (size_t shard = only.value_or(*begin); shard < shards_.count(); ++shard) {
-    FQ_TRY_SET(MessagePage some, shards_.at(shard).peek(filter, inner, n - page.messages.size()));
+    Result<MessagePage> peeked = shards_.at(shard).peek(filter, inner, n - page.messages.size());
+    if (!peeked && (only || !is_away(peeked.error()))) return peeked;
+    if (!peeked) shards_.note_away(shard, peeked.error());
+    MessagePage some = peeked ? std::move(peeked).value() : MessagePage();
     std::move(some.messages.begin(), some.messages.end(), std::back_inserter(page.messages));
     const bool is_last = only || shard + 1 == shards_.count();
     if (!some.next.text.empty()) page.next.text = std::to_string(shard) + ":" + some.next.text;
@@ -39,11 +42,12 @@ Result<IdPage> ShardedLists::select(const Filter& filter, const Cursor& from, si
   if (const std::optional<size_t> only = only_shard(filter)) return shards_.at(*only).select(filter, from, n);
   IdPage page;
   bool is_more = false;
-  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+  FQ_TRY(shards_.for_each([&](size_t shard) -> Result<void> {
     FQ_TRY_SET(const IdPage some, shards_.at(shard).select(filter, from, n));
     page.ids.insert(page.ids.end(), some.ids.begin(), some.ids.end());
     is_more = is_more || !some.next.text.empty();
-  }
+    return {};
+  }));
   std::sort(page.ids.begin(), page.ids.end());
   is_more = is_more || page.ids.size() > n;
   page.ids.resize(std::min(n, page.ids.size()));
@@ -55,11 +59,12 @@ Result<MessagePage> ShardedLists::ended(const Filter& filter, const Cursor& from
   if (const std::optional<size_t> only = only_shard(filter)) return shards_.at(*only).ended(filter, from, n);
   MessagePage page;
   bool is_more = false;
-  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+  FQ_TRY(shards_.for_each([&](size_t shard) -> Result<void> {
     FQ_TRY_SET(MessagePage some, shards_.at(shard).ended(filter, from, n));
     std::move(some.messages.begin(), some.messages.end(), std::back_inserter(page.messages));
     is_more = is_more || !some.next.text.empty();
-  }
+    return {};
+  }));
   const auto time_of = [](const MessageInfo& info) { return info.ended_at_wall_ms.value_or(0); };
   std::stable_sort(page.messages.begin(), page.messages.end(),
                    [&](const MessageInfo& a, const MessageInfo& b) {

@@ -82,13 +82,16 @@ Result<void> ShardedPolicy::set(std::string_view path, const PolicyPatch& patch)
 Result<OverridePage> ShardedPolicy::overrides(const Cursor& from, size_t n) {
   OverridePage page;
   bool is_more = false;
-  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+  bool is_first = true;
+  FQ_TRY(shards_.for_each([&](size_t shard) -> Result<void> {
     FQ_TRY_SET(OverridePage some, shards_.at(shard).policy().overrides(from, n));
     is_more = is_more || !some.next.text.empty();
     for (PolicyOverride& each : some.overrides) {
-      if (shard == 0 || !each.path.empty()) page.overrides.push_back(std::move(each));
+      if (is_first || !each.path.empty()) page.overrides.push_back(std::move(each));
     }
-  }
+    is_first = false;
+    return {};
+  }));
   std::sort(page.overrides.begin(), page.overrides.end(),
             [](const PolicyOverride& a, const PolicyOverride& b) { return a.path < b.path; });
   is_more = is_more || page.overrides.size() > n;

@@ -57,7 +57,11 @@ class ShardedQueue final : public Queue {
                                           std::optional<int64_t> limit_ms) override {
     return shards_.at(0).hold_for_job(ids, limit_ms);
   }
-  Result<void> attend(const Attendance& attendance) override { return shards_.at(0).attend(attendance); }
+  Result<void> attend(const Attendance& attendance) override {
+    shards_.attend();
+    return shards_.first_there([&](RedisQueue& queue) { return queue.attend(attendance); });
+  }
+  std::vector<std::string> take_notices() override;
   Result<std::vector<Attendee>> attendees() override { return sums_.attendees(); }
   Result<MutateReply> mutate(std::span<const MessageId> ids, Action action) override {
     return lists_.mutate(ids, action);
@@ -73,7 +77,9 @@ class ShardedQueue final : public Queue {
   Result<std::optional<ExportedMessage>> exported(MessageId id) override { return of(id).exported(id); }
   Result<ImportReply> import_messages(std::span<const ExportedMessage> messages,
                                       std::string_view origin) override;
-  Result<Settings> settings() override { return shards_.at(0).settings(); }
+  Result<Settings> settings() override {
+    return shards_.first_there([](RedisQueue& queue) { return queue.settings(); });
+  }
   Result<bool> policy_is_current(const FileIdentity& identity) override {
     return policy_.is_current(identity);
   }
@@ -82,7 +88,9 @@ class ShardedQueue final : public Queue {
                            const std::string* text) override {
     return policy_.load(policy, identity, text);
   }
-  Result<std::string> policy_kept() override { return shards_.at(0).policy_kept(); }
+  Result<std::string> policy_kept() override {
+    return shards_.first_there([](RedisQueue& queue) { return queue.policy_kept(); });
+  }
   Result<void> policy_set(std::string_view path, const PolicyPatch& patch) override {
     return policy_.set(path, patch);
   }

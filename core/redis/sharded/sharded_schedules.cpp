@@ -51,11 +51,12 @@ Result<void> ShardedSchedules::load(std::span<const ScheduleDefinition> definiti
 Result<SchedulePage> ShardedSchedules::list(const Cursor& from, size_t n) {
   SchedulePage page;
   bool is_more = false;
-  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+  FQ_TRY(shards_.for_each([&](size_t shard) -> Result<void> {
     FQ_TRY_SET(SchedulePage some, at(shard).list(from, n));
     is_more = is_more || !some.next.text.empty();
     std::move(some.schedules.begin(), some.schedules.end(), std::back_inserter(page.schedules));
-  }
+    return {};
+  }));
   std::sort(page.schedules.begin(), page.schedules.end(),
             [](const ScheduleInfo& a, const ScheduleInfo& b) { return a.name < b.name; });
   is_more = is_more || page.schedules.size() > n;

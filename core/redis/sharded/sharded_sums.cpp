@@ -57,10 +57,11 @@ std::vector<Explanation> in_turns(std::vector<std::vector<Explanation>> lists, s
 Result<StatsRow> ShardedSums::of_queue() {
   StatsRow sum;
   TimeCounts waited, ran;
-  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+  FQ_TRY(shards_.for_each([&](size_t shard) -> Result<void> {
     FQ_TRY_SET(const StatsRow row, shards_.at(shard).looker().sums(waited, ran));
     add(row, sum);
-  }
+    return {};
+  }));
   sum.wait_ms = waited.percentiles();
   sum.run_ms = ran.percentiles();
   return sum;
@@ -73,11 +74,12 @@ Result<StatsReply> ShardedSums::stats(const StatsRequest& request) {
     FQ_TRY_SET(reply.rows.emplace_back(), of_queue());
     return reply;
   }
-  for (size_t shard = 0; shard < shards_.count(); ++shard) {
-    if (!request.tenant.empty() && shard != shards_.of_tenant(request.tenant)) continue;
+  FQ_TRY(shards_.for_each([&](size_t shard) -> Result<void> {
+    if (!request.tenant.empty() && shard != shards_.of_tenant(request.tenant)) return {};
     FQ_TRY_SET(std::vector<StatsRow> rows, shards_.at(shard).looker().tenants(request.tenant));
     std::move(rows.begin(), rows.end(), std::back_inserter(reply.rows));
-  }
+    return {};
+  }));
   std::sort(reply.rows.begin(), reply.rows.end(),
             [](const StatsRow& a, const StatsRow& b) { return a.tenant < b.tenant; });
   return reply;
@@ -86,7 +88,7 @@ Result<StatsReply> ShardedSums::stats(const StatsRequest& request) {
 /// A process has one session in all shards.
 Result<std::vector<Attendee>> ShardedSums::attendees() {
   std::map<std::string, RedisLook::Session> all;
-  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+  FQ_TRY(shards_.for_each([&](size_t shard) -> Result<void> {
     FQ_TRY_SET(auto found, shards_.at(shard).looker().sessions());
     for (auto& [nonce, more] : found) {
       const auto [at, is_new] = all.try_emplace(nonce, more);
@@ -98,7 +100,8 @@ Result<std::vector<Attendee>> ShardedSums::attendees() {
       one.since_wall_ms = std::min(one.since_wall_ms, more.attendee.since_wall_ms);
       one.ids.insert(one.ids.end(), more.attendee.ids.begin(), more.attendee.ids.end());
     }
-  }
+    return {};
+  }));
   std::vector<Attendee> told;
   for (auto& [nonce, session] : all) {
     std::sort(session.attendee.ids.begin(), session.attendee.ids.end());
@@ -122,7 +125,7 @@ void ShardedSums::forget_places(ExplainReply& reply) const {
 Result<ExplainReply> ShardedSums::explain_all(const ExplainRequest& request) {
   ExplainReply reply;
   std::vector<std::vector<Explanation>> next;
-  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+  FQ_TRY(shards_.for_each([&](size_t shard) -> Result<void> {
     FQ_TRY_SET(ExplainReply some, shards_.at(shard).explain(request));
     next.push_back(std::move(some.next));
     const size_t room = kBlockedTold - std::min(kBlockedTold, reply.blocked.size());
@@ -130,7 +133,8 @@ Result<ExplainReply> ShardedSums::explain_all(const ExplainRequest& request) {
     reply.more_blocked += some.more_blocked + some.blocked.size() - taken;
     std::move(some.blocked.begin(), some.blocked.begin() + static_cast<ptrdiff_t>(taken),
               std::back_inserter(reply.blocked));
-  }
+    return {};
+  }));
   reply.next = in_turns(std::move(next), request.next);
   return reply;
 }
@@ -145,7 +149,7 @@ Result<ExplainReply> ShardedSums::explain(const ExplainRequest& request) {
 
 Result<CheckReport> ShardedSums::check(const CheckRequest& request) {
   CheckReport report;
-  for (size_t shard = 0; shard < shards_.count(); ++shard) {
+  FQ_TRY(shards_.for_each([&](size_t shard) -> Result<void> {
     FQ_TRY_SET(const CheckReport some, shards_.at(shard).check(request));
     const std::string front = "shard " + std::to_string(shard) + ": ";
     report.records += some.records;
@@ -155,7 +159,8 @@ Result<CheckReport> ShardedSums::check(const CheckRequest& request) {
     report.remarks.append(front, some.remarks);
     report.repairs.append(front, some.repairs);
     report.set_aside.append(front, some.set_aside);
-  }
+    return {};
+  }));
   return report;
 }
 

@@ -15,13 +15,13 @@ namespace fq {
 
 namespace {
 
+constexpr int64_t kToldEachMs = 60'000;
+
 ServerAccess shared_access(ServerAccess access) {
   SharedAccess shared;
-  shared.calls = std::make_shared<ServerLink>(access.place, access.password);
   shared.beside = std::make_shared<ServerLink>(access.place, access.password);
   shared.renewer = std::make_shared<Renewer>();
   shared.nonce = draw_base32(kNonceBytes);
-  access.link = shared.calls;
   access.shared = std::make_shared<const SharedAccess>(std::move(shared));
   return access;
 }
@@ -50,7 +50,7 @@ RedisQueue& Shards::at(size_t shard) {
   std::unique_ptr<RedisQueue>& queue = queues_[shard];
   if (!queue)
     queue = std::make_unique<RedisQueue>(
-        QueueEntry{entry_.name, entry_.mark, entry_.place, entry_.tags[shard]}, access_);
+        QueueEntry{entry_.name, entry_.mark, entry_.places, entry_.tags[shard]}, access_);
   return *queue;
 }
 
@@ -58,6 +58,36 @@ std::vector<std::string> Shards::root_command(size_t shard, std::span<const std:
   std::vector<std::string> command = {"HMGET", tag(shard) + "h"};
   command.insert(command.end(), fields.begin(), fields.end());
   return command;
+}
+
+void Shards::note_away(size_t shard, const Error& error) {
+  const size_t colon = error.text.find(": ");
+  const bool has_server = colon != std::string::npos;
+  AwayList::Part part{has_server ? error.text.substr(0, colon) : "",
+                      has_server ? error.text.substr(colon + 2) : error.text};
+  AwayList* const list = is_attended_ ? &away_ : access_.away;
+  if (list != nullptr)
+    list->note(static_cast<uint32_t>(shard), std::move(part), static_cast<uint32_t>(count()));
+}
+
+bool Shards::has_away_notice() const {
+  return !away_.is_empty() && (told_away_ms_ == 0 || system_clock().boot_ms() - told_away_ms_ >= kToldEachMs);
+}
+
+std::string Shards::take_away_notice() {
+  if (!has_away_notice()) return {};
+  told_away_ms_ = system_clock().boot_ms();
+  std::string text = away_.text() + "; work goes on with the others";
+  away_.clear();
+  return text;
+}
+
+Result<std::vector<Reply>> Shards::ask(const std::vector<std::vector<std::string>>& commands) {
+  std::vector<Reply> replies;
+  for (Result<Reply>& each : ask_each(commands)) {
+    FQ_TRY_SET(replies.emplace_back(), std::move(each));
+  }
+  return replies;
 }
 
 Result<std::vector<Reply>> Shards::roots(std::span<const std::string_view> fields) {

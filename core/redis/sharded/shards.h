@@ -18,6 +18,11 @@ namespace fq {
 /// A shard that has something is visited once in so many visits of a client for each shard there is.
 inline constexpr uint32_t kTurnsPerShard = 16;
 
+/// It did not answer, or has no time: others may.
+inline bool is_away(const Error& error) {
+  return error.kind == ErrorKind::later || error.kind == ErrorKind::io;
+}
+
 class Shards {
  public:
   /// Needs: an entry of several shards.
@@ -37,9 +42,44 @@ class Shards {
     return access_.told_time == nullptr ? std::nullopt : std::optional(access_.told_time->boot_ms());
   }
   /// Commands in one go: see ServerLink.
-  Result<std::vector<Reply>> ask(const std::vector<std::vector<std::string>>& commands) {
+  std::vector<Result<Reply>> ask_each(const std::vector<std::vector<std::string>>& commands) {
     return access_.link->ask(commands);
   }
+  /// Calls `ask(shard)` for each; those that do not answer are noted as away. An Error: none of them does, or
+  /// it is another fault.
+  template <class Ask>
+  Result<void> for_each(Ask ask) {
+    std::optional<Error> last;
+    size_t lost = 0;
+    for (size_t shard = 0; shard < count(); ++shard) {
+      Result<void> asked = ask(shard);
+      if (asked) continue;
+      if (!is_away(asked.error())) return asked;
+      note_away(shard, asked.error());
+      last = asked.error();
+      ++lost;
+    }
+    return lost == count() ? Result<void>(*last) : Result<void>();
+  }
+  /// What the first that answers says to `ask(RedisQueue)`.
+  template <class Ask>
+  auto first_there(Ask ask) -> decltype(ask(std::declval<RedisQueue&>())) {
+    for (size_t shard = 0;; ++shard) {
+      auto said = ask(at(shard));
+      if (said || !is_away(said.error()) || shard + 1 == count()) return said;
+    }
+  }
+  /// What is told is without this one.
+  void note_away(size_t shard, const Error& error);
+  /// From now on it is its process that says which are away, now and then.
+  void attend() { is_attended_ = true; }
+  bool is_attended() const { return is_attended_; }
+  /// Whether it is time to say so.
+  bool has_away_notice() const;
+  /// The notice of that; "": nothing is to be said.
+  std::string take_away_notice();
+  /// Of which all have to be answered.
+  Result<std::vector<Reply>> ask(const std::vector<std::vector<std::string>>& commands);
   /// These fields of the root of each.
   Result<std::vector<Reply>> roots(std::span<const std::string_view> fields);
   /// What of a root tells them apart.
@@ -49,6 +89,9 @@ class Shards {
   QueueEntry entry_;
   ServerAccess access_;
   std::vector<std::unique_ptr<RedisQueue>> queues_;
+  bool is_attended_ = false;
+  AwayList away_;  // of an attended one
+  int64_t told_away_ms_ = 0;
 };
 
 /// Places in a list by shard, each in the order of the list.

@@ -36,6 +36,24 @@ void Visits::note(Shard& shard, double weight) {
   shard.weight = weight;
 }
 
+void Visits::take_root(size_t shard, const Result<Reply>& root) {
+  if (!root) return lost(shard, root.error());
+  note(all_[shard], std::strtod(root->at(0).text.c_str(), nullptr) / kWeightOfOne);
+  all_[shard].due_ms = time_in(root->at(1));
+  all_[shard].session_end_ms = time_in(root->at(2));
+}
+
+void Visits::tell_lost() {
+  for (const auto& [shard, error] : faults_) shards_.note_away(shard, error);
+}
+
+void Visits::lost(size_t shard, Error error) {
+  all_[shard].weight = 0;
+  all_[shard].due_ms = all_[shard].session_end_ms = -1;
+  all_[shard].is_spent = true;
+  faults_.insert_or_assign(shard, std::move(error));
+}
+
 Result<void> Visits::look(bool fresh) {
   const int64_t our_ms = system_clock().boot_ms();
   const bool is_known = looked_at_ms_ >= 0 && our_ms - looked_at_ms_ < kFreshMs && !shards_.told_ms();
@@ -47,21 +65,24 @@ Result<void> Visits::look(bool fresh) {
   for (const size_t shard : watched_)
     commands.push_back({"LLEN", shards_.tag(shard) + "sw:" + shards_.nonce()});
   commands.push_back({"TIME"});
-  FQ_TRY_SET(const std::vector<Reply> replies, shards_.ask(commands));
-  for (size_t shard = 0; shard < all_.size(); ++shard) {
-    const Reply& root = replies[shard];
-    note(all_[shard], std::strtod(root.at(0).text.c_str(), nullptr) / kWeightOfOne);
-    all_[shard].due_ms = time_in(root.at(1));
-    all_[shard].session_end_ms = time_in(root.at(2));
+  const std::vector<Result<Reply>> replies = shards_.ask_each(commands);
+  for (const Result<Reply>& each : replies) {
+    if (!each && !is_away(each.error())) return each.error();
   }
+  faults_.clear();
+  for (size_t shard = 0; shard < all_.size(); ++shard) take_root(shard, replies[shard]);
+  if (faults_.size() == all_.size()) return faults_.begin()->second;
   with_news_.clear();
   size_t at = all_.size();
   for (const size_t shard : watched_) {
-    if (replies[at++].number > 0) with_news_.push_back(shard);
+    const Result<Reply>& news = replies[at++];
+    if (news && news->number > 0) with_news_.push_back(shard);
   }
-  const Reply& time = replies.back();
+  const Reply nothing;
+  const Reply& time = replies.back() ? *replies.back() : nothing;
   const uint64_t server_ms =
       parse_decimal(time.at(0).text).value_or(0) * 1000 + parse_decimal(time.at(1).text).value_or(0) / 1000;
+  if (server_ms == 0 && !shards_.told_ms()) return {};  // what was known of its clock stays
   looked_at_ms_ = system_clock().boot_ms();
   server_ahead_ms_ = shards_.told_ms().value_or(static_cast<int64_t>(server_ms)) - looked_at_ms_;
   return {};

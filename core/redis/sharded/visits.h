@@ -6,6 +6,7 @@
 #pragma once
 
 // System.
+#include <map>
 #include <optional>
 #include <random>
 #include <set>
@@ -19,7 +20,8 @@ class Visits {
  public:
   explicit Visits(Shards& shards);
 
-  /// Reads what there is now, where what is known is old. `fresh`: in any case.
+  /// Reads what there is now, where what is known is old. `fresh`: in any case. Shards that do not answer
+  /// have nothing; an Error: none of them does.
   Result<void> look(bool fresh);
   /// A pass begins: who has given nothing may have something again.
   void begin();
@@ -32,6 +34,12 @@ class Visits {
   std::optional<Visit> next(size_t want, std::optional<size_t> only) const;
   /// What came of it. Less than was asked for: nothing more in this pass. `is_empty`: nothing is left there.
   void served(const Visit& visit, size_t count, bool is_empty);
+  /// It did not answer.
+  void lost(size_t shard, Error error);
+  /// None of them was lost.
+  bool are_all_there() const { return faults_.empty(); }
+  /// What is told is without them.
+  void tell_lost();
   bool is_any_open() const;
   /// Those in which something is due.
   std::vector<size_t> due() const;
@@ -52,6 +60,7 @@ class Visits {
     bool is_spent = false;        // in this pass
   };
   void note(Shard& shard, double weight);
+  void take_root(size_t shard, const Result<Reply>& root);
   bool is_candidate(size_t shard, std::optional<size_t> only) const;
   int64_t now_ms() const;
 
@@ -61,8 +70,9 @@ class Visits {
   std::mt19937_64 random_;
   std::set<size_t> watched_;
   std::vector<size_t> with_news_;
-  int64_t looked_at_ms_ = -1;    // by our clock
-  int64_t server_ahead_ms_ = 0;  // of our clock
+  std::map<size_t, Error> faults_;  // of those that did not answer last
+  int64_t looked_at_ms_ = -1;       // by our clock
+  int64_t server_ahead_ms_ = 0;     // of our clock
 };
 
 }  // namespace fq

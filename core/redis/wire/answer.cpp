@@ -21,8 +21,8 @@ struct Meaning {
 
 /// `later`: nothing was done.
 constexpr Meaning kMeanings[] = {
-    {"MOVED", ErrorKind::unusable, "is one of a cluster, which fq-redis does not speak to yet"},
-    {"ASK", ErrorKind::unusable, "is one of a cluster, which fq-redis does not speak to yet"},
+    {"MOVED", ErrorKind::later, "has given its keys to another of its cluster; try again"},
+    {"ASK", ErrorKind::later, "is moving its keys; try again"},
     {"TRYAGAIN", ErrorKind::later, "is moving its keys; try again"},
     {"CLUSTERDOWN", ErrorKind::later, "its cluster is down; try again"},
     {"MASTERDOWN", ErrorKind::later, "has lost its master; try again"},

@@ -121,16 +121,27 @@ class PlaceReader {
 
   Result<void> take_option(std::string_view name, std::string_view value) {
     if (name == "db" && !place_.socket.empty()) return read_database(value);
+    if (name == "durability") return read_level(value);
     if (name == "connect") return read_duration(value, place_.connect_ms);
     if (name == "timeout") return read_duration(value, place_.call_ms);
     if (name != "prefix")
       return wrong(
-          "has an option that there is not; there are prefix, connect, timeout and, of a socket, db");
+          "has an option that there is not; there are prefix, durability, connect, timeout and, of a socket, "
+          "db");
     const bool fits = !value.empty() && value.size() <= kPrefixBytesMax;
     if (!fits || !std::all_of(value.begin(), value.end(), is_plain))
       return wrong("has a prefix that is none: 1 to 64 of A-Z a-z 0-9 . _ -");
     place_.prefix = value;
     return {};
+  }
+
+  Result<void> read_level(std::string_view value) {
+    for (const Level level : {Level::async, Level::replica, Level::strict}) {
+      if (value != name_of(level)) continue;
+      place_.level = level;
+      return {};
+    }
+    return wrong("has a durability that is none: async, replica or strict");
   }
 
   Result<void> read_duration(std::string_view value, int64_t& ms) {
@@ -151,6 +162,11 @@ class PlaceReader {
 };
 
 }  // namespace
+
+std::string_view name_of(Level level) {
+  if (level == Level::strict) return "strict";
+  return level == Level::replica ? "replica" : "async";
+}
 
 Result<RedisPlace> parse_redis_place(std::string_view spool) { return PlaceReader(spool).read(); }
 

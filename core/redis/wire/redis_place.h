@@ -1,6 +1,6 @@
 // redis_place - the place of queues on a server: the URL of a spool, taken apart.
 //
-//   redis://[USER@]HOST[:PORT][,HOST[:PORT]...][/DB][?prefix=P&connect=DUR&timeout=DUR]
+//   redis://[USER@]HOST[:PORT][,HOST[:PORT]...][/DB][?prefix=P&durability=L&connect=DUR&timeout=DUR]
 //   rediss://...                                          likewise, by TLS
 //   redis+unix:///PATH[?db=N&prefix=P&connect=DUR&timeout=DUR]
 //
@@ -9,6 +9,7 @@
 
 // System.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,10 @@ struct TlsFiles {
   std::string ca, certificate, key;
 };
 
+/// What the answer to a change means: the master has it, a replica has it too, or both have it on disk.
+enum class Level { async, replica, strict };
+std::string_view name_of(Level level);
+
 struct RedisPlace {
   struct Host {
     std::string name;  // without the brackets of IPv6
@@ -34,6 +39,7 @@ struct RedisPlace {
   std::string user;
   uint32_t database = 0;
   std::string prefix = "fq";
+  std::optional<Level> level;  // none: replica where a master has one, else async
   int64_t connect_ms = 2'000;
   int64_t call_ms = 5'000;
 

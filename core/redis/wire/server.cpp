@@ -1,7 +1,9 @@
 #include "core/redis/wire/server.h"
 
 // System.
+#include <algorithm>
 #include <array>
+#include <map>
 #include <random>
 // fq, below us.
 #include "core/base/clock.h"
@@ -15,36 +17,42 @@ namespace {
 
 constexpr uint64_t kVersionMin = 7;
 
-/// What INFO says under a name; "": nothing.
-std::string_view told(std::string_view info, std::string_view name) {
-  const std::string line = "\n" + std::string(name) + ":";
-  const size_t at = info.find(line);
-  if (at == std::string_view::npos) return {};
-  info.remove_prefix(at + line.size());
-  return info.substr(0, info.find_first_of("\r\n"));
-}
+constexpr int64_t kLagMs = 10'000;  // so long who was waited for in vain is not waited for again
 
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::open(const RedisPlace& place, const std::string& password) {
   if (place.hosts.empty()) return try_host(place, nullptr, password);
-  // Clients of several servers do not all come to the first.
-  const size_t first = std::random_device{}() % place.hosts.size();
-  for (size_t i = 0;; ++i) {
-    const RedisPlace::Host& host = place.hosts[(first + i) % place.hosts.size()];
-    Result<std::unique_ptr<Server>> server = try_host(place, &host, password);
-    const bool is_last = i + 1 == place.hosts.size();
-    if (server || is_last || server.error().kind != ErrorKind::later) return server;
+  // Clients of several servers do not all come to the first. Where none is there, the same one is named
+  // always.
+  const size_t count = place.hosts.size(), first = std::random_device{}() % count;
+  std::optional<Error> fault;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t at = (first + i) % count;
+    Result<std::unique_ptr<Server>> server = try_host(place, &place.hosts[at], password);
+    if (server || server.error().kind != ErrorKind::later) return server;
+    if (!fault || at == 0) fault = server.error();
   }
+  return *fault;
 }
 
 Result<std::unique_ptr<Server>> Server::try_host(const RedisPlace& place, const RedisPlace::Host* host,
                                                  const std::string& password) {
   FQ_TRY_SET(Wire wire, Wire::connect(place, host));
-  std::unique_ptr<Server> server(new Server(std::move(wire), place.call_ms));
+  std::unique_ptr<Server> server(new Server(std::move(wire), place));
   FQ_TRY(server->log_in(place, password));
   FQ_TRY(server->look_at_it());
+  FQ_TRY(server->choose_database(place.database));
   return server;
+}
+
+std::string_view Server::told(std::string_view name) const {
+  const std::string line = "\n" + std::string(name) + ":";
+  std::string_view info = info_;
+  const size_t at = info.find(line);
+  if (at == std::string_view::npos) return {};
+  info.remove_prefix(at + line.size());
+  return info.substr(0, info.find_first_of("\r\n"));
 }
 
 void Server::add(Words words) {
@@ -90,31 +98,64 @@ Result<void> Server::log_in(const RedisPlace& place, const std::string& password
   } else if (!password.empty() || !place.user.empty()) {
     FQ_TRY(greet(std::array<std::string_view, 3>{"AUTH", place.user, password}));
   }
-  if (place.database == 0) return {};
-  const std::string database = std::to_string(place.database);
-  FQ_TRY(greet(std::array<std::string_view, 2>{"SELECT", database}));
+  return {};
+}
+
+Result<void> Server::choose_database(uint32_t database) {
+  if (database == 0) return {};
+  if (is_cluster_)
+    return Error{ErrorKind::config, name() + ": is one of a cluster, which has no database but 0", 0};
+  const std::string text = std::to_string(database);
+  FQ_TRY(greet(std::array<std::string_view, 2>{"SELECT", text}));
   return {};
 }
 
 Result<void> Server::look_at_it() {
-  FQ_TRY_SET(const Reply reply, greet(std::array<std::string_view, 1>{"INFO"}));
-  const std::string_view info = reply.text;
+  FQ_TRY_SET(Reply reply, greet(std::array<std::string_view, 1>{"INFO"}));
+  info_ = std::move(reply.text);
   const auto unusable = [&](const std::string& what) {
     return Error{ErrorKind::unusable, name() + ": " + what, 0};
   };
-  std::string_view version = told(info, "redis_version");
+  std::string_view version = told("redis_version");
   const std::string shown(version);
   const std::optional<uint64_t> major = take_decimal(version);
   if (!major) return unusable("does not say its version: is it a Redis?");
   if (*major < kVersionMin) return unusable("is a Redis " + shown + "; fq needs 7.0 or a Valkey");
-  if (told(info, "redis_mode") == "cluster")
-    return unusable("is one of a cluster, which fq-redis does not speak to yet");
-  if (told(info, "role") != "master")
+  is_cluster_ = told("redis_mode") == "cluster";
+  const bool is_master = told("role") == "master";
+  if (!is_cluster_ && !is_master)
     return Error{ErrorKind::later, name() + ": cannot be used: it is a replica; name the master", 0};
-  if (told(info, "maxmemory_policy") != "noeviction")
+  if (told("maxmemory_policy") != "noeviction")
     return unusable("would drop messages when its memory is full; set its maxmemory-policy to noeviction");
-  run_id_ = told(info, "run_id");
+  run_id_ = told("run_id");
+  const bool has_replica = told("connected_slaves") != "0" && is_master;
+  level_ = asked_level_.value_or(has_replica ? Level::replica : Level::async);
+  return level_ == Level::strict && is_master ? check_strict() : Result<void>();
+}
+
+/// What it promises is its administrator's word; without that nothing is accepted on it.
+Result<void> Server::check_strict() {
+  const std::array<std::string_view, 5> words = {"CONFIG", "GET", "appendonly", "appendfsync",
+                                                 "min-replicas-to-write"};
+  FQ_TRY_SET(const Reply reply, greet(words));
+  std::map<std::string, std::string> set;
+  for (size_t i = 0; i + 1 < reply.items.size(); i += 2) set[reply.at(i).text] = reply.at(i + 1).text;
+  const auto lacks = [&](const std::string& what) {
+    return Error{ErrorKind::unusable, name() + ": durability = strict: " + what, 0};
+  };
+  if (set["appendonly"] != "yes") return lacks("needs its appendonly to be yes");
+  if (set["appendfsync"] != "always") return lacks("needs its appendfsync to be always");
+  if (set["min-replicas-to-write"] == "0") return lacks("needs its min-replicas-to-write to be 1 or more");
   return {};
+}
+
+Result<bool> Server::has_copy(bool is_vital) {
+  if (level_ == Level::async || (!is_vital && system_clock().boot_ms() < lags_until_ms_)) return true;
+  const std::string wait_ms = std::to_string(std::max<int64_t>(1, call_ms_ - call_ms_ / 4));
+  FQ_TRY_SET(const Reply reply, call(std::array<std::string_view, 3>{"WAIT", "1", wait_ms}));
+  if (reply.kind == Reply::Kind::error) return error_of_refusal(name(), "WAIT", reply.text);
+  lags_until_ms_ = reply.number >= 1 ? 0 : system_clock().boot_ms() + kLagMs;
+  return reply.number >= 1;
 }
 
 }  // namespace fq

@@ -19,12 +19,18 @@ using Words = std::span<const std::string_view>;
 
 class Server {
  public:
-  /// A master that can be relied on: of version 7, which drops no key when its memory is full.
+  /// One that can be relied on: of version 7, which drops no key when its memory is full, and a master, or of
+  /// a cluster, whose servers tell which of them has a key.
   static Result<std::unique_ptr<Server>> open(const RedisPlace& place, const std::string& password);
 
   const std::string& name() const { return wire_.name(); }
   /// Another one when it was started anew or another server has taken over.
   const std::string& run_id() const { return run_id_; }
+  bool is_cluster() const { return is_cluster_; }
+  /// What it said of itself when it was met, as INFO names it; "": nothing.
+  std::string_view told(std::string_view name) const;
+  /// What its answers mean.
+  Level level() const { return level_; }
   bool is_over() { return wire_.is_over(); }
 
   /// Adds a command that the next call sends, with others; its reply has to be received, too.
@@ -32,24 +38,35 @@ class Server {
   /// Sends what was added and waits for the first reply. A refusal of the server is a Reply, too; an Error:
   /// the outcome of all that was added is unknown, and the connection is of no more use.
   Result<Reply> receive();
+  /// Whether a replica, where one is to have it, has what was changed by this connection. Behind a change:
+  /// the server counts from the last command. `is_vital`: who asks waits for it even where it was in vain
+  /// lately.
+  Result<bool> has_copy(bool is_vital);
   Result<Reply> call(Words words) {
     add(words);
     return receive();
   }
 
  private:
-  Server(Wire wire, int64_t call_ms) : wire_(std::move(wire)), call_ms_(call_ms) {}
+  Server(Wire wire, const RedisPlace& place)
+      : wire_(std::move(wire)), call_ms_(place.call_ms), asked_level_(place.level) {}
   static Result<std::unique_ptr<Server>> try_host(const RedisPlace& place, const RedisPlace::Host* host,
                                                   const std::string& password);
   Result<Reply> greet(Words words);
   Result<void> log_in(const RedisPlace& place, const std::string& password);
   Result<void> look_at_it();
+  Result<void> check_strict();
+  Result<void> choose_database(uint32_t database);
 
   Wire wire_;
   int64_t call_ms_;
+  std::optional<Level> asked_level_;
   ReplyParser parser_;
   std::string out_, in_;
-  std::string run_id_;
+  std::string run_id_, info_;
+  bool is_cluster_ = false;
+  Level level_ = Level::async;
+  int64_t lags_until_ms_ = 0;  // its replicas, as far as is known
 };
 
 }  // namespace fq

@@ -90,16 +90,15 @@ Result<Descriptor> connect_to_socket(const std::string& path, int64_t deadline_m
   return socket;
 }
 
-std::string name_of(const RedisPlace& place, const RedisPlace::Host* host) {
-  if (host == nullptr) return place.socket;
-  const bool is_ip6 = host->name.find(':') != std::string::npos;
-  return (is_ip6 ? "[" + host->name + "]" : host->name) + ":" + std::to_string(host->port);
-}
-
 }  // namespace
 
+std::string name_of_host(const RedisPlace::Host& host) {
+  const bool is_ip6 = host.name.find(':') != std::string::npos;
+  return (is_ip6 ? "[" + host.name + "]" : host.name) + ":" + std::to_string(host.port);
+}
+
 Result<Wire> Wire::connect(const RedisPlace& place, const RedisPlace::Host* host) {
-  const std::string name = name_of(place, host);
+  const std::string name = host == nullptr ? place.socket : name_of_host(*host);
   const int64_t deadline_ms = system_clock().boot_ms() + place.connect_ms;
   FQ_TRY_SET(Descriptor socket, host == nullptr ? connect_to_socket(place.socket, deadline_ms)
                                                 : connect_by_name(*host, name, deadline_ms));

@@ -13,6 +13,9 @@
 
 namespace fq {
 
+/// As errors name it: "HOST:PORT".
+std::string name_of_host(const RedisPlace::Host& host);
+
 /// A connected socket, or TLS over one. Errors name the server.
 class Wire {
  public:

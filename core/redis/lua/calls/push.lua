@@ -1,10 +1,11 @@
--- push - puts messages. args: run, sessions, then for each its tenant, fields, sort key and the rest.
--- reply: head; of each what became of it, and the id.
+-- push - puts messages. args: run, sessions, a token, then for each its tenant, fields, sort key and the rest.
+-- reply: head; of each what became of it, and the id. A push with the token of an earlier one is that one.
 local M = {}
 local ACCEPTED, DUPLICATE, REPLACED, DEBOUNCED = 0, 1, 2, 3
 local UNIQUE, DEBOUNCE = 1, 2  -- what its key is
 M.DEBOUNCE = DEBOUNCE
 local KEEP, AFTER = 0, 2       -- modes of a unique key
+local TOKEN = 600000           -- so long a push is known by it
 local FIELDS = '<i4HI4dddBBdddBdH'
 
 function M.read(call, path, fields, key, rest)
@@ -88,9 +89,15 @@ function M.run(keys, args)
   local call, fault = calls.begin(keys, args[1], args[2])
   if not call then return fault end
   local head, items, batch = calls.head(call), {}, {}
+  local before = redis.call('GET', call.tag .. 'tok:' .. args[3])
+  if before then
+    calls.finish(call)
+    head[3] = 0
+    return {head, cmsgpack.unpack(before)}
+  end
   if not call.more then
     if call.settings.is_draining then return redis.error_reply('FQDRAINING it is') end
-    for at = 3, #args, 4 do
+    for at = 4, #args, 4 do
       local p = M.read(call, args[at], args[at + 1], args[at + 2], args[at + 3])
       batch[#batch + 1] = p
       for _, each in ipairs(p.after) do
@@ -107,6 +114,7 @@ function M.run(keys, args)
       if refusal then return amounts.fault(refusal) end
     end
     uniques.sweep(call)
+    redis.call('SET', call.tag .. 'tok:' .. args[3], cmsgpack.pack(items), 'PX', TOKEN)
   end
   calls.finish(call)
   return {head, items}

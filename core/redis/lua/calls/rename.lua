@@ -12,7 +12,7 @@ local function attached(root)
 end
 
 function M.run(keys, args)
-  local at = redis.call('HGET', keys[1], 'tag')
+  local at = redis.call('HGET', keys[1], 'places')
   if at ~= args[3] then return {'missing'} end
   if redis.call('EXISTS', keys[2]) == 1 or redis.call('SISMEMBER', keys[3], args[2]) == 1 then return {'exists'} end
   for i = 4, #keys do

@@ -7,14 +7,16 @@
 local M = {}
 -- What is wanted: how many, bytes at most, ms of the lease (-1: the queue's), attempts (0: the queue's), of a group at
 -- most (0: no groups), the process; whether the first is taken however long it is, whether they are held by living,
--- whether they are watched.
-local WANTED = '<dddddI4BBB'
+-- whether they are watched; what is said again, since an answer was lost; of the last lease that was heard of, its serial.
+local WANTED = '<dddddI4BBBBd'
+local VERDICTS, LEASES = 1, 2  -- that are said again
 local GROUP = 4096     -- of one call
+local ACK, RETRY, RELEASE, BURY = 0, 1, 2, 3  -- Verdict
 local WITH_RECORD = 64 -- deliveries whose records come with them; the client asks for those of the others
 
 local function read_wanted(call, bytes)
   local w, terms, duration, any_first, living, watch = {}, {}, nil, nil, nil, nil
-  w.want, w.bytes_max, duration, terms.attempts, w.group_max, terms.pid, any_first, living, watch =
+  w.want, w.bytes_max, duration, terms.attempts, w.group_max, terms.pid, any_first, living, watch, w.again, w.heard =
     struct.unpack(WANTED, bytes)
   if duration < 0 then duration = call.settings.lease end
   if living == 0 then terms.due = call.now + duration end
@@ -23,9 +25,26 @@ local function read_wanted(call, bytes)
   return w
 end
 
+-- What it was given by an answer that it has not heard: nobody runs it.
+local function take_back_unheard(call, heard)
+  for i, id in ipairs(sessions.held(call, call.session)) do
+    local m = store.find(call, id)
+    if m.serial > heard and not m.suspended then messages.judge(call, m, RELEASE, 0, '', 0) end
+  end
+  after.settle(call)
+end
+
+-- A verdict that was given already says once more what it said then.
+local function said_before(call, id, serial, verdict)
+  local m = store.find(call, id)
+  if not m then return verdict == ACK and store.state(call, id) == 'acked' and 'ok' or nil end
+  if m.serial ~= serial or m.state == records.LEASED then return nil end
+  if m.state == records.DEAD then return verdict == BURY and 'ok' or verdict == RETRY and 'buried' or nil end
+  return (verdict == RETRY or verdict == RELEASE) and 'ok' or nil
+end
+
 -- Whole groups: all of one tenant that can be served now, then the next one's, until enough are taken.
-local function lease(call, bytes_wanted, top)
-  local w = read_wanted(call, bytes_wanted)
+local function lease(call, w, top)
   local taken, bytes, group, left = {}, 0, nil, 0
   while true do
     local n = nil
@@ -53,12 +72,13 @@ local function lease(call, bytes_wanted, top)
   return taken, w.terms.due or 0, w.terms.watch and sessions.news(call) or {}
 end
 
-local function settle(call, args, at, count)
+local function settle(call, args, at, count, is_again)
   local answers = {}
   for i = 1, count do
     local m, refusal = messages.held_by(call, tonumber(args[at]), tonumber(args[at + 1]), args[at + 2])
     local verdict, delay, run_us = struct.unpack('<Bdd', args[at + 3])
-    answers[i] = m and messages.judge(call, m, verdict, delay, args[at + 4], run_us) or refusal
+    answers[i] = m and messages.judge(call, m, verdict, delay, args[at + 4], run_us) or
+      is_again and said_before(call, tonumber(args[at]), tonumber(args[at + 1]), verdict) or refusal
     if m and (m.gone or m.state == records.DEAD) then outputs.keep(call, m, args[at + 5]) end
     at = at + 6
     after.settle(call)
@@ -85,10 +105,11 @@ function M.run(keys, args)
   -- What is due comes before what is served: whoever wants something makes the messages first.
   local waits = call.more or schedules.is_due(call)
   if not waits then
-    local at
-    answers, at = settle(call, args, 6, tonumber(args[5]))
+    local w, at = read_wanted(call, args[3]), nil
+    if w.again >= LEASES then take_back_unheard(call, w.heard) end
+    answers, at = settle(call, args, 6, tonumber(args[5]), w.again % LEASES == VERDICTS)
     extended = extend(call, args, at)
-    taken, due, news = lease(call, args[3], args[4])
+    taken, due, news = lease(call, w, args[4])
   end
   local servable = pick.next(call, args[4]) and 1 or 0
   local is_idle = call.sums.ready + call.sums.leased + call.sums.returning == 0 and 1 or 0

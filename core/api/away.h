@@ -1,0 +1,37 @@
+// away - parts of a queue that did not answer, so that what was told is without them.
+#pragma once
+
+// System.
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace fq {
+
+class AwayList {
+ public:
+  /// `server`: which of them; "": it is not known. `of`: how many parts the queue has.
+  struct Part {
+    std::string server, why;
+  };
+  void note(uint32_t shard, Part part, uint32_t of) {
+    of_ = of;
+    parts_[shard] = std::move(part);
+  }
+  bool is_empty() const { return parts_.empty(); }
+  const std::map<uint32_t, Part>& parts() const { return parts_; }
+  void clear() { parts_.clear(); }
+  /// "4 of 64 shards cannot be reached (SERVER: WHY)"; of several reasons the first.
+  std::string text() const {
+    if (parts_.empty()) return {};
+    const Part& first = parts_.begin()->second;
+    return std::to_string(parts_.size()) + " of " + std::to_string(of_) + " shards cannot be reached (" +
+           first.server + ": " + first.why + ")";
+  }
+
+ private:
+  std::map<uint32_t, Part> parts_;
+  uint32_t of_ = 0;
+};
+
+}  // namespace fq

@@ -1,0 +1,102 @@
+#include "core/redis/views/servers_health.h"
+
+// System.
+#include <algorithm>
+#include <array>
+// fq, below us.
+#include "core/base/clock.h"
+#include "core/base/text/decimal.h"
+#include "core/base/text/size.h"
+
+namespace fq {
+
+namespace {
+
+constexpr int64_t kSlowMs = 20;              // a round trip that every call pays
+constexpr uint64_t kMemoryUsedPercent = 80;  // of its limit: time to see to it
+
+std::string counted_replicas(std::string_view count) {
+  return std::string(count) + (count == "1" ? " replica" : " replicas");
+}
+
+DoctorRow server_row(Server& server, int64_t took_ms) {
+  std::string found = server.name() + ": version " + std::string(server.told("redis_version")) + ", " +
+                      std::string(server.told("role")) + ", " +
+                      counted_replicas(server.told("connected_slaves")) + ", answers in " +
+                      std::to_string(took_ms) + " ms";
+  if (took_ms < kSlowMs) return {"server", std::move(found), Health::ok, ""};
+  return {"server", std::move(found), Health::warning,
+          "each call waits so long: use a server that is nearer"};
+}
+
+DoctorRow level_row(const Server& server) {
+  const std::string front = server.name() + ": " + std::string(name_of(server.level())) + ": ";
+  if (server.level() == Level::strict)
+    return {"durability", front + "what it has accepted it and a replica have, on their disks", Health::ok,
+            ""};
+  if (server.level() == Level::replica) {
+    return {"durability", front + "what it has accepted a replica has, too; lost only if both die",
+            Health::ok, ""};
+  }
+  return {"durability", front + "what it has accepted is lost if its machine dies before it was saved",
+          Health::warning, "give it a replica"};
+}
+
+DoctorRow disk_row(const Server& server) {
+  if (server.told("aof_enabled") == "1") {
+    return {"saved", server.name() + ": keeps what it has in a file, as its appendfsync says", Health::ok,
+            ""};
+  }
+  return {"saved", server.name() + ": forgets what it has when it stops", Health::warning,
+          "set its appendonly to yes"};
+}
+
+DoctorRow memory_row(const Server& server) {
+  const uint64_t used = parse_decimal(server.told("used_memory")).value_or(0);
+  const uint64_t most = parse_decimal(server.told("maxmemory")).value_or(0);
+  const std::string front = server.name() + ": " + format_size(used) + " used";
+  if (most == 0) {
+    return {"memory", front + ", without a limit", Health::warning,
+            "set its maxmemory: the machine's memory would end all of it"};
+  }
+  const bool is_much = used / 100 * 100 >= most / 100 * kMemoryUsedPercent;
+  return {"memory", front + " of " + format_size(most), is_much ? Health::warning : Health::ok,
+          is_much ? "raise its maxmemory: where it is used up pushes are refused" : ""};
+}
+
+bool is_near(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+/// Whoever is on the way reads all, and may say anything.
+std::vector<DoctorRow> seal_rows(const RedisPlace& place) {
+  const bool is_open = !place.is_sealed && std::any_of(place.hosts.begin(), place.hosts.end(),
+                                                       [](const auto& each) { return !is_near(each.name); });
+  if (!is_open) return {};
+  return {{"network", "redis: goes over the network unsealed", Health::warning,
+           "use rediss:, or a tunnel of your own"}};
+}
+
+}  // namespace
+
+std::vector<DoctorRow> examine_servers(const ServerAccess& access) {
+  std::vector<DoctorRow> rows;
+  const Result<void> met = access.link->on_each_server([&](Server& server) -> Result<void> {
+    const int64_t begin_ms = system_clock().boot_ms();
+    FQ_TRY(server.call(std::array<std::string_view, 1>{"TIME"}));
+    rows.push_back(server_row(server, system_clock().boot_ms() - begin_ms));
+    for (DoctorRow& each : std::array{level_row(server), disk_row(server), memory_row(server)})
+      rows.push_back(std::move(each));
+    return {};
+  });
+  if (!met) rows.push_back({"server", met.error().text, Health::fault, "see to the server"});
+  const Result<uint32_t> unserved = access.link->unserved_slots();
+  if (unserved && *unserved > 0) {
+    rows.push_back({"cluster", std::to_string(*unserved) + " of 16384 slots are served by nobody",
+                    Health::fault, "see to its servers: what lies there is away"});
+  }
+  for (DoctorRow& each : seal_rows(access.place)) rows.push_back(std::move(each));
+  return rows;
+}
+
+}  // namespace fq

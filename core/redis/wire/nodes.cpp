@@ -1,0 +1,189 @@
+#include "core/redis/wire/nodes.h"
+
+// System.
+#include <algorithm>
+#include <set>
+// fq, below us.
+#include "core/base/clock.h"
+#include "core/base/text/decimal.h"
+// fq, this room.
+#include "core/redis/wire/answer.h"
+
+namespace fq {
+
+namespace {
+
+constexpr size_t kNamesMax = 1024;  // of masters, since the process began: more than a cluster can have
+constexpr size_t kHostBytesMax = 255;
+constexpr int64_t kPortMax = 65'535;
+
+// One that does not answer costs a sixth of the time at most: so many times as long as the try took it is
+// let alone.
+constexpr int64_t kLetAlone = 5;
+constexpr int64_t kLetAloneMinMs = 100;
+constexpr int64_t kLearnedMs = 100;  // so long who has what is not asked again
+
+bool is_host(std::string_view host) {
+  constexpr std::string_view kOthers = ".-_:";
+  return !host.empty() && host.size() <= kHostBytesMax &&
+         std::all_of(host.begin(), host.end(), [&](char each) {
+           return std::isalnum(static_cast<unsigned char>(each)) != 0 ||
+                  kOthers.find(each) != std::string_view::npos;
+         });
+}
+
+/// "HOST:PORT" apart; brackets of IPv6 go.
+RedisPlace::Host host_of(std::string_view name) {
+  const size_t colon = name.rfind(':');
+  if (colon == std::string_view::npos) return {std::string(name), 0};
+  std::string_view host = name.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  const uint64_t port = parse_decimal(name.substr(colon + 1)).value_or(0);
+  return {std::string(host), static_cast<uint16_t>(port <= kPortMax ? port : 0)};
+}
+
+/// As the connection is named; "": it is no address. One that does not know its own name is the one that was
+/// asked.
+std::string name_of(std::string_view host, int64_t port, const std::string& asked) {
+  const std::string found = host.empty() || host == "?" ? host_of(asked).name : std::string(host);
+  if (!is_host(found) || port < 1 || port > kPortMax) return {};
+  return name_of_host({found, static_cast<uint16_t>(port)});
+}
+
+}  // namespace
+
+uint16_t Nodes::index_of(const std::string& name) {
+  const auto found = std::find(names_.begin(), names_.end(), name);
+  if (found != names_.end()) return static_cast<uint16_t>(found - names_.begin() + 1);
+  if (names_.size() == kNamesMax) return 0;
+  names_.push_back(name);
+  return static_cast<uint16_t>(names_.size());
+}
+
+std::shared_ptr<Server> Nodes::connected(Node& node) {
+  if (node.server != nullptr && node.server->is_over()) node.server.reset();
+  return node.server;
+}
+
+/// One that is connected, else the first of the seeds that answers, else of those that are known besides.
+Result<std::shared_ptr<Server>> Nodes::any() {
+  for (auto& [name, node] : nodes_) {
+    if (std::shared_ptr<Server> server = connected(node)) return server;
+  }
+  Result<std::unique_ptr<Server>> opened = Server::open(place_, password_);
+  if (opened) {
+    is_cluster_ = (*opened)->is_cluster();
+    Node& node = nodes_[(*opened)->name()];
+    node.server = std::move(opened).value();
+    return node.server;
+  }
+  for (const std::string& name : names_) {
+    if (Result<std::shared_ptr<Server>> other = at(name); other) return other;
+  }
+  return std::move(opened).error();
+}
+
+Result<std::shared_ptr<Server>> Nodes::at(const std::string& name) {
+  Node& node = nodes_[name];
+  if (std::shared_ptr<Server> server = connected(node)) return server;
+  const int64_t begin_ms = system_clock().boot_ms();
+  if (begin_ms < node.away_until_ms) return *node.fault;
+  RedisPlace place = place_;
+  place.socket.clear();
+  place.hosts = {host_of(name)};
+  Result<std::unique_ptr<Server>> opened = Server::open(place, password_);
+  if (!opened) {
+    const int64_t now_ms = system_clock().boot_ms();
+    node.away_until_ms = now_ms + std::max(kLetAloneMinMs, kLetAlone * (now_ms - begin_ms));
+    node.fault = opened.error();
+    return std::move(opened).error();
+  }
+  node.server = std::move(opened).value();
+  return node.server;
+}
+
+void Nodes::take_range(const Reply& range, const std::string& asked) {
+  const int64_t first = range.at(0).number, last = range.at(1).number;
+  const Reply& master = range.at(2);
+  const std::string name = name_of(master.at(0).text, master.at(1).number, asked);
+  if (first < 0 || last >= int64_t{kSlots} || first > last || name.empty()) return;
+  const uint16_t owner = index_of(name);
+  for (int64_t slot = first; slot <= last; ++slot) owner_.at(static_cast<size_t>(slot)) = owner;
+}
+
+Result<void> Nodes::learn() {
+  const int64_t now_ms = system_clock().boot_ms();
+  if (is_known_ || now_ms < learned_ms_ + kLearnedMs) return {};
+  FQ_TRY_SET(const std::shared_ptr<Server> server, any());
+  const std::string name = server->name();
+  const std::array<std::string_view, 2> words = {"CLUSTER", "SLOTS"};
+  Result<Reply> reply = server->call(words);
+  if (!reply) {
+    drop(server);
+    return Error{ErrorKind::later, reply.error().text, 0};  // it changes nothing
+  }
+  if (reply->kind == Reply::Kind::error) return error_of_refusal(name, "CLUSTER SLOTS", reply->text);
+  owner_.fill(0);
+  for (const Reply& range : reply->items) take_range(range, name);
+  is_known_ = true;
+  learned_ms_ = now_ms;
+  return {};
+}
+
+Result<std::shared_ptr<Server>> Nodes::of_key(std::string_view key) {
+  FQ_TRY_SET(const std::shared_ptr<Server> server, any());
+  if (!is_cluster_) return server;
+  FQ_TRY(learn());
+  const uint16_t owner = owner_.at(slot_of(key));
+  if (owner != 0) {
+    Result<std::shared_ptr<Server>> found = at(names_[owner - 1]);
+    if (!found) forget();  // another may have taken over
+    return found;
+  }
+  forget();
+  return Error{ErrorKind::later, server->name() + ": its cluster serves not all slots; try again", 0};
+}
+
+Result<std::vector<std::shared_ptr<Server>>> Nodes::masters() {
+  FQ_TRY_SET(const std::shared_ptr<Server> server, any());
+  if (!is_cluster_) return std::vector<std::shared_ptr<Server>>{server};
+  FQ_TRY(learn());
+  const std::set<uint16_t> owners(owner_.begin(), owner_.end());
+  std::vector<std::shared_ptr<Server>> all;
+  for (const uint16_t owner : owners) {
+    if (owner == 0) continue;
+    FQ_TRY_SET(std::shared_ptr<Server> each, at(names_[owner - 1]));
+    all.push_back(std::move(each));
+  }
+  return all;
+}
+
+Result<uint32_t> Nodes::unserved_slots() {
+  FQ_TRY(any());
+  if (!is_cluster_) return 0U;
+  FQ_TRY(learn());
+  return static_cast<uint32_t>(std::count(owner_.begin(), owner_.end(), uint16_t{0}));
+}
+
+void Nodes::drop(const std::shared_ptr<Server>& server) {
+  forget();
+  for (auto& [name, node] : nodes_) {
+    if (node.server == server) node.server.reset();
+  }
+}
+
+void Nodes::note_moved(std::string_view refusal, const Server& by) {
+  constexpr std::string_view kWord = "MOVED ";
+  refusal.remove_prefix(std::min(refusal.size(), kWord.size()));
+  const std::optional<uint64_t> slot = take_decimal(refusal);
+  if (!slot || *slot >= kSlots || !refusal.starts_with(" ")) return forget();
+  refusal.remove_prefix(1);
+  const size_t colon = refusal.rfind(':');
+  const RedisPlace::Host host = host_of(refusal);
+  const std::string name =
+      name_of(colon == 0 ? std::string_view() : std::string_view(host.name), host.port, by.name());
+  if (name.empty()) return forget();
+  owner_.at(*slot) = index_of(name);
+}
+
+}  // namespace fq

@@ -1,0 +1,65 @@
+// nodes - the servers that have the keys of a place: one, or the masters of a cluster, each with its slots.
+//
+// Whether it is a cluster the server says that is met first. What servers say of each other is used only as
+// far as it reads as an address.
+#pragma once
+
+// System.
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+// fq, this room.
+#include "core/redis/wire/server.h"
+#include "core/redis/wire/slots.h"
+
+namespace fq {
+
+class Nodes {
+ public:
+  Nodes(RedisPlace place, std::string password) : place_(std::move(place)), password_(std::move(password)) {}
+
+  /// The one that has this key, as far as is known.
+  Result<std::shared_ptr<Server>> of_key(std::string_view key);
+  Result<std::shared_ptr<Server>> any();
+  /// All that have keys.
+  Result<std::vector<std::shared_ptr<Server>>> masters();
+  /// Of a cluster, those that nobody has.
+  Result<uint32_t> unserved_slots();
+  /// False until a server was met.
+  bool is_cluster() const { return is_cluster_; }
+
+  /// Whatever comes on it now may be the answer to what was asked before.
+  void drop(const std::shared_ptr<Server>& server);
+  /// As a refusal says it: "MOVED SLOT HOST:PORT".
+  void note_moved(std::string_view refusal, const Server& by);
+  /// Who has what is to be asked anew.
+  void forget() { is_known_ = false; }
+
+ private:
+  struct Node {
+    std::shared_ptr<Server> server;
+    std::optional<Error> fault = {};  // of the last try to reach it: told again, without a new one,
+    int64_t away_until_ms = 0;        // until then
+  };
+  Result<void> learn();
+  Result<std::shared_ptr<Server>> at(const std::string& name);
+  static std::shared_ptr<Server> connected(Node& node);
+  void take_range(const Reply& range, const std::string& asked);
+  /// An index of `names_`, and one more; 0: there are too many.
+  uint16_t index_of(const std::string& name);
+
+  RedisPlace place_;
+  std::string password_;
+  bool is_cluster_ = false;
+  bool is_known_ = false;  // who has what
+  int64_t learned_ms_ = -1'000'000;
+  std::map<std::string, Node> nodes_;
+  std::vector<std::string> names_;           // of those that have or had slots
+  std::array<uint16_t, kSlots> owner_ = {};  // by slot, one more than the index; 0: nobody
+};
+
+}  // namespace fq

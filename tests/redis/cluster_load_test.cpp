@@ -1,0 +1,183 @@
+// cluster_load_test - a queue on a cluster is worked on while its servers die, stand still, and move shards:
+// what was accepted is served, and nothing that was acked is served again.
+//
+// The rounds are short here; FQ_ROUNDS says how many, see tests/torture/cluster.sh.
+#include "tests/redis/sharded_fixture.h"
+
+// System.
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <random>
+#include <set>
+#include <thread>
+
+namespace fq::test {
+
+namespace {
+
+int rounds(int usual) {
+  const char* const asked = std::getenv("FQ_ROUNDS");
+  return asked == nullptr ? usual : std::atoi(asked);
+}
+
+unsigned seed() {
+  const char* const asked = std::getenv("FQ_SEED");
+  const unsigned drawn = asked == nullptr ? std::random_device{}() : static_cast<unsigned>(std::atoi(asked));
+  WARN("FQ_SEED=" << drawn);
+  return drawn;
+}
+
+/// Two clients, one that pushes and one that works, each with a queue of its own, until it is ended.
+class Load {
+ public:
+  explicit Load(const Location& location) : location_(location) {
+    pusher_ = std::thread([this] { push(); });
+    worker_ = std::thread([this] { work(); });
+  }
+  ~Load() { end(); }
+  Load(const Load&) = delete;
+  Load& operator=(const Load&) = delete;
+
+  /// No more is pushed, and what is there is served.
+  void end() {
+    is_over_ = true;
+    if (pusher_.joinable()) pusher_.join();
+    is_all_pushed_ = true;
+    if (worker_.joinable()) worker_.join();
+  }
+  size_t accepted() {
+    const std::lock_guard lock(mutex_);
+    return accepted_.size();
+  }
+  std::set<uint64_t> lost() {
+    std::set<uint64_t> ids = accepted_;
+    for (const uint64_t id : served_) ids.erase(id);
+    return ids;
+  }
+  /// Acked, as its answer said, and served later all the same.
+  const std::set<uint64_t>& revived() const { return revived_; }
+
+ private:
+  std::unique_ptr<Queue> open(AwayList* away = nullptr) {
+    OpenOptions options;
+    options.away = away;
+    for (;;) {
+      Result<std::unique_ptr<Queue>> queue = real_time_engine().open(location_, options);
+      if (queue) return std::move(queue).value();
+    }
+  }
+  void push() {
+    const std::unique_ptr<Queue> queue = open();
+    for (int i = 0; !is_over_; ++i) {
+      const std::string tenant = "t" + std::to_string(i % 50);
+      const NewMessage message = message_for(tenant);
+      const Result<PushReply> pushed = queue->push({&message, 1});
+      if (!pushed || pushed->error) continue;
+      const std::lock_guard lock(mutex_);
+      accepted_.insert(number(pushed->items.at(0).id));
+    }
+  }
+  /// Until nothing is left, once nothing comes any more.
+  void work() {
+    AwayList away;
+    const std::unique_ptr<Queue> queue = open(&away);
+    LeaseRequest request = for_a_minute(16);
+    request.hold = Hold::process;
+    for (int empty = 0; empty < 3;) {
+      const Result<LeaseReply> leased = queue->lease(request);
+      const bool is_left = is_all_pushed_ && leased && leased->deliveries.empty();
+      away.clear();
+      empty = is_left && !anything_left(*queue) && away.is_empty() ? empty + 1 : 0;
+      if (leased) judge(*queue, leased->deliveries);
+    }
+  }
+  static bool anything_left(Queue& queue) {
+    const Result<StatsReply> counts = queue.stats({});
+    return !counts || counts->rows.at(0).ready + counts->rows.at(0).leased > 0;
+  }
+  void judge(Queue& queue, const std::vector<Delivery>& deliveries) {
+    for (const Delivery& each : deliveries) {
+      served_.insert(number(each.id));
+      if (acked_.count(number(each.id)) != 0) revived_.insert(number(each.id));
+      Settle ack;
+      ack.receipt = each.receipt;
+      const Result<SettleReply> settled = queue.settle({&ack, 1}, nullptr);
+      if (settled && !settled->error && settled->items.at(0) == SettleStatus::ok)
+        acked_.insert(number(each.id));
+    }
+  }
+
+  const Location location_;
+  std::atomic<bool> is_over_ = false, is_all_pushed_ = false;
+  std::mutex mutex_;
+  std::set<uint64_t> accepted_, served_, acked_, revived_;
+  std::thread pusher_, worker_;
+};
+
+void wait_for_more(Load& load, size_t more) {
+  const size_t before = load.accepted();
+  while (load.accepted() < before + more) std::this_thread::yield();
+}
+
+/// What a queue knows of a message, for who has to find out where it went.
+std::string story_of(Queue& queue, uint64_t id) {
+  const auto message = answered(queue.get(MessageId{id}));
+  std::string text = std::to_string(id) + ": " + (message ? std::string(name_of(message->state)) : "unknown");
+  const HistoryPage page = answered(queue.history(MessageId{id}, {}, 100));
+  for (const HistoryEvent& event : page.events)
+    text.append(" ").append(event.event).append("@" + std::to_string(event.at_wall_ms));
+  return text;
+}
+
+void check_all_done(const Location& location, Load& load) {
+  const auto queue = answered(real_time_engine().open(location, {}));
+  for (const uint64_t id : load.lost()) FAIL_CHECK("lost: " << story_of(*queue, id));
+  for (const uint64_t id : load.revived()) FAIL_CHECK("served after its ack: " << story_of(*queue, id));
+  const CheckReport report = answered(queue->check({}));
+  CHECK(report.findings.empty());
+}
+
+}  // namespace
+
+TEST_CASE("servers of a cluster die under load: what was accepted is served", "[failovers]") {
+  TestCluster cluster(3, 1);
+  const Location location{cluster.spool("?timeout=10s"), "default"};
+  answered(real_time_engine().create(location, {.shards = 16}));
+  std::mt19937 random(seed());
+  Load load(location);
+  for (int round = 0; round < rounds(1); ++round) {
+    wait_for_more(load, 100);
+    const size_t victim = cluster.owner_of("{" + std::to_string(random()) + "}");
+    cluster.node(victim).kill();
+    wait_for_more(load, 100);
+    cluster.node(victim).start();
+    cluster.wait_until_whole();
+  }
+  load.end();
+  check_all_done(location, load);
+}
+
+TEST_CASE("shards move between servers under load, and nobody sees half of one", "[moves]") {
+  TestCluster cluster(3);
+  const Location location{cluster.spool("?timeout=10s"), "default"};
+  answered(real_time_engine().create(location, {.shards = 4}));
+  const std::string meta = "fq1:fq:{default}:meta";
+  const std::vector<std::string> places =
+      places_in(command(cluster.node(cluster.owner_of(meta)), {"HGET", meta, "places"}).text);
+  std::mt19937 random(seed());
+  Load load(location);
+  for (int round = 0; round < rounds(6); ++round) {
+    wait_for_more(load, 30);
+    const std::string tag = "{" + places.at(random() % places.size()) + "}";
+    const size_t from = cluster.owner_of(tag), to = (from + 1 + random() % 2) % 3;
+    cluster.begin_move(tag, from, to);
+    for (std::vector<std::string> keys; !(keys = cluster.keys_of(tag, from)).empty();)
+      cluster.move_keys({keys[random() % keys.size()]}, from, to);
+    cluster.end_move(tag, to);
+  }
+  load.end();
+  check_all_done(location, load);
+}
+
+}  // namespace fq::test

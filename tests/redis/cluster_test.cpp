@@ -1,0 +1,369 @@
+// cluster_test - a queue whose shards lie on several servers of a cluster: who has what, moves, and servers
+// that are gone.
+#include "tests/redis/sharded_fixture.h"
+
+// System.
+#include <algorithm>
+#include <map>
+#include <set>
+// fq, below us.
+#include "core/redis/wire/slots.h"
+
+namespace fq::test {
+
+namespace {
+
+constexpr int64_t kTakenOverMs = 60'000;  // on a machine that is busy with other tests
+
+/// Started once: each test has a prefix of its own.
+TestCluster& three() {
+  static TestCluster cluster(3);
+  return cluster;
+}
+
+std::string new_prefix() {
+  static int count = 0;
+  return "p" + std::to_string(++count);
+}
+
+struct OnCluster {
+  explicit OnCluster(std::optional<uint32_t> shards = {}, TestCluster& on = three(),
+                     const std::string& options = {})
+      : cluster(on), location{on.spool("?prefix=" + prefix + options), "default"} {
+    answered(real_time_engine().create(location, {.shards = shards}));
+    queue = another();
+  }
+  ~OnCluster() {
+    queue.reset();
+    static_cast<void>(real_time_engine().remove(location));
+  }
+  OnCluster(const OnCluster&) = delete;
+  OnCluster& operator=(const OnCluster&) = delete;
+  std::unique_ptr<Queue> another() const { return answered(real_time_engine().open(location, {})); }
+  std::string meta_key() const { return "fq1:" + prefix + ":{default}:meta"; }
+  std::vector<std::string> tags() const {
+    const Reply places = command(cluster.node(cluster.owner_of(meta_key())), {"HGET", meta_key(), "places"});
+    std::vector<std::string> all;
+    for (const std::string& place : places_in(places.text))
+      all.push_back("fq1:" + prefix + ":{" + place + "}:");
+    return all;
+  }
+  /// Of the shard that an account has.
+  std::string tag_of_id(MessageId id) const { return tags().at(shard_of(id)); }
+
+  const std::string prefix = new_prefix();
+  TestCluster& cluster;
+  Location location;
+  std::unique_ptr<Queue> queue;
+};
+
+std::set<std::string> all_keys(TestCluster& cluster, const std::string& prefix) {
+  std::set<std::string> keys;
+  for (size_t i = 0; i < cluster.size(); ++i) {
+    if (!cluster.node(i).lives()) continue;
+    const Reply found = command(cluster.node(i), {"KEYS", "fq1:" + prefix + ":*"});
+    for (const Reply& key : found.items) keys.insert(key.text);
+  }
+  return keys;
+}
+
+SettleStatus ack(Queue& queue, const Delivery& delivery) {
+  Settle settle;
+  settle.receipt = delivery.receipt;
+  return answered(queue.settle({&settle, 1}, nullptr)).items.at(0);
+}
+
+/// Pushed until it is there: a server that takes over needs its time.
+MessageId push_at_last(Queue& queue, std::string_view tenant) {
+  const int64_t end_ms = system_clock().boot_ms() + kTakenOverMs;
+  while (system_clock().boot_ms() < end_ms) {
+    const NewMessage message = message_for(tenant);
+    const Result<PushReply> pushed = queue.push({&message, 1});
+    if (pushed && !pushed->error) return pushed->items.at(0).id;
+    const Error& error = pushed ? *pushed->error : pushed.error();
+    INFO(error.text);
+    REQUIRE((error.kind == ErrorKind::later || error.kind == ErrorKind::io));
+  }
+  FAIL("no push came through");
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("slots are given to keys as servers give them") {
+  TestCluster& cluster = three();
+  for (const char* key : {"", "a", "fq1:p:{q:0:abcd}:h", "{}x", "a{b}c{d}", "{unclosed", "x{{y}z}"}) {
+    INFO(key);
+    CHECK(command(cluster.node(0), {"CLUSTER", "KEYSLOT", key}).number == slot_of(key));
+  }
+}
+
+TEST_CASE("a queue on a cluster has 64 shards by itself, spread over its servers alike") {
+  OnCluster s;
+  CHECK(s.queue->caps().shards == 64);
+  std::map<size_t, int> by_server;
+  const std::vector<std::string> tags = s.tags();
+  for (size_t shard = 0; shard < tags.size(); ++shard) {
+    CHECK(slot_of(tags[shard]) == shard * kSlots / tags.size());
+    ++by_server[s.cluster.owner_of(tags[shard])];
+  }
+  CHECK(by_server.size() == 3);
+  for (const auto& [server, count] : by_server) CHECK((count == 21 || count == 22));
+}
+
+TEST_CASE(
+    "what is pushed to a cluster is served from all of its servers, once, and removed without a key left") {
+  OnCluster s;
+  std::set<uint64_t> pushed;
+  for (int i = 0; i < 100; ++i) pushed.insert(number(push_one(*s.queue, "t" + std::to_string(i), "x")));
+  CHECK(answered(s.queue->check({})).findings.empty());
+  const auto other = s.another();
+  const LeaseReply leased = answered(other->lease(for_a_minute(200)));
+  std::set<uint64_t> served;
+  for (const Delivery& each : leased.deliveries) {
+    served.insert(number(each.id));
+    CHECK(ack(*s.queue, each) == SettleStatus::ok);
+  }
+  CHECK(served == pushed);
+  CHECK(answered(s.queue->stats({})).rows.at(0).acked == 100);
+  s.queue.reset();
+  REQUIRE(real_time_engine().remove(s.location).ok());
+  CHECK(all_keys(s.cluster, s.prefix).empty());
+}
+
+TEST_CASE("queues of one shard lie on whichever server has their name") {
+  OnCluster s(1);
+  CHECK(s.queue->caps().shards == 1);
+  std::set<size_t> servers;
+  for (int i = 0; i < 12; ++i) {
+    const Location location{s.location.spool, "q" + std::to_string(i)};
+    answered(real_time_engine().create(location, {.shards = 1}));
+    servers.insert(s.cluster.owner_of("{" + location.queue + ":0:0}"));
+    const auto queue = answered(real_time_engine().open(location, {}));
+    push_one(*queue, "t", "x");
+    CHECK(answered(queue->lease(for_a_minute())).deliveries.size() == 1);
+  }
+  CHECK(servers.size() == 3);
+  CHECK(answered(real_time_engine().list(s.location.spool)).size() == 13);
+  for (int i = 0; i < 12; ++i)
+    REQUIRE(real_time_engine().remove({s.location.spool, "q" + std::to_string(i)}).ok());
+}
+
+TEST_CASE("what needs keys of two servers at once is refused, naming why") {
+  OnCluster s(1);
+  const Result<void> renamed = real_time_engine().rename(s.location, "other");
+  REQUIRE(!renamed.ok());
+  CHECK(renamed.error().kind == ErrorKind::unusable);
+  CHECK(renamed.error().text.find("keeps its name on a cluster") != std::string::npos);
+  const MessageId id = push_one(*s.queue, "t", "x");
+  const Location target{s.location.spool, "target"};
+  answered(real_time_engine().create(target, {.shards = 1}));
+  const Result<MoveReply> moved = s.queue->move({&id, 1}, {.to = "target", .tenant = {}});
+  REQUIRE(!moved.ok());
+  CHECK(moved.error().kind == ErrorKind::unusable);
+  CHECK(answered(s.queue->lease(for_a_minute())).deliveries.size() == 1);
+  REQUIRE(real_time_engine().remove(target).ok());
+}
+
+TEST_CASE("a cluster has no databases") {
+  const std::string spool = "redis://" + three().address(0) + "/3";
+  const Result<std::vector<std::string>> queues = real_time_engine().list(spool);
+  REQUIRE(!queues.ok());
+  CHECK(queues.error().kind == ErrorKind::config);
+}
+
+TEST_CASE("one of the servers is enough to find all, and one that is gone is passed over") {
+  OnCluster s;
+  for (size_t i = 0; i < 3; ++i) {
+    const std::string spool = "redis://127.0.0.1:1," + s.cluster.address(i) + "/?prefix=" + s.prefix;
+    const auto queue = answered(real_time_engine().open({spool, "default"}, {}));
+    for (int k = 0; k < 10; ++k) push_one(*queue, "t" + std::to_string(k), "x");
+  }
+  CHECK(answered(s.queue->lease(for_a_minute(60))).deliveries.size() == 30);
+}
+
+TEST_CASE("a policy holds on all servers, and schedules are found wherever they are") {
+  OnCluster s;
+  REQUIRE(s.queue->policy_load({{{PolicyKey::attempts, 2, 0, {}}}, {}, {}}, {.inode = 7}).ok());
+  CHECK(answered(s.queue->policy_is_current({.inode = 7})));
+  CHECK(answered(s.another()->settings()).attempts_max == 2);
+  const PolicyText before = answered(real_time_engine().policy_text(s.location.spool));
+  const std::string version =
+      answered(real_time_engine().keep_policy_text(s.location.spool, "# mine\n", before.version));
+  CHECK(answered(real_time_engine().policy_text(s.location.spool)).text == "# mine\n");
+  CHECK(answered(s.queue->policy_version()) == version);
+}
+
+TEST_CASE("libraries that were flushed on one server are loaded there again") {
+  OnCluster s;
+  for (int i = 0; i < 30; ++i) push_one(*s.queue, "t" + std::to_string(i), "x");
+  command(s.cluster.node(1), {"FUNCTION", "FLUSH"});
+  CHECK(answered(s.queue->lease(for_a_minute(60))).deliveries.size() == 30);
+}
+
+/// A shard of which some keys are already at another server is not touched by halves, whatever is called.
+TEST_CASE("while a shard moves, calls of it wait or say so, and nothing is written") {
+  OnCluster s(4, three(), "&timeout=200ms");
+  const MessageId id = push_one(*s.queue, "mover", "first");
+  const LeaseReply leased = answered(s.queue->lease(for_a_minute()));
+  REQUIRE(leased.deliveries.size() == 1);
+  push_one(*s.queue, "mover", "second");
+  const std::string tag = s.tag_of_id(id);
+  const size_t from = s.cluster.owner_of(tag), to = (from + 1) % 3;
+  const std::vector<std::string> keys = s.cluster.keys_of(tag, from);
+  REQUIRE(keys.size() > 3);
+  // Each key of it alone, as the first and as the last to go; and all of them.
+  const auto moved_first = static_cast<size_t>(GENERATE(range(-1, 7)));
+  std::vector<std::string> gone;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (moved_first >= keys.size() || i == moved_first) gone.push_back(keys[i]);
+  }
+  s.cluster.begin_move(tag, from, to);
+  s.cluster.move_keys(gone, from, to);
+  const auto digest = [&] {
+    return command(s.cluster.node(from), {"DEBUG", "DIGEST"}).text +
+           command(s.cluster.node(to), {"DEBUG", "DIGEST"}).text;
+  };
+  const std::string before = digest();
+  const NewMessage third = message_for("mover", "third");
+  const bool is_whole_here = gone.empty();
+  const Result<PushReply> pushed = s.queue->push({&third, 1});
+  CHECK(!pushed.ok());
+  if (!pushed) CHECK(pushed.error().kind == ErrorKind::later);
+  Settle verdict;
+  verdict.receipt = leased.deliveries[0].receipt;
+  const Result<SettleReply> settled = s.queue->settle({&verdict, 1}, nullptr);
+  CHECK((!settled.ok() || settled->items.at(0) == SettleStatus::unknown));
+  CHECK(!s.queue->get(id).ok());
+  CHECK(!s.queue->mutate({&id, 1}, Action::cancel).ok());
+  CHECK((is_whole_here || digest() == before));
+  s.cluster.move_keys(s.cluster.keys_of(tag, from), from, to);
+  s.cluster.end_move(tag, to);
+  // It goes on where it is now.
+  CHECK(ack(*s.queue, leased.deliveries[0]) == SettleStatus::ok);
+  push_one(*s.queue, "mover", "third");
+  CHECK(answered(s.queue->lease(for_a_minute(5))).deliveries.size() == 2);
+  CHECK(answered(s.queue->check({})).findings.empty());
+}
+
+/// A master that stands still is none that is dead: its replica takes over, and what it says later counts no
+/// more.
+TEST_CASE("a server that stands still is passed over once another has its place, and again when it goes on") {
+  TestCluster cluster(3, 1);
+  OnCluster s(8, cluster, "&timeout=1s");
+  const MessageId one = push_one(*s.queue, "one", "x");
+  const LeaseReply leased = answered(s.queue->lease(for_a_minute()));
+  REQUIRE(leased.deliveries.size() == 1);
+  const size_t master = cluster.owner_of(s.tag_of_id(one));
+  cluster.node(master).stop();
+  const MessageId two = push_at_last(*s.queue, "one");
+  cluster.node(master).go_on();
+  CHECK(ack(*s.queue, leased.deliveries[0]) == SettleStatus::ok);
+  const LeaseReply later = answered(s.another()->lease(for_a_minute(5)));
+  REQUIRE(later.deliveries.size() == 1);
+  CHECK(later.deliveries[0].id == two);
+}
+
+TEST_CASE("where a server is gone for good, work goes on with the others, and says so") {
+  TestCluster cluster(3);
+  OnCluster s({}, cluster, "&timeout=500ms");
+  std::map<std::string, MessageId> pushed;
+  for (int i = 0; i < 60; ++i) {
+    const std::string tenant = "t" + std::to_string(i);
+    pushed[tenant] = push_one(*s.queue, tenant, "x");
+  }
+  const size_t victim = (cluster.owner_of(s.meta_key()) + 1) % 3;  // without that one nobody finds the queue
+  size_t left = 0;
+  std::string gone;
+  for (const auto& [tenant, id] : pushed) {
+    if (cluster.owner_of(s.tag_of_id(id)) == victim)
+      gone = tenant;
+    else
+      ++left;
+  }
+  REQUIRE(left < 60);
+  cluster.node(victim).kill();
+  AwayList away;
+  OpenOptions options;
+  options.away = &away;
+  s.queue = answered(real_time_engine().open(s.location, options));
+  const StatsReply counts = answered(s.queue->stats({}));
+  CHECK(counts.rows.at(0).ready == left);
+  CHECK(away.parts().size() >= 21);
+  CHECK(away.text().find(" of 64 shards cannot be reached (" + cluster.address(victim)) != std::string::npos);
+  away.clear();
+  CHECK(answered(s.queue->lease(for_a_minute(60))).deliveries.size() == left);
+  CHECK(away.is_empty());  // who gets something misses nothing
+  CHECK(answered(s.queue->lease(for_a_minute(60))).deliveries.empty());
+  CHECK(away.parts().size() >= 21);
+  const NewMessage message = message_for(gone);
+  const Result<PushReply> refused = s.queue->push({&message, 1});
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().kind == ErrorKind::later);
+  cluster.node(victim).start();
+  cluster.wait_until_whole();
+}
+
+TEST_CASE(
+    "what is accepted a replica has, where there is one; where it does not come that is said, and no ack "
+    "waits") {
+  TestCluster cluster(1, 1);
+  OnCluster s(1, cluster, "&timeout=500ms");
+  const auto is_accepted = [](Queue& queue) {
+    const NewMessage message = message_for("t");
+    const Result<PushReply> pushed = queue.push({&message, 1});
+    return pushed && !pushed->error;
+  };
+  CHECK(is_accepted(*s.queue));
+  cluster.node(1).stop();
+  const NewMessage message = message_for("t");
+  const PushReply unknown = answered(s.queue->push({&message, 1}));
+  REQUIRE(unknown.error);
+  CHECK(unknown.error->kind == ErrorKind::io);
+  CHECK(unknown.error->text.find("no replica has yet") != std::string::npos);
+  CHECK(unknown.items.at(0).status == PushStatus::unknown);
+  const LeaseReply leased = answered(s.queue->lease(for_a_minute(9)));
+  CHECK(leased.deliveries.size() == 2);  // the master has it, once
+  for (const Delivery& each : leased.deliveries) CHECK(ack(*s.queue, each) == SettleStatus::ok);
+  const auto without =
+      answered(real_time_engine().open({s.location.spool + "&durability=async", "default"}, {}));
+  CHECK(is_accepted(*without));
+  cluster.node(1).go_on();
+  const auto again = s.another();
+  CHECK(is_accepted(*again));
+  const auto strict = real_time_engine().open({s.location.spool + "&durability=strict", "default"}, {});
+  REQUIRE(!strict.ok());
+  CHECK(strict.error().kind == ErrorKind::unusable);
+  CHECK(strict.error().text.find("needs its appendonly") != std::string::npos);
+}
+
+TEST_CASE(
+    "a replica takes over from a server that was killed: what was accepted is served, and work goes on") {
+  TestCluster cluster(3, 1);
+  OnCluster s({}, cluster);
+  std::set<uint64_t> accepted, served;
+  for (int i = 0; i < 60; ++i) accepted.insert(number(push_one(*s.queue, "t" + std::to_string(i), "x")));
+  const MessageId one = push_one(*s.queue, "one", "x");
+  accepted.insert(number(one));
+  const size_t master = cluster.owner_of(s.tag_of_id(one));
+  const auto worker = s.another();  // which calls no shard that it knows nothing of
+  REQUIRE(answered(worker->lease(for_a_minute())).deliveries.size() == 1);
+  cluster.node(master).kill();
+  accepted.insert(number(push_at_last(*s.queue, "one")));
+  CHECK(cluster.owner_of(s.tag_of_id(one)) != master);
+  cluster.wait_until_whole();
+  LeaseRequest request = for_a_minute(100);
+  request.wait = true;
+  request.wait_ms = 1'000;
+  for (int tries = 0; served.size() + 1 < accepted.size() && tries < 20; ++tries) {
+    for (const Delivery& each : answered(worker->lease(request)).deliveries) {
+      served.insert(number(each.id));
+      CHECK(ack(*worker, each) == SettleStatus::ok);
+    }
+  }
+  CHECK(served.size() + 1 == accepted.size());  // one was leased before
+  CHECK(std::includes(accepted.begin(), accepted.end(), served.begin(), served.end()));
+  CHECK(answered(s.queue->check({})).findings.empty());
+}
+
+}  // namespace fq::test

@@ -1,0 +1,12 @@
+#!/bin/bash
+# cluster - the contract of every engine on three servers with a replica each; servers that die, and shards that
+# move, under load. FQ_ROUNDS: how many of each.
+. "$(dirname "$0")/lib.sh"
+
+build torture test_api test_redis
+broken=0
+FQ_TEST_CLUSTER=1 build/torture/tests/test_api || broken=1
+rounds=${FQ_ROUNDS:-$((${FQ_LONG:-0} > 0 ? 500 * ${FQ_LONG:-0} : 5))}
+for story in failovers moves; do FQ_ROUNDS=$rounds build/torture/tests/test_redis "[$story]" || broken=1; done
+echo "cluster: FQ_SEED=$FQ_SEED, $rounds failovers, $rounds moves, $((broken)) faults"
+exit $broken
