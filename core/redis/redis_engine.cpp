@@ -25,6 +25,9 @@ Result<ServerAccess> RedisEngine::access_to(const std::string& spool) const {
   FQ_TRY_SET(access.password, password_());
   if (tls_ != nullptr) access.place.tls = tls_();
   access.library = &library_;
+  if (command_key_ == nullptr) return access;
+  FQ_TRY_SET(std::string key, command_key_());
+  if (!key.empty()) access.command_key = std::make_shared<const CommandKey>(std::move(key));
   return access;
 }
 

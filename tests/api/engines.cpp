@@ -68,6 +68,7 @@ std::unique_ptr<Engine> make_local() { return std::make_unique<LocalEngine>(); }
 
 #ifdef FQ_HAVE_REDIS_ENGINE
 Result<std::string> no_password() { return std::string(); }
+Result<std::string> a_command_key() { return std::string("a key that only tests have"); }
 
 /// Whose clients have no more rights than fq says that they need.
 struct LeastRights {
@@ -118,7 +119,7 @@ class RedisContractEngine final : public Engine {
 
  private:
   static const RedisEngine& engine() {
-    static const RedisEngine engine(told_time_library(), no_password, true);
+    static const RedisEngine engine(told_time_library(), no_password, true, nullptr, a_command_key);
     return engine;
   }
   Location location_;

@@ -1,4 +1,5 @@
-// kept_policy - fq.toml of all queues below a prefix: a text on the server, and its version.
+// kept_policy - fq.toml of all queues below a prefix: a text on the server, its version, and a seal of
+// whoever has the key of commands. One without it, or another's, is as good for all but commands.
 #pragma once
 
 // System.
@@ -20,6 +21,8 @@ class KeptPolicy {
  private:
   KeptPolicy(ServerAccess access, std::unique_ptr<Server> server)
       : access_(std::move(access)), server_(std::move(server)) {}
+  /// "": there is no key.
+  std::string seal_of(const std::string& text) const;
 
   ServerAccess access_;
   std::unique_ptr<Server> server_;

@@ -12,6 +12,7 @@
 // fq, this room.
 #include "core/redis/shard/library.h"
 #include "core/redis/shard/server_link.h"
+#include "core/redis/signing/command_key.h"
 #include "core/redis/wire/server.h"
 
 namespace fq {
@@ -40,6 +41,10 @@ struct ServerAccess {
   Clock* told_time = nullptr;                       // of a library that is told the time: of tests
   std::shared_ptr<const SharedAccess> shared = {};  // none: each shard has connections of its own
   std::shared_ptr<ServerLink> link = {};            // none: likewise
+  std::shared_ptr<const CommandKey> command_key = {};
+
+  /// By which a client tells the time itself.
+  Clock* clock() const { return told_time == nullptr ? &system_clock() : told_time; }
 
   /// For calls of another thread than the queue's.
   ServerAccess beside() const {
