@@ -25,7 +25,7 @@ tells order.sh '   The card was charged once, and the order left once: shipped, 
 tells builds.sh '5. All are built: app docs lib.'
 tells encodes.sh '6. Made: -trailer.mkv.5.out long.mkv.6.out short.mkv.9.out two?lines.mkv.7.out'
 tells nightly_batch.sh '5. Done, in this order: dump unlock check upload'
-is 'the picture of the README is what fq does' "$(sed -n '/^```text$/,/^```$/p' "$stories/../README.md" | sed '1d;$d')" \
+is 'the picture of the README is what fq does' "$(sed -n '/^```text$/,/^```$/{p;/^```$/q}' "$stories/../README.md" | sed '1d;$d')" \
   "$(TMPDIR=$work/stories "$stories/fairness.sh")"
 is 'the README knows how long the library example is' "$(wc -l <"$stories/library/greet.cpp")" "$(grep -o 'of [0-9]* lines' "$stories/../README.md" | tr -dc 0-9)"
 is 'how it is started is how it is used' 'SPOOL TENANT TEXT: 3' "$(sed -n 's#^// usage: greet \(.*\)\. The.*#\1#p' "$stories/library/greet.cpp"): $(sed -n 's#.*build/greet ##p' "$stories/library/CMakeLists.txt" | wc -w)"
